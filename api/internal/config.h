@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What a config holds; only config*.c writes it, only plan.c reads it all. */
+#ifndef PPI_CONFIG_H
+#define PPI_CONFIG_H
+
+#include <portprof/config.h>
+
+#include "api/internal/sink.h"
+#include "backends/backend.h"
+
+struct portprof_config {
+	char **events;          /* as given; none = the default event */
+	size_t event_count;
+	char backend[32];       /* "auto" or a name */
+	uint64_t required_caps;
+	uint64_t frequency_hz;  /* for events that name neither; one of the */
+	uint64_t period;        /* two is 0 */
+	enum ppi_target_kind target;
+	bool target_is_caller;  /* PPI_TARGET_TID: whoever opens */
+	int64_t target_id;      /* tid or pid; 0 = this process */
+	bool follow_children;
+	bool allow_refused;
+	unsigned chain_depth;
+	size_t ring_bytes;
+	struct ppi_sink_request sinks[PORTPROF_SINKS_MAX];
+	size_t sink_count;
+};
+
+/* A copy that owns its strings; NULL when out of memory. */
+portprof_config *ppi_config_copy(const portprof_config *config);
+
+/* The default event when none was added. */
+#define PPI_DEFAULT_EVENT "task-clock"
+#define PPI_DEFAULT_HZ 100u
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Config to plan: everything checked once, then never changed. */
+#ifndef PPI_PLAN_H
+#define PPI_PLAN_H
+
+#include "api/internal/config.h"
+#include "api/internal/select.h"
+
+/* A plan with the memory it points into. */
+struct ppi_plan_box {
+	struct ppi_plan plan;
+	struct ppi_event *events;
+	struct ppi_range *ranges;
+};
+
+/*
+ * What `config` asks of any backend: capabilities that follow from target,
+ * events, chains and sinks. E_INVALID for what no backend could do.
+ */
+portprof_status ppi_plan_needs(const portprof_config *config,
+                               enum ppi_mode mode, uint64_t *caps,
+                               struct ppi_diag *why);
+
+/* Resolve the events on one backend and fill the box; undone on failure. */
+portprof_status ppi_plan_build(const portprof_config *config,
+                               enum ppi_mode mode,
+                               const struct ppi_backend_ops *ops,
+                               const void *kernel, struct ppi_plan_box *box,
+                               struct ppi_diag *why);
+void ppi_plan_free(struct ppi_plan_box *box);
+
+#endif

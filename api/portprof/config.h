@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* What to measure, where and how: the options of a session or a group. */
+#ifndef PORTPROF_CONFIG_H
+#define PORTPROF_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <portprof/export.h>
+#include <portprof/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A list of settings. Opening a session or group copies what it needs, so a
+ * config may be changed, reused or freed afterwards. One thread at a time may
+ * use one config; not for signal handlers. Strings are copied. All since 0.1.
+ *
+ * A setter that is given a bad value returns E_INVALID, explains it, and
+ * leaves the config as it was.
+ */
+typedef struct portprof_config portprof_config;
+
+/* A config with the defaults: cpu time of the whole process at 100 Hz, best
+ * backend. NULL when out of memory. Free with portprof_config_free; freeing
+ * NULL does nothing. */
+PORTPROF_API portprof_config *portprof_config_new(void);
+PORTPROF_API void portprof_config_free(portprof_config *config);
+
+/*
+ * Measure this event too; the first call replaces the default event. The form
+ * is checked here, the name when a session is opened.
+ */
+PORTPROF_API portprof_status portprof_config_add_event(
+	portprof_config *config, const char *event_string);
+
+/* The number of events added, and the index-th as it was given; NULL if out
+ * of range. The string belongs to the config. */
+PORTPROF_API size_t
+portprof_config_event_count(const portprof_config *config);
+PORTPROF_API const char *
+portprof_config_event(const portprof_config *config, size_t index);
+
+/* "auto" (default), or the name of the one backend to use or be refused. */
+PORTPROF_API portprof_status portprof_config_set_backend(
+	portprof_config *config, const char *name);
+
+/* Capabilities (PORTPROF_CAP_ bits) that the backend must have. */
+PORTPROF_API portprof_status portprof_config_require(portprof_config *config,
+                                                     uint64_t caps);
+
+/*
+ * Sampling rate per second of the event's own time, or period in the event's
+ * own unit (nanoseconds or counts), of events whose string names neither. The
+ * last call wins. Range: 1..1000000 Hz, 1..2^63-1.
+ */
+PORTPROF_API portprof_status portprof_config_set_frequency(
+	portprof_config *config, uint64_t hz);
+PORTPROF_API portprof_status portprof_config_set_period(
+	portprof_config *config, uint64_t period);
+
+/*
+ * The target; the last call wins.
+ *   process  this process, all threads, also those created later (default)
+ *   thread   the thread that opens the session
+ *   tid      that thread, of this process or another
+ *   pid      that process, all its threads
+ *   command  that process, a child about to exec: measured from its exec on
+ */
+PORTPROF_API portprof_status
+portprof_config_target_process(portprof_config *config);
+PORTPROF_API portprof_status
+portprof_config_target_thread(portprof_config *config);
+PORTPROF_API portprof_status
+portprof_config_target_tid(portprof_config *config, int64_t tid);
+PORTPROF_API portprof_status
+portprof_config_target_pid(portprof_config *config, int64_t pid);
+PORTPROF_API portprof_status
+portprof_config_target_command(portprof_config *config, int64_t pid);
+
+/* Whether processes that the target creates are measured too (default 0). */
+PORTPROF_API portprof_status portprof_config_set_children(
+	portprof_config *config, int follow);
+
+/* Depth of the call chain with each sample; 0 = none (default). */
+PORTPROF_API portprof_status portprof_config_set_chain_depth(
+	portprof_config *config, unsigned depth);
+
+/* Size of each kernel buffer in bytes; 0 = chosen by rate (default). */
+PORTPROF_API portprof_status portprof_config_set_ring_bytes(
+	portprof_config *config, size_t bytes);
+
+/*
+ * Counting only: open a group although some of its events are refused; they
+ * report PORTPROF_COUNT_REFUSED (default 0: the group is refused).
+ */
+PORTPROF_API portprof_status portprof_config_set_partial(
+	portprof_config *config, int allow);
+
+/*
+ * One setting by name, as in a configuration file: event, backend, frequency,
+ * period, output, callchain, children, ring. portprof.conf(5) has the list.
+ */
+PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
+                                                 const char *key,
+                                                 const char *value);
+
+/*
+ * Settings from a configuration file: those before the first section, then
+ * those of section [set]; set NULL or "" takes the first part only. Mistakes
+ * are reported as file:line:column with the nearest known key, and leave the
+ * config as it was. `path` NULL searches: $PORTPROF_CONFIG,
+ * $XDG_CONFIG_HOME/portprof/portprof.conf (~/.config when unset),
+ * SYSCONFDIR/portprof.conf; no file at all is E_NOTFOUND.
+ * _load_text takes the text itself; `name` stands for the file in messages.
+ */
+PORTPROF_API portprof_status portprof_config_load(portprof_config *config,
+                                                  const char *path,
+                                                  const char *set);
+PORTPROF_API portprof_status portprof_config_load_text(
+	portprof_config *config, const char *name, const char *text,
+	const char *set);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* A group: counters that count the same instructions. */
+#ifndef PORTPROF_GROUP_H
+#define PORTPROF_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <portprof/config.h>
+#include <portprof/event.h>
+#include <portprof/export.h>
+#include <portprof/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct portprof_group portprof_group;
+
+/* What a counter's value is worth. */
+typedef enum portprof_count_status {
+	PORTPROF_COUNT_OK = 0,        /* counted all the time: scaled = raw */
+	PORTPROF_COUNT_SCALED = 1,    /* multiplexed: scaled is an estimate */
+	PORTPROF_COUNT_NEVER_RAN = 2, /* not counted at all: not zero */
+	PORTPROF_COUNT_ERROR = 3,     /* pinned, and could not be kept so */
+	PORTPROF_COUNT_REFUSED = 4    /* not opened; group_event_diag says why */
+} portprof_count_status;
+
+/* One reading. The layout is final: arrays of it are passed. Since 0.1. */
+typedef struct portprof_count {
+	uint64_t raw;        /* as the kernel counted */
+	uint64_t scaled;     /* raw * enabled / running, in full precision */
+	uint64_t enabled_ns; /* time the counter wanted to count */
+	uint64_t running_ns; /* time it did */
+	uint64_t status;     /* portprof_count_status */
+} portprof_count;
+
+/*
+ * Open the events of a comma-separated list ("cycles:u,instructions:u") as
+ * one group on the whole process, best backend; they count from now on. With
+ * a config, its events, target and backend are used. Commas within a libpfm4
+ * event string do not occur. The caller closes *group. Statuses as for
+ * portprof_session_open. Any thread; not in signal handlers. Since 0.1.
+ */
+PORTPROF_API portprof_status portprof_group_open(const char *events,
+                                                 portprof_group **group);
+PORTPROF_API portprof_status portprof_group_open_config(
+	const portprof_config *config, portprof_group **group);
+
+/*
+ * Values since open, or since reset, of the first `count` events, all taken
+ * at the same instant where the backend has PORTPROF_CAP_GROUP. Monotonic
+ * between resets. The fast path: no allocation, lock or formatting; about one
+ * system call. Any thread; async-signal-safe on success. E_INVALID if count
+ * is larger than the number of events; E_FORKED in a forked child. Since 0.1.
+ */
+PORTPROF_API portprof_status portprof_group_read(portprof_group *group,
+                                                 portprof_count *counts,
+                                                 size_t count);
+
+/*
+ * Pause and go on (counting begins at open). Leaving a group running and
+ * subtracting two reads is cheaper. reset makes all values and times 0.
+ * One thread at a time. Since 0.1.
+ */
+PORTPROF_API portprof_status portprof_group_start(portprof_group *group);
+PORTPROF_API portprof_status portprof_group_stop(portprof_group *group);
+PORTPROF_API portprof_status portprof_group_reset(portprof_group *group);
+
+/* Give everything back. NULL does nothing. In a forked child it does not
+ * touch the parent's counters. Since 0.1. */
+PORTPROF_API void portprof_group_close(portprof_group *group);
+
+/* How many events, what each resolved to, why one was refused (status OK if
+ * it was not), and which backend counts. Strings live as long as the group;
+ * the diagnostic too. Since 0.1. */
+PORTPROF_API size_t portprof_group_event_count(const portprof_group *group);
+PORTPROF_API portprof_status portprof_group_event(const portprof_group *group,
+                                                  size_t index,
+                                                  portprof_event_info *info);
+PORTPROF_API const portprof_diag *
+portprof_group_event_diag(const portprof_group *group, size_t index);
+PORTPROF_API const char *
+portprof_group_backend(const portprof_group *group);
+PORTPROF_API portprof_status portprof_group_passed_over(
+	const portprof_group *group, size_t index, const char **name,
+	const char **reason);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile: what a file sink wrote, read back, merged, written again. */
+#ifndef PORTPROF_PROFILE_H
+#define PORTPROF_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <portprof/event.h>
+#include <portprof/export.h>
+#include <portprof/record.h>
+#include <portprof/session.h>
+#include <portprof/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A whole profile in memory. Pointers handed out belong to the profile and
+ * live as long as it. One thread at a time. All since 0.1.
+ */
+typedef struct portprof_profile portprof_profile;
+
+/*
+ * Read a pprof file, ours or another writer's. A file cut in the middle is
+ * read up to the last whole portion; portprof_profile_damage then tells.
+ *   E_NOTFOUND no such file   E_DENIED not readable
+ *   E_FORMAT not a profile    E_UNSUPPORTED left out at build time
+ */
+PORTPROF_API portprof_status
+portprof_profile_read(const char *path, portprof_profile **profile);
+PORTPROF_API void portprof_profile_free(portprof_profile *profile);
+
+/* NULL, or a sentence about what is missing at the end of the file. */
+PORTPROF_API const char *
+portprof_profile_damage(const portprof_profile *profile);
+
+/* Add all of `from` to `into`; the events must be the same (E_INVALID). */
+PORTPROF_API portprof_status
+portprof_profile_merge(portprof_profile *into, const portprof_profile *from);
+
+/* Write as one aggregated portion, to a new file renamed over `path`. */
+PORTPROF_API portprof_status
+portprof_profile_write(const portprof_profile *profile, const char *path);
+
+/* An event of a profile, with its account where the writer was portprof. */
+typedef struct portprof_profile_event {
+	const char *name;    /* canonical event string, or pprof's type name */
+	const char *asked;   /* as the user wrote it; "" if unknown */
+	const char *description;
+	portprof_unit unit;
+	int has_stats;       /* stats below were recorded */
+	portprof_stats stats;
+} portprof_profile_event;
+
+/* How it was measured; strings "" and counts 0 when unknown. */
+typedef struct portprof_profile_origin {
+	const char *backend;
+	size_t passed_over_count;
+	const char *const *passed_over_names;
+	const char *const *passed_over_reasons;
+	size_t note_count;
+	const char *const *notes;
+	const char *command;   /* what was measured, for people */
+	uint64_t start_ns;     /* CLOCK_REALTIME */
+	uint64_t duration_ns;
+	int is_complete;       /* the writer closed it in good order */
+} portprof_profile_origin;
+
+typedef struct portprof_profile_mapping {
+	uint64_t start, limit, file_offset;
+	const char *path;
+	const char *build_id; /* lower-case hexadecimal, "" unknown */
+} portprof_profile_mapping;
+
+typedef struct portprof_profile_location {
+	uint64_t address;
+	size_t mapping; /* index, or SIZE_MAX */
+	const char *function; /* where the file itself names it; else "" */
+	const char *source_file;
+	uint64_t line;
+} portprof_profile_location;
+
+/* Aggregated: one per distinct chain and thread. */
+typedef struct portprof_profile_sample {
+	const uint32_t *locations; /* indexes, leaf first */
+	size_t depth;
+	uint32_t pid, tid;        /* 0 unknown */
+	const uint64_t *samples;  /* per event */
+	const uint64_t *weights;  /* per event */
+} portprof_profile_sample;
+
+typedef struct portprof_profile_thread {
+	uint32_t pid, tid;
+	const char *name;
+} portprof_profile_thread;
+
+PORTPROF_API const portprof_profile_origin *
+portprof_profile_origin_get(const portprof_profile *profile);
+
+/* Counts, and the index-th of each; NULL past the last. */
+PORTPROF_API size_t
+portprof_profile_event_count(const portprof_profile *profile);
+PORTPROF_API const portprof_profile_event *
+portprof_profile_event_get(const portprof_profile *profile, size_t index);
+PORTPROF_API size_t
+portprof_profile_mapping_count(const portprof_profile *profile);
+PORTPROF_API const portprof_profile_mapping *
+portprof_profile_mapping_get(const portprof_profile *profile, size_t index);
+PORTPROF_API size_t
+portprof_profile_location_count(const portprof_profile *profile);
+PORTPROF_API const portprof_profile_location *
+portprof_profile_location_get(const portprof_profile *profile, size_t index);
+PORTPROF_API size_t
+portprof_profile_sample_count(const portprof_profile *profile);
+PORTPROF_API const portprof_profile_sample *
+portprof_profile_sample_get(const portprof_profile *profile, size_t index);
+PORTPROF_API size_t
+portprof_profile_thread_count(const portprof_profile *profile);
+PORTPROF_API const portprof_profile_thread *
+portprof_profile_thread_get(const portprof_profile *profile, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

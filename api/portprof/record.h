@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* What a measurement consists of: weighted records, in batches. */
+#ifndef PORTPROF_RECORD_H
+#define PORTPROF_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <portprof/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a record tells. Readers skip kinds they do not know. */
+enum portprof_record_kind {
+	PORTPROF_RECORD_SAMPLE = 1, /* weight fell on a program counter */
+	PORTPROF_RECORD_MODULE = 2, /* code was mapped at an address range */
+	PORTPROF_RECORD_THREAD = 3, /* a thread or process got a name */
+	PORTPROF_RECORD_EXIT = 4,   /* a thread ended (pid, tid, time) */
+	PORTPROF_RECORD_FORK = 5    /* a process began as a copy of another:
+	                             * pid, tid are the child's; address is the
+	                             * parent's pid */
+};
+
+/* Bits of portprof_record.valid: which of the optional fields are known. */
+enum {
+	PORTPROF_FIELD_PID = 1u << 0,
+	PORTPROF_FIELD_TID = 1u << 1,
+	PORTPROF_FIELD_CPU = 1u << 2,
+	PORTPROF_FIELD_TIME = 1u << 3,
+	PORTPROF_FIELD_USER_ADDRESS = 1u << 4,
+	PORTPROF_FIELD_KERNEL = 1u << 5, /* a claim: address is a kernel pc */
+	PORTPROF_FIELD_CHAIN = 1u << 6   /* payload holds a call chain */
+};
+
+/*
+ * One record. A sample says: `samples` ticks that together stand for `weight`
+ * fell in [address, address+span) for event number `event` of the session.
+ *
+ * An exact sample has span 1. A bin of a counting kernel has span = bytes of
+ * text in the bin and samples = ticks in it. A record never claims more
+ * precision than its kernel gave. Since 0.1.
+ */
+typedef struct portprof_record {
+	uint32_t kind;  /* enum portprof_record_kind */
+	uint32_t valid; /* PORTPROF_FIELD_ bits */
+	uint32_t event; /* index into the session's events */
+	uint32_t cpu;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t time_ns;      /* CLOCK_MONOTONIC */
+	uint64_t address;      /* first byte; a module's load address */
+	uint64_t span;         /* bytes; 1 = exactly this pc */
+	uint64_t weight;       /* in the event's unit */
+	uint64_t samples;      /* ticks this record stands for; may be 0 when
+	                        * it carries only caught-up weight */
+	uint64_t user_address; /* where a kernel sample entered from user mode */
+	uint64_t payload;      /* index into the batch's words */
+	uint64_t payload_words; /* chain: addresses, leaf first;
+	                         * module, thread: see below */
+} portprof_record;
+
+/* Longest build-id kept (SHA-1 has 20 bytes). */
+enum { PORTPROF_BUILD_ID_BYTES = 20 };
+
+/* What the payload of a MODULE record holds. */
+typedef struct portprof_module {
+	uint64_t file_offset;    /* of the mapped range in the file */
+	uint32_t build_id_bytes; /* 0 = unknown */
+	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
+	char path[];             /* zero-terminated; "//anon" for none,
+	                          * "[vdso]", "[kernel.kallsyms]", ... */
+} portprof_module;
+
+/*
+ * Records with the memory their payloads lie in. A sink or callback may read
+ * it during the call and must copy what it wants to keep. Since 0.1.
+ */
+typedef struct portprof_batch {
+	const portprof_record *records;
+	size_t count;
+	const uint64_t *words; /* 8-byte aligned arena of payloads */
+	size_t word_count;
+} portprof_batch;
+
+/*
+ * The module, or the name, that a record of that kind carries; NULL when the
+ * record is of another kind or its payload does not fit in the batch.
+ * Valid as long as the batch. Any thread; async-signal-safe. Since 0.1.
+ */
+PORTPROF_API const portprof_module *
+portprof_batch_module(const portprof_batch *batch,
+                      const portprof_record *record);
+PORTPROF_API const char *portprof_batch_name(const portprof_batch *batch,
+                                             const portprof_record *record);
+
+/*
+ * The call chain of a sample, leaf first, its length in *depth; NULL and 0
+ * when it has none. Addresses other than the leaf are return addresses.
+ * Valid as long as the batch. Any thread; async-signal-safe. Since 0.1.
+ */
+PORTPROF_API const uint64_t *
+portprof_batch_chain(const portprof_batch *batch,
+                     const portprof_record *record, size_t *depth);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* A session: one open sampling measurement, its life and its accounting. */
+#ifndef PORTPROF_SESSION_H
+#define PORTPROF_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <portprof/config.h>
+#include <portprof/event.h>
+#include <portprof/export.h>
+#include <portprof/sink.h>
+#include <portprof/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Any thread may call any function of a session; calls are serialised. None
+ * is for signal handlers. In a forked child a session is inert: every call
+ * but close returns E_FORKED, and close frees memory without touching the
+ * parent's measurement. All since 0.1.
+ */
+typedef struct portprof_session portprof_session;
+
+/*
+ * Take every resource that can fail; nothing is measured yet. On success
+ * *session is the caller's, to be closed. Every status of status.h but
+ * E_FORKED and E_STATE can occur; portprof_last_diag has the words.
+ */
+PORTPROF_API portprof_status portprof_session_open(
+	const portprof_config *config, portprof_session **session);
+
+/*
+ * Start, stop: any number of times; totals go on until reset. Starting what
+ * runs and stopping what is stopped is success. When stop returns, every
+ * sample has reached its sinks and nothing more is written to the caller's
+ * memory. start: E_BUSY when a one-per-process facility is taken.
+ */
+PORTPROF_API portprof_status portprof_session_start(portprof_session *session);
+PORTPROF_API portprof_status portprof_session_stop(portprof_session *session);
+
+/* Bring what was sampled so far to the sinks now, and files to the disk. */
+PORTPROF_API portprof_status portprof_session_flush(portprof_session *session);
+
+/* Begin all totals at 0 again (bins, arrays and files are left as they are).
+ * E_STATE while running. */
+PORTPROF_API portprof_status portprof_session_reset(portprof_session *session);
+
+/* Stop if running, finish files, give back everything. NULL does nothing.
+ * Returns the first failure of a sink (a full disk, say); closed all the same. */
+PORTPROF_API portprof_status portprof_session_close(portprof_session *session);
+
+/* How a total is known. */
+typedef enum portprof_certainty {
+	PORTPROF_UNKNOWN = 0, /* the number is a lower bound */
+	PORTPROF_EXACT = 1
+} portprof_certainty;
+
+/*
+ * The account of one event, at this moment or, when stopped, for good:
+ *
+ *   delivered_samples = kept + outside + lost
+ *   total_weight      = kept + outside + unattributed
+ *
+ * A sample is kept when at least one sink took it, outside when all that did
+ * not found it outside their regions, else lost. `size` as elsewhere.
+ */
+typedef struct portprof_stats {
+	size_t size;
+	uint64_t delivered_samples;
+	uint64_t kept_samples;
+	uint64_t outside_samples;
+	uint64_t lost_samples;
+	uint64_t total_weight; /* what the event itself counted */
+	uint64_t kept_weight;
+	uint64_t outside_weight;
+	uint64_t unattributed_weight;   /* no sample stands for it: tails of
+	                                 * threads, and what follows */
+	uint64_t not_attached_weight;   /* part of it: threads not attached */
+	uint64_t throttled;             /* times the kernel held us back */
+	uint64_t cpu_time_ns;           /* of the target while running */
+	uint64_t own_cost_ns;           /* CPU time of our helper thread */
+	uint32_t lost_certainty;        /* portprof_certainty */
+	uint32_t unattributed_certainty;
+	double requested_hz; /* 0 when a period was asked for */
+	double granted_hz;   /* what the kernel agreed to; 0 unknown */
+	double achieved_hz;  /* samples per second of CPU time */
+	uint64_t requested_period; /* in the event's unit; 0 when by rate */
+	uint64_t granted_period;   /* 0 unknown or varying */
+} portprof_stats;
+
+/* E_INVALID: no such event or sink. */
+PORTPROF_API portprof_status portprof_session_stats(portprof_session *session,
+                                                    size_t event,
+                                                    portprof_stats *stats);
+PORTPROF_API portprof_status portprof_session_sink_stats(
+	portprof_session *session, size_t sink, portprof_sink_stats *stats);
+
+/* How many events are open, and what the index-th resolved to. */
+PORTPROF_API size_t
+portprof_session_event_count(const portprof_session *session);
+PORTPROF_API portprof_status portprof_session_event(
+	const portprof_session *session, size_t index,
+	portprof_event_info *info);
+
+/* The backend in use (static string) and its capabilities in this session. */
+PORTPROF_API const char *
+portprof_session_backend(const portprof_session *session);
+PORTPROF_API uint64_t portprof_session_caps(const portprof_session *session);
+
+/*
+ * The verdict: why each better backend was passed over, best rank first.
+ * Returns 0 and fills both pointers, or E_INVALID when index is past the
+ * last. Strings belong to the session.
+ */
+PORTPROF_API portprof_status portprof_session_passed_over(
+	const portprof_session *session, size_t index, const char **name,
+	const char **reason);
+
+/*
+ * What the user should know of how this is measured ("kernel samples are
+ * not permitted: system time is charged to the next user pc"), NULL past
+ * the last. The string belongs to the session.
+ */
+PORTPROF_API const char *
+portprof_session_note(portprof_session *session, size_t index);
+
+/*
+ * Tell the CPU time that the system charged to a target that has ended
+ * (user + system of wait4(2)), which a session can no longer ask for. Call
+ * it after stop and before close.
+ */
+PORTPROF_API portprof_status portprof_session_set_cpu_time(
+	portprof_session *session, uint64_t cpu_time_ns);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Status codes, and the diagnostic that explains the last failure. */
+#ifndef PORTPROF_STATUS_H
+#define PORTPROF_STATUS_H
+
+#include <stddef.h>
+
+#include <portprof/export.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Every function that can fail returns one of these: 0 is success, failures
+ * are negative, and a number never changes its meaning. Outputs are untouched
+ * when the status is not PORTPROF_OK. Since 0.1.
+ *
+ * Which of the four refusals:
+ *   INVALID      the caller's mistake, found before any side effect
+ *   UNSUPPORTED  this backend or system never can
+ *   DENIED       it could, with more rights
+ *   BUSY         it could, later
+ */
+typedef enum portprof_status {
+	PORTPROF_OK = 0,
+	PORTPROF_E_INVALID = -1,
+	PORTPROF_E_UNSUPPORTED = -2,
+	PORTPROF_E_DENIED = -3,
+	PORTPROF_E_BUSY = -4,
+	PORTPROF_E_NOMEM = -5,
+	PORTPROF_E_NOTFOUND = -6,
+	PORTPROF_E_LIMIT = -7,
+	PORTPROF_E_STATE = -8,
+	PORTPROF_E_FORKED = -9,
+	PORTPROF_E_SYSTEM = -10,
+	PORTPROF_E_FORMAT = -11
+} portprof_status;
+
+/* Bytes of the text fields of a diagnostic, terminating zero included. */
+enum { PORTPROF_STEP_BYTES = 64, PORTPROF_WORDS_BYTES = 960 };
+
+/*
+ * Why the last call of this thread failed. All strings end in a zero byte and
+ * are cut at a character's end when longer. Since 0.1.
+ */
+typedef struct portprof_diag {
+	portprof_status status;
+	int os_errno;                  /* the system's own errno, or 0 */
+	char step[PORTPROF_STEP_BYTES];   /* what was tried: "open ring" */
+	char words[PORTPROF_WORDS_BYTES]; /* what, why, what to do about it */
+} portprof_diag;
+
+/*
+ * The constant's name ("PORTPROF_E_BUSY") or a short English text for a
+ * status; for numbers that are none, "PORTPROF_E_?" and "unknown status".
+ * The strings are static. Any thread; async-signal-safe. Since 0.1.
+ */
+PORTPROF_API const char *portprof_status_name(portprof_status status);
+PORTPROF_API const char *portprof_status_text(portprof_status status);
+
+/*
+ * The diagnostic of the last failed portprof call made by the calling thread.
+ * Never NULL; status is PORTPROF_OK when none has failed. The memory belongs
+ * to the thread and is overwritten by its next failure: copy the struct to
+ * keep it. Success does not clear it. Not for signal handlers. Since 0.1.
+ */
+PORTPROF_API const portprof_diag *portprof_last_diag(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

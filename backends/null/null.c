@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The null backend: complete, and measures nothing. It is the template for a
+ * new backend, and what a program gets that wants profiling switched off.
+ */
+#include "backends/backend.h"
+#include "backends/shared/cpu_time.h"
+
+struct null_state {
+	bool is_running;
+};
+
+static struct null_state *state_of(const struct ppi_backend_session *bs)
+{
+	return bs->state;
+}
+
+static void null_probe(const void *kernel, struct ppi_probe *out)
+{
+	(void)kernel;
+	out->is_usable = true;
+	out->caps = PORTPROF_CAP_SAMPLE | PORTPROF_CAP_PROCESS;
+	out->status = PORTPROF_OK;
+}
+
+static portprof_status null_resolve(const void *kernel,
+                                    const struct ppi_event_request *request,
+                                    enum ppi_mode mode,
+                                    struct ppi_event *event,
+                                    struct ppi_diag *why)
+{
+	(void)kernel;
+	return ppi_cpu_time_resolve(request, mode, "nothing (null backend)",
+	                            event, why);
+}
+
+static portprof_status null_open(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why)
+{
+	(void)why;
+	ppi_note(bs, "the null backend takes no samples");
+	return PORTPROF_OK;
+}
+
+static portprof_status null_start(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	(void)why;
+	state_of(bs)->is_running = true;
+	return PORTPROF_OK;
+}
+
+static portprof_status null_stop(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why)
+{
+	(void)why;
+	state_of(bs)->is_running = false;
+	return PORTPROF_OK;
+}
+
+static portprof_status null_drain(struct ppi_backend_session *bs,
+                                  struct ppi_room *room)
+{
+	(void)bs;
+	(void)room;
+	return PORTPROF_OK;
+}
+
+static portprof_status null_count(struct ppi_backend_session *bs,
+                                  portprof_count *out, size_t count)
+{
+	(void)bs;
+	(void)out;
+	(void)count;
+	return PORTPROF_E_UNSUPPORTED;
+}
+
+static portprof_status null_stats(struct ppi_backend_session *bs, size_t event,
+                                  struct ppi_account *out)
+{
+	(void)bs;
+	(void)event;
+	out->lost_certainty = PORTPROF_EXACT;
+	out->total_certainty = PORTPROF_EXACT;
+	return PORTPROF_OK;
+}
+
+static void null_close(struct ppi_backend_session *bs)
+{
+	(void)bs;
+}
+
+/* It needs no system at all, so any non-NULL pointer is its real kernel. */
+static const char null_kernel;
+
+const struct ppi_backend_ops ppi_backend_null = {
+	.abi = PPI_BACKEND_ABI,
+	.name = "null",
+	.summary = "takes no samples; for switching profiling off",
+	.caps = PORTPROF_CAP_SAMPLE | PORTPROF_CAP_PROCESS,
+	.rank = -1,
+	.state_size = sizeof(struct null_state),
+	.real_kernel = &null_kernel,
+	.probe = null_probe,
+	.resolve = null_resolve,
+	.open = null_open,
+	.start = null_start,
+	.stop = null_stop,
+	.drain = null_drain,
+	.count = null_count,
+	.stats = null_stats,
+	.close = null_close,
+};
