@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* How a function of the library is marked as visible to callers. */
+
+#ifndef PORTPROF_EXPORT_H
+#define PORTPROF_EXPORT_H
+
+/*
+ * Stands before every function of the public interface. The library is
+ * compiled with hidden visibility, so what lacks this mark cannot be called
+ * from outside; tests/lint/check-exports.sh holds the marks, portprof.map
+ * and the built library together.
+ */
+#if defined(__GNUC__) || defined(__clang__)
+#define PORTPROF_API __attribute__((visibility("default")))
+#else
+#define PORTPROF_API
+#endif
+
+#endif /* PORTPROF_EXPORT_H */

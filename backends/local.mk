@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# backends/: one folder each. Logic is listed without a condition (perf: if
+# HAVE_PERF_HEADERS); only X_kernel_real.c stands under if BACKEND_X.
+
+libportprof_core_la_SOURCES +=

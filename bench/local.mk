@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# bench/: what things cost. Built on demand (make bench/NAME), never by check.
+
+EXTRA_PROGRAMS =
+CLEANFILES += $(EXTRA_PROGRAMS)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+# pp_flags.m4 - compiler flags of ours, each tried before it is used.
+#
+# CFLAGS belongs to the user. Ours go to PP_CFLAGS (all code), PP_HIDE_CFLAGS
+# (the library) and PP_LDFLAGS.
+
+# PP_TRY_CFLAGS(VAR, FLAGS) adds to VAR each flag that the compiler takes
+# without a word; clang only warns of flags that it does not know.
+AC_DEFUN([PP_TRY_CFLAGS], [
+  m4_foreach_w([pp_flag], [$2], [
+    AC_MSG_CHECKING([whether $CC takes ]pp_flag)
+    pp_save_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS -Werror pp_flag"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+      [AC_MSG_RESULT([yes]); $1="$$1 pp_flag"],
+      [AC_MSG_RESULT([no])])
+    CFLAGS=$pp_save_CFLAGS])
+])
+
+# PP_WARNINGS: the warnings that the code is held to.
+AC_DEFUN([PP_WARNINGS], [
+  PP_TRY_CFLAGS([PP_CFLAGS], [-Wall -Wextra -Wshadow -Wpointer-arith
+    -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+    -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wimplicit-fallthrough])
+  PP_TRY_CFLAGS([PP_HIDE_CFLAGS], [-fvisibility=hidden])
+  AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [make every warning an error @<:@no@:>@])])
+  AS_IF([test "x$enable_werror" = xyes], [PP_TRY_CFLAGS([PP_CFLAGS], [-Werror])])
+])
+
+# PP_INSTRUMENT: sanitizers and coverage.
+AC_DEFUN([PP_INSTRUMENT], [
+  AC_ARG_ENABLE([sanitizers],
+    [AS_HELP_STRING([--enable-sanitizers=LIST],
+      [build with -fsanitize=LIST, such as address,undefined or thread @<:@no@:>@])],
+    [], [enable_sanitizers=no])
+  AS_CASE([$enable_sanitizers],
+    [no], [],
+    [yes], [AC_MSG_ERROR([--enable-sanitizers needs a list, such as address,undefined])],
+    [pp_flags="-fsanitize=$enable_sanitizers -fno-omit-frame-pointer -fno-sanitize-recover=all"
+     AC_MSG_CHECKING([whether programs link with $pp_flags])
+     pp_save_CFLAGS=$CFLAGS
+     CFLAGS="$CFLAGS $pp_flags"
+     AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [AC_MSG_RESULT([yes])],
+       [AC_MSG_RESULT([no])
+        AC_MSG_ERROR([--enable-sanitizers=$enable_sanitizers: $CC cannot link this])])
+     CFLAGS=$pp_save_CFLAGS
+     PP_CFLAGS="$PP_CFLAGS $pp_flags" PP_LDFLAGS="$PP_LDFLAGS $pp_flags"])
+  AM_CONDITIONAL([SANITIZERS], [test "x$enable_sanitizers" != xno])
+  AC_SUBST([PP_SANITIZERS], [$enable_sanitizers])
+
+  AC_ARG_ENABLE([coverage],
+    [AS_HELP_STRING([--enable-coverage],
+      [count executed lines; then: make check coverage @<:@no@:>@])])
+  AS_IF([test "x$enable_coverage" = xyes],
+    [PP_TRY_CFLAGS([PP_CFLAGS], [--coverage -fprofile-update=atomic])
+     PP_LDFLAGS="$PP_LDFLAGS --coverage"
+     AC_CHECK_PROGS([GCOVR], [gcovr])])
+  AM_CONDITIONAL([COVERAGE], [test "x$enable_coverage" = xyes])
+])
+
+# PP_VERSION_SCRIPT: whether the linker takes a map of exported names.
+AC_DEFUN([PP_VERSION_SCRIPT], [
+  AC_MSG_CHECKING([for the linker's flag that names a version script])
+  pp_version_flag=no
+  echo 'V_0 { global: f; local: *; };' >conftest.map
+  pp_save_LDFLAGS=$LDFLAGS
+  for pp_flag in -Wl,--version-script -Wl,-M; do
+    LDFLAGS="$pp_save_LDFLAGS -shared -fPIC $pp_flag,conftest.map"
+    AC_LINK_IFELSE([AC_LANG_SOURCE([int f(void); int f(void) { return 0; }])],
+      [pp_version_flag=$pp_flag; break])
+  done
+  LDFLAGS=$pp_save_LDFLAGS
+  rm -f conftest.map
+  AC_MSG_RESULT([$pp_version_flag])
+  AC_SUBST([PP_VERSION_FLAG], [$pp_version_flag])
+  AM_CONDITIONAL([HAVE_VERSION_SCRIPT], [test $pp_version_flag != no])
+  AS_IF([test $pp_version_flag = no],
+    [PP_REPORT([symbol versions], [no (the linker takes no version script)],
+      [the exported names carry no version])],
+    [PP_REPORT([symbol versions], [yes], [exported names with a version])])
+])

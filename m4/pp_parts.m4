@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+# pp_parts.m4 - parts of the product that need more than one thing.
+
+# PP_PROFILE_FILE: the file sink needs protobuf-c and zlib, and protoc-c where
+# the tarball's generated files are not there.
+AC_DEFUN([PP_PROFILE_FILE], [
+  AC_CHECK_PROGS([PROTOC_C], [protoc-c])
+  pp_file=yes
+  AS_IF([test $pp_have_PROTOBUF_C = no], [pp_file="$pp_why_PROTOBUF_C"],
+    [test $pp_have_ZLIB = no], [pp_file="$pp_why_ZLIB"],
+    [test -z "$PROTOC_C" && test ! -f "$srcdir/api/file/profile.pb-c.c"],
+    [pp_file="no (install protobuf-c-compiler)"])
+  AS_IF([test "$pp_file" = yes],
+    [AC_DEFINE([PPI_FILE], [1], [Profile files can be written and read.])])
+  AM_CONDITIONAL([PROFILE_FILE], [test "$pp_file" = yes])
+  PP_REPORT([profile files], [$pp_file], [portprof record and report])
+])
+
+# PP_TESTS: the test programs are written with CMocka.
+AC_DEFUN([PP_TESTS], [
+  AC_ARG_ENABLE([tests],
+    [AS_HELP_STRING([--enable-tests=auto|yes|no],
+      [build the test programs @<:@auto@:>@])], [], [enable_tests=auto])
+  CMOCKA_CFLAGS= CMOCKA_LIBS= pp_have_CMOCKA=no pp_pc_CMOCKA=no
+  AS_IF([test "x$enable_tests" = xno], [pp_why_CMOCKA="no (switched off)"], [
+    with_CMOCKA=auto
+    pp_cmocka_CPPFLAGS=$CPPFLAGS
+    CPPFLAGS="$CPPFLAGS -include stdarg.h -include stddef.h -include stdint.h -include setjmp.h"
+    PP_PROBE_LIBRARY([CMOCKA], [cmocka], [cmocka.h], [cmocka],
+      [_cmocka_run_group_tests])
+    CPPFLAGS=$pp_cmocka_CPPFLAGS
+    AS_IF([test $pp_have_CMOCKA = yes], [pp_why_CMOCKA=yes],
+      [test "x$enable_tests" = xauto], [pp_why_CMOCKA="no (install libcmocka-dev)"],
+      [AC_MSG_ERROR([--enable-tests: CMocka was not found; install libcmocka-dev])])])
+  AC_SUBST([CMOCKA_CFLAGS])
+  AC_SUBST([CMOCKA_LIBS])
+  AM_CONDITIONAL([TESTS_ENABLED], [test $pp_have_CMOCKA = yes])
+  PP_REPORT([tests], [$pp_why_CMOCKA], [make check runs only the scripts])
+])

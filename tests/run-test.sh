@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs one test program and tells its cases as one clean TAP stream.
+#
+# usage: run-test.sh PROGRAM [ARGUMENT...]
+#
+# CMocka starts a new plan for each group and writes a skip as "not ok"; a
+# script says only an exit status. Both become what automake's TAP driver
+# counts. Rules that hold for every test:
+#   - exit 77 skips the whole program; its last line of output is the reason
+#   - a case that skips prints a line "skip: REASON" before it does so
+#   - a program that ran no case fails, and so does one that ends by a signal
+#   - after PORTPROF_TEST_TIMEOUT seconds (300) the program is stopped
+set -u
+
+CMOCKA_MESSAGE_OUTPUT=TAP
+export CMOCKA_MESSAGE_OUTPUT
+
+out=$(mktemp "${TMPDIR:-/tmp}/portprof-test.XXXXXX") || exit 99
+trap 'rm -f "$out"' 0
+name=$(basename "$1" .sh)
+
+case $1 in
+*.sh) set -- "${SHELL:-/bin/sh}" "$@" ;;
+esac
+limit=${PORTPROF_TEST_TIMEOUT-300}
+if timeout -k 1 1 true 2>/dev/null; then
+	set -- timeout -k 10 "$limit" "$@"
+fi
+"$@" >"$out" </dev/null
+status=$?
+if [ "$status" -eq 124 ]; then
+	echo "# stopped after $limit seconds"
+fi
+
+LC_ALL=C ${AWK:-awk} -v status="$status" -v name="$name" '
+function result(ok, text) {
+	cases++
+	if (!ok)
+		bad++
+	print (ok ? "ok " : "not ok ") cases " - " text
+}
+
+# A new plan: with several groups the numbers start again.
+/^1\.\.[0-9]+$/ {
+	planned += substr($0, 4)
+	next
+}
+
+/^(not )?ok / {
+	ok = ($1 == "ok")
+	text = $0
+	sub(/^(not )?ok +[0-9]* *(- )?/, "", text)
+	if (sub(/^# SKIP */, "", text)) {
+		result(1, text " # SKIP " reason)
+		reason = ""
+		next
+	}
+	result(ok, text)
+	reason = ""
+	next
+}
+
+{
+	if (match($0, /^(# *)?skip: /))
+		reason = substr($0, RLENGTH + 1)
+	last = $0
+	print "# " $0
+}
+
+END {
+	if (cases == 0 && status == 77) {
+		sub(/^(# *)?(skip: )?/, "", last)
+		print "1..0 # SKIP " (last == "" ? "without a reason" : last)
+		exit 0
+	}
+	if (cases == 0 && planned == 0 && name ~ /^check-/)
+		result(status == 0, name)
+	else if (cases == 0)
+		result(0, name " ran no case (exit status " status ")")
+	else if (status != 0 && bad == 0)
+		result(0, name " ended with status " status)
+	else if (cases < planned)
+		result(0, name " ran " cases " of " planned " cases")
+	print "1.." cases
+}
+' "$out"
