@@ -2,4 +2,10 @@
 # backends/: one folder each. Logic is listed without a condition (perf: if
 # HAVE_PERF_HEADERS); only X_kernel_real.c stands under if BACKEND_X.
 
-libportprof_core_la_SOURCES +=
+libportprof_core_la_SOURCES += \
+	backends/backend.h \
+	backends/shared/cpu_time.h
+
+EXTRA_DIST += \
+	backends/null/null.c \
+	backends/registry.c

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The one table of compiled-in backends, and the kernel each one uses. */
-#include <string.h>
-
 #include "config.h"
 
 #include "backends/backend.h"
+
+#include <string.h>
 
 #define PPI_EACH_BACKEND(X) PPI_PERF(X) PPI_TIMER(X) PPI_ITIMER(X) X(null)
 

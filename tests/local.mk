@@ -22,9 +22,34 @@ AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; CXX='$(CXX)'; CFLAGS='$(CFLAGS)'; NM='$(NM)'; \
 	AWK='$(AWK)'; SED='$(SED)'; MAKE='$(MAKE)'; SHELL='$(SHELL)'; \
 	PKG_CONFIG='$(PKG_CONFIG)'; PP_SANITIZERS='$(PP_SANITIZERS)'; \
+	HEADER_CFLAGS='$(HEADER_CFLAGS)'; \
 	export srcdir builddir CC CXX CFLAGS NM AWK SED MAKE SHELL \
-		PKG_CONFIG PP_SANITIZERS;
-dist_check_SCRIPTS += tests/run-test.sh
+		PKG_CONFIG PP_SANITIZERS HEADER_CFLAGS;
+HEADER_CFLAGS = $(PP_LIB_CFLAGS) $(PP_CMD_CFLAGS) $(CMOCKA_CFLAGS)
+dist_check_SCRIPTS += tests/run-test.sh $(SCRIPT_TESTS)
+TESTS += $(SCRIPT_TESTS)
+
+### Scripts: what the tree, the library and the tarball must look like
+
+SCRIPT_TESTS = \
+	tests/lint/check-contract.sh \
+	tests/lint/check-dist.sh \
+	tests/lint/check-exports.sh \
+	tests/lint/check-headers.sh \
+	tests/lint/check-includes.sh \
+	tests/lint/check-order.sh \
+	tests/lint/check-runner.sh \
+	tests/install/check-install.sh
+EXTRA_DIST += tests/lint/exports-allowed.txt tests/lint/exports-pending \
+	tests/install/consumer.c tests/conform/fixture.h
+
+# What stands in $(prefix) now works for someone who only has that; distcheck
+# runs this against a tarball's installation.
+installcheck-local:
+	$(AM_TESTS_ENVIRONMENT) installed='$(DESTDIR)' libdir='$(libdir)' \
+		bindir='$(bindir)' $(SHELL) $(srcdir)/tests/install/check-install.sh
+
+### Programs
 
 if TESTS_ENABLED
 check_PROGRAMS += tests/unit/test_version

@@ -33,6 +33,7 @@ if [ "$status" -eq 124 ]; then
 	echo "# stopped after $limit seconds"
 fi
 
+# shellcheck disable=SC2016
 LC_ALL=C ${AWK:-awk} -v status="$status" -v name="$name" '
 function result(ok, text) {
 	cases++

@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What make install puts down is enough: a program builds with the flags of
+# pkg-config, shared and static, the command runs, and uninstall leaves no file.
+#
+# In make check it installs this build under a DESTDIR of its own. With
+# $installed set (make installcheck) it looks at what lies there already.
+set -eu
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+: "${CC:=cc}" "${PKG_CONFIG:=pkg-config}"
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-install.XXXXXX")
+trap 'rm -rf "$tmp"' 0
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+quiet_make() { # the nested make is not part of the one that runs the tests
+	MAKEFLAGS='' ${MAKE:-make} -s -C "$builddir" "$@" >"$tmp/log" 2>&1 ||
+		{ cat "$tmp/log"; fail "make $* failed"; }
+}
+
+from_makefile() {
+	sed -n "s/^$1 = //p" "$builddir/Makefile" | tail -n 1
+}
+
+if [ "${PP_SANITIZERS:-no}" != no ]; then
+	echo "skip: a library built with sanitizers is not for installing"
+	exit 77
+fi
+if ! $PKG_CONFIG --version >/dev/null 2>&1; then
+	echo "skip: no pkg-config here"
+	exit 77
+fi
+if [ -z "${installed+set}" ]; then
+	installed=$tmp/root
+	# make install would find nothing to do in a place of its own and
+	# everything to relink; DESTDIR is what packagers use.
+	quiet_make install DESTDIR="$installed"
+	prefix=$(from_makefile prefix)
+	libdir=$(find "$installed" -name portprof.pc | sed 's|/pkgconfig/.*||')
+	libdir=${libdir#"$installed"}
+	bindir=$prefix/bin
+	check_uninstall=yes
+fi
+pc_dir=$installed$libdir/pkgconfig
+[ -f "$pc_dir/portprof.pc" ] || fail "no portprof.pc under $pc_dir"
+
+# The sysroot makes DESTDIR part of every path; modules of the system are
+# looked up without it, and only --static needs them.
+flags() {
+	PKG_CONFIG_PATH=$pc_dir PKG_CONFIG_SYSROOT_DIR=$installed \
+		$PKG_CONFIG "$@" portprof
+}
+cflags=$(flags --cflags)
+libs=$(flags --libs)
+for private in pfm protobuf-c elf dw iberty jansson; do
+	case " $libs " in
+	*" -l$private "*) fail "portprof.pc makes every program link -l$private" ;;
+	esac
+done
+
+build_and_run() { # NAME FLAGS...
+	name=$1
+	shift
+	# Flags are meant to be split.
+	# shellcheck disable=SC2086
+	$CC $cflags "$srcdir/tests/install/consumer.c" -o "$tmp/$name" "$@" ||
+		fail "$name: does not compile with: $cflags $*"
+	LD_LIBRARY_PATH=$installed$libdir "$tmp/$name" >"$tmp/out" ||
+		fail "$name: does not run"
+	grep -q "^$(from_makefile PACKAGE_VERSION)\$" "$tmp/out" ||
+		fail "$name: wrong version: $(cat "$tmp/out")"
+	echo "$name program: built and ran"
+}
+# shellcheck disable=SC2086
+[ ! -f "$installed$libdir/libportprof.so" ] || build_and_run shared $libs
+if [ -f "$installed$libdir/libportprof.a" ]; then
+	static=$(PKG_CONFIG_PATH=$pc_dir $PKG_CONFIG --libs --static portprof |
+		tr ' ' '\n' | grep -v -e "^-lportprof\$" -e "^-L$libdir\$" |
+		tr '\n' ' ')
+	# shellcheck disable=SC2086
+	build_and_run static "$installed$libdir/libportprof.a" $static
+fi
+
+LD_LIBRARY_PATH=$installed$libdir "$installed$bindir/portprof" --version |
+	grep -q "$(from_makefile PACKAGE_VERSION)" ||
+	fail "portprof --version does not tell the version"
+echo "portprof command: runs"
+
+if [ "${check_uninstall-no}" = yes ]; then
+	quiet_make uninstall DESTDIR="$installed"
+	left=$(find "$installed" -type f -o -type l)
+	[ -z "$left" ] || fail "uninstall leaves: $left"
+	echo "uninstall: nothing left"
+fi

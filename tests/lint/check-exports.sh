@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Public headers, api/portprof.map and the built library name the same
+# functions, and the library exports nothing else but what
+# tests/lint/exports-allowed.txt explains.
+set -eu
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-exports.XXXXXX")
+trap 'rm -rf "$tmp"' 0
+status=0
+
+# Every declaration behind PORTPROF_API: the first portprof_x( after it.
+cat "$srcdir"/api/portprof.h "$srcdir"/api/portprof/*.h |
+	sed '/^[[:space:]]*#/d' | tr '\n' ' ' |
+	sed -e 's|/\*|\n/*|g' -e 's|\*/|*/\n|g' | sed '/^\/\*/d' | tr '\n' ' ' |
+	sed 's/PORTPROF_API/\n&/g' |
+	sed -n 's/^PORTPROF_API[^(;]*[ *]\(portprof_[a-z0-9_]*\) *(.*/\1/p' |
+	sort -u >"$tmp/headers"
+sed 's|/\*.*\*/||; /\/\*/,/\*\//d' "$srcdir/api/portprof.map" |
+	sed -n 's/^[[:space:]]*\([a-z_][a-z0-9_]*\);.*/\1/p' |
+	sort -u >"$tmp/map"
+sed 's/#.*//; s/[[:space:]]//g; /^$/d' "$srcdir/tests/lint/exports-allowed.txt" |
+	sort -u >"$tmp/allowed"
+
+compare() { # FILE FILE "what it means to be only in the first"
+	comm -23 "$1" "$2" >"$tmp/only"
+	if [ -s "$tmp/only" ]; then
+		sed "s|^|$3: |" "$tmp/only"
+		status=1
+	fi
+}
+
+# While this file exists, a function that is declared may still be missing
+# from map and library alike.
+pending=$srcdir/tests/lint/exports-pending
+if [ -f "$pending" ]; then
+	comm -23 "$tmp/headers" "$tmp/map" >"$tmp/later"
+	comm -12 "$tmp/headers" "$tmp/map" >"$tmp/now"
+	mv "$tmp/now" "$tmp/headers"
+	echo "declared, not there yet: $(tr '\n' ' ' <"$tmp/later")"
+fi
+[ -s "$tmp/headers" ] || { echo "no PORTPROF_API found in api/"; exit 1; }
+sort -u "$tmp/headers" "$tmp/allowed" >"$tmp/wanted"
+compare "$tmp/headers" "$tmp/map" "declared, not in api/portprof.map"
+compare "$tmp/map" "$tmp/wanted" "in api/portprof.map, not declared"
+
+lib=
+for candidate in "$builddir"/.libs/libportprof.so "$builddir"/.libs/libportprof.dylib; do
+	[ ! -f "$candidate" ] || lib=$candidate
+done
+if [ -z "$lib" ]; then
+	[ "$status" -eq 0 ] || exit 1
+	echo "skip: no shared libportprof was built; headers and map agree"
+	exit 77
+fi
+${NM:-nm} -D "$lib" 2>/dev/null | sed -n 's/.* [BDRTVWi] //p' |
+	sed 's/@.*//' | grep -v '^_\(init\|fini\|edata\|end\|_bss_start\)$' |
+	sort -u >"$tmp/library"
+compare "$tmp/map" "$tmp/library" "in api/portprof.map, not in the library"
+compare "$tmp/library" "$tmp/wanted" "exported, neither declared nor explained"
+echo "check-exports: $(wc -l <"$tmp/headers" | tr -d ' ') declared," \
+	"$(wc -l <"$tmp/library" | tr -d ' ') exported"
+exit $status

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every header compiles alone, and twice; the public ones as strict C11 and
+# as C++11.
+set -eu
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+: "${CC:=cc}" "${CXX:=c++}"
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-headers.XXXXXX")
+trap 'rm -rf "$tmp"' 0
+strict='-Wall -Wextra -Werror -fsyntax-only'
+status=0
+count=0
+
+compile() { # COMPILER-AND-FLAGS HEADER LANGUAGE-SUFFIX
+	printf '#include "%s"\n#include "%s"\nextern int alone;\n' "$2" "$2" \
+		>"$tmp/alone.$3"
+	# shellcheck disable=SC2086
+	if ! $1 $strict -I"$builddir" -I"$srcdir" -I"$srcdir/api" \
+		-c "$tmp/alone.$3" 2>"$tmp/errors"; then
+		echo "$2 does not compile alone with: $1"
+		sed 's/^/    /' "$tmp/errors" | head -n 10
+		status=1
+	fi
+	count=$((count + 1))
+}
+
+# A system without it cannot compile what speaks of it.
+has_perf=yes
+echo '#include <linux/perf_event.h>' >"$tmp/perf.c"
+# shellcheck disable=SC2086
+$CC -fsyntax-only "$tmp/perf.c" 2>/dev/null || has_perf=no
+has_cxx=yes
+echo 'int main() { return 0; }' >"$tmp/cxx.cc"
+# shellcheck disable=SC2086
+$CXX -fsyntax-only "$tmp/cxx.cc" 2>/dev/null || has_cxx=no
+
+cd "$srcdir"
+for header in $(find api backends compat tools tests -name '*.h' \
+	! -name '*.pb-c.h' | sort); do
+	case $header in
+	*perf*) [ $has_perf = yes ] || continue ;;
+	esac
+	case $header in
+	api/portprof.h | api/portprof/*)
+		compile "$CC -std=c11 -pedantic" "$header" c
+		[ $has_cxx = no ] ||
+			compile "$CXX -std=c++11" "$header" cc
+		;;
+	*)
+		compile "$CC ${HEADER_CFLAGS-}" "$header" c
+		;;
+	esac
+done
+[ $has_cxx = yes ] || echo "no C++ compiler: public headers not tried as C++"
+echo "check-headers: $count compilations"
+[ "$count" -gt 0 ] && exit $status

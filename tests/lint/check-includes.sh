@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Who may include whom, in which order, and where an operating system is named.
+#
+# The table in allowed() is the one of CONTRIBUTING.md: tools, examples and
+# conformance cases see the public interface alone; a backend sees the
+# contract, its own headers and backends/shared, never another backend and
+# never api/internal; only perf_events.c knows libpfm4.
+set -eu
+cd "${srcdir:-$(dirname "$0")/../..}"
+
+list_sources() {
+	find api backends compat tools examples bench tests \
+		\( -name '*.c' -o -name '*.h' -o -name '*.cc' \) \
+		! -name '*.pb-c.[ch]' -print | sort
+}
+
+# shellcheck disable=SC2016
+list_sources | LC_ALL=C ${AWK:-awk} '
+function complain(text) {
+	print file ":" line ": " text
+	bad++
+}
+
+function exists(path,    got, ignore) {
+	if (!(path in known)) {
+		got = (getline ignore < path)
+		close(path)
+		known[path] = (got >= 0)
+	}
+	return known[path]
+}
+
+# Where the compiler would find it; system headers stay as they are.
+function resolve(name, quoted,    dir) {
+	dir = file
+	sub(/[^\/]*$/, "", dir)
+	if (name == "config.h" || name ~ /\.pb-c\.h$/)
+		return name
+	if (quoted && exists(dir name))
+		return dir name
+	if (exists("api/" name))
+		return "api/" name
+	if (name ~ /\// && exists(name))
+		return name
+	return quoted ? "nowhere/" name : "<" name ">"
+}
+
+function is_public(path) {
+	return path == "api/portprof.h" || path ~ /^api\/portprof\//
+}
+
+function area_of(path) {
+	if (path ~ /^backends\/[^\/]*$/)
+		return "backends"
+	if (path ~ /^(backends|tests)\//) {
+		match(path, /^[a-z]+\/[^\/]*/)
+		return substr(path, 1, RLENGTH)
+	}
+	match(path, /^[a-z]+/)
+	return substr(path, 1, RLENGTH)
+}
+
+function allowed(to,    area) {
+	area = area_of(file)
+	if (to ~ /^</) {
+		if (to ~ /^<perfmon\//)
+			return file == "backends/perf/perf_events.c" || \
+				area == "tests/unit"
+		return 1
+	}
+	if (to ~ /^nowhere\//)
+		return 0
+	if (is_public(file))
+		return is_public(to)
+	if (to == "config.h")
+		return area != "examples"
+	if (area == "tests/model")
+		return is_public(to) || area_of(to) == area
+	if (area ~ /^tests/ && area != "tests/conform")
+		return 1
+	if (area == "tests/conform" || area == "tools" || \
+	    area == "examples" || area == "bench")
+		return is_public(to) || area_of(to) == area
+	if (area == "compat")
+		return area_of(to) == "compat"
+	if (area == "api")
+		return area_of(to) == "api" || to ~ /\.pb-c\.h$/ || \
+			to == "backends/backend.h" || area_of(to) == "compat"
+	# backends/shared speaks in the types of the contract, so it sees
+	# backend.h; it sees no backend.
+	if (to == "backends/backend.h" || area_of(to) == "compat" || \
+	    area_of(to) == "backends/shared")
+		return 1
+	if (is_public(to))
+		return to ~ /\/(status|record|event)\.h$/ || \
+			file == "backends/backend.h"
+	return area_of(to) == area
+}
+
+# config.h sets feature macros, so it comes first of all; then own header,
+# project, system. <portprof.h> may stand where a user would put it.
+function rank_of(to,    own) {
+	own = file
+	sub(/\.(c|cc)$/, ".h", own)
+	sub(/.*\//, "", own)
+	if (to == "config.h")
+		return 0
+	if (to ~ /^</)
+		return 3
+	if (is_public(to) && !written_quoted)
+		return -1
+	return (to ~ ("(^|/)" own "$")) ? 1 : 2
+}
+
+function check_include(text,    name, quoted, to, rank) {
+	quoted = written_quoted = (text ~ /include[ \t]*"/)
+	name = text
+	sub(/^[^"<]*["<]/, "", name)
+	sub(/[">].*/, "", name)
+	to = resolve(name, quoted)
+	if (!allowed(to))
+		complain("may not include " name)
+	# Headers are free to choose; cmocka.h needs system headers before it.
+	rank = rank_of(to)
+	if (rank < 0)
+		return
+	if (file ~ /\.c$/ && file !~ /^tests\// && rank < seen_rank)
+		complain(name " comes too late: config.h, own header, project, system")
+	else if (rank == 0 && seen_rank >= 0)
+		complain("config.h must be the first include")
+	if (rank > seen_rank)
+		seen_rank = rank
+}
+
+function check_file() {
+	seen_rank = -1
+	line = 0
+	os = "__(linux|FreeBSD|NetBSD|OpenBSD|DragonFly|APPLE|sun|illumos)"
+	while ((getline text < file) > 0) {
+		line++
+		if (text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/)
+			check_include(text)
+		if (text ~ /^[ \t]*#[ \t]*(if|elif)/ && text ~ os && \
+		    file !~ /_kernel_real\.c$/ && file !~ /^(compat|tests)\// && \
+		    file != "backends/registry.c")
+			complain("names an operating system; that belongs in a seam or in compat/")
+	}
+	close(file)
+	files++
+}
+
+{ file = $0; check_file() }
+END {
+	print "check-includes: " files " files, " (bad + 0) " mistakes"
+	exit bad > 0 || files == 0
+}'
