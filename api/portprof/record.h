@@ -31,7 +31,10 @@ enum {
 	PORTPROF_FIELD_TIME = 1u << 3,
 	PORTPROF_FIELD_USER_ADDRESS = 1u << 4,
 	PORTPROF_FIELD_KERNEL = 1u << 5, /* a claim: address is a kernel pc */
-	PORTPROF_FIELD_CHAIN = 1u << 6   /* payload holds a call chain */
+	PORTPROF_FIELD_CHAIN = 1u << 6,  /* payload holds a call chain */
+	PORTPROF_FIELD_EXEC = 1u << 7    /* a claim, of a THREAD record: the
+	                                  * name came with a new program, so
+	                                  * all modules of pid are gone */
 };
 
 /*
