@@ -24,7 +24,7 @@ AC_DEFUN([PP_ARG_WITH], [
   AS_CASE([$with_$2],
     [no], [pp_why_$2="no (switched off)"],
     [PP_PROBE_LIBRARY([$2], [$4], [$5], [$6], [$7])
-     AS_IF([test $pp_have_$2 = yes], [pp_why_$2=yes],
+     AS_IF([test $pp_have_$2 = yes], [pp_why_$2="yes$pp_version_$2"],
        [test "x$with_$2" = xauto], [pp_why_$2="no (install $8)"],
        [AC_MSG_ERROR([--with-$1=$with_$2: $1 was not found; install $8 or name its PREFIX])])])
   AS_IF([test $pp_have_$2 = yes], [
@@ -46,19 +46,24 @@ AC_DEFUN([PP_ARG_WITH], [
 # proof is the same for all three: header and function link together.
 AC_DEFUN([PP_PROBE_LIBRARY], [
   AC_REQUIRE([PKG_PROG_PKG_CONFIG])
+  pp_dir_$1= pp_version_$1=
   AS_CASE([$with_$1],
     [auto|yes], [m4_ifval([$2],
       [AS_IF([test -n "$PKG_CONFIG" && $PKG_CONFIG --exists $2],
         [$1_CFLAGS=`$PKG_CONFIG --cflags $2`
          $1_LIBS=`$PKG_CONFIG --libs $2`
+         pp_version_$1=" (`$PKG_CONFIG --modversion $2`)"
          pp_pc_$1=yes],
         [$1_LIBS="-l$4"])],
       [$1_LIBS="-l$4"])],
-    [$1_CFLAGS="-I$with_$1/include" $1_LIBS="-L$with_$1/lib -l$4"])
+    [$1_CFLAGS="-I$with_$1/include" $1_LIBS="-L$with_$1/lib -l$4"
+     pp_dir_$1=$with_$1/include/])
   pp_save_CPPFLAGS=$CPPFLAGS pp_save_LIBS=$LIBS
   CPPFLAGS="$CPPFLAGS $$1_CFLAGS" LIBS="$$1_LIBS $LIBS"
   m4_foreach_w([pp_header], [$3], [
-    AS_IF([test $pp_have_$1 = no], [
+    dnl A PREFIX that does not hold the header must not fall back on another.
+    AS_IF([test $pp_have_$1 = no && { test -z "$pp_dir_$1" ||
+           test -f "$pp_dir_$1"]pp_header[; }], [
       AC_MSG_CHECKING([for $5 by pp_header and $$1_LIBS])
       AC_LINK_IFELSE(
         [AC_LANG_PROGRAM([@%:@include <stddef.h>

@@ -46,7 +46,6 @@ AC_DEFUN([PP_INSTRUMENT], [
         AC_MSG_ERROR([--enable-sanitizers=$enable_sanitizers: $CC cannot link this])])
      CFLAGS=$pp_save_CFLAGS
      PP_CFLAGS="$PP_CFLAGS $pp_flags" PP_LDFLAGS="$PP_LDFLAGS $pp_flags"])
-  AM_CONDITIONAL([SANITIZERS], [test "x$enable_sanitizers" != xno])
   AC_SUBST([PP_SANITIZERS], [$enable_sanitizers])
 
   AC_ARG_ENABLE([coverage],
@@ -56,6 +55,7 @@ AC_DEFUN([PP_INSTRUMENT], [
     [PP_TRY_CFLAGS([PP_CFLAGS], [--coverage -fprofile-update=atomic])
      PP_LDFLAGS="$PP_LDFLAGS --coverage"
      AC_CHECK_PROGS([GCOVR], [gcovr])])
+  AC_SUBST([PP_COVERAGE], [${enable_coverage-no}])
   AM_CONDITIONAL([COVERAGE], [test "x$enable_coverage" = xyes])
 ])
 

@@ -29,7 +29,7 @@ AC_DEFUN([PP_TESTS], [
     PP_PROBE_LIBRARY([CMOCKA], [cmocka], [cmocka.h], [cmocka],
       [_cmocka_run_group_tests])
     CPPFLAGS=$pp_cmocka_CPPFLAGS
-    AS_IF([test $pp_have_CMOCKA = yes], [pp_why_CMOCKA=yes],
+    AS_IF([test $pp_have_CMOCKA = yes], [pp_why_CMOCKA="yes$pp_version_CMOCKA"],
       [test "x$enable_tests" = xauto], [pp_why_CMOCKA="no (install libcmocka-dev)"],
       [AC_MSG_ERROR([--enable-tests: CMocka was not found; install libcmocka-dev])])])
   AC_SUBST([CMOCKA_CFLAGS])

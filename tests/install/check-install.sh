@@ -25,8 +25,8 @@ from_makefile() {
 	sed -n "s/^$1 = //p" "$builddir/Makefile" | tail -n 1
 }
 
-if [ "${PP_SANITIZERS:-no}" != no ]; then
-	echo "skip: a library built with sanitizers is not for installing"
+if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
+	echo "skip: a library built with sanitizers or coverage is not for others"
 	exit 77
 fi
 if ! $PKG_CONFIG --version >/dev/null 2>&1; then
