@@ -40,7 +40,8 @@ SCRIPT_TESTS = \
 	tests/lint/check-includes.sh \
 	tests/lint/check-order.sh \
 	tests/lint/check-runner.sh \
-	tests/install/check-install.sh
+	tests/install/check-install.sh \
+	tests/install/check-tarball.sh
 EXTRA_DIST += tests/lint/exports-allowed.txt tests/lint/exports-pending \
 	tests/install/consumer.c tests/conform/fixture.h
 

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The tarball builds and installs where there are no autotools and no protoc-c,
+# and what it installed is enough for a stranger's program.
+#
+# It compiles everything once more, so it waits to be asked for.
+set -eu
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+: "${CC:=cc}" "${MAKE:=make}"
+if [ "${PORTPROF_CHECK_TARBALL:-no}" != yes ]; then
+	echo "skip: builds everything again; PORTPROF_CHECK_TARBALL=yes asks for it"
+	exit 77
+fi
+if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
+	echo "skip: an instrumented build is not what a tarball gives"
+	exit 77
+fi
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-tarball.XXXXXX")
+trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' 0
+MAKEFLAGS=
+export MAKEFLAGS
+
+run() {
+	"$@" >"$tmp/log" 2>&1 || {
+		tail -n 40 "$tmp/log"
+		echo "failed: $*"
+		exit 1
+	}
+}
+
+# Tools that a user of a tarball need not have: calling one is the failure.
+mkdir "$tmp/poison" "$tmp/build"
+for tool in autoconf autoheader autom4te autoreconf automake aclocal m4 \
+	libtoolize protoc-c; do
+	printf '#!/bin/sh\necho %s >>%s/called\nexit 1\n' $tool "$tmp" \
+		>"$tmp/poison/$tool"
+	chmod +x "$tmp/poison/$tool"
+done
+
+run "$MAKE" -C "$builddir" distdir distdir="$tmp/tree"
+chmod -R a-w "$tmp/tree"
+PATH=$tmp/poison:$PATH
+cd "$tmp/build"
+run ../tree/configure --prefix="$tmp/inst" CC="$CC"
+run "$MAKE" -j2
+run "$MAKE" install
+run "$MAKE" installcheck
+if [ -s "$tmp/called" ]; then
+	echo "the build called: $(sort -u "$tmp/called" | tr '\n' ' ')"
+	exit 1
+fi
+echo "check-tarball: built read-only, installed, used by a program"
