@@ -2,4 +2,4 @@
 # doc/: manual pages (mdoc) are installed; the rest is for reading in the tree.
 
 dist_man_MANS +=
-EXTRA_DIST +=
+EXTRA_DIST += doc/contract.md
