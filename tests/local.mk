@@ -38,8 +38,10 @@ SCRIPT_TESTS = \
 	tests/lint/check-exports.sh \
 	tests/lint/check-headers.sh \
 	tests/lint/check-includes.sh \
+	tests/lint/check-man.sh \
 	tests/lint/check-order.sh \
 	tests/lint/check-runner.sh \
+	tests/lint/check-shell.sh \
 	tests/install/check-install.sh \
 	tests/install/check-tarball.sh
 EXTRA_DIST += tests/lint/exports-allowed.txt tests/lint/exports-pending \
