@@ -59,6 +59,21 @@ AC_DEFUN([PP_INSTRUMENT], [
   AM_CONDITIONAL([COVERAGE], [test "x$enable_coverage" = xyes])
 ])
 
+# PP_NO_UNDEFINED: a function that the library lacks is found when the library
+# is linked, not by its first user. Sanitizers leave theirs to the program.
+AC_DEFUN([PP_NO_UNDEFINED], [
+  PP_DEFS_LDFLAGS=
+  AS_IF([test "x$enable_sanitizers" = xno], [
+    AC_MSG_CHECKING([whether the linker takes -z defs])
+    pp_save_LDFLAGS=$LDFLAGS
+    LDFLAGS="$LDFLAGS -Wl,-z,defs"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+      [AC_MSG_RESULT([yes]); PP_DEFS_LDFLAGS=-Wl,-z,defs],
+      [AC_MSG_RESULT([no])])
+    LDFLAGS=$pp_save_LDFLAGS])
+  AC_SUBST([PP_DEFS_LDFLAGS])
+])
+
 # PP_VERSION_SCRIPT: whether the linker takes a map of exported names.
 AC_DEFUN([PP_VERSION_SCRIPT], [
   AC_MSG_CHECKING([for the linker's flag that names a version script])
