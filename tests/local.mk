@@ -62,3 +62,5 @@ endif
 tests_unit_test_version_SOURCES = tests/unit/test_version.c
 tests_unit_test_version_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_version_LDADD = $(TEST_LDADD)
+
+include tests/sim/local.mk
