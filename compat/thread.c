@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Thread ids and names, and the program's file, as each system has them. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "compat/thread.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#elif defined(__FreeBSD__) || defined(__DragonFly__)
+#include <pthread_np.h>
+#include <sys/sysctl.h>
+#include <sys/types.h>
+#elif defined(__NetBSD__)
+#include <lwp.h>
+#elif defined(__sun)
+#include <thread.h>
+#endif
+
+int64_t ppi_thread_id(void)
+{
+#if defined(__linux__)
+	return (int64_t)syscall(SYS_gettid);
+#elif defined(__FreeBSD__) || defined(__DragonFly__)
+	return pthread_getthreadid_np();
+#elif defined(__NetBSD__)
+	return _lwp_self();
+#elif defined(__OpenBSD__)
+	return getthrid();
+#elif defined(__sun)
+	return thr_self();
+#else
+	return getpid();
+#endif
+}
+
+void ppi_thread_set_name(const char *name)
+{
+#if defined(__linux__)
+	pthread_setname_np(pthread_self(), name);
+#elif defined(__FreeBSD__) || defined(__OpenBSD__) || defined(__DragonFly__)
+	pthread_set_name_np(pthread_self(), name);
+#else
+	(void)name;
+#endif
+}
+
+bool ppi_thread_is_own(int64_t tid)
+{
+#if defined(__linux__)
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%lld", (long long)tid);
+	return access("/proc/self/task", F_OK) != 0 || access(path, F_OK) == 0;
+#else
+	(void)tid;
+	return true;
+#endif
+}
+
+bool ppi_program_path(char *path, size_t bytes)
+{
+#if defined(__linux__) || defined(__NetBSD__)
+#if defined(__linux__)
+	const char *link = "/proc/self/exe";
+#else
+	const char *link = "/proc/curproc/exe";
+#endif
+	ssize_t length = readlink(link, path, bytes - 1);
+
+	if (length <= 0)
+		return false;
+	path[length] = '\0';
+	return true;
+#elif defined(__FreeBSD__) || defined(__DragonFly__)
+	int name[] = { CTL_KERN, KERN_PROC, KERN_PROC_PATHNAME, -1 };
+
+	return sysctl(name, 4, path, &bytes, NULL, 0) == 0;
+#elif defined(__sun)
+	const char *found = getexecname();
+
+	return found && snprintf(path, bytes, "%s", found) < (int)bytes;
+#else
+	(void)path;
+	(void)bytes;
+	return false;
+#endif
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What libc calls differently on every system: thread ids and names. */
+#ifndef PPI_THREAD_H
+#define PPI_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The system's id of the calling thread; the pid where threads have none. */
+int64_t ppi_thread_id(void);
+
+/* Name the calling thread (at most 15 characters are kept). */
+void ppi_thread_set_name(const char *name);
+
+/* Whether `tid` is a thread of this process; true when that cannot be told. */
+bool ppi_thread_is_own(int64_t tid);
+
+/* The file of the running program; false when the system does not tell. */
+bool ppi_program_path(char *path, size_t bytes);
+
+#endif
