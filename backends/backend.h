@@ -190,8 +190,10 @@ struct ppi_backend_session {
 	                         * lower it from the core's 250 */
 	int64_t owner_pid;      /* the process that opened it */
 	int64_t helper_tid;     /* our helper thread; not to be profiled */
-	struct ppi_diag *refusals; /* PPI_COUNT with allow_refused: an array of
-	                            * event_count to say why in; else NULL */
+	struct ppi_diag *refusals; /* PPI_COUNT with allow_refused: one an event,
+	                            * else NULL. Where status is set on entry to
+	                            * open the event is unresolved: skip it. Open
+	                            * tells there what it cannot open itself. */
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
 	char (*notes)[256];

@@ -27,8 +27,8 @@
 #define DECLARE(name) extern const struct ppi_backend_ops ppi_backend_##name;
 PPI_EACH_BACKEND(DECLARE)
 
-/* Best rank first; tests/lint checks nothing here, select.c relies on it and
- * tests/unit/test_registry.c holds it to that. */
+/* Best rank first: select.c relies on it, and
+ * tests/unit/test_core.c holds it to that. */
 #define ENTRY(name) &ppi_backend_##name,
 static const struct ppi_backend_ops *const backends[] = {
 	PPI_EACH_BACKEND(ENTRY)

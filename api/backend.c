@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Listing and describing backends; also the notes a backend leaves. */
+#include <portprof/backend.h>
+#include "backends/backend.h"
+
+#include "api/internal/diag.h"
+#include "api/internal/sized.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t portprof_backend_count(void)
+{
+	size_t count = 0;
+
+	while (ppi_backend_at(count))
+		count++;
+	return count;
+}
+
+static void describe(const struct ppi_backend_ops *ops,
+                     portprof_backend_info *info)
+{
+	const void *kernel = ppi_backend_kernel(ops);
+	struct ppi_probe probe = { 0 };
+
+	if (kernel) {
+		ops->probe(kernel, &probe);
+	} else {
+		probe.status = PORTPROF_E_UNSUPPORTED;
+		snprintf(probe.reason, sizeof(probe.reason),
+		         "this operating system does not have it");
+	}
+	info->is_usable = probe.is_usable;
+	info->rank = ops->rank;
+	info->caps = probe.is_usable ? probe.caps : ops->caps;
+	info->status = probe.is_usable ? PORTPROF_OK : probe.status;
+	info->os_errno = probe.os_errno;
+	snprintf(info->name, sizeof(info->name), "%s", ops->name);
+	snprintf(info->summary, sizeof(info->summary), "%s", ops->summary);
+	snprintf(info->reason, sizeof(info->reason), "%s", probe.reason);
+}
+
+portprof_status portprof_backend_info_get(size_t index,
+                                          portprof_backend_info *info)
+{
+	const struct ppi_backend_ops *ops = ppi_backend_at(index);
+	portprof_backend_info full = { 0 };
+
+	if (!info)
+		return ppi_refuse_null("portprof_backend_info_get", "info");
+	if (!ops)
+		return ppi_refuse(PORTPROF_E_INVALID, "backend info",
+		                  "no backend number %zu: there are %zu",
+		                  index, portprof_backend_count());
+	describe(ops, &full);
+	return ppi_sized_copy(info, &full, sizeof(full), "backend info");
+}
+
+void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
+{
+	char note[256];
+	va_list values;
+
+	va_start(values, words);
+	vsnprintf(note, sizeof(note), words, values);
+	va_end(values);
+	for (size_t i = 0; i < bs->note_count; i++)
+		if (strcmp(bs->notes[i], note) == 0)
+			return;
+	if (bs->note_count < bs->note_room)
+		memcpy(bs->notes[bs->note_count++], note, sizeof(note));
+}
