@@ -8,8 +8,8 @@
 
 #include "backends/backend.h"
 
-/* Something to be called now and then while it is registered. Returns the
- * longest time in ms until the next call. */
+/* Something to be called now and then while it is registered. run returns
+ * the longest time in ms until the next call. */
 struct ppi_helper_task {
 	unsigned (*run)(struct ppi_helper_task *task);
 	uint64_t due_ns;
@@ -18,25 +18,33 @@ struct ppi_helper_task {
 };
 
 /*
- * Start the thread if there is none yet in this process (one a process; after
- * fork the child starts its own when it needs one). It blocks every signal
- * and is named "portprof".
+ * Whoever needs the thread takes it and gives it back; the first starts it,
+ * the last ends it. It blocks every signal and is named "portprof". A forked
+ * child has no helper until it takes one itself.
  */
-portprof_status ppi_helper_start(struct ppi_diag *why);
+portprof_status ppi_helper_take(struct ppi_diag *why);
+void ppi_helper_give_back(void);
 int64_t ppi_helper_tid(void);
 
 /* Run call(context) in the helper thread and wait for it. */
 void ppi_helper_call(void (*call)(void *context), void *context);
 
-/* Register; remove waits until the task does not run. */
+/* Register (first run at once), run it soon instead of when it said; remove
+ * waits until the task does not run. */
 void ppi_helper_add(struct ppi_helper_task *task);
+void ppi_helper_wake(struct ppi_helper_task *task);
 void ppi_helper_remove(struct ppi_helper_task *task);
 
-/* CPU time the helper thread has used, in ns. */
+/* CPU time the helper thread has used so far, in ns. */
 uint64_t ppi_helper_cpu_ns(void);
 
 /* For simulated kernels, whose time does not pass by itself: from now on
- * calls run in the caller and registered tasks never. */
+ * there is no thread, calls run in the caller and registered tasks never. */
 void ppi_helper_set_manual(bool manual);
+
+/* For api/process.c: hold the helper's lock over a fork. */
+void ppi_helper_before_fork(void);
+void ppi_helper_after_fork_in_parent(void);
+void ppi_helper_after_fork_in_child(void);
 
 #endif
