@@ -4,7 +4,6 @@
 #define PPI_PLAN_H
 
 #include "api/internal/config.h"
-#include "api/internal/select.h"
 
 /* A plan with the memory it points into. */
 struct ppi_plan_box {
@@ -21,11 +20,16 @@ portprof_status ppi_plan_needs(const portprof_config *config,
                                enum ppi_mode mode, uint64_t *caps,
                                struct ppi_diag *why);
 
-/* Resolve the events on one backend and fill the box; undone on failure. */
+/*
+ * Resolve the events on one backend and fill the box; undone on failure.
+ * `refusals` may be NULL, or has one element an event: then events refused
+ * for any reason but E_INVALID are told there and left unresolved.
+ */
 portprof_status ppi_plan_build(const portprof_config *config,
                                enum ppi_mode mode,
                                const struct ppi_backend_ops *ops,
                                const void *kernel, struct ppi_plan_box *box,
+                               struct ppi_diag *refusals,
                                struct ppi_diag *why);
 void ppi_plan_free(struct ppi_plan_box *box);
 

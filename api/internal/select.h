@@ -6,18 +6,16 @@
 #include "api/internal/config.h"
 
 /* Why each better backend was passed over, best first. */
-struct ppi_verdict_list {
+struct ppi_passed_over {
 	char **names;
 	char **reasons;
 	size_t count;
 };
-void ppi_verdict_add(struct ppi_verdict_list *list, const char *name,
-                     const char *reason);
-void ppi_verdict_free(struct ppi_verdict_list *list);
+void ppi_passed_over_free(struct ppi_passed_over *list);
 
 /* Called for each candidate that probing and capabilities let through: plan
- * it and open it. E_INVALID ends the search; any other failure passes on to
- * the next backend under "auto". */
+ * it and open it. E_INVALID and E_NOMEM end the search; any other failure
+ * passes on to the next backend under "auto". */
 typedef portprof_status (*ppi_try_fn)(const struct ppi_backend_ops *ops,
                                       const void *kernel,
                                       const struct ppi_probe *probe,
@@ -29,7 +27,7 @@ typedef portprof_status (*ppi_try_fn)(const struct ppi_backend_ops *ops,
  */
 portprof_status ppi_select(const char *name, uint64_t needed_caps,
                            ppi_try_fn attempt, void *context,
-                           struct ppi_verdict_list *verdict,
+                           struct ppi_passed_over *passed_over,
                            struct ppi_diag *why);
 
 #endif

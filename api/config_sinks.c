@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Adding sinks to a config, checked before anything is kept. */
+#include "api/internal/config.h"
+#include "api/internal/diag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REGIONS_MAX = 65536, SCALE_MIN = 2, SCALE_MAX = 131072 };
+
+static portprof_status add_sink(portprof_config *config,
+                                const struct ppi_sink_request *request)
+{
+	if (config->sink_count == PORTPROF_SINKS_MAX)
+		return ppi_refuse(PORTPROF_E_LIMIT, "add sink",
+		                  "a config holds at most %d sinks",
+		                  PORTPROF_SINKS_MAX);
+	config->sinks[config->sink_count++] = *request;
+	return PORTPROF_OK;
+}
+
+static portprof_status refuse_region(size_t index, const char *what)
+{
+	return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
+	                  "region %zu: %s", index, what);
+}
+
+static portprof_status check_region(const portprof_region *region,
+                                    size_t index)
+{
+	unsigned bits = region->bin_bits;
+
+	if (bits != 16 && bits != 32 && bits != 64)
+		return refuse_region(index, "bin_bits must be 16, 32 or 64");
+	if (region->scale < SCALE_MIN || region->scale > SCALE_MAX)
+		return refuse_region(index, "scale must be 2 to 131072 "
+		                     "(65536 is 2 bytes of text a bin)");
+	if (!region->bins)
+		return refuse_region(index, "bins is NULL");
+	if ((uintptr_t)region->bins % (bits / 8))
+		return refuse_region(index,
+		                     "bins is not aligned for its width");
+	if (region->bin_count == 0)
+		return refuse_region(index, "bin_count is 0");
+	if (region->bin_count > SIZE_MAX / (bits / 8) ||
+	    region->bin_count > UINT64_MAX / 131072)
+		return refuse_region(index, "bin_count is too large");
+	if (ppi_region_range(region).end == UINT64_MAX)
+		return refuse_region(index, "the text that its bins cover "
+		                     "ends beyond the address space");
+	return PORTPROF_OK;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const portprof_region *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The index in the caller's array of a region of the sorted copy. */
+static size_t index_of(const portprof_region *regions,
+                       const portprof_region *wanted)
+{
+	size_t i = 0;
+
+	while (memcmp(&regions[i], wanted, sizeof(*wanted)) != 0)
+		i++;
+	return i;
+}
+
+static portprof_status check_overlap(const portprof_region *given,
+                                     const portprof_region *sorted,
+                                     size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		uint64_t end = ppi_region_range(&sorted[i - 1]).end;
+		size_t a, b;
+
+		if (sorted[i].offset >= end)
+			continue;
+		a = index_of(given, &sorted[i - 1]);
+		b = index_of(given, &sorted[i]);
+		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
+		                  "regions %zu and %zu overlap at 0x%llx: "
+		                  "shorten one or use two histograms", a, b,
+		                  (unsigned long long)sorted[i].offset);
+	}
+	return PORTPROF_OK;
+}
+
+portprof_status portprof_config_add_histogram(portprof_config *config,
+                                              size_t event,
+                                              const portprof_region *regions,
+                                              size_t count,
+                                              portprof_bin_unit unit)
+{
+	struct ppi_sink_request request = { .ops = &ppi_sink_hist,
+		                            .event = event,
+		                            .region_count = count,
+		                            .bin_unit = unit };
+	portprof_status status = PORTPROF_OK;
+
+	if (!config || !regions)
+		return ppi_refuse_null("portprof_config_add_histogram",
+		                       config ? "regions" : "config");
+	if (count < 1 || count > REGIONS_MAX)
+		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
+		                  "%zu regions given: 1 to %d", count,
+		                  REGIONS_MAX);
+	if (unit != PORTPROF_BINS_TICKS && unit != PORTPROF_BINS_WEIGHT)
+		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
+		                  "%d is no portprof_bin_unit", (int)unit);
+	for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
+		status = check_region(&regions[i], i);
+	if (status)
+		return status;
+	request.regions = malloc(count * sizeof(*regions));
+	if (!request.regions)
+		return ppi_refuse(PORTPROF_E_NOMEM, "add histogram",
+		                  "out of memory");
+	memcpy(request.regions, regions, count * sizeof(*regions));
+	qsort(request.regions, count, sizeof(*regions), by_offset);
+	status = check_overlap(regions, request.regions, count);
+	if (status == PORTPROF_OK)
+		status = add_sink(config, &request);
+	if (status)
+		free(request.regions);
+	return status;
+}
+
+portprof_status portprof_config_add_array(portprof_config *config,
+                                          uint64_t *pcs, size_t room)
+{
+	struct ppi_sink_request request = { .ops = &ppi_sink_array,
+		                            .pcs = pcs, .room = room };
+
+	if (!config || !pcs)
+		return ppi_refuse_null("portprof_config_add_array",
+		                       config ? "pcs" : "config");
+	return add_sink(config, &request);
+}
+
+portprof_status portprof_config_add_callback(portprof_config *config,
+                                             portprof_batch_fn take,
+                                             void *context)
+{
+	struct ppi_sink_request request = { .ops = &ppi_sink_callback,
+		                            .take = take,
+		                            .context = context };
+
+	if (!config || !take)
+		return ppi_refuse_null("portprof_config_add_callback",
+		                       config ? "take" : "config");
+	return add_sink(config, &request);
+}
+
+portprof_status portprof_config_write_to(portprof_config *config,
+                                         const char *path)
+{
+	struct ppi_sink_request request = { .ops = &ppi_sink_file };
+	portprof_status status;
+
+	if (!config || !path)
+		return ppi_refuse_null("portprof_config_write_to",
+		                       config ? "path" : "config");
+	if (!path[0])
+		return ppi_refuse(PORTPROF_E_INVALID, "write to",
+		                  "the output's name is empty");
+	request.path = strdup(path);
+	if (!request.path)
+		return ppi_refuse(PORTPROF_E_NOMEM, "write to",
+		                  "out of memory");
+	status = add_sink(config, &request);
+	if (status)
+		free(request.path);
+	return status;
+}

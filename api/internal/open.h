@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A backend opened on a plan: what sessions and groups have in common. */
+#ifndef PPI_OPEN_H
+#define PPI_OPEN_H
+
+#include "api/internal/config.h"
+#include "api/internal/plan.h"
+#include "api/internal/select.h"
+#include "compat/fork_guard.h"
+
+enum { PPI_NOTES_MAX = 24 };
+
+struct ppi_opened {
+	struct ppi_fork_guard guard;
+	portprof_config *config;    /* own copy */
+	struct ppi_plan_box box;
+	struct ppi_backend_session bs;
+	struct ppi_passed_over passed_over;
+	char notes[PPI_NOTES_MAX][256];
+};
+
+/* Choose, plan, open in the helper thread, which is taken. Undone on failure.
+ * `opened` must not move afterwards. */
+portprof_status ppi_opened_open(struct ppi_opened *opened,
+                                const portprof_config *config,
+                                enum ppi_mode mode, struct ppi_diag *why);
+
+/* Give all back; in a forked child only memory and descriptors. */
+void ppi_opened_close(struct ppi_opened *opened);
+
+/* The public answers that both kinds of handle give. */
+portprof_status ppi_opened_event(const struct ppi_opened *opened, size_t index,
+                                 portprof_event_info *info);
+portprof_status ppi_opened_passed_over(const struct ppi_opened *opened,
+                                       size_t index, const char **name,
+                                       const char **reason);
+
+/* An event in its public form. */
+void ppi_event_info_fill(const struct ppi_event *event,
+                         portprof_event_info *info);
+
+#endif

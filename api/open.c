@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* Choosing a backend and opening it on a plan. */
+#include "api/internal/open.h"
+
+#include "api/internal/diag.h"
+#include "api/internal/helper.h"
+#include "api/internal/sized.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What one attempt needs and what the helper thread answers. */
+struct attempt {
+	struct ppi_opened *opened;
+	enum ppi_mode mode;
+	portprof_status status;
+	struct ppi_diag *why;
+};
+
+static void open_in_helper(void *context)
+{
+	struct attempt *attempt = context;
+	struct ppi_backend_session *bs = &attempt->opened->bs;
+
+	attempt->status = bs->ops->open(bs, attempt->why);
+}
+
+static portprof_status take_memory(struct ppi_opened *opened,
+                                   enum ppi_mode mode, struct ppi_diag *why)
+{
+	struct ppi_backend_session *bs = &opened->bs;
+	size_t events = opened->config->event_count;
+
+	bs->state = calloc(1, bs->ops->state_size ? bs->ops->state_size : 1);
+	if (mode == PPI_COUNT && opened->config->allow_refused)
+		bs->refusals = calloc(events ? events : 1,
+		                      sizeof(*bs->refusals));
+	if (bs->state && (bs->refusals || mode == PPI_SAMPLE ||
+	                  !opened->config->allow_refused))
+		return PORTPROF_OK;
+	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open", "out of memory");
+}
+
+static void free_memory(struct ppi_opened *opened)
+{
+	free(opened->bs.state);
+	free(opened->bs.refusals);
+	opened->bs.state = NULL;
+	opened->bs.refusals = NULL;
+	ppi_plan_free(&opened->box);
+}
+
+static portprof_status try_backend(const struct ppi_backend_ops *ops,
+                                   const void *kernel,
+                                   const struct ppi_probe *probe,
+                                   void *context, struct ppi_diag *why)
+{
+	struct attempt *attempt = context;
+	struct ppi_opened *opened = attempt->opened;
+	portprof_status status;
+
+	opened->bs = (struct ppi_backend_session){
+		.ops = ops,
+		.kernel = kernel,
+		.caps = probe->caps,
+		.plan = &opened->box.plan,
+		.drain_every_ms = 250,
+		.owner_pid = getpid(),
+		.helper_tid = ppi_helper_tid(),
+		.notes = opened->notes,
+		.note_room = PPI_NOTES_MAX,
+	};
+	attempt->why = why;
+	status = take_memory(opened, attempt->mode, why);
+	if (status == PORTPROF_OK)
+		status = ppi_plan_build(opened->config, attempt->mode, ops,
+		                        kernel, &opened->box,
+		                        opened->bs.refusals, why);
+	if (status == PORTPROF_OK) {
+		if (probe->reason[0])
+			ppi_note(&opened->bs, "%s", probe->reason);
+		ppi_helper_call(open_in_helper, attempt);
+		status = attempt->status;
+	}
+	if (status)
+		free_memory(opened);
+	return status;
+}
+
+portprof_status ppi_opened_open(struct ppi_opened *opened,
+                                const portprof_config *config,
+                                enum ppi_mode mode, struct ppi_diag *why)
+{
+	struct attempt attempt = { .opened = opened, .mode = mode };
+	portprof_status status;
+	uint64_t caps;
+
+	status = ppi_plan_needs(config, mode, &caps, why);
+	if (status)
+		return status;
+	opened->config = ppi_config_copy(config);
+	if (!opened->config)
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open",
+		                "out of memory");
+	status = ppi_helper_take(why);
+	if (status)
+		goto free_config;
+	status = ppi_select(opened->config->backend, caps, try_backend,
+	                    &attempt, &opened->passed_over, why);
+	if (status)
+		goto give_helper_back;
+	ppi_fork_guard_init(&opened->guard);
+	return PORTPROF_OK;
+
+give_helper_back:
+	ppi_passed_over_free(&opened->passed_over);
+	ppi_helper_give_back();
+free_config:
+	portprof_config_free(opened->config);
+	return status;
+}
+
+void ppi_opened_close(struct ppi_opened *opened)
+{
+	bool is_forked = ppi_is_forked(&opened->guard);
+
+	opened->bs.ops->close(&opened->bs);
+	free_memory(opened);
+	ppi_passed_over_free(&opened->passed_over);
+	portprof_config_free(opened->config);
+	ppi_fork_guard_release(&opened->guard);
+	if (!is_forked)
+		ppi_helper_give_back();
+}
+
+void ppi_event_info_fill(const struct ppi_event *event,
+                         portprof_event_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->unit = event->unit;
+	snprintf(info->canonical, sizeof(info->canonical), "%s",
+	         event->canonical);
+	snprintf(info->description, sizeof(info->description), "%s",
+	         event->description);
+	info->period = event->request.period;
+	info->rate_hz = event->request.rate_hz;
+	info->counts_user = event->counts_user;
+	info->counts_kernel = event->counts_kernel;
+	info->precise = event->precise;
+	info->backend_type = event->type;
+	memcpy(info->backend_config, event->config, sizeof(event->config));
+}
+
+portprof_status ppi_opened_event(const struct ppi_opened *opened, size_t index,
+                                 portprof_event_info *info)
+{
+	portprof_event_info full;
+
+	if (!info)
+		return ppi_refuse_null("event", "info");
+	if (index >= opened->box.plan.event_count)
+		return ppi_refuse(PORTPROF_E_INVALID, "event",
+		                  "no event number %zu: there are %zu", index,
+		                  opened->box.plan.event_count);
+	ppi_event_info_fill(&opened->box.events[index], &full);
+	return ppi_sized_copy(info, &full, sizeof(full), "event");
+}
+
+portprof_status ppi_opened_passed_over(const struct ppi_opened *opened,
+                                       size_t index, const char **name,
+                                       const char **reason)
+{
+	/* walking to the end is how callers use this: no diagnostic */
+	if (index >= opened->passed_over.count || !name || !reason)
+		return PORTPROF_E_INVALID;
+	*name = opened->passed_over.names[index];
+	*reason = opened->passed_over.reasons[index];
+	return PORTPROF_OK;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* From a config to a plan that a backend can follow without checking. */
+#include "api/internal/plan.h"
+
+#include "api/internal/event.h"
+#include "compat/thread.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ppi_target target_of(const portprof_config *config)
+{
+	struct ppi_target target = { .kind = config->target,
+		                     .pid = getpid(), .is_self = true };
+
+	switch (config->target) {
+	case PPI_TARGET_PROCESS:
+		break;
+	case PPI_TARGET_TID:
+		target.tid = config->target_is_caller ? ppi_thread_id() :
+		                                        config->target_id;
+		target.is_self = ppi_thread_is_own(target.tid);
+		/* whose thread it is only the kernel knows */
+		target.pid = target.is_self ? target.pid : target.tid;
+		break;
+	case PPI_TARGET_PID:
+	case PPI_TARGET_COMMAND:
+		target.is_self = config->target_id == target.pid;
+		target.pid = config->target_id;
+		break;
+	}
+	if (target.kind == PPI_TARGET_PID && target.is_self)
+		target.kind = PPI_TARGET_PROCESS;
+	return target;
+}
+
+static uint64_t target_caps(const struct ppi_target *target)
+{
+	uint64_t caps = target->is_self ? 0 : PORTPROF_CAP_ATTACH;
+
+	if (target->kind == PPI_TARGET_PROCESS)
+		caps |= PORTPROF_CAP_PROCESS;
+	if (target->kind == PPI_TARGET_TID)
+		caps |= PORTPROF_CAP_THREAD;
+	return caps;
+}
+
+/* Only histograms can do with samples of known ranges. */
+static bool only_histograms(const portprof_config *config)
+{
+	for (size_t i = 0; i < config->sink_count; i++)
+		if (config->sinks[i].ops != &ppi_sink_hist)
+			return false;
+	return config->sink_count > 0;
+}
+
+static size_t event_count_of(const portprof_config *config)
+{
+	return config->event_count ? config->event_count : 1;
+}
+
+static uint64_t sink_caps(const portprof_config *config)
+{
+	uint64_t caps = only_histograms(config) ? 0 : PORTPROF_CAP_WHOLE_SPACE;
+
+	for (size_t i = 0; i < config->sink_count; i++)
+		if (config->sinks[i].ops == &ppi_sink_array)
+			caps |= PORTPROF_CAP_EXACT_PC;
+	return config->sink_count ? caps : 0;
+}
+
+static portprof_status check_sinks(const portprof_config *config,
+                                   enum ppi_mode mode, struct ppi_diag *why)
+{
+	if (mode == PPI_COUNT)
+		return PORTPROF_OK; /* a group has none and ignores them */
+	for (size_t i = 0; i < config->sink_count; i++)
+		if (config->sinks[i].ops == &ppi_sink_hist &&
+		    config->sinks[i].event >= event_count_of(config))
+			return ppi_fail(why, PORTPROF_E_INVALID, 0,
+			                "plan sinks", "histogram (sink %zu) "
+			                "counts event %zu, but there are %zu "
+			                "events, numbered from 0", i,
+			                config->sinks[i].event,
+			                event_count_of(config));
+	return PORTPROF_OK;
+}
+
+portprof_status ppi_plan_needs(const portprof_config *config,
+                               enum ppi_mode mode, uint64_t *caps,
+                               struct ppi_diag *why)
+{
+	struct ppi_target target = target_of(config);
+	portprof_status status = check_sinks(config, mode, why);
+
+	if (status)
+		return status;
+	if (config->target == PPI_TARGET_COMMAND && target.is_self)
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "plan target",
+		                "the target 'command' must be a child about "
+		                "to exec, not this process");
+	*caps = config->required_caps | target_caps(&target);
+	*caps |= mode == PPI_COUNT ? PORTPROF_CAP_COUNT : PORTPROF_CAP_SAMPLE;
+	if (mode == PPI_SAMPLE)
+		*caps |= sink_caps(config);
+	if (mode == PPI_COUNT && event_count_of(config) > 1)
+		*caps |= PORTPROF_CAP_GROUP;
+	if (config->follow_children)
+		*caps |= PORTPROF_CAP_CHILDREN;
+	if (config->chain_depth && mode == PPI_SAMPLE)
+		*caps |= PORTPROF_CAP_CHAIN;
+	return PORTPROF_OK;
+}
+
+static portprof_status plan_event(const portprof_config *config,
+                                  enum ppi_mode mode, size_t index,
+                                  const struct ppi_backend_ops *ops,
+                                  const void *kernel, struct ppi_event *event,
+                                  struct ppi_diag *why)
+{
+	const char *text = config->event_count ? config->events[index] :
+	                                         PPI_DEFAULT_EVENT;
+	struct ppi_event_request request;
+	portprof_status status = ppi_event_parse(text, &request, why);
+
+	if (status)
+		return status;
+	if (mode == PPI_SAMPLE && !request.period && !request.rate_hz) {
+		request.period = config->period;
+		request.rate_hz = config->frequency_hz;
+		if (!request.period && !request.rate_hz)
+			request.rate_hz = PPI_DEFAULT_HZ;
+	}
+	return ops->resolve(kernel, &request, mode, event, why);
+}
+
+static portprof_status plan_events(const portprof_config *config,
+                                   enum ppi_mode mode,
+                                   const struct ppi_backend_ops *ops,
+                                   const void *kernel,
+                                   struct ppi_plan_box *box,
+                                   struct ppi_diag *refusals,
+                                   struct ppi_diag *why)
+{
+	size_t count = event_count_of(config), refused = 0;
+
+	box->events = calloc(count, sizeof(*box->events));
+	if (!box->events)
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "plan events",
+		                "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		portprof_status status = plan_event(config, mode, i, ops,
+		                                    kernel, &box->events[i],
+		                                    why);
+
+		if (status && (!refusals || status == PORTPROF_E_INVALID))
+			return status;
+		if (status)
+			refusals[i] = *why;
+		refused += status != PORTPROF_OK;
+	}
+	if (refused == count)
+		return why->status;
+	box->plan.events = box->events;
+	box->plan.event_count = count;
+	return PORTPROF_OK;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ppi_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Ranges of several histograms may overlap: the finest bin wins. */
+static size_t merge_ranges(struct ppi_range *ranges, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(ranges, count, sizeof(*ranges), by_start);
+	for (size_t i = 0; i < count; i++) {
+		struct ppi_range *last = kept ? &ranges[kept - 1] : NULL;
+
+		if (!last || ranges[i].start >= last->end) {
+			ranges[kept++] = ranges[i];
+			continue;
+		}
+		if (ranges[i].end > last->end)
+			last->end = ranges[i].end;
+		if (ranges[i].bin_bytes < last->bin_bytes)
+			last->bin_bytes = ranges[i].bin_bytes;
+	}
+	return kept;
+}
+
+static portprof_status plan_ranges(const portprof_config *config,
+                                   struct ppi_plan_box *box,
+                                   struct ppi_diag *why)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < config->sink_count; i++)
+		count += config->sinks[i].region_count;
+	box->ranges = calloc(count ? count : 1, sizeof(*box->ranges));
+	if (!box->ranges)
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "plan regions",
+		                "out of memory");
+	count = 0;
+	for (size_t i = 0; i < config->sink_count; i++) {
+		const struct ppi_sink_request *sink = &config->sinks[i];
+
+		for (size_t r = 0; r < sink->region_count; r++)
+			box->ranges[count++] =
+				ppi_region_range(&sink->regions[r]);
+	}
+	box->plan.ranges = box->ranges;
+	box->plan.range_count = merge_ranges(box->ranges, count);
+	return PORTPROF_OK;
+}
+
+static void plan_wishes(const portprof_config *config,
+                        struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < config->sink_count; i++) {
+		const struct ppi_sink_ops *ops = config->sinks[i].ops;
+
+		plan->want_modules |= ops->wants_modules;
+		plan->want_user_address |= ops == &ppi_sink_hist;
+	}
+	plan->follow_children = config->follow_children;
+	plan->allow_refused = config->allow_refused;
+	plan->chain_depth = config->chain_depth;
+	plan->ring_bytes = config->ring_bytes;
+}
+
+portprof_status ppi_plan_build(const portprof_config *config,
+                               enum ppi_mode mode,
+                               const struct ppi_backend_ops *ops,
+                               const void *kernel, struct ppi_plan_box *box,
+                               struct ppi_diag *refusals,
+                               struct ppi_diag *why)
+{
+	portprof_status status;
+
+	memset(box, 0, sizeof(*box));
+	box->plan.mode = mode;
+	box->plan.target = target_of(config);
+	if (mode == PPI_SAMPLE)
+		plan_wishes(config, &box->plan);
+	box->plan.allow_refused = config->allow_refused;
+	box->plan.follow_children = config->follow_children;
+	status = plan_events(config, mode, ops, kernel, box, refusals, why);
+	if (status == PORTPROF_OK && mode == PPI_SAMPLE &&
+	    only_histograms(config))
+		status = plan_ranges(config, box, why);
+	if (status)
+		ppi_plan_free(box);
+	return status;
+}
+
+void ppi_plan_free(struct ppi_plan_box *box)
+{
+	free(box->events);
+	free(box->ranges);
+	memset(box, 0, sizeof(*box));
+}
