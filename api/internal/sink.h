@@ -50,6 +50,7 @@ struct ppi_sink {
 struct ppi_sink_ops {
 	const char *name;
 	bool wants_modules;      /* MODULE, THREAD, EXIT and FORK records */
+	bool wants_account;      /* run->stats are filled in for flush */
 
 	/* Take every resource that can fail; undone on failure. */
 	portprof_status (*open)(struct ppi_sink *sink,
@@ -79,6 +80,9 @@ extern const struct ppi_sink_ops ppi_sink_hist;
 extern const struct ppi_sink_ops ppi_sink_array;
 extern const struct ppi_sink_ops ppi_sink_callback;
 extern const struct ppi_sink_ops ppi_sink_file;
+
+/* The text that a region's bins cover, whole bins only: [start, end). */
+struct ppi_range ppi_region_range(const portprof_region *region);
 
 /* Raise verdicts[i], never lower it. */
 static inline void ppi_verdict_raise(uint8_t *verdicts, size_t i,

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* The histogram sink: profil(2) bins over many regions, saturating. */
+#include "api/internal/sink.h"
+
+#include <stdlib.h>
+
+/* Weight that does not fill a tick yet waits here for the next sample, so
+ * that the sum of ticks times the period stays the weight, to within one. */
+struct hist_state {
+	uint64_t tick_weight; /* weight of one tick; 0: count samples */
+	uint64_t carry;
+};
+
+/* pc - offset = d goes to bin floor(d * scale / 131072): what the BSD and
+ * illumos kernels compute (FreeBSD sys/kern/subr_prof.c, illumos
+ * uts/common/os/clock.c), halved because theirs is a byte offset. The two
+ * parts keep the product within 64 bits for any d. */
+static uint64_t bin_of(uint64_t distance, uint64_t scale)
+{
+	uint64_t whole = distance >> 17, rest = distance & 131071;
+
+	return whole * scale + (rest * scale >> 17);
+}
+
+/* The first distance whose bin is `bin` or a later one. */
+static uint64_t distance_of(uint64_t bin, uint64_t scale)
+{
+	uint64_t whole = bin / scale, rest = bin % scale;
+
+	return (whole << 17) + ((rest << 17) + scale - 1) / scale;
+}
+
+struct ppi_range ppi_region_range(const portprof_region *region)
+{
+	uint64_t bytes = distance_of(region->bin_count, region->scale);
+	struct ppi_range range = {
+		.start = region->offset,
+		.end = region->offset + bytes,
+		.bin_bytes = 131072 / region->scale,
+	};
+
+	if (range.end < range.start)
+		range.end = UINT64_MAX;
+	return range;
+}
+
+static const portprof_region *find_region(const struct ppi_sink_request *req,
+                                          uint64_t pc)
+{
+	size_t low = 0, high = req->region_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (req->regions[middle].offset <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &req->regions[low - 1] : NULL;
+}
+
+static uint64_t bin_max(unsigned bits)
+{
+	return bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+}
+
+static uint64_t bin_get(const portprof_region *region, uint64_t bin)
+{
+	switch (region->bin_bits) {
+	case 16:
+		return ((const uint16_t *)region->bins)[bin];
+	case 32:
+		return ((const uint32_t *)region->bins)[bin];
+	default:
+		return ((const uint64_t *)region->bins)[bin];
+	}
+}
+
+static void bin_set(const portprof_region *region, uint64_t bin,
+                    uint64_t value)
+{
+	switch (region->bin_bits) {
+	case 16:
+		((uint16_t *)region->bins)[bin] = (uint16_t)value;
+		break;
+	case 32:
+		((uint32_t *)region->bins)[bin] = (uint32_t)value;
+		break;
+	default:
+		((uint64_t *)region->bins)[bin] = value;
+	}
+}
+
+/* Add as much of `amount` as the bin can hold; returns what it could not. */
+static uint64_t bin_add(struct ppi_sink *sink, const portprof_region *region,
+                        uint64_t bin, uint64_t amount)
+{
+	uint64_t max = bin_max(region->bin_bits);
+	uint64_t now = bin_get(region, bin), fits = max - now;
+
+	if (amount == 0)
+		return 0;
+	if (amount >= fits && now != max)
+		sink->stats.saturated_bins++;
+	if (amount <= fits) {
+		bin_set(region, bin, now + amount);
+		return 0;
+	}
+	bin_set(region, bin, max);
+	return amount - fits;
+}
+
+static uint64_t amount_of(struct ppi_sink *sink, const portprof_record *record)
+{
+	struct hist_state *state = sink->state;
+	uint64_t ticks;
+
+	if (sink->request->bin_unit == PORTPROF_BINS_WEIGHT)
+		return record->weight;
+	if (state->tick_weight == 0)
+		return record->samples;
+	state->carry += record->weight;
+	ticks = state->carry / state->tick_weight;
+	state->carry %= state->tick_weight;
+	return ticks;
+}
+
+static enum ppi_verdict take_outside(struct ppi_sink *sink,
+                                     const portprof_record *record)
+{
+	sink->stats.outside_samples += record->samples;
+	sink->stats.outside_weight += record->weight;
+	return PPI_OUTSIDE;
+}
+
+static enum ppi_verdict take_sample(struct ppi_sink *sink,
+                                    const portprof_record *record)
+{
+	const struct ppi_sink_request *request = sink->request;
+	const portprof_region *region;
+	uint64_t pc = record->address, bin, amount, rest;
+
+	if (record->valid & PORTPROF_FIELD_KERNEL &&
+	    record->valid & PORTPROF_FIELD_USER_ADDRESS)
+		pc = record->user_address;
+	region = find_region(request, pc);
+	if (!region)
+		return take_outside(sink, record);
+	bin = bin_of(pc - region->offset, region->scale);
+	if (bin >= region->bin_count)
+		return take_outside(sink, record);
+	amount = amount_of(sink, record);
+	rest = bin_add(sink, region, bin, amount);
+	if (rest && rest == amount) {
+		sink->stats.lost_samples += record->samples;
+		sink->stats.lost_weight += record->weight;
+		return PPI_LOST;
+	}
+	sink->stats.kept_samples += record->samples;
+	sink->stats.kept_weight += record->weight;
+	return PPI_KEPT;
+}
+
+static portprof_status hist_open(struct ppi_sink *sink,
+                                 const struct ppi_run *run,
+                                 struct ppi_diag *why)
+{
+	const struct ppi_event *event =
+		&run->plan->events[sink->request->event];
+	struct hist_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open histogram",
+		                "out of memory");
+	state->tick_weight = event->request.period;
+	if (event->request.rate_hz && event->is_cpu_time)
+		state->tick_weight = 1000000000u / event->request.rate_hz;
+	sink->state = state;
+	return PORTPROF_OK;
+}
+
+static void hist_take(struct ppi_sink *sink, const portprof_batch *batch,
+                      uint8_t *verdicts)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE &&
+		    record->event == sink->request->event)
+			ppi_verdict_raise(verdicts, i,
+			                  take_sample(sink, record));
+	}
+}
+
+static portprof_status hist_flush(struct ppi_sink *sink,
+                                  const struct ppi_run *run,
+                                  struct ppi_diag *why)
+{
+	(void)sink;
+	(void)run;
+	(void)why;
+	return PORTPROF_OK;
+}
+
+static portprof_status hist_close(struct ppi_sink *sink,
+                                  const struct ppi_run *run,
+                                  struct ppi_diag *why)
+{
+	(void)run;
+	(void)why;
+	free(sink->state);
+	sink->state = NULL;
+	return PORTPROF_OK;
+}
+
+const struct ppi_sink_ops ppi_sink_hist = {
+	.name = "histogram",
+	.wants_modules = false,
+	.wants_account = false,
+	.open = hist_open,
+	.take = hist_take,
+	.flush = hist_flush,
+	.close = hist_close,
+};
