@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The pump: pull records from a backend, hand them to every sink, keep count. */
+#ifndef PPI_PUMP_H
+#define PPI_PUMP_H
+
+#include "api/internal/modules.h"
+#include "api/internal/sink.h"
+
+/* What became of the samples of one event. */
+struct ppi_tally {
+	uint64_t kept_samples, outside_samples, lost_samples;
+	uint64_t kept_weight, outside_weight, lost_weight;
+};
+
+struct ppi_pump {
+	struct ppi_room room;
+	uint8_t *verdicts;
+	struct ppi_sink *sinks;
+	size_t sink_count;
+	struct ppi_tally *tallies; /* one an event */
+	size_t event_count;
+	struct ppi_modules *modules; /* NULL: nobody wants them */
+};
+
+portprof_status ppi_pump_init(struct ppi_pump *pump, size_t event_count,
+                              struct ppi_diag *why);
+void ppi_pump_free(struct ppi_pump *pump);
+
+/* Drain until empty, through all sinks. Returns the backend's failure. */
+portprof_status ppi_pump_drain(struct ppi_pump *pump,
+                               struct ppi_backend_session *bs);
+
+/* Records in a batch of sessions opened from now on; 0 = the default. For
+ * tests that must show that small rooms lose nothing. */
+void ppi_pump_set_room(size_t records);
+
+#endif

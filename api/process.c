@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* What concerns all sessions of the process: fork and exec. */
+#include "api/internal/session.h"
+#include "compat/exec/exec_hooks.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct process {
+	pthread_mutex_t lock;
+	struct portprof_session *sessions;
+	pid_t owner;       /* whose sessions they are */
+	bool has_handlers; /* pthread_atfork was called */
+} process = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* A fork while the helper holds its lock would leave the child a lock that
+ * nobody ever opens. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&process.lock);
+	ppi_helper_before_fork();
+}
+
+static void after_fork_in_parent(void)
+{
+	ppi_helper_after_fork_in_parent();
+	pthread_mutex_unlock(&process.lock);
+}
+
+/* The child starts with no session of its own (LIFE-8). */
+static void after_fork_in_child(void)
+{
+	ppi_helper_after_fork_in_child();
+	process.sessions = NULL;
+	pthread_mutex_init(&process.lock, NULL);
+}
+
+void ppi_process_add(struct portprof_session *session)
+{
+	pthread_mutex_lock(&process.lock);
+	if (!process.has_handlers)
+		process.has_handlers =
+			pthread_atfork(before_fork, after_fork_in_parent,
+			               after_fork_in_child) == 0;
+	process.owner = getpid();
+	session->next = process.sessions;
+	process.sessions = session;
+	pthread_mutex_unlock(&process.lock);
+}
+
+void ppi_process_remove(struct portprof_session *session)
+{
+	struct portprof_session **at = &process.sessions;
+
+	pthread_mutex_lock(&process.lock);
+	while (*at && *at != session)
+		at = &(*at)->next;
+	if (*at)
+		*at = session->next;
+	pthread_mutex_unlock(&process.lock);
+}
+
+/* A thread that is stuck in a callback must not hold up an exec for ever. */
+static bool lock_soon(pthread_mutex_t *lock)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	return pthread_mutex_timedlock(lock, &until) == 0;
+}
+
+static void pause_for_exec(struct portprof_session *session)
+{
+	struct ppi_diag why;
+
+	if (!lock_soon(&session->lock))
+		return;
+	session->is_paused_for_exec = session->is_running;
+	ppi_session_pause(session, &why);
+	pthread_mutex_unlock(&session->lock);
+}
+
+static void go_on(struct portprof_session *session)
+{
+	struct ppi_diag why;
+
+	if (!session->is_paused_for_exec || !lock_soon(&session->lock))
+		return;
+	session->is_paused_for_exec = false;
+	ppi_session_resume(session, &why);
+	pthread_mutex_unlock(&session->lock);
+}
+
+static void for_all_sessions(void (*visit)(struct portprof_session *session))
+{
+	/* a vfork child shares this memory, but has another pid */
+	if (!process.sessions || process.owner != getpid() ||
+	    !lock_soon(&process.lock))
+		return;
+	for (struct portprof_session *s = process.sessions; s; s = s->next)
+		visit(s);
+	pthread_mutex_unlock(&process.lock);
+}
+
+void ppi_before_exec(void)
+{
+	for_all_sessions(pause_for_exec);
+}
+
+void ppi_after_failed_exec(void)
+{
+	int kept = errno;
+
+	for_all_sessions(go_on);
+	errno = kept;
+}

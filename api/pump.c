@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Records from a backend to every sink, and what became of each sample. */
+#include "api/internal/pump.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_RECORDS = 1024, DEFAULT_WORDS = 16384 };
+
+static size_t records_in_room = DEFAULT_RECORDS;
+
+void ppi_pump_set_room(size_t records)
+{
+	records_in_room = records ? records : DEFAULT_RECORDS;
+}
+
+portprof_status ppi_pump_init(struct ppi_pump *pump, size_t event_count,
+                              struct ppi_diag *why)
+{
+	size_t words = records_in_room == DEFAULT_RECORDS ? DEFAULT_WORDS :
+	                                                    PPI_WORDS_MIN;
+
+	pump->room.record_room = records_in_room;
+	pump->room.word_room = words;
+	pump->event_count = event_count;
+	pump->room.records = calloc(records_in_room,
+	                            sizeof(*pump->room.records));
+	pump->room.words = calloc(words, sizeof(*pump->room.words));
+	pump->verdicts = calloc(records_in_room, 1);
+	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
+	if (pump->room.records && pump->room.words && pump->verdicts &&
+	    pump->tallies)
+		return PORTPROF_OK;
+	ppi_pump_free(pump);
+	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open", "out of memory");
+}
+
+void ppi_pump_free(struct ppi_pump *pump)
+{
+	free(pump->room.records);
+	free(pump->room.words);
+	free(pump->verdicts);
+	free(pump->tallies);
+	memset(pump, 0, sizeof(*pump));
+}
+
+static void tally(struct ppi_pump *pump, const portprof_record *record,
+                  uint8_t verdict)
+{
+	struct ppi_tally *t = &pump->tallies[record->event];
+
+	switch (verdict) {
+	case PPI_KEPT:
+		t->kept_samples += record->samples;
+		t->kept_weight += record->weight;
+		break;
+	case PPI_OUTSIDE:
+		t->outside_samples += record->samples;
+		t->outside_weight += record->weight;
+		break;
+	default:
+		t->lost_samples += record->samples;
+		t->lost_weight += record->weight;
+	}
+}
+
+static void deliver(struct ppi_pump *pump)
+{
+	const struct ppi_room *room = &pump->room;
+	portprof_batch batch = { room->records, room->record_count,
+		                 room->words, room->word_count };
+	/* a session without sinks counts what it saw: nothing is lost */
+	uint8_t first = pump->sink_count ? PPI_LOST : PPI_KEPT;
+
+	memset(pump->verdicts, first, batch.count);
+	for (size_t i = 0; i < pump->sink_count; i++)
+		pump->sinks[i].ops->take(&pump->sinks[i], &batch,
+		                         pump->verdicts);
+	for (size_t i = 0; i < batch.count; i++)
+		if (batch.records[i].kind == PORTPROF_RECORD_SAMPLE &&
+		    batch.records[i].event < pump->event_count)
+			tally(pump, &batch.records[i], pump->verdicts[i]);
+}
+
+static void clear_room(struct ppi_pump *pump)
+{
+	pump->room.record_count = 0;
+	pump->room.word_count = 0;
+}
+
+/* Modules go before the samples that fell on them. */
+static void deliver_modules(struct ppi_pump *pump)
+{
+	bool is_all_told;
+
+	if (!pump->modules)
+		return;
+	do {
+		clear_room(pump);
+		is_all_told = ppi_modules_tell(pump->modules, &pump->room);
+		if (pump->room.record_count)
+			deliver(pump);
+	} while (!is_all_told && pump->room.record_count);
+}
+
+portprof_status ppi_pump_drain(struct ppi_pump *pump,
+                               struct ppi_backend_session *bs)
+{
+	deliver_modules(pump);
+	for (;;) {
+		portprof_status status;
+
+		clear_room(pump);
+		status = bs->ops->drain(bs, &pump->room);
+		if (pump->room.record_count)
+			deliver(pump);
+		else
+			return status;
+		if (status)
+			return status;
+	}
+}
