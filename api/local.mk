@@ -18,12 +18,43 @@ portprof_headers_HEADERS = \
 	api/portprof/version.h
 
 libportprof_core_la_SOURCES += \
+	api/account.c \
+	api/backend.c \
+	api/cap.c \
+	api/config.c \
+	api/config_sinks.c \
+	api/diag.c \
+	api/group.c \
+	api/helper.c \
+	api/internal/cap.h \
 	api/internal/config.h \
 	api/internal/diag.h \
 	api/internal/event.h \
 	api/internal/helper.h \
+	api/internal/modules.h \
+	api/internal/open.h \
 	api/internal/plan.h \
+	api/internal/pump.h \
 	api/internal/select.h \
+	api/internal/session.h \
 	api/internal/sink.h \
+	api/internal/sized.h \
+	api/modules.c \
+	api/nearest.c \
+	api/open.c \
+	api/plan.c \
+	api/process.c \
+	api/pump.c \
+	api/record.c \
+	api/select.c \
+	api/session.c \
+	api/session_query.c \
+	api/session_sinks.c \
+	api/sinks/array.c \
+	api/sinks/callback.c \
+	api/sinks/hist.c \
+	api/sinks/writer_none.c \
+	api/sized.c \
+	api/status.c \
 	api/status.def \
 	api/version.c

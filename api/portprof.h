@@ -4,7 +4,16 @@
 #ifndef PORTPROF_H
 #define PORTPROF_H
 
+#include <portprof/backend.h>
+#include <portprof/config.h>
+#include <portprof/event.h>
 #include <portprof/export.h>
+#include <portprof/group.h>
+#include <portprof/profile.h>
+#include <portprof/record.h>
+#include <portprof/session.h>
+#include <portprof/sink.h>
+#include <portprof/status.h>
 #include <portprof/version.h>
 
 #endif /* PORTPROF_H */

@@ -4,10 +4,9 @@
 
 libportprof_core_la_SOURCES += \
 	backends/backend.h \
+	backends/registry.c \
+	backends/null/null.c \
+	backends/shared/cpu_time.c \
 	backends/shared/cpu_time.h \
 	backends/shared/pcring.c \
 	backends/shared/pcring.h
-
-EXTRA_DIST += \
-	backends/null/null.c \
-	backends/registry.c
