@@ -24,14 +24,19 @@ libportprof_core_la_SOURCES += \
 	api/config.c \
 	api/config_sinks.c \
 	api/diag.c \
+	api/event_format.c \
+	api/event_modifier.c \
+	api/event_parse.c \
 	api/group.c \
 	api/helper.c \
 	api/internal/cap.h \
 	api/internal/config.h \
 	api/internal/diag.h \
 	api/internal/event.h \
+	api/internal/event_parser.h \
 	api/internal/helper.h \
 	api/internal/modules.h \
+	api/internal/number.h \
 	api/internal/open.h \
 	api/internal/plan.h \
 	api/internal/pump.h \
@@ -41,6 +46,7 @@ libportprof_core_la_SOURCES += \
 	api/internal/sized.h \
 	api/modules.c \
 	api/nearest.c \
+	api/number.c \
 	api/open.c \
 	api/plan.c \
 	api/process.c \

@@ -36,9 +36,10 @@ struct ppi_event_request {
 	uint64_t rate_hz; /* 0 = not given */
 	unsigned precise; /* 0..3 */
 	bool pinned, exclusive;
-	bool exclude_guest, exclude_host; /* mh=0 / mg=0 style modifiers */
+	bool has_guest_host; /* mg or mh was given; else resolve decides */
+	bool exclude_guest, exclude_host; /* what a backend is to leave out */
 	int cpu;          /* -1 = not given */
-	uint16_t name_column; /* 1-based place of name in text, for messages */
+	uint16_t name_column; /* 1-based place in text of what is after pmu:: */
 };
 
 /* What a backend will really measure for a request. */
@@ -46,7 +47,7 @@ struct ppi_event {
 	struct ppi_event_request request;
 	portprof_unit unit;
 	bool is_cpu_time;     /* its own total is the target's CPU time */
-	bool counts_user, counts_kernel;
+	bool counts_user, counts_kernel, counts_hypervisor;
 	unsigned precise;
 	uint64_t period;      /* to be asked of the kernel; unit of the event */
 	uint64_t rate_hz;     /* not 0: the kernel is asked for a rate */
