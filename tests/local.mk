@@ -75,3 +75,4 @@ tests_unit_test_hist_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_hist_LDADD = $(TEST_LDADD)
 
 include tests/sim/local.mk
+include tests/tools/local.mk

@@ -1,5 +1,39 @@
 # SPDX-License-Identifier: MIT
 # tools/: the portprof command, one file for each verb.
 
+# All but main(), so that tests can link it.
+noinst_LTLIBRARIES += libportprof-tools.la
+libportprof_tools_la_SOURCES = \
+	tools/symbols.c \
+	tools/symbols.h \
+	tools/symbols_demangle.c \
+	tools/symbols_demangle.h \
+	tools/symbols_file.h \
+	tools/symbols_kernel.c \
+	tools/symbols_kernel.h \
+	tools/symbols_table.c \
+	tools/symbols_table.h
+libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
+	$(PP_CMD_CFLAGS)
+libportprof_tools_la_LIBADD = $(PP_CMD_LIBS)
+
+if HAVE_LIBELF
+libportprof_tools_la_SOURCES += \
+	tools/symbols_elf.c \
+	tools/symbols_elf.h \
+	tools/symbols_file.c \
+	tools/symbols_frames.c \
+	tools/symbols_plt.c \
+	tools/symbols_vdso.c \
+	tools/symbols_vdso.h
+if HAVE_LIBDW
+libportprof_tools_la_SOURCES += tools/symbols_dw.c
+else
+libportprof_tools_la_SOURCES += tools/symbols_debug.c
+endif
+else
+libportprof_tools_la_SOURCES += tools/symbols_none.c
+endif
+
 portprof_SOURCES += \
 	tools/portprof.c

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+# For shell tests: cases counted and told as TAP. Source it, then say
+#   ok WORDS / not_ok WORDS / skip WORDS REASON
+#   check WORDS COMMAND...        the command must succeed
+#   same WORDS EXPECTED GOT       two strings must be equal
+#   has WORDS PATTERN FILE        a line of the file must match (grep -E)
+#   has_not WORDS PATTERN FILE    no line may
+# and end with tap_end. $tmp is a folder that goes away at the end.
+# shellcheck shell=sh
+
+tap_cases=0
+tap_bad=0
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-cli.XXXXXX") || exit 99
+trap 'rm -rf "$tmp"' 0
+
+ok() {
+	tap_cases=$((tap_cases + 1))
+	echo "ok $tap_cases - $1"
+}
+
+not_ok() {
+	tap_cases=$((tap_cases + 1))
+	tap_bad=$((tap_bad + 1))
+	echo "not ok $tap_cases - $1"
+}
+
+skip() {
+	tap_cases=$((tap_cases + 1))
+	echo "ok $tap_cases - $1 # SKIP $2"
+}
+
+check() {
+	tap_words=$1
+	shift
+	if "$@"; then
+		ok "$tap_words"
+	else
+		not_ok "$tap_words"
+	fi
+}
+
+same() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1"
+		printf '%s\n' "expected: $2" "got:      $3" | sed 's/^/# /'
+	fi
+}
+
+has() {
+	if grep -Eq -e "$2" "$3"; then
+		ok "$1"
+	else
+		not_ok "$1"
+		echo "# no line matches: $2"
+		sed 's/^/# > /' "$3" | head -n 40
+	fi
+}
+
+has_not() {
+	if grep -Eq -e "$2" "$3"; then
+		not_ok "$1"
+		echo "# a line matches: $2"
+		sed 's/^/# > /' "$3" | head -n 40
+	else
+		ok "$1"
+	fi
+}
+
+tap_end() {
+	echo "1..$tap_cases"
+	exit $((tap_bad > 0))
+}

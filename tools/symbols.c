@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* From recorded addresses to names: which file, and what to say without one. */
+#include "config.h"
+
+#include "tools/symbols.h"
+
+#include "tools/symbols_demangle.h"
+#include "tools/symbols_file.h"
+#include "tools/symbols_kernel.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+/* A string kept once. */
+struct word {
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct module {
+	UT_hash_handle hh;
+	const char *name, *path;
+	struct ppi_symbol_file *file; /* NULL: cannot be used */
+	char key[];                   /* path and build-id */
+};
+
+struct ppi_symbols {
+	uint64_t recorded_ns;
+	struct word *words;
+	struct module *modules;
+	struct ppi_symbol_table kernel;
+	bool is_kernel_read, has_kernel;
+	char **notes;
+	size_t note_count;
+};
+
+struct ppi_symbols *ppi_symbols_new(uint64_t recorded_ns)
+{
+	struct ppi_symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (symbols)
+		symbols->recorded_ns = recorded_ns;
+	return symbols;
+}
+
+const char *ppi_symbols_tier(void)
+{
+	const char *tier = ppi_symbol_file_tier();
+
+	if (strcmp(tier, "libdw") == 0)
+		return "libdw: symbol tables and separate debug files";
+	if (strcmp(tier, "libelf") == 0)
+		return "libelf: symbol tables (built without libdw)";
+	return "module+0xOFFSET only (built without libelf and libdw)";
+}
+
+static void add_note(struct ppi_symbols *symbols, const char *words)
+{
+	char **grown = realloc(symbols->notes,
+	                       (symbols->note_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return;
+	symbols->notes = grown;
+	grown[symbols->note_count] = strdup(words);
+	if (grown[symbols->note_count])
+		symbols->note_count++;
+}
+
+const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index)
+{
+	return index < symbols->note_count ? symbols->notes[index] : NULL;
+}
+
+/* The kept copy of a string; "?" when out of memory. */
+static const char *keep(struct ppi_symbols *symbols, const char *text)
+{
+	size_t length = strlen(text);
+	struct word *word;
+
+	HASH_FIND(hh, symbols->words, text, length, word);
+	if (word)
+		return word->text;
+	word = malloc(sizeof(*word) + length + 1);
+	if (!word)
+		return "?";
+	memcpy(word->text, text, length + 1);
+	HASH_ADD_KEYPTR(hh, symbols->words, word->text, length, word);
+	return word->text;
+}
+
+/* "/usr/bin/xz" is "xz" in a table; "//anon" and "[vdso]" stay readable. */
+static const char *short_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (path[0] == '\0')
+		return "[unknown]";
+	if (strcmp(path, "//anon") == 0)
+		return "[anonymous]";
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void note_refusal(struct ppi_symbols *symbols,
+                         const struct module *module, const char *why)
+{
+	char words[1024];
+
+	if (!why[0] || module->path[0] != '/' ||
+	    strncmp(module->path, "//", 2) == 0)
+		return;
+	snprintf(words, sizeof(words), "%s %s; its code is not named",
+	         module->path, why);
+	add_note(symbols, words);
+}
+
+static struct module *open_module(struct ppi_symbols *symbols,
+                                  const char *path, const char *build_id,
+                                  const char *key)
+{
+	size_t length = strlen(key);
+	struct module *module = calloc(1, sizeof(*module) + length + 1);
+	const struct ppi_symbol_wanted wanted = {
+		.path = path,
+		.build_id = build_id,
+		.recorded_ns = symbols->recorded_ns,
+	};
+	char why[400] = "";
+
+	if (!module)
+		return NULL;
+	memcpy(module->key, key, length + 1);
+	module->path = keep(symbols, path);
+	module->name = keep(symbols, short_name(path));
+	if ((path[0] == '/' && strncmp(path, "//", 2) != 0) ||
+	    strcmp(path, "[vdso]") == 0)
+		module->file = ppi_symbol_file_open(&wanted, why, sizeof(why));
+	if (!module->file)
+		note_refusal(symbols, module, why);
+	HASH_ADD_KEYPTR(hh, symbols->modules, module->key, length, module);
+	return module;
+}
+
+static struct module *module_of(struct ppi_symbols *symbols,
+                                const struct ppi_symbols_place *place)
+{
+	const char *path = place->has_mapping ? place->path : "";
+	const char *build_id = place->has_mapping ? place->build_id : "";
+	struct module *module;
+	char *key;
+	size_t bytes = strlen(path) + strlen(build_id) + 2;
+
+	key = malloc(bytes);
+	if (!key)
+		return NULL;
+	snprintf(key, bytes, "%s %s", build_id, path);
+	HASH_FIND(hh, symbols->modules, key, strlen(key), module);
+	if (!module)
+		module = open_module(symbols, path, build_id, key);
+	free(key);
+	return module;
+}
+
+/* "memcpy@@GLIBC_2.14" is memcpy to people; "memcpy@plt" is something else. */
+static void strip_version(char *name)
+{
+	char *at = strchr(name, '@');
+
+	if (at && at != name && strcmp(at, "@plt") != 0)
+		*at = '\0';
+}
+
+static const char *readable(struct ppi_symbols *symbols, const char *name)
+{
+	char *copy = strdup(name), *demangled;
+	const char *kept;
+
+	if (!copy)
+		return "?";
+	strip_version(copy);
+	demangled = ppi_demangle(copy);
+	kept = keep(symbols, demangled ? demangled : copy);
+	free(demangled);
+	free(copy);
+	return kept;
+}
+
+static void name_by_address(struct ppi_symbols *symbols, uint64_t address,
+                            struct ppi_symbols_name *name)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%.400s+0x%" PRIx64, name->module,
+	         address);
+	name->function = keep(symbols, text);
+	name->is_named = false;
+}
+
+static void read_kernel(struct ppi_symbols *symbols)
+{
+	char why[300], words[400];
+
+	symbols->is_kernel_read = true;
+	if (ppi_kernel_is_newer(symbols->recorded_ns)) {
+		add_note(symbols, "the system was started again after the "
+		                  "measurement; kernel code is not named");
+		return;
+	}
+	symbols->has_kernel = ppi_kernel_symbols_read(
+		"/proc/kallsyms", &symbols->kernel, why, sizeof(why));
+	if (symbols->has_kernel)
+		return;
+	snprintf(words, sizeof(words), "kernel code is not named: %s", why);
+	add_note(symbols, words);
+}
+
+static void find_in_kernel(struct ppi_symbols *symbols, uint64_t address,
+                           struct ppi_symbols_name *name)
+{
+	const struct ppi_symbol *symbol = NULL;
+	char text[336], *module;
+
+	if (!symbols->is_kernel_read)
+		read_kernel(symbols);
+	if (symbols->has_kernel)
+		symbol = ppi_symbol_table_find(&symbols->kernel, address);
+	name->module = name->path = "[kernel]";
+	if (!symbol) {
+		name_by_address(symbols, address, name);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s",
+	         ppi_symbol_name(&symbols->kernel, symbol));
+	module = strchr(text, ' ');
+	if (module) {
+		*module++ = '\0';
+		name->module = name->path = keep(symbols, module);
+	}
+	name->function = keep(symbols, text);
+	name->is_named = true;
+}
+
+/* Every 64-bit Unix keeps its kernel in the upper half of the space. */
+static bool is_kernel(const struct ppi_symbols_place *place)
+{
+	return place->address >> 63 ||
+	       (place->has_mapping &&
+	        strncmp(place->path, "[kernel", 7) == 0);
+}
+
+static void find_in_file(struct ppi_symbols *symbols,
+                         const struct module *module, uint64_t address,
+                         const struct ppi_symbols_place *place,
+                         struct ppi_symbols_name *name)
+{
+	struct ppi_symbol_answer answer = { 0 };
+	uint64_t offset = address - place->map_start + place->map_offset;
+
+	ppi_symbol_file_find(module->file, offset, &answer);
+	switch (answer.found) {
+	case PPI_SYMBOL_NAME:
+		name->function = readable(symbols, answer.name);
+		name->is_named = true;
+		break;
+	case PPI_SYMBOL_BOUNDS:
+		name_by_address(symbols, answer.start, name);
+		break;
+	case PPI_SYMBOL_NOTHING:
+		name_by_address(symbols, answer.vaddr ? answer.vaddr : offset,
+		                name);
+		break;
+	}
+	name->is_stripped = !ppi_symbol_file_is_complete(module->file);
+}
+
+void ppi_symbols_find(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_place *place,
+                      struct ppi_symbols_name *name)
+{
+	uint64_t address = place->address - (place->is_return ? 1 : 0);
+	const struct module *module;
+
+	memset(name, 0, sizeof(*name));
+	if (is_kernel(place)) {
+		find_in_kernel(symbols, address, name);
+		return;
+	}
+	module = module_of(symbols, place);
+	name->module = module ? module->name : "?";
+	name->path = module ? module->path : "?";
+	if (module && module->file)
+		find_in_file(symbols, module, address, place, name);
+	else if (place->has_mapping && place->path[0])
+		name_by_address(symbols,
+		                address - place->map_start + place->map_offset,
+		                name);
+	else
+		name_by_address(symbols, address, name);
+}
+
+void ppi_symbols_given(struct ppi_symbols *symbols,
+                       const struct ppi_symbols_place *place,
+                       const char *function, struct ppi_symbols_name *name)
+{
+	const char *path = place->has_mapping ? place->path : "";
+
+	memset(name, 0, sizeof(*name));
+	name->function = keep(symbols, function);
+	name->module = keep(symbols, short_name(path));
+	name->path = keep(symbols, path);
+	name->is_named = true;
+}
+
+void ppi_symbols_free(struct ppi_symbols *symbols)
+{
+	struct module *module, *next_module;
+	struct word *word, *next_word;
+
+	if (!symbols)
+		return;
+	HASH_ITER(hh, symbols->modules, module, next_module) {
+		HASH_DEL(symbols->modules, module);
+		ppi_symbol_file_close(module->file);
+		free(module);
+	}
+	HASH_ITER(hh, symbols->words, word, next_word) {
+		HASH_DEL(symbols->words, word);
+		free(word);
+	}
+	for (size_t i = 0; i < symbols->note_count; i++)
+		free(symbols->notes[i]);
+	free(symbols->notes);
+	ppi_symbol_table_free(&symbols->kernel);
+	free(symbols);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* One file with code: its build-id, its layout, the names in it. */
+#ifndef PPI_SYMBOLS_FILE_H
+#define PPI_SYMBOLS_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ppi_symbol_file;
+
+/* What the profile says of the file that was mapped. */
+struct ppi_symbol_wanted {
+	const char *path;     /* or "[vdso]" */
+	const char *build_id; /* lower-case hexadecimal; "" unknown */
+	uint64_t recorded_ns; /* CLOCK_REALTIME; 0 unknown */
+};
+
+enum ppi_symbol_found {
+	PPI_SYMBOL_NOTHING, /* the address lies in none of its code */
+	PPI_SYMBOL_NAME,    /* `name` is the function's */
+	PPI_SYMBOL_BOUNDS   /* nameless, but `start` is where it begins */
+};
+
+struct ppi_symbol_answer {
+	enum ppi_symbol_found found;
+	const char *name;
+	uint64_t vaddr; /* of the address itself */
+	uint64_t start; /* of the function */
+};
+
+/* How names are found in this build: "libdw", "libelf", "none". */
+const char *ppi_symbol_file_tier(void);
+
+/*
+ * Open the file that was recorded. NULL when it is not there or is not the
+ * same: then `why` says so in a sentence without the path ("" when there is
+ * nothing to say).
+ */
+struct ppi_symbol_file *
+ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
+                     size_t why_bytes);
+
+/* What lies at this offset of the file. The name lives as long as the file. */
+void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
+                          struct ppi_symbol_answer *answer);
+
+/* Whether its full symbol table was found, here or in a separate file. */
+bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file);
+
+void ppi_symbol_file_close(struct ppi_symbol_file *file);
+
+#endif
