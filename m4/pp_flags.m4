@@ -21,7 +21,7 @@ AC_DEFUN([PP_TRY_CFLAGS], [
 AC_DEFUN([PP_WARNINGS], [
   PP_TRY_CFLAGS([PP_CFLAGS], [-Wall -Wextra -Wshadow -Wpointer-arith
     -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
-    -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wimplicit-fallthrough])
+    -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-format-nonliteral])
   PP_TRY_CFLAGS([PP_HIDE_CFLAGS], [-fvisibility=hidden])
   AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [make every warning an error @<:@no@:>@])])
