@@ -43,7 +43,8 @@ SCRIPT_TESTS = \
 	tests/lint/check-runner.sh \
 	tests/lint/check-shell.sh \
 	tests/install/check-install.sh \
-	tests/install/check-tarball.sh
+	tests/install/check-tarball.sh \
+	tests/memory/check-leaks.sh
 EXTRA_DIST += tests/lint/exports-allowed.txt tests/lint/exports-pending \
 	tests/install/consumer.c tests/conform/fixture.h
 
@@ -73,6 +74,10 @@ tests_unit_test_core_LDADD = $(TEST_LDADD)
 tests_unit_test_hist_SOURCES = tests/unit/test_hist.c
 tests_unit_test_hist_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_hist_LDADD = $(TEST_LDADD)
+
+check_PROGRAMS += tests/memory/cycles
+tests_memory_cycles_SOURCES = tests/memory/cycles.c
+tests_memory_cycles_LDADD = libportprof.la
 
 include tests/sim/local.mk
 include tests/tools/local.mk

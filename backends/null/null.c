@@ -6,6 +6,12 @@
 #include "backends/backend.h"
 #include "backends/shared/cpu_time.h"
 
+/* A program that switches profiling off keeps its sinks: none of the samples
+ * that never come is inexact. */
+#define NULL_CAPS                                     \
+	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_PROCESS | \
+	 PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE)
+
 struct null_state {
 	bool is_running;
 };
@@ -19,7 +25,7 @@ static void null_probe(const void *kernel, struct ppi_probe *out)
 {
 	(void)kernel;
 	out->is_usable = true;
-	out->caps = PORTPROF_CAP_SAMPLE | PORTPROF_CAP_PROCESS;
+	out->caps = NULL_CAPS;
 	out->status = PORTPROF_OK;
 }
 
@@ -97,7 +103,7 @@ const struct ppi_backend_ops ppi_backend_null = {
 	.abi = PPI_BACKEND_ABI,
 	.name = "null",
 	.summary = "takes no samples; for switching profiling off",
-	.caps = PORTPROF_CAP_SAMPLE | PORTPROF_CAP_PROCESS,
+	.caps = NULL_CAPS,
 	.rank = -1,
 	.state_size = sizeof(struct null_state),
 	.real_kernel = &null_kernel,
