@@ -81,3 +81,4 @@ tests_memory_cycles_LDADD = libportprof.la
 
 include tests/sim/local.mk
 include tests/tools/local.mk
+include tests/unit/local.mk
