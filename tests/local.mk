@@ -46,7 +46,7 @@ SCRIPT_TESTS = \
 	tests/install/check-tarball.sh \
 	tests/memory/check-leaks.sh
 EXTRA_DIST += tests/lint/exports-allowed.txt tests/lint/exports-pending \
-	tests/install/consumer.c tests/conform/fixture.h
+	tests/install/consumer.c
 
 # What stands in $(prefix) now works for someone who only has that; distcheck
 # runs this against a tarball's installation.
@@ -82,3 +82,4 @@ tests_memory_cycles_LDADD = libportprof.la
 include tests/sim/local.mk
 include tests/tools/local.mk
 include tests/unit/local.mk
+include tests/conform/local.mk

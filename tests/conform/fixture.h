@@ -29,7 +29,8 @@ struct fixture {
 	const char *name;    /* "perf_sim": also the file and the program */
 	const char *backend; /* the session must get exactly this one */
 	bool is_real;        /* CPU time is really spent, clocks really run */
-	bool is_exact;       /* virtual clock: every total is known exactly */
+	bool is_exact;       /* virtual clock: spend tells exactly what the
+	                      * kernel charged, and nothing else runs */
 
 	/* Largest CPU time one thread may use between two samples when it
 	 * asked for less: 0 = the period is honoured (hrtimer), else the
@@ -50,8 +51,8 @@ struct fixture {
 	/*
 	 * Do all works, those of different threads at the same time, in the
 	 * given order within a thread; return when all are done. used_ns[i]
-	 * is the CPU time that work i really took: cpu_ns exactly when
-	 * is_exact, else somewhat more.
+	 * is the CPU time that work i really took: cpu_ns on a virtual clock,
+	 * somewhat more on a real one, 0 where no time ever passes (null).
 	 */
 	void (*spend)(const struct fx_work *works, size_t count,
 	              uint64_t *used_ns);
@@ -96,5 +97,12 @@ struct fixture {
 
 /* The fixture under test; tests/fixtures/NAME.c defines it. */
 extern const struct fixture fixture;
+
+/*
+ * Knobs of the library that no user has, for what cannot be shown without;
+ * tests/fixtures/knobs.c. Sessions opened from now on move samples to their
+ * sinks at most `records` at once; 0 = as usual.
+ */
+void fx_set_room(size_t records);
 
 #endif
