@@ -4,6 +4,11 @@
 # All but main(), so that tests can link it.
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
+	tools/report.h \
+	tools/report_rows.c \
+	tools/report_rows.h \
+	tools/report_sum.c \
+	tools/report_text.c \
 	tools/symbols.c \
 	tools/symbols.h \
 	tools/symbols_demangle.c \
@@ -12,7 +17,9 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols_kernel.c \
 	tools/symbols_kernel.h \
 	tools/symbols_table.c \
-	tools/symbols_table.h
+	tools/symbols_table.h \
+	tools/tools.h \
+	tools/words.c
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)
 libportprof_tools_la_LIBADD = $(PP_CMD_LIBS)
@@ -33,6 +40,12 @@ libportprof_tools_la_SOURCES += tools/symbols_debug.c
 endif
 else
 libportprof_tools_la_SOURCES += tools/symbols_none.c
+endif
+
+if HAVE_JANSSON
+libportprof_tools_la_SOURCES += tools/report_json.c
+else
+libportprof_tools_la_SOURCES += tools/report_json_none.c
 endif
 
 portprof_SOURCES += \

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: MIT
 # tests/tools/: parts of the command, each against an independent answer.
 
-TOOLS_TEST_CPPFLAGS = $(AM_CPPFLAGS) $(PP_CMD_CFLAGS) $(CMOCKA_CFLAGS)
+TOOLS_TEST_CPPFLAGS = $(AM_CPPFLAGS) $(PP_CMD_CFLAGS) $(CMOCKA_CFLAGS) \
+	-I$(srcdir)/tests/tools
+TOOLS_TEST_LDADD = libportprof-tools.la $(CMOCKA_LIBS)
 
 if TESTS_ENABLED
-check_PROGRAMS += tests/tools/symbols_probe
+check_PROGRAMS += \
+	tests/tools/symbols_probe \
+	tests/tools/test_report \
+	tests/tools/test_symbols_table
+TESTS += \
+	tests/tools/test_report \
+	tests/tools/test_symbols_table
 SCRIPT_TESTS += tests/tools/check-symbols.sh
 endif
 EXTRA_DIST += tests/tools/tap.sh tests/tools/subject.c \
@@ -12,3 +20,12 @@ EXTRA_DIST += tests/tools/tap.sh tests/tools/subject.c \
 tests_tools_symbols_probe_SOURCES = tests/tools/symbols_probe.c
 tests_tools_symbols_probe_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_symbols_probe_LDADD = libportprof-tools.la
+
+tests_tools_test_report_SOURCES = tests/tools/test_report.c \
+	tests/tools/fake_profile.c tests/tools/fake_profile.h
+tests_tools_test_report_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_report_LDADD = $(TOOLS_TEST_LDADD)
+
+tests_tools_test_symbols_table_SOURCES = tests/tools/test_symbols_table.c
+tests_tools_test_symbols_table_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_symbols_table_LDADD = $(TOOLS_TEST_LDADD)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile made of arrays, for tests of what reads profiles. */
+#include "fake_profile.h"
+
+#define GETTER(plural, one)                                                    \
+	size_t portprof_profile_##one##_count(const portprof_profile *profile) \
+	{                                                                      \
+		return profile->one##_count;                                   \
+	}                                                                      \
+	const portprof_profile_##one *portprof_profile_##one##_get(            \
+		const portprof_profile *profile, size_t index)                 \
+	{                                                                      \
+		return index < profile->one##_count ? &profile->plural[index]  \
+		                                    : NULL;                    \
+	}
+
+GETTER(events, event)
+GETTER(mappings, mapping)
+GETTER(locations, location)
+GETTER(samples, sample)
+GETTER(threads, thread)
+
+const portprof_profile_origin *
+portprof_profile_origin_get(const portprof_profile *profile)
+{
+	return &profile->origin;
+}
+
+const char *portprof_profile_damage(const portprof_profile *profile)
+{
+	return profile->damage;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile made of arrays, for tests of what reads profiles. */
+#ifndef FAKE_PROFILE_H
+#define FAKE_PROFILE_H
+
+#include <portprof.h>
+
+struct portprof_profile {
+	portprof_profile_origin origin;
+	const char *damage;
+	const portprof_profile_event *events;
+	size_t event_count;
+	const portprof_profile_mapping *mappings;
+	size_t mapping_count;
+	const portprof_profile_location *locations;
+	size_t location_count;
+	const portprof_profile_sample *samples;
+	size_t sample_count;
+	const portprof_profile_thread *threads;
+	size_t thread_count;
+};
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* The symbol table: nesting, labels, aliases, ends. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tools/symbols_table.h"
+
+static struct ppi_symbol_table table;
+
+static void add(uint64_t start, uint64_t size, unsigned rank, const char *name)
+{
+	assert_true(ppi_symbol_table_add(&table, start, size, 0x1000, rank,
+	                                 name));
+}
+
+static const char *find(uint64_t address)
+{
+	const struct ppi_symbol *symbol =
+		ppi_symbol_table_find(&table, address);
+
+	return symbol ? ppi_symbol_name(&table, symbol) : "-";
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	ppi_symbol_table_free(&table);
+	return 0;
+}
+
+static void an_empty_table_has_nothing(void **state)
+{
+	(void)state;
+	assert_true(ppi_symbol_table_sort(&table));
+	assert_string_equal(find(0), "-");
+	assert_string_equal(find(UINT64_MAX), "-");
+}
+
+static void a_symbol_ends_where_its_size_says(void **state)
+{
+	(void)state;
+	add(0x100, 0x10, 0, "a");
+	add(0x200, 0x10, 0, "b");
+	assert_true(ppi_symbol_table_sort(&table));
+	assert_string_equal(find(0xff), "-");
+	assert_string_equal(find(0x100), "a");
+	assert_string_equal(find(0x10f), "a");
+	assert_string_equal(find(0x110), "-");
+	assert_string_equal(find(0x200), "b");
+}
+
+static void without_a_size_it_ends_at_the_next(void **state)
+{
+	(void)state;
+	add(0x100, 0, 0, "label");
+	add(0x200, 0x10, 0, "b");
+	add(0xf00, 0, 0, "last");
+	assert_true(ppi_symbol_table_sort(&table));
+	assert_string_equal(find(0x1ff), "label");
+	assert_string_equal(find(0x200), "b");
+	assert_string_equal(find(0x210), "-");
+	assert_string_equal(find(0xfff), "last");
+	assert_string_equal(find(0x1000), "-"); /* its section ends */
+}
+
+static void the_innermost_one_is_found(void **state)
+{
+	(void)state;
+	add(0x100, 0x100, 0, "outer");
+	add(0x120, 0x10, 0, "inner");
+	add(0x122, 0, 0, "label in inner");
+	add(0x180, 0, 0, "label in outer");
+	assert_true(ppi_symbol_table_sort(&table));
+	assert_string_equal(find(0x11f), "outer");
+	assert_string_equal(find(0x125), "inner");
+	assert_string_equal(find(0x130), "outer");
+	assert_string_equal(find(0x190), "outer");
+}
+
+static void the_highest_rank_names_it(void **state)
+{
+	(void)state;
+	add(0x100, 0x10, 1, "__local_alias");
+	add(0x100, 0x10, 5, "public");
+	add(0x100, 0, 9, "label");
+	add(0x100, 0x10, 3, "_alias");
+	assert_true(ppi_symbol_table_sort(&table));
+	assert_string_equal(find(0x108), "public");
+	assert_int_equal(table.count, 1);
+}
+
+/* Against a search that looks at every symbol. */
+static void many_agree_with_a_plain_search(void **state)
+{
+	enum { COUNT = 500 };
+	static uint64_t starts[COUNT], sizes[COUNT];
+	uint64_t seed = 12345;
+	char name[16];
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		starts[i] = (uint64_t)i * 8;
+		sizes[i] = 1 + (seed >> 33) % 60;
+		snprintf(name, sizeof(name), "%u", i);
+		assert_true(ppi_symbol_table_add(&table, starts[i], sizes[i],
+		                                 UINT64_MAX, 0, name));
+	}
+	assert_true(ppi_symbol_table_sort(&table));
+	for (uint64_t at = 0; at < COUNT * 8 + 100; at++) {
+		char want[16] = "-";
+
+		for (unsigned i = 0; i < COUNT; i++)
+			if (at >= starts[i] && at < starts[i] + sizes[i])
+				snprintf(want, sizeof(want), "%u", i);
+		assert_string_equal(find(at), want);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(an_empty_table_has_nothing,
+		                          tear_down),
+		cmocka_unit_test_teardown(a_symbol_ends_where_its_size_says,
+		                          tear_down),
+		cmocka_unit_test_teardown(without_a_size_it_ends_at_the_next,
+		                          tear_down),
+		cmocka_unit_test_teardown(the_innermost_one_is_found,
+		                          tear_down),
+		cmocka_unit_test_teardown(the_highest_rank_names_it,
+		                          tear_down),
+		cmocka_unit_test_teardown(many_agree_with_a_plain_search,
+		                          tear_down),
+	};
+
+	return cmocka_run_group_tests_name("symbols table", tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What the verbs of the portprof command share. */
+#ifndef PPI_TOOLS_H
+#define PPI_TOOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit statuses: record answers with the target's own, and with these, as
+ * env(1) and timeout(1) do. */
+enum {
+	PPI_EXIT_OK = 0,
+	PPI_EXIT_FAILED = 1,      /* verbs that run no command */
+	PPI_EXIT_USAGE = 2,
+	PPI_EXIT_RECORD = 125,    /* record itself failed */
+	PPI_EXIT_CANNOT_RUN = 126, /* the command is no program */
+	PPI_EXIT_NOT_FOUND = 127
+};
+
+#define PPI_DEFAULT_OUTPUT "portprof.pb.gz"
+
+/* Words for people, on stderr, "portprof: " before and a newline after. */
+void ppi_say(const char *words, ...)
+#if defined(__GNUC__)
+	__attribute__((format(printf, 1, 2)))
+#endif
+	;
+
+/* The same for a wrong command line, with a pointer to --help; returns
+ * `status`, so that it can be the last line of a verb. */
+int ppi_say_usage(int status, const char *verb, const char *words, ...)
+#if defined(__GNUC__)
+	__attribute__((format(printf, 3, 4)))
+#endif
+	;
+
+/* What the library's last failure was, after "DOING: " if that is not NULL. */
+void ppi_say_failure(const char *doing);
+
+/* A whole decimal number within [least, most]; false for anything else. */
+bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
+                     uint64_t *number);
+
+/* The verbs: argv[0] is the verb's name. They return the exit status. */
+int ppi_record_main(int argc, char **argv);
+int ppi_report_main(int argc, char **argv);
+
+#endif
