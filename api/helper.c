@@ -23,7 +23,8 @@ static struct helper {
 	pthread_t thread;
 	int64_t tid;
 	unsigned takers;
-	bool is_up, should_end, is_ending, is_manual;
+	bool is_up, should_end, is_manual;
+	bool is_changing; /* being started or ended: takers wait */
 	struct call *call;
 	struct ppi_helper_task *tasks;
 } helper = { .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -137,8 +138,13 @@ static portprof_status start_thread(struct ppi_diag *why)
 		                "cannot start the helper thread: %s; raise "
 		                "the limit of threads (ulimit -u)",
 		                strerror(error));
+	/* the lock is given up here: is_changing keeps other takers from
+	 * starting a second one */
+	helper.is_changing = true;
 	while (!helper.is_up)
 		pthread_cond_wait(&helper.done, &helper.lock);
+	helper.is_changing = false;
+	pthread_cond_broadcast(&helper.done);
 	return PORTPROF_OK;
 }
 
@@ -147,7 +153,7 @@ portprof_status ppi_helper_take(struct ppi_diag *why)
 	portprof_status status = PORTPROF_OK;
 
 	pthread_mutex_lock(&helper.lock);
-	while (helper.is_ending)
+	while (helper.is_changing)
 		pthread_cond_wait(&helper.done, &helper.lock);
 	if (helper.takers == 0 && !helper.is_manual)
 		status = start_thread(why);
@@ -158,15 +164,15 @@ portprof_status ppi_helper_take(struct ppi_diag *why)
 }
 
 /* Called with the lock held; it is given up while the thread ends, and
- * is_ending keeps takers waiting meanwhile. */
+ * is_changing keeps takers waiting meanwhile. */
 static void end_thread(void)
 {
-	helper.should_end = helper.is_ending = true;
+	helper.should_end = helper.is_changing = true;
 	pthread_cond_signal(&helper.work);
 	pthread_mutex_unlock(&helper.lock);
 	pthread_join(helper.thread, NULL);
 	pthread_mutex_lock(&helper.lock);
-	helper.is_up = helper.is_ending = false;
+	helper.is_up = helper.is_changing = false;
 	helper.tid = 0;
 	pthread_cond_destroy(&helper.work);
 	pthread_cond_broadcast(&helper.done);

@@ -65,12 +65,17 @@ tests_unit_test_version_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_version_LDADD = $(TEST_LDADD)
 
 if TESTS_ENABLED
-check_PROGRAMS += tests/unit/test_core tests/unit/test_hist
-TESTS += tests/unit/test_core tests/unit/test_hist
+check_PROGRAMS += tests/unit/test_core tests/unit/test_helper \
+	tests/unit/test_hist
+TESTS += tests/unit/test_core tests/unit/test_helper \
+	tests/unit/test_hist
 endif
 tests_unit_test_core_SOURCES = tests/unit/test_core.c
 tests_unit_test_core_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_core_LDADD = $(TEST_LDADD)
+tests_unit_test_helper_SOURCES = tests/unit/test_helper.c
+tests_unit_test_helper_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_helper_LDADD = $(TEST_LDADD)
 tests_unit_test_hist_SOURCES = tests/unit/test_hist.c
 tests_unit_test_hist_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_hist_LDADD = $(TEST_LDADD)
