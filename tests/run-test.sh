@@ -66,7 +66,7 @@ function result(ok, text) {
 	if (match($0, /^(# *)?skip: /))
 		reason = substr($0, RLENGTH + 1)
 	last = $0
-	print "# " $0
+	print ($0 ~ /^#/ ? $0 : "# " $0)
 }
 
 END {

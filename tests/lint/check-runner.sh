@@ -14,7 +14,7 @@ expect() {
 	printf '%s\n' "$2" >"$tmp/$1.sh"
 	printf '%s\n' "$3" >"$tmp/want"
 	PORTPROF_TEST_TIMEOUT=2 sh "$srcdir/tests/run-test.sh" \
-		"$tmp/$1.sh" 2>/dev/null | grep -v '^# ' >"$tmp/got" || :
+		"$tmp/$1.sh" 2>/dev/null | grep -v '^#' >"$tmp/got" || :
 	tried=$((tried + 1))
 	cmp -s "$tmp/want" "$tmp/got" && return 0
 	echo "$1: wanted"
