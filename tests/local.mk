@@ -85,6 +85,7 @@ tests_memory_cycles_SOURCES = tests/memory/cycles.c
 tests_memory_cycles_LDADD = libportprof.la
 
 include tests/sim/local.mk
+include tests/sim/profil.mk
 include tests/tools/local.mk
 include tests/unit/local.mk
 include tests/conform/local.mk

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Simulated profil and pcsample: the calls, fork, exec, memory, signals. */
+#include "tests/sim/profil_sim.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+void psim_init(struct psim *sim, const struct psim_os *os)
+{
+	memset(sim, 0, sizeof(*sim));
+	sim->os = os;
+	sim->stat_hz = 100;
+	sim->prof_hz = 100;
+	sim->pointer_bits = 64;
+}
+
+void psim_free(struct psim *sim)
+{
+	free(sim->copy);
+	sim->copy = NULL;
+}
+
+static int refuse(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static void set_params(struct psim *sim, void *base, size_t size,
+                       uint64_t offset, unsigned scale)
+{
+	sim->base = (uintptr_t)base;
+	sim->size = size;
+	sim->offset = offset;
+	sim->scale = scale;
+	sim->is_on = true;
+	sim->calls++;
+}
+
+static void note_call(struct psim *sim, size_t size, unsigned scale)
+{
+	if (scale == 0)
+		return;
+	if (sim->smallest_scale == 0 || scale < sim->smallest_scale)
+		sim->smallest_scale = scale;
+	if (scale > sim->largest_scale)
+		sim->largest_scale = scale;
+	sim->saw_odd_size |= size % 2 != 0;
+}
+
+/* ---- signals, which only glibc's emulation needs ---- */
+
+void psim_set_timer(struct psim *sim, uint64_t every_ns)
+{
+	sim->timer_every_ns = every_ns;
+	sim->timer_at_ns = sim->process_cpu_ns + every_ns;
+}
+
+/* sigaction(2): ignoring a signal discards it while pending; a pending one
+ * meets the action of the moment. */
+void psim_set_action(struct psim *sim, enum psim_action action)
+{
+	sim->action = action;
+	if (action == PSIM_IGNORED)
+		sim->signal_is_pending = false;
+	else if (action == PSIM_DEFAULT && sim->signal_is_pending)
+		sim->is_dead = true;
+}
+
+static int glibc_stop(struct psim *sim)
+{
+	if (!sim->is_on)
+		return 0;
+	psim_set_timer(sim, sim->timer_before_ns);
+	sim->is_on = false;
+	sim->base = 0; /* nsamples stays: a late handler would fault */
+	psim_set_action(sim, sim->action_before);
+	sim->calls++;
+	return 0;
+}
+
+static int glibc_profil(struct psim *sim, void *base, size_t size,
+                        uint64_t offset, unsigned scale)
+{
+	if (!base)
+		return glibc_stop(sim);
+	if (sim->is_on) {
+		psim_set_timer(sim, sim->timer_before_ns);
+		psim_set_action(sim, sim->action_before);
+	}
+	note_call(sim, size, scale);
+	set_params(sim, base, size, offset, scale);
+	sim->action_before = sim->action;
+	psim_set_action(sim, PSIM_PROFIL);
+	sim->timer_before_ns = sim->timer_every_ns;
+	psim_set_timer(sim, 1000000000u / sim->prof_hz);
+	return 0;
+}
+
+/* ---- profil(2) ---- */
+
+static int solaris_profil(struct psim *sim, void *base, size_t size,
+                          uint64_t offset, unsigned scale)
+{
+	note_call(sim, size, scale);
+	set_params(sim, base, size, offset, scale == 1 ? 0 : scale);
+	sim->samples = 0; /* pcsample and profil exclude each other */
+	sim->is_on = sim->scale != 0;
+	return 0;
+}
+
+int psim_profil(struct psim *sim, void *base, size_t size, uint64_t offset,
+                unsigned scale)
+{
+	const struct psim_os *os = sim->os;
+
+	if (os->null_stops)
+		return glibc_profil(sim, base, size, offset, scale);
+	if (os->has_pcsample)
+		return solaris_profil(sim, base, size, offset, scale);
+	if (os->needs_gmon_note && !sim->has_gmon_note)
+		return refuse(EPERM);
+	if (scale > os->scale_max)
+		return refuse(EINVAL);
+	if (scale == 0) {
+		sim->calls += sim->is_on;
+		sim->is_on = false;
+		return 0;
+	}
+	if (os->needs_gmon_note && sim->gmon_buffer &&
+	    sim->gmon_buffer != (uintptr_t)base)
+		return refuse(EALREADY);
+	sim->gmon_buffer = (uintptr_t)base;
+	note_call(sim, size, scale);
+	set_params(sim, base, size, offset, scale);
+	return 0;
+}
+
+/* ---- pcsample(2) ---- */
+
+long psim_pcsample(struct psim *sim, void *base, long count)
+{
+	uint64_t before = sim->samples;
+
+	if (count < 0 || (sim->pointer_bits == 32 && count > INT32_MAX))
+		return refuse(EINVAL);
+	set_params(sim, base, (size_t)count, sim->offset, 1);
+	sim->samples = 0;
+	return (long)before;
+}
+
+/* ---- memory, fork, exec ---- */
+
+void psim_protect(struct psim *sim, const void *start, size_t bytes)
+{
+	sim->bad[sim->bad_count].start = (uintptr_t)start;
+	sim->bad[sim->bad_count++].end = (uintptr_t)start + bytes;
+}
+
+void psim_fork(const struct psim *parent, struct psim *child)
+{
+	size_t bytes = parent->size;
+
+	*child = *parent;
+	if (parent->os->has_pcsample && parent->scale == 1)
+		bytes = (parent->size + parent->samples) * sizeof(uint64_t);
+	child->copy_start = parent->base;
+	child->copy_end = parent->base + bytes;
+	child->copy = malloc(bytes ? bytes : 1);
+	if (parent->base && child->copy)
+		memcpy(child->copy, (const void *)parent->base, bytes);
+	/* timers are not inherited; glibc's statics still say "on" */
+	if (!parent->os->child_inherits)
+		child->timer_every_ns = 0;
+}
+
+uint16_t psim_child_bin(const struct psim *child, const uint16_t *bin)
+{
+	uint16_t value;
+
+	memcpy(&value, child->copy + ((uintptr_t)bin - child->copy_start),
+	       sizeof(value));
+	return value;
+}
+
+void psim_exec(struct psim *sim)
+{
+	bool keeps_timer = sim->os->null_stops;
+
+	memset(sim->threads, 0, sizeof(sim->threads));
+	sim->process_owed = (struct psim_owed){ 0 };
+	sim->is_on = false;
+	sim->scale = 0;
+	sim->samples = 0;
+	sim->base = 0;
+	if (!keeps_timer)
+		sim->timer_every_ns = 0;
+	/* handlers are reset, ignored signals stay ignored: execve(2) */
+	if (sim->action != PSIM_IGNORED)
+		sim->action = PSIM_DEFAULT;
+}
