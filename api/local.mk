@@ -22,6 +22,7 @@ libportprof_core_la_SOURCES += \
 	api/backend.c \
 	api/cap.c \
 	api/config.c \
+	api/config_get.c \
 	api/config_sinks.c \
 	api/diag.c \
 	api/event_format.c \

@@ -108,6 +108,16 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
                                                  const char *value);
 
 /*
+ * The same as text, to show it or to hand it to another process. `index`
+ * counts the values of event and output; the others have one. E_NOTFOUND: it
+ * is not set, or 0, or no such key or index. E_LIMIT: does not fit.
+ */
+PORTPROF_API portprof_status portprof_config_get(const portprof_config *config,
+                                                 const char *key, size_t index,
+                                                 char *value,
+                                                 size_t value_bytes);
+
+/*
  * Settings from a configuration file: those before the first section, then
  * those of section [set]; set NULL or "" takes the first part only. Mistakes
  * are reported as file:line:column with the nearest known key, and leave the

@@ -40,6 +40,15 @@ portprof_profile_damage(const portprof_profile *profile);
 PORTPROF_API portprof_status
 portprof_profile_merge(portprof_profile *into, const portprof_profile *from);
 
+/*
+ * Tell the CPU time that the system charged to the whole run (user + system of
+ * wait4(2)), once the parts of its processes are merged: what no part accounts
+ * for becomes unattributed, in every event that is CPU time. The profile
+ * counts as complete then.
+ */
+PORTPROF_API portprof_status portprof_profile_set_cpu_time(
+	portprof_profile *profile, uint64_t cpu_time_ns);
+
 /* Write as one aggregated portion, to a new file renamed over `path`. */
 PORTPROF_API portprof_status
 portprof_profile_write(const portprof_profile *profile, const char *path);

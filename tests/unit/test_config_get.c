@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Settings read back as text. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <portprof.h>
+
+static portprof_config *config;
+static char value[64];
+
+static int set_up(void **state)
+{
+	(void)state;
+	config = portprof_config_new();
+	strcpy(value, "untouched");
+	return config ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	portprof_config_free(config);
+	return 0;
+}
+
+static const char *get(const char *key, size_t index)
+{
+	return portprof_config_get(config, key, index, value, sizeof(value))
+	               ? "-"
+	               : value;
+}
+
+static void defaults(void **state)
+{
+	(void)state;
+	assert_string_equal(get("backend", 0), "auto");
+	assert_string_equal(get("frequency", 0), "100");
+	assert_string_equal(get("period", 0), "-");
+	assert_string_equal(get("children", 0), "no");
+	assert_string_equal(get("event", 0), "-");
+	assert_string_equal(get("output", 0), "-");
+	assert_string_equal(get("callchain", 0), "-");
+}
+
+static void what_was_set(void **state)
+{
+	(void)state;
+	assert_int_equal(portprof_config_add_event(config, "cpu-clock:u"), 0);
+	assert_int_equal(portprof_config_add_event(config, "page-faults"), 0);
+	assert_int_equal(portprof_config_set_period(config, 12345), 0);
+	assert_int_equal(portprof_config_set_backend(config, "timer"), 0);
+	assert_int_equal(portprof_config_set_children(config, 1), 0);
+	assert_int_equal(portprof_config_set_chain_depth(config, 64), 0);
+	assert_int_equal(portprof_config_set_ring_bytes(config, 65536), 0);
+	assert_int_equal(portprof_config_write_to(config, "/tmp/a"), 0);
+	assert_int_equal(portprof_config_write_to(config, "/tmp/b"), 0);
+	assert_string_equal(get("event", 0), "cpu-clock:u");
+	assert_string_equal(get("event", 1), "page-faults");
+	assert_string_equal(get("event", 2), "-");
+	assert_string_equal(get("frequency", 0), "-");
+	assert_string_equal(get("period", 0), "12345");
+	assert_string_equal(get("backend", 0), "timer");
+	assert_string_equal(get("children", 0), "yes");
+	assert_string_equal(get("callchain", 0), "64");
+	assert_string_equal(get("ring", 0), "65536");
+	assert_string_equal(get("output", 0), "/tmp/a");
+	assert_string_equal(get("output", 1), "/tmp/b");
+	assert_string_equal(get("backend", 1), "-");
+}
+
+static void refusals_leave_the_value_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(portprof_config_get(config, "backends", 0, value,
+	                                     sizeof(value)),
+	                 PORTPROF_E_NOTFOUND);
+	assert_int_equal(portprof_config_get(config, "backend", 0, value, 4),
+	                 PORTPROF_E_LIMIT);
+	assert_int_equal(portprof_config_get(config, "backend", 0, NULL, 4),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_config_get(NULL, "backend", 0, value, 4),
+	                 PORTPROF_E_INVALID);
+	assert_string_equal(value, "untouched");
+	assert_int_equal(portprof_config_get(config, "backend", 0, value, 5),
+	                 PORTPROF_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(defaults, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_was_set, set_up,
+		                                tear_down),
+		cmocka_unit_test_setup_teardown(refusals_leave_the_value_alone,
+		                                set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("config get", tests, NULL, NULL);
+}
