@@ -42,6 +42,14 @@ struct ppi_event_request {
 	uint16_t name_column; /* 1-based place in text of what is after pmu:: */
 };
 
+/*
+ * The shortest libpfm4 string that parses to `request` again: `name` (which
+ * may be the backend's own spelling of request->name), then modes, period and
+ * so on in a fixed order. False when it does not fit in `bytes`.
+ */
+bool ppi_event_format(const struct ppi_event_request *request,
+                      const char *name, char *out, size_t bytes);
+
 /* What a backend will really measure for a request. */
 struct ppi_event {
 	struct ppi_event_request request;

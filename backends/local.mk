@@ -10,3 +10,14 @@ libportprof_core_la_SOURCES += \
 	backends/shared/cpu_time.h \
 	backends/shared/pcring.c \
 	backends/shared/pcring.h
+
+if HAVE_PERF_HEADERS
+libportprof_core_la_SOURCES += \
+	backends/perf/perf_describe.c \
+	backends/perf/perf_events.c \
+	backends/perf/perf_events.h \
+	backends/perf/perf_names.c \
+	backends/perf/perf_names.h \
+	backends/perf/perf_tables.h \
+	backends/perf/perf_unknown.c
+endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event strings taken apart and put together. */
+/* Event strings taken apart; backend.h has ppi_event_format. */
 #ifndef PPI_EVENT_H
 #define PPI_EVENT_H
 
@@ -19,13 +19,5 @@ portprof_status ppi_event_parse(const char *text,
 portprof_status ppi_event_parse_at(const char *text,
                                    struct ppi_event_request *request,
                                    size_t *column, struct ppi_diag *why);
-
-/*
- * The shortest libpfm4 string that parses to `request` again: `name` (which
- * may be the backend's own spelling of request->name), then modes, period and
- * so on in a fixed order. False when it does not fit in `bytes`.
- */
-bool ppi_event_format(const struct ppi_event_request *request,
-                      const char *name, char *out, size_t bytes);
 
 #endif

@@ -2,13 +2,22 @@
 # tests/unit/: event strings and configuration, held to tables in tests/data.
 
 EVENT_TESTS = tests/unit/test_event_parse
+if HAVE_PERF_HEADERS
+EVENT_TESTS += \
+	tests/unit/test_event_names \
+	tests/unit/test_event_names_bare \
+	tests/unit/test_event_tables
+endif
 if TESTS_ENABLED
 check_PROGRAMS += $(EVENT_TESTS)
 TESTS += $(EVENT_TESTS)
 endif
 EXTRA_DIST += \
 	tests/data/events-bad.txt \
-	tests/data/events-good.txt
+	tests/data/events-good.txt \
+	tests/data/events-known.txt \
+	tests/data/events-unknown-libpfm4.txt \
+	tests/data/events-unknown.txt
 
 tests_unit_test_event_parse_SOURCES = tests/unit/test_event_parse.c \
 	tests/unit/table.h
@@ -22,3 +31,20 @@ endif
 tests_unit_test_config_get_SOURCES = tests/unit/test_config_get.c
 tests_unit_test_config_get_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_config_get_LDADD = $(TEST_LDADD)
+
+tests_unit_test_event_names_SOURCES = tests/unit/test_event_names.c \
+	tests/unit/table.h
+tests_unit_test_event_names_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_event_names_LDADD = $(TEST_LDADD)
+
+# As if libpfm4 had not been found: its own perf_events.c comes before the one
+# in the library.
+tests_unit_test_event_names_bare_SOURCES = tests/unit/test_event_names.c \
+	tests/unit/table.h backends/perf/perf_events.c
+tests_unit_test_event_names_bare_CPPFLAGS = $(TEST_CPPFLAGS) \
+	-DPPI_WITHOUT_LIBPFM4
+tests_unit_test_event_names_bare_LDADD = $(TEST_LDADD)
+
+tests_unit_test_event_tables_SOURCES = tests/unit/test_event_tables.c
+tests_unit_test_event_tables_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_event_tables_LDADD = $(TEST_LDADD)

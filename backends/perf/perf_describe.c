@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Resolved events in words, and in the one spelling that means the same. */
+#include "backends/perf/perf_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <linux/perf_event.h>
+
+static const char *levels_of(const struct ppi_event *event)
+{
+	unsigned set = event->counts_user | event->counts_kernel << 1 |
+	               event->counts_hypervisor << 2;
+	static const char *const words[8] = {
+		"in no mode", "in user mode", "in kernel mode",
+		"in user and kernel mode", "in hypervisor mode",
+		"in user and hypervisor mode",
+		"in kernel and hypervisor mode", "in every mode",
+	};
+
+	return words[set];
+}
+
+static const char *guests_of(const struct ppi_event_request *request)
+{
+	if (!request->has_guest_host)
+		return "";
+	if (request->exclude_host)
+		return " of guests";
+	return request->exclude_guest ? "" : " of host and guests";
+}
+
+static void say_rate(const struct ppi_event *event, enum ppi_mode mode,
+                     char *out, size_t bytes)
+{
+	const char *unit = event->unit == PORTPROF_UNIT_NANOSECONDS ? " ns" :
+	                                                              " events";
+
+	if (mode == PPI_COUNT)
+		snprintf(out, bytes, "counted");
+	else if (event->rate_hz)
+		snprintf(out, bytes, "%" PRIu64 " times a second",
+		         event->rate_hz);
+	else if (event->period)
+		snprintf(out, bytes, "every %" PRIu64 "%s", event->period,
+		         unit);
+	else
+		snprintf(out, bytes, "at the session's rate");
+}
+
+static void describe(struct ppi_event *event, enum ppi_mode mode,
+                     const char *name, const char *means)
+{
+	char rate[48], precise[32] = "";
+
+	say_rate(event, mode, rate, sizeof(rate));
+	if (event->precise)
+		snprintf(precise, sizeof(precise), ", precise level %u",
+		         event->precise);
+	/* cut when long: what it is called and where it counts comes first */
+	snprintf(event->description, sizeof(event->description),
+	         "%s %s%s, %s%s: %s", name, levels_of(event),
+	         guests_of(&event->request), rate, precise, means);
+}
+
+portprof_status ppi_perf_event_finish(struct ppi_event *event,
+                                      enum ppi_mode mode, const char *name,
+                                      const char *means, struct ppi_diag *why)
+{
+	const struct ppi_event_request *request = &event->request;
+
+	event->is_cpu_time = event->type == PERF_TYPE_SOFTWARE &&
+	                     (event->config[0] == PERF_COUNT_SW_TASK_CLOCK ||
+	                      event->config[0] == PERF_COUNT_SW_CPU_CLOCK);
+	event->unit = event->is_cpu_time ? PORTPROF_UNIT_NANOSECONDS :
+	                                   PORTPROF_UNIT_COUNT;
+	event->period = request->period;
+	event->rate_hz = request->rate_hz;
+	if (!ppi_event_format(request, name, event->canonical,
+	                      sizeof(event->canonical)))
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
+		                "event '%s' is too long when spelled out; give "
+		                "fewer unit masks or modifiers",
+		                request->text);
+	describe(event, mode, name, means);
+	return PORTPROF_OK;
+}

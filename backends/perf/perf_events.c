@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Event names: libpfm4's where it is there, the kernel's generic ones always.
+ * The only file that knows libpfm4.
+ */
+#include "config.h"
+
+#include "backends/perf/perf_events.h"
+#include "backends/perf/perf_names.h"
+#include "backends/perf/perf_tables.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#if defined HAVE_LIBPFM4 && !defined PPI_WITHOUT_LIBPFM4
+#include <perfmon/pfmlib_perf_event.h>
+
+/* One for every call; libpfm4 is silent about threads. */
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Reads /proc and the CPU's identity at the first call, then only answers. */
+static bool enter(void)
+{
+	pthread_mutex_lock(&table_lock);
+	if (pfm_initialize() == PFM_SUCCESS)
+		return true;
+	pthread_mutex_unlock(&table_lock);
+	return false;
+}
+
+static void leave(void)
+{
+	pthread_mutex_unlock(&table_lock);
+}
+
+static enum ppi_table_verdict verdict_of(int code)
+{
+	switch (code) {
+	case PFM_SUCCESS:
+		return PPI_TABLE_OK;
+	case PFM_ERR_ATTR:
+		return PPI_TABLE_NO_PART;
+	case PFM_ERR_ATTR_VAL:
+		return PPI_TABLE_BAD_VALUE;
+	case PFM_ERR_UMASK:
+		return PPI_TABLE_BAD_MASK;
+	case PFM_ERR_ATTR_SET:
+		return PPI_TABLE_TWICE;
+	case PFM_ERR_FEATCOMB:
+	case PFM_ERR_TOOMANY:
+		return PPI_TABLE_CLASH;
+	case PFM_ERR_NOTSUPP:
+		return PPI_TABLE_NOT_HERE;
+	case PFM_ERR_NOMEM:
+		return PPI_TABLE_NO_MEMORY;
+	default:
+		return PPI_TABLE_NO_EVENT;
+	}
+}
+
+static void explain(int event, struct ppi_table_answer *answer)
+{
+	pfm_event_info_t info = { .size = sizeof(info) };
+	pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
+
+	if (pfm_get_event_info(event, PFM_OS_PERF_EVENT_EXT, &info) !=
+	            PFM_SUCCESS ||
+	    pfm_get_pmu_info(info.pmu, &pmu) != PFM_SUCCESS)
+		return;
+	snprintf(answer->pmu, sizeof(answer->pmu), "%s", pmu.name);
+	snprintf(answer->pmu_means, sizeof(answer->pmu_means), "%s",
+	         pmu.desc);
+	snprintf(answer->means, sizeof(answer->means), "%s", info.desc);
+}
+
+static void copy_attr(const struct perf_event_attr *attr,
+                      struct ppi_table_answer *answer)
+{
+	answer->type = attr->type;
+	answer->config[0] = attr->config;
+	answer->config[1] = attr->config1;
+	answer->config[2] = attr->config2;
+	answer->precise = attr->precise_ip;
+	answer->exclude_user = attr->exclude_user;
+	answer->exclude_kernel = attr->exclude_kernel;
+	answer->exclude_hypervisor = attr->exclude_hv;
+	answer->exclude_guest = attr->exclude_guest;
+	answer->exclude_host = attr->exclude_host;
+}
+
+enum ppi_table_verdict ppi_table_encode(const char *string,
+                                        struct ppi_table_answer *answer)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	char *spelling = NULL;
+	pfm_perf_encode_arg_t arg = { .attr = &attr, .fstr = &spelling,
+		                      .size = sizeof(arg) };
+	int code;
+
+	memset(answer, 0, sizeof(*answer));
+	if (!enter())
+		return PPI_TABLE_NO_EVENT;
+	/* libpfm4's raw events look at errno without having cleared it */
+	errno = 0;
+	code = pfm_get_os_event_encoding(string, PFM_PLM0 | PFM_PLM3,
+	                                 PFM_OS_PERF_EVENT_EXT, &arg);
+	if (code == PFM_SUCCESS) {
+		copy_attr(&attr, answer);
+		explain(arg.idx, answer);
+	}
+	leave();
+	snprintf(answer->spelling, sizeof(answer->spelling), "%s",
+	         spelling ? spelling : "");
+	free(spelling);
+	return verdict_of(code);
+}
+
+bool ppi_table_next_pmu(int *id, struct ppi_table_pmu *out)
+{
+	bool is_found = false;
+
+	if (!enter())
+		return false;
+	while (*id < PFM_PMU_MAX && !is_found) {
+		pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
+
+		is_found = pfm_get_pmu_info((pfm_pmu_t)(*id)++, &pmu) ==
+		           PFM_SUCCESS;
+		if (!is_found)
+			continue;
+		snprintf(out->name, sizeof(out->name), "%s", pmu.name);
+		out->is_present = pmu.is_present;
+		out->is_core = pmu.type == PFM_PMU_TYPE_CORE;
+		out->first_event = pmu.first_event;
+	}
+	leave();
+	return is_found;
+}
+
+void ppi_table_offer_events(const struct ppi_table_pmu *pmu,
+                            struct ppi_nearest *nearest)
+{
+	if (!enter())
+		return;
+	for (int i = pmu->first_event; i != -1; i = pfm_get_event_next(i)) {
+		pfm_event_info_t info = { .size = sizeof(info) };
+
+		if (pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &info) ==
+		    PFM_SUCCESS)
+			ppi_nearest_offer(nearest, info.name);
+	}
+	leave();
+}
+
+static void offer_part(int event, int index, struct ppi_nearest *nearest,
+                       char *masks, size_t bytes)
+{
+	pfm_event_attr_info_t part = { .size = sizeof(part) };
+	size_t used = strlen(masks);
+
+	if (pfm_get_event_attr_info(event, index, PFM_OS_PERF_EVENT_EXT,
+	                            &part) != PFM_SUCCESS)
+		return;
+	ppi_nearest_offer(nearest, part.name);
+	if (part.type == PFM_ATTR_UMASK &&
+	    used + strlen(part.name) + 3 < bytes)
+		snprintf(masks + used, bytes - used, "%s%s", used ? ", " : "",
+		         part.name);
+}
+
+void ppi_table_offer_parts(const char *event, struct ppi_nearest *nearest,
+                           char *masks, size_t bytes)
+{
+	pfm_event_info_t info = { .size = sizeof(info) };
+	int index;
+
+	masks[0] = '\0';
+	if (!enter())
+		return;
+	index = pfm_find_event(event);
+	if (index >= 0 && pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT,
+	                                     &info) == PFM_SUCCESS)
+		for (int i = 0; i < info.nattrs; i++)
+			offer_part(index, i, nearest, masks, bytes);
+	leave();
+}
+
+bool ppi_table_is_there(void)
+{
+	bool is_there = enter();
+
+	if (is_there)
+		leave();
+	return is_there;
+}
+
+#else /* without libpfm4 */
+
+enum ppi_table_verdict ppi_table_encode(const char *string,
+                                        struct ppi_table_answer *answer)
+{
+	(void)string;
+	(void)answer;
+	return PPI_TABLE_NO_EVENT;
+}
+
+bool ppi_table_next_pmu(int *id, struct ppi_table_pmu *pmu)
+{
+	(void)id;
+	(void)pmu;
+	return false;
+}
+
+void ppi_table_offer_events(const struct ppi_table_pmu *pmu,
+                            struct ppi_nearest *nearest)
+{
+	(void)pmu;
+	(void)nearest;
+}
+
+void ppi_table_offer_parts(const char *event, struct ppi_nearest *nearest,
+                           char *masks, size_t bytes)
+{
+	(void)event;
+	(void)nearest;
+	(void)bytes;
+	masks[0] = '\0';
+}
+
+bool ppi_table_is_there(void)
+{
+	return false;
+}
+#endif
+
+/* The part of libpfm4's spelling that differs from `part` in case only. */
+static const char *official(const char *spelling, const char *part,
+                            size_t length)
+{
+	while (*spelling) {
+		size_t here = strcspn(spelling, ":");
+
+		if (here == length && strncasecmp(spelling, part, here) == 0)
+			return spelling;
+		spelling += here;
+		spelling += strspn(spelling, ":");
+	}
+	return NULL;
+}
+
+/* The user's name in libpfm4's letters. An event may stand for another one,
+ * so parts are looked up, never replaced by others. */
+static void spell(char *name, const char *spelling)
+{
+	while (*name) {
+		size_t length = strcspn(name, ":");
+		const char *better = official(spelling, name, length);
+		bool has_value = memchr(name, '=', length) != NULL;
+
+		if (better)
+			memcpy(name, better, length);
+		for (size_t i = 0; has_value && i < length; i++)
+			name[i] = (char)tolower((unsigned char)name[i]);
+		name += length;
+		name += strspn(name, ":");
+	}
+}
+
+/* PMU and event by name, so that it means the same where another PMU has an
+ * event of that name too. */
+static void name_event(const struct ppi_table_answer *answer,
+                       const char *given, char *name, size_t bytes)
+{
+	size_t used = strlen(answer->pmu);
+
+	name[0] = '\0';
+	if (!strstr(given, "::") && used + strlen(given) + 3 <= bytes)
+		snprintf(name, bytes, "%s::", answer->pmu);
+	used = strlen(name);
+	snprintf(name + used, bytes - used, "%s", given);
+	spell(name, answer->spelling);
+}
+
+static portprof_status take_answer(const struct ppi_table_answer *answer,
+                                   enum ppi_mode mode, struct ppi_event *event,
+                                   struct ppi_diag *why)
+{
+	char name[sizeof(event->request.name)], means[256];
+	struct ppi_perf_name generic;
+
+	event->type = answer->type;
+	memcpy(event->config, answer->config, sizeof(event->config));
+	event->precise = answer->precise;
+	event->counts_user = !answer->exclude_user;
+	event->counts_kernel = !answer->exclude_kernel;
+	event->counts_hypervisor = !answer->exclude_hypervisor;
+	event->request.exclude_guest = answer->exclude_guest;
+	event->request.exclude_host = answer->exclude_host;
+	if (ppi_perf_name_of(answer->type, answer->config[0], &generic))
+		return ppi_perf_event_finish(event, mode, generic.name,
+		                             generic.means, why);
+	name_event(answer, event->request.name, name, sizeof(name));
+	snprintf(means, sizeof(means), "%s (%s)", answer->means,
+	         answer->pmu_means);
+	return ppi_perf_event_finish(event, mode, name, means, why);
+}
+
+static portprof_status take_generic(const struct ppi_perf_name *generic,
+                                    enum ppi_mode mode,
+                                    struct ppi_event *event,
+                                    struct ppi_diag *why)
+{
+	portprof_status status = ppi_perf_name_fill(generic, event, why);
+
+	return status ? status :
+	                ppi_perf_event_finish(event, mode, generic->name,
+	                                      generic->means, why);
+}
+
+portprof_status ppi_perf_resolve(const struct ppi_event_request *request,
+                                 enum ppi_mode mode, struct ppi_event *event,
+                                 struct ppi_diag *why)
+{
+	struct ppi_event_request asked = *request;
+	struct ppi_event draft = { .request = *request };
+	struct ppi_table_answer answer;
+	struct ppi_perf_name generic;
+	enum ppi_table_verdict verdict;
+	bool is_generic = ppi_perf_name_find(request->name, &generic);
+	char string[320]; /* the text, and the letters of a PMU before it */
+	portprof_status status;
+
+	/* Generic names mean the kernel's generic events, also where a PMU
+	 * has an event of that name: libpfm4 is asked for them by PMU. */
+	if (is_generic)
+		snprintf(asked.name, sizeof(asked.name), "%s::%s",
+		         generic.pmu, generic.name);
+	if (!ppi_event_format(&asked, asked.name, string, sizeof(string)))
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
+		                "event '%s' is too long", request->text);
+	verdict = ppi_table_encode(string, &answer);
+	if (verdict == PPI_TABLE_OK)
+		status = take_answer(&answer, mode, &draft, why);
+	else if (is_generic && (verdict == PPI_TABLE_NO_EVENT ||
+	                        verdict == PPI_TABLE_NOT_HERE))
+		status = take_generic(&generic, mode, &draft, why);
+	else
+		status = ppi_table_refuse(&asked, verdict, why);
+	if (status == PORTPROF_OK)
+		*event = draft;
+	return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Event names that every Linux kernel has, with or without libpfm4. */
+#ifndef PPI_PERF_NAMES_H
+#define PPI_PERF_NAMES_H
+
+#include "backends/backend.h"
+
+enum { PPI_PERF_NAME_BYTES = 40 };
+
+/* A generic event: kernel's numbers for it, our spelling, what it is. */
+struct ppi_perf_name {
+	uint32_t type;
+	uint64_t config;
+	char name[PPI_PERF_NAME_BYTES];
+	const char *means;
+	const char *pmu; /* under which libpfm4 has it */
+};
+
+/*
+ * Find a generic software, hardware or cache event, or a raw one (rHEX), by
+ * name: upper or lower case, '-' or '_', "perf::" before it or not.
+ */
+bool ppi_perf_name_find(const char *name, struct ppi_perf_name *out);
+
+/* The other way round; raw events are not found. */
+bool ppi_perf_name_of(uint32_t type, uint64_t config,
+                      struct ppi_perf_name *out);
+
+/* Offer all generic names but the raw ones. */
+void ppi_perf_names_offer(struct ppi_nearest *nearest);
+
+/* What libpfm4 would say of a generic event, where there is no libpfm4. */
+portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
+                                   struct ppi_event *event,
+                                   struct ppi_diag *why);
+
+/*
+ * Unit, canonical form and description, when the numbers are known. `name` is
+ * the canonical name, `means` what the event is in words. E_INVALID when it is
+ * too long to be spelled out.
+ */
+portprof_status ppi_perf_event_finish(struct ppi_event *event,
+                                      enum ppi_mode mode, const char *name,
+                                      const char *means,
+                                      struct ppi_diag *why);
+
+#endif

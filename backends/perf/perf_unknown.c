@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* What to say of an event string that cannot be resolved. */
+#include "backends/perf/perf_names.h"
+#include "backends/perf/perf_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static portprof_status refuse(const struct ppi_event_request *request,
+                              struct ppi_diag *why, portprof_status status,
+                              size_t column, const char *words)
+{
+	return ppi_fail(why, status, 0, "resolve event",
+	                "event '%s', column %zu: %s", request->text, column,
+	                words);
+}
+
+/* Where the event's own name begins in request->name. */
+static const char *event_of(const char *name)
+{
+	const char *colons = strstr(name, "::");
+
+	return colons ? colons + 2 : name;
+}
+
+/* ---- unknown names ---- */
+
+static bool is_pmu_of(const struct ppi_event_request *request,
+                      const struct ppi_table_pmu *pmu)
+{
+	size_t length = strlen(pmu->name);
+
+	return strncasecmp(request->name, pmu->name, length) == 0 &&
+	       strncmp(request->name + length, "::", 2) == 0;
+}
+
+/* A PMU that is not here, or that nobody knows. */
+static portprof_status refuse_pmu(const struct ppi_event_request *request,
+                                  bool is_known, struct ppi_diag *why)
+{
+	char name[64], here[256] = "", hint[320] = "", words[720];
+	struct ppi_nearest nearest;
+	struct ppi_table_pmu pmu;
+	int id = 0;
+
+	snprintf(name, sizeof(name), "%.*s",
+	         (int)strcspn(request->name, ":"), request->name);
+	ppi_nearest_begin(&nearest, name);
+	while (ppi_table_next_pmu(&id, &pmu)) {
+		size_t used = strlen(here);
+
+		ppi_nearest_offer(&nearest, pmu.name);
+		if (pmu.is_present)
+			snprintf(here + used, sizeof(here) - used, "%s%s",
+			         used ? ", " : "", pmu.name);
+	}
+	if (!is_known)
+		ppi_nearest_say(&nearest, hint, sizeof(hint));
+	snprintf(words, sizeof(words), "%s '%s'%s (this one has: %s)",
+	         is_known ? "this machine has no PMU" : "there is no PMU",
+	         name, hint, here[0] ? here : "none that libpfm4 knows");
+	return refuse(request, why,
+	              is_known ? PORTPROF_E_UNSUPPORTED : PORTPROF_E_NOTFOUND,
+	              1, words);
+}
+
+/* Why more names may be missing than the user thinks. */
+static const char *missing_tables(bool has_core_table)
+{
+	if (!ppi_table_is_there())
+		return " (without libpfm4 only the kernel's generic events "
+		       "and raw codes rHEX are known)";
+	if (!has_core_table)
+		return " (this libpfm4 has no table of this CPU: only generic "
+		       "events and raw codes rHEX are known)";
+	return "";
+}
+
+static portprof_status refuse_event(const struct ppi_event_request *request,
+                                    struct ppi_diag *why)
+{
+	const char *event = event_of(request->name);
+	bool has_pmu = event != request->name, is_known = false;
+	bool has_core = false;
+	char name[96], hint[320], words[720];
+	struct ppi_nearest nearest;
+	struct ppi_table_pmu pmu;
+	int id = 0;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(event, ":"), event);
+	ppi_nearest_begin(&nearest, name);
+	if (!has_pmu || strncasecmp(request->name, "perf::", 6) == 0)
+		ppi_perf_names_offer(&nearest);
+	while (ppi_table_next_pmu(&id, &pmu)) {
+		bool is_named = has_pmu && is_pmu_of(request, &pmu);
+
+		if (is_named && !pmu.is_present)
+			return refuse_pmu(request, true, why);
+		is_known |= is_named;
+		has_core |= pmu.is_present && pmu.is_core;
+		if (is_named || (!has_pmu && pmu.is_present))
+			ppi_table_offer_events(&pmu, &nearest);
+	}
+	if (has_pmu && !is_known && ppi_table_is_there())
+		return refuse_pmu(request, false, why);
+	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	snprintf(words, sizeof(words), "there is no event '%s'%s%s", name,
+	         hint[0] ? hint : "; portprof-events(7) tells of those that "
+	         "there are", missing_tables(has_core || is_known));
+	return refuse(request, why, PORTPROF_E_NOTFOUND, request->name_column,
+	              words);
+}
+
+/* ---- wrong parts ---- */
+
+static bool encodes(const char *string)
+{
+	struct ppi_table_answer answer;
+
+	return ppi_table_encode(string, &answer) == PPI_TABLE_OK;
+}
+
+/* Where in the user's text a part stands. */
+static size_t column_of(const struct ppi_event_request *request,
+                        const char *part)
+{
+	const char *text = request->text + request->name_column - 1;
+	size_t length = strlen(part);
+
+	while (*text) {
+		size_t here = strcspn(text, ":.@=");
+
+		if (strncasecmp(text, part, length) == 0 &&
+		    (here == length || strcspn(text, ":.@") == length))
+			return (size_t)(text - request->text) + 1;
+		text += strcspn(text, ":.@");
+		text += strspn(text, ":.@");
+	}
+	return request->name_column;
+}
+
+/* The part of a name without which it would be right. */
+static bool find_culprit(const char *name, char *culprit, size_t bytes)
+{
+	const char *part = strchr(event_of(name), ':');
+	char without[256];
+
+	for (; part; part = strchr(part + 1, ':')) {
+		size_t length = strcspn(part + 1, ":");
+
+		snprintf(without, sizeof(without), "%.*s%s",
+		         (int)(part - name), name, part + 1 + length);
+		snprintf(culprit, bytes, "%.*s", (int)length, part + 1);
+		if (encodes(without))
+			return true;
+	}
+	return false;
+}
+
+/* A part that no event has, or a value that this one does not take. */
+static portprof_status refuse_part(const struct ppi_event_request *request,
+                                   enum ppi_table_verdict verdict,
+                                   const char *part, const char *hint,
+                                   struct ppi_diag *why)
+{
+	char words[720];
+	bool is_levels = strspn(part, "ukhUKH") == strlen(part);
+
+	if (verdict == PPI_TABLE_NO_PART && is_levels)
+		snprintf(words, sizeof(words), "'%s' is no modifier; write "
+		         "levels apart, as in :u:k", part);
+	else if (verdict == PPI_TABLE_NO_PART)
+		snprintf(words, sizeof(words), "'%.90s' is neither a unit "
+		         "mask nor a modifier of this event%s", part, hint);
+	else if (verdict == PPI_TABLE_BAD_VALUE)
+		snprintf(words, sizeof(words), "this event does not take the "
+		         "value in '%.90s'", part);
+	else if (verdict == PPI_TABLE_TWICE)
+		snprintf(words, sizeof(words), "'%.90s' was given another "
+		         "value before; keep one of the two", part);
+	else
+		snprintf(words, sizeof(words), "'%.90s' cannot be combined "
+		         "with the other unit masks and modifiers", part);
+	return refuse(request, why,
+	              verdict == PPI_TABLE_NO_PART ? PORTPROF_E_NOTFOUND :
+	                                             PORTPROF_E_INVALID,
+	              column_of(request, part), words);
+}
+
+/* The name alone is right: one of our own modifiers is too much for it. */
+static portprof_status refuse_modifier(const struct ppi_event_request *request,
+                                       struct ppi_diag *why)
+{
+	const struct {
+		bool is_given;
+		const char *word, *trial, *reason;
+	} ours[] = {
+		{ request->user && request->has_modes, "u", ":u", "it counts "
+		  "in every mode, and cannot tell them apart" },
+		{ request->kernel && request->has_modes, "k", ":k", "it "
+		  "counts in every mode, and cannot tell them apart" },
+		{ request->hypervisor, "h", ":h", "it does not tell the "
+		  "hypervisor from the rest" },
+		{ request->has_guest_host, "mg", ":mg", "it cannot tell "
+		  "guests from the host" },
+		{ request->period > 0, "period", ":period=1000", "it can be "
+		  "counted, not sampled" },
+		{ request->rate_hz > 0, "freq", ":freq=100", "it can be "
+		  "counted, not sampled" },
+		{ request->precise > 0, "precise", ":precise=1", "the "
+		  "hardware cannot sample it precisely" },
+	};
+	char string[256], words[256];
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		snprintf(string, sizeof(string), "%s%s", request->name,
+		         ours[i].trial);
+		if (!ours[i].is_given || encodes(string))
+			continue;
+		snprintf(words, sizeof(words), "drop '%s': %s", ours[i].word,
+		         ours[i].reason);
+		return refuse(request, why, PORTPROF_E_UNSUPPORTED,
+		              column_of(request, ours[i].word), words);
+	}
+	return refuse(request, why, PORTPROF_E_UNSUPPORTED, 1,
+	              "this event does not take these modifiers together");
+}
+
+static portprof_status refuse_parts(const struct ppi_event_request *request,
+                                    enum ppi_table_verdict verdict,
+                                    struct ppi_diag *why)
+{
+	char part[192], alone[192], masks[400], hint[480];
+	const char *name = request->name;
+	size_t prefix = (size_t)(event_of(name) - name);
+	struct ppi_nearest nearest;
+	bool is_one;
+
+	if (encodes(name))
+		return refuse_modifier(request, why);
+	is_one = find_culprit(name, part, sizeof(part));
+	snprintf(alone, sizeof(alone), "%.*s",
+	         (int)(prefix + strcspn(name + prefix, ":")), name);
+	ppi_nearest_begin(&nearest, is_one ? part : "");
+	ppi_table_offer_parts(alone, &nearest, masks, sizeof(masks));
+	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	if (is_one && !hint[0] && masks[0])
+		snprintf(hint, sizeof(hint), "; there are: %s", masks);
+	if (is_one && strcasecmp(part, "hw_smpl") == 0)
+		return refuse(request, why, PORTPROF_E_UNSUPPORTED,
+		              column_of(request, part), "drop 'hw_smpl': the "
+		              "hardware keeps no buffer of this event");
+	if (is_one)
+		return refuse_part(request, verdict, part, hint, why);
+	if (verdict == PPI_TABLE_BAD_MASK)
+		snprintf(hint, sizeof(hint), "it needs one unit mask or "
+		         "more that go together; there are: %s", masks);
+	else
+		snprintf(hint, sizeof(hint), "its unit masks and modifiers do "
+		         "not go together");
+	return refuse(request, why, PORTPROF_E_INVALID, request->name_column,
+	              hint);
+}
+
+portprof_status ppi_table_refuse(const struct ppi_event_request *request,
+                                 enum ppi_table_verdict verdict,
+                                 struct ppi_diag *why)
+{
+	switch (verdict) {
+	case PPI_TABLE_NO_EVENT:
+		return refuse_event(request, why);
+	case PPI_TABLE_NOT_HERE:
+		return refuse(request, why, PORTPROF_E_UNSUPPORTED, 1,
+		              "this kernel does not offer the PMU of this "
+		              "event");
+	case PPI_TABLE_NO_MEMORY:
+		return refuse(request, why, PORTPROF_E_NOMEM, 1,
+		              "out of memory");
+	default:
+		return refuse_parts(request, verdict, why);
+	}
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Event names resolved on Linux, by tables. Built twice: with libpfm4, and
+ * with PPI_WITHOUT_LIBPFM4 to see that the generic names do without.
+ */
+
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "api/internal/event.h"
+#include "backends/perf/perf_events.h"
+#include "backends/perf/perf_tables.h"
+#include <errno.h>
+
+#include "table.h"
+
+static portprof_status resolve(const char *string, enum ppi_mode mode,
+                               struct ppi_event *event, struct ppi_diag *why)
+{
+	struct ppi_event_request request;
+	portprof_status status = ppi_event_parse(string, &request, why);
+
+	return status ? status :
+	                ppi_perf_resolve(&request, mode, event, why);
+}
+
+static void generic_names_resolve_everywhere(void **state)
+{
+	struct ppi_event event, again;
+	struct ppi_diag why;
+	struct table table;
+
+	(void)state;
+	assert_int_equal(table_open(&table, "events-known.txt"), 0);
+	while (table_next(&table)) {
+		uint64_t config = strtoull(table.field[2], NULL, 16);
+		uint32_t type = (uint32_t)strtoul(table.field[1], NULL, 10);
+		bool is_time = type == 1 && config < 2;
+
+		table_check(&table, resolve(table.field[0], PPI_SAMPLE, &event,
+		                            &why) == PORTPROF_OK,
+		            "%s", why.words);
+		table_check(&table, event.type == type &&
+		            event.config[0] == config && event.config[1] == 0,
+		            "it is type %u, config 0x%llx", event.type,
+		            (unsigned long long)event.config[0]);
+		table_check(&table, event.is_cpu_time == is_time &&
+		            (event.unit == PORTPROF_UNIT_NANOSECONDS) ==
+		            is_time, "its unit is %d", (int)event.unit);
+		table_check(&table,
+		            strcmp(event.canonical, table.field[3]) == 0,
+		            "its canonical form is %s", event.canonical);
+		table_check(&table, resolve(event.canonical, PPI_SAMPLE,
+		                            &again, &why) == PORTPROF_OK &&
+		            again.type == type && again.config[0] == config &&
+		            again.counts_user == event.counts_user &&
+		            again.counts_kernel == event.counts_kernel,
+		            "its canonical form means something else");
+	}
+}
+
+static portprof_status status_named(const char *name)
+{
+	static const portprof_status all[] = {
+		PORTPROF_E_INVALID, PORTPROF_E_UNSUPPORTED,
+		PORTPROF_E_NOTFOUND,
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strcmp(portprof_status_name(all[i]) + 9, name) == 0)
+			return all[i];
+	fail_msg("%s is no status of this table", name);
+	return PORTPROF_OK;
+}
+
+/* Whether libpfm4's tables can have the event of this string. */
+static bool is_in_tables(const char *string)
+{
+	const char *colons = strstr(string, "::");
+	struct ppi_table_pmu pmu;
+	int id = 0;
+
+	if (!colons || strncmp(string, "skx", 3) != 0)
+		return true;
+	while (ppi_table_next_pmu(&id, &pmu))
+		if (strncmp(pmu.name, string, (size_t)(colons - string)) == 0)
+			return true;
+	return false;
+}
+
+static void check_refusals(const char *file)
+{
+	struct ppi_event event, before;
+	struct ppi_diag why;
+	struct table table;
+
+	memset(&before, 0x5a, sizeof(before));
+	assert_int_equal(table_open(&table, file), 0);
+	while (table_next(&table)) {
+		portprof_status status;
+		char column[32] = "";
+
+		if (!is_in_tables(table.field[3]))
+			continue;
+		event = before;
+		status = resolve(table.field[3], PPI_SAMPLE, &event, &why);
+		table_check(&table, status == status_named(table.field[0]),
+		            "status is %s: %s", portprof_status_name(status),
+		            why.words);
+		if (strcmp(table.field[1], "0") != 0)
+			snprintf(column, sizeof(column), "column %s: ",
+			         table.field[1]);
+		table_check(&table, strstr(why.words, column) &&
+		            strstr(why.words, table.field[2]),
+		            "the words are: %s", why.words);
+		table_check(&table, why.status == status && why.step[0],
+		            "the diagnostic is not filled in");
+		table_check(&table,
+		            memcmp(&event, &before, sizeof(event)) == 0,
+		            "the event was touched");
+	}
+}
+
+static void unknown_names_get_the_nearest_known(void **state)
+{
+	(void)state;
+	check_refusals("events-unknown.txt");
+}
+
+static void wrong_parts_are_named(void **state)
+{
+	(void)state;
+	if (!ppi_table_is_there()) {
+		puts("skip: built without libpfm4");
+		skip();
+	}
+	check_refusals("events-unknown-libpfm4.txt");
+}
+
+static void missing_libpfm4_is_told(void **state)
+{
+	struct ppi_event event;
+	struct ppi_diag why;
+
+	(void)state;
+	if (ppi_table_is_there()) {
+		puts("skip: libpfm4 is there");
+		skip();
+	}
+	assert_int_equal(resolve("icl::INST_RETIRED:ANY_P", PPI_SAMPLE, &event,
+	                         &why), PORTPROF_E_NOTFOUND);
+	assert_non_null(strstr(why.words, "without libpfm4"));
+}
+
+static void description_says_what_is_measured(void **state)
+{
+	static const struct {
+		const char *string, *words;
+		enum ppi_mode mode;
+	} cases[] = {
+		{ "task-clock:u:freq=1000", "task-clock in user mode, 1000 "
+		  "times a second: CPU time", PPI_SAMPLE },
+		{ "cpu-clock@5000", "cpu-clock in user and kernel mode, every "
+		  "5000 ns: CPU time", PPI_SAMPLE },
+		{ "cycles:k:precise=2@77", "cycles in kernel mode, every 77 "
+		  "events, precise level 2: CPU cycles", PPI_SAMPLE },
+		{ "instructions:u", "instructions in user mode, counted: "
+		  "instructions retired", PPI_COUNT },
+		{ "cycles:u:mg", "cycles in user mode of guests, at the "
+		  "session's rate", PPI_SAMPLE },
+		{ "cycles:u:mg:mh", "of host and guests", PPI_SAMPLE },
+	};
+	struct ppi_event event;
+	struct ppi_diag why;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(resolve(cases[i].string, cases[i].mode,
+		                         &event, &why), PORTPROF_OK);
+		if (!strstr(event.description, cases[i].words))
+			fail_msg("%s: %s", cases[i].string,
+			         event.description);
+	}
+}
+
+/* Raw codes; libpfm4 spells their PMU, we may do without. */
+static void raw_codes_are_taken_as_they_are(void **state)
+{
+	struct ppi_event event;
+	struct ppi_diag why;
+
+	(void)state;
+	assert_int_equal(resolve("r1a8:u@100", PPI_SAMPLE, &event, &why),
+	                 PORTPROF_OK);
+	assert_int_equal(event.type, 4);
+	assert_int_equal(event.config[0], 0x1a8);
+	assert_true(event.counts_user && !event.counts_kernel);
+	assert_int_equal(resolve("perf_raw::r1A8", PPI_COUNT, &event, &why),
+	                 PORTPROF_OK);
+	assert_int_equal(event.config[0], 0x1a8);
+	assert_int_equal(resolve(event.canonical, PPI_COUNT, &event, &why),
+	                 PORTPROF_OK);
+	assert_int_equal(event.config[0], 0x1a8);
+}
+
+/* libpfm4 4.13 looks at errno when it reads a raw code. */
+static void stale_errno_does_no_harm(void **state)
+{
+	struct ppi_event event;
+	struct ppi_diag why;
+
+	(void)state;
+	if (!ppi_table_is_there()) {
+		puts("skip: built without libpfm4");
+		skip();
+	}
+	errno = ERANGE;
+	assert_int_equal(resolve("perf_raw::r1a8:hw_smpl", PPI_COUNT, &event,
+	                         &why), PORTPROF_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(generic_names_resolve_everywhere),
+		cmocka_unit_test(unknown_names_get_the_nearest_known),
+		cmocka_unit_test(wrong_parts_are_named),
+		cmocka_unit_test(missing_libpfm4_is_told),
+		cmocka_unit_test(description_says_what_is_measured),
+		cmocka_unit_test(raw_codes_are_taken_as_they_are),
+		cmocka_unit_test(stale_errno_does_no_harm),
+	};
+
+	/* tables of other machines' PMUs encode too */
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+	return cmocka_run_group_tests_name("event_names", tests, NULL, NULL);
+}
