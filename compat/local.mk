@@ -2,8 +2,13 @@
 # compat/: small stand-ins for what a C library lacks.
 
 libportprof_core_la_SOURCES += \
+	compat/clock_ns.h \
+	compat/context_pc.c \
+	compat/context_pc.h \
 	compat/exec/exec_hooks.h \
 	compat/fork_guard.c \
 	compat/fork_guard.h \
 	compat/thread.c \
-	compat/thread.h
+	compat/thread.h \
+	compat/thread_list.c \
+	compat/thread_list.h
