@@ -8,8 +8,11 @@ libportprof_core_la_SOURCES += \
 	backends/null/null.c \
 	backends/shared/cpu_time.c \
 	backends/shared/cpu_time.h \
+	backends/shared/gate.h \
 	backends/shared/pcring.c \
-	backends/shared/pcring.h
+	backends/shared/pcring.h \
+	backends/shared/ticks.c \
+	backends/shared/ticks.h
 
 if HAVE_PERF_HEADERS
 libportprof_core_la_SOURCES += \

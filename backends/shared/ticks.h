@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What backends that sample by timer signals have in common. */
+#ifndef PPI_TICKS_H
+#define PPI_TICKS_H
+
+#include "backends/backend.h"
+#include "backends/shared/pcring.h"
+
+/* How often ticks are asked for, and how often they can come. */
+struct ppi_tick_rate {
+	uint64_t period_ns; /* asked for */
+	uint64_t tick_ns;   /* the kernel looks at timers; 0 = unknown */
+};
+
+struct ppi_tick_rate ppi_tick_rate_of(const struct ppi_event *event,
+                                      uint64_t tick_ns);
+
+/* The longer of the two: CPU time between two ticks in the long run. */
+uint64_t ppi_tick_rate_granted_ns(const struct ppi_tick_rate *rate);
+
+/* The longest CPU time between two ticks of one thread (R in the contract). */
+uint64_t ppi_tick_rate_resolution_ns(const struct ppi_tick_rate *rate);
+
+/* Room for what all CPUs can give in two seconds, or what the plan says. */
+bool ppi_tick_ring_init(struct ppi_pcring *ring, const struct ppi_plan *plan,
+                        const struct ppi_tick_rate *rate, unsigned cpus);
+
+/* Tell the user when the kernel's tick is coarser than the period. */
+void ppi_tick_rate_note(struct ppi_backend_session *bs,
+                        const struct ppi_tick_rate *rate);
+void ppi_tick_rate_account(const struct ppi_tick_rate *rate,
+                           struct ppi_account *out);
+
+/* Move ticks into `room` as samples until one of them is empty or full. */
+void ppi_ticks_drain(struct ppi_pcring *ring, int64_t pid,
+                     struct ppi_room *room);
+
+/* The event's own total: a clock that is looked at, while running. */
+struct ppi_meter {
+	uint64_t base_ns; /* its value at start */
+	uint64_t seen_ns; /* its last known value */
+	uint64_t done_ns; /* of stretches that are over */
+	bool is_running;
+	bool is_exact;    /* every look so far found it */
+};
+
+void ppi_meter_begin(struct ppi_meter *meter, uint64_t now_ns);
+/* is_known false: it could not be read, and the last reading counts. */
+void ppi_meter_see(struct ppi_meter *meter, bool is_known, uint64_t now_ns);
+void ppi_meter_end(struct ppi_meter *meter);
+uint64_t ppi_meter_total_ns(const struct ppi_meter *meter);
+
+#endif
