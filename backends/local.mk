@@ -24,3 +24,5 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_tables.h \
 	backends/perf/perf_unknown.c
 endif
+
+include backends/timer/local.mk

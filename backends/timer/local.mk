@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# backends/timer/: one CPU timer a thread.
+
+libportprof_core_la_SOURCES += \
+	backends/timer/timer.c \
+	backends/timer/timer.h \
+	backends/timer/timer_attach.c \
+	backends/timer/timer_handler.c \
+	backends/timer/timer_kernel.h \
+	backends/timer/timer_look.c \
+	backends/timer/timer_threads.c
+if BACKEND_TIMER
+libportprof_core_la_SOURCES += backends/timer/timer_kernel_real.c
+endif

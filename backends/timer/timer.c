@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The timer backend: one CPU timer a thread, for where perf_event_open is
+ * denied. A sample is a tick that a thread got: samples = 1, however many
+ * periods have passed, and weight = all CPU time of the thread since its last.
+ */
+#include "config.h"
+
+#include "backends/timer/timer.h"
+
+#include "backends/shared/cpu_time.h"
+#include "compat/context_pc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef PPI_BACKEND_TIMER
+#define TIMER_REAL_KERNEL (&ppi_timer_kernel_real)
+#else
+#define TIMER_REAL_KERNEL NULL
+#endif
+
+#define TIMER_CAPS \
+	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_EXACT_PC | \
+	 PORTPROF_CAP_WHOLE_SPACE | PORTPROF_CAP_PID_TID | \
+	 PORTPROF_CAP_TIME | PORTPROF_CAP_PROCESS | PORTPROF_CAP_THREAD | \
+	 PORTPROF_CAP_FAIR | PORTPROF_CAP_LOST_EXACT)
+
+static struct timer_state *state_of(const struct ppi_backend_session *bs)
+{
+	return bs->state;
+}
+
+/* ---- probe ---- */
+
+static void say_unusable(struct ppi_probe *out, portprof_status status,
+                         const char *what, const char *remedy)
+{
+	out->is_usable = false;
+	out->status = status;
+	out->os_errno = errno;
+	snprintf(out->reason, sizeof(out->reason), "%s: %s; %s", what,
+	         strerror(errno), remedy);
+}
+
+static void say_no_timer(struct ppi_probe *out)
+{
+	if (errno == EAGAIN)
+		say_unusable(out, PORTPROF_E_LIMIT, "no timer can be created",
+		             "raise the limit of pending signals (ulimit -i)");
+	else
+		say_unusable(out, PORTPROF_E_UNSUPPORTED,
+		             "CPU timers of threads cannot be created",
+		             "use the itimer backend");
+}
+
+static void timer_probe(const void *seam, struct ppi_probe *out)
+{
+	const struct timer_kernel *kernel = seam;
+	int first, last;
+	int64_t tid;
+	uint64_t timer;
+	size_t count;
+
+	if (!ppi_context_has_pc()) {
+		errno = ENOSYS;
+		say_unusable(out, PORTPROF_E_UNSUPPORTED,
+		             "program counters of signal frames",
+		             "portprof does not know this machine yet");
+		return;
+	}
+	if (kernel->threads(kernel->self, &tid, 1, &count) != 0) {
+		say_unusable(out, PORTPROF_E_UNSUPPORTED,
+		             "the threads of this process cannot be listed",
+		             "mount /proc, or use the itimer backend");
+		return;
+	}
+	kernel->signal_range(kernel->self, &first, &last);
+	if (kernel->create(kernel->self, tid, last, NULL, &timer) != 0) {
+		say_no_timer(out);
+		return;
+	}
+	kernel->destroy(kernel->self, timer);
+	out->is_usable = true;
+	out->caps = TIMER_CAPS;
+	out->status = PORTPROF_OK;
+}
+
+static portprof_status timer_resolve(const void *seam,
+                                     const struct ppi_event_request *request,
+                                     enum ppi_mode mode,
+                                     struct ppi_event *event,
+                                     struct ppi_diag *why)
+{
+	(void)seam;
+	return ppi_cpu_time_resolve(request, mode,
+	                            "CPU time, by one timer a thread", event,
+	                            why);
+}
+
+/* ---- open ---- */
+
+static portprof_status check_plan(struct timer_state *state,
+                                  const struct ppi_plan *plan,
+                                  struct ppi_diag *why)
+{
+	const struct ppi_target *target = &plan->target;
+	bool is_thread = target->kind == PPI_TARGET_TID && target->is_self;
+
+	if (plan->mode != PPI_SAMPLE || plan->event_count != 1)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open",
+		                "the timer backend samples one event at a "
+		                "time; use the perf backend");
+	if (!is_thread && target->kind != PPI_TARGET_PROCESS)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open",
+		                "the timer backend samples its own process "
+		                "only; use the perf backend");
+	state->only_tid = is_thread ? target->tid : 0;
+	return PORTPROF_OK;
+}
+
+/* At least one timer, or there is nothing to measure. */
+static portprof_status require_timer(const struct timer_state *state,
+                                     struct ppi_diag *why)
+{
+	for (size_t i = 0; i < state->thread_count; i++)
+		if (state->threads[i]->has_timer)
+			return PORTPROF_OK;
+	if (state->only_tid && state->tid_count == 0)
+		return ppi_fail(why, PORTPROF_E_NOTFOUND, state->refusal,
+		                "attach to thread",
+		                "this process has no thread %lld",
+		                (long long)state->only_tid);
+	if (state->refusal == EAGAIN)
+		return ppi_fail(why, PORTPROF_E_LIMIT, EAGAIN, "create timer",
+		                "no timer can be created: the limit of "
+		                "pending signals is reached; raise it "
+		                "(ulimit -i) or use the itimer backend");
+	return ppi_fail(why, PORTPROF_E_SYSTEM, state->refusal,
+	                "create timer", "no thread's CPU timer can be "
+	                "created: %s; use the itimer backend",
+	                strerror(state->refusal));
+}
+
+static void init_state(struct timer_state *state,
+                       struct ppi_backend_session *bs)
+{
+	const struct timer_kernel *kernel = bs->kernel;
+
+	state->bs = bs;
+	state->kernel = kernel;
+	state->rate = ppi_tick_rate_of(&bs->plan->events[0],
+	                               kernel->tick_ns(kernel->self));
+	state->random = (kernel->now_ns(kernel->self) ^
+	                 (uint64_t)bs->owner_pid << 32) | 1;
+	state->meter.is_exact = true;
+}
+
+static portprof_status timer_open(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	struct timer_state *state = state_of(bs);
+	portprof_status status;
+	size_t fresh;
+
+	init_state(state, bs);
+	status = check_plan(state, bs->plan, why);
+	if (status)
+		return status;
+	if (!ppi_tick_ring_init(&state->ring, bs->plan, &state->rate,
+	                        state->kernel->cpu_count(state->kernel->self)))
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open",
+		                "out of memory");
+	status = timer_handler_install(state, why);
+	if (status)
+		goto free_ring;
+	status = timer_threads_scan(state, &fresh, why);
+	if (status == PORTPROF_OK)
+		status = require_timer(state, why);
+	if (status)
+		goto free_threads;
+	ppi_tick_rate_note(bs, &state->rate);
+	return PORTPROF_OK;
+
+free_threads:
+	timer_threads_detach(state);
+	timer_handler_remove(state);
+	timer_threads_free(state);
+free_ring:
+	ppi_pcring_free(&state->ring);
+	return status;
+}
+
+/* ---- start and stop ---- */
+
+static portprof_status refuse_displaced(const struct timer_state *state,
+                                        struct ppi_diag *why)
+{
+	return ppi_fail(why, PORTPROF_E_BUSY, 0, "start",
+	                "the program has taken signal %d for itself since "
+	                "the session was opened; close it and open another",
+	                state->signo);
+}
+
+static portprof_status refuse_clock(struct ppi_diag *why, const char *step)
+{
+	return ppi_fail(why, PORTPROF_E_SYSTEM, errno, step,
+	                "the CPU clock cannot be read: %s", strerror(errno));
+}
+
+static portprof_status timer_start(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
+{
+	struct timer_state *state = state_of(bs);
+	portprof_status status;
+	uint64_t clock_ns;
+	size_t fresh = 1;
+
+	if (state->meter.is_running)
+		return PORTPROF_OK;
+	if (!timer_handler_is_ours(state))
+		return refuse_displaced(state, why);
+	status = timer_threads_scan(state, &fresh, why);
+	if (status)
+		return status;
+	timer_clock_freshen(state);
+	state->began_ns = state->kernel->now_ns(state->kernel->self);
+	if (timer_clock_read(state, &clock_ns) != 0)
+		return refuse_clock(why, "start");
+	status = timer_threads_arm(state, why);
+	if (status)
+		return status;
+	ppi_meter_begin(&state->meter, clock_ns);
+	state->is_displaced = false;
+	/* a thread that the first look missed may have begun another */
+	fresh = 1;
+	for (int i = 0; fresh && i < TIMER_STARTING_SCANS; i++)
+		if (timer_threads_scan(state, &fresh, NULL) != PORTPROF_OK)
+			break;
+	bs->drain_every_ms = TIMER_SCAN_MS;
+	return PORTPROF_OK;
+}
+
+static portprof_status timer_stop(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	struct timer_state *state = state_of(bs);
+	portprof_status status = PORTPROF_OK;
+
+	if (!state->meter.is_running)
+		return PORTPROF_OK;
+	timer_threads_disarm(state);
+	timer_handler_wait(state);
+	/* disarming has freshened the clock */
+	if (timer_clock_see(state) != 0 && !state->only_tid)
+		status = refuse_clock(why, "stop");
+	ppi_meter_end(&state->meter);
+	return status;
+}
+
+/* ---- drain ---- */
+
+static portprof_status timer_drain(struct ppi_backend_session *bs,
+                                   struct ppi_room *room)
+{
+	struct timer_state *state = state_of(bs);
+	const struct timer_kernel *kernel = state->kernel;
+
+	if (state->meter.is_running && !state->is_displaced &&
+	    kernel->now_ns(kernel->self) >= state->next_scan_ns)
+		timer_look_around(state);
+	ppi_ticks_drain(&state->ring, bs->owner_pid, room);
+	return PORTPROF_OK;
+}
+
+/* ---- the rest ---- */
+
+static portprof_status timer_count(struct ppi_backend_session *bs,
+                                   portprof_count *out, size_t count)
+{
+	(void)bs;
+	(void)out;
+	(void)count;
+	return PORTPROF_E_UNSUPPORTED;
+}
+
+/*
+ * The total is the process's own CPU clock, so nothing can be missing from
+ * it. How much of it was of threads that had no timer (short ones, between
+ * two scans) follows from what the attached ones used.
+ */
+static portprof_status timer_stats(struct ppi_backend_session *bs,
+                                   size_t event, struct ppi_account *out)
+{
+	struct timer_state *state = state_of(bs);
+	uint64_t attached_ns = timer_threads_attached_ns(state);
+
+	(void)event;
+	if (state->meter.is_running)
+		timer_clock_see(state);
+	out->cpu_time_ns = ppi_meter_total_ns(&state->meter);
+	out->total_weight = out->cpu_time_ns;
+	if (attached_ns < out->cpu_time_ns && !state->only_tid)
+		out->total_weight = attached_ns;
+	out->not_attached = out->cpu_time_ns - out->total_weight;
+	out->lost_samples = ppi_pcring_dropped(&state->ring);
+	out->lost_certainty = PORTPROF_EXACT;
+	out->total_certainty = state->meter.is_exact ? PORTPROF_EXACT :
+	                                               PORTPROF_UNKNOWN;
+	ppi_tick_rate_account(&state->rate, out);
+	return PORTPROF_OK;
+}
+
+/* Timers are not inherited by a forked child (timer_create(2)): it has only
+ * the handler to put back. */
+static void timer_close(struct ppi_backend_session *bs)
+{
+	struct timer_state *state = state_of(bs);
+	const struct timer_kernel *kernel = state->kernel;
+
+	atomic_store(&state->is_ticking, false);
+	if (kernel->process_id(kernel->self) == bs->owner_pid)
+		timer_threads_detach(state);
+	timer_handler_remove(state);
+	timer_threads_free(state);
+	ppi_pcring_free(&state->ring);
+}
+
+const struct ppi_backend_ops ppi_backend_timer = {
+	.abi = PPI_BACKEND_ABI,
+	.name = "timer",
+	.summary = "samples by one CPU timer a thread; needs no permission",
+	.caps = TIMER_CAPS,
+	.rank = 50,
+	.state_size = sizeof(struct timer_state),
+	.real_kernel = TIMER_REAL_KERNEL,
+	.probe = timer_probe,
+	.resolve = timer_resolve,
+	.open = timer_open,
+	.start = timer_start,
+	.stop = timer_stop,
+	.drain = timer_drain,
+	.count = timer_count,
+	.stats = timer_stats,
+	.close = timer_close,
+};

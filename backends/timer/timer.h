@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the timer backend share: session, threads, handler. */
+#ifndef PPI_TIMER_H
+#define PPI_TIMER_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/backend.h"
+#include "backends/shared/gate.h"
+#include "backends/shared/pcring.h"
+#include "backends/shared/ticks.h"
+#include "backends/timer/timer_kernel.h"
+
+/*
+ * One thread with its timer. The address is what the kernel hands back with
+ * each tick, so an entry stays where it is until the session is closed.
+ *
+ * The CPU time that the session accounts for in a thread runs from base_ns
+ * to the clock's present value. Written by the handler, in the thread itself:
+ * last_ns, then `ticks` with release order. Start writes last_ns, too, but
+ * only while no handler can be inside.
+ */
+struct timer_thread {
+	int64_t tid;
+	uint64_t timer;
+	bool has_timer;
+	bool is_counted;  /* base_ns is valid: a stretch is running */
+	uint64_t base_ns;
+	uint64_t last_ns; /* what its samples so far reach up to */
+	_Atomic unsigned ticks;
+
+	/* to find threads that block our signal */
+	unsigned seen_ticks;
+	uint64_t seen_ns;
+	bool is_deaf;
+
+	struct timer_thread *next_free;
+};
+
+/* Chunks double in size, so a handler finds its thread's in a few steps. */
+enum { TIMER_FIRST_CHUNK = 64, TIMER_CHUNKS = 24 };
+
+struct timer_state {
+	struct ppi_backend_session *bs;
+	const struct timer_kernel *kernel;
+	struct ppi_tick_rate rate;
+	uint64_t random;
+	int64_t only_tid; /* 0 = all threads of the process */
+
+	/* ---- what the handler reads ---- */
+	_Atomic bool is_ticking;
+	struct timer_thread *chunks[TIMER_CHUNKS];
+	_Atomic unsigned chunk_count;
+	struct ppi_pcring ring;
+
+	int signo;
+	struct sigaction before;
+	bool is_displaced; /* the program has put a handler over ours */
+
+	/* ---- threads, sorted by tid ---- */
+	struct timer_thread **threads;
+	size_t thread_count;
+	struct timer_thread *free;
+	int64_t *tids;     /* as the system lists them; room for both lists */
+	size_t tid_count, tid_room;
+	bool is_at_limit;  /* in this scan a timer was refused */
+	int refusal;       /* errno of the last timer that was refused */
+	uint64_t next_scan_ns, next_watch_ns;
+
+	/* ---- the account ---- */
+	uint64_t began_ns;         /* CLOCK_MONOTONIC of the last start */
+	struct ppi_meter meter;    /* CPU time of the target */
+	uint64_t attached_done_ns; /* of threads and stretches that are over */
+};
+
+/* ---- timer_threads.c: which threads there are ---- */
+
+/*
+ * Look which threads there are, attach to new ones, forget those that are
+ * gone; *fresh is how many were new. While ticking, new timers are armed at
+ * once. A thread that gets none is noted and tried again in the next scan.
+ */
+portprof_status timer_threads_scan(struct timer_state *state, size_t *fresh,
+                                   struct ppi_diag *why);
+
+/* Free the entries, when no handler can be inside any more. */
+void timer_threads_free(struct timer_state *state);
+
+/* ---- timer_attach.c: their timers, and their part of the account ---- */
+
+/* Create the thread's timer, and while ticking arm it at once. False when
+ * there is no such thread any more. */
+bool timer_thread_take_up(struct timer_state *state,
+                          struct timer_thread *thread);
+
+/* Close the account of a thread that is gone, and delete its timer. */
+void timer_thread_let_go(struct timer_state *state,
+                         struct timer_thread *thread);
+
+/* Arm all timers, with the present as the beginning of the account. */
+portprof_status timer_threads_arm(struct timer_state *state,
+                                  struct ppi_diag *why);
+void timer_threads_disarm(struct timer_state *state);
+void timer_threads_detach(struct timer_state *state);
+
+/* CPU time of attached threads since open. */
+uint64_t timer_threads_attached_ns(struct timer_state *state);
+
+/* ---- timer_look.c: what is looked at now and then ---- */
+
+/* How soon to look again after start, and how often at once during it. */
+enum { TIMER_SCAN_MS = 10, TIMER_STARTING_SCANS = 4 };
+
+/* CPU time of the target so far; the helper thread's is not part of it. -1
+ * and errno on failure. _see brings the meter up to date with it; _freshen
+ * before either makes it exact to the moment. */
+void timer_clock_freshen(const struct timer_state *state);
+int timer_clock_read(const struct timer_state *state, uint64_t *ns);
+int timer_clock_see(struct timer_state *state);
+
+/* New threads, deaf ones, the handler; and when to come again. */
+void timer_look_around(struct timer_state *state);
+
+/* ---- timer_handler.c: what happens at a tick ---- */
+
+/* Find a free signal and install the handler for this session. */
+portprof_status timer_handler_install(struct timer_state *state,
+                                      struct ppi_diag *why);
+
+/* Whether the handler is still in place. */
+bool timer_handler_is_ours(const struct timer_state *state);
+
+/* Wait until no handler is at work on this session. */
+void timer_handler_wait(struct timer_state *state);
+
+/* Put back what was there before. Timers are deleted by now. */
+void timer_handler_remove(struct timer_state *state);
+
+#endif

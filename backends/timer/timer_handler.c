@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The signal handler of the timer backend, and the signal it lives on.
+ *
+ * Reached in signal context, and nothing else:
+ *   handle_tick, record_tick, find_thread, pass_on (here)
+ *   ppi_gate_enter, ppi_gate_leave, ppi_pcring_put, ppi_context_pc
+ *   kernel->thread_cpu, now_ns: clock_gettime(2)
+ *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
+ *   not ours
+ * No lock, no memory, no stdio, no loader: open and start call what a tick of
+ * ours needs in normal context, so that even lazily bound names are bound. No
+ * thread-local storage: the kernel brings a pointer to the thread's entry.
+ */
+#include "backends/timer/timer.h"
+#include "compat/context_pc.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The signals of all sessions of the process; one session has one (LIFE-11).
+ * Static, because a handler may run after its session has gone. */
+enum { SIGNALS_MAX = 256 };
+static struct ppi_gate gates[SIGNALS_MAX];
+
+/* The entry that the tick names, if it is one: a signal with any pointer in
+ * it can be sent by whoever likes. */
+static struct timer_thread *find_thread(struct timer_state *state,
+                                        const void *tag)
+{
+	unsigned count = atomic_load(&state->chunk_count);
+	uintptr_t address = (uintptr_t)tag;
+
+	for (unsigned i = 0; i < count; i++) {
+		uintptr_t first = (uintptr_t)state->chunks[i];
+		uintptr_t bytes = ((uintptr_t)TIMER_FIRST_CHUNK << i) *
+		                  sizeof(struct timer_thread);
+
+		if (address >= first && address - first < bytes &&
+		    (address - first) % sizeof(struct timer_thread) == 0)
+			return (struct timer_thread *)address;
+	}
+	return NULL;
+}
+
+/*
+ * The tick stands for all CPU time of the thread since its last one, so the
+ * overrun count is not needed: it tells the same in units of the period. A
+ * tick that finds no room leaves last_ns alone, and the thread's next sample
+ * carries its weight (LOSS-4).
+ */
+static void record_tick(struct timer_state *state, struct timer_thread *thread,
+                        const void *context)
+{
+	const struct timer_kernel *kernel = state->kernel;
+	struct ppi_tick tick = { .pc = ppi_context_pc(context),
+		                 .time_ns = kernel->now_ns(kernel->self),
+		                 .tid = thread->tid };
+	uint64_t cpu_ns;
+
+	if (kernel->thread_cpu(kernel->self, 0, &cpu_ns) != 0 ||
+	    cpu_ns <= thread->last_ns)
+		return;
+	tick.weight = cpu_ns - thread->last_ns;
+	if (ppi_pcring_put(&state->ring, &tick))
+		thread->last_ns = cpu_ns;
+	atomic_fetch_add_explicit(&thread->ticks, 1, memory_order_release);
+}
+
+static void handle_tick(int signo, siginfo_t *info, void *context);
+
+/*
+ * Somebody else sent the signal, which had its default action when we took
+ * it: to end the process. So be it, unless another handler stands over ours
+ * and only passed the signal on to us.
+ */
+static void pass_on(const struct timer_kernel *kernel, int signo)
+{
+	struct sigaction now, ending;
+
+	if (kernel->action(kernel->self, signo, NULL, &now) != 0 ||
+	    now.sa_sigaction != handle_tick)
+		return;
+	memset(&ending, 0, sizeof(ending));
+	ending.sa_handler = SIG_DFL;
+	kernel->action(kernel->self, signo, &ending, NULL);
+	kernel->raise_again(kernel->self, signo);
+}
+
+static void handle_tick(int signo, siginfo_t *info, void *context)
+{
+	int kept_errno = errno;
+	struct ppi_gate *gate = &gates[signo];
+	struct timer_state *state = ppi_gate_enter(gate);
+	const struct timer_kernel *foreign = NULL;
+	struct timer_thread *thread = NULL;
+
+	if (state && info->si_code == SI_TIMER)
+		thread = find_thread(state, info->si_value.sival_ptr);
+	else if (state)
+		foreign = state->kernel;
+	if (thread && atomic_load(&state->is_ticking))
+		record_tick(state, thread, context);
+	ppi_gate_leave(gate);
+	if (foreign)
+		pass_on(foreign, signo);
+	errno = kept_errno;
+}
+
+/* All signals are blocked in the handler; the C library's own for cancelling
+ * threads, too, which sigfillset leaves out: a thread that is cancelled inside
+ * would never leave the gate. */
+static struct sigaction our_action(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = handle_tick;
+	action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
+	return action;
+}
+
+static bool has_default_action(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_SIGINFO) &&
+	       action->sa_handler == SIG_DFL;
+}
+
+/* Take `signo` if nobody uses it. 0, or -1 with errno; errno 0: it is used. */
+static int try_signal(struct timer_state *state, int signo)
+{
+	const struct timer_kernel *kernel = state->kernel;
+	struct sigaction ours = our_action();
+
+	errno = 0;
+	if (kernel->action(kernel->self, signo, NULL, &state->before) != 0)
+		return -1;
+	if (!has_default_action(&state->before))
+		return -1;
+	ppi_gate_take(&gates[signo], state, state->bs->owner_pid);
+	if (kernel->action(kernel->self, signo, &ours, &state->before) != 0)
+		goto clear;
+	if (has_default_action(&state->before)) {
+		state->signo = signo;
+		return 0;
+	}
+	/* another thread was quicker: let it have the signal */
+	kernel->action(kernel->self, signo, &state->before, NULL);
+	errno = 0;
+clear:
+	ppi_gate_clear(&gates[signo]);
+	return -1;
+}
+
+portprof_status timer_handler_install(struct timer_state *state,
+                                      struct ppi_diag *why)
+{
+	const struct timer_kernel *kernel = state->kernel;
+	int first, last;
+
+	kernel->signal_range(kernel->self, &first, &last);
+	if (last >= SIGNALS_MAX)
+		last = SIGNALS_MAX - 1;
+	for (int signo = last; signo >= first; signo--) {
+		if (try_signal(state, signo) == 0)
+			return PORTPROF_OK;
+		if (errno)
+			return ppi_fail(why, PORTPROF_E_SYSTEM, errno,
+			                "install signal handler",
+			                "signal %d cannot be taken: %s",
+			                signo, strerror(errno));
+	}
+	return ppi_fail(why, PORTPROF_E_BUSY, 0, "install signal handler",
+	                "the program has a handler for every real-time signal "
+	                "(%d to %d), and the timer backend needs one; free "
+	                "one, or use the itimer backend", first, last);
+}
+
+bool timer_handler_is_ours(const struct timer_state *state)
+{
+	const struct timer_kernel *kernel = state->kernel;
+	struct sigaction now;
+
+	return kernel->action(kernel->self, state->signo, NULL, &now) != 0 ||
+	       ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_tick);
+}
+
+void timer_handler_wait(struct timer_state *state)
+{
+	const struct timer_kernel *kernel = state->kernel;
+
+	while (!ppi_gate_is_quiet(&gates[state->signo]))
+		kernel->pause(kernel->self);
+}
+
+/*
+ * A tick may still be on its way: the default action would end the process.
+ * Ignoring the signal first throws away what is pending in any thread
+ * (signal(7); do_sigaction in linux/kernel/signal.c).
+ */
+static void restore_action(const struct timer_state *state)
+{
+	const struct timer_kernel *kernel = state->kernel;
+	struct sigaction ignore;
+
+	if (!timer_handler_is_ours(state))
+		return;
+	memset(&ignore, 0, sizeof(ignore));
+	ignore.sa_handler = SIG_IGN;
+	kernel->action(kernel->self, state->signo, &ignore, NULL);
+	kernel->action(kernel->self, state->signo, &state->before, NULL);
+}
+
+void timer_handler_remove(struct timer_state *state)
+{
+	const struct timer_kernel *kernel = state->kernel;
+	struct ppi_gate *gate = &gates[state->signo];
+	bool is_child = kernel->process_id(kernel->self) !=
+	                state->bs->owner_pid;
+
+	restore_action(state);
+	if (gate->guest == state)
+		ppi_gate_clear(gate);
+	if (!is_child)
+		timer_handler_wait(state);
+}
