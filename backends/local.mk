@@ -26,3 +26,4 @@ libportprof_core_la_SOURCES += \
 endif
 
 include backends/timer/local.mk
+include backends/itimer/local.mk

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the itimer backend share: session, threads, handler. */
+#ifndef PPI_ITIMER_H
+#define PPI_ITIMER_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/backend.h"
+#include "backends/itimer/itimer_kernel.h"
+#include "backends/shared/gate.h"
+#include "backends/shared/pcring.h"
+#include "backends/shared/ticks.h"
+
+/*
+ * What is known of one thread. The key is put in by whoever comes first: the
+ * thread itself in its handler, or start. Only the thread writes last_ns while
+ * ticks are taken. A slot is given back when its thread is gone.
+ */
+struct itimer_slot {
+	_Atomic long tid; /* SLOT_FREE, SLOT_LEFT, or a thread's id */
+	uint64_t last_ns; /* what its samples so far reach up to */
+};
+
+/* A table with open addresses: a signal handler can search it and add itself
+ * without a lock, which thread-local storage of a library cannot promise. */
+struct itimer_table {
+	struct itimer_slot *slots;
+	size_t mask;
+};
+
+struct itimer_state {
+	struct ppi_backend_session *bs;
+	const struct itimer_kernel *kernel;
+	struct ppi_tick_rate rate;
+	uint64_t random;
+
+	/* ---- what the handler reads ---- */
+	_Atomic bool is_ticking;
+	bool is_by_thread; /* weights by threads' clocks, not the process's */
+	uint64_t began_ns; /* CLOCK_MONOTONIC of the last start */
+	struct itimer_table table;
+	struct ppi_pcring ring;
+	_Atomic size_t crowded;     /* ticks of threads without a slot */
+	atomic_flag is_being_read;  /* process_last_ns, where it is used */
+	uint64_t process_last_ns;
+
+	struct sigaction before;
+	bool has_handler;
+	bool is_displaced; /* the program has taken handler or timer */
+	uint64_t every_ns; /* how the system shows our timer */
+
+	int64_t *tids;
+	size_t tid_count, tid_room;
+	uint64_t next_look_ns, next_sweep_ns;
+	struct ppi_meter meter; /* CPU time of the process */
+};
+
+/* ---- itimer_threads.c: what each thread's samples reach up to ---- */
+
+bool itimer_table_init(struct itimer_table *table, size_t threads);
+void itimer_table_free(struct itimer_table *table);
+
+/* The thread's slot, made if there is none (*is_new); NULL when the table is
+ * full. Async-signal-safe for the thread's own id. */
+struct itimer_slot *itimer_table_get(struct itimer_table *table, long tid,
+                                     bool *is_new);
+
+/* Begin with all threads that exist now and their clocks as they stand. Where
+ * the system does not tell, is_by_thread becomes false. */
+portprof_status itimer_threads_begin(struct itimer_state *state,
+                                     struct ppi_diag *why);
+
+/* Look at all threads' clocks, so that the process's is exact. */
+void itimer_threads_freshen(struct itimer_state *state);
+
+/* Give back the slots of threads that are gone. */
+void itimer_threads_sweep(struct itimer_state *state);
+
+/* ---- itimer_handler.c: what happens at a tick ---- */
+
+/* Take SIGPROF, or E_BUSY when somebody has it. */
+portprof_status itimer_handler_install(struct itimer_state *state,
+                                       struct ppi_diag *why);
+bool itimer_handler_is_ours(const struct itimer_state *state);
+
+/* Wait until no handler is at work on this session. */
+void itimer_handler_wait(struct itimer_state *state);
+
+/* Put back what was there before. The timer is stopped by now. */
+void itimer_handler_remove(struct itimer_state *state);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The SIGPROF handler of the itimer backend.
+ *
+ * Reached in signal context, and nothing else:
+ *   handle_tick, is_foreign, record_tick, weigh_by_thread, weigh_by_process,
+ *   pass_on (here)
+ *   itimer_table_get, ppi_gate_enter, ppi_gate_leave, ppi_pcring_put,
+ *   ppi_context_pc
+ *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
+ *   clock_gettime(2)
+ *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
+ *   not ours
+ * No lock, no memory, no stdio, no loader, no thread-local storage.
+ */
+#include "backends/itimer/itimer.h"
+#include "compat/context_pc.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A process has one ITIMER_PROF and one SIGPROF (LIFE-11). Static, because a
+ * handler may run after its session has gone. */
+static struct ppi_gate gate;
+
+/* ---- in signal context ---- */
+
+/*
+ * All CPU time of the thread since its last tick. One that is met for the
+ * first time began after start, since start put in all there were: it is
+ * weighed from its beginning on, and not more than the time since start. A
+ * clock behind its last value is that of a new thread with an old id.
+ */
+static bool weigh_by_thread(struct itimer_state *state, struct ppi_tick *tick,
+                            struct itimer_slot **slot, uint64_t *reached_ns)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	uint64_t elapsed = tick->time_ns - state->began_ns;
+	bool is_new;
+
+	if (kernel->thread_cpu(kernel->self, 0, reached_ns) != 0)
+		return false;
+	*slot = itimer_table_get(&state->table, (long)tick->tid, &is_new);
+	if (!*slot) {
+		atomic_fetch_add(&state->crowded, 1);
+		return false;
+	}
+	if (is_new && *reached_ns > elapsed)
+		(*slot)->last_ns = *reached_ns - elapsed;
+	if (*reached_ns < (*slot)->last_ns)
+		(*slot)->last_ns = 0;
+	tick->weight = *reached_ns - (*slot)->last_ns;
+	return tick->weight != 0;
+}
+
+/* All CPU time of the process since the last tick of any thread. Of two ticks
+ * at once one carries the weight of both; the other is not taken. */
+static bool weigh_by_process(struct itimer_state *state, struct ppi_tick *tick)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	uint64_t now_ns;
+	bool is_taken = false;
+
+	if (kernel->process_cpu(kernel->self, &now_ns) != 0 ||
+	    atomic_flag_test_and_set(&state->is_being_read))
+		return false;
+	if (now_ns > state->process_last_ns) {
+		tick->weight = now_ns - state->process_last_ns;
+		is_taken = ppi_pcring_put(&state->ring, tick);
+	}
+	if (is_taken)
+		state->process_last_ns = now_ns;
+	atomic_flag_clear(&state->is_being_read);
+	return is_taken;
+}
+
+/* A tick that finds no room in the ring leaves last_ns alone, and the thread's
+ * next sample carries its weight (LOSS-4). */
+static void record_tick(struct itimer_state *state, const void *context)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	struct ppi_tick tick = { .pc = ppi_context_pc(context),
+		                 .time_ns = kernel->now_ns(kernel->self),
+		                 .tid = kernel->thread_id(kernel->self) };
+	struct itimer_slot *slot;
+	uint64_t reached_ns;
+
+	if (!state->is_by_thread)
+		weigh_by_process(state, &tick);
+	else if (weigh_by_thread(state, &tick, &slot, &reached_ns) &&
+	         ppi_pcring_put(&state->ring, &tick))
+		slot->last_ns = reached_ns;
+}
+
+/* Sent by a process, not by a timer. */
+static bool is_foreign(const siginfo_t *info)
+{
+#ifdef SI_TKILL
+	if (info->si_code == SI_TKILL)
+		return true;
+#endif
+	return info->si_code == SI_USER || info->si_code == SI_QUEUE;
+}
+
+static void handle_tick(int signo, siginfo_t *info, void *context);
+
+/*
+ * Somebody else sent SIGPROF. What it did before, it does now: nothing, or
+ * the end of the process; unless another handler stands over ours and only
+ * passed the signal on to us.
+ */
+static void pass_on(const struct itimer_kernel *kernel, bool is_ignored)
+{
+	struct sigaction now, ending;
+
+	if (is_ignored || kernel->action(kernel->self, NULL, &now) != 0 ||
+	    now.sa_sigaction != handle_tick)
+		return;
+	memset(&ending, 0, sizeof(ending));
+	ending.sa_handler = SIG_DFL;
+	kernel->action(kernel->self, &ending, NULL);
+	kernel->raise_again(kernel->self);
+}
+
+static void handle_tick(int signo, siginfo_t *info, void *context)
+{
+	int kept_errno = errno;
+	struct itimer_state *state = ppi_gate_enter(&gate);
+	const struct itimer_kernel *foreign = NULL;
+	bool is_ignored = false;
+
+	(void)signo;
+	if (state && is_foreign(info)) {
+		foreign = state->kernel;
+		is_ignored = state->before.sa_handler == SIG_IGN;
+	} else if (state && atomic_load(&state->is_ticking)) {
+		record_tick(state, context);
+	}
+	ppi_gate_leave(&gate);
+	if (foreign)
+		pass_on(foreign, is_ignored);
+	errno = kept_errno;
+}
+
+/* ---- in normal context ---- */
+
+/* All signals are blocked in the handler; the C library's own for cancelling
+ * threads, too, which sigfillset leaves out: a thread that is cancelled inside
+ * would never leave the gate. */
+static struct sigaction our_action(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_sigaction = handle_tick;
+	action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	memset(&action.sa_mask, 0xff, sizeof(action.sa_mask));
+	return action;
+}
+
+static bool is_our_handler(const struct sigaction *action)
+{
+	return (action->sa_flags & SA_SIGINFO) &&
+	       action->sa_sigaction == handle_tick;
+}
+
+static bool is_nobodys(const struct sigaction *action)
+{
+	return !(action->sa_flags & SA_SIGINFO) &&
+	       (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
+}
+
+static portprof_status refuse_busy(const struct sigaction *action,
+                                   struct ppi_diag *why)
+{
+	if (is_our_handler(action))
+		return ppi_fail(why, PORTPROF_E_BUSY, 0, "take SIGPROF",
+		                "another session of this process uses the "
+		                "profiling timer; close it first, or use the "
+		                "timer or perf backend");
+	return ppi_fail(why, PORTPROF_E_BUSY, 0, "take SIGPROF",
+	                "the program has a handler for SIGPROF (is it built "
+	                "with -pg, or does another profiler run?); remove it, "
+	                "or use the timer or perf backend");
+}
+
+static portprof_status refuse_system(struct ppi_diag *why)
+{
+	return ppi_fail(why, PORTPROF_E_SYSTEM, errno, "take SIGPROF",
+	                "the handler for SIGPROF cannot be set: %s",
+	                strerror(errno));
+}
+
+/* In a forked child our handler may be there from the parent's session: it
+ * serves nobody, and what was before it is what counts. */
+static bool is_left_by_parent(const struct itimer_state *state,
+                              const struct sigaction *action)
+{
+	return is_our_handler(action) && gate.pid != state->bs->owner_pid;
+}
+
+portprof_status itimer_handler_install(struct itimer_state *state,
+                                       struct ppi_diag *why)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	struct sigaction ours = our_action();
+
+	if (kernel->action(kernel->self, NULL, &state->before) != 0)
+		return refuse_system(why);
+	if (is_left_by_parent(state, &state->before)) {
+		memset(&state->before, 0, sizeof(state->before));
+		state->before.sa_handler = SIG_DFL;
+	}
+	if (!is_nobodys(&state->before))
+		return refuse_busy(&state->before, why);
+	if (kernel->action(kernel->self, &ours, NULL) != 0)
+		return refuse_system(why);
+	ppi_gate_take(&gate, state, state->bs->owner_pid);
+	state->has_handler = true;
+	return PORTPROF_OK;
+}
+
+bool itimer_handler_is_ours(const struct itimer_state *state)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	struct sigaction now;
+
+	return kernel->action(kernel->self, NULL, &now) != 0 ||
+	       is_our_handler(&now);
+}
+
+void itimer_handler_wait(struct itimer_state *state)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+
+	while (!ppi_gate_is_quiet(&gate))
+		kernel->pause(kernel->self);
+}
+
+/*
+ * A tick may still be pending, and the default action of SIGPROF ends the
+ * process: ignoring it first throws it away (do_sigaction in
+ * linux/kernel/signal.c; POSIX.1-2017, 2.4.3).
+ */
+static void restore_action(const struct itimer_state *state)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	struct sigaction ignore;
+
+	if (!itimer_handler_is_ours(state))
+		return;
+	memset(&ignore, 0, sizeof(ignore));
+	ignore.sa_handler = SIG_IGN;
+	kernel->action(kernel->self, &ignore, NULL);
+	kernel->action(kernel->self, &state->before, NULL);
+}
+
+void itimer_handler_remove(struct itimer_state *state)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	bool is_child = kernel->process_id(kernel->self) !=
+	                state->bs->owner_pid;
+
+	if (!state->has_handler)
+		return;
+	/* in a child that has a session of its own the handler is that one's */
+	if (atomic_load(&gate.guest) != state)
+		return;
+	restore_action(state);
+	ppi_gate_clear(&gate);
+	if (!is_child)
+		itimer_handler_wait(state);
+	state->has_handler = false;
+}
