@@ -25,6 +25,7 @@ libportprof_core_la_SOURCES += \
 	api/config_get.c \
 	api/config_sinks.c \
 	api/diag.c \
+	api/event.c \
 	api/event_format.c \
 	api/event_modifier.c \
 	api/event_parse.c \

@@ -19,9 +19,11 @@ extern "C" {
  *   [pmu::]EVENT[:umask...][:modifier[=value]...][@period]
  *
  * Modifiers that portprof itself understands on every backend: u, k, h
- * (privilege levels), period=N, freq=HZ, precise=0..3, pinned, excl, cpu=N.
- * `@N` is another spelling of `period=N`. All others are passed on. Numbers
- * are decimal or 0x-hexadecimal. portprof-events(7) has the grammar.
+ * (privilege levels), mg, mh (guest, host), period=N, freq=HZ, precise=0..3,
+ * hw_smpl, pinned, excl, cpu=N. `@N` at the end is another spelling of
+ * `period=N`. Numbers are decimal or 0x-hexadecimal, a '.' parts like a ':',
+ * and case does not matter. All other parts are unit masks and modifiers of
+ * the PMU's own, and are passed on. portprof-events(7) has the grammar.
  */
 
 /* Units of an event's weight. */
@@ -58,8 +60,9 @@ PORTPROF_API portprof_status portprof_event_check(const char *event_string);
 
 /*
  * Say what `event_string` means on `backend` (a name, or "auto" for the best
- * that knows it). Opens nothing that outlives the call.
- *   E_INVALID      malformed, or a value is out of range
+ * that knows it, whether or not it is usable here and now). Opens nothing
+ * that outlives the call.
+ *   E_INVALID      malformed, out of range, or no such backend
  *   E_NOTFOUND     no such event; the words name the nearest known ones
  *   E_UNSUPPORTED  this backend cannot measure it
  * Any thread, not in signal handlers. Since 0.1.

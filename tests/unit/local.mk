@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # tests/unit/: event strings and configuration, held to tables in tests/data.
 
-EVENT_TESTS = tests/unit/test_event_parse
+EVENT_TESTS = \
+	tests/unit/test_event_explain \
+	tests/unit/test_event_parse
 if HAVE_PERF_HEADERS
 EVENT_TESTS += \
 	tests/unit/test_event_names \
@@ -18,6 +20,10 @@ EXTRA_DIST += \
 	tests/data/events-known.txt \
 	tests/data/events-unknown-libpfm4.txt \
 	tests/data/events-unknown.txt
+
+tests_unit_test_event_explain_SOURCES = tests/unit/test_event_explain.c
+tests_unit_test_event_explain_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_event_explain_LDADD = $(TEST_LDADD)
 
 tests_unit_test_event_parse_SOURCES = tests/unit/test_event_parse.c \
 	tests/unit/table.h

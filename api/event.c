@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Checking and explaining event strings without opening anything. */
+#include "api/internal/event.h"
+
+#include "api/internal/diag.h"
+#include "api/internal/open.h"
+#include "api/internal/sized.h"
+
+#include <stdio.h>
+#include <string.h>
+
+portprof_status portprof_event_check(const char *event_string)
+{
+	struct ppi_event_request request;
+	struct ppi_diag why;
+
+	if (!event_string)
+		return ppi_refuse_null("portprof_event_check", "event_string");
+	return ppi_event_parse(event_string, &request, &why) ?
+	               ppi_report(&why) :
+	               PORTPROF_OK;
+}
+
+/* What is only counted is explained too: counting is the second try. */
+static portprof_status resolve(const struct ppi_backend_ops *ops,
+                               const struct ppi_event_request *request,
+                               struct ppi_event *event, struct ppi_diag *why)
+{
+	const void *kernel = ppi_backend_kernel(ops);
+	struct ppi_diag ignored;
+	portprof_status status =
+		ops->resolve(kernel, request, PPI_SAMPLE, event, why);
+
+	if (status == PORTPROF_E_UNSUPPORTED &&
+	    ops->resolve(kernel, request, PPI_COUNT, event, &ignored) ==
+	            PORTPROF_OK)
+		return PORTPROF_OK;
+	return status;
+}
+
+/* The best backend that knows the event; the words are those of the best one
+ * that does not. Backends of negative rank are only taken by name. */
+static portprof_status resolve_on_best(const struct ppi_event_request *request,
+                                       struct ppi_event *event,
+                                       struct ppi_diag *why)
+{
+	const struct ppi_backend_ops *ops;
+	struct ppi_diag other;
+	portprof_status first = PORTPROF_OK;
+
+	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
+		portprof_status status;
+
+		if (ops->rank < 0)
+			continue;
+		status = resolve(ops, request, event, first ? &other : why);
+		if (status == PORTPROF_OK)
+			return PORTPROF_OK;
+		if (first == PORTPROF_OK)
+			first = status;
+	}
+	if (first)
+		return first;
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
+	                "this build has no backend that measures anything");
+}
+
+static portprof_status refuse_backend(const char *name, struct ppi_diag *why)
+{
+	const struct ppi_backend_ops *ops;
+	struct ppi_nearest nearest;
+	char hint[320];
+
+	ppi_nearest_begin(&nearest, name);
+	ppi_nearest_offer(&nearest, "auto");
+	for (size_t i = 0; (ops = ppi_backend_at(i)); i++)
+		ppi_nearest_offer(&nearest, ops->name);
+	return ppi_fail(why, PORTPROF_E_INVALID, 0, "choose backend",
+	                "this build has no backend '%.64s'%s", name,
+	                ppi_nearest_say(&nearest, hint, sizeof(hint)));
+}
+
+portprof_status portprof_event_explain(const char *event_string,
+                                       const char *backend,
+                                       portprof_event_info *info)
+{
+	struct ppi_event_request request;
+	struct ppi_event event;
+	portprof_event_info full;
+	const struct ppi_backend_ops *ops;
+	struct ppi_diag why;
+	portprof_status status;
+
+	if (!event_string || !backend || !info)
+		return ppi_refuse_null("portprof_event_explain",
+		                       !event_string ? "event_string" :
+		                       !backend      ? "backend" :
+		                                       "info");
+	status = ppi_event_parse(event_string, &request, &why);
+	if (status)
+		return ppi_report(&why);
+	ops = ppi_backend_find(backend);
+	if (strcmp(backend, "auto") == 0)
+		status = resolve_on_best(&request, &event, &why);
+	else if (ops)
+		status = resolve(ops, &request, &event, &why);
+	else
+		status = refuse_backend(backend, &why);
+	if (status)
+		return ppi_report(&why);
+	ppi_event_info_fill(&event, &full);
+	return ppi_sized_copy(info, &full, sizeof(full), "explain event");
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Event strings checked and explained through the public interface. */
+
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <portprof.h>
+
+static void check_tells_the_form_only(void **state)
+{
+	(void)state;
+	assert_int_equal(portprof_event_check("no-such-event:u:freq=10"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_event_check("cpu-clock:u:freq=-5"),
+	                 PORTPROF_E_INVALID);
+	assert_string_equal(portprof_last_diag()->words,
+	                    "event 'cpu-clock:u:freq=-5', column 18: the value "
+	                    "'-5' of freq is negative; give a number from 1 to "
+	                    "1000000");
+	assert_int_equal(portprof_last_diag()->status, PORTPROF_E_INVALID);
+	assert_int_equal(portprof_event_check(NULL), PORTPROF_E_INVALID);
+}
+
+static void explain_fills_what_the_caller_knows(void **state)
+{
+	struct {
+		portprof_event_info info;
+		unsigned char guard[16];
+	} room;
+	portprof_event_info full = { .size = sizeof(full) };
+	size_t half = offsetof(portprof_event_info, description);
+
+	(void)state;
+	assert_int_equal(portprof_event_explain("cpu-clock@5000", "null",
+	                                        &full), PORTPROF_OK);
+	assert_int_equal(full.size, sizeof(full));
+	assert_int_equal(full.unit, PORTPROF_UNIT_NANOSECONDS);
+	assert_int_equal(full.period, 5000);
+	assert_true(full.description[0] != '\0');
+	memset(&room, 0x5a, sizeof(room));
+	room.info.size = half;
+	assert_int_equal(portprof_event_explain("cpu-clock@5000", "null",
+	                                        &room.info), PORTPROF_OK);
+	assert_int_equal(room.info.size, half);
+	assert_string_equal(room.info.canonical, full.canonical);
+	for (size_t i = half; i < sizeof(room); i++)
+		assert_int_equal(((unsigned char *)&room)[i], 0x5a);
+}
+
+static void explain_refuses_without_touching(void **state)
+{
+	portprof_event_info info, before;
+
+	(void)state;
+	memset(&before, 0x5a, sizeof(before));
+	before.size = sizeof(before);
+	info = before;
+	assert_int_equal(portprof_event_explain("cpu-clock:", "null", &info),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_event_explain("cpu-clok", "null", &info),
+	                 PORTPROF_E_NOTFOUND);
+	assert_non_null(strstr(portprof_last_diag()->words, "cpu-clock"));
+	assert_int_equal(portprof_event_explain("page-faults", "null", &info),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_int_equal(portprof_event_explain("cpu-clok", "auto", &info),
+	                 portprof_backend_count() > 1 ?
+	                         PORTPROF_E_NOTFOUND :
+	                         PORTPROF_E_UNSUPPORTED);
+	assert_int_equal(portprof_event_explain("cpu-clock", "nul", &info),
+	                 PORTPROF_E_INVALID);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "'nul'; did you mean null"));
+	assert_int_equal(portprof_event_explain("cpu-clock", NULL, &info),
+	                 PORTPROF_E_INVALID);
+	assert_memory_equal(&info, &before, sizeof(info));
+	info.size = 3;
+	assert_int_equal(portprof_event_explain("cpu-clock", "null", &info),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_event_explain("cpu-clock", "null", NULL),
+	                 PORTPROF_E_INVALID);
+}
+
+/* The best backend that knows it, not the best that there is. */
+static void auto_finds_one_that_knows(void **state)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+
+	(void)state;
+	if (portprof_backend_count() < 2) {
+		puts("skip: only the null backend is in this build");
+		skip();
+	}
+	assert_int_equal(portprof_event_explain("task-clock:freq=99", "auto",
+	                                        &info), PORTPROF_OK);
+	assert_string_equal(info.canonical, "task-clock:freq=99");
+	assert_int_equal(info.rate_hz, 99);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(check_tells_the_form_only),
+		cmocka_unit_test(explain_fills_what_the_caller_knows),
+		cmocka_unit_test(explain_refuses_without_touching),
+		cmocka_unit_test(auto_finds_one_that_knows),
+	};
+
+	return cmocka_run_group_tests_name("event_explain", tests, NULL, NULL);
+}
