@@ -66,3 +66,60 @@ libportprof_core_la_SOURCES += \
 	api/status.c \
 	api/status.def \
 	api/version.c
+
+# Profile files: the model of a profile is always there, its file is not.
+libportprof_core_la_SOURCES += \
+	api/file/arena.c \
+	api/file/arena.h \
+	api/file/merge.c \
+	api/file/merge_account.c \
+	api/file/model.c \
+	api/file/model.h \
+	api/file/path.c \
+	api/file/path.h \
+	api/file/pool.c \
+	api/file/pool.h \
+	api/file/profile.c \
+	api/file/vector.h
+
+if PROFILE_FILE
+libportprof_core_la_SOURCES += \
+	$(PROFILE_PB) \
+	api/file/account.c \
+	api/file/account.h \
+	api/file/account_say.c \
+	api/file/encode.c \
+	api/file/encode.h \
+	api/file/gunzip.c \
+	api/file/gunzip.h \
+	api/file/gzip.c \
+	api/file/gzip.h \
+	api/file/ids.h \
+	api/file/output.c \
+	api/file/output.h \
+	api/file/places.c \
+	api/file/places.h \
+	api/file/raw.c \
+	api/file/raw.h \
+	api/file/read.c \
+	api/file/read.h \
+	api/file/resolve.c \
+	api/file/resolve.h \
+	api/file/resolve_events.c \
+	api/file/resolve_samples.c \
+	api/file/spaces.c \
+	api/file/spaces.h \
+	api/file/sums.c \
+	api/file/sums.h \
+	api/file/threads.c \
+	api/file/threads.h \
+	api/file/write.c \
+	api/file/write_samples.c \
+	api/file/write_tables.c \
+	api/file/writing.h
+BUILT_SOURCES += $(PROFILE_PB)
+else
+libportprof_core_la_SOURCES += \
+	api/file/none.c
+endif
+EXTRA_DIST += api/file/profile.proto

@@ -18,7 +18,8 @@ extern "C" {
 
 /*
  * A whole profile in memory. Pointers handed out belong to the profile and
- * live as long as it. One thread at a time. All since 0.1.
+ * are good until it is freed or another one is merged into it. One thread at
+ * a time. Getters take NULL for an empty profile. All since 0.1.
  */
 typedef struct portprof_profile portprof_profile;
 
@@ -27,6 +28,7 @@ typedef struct portprof_profile portprof_profile;
  * read up to the last whole portion; portprof_profile_damage then tells.
  *   E_NOTFOUND no such file   E_DENIED not readable
  *   E_FORMAT not a profile    E_UNSUPPORTED left out at build time
+ *   E_NOMEM, E_SYSTEM         reading failed
  */
 PORTPROF_API portprof_status
 portprof_profile_read(const char *path, portprof_profile **profile);
@@ -36,7 +38,11 @@ PORTPROF_API void portprof_profile_free(portprof_profile *profile);
 PORTPROF_API const char *
 portprof_profile_damage(const portprof_profile *profile);
 
-/* Add all of `from` to `into`; the events must be the same (E_INVALID). */
+/*
+ * Add all of `from` to `into`. The events must be the same, and the two not
+ * one profile (E_INVALID: `into` is untouched). A file that lay elsewhere in
+ * the other profile is one mapping. E_NOMEM: `into` has only a part of `from`.
+ */
 PORTPROF_API portprof_status
 portprof_profile_merge(portprof_profile *into, const portprof_profile *from);
 
@@ -49,7 +55,12 @@ portprof_profile_merge(portprof_profile *into, const portprof_profile *from);
 PORTPROF_API portprof_status portprof_profile_set_cpu_time(
 	portprof_profile *profile, uint64_t cpu_time_ns);
 
-/* Write as one aggregated portion, to a new file renamed over `path`. */
+/*
+ * Write as one aggregated portion, to a new file renamed over `path`: on any
+ * failure what was there is untouched. E_INVALID for a folder, pipe or
+ * device; E_DENIED, E_NOTFOUND (no such folder), E_LIMIT (disk full, quota),
+ * E_NOMEM, E_UNSUPPORTED, E_SYSTEM.
+ */
 PORTPROF_API portprof_status
 portprof_profile_write(const portprof_profile *profile, const char *path);
 
@@ -83,6 +94,10 @@ typedef struct portprof_profile_mapping {
 	const char *build_id; /* lower-case hexadecimal, "" unknown */
 } portprof_profile_mapping;
 
+/*
+ * `address` is that of the sample, or lies in the call where it is a caller's
+ * (not behind it, as the return address does): look it up as it is.
+ */
 typedef struct portprof_profile_location {
 	uint64_t address;
 	size_t mapping; /* index, or SIZE_MAX */
@@ -91,7 +106,10 @@ typedef struct portprof_profile_location {
 	uint64_t line;
 } portprof_profile_location;
 
-/* Aggregated: one per distinct chain and thread. */
+/*
+ * Aggregated: one per distinct chain and thread. In the files of others
+ * `samples` is 0 for an event whose samples were not counted.
+ */
 typedef struct portprof_profile_sample {
 	const uint32_t *locations; /* indexes, leaf first */
 	size_t depth;

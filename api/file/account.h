@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The account that goes with the samples: as a message, and in words. */
+#ifndef PPI_FILE_ACCOUNT_H
+#define PPI_FILE_ACCOUNT_H
+
+#include "api/file/arena.h"
+#include "api/file/profile.pb-c.h"
+#include "api/internal/sink.h"
+
+enum { PPI_ACCOUNT_FORMAT = 1 };
+
+/*
+ * What a session tells of itself. Parts of it lie in `arena`, others where
+ * `run` has them. NULL when out of memory.
+ */
+Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
+                                 const struct ppi_run *run);
+
+/* An empty account, or NULL when out of memory. */
+Ppi__Account *ppi_account_new(struct ppi_arena *arena, size_t passed_over,
+                              size_t notes, size_t events);
+
+Ppi__Stats *ppi_stats_pack(struct ppi_arena *arena,
+                           const portprof_stats *stats);
+void ppi_stats_unpack(const Ppi__Stats *from, portprof_stats *stats);
+
+/*
+ * The account for people, line by line; each is handed to `say`. Final: the
+ * numbers too, which change while measuring.
+ */
+void ppi_account_say(const Ppi__Account *account, bool is_final,
+                     void (*say)(const char *line, void *context),
+                     void *context);
+
+/* How the sample type of an event is called: "cpu", or its canonical string
+ * where that is taken or it is something else. */
+void ppi_type_name(const struct ppi_event *events, size_t event, char *out,
+                   size_t out_bytes);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Profile files in a build without protobuf-c: they say how to get them. */
+#include <portprof/profile.h>
+
+#include "api/internal/diag.h"
+
+static portprof_status left_out(const char *step, const char *path)
+{
+	return ppi_refuse(PORTPROF_E_UNSUPPORTED, step,
+	                  "'%s': pprof files were left out when portprof was "
+	                  "built; install libprotobuf-c-dev, "
+	                  "protobuf-c-compiler and zlib1g-dev and build again",
+	                  path);
+}
+
+portprof_status portprof_profile_read(const char *path,
+                                      portprof_profile **profile)
+{
+	if (!path)
+		return ppi_refuse_null("portprof_profile_read", "path");
+	if (!profile)
+		return ppi_refuse_null("portprof_profile_read", "profile");
+	return left_out("read profile", path);
+}
+
+portprof_status portprof_profile_write(const portprof_profile *profile,
+                                       const char *path)
+{
+	if (!profile)
+		return ppi_refuse_null("portprof_profile_write", "profile");
+	if (!path)
+		return ppi_refuse_null("portprof_profile_write", "path");
+	return left_out("write profile", path);
+}

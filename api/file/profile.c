@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* What callers see of a profile, and the parts of it that are lists. */
+#include <portprof/profile.h>
+
+#include "api/file/model.h"
+
+void portprof_profile_free(portprof_profile *profile)
+{
+	struct ppi_pool *pools[] = {
+		&profile->strings,       &profile->mapping_keys,
+		&profile->mapping_contents, &profile->function_keys,
+		&profile->location_keys, &profile->label_sets,
+		&profile->sample_keys,   &profile->thread_keys,
+	};
+	struct ppi_vector *vectors[] = {
+		&profile->types,     &profile->events,
+		&profile->comments,  &profile->mappings,
+		&profile->content_mappings, &profile->functions,
+		&profile->locations, &profile->lines,
+		&profile->samples,   &profile->threads,
+		&profile->passed_names, &profile->passed_reasons,
+		&profile->notes,
+	};
+
+	if (!profile)
+		return;
+	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
+		ppi_pool_free(pools[i]);
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+		ppi_vector_free(vectors[i]);
+	ppi_arena_free(&profile->arena);
+	free(profile->damage);
+	free(profile);
+}
+
+/* ---- lists of texts ---- */
+
+static bool add_text(portprof_profile *profile, struct ppi_vector *list,
+                     const char *text)
+{
+	const char *kept = ppi_profile_keep(profile, text);
+
+	return kept && ppi_vector_add(list, sizeof(kept), &kept, 1);
+}
+
+bool ppi_profile_note(portprof_profile *profile, const char *words)
+{
+	for (size_t i = 0; i < profile->notes.count; i++)
+		if (strcmp(PPI_AT(&profile->notes, const char *)[i], words) ==
+		    0)
+			return true;
+	if (!add_text(profile, &profile->notes, words))
+		return false;
+	profile->origin.notes = profile->notes.data;
+	profile->origin.note_count = profile->notes.count;
+	return true;
+}
+
+bool ppi_profile_passed_over(portprof_profile *profile, const char *name,
+                             const char *reason)
+{
+	struct ppi_vector *names = &profile->passed_names;
+	struct ppi_vector *reasons = &profile->passed_reasons;
+
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(PPI_AT(names, const char *)[i], name) == 0 &&
+		    strcmp(PPI_AT(reasons, const char *)[i], reason) == 0)
+			return true;
+	if (!ppi_vector_reserve(names, sizeof(name), 1) ||
+	    !add_text(profile, reasons, reason))
+		return false;
+	if (!add_text(profile, names, name)) {
+		reasons->count--;
+		return false;
+	}
+	profile->origin.passed_over_names = names->data;
+	profile->origin.passed_over_reasons = reasons->data;
+	profile->origin.passed_over_count = names->count;
+	return true;
+}
+
+bool ppi_profile_comment(portprof_profile *profile, uint32_t text)
+{
+	for (size_t i = 0; i < profile->comments.count; i++)
+		if (PPI_AT(&profile->comments, uint32_t)[i] == text)
+			return true;
+	return ppi_vector_add(&profile->comments, sizeof(text), &text, 1);
+}
+
+/* ---- getters ---- */
+
+const char *portprof_profile_damage(const portprof_profile *profile)
+{
+	return profile ? profile->damage : NULL;
+}
+
+const portprof_profile_origin *
+portprof_profile_origin_get(const portprof_profile *profile)
+{
+	return profile ? &profile->origin : NULL;
+}
+
+/* The element of a list; NULL for none such, and when there is no profile. */
+#define ELEMENT(profile, list, type, index)                                   \
+	((profile) && (index) < (profile)->list.count                         \
+	         ? (const void *)(PPI_AT(&(profile)->list, type) + (index))   \
+	         : NULL)
+
+size_t portprof_profile_event_count(const portprof_profile *profile)
+{
+	return profile ? profile->events.count : 0;
+}
+
+const portprof_profile_event *
+portprof_profile_event_get(const portprof_profile *profile, size_t index)
+{
+	return ELEMENT(profile, events, portprof_profile_event, index);
+}
+
+size_t portprof_profile_mapping_count(const portprof_profile *profile)
+{
+	return profile ? profile->mappings.count : 0;
+}
+
+/* `shown` is the first member of what is stored, here and below. */
+const portprof_profile_mapping *
+portprof_profile_mapping_get(const portprof_profile *profile, size_t index)
+{
+	return ELEMENT(profile, mappings, struct ppi_mapping, index);
+}
+
+size_t portprof_profile_location_count(const portprof_profile *profile)
+{
+	return profile ? profile->locations.count : 0;
+}
+
+const portprof_profile_location *
+portprof_profile_location_get(const portprof_profile *profile, size_t index)
+{
+	return ELEMENT(profile, locations, struct ppi_location, index);
+}
+
+size_t portprof_profile_sample_count(const portprof_profile *profile)
+{
+	return profile ? profile->samples.count : 0;
+}
+
+const portprof_profile_sample *
+portprof_profile_sample_get(const portprof_profile *profile, size_t index)
+{
+	return ELEMENT(profile, samples, struct ppi_sample, index);
+}
+
+size_t portprof_profile_thread_count(const portprof_profile *profile)
+{
+	return profile ? profile->threads.count : 0;
+}
+
+const portprof_profile_thread *
+portprof_profile_thread_get(const portprof_profile *profile, size_t index)
+{
+	return ELEMENT(profile, threads, portprof_profile_thread, index);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile as its messages stand in the file, before anything is believed. */
+#include "api/file/raw.h"
+
+#include "api/file/encode.h"
+
+/* Bytes being read. */
+struct cursor {
+	const uint8_t *at, *end;
+};
+
+enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
+
+/* A field as it stands in the file. */
+struct field {
+	uint32_t number;
+	enum wire wire;
+	uint64_t value;       /* varint */
+	const uint8_t *bytes; /* of WIRE_BYTES */
+	size_t count;
+};
+
+/* What a message may take: no honest one comes near. */
+enum { MESSAGE_BYTES_MAX = 64 << 20 };
+
+static bool read_varint(struct cursor *from, uint64_t *value)
+{
+	uint64_t sum = 0;
+
+	for (unsigned shift = 0; shift < 64; shift += 7) {
+		if (from->at == from->end)
+			return false;
+		sum |= (uint64_t)(*from->at & 0x7f) << shift;
+		if (!(*from->at++ & 0x80)) {
+			*value = sum;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_field(struct cursor *from, struct field *field)
+{
+	uint64_t tag, left;
+
+	if (!read_varint(from, &tag) || tag >> 3 == 0 || tag >> 3 > UINT32_MAX)
+		return false;
+	field->number = (uint32_t)(tag >> 3);
+	field->wire = (enum wire)(tag & 7);
+	switch (tag & 7) {
+	case WIRE_VARINT:
+		return read_varint(from, &field->value);
+	case WIRE_64:
+		field->count = 8;
+		break;
+	case WIRE_32:
+		field->count = 4;
+		break;
+	case WIRE_BYTES:
+		if (!read_varint(from, &left) || left > MESSAGE_BYTES_MAX)
+			return false;
+		field->count = (size_t)left;
+		break;
+	default:
+		return false;
+	}
+	if (field->count > (size_t)(from->end - from->at))
+		return false;
+	field->bytes = from->at;
+	from->at += field->count;
+	return true;
+}
+
+/* protobuf-c asks for memory here; it is given back all at once. */
+struct unpacking {
+	struct ppi_arena *arena;
+	bool is_out;
+};
+
+static void *take_memory(void *context, size_t bytes)
+{
+	struct unpacking *unpacking = context;
+	void *taken = ppi_arena_take(unpacking->arena, bytes);
+
+	unpacking->is_out |= !taken;
+	return taken;
+}
+
+static void leave_memory(void *context, void *memory)
+{
+	(void)context;
+	(void)memory;
+}
+
+void *ppi_unpack(const ProtobufCMessageDescriptor *kind,
+                 struct ppi_arena *arena, const uint8_t *bytes, size_t count,
+                 portprof_status *status)
+{
+	struct unpacking unpacking = { arena, false };
+	ProtobufCAllocator allocator = { take_memory, leave_memory,
+		                         &unpacking };
+	void *message =
+		protobuf_c_message_unpack(kind, &allocator, count, bytes);
+
+	if (!message)
+		*status = unpacking.is_out ? PORTPROF_E_NOMEM
+		                           : PORTPROF_E_FORMAT;
+	return message;
+}
+
+static bool append(struct ppi_raw *raw, enum ppi_raw_list list, size_t bytes,
+                   const void *from, size_t count)
+{
+	return ppi_vector_add(&raw->lists[list], bytes, from, count);
+}
+
+static size_t count_of(const struct ppi_raw *raw, enum ppi_raw_list list)
+{
+	return raw->lists[list].count;
+}
+
+static bool add_sample(struct ppi_raw *raw, const Ppi__Sample *message)
+{
+	struct ppi_raw_sample sample = {
+		.first_location = count_of(raw, PPI_RAW_WORDS),
+		.depth = message->n_location_id,
+		.first_value = count_of(raw, PPI_RAW_WORDS) +
+			       message->n_location_id,
+		.value_count = message->n_value,
+		.first_label = count_of(raw, PPI_RAW_LABELS),
+		.label_count = message->n_label,
+	};
+
+	if (!append(raw, PPI_RAW_WORDS, sizeof(uint64_t), message->location_id,
+	            message->n_location_id) ||
+	    !append(raw, PPI_RAW_WORDS, sizeof(uint64_t), message->value,
+	            message->n_value))
+		return false;
+	for (size_t i = 0; i < message->n_label; i++) {
+		const Ppi__Label *from = message->label[i];
+		struct ppi_raw_label label = { from->key, from->str, from->num,
+			                       from->num_unit };
+
+		if (!append(raw, PPI_RAW_LABELS, sizeof(label), &label, 1))
+			return false;
+	}
+	return append(raw, PPI_RAW_SAMPLES, sizeof(sample), &sample, 1);
+}
+
+static bool add_location(struct ppi_raw *raw, const Ppi__Location *message)
+{
+	struct ppi_raw_location location = {
+		message->id,
+		message->mapping_id,
+		message->address,
+		count_of(raw, PPI_RAW_LINES),
+		message->n_line,
+		message->is_folded,
+	};
+
+	for (size_t i = 0; i < message->n_line; i++) {
+		const Ppi__Line *from = message->line[i];
+		struct ppi_raw_line line = { from->function_id, from->line,
+			                     from->column };
+
+		if (!append(raw, PPI_RAW_LINES, sizeof(line), &line, 1))
+			return false;
+	}
+	return append(raw, PPI_RAW_LOCATIONS, sizeof(location), &location, 1);
+}
+
+static bool add_thread(struct ppi_raw *raw, const Ppi__Thread *message)
+{
+	struct ppi_raw_thread thread = {
+		message->pid, message->tid,
+		ppi_arena_copy(&raw->arena, message->name,
+		               strlen(message->name))
+	};
+
+	return thread.name &&
+	       append(raw, PPI_RAW_THREADS, sizeof(thread), &thread, 1);
+}
+
+static bool add_string(struct ppi_raw *raw, const struct field *field)
+{
+	struct ppi_raw_string string = {
+		ppi_arena_copy(&raw->arena, field->bytes, field->count),
+		field->count
+	};
+
+	return string.text &&
+	       append(raw, PPI_RAW_STRINGS, sizeof(string), &string, 1);
+}
+
+static portprof_status done(bool is_added)
+{
+	return is_added ? PORTPROF_OK : PORTPROF_E_NOMEM;
+}
+
+/* The kinds of message that are unpacked one by one. */
+static const ProtobufCMessageDescriptor *kind_of(uint32_t number)
+{
+	switch (number) {
+	case PPI_FIELD_SAMPLE_TYPE:
+	case PPI_FIELD_PERIOD_TYPE:
+		return &ppi__value_type__descriptor;
+	case PPI_FIELD_SAMPLE:
+		return &ppi__sample__descriptor;
+	case PPI_FIELD_MAPPING:
+		return &ppi__mapping__descriptor;
+	case PPI_FIELD_LOCATION:
+		return &ppi__location__descriptor;
+	case PPI_FIELD_FUNCTION:
+		return &ppi__function__descriptor;
+	case PPI_FIELD_THREAD:
+		return &ppi__thread__descriptor;
+	default:
+		return NULL;
+	}
+}
+
+static portprof_status add_message(struct ppi_raw *raw,
+                                   const struct field *field,
+                                   const ProtobufCMessageDescriptor *kind)
+{
+	portprof_status status = PORTPROF_OK;
+	const void *message;
+
+	ppi_arena_reset(&raw->scratch);
+	message = ppi_unpack(kind, &raw->scratch, field->bytes, field->count,
+	                     &status);
+	if (!message)
+		return status;
+	switch (field->number) {
+	case PPI_FIELD_SAMPLE_TYPE:
+		return done(append(raw, PPI_RAW_TYPES, sizeof(Ppi__ValueType),
+		                   message, 1));
+	case PPI_FIELD_PERIOD_TYPE:
+		raw->single.period_type =
+			((const Ppi__ValueType *)message)->type;
+		raw->single.period_unit =
+			((const Ppi__ValueType *)message)->unit;
+		return PORTPROF_OK;
+	case PPI_FIELD_SAMPLE:
+		return done(add_sample(raw, message));
+	case PPI_FIELD_MAPPING:
+		return done(append(raw, PPI_RAW_MAPPINGS, sizeof(Ppi__Mapping),
+		                   message, 1));
+	case PPI_FIELD_LOCATION:
+		return done(add_location(raw, message));
+	case PPI_FIELD_FUNCTION:
+		return done(append(raw, PPI_RAW_FUNCTIONS,
+		                   sizeof(Ppi__Function), message, 1));
+	default:
+		return done(add_thread(raw, message));
+	}
+}
+
+static portprof_status add_comments(struct ppi_raw *raw,
+                                    const struct field *field)
+{
+	struct cursor from = { field->bytes, field->bytes + field->count };
+	uint64_t value = field->value;
+
+	if (field->wire == WIRE_VARINT)
+		return done(append(raw, PPI_RAW_COMMENTS, sizeof(value),
+		                   &value, 1));
+	while (from.at < from.end) {
+		if (!read_varint(&from, &value))
+			return PORTPROF_E_FORMAT;
+		if (!append(raw, PPI_RAW_COMMENTS, sizeof(value), &value, 1))
+			return PORTPROF_E_NOMEM;
+	}
+	return PORTPROF_OK;
+}
+
+/* The account is unpacked when it is known to be the last. */
+static portprof_status add_account(struct ppi_raw *raw,
+                                   const struct field *field)
+{
+	const char *copy =
+		ppi_arena_copy(&raw->arena, field->bytes, field->count);
+
+	if (!copy)
+		return PORTPROF_E_NOMEM;
+	raw->single.account = (const uint8_t *)copy;
+	raw->single.account_bytes = field->count;
+	return PORTPROF_OK;
+}
+
+/* Where a scalar goes, by its number in profile.proto. */
+static int64_t *scalar(struct ppi_raw_single *single, uint32_t number)
+{
+	switch (number) {
+	case 7:
+		return &single->drop_frames;
+	case 8:
+		return &single->keep_frames;
+	case 9:
+		return &single->time_ns;
+	case 10:
+		return &single->duration_ns;
+	case 12:
+		return &single->period;
+	case 14:
+		return &single->default_type;
+	case 15:
+		return &single->doc_url;
+	default:
+		return NULL;
+	}
+}
+
+static portprof_status add_field(struct ppi_raw *raw,
+                                 const struct field *field)
+{
+	const ProtobufCMessageDescriptor *kind = kind_of(field->number);
+	bool is_bytes = field->wire == WIRE_BYTES;
+	int64_t *single = scalar(&raw->single, field->number);
+
+	if (kind)
+		return is_bytes ? add_message(raw, field, kind)
+		                : PORTPROF_E_FORMAT;
+	if (single && field->wire != WIRE_VARINT)
+		return PORTPROF_E_FORMAT;
+	if (single)
+		*single = (int64_t)field->value;
+	if (field->number == PPI_FIELD_COMMENT)
+		return is_bytes || field->wire == WIRE_VARINT
+		               ? add_comments(raw, field)
+		               : PORTPROF_E_FORMAT;
+	if (field->number == PPI_FIELD_STRING)
+		return is_bytes ? done(add_string(raw, field))
+		                : PORTPROF_E_FORMAT;
+	if (field->number == PPI_FIELD_ACCOUNT)
+		return is_bytes ? add_account(raw, field) : PORTPROF_E_FORMAT;
+	return PORTPROF_OK; /* somebody else's field */
+}
+
+portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
+                            size_t count)
+{
+	struct cursor from = { bytes, bytes + count };
+	struct ppi_raw_single single = raw->single;
+	size_t counts[PPI_RAW_LISTS];
+	portprof_status status = PORTPROF_OK;
+
+	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
+		counts[i] = raw->lists[i].count;
+	while (from.at < from.end && status == PORTPROF_OK) {
+		struct field field = { 0 };
+
+		status = read_field(&from, &field) ? add_field(raw, &field)
+		                                   : PORTPROF_E_FORMAT;
+	}
+	if (status == PORTPROF_OK)
+		return status;
+	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
+		raw->lists[i].count = counts[i];
+	raw->single = single;
+	return status;
+}
+
+void ppi_raw_free(struct ppi_raw *raw)
+{
+	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
+		ppi_vector_free(&raw->lists[i]);
+	ppi_arena_free(&raw->arena);
+	ppi_arena_free(&raw->scratch);
+}

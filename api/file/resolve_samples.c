@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of a file, their values, labels and threads. */
+#include "api/file/resolve.h"
+
+/* One sample being taken over; memory is used again for the next. */
+struct taking {
+	struct ppi_resolve *resolve;
+	struct ppi_vector locations; /* uint32_t */
+	struct ppi_vector labels;    /* struct ppi_label */
+	uint64_t *values;            /* samples, then weights, per event */
+	uint32_t pid_key, tid_key, thread_key;
+	uint32_t pid, tid;
+	const char *thread;          /* name, or NULL */
+};
+
+static uint32_t as_id(int64_t number)
+{
+	return number > 0 && number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
+/* Labels that say whose the sample is go to fields of their own. */
+static bool is_own_label(struct taking *taking, const struct ppi_label *label)
+{
+	if (label->text == 0 && label->key == taking->pid_key &&
+	    !taking->pid && as_id(label->number))
+		taking->pid = as_id(label->number);
+	else if (label->text == 0 && label->key == taking->tid_key &&
+	         !taking->tid && as_id(label->number))
+		taking->tid = as_id(label->number);
+	else
+		return false;
+	return true;
+}
+
+/* The name of a thread that is known by number is the thread's, not the
+ * sample's. */
+static void take_thread_label(struct taking *taking)
+{
+	struct ppi_label *labels = PPI_AT(&taking->labels, struct ppi_label);
+
+	taking->thread = NULL;
+	if (!taking->tid)
+		return;
+	for (size_t i = 0; i < taking->labels.count; i++) {
+		if (labels[i].key != taking->thread_key || !labels[i].text)
+			continue;
+		taking->thread = ppi_profile_string(taking->resolve->profile,
+		                                    labels[i].text);
+		memmove(&labels[i], &labels[i + 1],
+		        (taking->labels.count - i - 1) * sizeof(*labels));
+		taking->labels.count--;
+		return;
+	}
+}
+
+static portprof_status take_labels(struct taking *taking,
+                                   const struct ppi_raw_sample *raw)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	const struct ppi_raw_label *from =
+		PPI_AT(&resolve->raw->lists[PPI_RAW_LABELS],
+	               const struct ppi_raw_label) +
+		raw->first_label;
+
+	taking->labels.count = 0;
+	taking->pid = taking->tid = 0;
+	for (size_t i = 0; i < raw->label_count; i++) {
+		struct ppi_label label = {
+			.key = ppi_resolve_text(resolve, from[i].key),
+			.text = ppi_resolve_text(resolve, from[i].str),
+			.unit = ppi_resolve_text(resolve, from[i].unit),
+			.number = from[i].num,
+		};
+
+		if (label.key == PPI_NONE || label.text == PPI_NONE ||
+		    label.unit == PPI_NONE)
+			return PORTPROF_E_FORMAT;
+		if (!is_own_label(taking, &label) &&
+		    !ppi_vector_add(&taking->labels, sizeof(label), &label, 1))
+			return PORTPROF_E_NOMEM;
+	}
+	take_thread_label(taking);
+	return PORTPROF_OK;
+}
+
+static portprof_status take_locations(struct taking *taking,
+                                      const struct ppi_raw_sample *raw)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	const uint64_t *ids = PPI_AT(&resolve->raw->lists[PPI_RAW_WORDS],
+	                             const uint64_t) +
+			      raw->first_location;
+
+	taking->locations.count = 0;
+	if (!ppi_vector_reserve(&taking->locations, sizeof(uint32_t),
+	                        raw->depth))
+		return PORTPROF_E_NOMEM;
+	for (size_t i = 0; i < raw->depth; i++) {
+		uint32_t at = ppi_ids_find(&resolve->location_ids, ids[i]);
+		uint32_t location =
+			at == PPI_NONE
+				? PPI_NONE
+				: PPI_AT(&resolve->locations, uint32_t)[at];
+
+		if (location == PPI_NONE)
+			return PORTPROF_E_FORMAT;
+		ppi_vector_add(&taking->locations, sizeof(location), &location,
+		               1);
+	}
+	return PORTPROF_OK;
+}
+
+static portprof_status take_values(struct taking *taking,
+                                   const struct ppi_raw_sample *raw)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	const portprof_profile *profile = resolve->profile;
+	size_t events = profile->events.count;
+	const int64_t *from = PPI_AT(&resolve->raw->lists[PPI_RAW_WORDS],
+	                             const int64_t) +
+			      raw->first_value;
+
+	if (raw->value_count != profile->types.count)
+		return PORTPROF_E_FORMAT;
+	memset(taking->values, 0, 2 * events * sizeof(uint64_t));
+	for (size_t i = 0; i < raw->value_count; i++) {
+		const struct ppi_type *type =
+			&PPI_AT(&profile->types, struct ppi_type)[i];
+		uint64_t value = from[i] < 0 ? 0 : (uint64_t)from[i];
+
+		resolve->negative += from[i] < 0;
+		taking->values[type->is_samples ? type->event
+		                                : events + type->event] = value;
+	}
+	return PORTPROF_OK;
+}
+
+/* pprof counts samples once for all values: the first event's count is each
+ * event's. */
+static void share_samples(struct taking *taking)
+{
+	const portprof_profile *profile = taking->resolve->profile;
+
+	if (profile->types.count != profile->events.count + 1)
+		return;
+	for (size_t i = 1; i < profile->events.count; i++)
+		taking->values[i] = taking->values[0];
+}
+
+static portprof_status take_sample(struct taking *taking,
+                                   const struct ppi_raw_sample *raw)
+{
+	portprof_profile *profile = taking->resolve->profile;
+	portprof_profile_sample shown = { 0 };
+	portprof_status status = take_locations(taking, raw);
+	uint32_t labels;
+
+	if (status == PORTPROF_OK)
+		status = take_values(taking, raw);
+	if (status == PORTPROF_OK)
+		status = take_labels(taking, raw);
+	if (status != PORTPROF_OK)
+		return status;
+	share_samples(taking);
+	labels = ppi_profile_labels(profile, taking->labels.data,
+	                            taking->labels.count);
+	if (labels == PPI_NONE)
+		return PORTPROF_E_NOMEM;
+	shown.locations = taking->locations.data;
+	shown.depth = taking->locations.count;
+	shown.pid = taking->pid;
+	shown.tid = taking->tid;
+	shown.samples = taking->values;
+	shown.weights = taking->values + profile->events.count;
+	if (shown.tid &&
+	    !ppi_profile_thread(profile, shown.pid, shown.tid,
+	                        taking->thread ? taking->thread : "", true))
+		return PORTPROF_E_NOMEM;
+	return ppi_profile_sample(profile, &shown, labels) ? PORTPROF_OK
+	                                                   : PORTPROF_E_NOMEM;
+}
+
+static portprof_status take_all(struct taking *taking)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	const struct ppi_vector *list = &resolve->raw->lists[PPI_RAW_SAMPLES];
+	const struct ppi_raw_sample *raw = list->data;
+
+	for (size_t i = 0; i < list->count; i++) {
+		portprof_status status = take_sample(taking, &raw[i]);
+
+		if (status == PORTPROF_E_FORMAT && resolve->is_torn)
+			resolve->dropped++;
+		else if (status == PORTPROF_E_FORMAT)
+			return ppi_resolve_bad(resolve,
+			                       "a sample points to nothing, or "
+			                       "has not one value per type");
+		else if (status != PORTPROF_OK)
+			return ppi_resolve_memory(resolve);
+	}
+	return PORTPROF_OK;
+}
+
+static portprof_status take_threads(struct ppi_resolve *resolve)
+{
+	const struct ppi_vector *list = &resolve->raw->lists[PPI_RAW_THREADS];
+	const struct ppi_raw_thread *raw = list->data;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!ppi_profile_thread(resolve->profile, raw[i].pid,
+		                        raw[i].tid, raw[i].name, true))
+			return ppi_resolve_memory(resolve);
+	return PORTPROF_OK;
+}
+
+portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
+{
+	struct taking taking = { .resolve = resolve };
+	portprof_profile *profile = resolve->profile;
+	portprof_status status;
+
+	taking.pid_key = ppi_profile_text(profile, "pid", 3);
+	taking.tid_key = ppi_profile_text(profile, "tid", 3);
+	taking.thread_key = ppi_profile_text(profile, "thread", 6);
+	taking.values = calloc(2 * profile->events.count + 1,
+	                       sizeof(*taking.values));
+	if (taking.values && taking.pid_key != PPI_NONE &&
+	    taking.tid_key != PPI_NONE && taking.thread_key != PPI_NONE)
+		status = take_all(&taking);
+	else
+		status = ppi_resolve_memory(resolve);
+	if (status == PORTPROF_OK)
+		status = take_threads(resolve);
+	free(taking.values);
+	ppi_vector_free(&taking.locations);
+	ppi_vector_free(&taking.labels);
+	return status;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of one portion, added up by call chain, process and thread. */
+#include "api/file/sums.h"
+
+/*
+ * A key is an array of words: the layout of the address space and what kind
+ * of sample it is; process and thread; then the addresses as they came. The
+ * layout's number makes the same address another key once something else is
+ * mapped there, so locations are looked up once a key.
+ */
+enum { WORD_LAYOUT, WORD_THREAD, WORD_CHAIN };
+
+/* Bounds of the memory of one portion. */
+enum { LINES_MAX = 1 << 15, BYTES_MAX = 8 << 20 };
+
+void ppi_sums_open(struct ppi_sums *sums, struct ppi_spaces *spaces,
+                    size_t event_count)
+{
+	memset(sums, 0, sizeof(*sums));
+	sums->spaces = spaces;
+	sums->event_count = event_count;
+}
+
+void ppi_sums_close(struct ppi_sums *sums)
+{
+	ppi_pool_free(&sums->keys);
+	ppi_vector_free(&sums->lines);
+	ppi_vector_free(&sums->chains);
+	ppi_vector_free(&sums->values);
+	free(sums->scratch);
+	sums->scratch = NULL;
+}
+
+/* pprof has signed 64-bit values: stop at the largest. */
+static void add_value(int64_t *value, uint64_t more)
+{
+	uint64_t sum = (uint64_t)*value + more;
+
+	*value = sum < more || sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
+}
+
+static uint32_t span_of(const portprof_record *record)
+{
+	if (record->span <= 1)
+		return 0;
+	return record->span > INT32_MAX ? INT32_MAX : (uint32_t)record->span;
+}
+
+static bool make_scratch(struct ppi_sums *sums, size_t words)
+{
+	uint64_t *scratch;
+
+	if (words <= sums->scratch_words)
+		return true;
+	scratch = realloc(sums->scratch, words * sizeof(*scratch));
+	if (!scratch)
+		return false;
+	sums->scratch = scratch;
+	sums->scratch_words = words;
+	return true;
+}
+
+/*
+ * The location of frame `i` of a line. A caller's address is that of the
+ * instruction after its call: one less lies in the call, which is what pprof
+ * expects and what its line is looked up by.
+ */
+static uint64_t locate(struct ppi_sums *sums,
+                       const struct ppi_layout *layout,
+                       const struct ppi_sums_line *line, const uint64_t *chain,
+                       size_t i, uint64_t *address)
+{
+	/* where kernel addresses have no sign, only the leaf is sure */
+	bool is_kernel = line->is_kernel && i == 0;
+
+	*address = chain[i] - (i > 0 && chain[i] > 0);
+	return ppi_spaces_locate(sums->spaces, layout, *address, is_kernel);
+}
+
+static bool add_line(struct ppi_sums *sums, const portprof_record *record,
+                     const struct ppi_layout *layout, uint32_t pid,
+                     const uint64_t *chain, size_t depth)
+{
+	struct ppi_sums_line line = {
+		.chain = sums->chains.count,
+		.depth = (uint32_t)depth,
+		.pid = pid,
+		.tid = record->valid & PORTPROF_FIELD_TID ? record->tid : 0,
+		.span = span_of(record),
+		.is_kernel = record->valid & PORTPROF_FIELD_KERNEL,
+		.is_whole = true,
+	};
+	uint64_t address, *locations;
+
+	if (!ppi_vector_reserve(&sums->chains, sizeof(*locations), depth) ||
+	    !ppi_vector_reserve(&sums->lines, sizeof(line), 1) ||
+	    !ppi_vector_add(&sums->values, sizeof(int64_t), NULL,
+	                    2 * sums->event_count))
+		return false;
+	locations = PPI_AT(&sums->chains, uint64_t) + line.chain;
+	for (size_t i = 0; i < depth; i++) {
+		locations[i] = locate(sums, layout, &line, chain, i,
+		                      &address);
+		line.is_whole &= locations[i] != 0;
+	}
+	sums->chains.count += depth;
+	return ppi_vector_add(&sums->lines, sizeof(line), &line, 1);
+}
+
+bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
+                   uint32_t pid, const uint64_t *chain, size_t depth)
+{
+	const struct ppi_layout *layout =
+		ppi_spaces_layout(sums->spaces, pid);
+	uint32_t tid = record->valid & PORTPROF_FIELD_TID ? record->tid : 0;
+	bool is_kernel = record->valid & PORTPROF_FIELD_KERNEL;
+	uint64_t *key;
+	int64_t *values;
+	uint32_t number;
+
+	if (depth == 0) {
+		chain = &record->address;
+		depth = 1;
+	}
+	if (!make_scratch(sums, WORD_CHAIN + depth))
+		return false;
+	key = sums->scratch;
+	key[WORD_LAYOUT] = (uint64_t)(layout ? layout->number : 0) << 32 |
+	                   (uint64_t)span_of(record) << 1 | is_kernel;
+	key[WORD_THREAD] = (uint64_t)pid << 32 | tid;
+	memcpy(key + WORD_CHAIN, chain, depth * sizeof(*chain));
+	number = ppi_pool_enter(&sums->keys, key,
+	                        (WORD_CHAIN + depth) * sizeof(*key));
+	if (number == PPI_NONE)
+		return false;
+	if (number == sums->lines.count &&
+	    !add_line(sums, record, layout, pid, chain, depth)) {
+		ppi_pool_drop_last(&sums->keys);
+		sums->values.count = number * 2 * sums->event_count;
+		return false;
+	}
+	values = PPI_AT(&sums->values, int64_t) +
+	         (size_t)number * 2 * sums->event_count;
+	add_value(&values[ppi_samples_value(record->event)], record->samples);
+	add_value(&values[ppi_weight_value(record->event, sums->event_count)],
+	          record->weight);
+	sums->samples += record->samples;
+	sums->weight += record->weight;
+	return true;
+}
+
+bool ppi_sums_is_full(const struct ppi_sums *sums)
+{
+	return sums->lines.count >= LINES_MAX ||
+	       sums->keys.arena.total +
+	                       sums->chains.count * sizeof(uint64_t) >=
+	               BYTES_MAX;
+}
+
+static bool finish_line(struct ppi_sums *sums, size_t number)
+{
+	struct ppi_sums_line *line =
+		&PPI_AT(&sums->lines, struct ppi_sums_line)[number];
+	const struct ppi_layout *layout =
+		ppi_spaces_layout(sums->spaces, line->pid);
+	const uint64_t *key = ppi_pool_key(&sums->keys, (uint32_t)number,
+	                                   NULL);
+	uint64_t *locations =
+		PPI_AT(&sums->chains, uint64_t) + line->chain;
+
+	for (size_t i = 0; i < line->depth; i++) {
+		uint64_t address;
+
+		if (locations[i])
+			continue;
+		locations[i] = locate(sums, layout, line, key + WORD_CHAIN, i,
+		                      &address);
+		if (!locations[i])
+			locations[i] = ppi_places_location(
+				sums->spaces->places, PPI_NONE, address);
+		if (!locations[i])
+			return false;
+	}
+	line->is_whole = true;
+	return true;
+}
+
+bool ppi_sums_finish(struct ppi_sums *sums)
+{
+	for (size_t i = 0; i < sums->lines.count; i++)
+		if (!PPI_AT(&sums->lines, struct ppi_sums_line)[i].is_whole &&
+		    !finish_line(sums, i))
+			return false;
+	return true;
+}
+
+void ppi_sums_clear(struct ppi_sums *sums)
+{
+	ppi_pool_clear(&sums->keys);
+	sums->lines.count = 0;
+	sums->chains.count = 0;
+	sums->values.count = 0;
+	sums->samples = 0;
+	sums->weight = 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of one portion, added up by call chain, process and thread. */
+#ifndef PPI_FILE_SUMS_H
+#define PPI_FILE_SUMS_H
+
+#include "api/file/spaces.h"
+
+/* What the values of the same number belong to. */
+struct ppi_sums_line {
+	size_t chain;   /* first of `depth` elements of chains */
+	uint32_t depth;
+	uint32_t pid, tid;
+	uint32_t span;  /* 0 = exact; else bytes that a pc stands for */
+	bool is_kernel;
+	bool is_whole;  /* every location is known */
+};
+
+struct ppi_sums {
+	struct ppi_spaces *spaces;
+	size_t event_count;
+	struct ppi_pool keys;     /* words: see sums.c */
+	struct ppi_vector lines;  /* struct ppi_sums_line, by key */
+	struct ppi_vector chains; /* uint64_t: locations, 0 = not known yet */
+	struct ppi_vector values; /* int64_t: 2 * event_count a line, in the
+	                           * order of the file's sample types */
+	uint64_t *scratch;        /* a key being put together */
+	size_t scratch_words;
+	uint64_t samples, weight; /* sums over all lines and events */
+};
+
+/* Where the values of an event stand among a sample's: the counts first, in
+ * order of the events; then the weights, of the first event last. */
+static inline size_t ppi_samples_value(size_t event)
+{
+	return event;
+}
+
+static inline size_t ppi_weight_value(size_t event, size_t event_count)
+{
+	return 2 * event_count - 1 - event;
+}
+
+void ppi_sums_open(struct ppi_sums *sums, struct ppi_spaces *spaces,
+                    size_t event_count);
+void ppi_sums_close(struct ppi_sums *sums);
+
+/*
+ * Count a sample. `chain` has its call chain, leaf first, other addresses
+ * being return addresses; with depth 0 record->address is all there is. False
+ * when out of memory: it was not counted.
+ */
+bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
+                   uint32_t pid, const uint64_t *chain, size_t depth);
+
+/* Whether it is time to write, for the memory that it takes. */
+bool ppi_sums_is_full(const struct ppi_sums *sums);
+
+/* Look again for what was not mapped when it was first seen: a module may be
+ * told of after the first sample in it. False when out of memory. */
+bool ppi_sums_finish(struct ppi_sums *sums);
+
+/* Begin anew, after the portion was made. */
+void ppi_sums_clear(struct ppi_sums *sums);
+
+static inline size_t ppi_sums_count(const struct ppi_sums *sums)
+{
+	return sums->lines.count;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of threads, and which of them the file has not heard of yet. */
+#include "api/file/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+struct ppi_thread_node {
+	struct ppi_thread thread; /* pid, tid first: the key */
+	UT_hash_handle hh;
+};
+
+enum { KEY_BYTES = 2 * sizeof(uint32_t) };
+
+static struct ppi_thread *find(struct ppi_threads *threads, uint32_t pid,
+                               uint32_t tid)
+{
+	const uint32_t key[2] = { pid, tid };
+	struct ppi_thread_node *node = threads->last;
+
+	if (node && node->thread.pid == pid && node->thread.tid == tid)
+		return &node->thread;
+	HASH_FIND(hh, threads->head, key, KEY_BYTES, node);
+	if (!node)
+		return NULL;
+	threads->last = node;
+	return &node->thread;
+}
+
+struct ppi_thread *ppi_threads_get(struct ppi_threads *threads, uint32_t pid,
+                                   uint32_t tid)
+{
+	struct ppi_thread *thread = find(threads, pid, tid);
+	struct ppi_thread_node *node;
+
+	if (thread)
+		return thread;
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		return NULL;
+	node->thread.pid = pid;
+	node->thread.tid = tid;
+	HASH_ADD(hh, threads->head, thread.pid, KEY_BYTES, node);
+	if (!node->hh.tbl) {
+		free(node);
+		return NULL;
+	}
+	return &node->thread;
+}
+
+void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
+                      const char *name)
+{
+	struct ppi_thread *thread = ppi_threads_get(threads, pid, tid);
+
+	if (!thread)
+		return;
+	thread->age = 0;
+	if (strncmp(thread->name, name, sizeof(thread->name) - 1) == 0)
+		return;
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+	thread->is_told = false;
+}
+
+void ppi_threads_fork(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
+                      uint32_t parent_pid)
+{
+	const struct ppi_thread *parent =
+		find(threads, parent_pid, parent_pid);
+	char name[sizeof(parent->name)];
+
+	if (!parent)
+		return;
+	memcpy(name, parent->name, sizeof(name));
+	ppi_threads_name(threads, pid, tid, name);
+}
+
+void ppi_threads_exit(struct ppi_threads *threads, uint32_t pid, uint32_t tid)
+{
+	struct ppi_thread *thread = find(threads, pid, tid);
+
+	if (thread)
+		thread->age = 1;
+}
+
+void ppi_threads_each(struct ppi_threads *threads,
+                      void (*visit)(struct ppi_thread *thread, void *context),
+                      void *context)
+{
+	struct ppi_thread_node *node, *next;
+
+	HASH_ITER(hh, threads->head, node, next)
+		visit(&node->thread, context);
+}
+
+void ppi_threads_sweep(struct ppi_threads *threads)
+{
+	struct ppi_thread_node *node, *next;
+
+	HASH_ITER(hh, threads->head, node, next) {
+		if (node->thread.age == 0 || node->thread.age++ < 2)
+			continue;
+		if (threads->last == node)
+			threads->last = NULL;
+		HASH_DELETE(hh, threads->head, node);
+		free(node);
+	}
+}
+
+void ppi_threads_close(struct ppi_threads *threads)
+{
+	struct ppi_thread_node *node, *next;
+
+	HASH_ITER(hh, threads->head, node, next) {
+		HASH_DELETE(hh, threads->head, node);
+		free(node);
+	}
+	threads->last = NULL;
+}

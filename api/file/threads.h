@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of threads, and which of them the file has not heard of yet. */
+#ifndef PPI_FILE_THREADS_H
+#define PPI_FILE_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ppi_thread {
+	uint32_t pid, tid;
+	char name[64];     /* "" unknown */
+	bool is_told;      /* the file has this name */
+	uint32_t age;      /* sweeps since it ended, plus 1; 0 = alive */
+};
+
+struct ppi_thread_node;
+
+struct ppi_threads {
+	struct ppi_thread_node *head; /* uthash, by pid and tid */
+	struct ppi_thread_node *last; /* found by the last look-up */
+};
+
+/* The thread, entered when it is new; NULL when out of memory. Stays where it
+ * is until a sweep. */
+struct ppi_thread *ppi_threads_get(struct ppi_threads *threads, uint32_t pid,
+                                   uint32_t tid);
+void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
+                      const char *name);
+/* A new process or thread is called as the one that made it. */
+void ppi_threads_fork(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
+                      uint32_t parent_pid);
+void ppi_threads_exit(struct ppi_threads *threads, uint32_t pid,
+                      uint32_t tid);
+
+/* Call `visit` for each thread, in the order of their first coming. */
+void ppi_threads_each(struct ppi_threads *threads,
+                      void (*visit)(struct ppi_thread *thread, void *context),
+                      void *context);
+
+/* Forget threads that ended some time ago and that the file knows. */
+void ppi_threads_sweep(struct ppi_threads *threads);
+void ppi_threads_close(struct ppi_threads *threads);
+
+#endif
