@@ -61,7 +61,6 @@ libportprof_core_la_SOURCES += \
 	api/sinks/array.c \
 	api/sinks/callback.c \
 	api/sinks/hist.c \
-	api/sinks/writer_none.c \
 	api/sized.c \
 	api/status.c \
 	api/status.def \
@@ -90,6 +89,8 @@ libportprof_core_la_SOURCES += \
 	api/file/account_say.c \
 	api/file/encode.c \
 	api/file/encode.h \
+	api/file/finish.c \
+	api/file/finish.h \
 	api/file/gunzip.c \
 	api/file/gunzip.h \
 	api/file/gzip.c \
@@ -99,6 +100,8 @@ libportprof_core_la_SOURCES += \
 	api/file/output.h \
 	api/file/places.c \
 	api/file/places.h \
+	api/file/portion.c \
+	api/file/portion.h \
 	api/file/raw.c \
 	api/file/raw.h \
 	api/file/read.c \
@@ -116,10 +119,12 @@ libportprof_core_la_SOURCES += \
 	api/file/write.c \
 	api/file/write_samples.c \
 	api/file/write_tables.c \
-	api/file/writing.h
+	api/file/writing.h \
+	api/sinks/writer.c
 BUILT_SOURCES += $(PROFILE_PB)
 else
 libportprof_core_la_SOURCES += \
-	api/file/none.c
+	api/file/none.c \
+	api/sinks/writer_none.c
 endif
 EXTRA_DIST += api/file/profile.proto

@@ -88,4 +88,5 @@ include tests/sim/local.mk
 include tests/sim/profil.mk
 include tests/tools/local.mk
 include tests/unit/local.mk
+include tests/unit/file.mk
 include tests/conform/local.mk

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* From many portions to one, when the measurement is over. */
+#include "api/file/finish.h"
+
+#include "api/file/read.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file of more than this is left in portions: putting it together takes
+ * memory that the measured program may need. */
+enum { FINISH_BYTES_MAX = 256 << 20 };
+
+/* The draft of the one portion, in the place of them all. */
+static void replace(const struct ppi_output *output,
+                    const portprof_profile *profile)
+{
+	struct ppi_draft draft;
+	struct stat at;
+
+	if (ppi_draft_open(&draft, output->draft.path, NULL) != PORTPROF_OK)
+		return;
+	if (fstat(output->draft.fd, &at) == 0 &&
+	    fchmod(draft.fd, at.st_mode & 0777) == 0 &&
+	    ppi_profile_write_fd(profile, draft.fd) == 0 &&
+	    ppi_output_is_ours(output))
+		ppi_draft_place(&draft);
+	ppi_draft_close(&draft, true);
+}
+
+void ppi_finish(struct ppi_output *output)
+{
+	portprof_profile *profile;
+
+	if (!ppi_output_is_ours(output) || output->size > FINISH_BYTES_MAX ||
+	    lseek(output->draft.fd, 0, SEEK_SET) != 0 ||
+	    ppi_profile_read_fd(output->draft.fd, output->draft.path, &profile,
+	                        NULL) != PORTPROF_OK)
+		return;
+	if (!portprof_profile_damage(profile))
+		replace(output, profile);
+	portprof_profile_free(profile);
+}

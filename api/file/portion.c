@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* One gzip member: what came since the last, as messages of the schema. */
+#include "api/file/portion.h"
+
+#include "api/file/account.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+/* Numbers of the strings that labels are made of. */
+struct label_words {
+	uint32_t pid, tid, thread, span, bytes;
+};
+
+static bool enter_label_words(struct ppi_places *places,
+                              struct label_words *words)
+{
+	words->pid = ppi_places_string(places, "pid");
+	words->tid = ppi_places_string(places, "tid");
+	words->thread = ppi_places_string(places, "thread");
+	words->span = ppi_places_string(places, "span");
+	words->bytes = ppi_places_string(places, "bytes");
+	return words->pid != PPI_NONE && words->tid != PPI_NONE &&
+	       words->thread != PPI_NONE && words->span != PPI_NONE &&
+	       words->bytes != PPI_NONE;
+}
+
+static void put_strings(struct ppi_writer *writer)
+{
+	struct ppi_places *places = &writer->places;
+	size_t count = ppi_pool_count(&places->strings);
+
+	for (size_t i = places->strings_written; i < count; i++) {
+		size_t bytes;
+		const char *text = ppi_pool_key(&places->strings, (uint32_t)i,
+		                                &bytes);
+
+		ppi_encode_string(&writer->encoder, text, bytes);
+	}
+	places->strings_written = count;
+}
+
+static void put_mappings(struct ppi_writer *writer)
+{
+	struct ppi_places *places = &writer->places;
+	Ppi__Mapping message = PPI__MAPPING__INIT;
+
+	for (size_t i = places->listed_written; i < places->listed.count;
+	     i++) {
+		uint32_t number = PPI_AT(&places->listed, uint32_t)[i];
+		const struct ppi_place *place = ppi_places_at(places, number);
+
+		message.id = number + 1u;
+		message.memory_start = place->start;
+		message.memory_limit = place->limit;
+		message.file_offset = place->file_offset;
+		message.filename = place->path;
+		message.build_id = place->build_id;
+		ppi_encode(&writer->encoder, PPI_FIELD_MAPPING, &message);
+	}
+	places->listed_written = places->listed.count;
+}
+
+static void put_locations(struct ppi_writer *writer)
+{
+	struct ppi_places *places = &writer->places;
+	size_t count = ppi_pool_count(&places->locations);
+	Ppi__Location message = PPI__LOCATION__INIT;
+
+	for (size_t i = places->locations_written; i < count; i++) {
+		const struct ppi_location_key *key =
+			ppi_pool_key(&places->locations, (uint32_t)i, NULL);
+
+		message.id = places->location_base + i + 1;
+		message.mapping_id =
+			key->mapping == PPI_NONE ? 0 : key->mapping + 1;
+		message.address = key->address;
+		ppi_encode(&writer->encoder, PPI_FIELD_LOCATION, &message);
+	}
+	places->locations_written = count;
+}
+
+/* The labels of a line; returns how many. */
+static size_t make_labels(struct ppi_writer *writer,
+                          const struct ppi_sums_line *line,
+                          const struct label_words *words, Ppi__Label *labels)
+{
+	const struct ppi_thread *thread;
+	uint32_t name = PPI_NONE;
+	size_t count = 0;
+
+	if (line->pid)
+		labels[count++] = (Ppi__Label){ .key = words->pid,
+			                        .num = line->pid };
+	if (line->tid) {
+		labels[count++] = (Ppi__Label){ .key = words->tid,
+			                        .num = line->tid };
+		thread = ppi_threads_get(&writer->threads, line->pid,
+		                         line->tid);
+		if (thread && thread->name[0])
+			name = ppi_places_string(&writer->places,
+			                         thread->name);
+	}
+	if (name != PPI_NONE)
+		labels[count++] = (Ppi__Label){ .key = words->thread,
+			                        .str = name };
+	if (line->span)
+		labels[count++] = (Ppi__Label){ .key = words->span,
+			                        .num = line->span,
+			                        .num_unit = words->bytes };
+	for (size_t i = 0; i < count; i++)
+		labels[i].base = (ProtobufCMessage)PROTOBUF_C_MESSAGE_INIT(
+			&ppi__label__descriptor);
+	return count;
+}
+
+static void put_samples(struct ppi_writer *writer,
+                        const struct label_words *words)
+{
+	struct ppi_sums *sums = &writer->sums;
+	Ppi__Sample message = PPI__SAMPLE__INIT;
+	Ppi__Label labels[4], *pointers[4];
+
+	for (size_t i = 0; i < 4; i++)
+		pointers[i] = &labels[i];
+	message.label = pointers;
+	message.n_value = 2 * sums->event_count;
+	for (size_t i = 0; i < ppi_sums_count(sums); i++) {
+		const struct ppi_sums_line *line =
+			&PPI_AT(&sums->lines, struct ppi_sums_line)[i];
+
+		message.n_label = make_labels(writer, line, words, labels);
+		message.n_location_id = line->depth;
+		message.location_id =
+			PPI_AT(&sums->chains, uint64_t) + line->chain;
+		message.value =
+			PPI_AT(&sums->values, int64_t) + i * message.n_value;
+		ppi_encode(&writer->encoder, PPI_FIELD_SAMPLE, &message);
+	}
+}
+
+static void put_thread(struct ppi_thread *thread, void *context)
+{
+	struct ppi_writer *writer = context;
+	Ppi__Thread message = PPI__THREAD__INIT;
+
+	if (thread->is_told || !thread->name[0])
+		return;
+	ppi_clean_utf8(thread->name, strlen(thread->name));
+	message.pid = thread->pid;
+	message.tid = thread->tid;
+	message.name = thread->name;
+	ppi_encode(&writer->encoder, PPI_FIELD_THREAD, &message);
+	thread->is_told = true;
+}
+
+uint64_t ppi_portion_numbers(const struct ppi_run *run)
+{
+	uint64_t sum = run->note_count;
+
+	for (size_t i = 0; run->stats && i < run->plan->event_count; i++)
+		sum += run->stats[i].delivered_samples +
+		       run->stats[i].lost_samples + run->stats[i].total_weight;
+	return sum;
+}
+
+/* How the account calls what was measured: the program's own file. */
+static const char *command_of(const struct ppi_places *places)
+{
+	if (places->main_mapping == PPI_NONE)
+		return "";
+	return ppi_pool_key(
+		&places->strings,
+		ppi_places_at(places, places->main_mapping)->path, NULL);
+}
+
+/* The account and the times: whatever stood in earlier portions is void. */
+static Ppi__Account *put_account(struct ppi_writer *writer,
+                                 struct ppi_arena *arena,
+                                 const struct ppi_run *run, bool is_complete)
+{
+	Ppi__Profile part = PPI__PROFILE__INIT;
+	Ppi__Account *account = ppi_account_of_run(arena, run);
+	const struct ppi_places *places = &writer->places;
+
+	if (!account)
+		return NULL;
+	account->complete = is_complete;
+	account->command = (char *)(uintptr_t)command_of(places);
+	if (places->main_mapping != PPI_NONE)
+		account->main_mapping = places->main_mapping + 1u;
+	part.time_nanos = (int64_t)run->start_realtime_ns;
+	part.duration_nanos = (int64_t)run->duration_ns;
+	part.n_account = 1;
+	part.account = &account;
+	ppi_encode_part(&writer->encoder, &part);
+	writer->told_numbers = ppi_portion_numbers(run);
+	return account;
+}
+
+static int end_portion(struct ppi_writer *writer)
+{
+	int error;
+
+	put_strings(writer); /* last: the others may have made new ones */
+	error = ppi_gzip_end(&writer->encoder.gzip);
+	writer->is_pending = !error;
+	return error;
+}
+
+int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
+                     bool is_complete)
+{
+	struct ppi_arena arena = { 0 };
+	struct label_words words;
+	bool is_made = enter_label_words(&writer->places, &words) &&
+	               ppi_sums_finish(&writer->sums);
+
+	writer->pending_samples = writer->sums.samples;
+	writer->pending_weight = writer->sums.weight;
+	ppi_gzip_begin(&writer->encoder.gzip);
+	if (is_made) {
+		put_mappings(writer);
+		put_locations(writer);
+		put_samples(writer, &words);
+		ppi_threads_each(&writer->threads, put_thread, writer);
+	}
+	if (is_made && run)
+		is_made = put_account(writer, &arena, run, is_complete);
+	ppi_arena_free(&arena);
+	ppi_sums_clear(&writer->sums);
+	writer->has_news = false;
+	return is_made ? end_portion(writer) : ENOMEM;
+}
+
+/* ---- the first portion ---- */
+
+/* Types, comments and times of a new file. */
+struct first {
+	struct ppi_writer *writer;
+	Ppi__Profile part;
+	bool failed;
+};
+
+static int64_t enter(struct first *first, const char *text)
+{
+	uint32_t number = ppi_places_string(&first->writer->places, text);
+
+	if (number == PPI_NONE)
+		first->failed = true;
+	return number;
+}
+
+static void add_comment(const char *line, void *context)
+{
+	struct first *first = context;
+	Ppi__Profile *part = &first->part;
+	int64_t *comments = realloc(
+		part->comment, (part->n_comment + 1) * sizeof(*comments));
+
+	if (!comments) {
+		first->failed = true;
+		return;
+	}
+	comments[part->n_comment++] = enter(first, line);
+	part->comment = comments;
+}
+
+static int64_t enter_unit(struct first *first, const struct ppi_event *event)
+{
+	return enter(first, event->unit == PORTPROF_UNIT_NANOSECONDS
+	                            ? "nanoseconds"
+	                            : "count");
+}
+
+static void put_types(struct first *first, const struct ppi_plan *plan)
+{
+	size_t events = plan->event_count;
+	Ppi__ValueType type = PPI__VALUE_TYPE__INIT;
+	char name[300], count_name[320];
+
+	for (size_t value = 0; value < 2 * events; value++) {
+		bool is_count = value < events;
+		size_t i = is_count ? value : 2 * events - 1 - value;
+
+		ppi_type_name(plan->events, i, name, sizeof(name));
+		snprintf(count_name, sizeof(count_name), "samples%s%s",
+		         i ? ":" : "", i ? name : "");
+		type.type = enter(first, is_count ? count_name : name);
+		type.unit = is_count ? enter(first, "count")
+		                     : enter_unit(first, &plan->events[i]);
+		ppi_encode(&first->writer->encoder, PPI_FIELD_SAMPLE_TYPE,
+		           &type);
+	}
+	ppi_encode(&first->writer->encoder, PPI_FIELD_PERIOD_TYPE, &type);
+	first->part.default_sample_type = type.type; /* the last one */
+}
+
+/* For people only: how far apart samples are in the first event's unit. */
+static int64_t period_of(const struct ppi_event *event)
+{
+	if (event->period)
+		return (int64_t)event->period;
+	if (event->rate_hz && event->unit == PORTPROF_UNIT_NANOSECONDS)
+		return (int64_t)(1000000000u / event->rate_hz);
+	return 0;
+}
+
+int ppi_portion_first(struct ppi_writer *writer, const struct ppi_run *run)
+{
+	struct first first = { .writer = writer, .part = PPI__PROFILE__INIT };
+	struct ppi_arena arena = { 0 };
+	struct timespec now;
+	const Ppi__Account *account;
+
+	ppi_gzip_begin(&writer->encoder.gzip);
+	put_types(&first, run->plan);
+	account = put_account(writer, &arena, run, false);
+	if (account)
+		ppi_account_say(account, false, add_comment, &first);
+	clock_gettime(CLOCK_REALTIME, &now);
+	first.part.time_nanos =
+		(int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	first.part.period = period_of(&run->plan->events[0]);
+	ppi_encode_part(&writer->encoder, &first.part);
+	free(first.part.comment);
+	ppi_arena_free(&arena);
+	return account && !first.failed ? end_portion(writer) : ENOMEM;
+}
