@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The seam of the perf backend: every operating system call it makes, typed.
+ * Also the bits of <linux/perf_event.h> that are newer than the oldest header
+ * we build with.
+ */
+#ifndef PERF_KERNEL_H
+#define PERF_KERNEL_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/perf_event.h>
+
+/*
+ * Each call returns 0 or a positive result, or a negative errno. `self` is
+ * NULL for the real kernel.
+ */
+struct perf_kernel {
+	/* perf_event_open(2); attr may be NULL, as probing wants it. */
+	int (*open_event)(void *self, struct perf_event_attr *attr, int64_t pid,
+	                  int cpu, int group_fd, unsigned long flags);
+	int (*control)(void *self, int fd, unsigned long request, void *arg);
+	ssize_t (*read_event)(void *self, int fd, void *buffer, size_t bytes);
+	int (*close_event)(void *self, int fd);
+	/* A shared, writable mapping of the event's ring. */
+	int (*map)(void *self, int fd, size_t bytes, void **address);
+	int (*unmap)(void *self, void *address, size_t bytes);
+
+	/* Clock ids of processes and threads: perf_clock_of_... */
+	int (*get_clock)(void *self, int32_t clock, uint64_t *ns);
+	/* Names in `folder` that are numbers: /proc/PID/task, /proc/self/fd.
+	 * *count is how many there are, also when more than room. */
+	int (*list_numbers)(void *self, const char *folder, int64_t *out,
+	                    size_t room, size_t *count);
+	ssize_t (*read_file)(void *self, const char *path, uint64_t offset,
+	                     void *buffer, size_t bytes);
+	int64_t (*get_pid)(void *self);
+	int64_t (*get_tid)(void *self);
+	int (*get_fd_limit)(void *self, uint64_t *soft);
+	size_t (*get_page_bytes)(void *self);
+
+	uint64_t user_ip_mask; /* sample_regs_user with the pc alone; 0 = no */
+	/* What the kernel was found to know (perf_attr.c); 0 = not asked. */
+	_Atomic uint32_t *features;
+	void *self;
+};
+
+/* The vtable hands the seam over untyped; this is the one cast. */
+static inline const struct perf_kernel *perf_kernel_of(const void *kernel)
+{
+	return kernel;
+}
+
+/* attr flag bits by their number in the 64-bit word after read_format:
+ * linux/perf_event.h of 5.12 and 5.13. */
+enum perf_flag_bit {
+	PERF_FLAG_BUILD_ID = 34,
+	PERF_FLAG_INHERIT_THREAD = 35,
+	PERF_FLAG_REMOVE_ON_EXEC = 36
+};
+
+enum {
+	PERF_READ_LOST = 1u << 4,            /* PERF_FORMAT_LOST, 6.0 */
+	PERF_MISC_BUILD_ID = 1u << 14,       /* in misc of MMAP2, 5.12 */
+	PERF_ATTR_BYTES = 112                /* up to sample_max_stack, 4.8 */
+};
+
+/* perf_event.h numbers the context markers of call chains down from here. */
+#define PERF_CHAIN_MARKER UINT64_C(0xfffffffffffff001)
+
+/* include/linux/posix-timers.h: how the kernel makes a clock id of a pid. */
+static inline int32_t perf_clock_of_process(int64_t pid)
+{
+	return (int32_t)(~(uint32_t)pid << 3 | 2u);
+}
+
+static inline int32_t perf_clock_of_thread(int64_t tid)
+{
+	return (int32_t)(~(uint32_t)tid << 3 | 6u);
+}
+
+extern const struct perf_kernel perf_kernel_real;
+
+#endif

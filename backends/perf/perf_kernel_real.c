@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The real calls behind the perf seam, nothing else. */
+#include "backends/perf/perf_kernel.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+enum { USER_IP_REGISTER = 8 };  /* PERF_REG_X86_IP, asm/perf_regs.h */
+#elif defined(__aarch64__)
+enum { USER_IP_REGISTER = 32 }; /* PERF_REG_ARM64_PC */
+#elif defined(__arm__)
+enum { USER_IP_REGISTER = 15 }; /* PERF_REG_ARM_PC */
+#else
+enum { USER_IP_REGISTER = -1 };
+#endif
+
+static int real_open_event(void *self, struct perf_event_attr *attr,
+                           int64_t pid, int cpu, int group_fd,
+                           unsigned long flags)
+{
+	long fd = syscall(SYS_perf_event_open, attr, (pid_t)pid, cpu, group_fd,
+	                  flags);
+
+	(void)self;
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int real_control(void *self, int fd, unsigned long request, void *arg)
+{
+	(void)self;
+	return ioctl(fd, request, arg) < 0 ? -errno : 0;
+}
+
+static ssize_t real_read_event(void *self, int fd, void *buffer, size_t bytes)
+{
+	ssize_t got = read(fd, buffer, bytes);
+
+	(void)self;
+	return got < 0 ? -errno : got;
+}
+
+static int real_close_event(void *self, int fd)
+{
+	(void)self;
+	return close(fd) < 0 ? -errno : 0;
+}
+
+static int real_map(void *self, int fd, size_t bytes, void **address)
+{
+	void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+	                    fd, 0);
+
+	(void)self;
+	if (mapped == MAP_FAILED)
+		return -errno;
+	*address = mapped;
+	return 0;
+}
+
+static int real_unmap(void *self, void *address, size_t bytes)
+{
+	(void)self;
+	return munmap(address, bytes) < 0 ? -errno : 0;
+}
+
+static int real_get_clock(void *self, int32_t clock, uint64_t *ns)
+{
+	struct timespec now;
+
+	(void)self;
+	if (clock_gettime((clockid_t)clock, &now) < 0)
+		return -errno;
+	*ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return 0;
+}
+
+static int real_list_numbers(void *self, const char *folder, int64_t *out,
+                             size_t room, size_t *count)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	size_t found = 0;
+
+	(void)self;
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+			continue;
+		if (found < room)
+			out[found] = strtoll(entry->d_name, NULL, 10);
+		found++;
+	}
+	closedir(dir);
+	*count = found;
+	return 0;
+}
+
+static ssize_t real_read_file(void *self, const char *path, uint64_t offset,
+                              void *buffer, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t got;
+
+	(void)self;
+	if (fd < 0)
+		return -errno;
+	got = pread(fd, buffer, bytes, (off_t)offset);
+	if (got < 0)
+		got = -errno;
+	close(fd);
+	return got;
+}
+
+static int64_t real_get_pid(void *self)
+{
+	(void)self;
+	return getpid();
+}
+
+static int64_t real_get_tid(void *self)
+{
+	(void)self;
+	return syscall(SYS_gettid);
+}
+
+static int real_get_fd_limit(void *self, uint64_t *soft)
+{
+	struct rlimit limit;
+
+	(void)self;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	*soft = limit.rlim_cur;
+	return 0;
+}
+
+static size_t real_get_page_bytes(void *self)
+{
+	(void)self;
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Asked once a process, whoever asks first. */
+static _Atomic uint32_t known_features;
+
+const struct perf_kernel perf_kernel_real = {
+	.open_event = real_open_event,
+	.control = real_control,
+	.read_event = real_read_event,
+	.close_event = real_close_event,
+	.map = real_map,
+	.unmap = real_unmap,
+	.get_clock = real_get_clock,
+	.list_numbers = real_list_numbers,
+	.read_file = real_read_file,
+	.get_pid = real_get_pid,
+	.get_tid = real_get_tid,
+	.get_fd_limit = real_get_fd_limit,
+	.get_page_bytes = real_get_page_bytes,
+	.user_ip_mask = USER_IP_REGISTER < 0
+		? 0 : UINT64_C(1) << (USER_IP_REGISTER & 63),
+	.features = &known_features,
+	.self = NULL,
+};
