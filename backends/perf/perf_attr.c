@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* From resolved events to perf_event_attr, and what this kernel knows. */
+#include "backends/perf/perf_attr.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+/* Nobody polls: the helper drains by time. A wakeup costs an interrupt, so
+ * it is put as far away as the kernel allows (it cuts this to the ring). */
+enum { NEVER_WAKE = 1 << 30 };
+
+void perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit)
+{
+	const size_t at = offsetof(struct perf_event_attr, read_format) + 8;
+	const uint16_t probe = 1;
+	uint64_t flags;
+
+	/* The kernel declares bit fields: they fill a word from its lowest
+	 * bit on little-endian machines, from its highest on others. */
+	memcpy(&flags, (char *)attr + at, sizeof(flags));
+	flags |= *(const unsigned char *)&probe ? UINT64_C(1) << bit
+	                                        : UINT64_C(1) << (63 - bit);
+	memcpy((char *)attr + at, &flags, sizeof(flags));
+}
+
+static void set_exclusions(const struct ppi_event *event,
+                           struct perf_event_attr *attr)
+{
+	const struct ppi_event_request *request = &event->request;
+
+	attr->exclude_user = !event->counts_user;
+	attr->exclude_kernel = !event->counts_kernel;
+	attr->exclude_hv = !(request->has_modes && request->hypervisor);
+	attr->exclude_host = request->exclude_host;
+	attr->exclude_guest = request->exclude_guest;
+}
+
+static void set_event(const struct ppi_event *event,
+                      struct perf_event_attr *attr)
+{
+	attr->type = event->type;
+	attr->config = event->config[0];
+	attr->config1 = event->config[1];
+	attr->config2 = event->config[2];
+	attr->precise_ip = event->precise & 3;
+	set_exclusions(event, attr);
+}
+
+static void set_inheritance(const struct perf_session_kind *kind,
+                            struct perf_event_attr *attr)
+{
+	attr->inherit = kind->inherits;
+	if (kind->inherits && !kind->follows_children &&
+	    kind->features & PERF_HAS_INHERIT_THREAD)
+		perf_attr_set_flag(attr, PERF_FLAG_INHERIT_THREAD);
+	attr->enable_on_exec = kind->enables_on_exec;
+	/* EINVAL together with enable_on_exec. */
+	if (kind->removes_on_exec && !kind->enables_on_exec &&
+	    kind->features & PERF_HAS_REMOVE_ON_EXEC)
+		perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
+}
+
+/* All events that write to one ring must have the same clock and shape. */
+static void set_shape(const struct perf_session_kind *kind,
+                      struct perf_event_attr *attr)
+{
+	attr->sample_type = kind->shape.sample_type;
+	attr->read_format = kind->shape.read_format;
+	attr->sample_id_all = 1;
+	attr->watermark = 1;
+	attr->wakeup_watermark = NEVER_WAKE;
+	if (kind->features & PERF_HAS_CLOCKID) {
+		attr->use_clockid = 1;
+		attr->clockid = CLOCK_MONOTONIC;
+	}
+	attr->sample_regs_user = kind->shape.user_ip_mask;
+	if (kind->shape.sample_type & PERF_SAMPLE_CALLCHAIN)
+		attr->sample_max_stack = (uint16_t)kind->shape.chain_depth;
+}
+
+void perf_attr_sample(const struct perf_session_kind *kind,
+                      const struct ppi_event *event, bool is_carrier,
+                      struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	set_event(event, attr);
+	set_shape(kind, attr);
+	set_inheritance(kind, attr);
+	attr->disabled = 1;
+	attr->pinned = event->request.pinned;
+	attr->exclusive = event->request.exclusive;
+	attr->exclude_callchain_kernel = !event->counts_kernel;
+	if (event->rate_hz) {
+		attr->freq = 1;
+		attr->sample_freq = event->rate_hz;
+	} else {
+		attr->sample_period = event->period;
+	}
+	if (!is_carrier)
+		return;
+	attr->task = 1;
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	if (kind->features & PERF_HAS_BUILD_ID)
+		perf_attr_set_flag(attr, PERF_FLAG_BUILD_ID);
+}
+
+void perf_attr_ring_owner(const struct perf_session_kind *kind,
+                          struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->disabled = 1;
+	set_shape(kind, attr);
+	/* It never samples; a chain or registers would only be refused. */
+	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_CALLCHAIN |
+	                                 PERF_SAMPLE_REGS_USER);
+	attr->sample_regs_user = 0;
+	attr->sample_max_stack = 0;
+}
+
+void perf_attr_count(const struct perf_session_kind *kind,
+                     const struct ppi_event *event, bool is_leader,
+                     struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	set_event(event, attr);
+	attr->read_format = kind->shape.read_format;
+	set_inheritance(kind, attr);
+	/* Members follow their leader. */
+	attr->disabled = is_leader;
+	if (!is_leader)
+		attr->enable_on_exec = 0;
+	attr->pinned = is_leader && event->request.pinned;
+	attr->exclusive = is_leader && event->request.exclusive;
+}
+
+void perf_attr_trial(const struct ppi_event *event,
+                     struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	set_event(event, attr);
+	attr->disabled = 1;
+	if (event->rate_hz) {
+		attr->freq = 1;
+		attr->sample_freq = event->rate_hz;
+	} else {
+		attr->sample_period = event->period;
+	}
+}
+
+static bool is_zero(const void *bytes, size_t count)
+{
+	const unsigned char *at = bytes;
+
+	while (count && !at[count - 1])
+		count--;
+	return count == 0;
+}
+
+int perf_open_attr(const struct perf_kernel *kernel,
+                   struct perf_event_attr *attr, int64_t pid, int cpu,
+                   int group_fd)
+{
+	int fd;
+
+	attr->size = PERF_ATTR_BYTES;
+	fd = kernel->open_event(kernel->self, attr, pid, cpu, group_fd,
+	                        PERF_FLAG_FD_CLOEXEC);
+	/* An older kernel writes the size it knows into the attr. */
+	if (fd == -E2BIG && attr->size >= PERF_ATTR_SIZE_VER0 &&
+	    attr->size < PERF_ATTR_BYTES &&
+	    is_zero((char *)attr + attr->size, PERF_ATTR_BYTES - attr->size))
+		fd = kernel->open_event(kernel->self, attr, pid, cpu, group_fd,
+		                        PERF_FLAG_FD_CLOEXEC);
+	return fd;
+}
+
+/* ---- what this kernel knows ---- */
+
+static void trial_of(uint32_t feature, const struct perf_kernel *kernel,
+                     struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_TASK_CLOCK;
+	attr->sample_period = 1000000;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->disabled = 1;
+	switch (feature) {
+	case PERF_HAS_INHERIT_READ:
+		attr->inherit = 1;
+		attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+		break;
+	case PERF_HAS_BUILD_ID:
+		attr->mmap = 1;
+		attr->mmap2 = 1;
+		perf_attr_set_flag(attr, PERF_FLAG_BUILD_ID);
+		break;
+	case PERF_HAS_LOST:
+		attr->read_format = PERF_READ_LOST;
+		break;
+	case PERF_HAS_INHERIT_THREAD:
+		attr->inherit = 1;
+		perf_attr_set_flag(attr, PERF_FLAG_INHERIT_THREAD);
+		break;
+	case PERF_HAS_REMOVE_ON_EXEC:
+		perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
+		break;
+	case PERF_HAS_CLOCKID:
+		attr->use_clockid = 1;
+		attr->clockid = CLOCK_MONOTONIC;
+		break;
+	case PERF_HAS_INHERIT_GROUP:
+		attr->inherit = 1;
+		attr->sample_period = 0;
+		attr->read_format = PERF_FORMAT_GROUP;
+		break;
+	case PERF_HAS_USER_IP:
+		attr->sample_type = PERF_SAMPLE_REGS_USER;
+		attr->sample_regs_user = kernel->user_ip_mask;
+		break;
+	default:
+		break;
+	}
+}
+
+/* 1 known, 0 not known, -1 cannot tell now. */
+static int try_feature(const struct perf_kernel *kernel, uint32_t feature)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	if (feature == PERF_HAS_USER_IP && !kernel->user_ip_mask)
+		return 0;
+	trial_of(feature, kernel, &attr);
+	fd = perf_open_attr(kernel, &attr, 0, -1, -1);
+	if (fd >= 0) {
+		kernel->close_event(kernel->self, fd);
+		return 1;
+	}
+	return fd == -EINVAL || fd == -E2BIG || fd == -EOPNOTSUPP ||
+	       fd == -EACCES ? 0 : -1;
+}
+
+uint32_t perf_features(const struct perf_kernel *kernel)
+{
+	uint32_t found = atomic_load(kernel->features);
+	bool is_sure = true;
+
+	if (found & PERF_FEATURES_KNOWN)
+		return found;
+	found = 0;
+	if (try_feature(kernel, 0) != 1)
+		return 0; /* nothing opens: the caller's open says why */
+	for (unsigned bit = 0; 1u << bit <= PERF_HAS_USER_IP; bit++) {
+		int answer = try_feature(kernel, 1u << bit);
+
+		if (answer > 0)
+			found |= 1u << bit;
+		is_sure = is_sure && answer >= 0;
+	}
+	if (is_sure)
+		atomic_store(kernel->features, found | PERF_FEATURES_KNOWN);
+	return found;
+}

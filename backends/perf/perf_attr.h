@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* From resolved events to perf_event_attr, and what this kernel knows. */
+#ifndef PERF_ATTR_H
+#define PERF_ATTR_H
+
+#include "backends/backend.h"
+#include "backends/perf/perf_kernel.h"
+
+/* Optional parts of the interface, each found by trying it once a process. */
+enum perf_feature {
+	PERF_HAS_INHERIT_READ = 1u << 0,   /* SAMPLE_READ of inherited, 6.12 */
+	PERF_HAS_BUILD_ID = 1u << 1,       /* 5.12 */
+	PERF_HAS_LOST = 1u << 2,           /* read_format LOST, 6.0 */
+	PERF_HAS_INHERIT_THREAD = 1u << 3, /* 5.13 */
+	PERF_HAS_REMOVE_ON_EXEC = 1u << 4, /* 5.13 */
+	PERF_HAS_CLOCKID = 1u << 5,        /* 4.1 */
+	PERF_HAS_INHERIT_GROUP = 1u << 6,  /* counting, read as a group */
+	PERF_HAS_USER_IP = 1u << 7,        /* REGS_USER, the pc alone */
+	PERF_FEATURES_KNOWN = 1u << 31
+};
+
+/*
+ * Try each part with an event that is closed at once. Answers are kept in
+ * kernel->features, unless a limit (EMFILE, say) spoiled one.
+ */
+uint32_t perf_features(const struct perf_kernel *kernel);
+
+/* What the words of samples and of trailers mean: the same for all events of
+ * a session, so that records can be read before their event is known. */
+struct perf_shape {
+	uint64_t sample_type;
+	uint64_t read_format;
+	uint64_t user_ip_mask;
+	unsigned chain_depth;
+};
+
+/* What all attrs of a session share. */
+struct perf_session_kind {
+	uint32_t features;
+	struct perf_shape shape;
+	bool inherits;         /* children of the thread get copies */
+	bool follows_children; /* not only threads: processes too */
+	bool removes_on_exec;
+	bool enables_on_exec;
+};
+
+void perf_attr_sample(const struct perf_session_kind *kind,
+                      const struct ppi_event *event, bool is_carrier,
+                      struct perf_event_attr *attr);
+/* The event that only owns a CPU's ring. */
+void perf_attr_ring_owner(const struct perf_session_kind *kind,
+                          struct perf_event_attr *attr);
+void perf_attr_count(const struct perf_session_kind *kind,
+                     const struct ppi_event *event, bool is_leader,
+                     struct perf_event_attr *attr);
+
+/* The smallest attr that asks whether this user may use `event` at all. */
+void perf_attr_trial(const struct ppi_event *event,
+                     struct perf_event_attr *attr);
+
+/*
+ * Open with close-on-exec. A kernel that knows a shorter attr gets one, if
+ * the rest is zero. Returns a descriptor or a negative errno.
+ */
+int perf_open_attr(const struct perf_kernel *kernel,
+                   struct perf_event_attr *attr, int64_t pid, int cpu,
+                   int group_fd);
+
+/* Set one of enum perf_flag_bit. */
+void perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit);
+
+#endif
