@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernel records taken apart. The order of fields is that of
+ * include/uapi/linux/perf_event.h, enum perf_event_type.
+ */
+#include "backends/perf/perf_decode.h"
+
+#include <string.h>
+
+/* Reads words from the front; once it fails it stays failed. */
+struct reader {
+	const unsigned char *at;
+	size_t left;
+	bool has_failed;
+};
+
+static uint64_t next(struct reader *reader)
+{
+	uint64_t word = 0;
+
+	if (reader->left < sizeof(word)) {
+		reader->has_failed = true;
+		return 0;
+	}
+	memcpy(&word, reader->at, sizeof(word));
+	reader->at += sizeof(word);
+	reader->left -= sizeof(word);
+	return word;
+}
+
+/* Two 32-bit numbers that share a word, in memory order. */
+static void next_pair(struct reader *reader, uint32_t *first, uint32_t *second)
+{
+	uint64_t word = next(reader);
+	uint32_t pair[2];
+
+	memcpy(pair, &word, sizeof(pair));
+	*first = pair[0];
+	*second = pair[1];
+}
+
+static size_t has(const struct perf_shape *shape, uint64_t bit)
+{
+	return (shape->sample_type & bit) != 0;
+}
+
+size_t perf_time_in_sample(const struct perf_shape *shape)
+{
+	return 8 * (1 + has(shape, PERF_SAMPLE_IDENTIFIER) +
+	            has(shape, PERF_SAMPLE_IP) + has(shape, PERF_SAMPLE_TID));
+}
+
+size_t perf_time_from_end(const struct perf_shape *shape)
+{
+	return 8 * (1 + has(shape, PERF_SAMPLE_CPU) +
+	            has(shape, PERF_SAMPLE_IDENTIFIER));
+}
+
+static void read_values(const struct perf_shape *shape, struct reader *reader,
+                        struct perf_seen *seen)
+{
+	seen->value = next(reader);
+	if (shape->read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) {
+		seen->thread_time = next(reader);
+		seen->has_thread_time = true;
+	}
+	if (shape->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		seen->running = next(reader);
+	if (shape->read_format & PERF_FORMAT_ID)
+		next(reader);
+	if (shape->read_format & PERF_READ_LOST)
+		next(reader);
+}
+
+static void read_chain(struct reader *reader, struct perf_seen *seen)
+{
+	uint64_t words = next(reader);
+
+	if (words > reader->left / 8) {
+		reader->has_failed = true;
+		return;
+	}
+	/* Records lie at multiples of 8, and so does all in them. */
+	seen->chain = (const uint64_t *)(const void *)reader->at;
+	seen->chain_words = (size_t)words;
+	reader->at += words * 8;
+	reader->left -= (size_t)words * 8;
+}
+
+static void decode_sample(const struct perf_shape *shape,
+                          struct reader *reader, struct perf_seen *seen)
+{
+	uint32_t reserved;
+
+	if (has(shape, PERF_SAMPLE_IDENTIFIER)) {
+		seen->id = next(reader);
+		seen->has_id = true;
+	}
+	if (has(shape, PERF_SAMPLE_IP))
+		seen->ip = next(reader);
+	if (has(shape, PERF_SAMPLE_TID))
+		next_pair(reader, &seen->pid, &seen->tid);
+	if (has(shape, PERF_SAMPLE_TIME)) {
+		seen->time_ns = next(reader);
+		seen->has_time = true;
+	}
+	if (has(shape, PERF_SAMPLE_CPU)) {
+		next_pair(reader, &seen->cpu, &reserved);
+		seen->has_cpu = true;
+	}
+	if (has(shape, PERF_SAMPLE_PERIOD))
+		seen->period = next(reader);
+	if (has(shape, PERF_SAMPLE_READ))
+		read_values(shape, reader, seen);
+	if (has(shape, PERF_SAMPLE_CALLCHAIN))
+		read_chain(reader, seen);
+	/* No registers follow where there is no user context. */
+	if (has(shape, PERF_SAMPLE_REGS_USER) && next(reader) != 0) {
+		seen->user_ip = next(reader);
+		seen->has_user_ip = true;
+	}
+}
+
+/* The words that sample_id_all puts at the end of other records. */
+static void decode_trailer(const struct perf_shape *shape,
+                           struct reader *reader, struct perf_seen *seen)
+{
+	size_t bytes = 8 * (has(shape, PERF_SAMPLE_TID) +
+	                    has(shape, PERF_SAMPLE_TIME) +
+	                    has(shape, PERF_SAMPLE_CPU) +
+	                    has(shape, PERF_SAMPLE_IDENTIFIER));
+	struct reader end = *reader;
+	uint32_t unused;
+
+	if (reader->left < bytes) {
+		reader->has_failed = true;
+		return;
+	}
+	reader->left -= bytes;
+	end.at += reader->left;
+	end.left = bytes;
+	if (has(shape, PERF_SAMPLE_TID))
+		next_pair(&end, &seen->pid, &seen->tid);
+	if (has(shape, PERF_SAMPLE_TIME)) {
+		seen->time_ns = next(&end);
+		seen->has_time = true;
+	}
+	if (has(shape, PERF_SAMPLE_CPU)) {
+		next_pair(&end, &seen->cpu, &unused);
+		seen->has_cpu = true;
+	}
+	if (has(shape, PERF_SAMPLE_IDENTIFIER)) {
+		seen->id = next(&end);
+		seen->has_id = true;
+	}
+}
+
+static void read_name(struct reader *reader, struct perf_seen *seen)
+{
+	if (reader->left == 0 || !memchr(reader->at, 0, reader->left))
+		reader->has_failed = true;
+	else
+		seen->name = (const char *)reader->at;
+}
+
+static void decode_mapping(struct reader *reader, uint16_t misc,
+                           struct perf_seen *seen)
+{
+	const unsigned char *inode;
+
+	next_pair(reader, &seen->pid, &seen->tid);
+	seen->address = next(reader);
+	seen->length = next(reader);
+	seen->file_offset = next(reader);
+	if (seen->type == PERF_RECORD_MMAP2) {
+		/* Device and inode, or a length byte, three reserved bytes
+		 * and 20 bytes of build-id in the same place. */
+		inode = reader->at;
+		next(reader);
+		next(reader);
+		next(reader);
+		if (misc & PERF_MISC_BUILD_ID && !reader->has_failed &&
+		    inode[0] <= PORTPROF_BUILD_ID_BYTES) {
+			seen->build_id_bytes = inode[0];
+			seen->build_id = inode + 4;
+		}
+		next(reader); /* protection, flags */
+	}
+	read_name(reader, seen);
+}
+
+static void decode_other(const struct perf_shape *shape,
+                         struct reader *reader, uint16_t misc,
+                         struct perf_seen *seen)
+{
+	uint32_t pid, tid;
+
+	decode_trailer(shape, reader, seen);
+	switch (seen->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		decode_mapping(reader, misc, seen);
+		break;
+	case PERF_RECORD_COMM:
+		next_pair(reader, &seen->pid, &seen->tid);
+		seen->is_exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+		read_name(reader, seen);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		next_pair(reader, &pid, &seen->parent_pid);
+		next_pair(reader, &tid, &seen->parent_tid);
+		seen->pid = pid;
+		seen->tid = tid;
+		break;
+	case PERF_RECORD_LOST:
+		next(reader);
+		seen->lost = next(reader);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		seen->lost = next(reader);
+		break;
+	default:
+		break;
+	}
+}
+
+bool perf_decode(const struct perf_shape *shape, const void *record,
+                 size_t bytes, struct perf_seen *seen)
+{
+	struct perf_event_header header;
+	struct reader reader = { .has_failed = false };
+
+	memset(seen, 0, sizeof(*seen));
+	if (bytes < sizeof(header))
+		return false;
+	memcpy(&header, record, sizeof(header));
+	reader.at = (const unsigned char *)record + sizeof(header);
+	reader.left = bytes - sizeof(header);
+	seen->type = header.type;
+	seen->is_kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+	                  PERF_RECORD_MISC_KERNEL;
+	if (header.type == PERF_RECORD_SAMPLE)
+		decode_sample(shape, &reader, seen);
+	else
+		decode_other(shape, &reader, header.misc, seen);
+	return !reader.has_failed;
+}
+
+size_t perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
+                        size_t room)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < words && count < room; i++)
+		if (chain[i] < PERF_CHAIN_MARKER)
+			out[count++] = chain[i];
+	return count;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernel records taken apart; nothing in them is trusted. */
+#ifndef PERF_DECODE_H
+#define PERF_DECODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/perf/perf_attr.h"
+
+/* What one kernel record says. Pointers lead into the record. */
+struct perf_seen {
+	uint32_t type; /* PERF_RECORD_ */
+	bool is_kernel;
+	bool is_exec;      /* COMM: because of exec */
+	bool has_time, has_cpu, has_id, has_thread_time, has_user_ip;
+	uint32_t pid, tid;
+	uint32_t parent_pid, parent_tid; /* FORK, EXIT */
+	uint32_t cpu;
+	uint64_t id, time_ns;
+
+	/* SAMPLE */
+	uint64_t ip, period, user_ip;
+	uint64_t value;       /* READ: the event's own count */
+	uint64_t thread_time; /* READ: time enabled */
+	uint64_t running;     /* READ: time running, if asked for */
+	const uint64_t *chain;
+	size_t chain_words;   /* markers included */
+
+	uint64_t lost;        /* LOST, LOST_SAMPLES */
+
+	/* MMAP, MMAP2, COMM */
+	uint64_t address, length, file_offset;
+	const unsigned char *build_id;
+	size_t build_id_bytes;
+	const char *name; /* zero-terminated within the record */
+};
+
+/* Byte of the word that holds the time in a sample, and how far from its end
+ * in any other record. */
+size_t perf_time_in_sample(const struct perf_shape *shape);
+size_t perf_time_from_end(const struct perf_shape *shape);
+
+/*
+ * Take a record of `bytes` bytes apart. False when it is too short for what
+ * it must hold; a type that we do not know is true, with `type` alone.
+ */
+bool perf_decode(const struct perf_shape *shape, const void *record,
+                 size_t bytes, struct perf_seen *seen);
+
+/* Copy a chain without the kernel's context markers, at most `room`
+ * addresses; returns how many. */
+size_t perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
+                        size_t room);
+
+#endif
