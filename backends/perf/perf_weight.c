@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* What each sample stands for: the table of threads behind it. */
+#include "backends/perf/perf_weight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 64 };
+
+/* Fibonacci hashing: tids are dense, so any spread will do. */
+static size_t home_of(const struct perf_weights *weights, uint32_t tid)
+{
+	return (size_t)(tid * UINT32_C(2654435769)) & (weights->room - 1);
+}
+
+static size_t slot_of(const struct perf_weights *weights, uint32_t tid)
+{
+	size_t at = home_of(weights, tid);
+
+	while (weights->slots[at] && weights->slots[at]->tid != tid)
+		at = (at + 1) & (weights->room - 1);
+	return at;
+}
+
+bool perf_weights_init(struct perf_weights *weights, size_t event_count)
+{
+	memset(weights, 0, sizeof(*weights));
+	weights->slots = calloc(FIRST_ROOM, sizeof(*weights->slots));
+	weights->room = weights->slots ? FIRST_ROOM : 0;
+	weights->event_count = event_count;
+	return weights->slots != NULL;
+}
+
+static void free_thread(struct perf_thread *thread)
+{
+	if (thread)
+		free(thread->streams);
+	free(thread);
+}
+
+void perf_weights_free(struct perf_weights *weights)
+{
+	for (size_t i = 0; i < weights->room; i++)
+		free_thread(weights->slots[i]);
+	free(weights->slots);
+	memset(weights, 0, sizeof(*weights));
+}
+
+struct perf_thread *perf_weights_find(const struct perf_weights *weights,
+                                      uint32_t tid)
+{
+	return weights->room ? weights->slots[slot_of(weights, tid)] : NULL;
+}
+
+/* Keep at most half of the slots in use. */
+static bool grow(struct perf_weights *weights)
+{
+	struct perf_weights larger = *weights;
+
+	if (weights->count < weights->room / 2)
+		return true;
+	larger.room = weights->room * 2;
+	larger.slots = calloc(larger.room, sizeof(*larger.slots));
+	if (!larger.slots)
+		return false;
+	for (size_t i = 0; i < weights->room; i++)
+		if (weights->slots[i])
+			larger.slots[slot_of(&larger, weights->slots[i]->tid)] =
+				weights->slots[i];
+	free(weights->slots);
+	*weights = larger;
+	return true;
+}
+
+struct perf_thread *perf_weights_add(struct perf_weights *weights,
+                                     uint32_t tid)
+{
+	struct perf_thread *thread = perf_weights_find(weights, tid);
+
+	if (thread)
+		return thread;
+	if (weights->count >= PERF_THREADS_MAX || !grow(weights))
+		return NULL;
+	thread = calloc(1, sizeof(*thread) + weights->event_count *
+	                                     sizeof(thread->progress[0]));
+	if (!thread)
+		return NULL;
+	thread->tid = tid;
+	weights->slots[slot_of(weights, tid)] = thread;
+	weights->count++;
+	return thread;
+}
+
+void perf_weights_end(struct perf_weights *weights, uint32_t tid)
+{
+	const size_t mask = weights->room - 1;
+	size_t hole, at;
+
+	if (!perf_weights_find(weights, tid))
+		return;
+	hole = slot_of(weights, tid);
+	free_thread(weights->slots[hole]);
+	weights->slots[hole] = NULL;
+	weights->count--;
+	/* Move up those that had to go past the hole to find a place. */
+	for (at = (hole + 1) & mask; weights->slots[at]; at = (at + 1) & mask) {
+		size_t home = home_of(weights, weights->slots[at]->tid);
+
+		if (((at - home) & mask) < ((at - hole) & mask))
+			continue;
+		weights->slots[hole] = weights->slots[at];
+		weights->slots[at] = NULL;
+		hole = at;
+	}
+}
+
+static struct perf_stream *find_stream(struct perf_thread *thread, uint64_t id)
+{
+	for (size_t i = 0; i < thread->stream_count; i++)
+		if (thread->streams[i].id == id)
+			return &thread->streams[i];
+	return NULL;
+}
+
+static struct perf_stream *add_stream(struct perf_thread *thread,
+                                      const struct perf_reading *reading)
+{
+	struct perf_stream *stream;
+
+	if (thread->stream_count == thread->stream_room) {
+		size_t room = thread->stream_room ? thread->stream_room * 2 : 2;
+
+		stream = realloc(thread->streams, room * sizeof(*stream));
+		if (!stream)
+			return NULL;
+		thread->streams = stream;
+		thread->stream_room = room;
+	}
+	stream = &thread->streams[thread->stream_count++];
+	stream->id = reading->id;
+	stream->event = reading->event;
+	stream->value = 0;
+	return stream;
+}
+
+/* Counts do not go back: this is another thread under the same number, and
+ * the record of the first one's end was lost. */
+static void begin_again(struct perf_weights *weights,
+                        struct perf_thread *thread)
+{
+	thread->stream_count = 0;
+	thread->is_direct = false;
+	thread->has_mixed_times = false;
+	memset(thread->progress, 0,
+	       weights->event_count * sizeof(thread->progress[0]));
+}
+
+bool perf_weights_take(struct perf_weights *weights,
+                       const struct perf_reading *reading, uint64_t *weight)
+{
+	struct perf_thread *thread = perf_weights_add(weights, reading->tid);
+	struct perf_progress *progress;
+	struct perf_stream *stream;
+	uint64_t reached;
+
+	if (!thread)
+		return false;
+	stream = find_stream(thread, reading->id);
+	if (stream && reading->value < stream->value) {
+		begin_again(weights, thread);
+		stream = NULL;
+	}
+	if (!stream)
+		stream = add_stream(thread, reading);
+	if (!stream)
+		return false;
+	progress = &thread->progress[reading->event];
+	progress->counted += reading->value - stream->value;
+	stream->value = reading->value;
+
+	reached = progress->counted;
+	if (reading->thread_time && !thread->has_mixed_times)
+		reached = reading->thread_time;
+	*weight = reached > progress->emitted ? reached - progress->emitted : 0;
+	progress->emitted += *weight;
+	return true;
+}
+
+void perf_weights_drop_stream(struct perf_weights *weights, uint64_t id)
+{
+	for (size_t i = 0; i < weights->room; i++) {
+		struct perf_thread *thread = weights->slots[i];
+		struct perf_stream *stream =
+			thread ? find_stream(thread, id) : NULL;
+
+		if (!stream)
+			continue;
+		thread->progress[stream->event].counted -= stream->value;
+		*stream = thread->streams[--thread->stream_count];
+	}
+}
+
+void perf_weights_mix_all(struct perf_weights *weights)
+{
+	for (size_t i = 0; i < weights->room; i++)
+		if (weights->slots[i] && weights->slots[i]->is_direct)
+			weights->slots[i]->has_mixed_times = true;
+}

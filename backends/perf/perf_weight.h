@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each sample stands for. The weight of a sample is what its thread's
+ * own count grew by since the thread's last sample, so that the sum is the
+ * measured total also when the kernel was late, dropped a sample in kernel
+ * mode, or lost it.
+ *
+ * An event that is open on each CPU counts each thread once per CPU. For CPU
+ * time there is a better number than the sum of those: the time an event was
+ * enabled is the thread's time on all CPUs (kernel/events/core.c,
+ * perf_event_update_time: an event of another CPU is inactive, and time goes
+ * on). It serves until a copy of the event, inherited by a child, ends: the
+ * kernel then adds the child's time to the parent's (sync_child_event).
+ */
+#ifndef PERF_WEIGHT_H
+#define PERF_WEIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* More live threads than this get the period as weight. */
+enum { PERF_THREADS_MAX = 65536 };
+
+/* What one thread was last seen at, in one kernel event. */
+struct perf_stream {
+	uint64_t id;
+	uint64_t value;
+	uint32_t event;
+};
+
+/* One thread and one event of the session. */
+struct perf_progress {
+	uint64_t counted; /* sum of its streams' values */
+	uint64_t emitted; /* sum of weights given */
+};
+
+struct perf_thread {
+	uint32_t tid;
+	bool is_direct;       /* some events were opened for this very thread */
+	bool has_mixed_times; /* time enabled holds ended children's, too */
+	size_t stream_count, stream_room;
+	struct perf_stream *streams;
+	struct perf_progress progress[];
+};
+
+struct perf_weights {
+	struct perf_thread **slots; /* open addressing by tid */
+	size_t room, count;
+	size_t event_count;
+};
+
+struct perf_reading {
+	uint32_t tid;
+	uint32_t event;
+	uint64_t id;
+	uint64_t value;
+	uint64_t thread_time; /* 0 = this event has none */
+};
+
+bool perf_weights_init(struct perf_weights *weights, size_t event_count);
+void perf_weights_free(struct perf_weights *weights);
+
+/* NULL when not known. */
+struct perf_thread *perf_weights_find(const struct perf_weights *weights,
+                                      uint32_t tid);
+
+/* Known from now on; NULL when out of memory or above PERF_THREADS_MAX. */
+struct perf_thread *perf_weights_add(struct perf_weights *weights,
+                                     uint32_t tid);
+
+/* The thread has ended; its tid may be given to another. */
+void perf_weights_end(struct perf_weights *weights, uint32_t tid);
+
+/* The weight of one sample; false when the thread could not be kept. */
+bool perf_weights_take(struct perf_weights *weights,
+                       const struct perf_reading *reading, uint64_t *weight);
+
+/* The kernel event `id` turned out to count what another counts: as if it had
+ * never been. What it gave is made up for by the other's next samples. */
+void perf_weights_drop_stream(struct perf_weights *weights, uint64_t id);
+
+/* An EXIT record may be missing: trust no direct thread's time any more. */
+void perf_weights_mix_all(struct perf_weights *weights);
+
+#endif
