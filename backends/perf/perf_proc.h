@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* What /proc and /sys tell the perf backend. */
+#ifndef PERF_PROC_H
+#define PERF_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/perf/perf_kernel.h"
+
+enum { PERF_PATH_ROOM = 4096 };
+
+/* The number a small file begins with, or `otherwise`. */
+int64_t perf_proc_number(const struct perf_kernel *kernel, const char *path,
+                         int64_t otherwise);
+
+/* Read a small text file, cut to the room, zero-terminated; false if it
+ * cannot be read. */
+bool perf_proc_text(const struct perf_kernel *kernel, const char *path,
+                    char *out, size_t room);
+
+/* The CPUs that are online, ascending. *cpus is the caller's to free. 0 or a
+ * negative errno. */
+int perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
+                   size_t *count);
+
+/* The threads of a process, ascending; same rules. pid 0 = this process. */
+int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
+                      int64_t **tids, size_t *count);
+
+/* Descriptors that this process may still open. */
+uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit);
+
+/* A thread's name; false when it is gone. */
+bool perf_proc_thread_name(const struct perf_kernel *kernel, int64_t pid,
+                           int64_t tid, char *out, size_t room);
+
+/* CPU time of a thread of another process, in ns. */
+bool perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
+                           int64_t tid, uint64_t *ns);
+
+/* One executable mapping of a process. */
+struct perf_mapping {
+	uint64_t start, end, file_offset;
+	char path[PERF_PATH_ROOM]; /* "" when there is none */
+};
+
+/* Call back for each executable mapping of a process. */
+typedef void (*perf_mapping_fn)(void *context,
+                                const struct perf_mapping *mapping);
+void perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
+                        perf_mapping_fn take, void *context);
+
+/* One line of /proc/PID/maps; false unless it is executable and well-formed. */
+bool perf_proc_parse_mapping(const char *line, struct perf_mapping *mapping);
+
+/*
+ * The build-id of an ELF file as the process `pid` sees it (its root may be
+ * another); 0 bytes when there is none or the file cannot be read.
+ */
+size_t perf_build_id(const struct perf_kernel *kernel, int64_t pid,
+                     const char *path, unsigned char *out, size_t room);
+
+#endif
