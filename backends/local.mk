@@ -14,16 +14,6 @@ libportprof_core_la_SOURCES += \
 	backends/shared/ticks.c \
 	backends/shared/ticks.h
 
-if HAVE_PERF_HEADERS
-libportprof_core_la_SOURCES += \
-	backends/perf/perf_describe.c \
-	backends/perf/perf_events.c \
-	backends/perf/perf_events.h \
-	backends/perf/perf_names.c \
-	backends/perf/perf_names.h \
-	backends/perf/perf_tables.h \
-	backends/perf/perf_unknown.c
-endif
-
+include backends/perf/local.mk
 include backends/timer/local.mk
 include backends/itimer/local.mk

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# backends/perf/: needs <linux/perf_event.h>; calls Linux in
+# perf_kernel_real.c alone.
+
+if HAVE_PERF_HEADERS
+libportprof_core_la_SOURCES += \
+	backends/perf/perf.c \
+	backends/perf/perf_account.c \
+	backends/perf/perf_attach.c \
+	backends/perf/perf_attr.c \
+	backends/perf/perf_attr.h \
+	backends/perf/perf_build_id.c \
+	backends/perf/perf_count.c \
+	backends/perf/perf_decode.c \
+	backends/perf/perf_decode.h \
+	backends/perf/perf_describe.c \
+	backends/perf/perf_drain.c \
+	backends/perf/perf_events.c \
+	backends/perf/perf_events.h \
+	backends/perf/perf_kernel.h \
+	backends/perf/perf_merge.c \
+	backends/perf/perf_names.c \
+	backends/perf/perf_names.h \
+	backends/perf/perf_open.c \
+	backends/perf/perf_pending.c \
+	backends/perf/perf_probe.c \
+	backends/perf/perf_proc.c \
+	backends/perf/perf_proc.h \
+	backends/perf/perf_resolve.c \
+	backends/perf/perf_ring.c \
+	backends/perf/perf_ring.h \
+	backends/perf/perf_state.h \
+	backends/perf/perf_tables.h \
+	backends/perf/perf_threads.c \
+	backends/perf/perf_unknown.c \
+	backends/perf/perf_weight.c \
+	backends/perf/perf_weight.h \
+	backends/perf/perf_words.c
+endif
+
+if BACKEND_PERF
+libportprof_core_la_SOURCES += \
+	backends/perf/perf_kernel_real.c
+endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The perf backend: perf_event_open(2). Samples go to kernel rings that the
+ * helper thread empties; no signal is ever sent. doc/platforms/linux.md says
+ * what the kernel does underneath.
+ */
+#include "config.h"
+
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PERF_CAPS                                                          \
+	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_COUNT | PORTPROF_CAP_GROUP |   \
+	 PORTPROF_CAP_EVENTS | PORTPROF_CAP_HARDWARE |                     \
+	 PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE |                \
+	 PORTPROF_CAP_KERNEL | PORTPROF_CAP_CHAIN | PORTPROF_CAP_PID_TID | \
+	 PORTPROF_CAP_TIME | PORTPROF_CAP_CPU | PORTPROF_CAP_PROCESS |     \
+	 PORTPROF_CAP_THREAD | PORTPROF_CAP_ATTACH |                       \
+	 PORTPROF_CAP_CHILDREN | PORTPROF_CAP_FAIR |                       \
+	 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_MODULES)
+
+static void perf_probe(const void *kernel, struct ppi_probe *out)
+{
+	out->caps = PERF_CAPS;
+	perf_probe_ladder(perf_kernel_of(kernel), out);
+}
+
+static portprof_status perf_resolve(const void *kernel,
+                                    const struct ppi_event_request *request,
+                                    enum ppi_mode mode,
+                                    struct ppi_event *event,
+                                    struct ppi_diag *why)
+{
+	return perf_resolve_event(perf_kernel_of(kernel), request, mode, event,
+	                          why);
+}
+
+static portprof_status perf_open(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why)
+{
+	const struct ppi_target *target = &bs->plan->target;
+
+	if (target->kind == PPI_TARGET_TID && bs->plan->follow_children)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open session",
+		                "children are followed for a process or a "
+		                "command, not for one thread");
+	return bs->plan->mode == PPI_COUNT ? perf_open_counting(bs, why)
+	                                   : perf_open_sampling(bs, why);
+}
+
+/* Turn all on or off. Members of a group follow their leader. */
+static portprof_status control_all(struct ppi_backend_session *bs,
+                                   unsigned long request, const char *step,
+                                   struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	int failed = 0;
+
+	for (size_t i = 0; i < state->source_count; i++) {
+		const struct perf_source *source = &state->sources[i];
+		int error = 0;
+
+		if (state->layout != PERF_NO_RINGS || source->leader < 0)
+			error = kernel->control(kernel->self, source->fd,
+			                        request, NULL);
+		failed = error < 0 ? -error : failed;
+	}
+	if (failed == 0)
+		return PORTPROF_OK;
+	return ppi_fail(why, PORTPROF_E_SYSTEM, failed, step,
+	                "the kernel refused to switch an open event: %s",
+	                strerror(failed));
+}
+
+/* The kernel starts a command's events at its exec, once. From then on they
+ * are ours to start: something was enabled for some time. */
+static bool has_begun(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	uint64_t words[PERF_READ_ROOM] = { 0 };
+
+	if (!state->awaits_exec)
+		return true;
+	/* Word 1 is the time enabled, in a group's reading and in a lone
+	 * event's alike. */
+	for (size_t i = 0; i < state->source_count && state->awaits_exec; i++)
+		if (kernel->read_event(kernel->self, state->sources[i].fd,
+		                       words, sizeof(words)) > 8 && words[1])
+			state->awaits_exec = false;
+	return !state->awaits_exec;
+}
+
+static portprof_status perf_start(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status = PORTPROF_OK;
+
+	if (state->is_running)
+		return PORTPROF_OK;
+	perf_clock_start(bs);
+	if (has_begun(bs))
+		status = control_all(bs, PERF_EVENT_IOC_ENABLE, "start", why);
+	if (status == PORTPROF_OK)
+		state->is_running = true;
+	else
+		control_all(bs, PERF_EVENT_IOC_DISABLE, "start", NULL);
+	return status;
+}
+
+static portprof_status perf_stop(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status;
+
+	if (!state->is_running)
+		return PORTPROF_OK;
+	/* When each call has returned no record of that event follows: it
+	 * interrupts the CPU that the event runs on. */
+	status = control_all(bs, PERF_EVENT_IOC_DISABLE, "stop", why);
+	perf_clock_stop(bs);
+	state->is_running = false;
+	return status;
+}
+
+static portprof_status perf_drain(struct ppi_backend_session *bs,
+                                  struct ppi_room *room)
+{
+	if (perf_state_of(bs)->layout == PERF_NO_RINGS)
+		return PORTPROF_OK;
+	return perf_drain_rings(bs, room);
+}
+
+static portprof_status perf_count(struct ppi_backend_session *bs,
+                                  portprof_count *out, size_t count)
+{
+	if (perf_state_of(bs)->layout != PERF_NO_RINGS)
+		return PORTPROF_E_UNSUPPORTED;
+	return perf_read_counts(bs, out, count);
+}
+
+static portprof_status perf_stats(struct ppi_backend_session *bs, size_t event,
+                                  struct ppi_account *out)
+{
+	perf_account(bs, event, out);
+	return PORTPROF_OK;
+}
+
+static void perf_close(struct ppi_backend_session *bs)
+{
+	perf_release(bs);
+}
+
+#ifdef PPI_BACKEND_PERF
+#define REAL_KERNEL &perf_kernel_real
+#else
+#define REAL_KERNEL NULL
+#endif
+
+const struct ppi_backend_ops ppi_backend_perf = {
+	.abi = PPI_BACKEND_ABI,
+	.name = "perf",
+	.summary = "Linux perf events: samples without signals, and counters",
+	.caps = PERF_CAPS,
+	.rank = 30,
+	.state_size = sizeof(struct perf_state),
+	.real_kernel = REAL_KERNEL,
+	.probe = perf_probe,
+	.resolve = perf_resolve,
+	.open = perf_open,
+	.start = perf_start,
+	.stop = perf_stop,
+	.drain = perf_drain,
+	.count = perf_count,
+	.stats = perf_stats,
+	.close = perf_close,
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening and closing the kernel events and rings of single threads. */
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/perf/perf_proc.h"
+
+enum { PORT_FREE = -1 };
+
+struct perf_source *perf_add_source(struct perf_state *state,
+                                    const struct perf_source *source)
+{
+	size_t at = state->source_count;
+
+	if (at == state->source_room) {
+		size_t room = at ? at * 2 : 16;
+		struct perf_source *more =
+			realloc(state->sources, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		state->sources = more;
+		state->source_room = room;
+	}
+	/* The kernel counts ids up, so the place is nearly always the end. */
+	while (at > 0 && state->sources[at - 1].id > source->id)
+		at--;
+	memmove(&state->sources[at + 1], &state->sources[at],
+	        (state->source_count - at) * sizeof(*source));
+	state->sources[at] = *source;
+	state->source_count++;
+	return &state->sources[at];
+}
+
+/* Close what was opened for a thread from `ring` on; tally it or not. */
+static void close_sources(struct ppi_backend_session *bs, int64_t tid,
+                          bool is_counted)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->source_count; i++) {
+		struct perf_source *source = &state->sources[i];
+
+		if (source->tid != tid) {
+			state->sources[kept++] = *source;
+			continue;
+		}
+		if (is_counted)
+			perf_tally_source(bs, source,
+			                  &state->tallies[source->event]);
+		else
+			perf_weights_drop_stream(&state->weights, source->id);
+		kernel->close_event(kernel->self, source->fd);
+	}
+	state->source_count = kept;
+}
+
+static size_t new_port(struct perf_state *state)
+{
+	size_t at = 0;
+
+	while (at < state->port_count && state->ports[at].fd != PORT_FREE)
+		at++;
+	if (at == state->port_room) {
+		size_t room = at ? at * 2 : 16;
+		struct perf_port *ports =
+			realloc(state->ports, room * sizeof(*ports));
+		size_t *order;
+
+		if (!ports)
+			return SIZE_MAX;
+		state->ports = ports;
+		order = realloc(state->order, room * sizeof(*order));
+		if (!order)
+			return SIZE_MAX;
+		state->order = order;
+		state->port_room = room;
+	}
+	memset(&state->ports[at], 0, sizeof(state->ports[at]));
+	state->ports[at].fd = PORT_FREE;
+	if (at == state->port_count)
+		state->port_count++;
+	return at;
+}
+
+/* Map a ring, smaller and smaller while the budget for locked memory does not
+ * allow for more (kernel/events/core.c, perf_mmap: EPERM). */
+static portprof_status map_ring(struct ppi_backend_session *bs, int fd,
+                                struct perf_ring *ring, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	size_t wanted = state->ring_bytes;
+	void *address;
+
+	for (;;) {
+		size_t bytes = state->ring_bytes + state->page_bytes;
+		int error = kernel->map(kernel->self, fd, bytes, &address);
+
+		if (error == 0 && perf_ring_attach(ring, address, bytes,
+		                                   state->page_bytes))
+			break;
+		if (error == 0) {
+			kernel->unmap(kernel->self, address, bytes);
+			return perf_refuse_map(kernel, bytes, EIO, why);
+		}
+		if ((error != -EPERM && error != -ENOMEM) ||
+		    state->ring_bytes <= state->page_bytes)
+			return perf_refuse_map(kernel, bytes, -error, why);
+		state->ring_bytes /= 2;
+	}
+	if (state->ring_bytes < wanted)
+		ppi_note(bs, "rings are smaller than the rate asks for, so "
+		         "samples may be lost: the memory a user may lock is "
+		         "limited; raise kernel.perf_event_mlock_kb or "
+		         "ulimit -l");
+	return PORTPROF_OK;
+}
+
+portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
+                                struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	struct perf_event_attr attr;
+	portprof_status status;
+	size_t at = new_port(state);
+	int fd;
+
+	if (at == SIZE_MAX)
+		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open ring",
+		                "out of memory");
+	perf_attr_ring_owner(&state->kind, &attr);
+	/* Of the thread that calls, which is the helper. */
+	fd = perf_open_attr(kernel, &attr, 0, (int)cpu, -1);
+	if (fd < 0)
+		return perf_refuse_open(kernel, NULL, -fd, why);
+	status = map_ring(bs, fd, &state->ports[at].ring, why);
+	if (status != PORTPROF_OK) {
+		kernel->close_event(kernel->self, fd);
+		return status;
+	}
+	state->ports[at].fd = fd;
+	state->ports[at].owns_fd = true;
+	state->ports[at].cpu = cpu;
+	return PORTPROF_OK;
+}
+
+/* Open one event for one thread and lead its records into `port`, or make it
+ * the port's own. */
+static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
+                                   uint32_t event, size_t port,
+                                   struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct ppi_event *what = &bs->plan->events[event];
+	struct perf_port *to = &state->ports[port];
+	int cpu = state->layout == PERF_CPU_RINGS ? (int)to->cpu : -1;
+	struct perf_source source = {
+		.event = event, .ring = (uint32_t)port, .tid = tid
+	};
+	struct perf_event_attr attr;
+	portprof_status status = PORTPROF_OK;
+	int error = 0;
+
+	perf_attr_sample(&state->kind, what, event == 0, &attr);
+	source.fd = perf_open_attr(kernel, &attr, tid, cpu, -1);
+	if (source.fd < 0)
+		return perf_refuse_open(kernel, what, -source.fd, why);
+	if (to->fd == PORT_FREE)
+		status = map_ring(bs, source.fd, &to->ring, why);
+	else
+		error = kernel->control(kernel->self, source.fd,
+		                        PERF_EVENT_IOC_SET_OUTPUT,
+		                        (void *)(intptr_t)to->fd);
+	if (status == PORTPROF_OK && error == 0)
+		error = kernel->control(kernel->self, source.fd,
+		                        PERF_EVENT_IOC_ID, &source.id);
+	if (status == PORTPROF_OK && error == 0 &&
+	    !perf_add_source(state, &source))
+		error = -ENOMEM;
+	if (status == PORTPROF_OK && error == 0) {
+		if (to->fd == PORT_FREE)
+			to->fd = source.fd;
+		return PORTPROF_OK;
+	}
+	if (to->fd == PORT_FREE && to->ring.address)
+		kernel->unmap(kernel->self, to->ring.address,
+		              to->ring.mapped_bytes);
+	kernel->close_event(kernel->self, source.fd);
+	return status != PORTPROF_OK ? status
+		: perf_refuse_open(kernel, what, -error, why);
+}
+
+static portprof_status open_on_cpus(struct ppi_backend_session *bs,
+                                    int64_t tid, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status = PORTPROF_OK;
+
+	for (size_t port = 0; port < state->port_count; port++)
+		for (uint32_t event = 0; event < bs->plan->event_count &&
+		     status == PORTPROF_OK; event++)
+			status = open_source(bs, tid, event, port, why);
+	return status;
+}
+
+static portprof_status open_with_ring(struct ppi_backend_session *bs,
+                                      int64_t tid, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status = PORTPROF_OK;
+	size_t port = new_port(state);
+
+	if (port == SIZE_MAX)
+		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open ring",
+		                "out of memory");
+	for (uint32_t event = 0; event < bs->plan->event_count &&
+	     status == PORTPROF_OK; event++)
+		status = open_source(bs, tid, event, port, why);
+	if (status == PORTPROF_OK)
+		state->ports[port].tid = tid;
+	else if (state->ports[port].fd != PORT_FREE)
+		perf_retire_port(bs, port);
+	return status;
+}
+
+static void enable_thread(struct ppi_backend_session *bs, int64_t tid)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].tid == tid)
+			kernel->control(kernel->self, state->sources[i].fd,
+			                PERF_EVENT_IOC_ENABLE, NULL);
+}
+
+portprof_status perf_attach_thread(struct ppi_backend_session *bs,
+                                   int64_t tid, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_thread *thread =
+		perf_weights_add(&state->weights, (uint32_t)tid);
+	portprof_status status;
+
+	if (!thread)
+		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "attach thread",
+		                "out of memory");
+	thread->is_direct = true;
+	if (state->layout == PERF_CPU_RINGS)
+		status = open_on_cpus(bs, tid, why);
+	else
+		status = open_with_ring(bs, tid, why);
+	if (status != PORTPROF_OK) {
+		close_sources(bs, tid, false);
+		perf_weights_end(&state->weights, (uint32_t)tid);
+		return status;
+	}
+	if (state->is_running && !state->awaits_exec)
+		enable_thread(bs, tid);
+	return PORTPROF_OK;
+}
+
+/* In one order with the events closed first: a mapping whose event is gone
+ * stays until it is unmapped. */
+void perf_retire_port(struct ppi_backend_session *bs, size_t at)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	struct perf_port *port = &state->ports[at];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->source_count; i++) {
+		struct perf_source *source = &state->sources[i];
+
+		if (source->ring != at) {
+			state->sources[kept++] = *source;
+			continue;
+		}
+		perf_tally_source(bs, source, &state->tallies[source->event]);
+		kernel->close_event(kernel->self, source->fd);
+	}
+	state->source_count = kept;
+	kernel->unmap(kernel->self, port->ring.address,
+	              port->ring.mapped_bytes);
+	memset(port, 0, sizeof(*port));
+	port->fd = PORT_FREE;
+}
+
+void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid)
+{
+	struct perf_thread *thread =
+		perf_weights_find(&perf_state_of(bs)->weights, tid);
+
+	if (thread)
+		thread->is_direct = false;
+	close_sources(bs, tid, false);
+}
+
+void perf_release(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	/* The kernel does not give rings to a forked child (VM_DONTCOPY). */
+	bool is_owner = kernel->get_pid(kernel->self) == bs->owner_pid;
+
+	for (size_t i = 0; i < state->port_count; i++) {
+		struct perf_port *port = &state->ports[i];
+
+		if (port->fd == PORT_FREE)
+			continue;
+		if (is_owner)
+			kernel->unmap(kernel->self, port->ring.address,
+			              port->ring.mapped_bytes);
+		if (port->owns_fd)
+			kernel->close_event(kernel->self, port->fd);
+	}
+	for (size_t i = 0; i < state->source_count; i++)
+		if (!state->sources[i].is_refused)
+			kernel->close_event(kernel->self,
+			                    state->sources[i].fd);
+	perf_pending_free(state);
+	perf_weights_free(&state->weights);
+	free(state->sources);
+	free(state->ports);
+	free(state->order);
+	free(state->cpus);
+	free(state->tallies);
+	free(state->scratch);
+	free((void *)state->highest);
+	memset(state, 0, sizeof(*state));
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening a sampling session: which layout, how large, which threads. */
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "backends/perf/perf_proc.h"
+
+enum {
+	CPUS_MAX = 64,         /* more: creating a thread gets too dear */
+	FDS_MAX = 4096,
+	FDS_LEFT = 8,          /* what we leave free in any case */
+	RING_MIN = 16 << 10,
+	RING_CPU_MAX = 512 << 10,
+	RING_THREAD_MAX = 64 << 10,
+	CHAIN_TYPICAL = 32,    /* addresses, to size rings by */
+	RATE_UNKNOWN_HZ = 4000,
+	DEPTH_MAX = 1000       /* so that a chain fits in PPI_WORDS_MIN */
+};
+
+static bool is_process(const struct ppi_plan *plan)
+{
+	return plan->target.kind == PPI_TARGET_PROCESS ||
+	       plan->target.kind == PPI_TARGET_PID;
+}
+
+/* Whether CPU rings can be as exact as thread rings on this kernel. */
+static bool is_cpu_exact(const struct perf_session_kind *kind,
+                         const struct ppi_plan *plan)
+{
+	return (kind->features & PERF_HAS_INHERIT_READ) &&
+	       (plan->follow_children ||
+	        kind->features & PERF_HAS_INHERIT_THREAD);
+}
+
+static portprof_status choose_layout(struct ppi_backend_session *bs,
+                                     size_t threads, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct ppi_plan *plan = bs->plan;
+	uint64_t limit;
+	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
+	                                        &limit);
+	uint64_t by_thread = (uint64_t)threads * plan->event_count;
+	uint64_t by_cpu = state->cpu_count * (1 + by_thread);
+	uint64_t budget = available / 2 < FDS_MAX ? available / 2 : FDS_MAX;
+
+	available = available > FDS_LEFT ? available - FDS_LEFT : 0;
+	state->layout = PERF_THREAD_RINGS;
+	if (plan->target.kind != PPI_TARGET_TID) {
+		/* Only inheritance reaches children and what a command
+		 * starts before we look, whatever it costs. */
+		bool must = plan->follow_children || !is_process(plan);
+
+		if (must && by_cpu > available)
+			return perf_refuse_fds(by_cpu, available, limit,
+			                       "every thread on every CPU, as "
+			                       "following needs", why);
+		if (must || (state->cpu_count <= CPUS_MAX &&
+		             by_cpu <= budget &&
+		             is_cpu_exact(&state->kind, plan)))
+			state->layout = PERF_CPU_RINGS;
+	}
+	if (state->layout == PERF_THREAD_RINGS && by_thread > available)
+		return perf_refuse_fds(by_thread, available, limit,
+		                       "one event for every thread", why);
+	return PORTPROF_OK;
+}
+
+static void shape_records(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct ppi_plan *plan = bs->plan;
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	struct perf_session_kind *kind = &state->kind;
+	struct perf_shape *shape = &kind->shape;
+	bool has_kernel = false, has_hardware = false;
+
+	for (size_t i = 0; i < plan->event_count; i++) {
+		has_kernel |= plan->events[i].counts_kernel;
+		has_hardware |= plan->events[i].type != PERF_TYPE_SOFTWARE;
+	}
+	shape->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+	                     PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	if (state->layout == PERF_THREAD_RINGS)
+		shape->sample_type |= PERF_SAMPLE_CPU;
+	state->has_values = state->layout == PERF_THREAD_RINGS ||
+	                    kind->features & PERF_HAS_INHERIT_READ;
+	shape->sample_type |= state->has_values ? PERF_SAMPLE_READ
+	                                        : PERF_SAMPLE_PERIOD;
+	shape->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	/* On one CPU's event running is less than enabled because the thread
+	 * ran elsewhere: only a thread's own event can be scaled by it. */
+	if (state->layout == PERF_THREAD_RINGS && has_hardware)
+		shape->read_format |= PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (kind->features & PERF_HAS_LOST)
+		shape->read_format |= PERF_READ_LOST;
+	if (plan->chain_depth) {
+		int64_t most = perf_proc_number(
+			kernel, "/proc/sys/kernel/perf_event_max_stack", 127);
+
+		most = most > 0 && most < DEPTH_MAX ? most : DEPTH_MAX;
+		shape->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		shape->chain_depth = plan->chain_depth;
+		if (plan->chain_depth > (uint64_t)most) {
+			shape->chain_depth = (unsigned)most;
+			ppi_note(bs, "call chains are cut at %u addresses: "
+			         "sysctl kernel.perf_event_max_stack",
+			         shape->chain_depth);
+		}
+	}
+	if (plan->want_user_address && has_kernel &&
+	    kind->features & PERF_HAS_USER_IP) {
+		shape->sample_type |= PERF_SAMPLE_REGS_USER;
+		shape->user_ip_mask = kernel->user_ip_mask;
+	}
+}
+
+static void choose_inheritance(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct ppi_plan *plan = bs->plan;
+	struct perf_session_kind *kind = &state->kind;
+
+	kind->inherits = state->layout == PERF_CPU_RINGS;
+	kind->follows_children = kind->inherits && plan->follow_children;
+	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND;
+	/* exec ends the profile of this very process. Our descriptors close
+	 * then too, so a followed child may keep its events when it does. */
+	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
+	state->awaits_exec = kind->enables_on_exec;
+	if (kind->inherits && !kind->follows_children &&
+	    !(kind->features & PERF_HAS_INHERIT_THREAD))
+		ppi_note(bs, "this kernel (before 5.13) cannot tell threads "
+		         "from child processes: what children use until they "
+		         "exec is in the total, but not in the samples");
+	if (!state->has_values)
+		ppi_note(bs, "this kernel (before 6.12) does not tell counts "
+		         "of inherited events: a sample stands for one period, "
+		         "and what was missed is unattributed");
+}
+
+/* Samples per second and bytes of each, to size rings and naps by. */
+static uint64_t expected_rate(const struct ppi_plan *plan)
+{
+	uint64_t rate = 0;
+
+	for (size_t i = 0; i < plan->event_count; i++) {
+		const struct ppi_event *event = &plan->events[i];
+
+		if (event->rate_hz)
+			rate += event->rate_hz;
+		else if (event->unit == PORTPROF_UNIT_NANOSECONDS &&
+		         event->period)
+			rate += 1000000000u / event->period + 1;
+		else
+			rate += RATE_UNKNOWN_HZ;
+	}
+	return rate;
+}
+
+static uint64_t expected_bytes(const struct perf_shape *shape)
+{
+	uint64_t words = 9;
+
+	if (shape->sample_type & PERF_SAMPLE_CALLCHAIN)
+		words += shape->chain_depth < CHAIN_TYPICAL
+			? shape->chain_depth + 3 : CHAIN_TYPICAL;
+	if (shape->sample_type & PERF_SAMPLE_REGS_USER)
+		words += 2;
+	return words * 8;
+}
+
+static void size_rings(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	uint64_t per_second = expected_rate(bs->plan) *
+	                      expected_bytes(&state->kind.shape);
+	uint64_t most = RING_CPU_MAX, wanted = 2 * per_second;
+
+	if (state->layout == PERF_THREAD_RINGS) {
+		most = RING_THREAD_MAX;
+		wanted = per_second / 2;
+	}
+	wanted = wanted < RING_MIN ? RING_MIN : wanted > most ? most : wanted;
+	if (bs->plan->ring_bytes)
+		wanted = bs->plan->ring_bytes;
+	state->ring_bytes = state->page_bytes;
+	while (state->ring_bytes < wanted && state->ring_bytes < 64u << 20)
+		state->ring_bytes *= 2;
+}
+
+/* Come back before a ring is more than half full. */
+static void choose_nap(struct ppi_backend_session *bs)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	uint64_t per_second = expected_rate(bs->plan) *
+	                      expected_bytes(&state->kind.shape);
+	uint64_t half_ms = state->ring_bytes * 500 / per_second;
+
+	half_ms = half_ms < 2 ? 2 : half_ms;
+	if (half_ms < bs->drain_every_ms)
+		bs->drain_every_ms = (unsigned)half_ms;
+}
+
+static void say_what_is_special(struct ppi_backend_session *bs)
+{
+	for (size_t i = 0; i < bs->plan->event_count; i++) {
+		const struct ppi_event *event = &bs->plan->events[i];
+		uint64_t asked_hz = event->request.rate_hz;
+
+		if (event->is_cpu_time && !event->counts_kernel)
+			ppi_note(bs, "%s: no samples in kernel mode%s; time "
+			         "there is charged to the thread's next "
+			         "user-mode sample", event->request.name,
+			         event->request.has_modes ? ""
+			         : ", which this user may not see");
+		if (asked_hz && event->period && !event->rate_hz &&
+		    event->period > 1000000000u / asked_hz + 1)
+			ppi_note(bs, "%s: the kernel allows for %llu samples "
+			         "a second, not %llu: sysctl "
+			         "kernel.perf_event_max_sample_rate",
+			         event->request.name,
+			         1000000000ull / event->period,
+			         (unsigned long long)asked_hz);
+	}
+}
+
+static portprof_status prepare(struct ppi_backend_session *bs,
+                               struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	int error = perf_proc_cpus(kernel, &state->cpus, &state->cpu_count);
+
+	if (error == -ENOMEM)
+		goto no_memory;
+	if (error < 0)
+		return ppi_fail(why, PORTPROF_E_SYSTEM, -error, "list CPUs",
+		                "/sys/devices/system/cpu/online cannot be "
+		                "read: is /sys mounted?");
+	state->page_bytes = kernel->get_page_bytes(kernel->self);
+	state->pending_end = &state->pending;
+	state->tallies = calloc(bs->plan->event_count,
+	                        sizeof(*state->tallies));
+	state->scratch = malloc(PERF_RECORD_ROOM);
+	if (state->tallies && state->scratch &&
+	    perf_weights_init(&state->weights, bs->plan->event_count))
+		return PORTPROF_OK;
+no_memory:
+	return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
+	                "out of memory");
+}
+
+static size_t count_threads(struct ppi_backend_session *bs)
+{
+	int64_t *tids;
+	size_t count;
+
+	if (bs->plan->target.kind == PPI_TARGET_TID ||
+	    perf_proc_threads(perf_kernel_of(bs->kernel), bs->plan->target.pid,
+	                      &tids, &count) < 0)
+		return 1;
+	free(tids);
+	return count;
+}
+
+portprof_status perf_open_sampling(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status = prepare(bs, why);
+
+	if (status != PORTPROF_OK)
+		goto release;
+	state->kind.features = perf_features(perf_kernel_of(bs->kernel));
+	status = choose_layout(bs, count_threads(bs), why);
+	if (status != PORTPROF_OK)
+		goto release;
+	shape_records(bs);
+	choose_inheritance(bs);
+	size_rings(bs);
+	for (size_t i = 0; state->layout == PERF_CPU_RINGS &&
+	     i < state->cpu_count && status == PORTPROF_OK; i++)
+		status = perf_attach_cpu(bs, (uint32_t)state->cpus[i], why);
+	if (status == PORTPROF_OK)
+		status = perf_attach_all(bs, why);
+	if (status != PORTPROF_OK)
+		goto release;
+	choose_nap(bs);
+	say_what_is_special(bs);
+	if (bs->plan->want_modules)
+		perf_pending_baseline(bs);
+	return PORTPROF_OK;
+release:
+	perf_release(bs);
+	return status;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Records that no kernel record brings: what was there before we came. */
+#include "backends/perf/perf_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/perf/perf_proc.h"
+
+/* Kernel text lies in the upper half of the address space. */
+#define KERNEL_START UINT64_C(0xffff000000000000)
+#define KERNEL_BYTES UINT64_C(0x0000ffffffffffff)
+
+bool perf_pending_add(struct perf_state *state, const portprof_record *record,
+                      uint64_t file_offset, const unsigned char *build_id,
+                      size_t build_id_bytes, const char *name)
+{
+	size_t bytes = strlen(name) + 1;
+	struct perf_pending *pending = malloc(sizeof(*pending) + bytes);
+
+	if (!pending)
+		return false;
+	pending->next = NULL;
+	pending->record = *record;
+	pending->file_offset = file_offset;
+	pending->build_id_bytes = build_id_bytes;
+	if (build_id_bytes)
+		memcpy(pending->build_id, build_id, build_id_bytes);
+	memcpy(pending->name, name, bytes);
+	*state->pending_end = pending;
+	state->pending_end = &pending->next;
+	return true;
+}
+
+bool perf_pending_flush(struct perf_state *state, struct ppi_room *room)
+{
+	struct perf_pending *first;
+
+	while ((first = state->pending) != NULL) {
+		bool is_in = first->record.kind == PORTPROF_RECORD_MODULE
+			? ppi_room_add_module(room, &first->record,
+			                      first->file_offset,
+			                      first->build_id,
+			                      first->build_id_bytes,
+			                      first->name)
+			: ppi_room_add_name(room, &first->record, first->name);
+
+		if (!is_in)
+			return false;
+		state->pending = first->next;
+		free(first);
+	}
+	state->pending_end = &state->pending;
+	return true;
+}
+
+void perf_pending_free(struct perf_state *state)
+{
+	struct perf_pending *next;
+
+	for (struct perf_pending *at = state->pending; at; at = next) {
+		next = at->next;
+		free(at);
+	}
+	state->pending = NULL;
+}
+
+void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid)
+{
+	const struct ppi_target *target = &bs->plan->target;
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_THREAD,
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID,
+		.pid = (uint32_t)target->pid,
+		.tid = (uint32_t)tid,
+	};
+	char name[64];
+
+	if (perf_proc_thread_name(perf_kernel_of(bs->kernel), target->pid, tid,
+	                          name, sizeof(name)))
+		perf_pending_add(perf_state_of(bs), &record, 0, NULL, 0, name);
+}
+
+static void take_mapping(void *context, const struct perf_mapping *mapping)
+{
+	struct ppi_backend_session *bs = context;
+	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
+	size_t build_id_bytes;
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_MODULE,
+		.valid = PORTPROF_FIELD_PID,
+		.pid = (uint32_t)bs->plan->target.pid,
+		.address = mapping->start,
+		.span = mapping->end - mapping->start,
+	};
+
+	build_id_bytes = perf_build_id(perf_kernel_of(bs->kernel), record.pid,
+	                               mapping->path, build_id,
+	                               sizeof(build_id));
+	perf_pending_add(perf_state_of(bs), &record, mapping->file_offset,
+	                 build_id, build_id_bytes,
+	                 mapping->path[0] ? mapping->path : "//anon");
+}
+
+static void add_kernel_text(struct perf_state *state)
+{
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_MODULE,
+		.valid = PORTPROF_FIELD_KERNEL,
+		.address = KERNEL_START,
+		.span = KERNEL_BYTES,
+	};
+
+	perf_pending_add(state, &record, 0, NULL, 0, "[kernel.kallsyms]");
+}
+
+/* A command's image is not there yet: the kernel will tell. */
+void perf_pending_baseline(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct ppi_plan *plan = bs->plan;
+	bool has_kernel = false;
+
+	for (size_t i = 0; i < plan->event_count; i++)
+		has_kernel |= plan->events[i].counts_kernel;
+	if (has_kernel)
+		add_kernel_text(state);
+	if (plan->target.kind == PPI_TARGET_COMMAND)
+		return;
+	if (!plan->target.is_self)
+		perf_proc_mappings(perf_kernel_of(bs->kernel),
+		                   plan->target.pid, take_mapping, bs);
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].event == 0 &&
+		    (state->layout == PERF_THREAD_RINGS ||
+		     state->sources[i].ring == 0))
+			perf_pending_thread(bs, state->sources[i].tid);
+}

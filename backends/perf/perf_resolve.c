@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What an event will really be on this kernel, for this user. */
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/perf/perf_events.h"
+#include "backends/perf/perf_proc.h"
+
+enum {
+	PERIOD_MIN_NS = 10000, /* kernel/events/core.c,
+	                        * perf_swevent_start_hrtimer: a shorter one is
+	                        * stretched, but reported as asked */
+	RATE_DEFAULT_HZ = 100,
+	RATE_LIMIT_HZ = 100000 /* of the sysctl, when it cannot be read */
+};
+
+static portprof_status refuse_settings(const struct ppi_event *event,
+                                       enum ppi_mode mode,
+                                       struct ppi_diag *why)
+{
+	const struct ppi_event_request *request = &event->request;
+
+	if (request->cpu >= 0)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                "resolve event", "'%s': threads are measured "
+		                "on all CPUs; drop cpu=%d", request->text,
+		                request->cpu);
+	if (request->precise && event->type == PERF_TYPE_SOFTWARE)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                "resolve event", "'%s' is counted by the "
+		                "kernel, not by a PMU: drop precise",
+		                request->text);
+	if (mode == PPI_SAMPLE && event->unit == PORTPROF_UNIT_NANOSECONDS &&
+	    request->period && request->period < PERIOD_MIN_NS)
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
+		                "'%s': a period of %llu ns is below the "
+		                "kernel's limit of %d ns", request->text,
+		                (unsigned long long)request->period,
+		                PERIOD_MIN_NS);
+	if (request->period >> 63)
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
+		                "'%s': the period must be below 2^63",
+		                request->text);
+	return PORTPROF_OK;
+}
+
+/* A rate of CPU time is a period: the kernel's own rate control would only
+ * do the same division. Clamped to what the kernel allows for now. */
+static void set_rate(const struct perf_kernel *kernel, enum ppi_mode mode,
+                     struct ppi_event *event)
+{
+	int64_t most = perf_proc_number(
+		kernel, "/proc/sys/kernel/perf_event_max_sample_rate",
+		RATE_LIMIT_HZ);
+	uint64_t rate = event->request.rate_hz;
+
+	event->period = event->request.period;
+	event->rate_hz = 0;
+	if (mode == PPI_COUNT) {
+		event->period = 0;
+		return;
+	}
+	if (event->period)
+		return;
+	rate = rate ? rate : RATE_DEFAULT_HZ;
+	if (most > 0 && rate > (uint64_t)most)
+		rate = (uint64_t)most;
+	if (event->unit != PORTPROF_UNIT_NANOSECONDS) {
+		event->rate_hz = rate;
+		return;
+	}
+	event->period = 1000000000u / rate;
+	if (event->period < PERIOD_MIN_NS)
+		event->period = PERIOD_MIN_NS;
+}
+
+static int try_open(const struct perf_kernel *kernel,
+                    const struct ppi_event *event)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	perf_attr_trial(event, &attr);
+	fd = perf_open_attr(kernel, &attr, 0, -1, -1);
+	if (fd < 0)
+		return -fd;
+	kernel->close_event(kernel->self, fd);
+	return 0;
+}
+
+/* cpu-clock of one mode, and task-clock of kernel mode: see
+ * perf_is_period_weighted. "task-clock:u" keeps the whole time. */
+static bool is_one_mode(const struct ppi_event *event)
+{
+	if (!event->request.has_modes)
+		return false;
+	return !event->counts_user ||
+	       (!event->counts_kernel &&
+	        event->config[0] == PERF_COUNT_SW_CPU_CLOCK);
+}
+
+static void add_words(struct ppi_event *event, const char *words)
+{
+	size_t used = strlen(event->description);
+
+	snprintf(event->description + used, sizeof(event->description) - used,
+	         "%s", words);
+}
+
+portprof_status perf_resolve_event(const struct perf_kernel *kernel,
+                                   const struct ppi_event_request *request,
+                                   enum ppi_mode mode,
+                                   struct ppi_event *event,
+                                   struct ppi_diag *why)
+{
+	struct ppi_event found;
+	portprof_status status = ppi_perf_resolve(request, mode, &found, why);
+	int error;
+
+	if (status == PORTPROF_OK)
+		status = refuse_settings(&found, mode, why);
+	if (status != PORTPROF_OK)
+		return status;
+	set_rate(kernel, mode, &found);
+	error = try_open(kernel, &found);
+	if (error == EACCES && !request->has_modes && found.counts_kernel) {
+		found.counts_kernel = false;
+		add_words(&found, ", in user mode alone (kernel mode is not "
+		          "permitted)");
+		error = try_open(kernel, &found);
+	}
+	if (error != 0)
+		return perf_refuse_open(kernel, &found, error, why);
+	if (found.is_cpu_time && is_one_mode(&found)) {
+		found.is_cpu_time = false;
+		if (mode == PPI_SAMPLE)
+			add_words(&found, ", a period for each sample");
+	}
+	*event = found;
+	return PORTPROF_OK;
+}

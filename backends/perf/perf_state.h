@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* One session of the perf backend: what its files share. */
+#ifndef PERF_STATE_H
+#define PERF_STATE_H
+
+#include "backends/backend.h"
+#include "backends/perf/perf_attr.h"
+#include "backends/perf/perf_decode.h"
+#include "backends/perf/perf_kernel.h"
+#include "backends/perf/perf_ring.h"
+#include "backends/perf/perf_weight.h"
+
+/* Words that reading a descriptor can give: a group of 64 with ids. */
+enum { PERF_EVENTS_MAX = 64, PERF_READ_ROOM = 3 + 2 * PERF_EVENTS_MAX };
+
+/* Where samples go. */
+enum perf_layout {
+	PERF_CPU_RINGS,    /* one ring a CPU; the kernel covers new threads */
+	PERF_THREAD_RINGS, /* one ring a thread; we look for new threads */
+	PERF_NO_RINGS      /* counting */
+};
+
+/* One open kernel event. */
+struct perf_source {
+	int fd;
+	uint32_t event;
+	uint32_t ring;   /* index; unused when counting */
+	int64_t tid;     /* the thread it was opened for */
+	uint64_t id;     /* the kernel's; its copies in children have it too */
+	int32_t leader;  /* counting: descriptor read for it; -1 = its own */
+	bool is_refused; /* counting with allow_refused */
+};
+
+struct perf_port {
+	struct perf_ring ring;
+	int fd;          /* of the event that owns the ring; -1 = free place */
+	bool owns_fd;    /* no source: an event for the ring alone */
+	bool is_ended;   /* its thread is gone: empty it, then close */
+	bool is_exit_seen; /* ... and the kernel's record said so */
+	uint32_t cpu;
+	int64_t tid;     /* thread rings */
+	uint64_t next_time_ns; /* of the front record */
+	size_t front_bytes;
+};
+
+/* What closed sources leave behind, per event of the plan. */
+struct perf_tally {
+	uint64_t total, lost;
+	uint64_t emitted;      /* sum of the weights of samples */
+	uint64_t throttled;
+	uint64_t lost_records; /* as LOST records tell, all events */
+};
+
+/* A record of ours that waits for room. */
+struct perf_pending {
+	struct perf_pending *next;
+	portprof_record record;
+	uint64_t file_offset;
+	size_t build_id_bytes;
+	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
+	char name[];
+};
+
+struct perf_state {
+	struct perf_session_kind kind;
+	enum perf_layout layout;
+	bool has_values;    /* samples carry the event's own count */
+	bool is_running;
+	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */
+
+	int *cpus;
+	size_t cpu_count;
+	struct perf_source *sources; /* ascending id */
+	size_t source_count, source_room;
+	struct perf_port *ports;
+	size_t port_count, port_room;
+	size_t ring_bytes;  /* data of each ring; only ever reduced */
+	size_t page_bytes;
+
+	struct perf_weights weights;
+	struct perf_tally *tallies;
+	struct perf_pending *pending, **pending_end;
+	size_t *order;      /* heap of ports with a front record */
+	size_t order_count;
+	void *scratch;      /* for records that go round a ring's end */
+	uint64_t next_scan_ns;
+
+	uint64_t cpu_time_ns;  /* of the target while running, until started_at */
+	uint64_t started_at_ns;
+	bool has_cpu_time;
+	_Atomic uint64_t *highest; /* counting: scaled values never go back */
+};
+
+static inline struct perf_state *
+perf_state_of(const struct ppi_backend_session *bs)
+{
+	return bs->state;
+}
+
+/*
+ * CPU time of one mode only ("cpu-clock:u"). The kernel counts both modes in
+ * any case (kernel/events/core.c, task_clock_event_update), so samples stand
+ * for a period each and the total is their sum.
+ */
+static inline bool perf_is_period_weighted(const struct ppi_event *event)
+{
+	return event->unit == PORTPROF_UNIT_NANOSECONDS && !event->is_cpu_time;
+}
+
+/* ---- perf_open.c, perf_attach.c ---- */
+
+/* Take everything for sampling. */
+portprof_status perf_open_sampling(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why);
+
+/* Open the session's events for one thread. E_NOTFOUND: it has ended. */
+portprof_status perf_attach_thread(struct ppi_backend_session *bs,
+                                   int64_t tid, struct ppi_diag *why);
+/* Open a CPU's ring. */
+portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
+                                struct ppi_diag *why);
+/* Add a source, keeping the order by id; NULL when out of memory. */
+struct perf_source *perf_add_source(struct perf_state *state,
+                                    const struct perf_source *source);
+/* A thread ring that is empty and whose thread is gone. */
+void perf_retire_port(struct ppi_backend_session *bs, size_t port);
+/* Close the sources opened for `tid`, as if they had never been. */
+void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid);
+/* Descriptors, mappings and memory, in the owner or in a forked child. */
+void perf_release(struct ppi_backend_session *bs);
+
+/* ---- perf_threads.c ---- */
+
+/* Every thread of the target there is now; the helper's left out. */
+portprof_status perf_attach_all(struct ppi_backend_session *bs,
+                                struct ppi_diag *why);
+/* Thread rings: one that was created while sampling. */
+void perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
+                      struct ppi_diag *why);
+/* Thread rings: take what appeared, mark what ended. */
+void perf_scan_threads(struct ppi_backend_session *bs);
+
+/* ---- perf_merge.c ---- */
+
+/* The port whose front record is the oldest of those up to `until_ns`;
+ * false when there is none. First call perf_merge_begin. */
+void perf_merge_begin(struct perf_state *state);
+bool perf_merge_oldest(struct perf_state *state, uint64_t until_ns,
+                       size_t *port);
+/* The oldest was popped: look at the port's next. */
+void perf_merge_advance(struct perf_state *state);
+
+/* ---- perf_drain.c ---- */
+
+portprof_status perf_drain_rings(struct ppi_backend_session *bs,
+                                 struct ppi_room *room);
+const struct perf_source *perf_source_of(const struct perf_state *state,
+                                         uint64_t id);
+
+/* ---- perf_pending.c: what we tell without being told ---- */
+
+bool perf_pending_add(struct perf_state *state, const portprof_record *record,
+                      uint64_t file_offset, const unsigned char *build_id,
+                      size_t build_id_bytes, const char *name);
+/* Into the room; false when it is full. */
+bool perf_pending_flush(struct perf_state *state, struct ppi_room *room);
+void perf_pending_free(struct perf_state *state);
+/* Names of threads, mappings of a foreign process, the kernel's text. */
+void perf_pending_baseline(struct ppi_backend_session *bs);
+void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid);
+
+/* ---- perf_account.c ---- */
+
+void perf_clock_start(struct ppi_backend_session *bs);
+void perf_clock_stop(struct ppi_backend_session *bs);
+void perf_account(struct ppi_backend_session *bs, size_t event,
+                  struct ppi_account *out);
+/* Add what a source counted and lost to its event's tally. */
+void perf_tally_source(struct ppi_backend_session *bs,
+                       const struct perf_source *source,
+                       struct perf_tally *tally);
+
+/* ---- perf_count.c ---- */
+
+portprof_status perf_open_counting(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why);
+portprof_status perf_read_counts(struct ppi_backend_session *bs,
+                                 portprof_count *out, size_t count);
+
+/* ---- perf_words.c ---- */
+
+/* Why an event could not be opened, in words; os_error is positive. */
+portprof_status perf_refuse_open(const struct perf_kernel *kernel,
+                                 const struct ppi_event *event, int os_error,
+                                 struct ppi_diag *why);
+/* Too few descriptors for what is needed. */
+portprof_status perf_refuse_fds(uint64_t needed, uint64_t available,
+                                uint64_t limit, const char *for_what,
+                                struct ppi_diag *why);
+portprof_status perf_refuse_map(const struct perf_kernel *kernel,
+                                size_t bytes, int os_error,
+                                struct ppi_diag *why);
+/* The sentence about perf_event_paranoid and capabilities. */
+const char *perf_say_paranoid(const struct perf_kernel *kernel,
+                              int needed_level, char *out, size_t bytes);
+
+/* ---- perf_probe.c ---- */
+
+void perf_probe_ladder(const struct perf_kernel *kernel,
+                       struct ppi_probe *out);
+
+/* ---- perf_resolve.c ---- */
+
+portprof_status perf_resolve_event(const struct perf_kernel *kernel,
+                                   const struct ppi_event_request *request,
+                                   enum ppi_mode mode,
+                                   struct ppi_event *event,
+                                   struct ppi_diag *why);
+
+#endif

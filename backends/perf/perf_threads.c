@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Which threads there are: at open, and with thread rings all the time. */
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "backends/perf/perf_proc.h"
+
+enum { PASSES_MAX = 100 }; /* of threads that appear while we attach */
+
+static portprof_status attach_new(struct ppi_backend_session *bs,
+                                  size_t *attached, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct ppi_target *target = &bs->plan->target;
+	portprof_status status = PORTPROF_OK;
+	int64_t *tids;
+	size_t count;
+	int error = perf_proc_threads(kernel, target->pid, &tids, &count);
+
+	*attached = 0;
+	if (error < 0)
+		return ppi_fail(why, error == -ESRCH ? PORTPROF_E_NOTFOUND
+		                : PORTPROF_E_SYSTEM, -error, "list threads",
+		                "process %lld has no readable list of threads "
+		                "in /proc: has it ended?",
+		                (long long)target->pid);
+	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
+		const struct perf_thread *known =
+			perf_weights_find(&state->weights, (uint32_t)tids[i]);
+
+		if ((known && known->is_direct) ||
+		    (target->is_self && tids[i] == bs->helper_tid))
+			continue;
+		status = perf_attach_thread(bs, tids[i], why);
+		if (status == PORTPROF_OK)
+			++*attached;
+		else if (status == PORTPROF_E_NOTFOUND)
+			status = PORTPROF_OK; /* it ended meanwhile */
+	}
+	free(tids);
+	return status;
+}
+
+/* Until a look finds nothing new. A thread may be caught twice: here and by
+ * inheritance; perf_drain.c sees that by its samples. */
+portprof_status perf_attach_all(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	const struct ppi_target *target = &bs->plan->target;
+	portprof_status status;
+	size_t attached;
+
+	if (target->kind == PPI_TARGET_TID)
+		return perf_attach_thread(bs, target->tid, why);
+	for (unsigned pass = 0; pass < PASSES_MAX; pass++) {
+		status = attach_new(bs, &attached, why);
+		if (status != PORTPROF_OK || attached == 0)
+			break;
+	}
+	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0)
+		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH,
+		                "attach threads", "process %lld has ended",
+		                (long long)target->pid);
+	return status;
+}
+
+void perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
+                      struct ppi_diag *why)
+{
+	portprof_status status = perf_attach_thread(bs, tid, why);
+
+	if (status == PORTPROF_OK || status == PORTPROF_E_NOTFOUND)
+		return;
+	ppi_note(bs, "threads created later could not be attached, and their "
+	         "CPU time is unattributed: %.150s", why->words);
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+void perf_scan_threads(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct ppi_target *target = &bs->plan->target;
+	struct ppi_diag why;
+	int64_t *tids;
+	uint64_t now;
+	size_t count;
+
+	if (target->kind == PPI_TARGET_TID ||
+	    kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now) < 0 ||
+	    now < state->next_scan_ns ||
+	    perf_proc_threads(kernel, target->pid, &tids, &count) < 0)
+		return;
+	state->next_scan_ns = now + bs->drain_every_ms * UINT64_C(1000000);
+	for (size_t i = 0; i < count; i++)
+		if (!perf_weights_find(&state->weights, (uint32_t)tids[i]) &&
+		    !(target->is_self && tids[i] == bs->helper_tid))
+			perf_attach_late(bs, tids[i], &why);
+	/* The record of a thread's end may have been lost. */
+	for (size_t i = 0; i < state->port_count; i++) {
+		struct perf_port *port = &state->ports[i];
+
+		if (port->fd >= 0 && !port->is_ended &&
+		    !bsearch(&port->tid, tids, count, sizeof(*tids),
+		             compare_ids))
+			port->is_ended = true;
+	}
+	free(tids);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Why the kernel refused, in sentences that a user can act on. */
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/perf/perf_proc.h"
+
+const char *perf_say_paranoid(const struct perf_kernel *kernel,
+                              int needed_level, char *out, size_t bytes)
+{
+	int64_t level = perf_proc_number(
+		kernel, "/proc/sys/kernel/perf_event_paranoid", -100);
+
+	if (level == -100)
+		snprintf(out, bytes, "as administrator: setcap "
+		         "cap_perfmon=ep on the program");
+	else if (level <= needed_level)
+		snprintf(out, bytes, "kernel.perf_event_paranoid is %lld, "
+		         "which would allow it, so a security module "
+		         "(SELinux, lockdown) or the target's owner stands in "
+		         "the way", (long long)level);
+	else
+		snprintf(out, bytes, "kernel.perf_event_paranoid is %lld, "
+		         "needed is %d or less: as administrator, sysctl "
+		         "kernel.perf_event_paranoid=%d, or setcap "
+		         "cap_perfmon=ep on the program",
+		         (long long)level, needed_level, needed_level);
+	return out;
+}
+
+portprof_status perf_refuse_fds(uint64_t needed, uint64_t available,
+                                uint64_t limit, const char *for_what,
+                                struct ppi_diag *why)
+{
+	return ppi_fail(why, PORTPROF_E_LIMIT, EMFILE, "count descriptors",
+	                "%llu descriptors are needed (%s) and %llu are free "
+	                "of the limit of %llu; raise it with ulimit -n",
+	                (unsigned long long)needed, for_what,
+	                (unsigned long long)available,
+	                (unsigned long long)limit);
+}
+
+portprof_status perf_refuse_map(const struct perf_kernel *kernel,
+                                size_t bytes, int os_error,
+                                struct ppi_diag *why)
+{
+	int64_t per_cpu_kib = perf_proc_number(
+		kernel, "/proc/sys/kernel/perf_event_mlock_kb", 516);
+
+	if (os_error == EPERM)
+		return ppi_fail(why, PORTPROF_E_LIMIT, os_error, "map ring",
+		                "a ring of %zu KiB is more than this user may "
+		                "lock in memory: %lld KiB for each CPU "
+		                "(sysctl kernel.perf_event_mlock_kb) and then "
+		                "ulimit -l; raise one of them",
+		                bytes / 1024, (long long)per_cpu_kib);
+	return ppi_fail(why, os_error == ENOMEM ? PORTPROF_E_NOMEM
+	                : PORTPROF_E_SYSTEM, os_error, "map ring",
+	                "a ring of %zu KiB could not be mapped: %s",
+	                bytes / 1024, strerror(os_error));
+}
+
+static portprof_status refuse_denied(const struct perf_kernel *kernel,
+                                     const struct ppi_event *event,
+                                     int os_error, struct ppi_diag *why)
+{
+	bool wants_kernel = event && event->counts_kernel;
+	bool is_tracepoint = event && event->type == PERF_TYPE_TRACEPOINT;
+	char rights[320];
+
+	perf_say_paranoid(kernel, is_tracepoint ? -1 : wants_kernel ? 1 : 2,
+	                  rights, sizeof(rights));
+	return ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
+	                "'%s' is not permitted%s: %s",
+	                event ? event->request.text : "a ring",
+	                is_tracepoint ? " (a tracepoint)" : wants_kernel
+	                ? " in kernel mode (user mode alone: add :u)" : "",
+	                rights);
+}
+
+static portprof_status refuse_shape(const struct ppi_event *event,
+                                    int os_error, struct ppi_diag *why)
+{
+	const char *text = event ? event->request.text : "a ring";
+
+	switch (os_error) {
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
+		                "open event", "'%s' cannot be measured on this "
+		                "(virtual) machine: the kernel knows no PMU "
+		                "for it; cpu-clock and task-clock need none",
+		                text);
+	case EOPNOTSUPP:
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
+		                "open event", "the hardware behind '%s' cannot "
+		                "do that: it has no overflow interrupt, or not "
+		                "this precision; count it, or drop precise",
+		                text);
+	case EINVAL:
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
+		                "open event", "the kernel refuses '%s' with "
+		                "these settings: fewer events in one group, or "
+		                "drop modifiers", text);
+	default:
+		return ppi_fail(why, PORTPROF_E_SYSTEM, os_error, "open event",
+		                "'%s' could not be opened: %s", text,
+		                strerror(os_error));
+	}
+}
+
+portprof_status perf_refuse_open(const struct perf_kernel *kernel,
+                                 const struct ppi_event *event, int os_error,
+                                 struct ppi_diag *why)
+{
+	uint64_t limit, available;
+
+	switch (os_error) {
+	case EACCES:
+	case EPERM:
+		return refuse_denied(kernel, event, os_error, why);
+	case ESRCH:
+		return ppi_fail(why, PORTPROF_E_NOTFOUND, os_error,
+		                "open event", "no such thread or process, or "
+		                "it has ended");
+	case EMFILE:
+		available = perf_proc_free_fds(kernel, &limit);
+		return perf_refuse_fds(available + 1, available, limit,
+		                       "at least", why);
+	case ENFILE:
+		return ppi_fail(why, PORTPROF_E_LIMIT, os_error, "open event",
+		                "the system has no descriptors left: sysctl "
+		                "fs.file-max");
+	case ENOMEM:
+		return ppi_fail(why, PORTPROF_E_NOMEM, os_error, "open event",
+		                "out of memory");
+	case EBUSY:
+		return ppi_fail(why, PORTPROF_E_BUSY, os_error, "open event",
+		                "'%s' is held by somebody who uses the PMU "
+		                "alone (an exclusive event, or the NMI "
+		                "watchdog: sysctl kernel.nmi_watchdog=0)",
+		                event ? event->request.text : "a ring");
+	case ENOSYS:
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
+		                "open event", "this kernel has no "
+		                "perf_event_open, or a filter hides it");
+	default:
+		return refuse_shape(event, os_error, why);
+	}
+}
