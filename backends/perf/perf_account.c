@@ -17,8 +17,10 @@ void perf_tally_source(struct ppi_backend_session *bs,
 	size_t at = 0;
 
 	if (kernel->read_event(kernel->self, source->fd, words,
-	                       sizeof(words)) <= 0)
+	                       sizeof(words)) <= 0) {
+		tally->is_short = true;
 		return;
+	}
 	value = words[at++];
 	enabled = format & PERF_FORMAT_TOTAL_TIME_ENABLED ? words[at++] : 0;
 	running = enabled;
@@ -43,15 +45,17 @@ static bool read_clock(const struct ppi_backend_session *bs, int32_t clock,
 static bool process_time(const struct ppi_backend_session *bs, uint64_t *ns)
 {
 	const struct ppi_target *target = &bs->plan->target;
-	uint64_t own;
+	uint64_t own = 0;
 
 	/* The clock of a process knows nothing of its children. */
 	if (bs->plan->follow_children)
 		return false;
 	if (!target->is_self)
 		return read_clock(bs, perf_clock_of_process(target->pid), ns);
-	if (!read_clock(bs, perf_clock_of_thread(bs->helper_tid), &own) ||
-	    !read_clock(bs, CLOCK_PROCESS_CPUTIME_ID, ns))
+	if (bs->helper_tid > 0 &&
+	    !read_clock(bs, perf_clock_of_thread(bs->helper_tid), &own))
+		return false;
+	if (!read_clock(bs, CLOCK_PROCESS_CPUTIME_ID, ns))
 		return false;
 	*ns -= own;
 	return true;
@@ -149,7 +153,8 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 			perf_tally_source(bs, &state->sources[i], &tally);
 	*out = (struct ppi_account){ 0 };
 	out->total_weight = tally.total;
-	out->total_certainty = PORTPROF_EXACT;
+	out->total_certainty = tally.is_short ? PORTPROF_UNKNOWN
+	                                      : PORTPROF_EXACT;
 	if (perf_is_period_weighted(what)) {
 		out->total_weight = tally.emitted;
 		out->total_certainty = PORTPROF_UNKNOWN;

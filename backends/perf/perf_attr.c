@@ -31,7 +31,7 @@ static void set_exclusions(const struct ppi_event *event,
 
 	attr->exclude_user = !event->counts_user;
 	attr->exclude_kernel = !event->counts_kernel;
-	attr->exclude_hv = !(request->has_modes && request->hypervisor);
+	attr->exclude_hv = !event->counts_hypervisor;
 	attr->exclude_host = request->exclude_host;
 	attr->exclude_guest = request->exclude_guest;
 }

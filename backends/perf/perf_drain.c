@@ -7,12 +7,6 @@
 
 #include "backends/perf/perf_proc.h"
 
-/*
- * A record is written a little after its time is taken, on any CPU. What is
- * younger than this stays in its ring, so that rings can be put in order.
- */
-enum { SETTLE_NS = 1000000 };
-
 const struct perf_source *perf_source_of(const struct perf_state *state,
                                          uint64_t id)
 {
@@ -322,7 +316,11 @@ static bool take_record(struct ppi_backend_session *bs, struct perf_port *port,
 	}
 }
 
-static uint64_t settled_until(const struct ppi_backend_session *bs)
+/*
+ * The time before any ring is looked at. What is younger stays in its ring:
+ * something that led to it may have gone to a ring that was looked at before.
+ */
+static uint64_t ordered_until(const struct ppi_backend_session *bs)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	const struct perf_state *state = perf_state_of(bs);
@@ -331,7 +329,7 @@ static uint64_t settled_until(const struct ppi_backend_session *bs)
 	if (!state->is_running || !(state->kind.features & PERF_HAS_CLOCKID) ||
 	    kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now) < 0)
 		return UINT64_MAX;
-	return now > SETTLE_NS ? now - SETTLE_NS : 0;
+	return now;
 }
 
 /* Its samples may come after we saw that it is gone: forget it last. */
@@ -362,7 +360,7 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 		return PORTPROF_OK;
 	if (state->layout == PERF_THREAD_RINGS && state->is_running)
 		perf_scan_threads(bs);
-	until = settled_until(bs);
+	until = ordered_until(bs);
 	perf_merge_begin(state);
 	while (perf_merge_oldest(state, until, &at)) {
 		struct perf_port *port = &state->ports[at];

@@ -53,19 +53,20 @@ int perf_proc_cpus(const struct perf_kernel *kernel, int **cpus, size_t *count)
 	enum { ROOM = 8192 };
 	char text[4096];
 	int *list = malloc(ROOM * sizeof(*list));
+	ssize_t got = list ? kernel->read_file(
+		kernel->self, "/sys/devices/system/cpu/online", 0, text,
+		sizeof(text) - 1) : -ENOMEM;
 
-	if (!list)
-		return -ENOMEM;
-	*count = 0;
-	if (perf_proc_text(kernel, "/sys/devices/system/cpu/online", text,
-	                   sizeof(text)))
+	if (got >= 0) {
+		text[got] = '\0';
 		*count = parse_cpu_list(text, list, ROOM);
-	if (*count == 0) {
-		free(list);
-		return -ENOENT;
+		*cpus = list;
+		if (*count > 0)
+			return 0;
+		got = -ENOENT;
 	}
-	*cpus = list;
-	return 0;
+	free(list);
+	return (int)got;
 }
 
 static int compare_ids(const void *left, const void *right)

@@ -49,6 +49,7 @@ struct perf_tally {
 	uint64_t emitted;      /* sum of the weights of samples */
 	uint64_t throttled;
 	uint64_t lost_records; /* as LOST records tell, all events */
+	bool is_short;         /* some count could not be read */
 };
 
 /* A record of ours that waits for room. */
