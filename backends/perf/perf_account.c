@@ -2,9 +2,9 @@
 /* What was counted and lost, and the target's own clock beside it. */
 #include "backends/perf/perf_state.h"
 
-#include <time.h>
-
 #include "backends/perf/perf_proc.h"
+
+#include <time.h>
 
 /* The words in the order of enum perf_event_read_format. */
 void perf_tally_source(struct ppi_backend_session *bs,

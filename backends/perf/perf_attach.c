@@ -2,11 +2,11 @@
 /* Opening and closing the kernel events and rings of single threads. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "backends/perf/perf_proc.h"
 
 enum { PORT_FREE = -1 };
 

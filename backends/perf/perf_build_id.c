@@ -3,11 +3,11 @@
  * The build-id in the notes of an ELF file, for kernels that do not put it
  * into their records. Files of the machine's own byte order only.
  */
+#include "backends/perf/perf_proc.h"
+
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "backends/perf/perf_proc.h"
 
 enum { SEGMENTS_MAX = 64, NOTES_MAX = 4096 };
 

@@ -2,11 +2,11 @@
 /* Counting: groups of kernel events on every thread, read at one instant. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "backends/perf/perf_proc.h"
 
 enum {
 	TRIES_MAX = 8,      /* to find a moment in which no thread is created */

@@ -2,10 +2,10 @@
 /* From the kernel's records to ours: weights, threads, modules, losses. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <string.h>
 #include <time.h>
-
-#include "backends/perf/perf_proc.h"
 
 const struct perf_source *perf_source_of(const struct perf_state *state,
                                          uint64_t id)

@@ -19,7 +19,7 @@
  * NULL for the real kernel.
  */
 struct perf_kernel {
-	/* perf_event_open(2); attr may be NULL, as probing wants it. */
+	/* perf_event_open(2) */
 	int (*open_event)(void *self, struct perf_event_attr *attr, int64_t pid,
 	                  int cpu, int group_fd, unsigned long flags);
 	int (*control)(void *self, int fd, unsigned long request, void *arg);

@@ -2,10 +2,10 @@
 /* Opening a sampling session: which layout, how large, which threads. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#include "backends/perf/perf_proc.h"
 
 enum {
 	CPUS_MAX = 64,         /* more: creating a thread gets too dear */

@@ -2,10 +2,10 @@
 /* Records that no kernel record brings: what was there before we came. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "backends/perf/perf_proc.h"
 
 /* Kernel text lies in the upper half of the address space. */
 #define KERNEL_START UINT64_C(0xffff000000000000)

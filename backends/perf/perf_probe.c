@@ -5,12 +5,12 @@
  */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "backends/perf/perf_proc.h"
 
 #define FILTER_WORDS \
 	"a system call filter (seccomp) blocks perf_event_open: start the " \
@@ -59,11 +59,21 @@ static bool has_filter(const struct perf_kernel *kernel)
 	return line && strtol(line + strlen("\nSeccomp:"), NULL, 10) == 2;
 }
 
+/* An attr that no kernel takes: shorter than the first ever published. */
+static int ask_nothing(const struct perf_kernel *kernel, unsigned long flags)
+{
+	struct perf_event_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.size = 1;
+	return -kernel->open_event(kernel->self, &attr, 0, -1, -1, flags);
+}
+
 /* Does the call reach the kernel? Flags that are none are refused first. */
 static bool reaches_kernel(const struct perf_kernel *kernel,
                            struct ppi_probe *out)
 {
-	int error = -kernel->open_event(kernel->self, NULL, 0, -1, -1, ~0ul);
+	int error = ask_nothing(kernel, ~0ul);
 
 	if (error == EINVAL)
 		return true;
@@ -82,10 +92,10 @@ static bool reaches_kernel(const struct perf_kernel *kernel,
 static bool is_unlocked(const struct perf_kernel *kernel,
                         struct ppi_probe *out)
 {
-	int error = -kernel->open_event(kernel->self, NULL, 0, -1, -1, 0);
+	int error = ask_nothing(kernel, 0);
 	char reason[400], rights[320];
 
-	if (error == EFAULT)
+	if (error == E2BIG)
 		return true;
 	if (error == EACCES || error == EPERM) {
 		snprintf(reason, sizeof(reason), "perf events are locked for "

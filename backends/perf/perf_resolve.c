@@ -2,12 +2,12 @@
 /* What an event will really be on this kernel, for this user. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_events.h"
+#include "backends/perf/perf_proc.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "backends/perf/perf_events.h"
-#include "backends/perf/perf_proc.h"
 
 enum {
 	PERIOD_MIN_NS = 10000, /* kernel/events/core.c,

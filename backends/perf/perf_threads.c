@@ -2,11 +2,11 @@
 /* Which threads there are: at open, and with thread rings all the time. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include "backends/perf/perf_proc.h"
 
 enum { PASSES_MAX = 100 }; /* of threads that appear while we attach */
 

@@ -2,11 +2,11 @@
 /* Why the kernel refused, in sentences that a user can act on. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "backends/perf/perf_proc.h"
 
 const char *perf_say_paranoid(const struct perf_kernel *kernel,
                               int needed_level, char *out, size_t bytes)

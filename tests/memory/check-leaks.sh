@@ -28,7 +28,8 @@ for backend in null perf timer itimer; do
 	status=0
 	run valgrind --quiet --error-exitcode=99 --leak-check=full \
 		--show-leak-kinds=all --errors-for-leak-kinds=all \
-		--track-fds=yes || status=$?
+		--track-fds=yes \
+		--suppressions="${srcdir:-.}/tests/memory/libpfm4.supp" || status=$?
 	# a descriptor is told on one line, and where it comes from on the next
 	if ! ${AWK:-awk} '
 		open && !/inherited from parent/ { bad = 1 }
