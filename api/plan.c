@@ -104,6 +104,9 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 	*caps |= mode == PPI_COUNT ? PORTPROF_CAP_COUNT : PORTPROF_CAP_SAMPLE;
 	if (mode == PPI_SAMPLE)
 		*caps |= sink_caps(config);
+	/* one event is CPU time everywhere; several are EVENT-8 */
+	if (mode == PPI_SAMPLE && event_count_of(config) > 1)
+		*caps |= PORTPROF_CAP_EVENTS;
 	if (mode == PPI_COUNT && event_count_of(config) > 1)
 		*caps |= PORTPROF_CAP_GROUP;
 	if (config->follow_children)
