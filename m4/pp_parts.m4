@@ -36,4 +36,24 @@ AC_DEFUN([PP_TESTS], [
   AC_SUBST([CMOCKA_LIBS])
   AM_CONDITIONAL([TESTS_ENABLED], [test $pp_have_CMOCKA = yes])
   PP_REPORT([tests], [$pp_why_CMOCKA], [make check runs only the scripts])
+  PP_WRAP
+])
+
+# PP_WRAP: can the linker put a test between the library and malloc?
+AC_DEFUN([PP_WRAP], [
+  AC_CACHE_CHECK([whether the linker can wrap malloc], [pp_cv_ld_wrap], [
+    pp_save_LDFLAGS=$LDFLAGS
+    LDFLAGS="$LDFLAGS -Wl,--wrap=malloc"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <stdlib.h>
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) { return bytes ? 0 : 0; }]],
+      [[return malloc(1) != 0;]])],
+      [pp_cv_ld_wrap=yes], [pp_cv_ld_wrap=no])
+    LDFLAGS=$pp_save_LDFLAGS])
+  WRAP_LDFLAGS=
+  AS_IF([test $pp_cv_ld_wrap = yes], [
+    WRAP_LDFLAGS="-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strdup"
+    AC_DEFINE([PPI_CAN_WRAP], [1],
+      [The linker sends calls of malloc to the conformance suite.])])
+  AC_SUBST([WRAP_LDFLAGS])
 ])

@@ -26,3 +26,62 @@ tests_fixtures_libreal_la_SOURCES = \
 	tests/fixtures/real_program.c \
 	tests/fixtures/real_program.h
 tests_fixtures_libreal_la_CPPFLAGS = $(TEST_CPPFLAGS)
+
+### The suite
+
+if TESTS_ENABLED
+check_LTLIBRARIES += tests/conform/libconform.la
+check_PROGRAMS += tests/conform/conform_null
+TESTS += tests/conform/conform_null
+endif
+tests_conform_libconform_la_SOURCES = \
+	tests/conform/alloc.c \
+	tests/conform/claim.c \
+	tests/conform/conform.c \
+	tests/conform/conform.h \
+	tests/conform/count.c \
+	tests/conform/cycle.c \
+	tests/conform/error.c \
+	tests/conform/event.c \
+	tests/conform/excl.c \
+	tests/conform/fault.c \
+	tests/conform/fork.c \
+	tests/conform/hist.c \
+	tests/conform/life.c \
+	tests/conform/loss.c \
+	tests/conform/main.c \
+	tests/conform/memory.c \
+	tests/conform/program.c \
+	tests/conform/region.c \
+	tests/conform/sample.c \
+	tests/conform/scale.c \
+	tests/conform/select.c \
+	tests/conform/signal.c \
+	tests/conform/sink.c \
+	tests/conform/target.c \
+	tests/conform/thread.c \
+	tests/fixtures/knobs.c \
+	tests/model/expect.c \
+	tests/model/expect.h
+tests_conform_libconform_la_CPPFLAGS = $(TEST_CPPFLAGS)
+
+CONFORM_LDADD = tests/conform/libconform.la $(TEST_LDADD) $(WRAP_LDFLAGS)
+REAL_LDADD = tests/conform/libconform.la tests/fixtures/libreal.la \
+	$(TEST_LDADD) $(WRAP_LDFLAGS)
+
+tests_conform_conform_null_SOURCES = tests/fixtures/null.c
+tests_conform_conform_null_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_conform_conform_null_LDADD = $(CONFORM_LDADD)
+
+### The model that judges
+
+if TESTS_ENABLED
+check_PROGRAMS += tests/unit/test_expect
+TESTS += tests/unit/test_expect
+endif
+tests_unit_test_expect_SOURCES = \
+	tests/model/expect.c \
+	tests/model/expect.h \
+	tests/unit/test_expect.c
+tests_unit_test_expect_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_expect_LDADD = $(CMOCKA_LIBS)

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Allocations that fail when told to. The linker sends every call of malloc
+ * and its kin from the library and the suite here (--wrap); what other
+ * libraries allocate for themselves is not touched.
+ */
+#include "config.h"
+
+#include "tests/conform/conform.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef PPI_CAN_WRAP
+
+/* Allocations until the one that fails; 0 = none will. */
+static atomic_uint countdown;
+static atomic_bool is_for_good, has_failed;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *block, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *block, size_t bytes);
+char *__wrap_strdup(const char *text);
+
+static bool fails_now(void)
+{
+	unsigned left = atomic_load(&countdown);
+
+	while (left && !atomic_compare_exchange_weak(&countdown, &left,
+	                                             left - 1))
+		;
+	if (left == 1)
+		atomic_store(&has_failed, true);
+	if (left != 1 && !(atomic_load(&has_failed) &&
+	                   atomic_load(&is_for_good)))
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+	return fails_now() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return fails_now() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *block, size_t bytes)
+{
+	return fails_now() ? NULL : __real_realloc(block, bytes);
+}
+
+char *__wrap_strdup(const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	char *copy = __wrap_malloc(bytes);
+
+	return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+bool cf_alloc_can_fail(void)
+{
+	return true;
+}
+
+void cf_alloc_fail(unsigned nth, bool for_good)
+{
+	atomic_store(&has_failed, false);
+	atomic_store(&is_for_good, for_good);
+	atomic_store(&countdown, nth);
+}
+
+bool cf_alloc_reset(void)
+{
+	atomic_store(&countdown, 0);
+	atomic_store(&is_for_good, false);
+	return atomic_exchange(&has_failed, false);
+}
+
+#else
+
+bool cf_alloc_can_fail(void)
+{
+	return false;
+}
+
+void cf_alloc_fail(unsigned nth, bool for_good)
+{
+	(void)nth;
+	(void)for_good;
+}
+
+bool cf_alloc_reset(void)
+{
+	return false;
+}
+
+#endif

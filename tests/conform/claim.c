@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* What records claim: fields, times, kernel addresses, whose they are. */
+#include "tests/conform/conform.h"
+
+#include <time.h>
+
+static bool is_claimed(const portprof_record *record, uint32_t field)
+{
+	return (record->valid & field) == field;
+}
+
+static void check_claims(const portprof_record *record, uint64_t caps)
+{
+	assert_int_equal(is_claimed(record, PORTPROF_FIELD_PID |
+	                                            PORTPROF_FIELD_TID),
+	                 (caps & PORTPROF_CAP_PID_TID) != 0);
+	assert_int_equal(is_claimed(record, PORTPROF_FIELD_TIME),
+	                 (caps & PORTPROF_CAP_TIME) != 0);
+	assert_int_equal(is_claimed(record, PORTPROF_FIELD_CPU),
+	                 (caps & PORTPROF_CAP_CPU) != 0);
+	if (caps & PORTPROF_CAP_EXACT_PC)
+		assert_int_equal(record->span, 1);
+	else
+		assert_true(record->span > 1);
+	if (is_claimed(record, PORTPROF_FIELD_KERNEL))
+		assert_true(caps & PORTPROF_CAP_KERNEL);
+	if (is_claimed(record, PORTPROF_FIELD_CHAIN))
+		assert_true(caps & PORTPROF_CAP_CHAIN);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void sample_8_records_claim_what_the_kernel_gave(void **state)
+{
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	struct cf_log *log;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	log = cf_log(config);
+	session = cf_open(config);
+	cf_work(&program, 0, 0, 50 * CF_MS);
+	cf_kernel_work(&program, 0, 1, 50 * CF_MS, 25 * CF_MS);
+	cf_measure(session, &program);
+	for (size_t i = 0; i < log->count; i++)
+		check_claims(&log->records[i],
+		             portprof_session_caps(session));
+	cf_close(session);
+}
+
+static void sample_9_helper_is_in_no_profile(void **state)
+{
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	struct cf_log *log;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	cf_needs(PORTPROF_CAP_PID_TID);
+	log = cf_log(config);
+	session = cf_open(config);
+	fixture.thread_start(1);
+	cf_start(session);
+	for (unsigned i = 0; i < 10; i++) {
+		cf_work(&program, i % 2, i % FX_FUNCTIONS, 10 * CF_MS);
+		cf_run(&program);
+		assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+	}
+	cf_stop(session);
+	/* only the two threads that worked */
+	for (size_t i = 0; i < log->count; i++)
+		if ((int64_t)log->records[i].tid != fixture.thread_tid(0))
+			assert_int_equal(log->records[i].tid,
+			                 fixture.thread_tid(1));
+	fixture.thread_end(1);
+	cf_close(session);
+}
+
+static void sample_9_helper_cost_is_told(void **state)
+{
+	portprof_session *session = cf_open(cf_config());
+	portprof_stats stats;
+
+	(void)state;
+	cf_needs_real();
+	cf_start(session);
+	fixture.idle(600 * CF_MS); /* it drains every 250 ms */
+	cf_stop(session);
+	stats = cf_stats(session, 0);
+	assert_true(stats.own_cost_ns > 0);
+	assert_true(stats.own_cost_ns < 600 * CF_MS);
+	cf_close(session);
+}
+
+static void sample_13_times_lie_between_start_and_stop(void **state)
+{
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	struct cf_log *log;
+	uint64_t start, stop;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_TIME);
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	log = cf_log(config);
+	session = cf_open(config);
+	cf_work(&program, 0, 0, 50 * CF_MS);
+	start = now_ns();
+	cf_measure(session, &program);
+	stop = now_ns();
+	for (size_t i = 0; i < log->count; i++) {
+		const portprof_record *record = &log->records[i];
+
+		if (i > 0 && record->tid == record[-1].tid)
+			assert_true(record->time_ns >= record[-1].time_ns);
+		/* a virtual clock has another zero */
+		if (!fixture.is_exact)
+			assert_true(record->time_ns >= start &&
+			            record->time_ns <= stop);
+	}
+	cf_close(session);
+}
+
+static void sample_14_kernel_time_belongs_to_the_total(void **state)
+{
+	portprof_session *session = cf_open(cf_config());
+	struct cf_program program = { .count = 0 };
+	struct expect expect;
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		cf_kernel_work(&program, 0, 0, 20 * CF_MS, 10 * CF_MS);
+		cf_work(&program, 0, 1, 5 * CF_MS);
+	}
+	cf_measure(session, &program);
+	expect = cf_expect(&program, CF_PERIOD_NS);
+	cf_check_total(session, &expect);
+	if (fixture.is_exact)
+		assert_int_equal(cf_stats(session, 0).total_weight,
+		                 cf_used(&program));
+	cf_close(session);
+}
+
+static void sample_14_kernel_time_falls_on_who_called(void **state)
+{
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	struct cf_watch watch;
+	struct expect expect;
+
+	(void)state;
+	cf_watch(config, &watch);
+	session = cf_open(config);
+	cf_kernel_work(&program, 0, 0, 60 * CF_MS, 30 * CF_MS);
+	cf_work(&program, 0, 1, 60 * CF_MS);
+	cf_measure(session, &program);
+	expect = cf_expect(&program, CF_PERIOD_NS);
+	cf_check_functions(&watch, &expect);
+	cf_close(session);
+}
+
+static void sample_14_kernel_sample_says_where_it_was_entered(void **state)
+{
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	struct cf_watch watch;
+	struct cf_log *log;
+	size_t of_kernel = 0;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_KERNEL);
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	cf_watch(config, &watch); /* a user of user addresses */
+	log = cf_log(config);
+	session = cf_open(config);
+	cf_kernel_work(&program, 0, 0, 80 * CF_MS, 80 * CF_MS);
+	cf_measure(session, &program);
+	for (size_t i = 0; i < log->count; i++) {
+		const portprof_record *record = &log->records[i];
+
+		if (!is_claimed(record, PORTPROF_FIELD_KERNEL))
+			continue;
+		of_kernel++;
+		assert_true(is_claimed(record, PORTPROF_FIELD_USER_ADDRESS));
+	}
+	if (cf_used(&program) > 0)
+		assert_true(of_kernel > 0);
+	cf_close(session);
+}
+
+static const struct cf_case cases[] = {
+	CF_CASE(sample_8_records_claim_what_the_kernel_gave),
+	CF_CASE(sample_9_helper_is_in_no_profile),
+	CF_CASE(sample_9_helper_cost_is_told),
+	CF_CASE(sample_13_times_lie_between_start_and_stop),
+	CF_CASE(sample_14_kernel_time_belongs_to_the_total),
+	CF_CASE(sample_14_kernel_time_falls_on_who_called),
+	CF_CASE(sample_14_kernel_sample_says_where_it_was_entered),
+};
+
+CF_FAMILY(claim);

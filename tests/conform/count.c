@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting: groups, their values and what they are worth. */
+#include "tests/conform/conform.h"
+
+#include <string.h>
+
+static portprof_group *open_group(const char *first, const char *second)
+{
+	portprof_config *config = cf_config();
+
+	assert_int_equal(portprof_config_add_event(config, first),
+	                 PORTPROF_OK);
+	if (second)
+		assert_int_equal(portprof_config_add_event(config, second),
+		                 PORTPROF_OK);
+	return cf_group(config);
+}
+
+static portprof_count read_one(portprof_group *group)
+{
+	portprof_count count;
+
+	assert_int_equal(portprof_group_read(group, &count, 1), PORTPROF_OK);
+	return count;
+}
+
+/* What a real kernel may count beside the work, and its clocks differ by. */
+static uint64_t slack(uint64_t used)
+{
+	return fixture.is_exact ? 0 : used / 20 + 5 * CF_MS;
+}
+
+static void count_1_counts_from_open_on(void **state)
+{
+	portprof_group *group;
+	uint64_t used, before;
+	portprof_count count;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	group = open_group("task-clock", NULL);
+	assert_int_equal(portprof_group_event_count(group), 1);
+	before = read_one(group).scaled;
+	used = cf_burn(0, 0, 50 * CF_MS);
+	count = read_one(group);
+	assert_int_equal(count.status, PORTPROF_COUNT_OK);
+	assert_true(count.scaled - before + slack(used) >= used);
+	assert_true(count.scaled - before <= used + slack(used));
+	cf_close_group(group);
+}
+
+static void count_1_values_never_go_back(void **state)
+{
+	portprof_group *group;
+	portprof_count last, now;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	group = open_group("task-clock", NULL);
+	last = read_one(group);
+	for (unsigned i = 0; i < 200; i++) {
+		if (i % 20 == 0)
+			cf_burn(0, 0, CF_MS);
+		now = read_one(group);
+		assert_true(now.raw >= last.raw);
+		assert_true(now.enabled_ns >= last.enabled_ns);
+		assert_true(now.running_ns >= last.running_ns);
+		last = now;
+	}
+	cf_close_group(group);
+}
+
+static void count_1_needs_the_capability(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_group *group = NULL;
+	portprof_status status;
+
+	(void)state;
+	assert_int_equal(portprof_config_add_event(config, "task-clock"),
+	                 PORTPROF_OK);
+	if (cf_has(PORTPROF_CAP_COUNT)) {
+		cf_close_group(cf_group(config));
+		return;
+	}
+	status = portprof_group_open_config(config, &group);
+	assert_true(status == PORTPROF_E_UNSUPPORTED ||
+	            status == PORTPROF_E_DENIED);
+	cf_diag(status);
+	assert_null(group);
+}
+
+static void count_1_whole_process(void **state)
+{
+	struct cf_program program = { .count = 0 };
+	portprof_group *group;
+	uint64_t used, before, value;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	fixture.thread_start(1);
+	group = open_group("task-clock", NULL);
+	fixture.thread_start(2);
+	before = read_one(group).scaled;
+	for (unsigned t = 0; t < 3; t++)
+		cf_work(&program, t, t, 30 * CF_MS);
+	cf_run(&program);
+	value = read_one(group).scaled - before;
+	used = cf_used(&program);
+	assert_true(value + slack(used) >= used);
+	assert_true(value <= used + slack(used));
+	fixture.thread_end(1);
+	fixture.thread_end(2);
+	cf_close_group(group);
+}
+
+static void count_2_one_group_has_one_time(void **state)
+{
+	portprof_count counts[2];
+	portprof_group *group;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	cf_needs(PORTPROF_CAP_GROUP);
+	group = open_group("task-clock", "page-faults");
+	for (unsigned i = 0; i < 20; i++) {
+		cf_burn(0, 0, 2 * CF_MS);
+		assert_int_equal(portprof_group_read(group, counts, 2),
+		                 PORTPROF_OK);
+		assert_int_equal(counts[0].enabled_ns, counts[1].enabled_ns);
+		assert_int_equal(counts[0].running_ns, counts[1].running_ns);
+	}
+	cf_close_group(group);
+}
+
+static void check_worth(const portprof_count *count)
+{
+	assert_true(count->running_ns <= count->enabled_ns);
+	switch (count->status) {
+	case PORTPROF_COUNT_OK:
+		assert_int_equal(count->scaled, count->raw);
+		assert_int_equal(count->running_ns, count->enabled_ns);
+		break;
+	case PORTPROF_COUNT_SCALED:
+		assert_true(count->running_ns < count->enabled_ns);
+		assert_true(count->running_ns > 0);
+		assert_true(count->scaled >= count->raw);
+		break;
+	case PORTPROF_COUNT_NEVER_RAN:
+		assert_int_equal(count->running_ns, 0);
+		break;
+	default:
+		assert_in_range(count->status, PORTPROF_COUNT_ERROR,
+		                PORTPROF_COUNT_REFUSED);
+	}
+}
+
+static void count_3_values_say_what_they_are_worth(void **state)
+{
+	portprof_group *group;
+	portprof_count count;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	group = open_group("task-clock", NULL);
+	for (unsigned i = 0; i < 10; i++) {
+		cf_burn(0, 0, 2 * CF_MS);
+		count = read_one(group);
+		check_worth(&count);
+	}
+	cf_close_group(group);
+}
+
+static void count_4_stop_start_reset(void **state)
+{
+	portprof_count held, more;
+	portprof_group *group;
+	uint64_t used;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	group = open_group("task-clock", NULL);
+	cf_burn(0, 0, 10 * CF_MS);
+	assert_int_equal(portprof_group_stop(group), PORTPROF_OK);
+	held = read_one(group);
+	cf_burn(0, 0, 20 * CF_MS);
+	more = read_one(group);
+	assert_int_equal(more.raw, held.raw);
+	assert_int_equal(portprof_group_reset(group), PORTPROF_OK);
+	more = read_one(group);
+	assert_int_equal(more.raw, 0);
+	assert_int_equal(more.enabled_ns, 0);
+	assert_int_equal(more.running_ns, 0);
+	assert_int_equal(portprof_group_start(group), PORTPROF_OK);
+	used = cf_burn(0, 0, 20 * CF_MS);
+	more = read_one(group);
+	assert_true(more.raw + slack(used) >= used);
+	assert_true(more.raw <= used + slack(used));
+	cf_close_group(group);
+}
+
+/* One reads through the group that a library would map for user-space reads,
+ * the other around it. */
+static void count_5_two_readings_agree(void **state)
+{
+	portprof_group *outer, *inner;
+	uint64_t outer_value, inner_value, used;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	outer = open_group("task-clock", NULL);
+	inner = open_group("task-clock", NULL);
+	outer_value = read_one(outer).scaled;
+	inner_value = read_one(inner).scaled;
+	used = cf_burn(0, 0, 50 * CF_MS);
+	inner_value = read_one(inner).scaled - inner_value;
+	outer_value = read_one(outer).scaled - outer_value;
+	assert_true(outer_value + slack(used) >= inner_value);
+	assert_true(outer_value <= inner_value + slack(used));
+	cf_close_group(outer);
+	cf_close_group(inner);
+}
+
+static void count_6_refused_whole_or_said(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_group *group = NULL;
+	portprof_count counts[2];
+	portprof_status status;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	assert_int_equal(portprof_config_add_event(config, "task-clock"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_event(config, "no-such-event"),
+	                 PORTPROF_OK);
+	status = portprof_group_open_config(config, &group);
+	assert_int_equal(status, PORTPROF_E_NOTFOUND);
+	cf_diag(status);
+	assert_null(group);
+	assert_int_equal(fixture.held(), 0);
+
+	assert_int_equal(portprof_config_set_partial(config, 1), PORTPROF_OK);
+	group = cf_group(config);
+	cf_burn(0, 0, 5 * CF_MS);
+	assert_int_equal(portprof_group_read(group, counts, 2), PORTPROF_OK);
+	assert_int_equal(counts[0].status, PORTPROF_COUNT_OK);
+	assert_int_equal(counts[1].status, PORTPROF_COUNT_REFUSED);
+	assert_int_equal(portprof_group_event_diag(group, 0)->status,
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_group_event_diag(group, 1)->status,
+	                 PORTPROF_E_NOTFOUND);
+	assert_true(portprof_group_event_diag(group, 1)->words[0] != '\0');
+	cf_close_group(group);
+}
+
+static int use_inert_group(void *context)
+{
+	portprof_group *group = context;
+	portprof_count count;
+
+	if (portprof_group_read(group, &count, 1) != PORTPROF_E_FORKED)
+		return 1;
+	if (portprof_group_stop(group) != PORTPROF_E_FORKED)
+		return 2;
+	if (portprof_group_start(group) != PORTPROF_E_FORKED)
+		return 3;
+	if (portprof_group_reset(group) != PORTPROF_E_FORKED)
+		return 4;
+	portprof_group_close(group);
+	return 0;
+}
+
+static void count_7_inert_in_a_forked_child(void **state)
+{
+	portprof_group *group;
+	uint64_t used, before, value;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	group = open_group("task-clock", NULL);
+	before = read_one(group).scaled;
+	used = cf_burn(0, 0, 20 * CF_MS);
+	cf_in_child(use_inert_group, group);
+	used += cf_burn(0, 0, 20 * CF_MS);
+	value = read_one(group).scaled - before;
+	assert_true(value + slack(used) >= used);
+	cf_close_group(group);
+}
+
+static void count_8_more_than_there_are_is_refused(void **state)
+{
+	portprof_count counts[3];
+	portprof_group *group;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	group = open_group("task-clock", NULL);
+	memset(counts, 0x5a, sizeof(counts));
+	assert_int_equal(portprof_group_read(group, counts, 2),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	for (size_t i = 0; i < sizeof(counts); i++)
+		assert_int_equal(((unsigned char *)counts)[i], 0x5a);
+	cf_close_group(group);
+}
+
+static const struct cf_case cases[] = {
+	CF_CASE(count_1_counts_from_open_on),
+	CF_CASE(count_1_values_never_go_back),
+	CF_CASE(count_1_needs_the_capability),
+	CF_CASE(count_1_whole_process),
+	CF_CASE(count_2_one_group_has_one_time),
+	CF_CASE(count_3_values_say_what_they_are_worth),
+	CF_CASE(count_4_stop_start_reset),
+	CF_CASE(count_5_two_readings_agree),
+	CF_CASE(count_6_refused_whole_or_said),
+	CF_CASE(count_7_inert_in_a_forked_child),
+	CF_CASE(count_8_more_than_there_are_is_refused),
+};
+
+CF_FAMILY(count);

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* fork, children, exec, and threads that crash. */
+#include "tests/conform/conform.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What a forked child finds wrong; 0 is nothing. It must not assert: it
+ * would go on running the suite. */
+#define CHILD_MUST(condition)                  \
+	do {                                   \
+		if (!(condition))              \
+			return __LINE__ % 199 + 1; \
+	} while (0)
+
+static int use_inert_session(void *context)
+{
+	portprof_session *session = context;
+	portprof_stats stats = { .size = sizeof(stats) };
+	portprof_sink_stats sink = { .size = sizeof(sink) };
+
+	CHILD_MUST(portprof_session_start(session) == PORTPROF_E_FORKED);
+	CHILD_MUST(portprof_last_diag()->status == PORTPROF_E_FORKED);
+	CHILD_MUST(portprof_session_stop(session) == PORTPROF_E_FORKED);
+	CHILD_MUST(portprof_session_flush(session) == PORTPROF_E_FORKED);
+	CHILD_MUST(portprof_session_reset(session) == PORTPROF_E_FORKED);
+	CHILD_MUST(portprof_session_stats(session, 0, &stats) ==
+	           PORTPROF_E_FORKED);
+	CHILD_MUST(portprof_session_sink_stats(session, 0, &sink) ==
+	           PORTPROF_E_FORKED);
+	CHILD_MUST(portprof_session_close(session) == PORTPROF_OK);
+	return 0;
+}
+
+/* The parent's measurement goes on over the fork as if nothing had been. */
+static void fork_in_the_middle(int (*child)(void *context))
+{
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	struct cf_watch watch;
+	struct expect expect;
+	portprof_stats stats;
+
+	cf_watch(config, &watch);
+	session = cf_open(config);
+	cf_start(session);
+	cf_work(&program, 0, 0, 40 * CF_MS);
+	cf_run(&program);
+	cf_in_child(child, session);
+	cf_work(&program, 0, 0, 40 * CF_MS);
+	cf_run(&program);
+	cf_in_child(child, session);
+	cf_work(&program, 0, 0, 40 * CF_MS);
+	cf_run(&program);
+	cf_stop(session);
+	expect = cf_expect(&program, CF_PERIOD_NS);
+	stats = cf_stats(session, 0);
+	cf_in_range(stats.kept_weight + stats.outside_weight, expect.sampled,
+	            "weight over a fork");
+	cf_check_functions(&watch, &expect);
+	if (fixture.is_exact)
+		assert_int_equal(stats.total_weight, cf_used(&program));
+	cf_close(session);
+}
+
+static void life_8_child_session_is_inert(void **state)
+{
+	(void)state;
+	fork_in_the_middle(use_inert_session);
+}
+
+static int do_nothing(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+static void life_8_child_may_ignore_the_session(void **state)
+{
+	(void)state;
+	fork_in_the_middle(do_nothing);
+}
+
+static void life_8_stopped_session_is_inert_too(void **state)
+{
+	portprof_session *session = cf_open(cf_config());
+
+	(void)state;
+	cf_in_child(use_inert_session, session); /* never started */
+	cf_start(session);
+	cf_burn(0, 0, 10 * CF_MS);
+	cf_stop(session);
+	cf_in_child(use_inert_session, session);
+	cf_start(session);
+	cf_burn(0, 0, 10 * CF_MS);
+	cf_stop(session);
+	cf_stats(session, 0);
+	cf_close(session);
+}
+
+/* A child that wants to measure itself opens a session of its own. */
+static int measure_myself(void *context)
+{
+	portprof_config *config = context;
+	portprof_session *session = NULL;
+	portprof_stats stats = { .size = sizeof(stats) };
+	uint64_t used;
+
+	CHILD_MUST(portprof_session_open(config, &session) == PORTPROF_OK);
+	CHILD_MUST(portprof_session_start(session) == PORTPROF_OK);
+	used = cf_burn(0, 0, 60 * CF_MS);
+	CHILD_MUST(portprof_session_stop(session) == PORTPROF_OK);
+	CHILD_MUST(portprof_session_stats(session, 0, &stats) == PORTPROF_OK);
+	CHILD_MUST(stats.total_weight >= used - used / 20);
+	CHILD_MUST(portprof_session_close(session) == PORTPROF_OK);
+	return 0;
+}
+
+static void life_8_child_may_open_its_own(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session;
+
+	(void)state;
+	cf_needs_real(); /* a simulated kernel knows one process */
+	cf_in_child(measure_myself, config);
+	session = cf_open(cf_config());
+	cf_start(session); /* and while the parent measures */
+	cf_in_child(measure_myself, config);
+	cf_burn(0, 0, 20 * CF_MS);
+	cf_stop(session);
+	cf_stats(session, 0);
+	cf_close(session);
+}
+
+static int burn_in_child(void *context)
+{
+	(void)context;
+	return cf_burn(0, 1, 100 * CF_MS) > 0 ? 0 : 1;
+}
+
+static uint64_t total_with_child(int follow)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session;
+	uint64_t total;
+
+	assert_int_equal(portprof_config_set_children(config, follow),
+	                 PORTPROF_OK);
+	session = cf_open(config);
+	cf_start(session);
+	cf_burn(0, 0, 20 * CF_MS);
+	cf_in_child(burn_in_child, NULL);
+	cf_stop(session);
+	total = cf_stats(session, 0).total_weight;
+	cf_close(session);
+	return total;
+}
+
+static void life_9_children_are_not_measured_unasked(void **state)
+{
+	(void)state;
+	cf_needs_real();
+	/* forking costs the parent something, but not what the child burns */
+	assert_true(total_with_child(0) < 80 * CF_MS);
+}
+
+static void life_9_children_are_measured_when_asked(void **state)
+{
+	(void)state;
+	cf_needs(PORTPROF_CAP_CHILDREN);
+	cf_needs_real();
+	assert_true(total_with_child(1) > 110 * CF_MS);
+}
+
+static void life_9_needs_the_capability(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+
+	(void)state;
+	assert_int_equal(portprof_config_set_children(config, 1),
+	                 PORTPROF_OK);
+	if (cf_has(PORTPROF_CAP_CHILDREN)) {
+		cf_close(cf_open(config));
+		return;
+	}
+	assert_int_equal(cf_try_open(config, &session),
+	                 PORTPROF_E_UNSUPPORTED);
+	cf_diag(PORTPROF_E_UNSUPPORTED);
+}
+
+/* ---- exec ---- */
+
+/* Measure, then become another program. */
+static int measure_and_exec(void *context)
+{
+	portprof_config *config = context;
+	portprof_session *session = NULL;
+
+	CHILD_MUST(portprof_session_open(config, &session) == PORTPROF_OK);
+	CHILD_MUST(portprof_session_start(session) == PORTPROF_OK);
+	cf_burn(0, 0, 60 * CF_MS);
+	CHILD_MUST(portprof_session_flush(session) == PORTPROF_OK);
+	execl("/proc/self/exe", "conform", CF_AFTER_EXEC, (char *)NULL);
+	execl(cf_program_path, "conform", CF_AFTER_EXEC, (char *)NULL);
+	return 1;
+}
+
+static pid_t start_child(int (*child)(void *context), void *context)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(child(context));
+	return pid;
+}
+
+static int end_of(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0)
+		assert_int_equal(errno, EINTR);
+	return status;
+}
+
+static void life_10_new_image_does_not_die_of_us(void **state)
+{
+	portprof_config *config = cf_config();
+	int status;
+
+	(void)state;
+	cf_needs_real();
+	status = end_of(start_child(measure_and_exec, config));
+	if (WIFSIGNALED(status))
+		fail_msg("the new image died of signal %d",
+		         WTERMSIG(status));
+	assert_int_equal(WEXITSTATUS(status), CF_AFTER_EXEC_STATUS);
+}
+
+static uint64_t weight_in_file(const char *path)
+{
+	portprof_profile *profile = NULL;
+	uint64_t weight = 0;
+
+	if (portprof_profile_read(path, &profile) != PORTPROF_OK)
+		fail_msg("%s", portprof_last_diag()->words);
+	for (size_t i = 0; i < portprof_profile_sample_count(profile); i++)
+		weight += portprof_profile_sample_get(profile, i)->weights[0];
+	portprof_profile_free(profile);
+	return weight;
+}
+
+static void life_10_what_was_collected_is_not_lost(void **state)
+{
+	const char *path = cf_path();
+	portprof_config *config = cf_config();
+	int status;
+
+	(void)state;
+	cf_needs_files();
+	cf_needs_real();
+	assert_int_equal(portprof_config_write_to(config, path), PORTPROF_OK);
+	status = end_of(start_child(measure_and_exec, config));
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), CF_AFTER_EXEC_STATUS);
+	assert_true(weight_in_file(path) > 30 * CF_MS);
+	/* nor was the new image measured */
+	assert_true(weight_in_file(path) < 150 * CF_MS);
+}
+
+/* ---- a crash ---- */
+
+static int measure_and_crash(void *context)
+{
+	portprof_config *config = context;
+	portprof_session *session = NULL;
+	sigset_t one;
+
+	CHILD_MUST(portprof_session_open(config, &session) == PORTPROF_OK);
+	CHILD_MUST(portprof_session_start(session) == PORTPROF_OK);
+	cf_burn(0, 0, 60 * CF_MS);
+	CHILD_MUST(portprof_session_flush(session) == PORTPROF_OK);
+	signal(SIGSEGV, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, SIGSEGV);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	raise(SIGSEGV);
+	return 1;
+}
+
+static void life_17_crash_ends_as_without_us(void **state)
+{
+	const char *path = cf_path();
+	portprof_config *config = cf_config();
+	int status;
+
+	(void)state;
+	cf_needs_files();
+	cf_needs_real();
+	assert_int_equal(portprof_config_write_to(config, path), PORTPROF_OK);
+	status = end_of(start_child(measure_and_crash, config));
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGSEGV);
+	assert_true(weight_in_file(path) > 30 * CF_MS);
+}
+
+static const struct cf_case cases[] = {
+	CF_CASE(life_8_child_session_is_inert),
+	CF_CASE(life_8_child_may_ignore_the_session),
+	CF_CASE(life_8_stopped_session_is_inert_too),
+	CF_CASE(life_8_child_may_open_its_own),
+	CF_CASE(life_9_children_are_not_measured_unasked),
+	CF_CASE(life_9_children_are_measured_when_asked),
+	CF_CASE(life_9_needs_the_capability),
+	CF_CASE(life_10_new_image_does_not_die_of_us),
+	CF_CASE(life_10_what_was_collected_is_not_lost),
+	CF_CASE(life_17_crash_ends_as_without_us),
+};
+
+CF_FAMILY(fork);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions and bins that cases count in. */
+#include "tests/conform/conform.h"
+
+portprof_region cf_region(uint64_t offset, uint32_t scale, unsigned bits,
+                          size_t count)
+{
+	return (portprof_region){ .offset = offset, .scale = scale,
+		                  .bin_bits = bits,
+		                  .bins = cf_memory(count * (bits / 8)),
+		                  .bin_count = count };
+}
+
+void cf_histogram(portprof_config *config, const portprof_region *regions,
+                  size_t count, portprof_bin_unit unit)
+{
+	assert_int_equal(portprof_config_add_histogram(config, 0, regions,
+	                                               count, unit),
+	                 PORTPROF_OK);
+}
+
+uint64_t cf_bin(const portprof_region *region, size_t i)
+{
+	switch (region->bin_bits) {
+	case 16:
+		return ((const uint16_t *)region->bins)[i];
+	case 32:
+		return ((const uint32_t *)region->bins)[i];
+	default:
+		return ((const uint64_t *)region->bins)[i];
+	}
+}
+
+uint64_t cf_bin_sum(const portprof_region *region)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < region->bin_count; i++)
+		total += cf_bin(region, i);
+	return total;
+}
+
+void cf_bounds(uint64_t *low, uint64_t *high)
+{
+	*low = UINT64_MAX;
+	*high = 0;
+	for (unsigned f = 0; f < FX_FUNCTIONS; f++) {
+		uint64_t start, end;
+
+		fixture.function_range(f, &start, &end);
+		*low = start < *low ? start : *low;
+		*high = end > *high ? end : *high;
+	}
+}
+
+void cf_burn_all(portprof_session *session, uint64_t each_ns)
+{
+	cf_start(session);
+	for (unsigned f = 0; f < FX_FUNCTIONS; f++)
+		cf_burn(0, f, each_ns);
+	cf_stop(session);
+}

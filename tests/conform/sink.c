@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Sinks: array, callback, file, many at once. */
+#include "tests/conform/conform.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void burn(portprof_session *session, uint64_t cpu_ns)
+{
+	cf_start(session);
+	cf_burn(0, 0, cpu_ns);
+	cf_burn(0, 1, cpu_ns);
+	cf_stop(session);
+}
+
+/* What an array must hold: each sample's pc, once for each of its ticks. */
+static size_t flatten(const struct cf_log *log, uint64_t *pcs, size_t room)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < log->count; i++)
+		for (uint64_t n = 0; n < log->records[i].samples; n++, count++)
+			if (count < room)
+				pcs[count] = log->records[i].address;
+	return count;
+}
+
+static void run_array(size_t room)
+{
+	portprof_config *config = cf_config();
+	uint64_t *pcs = cf_memory((room + 1) * 8);
+	uint64_t *expected = cf_memory((room + 1) * 8);
+	portprof_session *session;
+	struct cf_log *log;
+	size_t count, fits;
+
+	memset(pcs, 0xa5, (room + 1) * 8);
+	memset(expected, 0xa5, (room + 1) * 8);
+	assert_int_equal(portprof_config_add_array(config, pcs, room),
+	                 PORTPROF_OK);
+	log = cf_log(config);
+	session = cf_open(config);
+	burn(session, 20 * CF_MS);
+	count = flatten(log, expected, room);
+	fits = count < room ? count : room;
+	assert_memory_equal(pcs, expected, (room + 1) * 8);
+	assert_int_equal(cf_sink(session, 0).kept_samples, fits);
+	assert_int_equal(cf_sink(session, 0).lost_samples, count - fits);
+	cf_close(session);
+}
+
+static void sink_1_array_holds_samples_in_order(void **state)
+{
+	(void)state;
+	cf_needs(PORTPROF_CAP_EXACT_PC);
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	run_array(4096);
+	run_array(5);
+	run_array(1);
+}
+
+static void sink_1_array_needs_exact_pcs(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+	uint64_t needed = PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE;
+	uint64_t pcs[4];
+
+	(void)state;
+	assert_int_equal(portprof_config_add_array(config, pcs, 4),
+	                 PORTPROF_OK);
+	if (cf_has(needed)) {
+		cf_close(cf_open(config));
+		return;
+	}
+	assert_int_equal(cf_try_open(config, &session),
+	                 PORTPROF_E_UNSUPPORTED);
+	cf_diag(PORTPROF_E_UNSUPPORTED);
+}
+
+struct guest {
+	pthread_mutex_t lock;
+	uint64_t weight;
+	size_t calls;
+	bool is_bad;
+};
+
+/* What only normal context allows: a lock, an allocation, a question. */
+static void take(const portprof_batch *batch, void *context)
+{
+	struct guest *guest = context;
+	void *block = malloc(4096);
+
+	pthread_mutex_lock(&guest->lock);
+	guest->calls++;
+	guest->is_bad |= !block || batch->count == 0;
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE)
+			guest->weight += batch->records[i].weight;
+	pthread_mutex_unlock(&guest->lock);
+	free(block);
+}
+
+static void sink_2_callback_runs_in_normal_context(void **state)
+{
+	struct guest *guest = cf_memory(sizeof(*guest));
+	portprof_config *config = cf_config();
+	portprof_session *session;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	pthread_mutex_init(&guest->lock, NULL);
+	assert_int_equal(portprof_config_add_callback(config, take, guest),
+	                 PORTPROF_OK);
+	session = cf_open(config);
+	burn(session, 30 * CF_MS);
+	assert_false(guest->is_bad);
+	assert_int_equal(guest->weight, cf_stats(session, 0).kept_weight);
+	cf_close(session);
+	pthread_mutex_destroy(&guest->lock);
+}
+
+static void sink_2_never_two_at_once(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session;
+	struct cf_log *log;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	log = cf_log(config);
+	session = cf_open(config);
+	cf_start(session);
+	for (unsigned i = 0; i < 20; i++) {
+		cf_burn(0, i % FX_FUNCTIONS, 3 * CF_MS);
+		assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+	}
+	cf_stop(session);
+	assert_null(log->mistake);
+	cf_close(session);
+}
+
+struct caller {
+	portprof_session *session;
+	portprof_status stop, flush, reset, stats;
+	bool was_called;
+};
+
+static void call_back(const portprof_batch *batch, void *context)
+{
+	struct caller *caller = context;
+	portprof_stats stats = { .size = sizeof(stats) };
+
+	(void)batch;
+	if (!caller->session)
+		return;
+	caller->was_called = true;
+	caller->stop = portprof_session_stop(caller->session);
+	caller->flush = portprof_session_flush(caller->session);
+	caller->reset = portprof_session_reset(caller->session);
+	caller->stats = portprof_session_stats(caller->session, 0, &stats);
+}
+
+/* What a callback must not do is refused, not a deadlock. */
+static void sink_2_callback_cannot_stop_its_session(void **state)
+{
+	struct caller *caller = cf_memory(sizeof(*caller));
+	portprof_config *config = cf_config();
+	portprof_session *session;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	assert_int_equal(portprof_config_add_callback(config, call_back,
+	                                              caller),
+	                 PORTPROF_OK);
+	session = cf_open(config);
+	caller->session = session;
+	burn(session, 20 * CF_MS);
+	if (caller->was_called) {
+		assert_int_equal(caller->stop, PORTPROF_E_STATE);
+		assert_int_equal(caller->flush, PORTPROF_E_STATE);
+		assert_int_equal(caller->reset, PORTPROF_E_STATE);
+		assert_int_equal(caller->stats, PORTPROF_OK);
+	}
+	cf_close(session);
+}
+
+static void sink_3_file_is_a_whole_profile(void **state)
+{
+	const char *path = cf_path();
+	portprof_config *config = cf_config();
+	portprof_profile *profile = NULL;
+	portprof_session *session;
+	portprof_stats stats;
+	uint64_t weight = 0, samples = 0;
+
+	(void)state;
+	cf_needs_files();
+	assert_int_equal(portprof_config_write_to(config, path), PORTPROF_OK);
+	session = cf_open(config);
+	burn(session, 50 * CF_MS);
+	stats = cf_stats(session, 0);
+	cf_close(session);
+	assert_int_equal(portprof_profile_read(path, &profile), PORTPROF_OK);
+	assert_null(portprof_profile_damage(profile));
+	for (size_t i = 0; i < portprof_profile_sample_count(profile); i++) {
+		weight += portprof_profile_sample_get(profile, i)->weights[0];
+		samples += portprof_profile_sample_get(profile, i)->samples[0];
+	}
+	assert_int_equal(weight, stats.kept_weight);
+	assert_int_equal(samples, stats.kept_samples);
+	assert_string_equal(portprof_profile_origin_get(profile)->backend,
+	                    fixture.backend);
+	portprof_profile_free(profile);
+}
+
+static void sink_3_unwritable_file_is_refused_by_name(void **state)
+{
+	static const char path[] = "/no-such-folder/of-ours/run.pb.gz";
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+	portprof_status status;
+
+	(void)state;
+	cf_needs_files();
+	status = portprof_config_write_to(config, path);
+	if (status == PORTPROF_OK)
+		status = cf_try_open(config, &session);
+	assert_int_not_equal(status, PORTPROF_OK);
+	cf_diag(status);
+	assert_non_null(strstr(portprof_last_diag()->words, path));
+	assert_true(portprof_last_diag()->os_errno != 0);
+	assert_null(session);
+}
+
+static void sink_4_sixteen_sinks_get_every_sample(void **state)
+{
+	portprof_config *config = cf_config();
+	struct cf_log *logs[PORTPROF_SINKS_MAX];
+	portprof_session *session;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	for (size_t i = 0; i < PORTPROF_SINKS_MAX; i++)
+		logs[i] = cf_log(config);
+	session = cf_open(config);
+	burn(session, 20 * CF_MS);
+	for (size_t i = 1; i < PORTPROF_SINKS_MAX; i++) {
+		assert_int_equal(logs[i]->count, logs[0]->count);
+		assert_int_equal(cf_sink(session, i).kept_weight,
+		                 cf_stats(session, 0).kept_weight);
+	}
+	cf_close(session);
+}
+
+static void sink_4_one_more_is_refused(void **state)
+{
+	portprof_config *config = cf_config();
+	uint64_t pcs[4];
+	portprof_status status;
+
+	(void)state;
+	for (size_t i = 0; i < PORTPROF_SINKS_MAX; i++)
+		assert_int_equal(portprof_config_add_array(config, pcs, 4),
+		                 PORTPROF_OK);
+	status = portprof_config_add_array(config, pcs, 4);
+	assert_int_equal(status, PORTPROF_E_LIMIT);
+	cf_diag(status);
+}
+
+static const struct cf_case cases[] = {
+	CF_CASE(sink_1_array_holds_samples_in_order),
+	CF_CASE(sink_1_array_needs_exact_pcs),
+	CF_CASE(sink_2_callback_runs_in_normal_context),
+	CF_CASE(sink_2_never_two_at_once),
+	CF_CASE(sink_2_callback_cannot_stop_its_session),
+	CF_CASE(sink_3_file_is_a_whole_profile),
+	CF_CASE(sink_3_unwritable_file_is_refused_by_name),
+	CF_CASE(sink_4_sixteen_sinks_get_every_sample),
+	CF_CASE(sink_4_one_more_is_refused),
+};
+
+CF_FAMILY(sink);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Targets other than the whole process, and call chains. */
+#include "tests/conform/conform.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void sample_10_one_thread_alone(void **state)
+{
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	struct cf_program own = { .count = 0 };
+	portprof_session *session;
+	struct expect expect;
+	portprof_stats stats;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_THREAD);
+	assert_int_equal(portprof_config_target_thread(config), PORTPROF_OK);
+	session = cf_open(config);
+	fixture.thread_start(1);
+	cf_start(session);
+	cf_work(&program, 0, 0, 50 * CF_MS);
+	cf_work(&program, 1, 1, 100 * CF_MS);
+	cf_run(&program);
+	cf_stop(session);
+	own.works[0] = program.works[0];
+	own.used_ns[0] = program.used_ns[0];
+	own.count = own.done = 1;
+	expect = cf_expect(&own, CF_PERIOD_NS);
+	stats = cf_stats(session, 0);
+	cf_in_range(stats.kept_weight, expect.sampled, "weight");
+	cf_in_range(stats.total_weight,
+	            (struct expect_range){ own.used_ns[0] -
+	                                           own.used_ns[0] / 20,
+	                                   expect.sampled.high },
+	            "total");
+	fixture.thread_end(1);
+	cf_close(session);
+}
+
+static void sample_10_another_thread_by_its_id(void **state)
+{
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	uint64_t mine, its;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_THREAD);
+	fixture.thread_start(1);
+	assert_int_equal(portprof_config_target_tid(config,
+	                                            fixture.thread_tid(1)),
+	                 PORTPROF_OK);
+	session = cf_open(config);
+	cf_start(session);
+	cf_work(&program, 0, 0, 150 * CF_MS);
+	cf_work(&program, 1, 1, 50 * CF_MS);
+	cf_run(&program);
+	cf_stop(session);
+	mine = cf_used_by(&program, 0);
+	its = cf_used_by(&program, 1);
+	assert_true(cf_stats(session, 0).total_weight >= its - its / 20);
+	assert_true(cf_stats(session, 0).total_weight < its + mine / 2 + 1);
+	fixture.thread_end(1);
+	cf_close(session);
+}
+
+static void sample_10_no_such_thread_is_refused(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+	portprof_status status;
+
+	(void)state;
+	assert_int_equal(portprof_config_target_tid(config, 0x3ffffff0),
+	                 PORTPROF_OK);
+	status = cf_try_open(config, &session);
+	assert_true(status == PORTPROF_E_NOTFOUND ||
+	            status == PORTPROF_E_UNSUPPORTED ||
+	            status == PORTPROF_E_DENIED);
+	cf_diag(status);
+	assert_null(session);
+}
+
+/* A child that burns CPU time until it is told to end. */
+static pid_t start_burner(void)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid > 0)
+		return pid;
+	for (unsigned i = 0; i < 1000; i++)
+		cf_burn(0, 0, 10 * CF_MS);
+	_exit(0);
+}
+
+static void end_burner(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0)
+		assert_int_equal(errno, EINTR);
+}
+
+static void sample_11_another_process(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+	portprof_status status;
+	pid_t pid;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_ATTACH);
+	cf_needs_real();
+	pid = start_burner();
+	assert_int_equal(portprof_config_target_pid(config, pid),
+	                 PORTPROF_OK);
+	status = cf_try_open(config, &session);
+	if (status) {
+		end_burner(pid);
+		fail_msg("%s", portprof_last_diag()->words);
+	}
+	cf_start(session);
+	/* it runs when the machine lets it: wait until it was seen */
+	for (unsigned i = 0; i < 200; i++) {
+		fixture.idle(50 * CF_MS);
+		portprof_session_flush(session);
+		if (cf_stats(session, 0).kept_weight > 20 * CF_MS)
+			break;
+	}
+	assert_int_equal(kill(pid, 0), 0);
+	cf_stop(session);
+	end_burner(pid);
+	assert_true(cf_stats(session, 0).kept_weight > 20 * CF_MS);
+	cf_close(session);
+}
+
+static void sample_12_chains_begin_at_the_leaf(void **state)
+{
+	enum { DEPTH = 8 };
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	struct cf_log *log;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_CHAIN);
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	assert_int_equal(portprof_config_set_chain_depth(config, DEPTH),
+	                 PORTPROF_OK);
+	log = cf_log(config);
+	session = cf_open(config);
+	cf_start(session);
+	cf_work(&program, 0, 0, 60 * CF_MS);
+	cf_run(&program);
+	cf_stop(session);
+	if (cf_used(&program) > 0)
+		assert_true(log->count > 0);
+	for (size_t i = 0; i < log->count; i++) {
+		assert_true(log->records[i].valid & PORTPROF_FIELD_CHAIN);
+		assert_in_range(log->chains[i][0], 1, DEPTH);
+		assert_int_equal(log->chains[i][1], log->records[i].address);
+	}
+	cf_close(session);
+}
+
+static void sample_12_depth_needs_the_capability(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+	portprof_status status;
+
+	(void)state;
+	assert_int_equal(portprof_config_set_chain_depth(config, 4),
+	                 PORTPROF_OK);
+	status = cf_try_open(config, &session);
+	if (cf_has(PORTPROF_CAP_CHAIN)) {
+		assert_int_equal(status, PORTPROF_OK);
+		cf_close(session);
+		return;
+	}
+	assert_true(status == PORTPROF_E_UNSUPPORTED ||
+	            status == PORTPROF_E_DENIED);
+	cf_diag(status);
+	assert_null(session);
+}
+
+static const struct cf_case cases[] = {
+	CF_CASE(sample_10_one_thread_alone),
+	CF_CASE(sample_10_another_thread_by_its_id),
+	CF_CASE(sample_10_no_such_thread_is_refused),
+	CF_CASE(sample_11_another_process),
+	CF_CASE(sample_12_chains_begin_at_the_leaf),
+	CF_CASE(sample_12_depth_needs_the_capability),
+};
+
+CF_FAMILY(target);
