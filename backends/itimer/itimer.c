@@ -297,8 +297,10 @@ static portprof_status itimer_stop(struct ppi_backend_session *bs,
 
 	if (!state->meter.is_running)
 		return PORTPROF_OK;
-	if (!state->is_displaced)
+	if (!state->is_displaced) {
 		disarm(state);
+		itimer_handler_flush(state);
+	}
 	itimer_handler_wait(state);
 	itimer_threads_freshen(state);
 	if (look_at_clock(state) != 0)

@@ -87,6 +87,9 @@ portprof_status itimer_handler_install(struct itimer_state *state,
                                        struct ppi_diag *why);
 bool itimer_handler_is_ours(const struct itimer_state *state);
 
+/* Throw away ticks that are pending. The timer is stopped by now. */
+void itimer_handler_flush(const struct itimer_state *state);
+
 /* Wait until no handler is at work on this session. */
 void itimer_handler_wait(struct itimer_state *state);
 

@@ -239,10 +239,11 @@ void itimer_handler_wait(struct itimer_state *state)
 
 /*
  * A tick may still be pending, and the default action of SIGPROF ends the
- * process: ignoring it first throws it away (do_sigaction in
- * linux/kernel/signal.c; POSIX.1-2017, 2.4.3).
+ * process, or the program that comes by exec: ignoring it first throws it away
+ * (do_sigaction in linux/kernel/signal.c; POSIX.1-2017, 2.4.3).
  */
-static void restore_action(const struct itimer_state *state)
+static void flush_to(const struct itimer_state *state,
+                     const struct sigaction *action)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	struct sigaction ignore;
@@ -252,7 +253,14 @@ static void restore_action(const struct itimer_state *state)
 	memset(&ignore, 0, sizeof(ignore));
 	ignore.sa_handler = SIG_IGN;
 	kernel->action(kernel->self, &ignore, NULL);
-	kernel->action(kernel->self, &state->before, NULL);
+	kernel->action(kernel->self, action, NULL);
+}
+
+void itimer_handler_flush(const struct itimer_state *state)
+{
+	struct sigaction ours = our_action();
+
+	flush_to(state, &ours);
 }
 
 void itimer_handler_remove(struct itimer_state *state)
@@ -266,7 +274,7 @@ void itimer_handler_remove(struct itimer_state *state)
 	/* in a child that has a session of its own the handler is that one's */
 	if (atomic_load(&gate.guest) != state)
 		return;
-	restore_action(state);
+	flush_to(state, &state->before);
 	ppi_gate_clear(&gate);
 	if (!is_child)
 		itimer_handler_wait(state);
