@@ -12,3 +12,7 @@ libportprof_core_la_SOURCES += \
 	compat/thread.h \
 	compat/thread_list.c \
 	compat/thread_list.h
+
+# Not in the convenience library: only what is loaded as a shared object may
+# wrap functions of the C library.
+libportprof_la_SOURCES += compat/exec/exec_wrap.c

@@ -90,3 +90,4 @@ include tests/tools/local.mk
 include tests/unit/local.mk
 include tests/unit/file.mk
 include tests/conform/local.mk
+include tests/exec/local.mk

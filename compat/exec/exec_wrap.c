@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The exec family, wrapped: a profiling timer survives exec (os-semantics of
+ * every Unix: execve(2) keeps interval timers), and the new program would die
+ * of its first SIGPROF. Before the real call all sessions pause, after a
+ * failed one they go on.
+ *
+ * Only in shared objects, where the program's calls come by on their way to
+ * the C library: in the static archive this file is empty, because there is
+ * no next definition to hand over to. Not covered are the raw system call, and
+ * calls of other libraries that were linked without this one; posix_spawn and
+ * system need nothing, for a new process inherits no timer.
+ *
+ * Nothing here allocates or locks, since all of it is async-signal-safe by
+ * POSIX: the real functions are looked up when the object is loaded. (Pausing
+ * locks and writes, but only in the process that has running sessions.)
+ */
+#include "config.h"
+
+#include "compat/exec/exec_hooks.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef PIC
+
+#define WRAPPER __attribute__((visibility("default")))
+
+extern char **environ;
+
+static struct {
+	int (*execve)(const char *, char *const[], char *const[]);
+	int (*execvp)(const char *, char *const[]);
+	int (*execvpe)(const char *, char *const[], char *const[]);
+	int (*fexecve)(int, char *const[], char *const[]);
+	int (*execveat)(int, const char *, char *const[], char *const[], int);
+} real;
+
+/* POSIX lets a pointer to data hold one to a function; C does not. */
+static void look_up(const char *name, void *function)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+__attribute__((constructor)) static void look_up_all(void)
+{
+	look_up("execve", &real.execve);
+	look_up("execvp", &real.execvp);
+	look_up("execvpe", &real.execvpe);
+	look_up("fexecve", &real.fexecve);
+	look_up("execveat", &real.execveat);
+}
+
+/* Another object's constructor may exec before ours has run. */
+static void before(void)
+{
+	if (!real.execve)
+		look_up_all();
+	ppi_before_exec();
+}
+
+static int after(int result)
+{
+	ppi_after_failed_exec();
+	return result;
+}
+
+static int is_missing(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+WRAPPER int execve(const char *path, char *const argv[], char *const envp[])
+{
+	before();
+	return after(real.execve ? real.execve(path, argv, envp) :
+	                           is_missing());
+}
+
+WRAPPER int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+WRAPPER int execvp(const char *file, char *const argv[])
+{
+	before();
+	return after(real.execvp ? real.execvp(file, argv) : is_missing());
+}
+
+#ifdef HAVE_EXECVPE
+WRAPPER int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	before();
+	return after(real.execvpe ? real.execvpe(file, argv, envp) :
+	                            is_missing());
+}
+#endif
+
+#ifdef HAVE_FEXECVE
+WRAPPER int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	before();
+	return after(real.fexecve ? real.fexecve(fd, argv, envp) :
+	                            is_missing());
+}
+#endif
+
+#ifdef HAVE_EXECVEAT
+WRAPPER int execveat(int dir, const char *path, char *const argv[],
+                     char *const envp[], int flags)
+{
+	before();
+	return after(real.execveat ?
+	                     real.execveat(dir, path, argv, envp, flags) :
+	                     is_missing());
+}
+#endif
+
+/* ---- argument lists ---- */
+
+static size_t count_arguments(va_list *list)
+{
+	size_t count = 1;
+
+	while (va_arg(*list, char *))
+		count++;
+	return count;
+}
+
+/* All of them with the NULL that ends them; argv has room for count + 1. */
+static void copy_arguments(char **argv, const char *first, size_t count,
+                           va_list *list)
+{
+	memcpy(argv, &first, sizeof(*argv));
+	for (size_t i = 1; i <= count; i++)
+		argv[i] = va_arg(*list, char *);
+}
+
+/* The vector goes on the stack, as memory must not be allocated here. */
+#define LIST_TO_VECTOR(argv, first, list)                                    \
+	do {                                                                 \
+		size_t count;                                                \
+                                                                             \
+		va_start(list, first);                                       \
+		count = count_arguments(&list);                              \
+		va_end(list);                                                \
+		argv = __builtin_alloca((count + 1) * sizeof(char *));       \
+		va_start(list, first);                                       \
+		copy_arguments(argv, first, count, &list);                   \
+	} while (0)
+
+WRAPPER int execl(const char *path, const char *arg, ...)
+{
+	char **argv;
+	va_list list;
+
+	LIST_TO_VECTOR(argv, arg, list);
+	va_end(list);
+	return execve(path, argv, environ);
+}
+
+WRAPPER int execlp(const char *file, const char *arg, ...)
+{
+	char **argv;
+	va_list list;
+
+	LIST_TO_VECTOR(argv, arg, list);
+	va_end(list);
+	return execvp(file, argv);
+}
+
+WRAPPER int execle(const char *path, const char *arg, ...)
+{
+	char **argv, **envp;
+	va_list list;
+
+	LIST_TO_VECTOR(argv, arg, list);
+	envp = va_arg(list, char **);
+	va_end(list);
+	return execve(path, argv, envp);
+}
+
+#else
+
+/* An empty translation unit is none. */
+extern int ppi_no_exec_wrappers_in_archives;
+
+#endif
