@@ -29,6 +29,11 @@ static bool live_with_failure(const portprof_config *config, unsigned nth,
 	}
 	happened = cf_alloc_reset();
 	if (happened && !session) {
+		if (status != PORTPROF_E_NOMEM)
+			fail_msg("allocation %u: %s: %s: %s", nth,
+			         portprof_status_name(status),
+			         portprof_last_diag()->step,
+			         portprof_last_diag()->words);
 		assert_int_equal(status, PORTPROF_E_NOMEM);
 		cf_diag(PORTPROF_E_NOMEM);
 	}
