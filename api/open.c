@@ -79,8 +79,6 @@ static portprof_status try_backend(const struct ppi_backend_ops *ops,
 		                        kernel, &opened->box,
 		                        opened->bs.refusals, why);
 	if (status == PORTPROF_OK) {
-		if (probe->reason[0])
-			ppi_note(&opened->bs, "%s", probe->reason);
 		ppi_helper_call(open_in_helper, attempt);
 		status = attempt->status;
 	}
