@@ -97,7 +97,9 @@ static void hist_2_bins_saturate_and_say_so(void **state)
 	region = cf_region(low, 2, 16, (size_t)(high - low) / 65536 + 1);
 	cf_histogram(config, &region, 1, PORTPROF_BINS_WEIGHT);
 	session = cf_open(config);
-	cf_burn_all(session, 20 * (CF_PERIOD_NS + fixture.tick_ns));
+	cf_start(session);
+	cf_burn(0, 0, 20 * (CF_PERIOD_NS + fixture.tick_ns));
+	cf_stop(session);
 	sink = cf_sink(session, 0);
 	assert_true(sink.saturated_bins > 0);
 	assert_true(sink.lost_samples > 0);
@@ -121,7 +123,9 @@ static void hist_2_a_full_bin_stays_full(void **state)
 	memset(region.bins, 0xff, region.bin_count * 2);
 	cf_histogram(config, &region, 1, PORTPROF_BINS_TICKS);
 	session = cf_open(config);
-	cf_burn_all(session, 10 * (CF_PERIOD_NS + fixture.tick_ns));
+	cf_start(session);
+	cf_burn(0, 0, 20 * (CF_PERIOD_NS + fixture.tick_ns));
+	cf_stop(session);
 	for (size_t i = 0; i < region.bin_count; i++)
 		assert_int_equal(cf_bin(&region, i), 65535);
 	/* what was full before did not become full */

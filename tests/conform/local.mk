@@ -73,6 +73,18 @@ tests_conform_conform_null_SOURCES = tests/fixtures/null.c
 tests_conform_conform_null_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_null_LDADD = $(CONFORM_LDADD)
 
+# After all tests, and on demand: which clause holds on which fixture.
+dist_check_SCRIPTS += tests/conform/table.sh
+
+table:
+	@AWK='$(AWK)' $(SHELL) $(srcdir)/tests/conform/table.sh
+.PHONY: table
+
+if TESTS_ENABLED
+check-local: check-TESTS
+	@AWK='$(AWK)' $(SHELL) $(srcdir)/tests/conform/table.sh
+endif
+
 ### The model that judges
 
 if TESTS_ENABLED

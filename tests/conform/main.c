@@ -82,6 +82,7 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], CF_AFTER_EXEC) == 0)
 		return burn_and_exit();
 	cf_program_path = argv[0];
+	setvbuf(stdout, NULL, _IOLBF, 0); /* somebody may watch */
 	reason = fixture.setup();
 	if (reason) {
 		printf("skip: %s\n", reason);

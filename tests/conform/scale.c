@@ -80,7 +80,9 @@ static uint64_t commonest_pc(void)
 	uint64_t best = 0;
 	size_t best_count = 0;
 
-	cf_burn_all(session, 20 * (CF_PERIOD_NS + fixture.tick_ns));
+	cf_start(session);
+	cf_burn(0, 0, 20 * (CF_PERIOD_NS + fixture.tick_ns));
+	cf_stop(session);
 	for (size_t i = 0; i < log->count; i++) {
 		size_t same = 0;
 
@@ -171,7 +173,9 @@ static void hist_6_edges_of_a_region(void **state)
 		cf_histogram(config, &regions[i], 1, PORTPROF_BINS_WEIGHT);
 	log = cf_log(config);
 	session = cf_open(config);
-	cf_burn_all(session, 20 * (CF_PERIOD_NS + fixture.tick_ns));
+	cf_start(session);
+	cf_burn(0, 0, 20 * (CF_PERIOD_NS + fixture.tick_ns));
+	cf_stop(session);
 	hits = hits_of(log);
 	for (size_t i = 0; i < 4; i++)
 		check_against_model(&regions[i], hits, log->count,
