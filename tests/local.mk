@@ -91,3 +91,4 @@ include tests/unit/local.mk
 include tests/unit/file.mk
 include tests/conform/local.mk
 include tests/exec/local.mk
+include tests/fixtures/local.mk
