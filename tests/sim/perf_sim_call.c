@@ -236,7 +236,12 @@ int sim_map(void *self, int fd, size_t bytes, void **address)
 	    sim.locked_bytes + bytes > perf_sim_machine.lockable_bytes)
 		return -EPERM;
 	ring = calloc(1, sizeof(*ring));
-	ring->memory = aligned_alloc(SIM_PAGE, bytes);
+	if (ring)
+		ring->memory = aligned_alloc(SIM_PAGE, bytes);
+	if (!ring || !ring->memory) {
+		free(ring);
+		return -ENOMEM;
+	}
 	memset(ring->memory, 0, bytes);
 	ring->bytes = bytes;
 	ring->data_bytes = pages * SIM_PAGE;
