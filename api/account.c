@@ -127,6 +127,7 @@ void ppi_account_reset(struct portprof_session *session)
 	struct ppi_baseline *baseline = &session->baseline;
 	size_t count = session->opened.box.plan.event_count;
 
+	bs->resets++;
 	for (size_t i = 0; i < count; i++) {
 		memset(&baseline->accounts[i], 0, sizeof(struct ppi_account));
 		bs->ops->stats(bs, i, &baseline->accounts[i]);

@@ -267,6 +267,12 @@ void ppi_helper_set_manual(bool manual)
 	helper.is_manual = manual;
 }
 
+void ppi_helper_run_tasks(void)
+{
+	for (struct ppi_helper_task *t = helper.tasks; t; t = t->next)
+		t->run(t);
+}
+
 void ppi_helper_before_fork(void)
 {
 	pthread_mutex_lock(&helper.lock);

@@ -63,8 +63,9 @@ static portprof_status refuse_caps(const struct ppi_backend_ops *ops,
 }
 
 static portprof_status consider(const struct ppi_backend_ops *ops,
-                                uint64_t needed_caps, ppi_try_fn attempt,
-                                void *context, struct ppi_diag *why)
+                                bool is_named, uint64_t needed_caps,
+                                ppi_try_fn attempt, void *context,
+                                struct ppi_diag *why)
 {
 	const void *kernel = ppi_backend_kernel(ops);
 	struct ppi_probe probe = { 0 };
@@ -82,6 +83,10 @@ static portprof_status consider(const struct ppi_backend_ops *ops,
 		                "probe backend", "%s", probe.reason);
 	if (needed_caps & ~probe.caps)
 		return refuse_caps(ops, &probe, needed_caps & ~probe.caps, why);
+	if (probe.only_by_name && !is_named)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                "choose backend", "only when named: %s",
+		                probe.reason);
 	return attempt(ops, kernel, &probe, context, why);
 }
 
@@ -94,7 +99,8 @@ static portprof_status select_named(const char *name, uint64_t needed_caps,
 	char hint[320], known[256] = "";
 
 	if (ops)
-		return consider(ops, needed_caps, attempt, context, why);
+		return consider(ops, true, needed_caps, attempt, context,
+		                why);
 	ppi_nearest_begin(&nearest, name);
 	ppi_nearest_offer(&nearest, "auto");
 	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
@@ -145,8 +151,8 @@ static portprof_status select_best(uint64_t needed_caps, ppi_try_fn attempt,
 	/* a rank below 0 is only for those who ask by name */
 	for (size_t i = 0; (ops = ppi_backend_at(i)) && ops->rank >= 0; i++) {
 		struct ppi_diag now = { 0 };
-		portprof_status status = consider(ops, needed_caps, attempt,
-		                                  context, &now);
+		portprof_status status = consider(ops, false, needed_caps,
+		                                  attempt, context, &now);
 
 		if (ends_search(status)) {
 			*why = now;

@@ -182,6 +182,7 @@ struct ppi_account {
  * restricted when it is. */
 struct ppi_probe {
 	bool is_usable;
+	bool only_by_name; /* usable, but auto passes it over for `reason` */
 	uint64_t caps;
 	portprof_status status;
 	int os_errno;
@@ -203,6 +204,9 @@ struct ppi_backend_session {
 	                            * else NULL. Where status is set on entry to
 	                            * open the event is unresolved: skip it. Open
 	                            * tells there what it cannot open itself. */
+	/* How often totals began at 0 again: weight of before must not be
+	 * carried by samples of after. Changes only while stopped. */
+	unsigned resets;
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
 	char (*notes)[256];

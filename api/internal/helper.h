@@ -42,6 +42,9 @@ uint64_t ppi_helper_cpu_ns(void);
  * there is no thread, calls run in the caller and registered tasks never. */
 void ppi_helper_set_manual(bool manual);
 
+/* Then: run every registered task once, as the thread would when it is due. */
+void ppi_helper_run_tasks(void);
+
 /* For api/process.c: hold the helper's lock over a fork. */
 void ppi_helper_before_fork(void);
 void ppi_helper_after_fork_in_parent(void);
