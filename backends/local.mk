@@ -17,3 +17,4 @@ libportprof_core_la_SOURCES += \
 include backends/perf/local.mk
 include backends/timer/local.mk
 include backends/itimer/local.mk
+include backends/profil/local.mk

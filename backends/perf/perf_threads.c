@@ -23,7 +23,11 @@ static portprof_status attach_new(struct ppi_backend_session *bs,
 
 	*attached = 0;
 	if (error < 0)
-		return perf_refuse_threads(target->pid, -error, why);
+		return ppi_fail(why, error == -ESRCH ? PORTPROF_E_NOTFOUND
+		                : PORTPROF_E_SYSTEM, -error, "list threads",
+		                "process %lld has no readable list of threads "
+		                "in /proc: has it ended?",
+		                (long long)target->pid);
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
 		const struct perf_thread *known =
 			perf_weights_find(&state->weights, (uint32_t)tids[i]);

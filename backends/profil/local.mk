@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# backends/profil/: any profil() that counts in 16-bit bins.
+
+libportprof_core_la_SOURCES += \
+	backends/profil/profil.c \
+	backends/profil/profil_bins.c \
+	backends/profil/profil_bins.h \
+	backends/profil/profil_claim.c \
+	backends/profil/profil_harvest.c \
+	backends/profil/profil_kernel.h \
+	backends/profil/profil_rate.c \
+	backends/profil/profil_region.c \
+	backends/profil/profil_region.h \
+	backends/profil/profil_rules.c \
+	backends/profil/profil_rules.h \
+	backends/profil/profil_state.h \
+	backends/profil/profil_sysctl.h
+if BACKEND_PROFIL
+libportprof_core_la_SOURCES += \
+	backends/profil/profil_kernel_real.c \
+	backends/profil/profil_sysctl_kernel_real.c
+endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* 16-bit bins that a kernel counts in, and the wide ones they are added to. */
+#ifndef PPI_PROFIL_BINS_H
+#define PPI_PROFIL_BINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The kernel counts in one buffer; another rests, and may still get a late
+ * write from a CPU that was about to when it was replaced. `seen` is what was
+ * read from the resting buffer, so that a late write is found in it before it
+ * is used again. Read in place there is one buffer, and `seen` is what was
+ * read of that.
+ */
+struct ppi_profil_bins {
+	uint16_t *buffer[2];   /* [1] is NULL: read in place */
+	uint16_t *seen;
+	uint32_t *wide;
+	size_t count;
+	unsigned active;       /* which buffer the kernel has */
+	uint64_t waiting;      /* ticks in wide[] */
+	size_t cursor;         /* wide[] is empty before it */
+
+	/* Where kernel stays are added in microseconds: a larger step than
+	 * `step_max` cannot be ticks. 0 = everything is ticks. */
+	uint64_t step_max;
+	uint64_t tick_ns;
+	uint64_t rest_ns;      /* microseconds that made no whole tick */
+	uint16_t largest_step; /* since it was last set to 0 */
+};
+
+/* Add to wide[] what was not seen yet of a buffer, and remember it as seen. */
+void ppi_profil_bins_read(struct ppi_profil_bins *bins, unsigned which);
+
+/* Make a resting buffer, read for the last time, ready to be used: all 0. */
+void ppi_profil_bins_clear(struct ppi_profil_bins *bins, unsigned which);
+
+/* The next bin that is not empty, and empty it; false when there is none. */
+bool ppi_profil_bins_take(struct ppi_profil_bins *bins, size_t *bin,
+                          uint32_t *ticks);
+
+/* Look at it without taking it. */
+bool ppi_profil_bins_peek(struct ppi_profil_bins *bins, size_t *bin,
+                          uint32_t *ticks);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Harvests: in time, weighed by the CPU clock, and made into records. */
+#include "backends/profil/profil_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- CPU time ---- */
+
+static uint64_t process_ns(const struct ppi_backend_session *bs)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	uint64_t ns = profil_state_of(bs)->clock.process_ns;
+
+	kernel->process_cpu(kernel->self, &ns);
+	return ns;
+}
+
+static uint64_t helper_ns(const struct ppi_backend_session *bs)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	uint64_t ns = profil_state_of(bs)->clock.helper_ns;
+
+	kernel->thread_cpu(kernel->self, profil_state_of(bs)->helper, &ns);
+	return ns;
+}
+
+void ppi_profil_clock_begin(struct ppi_backend_session *bs)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	struct profil_state *state = profil_state_of(bs);
+
+	state->clock.process_ns = process_ns(bs);
+	state->clock.helper_ns = helper_ns(bs);
+	state->clock.is_on = true;
+	if (state->resets != bs->resets) /* nothing is owed from before */
+		state->ideal_ns = state->attributed_ns = state->clock.total_ns;
+	state->resets = bs->resets;
+	state->harvested_at_ns = kernel->now_ns(kernel->self);
+}
+
+uint64_t ppi_profil_clock_now(const struct ppi_backend_session *bs)
+{
+	const struct profil_clock *clock = &profil_state_of(bs)->clock;
+	uint64_t used, helper;
+
+	if (!clock->is_on)
+		return clock->total_ns;
+	used = process_ns(bs) - clock->process_ns;
+	helper = helper_ns(bs) - clock->helper_ns;
+	return clock->total_ns + (used > helper ? used - helper : 0);
+}
+
+void ppi_profil_clock_end(struct ppi_backend_session *bs)
+{
+	struct profil_clock *clock = &profil_state_of(bs)->clock;
+
+	clock->total_ns = ppi_profil_clock_now(bs);
+	clock->is_on = false;
+}
+
+/* ---- how often ---- */
+
+/* Half of what a bin can hold, when all CPUs hit the same one. */
+unsigned ppi_profil_harvest_ms(const struct ppi_backend_session *bs)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	const struct profil_state *state = profil_state_of(bs);
+	uint64_t tick_ns = state->tick.num / state->tick.den, ms;
+
+	if (state->rules->counts_microseconds)
+		tick_ns = 1000;
+	ms = 32768 * tick_ns / 1000000u / kernel->cpu_count(kernel->self);
+	if (ms == 0)
+		return 1;
+	return ms < bs->drain_every_ms ? (unsigned)ms : bs->drain_every_ms;
+}
+
+/* As many ticks as the CPU time between two harvests can have made. */
+static void note_if_late(struct ppi_backend_session *bs, uint64_t cpu_ns)
+{
+	const struct profil_state *state = profil_state_of(bs);
+	uint64_t used_ns = cpu_ns - state->harvested_cpu_ns;
+	uint64_t tick_ns = state->rules->counts_microseconds ?
+	                           1000 : state->tick.num / state->tick.den;
+
+	if (used_ns / tick_ns > 65535)
+		ppi_note(bs, "bins were read too late: in one that was hit "
+		         "more than 65535 times meanwhile, 65536 ticks are "
+		         "missing each time; their time is unattributed");
+}
+
+/* Code that was loaded later may be where a kernel mistakes it for ours. */
+static void note_if_alias(struct ppi_backend_session *bs, uint64_t now_ns)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	struct profil_state *state = profil_state_of(bs);
+	struct profil_text texts[PROFIL_TEXTS];
+	const struct profil_text *alias;
+	size_t count;
+
+	if (!state->rules->cut_bits ||
+	    now_ns - state->texts_checked_ns < 1000000000u)
+		return;
+	state->texts_checked_ns = now_ns;
+	count = kernel->text(kernel->self, texts, PROFIL_TEXTS);
+	if (count > PROFIL_TEXTS)
+		count = PROFIL_TEXTS;
+	alias = ppi_profil_region_alias(&state->region, state->rules, texts,
+	                                count);
+	if (alias)
+		ppi_note(bs, "code was loaded at 0x%" PRIx64 " that %s counts "
+		         "as if it were in the regions: ask for wider bins",
+		         alias->start, state->rules->name);
+}
+
+/* ---- the harvest ---- */
+
+static void set_largest_tick(struct ppi_backend_session *bs, uint64_t now_ns)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	struct profil_state *state = profil_state_of(bs);
+	struct ppi_profil_bins *bins = &state->bins;
+	unsigned cpus = kernel->cpu_count(kernel->self);
+
+	if (!state->rules->counts_microseconds)
+		return;
+	bins->tick_ns = state->tick.num / state->tick.den;
+	bins->step_max = ((now_ns - state->harvested_at_ns) / bins->tick_ns +
+	                  2) * cpus;
+}
+
+/* Give the kernel the empty buffer and read the other at leisure. */
+static void swap_buffers(struct ppi_backend_session *bs)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	struct profil_state *state = profil_state_of(bs);
+	struct ppi_profil_bins *bins = &state->bins;
+	unsigned idle = !bins->active;
+
+	ppi_profil_bins_read(bins, idle); /* what came late */
+	ppi_profil_bins_clear(bins, idle);
+	if (state->is_running &&
+	    kernel->profil(kernel->self, bins->buffer[idle],
+	                   bins->count * sizeof(uint16_t),
+	                   state->region.offset, state->region.scale)) {
+		ppi_note(bs, "profil() refused a new buffer (%s): bins are "
+		         "read later", strerror(errno));
+		return;
+	}
+	ppi_profil_bins_read(bins, bins->active);
+	bins->active = idle;
+}
+
+static void weigh(struct ppi_backend_session *bs, uint64_t cpu_ns)
+{
+	struct profil_state *state = profil_state_of(bs);
+	struct profil_batch *batch = &state->batch;
+	uint64_t given = state->attributed_ns;
+
+	batch->ticks = state->bins.waiting;
+	batch->given = 0;
+	batch->weight = 0;
+	state->ideal_ns += batch->ticks * state->tick.num / state->tick.den;
+	if (batch->ticks == 0)
+		return;
+	given = state->ideal_ns < cpu_ns ? state->ideal_ns : cpu_ns;
+	if (given < state->attributed_ns)
+		given = state->attributed_ns;
+	batch->weight = given - state->attributed_ns;
+	state->attributed_ns = given;
+}
+
+portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	struct profil_state *state = profil_state_of(bs);
+	uint64_t now_ns = kernel->now_ns(kernel->self), cpu_ns;
+
+	set_largest_tick(bs, now_ns);
+	if (state->rules->read_in_place)
+		ppi_profil_bins_read(&state->bins, 0);
+	else
+		swap_buffers(bs);
+	/* read after the bins: all their ticks are in it */
+	cpu_ns = ppi_profil_clock_now(bs);
+	note_if_late(bs, cpu_ns);
+	note_if_alias(bs, now_ns);
+	state->harvested_cpu_ns = cpu_ns;
+	state->harvested_at_ns = now_ns;
+	weigh(bs, cpu_ns);
+	return PORTPROF_OK;
+}
+
+/* ---- records ---- */
+
+/* weight * ticks / batch ticks, rounded down, without overflow. */
+static uint64_t share(const struct profil_batch *batch, uint64_t ticks)
+{
+	uint64_t whole = batch->weight / batch->ticks;
+	uint64_t rest = batch->weight % batch->ticks;
+
+	return whole * ticks + rest * ticks / batch->ticks;
+}
+
+void ppi_profil_give_records(struct ppi_backend_session *bs,
+                             struct ppi_room *room)
+{
+	struct profil_state *state = profil_state_of(bs);
+	struct profil_batch *batch = &state->batch;
+	const struct profil_region *region = &state->region;
+	uint32_t ticks;
+	size_t bin;
+
+	while (ppi_profil_bins_peek(&state->bins, &bin, &ticks)) {
+		portprof_record record = {
+			.kind = PORTPROF_RECORD_SAMPLE,
+			.address = region->offset + bin * region->bin_bytes,
+			.span = region->bin_bytes,
+			.samples = ticks,
+			.weight = share(batch, batch->given + ticks) -
+			          share(batch, batch->given),
+		};
+
+		if (!ppi_room_add(room, &record, NULL, 0))
+			return;
+		batch->given += ticks;
+		ppi_profil_bins_take(&state->bins, &bin, &ticks);
+	}
+}

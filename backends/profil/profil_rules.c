@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* One row an operating system; doc/platforms/ has the sources of each fact. */
+#include "backends/profil/profil_rules.h"
+
+/*
+ * BSD kernels cut the byte offset of a bin to an int before they look whether
+ * it is in range (PC_TO_INDEX of sys/kern/subr_prof.c), so code that is
+ * 2^48/scale bytes further on counts as if it were in the region.
+ */
+static const struct profil_rules rules[] = {
+	[PROFIL_FREEBSD] = {
+		.name = "FreeBSD",
+		.cut_bits = 32,
+		.checks_scale = true,
+		.is_fair = true,
+		.rate_is_told = true,
+	},
+	[PROFIL_NETBSD] = {
+		.name = "NetBSD",
+		.cut_bits = 32,
+		.checks_scale = true,
+		.is_fair = true,
+		.rate_is_told = true,
+	},
+	[PROFIL_OPENBSD] = {
+		.name = "OpenBSD",
+		.cut_bits = 32,
+		.checks_scale = true,
+		.is_fair = true,
+		.rate_is_told = true,
+	},
+	[PROFIL_OPENBSD78] = {
+		.name = "OpenBSD",
+		.cut_bits = 32,
+		.checks_scale = true,
+		.gmon_only = true,
+		.is_fair = true,
+		.rate_is_told = true,
+	},
+	/* kern.clockrate tells of a profiling clock that is compiled out, and
+	 * trap.c's userret adds td_sticks, which are microseconds. */
+	[PROFIL_DRAGONFLY] = {
+		.name = "DragonFly",
+		.cut_bits = 32,
+		.checks_scale = true,
+		.is_fair = true,
+		.counts_microseconds = true,
+	},
+	/* A second profil() puts the old handler back for a moment: a tick
+	 * that arrives then kills the process. So it is never replaced. */
+	[PROFIL_GLIBC] = {
+		.name = "glibc",
+		.takes_sigprof = true,
+		.rate_is_told = true,
+		.read_in_place = true,
+	},
+	[PROFIL_HURD] = {
+		.name = "the Hurd",
+		.is_fair = true,
+		.read_in_place = true,
+	},
+};
+
+const struct profil_rules *ppi_profil_rules(enum profil_os os)
+{
+	return &rules[os];
+}

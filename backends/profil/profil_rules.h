@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* In what the systems' profil() differ, as far as a careful caller sees it. */
+#ifndef PPI_PROFIL_RULES_H
+#define PPI_PROFIL_RULES_H
+
+#include "backends/profil/profil_kernel.h"
+
+struct profil_rules {
+	const char *name;           /* of the system, for words */
+	unsigned cut_bits;          /* bin offsets are cut to so many bits
+	                             * before the range test; 0 = they are not */
+	bool checks_scale;          /* EINVAL above 65536: harmless to ask */
+	bool gmon_only;             /* only for programs linked with -pg */
+	bool takes_sigprof;         /* made of SIGPROF and ITIMER_PROF */
+	bool is_fair;               /* a clock for each CPU, none preferred */
+	bool rate_is_told;          /* rate_hz describes profil's clock */
+	bool counts_microseconds;   /* kernel stays add their microseconds */
+	bool read_in_place;         /* replacing the buffer is not safe */
+};
+
+const struct profil_rules *ppi_profil_rules(enum profil_os os);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* What one session of the profil backend consists of. */
+#ifndef PPI_PROFIL_STATE_H
+#define PPI_PROFIL_STATE_H
+
+#include "backends/backend.h"
+#include "backends/profil/profil_bins.h"
+#include "backends/profil/profil_region.h"
+
+/* Time between two ticks of one CPU: num/den nanoseconds. */
+struct profil_tick {
+	uint64_t num, den;
+};
+
+/* CPU time of the process without our helper thread, while running. */
+struct profil_clock {
+	uint64_t total_ns;           /* of earlier stretches */
+	uint64_t process_ns, helper_ns; /* at the start of this one */
+	bool is_on;
+};
+
+/* What SIGPROF was before it was taken. */
+struct profil_signal {
+	bool was_default, knows_ours;
+	struct sigaction ours;
+};
+
+/* Ticks of one harvest, on their way out. */
+struct profil_batch {
+	uint64_t ticks, given;       /* of all bins; in records already */
+	uint64_t weight;             /* that all of them together stand for */
+};
+
+struct profil_state {
+	const struct profil_rules *rules;
+	struct profil_region region;
+	struct ppi_profil_bins bins;
+	struct profil_tick tick;
+	struct profil_clock clock;
+	struct profil_signal signal;
+	struct profil_batch batch;
+	pthread_t helper;
+	bool is_running;
+	bool must_harvest;  /* stopped since the last harvest */
+	bool is_told;       /* drained to the end: next drain harvests */
+	/* Weight of all ticks so far, and of all records: never more than the
+	 * CPU time; what a batch could not have, a later one carries. */
+	uint64_t ideal_ns, attributed_ns;
+	unsigned resets;    /* bs->resets that they know of */
+	uint64_t harvested_cpu_ns;  /* CPU time at the last harvest */
+	uint64_t harvested_at_ns;   /* CLOCK_MONOTONIC */
+	uint64_t texts_checked_ns;
+};
+
+static inline const struct profil_kernel *
+profil_kernel_of(const struct ppi_backend_session *bs)
+{
+	return bs->kernel;
+}
+
+static inline struct profil_state *
+profil_state_of(const struct ppi_backend_session *bs)
+{
+	return bs->state;
+}
+
+/* profil_claim.c: the process's one profil(), and SIGPROF where it is made
+ * of that. BUSY when another session or the application has them. Giving
+ * back stops it. */
+portprof_status ppi_profil_claim(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why);
+portprof_status ppi_profil_give_back(struct ppi_backend_session *bs,
+                                     struct ppi_diag *why);
+/* In a forked child: what it inherited of the parent's session. */
+void ppi_profil_drop_inherited(struct ppi_backend_session *bs);
+
+/* profil_rate.c: how long a tick is; told by the system or measured. */
+portprof_status ppi_profil_rate(struct ppi_backend_session *bs,
+                                struct ppi_diag *why);
+
+/* profil_harvest.c: from the kernel's bins to records. */
+void ppi_profil_clock_begin(struct ppi_backend_session *bs);
+void ppi_profil_clock_end(struct ppi_backend_session *bs);
+uint64_t ppi_profil_clock_now(const struct ppi_backend_session *bs);
+unsigned ppi_profil_harvest_ms(const struct ppi_backend_session *bs);
+portprof_status ppi_profil_harvest(struct ppi_backend_session *bs);
+void ppi_profil_give_records(struct ppi_backend_session *bs,
+                             struct ppi_room *room);
+
+#endif
