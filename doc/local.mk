@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
 # doc/: manual pages (mdoc) are installed; the rest is for reading in the tree.
 
-dist_man_MANS += doc/man/portprof-selftest.1
+dist_man_MANS +=
 EXTRA_DIST += doc/contract.md

@@ -26,8 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* libtool compiles with PIC for shared objects; tests ask by the other name. */
-#if defined(PIC) || defined(PPI_WRAP_EXEC)
+#ifdef PIC
 
 #define WRAPPER __attribute__((visibility("default")))
 

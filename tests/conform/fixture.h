@@ -37,6 +37,10 @@ struct fixture {
 	 * kernel's tick. */
 	uint64_t tick_ns;
 
+	/* The kernel samples whatever runs when its own clock ticks: the rate
+	 * asked for changes nothing, and chance decides who is met. */
+	bool has_own_rate;
+
 	/* Before and after each case. A real fixture that cannot run here
 	 * returns the reason, and the program exits 77. */
 	const char *(*setup)(void);

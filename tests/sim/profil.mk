@@ -10,6 +10,8 @@ endif
 tests_sim_libprofilsim_la_SOURCES = \
 	tests/sim/profil_run.c \
 	tests/sim/profil_run.h \
+	tests/sim/profil_seam.c \
+	tests/sim/profil_seam.h \
 	tests/sim/profil_sim.c \
 	tests/sim/profil_sim.h \
 	tests/sim/profil_sim_os.c \
@@ -19,3 +21,44 @@ tests_sim_libprofilsim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_sim_SOURCES = tests/unit/test_profil_sim.c
 tests_unit_test_profil_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_sim_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
+
+### Fixtures over them
+
+PROFIL_FIXTURE_LIBS = tests/fixtures/libprofilprogram.la \
+	tests/sim/libprofilsim.la $(CONFORM_LDADD)
+PROFIL_FIXTURES = \
+	tests/conform/conform_profil_freebsd_sim \
+	tests/conform/conform_profil_netbsd_sim \
+	tests/conform/conform_profil_openbsd_sim \
+	tests/conform/conform_profil_dragonfly_sim \
+	tests/conform/conform_profil_glibc_sim
+if TESTS_ENABLED
+check_LTLIBRARIES += tests/fixtures/libprofilprogram.la
+check_PROGRAMS += $(PROFIL_FIXTURES)
+TESTS += $(PROFIL_FIXTURES)
+endif
+
+tests_fixtures_libprofilprogram_la_SOURCES = \
+	tests/fixtures/profil_program.c \
+	tests/fixtures/profil_program.h
+tests_fixtures_libprofilprogram_la_CPPFLAGS = $(TEST_CPPFLAGS)
+
+tests_conform_conform_profil_freebsd_sim_SOURCES = tests/fixtures/profil_freebsd_sim.c
+tests_conform_conform_profil_freebsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_conform_conform_profil_freebsd_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
+
+tests_conform_conform_profil_netbsd_sim_SOURCES = tests/fixtures/profil_netbsd_sim.c
+tests_conform_conform_profil_netbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_conform_conform_profil_netbsd_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
+
+tests_conform_conform_profil_openbsd_sim_SOURCES = tests/fixtures/profil_openbsd_sim.c
+tests_conform_conform_profil_openbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_conform_conform_profil_openbsd_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
+
+tests_conform_conform_profil_dragonfly_sim_SOURCES = tests/fixtures/profil_dragonfly_sim.c
+tests_conform_conform_profil_dragonfly_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_conform_conform_profil_dragonfly_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
+
+tests_conform_conform_profil_glibc_sim_SOURCES = tests/fixtures/profil_glibc_sim.c
+tests_conform_conform_profil_glibc_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_conform_conform_profil_glibc_sim_LDADD = $(PROFIL_FIXTURE_LIBS)

@@ -12,6 +12,7 @@ struct stretch {
 };
 
 struct runner {
+	unsigned thread;
 	const struct prun_work *works;
 	size_t count, next;       /* next work to look at */
 	const struct prun_work *work;
@@ -69,9 +70,9 @@ static void begin_work(struct runner *r, const struct prun_work *work)
 		                  work->kernel_ns % r->stays_left;
 }
 
-static void begin_next_work(struct runner *r, unsigned thread)
+static void begin_next_work(struct runner *r)
 {
-	while (r->next < r->count && r->works[r->next].thread != thread)
+	while (r->next < r->count && r->works[r->next].thread != r->thread)
 		r->next++;
 	if (r->next == r->count) {
 		r->is_done = true;
@@ -80,10 +81,11 @@ static void begin_next_work(struct runner *r, unsigned thread)
 	begin_work(r, &r->works[r->next++]);
 }
 
-static void end_stretch(struct prun *run, struct runner *r, unsigned thread)
+static void end_stretch(struct prun *run, struct runner *r)
 {
 	if (r->now.mode == PSIM_KERNEL) {
-		psim_return_to_user(run->sim, thread, pc_of(run, r->work));
+		psim_return_to_user(run->sim, r->thread,
+		                    pc_of(run, r->work));
 		r->now.mode = PSIM_USER;
 		r->now.left_ns = r->stays_left ? r->user_each_ns : 0;
 	} else if (r->stays_left) {
@@ -91,40 +93,44 @@ static void end_stretch(struct prun *run, struct runner *r, unsigned thread)
 		r->now.mode = PSIM_KERNEL;
 		r->now.left_ns = r->kernel_each_ns;
 	} else {
-		begin_next_work(r, thread);
+		begin_next_work(r);
 	}
 }
 
 /* ---- events ---- */
 
-static void tick(struct prun *run, struct runner *r, unsigned thread)
+static void tick(struct prun *run, struct runner *r)
 {
 	uint64_t pc = pc_of(run, r->work);
 
 	if (run->now_ns == r->stat_at_ns) {
-		psim_stat_tick(run->sim, thread, r->now.mode, pc, 1);
+		psim_stat_tick(run->sim, r->thread, r->now.mode, pc, 1);
 		r->stat_at_ns = next_edge(run->now_ns, run->sim->stat_hz,
-		                          thread);
+		                          r->thread);
 	}
 	if (run->now_ns == r->prof_at_ns) {
-		psim_tick(run->sim, thread, r->now.mode, pc, 1);
+		psim_tick(run->sim, r->thread, r->now.mode, pc, 1);
 		r->prof_at_ns = next_edge(run->now_ns, run->sim->prof_hz,
-		                          thread);
+		                          r->thread);
 	}
 	/* an interrupt of user mode ends with a return to user mode */
 	if (r->now.mode == PSIM_USER)
-		psim_return_to_user(run->sim, thread, pc);
+		psim_return_to_user(run->sim, r->thread, pc);
 }
 
-static uint64_t earliest(const struct prun *run, const struct runner *runners)
+/* The runners that have work; done ones are taken out. */
+struct crowd {
+	struct runner runners[PSIM_THREADS];
+	size_t count;
+};
+
+static uint64_t earliest(const struct prun *run, const struct crowd *crowd)
 {
 	uint64_t at = run->every ? run->every_at_ns : UINT64_MAX;
 
-	for (unsigned i = 0; i < PSIM_THREADS; i++) {
-		const struct runner *r = &runners[i];
+	for (size_t i = 0; i < crowd->count; i++) {
+		const struct runner *r = &crowd->runners[i];
 
-		if (r->is_done)
-			continue;
 		if (run->now_ns + r->now.left_ns < at)
 			at = run->now_ns + r->now.left_ns;
 		if (r->prof_at_ns < at)
@@ -135,14 +141,12 @@ static uint64_t earliest(const struct prun *run, const struct runner *runners)
 	return at;
 }
 
-static void spend(struct prun *run, struct runner *runners, uint64_t ns)
+static void spend(struct prun *run, struct crowd *crowd, uint64_t ns)
 {
-	for (unsigned i = 0; i < PSIM_THREADS; i++) {
-		if (runners[i].is_done)
-			continue;
-		runners[i].now.left_ns -= ns;
+	for (size_t i = 0; i < crowd->count; i++) {
+		crowd->runners[i].now.left_ns -= ns;
 		run->sim->process_cpu_ns += ns;
-		if (i == PRUN_HELPER)
+		if (crowd->runners[i].thread == PRUN_HELPER)
 			run->helper_cpu_ns += ns;
 	}
 	run->now_ns += ns;
@@ -156,54 +160,59 @@ static void call_every(struct prun *run)
 	run->every(run->context);
 }
 
-static bool settle(struct prun *run, struct runner *runners)
+static void settle(struct prun *run, struct crowd *crowd)
 {
-	bool is_busy = false;
+	size_t kept = 0;
 
-	for (unsigned i = 0; i < PSIM_THREADS; i++) {
-		struct runner *r = &runners[i];
+	for (size_t i = 0; i < crowd->count; i++) {
+		struct runner *r = &crowd->runners[i];
 
-		if (r->is_done)
-			continue;
 		if (run->now_ns == r->prof_at_ns ||
 		    run->now_ns == r->stat_at_ns)
-			tick(run, r, i);
+			tick(run, r);
 		while (!r->is_done && r->now.left_ns == 0)
-			end_stretch(run, r, i);
-		is_busy |= !r->is_done;
+			end_stretch(run, r);
+		if (!r->is_done && kept++ < i)
+			crowd->runners[kept - 1] = *r;
 	}
-	return is_busy;
+	crowd->count = kept;
 }
 
-static void begin(struct prun *run, struct runner *runners,
-                  const struct prun_work *works, size_t count)
+static void add_runner(struct prun *run, struct crowd *crowd,
+                       const struct prun_work *works, size_t count,
+                       unsigned thread)
 {
-	for (unsigned i = 0; i < PSIM_THREADS; i++) {
-		struct runner *r = &runners[i];
+	struct runner *r = &crowd->runners[crowd->count++];
 
-		*r = (struct runner){ .works = works, .count = count };
-		r->prof_at_ns = next_edge(run->now_ns, run->sim->prof_hz, i);
-		r->stat_at_ns = next_edge(run->now_ns, run->sim->stat_hz, i);
-		begin_next_work(r, i);
-		while (!r->is_done && r->now.left_ns == 0)
-			end_stretch(run, r, i);
-	}
+	*r = (struct runner){ .works = works, .count = count,
+		              .thread = thread };
+	r->prof_at_ns = next_edge(run->now_ns, run->sim->prof_hz, thread);
+	r->stat_at_ns = next_edge(run->now_ns, run->sim->stat_hz, thread);
+	begin_next_work(r);
+	while (!r->is_done && r->now.left_ns == 0)
+		end_stretch(run, r);
+	if (r->is_done)
+		crowd->count--;
 }
 
 void prun_works(struct prun *run, const struct prun_work *works, size_t count)
 {
-	struct runner runners[PSIM_THREADS];
-	bool is_busy = false;
+	bool is_there[PSIM_THREADS] = { false };
+	struct crowd crowd;
 
-	begin(run, runners, works, count);
-	for (unsigned i = 0; i < PSIM_THREADS; i++)
-		is_busy |= !runners[i].is_done;
-	while (is_busy) {
-		uint64_t at = earliest(run, runners);
+	crowd.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_there[works[i].thread])
+			add_runner(run, &crowd, works, count,
+			           works[i].thread);
+		is_there[works[i].thread] = true;
+	}
+	while (crowd.count) {
+		uint64_t at = earliest(run, &crowd);
 
 		if (at > run->now_ns)
-			spend(run, runners, at - run->now_ns);
-		is_busy = settle(run, runners);
+			spend(run, &crowd, at - run->now_ns);
+		settle(run, &crowd);
 		call_every(run);
 	}
 }

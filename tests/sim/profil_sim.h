@@ -111,6 +111,7 @@ struct psim {
 	uintptr_t copy_start, copy_end;
 
 	bool is_dead;           /* of a signal */
+	unsigned lose_ticks;    /* so many meet one that is pending */
 	uint64_t lost_ticks;    /* overwritten, or coalesced signals */
 	uint64_t written_ticks; /* that reached memory */
 	unsigned calls;         /* profil and pcsample, that changed anything */

@@ -209,12 +209,22 @@ static void owe(struct psim *sim, unsigned thread, uint64_t pc, unsigned n)
 	owed->is_set = true;
 }
 
+/* As if another tick came before this one was written. */
+static bool lose(struct psim *sim, unsigned n)
+{
+	if (sim->lose_ticks == 0)
+		return false;
+	sim->lose_ticks--;
+	sim->lost_ticks += n;
+	return true;
+}
+
 void psim_tick(struct psim *sim, unsigned thread, enum psim_mode mode,
                uint64_t pc, unsigned n)
 {
 	const struct psim_os *os = sim->os;
 
-	if (!sim->is_on || os->stat_clock_ticks)
+	if (!sim->is_on || os->stat_clock_ticks || lose(sim, n))
 		return;
 	if (os->pending == PSIM_OWED)
 		sim->threads[thread].owed_number += n;
@@ -229,7 +239,7 @@ static void look_at_timer(struct psim *sim)
 	    sim->process_cpu_ns < sim->timer_at_ns)
 		return;
 	sim->timer_at_ns += sim->timer_every_ns;
-	if (sim->action == PSIM_IGNORED)
+	if (sim->action == PSIM_IGNORED || lose(sim, 1))
 		return;
 	sim->lost_ticks += sim->signal_is_pending;
 	sim->signal_is_pending = true;
@@ -244,7 +254,7 @@ void psim_stat_tick(struct psim *sim, unsigned thread, enum psim_mode mode,
 		look_at_timer(sim);
 	else if (mode == PSIM_KERNEL)
 		sim->threads[thread].stat_ticks += n;
-	else if (os->stat_clock_ticks && sim->is_on)
+	else if (os->stat_clock_ticks && sim->is_on && !lose(sim, n))
 		owe(sim, thread, pc, n);
 }
 

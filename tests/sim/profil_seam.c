@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* The seam of the profil backend over a simulated kernel. */
+#include "tests/sim/profil_seam.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name;
+	int errors[3];
+} calls[PSEAM_CALLS] = {
+	/* a kernel of another version, a security module */
+	[PSEAM_PROFIL] = { "profil", { EPERM, ENOSYS } },
+	[PSEAM_ACTION] = { "sigaction", { EINVAL } },
+	[PSEAM_TIMER] = { "setitimer", { EINVAL, EFAULT } },
+	[PSEAM_MAP] = { "mmap", { ENOMEM, EAGAIN } },
+	[PSEAM_PROCESS_CPU] = { "clock_gettime", { EINVAL } },
+	[PSEAM_THREAD_CPU] = { "pthread_getcpuclockid", { ESRCH } },
+	[PSEAM_PCSAMPLE] = { "pcsample", { EINVAL, ENOSYS } },
+};
+
+const char *pseam_call_name(enum pseam_call call)
+{
+	return calls[call].name;
+}
+
+int pseam_errno(enum pseam_call call, unsigned variant)
+{
+	return variant < 3 ? calls[call].errors[variant] : 0;
+}
+
+bool pseam_fails(struct pseam *seam, enum pseam_call call)
+{
+	if (seam->fails != call || seam->fails_in == 0 ||
+	    --seam->fails_in > 0)
+		return false;
+	seam->has_failed = true;
+	errno = seam->fails_with;
+	return true;
+}
+
+/* ---- the calls ---- */
+
+static int seam_profil(void *self, uint16_t *bins, size_t bytes,
+                       uint64_t offset, unsigned scale)
+{
+	struct pseam *seam = self;
+
+	if (pseam_fails(seam, PSEAM_PROFIL))
+		return -1;
+	return psim_profil(&seam->sim, bins, bytes, offset, scale);
+}
+
+static unsigned seam_rate_hz(void *self)
+{
+	return ((struct pseam *)self)->rate_hz;
+}
+
+static int seam_is_profiling(void *self)
+{
+	struct pseam *seam = self;
+
+	if (seam->sim.os->pending == PSIM_SIGNAL)
+		return -1;
+	return seam->sim.is_on || seam->application_profiles;
+}
+
+static void handle_profil(int signo)
+{
+	(void)signo;
+}
+
+static void handle_application(int signo)
+{
+	(void)signo;
+}
+
+static enum psim_action action_of(const struct sigaction *action)
+{
+	if (action->sa_handler == SIG_DFL)
+		return PSIM_DEFAULT;
+	if (action->sa_handler == SIG_IGN)
+		return PSIM_IGNORED;
+	return action->sa_handler == handle_profil ? PSIM_PROFIL :
+	                                             PSIM_APPLICATION;
+}
+
+static int seam_action(void *self, const struct sigaction *next,
+                       struct sigaction *before)
+{
+	static void (*const handlers[])(int) = {
+		[PSIM_DEFAULT] = SIG_DFL,
+		[PSIM_IGNORED] = SIG_IGN,
+		[PSIM_PROFIL] = handle_profil,
+		[PSIM_APPLICATION] = handle_application,
+	};
+	struct pseam *seam = self;
+
+	if (pseam_fails(seam, PSEAM_ACTION))
+		return -1;
+	if (before) {
+		memset(before, 0, sizeof(*before));
+		before->sa_handler = handlers[seam->sim.action];
+	}
+	if (next)
+		psim_set_action(&seam->sim, action_of(next));
+	return 0;
+}
+
+static int seam_timer(void *self, const struct itimerval *next,
+                      struct itimerval *before)
+{
+	struct pseam *seam = self;
+
+	if (pseam_fails(seam, PSEAM_TIMER))
+		return -1;
+	if (before) {
+		memset(before, 0, sizeof(*before));
+		before->it_value.tv_usec =
+			(int)(seam->sim.timer_every_ns / 1000);
+	}
+	if (next)
+		psim_set_timer(&seam->sim,
+		               (uint64_t)next->it_value.tv_usec * 1000);
+	return 0;
+}
+
+static uint64_t seam_now_ns(void *self)
+{
+	return ((struct pseam *)self)->run.now_ns;
+}
+
+static int seam_process_cpu(void *self, uint64_t *ns)
+{
+	struct pseam *seam = self;
+
+	if (pseam_fails(seam, PSEAM_PROCESS_CPU))
+		return -1;
+	*ns = seam->sim.process_cpu_ns;
+	return 0;
+}
+
+static int seam_thread_cpu(void *self, pthread_t thread, uint64_t *ns)
+{
+	struct pseam *seam = self;
+
+	(void)thread;
+	if (pseam_fails(seam, PSEAM_THREAD_CPU))
+		return -1;
+	*ns = seam->run.helper_cpu_ns;
+	return 0;
+}
+
+static unsigned seam_cpu_count(void *self)
+{
+	return ((struct pseam *)self)->cpu_count;
+}
+
+static int64_t seam_process_id(void *self)
+{
+	struct pseam *seam = self;
+
+	return seam->pid ? seam->pid : getpid();
+}
+
+static void *seam_map(void *self, size_t bytes)
+{
+	struct pseam *seam = self;
+	void *pages;
+
+	if (pseam_fails(seam, PSEAM_MAP))
+		return NULL;
+	pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED)
+		return NULL;
+	seam->maps++;
+	return pages;
+}
+
+static void seam_unmap(void *self, void *pages, size_t bytes)
+{
+	((struct pseam *)self)->maps--;
+	munmap(pages, bytes);
+}
+
+static size_t seam_text(void *self, struct profil_text *out, size_t room)
+{
+	struct pseam *seam = self;
+
+	for (size_t i = 0; i < seam->text_count && i < room; i++)
+		out[i] = seam->texts[i];
+	return seam->text_count;
+}
+
+static void seam_burn(void *self, uint64_t ns)
+{
+	struct pseam *seam = self;
+	void (*every)(void *) = seam->run.every;
+	struct prun_work work = {
+		.thread = PRUN_HELPER, .start = PSEAM_HELPER,
+		.end = PSEAM_HELPER + 64, .cpu_ns = ns,
+	};
+
+	seam->run.every = NULL;
+	prun_works(&seam->run, &work, 1);
+	seam->run.every = every;
+}
+
+static void seam_burn_range(void *self, struct profil_text *out)
+{
+	(void)self;
+	out->start = PSEAM_HELPER;
+	out->end = PSEAM_HELPER + 64;
+}
+
+static const struct profil_kernel simulated = {
+	.profil = seam_profil,
+	.rate_hz = seam_rate_hz,
+	.is_profiling = seam_is_profiling,
+	.action = seam_action,
+	.timer = seam_timer,
+	.now_ns = seam_now_ns,
+	.process_cpu = seam_process_cpu,
+	.thread_cpu = seam_thread_cpu,
+	.cpu_count = seam_cpu_count,
+	.process_id = seam_process_id,
+	.map = seam_map,
+	.unmap = seam_unmap,
+	.text = seam_text,
+	.burn = seam_burn,
+	.burn_range = seam_burn_range,
+};
+
+void pseam_init(struct pseam *seam, const struct psim_os *os,
+                enum profil_os backend_os)
+{
+	psim_free(&seam->sim);
+	memset(seam, 0, sizeof(*seam));
+	psim_init(&seam->sim, os);
+	prun_init(&seam->run, &seam->sim, 1);
+	seam->kernel = simulated;
+	seam->kernel.os = backend_os;
+	seam->kernel.self = seam;
+	seam->rate_hz = seam->sim.prof_hz;
+	seam->cpu_count = 4;
+	seam->texts[0] = (struct profil_text){ PSEAM_TEXT, PSEAM_TEXT_END };
+	seam->texts[1] = (struct profil_text){ PSEAM_LIBRARY,
+		                               PSEAM_LIBRARY_END };
+	seam->text_count = 2;
+}
+
+size_t pseam_held(const struct pseam *seam)
+{
+	return seam->maps + seam->sim.is_on +
+	       (seam->sim.timer_every_ns != 0) +
+	       (seam->sim.action != PSIM_DEFAULT);
+}
+
+void pseam_function(unsigned function, uint64_t *start, uint64_t *end)
+{
+	*start = PSEAM_FUNCTION + (uint64_t)function * 0x1000;
+	*end = *start + PSEAM_FUNCTION_BYTES;
+}
