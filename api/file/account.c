@@ -109,6 +109,7 @@ static bool add_event(struct ppi_arena *arena, Ppi__Event *to,
 	to->asked = text(event->request.text);
 	to->description = text(event->description);
 	to->unit = event->unit;
+	to->is_cpu_time = event->is_cpu_time;
 	to->samples_value = (uint32_t)ppi_samples_value(i);
 	to->weight_value =
 		(uint32_t)ppi_weight_value(i, run->plan->event_count);

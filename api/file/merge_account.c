@@ -2,6 +2,7 @@
 /* The accounts of two profiles as one. Whatever order profiles are merged in,
  * the account of them all is the same but for the order of words. */
 #include "api/file/model.h"
+#include "api/internal/diag.h"
 
 /* What both agree on, else 0: unknown. */
 #define AGREE(a, b) ((a) == (b) ? (a) : 0)
@@ -48,15 +49,19 @@ static void add_stats(portprof_stats *into, const portprof_stats *from)
 
 static void merge_events(portprof_profile *into, const portprof_profile *from)
 {
-	portprof_profile_event *to = into->events.data;
-	const portprof_profile_event *other = from->events.data;
-
 	for (size_t i = 0; i < into->events.count; i++) {
-		if (to[i].has_stats && other[i].has_stats) {
-			add_stats(&to[i].stats, &other[i].stats);
+		portprof_profile_event *to =
+			&PPI_AT(&into->events, struct ppi_profile_event)[i]
+				 .shown;
+		const portprof_profile_event *other =
+			&PPI_AT(&from->events, struct ppi_profile_event)[i]
+				 .shown;
+
+		if (to->has_stats && other->has_stats) {
+			add_stats(&to->stats, &other->stats);
 		} else {
-			to[i].has_stats = 0;
-			memset(&to[i].stats, 0, sizeof(to[i].stats));
+			to->has_stats = 0;
+			memset(&to->stats, 0, sizeof(to->stats));
 		}
 	}
 }
@@ -127,4 +132,52 @@ bool ppi_profile_merge_account(portprof_profile *into,
 		return into->damage != NULL;
 	}
 	return true;
+}
+
+/*
+ * As api/account.c has it for a session: the parts' own totals, and what is
+ * missing in them to the time told, is the total.
+ */
+static void add_missing(portprof_stats *stats, uint64_t cpu_time_ns)
+{
+	uint64_t attributed = ppi_add(stats->kept_weight,
+	                              stats->outside_weight);
+	uint64_t own = stats->total_weight > stats->not_attached_weight
+	                       ? stats->total_weight -
+	                                 stats->not_attached_weight
+	                       : 0;
+
+	if (cpu_time_ns > own) {
+		stats->not_attached_weight = cpu_time_ns - own;
+		stats->total_weight = cpu_time_ns;
+	}
+	if (stats->total_weight < attributed)
+		stats->total_weight = attributed;
+	stats->unattributed_weight = stats->total_weight - attributed;
+	if (stats->not_attached_weight > stats->unattributed_weight)
+		stats->not_attached_weight = stats->unattributed_weight;
+}
+
+portprof_status portprof_profile_set_cpu_time(portprof_profile *profile,
+                                              uint64_t cpu_time_ns)
+{
+	if (!profile)
+		return ppi_refuse_null("portprof_profile_set_cpu_time",
+		                       "profile");
+	for (size_t i = 0; i < profile->events.count; i++) {
+		struct ppi_profile_event *event =
+			&PPI_AT(&profile->events, struct ppi_profile_event)[i];
+		portprof_stats *stats = &event->shown.stats;
+
+		if (!event->shown.has_stats)
+			continue;
+		stats->cpu_time_ns = cpu_time_ns;
+		if (cpu_time_ns)
+			stats->achieved_hz = (double)stats->delivered_samples *
+			                     1e9 / (double)cpu_time_ns;
+		if (event->is_cpu_time)
+			add_missing(stats, cpu_time_ns);
+	}
+	profile->origin.is_complete = 1;
+	return PORTPROF_OK;
 }

@@ -15,6 +15,11 @@ struct ppi_type {
 	bool is_samples;     /* its count of samples; else its weight */
 };
 
+struct ppi_profile_event {
+	portprof_profile_event shown;
+	bool is_cpu_time; /* its total is the CPU time of the target */
+};
+
 struct ppi_mapping {
 	portprof_profile_mapping shown;
 	bool has_functions, has_filenames, has_line_numbers, has_inlines;
@@ -53,7 +58,7 @@ struct portprof_profile {
 	struct ppi_arena arena;
 
 	struct ppi_vector types;  /* struct ppi_type */
-	struct ppi_vector events; /* portprof_profile_event */
+	struct ppi_vector events; /* struct ppi_profile_event */
 	uint32_t default_type;    /* string */
 	struct ppi_type period_type;
 	int64_t period;

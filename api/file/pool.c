@@ -42,6 +42,8 @@ static struct ppi_pool_node *find(const struct ppi_pool *pool, const void *key,
 {
 	struct ppi_pool_node *node;
 
+	if (bytes == 0)
+		key = ""; /* memcmp takes no NULL, however little of it */
 	HASH_FIND_BYHASHVALUE(hh, pool->head, key, bytes, hash, node);
 	return node;
 }

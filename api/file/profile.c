@@ -4,30 +4,41 @@
 
 #include "api/file/model.h"
 
+static void free_pools(portprof_profile *profile)
+{
+	ppi_pool_free(&profile->strings);
+	ppi_pool_free(&profile->mapping_keys);
+	ppi_pool_free(&profile->mapping_contents);
+	ppi_pool_free(&profile->function_keys);
+	ppi_pool_free(&profile->location_keys);
+	ppi_pool_free(&profile->label_sets);
+	ppi_pool_free(&profile->sample_keys);
+	ppi_pool_free(&profile->thread_keys);
+}
+
+static void free_vectors(portprof_profile *profile)
+{
+	ppi_vector_free(&profile->types);
+	ppi_vector_free(&profile->events);
+	ppi_vector_free(&profile->comments);
+	ppi_vector_free(&profile->mappings);
+	ppi_vector_free(&profile->content_mappings);
+	ppi_vector_free(&profile->functions);
+	ppi_vector_free(&profile->locations);
+	ppi_vector_free(&profile->lines);
+	ppi_vector_free(&profile->samples);
+	ppi_vector_free(&profile->threads);
+	ppi_vector_free(&profile->passed_names);
+	ppi_vector_free(&profile->passed_reasons);
+	ppi_vector_free(&profile->notes);
+}
+
 void portprof_profile_free(portprof_profile *profile)
 {
-	struct ppi_pool *pools[] = {
-		&profile->strings,       &profile->mapping_keys,
-		&profile->mapping_contents, &profile->function_keys,
-		&profile->location_keys, &profile->label_sets,
-		&profile->sample_keys,   &profile->thread_keys,
-	};
-	struct ppi_vector *vectors[] = {
-		&profile->types,     &profile->events,
-		&profile->comments,  &profile->mappings,
-		&profile->content_mappings, &profile->functions,
-		&profile->locations, &profile->lines,
-		&profile->samples,   &profile->threads,
-		&profile->passed_names, &profile->passed_reasons,
-		&profile->notes,
-	};
-
 	if (!profile)
 		return;
-	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
-		ppi_pool_free(pools[i]);
-	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
-		ppi_vector_free(vectors[i]);
+	free_pools(profile);
+	free_vectors(profile);
 	ppi_arena_free(&profile->arena);
 	free(profile->damage);
 	free(profile);
@@ -111,10 +122,11 @@ size_t portprof_profile_event_count(const portprof_profile *profile)
 	return profile ? profile->events.count : 0;
 }
 
+/* `shown` is the first member of what is stored, here and below. */
 const portprof_profile_event *
 portprof_profile_event_get(const portprof_profile *profile, size_t index)
 {
-	return ELEMENT(profile, events, portprof_profile_event, index);
+	return ELEMENT(profile, events, struct ppi_profile_event, index);
 }
 
 size_t portprof_profile_mapping_count(const portprof_profile *profile)
@@ -122,7 +134,6 @@ size_t portprof_profile_mapping_count(const portprof_profile *profile)
 	return profile ? profile->mappings.count : 0;
 }
 
-/* `shown` is the first member of what is stored, here and below. */
 const portprof_profile_mapping *
 portprof_profile_mapping_get(const portprof_profile *profile, size_t index)
 {

@@ -169,12 +169,22 @@ static bool add_location(struct ppi_raw *raw, const Ppi__Location *message)
 	return append(raw, PPI_RAW_LOCATIONS, sizeof(location), &location, 1);
 }
 
+/* A copy that is UTF-8, whatever the writer thought of that. */
+static const char *copy_text(struct ppi_raw *raw, const void *text,
+                             size_t bytes)
+{
+	char *copy = ppi_arena_copy(&raw->arena, text, bytes);
+
+	if (copy)
+		ppi_clean_utf8(copy, bytes);
+	return copy;
+}
+
 static bool add_thread(struct ppi_raw *raw, const Ppi__Thread *message)
 {
 	struct ppi_raw_thread thread = {
 		message->pid, message->tid,
-		ppi_arena_copy(&raw->arena, message->name,
-		               strlen(message->name))
+		copy_text(raw, message->name, strlen(message->name))
 	};
 
 	return thread.name &&
@@ -184,8 +194,7 @@ static bool add_thread(struct ppi_raw *raw, const Ppi__Thread *message)
 static bool add_string(struct ppi_raw *raw, const struct field *field)
 {
 	struct ppi_raw_string string = {
-		ppi_arena_copy(&raw->arena, field->bytes, field->count),
-		field->count
+		copy_text(raw, field->bytes, field->count), field->count
 	};
 
 	return string.text &&

@@ -99,17 +99,17 @@ static portprof_status name_events(struct ppi_resolve *resolve)
 	const struct ppi_type *type = profile->types.data;
 
 	for (size_t i = 0; i < profile->types.count; i++) {
-		portprof_profile_event event = { 0 };
+		struct ppi_profile_event event = { 0 };
 
 		if (type[i].is_samples)
 			continue;
-		event.name = ppi_profile_string(profile, type[i].type);
-		event.asked = "";
-		event.description = "";
-		event.unit = PORTPROF_UNIT_COUNT;
+		event.shown.name = ppi_profile_string(profile, type[i].type);
+		event.shown.asked = "";
+		event.shown.description = "";
+		event.shown.unit = PORTPROF_UNIT_COUNT;
 		if (strcmp(ppi_profile_string(profile, type[i].unit),
 		           "nanoseconds") == 0)
-			event.unit = PORTPROF_UNIT_NANOSECONDS;
+			event.shown.unit = PORTPROF_UNIT_NANOSECONDS;
 		if (!ppi_vector_add(&profile->events, sizeof(event), &event,
 		                    1))
 			return ppi_resolve_memory(resolve);
@@ -123,20 +123,22 @@ static portprof_status adopt_events(struct ppi_resolve *resolve)
 
 	for (size_t i = 0; i < resolve->account->n_event; i++) {
 		const Ppi__Event *from = resolve->account->event[i];
-		portprof_profile_event event = {
-			.name = ppi_profile_keep(profile, from->name),
-			.asked = ppi_profile_keep(profile, from->asked),
-			.description =
+		struct ppi_profile_event event = {
+			.shown.name = ppi_profile_keep(profile, from->name),
+			.shown.asked = ppi_profile_keep(profile, from->asked),
+			.shown.description =
 				ppi_profile_keep(profile, from->description),
-			.unit = from->unit == PORTPROF_UNIT_NANOSECONDS
-					? PORTPROF_UNIT_NANOSECONDS
-					: PORTPROF_UNIT_COUNT,
-			.has_stats = from->stats != NULL,
+			.shown.unit = from->unit == PORTPROF_UNIT_NANOSECONDS
+					      ? PORTPROF_UNIT_NANOSECONDS
+					      : PORTPROF_UNIT_COUNT,
+			.shown.has_stats = from->stats != NULL,
+			.is_cpu_time = from->is_cpu_time,
 		};
 
 		if (from->stats)
-			ppi_stats_unpack(from->stats, &event.stats);
-		if (!event.name || !event.asked || !event.description ||
+			ppi_stats_unpack(from->stats, &event.shown.stats);
+		if (!event.shown.name || !event.shown.asked ||
+		    !event.shown.description ||
 		    !ppi_vector_add(&profile->events, sizeof(event), &event,
 		                    1))
 			return ppi_resolve_memory(resolve);

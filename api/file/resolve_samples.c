@@ -135,16 +135,25 @@ static portprof_status take_values(struct taking *taking,
 	return PORTPROF_OK;
 }
 
-/* pprof counts samples once for all values: the first event's count is each
- * event's. */
+/*
+ * Others count samples once for all values, and then the first event's count
+ * is each event's; or not at all, and then a value that is a count is its own.
+ */
 static void share_samples(struct taking *taking)
 {
 	const portprof_profile *profile = taking->resolve->profile;
+	const struct ppi_profile_event *event = profile->events.data;
+	size_t events = profile->events.count;
+	bool is_counted = profile->types.count > events;
+	bool is_shared = profile->types.count == events + 1;
 
-	if (profile->types.count != profile->events.count + 1)
-		return;
-	for (size_t i = 1; i < profile->events.count; i++)
-		taking->values[i] = taking->values[0];
+	for (size_t i = 0; i < events; i++) {
+		if (is_shared)
+			taking->values[i] = taking->values[0];
+		else if (!is_counted &&
+		         event[i].shown.unit == PORTPROF_UNIT_COUNT)
+			taking->values[i] = taking->values[events + i];
+	}
 }
 
 static portprof_status take_sample(struct taking *taking,

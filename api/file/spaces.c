@@ -180,12 +180,14 @@ static bool is_told_already(const struct ppi_spaces *spaces,
 	if (!known || known->start != told->start ||
 	    known->limit != told->limit)
 		return false;
-	if (known->mapping == told->mapping)
-		return true;
 	a = ppi_places_at(spaces->places, known->mapping);
 	b = ppi_places_at(spaces->places, told->mapping);
-	if (a->file_offset != b->file_offset)
+	/* what is known may be the rest of something larger */
+	if (a->limit - a->start != b->limit - b->start ||
+	    a->file_offset != b->file_offset)
 		return false;
+	if (known->mapping == told->mapping)
+		return true;
 	if (a->path == b->path)
 		return b->build_id == 0;
 	return a->build_id == b->build_id && a->build_id != 0;
@@ -257,18 +259,18 @@ bool ppi_spaces_map(struct ppi_spaces *spaces, uint32_t pid, uint64_t start,
 bool ppi_spaces_fork(struct ppi_spaces *spaces, uint32_t pid,
                      uint32_t parent_pid)
 {
-	struct ppi_space *parent = find_space(spaces, parent_pid), *child;
+	struct ppi_space *parent, *child;
 
-	if (pid == parent_pid || !parent)
-		return true; /* a thread; or nothing to inherit is known */
+	if (pid == parent_pid)
+		return true; /* a thread */
 	child = make_space(spaces, pid);
 	if (!child)
 		return false;
 	parent = find_space(spaces, parent_pid);
-	if (parent->layout)
-		parent->layout->users++;
-	drop_layout(child->layout);
-	child->layout = parent->layout;
+	drop_layout(child->layout); /* of an older process of that number */
+	child->layout = parent ? parent->layout : NULL;
+	if (child->layout)
+		child->layout->users++;
 	child->age = 0;
 	return true;
 }

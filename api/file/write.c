@@ -51,14 +51,16 @@ static char *loose(const char *text)
 static bool fill_event(struct ppi_writing *writing, Ppi__Event *to, size_t i)
 {
 	const portprof_profile *profile = writing->profile;
-	const portprof_profile_event *event =
-		&PPI_AT(&profile->events, portprof_profile_event)[i];
+	const struct ppi_profile_event *from =
+		&PPI_AT(&profile->events, struct ppi_profile_event)[i];
+	const portprof_profile_event *event = &from->shown;
 	const struct ppi_type *types = profile->types.data;
 
 	to->name = loose(event->name);
 	to->asked = loose(event->asked);
 	to->description = loose(event->description);
 	to->unit = event->unit;
+	to->is_cpu_time = from->is_cpu_time;
 	for (uint32_t k = 0; k < profile->types.count; k++) {
 		if (types[k].event == i && types[k].is_samples)
 			to->samples_value = k;
