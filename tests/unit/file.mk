@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: MIT
 # tests/unit/: profile files. The kit plays a session, so no backend is needed.
 
-FILE_TESTS = tests/unit/test_file_writer
+FILE_TESTS = \
+	tests/unit/test_file_format \
+	tests/unit/test_file_merge \
+	tests/unit/test_file_output \
+	tests/unit/test_file_property \
+	tests/unit/test_file_read \
+	tests/unit/test_file_writer
 FILE_KIT = tests/unit/file_kit.c tests/unit/file_kit.h
 if TESTS_ENABLED
 if PROFILE_FILE
@@ -9,6 +15,22 @@ check_PROGRAMS += $(FILE_TESTS)
 TESTS += $(FILE_TESTS)
 endif
 endif
+tests_unit_test_file_format_SOURCES = tests/unit/test_file_format.c $(FILE_KIT)
+tests_unit_test_file_format_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_format_LDADD = $(TEST_LDADD)
+tests_unit_test_file_merge_SOURCES = tests/unit/test_file_merge.c $(FILE_KIT)
+tests_unit_test_file_merge_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_merge_LDADD = $(TEST_LDADD)
+tests_unit_test_file_output_SOURCES = tests/unit/test_file_output.c $(FILE_KIT)
+tests_unit_test_file_output_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_output_LDADD = $(TEST_LDADD)
+tests_unit_test_file_property_SOURCES = tests/unit/test_file_property.c $(FILE_KIT) \
+	tests/unit/file_model.c tests/unit/file_model.h
+tests_unit_test_file_property_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_property_LDADD = $(TEST_LDADD)
+tests_unit_test_file_read_SOURCES = tests/unit/test_file_read.c $(FILE_KIT)
+tests_unit_test_file_read_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_read_LDADD = $(TEST_LDADD)
 tests_unit_test_file_writer_SOURCES = tests/unit/test_file_writer.c $(FILE_KIT)
 tests_unit_test_file_writer_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_writer_LDADD = $(TEST_LDADD)

@@ -62,7 +62,13 @@ portprof_profile *kit_read(const struct file_kit *kit);
  * freed.
  */
 char *kit_text(const portprof_profile *profile);
-/* Assert that two profiles say the same. */
+/* A frame of that text: an address in a mapping. */
+void kit_frame(char *out, size_t room, const char *path, const char *build_id,
+               uint64_t start, uint64_t bytes, uint64_t offset,
+               uint64_t address);
+/* Assert that two profiles, or texts, say the same; tell the first line in
+ * which they do not. */
+void kit_assert_same_text(const char *a, const char *b);
 void kit_assert_same(const portprof_profile *a, const portprof_profile *b);
 
 /* All bytes of a file, to be freed; and a file of these bytes. */

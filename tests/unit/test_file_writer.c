@@ -349,7 +349,7 @@ static void a_thread_goes_by_its_last_name(void **state)
  * and forgets locations that the file has. */
 static void memory_is_bounded_and_nothing_lost(void **state)
 {
-	const uint64_t count = 600000;
+	const uint64_t count = 280000;
 	portprof_profile *profile;
 	struct stat at;
 	uint64_t sum = 0;
