@@ -165,7 +165,8 @@ void psim_fork(const struct psim *parent, struct psim *child)
 
 	*child = *parent;
 	if (parent->os->has_pcsample && parent->scale == 1)
-		bytes = (parent->size + parent->samples) * sizeof(uint64_t);
+		bytes = (parent->size - parent->samples) *
+		        (parent->pointer_bits / 8);
 	child->copy_start = parent->base;
 	child->copy_end = parent->base + bytes;
 	child->copy = malloc(bytes ? bytes : 1);
