@@ -17,7 +17,7 @@ CMOCKA_MESSAGE_OUTPUT=TAP
 export CMOCKA_MESSAGE_OUTPUT
 
 out=$(mktemp "${TMPDIR:-/tmp}/portprof-test.XXXXXX") || exit 99
-trap 'rm -f "$out"' 0
+trap 'rm -f "$out" "$out.err"' 0
 name=$(basename "$1" .sh)
 
 case $1 in
@@ -27,7 +27,7 @@ limit=${PORTPROF_TEST_TIMEOUT-300}
 if timeout -k 1 1 true 2>/dev/null; then
 	set -- timeout -k 10 "$limit" "$@"
 fi
-"$@" >"$out" </dev/null
+"$@" >"$out" 2>"$out.err" </dev/null
 status=$?
 if [ "$status" -eq 124 ]; then
 	echo "# stopped after $limit seconds"
@@ -86,3 +86,5 @@ END {
 	print "1.." cases
 }
 ' "$out"
+# What sanitizers and crashing programs have to say.
+head -n 200 "$out.err" | sed 's/^/# stderr: /'

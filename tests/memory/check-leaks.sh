@@ -30,6 +30,11 @@ for backend in null perf timer itimer; do
 		--show-leak-kinds=all --errors-for-leak-kinds=all \
 		--track-fds=yes \
 		--suppressions="${srcdir:-.}/tests/memory/libpfm4.supp" || status=$?
+	# valgrind 3.19 stops at the DWARF 5 that clang writes
+	if grep -q 'Possibly corrupted debuginfo' "$work/log"; then
+		echo "skip: valgrind cannot read this debug information; try CFLAGS='-O2 -gdwarf-4'"
+		exit 77
+	fi
 	# a descriptor is told on one line, and where it comes from on the next
 	if ! ${AWK:-awk} '
 		open && !/inherited from parent/ { bad = 1 }
