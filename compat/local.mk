@@ -2,6 +2,8 @@
 # compat/: small stand-ins for what a C library lacks.
 
 libportprof_core_la_SOURCES += \
+	compat/environment.c \
+	compat/environment.h \
 	compat/clock_ns.h \
 	compat/context_pc.c \
 	compat/context_pc.h \
