@@ -4,9 +4,9 @@
 
 #include "api/internal/diag.h"
 #include "api/internal/open.h"
+#include "api/internal/select.h"
 #include "api/internal/sized.h"
 
-#include <stdio.h>
 #include <string.h>
 
 portprof_status portprof_event_check(const char *event_string)
@@ -65,21 +65,6 @@ static portprof_status resolve_on_best(const struct ppi_event_request *request,
 	                "this build has no backend that measures anything");
 }
 
-static portprof_status refuse_backend(const char *name, struct ppi_diag *why)
-{
-	const struct ppi_backend_ops *ops;
-	struct ppi_nearest nearest;
-	char hint[320];
-
-	ppi_nearest_begin(&nearest, name);
-	ppi_nearest_offer(&nearest, "auto");
-	for (size_t i = 0; (ops = ppi_backend_at(i)); i++)
-		ppi_nearest_offer(&nearest, ops->name);
-	return ppi_fail(why, PORTPROF_E_INVALID, 0, "choose backend",
-	                "this build has no backend '%.64s'%s", name,
-	                ppi_nearest_say(&nearest, hint, sizeof(hint)));
-}
-
 portprof_status portprof_event_explain(const char *event_string,
                                        const char *backend,
                                        portprof_event_info *info)
@@ -105,7 +90,7 @@ portprof_status portprof_event_explain(const char *event_string,
 	else if (ops)
 		status = resolve(ops, &request, &event, &why);
 	else
-		status = refuse_backend(backend, &why);
+		status = ppi_select_unknown(backend, &why);
 	if (status)
 		return ppi_report(&why);
 	ppi_event_info_fill(&event, &full);

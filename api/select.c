@@ -90,17 +90,12 @@ static portprof_status consider(const struct ppi_backend_ops *ops,
 	return attempt(ops, kernel, &probe, context, why);
 }
 
-static portprof_status select_named(const char *name, uint64_t needed_caps,
-                                    ppi_try_fn attempt, void *context,
-                                    struct ppi_diag *why)
+portprof_status ppi_select_unknown(const char *name, struct ppi_diag *why)
 {
-	const struct ppi_backend_ops *ops = ppi_backend_find(name);
+	const struct ppi_backend_ops *ops;
 	struct ppi_nearest nearest;
 	char hint[320], known[256] = "";
 
-	if (ops)
-		return consider(ops, true, needed_caps, attempt, context,
-		                why);
 	ppi_nearest_begin(&nearest, name);
 	ppi_nearest_offer(&nearest, "auto");
 	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
@@ -111,9 +106,20 @@ static portprof_status select_named(const char *name, uint64_t needed_caps,
 		         i ? ", " : "", ops->name);
 	}
 	return ppi_fail(why, PORTPROF_E_INVALID, 0, "choose backend",
-	                "this build has no backend '%s'%s (it has auto, %s)",
-	                name, ppi_nearest_say(&nearest, hint, sizeof(hint)),
-	                known);
+	                "this build has no backend '%.64s'%s (it has auto, "
+	                "%s)", name,
+	                ppi_nearest_say(&nearest, hint, sizeof(hint)), known);
+}
+
+static portprof_status select_named(const char *name, uint64_t needed_caps,
+                                    ppi_try_fn attempt, void *context,
+                                    struct ppi_diag *why)
+{
+	const struct ppi_backend_ops *ops = ppi_backend_find(name);
+
+	return ops ? consider(ops, true, needed_caps, attempt, context,
+	                      why) :
+	             ppi_select_unknown(name, why);
 }
 
 /* The best refusal is the answer; the others are told after it. */

@@ -21,6 +21,9 @@ typedef portprof_status (*ppi_try_fn)(const struct ppi_backend_ops *ops,
                                       const struct ppi_probe *probe,
                                       void *context, struct ppi_diag *why);
 
+/* E_INVALID: no backend of that name is in this build. */
+portprof_status ppi_select_unknown(const char *name, struct ppi_diag *why);
+
 /*
  * Try backends until one opens. When none does, `why` tells of the best one
  * that was refused and lists the others.
