@@ -26,31 +26,56 @@ void portprof_config_free(portprof_config *config)
 {
 	if (!config)
 		return;
-	for (size_t i = 0; i < config->event_count; i++)
+	for (size_t i = 0; i < config->event_count; i++) {
 		free(config->events[i]);
+		free(config->event_origins[i]);
+	}
 	free(config->events);
+	free(config->event_origins);
 	for (size_t i = 0; i < config->sink_count; i++) {
 		free(config->sinks[i].regions);
 		free(config->sinks[i].path);
 	}
+	for (enum ppi_key key = 0; key < PPI_KEY_COUNT; key++)
+		free(config->origins[key]);
 	free(config);
+}
+
+/* Of NULL it is NULL. */
+static bool copy_text(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return *to || !from;
 }
 
 static bool copy_events(portprof_config *to, const portprof_config *from)
 {
+	bool is_whole = true;
+
 	if (from->event_count == 0)
 		return true;
 	to->events = calloc(from->event_count, sizeof(*to->events));
-	if (!to->events)
+	to->event_origins = calloc(from->event_count,
+	                           sizeof(*to->event_origins));
+	if (!to->events || !to->event_origins)
 		return false;
-	for (; to->event_count < from->event_count; to->event_count++) {
-		size_t i = to->event_count;
+	while (is_whole && to->event_count < from->event_count) {
+		size_t i = to->event_count++;
 
-		to->events[i] = strdup(from->events[i]);
-		if (!to->events[i])
-			return false;
+		is_whole = copy_text(&to->events[i], from->events[i]) &&
+		           copy_text(&to->event_origins[i],
+		                     from->event_origins[i]);
 	}
-	return true;
+	return is_whole;
+}
+
+static bool copy_origins(portprof_config *to, const portprof_config *from)
+{
+	bool is_whole = true;
+
+	for (enum ppi_key key = 0; key < PPI_KEY_COUNT; key++)
+		is_whole &= copy_text(&to->origins[key], from->origins[key]);
+	return is_whole;
 }
 
 static bool copy_sink(struct ppi_sink_request *to,
@@ -74,9 +99,10 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	if (!copy)
 		return NULL;
 	*copy = *config;
-	copy->events = NULL;
+	copy->events = copy->event_origins = NULL;
 	copy->event_count = copy->sink_count = 0;
-	is_whole = copy_events(copy, config);
+	is_whole = copy_origins(copy, config);
+	is_whole &= copy_events(copy, config);
 	while (is_whole && copy->sink_count < config->sink_count) {
 		size_t i = copy->sink_count++;
 
@@ -88,12 +114,28 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	return NULL;
 }
 
+/* Room for one more event, and for where it came from. */
+static bool grow_events(portprof_config *config)
+{
+	size_t bytes = (config->event_count + 1) * sizeof(char *);
+	char **events = realloc(config->events, bytes), **origins;
+
+	if (!events)
+		return false;
+	config->events = events;
+	origins = realloc(config->event_origins, bytes);
+	if (!origins)
+		return false;
+	config->event_origins = origins;
+	return true;
+}
+
 portprof_status portprof_config_add_event(portprof_config *config,
                                           const char *event_string)
 {
 	struct ppi_event_request request;
 	struct ppi_diag why = { 0 };
-	char **events, *copy;
+	char *copy;
 
 	if (!config || !event_string)
 		return ppi_refuse_null("portprof_config_add_event",
@@ -101,16 +143,13 @@ portprof_status portprof_config_add_event(portprof_config *config,
 	if (ppi_event_parse(event_string, &request, &why))
 		return ppi_report(&why);
 	copy = strdup(event_string);
-	events = realloc(config->events,
-	                 (config->event_count + 1) * sizeof(*events));
-	if (events)
-		config->events = events;
-	if (!copy || !events) {
+	if (!copy || !grow_events(config)) {
 		free(copy);
 		return ppi_refuse(PORTPROF_E_NOMEM, "add event",
 		                  "out of memory");
 	}
-	events[config->event_count++] = copy;
+	config->event_origins[config->event_count] = NULL;
+	config->events[config->event_count++] = copy;
 	return PORTPROF_OK;
 }
 
@@ -140,6 +179,7 @@ portprof_status portprof_config_set_backend(portprof_config *config,
 		                  "'%.64s' is not a backend's name: use auto or "
 		                  "one that 'portprof list' shows", name);
 	memcpy(config->backend, name, length + 1);
+	ppi_config_came_from(config, PPI_KEY_BACKEND, NULL);
 	return PORTPROF_OK;
 }
 
@@ -152,6 +192,7 @@ portprof_status portprof_config_require(portprof_config *config, uint64_t caps)
 			return ppi_refuse(PORTPROF_E_INVALID, "require",
 			                  "bit %u is no capability", bit);
 	config->required_caps |= caps;
+	ppi_config_came_from(config, PPI_KEY_REQUIRE, NULL);
 	return PORTPROF_OK;
 }
 
@@ -167,6 +208,8 @@ portprof_status portprof_config_set_frequency(portprof_config *config,
 		                  "1 to %d", (unsigned long long)hz, HZ_MAX);
 	config->frequency_hz = hz;
 	config->period = 0;
+	ppi_config_came_from(config, PPI_KEY_FREQUENCY, NULL);
+	ppi_config_forget_origin(config, PPI_KEY_PERIOD);
 	return PORTPROF_OK;
 }
 
@@ -182,6 +225,8 @@ portprof_status portprof_config_set_period(portprof_config *config,
 		                  (long long)INT64_MAX);
 	config->period = period;
 	config->frequency_hz = 0;
+	ppi_config_came_from(config, PPI_KEY_PERIOD, NULL);
+	ppi_config_forget_origin(config, PPI_KEY_FREQUENCY);
 	return PORTPROF_OK;
 }
 
@@ -242,6 +287,7 @@ portprof_status portprof_config_set_children(portprof_config *config,
 		return ppi_refuse_null("portprof_config_set_children",
 		                       "config");
 	config->follow_children = follow != 0;
+	ppi_config_came_from(config, PPI_KEY_CHILDREN, NULL);
 	return PORTPROF_OK;
 }
 
@@ -256,6 +302,7 @@ portprof_status portprof_config_set_chain_depth(portprof_config *config,
 		                  "a depth of %u is out of range: 0 to %d",
 		                  depth, CHAIN_DEPTH_MAX);
 	config->chain_depth = depth;
+	ppi_config_came_from(config, PPI_KEY_CALLCHAIN, NULL);
 	return PORTPROF_OK;
 }
 
@@ -270,6 +317,7 @@ portprof_status portprof_config_set_ring_bytes(portprof_config *config,
 		                  "a ring of %zu bytes is out of range: up to "
 		                  "1 GiB", bytes);
 	config->ring_bytes = bytes;
+	ppi_config_came_from(config, PPI_KEY_RING, NULL);
 	return PORTPROF_OK;
 }
 

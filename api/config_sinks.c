@@ -58,13 +58,15 @@ static int by_offset(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* The index in the caller's array of a region of the sorted copy. */
+/* The index in the caller's array of a region of the sorted copy, but not
+ * `other`: two regions may be the same. */
 static size_t index_of(const portprof_region *regions,
-                       const portprof_region *wanted)
+                       const portprof_region *wanted, size_t other)
 {
 	size_t i = 0;
 
-	while (memcmp(&regions[i], wanted, sizeof(*wanted)) != 0)
+	while (i == other ||
+	       memcmp(&regions[i], wanted, sizeof(*wanted)) != 0)
 		i++;
 	return i;
 }
@@ -79,8 +81,8 @@ static portprof_status check_overlap(const portprof_region *given,
 
 		if (sorted[i].offset >= end)
 			continue;
-		a = index_of(given, &sorted[i - 1]);
-		b = index_of(given, &sorted[i]);
+		a = index_of(given, &sorted[i - 1], count);
+		b = index_of(given, &sorted[i], a);
 		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
 		                  "regions %zu and %zu overlap at 0x%llx: "
 		                  "shorten one or use two histograms", a, b,
@@ -138,6 +140,12 @@ portprof_status portprof_config_add_array(portprof_config *config,
 	if (!config || !pcs)
 		return ppi_refuse_null("portprof_config_add_array",
 		                       config ? "pcs" : "config");
+	if ((uintptr_t)pcs % sizeof(*pcs))
+		return ppi_refuse(PORTPROF_E_INVALID, "add array",
+		                  "pcs is not aligned for 64-bit elements");
+	if (room < 1 || room > SIZE_MAX / sizeof(*pcs))
+		return ppi_refuse(PORTPROF_E_INVALID, "add array",
+		                  "there is no array of %zu elements", room);
 	return add_sink(config, &request);
 }
 
@@ -174,5 +182,7 @@ portprof_status portprof_config_write_to(portprof_config *config,
 	status = add_sink(config, &request);
 	if (status)
 		free(request.path);
+	else
+		ppi_config_came_from(config, PPI_KEY_OUTPUT, NULL);
 	return status;
 }

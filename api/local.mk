@@ -22,7 +22,12 @@ libportprof_core_la_SOURCES += \
 	api/backend.c \
 	api/cap.c \
 	api/config.c \
+	api/config_file.c \
 	api/config_get.c \
+	api/config_load.c \
+	api/config_origin.c \
+	api/config_parse.c \
+	api/config_set.c \
 	api/config_sinks.c \
 	api/diag.c \
 	api/event.c \
@@ -33,6 +38,9 @@ libportprof_core_la_SOURCES += \
 	api/helper.c \
 	api/internal/cap.h \
 	api/internal/config.h \
+	api/internal/config_file.h \
+	api/internal/config_key.h \
+	api/internal/config_parse.h \
 	api/internal/diag.h \
 	api/internal/event.h \
 	api/internal/event_parser.h \

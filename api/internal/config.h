@@ -5,11 +5,13 @@
 
 #include <portprof/config.h>
 
+#include "api/internal/config_key.h"
 #include "api/internal/sink.h"
 #include "backends/backend.h"
 
 struct portprof_config {
 	char **events;          /* as given; none = the default event */
+	char **event_origins;   /* one an event, as in origins */
 	size_t event_count;
 	char backend[32];       /* "auto" or a name */
 	uint64_t required_caps;
@@ -24,6 +26,9 @@ struct portprof_config {
 	size_t ring_bytes;
 	struct ppi_sink_request sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;
+	size_t output_sink;     /* 1 + the sink that "output" made; 0 = none */
+	unsigned given;         /* 1 << key: not the default any more */
+	char *origins[PPI_KEY_COUNT]; /* FILE:LINE; NULL = the program's */
 };
 
 /* A copy that owns its strings; NULL when out of memory. */

@@ -101,7 +101,12 @@ PORTPROF_API portprof_status portprof_config_set_partial(
 
 /*
  * One setting by name, as in a configuration file: event, backend, frequency,
- * period, output, callchain, children, ring. portprof.conf(5) has the list.
+ * period, output, callchain, children, ring, require. portprof.conf(5) tells
+ * of their values. event and require add to what was given before; output
+ * takes the place of an earlier output given by name, while
+ * portprof_config_write_to adds a file.
+ *   E_INVALID  no such setting (the words have the nearest), or a bad value;
+ *              also a backend that this build does not have
  */
 PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
                                                  const char *key,
@@ -119,12 +124,20 @@ PORTPROF_API portprof_status portprof_config_get(const portprof_config *config,
 
 /*
  * Settings from a configuration file: those before the first section, then
- * those of section [set]; set NULL or "" takes the first part only. Mistakes
- * are reported as file:line:column with the nearest known key, and leave the
- * config as it was. `path` NULL searches: $PORTPROF_CONFIG,
- * $XDG_CONFIG_HOME/portprof/portprof.conf (~/.config when unset),
- * SYSCONFDIR/portprof.conf; no file at all is E_NOTFOUND.
- * _load_text takes the text itself; `name` stands for the file in messages.
+ * those of section [set]; set NULL or "" takes the first part only. `path`
+ * NULL searches: $PORTPROF_CONFIG, $XDG_CONFIG_HOME/portprof/portprof.conf
+ * (~/.config when unset), SYSCONFDIR/portprof.conf; programs that run with
+ * more rights than their user look at the last one only. _load_text takes the
+ * text itself; `name` stands for the file in messages.
+ *
+ * Mistakes are reported as FILE:LINE:COLUMN (of bytes, from 1), with the
+ * nearest known key, wherever in the file they are; the config is as it was
+ * then.
+ *   E_NOTFOUND  no file was found, or `path` is not there
+ *   E_INVALID   a mistake in the file, no such set, or $PORTPROF_CONFIG names
+ *               what is not there
+ *   E_DENIED    the file may not be read
+ *   E_LIMIT     longer than a megabyte: no configuration file
  */
 PORTPROF_API portprof_status portprof_config_load(portprof_config *config,
                                                   const char *path,

@@ -2,8 +2,12 @@
 # tests/unit/: event strings and configuration, held to tables in tests/data.
 
 EVENT_TESTS = \
+	tests/unit/test_config_file \
+	tests/unit/test_config_sinks \
+	tests/unit/test_config_text \
 	tests/unit/test_event_explain \
-	tests/unit/test_event_parse
+	tests/unit/test_event_parse \
+	tests/unit/test_text_mutants
 if HAVE_PERF_HEADERS
 EVENT_TESTS += \
 	tests/unit/test_event_names \
@@ -15,11 +19,35 @@ check_PROGRAMS += $(EVENT_TESTS)
 TESTS += $(EVENT_TESTS)
 endif
 EXTRA_DIST += \
+	tests/data/config-bad.txt \
+	tests/data/config-good.txt \
 	tests/data/events-bad.txt \
 	tests/data/events-good.txt \
 	tests/data/events-known.txt \
 	tests/data/events-unknown-libpfm4.txt \
 	tests/data/events-unknown.txt
+
+# With a system folder that a test can write to: its own config_file.c comes
+# before the one in the library.
+tests_unit_test_config_file_SOURCES = tests/unit/test_config_file.c \
+	api/config_file.c
+tests_unit_test_config_file_CPPFLAGS = $(TEST_CPPFLAGS) -UPPI_SYSCONFDIR \
+	-DPPI_SYSCONFDIR='"etc"'
+tests_unit_test_config_file_LDADD = $(TEST_LDADD)
+
+tests_unit_test_config_sinks_SOURCES = tests/unit/test_config_sinks.c
+tests_unit_test_config_sinks_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_config_sinks_LDADD = $(TEST_LDADD)
+
+tests_unit_test_config_text_SOURCES = tests/unit/test_config_text.c \
+	tests/unit/table.h
+tests_unit_test_config_text_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_config_text_LDADD = $(TEST_LDADD)
+
+tests_unit_test_text_mutants_SOURCES = tests/unit/test_text_mutants.c \
+	tests/unit/table.h
+tests_unit_test_text_mutants_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_text_mutants_LDADD = $(TEST_LDADD)
 
 tests_unit_test_event_explain_SOURCES = tests/unit/test_event_explain.c
 tests_unit_test_event_explain_CPPFLAGS = $(TEST_CPPFLAGS)
