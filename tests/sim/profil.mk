@@ -62,3 +62,16 @@ tests_conform_conform_profil_dragonfly_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 tests_conform_conform_profil_glibc_sim_SOURCES = tests/fixtures/profil_glibc_sim.c
 tests_conform_conform_profil_glibc_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_profil_glibc_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
+
+### And over the system's own
+
+if TESTS_ENABLED
+if BACKEND_PROFIL
+check_PROGRAMS += tests/conform/conform_profil_real
+TESTS += tests/conform/conform_profil_real
+endif
+endif
+tests_conform_conform_profil_real_SOURCES = tests/fixtures/profil_real.c \
+	compat/exec/exec_wrap.c
+tests_conform_conform_profil_real_CPPFLAGS = $(TEST_CPPFLAGS) -DPPI_WRAP_EXEC
+tests_conform_conform_profil_real_LDADD = $(REAL_LDADD)
