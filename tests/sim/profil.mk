@@ -3,8 +3,8 @@
 
 if TESTS_ENABLED
 check_LTLIBRARIES += tests/sim/libprofilsim.la
-check_PROGRAMS += tests/unit/test_profil_sim
-TESTS += tests/unit/test_profil_sim
+check_PROGRAMS += tests/unit/test_profil_sim tests/unit/test_profil
+TESTS += tests/unit/test_profil_sim tests/unit/test_profil
 endif
 
 tests_sim_libprofilsim_la_SOURCES = \
@@ -21,6 +21,10 @@ tests_sim_libprofilsim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_sim_SOURCES = tests/unit/test_profil_sim.c
 tests_unit_test_profil_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_sim_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
+
+tests_unit_test_profil_SOURCES = tests/unit/test_profil.c
+tests_unit_test_profil_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_profil_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 ### Fixtures over them
 
