@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct speech {
 	void (*say)(const char *line, void *context);
@@ -33,45 +34,51 @@ static const char *certainty(uint32_t known)
 	return known == PORTPROF_EXACT ? "exact" : "at least";
 }
 
+/* "1000 Hz", or the period; nothing when neither is known. */
+static void format_rate(char *out, size_t bytes, double hz, uint64_t period,
+                        const char *unit)
+{
+	if (hz > 0)
+		snprintf(out, bytes, "%g Hz", hz);
+	else if (period > 0)
+		snprintf(out, bytes, "every %" PRIu64 " %s", period, unit);
+	else
+		snprintf(out, bytes, "unknown");
+}
+
 static void say_rate(const struct speech *to, const Ppi__Stats *stats,
                      const char *unit, bool is_final)
 {
-	if (stats->requested_hz > 0)
-		line(to, "portprof.requested_hz=%g%s", stats->requested_hz,
-		     to->of);
+	char requested[64], granted[64], achieved[64];
+
+	format_rate(requested, sizeof(requested), stats->requested_hz,
+	            stats->requested_period, unit);
+	format_rate(granted, sizeof(granted), stats->granted_hz,
+	            stats->granted_period, unit);
+	format_rate(achieved, sizeof(achieved), stats->achieved_hz, 0, unit);
+	if (is_final)
+		line(to, "portprof.rate=requested %s, granted %s, "
+		         "achieved %s%s",
+		     requested, granted, achieved, to->of);
 	else
-		line(to, "portprof.requested_period=%" PRIu64 " %s%s",
-		     stats->requested_period, unit, to->of);
-	if (!is_final)
-		return;
-	if (stats->granted_hz > 0)
-		line(to, "portprof.granted_hz=%g%s", stats->granted_hz, to->of);
-	if (stats->granted_period > 0)
-		line(to, "portprof.granted_period=%" PRIu64 " %s%s",
-		     stats->granted_period, unit, to->of);
-	line(to, "portprof.achieved_hz=%g%s", stats->achieved_hz, to->of);
-	if (stats->throttled)
-		line(to, "portprof.throttled=%" PRIu64 "%s", stats->throttled,
-		     to->of);
+		line(to, "portprof.rate=requested %s%s", requested, to->of);
 }
 
 static void say_sums(const struct speech *to, const Ppi__Stats *stats,
                      const char *unit)
 {
-	line(to, "portprof.samples=%" PRIu64 "%s", stats->kept_samples, to->of);
+	line(to, "portprof.samples=%" PRIu64 " kept, %" PRIu64 " outside%s",
+	     stats->kept_samples, stats->outside_samples, to->of);
 	line(to, "portprof.lost=%" PRIu64 " %s%s", stats->lost_samples,
 	     certainty(stats->lost_certainty), to->of);
-	line(to, "portprof.outside=%" PRIu64 "%s", stats->outside_samples,
-	     to->of);
-	line(to, "portprof.total_weight=%" PRIu64 " %s%s", stats->total_weight,
-	     unit, to->of);
-	line(to, "portprof.kept_weight=%" PRIu64 " %s%s", stats->kept_weight,
-	     unit, to->of);
-	line(to, "portprof.unattributed_weight=%" PRIu64 " %s %s%s",
-	     stats->unattributed_weight, unit,
+	if (stats->throttled)
+		line(to, "portprof.throttled=%" PRIu64 "%s", stats->throttled,
+		     to->of);
+	line(to, "portprof.weight=%" PRIu64 " %s: %" PRIu64 " kept, %" PRIu64
+	         " outside, %" PRIu64 " unattributed (%s)%s",
+	     stats->total_weight, unit, stats->kept_weight,
+	     stats->outside_weight, stats->unattributed_weight,
 	     certainty(stats->unattributed_certainty), to->of);
-	line(to, "portprof.cpu_time=%" PRIu64 " nanoseconds%s",
-	     stats->cpu_time_ns, to->of);
 }
 
 static void say_event(const struct speech *to, const Ppi__Event *event,
@@ -81,14 +88,25 @@ static void say_event(const struct speech *to, const Ppi__Event *event,
 	                           ? "nanoseconds"
 	                           : "count";
 
-	line(to, "portprof.event=%s", event->name);
-	line(to, "portprof.asked=%s%s", event->asked, to->of);
-	line(to, "portprof.measures=%s%s", event->description, to->of);
+	line(to, "portprof.event=%s: %s", event->name, event->description);
+	if (strcmp(event->asked, event->name) != 0)
+		line(to, "portprof.asked=%s%s", event->asked, to->of);
 	if (!event->stats)
 		return;
 	say_rate(to, event->stats, unit, is_final);
 	if (is_final)
 		say_sums(to, event->stats, unit);
+}
+
+/* One clock for all events. */
+static void say_cpu_time(const struct speech *to, const Ppi__Account *account)
+{
+	const Ppi__Stats *stats =
+		account->n_event ? account->event[0]->stats : NULL;
+
+	if (stats && stats->cpu_time_ns)
+		line(to, "portprof.cpu_time=%" PRIu64 " nanoseconds",
+		     stats->cpu_time_ns);
 }
 
 void ppi_account_say(const Ppi__Account *account, bool is_final,
@@ -114,6 +132,8 @@ void ppi_account_say(const Ppi__Account *account, bool is_final,
 		say_event(&to, account->event[i], is_final);
 	}
 	to.of = "";
+	if (is_final)
+		say_cpu_time(&to, account);
 	if (!is_final)
 		line(&to, "portprof.state=recording, in portions");
 	else if (!account->complete)

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 /* Numbers of the strings that labels are made of. */
 struct label_words {
@@ -190,7 +189,11 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	account->command = (char *)(uintptr_t)command_of(places);
 	if (places->main_mapping != PPI_NONE)
 		account->main_mapping = places->main_mapping + 1u;
-	part.time_nanos = (int64_t)run->start_realtime_ns;
+	/* pprof takes a second time for a sign of files put together blindly */
+	if (!writer->is_time_told && run->start_realtime_ns) {
+		part.time_nanos = (int64_t)run->start_realtime_ns;
+		writer->is_time_told = true;
+	}
 	part.duration_nanos = (int64_t)run->duration_ns;
 	part.n_account = 1;
 	part.account = &account;
@@ -311,7 +314,6 @@ int ppi_portion_first(struct ppi_writer *writer, const struct ppi_run *run)
 {
 	struct first first = { .writer = writer, .part = PPI__PROFILE__INIT };
 	struct ppi_arena arena = { 0 };
-	struct timespec now;
 	const Ppi__Account *account;
 
 	ppi_gzip_begin(&writer->encoder.gzip);
@@ -319,9 +321,6 @@ int ppi_portion_first(struct ppi_writer *writer, const struct ppi_run *run)
 	account = put_account(writer, &arena, run, false);
 	if (account)
 		ppi_account_say(account, false, add_comment, &first);
-	clock_gettime(CLOCK_REALTIME, &now);
-	first.part.time_nanos =
-		(int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	first.part.period = period_of(&run->plan->events[0]);
 	ppi_encode_part(&writer->encoder, &first.part);
 	free(first.part.comment);

@@ -76,6 +76,37 @@ static bool adopt_layout(struct ppi_resolve *resolve)
 	return true;
 }
 
+/*
+ * The account is gone when another tool has rewritten the file; our order of
+ * values is still told by their names: "samples", "samples:b", "b", "cpu".
+ */
+static bool recognise_layout(struct ppi_resolve *resolve)
+{
+	const portprof_profile *profile = resolve->profile;
+	size_t count = profile->types.count, events = count / 2;
+	struct ppi_type *type = profile->types.data;
+
+	if (count % 2)
+		return false;
+	for (size_t i = 0; i < events; i++) {
+		const char *samples = ppi_profile_string(profile, type[i].type);
+		const char *name = ppi_profile_string(
+			profile, type[count - 1 - i].type);
+
+		if (strncmp(samples, "samples", 7) != 0)
+			return false;
+		samples += 7;
+		if (i == 0 ? *samples != '\0'
+		           : *samples != ':' || strcmp(samples + 1, name) != 0)
+			return false;
+	}
+	for (size_t i = 0; i < count; i++) {
+		type[i].is_samples = i < events;
+		type[i].event = (uint32_t)(i < events ? i : count - 1 - i);
+	}
+	return true;
+}
+
 /* Another writer's types: the first is a count of samples for all of them
  * when it is called so; each of the others is an event. */
 static void guess_layout(struct ppi_resolve *resolve)
@@ -97,22 +128,25 @@ static portprof_status name_events(struct ppi_resolve *resolve)
 {
 	portprof_profile *profile = resolve->profile;
 	const struct ppi_type *type = profile->types.data;
+	size_t count = profile->types.count, weights = 0;
+	struct ppi_profile_event *event;
 
-	for (size_t i = 0; i < profile->types.count; i++) {
-		struct ppi_profile_event event = { 0 };
-
+	for (size_t i = 0; i < count; i++)
+		weights += !type[i].is_samples;
+	if (!ppi_vector_add(&profile->events, sizeof(*event), NULL, weights))
+		return ppi_resolve_memory(resolve);
+	for (size_t i = 0; i < count; i++) {
 		if (type[i].is_samples)
 			continue;
-		event.shown.name = ppi_profile_string(profile, type[i].type);
-		event.shown.asked = "";
-		event.shown.description = "";
-		event.shown.unit = PORTPROF_UNIT_COUNT;
+		event = &PPI_AT(&profile->events,
+		                struct ppi_profile_event)[type[i].event];
+		event->shown.name = ppi_profile_string(profile, type[i].type);
+		event->shown.asked = "";
+		event->shown.description = "";
+		event->shown.unit = PORTPROF_UNIT_COUNT;
 		if (strcmp(ppi_profile_string(profile, type[i].unit),
 		           "nanoseconds") == 0)
-			event.shown.unit = PORTPROF_UNIT_NANOSECONDS;
-		if (!ppi_vector_add(&profile->events, sizeof(event), &event,
-		                    1))
-			return ppi_resolve_memory(resolve);
+			event->shown.unit = PORTPROF_UNIT_NANOSECONDS;
 	}
 	return PORTPROF_OK;
 }
@@ -231,7 +265,8 @@ portprof_status ppi_resolve_events(struct ppi_resolve *resolve)
 	if (status == PORTPROF_OK && adopt_layout(resolve)) {
 		status = adopt_events(resolve);
 	} else if (status == PORTPROF_OK) {
-		guess_layout(resolve);
+		if (!recognise_layout(resolve))
+			guess_layout(resolve);
 		status = name_events(resolve);
 	}
 	if (status == PORTPROF_OK && resolve->account &&

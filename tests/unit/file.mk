@@ -11,7 +11,7 @@ FILE_TESTS = \
 FILE_KIT = tests/unit/file_kit.c tests/unit/file_kit.h
 if TESTS_ENABLED
 if PROFILE_FILE
-check_PROGRAMS += $(FILE_TESTS)
+check_PROGRAMS += $(FILE_TESTS) tests/unit/file_make
 TESTS += $(FILE_TESTS)
 endif
 endif
@@ -34,3 +34,11 @@ tests_unit_test_file_read_LDADD = $(TEST_LDADD)
 tests_unit_test_file_writer_SOURCES = tests/unit/test_file_writer.c $(FILE_KIT)
 tests_unit_test_file_writer_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_writer_LDADD = $(TEST_LDADD)
+tests_unit_file_make_SOURCES = tests/unit/file_make.c $(FILE_KIT) \
+	tests/unit/file_model.c tests/unit/file_model.h
+tests_unit_file_make_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_file_make_LDADD = $(TEST_LDADD)
+
+dist_check_SCRIPTS += tests/unit/check-pprof.sh
+TESTS += tests/unit/check-pprof.sh
+EXTRA_DIST += tests/unit/pprof-raw.awk

@@ -44,8 +44,9 @@ static void keep_map(struct model *model, struct model_map map)
 /* Somewhere among sixteen places, so that modules meet each other. */
 static void map_something(struct model *model, struct file_kit *kit)
 {
-	size_t file = kit_below(&model->seed,
-	                        sizeof(files) / sizeof(files[0]));
+	size_t kinds = sizeof(files) / sizeof(files[0]) -
+		       (model->is_shared_only ? 2 : 0);
+	size_t file = kit_below(&model->seed, kinds);
 	uint64_t pages = 1 + kit_below(&model->seed, 3);
 	struct model_map map = {
 		.pid = random_pid(model),
@@ -184,8 +185,8 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The model's samples as kit_text has them. */
-static char *model_text(const struct model *model)
+
+char *model_text(const struct model *model)
 {
 	char **lines = calloc(model->line_count + 1, sizeof(*lines));
 	size_t bytes = 1;

@@ -26,6 +26,7 @@ struct model_line {
 struct model {
 	uint64_t seed;
 	size_t event_count;
+	bool is_shared_only; /* no memory without a file */
 	struct model_map maps[MODEL_MAPS]; /* the youngest last */
 	size_t map_count;
 	struct model_line lines[MODEL_LINES];
@@ -36,6 +37,9 @@ void model_begin(struct model *model, uint64_t seed, size_t event_count);
 
 /* One random thing happens. */
 void model_step(struct model *model, struct file_kit *kit);
+
+/* The model's samples as kit_text has them, to be freed. */
+char *model_text(const struct model *model);
 
 /* Assert that the profile has exactly the model's samples. */
 void model_assert(const struct model *model, const portprof_profile *profile);

@@ -186,20 +186,21 @@ static void comments_tell_the_account(void **state)
 		"portprof.passed_over=perf: not permitted here",
 		"portprof.note=a note",
 		"portprof.command=/bin/app",
-		"portprof.event=task-clock",
+		"portprof.event=task-clock: what task-clock measures",
 		"portprof.asked=asked-task-clock (task-clock)",
-		"portprof.measures=what cycles:u measures (cycles:u)",
-		"portprof.requested_hz=1000 (task-clock)",
-		"portprof.granted_hz=998 (task-clock)",
-		"portprof.achieved_hz=42.5 (task-clock)",
-		"portprof.samples=1 (task-clock)",
+		"portprof.rate=requested 1000 Hz, granted 998 Hz, "
+		"achieved 42.5 Hz (task-clock)",
+		"portprof.samples=1 kept, 0 outside (task-clock)",
 		"portprof.lost=3 exact (task-clock)",
-		"portprof.kept_weight=20 count (cycles:u)",
+		"portprof.weight=20 count: 20 kept, 0 outside, "
+		"0 unattributed (at least) (cycles:u)",
+		"portprof.cpu_time=77 nanoseconds",
 		"portprof.state=complete",
 	};
 
 	(void)state;
 	kit.stats[0].lost_samples = 3;
+	kit.stats[0].cpu_time_ns = 77;
 	kit.stats[0].granted_hz = 998;
 	kit.stats[0].achieved_hz = 42.5;
 	assert_int_equal(kit_close(&kit, NULL), PORTPROF_OK);
