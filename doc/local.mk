@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 # doc/: manual pages (mdoc) are installed; the rest is for reading in the tree.
 
-dist_man_MANS +=
+dist_man_MANS += \
+	doc/man/portprof-events.7 \
+	doc/man/portprof.conf.5
 EXTRA_DIST += doc/contract.md

@@ -24,6 +24,25 @@ static const char *event_of(const char *name)
 	return colons ? colons + 2 : name;
 }
 
+/* Where in the user's text a part stands. */
+static size_t column_of(const struct ppi_event_request *request,
+                        const char *part)
+{
+	const char *text = request->text + request->name_column - 1;
+	size_t length = strlen(part);
+
+	while (*text) {
+		size_t here = strcspn(text, ":.@=");
+
+		if (strncasecmp(text, part, length) == 0 &&
+		    (here == length || strcspn(text, ":.@") == length))
+			return (size_t)(text - request->text) + 1;
+		text += strcspn(text, ":.@");
+		text += strspn(text, ":.@");
+	}
+	return request->name_column;
+}
+
 /* ---- unknown names ---- */
 
 static bool is_pmu_of(const struct ppi_event_request *request,
@@ -77,6 +96,36 @@ static const char *missing_tables(bool has_core_table)
 	return "";
 }
 
+/* A generic event that libpfm4 does not know, with a part that only libpfm4
+ * could know. */
+static portprof_status refuse_generic(const struct ppi_event_request *request,
+                                      struct ppi_diag *why)
+{
+	const char *part = strchr(event_of(request->name), ':') + 1;
+	char name[192], words[320];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(part, ":"), part);
+	if (strspn(name, "ukhUKH") == strlen(name))
+		snprintf(words, sizeof(words), "'%s' is no modifier; write "
+		         "levels apart, as in :u:k", name);
+	else
+		snprintf(words, sizeof(words), "'%.90s' is neither a unit "
+		         "mask nor a modifier of this event", name);
+	return refuse(request, why, PORTPROF_E_NOTFOUND,
+	              column_of(request, name), words);
+}
+
+static bool is_generic_with_parts(const char *name)
+{
+	const char *part = strchr(event_of(name), ':');
+	struct ppi_perf_name generic;
+	char alone[192];
+
+	snprintf(alone, sizeof(alone), "%.*s",
+	         part ? (int)(part - name) : 0, name);
+	return ppi_perf_name_find(alone, &generic);
+}
+
 static portprof_status refuse_event(const struct ppi_event_request *request,
                                     struct ppi_diag *why)
 {
@@ -88,6 +137,8 @@ static portprof_status refuse_event(const struct ppi_event_request *request,
 	struct ppi_table_pmu pmu;
 	int id = 0;
 
+	if (is_generic_with_parts(request->name))
+		return refuse_generic(request, why);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(event, ":"), event);
 	ppi_nearest_begin(&nearest, name);
 	if (!has_pmu || strncasecmp(request->name, "perf::", 6) == 0)
@@ -119,25 +170,6 @@ static bool encodes(const char *string)
 	struct ppi_table_answer answer;
 
 	return ppi_table_encode(string, &answer) == PPI_TABLE_OK;
-}
-
-/* Where in the user's text a part stands. */
-static size_t column_of(const struct ppi_event_request *request,
-                        const char *part)
-{
-	const char *text = request->text + request->name_column - 1;
-	size_t length = strlen(part);
-
-	while (*text) {
-		size_t here = strcspn(text, ":.@=");
-
-		if (strncasecmp(text, part, length) == 0 &&
-		    (here == length || strcspn(text, ":.@") == length))
-			return (size_t)(text - request->text) + 1;
-		text += strcspn(text, ":.@");
-		text += strspn(text, ":.@");
-	}
-	return request->name_column;
 }
 
 /* The part of a name without which it would be right. */
