@@ -3,5 +3,6 @@
 
 dist_man_MANS += \
 	doc/man/portprof-events.7 \
+	doc/man/portprof-selftest.1 \
 	doc/man/portprof.conf.5
 EXTRA_DIST += doc/contract.md

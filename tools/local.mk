@@ -9,6 +9,10 @@ libportprof_tools_la_SOURCES = \
 	tools/report_rows.h \
 	tools/report_sum.c \
 	tools/report_text.c \
+	tools/selftest.c \
+	tools/selftest.h \
+	tools/selftest_run.c \
+	tools/selftest_tap.c \
 	tools/symbols.c \
 	tools/symbols.h \
 	tools/symbols_demangle.c \

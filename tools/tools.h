@@ -45,5 +45,6 @@ bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
 /* The verbs: argv[0] is the verb's name. They return the exit status. */
 int ppi_record_main(int argc, char **argv);
 int ppi_report_main(int argc, char **argv);
+int ppi_selftest_main(int argc, char **argv);
 
 #endif

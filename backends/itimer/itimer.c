@@ -127,6 +127,7 @@ static void init_state(struct itimer_state *state,
 	state->random = kernel->now_ns(kernel->self);
 	state->meter.is_exact = true;
 	atomic_flag_clear(&state->is_being_read);
+	atomic_flag_clear(&state->is_due_changing);
 }
 
 static portprof_status take_memory(struct itimer_state *state,
@@ -259,6 +260,7 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
                                     struct ppi_diag *why)
 {
 	struct itimer_state *state = state_of(bs);
+	const struct itimer_kernel *kernel = state->kernel;
 	portprof_status status;
 	uint64_t clock_ns;
 
@@ -270,13 +272,15 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 	if (status)
 		return status;
 	itimer_threads_freshen(state);
-	state->began_ns = state->kernel->now_ns(state->kernel->self);
+	state->began_ns = kernel->now_ns(kernel->self);
 	if (read_clock(state, &clock_ns) != 0)
 		return refuse_clock(why, "start");
 	status = itimer_threads_begin(state, why);
 	if (status)
 		return status;
-	state->process_last_ns = clock_ns;
+	if (kernel->process_cpu(kernel->self, &state->process_last_ns) != 0)
+		return refuse_clock(why, "start");
+	state->due_ns = state->process_last_ns;
 	state->is_displaced = false;
 	atomic_store(&state->is_ticking, true);
 	status = arm(state, why);

@@ -47,6 +47,8 @@ struct itimer_state {
 	_Atomic size_t crowded;     /* ticks of threads without a slot */
 	atomic_flag is_being_read;  /* process_last_ns, where it is used */
 	uint64_t process_last_ns;
+	atomic_flag is_due_changing; /* due_ns */
+	uint64_t due_ns;    /* of the process's clock: the next sample's */
 
 	struct sigaction before;
 	bool has_handler;

@@ -3,8 +3,8 @@
  * The SIGPROF handler of the itimer backend.
  *
  * Reached in signal context, and nothing else:
- *   handle_tick, is_foreign, record_tick, weigh_by_thread, weigh_by_process,
- *   pass_on (here)
+ *   handle_tick, is_foreign, record_tick, is_due, weigh_by_thread,
+ *   weigh_by_process, pass_on (here)
  *   itimer_table_get, ppi_gate_enter, ppi_gate_leave, ppi_pcring_put,
  *   ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
@@ -74,6 +74,29 @@ static bool weigh_by_process(struct itimer_state *state, struct ppi_tick *tick)
 	return is_taken;
 }
 
+/*
+ * The timer runs on CPU time as it is charged, a whole tick at a time to
+ * whoever is met by it (task_sample_cputime, linux/kernel/time/
+ * posix-cpu-timers.c): a busy program among short ones is charged more than it
+ * uses, and ticked more often. What comes before the process's exact clock
+ * says that a period is over is left out; its weight is in the next sample.
+ */
+static bool is_due(struct itimer_state *state)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	uint64_t now_ns;
+	bool is_so;
+
+	if (kernel->process_cpu(kernel->self, &now_ns) != 0 ||
+	    atomic_flag_test_and_set(&state->is_due_changing))
+		return true;
+	is_so = now_ns >= state->due_ns;
+	if (is_so)
+		state->due_ns += state->rate.period_ns;
+	atomic_flag_clear(&state->is_due_changing);
+	return is_so;
+}
+
 /* A tick that finds no room in the ring leaves last_ns alone, and the thread's
  * next sample carries its weight (LOSS-4). */
 static void record_tick(struct itimer_state *state, const void *context)
@@ -85,6 +108,8 @@ static void record_tick(struct itimer_state *state, const void *context)
 	struct itimer_slot *slot;
 	uint64_t reached_ns;
 
+	if (!is_due(state))
+		return;
 	if (!state->is_by_thread)
 		weigh_by_process(state, &tick);
 	else if (weigh_by_thread(state, &tick, &slot, &reached_ns) &&

@@ -95,8 +95,10 @@ static int read_tids(struct itimer_state *state)
 			break;
 		room = count + count / 2 + 16;
 		tids = realloc(state->tids, room * sizeof(*tids));
-		if (!tids)
+		if (!tids) {
+			errno = ENOMEM;
 			return -1;
+		}
 		state->tids = tids;
 		state->tid_room = room;
 	}
@@ -139,7 +141,7 @@ portprof_status itimer_threads_begin(struct itimer_state *state,
                                      struct ppi_diag *why)
 {
 	state->is_by_thread = read_tids(state) == 0;
-	if (state->is_by_thread && !fit_table(state))
+	if (state->is_by_thread ? !fit_table(state) : errno == ENOMEM)
 		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "start",
 		                "out of memory");
 	memset(state->table.slots, 0,

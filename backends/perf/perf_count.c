@@ -121,12 +121,7 @@ static portprof_status list_threads(struct ppi_backend_session *bs,
 	int error = perf_proc_threads(perf_kernel_of(bs->kernel), pid, tids,
 	                              count);
 
-	if (error == 0)
-		return PORTPROF_OK;
-	return ppi_fail(why, error == -ESRCH ? PORTPROF_E_NOTFOUND
-	                : PORTPROF_E_SYSTEM, -error, "list threads",
-	                "process %lld has no readable list of threads in "
-	                "/proc: has it ended?", (long long)pid);
+	return error == 0 ? PORTPROF_OK : perf_refuse_threads(pid, -error, why);
 }
 
 static bool is_ours(const struct ppi_backend_session *bs, int64_t tid)

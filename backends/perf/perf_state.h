@@ -201,6 +201,9 @@ portprof_status perf_refuse_fds(uint64_t needed, uint64_t available,
 portprof_status perf_refuse_map(const struct perf_kernel *kernel,
                                 size_t bytes, int os_error,
                                 struct ppi_diag *why);
+/* Why a process's threads could not be listed; os_error is positive. */
+portprof_status perf_refuse_threads(int64_t pid, int os_error,
+                                    struct ppi_diag *why);
 /* The sentence about perf_event_paranoid and capabilities. */
 const char *perf_say_paranoid(const struct perf_kernel *kernel,
                               int needed_level, char *out, size_t bytes);

@@ -23,11 +23,7 @@ static portprof_status attach_new(struct ppi_backend_session *bs,
 
 	*attached = 0;
 	if (error < 0)
-		return ppi_fail(why, error == -ESRCH ? PORTPROF_E_NOTFOUND
-		                : PORTPROF_E_SYSTEM, -error, "list threads",
-		                "process %lld has no readable list of threads "
-		                "in /proc: has it ended?",
-		                (long long)target->pid);
+		return perf_refuse_threads(target->pid, -error, why);
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
 		const struct perf_thread *known =
 			perf_weights_find(&state->weights, (uint32_t)tids[i]);

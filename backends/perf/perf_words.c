@@ -152,3 +152,34 @@ portprof_status perf_refuse_open(const struct perf_kernel *kernel,
 		return refuse_shape(event, os_error, why);
 	}
 }
+
+portprof_status perf_refuse_threads(int64_t pid, int os_error,
+                                    struct ppi_diag *why)
+{
+	switch (os_error) {
+	case ENOMEM:
+		return ppi_fail(why, PORTPROF_E_NOMEM, os_error,
+		                "list threads", "out of memory");
+	case ESRCH:
+		return ppi_fail(why, PORTPROF_E_NOTFOUND, os_error,
+		                "list threads", "there is no process %lld, or "
+		                "it has ended", (long long)pid);
+	case EMFILE:
+	case ENFILE:
+		return ppi_fail(why, PORTPROF_E_LIMIT, os_error,
+		                "list threads", "no descriptor is free to read "
+		                "/proc/%lld/task with; raise the limit with "
+		                "ulimit -n", (long long)pid);
+	case EACCES:
+	case EPERM:
+		return ppi_fail(why, PORTPROF_E_DENIED, os_error,
+		                "list threads", "/proc/%lld/task may not be "
+		                "read: the process belongs to another user, "
+		                "or /proc is mounted with hidepid",
+		                (long long)pid);
+	default:
+		return ppi_fail(why, PORTPROF_E_SYSTEM, os_error,
+		                "list threads", "/proc/%lld/task cannot be "
+		                "read: %s", (long long)pid, strerror(os_error));
+	}
+}

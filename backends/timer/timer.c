@@ -132,6 +132,9 @@ static portprof_status require_timer(const struct timer_state *state,
 		                "attach to thread",
 		                "this process has no thread %lld",
 		                (long long)state->only_tid);
+	if (state->refusal == ENOMEM)
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "create timer",
+		                "out of memory");
 	if (state->refusal == EAGAIN)
 		return ppi_fail(why, PORTPROF_E_LIMIT, EAGAIN, "create timer",
 		                "no timer can be created: the limit of "

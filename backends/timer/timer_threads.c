@@ -103,6 +103,17 @@ static portprof_status read_one(struct timer_state *state)
 	return PORTPROF_OK;
 }
 
+static portprof_status refuse_list(struct ppi_diag *why)
+{
+	portprof_status status = errno == ENOMEM ? PORTPROF_E_NOMEM :
+	                                           PORTPROF_E_SYSTEM;
+
+	return ppi_fail(why, status, errno, "list threads",
+	                "the threads of this process cannot be listed: %s%s",
+	                strerror(errno),
+	                errno == ENOENT ? "; mount /proc" : "");
+}
+
 static portprof_status read_tids(struct timer_state *state,
                                  struct ppi_diag *why)
 {
@@ -117,11 +128,7 @@ static portprof_status read_tids(struct timer_state *state,
 			return read_one(state);
 		if (kernel->threads(kernel->self, state->tids, state->tid_room,
 		                    &count) != 0)
-			return ppi_fail(why, PORTPROF_E_SYSTEM, errno,
-			                "list threads",
-			                "the threads of this process cannot "
-			                "be listed: %s; is /proc mounted?",
-			                strerror(errno));
+			return refuse_list(why);
 		if (count <= state->tid_room) {
 			sort_tids(state, count);
 			return PORTPROF_OK;
@@ -154,6 +161,7 @@ static struct timer_thread *adopt(struct timer_state *state, int64_t tid)
 	struct timer_thread *thread = take_entry(state, tid);
 
 	if (!thread) {
+		state->refusal = ENOMEM;
 		ppi_note(state->bs, "some threads are not sampled: out of "
 		         "memory");
 		return NULL;

@@ -10,12 +10,14 @@
 #	tests_conform_conform_NAME_CPPFLAGS = $(TEST_CPPFLAGS)
 #	tests_conform_conform_NAME_LDADD = $(CONFORM_LDADD)
 #
-# with $(REAL_LDADD) in place of $(CONFORM_LDADD) for a real kernel.
+# For a real kernel $(REAL_LDADD) in place of $(CONFORM_LDADD), and
+# pkglibexec_PROGRAMS in place of check_PROGRAMS: it is installed, because
+# portprof selftest runs all conform_*_real that it finds there.
 
 ### The program under measurement of real fixtures
 
 if TESTS_ENABLED
-check_LTLIBRARIES += tests/fixtures/libreal.la
+noinst_LTLIBRARIES += tests/fixtures/libreal.la
 endif
 tests_fixtures_libreal_la_SOURCES = \
 	tests/conform/fixture.h \
@@ -30,7 +32,7 @@ tests_fixtures_libreal_la_CPPFLAGS = $(TEST_CPPFLAGS)
 ### The suite
 
 if TESTS_ENABLED
-check_LTLIBRARIES += tests/conform/libconform.la
+noinst_LTLIBRARIES += tests/conform/libconform.la
 check_PROGRAMS += tests/conform/conform_null
 TESTS += tests/conform/conform_null
 endif
@@ -84,6 +86,16 @@ if TESTS_ENABLED
 check-local: check-TESTS
 	@AWK='$(AWK)' $(SHELL) $(srcdir)/tests/conform/table.sh
 endif
+
+### What portprof selftest makes of a program's lines
+
+if TESTS_ENABLED
+check_PROGRAMS += tests/tools/test_selftest
+TESTS += tests/tools/test_selftest
+endif
+tests_tools_test_selftest_SOURCES = tests/tools/test_selftest.c
+tests_tools_test_selftest_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_selftest_LDADD = $(TOOLS_TEST_LDADD)
 
 ### The model that judges
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # tests/sim/: simulated kernels, and the tests of the timer backends on them.
 
+include tests/sim/perf.mk
+
 if TESTS_ENABLED
 check_PROGRAMS += tests/unit/test_pcring
 TESTS += tests/unit/test_pcring

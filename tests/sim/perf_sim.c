@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated perf kernel: the machine, its faults, its seam. */
+#include "tests/sim/perf_sim_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct sim sim;
+struct perf_sim_machine perf_sim_machine;
+
+struct sim_task *sim_task(int64_t tid)
+{
+	struct sim_task *task = sim.tasks;
+
+	if (tid == 0)
+		tid = sim.main_tid;
+	while (task && (task->tid != tid || !task->is_alive))
+		task = task->next;
+	return task;
+}
+
+static void free_tasks(void)
+{
+	struct sim_task *next;
+
+	for (struct sim_task *task = sim.tasks; task; task = next) {
+		struct sim_mapping *following;
+
+		while (task->events)
+			sim_free_event(task->events);
+		for (struct sim_mapping *at = task->mappings; at;
+		     at = following) {
+			following = at->next;
+			free(at);
+		}
+		next = task->next;
+		free(task);
+	}
+}
+
+void perf_sim_reset(void)
+{
+	struct sim_task *task;
+	struct sim_ring *next;
+
+	for (int fd = 0; fd < SIM_FDS; fd++)
+		if (sim.fds[fd])
+			sim_close_event(NULL, fd + SIM_FIRST_FD);
+	free_tasks();
+	for (struct sim_ring *ring = sim.rings; ring; ring = next) {
+		next = ring->next;
+		free(ring->memory);
+		free(ring);
+	}
+	memset(&sim, 0, sizeof(sim));
+	perf_sim_machine = (struct perf_sim_machine){
+		.cpus = 4, .is_privileged = true, .paranoid = 2,
+		.rate_limit = 100000, .fd_limit = 1024,
+		.lockable_bytes = 8 << 20, .slice_ns = 3000000,
+	};
+	perf_sim_forget_fault();
+	sim.now_ns = UINT64_C(1000000000000);
+	sim.random = UINT64_C(88172645463325252);
+	/* Past the largest pid that a kernel gives, so that nobody real is
+	 * meant by accident. */
+	sim.next_tid = 5000000;
+	sim.main_tid = getpid();
+	task = calloc(1, sizeof(*task));
+	task->pid = task->tid = sim.main_tid;
+	task->is_alive = true;
+	strcpy(task->name, "main");
+	sim.tasks = task;
+}
+
+int64_t perf_sim_main_tid(void)
+{
+	return sim.main_tid;
+}
+
+uint64_t perf_sim_now(void)
+{
+	return sim.now_ns;
+}
+
+uint64_t perf_sim_cpu_time(int64_t pid)
+{
+	uint64_t sum = 0;
+
+	for (struct sim_task *task = sim.tasks; task; task = task->next)
+		if (task->pid == pid)
+			sum += task->cpu_ns;
+	return sum;
+}
+
+void perf_sim_lose(unsigned count)
+{
+	sim.to_lose = count;
+}
+
+size_t perf_sim_open_fds(void)
+{
+	return sim.open_fds;
+}
+
+size_t perf_sim_mapped(void)
+{
+	return sim.mapped;
+}
+
+size_t perf_sim_peak_fds(void)
+{
+	return sim.peak_fds;
+}
+
+unsigned perf_sim_abuses(void)
+{
+	return sim.abuses;
+}
+
+/* ---- faults ---- */
+
+/* Errors that each call can give for no fault of its caller. */
+static const struct {
+	const char *name;
+	int errors[5];
+} calls[SIM_CALLS] = {
+	[SIM_OPEN] = { "perf_event_open", { EMFILE, ENFILE, ENOMEM, EACCES,
+	                                    EBUSY } },
+	[SIM_CONTROL] = { "ioctl", { ENOMEM, EINVAL } },
+	[SIM_READ] = { "read", { EIO, ENOMEM } },
+	[SIM_MAP] = { "mmap", { EPERM, ENOMEM, EAGAIN } },
+	[SIM_CLOCK] = { "clock_gettime", { EINVAL } },
+	[SIM_LIST] = { "opendir", { EMFILE, ENFILE, ENOMEM, EACCES } },
+	[SIM_FILE] = { "open", { EMFILE, ENFILE, ENOMEM, EACCES } },
+	[SIM_LIMIT] = { "getrlimit", { EFAULT } },
+};
+
+static struct {
+	bool is_armed, has_happened;
+	size_t call;
+	unsigned nth;
+	int error;
+} fault;
+
+size_t perf_sim_call_count(void)
+{
+	return SIM_CALLS;
+}
+
+const char *perf_sim_call_name(size_t call)
+{
+	return calls[call].name;
+}
+
+bool perf_sim_fail(size_t call, unsigned nth, unsigned variant)
+{
+	const size_t most = sizeof(calls[0].errors) / sizeof(int);
+
+	if (variant >= most || calls[call].errors[variant] == 0)
+		return false;
+	fault.is_armed = true;
+	fault.has_happened = false;
+	fault.call = call;
+	fault.nth = nth;
+	fault.error = calls[call].errors[variant];
+	return true;
+}
+
+bool perf_sim_fault_happened(void)
+{
+	return fault.has_happened;
+}
+
+void perf_sim_forget_fault(void)
+{
+	memset(&fault, 0, sizeof(fault));
+}
+
+int sim_fault(enum sim_call call)
+{
+	if (!fault.is_armed || fault.call != (size_t)call || --fault.nth > 0)
+		return 0;
+	fault.is_armed = false;
+	fault.has_happened = true;
+	return -fault.error;
+}
+
+/* ---- the seam ---- */
+
+static int64_t sim_get_pid(void *self)
+{
+	(void)self;
+	return getpid(); /* so that a forked child knows itself */
+}
+
+static int64_t sim_get_tid(void *self)
+{
+	(void)self;
+	return sim.main_tid;
+}
+
+static int sim_get_fd_limit(void *self, uint64_t *soft)
+{
+	int error = sim_fault(SIM_LIMIT);
+
+	(void)self;
+	if (error == 0)
+		*soft = perf_sim_machine.fd_limit;
+	return error;
+}
+
+static size_t sim_get_page_bytes(void *self)
+{
+	(void)self;
+	return SIM_PAGE;
+}
+
+const struct perf_kernel perf_sim_kernel = {
+	.open_event = sim_open_event,
+	.control = sim_control,
+	.read_event = sim_read_event,
+	.close_event = sim_close_event,
+	.map = sim_map,
+	.unmap = sim_unmap,
+	.get_clock = sim_get_clock,
+	.list_numbers = sim_list_numbers,
+	.read_file = sim_read_file,
+	.get_pid = sim_get_pid,
+	.get_tid = sim_get_tid,
+	.get_fd_limit = sim_get_fd_limit,
+	.get_page_bytes = sim_get_page_bytes,
+	.user_ip_mask = 1u << 8, /* PERF_REG_X86_IP */
+	.features = &sim.features,
+};

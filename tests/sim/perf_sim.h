@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A simulated Linux kernel behind the perf seam: a virtual clock, several
+ * CPUs, a scripted program, perf events with inheritance, rings that fill up.
+ *
+ * Where a file says [v6.18 NAME] it means that file of Linux 6.18; [run] was
+ * observed on such a kernel; [man] is perf_event_open(2).
+ */
+#ifndef PERF_SIM_H
+#define PERF_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/perf/perf_kernel.h"
+
+enum { PERF_SIM_CPUS_MAX = 16 };
+
+/* The machine and its settings; change it between perf_sim_reset and the
+ * first call of the backend. */
+struct perf_sim_machine {
+	unsigned cpus;
+	unsigned counters;      /* of the PMU; 0 = there is none */
+	bool is_privileged;     /* CAP_PERFMON, CAP_IPC_LOCK */
+	int paranoid;           /* sysctl kernel.perf_event_paranoid */
+	int syscall_error;      /* every call answers this: a filter */
+	bool has_filter;        /* Seccomp: 2 in /proc/self/status */
+	bool lacks_features;    /* none of enum perf_feature */
+	uint32_t missing;       /* single bits of enum perf_feature */
+	uint64_t rate_limit;    /* sysctl kernel.perf_event_max_sample_rate */
+	uint64_t fd_limit;      /* RLIMIT_NOFILE */
+	size_t lockable_bytes;  /* for all rings of one who is not privileged */
+	unsigned late_every;    /* each nth timer fires ... */
+	uint64_t late_ns;       /* ... so much too late */
+	unsigned throttle_every; /* each nth sample is a throttled one */
+	bool migrates;          /* threads change CPU with each slice */
+	uint64_t slice_ns;      /* CPU time between two scheduling decisions */
+	/* Called when threads are listed, to let some appear meanwhile. */
+	void (*on_list)(void);
+};
+extern struct perf_sim_machine perf_sim_machine;
+
+/* The seam to hand to the backend. */
+extern const struct perf_kernel perf_sim_kernel;
+
+/* A fresh machine with one process, this one, of one thread; 4 CPUs. */
+void perf_sim_reset(void);
+
+/* ---- the program ---- */
+
+/* Thread or process made by thread `creator`; their ids. */
+int64_t perf_sim_thread(int64_t creator);
+int64_t perf_sim_fork(int64_t creator);
+void perf_sim_exit(int64_t tid);
+/* The only thread of its process becomes another program. */
+void perf_sim_exec(int64_t tid, const char *name);
+void perf_sim_rename(int64_t tid, const char *name);
+void perf_sim_map_code(int64_t tid, uint64_t address, uint64_t bytes,
+                       const char *path, const unsigned char build_id[20]);
+
+/* "tid runs at pc for ns of CPU time, of it kernel_ns in system calls." */
+struct perf_sim_work {
+	int64_t tid;
+	uint64_t pc, ns, kernel_ns;
+};
+/* All threads at once, as far as there are CPUs; a thread's own works in
+ * their order. */
+void perf_sim_run(const struct perf_sim_work *works, size_t count);
+void perf_sim_idle(uint64_t ns);
+
+int64_t perf_sim_main_tid(void);
+uint64_t perf_sim_now(void);
+uint64_t perf_sim_cpu_time(int64_t pid);
+
+/* ---- what goes wrong ---- */
+
+/* The next `count` samples find no room in their rings. */
+void perf_sim_lose(unsigned count);
+
+size_t perf_sim_call_count(void);
+const char *perf_sim_call_name(size_t call);
+/* Let the nth next call of that kind fail; false when it has no such errno. */
+bool perf_sim_fail(size_t call, unsigned nth, unsigned variant);
+bool perf_sim_fault_happened(void);
+void perf_sim_forget_fault(void);
+
+/* ---- what is held ---- */
+
+size_t perf_sim_open_fds(void);
+size_t perf_sim_mapped(void);
+/* Times the backend did what would have crashed or disturbed a program. */
+unsigned perf_sim_abuses(void);
+/* Most descriptors open at any time since reset. */
+size_t perf_sim_peak_fds(void);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Copies of events in new tasks, and what they leave when tasks end. */
+#include "tests/sim/perf_sim_state.h"
+
+#include <stdlib.h>
+
+void sim_release_ring(struct sim_ring *ring)
+{
+	struct sim_ring **at = &sim.rings;
+
+	if (!ring || --ring->users > 0 || ring->is_mapped)
+		return;
+	while (*at != ring)
+		at = &(*at)->next;
+	*at = ring->next;
+	free(ring->memory);
+	free(ring);
+}
+
+static void unlink_event(struct sim_event *event)
+{
+	struct sim_event **at;
+
+	if (!event->task)
+		return;
+	at = &event->task->events;
+	while (*at != event)
+		at = &(*at)->next;
+	*at = event->next;
+	event->task = NULL;
+}
+
+void sim_free_event(struct sim_event *event)
+{
+	unlink_event(event);
+	sim_release_ring(event->ring);
+	free(event);
+}
+
+/* [v6.18 core.c inherit_event]: all copies descend from the event that was
+ * opened, have its id and ring, and begin at zero. */
+static struct sim_event *copy_event(struct sim_event *event,
+                                    struct sim_task *to)
+{
+	struct sim_event *copy = calloc(1, sizeof(*copy));
+
+	copy->attr = event->attr;
+	copy->parent = event->parent ? event->parent : event;
+	copy->id = event->id;
+	copy->cpu = event->cpu;
+	copy->is_on = event->is_on;
+	copy->left = event->attr.freq ? 1000000000u / event->attr.sample_freq
+	                              : event->attr.sample_period;
+	copy->task = to;
+	copy->leader = copy;
+	copy->next = to->events;
+	to->events = copy;
+	return copy;
+}
+
+static struct sim_event *copy_of(struct sim_task *task,
+                                 const struct sim_event *event)
+{
+	const struct sim_event *top = event->parent ? event->parent : event;
+	struct sim_event *at = task->events;
+
+	while (at && at->parent != top)
+		at = at->next;
+	return at;
+}
+
+void sim_inherit(struct sim_task *from, struct sim_task *to)
+{
+	bool is_thread = from->pid == to->pid;
+
+	for (struct sim_event *at = from->events; at; at = at->next)
+		if (at->attr.inherit &&
+		    (is_thread ||
+		     !sim_attr_flag(&at->attr, PERF_FLAG_INHERIT_THREAD)))
+			copy_event(at, to);
+	for (struct sim_event *at = from->events; at; at = at->next) {
+		struct sim_event *copy = copy_of(to, at);
+		struct sim_event *leader = copy_of(to, at->leader);
+
+		if (copy && leader)
+			copy->leader = leader;
+	}
+}
+
+/*
+ * [v6.18 core.c perf_event_exit_event, sync_child_event]: a copy's count and
+ * times are added to its origin and the copy is freed; an event that was
+ * opened stays, without a task, for whoever holds its descriptor.
+ */
+void sim_end_events(struct sim_task *task)
+{
+	while (task->events) {
+		struct sim_event *event = task->events;
+		struct sim_event *parent = event->parent;
+
+		if (!parent) {
+			unlink_event(event);
+			continue;
+		}
+		parent->child_count += event->count;
+		parent->child_enabled_ns += event->enabled_ns;
+		parent->child_running_ns += event->running_ns;
+		sim_free_event(event);
+	}
+}

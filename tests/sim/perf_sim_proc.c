@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Clocks, /proc and /sys of the simulated kernel. */
+#include "tests/sim/perf_sim_state.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int sim_get_clock(void *self, int32_t clock, uint64_t *ns)
+{
+	int error = sim_fault(SIM_CLOCK);
+
+	(void)self;
+	if (error)
+		return error;
+	if (clock == CLOCK_MONOTONIC) {
+		*ns = sim.now_ns;
+		return 0;
+	}
+	if (clock == CLOCK_PROCESS_CPUTIME_ID) {
+		*ns = perf_sim_cpu_time(sim.main_tid);
+		return 0;
+	}
+	/* [v6.18 kernel/time/posix-cpu-timers.c pid_for_clock]: threads of
+	 * this process only, processes of all. */
+	for (struct sim_task *task = sim.tasks; task; task = task->next) {
+		if (!task->is_alive)
+			continue;
+		if (clock == perf_clock_of_thread(task->tid) &&
+		    task->pid == sim.main_tid) {
+			*ns = task->cpu_ns;
+			return 0;
+		}
+		if (clock == perf_clock_of_process(task->tid) &&
+		    task->pid == task->tid) {
+			*ns = perf_sim_cpu_time(task->pid);
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static size_t list_threads(int64_t pid, int64_t *out, size_t room)
+{
+	size_t count = 0;
+
+	for (struct sim_task *task = sim.tasks; task; task = task->next) {
+		if (task->pid != pid || !task->is_alive)
+			continue;
+		if (count < room)
+			out[count] = task->tid;
+		count++;
+	}
+	return count;
+}
+
+int sim_list_numbers(void *self, const char *folder, int64_t *out,
+                     size_t room, size_t *count)
+{
+	long long pid;
+	int error = sim_fault(SIM_LIST);
+
+	(void)self;
+	if (error)
+		return error;
+	if (strcmp(folder, "/proc/self/fd") == 0) {
+		*count = sim.open_fds + 3;
+		return 0;
+	}
+	if (sscanf(folder, "/proc/%lld/task", &pid) != 1)
+		return -ENOENT;
+	if (perf_sim_machine.on_list)
+		perf_sim_machine.on_list();
+	*count = list_threads(pid, out, room);
+	return *count ? 0 : -ENOENT;
+}
+
+static bool print_setting(const char *path, char *out, size_t room)
+{
+	const struct perf_sim_machine *machine = &perf_sim_machine;
+
+	if (!strcmp(path, "/sys/devices/system/cpu/online"))
+		snprintf(out, room, "0-%u\n", machine->cpus - 1);
+	else if (!strcmp(path, "/proc/sys/kernel/perf_event_paranoid"))
+		snprintf(out, room, "%d\n", machine->paranoid);
+	else if (!strcmp(path, "/proc/sys/kernel/perf_event_max_sample_rate"))
+		snprintf(out, room, "%llu\n",
+		         (unsigned long long)machine->rate_limit);
+	else if (!strcmp(path, "/proc/sys/kernel/perf_event_max_stack"))
+		snprintf(out, room, "127\n");
+	else if (!strcmp(path, "/proc/sys/kernel/perf_event_mlock_kb"))
+		snprintf(out, room, "516\n");
+	else if (!strcmp(path, "/proc/self/status"))
+		snprintf(out, room, "Name:\tmain\nSeccomp:\t%d\n",
+		         machine->has_filter ? 2 : 0);
+	else
+		return false;
+	/* A kernel without perf events has no such files. */
+	return machine->syscall_error != ENOSYS || machine->has_filter ||
+	       !strstr(path, "perf_event");
+}
+
+static bool print_task(const char *path, char *out, size_t room)
+{
+	char what[16];
+	long long pid, tid;
+	const struct sim_task *task;
+
+	if (sscanf(path, "/proc/%lld/task/%lld/%15s", &pid, &tid, what) != 3)
+		return false;
+	task = sim_task(tid);
+	if (!task)
+		return false;
+	if (!strcmp(what, "comm"))
+		snprintf(out, room, "%s\n", task->name);
+	else if (!strcmp(what, "schedstat"))
+		snprintf(out, room, "%llu 0 1\n",
+		         (unsigned long long)task->cpu_ns);
+	else
+		return false;
+	return true;
+}
+
+static bool print_maps(const char *path, char *out, size_t room)
+{
+	const struct sim_task *task;
+	size_t used = 0;
+	long long pid;
+	char what[8];
+
+	if (sscanf(path, "/proc/%lld/%7s", &pid, what) != 2 ||
+	    strcmp(what, "maps") != 0)
+		return false;
+	task = sim_task(pid);
+	if (!task)
+		return false;
+	out[0] = '\0';
+	for (const struct sim_mapping *at = task->mappings; at; at = at->next)
+		used += (size_t)snprintf(
+			out + used, room - used,
+			"%llx-%llx r-xp 00001000 08:01 17 %s\n",
+			(unsigned long long)at->address,
+			(unsigned long long)(at->address + at->bytes),
+			at->path);
+	return true;
+}
+
+ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
+                      void *buffer, size_t bytes)
+{
+	static char text[8192];
+	int error = sim_fault(SIM_FILE);
+	size_t length;
+
+	(void)self;
+	if (error)
+		return error;
+	if (!print_setting(path, text, sizeof(text)) &&
+	    !print_task(path, text, sizeof(text)) &&
+	    !print_maps(path, text, sizeof(text)))
+		return -ENOENT;
+	length = strlen(text);
+	if (offset >= length)
+		return 0;
+	length -= offset;
+	length = length < bytes ? length : bytes;
+	memcpy(buffer, text + offset, length);
+	return (ssize_t)length;
+}

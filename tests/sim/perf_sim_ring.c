@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Records that the simulated kernel writes into its rings. */
+#include "tests/sim/perf_sim_state.h"
+
+#include <string.h>
+
+/* A record in the making. */
+struct draft {
+	uint64_t words[256];
+	size_t count;
+};
+
+static void begin(struct draft *draft, uint32_t type, uint16_t misc)
+{
+	struct perf_event_header header = { .type = type, .misc = misc };
+
+	memset(draft, 0, sizeof(*draft));
+	memcpy(draft->words, &header, sizeof(header));
+	draft->count = 1;
+}
+
+static void put(struct draft *draft, uint64_t word)
+{
+	draft->words[draft->count++] = word;
+}
+
+static void put_pair(struct draft *draft, uint64_t first, uint64_t second)
+{
+	uint32_t pair[2] = { (uint32_t)first, (uint32_t)second };
+
+	memcpy(&draft->words[draft->count++], pair, sizeof(pair));
+}
+
+static void put_name(struct draft *draft, const char *name)
+{
+	strcpy((char *)&draft->words[draft->count], name);
+	draft->count += strlen(name) / 8 + 1;
+}
+
+/* sample_id_all: [man]. */
+static void put_trailer(struct draft *draft, const struct sim_event *event,
+                        const struct sim_task *task)
+{
+	uint64_t type = event->attr.sample_type;
+
+	if (type & PERF_SAMPLE_TID)
+		put_pair(draft, (uint64_t)task->pid, (uint64_t)task->tid);
+	if (type & PERF_SAMPLE_TIME)
+		put(draft, sim.now_ns);
+	if (type & PERF_SAMPLE_CPU)
+		put_pair(draft, task->cpu, 0);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		put(draft, event->id);
+}
+
+static size_t set_size(struct draft *draft)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, draft->words, sizeof(header));
+	header.size = (uint16_t)(draft->count * 8);
+	memcpy(draft->words, &header, sizeof(header));
+	return header.size;
+}
+
+static void copy_in(struct sim_ring *ring, const void *bytes, size_t count)
+{
+	unsigned char *data = ring->memory + SIM_PAGE;
+
+	for (size_t i = 0; i < count; i++)
+		data[(ring->head + i) & (ring->data_bytes - 1)] =
+			((const unsigned char *)bytes)[i];
+	ring->head += count;
+}
+
+static bool has_space(const struct sim_ring *ring, size_t bytes)
+{
+	const struct perf_event_mmap_page *control =
+		(const void *)ring->memory;
+
+	return ring->data_bytes - (ring->head - control->data_tail) >= bytes;
+}
+
+/*
+ * [v6.18 kernel/events/ring_buffer.c __perf_output_begin]: the event that was
+ * opened is charged with the loss; the LOST record waits until a record finds
+ * room, and then goes before it.
+ */
+static void write_draft(struct sim_event *event, struct draft *draft,
+                        const struct sim_task *task, bool is_forced_out)
+{
+	struct sim_event *top = event->parent ? event->parent : event;
+	struct sim_ring *ring = top->ring;
+	struct draft lost;
+	size_t bytes;
+
+	if (!ring || !ring->is_mapped)
+		return;
+	bytes = set_size(draft);
+	begin(&lost, PERF_RECORD_LOST, 0);
+	put(&lost, top->id);
+	put(&lost, ring->lost);
+	put_trailer(&lost, top, task);
+	if (ring->lost)
+		bytes += set_size(&lost);
+	if (is_forced_out || !has_space(ring, bytes)) {
+		ring->lost++;
+		top->lost++;
+		return;
+	}
+	if (ring->lost)
+		copy_in(ring, lost.words, lost.count * 8);
+	ring->lost = 0;
+	copy_in(ring, draft->words, draft->count * 8);
+	__atomic_store_n(&((struct perf_event_mmap_page *)(void *)
+	                   ring->memory)->data_head, ring->head,
+	                 __ATOMIC_RELEASE);
+}
+
+/* [v6.18 core.c perf_output_read_one]: the count is the copy's own, but the
+ * times of an opened event have those of its ended copies added. */
+static void put_values(struct draft *draft, const struct sim_event *event)
+{
+	uint64_t format = event->attr.read_format;
+
+	put(draft, event->count);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		put(draft, event->enabled_ns + event->child_enabled_ns);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		put(draft, event->running_ns + event->child_running_ns);
+	if (format & PERF_FORMAT_ID)
+		put(draft, event->id);
+	if (format & PERF_READ_LOST)
+		put(draft, event->lost);
+}
+
+/* Chains: a marker before the addresses of each context [man]. The caller of
+ * a function is what lies 0x100000 above it. */
+static void put_chain(struct draft *draft, const struct sim_event *event,
+                      const struct sim_sample *from)
+{
+	uint64_t user[2] = { from->user_ip, from->user_ip + 0x100000 };
+	size_t room = event->attr.sample_max_stack, at = draft->count;
+	size_t used = 0;
+
+	put(draft, 0);
+	if (from->is_kernel && !event->attr.exclude_callchain_kernel) {
+		put(draft, (uint64_t)PERF_CONTEXT_KERNEL);
+		put(draft, from->ip);
+		used++;
+	}
+	put(draft, (uint64_t)PERF_CONTEXT_USER);
+	for (size_t i = 0; i < 2 && used < room; i++, used++)
+		put(draft, user[i]);
+	draft->words[at] = draft->count - at - 1;
+}
+
+void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	const struct sim_task *task = event->task;
+	uint64_t type = attr->sample_type;
+	bool is_forced_out = sim.to_lose > 0;
+	struct draft draft;
+
+	begin(&draft, PERF_RECORD_SAMPLE,
+	      from->is_kernel ? PERF_RECORD_MISC_KERNEL
+	                      : PERF_RECORD_MISC_USER);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		put(&draft, event->id);
+	if (type & PERF_SAMPLE_IP)
+		put(&draft, from->ip);
+	if (type & PERF_SAMPLE_TID)
+		put_pair(&draft, (uint64_t)task->pid, (uint64_t)task->tid);
+	if (type & PERF_SAMPLE_TIME)
+		put(&draft, from->time_ns);
+	if (type & PERF_SAMPLE_CPU)
+		put_pair(&draft, task->cpu, 0);
+	if (type & PERF_SAMPLE_PERIOD)
+		put(&draft, attr->freq ? 1000000000u / attr->sample_freq
+		                       : attr->sample_period);
+	if (type & PERF_SAMPLE_READ)
+		put_values(&draft, event);
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		put_chain(&draft, event, from);
+	if (type & PERF_SAMPLE_REGS_USER) {
+		put(&draft, PERF_SAMPLE_REGS_ABI_64);
+		put(&draft, from->user_ip);
+	}
+	if (is_forced_out)
+		sim.to_lose--;
+	write_draft(event, &draft, task, is_forced_out);
+	if (perf_sim_machine.throttle_every &&
+	    ++sim.samples_made % perf_sim_machine.throttle_every == 0) {
+		begin(&draft, PERF_RECORD_THROTTLE, 0);
+		put(&draft, from->time_ns);
+		put(&draft, event->id);
+		put(&draft, event->id);
+		put_trailer(&draft, event, task);
+		write_draft(event, &draft, task, false);
+	}
+}
+
+/* ---- what carriers tell: [v6.18 core.c perf_iterate_ctx], events that are
+ * on and not bound to another CPU ---- */
+
+static struct sim_event *next_carrier(const struct sim_task *task,
+                                      struct sim_event *after)
+{
+	struct sim_event *at = after ? after->next : task->events;
+
+	while (at && !(at->is_on && at->attr.task &&
+	               (at->cpu < 0 || at->cpu == (int)task->cpu)))
+		at = at->next;
+	return at;
+}
+
+void sim_write_task(struct sim_task *task, uint32_t type, int64_t pid,
+                    int64_t parent_pid, int64_t tid, int64_t parent_tid)
+{
+	struct sim_event *event = NULL;
+	struct draft draft;
+
+	while ((event = next_carrier(task, event)) != NULL) {
+		begin(&draft, type, 0);
+		put_pair(&draft, (uint64_t)pid, (uint64_t)parent_pid);
+		put_pair(&draft, (uint64_t)tid, (uint64_t)parent_tid);
+		put(&draft, sim.now_ns);
+		put_trailer(&draft, event, task);
+		write_draft(event, &draft, task, false);
+	}
+}
+
+void sim_write_name(struct sim_task *task, bool is_exec)
+{
+	struct sim_event *event = NULL;
+	struct draft draft;
+
+	while ((event = next_carrier(task, event)) != NULL) {
+		begin(&draft, PERF_RECORD_COMM,
+		      is_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+		put_pair(&draft, (uint64_t)task->pid, (uint64_t)task->tid);
+		put_name(&draft, task->name);
+		put_trailer(&draft, event, task);
+		write_draft(event, &draft, task, false);
+	}
+}
+
+void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what,
+                       const unsigned char *build_id)
+{
+	struct sim_event *event = NULL;
+	struct draft draft;
+
+	while ((event = next_carrier(task, event)) != NULL) {
+		bool has_id = build_id &&
+			sim_attr_flag(&event->attr, PERF_FLAG_BUILD_ID);
+		unsigned char place[24] = { has_id ? 20 : 0 };
+
+		begin(&draft, PERF_RECORD_MMAP2, (uint16_t)
+		      (PERF_RECORD_MISC_USER |
+		       (has_id ? PERF_MISC_BUILD_ID : 0)));
+		put_pair(&draft, (uint64_t)task->pid, (uint64_t)task->tid);
+		put(&draft, what->address);
+		put(&draft, what->bytes);
+		put(&draft, 0x1000);
+		if (has_id)
+			memcpy(place + 4, build_id, 20);
+		memcpy(&draft.words[draft.count], place, sizeof(place));
+		draft.count += sizeof(place) / 8;
+		put_pair(&draft, 5, 2); /* PROT_READ|PROT_EXEC, MAP_PRIVATE */
+		put_name(&draft, what->path);
+		put_trailer(&draft, event, task);
+		write_draft(event, &draft, task, false);
+	}
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time passes: threads do their works on the CPUs, events count, timers fire.
+ *
+ * A clock event is an hrtimer of the thread on its CPU, which runs only while
+ * the thread does ([v6.18 core.c perf_swevent_hrtimer,
+ * perf_swevent_cancel_hrtimer]). Its kernel samples are dropped when they are
+ * excluded, and the timer goes on; when it fires late, the periods missed are
+ * skipped (hrtimer_forward_now).
+ */
+#include "tests/sim/perf_sim_state.h"
+
+#include <string.h>
+
+enum { CHUNK_NS = 97000 }; /* user and kernel mode alternate so often */
+
+#define KERNEL_PC UINT64_C(0xffffffff81000000)
+
+static uint64_t next_random(void)
+{
+	sim.random ^= sim.random << 13;
+	sim.random ^= sim.random >> 7;
+	sim.random ^= sim.random << 17;
+	return sim.random;
+}
+
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_TASK_CLOCK ||
+	        attr->config == PERF_COUNT_SW_CPU_CLOCK);
+}
+
+/* What an event counts in one ns: clocks one; the simulated PMU one cycle and
+ * two instructions; other software events happen in no program here. */
+static uint64_t rate_of(const struct perf_event_attr *attr)
+{
+	if (is_clock(attr))
+		return 1;
+	if (attr->type == PERF_TYPE_HARDWARE &&
+	    attr->config == PERF_COUNT_HW_INSTRUCTIONS)
+		return 2;
+	return sim_is_hardware(attr) ? 1 : 0;
+}
+
+/* ---- who may count ---- */
+
+static bool is_here(const struct sim_event *event, const struct sim_task *task)
+{
+	return event->is_on && event->leader->is_on &&
+	       (event->cpu < 0 || event->cpu == (int)task->cpu);
+}
+
+static unsigned size_of_group(const struct sim_task *task,
+                              const struct sim_event *leader)
+{
+	unsigned size = 0;
+
+	for (struct sim_event *at = task->events; at; at = at->next)
+		size += at->leader == leader && sim_is_hardware(&at->attr);
+	return size;
+}
+
+static bool has_place[SIM_FDS];
+
+/* Hardware groups get counters in turn, whole or not at all; a pinned one
+ * first, and if that fails it is in error for good [man]. */
+static void schedule_pmu(struct sim_task *task)
+{
+	struct sim_event *leaders[64];
+	unsigned count = 0, left = perf_sim_machine.counters;
+
+	for (struct sim_event *at = task->events; at && count < 64;
+	     at = at->next)
+		if (at->leader == at && is_here(at, task) &&
+		    size_of_group(task, at) > 0)
+			leaders[count++] = at;
+	memset(has_place, 0, sizeof(has_place));
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (unsigned i = 0; i < count; i++) {
+			unsigned at = (i + task->rotation) % count;
+			unsigned size = size_of_group(task, leaders[at]);
+
+			if (leaders[at]->attr.pinned != (pass == 0) ||
+			    leaders[at]->has_error)
+				continue;
+			if (size <= left) {
+				left -= size;
+				has_place[leaders[at]->id % SIM_FDS] = true;
+			} else if (pass == 0) {
+				leaders[at]->has_error = true;
+			}
+		}
+	task->rotation++;
+}
+
+static bool is_counting(const struct sim_event *event,
+                        const struct sim_task *task)
+{
+	if (!is_here(event, task))
+		return false;
+	return size_of_group(task, event->leader) == 0 ||
+	       has_place[event->leader->id % SIM_FDS];
+}
+
+/* ---- one stretch of one thread in one mode ---- */
+
+struct stretch {
+	uint64_t pc, time_ns;
+	bool is_kernel;
+};
+
+static void overflow(struct sim_event *event, const struct stretch *stretch)
+{
+	struct sim_sample sample = {
+		.user_ip = stretch->pc,
+		.time_ns = stretch->time_ns,
+		.is_kernel = stretch->is_kernel,
+	};
+
+	sample.ip = stretch->is_kernel ? KERNEL_PC : stretch->pc;
+	if (stretch->is_kernel ? event->attr.exclude_kernel
+	                       : event->attr.exclude_user)
+		return;
+	if (event->attr.sample_type)
+		sim_write_sample(event, &sample);
+}
+
+static uint64_t period_of(const struct perf_event_attr *attr)
+{
+	uint64_t period = attr->freq ? 1000000000u / attr->sample_freq
+	                             : attr->sample_period;
+
+	/* [v6.18 core.c perf_swevent_start_hrtimer]: never below 10 us */
+	return is_clock(attr) && period < 10000 ? 10000 : period;
+}
+
+/* How late this expiry is: now and then a timer is. */
+static uint64_t lateness(void)
+{
+	unsigned every = perf_sim_machine.late_every;
+
+	return every && ++sim.timers_fired % every == 0
+		? perf_sim_machine.late_ns : 0;
+}
+
+static bool is_sampling(const struct sim_event *event)
+{
+	return period_of(&event->attr) > 0 && rate_of(&event->attr) > 0;
+}
+
+/* The time until some event of the task overflows, at most `ns`. */
+static uint64_t until_overflow(const struct sim_task *task, uint64_t ns)
+{
+	for (struct sim_event *at = task->events; at; at = at->next) {
+		uint64_t rate = rate_of(&at->attr);
+
+		if (is_sampling(at) && is_counting(at, task) &&
+		    (at->left + rate - 1) / rate < ns)
+			ns = (at->left + rate - 1) / rate;
+	}
+	return ns ? ns : 1;
+}
+
+static void count_event(struct sim_event *event, const struct sim_task *task,
+                        uint64_t ns, bool is_kernel)
+{
+	bool is_excluded = is_kernel ? event->attr.exclude_kernel
+	                             : event->attr.exclude_user;
+
+	/* An event of another CPU is inactive: it is enabled, not running
+	 * [v6.18 core.c perf_event_update_time]. */
+	if (!event->is_on || !event->leader->is_on || event->has_error)
+		return;
+	event->enabled_ns += ns;
+	if (!is_counting(event, task))
+		return;
+	event->running_ns += ns;
+	/* Clocks count both modes whatever is excluded [run]; a PMU does
+	 * not. */
+	if (is_clock(&event->attr) || !is_excluded)
+		event->count += ns * rate_of(&event->attr);
+}
+
+static void advance(struct sim_task *task, struct stretch *stretch,
+                    uint64_t ns)
+{
+	stretch->time_ns += ns;
+	task->cpu_ns += ns;
+	for (struct sim_event *at = task->events; at; at = at->next)
+		count_event(at, task, ns, stretch->is_kernel);
+	for (struct sim_event *at = task->events; at; at = at->next) {
+		uint64_t passed = ns * rate_of(&at->attr), period;
+
+		if (!is_sampling(at) || !is_counting(at, task))
+			continue;
+		if (at->left > passed) {
+			at->left -= passed;
+			continue;
+		}
+		if (is_clock(&at->attr) && at->late_ns == 0 &&
+		    (at->late_ns = lateness()) > 0) {
+			at->left = at->late_ns;
+			continue;
+		}
+		period = period_of(&at->attr);
+		at->left = period - at->late_ns % period;
+		at->late_ns = 0;
+		overflow(at, stretch);
+	}
+}
+
+static void run_stretch(struct sim_task *task, struct stretch *stretch,
+                        uint64_t ns)
+{
+	while (ns > 0) {
+		uint64_t step = until_overflow(task, ns);
+
+		advance(task, stretch, step);
+		ns -= step;
+	}
+}
+
+/* ---- works ---- */
+
+/* The part of the work from done_ns on that is in one mode: chunks of user
+ * mode and then kernel mode, in the proportion of the whole work. */
+static uint64_t next_stretch(const struct perf_sim_work *work,
+                             uint64_t done_ns, bool *is_kernel)
+{
+	uint64_t in_chunk = done_ns % CHUNK_NS, left = work->ns - done_ns;
+	uint64_t user, end;
+
+	*is_kernel = false;
+	if (work->kernel_ns == 0)
+		return left;
+	user = (uint64_t)((long double)CHUNK_NS *
+	                  (work->ns - work->kernel_ns) / work->ns);
+	*is_kernel = in_chunk >= user;
+	end = *is_kernel ? CHUNK_NS : user;
+	return end - in_chunk < left ? end - in_chunk : left;
+}
+
+static const struct perf_sim_work *
+current_work(struct sim_task *task, const struct perf_sim_work *works,
+             size_t count)
+{
+	while (task->work < count && (works[task->work].tid != task->tid ||
+	                              task->done_ns == works[task->work].ns)) {
+		if (works[task->work].tid == task->tid)
+			task->done_ns = 0;
+		task->work++;
+	}
+	return task->work < count ? &works[task->work] : NULL;
+}
+
+/* A CPU's time until the slice is used or nothing is left to do. */
+static uint64_t run_slice(struct sim_task *task,
+                          const struct perf_sim_work *works, size_t count)
+{
+	const struct perf_sim_work *work;
+	struct stretch stretch = { .time_ns = sim.now_ns };
+	uint64_t left = perf_sim_machine.slice_ns;
+
+	schedule_pmu(task);
+	while (left > 0 && (work = current_work(task, works, count)) != NULL) {
+		uint64_t ns = next_stretch(work, task->done_ns,
+		                           &stretch.is_kernel);
+
+		stretch.pc = work->pc;
+		ns = ns < left ? ns : left;
+		run_stretch(task, &stretch, ns);
+		task->done_ns += ns;
+		left -= ns;
+	}
+	return perf_sim_machine.slice_ns - left;
+}
+
+/* The task that has waited longest for this CPU, or NULL. */
+static struct sim_task *pick(unsigned cpu, const struct perf_sim_work *works,
+                             size_t count, uint64_t turn)
+{
+	struct sim_task *ready[256];
+	size_t n = 0;
+
+	for (struct sim_task *at = sim.tasks; at && n < 256; at = at->next)
+		if (at->is_alive && at->cpu == cpu &&
+		    current_work(at, works, count))
+			ready[n++] = at;
+	return n ? ready[turn % n] : NULL;
+}
+
+static void migrate(void)
+{
+	for (struct sim_task *at = sim.tasks; at; at = at->next)
+		if (next_random() % 2)
+			at->cpu = (unsigned)(next_random() %
+			                     perf_sim_machine.cpus);
+}
+
+void perf_sim_run(const struct perf_sim_work *works, size_t count)
+{
+	for (struct sim_task *at = sim.tasks; at; at = at->next) {
+		at->work = 0;
+		at->done_ns = 0;
+	}
+	for (uint64_t turn = 0;; turn++) {
+		uint64_t longest = 0;
+
+		if (perf_sim_machine.migrates)
+			migrate();
+		for (unsigned cpu = 0; cpu < perf_sim_machine.cpus; cpu++) {
+			struct sim_task *task = pick(cpu, works, count, turn);
+			uint64_t used = task ? run_slice(task, works, count)
+			                     : 0;
+
+			longest = used > longest ? used : longest;
+		}
+		sim.now_ns += longest;
+		if (longest == 0)
+			return;
+	}
+}
+
+void perf_sim_idle(uint64_t ns)
+{
+	sim.now_ns += ns;
+}

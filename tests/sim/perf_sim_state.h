@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the simulated perf kernel share. */
+#ifndef PERF_SIM_STATE_H
+#define PERF_SIM_STATE_H
+
+#include "tests/sim/perf_sim.h"
+
+enum {
+	SIM_FDS = 8192,
+	SIM_FIRST_FD = 1000,
+	SIM_NAME = 16,
+	SIM_PAGE = 4096
+};
+
+struct sim_ring {
+	unsigned char *memory; /* control page, data */
+	size_t bytes, data_bytes;
+	uint64_t head;
+	uint64_t lost;         /* since the last LOST record */
+	bool is_mapped;
+	unsigned users;        /* events that write here or own it */
+	struct sim_ring *next;
+};
+
+struct sim_event {
+	struct perf_event_attr attr;
+	struct sim_event *next;   /* of the same task */
+	struct sim_event *parent; /* of an inherited copy */
+	struct sim_event *leader; /* of its group; itself */
+	struct sim_task *task;    /* NULL when it has ended */
+	struct sim_ring *ring;
+	uint64_t id;
+	int cpu;
+	bool has_own_ring, is_on, has_error;
+	uint64_t count, enabled_ns, running_ns;
+	uint64_t child_count, child_enabled_ns, child_running_ns;
+	uint64_t lost;
+	uint64_t left;            /* until the next overflow */
+	uint64_t late_ns;         /* the timer is this late */
+};
+
+struct sim_mapping {
+	uint64_t address, bytes;
+	char path[64];
+	struct sim_mapping *next;
+};
+
+struct sim_task {
+	int64_t pid, tid;
+	unsigned cpu;
+	bool is_alive;
+	char name[SIM_NAME];
+	uint64_t cpu_ns;
+	uint64_t exited_ns; /* leader: CPU time of ended threads */
+	struct sim_event *events;
+	struct sim_mapping *mappings;
+	struct sim_task *next;
+	/* the work being done */
+	size_t work;
+	uint64_t done_ns;
+	unsigned rotation;  /* whose turn on the PMU it is */
+};
+
+struct sim {
+	uint64_t now_ns, next_id, random;
+	int64_t next_tid, main_tid;
+	struct sim_task *tasks;
+	struct sim_event *fds[SIM_FDS];
+	struct sim_ring *rings;
+	size_t open_fds, peak_fds, mapped, locked_bytes;
+	unsigned abuses, to_lose, timers_fired, samples_made;
+	_Atomic uint32_t features;
+};
+extern struct sim sim;
+
+/* ---- perf_sim.c ---- */
+struct sim_task *sim_task(int64_t tid);
+/* The n-th call that is to fail: its negative errno, else 0. */
+enum sim_call {
+	SIM_OPEN, SIM_CONTROL, SIM_READ, SIM_MAP, SIM_CLOCK, SIM_LIST,
+	SIM_FILE, SIM_LIMIT, SIM_CALLS
+};
+int sim_fault(enum sim_call call);
+
+/* ---- perf_sim_open.c ---- */
+int sim_open_event(void *self, struct perf_event_attr *attr, int64_t pid,
+                   int cpu, int group_fd, unsigned long flags);
+struct sim_event *sim_of_fd(int fd);
+
+/* ---- perf_sim_check.c: what the kernel refuses ---- */
+int sim_check_attr(struct perf_event_attr *attr, int64_t pid, int cpu,
+                   unsigned long flags);
+bool sim_attr_flag(const struct perf_event_attr *attr, unsigned bit);
+bool sim_is_hardware(const struct perf_event_attr *attr);
+
+/* ---- perf_sim_call.c ---- */
+int sim_control(void *self, int fd, unsigned long request, void *arg);
+ssize_t sim_read_event(void *self, int fd, void *buffer, size_t bytes);
+int sim_close_event(void *self, int fd);
+int sim_map(void *self, int fd, size_t bytes, void **address);
+int sim_unmap(void *self, void *address, size_t bytes);
+
+/* ---- perf_sim_inherit.c ---- */
+void sim_inherit(struct sim_task *from, struct sim_task *to);
+void sim_end_events(struct sim_task *task);
+void sim_free_event(struct sim_event *event);
+void sim_release_ring(struct sim_ring *ring);
+
+/* ---- perf_sim_ring.c ---- */
+struct sim_sample {
+	uint64_t ip, user_ip, time_ns;
+	bool is_kernel;
+};
+void sim_write_sample(struct sim_event *event, const struct sim_sample *from);
+void sim_write_task(struct sim_task *task, uint32_t type, int64_t pid,
+                    int64_t parent_pid, int64_t tid, int64_t parent_tid);
+void sim_write_name(struct sim_task *task, bool is_exec);
+void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what,
+                       const unsigned char *build_id);
+
+/* ---- perf_sim_proc.c ---- */
+int sim_get_clock(void *self, int32_t clock, uint64_t *ns);
+int sim_list_numbers(void *self, const char *folder, int64_t *out,
+                     size_t room, size_t *count);
+ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
+                      void *buffer, size_t bytes);
+
+#endif
