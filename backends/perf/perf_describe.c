@@ -9,8 +9,10 @@
 
 static const char *levels_of(const struct ppi_event *event)
 {
+	/* many PMUs count in the hypervisor too because they cannot help it:
+	 * it is told of where it was asked for */
 	unsigned set = event->counts_user | event->counts_kernel << 1 |
-	               event->counts_hypervisor << 2;
+	               event->request.hypervisor << 2;
 	static const char *const words[8] = {
 		"in no mode", "in user mode", "in kernel mode",
 		"in user and kernel mode", "in hypervisor mode",

@@ -322,35 +322,50 @@ static portprof_status take_generic(const struct ppi_perf_name *generic,
 	                                      generic->means, why);
 }
 
-portprof_status ppi_perf_resolve(const struct ppi_event_request *request,
-                                 enum ppi_mode mode, struct ppi_event *event,
-                                 struct ppi_diag *why)
+/* Generic names mean the kernel's generic events, also where a PMU has an
+ * event of that name: libpfm4 is asked for them by PMU. */
+static portprof_status resolve_by_tables(
+	const struct ppi_event_request *request,
+	const struct ppi_perf_name *generic, enum ppi_mode mode,
+	struct ppi_event *event, struct ppi_diag *why)
 {
 	struct ppi_event_request asked = *request;
-	struct ppi_event draft = { .request = *request };
 	struct ppi_table_answer answer;
-	struct ppi_perf_name generic;
 	enum ppi_table_verdict verdict;
-	bool is_generic = ppi_perf_name_find(request->name, &generic);
 	char string[320]; /* the text, and the letters of a PMU before it */
-	portprof_status status;
 
-	/* Generic names mean the kernel's generic events, also where a PMU
-	 * has an event of that name: libpfm4 is asked for them by PMU. */
-	if (is_generic)
+	if (generic)
 		snprintf(asked.name, sizeof(asked.name), "%s::%s",
-		         generic.pmu, generic.name);
+		         generic->pmu, generic->name);
 	if (!ppi_event_format(&asked, asked.name, string, sizeof(string)))
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
 		                "event '%s' is too long", request->text);
 	verdict = ppi_table_encode(string, &answer);
 	if (verdict == PPI_TABLE_OK)
-		status = take_answer(&answer, mode, &draft, why);
-	else if (is_generic && (verdict == PPI_TABLE_NO_EVENT ||
-	                        verdict == PPI_TABLE_NOT_HERE))
+		return take_answer(&answer, mode, event, why);
+	if (generic && (verdict == PPI_TABLE_NO_EVENT ||
+	                verdict == PPI_TABLE_NOT_HERE))
+		return take_generic(generic, mode, event, why);
+	return ppi_table_refuse(&asked, verdict, why);
+}
+
+portprof_status ppi_perf_resolve(const struct ppi_event_request *request,
+                                 enum ppi_mode mode, struct ppi_event *event,
+                                 struct ppi_diag *why)
+{
+	struct ppi_event draft = { .request = *request };
+	struct ppi_perf_name generic;
+	bool is_generic = ppi_perf_name_find(request->name, &generic);
+	portprof_status status;
+
+	/* libpfm4 reads every tracepoint of the kernel when it wakes up, where
+	 * it may: nobody should wait for that who wants CPU time */
+	if (is_generic && generic.is_software)
 		status = take_generic(&generic, mode, &draft, why);
 	else
-		status = ppi_table_refuse(&asked, verdict, why);
+		status = resolve_by_tables(request,
+		                           is_generic ? &generic : NULL, mode,
+		                           &draft, why);
 	if (status == PORTPROF_OK)
 		*event = draft;
 	return status;

@@ -126,6 +126,7 @@ static void set_generic(size_t i, struct ppi_perf_name *out)
 	out->config = generics[i].config;
 	out->means = generics[i].means;
 	out->pmu = "perf";
+	out->is_software = generics[i].type == SW;
 	snprintf(out->name, sizeof(out->name), "%s", generics[i].name);
 }
 
@@ -137,6 +138,7 @@ static void set_cache(size_t cache, size_t count, struct ppi_perf_name *out)
 	out->config = caches[cache].config | operation << 8 | result << 16;
 	out->means = cache_counts[count].means;
 	out->pmu = "perf";
+	out->is_software = false;
 	snprintf(out->name, sizeof(out->name), "%s-%s", caches[cache].name,
 	         cache_counts[count].name);
 }
@@ -197,6 +199,7 @@ static bool find_raw(const char *name, struct ppi_perf_name *out)
 	out->config = strtoull(name + 1, NULL, 16);
 	out->means = "raw code of this machine's PMU";
 	out->pmu = "perf_raw";
+	out->is_software = false;
 	snprintf(out->name, sizeof(out->name), "r%llx",
 	         (unsigned long long)out->config);
 	return true;
@@ -247,19 +250,45 @@ void ppi_perf_names_offer(struct ppi_nearest *nearest)
 	each_name(offer, nearest);
 }
 
+size_t ppi_perf_column_of(const struct ppi_event_request *request,
+                          const char *part)
+{
+	const char *text = request->text + request->name_column - 1;
+	size_t length = strlen(part);
+
+	while (*text) {
+		size_t here = strcspn(text, ":.@=");
+
+		if (strncasecmp(text, part, length) == 0 &&
+		    (here == length || strcspn(text, ":.@") == length))
+			return (size_t)(text - request->text) + 1;
+		text += strcspn(text, ":.@");
+		text += strspn(text, ":.@");
+	}
+	return request->name_column;
+}
+
+/* The hypervisor and the hardware know nothing of what the kernel counts. */
+static portprof_status refuse_for_software(
+	const struct ppi_event_request *request, const char *name,
+	struct ppi_diag *why)
+{
+	const char *part = request->precise ? "precise" : "h";
+
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
+	                "event '%s', column %zu: drop '%s': the kernel itself "
+	                "counts %s, no PMU does", request->text,
+	                ppi_perf_column_of(request, part), part, name);
+}
+
 portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
                                    struct ppi_event *event,
                                    struct ppi_diag *why)
 {
 	struct ppi_event_request *request = &event->request;
 
-	if (name->type == PERF_TYPE_SOFTWARE &&
-	    (request->hypervisor || request->precise))
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "resolve event",
-		                "%s comes from the kernel, not from a PMU: "
-		                "drop %s", name->name,
-		                request->precise ? "precise" : "h");
+	if (name->is_software && (request->hypervisor || request->precise))
+		return refuse_for_software(request, name->name, why);
 	event->type = name->type;
 	event->config[0] = name->config;
 	event->counts_user = !request->has_modes || request->user;

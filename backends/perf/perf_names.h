@@ -14,6 +14,7 @@ struct ppi_perf_name {
 	char name[PPI_PERF_NAME_BYTES];
 	const char *means;
 	const char *pmu; /* under which libpfm4 has it */
+	bool is_software; /* the kernel counts it, no PMU */
 };
 
 /*
@@ -29,7 +30,11 @@ bool ppi_perf_name_of(uint32_t type, uint64_t config,
 /* Offer all generic names but the raw ones. */
 void ppi_perf_names_offer(struct ppi_nearest *nearest);
 
-/* What libpfm4 would say of a generic event, where there is no libpfm4. */
+/* Where in the user's text a part stands, from 1. */
+size_t ppi_perf_column_of(const struct ppi_event_request *request,
+                          const char *part);
+
+/* What libpfm4 would say of a generic event, without asking it. */
 portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
                                    struct ppi_event *event,
                                    struct ppi_diag *why);

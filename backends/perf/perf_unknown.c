@@ -24,25 +24,6 @@ static const char *event_of(const char *name)
 	return colons ? colons + 2 : name;
 }
 
-/* Where in the user's text a part stands. */
-static size_t column_of(const struct ppi_event_request *request,
-                        const char *part)
-{
-	const char *text = request->text + request->name_column - 1;
-	size_t length = strlen(part);
-
-	while (*text) {
-		size_t here = strcspn(text, ":.@=");
-
-		if (strncasecmp(text, part, length) == 0 &&
-		    (here == length || strcspn(text, ":.@") == length))
-			return (size_t)(text - request->text) + 1;
-		text += strcspn(text, ":.@");
-		text += strspn(text, ":.@");
-	}
-	return request->name_column;
-}
-
 /* ---- unknown names ---- */
 
 static bool is_pmu_of(const struct ppi_event_request *request,
@@ -112,7 +93,7 @@ static portprof_status refuse_generic(const struct ppi_event_request *request,
 		snprintf(words, sizeof(words), "'%.90s' is neither a unit "
 		         "mask nor a modifier of this event", name);
 	return refuse(request, why, PORTPROF_E_NOTFOUND,
-	              column_of(request, name), words);
+	              ppi_perf_column_of(request, name), words);
 }
 
 static bool is_generic_with_parts(const char *name)
@@ -217,7 +198,7 @@ static portprof_status refuse_part(const struct ppi_event_request *request,
 	return refuse(request, why,
 	              verdict == PPI_TABLE_NO_PART ? PORTPROF_E_NOTFOUND :
 	                                             PORTPROF_E_INVALID,
-	              column_of(request, part), words);
+	              ppi_perf_column_of(request, part), words);
 }
 
 /* The name alone is right: one of our own modifiers is too much for it. */
@@ -253,7 +234,7 @@ static portprof_status refuse_modifier(const struct ppi_event_request *request,
 		snprintf(words, sizeof(words), "drop '%s': %s", ours[i].word,
 		         ours[i].reason);
 		return refuse(request, why, PORTPROF_E_UNSUPPORTED,
-		              column_of(request, ours[i].word), words);
+		              ppi_perf_column_of(request, ours[i].word), words);
 	}
 	return refuse(request, why, PORTPROF_E_UNSUPPORTED, 1,
 	              "this event does not take these modifiers together");
@@ -281,7 +262,7 @@ static portprof_status refuse_parts(const struct ppi_event_request *request,
 		snprintf(hint, sizeof(hint), "; there are: %s", masks);
 	if (is_one && strcasecmp(part, "hw_smpl") == 0)
 		return refuse(request, why, PORTPROF_E_UNSUPPORTED,
-		              column_of(request, part), "drop 'hw_smpl': the "
+		              ppi_perf_column_of(request, part), "drop 'hw_smpl': the "
 		              "hardware keeps no buffer of this event");
 	if (is_one)
 		return refuse_part(request, verdict, part, hint, why);

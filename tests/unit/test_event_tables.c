@@ -40,7 +40,9 @@ static const char *const endings[][2] = {
 
 enum { ENDINGS = sizeof(endings) / sizeof(endings[0]), ENDINGS_A_STRING = 4 };
 
-/* libpfm4's answer and ours, in one form. */
+/* libpfm4's answer and ours, in one form. The hypervisor bit of what the
+ * kernel itself counts (type 1) means nothing; libpfm4 sets it as the CPU's
+ * PMU would have it. */
 struct meaning {
 	uint64_t type, config[3], rate;
 	uint32_t user, kernel, hypervisor, guest, host;
@@ -68,7 +70,7 @@ static bool ask_libpfm(const char *string, struct meaning *out)
 	out->is_freq = attr.freq;
 	out->user = !attr.exclude_user;
 	out->kernel = !attr.exclude_kernel;
-	out->hypervisor = !attr.exclude_hv;
+	out->hypervisor = attr.type != 1 && !attr.exclude_hv;
 	out->guest = !attr.exclude_guest;
 	out->host = !attr.exclude_host;
 	out->precise = attr.precise_ip;
@@ -95,7 +97,7 @@ static portprof_status ask_us(const char *string, struct ppi_event *event,
 	out->is_freq = event->rate_hz != 0;
 	out->user = event->counts_user;
 	out->kernel = event->counts_kernel;
-	out->hypervisor = event->counts_hypervisor;
+	out->hypervisor = event->type != 1 && event->counts_hypervisor;
 	out->guest = !event->request.exclude_guest;
 	out->host = !event->request.exclude_host;
 	out->precise = event->precise;
