@@ -60,6 +60,11 @@ static portprof_status refuse_modifiers(const struct ppi_event_request *request,
 	if (request->has_modes && !(request->user && request->kernel))
 		what = "user and kernel time cannot be told apart: drop the "
 		       "u, k and h modifiers";
+	else if (request->hypervisor)
+		what = "the hypervisor's time is not seen: drop 'h'";
+	else if (request->has_guest_host &&
+	         (request->exclude_host || !request->exclude_guest))
+		what = "guests are not seen: drop 'mg' and 'mh'";
 	else if (request->precise)
 		what = "there is no PMU behind it: drop 'precise'";
 	else if (request->pinned || request->exclusive)
@@ -83,24 +88,6 @@ static void describe(struct ppi_event *event, const char *means)
 		snprintf(event->description, sizeof(event->description),
 		         "%s, every %llu ns", means,
 		         (unsigned long long)event->period);
-}
-
-static void spell(struct ppi_event *event, const char *name)
-{
-	const struct ppi_event_request *request = &event->request;
-	const char *modes = request->has_modes ? ":u=1:k=1" : "";
-
-	if (request->rate_hz)
-		snprintf(event->canonical, sizeof(event->canonical),
-		         "%s%s:freq=%llu", name, modes,
-		         (unsigned long long)request->rate_hz);
-	else if (request->period)
-		snprintf(event->canonical, sizeof(event->canonical),
-		         "%s%s:period=%llu", name, modes,
-		         (unsigned long long)request->period);
-	else
-		snprintf(event->canonical, sizeof(event->canonical), "%s%s",
-		         name, modes);
 }
 
 portprof_status ppi_cpu_time_resolve(const struct ppi_event_request *request,
@@ -132,6 +119,8 @@ portprof_status ppi_cpu_time_resolve(const struct ppi_event_request *request,
 	event->period = request->period;
 	event->rate_hz = request->rate_hz;
 	describe(event, means);
-	spell(event, is_cpu_clock ? "cpu-clock" : "task-clock");
+	/* fits: the name is short, and modes and one rate are all there is */
+	ppi_event_format(request, is_cpu_clock ? "cpu-clock" : "task-clock",
+	                 event->canonical, sizeof(event->canonical));
 	return PORTPROF_OK;
 }

@@ -88,6 +88,27 @@ static void explain_refuses_without_touching(void **state)
 	                 PORTPROF_E_INVALID);
 }
 
+/* The backends without a PMU behind them say which modifiers they lack. */
+static void cpu_time_has_few_modifiers(void **state)
+{
+	static const char *const refused[] = {
+		"cpu-clock:u", "cpu-clock:k", "cpu-clock:u:k:h",
+		"cpu-clock:mg", "cpu-clock:mg:mh", "cpu-clock:precise=1",
+		"cpu-clock:pinned", "cpu-clock:excl", "cpu-clock:cpu=0",
+		"cpu-clock:hw_smpl", "cpu-clock:c=1",
+	};
+	portprof_event_info info = { .size = sizeof(info) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_int_equal(portprof_event_explain(refused[i], "null",
+		                                        &info),
+		                 PORTPROF_E_UNSUPPORTED);
+	assert_int_equal(portprof_event_explain("PERF::CPU_CLOCK:k=1:u:mh@0x10",
+	                                        "null", &info), PORTPROF_OK);
+	assert_string_equal(info.canonical, "cpu-clock:u:k:mh:period=16");
+}
+
 /* The best backend that knows it, not the best that there is. */
 static void auto_finds_one_that_knows(void **state)
 {
@@ -110,6 +131,7 @@ int main(void)
 		cmocka_unit_test(check_tells_the_form_only),
 		cmocka_unit_test(explain_fills_what_the_caller_knows),
 		cmocka_unit_test(explain_refuses_without_touching),
+		cmocka_unit_test(cpu_time_has_few_modifiers),
 		cmocka_unit_test(auto_finds_one_that_knows),
 	};
 
