@@ -7,6 +7,8 @@
 
 #include <linux/perf_event.h>
 
+enum { MEANING_END = 184 }; /* of the 256 bytes of a description */
+
 static const char *levels_of(const struct ppi_event *event)
 {
 	/* many PMUs count in the hypervisor too because they cannot help it:
@@ -54,15 +56,20 @@ static void describe(struct ppi_event *event, enum ppi_mode mode,
                      const char *name, const char *means)
 {
 	char rate[48], precise[32] = "";
+	int used;
 
 	say_rate(event, mode, rate, sizeof(rate));
 	if (event->precise)
 		snprintf(precise, sizeof(precise), ", precise level %u",
 		         event->precise);
-	/* cut when long: what it is called and where it counts comes first */
-	snprintf(event->description, sizeof(event->description),
-	         "%s %s%s, %s%s: %s", name, levels_of(event),
-	         guests_of(&event->request), rate, precise, means);
+	used = snprintf(event->description, sizeof(event->description),
+	                "%s %s%s, %s%s", name, levels_of(event),
+	                guests_of(&event->request), rate, precise);
+	/* what it means is cut first, and leaves room for what becomes of it:
+	 * "in user mode alone (kernel mode is not permitted)" */
+	if (used < MEANING_END - 16)
+		snprintf(event->description + used,
+		         (size_t)(MEANING_END - used), ": %s", means);
 }
 
 portprof_status ppi_perf_event_finish(struct ppi_event *event,

@@ -262,8 +262,9 @@ static portprof_status refuse_parts(const struct ppi_event_request *request,
 		snprintf(hint, sizeof(hint), "; there are: %s", masks);
 	if (is_one && strcasecmp(part, "hw_smpl") == 0)
 		return refuse(request, why, PORTPROF_E_UNSUPPORTED,
-		              ppi_perf_column_of(request, part), "drop 'hw_smpl': the "
-		              "hardware keeps no buffer of this event");
+		              ppi_perf_column_of(request, part),
+		              "drop 'hw_smpl': the hardware keeps no buffer "
+		              "of this event");
 	if (is_one)
 		return refuse_part(request, verdict, part, hint, why);
 	if (verdict == PPI_TABLE_BAD_MASK)

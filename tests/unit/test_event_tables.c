@@ -132,6 +132,9 @@ static void check_string(const char *ours, const char *theirs,
 		fail_msg("%s: libpfm4 takes it, we say: %s", ours, why.words);
 	if (memcmp(&wanted, &got, sizeof(got)) != 0)
 		fail_msg("%s: not what libpfm4 makes of it", ours);
+	/* a backend adds what becomes of it here: that must not be cut off */
+	if (strlen(event.description) > sizeof(event.description) - 64)
+		fail_msg("%s: no room after: %s", ours, event.description);
 	if (ask_us(event.canonical, &twice, &again, &why))
 		fail_msg("%s: its canonical form %s: %s", ours,
 		         event.canonical, why.words);
