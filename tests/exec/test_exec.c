@@ -54,12 +54,20 @@ static void burn(unsigned ms)
 
 /* ---- the new program ---- */
 
+/* Sanitizers put handlers there before main; a profiler never does. */
+static int is_of_a_crash(int signo)
+{
+	return signo == SIGSEGV || signo == SIGBUS || signo == SIGFPE ||
+	       signo == SIGILL || signo == SIGABRT || signo == SIGTRAP;
+}
+
 static int has_default_actions(void)
 {
 	for (int signo = 1; signo < NSIG; signo++) {
 		struct sigaction action;
 
-		if (sigaction(signo, NULL, &action) == 0 &&
+		if (!is_of_a_crash(signo) &&
+		    sigaction(signo, NULL, &action) == 0 &&
 		    action.sa_handler != SIG_DFL &&
 		    action.sa_handler != SIG_IGN)
 			return 0;
