@@ -29,15 +29,12 @@ AC_DEFUN([PP_BACKEND], [
     [,auto,], [pp_wanted=yes],
     [,all,|*,$1,*], [pp_wanted=yes pp_named=yes])
   $3
-  pp_reason="$4"
-  AS_IF([test ! -f "$srcdir/backends/$1/$1.c"],
-    [pp_ok=no pp_reason="not in this source tree"])
   AS_IF([test $pp_wanted$pp_ok = yesyes], [pp_answer=yes],
     [test $pp_wanted = no], [pp_answer="no (switched off)"],
-    [pp_answer="no ($pp_reason)"])
+    [pp_answer="no ($4)"])
   AC_MSG_RESULT([$pp_answer])
   AS_IF([test $pp_named = yes && test $pp_ok = no],
-    [AC_MSG_ERROR([--enable-backends=$enable_backends: $1 cannot be built: $pp_reason])])
+    [AC_MSG_ERROR([--enable-backends=$enable_backends: $1 cannot be built: $4])])
   AS_IF([test "$pp_answer" = yes],
     [AC_DEFINE([PPI_BACKEND_]AS_TR_CPP([$1]), [1], [The backend $1 is in.])])
   AM_CONDITIONAL([BACKEND_]AS_TR_CPP([$1]), [test "$pp_answer" = yes])

@@ -45,7 +45,7 @@ SCRIPT_TESTS = \
 	tests/install/check-install.sh \
 	tests/install/check-tarball.sh \
 	tests/memory/check-leaks.sh
-EXTRA_DIST += tests/lint/exports-allowed.txt tests/lint/exports-pending \
+EXTRA_DIST += tests/lint/exports-allowed.txt \
 	tests/install/consumer.c tests/memory/libpfm4.supp
 
 # What stands in $(prefix) now works for someone who only has that; distcheck

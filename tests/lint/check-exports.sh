@@ -30,15 +30,6 @@ compare() { # FILE FILE "what it means to be only in the first"
 	fi
 }
 
-# While this file exists, a function that is declared may still be missing
-# from map and library alike.
-pending=$srcdir/tests/lint/exports-pending
-if [ -f "$pending" ]; then
-	comm -23 "$tmp/headers" "$tmp/map" >"$tmp/later"
-	comm -12 "$tmp/headers" "$tmp/map" >"$tmp/now"
-	mv "$tmp/now" "$tmp/headers"
-	echo "declared, not there yet: $(tr '\n' ' ' <"$tmp/later")"
-fi
 [ -s "$tmp/headers" ] || { echo "no PORTPROF_API found in api/"; exit 1; }
 sort -u "$tmp/headers" "$tmp/allowed" >"$tmp/wanted"
 compare "$tmp/headers" "$tmp/map" "declared, not in api/portprof.map"
