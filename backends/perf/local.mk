@@ -26,6 +26,7 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_probe.c \
 	backends/perf/perf_proc.c \
 	backends/perf/perf_proc.h \
+	backends/perf/perf_read.c \
 	backends/perf/perf_resolve.c \
 	backends/perf/perf_ring.c \
 	backends/perf/perf_ring.h \

@@ -88,38 +88,58 @@ static size_t new_port(struct perf_state *state)
 	return at;
 }
 
-/* Map a ring, smaller and smaller while the budget for locked memory does not
- * allow for more (kernel/events/core.c, perf_mmap: EPERM). */
-static portprof_status map_ring(struct ppi_backend_session *bs, int fd,
-                                struct perf_ring *ring, struct ppi_diag *why)
+/* The budget for locked memory is used up: kernel/events/core.c, perf_mmap. */
+static bool is_out_of_budget(int error)
+{
+	return error == -EPERM || error == -ENOMEM;
+}
+
+static int try_map(struct ppi_backend_session *bs, int fd,
+                   struct perf_ring *ring)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	size_t wanted = state->ring_bytes;
+	size_t bytes = state->ring_bytes + state->page_bytes;
 	void *address;
+	int error = kernel->map(kernel->self, fd, bytes, &address);
 
-	for (;;) {
-		size_t bytes = state->ring_bytes + state->page_bytes;
-		int error = kernel->map(kernel->self, fd, bytes, &address);
+	if (error < 0)
+		return error;
+	if (perf_ring_attach(ring, address, bytes, state->page_bytes))
+		return 0;
+	kernel->unmap(kernel->self, address, bytes);
+	return -EIO;
+}
 
-		if (error == 0 && perf_ring_attach(ring, address, bytes,
-		                                   state->page_bytes))
-			break;
-		if (error == 0) {
-			kernel->unmap(kernel->self, address, bytes);
-			return perf_refuse_map(kernel, bytes, EIO, why);
-		}
-		if ((error != -EPERM && error != -ENOMEM) ||
-		    state->ring_bytes <= state->page_bytes)
-			return perf_refuse_map(kernel, bytes, -error, why);
-		state->ring_bytes /= 2;
-	}
-	if (state->ring_bytes < wanted)
-		ppi_note(bs, "rings are smaller than the rate asks for, so "
-		         "samples may be lost: the memory a user may lock is "
-		         "limited; raise kernel.perf_event_mlock_kb or "
-		         "ulimit -l");
-	return PORTPROF_OK;
+bool perf_shrink_rings(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+
+	if (state->ring_bytes <= state->page_bytes)
+		return false;
+	state->ring_bytes /= 2;
+	ppi_note(bs, "rings are smaller than the rate asks for, so samples "
+	         "may be lost: the memory a user may lock is limited; raise "
+	         "kernel.perf_event_mlock_kb or ulimit -l");
+	return true;
+}
+
+/* A thread's ring: smaller than those before it, if it must be. */
+static portprof_status map_ring(struct ppi_backend_session *bs, int fd,
+                                struct perf_ring *ring, struct ppi_diag *why)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	struct perf_state *state = perf_state_of(bs);
+	int error;
+
+	do {
+		error = try_map(bs, fd, ring);
+	} while (is_out_of_budget(error) &&
+	         state->layout == PERF_THREAD_RINGS && perf_shrink_rings(bs));
+	if (error == 0)
+		return PORTPROF_OK;
+	return perf_refuse_map(kernel, state->ring_bytes + state->page_bytes,
+	                       -error, why);
 }
 
 portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
@@ -292,6 +312,22 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t at)
 	              port->ring.mapped_bytes);
 	memset(port, 0, sizeof(*port));
 	port->fd = PORT_FREE;
+}
+
+void perf_close_cpus(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	for (size_t i = 0; i < state->port_count; i++) {
+		int fd = state->ports[i].fd;
+
+		if (fd == PORT_FREE)
+			continue;
+		perf_retire_port(bs, i);
+		kernel->close_event(kernel->self, fd);
+	}
+	state->port_count = 0;
 }
 
 void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid)

@@ -267,7 +267,9 @@ uint32_t perf_features(const struct perf_kernel *kernel)
 			found |= 1u << bit;
 		is_sure = is_sure && answer >= 0;
 	}
-	if (is_sure)
-		atomic_store(kernel->features, found | PERF_FEATURES_KNOWN);
+	if (is_sure) {
+		found |= PERF_FEATURES_KNOWN;
+		atomic_store(kernel->features, found);
+	}
 	return found;
 }

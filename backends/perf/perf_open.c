@@ -266,6 +266,26 @@ static size_t count_threads(struct ppi_backend_session *bs)
 	return count;
 }
 
+/* All of one size, as large as the budget for locked memory allows. */
+static portprof_status open_rings(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status;
+
+	for (;;) {
+		status = PORTPROF_OK;
+		for (size_t i = 0; i < state->cpu_count &&
+		     status == PORTPROF_OK; i++)
+			status = perf_attach_cpu(
+				bs, (uint32_t)state->cpus[i], why);
+		if (status != PORTPROF_E_LIMIT || why->os_errno != EPERM ||
+		    !perf_shrink_rings(bs))
+			return status;
+		perf_close_cpus(bs);
+	}
+}
+
 portprof_status perf_open_sampling(struct ppi_backend_session *bs,
                                    struct ppi_diag *why)
 {
@@ -281,9 +301,8 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	shape_records(bs);
 	choose_inheritance(bs);
 	size_rings(bs);
-	for (size_t i = 0; state->layout == PERF_CPU_RINGS &&
-	     i < state->cpu_count && status == PORTPROF_OK; i++)
-		status = perf_attach_cpu(bs, (uint32_t)state->cpus[i], why);
+	if (state->layout == PERF_CPU_RINGS)
+		status = open_rings(bs, why);
 	if (status == PORTPROF_OK)
 		status = perf_attach_all(bs, why);
 	if (status != PORTPROF_OK)

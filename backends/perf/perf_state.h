@@ -120,6 +120,10 @@ portprof_status perf_attach_thread(struct ppi_backend_session *bs,
 /* Open a CPU's ring. */
 portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
                                 struct ppi_diag *why);
+/* Close all CPUs' rings again, before any thread is attached. */
+void perf_close_cpus(struct ppi_backend_session *bs);
+/* Halve the size of the rings to come; false when they are smallest. */
+bool perf_shrink_rings(struct ppi_backend_session *bs);
 /* Add a source, keeping the order by id; NULL when out of memory. */
 struct perf_source *perf_add_source(struct perf_state *state,
                                     const struct perf_source *source);
@@ -181,7 +185,14 @@ void perf_tally_source(struct ppi_backend_session *bs,
                        const struct perf_source *source,
                        struct perf_tally *tally);
 
-/* ---- perf_count.c ---- */
+/* An event that counting goes on without. */
+static inline bool perf_is_refused(const struct ppi_backend_session *bs,
+                                   size_t event)
+{
+	return bs->refusals && bs->refusals[event].status != PORTPROF_OK;
+}
+
+/* ---- perf_count.c, perf_read.c ---- */
 
 portprof_status perf_open_counting(struct ppi_backend_session *bs,
                                    struct ppi_diag *why);

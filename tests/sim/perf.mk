@@ -15,11 +15,21 @@ PERF_SIM = \
 	tests/sim/perf_sim_state.h
 EXTRA_DIST += tests/sim/perf.mk
 
+PERF_TESTS = \
+	tests/unit/test_perf_ring \
+	tests/unit/test_perf_decode \
+	tests/unit/test_perf_weight \
+	tests/unit/test_perf_attr \
+	tests/unit/test_perf_session \
+	tests/unit/test_perf_threads \
+	tests/unit/test_perf_count \
+	tests/unit/test_perf_refuse
+
 if TESTS_ENABLED
 if HAVE_PERF_HEADERS
 check_LTLIBRARIES += tests/sim/libperfsim.la
-check_PROGRAMS += tests/unit/test_perf_session
-TESTS += tests/unit/test_perf_session
+check_PROGRAMS += $(PERF_TESTS)
+TESTS += $(PERF_TESTS)
 endif
 endif
 tests_sim_libperfsim_la_SOURCES = $(PERF_SIM) tests/unit/perf_run.c \
@@ -27,6 +37,34 @@ tests_sim_libperfsim_la_SOURCES = $(PERF_SIM) tests/unit/perf_run.c \
 tests_sim_libperfsim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 PERF_SIM_LDADD = tests/sim/libperfsim.la $(TEST_LDADD)
 
+tests_unit_test_perf_ring_SOURCES = tests/unit/test_perf_ring.c
+tests_unit_test_perf_ring_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_ring_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_decode_SOURCES = tests/unit/test_perf_decode.c
+tests_unit_test_perf_decode_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_decode_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_weight_SOURCES = tests/unit/test_perf_weight.c
+tests_unit_test_perf_weight_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_weight_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_attr_SOURCES = tests/unit/test_perf_attr.c
+tests_unit_test_perf_attr_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_attr_LDADD = $(PERF_SIM_LDADD)
+
 tests_unit_test_perf_session_SOURCES = tests/unit/test_perf_session.c
 tests_unit_test_perf_session_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_session_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_threads_SOURCES = tests/unit/test_perf_threads.c
+tests_unit_test_perf_threads_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_threads_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_count_SOURCES = tests/unit/test_perf_count.c
+tests_unit_test_perf_count_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_count_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_refuse_SOURCES = tests/unit/test_perf_refuse.c
+tests_unit_test_perf_refuse_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_refuse_LDADD = $(PERF_SIM_LDADD)

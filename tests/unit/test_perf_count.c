@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting by the perf backend on a simulated PMU. */
+#include "tests/unit/perf_run.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+static struct perf_run run;
+static portprof_count counts[RUN_EVENTS];
+
+static int fresh(void **state)
+{
+	(void)state;
+	perf_sim_reset();
+	perf_sim_machine.counters = 4;
+	run_init(&run, PPI_COUNT);
+	return 0;
+}
+
+static int nothing_is_held(void **state)
+{
+	(void)state;
+	if (run.bs.state)
+		run_close(&run);
+	assert_int_equal(perf_sim_open_fds(), 0);
+	assert_int_equal(perf_sim_abuses(), 0);
+	return 0;
+}
+
+static void add(const char *event, size_t group)
+{
+	assert_int_equal(run_add(&run, event, 0), PORTPROF_OK);
+	run.events[run.plan.event_count - 1].group = group;
+}
+
+static void open_and_start(void)
+{
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	run_start(&run);
+}
+
+static void read_counts(void)
+{
+	memset(counts, 0x77, sizeof(counts));
+	assert_int_equal(run.bs.ops->count(&run.bs, counts,
+	                                   run.plan.event_count),
+	                 PORTPROF_OK);
+}
+
+static void a_group_counts_the_same_time(void **state)
+{
+	(void)state;
+	add("cycles", 0);
+	add("instructions", 0);
+	add("task-clock", 0);
+	open_and_start();
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 10 * MS);
+	assert_int_equal(counts[1].raw, 20 * MS);
+	assert_int_equal(counts[2].raw, 10 * MS);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(counts[i].status, PORTPROF_COUNT_OK);
+		assert_int_equal(counts[i].scaled, counts[i].raw);
+		assert_int_equal(counts[i].enabled_ns, 10 * MS);
+		assert_int_equal(counts[i].running_ns, 10 * MS);
+	}
+}
+
+static void user_mode_alone(void **state)
+{
+	(void)state;
+	add("cycles:u", 0);
+	open_and_start();
+	run_work(perf_sim_main_tid(), 0x1000, 97 * MS, 97 * MS / 2);
+	read_counts();
+	assert_in_range(counts[0].raw, 48 * MS, 49 * MS);
+	assert_int_equal(counts[0].status, PORTPROF_COUNT_OK);
+}
+
+static void all_threads_old_and_new(void **state)
+{
+	int64_t old = perf_sim_thread(0), new;
+
+	(void)state;
+	add("cycles", 0);
+	add("instructions", 0);
+	open_and_start();
+	new = perf_sim_thread(old);
+	run_work(old, 0x1000, 10 * MS, 0);
+	run_work(new, 0x1000, 5 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 15 * MS);
+	perf_sim_exit(new);
+	perf_sim_exit(old);
+	run_work(perf_sim_main_tid(), 0x1000, 1 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 16 * MS);
+	assert_int_equal(counts[1].raw, 32 * MS);
+}
+
+static void stop_holds_and_start_goes_on(void **state)
+{
+	portprof_count held;
+
+	(void)state;
+	add("cycles", 0);
+	open_and_start();
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	run_stop(&run);
+	read_counts();
+	held = counts[0];
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_memory_equal(&held, counts, sizeof(held));
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 1 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 11 * MS);
+	assert_int_equal(counts[0].enabled_ns, 11 * MS);
+}
+
+/* Six groups share four counters: two thirds of the time each. */
+static void more_events_than_counters(void **state)
+{
+	uint64_t last[6] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < 6; i++)
+		add("cycles", i);
+	open_and_start();
+	for (unsigned round = 0; round < 60; round++) {
+		run_work(perf_sim_main_tid(), 0x1000, 7 * MS, 0);
+		read_counts();
+		for (size_t i = 0; i < 6; i++) {
+			assert_true(counts[i].scaled >= last[i]);
+			last[i] = counts[i].scaled;
+		}
+	}
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(counts[i].status, PORTPROF_COUNT_SCALED);
+		assert_int_equal(counts[i].enabled_ns, 420 * MS);
+		assert_true(counts[i].running_ns < counts[i].enabled_ns);
+		assert_int_equal(counts[i].raw, counts[i].running_ns);
+		assert_in_range(counts[i].scaled, 419 * MS, 421 * MS);
+	}
+}
+
+/* What no counter has room for has not counted zero: it never ran. */
+static void what_never_ran_is_no_zero(void **state)
+{
+	(void)state;
+	perf_sim_machine.counters = 2;
+	add("cycles:pinned", 0);
+	add("instructions", 0);
+	add("cycles", 1);
+	open_and_start();
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].status, PORTPROF_COUNT_OK);
+	assert_int_equal(counts[1].raw, 20 * MS);
+	assert_int_equal(counts[2].status, PORTPROF_COUNT_NEVER_RAN);
+	assert_int_equal(counts[2].enabled_ns, 10 * MS);
+	assert_int_equal(counts[2].running_ns, 0);
+}
+
+static void a_pinned_group_that_lost_its_place(void **state)
+{
+	(void)state;
+	perf_sim_machine.counters = 2;
+	add("cycles:pinned", 0);
+	add("instructions", 0);
+	add("cycles:pinned", 1);
+	add("instructions", 1);
+	open_and_start();
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	read_counts();
+	/* The one that came second is in error, leader and member. */
+	assert_int_equal((counts[0].status == PORTPROF_COUNT_ERROR) +
+	                 (counts[2].status == PORTPROF_COUNT_ERROR), 1);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(counts[i].status, counts[i / 2 * 2].status);
+}
+
+static void a_group_too_large_is_refused_whole(void **state)
+{
+	(void)state;
+	perf_sim_machine.counters = 2;
+	for (size_t i = 0; i < 3; i++)
+		add("cycles", 0);
+	assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
+	assert_int_equal(run.why.os_errno, EINVAL);
+	assert_non_null(strstr(run.why.words, "fewer events in one group"));
+}
+
+static void or_opened_without_what_is_refused(void **state)
+{
+	(void)state;
+	perf_sim_machine.counters = 2;
+	run.plan.allow_refused = true;
+	for (size_t i = 0; i < 3; i++)
+		add("cycles", 0);
+	open_and_start();
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 10 * MS);
+	assert_int_equal(counts[1].raw, 10 * MS);
+	assert_int_equal(counts[2].status, PORTPROF_COUNT_REFUSED);
+	assert_int_equal(run.refusals[2].status, PORTPROF_E_UNSUPPORTED);
+	assert_int_equal(run.refusals[2].os_errno, EINVAL);
+}
+
+/* A leader that is refused: the next one leads. */
+static void an_event_that_was_refused_before(void **state)
+{
+	(void)state;
+	run.plan.allow_refused = true;
+	add("cycles", 0);
+	add("instructions", 0);
+	run.refusals[0].status = PORTPROF_E_UNSUPPORTED;
+	open_and_start();
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].status, PORTPROF_COUNT_REFUSED);
+	assert_int_equal(counts[1].raw, 20 * MS);
+}
+
+static void descriptors_are_counted_first(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 30; i++)
+		perf_sim_thread(0);
+	perf_sim_machine.fd_limit = 60;
+	add("cycles", 0);
+	add("instructions", 0);
+	assert_int_equal(run_open(&run), PORTPROF_E_LIMIT);
+	assert_non_null(strstr(run.why.words, "70 descriptors"));
+	assert_non_null(strstr(run.why.words, "limit of 60"));
+	assert_non_null(strstr(run.why.words, "ulimit -n"));
+	assert_true(perf_sim_peak_fds() < 5);
+}
+
+static void old_kernels_read_one_by_one(void **state)
+{
+	(void)state;
+	perf_sim_machine.missing = PERF_HAS_INHERIT_GROUP;
+	add("cycles", 0);
+	add("instructions", 0);
+	open_and_start();
+	assert_false(run.bs.caps & PORTPROF_CAP_GROUP);
+	assert_true(run_has_note(&run, "one by one"));
+	run_work(perf_sim_thread(0), 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 10 * MS);
+	assert_int_equal(counts[1].raw, 20 * MS);
+}
+
+static unsigned to_appear;
+
+static void appear_while_listed(void)
+{
+	if (run.bs.state && perf_state_of(&run.bs)->source_count > 0 &&
+	    to_appear > 0) {
+		to_appear--;
+		perf_sim_thread(0);
+	}
+}
+
+/* A thread that appears while the others are opened counts once. */
+static void threads_that_appear_meanwhile(void **state)
+{
+	int64_t first;
+
+	(void)state;
+	to_appear = 3;
+	perf_sim_machine.on_list = appear_while_listed;
+	add("cycles", 0);
+	open_and_start();
+	assert_int_equal(to_appear, 0);
+	assert_int_equal(perf_sim_open_fds(), 4);
+	first = perf_sim_thread(0) - 1;
+	run_work(first, 0x1000, 10 * MS, 0);
+	run_work(first + 1, 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 20 * MS);
+}
+
+static void a_command_counts_from_its_exec_on(void **state)
+{
+	int64_t pid = perf_sim_fork(0);
+
+	(void)state;
+	run.plan.target = (struct ppi_target){ PPI_TARGET_COMMAND, pid, 0,
+		                               false };
+	run.plan.follow_children = true;
+	add("cycles", 0);
+	add("instructions", 0);
+	open_and_start();
+	run_work(pid, 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].status, PORTPROF_COUNT_NEVER_RAN);
+	perf_sim_exec(pid, "prog");
+	run_work(pid, 0x1000, 10 * MS, 0);
+	run_work(perf_sim_fork(pid), 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 20 * MS);
+	assert_int_equal(counts[1].raw, 40 * MS);
+	run_stop(&run);
+	run_start(&run);
+	run_work(pid, 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 30 * MS);
+}
+
+static void one_thread_alone(void **state)
+{
+	int64_t tid = perf_sim_thread(0);
+
+	(void)state;
+	run.plan.target = (struct ppi_target){ PPI_TARGET_TID, tid, tid,
+		                               false };
+	add("cycles", 0);
+	open_and_start();
+	run_work(tid, 0x1000, 10 * MS, 0);
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 10 * MS);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_group_counts_the_same_time),
+		CASE(user_mode_alone),
+		CASE(all_threads_old_and_new),
+		CASE(stop_holds_and_start_goes_on),
+		CASE(more_events_than_counters),
+		CASE(what_never_ran_is_no_zero),
+		CASE(a_pinned_group_that_lost_its_place),
+		CASE(a_group_too_large_is_refused_whole),
+		CASE(or_opened_without_what_is_refused),
+		CASE(an_event_that_was_refused_before),
+		CASE(descriptors_are_counted_first),
+		CASE(old_kernels_read_one_by_one),
+		CASE(threads_that_appear_meanwhile),
+		CASE(a_command_counts_from_its_exec_on),
+		CASE(one_thread_alone),
+	};
+
+	return cmocka_run_group_tests_name("perf_count", tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Each refusal of the perf backend: its status, and that it names a remedy. */
+#include "tests/unit/perf_run.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct perf_run run;
+static struct ppi_probe probe;
+
+static int fresh(void **state)
+{
+	(void)state;
+	perf_sim_reset();
+	run_init(&run, PPI_SAMPLE);
+	memset(&probe, 0, sizeof(probe));
+	return 0;
+}
+
+static int nothing_is_held(void **state)
+{
+	(void)state;
+	if (run.bs.state)
+		run_close(&run);
+	assert_int_equal(perf_sim_open_fds(), 0);
+	assert_int_equal(perf_sim_mapped(), 0);
+	return 0;
+}
+
+static void probe_now(void)
+{
+	run.bs.ops->probe(&perf_sim_kernel, &probe);
+	assert_int_equal(perf_sim_open_fds(), 0);
+}
+
+/* Not usable, and the reason has every one of the words. */
+static void expect_refusal(portprof_status status, int os_errno,
+                           const char *first, const char *second)
+{
+	probe_now();
+	assert_false(probe.is_usable);
+	assert_int_equal(probe.status, status);
+	assert_int_equal(probe.os_errno, os_errno);
+	assert_non_null(strstr(probe.reason, first));
+	assert_non_null(strstr(probe.reason, second));
+}
+
+static void all_is_well(void **state)
+{
+	(void)state;
+	perf_sim_machine.counters = 4;
+	probe_now();
+	assert_true(probe.is_usable);
+	assert_int_equal(probe.caps, run.bs.ops->caps);
+	assert_string_equal(probe.reason, "");
+}
+
+static void no_pmu(void **state)
+{
+	(void)state;
+	probe_now();
+	assert_true(probe.is_usable);
+	assert_int_equal(run.bs.ops->caps & ~probe.caps,
+	                 PORTPROF_CAP_HARDWARE);
+	assert_non_null(strstr(probe.reason, "no PMU"));
+}
+
+static void an_ordinary_user(void **state)
+{
+	(void)state;
+	perf_sim_machine.counters = 4;
+	perf_sim_machine.is_privileged = false;
+	probe_now();
+	assert_true(probe.is_usable);
+	assert_int_equal(run.bs.ops->caps & ~probe.caps, PORTPROF_CAP_KERNEL);
+	assert_non_null(strstr(probe.reason, "paranoid is 2"));
+	assert_non_null(strstr(probe.reason,
+	                       "sysctl kernel.perf_event_paranoid=1"));
+	assert_non_null(strstr(probe.reason, "setcap cap_perfmon"));
+}
+
+static void a_locked_distribution(void **state)
+{
+	(void)state;
+	for (int level = 3; level <= 4; level++) {
+		perf_sim_machine.is_privileged = false;
+		perf_sim_machine.paranoid = level;
+		expect_refusal(PORTPROF_E_DENIED, EACCES, "locked",
+		               "sysctl kernel.perf_event_paranoid=2");
+	}
+}
+
+static void a_filter_that_says_eperm(void **state)
+{
+	(void)state;
+	perf_sim_machine.syscall_error = EPERM;
+	perf_sim_machine.has_filter = true;
+	expect_refusal(PORTPROF_E_DENIED, EPERM, "seccomp",
+	               "--cap-add PERFMON");
+}
+
+/* ENOSYS of a kernel that has perf events: somebody stands between. */
+static void a_filter_that_says_enosys(void **state)
+{
+	(void)state;
+	perf_sim_machine.syscall_error = ENOSYS;
+	perf_sim_machine.has_filter = true;
+	expect_refusal(PORTPROF_E_DENIED, ENOSYS, "seccomp",
+	               "--cap-add PERFMON");
+}
+
+static void a_kernel_without_perf_events(void **state)
+{
+	(void)state;
+	perf_sim_machine.syscall_error = ENOSYS;
+	expect_refusal(PORTPROF_E_UNSUPPORTED, ENOSYS, "built without",
+	               "CONFIG_PERF_EVENTS");
+}
+
+static void a_security_module(void **state)
+{
+	(void)state;
+	/* The first two questions pass, the third is the first real one. */
+	perf_sim_fail(0, 3, 3);
+	expect_refusal(PORTPROF_E_DENIED, EACCES, "security module",
+	               "administrator");
+}
+
+static void old_kernels_lack_capabilities(void **state)
+{
+	(void)state;
+	perf_sim_machine.counters = 4;
+	perf_sim_machine.lacks_features = true;
+	probe_now();
+	assert_int_equal(run.bs.ops->caps & ~probe.caps,
+	                 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_TIME);
+}
+
+/* ---- events ---- */
+
+static void expect_words(portprof_status got, portprof_status status,
+                         int os_errno, const char *words)
+{
+	assert_int_equal(got, status);
+	assert_int_equal(run.why.status, status);
+	assert_int_equal(run.why.os_errno, os_errno);
+	assert_true(run.why.step[0] != '\0');
+	if (!strstr(run.why.words, words))
+		fail_msg("'%s' is not in: %s", words, run.why.words);
+}
+
+static void events_that_cannot_be(void **state)
+{
+	(void)state;
+	expect_words(run_add(&run, "cycles", 1000), PORTPROF_E_UNSUPPORTED,
+	             ENOENT, "cpu-clock and task-clock need none");
+	expect_words(run_add(&run, "task-clock:period=9999", 0),
+	             PORTPROF_E_INVALID, 0, "10000 ns");
+	expect_words(run_add(&run, "task-clock:precise=2", 1000),
+	             PORTPROF_E_UNSUPPORTED, 0, "precise");
+	expect_words(run_add(&run, "task-clock:cpu=1", 1000),
+	             PORTPROF_E_UNSUPPORTED, 0, "cpu=1");
+	perf_sim_machine.is_privileged = false;
+	expect_words(run_add(&run, "task-clock:k", 1000), PORTPROF_E_DENIED,
+	             EACCES, "kernel.perf_event_paranoid=1");
+	assert_int_equal(run.plan.event_count, 0);
+}
+
+/* A mode that was asked for is never taken away quietly. */
+static void only_what_was_not_asked_for_is_given_up(void **state)
+{
+	(void)state;
+	perf_sim_machine.is_privileged = false;
+	expect_words(run_add(&run, "task-clock:u:k", 1000), PORTPROF_E_DENIED,
+	             EACCES, "paranoid");
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_false(run.events[0].counts_kernel);
+	assert_non_null(strstr(run.events[0].description,
+	                       "kernel mode is not permitted"));
+}
+
+static void rates_above_the_kernels_limit(void **state)
+{
+	(void)state;
+	perf_sim_machine.rate_limit = 2000;
+	assert_int_equal(run_add(&run, "task-clock", 8000), PORTPROF_OK);
+	assert_int_equal(run.events[0].period, 500000);
+	perf_sim_machine.counters = 2;
+	assert_int_equal(run_add(&run, "cycles", 8000), PORTPROF_OK);
+	assert_int_equal(run.events[1].rate_hz, 2000);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_true(run_has_note(&run, "allows for 2000 samples a second, not "
+	                         "8000"));
+	assert_true(run_has_note(&run, "perf_event_max_sample_rate"));
+}
+
+/* ---- opening ---- */
+
+static void too_few_descriptors(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 63; i++)
+		perf_sim_thread(0);
+	perf_sim_machine.fd_limit = 32;
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	expect_words(run_open(&run), PORTPROF_E_LIMIT, EMFILE,
+	             "64 descriptors are needed");
+	assert_non_null(strstr(run.why.words, "limit of 32"));
+	assert_non_null(strstr(run.why.words, "ulimit -n"));
+}
+
+static void little_memory_to_lock(void **state)
+{
+	(void)state;
+	perf_sim_machine.is_privileged = false;
+	perf_sim_machine.lockable_bytes = 80 << 10;
+	assert_int_equal(run_add(&run, "task-clock", 4000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_true(perf_state_of(&run.bs)->ring_bytes <= 16 << 10);
+	assert_true(run_has_note(&run, "kernel.perf_event_mlock_kb"));
+	assert_true(run.bs.drain_every_ms < 250);
+}
+
+static void no_memory_to_lock(void **state)
+{
+	(void)state;
+	perf_sim_machine.is_privileged = false;
+	perf_sim_machine.lockable_bytes = 4096;
+	assert_int_equal(run_add(&run, "task-clock", 4000), PORTPROF_OK);
+	expect_words(run_open(&run), PORTPROF_E_LIMIT, EPERM,
+	             "kernel.perf_event_mlock_kb");
+	assert_non_null(strstr(run.why.words, "ulimit -l"));
+}
+
+static void processes_and_threads_that_are_not_there(void **state)
+{
+	(void)state;
+	run.plan.target = (struct ppi_target){ PPI_TARGET_PID, 4999999, 0,
+		                               false };
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	expect_words(run_open(&run), PORTPROF_E_NOTFOUND, ESRCH, "ended");
+	run.plan.target = (struct ppi_target){ PPI_TARGET_TID, 4999999,
+		                               4999999, false };
+	expect_words(run_open(&run), PORTPROF_E_NOTFOUND, ESRCH, "ended");
+	run.plan.target = (struct ppi_target){ PPI_TARGET_TID, 1, 1, true };
+	run.plan.follow_children = true;
+	expect_words(run_open(&run), PORTPROF_E_UNSUPPORTED, 0, "children");
+}
+
+static void sizes_asked_for_are_kept(void **state)
+{
+	(void)state;
+	run.plan.ring_bytes = 100000;
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_int_equal(perf_state_of(&run.bs)->ring_bytes, 128 << 10);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(all_is_well),
+		CASE(no_pmu),
+		CASE(an_ordinary_user),
+		CASE(a_locked_distribution),
+		CASE(a_filter_that_says_eperm),
+		CASE(a_filter_that_says_enosys),
+		CASE(a_kernel_without_perf_events),
+		CASE(a_security_module),
+		CASE(old_kernels_lack_capabilities),
+		CASE(events_that_cannot_be),
+		CASE(only_what_was_not_asked_for_is_given_up),
+		CASE(rates_above_the_kernels_limit),
+		CASE(too_few_descriptors),
+		CASE(little_memory_to_lock),
+		CASE(no_memory_to_lock),
+		CASE(processes_and_threads_that_are_not_there),
+		CASE(sizes_asked_for_are_kept),
+	};
+
+	return cmocka_run_group_tests_name("perf_refuse", tests, NULL, NULL);
+}
