@@ -181,3 +181,13 @@ portprof_status portprof_profile_set_cpu_time(portprof_profile *profile,
 	profile->origin.is_complete = 1;
 	return PORTPROF_OK;
 }
+
+portprof_status portprof_profile_set_duration(portprof_profile *profile,
+                                              uint64_t duration_ns)
+{
+	if (!profile)
+		return ppi_refuse_null("portprof_profile_set_duration",
+		                       "profile");
+	profile->origin.duration_ns = duration_ns;
+	return PORTPROF_OK;
+}

@@ -55,6 +55,11 @@ portprof_profile_merge(portprof_profile *into, const portprof_profile *from);
 PORTPROF_API portprof_status portprof_profile_set_cpu_time(
 	portprof_profile *profile, uint64_t cpu_time_ns);
 
+/* And how long it took: merging adds the times of its parts up, although they
+ * may have run side by side. */
+PORTPROF_API portprof_status portprof_profile_set_duration(
+	portprof_profile *profile, uint64_t duration_ns);
+
 /*
  * Write as one aggregated portion, to a new file renamed over `path`: on any
  * failure what was there is untouched. E_INVALID for a folder, pipe or

@@ -138,6 +138,12 @@ static void cpu_time_told_afterwards_is_accounted_for(void **state)
 	assert_closed(cpu);
 	assert_int_equal(portprof_profile_set_cpu_time(NULL, 1),
 	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_set_duration(profile, 777),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_profile_origin_get(profile)->duration_ns,
+	                 777);
+	assert_int_equal(portprof_profile_set_duration(NULL, 1),
+	                 PORTPROF_E_INVALID);
 	portprof_profile_free(profile);
 }
 
