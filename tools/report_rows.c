@@ -89,50 +89,24 @@ static void place_of(const portprof_profile *profile,
 	place->build_id = mapping->build_id;
 }
 
-/*
- * Locations that only callers have are return addresses. One address may be
- * both, a leaf by an interrupt just after the call; then it is taken as it is.
- */
-static unsigned char *mark_leaves(const portprof_profile *profile)
-{
-	size_t count = portprof_profile_location_count(profile);
-	unsigned char *is_leaf = calloc(count + 1, 1);
-	const portprof_profile_sample *sample;
-
-	if (!is_leaf)
-		return NULL;
-	for (size_t i = 0;
-	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
-		if (sample->depth)
-			is_leaf[sample->locations[0]] = 1;
-	return is_leaf;
-}
-
 struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
                                             struct ppi_symbols *symbols)
 {
 	size_t count = portprof_profile_location_count(profile);
 	struct ppi_symbols_name *names = calloc(count + 1, sizeof(*names));
-	unsigned char *is_leaf = mark_leaves(profile);
 
-	for (size_t i = 0; names && is_leaf && i < count; i++) {
+	for (size_t i = 0; names && i < count; i++) {
 		const portprof_profile_location *location =
 			portprof_profile_location_get(profile, i);
 		struct ppi_symbols_place place;
 
 		place_of(profile, location, &place);
-		place.is_return = !is_leaf[i];
 		if (location->function[0])
 			ppi_symbols_given(symbols, &place, location->function,
 			                  &names[i]);
 		else
 			ppi_symbols_find(symbols, &place, &names[i]);
 	}
-	if (!is_leaf) {
-		free(names);
-		names = NULL;
-	}
-	free(is_leaf);
 	return names;
 }
 

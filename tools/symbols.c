@@ -281,7 +281,7 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       struct ppi_symbols_name *name)
 {
-	uint64_t address = place->address - (place->is_return ? 1 : 0);
+	uint64_t address = place->address;
 	const struct module *module;
 
 	memset(name, 0, sizeof(*name));

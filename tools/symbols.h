@@ -17,7 +17,6 @@ struct ppi_symbols;
 /* Where an address lay when it was recorded. */
 struct ppi_symbols_place {
 	uint64_t address;
-	bool is_return;      /* after a call: the call itself is looked up */
 	bool has_mapping;    /* the rest is known */
 	uint64_t map_start, map_offset;
 	const char *path;     /* "" unknown */
