@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The object that LD_PRELOAD brings into a program: profiles each of its
+ * processes into a file, as $PORTPROF says, and is otherwise not there.
+ *
+ * It writes to no stream of the program but one line to stderr when it cannot
+ * profile; the program then runs on as if nothing had happened.
+ */
+#include "config.h"
+
+#include "tools/preload/preload.h"
+#include <portprof.h>
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_OUTPUT "portprof.pb.gz"
+
+/* The one session of this process. `owner` is whose it is: a vfork child has
+ * the same memory and another number. */
+static struct {
+	struct ppi_preload_settings settings;
+	portprof_session *session;
+	pid_t owner;
+} self;
+
+static void say(const char *words)
+{
+	char line[1100];
+	int length = snprintf(line, sizeof(line), "portprof: %s is not "
+	                      "profiled: %s\n", "this process", words);
+
+	if (length > (int)sizeof(line) - 1)
+		length = (int)sizeof(line) - 1;
+	if (length > 0 && write(2, line, (size_t)length) < 0)
+		return; /* there is nobody to tell */
+}
+
+static void say_failure(void)
+{
+	say(portprof_last_diag()->words);
+}
+
+static portprof_config *configure(void)
+{
+	portprof_config *config = portprof_config_new();
+	char *path = ppi_preload_path(self.settings.output, getpid());
+	bool is_good = config && path;
+
+	if (!is_good)
+		say("out of memory");
+	/* children have this object too, and a session of their own */
+	is_good = is_good &&
+	          portprof_config_load_text(config, "PORTPROF",
+	                                    self.settings.lines,
+	                                    NULL) == PORTPROF_OK &&
+	          portprof_config_set_children(config, 0) == PORTPROF_OK &&
+	          portprof_config_write_to(config, path) == PORTPROF_OK;
+	if (!is_good && config && path)
+		say_failure();
+	free(path);
+	if (is_good)
+		return config;
+	portprof_config_free(config);
+	return NULL;
+}
+
+static void begin(void)
+{
+	portprof_config *config = configure();
+
+	if (!config)
+		return;
+	if (portprof_session_open(config, &self.session)) {
+		say_failure();
+		self.session = NULL;
+	} else if (portprof_session_start(self.session)) {
+		say_failure();
+		portprof_session_close(self.session);
+		self.session = NULL;
+	}
+	self.owner = getpid();
+	portprof_config_free(config);
+}
+
+bool ppi_preload_is_active(void)
+{
+	return self.session && self.owner == getpid();
+}
+
+void ppi_preload_finish(void)
+{
+	portprof_session *session = self.session;
+
+	if (!ppi_preload_is_active())
+		return;
+	self.session = NULL;
+	if (portprof_session_close(session))
+		say_failure();
+}
+
+/* The parent's session is a dead copy here. */
+static void after_fork_in_child(void)
+{
+	if (self.session)
+		portprof_session_close(self.session);
+	self.session = NULL;
+	if (self.settings.children)
+		begin();
+}
+
+/*
+ * What processes of this one will find in their environment: nothing when
+ * they are not wanted, and never the name of the file that this one writes.
+ */
+static void prepare_heirs(const char *text)
+{
+	size_t bytes = strlen(text) + strlen(self.settings.output) + 32;
+	char *heirs;
+
+	if (!self.settings.children) {
+		unsetenv("PORTPROF");
+		return;
+	}
+	if (ppi_preload_is_unique(self.settings.output))
+		return;
+	heirs = malloc(bytes);
+	if (!heirs)
+		return;
+	/* the last output counts */
+	snprintf(heirs, bytes, "%s;output=%s.%%p", text,
+	         self.settings.output);
+	setenv("PORTPROF", heirs, 1);
+	free(heirs);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+	const char *text = getenv("PORTPROF");
+
+	if (!text || !text[0])
+		return;
+	if (!ppi_preload_parse(text, &self.settings)) {
+		say("out of memory");
+		return;
+	}
+	if (!self.settings.output)
+		self.settings.output = strdup(DEFAULT_OUTPUT);
+	if (!self.settings.output)
+		return;
+	begin();
+	prepare_heirs(text);
+	/* after the library's own handlers, which run in this order too */
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+	ppi_preload_finish();
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the preloaded object share. */
+#ifndef PPI_PRELOAD_H
+#define PPI_PRELOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* The settings of $PORTPROF, taken apart. Strings are allocated. */
+struct ppi_preload_settings {
+	char *lines;    /* one "key = value" a line, without output */
+	char *output;   /* pattern; NULL: not given */
+	bool children;  /* profile processes that this one creates */
+};
+
+/* False when out of memory; `text` is not changed. */
+bool ppi_preload_parse(const char *text, struct ppi_preload_settings *out);
+void ppi_preload_settings_free(struct ppi_preload_settings *settings);
+
+/*
+ * The path of a pattern: %p is the process's number, %n a number that grows
+ * with time, %% a percent sign. To be freed; NULL when out of memory.
+ */
+char *ppi_preload_path(const char *pattern, pid_t pid);
+
+/* Whether all processes get a path of their own. */
+bool ppi_preload_is_unique(const char *pattern);
+
+/* Whether this process is being measured, and not merely one that shares the
+ * memory of such a one. */
+bool ppi_preload_is_active(void);
+
+/* Stop measuring this process and finish its file. Nothing in a child that
+ * shares its parent's memory. */
+void ppi_preload_finish(void);
+
+#endif

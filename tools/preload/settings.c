@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* $PORTPROF taken apart: key=value;key=value. */
+#include "config.h"
+
+#include "tools/preload/preload.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool is_key(const char *text, size_t length, const char *key)
+{
+	return length == strlen(key) && strncmp(text, key, length) == 0;
+}
+
+static bool is_no(const char *value, size_t length)
+{
+	return is_key(value, length, "no") || is_key(value, length, "0") ||
+	       is_key(value, length, "false") || is_key(value, length, "off");
+}
+
+/* Take one "key=value" of `length` bytes; everything that is not meant for
+ * the object itself becomes a line for the library, which says what is wrong
+ * with it. */
+static bool take_part(const char *part, size_t length,
+                      struct ppi_preload_settings *out)
+{
+	const char *equals = memchr(part, '=', length);
+	size_t key = equals ? (size_t)(equals - part) : length;
+	size_t used = strlen(out->lines);
+
+	if (length == 0)
+		return true;
+	if (equals && is_key(part, key, "output")) {
+		free(out->output);
+		out->output = strndup(equals + 1, length - key - 1);
+		return out->output != NULL;
+	}
+	if (equals && is_key(part, key, "children")) {
+		out->children = !is_no(equals + 1, length - key - 1);
+		return true;
+	}
+	memcpy(out->lines + used, part, length);
+	memcpy(out->lines + used + length, "\n", 2);
+	return true;
+}
+
+bool ppi_preload_parse(const char *text, struct ppi_preload_settings *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->children = true;
+	out->lines = calloc(1, strlen(text) + 2);
+	if (!out->lines)
+		return false;
+	while (*text) {
+		size_t length = strcspn(text, ";\n");
+
+		if (!take_part(text, length, out)) {
+			ppi_preload_settings_free(out);
+			return false;
+		}
+		text += length;
+		text += *text != '\0';
+	}
+	return true;
+}
+
+void ppi_preload_settings_free(struct ppi_preload_settings *settings)
+{
+	free(settings->lines);
+	free(settings->output);
+	memset(settings, 0, sizeof(*settings));
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+char *ppi_preload_path(const char *pattern, pid_t pid)
+{
+	size_t bytes = strlen(pattern) * 20 + 1, used = 0;
+	char *path = malloc(bytes);
+
+	while (path && *pattern) {
+		char letter = pattern[0] == '%' ? pattern[1] : '\0';
+
+		if (letter == 'p')
+			used += (size_t)snprintf(path + used, bytes - used,
+			                         "%ld", (long)pid);
+		else if (letter == 'n')
+			used += (size_t)snprintf(path + used, bytes - used,
+			                         "%016llx",
+			                         (unsigned long long)now_ns());
+		else
+			path[used++] = *pattern;
+		if (letter == 'p' || letter == 'n' || letter == '%')
+			pattern++;
+		pattern++;
+	}
+	if (path)
+		path[used] = '\0';
+	return path;
+}
+
+bool ppi_preload_is_unique(const char *pattern)
+{
+	for (; *pattern; pattern++)
+		if (pattern[0] == '%' && pattern[1] == '%')
+			pattern++;
+		else if (pattern[0] == '%' && pattern[1] == 'p')
+			return true;
+	return false;
+}
