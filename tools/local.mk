@@ -4,6 +4,19 @@
 # All but main(), so that tests can link it.
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
+	tools/launch.c \
+	tools/launch.h \
+	tools/launch_find.c \
+	tools/parts.c \
+	tools/parts.h \
+	tools/preload_why.c \
+	tools/record.c \
+	tools/record.h \
+	tools/record_options.c \
+	tools/record_outside.c \
+	tools/record_preload.c \
+	tools/record_say.c \
+	tools/report.c \
 	tools/report.h \
 	tools/report_rows.c \
 	tools/report_rows.h \
@@ -13,6 +26,7 @@ libportprof_tools_la_SOURCES = \
 	tools/selftest.h \
 	tools/selftest_run.c \
 	tools/selftest_tap.c \
+	tools/settings.c \
 	tools/symbols.c \
 	tools/symbols.h \
 	tools/symbols_demangle.c \
@@ -54,3 +68,24 @@ endif
 
 portprof_SOURCES += \
 	tools/portprof.c
+
+### The object that is loaded into programs
+
+if PROFILE_FILE
+pkglib_LTLIBRARIES += libportprof-preload.la
+endif
+# Not hidden: its map says what is seen.
+libportprof_preload_la_SOURCES = \
+	compat/exec/exec_wrap.c \
+	tools/preload/exit.c \
+	tools/preload/preload.c \
+	tools/preload/preload.h \
+	tools/preload/settings.c \
+	tools/preload/signals.c
+libportprof_preload_la_LIBADD = $(PRELOAD_LIBS)
+libportprof_preload_la_LDFLAGS = $(PRELOAD_LINK)
+if HAVE_VERSION_SCRIPT
+libportprof_preload_la_LDFLAGS += \
+	$(PP_VERSION_FLAG),$(srcdir)/tools/preload/preload.map
+endif
+EXTRA_DIST += tools/preload/preload.map

@@ -1,17 +1,94 @@
 /* SPDX-License-Identifier: MIT */
 /* The portprof command: picks the verb and hands over to its file. */
+#include "config.h"
+
+#include <portprof.h>
+
+#include "tools/tools.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include <portprof.h>
+struct verb {
+	const char *name, *summary;
+	int (*run)(int argc, char **argv);
+};
+
+static const struct verb verbs[] = {
+	{ "record", "run a command and write where its time goes",
+	  ppi_record_main },
+	{ "report", "show the hot functions of a profile", ppi_report_main },
+};
+
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+
+static void print_help(void)
+{
+	printf("usage: portprof VERB [OPTION...]\n\n");
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		printf("  %-10s %s\n", verbs[i].name, verbs[i].summary);
+	printf("\nportprof VERB --help tells more; portprof --version -v says "
+	       "what is built in.\n\n"
+	       "A first profile:\n"
+	       "  portprof record -F 1000 -- COMMAND\n"
+	       "  portprof report\n");
+}
+
+static void print_row(const char *name, const char *answer, const char *gives)
+{
+	if (strncmp(answer, "no", 2) == 0)
+		printf("  %-20s %s; without it: %s\n", name, answer, gives);
+	else
+		printf("  %-20s %s\n", name, answer);
+}
+
+static void print_version(bool is_verbose)
+{
+	printf("portprof %s\n", portprof_version());
+	if (!is_verbose)
+		return;
+#define ROW(name, answer, gives) print_row(name, answer, gives);
+	PPI_BUILD_TABLE(ROW)
+#undef ROW
+}
+
+static int unknown_verb(const char *name)
+{
+	char known[256] = "";
+
+	for (size_t i = 0; i < VERB_COUNT; i++) {
+		size_t used = strlen(known);
+
+		snprintf(known + used, sizeof(known) - used, "%s%s",
+		         i ? ", " : "", verbs[i].name);
+	}
+	return ppi_say_usage(PPI_EXIT_USAGE, NULL,
+	                     "'%s' is not a verb; there are: %s", name, known);
+}
+
+static bool is_verbose_flag(const char *word)
+{
+	return strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0;
+}
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-		printf("portprof %s\n", portprof_version());
-		return 0;
+	const char *word = argc > 1 ? argv[1] : "";
+
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		print_version(argc > 2 && is_verbose_flag(argv[2]));
+		return PPI_EXIT_OK;
 	}
-	fprintf(stderr, "usage: portprof --version\n");
-	return 2;
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+	    strcmp(word, "help") == 0) {
+		print_help();
+		return PPI_EXIT_OK;
+	}
+	if (argc < 2)
+		return ppi_say_usage(PPI_EXIT_USAGE, NULL,
+		                     "say what to do: record or report");
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		if (strcmp(word, verbs[i].name) == 0)
+			return verbs[i].run(argc - 1, argv + 1);
+	return unknown_verb(word);
 }

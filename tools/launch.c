@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the command that is measured, and waiting for it. */
+#include "config.h"
+
+#include "tools/launch.h"
+
+#include "tools/tools.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- signals ---- */
+
+static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
+	                      SIGUSR2 };
+enum { CAUGHT_COUNT = sizeof(caught) / sizeof(caught[0]) };
+
+/* The child that signals are passed to; 0: none. Written while it cannot have
+ * been reaped, so that the number is never another process's. */
+static volatile sig_atomic_t signalled_child;
+
+/* One that came before there was a child. */
+static volatile sig_atomic_t early_signal;
+
+/*
+ * Reaches kill() only. A terminal sends its signals to the whole foreground
+ * group, the child included: those have si_code SI_KERNEL (sigaction(2)), and
+ * need no passing on.
+ */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	int kept = errno;
+
+	(void)context;
+#ifdef SI_KERNEL
+	if (info->si_code == SI_KERNEL && signalled_child > 0)
+		return;
+#else
+	(void)info;
+#endif
+	if (signalled_child > 0)
+		kill((pid_t)signalled_child, number);
+	else
+		early_signal = number;
+	errno = kept;
+}
+
+void ppi_catch_signals(void)
+{
+	struct sigaction action = { .sa_sigaction = pass_on,
+		                    .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction now;
+
+	sigemptyset(&action.sa_mask);
+	for (int i = 0; i < CAUGHT_COUNT; i++) {
+		/* nohup(1) had it ignored: it stays so, here and there */
+		if (sigaction(caught[i], NULL, &now) == 0 &&
+		    now.sa_handler == SIG_IGN)
+			continue;
+		sigaction(caught[i], &action, NULL);
+	}
+}
+
+/* The child, until it executes the command, dies of them as the command
+ * would. */
+static void stop_catching(void)
+{
+	struct sigaction now;
+
+	for (int i = 0; i < CAUGHT_COUNT; i++)
+		if (sigaction(caught[i], NULL, &now) == 0 &&
+		    now.sa_flags & SA_SIGINFO)
+			signal(caught[i], SIG_DFL);
+}
+
+/* ---- the child ---- */
+
+static void close_pipes(int go[2], int error[2])
+{
+	for (int i = 0; i < 2; i++) {
+		if (go[i] >= 0)
+			close(go[i]);
+		if (error[i] >= 0)
+			close(error[i]);
+	}
+}
+
+static bool make_pipe(int ends[2])
+{
+	if (pipe(ends) != 0) {
+		ends[0] = ends[1] = -1;
+		return false;
+	}
+	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+	fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+	return true;
+}
+
+/* What the child is to execute. */
+struct plan {
+	const char *program;
+	char *const *command, *const *environment;
+	char **script; /* the shell's arguments, should it be a script without
+	                * "#!" (execvp(3) does the same); NULL: it is none */
+};
+
+/* Only what is safe after a fork from a program with threads. */
+static void run_child(int go, int error, const struct plan *plan)
+{
+	char byte;
+	ssize_t got;
+	int number;
+
+	stop_catching();
+	do
+		got = read(go, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(PPI_EXIT_RECORD);
+	execve(plan->program, plan->command, plan->environment);
+	if (errno == ENOEXEC && plan->script)
+		execve(plan->script[0], plan->script, plan->environment);
+	number = errno;
+	got = write(error, &number, sizeof(number));
+	_exit(got == sizeof(number) ? PPI_EXIT_NOT_FOUND : PPI_EXIT_RECORD);
+}
+
+static char **script_of(const char *program, char *const *command)
+{
+	size_t count = 0;
+	char **script;
+
+	if (ppi_is_elf(program))
+		return NULL;
+	while (command[count])
+		count++;
+	script = calloc(count + 2, sizeof(*script));
+	if (!script)
+		return NULL;
+	script[0] = (char *)(uintptr_t)"/bin/sh";
+	script[1] = (char *)(uintptr_t)program;
+	for (size_t i = 1; i < count; i++)
+		script[i + 1] = command[i];
+	return script;
+}
+
+bool ppi_child_start(struct ppi_child *child, const char *program,
+                     char *const *command, char *const *environment)
+{
+	struct plan plan = {
+		.program = program,
+		.command = command,
+		.environment = environment ? environment : environ,
+		.script = script_of(program, command),
+	};
+	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
+
+	child->pid = -1;
+	if (make_pipe(go) && make_pipe(error))
+		child->pid = fork();
+	if (child->pid < 0) {
+		ppi_say("cannot start a process: %s", strerror(errno));
+		close_pipes(go, error);
+		free(plan.script);
+		return false;
+	}
+	if (child->pid == 0) {
+		close(go[1]);
+		run_child(go[0], error[1], &plan);
+	}
+	close(go[0]);
+	close(error[1]);
+	free(plan.script);
+	child->go_fd = go[1];
+	child->error_fd = error[0];
+	signalled_child = (sig_atomic_t)child->pid;
+	return true;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void reap(struct ppi_child *child)
+{
+	signalled_child = 0;
+	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+void ppi_child_cancel(struct ppi_child *child)
+{
+	close(child->go_fd);
+	close(child->error_fd);
+	reap(child);
+}
+
+static int say_exec_error(const char *name, int error)
+{
+	ppi_say("cannot execute '%s': %s", name, strerror(error));
+	return error == ENOENT || error == ENOTDIR ? PPI_EXIT_NOT_FOUND
+	                                           : PPI_EXIT_CANNOT_RUN;
+}
+
+int ppi_child_release(struct ppi_child *child, const char *name)
+{
+	int error = 0;
+	ssize_t got;
+
+	if (early_signal) {
+		ppi_child_cancel(child);
+		return 128 + (int)early_signal;
+	}
+	child->released_ns = now_ns();
+	got = write(child->go_fd, "", 1);
+	close(child->go_fd);
+	if (got == 1)
+		do /* the pipe closes without a word when exec succeeds */
+			got = read(child->error_fd, &error, sizeof(error));
+		while (got < 0 && errno == EINTR);
+	close(child->error_fd);
+	if (got == 0)
+		return 0;
+	reap(child);
+	return say_exec_error(name, error ? error : EPIPE);
+}
+
+static uint64_t time_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000u +
+	       (uint64_t)time.tv_usec * 1000u;
+}
+
+/* Reaping frees the number, so signals must not be sent to it from then on:
+ * wait first without reaping. */
+void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
+{
+	struct rusage usage = { 0 };
+	siginfo_t info;
+	int status = 0;
+
+	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 &&
+	       errno == EINTR)
+		;
+	signalled_child = 0;
+	while (wait4(child->pid, &status, 0, &usage) < 0 && errno == EINTR)
+		;
+	end->duration_ns = now_ns() - child->released_ns;
+	end->cpu_time_ns = time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
+	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	end->exit_status = end->signal ? 128 + end->signal
+	                               : WEXITSTATUS(status);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the command that is measured, and waiting for it. */
+#ifndef PPI_LAUNCH_H
+#define PPI_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ppi_child {
+	pid_t pid;
+	int go_fd;    /* a byte written here lets it execute the command */
+	int error_fd; /* its errno comes here when that fails */
+	uint64_t released_ns; /* CLOCK_MONOTONIC */
+};
+
+/* How it ended. */
+struct ppi_end {
+	int exit_status;      /* 128 + signal when it was killed by one */
+	int signal;           /* 0: it ended by itself */
+	uint64_t cpu_time_ns; /* user and system, waited-for children too */
+	uint64_t duration_ns; /* since it was released */
+};
+
+/* Whether a file is a program of the system's own form: if that is refused, it
+ * is no script for the shell either. */
+bool ppi_is_elf(const char *path);
+
+/*
+ * The file that execvp would run: 0 and *path (to be freed), or the exit
+ * status 126 or 127 after words about it. Looks no further than the file and,
+ * of a script, its interpreter.
+ */
+int ppi_find_program(const char *name, char **path);
+
+/* Fork a child that waits before it executes `program` with the arguments of
+ * `command`. `environment` NULL means this process's own. False with words. */
+bool ppi_child_start(struct ppi_child *child, const char *program,
+                     char *const *command, char *const *environment);
+
+/* Let it go: 0, or the exit status 126 or 127 after words. */
+int ppi_child_release(struct ppi_child *child, const char *name);
+
+/* End a child that was not released. */
+void ppi_child_cancel(struct ppi_child *child);
+
+/*
+ * Wait until it has ended. Signals that end programs are from now on passed
+ * to the child, unless a terminal has sent it them already, and do not end
+ * this process, so that it can finish its files.
+ */
+void ppi_child_wait(struct ppi_child *child, struct ppi_end *end);
+
+/* Call before the child is started: from now on the signals go to it. */
+void ppi_catch_signals(void);
+
+#endif

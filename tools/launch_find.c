@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Which file a command is, and whether it can be executed: found out before
+ * anything else happens, so that a mistyped name touches no profile. */
+#include "config.h"
+
+#include "tools/launch.h"
+
+#include "tools/tools.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 0, or the errno that execve would give for this path. */
+static int check_file(const char *path)
+{
+	struct stat at;
+
+	if (stat(path, &at) != 0)
+		return errno;
+	if (S_ISDIR(at.st_mode))
+		return EISDIR;
+	if (access(path, X_OK) != 0)
+		return errno;
+	return 0;
+}
+
+bool ppi_is_elf(const char *path)
+{
+	char magic[4] = "";
+	FILE *file = fopen(path, "re");
+	size_t got = file ? fread(magic, 1, sizeof(magic), file) : 0;
+
+	if (file)
+		fclose(file);
+	return got == sizeof(magic) && memcmp(magic, "\177ELF", 4) == 0;
+}
+
+/* Whether the interpreter that a script names is there; 0 or an errno, and
+ * the interpreter's name. */
+static int check_interpreter(const char *path, char *interpreter,
+                             size_t bytes)
+{
+	char line[256];
+	FILE *file = fopen(path, "re");
+	size_t got = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
+	char *name;
+
+	if (file)
+		fclose(file);
+	line[got] = '\0';
+	if (strncmp(line, "#!", 2) != 0)
+		return 0;
+	name = line + 2 + strspn(line + 2, " \t");
+	name[strcspn(name, " \t\r\n")] = '\0';
+	snprintf(interpreter, bytes, "%s", name);
+	return check_file(name);
+}
+
+/* As execvp(3) searches: the first that can be executed; what cannot is
+ * remembered, for a better message than "not found". */
+static char *search(const char *name, int *error)
+{
+	const char *path = getenv("PATH");
+	size_t bytes = (path ? strlen(path) : 32) + strlen(name) + 2;
+	char *full = malloc(bytes);
+
+	*error = ENOENT;
+	if (!path)
+		path = "/usr/local/bin:/bin:/usr/bin";
+	while (full && *path) {
+		size_t length = strcspn(path, ":");
+		int now;
+
+		snprintf(full, bytes, "%.*s%s%s", (int)length, path,
+		         length ? "/" : "", name);
+		now = check_file(full);
+		if (now == 0) {
+			*error = 0;
+			return full;
+		}
+		if (now == EACCES)
+			*error = now;
+		path += length;
+		path += *path == ':';
+	}
+	free(full);
+	return NULL;
+}
+
+static int refuse(const char *name, int error, const char *interpreter)
+{
+	if (interpreter[0]) {
+		ppi_say("cannot run '%s': its first line names '%s': %s", name,
+		        interpreter, strerror(error));
+		return PPI_EXIT_CANNOT_RUN;
+	}
+	if (error == ENOENT || error == ENOTDIR) {
+		ppi_say("there is no command '%s'%s", name,
+		        strchr(name, '/') ? "" : " in $PATH");
+		return PPI_EXIT_NOT_FOUND;
+	}
+	ppi_say("cannot run '%s': %s%s", name, strerror(error),
+	        error == EACCES ? "; is it executable (chmod +x)?" : "");
+	return PPI_EXIT_CANNOT_RUN;
+}
+
+int ppi_find_program(const char *name, char **path)
+{
+	char interpreter[256] = "";
+	int error;
+	char *found;
+
+	if (strchr(name, '/')) {
+		error = check_file(name);
+		found = error ? NULL : strdup(name);
+	} else {
+		found = search(name, &error);
+	}
+	if (!found)
+		return refuse(name, error ? error : ENOMEM, "");
+	error = check_interpreter(found, interpreter, sizeof(interpreter));
+	if (error) {
+		free(found);
+		return refuse(name, error, interpreter);
+	}
+	*path = found;
+	return 0;
+}

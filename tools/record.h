@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of portprof record share. */
+#ifndef PPI_RECORD_H
+#define PPI_RECORD_H
+
+#include <portprof.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One setting as a configuration file would have it. */
+struct ppi_setting {
+	char *key, *value;
+};
+
+/* What the user wants, from configuration file and command line. */
+struct ppi_record_options {
+	const char *events[64]; /* of -e, each perhaps a list */
+	size_t event_count;
+	const char *frequency, *period, *backend, *chains, *children;
+	const char *config_path, *set_name;
+	const char *output;     /* NULL: not given */
+	bool is_quiet;
+	char **command;         /* NULL-terminated */
+};
+
+struct ppi_settings {
+	struct ppi_setting *list;
+	size_t count;
+	char *output; /* the path to write to */
+};
+
+/* -1: go on; else the exit status, words are said. */
+int ppi_record_read_options(int argc, char **argv,
+                            struct ppi_record_options *options);
+
+/* The effective settings: file first, command line over it. False with words
+ * when one is not valid. */
+bool ppi_settings_read(const struct ppi_record_options *options,
+                       struct ppi_settings *settings);
+void ppi_settings_free(struct ppi_settings *settings);
+
+/* The value of a setting; NULL when there is none. */
+const char *ppi_settings_get(const struct ppi_settings *settings,
+                             const char *key);
+
+/* A new config that has them, but no output and no target; NULL with words. */
+portprof_config *ppi_settings_config(const struct ppi_settings *settings);
+
+/* All as "key=value;...", with `path` as the output; NULL when out of memory.
+ * To be freed. */
+char *ppi_settings_text(const struct ppi_settings *settings,
+                        const char *path);
+
+/* One recording. */
+struct ppi_record {
+	struct ppi_record_options options;
+	struct ppi_settings settings;
+	char *program; /* the file that will be executed */
+};
+
+/*
+ * The two ways, in record_outside.c and record_preload.c: by a session of
+ * this process on the command's, or by an object loaded into it. Both return
+ * the exit status; -1 from the first means that nothing was run and the
+ * thread's diagnostic says why.
+ */
+int ppi_record_outside(const struct ppi_record *record);
+int ppi_record_preload(const struct ppi_record *record);
+
+/* The last words: what was measured, or why nothing was, and what to do. */
+void ppi_say_summary(const struct ppi_record *record, const char *backend,
+                     const portprof_event_info *event,
+                     const portprof_stats *stats);
+
+/* Why a program cannot have been preloaded, by its file; NULL if nothing
+ * there speaks against it. */
+const char *ppi_why_not_preloaded(const char *program);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The effective settings of a recording: those of the configuration file, and
+ * over them those of the command line. They are kept as text, because the
+ * same text goes to the library here and, through the environment, to the
+ * preloaded object in another process.
+ */
+#include "config.h"
+
+#include "tools/record.h"
+
+#include "tools/tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_BYTES = 4096 };
+
+static bool add_setting(struct ppi_settings *settings, const char *key,
+                        const char *value, size_t length)
+{
+	struct ppi_setting *grown =
+		realloc(settings->list, (settings->count + 1) * sizeof(*grown));
+	struct ppi_setting *setting;
+
+	if (!grown)
+		return false;
+	settings->list = grown;
+	setting = &grown[settings->count];
+	setting->key = strdup(key);
+	setting->value = strndup(value, length);
+	settings->count++;
+	return setting->key && setting->value;
+}
+
+static bool add_text(struct ppi_settings *settings, const char *key,
+                     const char *value)
+{
+	return add_setting(settings, key, value, strlen(value));
+}
+
+/* What the file says of one key: all values of a list. */
+static bool copy_from_file(const portprof_config *file, const char *key,
+                           struct ppi_settings *settings)
+{
+	char value[VALUE_BYTES];
+
+	for (size_t i = 0; portprof_config_get(file, key, i, value,
+	                                       sizeof(value)) == PORTPROF_OK;
+	     i++)
+		if (!add_text(settings, key, value))
+			return false;
+	return true;
+}
+
+/* The command line's value if there is one, else the file's. */
+static bool take(const portprof_config *file, const char *key,
+                 const char *given, struct ppi_settings *settings)
+{
+	return given ? add_text(settings, key, given)
+	             : copy_from_file(file, key, settings);
+}
+
+/* "-e a,b -e c": no event string has a comma in it. */
+static bool take_events(const portprof_config *file,
+                        const struct ppi_record_options *options,
+                        struct ppi_settings *settings)
+{
+	for (size_t i = 0; i < options->event_count; i++) {
+		const char *text = options->events[i];
+
+		for (;;) {
+			size_t length = strcspn(text, ",");
+
+			if (!add_setting(settings, "event", text, length))
+				return false;
+			if (text[length] == '\0')
+				break;
+			text += length + 1;
+		}
+	}
+	return options->event_count ||
+	       copy_from_file(file, "event", settings);
+}
+
+/* A rate and a period replace each other: what is given wins over both of
+ * the file's. */
+static bool take_rate(const portprof_config *file,
+                      const struct ppi_record_options *options,
+                      struct ppi_settings *settings)
+{
+	if (options->frequency)
+		return add_text(settings, "frequency", options->frequency);
+	if (options->period)
+		return add_text(settings, "period", options->period);
+	return copy_from_file(file, "frequency", settings) &&
+	       copy_from_file(file, "period", settings);
+}
+
+static bool take_output(const portprof_config *file,
+                        const struct ppi_record_options *options,
+                        struct ppi_settings *settings)
+{
+	char value[VALUE_BYTES] = PPI_DEFAULT_OUTPUT;
+
+	if (options->output)
+		settings->output = strdup(options->output);
+	else if (portprof_config_get(file, "output", 0, value, sizeof(value)))
+		settings->output = strdup(PPI_DEFAULT_OUTPUT);
+	else
+		settings->output = strdup(value);
+	return settings->output != NULL;
+}
+
+static bool take_all(const portprof_config *file,
+                     const struct ppi_record_options *options,
+                     struct ppi_settings *settings)
+{
+	return take_events(file, options, settings) &&
+	       take_rate(file, options, settings) &&
+	       take(file, "backend", options->backend, settings) &&
+	       take(file, "callchain", options->chains, settings) &&
+	       take(file, "children", options->children, settings) &&
+	       take(file, "ring", NULL, settings) &&
+	       take_output(file, options, settings);
+}
+
+/* A file that nobody named need not be there. */
+static bool load_file(portprof_config *file,
+                      const struct ppi_record_options *options)
+{
+	portprof_status status;
+
+	/* record follows children unless a file or --no-inherit says no */
+	portprof_config_set_children(file, 1);
+	status = portprof_config_load(file, options->config_path,
+	                              options->set_name);
+	if (status == PORTPROF_OK)
+		return true;
+	if (status == PORTPROF_E_NOTFOUND && !options->config_path &&
+	    !options->set_name)
+		return true;
+	ppi_say_failure(NULL);
+	return false;
+}
+
+bool ppi_settings_read(const struct ppi_record_options *options,
+                       struct ppi_settings *settings)
+{
+	portprof_config *file = portprof_config_new(), *checked = NULL;
+	bool is_good = false;
+
+	if (file && load_file(file, options)) {
+		if (take_all(file, options, settings))
+			checked = ppi_settings_config(settings);
+		else
+			ppi_say("out of memory");
+	}
+	is_good = checked != NULL;
+	portprof_config_free(checked);
+	portprof_config_free(file);
+	return is_good;
+}
+
+void ppi_settings_free(struct ppi_settings *settings)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		free(settings->list[i].key);
+		free(settings->list[i].value);
+	}
+	free(settings->list);
+	free(settings->output);
+	memset(settings, 0, sizeof(*settings));
+}
+
+portprof_config *ppi_settings_config(const struct ppi_settings *settings)
+{
+	portprof_config *config = portprof_config_new();
+
+	if (!config) {
+		ppi_say("out of memory");
+		return NULL;
+	}
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct ppi_setting *setting = &settings->list[i];
+
+		if (portprof_config_set(config, setting->key,
+		                        setting->value)) {
+			ppi_say_failure(NULL);
+			portprof_config_free(config);
+			return NULL;
+		}
+	}
+	return config;
+}
+
+const char *ppi_settings_get(const struct ppi_settings *settings,
+                             const char *key)
+{
+	for (size_t i = 0; i < settings->count; i++)
+		if (strcmp(settings->list[i].key, key) == 0)
+			return settings->list[i].value;
+	return NULL;
+}
+
+char *ppi_settings_text(const struct ppi_settings *settings, const char *path)
+{
+	size_t bytes = strlen(path) + 16, used;
+	char *text;
+
+	for (size_t i = 0; i < settings->count; i++)
+		bytes += strlen(settings->list[i].key) +
+		         strlen(settings->list[i].value) + 2;
+	text = malloc(bytes);
+	if (!text)
+		return NULL;
+	used = (size_t)snprintf(text, bytes, "output=%s", path);
+	for (size_t i = 0; i < settings->count; i++)
+		used += (size_t)snprintf(text + used, bytes - used, ";%s=%s",
+		                         settings->list[i].key,
+		                         settings->list[i].value);
+	return text;
+}
