@@ -2,4 +2,12 @@
 # examples/: programs that use the library as a user would; built by make.
 # They include <portprof.h> only and link libportprof.la only.
 
-noinst_PROGRAMS +=
+noinst_PROGRAMS += \
+	examples/01_wordcount \
+	examples/02_region \
+	examples/03_count
+examples_01_wordcount_SOURCES = examples/01_wordcount.c
+examples_02_region_SOURCES = examples/02_region.c
+examples_02_region_LDADD = libportprof.la
+examples_03_count_SOURCES = examples/03_count.c
+examples_03_count_LDADD = libportprof.la

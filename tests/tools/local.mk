@@ -15,6 +15,7 @@ TESTS += \
 	tests/tools/test_symbols_table
 SCRIPT_TESTS += tests/tools/check-symbols.sh
 endif
+SCRIPT_TESTS += tests/tools/check-examples.sh
 EXTRA_DIST += tests/tools/tap.sh tests/tools/subject.c \
 	tests/tools/subject.cc tests/tools/check-symbols.sh
 tests_tools_symbols_probe_SOURCES = tests/tools/symbols_probe.c

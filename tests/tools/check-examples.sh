@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The examples run, and what they print makes sense.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+
+printf 'The cat and the dog.\nThe END of the cat, said the dog-cat\n' \
+	>"$tmp/text"
+"$builddir/examples/01_wordcount" -m 1 -t 3 "$tmp/text" >"$tmp/out" 2>&1
+same "01_wordcount counts words" \
+	"7 different words; most often: the cat dog and end of said" \
+	"$(cat "$tmp/out")"
+"$builddir/examples/01_wordcount" "$tmp/gone" >"$tmp/out" 2>&1
+same "01_wordcount says what is missing" 1 $?
+has "and names it" "/gone: " "$tmp/out"
+
+"$builddir/examples/02_region" >"$tmp/out" 2>&1
+same "02_region ends well" 0 $?
+has "02_region prints its account" \
+	'^[a-z]+: [0-9]+ samples, [0-9]+ lost, [0-9.]+ ms of [0-9.]+ ms in samples$' \
+	"$tmp/out"
+# Its own work is nearly all that runs, and lies in the region: ticks are
+# what the sink kept.
+awk '/in the region/ { kept = $2; outside = $6 }
+	/ ticks$/ { ticks += $2 }
+	/^array:/ { pcs = $2 }
+	END { exit !(kept > 0 && kept > outside && pcs == kept + outside &&
+		ticks > 0) }' "$tmp/out"
+check "02_region's samples are in the region" [ $? -eq 0 ]
+
+if "$builddir/examples/03_count" >"$tmp/out" 2>&1; then
+	# 16 MB touched a byte a page, whatever else was counted.
+	awk '/page-faults/ { faults = $1 } /task-clock/ { ns = $1 }
+		END { exit !(faults >= 256 && ns > 0) }' "$tmp/out"
+	check "03_count counts faults and time" [ $? -eq 0 ]
+else
+	has "03_count is refused with a reason" '^03_count: opening: .{20}' \
+		"$tmp/out"
+fi
+"$builddir/examples/03_count" no-such-event >"$tmp/out" 2>&1
+same "03_count: an unknown event is refused" 1 $?
+has "and named" 'no-such-event' "$tmp/out"
+tap_end
