@@ -2,7 +2,10 @@
 # doc/: manual pages (mdoc) are installed; the rest is for reading in the tree.
 
 dist_man_MANS += \
+	doc/man/portprof.1 \
 	doc/man/portprof-events.7 \
+	doc/man/portprof-record.1 \
+	doc/man/portprof-report.1 \
 	doc/man/portprof-selftest.1 \
 	doc/man/portprof.conf.5
 EXTRA_DIST += doc/contract.md

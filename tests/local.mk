@@ -93,3 +93,4 @@ include tests/conform/local.mk
 include tests/fixtures/perf.mk
 include tests/exec/local.mk
 include tests/fixtures/local.mk
+include tests/cli/local.mk

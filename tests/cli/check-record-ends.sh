@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# However a command ends, its profile is there and its exit status is told:
+# by every backend that works here.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+
+# ends BACKEND HOW STATUS MILLISECONDS: record burn; the profile must hold its
+# functions and that much CPU time at least
+ends() {
+	record -b "$1" -F 1000 -o p.pb.gz -- "$burn" 60 2 "$2"
+	same "$1, $2: status" "$3" "$status"
+	claim "$1, $2: its time is there" \
+		"f('burn_much') > 0 and r['total_weight'] >= $4 * ms"
+	closes "$1, $2" 5
+	judge p.pb.gz
+}
+
+# Killed without a chance to say a word: all but the last second is there.
+dies() {
+	record -b "$1" -F 1000 -o p.pb.gz -- "$burn" 1600 1 "$2"
+	same "$1, $2: status" "$3" "$status"
+	claim "$1, $2: all but the last second is there" \
+		"weights >= 500 * ms and f('burn_much') > 0"
+	closes "$1, $2" 5
+	judge p.pb.gz
+}
+
+for backend in perf timer itimer; do
+	if ! can_use $backend; then
+		skip "$backend" "$(tail -n 1 "$tmp/words" | tr '#' ' ')"
+		continue
+	fi
+	ends $backend return 0 115
+	ends $backend _exit 5 115
+	ends $backend quick_exit 6 115
+	dies $backend abort 134
+	dies $backend kill 137
+	ends $backend exec 0 140
+	ends $backend noexec 0 170
+	ends $backend fork 0 170
+	ends $backend vfork 0 170
+	ends $backend greedy 0 115
+	ends $backend deaf 0 115
+	claim "$backend, deaf: its threads are heard all the same" \
+		'weights > r["total_weight"] / 2'
+	judge p.pb.gz
+
+	# A shell with children, some of them short.
+	record -b $backend -F 1000 -o p.pb.gz -- sh -c \
+		"'$burn' 50 & '$burn' 50; wait; for i in 1 2 3; do true | true; done; exit 9"
+	same "$backend, shell: status" 9 "$status"
+	claim "$backend, shell: both children's time is there" \
+		"f('burn_much') + f('burn_little') > 40 * ms and r['total_weight'] >= 95 * ms"
+	closes "$backend, shell" 5
+	judge p.pb.gz
+
+	record -b $backend --no-inherit -o p.pb.gz -- sh -c "'$burn' 50; :"
+	same "$backend, without children: status" 0 "$status"
+	claim "$backend, without children: theirs is not there" \
+		"f('burn_much') == 0"
+	judge p.pb.gz
+
+	# A sleeper, and one that does nothing: nothing is claimed.
+	record -b $backend -o p.pb.gz -- sleep 0.3
+	same "$backend, sleep: status" 0 "$status"
+	has "$backend, sleep: why there is nothing" \
+		'no sample: the command used [0-9.]+ ms of CPU time, .* sampled every .*expected' \
+		"$tmp/words"
+	claim "$backend, sleep: nothing is claimed" \
+		"weights < 100 * ms and r['samples'] <= 5"
+	judge p.pb.gz
+	record -q -b $backend -o p.pb.gz -- true
+	same "$backend: -q says nothing" "" "$(cat "$tmp/words")"
+
+	# Signals.
+	"$portprof" record -q -b $backend -o p.pb.gz -- "$burn" 5 1 trap \
+		>ready 2>"$tmp/words" &
+	recorder=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ ! -s ready ] || break
+		sleep 0.3
+	done
+	kill -TERM $recorder
+	wait $recorder
+	same "$backend, SIGTERM reaches the command" 7 $?
+	claim "$backend, SIGTERM: its profile is whole" \
+		"r['complete'] and f('burn_much') > 0"
+	judge p.pb.gz
+	rm -f ready
+
+	# The command gets its own input, output and arguments.
+	# shellcheck disable=SC2016
+	echo "in put" | "$portprof" record -q -b $backend -o p.pb.gz \
+		sh -c 'cat; echo "$0 $1"' -F -- >"$tmp/printed" 2>"$tmp/words"
+	same "$backend: input, output and arguments" "in put
+-F --" "$(cat "$tmp/printed")"
+	same "$backend: nothing was left" "p.pb.gz p.pb.gz.old" \
+		"$(echo p.pb.gz*)"
+done
+
+# What was there is kept, once.
+echo first >keep.pb.gz
+record -q -o keep.pb.gz -- "$burn" 5
+same "an existing file is kept as .old" first "$(cat keep.pb.gz.old)"
+tap_end

@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every mistake a user can make on the command line: the right exit status, a
+# message that says what to do, and no file touched.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+out=$tmp/p.pb.gz
+
+# refused WORDS STATUS PATTERN ARGUMENT...: record fails so, and leaves what
+# is at $out alone.
+refused() {
+	refused_words=$1 refused_status=$2 refused_pattern=$3
+	shift 3
+	echo precious >"$out"
+	rm -f "$out".old
+	record "$@"
+	same "$refused_words: status" "$refused_status" "$status"
+	has "$refused_words: words" "$refused_pattern" "$tmp/words"
+	same "$refused_words: the file that was there" precious "$(cat "$out")"
+	same "$refused_words: nothing else was left" "" \
+		"$(find . -name 'p.pb.gz?*')"
+}
+
+### The command
+
+refused "no such command" 127 "there is no command 'no-such-command' in .PATH" \
+	-o "$out" -- no-such-command
+refused "no such file" 127 "there is no command './gone'" -o "$out" -- ./gone
+echo 'echo hello' >plain
+if [ "$(id -u)" -ne 0 ] || [ ! -x plain ]; then
+	refused "a file that is not executable" 126 'cannot run .*chmod' \
+		-o "$out" -- ./plain
+fi
+refused "a folder" 126 "cannot run '\\./'" -o "$out" -- ./
+printf '#!/no/such/interpreter\n' >script
+chmod +x script
+refused "a script without its interpreter" 126 \
+	"first line names '/no/such/interpreter'" -o "$out" -- ./script
+printf '\177ELF\002\001\001 this is no program' >broken
+chmod +x broken
+refused "a program that the system refuses" 126 "cannot execute './broken'" \
+	-o "$out" -- ./broken
+refused "no command at all" 125 'which command' -o "$out"
+
+### The options
+
+refused "an unknown option" 125 "Try 'portprof record --help'" --no-such-option \
+	-o "$out" -- true
+refused "an unknown backend" 125 "no backend 'prf'.*did you mean perf" -b prf \
+	-o "$out" -- true
+refused "an unknown event" 125 "page-fautls.*did you mean.*page-faults" \
+	-e page-fautls -o "$out" -- true
+refused "a malformed event" 125 'freq' -e cpu-clock:freq=-5 -o "$out" -- true
+refused "an empty event in a list" 125 'event' -e cpu-clock,,page-faults \
+	-o "$out" -- true
+refused "a rate that is no number" 125 'many' -F many -o "$out" -- true
+refused "a rate of 0" 125 'frequency' -F 0 -o "$out" -- true
+refused "a rate and a period" 125 'exclude' -F 100 -c 100 -o "$out" -- true
+refused "another way to follow calls" 125 'only fp' --call-graph dwarf \
+	-o "$out" -- true
+refused "an event that the backend lacks" 125 'CPU time only' -b itimer \
+	-e page-faults -o "$out" -- true
+
+### Files
+
+refused "no such folder" 125 "no/such/folder" -o no/such/folder/p -- true
+refused "a folder as output" 125 "is a folder" -o "$tmp" -- true
+refused "a device as output" 125 "/dev/null" -o /dev/null -- true
+refused "no such configuration file" 125 "gone\\.conf" --config gone.conf \
+	-o "$out" -- true
+printf 'frequency = 100\nfrequncy = 100\n' >bad.conf
+refused "a mistake in a configuration file" 125 \
+	'bad\.conf:2:1: .*frequncy.*frequency' --config bad.conf -o "$out" -- true
+printf '[day]\nfrequency = 100\n' >sets.conf
+refused "no such set" 125 'night' --config sets.conf --set night -o "$out" -- true
+if [ "$(id -u)" -ne 0 ]; then
+	mkdir locked
+	chmod a-w locked
+	refused "a folder without rights" 125 "locked" -o locked/p -- true
+fi
+
+### Nothing to load into
+
+if echo 'int main(void) { for (volatile int i = 0; i < 9000000; i++); return 3; }' \
+	>static.c && ${CC:-cc} -static -o static static.c 2>/dev/null &&
+	can_use timer; then
+	refused "a static program from inside" 3 \
+		"static' is linked statically" -b timer -o "$out" -- ./static
+	has "a static program: what to do" 'portprof record -b perf' "$tmp/words"
+else
+	skip "a static program from inside" "cannot be tried here"
+fi
+
+### report
+
+# rejected WORDS STATUS PATTERN ARGUMENT...
+rejected() {
+	rejected_words=$1 rejected_status=$2 rejected_pattern=$3
+	shift 3
+	report "$@"
+	same "$rejected_words: status" "$rejected_status" "$status"
+	has "$rejected_words: words" "$rejected_pattern" "$tmp/words"
+	same "$rejected_words: nothing is printed" "" "$(cat "$tmp/report")"
+}
+
+rejected "report without a profile" 1 'portprof record -- COMMAND'
+rejected "report of a file that is gone" 1 'gone\.pb\.gz' -i gone.pb.gz
+rejected "report of something else" 1 'bad\.conf' -i bad.conf
+mkdir empty
+rejected "report of an empty folder" 1 'without parts' -i empty
+rejected "report by an unknown key" 2 "'colour' is not one of function" \
+	--sort module,colour
+rejected "report with too many words" 2 "named by -i" x.pb.gz
+rejected "report of no number of rows" 2 "is not a number" -n -3
+rejected "report with an unknown option" 2 "Try 'portprof report" --nonsense
+
+record -q -o good.pb.gz -- "$burn" 50
+same "a profile for the next cases" 0 "$status"
+rejected "report of an event that is not there" 1 "no event 'cycles'" \
+	-i good.pb.gz -e cycles
+if [ -w /dev/full ]; then
+	"$portprof" report -i good.pb.gz >/dev/full 2>"$tmp/words"
+	same "report to a full disk: status" 1 $?
+	has "report to a full disk: words" 'could not be written' "$tmp/words"
+fi
+
+### The command itself
+
+"$portprof" >"$tmp/report" 2>"$tmp/words"
+same "no verb: status" 2 $?
+"$portprof" recrod >"$tmp/report" 2>"$tmp/words"
+same "an unknown verb: status" 2 $?
+has "an unknown verb: words" "'recrod' is not a verb; there are: record, report" \
+	"$tmp/words"
+for verb in '' record report; do
+	# shellcheck disable=SC2086
+	"$portprof" $verb --help >"$tmp/report" 2>"$tmp/words"
+	same "$verb --help: status" 0 $?
+	lines=$(wc -l <"$tmp/report" | tr -d ' ')
+	check "$verb --help fits a screen" [ "$lines" -ge 8 -a "$lines" -le 24 ]
+	wide=$(awk 'length > 79' "$tmp/report")
+	same "$verb --help is not too wide" "" "$wide"
+done
+"$portprof" --version -v >"$tmp/report"
+has "--version -v says what was left out or is in" '^  libelf  *(yes|no \()' \
+	"$tmp/report"
+tap_end

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+# For tests of the command: sets $portprof and $burn, says what a report holds.
+# Source it after tap.sh.
+# shellcheck shell=sh disable=SC2154
+
+portprof=$builddir/portprof
+burn=$builddir/tests/cli/burn
+# libtool's wrapper is a shell script that takes longer than the program.
+if [ -x "$builddir/.libs/portprof" ] && [ -f "$builddir/.libs/libportprof.so" ]; then
+	portprof=$builddir/.libs/portprof
+	LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH
+fi
+
+# Nothing of the user's may show through.
+unset PORTPROF PORTPROF_CONFIG LD_PRELOAD 2>/dev/null || :
+XDG_CONFIG_HOME=$tmp/config
+export XDG_CONFIG_HOME
+cd "$tmp" || exit 99
+
+# Where no file can be written there is nothing to test.
+if grep -q '#undef PPI_FILE' "$builddir/config.h"; then
+	echo "skip: built without profile files"
+	exit 77
+fi
+
+# record ARGUMENT...: runs portprof record; words go to $tmp/words, what the
+# command prints to $tmp/printed, the status to $status
+record() {
+	"$portprof" record "$@" >"$tmp/printed" 2>"$tmp/words"
+	status=$?
+}
+
+# report ARGUMENT...: the same for portprof report, with $tmp/report
+report() {
+	"$portprof" report "$@" >"$tmp/report" 2>"$tmp/words"
+	status=$?
+}
+
+# can_use BACKEND: whether it works here at all; the words tell why not
+can_use() {
+	record -q -b "$1" -o "$tmp/try.pb.gz" -- "$burn" 1
+	[ "$status" -eq 0 ]
+}
+
+# claim WORDS EXPRESSION: something that judge will look at
+claim() {
+	printf '%s\t%s\n' "$2" "$1" >>"$tmp/claims"
+}
+
+# closes WORDS PERCENT: weights, outside and unattributed together are the CPU
+# time that wait4 told, and nothing is hidden. 20 ms may be missing of short
+# runs: the system's own clocks differ by a tick.
+closes() {
+	claim "$1: parts make the total" \
+		'weights + r["outside"] + r["unattributed"] == r["total_weight"]'
+	claim "$1: threads make the same" 'threads == weights'
+	claim "$1: the total is what wait4 says" \
+		"abs(r['total_weight'] - r['cpu_time_ns']) <= r['cpu_time_ns'] * $2 / 100 + 20 * ms"
+}
+
+# judge FILE: a case for each claim about the report of a profile. In Python,
+# which holds the report to being JSON as well. r is the object, f(name) the
+# sum of a function's self weights, weights and threads the sums of all.
+judge() {
+	"$portprof" report --json -i "$1" >"$tmp/json" 2>"$tmp/words"
+	python3 -c '
+import json, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+try:
+    r = json.loads(text)
+    weights = sum(x["self_weight"] for x in r["functions"])
+    threads = sum(x["weight"] for x in r["threads"])
+except Exception:
+    r = None
+def f(name):
+    return sum(x["self_weight"] for x in r["functions"] if x["name"] == name)
+ms = 1000000
+bad = 0
+for line in open(sys.argv[2]):
+    claim, words = line.rstrip("\n").split("\t")
+    try:
+        holds = bool(eval(claim))
+    except Exception:
+        holds = False
+    print("holds" if holds else "fails", claim, words, sep="\t")
+    bad += not holds
+if bad:
+    if r:
+        r["functions"] = r["functions"][:6]
+        text = json.dumps(r, indent=1)
+    print(*["#\t" + line for line in text.split("\n")[:90]], sep="\n")
+' "$tmp/json" "$tmp/claims" >"$tmp/verdicts" 2>&1
+	rm -f "$tmp/claims"
+	while IFS='	' read -r cli_verdict cli_claim cli_words; do
+		case $cli_verdict in
+		holds) ok "$cli_words" ;;
+		fails)
+			not_ok "$cli_words"
+			echo "# fails: $cli_claim"
+			;;
+		*) echo "# $cli_verdict $cli_claim $cli_words" ;;
+		esac
+	done <"$tmp/verdicts"
+}

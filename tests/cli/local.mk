@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# tests/cli/: the command as a user meets it, on programs that are known and
+# on real ones.
+
+check_PROGRAMS += tests/cli/burn
+tests_cli_burn_SOURCES = tests/cli/burn.c
+SCRIPT_TESTS += \
+	tests/cli/check-record-ends.sh \
+	tests/cli/check-record-errors.sh \
+	tests/cli/check-record-real.sh
+EXTRA_DIST += tests/cli/cli.sh
