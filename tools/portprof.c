@@ -18,6 +18,8 @@ static const struct verb verbs[] = {
 	{ "record", "run a command and write where its time goes",
 	  ppi_record_main },
 	{ "report", "show the hot functions of a profile", ppi_report_main },
+	{ "selftest", "test what works on this machine, clause by clause",
+	  ppi_selftest_main },
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
@@ -86,7 +88,7 @@ int main(int argc, char **argv)
 	}
 	if (argc < 2)
 		return ppi_say_usage(PPI_EXIT_USAGE, NULL,
-		                     "say what to do: record or report");
+		                     "say what to do: record or report?");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		if (strcmp(word, verbs[i].name) == 0)
 			return verbs[i].run(argc - 1, argv + 1);

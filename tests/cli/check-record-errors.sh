@@ -132,7 +132,7 @@ fi
 same "no verb: status" 2 $?
 "$portprof" recrod >"$tmp/report" 2>"$tmp/words"
 same "an unknown verb: status" 2 $?
-has "an unknown verb: words" "'recrod' is not a verb; there are: record, report" \
+has "an unknown verb: words" "'recrod' is not a verb; there are: record, report, selftest" \
 	"$tmp/words"
 for verb in '' record report; do
 	# shellcheck disable=SC2086
