@@ -128,16 +128,18 @@ static portprof_status refuse_all(const struct ppi_passed_over *list,
                                   struct ppi_diag *why)
 {
 	char others[PORTPROF_WORDS_BYTES / 2] = "";
+	/* a name that the best one does not know, the others do not either */
+	size_t told = first->status == PORTPROF_E_NOTFOUND ? 1 : list->count;
 
-	for (size_t i = 1; i < list->count; i++) {
+	for (size_t i = 1; i < told; i++) {
 		size_t used = strlen(others);
 
 		snprintf(others + used, sizeof(others) - used, "; %s: %s",
 		         list->names[i], list->reasons[i]);
 	}
 	return ppi_fail(why, first->status, first->os_errno, first->step,
-	                "%s%s%s%s", list->count > 1 ? list->names[0] : "",
-	                list->count > 1 ? ": " : "", first->words, others);
+	                "%s%s%s%s", told > 1 ? list->names[0] : "",
+	                told > 1 ? ": " : "", first->words, others);
 }
 
 static bool ends_search(portprof_status status)
