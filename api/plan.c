@@ -253,6 +253,7 @@ portprof_status ppi_plan_build(const portprof_config *config,
 	if (mode == PPI_SAMPLE)
 		plan_wishes(config, &box->plan);
 	box->plan.allow_refused = config->allow_refused;
+	box->plan.required_caps = config->required_caps;
 	box->plan.follow_children = config->follow_children;
 	status = plan_events(config, mode, ops, kernel, box, refusals, why);
 	if (status == PORTPROF_OK && mode == PPI_SAMPLE &&

@@ -136,6 +136,7 @@ struct ppi_plan {
 	bool want_user_address; /* some sink counts user text only */
 	unsigned chain_depth;   /* 0 = none */
 	size_t ring_bytes;      /* 0 = the backend chooses */
+	uint64_t required_caps; /* the user's: open must not remove them */
 	const struct ppi_range *ranges; /* NULL = pcs of the whole space */
 	size_t range_count;
 };

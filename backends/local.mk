@@ -9,12 +9,19 @@ libportprof_core_la_SOURCES += \
 	backends/shared/cpu_time.c \
 	backends/shared/cpu_time.h \
 	backends/shared/gate.h \
+	backends/shared/pcbins.c \
+	backends/shared/pcbins.h \
+	backends/shared/pcregion.c \
+	backends/shared/pcregion.h \
 	backends/shared/pcring.c \
 	backends/shared/pcring.h \
 	backends/shared/ticks.c \
-	backends/shared/ticks.h
+	backends/shared/ticks.h \
+	backends/shared/tickweight.c \
+	backends/shared/tickweight.h
 
 include backends/perf/local.mk
 include backends/timer/local.mk
 include backends/itimer/local.mk
 include backends/profil/local.mk
+include backends/solaris/local.mk

@@ -9,7 +9,7 @@
 /* profil and solaris need no header of their systems: their logic is always
  * here, and elsewhere they say that they have no kernel. */
 #define PPI_EACH_BACKEND(X) \
-	PPI_PERF(X) PPI_TIMER(X) X(profil) PPI_ITIMER(X) X(null)
+	PPI_PERF(X) PPI_TIMER(X) X(solaris) X(profil) PPI_ITIMER(X) X(null)
 
 #ifdef PPI_BACKEND_PERF
 #define PPI_PERF(X) X(perf)

@@ -3,14 +3,10 @@
 
 libportprof_core_la_SOURCES += \
 	backends/profil/profil.c \
-	backends/profil/profil_bins.c \
-	backends/profil/profil_bins.h \
 	backends/profil/profil_claim.c \
 	backends/profil/profil_harvest.c \
 	backends/profil/profil_kernel.h \
 	backends/profil/profil_rate.c \
-	backends/profil/profil_region.c \
-	backends/profil/profil_region.h \
 	backends/profil/profil_rules.c \
 	backends/profil/profil_rules.h \
 	backends/profil/profil_state.h \

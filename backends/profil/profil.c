@@ -56,7 +56,7 @@ static void profil_probe(const void *kernel, struct ppi_probe *out)
 		out->os_errno = error;
 		snprintf(out->reason, sizeof(out->reason),
 		         "this %s has no profil() that portprof knows (%s): "
-		         "use the backend itimer", rules->name,
+		         "use the backend itimer", rules->region.system,
 		         strerror(error));
 		if (rules->gmon_only && error == EPERM)
 			say_gmon_only(out, EPERM);
@@ -72,7 +72,7 @@ static void profil_probe(const void *kernel, struct ppi_probe *out)
 		snprintf(out->reason, sizeof(out->reason), "profil() of %s is "
 		         "a handler of SIGPROF and ITIMER_PROF: biased when "
 		         "several threads are busy, and no better than the "
-		         "backend itimer", rules->name);
+		         "backend itimer", rules->region.system);
 }
 
 static portprof_status profil_resolve(const void *kernel,
@@ -92,7 +92,7 @@ static portprof_status profil_resolve(const void *kernel,
 static void unmap_bins(struct ppi_backend_session *bs)
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
-	struct ppi_profil_bins *bins = &profil_state_of(bs)->bins;
+	struct ppi_pcbins *bins = &profil_state_of(bs)->bins;
 	size_t narrow = bins->count * sizeof(uint16_t);
 
 	for (unsigned i = 0; i < 2; i++)
@@ -112,7 +112,7 @@ static portprof_status map_bins(struct ppi_backend_session *bs,
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
-	struct ppi_profil_bins *bins = &state->bins;
+	struct ppi_pcbins *bins = &state->bins;
 	size_t narrow = state->region.bins * sizeof(uint16_t);
 	bool needs_two = !state->rules->read_in_place;
 	int error;
@@ -137,11 +137,12 @@ static portprof_status map_bins(struct ppi_backend_session *bs,
 static void tell_how(struct ppi_backend_session *bs)
 {
 	const struct profil_state *state = profil_state_of(bs);
-	const struct profil_region *region = &state->region;
-	double hz = 1e9 * (double)state->tick.den / (double)state->tick.num;
+	const struct ppi_pcregion *region = &state->region;
+	double hz = 1e9 * (double)state->weight.den /
+	            (double)state->weight.num;
 
 	ppi_note(bs, "%s samples each CPU %.0f times a second, whatever rate "
-	         "is asked for", state->rules->name, hz);
+	         "is asked for", state->rules->region.system, hz);
 	ppi_note(bs, "samples tell %" PRIu64 " bytes of text at 0x%" PRIx64
 	         "-0x%" PRIx64 "; time spent elsewhere is unattributed",
 	         region->bin_bytes, region->offset,
@@ -153,15 +154,15 @@ static portprof_status profil_open(struct ppi_backend_session *bs,
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
-	struct profil_text texts[PROFIL_TEXTS];
-	size_t count = kernel->text(kernel->self, texts, PROFIL_TEXTS);
+	struct ppi_text texts[PPI_TEXTS];
+	size_t count = kernel->text(kernel->self, texts, PPI_TEXTS);
 	portprof_status status;
 
 	state->rules = ppi_profil_rules(kernel->os);
 	state->helper = pthread_self();
-	status = ppi_profil_region_choose(bs->plan, state->rules, texts,
-	                                  count < PROFIL_TEXTS ? count :
-	                                                         PROFIL_TEXTS,
+	status = ppi_pcregion_choose(bs->plan, &state->rules->region, texts,
+	                                  count < PPI_TEXTS ? count :
+	                                                         PPI_TEXTS,
 	                                  &state->region, why);
 	if (status)
 		return status;
@@ -246,7 +247,7 @@ static portprof_status profil_count(struct ppi_backend_session *bs,
 static portprof_status profil_stats(struct ppi_backend_session *bs,
                                     size_t event, struct ppi_account *out)
 {
-	const struct profil_tick *tick = &profil_state_of(bs)->tick;
+	const struct ppi_tickweight *tick = &profil_state_of(bs)->weight;
 
 	(void)event;
 	out->total_weight = ppi_profil_clock_now(bs);

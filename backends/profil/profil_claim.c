@@ -104,7 +104,7 @@ static portprof_status turn_on(struct ppi_backend_session *bs,
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
-	struct ppi_profil_bins *bins = &state->bins;
+	struct ppi_pcbins *bins = &state->bins;
 
 	if (kernel->profil(kernel->self, bins->buffer[bins->active],
 	                   bins->count * sizeof(uint16_t),

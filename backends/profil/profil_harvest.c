@@ -35,7 +35,7 @@ void ppi_profil_clock_begin(struct ppi_backend_session *bs)
 	state->clock.helper_ns = helper_ns(bs);
 	state->clock.is_on = true;
 	if (state->resets != bs->resets) /* nothing is owed from before */
-		state->ideal_ns = state->attributed_ns = state->clock.total_ns;
+		ppi_tickweight_forget(&state->weight, state->clock.total_ns);
 	state->resets = bs->resets;
 	state->harvested_at_ns = kernel->now_ns(kernel->self);
 }
@@ -67,7 +67,7 @@ unsigned ppi_profil_harvest_ms(const struct ppi_backend_session *bs)
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	const struct profil_state *state = profil_state_of(bs);
-	uint64_t tick_ns = state->tick.num / state->tick.den, ms;
+	uint64_t tick_ns = state->weight.num / state->weight.den, ms;
 
 	if (state->rules->counts_microseconds)
 		tick_ns = 1000;
@@ -83,7 +83,7 @@ static void note_if_late(struct ppi_backend_session *bs, uint64_t cpu_ns)
 	const struct profil_state *state = profil_state_of(bs);
 	uint64_t used_ns = cpu_ns - state->harvested_cpu_ns;
 	uint64_t tick_ns = state->rules->counts_microseconds ?
-	                           1000 : state->tick.num / state->tick.den;
+	                           1000 : state->weight.num / state->weight.den;
 
 	if (used_ns / tick_ns > 65535)
 		ppi_note(bs, "bins were read too late: in one that was hit "
@@ -96,23 +96,24 @@ static void note_if_alias(struct ppi_backend_session *bs, uint64_t now_ns)
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
-	struct profil_text texts[PROFIL_TEXTS];
-	const struct profil_text *alias;
+	struct ppi_text texts[PPI_TEXTS];
+	const struct ppi_text *alias;
 	size_t count;
 
-	if (!state->rules->cut_bits ||
+	if (!state->rules->region.cut_bits ||
 	    now_ns - state->texts_checked_ns < 1000000000u)
 		return;
 	state->texts_checked_ns = now_ns;
-	count = kernel->text(kernel->self, texts, PROFIL_TEXTS);
-	if (count > PROFIL_TEXTS)
-		count = PROFIL_TEXTS;
-	alias = ppi_profil_region_alias(&state->region, state->rules, texts,
+	count = kernel->text(kernel->self, texts, PPI_TEXTS);
+	if (count > PPI_TEXTS)
+		count = PPI_TEXTS;
+	alias = ppi_pcregion_alias(&state->region,
+	                           &state->rules->region, texts,
 	                                count);
 	if (alias)
 		ppi_note(bs, "code was loaded at 0x%" PRIx64 " that %s counts "
 		         "as if it were in the regions: ask for wider bins",
-		         alias->start, state->rules->name);
+		         alias->start, state->rules->region.system);
 }
 
 /* ---- the harvest ---- */
@@ -121,12 +122,12 @@ static void set_largest_tick(struct ppi_backend_session *bs, uint64_t now_ns)
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
-	struct ppi_profil_bins *bins = &state->bins;
+	struct ppi_pcbins *bins = &state->bins;
 	unsigned cpus = kernel->cpu_count(kernel->self);
 
 	if (!state->rules->counts_microseconds)
 		return;
-	bins->tick_ns = state->tick.num / state->tick.den;
+	bins->tick_ns = state->weight.num / state->weight.den;
 	bins->step_max = ((now_ns - state->harvested_at_ns) / bins->tick_ns +
 	                  2) * cpus;
 }
@@ -136,11 +137,11 @@ static void swap_buffers(struct ppi_backend_session *bs)
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
-	struct ppi_profil_bins *bins = &state->bins;
+	struct ppi_pcbins *bins = &state->bins;
 	unsigned idle = !bins->active;
 
-	ppi_profil_bins_read(bins, idle); /* what came late */
-	ppi_profil_bins_clear(bins, idle);
+	ppi_pcbins_read(bins, idle); /* what came late */
+	ppi_pcbins_clear(bins, idle);
 	if (state->is_running &&
 	    kernel->profil(kernel->self, bins->buffer[idle],
 	                   bins->count * sizeof(uint16_t),
@@ -149,27 +150,8 @@ static void swap_buffers(struct ppi_backend_session *bs)
 		         "read later", strerror(errno));
 		return;
 	}
-	ppi_profil_bins_read(bins, bins->active);
+	ppi_pcbins_read(bins, bins->active);
 	bins->active = idle;
-}
-
-static void weigh(struct ppi_backend_session *bs, uint64_t cpu_ns)
-{
-	struct profil_state *state = profil_state_of(bs);
-	struct profil_batch *batch = &state->batch;
-	uint64_t given = state->attributed_ns;
-
-	batch->ticks = state->bins.waiting;
-	batch->given = 0;
-	batch->weight = 0;
-	state->ideal_ns += batch->ticks * state->tick.num / state->tick.den;
-	if (batch->ticks == 0)
-		return;
-	given = state->ideal_ns < cpu_ns ? state->ideal_ns : cpu_ns;
-	if (given < state->attributed_ns)
-		given = state->attributed_ns;
-	batch->weight = given - state->attributed_ns;
-	state->attributed_ns = given;
 }
 
 portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
@@ -180,7 +162,7 @@ portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
 
 	set_largest_tick(bs, now_ns);
 	if (state->rules->read_in_place)
-		ppi_profil_bins_read(&state->bins, 0);
+		ppi_pcbins_read(&state->bins, 0);
 	else
 		swap_buffers(bs);
 	/* read after the bins: all their ticks are in it */
@@ -189,43 +171,32 @@ portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
 	note_if_alias(bs, now_ns);
 	state->harvested_cpu_ns = cpu_ns;
 	state->harvested_at_ns = now_ns;
-	weigh(bs, cpu_ns);
+	ppi_tickweight_begin(&state->weight, state->bins.waiting, cpu_ns);
 	return PORTPROF_OK;
 }
 
 /* ---- records ---- */
 
-/* weight * ticks / batch ticks, rounded down, without overflow. */
-static uint64_t share(const struct profil_batch *batch, uint64_t ticks)
-{
-	uint64_t whole = batch->weight / batch->ticks;
-	uint64_t rest = batch->weight % batch->ticks;
-
-	return whole * ticks + rest * ticks / batch->ticks;
-}
-
 void ppi_profil_give_records(struct ppi_backend_session *bs,
                              struct ppi_room *room)
 {
 	struct profil_state *state = profil_state_of(bs);
-	struct profil_batch *batch = &state->batch;
-	const struct profil_region *region = &state->region;
+	const struct ppi_pcregion *region = &state->region;
 	uint32_t ticks;
 	size_t bin;
 
-	while (ppi_profil_bins_peek(&state->bins, &bin, &ticks)) {
+	while (ppi_pcbins_peek(&state->bins, &bin, &ticks)) {
 		portprof_record record = {
 			.kind = PORTPROF_RECORD_SAMPLE,
 			.address = region->offset + bin * region->bin_bytes,
 			.span = region->bin_bytes,
 			.samples = ticks,
-			.weight = share(batch, batch->given + ticks) -
-			          share(batch, batch->given),
+			.weight = ppi_tickweight_of(&state->weight, ticks),
 		};
 
 		if (!ppi_room_add(room, &record, NULL, 0))
 			return;
-		batch->given += ticks;
-		ppi_profil_bins_take(&state->bins, &bin, &ticks);
+		ppi_tickweight_give(&state->weight, ticks);
+		ppi_pcbins_take(&state->bins, &bin, &ticks);
 	}
 }

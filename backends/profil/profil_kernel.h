@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/time.h>
 
+#include "backends/shared/pcregion.h"
+
 /* Whose profil() it is; a row of profil_rules.c. */
 enum profil_os {
 	PROFIL_FREEBSD,
@@ -19,11 +21,6 @@ enum profil_os {
 	PROFIL_DRAGONFLY,
 	PROFIL_GLIBC,
 	PROFIL_HURD
-};
-
-/* Code mapped into the process: [start, end). */
-struct profil_text {
-	uint64_t start, end;
 };
 
 /* Calls that return int return 0, or -1 with errno. */
@@ -59,11 +56,11 @@ struct profil_kernel {
 
 	/* All code that is mapped, the program's own first; returns how much
 	 * there is, which may be more than fits. */
-	size_t (*text)(void *self, struct profil_text *out, size_t room);
+	size_t (*text)(void *self, struct ppi_text *out, size_t room);
 
 	/* Spend CPU time in one place, and where that is. */
 	void (*burn)(void *self, uint64_t ns);
-	void (*burn_range)(void *self, struct profil_text *out);
+	void (*burn_range)(void *self, struct ppi_text *out);
 
 	void *self; /* NULL for the real one; the simulator in tests */
 };

@@ -125,7 +125,7 @@ static void real_unmap(void *self, void *pages, size_t bytes)
 /* ---- code that is mapped ---- */
 
 struct text_list {
-	struct profil_text *out;
+	struct ppi_text *out;
 	size_t room, count;
 };
 
@@ -141,14 +141,14 @@ static int add_object(struct dl_phdr_info *info, size_t bytes, void *context)
 		    !(info->dlpi_phdr[i].p_flags & PF_X))
 			continue;
 		if (list->count < list->room)
-			list->out[list->count] = (struct profil_text){
+			list->out[list->count] = (struct ppi_text){
 				start, start + info->dlpi_phdr[i].p_memsz };
 		list->count++;
 	}
 	return 0;
 }
 
-static size_t real_text(void *self, struct profil_text *out, size_t room)
+static size_t real_text(void *self, struct ppi_text *out, size_t room)
 {
 	struct text_list list = { out, room, 0 };
 
@@ -172,7 +172,7 @@ static void real_burn(void *self, uint64_t ns)
 	spin(ns);
 }
 
-static void real_burn_range(void *self, struct profil_text *out)
+static void real_burn_range(void *self, struct ppi_text *out)
 {
 	(void)self;
 	out->start = (uint64_t)(uintptr_t)spin & ~(uint64_t)1;

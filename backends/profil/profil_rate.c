@@ -52,7 +52,7 @@ static void watch_edges(const struct profil_kernel *kernel,
 
 /* A gap in which we did not run is too long: only those count that are at
  * most half as long again as the shortest. */
-static void average(const struct measurement *m, struct profil_tick *tick)
+static void average(const struct measurement *m, struct ppi_tickweight *tick)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -72,10 +72,10 @@ static portprof_status measure(struct ppi_backend_session *bs,
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
-	struct ppi_profil_bins whole = state->bins;
-	struct profil_region region = state->region;
+	struct ppi_pcbins whole = state->bins;
+	struct ppi_pcregion region = state->region;
 	struct measurement m = { .count = 0 };
-	struct profil_text place;
+	struct ppi_text place;
 	portprof_status status;
 	size_t bytes;
 
@@ -99,12 +99,12 @@ static portprof_status measure(struct ppi_backend_session *bs,
 		kernel->unmap(kernel->self, state->bins.buffer[0], bytes);
 	state->bins = whole;
 	state->region = region;
-	average(&m, &state->tick);
-	if (status == PORTPROF_OK && state->tick.den == 0)
+	average(&m, &state->weight);
+	if (status == PORTPROF_OK && state->weight.den == 0)
 		status = ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                  "measure rate", "%s accepts profil() and "
 		                  "samples nothing: take another backend",
-		                  state->rules->name);
+		                  state->rules->region.system);
 	return status;
 }
 
@@ -117,9 +117,9 @@ portprof_status ppi_profil_rate(struct ppi_backend_session *bs,
 
 	if (state->rules->rate_is_told)
 		hz = kernel->rate_hz(kernel->self);
-	state->tick = (struct profil_tick){ 0, 0 };
 	if (hz == 0)
 		return measure(bs, why);
-	state->tick = (struct profil_tick){ 1000000000u, hz };
+	state->weight.num = 1000000000u;
+	state->weight.den = hz;
 	return PORTPROF_OK;
 }

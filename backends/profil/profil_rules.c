@@ -9,29 +9,25 @@
  */
 static const struct profil_rules rules[] = {
 	[PROFIL_FREEBSD] = {
-		.name = "FreeBSD",
-		.cut_bits = 32,
+		.region = { .system = "FreeBSD", .cut_bits = 32 },
 		.checks_scale = true,
 		.is_fair = true,
 		.rate_is_told = true,
 	},
 	[PROFIL_NETBSD] = {
-		.name = "NetBSD",
-		.cut_bits = 32,
+		.region = { .system = "NetBSD", .cut_bits = 32 },
 		.checks_scale = true,
 		.is_fair = true,
 		.rate_is_told = true,
 	},
 	[PROFIL_OPENBSD] = {
-		.name = "OpenBSD",
-		.cut_bits = 32,
+		.region = { .system = "OpenBSD", .cut_bits = 32 },
 		.checks_scale = true,
 		.is_fair = true,
 		.rate_is_told = true,
 	},
 	[PROFIL_OPENBSD78] = {
-		.name = "OpenBSD",
-		.cut_bits = 32,
+		.region = { .system = "OpenBSD", .cut_bits = 32 },
 		.checks_scale = true,
 		.gmon_only = true,
 		.is_fair = true,
@@ -40,8 +36,7 @@ static const struct profil_rules rules[] = {
 	/* kern.clockrate tells of a profiling clock that is compiled out, and
 	 * trap.c's userret adds td_sticks, which are microseconds. */
 	[PROFIL_DRAGONFLY] = {
-		.name = "DragonFly",
-		.cut_bits = 32,
+		.region = { .system = "DragonFly", .cut_bits = 32 },
 		.checks_scale = true,
 		.is_fair = true,
 		.counts_microseconds = true,
@@ -49,13 +44,13 @@ static const struct profil_rules rules[] = {
 	/* A second profil() puts the old handler back for a moment: a tick
 	 * that arrives then kills the process. So it is never replaced. */
 	[PROFIL_GLIBC] = {
-		.name = "glibc",
+		.region = { .system = "glibc" },
 		.takes_sigprof = true,
 		.rate_is_told = true,
 		.read_in_place = true,
 	},
 	[PROFIL_HURD] = {
-		.name = "the Hurd",
+		.region = { .system = "the Hurd" },
 		.is_fair = true,
 		.read_in_place = true,
 	},

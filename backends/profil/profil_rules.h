@@ -6,9 +6,7 @@
 #include "backends/profil/profil_kernel.h"
 
 struct profil_rules {
-	const char *name;           /* of the system, for words */
-	unsigned cut_bits;          /* bin offsets are cut to so many bits
-	                             * before the range test; 0 = they are not */
+	struct ppi_pcregion_rules region;
 	bool checks_scale;          /* EINVAL above 65536: harmless to ask */
 	bool gmon_only;             /* only for programs linked with -pg */
 	bool takes_sigprof;         /* made of SIGPROF and ITIMER_PROF */

@@ -4,13 +4,10 @@
 #define PPI_PROFIL_STATE_H
 
 #include "backends/backend.h"
-#include "backends/profil/profil_bins.h"
-#include "backends/profil/profil_region.h"
-
-/* Time between two ticks of one CPU: num/den nanoseconds. */
-struct profil_tick {
-	uint64_t num, den;
-};
+#include "backends/profil/profil_rules.h"
+#include "backends/shared/pcbins.h"
+#include "backends/shared/pcregion.h"
+#include "backends/shared/tickweight.h"
 
 /* CPU time of the process without our helper thread, while running. */
 struct profil_clock {
@@ -25,28 +22,18 @@ struct profil_signal {
 	struct sigaction ours;
 };
 
-/* Ticks of one harvest, on their way out. */
-struct profil_batch {
-	uint64_t ticks, given;       /* of all bins; in records already */
-	uint64_t weight;             /* that all of them together stand for */
-};
-
 struct profil_state {
 	const struct profil_rules *rules;
-	struct profil_region region;
-	struct ppi_profil_bins bins;
-	struct profil_tick tick;
+	struct ppi_pcregion region;
+	struct ppi_pcbins bins;
+	struct ppi_tickweight weight;
 	struct profil_clock clock;
 	struct profil_signal signal;
-	struct profil_batch batch;
 	pthread_t helper;
 	bool is_running;
 	bool must_harvest;  /* stopped since the last harvest */
 	bool is_told;       /* drained to the end: next drain harvests */
-	/* Weight of all ticks so far, and of all records: never more than the
-	 * CPU time; what a batch could not have, a later one carries. */
-	uint64_t ideal_ns, attributed_ns;
-	unsigned resets;    /* bs->resets that they know of */
+	unsigned resets;    /* bs->resets that the weights know of */
 	uint64_t harvested_cpu_ns;  /* CPU time at the last harvest */
 	uint64_t harvested_at_ns;   /* CLOCK_MONOTONIC */
 	uint64_t texts_checked_ns;

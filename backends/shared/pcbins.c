@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Harvest: 16-bit bins that wrap into wide ones that do not. */
-#include "backends/profil/profil_bins.h"
+#include "backends/shared/pcbins.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@
 enum { AT_ONCE = 4 };
 
 /* What a step of a bin is worth in ticks. */
-static uint32_t ticks_of(struct ppi_profil_bins *bins, uint16_t step)
+static uint32_t ticks_of(struct ppi_pcbins *bins, uint16_t step)
 {
 	uint64_t ns;
 
@@ -21,7 +21,7 @@ static uint32_t ticks_of(struct ppi_profil_bins *bins, uint16_t step)
 }
 
 /* The difference is taken modulo 65536, as the kernel counts. */
-static void read_bin(struct ppi_profil_bins *bins, volatile uint16_t *bin,
+static void read_bin(struct ppi_pcbins *bins, volatile uint16_t *bin,
                      size_t i)
 {
 	uint16_t now = *bin, step = (uint16_t)(now - bins->seen[i]);
@@ -47,7 +47,7 @@ static bool is_empty(const uint16_t *four)
 	return value == 0;
 }
 
-void ppi_profil_bins_read(struct ppi_profil_bins *bins, unsigned which)
+void ppi_pcbins_read(struct ppi_pcbins *bins, unsigned which)
 {
 	uint16_t *buffer = bins->buffer[which];
 	size_t i = 0;
@@ -63,7 +63,7 @@ void ppi_profil_bins_read(struct ppi_profil_bins *bins, unsigned which)
 		read_bin(bins, buffer + i, i);
 }
 
-void ppi_profil_bins_clear(struct ppi_profil_bins *bins, unsigned which)
+void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which)
 {
 	uint16_t *buffer = bins->buffer[which];
 
@@ -75,7 +75,7 @@ void ppi_profil_bins_clear(struct ppi_profil_bins *bins, unsigned which)
 	}
 }
 
-bool ppi_profil_bins_peek(struct ppi_profil_bins *bins, size_t *bin,
+bool ppi_pcbins_peek(struct ppi_pcbins *bins, size_t *bin,
                           uint32_t *ticks)
 {
 	size_t i = bins->cursor;
@@ -90,10 +90,10 @@ bool ppi_profil_bins_peek(struct ppi_profil_bins *bins, size_t *bin,
 	return true;
 }
 
-bool ppi_profil_bins_take(struct ppi_profil_bins *bins, size_t *bin,
+bool ppi_pcbins_take(struct ppi_pcbins *bins, size_t *bin,
                           uint32_t *ticks)
 {
-	if (!ppi_profil_bins_peek(bins, bin, ticks))
+	if (!ppi_pcbins_peek(bins, bin, ticks))
 		return false;
 	bins->wide[*bin] = 0;
 	bins->waiting -= *ticks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* 16-bit bins that a kernel counts in, and the wide ones they are added to. */
-#ifndef PPI_PROFIL_BINS_H
-#define PPI_PROFIL_BINS_H
+#ifndef PPI_PCBINS_H
+#define PPI_PCBINS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
  * is used again. Read in place there is one buffer, and `seen` is what was
  * read of that.
  */
-struct ppi_profil_bins {
+struct ppi_pcbins {
 	uint16_t *buffer[2];   /* [1] is NULL: read in place */
 	uint16_t *seen;
 	uint32_t *wide;
@@ -32,17 +32,17 @@ struct ppi_profil_bins {
 };
 
 /* Add to wide[] what was not seen yet of a buffer, and remember it as seen. */
-void ppi_profil_bins_read(struct ppi_profil_bins *bins, unsigned which);
+void ppi_pcbins_read(struct ppi_pcbins *bins, unsigned which);
 
 /* Make a resting buffer, read for the last time, ready to be used: all 0. */
-void ppi_profil_bins_clear(struct ppi_profil_bins *bins, unsigned which);
+void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which);
 
 /* The next bin that is not empty, and empty it; false when there is none. */
-bool ppi_profil_bins_take(struct ppi_profil_bins *bins, size_t *bin,
+bool ppi_pcbins_take(struct ppi_pcbins *bins, size_t *bin,
                           uint32_t *ticks);
 
 /* Look at it without taking it. */
-bool ppi_profil_bins_peek(struct ppi_profil_bins *bins, size_t *bin,
+bool ppi_pcbins_peek(struct ppi_pcbins *bins, size_t *bin,
                           uint32_t *ticks);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the ranges of a plan to safe arguments of profil(). */
-#include "backends/profil/profil_region.h"
+#include "backends/shared/pcregion.h"
 
 #include <inttypes.h>
 
@@ -64,7 +64,7 @@ static uint64_t bin_bytes_for(const struct ppi_plan *plan, uint64_t start)
 }
 
 /* The span with a text in it, begun a whole number of bins earlier. */
-static struct span widen(struct span span, struct profil_text text,
+static struct span widen(struct span span, struct ppi_text text,
                          uint64_t bin_bytes)
 {
 	if (text.start < span.start) {
@@ -80,8 +80,8 @@ static struct span widen(struct span span, struct profil_text text,
 	return span;
 }
 
-static void fill(struct profil_region *region, struct span span,
-                 uint64_t bin_bytes, const struct profil_text *texts,
+static void fill(struct ppi_pcregion *region, struct span span,
+                 uint64_t bin_bytes, const struct ppi_text *texts,
                  size_t text_count)
 {
 	region->offset = span.start;
@@ -102,10 +102,10 @@ static bool wraps_into(uint64_t start, uint64_t end, uint64_t period,
 	       start % period + (end - start) > period;
 }
 
-const struct profil_text *
-ppi_profil_region_alias(const struct profil_region *region,
-                        const struct profil_rules *rules,
-                        const struct profil_text *texts, size_t text_count)
+const struct ppi_text *
+ppi_pcregion_alias(const struct ppi_pcregion *region,
+                        const struct ppi_pcregion_rules *rules,
+                        const struct ppi_text *texts, size_t text_count)
 {
 	uint64_t span = (uint64_t)region->bins * region->bin_bytes, period;
 
@@ -114,7 +114,7 @@ ppi_profil_region_alias(const struct profil_region *region,
 	/* two bytes a bin, bin_bytes of text */
 	period = ((uint64_t)1 << rules->cut_bits) / 2 * region->bin_bytes;
 	for (size_t i = 0; i < text_count; i++) {
-		const struct profil_text *text = &texts[i];
+		const struct ppi_text *text = &texts[i];
 
 		if (text->end <= region->offset + period)
 			continue;
@@ -137,32 +137,32 @@ static portprof_status refuse_span(struct span span, uint64_t bin_bytes,
 	                (span.end - span.start) >> 20, bin_bytes);
 }
 
-static portprof_status refuse_alias(const struct profil_text *alias,
-                                    const struct profil_rules *rules,
+static portprof_status refuse_alias(const struct ppi_text *alias,
+                                    const struct ppi_pcregion_rules *rules,
                                     uint64_t bin_bytes, struct ppi_diag *why)
 {
 	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "choose region",
 	                "on %s code at 0x%" PRIx64 "-0x%" PRIx64 " would count "
 	                "as if it were in the regions, whose bins are %" PRIu64
 	                " bytes: ask for wider bins, or take another backend",
-	                rules->name, alias->start, alias->end, bin_bytes);
+	                rules->system, alias->start, alias->end, bin_bytes);
 }
 
 /* Bins as usual, or as wide as they may be where that does not do. */
 static portprof_status choose_bins(struct span span, uint64_t widest,
-                                   const struct profil_rules *rules,
-                                   const struct profil_text *texts,
+                                   const struct ppi_pcregion_rules *rules,
+                                   const struct ppi_text *texts,
                                    size_t text_count,
-                                   struct profil_region *region,
+                                   struct ppi_pcregion *region,
                                    struct ppi_diag *why)
 {
 	uint64_t bytes = widest < bin_bytes_usual ? widest : bin_bytes_usual;
-	const struct profil_text *alias;
+	const struct ppi_text *alias;
 
 	for (;; bytes *= 2) {
 		if (fits(span, bytes, wide_bins)) {
 			fill(region, span, bytes, texts, text_count);
-			alias = ppi_profil_region_alias(region, rules, texts,
+			alias = ppi_pcregion_alias(region, rules, texts,
 			                                text_count);
 			if (!alias)
 				return PORTPROF_OK;
@@ -175,11 +175,11 @@ static portprof_status choose_bins(struct span span, uint64_t widest,
 }
 
 static void choose_wider(struct span span, uint64_t bin_bytes,
-                         const struct profil_rules *rules,
-                         const struct profil_text *texts, size_t text_count,
-                         struct profil_region *region)
+                         const struct ppi_pcregion_rules *rules,
+                         const struct ppi_text *texts, size_t text_count,
+                         struct ppi_pcregion *region)
 {
-	struct profil_region wider;
+	struct ppi_pcregion wider;
 
 	for (size_t i = 0; i < text_count; i++) {
 		struct span more = widen(span, texts[i], bin_bytes);
@@ -187,18 +187,18 @@ static void choose_wider(struct span span, uint64_t bin_bytes,
 		if (!fits(more, bin_bytes, narrow_bins))
 			continue;
 		fill(&wider, more, bin_bytes, texts, text_count);
-		if (ppi_profil_region_alias(&wider, rules, texts, text_count))
+		if (ppi_pcregion_alias(&wider, rules, texts, text_count))
 			continue;
 		span = more;
 		*region = wider;
 	}
 }
 
-portprof_status ppi_profil_region_choose(const struct ppi_plan *plan,
-                                         const struct profil_rules *rules,
-                                         const struct profil_text *texts,
+portprof_status ppi_pcregion_choose(const struct ppi_plan *plan,
+                                         const struct ppi_pcregion_rules *rules,
+                                         const struct ppi_text *texts,
                                          size_t text_count,
-                                         struct profil_region *region,
+                                         struct ppi_pcregion *region,
                                          struct ppi_diag *why)
 {
 	portprof_status status;

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The solaris backend: pcsample(2) for streams of program counters and for
+ * many regions, profil(2) for histograms of one region. The system has no way
+ * to tell whether the program itself uses one of them: whoever calls last has
+ * it.
+ */
+#include "config.h"
+
+#include "backends/shared/cpu_time.h"
+#include "backends/solaris/solaris_state.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef PPI_BACKEND_SOLARIS
+#define SOLARIS_REAL_KERNEL (&ppi_solaris_kernel_real)
+#else
+#define SOLARIS_REAL_KERNEL NULL
+#endif
+
+#define SOLARIS_CAPS \
+	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_PROCESS | PORTPROF_CAP_FAIR | \
+	 PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE | \
+	 PORTPROF_CAP_EXCLUSIVE)
+
+/* The process whose session has p_prof (LIFE-11), 0 = nobody's. A forked
+ * child finds its parent's number here and takes it as nobody's. */
+static _Atomic int owner_pid;
+
+/* ---- CPU time ---- */
+
+static void look_at_helper(struct ppi_backend_session *bs)
+{
+	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
+	struct solaris_state *state = solaris_state_of(bs);
+
+	/* the system tells a thread's CPU time to that thread alone */
+	if (pthread_equal(pthread_self(), state->helper))
+		kernel->caller_cpu(kernel->self, &state->clock.helper_now_ns);
+}
+
+static uint64_t cpu_now(const struct ppi_backend_session *bs)
+{
+	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
+	const struct solaris_clock *clock = &solaris_state_of(bs)->clock;
+	uint64_t process = clock->process_ns, used, helper;
+
+	if (!clock->is_on)
+		return clock->total_ns;
+	kernel->process_cpu(kernel->self, &process);
+	used = process - clock->process_ns;
+	helper = clock->helper_now_ns - clock->helper_ns;
+	return clock->total_ns + (used > helper ? used - helper : 0);
+}
+
+static void begin_clock(struct ppi_backend_session *bs)
+{
+	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
+	struct solaris_state *state = solaris_state_of(bs);
+
+	look_at_helper(bs);
+	kernel->process_cpu(kernel->self, &state->clock.process_ns);
+	state->clock.helper_ns = state->clock.helper_now_ns;
+	state->clock.is_on = true;
+	if (state->resets != bs->resets)
+		ppi_tickweight_forget(&state->weight, state->clock.total_ns);
+	state->resets = bs->resets;
+}
+
+uint64_t ppi_solaris_ticks_since(const struct ppi_backend_session *bs,
+                                 uint64_t cpu_ns)
+{
+	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
+	unsigned hz = solaris_state_of(bs)->rate_hz;
+
+	return (cpu_now(bs) - cpu_ns) / (1000000000u / hz) +
+	       kernel->cpu_count(kernel->self);
+}
+
+/* ---- the contract ---- */
+
+static void solaris_probe(const void *kernel, struct ppi_probe *out)
+{
+	const struct solaris_kernel *k = kernel;
+
+	out->caps = SOLARIS_CAPS;
+	/* a room below 0 is refused before anything else: nothing changes */
+	errno = EINVAL;
+	if (k->pcsample(k->self, NULL, -1) >= 0 || errno != EINVAL) {
+		out->status = PORTPROF_E_UNSUPPORTED;
+		out->os_errno = errno;
+		snprintf(out->reason, sizeof(out->reason), "this system has "
+		         "no pcsample(2) (%s): use the backend itimer",
+		         strerror(errno));
+		return;
+	}
+	out->is_usable = true;
+	out->status = PORTPROF_OK;
+}
+
+static portprof_status solaris_resolve(const void *kernel,
+                                       const struct ppi_event_request *request,
+                                       enum ppi_mode mode,
+                                       struct ppi_event *event,
+                                       struct ppi_diag *why)
+{
+	(void)kernel;
+	return ppi_cpu_time_resolve(request, mode, "CPU time of the process "
+	                            "by the system's clock, at its own rate; "
+	                            "wanted", event, why);
+}
+
+/* One region, a rate that tells when its bins are full, and nobody who needs
+ * more than bins. */
+static bool suits_profil(const struct ppi_backend_session *bs)
+{
+	return bs->plan->range_count == 1 &&
+	       solaris_state_of(bs)->weight.num != 0 &&
+	       !(bs->plan->required_caps & PPI_SOLARIS_PCSAMPLE_CAPS);
+}
+
+static portprof_status solaris_open(struct ppi_backend_session *bs,
+                                    struct ppi_diag *why)
+{
+	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
+	struct solaris_state *state = solaris_state_of(bs);
+	unsigned hz = kernel->rate_hz(kernel->self);
+
+	state->helper = pthread_self();
+	state->rate_hz = hz ? hz : 1000; /* for sizes; the most there is */
+	if (hz) {
+		state->weight.num = 1000000000u;
+		state->weight.den = hz;
+		ppi_note(bs, "the system samples each CPU %u times a second, "
+		         "whatever rate is asked for", hz);
+	} else {
+		ppi_note(bs, "the system does not tell its clock's rate: the "
+		         "CPU time is shared by the samples there are");
+	}
+	state->is_profil = suits_profil(bs);
+	if (state->is_profil &&
+	    ppi_solaris_profil_open(bs, why) == PORTPROF_OK)
+		return PORTPROF_OK;
+	state->is_profil = false;
+	return ppi_solaris_pcsample_open(bs, why);
+}
+
+static portprof_status take_slot(const struct solaris_kernel *kernel,
+                                 struct ppi_diag *why)
+{
+	int now = atomic_load(&owner_pid);
+	int own = (int)kernel->process_id(kernel->self);
+
+	do {
+		if (now == own)
+			return ppi_fail(why, PORTPROF_E_BUSY, 0, "start",
+			                "another session of this process uses "
+			                "profil and pcsample, of which there "
+			                "is one: stop that session first");
+	} while (!atomic_compare_exchange_weak(&owner_pid, &now, own));
+	return PORTPROF_OK;
+}
+
+static portprof_status solaris_start(struct ppi_backend_session *bs,
+                                     struct ppi_diag *why)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+	portprof_status status;
+
+	if (state->is_running)
+		return PORTPROF_OK;
+	status = take_slot(solaris_kernel_of(bs), why);
+	if (status)
+		return status;
+	begin_clock(bs);
+	status = state->is_profil ? ppi_solaris_profil_on(bs, why) :
+	                            ppi_solaris_pcsample_on(bs, why);
+	if (status) {
+		state->clock.is_on = false;
+		atomic_store(&owner_pid, 0);
+		return status;
+	}
+	state->is_running = true;
+	return PORTPROF_OK;
+}
+
+/* From the facility to a weighed batch. */
+static void harvest(struct ppi_backend_session *bs, bool on)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+	uint64_t ticks, cpu_ns;
+
+	look_at_helper(bs);
+	if (state->is_profil)
+		ppi_solaris_profil_harvest(bs, on);
+	else
+		ppi_solaris_pcsample_harvest(bs, on);
+	ticks = state->is_profil ? state->bins.waiting : state->array.count;
+	/* read after the samples: all their ticks are in it */
+	cpu_ns = cpu_now(bs);
+	state->harvested_cpu_ns = cpu_ns;
+	ppi_tickweight_begin(&state->weight, ticks, cpu_ns);
+}
+
+static bool has_more(const struct solaris_state *state)
+{
+	return state->is_profil ? state->bins.waiting > 0 :
+	                          state->array.next < state->array.count;
+}
+
+void ppi_solaris_off(struct ppi_backend_session *bs)
+{
+	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
+
+	kernel->profil(kernel->self, NULL, 0, 0, 0);
+}
+
+static portprof_status solaris_stop(struct ppi_backend_session *bs,
+                                    struct ppi_diag *why)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+	struct solaris_clock *clock = &state->clock;
+
+	(void)why;
+	if (!state->is_running)
+		return PORTPROF_OK;
+	state->is_running = false;
+	if (!state->is_profil)
+		ppi_solaris_pcsample_off(bs);
+	/* after pcsample with no room the scale is 1 until the next tick */
+	ppi_solaris_off(bs);
+	state->must_harvest = true;
+	look_at_helper(bs);
+	clock->total_ns = cpu_now(bs);
+	clock->is_on = false;
+	atomic_store(&owner_pid, 0);
+	return PORTPROF_OK;
+}
+
+/* A harvest a round: after its last record the round is over, though ticks
+ * go on arriving. */
+static portprof_status solaris_drain(struct ppi_backend_session *bs,
+                                     struct ppi_room *room)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+
+	if (!has_more(state)) {
+		if (state->is_told && !state->must_harvest) {
+			state->is_told = false;
+			return PORTPROF_OK;
+		}
+		if (!state->is_running && !state->must_harvest)
+			return PORTPROF_OK;
+		state->must_harvest = false;
+		harvest(bs, state->is_running);
+		state->is_told = has_more(state);
+	}
+	if (state->is_profil)
+		ppi_solaris_profil_give(bs, room);
+	else
+		ppi_solaris_pcsample_give(bs, room);
+	return PORTPROF_OK;
+}
+
+static portprof_status solaris_count(struct ppi_backend_session *bs,
+                                     portprof_count *out, size_t count)
+{
+	(void)bs;
+	(void)out;
+	(void)count;
+	return PORTPROF_E_UNSUPPORTED;
+}
+
+static portprof_status solaris_stats(struct ppi_backend_session *bs,
+                                     size_t event, struct ppi_account *out)
+{
+	const struct solaris_state *state = solaris_state_of(bs);
+	const struct ppi_tickweight *weight = &state->weight;
+
+	(void)event;
+	out->total_weight = cpu_now(bs);
+	out->cpu_time_ns = out->total_weight;
+	if (weight->num) {
+		out->granted_period = weight->num / weight->den;
+		out->granted_hz = state->rate_hz;
+	}
+	out->lost_certainty = state->may_have_lost ? PORTPROF_UNKNOWN :
+	                                             PORTPROF_EXACT;
+	out->total_certainty = PORTPROF_EXACT;
+	return PORTPROF_OK;
+}
+
+static void solaris_close(struct ppi_backend_session *bs)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+
+	/* a child inherits the profiling itself; unless a session of its own
+	 * has it by now, it must end before the memory goes */
+	if (state->is_running && atomic_load(&owner_pid) ==
+	                                 (int)bs->owner_pid) {
+		ppi_solaris_off(bs);
+		atomic_store(&owner_pid, 0);
+	}
+	ppi_solaris_profil_close(bs);
+	ppi_solaris_pcsample_close(bs);
+}
+
+const struct ppi_backend_ops ppi_backend_solaris = {
+	.abi = PPI_BACKEND_ABI,
+	.name = "solaris",
+	.summary = "samples the process by pcsample or profil, without signals",
+	.caps = SOLARIS_CAPS,
+	.rank = 25,
+	.state_size = sizeof(struct solaris_state),
+	.real_kernel = SOLARIS_REAL_KERNEL,
+	.probe = solaris_probe,
+	.resolve = solaris_resolve,
+	.open = solaris_open,
+	.start = solaris_start,
+	.stop = solaris_stop,
+	.drain = solaris_drain,
+	.count = solaris_count,
+	.stats = solaris_stats,
+	.close = solaris_close,
+};
