@@ -3,8 +3,10 @@
 
 if TESTS_ENABLED
 check_LTLIBRARIES += tests/sim/libprofilsim.la
-check_PROGRAMS += tests/unit/test_profil_sim tests/unit/test_profil
-TESTS += tests/unit/test_profil_sim tests/unit/test_profil
+check_PROGRAMS += tests/unit/test_profil_sim tests/unit/test_profil \
+	tests/unit/test_solaris
+TESTS += tests/unit/test_profil_sim tests/unit/test_profil \
+	tests/unit/test_solaris
 endif
 
 tests_sim_libprofilsim_la_SOURCES = \
@@ -26,6 +28,10 @@ tests_unit_test_profil_SOURCES = tests/unit/test_profil.c
 tests_unit_test_profil_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
+tests_unit_test_solaris_SOURCES = tests/unit/test_solaris.c
+tests_unit_test_solaris_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_solaris_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
+
 ### Fixtures over them
 
 PROFIL_FIXTURE_LIBS = tests/fixtures/libprofilprogram.la \
@@ -35,7 +41,9 @@ PROFIL_FIXTURES = \
 	tests/conform/conform_profil_netbsd_sim \
 	tests/conform/conform_profil_openbsd_sim \
 	tests/conform/conform_profil_dragonfly_sim \
-	tests/conform/conform_profil_glibc_sim
+	tests/conform/conform_profil_glibc_sim \
+	tests/conform/conform_solaris_pcsample_sim \
+	tests/conform/conform_solaris_profil_sim
 if TESTS_ENABLED
 check_LTLIBRARIES += tests/fixtures/libprofilprogram.la
 check_PROGRAMS += $(PROFIL_FIXTURES)
@@ -66,6 +74,14 @@ tests_conform_conform_profil_dragonfly_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 tests_conform_conform_profil_glibc_sim_SOURCES = tests/fixtures/profil_glibc_sim.c
 tests_conform_conform_profil_glibc_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_profil_glibc_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
+
+tests_conform_conform_solaris_pcsample_sim_SOURCES = tests/fixtures/solaris_pcsample_sim.c
+tests_conform_conform_solaris_pcsample_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_conform_conform_solaris_pcsample_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
+
+tests_conform_conform_solaris_profil_sim_SOURCES = tests/fixtures/solaris_profil_sim.c
+tests_conform_conform_solaris_profil_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_conform_conform_solaris_profil_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 ### And over the system's own
 

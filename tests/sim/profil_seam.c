@@ -186,7 +186,7 @@ static void seam_unmap(void *self, void *pages, size_t bytes)
 	munmap(pages, bytes);
 }
 
-static size_t seam_text(void *self, struct profil_text *out, size_t room)
+static size_t seam_text(void *self, struct ppi_text *out, size_t room)
 {
 	struct pseam *seam = self;
 
@@ -209,12 +209,54 @@ static void seam_burn(void *self, uint64_t ns)
 	seam->run.every = every;
 }
 
-static void seam_burn_range(void *self, struct profil_text *out)
+static void seam_burn_range(void *self, struct ppi_text *out)
 {
 	(void)self;
 	out->start = PSEAM_HELPER;
 	out->end = PSEAM_HELPER + 64;
 }
+
+/* ---- what Solaris has of its own ---- */
+
+static void solaris_profil(void *self, uint16_t *bins, size_t bytes,
+                           uint64_t offset, unsigned scale)
+{
+	psim_profil(&((struct pseam *)self)->sim, bins, bytes, offset, scale);
+}
+
+static long solaris_pcsample(void *self, void *samples, long room)
+{
+	struct pseam *seam = self;
+
+	if (pseam_fails(seam, PSEAM_PCSAMPLE))
+		return -1;
+	return psim_pcsample(&seam->sim, samples, room);
+}
+
+static unsigned solaris_pc_bytes(void *self)
+{
+	return ((struct pseam *)self)->sim.pointer_bits / 8;
+}
+
+static int solaris_caller_cpu(void *self, uint64_t *ns)
+{
+	return seam_thread_cpu(self, pthread_self(), ns);
+}
+
+static const struct solaris_kernel simulated_solaris = {
+	.profil = solaris_profil,
+	.pcsample = solaris_pcsample,
+	.pc_bytes = solaris_pc_bytes,
+	.rate_hz = seam_rate_hz,
+	.now_ns = seam_now_ns,
+	.process_cpu = seam_process_cpu,
+	.caller_cpu = solaris_caller_cpu,
+	.cpu_count = seam_cpu_count,
+	.process_id = seam_process_id,
+	.map = seam_map,
+	.unmap = seam_unmap,
+	.text = seam_text,
+};
 
 static const struct profil_kernel simulated = {
 	.profil = seam_profil,
@@ -244,10 +286,12 @@ void pseam_init(struct pseam *seam, const struct psim_os *os,
 	seam->kernel = simulated;
 	seam->kernel.os = backend_os;
 	seam->kernel.self = seam;
+	seam->solaris = simulated_solaris;
+	seam->solaris.self = seam;
 	seam->rate_hz = seam->sim.prof_hz;
 	seam->cpu_count = 4;
-	seam->texts[0] = (struct profil_text){ PSEAM_TEXT, PSEAM_TEXT_END };
-	seam->texts[1] = (struct profil_text){ PSEAM_LIBRARY,
+	seam->texts[0] = (struct ppi_text){ PSEAM_TEXT, PSEAM_TEXT_END };
+	seam->texts[1] = (struct ppi_text){ PSEAM_LIBRARY,
 		                               PSEAM_LIBRARY_END };
 	seam->text_count = 2;
 }

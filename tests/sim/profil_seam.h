@@ -8,6 +8,7 @@
 #define PROFIL_SEAM_H
 
 #include "backends/profil/profil_kernel.h"
+#include "backends/solaris/solaris_kernel.h"
 #include "tests/sim/profil_run.h"
 
 enum {
@@ -27,11 +28,12 @@ struct pseam {
 	struct psim sim;
 	struct prun run;
 	struct profil_kernel kernel;
+	struct solaris_kernel solaris;
 	unsigned rate_hz;          /* what the system tells; 0 = nothing */
 	unsigned cpu_count;
 	size_t maps;
 	bool application_profiles; /* profil() is the application's */
-	struct profil_text texts[8];
+	struct ppi_text texts[8];
 	size_t text_count;
 	int64_t pid;               /* 0 = the real one */
 

@@ -169,7 +169,7 @@ static void guard_alias_code_4_gib_on_is_not_counted(void **state)
 
 		begin(&systems[s]);
 		/* its low 32 bits are those of the region */
-		seam.texts[2] = (struct profil_text){ 0x100401000,
+		seam.texts[2] = (struct ppi_text){ 0x100401000,
 			                              0x100402000 };
 		seam.text_count = 3;
 		m = prepare(PSEAM_FUNCTION, 65536, 256);
@@ -180,7 +180,7 @@ static void guard_alias_code_4_gib_on_is_not_counted(void **state)
 
 		/* wider bins push the alias further away */
 		begin(&systems[s]);
-		seam.texts[2] = (struct profil_text){ 0x100401000,
+		seam.texts[2] = (struct ppi_text){ 0x100401000,
 			                              0x100402000 };
 		seam.text_count = 3;
 		m = measure(PSEAM_FUNCTION, 16384, 64);
@@ -204,7 +204,7 @@ static void guard_alias_loaded_later_is_told(void **state)
 	seam.run.every_ns = 50 * MS;
 	portprof_session_start(m.session);
 	assert_false(has_note(&m, "as if it were"));
-	seam.texts[2] = (struct profil_text){ 0x100401000, 0x100402000 };
+	seam.texts[2] = (struct ppi_text){ 0x100401000, 0x100402000 };
 	seam.text_count = 3;
 	run(0, PSEAM_FUNCTION, 2000 * MS, 0);
 	portprof_session_stop(m.session);
