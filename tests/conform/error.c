@@ -130,6 +130,8 @@ static void err_3_null_is_refused(void **state)
 	is_invalid(portprof_config_set_backend(config, NULL));
 	is_invalid(portprof_config_set_frequency(NULL, 100));
 	is_invalid(portprof_config_set_period(NULL, 100));
+	is_invalid(portprof_config_set(config, NULL, "1"));
+	is_invalid(portprof_config_set(config, "frequency", NULL));
 	is_invalid(portprof_config_add_histogram(config, 0, NULL, 1,
 	                                         PORTPROF_BINS_TICKS));
 	is_invalid(portprof_config_add_histogram(NULL, 0, &region, 1,
@@ -155,6 +157,9 @@ static void err_3_values_out_of_range_are_refused(void **state)
 	is_invalid(portprof_config_target_pid(config, -1));
 	is_invalid(portprof_config_target_command(config, -5));
 	is_invalid(portprof_config_require(config, (uint64_t)1 << 63));
+	is_invalid(portprof_config_set(config, "frequency", "-5"));
+	is_invalid(portprof_config_set(config, "frequency", "many"));
+	is_invalid(portprof_config_set(config, "no-such-key", "1"));
 	is_invalid(portprof_config_write_to(config, ""));
 }
 
@@ -196,6 +201,7 @@ static void err_4_config_stays_as_it_was(void **state)
 	is_invalid(portprof_config_set_period(config, 0));
 	is_invalid(portprof_config_set_backend(config, ""));
 	is_invalid(portprof_config_add_event(config, "cpu-clock::"));
+	is_invalid(portprof_config_set(config, "frequency", "x"));
 	assert_int_equal(portprof_config_event_count(config), 0);
 	assert_true(requested_by(config) == 123);
 }
