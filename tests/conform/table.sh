@@ -4,6 +4,8 @@
 #
 # usage: table.sh [LOG...]      without LOG: tests/conform/conform_*.log
 #
+# Clauses that pass on every fixture that ran stand in one line at the end.
+#
 # pass     every case that applies passed
 # -NAME    the backend lacks the capability NAME, and refused it when asked;
 #          what the clause says without it passed
@@ -75,20 +77,41 @@ function comes_before(a, b,    x, y) {
 	return x[2] + 0 < y[2] + 0
 }
 
+function pad(text, width) {
+	while (length(text) < width)
+		text = text " "
+	return text
+}
+
+function passes_everywhere(clause,    f) {
+	for (f = 1; f <= fixture_count; f++)
+		if (!(fixtures[f] in not_run) && \
+		    result[clause, fixtures[f]] != "pass")
+			return 0
+	return 1
+}
+
 END {
 	sort_clauses()
-	printf "%-10s", "clause"
-	for (f = 1; f <= fixture_count; f++)
-		printf " %-13s", fixtures[f]
-	print ""
+	line = pad("clause", 10)
+	for (f = 1; f <= fixture_count; f++) {
+		width[f] = length(fixtures[f]) > 12 ? length(fixtures[f]) : 12
+		line = line " " pad(fixtures[f], width[f])
+	}
+	print line
 	for (c = 1; c <= clause_count; c++) {
-		line = sprintf("%-10s", clauses[c])
+		if (passes_everywhere(clauses[c])) {
+			everywhere = everywhere " " clauses[c]
+			continue
+		}
+		line = pad(clauses[c], 10)
 		for (f = 1; f <= fixture_count; f++)
-			line = line sprintf(" %-13s", \
-				result[clauses[c], fixtures[f]])
+			line = line " " pad(result[clauses[c], fixtures[f]], \
+				width[f])
 		sub(/ +$/, "", line)
 		print line
 	}
+	print "pass everywhere:" everywhere
 	for (f = 1; f <= fixture_count; f++)
 		if (fixtures[f] in not_run)
 			print fixtures[f] " was not run: " not_run[fixtures[f]]

@@ -87,7 +87,7 @@ tests_conform_conform_solaris_profil_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 if TESTS_ENABLED
 if BACKEND_PROFIL
-check_PROGRAMS += tests/conform/conform_profil_real
+pkglibexec_PROGRAMS += tests/conform/conform_profil_real
 TESTS += tests/conform/conform_profil_real
 endif
 endif
