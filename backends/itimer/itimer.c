@@ -219,6 +219,13 @@ static portprof_status require_handler(const struct itimer_state *state,
 	                "timer or perf backend");
 }
 
+static portprof_status refuse_timer(struct ppi_diag *why)
+{
+	return ppi_fail(why, PORTPROF_E_SYSTEM, errno, "start",
+	                "the profiling timer cannot be set: %s",
+	                strerror(errno));
+}
+
 /* At random within one period, so that no program that works in step with
  * its start is always met at the same place. */
 static portprof_status arm(struct itimer_state *state, struct ppi_diag *why)
@@ -229,12 +236,13 @@ static portprof_status arm(struct itimer_state *state, struct ppi_diag *why)
 	                  UINT64_C(6364136223846793005);
 
 	state->random = random;
-	if (kernel->set(kernel->self, 1 + (random >> 16) % period, period) ||
-	    kernel->get(kernel->self, &state->every_ns, &left))
-		return ppi_fail(why, PORTPROF_E_SYSTEM, errno, "start",
-		                "the profiling timer cannot be set: %s",
-		                strerror(errno));
-	return PORTPROF_OK;
+	if (kernel->set(kernel->self, 1 + (random >> 16) % period, period))
+		return refuse_timer(why);
+	if (kernel->get(kernel->self, &state->every_ns, &left) == 0)
+		return PORTPROF_OK;
+	refuse_timer(why);
+	kernel->set(kernel->self, 0, 0);
+	return PORTPROF_E_SYSTEM;
 }
 
 /* The program may have set it to its own liking meanwhile. */

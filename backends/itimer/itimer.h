@@ -51,7 +51,6 @@ struct itimer_state {
 	uint64_t due_ns;    /* of the process's clock: the next sample's */
 
 	struct sigaction before;
-	bool has_handler;
 	bool is_displaced; /* the program has taken handler or timer */
 	uint64_t every_ns; /* how the system shows our timer */
 

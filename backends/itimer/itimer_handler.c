@@ -195,14 +195,16 @@ static bool is_nobodys(const struct sigaction *action)
 	       (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
 }
 
-static portprof_status refuse_busy(const struct sigaction *action,
-                                   struct ppi_diag *why)
+static portprof_status refuse_second(struct ppi_diag *why)
 {
-	if (is_our_handler(action))
-		return ppi_fail(why, PORTPROF_E_BUSY, 0, "take SIGPROF",
-		                "another session of this process uses the "
-		                "profiling timer; close it first, or use the "
-		                "timer or perf backend");
+	return ppi_fail(why, PORTPROF_E_BUSY, 0, "take SIGPROF",
+	                "another session of this process uses the profiling "
+	                "timer; close it first, or use the timer or perf "
+	                "backend");
+}
+
+static portprof_status refuse_handler(struct ppi_diag *why)
+{
 	return ppi_fail(why, PORTPROF_E_BUSY, 0, "take SIGPROF",
 	                "the program has a handler for SIGPROF (is it built "
 	                "with -pg, or does another profiler run?); remove it, "
@@ -216,33 +218,38 @@ static portprof_status refuse_system(struct ppi_diag *why)
 	                strerror(errno));
 }
 
-/* In a forked child our handler may be there from the parent's session: it
- * serves nobody, and what was before it is what counts. */
-static bool is_left_by_parent(const struct itimer_state *state,
-                              const struct sigaction *action)
-{
-	return is_our_handler(action) && gate.pid != state->bs->owner_pid;
-}
-
-portprof_status itimer_handler_install(struct itimer_state *state,
-                                       struct ppi_diag *why)
+/* Our own handler, with nobody at the gate, is left from the session of the
+ * process that forked us: what was before it is what counts. */
+static portprof_status install(struct itimer_state *state,
+                               struct ppi_diag *why)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	struct sigaction ours = our_action();
 
 	if (kernel->action(kernel->self, NULL, &state->before) != 0)
 		return refuse_system(why);
-	if (is_left_by_parent(state, &state->before)) {
+	if (is_our_handler(&state->before)) {
 		memset(&state->before, 0, sizeof(state->before));
 		state->before.sa_handler = SIG_DFL;
 	}
 	if (!is_nobodys(&state->before))
-		return refuse_busy(&state->before, why);
+		return refuse_handler(why);
 	if (kernel->action(kernel->self, &ours, NULL) != 0)
 		return refuse_system(why);
-	ppi_gate_take(&gate, state, state->bs->owner_pid);
-	state->has_handler = true;
 	return PORTPROF_OK;
+}
+
+portprof_status itimer_handler_install(struct itimer_state *state,
+                                       struct ppi_diag *why)
+{
+	portprof_status status;
+
+	if (!ppi_gate_take(&gate, state, state->bs->owner_pid))
+		return refuse_second(why);
+	status = install(state, why);
+	if (status)
+		ppi_gate_clear(&gate);
+	return status;
 }
 
 bool itimer_handler_is_ours(const struct itimer_state *state)
@@ -294,8 +301,6 @@ void itimer_handler_remove(struct itimer_state *state)
 	bool is_child = kernel->process_id(kernel->self) !=
 	                state->bs->owner_pid;
 
-	if (!state->has_handler)
-		return;
 	/* in a child that has a session of its own the handler is that one's */
 	if (atomic_load(&gate.guest) != state)
 		return;
@@ -303,5 +308,4 @@ void itimer_handler_remove(struct itimer_state *state)
 	ppi_gate_clear(&gate);
 	if (!is_child)
 		itimer_handler_wait(state);
-	state->has_handler = false;
 }

@@ -17,7 +17,7 @@
 struct ppi_gate {
 	_Atomic(void *) guest;    /* the session, NULL = none */
 	_Atomic unsigned inside;  /* handlers between enter and leave */
-	int64_t pid;              /* the process the guest belongs to */
+	_Atomic long pid;         /* the process the guest belongs to */
 };
 
 /* In the handler. The count goes up before the guest is read, so whoever has
@@ -33,15 +33,23 @@ static inline void ppi_gate_leave(struct ppi_gate *gate)
 	atomic_fetch_sub(&gate->inside, 1);
 }
 
-/* A thread that was inside while another forked does not exist in the child:
- * there the count is of no use, and begins again. */
-static inline void ppi_gate_take(struct ppi_gate *gate, void *guest,
+/*
+ * Claim the gate for a session; false when another one of this process has it.
+ * A thread that was inside while another forked does not exist in the child,
+ * and neither does the parent's session: there everything begins again.
+ */
+static inline bool ppi_gate_take(struct ppi_gate *gate, void *guest,
                                  int64_t pid)
 {
-	if (gate->pid != pid)
+	long before = atomic_load(&gate->pid);
+	void *nobody = NULL;
+
+	if (before != (long)pid &&
+	    atomic_compare_exchange_strong(&gate->pid, &before, (long)pid)) {
 		atomic_store(&gate->inside, 0);
-	gate->pid = pid;
-	atomic_store(&gate->guest, guest);
+		atomic_store(&gate->guest, NULL);
+	}
+	return atomic_compare_exchange_strong(&gate->guest, &nobody, guest);
 }
 
 static inline void ppi_gate_clear(struct ppi_gate *gate)

@@ -127,30 +127,38 @@ static bool has_default_action(const struct sigaction *action)
 	       action->sa_handler == SIG_DFL;
 }
 
-/* Take `signo` if nobody uses it. 0, or -1 with errno; errno 0: it is used. */
-static int try_signal(struct timer_state *state, int signo)
+/* Put the handler there, unless somebody was quicker. */
+static int install(struct timer_state *state, int signo)
 {
 	const struct timer_kernel *kernel = state->kernel;
 	struct sigaction ours = our_action();
 
+	if (kernel->action(kernel->self, signo, &ours, &state->before) != 0)
+		return -1;
+	if (has_default_action(&state->before))
+		return 0;
+	kernel->action(kernel->self, signo, &state->before, NULL);
+	errno = 0;
+	return -1;
+}
+
+/* Take `signo` if nobody uses it. 0, or -1 with errno; errno 0: it is used. */
+static int try_signal(struct timer_state *state, int signo)
+{
+	const struct timer_kernel *kernel = state->kernel;
+
 	errno = 0;
 	if (kernel->action(kernel->self, signo, NULL, &state->before) != 0)
 		return -1;
-	if (!has_default_action(&state->before))
+	if (!has_default_action(&state->before) ||
+	    !ppi_gate_take(&gates[signo], state, state->bs->owner_pid))
 		return -1;
-	ppi_gate_take(&gates[signo], state, state->bs->owner_pid);
-	if (kernel->action(kernel->self, signo, &ours, &state->before) != 0)
-		goto clear;
-	if (has_default_action(&state->before)) {
-		state->signo = signo;
-		return 0;
+	if (install(state, signo) != 0) {
+		ppi_gate_clear(&gates[signo]);
+		return -1;
 	}
-	/* another thread was quicker: let it have the signal */
-	kernel->action(kernel->self, signo, &state->before, NULL);
-	errno = 0;
-clear:
-	ppi_gate_clear(&gates[signo]);
-	return -1;
+	state->signo = signo;
+	return 0;
 }
 
 portprof_status timer_handler_install(struct timer_state *state,
@@ -220,7 +228,7 @@ void timer_handler_remove(struct timer_state *state)
 	                state->bs->owner_pid;
 
 	restore_action(state);
-	if (gate->guest == state)
+	if (atomic_load(&gate->guest) == state)
 		ppi_gate_clear(gate);
 	if (!is_child)
 		timer_handler_wait(state);

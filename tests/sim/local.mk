@@ -3,6 +3,30 @@
 
 include tests/sim/perf.mk
 
+### The machine and the kernels
+
+if TESTS_ENABLED
+check_LTLIBRARIES += tests/sim/libtimersim.la
+endif
+tests_sim_libtimersim_la_SOURCES = \
+	tests/sim/clock.c \
+	tests/sim/clock.h \
+	tests/sim/faults.c \
+	tests/sim/faults.h \
+	tests/sim/itimer_sim.c \
+	tests/sim/itimer_sim.h \
+	tests/sim/lose.c \
+	tests/sim/lose.h \
+	tests/sim/program.c \
+	tests/sim/program.h \
+	tests/sim/signals.c \
+	tests/sim/signals.h \
+	tests/sim/timer_sim.c \
+	tests/sim/timer_sim.h
+tests_sim_libtimersim_la_CPPFLAGS = $(TEST_CPPFLAGS)
+
+### Tests
+
 if TESTS_ENABLED
 check_PROGRAMS += tests/unit/test_pcring
 TESTS += tests/unit/test_pcring
