@@ -2,4 +2,5 @@
 # bench/: what things cost. Built on demand (make bench/NAME), never by check.
 
 EXTRA_PROGRAMS =
+include bench/perf.mk
 CLEANFILES += $(EXTRA_PROGRAMS)
