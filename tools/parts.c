@@ -7,6 +7,7 @@
 #include "tools/tools.h"
 
 #include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,29 @@ static portprof_profile *open_parts(const char *folder)
 	return profile;
 }
 
+/* A recorder that was killed left its parts where it was to write. */
+static bool say_parts_of(const char *path)
+{
+	size_t bytes = strlen(path) + sizeof(".parts-*");
+	char *pattern = malloc(bytes);
+	bool is_found = false;
+	glob_t found;
+
+	if (!pattern)
+		return false;
+	snprintf(pattern, bytes, "%s.parts-*", path);
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			ppi_say("a recording that was cut short left its "
+			        "parts: portprof report -i %s",
+			        found.gl_pathv[i]);
+		is_found = true;
+		globfree(&found);
+	}
+	free(pattern);
+	return is_found;
+}
+
 portprof_profile *ppi_profile_open(const char *path)
 {
 	struct stat at;
@@ -123,7 +147,8 @@ portprof_profile *ppi_profile_open(const char *path)
 	if (portprof_profile_read(path, &profile) == PORTPROF_OK)
 		return profile;
 	ppi_say_failure(NULL);
-	if (portprof_last_diag()->status == PORTPROF_E_NOTFOUND)
+	if (portprof_last_diag()->status == PORTPROF_E_NOTFOUND &&
+	    !say_parts_of(path))
 		fprintf(stderr, "Make a profile first: portprof record -- "
 		                "COMMAND, or name one with -i.\n");
 	return NULL;

@@ -165,7 +165,7 @@ int main(int argc, char **argv)
 
 	if (strcmp(how, "trap") == 0) {
 		signal(SIGTERM, told);
-		puts("ready");
+		printf("ready %ld\n", (long)getpid());
 		fflush(stdout);
 	}
 	if (strcmp(how, "greedy") == 0)

@@ -7,5 +7,6 @@ tests_cli_burn_SOURCES = tests/cli/burn.c
 SCRIPT_TESTS += \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
+	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-real.sh
 EXTRA_DIST += tests/cli/cli.sh

@@ -8,9 +8,11 @@ TOOLS_TEST_LDADD = libportprof-tools.la $(CMOCKA_LIBS)
 if TESTS_ENABLED
 check_PROGRAMS += \
 	tests/tools/symbols_probe \
+	tests/tools/test_preload_settings \
 	tests/tools/test_report \
 	tests/tools/test_symbols_table
 TESTS += \
+	tests/tools/test_preload_settings \
 	tests/tools/test_report \
 	tests/tools/test_symbols_table
 SCRIPT_TESTS += tests/tools/check-symbols.sh
@@ -30,3 +32,8 @@ tests_tools_test_report_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_symbols_table_SOURCES = tests/tools/test_symbols_table.c
 tests_tools_test_symbols_table_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_symbols_table_LDADD = $(TOOLS_TEST_LDADD)
+
+tests_tools_test_preload_settings_SOURCES = \
+	tests/tools/test_preload_settings.c tools/preload/settings.c
+tests_tools_test_preload_settings_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_preload_settings_LDADD = $(CMOCKA_LIBS)
