@@ -48,6 +48,11 @@ SCRIPT_TESTS = \
 EXTRA_DIST += tests/lint/exports-allowed.txt \
 	tests/install/consumer.c tests/memory/libpfm4.supp
 
+# Everything that make check would build, with as many jobs as there are, so
+# that the tests themselves can run alone.
+check-programs: $(BUILT_SOURCES) $(check_LTLIBRARIES) $(check_PROGRAMS)
+.PHONY: check-programs
+
 # What stands in $(prefix) now works for someone who only has that; distcheck
 # runs this against a tarball's installation.
 installcheck-local:

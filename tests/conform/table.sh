@@ -13,7 +13,8 @@
 # FAIL     a case failed
 set -eu
 [ $# -gt 0 ] || set -- tests/conform/conform_*.log
-[ -f "$1" ] || { echo "table.sh: no log of a conformance program" >&2; exit 1; }
+# make check TESTS=... may run none of them, and that is no failure.
+[ -f "$1" ] || { echo "table.sh: no log of a conformance program"; exit 0; }
 
 # shellcheck disable=SC2016
 LC_ALL=C ${AWK:-awk} '
