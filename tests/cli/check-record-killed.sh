@@ -33,6 +33,7 @@ for backend in perf timer; do
 	done
 	same "$backend: the profile can be read while recording" yes \
 		"$([ -n "$profile" ] && echo yes)"
+	sleep 2 # so that there are two portions with samples, at least
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
 	# The command outlives its recorder; it has told its number.
