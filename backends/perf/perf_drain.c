@@ -225,9 +225,56 @@ static bool take_name(struct ppi_backend_session *bs,
 		perf_state_of(bs)->awaits_exec = false;
 	if (!bs->plan->want_modules || !is_wanted(bs, seen))
 		return true;
+	perf_remember_name(perf_state_of(bs), seen->tid, seen->name);
 	if (seen->is_exec)
 		record.valid |= PORTPROF_FIELD_EXEC;
 	return ppi_room_add_name(room, &record, seen->name);
+}
+
+/* Nobody tells the name of a new thread: it is its creator's. */
+static bool name_new_thread(struct ppi_backend_session *bs,
+                            const struct perf_port *port,
+                            const struct perf_seen *seen,
+                            struct ppi_room *room)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_thread *creator =
+		perf_weights_find(&state->weights, seen->parent_tid);
+	portprof_record record =
+		new_record(state, port, seen, PORTPROF_RECORD_THREAD);
+	char name[PERF_NAME_BYTES];
+
+	if (!creator || !creator->name[0] || !bs->plan->want_modules ||
+	    !is_wanted(bs, seen))
+		return true;
+	memcpy(name, creator->name, sizeof(name));
+	if (!ppi_room_add_name(room, &record, name))
+		return false;
+	perf_remember_name(state, seen->tid, name);
+	return true;
+}
+
+/* A process: first that it is there, then its name; there may be room for
+ * one of the two only. */
+static bool take_new_process(struct ppi_backend_session *bs,
+                             const struct perf_port *port,
+                             const struct perf_seen *seen,
+                             struct ppi_room *room)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_record record =
+		new_record(state, port, seen, PORTPROF_RECORD_FORK);
+
+	if (!bs->plan->want_modules || !bs->plan->follow_children)
+		return true;
+	record.address = seen->parent_pid;
+	if (!state->is_fork_told && !ppi_room_add(room, &record, NULL, 0))
+		return false;
+	state->is_fork_told = true;
+	if (!name_new_thread(bs, port, seen, room))
+		return false;
+	state->is_fork_told = false;
+	return true;
 }
 
 static bool take_fork(struct ppi_backend_session *bs,
@@ -235,22 +282,16 @@ static bool take_fork(struct ppi_backend_session *bs,
                       const struct perf_seen *seen, struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
-	portprof_record record =
-		new_record(state, port, seen, PORTPROF_RECORD_FORK);
 	struct ppi_diag why;
 
-	if (seen->pid == seen->parent_pid) {
-		if (state->layout == PERF_THREAD_RINGS &&
-		    bs->plan->target.kind != PPI_TARGET_TID &&
-		    is_wanted(bs, seen) &&
-		    !perf_weights_find(&state->weights, seen->tid))
-			perf_attach_late(bs, seen->tid, &why);
-		return true;
-	}
-	if (!bs->plan->want_modules || !bs->plan->follow_children)
-		return true;
-	record.address = seen->parent_pid;
-	return ppi_room_add(room, &record, NULL, 0);
+	if (seen->pid != seen->parent_pid)
+		return take_new_process(bs, port, seen, room);
+	if (!name_new_thread(bs, port, seen, room))
+		return false;
+	if (state->layout == PERF_THREAD_RINGS &&
+	    bs->plan->target.kind != PPI_TARGET_TID && is_wanted(bs, seen))
+		perf_attach_late(bs, seen->tid, &why);
+	return true;
 }
 
 static bool take_exit(struct ppi_backend_session *bs, struct perf_port *port,

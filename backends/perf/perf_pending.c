@@ -4,6 +4,7 @@
 
 #include "backends/perf/perf_proc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,16 @@ void perf_pending_free(struct perf_state *state)
 	state->pending = NULL;
 }
 
+void perf_remember_name(struct perf_state *state, uint32_t tid,
+                        const char *name)
+{
+	struct perf_thread *thread = perf_weights_add(&state->weights, tid);
+
+	if (thread)
+		snprintf(thread->name, sizeof(thread->name), "%.*s",
+		         PERF_NAME_BYTES - 1, name);
+}
+
 void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid)
 {
 	const struct ppi_target *target = &bs->plan->target;
@@ -76,9 +87,11 @@ void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid)
 	};
 	char name[64];
 
-	if (perf_proc_thread_name(perf_kernel_of(bs->kernel), target->pid, tid,
-	                          name, sizeof(name)))
-		perf_pending_add(perf_state_of(bs), &record, 0, NULL, 0, name);
+	if (!perf_proc_thread_name(perf_kernel_of(bs->kernel), target->pid,
+	                           tid, name, sizeof(name)))
+		return;
+	perf_remember_name(perf_state_of(bs), (uint32_t)tid, name);
+	perf_pending_add(perf_state_of(bs), &record, 0, NULL, 0, name);
 }
 
 static void take_mapping(void *context, const struct perf_mapping *mapping)

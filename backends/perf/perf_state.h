@@ -67,6 +67,7 @@ struct perf_state {
 	enum perf_layout layout;
 	bool has_values;    /* samples carry the event's own count */
 	bool is_running;
+	bool is_fork_told;  /* ... of the front record: its name is not */
 	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */
 
 	int *cpus;
@@ -173,6 +174,8 @@ void perf_pending_free(struct perf_state *state);
 /* Names of threads, mappings of a foreign process, the kernel's text. */
 void perf_pending_baseline(struct ppi_backend_session *bs);
 void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid);
+void perf_remember_name(struct perf_state *state, uint32_t tid,
+                        const char *name);
 
 /* ---- perf_account.c ---- */
 

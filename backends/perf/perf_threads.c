@@ -67,8 +67,13 @@ portprof_status perf_attach_all(struct ppi_backend_session *bs,
 void perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
                       struct ppi_diag *why)
 {
-	portprof_status status = perf_attach_thread(bs, tid, why);
+	const struct perf_thread *known =
+		perf_weights_find(&perf_state_of(bs)->weights, (uint32_t)tid);
+	portprof_status status;
 
+	if (known && known->is_direct)
+		return;
+	status = perf_attach_thread(bs, tid, why);
 	if (status == PORTPROF_OK || status == PORTPROF_E_NOTFOUND)
 		return;
 	ppi_note(bs, "threads created later could not be attached, and their "
@@ -99,8 +104,7 @@ void perf_scan_threads(struct ppi_backend_session *bs)
 		return;
 	state->next_scan_ns = now + bs->drain_every_ms * UINT64_C(1000000);
 	for (size_t i = 0; i < count; i++)
-		if (!perf_weights_find(&state->weights, (uint32_t)tids[i]) &&
-		    !(target->is_self && tids[i] == bs->helper_tid))
+		if (!(target->is_self && tids[i] == bs->helper_tid))
 			perf_attach_late(bs, tids[i], &why);
 	/* The record of a thread's end may have been lost. */
 	for (size_t i = 0; i < state->port_count; i++) {

@@ -19,6 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* include/linux/sched.h, TASK_COMM_LEN. */
+enum { PERF_NAME_BYTES = 16 };
+
 /* More live threads than this get the period as weight. */
 enum { PERF_THREADS_MAX = 65536 };
 
@@ -37,6 +40,7 @@ struct perf_progress {
 
 struct perf_thread {
 	uint32_t tid;
+	char name[PERF_NAME_BYTES]; /* a new thread has its creator's */
 	bool is_direct;       /* some events were opened for this very thread */
 	bool has_mixed_times; /* time enabled holds ended children's, too */
 	size_t stream_count, stream_room;

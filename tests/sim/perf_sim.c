@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulated perf kernel: the machine, its faults, its seam. */
+#include "config.h"
+
 #include "tests/sim/perf_sim_state.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -187,7 +190,42 @@ int sim_fault(enum sim_call call)
 	return -fault.error;
 }
 
-/* ---- the seam ---- */
+/* ---- the seam: one call at a time, whatever thread it comes from ---- */
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+#define LOCKED(type, name, parameters, arguments)                         \
+	static type locked_##name parameters                              \
+	{                                                                 \
+		type result;                                              \
+                                                                          \
+		pthread_mutex_lock(&lock);                                \
+		result = sim_##name arguments;                            \
+		pthread_mutex_unlock(&lock);                              \
+		return result;                                            \
+	}
+
+LOCKED(int, open_event, (void *self, struct perf_event_attr *attr,
+                         int64_t pid, int cpu, int group_fd,
+                         unsigned long flags),
+       (self, attr, pid, cpu, group_fd, flags))
+LOCKED(int, control, (void *self, int fd, unsigned long request, void *arg),
+       (self, fd, request, arg))
+LOCKED(ssize_t, read_event, (void *self, int fd, void *buffer, size_t bytes),
+       (self, fd, buffer, bytes))
+LOCKED(int, close_event, (void *self, int fd), (self, fd))
+LOCKED(int, map, (void *self, int fd, size_t bytes, void **address),
+       (self, fd, bytes, address))
+LOCKED(int, unmap, (void *self, void *address, size_t bytes),
+       (self, address, bytes))
+LOCKED(int, get_clock, (void *self, int32_t clock, uint64_t *ns),
+       (self, clock, ns))
+LOCKED(int, list_numbers, (void *self, const char *folder, int64_t *out,
+                           size_t room, size_t *count),
+       (self, folder, out, room, count))
+LOCKED(ssize_t, read_file, (void *self, const char *path, uint64_t offset,
+                            void *buffer, size_t bytes),
+       (self, path, offset, buffer, bytes))
 
 static int64_t sim_get_pid(void *self)
 {
@@ -218,15 +256,15 @@ static size_t sim_get_page_bytes(void *self)
 }
 
 const struct perf_kernel perf_sim_kernel = {
-	.open_event = sim_open_event,
-	.control = sim_control,
-	.read_event = sim_read_event,
-	.close_event = sim_close_event,
-	.map = sim_map,
-	.unmap = sim_unmap,
-	.get_clock = sim_get_clock,
-	.list_numbers = sim_list_numbers,
-	.read_file = sim_read_file,
+	.open_event = locked_open_event,
+	.control = locked_control,
+	.read_event = locked_read_event,
+	.close_event = locked_close_event,
+	.map = locked_map,
+	.unmap = locked_unmap,
+	.get_clock = locked_get_clock,
+	.list_numbers = locked_list_numbers,
+	.read_file = locked_read_file,
 	.get_pid = sim_get_pid,
 	.get_tid = sim_get_tid,
 	.get_fd_limit = sim_get_fd_limit,

@@ -185,6 +185,7 @@ static void one_thread_alone(void **state)
 static void another_process(void **state)
 {
 	int64_t pid = perf_sim_fork(0), tid = perf_sim_thread(pid), late;
+	int64_t unnamed;
 	static const unsigned char id[20] = "0123456789abcdefghi";
 
 	(void)state;
@@ -197,6 +198,7 @@ static void another_process(void **state)
 	run_work(tid, 0x10010, 20 * MS, 0);
 	run_work(late, 0x10010, 30 * MS, 0);
 	run_work(perf_sim_main_tid(), 0x1000, 30 * MS, 0);
+	unnamed = perf_sim_thread(tid);
 	perf_sim_rename(late, "latecomer");
 	perf_sim_map_code(late, 0x20000, 0x2000, "/lib/plugin.so", id);
 	run_stop(&run);
@@ -204,6 +206,7 @@ static void another_process(void **state)
 	assert_int_equal(run_account(&run, 0).cpu_time_ns, 60 * MS);
 	assert_string_equal(run_name(&run, tid), "worker");
 	assert_string_equal(run_name(&run, late), "latecomer");
+	assert_string_equal(run_name(&run, unnamed), "worker");
 	assert_non_null(run_module(&run, "/bin/prog"));
 	assert_int_equal(run_module(&run, "/lib/plugin.so")->build_id_bytes,
 	                 20);
