@@ -9,7 +9,7 @@
 
 /* A file of more than this is left in portions: putting it together takes
  * memory that the measured program may need. */
-enum { FINISH_BYTES_MAX = 256 << 20 };
+enum { FINISH_BYTES_MAX = 64 << 20 };
 
 /* The draft of the one portion, in the place of them all. */
 static void replace(const struct ppi_output *output,

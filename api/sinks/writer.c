@@ -50,15 +50,20 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 }
 
 /* The first failure is kept; what is written later may still succeed. */
+static void remember(struct ppi_sink *sink, int error)
+{
+	if (sink->stats.status != PORTPROF_OK)
+		return;
+	sink->stats.status = ppi_file_status(error);
+	sink->stats.os_errno = error;
+}
+
 static portprof_status fail(struct ppi_sink *sink, int error,
                             struct ppi_diag *why)
 {
 	portprof_status status = ppi_file_status(error);
 
-	if (sink->stats.status == PORTPROF_OK) {
-		sink->stats.status = status;
-		sink->stats.os_errno = error;
-	}
+	remember(sink, error);
 	return ppi_fail(why, status, error, "write profile",
 	                "cannot write to '%s': %s; it holds what was written "
 	                "before. Newer samples are kept in memory as long as "
@@ -163,7 +168,7 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 		int error = write_portion(sink, NULL, false);
 
 		if (error)
-			fail(sink, error, NULL);
+			remember(sink, error);
 		if (ppi_sums_is_full(&writer->sums) || writer->is_broken)
 			return false;
 	}
@@ -180,6 +185,7 @@ static void take_sample(struct ppi_sink *sink, const portprof_batch *batch,
 		sink->stats.kept_samples += record->samples;
 		sink->stats.kept_weight += record->weight;
 	} else {
+		remember(sink, ENOMEM); /* unless it was the disk before */
 		ppi_verdict_raise(verdict, 0, PPI_LOST);
 		sink->stats.lost_samples += record->samples;
 		sink->stats.lost_weight += record->weight;
@@ -234,7 +240,7 @@ static void writer_take(struct ppi_sink *sink, const portprof_batch *batch,
 	int error = ppi_output_place(&writer->output);
 
 	if (error)
-		fail(sink, error, NULL);
+		remember(sink, error);
 	for (size_t i = 0; i < batch->count; i++) {
 		const portprof_record *record = &batch->records[i];
 
@@ -267,7 +273,7 @@ static portprof_status writer_flush(struct ppi_sink *sink,
 	return PORTPROF_OK;
 }
 
-/* What did not fit into memory while the file could not be written. */
+/* Samples for which there was neither room in the file nor in memory. */
 static portprof_status tell_lost(const struct ppi_sink *sink,
                                  struct ppi_diag *why)
 {
@@ -275,8 +281,8 @@ static portprof_status tell_lost(const struct ppi_sink *sink,
 		return PORTPROF_OK;
 	return ppi_fail(why, sink->stats.status, sink->stats.os_errno,
 	                "write profile",
-	                "%llu samples are missing in '%s', because it could "
-	                "not be written for a while: %s",
+	                "%llu samples are missing in '%s': there was no "
+	                "room for them (%s)",
 	                (unsigned long long)sink->stats.lost_samples,
 	                sink->request->path, strerror(sink->stats.os_errno));
 }
@@ -299,7 +305,7 @@ static portprof_status finish(struct ppi_sink *sink, const struct ppi_run *run,
 	samples = writer->pending_samples + writer->sums.samples;
 	weight = writer->pending_weight + writer->sums.weight;
 	lose(sink, samples, weight);
-	fail(sink, error, NULL);
+	remember(sink, error);
 	return ppi_fail(why, ppi_file_status(error), error, "finish profile",
 	                "the last %llu samples could not be written to '%s': "
 	                "%s; what was written before can be read",

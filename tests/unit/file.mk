@@ -3,6 +3,7 @@
 
 FILE_TESTS = \
 	tests/unit/test_file_format \
+	tests/unit/test_file_memory \
 	tests/unit/test_file_merge \
 	tests/unit/test_file_output \
 	tests/unit/test_file_property \
@@ -18,6 +19,10 @@ endif
 tests_unit_test_file_format_SOURCES = tests/unit/test_file_format.c $(FILE_KIT)
 tests_unit_test_file_format_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_format_LDADD = $(TEST_LDADD)
+tests_unit_test_file_memory_SOURCES = tests/unit/test_file_memory.c $(FILE_KIT)
+tests_unit_test_file_memory_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_memory_LDFLAGS = $(AM_LDFLAGS) $(WRAP_LDFLAGS)
+tests_unit_test_file_memory_LDADD = $(TEST_LDADD)
 tests_unit_test_file_merge_SOURCES = tests/unit/test_file_merge.c $(FILE_KIT)
 tests_unit_test_file_merge_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_merge_LDADD = $(TEST_LDADD)

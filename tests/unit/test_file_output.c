@@ -294,6 +294,61 @@ static void a_full_disk_does_not_fill_memory(void **state)
 	portprof_profile_free(profile);
 }
 
+static int run(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+
+static int run(const char *format, ...)
+{
+	char command[512];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(command, sizeof(command), format, values);
+	va_end(values);
+	return system(command);
+}
+
+static int unmount(void **state)
+{
+	run("umount -l '%s' 2>/dev/null", kit.folder);
+	return tear_down(state);
+}
+
+/* A real one, which takes as much of a portion as there is room for. */
+static void a_disk_fills_in_the_middle_of_a_portion(void **state)
+{
+	portprof_profile *profile;
+	unsigned part = 0;
+
+	(void)state;
+	if (geteuid() != 0 || run("mount -t tmpfs -o size=128k none '%s' "
+	                          "2>/dev/null",
+	                          kit.folder) != 0) {
+		print_message("skip: needs the right to mount a small disk\n");
+		skip();
+	}
+	assert_int_equal(kit_open(&kit, NULL), PORTPROF_OK);
+	do
+		sample_many(1000 * ++part, 1000);
+	while (kit_flush(&kit, NULL) == PORTPROF_OK);
+	assert_true(part > 2);
+	assert_int_equal(kit.sink.stats.status, PORTPROF_E_LIMIT);
+	assert_int_equal(kit.sink.stats.os_errno, ENOSPC);
+	profile = kit_read(&kit);
+	assert_null(portprof_profile_damage(profile));
+	assert_int_equal(portprof_profile_sample_count(profile),
+	                 1000 * (part - 1));
+	portprof_profile_free(profile);
+	assert_int_equal(run("mount -o remount,size=1m '%s'", kit.folder), 0);
+	sample_many(0, 1000);
+	assert_int_equal(kit_close(&kit, NULL), PORTPROF_OK);
+	assert_int_equal(kit.sink.stats.lost_samples, 0);
+	profile = kit_read(&kit);
+	assert_int_equal(portprof_profile_sample_count(profile),
+	                 1000 * (part + 1));
+	portprof_profile_free(profile);
+}
+
 static void a_forked_child_leaves_the_file_alone(void **state)
 {
 	portprof_profile *profile;
@@ -391,6 +446,9 @@ int main(void)
 		CASE(a_full_disk_is_waited_for),
 		CASE(a_disk_full_to_the_end_loses_and_says_so),
 		CASE(a_full_disk_does_not_fill_memory),
+		cmocka_unit_test_setup_teardown(
+			a_disk_fills_in_the_middle_of_a_portion, set_up,
+			unmount),
 		CASE(a_forked_child_leaves_the_file_alone),
 		CASE(a_file_put_in_our_place_stays),
 		CASE(killed_at_any_moment_it_can_be_read),
