@@ -25,3 +25,5 @@ include backends/timer/local.mk
 include backends/itimer/local.mk
 include backends/profil/local.mk
 include backends/solaris/local.mk
+
+EXTRA_DIST += backends/README.md

@@ -8,5 +8,5 @@ dist_man_MANS += \
 	doc/man/portprof-report.1 \
 	doc/man/portprof-selftest.1 \
 	doc/man/portprof.conf.5
-EXTRA_DIST += doc/contract.md \
+EXTRA_DIST += doc/architecture.md doc/contract.md \
 	doc/file-format.md
