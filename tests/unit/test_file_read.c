@@ -424,7 +424,8 @@ static void assert_no_profile(const char *what)
 	assert_non_null(strstr(portprof_last_diag()->words, kit.path));
 }
 
-/* One thing is wrong each time; numbers are those of `foreign`. */
+/* One thing is wrong each time, and nothing else for that reason; numbers
+ * are those of `foreign`. */
 static void wrong(struct foreign *f, unsigned what)
 {
 	switch (what) {
@@ -435,13 +436,13 @@ static void wrong(struct foreign *f, unsigned what)
 	case 4: f->types[1].unit = -1; break;
 	case 5: f->mapping.filename = INT64_MAX; break;
 	case 6: f->mapping.build_id = INT64_MIN; break;
-	case 7: f->mapping.id = 0; break;
-	case 8: f->functions[1].id = f->functions[0].id; break;
+	case 7: f->mapping.id = f->locations[0].mapping_id = 0; break;
+	case 8: f->functions[1].id = f->lines[1].function_id = 70000; break;
 	case 9: f->functions[0].name = STRINGS; break;
 	case 10: f->functions[0].filename = STRINGS; break;
-	case 11: f->functions[0].id = 0; break;
-	case 12: f->locations[0].id = 0; break;
-	case 13: f->locations[0].id = f->locations[1].id; break;
+	case 11: f->functions[0].id = 0; f->lines[0].function_id = 3; break;
+	case 12: f->locations[0].id = 0; f->ids[0] = 1; break;
+	case 13: f->locations[0].id = f->ids[0] = 1; break;
 	case 14: f->locations[0].mapping_id = 9; break;
 	case 15: f->lines[1].function_id = 9; break;
 	case 16: f->ids[1] = 9; break;
