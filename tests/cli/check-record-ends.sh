@@ -77,12 +77,12 @@ for backend in perf timer itimer; do
 	same "$backend: -q says nothing" "" "$(cat "$tmp/words")"
 
 	# Signals.
-	"$portprof" record -q -b $backend -o p.pb.gz -- "$burn" 5 1 trap \
+	"$portprof" record -q -b $backend -o p.pb.gz -- "$burn" 200 1 trap \
 		>ready 2>"$tmp/words" &
 	recorder=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		[ ! -s ready ] || break
-		sleep 0.3
+		sleep 0.5
 	done
 	kill -TERM $recorder
 	wait $recorder
