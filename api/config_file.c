@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Far more than anyone writes; an endless file must not fill the memory. */
@@ -119,6 +120,15 @@ static char *place(unsigned index, bool *last)
 	                strdup("");
 }
 
+/* A home that this user may not enter (su, cron and sudo leave those) holds no
+ * file for it; a file that is there and cannot be read was meant to be. */
+static bool is_out_of_reach(const char *path)
+{
+	struct stat at;
+
+	return stat(path, &at) != 0;
+}
+
 static portprof_status search(char **found, char **text, size_t *bytes,
                               struct ppi_diag *why)
 {
@@ -132,6 +142,8 @@ static portprof_status search(char **found, char **text, size_t *bytes,
 			return no_memory(why);
 		if (path[0])
 			status = slurp(path, text, bytes, why);
+		if (status == PORTPROF_E_DENIED && is_out_of_reach(path))
+			status = PORTPROF_E_NOTFOUND;
 		if (status == PORTPROF_OK)
 			*found = path;
 		else

@@ -136,7 +136,9 @@ PORTPROF_API portprof_status portprof_config_get(const portprof_config *config,
  *   E_NOTFOUND  no file was found, or `path` is not there
  *   E_INVALID   a mistake in the file, no such set, or $PORTPROF_CONFIG names
  *               what is not there
- *   E_DENIED    the file may not be read
+ *   E_DENIED    the file may not be read; of a place that is searched only
+ *               a file that is seen to be there: a folder that may not be
+ *               entered is passed by
  *   E_LIMIT     longer than a megabyte: no configuration file
  */
 PORTPROF_API portprof_status portprof_config_load(portprof_config *config,

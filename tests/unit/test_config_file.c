@@ -47,6 +47,11 @@ static int tear_down(void **state)
 {
 	(void)state;
 	portprof_config_free(config);
+	/* a case that failed may have left these */
+	if (getuid() == 0 && seteuid(0))
+		return -1;
+	chmod("xdg", 0755);
+	chmod("home", 0755);
 	remove("etc/portprof.conf");
 	remove("home/.config/portprof/portprof.conf");
 	remove("xdg/portprof/portprof.conf");
@@ -103,6 +108,68 @@ static void empty_or_relative_variables_do_not_count(void **state)
 	/* a folder that is set but holds no file is passed by */
 	set_home("XDG_CONFIG_HOME", "nowhere");
 	assert_frequency(1);
+}
+
+/* Who reads whatever there is may not be hindered by modes: become nobody. */
+static bool drop_rights(void)
+{
+	return geteuid() != 0 ||
+	       (chmod(folder, 0711) == 0 && chmod("etc", 0755) == 0 &&
+	        seteuid(65534) == 0);
+}
+
+static void take_rights_back(void)
+{
+	if (getuid() == 0)
+		assert_int_equal(seteuid(0), 0);
+}
+
+static void a_folder_out_of_reach_is_passed_by(void **state)
+{
+	static const char *const places[][2] = {
+		{ "XDG_CONFIG_HOME", "xdg" }, { "HOME", "home" }
+	};
+
+	(void)state;
+	write_file("etc/portprof.conf", "frequency = 1\n");
+	write_file("xdg/portprof/portprof.conf", "frequency = 3\n");
+	write_file("home/.config/portprof/portprof.conf", "frequency = 2\n");
+	for (size_t i = 0; i < 2; i++) {
+		set_home(places[i][0], places[i][1]);
+		assert_int_equal(chmod(places[i][1], 0), 0);
+		if (drop_rights())
+			assert_frequency(1);
+		take_rights_back();
+		assert_int_equal(chmod(places[i][1], 0755), 0);
+		unsetenv(places[i][0]);
+	}
+}
+
+static void assert_denied(void)
+{
+	portprof_status status = PORTPROF_E_DENIED;
+
+	if (drop_rights())
+		status = portprof_config_load(config, NULL, NULL);
+	take_rights_back();
+	assert_int_equal(status, PORTPROF_E_DENIED);
+}
+
+static void a_file_that_cannot_be_read_is_told(void **state)
+{
+	(void)state;
+	write_file("xdg/portprof/portprof.conf", "frequency = 3\n");
+	set_home("XDG_CONFIG_HOME", "xdg");
+	assert_int_equal(chmod("xdg", 0755), 0);
+	assert_int_equal(chmod("xdg/portprof", 0755), 0);
+	assert_int_equal(chmod("xdg/portprof/portprof.conf", 0), 0);
+	assert_denied();
+	assert_non_null(strstr(words(), "xdg/portprof/portprof.conf': "));
+	/* one that was named is told wherever it is */
+	setenv("PORTPROF_CONFIG", "xdg/portprof/portprof.conf", 1);
+	assert_int_equal(chmod("xdg", 0), 0);
+	assert_denied();
+	assert_int_equal(chmod("xdg", 0755), 0);
 }
 
 static void no_file_at_all_is_told(void **state)
@@ -255,6 +322,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nearer_places_come_first),
 		TEST(empty_or_relative_variables_do_not_count),
+		TEST(a_folder_out_of_reach_is_passed_by),
+		TEST(a_file_that_cannot_be_read_is_told),
 		TEST(no_file_at_all_is_told),
 		TEST(a_named_file_must_be_there),
 		TEST(what_is_no_configuration_file_is_refused),
