@@ -138,11 +138,11 @@ static void run_at(uint64_t hz, uint64_t cpu_ns)
 static void sample_4_total_does_not_depend_on_the_rate(void **state)
 {
 	(void)state;
-	run_at(50, 200 * CF_MS);
-	run_at(100, 150 * CF_MS);
-	run_at(250, 100 * CF_MS);
-	run_at(1000, 80 * CF_MS);
-	run_at(4000, 80 * CF_MS);
+	run_at(50, 120 * CF_MS);
+	run_at(100, 90 * CF_MS);
+	run_at(250, 60 * CF_MS);
+	run_at(1000, 50 * CF_MS);
+	run_at(4000, 50 * CF_MS);
 }
 
 static void sample_5_weight_falls_where_time_was_spent(void **state)
