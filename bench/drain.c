@@ -136,36 +136,32 @@ static uint64_t run_perf(const char *self, unsigned hz)
 
 static void measure(const char *self, unsigned hz, size_t rounds)
 {
-	double unread[ROUNDS_MAX], ours[ROUNDS_MAX], perf[ROUNDS_MAX];
-	double ratio[ROUNDS_MAX];
-	size_t perf_count = 0;
+	double unread[ROUNDS_MAX], ours[ROUNDS_MAX], ratio[ROUNDS_MAX];
+	double low[ROUNDS_MAX], high[ROUNDS_MAX];
 	uint64_t samples = 0;
 
 	for (size_t i = 0; i < rounds; i++) {
 		double bare = (double)run_bare();
 		double used = (double)run_unread(hz, &samples);
-		uint64_t low, high;
 
 		unread[i] = (used - bare) / (double)samples;
 		used = (double)run_portprof(hz, &samples);
 		ours[i] = (used - bare) / (double)samples;
 		ratio[i] = ours[i] / unread[i];
-		low = run_perf(self, RATE_LOW);
-		high = run_perf(self, hz);
-		/* Its start is in both; the samples are not told, but it is
-		 * the same work at the same rate. */
-		if (low && high)
-			perf[perf_count++] = ((double)high - (double)low) /
-			                     (double)samples;
+		low[i] = (double)run_perf(self, RATE_LOW);
+		high[i] = (double)run_perf(self, hz);
 	}
 	printf("%6u Hz %7llu samples  unread %6.2f us  portprof %6.2f us "
 	       "(ratio %.2f)", hz, (unsigned long long)samples,
 	       bench_median(unread, rounds) / 1e3,
 	       bench_median(ours, rounds) / 1e3,
 	       bench_median(ratio, rounds));
-	if (perf_count)
+	/* Its start is in both; the samples are not told, but it is the same
+	 * work at the same rate. */
+	if (bench_median(low, rounds) > 0)
 		printf("  perf record %6.2f us",
-		       bench_median(perf, perf_count) / 1e3);
+		       (bench_median(high, rounds) - bench_median(low, rounds)) /
+		       (double)samples / 1e3);
 	printf("\n");
 	fflush(stdout);
 }
