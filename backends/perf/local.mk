@@ -30,6 +30,7 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_resolve.c \
 	backends/perf/perf_ring.c \
 	backends/perf/perf_ring.h \
+	backends/perf/perf_sample.c \
 	backends/perf/perf_state.h \
 	backends/perf/perf_tables.h \
 	backends/perf/perf_threads.c \

@@ -7,27 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-const struct perf_source *perf_source_of(const struct perf_state *state,
-                                         uint64_t id)
-{
-	size_t low = 0, high = state->source_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (state->sources[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < state->source_count && state->sources[low].id == id
-		? &state->sources[low] : NULL;
-}
-
-static portprof_record new_record(const struct perf_state *state,
-                                  const struct perf_port *port,
-                                  const struct perf_seen *seen,
-                                  enum portprof_record_kind kind)
+portprof_record perf_new_record(const struct perf_state *state,
+                                const struct perf_port *port,
+                                const struct perf_seen *seen,
+                                enum portprof_record_kind kind)
 {
 	portprof_record record = { .kind = kind };
 
@@ -47,8 +30,8 @@ static portprof_record new_record(const struct perf_state *state,
 
 /* Whose records we show: not our helper's, nor those of children that are not
  * followed (a kernel without inherit_thread, or a record of their fork). */
-static bool is_wanted(const struct ppi_backend_session *bs,
-                      const struct perf_seen *seen)
+bool perf_is_wanted(const struct ppi_backend_session *bs,
+                    const struct perf_seen *seen)
 {
 	const struct ppi_target *target = &bs->plan->target;
 
@@ -59,130 +42,10 @@ static bool is_wanted(const struct ppi_backend_session *bs,
 	       seen->pid == (uint64_t)target->pid;
 }
 
-/*
- * A thread that has events of its own and shows samples of those it inherited
- * was caught twice. The inherited ones stay, because they are inherited on.
- */
-static bool is_second_copy(struct ppi_backend_session *bs,
-                           const struct perf_seen *seen, int64_t owner)
-{
-	struct perf_state *state = perf_state_of(bs);
-	const struct perf_thread *thread;
-
-	if (state->layout != PERF_CPU_RINGS || owner == seen->tid)
-		return false;
-	thread = perf_weights_find(&state->weights, seen->tid);
-	return thread && thread->is_direct;
-}
-
-static uint64_t scaled_value(const struct perf_state *state,
-                             const struct perf_seen *seen)
-{
-	if (!(state->kind.shape.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
-	    seen->running == 0 || seen->running >= seen->thread_time)
-		return seen->value;
-	return (uint64_t)((long double)seen->value * seen->thread_time /
-	                  seen->running);
-}
-
-static uint64_t weigh(struct ppi_backend_session *bs,
-                      const struct perf_source *source,
-                      const struct perf_seen *seen)
-{
-	struct perf_state *state = perf_state_of(bs);
-	const struct ppi_event *event = &bs->plan->events[source->event];
-	struct perf_reading reading = {
-		.tid = seen->tid,
-		.event = source->event,
-		.id = source->id,
-		.value = event->is_cpu_time ? seen->value
-		                            : scaled_value(state, seen),
-		.thread_time = event->is_cpu_time ? seen->thread_time : 0,
-	};
-	uint64_t weight;
-
-	if (perf_is_period_weighted(event))
-		return event->period;
-	if (!state->has_values)
-		return seen->period;
-	if (perf_weights_take(&state->weights, &reading, &weight))
-		return weight;
-	ppi_note(bs, "some threads are weighed by periods: there was no room "
-	         "to remember what they had counted");
-	return event->period;
-}
-
-static bool has_room(const struct ppi_room *room, size_t words)
+bool perf_has_room(const struct ppi_room *room, size_t words)
 {
 	return room->record_count < room->record_room &&
 	       words <= room->word_room - room->word_count;
-}
-
-static void add_sample(struct ppi_backend_session *bs,
-                       const struct perf_port *port,
-                       const struct perf_source *source,
-                       const struct perf_seen *seen, struct ppi_room *room)
-{
-	struct perf_state *state = perf_state_of(bs);
-	portprof_record record =
-		new_record(state, port, seen, PORTPROF_RECORD_SAMPLE);
-	uint64_t *chain = room->words + room->word_count;
-	size_t depth;
-
-	record.event = source->event;
-	record.address = seen->ip;
-	record.span = 1;
-	record.samples = 1;
-	record.weight = weigh(bs, source, seen);
-	state->tallies[source->event].emitted += record.weight;
-	if (seen->is_kernel)
-		record.valid |= PORTPROF_FIELD_KERNEL;
-	if (seen->is_kernel && seen->has_user_ip) {
-		record.user_address = seen->user_ip;
-		record.valid |= PORTPROF_FIELD_USER_ADDRESS;
-	}
-	if (state->kind.shape.chain_depth) {
-		size_t most = room->word_room - room->word_count;
-
-		if (most > state->kind.shape.chain_depth)
-			most = state->kind.shape.chain_depth;
-		depth = perf_chain_clean(seen->chain, seen->chain_words, chain,
-		                         most);
-		/* Always led by the leaf, also where the stack was out of
-		 * reach or an empty kernel part came first. */
-		if (depth == 0 || chain[0] != seen->ip) {
-			chain[0] = seen->ip;
-			depth = 1;
-		}
-		record.valid |= PORTPROF_FIELD_CHAIN;
-		record.payload = room->word_count;
-		record.payload_words = depth;
-		room->word_count += depth;
-	}
-	room->records[room->record_count++] = record;
-}
-
-/* False when there is no room: offer it again. */
-static bool take_sample(struct ppi_backend_session *bs,
-                        const struct perf_port *port,
-                        const struct perf_seen *seen, struct ppi_room *room)
-{
-	struct perf_state *state = perf_state_of(bs);
-	const struct perf_source *found;
-	struct perf_source source;
-
-	if (!is_wanted(bs, seen))
-		return true;
-	if (!has_room(room, state->kind.shape.chain_depth))
-		return false;
-	found = perf_source_of(state, seen->id);
-	if (!found)
-		return true; /* of a source that was dropped */
-	source = *found;
-	if (is_second_copy(bs, seen, source.tid))
-		perf_drop_direct(bs, seen->tid);
-	add_sample(bs, port, &source, seen, room);
-	return true;
 }
 
 static bool take_module(struct ppi_backend_session *bs,
@@ -191,13 +54,13 @@ static bool take_module(struct ppi_backend_session *bs,
 {
 	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
 	size_t build_id_bytes = seen->build_id_bytes;
-	portprof_record record = new_record(perf_state_of(bs), port, seen,
+	portprof_record record = perf_new_record(perf_state_of(bs), port, seen,
 	                                    PORTPROF_RECORD_MODULE);
 
-	if (!bs->plan->want_modules || !is_wanted(bs, seen))
+	if (!bs->plan->want_modules || !perf_is_wanted(bs, seen))
 		return true;
-	if (!has_room(room, (sizeof(portprof_module) + strlen(seen->name)) / 8
-	              + 2))
+	if (!perf_has_room(room, (sizeof(portprof_module) +
+	                          strlen(seen->name)) / 8 + 2))
 		return false;
 	record.address = seen->address;
 	record.span = seen->length;
@@ -217,13 +80,13 @@ static bool take_name(struct ppi_backend_session *bs,
                       const struct perf_port *port,
                       const struct perf_seen *seen, struct ppi_room *room)
 {
-	portprof_record record = new_record(perf_state_of(bs), port, seen,
+	portprof_record record = perf_new_record(perf_state_of(bs), port, seen,
 	                                    PORTPROF_RECORD_THREAD);
 
 	/* The kernel enabled the events just before it said so. */
 	if (seen->is_exec)
 		perf_state_of(bs)->awaits_exec = false;
-	if (!bs->plan->want_modules || !is_wanted(bs, seen))
+	if (!bs->plan->want_modules || !perf_is_wanted(bs, seen))
 		return true;
 	perf_remember_name(perf_state_of(bs), seen->tid, seen->name);
 	if (seen->is_exec)
@@ -241,11 +104,11 @@ static bool name_new_thread(struct ppi_backend_session *bs,
 	const struct perf_thread *creator =
 		perf_weights_find(&state->weights, seen->parent_tid);
 	portprof_record record =
-		new_record(state, port, seen, PORTPROF_RECORD_THREAD);
+		perf_new_record(state, port, seen, PORTPROF_RECORD_THREAD);
 	char name[PERF_NAME_BYTES];
 
 	if (!creator || !creator->name[0] || !bs->plan->want_modules ||
-	    !is_wanted(bs, seen))
+	    !perf_is_wanted(bs, seen))
 		return true;
 	memcpy(name, creator->name, sizeof(name));
 	if (!ppi_room_add_name(room, &record, name))
@@ -263,7 +126,7 @@ static bool take_new_process(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_record record =
-		new_record(state, port, seen, PORTPROF_RECORD_FORK);
+		perf_new_record(state, port, seen, PORTPROF_RECORD_FORK);
 
 	if (!bs->plan->want_modules || !bs->plan->follow_children)
 		return true;
@@ -289,7 +152,7 @@ static bool take_fork(struct ppi_backend_session *bs,
 	if (!name_new_thread(bs, port, seen, room))
 		return false;
 	if (state->layout == PERF_THREAD_RINGS &&
-	    bs->plan->target.kind != PPI_TARGET_TID && is_wanted(bs, seen))
+	    bs->plan->target.kind != PPI_TARGET_TID && perf_is_wanted(bs, seen))
 		perf_attach_late(bs, seen->tid, &why);
 	return true;
 }
@@ -300,10 +163,10 @@ static bool take_exit(struct ppi_backend_session *bs, struct perf_port *port,
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_source *carrier = perf_source_of(state, seen->id);
 	portprof_record record =
-		new_record(state, port, seen, PORTPROF_RECORD_EXIT);
+		perf_new_record(state, port, seen, PORTPROF_RECORD_EXIT);
 	struct perf_thread *owner;
 
-	if (bs->plan->want_modules && is_wanted(bs, seen) &&
+	if (bs->plan->want_modules && perf_is_wanted(bs, seen) &&
 	    !ppi_room_add(room, &record, NULL, 0))
 		return false;
 	/* A copy ends: its times go to the event that it is a copy of. */
@@ -333,7 +196,7 @@ static bool take_record(struct ppi_backend_session *bs, struct perf_port *port,
 
 	switch (seen->type) {
 	case PERF_RECORD_SAMPLE:
-		return take_sample(bs, port, seen, room);
+		return perf_take_sample(bs, port, seen, room);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		return take_module(bs, port, seen, room);

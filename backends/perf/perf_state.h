@@ -156,7 +156,24 @@ bool perf_merge_oldest(struct perf_state *state, uint64_t until_ns,
 /* The oldest was popped: look at the port's next. */
 void perf_merge_advance(struct perf_state *state);
 
+/* ---- perf_sample.c ---- */
+
+/* False when there is no room: offer it again. */
+bool perf_take_sample(struct ppi_backend_session *bs,
+                      const struct perf_port *port,
+                      const struct perf_seen *seen, struct ppi_room *room);
+
 /* ---- perf_drain.c ---- */
+
+/* A record of ours with what is common to all kinds. */
+portprof_record perf_new_record(const struct perf_state *state,
+                                const struct perf_port *port,
+                                const struct perf_seen *seen,
+                                enum portprof_record_kind kind);
+/* Whether it is of somebody whose profile this is. */
+bool perf_is_wanted(const struct ppi_backend_session *bs,
+                    const struct perf_seen *seen);
+bool perf_has_room(const struct ppi_room *room, size_t words);
 
 portprof_status perf_drain_rings(struct ppi_backend_session *bs,
                                  struct ppi_room *room);

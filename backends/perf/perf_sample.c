@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* One sample of the kernel's: whose it is, what it weighs, where it fell. */
+#include "backends/perf/perf_state.h"
+
+const struct perf_source *perf_source_of(const struct perf_state *state,
+                                         uint64_t id)
+{
+	size_t low = 0, high = state->source_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (state->sources[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < state->source_count && state->sources[low].id == id
+		? &state->sources[low] : NULL;
+}
+
+/*
+ * A thread that has events of its own and shows samples of those it inherited
+ * was caught twice. The inherited ones stay, because they are inherited on.
+ */
+static bool is_second_copy(struct ppi_backend_session *bs,
+                           const struct perf_seen *seen, int64_t owner)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_thread *thread;
+
+	if (state->layout != PERF_CPU_RINGS || owner == seen->tid)
+		return false;
+	thread = perf_weights_find(&state->weights, seen->tid);
+	return thread && thread->is_direct;
+}
+
+static uint64_t scaled_value(const struct perf_state *state,
+                             const struct perf_seen *seen)
+{
+	if (!(state->kind.shape.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
+	    seen->running == 0 || seen->running >= seen->thread_time)
+		return seen->value;
+	return (uint64_t)((long double)seen->value * seen->thread_time /
+	                  seen->running);
+}
+
+static uint64_t weigh(struct ppi_backend_session *bs,
+                      const struct perf_source *source,
+                      const struct perf_seen *seen)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct ppi_event *event = &bs->plan->events[source->event];
+	struct perf_reading reading = {
+		.tid = seen->tid,
+		.event = source->event,
+		.id = source->id,
+		.value = event->is_cpu_time ? seen->value
+		                            : scaled_value(state, seen),
+		.thread_time = event->is_cpu_time ? seen->thread_time : 0,
+	};
+	uint64_t weight;
+
+	if (perf_is_period_weighted(event))
+		return event->period;
+	if (!state->has_values)
+		return seen->period;
+	if (perf_weights_take(&state->weights, &reading, &weight))
+		return weight;
+	ppi_note(bs, "some threads are weighed by periods: there was no room "
+	         "to remember what they had counted");
+	return event->period;
+}
+
+static void add_sample(struct ppi_backend_session *bs,
+                       const struct perf_port *port,
+                       const struct perf_source *source,
+                       const struct perf_seen *seen, struct ppi_room *room)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_record record =
+		perf_new_record(state, port, seen, PORTPROF_RECORD_SAMPLE);
+	uint64_t *chain = room->words + room->word_count;
+	size_t depth;
+
+	record.event = source->event;
+	record.address = seen->ip;
+	record.span = 1;
+	record.samples = 1;
+	record.weight = weigh(bs, source, seen);
+	state->tallies[source->event].emitted += record.weight;
+	if (seen->is_kernel)
+		record.valid |= PORTPROF_FIELD_KERNEL;
+	if (seen->is_kernel && seen->has_user_ip) {
+		record.user_address = seen->user_ip;
+		record.valid |= PORTPROF_FIELD_USER_ADDRESS;
+	}
+	if (state->kind.shape.chain_depth) {
+		size_t most = room->word_room - room->word_count;
+
+		if (most > state->kind.shape.chain_depth)
+			most = state->kind.shape.chain_depth;
+		depth = perf_chain_clean(seen->chain, seen->chain_words, chain,
+		                         most);
+		/* Always led by the leaf, also where the stack was out of
+		 * reach or an empty kernel part came first. */
+		if (depth == 0 || chain[0] != seen->ip) {
+			chain[0] = seen->ip;
+			depth = 1;
+		}
+		record.valid |= PORTPROF_FIELD_CHAIN;
+		record.payload = room->word_count;
+		record.payload_words = depth;
+		room->word_count += depth;
+	}
+	room->records[room->record_count++] = record;
+}
+
+/* False when there is no room: offer it again. */
+bool perf_take_sample(struct ppi_backend_session *bs,
+                      const struct perf_port *port,
+                      const struct perf_seen *seen, struct ppi_room *room)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_source *found;
+	struct perf_source source;
+
+	if (!perf_is_wanted(bs, seen))
+		return true;
+	if (!perf_has_room(room, state->kind.shape.chain_depth))
+		return false;
+	found = perf_source_of(state, seen->id);
+	if (!found)
+		return true; /* of a source that was dropped */
+	source = *found;
+	if (is_second_copy(bs, seen, source.tid))
+		perf_drop_direct(bs, seen->tid);
+	add_sample(bs, port, &source, seen, room);
+	return true;
+}
