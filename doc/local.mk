@@ -9,4 +9,5 @@ dist_man_MANS += \
 	doc/man/portprof-selftest.1 \
 	doc/man/portprof.conf.5
 EXTRA_DIST += doc/architecture.md doc/contract.md \
-	doc/file-format.md
+	doc/file-format.md doc/platforms/bsd.md doc/platforms/glibc.md \
+	doc/platforms/solaris.md
