@@ -177,7 +177,23 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Ranges of several histograms may overlap: the finest bin wins. */
+/* Two that overlap become one, with the widest bins that no bin and no end of
+ * either falls into. */
+static void join_ranges(struct ppi_range *first, const struct ppi_range *next)
+{
+	uint64_t inner_end = next->end < first->end ? next->end : first->end;
+	uint64_t bytes = next->bin_bytes < first->bin_bytes ?
+	                         next->bin_bytes : first->bin_bytes;
+
+	while (bytes > 1 && ((next->start - first->start) % bytes ||
+	                     (inner_end - first->start) % bytes))
+		bytes /= 2;
+	first->bin_bytes = bytes;
+	if (next->end > first->end)
+		first->end = next->end;
+}
+
+/* Ranges of several histograms may overlap. */
 static size_t merge_ranges(struct ppi_range *ranges, size_t count)
 {
 	size_t kept = 0;
@@ -190,10 +206,7 @@ static size_t merge_ranges(struct ppi_range *ranges, size_t count)
 			ranges[kept++] = ranges[i];
 			continue;
 		}
-		if (ranges[i].end > last->end)
-			last->end = ranges[i].end;
-		if (ranges[i].bin_bytes < last->bin_bytes)
-			last->bin_bytes = ranges[i].bin_bytes;
+		join_ranges(last, &ranges[i]);
 	}
 	return kept;
 }

@@ -122,7 +122,8 @@ struct ppi_target {
 /* A range of text somebody counts; sorted, disjoint. */
 struct ppi_range {
 	uint64_t start, end;  /* [start, end) */
-	uint64_t bin_bytes;   /* width that suits the sink; 0 = any */
+	uint64_t bin_bytes;   /* width that suits the sinks: no bin or end of
+	                       * theirs is inside one; a power of two */
 };
 
 struct ppi_plan {

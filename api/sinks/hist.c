@@ -36,7 +36,9 @@ struct ppi_range ppi_region_range(const portprof_region *region)
 	struct ppi_range range = {
 		.start = region->offset,
 		.end = region->offset + bytes,
-		.bin_bytes = 131072 / region->scale,
+		/* of other scales than powers of two bins end anywhere */
+		.bin_bytes = 131072 % region->scale ?
+		                     1 : 131072 / region->scale,
 	};
 
 	if (range.end < range.start)
