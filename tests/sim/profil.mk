@@ -4,9 +4,9 @@
 if TESTS_ENABLED
 check_LTLIBRARIES += tests/sim/libprofilsim.la
 check_PROGRAMS += tests/unit/test_profil_sim tests/unit/test_profil \
-	tests/unit/test_solaris
+	tests/unit/test_solaris tests/unit/test_profil_equal
 TESTS += tests/unit/test_profil_sim tests/unit/test_profil \
-	tests/unit/test_solaris
+	tests/unit/test_solaris tests/unit/test_profil_equal
 endif
 
 tests_sim_libprofilsim_la_SOURCES = \
@@ -31,6 +31,11 @@ tests_unit_test_profil_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 tests_unit_test_solaris_SOURCES = tests/unit/test_solaris.c
 tests_unit_test_solaris_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_solaris_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
+
+tests_unit_test_profil_equal_SOURCES = tests/unit/test_profil_equal.c \
+	tests/model/expect.c tests/model/expect.h
+tests_unit_test_profil_equal_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_profil_equal_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 ### Fixtures over them
 

@@ -117,6 +117,11 @@ struct psim {
 	unsigned calls;         /* profil and pcsample, that changed anything */
 	unsigned smallest_scale, largest_scale; /* ever asked for; 0 = none */
 	bool saw_odd_size;
+
+	/* Told of each tick or sample that reached memory, where it belongs:
+	 * the truth that a backend's answer is held against. */
+	void (*on_write)(void *context, uint64_t pc, uint64_t ticks);
+	void *context;
 };
 
 void psim_init(struct psim *sim, const struct psim_os *os);

@@ -112,6 +112,13 @@ static void stop_on_fault(struct psim *sim)
 	sim->scale = 0;
 }
 
+static void tell(struct psim *sim, uint64_t pc, uint64_t ticks)
+{
+	sim->written_ticks += ticks;
+	if (sim->on_write)
+		sim->on_write(sim->context, pc, ticks);
+}
+
 /* addupc_task, or the handler of glibc. */
 static void add_to_bin(struct psim *sim, uint64_t pc, uint64_t ticks)
 {
@@ -132,7 +139,7 @@ static void add_to_bin(struct psim *sim, uint64_t pc, uint64_t ticks)
 		return;
 	}
 	store(sim, at, sum);
-	sim->written_ticks += ticks;
+	tell(sim, pc, ticks);
 }
 
 /* illumos profil_tick with pr_scale 1. */
@@ -153,7 +160,7 @@ static void add_samples(struct psim *sim, uint64_t pc, uint64_t ticks)
 			*(uint64_t *)at_of(sim, sim->base) = pc;
 		sim->base += bytes;
 		sim->samples++;
-		sim->written_ticks++;
+		tell(sim, pc, 1);
 	}
 }
 
