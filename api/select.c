@@ -122,24 +122,42 @@ static portprof_status select_named(const char *name, uint64_t needed_caps,
 	             ppi_select_unknown(name, why);
 }
 
-/* The best refusal is the answer; the others are told after it. */
+/* What backend `name` can never do of what was asked. */
+static uint64_t beyond(const char *name, uint64_t needed_caps)
+{
+	const struct ppi_backend_ops *ops = ppi_backend_find(name);
+
+	return ops ? needed_caps & ~ops->caps : 0;
+}
+
+/*
+ * The best refusal is the answer; the others are told after it, those that
+ * could never do it in few words: there is nothing to change about them.
+ */
 static portprof_status refuse_all(const struct ppi_passed_over *list,
+                                  uint64_t needed_caps,
                                   const struct ppi_diag *first,
                                   struct ppi_diag *why)
 {
-	char others[PORTPROF_WORDS_BYTES / 2] = "";
+	char others[PORTPROF_WORDS_BYTES / 2] = "", never[128] = "";
 	/* a name that the best one does not know, the others do not either */
 	size_t told = first->status == PORTPROF_E_NOTFOUND ? 1 : list->count;
 
 	for (size_t i = 1; i < told; i++) {
-		size_t used = strlen(others);
+		bool is_beyond = beyond(list->names[i], needed_caps) != 0;
+		size_t used = strlen(is_beyond ? never : others);
 
-		snprintf(others + used, sizeof(others) - used, "; %s: %s",
-		         list->names[i], list->reasons[i]);
+		if (is_beyond)
+			snprintf(never + used, sizeof(never) - used, "%s%s",
+			         used ? ", " : "; never by ", list->names[i]);
+		else
+			snprintf(others + used, sizeof(others) - used,
+			         "; %s: %s", list->names[i],
+			         list->reasons[i]);
 	}
 	return ppi_fail(why, first->status, first->os_errno, first->step,
-	                "%s%s%s%s", told > 1 ? list->names[0] : "",
-	                told > 1 ? ": " : "", first->words, others);
+	                "%s%s%s%s%s", told > 1 ? list->names[0] : "",
+	                told > 1 ? ": " : "", first->words, others, never);
 }
 
 static bool ends_search(portprof_status status)
@@ -174,7 +192,7 @@ static portprof_status select_best(uint64_t needed_caps, ppi_try_fn attempt,
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                "choose backend", "this build has no backend "
 		                "that measures anything");
-	return refuse_all(passed_over, &first, why);
+	return refuse_all(passed_over, needed_caps, &first, why);
 }
 
 portprof_status ppi_select(const char *name, uint64_t needed_caps,

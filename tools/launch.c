@@ -18,70 +18,6 @@
 
 extern char **environ;
 
-/* ---- signals ---- */
-
-static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1,
-	                      SIGUSR2 };
-enum { CAUGHT_COUNT = sizeof(caught) / sizeof(caught[0]) };
-
-/* The child that signals are passed to; 0: none. Written while it cannot have
- * been reaped, so that the number is never another process's. */
-static volatile sig_atomic_t signalled_child;
-
-/* One that came before there was a child. */
-static volatile sig_atomic_t early_signal;
-
-/*
- * Reaches kill() only. A terminal sends its signals to the whole foreground
- * group, the child included: those have si_code SI_KERNEL (sigaction(2)), and
- * need no passing on.
- */
-static void pass_on(int number, siginfo_t *info, void *context)
-{
-	int kept = errno;
-
-	(void)context;
-#ifdef SI_KERNEL
-	if (info->si_code == SI_KERNEL && signalled_child > 0)
-		return;
-#else
-	(void)info;
-#endif
-	if (signalled_child > 0)
-		kill((pid_t)signalled_child, number);
-	else
-		early_signal = number;
-	errno = kept;
-}
-
-void ppi_catch_signals(void)
-{
-	struct sigaction action = { .sa_sigaction = pass_on,
-		                    .sa_flags = SA_SIGINFO | SA_RESTART };
-	struct sigaction now;
-
-	sigemptyset(&action.sa_mask);
-	for (int i = 0; i < CAUGHT_COUNT; i++) {
-		/* nohup(1) had it ignored: it stays so, here and there */
-		if (sigaction(caught[i], NULL, &now) == 0 &&
-		    now.sa_handler == SIG_IGN)
-			continue;
-		sigaction(caught[i], &action, NULL);
-	}
-}
-
-/* The child, until it executes the command, dies of them as the command
- * would. */
-static void stop_catching(void)
-{
-	struct sigaction now;
-
-	for (int i = 0; i < CAUGHT_COUNT; i++)
-		if (sigaction(caught[i], NULL, &now) == 0 &&
-		    now.sa_flags & SA_SIGINFO)
-			signal(caught[i], SIG_DFL);
-}
-
 /* ---- the child ---- */
 
 static void close_pipes(int go[2], int error[2])
@@ -120,7 +56,7 @@ static void run_child(int go, int error, const struct plan *plan)
 	ssize_t got;
 	int number;
 
-	stop_catching();
+	ppi_uncatch_signals();
 	do
 		got = read(go, &byte, 1);
 	while (got < 0 && errno == EINTR);
@@ -182,7 +118,7 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 	free(plan.script);
 	child->go_fd = go[1];
 	child->error_fd = error[0];
-	signalled_child = (sig_atomic_t)child->pid;
+	ppi_pass_signals_to(child->pid);
 	return true;
 }
 
@@ -196,7 +132,7 @@ static uint64_t now_ns(void)
 
 static void reap(struct ppi_child *child)
 {
-	signalled_child = 0;
+	ppi_pass_signals_to(0);
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
@@ -220,9 +156,9 @@ int ppi_child_release(struct ppi_child *child, const char *name)
 	int error = 0;
 	ssize_t got;
 
-	if (early_signal) {
+	if (ppi_kept_signal()) {
 		ppi_child_cancel(child);
-		return 128 + (int)early_signal;
+		return 128 + ppi_kept_signal();
 	}
 	child->released_ns = now_ns();
 	got = write(child->go_fd, "", 1);
@@ -244,6 +180,15 @@ static uint64_t time_ns(struct timeval time)
 	       (uint64_t)time.tv_usec * 1000u;
 }
 
+bool ppi_child_has_ended(const struct ppi_child *child)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)child->pid, &info,
+	              WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == child->pid;
+}
+
 /* Reaping frees the number, so signals must not be sent to it from then on:
  * wait first without reaping. */
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
@@ -255,7 +200,7 @@ void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 &&
 	       errno == EINTR)
 		;
-	signalled_child = 0;
+	ppi_pass_signals_to(0);
 	while (wait4(child->pid, &status, 0, &usage) < 0 && errno == EINTR)
 		;
 	end->duration_ns = now_ns() - child->released_ns;

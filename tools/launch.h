@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tools/signals.h"
+
 struct ppi_child {
 	pid_t pid;
 	int go_fd;    /* a byte written here lets it execute the command */
@@ -34,7 +36,8 @@ bool ppi_is_elf(const char *path);
 int ppi_find_program(const char *name, char **path);
 
 /* Fork a child that waits before it executes `program` with the arguments of
- * `command`. `environment` NULL means this process's own. False with words. */
+ * `command`. `environment` NULL means this process's own. False with words.
+ * Signals that ppi_catch_signals caught go to it until it has ended. */
 bool ppi_child_start(struct ppi_child *child, const char *program,
                      char *const *command, char *const *environment);
 
@@ -44,14 +47,10 @@ int ppi_child_release(struct ppi_child *child, const char *name);
 /* End a child that was not released. */
 void ppi_child_cancel(struct ppi_child *child);
 
-/*
- * Wait until it has ended. Signals that end programs are from now on passed
- * to the child, unless a terminal has sent it them already, and do not end
- * this process, so that it can finish its files.
- */
-void ppi_child_wait(struct ppi_child *child, struct ppi_end *end);
+/* Whether it has; ppi_child_wait then returns at once. */
+bool ppi_child_has_ended(const struct ppi_child *child);
 
-/* Call before the child is started: from now on the signals go to it. */
-void ppi_catch_signals(void);
+/* Wait until it has ended. */
+void ppi_child_wait(struct ppi_child *child, struct ppi_end *end);
 
 #endif

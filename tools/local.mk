@@ -4,18 +4,24 @@
 # All but main(), so that tests can link it.
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
+	tools/color.c \
+	tools/color.h \
 	tools/launch.c \
 	tools/launch.h \
 	tools/launch_find.c \
 	tools/parts.c \
 	tools/parts.h \
 	tools/preload_why.c \
+	tools/progress.c \
+	tools/progress.h \
 	tools/record.c \
 	tools/record.h \
+	tools/record_attach.c \
 	tools/record_options.c \
 	tools/record_outside.c \
 	tools/record_preload.c \
 	tools/record_say.c \
+	tools/record_session.c \
 	tools/report.c \
 	tools/report.h \
 	tools/report_rows.c \
@@ -27,6 +33,8 @@ libportprof_tools_la_SOURCES = \
 	tools/selftest_run.c \
 	tools/selftest_tap.c \
 	tools/settings.c \
+	tools/signals.c \
+	tools/signals.h \
 	tools/symbols.c \
 	tools/symbols.h \
 	tools/symbols_demangle.c \
@@ -37,6 +45,8 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols_table.c \
 	tools/symbols_table.h \
 	tools/tools.h \
+	tools/watch.c \
+	tools/watch.h \
 	tools/words.c
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)

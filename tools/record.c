@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof record: runs a command and writes where its time goes. */
+/* portprof record: writes where the time of a command, or of whoever runs
+ * already, goes. */
 #include "config.h"
 
 #include "tools/record.h"
 
-#include "tools/launch.h"
 #include "tools/tools.h"
 
 #include <stdlib.h>
@@ -31,6 +31,8 @@ static int run(const struct ppi_record *record)
 	const char *backend = ppi_settings_get(&record->settings, "backend");
 	int status;
 
+	if (record->options.scope != PPI_SCOPE_COMMAND)
+		return ppi_record_attach(record);
 	if (backend && is_inside_only(backend))
 		return ppi_record_preload(record);
 	status = ppi_record_outside(record);
@@ -52,9 +54,12 @@ int ppi_record_main(int argc, char **argv)
 	status = PPI_EXIT_RECORD;
 	if (!ppi_settings_read(&record.options, &record.settings))
 		goto free;
-	status = ppi_find_program(record.options.command[0], &record.program);
-	if (status)
-		goto free;
+	if (record.options.command) {
+		status = ppi_find_program(record.options.command[0],
+		                          &record.program);
+		if (status)
+			goto free;
+	}
 	ppi_catch_signals();
 	status = run(&record);
 free:

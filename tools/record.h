@@ -3,6 +3,7 @@
 #ifndef PPI_RECORD_H
 #define PPI_RECORD_H
 
+#include "tools/launch.h"
 #include <portprof.h>
 
 #include <stdbool.h>
@@ -14,15 +15,28 @@ struct ppi_setting {
 	char *key, *value;
 };
 
+/* Whom to measure. */
+enum ppi_scope {
+	PPI_SCOPE_COMMAND, /* a command that is started for it */
+	PPI_SCOPE_PROCESS, /* -p */
+	PPI_SCOPE_THREAD   /* -t */
+};
+
 /* What the user wants, from configuration file and command line. */
 struct ppi_record_options {
 	const char *events[64]; /* of -e, each perhaps a list */
 	size_t event_count;
 	const char *frequency, *period, *backend, *chains, *children;
+	const char *ring;
+	char ring_bytes[32];    /* what `ring` may point to */
 	const char *config_path, *set_name;
 	const char *output;     /* NULL: not given */
-	bool is_quiet;
-	char **command;         /* NULL-terminated */
+	enum ppi_scope scope;
+	int64_t target;         /* of -p or -t */
+	bool is_quiet, is_verbose;
+	char **command;         /* NULL-terminated; with a scope other than
+	                         * the command it only says for how long, and
+	                         * may be NULL */
 };
 
 struct ppi_settings {
@@ -61,18 +75,46 @@ struct ppi_record {
 };
 
 /*
- * The two ways, in record_outside.c and record_preload.c: by a session of
- * this process on the command's, or by an object loaded into it. Both return
- * the exit status; -1 from the first means that nothing was run and the
- * thread's diagnostic says why.
+ * The two ways to measure a command, in record_outside.c and
+ * record_preload.c: by a session of this process on the command's, or by an
+ * object loaded into it. Both return the exit status; -1 from the first means
+ * that nothing was run and the thread's diagnostic says why.
  */
 int ppi_record_outside(const struct ppi_record *record);
 int ppi_record_preload(const struct ppi_record *record);
+
+/* Whoever runs already, by -p or -t (record_attach.c). */
+int ppi_record_attach(const struct ppi_record *record);
+
+/* ---- record_session.c: a session of this process on the target ---- */
+
+/* A session that measures `child`, or the target that was named, into the
+ * output. NULL when that is refused: the thread's diagnostic says why. */
+portprof_session *ppi_record_open(const struct ppi_record *record,
+                                  int64_t child);
+
+/* Stop, say what came of it, close. `cpu_time_ns` is what the target's parent
+ * was told, 0 when nobody was. False, with words, when the file is not what
+ * it should be. */
+bool ppi_record_finish(const struct ppi_record *record,
+                       portprof_session *session, uint64_t cpu_time_ns);
+
+/* A session that was started leaves a file. Nothing was measured after all:
+ * put back what was there before. */
+void ppi_record_undo(const char *output, bool had_one);
+
+/* ---- record_say.c ---- */
 
 /* The last words: what was measured, or why nothing was, and what to do. */
 void ppi_say_summary(const struct ppi_record *record, const char *backend,
                      const portprof_event_info *event,
                      const portprof_stats *stats);
+
+/* That a signal ended the command, and which. */
+void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end);
+
+/* -v: how it was measured, before the session is closed. */
+void ppi_say_details(portprof_session *session);
 
 /* Why a program cannot have been preloaded, by its file; NULL if nothing
  * there speaks against it. */

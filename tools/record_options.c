@@ -4,28 +4,34 @@
 
 #include "tools/record.h"
 
+#include "tools/color.h"
 #include "tools/tools.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
 	"usage: portprof record [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+	"       portprof record -p PID | -t TID [OPTION...] [[--] COMMAND...]\n"
 	"\n"
-	"  -e, --event EVENT     what to measure: a comma list, or repeated\n"
-	"                        (CPU time)\n"
-	"  -F, --freq HZ         samples per second of the event's time (100)\n"
-	"  -c, --count N         or one sample every N ns or events\n"
-	"  -g                    call chains, by frame pointers\n"
-	"      --call-graph fp   the same\n"
-	"  -b, --backend NAME    perf, timer, itimer (the best that works)\n"
-	"      --no-inherit      not the processes that the command creates\n"
-	"  -o, --output FILE     (" PPI_DEFAULT_OUTPUT "); what was there before\n"
-	"                        is kept as FILE.old\n"
-	"      --config FILE     settings from this file\n"
-	"      --set NAME        and from its section [NAME]\n"
-	"  -q, --quiet           no summary; failures are still told\n"
+	"  -e, --event EVENT    what to measure: a comma list, or repeated (CPU time)\n"
+	"  -F, --freq HZ        samples a second of the event's time (100), or\n"
+	"  -c, --count N        one sample every N ns or events\n"
+	"  -g                   call chains; --call-graph fp|none: so, or without\n"
+	"  -p, --pid PID        a process that runs, until it or COMMAND ends\n"
+	"  -t, --tid TID        one thread of it\n"
+	"      --no-inherit     not the processes that the target creates\n"
+	"  -b, --backend NAME   perf, timer, itimer (the best that works)\n"
+	"  -m, --ring BYTES     of each kernel buffer, as 64K; or a number of pages\n"
+	"  -o, --output FILE    (" PPI_DEFAULT_OUTPUT "); what was there is kept as\n"
+	"                       FILE.old\n"
+	"      --config FILE    settings from this file; --set NAME: and its [NAME]\n"
+	"      --color WHEN     auto, always or never\n"
+	"  -q, --quiet          no summary; -v, --verbose: also how it was measured\n"
+	"      --help           this text\n"
 	"\n"
 	"The exit status is the command's, 128 + N if signal N killed it, 125\n"
 	"if portprof failed, 126 and 127 if the command cannot be run.\n";
@@ -38,6 +44,7 @@ enum {
 	OPTION_NO_INHERIT,
 	OPTION_CONFIG,
 	OPTION_SET,
+	OPTION_COLOR,
 	OPTION_HELP
 };
 
@@ -46,12 +53,17 @@ static const struct option long_options[] = {
 	{ "freq", required_argument, NULL, 'F' },
 	{ "count", required_argument, NULL, 'c' },
 	{ "call-graph", required_argument, NULL, OPTION_CALL_GRAPH },
-	{ "backend", required_argument, NULL, 'b' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "tid", required_argument, NULL, 't' },
 	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
+	{ "backend", required_argument, NULL, 'b' },
+	{ "ring", required_argument, NULL, 'm' },
 	{ "output", required_argument, NULL, 'o' },
 	{ "config", required_argument, NULL, OPTION_CONFIG },
 	{ "set", required_argument, NULL, OPTION_SET },
+	{ "color", required_argument, NULL, OPTION_COLOR },
 	{ "quiet", no_argument, NULL, 'q' },
+	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -70,53 +82,151 @@ static int add_event(struct ppi_record_options *options, const char *text)
 static int read_call_graph(struct ppi_record_options *options,
                            const char *value)
 {
-	if (strcmp(value, "fp") != 0)
+	if (strcmp(value, "fp") == 0)
+		options->chains = chain_depth;
+	else if (strcmp(value, "none") == 0)
+		options->chains = "off";
+	else
 		return ppi_say_usage(PPI_EXIT_RECORD, "record",
 		                     "--call-graph %s: only fp (frame "
-		                     "pointers) can be had", value);
-	options->chains = chain_depth;
+		                     "pointers) can be had, or none", value);
 	return PPI_EXIT_OK;
+}
+
+/* -p and -t. */
+static int read_target(struct ppi_record_options *options,
+                       enum ppi_scope scope, const char *value)
+{
+	const char *what = scope == PPI_SCOPE_THREAD ? "thread" : "process";
+	uint64_t id;
+
+	if (options->scope != PPI_SCOPE_COMMAND)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "one target at a time: a second one was "
+		                     "given by -%c %s",
+		                     scope == PPI_SCOPE_THREAD ? 't' : 'p',
+		                     value);
+	if (!ppi_read_number(value, 1, INT32_MAX, &id))
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "'%s' is not the number of a %s", value,
+		                     what);
+	options->scope = scope;
+	options->target = (int64_t)id;
+	return PPI_EXIT_OK;
+}
+
+/* A plain number is one of pages, as with perf; else the library reads it,
+ * but for the suffixes that only perf has. */
+static int read_ring(struct ppi_record_options *options, const char *value)
+{
+	size_t digits = strspn(value, "0123456789");
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), number;
+	const char *suffix = value + digits;
+	char room[24];
+
+	options->ring = value;
+	if (digits == 0 || digits >= sizeof(room))
+		return PPI_EXIT_OK;
+	memcpy(room, value, digits);
+	room[digits] = '\0';
+	if (!ppi_read_number(room, 0, UINT32_MAX, &number))
+		return PPI_EXIT_OK;
+	if (strcmp(suffix, "") == 0)
+		number *= page;
+	else if (strcmp(suffix, "G") == 0)
+		number <<= 30;
+	else if (strcmp(suffix, "B") != 0)
+		return PPI_EXIT_OK;
+	snprintf(options->ring_bytes, sizeof(options->ring_bytes),
+	         "%" PRIu64, number);
+	options->ring = options->ring_bytes;
+	return PPI_EXIT_OK;
+}
+
+static int read_color(const char *value)
+{
+	if (ppi_color_choose(value))
+		return PPI_EXIT_OK;
+	return ppi_say_usage(PPI_EXIT_RECORD, "record",
+	                     "--color %s: auto, always or never?", value);
+}
+
+/* Options whose value is kept as it is; NULL for others. */
+static const char **place_of(struct ppi_record_options *options, int option)
+{
+	switch (option) {
+	case 'F':
+		return &options->frequency;
+	case 'c':
+		return &options->period;
+	case 'b':
+		return &options->backend;
+	case 'o':
+		return &options->output;
+	case OPTION_CONFIG:
+		return &options->config_path;
+	case OPTION_SET:
+		return &options->set_name;
+	default:
+		return NULL;
+	}
 }
 
 static int read_option(struct ppi_record_options *options, int option,
                        const char *value)
 {
+	const char **place = place_of(options, option);
+
+	if (place) {
+		*place = value;
+		return PPI_EXIT_OK;
+	}
 	switch (option) {
 	case 'e':
 		return add_event(options, value);
-	case 'F':
-		options->frequency = value;
-		return PPI_EXIT_OK;
-	case 'c':
-		options->period = value;
-		return PPI_EXIT_OK;
 	case 'g':
 		options->chains = chain_depth;
 		return PPI_EXIT_OK;
 	case OPTION_CALL_GRAPH:
 		return read_call_graph(options, value);
-	case 'b':
-		options->backend = value;
-		return PPI_EXIT_OK;
+	case 'p':
+		return read_target(options, PPI_SCOPE_PROCESS, value);
+	case 't':
+		return read_target(options, PPI_SCOPE_THREAD, value);
 	case OPTION_NO_INHERIT:
 		options->children = "no";
 		return PPI_EXIT_OK;
-	case 'o':
-		options->output = value;
-		return PPI_EXIT_OK;
-	case OPTION_CONFIG:
-		options->config_path = value;
-		return PPI_EXIT_OK;
-	case OPTION_SET:
-		options->set_name = value;
-		return PPI_EXIT_OK;
+	case 'm':
+		return read_ring(options, value);
+	case OPTION_COLOR:
+		return read_color(value);
 	case 'q':
 		options->is_quiet = true;
+		return PPI_EXIT_OK;
+	case 'v':
+		options->is_verbose = true;
 		return PPI_EXIT_OK;
 	default: /* getopt_long has said what is wrong */
 		fprintf(stderr, "Try 'portprof record --help'.\n");
 		return PPI_EXIT_RECORD;
 	}
+}
+
+/* What cannot go together. */
+static int check_options(const struct ppi_record_options *options)
+{
+	if (options->frequency && options->period)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "-F and -c exclude each other: a rate or "
+		                     "a period");
+	if (options->is_quiet && options->is_verbose)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "-q and -v exclude each other");
+	if (!options->command && options->scope == PPI_SCOPE_COMMAND)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "which command? portprof record -- "
+		                     "COMMAND [ARGUMENT...]; or whom: -p PID");
+	return -1;
 }
 
 int ppi_record_read_options(int argc, char **argv,
@@ -126,7 +236,7 @@ int ppi_record_read_options(int argc, char **argv,
 
 	/* "+": the options after the command are the command's */
 	optind = 1;
-	while ((option = getopt_long(argc, argv, "+e:F:c:gb:o:q", long_options,
+	while ((option = getopt_long(argc, argv, "+e:F:c:gp:t:b:m:o:qv", long_options,
 	                             NULL)) != -1) {
 		int status;
 
@@ -138,14 +248,10 @@ int ppi_record_read_options(int argc, char **argv,
 		if (status != PPI_EXIT_OK)
 			return status;
 	}
-	if (options->frequency && options->period)
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
-		                     "-F and -c exclude each other: a rate or "
-		                     "a period");
-	if (optind == argc)
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
-		                     "which command? portprof record -- "
-		                     "COMMAND [ARGUMENT...]");
-	options->command = argv + optind;
-	return -1;
+	if (optind < argc)
+		options->command = argv + optind;
+	/* the threads of a thread are its process's: nothing to follow */
+	if (options->scope == PPI_SCOPE_THREAD)
+		options->children = "no";
+	return check_options(options);
 }

@@ -7,7 +7,6 @@
 
 #include "tools/record.h"
 
-#include "tools/launch.h"
 #include "tools/parts.h"
 #include "tools/tools.h"
 
@@ -273,6 +272,7 @@ static int run(const struct ppi_record *record, const char *folder,
 		return status;
 	}
 	ppi_child_wait(&child, &end);
+	ppi_say_end(record, &end);
 	if (!gather(record, folder, &end))
 		return end.exit_status ? end.exit_status : PPI_EXIT_RECORD;
 	return end.exit_status;

@@ -45,15 +45,28 @@ static uint64_t say_expected(const portprof_event_info *event,
 	return stats->total_weight / period;
 }
 
-static void say_no_sample(const portprof_event_info *event,
+/* Of somebody else's process with children the clock cannot be read: what the
+ * event counted is the CPU time then. */
+static uint64_t cpu_time_of(const portprof_event_info *event,
+                            const portprof_stats *stats)
+{
+	if (stats->cpu_time_ns || event->unit != PORTPROF_UNIT_NANOSECONDS)
+		return stats->cpu_time_ns;
+	return stats->total_weight;
+}
+
+static void say_no_sample(const struct ppi_record *record,
+                          const portprof_event_info *event,
                           const portprof_stats *stats)
 {
+	bool is_command = record->options.scope == PPI_SCOPE_COMMAND;
 	char often[64], time[32];
 	uint64_t expected = say_expected(event, stats, often, sizeof(often));
 
-	ppi_say("no sample: the command used %s of CPU time, and %s was to be "
+	ppi_say("no sample: the %s used %s of CPU time, and %s was to be "
 	        "sampled %s, so %" PRIu64 " samples were to be expected",
-	        say_seconds(stats->cpu_time_ns, time, sizeof(time)),
+	        is_command ? "command" : "target",
+	        say_seconds(cpu_time_of(event, stats), time, sizeof(time)),
 	        event->canonical, often, expected);
 	if (stats->lost_samples)
 		ppi_say("%" PRIu64 " samples were lost: sample less often (-F)",
@@ -83,7 +96,7 @@ void ppi_say_summary(const struct ppi_record *record, const char *backend,
 	if (record->options.is_quiet)
 		return;
 	if (stats->kept_samples == 0)
-		say_no_sample(event, stats);
+		say_no_sample(record, event, stats);
 	else
 		ppi_say("%" PRIu64 " sample%s, %" PRIu64 "%s lost, %s of CPU "
 		        "time, by %s",
@@ -92,7 +105,46 @@ void ppi_say_summary(const struct ppi_record *record, const char *backend,
 		        stats->lost_samples,
 		        stats->lost_certainty == PORTPROF_EXACT ? ""
 		                                                : " or more",
-		        say_seconds(stats->cpu_time_ns, time, sizeof(time)),
+		        say_seconds(cpu_time_of(event, stats), time,
+		                    sizeof(time)),
 		        backend);
 	say_file(record->settings.output);
+}
+
+void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end)
+{
+	char room[32];
+
+	if (end->signal && !record->options.is_quiet)
+		ppi_say("the command was killed by %s",
+		        ppi_signal_name(end->signal, room));
+}
+
+static void say_event(portprof_session *session, size_t index)
+{
+	portprof_event_info event = { .size = sizeof(event) };
+	portprof_stats stats = { .size = sizeof(stats) };
+	char time[32];
+
+	if (portprof_session_event(session, index, &event) ||
+	    portprof_session_stats(session, index, &stats))
+		return;
+	ppi_say("%s: %s", event.canonical, event.description);
+	ppi_say("%s: %.0f Hz asked, %.1f granted, %.1f achieved; %" PRIu64
+	        " samples kept, %" PRIu64 " lost, throttled %" PRIu64
+	        " times; own cost %s",
+	        event.canonical, stats.requested_hz, stats.granted_hz,
+	        stats.achieved_hz, stats.kept_samples, stats.lost_samples,
+	        stats.throttled,
+	        say_seconds(stats.own_cost_ns, time, sizeof(time)));
+}
+
+void ppi_say_details(portprof_session *session)
+{
+	const char *note;
+
+	for (size_t i = 0; i < portprof_session_event_count(session); i++)
+		say_event(session, i);
+	for (size_t i = 0; (note = portprof_session_note(session, i)); i++)
+		ppi_say("note: %s", note);
 }

@@ -122,7 +122,7 @@ static bool take_all(const portprof_config *file,
 	       take(file, "backend", options->backend, settings) &&
 	       take(file, "callchain", options->chains, settings) &&
 	       take(file, "children", options->children, settings) &&
-	       take(file, "ring", NULL, settings) &&
+	       take(file, "ring", options->ring, settings) &&
 	       take_output(file, options, settings);
 }
 

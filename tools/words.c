@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "tools/tools.h"
+
+#include "tools/color.h"
 #include <portprof.h>
 
 #include <errno.h>
@@ -13,7 +15,8 @@
 
 static void say_list(const char *words, va_list list)
 {
-	fputs("portprof: ", stderr);
+	fprintf(stderr, "%sportprof:%s ", ppi_color(stderr, PPI_BOLD),
+	        ppi_color(stderr, PPI_PLAIN));
 	vfprintf(stderr, words, list);
 	fputc('\n', stderr);
 }

@@ -192,7 +192,7 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 	perf_attr_sample(&state->kind, what, event == 0, &attr);
 	source.fd = perf_open_attr(kernel, &attr, tid, cpu, -1);
 	if (source.fd < 0)
-		return perf_refuse_open(kernel, what, -source.fd, why);
+		return perf_refuse_source(bs, what, tid, -source.fd, why);
 	if (to->fd == PORT_FREE)
 		status = map_ring(bs, source.fd, &to->ring, why);
 	else

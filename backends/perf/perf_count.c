@@ -55,7 +55,7 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 	perf_attr_count(&state->kind, what, source.leader < 0, &attr);
 	source.fd = perf_open_attr(kernel, &attr, tid, -1, source.leader);
 	if (source.fd < 0)
-		return perf_refuse_open(kernel, what, -source.fd, why);
+		return perf_refuse_source(bs, what, tid, -source.fd, why);
 	error = kernel->control(kernel->self, source.fd, PERF_EVENT_IOC_ID,
 	                        &source.id);
 	if (error == 0 && !perf_add_source(state, &source))

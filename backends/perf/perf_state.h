@@ -225,6 +225,10 @@ portprof_status perf_read_counts(struct ppi_backend_session *bs,
 portprof_status perf_refuse_open(const struct perf_kernel *kernel,
                                  const struct ppi_event *event, int os_error,
                                  struct ppi_diag *why);
+/* The same for a thread, which may be somebody else's. */
+portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
+                                   const struct ppi_event *event, int64_t tid,
+                                   int os_error, struct ppi_diag *why);
 /* Too few descriptors for what is needed. */
 portprof_status perf_refuse_fds(uint64_t needed, uint64_t available,
                                 uint64_t limit, const char *for_what,

@@ -153,6 +153,26 @@ portprof_status perf_refuse_open(const struct perf_kernel *kernel,
 	}
 }
 
+/*
+ * Resolving has opened the event for this process, so EACCES is about whose
+ * the thread is. Who may trace a process may measure it, and CAP_PERFMON may
+ * measure all: kernel/events/core.c, perf_check_permission.
+ */
+portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
+                                   const struct ppi_event *event, int64_t tid,
+                                   int os_error, struct ppi_diag *why)
+{
+	if (bs->plan->target.is_self || os_error != EACCES)
+		return perf_refuse_open(perf_kernel_of(bs->kernel), event,
+		                        os_error, why);
+	return ppi_fail(why, PORTPROF_E_DENIED, os_error, "attach",
+	                "process or thread %lld may not be measured by this "
+	                "user: it belongs to another one, or runs with more "
+	                "rights (set-user-id, capabilities); measure it as its "
+	                "owner or as administrator, or setcap cap_perfmon=ep "
+	                "on the program", (long long)tid);
+}
+
 portprof_status perf_refuse_threads(int64_t pid, int os_error,
                                     struct ppi_diag *why)
 {

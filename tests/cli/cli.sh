@@ -13,7 +13,8 @@ if [ -x "$builddir/.libs/portprof" ] && [ -f "$builddir/.libs/libportprof.so" ];
 fi
 
 # Nothing of the user's may show through.
-unset PORTPROF PORTPROF_CONFIG LD_PRELOAD 2>/dev/null || :
+unset PORTPROF PORTPROF_CONFIG LD_PRELOAD NO_COLOR CLICOLOR_FORCE \
+	2>/dev/null || :
 XDG_CONFIG_HOME=$tmp/config
 export XDG_CONFIG_HOME
 cd "$tmp" || exit 99

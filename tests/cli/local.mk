@@ -5,6 +5,7 @@
 check_PROGRAMS += tests/cli/burn
 tests_cli_burn_SOURCES = tests/cli/burn.c
 SCRIPT_TESTS += \
+	tests/cli/check-record-attach.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-killed.sh \

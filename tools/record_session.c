@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* A session of this process on the target, from opening to the last words. */
+#include "config.h"
+
+#include "tools/record.h"
+
+#include "tools/tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static portprof_status set_target(portprof_config *config,
+                                  const struct ppi_record_options *options,
+                                  int64_t child)
+{
+	switch (options->scope) {
+	case PPI_SCOPE_PROCESS:
+		return portprof_config_target_pid(config, options->target);
+	case PPI_SCOPE_THREAD:
+		return portprof_config_target_tid(config, options->target);
+	case PPI_SCOPE_COMMAND:
+	default:
+		return portprof_config_target_command(config, child);
+	}
+}
+
+/* The flush puts the file in its place: whoever is killed from now on leaves
+ * one that can be read. */
+static portprof_status begin(portprof_session *session)
+{
+	portprof_status status = portprof_session_start(session);
+
+	return status ? status : portprof_session_flush(session);
+}
+
+portprof_session *ppi_record_open(const struct ppi_record *record,
+                                  int64_t child)
+{
+	portprof_config *config = ppi_settings_config(&record->settings);
+	portprof_session *session = NULL;
+	portprof_status status;
+
+	if (!config)
+		return NULL;
+	status = set_target(config, &record->options, child);
+	if (status == PORTPROF_OK)
+		status = portprof_config_write_to(config,
+		                                  record->settings.output);
+	if (status == PORTPROF_OK)
+		status = portprof_session_open(config, &session);
+	/* what fails counts as nothing: the caller reads the diagnostic */
+	if (status == PORTPROF_OK && begin(session)) {
+		portprof_session_close(session);
+		session = NULL;
+	}
+	portprof_config_free(config);
+	return session;
+}
+
+static void say_passed_over(const portprof_session *session)
+{
+	const char *name, *reason;
+
+	for (size_t i = 0;
+	     portprof_session_passed_over(session, i, &name, &reason) ==
+	     PORTPROF_OK;
+	     i++)
+		ppi_say("%s was passed over: %s", name, reason);
+}
+
+bool ppi_record_finish(const struct ppi_record *record,
+                       portprof_session *session, uint64_t cpu_time_ns)
+{
+	portprof_stats stats = { .size = sizeof(stats) };
+	portprof_event_info event = { .size = sizeof(event) };
+	const char *backend = portprof_session_backend(session);
+	bool is_known;
+
+	if (portprof_session_stop(session))
+		ppi_say_failure("stopping");
+	if (cpu_time_ns)
+		portprof_session_set_cpu_time(session, cpu_time_ns);
+	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
+	           portprof_session_event(session, 0, &event) == PORTPROF_OK;
+	if (!record->options.is_quiet)
+		say_passed_over(session);
+	if (record->options.is_verbose)
+		ppi_say_details(session);
+	if (portprof_session_close(session)) {
+		ppi_say_failure("writing");
+		return false;
+	}
+	if (is_known)
+		ppi_say_summary(record, backend, &event, &stats);
+	return true;
+}
+
+void ppi_record_undo(const char *output, bool had_one)
+{
+	size_t bytes = strlen(output) + sizeof(".old");
+	char *old = malloc(bytes);
+
+	if (had_one && old) {
+		snprintf(old, bytes, "%s.old", output);
+		rename(old, output);
+	} else if (!had_one) {
+		unlink(output);
+	}
+	free(old);
+}
