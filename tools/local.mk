@@ -24,10 +24,26 @@ libportprof_tools_la_SOURCES = \
 	tools/record_session.c \
 	tools/report.c \
 	tools/report.h \
+	tools/report_csv.c \
+	tools/report_edges.c \
+	tools/report_filter.c \
+	tools/report_filter.h \
+	tools/report_fold.c \
+	tools/report_fold.h \
+	tools/report_header.c \
+	tools/report_names.c \
+	tools/report_options.c \
+	tools/report_options.h \
+	tools/report_owners.c \
+	tools/report_owners.h \
+	tools/report_pairs.c \
+	tools/report_pairs.h \
 	tools/report_rows.c \
 	tools/report_rows.h \
 	tools/report_sum.c \
 	tools/report_text.c \
+	tools/report_words.c \
+	tools/report_words.h \
 	tools/selftest.c \
 	tools/selftest.h \
 	tools/selftest_run.c \
@@ -62,7 +78,10 @@ libportprof_tools_la_SOURCES += \
 	tools/symbols_vdso.c \
 	tools/symbols_vdso.h
 if HAVE_LIBDW
-libportprof_tools_la_SOURCES += tools/symbols_dw.c
+libportprof_tools_la_SOURCES += \
+	tools/symbols_dw.c \
+	tools/symbols_dw.h \
+	tools/symbols_lines.c
 else
 libportprof_tools_la_SOURCES += tools/symbols_debug.c
 endif

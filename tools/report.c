@@ -5,118 +5,60 @@
 #include "tools/report.h"
 
 #include "tools/parts.h"
+#include "tools/report_options.h"
 #include "tools/tools.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_ROWS = 30 };
-
-struct options {
-	const char *input, *event;
-	unsigned keys;
-	size_t rows;
-	bool has_rows, is_quiet, is_json;
+/* Printing one event after another. */
+struct printing {
+	struct ppi_report report;
+	const struct ppi_report_options *options;
+	struct ppi_view view;
 };
 
-static const char help[] =
-	"usage: portprof report [OPTION...]\n"
-	"\n"
-	"  -i, --input FILE    the profile (" PPI_DEFAULT_OUTPUT ")\n"
-	"  -n, --rows N        rows to show; 0 = all (30)\n"
-	"  -e, --event NAME    only this event of several\n"
-	"      --sort KEYS     rows by function, module, address, thread or\n"
-	"                      process, or several: --sort module,thread\n"
-	"  -q, --quiet         the rows without the account\n"
-	"      --json          for programs\n"
-	"\n"
-	"Any pprof file can be read, also of other writers. Shares are of the\n"
-	"event's own total; (unattributed) is what no sample stands for.\n";
+/* ---- what is read ---- */
 
-enum { OPTION_SORT = 256, OPTION_JSON, OPTION_HELP };
-
-static const struct option long_options[] = {
-	{ "input", required_argument, NULL, 'i' },
-	{ "rows", required_argument, NULL, 'n' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "sort", required_argument, NULL, OPTION_SORT },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "help", no_argument, NULL, OPTION_HELP },
-	{ NULL, 0, NULL, 0 },
-};
-
-static int read_sort(struct options *options, const char *text)
+/* The profile of all inputs, added up. */
+static portprof_profile *read_inputs(const struct ppi_report_options *options)
 {
-	const char *unknown;
+	portprof_profile *all = ppi_profile_open(options->inputs[0]);
 
-	options->keys = ppi_rows_keys(text, &unknown);
-	if (options->keys)
-		return PPI_EXIT_OK;
-	return ppi_say_usage(PPI_EXIT_USAGE, "report",
-	                     "--sort: '%.*s' is not one of function, module, "
-	                     "address, thread, process",
-	                     (int)strcspn(unknown, ","), unknown);
-}
+	for (size_t i = 1; all && i < options->input_count; i++) {
+		portprof_profile *more = ppi_profile_open(options->inputs[i]);
 
-static int read_option(struct options *options, int option, const char *value)
-{
-	uint64_t number;
-
-	switch (option) {
-	case 'i':
-		options->input = value;
-		return PPI_EXIT_OK;
-	case 'e':
-		options->event = value;
-		return PPI_EXIT_OK;
-	case 'n':
-		if (!ppi_read_number(value, 0, SIZE_MAX, &number))
-			return ppi_say_usage(PPI_EXIT_USAGE, "report",
-			                     "-n: '%s' is not a number of rows",
-			                     value);
-		options->rows = (size_t)number;
-		options->has_rows = true;
-		return PPI_EXIT_OK;
-	case 'q':
-		options->is_quiet = true;
-		return PPI_EXIT_OK;
-	case OPTION_SORT:
-		return read_sort(options, value);
-	case OPTION_JSON:
-		options->is_json = true;
-		return PPI_EXIT_OK;
-	default: /* getopt_long has said what is wrong */
-		fprintf(stderr, "Try 'portprof report --help'.\n");
-		return PPI_EXIT_USAGE;
-	}
-}
-
-/* -1: go on; else the exit status. */
-static int read_options(int argc, char **argv, struct options *options)
-{
-	int option;
-
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "+i:n:e:q", long_options,
-	                             NULL)) != -1) {
-		int status;
-
-		if (option == OPTION_HELP) {
-			fputs(help, stdout);
-			return PPI_EXIT_OK;
+		if (more && portprof_profile_merge(all, more) == PORTPROF_OK) {
+			portprof_profile_free(more);
+			continue;
 		}
-		status = read_option(options, option, optarg);
-		if (status != PPI_EXIT_OK)
-			return status;
+		if (more)
+			ppi_say("'%s' cannot be added to '%s': %s",
+			        options->inputs[i], options->inputs[0],
+			        portprof_last_diag()->words);
+		portprof_profile_free(more);
+		portprof_profile_free(all);
+		all = NULL;
 	}
-	if (optind == argc)
-		return -1;
-	return ppi_say_usage(PPI_EXIT_USAGE, "report",
-	                     "'%s' is too much; a profile is named by -i",
-	                     argv[optind]);
+	return all;
+}
+
+/* "a.pb.gz + b.pb.gz" */
+static char *join_inputs(const struct ppi_report_options *options)
+{
+	size_t bytes = 1;
+	char *all;
+
+	for (size_t i = 0; i < options->input_count; i++)
+		bytes += strlen(options->inputs[i]) + 3;
+	all = calloc(1, bytes);
+	for (size_t i = 0; all && i < options->input_count; i++) {
+		if (i)
+			strcat(all, " + ");
+		strcat(all, options->inputs[i]);
+	}
+	return all;
 }
 
 /* The index of the event that was asked for; SIZE_MAX and words if none. */
@@ -136,129 +78,257 @@ static size_t find_event(const portprof_profile *profile, const char *name)
 	return SIZE_MAX;
 }
 
-static bool print_event(struct ppi_report *report,
-                        const struct options *options)
-{
-	struct ppi_rows rows;
+/* ---- what is printed ---- */
 
-	if (!ppi_rows_build(report->profile, report->event, report->keys,
-	                    report->names, &rows)) {
-		ppi_say("out of memory");
-		return false;
-	}
-	ppi_report_sum(report, rows.weight);
-	if (!options->is_quiet)
-		ppi_report_print_header(report, stdout);
-	ppi_report_print_rows(report, &rows, stdout);
-	ppi_rows_free(&rows);
+static bool out_of_memory(void)
+{
+	ppi_say("out of memory");
+	return false;
+}
+
+static bool fold(struct printing *printing, unsigned keys,
+                 struct ppi_rows *rows)
+{
+	if (!ppi_rows_fold(&printing->view, keys, rows))
+		return out_of_memory();
+	ppi_report_sum(&printing->report, rows->weight + rows->left_weight);
+	printing->report.left_out = rows->left_weight;
+	if (printing->options->is_by_total)
+		ppi_rows_by_total(rows);
 	return true;
 }
 
-static bool print_json(struct ppi_report *report)
+static bool fold_edges(struct printing *printing, enum ppi_edge edge,
+                       bool has_chains, const char *function,
+                       struct ppi_report_edges *edges)
 {
-	struct ppi_rows functions, threads = { 0 };
-	const char *why = "out of memory";
-	bool is_good;
-
-	if (!ppi_rows_build(report->profile, report->event,
-	                    PPI_BY_FUNCTION | PPI_BY_MODULE, report->names,
-	                    &functions)) {
-		ppi_say("%s", why);
+	edges->function = function;
+	if (!function)
+		return true;
+	if (!has_chains) {
+		ppi_say("%s holds no call chains, so nobody knows who called "
+		        "%s: record with -g",
+		        printing->report.path, function);
 		return false;
 	}
-	is_good = ppi_rows_build(report->profile, report->event,
-	                         PPI_BY_THREAD | PPI_BY_PROCESS, report->names,
-	                         &threads);
-	if (is_good) {
-		ppi_report_sum(report, functions.weight);
-		is_good = ppi_report_print_json(report, &functions, &threads,
-		                                stdout, &why);
-	}
+	if (!ppi_rows_edges(&printing->view, edge, function, &edges->rows))
+		return out_of_memory();
+	if (edges->rows.count)
+		return true;
+	ppi_say("no function '%s' is in a sample of %s; -n 0 shows them all",
+	        function, printing->report.what->name);
+	return false;
+}
+
+static bool fold_more(struct printing *printing, bool has_chains,
+                      struct ppi_report_more *more)
+{
+	const struct ppi_report_options *options = printing->options;
+
+	return fold_edges(printing, PPI_CALLERS, has_chains, options->callers,
+	                  &more->callers) &&
+	       fold_edges(printing, PPI_CALLEES, has_chains, options->callees,
+	                  &more->callees);
+}
+
+static void free_more(struct ppi_report_more *more)
+{
+	ppi_rows_free(&more->rows);
+	ppi_rows_free(&more->callers.rows);
+	ppi_rows_free(&more->callees.rows);
+}
+
+static void print_text(const struct printing *printing,
+                       const struct ppi_rows *rows,
+                       const struct ppi_report_more *more)
+{
+	const struct ppi_report *report = &printing->report;
+	bool has_edges = more->callers.function || more->callees.function;
+
+	if (!printing->options->is_quiet)
+		ppi_report_print_header(report, stdout);
+	if (!has_edges)
+		ppi_report_print_rows(report, rows, stdout);
+	if (more->callers.function)
+		ppi_report_print_edges(report, PPI_CALLERS, &more->callers,
+		                       stdout);
+	if (more->callers.function && more->callees.function)
+		putchar('\n');
+	if (more->callees.function)
+		ppi_report_print_edges(report, PPI_CALLEES, &more->callees,
+		                       stdout);
+}
+
+static void print_csv(const struct printing *printing,
+                      const struct ppi_rows *rows,
+                      const struct ppi_report_more *more, bool is_first)
+{
+	const struct ppi_report *report = &printing->report;
+	const char *separator = printing->options->separator;
+	bool has_edges = more->callers.function || more->callees.function;
+
+	if (is_first)
+		ppi_report_print_csv_names(report, separator, has_edges,
+		                           stdout);
+	if (!has_edges)
+		ppi_report_print_csv_rows(report, rows, separator, NULL,
+		                          stdout);
+	if (more->callers.function)
+		ppi_report_print_csv_rows(report, &more->callers.rows,
+		                          separator, "callers", stdout);
+	if (more->callees.function)
+		ppi_report_print_csv_rows(report, &more->callees.rows,
+		                          separator, "callees", stdout);
+}
+
+static bool print_json(struct printing *printing, struct ppi_rows *functions,
+                       struct ppi_report_more *more)
+{
+	struct ppi_rows threads;
+	const char *why = NULL;
+	bool is_good;
+
+	more->sort = printing->options->sort;
+	if (more->sort && !fold(printing, printing->options->keys, &more->rows))
+		return false;
+	if (!fold(printing, PPI_BY_THREAD | PPI_BY_PROCESS, &threads))
+		return false;
+	printing->report.more = more;
+	is_good = ppi_report_print_json(&printing->report, functions, &threads,
+	                                stdout, &why);
 	if (!is_good)
 		ppi_say("%s", why);
-	ppi_rows_free(&functions);
 	ppi_rows_free(&threads);
 	return is_good;
 }
 
-static bool print_all(struct ppi_report *report, const struct options *options)
+static bool print_event(struct printing *printing, size_t event, bool is_first)
 {
-	size_t count = portprof_profile_event_count(report->profile);
+	const struct ppi_report_options *options = printing->options;
+	bool is_json = options->form == PPI_FORM_JSON;
+	struct ppi_report_more more = { 0 };
+	struct ppi_rows rows;
+	bool is_good;
+
+	printing->report.event = printing->view.event = event;
+	if (!fold(printing,
+	          is_json ? PPI_BY_FUNCTION | PPI_BY_MODULE : options->keys,
+	          &rows))
+		return false;
+	is_good = fold_more(printing, rows.has_chains, &more);
+	if (is_good && is_json) {
+		is_good = print_json(printing, &rows, &more);
+	} else if (is_good && options->form == PPI_FORM_CSV) {
+		print_csv(printing, &rows, &more, is_first);
+	} else if (is_good) {
+		if (!is_first)
+			putchar('\n');
+		print_text(printing, &rows, &more);
+	}
+	free_more(&more);
+	ppi_rows_free(&rows);
+	return is_good;
+}
+
+static bool print_events(struct printing *printing)
+{
+	const char *wanted = printing->options->event;
+	size_t count = portprof_profile_event_count(printing->view.profile);
 	size_t first = 0;
 
-	if (options->event) {
-		first = find_event(report->profile, options->event);
+	if (count == 0) {
+		ppi_say("%s holds no event", printing->report.path);
+		return false;
+	}
+	if (wanted) {
+		first = find_event(printing->view.profile, wanted);
 		if (first == SIZE_MAX)
 			return false;
+	}
+	if (wanted || printing->options->form == PPI_FORM_JSON)
 		count = first + 1;
-	}
-	if (options->is_json) {
-		report->event = first;
-		return print_json(report);
-	}
-	for (size_t i = first; i < count; i++) {
-		report->event = i;
-		if (i > first)
-			putchar('\n');
-		if (!print_event(report, options))
+	for (size_t i = first; i < count; i++)
+		if (!print_event(printing, i, i == first))
 			return false;
-	}
 	return true;
 }
 
-static bool print_report(const portprof_profile *profile,
-                         const struct options *options)
+static bool print_filtered(struct printing *printing)
 {
-	struct ppi_report report = {
-		.path = options->input,
-		.profile = profile,
-		.keys = options->keys,
-		.row_limit = options->rows,
-	};
-	struct ppi_symbols_name *names = NULL;
-	bool is_good = false;
+	bool *is_left_out = NULL, is_good = false;
 
-	report.symbols = ppi_symbols_new(
-		portprof_profile_origin_get(profile)->start_ns);
-	if (report.symbols)
-		names = ppi_name_locations(profile, report.symbols);
-	report.names = names;
-	if (!names)
-		ppi_say("out of memory");
-	else if (portprof_profile_event_count(profile) == 0)
-		ppi_say("%s holds no event", options->input);
-	else
-		is_good = print_all(&report, options);
+	switch (ppi_filter_apply(&printing->options->filter,
+	                         printing->view.profile, printing->view.names,
+	                         &is_left_out)) {
+	case PPI_FILTER_OK:
+		printing->view.is_left_out = is_left_out;
+		is_good = print_events(printing);
+		break;
+	case PPI_FILTER_MEMORY:
+		out_of_memory();
+		break;
+	case PPI_FILTER_NOTHING: /* it has said so */
+		break;
+	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		ppi_say("the report could not be written");
 		is_good = false;
 	}
+	free(is_left_out);
+	return is_good;
+}
+
+static bool print_report(const portprof_profile *profile,
+                         const struct ppi_report_options *options)
+{
+	struct printing printing = {
+		.report = { .profile = profile,
+		            .keys = options->keys,
+		            .row_limit = options->rows },
+		.options = options,
+		.view = { .profile = profile },
+	};
+	struct ppi_symbols_name *names = NULL;
+	char *path = join_inputs(options);
+	bool is_good = false;
+
+	printing.report.path = path;
+	printing.report.symbols =
+		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
+	if (printing.report.symbols) {
+		ppi_symbols_want(printing.report.symbols,
+		                 options->keys & PPI_BY_LINE,
+		                 options->has_inlines);
+		ppi_symbols_look_in(printing.report.symbols,
+		                    options->debug_folder);
+		names = ppi_name_locations(profile, printing.report.symbols);
+	}
+	printing.report.names = printing.view.names = names;
+	if (path && names)
+		is_good = print_filtered(&printing);
+	else
+		out_of_memory();
 	free(names);
-	ppi_symbols_free(report.symbols);
+	free(path);
+	ppi_symbols_free(printing.report.symbols);
 	return is_good;
 }
 
 int ppi_report_main(int argc, char **argv)
 {
-	struct options options = {
-		.input = PPI_DEFAULT_OUTPUT,
-		.keys = PPI_BY_FUNCTION | PPI_BY_MODULE,
-		.rows = DEFAULT_ROWS,
-	};
+	struct ppi_report_options options;
 	portprof_profile *profile;
-	bool is_good;
-	int status = read_options(argc, argv, &options);
+	int status = ppi_report_read_options(argc, argv, &options);
 
-	if (status >= 0)
-		return status;
-	if (options.is_json && !options.has_rows)
-		options.rows = 0;
-	/* Looking for symbols must never download anything by itself. */
-	unsetenv("DEBUGINFOD_URLS");
-	profile = ppi_profile_open(options.input);
-	if (!profile)
-		return PPI_EXIT_FAILED;
-	is_good = print_report(profile, &options);
-	portprof_profile_free(profile);
-	return is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+	if (status < 0) {
+		/* Looking for symbols must never download by itself. */
+		unsetenv("DEBUGINFOD_URLS");
+		profile = read_inputs(&options);
+		status = profile && print_report(profile, &options)
+		                 ? PPI_EXIT_OK
+		                 : PPI_EXIT_FAILED;
+		portprof_profile_free(profile);
+	}
+	free(options.inputs);
+	return status;
 }

@@ -140,8 +140,10 @@ static json_t *describe_symbols(const struct ppi_symbols *symbols)
 
 	for (size_t i = 0; (note = ppi_symbols_note(symbols, i)) != NULL; i++)
 		json_array_append_new(notes, string_of(note));
-	return json_pack("{s:s, s:o}", "tier", ppi_symbols_tier(), "notes",
-	                 notes);
+	return json_pack("{s:o, s:o}", "tier",
+	                 json_sprintf("%s%s", ppi_symbols_tier(),
+	                              ppi_symbols_tier_more(symbols)),
+	                 "notes", notes);
 }
 
 /* null where the number is not known, as 0 would be a claim. */
@@ -222,6 +224,7 @@ static void put_account(struct writer *writer, const struct ppi_report *report,
 	put(writer, "outside_samples",
 	    stats ? number_of(stats->outside_samples) : json_null());
 	put(writer, "unattributed", number_of(report->unattributed));
+	put(writer, "left_out", number_of(report->left_out));
 	put(writer, "not_attached",
 	    stats ? number_of(stats->not_attached_weight) : json_null());
 }
@@ -234,10 +237,9 @@ static json_t *list_events(const portprof_profile *profile)
 
 	for (size_t i = 0;
 	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
-		json_array_append_new(
-			list, json_pack("{s:o, s:s}", "event",
-		                        string_of(event->name), "unit",
-		                        unit_of(event)));
+		json_array_append_new(list, json_pack("{s:o, s:s}", "event",
+		                                      string_of(event->name),
+		                                      "unit", unit_of(event)));
 	return list;
 }
 
@@ -267,6 +269,53 @@ static json_t *describe_thread(const struct ppi_report *report,
 	                 share_of(row->self_weight, report->total));
 }
 
+/* What the keys of a row tell it by, and nothing else. */
+static json_t *describe_row(const struct ppi_report *report,
+                            const struct ppi_row *row)
+{
+	unsigned keys = report->keys;
+	json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "self_weight",
+	                           number_of(row->self_weight), "total_weight",
+	                           number_of(row->total_weight), "samples",
+	                           number_of(row->samples), "share",
+	                           share_of(row->self_weight, report->total));
+
+	if (keys & PPI_BY_OWNER)
+		json_object_set_new(object, "thread", string_of(row->thread));
+	if (keys & PPI_BY_PROCESS)
+		json_object_set_new(object, "pid", number_of(row->pid));
+	if (keys & PPI_BY_THREAD)
+		json_object_set_new(object, "tid", number_of(row->tid));
+	if (keys & PPI_BY_MODULE)
+		json_object_update_new(object,
+		                       json_pack("{s:o, s:o}", "module",
+		                                 string_of(row->module), "path",
+		                                 string_of(row->path)));
+	if (keys & PPI_BY_ADDRESS)
+		json_object_set_new(object, "address",
+		                    json_sprintf("%#" PRIx64, row->address));
+	if (keys & PPI_BY_LINE)
+		json_object_update_new(object,
+		                       json_pack("{s:o, s:o}", "source_file",
+		                                 string_of(row->source_file),
+		                                 "line", number_of(row->line)));
+	if (keys & PPI_BY_FUNCTION)
+		json_object_set_new(object, "function",
+		                    string_of(row->function));
+	return object;
+}
+
+static json_t *describe_edge(const struct ppi_report *report,
+                             const struct ppi_row *row)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+	                 string_of(row->function), "module",
+	                 string_of(row->module), "path", string_of(row->path),
+	                 "weight", number_of(row->self_weight), "samples",
+	                 number_of(row->samples), "share",
+	                 share_of(row->self_weight, report->total));
+}
+
 typedef json_t *(*describe_fn)(const struct ppi_report *report,
                                const struct ppi_row *row);
 
@@ -288,6 +337,33 @@ static void put_rows(struct writer *writer, const char *key,
 	fputc(']', writer->out);
 }
 
+/* The function, and the rows under another key: objects are written flat. */
+static void put_edges(struct writer *writer, const char *of, const char *key,
+                      const struct ppi_report *report,
+                      const struct ppi_report_edges *edges)
+{
+	if (!edges->function)
+		return;
+	put(writer, of, string_of(edges->function));
+	put_rows(writer, key, report, &edges->rows, report->row_limit,
+	         describe_edge);
+}
+
+static void put_more(struct writer *writer, const struct ppi_report *report)
+{
+	const struct ppi_report_more *more = report->more;
+
+	if (!more)
+		return;
+	if (more->sort) {
+		put(writer, "sort", string_of(more->sort));
+		put_rows(writer, "rows", report, &more->rows, report->row_limit,
+		         describe_row);
+	}
+	put_edges(writer, "callers_of", "callers", report, &more->callers);
+	put_edges(writer, "callees_of", "callees", report, &more->callees);
+}
+
 bool ppi_report_print_json(const struct ppi_report *report,
                            const struct ppi_rows *functions,
                            const struct ppi_rows *threads, FILE *out,
@@ -302,6 +378,7 @@ bool ppi_report_print_json(const struct ppi_report *report,
 	put_rows(&writer, "functions", report, functions, report->row_limit,
 	         describe_function);
 	put_rows(&writer, "threads", report, threads, 0, describe_thread);
+	put_more(&writer, report);
 	fputs("\n}\n", out);
 	if (!writer.has_failed && fflush(out) == 0 && !ferror(out))
 		return true;

@@ -28,10 +28,19 @@ struct module {
 	char key[];                   /* path and build-id */
 };
 
+/* A function that others were inlined into. */
+struct inlined {
+	struct ppi_symbols_name name;
+	struct inlined *next; /* for freeing */
+};
+
 struct ppi_symbols {
 	uint64_t recorded_ns;
+	bool wants_lines, wants_inlines;
+	const char *folder; /* with debug files */
 	struct word *words;
 	struct module *modules;
+	struct inlined *inlined;
 	struct ppi_symbol_table kernel;
 	bool is_kernel_read, has_kernel;
 	char **notes;
@@ -45,6 +54,30 @@ struct ppi_symbols *ppi_symbols_new(uint64_t recorded_ns)
 	if (symbols)
 		symbols->recorded_ns = recorded_ns;
 	return symbols;
+}
+
+void ppi_symbols_want(struct ppi_symbols *symbols, bool lines, bool inlines)
+{
+	symbols->wants_lines = lines;
+	symbols->wants_inlines = inlines;
+}
+
+void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder)
+{
+	symbols->folder = folder;
+}
+
+const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols)
+{
+	if (strcmp(ppi_symbol_file_tier(), "libdw") != 0)
+		return symbols->wants_lines || symbols->wants_inlines
+		               ? ", no lines and inlined functions"
+		               : "";
+	if (symbols->wants_inlines)
+		return symbols->wants_lines
+		               ? ", lines and inlined functions of DWARF"
+		               : ", inlined functions of DWARF";
+	return symbols->wants_lines ? ", lines of DWARF" : "";
 }
 
 const char *ppi_symbols_tier(void)
@@ -128,6 +161,7 @@ static struct module *open_module(struct ppi_symbols *symbols,
 		.path = path,
 		.build_id = build_id,
 		.recorded_ns = symbols->recorded_ns,
+		.folder = symbols->folder,
 	};
 	char why[400] = "";
 
@@ -229,6 +263,11 @@ static void find_in_kernel(struct ppi_symbols *symbols, uint64_t address,
 	if (symbols->has_kernel)
 		symbol = ppi_symbol_table_find(&symbols->kernel, address);
 	name->module = name->path = "[kernel]";
+	if (!symbols->has_kernel) {
+		/* one row, which a note explains, and not one for each address */
+		name->function = "[unknown]";
+		return;
+	}
 	if (!symbol) {
 		name_by_address(symbols, address, name);
 		return;
@@ -250,6 +289,51 @@ static bool is_kernel(const struct ppi_symbols_place *place)
 	return place->address >> 63 ||
 	       (place->has_mapping &&
 	        strncmp(place->path, "[kernel", 7) == 0);
+}
+
+/* What the name was inlined into, as a copy that lives on. */
+static struct ppi_symbols_name *add_caller(struct ppi_symbols *symbols,
+                                           struct ppi_symbols_name *name)
+{
+	struct inlined *inlined = calloc(1, sizeof(*inlined));
+
+	if (!inlined)
+		return NULL;
+	inlined->next = symbols->inlined;
+	symbols->inlined = inlined;
+	inlined->name = *name;
+	inlined->name.caller = NULL;
+	name->caller = &inlined->name;
+	return &inlined->name;
+}
+
+static void take_line(struct ppi_symbols *symbols, const char *file,
+                      uint64_t line, struct ppi_symbols_name *name)
+{
+	name->source_file = keep(symbols, file);
+	name->line = line;
+}
+
+/* Source of an address; `name` is the symbol that it lies in. */
+static void add_lines(struct ppi_symbols *symbols, const struct module *module,
+                      uint64_t vaddr, struct ppi_symbols_name *name)
+{
+	struct ppi_symbol_line lines[64];
+	size_t count = ppi_symbol_file_lines(module->file, vaddr,
+	                                     symbols->wants_inlines, lines,
+	                                     sizeof(lines) / sizeof(lines[0]));
+	const char *symbol = name->function;
+	bool is_named = name->is_named;
+
+	for (size_t i = 0; name && i < count; i++) {
+		take_line(symbols, lines[i].file, lines[i].line, name);
+		name->is_named = lines[i].function || is_named;
+		name->function = lines[i].function
+		                         ? readable(symbols, lines[i].function)
+		                         : symbol;
+		if (i + 1 < count)
+			name = add_caller(symbols, name);
+	}
 }
 
 static void find_in_file(struct ppi_symbols *symbols,
@@ -275,6 +359,8 @@ static void find_in_file(struct ppi_symbols *symbols,
 		break;
 	}
 	name->is_stripped = !ppi_symbol_file_is_complete(module->file);
+	if ((symbols->wants_lines || symbols->wants_inlines) && answer.vaddr)
+		add_lines(symbols, module, answer.vaddr, name);
 }
 
 void ppi_symbols_find(struct ppi_symbols *symbols,
@@ -285,6 +371,7 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 	const struct module *module;
 
 	memset(name, 0, sizeof(*name));
+	name->source_file = "";
 	if (is_kernel(place)) {
 		find_in_kernel(symbols, address, name);
 		return;
@@ -302,17 +389,23 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		name_by_address(symbols, address, name);
 }
 
-void ppi_symbols_given(struct ppi_symbols *symbols,
-                       const struct ppi_symbols_place *place,
-                       const char *function, struct ppi_symbols_name *name)
+void ppi_symbols_take(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_place *place,
+                      const struct ppi_symbols_given *given, size_t count,
+                      struct ppi_symbols_name *name)
 {
 	const char *path = place->has_mapping ? place->path : "";
 
 	memset(name, 0, sizeof(*name));
-	name->function = keep(symbols, function);
 	name->module = keep(symbols, short_name(path));
 	name->path = keep(symbols, path);
 	name->is_named = true;
+	for (size_t i = 0; name && i < count; i++) {
+		name->function = keep(symbols, given[i].function);
+		take_line(symbols, given[i].source_file, given[i].line, name);
+		if (i + 1 < count)
+			name = add_caller(symbols, name);
+	}
 }
 
 void ppi_symbols_free(struct ppi_symbols *symbols)
@@ -326,6 +419,10 @@ void ppi_symbols_free(struct ppi_symbols *symbols)
 		HASH_DEL(symbols->modules, module);
 		ppi_symbol_file_close(module->file);
 		free(module);
+	}
+	for (struct inlined *next; symbols->inlined; symbols->inlined = next) {
+		next = symbols->inlined->next;
+		free(symbols->inlined);
 	}
 	HASH_ITER(hh, symbols->words, word, next_word) {
 		HASH_DEL(symbols->words, word);

@@ -30,6 +30,11 @@ struct ppi_symbols_name {
 	const char *path;
 	bool is_named;
 	bool is_stripped;     /* names may be missing from that file */
+	const char *source_file; /* "" unknown */
+	uint64_t line;           /* 0 unknown */
+	/* The function that it was inlined into, at the line of the call; NULL
+	 * when it was not, or when that was not asked for. */
+	const struct ppi_symbols_name *caller;
 };
 
 /* recorded_ns: when the profile was taken (CLOCK_REALTIME, 0 unknown). NULL
@@ -37,17 +42,34 @@ struct ppi_symbols_name {
 struct ppi_symbols *ppi_symbols_new(uint64_t recorded_ns);
 void ppi_symbols_free(struct ppi_symbols *symbols);
 
+/* What else to find, in debug information: lines, inlined functions. It takes
+ * longer. Before the first find. */
+void ppi_symbols_want(struct ppi_symbols *symbols, bool lines, bool inlines);
+
+/* Another folder with separate debug files; NULL for none. It must live as
+ * long as the symbols. Before the first find. */
+void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder);
+
 void ppi_symbols_find(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       struct ppi_symbols_name *name);
 
-/* The same for a function that the profile itself names. */
-void ppi_symbols_given(struct ppi_symbols *symbols,
-                       const struct ppi_symbols_place *place,
-                       const char *function, struct ppi_symbols_name *name);
+/* The same for code that the profile itself names: `count` functions, the
+ * innermost inlined one first. */
+struct ppi_symbols_given {
+	const char *function, *source_file;
+	uint64_t line;
+};
+void ppi_symbols_take(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_place *place,
+                      const struct ppi_symbols_given *given, size_t count,
+                      struct ppi_symbols_name *name);
 
 /* Which way of naming this build has, for people. */
 const char *ppi_symbols_tier(void);
+
+/* And what was asked for besides names, with a comma before; "" nothing. */
+const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols);
 
 /* What kept code from being named, a sentence each; NULL past the last. */
 const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index);

@@ -11,6 +11,7 @@
 #include <gelf.h>
 #endif
 
+#include "tools/symbols_file.h"
 #include "tools/symbols_table.h"
 
 /* Add the functions of every symbol table of the file to `table`, their
@@ -41,12 +42,25 @@ const unsigned char *ppi_elf_bytes(Elf *elf, uint64_t offset, uint64_t bytes);
 const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left);
 
 /*
- * Add the symbols of the separate debug file, found by build-id under
- * /usr/lib/debug or as libdw finds it. True when there was a full table.
- * Implemented by symbols_dw.c or symbols_debug.c.
+ * What a file was stripped of, in itself or in its separate debug file, which
+ * is found by build-id or by debug link. Implemented by symbols_dw.c and
+ * symbols_lines.c with libdw, else by symbols_debug.c.
  */
-bool ppi_elf_add_debug_symbols(const char *path, const char *build_id,
-                               struct ppi_symbol_table *table);
+struct ppi_debug;
+
+/* folder: where to look besides the usual places; NULL. NULL when out of
+ * memory. */
+struct ppi_debug *ppi_debug_open(const char *path, const char *build_id,
+                                 const char *folder);
+
+/* Add the symbols. True when there was a full table. */
+bool ppi_debug_symbols(struct ppi_debug *debug,
+                       struct ppi_symbol_table *table);
+
+/* The source of an address, as ppi_symbol_file_lines has it. */
+size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
+                       struct ppi_symbol_line *lines, size_t room);
+void ppi_debug_close(struct ppi_debug *debug);
 extern const char ppi_elf_debug_tier[];
 
 #endif

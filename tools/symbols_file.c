@@ -29,6 +29,11 @@ struct ppi_symbol_file {
 	size_t segment_count;
 	struct ppi_symbol_table names, frames;
 	bool is_complete;
+
+	char *path; /* for its debug information, opened when asked for */
+	const char *folder;
+	char build_id[129];
+	struct ppi_debug *debug;
 };
 
 const char *ppi_symbol_file_tier(void)
@@ -82,14 +87,22 @@ static bool vaddr_of(const struct ppi_symbol_file *file, uint64_t offset,
 	return is_found;
 }
 
-static void read_names(struct ppi_symbol_file *file, const char *path,
-                       const char *build_id)
+/* NULL for the vdso, and when out of memory. */
+static struct ppi_debug *debug_of(struct ppi_symbol_file *file)
+{
+	if (!file->debug && file->fd >= 0)
+		file->debug = ppi_debug_open(file->path, file->build_id,
+		                             file->folder);
+	return file->debug;
+}
+
+static void read_names(struct ppi_symbol_file *file)
 {
 	file->is_complete =
 		ppi_elf_add_symbols(file->elf, 0, &file->names);
-	if (!file->is_complete && file->fd >= 0)
-		file->is_complete = ppi_elf_add_debug_symbols(path, build_id,
-		                                              &file->names);
+	if (!file->is_complete && debug_of(file))
+		file->is_complete =
+			ppi_debug_symbols(file->debug, &file->names);
 	if (file->fd < 0) /* the vdso's .dynsym is all that there is */
 		file->is_complete = true;
 	ppi_elf_add_plt(file->elf, &file->names);
@@ -110,9 +123,10 @@ static bool is_newer(int fd, uint64_t recorded_ns)
 
 static bool is_the_recorded_one(const struct ppi_symbol_file *file,
                                 const struct ppi_symbol_wanted *wanted,
-                                const char *build_id, char *why,
-                                size_t why_bytes)
+                                char *why, size_t why_bytes)
 {
+	const char *build_id = file->build_id;
+
 	if (wanted->build_id[0] && strcmp(wanted->build_id, build_id) != 0) {
 		snprintf(why, why_bytes,
 		         "is not the file that was measured: its build-id is "
@@ -161,7 +175,6 @@ ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
                      size_t why_bytes)
 {
 	struct ppi_symbol_file *file = calloc(1, sizeof(*file));
-	char build_id[129];
 
 	why[0] = '\0';
 	if (!file || elf_version(EV_CURRENT) == EV_NONE) {
@@ -169,16 +182,20 @@ ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
 		return NULL;
 	}
 	file->fd = -1;
+	file->folder = wanted->folder;
+	file->path = strdup(wanted->path);
+	if (!file->path)
+		goto close;
 	if (!open_elf(file, wanted->path, why, why_bytes))
 		goto close;
-	ppi_elf_build_id(file->elf, build_id, sizeof(build_id));
-	if (!is_the_recorded_one(file, wanted, build_id, why, why_bytes))
+	ppi_elf_build_id(file->elf, file->build_id, sizeof(file->build_id));
+	if (!is_the_recorded_one(file, wanted, why, why_bytes))
 		goto close;
 	if (!read_segments(file)) {
 		snprintf(why, why_bytes, "has no loaded segments");
 		goto close;
 	}
-	read_names(file, wanted->path, build_id);
+	read_names(file);
 	if (!ppi_symbol_table_sort(&file->names) ||
 	    !ppi_symbol_table_sort(&file->frames))
 		goto close;
@@ -213,6 +230,15 @@ void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
 	}
 }
 
+size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
+                             bool inlines, struct ppi_symbol_line *lines,
+                             size_t room)
+{
+	if (!debug_of(file))
+		return 0;
+	return ppi_debug_lines(file->debug, vaddr, inlines, lines, room);
+}
+
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 {
 	return file->is_complete;
@@ -224,7 +250,9 @@ void ppi_symbol_file_close(struct ppi_symbol_file *file)
 		return;
 	ppi_symbol_table_free(&file->names);
 	ppi_symbol_table_free(&file->frames);
+	ppi_debug_close(file->debug);
 	free(file->segments);
+	free(file->path);
 	if (file->elf)
 		elf_end(file->elf);
 	if (file->fd >= 0)

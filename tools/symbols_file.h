@@ -14,6 +14,7 @@ struct ppi_symbol_wanted {
 	const char *path;     /* or "[vdso]" */
 	const char *build_id; /* lower-case hexadecimal; "" unknown */
 	uint64_t recorded_ns; /* CLOCK_REALTIME; 0 unknown */
+	const char *folder;   /* with separate debug files; NULL: the usual */
 };
 
 enum ppi_symbol_found {
@@ -27,6 +28,13 @@ struct ppi_symbol_answer {
 	const char *name;
 	uint64_t vaddr; /* of the address itself */
 	uint64_t start; /* of the function */
+};
+
+/* A place in a source file; of an inlined call, also whose code it is. */
+struct ppi_symbol_line {
+	const char *function; /* NULL: the symbol's */
+	const char *file;
+	uint64_t line; /* 0 unknown */
 };
 
 /* How names are found in this build: "libdw", "libelf", "none". */
@@ -44,6 +52,16 @@ ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
 /* What lies at this offset of the file. The name lives as long as the file. */
 void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
                           struct ppi_symbol_answer *answer);
+
+/*
+ * The source of an address of the file (not of an offset): where it is and,
+ * with `inlines`, from where each function was inlined into the next, the
+ * innermost first. How many of `room` were filled; 0 when nothing is known.
+ * Strings live as long as the file.
+ */
+size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
+                             bool inlines, struct ppi_symbol_line *lines,
+                             size_t room);
 
 /* Whether its full symbol table was found, here or in a separate file. */
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file);

@@ -28,6 +28,18 @@ void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
 	answer->found = PPI_SYMBOL_NOTHING;
 }
 
+size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
+                             bool inlines, struct ppi_symbol_line *lines,
+                             size_t room)
+{
+	(void)file;
+	(void)vaddr;
+	(void)inlines;
+	(void)lines;
+	(void)room;
+	return 0;
+}
+
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 {
 	(void)file;

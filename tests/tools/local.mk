@@ -10,10 +10,12 @@ check_PROGRAMS += \
 	tests/tools/symbols_probe \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
+	tests/tools/test_report_rows \
 	tests/tools/test_symbols_table
 TESTS += \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
+	tests/tools/test_report_rows \
 	tests/tools/test_symbols_table
 SCRIPT_TESTS += tests/tools/check-symbols.sh
 endif
@@ -28,6 +30,12 @@ tests_tools_test_report_SOURCES = tests/tools/test_report.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_report_LDADD = $(TOOLS_TEST_LDADD)
+
+tests_tools_test_report_rows_SOURCES = tests/tools/test_report_rows.c \
+	tests/tools/fake_profile.c tests/tools/fake_profile.h
+tests_tools_test_report_rows_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+# The library for its words; the fake profile goes before the real one.
+tests_tools_test_report_rows_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
 
 tests_tools_test_symbols_table_SOURCES = tests/tools/test_symbols_table.c
 tests_tools_test_symbols_table_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)

@@ -1,0 +1,230 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# portprof report on a real program whose hot code is known: by function,
+# line, thread and module, callers and callees, filters, CSV and JSON.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+
+# Who calls whom is known, and in which lines the time goes. Nothing is in
+# the last position of its function, where the compiler could jump.
+cat >subject.c <<'EOF2'
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long sink;
+static double used(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+static inline __attribute__((always_inline)) void mix(void)
+{
+	for (int i = 0; i < 20000; i++) sink = sink * 31 + 7; /* LINE mix */
+}
+__attribute__((noinline)) int spin(double ms)
+{
+	double end = used() + ms;
+	while (used() < end)
+		mix(); /* LINE call */
+	return sink != 0;
+}
+__attribute__((noinline)) int heavy(double ms) { return spin(ms) + 1; }
+__attribute__((noinline)) int light(double ms) { return spin(ms) + 1; }
+static void *work(void *ms)
+{
+	heavy(*(double *)ms);
+	light(*(double *)ms / 3);
+	return ms;
+}
+int main(int argc, char **argv)
+{
+	double ms = argc > 1 ? atof(argv[1]) : 300, main_ms = ms / 2;
+	pthread_t thread;
+	pthread_create(&thread, 0, work, &ms);
+	pthread_setname_np(thread, "helper");
+	work(&main_ms);
+	return pthread_join(thread, 0);
+}
+EOF2
+if ! ${CC:-cc} -D_GNU_SOURCE -g -O1 -fno-omit-frame-pointer \
+	-fno-optimize-sibling-calls -pthread -o subject subject.c 2>err; then
+	echo "skip: the subject cannot be built: $(head -n 1 err)"
+	exit 77
+fi
+line_of() {
+	grep -n "LINE $1" subject.c | cut -d: -f1
+}
+
+has_chains=
+if can_use perf; then
+	record -q -b perf -g -F 1000 -o p.pb.gz -- ./subject 300
+	has_chains=yes
+else
+	record -q -F 1000 -o p.pb.gz -- ./subject 300
+fi
+same "a profile of known code" 0 "$status"
+
+# asked WORDS CLAIM OPTION...: what the report says as JSON (r) or CSV (rows,
+# a list of dictionaries)
+asked() {
+	asked_words=$1 asked_claim=$2
+	shift 2
+	"$portprof" report -i p.pb.gz "$@" >out 2>err
+	asked_status=$?
+	if [ $asked_status -eq 0 ] && python3 -c '
+import csv, json, sys
+text = open("out", encoding="utf-8").read()
+if text.startswith("{"):
+    r = json.loads(text)
+else:
+    rows = list(csv.DictReader(text.splitlines()))
+    for row in rows:
+        for key in ("self", "total", "samples", "line"):
+            if row.get(key):
+                row[key] = int(row[key])
+def share(name):
+    return sum(x["share"] for x in r["functions"] if x["name"] == name)
+sys.exit(not eval("(" + sys.argv[1] + ")"))' "$asked_claim" 2>>err; then
+		ok "$asked_words"
+	else
+		not_ok "$asked_words"
+		echo "# status $asked_status; fails: $asked_claim"
+		sed 's/^/# > /' out err | head -n 40
+	fi
+}
+
+### Rows
+
+asked "the hot function comes first" \
+	'r["functions"][0]["name"] == "spin" and share("spin") > 0.7' --json
+asked "CSV has the same weights" \
+	'sum(x["self"] for x in rows) > 0 and rows[0]["function"] == "spin"' -x ,
+asked "parts make the total in CSV" \
+	'abs(sum(float(x["self_share"]) for x in rows) - 1) < 1e-4' -x ,
+asked "as many rows as asked for, and the rest" \
+	'len([x for x in rows if not x["function"].startswith("(")]) == 1 and
+	sum(float(x["self_share"]) for x in rows) > 0.999' -x , -n 1
+asked "by thread" \
+	'sorted(x["thread"] for x in r["rows"])[:1] == ["helper"] and
+	len(r["rows"]) == 2' --json --sort thread
+asked "by comm: weights of names" \
+	'[x["thread"] for x in rows if x["thread"][0] != "("] ==
+	["helper", "subject"]' -x , --sort comm
+asked "by module" \
+	'rows[0]["module"].endswith("/subject") and "function" not in rows[0]' \
+	-x , --sort module
+asked "by address: rows are addresses of the hot code" \
+	'int(rows[0]["address"], 16) > 0 and rows[0]["function"] == "spin"' \
+	-x , --sort address
+if grep -q 'define HAVE_LIBDW 1' "$builddir/config.h"; then
+	asked "by line: the hot one is the loop's" \
+		"rows[0]['line'] == $(line_of mix) and
+		rows[0]['file'].endswith('subject.c')" -x , --sort line
+	asked "an inlined function is told apart" \
+		'rows[0]["function"] == "mix"' -x , --inline
+	report -i p.pb.gz --sort line --inline
+	has "the header tells what lines come from" \
+		'^  symbols  .*lines and inlined functions of DWARF' "$tmp/report"
+	asked "and where it was inlined" \
+		"any(x['function'] == 'spin' and x['line'] == $(line_of call) and
+		x['total'] > 0 for x in rows)" -x , --inline --sort line
+else
+	skip "by line: the hot one is the loop's" "built without libdw"
+	report -i p.pb.gz --sort line
+	has "without libdw: the header says so" '^  symbols .*no lines' \
+		"$tmp/report"
+fi
+
+### Chains
+
+if [ "$has_chains" ]; then
+	asked "callers, as they share the work" \
+		'{"heavy", "light"} <= {x["name"] for x in r["callers"]} and
+		r["callers"][0]["name"] == "heavy" and
+		sum(x["weight"] for x in r["callers"]) >= r["functions"][0]["self_weight"]' \
+		--json --callers spin
+	asked "callees: most is in spin" \
+		'rows[0]["function"] == "spin" and
+		{x["edge"] for x in rows} == {"callees"}' -x , --callees heavy
+	asked "in total the first is who called all" \
+		'rows[0]["total"] >= rows[-2]["total"] and
+		"work" in [x["function"] for x in rows[:4]]' -x , --children
+	report -i p.pb.gz -q --callers spin --callees heavy
+	has "callers for people" '^Callers of spin, [0-9.]+ m?s \(' "$tmp/report"
+	has "callees for people" '^Called by heavy, [0-9.]+ m?s \(' "$tmp/report"
+	asked "focus on one caller" \
+		'0 < share("spin") < 0.6 and r["left_out"] > 0 and
+		"heavy" not in [x["name"] for x in r["functions"]]' \
+		--json --focus light
+	report -i p.pb.gz --callers nobody_calls_this
+	same "callers of what is not there: status" 1 "$status"
+	has "callers of what is not there: words" \
+		"no function 'nobody_calls_this'" "$tmp/words"
+else
+	skip "callers and callees" "no perf here, so no chains"
+fi
+record -q -F 1000 -o flat.pb.gz -- ./subject 30
+report -i flat.pb.gz --callers spin
+same "callers without chains: status" 1 "$status"
+has "callers without chains: what to do" 'record with -g' "$tmp/words"
+
+### Filters
+
+asked "one thread" \
+	'[x["name"] for x in r["threads"]] == ["helper"] and r["left_out"] > 0 and
+	sum(x["self_weight"] for x in r["functions"]) + r["left_out"] +
+	r["outside"] + r["unattributed"] == r["total_weight"]' \
+	--json --thread helper
+asked "one module" \
+	'{x["module"] for x in r["functions"] if x["self_weight"]} == {"subject"}' \
+	--json --module subject
+report -i p.pb.gz --thread nobody
+same "a thread that is not there: status" 1 "$status"
+has "a thread that is not there: words" \
+	"no thread 'nobody' .*--sort thread" "$tmp/words"
+
+### Several files
+
+"$portprof" report -i p.pb.gz --json >one
+asked "two files are added up" \
+	"r['total_weight'] == 2 * json.load(open('one'))['total_weight'] and
+	r['samples'] == 2 * json.load(open('one'))['samples'] and
+	r['file'] == 'p.pb.gz + p.pb.gz'" --json -i p.pb.gz
+record -q -e page-faults -c 1 -o faults.pb.gz -- ./subject 1
+if [ "$status" -eq 0 ]; then
+	report -i p.pb.gz -i faults.pb.gz
+	same "files of other events: status" 1 "$status"
+	has "files of other events: words" \
+		"'faults.pb.gz' cannot be added to 'p.pb.gz': .*event" "$tmp/words"
+else
+	skip "files of other events" "no second event here"
+fi
+report -i p.pb.gz -i gone.pb.gz
+same "one of the files is gone: status" 1 "$status"
+
+### What is said is documented
+
+"$portprof" report -i p.pb.gz --json --sort thread,module,line,address >all
+python3 - "$srcdir/doc/man/portprof-report.1" >undocumented <<'EOF2'
+import json, re, sys
+page = open(sys.argv[1]).read()
+page = page[page.index(".Ss JSON"):page.index(".Sh EXIT")]
+words = set(re.findall(r"[a-z_]+", page))
+def keys(value):
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from keys(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from keys(item)
+found = [key for name in ("one", "all") for key in keys(json.load(open(name)))]
+print(*sorted(set(found) - words), sep="\n", end="")
+print("" if len(found) > 40 else "too few keys", end="")
+EOF2
+same "every key of JSON is in the manual page" "" "$(cat undocumented)"
+tap_end
