@@ -43,7 +43,7 @@ static portprof_status check_region(const portprof_region *region,
 	if (region->bin_count == 0)
 		return refuse_region(index, "bin_count is 0");
 	if (region->bin_count > SIZE_MAX / (bits / 8) ||
-	    region->bin_count > UINT64_MAX / 131072)
+	    (uint64_t)region->bin_count > UINT64_MAX / 131072)
 		return refuse_region(index, "bin_count is too large");
 	if (ppi_region_range(region).end == UINT64_MAX)
 		return refuse_region(index, "the text that its bins cover "

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The one helper thread: its life, calls run in it, tasks run now and then. */
+#include "config.h"
+
 #include "api/internal/helper.h"
 
 #include "compat/thread.h"
@@ -22,6 +24,7 @@ static struct helper {
 	pthread_cond_t done;   /* a call or a task has ended */
 	pthread_t thread;
 	int64_t tid;
+	struct timespec used;  /* CPU time, before it waited last */
 	unsigned takers;
 	bool is_up, should_end, is_manual;
 	bool is_changing; /* being started or ended: takers wait */
@@ -79,6 +82,7 @@ static void wait_for_work(const struct ppi_helper_task *next)
 {
 	struct timespec until;
 
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &helper.used);
 	if (!next) {
 		pthread_cond_wait(&helper.work, &helper.lock);
 		return;
@@ -249,15 +253,27 @@ void ppi_helper_remove(struct ppi_helper_task *task)
 	pthread_mutex_unlock(&helper.lock);
 }
 
+/* illumos tells a thread's CPU time to that thread alone: there it is as of
+ * its last wait. */
+static struct timespec cpu_time(void)
+{
+	struct timespec used = helper.used;
+#ifdef HAVE_PTHREAD_GETCPUCLOCKID
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(helper.thread, &clock) == 0)
+		clock_gettime(clock, &used);
+#endif
+	return used;
+}
+
 uint64_t ppi_helper_cpu_ns(void)
 {
 	struct timespec used = { 0, 0 };
-	clockid_t clock;
 
 	pthread_mutex_lock(&helper.lock);
-	if (helper.is_up && !helper.is_manual &&
-	    pthread_getcpuclockid(helper.thread, &clock) == 0)
-		clock_gettime(clock, &used);
+	if (helper.is_up && !helper.is_manual)
+		used = cpu_time();
 	pthread_mutex_unlock(&helper.lock);
 	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
 }

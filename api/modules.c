@@ -9,9 +9,9 @@
 
 #include "api/internal/modules.h"
 
+#include "compat/elf_w.h"
 #include "compat/thread.h"
 
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,8 +25,13 @@ struct ppi_module_seen {
 	char *path;
 };
 
-/* Note names and types are those of the ELF specification and GNU's
- * build-id: name "GNU", type 3, descriptor the id. */
+/* A note of either class, by the ELF specification; systems do not agree on
+ * its name. */
+struct note_header {
+	uint32_t name_bytes, descriptor_bytes, type;
+};
+
+/* GNU's build-id: name "GNU", type 3, descriptor the id. */
 static size_t find_build_id(const struct dl_phdr_info *info,
                             unsigned char *build_id)
 {
@@ -37,19 +42,20 @@ static size_t find_build_id(const struct dl_phdr_info *info,
 
 		if (ph->p_type != PT_NOTE)
 			continue;
-		while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
-			const ElfW(Nhdr) *note = (const void *)at;
-			size_t name = (note->n_namesz + 3u) & ~(size_t)3;
-			size_t desc = (note->n_descsz + 3u) & ~(size_t)3;
+		while ((size_t)(end - at) >= sizeof(struct note_header)) {
+			const struct note_header *note = (const void *)at;
+			size_t name = (note->name_bytes + 3u) & ~(size_t)3;
+			size_t desc = (note->descriptor_bytes + 3u) & ~(size_t)3;
 			const char *body = at + sizeof(*note);
 
 			if (name + desc > (size_t)(end - body))
 				break;
-			if (note->n_type == 3 && note->n_namesz == 4 &&
+			if (note->type == 3 && note->name_bytes == 4 &&
 			    memcmp(body, "GNU", 4) == 0 &&
-			    note->n_descsz <= PORTPROF_BUILD_ID_BYTES) {
-				memcpy(build_id, body + name, note->n_descsz);
-				return note->n_descsz;
+			    note->descriptor_bytes <= PORTPROF_BUILD_ID_BYTES) {
+				memcpy(build_id, body + name,
+				       note->descriptor_bytes);
+				return note->descriptor_bytes;
 			}
 			at = body + name + desc;
 		}

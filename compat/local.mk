@@ -7,9 +7,13 @@ libportprof_core_la_SOURCES += \
 	compat/clock_ns.h \
 	compat/context_pc.c \
 	compat/context_pc.h \
+	compat/elf_w.h \
 	compat/exec/exec_hooks.h \
 	compat/fork_guard.c \
 	compat/fork_guard.h \
+	compat/pages.h \
+	compat/text_list.c \
+	compat/text_list.h \
 	compat/thread.c \
 	compat/thread.h \
 	compat/thread_list.c \

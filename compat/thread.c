@@ -20,6 +20,8 @@
 #include <sys/types.h>
 #elif defined(__NetBSD__)
 #include <lwp.h>
+#elif defined(__OpenBSD__)
+#include <pthread_np.h>
 #elif defined(__sun)
 #include <thread.h>
 #endif

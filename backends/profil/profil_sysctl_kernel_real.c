@@ -35,6 +35,17 @@ int ppi_profil_is_profiling(void *self)
 #include <sys/user.h>
 #endif
 
+#if defined(__DragonFly__)
+
+/* What kern.clockrate tells is not the rate of profil() (profil_rules.c). */
+unsigned ppi_profil_rate_hz(void *self)
+{
+	(void)self;
+	return 0;
+}
+
+#else
+
 /* struct clockinfo differs: always the system's own. */
 unsigned ppi_profil_rate_hz(void *self)
 {
@@ -48,6 +59,8 @@ unsigned ppi_profil_rate_hz(void *self)
 	return (unsigned)clocks.profhz;
 }
 
+#endif
+
 #if defined(__NetBSD__)
 typedef struct kinfo_proc2 process_info;
 #define PROCESS_NAME \
@@ -59,7 +72,11 @@ typedef struct kinfo_proc process_info;
 #define PROCESS_NAME \
 	{ CTL_KERN, KERN_PROC, KERN_PROC_PID, getpid(), \
 	  (int)sizeof(process_info), 1 }
+#ifdef PS_PROFIL
 #define PROFILING(info) ((info).p_psflags & PS_PROFIL)
+#else /* 7.8 has another profil(), which is not for us */
+#define PROFILING(info) ((info).p_psflags & 0)
+#endif
 #elif defined(__DragonFly__)
 typedef struct kinfo_proc process_info;
 #define PROCESS_NAME { CTL_KERN, KERN_PROC, KERN_PROC_PID, getpid() }

@@ -4,13 +4,9 @@
 #define PPI_PCREGION_H
 
 #include "backends/backend.h"
+#include "compat/text_list.h"
 
 enum { PPI_TEXTS = 256 };
-
-/* Code mapped into the process: [start, end). */
-struct ppi_text {
-	uint64_t start, end;
-};
 
 /* How a kernel finds the bin of a pc. */
 struct ppi_pcregion_rules {

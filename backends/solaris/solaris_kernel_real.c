@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include "backends/solaris/solaris_kernel.h"
+#include "compat/clock_ns.h"
+#include "compat/pages.h"
+#include "compat/text_list.h"
 
-#include <link.h>
 #include <pcsample.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 static void real_profil(void *self, uint16_t *bins, size_t bytes,
@@ -37,44 +37,31 @@ static unsigned real_rate_hz(void *self)
 	return hz > 0 ? (unsigned)hz : 0;
 }
 
-static int read_clock(clockid_t clock, uint64_t *ns)
-{
-	struct timespec now;
-	int status = clock_gettime(clock, &now);
-
-	if (status == 0)
-		*ns = (uint64_t)now.tv_sec * 1000000000u +
-		      (uint64_t)now.tv_nsec;
-	return status;
-}
-
 static uint64_t real_now_ns(void *self)
 {
 	uint64_t ns = 0;
 
 	(void)self;
-	read_clock(CLOCK_MONOTONIC, &ns);
+	ppi_clock_ns(CLOCK_MONOTONIC, &ns);
 	return ns;
 }
 
 static int real_process_cpu(void *self, uint64_t *ns)
 {
 	(void)self;
-	return read_clock(CLOCK_PROCESS_CPUTIME_ID, ns);
+	return ppi_clock_ns(CLOCK_PROCESS_CPUTIME_ID, ns);
 }
 
 static int real_caller_cpu(void *self, uint64_t *ns)
 {
 	(void)self;
-	return read_clock(CLOCK_THREAD_CPUTIME_ID, ns);
+	return ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, ns);
 }
 
 static unsigned real_cpu_count(void *self)
 {
-	long count = sysconf(_SC_NPROCESSORS_ONLN);
-
 	(void)self;
-	return count > 0 ? (unsigned)count : 1;
+	return ppi_cpu_count();
 }
 
 static int64_t real_process_id(void *self)
@@ -85,50 +72,20 @@ static int64_t real_process_id(void *self)
 
 static void *real_map(void *self, size_t bytes)
 {
-	void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	                   MAP_PRIVATE | MAP_ANON, -1, 0);
-
 	(void)self;
-	return pages == MAP_FAILED ? NULL : pages;
+	return ppi_pages_map(bytes);
 }
 
 static void real_unmap(void *self, void *pages, size_t bytes)
 {
 	(void)self;
-	munmap(pages, bytes);
-}
-
-struct text_list {
-	struct ppi_text *out;
-	size_t room, count;
-};
-
-static int add_object(struct dl_phdr_info *info, size_t bytes, void *context)
-{
-	struct text_list *list = context;
-
-	(void)bytes;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-
-		if (info->dlpi_phdr[i].p_type != PT_LOAD ||
-		    !(info->dlpi_phdr[i].p_flags & PF_X))
-			continue;
-		if (list->count < list->room)
-			list->out[list->count] = (struct ppi_text){
-				start, start + info->dlpi_phdr[i].p_memsz };
-		list->count++;
-	}
-	return 0;
+	ppi_pages_unmap(pages, bytes);
 }
 
 static size_t real_text(void *self, struct ppi_text *out, size_t room)
 {
-	struct text_list list = { out, room, 0 };
-
 	(void)self;
-	dl_iterate_phdr(add_object, &list);
-	return list.count;
+	return ppi_text_list(out, room);
 }
 
 const struct solaris_kernel ppi_solaris_kernel_real = {

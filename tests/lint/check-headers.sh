@@ -36,6 +36,7 @@ $CXX -fsyntax-only "$tmp/cxx.cc" 2>/dev/null || has_cxx=no
 
 cd "$srcdir"
 for header in $(find api backends compat tools tests -name '*.h' \
+	! -path 'tests/os-headers/*' \
 	! -name '*.pb-c.h' | sort); do
 	case $header in
 	*perf*) [ $has_perf = yes ] || continue ;;

@@ -12,7 +12,7 @@ cd "${srcdir:-$(dirname "$0")/../..}"
 list_sources() {
 	find api backends compat tools examples bench tests \
 		\( -name '*.c' -o -name '*.h' -o -name '*.cc' \) \
-		! -name '*.pb-c.[ch]' -print | sort
+		! -name '*.pb-c.[ch]' ! -path 'tests/os-headers/*' -print | sort
 }
 
 # shellcheck disable=SC2016

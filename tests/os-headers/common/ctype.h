@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* What is used of <ctype.h> of C11. */
+#ifndef OS_CTYPE_H
+#define OS_CTYPE_H
+
+int isalnum(int c);
+int isdigit(int c);
+int isspace(int c);
+int tolower(int c);
+int toupper(int c);
+
+#endif

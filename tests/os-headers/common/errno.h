@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* errno(2) of POSIX.1-2008; the numbers are made up. */
+#ifndef OS_ERRNO_H
+#define OS_ERRNO_H
+
+extern int *os_errno(void);
+#define errno (*os_errno())
+
+#define EACCES 1
+#define EAGAIN 2
+#define EBUSY 3
+#define EEXIST 4
+#define EFBIG 5
+#define EINTR 6
+#define EINVAL 7
+#define EISDIR 8
+#define ENOENT 9
+#define ENOMEM 10
+#define ENOSYS 11
+#define ENOTDIR 12
+#define EPERM 13
+#define ESRCH 14
+#define ETIMEDOUT 15
+
+#endif

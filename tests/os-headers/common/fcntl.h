@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* open(2) of POSIX.1-2008; the numbers are made up. */
+#ifndef OS_FCNTL_H
+#define OS_FCNTL_H
+
+#include <sys/types.h>
+
+#define O_RDONLY 0
+#define O_CLOEXEC 0x100000
+#define O_NOCTTY 0x8000
+
+int open(const char *path, int flags, ...);
+
+#endif

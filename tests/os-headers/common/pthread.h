@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What is used of <pthread.h> of POSIX.1-2008. */
+#ifndef OS_PTHREAD_H
+#define OS_PTHREAD_H
+
+#include <sys/types.h>
+#include <time.h>
+
+typedef struct { void *os; } pthread_attr_t, pthread_cond_t,
+	pthread_condattr_t, pthread_mutex_t, pthread_mutexattr_t;
+
+#define PTHREAD_COND_INITIALIZER { 0 }
+#define PTHREAD_MUTEX_INITIALIZER { 0 }
+#define PTHREAD_MUTEX_RECURSIVE 2
+
+pthread_t pthread_self(void);
+int pthread_equal(pthread_t one, pthread_t other);
+int pthread_create(pthread_t *restrict thread,
+                   const pthread_attr_t *restrict attributes,
+                   void *(*run)(void *), void *restrict context);
+int pthread_join(pthread_t thread, void **result);
+int pthread_atfork(void (*before)(void), void (*parent)(void),
+                   void (*child)(void));
+
+int pthread_cond_init(pthread_cond_t *restrict cond,
+                      const pthread_condattr_t *restrict attributes);
+int pthread_cond_destroy(pthread_cond_t *cond);
+int pthread_cond_broadcast(pthread_cond_t *cond);
+int pthread_cond_signal(pthread_cond_t *cond);
+int pthread_cond_wait(pthread_cond_t *restrict cond,
+                      pthread_mutex_t *restrict mutex);
+int pthread_cond_timedwait(pthread_cond_t *restrict cond,
+                           pthread_mutex_t *restrict mutex,
+                           const struct timespec *restrict until);
+int pthread_condattr_init(pthread_condattr_t *attributes);
+int pthread_condattr_destroy(pthread_condattr_t *attributes);
+int pthread_condattr_setclock(pthread_condattr_t *attributes, clockid_t clock);
+
+int pthread_mutex_init(pthread_mutex_t *restrict mutex,
+                       const pthread_mutexattr_t *restrict attributes);
+int pthread_mutex_destroy(pthread_mutex_t *mutex);
+int pthread_mutex_lock(pthread_mutex_t *mutex);
+int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex,
+                            const struct timespec *restrict until);
+int pthread_mutex_trylock(pthread_mutex_t *mutex);
+int pthread_mutex_unlock(pthread_mutex_t *mutex);
+int pthread_mutexattr_init(pthread_mutexattr_t *attributes);
+int pthread_mutexattr_destroy(pthread_mutexattr_t *attributes);
+int pthread_mutexattr_settype(pthread_mutexattr_t *attributes, int type);
+
+#endif

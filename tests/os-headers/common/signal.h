@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* sigaction(2), pthread_sigmask(3), raise(3) of POSIX.1-2008; the numbers are
+ * made up. */
+#ifndef OS_SIGNAL_H
+#define OS_SIGNAL_H
+
+#include <sys/types.h>
+
+typedef struct {
+	unsigned bits[4];
+} sigset_t;
+
+typedef struct {
+	int si_signo, si_code, si_errno;
+} siginfo_t;
+
+struct sigaction {
+	union {
+		void (*handler)(int);
+		void (*sigaction)(int, siginfo_t *, void *);
+	} os_union;
+	int sa_flags;
+	sigset_t sa_mask;
+};
+#define sa_handler os_union.handler
+#define sa_sigaction os_union.sigaction
+
+#define SIG_DFL ((void (*)(int))0)
+#define SIG_IGN ((void (*)(int))1)
+#define SA_ONSTACK 0x01
+#define SA_RESTART 0x02
+#define SA_SIGINFO 0x40
+#define SIG_BLOCK 1
+#define SIG_SETMASK 3
+#define SIGPROF 27
+#define SI_USER 0x10001
+#define SI_QUEUE 0x10002
+
+int sigaction(int number, const struct sigaction *restrict next,
+              struct sigaction *restrict before);
+int sigemptyset(sigset_t *set);
+int sigfillset(sigset_t *set);
+int sigaddset(sigset_t *set, int number);
+int pthread_sigmask(int how, const sigset_t *restrict next,
+                    sigset_t *restrict before);
+int raise(int number);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* getitimer(2), setitimer(2) of POSIX.1-2008; the numbers are made up. */
+#ifndef OS_SYS_TIME_H
+#define OS_SYS_TIME_H
+
+#include <sys/types.h>
+
+struct timeval {
+	time_t tv_sec;
+	suseconds_t tv_usec;
+};
+
+struct itimerval {
+	struct timeval it_interval, it_value;
+};
+
+#define ITIMER_PROF 2
+
+int getitimer(int which, struct itimerval *now);
+int setitimer(int which, const struct itimerval *restrict next,
+              struct itimerval *restrict before);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What is used of <unistd.h> of POSIX.1-2008, and _SC_NPROCESSORS_ONLN, which
+ * sysconf(3) of each of the systems has; the numbers are made up. */
+#ifndef OS_UNISTD_H
+#define OS_UNISTD_H
+
+#include <sys/types.h>
+
+#define _SC_CLK_TCK 3
+#define _SC_PAGESIZE 47
+#define _SC_NPROCESSORS_ONLN 58
+
+#define F_OK 0
+
+long sysconf(int name);
+int access(const char *path, int mode);
+ssize_t read(int fd, void *to, size_t bytes);
+ssize_t write(int fd, const void *from, size_t bytes);
+int close(int fd);
+int unlink(const char *path);
+pid_t getpid(void);
+uid_t getuid(void);
+uid_t geteuid(void);
+gid_t getgid(void);
+gid_t getegid(void);
+ssize_t readlink(const char *restrict path, char *restrict out, size_t bytes);
+
+int execve(const char *path, char *const argv[], char *const envp[]);
+int execv(const char *path, char *const argv[]);
+int execvp(const char *file, char *const argv[]);
+int fexecve(int fd, char *const argv[], char *const envp[]);
+int execl(const char *path, const char *arg, ...);
+int execlp(const char *file, const char *arg, ...);
+int execle(const char *path, const char *arg, ...);
+
+#endif

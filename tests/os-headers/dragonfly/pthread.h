@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* DragonFly: pthread_getcpuclockid(3). */
+#ifndef OS_DRAGONFLY_PTHREAD_H
+#define OS_DRAGONFLY_PTHREAD_H
+
+#include_next <pthread.h>
+
+int pthread_getcpuclockid(pthread_t thread, clockid_t *clock);
+
+#endif

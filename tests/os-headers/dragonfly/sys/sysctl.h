@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* DragonFly: sysctl(3); the numbers are made up. */
+#ifndef OS_SYS_SYSCTL_H
+#define OS_SYS_SYSCTL_H
+
+#include <sys/types.h>
+
+#define CTL_KERN 1
+#define KERN_CLOCKRATE 12
+#define KERN_PROC 14
+#define KERN_PROC_PID 1
+#define KERN_PROC_PATHNAME 12
+
+int sysctl(int *name, u_int parts, void *old, size_t *old_bytes,
+           void *next, size_t next_bytes);
+
+#endif

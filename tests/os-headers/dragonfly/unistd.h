@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* DragonFly: profil(2), issetugid(2), execvpe(3). */
+#ifndef OS_DRAGONFLY_UNISTD_H
+#define OS_DRAGONFLY_UNISTD_H
+
+#include_next <unistd.h>
+
+int profil(char *samples, size_t size, unsigned long offset,
+           unsigned int scale);
+int issetugid(void);
+int execvpe(const char *file, char *const argv[], char *const envp[]);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* FreeBSD: profil(2), issetugid(2), execvpe(3). */
+#ifndef OS_FREEBSD_UNISTD_H
+#define OS_FREEBSD_UNISTD_H
+
+#include_next <unistd.h>
+
+int profil(char *samples, size_t size, vm_offset_t offset, int scale);
+int issetugid(void);
+int execvpe(const char *file, char *const argv[], char *const envp[]);
+
+#endif

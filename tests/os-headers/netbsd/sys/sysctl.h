@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* NetBSD: sysctl(3), sysctl(7): kern.proc2 gives a struct kinfo_proc2, whose
+ * flags are in the same header; the other numbers are made up. */
+#ifndef OS_SYS_SYSCTL_H
+#define OS_SYS_SYSCTL_H
+
+#include <sys/types.h>
+
+#define CTL_KERN 1
+#define KERN_CLOCKRATE 12
+#define KERN_PROC_PID 1
+#define KERN_PROC2 47
+
+#define P_PROFIL 0x00000020
+
+struct kinfo_proc2 {
+	uint64_t p_paddr;
+	int32_t p_flag; /* P_... */
+	int32_t p_pid;
+};
+
+int sysctl(const int *name, u_int parts, void *old, size_t *old_bytes,
+           const void *next, size_t next_bytes);
+
+#endif
