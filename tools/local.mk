@@ -42,6 +42,8 @@ libportprof_tools_la_SOURCES = \
 	tools/report_rows.h \
 	tools/report_sum.c \
 	tools/report_text.c \
+	tools/report_ticker.c \
+	tools/report_ticker.h \
 	tools/report_words.c \
 	tools/report_words.h \
 	tools/selftest.c \

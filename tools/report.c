@@ -6,11 +6,13 @@
 
 #include "tools/parts.h"
 #include "tools/report_options.h"
+#include "tools/report_ticker.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Printing one event after another. */
 struct printing {
@@ -21,13 +23,26 @@ struct printing {
 
 /* ---- what is read ---- */
 
+static portprof_profile *open_input(const char *path)
+{
+	portprof_profile *profile;
+	struct stat at;
+
+	ppi_ticker_begin("reading", "MiB");
+	if (stat(path, &at) == 0)
+		atomic_store(&ppi_ticker_done, (uint64_t)at.st_size >> 20);
+	profile = ppi_profile_open(path);
+	ppi_ticker_end();
+	return profile;
+}
+
 /* The profile of all inputs, added up. */
 static portprof_profile *read_inputs(const struct ppi_report_options *options)
 {
-	portprof_profile *all = ppi_profile_open(options->inputs[0]);
+	portprof_profile *all = open_input(options->inputs[0]);
 
 	for (size_t i = 1; all && i < options->input_count; i++) {
-		portprof_profile *more = ppi_profile_open(options->inputs[i]);
+		portprof_profile *more = open_input(options->inputs[i]);
 
 		if (more && portprof_profile_merge(all, more) == PORTPROF_OK) {
 			portprof_profile_free(more);
@@ -301,7 +316,9 @@ static bool print_report(const portprof_profile *profile,
 		                 options->has_inlines);
 		ppi_symbols_look_in(printing.report.symbols,
 		                    options->debug_folder);
+		ppi_ticker_begin("naming code", "addresses");
 		names = ppi_name_locations(profile, printing.report.symbols);
+		ppi_ticker_end();
 	}
 	printing.report.names = printing.view.names = names;
 	if (path && names)

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/report.h"
+#include "tools/color.h"
 #include "tools/report_words.h"
 
 #include <inttypes.h>
@@ -17,20 +18,27 @@ static const char *say_time(uint64_t ns, char *out, size_t bytes)
 	                      out, bytes);
 }
 
+static void print_alarm(const char *label, const char *words, FILE *out)
+{
+	fprintf(out, "%s" LABEL "%s%s\n", ppi_color(out, PPI_RED), label, words,
+	        ppi_color(out, PPI_PLAIN));
+}
+
 static void print_title(const struct ppi_report *report,
                         const portprof_profile_origin *origin, FILE *out)
 {
 	const char *damage = portprof_profile_damage(report->profile);
 
-	fprintf(out, "%s%s%s\n", report->path, origin->command[0] ? ": " : "",
-	        origin->command);
+	fprintf(out, "%s%s%s%s%s\n", ppi_color(out, PPI_BOLD), report->path,
+	        origin->command[0] ? ": " : "", origin->command,
+	        ppi_color(out, PPI_PLAIN));
 	if (damage)
-		fprintf(out, LABEL "%s\n", "DAMAGED", damage);
+		print_alarm("DAMAGED", damage, out);
 	else if (origin->backend[0] && !origin->is_complete)
-		fprintf(out,
-		        LABEL "the recording was cut short: the last "
-		              "second may be missing\n",
-		        "INCOMPLETE");
+		print_alarm("INCOMPLETE",
+		            "the recording was cut short: the last second may "
+		            "be missing",
+		            out);
 }
 
 static void print_verdict(const portprof_profile_origin *origin, FILE *out)

@@ -4,6 +4,8 @@
 
 #include "tools/report_rows.h"
 
+#include "tools/report_ticker.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +76,7 @@ struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
 	size_t count = portprof_profile_location_count(profile);
 	struct ppi_symbols_name *names = calloc(count + 1, sizeof(*names));
 
+	atomic_store(&ppi_ticker_all, count);
 	for (size_t i = 0; names && i < count; i++) {
 		const portprof_profile_location *location =
 			portprof_profile_location_get(profile, i);
@@ -90,6 +93,7 @@ struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
 		} else {
 			ppi_symbols_find(symbols, &place, &names[i]);
 		}
+		atomic_store(&ppi_ticker_done, i + 1);
 	}
 	return names;
 }

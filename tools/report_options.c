@@ -4,6 +4,7 @@
 
 #include "tools/report_options.h"
 
+#include "tools/color.h"
 #include "tools/tools.h"
 
 #include <getopt.h>
@@ -35,6 +36,7 @@ static const char help[] =
 	"  -x, --field-separator SEP   for spreadsheets\n"
 	"      --json          for programs\n"
 	"      --debug-dir DIR look for separate debug files here too\n"
+	"      --color WHEN    auto, always or never\n"
 	"\n"
 	"Any pprof file can be read. Shares are of the event's own total;\n"
 	"(unattributed) is what no sample stands for.\n";
@@ -49,6 +51,7 @@ enum {
 	OPTION_FOCUS,
 	OPTION_JSON,
 	OPTION_DEBUG_DIR,
+	OPTION_COLOR,
 	OPTION_HELP
 };
 
@@ -68,6 +71,7 @@ static const struct option long_options[] = {
 	{ "field-separator", required_argument, NULL, 'x' },
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "debug-dir", required_argument, NULL, OPTION_DEBUG_DIR },
+	{ "color", required_argument, NULL, OPTION_COLOR },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ NULL, 0, NULL, 0 },
 };
@@ -109,6 +113,14 @@ static int read_separator(struct ppi_report_options *options, const char *text)
 	                     "empty nor have quotes or line ends; try -x ,");
 }
 
+static int read_color(const char *value)
+{
+	if (ppi_color_choose(value))
+		return PPI_EXIT_OK;
+	return ppi_say_usage(PPI_EXIT_USAGE, "report",
+	                     "--color %s: auto, always or never?", value);
+}
+
 /* Where an option's value goes that is taken as it is. */
 static const char **word_of(struct ppi_report_options *options, int option)
 {
@@ -146,6 +158,8 @@ static int read_option(struct ppi_report_options *options, int option,
 		return PPI_EXIT_OK;
 	case 'x':
 		return read_separator(options, value);
+	case OPTION_COLOR:
+		return read_color(value);
 	case OPTION_JSON:
 		options->form = PPI_FORM_JSON;
 		return PPI_EXIT_OK;

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/report.h"
+#include "tools/color.h"
 #include "tools/report_words.h"
 
 #include <inttypes.h>
@@ -113,19 +114,30 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 
 /* ---- numbers ---- */
 
+/* As perf report has it: from 5 % on worth a look, below 0.5 % hardly. */
+static const char *color_of(const struct columns *columns, double share)
+{
+	return share >= 5     ? ppi_color(columns->out, PPI_RED)
+	       : share >= 0.5 ? ppi_color(columns->out, PPI_GREEN)
+	                      : "";
+}
+
 /* One number column and its share; "-" where there is none. */
 static void print_number(const struct columns *columns, uint64_t weight,
                          bool is_there)
 {
+	double share = ppi_percent(weight, columns->total);
+	const char *color = color_of(columns, share);
 	char text[64];
 
 	if (!is_there) {
 		fprintf(columns->out, " %11s %7s ", "-", "-");
 		return;
 	}
-	fprintf(columns->out, " %11s %6.1f%% ",
+	fprintf(columns->out, " %11s %s%6.1f%%%s ",
 	        ppi_say_weight(columns->scale, weight, text, sizeof(text)),
-	        ppi_percent(weight, columns->total));
+	        color, share,
+	        color[0] ? ppi_color(columns->out, PPI_PLAIN) : "");
 }
 
 static void print_row(const struct columns *columns, const struct ppi_row *row)
@@ -159,7 +171,8 @@ static void print_remark(const struct columns *columns, uint64_t weight,
 
 static void print_heads(const struct columns *columns)
 {
-	fprintf(columns->out, " %11s %7s ", "self", "share");
+	fprintf(columns->out, "%s %11s %7s ", ppi_color(columns->out, PPI_BOLD),
+	        "self", "share");
 	if (columns->has_chains)
 		fprintf(columns->out, " %11s %7s ", "total", "share");
 	fprintf(columns->out, " %8s ", "samples");
@@ -175,7 +188,7 @@ static void print_heads(const struct columns *columns)
 		fprintf(columns->out, " %-*s ", columns->line_width, "line");
 	if (columns->keys & PPI_BY_FUNCTION)
 		fprintf(columns->out, " %s", "function");
-	fputc('\n', columns->out);
+	fprintf(columns->out, "%s\n", ppi_color(columns->out, PPI_PLAIN));
 }
 
 /* ---- all of it ---- */
@@ -278,8 +291,9 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 	        edges->function,
 	        ppi_say_weight(columns.scale, rows->weight, text, sizeof(text)),
 	        ppi_percent(rows->weight, report->total));
-	fprintf(out, " %11s %7s  %8s  %-*s  function\n", "weight", "share",
-	        "samples", columns.module_width, "module");
+	fprintf(out, "%s %11s %7s  %8s  %-*s  function%s\n",
+	        ppi_color(out, PPI_BOLD), "weight", "share", "samples",
+	        columns.module_width, "module", ppi_color(out, PPI_PLAIN));
 	columns.total = rows->weight;
 	for (size_t i = 0; i < shown; i++)
 		print_row(&columns, &rows->rows[i]);

@@ -206,6 +206,34 @@ fi
 report -i p.pb.gz -i gone.pb.gz
 same "one of the files is gone: status" 1 "$status"
 
+### Colour and streams
+
+escape=$(printf '\033')
+report -i p.pb.gz
+has_not "no colour where there is no terminal" "$escape" "$tmp/report"
+same "words are on stderr alone" "" "$(cat "$tmp/words")"
+report -i p.pb.gz --color always
+has "--color always" "$escape\\[31m *[0-9.]+%$escape\\[0m" "$tmp/report"
+CLICOLOR_FORCE=1 "$portprof" report -i p.pb.gz >"$tmp/report"
+has "CLICOLOR_FORCE" "$escape\\[31m" "$tmp/report"
+NO_COLOR=1 CLICOLOR_FORCE=1 "$portprof" report -i p.pb.gz >"$tmp/report"
+has_not "NO_COLOR" "$escape" "$tmp/report"
+for form in --json '-x,'; do
+	report -i p.pb.gz --color always "$form"
+	has_not "never in what programs read: $form" "$escape" "$tmp/report"
+done
+report -i p.pb.gz --color blue
+same "--color blue: status" 2 "$status"
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
+	TERM=xterm script -qec "$portprof report -i p.pb.gz" /dev/null >on
+	TERM=xterm NO_COLOR=1 script -qec "$portprof report -i p.pb.gz" \
+		/dev/null >off
+	has "colour on a terminal" "$escape\\[31m" on
+	has_not "unless NO_COLOR is set" "$escape" off
+else
+	skip "colour on a terminal" "no script(1) here"
+fi
+
 ### What is said is documented
 
 "$portprof" report -i p.pb.gz --json --sort thread,module,line,address >all
