@@ -17,6 +17,19 @@ static const char *output_of(const portprof_config *config, size_t index)
 	return NULL;
 }
 
+static const char *time_of(const portprof_config *config, const char *key,
+                           char number[24])
+{
+	uint64_t ms = 0;
+
+	if (strcmp(key, "delay") == 0)
+		ms = config->delay_ms;
+	else if (strcmp(key, "duration") == 0)
+		ms = config->duration_ms;
+	snprintf(number, 24, "%" PRIu64 "ms", ms);
+	return ms ? number : NULL;
+}
+
 /* The value, in `number` if it is one; NULL when it is not set. */
 static const char *text_of(const portprof_config *config, const char *key,
                            size_t index, char number[24])
@@ -42,7 +55,7 @@ static const char *text_of(const portprof_config *config, const char *key,
 	else if (strcmp(key, "ring") == 0)
 		value = config->ring_bytes;
 	else
-		return NULL;
+		return time_of(config, key, number);
 	snprintf(number, 24, "%" PRIu64, value);
 	return value ? number : NULL;
 }

@@ -182,6 +182,31 @@ static portprof_status set_ring(struct setting *setting)
 				     setting->config, (size_t)bytes << shift));
 }
 
+static portprof_status set_time(struct setting *setting,
+                                portprof_status (*set)(portprof_config *config,
+                                                       uint64_t ms))
+{
+	uint64_t ms;
+	const char *wrong = ppi_time_read(setting->value, &ms);
+	char words[160];
+
+	if (!wrong)
+		return told(setting, set(setting->config, ms));
+	snprintf(words, sizeof(words), "%s; give one as 500ms, 10s or 0.5s",
+	         wrong);
+	return refuse(setting, words);
+}
+
+static portprof_status set_delay(struct setting *setting)
+{
+	return set_time(setting, portprof_config_set_delay);
+}
+
+static portprof_status set_duration(struct setting *setting)
+{
+	return set_time(setting, portprof_config_set_duration);
+}
+
 static uint64_t cap_named(const char *word, size_t length,
                           struct ppi_nearest *nearest)
 {
@@ -240,6 +265,8 @@ static const struct {
 	[PPI_KEY_CALLCHAIN] = { "callchain", false, set_callchain },
 	[PPI_KEY_CHILDREN] = { "children", false, set_children },
 	[PPI_KEY_RING] = { "ring", false, set_ring },
+	[PPI_KEY_DELAY] = { "delay", false, set_delay },
+	[PPI_KEY_DURATION] = { "duration", false, set_duration },
 	[PPI_KEY_REQUIRE] = { "require", true, set_require },
 };
 

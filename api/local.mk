@@ -29,6 +29,7 @@ libportprof_core_la_SOURCES += \
 	api/config_parse.c \
 	api/config_set.c \
 	api/config_sinks.c \
+	api/config_time.c \
 	api/diag.c \
 	api/event.c \
 	api/event_format.c \
@@ -66,6 +67,7 @@ libportprof_core_la_SOURCES += \
 	api/session.c \
 	api/session_query.c \
 	api/session_sinks.c \
+	api/session_times.c \
 	api/sinks/array.c \
 	api/sinks/callback.c \
 	api/sinks/hist.c \

@@ -246,6 +246,8 @@ static void plan_wishes(const portprof_config *config,
 		plan->want_user_address |= ops == &ppi_sink_hist;
 	}
 	plan->follow_children = config->follow_children;
+	plan->is_delayed = config->delay_ms > 0 && plan->want_modules &&
+	                   !plan->target.is_self;
 	plan->allow_refused = config->allow_refused;
 	plan->chain_depth = config->chain_depth;
 	plan->ring_bytes = config->ring_bytes;

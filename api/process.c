@@ -77,7 +77,8 @@ static void pause_for_exec(struct portprof_session *session)
 
 	if (!lock_soon(&session->lock))
 		return;
-	session->is_paused_for_exec = session->is_running;
+	session->is_paused_for_exec = session->is_running ||
+	                              session->is_waiting;
 	ppi_session_pause(session, &why);
 	pthread_mutex_unlock(&session->lock);
 }

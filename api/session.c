@@ -53,26 +53,6 @@ static portprof_status drain_and_flush(struct portprof_session *session,
 	return drained ? drained : flushed;
 }
 
-static unsigned run_task(struct ppi_helper_task *task)
-{
-	struct portprof_session *session =
-		(struct portprof_session *)((char *)task -
-		        offsetof(struct portprof_session, task));
-	struct ppi_diag why = { 0 };
-	unsigned pause_ms = IDLE_MS;
-
-	pthread_mutex_lock(&session->lock);
-	if (session->is_running) {
-		if (ppi_session_clock_ns(CLOCK_MONOTONIC) >= session->flush_due_ns)
-			drain_and_flush(session, &why);
-		else
-			drain(session, &why);
-		pause_ms = session->opened.bs.drain_every_ms;
-	}
-	pthread_mutex_unlock(&session->lock);
-	return pause_ms;
-}
-
 static void begin_stretch(struct portprof_session *session)
 {
 	struct ppi_stretch *stretch = &session->stretch;
@@ -92,23 +72,35 @@ static void end_stretch(struct portprof_session *session)
 	stretch->own_cost_ns += ppi_helper_cpu_ns() - stretch->helper_ns;
 }
 
-portprof_status ppi_session_resume(struct portprof_session *session,
-                                   struct ppi_diag *why)
+static portprof_status begin(struct portprof_session *session,
+                             struct ppi_diag *why)
 {
 	struct ppi_backend_session *bs = &session->opened.bs;
 	portprof_status status;
 
-	if (session->is_running)
-		return PORTPROF_OK;
 	if (session->pump.modules)
 		ppi_modules_scan(session->pump.modules);
 	begin_stretch(session);
 	status = bs->ops->start(bs, why);
-	if (status)
-		return status;
-	session->is_running = true;
-	ppi_helper_wake(&session->task);
-	return PORTPROF_OK;
+	if (status == PORTPROF_OK)
+		session->is_running = true;
+	return status;
+}
+
+portprof_status ppi_session_resume(struct portprof_session *session,
+                                   struct ppi_diag *why)
+{
+	enum ppi_phase phase = ppi_session_phase(session);
+	portprof_status status = PORTPROF_OK;
+
+	if (session->is_running || session->is_waiting || phase == PPI_OVER)
+		return PORTPROF_OK;
+	session->is_waiting = phase == PPI_EARLY;
+	if (!session->is_waiting)
+		status = begin(session, why);
+	if (status == PORTPROF_OK)
+		ppi_helper_wake(&session->task);
+	return status;
 }
 
 portprof_status ppi_session_pause(struct portprof_session *session,
@@ -118,6 +110,7 @@ portprof_status ppi_session_pause(struct portprof_session *session,
 	portprof_status stopped, drained;
 	struct ppi_diag drain_why = { 0 };
 
+	session->is_waiting = false;
 	if (!session->is_running)
 		return PORTPROF_OK;
 	stopped = bs->ops->stop(bs, why);
@@ -127,6 +120,54 @@ portprof_status ppi_session_pause(struct portprof_session *session,
 	if (stopped == PORTPROF_OK && drained)
 		*why = drain_why;
 	return stopped ? stopped : drained;
+}
+
+/* ---- what the helper thread does ---- */
+
+/* Begin when the delay is over, end when the time is up. */
+static void keep_times(struct portprof_session *session)
+{
+	enum ppi_phase phase = ppi_session_phase(session);
+	portprof_status status = PORTPROF_OK;
+	struct ppi_diag why = { 0 };
+
+	if (session->is_waiting && phase != PPI_EARLY) {
+		session->is_waiting = false;
+		status = begin(session, &why);
+	} else if (session->is_running && phase == PPI_OVER) {
+		status = ppi_session_pause(session, &why);
+	}
+	if (status)
+		ppi_session_remember(session, &why);
+}
+
+static void serve(struct portprof_session *session)
+{
+	struct ppi_diag why = { 0 };
+
+	keep_times(session);
+	if (session->is_running &&
+	    ppi_session_clock_ns(CLOCK_MONOTONIC) >= session->flush_due_ns)
+		drain_and_flush(session, &why);
+	else if (session->is_running ||
+	         (session->is_waiting && session->opened.box.plan.is_delayed))
+		drain(session, &why);
+}
+
+static unsigned run_task(struct ppi_helper_task *task)
+{
+	struct portprof_session *session =
+		(struct portprof_session *)((char *)task -
+		        offsetof(struct portprof_session, task));
+	unsigned pause_ms = IDLE_MS;
+
+	pthread_mutex_lock(&session->lock);
+	serve(session);
+	if (session->is_waiting || session->is_running)
+		pause_ms = ppi_session_nap_ms(
+			session, session->opened.bs.drain_every_ms);
+	pthread_mutex_unlock(&session->lock);
+	return pause_ms;
 }
 
 /* ---- open and close ---- */
@@ -274,6 +315,8 @@ portprof_status portprof_session_start(portprof_session *session)
 
 	if (status)
 		return status;
+	if (!session->is_running && !session->is_waiting)
+		ppi_session_set_times(session);
 	status = ppi_session_resume(session, &why);
 	return leave(session, status, &why);
 }
@@ -296,6 +339,7 @@ portprof_status portprof_session_flush(portprof_session *session)
 
 	if (status)
 		return status;
+	keep_times(session);
 	status = drain_and_flush(session, &why);
 	return leave(session, status, &why);
 }

@@ -132,6 +132,9 @@ struct ppi_plan {
 	const struct ppi_event *events;
 	size_t event_count;
 	bool follow_children;
+	bool is_delayed;        /* start comes later, when the target has gone
+	                         * on: open begins to tell of its code and its
+	                         * threads, drain brings that before start */
 	bool allow_refused;     /* PPI_COUNT: go on without refused events */
 	bool want_modules;      /* some sink wants MODULE and THREAD records */
 	bool want_user_address; /* some sink counts user text only */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* One setting as a configuration file would have it. */
 struct ppi_setting {
@@ -27,8 +28,9 @@ struct ppi_record_options {
 	const char *events[64]; /* of -e, each perhaps a list */
 	size_t event_count;
 	const char *frequency, *period, *backend, *chains, *children;
-	const char *ring;
+	const char *ring, *delay, *duration;
 	char ring_bytes[32];    /* what `ring` may point to */
+	char delay_text[32], duration_text[32];
 	const char *config_path, *set_name;
 	const char *output;     /* NULL: not given */
 	enum ppi_scope scope;
@@ -43,6 +45,7 @@ struct ppi_settings {
 	struct ppi_setting *list;
 	size_t count;
 	char *output; /* the path to write to */
+	uint64_t delay_ms, duration_ms; /* 0: none */
 };
 
 /* -1: go on; else the exit status, words are said. */
@@ -62,8 +65,8 @@ const char *ppi_settings_get(const struct ppi_settings *settings,
 /* A new config that has them, but no output and no target; NULL with words. */
 portprof_config *ppi_settings_config(const struct ppi_settings *settings);
 
-/* All as "key=value;...", with `path` as the output; NULL when out of memory.
- * To be freed. */
+/* All as "key=value;...", with now as since= and `path` as the output; NULL
+ * when out of memory. To be freed. */
 char *ppi_settings_text(const struct ppi_settings *settings,
                         const char *path);
 
@@ -99,9 +102,17 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 bool ppi_record_finish(const struct ppi_record *record,
                        portprof_session *session, uint64_t cpu_time_ns);
 
+/* Which file was there before, should it have to be put back. */
+struct ppi_before {
+	bool is_there;
+	dev_t device;
+	ino_t inode;
+};
+void ppi_record_look(const char *output, struct ppi_before *before);
+
 /* A session that was started leaves a file. Nothing was measured after all:
- * put back what was there before. */
-void ppi_record_undo(const char *output, bool had_one);
+ * put back what was there. */
+void ppi_record_undo(const char *output, const struct ppi_before *before);
 
 /* ---- record_say.c ---- */
 
@@ -109,6 +120,11 @@ void ppi_record_undo(const char *output, bool had_one);
 void ppi_say_summary(const struct ppi_record *record, const char *backend,
                      const portprof_event_info *event,
                      const portprof_stats *stats);
+
+/* That the command ended before its delay was over, so that nothing was
+ * measured, nor written; false when it did not. */
+bool ppi_say_too_short(const struct ppi_record *record,
+                       const struct ppi_end *end);
 
 /* That a signal ended the command, and which. */
 void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end);

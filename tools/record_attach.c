@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Recording whoever runs already. It ends with the target, with a signal to
- * this process, or with the command that was given to say for how long.
+ * this process, when its time is up, or with the command that was given to say
+ * for how long.
  */
 #include "config.h"
 
@@ -13,12 +14,11 @@
 
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { LOOK_EVERY_MS = 20 };
 
 /* Why it ended. */
-enum reason { TARGET_ENDED, COMMAND_ENDED, WAS_TOLD };
+enum reason { TARGET_ENDED, COMMAND_ENDED, WAS_TOLD, TIME_IS_UP };
 
 struct attach {
 	const struct ppi_record *record;
@@ -27,6 +27,7 @@ struct attach {
 	struct ppi_child child;
 	bool has_child;
 	portprof_session *session;
+	uint64_t ends_ms; /* CLOCK_MONOTONIC; UINT64_MAX: not by time */
 };
 
 /* ---- whom ---- */
@@ -51,6 +52,37 @@ static bool find_target(struct attach *attach)
 
 /* ---- how long ---- */
 
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* The session ends itself; this is when it has. */
+static uint64_t end_by_time(const struct ppi_settings *settings)
+{
+	if (!settings->duration_ms)
+		return UINT64_MAX;
+	return now_ms() + settings->delay_ms + settings->duration_ms;
+}
+
+static bool has_ended(const struct attach *attach, enum reason *reason)
+{
+	if (attach->has_child && ppi_child_has_ended(&attach->child))
+		*reason = COMMAND_ENDED;
+	else if (ppi_kept_signal())
+		*reason = WAS_TOLD;
+	else if (ppi_watch_has_ended(&attach->watch))
+		*reason = TARGET_ENDED;
+	else if (now_ms() > attach->ends_ms)
+		*reason = TIME_IS_UP;
+	else
+		return false;
+	return true;
+}
+
 static enum reason wait_for_end(struct attach *attach)
 {
 	const struct timespec nap = { .tv_nsec = LOOK_EVERY_MS * 1000000L };
@@ -59,19 +91,7 @@ static enum reason wait_for_end(struct attach *attach)
 
 	if (!attach->record->options.is_quiet && !attach->has_child)
 		ppi_progress_begin("recording (Ctrl-C ends it)");
-	for (;;) {
-		if (attach->has_child && ppi_child_has_ended(&attach->child)) {
-			reason = COMMAND_ENDED;
-			break;
-		}
-		if (ppi_kept_signal()) {
-			reason = WAS_TOLD;
-			break;
-		}
-		if (ppi_watch_has_ended(&attach->watch)) {
-			reason = TARGET_ENDED;
-			break;
-		}
+	while (!has_ended(attach, &reason)) {
 		if (portprof_session_stats(attach->session, 0, &stats) ==
 		    PORTPROF_OK)
 			ppi_progress_step(stats.kept_samples, 0, "samples");
@@ -99,7 +119,7 @@ static void say_reason(const struct attach *attach, enum reason reason)
 /* ---- the run ---- */
 
 /* Let the command go that says for how long; 0 or the exit status. */
-static int release(struct attach *attach, bool had_output)
+static int release(struct attach *attach, const struct ppi_before *before)
 {
 	const struct ppi_record *record = attach->record;
 	int status;
@@ -110,18 +130,19 @@ static int release(struct attach *attach, bool had_output)
 	if (status == 0)
 		return 0;
 	portprof_session_close(attach->session);
-	ppi_record_undo(record->settings.output, had_output);
+	ppi_record_undo(record->settings.output, before);
 	return status;
 }
 
 static int run(struct attach *attach)
 {
 	const struct ppi_record *record = attach->record;
-	bool had_output = access(record->settings.output, F_OK) == 0;
 	struct ppi_end end = { 0 };
+	struct ppi_before before;
 	enum reason reason;
 	int status;
 
+	ppi_record_look(record->settings.output, &before);
 	attach->session = ppi_record_open(record, 0);
 	if (!attach->session) {
 		ppi_say_failure(NULL);
@@ -129,7 +150,8 @@ static int run(struct attach *attach)
 			ppi_child_cancel(&attach->child);
 		return PPI_EXIT_RECORD;
 	}
-	status = release(attach, had_output);
+	attach->ends_ms = end_by_time(&record->settings);
+	status = release(attach, &before);
 	if (status)
 		return status;
 	reason = wait_for_end(attach);

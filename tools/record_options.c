@@ -23,6 +23,7 @@ static const char help[] =
 	"  -g                   call chains; --call-graph fp|none: so, or without\n"
 	"  -p, --pid PID        a process that runs, until it or COMMAND ends\n"
 	"  -t, --tid TID        one thread of it\n"
+	"  -D, --delay MS       begin so much later; --duration S: and end S seconds on\n"
 	"      --no-inherit     not the processes that the target creates\n"
 	"  -b, --backend NAME   perf, timer, itimer (the best that works)\n"
 	"  -m, --ring BYTES     of each kernel buffer, as 64K; or a number of pages\n"
@@ -41,6 +42,7 @@ static const char chain_depth[] = "127";
 
 enum {
 	OPTION_CALL_GRAPH = 256,
+	OPTION_DURATION,
 	OPTION_NO_INHERIT,
 	OPTION_CONFIG,
 	OPTION_SET,
@@ -55,6 +57,8 @@ static const struct option long_options[] = {
 	{ "call-graph", required_argument, NULL, OPTION_CALL_GRAPH },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "tid", required_argument, NULL, 't' },
+	{ "delay", required_argument, NULL, 'D' },
+	{ "duration", required_argument, NULL, OPTION_DURATION },
 	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
 	{ "backend", required_argument, NULL, 'b' },
 	{ "ring", required_argument, NULL, 'm' },
@@ -143,6 +147,17 @@ static int read_ring(struct ppi_record_options *options, const char *value)
 	return PPI_EXIT_OK;
 }
 
+/* A plain number is one of `unit`; all else the library reads. */
+static const char *with_unit(const char *value, const char *unit,
+                             char room[32])
+{
+	bool is_plain = value[0] && !value[strspn(value, "0123456789.")];
+
+	if (!is_plain || snprintf(room, 32, "%s%s", value, unit) >= 32)
+		return value;
+	return room;
+}
+
 static int read_color(const char *value)
 {
 	if (ppi_color_choose(value))
@@ -198,6 +213,13 @@ static int read_option(struct ppi_record_options *options, int option,
 		return PPI_EXIT_OK;
 	case 'm':
 		return read_ring(options, value);
+	case 'D':
+		options->delay = with_unit(value, "ms", options->delay_text);
+		return PPI_EXIT_OK;
+	case OPTION_DURATION:
+		options->duration = with_unit(value, "s",
+		                              options->duration_text);
+		return PPI_EXIT_OK;
 	case OPTION_COLOR:
 		return read_color(value);
 	case 'q':
@@ -236,7 +258,7 @@ int ppi_record_read_options(int argc, char **argv,
 
 	/* "+": the options after the command are the command's */
 	optind = 1;
-	while ((option = getopt_long(argc, argv, "+e:F:c:gp:t:b:m:o:qv", long_options,
+	while ((option = getopt_long(argc, argv, "+e:F:c:gp:t:D:b:m:o:qv", long_options,
 	                             NULL)) != -1) {
 		int status;
 

@@ -6,17 +6,16 @@
 
 #include "tools/tools.h"
 
-#include <unistd.h>
-
 int ppi_record_outside(const struct ppi_record *record)
 {
 	const char *output = record->settings.output;
-	bool had_one = access(output, F_OK) == 0;
+	struct ppi_before before;
 	struct ppi_child child;
 	struct ppi_end end = { 0 };
 	portprof_session *session;
 	int status;
 
+	ppi_record_look(output, &before);
 	if (!ppi_child_start(&child, record->program,
 	                     record->options.command, NULL))
 		return PPI_EXIT_RECORD;
@@ -30,11 +29,16 @@ int ppi_record_outside(const struct ppi_record *record)
 		/* The command passed every check, and still the system
 		 * refuses to run it. */
 		portprof_session_close(session);
-		ppi_record_undo(output, had_one);
+		ppi_record_undo(output, &before);
 		return status;
 	}
 	ppi_child_wait(&child, &end);
 	ppi_say_end(record, &end);
+	if (ppi_say_too_short(record, &end)) {
+		portprof_session_close(session);
+		ppi_record_undo(output, &before);
+		return end.exit_status;
+	}
 	if (!ppi_record_finish(record, session, end.cpu_time_ns))
 		return PPI_EXIT_RECORD;
 	return end.exit_status;

@@ -222,6 +222,19 @@ static void explain_nothing(const struct ppi_record *record)
 	        "says what it needs");
 }
 
+/* Of a part of the command's life its clocks tell nothing. */
+static bool set_times(portprof_profile *profile,
+                      const struct ppi_settings *settings,
+                      const struct ppi_end *end)
+{
+	if (settings->delay_ms || settings->duration_ms)
+		return true;
+	return portprof_profile_set_cpu_time(profile, end->cpu_time_ns) ==
+	               PORTPROF_OK &&
+	       portprof_profile_set_duration(profile, end->duration_ns) ==
+	               PORTPROF_OK;
+}
+
 static bool gather(const struct ppi_record *record, const char *folder,
                    const struct ppi_end *end)
 {
@@ -230,15 +243,14 @@ static bool gather(const struct ppi_record *record, const char *folder,
 	bool is_good;
 
 	if (!profile && parts.unread == 0) {
-		explain_nothing(record);
+		is_good = ppi_say_too_short(record, end);
+		if (!is_good)
+			explain_nothing(record);
 		ppi_parts_remove(folder);
-		return false;
+		return is_good;
 	}
 	is_good = profile &&
-	          portprof_profile_set_cpu_time(profile, end->cpu_time_ns) ==
-	                  PORTPROF_OK &&
-	          portprof_profile_set_duration(profile, end->duration_ns) ==
-	                  PORTPROF_OK &&
+	          set_times(profile, &record->settings, end) &&
 	          replace_output(profile, record->settings.output);
 	if (!is_good) {
 		if (profile)

@@ -111,6 +111,21 @@ void ppi_say_summary(const struct ppi_record *record, const char *backend,
 	say_file(record->settings.output);
 }
 
+bool ppi_say_too_short(const struct ppi_record *record,
+                       const struct ppi_end *end)
+{
+	uint64_t delay_ns = record->settings.delay_ms * 1000000u;
+	char lived[32], delay[32];
+
+	if (end->duration_ns >= delay_ns)
+		return false;
+	ppi_say("nothing was measured, and no file written: the command ended "
+	        "after %s, and measuring was to begin after %s",
+	        say_seconds(end->duration_ns, lived, sizeof(lived)),
+	        say_seconds(delay_ns, delay, sizeof(delay)));
+	return true;
+}
+
 void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end)
 {
 	char room[32];

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static portprof_status set_target(portprof_config *config,
@@ -80,7 +81,9 @@ bool ppi_record_finish(const struct ppi_record *record,
 
 	if (portprof_session_stop(session))
 		ppi_say_failure("stopping");
-	if (cpu_time_ns)
+	/* what it used before and after is none of ours */
+	if (cpu_time_ns && !record->settings.delay_ms &&
+	    !record->settings.duration_ms)
 		portprof_session_set_cpu_time(session, cpu_time_ns);
 	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	           portprof_session_event(session, 0, &event) == PORTPROF_OK;
@@ -97,16 +100,39 @@ bool ppi_record_finish(const struct ppi_record *record,
 	return true;
 }
 
-void ppi_record_undo(const char *output, bool had_one)
+void ppi_record_look(const char *output, struct ppi_before *before)
+{
+	struct stat at;
+
+	before->is_there = stat(output, &at) == 0;
+	if (before->is_there) {
+		before->device = at.st_dev;
+		before->inode = at.st_ino;
+	}
+}
+
+static bool is_same(const struct ppi_before *before, const char *path)
+{
+	struct ppi_before now;
+
+	ppi_record_look(path, &now);
+	return before->is_there && now.is_there &&
+	       before->device == now.device && before->inode == now.inode;
+}
+
+void ppi_record_undo(const char *output, const struct ppi_before *before)
 {
 	size_t bytes = strlen(output) + sizeof(".old");
 	char *old = malloc(bytes);
 
-	if (had_one && old) {
-		snprintf(old, bytes, "%s.old", output);
-		rename(old, output);
-	} else if (!had_one) {
-		unlink(output);
+	if (!old || is_same(before, output)) {
+		free(old);
+		return; /* ours never came to its place */
 	}
+	snprintf(old, bytes, "%s.old", output);
+	if (is_same(before, old))
+		rename(old, output);
+	else if (!before->is_there)
+		unlink(output);
 	free(old);
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { VALUE_BYTES = 4096 };
 
@@ -123,7 +124,19 @@ static bool take_all(const portprof_config *file,
 	       take(file, "callchain", options->chains, settings) &&
 	       take(file, "children", options->children, settings) &&
 	       take(file, "ring", options->ring, settings) &&
+	       take(file, "delay", options->delay, settings) &&
+	       take(file, "duration", options->duration, settings) &&
 	       take_output(file, options, settings);
+}
+
+/* A time of a config, which tells it in milliseconds. */
+static uint64_t time_of(const portprof_config *config, const char *key)
+{
+	char value[32];
+
+	if (portprof_config_get(config, key, 0, value, sizeof(value)))
+		return 0;
+	return strtoull(value, NULL, 10);
 }
 
 /* A file that nobody named need not be there. */
@@ -158,6 +171,10 @@ bool ppi_settings_read(const struct ppi_record_options *options,
 			ppi_say("out of memory");
 	}
 	is_good = checked != NULL;
+	if (is_good) {
+		settings->delay_ms = time_of(checked, "delay");
+		settings->duration_ms = time_of(checked, "duration");
+	}
 	portprof_config_free(checked);
 	portprof_config_free(file);
 	return is_good;
@@ -204,9 +221,18 @@ const char *ppi_settings_get(const struct ppi_settings *settings,
 	return NULL;
 }
 
+/* The object counts times from then on, in whichever process it is. */
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 char *ppi_settings_text(const struct ppi_settings *settings, const char *path)
 {
-	size_t bytes = strlen(path) + 16, used;
+	size_t bytes = strlen(path) + 48, used;
 	char *text;
 
 	for (size_t i = 0; i < settings->count; i++)
@@ -215,7 +241,8 @@ char *ppi_settings_text(const struct ppi_settings *settings, const char *path)
 	text = malloc(bytes);
 	if (!text)
 		return NULL;
-	used = (size_t)snprintf(text, bytes, "output=%s", path);
+	used = (size_t)snprintf(text, bytes, "since=%llu;output=%s",
+	                        (unsigned long long)now_ns(), path);
 	for (size_t i = 0; i < settings->count; i++)
 		used += (size_t)snprintf(text + used, bytes - used, ";%s=%s",
 		                         settings->list[i].key,

@@ -13,4 +13,10 @@
  */
 const char *ppi_number_read(const char *text, size_t length, uint64_t *value);
 
+/*
+ * Read a time with its unit, "500ms", "10s" or "0.5s", into milliseconds,
+ * cutting off what is finer. Returns NULL, or what is wrong, as above.
+ */
+const char *ppi_time_read(const char *text, uint64_t *ms);
+
 #endif

@@ -30,7 +30,8 @@ struct ppi_baseline {
 struct portprof_session {
 	struct ppi_opened opened;
 	pthread_mutex_t lock; /* recursive: callbacks may ask for stats */
-	bool is_running;
+	bool is_running;      /* measuring */
+	bool is_waiting;      /* started, but its delay is not over */
 	bool is_paused_for_exec;
 	bool is_delivering;   /* sinks are at work: not the time to stop */
 	struct ppi_pump pump;
@@ -39,12 +40,21 @@ struct portprof_session {
 	struct ppi_modules modules;
 	struct ppi_helper_task task;
 	uint64_t flush_due_ns;
+	uint64_t begins_ns, ends_ns; /* of the last start, CLOCK_MONOTONIC */
 	struct ppi_stretch stretch;
 	struct ppi_baseline baseline;
 	uint64_t told_cpu_time_ns; /* portprof_session_set_cpu_time */
 	struct ppi_diag failure;   /* first failure of drain or of a sink */
 	struct portprof_session *next; /* all sessions of this process */
 };
+
+/* session_times.c: the lock is held. Set the times by a start that is now;
+ * what is to happen now; how long to sleep until that changes. */
+enum ppi_phase { PPI_EARLY, PPI_DUE, PPI_OVER };
+void ppi_session_set_times(struct portprof_session *session);
+enum ppi_phase ppi_session_phase(const struct portprof_session *session);
+unsigned ppi_session_nap_ms(const struct portprof_session *session,
+                            unsigned longest);
 
 /* Fill one event's stats as of now; the lock is held. */
 void ppi_account_fill(struct portprof_session *session, size_t event,

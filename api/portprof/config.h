@@ -93,6 +93,18 @@ PORTPROF_API portprof_status portprof_config_set_ring_bytes(
 	portprof_config *config, size_t bytes);
 
 /*
+ * Sampling only. delay: how long after portprof_session_start measuring
+ * begins. duration: how long it then goes on; 0 = until stop. Both hold for
+ * every start. Both by CLOCK_MONOTONIC, in milliseconds; the defaults are 0. Of
+ * another process or a command what it maps and whom it creates meanwhile is
+ * known when measuring begins. Up to a hundred years.
+ */
+PORTPROF_API portprof_status portprof_config_set_delay(
+	portprof_config *config, uint64_t ms);
+PORTPROF_API portprof_status portprof_config_set_duration(
+	portprof_config *config, uint64_t ms);
+
+/*
  * Counting only: open a group although some of its events are refused; they
  * report PORTPROF_COUNT_REFUSED (default 0: the group is refused).
  */
@@ -101,7 +113,8 @@ PORTPROF_API portprof_status portprof_config_set_partial(
 
 /*
  * One setting by name, as in a configuration file: event, backend, frequency,
- * period, output, callchain, children, ring, require. portprof.conf(5) tells
+ * period, output, callchain, children, ring, delay, duration, require.
+ * portprof.conf(5) tells
  * of their values. event and require add to what was given before; output
  * takes the place of an earlier output given by name, while
  * portprof_config_write_to adds a file.

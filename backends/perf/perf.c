@@ -102,6 +102,7 @@ static portprof_status perf_start(struct ppi_backend_session *bs,
 
 	if (state->is_running)
 		return PORTPROF_OK;
+	state->is_early = false;
 	perf_clock_start(bs);
 	if (has_begun(bs))
 		status = control_all(bs, PERF_EVENT_IOC_ENABLE, "start", why);

@@ -34,6 +34,15 @@ void perf_tally_source(struct ppi_backend_session *bs,
 		tally->lost += words[at];
 }
 
+void perf_tally_closing(struct ppi_backend_session *bs,
+                        const struct perf_source *source)
+{
+	struct perf_state *state = perf_state_of(bs);
+
+	if (source->event != PERF_CARRIER)
+		perf_tally_source(bs, source, &state->tallies[source->event]);
+}
+
 static bool read_clock(const struct ppi_backend_session *bs, int32_t clock,
                        uint64_t *ns)
 {

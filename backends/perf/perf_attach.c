@@ -51,8 +51,7 @@ static void close_sources(struct ppi_backend_session *bs, int64_t tid,
 			continue;
 		}
 		if (is_counted)
-			perf_tally_source(bs, source,
-			                  &state->tallies[source->event]);
+			perf_tally_closing(bs, source);
 		else
 			perf_weights_drop_stream(&state->weights, source->id);
 		kernel->close_event(kernel->self, source->fd);
@@ -179,7 +178,8 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	const struct ppi_event *what = &bs->plan->events[event];
+	const struct ppi_event *what =
+		event == PERF_CARRIER ? NULL : &bs->plan->events[event];
 	struct perf_port *to = &state->ports[port];
 	int cpu = state->layout == PERF_CPU_RINGS ? (int)to->cpu : -1;
 	struct perf_source source = {
@@ -189,7 +189,12 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 	portprof_status status = PORTPROF_OK;
 	int error = 0;
 
-	perf_attr_sample(&state->kind, what, event == 0, &attr);
+	if (what)
+		perf_attr_sample(&state->kind, what,
+		                 event == 0 && !state->has_carriers, &attr);
+	else
+		perf_attr_carrier(&state->kind, bs->plan->target.kind ==
+		                  PPI_TARGET_COMMAND, &attr);
 	source.fd = perf_open_attr(kernel, &attr, tid, cpu, -1);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
@@ -218,16 +223,29 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 		: perf_refuse_open(kernel, what, -error, why);
 }
 
+static portprof_status open_sources(struct ppi_backend_session *bs,
+                                    int64_t tid, size_t port,
+                                    struct ppi_diag *why)
+{
+	portprof_status status = PORTPROF_OK;
+
+	for (uint32_t event = 0; event < bs->plan->event_count &&
+	     status == PORTPROF_OK; event++)
+		status = open_source(bs, tid, event, port, why);
+	if (status == PORTPROF_OK && perf_state_of(bs)->has_carriers)
+		status = open_source(bs, tid, PERF_CARRIER, port, why);
+	return status;
+}
+
 static portprof_status open_on_cpus(struct ppi_backend_session *bs,
                                     int64_t tid, struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = PORTPROF_OK;
 
-	for (size_t port = 0; port < state->port_count; port++)
-		for (uint32_t event = 0; event < bs->plan->event_count &&
-		     status == PORTPROF_OK; event++)
-			status = open_source(bs, tid, event, port, why);
+	for (size_t port = 0; port < state->port_count &&
+	     status == PORTPROF_OK; port++)
+		status = open_sources(bs, tid, port, why);
 	return status;
 }
 
@@ -241,9 +259,7 @@ static portprof_status open_with_ring(struct ppi_backend_session *bs,
 	if (port == SIZE_MAX)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open ring",
 		                "out of memory");
-	for (uint32_t event = 0; event < bs->plan->event_count &&
-	     status == PORTPROF_OK; event++)
-		status = open_source(bs, tid, event, port, why);
+	status = open_sources(bs, tid, port, why);
 	if (status == PORTPROF_OK)
 		state->ports[port].tid = tid;
 	else if (state->ports[port].fd != PORT_FREE)
@@ -258,6 +274,17 @@ static void enable_thread(struct ppi_backend_session *bs, int64_t tid)
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].tid == tid)
+			kernel->control(kernel->self, state->sources[i].fd,
+			                PERF_EVENT_IOC_ENABLE, NULL);
+}
+
+void perf_enable_carriers(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].event == PERF_CARRIER)
 			kernel->control(kernel->self, state->sources[i].fd,
 			                PERF_EVENT_IOC_ENABLE, NULL);
 }
@@ -285,6 +312,8 @@ portprof_status perf_attach_thread(struct ppi_backend_session *bs,
 	}
 	if (state->is_running && !state->awaits_exec)
 		enable_thread(bs, tid);
+	else if (state->is_early)
+		perf_enable_carriers(bs);
 	return PORTPROF_OK;
 }
 
@@ -304,7 +333,7 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t at)
 			state->sources[kept++] = *source;
 			continue;
 		}
-		perf_tally_source(bs, source, &state->tallies[source->event]);
+		perf_tally_closing(bs, source);
 		kernel->close_event(kernel->self, source->fd);
 	}
 	state->source_count = kept;

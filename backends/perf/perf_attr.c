@@ -79,6 +79,18 @@ static void set_shape(const struct perf_session_kind *kind,
 		attr->sample_max_stack = (uint16_t)kind->shape.chain_depth;
 }
 
+static void carry(const struct perf_session_kind *kind,
+                  struct perf_event_attr *attr)
+{
+	attr->task = 1;
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	if (kind->features & PERF_HAS_BUILD_ID)
+		perf_attr_set_flag(attr, PERF_FLAG_BUILD_ID);
+}
+
 void perf_attr_sample(const struct perf_session_kind *kind,
                       const struct ppi_event *event, bool is_carrier,
                       struct perf_event_attr *attr)
@@ -97,19 +109,13 @@ void perf_attr_sample(const struct perf_session_kind *kind,
 	} else {
 		attr->sample_period = event->period;
 	}
-	if (!is_carrier)
-		return;
-	attr->task = 1;
-	attr->mmap = 1;
-	attr->mmap2 = 1;
-	attr->comm = 1;
-	attr->comm_exec = 1;
-	if (kind->features & PERF_HAS_BUILD_ID)
-		perf_attr_set_flag(attr, PERF_FLAG_BUILD_ID);
+	if (is_carrier)
+		carry(kind, attr);
 }
 
-void perf_attr_ring_owner(const struct perf_session_kind *kind,
-                          struct perf_event_attr *attr)
+/* Counts nothing, but writes into a ring of this shape. */
+static void set_dummy(const struct perf_session_kind *kind,
+                      struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->type = PERF_TYPE_SOFTWARE;
@@ -123,6 +129,21 @@ void perf_attr_ring_owner(const struct perf_session_kind *kind,
 	                                 PERF_SAMPLE_REGS_USER);
 	attr->sample_regs_user = 0;
 	attr->sample_max_stack = 0;
+}
+
+void perf_attr_ring_owner(const struct perf_session_kind *kind,
+                          struct perf_event_attr *attr)
+{
+	set_dummy(kind, attr);
+}
+
+void perf_attr_carrier(const struct perf_session_kind *kind,
+                       bool enables_on_exec, struct perf_event_attr *attr)
+{
+	set_dummy(kind, attr);
+	set_inheritance(kind, attr);
+	attr->enable_on_exec = enables_on_exec;
+	carry(kind, attr);
 }
 
 void perf_attr_count(const struct perf_session_kind *kind,

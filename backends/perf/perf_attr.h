@@ -47,6 +47,10 @@ struct perf_session_kind {
 void perf_attr_sample(const struct perf_session_kind *kind,
                       const struct ppi_event *event, bool is_carrier,
                       struct perf_event_attr *attr);
+/* The event that only tells of mappings, threads and names, while others are
+ * off still. */
+void perf_attr_carrier(const struct perf_session_kind *kind,
+                       bool enables_on_exec, struct perf_event_attr *attr);
 /* The event that only owns a CPU's ring. */
 void perf_attr_ring_owner(const struct perf_session_kind *kind,
                           struct perf_event_attr *attr);

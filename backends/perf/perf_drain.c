@@ -212,7 +212,7 @@ static bool take_record(struct ppi_backend_session *bs, struct perf_port *port,
 		return true;
 	case PERF_RECORD_THROTTLE:
 		source = perf_source_of(state, seen->id);
-		if (source)
+		if (source && source->event != PERF_CARRIER)
 			state->tallies[source->event].throttled++;
 		return true;
 	default:
@@ -230,7 +230,8 @@ static uint64_t ordered_until(const struct ppi_backend_session *bs)
 	const struct perf_state *state = perf_state_of(bs);
 	uint64_t now;
 
-	if (!state->is_running || !(state->kind.features & PERF_HAS_CLOCKID) ||
+	if (!(state->is_running || state->is_early) ||
+	    !(state->kind.features & PERF_HAS_CLOCKID) ||
 	    kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now) < 0)
 		return UINT64_MAX;
 	return now;

@@ -42,7 +42,8 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 	uint64_t limit;
 	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
 	                                        &limit);
-	uint64_t by_thread = (uint64_t)threads * plan->event_count;
+	uint64_t by_thread = (uint64_t)threads *
+	                     (plan->event_count + plan->is_delayed);
 	uint64_t by_cpu = state->cpu_count * (1 + by_thread);
 	uint64_t budget = available / 2 < FDS_MAX ? available / 2 : FDS_MAX;
 
@@ -125,11 +126,13 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 
 	kind->inherits = state->layout == PERF_CPU_RINGS;
 	kind->follows_children = kind->inherits && plan->follow_children;
-	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND;
+	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND &&
+	                        !plan->is_delayed;
 	/* exec ends the profile of this very process. Our descriptors close
 	 * then too, so a followed child may keep its events when it does. */
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
+	state->has_carriers = state->is_early = plan->is_delayed;
 	if (kind->inherits && !kind->follows_children &&
 	    !(kind->features & PERF_HAS_INHERIT_THREAD))
 		ppi_note(bs, "this kernel (before 5.13) cannot tell threads "
@@ -286,6 +289,12 @@ static portprof_status open_rings(struct ppi_backend_session *bs,
 	}
 }
 
+/* A command's carriers begin at its exec: what it is now is of no interest. */
+static bool has_begun(const struct ppi_plan *plan)
+{
+	return plan->target.kind != PPI_TARGET_COMMAND;
+}
+
 portprof_status perf_open_sampling(struct ppi_backend_session *bs,
                                    struct ppi_diag *why)
 {
@@ -307,6 +316,8 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 		status = perf_attach_all(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
+	if (state->has_carriers && has_begun(bs->plan))
+		perf_enable_carriers(bs);
 	choose_nap(bs);
 	say_what_is_special(bs);
 	if (bs->plan->want_modules)

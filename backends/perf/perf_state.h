@@ -20,6 +20,9 @@ enum perf_layout {
 	PERF_NO_RINGS      /* counting */
 };
 
+/* In place of an event's number: only tells of mappings and threads. */
+#define PERF_CARRIER UINT32_MAX
+
 /* One open kernel event. */
 struct perf_source {
 	int fd;
@@ -67,6 +70,8 @@ struct perf_state {
 	enum perf_layout layout;
 	bool has_values;    /* samples carry the event's own count */
 	bool is_running;
+	bool has_carriers;  /* sources of their own; else event 0 tells */
+	bool is_early;      /* carriers tell, start is still to come */
 	bool is_fork_told;  /* ... of the front record: its name is not */
 	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */
 
@@ -121,6 +126,8 @@ portprof_status perf_attach_thread(struct ppi_backend_session *bs,
 /* Open a CPU's ring. */
 portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
                                 struct ppi_diag *why);
+/* From now on they tell of mappings and threads. */
+void perf_enable_carriers(struct ppi_backend_session *bs);
 /* Close all CPUs' rings again, before any thread is attached. */
 void perf_close_cpus(struct ppi_backend_session *bs);
 /* Halve the size of the rings to come; false when they are smallest. */
@@ -200,10 +207,13 @@ void perf_clock_start(struct ppi_backend_session *bs);
 void perf_clock_stop(struct ppi_backend_session *bs);
 void perf_account(struct ppi_backend_session *bs, size_t event,
                   struct ppi_account *out);
-/* Add what a source counted and lost to its event's tally. */
+/* Add what a source counted and lost to a tally; to that which its event
+ * keeps, because it is about to be closed. */
 void perf_tally_source(struct ppi_backend_session *bs,
                        const struct perf_source *source,
                        struct perf_tally *tally);
+void perf_tally_closing(struct ppi_backend_session *bs,
+                        const struct perf_source *source);
 
 /* An event that counting goes on without. */
 static inline bool perf_is_refused(const struct ppi_backend_session *bs,

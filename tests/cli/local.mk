@@ -10,5 +10,6 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-real.sh \
+	tests/cli/check-record-times.sh \
 	tests/cli/check-report.sh
 EXTRA_DIST += tests/cli/cli.sh

@@ -62,6 +62,7 @@ tests_conform_libconform_la_SOURCES = \
 	tests/conform/sink.c \
 	tests/conform/target.c \
 	tests/conform/thread.c \
+	tests/conform/times.c \
 	tests/fixtures/knobs.c \
 	tests/model/expect.c \
 	tests/model/expect.h

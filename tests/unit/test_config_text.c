@@ -16,7 +16,7 @@
 
 static const char *const keys[] = {
 	"event", "backend", "frequency", "period", "output", "callchain",
-	"children", "ring",
+	"children", "ring", "delay", "duration",
 };
 
 enum { KEYS = sizeof(keys) / sizeof(keys[0]), DUMP = 8192 };

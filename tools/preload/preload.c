@@ -12,6 +12,7 @@
 #include <portprof.h>
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,40 @@ static void say_failure(void)
 	say(portprof_last_diag()->words);
 }
 
+static uint64_t time_of(const portprof_config *config, const char *key)
+{
+	char value[32];
+
+	if (portprof_config_get(config, key, 0, value, sizeof(value)))
+		return 0;
+	return strtoull(value, NULL, 10);
+}
+
+/*
+ * Times count from the start of the first process, not of each. False when
+ * the time is up already: then this process is not measured.
+ */
+static bool shift_times(portprof_config *config)
+{
+	uint64_t delay = time_of(config, "delay");
+	uint64_t duration = time_of(config, "duration");
+	uint64_t gone = 0;
+
+	if (self.settings.since_ns)
+		gone = (ppi_preload_now_ns() - self.settings.since_ns) /
+		       1000000u;
+	else
+		self.settings.since_ns = ppi_preload_now_ns();
+	if (duration && gone >= delay + duration)
+		return false;
+	if (duration && gone > delay)
+		duration -= gone - delay;
+	delay = gone < delay ? delay - gone : 0;
+	portprof_config_set_delay(config, delay);
+	portprof_config_set_duration(config, duration);
+	return true;
+}
+
 static portprof_config *configure(void)
 {
 	portprof_config *config = portprof_config_new();
@@ -63,7 +98,7 @@ static portprof_config *configure(void)
 	if (!is_good && config && path)
 		say_failure();
 	free(path);
-	if (is_good)
+	if (is_good && shift_times(config))
 		return config;
 	portprof_config_free(config);
 	return NULL;
@@ -115,25 +150,33 @@ static void after_fork_in_child(void)
 
 /*
  * What processes of this one will find in their environment: nothing when
- * they are not wanted, and never the name of the file that this one writes.
+ * they are not wanted, since when times count, and never the name of the file
+ * that this one writes.
  */
-static void prepare_heirs(const char *text)
+static void prepare_heirs(const char *text, bool has_since)
 {
-	size_t bytes = strlen(text) + strlen(self.settings.output) + 32;
+	size_t bytes = strlen(text) + strlen(self.settings.output) + 64, used;
+	bool is_unique = ppi_preload_is_unique(self.settings.output);
 	char *heirs;
 
 	if (!self.settings.children) {
 		unsetenv("PORTPROF");
 		return;
 	}
-	if (ppi_preload_is_unique(self.settings.output))
+	if (is_unique && has_since)
 		return;
 	heirs = malloc(bytes);
 	if (!heirs)
 		return;
+	used = (size_t)snprintf(heirs, bytes, "%s", text);
+	if (!has_since)
+		used += (size_t)snprintf(
+			heirs + used, bytes - used, ";since=%llu",
+			(unsigned long long)self.settings.since_ns);
 	/* the last output counts */
-	snprintf(heirs, bytes, "%s;output=%s.%%p", text,
-	         self.settings.output);
+	if (!is_unique)
+		snprintf(heirs + used, bytes - used, ";output=%s.%%p",
+		         self.settings.output);
 	setenv("PORTPROF", heirs, 1);
 	free(heirs);
 }
@@ -141,6 +184,7 @@ static void prepare_heirs(const char *text)
 __attribute__((constructor)) static void load(void)
 {
 	const char *text = getenv("PORTPROF");
+	bool has_since;
 
 	if (!text || !text[0])
 		return;
@@ -152,8 +196,9 @@ __attribute__((constructor)) static void load(void)
 		self.settings.output = strdup(DEFAULT_OUTPUT);
 	if (!self.settings.output)
 		return;
+	has_since = self.settings.since_ns != 0;
 	begin();
-	prepare_heirs(text);
+	prepare_heirs(text, has_since);
 	/* after the library's own handlers, which run in this order too */
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* The settings of $PORTPROF, taken apart. Strings are allocated. */
@@ -12,6 +13,8 @@ struct ppi_preload_settings {
 	char *lines;    /* one "key = value" a line, without output */
 	char *output;   /* pattern; NULL: not given */
 	bool children;  /* profile processes that this one creates */
+	uint64_t since_ns; /* CLOCK_MONOTONIC that times count from; 0: not
+	                    * given, so from this process's start */
 };
 
 /* False when out of memory; `text` is not changed. */
@@ -23,6 +26,9 @@ void ppi_preload_settings_free(struct ppi_preload_settings *settings);
  * with time, %% a percent sign. To be freed; NULL when out of memory.
  */
 char *ppi_preload_path(const char *pattern, pid_t pid);
+
+/* CLOCK_MONOTONIC. */
+uint64_t ppi_preload_now_ns(void);
 
 /* Whether all processes get a path of their own. */
 bool ppi_preload_is_unique(const char *pattern);

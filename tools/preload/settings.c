@@ -42,6 +42,10 @@ static bool take_part(const char *part, size_t length,
 		out->children = !is_no(equals + 1, length - key - 1);
 		return true;
 	}
+	if (equals && is_key(part, key, "since")) {
+		out->since_ns = strtoull(equals + 1, NULL, 10);
+		return true;
+	}
 	memcpy(out->lines + used, part, length);
 	memcpy(out->lines + used + length, "\n", 2);
 	return true;
@@ -74,7 +78,7 @@ void ppi_preload_settings_free(struct ppi_preload_settings *settings)
 	memset(settings, 0, sizeof(*settings));
 }
 
-static uint64_t now_ns(void)
+uint64_t ppi_preload_now_ns(void)
 {
 	struct timespec now;
 
@@ -94,9 +98,9 @@ char *ppi_preload_path(const char *pattern, pid_t pid)
 			used += (size_t)snprintf(path + used, bytes - used,
 			                         "%ld", (long)pid);
 		else if (letter == 'n')
-			used += (size_t)snprintf(path + used, bytes - used,
-			                         "%016llx",
-			                         (unsigned long long)now_ns());
+			used += (size_t)snprintf(
+				path + used, bytes - used, "%016llx",
+				(unsigned long long)ppi_preload_now_ns());
 		else
 			path[used++] = *pattern;
 		if (letter == 'p' || letter == 'n' || letter == '%')
