@@ -300,13 +300,14 @@ void ppi_helper_after_fork_in_parent(void)
 }
 
 /* Threads do not survive a fork: the child has no helper, and nobody waits
- * on its conditions. */
+ * on its conditions. The lock is this thread's, from before the fork. */
 void ppi_helper_after_fork_in_child(void)
 {
-	bool is_manual = helper.is_manual;
-
-	memset(&helper, 0, sizeof(helper));
-	pthread_mutex_init(&helper.lock, NULL);
 	pthread_cond_init(&helper.done, NULL);
-	helper.is_manual = is_manual;
+	helper.tid = 0;
+	helper.takers = 0;
+	helper.is_up = helper.should_end = helper.is_changing = false;
+	helper.call = NULL;
+	helper.tasks = NULL;
+	pthread_mutex_unlock(&helper.lock);
 }

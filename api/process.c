@@ -28,12 +28,13 @@ static void after_fork_in_parent(void)
 	pthread_mutex_unlock(&process.lock);
 }
 
-/* The child starts with no session of its own (LIFE-8). */
+/* The child starts with no session of its own (LIFE-8). Both locks are the
+ * forking thread's, which is the child's only one. */
 static void after_fork_in_child(void)
 {
 	ppi_helper_after_fork_in_child();
 	process.sessions = NULL;
-	pthread_mutex_init(&process.lock, NULL);
+	pthread_mutex_unlock(&process.lock);
 }
 
 void ppi_process_add(struct portprof_session *session)
