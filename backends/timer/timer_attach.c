@@ -88,6 +88,7 @@ static int arm(struct timer_state *state, struct timer_thread *thread)
 	const struct timer_kernel *kernel = state->kernel;
 	uint64_t first = 1 + next_random(state) % state->rate.period_ns;
 
+	atomic_store_explicit(&thread->is_armed, true, memory_order_release);
 	return kernel->set(kernel->self, thread->timer, first,
 	                   state->rate.period_ns);
 }

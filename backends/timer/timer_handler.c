@@ -99,7 +99,8 @@ static void handle_tick(int signo, siginfo_t *info, void *context)
 		thread = find_thread(state, info->si_value.sival_ptr);
 	else if (state)
 		foreign = state->kernel;
-	if (thread && atomic_load(&state->is_ticking))
+	if (thread && atomic_load(&state->is_ticking) &&
+	    atomic_load_explicit(&thread->is_armed, memory_order_acquire))
 		record_tick(state, thread, context);
 	ppi_gate_leave(gate);
 	if (foreign)

@@ -39,6 +39,7 @@ static struct timer_thread *take_entry(struct timer_state *state, int64_t tid)
 		return NULL;
 	thread = state->free;
 	state->free = thread->next_free;
+	atomic_store(&thread->is_armed, false);
 	thread->tid = tid;
 	thread->has_timer = thread->is_counted = thread->is_deaf = false;
 	thread->base_ns = thread->last_ns = thread->seen_ns = 0;
