@@ -30,7 +30,11 @@
 #endif
 
 #ifdef __GLIBC__
-#define CALL_PROFIL profil
+/* glibc stops for a null buffer (gmon/profil.c), which its own declaration
+ * forbids: called by a pointer that does not. */
+static int (*const glibc_profil)(unsigned short *bins, size_t bytes,
+                                 size_t offset, unsigned scale) = profil;
+#define CALL_PROFIL glibc_profil
 #elif !defined(CALL_PROFIL)
 #define CALL_PROFIL(bins, bytes, offset, scale) \
 	profil((char *)(bins), bytes, offset, scale)
