@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile uint64_t result;
+static _Thread_local volatile uint64_t result;
 
 static uint64_t thread_ns(void)
 {

@@ -38,9 +38,11 @@ report() {
 	status=$?
 }
 
-# can_use BACKEND: whether it works here at all; the words tell why not
+# can_use BACKEND: whether it works here at all; the words tell why not. In a
+# shell, too: a library with a sanitizer in it cannot be loaded into programs
+# that have none.
 can_use() {
-	record -q -b "$1" -o "$tmp/try.pb.gz" -- "$burn" 1
+	record -q -b "$1" -o "$tmp/try.pb.gz" -- sh -c "'$burn' 1"
 	[ "$status" -eq 0 ]
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TRACKED = 256 };
@@ -168,6 +169,21 @@ void cf_needs_real(void)
 		cf_skip("needs a real kernel");
 }
 
+#if defined(__SANITIZE_THREAD__)
+#define HAS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_TSAN 1
+#endif
+#endif
+
+void cf_needs_threads_after_fork(void)
+{
+#ifdef HAS_TSAN
+	cf_skip("ThreadSanitizer loses track of threads after a fork");
+#endif
+}
+
 void cf_needs_samples(void)
 {
 	if (cf_burn(0, 0, CF_MS) == 0)
@@ -307,6 +323,18 @@ void cf_diag(portprof_status status)
 	assert_true(diag->step[0] != '\0');
 	assert_true(strlen(diag->words) > 8);
 	assert_non_null(memchr(diag->words, '\0', sizeof(diag->words)));
+}
+
+/* ---- what is charged to the process, but is no work of its program ---- */
+
+uint64_t cf_process_time(void)
+{
+	struct timespec now;
+
+	if (fixture.is_exact)
+		return 0;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* ---- a child ---- */

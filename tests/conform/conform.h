@@ -61,6 +61,8 @@ void cf_refuses(uint64_t cap);
 /* Go on only on a real kernel; only where work uses time (not on null); only
  * where profile files are built in. */
 void cf_needs_real(void);
+/* Threads can be started in a forked child of a process with threads. */
+void cf_needs_threads_after_fork(void);
 void cf_needs_samples(void);
 void cf_needs_files(void);
 
@@ -175,6 +177,10 @@ void *cf_memory(size_t bytes);
 
 /* A path that nobody else uses, removed when the case ends. */
 const char *cf_path(void);
+
+/* CPU time of this process; 0 on simulated kernels, which do the work of the
+ * program and nothing else. */
+uint64_t cf_process_time(void);
 
 /* Run in a forked child; its exit status must be 0. A child's assertion is
  * its return value: a line number, or 0. */
