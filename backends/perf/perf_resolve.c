@@ -102,12 +102,64 @@ static bool is_one_mode(const struct ppi_event *event)
 	        event->config[0] == PERF_COUNT_SW_CPU_CLOCK);
 }
 
+/* linux/perf_event.h of 5.13 */
+enum { SW_CGROUP_SWITCHES = 11 };
+
+/*
+ * The scheduler reports these with its own registers (kernel/events/core.c,
+ * perf_event_task_sched_out, perf_event_task_migrate), and perf_exclude_event
+ * drops what comes from kernel mode: in user mode alone they are 0 whatever
+ * happens.
+ */
+static bool is_of_kernel_mode(const struct ppi_event *event)
+{
+	return event->type == PERF_TYPE_SOFTWARE &&
+	       (event->config[0] == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+	        event->config[0] == PERF_COUNT_SW_CPU_MIGRATIONS ||
+	        event->config[0] == SW_CGROUP_SWITCHES);
+}
+
+/* `os_error` is EACCES when user mode is all that is permitted, 0 when it is
+ * all that was asked for. */
+static portprof_status refuse_user_mode(const struct perf_kernel *kernel,
+                                        const struct ppi_event *event,
+                                        int os_error, struct ppi_diag *why)
+{
+	char rights[320];
+
+	if (os_error == 0)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                "resolve event", "'%s' would always be 0: it "
+		                "happens in kernel mode; drop :u",
+		                event->request.text);
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
+	                "resolve event", "'%s' happens in kernel mode, which "
+	                "is not permitted: %s", event->request.text,
+	                perf_say_paranoid(kernel, 1, rights, sizeof(rights)));
+}
+
 static void add_words(struct ppi_event *event, const char *words)
 {
 	size_t used = strlen(event->description);
 
 	snprintf(event->description + used, sizeof(event->description) - used,
 	         "%s", words);
+}
+
+/* Why it may not be opened: what speaks against every event goes before what
+ * would speak against this one. */
+static portprof_status refuse_event(const struct perf_kernel *kernel,
+                                    const struct ppi_event *event, int error,
+                                    struct ppi_diag *why)
+{
+	struct ppi_probe probe = { .is_usable = true };
+
+	if (error == EPERM || error == EACCES || error == ENOSYS)
+		perf_probe_ladder(kernel, &probe);
+	if (probe.is_usable)
+		return perf_refuse_open(kernel, event, error, why);
+	return ppi_fail(why, probe.status, error, "open event", "'%s': %s",
+	                event->request.text, probe.reason);
 }
 
 portprof_status perf_resolve_event(const struct perf_kernel *kernel,
@@ -126,14 +178,18 @@ portprof_status perf_resolve_event(const struct perf_kernel *kernel,
 		return status;
 	set_rate(kernel, mode, &found);
 	error = try_open(kernel, &found);
+	if (is_of_kernel_mode(&found) && !found.counts_kernel)
+		return refuse_user_mode(kernel, &found, 0, why);
 	if (error == EACCES && !request->has_modes && found.counts_kernel) {
 		found.counts_kernel = false;
 		add_words(&found, ", in user mode alone (kernel mode is not "
 		          "permitted)");
 		error = try_open(kernel, &found);
 	}
+	if (error == 0 && is_of_kernel_mode(&found) && !found.counts_kernel)
+		return refuse_user_mode(kernel, &found, EACCES, why);
 	if (error != 0)
-		return perf_refuse_open(kernel, &found, error, why);
+		return refuse_event(kernel, &found, error, why);
 	if (found.is_cpu_time && is_one_mode(&found)) {
 		found.is_cpu_time = false;
 		if (mode == PPI_SAMPLE)

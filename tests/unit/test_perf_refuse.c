@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,6 +172,21 @@ static void events_that_cannot_be(void **state)
 	assert_int_equal(run.plan.event_count, 0);
 }
 
+/* Where nothing at all is let through, that is the reason, not the rights
+ * that this event would need besides. */
+static void events_behind_a_filter(void **state)
+{
+	(void)state;
+	perf_sim_machine.syscall_error = EPERM;
+	perf_sim_machine.has_filter = true;
+	expect_words(run_add(&run, "task-clock", 1000), PORTPROF_E_DENIED,
+	             EPERM, "'task-clock': a system call filter (seccomp)");
+	perf_sim_machine.syscall_error = ENOSYS;
+	expect_words(run_add(&run, "page-faults", 1000), PORTPROF_E_DENIED,
+	             ENOSYS, "--cap-add PERFMON");
+	assert_null(strstr(run.why.words, "paranoid"));
+}
+
 /* A mode that was asked for is never taken away quietly. */
 static void only_what_was_not_asked_for_is_given_up(void **state)
 {
@@ -182,6 +198,29 @@ static void only_what_was_not_asked_for_is_given_up(void **state)
 	assert_false(run.events[0].counts_kernel);
 	assert_non_null(strstr(run.events[0].description,
 	                       "kernel mode is not permitted"));
+}
+
+/* They happen in the kernel: in user mode alone they would be 0, which is not
+ * what was counted. */
+static void switches_in_user_mode(void **state)
+{
+	static const char *const names[] = { "context-switches",
+		                             "cpu-migrations" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char user[64];
+
+		snprintf(user, sizeof(user), "%s:u", names[i]);
+		perf_sim_machine.is_privileged = true;
+		assert_int_equal(run_add(&run, names[i], 1), PORTPROF_OK);
+		expect_words(run_add(&run, user, 1), PORTPROF_E_UNSUPPORTED, 0,
+		             "always be 0");
+		perf_sim_machine.is_privileged = false;
+		expect_words(run_add(&run, names[i], 1),
+		             PORTPROF_E_UNSUPPORTED, EACCES,
+		             "sysctl kernel.perf_event_paranoid=1");
+	}
 }
 
 static void rates_above_the_kernels_limit(void **state)
@@ -276,7 +315,9 @@ int main(void)
 		CASE(a_security_module),
 		CASE(old_kernels_lack_capabilities),
 		CASE(events_that_cannot_be),
+		CASE(events_behind_a_filter),
 		CASE(only_what_was_not_asked_for_is_given_up),
+		CASE(switches_in_user_mode),
 		CASE(rates_above_the_kernels_limit),
 		CASE(too_few_descriptors),
 		CASE(little_memory_to_lock),
