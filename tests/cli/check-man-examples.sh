@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Every command that the manual pages show after a "$" is run, in the order of
+# the page and in a folder of its own, and must succeed.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+
+mkdir bin
+ln -s "$portprof" bin/portprof
+PATH=$tmp/bin:$PATH
+export PATH
+
+found=0
+for page in "$srcdir"/doc/man/*.[1-8]; do
+	name=$(basename "$page")
+	mkdir "$name"
+	cd "$name" || exit 99
+	# a text that not every system has, and beside which nothing is written
+	cp "$srcdir/COPYING" GPL-3
+	# a profile for those pages that only read one
+	"$portprof" record -q -- true 2>/dev/null
+	sed -n 's/\\&//g; s/\\e/\\/g; s/^\$ //p' "$page" |
+		sed 's|/usr/share/common-licenses/GPL-3|GPL-3|g' >"$tmp/commands"
+	while IFS= read -r command; do
+		found=$((found + 1))
+		if sh -c "$command" >"$tmp/printed" 2>"$tmp/words" </dev/null; then
+			ok "$name: $command"
+		elif grep -q 'there are no self-tests' "$tmp/words"; then
+			skip "$name: $command" "not installed"
+		else
+			not_ok "$name: $command"
+			sed 's/^/# /' "$tmp/words" | head -n 20
+		fi
+	done <"$tmp/commands"
+	cd "$tmp" || exit 99
+done
+check "there are examples" [ "$found" -ge 4 ]
+tap_end
