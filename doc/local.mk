@@ -7,6 +7,7 @@ dist_man_MANS += \
 	doc/man/portprof-record.1 \
 	doc/man/portprof-report.1 \
 	doc/man/portprof-selftest.1 \
+	doc/man/portprof-stat.1 \
 	doc/man/portprof.conf.5
 EXTRA_DIST += doc/architecture.md doc/contract.md \
 	doc/file-format.md doc/platforms/bsd.md doc/platforms/glibc.md \

@@ -204,7 +204,12 @@ void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 	while (wait4(child->pid, &status, 0, &usage) < 0 && errno == EINTR)
 		;
 	end->duration_ns = now_ns() - child->released_ns;
-	end->cpu_time_ns = time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
+	end->user_time_ns = time_ns(usage.ru_utime);
+	end->system_time_ns = time_ns(usage.ru_stime);
+	end->cpu_time_ns = end->user_time_ns + end->system_time_ns;
+	end->minor_faults = (uint64_t)usage.ru_minflt;
+	end->major_faults = (uint64_t)usage.ru_majflt;
+	end->switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
 	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end->exit_status = end->signal ? 128 + end->signal
 	                               : WEXITSTATUS(status);

@@ -21,6 +21,8 @@ struct ppi_end {
 	int exit_status;      /* 128 + signal when it was killed by one */
 	int signal;           /* 0: it ended by itself */
 	uint64_t cpu_time_ns; /* user and system, waited-for children too */
+	uint64_t user_time_ns, system_time_ns;
+	uint64_t minor_faults, major_faults, switches;
 	uint64_t duration_ns; /* since it was released */
 };
 

@@ -6,6 +6,8 @@ noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
 	tools/color.c \
 	tools/color.h \
+	tools/json.c \
+	tools/json.h \
 	tools/launch.c \
 	tools/launch.h \
 	tools/launch_find.c \
@@ -53,6 +55,19 @@ libportprof_tools_la_SOURCES = \
 	tools/settings.c \
 	tools/signals.c \
 	tools/signals.h \
+	tools/stat.c \
+	tools/stat.h \
+	tools/stat_account.c \
+	tools/stat_events.c \
+	tools/stat_json.c \
+	tools/stat_metric.c \
+	tools/stat_open.c \
+	tools/stat_options.c \
+	tools/stat_run.c \
+	tools/stat_separated.c \
+	tools/stat_sum.c \
+	tools/stat_text.c \
+	tools/stat_wait.c \
 	tools/symbols.c \
 	tools/symbols.h \
 	tools/symbols_demangle.c \

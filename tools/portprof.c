@@ -20,6 +20,8 @@ static const struct verb verbs[] = {
 	{ "report", "show the hot functions of a profile", ppi_report_main },
 	{ "selftest", "test what works on this machine, clause by clause",
 	  ppi_selftest_main },
+	{ "stat", "run a command and count what happens in it",
+	  ppi_stat_main },
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -46,5 +46,6 @@ bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
 int ppi_record_main(int argc, char **argv);
 int ppi_report_main(int argc, char **argv);
 int ppi_selftest_main(int argc, char **argv);
+int ppi_stat_main(int argc, char **argv);
 
 #endif

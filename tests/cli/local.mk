@@ -2,14 +2,19 @@
 # tests/cli/: the command as a user meets it, on programs that are known and
 # on real ones.
 
-check_PROGRAMS += tests/cli/burn
+check_PROGRAMS += tests/cli/burn tests/cli/deny tests/cli/touch
 tests_cli_burn_SOURCES = tests/cli/burn.c
+tests_cli_deny_SOURCES = tests/cli/deny.c
+tests_cli_touch_SOURCES = tests/cli/touch.c
 SCRIPT_TESTS += \
+	tests/cli/check-man-examples.sh \
 	tests/cli/check-record-attach.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-real.sh \
 	tests/cli/check-record-times.sh \
-	tests/cli/check-report.sh
+	tests/cli/check-report.sh \
+	tests/cli/check-report.sh \
+	tests/cli/check-stat.sh
 EXTRA_DIST += tests/cli/cli.sh

@@ -11,11 +11,13 @@ check_PROGRAMS += \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
 	tests/tools/test_report_rows \
+	tests/tools/test_stat \
 	tests/tools/test_symbols_table
 TESTS += \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
 	tests/tools/test_report_rows \
+	tests/tools/test_stat \
 	tests/tools/test_symbols_table
 SCRIPT_TESTS += tests/tools/check-symbols.sh
 endif
@@ -36,6 +38,10 @@ tests_tools_test_report_rows_SOURCES = tests/tools/test_report_rows.c \
 tests_tools_test_report_rows_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 # The library for its words; the fake profile goes before the real one.
 tests_tools_test_report_rows_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
+tests_tools_test_stat_SOURCES = tests/tools/test_stat.c
+tests_tools_test_stat_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_stat_LDADD = libportprof-tools.la libportprof.la \
+	$(CMOCKA_LIBS)
 
 tests_tools_test_symbols_table_SOURCES = tests/tools/test_symbols_table.c
 tests_tools_test_symbols_table_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of portprof stat share. */
+#ifndef PPI_STAT_H
+#define PPI_STAT_H
+
+#include <portprof.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "tools/launch.h"
+#include "tools/watch.h"
+
+struct ppi_stat_options {
+	const char *events[64]; /* of -e, each perhaps a list */
+	size_t event_count;
+	const char *backend, *config_path, *set_name, *output, *separator;
+	unsigned runs;          /* 1 unless -r */
+	uint64_t interval_ms, delay_ms, duration_ms; /* 0: none */
+	int64_t pid, tid;       /* 0: none */
+	bool is_json, is_quiet, is_verbose, follows_children;
+	char **command;         /* NULL: none */
+};
+
+/* -1: go on; else the exit status, words are said. */
+int ppi_stat_read_options(int argc, char **argv,
+                          struct ppi_stat_options *options);
+
+/* ---- numbers ---- */
+
+/* Beside portprof_count_status: what a value can be that was not counted. */
+enum { PPI_STAT_IDLE = 100 /* the target did not run in this interval */ };
+
+/* One event of one run or interval; or the mean of several runs. */
+struct ppi_stat_value {
+	uint64_t status;      /* portprof_count_status, or PPI_STAT_IDLE */
+	double value;         /* nanoseconds or number */
+	uint64_t exact;       /* the same of a single run */
+	uint64_t raw, enabled_ns, running_ns;
+	bool is_by_wait4;     /* the kernel's accounts, not a counter's */
+};
+
+/* Runs summed up by Welford's method: numerically stable, one pass. */
+struct ppi_stat_sum {
+	unsigned runs;        /* in which there was a number */
+	double mean, squares; /* squares: of the distances from the mean */
+	double least, most;
+	bool is_by_wait4;
+	uint64_t raw, enabled_ns, running_ns; /* of all runs */
+	uint64_t status;      /* the worst of all runs */
+};
+
+void ppi_stat_sum_add(struct ppi_stat_sum *sum,
+                      const struct ppi_stat_value *value);
+/* Of the runs themselves; NAN when there are not two. */
+double ppi_stat_deviation(const struct ppi_stat_sum *sum);
+/* How sure the mean is: the deviation divided by the root of the runs. */
+double ppi_stat_error(const struct ppi_stat_sum *sum);
+
+/* What was counted between two readings of one event. */
+struct ppi_stat_value ppi_stat_between(const portprof_count *before,
+                                       const portprof_count *after);
+
+/* ---- events ---- */
+
+struct ppi_stat_event {
+	char *asked;              /* with the modifiers of its braces */
+	size_t group;             /* index of its group */
+	bool was_named;           /* by the user, not by default */
+	char name[264];           /* as it is shown */
+	portprof_event_info info;
+	portprof_diag refusal;    /* status OK: it counts */
+	portprof_count base;      /* where the run begins, */
+	portprof_count before;    /* and the interval */
+	portprof_count now;
+	struct ppi_stat_value last; /* of the run that ended last */
+	struct ppi_stat_sum sum;
+};
+
+struct ppi_stat_group {
+	size_t first, count;      /* its events */
+	portprof_group *open;     /* NULL: all of them are refused */
+};
+
+struct ppi_stat_times {
+	uint64_t wall_ns, user_ns, system_ns;
+	bool has_cpu;             /* user and system are known */
+};
+
+/* What the system's accounts say of a process. */
+struct ppi_stat_account {
+	uint64_t cpu_ns, minor_faults, major_faults, switches;
+};
+
+struct ppi_stat {
+	struct ppi_stat_options options;
+	struct ppi_stat_event *events;
+	size_t event_count;
+	struct ppi_stat_group *groups;
+	size_t group_count;
+	char backend[32];         /* "": none counts */
+	char *program;            /* the file that will be executed */
+	FILE *out;
+	struct ppi_stat_times times; /* of the last run */
+	struct ppi_stat_account early; /* before its exec */
+	bool has_begun;           /* it did not end before the delay */
+	struct ppi_stat_sum wall, user, system;
+	unsigned done;            /* runs that ended */
+	struct ppi_end end;       /* how the last command ended */
+};
+
+/* The events and groups of the options, checked. False with words. */
+bool ppi_stat_choose(struct ppi_stat *stat);
+void ppi_stat_free(struct ppi_stat *stat);
+
+/* Open all groups on a target: a child that waits, or options.pid or tid.
+ * False with words when a mistake is found or the target is not there; what
+ * cannot be counted is marked. */
+bool ppi_stat_open(struct ppi_stat *stat, pid_t child);
+void ppi_stat_close(struct ppi_stat *stat);
+
+/* Read every group into event->now; begin makes this moment the base. */
+bool ppi_stat_read(struct ppi_stat *stat);
+bool ppi_stat_begin(struct ppi_stat *stat);
+
+/* ---- running ---- */
+
+/* One run, or one attachment: -1, or an exit status after words. */
+int ppi_stat_run_command(struct ppi_stat *stat);
+int ppi_stat_run_attached(struct ppi_stat *stat);
+
+uint64_t ppi_stat_now_ns(void);
+
+/* Whose end is awaited: a child of ours, or else somebody's process. */
+struct ppi_stat_waited {
+	const struct ppi_child *child;
+	struct ppi_watch watch;
+};
+
+/* Wait until the end, or until deadline_ns of CLOCK_MONOTONIC (0: none). A
+ * child is not reaped. False: the deadline came first. */
+bool ppi_stat_await(const struct ppi_stat_waited *waited,
+                    uint64_t deadline_ns);
+
+/* ---- the system's accounts, for events that are refused ---- */
+
+/* Whether wait4(2) tells what this event counts, of a command. */
+bool ppi_stat_has_account(const struct ppi_stat *stat,
+                          const struct ppi_stat_event *event);
+/* Before a child is released: what is its, and not yet its command's. */
+void ppi_stat_account_begin(struct ppi_stat *stat, pid_t child);
+/* The value of an event for which there is an account. */
+struct ppi_stat_value ppi_stat_account_value(struct ppi_stat *stat,
+                                             struct ppi_stat_event *event);
+
+/* ---- metrics ---- */
+
+struct ppi_stat_metric {
+	const char *unit; /* NULL: none */
+	double value;     /* NAN: unknown */
+};
+
+/* What event `index` means in relation to another of its group, or to the
+ * wall time. `values` has one for each event. */
+struct ppi_stat_metric ppi_stat_metric(const struct ppi_stat *stat,
+                                       const struct ppi_stat_value *values,
+                                       size_t index, uint64_t wall_ns);
+
+/* ---- printing ---- */
+
+/* A moment or a whole measurement, as it is printed. */
+struct ppi_stat_view {
+	const struct ppi_stat_value *values; /* one an event */
+	uint64_t wall_ns;     /* its length */
+	uint64_t at_ns;       /* of an interval: its end */
+	bool is_interval;
+};
+
+/* The same in three forms. final is called once, with all runs. */
+struct ppi_stat_printer {
+	void (*interval)(struct ppi_stat *stat,
+	                 const struct ppi_stat_view *view);
+	void (*final)(struct ppi_stat *stat, const struct ppi_stat_view *view);
+};
+
+extern const struct ppi_stat_printer ppi_stat_text, ppi_stat_separated,
+	ppi_stat_json;
+const struct ppi_stat_printer *ppi_stat_printer(const struct ppi_stat *stat);
+
+/* The word for a status that is not a number. */
+const char *ppi_stat_status(const struct ppi_stat_event *event,
+                            const struct ppi_stat_value *value);
+bool ppi_stat_is_supported(const struct ppi_stat_event *event);
+bool ppi_stat_is_number(const struct ppi_stat_value *value);
+
+/* Values of the last run, of the running one, or the means of all. */
+void ppi_stat_values(const struct ppi_stat *stat,
+                     struct ppi_stat_value *values);
+/* Print the interval that ends now, and begin another. */
+void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,
+                       uint64_t *last_ns);
+
+#endif
