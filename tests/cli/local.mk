@@ -15,6 +15,5 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-real.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-report.sh \
-	tests/cli/check-report.sh \
 	tests/cli/check-stat.sh
 EXTRA_DIST += tests/cli/cli.sh
