@@ -96,6 +96,7 @@ include tests/tools/local.mk
 include tests/unit/local.mk
 include tests/unit/file.mk
 include tests/conform/local.mk
+include tests/mutation/local.mk
 include tests/os-headers/local.mk
 include tests/fixtures/perf.mk
 include tests/exec/local.mk

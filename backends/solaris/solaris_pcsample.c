@@ -65,10 +65,13 @@ portprof_status ppi_solaris_pcsample_on(struct ppi_backend_session *bs,
 {
 	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
 	struct solaris_array *array = &solaris_state_of(bs)->array;
+	long others = kernel->pcsample(kernel->self,
+	                               array->samples[array->active],
+	                               (long)array->room);
 
-	if (kernel->pcsample(kernel->self, array->samples[array->active],
-	                     (long)array->room) < 0)
+	if (others < 0)
 		return fail_on(errno, why);
+	array->next = array->count = 0;
 	return PORTPROF_OK;
 }
 

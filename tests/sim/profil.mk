@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 # tests/sim/profil_*: simulated kernels with profil(2) and pcsample(2).
 
+PROFIL_TESTS = \
+	tests/unit/test_profil \
+	tests/unit/test_profil_equal \
+	tests/unit/test_profil_guards \
+	tests/unit/test_profil_sim \
+	tests/unit/test_profil_sim_run \
+	tests/unit/test_solaris
 if TESTS_ENABLED
 check_LTLIBRARIES += tests/sim/libprofilsim.la
-check_PROGRAMS += tests/unit/test_profil_sim tests/unit/test_profil \
-	tests/unit/test_solaris tests/unit/test_profil_equal
-TESTS += tests/unit/test_profil_sim tests/unit/test_profil \
-	tests/unit/test_solaris tests/unit/test_profil_equal
+check_PROGRAMS += $(PROFIL_TESTS)
+TESTS += $(PROFIL_TESTS)
 endif
 
 tests_sim_libprofilsim_la_SOURCES = \
@@ -20,13 +25,25 @@ tests_sim_libprofilsim_la_SOURCES = \
 	tests/sim/profil_sim_tick.c
 tests_sim_libprofilsim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
-tests_unit_test_profil_sim_SOURCES = tests/unit/test_profil_sim.c
+tests_unit_test_profil_sim_SOURCES = tests/unit/test_profil_sim.c \
+	tests/unit/profil_sim_kit.c tests/unit/profil_sim_kit.h
 tests_unit_test_profil_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_sim_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
-tests_unit_test_profil_SOURCES = tests/unit/test_profil.c
+tests_unit_test_profil_sim_run_SOURCES = tests/unit/test_profil_sim_run.c \
+	tests/unit/profil_sim_kit.c tests/unit/profil_sim_kit.h
+tests_unit_test_profil_sim_run_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_profil_sim_run_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
+
+tests_unit_test_profil_SOURCES = tests/unit/test_profil.c \
+	tests/unit/profil_kit.c tests/unit/profil_kit.h
 tests_unit_test_profil_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
+
+tests_unit_test_profil_guards_SOURCES = tests/unit/test_profil_guards.c \
+	tests/unit/profil_kit.c tests/unit/profil_kit.h
+tests_unit_test_profil_guards_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_profil_guards_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_solaris_SOURCES = tests/unit/test_solaris.c
 tests_unit_test_solaris_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -48,6 +48,7 @@ static void note_call(struct psim *sim, size_t size, unsigned scale)
 	if (scale > sim->largest_scale)
 		sim->largest_scale = scale;
 	sim->saw_odd_size |= size % 2 != 0;
+	sim->saw_uneven_scale |= (scale & (scale - 1)) != 0;
 }
 
 /* ---- signals, which only glibc's emulation needs ---- */

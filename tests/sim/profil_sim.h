@@ -116,7 +116,7 @@ struct psim {
 	uint64_t written_ticks; /* that reached memory */
 	unsigned calls;         /* profil and pcsample, that changed anything */
 	unsigned smallest_scale, largest_scale; /* ever asked for; 0 = none */
-	bool saw_odd_size;
+	bool saw_odd_size, saw_uneven_scale; /* no power of two */
 
 	/* Told of each tick or sample that reached memory, where it belongs:
 	 * the truth that a backend's answer is held against. */

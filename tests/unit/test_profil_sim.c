@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated kernels of profil(2) and pcsample(2) do what theirs do. */
+/* Simulated profil(2) and pcsample(2): bins and errors are those of the real
+ * ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,58 +9,8 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "tests/sim/profil_run.h"
-#include "tests/sim/profil_sim.h"
-
-enum { OFFSET = 0x400000, BINS = 65536 };
-
-static uint16_t bins[BINS + 8];
-static struct psim sim;
-
-static void begin(const struct psim_os *os)
-{
-	psim_free(&sim);
-	psim_init(&sim, os);
-	sim.has_gmon_note = true;
-	memset(bins, 0, sizeof(bins));
-}
-
-/* One tick in user mode, written. */
-static void hit(unsigned thread, uint64_t pc)
-{
-	if (sim.os->pending == PSIM_SIGNAL) {
-		sim.process_cpu_ns = sim.timer_at_ns;
-		psim_stat_tick(&sim, thread, PSIM_USER, pc, 1);
-	} else if (sim.os->stat_clock_ticks) {
-		psim_stat_tick(&sim, thread, PSIM_USER, pc, 1);
-	} else {
-		psim_tick(&sim, thread, PSIM_USER, pc, 1);
-	}
-	psim_return_to_user(&sim, thread, pc);
-}
-
-static int profil_on(size_t bytes, unsigned scale)
-{
-	return psim_profil(&sim, bins, bytes, OFFSET, scale);
-}
-
-/* The one bin that is not 0, -1 when none is. */
-static long the_bin(void)
-{
-	long found = -1;
-
-	for (long i = 0; i < BINS + 8; i++) {
-		if (!bins[i])
-			continue;
-		assert_int_equal(found, -1);
-		found = i;
-	}
-	return found;
-}
+#include "tests/unit/profil_sim_kit.h"
 
 /* ---- the table of os-semantics: bin, or what stands for none ---- */
 
@@ -92,8 +43,8 @@ static void check_vector(const struct psim_os *os, const struct vector *v,
 	int status;
 	long got;
 
-	begin(os);
-	status = profil_on(BINS * 2, v->scale);
+	simkit_begin(os);
+	status = simkit_on(BINS * 2, v->scale);
 	if (expected == REFUSED) {
 		assert_int_equal(status, -1);
 		assert_int_equal(errno, EINVAL);
@@ -102,8 +53,8 @@ static void check_vector(const struct psim_os *os, const struct vector *v,
 	assert_int_equal(status, 0);
 	assert_int_equal(sim.is_on, expected != OFF);
 	if (sim.is_on)
-		hit(1, OFFSET + v->d);
-	got = the_bin();
+		simkit_hit(1, OFFSET + v->d);
+	got = simkit_the_bin();
 	if (got != (expected >= 0 ? expected : -1))
 		fail_msg("line %d, %s: bin %ld, not %ld", v->line, os->name,
 		         got, expected);
@@ -130,11 +81,11 @@ static void safe_arguments_mean_the_same_everywhere(void **state)
 	(void)state;
 	for (unsigned scale = 4; scale <= 65536; scale *= 2) {
 		for (uint64_t d = 0; d < 70000; d += 131) {
-			for (size_t i = 0; i < 7; i++) {
-				begin(psim_all_os[i]);
-				profil_on(BINS * 2, scale);
-				hit(0, OFFSET + d);
-				assert_int_equal(the_bin(),
+			for (size_t i = 0; i < SYSTEMS; i++) {
+				simkit_begin(psim_all_os[i]);
+				simkit_on(BINS * 2, scale);
+				simkit_hit(0, OFFSET + d);
+				assert_int_equal(simkit_the_bin(),
 				                 (long)(d * scale >> 17));
 			}
 		}
@@ -145,33 +96,33 @@ static void safe_arguments_mean_the_same_everywhere(void **state)
 static void below_the_offset_nothing_is_counted(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
-		profil_on(BINS * 2, 65536);
-		hit(0, OFFSET - 1);
-		hit(0, OFFSET + BINS * 2);
-		assert_int_equal(the_bin(), -1);
+	for (size_t i = 0; i < SYSTEMS; i++) {
+		simkit_begin(psim_all_os[i]);
+		simkit_on(BINS * 2, 65536);
+		simkit_hit(0, OFFSET - 1);
+		simkit_hit(0, OFFSET + BINS * 2);
+		assert_int_equal(simkit_the_bin(), -1);
 	}
 }
 
 static void glibc_on_32_bits_wraps_below_the_offset(void **state)
 {
 	(void)state;
-	begin(&psim_glibc);
+	simkit_begin(&psim_glibc);
 	sim.pointer_bits = 32;
-	profil_on(BINS * 2, 1);
-	hit(0, OFFSET - 2); /* bin 32767 of a buffer that has it */
-	assert_int_equal(the_bin(), 32767);
+	simkit_on(BINS * 2, 1);
+	simkit_hit(0, OFFSET - 2); /* bin 32767 of a buffer that has it */
+	assert_int_equal(simkit_the_bin(), 32767);
 }
 
 static void odd_sizes_overrun_except_in_glibc(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
-		profil_on(3, 65536);
-		hit(0, OFFSET + 2);
-		assert_int_equal(the_bin(),
+	for (size_t i = 0; i < SYSTEMS; i++) {
+		simkit_begin(psim_all_os[i]);
+		simkit_on(3, 65536);
+		simkit_hit(0, OFFSET + 2);
+		assert_int_equal(simkit_the_bin(),
 		                 psim_all_os[i] == &psim_glibc ? -1 : 1);
 	}
 }
@@ -179,19 +130,19 @@ static void odd_sizes_overrun_except_in_glibc(void **state)
 static void scale_2_of_illumos_forgets_the_size(void **state)
 {
 	(void)state;
-	begin(&psim_solaris);
-	profil_on(0, 2);
-	hit(0, OFFSET + 0x7000000000);
+	simkit_begin(&psim_solaris);
+	simkit_on(0, 2);
+	simkit_hit(0, OFFSET + 0x7000000000);
 	assert_int_equal(bins[0], 1);
 }
 
 static void glibc_with_scale_0_counts_all_in_bin_0(void **state)
 {
 	(void)state;
-	begin(&psim_glibc);
-	profil_on(BINS * 2, 0);
-	hit(0, OFFSET + 500);
-	hit(0, OFFSET - 500);
+	simkit_begin(&psim_glibc);
+	simkit_on(BINS * 2, 0);
+	simkit_hit(0, OFFSET + 500);
+	simkit_hit(0, OFFSET - 500);
 	assert_int_equal(bins[0], 2);
 }
 
@@ -200,15 +151,15 @@ static void glibc_with_scale_0_counts_all_in_bin_0(void **state)
 static void calls_check_only_what_the_kernels_check(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
+	for (size_t i = 0; i < SYSTEMS; i++) {
+		simkit_begin(psim_all_os[i]);
 		assert_int_equal(psim_profil(&sim, bins + 1, 7, 1, 4), 0);
 		if (sim.os->null_stops)
 			continue;
 		assert_int_equal(psim_profil(&sim, NULL, 2, 0, 0), 0);
 		assert_false(sim.is_on);
 	}
-	begin(&psim_freebsd); /* its int scale of -1 */
+	simkit_begin(&psim_freebsd); /* its int scale of -1 */
 	assert_int_equal(psim_profil(&sim, bins, 2, 0, (unsigned)-1), -1);
 	assert_int_equal(errno, EINVAL);
 }
@@ -216,365 +167,16 @@ static void calls_check_only_what_the_kernels_check(void **state)
 static void openbsd78_refuses_ordinary_programs(void **state)
 {
 	(void)state;
-	begin(&psim_openbsd78);
+	simkit_begin(&psim_openbsd78);
 	sim.has_gmon_note = false;
-	assert_int_equal(profil_on(64, 65537), -1);
+	assert_int_equal(simkit_on(64, 65537), -1);
 	assert_int_equal(errno, EPERM); /* before the scale is looked at */
-	assert_int_equal(profil_on(64, 0), -1);
+	assert_int_equal(simkit_on(64, 0), -1);
 	assert_int_equal(errno, EPERM);
 	sim.has_gmon_note = true;
-	assert_int_equal(profil_on(64, 65536), 0);
+	assert_int_equal(simkit_on(64, 65536), 0);
 	assert_int_equal(psim_profil(&sim, bins + 64, 64, 0, 65536), -1);
 	assert_int_equal(errno, EALREADY);
-}
-
-/* ---- pending ticks ---- */
-
-static void nothing_is_written_before_the_return_to_user(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
-		profil_on(64, 65536);
-		sim.process_cpu_ns = sim.timer_at_ns;
-		psim_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
-		psim_stat_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
-		assert_int_equal(the_bin(), -1);
-		psim_return_to_user(&sim, 0, OFFSET + 2);
-		assert_int_equal(the_bin(), 1);
-	}
-}
-
-static void freebsd_loses_a_pending_tick_to_the_next(void **state)
-{
-	(void)state;
-	begin(&psim_freebsd);
-	profil_on(64, 65536);
-	psim_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
-	psim_tick(&sim, 0, PSIM_USER, OFFSET + 4, 1);
-	psim_tick(&sim, 1, PSIM_USER, OFFSET + 8, 1); /* its own slot */
-	psim_return_to_user(&sim, 0, OFFSET);
-	psim_return_to_user(&sim, 1, OFFSET);
-	assert_int_equal(bins[1], 0);
-	assert_int_equal(bins[2], 1);
-	assert_int_equal(bins[4], 1);
-	assert_int_equal(sim.lost_ticks, 1);
-}
-
-static void netbsd_mixes_the_threads_of_a_process(void **state)
-{
-	(void)state;
-	begin(&psim_netbsd);
-	profil_on(64, 65536);
-	psim_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
-	psim_tick(&sim, 1, PSIM_USER, OFFSET + 8, 1);
-	psim_return_to_user(&sim, 0, OFFSET + 2);
-	assert_int_equal(bins[1], 0);
-	assert_int_equal(bins[4], 2);
-}
-
-static void openbsd_adds_up_at_the_last_address(void **state)
-{
-	(void)state;
-	begin(&psim_openbsd);
-	profil_on(64, 65536);
-	psim_tick(&sim, 0, PSIM_USER, OFFSET + 2, 3);
-	psim_tick(&sim, 0, PSIM_USER, OFFSET + 8, 1);
-	psim_return_to_user(&sim, 0, OFFSET);
-	assert_int_equal(bins[4], 4);
-}
-
-static void dragonfly_overwrites_across_threads(void **state)
-{
-	(void)state;
-	begin(&psim_dragonfly);
-	profil_on(64, 65536);
-	psim_stat_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
-	psim_stat_tick(&sim, 1, PSIM_USER, OFFSET + 8, 1);
-	psim_return_to_user(&sim, 0, OFFSET + 2);
-	psim_return_to_user(&sim, 1, OFFSET + 8);
-	assert_int_equal(bins[1], 0);
-	assert_int_equal(bins[4], 1);
-	assert_int_equal(sim.lost_ticks, 1);
-}
-
-static void glibc_has_one_pending_signal(void **state)
-{
-	(void)state;
-	begin(&psim_glibc);
-	profil_on(64, 65536);
-	sim.process_cpu_ns = sim.timer_at_ns + 2 * sim.timer_every_ns;
-	psim_stat_tick(&sim, 0, PSIM_USER, OFFSET, 1);
-	psim_stat_tick(&sim, 1, PSIM_USER, OFFSET, 1);
-	psim_return_to_user(&sim, 1, OFFSET + 6);
-	psim_return_to_user(&sim, 0, OFFSET + 2);
-	assert_int_equal(the_bin(), 3);
-	assert_int_equal(bins[3], 1);
-	assert_int_equal(sim.lost_ticks, 1);
-}
-
-static void parameters_of_the_return_decide(void **state)
-{
-	static uint16_t other[32];
-
-	(void)state;
-	for (size_t i = 0; i < 6; i++) { /* kernels: not glibc */
-		begin(psim_all_os[i]);
-		if (sim.os->needs_gmon_note)
-			continue; /* one buffer for good */
-		memset(other, 0, sizeof(other));
-		profil_on(64, 65536);
-		psim_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
-		psim_stat_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
-		psim_profil(&sim, other, sizeof(other), OFFSET - 2, 65536);
-		psim_return_to_user(&sim, 0, OFFSET + 2);
-		assert_int_equal(the_bin(), -1);
-		assert_int_equal(other[2], 1);
-	}
-}
-
-static void a_copyout_begun_lands_after_a_replace(void **state)
-{
-	static uint16_t other[32];
-
-	(void)state;
-	begin(&psim_netbsd);
-	profil_on(64, 65536);
-	psim_update_begin(&sim, 0, OFFSET + 2, 1);
-	psim_profil(&sim, other, sizeof(other), OFFSET, 65536);
-	assert_int_equal(bins[1], 0);
-	psim_update_finish(&sim, 0);
-	assert_int_equal(bins[1], 1);
-}
-
-/* ---- kernel mode ---- */
-
-static void kernel_time_is_charged_as_each_system_does(void **state)
-{
-	static const long expected[] = { 64, 2, 2, 2, 10000, 2, 1 };
-
-	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
-		sim.prof_hz = sim.os->kernel_tick == PSIM_STAT_LUMP ? 6400 :
-		                                                      100;
-		profil_on(64, 65536);
-		sim.process_cpu_ns = sim.timer_at_ns;
-		psim_tick(&sim, 0, PSIM_KERNEL, OFFSET + 2, 2);
-		psim_stat_tick(&sim, 0, PSIM_KERNEL, OFFSET + 2, 1);
-		assert_int_equal(the_bin(), -1);
-		psim_return_to_user(&sim, 0, OFFSET + 2);
-		assert_int_equal(bins[1], expected[i]);
-	}
-}
-
-static void illumos_bills_all_that_is_owed_at_one_pc(void **state)
-{
-	uint64_t samples[8] = { 0 };
-
-	(void)state;
-	begin(&psim_solaris);
-	assert_int_equal(psim_pcsample(&sim, samples, 8), 0);
-	psim_tick(&sim, 0, PSIM_KERNEL, 0x111, 3);
-	psim_return_to_user(&sim, 0, 0x222);
-	assert_int_equal(samples[0], 0x222);
-	assert_int_equal(samples[2], 0x222);
-	assert_int_equal(samples[3], 0);
-	assert_int_equal(psim_pcsample(&sim, samples, 0), 3);
-}
-
-/* ---- limits ---- */
-
-static void bins_wrap_or_stop(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
-		profil_on(64, 65536);
-		bins[1] = sim.os->stops_at_32767 ? 32766 : 65535;
-		hit(0, OFFSET + 2);
-		assert_int_equal(bins[1],
-		                 sim.os->stops_at_32767 ? 32767 : 0);
-		hit(0, OFFSET + 2);
-		assert_int_equal(bins[1],
-		                 sim.os->stops_at_32767 ? 32767 : 1);
-		hit(0, OFFSET + 4); /* the whole process has stopped */
-		assert_int_equal(bins[2], !sim.os->stops_at_32767);
-	}
-}
-
-static void illumos_wraps_a_bin_preset_to_65535(void **state)
-{
-	(void)state;
-	begin(&psim_solaris);
-	profil_on(64, 65536);
-	bins[1] = 65535;
-	hit(0, OFFSET + 2);
-	assert_int_equal(bins[1], 0);
-	assert_true(sim.is_on);
-}
-
-static void a_full_array_stops_on_the_next_tick(void **state)
-{
-	uint64_t samples[2] = { 0 };
-
-	(void)state;
-	begin(&psim_solaris);
-	psim_pcsample(&sim, samples, 2);
-	hit(0, 0x10);
-	hit(0, 0x20);
-	assert_true(sim.is_on);
-	hit(0, 0x30);
-	assert_false(sim.is_on);
-	assert_int_equal(psim_pcsample(&sim, samples, 2), 2);
-	assert_true(sim.is_on);
-}
-
-/* ---- faults ---- */
-
-static void a_bad_buffer_stops_silently(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
-		psim_protect(&sim, bins, 64);
-		assert_int_equal(profil_on(64, 65536), 0);
-		assert_true(sim.is_on);
-		hit(0, OFFSET + 2);
-		assert_false(sim.is_on);
-		assert_int_equal(the_bin(), -1);
-		assert_int_equal(sim.is_dead, sim.os->fault_kills);
-	}
-}
-
-/* ---- fork, exec, pcsample's count ---- */
-
-static void a_child_goes_on_in_its_own_copy(void **state)
-{
-	struct psim child, parent;
-
-	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
-		profil_on(64, 65536);
-		hit(0, OFFSET + 2);
-		psim_fork(&sim, &child);
-		parent = sim;
-		sim = child;
-		if (sim.os->child_inherits)
-			hit(0, OFFSET + 2);
-		else
-			assert_int_equal(sim.timer_every_ns, 0);
-		child = sim;
-		sim = parent;
-		assert_int_equal(bins[1], 1);
-		assert_int_equal(psim_child_bin(&child, &bins[1]),
-		                 child.os->child_inherits ? 2 : 1);
-		psim_free(&child);
-	}
-}
-
-static void pcsample_counts_of_earlier_calls(void **state)
-{
-	uint64_t samples[8];
-	struct psim child;
-
-	(void)state;
-	begin(&psim_solaris);
-	psim_pcsample(&sim, samples, 8);
-	hit(0, 0x10);
-	hit(0, 0x10);
-	psim_fork(&sim, &child);
-	/* a child's first call tells the parent's count */
-	assert_int_equal(psim_pcsample(&child, samples, 8), 2);
-	psim_free(&child);
-	profil_on(64, 65536);
-	assert_int_equal(psim_pcsample(&sim, samples, 8), 0);
-	hit(0, 0x10);
-	assert_int_equal(psim_pcsample(&sim, samples, -1), -1);
-	assert_int_equal(errno, EINVAL);
-	hit(0, 0x10); /* a refused call changes nothing */
-	psim_exec(&sim);
-	assert_int_equal(psim_pcsample(&sim, samples, 8), 0);
-}
-
-static void pcsample_of_32_bits_is_limited(void **state)
-{
-	uint32_t samples[4] = { 0 };
-
-	(void)state;
-	begin(&psim_solaris);
-	sim.pointer_bits = 32;
-	assert_int_equal(psim_pcsample(&sim, samples, (long)INT32_MAX + 1), -1);
-	assert_int_equal(errno, EINVAL);
-	assert_int_equal(psim_pcsample(&sim, samples, 4), 0);
-	hit(0, 0x1234);
-	hit(0, 0x5678);
-	assert_int_equal(samples[1], 0x5678);
-}
-
-static void exec_ends_it_but_for_glibcs_timer(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		begin(psim_all_os[i]);
-		profil_on(64, 65536);
-		psim_exec(&sim);
-		hit(0, OFFSET + 2);
-		assert_int_equal(the_bin(), -1);
-		assert_int_equal(sim.is_dead, sim.os == &psim_glibc);
-	}
-}
-
-static void glibc_stop_kills_when_a_signal_is_pending(void **state)
-{
-	(void)state;
-	begin(&psim_glibc);
-	profil_on(64, 65536);
-	sim.process_cpu_ns = sim.timer_at_ns;
-	psim_stat_tick(&sim, 0, PSIM_USER, OFFSET, 1);
-	psim_profil(&sim, NULL, 0, 0, 0);
-	assert_true(sim.is_dead);
-
-	begin(&psim_glibc);
-	psim_set_action(&sim, PSIM_IGNORED);
-	profil_on(64, 65536);
-	sim.process_cpu_ns = sim.timer_at_ns;
-	psim_stat_tick(&sim, 0, PSIM_USER, OFFSET, 1);
-	psim_profil(&sim, NULL, 0, 0, 0);
-	assert_false(sim.is_dead);
-}
-
-/* ---- programs ---- */
-
-static void a_program_gets_its_ticks(void **state)
-{
-	/* DragonFly: microseconds beside user ticks */
-	static const uint64_t low[] = { 890, 999, 999, 999, 500, 999, 99 };
-	struct prun run;
-
-	(void)state;
-	for (size_t i = 0; i < 7; i++) {
-		struct prun_work works[] = {
-			{ 0, OFFSET, OFFSET + 64, 600000000, 200000000 },
-			{ 1, OFFSET + 64, OFFSET + 128, 400000000, 0 },
-		};
-		uint64_t sum = 0;
-
-		begin(psim_all_os[i]);
-		sim.stat_hz = sim.os->pending == PSIM_SIGNAL ? 250 : 1000;
-		sim.prof_hz = sim.os->pending == PSIM_SIGNAL ? 100 : 1000;
-		prun_init(&run, &sim, 1);
-		profil_on(BINS * 2, 65536);
-		prun_works(&run, works, 2);
-		for (size_t b = 0; b < 64; b++)
-			sum += bins[b];
-		assert_int_equal(sim.process_cpu_ns, 1000000000);
-		assert_true(sum >= low[i]);
-		if (sim.os->kernel_tick != PSIM_MICROSECONDS)
-			assert_true(sum <= 1001);
-	}
-	psim_free(&sim);
 }
 
 int main(void)
@@ -589,26 +191,6 @@ int main(void)
 		cmocka_unit_test(glibc_with_scale_0_counts_all_in_bin_0),
 		cmocka_unit_test(calls_check_only_what_the_kernels_check),
 		cmocka_unit_test(openbsd78_refuses_ordinary_programs),
-		cmocka_unit_test(nothing_is_written_before_the_return_to_user),
-		cmocka_unit_test(freebsd_loses_a_pending_tick_to_the_next),
-		cmocka_unit_test(netbsd_mixes_the_threads_of_a_process),
-		cmocka_unit_test(openbsd_adds_up_at_the_last_address),
-		cmocka_unit_test(dragonfly_overwrites_across_threads),
-		cmocka_unit_test(glibc_has_one_pending_signal),
-		cmocka_unit_test(parameters_of_the_return_decide),
-		cmocka_unit_test(a_copyout_begun_lands_after_a_replace),
-		cmocka_unit_test(kernel_time_is_charged_as_each_system_does),
-		cmocka_unit_test(illumos_bills_all_that_is_owed_at_one_pc),
-		cmocka_unit_test(bins_wrap_or_stop),
-		cmocka_unit_test(illumos_wraps_a_bin_preset_to_65535),
-		cmocka_unit_test(a_full_array_stops_on_the_next_tick),
-		cmocka_unit_test(a_bad_buffer_stops_silently),
-		cmocka_unit_test(a_child_goes_on_in_its_own_copy),
-		cmocka_unit_test(pcsample_counts_of_earlier_calls),
-		cmocka_unit_test(pcsample_of_32_bits_is_limited),
-		cmocka_unit_test(exec_ends_it_but_for_glibcs_timer),
-		cmocka_unit_test(glibc_stop_kills_when_a_signal_is_pending),
-		cmocka_unit_test(a_program_gets_its_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

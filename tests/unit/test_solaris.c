@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -114,7 +115,7 @@ static void one_region_is_by_profil_and_more_by_pcsample(void **state)
 	add_region(PSEAM_FUNCTION, bins);
 	add_region(PSEAM_LIBRARY, other_bins);
 	open_it();
-	portprof_session_start(session);
+	assert_int_equal(portprof_session_start(session), 0);
 	run(PSEAM_FUNCTION, 500 * MS, 0);
 	run(PSEAM_LIBRARY, 500 * MS, 0);
 	portprof_session_stop(session);
@@ -135,10 +136,11 @@ static void guard_scales_0_1_and_2_are_never_asked_for(void **state)
 		portprof_config_add_histogram(config, 0, &region, 1,
 		                              PORTPROF_BINS_WEIGHT);
 		open_it();
-		portprof_session_start(session);
+		assert_int_equal(portprof_session_start(session), 0);
 		assert_true(seam.sim.is_on);
 		assert_true(seam.sim.smallest_scale >= 4);
 		assert_false(seam.sim.saw_odd_size);
+		assert_false(seam.sim.saw_uneven_scale);
 		finish();
 	}
 }
@@ -151,7 +153,7 @@ static void guard_harvest_comes_before_the_stop_at_32767(void **state)
 	open_it();
 	seam.run.every = run_helper;
 	seam.run.every_ns = 250 * MS;
-	portprof_session_start(session);
+	assert_int_equal(portprof_session_start(session), 0);
 	run(PSEAM_FUNCTION, 80000 * MS, 0);
 	portprof_session_stop(session);
 	assert_true(bins[0] > 79900 * MS);
@@ -168,7 +170,7 @@ static void a_stop_that_happened_is_told_and_undone(void **state)
 	begin(1000);
 	add_region(PSEAM_FUNCTION, bins);
 	open_it();
-	portprof_session_start(session);
+	assert_int_equal(portprof_session_start(session), 0);
 	run(PSEAM_FUNCTION, 40000 * MS, 0); /* and nobody drains */
 	assert_false(seam.sim.is_on);
 	portprof_session_flush(session);
@@ -191,7 +193,7 @@ static void guard_an_array_is_replaced_before_it_is_full(void **state)
 	open_it();
 	seam.run.every = run_helper;
 	seam.run.every_ns = 250 * MS;
-	portprof_session_start(session);
+	assert_int_equal(portprof_session_start(session), 0);
 	run(PSEAM_FUNCTION, 60000 * MS, 0);
 	portprof_session_stop(session);
 	assert_in_range(stats_of().kept_samples, 59990, 60010);
@@ -206,7 +208,7 @@ static void a_full_array_is_told(void **state)
 	(void)state;
 	begin(1000);
 	open_it();
-	portprof_session_start(session);
+	assert_int_equal(portprof_session_start(session), 0);
 	run(PSEAM_FUNCTION, 60000 * MS, 0); /* and nobody drains */
 	portprof_session_stop(session);
 	stats = stats_of();
@@ -225,7 +227,7 @@ static void samples_come_in_order_with_their_pcs(void **state)
 		seam.sim.pointer_bits = bits;
 		portprof_config_add_array(config, pcs, 4096);
 		open_it();
-		portprof_session_start(session);
+		assert_int_equal(portprof_session_start(session), 0);
 		run(PSEAM_FUNCTION, 100 * MS, 0);
 		run(PSEAM_FUNCTION + 0x1000, 100 * MS, 60 * MS);
 		portprof_session_stop(session);
@@ -249,7 +251,7 @@ static void guard_counts_of_other_calls_are_not_read(void **state)
 	/* somebody sampled before: the first call returns 30 */
 	psim_pcsample(&seam.sim, theirs, 64);
 	run(PSEAM_FUNCTION, 300 * MS, 0);
-	portprof_session_start(session);
+	assert_int_equal(portprof_session_start(session), 0);
 	portprof_session_flush(session);
 	assert_int_equal(stats_of().kept_samples, 0);
 	run(PSEAM_FUNCTION, 100 * MS, 0);
@@ -261,41 +263,60 @@ static void guard_counts_of_other_calls_are_not_read(void **state)
 /* A child's first call returns what the parent's array held. */
 static int child_samples(void)
 {
+	portprof_session *parents = session;
 	uint64_t kept;
 
-	portprof_session_close(session);
-	if (pseam_held(&seam) != 0)
-		return 1;
 	config = portprof_config_new();
 	portprof_config_set_backend(config, "solaris");
 	if (portprof_session_open(config, &session) ||
 	    portprof_session_start(session) ||
 	    portprof_session_flush(session))
-		return 2;
+		return 1;
 	kept = stats_of().kept_samples;
+	/* and closing the parent's leaves the child's own alone */
+	portprof_session_close(parents);
+	if (!seam.sim.is_on)
+		return 2;
 	portprof_session_close(session);
-	return kept ? 3 : 0;
+	return kept ? 3 : pseam_held(&seam) != 0;
 }
 
-static void guard_a_child_does_not_read_its_parents_count(void **state)
+static int child_ends(void)
+{
+	portprof_session_close(session);
+	return pseam_held(&seam) != 0;
+}
+
+static void check_in_child(int (*child)(void))
 {
 	int status = -1;
 	pid_t pid;
 
-	(void)state;
 	begin(100);
 	open_it();
-	portprof_session_start(session);
+	assert_int_equal(portprof_session_start(session), 0);
 	run(PSEAM_FUNCTION, 300 * MS, 0);
 	pid = fork();
 	if (pid == 0)
-		_exit(child_samples());
+		_exit(child());
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	run(PSEAM_FUNCTION, 300 * MS, 0);
 	portprof_session_stop(session);
 	assert_int_equal(stats_of().kept_samples, 60);
 	finish();
+}
+
+static void guard_a_child_does_not_read_its_parents_count(void **state)
+{
+	(void)state;
+	check_in_child(child_samples);
+}
+
+static void guard_a_childs_close_ends_what_it_inherited(void **state)
+{
+	(void)state;
+	check_in_child(child_ends);
 }
 
 static void room_fits_a_32_bit_process(void **state)
@@ -312,6 +333,24 @@ static void room_fits_a_32_bit_process(void **state)
 	finish();
 }
 
+/* No array of that size is made here: it is refused, and says what it was. */
+static void room_never_exceeds_what_32_bits_may_ask_for(void **state)
+{
+	(void)state;
+	begin(1000);
+	seam.sim.pointer_bits = 32;
+	seam.cpu_count = 1u << 30;
+	seam.fails = PSEAM_MAP;
+	seam.fails_in = 1;
+	seam.fails_with = ENOMEM;
+	assert_int_equal(portprof_session_open(config, &session),
+	                 PORTPROF_E_NOMEM);
+	assert_non_null(strstr(portprof_last_diag()->words, "2147483647"));
+	portprof_config_free(config);
+	assert_int_equal(pseam_held(&seam), 0);
+	psim_free(&seam.sim);
+}
+
 static void an_unknown_rate_shares_the_cpu_time(void **state)
 {
 	portprof_stats stats;
@@ -321,7 +360,7 @@ static void an_unknown_rate_shares_the_cpu_time(void **state)
 	seam.rate_hz = 0;
 	add_region(PSEAM_FUNCTION, bins);
 	open_it();
-	portprof_session_start(session);
+	assert_int_equal(portprof_session_start(session), 0);
 	run(PSEAM_FUNCTION, 1000 * MS, 0);
 	portprof_session_stop(session);
 	stats = stats_of();
@@ -330,7 +369,8 @@ static void an_unknown_rate_shares_the_cpu_time(void **state)
 	finish();
 }
 
-int main(void)
+/* usage: PROGRAM [CASE]    cases that this pattern matches alone */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_region_is_by_profil_and_more_by_pcsample),
@@ -342,9 +382,13 @@ int main(void)
 		cmocka_unit_test(samples_come_in_order_with_their_pcs),
 		cmocka_unit_test(guard_counts_of_other_calls_are_not_read),
 		cmocka_unit_test(guard_a_child_does_not_read_its_parents_count),
+		cmocka_unit_test(guard_a_childs_close_ends_what_it_inherited),
 		cmocka_unit_test(room_fits_a_32_bit_process),
+		cmocka_unit_test(room_never_exceeds_what_32_bits_may_ask_for),
 		cmocka_unit_test(an_unknown_rate_shares_the_cpu_time),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

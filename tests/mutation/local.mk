@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# tests/mutation/: the cases fail when the guards are away.
+
+if TESTS_ENABLED
+SCRIPT_TESTS += tests/mutation/check-mutation.sh
+endif
+EXTRA_DIST += tests/mutation/guards.txt tests/mutation/check-mutation.sh
+
+AM_TESTS_ENVIRONMENT += \
+	MUTATION_COMPILE='$(CC) $(DEFS) $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)'; \
+	MUTATION_LIBS='$(CMOCKA_LIBS) $(PP_LIB_LIBS) $(LIBS)'; \
+	export MUTATION_COMPILE MUTATION_LIBS;
+
+# The table alone.
+check-mutation: $(PROFIL_TESTS)
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) \
+		$(srcdir)/tests/mutation/check-mutation.sh
+.PHONY: check-mutation
