@@ -304,8 +304,10 @@ const struct ppi_backend_ops *ppi_backend_at(size_t index);
 const struct ppi_backend_ops *ppi_backend_find(const char *name);
 
 /* The seam a backend is to use: its real_kernel, or what a test put there
- * with ppi_backend_set_kernel (NULL takes it back). */
+ * with ppi_backend_set_kernel (NULL takes it back; ppi_no_kernel: as on a
+ * system that has none). */
 const void *ppi_backend_kernel(const struct ppi_backend_ops *ops);
 void ppi_backend_set_kernel(const char *name, const void *kernel);
+extern const char ppi_no_kernel[];
 
 #endif

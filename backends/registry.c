@@ -41,6 +41,7 @@ enum { BACKEND_COUNT = sizeof(backends) / sizeof(backends[0]) };
 
 /* Set by tests only, before any session is open. */
 static const void *test_kernels[BACKEND_COUNT];
+const char ppi_no_kernel[] = "none";
 
 const struct ppi_backend_ops *ppi_backend_at(size_t index)
 {
@@ -66,7 +67,8 @@ const void *ppi_backend_kernel(const struct ppi_backend_ops *ops)
 	size_t i = index_of(ops->name);
 
 	if (i < BACKEND_COUNT && test_kernels[i])
-		return test_kernels[i];
+		return test_kernels[i] == ppi_no_kernel ? NULL :
+		                                          test_kernels[i];
 	return ops->real_kernel;
 }
 

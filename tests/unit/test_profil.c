@@ -191,6 +191,45 @@ static void auto_takes_a_kernels_profil_and_no_librarys(void **state)
 	ppi_passed_over_free(&list);
 }
 
+static const char *reason_for(portprof_session *session, const char *wanted)
+{
+	const char *name, *reason;
+
+	for (size_t i = 0; portprof_session_passed_over(session, i, &name,
+	                                                &reason) == 0; i++)
+		if (strcmp(name, wanted) == 0)
+			return reason;
+	return NULL;
+}
+
+static void set_absent(const void *kernel)
+{
+	ppi_backend_set_kernel("perf", kernel);
+	ppi_backend_set_kernel("timer", kernel);
+	ppi_backend_set_kernel("solaris", kernel);
+}
+
+/* As a user meets it, on a system that has but these two. */
+static void openbsd78_goes_on_to_the_timer(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session = NULL;
+
+	(void)state;
+	kit_begin(&kit_openbsd78);
+	set_absent(ppi_no_kernel);
+	if (ppi_backend_find("itimer")) {
+		assert_int_equal(portprof_session_open(config, &session), 0);
+		assert_string_equal(portprof_session_backend(session),
+		                    "itimer");
+		assert_non_null(strstr(reason_for(session, "profil"), "-pg"));
+		assert_int_equal(portprof_session_close(session), 0);
+	}
+	portprof_config_free(config);
+	set_absent(NULL);
+	psim_free(&seam.sim);
+}
+
 /* ---- signals ---- */
 
 static void glibc_is_stopped_without_a_death(void **state)
@@ -237,6 +276,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_kernel_without_ticks_is_refused),
 		cmocka_unit_test(openbsd78_is_recognised),
 		cmocka_unit_test(auto_takes_a_kernels_profil_and_no_librarys),
+		cmocka_unit_test(openbsd78_goes_on_to_the_timer),
 		cmocka_unit_test(glibc_is_stopped_without_a_death),
 		cmocka_unit_test(an_application_that_takes_sigprof_later_keeps_it),
 	};
