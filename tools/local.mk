@@ -73,10 +73,13 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols_demangle.c \
 	tools/symbols_demangle.h \
 	tools/symbols_file.h \
+	tools/symbols_in_kernel.c \
 	tools/symbols_kernel.c \
 	tools/symbols_kernel.h \
+	tools/symbols_state.h \
 	tools/symbols_table.c \
 	tools/symbols_table.h \
+	tools/symbols_words.c \
 	tools/tools.h \
 	tools/watch.c \
 	tools/watch.h \
