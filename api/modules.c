@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* realpath(3) fills as much as PATH_MAX, which is this or less. */
 enum { PATH_ROOM = 4096 };
 
 struct ppi_module_seen {
@@ -96,14 +97,22 @@ static void add(struct ppi_modules *modules,
 		modules->count++;
 }
 
-/* The loader calls the program itself "" and the vdso by a name or "". */
+/*
+ * The loader calls the program itself "", the vdso by a name or "", and what
+ * dlopen was given a relative path for by that; the folder it is relative to
+ * may be another one later.
+ */
 static const char *path_of(const struct dl_phdr_info *info, bool is_first,
                            char *buffer)
 {
-	if (strstr(info->dlpi_name, "vdso"))
+	const char *name = info->dlpi_name;
+
+	if (strstr(name, "vdso"))
 		return "[vdso]";
-	if (info->dlpi_name[0])
-		return info->dlpi_name;
+	if (name[0] != '/' && strchr(name, '/') && realpath(name, buffer))
+		return buffer;
+	if (name[0])
+		return name;
 	if (is_first && ppi_program_path(buffer, PATH_ROOM))
 		return buffer;
 	return is_first ? "//program" : "[vdso]";
@@ -135,10 +144,11 @@ static int visit(struct dl_phdr_info *info, size_t size, void *context)
 	struct walk *walk = context;
 	struct ppi_module_seen module = { 0 };
 	char buffer[PATH_ROOM];
-	const char *path = path_of(info, walk->is_first, buffer);
+	const char *path;
 
 	if (walk->is_first && is_list_unchanged(walk->modules, info, size))
 		return 1;
+	path = path_of(info, walk->is_first, buffer);
 	walk->is_first = false;
 	module.build_id_bytes = find_build_id(info, module.build_id);
 	for (int i = 0; i < info->dlpi_phnum; i++) {

@@ -25,6 +25,9 @@ static portprof_status drain(struct portprof_session *session,
 	struct ppi_backend_session *bs = &session->opened.bs;
 	portprof_status status;
 
+	/* libraries first: one may lie now where another one was */
+	if (session->pump.modules)
+		ppi_modules_scan(session->pump.modules);
 	session->is_delivering = true;
 	status = ppi_pump_drain(&session->pump, bs);
 	session->is_delivering = false;
@@ -42,8 +45,6 @@ static portprof_status drain_and_flush(struct portprof_session *session,
 	portprof_status drained, flushed;
 	struct ppi_diag flush_why = { 0 };
 
-	if (session->pump.modules)
-		ppi_modules_scan(session->pump.modules);
 	drained = drain(session, why);
 	flushed = ppi_session_flush_sinks(session, &flush_why);
 	session->flush_due_ns = ppi_session_clock_ns(CLOCK_MONOTONIC) +
