@@ -126,6 +126,7 @@ endif
 # Not hidden: its map says what is seen.
 libportprof_preload_la_SOURCES = \
 	compat/exec/exec_wrap.c \
+	tools/preload/dlclose.c \
 	tools/preload/exit.c \
 	tools/preload/preload.c \
 	tools/preload/preload.h \

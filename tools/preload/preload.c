@@ -127,6 +127,13 @@ bool ppi_preload_is_active(void)
 	return self.session && self.owner == getpid();
 }
 
+void ppi_preload_flush(void)
+{
+	/* what fails is remembered, and said at the end */
+	if (ppi_preload_is_active())
+		portprof_session_flush(self.session);
+}
+
 void ppi_preload_finish(void)
 {
 	portprof_session *session = self.session;
