@@ -74,8 +74,11 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols_demangle.h \
 	tools/symbols_file.h \
 	tools/symbols_in_kernel.c \
+	tools/symbols_jit.c \
+	tools/symbols_jit.h \
 	tools/symbols_kernel.c \
 	tools/symbols_kernel.h \
+	tools/symbols_made.c \
 	tools/symbols_state.h \
 	tools/symbols_table.c \
 	tools/symbols_table.h \

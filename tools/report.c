@@ -315,7 +315,7 @@ static bool print_report(const portprof_profile *profile,
 		                 options->keys & PPI_BY_LINE,
 		                 options->has_inlines);
 		ppi_symbols_look_in(printing.report.symbols,
-		                    options->debug_folder);
+		                    options->full_debug_folder);
 		ppi_ticker_begin("naming code", "addresses");
 		names = ppi_name_locations(profile, printing.report.symbols);
 		ppi_ticker_end();
@@ -346,6 +346,6 @@ int ppi_report_main(int argc, char **argv)
 		                 : PPI_EXIT_FAILED;
 		portprof_profile_free(profile);
 	}
-	free(options.inputs);
+	ppi_report_free_options(&options);
 	return status;
 }

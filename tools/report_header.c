@@ -7,6 +7,7 @@
 #include "tools/report_words.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,14 +25,29 @@ static void print_alarm(const char *label, const char *words, FILE *out)
 	        ppi_color(out, PPI_PLAIN));
 }
 
+/* A line of texts that stand in the file. */
+static void print_line(FILE *out, const char *label, ...)
+{
+	const char *text;
+	va_list list;
+
+	fprintf(out, LABEL, label);
+	va_start(list, label);
+	while ((text = va_arg(list, const char *)) != NULL)
+		ppi_put_text(text, out);
+	va_end(list);
+	fputc('\n', out);
+}
+
 static void print_title(const struct ppi_report *report,
                         const portprof_profile_origin *origin, FILE *out)
 {
 	const char *damage = portprof_profile_damage(report->profile);
 
-	fprintf(out, "%s%s%s%s%s\n", ppi_color(out, PPI_BOLD), report->path,
-	        origin->command[0] ? ": " : "", origin->command,
-	        ppi_color(out, PPI_PLAIN));
+	fprintf(out, "%s%s%s", ppi_color(out, PPI_BOLD), report->path,
+	        origin->command[0] ? ": " : "");
+	ppi_put_text(origin->command, out);
+	fprintf(out, "%s\n", ppi_color(out, PPI_PLAIN));
 	if (damage)
 		print_alarm("DAMAGED", damage, out);
 	else if (origin->backend[0] && !origin->is_complete)
@@ -43,29 +59,31 @@ static void print_title(const struct ppi_report *report,
 
 static void print_verdict(const portprof_profile_origin *origin, FILE *out)
 {
-	fprintf(out, LABEL "%s\n", "backend",
-	        origin->backend[0] ? origin->backend
-	                           : "not said by the writer of this file");
+	print_line(out, "backend",
+	           origin->backend[0] ? origin->backend
+	                              : "not said by the writer of this file",
+	           NULL);
 	for (size_t i = 0; i < origin->passed_over_count; i++)
-		fprintf(out, LABEL "%s: %s\n", "passed over",
-		        origin->passed_over_names[i],
-		        origin->passed_over_reasons[i]);
+		print_line(out, "passed over", origin->passed_over_names[i],
+		           ": ", origin->passed_over_reasons[i], NULL);
 }
 
 static void print_event(const portprof_profile_event *event, FILE *out)
 {
-	fprintf(out, LABEL "%s", "event", event->name);
-	if (event->asked[0] && strcmp(event->asked, event->name) != 0)
-		fprintf(out, " (asked as %s)", event->asked);
-	if (event->description[0])
-		fprintf(out, ": %s", event->description);
-	fputc('\n', out);
+	bool is_other =
+		event->asked[0] && strcmp(event->asked, event->name) != 0;
+
+	print_line(out, "event", event->name, is_other ? " (asked as " : "",
+	           is_other ? event->asked : "", is_other ? ")" : "",
+	           event->description[0] ? ": " : "", event->description, NULL);
 }
 
 /* "250", but "249.7". */
 static const char *say_hz(double hz, char *out, size_t bytes)
 {
-	double tenth = hz * 10 - (double)(uint64_t)hz * 10;
+	/* a file may claim any number, and few of them are one */
+	bool is_small = hz > 0 && hz < 1e15;
+	double tenth = is_small ? hz * 10 - (double)(uint64_t)hz * 10 : 0;
 
 	snprintf(out, bytes, tenth < 0.5 || tenth >= 9.5 ? "%.0f" : "%.1f", hz);
 	return out;
@@ -163,9 +181,9 @@ void ppi_report_print_header(const struct ppi_report *report, FILE *out)
 	fprintf(out, LABEL "%s%s\n", "symbols", ppi_symbols_tier(),
 	        ppi_symbols_tier_more(report->symbols));
 	for (size_t i = 0; i < origin->note_count; i++)
-		fprintf(out, LABEL "%s\n", "note", origin->notes[i]);
+		print_line(out, "note", origin->notes[i], NULL);
 	for (size_t i = 0;
 	     (note = ppi_symbols_note(report->symbols, i)) != NULL; i++)
-		fprintf(out, LABEL "%s\n", "note", note);
+		print_line(out, "note", note, NULL);
 	fputc('\n', out);
 }

@@ -4,6 +4,7 @@
 
 #include "tools/report_rows.h"
 
+#include "tools/report_pairs.h"
 #include "tools/report_ticker.h"
 
 #include <stdlib.h>
@@ -70,30 +71,119 @@ static void place_of(const portprof_profile *profile,
 	place->build_id = mapping->build_id;
 }
 
+/* For each location that lies in no file, the processes that ran it. */
+struct makers {
+	bool *is_made;   /* by location */
+	uint32_t *first; /* by location; one more behind */
+	uint32_t *pids;
+};
+
+static void free_makers(struct makers *makers)
+{
+	free(makers->is_made);
+	free(makers->first);
+	free(makers->pids);
+}
+
+/* The pairs of location and process in the samples. */
+static bool find_pairs(const portprof_profile *profile, const bool *is_made,
+                       struct ppi_pairs *pairs)
+{
+	const portprof_profile_sample *sample;
+
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
+		for (size_t j = 0; sample->pid && j < sample->depth; j++)
+			if (is_made[sample->locations[j]] &&
+			    ppi_pairs_enter(pairs, sample->locations[j],
+			                    sample->pid) == PPI_NO_PAIR)
+				return false;
+	return true;
+}
+
+/* Put the pairs in the order of their locations. */
+static bool sort_pairs(const struct ppi_pairs *pairs, size_t count,
+                       struct makers *makers)
+{
+	makers->first = calloc(count + 2, sizeof(*makers->first));
+	makers->pids = calloc(pairs->count + 1u, sizeof(*makers->pids));
+	if (!makers->first || !makers->pids)
+		return false;
+	for (uint32_t i = 0; i < pairs->count; i++)
+		makers->first[(pairs->pairs[i] >> 32) + 2]++;
+	for (size_t i = 2; i < count + 2; i++)
+		makers->first[i] += makers->first[i - 1];
+	/* [i + 1] goes from where location i begins to where it ends */
+	for (uint32_t i = 0; i < pairs->count; i++) {
+		uint32_t at = makers->first[(pairs->pairs[i] >> 32) + 1]++;
+
+		makers->pids[at] = (uint32_t)pairs->pairs[i];
+	}
+	return true;
+}
+
+static bool find_makers(const portprof_profile *profile, struct makers *makers)
+{
+	size_t count = portprof_profile_location_count(profile), made = 0;
+	struct ppi_pairs pairs = { 0 };
+	bool is_good;
+
+	makers->is_made = calloc(count + 1, sizeof(*makers->is_made));
+	if (!makers->is_made)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct ppi_symbols_place place;
+
+		place_of(profile, portprof_profile_location_get(profile, i),
+		         &place);
+		makers->is_made[i] = ppi_symbols_is_made(&place);
+		made += makers->is_made[i];
+	}
+	is_good = (made == 0 || find_pairs(profile, makers->is_made, &pairs)) &&
+	          sort_pairs(&pairs, count, makers);
+	ppi_pairs_free(&pairs);
+	return is_good;
+}
+
+static void name_location(const portprof_profile *profile, size_t index,
+                          const struct makers *makers,
+                          struct ppi_symbols *symbols,
+                          struct ppi_symbols_name *name)
+{
+	const portprof_profile_location *location =
+		portprof_profile_location_get(profile, index);
+	const struct ppi_symbols_given given = { location->function,
+		                                 location->source_file,
+		                                 location->line };
+	struct ppi_symbols_place place;
+
+	place_of(profile, location, &place);
+	if (given.function[0]) {
+		ppi_symbols_take(symbols, &place, &given, 1, name);
+		return;
+	}
+	place.pids = makers->pids + makers->first[index];
+	place.pid_count = makers->first[index + 1] - makers->first[index];
+	ppi_symbols_find(symbols, &place, name);
+}
+
 struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
                                             struct ppi_symbols *symbols)
 {
 	size_t count = portprof_profile_location_count(profile);
 	struct ppi_symbols_name *names = calloc(count + 1, sizeof(*names));
+	struct makers makers = { 0 };
 
+	if (!names || !find_makers(profile, &makers)) {
+		free(names);
+		free_makers(&makers);
+		return NULL;
+	}
 	atomic_store(&ppi_ticker_all, count);
-	for (size_t i = 0; names && i < count; i++) {
-		const portprof_profile_location *location =
-			portprof_profile_location_get(profile, i);
-		struct ppi_symbols_place place;
-
-		place_of(profile, location, &place);
-		if (location->function[0]) {
-			const struct ppi_symbols_given given = {
-				location->function, location->source_file,
-				location->line
-			};
-
-			ppi_symbols_take(symbols, &place, &given, 1, &names[i]);
-		} else {
-			ppi_symbols_find(symbols, &place, &names[i]);
-		}
+	for (size_t i = 0; i < count; i++) {
+		name_location(profile, i, &makers, symbols, &names[i]);
 		atomic_store(&ppi_ticker_done, i + 1);
 	}
+	free_makers(&makers);
 	return names;
 }

@@ -7,6 +7,7 @@
 #include "tools/color.h"
 #include "tools/tools.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,17 @@ static int read_option(struct ppi_report_options *options, int option,
 	}
 }
 
+/* libdw passes by what does not begin with a slash. */
+static bool find_folder(struct ppi_report_options *options)
+{
+	options->full_debug_folder = realpath(options->debug_folder, NULL);
+	if (options->full_debug_folder)
+		return true;
+	ppi_say("--debug-dir: '%s' cannot be opened: %s", options->debug_folder,
+	        strerror(errno));
+	return false;
+}
+
 /* What does not go together, and what is not said. */
 static int complete(struct ppi_report_options *options, int argc, char **argv)
 {
@@ -192,6 +204,8 @@ static int complete(struct ppi_report_options *options, int argc, char **argv)
 		return ppi_say_usage(PPI_EXIT_USAGE, "report",
 		                     "--sort cannot go with --callers and "
 		                     "--callees: their rows are functions");
+	if (options->debug_folder && !find_folder(options))
+		return PPI_EXIT_FAILED;
 	if (options->rows == SIZE_MAX)
 		options->rows =
 			options->form == PPI_FORM_TEXT ? DEFAULT_ROWS : 0;
@@ -228,4 +242,10 @@ int ppi_report_read_options(int argc, char **argv,
 			return status;
 	}
 	return complete(options, argc, argv);
+}
+
+void ppi_report_free_options(struct ppi_report_options *options)
+{
+	free(options->inputs);
+	free(options->full_debug_folder);
 }

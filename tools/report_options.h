@@ -21,12 +21,16 @@ struct ppi_report_options {
 	struct ppi_filter filter;
 	const char *callers, *callees; /* functions; NULL */
 	const char *debug_folder;      /* NULL */
+	char *full_debug_folder;       /* from the root; to be freed */
 	enum ppi_report_form form;
 	const char *separator; /* of CSV */
 };
 
-/* -1: go on; else the exit status. `inputs` is to be freed either way. */
+/* -1: go on; else the exit status. */
 int ppi_report_read_options(int argc, char **argv,
                             struct ppi_report_options *options);
+
+/* Either way. */
+void ppi_report_free_options(struct ppi_report_options *options);
 
 #endif

@@ -40,6 +40,9 @@ static const char *thread_word(const struct columns *columns,
 		snprintf(out, bytes, "%s/%" PRIu32, name, row->pid);
 	else
 		snprintf(out, bytes, "%s", name);
+	for (char *at = out; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
 	return out;
 }
 

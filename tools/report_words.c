@@ -29,6 +29,14 @@ const char *ppi_say_weight(struct ppi_scale scale, uint64_t weight, char *out,
 	return out;
 }
 
+void ppi_put_text(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?'
+		                                                   : *text,
+		      out);
+}
+
 double ppi_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;

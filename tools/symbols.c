@@ -57,6 +57,56 @@ static void note_refusal(struct ppi_symbols *symbols,
 	ppi_symbols_add_note(symbols, words);
 }
 
+/* What Linux puts behind the name of a file that was deleted while mapped. */
+#define DELETED " (deleted)"
+
+/* The path without it; NULL when it is not there. */
+static char *deleted_path(const char *path)
+{
+	size_t length = strlen(path), more = strlen(DELETED);
+
+	if (length <= more || strcmp(path + length - more, DELETED) != 0)
+		return NULL;
+	return strndup(path, length - more);
+}
+
+/* A new file of that name can be the same one again: its build-id tells. */
+static void open_deleted(struct ppi_symbols *symbols,
+                         struct ppi_symbols_module *module,
+                         struct ppi_symbol_wanted *wanted, char *path,
+                         char *why, size_t why_bytes)
+{
+	wanted->path = path;
+	module->path = ppi_symbols_keep(symbols, path);
+	if (wanted->build_id[0])
+		module->file = ppi_symbol_file_open(wanted, why, why_bytes);
+	else
+		snprintf(why, why_bytes,
+		         "was deleted while it ran, and it had no build-id "
+		         "that would tell whether a file is the same");
+}
+
+static void open_file(struct ppi_symbols *symbols,
+                      struct ppi_symbols_module *module, const char *build_id)
+{
+	struct ppi_symbol_wanted wanted = {
+		.path = module->path,
+		.build_id = build_id,
+		.recorded_ns = symbols->recorded_ns,
+		.folder = symbols->folder,
+	};
+	char why[400] = "", *deleted = deleted_path(module->path);
+
+	if (deleted)
+		open_deleted(symbols, module, &wanted, deleted, why,
+		             sizeof(why));
+	else
+		module->file = ppi_symbol_file_open(&wanted, why, sizeof(why));
+	if (!module->file)
+		note_refusal(symbols, module, why);
+	free(deleted);
+}
+
 static struct ppi_symbols_module *open_module(struct ppi_symbols *symbols,
                                               const char *path,
                                               const char *build_id,
@@ -65,24 +115,16 @@ static struct ppi_symbols_module *open_module(struct ppi_symbols *symbols,
 	size_t length = strlen(key);
 	struct ppi_symbols_module *module =
 		calloc(1, sizeof(*module) + length + 1);
-	const struct ppi_symbol_wanted wanted = {
-		.path = path,
-		.build_id = build_id,
-		.recorded_ns = symbols->recorded_ns,
-		.folder = symbols->folder,
-	};
-	char why[400] = "";
 
 	if (!module)
 		return NULL;
 	memcpy(module->key, key, length + 1);
 	module->path = ppi_symbols_keep(symbols, path);
-	module->name = ppi_symbols_keep(symbols, short_name(path));
-	if ((path[0] == '/' && strncmp(path, "//", 2) != 0) ||
+	if ((path[0] == '/' && strncmp(path, "//", 2) != 0 &&
+	     strncmp(path, "/memfd:", 7) != 0) ||
 	    strcmp(path, "[vdso]") == 0)
-		module->file = ppi_symbol_file_open(&wanted, why, sizeof(why));
-	if (!module->file)
-		note_refusal(symbols, module, why);
+		open_file(symbols, module, build_id);
+	module->name = ppi_symbols_keep(symbols, short_name(module->path));
 	HASH_ADD_KEYPTR(hh, symbols->modules, module->key, length, module);
 	return module;
 }
@@ -167,6 +209,21 @@ static void find_in_file(struct ppi_symbols *symbols,
 		add_lines(symbols, module, answer.vaddr, name);
 }
 
+bool ppi_symbols_is_made(const struct ppi_symbols_place *place)
+{
+	static const char *const kinds[] = { "//anon", "/memfd:", "/dev/zero",
+		                             "/SYSV",  "[heap]",  "[stack",
+		                             "[anon" };
+	const char *path = place->has_mapping ? place->path : "";
+
+	if (is_kernel(place))
+		return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(path, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return path[0] == '\0';
+}
+
 void ppi_symbols_find(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       struct ppi_symbols_name *name)
@@ -180,6 +237,8 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		ppi_symbols_in_kernel(symbols, address, name);
 		return;
 	}
+	if (place->pid_count && ppi_symbols_in_processes(symbols, place, name))
+		return;
 	module = module_of(symbols, place);
 	name->module = module ? module->name : "?";
 	name->path = module ? module->path : "?";
@@ -224,6 +283,7 @@ void ppi_symbols_free(struct ppi_symbols *symbols)
 		ppi_symbol_file_close(module->file);
 		free(module);
 	}
+	ppi_symbols_free_processes(symbols);
 	ppi_symbols_free_words(symbols);
 	ppi_symbol_table_free(&symbols->kernel);
 	free(symbols);

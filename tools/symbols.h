@@ -21,7 +21,14 @@ struct ppi_symbols_place {
 	uint64_t map_start, map_offset;
 	const char *path;     /* "" unknown */
 	const char *build_id; /* "" unknown */
+	/* The processes that ran it, where it lies in no file: their own maps
+	 * are asked. */
+	const uint32_t *pids;
+	size_t pid_count;
 };
+
+/* Whether it lies in no file, but in memory of the process' own. */
+bool ppi_symbols_is_made(const struct ppi_symbols_place *place);
 
 /* Strings live as long as the struct ppi_symbols that gave them. */
 struct ppi_symbols_name {

@@ -11,7 +11,7 @@
 
 struct ppi_symbols_word;
 struct ppi_symbols_inlined;
-struct ppi_jit;
+struct ppi_symbols_process;
 
 struct ppi_symbols_module {
 	UT_hash_handle hh;
@@ -27,6 +27,8 @@ struct ppi_symbols {
 	struct ppi_symbols_word *words;
 	struct ppi_symbols_module *modules;
 	struct ppi_symbols_inlined *inlined;
+	struct ppi_symbols_process *processes; /* whose maps were read */
+	bool has_quarrel;
 	struct ppi_symbol_table kernel;
 	bool is_kernel_read, has_kernel;
 	char **notes;
@@ -56,6 +58,13 @@ struct ppi_symbols_name *ppi_symbols_add_caller(struct ppi_symbols *symbols,
 
 void ppi_symbols_in_kernel(struct ppi_symbols *symbols, uint64_t address,
                            struct ppi_symbols_name *name);
+
+/* Name code by what its processes say of it; false when they do not, or not
+ * the same. */
+bool ppi_symbols_in_processes(struct ppi_symbols *symbols,
+                              const struct ppi_symbols_place *place,
+                              struct ppi_symbols_name *name);
+void ppi_symbols_free_processes(struct ppi_symbols *symbols);
 
 /* Free all texts. */
 void ppi_symbols_free_words(struct ppi_symbols *symbols);

@@ -65,11 +65,18 @@ const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index)
 	return index < symbols->note_count ? symbols->notes[index] : NULL;
 }
 
-/* The kept copy of a string; "?" when out of memory. */
+/* A name may come from anywhere, and a terminal obeys control characters. */
+static void clean(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
 const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text)
 {
 	size_t length = strlen(text);
-	struct ppi_symbols_word *word;
+	struct ppi_symbols_word *word, *same;
 
 	HASH_FIND(hh, symbols->words, text, length, word);
 	if (word)
@@ -78,6 +85,12 @@ const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text)
 	if (!word)
 		return "?";
 	memcpy(word->text, text, length + 1);
+	clean(word->text);
+	HASH_FIND(hh, symbols->words, word->text, length, same);
+	if (same) {
+		free(word);
+		return same->text;
+	}
 	HASH_ADD_KEYPTR(hh, symbols->words, word->text, length, word);
 	return word->text;
 }

@@ -15,5 +15,6 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-real.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-report.sh \
+	tests/cli/check-report-code.sh \
 	tests/cli/check-stat.sh
 EXTRA_DIST += tests/cli/cli.sh

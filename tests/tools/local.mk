@@ -19,7 +19,7 @@ TESTS += \
 	tests/tools/test_report_rows \
 	tests/tools/test_stat \
 	tests/tools/test_symbols_table
-SCRIPT_TESTS += tests/tools/check-symbols.sh
+SCRIPT_TESTS += tests/tools/check-lines.sh tests/tools/check-symbols.sh
 endif
 SCRIPT_TESTS += tests/tools/check-examples.sh
 EXTRA_DIST += tests/tools/tap.sh tests/tools/subject.c \

@@ -5,9 +5,12 @@
  * usage: symbols_probe FILE [BUILD-ID [RECORDED-SECONDS]] <OFFSETS
  *        symbols_probe "[vdso]"   (offset 0x... as well)
  *        symbols_probe -k KALLSYMS <ADDRESSES
+ *        symbols_probe -l [-d FOLDER] FILE [BUILD-ID] <OFFSETS
+ *        symbols_probe -p PID[,PID...] PATH <ADDRESSES
  *
  * Prints "function|module|named|stripped" for each line of input, then the
- * notes with "note: " before them.
+ * notes with "note: " before them. -l prints "function|file:line" instead, and
+ * the functions that it was inlined into behind, with " < " between.
  */
 #include "config.h"
 
@@ -29,8 +32,8 @@ static int probe_kernel(const char *path)
 		return 0;
 	}
 	while (fgets(line, sizeof(line), stdin)) {
-		const struct ppi_symbol *symbol = ppi_symbol_table_find(
-			&table, strtoull(line, NULL, 16));
+		const struct ppi_symbol *symbol =
+			ppi_symbol_table_find(&table, strtoull(line, NULL, 16));
 
 		puts(symbol ? ppi_symbol_name(&table, symbol) : "-");
 	}
@@ -38,29 +41,66 @@ static int probe_kernel(const char *path)
 	return 0;
 }
 
+static void print_lines(const struct ppi_symbols_name *name)
+{
+	for (; name; name = name->caller)
+		printf("%s|%s:%" PRIu64 "%s", name->function, name->source_file,
+		       name->line, name->caller ? " < " : "\n");
+}
+
+enum { PIDS_MAX = 8 };
+
+static size_t read_pids(char *text, uint32_t pids[PIDS_MAX])
+{
+	size_t count = 0;
+
+	for (text = strtok(text, ","); text && count < PIDS_MAX;
+	     text = strtok(NULL, ","))
+		pids[count++] = (uint32_t)strtoul(text, NULL, 10);
+	return count;
+}
+
 int main(int argc, char **argv)
 {
-	struct ppi_symbols_place place = {
-		.has_mapping = true,
-		.path = argc > 1 ? argv[1] : "",
-		.build_id = argc > 2 ? argv[2] : "",
-	};
+	struct ppi_symbols_place place = { .has_mapping = true };
 	struct ppi_symbols *symbols;
 	struct ppi_symbols_name name;
-	const char *note;
+	const char *note, *folder = NULL;
+	bool has_lines = false;
+	uint32_t pids[PIDS_MAX];
 	char line[64];
 
 	if (argc == 3 && strcmp(argv[1], "-k") == 0)
 		return probe_kernel(argv[2]);
+	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+		if (strcmp(argv[1], "-l") == 0) {
+			has_lines = true;
+			continue;
+		}
+		if (strcmp(argv[1], "-d") == 0)
+			folder = argv[2];
+		else
+			place.pid_count = read_pids(argv[2], pids);
+		argc--;
+		argv++;
+	}
+	place.pids = pids;
+	place.path = argc > 1 ? argv[1] : "";
+	place.build_id = argc > 2 ? argv[2] : "";
 	symbols = ppi_symbols_new(
 		argc > 3 ? strtoull(argv[3], NULL, 10) * 1000000000u : 0);
 	if (!symbols)
 		return 1;
+	ppi_symbols_want(symbols, has_lines, has_lines);
+	ppi_symbols_look_in(symbols, folder);
 	while (fgets(line, sizeof(line), stdin)) {
 		place.address = strtoull(line, NULL, 16);
 		ppi_symbols_find(symbols, &place, &name);
-		printf("%s|%s|%d|%d\n", name.function, name.module,
-		       name.is_named, name.is_stripped);
+		if (has_lines)
+			print_lines(&name);
+		else
+			printf("%s|%s|%d|%d\n", name.function, name.module,
+			       name.is_named, name.is_stripped);
 	}
 	for (size_t i = 0; (note = ppi_symbols_note(symbols, i)) != NULL; i++)
 		printf("note: %s\n", note);

@@ -1,0 +1,311 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Names of code that is hard to name, in real profiles: libraries that come and
+# go, code made at run time, stripped programs, the vdso, the kernel, and files
+# that are no longer what was measured.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+if ! grep -q 'define HAVE_LIBELF 1' "$builddir/config.h"; then
+	echo "skip: built without libelf"
+	exit 77
+fi
+cc=${CC:-cc}
+flags='-O1 -g -fno-omit-frame-pointer -Wl,--build-id=sha1'
+
+# What all subjects share: ms of CPU time in a function of a given name.
+cat >spin.h <<'EOF2'
+#include <stdlib.h>
+#include <time.h>
+static inline double used(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+#define SPIN(name) \
+	__attribute__((noinline)) unsigned name(double ms) \
+	{ \
+		volatile unsigned sum = 0; \
+		for (double end = used() + ms; used() < end;) \
+			for (unsigned i = 0; i < 50000; i++) \
+				sum += i; \
+		return sum; \
+	}
+EOF2
+
+share() { # FUNCTION: what the claims call its part of all that was measured
+	echo "f('$1') / r['total_weight']"
+}
+
+backends=
+for backend in perf timer; do
+	if can_use "$backend"; then
+		backends="$backends $backend"
+	else
+		skip "$backend" "$(tail -n 1 "$tmp/words" | tr '#' ' ')"
+	fi
+done
+
+### Libraries that come and go, at the same place
+
+cat >first.c <<'EOF2'
+#include "spin.h"
+SPIN(in_first)
+EOF2
+cat >second.c <<'EOF2'
+#include "spin.h"
+int before_second(int x) { return x * 3; }
+SPIN(in_second)
+EOF2
+cat >loads.c <<'EOF2'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+	static const char *const names[][2] = {
+		{ "./first.so", "in_first" }, { "./second.so", "in_second" },
+	};
+	void *places[2];
+	for (int i = 0; i < 4; i++) {
+		void *library = dlopen(names[i % 2][0], RTLD_NOW);
+		unsigned (*spin)(double) =
+			(unsigned (*)(double))dlsym(library, names[i % 2][1]);
+		if (!spin)
+			return 99;
+		places[i % 2] = (void *)((unsigned long)spin & ~0xfffful);
+		spin(150);
+		dlclose(library);
+	}
+	return places[0] == places[1] ? 0 : 3;
+}
+EOF2
+# shellcheck disable=SC2086
+if $cc $flags -shared -fPIC -o first.so first.c &&
+	$cc $flags -shared -fPIC -o second.so second.c &&
+	$cc $flags -o loads loads.c -ldl; then
+	for backend in $backends; do
+		record -q -b "$backend" -F 1000 -o p.pb.gz -- ./loads
+		case $status in
+		0) where="at the same place" ;;
+		3) where="at different places" ;;
+		*) where="that failed with $status" ;;
+		esac
+		for name in first second; do
+			claim "$backend: a library that was closed, $where: in_$name" \
+				"0.3 < $(share in_$name) < 0.6"
+			claim "$backend: and its module" \
+				"[x['module'] for x in r['functions'] if x['name'] == 'in_$name'] == ['$name.so']"
+		done
+		judge p.pb.gz
+	done
+else
+	skip "libraries that come and go" "they cannot be built here"
+fi
+
+### Stripped, with its symbols elsewhere; then not the file that was measured
+
+cat >plain.c <<'EOF2'
+#include "spin.h"
+static SPIN(secret_work)
+int main(void) { return secret_work(150) == 1; }
+EOF2
+# shellcheck disable=SC2086
+$cc $flags -fPIE -pie -o plain plain.c
+id=$(readelf -n plain 2>/dev/null | sed -n 's/.*Build ID: *//p')
+if [ "$id" ] && command -v objcopy >/dev/null; then
+	rest=${id#??}
+	folder=debug/.build-id/${id%"$rest"}
+	mkdir -p "$folder"
+	objcopy --only-keep-debug plain "$folder/$rest.debug"
+	objcopy --strip-all plain
+	first=${backends# }
+	first=${first%% *}
+	record -q -b "$first" -F 1000 -o p.pb.gz -- ./plain
+	report -i p.pb.gz
+	has_not "stripped: no name" 'secret_work' "$tmp/report"
+	has "stripped: the report says what would help" \
+		'^plain has no symbols for [0-9.]+ % of the total' "$tmp/report"
+	report -i p.pb.gz -q --debug-dir debug
+	has "stripped: a debug file by build-id gives the name" \
+		' plain +secret_work$' "$tmp/report"
+	# shellcheck disable=SC2086
+	$cc $flags -DOTHER -O2 -fPIE -pie -o plain plain.c
+	report -i p.pb.gz
+	has_not "replaced: no name is guessed" 'secret_work|main' "$tmp/report"
+	has "replaced: and the report says why" \
+		'^  note .*/plain is not the file that was measured: its build-id is .*, recorded was '"$id" \
+		"$tmp/report"
+	rm plain
+	report -i p.pb.gz
+	has "deleted: the report says so" \
+		'^  note .*/plain cannot be read: ' "$tmp/report"
+	has "deleted: module and address are left" ' plain +plain\+0x[0-9a-f]+$' \
+		"$tmp/report"
+else
+	skip "stripped, replaced and deleted programs" \
+		"no build-id or no objcopy here"
+fi
+
+# Deleted while it ran, and another file put in its place.
+# shellcheck disable=SC2086
+if $cc $flags -fPIE -pie -o mayfly plain.c && cp first.so other; then
+	for backend in $backends; do
+		cp mayfly fly
+		record -q -b "$backend" -F 1000 -o p.pb.gz -- sh -c \
+			'./fly & sleep 0.02; rm fly; wait'
+		claim "$backend, deleted while it ran: module and address" \
+			'any(x["module"] == "fly" and not x["named"] for x in r["functions"])'
+		judge p.pb.gz
+		cp other fly
+		claim "$backend, another file in its place: no name is guessed" \
+			'f("in_first") == 0 and f("secret_work") == 0'
+		judge p.pb.gz
+		cp mayfly fly
+		claim "$backend, the same file again: named" \
+			"$(share secret_work) > 0.5"
+		judge p.pb.gz
+	done
+fi
+
+### C++
+
+cat >names.cc <<'EOF2'
+#include "spin.h"
+namespace ns {
+template <typename T> struct Box {
+	__attribute__((noinline)) unsigned run(T ms, const char *) const
+	{
+		volatile unsigned sum = 0;
+		for (double end = used() + ms; used() < end;)
+			for (unsigned i = 0; i < 50000; i++)
+				sum = sum + i;
+		return sum;
+	}
+};
+}
+int main() { return ns::Box<double>().run(100, "") == 1; }
+EOF2
+# shellcheck disable=SC2086
+if ${CXX:-c++} $flags -o names names.cc 2>/dev/null &&
+	grep -q 'define HAVE_LIBIBERTY 1' "$builddir/config.h"; then
+	record -q -F 1000 -o p.pb.gz -- ./names
+	claim "C++: names as people write them" \
+		'f("ns::Box<double>::run(double, char const*) const") > r["total_weight"] / 2'
+	judge p.pb.gz
+else
+	skip "C++" "cannot be built, or not be demangled, here"
+fi
+
+### Code made at run time
+
+cat >made.c <<'EOF2'
+#include "spin.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* Calls nothing and knows no address, so that a copy works as well. */
+__attribute__((noinline, aligned(64))) unsigned pure(unsigned n)
+{
+	volatile unsigned sum = 0;
+	for (unsigned i = 0; i < n; i++)
+		sum += i;
+	return sum;
+}
+int main(int argc, char **argv)
+{
+	char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+	                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char name[64];
+	FILE *map;
+	if (code == MAP_FAILED)
+		return 99;
+	memcpy(code, (void *)pure, 256);
+	__builtin___clear_cache(code, code + 256);
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)getpid());
+	map = argc > 1 ? fopen(name, "w") : 0;
+	if (map) {
+		fprintf(map, "%lx %x %s\n", (unsigned long)code, 256, argv[1]);
+		fclose(map);
+		puts(name);
+		fflush(stdout);
+	}
+	for (double end = used() + 150; used() < end;)
+		((unsigned (*)(unsigned))code)(100000);
+	return 0;
+}
+EOF2
+# shellcheck disable=SC2086
+if $cc $flags -o made made.c 2>/dev/null && ./made; then
+	for backend in $backends; do
+		record -q -b "$backend" -F 1000 -o p.pb.gz -- ./made 'jit::work(int)'
+		claim "$backend: code made at run time, by the map of its process" \
+			"$(share 'jit::work(int)') > 0.5"
+		claim "$backend: and its module is that map" \
+			"[x['path'] for x in r['functions'] if x['name'] == 'jit::work(int)'] == ['$(cat "$tmp/printed")']"
+		judge p.pb.gz
+		rm -f "$(cat "$tmp/printed")"
+	done
+else
+	skip "code made at run time" "such memory is not to be had here"
+fi
+
+### The vdso and the kernel
+
+cat >clock.c <<'EOF2'
+#include "spin.h"
+int main(void)
+{
+	for (double end = used() + 200; used() < end;) {
+		struct timespec now;
+		for (int i = 0; i < 20000; i++)
+			clock_gettime(CLOCK_MONOTONIC, &now);
+	}
+	return 0;
+}
+EOF2
+# shellcheck disable=SC2086
+$cc $flags -o clock clock.c
+record -q -F 1000 -o p.pb.gz -- ./clock
+report -i p.pb.gz --json
+if grep -q '"module":"\[vdso\]"' "$tmp/report"; then
+	has "functions of the vdso" \
+		'"name":"(__vdso_)?clock_gettime[^"]*","module":"\[vdso\]"' \
+		"$tmp/report"
+	has_not "all of it has names" '"name":"\[vdso\]' "$tmp/report"
+else
+	skip "functions of the vdso" "this clock needs none"
+fi
+case $backends in
+*perf*)
+	record -q -b perf -F 1000 -o p.pb.gz -- sh -c \
+		'dd if=/dev/zero of=/dev/null bs=1M count=1500 2>/dev/null'
+	if ! grep -q '^0*[1-9a-f].* T ' /proc/kallsyms; then
+		cp p.pb.gz hidden.pb.gz
+	elif [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+		claim "code of the kernel is named" \
+			'any(x["module"] == "[kernel]" and x["named"] for x in r["functions"])'
+		judge p.pb.gz
+		cp p.pb.gz hidden.pb.gz
+		chmod 755 "$tmp"
+	fi
+	if [ -e hidden.pb.gz ] && setpriv --reuid=65534 --clear-groups \
+		--inh-caps=-all -- sh -c \
+		'! grep -q "^0*[1-9a-f].* T " /proc/kallsyms' 2>/dev/null; then
+		setpriv --reuid=65534 --clear-groups --inh-caps=-all -- \
+			"$portprof" report -i hidden.pb.gz >"$tmp/report" 2>&1
+		has "hidden kernel addresses: one row" ' \[kernel\] +\[unknown\]$' \
+			"$tmp/report"
+		has_not "and not one for each address" '\[kernel\]\+0x' "$tmp/report"
+		has "and what to change" \
+			'^  note .*kernel code is not named: .*kptr_restrict=0' \
+			"$tmp/report"
+	else
+		skip "hidden kernel addresses" "cannot be had here"
+	fi
+	;;
+esac
+tap_end

@@ -1,0 +1,237 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Lines and inlined functions against addr2line, and which separate debug file
+# is taken.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+here=$srcdir/tests/tools
+probe=$builddir/tests/tools/symbols_probe
+: "${CC:=cc}" "${CXX:=c++}" "${NM:=nm}"
+for tool in readelf addr2line objcopy strip; do
+	command -v "$tool" >/dev/null || { echo "skip: no $tool"; exit 77; }
+done
+if ! grep -q 'define HAVE_LIBDW 1' "$builddir/config.h"; then
+	echo "skip: built without libdw"
+	exit 77
+fi
+
+# text_of FILE: sets address, offset, size of .text
+text_of() {
+	# shellcheck disable=SC2046
+	set -- $(readelf -SW "$1" | sed 's/^ *\[ *[0-9]*\]//' |
+		awk '$1 == ".text" { print $3, $4, $5 }')
+	address=$((0x$1)) offset=$((0x$2)) size=$((0x$3))
+}
+
+# Addresses in .text, every 3 bytes, in the code that is of the subject alone.
+list_addresses() {
+	text_of "$1"
+	$NM -S --defined-only "$1" | grep -E ' [tTW] (_Z|subject|hidden|main|tiny)' |
+		while read -r at bytes rest; do
+			at=$((0x$at)) bytes=$((0x$bytes)) step=0
+			[ $at -ge $address ] || continue
+			[ $at -lt $((address + size)) ] || continue
+			while [ $step -lt $bytes ]; do
+				printf '%x\n' $((at + step))
+				step=$((step + 3))
+			done
+		done | sort -u
+}
+
+# chains_of addr2line's output with -a -i -f -C: one line an address, as
+# symbols_probe -l has it
+chains_of() {
+	awk '/^0x/ { if (n++) print line; line = ""; next }
+		{ name = $0; getline place; sub(/ \(discriminator .*/, "", place)
+		  sub(/:\?$/, ":0", place); if (place ~ /^\?\?/) place = ":0"
+		  line = line (line == "" ? "" : " < ") name "|" place }
+		END { print line }'
+}
+
+# agree WORDS FILE [AT-LEAST]: all addresses, functions and lines
+agree() {
+	list_addresses "$2" >"$tmp/addresses"
+	text_of "$2"
+	while read -r at; do
+		printf '%x\n' $((0x$at - address + offset))
+	done <"$tmp/addresses" >"$tmp/offsets"
+	addr2line -a -i -f -C -e "${4:-$2}" <"$tmp/addresses" | chains_of >"$tmp/want"
+	"$probe" -l "$2" <"$tmp/offsets" | grep -v '^note: ' >"$tmp/got"
+	# The cold part of a function has a symbol of its own.
+	paste "$tmp/addresses" "$tmp/want" "$tmp/got" |
+		sed 's/\.cold|/|/g' |
+		awk -F'\t' '$2 != $3 { if (bad++ < 5) print "# " $1 "\n#  want " $2 "\n#  got  " $3 }
+			$2 ~ / < / { inlined++ }
+			END { print "# " NR " addresses, " inlined + 0 " of them inlined"
+				exit bad > 0 || NR < 20 || inlined < '"${3:-0}"' }'
+	check "$1: lines and inlined functions as addr2line has them" [ $? -eq 0 ]
+}
+
+cat >"$tmp/inlined.c" <<'END'
+#include <stdlib.h>
+#include "inlined.h"
+static inline __attribute__((always_inline)) int tiny(int x)
+{
+	return x * 7 + abs(x);
+}
+static inline __attribute__((always_inline)) int small(int x)
+{
+	int sum = 0;
+	for (int i = 0; i < x; i++)
+		sum += tiny(i) ^ in_header(sum);
+	return sum;
+}
+__attribute__((noinline)) int subject_outer(int x)
+{
+	if (x > 3)
+		x = small(x + 1);
+	return x + tiny(x);
+}
+int main(int argc, char **argv)
+{
+	return subject_outer(argc) + small((int)strtol(argv[0], 0, 10));
+}
+END
+cat >"$tmp/inlined.h" <<'END'
+static inline __attribute__((always_inline)) int in_header(int x)
+{
+	return x / 3 + (x << 2);
+}
+END
+flags='-O2 -g -Wl,--build-id=sha1'
+# shellcheck disable=SC2086
+$CC $flags -o "$tmp/c" "$tmp/inlined.c" 2>"$tmp/err" ||
+	{ echo "skip: the compiler cannot make the subject"; exit 77; }
+agree "C" "$tmp/c" 10
+# shellcheck disable=SC2086
+if $CXX $flags -o "$tmp/cxx" "$here/subject.cc" 2>/dev/null &&
+	grep -q 'define HAVE_LIBIBERTY 1' "$builddir/config.h"; then
+	agree "C++" "$tmp/cxx" 10
+else
+	skip "C++" "cannot be built here"
+fi
+# shellcheck disable=SC2086
+if $CC $flags -gdwarf-4 -o "$tmp/c4" "$tmp/inlined.c" 2>/dev/null; then
+	agree "DWARF 4" "$tmp/c4" 10
+fi
+objcopy --remove-section .debug_aranges "$tmp/c" "$tmp/bald"
+agree "without .debug_aranges, as clang writes" "$tmp/bald" 10
+# shellcheck disable=SC2086
+if $CC $flags -gz=zlib -o "$tmp/packed" "$tmp/inlined.c" 2>/dev/null; then
+	agree "compressed sections" "$tmp/packed" 10
+fi
+# shellcheck disable=SC2086
+if $CC $flags -gsplit-dwarf -c -o "$tmp/split.o" "$tmp/inlined.c" 2>/dev/null &&
+	$CC -o "$tmp/split" "$tmp/split.o" && [ -e "$tmp/split.dwo" ]; then
+	# addr2line does not read it, but the code is the same.
+	agree "split DWARF" "$tmp/split" 10 "$tmp/c"
+fi
+strip -o "$tmp/none" "$tmp/c"
+text_of "$tmp/c"
+at=$($NM "$tmp/c" | awk '$3 == "subject_outer" { print $1 }')
+at=$(printf '%x' $((0x$at - address + offset + 4)))
+echo "$at" | "$probe" -l "$tmp/none" >"$tmp/out"
+has "without debug information there are no lines" '^none\+0x[0-9a-f]+\|:0$' \
+	"$tmp/out"
+
+### Separate debug files
+
+id=$(readelf -n "$tmp/c" | sed -n 's/.*Build ID: *//p')
+rest=${id#??}
+mkdir -p "$tmp/debug/.build-id/${id%"$rest"}"
+file=$tmp/debug/.build-id/${id%"$rest"}/$rest.debug
+objcopy --only-keep-debug "$tmp/c" "$file"
+echo "$at" | "$probe" -l -d "$tmp/debug" "$tmp/none" "$id" >"$tmp/out"
+has "by build-id: the names" '^[a-z]+\|.* < subject_outer\||^subject_outer\|' \
+	"$tmp/out"
+has "by build-id: the lines" '/inlined\.[ch]:[1-9]' "$tmp/out"
+echo "$at" | "$probe" -d "$tmp/debug" "$tmp/none" "$id" >"$tmp/out"
+same "by build-id: nothing is missing" 'subject_outer|none|1|0' "$(cat "$tmp/out")"
+# shellcheck disable=SC2086
+$CC $flags -DOTHER -O1 -o "$tmp/other" "$tmp/inlined.c"
+objcopy --only-keep-debug "$tmp/other" "$file"
+echo "$at" | "$probe" -l -d "$tmp/debug" "$tmp/none" "$id" >"$tmp/out"
+has "a debug file of another build-id is not used" '^none\+0x[0-9a-f]+\|:0$' \
+	"$tmp/out"
+rm "$file"
+
+mkdir "$tmp/.debug"
+objcopy --only-keep-debug "$tmp/c" "$tmp/.debug/none.debug"
+cp "$tmp/none" "$tmp/linked"
+(cd "$tmp/.debug" && objcopy --add-gnu-debuglink=none.debug "$tmp/linked")
+echo "$at" | "$probe" -l "$tmp/linked" "$id" >"$tmp/out"
+has "by debug link, in .debug: the lines" '/inlined\.[ch]:[1-9]' "$tmp/out"
+objcopy --only-keep-debug "$tmp/other" "$tmp/.debug/none.debug"
+echo "$at" | "$probe" -l "$tmp/linked" "$id" >"$tmp/out"
+has "by debug link: one of another build-id is not used" \
+	'^linked\+0x[0-9a-f]+\|:0$' "$tmp/out"
+# Without build-ids the check sum of the link decides.
+objcopy --remove-section .note.gnu.build-id "$tmp/c" "$tmp/plain"
+objcopy --only-keep-debug "$tmp/plain" "$tmp/.debug/plain.debug" 2>/dev/null
+strip "$tmp/plain"
+(cd "$tmp/.debug" &&
+	objcopy --add-gnu-debuglink=plain.debug "$tmp/plain" 2>/dev/null)
+echo "$at" | "$probe" -l "$tmp/plain" >"$tmp/out"
+has "by debug link and check sum" '/inlined\.[ch]:[1-9]' "$tmp/out"
+echo x >>"$tmp/.debug/plain.debug"
+echo "$at" | "$probe" -l "$tmp/plain" >"$tmp/out"
+has "a wrong check sum: not used" '^plain\+0x[0-9a-f]+\|:0$' "$tmp/out"
+
+### Damaged debug information
+
+objcopy --dump-section .debug_info="$tmp/info" "$tmp/c" "$tmp/copy"
+harmed=0
+for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	awk -v seed=$seed 'BEGIN { srand(seed); for (i = 0; i < 12; i++)
+		printf "%d %d\n", rand() * 100000, rand() * 256 }' >"$tmp/noise"
+	cp "$tmp/info" "$tmp/bad"
+	bytes=$(wc -c <"$tmp/bad")
+	while read -r place value; do
+		# shellcheck disable=SC2059
+		printf "\\$(printf %03o "$value")" |
+			dd of="$tmp/bad" bs=1 conv=notrunc \
+				seek=$((place % bytes)) 2>/dev/null
+	done <"$tmp/noise"
+	cp "$tmp/c" "$tmp/broken"
+	objcopy --update-section .debug_info="$tmp/bad" "$tmp/broken" 2>/dev/null
+	timeout 20 "$probe" -l "$tmp/broken" <"$tmp/offsets" >"$tmp/out" 2>&1 ||
+		harmed=$((harmed + 1))
+done
+same "broken debug information does no harm" 0 $harmed
+
+### Code that lies in no file
+
+pid=$$
+map=/tmp/perf-$pid.map
+if [ ! -e "$map" ]; then
+	printf '%s\n' '1000 100 py::old:/x.py' 'nonsense' '2000 0 empty' \
+		'1080 20 with spaces(int, char)' '1000 40 py::new:/x.py' \
+		'ffffffffffffff00 200 past the end' >"$map"
+	printf '%s\n' 1010 1050 1090 10ff 1100 2000 | "$probe" -p $pid //anon |
+		cut -d'|' -f1,2 >"$tmp/out"
+	same "a map of run-time code: the last word counts" \
+		"py::new:/x.py py::old:/x.py with_spaces(int,_char) py::old:/x.py [anonymous]+0x1100 [anonymous]+0x2000" \
+		"$(cut -d'|' -f1 "$tmp/out" | tr ' ' _ | paste -sd' ')"
+	has "and tells where the name is from" "^py::new:/x.py\\|perf-$pid.map" \
+		"$tmp/out"
+	printf '1000 100 another\n' >"/tmp/perf-9$pid.map"
+	echo 1010 | "$probe" -p $pid,9$pid //anon >"$tmp/out"
+	has "two processes that disagree: no name" '^\[anonymous\]\+0x1010' "$tmp/out"
+	has "and it is said" '^note: processes call the same address' "$tmp/out"
+	printf '1000 100 py::new:/x.py\n' >"/tmp/perf-9$pid.map"
+	echo 1010 | "$probe" -p $pid,9$pid //anon >"$tmp/out"
+	has "two processes that agree" '^py::new' "$tmp/out"
+	echo 1010 | "$probe" -p 9$pid //anon "" 9999999999 >"$tmp/out"
+	has "a map older than the measurement: it is said" \
+		'^note: .*was written before the measurement' "$tmp/out"
+	printf 'words\n' >"/tmp/perf-9$pid.map"
+	echo 1010 | "$probe" -p 9$pid //anon >"$tmp/out"
+	has "a map that is none" '^note: .* has no lines of the form' "$tmp/out"
+	rm -f "$map" "/tmp/perf-9$pid.map"
+	mkdir "$map"
+	echo 1010 | "$probe" -p $pid //anon >"$tmp/out"
+	has "a map that is a folder" '^note: .* is no plain file' "$tmp/out"
+	rmdir "$map"
+fi
+tap_end
