@@ -10,7 +10,8 @@
 #   - exit 77 skips the whole program; its last line of output is the reason
 #   - a case that skips prints a line "skip: REASON" before it does so
 #   - a program that ran no case fails, and so does one that ends by a signal
-#   - after PORTPROF_TEST_TIMEOUT seconds (300) the program is stopped
+#   - after PORTPROF_TEST_TIMEOUT seconds (300, with sanitizers 900) the program
+#     is stopped
 set -u
 
 CMOCKA_MESSAGE_OUTPUT=TAP
@@ -23,7 +24,9 @@ name=$(basename "$1" .sh)
 case $1 in
 *.sh) set -- "${SHELL:-/bin/sh}" "$@" ;;
 esac
-limit=${PORTPROF_TEST_TIMEOUT-300}
+limit=300
+[ "${PP_SANITIZERS:-no}" = no ] || limit=900
+limit=${PORTPROF_TEST_TIMEOUT-$limit}
 if timeout -k 1 1 true 2>/dev/null; then
 	set -- timeout -k 10 "$limit" "$@"
 fi
