@@ -159,22 +159,26 @@ static portprof_status itimer_open(struct ppi_backend_session *bs,
 	if (status)
 		return status;
 	init_state(state, bs);
-	status = require_timer(state, why);
-	if (status)
-		return status;
 	status = take_memory(state, why);
 	if (status)
 		return status;
 	status = itimer_handler_install(state, why);
-	if (status) {
-		free_memory(state);
-		return status;
-	}
+	if (status)
+		goto free_memory;
+	status = require_timer(state, why);
+	if (status)
+		goto remove_handler;
 	ppi_tick_rate_note(bs, &state->rate);
 	ppi_note(bs, "one timer for the whole process: when several threads "
 	         "are busy, their shares are biased; the timer and perf "
 	         "backends have one a thread");
 	return PORTPROF_OK;
+
+remove_handler:
+	itimer_handler_remove(state);
+free_memory:
+	free_memory(state);
+	return status;
 }
 
 /* ---- start and stop ---- */

@@ -36,7 +36,8 @@ static inline void ppi_gate_leave(struct ppi_gate *gate)
 /*
  * Claim the gate for a session; false when another one of this process has it.
  * A thread that was inside while another forked does not exist in the child,
- * and neither does the parent's session: there everything begins again.
+ * and neither does the parent's session: there everything begins again. Takers
+ * come one after the other: sessions are opened in the helper thread.
  */
 static inline bool ppi_gate_take(struct ppi_gate *gate, void *guest,
                                  int64_t pid)

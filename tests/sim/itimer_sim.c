@@ -328,6 +328,12 @@ void itimer_sim_charge(uint64_t ns, bool is_at_tick)
 		deliver();
 }
 
+void itimer_sim_tick_in_vain(void)
+{
+	while (!sim.pending)
+		charge_tick(sim_program_thread(0));
+}
+
 void itimer_sim_kill(void)
 {
 	siginfo_t info;

@@ -29,6 +29,10 @@ void itimer_sim_hide_threads(void);
  * helper thread, and whether a tick meets that thread. */
 void itimer_sim_charge(uint64_t ns, bool is_at_tick);
 
+/* Ticks meet thread 0 until a SIGPROF is pending, and it is taken off its CPU
+ * before it comes to its signals. */
+void itimer_sim_tick_in_vain(void);
+
 /* SIGPROF from another process (kill(2)). */
 void itimer_sim_kill(void);
 

@@ -19,6 +19,8 @@ tests_sim_libtimersim_la_SOURCES = \
 	tests/sim/lose.h \
 	tests/sim/program.c \
 	tests/sim/program.h \
+	tests/sim/session.c \
+	tests/sim/session.h \
 	tests/sim/signals.c \
 	tests/sim/signals.h \
 	tests/sim/timer_sim.c \
@@ -28,9 +30,23 @@ tests_sim_libtimersim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 ### Tests
 
 if TESTS_ENABLED
-check_PROGRAMS += tests/unit/test_pcring
-TESTS += tests/unit/test_pcring
+check_PROGRAMS += $(TIMER_TESTS)
+TESTS += $(TIMER_TESTS)
 endif
+TIMER_TESTS = \
+	tests/unit/test_itimer \
+	tests/unit/test_pcring \
+	tests/unit/test_timer \
+	tests/unit/test_timer_signal
 tests_unit_test_pcring_SOURCES = tests/unit/test_pcring.c
 tests_unit_test_pcring_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_pcring_LDADD = $(TEST_LDADD)
+tests_unit_test_timer_SOURCES = tests/unit/test_timer.c
+tests_unit_test_timer_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_timer_LDADD = tests/sim/libtimersim.la $(TEST_LDADD)
+tests_unit_test_itimer_SOURCES = tests/unit/test_itimer.c
+tests_unit_test_itimer_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_itimer_LDADD = tests/sim/libtimersim.la $(TEST_LDADD)
+tests_unit_test_timer_signal_SOURCES = tests/unit/test_timer_signal.c
+tests_unit_test_timer_signal_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_timer_signal_LDADD = tests/sim/libtimersim.la $(TEST_LDADD)

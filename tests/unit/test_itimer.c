@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The itimer backend on a simulated kernel: what the conformance suite cannot
+ * ask of every backend, because only this one shares a timer and a signal
+ * with all threads and with the program.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <portprof.h>
+
+#include "api/internal/helper.h"
+#include "backends/backend.h"
+#include "backends/itimer/itimer.h"
+#include "tests/sim/itimer_sim.h"
+#include "tests/sim/session.h"
+#include "tests/sim/signals.h"
+
+#define MS UINT64_C(1000000)
+#define RESOLUTION (MS + ITIMER_SIM_TICK_NS)
+
+static struct sim_session one, two;
+static uint64_t helper_ns; /* CPU time of the helper thread, each waking */
+
+static void wake(void)
+{
+	if (helper_ns)
+		itimer_sim_charge(helper_ns, true);
+	ppi_helper_run_tasks();
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	helper_ns = 0;
+	ppi_helper_set_manual(true);
+	ppi_backend_set_kernel("itimer", &itimer_sim_kernel);
+	itimer_sim_reset(wake);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	sim_close(&two);
+	sim_close(&one);
+	for (unsigned i = 1; i < FX_THREADS; i++)
+		sim_program_end(i);
+	ppi_backend_set_kernel("itimer", NULL);
+	ppi_helper_set_manual(false);
+	return 0;
+}
+
+static void start(uint64_t hz)
+{
+	assert_int_equal(sim_open(&one, "itimer", hz, 0, 0), PORTPROF_OK);
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
+}
+
+static void stop(void)
+{
+	assert_int_equal(portprof_session_stop(one.session), PORTPROF_OK);
+	assert_int_equal(sim_signals_death(), 0);
+}
+
+static void on_foreign(int signo)
+{
+	(void)signo;
+}
+
+static void set_action(void (*handler)(int))
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handler;
+	sim_signals_action(SIGPROF, &action, NULL);
+}
+
+static struct sigaction action_now(void)
+{
+	struct sigaction action;
+
+	sim_signals_action(SIGPROF, NULL, &action);
+	return action;
+}
+
+static void assert_busy(portprof_status status, const char *words)
+{
+	assert_int_equal(status, PORTPROF_E_BUSY);
+	assert_non_null(strstr(portprof_last_diag()->words, words));
+}
+
+/* ---- what the program has is the program's ---- */
+
+static void a_handler_of_the_programs_is_busy_at_open(void **state)
+{
+	(void)state;
+	set_action(on_foreign);
+	assert_busy(sim_open(&one, "itimer", 1000, 0, 0), "a handler for SIG");
+	assert_ptr_equal(action_now().sa_handler, on_foreign);
+	assert_int_equal(itimer_sim_every(), 0);
+}
+
+static void a_timer_of_the_programs_is_busy_at_open(void **state)
+{
+	(void)state;
+	itimer_sim_set(7 * MS);
+	assert_busy(sim_open(&one, "itimer", 1000, 0, 0), "ITIMER_PROF");
+	assert_ptr_equal(action_now().sa_handler, SIG_DFL);
+	assert_int_equal(itimer_sim_every(), 7 * MS);
+}
+
+static void a_handler_of_the_programs_is_busy_at_start(void **state)
+{
+	(void)state;
+	assert_int_equal(sim_open(&one, "itimer", 1000, 0, 0), PORTPROF_OK);
+	set_action(on_foreign);
+	assert_busy(portprof_session_start(one.session), "taken SIGPROF");
+	assert_int_equal(itimer_sim_every(), 0);
+	sim_close(&one);
+	assert_ptr_equal(action_now().sa_handler, on_foreign);
+}
+
+static void a_timer_of_the_programs_is_busy_at_start(void **state)
+{
+	(void)state;
+	assert_int_equal(sim_open(&one, "itimer", 1000, 0, 0), PORTPROF_OK);
+	itimer_sim_set(7 * MS);
+	assert_busy(portprof_session_start(one.session), "ITIMER_PROF");
+	sim_close(&one);
+	assert_int_equal(itimer_sim_every(), 7 * MS);
+	assert_ptr_equal(action_now().sa_handler, SIG_DFL);
+}
+
+static void a_second_session_is_busy_and_the_first_goes_on(void **state)
+{
+	(void)state;
+	start(1000);
+	sim_burn(0, 20 * MS);
+	assert_busy(sim_open(&two, "itimer", 1000, 0, 0), "another session");
+	sim_burn(0, 20 * MS);
+	stop();
+	assert_in_range(sim_weight(&one), 40 * MS - RESOLUTION, 40 * MS);
+	/* not started, it has the signal all the same */
+	assert_busy(sim_open(&two, "itimer", 1000, 0, 0), "another session");
+	sim_close(&one);
+	assert_int_equal(sim_open(&two, "itimer", 1000, 0, 0), PORTPROF_OK);
+}
+
+static void a_handler_put_over_ours_ends_sampling(void **state)
+{
+	(void)state;
+	start(1000);
+	sim_burn(0, 20 * MS);
+	set_action(on_foreign);
+	sim_program_idle(200 * MS);
+	assert_int_equal(itimer_sim_every(), 0);
+	stop();
+	assert_true(sim_has_note(&one, "taken SIGPROF"));
+	sim_close(&one);
+	assert_ptr_equal(action_now().sa_handler, on_foreign);
+}
+
+static void a_timer_set_over_ours_is_left_alone(void **state)
+{
+	(void)state;
+	start(1000);
+	sim_burn(0, 20 * MS);
+	itimer_sim_set(7 * MS);
+	sim_program_idle(200 * MS);
+	stop();
+	assert_true(sim_has_note(&one, "taken the profiling timer"));
+	assert_int_equal(itimer_sim_every(), 7 * MS);
+	sim_close(&one);
+	assert_int_equal(itimer_sim_every(), 7 * MS);
+}
+
+static void an_ignored_signal_is_ignored_again(void **state)
+{
+	(void)state;
+	set_action(SIG_IGN);
+	start(1000);
+	itimer_sim_kill();
+	sim_burn(0, 20 * MS);
+	stop();
+	assert_int_not_equal(one.count, 0);
+	sim_close(&one);
+	assert_ptr_equal(action_now().sa_handler, SIG_IGN);
+}
+
+static void a_signal_from_outside_still_ends_the_process(void **state)
+{
+	(void)state;
+	start(1000);
+	itimer_sim_kill();
+	assert_int_equal(sim_signals_death(), SIGPROF);
+}
+
+/* ---- stop ---- */
+
+/* The tick came, and its thread has not run since. After stop it is gone, and
+ * cannot end a program whose handler is gone, too. */
+static void a_pending_tick_is_thrown_away(void **state)
+{
+	(void)state;
+	start(1000);
+	itimer_sim_tick_in_vain();
+	assert_true(itimer_sim_is_pending());
+	stop();
+	assert_false(itimer_sim_is_pending());
+	sim_close(&one);
+	sim_burn(0, 20 * MS);
+	assert_int_equal(sim_signals_death(), 0);
+}
+
+/* ---- weights ---- */
+
+static void threads_are_weighed_by_their_own_clocks(void **state)
+{
+	static struct fx_work works[3] = {
+		{ .thread = 0, .cpu_ns = 400 * MS },
+		{ .thread = 1, .function = 1, .cpu_ns = 400 * MS },
+		{ .thread = 2, .function = 2, .cpu_ns = 400 * MS },
+	};
+	uint64_t used[3];
+
+	(void)state;
+	sim_program_start(1);
+	sim_burn(1, 77 * MS); /* before start: not in it */
+	start(1000);
+	sim_program_start(2); /* after: all of it */
+	sim_program_spend(works, 3, used);
+	for (unsigned i = 0; i < 3; i++)
+		assert_in_range(sim_weight_of(&one, sim_program_thread(i)->tid),
+		                300 * MS, 400 * MS);
+	stop();
+	assert_int_equal(sim_stats(&one).total_weight, 1200 * MS);
+	assert_true(sim_has_note(&one, "biased"));
+	assert_int_equal(sim_stats(&one).lost_certainty, PORTPROF_UNKNOWN);
+}
+
+static void hidden_threads_are_weighed_by_the_process(void **state)
+{
+	(void)state;
+	itimer_sim_hide_threads();
+	sim_burn(0, 77 * MS);
+	start(1000);
+	sim_program_start(1);
+	sim_burn(1, 40 * MS);
+	sim_burn(0, 40 * MS);
+	stop();
+	assert_true(sim_has_note(&one, "of the whole process"));
+	assert_in_range(sim_weight(&one), 80 * MS - RESOLUTION, 80 * MS);
+	assert_int_equal(sim_stats(&one).total_weight, 80 * MS);
+}
+
+/* Ticks charge whole ticks: to the process more than it has used. */
+static void samples_are_no_more_than_asked_for(void **state)
+{
+	enum { HZ = 100, BURSTS = 200 };
+	uint64_t used = 0;
+
+	(void)state;
+	start(HZ);
+	for (unsigned i = 0; i < BURSTS; i++) {
+		sim_burn(0, 2 * MS);
+		itimer_sim_charge(0, true); /* a tick met it all the same */
+		used += 2 * MS;
+	}
+	stop();
+	assert_in_range(one.count, 1, used * HZ / 1000000000u + 1);
+	assert_in_range(sim_weight(&one), used - 15 * MS, used);
+}
+
+/* ---- the helper thread ---- */
+
+/* It works a little each time it wakes, and that moves the timer on: not far
+ * enough to wake a program that sleeps. */
+static void a_sleeping_program_is_not_woken(void **state)
+{
+	(void)state;
+	start(20); /* 50 ms, many small steps of the helper's */
+	helper_ns = 4000;
+	sim_program_idle(60000 * MS);
+	helper_ns = 0;
+	stop();
+	assert_int_equal(itimer_sim_wakings(), 0);
+	assert_int_equal(one.count, 0);
+}
+
+/* ---- the table of threads ---- */
+
+static void the_table_keeps_threads_apart(void **state)
+{
+	enum { THREADS = 1000 };
+	struct itimer_table table;
+	bool is_new;
+
+	(void)state;
+	assert_true(itimer_table_init(&table, THREADS));
+	for (long tid = 1; tid <= THREADS; tid++) {
+		struct itimer_slot *slot = itimer_table_get(&table, tid * 64,
+		                                            &is_new);
+
+		assert_non_null(slot);
+		assert_true(is_new);
+		slot->last_ns = (uint64_t)tid;
+	}
+	for (long tid = 1; tid <= THREADS; tid++) {
+		struct itimer_slot *slot = itimer_table_get(&table, tid * 64,
+		                                            &is_new);
+
+		assert_false(is_new);
+		assert_int_equal(slot->last_ns, tid);
+	}
+	itimer_table_free(&table);
+}
+
+static void a_full_table_says_so(void **state)
+{
+	struct itimer_table table;
+	bool is_new;
+	long tid = 1;
+
+	(void)state;
+	assert_true(itimer_table_init(&table, 1));
+	while (itimer_table_get(&table, tid, &is_new))
+		tid++;
+	assert_int_equal(tid - 1, table.mask + 1);
+	assert_null(itimer_table_get(&table, tid, &is_new));
+	assert_non_null(itimer_table_get(&table, tid - 1, &is_new));
+	assert_false(is_new);
+	itimer_table_free(&table);
+}
+
+/* More threads than the table has slots, one after the other: those that are
+ * gone give theirs back. */
+static void slots_of_gone_threads_are_used_again(void **state)
+{
+	uint64_t used = 0;
+
+	(void)state;
+	start(1000);
+	for (unsigned i = 0; i < 6000; i++) {
+		sim_program_start(1);
+		sim_program_thread(1)->tid = 100000 + i;
+		sim_burn(1, 5 * MS);
+		sim_program_end(1);
+		used += 5 * MS;
+		if (i % 500 == 0)
+			sim_program_idle(1200 * MS);
+	}
+	stop();
+	assert_int_equal(sim_stats(&one).lost_samples, 0);
+	assert_int_equal(sim_stats(&one).total_weight, used);
+	assert_in_range(one.count, 5000, 8000);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_handler_of_the_programs_is_busy_at_open),
+		CASE(a_timer_of_the_programs_is_busy_at_open),
+		CASE(a_handler_of_the_programs_is_busy_at_start),
+		CASE(a_timer_of_the_programs_is_busy_at_start),
+		CASE(a_second_session_is_busy_and_the_first_goes_on),
+		CASE(a_handler_put_over_ours_ends_sampling),
+		CASE(a_timer_set_over_ours_is_left_alone),
+		CASE(an_ignored_signal_is_ignored_again),
+		CASE(a_signal_from_outside_still_ends_the_process),
+		CASE(a_pending_tick_is_thrown_away),
+		CASE(threads_are_weighed_by_their_own_clocks),
+		CASE(hidden_threads_are_weighed_by_the_process),
+		CASE(samples_are_no_more_than_asked_for),
+		CASE(a_sleeping_program_is_not_woken),
+		CASE(the_table_keeps_threads_apart),
+		CASE(a_full_table_says_so),
+		CASE(slots_of_gone_threads_are_used_again),
+	};
+
+	return cmocka_run_group_tests_name("itimer", tests, NULL, NULL);
+}

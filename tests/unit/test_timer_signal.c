@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* The signal of the timer backend: which it takes, and what others do with it. */
+#include "config.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <portprof.h>
+
+#include "api/internal/helper.h"
+#include "backends/backend.h"
+#include "backends/shared/pcring.h"
+#include "tests/sim/session.h"
+#include "tests/sim/signals.h"
+#include "tests/sim/timer_sim.h"
+
+#define MS UINT64_C(1000000)
+/* Period and tick: what one thread can gather between two samples. */
+#define RESOLUTION (MS + TIMER_SIM_TICK_NS)
+
+static struct sim_session one;
+static bool is_awake; /* the helper thread runs now and then */
+
+static void wake(void)
+{
+	if (is_awake)
+		ppi_helper_run_tasks();
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	is_awake = true;
+	ppi_helper_set_manual(true);
+	ppi_backend_set_kernel("timer", &timer_sim_kernel);
+	timer_sim_reset(wake);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	sim_close(&one);
+	for (unsigned i = 1; i < FX_THREADS; i++)
+		sim_program_end(i);
+	ppi_backend_set_kernel("timer", NULL);
+	ppi_helper_set_manual(false);
+	return 0;
+}
+
+static void start(uint64_t hz)
+{
+	assert_int_equal(sim_open(&one, "timer", hz, 0, 0), PORTPROF_OK);
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
+}
+
+static void stop(void)
+{
+	assert_int_equal(portprof_session_stop(one.session), PORTPROF_OK);
+	assert_int_equal(sim_signals_death(), 0);
+}
+
+static int foreign_signals;
+
+static void on_foreign(int signo)
+{
+	(void)signo;
+	foreign_signals++;
+}
+
+static void set_action(int signo, void (*handler)(int))
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = handler;
+	sim_signals_action(signo, &action, NULL);
+}
+
+static struct sigaction action_of(int signo)
+{
+	struct sigaction action;
+
+	sim_signals_action(signo, NULL, &action);
+	return action;
+}
+
+static void it_takes_the_highest_free_signal(void **state)
+{
+	(void)state;
+	set_action(SIM_RT_LAST, on_foreign);
+	set_action(SIM_RT_LAST - 1, SIG_IGN);
+	start(1000);
+	assert_ptr_equal(action_of(SIM_RT_LAST).sa_handler, on_foreign);
+	assert_ptr_equal(action_of(SIM_RT_LAST - 1).sa_handler, SIG_IGN);
+	assert_ptr_not_equal(action_of(SIM_RT_LAST - 2).sa_handler, SIG_DFL);
+	assert_true(action_of(SIM_RT_LAST - 2).sa_flags & SA_RESTART);
+	assert_true(action_of(SIM_RT_LAST - 2).sa_flags & SA_ONSTACK);
+	stop();
+	sim_close(&one);
+	assert_ptr_equal(action_of(SIM_RT_LAST - 2).sa_handler, SIG_DFL);
+}
+
+static void without_a_free_signal_open_is_busy(void **state)
+{
+	(void)state;
+	for (int i = SIM_RT_FIRST; i <= SIM_RT_LAST; i++)
+		set_action(i, on_foreign);
+	assert_int_equal(sim_open(&one, "timer", 1000, 0, 0),
+	                 PORTPROF_E_BUSY);
+	assert_int_equal(timer_sim_timers(), 0);
+}
+
+/* What the signal did before we took it was to end the process. */
+static void a_signal_from_outside_still_ends_the_process(void **state)
+{
+	(void)state;
+	start(1000);
+	timer_sim_kill(SIM_RT_LAST);
+	assert_int_equal(sim_signals_death(), SIM_RT_LAST);
+}
+
+static void (*chained)(int, siginfo_t *, void *);
+
+static void on_chain(int signo, siginfo_t *info, void *context)
+{
+	foreign_signals++;
+	chained(signo, info, context);
+}
+
+/* A handler put over ours that calls ours: its signal is its own business. */
+static void a_chained_signal_of_others_does_nothing(void **state)
+{
+	struct sigaction over;
+
+	(void)state;
+	start(1000);
+	chained = action_of(SIM_RT_LAST).sa_sigaction;
+	memset(&over, 0, sizeof(over));
+	over.sa_sigaction = on_chain;
+	over.sa_flags = SA_SIGINFO;
+	sim_signals_action(SIM_RT_LAST, &over, NULL);
+	foreign_signals = 0;
+	timer_sim_kill(SIM_RT_LAST);
+	assert_int_equal(foreign_signals, 1);
+	assert_int_equal(sim_signals_death(), 0);
+}
+
+/* A timer of the program's own that uses our signal, or a forged one. */
+static void a_tag_that_is_none_of_ours_is_not_followed(void **state)
+{
+	siginfo_t info;
+
+	(void)state;
+	start(1000);
+	for (uintptr_t tag = 0; tag < 4; tag++) {
+		memset(&info, 0, sizeof(info));
+		info.si_signo = SIM_RT_LAST;
+		info.si_code = SI_TIMER;
+		info.si_value.sival_ptr = (void *)(tag ? ~tag : 0);
+		sim_signals_deliver(sim_program_thread(0), &info);
+	}
+	stop();
+	assert_int_equal(one.count, 0);
+}
+
+/* The program takes the signal while we measure: it is the program's. */
+static void a_signal_taken_from_us_ends_sampling(void **state)
+{
+	portprof_stats stats;
+
+	(void)state;
+	start(1000);
+	sim_burn(0, 20 * MS);
+	set_action(SIM_RT_LAST, on_foreign);
+	sim_program_idle(20 * MS);
+	foreign_signals = 0;
+	sim_burn(0, 100 * MS);
+	assert_int_equal(foreign_signals, 0);
+	stop();
+	stats = sim_stats(&one);
+	assert_true(sim_has_note(&one, "ended early"));
+	assert_int_equal(stats.total_weight, 120 * MS);
+	assert_in_range(stats.not_attached_weight, 100 * MS - RESOLUTION,
+	                100 * MS);
+	assert_int_equal(portprof_session_start(one.session),
+	                 PORTPROF_E_BUSY);
+	sim_close(&one);
+	assert_ptr_equal(action_of(SIM_RT_LAST).sa_handler, on_foreign);
+	assert_int_equal(timer_sim_timers(), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(it_takes_the_highest_free_signal),
+		CASE(without_a_free_signal_open_is_busy),
+		CASE(a_signal_from_outside_still_ends_the_process),
+		CASE(a_chained_signal_of_others_does_nothing),
+		CASE(a_tag_that_is_none_of_ours_is_not_followed),
+		CASE(a_signal_taken_from_us_ends_sampling),
+	};
+
+	return cmocka_run_group_tests_name("timer signal", tests, NULL, NULL);
+}
