@@ -32,6 +32,7 @@ void portprof_config_free(portprof_config *config)
 	}
 	free(config->events);
 	free(config->event_origins);
+	free(config->cpus);
 	for (size_t i = 0; i < config->sink_count; i++) {
 		free(config->sinks[i].regions);
 		free(config->sinks[i].path);
@@ -102,6 +103,7 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	copy->events = copy->event_origins = NULL;
 	copy->event_count = copy->sink_count = 0;
 	is_whole = copy_origins(copy, config);
+	is_whole &= copy_text(&copy->cpus, config->cpus);
 	is_whole &= copy_events(copy, config);
 	while (is_whole && copy->sink_count < config->sink_count) {
 		size_t i = copy->sink_count++;

@@ -29,6 +29,7 @@ libportprof_core_la_SOURCES += \
 	api/config_parse.c \
 	api/config_set.c \
 	api/config_sinks.c \
+	api/config_system.c \
 	api/config_time.c \
 	api/diag.c \
 	api/event.c \

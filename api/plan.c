@@ -29,16 +29,28 @@ static struct ppi_target target_of(const portprof_config *config)
 		target.is_self = config->target_id == target.pid;
 		target.pid = config->target_id;
 		break;
+	case PPI_TARGET_SYSTEM:
+		target.pid = 0;
+		target.is_self = false;
+		break;
 	}
 	if (target.kind == PPI_TARGET_PID && target.is_self)
 		target.kind = PPI_TARGET_PROCESS;
 	return target;
 }
 
+/* The whole system has no children. */
+static bool follows_children(const portprof_config *config)
+{
+	return config->follow_children && config->target != PPI_TARGET_SYSTEM;
+}
+
 static uint64_t target_caps(const struct ppi_target *target)
 {
 	uint64_t caps = target->is_self ? 0 : PORTPROF_CAP_ATTACH;
 
+	if (target->kind == PPI_TARGET_SYSTEM)
+		return PORTPROF_CAP_SYSTEM;
 	if (target->kind == PPI_TARGET_PROCESS)
 		caps |= PORTPROF_CAP_PROCESS;
 	if (target->kind == PPI_TARGET_TID)
@@ -109,7 +121,7 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		*caps |= PORTPROF_CAP_EVENTS;
 	if (mode == PPI_COUNT && event_count_of(config) > 1)
 		*caps |= PORTPROF_CAP_GROUP;
-	if (config->follow_children)
+	if (follows_children(config))
 		*caps |= PORTPROF_CAP_CHILDREN;
 	if (config->chain_depth && mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_CHAIN;
@@ -245,7 +257,7 @@ static void plan_wishes(const portprof_config *config,
 		plan->want_modules |= ops->wants_modules;
 		plan->want_user_address |= ops == &ppi_sink_hist;
 	}
-	plan->follow_children = config->follow_children;
+	plan->follow_children = follows_children(config);
 	plan->is_delayed = config->delay_ms > 0 && plan->want_modules &&
 	                   !plan->target.is_self;
 	plan->allow_refused = config->allow_refused;
@@ -265,11 +277,12 @@ portprof_status ppi_plan_build(const portprof_config *config,
 	memset(box, 0, sizeof(*box));
 	box->plan.mode = mode;
 	box->plan.target = target_of(config);
+	box->plan.cpus = config->cpus;
 	if (mode == PPI_SAMPLE)
 		plan_wishes(config, &box->plan);
 	box->plan.allow_refused = config->allow_refused;
 	box->plan.required_caps = config->required_caps;
-	box->plan.follow_children = config->follow_children;
+	box->plan.follow_children = follows_children(config);
 	status = plan_events(config, mode, ops, kernel, box, refusals, why);
 	if (status == PORTPROF_OK && mode == PPI_SAMPLE &&
 	    only_histograms(config))

@@ -110,7 +110,8 @@ enum ppi_target_kind {
 	PPI_TARGET_PROCESS, /* this process, all threads, future ones too */
 	PPI_TARGET_TID,     /* one thread: pid, tid; may be of this process */
 	PPI_TARGET_PID,     /* another process, all its threads */
-	PPI_TARGET_COMMAND  /* child `pid`, counted from its next exec on */
+	PPI_TARGET_COMMAND, /* child `pid`, counted from its next exec on */
+	PPI_TARGET_SYSTEM   /* whoever runs on plan.cpus; pid and tid are 0 */
 };
 
 struct ppi_target {
@@ -129,6 +130,8 @@ struct ppi_range {
 struct ppi_plan {
 	enum ppi_mode mode;
 	struct ppi_target target;
+	const char *cpus;       /* PPI_TARGET_SYSTEM: "0,2-3", well-formed;
+	                         * NULL = all */
 	const struct ppi_event *events;
 	size_t event_count;
 	bool follow_children;

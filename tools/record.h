@@ -20,7 +20,8 @@ struct ppi_setting {
 enum ppi_scope {
 	PPI_SCOPE_COMMAND, /* a command that is started for it */
 	PPI_SCOPE_PROCESS, /* -p */
-	PPI_SCOPE_THREAD   /* -t */
+	PPI_SCOPE_THREAD,  /* -t */
+	PPI_SCOPE_SYSTEM   /* -a, -C */
 };
 
 /* What the user wants, from configuration file and command line. */
@@ -35,6 +36,7 @@ struct ppi_record_options {
 	const char *output;     /* NULL: not given */
 	enum ppi_scope scope;
 	int64_t target;         /* of -p or -t */
+	const char *cpus;       /* of -C; NULL: all */
 	bool is_quiet, is_verbose;
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and
@@ -86,7 +88,7 @@ struct ppi_record {
 int ppi_record_outside(const struct ppi_record *record);
 int ppi_record_preload(const struct ppi_record *record);
 
-/* Whoever runs already, by -p or -t (record_attach.c). */
+/* Whoever runs already, by -p, -t or -a (record_attach.c). */
 int ppi_record_attach(const struct ppi_record *record);
 
 /* ---- record_session.c: a session of this process on the target ---- */

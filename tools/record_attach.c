@@ -39,6 +39,10 @@ static bool find_target(struct attach *attach)
 	const char *what = is_thread ? "thread" : "process";
 	char name[64];
 
+	if (options->scope == PPI_SCOPE_SYSTEM) {
+		snprintf(attach->target, sizeof(attach->target), "the system");
+		return true;
+	}
 	if (!ppi_watch_begin(&attach->watch, options->target, is_thread)) {
 		ppi_say("there is no %s %lld, or it has ended", what,
 		        (long long)options->target);
@@ -74,7 +78,8 @@ static bool has_ended(const struct attach *attach, enum reason *reason)
 		*reason = COMMAND_ENDED;
 	else if (ppi_kept_signal())
 		*reason = WAS_TOLD;
-	else if (ppi_watch_has_ended(&attach->watch))
+	else if (attach->record->options.scope != PPI_SCOPE_SYSTEM &&
+	         ppi_watch_has_ended(&attach->watch))
 		*reason = TARGET_ENDED;
 	else if (now_ms() > attach->ends_ms)
 		*reason = TIME_IS_UP;

@@ -15,7 +15,7 @@
 
 static const char help[] =
 	"usage: portprof record [OPTION...] [--] COMMAND [ARGUMENT...]\n"
-	"       portprof record -p PID | -t TID [OPTION...] [[--] COMMAND...]\n"
+	"       portprof record -p PID | -t TID | -a [OPTION...] [[--] COMMAND...]\n"
 	"\n"
 	"  -e, --event EVENT    what to measure: a comma list, or repeated (CPU time)\n"
 	"  -F, --freq HZ        samples a second of the event's time (100), or\n"
@@ -23,6 +23,7 @@ static const char help[] =
 	"  -g                   call chains; --call-graph fp|none: so, or without\n"
 	"  -p, --pid PID        a process that runs, until it or COMMAND ends\n"
 	"  -t, --tid TID        one thread of it\n"
+	"  -a, --all-cpus       the whole system; -C, --cpu LIST: on these CPUs (0,2-3)\n"
 	"  -D, --delay MS       begin so much later; --duration S: and end S seconds on\n"
 	"      --no-inherit     not the processes that the target creates\n"
 	"  -b, --backend NAME   perf, timer, itimer (the best that works)\n"
@@ -57,6 +58,8 @@ static const struct option long_options[] = {
 	{ "call-graph", required_argument, NULL, OPTION_CALL_GRAPH },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "tid", required_argument, NULL, 't' },
+	{ "all-cpus", no_argument, NULL, 'a' },
+	{ "cpu", required_argument, NULL, 'C' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, OPTION_DURATION },
 	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
@@ -98,13 +101,24 @@ static int read_call_graph(struct ppi_record_options *options,
 }
 
 /* -p and -t. */
+static int choose_scope(struct ppi_record_options *options,
+                        enum ppi_scope scope)
+{
+	if (options->scope != PPI_SCOPE_COMMAND && options->scope != scope)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "one target at a time: -p, -t and -a (or "
+		                     "-C) exclude each other");
+	options->scope = scope;
+	return PPI_EXIT_OK;
+}
+
 static int read_target(struct ppi_record_options *options,
                        enum ppi_scope scope, const char *value)
 {
 	const char *what = scope == PPI_SCOPE_THREAD ? "thread" : "process";
 	uint64_t id;
 
-	if (options->scope != PPI_SCOPE_COMMAND)
+	if (options->target)
 		return ppi_say_usage(PPI_EXIT_RECORD, "record",
 		                     "one target at a time: a second one was "
 		                     "given by -%c %s",
@@ -114,9 +128,8 @@ static int read_target(struct ppi_record_options *options,
 		return ppi_say_usage(PPI_EXIT_RECORD, "record",
 		                     "'%s' is not the number of a %s", value,
 		                     what);
-	options->scope = scope;
 	options->target = (int64_t)id;
-	return PPI_EXIT_OK;
+	return choose_scope(options, scope);
 }
 
 /* A plain number is one of pages, as with perf; else the library reads it,
@@ -208,6 +221,11 @@ static int read_option(struct ppi_record_options *options, int option,
 		return read_target(options, PPI_SCOPE_PROCESS, value);
 	case 't':
 		return read_target(options, PPI_SCOPE_THREAD, value);
+	case 'C':
+		options->cpus = value;
+		return choose_scope(options, PPI_SCOPE_SYSTEM);
+	case 'a':
+		return choose_scope(options, PPI_SCOPE_SYSTEM);
 	case OPTION_NO_INHERIT:
 		options->children = "no";
 		return PPI_EXIT_OK;
@@ -258,7 +276,7 @@ int ppi_record_read_options(int argc, char **argv,
 
 	/* "+": the options after the command are the command's */
 	optind = 1;
-	while ((option = getopt_long(argc, argv, "+e:F:c:gp:t:D:b:m:o:qv", long_options,
+	while ((option = getopt_long(argc, argv, "+e:F:c:gp:t:aC:D:b:m:o:qv", long_options,
 	                             NULL)) != -1) {
 		int status;
 

@@ -21,6 +21,8 @@ static portprof_status set_target(portprof_config *config,
 		return portprof_config_target_pid(config, options->target);
 	case PPI_SCOPE_THREAD:
 		return portprof_config_target_tid(config, options->target);
+	case PPI_SCOPE_SYSTEM:
+		return portprof_config_target_system(config, options->cpus);
 	case PPI_SCOPE_COMMAND:
 	default:
 		return portprof_config_target_command(config, child);

@@ -20,6 +20,7 @@ struct portprof_config {
 	enum ppi_target_kind target;
 	bool target_is_caller;  /* PPI_TARGET_TID: whoever opens */
 	int64_t target_id;      /* tid or pid; 0 = this process */
+	char *cpus;             /* PPI_TARGET_SYSTEM: NULL = all */
 	bool follow_children;
 	bool allow_refused;
 	unsigned chain_depth;

@@ -35,7 +35,8 @@ enum {
 	PORTPROF_CAP_FAIR = 1u << 16,      /* no bias between busy threads */
 	PORTPROF_CAP_LOST_EXACT = 1u << 17, /* lost samples counted exactly */
 	PORTPROF_CAP_EXCLUSIVE = 1u << 18, /* one session a process */
-	PORTPROF_CAP_MODULES = 1u << 19    /* tells of code mapped later */
+	PORTPROF_CAP_MODULES = 1u << 19,   /* tells of code mapped later */
+	PORTPROF_CAP_SYSTEM = 1u << 20     /* target: whoever runs on the CPUs */
 };
 
 /* What probing a backend found. `size` as in portprof_event_info. Since 0.1. */

@@ -68,6 +68,8 @@ PORTPROF_API portprof_status portprof_config_set_period(
  *   tid      that thread, of this process or another
  *   pid      that process, all its threads
  *   command  that process, a child about to exec: measured from its exec on
+ *   system   all processes, on these CPUs ("0,2-3"; NULL = on all), but for
+ *            idle time; needs PORTPROF_CAP_SYSTEM
  */
 PORTPROF_API portprof_status
 portprof_config_target_process(portprof_config *config);
@@ -79,6 +81,8 @@ PORTPROF_API portprof_status
 portprof_config_target_pid(portprof_config *config, int64_t pid);
 PORTPROF_API portprof_status
 portprof_config_target_command(portprof_config *config, int64_t pid);
+PORTPROF_API portprof_status
+portprof_config_target_system(portprof_config *config, const char *cpus);
 
 /* Whether processes that the target creates are measured too (default 0). */
 PORTPROF_API portprof_status portprof_config_set_children(

@@ -19,7 +19,8 @@
 	 PORTPROF_CAP_TIME | PORTPROF_CAP_CPU | PORTPROF_CAP_PROCESS |     \
 	 PORTPROF_CAP_THREAD | PORTPROF_CAP_ATTACH |                       \
 	 PORTPROF_CAP_CHILDREN | PORTPROF_CAP_FAIR |                       \
-	 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_MODULES)
+	 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_MODULES |                  \
+	 PORTPROF_CAP_SYSTEM)
 
 static void perf_probe(const void *kernel, struct ppi_probe *out)
 {

@@ -161,7 +161,7 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 		if (state->sources[i].event == event)
 			perf_tally_source(bs, &state->sources[i], &tally);
 	*out = (struct ppi_account){ 0 };
-	out->total_weight = tally.total;
+	out->total_weight = tally.total - tally.left_out;
 	out->total_certainty = tally.is_short ? PORTPROF_UNKNOWN
 	                                      : PORTPROF_EXACT;
 	if (perf_is_period_weighted(what)) {
@@ -169,6 +169,9 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 		out->total_certainty = PORTPROF_UNKNOWN;
 	}
 	out->cpu_time_ns = cpu_time_so_far(bs);
+	/* what the CPUs' clocks tell, but for idle time */
+	if (state->layout == PERF_SYSTEM_RINGS && what->is_cpu_time)
+		out->cpu_time_ns = out->total_weight;
 	if (what->is_cpu_time && out->cpu_time_ns > out->total_weight)
 		out->not_attached = out->cpu_time_ns - out->total_weight;
 	fill_loss(state, &tally, event, out);

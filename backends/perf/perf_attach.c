@@ -117,8 +117,8 @@ bool perf_shrink_rings(struct ppi_backend_session *bs)
 	if (state->ring_bytes <= state->page_bytes)
 		return false;
 	state->ring_bytes /= 2;
-	ppi_note(bs, "rings are smaller than the rate asks for, so samples "
-	         "may be lost: the memory a user may lock is limited; raise "
+	ppi_note(bs, "rings are smaller than they should be, so samples may "
+	         "be lost: the memory a user may lock is limited; raise "
 	         "kernel.perf_event_mlock_kb or ulimit -l");
 	return true;
 }
@@ -181,7 +181,7 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 	const struct ppi_event *what =
 		event == PERF_CARRIER ? NULL : &bs->plan->events[event];
 	struct perf_port *to = &state->ports[port];
-	int cpu = state->layout == PERF_CPU_RINGS ? (int)to->cpu : -1;
+	int cpu = state->layout == PERF_THREAD_RINGS ? -1 : (int)to->cpu;
 	struct perf_source source = {
 		.event = event, .ring = (uint32_t)port, .tid = tid
 	};
@@ -234,6 +234,18 @@ static portprof_status open_sources(struct ppi_backend_session *bs,
 		status = open_source(bs, tid, event, port, why);
 	if (status == PORTPROF_OK && perf_state_of(bs)->has_carriers)
 		status = open_source(bs, tid, PERF_CARRIER, port, why);
+	return status;
+}
+
+portprof_status perf_attach_system(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status = PORTPROF_OK;
+
+	for (size_t port = 0; port < state->port_count &&
+	     status == PORTPROF_OK; port++)
+		status = open_sources(bs, PERF_ANYBODY, port, why);
 	return status;
 }
 

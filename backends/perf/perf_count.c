@@ -40,6 +40,17 @@ static int leader_for(const struct ppi_backend_session *bs, int64_t tid,
 	return -1;
 }
 
+/* A CPU in place of a thread, and back. */
+static int64_t tid_of_cpu(int cpu)
+{
+	return PERF_ANYBODY - 1 - (int64_t)cpu;
+}
+
+static int cpu_of(int64_t tid)
+{
+	return (int)(PERF_ANYBODY - 1 - tid);
+}
+
 static portprof_status open_counter(struct ppi_backend_session *bs,
                                     int64_t tid, uint32_t event,
                                     struct ppi_diag *why)
@@ -53,7 +64,10 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 
 	source.leader = leader_for(bs, tid, event);
 	perf_attr_count(&state->kind, what, source.leader < 0, &attr);
-	source.fd = perf_open_attr(kernel, &attr, tid, -1, source.leader);
+	source.fd = tid < 0
+		? perf_open_attr(kernel, &attr, PERF_ANYBODY, cpu_of(tid),
+		                 source.leader)
+		: perf_open_attr(kernel, &attr, tid, -1, source.leader);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
 	error = kernel->control(kernel->self, source.fd, PERF_EVENT_IOC_ID,
@@ -177,6 +191,17 @@ static portprof_status attach_process(struct ppi_backend_session *bs,
 	return status;
 }
 
+static portprof_status attach_system(struct ppi_backend_session *bs,
+                                     struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status = perf_find_cpus(bs, why);
+
+	for (size_t i = 0; i < state->cpu_count && status == PORTPROF_OK; i++)
+		status = attach_counters(bs, tid_of_cpu(state->cpus[i]), why);
+	return status;
+}
+
 static portprof_status check_descriptors(struct ppi_backend_session *bs,
                                          struct ppi_diag *why)
 {
@@ -184,6 +209,8 @@ static portprof_status check_descriptors(struct ppi_backend_session *bs,
 	uint64_t limit, needed, available;
 	size_t count = 1;
 
+	if (bs->plan->target.kind == PPI_TARGET_SYSTEM)
+		return PORTPROF_OK; /* few: opening them tells */
 	if (bs->plan->target.kind != PPI_TARGET_TID) {
 		portprof_status status = list_threads(bs, &tids, &count, why);
 
@@ -207,7 +234,8 @@ static void choose_kind(struct ppi_backend_session *bs)
 
 	state->layout = PERF_NO_RINGS;
 	kind->features = perf_features(perf_kernel_of(bs->kernel));
-	kind->inherits = plan->target.kind != PPI_TARGET_TID;
+	kind->inherits = plan->target.kind != PPI_TARGET_TID &&
+	                 plan->target.kind != PPI_TARGET_SYSTEM;
 	kind->follows_children = plan->follow_children;
 	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND;
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
@@ -246,6 +274,9 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 		status = check_descriptors(bs, why);
 	if (status == PORTPROF_OK && bs->plan->target.kind == PPI_TARGET_TID)
 		status = attach_counters(bs, bs->plan->target.tid, why);
+	else if (status == PORTPROF_OK &&
+	         bs->plan->target.kind == PPI_TARGET_SYSTEM)
+		status = attach_system(bs, why);
 	else if (status == PORTPROF_OK)
 		status = attach_process(bs, why);
 	if (status != PORTPROF_OK) {

@@ -37,8 +37,7 @@ bool perf_is_wanted(const struct ppi_backend_session *bs,
 
 	if (target->is_self && seen->tid == (uint64_t)bs->helper_tid)
 		return false;
-	return bs->plan->follow_children ||
-	       target->kind == PPI_TARGET_TID ||
+	return perf_follows(bs->plan) || target->kind == PPI_TARGET_TID ||
 	       seen->pid == (uint64_t)target->pid;
 }
 
@@ -128,7 +127,7 @@ static bool take_new_process(struct ppi_backend_session *bs,
 	portprof_record record =
 		perf_new_record(state, port, seen, PORTPROF_RECORD_FORK);
 
-	if (!bs->plan->want_modules || !bs->plan->follow_children)
+	if (!bs->plan->want_modules || !perf_follows(bs->plan))
 		return true;
 	record.address = seen->parent_pid;
 	if (!state->is_fork_told && !ppi_room_add(room, &record, NULL, 0))
@@ -237,6 +236,37 @@ static uint64_t ordered_until(const struct ppi_backend_session *bs)
 	return now;
 }
 
+/*
+ * Rings are emptied as often as the rate asks for, and more often while they
+ * fill faster than that: with the mappings of many short processes. Once a
+ * nap, because a drain looks at rings several times.
+ */
+static void adapt_nap(struct ppi_backend_session *bs, uint64_t now_ns)
+{
+	enum { NAP_LEAST_MS = 4 };
+	struct perf_state *state = perf_state_of(bs);
+	uint64_t most = 0;
+
+	if (now_ns == UINT64_MAX || now_ns < state->next_adapt_ns)
+		return;
+	for (size_t i = 0; i < state->port_count; i++) {
+		const struct perf_ring *ring = &state->ports[i].ring;
+		uint64_t percent = state->ports[i].fd < 0 ? 0 :
+			(ring->head - ring->tail) * 100 / ring->data_bytes;
+
+		most = percent > most ? percent : most;
+	}
+	if (most > 25 && bs->drain_every_ms > NAP_LEAST_MS)
+		bs->drain_every_ms /= most > 60 ? 4 : 2;
+	else if (most < 5 && bs->drain_every_ms < state->nap_ms)
+		bs->drain_every_ms *= 2;
+	if (bs->drain_every_ms < NAP_LEAST_MS)
+		bs->drain_every_ms = NAP_LEAST_MS;
+	if (bs->drain_every_ms > state->nap_ms)
+		bs->drain_every_ms = state->nap_ms;
+	state->next_adapt_ns = now_ns + bs->drain_every_ms * UINT64_C(500000);
+}
+
 /* Its samples may come after we saw that it is gone: forget it last. */
 static void retire_ended(struct ppi_backend_session *bs)
 {
@@ -267,6 +297,7 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 		perf_scan_threads(bs);
 	until = ordered_until(bs);
 	perf_merge_begin(state);
+	adapt_nap(bs, until);
 	while (perf_merge_oldest(state, until, &at)) {
 		struct perf_port *port = &state->ports[at];
 		size_t bytes = port->front_bytes;

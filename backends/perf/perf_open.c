@@ -12,6 +12,8 @@ enum {
 	FDS_MAX = 4096,
 	FDS_LEFT = 8,          /* what we leave free in any case */
 	RING_MIN = 16 << 10,
+	RING_FOLLOW_MIN = 128 << 10, /* each exec of a child brings 2 KiB of
+	                              * mappings, at whatever rate */
 	RING_CPU_MAX = 512 << 10,
 	RING_THREAD_MAX = 64 << 10,
 	CHAIN_TYPICAL = 32,    /* addresses, to size rings by */
@@ -48,6 +50,12 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 	uint64_t budget = available / 2 < FDS_MAX ? available / 2 : FDS_MAX;
 
 	available = available > FDS_LEFT ? available - FDS_LEFT : 0;
+	if (plan->target.kind == PPI_TARGET_SYSTEM) {
+		state->layout = PERF_SYSTEM_RINGS;
+		return by_cpu <= available ? PORTPROF_OK :
+			perf_refuse_fds(by_cpu, available, limit,
+			                "every event on every CPU", why);
+	}
 	state->layout = PERF_THREAD_RINGS;
 	if (plan->target.kind != PPI_TARGET_TID) {
 		/* Only inheritance reaches children and what a command
@@ -86,14 +94,15 @@ static void shape_records(struct ppi_backend_session *bs)
 	                     PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (state->layout == PERF_THREAD_RINGS)
 		shape->sample_type |= PERF_SAMPLE_CPU;
-	state->has_values = state->layout == PERF_THREAD_RINGS ||
+	state->has_values = state->layout != PERF_CPU_RINGS ||
 	                    kind->features & PERF_HAS_INHERIT_READ;
 	shape->sample_type |= state->has_values ? PERF_SAMPLE_READ
 	                                        : PERF_SAMPLE_PERIOD;
 	shape->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	/* On one CPU's event running is less than enabled because the thread
-	 * ran elsewhere: only a thread's own event can be scaled by it. */
-	if (state->layout == PERF_THREAD_RINGS && has_hardware)
+	 * ran elsewhere: only a thread's own event can be scaled by it, or
+	 * the CPU's. */
+	if (state->layout != PERF_CPU_RINGS && has_hardware)
 		shape->read_format |= PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (kind->features & PERF_HAS_LOST)
 		shape->read_format |= PERF_READ_LOST;
@@ -180,13 +189,18 @@ static void size_rings(struct ppi_backend_session *bs)
 	struct perf_state *state = perf_state_of(bs);
 	uint64_t per_second = expected_rate(bs->plan) *
 	                      expected_bytes(&state->kind.shape);
-	uint64_t most = RING_CPU_MAX, wanted = 2 * per_second;
+	uint64_t least = RING_MIN, most = RING_CPU_MAX;
+	uint64_t wanted = 2 * per_second;
 
 	if (state->layout == PERF_THREAD_RINGS) {
 		most = RING_THREAD_MAX;
 		wanted = per_second / 2;
 	}
-	wanted = wanted < RING_MIN ? RING_MIN : wanted > most ? most : wanted;
+	if (state->layout == PERF_SYSTEM_RINGS)
+		least = RING_CPU_MAX;
+	else if (bs->plan->follow_children && bs->plan->want_modules)
+		least = RING_FOLLOW_MIN;
+	wanted = wanted < least ? least : wanted > most ? most : wanted;
 	if (bs->plan->ring_bytes)
 		wanted = bs->plan->ring_bytes;
 	state->ring_bytes = state->page_bytes;
@@ -205,6 +219,7 @@ static void choose_nap(struct ppi_backend_session *bs)
 	half_ms = half_ms < 2 ? 2 : half_ms;
 	if (half_ms < bs->drain_every_ms)
 		bs->drain_every_ms = (unsigned)half_ms;
+	perf_state_of(bs)->nap_ms = bs->drain_every_ms;
 }
 
 static void say_what_is_special(struct ppi_backend_session *bs)
@@ -230,19 +245,39 @@ static void say_what_is_special(struct ppi_backend_session *bs)
 	}
 }
 
+portprof_status perf_find_cpus(struct ppi_backend_session *bs,
+                               struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const char *wanted = bs->plan->cpus;
+	int error = perf_proc_cpus(perf_kernel_of(bs->kernel), &state->cpus,
+	                           &state->cpu_count);
+
+	if (error == -ENOMEM)
+		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "list CPUs",
+		                "out of memory");
+	if (error < 0)
+		return ppi_fail(why, PORTPROF_E_SYSTEM, -error, "list CPUs",
+		                "/sys/devices/system/cpu/online cannot be "
+		                "read: is /sys mounted?");
+	if (wanted && !perf_proc_pick_cpus(wanted, state->cpus,
+	                                   &state->cpu_count))
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "list CPUs",
+		                "CPUs '%.64s' are not all online: "
+		                "/sys/devices/system/cpu/online tells which "
+		                "are", wanted);
+	return PORTPROF_OK;
+}
+
 static portprof_status prepare(struct ppi_backend_session *bs,
                                struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	int error = perf_proc_cpus(kernel, &state->cpus, &state->cpu_count);
+	portprof_status status = perf_find_cpus(bs, why);
 
-	if (error == -ENOMEM)
-		goto no_memory;
-	if (error < 0)
-		return ppi_fail(why, PORTPROF_E_SYSTEM, -error, "list CPUs",
-		                "/sys/devices/system/cpu/online cannot be "
-		                "read: is /sys mounted?");
+	if (status != PORTPROF_OK)
+		return status;
 	state->page_bytes = kernel->get_page_bytes(kernel->self);
 	state->pending_end = &state->pending;
 	state->tallies = calloc(bs->plan->event_count,
@@ -251,7 +286,6 @@ static portprof_status prepare(struct ppi_backend_session *bs,
 	if (state->tallies && state->scratch &&
 	    perf_weights_init(&state->weights, bs->plan->event_count))
 		return PORTPROF_OK;
-no_memory:
 	return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
 	                "out of memory");
 }
@@ -262,6 +296,7 @@ static size_t count_threads(struct ppi_backend_session *bs)
 	size_t count;
 
 	if (bs->plan->target.kind == PPI_TARGET_TID ||
+	    bs->plan->target.kind == PPI_TARGET_SYSTEM ||
 	    perf_proc_threads(perf_kernel_of(bs->kernel), bs->plan->target.pid,
 	                      &tids, &count) < 0)
 		return 1;
@@ -310,10 +345,12 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	shape_records(bs);
 	choose_inheritance(bs);
 	size_rings(bs);
-	if (state->layout == PERF_CPU_RINGS)
+	if (state->layout != PERF_THREAD_RINGS)
 		status = open_rings(bs, why);
 	if (status == PORTPROF_OK)
-		status = perf_attach_all(bs, why);
+		status = state->layout == PERF_SYSTEM_RINGS
+			? perf_attach_system(bs, why)
+			: perf_attach_all(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
 	if (state->has_carriers && has_begun(bs->plan))

@@ -76,33 +76,45 @@ void perf_remember_name(struct perf_state *state, uint32_t tid,
 		         PERF_NAME_BYTES - 1, name);
 }
 
-void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid)
+static void add_thread(struct ppi_backend_session *bs, int64_t pid,
+                       int64_t tid)
 {
-	const struct ppi_target *target = &bs->plan->target;
 	portprof_record record = {
 		.kind = PORTPROF_RECORD_THREAD,
 		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID,
-		.pid = (uint32_t)target->pid,
+		.pid = (uint32_t)pid,
 		.tid = (uint32_t)tid,
 	};
 	char name[64];
 
-	if (!perf_proc_thread_name(perf_kernel_of(bs->kernel), target->pid,
-	                           tid, name, sizeof(name)))
+	if (!perf_proc_thread_name(perf_kernel_of(bs->kernel), pid, tid, name,
+	                           sizeof(name)))
 		return;
 	perf_remember_name(perf_state_of(bs), (uint32_t)tid, name);
 	perf_pending_add(perf_state_of(bs), &record, 0, NULL, 0, name);
 }
 
+void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid)
+{
+	add_thread(bs, bs->plan->target.pid, tid);
+}
+
+/* Whose mappings are being read. */
+struct reader {
+	struct ppi_backend_session *bs;
+	int64_t pid;
+};
+
 static void take_mapping(void *context, const struct perf_mapping *mapping)
 {
-	struct ppi_backend_session *bs = context;
+	const struct reader *reader = context;
+	struct ppi_backend_session *bs = reader->bs;
 	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
 	size_t build_id_bytes;
 	portprof_record record = {
 		.kind = PORTPROF_RECORD_MODULE,
 		.valid = PORTPROF_FIELD_PID,
-		.pid = (uint32_t)bs->plan->target.pid,
+		.pid = (uint32_t)reader->pid,
 		.address = mapping->start,
 		.span = mapping->end - mapping->start,
 	};
@@ -127,6 +139,33 @@ static void add_kernel_text(struct perf_state *state)
 	perf_pending_add(state, &record, 0, NULL, 0, "[kernel.kallsyms]");
 }
 
+static void add_process(struct ppi_backend_session *bs, int64_t pid)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	struct reader reader = { bs, pid };
+	int64_t *tids;
+	size_t count;
+
+	perf_proc_mappings(kernel, pid, take_mapping, &reader);
+	if (perf_proc_threads(kernel, pid, &tids, &count) < 0)
+		return; /* it has ended */
+	for (size_t i = 0; i < count; i++)
+		add_thread(bs, pid, tids[i]);
+	free(tids);
+}
+
+static void add_all_processes(struct ppi_backend_session *bs)
+{
+	int64_t *pids;
+	size_t count;
+
+	if (perf_proc_processes(perf_kernel_of(bs->kernel), &pids, &count) < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		add_process(bs, pids[i]);
+	free(pids);
+}
+
 /* A command's image is not there yet: the kernel will tell. */
 void perf_pending_baseline(struct ppi_backend_session *bs)
 {
@@ -140,9 +179,14 @@ void perf_pending_baseline(struct ppi_backend_session *bs)
 		add_kernel_text(state);
 	if (plan->target.kind == PPI_TARGET_COMMAND)
 		return;
+	if (plan->target.kind == PPI_TARGET_SYSTEM) {
+		add_all_processes(bs);
+		return;
+	}
 	if (!plan->target.is_self)
 		perf_proc_mappings(perf_kernel_of(bs->kernel),
-		                   plan->target.pid, take_mapping, bs);
+		                   plan->target.pid, take_mapping,
+		                   &(struct reader){ bs, plan->target.pid });
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].event == 0 &&
 		    (state->layout == PERF_THREAD_RINGS ||

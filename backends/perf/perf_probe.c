@@ -138,6 +138,31 @@ static void append(struct ppi_probe *out, const char *words)
 	         used ? "; " : "", words);
 }
 
+static void look_for_system(const struct perf_kernel *kernel,
+                            struct ppi_probe *out)
+{
+	struct perf_event_attr attr;
+	char rights[320], words[400];
+	int fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.disabled = 1;
+	attr.exclude_kernel = 1;
+	attr.exclude_hv = 1;
+	fd = perf_open_attr(kernel, &attr, -1, 0, -1);
+	if (fd >= 0)
+		kernel->close_event(kernel->self, fd);
+	/* CPU 0 may be offline; others are not tried */
+	if (fd != -EACCES && fd != -EPERM)
+		return;
+	out->caps &= ~(uint64_t)PORTPROF_CAP_SYSTEM;
+	snprintf(words, sizeof(words), "not the whole system: %s",
+	         perf_say_paranoid(kernel, 0, rights, sizeof(rights)));
+	append(out, words);
+}
+
 static void look_for_limits(const struct perf_kernel *kernel,
                             struct ppi_probe *out)
 {
@@ -180,6 +205,7 @@ void perf_probe_ladder(const struct perf_kernel *kernel,
 	out->status = PORTPROF_OK;
 	out->os_errno = 0;
 	look_for_limits(kernel, out);
+	look_for_system(kernel, out);
 	features = perf_features(kernel);
 	if (!(features & PERF_HAS_LOST))
 		out->caps &= ~(uint64_t)PORTPROF_CAP_LOST_EXACT;

@@ -30,21 +30,29 @@ int64_t perf_proc_number(const struct perf_kernel *kernel, const char *path,
 	return end == text ? otherwise : number;
 }
 
-/* "0-3,5,8-11": Documentation/admin-guide/cputopology.rst. */
+/* One "5" or "8-11" of a list such as "0-3,5,8-11", which *text is behind
+ * then: Documentation/admin-guide/cputopology.rst. False at its end. */
+static bool next_range(const char **text, long *first, long *last)
+{
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	*first = *last = strtol(*text, &end, 10);
+	if (*end == '-')
+		*last = strtol(end + 1, &end, 10);
+	*text = *end == ',' ? end + 1 : end;
+	return true;
+}
+
 static size_t parse_cpu_list(const char *text, int *out, size_t room)
 {
 	size_t count = 0;
+	long first, last;
 
-	while (*text >= '0' && *text <= '9') {
-		char *end;
-		long first = strtol(text, &end, 10), last = first;
-
-		if (*end == '-')
-			last = strtol(end + 1, &end, 10);
+	while (next_range(&text, &first, &last))
 		for (long cpu = first; cpu <= last && count < room; cpu++)
 			out[count++] = (int)cpu;
-		text = *end == ',' ? end + 1 : end;
-	}
 	return count;
 }
 
@@ -76,16 +84,48 @@ static int compare_ids(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
-                      int64_t **tids, size_t *count)
+static bool is_in(const int *cpus, size_t count, long cpu)
+{
+	for (size_t i = 0; i < count; i++)
+		if (cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+static bool is_listed(const char *list, int cpu)
+{
+	long first, last;
+
+	while (next_range(&list, &first, &last))
+		if (first <= cpu && cpu <= last)
+			return true;
+	return false;
+}
+
+bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count)
+{
+	const char *text = list;
+	size_t kept = 0;
+	long first, last;
+
+	while (next_range(&text, &first, &last))
+		for (long cpu = first; cpu <= last; cpu++)
+			if (!is_in(cpus, *count, cpu))
+				return false;
+	for (size_t i = 0; i < *count; i++)
+		if (is_listed(list, cpus[i]))
+			cpus[kept++] = cpus[i];
+	*count = kept;
+	return true;
+}
+
+static int list_ids(const struct perf_kernel *kernel, const char *folder,
+                    int64_t **tids, size_t *count)
 {
 	size_t room = 64, found = 0;
 	int64_t *list = NULL;
-	char folder[64];
 	int error;
 
-	snprintf(folder, sizeof(folder), "/proc/%lld/task",
-	         (long long)(pid ? pid : kernel->get_pid(kernel->self)));
 	do { /* again with more room when there were more */
 		int64_t *larger;
 
@@ -106,6 +146,22 @@ int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
 	*tids = list;
 	*count = found;
 	return 0;
+}
+
+int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
+                      int64_t **tids, size_t *count)
+{
+	char folder[64];
+
+	snprintf(folder, sizeof(folder), "/proc/%lld/task",
+	         (long long)(pid ? pid : kernel->get_pid(kernel->self)));
+	return list_ids(kernel, folder, tids, count);
+}
+
+int perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
+                        size_t *count)
+{
+	return list_ids(kernel, "/proc", pids, count);
 }
 
 uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit)

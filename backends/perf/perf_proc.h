@@ -25,6 +25,14 @@ bool perf_proc_text(const struct perf_kernel *kernel, const char *path,
 int perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
                    size_t *count);
 
+/* Keep of `cpus` those in a list such as "0,2-3"; false, and nothing is
+ * changed, unless all of the list are there. */
+bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count);
+
+/* All processes, ascending; same rules. */
+int perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
+                        size_t *count);
+
 /* The threads of a process, ascending; same rules. pid 0 = this process. */
 int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
                       int64_t **tids, size_t *count);

@@ -45,7 +45,14 @@ static uint64_t scaled_value(const struct perf_state *state,
 	                  seen->running);
 }
 
+/* CPUs are beyond all thread ids (include/linux/threads.h, PID_MAX_LIMIT). */
+static uint32_t cpu_key(uint32_t cpu)
+{
+	return UINT32_C(1) << 31 | cpu;
+}
+
 static uint64_t weigh(struct ppi_backend_session *bs,
+                      const struct perf_port *port,
                       const struct perf_source *source,
                       const struct perf_seen *seen)
 {
@@ -61,6 +68,11 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	};
 	uint64_t weight;
 
+	/* The CPU's event goes on whoever runs there. */
+	if (state->layout == PERF_SYSTEM_RINGS) {
+		reading.tid = cpu_key(port->cpu);
+		reading.thread_time = 0;
+	}
 	if (perf_is_period_weighted(event))
 		return event->period;
 	if (!state->has_values)
@@ -87,7 +99,7 @@ static void add_sample(struct ppi_backend_session *bs,
 	record.address = seen->ip;
 	record.span = 1;
 	record.samples = 1;
-	record.weight = weigh(bs, source, seen);
+	record.weight = weigh(bs, port, source, seen);
 	state->tallies[source->event].emitted += record.weight;
 	if (seen->is_kernel)
 		record.valid |= PORTPROF_FIELD_KERNEL;
@@ -116,6 +128,23 @@ static void add_sample(struct ppi_backend_session *bs,
 	room->records[room->record_count++] = record;
 }
 
+/*
+ * Of the whole system: a CPU's clock runs on when nobody does, in the idle task
+ * (process 0), and our helper is in no profile. Their weight is taken, so that
+ * the next sample does not stand for it, and left out.
+ */
+static bool is_nobody(const struct ppi_backend_session *bs,
+                      const struct perf_source *source,
+                      const struct perf_seen *seen)
+{
+	const struct ppi_event *event = &bs->plan->events[source->event];
+
+	if (perf_state_of(bs)->layout != PERF_SYSTEM_RINGS)
+		return false;
+	return seen->tid == (uint64_t)bs->helper_tid ||
+	       (seen->pid == 0 && event->unit == PORTPROF_UNIT_NANOSECONDS);
+}
+
 /* False when there is no room: offer it again. */
 bool perf_take_sample(struct ppi_backend_session *bs,
                       const struct perf_port *port,
@@ -133,6 +162,12 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 	if (!found)
 		return true; /* of a source that was dropped */
 	source = *found;
+	if (is_nobody(bs, &source, seen)) {
+		uint64_t weight = weigh(bs, port, &source, seen);
+
+		state->tallies[source.event].left_out += weight;
+		return true;
+	}
 	if (is_second_copy(bs, seen, source.tid))
 		perf_drop_direct(bs, seen->tid);
 	add_sample(bs, port, &source, seen, room);

@@ -17,8 +17,12 @@ enum { PERF_EVENTS_MAX = 64, PERF_READ_ROOM = 3 + 2 * PERF_EVENTS_MAX };
 enum perf_layout {
 	PERF_CPU_RINGS,    /* one ring a CPU; the kernel covers new threads */
 	PERF_THREAD_RINGS, /* one ring a thread; we look for new threads */
+	PERF_SYSTEM_RINGS, /* one ring a CPU; each event is the CPU's own */
 	PERF_NO_RINGS      /* counting */
 };
+
+/* In place of a thread's: the event is a CPU's. */
+enum { PERF_ANYBODY = -1 };
 
 /* In place of an event's number: only tells of mappings and threads. */
 #define PERF_CARRIER UINT32_MAX
@@ -50,6 +54,7 @@ struct perf_port {
 struct perf_tally {
 	uint64_t total, lost;
 	uint64_t emitted;      /* sum of the weights of samples */
+	uint64_t left_out;     /* whole system: idle time, and our helper's */
 	uint64_t throttled;
 	uint64_t lost_records; /* as LOST records tell, all events */
 	bool is_short;         /* some count could not be read */
@@ -91,6 +96,8 @@ struct perf_state {
 	size_t order_count;
 	void *scratch;      /* for records that go round a ring's end */
 	uint64_t next_scan_ns;
+	unsigned nap_ms;       /* drain_every_ms by the rate */
+	uint64_t next_adapt_ns;
 
 	uint64_t cpu_time_ns;  /* of the target while running, until started_at */
 	uint64_t started_at_ns;
@@ -114,8 +121,17 @@ static inline bool perf_is_period_weighted(const struct ppi_event *event)
 	return event->unit == PORTPROF_UNIT_NANOSECONDS && !event->is_cpu_time;
 }
 
+/* Whether processes that others create belong to the target. */
+static inline bool perf_follows(const struct ppi_plan *plan)
+{
+	return plan->follow_children || plan->target.kind == PPI_TARGET_SYSTEM;
+}
+
 /* ---- perf_open.c, perf_attach.c ---- */
 
+/* The CPUs of the target: all that are online, or those asked for. */
+portprof_status perf_find_cpus(struct ppi_backend_session *bs,
+                               struct ppi_diag *why);
 /* Take everything for sampling. */
 portprof_status perf_open_sampling(struct ppi_backend_session *bs,
                                    struct ppi_diag *why);
@@ -144,6 +160,9 @@ void perf_release(struct ppi_backend_session *bs);
 
 /* ---- perf_threads.c ---- */
 
+/* The whole system: the session's events on each CPU with a ring. */
+portprof_status perf_attach_system(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why);
 /* Every thread of the target there is now; the helper's left out. */
 portprof_status perf_attach_all(struct ppi_backend_session *bs,
                                 struct ppi_diag *why);

@@ -162,7 +162,8 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
                                    const struct ppi_event *event, int64_t tid,
                                    int os_error, struct ppi_diag *why)
 {
-	if (bs->plan->target.is_self || os_error != EACCES)
+	if (bs->plan->target.is_self || os_error != EACCES ||
+	    bs->plan->target.kind == PPI_TARGET_SYSTEM)
 		return perf_refuse_open(perf_kernel_of(bs->kernel), event,
 		                        os_error, why);
 	return ppi_fail(why, PORTPROF_E_DENIED, os_error, "attach",

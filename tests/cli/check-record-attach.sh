@@ -120,6 +120,38 @@ for inherit in yes no; do
 	fi
 done
 
+### The whole system
+
+record -q -a -o p.pb.gz -- true
+if [ "$status" -eq 0 ]; then
+	target 1
+	rm -f go
+	(while [ ! -e go ]; do "$burn" 50; done) &
+	loop=$!
+	record -a -F 1000 -o p.pb.gz -- sh -c 'sleep 2; exit 3'
+	same "-a with a command: its exit status" 3 "$status"
+	: >go
+	wait $loop
+	claim "-a: who ran before is there, by name" \
+		"any(x['pid'] == $target and x['name'] == 'burn' for x in r['threads'])"
+	claim "-a: so is who came later" \
+		"any(x['pid'] != $target and x['name'] == 'burn' for x in r['threads'])"
+	claim "-a: nobody is not" "all(x['pid'] != 0 for x in r['threads'])"
+	claim "-a: functions have names" "f('burn_much') > 0"
+	claim "-a: parts make the total" \
+		'weights + r["outside"] + r["unattributed"] == r["total_weight"]'
+	judge p.pb.gz
+	stop_target "-a"
+	record -C 0 --duration 0.3 -F 1000 -o p.pb.gz
+	same "-C 0 for a while: status" 0 "$status"
+	claim "-C 0: no more than one CPU's time" \
+		"r['total_weight'] <= 1.1 * r['duration_ns']"
+	judge p.pb.gz
+else
+	has "-a: why not" 'the whole system: .*perf_event_paranoid' "$tmp/words"
+	skip "-a" "$(tail -n 1 "$tmp/words" | tr '#' ' ')"
+fi
+
 ### Refused, before anything is touched
 
 echo precious >"$tmp/kept"
@@ -144,6 +176,10 @@ wait $gone
 refused "a process that has ended" "no process $gone, or it has ended" -p $gone
 refused "no process's number" "'12x' is not the number of a process" -p 12x
 refused "two targets" 'one target at a time' -p $sleeper -t $sleeper
+refused "no such CPU" "CPUs '0,99999' are not all online" -C 0,99999 -- true
+refused "no list of CPUs" "'0-' is no list of CPUs" -C 0- -- true
+refused "a process of the whole system" 'one target at a time' -a -p $sleeper
+refused "a backend that sees one process" 'timer lacks .*system' -b timer -a
 refused "a backend that cannot attach" 'timer lacks .*attach' -b timer \
 	-p $sleeper
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
@@ -156,6 +192,16 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 		"$sleeper may not be measured by this user: .*owner.*cap_perfmon" \
 		"$tmp/words"
 	same "somebody else's process: nothing is left" "" "$(ls open)"
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$portprof" record -a -o open/p.pb.gz -- true 2>"$tmp/words"
+	status=$?
+	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
+		same "-a as an ordinary user: status" 125 "$status"
+		has "-a as an ordinary user: words" \
+			'not the whole system: .*sysctl kernel.perf_event_paranoid=0' \
+			"$tmp/words"
+		same "-a as an ordinary user: nothing is left" "" "$(ls open)"
+	fi
 else
 	skip "somebody else's process" "there is nobody else here"
 fi

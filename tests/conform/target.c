@@ -140,6 +140,113 @@ static void sample_11_another_process(void **state)
 	cf_close(session);
 }
 
+/* What each kind of process had in samples. */
+struct seen {
+	int64_t own, other;      /* process ids */
+	int64_t cpu;             /* the only one expected; -1: any */
+	uint64_t own_ns, other_ns, idle_ns, stray_ns;
+};
+
+static void note_system(const portprof_batch *batch, void *context)
+{
+	struct seen *seen = context;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		if (record->pid == 0)
+			seen->idle_ns += record->weight;
+		if (record->pid == seen->own)
+			seen->own_ns += record->weight;
+		if (record->pid == seen->other)
+			seen->other_ns += record->weight;
+		if (seen->cpu >= 0 && record->cpu != seen->cpu)
+			seen->stray_ns += record->weight;
+	}
+}
+
+/* Until both were seen. On some CPUs nobody may run: one look will do. */
+static void watch_system(const char *cpus, struct seen *seen)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session;
+
+	assert_int_equal(portprof_config_target_system(config, cpus),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_callback(config, note_system,
+	                                              seen), PORTPROF_OK);
+	session = cf_open(config);
+	cf_start(session);
+	for (unsigned i = 0; i < 200; i++) {
+		cf_burn(0, 0, 10 * CF_MS);
+		fixture.idle(10 * CF_MS);
+		portprof_session_flush(session);
+		if (cpus || (seen->own_ns > 20 * CF_MS &&
+		             seen->other_ns > 20 * CF_MS))
+			break;
+	}
+	cf_stop(session);
+	if (portprof_session_caps(session) & PORTPROF_CAP_LOST_EXACT)
+		assert_true(cf_stats(session, 0).unattributed_weight <=
+		            cf_stats(session, 0).total_weight / 2);
+	cf_close(session);
+}
+
+static void sample_16_whoever_runs_anywhere(void **state)
+{
+	struct seen seen = { .own = getpid(), .cpu = -1 };
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_SYSTEM);
+	cf_needs_real();
+	seen.other = start_burner();
+	watch_system(NULL, &seen);
+	end_burner((pid_t)seen.other);
+	assert_true(seen.own_ns > 20 * CF_MS);
+	assert_true(seen.other_ns > 20 * CF_MS);
+	assert_int_equal(seen.idle_ns, 0);
+}
+
+static void sample_16_one_cpu_alone(void **state)
+{
+	struct seen seen = { .own = getpid(), .cpu = 0 };
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_SYSTEM);
+	cf_needs(PORTPROF_CAP_CPU);
+	cf_needs_real();
+	watch_system("0", &seen);
+	assert_int_equal(seen.stray_ns, 0);
+	assert_int_equal(seen.idle_ns, 0);
+}
+
+static void sample_16_cpus_must_be_there(void **state)
+{
+	static const char *const bad[] = { "", "x", "1,", "3-1", "0-", "-1",
+		                           "0 1", "9999999" };
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+	portprof_status status;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(portprof_config_target_system(config, bad[i]),
+		                 PORTPROF_E_INVALID);
+		cf_diag(PORTPROF_E_INVALID);
+	}
+	assert_int_equal(portprof_config_target_system(config, "0,99999"),
+	                 PORTPROF_OK);
+	status = cf_try_open(config, &session);
+	assert_true(status == PORTPROF_E_INVALID ||
+	            (!cf_has(PORTPROF_CAP_SYSTEM) &&
+	             (status == PORTPROF_E_UNSUPPORTED ||
+	              status == PORTPROF_E_DENIED)));
+	cf_diag(status);
+	assert_null(session);
+}
+
 static void sample_12_chains_begin_at_the_leaf(void **state)
 {
 	enum { DEPTH = 8 };
@@ -197,6 +304,9 @@ static const struct cf_case cases[] = {
 	CF_CASE(sample_11_another_process),
 	CF_CASE(sample_12_chains_begin_at_the_leaf),
 	CF_CASE(sample_12_depth_needs_the_capability),
+	CF_CASE(sample_16_whoever_runs_anywhere),
+	CF_CASE(sample_16_one_cpu_alone),
+	CF_CASE(sample_16_cpus_must_be_there),
 };
 
 CF_FAMILY(target);

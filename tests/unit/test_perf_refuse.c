@@ -78,10 +78,12 @@ static void an_ordinary_user(void **state)
 	perf_sim_machine.is_privileged = false;
 	probe_now();
 	assert_true(probe.is_usable);
-	assert_int_equal(run.bs.ops->caps & ~probe.caps, PORTPROF_CAP_KERNEL);
+	assert_int_equal(run.bs.ops->caps & ~probe.caps,
+	                 PORTPROF_CAP_KERNEL | PORTPROF_CAP_SYSTEM);
 	assert_non_null(strstr(probe.reason, "paranoid is 2"));
 	assert_non_null(strstr(probe.reason,
 	                       "sysctl kernel.perf_event_paranoid=1"));
+	assert_non_null(strstr(probe.reason, "not the whole system: "));
 	assert_non_null(strstr(probe.reason, "setcap cap_perfmon"));
 }
 
