@@ -23,6 +23,7 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_names.h \
 	backends/perf/perf_open.c \
 	backends/perf/perf_pending.c \
+	backends/perf/perf_port.c \
 	backends/perf/perf_probe.c \
 	backends/perf/perf_proc.c \
 	backends/perf/perf_proc.h \

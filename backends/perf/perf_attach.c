@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORT_FREE = -1 };
-
 struct perf_source *perf_add_source(struct perf_state *state,
                                     const struct perf_source *source)
 {
@@ -59,117 +57,6 @@ static void close_sources(struct ppi_backend_session *bs, int64_t tid,
 	state->source_count = kept;
 }
 
-static size_t new_port(struct perf_state *state)
-{
-	size_t at = 0;
-
-	while (at < state->port_count && state->ports[at].fd != PORT_FREE)
-		at++;
-	if (at == state->port_room) {
-		size_t room = at ? at * 2 : 16;
-		struct perf_port *ports =
-			realloc(state->ports, room * sizeof(*ports));
-		size_t *order;
-
-		if (!ports)
-			return SIZE_MAX;
-		state->ports = ports;
-		order = realloc(state->order, room * sizeof(*order));
-		if (!order)
-			return SIZE_MAX;
-		state->order = order;
-		state->port_room = room;
-	}
-	memset(&state->ports[at], 0, sizeof(state->ports[at]));
-	state->ports[at].fd = PORT_FREE;
-	if (at == state->port_count)
-		state->port_count++;
-	return at;
-}
-
-/* The budget for locked memory is used up: kernel/events/core.c, perf_mmap. */
-static bool is_out_of_budget(int error)
-{
-	return error == -EPERM || error == -ENOMEM;
-}
-
-static int try_map(struct ppi_backend_session *bs, int fd,
-                   struct perf_ring *ring)
-{
-	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	size_t bytes = state->ring_bytes + state->page_bytes;
-	void *address;
-	int error = kernel->map(kernel->self, fd, bytes, &address);
-
-	if (error < 0)
-		return error;
-	if (perf_ring_attach(ring, address, bytes, state->page_bytes))
-		return 0;
-	kernel->unmap(kernel->self, address, bytes);
-	return -EIO;
-}
-
-bool perf_shrink_rings(struct ppi_backend_session *bs)
-{
-	struct perf_state *state = perf_state_of(bs);
-
-	if (state->ring_bytes <= state->page_bytes)
-		return false;
-	state->ring_bytes /= 2;
-	ppi_note(bs, "rings are smaller than they should be, so samples may "
-	         "be lost: the memory a user may lock is limited; raise "
-	         "kernel.perf_event_mlock_kb or ulimit -l");
-	return true;
-}
-
-/* A thread's ring: smaller than those before it, if it must be. */
-static portprof_status map_ring(struct ppi_backend_session *bs, int fd,
-                                struct perf_ring *ring, struct ppi_diag *why)
-{
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	struct perf_state *state = perf_state_of(bs);
-	int error;
-
-	do {
-		error = try_map(bs, fd, ring);
-	} while (is_out_of_budget(error) &&
-	         state->layout == PERF_THREAD_RINGS && perf_shrink_rings(bs));
-	if (error == 0)
-		return PORTPROF_OK;
-	return perf_refuse_map(kernel, state->ring_bytes + state->page_bytes,
-	                       -error, why);
-}
-
-portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
-                                struct ppi_diag *why)
-{
-	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	struct perf_event_attr attr;
-	portprof_status status;
-	size_t at = new_port(state);
-	int fd;
-
-	if (at == SIZE_MAX)
-		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open ring",
-		                "out of memory");
-	perf_attr_ring_owner(&state->kind, &attr);
-	/* Of the thread that calls, which is the helper. */
-	fd = perf_open_attr(kernel, &attr, 0, (int)cpu, -1);
-	if (fd < 0)
-		return perf_refuse_open(kernel, NULL, -fd, why);
-	status = map_ring(bs, fd, &state->ports[at].ring, why);
-	if (status != PORTPROF_OK) {
-		kernel->close_event(kernel->self, fd);
-		return status;
-	}
-	state->ports[at].fd = fd;
-	state->ports[at].owns_fd = true;
-	state->ports[at].cpu = cpu;
-	return PORTPROF_OK;
-}
-
 /* Open one event for one thread and lead its records into `port`, or make it
  * the port's own. */
 static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
@@ -198,8 +85,8 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 	source.fd = perf_open_attr(kernel, &attr, tid, cpu, -1);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
-	if (to->fd == PORT_FREE)
-		status = map_ring(bs, source.fd, &to->ring, why);
+	if (to->fd == PERF_PORT_FREE)
+		status = perf_map_ring(bs, source.fd, &to->ring, why);
 	else
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_SET_OUTPUT,
@@ -211,11 +98,11 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 	    !perf_add_source(state, &source))
 		error = -ENOMEM;
 	if (status == PORTPROF_OK && error == 0) {
-		if (to->fd == PORT_FREE)
+		if (to->fd == PERF_PORT_FREE)
 			to->fd = source.fd;
 		return PORTPROF_OK;
 	}
-	if (to->fd == PORT_FREE && to->ring.address)
+	if (to->fd == PERF_PORT_FREE && to->ring.address)
 		kernel->unmap(kernel->self, to->ring.address,
 		              to->ring.mapped_bytes);
 	kernel->close_event(kernel->self, source.fd);
@@ -266,7 +153,7 @@ static portprof_status open_with_ring(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = PORTPROF_OK;
-	size_t port = new_port(state);
+	size_t port = perf_new_port(state);
 
 	if (port == SIZE_MAX)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open ring",
@@ -274,7 +161,7 @@ static portprof_status open_with_ring(struct ppi_backend_session *bs,
 	status = open_sources(bs, tid, port, why);
 	if (status == PORTPROF_OK)
 		state->ports[port].tid = tid;
-	else if (state->ports[port].fd != PORT_FREE)
+	else if (state->ports[port].fd != PERF_PORT_FREE)
 		perf_retire_port(bs, port);
 	return status;
 }
@@ -352,23 +239,7 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t at)
 	kernel->unmap(kernel->self, port->ring.address,
 	              port->ring.mapped_bytes);
 	memset(port, 0, sizeof(*port));
-	port->fd = PORT_FREE;
-}
-
-void perf_close_cpus(struct ppi_backend_session *bs)
-{
-	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-
-	for (size_t i = 0; i < state->port_count; i++) {
-		int fd = state->ports[i].fd;
-
-		if (fd == PORT_FREE)
-			continue;
-		perf_retire_port(bs, i);
-		kernel->close_event(kernel->self, fd);
-	}
-	state->port_count = 0;
+	port->fd = PERF_PORT_FREE;
 }
 
 void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid)
@@ -391,7 +262,7 @@ void perf_release(struct ppi_backend_session *bs)
 	for (size_t i = 0; i < state->port_count; i++) {
 		struct perf_port *port = &state->ports[i];
 
-		if (port->fd == PORT_FREE)
+		if (port->fd == PERF_PORT_FREE)
 			continue;
 		if (is_owner)
 			kernel->unmap(kernel->self, port->ring.address,

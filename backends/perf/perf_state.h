@@ -38,6 +38,8 @@ struct perf_source {
 	bool is_refused; /* counting with allow_refused */
 };
 
+enum { PERF_PORT_FREE = -1 };
+
 struct perf_port {
 	struct perf_ring ring;
 	int fd;          /* of the event that owns the ring; -1 = free place */
@@ -139,15 +141,8 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 /* Open the session's events for one thread. E_NOTFOUND: it has ended. */
 portprof_status perf_attach_thread(struct ppi_backend_session *bs,
                                    int64_t tid, struct ppi_diag *why);
-/* Open a CPU's ring. */
-portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
-                                struct ppi_diag *why);
 /* From now on they tell of mappings and threads. */
 void perf_enable_carriers(struct ppi_backend_session *bs);
-/* Close all CPUs' rings again, before any thread is attached. */
-void perf_close_cpus(struct ppi_backend_session *bs);
-/* Halve the size of the rings to come; false when they are smallest. */
-bool perf_shrink_rings(struct ppi_backend_session *bs);
 /* Add a source, keeping the order by id; NULL when out of memory. */
 struct perf_source *perf_add_source(struct perf_state *state,
                                     const struct perf_source *source);
@@ -157,6 +152,21 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t port);
 void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid);
 /* Descriptors, mappings and memory, in the owner or in a forked child. */
 void perf_release(struct ppi_backend_session *bs);
+
+/* ---- perf_port.c ---- */
+
+/* A free place among the ports; SIZE_MAX when out of memory. */
+size_t perf_new_port(struct perf_state *state);
+/* A ring of the size that is set; a thread's is made smaller, if it must. */
+portprof_status perf_map_ring(struct ppi_backend_session *bs, int fd,
+                              struct perf_ring *ring, struct ppi_diag *why);
+/* Open a CPU's ring. */
+portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
+                                struct ppi_diag *why);
+/* Close all CPUs' rings again, before any thread is attached. */
+void perf_close_cpus(struct ppi_backend_session *bs);
+/* Halve the size of the rings to come; false when they are smallest. */
+bool perf_shrink_rings(struct ppi_backend_session *bs);
 
 /* ---- perf_threads.c ---- */
 
