@@ -94,27 +94,6 @@ static portprof_status check_plan(const struct ppi_plan *plan,
 	return PORTPROF_OK;
 }
 
-/* ITIMER_PROF must not run: it would be the program's. */
-static portprof_status require_timer(const struct itimer_state *state,
-                                     struct ppi_diag *why)
-{
-	const struct itimer_kernel *kernel = state->kernel;
-	uint64_t every, left;
-
-	if (kernel->get(kernel->self, &every, &left) != 0)
-		return ppi_fail(why, PORTPROF_E_SYSTEM, errno,
-		                "look at ITIMER_PROF",
-		                "the profiling timer cannot be read: %s",
-		                strerror(errno));
-	if (every || left)
-		return ppi_fail(why, PORTPROF_E_BUSY, 0,
-		                "look at ITIMER_PROF",
-		                "the program runs the profiling timer "
-		                "(ITIMER_PROF) itself; stop it, or use the "
-		                "timer or perf backend");
-	return PORTPROF_OK;
-}
-
 static void init_state(struct itimer_state *state,
                        struct ppi_backend_session *bs)
 {
@@ -165,7 +144,7 @@ static portprof_status itimer_open(struct ppi_backend_session *bs,
 	status = itimer_handler_install(state, why);
 	if (status)
 		goto free_memory;
-	status = require_timer(state, why);
+	status = itimer_arm_require_free(state, why);
 	if (status)
 		goto remove_handler;
 	ppi_tick_rate_note(bs, &state->rate);
@@ -223,51 +202,6 @@ static portprof_status require_handler(const struct itimer_state *state,
 	                "timer or perf backend");
 }
 
-static portprof_status refuse_timer(struct ppi_diag *why)
-{
-	return ppi_fail(why, PORTPROF_E_SYSTEM, errno, "start",
-	                "the profiling timer cannot be set: %s",
-	                strerror(errno));
-}
-
-/* At random within one period, so that no program that works in step with
- * its start is always met at the same place. */
-static portprof_status arm(struct itimer_state *state, struct ppi_diag *why)
-{
-	const struct itimer_kernel *kernel = state->kernel;
-	uint64_t period = state->rate.period_ns, left;
-	uint64_t random = (state->random + kernel->now_ns(kernel->self)) *
-	                  UINT64_C(6364136223846793005);
-
-	state->random = random;
-	if (kernel->set(kernel->self, 1 + (random >> 16) % period, period))
-		return refuse_timer(why);
-	if (kernel->get(kernel->self, &state->every_ns, &left) == 0)
-		return PORTPROF_OK;
-	refuse_timer(why);
-	kernel->set(kernel->self, 0, 0);
-	return PORTPROF_E_SYSTEM;
-}
-
-/* The program may have set it to its own liking meanwhile. */
-static bool is_our_timer(const struct itimer_state *state)
-{
-	const struct itimer_kernel *kernel = state->kernel;
-	uint64_t every, left;
-
-	return kernel->get(kernel->self, &every, &left) != 0 ||
-	       every == state->every_ns;
-}
-
-static void disarm(struct itimer_state *state)
-{
-	const struct itimer_kernel *kernel = state->kernel;
-
-	atomic_store(&state->is_ticking, false);
-	if (is_our_timer(state))
-		kernel->set(kernel->self, 0, 0);
-}
-
 static portprof_status itimer_start(struct ppi_backend_session *bs,
                                     struct ppi_diag *why)
 {
@@ -280,7 +214,7 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 		return PORTPROF_OK;
 	status = require_handler(state, why);
 	if (status == PORTPROF_OK)
-		status = require_timer(state, why);
+		status = itimer_arm_require_free(state, why);
 	if (status)
 		return status;
 	itimer_threads_freshen(state);
@@ -295,9 +229,9 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 	state->due_ns = state->process_last_ns;
 	state->is_displaced = false;
 	atomic_store(&state->is_ticking, true);
-	status = arm(state, why);
+	status = itimer_arm(state, why);
 	if (status) {
-		disarm(state);
+		itimer_disarm(state);
 		itimer_handler_wait(state);
 		return status;
 	}
@@ -314,7 +248,7 @@ static portprof_status itimer_stop(struct ppi_backend_session *bs,
 	if (!state->meter.is_running)
 		return PORTPROF_OK;
 	if (!state->is_displaced) {
-		disarm(state);
+		itimer_disarm(state);
 		itimer_handler_flush(state);
 	}
 	itimer_handler_wait(state);
@@ -329,7 +263,7 @@ static portprof_status itimer_stop(struct ppi_backend_session *bs,
 
 static void give_up(struct itimer_state *state, const char *what)
 {
-	disarm(state);
+	itimer_disarm(state);
 	state->is_displaced = true;
 	ppi_note(state->bs, "sampling ended early: the program has taken %s "
 	         "for itself", what);
@@ -359,7 +293,7 @@ static void look_around(struct itimer_state *state)
 		give_up(state, "SIGPROF");
 		return;
 	}
-	if (!is_our_timer(state)) {
+	if (!itimer_arm_is_ours(state)) {
 		give_up(state, "the profiling timer");
 		return;
 	}
@@ -425,7 +359,7 @@ static void itimer_close(struct ppi_backend_session *bs)
 
 	if (state->meter.is_running && !state->is_displaced &&
 	    kernel->process_id(kernel->self) == bs->owner_pid)
-		disarm(state);
+		itimer_disarm(state);
 	atomic_store(&state->is_ticking, false);
 	itimer_handler_remove(state);
 	free_memory(state);

@@ -81,6 +81,17 @@ void itimer_threads_freshen(struct itimer_state *state);
 /* Give back the slots of threads that are gone. */
 void itimer_threads_sweep(struct itimer_state *state);
 
+/* ---- itimer_arm.c: ITIMER_PROF ---- */
+
+/* E_BUSY when the timer runs: it would be the program's. */
+portprof_status itimer_arm_require_free(const struct itimer_state *state,
+                                        struct ppi_diag *why);
+portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why);
+/* The program may have set it to its own liking meanwhile. */
+bool itimer_arm_is_ours(const struct itimer_state *state);
+/* Stop the ticks; a timer that is the program's by now goes on. */
+void itimer_disarm(struct itimer_state *state);
+
 /* ---- itimer_handler.c: what happens at a tick ---- */
 
 /* Take SIGPROF, or E_BUSY when somebody has it. */
