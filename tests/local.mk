@@ -44,6 +44,7 @@ SCRIPT_TESTS = \
 	tests/lint/check-runner.sh \
 	tests/lint/check-shell.sh \
 	tests/install/check-install.sh \
+	tests/install/check-quickstart.sh \
 	tests/install/check-tarball.sh \
 	tests/memory/check-leaks.sh
 EXTRA_DIST += tests/lint/exports-allowed.txt \
