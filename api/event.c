@@ -21,27 +21,36 @@ portprof_status portprof_event_check(const char *event_string)
 	               PORTPROF_OK;
 }
 
+/* What an event is, and whether it is one that can only be counted. */
+struct resolved {
+	struct ppi_event event;
+	bool is_counted_only;
+};
+
 /* What is only counted is explained too: counting is the second try. */
 static portprof_status resolve(const struct ppi_backend_ops *ops,
                                const struct ppi_event_request *request,
-                               struct ppi_event *event, struct ppi_diag *why)
+                               struct resolved *out, struct ppi_diag *why)
 {
 	const void *kernel = ppi_backend_kernel(ops);
 	struct ppi_diag ignored;
-	portprof_status status =
-		ops->resolve(kernel, request, PPI_SAMPLE, event, why);
+	portprof_status status = ops->resolve(kernel, request, PPI_SAMPLE,
+	                                      &out->event, why);
 
+	out->is_counted_only = false;
 	if (status == PORTPROF_E_UNSUPPORTED &&
-	    ops->resolve(kernel, request, PPI_COUNT, event, &ignored) ==
-	            PORTPROF_OK)
+	    ops->resolve(kernel, request, PPI_COUNT, &out->event, &ignored) ==
+	            PORTPROF_OK) {
+		out->is_counted_only = true;
 		return PORTPROF_OK;
+	}
 	return status;
 }
 
 /* The best backend that knows the event; the words are those of the best one
  * that does not. Backends of negative rank are only taken by name. */
 static portprof_status resolve_on_best(const struct ppi_event_request *request,
-                                       struct ppi_event *event,
+                                       struct resolved *out,
                                        struct ppi_diag *why)
 {
 	const struct ppi_backend_ops *ops;
@@ -53,7 +62,7 @@ static portprof_status resolve_on_best(const struct ppi_event_request *request,
 
 		if (ops->rank < 0)
 			continue;
-		status = resolve(ops, request, event, first ? &other : why);
+		status = resolve(ops, request, out, first ? &other : why);
 		if (status == PORTPROF_OK)
 			return PORTPROF_OK;
 		if (first == PORTPROF_OK)
@@ -70,7 +79,7 @@ portprof_status portprof_event_explain(const char *event_string,
                                        portprof_event_info *info)
 {
 	struct ppi_event_request request;
-	struct ppi_event event;
+	struct resolved found;
 	portprof_event_info full;
 	const struct ppi_backend_ops *ops;
 	struct ppi_diag why;
@@ -86,13 +95,14 @@ portprof_status portprof_event_explain(const char *event_string,
 		return ppi_report(&why);
 	ops = ppi_backend_find(backend);
 	if (strcmp(backend, "auto") == 0)
-		status = resolve_on_best(&request, &event, &why);
+		status = resolve_on_best(&request, &found, &why);
 	else if (ops)
-		status = resolve(ops, &request, &event, &why);
+		status = resolve(ops, &request, &found, &why);
 	else
 		status = ppi_select_unknown(backend, &why);
 	if (status)
 		return ppi_report(&why);
-	ppi_event_info_fill(&event, &full);
+	ppi_event_info_fill(&found.event, &full);
+	full.is_counted_only = found.is_counted_only;
 	return ppi_sized_copy(info, &full, sizeof(full), "explain event");
 }

@@ -6,6 +6,7 @@ portprof_headersdir = $(includedir)/portprof
 include_HEADERS = api/portprof.h
 portprof_headers_HEADERS = \
 	api/portprof/backend.h \
+	api/portprof/catalogue.h \
 	api/portprof/config.h \
 	api/portprof/event.h \
 	api/portprof/export.h \
@@ -21,6 +22,7 @@ libportprof_core_la_SOURCES += \
 	api/account.c \
 	api/backend.c \
 	api/cap.c \
+	api/catalogue.c \
 	api/config.c \
 	api/config_file.c \
 	api/config_get.c \

@@ -149,6 +149,12 @@ void ppi_event_info_fill(const struct ppi_event *event,
 	info->precise = event->precise;
 	info->backend_type = event->type;
 	memcpy(info->backend_config, event->config, sizeof(event->config));
+	snprintf(info->pmu, sizeof(info->pmu), "%s", event->pmu);
+	info->counts_hypervisor = event->counts_hypervisor;
+	info->counts_guest = !event->request.exclude_guest;
+	info->counts_host = !event->request.exclude_host;
+	info->is_pinned = event->request.pinned;
+	info->is_exclusive = event->request.exclusive;
 }
 
 portprof_status ppi_opened_event(const struct ppi_opened *opened, size_t index,

@@ -5,6 +5,7 @@
 #define PORTPROF_H
 
 #include <portprof/backend.h>
+#include <portprof/catalogue.h>
 #include <portprof/config.h>
 #include <portprof/event.h>
 #include <portprof/export.h>

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include <portprof/backend.h>
+#include <portprof/catalogue.h>
 #include <portprof/event.h>
 #include <portprof/group.h>
 #include <portprof/record.h>
@@ -61,6 +62,7 @@ struct ppi_event {
 	uint64_t rate_hz;     /* not 0: the kernel is asked for a rate */
 	uint32_t type;        /* perf: attr.type */
 	uint64_t config[3];   /* perf: config, config1, config2 */
+	char pmu[64];         /* whose event it is; "" = the backend's own */
 	char canonical[256];  /* parses and resolves to the same again */
 	char description[256];
 	size_t group;         /* events of equal number are one group */
@@ -300,11 +302,25 @@ struct ppi_backend_ops {
 	void (*close)(struct ppi_backend_session *bs);
 };
 
+/*
+ * A backend that names more than CPU time lists its events and PMUs. Each
+ * walk calls `take` until it answers other than 0, and returns that; nothing
+ * is opened.
+ */
+struct ppi_catalogue_ops {
+	int (*events)(const void *kernel, portprof_event_fn take,
+	              void *context);
+	int (*pmus)(const void *kernel, portprof_pmu_fn take, void *context);
+};
+
 /* ---- the table of compiled-in backends (registry.c) ---- */
 
 /* Best rank first; NULL past the last. */
 const struct ppi_backend_ops *ppi_backend_at(size_t index);
 const struct ppi_backend_ops *ppi_backend_find(const char *name);
+/* NULL: it names CPU time alone. */
+const struct ppi_catalogue_ops *
+ppi_catalogue_of(const struct ppi_backend_ops *ops);
 
 /* The seam a backend is to use: its real_kernel, or what a test put there
  * with ppi_backend_set_kernel (NULL takes it back; ppi_no_kernel: as on a

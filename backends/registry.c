@@ -39,6 +39,22 @@ static const struct ppi_backend_ops *const backends[] = {
 
 enum { BACKEND_COUNT = sizeof(backends) / sizeof(backends[0]) };
 
+#ifdef PPI_BACKEND_PERF
+extern const struct ppi_catalogue_ops ppi_catalogue_perf;
+#endif
+
+const struct ppi_catalogue_ops *
+ppi_catalogue_of(const struct ppi_backend_ops *ops)
+{
+#ifdef PPI_BACKEND_PERF
+	if (ops == &ppi_backend_perf)
+		return &ppi_catalogue_perf;
+#else
+	(void)ops;
+#endif
+	return NULL;
+}
+
 /* Set by tests only, before any session is open. */
 static const void *test_kernels[BACKEND_COUNT];
 const char ppi_no_kernel[] = "none";

@@ -49,6 +49,13 @@ typedef struct portprof_event_info {
 	uint32_t precise;      /* level that will be asked of the hardware */
 	uint32_t backend_type; /* perf: attr.type; else 0 */
 	uint64_t backend_config[3]; /* perf: attr.config, config1, config2 */
+	char pmu[64];             /* whose event it is; "" = a generic one */
+	uint32_t counts_hypervisor;
+	uint32_t counts_guest;    /* what runs in virtual machines here */
+	uint32_t counts_host;     /* what does not */
+	uint32_t is_pinned;       /* shall always have a counter */
+	uint32_t is_exclusive;    /* shall have the PMU for itself */
+	uint32_t is_counted_only; /* cannot be sampled */
 } portprof_event_info;
 
 /*

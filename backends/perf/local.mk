@@ -10,6 +10,7 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_attr.c \
 	backends/perf/perf_attr.h \
 	backends/perf/perf_build_id.c \
+	backends/perf/perf_catalogue.c \
 	backends/perf/perf_count.c \
 	backends/perf/perf_decode.c \
 	backends/perf/perf_decode.h \
@@ -17,6 +18,8 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_drain.c \
 	backends/perf/perf_events.c \
 	backends/perf/perf_events.h \
+	backends/perf/perf_format.c \
+	backends/perf/perf_format.h \
 	backends/perf/perf_kernel.h \
 	backends/perf/perf_merge.c \
 	backends/perf/perf_names.c \
@@ -33,6 +36,8 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_ring.h \
 	backends/perf/perf_sample.c \
 	backends/perf/perf_state.h \
+	backends/perf/perf_sysfs.c \
+	backends/perf/perf_sysfs.h \
 	backends/perf/perf_tables.h \
 	backends/perf/perf_threads.c \
 	backends/perf/perf_unknown.c \

@@ -134,6 +134,8 @@ bool ppi_table_next_pmu(int *id, struct ppi_table_pmu *out)
 		if (!is_found)
 			continue;
 		snprintf(out->name, sizeof(out->name), "%s", pmu.name);
+		snprintf(out->means, sizeof(out->means), "%s", pmu.desc);
+		out->event_count = (size_t)pmu.nevents;
 		out->is_present = pmu.is_present;
 		out->is_core = pmu.type == PFM_PMU_TYPE_CORE;
 		out->first_event = pmu.first_event;
@@ -155,6 +157,49 @@ void ppi_table_offer_events(const struct ppi_table_pmu *pmu,
 			ppi_nearest_offer(nearest, info.name);
 	}
 	leave();
+}
+
+bool ppi_table_next_event(const struct ppi_table_pmu *pmu, int *at,
+                          struct ppi_table_event *out)
+{
+	pfm_event_info_t info = { .size = sizeof(info) };
+	bool is_found;
+
+	if (!enter())
+		return false;
+	*at = *at < 0 ? pmu->first_event : pfm_get_event_next(*at);
+	is_found = *at >= 0 && pfm_get_event_info(*at, PFM_OS_PERF_EVENT_EXT,
+	                                          &info) == PFM_SUCCESS;
+	if (is_found) {
+		snprintf(out->name, sizeof(out->name), "%s", info.name);
+		snprintf(out->also, sizeof(out->also), "%s",
+		         info.equiv ? info.equiv : "");
+		snprintf(out->means, sizeof(out->means), "%s",
+		         info.desc ? info.desc : "");
+	}
+	leave();
+	return is_found;
+}
+
+bool ppi_table_next_part(int event, int *at, struct ppi_table_part *out)
+{
+	pfm_event_attr_info_t part = { .size = sizeof(part) };
+	bool is_found;
+
+	if (!enter())
+		return false;
+	is_found = pfm_get_event_attr_info(event, ++*at,
+	                                   PFM_OS_PERF_EVENT_EXT, &part) ==
+	           PFM_SUCCESS;
+	if (is_found) {
+		snprintf(out->name, sizeof(out->name), "%s", part.name);
+		snprintf(out->means, sizeof(out->means), "%s",
+		         part.desc ? part.desc : "");
+		out->is_mask = part.type == PFM_ATTR_UMASK;
+		out->is_default = part.is_dfl;
+	}
+	leave();
+	return is_found;
 }
 
 static void offer_part(int event, int index, struct ppi_nearest *nearest,
@@ -232,6 +277,23 @@ void ppi_table_offer_parts(const char *event, struct ppi_nearest *nearest,
 	masks[0] = '\0';
 }
 
+bool ppi_table_next_event(const struct ppi_table_pmu *pmu, int *at,
+                          struct ppi_table_event *event)
+{
+	(void)pmu;
+	(void)at;
+	(void)event;
+	return false;
+}
+
+bool ppi_table_next_part(int event, int *at, struct ppi_table_part *part)
+{
+	(void)event;
+	(void)at;
+	(void)part;
+	return false;
+}
+
 bool ppi_table_is_there(void)
 {
 	return false;
@@ -304,6 +366,7 @@ static portprof_status take_answer(const struct ppi_table_answer *answer,
 	if (ppi_perf_name_of(answer->type, answer->config[0], &generic))
 		return ppi_perf_event_finish(event, mode, generic.name,
 		                             generic.means, why);
+	snprintf(event->pmu, sizeof(event->pmu), "%s", answer->pmu);
 	name_event(answer, event->request.name, name, sizeof(name));
 	snprintf(means, sizeof(means), "%s (%s)", answer->means,
 	         answer->pmu_means);

@@ -35,6 +35,10 @@ struct perf_kernel {
 	 * *count is how many there are, also when more than room. */
 	int (*list_numbers)(void *self, const char *folder, int64_t *out,
 	                    size_t room, size_t *count);
+	/* Names in `folder` but those with a dot in front, each ended by a
+	 * zero; *bytes is what all of them need, also when more than room. */
+	int (*list_names)(void *self, const char *folder, char *out,
+	                  size_t room, size_t *bytes);
 	ssize_t (*read_file)(void *self, const char *path, uint64_t offset,
 	                     void *buffer, size_t bytes);
 	int64_t (*get_pid)(void *self);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -105,6 +106,30 @@ static int real_list_numbers(void *self, const char *folder, int64_t *out,
 	return 0;
 }
 
+static int real_list_names(void *self, const char *folder, char *out,
+                           size_t room, size_t *bytes)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	size_t used = 0;
+
+	(void)self;
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir)) != NULL) {
+		size_t length = strlen(entry->d_name) + 1;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		if (used + length <= room)
+			memcpy(out + used, entry->d_name, length);
+		used += length;
+	}
+	closedir(dir);
+	*bytes = used;
+	return 0;
+}
+
 static ssize_t real_read_file(void *self, const char *path, uint64_t offset,
                               void *buffer, size_t bytes)
 {
@@ -162,6 +187,7 @@ const struct perf_kernel perf_kernel_real = {
 	.unmap = real_unmap,
 	.get_clock = real_get_clock,
 	.list_numbers = real_list_numbers,
+	.list_names = real_list_names,
 	.read_file = real_read_file,
 	.get_pid = real_get_pid,
 	.get_tid = real_get_tid,

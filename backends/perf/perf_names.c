@@ -143,11 +143,7 @@ static void set_cache(size_t cache, size_t count, struct ppi_perf_name *out)
 	         cache_counts[count].name);
 }
 
-/* Called with an event and one of its names; true ends the walk. */
-typedef bool (*visit_fn)(const struct ppi_perf_name *name,
-                         const char *spelling, void *context);
-
-static bool each_name(visit_fn visit, void *context)
+bool ppi_perf_names_walk(ppi_perf_name_fn visit, void *context)
 {
 	struct ppi_perf_name name;
 
@@ -211,7 +207,7 @@ bool ppi_perf_name_find(const char *name, struct ppi_perf_name *out)
 
 	if (strncasecmp(name, "perf::", 6) == 0)
 		search.name += 6;
-	return each_name(is_named, &search) || find_raw(name, out);
+	return ppi_perf_names_walk(is_named, &search) || find_raw(name, out);
 }
 
 static bool is_numbered(const struct ppi_perf_name *name, const char *spelling,
@@ -231,7 +227,7 @@ bool ppi_perf_name_of(uint32_t type, uint64_t config,
 {
 	struct ppi_perf_name wanted = { .type = type, .config = config };
 
-	if (!each_name(is_numbered, &wanted))
+	if (!ppi_perf_names_walk(is_numbered, &wanted))
 		return false;
 	*out = wanted;
 	return true;
@@ -247,7 +243,7 @@ static bool offer(const struct ppi_perf_name *name, const char *spelling,
 
 void ppi_perf_names_offer(struct ppi_nearest *nearest)
 {
-	each_name(offer, nearest);
+	ppi_perf_names_walk(offer, nearest);
 }
 
 size_t ppi_perf_column_of(const struct ppi_event_request *request,

@@ -27,6 +27,12 @@ bool ppi_perf_name_find(const char *name, struct ppi_perf_name *out);
 bool ppi_perf_name_of(uint32_t type, uint64_t config,
                       struct ppi_perf_name *out);
 
+/* Called with an event and each of its names, the first of them name->name;
+ * true ends the walk. */
+typedef bool (*ppi_perf_name_fn)(const struct ppi_perf_name *name,
+                                 const char *spelling, void *context);
+bool ppi_perf_names_walk(ppi_perf_name_fn visit, void *context);
+
 /* Offer all generic names but the raw ones. */
 void ppi_perf_names_offer(struct ppi_nearest *nearest);
 

@@ -4,6 +4,7 @@
 
 #include "backends/perf/perf_events.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,14 +110,15 @@ enum { SW_CGROUP_SWITCHES = 11 };
  * The scheduler reports these with its own registers (kernel/events/core.c,
  * perf_event_task_sched_out, perf_event_task_migrate), and perf_exclude_event
  * drops what comes from kernel mode: in user mode alone they are 0 whatever
- * happens.
+ * happens. So are tracepoints (perf_tp_event_match).
  */
 static bool is_of_kernel_mode(const struct ppi_event *event)
 {
-	return event->type == PERF_TYPE_SOFTWARE &&
+	return event->type == PERF_TYPE_TRACEPOINT ||
+	       (event->type == PERF_TYPE_SOFTWARE &&
 	       (event->config[0] == PERF_COUNT_SW_CONTEXT_SWITCHES ||
 	        event->config[0] == PERF_COUNT_SW_CPU_MIGRATIONS ||
-	        event->config[0] == SW_CGROUP_SWITCHES);
+	        event->config[0] == SW_CGROUP_SWITCHES));
 }
 
 /* `os_error` is EACCES when user mode is all that is permitted, 0 when it is
@@ -162,6 +164,60 @@ static portprof_status refuse_event(const struct perf_kernel *kernel,
 	                event->request.text, probe.reason);
 }
 
+/* A name of the tables, or of the system's own files. */
+static portprof_status find_event(const struct perf_kernel *kernel,
+                                  const struct ppi_event_request *request,
+                                  enum ppi_mode mode, struct ppi_event *event,
+                                  struct ppi_diag *why)
+{
+	portprof_status status = ppi_perf_resolve(request, mode, event, why);
+	portprof_status other;
+	struct ppi_diag other_why;
+	bool is_there;
+
+	if (status != PORTPROF_E_NOTFOUND && status != PORTPROF_E_UNSUPPORTED)
+		return status;
+	other = perf_sysfs_resolve(kernel, request, mode, event, &is_there,
+	                           &other_why);
+	if (other != PORTPROF_OK && !is_there)
+		return status;
+	if (other != PORTPROF_OK)
+		*why = other_why;
+	return other;
+}
+
+/* Opening as the user asked; or, of what was not asked for, without what is
+ * not permitted, and without what this PMU cannot do. */
+static int find_modes(const struct perf_kernel *kernel,
+                      struct ppi_event *event)
+{
+	const struct ppi_event_request *request = &event->request;
+	int error = try_open(kernel, event);
+
+	/* a PMU that cannot leave anything out (PERF_PMU_CAP_NO_EXCLUDE)
+	 * must not be asked to */
+	if (error == EINVAL && event->type >= PERF_TYPE_MAX &&
+	    !request->has_modes && !request->has_guest_host) {
+		event->counts_hypervisor = true;
+		event->request.exclude_guest = false;
+		error = try_open(kernel, event);
+	}
+	if (error == EACCES && !request->has_modes && event->counts_kernel) {
+		struct ppi_event in_user_mode = *event;
+		int second;
+
+		in_user_mode.counts_kernel = false;
+		add_words(&in_user_mode, ", in user mode alone (kernel mode "
+		          "is not permitted)");
+		second = try_open(kernel, &in_user_mode);
+		if (second == EINVAL)
+			return error;
+		*event = in_user_mode;
+		return second;
+	}
+	return error;
+}
+
 portprof_status perf_resolve_event(const struct perf_kernel *kernel,
                                    const struct ppi_event_request *request,
                                    enum ppi_mode mode,
@@ -169,7 +225,8 @@ portprof_status perf_resolve_event(const struct perf_kernel *kernel,
                                    struct ppi_diag *why)
 {
 	struct ppi_event found;
-	portprof_status status = ppi_perf_resolve(request, mode, &found, why);
+	portprof_status status = find_event(kernel, request, mode, &found,
+	                                    why);
 	int error;
 
 	if (status == PORTPROF_OK)
@@ -177,15 +234,9 @@ portprof_status perf_resolve_event(const struct perf_kernel *kernel,
 	if (status != PORTPROF_OK)
 		return status;
 	set_rate(kernel, mode, &found);
-	error = try_open(kernel, &found);
 	if (is_of_kernel_mode(&found) && !found.counts_kernel)
 		return refuse_user_mode(kernel, &found, 0, why);
-	if (error == EACCES && !request->has_modes && found.counts_kernel) {
-		found.counts_kernel = false;
-		add_words(&found, ", in user mode alone (kernel mode is not "
-		          "permitted)");
-		error = try_open(kernel, &found);
-	}
+	error = find_modes(kernel, &found);
 	if (error == 0 && is_of_kernel_mode(&found) && !found.counts_kernel)
 		return refuse_user_mode(kernel, &found, EACCES, why);
 	if (error != 0)

@@ -32,9 +32,24 @@ struct ppi_table_answer {
 
 struct ppi_table_pmu {
 	char name[64];
+	char means[64];
+	size_t event_count;
 	bool is_present; /* its CPUID matches: it may still not be offered */
 	bool is_core;    /* counts what a CPU core does */
 	int first_event;
+};
+
+struct ppi_table_event {
+	char name[128];
+	char also[64];   /* another name of the same */
+	char means[384];
+};
+
+/* A unit mask or modifier of an event. */
+struct ppi_table_part {
+	char name[64];
+	char means[384];
+	bool is_mask, is_default;
 };
 
 /* Calls are serialised: libpfm4 does not say that it may be called from
@@ -44,6 +59,12 @@ enum ppi_table_verdict ppi_table_encode(const char *string,
 
 /* Walk the PMUs: start with *id = 0, ends with false. */
 bool ppi_table_next_pmu(int *id, struct ppi_table_pmu *pmu);
+
+/* Walk the events of a PMU, and the parts of an event that *at of the other
+ * walk numbers: both start with *at = -1 and end with false. */
+bool ppi_table_next_event(const struct ppi_table_pmu *pmu, int *at,
+                          struct ppi_table_event *event);
+bool ppi_table_next_part(int event, int *at, struct ppi_table_part *part);
 
 /* Offer every event of a PMU. */
 void ppi_table_offer_events(const struct ppi_table_pmu *pmu,

@@ -23,7 +23,8 @@ PERF_TESTS = \
 	tests/unit/test_perf_session \
 	tests/unit/test_perf_threads \
 	tests/unit/test_perf_count \
-	tests/unit/test_perf_refuse
+	tests/unit/test_perf_refuse \
+	tests/unit/test_perf_sysfs
 
 if TESTS_ENABLED
 if HAVE_PERF_HEADERS
@@ -68,3 +69,7 @@ tests_unit_test_perf_count_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_refuse_SOURCES = tests/unit/test_perf_refuse.c
 tests_unit_test_perf_refuse_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_refuse_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_sysfs_SOURCES = tests/unit/test_perf_sysfs.c
+tests_unit_test_perf_sysfs_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_sysfs_LDADD = $(PERF_SIM_LDADD)

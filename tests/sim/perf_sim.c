@@ -223,6 +223,9 @@ LOCKED(int, get_clock, (void *self, int32_t clock, uint64_t *ns),
 LOCKED(int, list_numbers, (void *self, const char *folder, int64_t *out,
                            size_t room, size_t *count),
        (self, folder, out, room, count))
+LOCKED(int, list_names, (void *self, const char *folder, char *out,
+                         size_t room, size_t *bytes),
+       (self, folder, out, room, bytes))
 LOCKED(ssize_t, read_file, (void *self, const char *path, uint64_t offset,
                             void *buffer, size_t bytes),
        (self, path, offset, buffer, bytes))
@@ -264,6 +267,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.unmap = locked_unmap,
 	.get_clock = locked_get_clock,
 	.list_numbers = locked_list_numbers,
+	.list_names = locked_list_names,
 	.read_file = locked_read_file,
 	.get_pid = sim_get_pid,
 	.get_tid = sim_get_tid,

@@ -36,6 +36,9 @@ struct perf_sim_machine {
 	unsigned throttle_every; /* each nth sample is a throttled one */
 	bool migrates;          /* threads change CPU with each slice */
 	uint64_t slice_ns;      /* CPU time between two scheduling decisions */
+	/* Files of /sys besides: path, text, and so on, NULL; a text of NULL
+	 * is one that may not be read. */
+	const char *const *files;
 	/* Called when threads are listed, to let some appear meanwhile. */
 	void (*on_list)(void);
 };

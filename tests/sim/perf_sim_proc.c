@@ -77,6 +77,74 @@ int sim_list_numbers(void *self, const char *folder, int64_t *out,
 	return *count ? 0 : -ENOENT;
 }
 
+/* Each path of perf_sim_machine.files in turn: its name below `folder`. */
+static bool is_below(const char *folder, const char *path, char *name,
+                     size_t bytes)
+{
+	size_t length = strlen(folder);
+
+	if (strncmp(path, folder, length) != 0 || path[length] != '/')
+		return false;
+	path += length + 1;
+	snprintf(name, bytes, "%.*s", (int)strcspn(path, "/"), path);
+	return true;
+}
+
+/* Whether an earlier file has given the same name. */
+static bool was_named(const char *folder, const char *const *until,
+                      const char *name)
+{
+	char other[128];
+
+	for (const char *const *at = perf_sim_machine.files; at < until;
+	     at += 2)
+		if (is_below(folder, at[0], other, sizeof(other)) &&
+		    strcmp(other, name) == 0)
+			return true;
+	return false;
+}
+
+int sim_list_names(void *self, const char *folder, char *out, size_t room,
+                   size_t *bytes)
+{
+	int error = sim_fault(SIM_LIST);
+	char name[128];
+
+	(void)self;
+	*bytes = 0;
+	if (error)
+		return error;
+	for (const char *const *at = perf_sim_machine.files; at && at[0];
+	     at += 2) {
+		if (!is_below(folder, at[0], name, sizeof(name)) ||
+		    was_named(folder, at, name))
+			continue;
+		if (*bytes + strlen(name) + 1 <= room)
+			strcpy(out + *bytes, name);
+		*bytes += strlen(name) + 1;
+	}
+	return *bytes ? 0 : -ENOENT;
+}
+
+static const char *const *find_file(const char *path)
+{
+	for (const char *const *at = perf_sim_machine.files; at && at[0];
+	     at += 2)
+		if (strcmp(at[0], path) == 0)
+			return at;
+	return NULL;
+}
+
+static bool print_file(const char *path, char *out, size_t room)
+{
+	const char *const *file = find_file(path);
+
+	if (!file || !file[1])
+		return false;
+	snprintf(out, room, "%s", file[1]);
+	return true;
+}
+
 static bool print_setting(const char *path, char *out, size_t room)
 {
 	const struct perf_sim_machine *machine = &perf_sim_machine;
@@ -157,7 +225,10 @@ ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
 	(void)self;
 	if (error)
 		return error;
-	if (!print_setting(path, text, sizeof(text)) &&
+	if (find_file(path) && !find_file(path)[1])
+		return -EACCES;
+	if (!print_file(path, text, sizeof(text)) &&
+	    !print_setting(path, text, sizeof(text)) &&
 	    !print_task(path, text, sizeof(text)) &&
 	    !print_maps(path, text, sizeof(text)))
 		return -ENOENT;

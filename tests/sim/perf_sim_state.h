@@ -122,6 +122,8 @@ void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what,
 int sim_get_clock(void *self, int32_t clock, uint64_t *ns);
 int sim_list_numbers(void *self, const char *folder, int64_t *out,
                      size_t room, size_t *count);
+int sim_list_names(void *self, const char *folder, char *out, size_t room,
+                   size_t *bytes);
 ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
                       void *buffer, size_t bytes);
 

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that the system itself names: PMUs in sysfs, tracepoints. */
+#include "backends/perf/perf_sysfs.h"
+
+#include "backends/perf/perf_format.h"
+#include "backends/perf/perf_names.h"
+#include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_tables.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH_ROOM = 512, TEXT_ROOM = 512, NAMES_MAX = 1 << 20 };
+
+/* ---- files ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The same names in order, in new memory. */
+static char *sort_names(const char *names, size_t bytes)
+{
+	size_t count = 0, used = 0, i = 0;
+	char *sorted = malloc(bytes + 1);
+	const char **list;
+
+	for (size_t at = 0; at < bytes; at += strlen(names + at) + 1)
+		count++;
+	list = calloc(count + 1, sizeof(*list));
+	if (sorted && list) {
+		for (size_t at = 0; at < bytes; at += strlen(names + at) + 1)
+			list[i++] = names + at;
+		qsort(list, count, sizeof(*list), compare_names);
+		for (i = 0; i < count; i++) {
+			size_t length = strlen(list[i]) + 1;
+
+			memcpy(sorted + used, list[i], length);
+			used += length;
+		}
+		sorted[used] = '\0';
+	} else {
+		free(sorted);
+		sorted = NULL;
+	}
+	free(list);
+	return sorted;
+}
+
+char *perf_sysfs_names(const struct perf_kernel *kernel, const char *folder)
+{
+	size_t room = 4096, bytes = 0;
+	char *names = NULL, *sorted = NULL;
+
+	do {
+		char *larger;
+
+		room = bytes > room ? bytes : room;
+		larger = realloc(names, room);
+		if (!larger)
+			break;
+		names = larger;
+		if (kernel->list_names(kernel->self, folder, names, room,
+		                       &bytes) < 0)
+			break;
+		if (bytes > 0 && bytes <= room)
+			sorted = sort_names(names, bytes);
+	} while (bytes > room && bytes < NAMES_MAX);
+	free(names);
+	return sorted;
+}
+
+bool perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
+                     const char *folder, const char *name, char *out,
+                     size_t room)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/%s%s%s", pmu, folder,
+	         name[0] ? "/" : "", name);
+	if (!perf_proc_text(kernel, path, out, room))
+		return false;
+	out[strcspn(out, "\n")] = '\0';
+	return true;
+}
+
+/* ---- terms ---- */
+
+struct pmu {
+	const struct perf_kernel *kernel;
+	const struct ppi_event_request *request;
+	char name[64];
+	struct ppi_event *event;
+	struct ppi_diag *why;
+};
+
+static portprof_status refuse(const struct pmu *pmu, portprof_status status,
+                              const char *part, const char *words)
+{
+	const struct ppi_event_request *request = pmu->request;
+
+	return ppi_fail(pmu->why, status, 0, "resolve event",
+	                "event '%s', column %zu: '%s' %s", request->text,
+	                ppi_perf_column_of(request, part), part, words);
+}
+
+/* What the part could have been: files of events/ and format/. */
+static portprof_status refuse_unknown(const struct pmu *pmu, const char *part)
+{
+	static const char *const folders[] = { "events", "format" };
+	struct ppi_nearest nearest;
+	char path[PATH_ROOM], hint[320], words[480], known[160] = "";
+
+	ppi_nearest_begin(&nearest, part);
+	for (int i = 0; i < 2; i++) {
+		char *names;
+
+		snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/%s",
+		         pmu->name, folders[i]);
+		names = perf_sysfs_names(pmu->kernel, path);
+		for (const char *at = names; at && *at; at += strlen(at) + 1) {
+			size_t used = strlen(known);
+
+			ppi_nearest_offer(&nearest, at);
+			snprintf(known + used, sizeof(known) - used, "%s%s",
+			         used ? ", " : "", at);
+		}
+		free(names);
+	}
+	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	snprintf(words, sizeof(words), "is neither an event nor a term of "
+	         "PMU %s%s%s%s", pmu->name, hint[0] ? hint : "; it has ",
+	         hint[0] ? "" : known, hint[0] || known[0] ? "" : "none");
+	return refuse(pmu, PORTPROF_E_NOTFOUND, part, words);
+}
+
+/* One term: a file of format/, or the whole of config, config1, config2. */
+static portprof_status put_term(const struct pmu *pmu, const char *name,
+                                uint64_t value)
+{
+	char text[TEXT_ROOM], words[96];
+	struct perf_field field;
+
+	if (strncmp(name, "config", 6) == 0)
+		snprintf(text, sizeof(text), "%s:0-63", name);
+	else if (!perf_sysfs_text(pmu->kernel, pmu->name, "format", name, text,
+	                          sizeof(text)))
+		return refuse_unknown(pmu, name);
+	if (!perf_format_parse(text, &field))
+		return refuse(pmu, PORTPROF_E_UNSUPPORTED, name, "is described "
+		              "by the kernel in a way that is not understood");
+	if (perf_format_put(&field, value, pmu->event->config))
+		return PORTPROF_OK;
+	snprintf(words, sizeof(words), "takes values up to 0x%llx",
+	         (unsigned long long)perf_format_most(&field));
+	return refuse(pmu, PORTPROF_E_INVALID, name, words);
+}
+
+/* "event=0x3c,umask=0x1", of a file or the user. */
+static portprof_status put_terms(const struct pmu *pmu, const char *text)
+{
+	portprof_status status = PORTPROF_OK;
+	char name[64];
+	uint64_t value;
+
+	while (status == PORTPROF_OK &&
+	       perf_format_next(&text, name, sizeof(name), &value))
+		status = put_term(pmu, name, value);
+	if (status == PORTPROF_OK && *text)
+		return refuse(pmu, PORTPROF_E_INVALID, text, "is no term: "
+		              "write NAME=VALUE");
+	return status;
+}
+
+/* A part of the user's: an event's name, or a term. */
+static portprof_status put_part(const struct pmu *pmu, const char *part)
+{
+	char text[TEXT_ROOM];
+
+	if (!strchr(part, '=') && !strchr(part, '/') &&
+	    perf_sysfs_text(pmu->kernel, pmu->name, "events", part, text,
+	                    sizeof(text)))
+		return put_terms(pmu, text);
+	if (strchr(part, '/'))
+		return refuse_unknown(pmu, part);
+	return put_terms(pmu, part);
+}
+
+/* "raw" stands where an event string must have a name, for an event that is
+ * all terms. */
+static portprof_status put_parts(const struct pmu *pmu, const char *parts)
+{
+	portprof_status status = PORTPROF_OK;
+	char part[192];
+
+	if (strncmp(parts, "raw:", 4) == 0)
+		parts += 4;
+
+	while (*parts && status == PORTPROF_OK) {
+		size_t length = strcspn(parts, ":");
+
+		snprintf(part, sizeof(part), "%.*s", (int)length, parts);
+		status = put_part(pmu, part);
+		parts += length;
+		parts += *parts == ':';
+	}
+	return status;
+}
+
+/* ---- events ---- */
+
+/* As for a generic event of a PMU; perf_resolve.c takes away what this one
+ * cannot tell apart. */
+static void set_modes(struct ppi_event *event)
+{
+	struct ppi_event_request *request = &event->request;
+
+	event->counts_user = !request->has_modes || request->user;
+	event->counts_kernel = !request->has_modes || request->kernel;
+	event->counts_hypervisor = request->hypervisor;
+	event->precise = request->precise;
+	if (!request->has_guest_host)
+		request->exclude_guest = true;
+}
+
+/* The unit of an energy, say: "0.00023 Joules". */
+static void say_unit(const struct pmu *pmu, const char *event, char *out,
+                     size_t bytes)
+{
+	char name[128], scale[64], unit[64];
+
+	out[0] = '\0';
+	snprintf(name, sizeof(name), "%.100s.scale", event);
+	if (!perf_sysfs_text(pmu->kernel, pmu->name, "events", name, scale,
+	                     sizeof(scale)))
+		snprintf(scale, sizeof(scale), "1");
+	snprintf(name, sizeof(name), "%.100s.unit", event);
+	if (perf_sysfs_text(pmu->kernel, pmu->name, "events", name, unit,
+	                    sizeof(unit)))
+		snprintf(out, bytes, ", in units of %s %s", scale, unit);
+}
+
+static portprof_status resolve_pmu(struct pmu *pmu, const char *parts,
+                                   int64_t type, enum ppi_mode mode)
+{
+	char cpus[128], means[256], unit[160], first[101];
+	portprof_status status = put_parts(pmu, parts);
+
+	if (status)
+		return status;
+	if (perf_sysfs_text(pmu->kernel, pmu->name, "cpumask", "", cpus,
+	                    sizeof(cpus)))
+		return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
+		                "resolve event", "'%s': PMU %s counts for "
+		                "whole packages (on CPUs %s), not for threads "
+		                "or processes", pmu->request->text, pmu->name,
+		                cpus);
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(parts, ":"),
+	         parts);
+	say_unit(pmu, first, unit, sizeof(unit));
+	snprintf(means, sizeof(means), "PMU %s of the system, config 0x%llx%s",
+	         pmu->name, (unsigned long long)pmu->event->config[0], unit);
+	pmu->event->type = (uint32_t)type;
+	snprintf(pmu->event->pmu, sizeof(pmu->event->pmu), "%s", pmu->name);
+	set_modes(pmu->event);
+	return ppi_perf_event_finish(pmu->event, mode, pmu->request->name,
+	                             means, pmu->why);
+}
+
+/* ---- tracepoints ---- */
+
+const char *perf_sysfs_tracing(const struct perf_kernel *kernel, int *error)
+{
+	static const char *const places[] = {
+		"/sys/kernel/tracing", /* Documentation/trace/ftrace.rst, 4.1 */
+		"/sys/kernel/debug/tracing",
+	};
+
+	*error = ENOENT;
+	for (size_t i = 0; i < 2; i++) {
+		char path[PATH_ROOM], byte;
+		ssize_t got;
+
+		snprintf(path, sizeof(path), "%s/available_events", places[i]);
+		got = kernel->read_file(kernel->self, path, 0, &byte, 1);
+		if (got >= 0)
+			return places[i];
+		if (got != -ENOENT)
+			*error = (int)-got;
+	}
+	return NULL;
+}
+
+/* Whether a name may be one: "GROUP:EVENT", both words of a C program. */
+static bool is_tracepoint_name(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+	                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                              "0123456789_-";
+	size_t group = strspn(name, letters);
+	size_t event = name[group] == ':' ? strspn(name + group + 1, letters)
+	                                  : 0;
+
+	return group > 0 && event > 0 && name[group + 1 + event] == '\0';
+}
+
+static portprof_status refuse_tracepoint(
+	const struct perf_kernel *kernel,
+	const struct ppi_event_request *request, const char *folder,
+	bool *is_there, struct ppi_diag *why)
+{
+	int length = (int)strcspn(request->name, ":");
+	char path[PATH_ROOM], text[8];
+
+	snprintf(path, sizeof(path), "%s/events/%.*s/enable", folder, length,
+	         request->name);
+	*is_there = perf_proc_text(kernel, path, text, sizeof(text));
+	return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "resolve event",
+	                "event '%s': no such tracepoint is in %s/events; "
+	                "portprof list '%.*s:*' shows those of its group",
+	                request->text, folder, length, request->name);
+}
+
+/* Whether the first part is an event, so that the second was to be a unit
+ * mask or modifier of it. */
+static bool is_event(const char *name)
+{
+	char first[192];
+	struct ppi_perf_name generic;
+	struct ppi_table_answer answer;
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, ":"), name);
+	return ppi_perf_name_find(first, &generic) ||
+	       ppi_table_encode(first, &answer) != PPI_TABLE_NO_EVENT;
+}
+
+static portprof_status refuse_lookup(const struct ppi_event_request *request,
+                                     int error, bool *is_there,
+                                     struct ppi_diag *why)
+{
+	if (error == ENOENT || is_event(request->name))
+		return PORTPROF_E_NOTFOUND;
+	*is_there = true;
+	return ppi_fail(why, PORTPROF_E_DENIED, error, "resolve event",
+	                "event '%s' is none of this system; if it is a "
+	                "tracepoint: this user may not look at those: as "
+	                "administrator, mount -o remount,mode=755 "
+	                "/sys/kernel/tracing, and see portprof doctor",
+	                request->text);
+}
+
+static portprof_status resolve_tracepoint(
+	const struct perf_kernel *kernel,
+	const struct ppi_event_request *request, enum ppi_mode mode,
+	struct ppi_event *event, bool *is_there, struct ppi_diag *why)
+{
+	char path[PATH_ROOM];
+	int error, group = (int)strcspn(request->name, ":");
+	const char *folder = perf_sysfs_tracing(kernel, &error);
+	int64_t number;
+
+	if (!folder)
+		return refuse_lookup(request, error, is_there, why);
+	snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", folder, group,
+	         request->name, request->name + group + 1);
+	number = perf_proc_number(kernel, path, -1);
+	if (number < 0)
+		return refuse_tracepoint(kernel, request, folder, is_there,
+		                         why);
+	*is_there = true;
+	event->type = PERF_TYPE_TRACEPOINT;
+	event->config[0] = (uint64_t)number;
+	snprintf(event->pmu, sizeof(event->pmu), "tracepoint");
+	set_modes(event);
+	return ppi_perf_event_finish(event, mode, request->name,
+	                             "a tracepoint of the kernel", why);
+}
+
+portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
+                                   const struct ppi_event_request *request,
+                                   enum ppi_mode mode, struct ppi_event *event,
+                                   bool *is_there, struct ppi_diag *why)
+{
+	struct ppi_event draft = { .request = *request };
+	struct pmu pmu = { .kernel = kernel, .request = request,
+		           .event = &draft, .why = why };
+	const char *colons = strstr(request->name, "::");
+	portprof_status status = PORTPROF_E_NOTFOUND;
+	char type[32];
+
+	*is_there = false;
+	if (!colons && is_tracepoint_name(request->name)) {
+		status = resolve_tracepoint(kernel, request, mode, &draft,
+		                            is_there, why);
+	} else if (colons && colons[2] &&
+	           (size_t)(colons - request->name) < sizeof(pmu.name)) {
+		memcpy(pmu.name, request->name,
+		       (size_t)(colons - request->name));
+		*is_there = !strchr(pmu.name, '/') && pmu.name[0] != '.' &&
+		            perf_sysfs_text(kernel, pmu.name, "type", "", type,
+		                            sizeof(type));
+		if (*is_there)
+			status = resolve_pmu(&pmu, colons + 2,
+			                     strtol(type, NULL, 10), mode);
+	}
+	if (status == PORTPROF_OK)
+		*event = draft;
+	return status;
+}
