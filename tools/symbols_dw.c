@@ -33,7 +33,7 @@ static bool set_folders(struct ppi_debug *debug, const char *folder)
 	if (!debug->folders)
 		return false;
 	snprintf(debug->folders, bytes, "%s%s%s", folder ? folder : "",
-	         folder ? ":" : "", USUAL_FOLDERS + (folder ? 1 : 0));
+	         folder ? ":" : "", &USUAL_FOLDERS[folder ? 1 : 0]);
 	debug->callbacks.debuginfo_path = &debug->folders;
 	return true;
 }
