@@ -117,6 +117,7 @@ libportprof_core_la_SOURCES += \
 	api/file/portion.h \
 	api/file/raw.c \
 	api/file/raw.h \
+	api/file/raw_sample.c \
 	api/file/read.c \
 	api/file/read.h \
 	api/file/resolve.c \
@@ -129,6 +130,8 @@ libportprof_core_la_SOURCES += \
 	api/file/sums.h \
 	api/file/threads.c \
 	api/file/threads.h \
+	api/file/wire.c \
+	api/file/wire.h \
 	api/file/write.c \
 	api/file/write_samples.c \
 	api/file/write_tables.c \

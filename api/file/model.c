@@ -207,6 +207,9 @@ uint32_t ppi_profile_location(portprof_profile *profile, uint32_t mapping,
 uint32_t ppi_profile_labels(portprof_profile *profile,
                             const struct ppi_label *labels, size_t count)
 {
+	/* the empty set was the first to come */
+	if (count == 0 && ppi_pool_count(&profile->label_sets))
+		return 0;
 	return ppi_pool_enter(&profile->label_sets, labels,
 	                      count * sizeof(*labels));
 }

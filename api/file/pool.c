@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of byte strings, each numbered in the order of its first coming. */
+/*
+ * A set of byte strings, each numbered in the order of its first coming. A
+ * table with open slots, linear from where the hash points: a profile of
+ * millions of samples is mostly look-ups here, and each should touch little
+ * memory.
+ */
 #include "api/file/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Out of memory must not end the program that is measured; a failed add is
- * seen by its handle pointing to no table. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 struct ppi_pool_node {
-	UT_hash_handle hh;
-	uint32_t number;
+	uint32_t bytes; /* of the key */
+	uint32_t hash;
 	uint64_t key[];
 };
 
+/* A slot: the hash, so that most others are told apart without their nodes,
+ * and the number + 1; all zero is free. */
+struct ppi_pool_slot {
+	uint32_t hash, number;
+};
+
+enum { FIRST_SLOTS = 64 };
+
 /* Multiply and fold, a word at a time: keys are mostly addresses. */
-static unsigned hash_of(const void *key, size_t bytes)
+static uint32_t hash_of(const void *key, size_t bytes)
 {
 	const char *at = key;
 	uint64_t hash = bytes * 0x9e3779b97f4a7c15u, word;
@@ -34,85 +42,153 @@ static unsigned hash_of(const void *key, size_t bytes)
 		hash ^= hash >> 32;
 	}
 	hash *= 0xd6e8feb86659fd93u;
-	return (unsigned)(hash >> 32);
+	return (uint32_t)(hash >> 32);
 }
 
-static struct ppi_pool_node *find(const struct ppi_pool *pool, const void *key,
-                                  size_t bytes, unsigned hash)
+static const struct ppi_pool_node *node_of(const struct ppi_pool *pool,
+                                           uint32_t number)
 {
-	struct ppi_pool_node *node;
+	return PPI_AT(&pool->nodes, struct ppi_pool_node *)[number];
+}
 
-	if (bytes == 0)
-		key = ""; /* memcmp takes no NULL, however little of it */
-	HASH_FIND_BYHASHVALUE(hh, pool->head, key, bytes, hash, node);
-	return node;
+/* The slot where the key is, or the free one where it would go. */
+static size_t find(const struct ppi_pool *pool, const void *key, size_t bytes,
+                   uint32_t hash)
+{
+	size_t mask = pool->slot_count - 1, at = hash & mask;
+
+	for (; pool->slots[at].number; at = (at + 1) & mask) {
+		const struct ppi_pool_node *node;
+
+		if (pool->slots[at].hash != hash)
+			continue;
+		node = node_of(pool, pool->slots[at].number - 1);
+		if (node->bytes == bytes &&
+		    (bytes == 0 || memcmp(node->key, key, bytes) == 0))
+			break;
+	}
+	return at;
 }
 
 uint32_t ppi_pool_find(const struct ppi_pool *pool, const void *key,
                        size_t bytes)
 {
-	struct ppi_pool_node *node =
-		find(pool, key, bytes, hash_of(key, bytes));
+	if (pool->nodes.count == 0)
+		return PPI_NONE;
+	/* a free slot has the number 0, and PPI_NONE is 0 - 1 */
+	return pool->slots[find(pool, key, bytes, hash_of(key, bytes))].number -
+	       1;
+}
 
-	return node ? node->number : PPI_NONE;
+/* Twice the slots. */
+static bool grow(struct ppi_pool *pool)
+{
+	size_t count = pool->slot_count ? 2 * pool->slot_count : FIRST_SLOTS;
+	struct ppi_pool_slot *slots = calloc(count, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < pool->slot_count; i++) {
+		size_t at = pool->slots[i].hash & (count - 1);
+
+		if (pool->slots[i].number == 0)
+			continue;
+		while (slots[at].number)
+			at = (at + 1) & (count - 1);
+		slots[at] = pool->slots[i];
+	}
+	free(pool->slots);
+	pool->slots = slots;
+	pool->slot_count = count;
+	return true;
+}
+
+/* Three of four slots are used at most. */
+static bool has_room(const struct ppi_pool *pool)
+{
+	return pool->nodes.count < pool->slot_count / 4 * 3;
 }
 
 uint32_t ppi_pool_enter(struct ppi_pool *pool, const void *key, size_t bytes)
 {
-	unsigned hash = hash_of(key, bytes);
-	struct ppi_pool_node *node = find(pool, key, bytes, hash);
-	size_t count = pool->nodes.count;
+	uint32_t hash = hash_of(key, bytes);
+	size_t count = pool->nodes.count, at;
+	struct ppi_pool_node *node;
 
-	if (node)
-		return node->number;
-	if (count >= PPI_NONE || bytes > UINT32_MAX ||
+	if (!has_room(pool) && !grow(pool))
+		return ppi_pool_find(pool, key, bytes);
+	at = find(pool, key, bytes, hash);
+	if (pool->slots[at].number)
+		return pool->slots[at].number - 1;
+	if (count >= PPI_NONE - 1 || bytes > UINT32_MAX ||
 	    !ppi_vector_reserve(&pool->nodes, sizeof(node), 1))
 		return PPI_NONE;
 	node = ppi_arena_take(&pool->arena, sizeof(*node) + bytes + 1);
 	if (!node)
 		return PPI_NONE;
+	node->bytes = (uint32_t)bytes;
+	node->hash = hash;
 	if (bytes)
 		memcpy(node->key, key, bytes);
 	((char *)node->key)[bytes] = '\0';
-	node->number = (uint32_t)count;
-	HASH_ADD_KEYPTR_BYHASHVALUE(hh, pool->head, node->key, bytes, hash,
-	                            node);
-	if (!node->hh.tbl)
-		return PPI_NONE;
+	pool->slots[at].hash = hash;
+	pool->slots[at].number = (uint32_t)count + 1;
 	ppi_vector_add(&pool->nodes, sizeof(node), &node, 1);
-	return node->number;
+	return (uint32_t)count;
 }
 
 const void *ppi_pool_key(const struct ppi_pool *pool, uint32_t number,
                          size_t *bytes)
 {
-	const struct ppi_pool_node *node =
-		PPI_AT(&pool->nodes, struct ppi_pool_node *)[number];
+	const struct ppi_pool_node *node = node_of(pool, number);
 
 	if (bytes)
-		*bytes = node->hh.keylen;
+		*bytes = node->bytes;
 	return node->key;
+}
+
+/* Those behind it that had to give way to it come forward. */
+static void free_slot(struct ppi_pool *pool, size_t gap)
+{
+	size_t mask = pool->slot_count - 1;
+
+	for (size_t at = (gap + 1) & mask; pool->slots[at].number;
+	     at = (at + 1) & mask) {
+		size_t home = pool->slots[at].hash & mask;
+
+		/* it may go to the gap unless its home lies in between */
+		if (((at - home) & mask) < ((at - gap) & mask))
+			continue;
+		pool->slots[gap] = pool->slots[at];
+		gap = at;
+	}
+	pool->slots[gap] = (struct ppi_pool_slot){ 0, 0 };
 }
 
 void ppi_pool_drop_last(struct ppi_pool *pool)
 {
-	struct ppi_pool_node *node;
+	uint32_t last = (uint32_t)--pool->nodes.count;
+	size_t at = node_of(pool, last)->hash & (pool->slot_count - 1);
 
-	node = PPI_AT(&pool->nodes, struct ppi_pool_node *)
-		[--pool->nodes.count];
-	HASH_DELETE(hh, pool->head, node);
+	while (pool->slots[at].number != last + 1)
+		at = (at + 1) & (pool->slot_count - 1);
+	free_slot(pool, at);
 }
 
 void ppi_pool_clear(struct ppi_pool *pool)
 {
-	HASH_CLEAR(hh, pool->head);
+	if (pool->nodes.count)
+		memset(pool->slots, 0,
+		       pool->slot_count * sizeof(*pool->slots));
 	pool->nodes.count = 0;
 	ppi_arena_reset(&pool->arena);
 }
 
 void ppi_pool_free(struct ppi_pool *pool)
 {
-	HASH_CLEAR(hh, pool->head);
+	free(pool->slots);
+	pool->slots = NULL;
+	pool->slot_count = 0;
 	ppi_vector_free(&pool->nodes);
 	ppi_arena_free(&pool->arena);
 }

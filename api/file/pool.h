@@ -9,12 +9,13 @@
 #include "api/file/arena.h"
 #include "api/file/vector.h"
 
-struct ppi_pool_node;
+struct ppi_pool_slot;
 
 /* All zero is an empty pool. */
 struct ppi_pool {
-	struct ppi_pool_node *head;   /* uthash */
-	struct ppi_vector nodes;      /* of pointers, by number */
+	struct ppi_pool_slot *slots;
+	size_t slot_count;       /* a power of two, or 0 */
+	struct ppi_vector nodes; /* of pointers, by number */
 	struct ppi_arena arena;
 };
 

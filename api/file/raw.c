@@ -3,73 +3,7 @@
 #include "api/file/raw.h"
 
 #include "api/file/encode.h"
-
-/* Bytes being read. */
-struct cursor {
-	const uint8_t *at, *end;
-};
-
-enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
-
-/* A field as it stands in the file. */
-struct field {
-	uint32_t number;
-	enum wire wire;
-	uint64_t value;       /* varint */
-	const uint8_t *bytes; /* of WIRE_BYTES */
-	size_t count;
-};
-
-/* What a message may take: no honest one comes near. */
-enum { MESSAGE_BYTES_MAX = 64 << 20 };
-
-static bool read_varint(struct cursor *from, uint64_t *value)
-{
-	uint64_t sum = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		if (from->at == from->end)
-			return false;
-		sum |= (uint64_t)(*from->at & 0x7f) << shift;
-		if (!(*from->at++ & 0x80)) {
-			*value = sum;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool read_field(struct cursor *from, struct field *field)
-{
-	uint64_t tag, left;
-
-	if (!read_varint(from, &tag) || tag >> 3 == 0 || tag >> 3 > UINT32_MAX)
-		return false;
-	field->number = (uint32_t)(tag >> 3);
-	field->wire = (enum wire)(tag & 7);
-	switch (tag & 7) {
-	case WIRE_VARINT:
-		return read_varint(from, &field->value);
-	case WIRE_64:
-		field->count = 8;
-		break;
-	case WIRE_32:
-		field->count = 4;
-		break;
-	case WIRE_BYTES:
-		if (!read_varint(from, &left) || left > MESSAGE_BYTES_MAX)
-			return false;
-		field->count = (size_t)left;
-		break;
-	default:
-		return false;
-	}
-	if (field->count > (size_t)(from->end - from->at))
-		return false;
-	field->bytes = from->at;
-	from->at += field->count;
-	return true;
-}
+#include "api/file/wire.h"
 
 /* protobuf-c asks for memory here; it is given back all at once. */
 struct unpacking {
@@ -119,32 +53,20 @@ static size_t count_of(const struct ppi_raw *raw, enum ppi_raw_list list)
 	return raw->lists[list].count;
 }
 
-static bool add_sample(struct ppi_raw *raw, const Ppi__Sample *message)
+static portprof_status add_sample(struct ppi_raw *raw,
+                                  const struct ppi_wire_field *field)
 {
-	struct ppi_raw_sample sample = {
-		.first_location = count_of(raw, PPI_RAW_WORDS),
-		.depth = message->n_location_id,
-		.first_value = count_of(raw, PPI_RAW_WORDS) +
-			       message->n_location_id,
-		.value_count = message->n_value,
-		.first_label = count_of(raw, PPI_RAW_LABELS),
-		.label_count = message->n_label,
-	};
+	struct ppi_raw_sample sample = { field->bytes, field->count };
+	portprof_status status = ppi_raw_sample_read(&sample, &raw->parts);
 
-	if (!append(raw, PPI_RAW_WORDS, sizeof(uint64_t), message->location_id,
-	            message->n_location_id) ||
-	    !append(raw, PPI_RAW_WORDS, sizeof(uint64_t), message->value,
-	            message->n_value))
-		return false;
-	for (size_t i = 0; i < message->n_label; i++) {
-		const Ppi__Label *from = message->label[i];
-		struct ppi_raw_label label = { from->key, from->str, from->num,
-			                       from->num_unit };
-
-		if (!append(raw, PPI_RAW_LABELS, sizeof(label), &label, 1))
-			return false;
-	}
-	return append(raw, PPI_RAW_SAMPLES, sizeof(sample), &sample, 1);
+	if (status != PORTPROF_OK)
+		return status;
+	sample.bytes = (const uint8_t *)ppi_arena_copy(
+		&raw->arena, field->bytes, field->count);
+	return sample.bytes && append(raw, PPI_RAW_SAMPLES, sizeof(sample),
+	                              &sample, 1)
+	               ? PORTPROF_OK
+	               : PORTPROF_E_NOMEM;
 }
 
 static bool add_location(struct ppi_raw *raw, const Ppi__Location *message)
@@ -191,7 +113,7 @@ static bool add_thread(struct ppi_raw *raw, const Ppi__Thread *message)
 	       append(raw, PPI_RAW_THREADS, sizeof(thread), &thread, 1);
 }
 
-static bool add_string(struct ppi_raw *raw, const struct field *field)
+static bool add_string(struct ppi_raw *raw, const struct ppi_wire_field *field)
 {
 	struct ppi_raw_string string = {
 		copy_text(raw, field->bytes, field->count), field->count
@@ -213,8 +135,6 @@ static const ProtobufCMessageDescriptor *kind_of(uint32_t number)
 	case PPI_FIELD_SAMPLE_TYPE:
 	case PPI_FIELD_PERIOD_TYPE:
 		return &ppi__value_type__descriptor;
-	case PPI_FIELD_SAMPLE:
-		return &ppi__sample__descriptor;
 	case PPI_FIELD_MAPPING:
 		return &ppi__mapping__descriptor;
 	case PPI_FIELD_LOCATION:
@@ -229,7 +149,7 @@ static const ProtobufCMessageDescriptor *kind_of(uint32_t number)
 }
 
 static portprof_status add_message(struct ppi_raw *raw,
-                                   const struct field *field,
+                                   const struct ppi_wire_field *field,
                                    const ProtobufCMessageDescriptor *kind)
 {
 	portprof_status status = PORTPROF_OK;
@@ -250,8 +170,6 @@ static portprof_status add_message(struct ppi_raw *raw,
 		raw->single.period_unit =
 			((const Ppi__ValueType *)message)->unit;
 		return PORTPROF_OK;
-	case PPI_FIELD_SAMPLE:
-		return done(add_sample(raw, message));
 	case PPI_FIELD_MAPPING:
 		return done(append(raw, PPI_RAW_MAPPINGS, sizeof(Ppi__Mapping),
 		                   message, 1));
@@ -266,16 +184,16 @@ static portprof_status add_message(struct ppi_raw *raw,
 }
 
 static portprof_status add_comments(struct ppi_raw *raw,
-                                    const struct field *field)
+                                    const struct ppi_wire_field *field)
 {
-	struct cursor from = { field->bytes, field->bytes + field->count };
+	struct ppi_cursor from = { field->bytes, field->bytes + field->count };
 	uint64_t value = field->value;
 
-	if (field->wire == WIRE_VARINT)
+	if (field->wire == PPI_WIRE_VARINT)
 		return done(append(raw, PPI_RAW_COMMENTS, sizeof(value),
 		                   &value, 1));
 	while (from.at < from.end) {
-		if (!read_varint(&from, &value))
+		if (!ppi_read_varint(&from, &value))
 			return PORTPROF_E_FORMAT;
 		if (!append(raw, PPI_RAW_COMMENTS, sizeof(value), &value, 1))
 			return PORTPROF_E_NOMEM;
@@ -285,7 +203,7 @@ static portprof_status add_comments(struct ppi_raw *raw,
 
 /* The account is unpacked when it is known to be the last. */
 static portprof_status add_account(struct ppi_raw *raw,
-                                   const struct field *field)
+                                   const struct ppi_wire_field *field)
 {
 	const char *copy =
 		ppi_arena_copy(&raw->arena, field->bytes, field->count);
@@ -321,21 +239,23 @@ static int64_t *scalar(struct ppi_raw_single *single, uint32_t number)
 }
 
 static portprof_status add_field(struct ppi_raw *raw,
-                                 const struct field *field)
+                                 const struct ppi_wire_field *field)
 {
 	const ProtobufCMessageDescriptor *kind = kind_of(field->number);
-	bool is_bytes = field->wire == WIRE_BYTES;
+	bool is_bytes = field->wire == PPI_WIRE_BYTES;
 	int64_t *single = scalar(&raw->single, field->number);
 
+	if (field->number == PPI_FIELD_SAMPLE)
+		return is_bytes ? add_sample(raw, field) : PORTPROF_E_FORMAT;
 	if (kind)
 		return is_bytes ? add_message(raw, field, kind)
 		                : PORTPROF_E_FORMAT;
-	if (single && field->wire != WIRE_VARINT)
+	if (single && field->wire != PPI_WIRE_VARINT)
 		return PORTPROF_E_FORMAT;
 	if (single)
 		*single = (int64_t)field->value;
 	if (field->number == PPI_FIELD_COMMENT)
-		return is_bytes || field->wire == WIRE_VARINT
+		return is_bytes || field->wire == PPI_WIRE_VARINT
 		               ? add_comments(raw, field)
 		               : PORTPROF_E_FORMAT;
 	if (field->number == PPI_FIELD_STRING)
@@ -349,7 +269,7 @@ static portprof_status add_field(struct ppi_raw *raw,
 portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
                             size_t count)
 {
-	struct cursor from = { bytes, bytes + count };
+	struct ppi_cursor from = { bytes, bytes + count };
 	struct ppi_raw_single single = raw->single;
 	size_t counts[PPI_RAW_LISTS];
 	portprof_status status = PORTPROF_OK;
@@ -357,9 +277,9 @@ portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
 	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
 		counts[i] = raw->lists[i].count;
 	while (from.at < from.end && status == PORTPROF_OK) {
-		struct field field = { 0 };
+		struct ppi_wire_field field = { 0 };
 
-		status = read_field(&from, &field) ? add_field(raw, &field)
+		status = ppi_read_field(&from, &field) ? add_field(raw, &field)
 		                                   : PORTPROF_E_FORMAT;
 	}
 	if (status == PORTPROF_OK)
@@ -374,6 +294,7 @@ void ppi_raw_free(struct ppi_raw *raw)
 {
 	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
 		ppi_vector_free(&raw->lists[i]);
+	ppi_raw_parts_free(&raw->parts);
 	ppi_arena_free(&raw->arena);
 	ppi_arena_free(&raw->scratch);
 }

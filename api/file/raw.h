@@ -29,10 +29,17 @@ struct ppi_raw_label {
 	int64_t key, str, num, unit;
 };
 
+/* Its message, read through once without a mistake. */
 struct ppi_raw_sample {
-	size_t first_location, depth; /* of words */
-	size_t first_value, value_count;
-	size_t first_label, label_count;
+	const uint8_t *bytes;
+	size_t count;
+};
+
+/* A sample taken apart; memory is used again for the next. */
+struct ppi_raw_parts {
+	struct ppi_vector locations; /* uint64_t */
+	struct ppi_vector values;    /* int64_t */
+	struct ppi_vector labels;    /* struct ppi_raw_label */
 };
 
 struct ppi_raw_thread {
@@ -48,8 +55,6 @@ enum ppi_raw_list {
 	PPI_RAW_LOCATIONS, /* struct ppi_raw_location */
 	PPI_RAW_LINES,     /* struct ppi_raw_line */
 	PPI_RAW_SAMPLES,   /* struct ppi_raw_sample */
-	PPI_RAW_WORDS,     /* uint64_t: locations and values of samples */
-	PPI_RAW_LABELS,    /* struct ppi_raw_label */
 	PPI_RAW_COMMENTS,  /* int64_t */
 	PPI_RAW_THREADS,   /* struct ppi_raw_thread */
 	PPI_RAW_LISTS
@@ -66,7 +71,8 @@ struct ppi_raw_single {
 struct ppi_raw {
 	struct ppi_vector lists[PPI_RAW_LISTS];
 	struct ppi_raw_single single;
-	struct ppi_arena arena;   /* texts */
+	struct ppi_arena arena;   /* texts, samples */
+	struct ppi_raw_parts parts; /* of the sample in hand */
 	struct ppi_arena scratch; /* the message in hand */
 };
 
@@ -77,6 +83,11 @@ struct ppi_raw {
 portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
                             size_t count);
 void ppi_raw_free(struct ppi_raw *raw);
+
+/* E_FORMAT, E_NOMEM: `parts` holds anything. */
+portprof_status ppi_raw_sample_read(const struct ppi_raw_sample *sample,
+                                    struct ppi_raw_parts *parts);
+void ppi_raw_parts_free(struct ppi_raw_parts *parts);
 
 /* Unpack into `arena`; NULL and E_FORMAT, or E_NOMEM. */
 void *ppi_unpack(const ProtobufCMessageDescriptor *kind,

@@ -5,12 +5,14 @@
 /* One sample being taken over; memory is used again for the next. */
 struct taking {
 	struct ppi_resolve *resolve;
+	struct ppi_raw_parts parts;
 	struct ppi_vector locations; /* uint32_t */
 	struct ppi_vector labels;    /* struct ppi_label */
 	uint64_t *values;            /* samples, then weights, per event */
 	uint32_t pid_key, tid_key, thread_key;
 	uint32_t pid, tid;
 	const char *thread;          /* name, or NULL */
+	portprof_profile_thread last; /* entered; name NULL: none was */
 };
 
 static uint32_t as_id(int64_t number)
@@ -53,18 +55,14 @@ static void take_thread_label(struct taking *taking)
 	}
 }
 
-static portprof_status take_labels(struct taking *taking,
-                                   const struct ppi_raw_sample *raw)
+static portprof_status take_labels(struct taking *taking)
 {
 	struct ppi_resolve *resolve = taking->resolve;
-	const struct ppi_raw_label *from =
-		PPI_AT(&resolve->raw->lists[PPI_RAW_LABELS],
-	               const struct ppi_raw_label) +
-		raw->first_label;
+	const struct ppi_raw_label *from = taking->parts.labels.data;
 
 	taking->labels.count = 0;
 	taking->pid = taking->tid = 0;
-	for (size_t i = 0; i < raw->label_count; i++) {
+	for (size_t i = 0; i < taking->parts.labels.count; i++) {
 		struct ppi_label label = {
 			.key = ppi_resolve_text(resolve, from[i].key),
 			.text = ppi_resolve_text(resolve, from[i].str),
@@ -83,19 +81,16 @@ static portprof_status take_labels(struct taking *taking,
 	return PORTPROF_OK;
 }
 
-static portprof_status take_locations(struct taking *taking,
-                                      const struct ppi_raw_sample *raw)
+static portprof_status take_locations(struct taking *taking)
 {
 	struct ppi_resolve *resolve = taking->resolve;
-	const uint64_t *ids = PPI_AT(&resolve->raw->lists[PPI_RAW_WORDS],
-	                             const uint64_t) +
-			      raw->first_location;
+	const uint64_t *ids = taking->parts.locations.data;
+	size_t depth = taking->parts.locations.count;
 
 	taking->locations.count = 0;
-	if (!ppi_vector_reserve(&taking->locations, sizeof(uint32_t),
-	                        raw->depth))
+	if (!ppi_vector_reserve(&taking->locations, sizeof(uint32_t), depth))
 		return PORTPROF_E_NOMEM;
-	for (size_t i = 0; i < raw->depth; i++) {
+	for (size_t i = 0; i < depth; i++) {
 		uint32_t at = ppi_ids_find(&resolve->location_ids, ids[i]);
 		uint32_t location =
 			at == PPI_NONE
@@ -110,20 +105,18 @@ static portprof_status take_locations(struct taking *taking,
 	return PORTPROF_OK;
 }
 
-static portprof_status take_values(struct taking *taking,
-                                   const struct ppi_raw_sample *raw)
+static portprof_status take_values(struct taking *taking)
 {
 	struct ppi_resolve *resolve = taking->resolve;
 	const portprof_profile *profile = resolve->profile;
 	size_t events = profile->events.count;
-	const int64_t *from = PPI_AT(&resolve->raw->lists[PPI_RAW_WORDS],
-	                             const int64_t) +
-			      raw->first_value;
+	const int64_t *from = taking->parts.values.data;
+	size_t count = taking->parts.values.count;
 
-	if (raw->value_count != profile->types.count)
+	if (count != profile->types.count)
 		return PORTPROF_E_FORMAT;
 	memset(taking->values, 0, 2 * events * sizeof(uint64_t));
-	for (size_t i = 0; i < raw->value_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct ppi_type *type =
 			&PPI_AT(&profile->types, struct ppi_type)[i];
 		uint64_t value = from[i] < 0 ? 0 : (uint64_t)from[i];
@@ -156,18 +149,35 @@ static void share_samples(struct taking *taking)
 	}
 }
 
+/* Samples of a thread mostly follow one another. */
+static bool enter_thread(struct taking *taking)
+{
+	const char *name = taking->thread ? taking->thread : "";
+
+	if (!taking->tid ||
+	    (taking->tid == taking->last.tid &&
+	     taking->pid == taking->last.pid && name == taking->last.name))
+		return true;
+	taking->last = (portprof_profile_thread){ taking->pid, taking->tid,
+		                                  name };
+	return ppi_profile_thread(taking->resolve->profile, taking->pid,
+	                          taking->tid, name, true);
+}
+
 static portprof_status take_sample(struct taking *taking,
                                    const struct ppi_raw_sample *raw)
 {
 	portprof_profile *profile = taking->resolve->profile;
 	portprof_profile_sample shown = { 0 };
-	portprof_status status = take_locations(taking, raw);
+	portprof_status status = ppi_raw_sample_read(raw, &taking->parts);
 	uint32_t labels;
 
 	if (status == PORTPROF_OK)
-		status = take_values(taking, raw);
+		status = take_locations(taking);
 	if (status == PORTPROF_OK)
-		status = take_labels(taking, raw);
+		status = take_values(taking);
+	if (status == PORTPROF_OK)
+		status = take_labels(taking);
 	if (status != PORTPROF_OK)
 		return status;
 	share_samples(taking);
@@ -181,9 +191,7 @@ static portprof_status take_sample(struct taking *taking,
 	shown.tid = taking->tid;
 	shown.samples = taking->values;
 	shown.weights = taking->values + profile->events.count;
-	if (shown.tid &&
-	    !ppi_profile_thread(profile, shown.pid, shown.tid,
-	                        taking->thread ? taking->thread : "", true))
+	if (!enter_thread(taking))
 		return PORTPROF_E_NOMEM;
 	return ppi_profile_sample(profile, &shown, labels) ? PORTPROF_OK
 	                                                   : PORTPROF_E_NOMEM;
@@ -241,6 +249,7 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	if (status == PORTPROF_OK)
 		status = take_threads(resolve);
 	free(taking.values);
+	ppi_raw_parts_free(&taking.parts);
 	ppi_vector_free(&taking.locations);
 	ppi_vector_free(&taking.labels);
 	return status;

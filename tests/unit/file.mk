@@ -6,6 +6,7 @@ FILE_TESTS = \
 	tests/unit/test_file_memory \
 	tests/unit/test_file_merge \
 	tests/unit/test_file_output \
+	tests/unit/test_file_pool \
 	tests/unit/test_file_property \
 	tests/unit/test_file_read \
 	tests/unit/test_file_writer
@@ -29,6 +30,9 @@ tests_unit_test_file_merge_LDADD = $(TEST_LDADD)
 tests_unit_test_file_output_SOURCES = tests/unit/test_file_output.c $(FILE_KIT)
 tests_unit_test_file_output_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_output_LDADD = $(TEST_LDADD)
+tests_unit_test_file_pool_SOURCES = tests/unit/test_file_pool.c
+tests_unit_test_file_pool_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_pool_LDADD = $(TEST_LDADD)
 tests_unit_test_file_property_SOURCES = tests/unit/test_file_property.c $(FILE_KIT) \
 	tests/unit/file_model.c tests/unit/file_model.h
 tests_unit_test_file_property_CPPFLAGS = $(TEST_CPPFLAGS)
