@@ -74,9 +74,8 @@ static portprof_status resolve_on_best(const struct ppi_event_request *request,
 	                "this build has no backend that measures anything");
 }
 
-portprof_status portprof_event_explain(const char *event_string,
-                                       const char *backend,
-                                       portprof_event_info *info)
+static portprof_status explain(const char *event_string, const char *backend,
+                               bool is_untried, portprof_event_info *info)
 {
 	struct ppi_event_request request;
 	struct resolved found;
@@ -86,13 +85,15 @@ portprof_status portprof_event_explain(const char *event_string,
 	portprof_status status;
 
 	if (!event_string || !backend || !info)
-		return ppi_refuse_null("portprof_event_explain",
+		return ppi_refuse_null(is_untried ? "portprof_event_describe"
+		                                  : "portprof_event_explain",
 		                       !event_string ? "event_string" :
 		                       !backend      ? "backend" :
 		                                       "info");
 	status = ppi_event_parse(event_string, &request, &why);
 	if (status)
 		return ppi_report(&why);
+	request.is_untried = is_untried;
 	ops = ppi_backend_find(backend);
 	if (strcmp(backend, "auto") == 0)
 		status = resolve_on_best(&request, &found, &why);
@@ -105,4 +106,18 @@ portprof_status portprof_event_explain(const char *event_string,
 	ppi_event_info_fill(&found.event, &full);
 	full.is_counted_only = found.is_counted_only;
 	return ppi_sized_copy(info, &full, sizeof(full), "explain event");
+}
+
+portprof_status portprof_event_explain(const char *event_string,
+                                       const char *backend,
+                                       portprof_event_info *info)
+{
+	return explain(event_string, backend, false, info);
+}
+
+portprof_status portprof_event_describe(const char *event_string,
+                                        const char *backend,
+                                        portprof_event_info *info)
+{
+	return explain(event_string, backend, true, info);
 }

@@ -40,6 +40,8 @@ struct ppi_event_request {
 	bool has_guest_host; /* mg or mh was given; else resolve decides */
 	bool exclude_guest, exclude_host; /* what a backend is to leave out */
 	int cpu;          /* -1 = not given */
+	bool is_untried;  /* tell what it means; do not ask whether the kernel
+	                   * would open it here */
 	uint16_t name_column; /* 1-based place in text of what is after pmu:: */
 };
 

@@ -4,6 +4,7 @@
 dist_man_MANS += \
 	doc/man/portprof.1 \
 	doc/man/portprof-events.7 \
+	doc/man/portprof-list.1 \
 	doc/man/portprof-record.1 \
 	doc/man/portprof-report.1 \
 	doc/man/portprof-selftest.1 \

@@ -11,6 +11,12 @@ libportprof_tools_la_SOURCES = \
 	tools/launch.c \
 	tools/launch.h \
 	tools/launch_find.c \
+	tools/list.c \
+	tools/list.h \
+	tools/list_collect.c \
+	tools/list_explain.c \
+	tools/list_json.c \
+	tools/list_text.c \
 	tools/parts.c \
 	tools/parts.h \
 	tools/preload_why.c \

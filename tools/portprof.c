@@ -22,6 +22,7 @@ static const struct verb verbs[] = {
 	  ppi_selftest_main },
 	{ "stat", "run a command and count what happens in it",
 	  ppi_stat_main },
+	{ "list", "show which events can be measured here", ppi_list_main },
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

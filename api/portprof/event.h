@@ -78,6 +78,14 @@ PORTPROF_API portprof_status portprof_event_explain(const char *event_string,
                                                     const char *backend,
                                                     portprof_event_info *info);
 
+/*
+ * The same, but what the string means wherever it could be opened: nothing is
+ * opened, so that no lack of a PMU or of rights is in the way. Since 0.1.
+ */
+PORTPROF_API portprof_status portprof_event_describe(
+	const char *event_string, const char *backend,
+	portprof_event_info *info);
+
 #ifdef __cplusplus
 }
 #endif

@@ -236,7 +236,7 @@ portprof_status perf_resolve_event(const struct perf_kernel *kernel,
 	set_rate(kernel, mode, &found);
 	if (is_of_kernel_mode(&found) && !found.counts_kernel)
 		return refuse_user_mode(kernel, &found, 0, why);
-	error = find_modes(kernel, &found);
+	error = request->is_untried ? 0 : find_modes(kernel, &found);
 	if (error == 0 && is_of_kernel_mode(&found) && !found.counts_kernel)
 		return refuse_user_mode(kernel, &found, EACCES, why);
 	if (error != 0)

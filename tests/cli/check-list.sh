@@ -1,0 +1,153 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# portprof list shows what is there, and says of each event whether it can be
+# used; --explain tells what the kernel would be asked for.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+
+# list ARGUMENT...: to $tmp/list, words to $tmp/words, the status to $status
+list() {
+	"$portprof" list "$@" >"$tmp/list" 2>"$tmp/words"
+	status=$?
+}
+
+# holds WORDS EXPRESSION: about the JSON in $tmp/list; r is the object, e its
+# events by name
+holds() {
+	if python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1], encoding="utf-8"))
+e = {x["event"]: x for x in r.get("events", [])}
+sys.exit(not eval(sys.argv[2]))
+' "$tmp/list" "$2" 2>"$tmp/trace"; then
+		ok "$1"
+	else
+		not_ok "$1"
+		echo "# fails: $2"
+		tail -n 1 "$tmp/trace" | sed 's/^/# /'
+		head -n 20 "$tmp/list" | cut -c 1-300 | sed 's/^/# > /'
+	fi
+}
+
+### The command line
+
+list --help
+same "--help: status" 0 "$status"
+check "--help fits a screen" [ "$(wc -l <"$tmp/list")" -le 24 ]
+same "--help is not too wide" "" "$(awk 'length > 79' "$tmp/list")"
+refused() {
+	refused_words=$1 refused_status=$2 refused_pattern=$3
+	shift 3
+	list "$@"
+	same "$refused_words: status" "$refused_status" "$status"
+	has "$refused_words: words" "$refused_pattern" "$tmp/words"
+	same "$refused_words: nothing is printed" "" "$(cat "$tmp/list")"
+}
+refused "an unknown option" 2 "Try 'portprof list --help'" --nonsense
+refused "two patterns" 2 "one word too many" a b
+refused "a pattern and an event" 2 "no pattern beside" --explain cycles a
+refused "an unknown backend" 1 "did you mean perf" -b prf
+refused "an unknown colour" 2 "not auto, always or never" --color=blue
+refused "a pattern that fits nothing" 1 "zzzz" zzzz
+refused "a name that is nearly right" 1 "did you mean page-faults" page-fautls
+refused "an event that means nothing" 1 "did you mean page-faults" \
+	--explain page-fautls
+refused "a malformed event" 1 "column 8" --explain cycles:u=0:k=0
+if [ -w /dev/full ]; then
+	"$portprof" list >/dev/full 2>"$tmp/words"
+	same "a full disk: status" 1 $?
+	has "a full disk: words" 'could not be written' "$tmp/words"
+fi
+
+### What any backend has
+
+list -b itimer
+has "itimer: CPU time" '^  task-clock' "$tmp/list"
+has_not "itimer: nothing else" 'page-faults' "$tmp/list"
+
+can_use perf || { skip "the events of perf" "perf is not here"; tap_end; }
+
+list
+same "all: status" 0 "$status"
+for name in task-clock page-faults context-switches; do
+	has "$name is shown" "^  $name " "$tmp/list"
+done
+has "other names too" 'also faults' "$tmp/list"
+has_not "no line is too long" '.{80}' "$tmp/list"
+list -j
+holds "JSON: schema" 'r["schema"] == 1'
+holds "JSON: every event has its keys" \
+	'all({"event", "also", "source", "pmu", "means", "is_mask", "needs_mask", "usable"} <= set(x) for x in r["events"])'
+holds "JSON: what is refused says why, what is not does not" \
+	'all((x["usable"] is False) == ("why" in x) for x in r["events"])'
+holds "JSON: CPU time can be used" 'e["task-clock"]["usable"] is True'
+holds "JSON: names are there once" \
+	'len([x for x in r["events"] if x["event"] == "cycles"]) == 1'
+holds "few tracepoints are opened" \
+	'sum(x["source"] == "tracepoint" and x["usable"] is not None for x in r["events"]) <= 32'
+python3 -c '
+import json, sys
+for x in json.load(open(sys.argv[1]))["events"]:
+    if x["usable"] and x["source"] in ("software", "system", "hardware"):
+        print(x["event"])' "$tmp/list" >usable
+refused=
+while read -r event; do
+	"$portprof" stat -o /dev/null -e "$event" -- true 2>"$tmp/words" ||
+		refused="$refused $event"
+done <usable
+same "what can be used is counted by portprof stat" "" "$refused"
+
+### Patterns
+
+list 'L1-*-load*'
+has "a glob: what fits" '^  L1-dcache-load-misses ' "$tmp/list"
+has_not "a glob: what does not" 'stores' "$tmp/list"
+list FAULT
+has "a part of a name, in any case" '^  minor-faults ' "$tmp/list"
+has_not "and nothing else" '^  task-clock' "$tmp/list"
+list cs
+has "another name" '^  context-switches ' "$tmp/list"
+list 'frobnicat'
+same "what nobody has" 1 "$status"
+list 'predicted wrongly'
+has "a word of the meaning" '^  branch-misses ' "$tmp/list"
+
+### What strings mean: by the numbers of linux/perf_event.h
+
+# means STRING TYPE CONFIG [EXPRESSION]
+means() {
+	list -j --explain "$1"
+	holds "$1 is type $2, config $3" \
+		"r['attr']['type'] == $2 and r['attr']['config'] == $3 and (${4:-True})"
+}
+means cpu-clock 1 0 'r["unit"] == "ns" and r["period"] == r["rate_hz"] == 0'
+means task-clock:freq=250 1 1 'r["rate_hz"] == 250'
+means page-faults:u@100 1 2 \
+	'r["period"] == 100 and not r["attr"]["exclude_user"] and r["attr"]["exclude_kernel"]'
+means cs 1 3 'r["canonical"] == "context-switches"'
+means cycles:k 0 0 'r["attr"]["exclude_user"] and not r["attr"]["exclude_kernel"]'
+means instructions:precise=2:pinned 0 1 \
+	'r["attr"]["precise_ip"] == 2 and r["attr"]["pinned"]'
+means L1-dcache-load-misses 3 0x10000
+means dTLB-store-misses 3 0x10103
+means r1a8:u 4 0x1a8 'not r["attr"]["exclude_user"]'
+list --explain cycles:u
+has "for people: the encoding" 'type 0 \(hardware\), config 0x0' "$tmp/list"
+has "for people: who can measure it" '^  by perf ' "$tmp/list"
+has "for people: why others cannot" '^  by itimer +this backend measures CPU time' \
+	"$tmp/list"
+id=$(cat /sys/kernel/tracing/events/sched/sched_switch/id 2>/dev/null)
+if [ -n "$id" ]; then
+	means sched:sched_switch 2 "$id"
+	list 'sched:sched_*'
+	has "tracepoints by a glob" '^  sched:sched_switch ' "$tmp/list"
+	"$portprof" stat -x , -e sched:sched_process_exec -o "$tmp/counts" -- true \
+		2>"$tmp/words"
+	has "and they count" '^1,,sched:sched_process_exec,' "$tmp/counts"
+else
+	skip "tracepoints" "this user may not see them"
+fi
+tap_end

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of portprof list share. */
+#ifndef PPI_LIST_H
+#define PPI_LIST_H
+
+#include <portprof.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct ppi_list_options {
+	const char *pattern;  /* NULL: none */
+	const char *explain;  /* an event string; NULL: none */
+	const char *backend;  /* "auto" */
+	bool is_all, is_json;
+};
+
+/* Whether an event can be used here and now. */
+enum ppi_list_usable {
+	PPI_LIST_UNTRIED, /* too many of its kind: one of them was tried */
+	PPI_LIST_USABLE,
+	PPI_LIST_COUNTED, /* it can be counted, not sampled */
+	PPI_LIST_REFUSED
+};
+
+struct ppi_list_event {
+	portprof_catalogue_event event;
+	enum ppi_list_usable usable;
+	char *why;            /* NULL unless it is refused */
+	size_t masks;         /* how many follow it in the catalogue */
+};
+
+/* Events of one source and PMU, as they follow each other. */
+struct ppi_list_group {
+	portprof_source source;
+	char pmu[64];
+	size_t first, count;
+	bool is_usable;       /* one of them is */
+};
+
+struct ppi_list {
+	struct ppi_list_options options;
+	struct ppi_list_event *events; /* that match */
+	size_t event_count;
+	struct ppi_list_group *groups;
+	size_t group_count;
+	portprof_catalogue_pmu *pmus;
+	size_t pmu_count;
+};
+
+/* All that the options ask for, tried as far as that is cheap. False with
+ * words. */
+bool ppi_list_collect(struct ppi_list *list);
+void ppi_list_free(struct ppi_list *list);
+
+/* For portprof_catalogue_pmus: adds one to a struct ppi_list. */
+int ppi_list_take_pmu(const portprof_catalogue_pmu *pmu, void *context);
+
+/* Whether a name fits: a glob, or else a part of it; case does not matter. */
+bool ppi_list_fits(const char *pattern, const char *name);
+
+/* The word for a source: "software", "libpfm4", ... */
+const char *ppi_list_source(portprof_source source);
+const portprof_catalogue_pmu *ppi_list_pmu(const struct ppi_list *list,
+                                           const char *name);
+
+/* Words in lines from a column on; the first line has begun there. */
+void ppi_list_put_wrapped(FILE *out, const char *words, int column);
+
+void ppi_list_print_text(const struct ppi_list *list, FILE *out);
+void ppi_list_print_json(const struct ppi_list *list, FILE *out);
+
+/* Everything an event string means: the exit status. */
+int ppi_list_explain(struct ppi_list *list, FILE *out);
+
+#endif
