@@ -40,6 +40,6 @@ int ppi_record_outside(const struct ppi_record *record)
 		return end.exit_status;
 	}
 	if (!ppi_record_finish(record, session, end.cpu_time_ns))
-		return PPI_EXIT_RECORD;
+		return end.exit_status ? end.exit_status : PPI_EXIT_RECORD;
 	return end.exit_status;
 }

@@ -73,16 +73,30 @@ static void say_passed_over(const portprof_session *session)
 		ppi_say("%s was passed over: %s", name, reason);
 }
 
+/* The file that failed is still one: with what was written before. */
+static void say_unwhole(const struct ppi_record *record, const char *stopping)
+{
+	const char *path = record->settings.output;
+
+	if (stopping[0] && strcmp(stopping, portprof_last_diag()->words) != 0)
+		ppi_say("stopping: %s", stopping);
+	ppi_say_failure("writing");
+	ppi_say("what was written before can be read: portprof report -i %s",
+	        path);
+}
+
 bool ppi_record_finish(const struct ppi_record *record,
                        portprof_session *session, uint64_t cpu_time_ns)
 {
 	portprof_stats stats = { .size = sizeof(stats) };
 	portprof_event_info event = { .size = sizeof(event) };
 	const char *backend = portprof_session_backend(session);
+	char stopping[PORTPROF_WORDS_BYTES] = "";
 	bool is_known;
 
 	if (portprof_session_stop(session))
-		ppi_say_failure("stopping");
+		snprintf(stopping, sizeof(stopping), "%s",
+		         portprof_last_diag()->words);
 	/* what it used before and after is none of ours */
 	if (cpu_time_ns && !record->settings.delay_ms &&
 	    !record->settings.duration_ms)
@@ -94,9 +108,11 @@ bool ppi_record_finish(const struct ppi_record *record,
 	if (record->options.is_verbose)
 		ppi_say_details(session);
 	if (portprof_session_close(session)) {
-		ppi_say_failure("writing");
+		say_unwhole(record, stopping);
 		return false;
 	}
+	if (stopping[0])
+		ppi_say("stopping: %s", stopping);
 	if (is_known)
 		ppi_say_summary(record, backend, &event, &stats);
 	return true;

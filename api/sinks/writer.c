@@ -306,6 +306,12 @@ static portprof_status finish(struct ppi_sink *sink, const struct ppi_run *run,
 	weight = writer->pending_weight + writer->sums.weight;
 	lose(sink, samples, weight);
 	remember(sink, error);
+	if (samples == 0)
+		return ppi_fail(why, ppi_file_status(error), error,
+		                "finish profile",
+		                "the end of '%s' could not be written: %s; all "
+		                "samples are there",
+		                sink->request->path, strerror(error));
 	return ppi_fail(why, ppi_file_status(error), error, "finish profile",
 	                "the last %llu samples could not be written to '%s': "
 	                "%s; what was written before can be read",

@@ -4,6 +4,10 @@
  *
  * usage: deny ERRNO COMMAND [ARGUMENT...]     ERRNO: EPERM, EACCES, ENOSYS
  *
+ * or LOCKED: as a distribution's kernel at kernel.perf_event_paranoid 3 and
+ * above, which refuses flags that are none with EINVAL, and then everybody
+ * with EACCES, before it looks at the attributes.
+ *
  * Ends with 77 where there is no such filter.
  */
 #include <errno.h>
@@ -18,25 +22,34 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-static int forbid(unsigned number)
+/* The low half of the fifth argument, the flags. */
+#define FLAGS                                                                \
+	(offsetof(struct seccomp_data, args[4]) +                            \
+	 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
+
+/* Calls with any of these flags go through to the kernel. */
+static int forbid(unsigned number, unsigned allowed_flags)
 {
 	struct sock_filter program[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		         offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FLAGS),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, allowed_flags, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | number),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog filter = { 4, program };
+	struct sock_fprog filter = { 6, program };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 #else
-static int forbid(unsigned number)
+static int forbid(unsigned number, unsigned allowed_flags)
 {
 	(void)number;
+	(void)allowed_flags;
 	return -1;
 }
 #endif
@@ -45,15 +58,18 @@ int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		unsigned number;
+		unsigned number, allowed_flags;
 	} errors[] = {
-		{ "EPERM", EPERM }, { "EACCES", EACCES }, { "ENOSYS", ENOSYS },
+		{ "EPERM", EPERM, 0 },
+		{ "EACCES", EACCES, 0 },
+		{ "ENOSYS", ENOSYS, 0 },
+		{ "LOCKED", EACCES, ~0xfu },
 	};
 
-	for (size_t i = 0; argc > 2 && i < 3; i++) {
+	for (size_t i = 0; argc > 2 && i < 4; i++) {
 		if (strcmp(errors[i].name, argv[1]) != 0)
 			continue;
-		if (forbid(errors[i].number) != 0) {
+		if (forbid(errors[i].number, errors[i].allowed_flags) != 0) {
 			fprintf(stderr, "skip: no system call filter: %s\n",
 			        strerror(errno));
 			return 77;

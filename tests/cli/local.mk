@@ -13,6 +13,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-killed.sh \
+	tests/cli/check-record-poor.sh \
 	tests/cli/check-record-real.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-report.sh \

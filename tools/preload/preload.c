@@ -11,7 +11,9 @@
 #include "tools/preload/preload.h"
 #include <portprof.h>
 
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,21 +31,56 @@ static struct {
 	pid_t owner;
 } self;
 
-static void say(const char *words)
+/*
+ * To where nobody reads any more, or past a limit of file sizes, a write sends
+ * the thread a signal that would end the program: it is taken away again,
+ * unless one was waiting before.
+ */
+static void write_gently(const char *line, size_t length)
+{
+	static const int deadly[] = { SIGPIPE, SIGXFSZ };
+	sigset_t set, mask, waiting;
+	int number;
+
+	sigemptyset(&set);
+	for (int i = 0; i < 2; i++)
+		sigaddset(&set, deadly[i]);
+	pthread_sigmask(SIG_BLOCK, &set, &mask);
+	sigpending(&waiting);
+	for (int i = 0; i < 2; i++)
+		if (sigismember(&waiting, deadly[i]))
+			sigdelset(&set, deadly[i]);
+	if (write(2, line, length) < 0 && (errno == EPIPE || errno == EFBIG)) {
+		sigpending(&waiting);
+		for (int i = 0; i < 2; i++)
+			if (!sigismember(&waiting, deadly[i]))
+				sigdelset(&set, deadly[i]);
+		if (sigismember(&set, SIGPIPE) || sigismember(&set, SIGXFSZ))
+			sigwait(&set, &number);
+	}
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void say(const char *what, const char *words)
 {
 	char line[1100];
-	int length = snprintf(line, sizeof(line), "portprof: %s is not "
-	                      "profiled: %s\n", "this process", words);
+	int length = snprintf(line, sizeof(line), "portprof: %s: %s\n", what,
+	                      words);
 
 	if (length > (int)sizeof(line) - 1)
 		length = (int)sizeof(line) - 1;
-	if (length > 0 && write(2, line, (size_t)length) < 0)
-		return; /* there is nobody to tell */
+	if (length > 0)
+		write_gently(line, (size_t)length);
+}
+
+static void say_not(const char *words)
+{
+	say("this process is not profiled", words);
 }
 
 static void say_failure(void)
 {
-	say(portprof_last_diag()->words);
+	say_not(portprof_last_diag()->words);
 }
 
 static uint64_t time_of(const portprof_config *config, const char *key)
@@ -87,7 +124,7 @@ static portprof_config *configure(void)
 	bool is_good = config && path;
 
 	if (!is_good)
-		say("out of memory");
+		say_not("out of memory");
 	/* children have this object too, and a session of their own */
 	is_good = is_good &&
 	          portprof_config_load_text(config, "PORTPROF",
@@ -142,7 +179,8 @@ void ppi_preload_finish(void)
 		return;
 	self.session = NULL;
 	if (portprof_session_close(session))
-		say_failure();
+		say("the profile of this process is not whole",
+		    portprof_last_diag()->words);
 }
 
 /* The parent's session is a dead copy here. */
@@ -196,7 +234,7 @@ __attribute__((constructor)) static void load(void)
 	if (!text || !text[0])
 		return;
 	if (!ppi_preload_parse(text, &self.settings)) {
-		say("out of memory");
+		say_not("out of memory");
 		return;
 	}
 	if (!self.settings.output)
