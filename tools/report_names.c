@@ -145,6 +145,32 @@ static bool find_makers(const portprof_profile *profile, struct makers *makers)
 	return is_good;
 }
 
+/* What the file itself says, with what it was inlined into. */
+static void take_given(const portprof_profile *profile, size_t index,
+                       struct ppi_symbols *symbols,
+                       const struct ppi_symbols_place *place,
+                       struct ppi_symbols_name *name)
+{
+	const portprof_profile_location *location =
+		portprof_profile_location_get(profile, index);
+	struct ppi_symbols_given given[64] = {
+		{ location->function, location->source_file, location->line }
+	};
+	size_t count = portprof_profile_line_count(profile, index);
+
+	if (count > sizeof(given) / sizeof(given[0]))
+		count = sizeof(given) / sizeof(given[0]);
+	for (size_t i = 1; i < count; i++) {
+		const portprof_profile_line *line =
+			portprof_profile_line_get(profile, index, i);
+
+		given[i] = (struct ppi_symbols_given){ line->function,
+			                               line->source_file,
+			                               line->line };
+	}
+	ppi_symbols_take(symbols, place, given, count ? count : 1, name);
+}
+
 static void name_location(const portprof_profile *profile, size_t index,
                           const struct makers *makers,
                           struct ppi_symbols *symbols,
@@ -152,14 +178,11 @@ static void name_location(const portprof_profile *profile, size_t index,
 {
 	const portprof_profile_location *location =
 		portprof_profile_location_get(profile, index);
-	const struct ppi_symbols_given given = { location->function,
-		                                 location->source_file,
-		                                 location->line };
 	struct ppi_symbols_place place;
 
 	place_of(profile, location, &place);
-	if (given.function[0]) {
-		ppi_symbols_take(symbols, &place, &given, 1, name);
+	if (location->function[0]) {
+		take_given(profile, index, symbols, &place, name);
 		return;
 	}
 	place.pids = makers->pids + makers->first[index];

@@ -145,6 +145,36 @@ static uint64_t *make_location_key(uint32_t mapping, uint64_t address,
 	return key;
 }
 
+/* What callers see of a line. */
+static portprof_profile_line show_line(const portprof_profile *profile,
+                                       const struct ppi_line *line)
+{
+	const struct ppi_function *function =
+		&PPI_AT(&profile->functions, struct ppi_function)[line->function];
+
+	return (portprof_profile_line){
+		ppi_profile_string(profile, function->name),
+		ppi_profile_string(profile, function->filename),
+		line->line > 0 ? (uint64_t)line->line : 0,
+	};
+}
+
+static bool add_lines(portprof_profile *profile, const struct ppi_line *lines,
+                      size_t count)
+{
+	if (!ppi_vector_reserve(&profile->lines, sizeof(*lines), count) ||
+	    !ppi_vector_reserve(&profile->shown_lines,
+	                        sizeof(portprof_profile_line), count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		portprof_profile_line shown = show_line(profile, &lines[i]);
+
+		ppi_vector_add(&profile->shown_lines, sizeof(shown), &shown,
+		               1);
+	}
+	return ppi_vector_add(&profile->lines, sizeof(*lines), lines, count);
+}
+
 static bool add_location(portprof_profile *profile, uint32_t mapping,
                          uint64_t address, const struct ppi_line *lines,
                          size_t line_count, bool is_folded)
@@ -158,19 +188,14 @@ static bool add_location(portprof_profile *profile, uint32_t mapping,
 	};
 
 	if (line_count) {
-		const struct ppi_function *function =
-			&PPI_AT(&profile->functions,
-		                struct ppi_function)[lines[0].function];
+		portprof_profile_line first = show_line(profile, &lines[0]);
 
-		location.shown.function =
-			ppi_profile_string(profile, function->name);
-		location.shown.source_file =
-			ppi_profile_string(profile, function->filename);
-		if (lines[0].line > 0)
-			location.shown.line = (uint64_t)lines[0].line;
+		location.shown.function = first.function;
+		location.shown.source_file = first.source_file;
+		location.shown.line = first.line;
 	}
-	return ppi_vector_add(&profile->lines, sizeof(*lines), lines,
-	                      line_count) &&
+	return ppi_vector_reserve(&profile->locations, sizeof(location), 1) &&
+	       add_lines(profile, lines, line_count) &&
 	       ppi_vector_add(&profile->locations, sizeof(location), &location,
 	                      1);
 }

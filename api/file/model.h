@@ -71,6 +71,7 @@ struct portprof_profile {
 	struct ppi_vector functions;
 	struct ppi_pool location_keys;
 	struct ppi_vector locations, lines;
+	struct ppi_vector shown_lines; /* portprof_profile_line, of lines */
 	struct ppi_pool label_sets; /* 0 is the empty one */
 	struct ppi_pool sample_keys;
 	struct ppi_vector samples;

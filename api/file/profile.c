@@ -26,6 +26,7 @@ static void free_vectors(portprof_profile *profile)
 	ppi_vector_free(&profile->functions);
 	ppi_vector_free(&profile->locations);
 	ppi_vector_free(&profile->lines);
+	ppi_vector_free(&profile->shown_lines);
 	ppi_vector_free(&profile->samples);
 	ppi_vector_free(&profile->threads);
 	ppi_vector_free(&profile->passed_names);
@@ -149,6 +150,32 @@ const portprof_profile_location *
 portprof_profile_location_get(const portprof_profile *profile, size_t index)
 {
 	return ELEMENT(profile, locations, struct ppi_location, index);
+}
+
+static const struct ppi_location *
+location_of(const portprof_profile *profile, size_t index)
+{
+	return ELEMENT(profile, locations, struct ppi_location, index);
+}
+
+size_t portprof_profile_line_count(const portprof_profile *profile,
+                                   size_t location)
+{
+	const struct ppi_location *of = location_of(profile, location);
+
+	return of ? of->line_count : 0;
+}
+
+const portprof_profile_line *
+portprof_profile_line_get(const portprof_profile *profile, size_t location,
+                          size_t index)
+{
+	const struct ppi_location *of = location_of(profile, location);
+
+	if (!of || index >= of->line_count)
+		return NULL;
+	return PPI_AT(&profile->shown_lines, portprof_profile_line) +
+	       of->first_line + index;
 }
 
 size_t portprof_profile_sample_count(const portprof_profile *profile)

@@ -112,6 +112,16 @@ typedef struct portprof_profile_location {
 } portprof_profile_location;
 
 /*
+ * A function of a location, where the file itself names it. Of several the
+ * first is what the location itself tells, the innermost; each further one is
+ * what the one before was inlined into, at the line of that call.
+ */
+typedef struct portprof_profile_line {
+	const char *function, *source_file;
+	uint64_t line;
+} portprof_profile_line;
+
+/*
  * Aggregated: one per distinct chain and thread. In the files of others
  * `samples` is 0 for an event whose samples were not counted.
  */
@@ -144,6 +154,10 @@ PORTPROF_API size_t
 portprof_profile_location_count(const portprof_profile *profile);
 PORTPROF_API const portprof_profile_location *
 portprof_profile_location_get(const portprof_profile *profile, size_t index);
+PORTPROF_API size_t portprof_profile_line_count(
+	const portprof_profile *profile, size_t location);
+PORTPROF_API const portprof_profile_line *portprof_profile_line_get(
+	const portprof_profile *profile, size_t location, size_t index);
 PORTPROF_API size_t
 portprof_profile_sample_count(const portprof_profile *profile);
 PORTPROF_API const portprof_profile_sample *

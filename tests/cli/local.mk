@@ -18,5 +18,6 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-report.sh \
 	tests/cli/check-report-code.sh \
+	tests/cli/check-report-others.sh \
 	tests/cli/check-stat.sh
 EXTRA_DIST += tests/cli/cli.sh

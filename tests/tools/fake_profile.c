@@ -30,3 +30,22 @@ const char *portprof_profile_damage(const portprof_profile *profile)
 {
 	return profile->damage;
 }
+
+/* Locations of theirs say all themselves. */
+size_t portprof_profile_line_count(const portprof_profile *profile,
+                                   size_t location)
+{
+	(void)profile;
+	(void)location;
+	return 0;
+}
+
+const portprof_profile_line *
+portprof_profile_line_get(const portprof_profile *profile, size_t location,
+                          size_t index)
+{
+	(void)profile;
+	(void)location;
+	(void)index;
+	return NULL;
+}
