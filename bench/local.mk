@@ -2,6 +2,24 @@
 # bench/: what things cost. Built on demand (make bench/NAME), never by check.
 
 EXTRA_PROGRAMS =
-EXTRA_DIST += bench/README.md bench/closure.sh
+EXTRA_DIST += bench/README.md bench/closure.sh bench/peers.py \
+	bench/peer_profil.c
 include bench/perf.mk
-CLEANFILES += $(EXTRA_PROGRAMS)
+EXTRA_PROGRAMS += bench/split
+bench_split_SOURCES = bench/split.c
+bench_split_CFLAGS = $(AM_CFLAGS) -fno-pie
+bench_split_LDFLAGS = $(AM_LDFLAGS) -no-pie
+
+# A peer that only benchmarks load.
+bench/peer_profil.so: bench/peer_profil.c
+	$(AM_V_CC)$(MKDIR_P) bench && $(CC) $(CFLAGS) -fPIC -shared -o $@ \
+		$(srcdir)/bench/peer_profil.c
+
+# Everything that bench/README.md shows, in one go.
+bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
+	bench/drain 11 200
+	bench/threads
+	$(SHELL) $(srcdir)/bench/closure.sh .
+	python3 $(srcdir)/bench/peers.py .
+.PHONY: bench
+CLEANFILES += $(EXTRA_PROGRAMS) bench/peer_profil.so
