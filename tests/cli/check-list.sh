@@ -143,7 +143,7 @@ id=$(cat /sys/kernel/tracing/events/sched/sched_switch/id 2>/dev/null)
 if [ -n "$id" ]; then
 	means sched:sched_switch 2 "$id"
 	list 'sched:sched_*'
-	has "tracepoints by a glob" '^  sched:sched_switch ' "$tmp/list"
+	has "tracepoints by a glob" '^  sched:sched_switch$' "$tmp/list"
 	"$portprof" stat -x , -e sched:sched_process_exec -o "$tmp/counts" -- true \
 		2>"$tmp/words"
 	has "and they count" '^1,,sched:sched_process_exec,' "$tmp/counts"
