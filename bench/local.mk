@@ -3,12 +3,18 @@
 
 EXTRA_PROGRAMS =
 EXTRA_DIST += bench/README.md bench/closure.sh bench/peers.py \
-	bench/peer_profil.c
+	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
 EXTRA_PROGRAMS += bench/split
 bench_split_SOURCES = bench/split.c
 bench_split_CFLAGS = $(AM_CFLAGS) -fno-pie
 bench_split_LDFLAGS = $(AM_LDFLAGS) -no-pie
+
+EXTRA_PROGRAMS += bench/faults
+bench_faults_SOURCES = bench/faults.c
+# Every function is to be seen in chains, however the rest is built.
+bench_faults_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer \
+	-fno-optimize-sibling-calls
 
 # A peer that only benchmarks load.
 bench/peer_profil.so: bench/peer_profil.c
@@ -21,5 +27,6 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
 	bench/threads
 	$(SHELL) $(srcdir)/bench/closure.sh .
 	python3 $(srcdir)/bench/peers.py .
+	$(SHELL) $(srcdir)/bench/report.sh .
 .PHONY: bench
 CLEANFILES += $(EXTRA_PROGRAMS) bench/peer_profil.so
