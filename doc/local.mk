@@ -2,6 +2,7 @@
 # doc/: manual pages (mdoc) are installed; the rest is for reading in the tree.
 
 dist_man_MANS += \
+	doc/man/libportprof.3 \
 	doc/man/portprof.1 \
 	doc/man/portprof-events.7 \
 	doc/man/portprof-list.1 \
