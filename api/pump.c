@@ -64,6 +64,18 @@ static void tally(struct ppi_pump *pump, const portprof_record *record,
 	}
 }
 
+/* A process ends with its first thread, as far as anybody waits for it. */
+static void count_processes(struct ppi_pump *pump,
+                            const portprof_record *record)
+{
+	if (record->kind == PORTPROF_RECORD_FORK)
+		pump->born++;
+	else if (record->kind == PORTPROF_RECORD_EXIT &&
+	         record->pid == record->tid &&
+	         record->pid != pump->target_pid)
+		pump->dead++;
+}
+
 static void deliver(struct ppi_pump *pump)
 {
 	const struct ppi_room *room = &pump->room;
@@ -77,8 +89,9 @@ static void deliver(struct ppi_pump *pump)
 		pump->sinks[i].ops->take(&pump->sinks[i], &batch,
 		                         pump->verdicts);
 	for (size_t i = 0; i < batch.count; i++)
-		if (batch.records[i].kind == PORTPROF_RECORD_SAMPLE &&
-		    batch.records[i].event < pump->event_count)
+		if (batch.records[i].kind != PORTPROF_RECORD_SAMPLE)
+			count_processes(pump, &batch.records[i]);
+		else if (batch.records[i].event < pump->event_count)
 			tally(pump, &batch.records[i], pump->verdicts[i]);
 }
 

@@ -186,6 +186,7 @@ static portprof_status init_parts(struct portprof_session *session,
 	baseline->tallies = calloc(count, sizeof(*baseline->tallies));
 	if (baseline->accounts && baseline->tallies) {
 		session->pump.sinks = session->sinks;
+		session->pump.target_pid = session->opened.box.plan.target.pid;
 		if (has_baseline_modules(session))
 			session->pump.modules = &session->modules;
 		return PORTPROF_OK;

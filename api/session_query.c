@@ -112,6 +112,19 @@ portprof_status portprof_session_set_cpu_time(portprof_session *session,
 	return PORTPROF_OK;
 }
 
+uint64_t portprof_session_children(portprof_session *session)
+{
+	uint64_t count = 0;
+
+	if (ppi_session_enter(session, "children", true))
+		return 0;
+	if (session->opened.box.plan.follow_children &&
+	    session->pump.born > session->pump.dead)
+		count = session->pump.born - session->pump.dead;
+	pthread_mutex_unlock(&session->lock);
+	return count;
+}
+
 /* What does not change after open is answered without the lock. */
 
 size_t portprof_session_event_count(const portprof_session *session)

@@ -5,12 +5,14 @@
 
 #include <portprof.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ppi_parts {
 	size_t count;     /* that could be read */
 	size_t unread;    /* that could not */
 	size_t damaged;   /* of processes that were killed */
+	size_t running;   /* of processes that still write them */
 };
 
 /*
@@ -20,8 +22,9 @@ struct ppi_parts {
  */
 portprof_profile *ppi_parts_read(const char *folder, struct ppi_parts *parts);
 
-/* Take a folder and the parts in it away. */
-void ppi_parts_remove(const char *folder);
+/* Take a folder and the parts in it away: without those of processes that go
+ * on the folder stays, too. */
+void ppi_parts_remove(const char *folder, bool with_running);
 
 /* Read a profile, or a folder of parts; says why and returns NULL when that
  * fails. */

@@ -128,6 +128,11 @@ void ppi_say_summary(const struct ppi_record *record, const char *backend,
 bool ppi_say_too_short(const struct ppi_record *record,
                        const struct ppi_end *end);
 
+/* That the command has ended and processes that it created go on; `folder` has
+ * the parts that they write themselves, NULL: they are not measured. */
+void ppi_say_left(const struct ppi_record *record, uint64_t count,
+                  const char *folder);
+
 /* That a signal ended the command, and which. */
 void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end);
 

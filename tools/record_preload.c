@@ -246,7 +246,7 @@ static bool gather(const struct ppi_record *record, const char *folder,
 		is_good = ppi_say_too_short(record, end);
 		if (!is_good)
 			explain_nothing(record);
-		ppi_parts_remove(folder);
+		ppi_parts_remove(folder, true);
 		return is_good;
 	}
 	is_good = profile &&
@@ -259,8 +259,10 @@ static bool gather(const struct ppi_record *record, const char *folder,
 		        "report -i reads it",
 		        folder);
 	} else {
-		ppi_parts_remove(folder);
+		ppi_parts_remove(folder, parts.running == 0);
 		say_merged(record, profile);
+		if (parts.running)
+			ppi_say_left(record, parts.running, folder);
 	}
 	portprof_profile_free(profile);
 	return is_good;
@@ -280,7 +282,7 @@ static int run(const struct ppi_record *record, const char *folder,
 		return PPI_EXIT_RECORD;
 	status = ppi_child_release(&child, record->options.command[0]);
 	if (status) {
-		ppi_parts_remove(folder);
+		ppi_parts_remove(folder, true);
 		return status;
 	}
 	ppi_child_wait(&child, &end);

@@ -126,6 +126,26 @@ bool ppi_say_too_short(const struct ppi_record *record,
 	return true;
 }
 
+void ppi_say_left(const struct ppi_record *record, uint64_t count,
+                  const char *folder)
+{
+	bool is_one = count == 1;
+
+	if (record->options.is_quiet)
+		return;
+	if (folder)
+		ppi_say("%" PRIu64 " process%s of the command go%s on, and "
+		        "write%s into '%s': portprof report -i %s",
+		        count, is_one ? "" : "es", is_one ? "es" : "",
+		        is_one ? "s" : "", folder, folder);
+	else
+		ppi_say("%" PRIu64 " process%s of the command go%s on; what "
+		        "%s from now on is not measured: portprof record -p "
+		        "PID does that",
+		        count, is_one ? "" : "es", is_one ? "es" : "",
+		        is_one ? "it does" : "they do");
+}
+
 void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end)
 {
 	char room[32];

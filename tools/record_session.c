@@ -92,6 +92,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 	portprof_event_info event = { .size = sizeof(event) };
 	const char *backend = portprof_session_backend(session);
 	char stopping[PORTPROF_WORDS_BYTES] = "";
+	uint64_t children;
 	bool is_known;
 
 	if (portprof_session_stop(session))
@@ -101,6 +102,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 	if (cpu_time_ns && !record->settings.delay_ms &&
 	    !record->settings.duration_ms)
 		portprof_session_set_cpu_time(session, cpu_time_ns);
+	children = portprof_session_children(session);
 	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	           portprof_session_event(session, 0, &event) == PORTPROF_OK;
 	if (!record->options.is_quiet)
@@ -115,6 +117,8 @@ bool ppi_record_finish(const struct ppi_record *record,
 		ppi_say("stopping: %s", stopping);
 	if (is_known)
 		ppi_say_summary(record, backend, &event, &stats);
+	if (children && record->options.scope == PPI_SCOPE_COMMAND)
+		ppi_say_left(record, children, NULL);
 	return true;
 }
 

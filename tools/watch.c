@@ -8,6 +8,8 @@
 
 #include "tools/watch.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,6 +70,15 @@ bool ppi_watch_has_ended(const struct ppi_watch *watch)
 	return !read_status(watch->id, &status) ||
 	       status.began != watch->began ||
 	       !is_alive(&status, watch->is_thread);
+}
+
+bool ppi_process_runs(int64_t pid)
+{
+	struct status status;
+
+	if (kill((pid_t)pid, 0) != 0 && errno != EPERM)
+		return false;
+	return !read_status(pid, &status) || is_alive(&status, false);
 }
 
 const char *ppi_watch_name(const struct ppi_watch *watch, char name[64])

@@ -18,6 +18,9 @@ bool ppi_watch_begin(struct ppi_watch *watch, int64_t id, bool is_thread);
 
 bool ppi_watch_has_ended(const struct ppi_watch *watch);
 
+/* Whether there is such a process, and it has not ended. */
+bool ppi_process_runs(int64_t pid);
+
 /* The name of a process or thread, in `name`; "" when it has none. */
 const char *ppi_watch_name(const struct ppi_watch *watch, char name[64]);
 

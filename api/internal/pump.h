@@ -20,6 +20,8 @@ struct ppi_pump {
 	struct ppi_tally *tallies; /* one an event */
 	size_t event_count;
 	struct ppi_modules *modules; /* NULL: nobody wants them */
+	int64_t target_pid;
+	uint64_t born, dead;         /* processes that the target created */
 };
 
 portprof_status ppi_pump_init(struct ppi_pump *pump, size_t event_count,

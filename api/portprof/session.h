@@ -98,6 +98,14 @@ PORTPROF_API portprof_status portprof_session_stats(portprof_session *session,
 PORTPROF_API portprof_status portprof_session_sink_stats(
 	portprof_session *session, size_t sink, portprof_sink_stats *stats);
 
+/*
+ * How many processes that the target created are known to go on, children's
+ * children included: as far as the kernel told by the last drain, with the
+ * capability PORTPROF_CAP_CHILDREN, portprof_config_set_children, and a file or
+ * a callback as a sink. Else 0.
+ */
+PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
+
 /* How many events are open, and what the index-th resolved to. */
 PORTPROF_API size_t
 portprof_session_event_count(const portprof_session *session);

@@ -8,7 +8,9 @@
  * burn_much and one in burn_little. HOW says what happens at the end: nothing
  * (return from main), "_exit", "quick_exit", "abort", "kill" (SIGKILL), "exec"
  * (itself, with half the time), "noexec" (of a file that is not there, then
- * the work once more), "fork" (a child does the same work), "vfork", or
+ * the work once more), "fork" (a child does the same work), "vfork",
+ * "daemon" (a child in a session of its own goes on until SIGTERM),
+ * "children" (a thousand children, one after the other, which do nothing), or
  * "trap" (it ends with 7 when SIGTERM comes). Before the work, "greedy" sets a
  * handler for every signal and "deaf" blocks them all.
  */
@@ -120,6 +122,18 @@ static void end_by(const char *how, char **argv, uint64_t ms)
 			_exit(0);
 		waitpid(child, NULL, 0);
 		burn(ms);
+	}
+	if (strcmp(how, "daemon") == 0 && fork() == 0) {
+		setsid();
+		for (;;)
+			burn(20);
+	}
+	for (int i = 0; i < 1000 && strcmp(how, "children") == 0; i++) {
+		child = fork();
+		if (child == 0)
+			_exit(0);
+		if (child < 0 || waitpid(child, NULL, 0) != child)
+			exit(3);
 	}
 	if (strcmp(how, "trap") == 0) {
 		while (!was_told)

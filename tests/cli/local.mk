@@ -15,9 +15,10 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-poor.sh \
 	tests/cli/check-record-real.sh \
+	tests/cli/check-record-signals.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-report.sh \
 	tests/cli/check-report-code.sh \
 	tests/cli/check-report-others.sh \
 	tests/cli/check-stat.sh
-EXTRA_DIST += tests/cli/cli.sh
+EXTRA_DIST += tests/cli/cli.sh tests/cli/terminal.py

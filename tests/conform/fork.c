@@ -193,6 +193,50 @@ static void life_9_children_are_measured_when_asked(void **state)
 	assert_true(total_with_child(1) > 110 * CF_MS);
 }
 
+/* Until the session knows of so many that go on; false when it never does. */
+static bool sees_children(portprof_session *session, uint64_t count)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+		if (portprof_session_children(session) == count)
+			return true;
+		fixture.idle(20 * CF_MS);
+	}
+	return false;
+}
+
+static void life_9_children_that_go_on_are_known(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session;
+	bool is_seen, is_gone;
+	pid_t pid;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_CHILDREN);
+	cf_needs_real();
+	assert_int_equal(portprof_config_set_children(config, 1),
+	                 PORTPROF_OK);
+	cf_log(config);
+	session = cf_open(config);
+	cf_start(session);
+	assert_int_equal(portprof_session_children(session), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	is_seen = sees_children(session, 1);
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0)
+		assert_int_equal(errno, EINTR);
+	is_gone = sees_children(session, 0);
+	cf_stop(session);
+	cf_close(session);
+	assert_true(is_seen && is_gone);
+}
+
 static void life_9_needs_the_capability(void **state)
 {
 	portprof_config *config = cf_config();
@@ -336,6 +380,7 @@ static const struct cf_case cases[] = {
 	CF_CASE(life_8_child_may_open_its_own),
 	CF_CASE(life_9_children_are_not_measured_unasked),
 	CF_CASE(life_9_children_are_measured_when_asked),
+	CF_CASE(life_9_children_that_go_on_are_known),
 	CF_CASE(life_9_needs_the_capability),
 	CF_CASE(life_10_new_image_does_not_die_of_us),
 	CF_CASE(life_10_what_was_collected_is_not_lost),
