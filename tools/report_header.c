@@ -146,6 +146,29 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	        ppi_percent(report->unattributed, report->total));
 }
 
+/*
+ * perf's clocks go on while a hypervisor has the CPU for another machine; what
+ * the system charges (wait4) does not. More than a thousandth is said.
+ */
+static void print_excess(const portprof_profile_event *event, FILE *out)
+{
+	const portprof_stats *stats = &event->stats;
+	uint64_t excess;
+	char text[64];
+
+	if (!event->has_stats || event->unit != PORTPROF_UNIT_NANOSECONDS ||
+	    stats->cpu_time_ns == 0 ||
+	    stats->total_weight <= stats->cpu_time_ns)
+		return;
+	excess = stats->total_weight - stats->cpu_time_ns;
+	if (excess <= stats->cpu_time_ns / 1000)
+		return;
+	fprintf(out, LABEL "%s (%.1f %%) more than the system charged: the "
+	        "event's clock goes on while a hypervisor takes the CPU away\n",
+	        "", say_time(excess, text, sizeof(text)),
+	        ppi_percent(excess, stats->cpu_time_ns));
+}
+
 static void print_times(const portprof_profile_origin *origin,
                         const portprof_profile_event *event, FILE *out)
 {
@@ -178,6 +201,7 @@ void ppi_report_print_header(const struct ppi_report *report, FILE *out)
 	if (event->has_stats)
 		print_samples(&event->stats, out);
 	print_total(report, out);
+	print_excess(event, out);
 	fprintf(out, LABEL "%s%s\n", "symbols", ppi_symbols_tier(),
 	        ppi_symbols_tier_more(report->symbols));
 	for (size_t i = 0; i < origin->note_count; i++)

@@ -309,6 +309,27 @@ static void text_has_account_and_rows(void **state)
 	free(text);
 }
 
+/* task-clock goes on while a hypervisor has taken the CPU; wait4 does not. */
+static void more_than_was_charged_is_told(void **state)
+{
+	portprof_profile_event charged = events[0];
+	portprof_profile other = profile;
+	struct ppi_report report = report_of(0);
+	char *text;
+
+	(void)state;
+	other.events = &charged;
+	report.profile = &other;
+	charged.stats.cpu_time_ns = 50 * MS; /* as much as was counted */
+	text = printed(&report, false);
+	assert_null(strstr(text, "more than the system charged"));
+	free(text);
+	charged.stats.cpu_time_ns = 40 * MS;
+	text = printed(&report, false);
+	assert_line(text, "10.000 ms (25.0 %) more than the system charged: ");
+	free(text);
+}
+
 static void rows_beyond_the_limit_are_summed(void **state)
 {
 	struct ppi_report report = report_of(0);
@@ -433,6 +454,7 @@ int main(void)
 		cmocka_unit_test(parts_make_the_total),
 		cmocka_unit_test(words_for_sorting),
 		cmocka_unit_test(text_has_account_and_rows),
+		cmocka_unit_test(more_than_was_charged_is_told),
 		cmocka_unit_test(rows_beyond_the_limit_are_summed),
 		cmocka_unit_test(damage_is_told_first),
 #ifdef HAVE_JANSSON
