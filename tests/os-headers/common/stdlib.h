@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is used of <stdlib.h> of C11. */
+/* What is used of <stdlib.h> of C11 and POSIX. */
 #ifndef OS_STDLIB_H
 #define OS_STDLIB_H
 
@@ -14,6 +14,10 @@ void qsort(void *first, size_t count, size_t bytes,
 void *bsearch(const void *key, const void *first, size_t count, size_t bytes,
               int (*compare)(const void *, const void *));
 char *getenv(const char *name);
+/* https://pubs.opengroup.org/onlinepubs/9799919799/functions/realpath.html */
+char *realpath(const char *restrict path, char *restrict resolved);
+unsigned long strtoul(const char *restrict text, char **restrict end,
+                      int base);
 long long strtoll(const char *restrict text, char **restrict end, int base);
 unsigned long long strtoull(const char *restrict text, char **restrict end,
                             int base);
