@@ -182,18 +182,16 @@ refused "a process of the whole system" 'one target at a time' -a -p $sleeper
 refused "a backend that sees one process" 'timer lacks .*system' -b timer -a
 refused "a backend that cannot attach" 'timer lacks .*attach' -b timer \
 	-p $sleeper
-if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+if [ "$(id -u)" -eq 0 ] && become_ordinary; then
 	mkdir -m 777 open
-	setpriv --reuid=65534 --regid=65534 --clear-groups \
-		"$portprof" record -b perf -p $sleeper -o open/p.pb.gz \
+	ordinary "$portprof" record -b perf -p $sleeper -o open/p.pb.gz \
 		2>"$tmp/words"
 	same "somebody else's process: status" 125 $?
 	has "somebody else's process: words" \
 		"$sleeper may not be measured by this user: .*owner.*cap_perfmon" \
 		"$tmp/words"
 	same "somebody else's process: nothing is left" "" "$(ls open)"
-	setpriv --reuid=65534 --regid=65534 --clear-groups \
-		"$portprof" record -a -o open/p.pb.gz -- true 2>"$tmp/words"
+	ordinary "$portprof" record -a -o open/p.pb.gz -- true 2>"$tmp/words"
 	status=$?
 	if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
 		same "-a as an ordinary user: status" 125 "$status"

@@ -8,30 +8,10 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
-deny=$builddir/tests/cli/deny
 
-### Who
-
-# user COMMAND...: as somebody without rights, within a minute
-if [ "$(id -u)" -ne 0 ]; then
-	user() {
-		timeout 60 "$@"
-	}
-elif command -v setpriv >/dev/null; then
-	user() {
-		timeout 60 setpriv --reuid=65534 --regid=65534 --clear-groups \
-			--inh-caps=-all "$@"
-	}
-else
-	echo "skip: cannot become an ordinary user here"
-	exit 77
-fi
-chmod 711 "$tmp"
+become_ordinary || { echo "skip: cannot become an ordinary user here"; exit 77; }
+deny=$programs/deny
 mkdir -m 777 open
-if ! user "$portprof" --version >/dev/null 2>&1; then
-	echo "skip: an ordinary user cannot run what was built here"
-	exit 77
-fi
 
 ### How it must go
 
@@ -72,14 +52,14 @@ poor() {
 	poor_words=$1 poor_pattern=$2
 	shift 2
 	fresh
-	user "$@" "$portprof" record -F 1000 -o open/p.pb.gz -- \
+	ordinary "$@" "$portprof" record -F 1000 -o open/p.pb.gz -- \
 		"$burn" 100 2 2>"$tmp/words"
 	status=$?
 	right "$poor_words"
 	reasoned "$poor_words" "$poor_pattern"
 	judge open/p.pb.gz
 	fresh
-	user "$@" "$portprof" record -b perf -F 1000 -o open/p.pb.gz -- \
+	ordinary "$@" "$portprof" record -b perf -F 1000 -o open/p.pb.gz -- \
 		"$burn" 100 2 2>"$tmp/words"
 	status=$?
 	if [ $status -eq 0 ]; then
@@ -89,7 +69,7 @@ poor() {
 		refused "$poor_words, perf" "$poor_pattern"
 	fi
 	fresh
-	user "$@" "$portprof" record -p $$ --duration 0.1 -o open/p.pb.gz \
+	ordinary "$@" "$portprof" record -p $$ --duration 0.1 -o open/p.pb.gz \
 		2>"$tmp/words"
 	status=$?
 	[ $status -eq 0 ] ||
@@ -105,7 +85,7 @@ mkdir -m 700 closed closed/.config closed/.config/portprof
 if [ "$(id -u)" -eq 0 ]; then
 	echo "mistake" >closed/.config/portprof/portprof.conf
 	fresh
-	user env -u XDG_CONFIG_HOME HOME="$tmp/closed" "$portprof" record \
+	ordinary env -u XDG_CONFIG_HOME HOME="$tmp/closed" "$portprof" record \
 		-F 1000 -o open/p.pb.gz -- "$burn" 100 2>"$tmp/words"
 	status=$?
 	right "a closed home"
@@ -114,7 +94,7 @@ fi
 
 ### Locks and filters
 
-if [ -x "$deny" ] && user "$deny" EPERM true 2>/dev/null; then
+if [ -x "$deny" ] && ordinary "$deny" EPERM true 2>/dev/null; then
 	poor "seccomp, EPERM" 'seccomp.*--cap-add PERFMON' "$deny" EPERM
 	poor "seccomp, ENOSYS" 'seccomp.*--cap-add PERFMON' "$deny" ENOSYS
 	poor "locked" 'locked for ordinary users' "$deny" LOCKED
@@ -158,7 +138,7 @@ poor "both" 'descriptors.*ulimit -n|perf_event_mlock_kb' ./both
 
 if [ "$(id -u)" -eq 0 ]; then
 	mkdir -m 755 fixed
-	user "$portprof" record -o fixed/p.pb.gz -- true 2>"$tmp/words"
+	ordinary "$portprof" record -o fixed/p.pb.gz -- true 2>"$tmp/words"
 	same "a folder of somebody else: status" 125 $?
 	has "a folder of somebody else: words" \
 		"fixed.*Permission denied; choose a folder that you may write" \
@@ -248,7 +228,7 @@ printf '#!/bin/sh\nulimit -f 1 && exec "$@"\n' >small-files
 chmod 755 small-files
 for backend in perf timer itimer; do
 	fresh
-	user ./small-files "$portprof" record -b $backend -F 10000 \
+	ordinary ./small-files "$portprof" record -b $backend -F 10000 \
 		-o open/p.pb.gz -- "$burn" 1500 2>"$tmp/words"
 	status=$?
 	[ $status -eq 0 ] ||
@@ -259,14 +239,14 @@ for backend in perf timer itimer; do
 	head -c 2000 /dev/zero >"$tmp/words"
 	chmod 666 "$tmp/words"
 	fresh
-	user ./small-files "$portprof" record -b $backend -F 10000 \
+	ordinary ./small-files "$portprof" record -b $backend -F 10000 \
 		-o open/p.pb.gz -- "$burn" 800 2>>"$tmp/words"
 	status=$?
 	check "$backend, small files and words: nobody was killed" \
 		[ $status -eq 0 -o $status -eq 125 ]
 	fresh
 	{
-		user ./small-files "$portprof" record -b $backend -F 10000 \
+		ordinary ./small-files "$portprof" record -b $backend -F 10000 \
 			-o open/p.pb.gz -- "$burn" 800 2>&1
 		echo $? >"$tmp/ended"
 	} | :

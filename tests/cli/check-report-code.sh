@@ -284,19 +284,17 @@ case $backends in
 	record -q -b perf -F 1000 -o p.pb.gz -- sh -c \
 		'dd if=/dev/zero of=/dev/null bs=1M count=1500 2>/dev/null'
 	if ! grep -q '^0*[1-9a-f].* T ' /proc/kallsyms; then
-		cp p.pb.gz hidden.pb.gz
-	elif [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+		! become_ordinary || cp p.pb.gz hidden.pb.gz
+	elif [ "$(id -u)" -eq 0 ] && become_ordinary; then
 		claim "code of the kernel is named" \
 			'any(x["module"] == "[kernel]" and x["named"] for x in r["functions"])'
 		judge p.pb.gz
 		cp p.pb.gz hidden.pb.gz
 		chmod 755 "$tmp"
 	fi
-	if [ -e hidden.pb.gz ] && setpriv --reuid=65534 --clear-groups \
-		--inh-caps=-all -- sh -c \
+	if [ -e hidden.pb.gz ] && ordinary sh -c \
 		'! grep -q "^0*[1-9a-f].* T " /proc/kallsyms' 2>/dev/null; then
-		setpriv --reuid=65534 --clear-groups --inh-caps=-all -- \
-			"$portprof" report -i hidden.pb.gz >"$tmp/report" 2>&1
+		ordinary "$portprof" report -i hidden.pb.gz >"$tmp/report" 2>&1
 		has "hidden kernel addresses: one row" ' \[kernel\] +\[unknown\]$' \
 			"$tmp/report"
 		has_not "and not one for each address" '\[kernel\]\+0x' "$tmp/report"

@@ -305,13 +305,11 @@ holds "-e goes before the file" 'list(v) == ["cpu-clock"]'
 
 ### Ordinary users
 
-if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null &&
+if [ "$(id -u)" -eq 0 ] &&
 	[ "$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)" = 2 ] &&
-	setpriv --reuid 65534 --regid 65534 --clear-groups "$portprof" --version \
-		>/dev/null 2>&1; then
+	become_ordinary; then
 	chmod 755 "$tmp"
-	setpriv --reuid 65534 --regid 65534 --clear-groups \
-		"$portprof" stat --json -o - -- "$touch" 100 >"$tmp/counts" \
+	ordinary "$portprof" stat --json -o - -- "$programs/touch" 100 >"$tmp/counts" \
 		2>"$tmp/words"
 	holds "ordinary user: user mode alone is told by :u" \
 		'e["page-faults:u"]["status"] == "ok" and v["page-faults"] >= 100'

@@ -4,7 +4,8 @@
 # shellcheck shell=sh disable=SC2154
 
 portprof=$builddir/portprof
-burn=$builddir/tests/cli/burn
+programs=$builddir/tests/cli
+burn=$programs/burn
 # libtool's wrapper is a shell script that takes longer than the program.
 if [ -x "$builddir/.libs/portprof" ] && [ -f "$builddir/.libs/libportprof.so" ]; then
 	portprof=$builddir/.libs/portprof
@@ -18,6 +19,37 @@ unset PORTPROF PORTPROF_CONFIG LD_PRELOAD NO_COLOR CLICOLOR_FORCE \
 XDG_CONFIG_HOME=$tmp/config
 export XDG_CONFIG_HOME
 cd "$tmp" || exit 99
+
+# become_ordinary: from then on `ordinary COMMAND...` runs it as somebody
+# without rights, within a minute; false where nobody else can be had. What was
+# built may lie where only its owner may go, such as root's own folder: then
+# $portprof, $programs and $burn become copies that everybody can run.
+# shellcheck disable=SC2317
+become_ordinary() {
+	if [ "$(id -u)" -ne 0 ]; then
+		ordinary() {
+			timeout 60 "$@"
+		}
+		return 0
+	fi
+	command -v setpriv >/dev/null || return 1
+	ordinary() {
+		timeout 60 setpriv --reuid=65534 --regid=65534 --clear-groups \
+			--inh-caps=-all "$@"
+	}
+	chmod 711 "$tmp"
+	! ordinary "$portprof" --version >/dev/null 2>&1 || return 0
+	mkdir -p "$tmp/built/.libs"
+	chmod 755 "$tmp/built" "$tmp/built/.libs"
+	cp "$portprof" "$builddir"/.libs/*.so* "$tmp/built/.libs/" &&
+		find "$programs" -maxdepth 1 -type f -perm -100 \
+			-exec cp {} "$tmp/built/" \; || return 1
+	programs=$tmp/built
+	burn=$programs/burn
+	portprof=$programs/.libs/portprof
+	LD_LIBRARY_PATH=$programs/.libs:$LD_LIBRARY_PATH
+	ordinary "$portprof" --version >/dev/null 2>&1
+}
 
 # Where no file can be written there is nothing to test.
 if grep -q '#undef PPI_FILE' "$builddir/config.h"; then
