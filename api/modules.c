@@ -98,9 +98,10 @@ static void add(struct ppi_modules *modules,
 }
 
 /*
- * The loader calls the program itself "", the vdso by a name or "", and what
- * dlopen was given a relative path for by that; the folder it is relative to
- * may be another one later.
+ * The loader calls the program itself "", the vdso by a name or "", and a
+ * library as it was asked for: by a link's name, or by one relative to a
+ * folder that may be another one later. The file behind it is what is named,
+ * as the kernel names it too, so that profiles of all backends agree.
  */
 static const char *path_of(const struct dl_phdr_info *info, bool is_first,
                            char *buffer)
@@ -109,7 +110,7 @@ static const char *path_of(const struct dl_phdr_info *info, bool is_first,
 
 	if (strstr(name, "vdso"))
 		return "[vdso]";
-	if (name[0] != '/' && strchr(name, '/') && realpath(name, buffer))
+	if (strchr(name, '/') && realpath(name, buffer))
 		return buffer;
 	if (name[0])
 		return name;

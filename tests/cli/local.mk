@@ -20,5 +20,6 @@ SCRIPT_TESTS += \
 	tests/cli/check-report.sh \
 	tests/cli/check-report-code.sh \
 	tests/cli/check-report-others.sh \
+	tests/cli/check-report-perf.sh \
 	tests/cli/check-stat.sh
 EXTRA_DIST += tests/cli/cli.sh tests/cli/terminal.py
