@@ -6,6 +6,21 @@ noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
 	tools/color.c \
 	tools/color.h \
+	tools/doctor.c \
+	tools/doctor.h \
+	tools/doctor_build.c \
+	tools/doctor_elf.h \
+	tools/doctor_event.c \
+	tools/doctor_events.c \
+	tools/doctor_examine.c \
+	tools/doctor_facts.c \
+	tools/doctor_json.c \
+	tools/doctor_kernel_real.c \
+	tools/doctor_limits.c \
+	tools/doctor_machine.c \
+	tools/doctor_program.c \
+	tools/doctor_rights.c \
+	tools/doctor_text.c \
 	tools/json.c \
 	tools/json.h \
 	tools/launch.c \
@@ -99,6 +114,7 @@ libportprof_tools_la_LIBADD = $(PP_CMD_LIBS)
 
 if HAVE_LIBELF
 libportprof_tools_la_SOURCES += \
+	tools/doctor_elf.c \
 	tools/symbols_elf.c \
 	tools/symbols_elf.h \
 	tools/symbols_file.c \
@@ -115,7 +131,7 @@ else
 libportprof_tools_la_SOURCES += tools/symbols_debug.c
 endif
 else
-libportprof_tools_la_SOURCES += tools/symbols_none.c
+libportprof_tools_la_SOURCES += tools/doctor_elf_none.c tools/symbols_none.c
 endif
 
 if HAVE_JANSSON

@@ -22,6 +22,8 @@ static const struct verb verbs[] = {
 	  ppi_selftest_main },
 	{ "stat", "run a command and count what happens in it",
 	  ppi_stat_main },
+	{ "doctor", "tell what works here, and what to change",
+	  ppi_doctor_main },
 	{ "list", "show which events can be measured here", ppi_list_main },
 };
 

@@ -8,12 +8,14 @@ TOOLS_TEST_LDADD = libportprof-tools.la $(CMOCKA_LIBS)
 if TESTS_ENABLED
 check_PROGRAMS += \
 	tests/tools/symbols_probe \
+	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
 	tests/tools/test_report_rows \
 	tests/tools/test_stat \
 	tests/tools/test_symbols_table
 TESTS += \
+	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
 	tests/tools/test_report_rows \
@@ -38,6 +40,11 @@ tests_tools_test_report_rows_SOURCES = tests/tools/test_report_rows.c \
 tests_tools_test_report_rows_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 # The library for its words; the fake profile goes before the real one.
 tests_tools_test_report_rows_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
+tests_tools_test_doctor_SOURCES = tests/tools/test_doctor.c
+tests_tools_test_doctor_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_doctor_LDADD = libportprof-tools.la libportprof.la \
+	$(CMOCKA_LIBS)
+
 tests_tools_test_stat_SOURCES = tests/tools/test_stat.c
 tests_tools_test_stat_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_stat_LDADD = libportprof-tools.la libportprof.la \

@@ -1,0 +1,179 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# portprof doctor on this machine, behind real filters and limits, and on
+# programs compiled in different ways. Each diagnosis on a made-up host is in
+# tests/tools/test_doctor.c.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+deny=$builddir/tests/cli/deny
+
+doctor() {
+	"$portprof" doctor "$@" >"$tmp/found" 2>"$tmp/words"
+	status=$?
+}
+
+# holds WORDS EXPRESSION: about the JSON in $tmp/found; r is the object, f its
+# findings by name
+holds() {
+	if python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1], encoding="utf-8"))
+f = {x["name"]: x for x in r["findings"]}
+sys.exit(not eval(sys.argv[2]))
+' "$tmp/found" "$2" 2>"$tmp/trace"; then
+		ok "$1"
+	else
+		not_ok "$1"
+		echo "# fails: $2"
+		tail -n 1 "$tmp/trace" | sed 's/^/# /'
+		sed 's/^/# > /' "$tmp/found" | head -n 60
+	fi
+}
+
+### The command line
+
+doctor --help
+same "--help: status" 0 "$status"
+check "--help fits a screen" [ "$(wc -l <"$tmp/found")" -le 24 ]
+same "--help is not too wide" "" "$(awk 'length > 79' "$tmp/found")"
+doctor --nonsense
+same "an unknown option" 2 "$status"
+doctor a b
+same "two words" 2 "$status"
+doctor page-fautls
+same "no event: status" 1 "$status"
+has "no event: words" 'did you mean page-faults' "$tmp/words"
+same "no event: nothing is printed" "" "$(cat "$tmp/found")"
+
+### This machine
+
+doctor -j
+same "sampling works where a backend can be used: status" 0 "$status"
+holds "and says so" 'r["schema"] == 1 and r["sampling"] is True'
+holds "findings have their keys" \
+	'all(set(x) >= {"topic", "name", "verdict", "words", "remedy"} for x in r["findings"])'
+holds "verdicts are four words" \
+	'{x["verdict"] for x in r["findings"]} <= {"works", "limited", "no", "unknown"}'
+holds "CPU time is told of" '"cpu-time" in f'
+holds "backends have capabilities by name" \
+	'any("sample" in x["capabilities"] for x in r["backends"])'
+# The manual page tells of every capability and finding that there is.
+python3 -c '
+import json, re, sys
+r = json.load(open(sys.argv[1]))
+page = open(sys.argv[2] + "/doc/man/portprof-backends.7").read()
+told = set()
+for line in re.findall(r"^\.It Li (.*)$", page, re.M):
+    told |= set(line.replace(",", " ").split())
+print(*sorted({c for b in r["backends"] for c in b["capabilities"]} - told))
+page = open(sys.argv[2] + "/doc/man/portprof-doctor.1").read()
+told = set()
+for line in re.findall(r"^\.It Li (.*)$", page, re.M):
+    told |= set(line.replace(",", " ").split())
+print(*sorted({x["name"] for x in r["findings"]} - told - {"libraries"}))
+' "$tmp/found" "$srcdir" >"$tmp/untold"
+same "the manual pages tell of every capability and finding" "" \
+	"$(xargs <"$tmp/untold")"
+doctor
+has "for people" '^Sampling works here' "$tmp/found"
+has_not "no line is too long" '.{80}' "$tmp/found"
+doctor -v
+has "-v tells of what is well" '^  descriptors ' "$tmp/found"
+doctor cpu-clock
+same "an event that can be measured: status" 0 "$status"
+has "and by whom" '^  itimer +works' "$tmp/found"
+doctor -j cpu-clock
+holds "one event, for programs" 'r["event"] == "cpu-clock" and r["usable"]'
+
+### Filters
+
+for errno in EPERM ENOSYS; do
+	"$deny" $errno "$portprof" doctor -j >"$tmp/found" 2>"$tmp/words"
+	status=$?
+	if [ "$status" -eq 77 ]; then
+		skip "a filter that says $errno" "no system call filter here"
+		continue
+	fi
+	same "$errno: sampling works by timers" 0 "$status"
+	holds "$errno: the filter is named" \
+		'f["system-call-filter"]["verdict"] == "no" and "seccomp" in f["system-call-filter"]["words"]'
+	holds "$errno: and what to do" \
+		'"--cap-add PERFMON" in f["system-call-filter"]["remedy"] or "without the filter" in f["system-call-filter"]["remedy"]'
+	holds "$errno: what is left of CPU time" \
+		'f["cpu-time"]["verdict"] == "limited" and "timer" in f["cpu-time"]["words"]'
+	"$deny" $errno "$portprof" doctor -j page-faults >"$tmp/found" 2>/dev/null
+	same "$errno: an event that is gone: status" 1 $?
+	holds "$errno: and why" '"system-call-filter" in f'
+done
+
+### Limits
+
+(
+	# shellcheck disable=SC3045
+	ulimit -n 32
+	"$portprof" doctor -j >"$tmp/found" 2>"$tmp/words"
+)
+holds "32 descriptors" \
+	'f["descriptors"]["verdict"] == "limited" and "32 descriptors" in f["descriptors"]["words"] and f["descriptors"]["remedy"]'
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null &&
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$portprof" --version \
+		>/dev/null 2>&1 &&
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)" = 2 ]; then
+	setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$portprof" doctor -j >"$tmp/found" 2>"$tmp/words"
+	holds "an ordinary user may not see the kernel" \
+		'f["kernel-mode"]["verdict"] == "no" and "perf_event_paranoid=1" in f["kernel-mode"]["remedy"]'
+else
+	skip "an ordinary user" "not root, or this user cannot get here"
+fi
+
+### Programs
+
+cat >subject.c <<'EOF'
+#include <stdio.h>
+static int table[64];
+__attribute__((noinline)) int first(int n) { for (int i = 0; i < n; i++) table[i % 64] += i; return table[n % 64]; }
+__attribute__((noinline)) int second(int n) { return first(n) + first(n / 2 + 1); }
+__attribute__((noinline)) int third(int n) { return second(n) * 3 + printf("%d\n", n); }
+int main(int argc, char **argv) { (void)argv; return third(argc) == -1; }
+EOF
+cc=${CC:-cc}
+# the program's own functions, not those that came with the system's start files
+if $cc -O2 -g -fno-omit-frame-pointer -o framed subject.c 2>/dev/null &&
+	$cc -O2 -fomit-frame-pointer -o frameless subject.c 2>/dev/null &&
+	grep -q 'define HAVE_LIBELF' "$builddir/config.h"; then
+	doctor -j ./framed
+	same "a program: status" 0 "$status"
+	holds "with frame pointers" \
+		'f["frame-pointers"]["verdict"] in ("works", "unknown")'
+	holds "with debug information" 'f["debug-info"]["verdict"] == "works"'
+	doctor -j ./frameless
+	case $(uname -m) in
+	x86_64 | amd64)
+		holds "without frame pointers" \
+			'f["frame-pointers"]["verdict"] == "no" and "-fno-omit-frame-pointer" in f["frame-pointers"]["remedy"]'
+		;;
+	*) skip "without frame pointers" "this ABI may keep them all the same" ;;
+	esac
+	holds "without debug information" \
+		'f["debug-info"]["verdict"] == "limited" and "-g" in f["debug-info"]["remedy"]'
+	strip frameless 2>/dev/null &&
+		doctor -j ./frameless &&
+		holds "stripped" \
+			'f["debug-info"]["verdict"] == "no" and "stripped" in f["debug-info"]["words"]'
+	if $cc -O2 -static -o static subject.c 2>/dev/null; then
+		doctor -j ./static
+		holds "linked statically" '"static" in f'
+	fi
+else
+	skip "programs" "no compiler, or built without libelf"
+fi
+doctor ./gone
+same "a program that is not there: status" 1 "$status"
+has "a program that is not there: words" 'gone.*No such file' "$tmp/found"
+doctor ./subject.c
+same "no program at all: status" 1 "$status"
+tap_end
