@@ -14,6 +14,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-killed.sh \
+	tests/cli/check-record-kills.sh \
 	tests/cli/check-record-poor.sh \
 	tests/cli/check-record-real.sh \
 	tests/cli/check-record-signals.sh \
@@ -23,4 +24,4 @@ SCRIPT_TESTS += \
 	tests/cli/check-report-others.sh \
 	tests/cli/check-report-perf.sh \
 	tests/cli/check-stat.sh
-EXTRA_DIST += tests/cli/cli.sh tests/cli/terminal.py
+EXTRA_DIST += tests/cli/cli.sh tests/cli/random_kills.py tests/cli/terminal.py
