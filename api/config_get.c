@@ -26,6 +26,8 @@ static const char *time_of(const portprof_config *config, const char *key,
 		ms = config->delay_ms;
 	else if (strcmp(key, "duration") == 0)
 		ms = config->duration_ms;
+	else if (strcmp(key, "timeline") == 0)
+		ms = config->timeline_ms;
 	snprintf(number, 24, "%" PRIu64 "ms", ms);
 	return ms ? number : NULL;
 }

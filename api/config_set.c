@@ -207,6 +207,11 @@ static portprof_status set_duration(struct setting *setting)
 	return set_time(setting, portprof_config_set_duration);
 }
 
+static portprof_status set_timeline(struct setting *setting)
+{
+	return set_time(setting, portprof_config_set_timeline);
+}
+
 static uint64_t cap_named(const char *word, size_t length,
                           struct ppi_nearest *nearest)
 {
@@ -267,6 +272,7 @@ static const struct {
 	[PPI_KEY_RING] = { "ring", false, set_ring },
 	[PPI_KEY_DELAY] = { "delay", false, set_delay },
 	[PPI_KEY_DURATION] = { "duration", false, set_duration },
+	[PPI_KEY_TIMELINE] = { "timeline", false, set_timeline },
 	[PPI_KEY_REQUIRE] = { "require", true, set_require },
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When to measure: how long after a start, and for how long. */
+/* When to measure: how long after a start, for how long, and how finely it is
+ * kept when samples fell. */
 #include "api/internal/config.h"
 #include "api/internal/diag.h"
 
@@ -33,4 +34,13 @@ portprof_status portprof_config_set_duration(portprof_config *config,
 		return ppi_refuse_null("portprof_config_set_duration",
 		                       "config");
 	return set_time(config, PPI_KEY_DURATION, &config->duration_ms, ms);
+}
+
+portprof_status portprof_config_set_timeline(portprof_config *config,
+                                             uint64_t ms)
+{
+	if (!config)
+		return ppi_refuse_null("portprof_config_set_timeline",
+		                       "config");
+	return set_time(config, PPI_KEY_TIMELINE, &config->timeline_ms, ms);
 }

@@ -76,9 +76,13 @@ static uint64_t sink_caps(const portprof_config *config)
 {
 	uint64_t caps = only_histograms(config) ? 0 : PORTPROF_CAP_WHOLE_SPACE;
 
-	for (size_t i = 0; i < config->sink_count; i++)
+	for (size_t i = 0; i < config->sink_count; i++) {
 		if (config->sinks[i].ops == &ppi_sink_array)
 			caps |= PORTPROF_CAP_EXACT_PC;
+		if (config->sinks[i].ops == &ppi_sink_file &&
+		    config->timeline_ms)
+			caps |= PORTPROF_CAP_TIME;
+	}
 	return config->sink_count ? caps : 0;
 }
 
@@ -263,6 +267,7 @@ static void plan_wishes(const portprof_config *config,
 	plan->allow_refused = config->allow_refused;
 	plan->chain_depth = config->chain_depth;
 	plan->ring_bytes = config->ring_bytes;
+	plan->timeline_ns = config->timeline_ms * 1000000u;
 }
 
 portprof_status ppi_plan_build(const portprof_config *config,

@@ -29,9 +29,9 @@ struct ppi_record_options {
 	const char *events[64]; /* of -e, each perhaps a list */
 	size_t event_count;
 	const char *frequency, *period, *backend, *chains, *children;
-	const char *ring, *delay, *duration;
+	const char *ring, *delay, *duration, *timeline;
 	char ring_bytes[32];    /* what `ring` may point to */
-	char delay_text[32], duration_text[32];
+	char delay_text[32], duration_text[32], timeline_text[32];
 	const char *config_path, *set_name;
 	const char *output;     /* NULL: not given */
 	enum ppi_scope scope;

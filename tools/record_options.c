@@ -31,9 +31,9 @@ static const char help[] =
 	"  -o, --output FILE    (" PPI_DEFAULT_OUTPUT "); what was there is kept as\n"
 	"                       FILE.old\n"
 	"      --config FILE    settings from this file; --set NAME: and its [NAME]\n"
+	"      --timeline TIME  keep when samples fell, to so much: 1s\n"
 	"      --color WHEN     auto, always or never\n"
 	"  -q, --quiet          no summary; -v, --verbose: also how it was measured\n"
-	"      --help           this text\n"
 	"\n"
 	"The exit status is the command's, 128 + N if signal N killed it, 125\n"
 	"if portprof failed, 126 and 127 if the command cannot be run.\n";
@@ -44,6 +44,7 @@ static const char chain_depth[] = "127";
 enum {
 	OPTION_CALL_GRAPH = 256,
 	OPTION_DURATION,
+	OPTION_TIMELINE,
 	OPTION_NO_INHERIT,
 	OPTION_CONFIG,
 	OPTION_SET,
@@ -62,6 +63,7 @@ static const struct option long_options[] = {
 	{ "cpu", required_argument, NULL, 'C' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, OPTION_DURATION },
+	{ "timeline", required_argument, NULL, OPTION_TIMELINE },
 	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
 	{ "backend", required_argument, NULL, 'b' },
 	{ "ring", required_argument, NULL, 'm' },
@@ -237,6 +239,10 @@ static int read_option(struct ppi_record_options *options, int option,
 	case OPTION_DURATION:
 		options->duration = with_unit(value, "s",
 		                              options->duration_text);
+		return PPI_EXIT_OK;
+	case OPTION_TIMELINE:
+		options->timeline = with_unit(value, "s",
+		                              options->timeline_text);
 		return PPI_EXIT_OK;
 	case OPTION_COLOR:
 		return read_color(value);

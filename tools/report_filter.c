@@ -11,6 +11,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Seconds up to `end`, with a decimal point perhaps; false for anything
+ * else. */
+static bool read_seconds(const char *text, const char *end, uint64_t *ns)
+{
+	double seconds;
+	char *stop;
+
+	if (text == end || strspn(text, "0123456789.") != (size_t)(end - text))
+		return false;
+	seconds = strtod(text, &stop);
+	if (stop != end || seconds > 1e9)
+		return false;
+	*ns = (uint64_t)(seconds * 1e9 + 0.5);
+	return true;
+}
+
+bool ppi_filter_read_times(const char *text, struct ppi_filter *filter)
+{
+	const char *comma = strchr(text, ',');
+
+	filter->has_times = true;
+	filter->from_ns = 0;
+	filter->to_ns = UINT64_MAX;
+	if (!comma || !text[1])
+		return false;
+	if (comma > text && !read_seconds(text, comma, &filter->from_ns))
+		return false;
+	return (!comma[1] || read_seconds(comma + 1, comma + strlen(comma),
+	                                  &filter->to_ns)) &&
+	       filter->from_ns < filter->to_ns;
+}
+
 /* The words of one list, and which of them anything has fitted. */
 struct list {
 	char *text; /* words end in zero bytes */
@@ -195,6 +227,34 @@ static bool say_unmet(const struct list *list, const char *what,
 	return is_met;
 }
 
+/*
+ * By the middle of the slice of time that a sample fell in. Times are those of
+ * CLOCK_REALTIME; when measuring began the file says too.
+ */
+static bool leave_out_times(struct applying *applying,
+                            const struct ppi_filter *filter)
+{
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(applying->profile);
+	size_t count = portprof_profile_sample_count(applying->profile);
+	bool is_any_in = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t at_ns =
+			portprof_profile_sample_time(applying->profile, i) +
+			origin->timeline_ns / 2;
+
+		at_ns = at_ns > origin->start_ns ? at_ns - origin->start_ns : 0;
+		if (at_ns < filter->from_ns || at_ns >= filter->to_ns)
+			applying->is_left_out[i] = true;
+		else
+			is_any_in = true;
+	}
+	if (!is_any_in)
+		ppi_say("--time: no sample fell then");
+	return is_any_in;
+}
+
 /* The lists are the filter's, in the order of struct ppi_filter. */
 static bool apply_lists(struct applying *applying, struct list lists[3])
 {
@@ -227,16 +287,26 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 	bool is_good;
 
 	*is_left_out = NULL;
-	if (!filter->threads && !filter->modules && !filter->functions)
+	if (!filter->threads && !filter->modules && !filter->functions &&
+	    !filter->has_times)
 		return PPI_FILTER_OK;
+	if (filter->has_times &&
+	    !portprof_profile_origin_get(profile)->timeline_ns) {
+		ppi_say("--time: this profile does not tell when its samples "
+		        "fell; record it with --timeline 1s");
+		return PPI_FILTER_NOTHING;
+	}
 	is_good = read_list(filter->threads, false, &lists[0]);
 	is_good &= read_list(filter->modules, false, &lists[1]);
 	is_good &= read_list(filter->functions, true, &lists[2]);
 	applying.is_left_out =
 		new_flags(portprof_profile_sample_count(profile));
 	if (is_good && applying.is_left_out && apply_lists(&applying, lists))
-		result = say_all_unmet(lists) ? PPI_FILTER_OK
-		                              : PPI_FILTER_NOTHING;
+		result = say_all_unmet(lists) &&
+		                         (!filter->has_times ||
+		                          leave_out_times(&applying, filter))
+		                 ? PPI_FILTER_OK
+		                 : PPI_FILTER_NOTHING;
 	for (size_t i = 0; i < 3; i++)
 		free_list(&lists[i]);
 	if (result == PPI_FILTER_OK)

@@ -11,13 +11,18 @@ struct ppi_filter {
 	const char *threads;   /* names, or numbers of threads or processes */
 	const char *modules;   /* of the sampled code: names or paths */
 	const char *functions; /* anywhere in the chain */
+	bool has_times;        /* only from `from_ns` on, and before `to_ns`, */
+	uint64_t from_ns, to_ns; /* counted from when measuring began */
 };
+
+/* "FROM,TO" in seconds; either may be missing. False when it is not that. */
+bool ppi_filter_read_times(const char *text, struct ppi_filter *filter);
 
 /* What the words of a list must fit; a sentence for each wrong one is said
  * on stderr. */
 enum ppi_filter_result {
 	PPI_FILTER_OK,
-	PPI_FILTER_NOTHING, /* a word that nothing fits */
+	PPI_FILTER_NOTHING, /* a word that nothing fits, or no times */
 	PPI_FILTER_MEMORY
 };
 

@@ -190,6 +190,7 @@ static void put_origin(struct writer *writer, const struct ppi_report *report)
 	put(writer, "command", string_of(origin->command));
 	put(writer, "start_ns", number_of(origin->start_ns));
 	put(writer, "duration_ns", number_of(origin->duration_ns));
+	put(writer, "timeline_ns", number_of(origin->timeline_ns));
 	put(writer, "backend", string_of(origin->backend));
 	put(writer, "passed_over", list_passed_over(origin));
 	put(writer, "notes", list_notes(origin));

@@ -33,6 +33,8 @@ static const char help[] =
 	"      --thread LIST   only these threads: names or numbers\n"
 	"      --module LIST   only code of these files\n"
 	"      --focus FUNC    only what is in this function or called by it\n"
+	"      --time FROM,TO  only these seconds, if recorded with "
+        "--timeline\n"
 	"  -q, --quiet         the rows without the account\n"
 	"  -x, --field-separator SEP   for spreadsheets\n"
 	"      --json          for programs\n"
@@ -50,6 +52,7 @@ enum {
 	OPTION_THREAD,
 	OPTION_MODULE,
 	OPTION_FOCUS,
+	OPTION_TIME,
 	OPTION_JSON,
 	OPTION_DEBUG_DIR,
 	OPTION_COLOR,
@@ -68,6 +71,7 @@ static const struct option long_options[] = {
 	{ "thread", required_argument, NULL, OPTION_THREAD },
 	{ "module", required_argument, NULL, OPTION_MODULE },
 	{ "focus", required_argument, NULL, OPTION_FOCUS },
+	{ "time", required_argument, NULL, OPTION_TIME },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "field-separator", required_argument, NULL, 'x' },
 	{ "json", no_argument, NULL, OPTION_JSON },
@@ -112,6 +116,16 @@ static int read_separator(struct ppi_report_options *options, const char *text)
 	return ppi_say_usage(PPI_EXIT_USAGE, "report",
 	                     "-x: what stands between fields must be neither "
 	                     "empty nor have quotes or line ends; try -x ,");
+}
+
+static int read_times(struct ppi_report_options *options, const char *text)
+{
+	if (ppi_filter_read_times(text, &options->filter))
+		return PPI_EXIT_OK;
+	return ppi_say_usage(PPI_EXIT_USAGE, "report",
+	                     "--time %s: give it as FROM,TO in seconds, as in "
+	                     "2,5 or 2.5, or ,10",
+	                     text);
 }
 
 static int read_color(const char *value)
@@ -159,6 +173,8 @@ static int read_option(struct ppi_report_options *options, int option,
 		return PPI_EXIT_OK;
 	case 'x':
 		return read_separator(options, value);
+	case OPTION_TIME:
+		return read_times(options, value);
 	case OPTION_COLOR:
 		return read_color(value);
 	case OPTION_JSON:

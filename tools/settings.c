@@ -126,6 +126,7 @@ static bool take_all(const portprof_config *file,
 	       take(file, "ring", options->ring, settings) &&
 	       take(file, "delay", options->delay, settings) &&
 	       take(file, "duration", options->duration, settings) &&
+	       take(file, "timeline", options->timeline, settings) &&
 	       take_output(file, options, settings);
 }
 

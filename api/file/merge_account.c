@@ -121,6 +121,8 @@ bool ppi_profile_merge_account(portprof_profile *into,
 		to->backend = "";
 		return false;
 	}
+	if (other->timeline_ns > to->timeline_ns)
+		to->timeline_ns = other->timeline_ns;
 	if (!to->command[0])
 		to->command = ppi_profile_keep(into, other->command);
 	if (!to->command) {

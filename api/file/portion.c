@@ -7,12 +7,15 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* pid, tid, thread, span, time. */
+enum { LABELS_MAX = 5 };
+
 /* Numbers of the strings that labels are made of. */
 struct label_words {
-	uint32_t pid, tid, thread, span, bytes;
+	uint32_t pid, tid, thread, span, bytes, time, milliseconds;
 };
 
-static bool enter_label_words(struct ppi_places *places,
+static bool enter_label_words(struct ppi_places *places, bool has_times,
                               struct label_words *words)
 {
 	words->pid = ppi_places_string(places, "pid");
@@ -20,9 +23,16 @@ static bool enter_label_words(struct ppi_places *places,
 	words->thread = ppi_places_string(places, "thread");
 	words->span = ppi_places_string(places, "span");
 	words->bytes = ppi_places_string(places, "bytes");
+	words->time = words->milliseconds = 0;
+	if (has_times) {
+		words->time = ppi_places_string(places, PPI_TIME_LABEL);
+		words->milliseconds =
+			ppi_places_string(places, PPI_TIME_UNIT);
+	}
 	return words->pid != PPI_NONE && words->tid != PPI_NONE &&
 	       words->thread != PPI_NONE && words->span != PPI_NONE &&
-	       words->bytes != PPI_NONE;
+	       words->bytes != PPI_NONE && words->time != PPI_NONE &&
+	       words->milliseconds != PPI_NONE;
 }
 
 static void put_strings(struct ppi_writer *writer)
@@ -108,6 +118,11 @@ static size_t make_labels(struct ppi_writer *writer,
 		labels[count++] = (Ppi__Label){ .key = words->span,
 			                        .num = line->span,
 			                        .num_unit = words->bytes };
+	if (line->time_ms)
+		labels[count++] =
+			(Ppi__Label){ .key = words->time,
+			              .num = (int64_t)line->time_ms,
+			              .num_unit = words->milliseconds };
 	for (size_t i = 0; i < count; i++)
 		labels[i].base = (ProtobufCMessage)PROTOBUF_C_MESSAGE_INIT(
 			&ppi__label__descriptor);
@@ -119,9 +134,9 @@ static void put_samples(struct ppi_writer *writer,
 {
 	struct ppi_sums *sums = &writer->sums;
 	Ppi__Sample message = PPI__SAMPLE__INIT;
-	Ppi__Label labels[4], *pointers[4];
+	Ppi__Label labels[LABELS_MAX], *pointers[LABELS_MAX];
 
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < LABELS_MAX; i++)
 		pointers[i] = &labels[i];
 	message.label = pointers;
 	message.n_value = 2 * sums->event_count;
@@ -217,7 +232,8 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 {
 	struct ppi_arena arena = { 0 };
 	struct label_words words;
-	bool is_made = enter_label_words(&writer->places, &words) &&
+	bool is_made = enter_label_words(&writer->places,
+		                 writer->sums.slice_ns != 0, &words) &&
 	               ppi_sums_finish(&writer->sums);
 
 	writer->pending_samples = writer->sums.samples;

@@ -3,6 +3,7 @@
 #include <portprof/profile.h>
 
 #include "api/file/model.h"
+#include "api/file/sums.h"
 
 static void free_pools(portprof_profile *profile)
 {
@@ -187,6 +188,28 @@ const portprof_profile_sample *
 portprof_profile_sample_get(const portprof_profile *profile, size_t index)
 {
 	return ELEMENT(profile, samples, struct ppi_sample, index);
+}
+
+uint64_t portprof_profile_sample_time(const portprof_profile *profile,
+                                      size_t index)
+{
+	const struct ppi_sample *sample =
+		ELEMENT(profile, samples, struct ppi_sample, index);
+	const struct ppi_label *labels;
+	size_t count;
+
+	if (!sample || !profile->origin.timeline_ns)
+		return 0;
+	labels = ppi_profile_label_set(profile, sample->labels, &count);
+	for (size_t i = 0; i < count; i++)
+		if (labels[i].number > 0 &&
+		    (uint64_t)labels[i].number < UINT64_MAX / 1000000u &&
+		    strcmp(ppi_profile_string(profile, labels[i].key),
+		           PPI_TIME_LABEL) == 0 &&
+		    strcmp(ppi_profile_string(profile, labels[i].unit),
+		           PPI_TIME_UNIT) == 0)
+			return (uint64_t)labels[i].number * 1000000u;
+	return 0;
 }
 
 size_t portprof_profile_thread_count(const portprof_profile *profile)

@@ -4,11 +4,11 @@
 
 /*
  * A key is an array of words: the layout of the address space and what kind
- * of sample it is; process and thread; then the addresses as they came. The
+ * of sample it is; process and thread; when, if that is kept; then the addresses as they came. The
  * layout's number makes the same address another key once something else is
  * mapped there, so locations are looked up once a key.
  */
-enum { WORD_LAYOUT, WORD_THREAD, WORD_CHAIN };
+enum { WORD_LAYOUT, WORD_THREAD, WORD_TIME, WORD_CHAIN };
 
 /* Bounds of the memory of one portion. */
 enum { LINES_MAX = 1 << 15, BYTES_MAX = 8 << 20 };
@@ -44,6 +44,17 @@ static uint32_t span_of(const portprof_record *record)
 	if (record->span <= 1)
 		return 0;
 	return record->span > INT32_MAX ? INT32_MAX : (uint32_t)record->span;
+}
+
+/* When the slice began that the sample fell in. */
+static uint64_t time_ms_of(const struct ppi_sums *sums,
+                           const portprof_record *record)
+{
+	uint64_t time_ns = sums->realtime_ns + record->time_ns;
+
+	if (!sums->slice_ns || !(record->valid & PORTPROF_FIELD_TIME))
+		return 0;
+	return time_ns / sums->slice_ns * sums->slice_ns / 1000000u;
 }
 
 static bool make_scratch(struct ppi_sums *sums, size_t words)
@@ -87,6 +98,7 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 		.pid = pid,
 		.tid = record->valid & PORTPROF_FIELD_TID ? record->tid : 0,
 		.span = span_of(record),
+		.time_ms = time_ms_of(sums, record),
 		.is_kernel = record->valid & PORTPROF_FIELD_KERNEL,
 		.is_whole = true,
 	};
@@ -128,6 +140,7 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
 	key[WORD_LAYOUT] = (uint64_t)(layout ? layout->number : 0) << 32 |
 	                   (uint64_t)span_of(record) << 1 | is_kernel;
 	key[WORD_THREAD] = (uint64_t)pid << 32 | tid;
+	key[WORD_TIME] = time_ms_of(sums, record);
 	memcpy(key + WORD_CHAIN, chain, depth * sizeof(*chain));
 	number = ppi_pool_enter(&sums->keys, key,
 	                        (WORD_CHAIN + depth) * sizeof(*key));

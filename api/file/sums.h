@@ -5,12 +5,18 @@
 
 #include "api/file/spaces.h"
 
+/* The label that says when a sample's slice of time began, by CLOCK_REALTIME,
+ * so that files of several processes agree. */
+#define PPI_TIME_LABEL "time"
+#define PPI_TIME_UNIT "unix_ms"
+
 /* What the values of the same number belong to. */
 struct ppi_sums_line {
 	size_t chain;   /* first of `depth` elements of chains */
 	uint32_t depth;
 	uint32_t pid, tid;
 	uint32_t span;  /* 0 = exact; else bytes that a pc stands for */
+	uint64_t time_ms; /* of its slice, CLOCK_REALTIME; 0 = not kept */
 	bool is_kernel;
 	bool is_whole;  /* every location is known */
 };
@@ -18,6 +24,8 @@ struct ppi_sums_line {
 struct ppi_sums {
 	struct ppi_spaces *spaces;
 	size_t event_count;
+	uint64_t slice_ns;        /* keep when samples fell; 0 = do not */
+	uint64_t realtime_ns;     /* CLOCK_REALTIME when CLOCK_MONOTONIC is 0 */
 	struct ppi_pool keys;     /* words: see sums.c */
 	struct ppi_vector lines;  /* struct ppi_sums_line, by key */
 	struct ppi_vector chains; /* uint64_t: locations, 0 = not known yet */

@@ -27,6 +27,7 @@ struct portprof_config {
 	size_t ring_bytes;
 	uint64_t delay_ms;      /* from start to measuring */
 	uint64_t duration_ms;   /* of measuring; 0 = until stop */
+	uint64_t timeline_ms;   /* files keep when samples fell; 0 = not */
 	struct ppi_sink_request sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;
 	size_t output_sink;     /* 1 + the sink that "output" made; 0 = none */

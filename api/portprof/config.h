@@ -109,6 +109,14 @@ PORTPROF_API portprof_status portprof_config_set_duration(
 	portprof_config *config, uint64_t ms);
 
 /*
+ * Sampling only: files keep when samples fell, to within so many milliseconds
+ * (default 0: only what fell, which is smaller). portprof report --time then
+ * shows a part. Needs the capability TIME. Up to a hundred years.
+ */
+PORTPROF_API portprof_status portprof_config_set_timeline(
+	portprof_config *config, uint64_t ms);
+
+/*
  * Counting only: open a group although some of its events are refused; they
  * report PORTPROF_COUNT_REFUSED (default 0: the group is refused).
  */
@@ -117,9 +125,8 @@ PORTPROF_API portprof_status portprof_config_set_partial(
 
 /*
  * One setting by name, as in a configuration file: event, backend, frequency,
- * period, output, callchain, children, ring, delay, duration, require.
- * portprof.conf(5) tells
- * of their values. event and require add to what was given before; output
+ * period, output, callchain, children, ring, delay, duration, timeline,
+ * require. portprof.conf(5) tells of their values. event and require add to what was given before; output
  * takes the place of an earlier output given by name, while
  * portprof_config_write_to adds a file.
  *   E_INVALID  no such setting (the words have the nearest), or a bad value;

@@ -91,6 +91,8 @@ typedef struct portprof_profile_origin {
 	uint64_t start_ns;     /* CLOCK_REALTIME */
 	uint64_t duration_ns;
 	int is_complete;       /* the writer closed it in good order */
+	uint64_t timeline_ns;  /* portprof_profile_sample_time says when samples
+	                        * fell, to so much; 0: it does not */
 } portprof_profile_origin;
 
 typedef struct portprof_profile_mapping {
@@ -162,6 +164,10 @@ PORTPROF_API size_t
 portprof_profile_sample_count(const portprof_profile *profile);
 PORTPROF_API const portprof_profile_sample *
 portprof_profile_sample_get(const portprof_profile *profile, size_t index);
+/* When the slice of time began that the sample fell in, by CLOCK_REALTIME in
+ * nanoseconds; 0 where that was not kept (portprof_config_set_timeline). */
+PORTPROF_API uint64_t portprof_profile_sample_time(
+	const portprof_profile *profile, size_t index);
 PORTPROF_API size_t
 portprof_profile_thread_count(const portprof_profile *profile);
 PORTPROF_API const portprof_profile_thread *

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct ppi_writer *writer_of(const struct ppi_sink *sink)
@@ -27,6 +28,17 @@ static void free_writer(struct ppi_writer *writer)
 	free(writer);
 }
 
+/* CLOCK_REALTIME when CLOCK_MONOTONIC was 0, as if it had never been set. */
+static uint64_t realtime_at_zero(void)
+{
+	struct timespec realtime, monotonic;
+
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	return (uint64_t)(realtime.tv_sec - monotonic.tv_sec) * 1000000000u +
+	       (uint64_t)(realtime.tv_nsec - monotonic.tv_nsec);
+}
+
 static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 {
 	struct ppi_writer *writer = calloc(1, sizeof(*writer));
@@ -40,6 +52,8 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 	writer->owner_pid = getpid();
 	writer->output.draft.fd = -1;
 	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
+	writer->sums.slice_ns = plan->timeline_ns;
+	writer->sums.realtime_ns = realtime_at_zero();
 	if (ppi_gzip_open(&writer->encoder.gzip, PPI_GZIP_PORTION, -1) != 0 ||
 	    !ppi_places_open(&writer->places) ||
 	    !ppi_spaces_open(&writer->spaces, &writer->places, pid)) {

@@ -73,7 +73,7 @@ same "a profile of known code" 0 "$status"
 asked() {
 	asked_words=$1 asked_claim=$2
 	shift 2
-	"$portprof" report -i p.pb.gz "$@" >out 2>err
+	"$portprof" report -i "${asked_file:-p.pb.gz}" "$@" >out 2>err
 	asked_status=$?
 	if [ $asked_status -eq 0 ] && python3 -c '
 import csv, json, sys
@@ -186,6 +186,76 @@ report -i p.pb.gz --thread nobody
 same "a thread that is not there: status" 1 "$status"
 has "a thread that is not there: words" \
 	"no thread 'nobody' .*--sort thread" "$tmp/words"
+
+### Times
+
+cat >phases.c <<'EOF2'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static volatile unsigned sum;
+static double now(clockid_t clock)
+{
+	struct timespec at;
+	clock_gettime(clock, &at);
+	return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+static double begun;
+/* CPU time in a second that begins a number of seconds after the start. */
+#define PHASE(name, second) \
+	__attribute__((noinline)) void name(void) \
+	{ \
+		while (now(CLOCK_MONOTONIC) < begun + second + 0.3) \
+			usleep(1000); \
+		for (double end = now(CLOCK_PROCESS_CPUTIME_ID) + 0.08; \
+		     now(CLOCK_PROCESS_CPUTIME_ID) < end;) \
+			for (int i = 0; i < 20000; i++) sum += (unsigned)i; \
+	}
+PHASE(early, 0) PHASE(middle, 1) PHASE(late, 2)
+int main(void)
+{
+	begun = now(CLOCK_MONOTONIC);
+	if (fork() == 0) {
+		late();
+		return 0;
+	}
+	early();
+	middle();
+	return wait(0) < 0;
+}
+EOF2
+times=
+if ${CC:-cc} -O1 -o phases phases.c 2>err; then
+	for backend in perf timer; do
+		can_use $backend && times="$times $backend"
+	done
+fi
+asked_file=times.pb.gz
+for backend in $times; do
+	record -q -b "$backend" -F 1000 --timeline 0.1 -o times.pb.gz -- ./phases
+	same "$backend, times: status" 0 "$status"
+	# On a loaded machine a phase may come late, but none comes early.
+	asked "$backend, times: what came later is left out" \
+		"share('late') == 0 and r['left_out'] > 0" --json --time ,2.2
+	asked "$backend, times: what came before is left out" \
+		"share('late') > 0 and share('early') < share('late') and
+		r['left_out'] > 0" --json --time 2.2,
+	asked "$backend, times: a part from the middle" \
+		"share('middle') > 0 and share('late') > 0" --json --time 1.2,
+	asked "$backend, times: all parts make the whole" \
+		"share('early') + share('middle') + share('late') > 0.5 and
+		r['left_out'] == 0" --json --time 0,
+done
+asked_file=
+[ "$times" ] || skip "times" "no backend that can say them works here"
+report -i p.pb.gz --time 0,1
+same "times that were not kept: status" 1 "$status"
+has "times that were not kept: what to do" 'record it with --timeline' \
+	"$tmp/words"
+report -i p.pb.gz --time 1
+same "times that are none: status" 2 "$status"
 
 ### Several files
 

@@ -49,3 +49,10 @@ portprof_profile_line_get(const portprof_profile *profile, size_t location,
 	(void)index;
 	return NULL;
 }
+
+/* Sample i fell in the i-th slice. */
+uint64_t portprof_profile_sample_time(const portprof_profile *profile,
+                                      size_t index)
+{
+	return profile->origin.start_ns + index * profile->origin.timeline_ns;
+}

@@ -307,9 +307,9 @@ static uint64_t filtered(const struct ppi_filter *filter)
 	uint64_t weight;
 	bool *is_left_out;
 
-	assert_int_equal(ppi_filter_apply(filter, &profile, names,
-	                                  &is_left_out),
-	                 PPI_FILTER_OK);
+	assert_int_equal(
+		ppi_filter_apply(filter, &profile, names, &is_left_out),
+		PPI_FILTER_OK);
 	some.is_left_out = is_left_out;
 	assert_true(ppi_rows_fold(&some, BY_FUNCTION, &rows));
 	weight = rows.weight;
@@ -326,18 +326,19 @@ static void filters_leave_in(void **state)
 		struct ppi_filter filter;
 		uint64_t weight;
 	} cases[] = {
-		{ { NULL, NULL, NULL }, 85 },
-		{ { "pool", NULL, NULL }, 17 },
-		{ { "12", NULL, NULL }, 10 },
-		{ { "12,13", NULL, NULL }, 17 },
-		{ { "10", NULL, NULL }, 82 }, /* a process */
-		{ { "p*,21", NULL, NULL }, 20 },
-		{ { NULL, "app", NULL }, 73 },
-		{ { NULL, "/usr/bin/*", NULL }, 73 },
-		{ { NULL, "libx*", NULL }, 7 },
-		{ { NULL, NULL, "drive" }, 70 },
-		{ { NULL, NULL, "say \"it\"(int, char)" }, 7 },
-		{ { "pool", "app", "main" }, 10 },
+		{ { .threads = NULL }, 85 },
+		{ { .threads = "pool" }, 17 },
+		{ { .threads = "12" }, 10 },
+		{ { .threads = "12,13" }, 17 },
+		{ { .threads = "10" }, 82 }, /* a process */
+		{ { .threads = "p*,21" }, 20 },
+		{ { .modules = "app" }, 73 },
+		{ { .modules = "/usr/bin/*" }, 73 },
+		{ { .modules = "libx*" }, 7 },
+		{ { .functions = "drive" }, 70 },
+		{ { .functions = "say \"it\"(int, char)" }, 7 },
+		{ { .threads = "pool", .modules = "app", .functions = "main" },
+		  10 },
 	};
 
 	(void)state;
@@ -351,12 +352,13 @@ static void filters_leave_in(void **state)
 static void filters_that_fit_nothing_are_refused(void **state)
 {
 	static const struct ppi_filter filters[] = {
-		{ "nobody", NULL, NULL },
-		{ "pool,nobody", NULL, NULL },
-		{ "0", NULL, NULL },
-		{ "", NULL, NULL },
-		{ NULL, "libc.so.6", NULL },
-		{ NULL, NULL, "wor" },
+		{ .threads = "nobody" },
+		{ .threads = "pool,nobody" },
+		{ .threads = "0" },
+		{ .threads = "" },
+		{ .modules = "libc.so.6" },
+		{ .functions = "wor" },
+		{ .has_times = true, .to_ns = UINT64_MAX }, /* none are kept */
 	};
 	bool *is_left_out;
 
@@ -369,14 +371,53 @@ static void filters_that_fit_nothing_are_refused(void **state)
 	}
 }
 
+/* Slices of two seconds; sample i begins in the i-th. */
+static void times_leave_in(void **state)
+{
+	static const struct {
+		const char *times;
+		uint64_t weight;
+	} cases[] = {
+		{ "0,", 85 },      { ",12", 85 },  { "2,4", 20 },
+		{ "2,", 45 },      { ",2", 40 },   { "1,2", 40 },
+		{ "1.5,3.5", 20 }, { "10,12", 5 }, { "3,3.5", 20 },
+	};
+	static const char *const wrong[] = { "",     ",",    "2",   "5,2",
+		                             "2,2",  "a,3",  "1,b", "-1,2",
+		                             "1,,2", "1e3,", " 1,2" };
+	struct ppi_filter filter = { 0 };
+	bool *is_left_out;
+
+	(void)state;
+	profile.origin.start_ns = 1000000000000u;
+	profile.origin.timeline_ns = 2000000000u;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(ppi_filter_read_times(cases[i].times, &filter));
+		if (filtered(&filter) != cases[i].weight)
+			fail_msg("%s leaves %d, not %d", cases[i].times,
+			         (int)filtered(&filter), (int)cases[i].weight);
+	}
+	assert_true(ppi_filter_read_times("100,", &filter));
+	assert_int_equal(
+		ppi_filter_apply(&filter, &profile, names, &is_left_out),
+		PPI_FILTER_NOTHING);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (ppi_filter_read_times(wrong[i], &filter))
+			fail_msg("'%s' is taken", wrong[i]);
+	profile.origin.timeline_ns = 0;
+}
+
 /* ---- CSV ---- */
 
 static char *printed_csv(unsigned keys, const char *separator, size_t limit,
                          const char *edge)
 {
 	struct ppi_report report = {
-		.profile = &profile, .symbols = symbols, .names = names,
-		.keys = keys, .row_limit = limit,
+		.profile = &profile,
+		.symbols = symbols,
+		.names = names,
+		.keys = keys,
+		.row_limit = limit,
 	};
 	struct ppi_rows rows;
 	char *text = NULL;
@@ -388,8 +429,7 @@ static char *printed_csv(unsigned keys, const char *separator, size_t limit,
 	ppi_report_sum(&report, rows.weight);
 	if (edge) {
 		ppi_rows_free(&rows);
-		assert_true(
-			ppi_rows_edges(&view, PPI_CALLERS, "work", &rows));
+		assert_true(ppi_rows_edges(&view, PPI_CALLERS, "work", &rows));
 	}
 	ppi_report_print_csv_names(&report, separator, edge != NULL, out);
 	ppi_report_print_csv_rows(&report, &rows, separator, edge, out);
@@ -466,11 +506,9 @@ static void pairs_keep_their_numbers(void **state)
 	(void)state;
 	assert_int_equal(ppi_pairs_find(&pairs, 1, 2), PPI_NO_PAIR);
 	for (uint32_t i = 0; i < COUNT; i++)
-		assert_int_equal(ppi_pairs_enter(&pairs, i % 50, i * 7919),
-		                 i);
+		assert_int_equal(ppi_pairs_enter(&pairs, i % 50, i * 7919), i);
 	for (uint32_t i = 0; i < COUNT; i++) {
-		assert_int_equal(ppi_pairs_enter(&pairs, i % 50, i * 7919),
-		                 i);
+		assert_int_equal(ppi_pairs_enter(&pairs, i % 50, i * 7919), i);
 		assert_int_equal(ppi_pairs_find(&pairs, i % 50, i * 7919), i);
 		assert_int_equal(ppi_pairs_find(&pairs, 51, i * 7919),
 		                 PPI_NO_PAIR);
@@ -494,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_function_is_named_in_short),
 		cmocka_unit_test(filters_leave_in),
 		cmocka_unit_test(filters_that_fit_nothing_are_refused),
+		cmocka_unit_test(times_leave_in),
 		cmocka_unit_test(csv_has_plain_numbers),
 		cmocka_unit_test(csv_quotes_what_needs_it),
 		cmocka_unit_test(csv_tells_lines_and_addresses),

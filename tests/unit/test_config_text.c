@@ -16,7 +16,7 @@
 
 static const char *const keys[] = {
 	"event", "backend", "frequency", "period", "output", "callchain",
-	"children", "ring", "delay", "duration",
+	"children", "ring", "delay", "duration", "timeline",
 };
 
 enum { KEYS = sizeof(keys) / sizeof(keys[0]), DUMP = 8192 };
