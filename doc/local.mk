@@ -12,7 +12,33 @@ dist_man_MANS += \
 	doc/man/portprof-report.1 \
 	doc/man/portprof-selftest.1 \
 	doc/man/portprof-stat.1 \
-	doc/man/portprof.conf.5
+	doc/man/portprof.conf.5 \
+	doc/man/portprof_backend.3 \
+	doc/man/portprof_catalogue.3 \
+	doc/man/portprof_config.3 \
+	doc/man/portprof_event.3 \
+	doc/man/portprof_group.3 \
+	doc/man/portprof_profile.3 \
+	doc/man/portprof_record.3 \
+	doc/man/portprof_session.3 \
+	doc/man/portprof_sink.3 \
+	doc/man/portprof_status.3 \
+	doc/man/portprof_version.3
 EXTRA_DIST += doc/architecture.md doc/contract.md \
 	doc/file-format.md doc/platforms/bsd.md doc/platforms/glibc.md \
 	doc/platforms/solaris.md
+
+# man finds each function by its name, too: a file of one line leads to the page
+# of its header, whose NAME section lists it.
+MAN_LINKS = for page in $(srcdir)/doc/man/portprof_*.3; do \
+	for name in `$(SED) -n '/^\.Sh SYNOPSIS/q; \
+			s/^\.Nm \(portprof_[a-z0-9_]*\).*/\1/p' $$page`; do \
+		to=`basename $$page`; link="$(DESTDIR)$(man3dir)/$$name.3"; \
+		test $$name.3 = $$to ||
+
+install-data-hook:
+	@$(MAN_LINKS) { echo ".so man3/$$to" >"$$link" && chmod 644 "$$link"; } || \
+		exit 1; done; done
+
+uninstall-hook:
+	@$(MAN_LINKS) rm -f "$$link"; done; done

@@ -40,6 +40,7 @@ SCRIPT_TESTS = \
 	tests/lint/check-headers.sh \
 	tests/lint/check-includes.sh \
 	tests/lint/check-man.sh \
+	tests/lint/check-man-functions.sh \
 	tests/lint/check-order.sh \
 	tests/lint/check-runner.sh \
 	tests/lint/check-shell.sh \

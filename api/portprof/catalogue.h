@@ -61,7 +61,6 @@ typedef struct portprof_catalogue_pmu {
  * opened; names may be read from files of the system. The struct is the
  * library's and lasts as long as the call.
  *   E_INVALID  no such backend
- *   E_NOMEM
  * Any thread, not in signal handlers. Since 0.1.
  */
 typedef int (*portprof_event_fn)(const portprof_catalogue_event *event,

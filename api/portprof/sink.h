@@ -68,8 +68,9 @@ PORTPROF_API portprof_status portprof_config_add_array(portprof_config *config,
 /*
  * Call `take` with batches of records of all kinds. It runs in normal context
  * in the helper thread or in the thread that stops or flushes, never in two
- * at once; it may allocate and lock, must not call stop, flush, reset or
- * close of this session, and while it runs nothing else is drained.
+ * at once; it may allocate and lock, must not call start, stop, flush, reset
+ * or close of this session (E_STATE), and while it runs nothing else is
+ * drained.
  */
 typedef void (*portprof_batch_fn)(const portprof_batch *batch, void *context);
 PORTPROF_API portprof_status portprof_config_add_callback(

@@ -90,6 +90,16 @@ LD_LIBRARY_PATH=$installed$libdir "$installed$bindir/portprof" --version |
 echo "portprof command: runs"
 
 if [ "${check_uninstall-no}" = yes ]; then
+	links=0
+	grep -rl '^\.so man3/' "$installed" >"$tmp/links" ||
+		fail "functions have no manual pages"
+	while IFS= read -r link; do
+		page=$(dirname "$link")/$(sed 's|.so man3/||' "$link")
+		grep -q "^\.Nm $(basename "$link" .3)" "$page" ||
+			fail "$link leads to no page of it"
+		links=$((links + 1))
+	done <"$tmp/links"
+	echo "manual pages: $links functions are found"
 	quiet_make uninstall DESTDIR="$installed"
 	left=$(find "$installed" -type f -o -type l)
 	[ -z "$left" ] || fail "uninstall leaves: $left"
