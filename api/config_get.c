@@ -2,6 +2,7 @@
 /* Settings as text: what portprof_config_set would have to be given. */
 #include "api/internal/config.h"
 
+#include "api/internal/cap.h"
 #include "api/internal/diag.h"
 
 #include <inttypes.h>
@@ -66,8 +67,8 @@ portprof_status portprof_config_get(const portprof_config *config,
                                     const char *key, size_t index,
                                     char *value, size_t value_bytes)
 {
+	char number[24], caps[256];
 	const char *text;
-	char number[24];
 	size_t length;
 
 	if (!config || !key || !value)
@@ -76,6 +77,10 @@ portprof_status portprof_config_get(const portprof_config *config,
 		                       !key    ? "key" :
 		                                 "value");
 	text = text_of(config, key, index, number);
+	if (strcmp(key, "require") == 0 && index == 0 &&
+	    config->required_caps)
+		text = ppi_cap_list(config->required_caps, caps,
+		                    sizeof(caps));
 	if (!text)
 		return ppi_refuse(PORTPROF_E_NOTFOUND, "get setting",
 		                  "'%s' number %zu is not set", key, index);

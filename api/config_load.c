@@ -184,6 +184,12 @@ static portprof_status load_text(portprof_config *config, const char *name,
 	load.draft = ppi_config_copy(config);
 	if (!load.draft)
 		return no_memory(why);
+	free(load.draft->file);
+	load.draft->file = strdup(name);
+	if (!load.draft->file) {
+		portprof_config_free(load.draft);
+		return no_memory(why);
+	}
 	status = ppi_config_read(name, text, bytes, take_line, &load, why);
 	if (status == PORTPROF_OK && load.set[0] && !load.is_found)
 		status = refuse_set(&load);

@@ -50,3 +50,26 @@ const char *ppi_config_origin(const portprof_config *config, enum ppi_key key,
 		place = config->origins[key];
 	return place ? place : "the program";
 }
+
+const char *portprof_config_key(size_t index)
+{
+	return index < PPI_KEY_COUNT ? ppi_key_name((enum ppi_key)index)
+	                             : NULL;
+}
+
+const char *portprof_config_origin(const portprof_config *config,
+                                   const char *key, size_t index)
+{
+	enum ppi_key number = key ? ppi_key_find(key) : PPI_KEY_COUNT;
+
+	if (!config || number == PPI_KEY_COUNT ||
+	    (number == PPI_KEY_EVENT && index > 0 &&
+	     index >= config->event_count))
+		return NULL;
+	return ppi_config_origin(config, number, index);
+}
+
+const char *portprof_config_file(const portprof_config *config)
+{
+	return config ? config->file : NULL;
+}

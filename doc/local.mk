@@ -5,6 +5,7 @@ dist_man_MANS += \
 	doc/man/libportprof.3 \
 	doc/man/portprof.1 \
 	doc/man/portprof-backends.7 \
+	doc/man/portprof-config.1 \
 	doc/man/portprof-doctor.1 \
 	doc/man/portprof-events.7 \
 	doc/man/portprof-list.1 \

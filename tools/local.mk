@@ -6,6 +6,10 @@ noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
 	tools/color.c \
 	tools/color.h \
+	tools/config.c \
+	tools/config_print.c \
+	tools/config_read.c \
+	tools/config_show.h \
 	tools/doctor.c \
 	tools/doctor.h \
 	tools/doctor_build.c \

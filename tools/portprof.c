@@ -25,6 +25,8 @@ static const struct verb verbs[] = {
 	{ "doctor", "tell what works here, and what to change",
 	  ppi_doctor_main },
 	{ "list", "show which events can be measured here", ppi_list_main },
+	{ "config", "check a configuration file, and show what is in force",
+	  ppi_config_main },
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -127,6 +127,7 @@ static bool take_all(const portprof_config *file,
 	       take(file, "delay", options->delay, settings) &&
 	       take(file, "duration", options->duration, settings) &&
 	       take(file, "timeline", options->timeline, settings) &&
+	       take(file, "require", NULL, settings) &&
 	       take_output(file, options, settings);
 }
 

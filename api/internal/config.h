@@ -33,6 +33,7 @@ struct portprof_config {
 	size_t output_sink;     /* 1 + the sink that "output" made; 0 = none */
 	unsigned given;         /* 1 << key: not the default any more */
 	char *origins[PPI_KEY_COUNT]; /* FILE:LINE; NULL = the program's */
+	char *file;             /* that was loaded last; NULL = none */
 };
 
 /* A copy that owns its strings; NULL when out of memory. */

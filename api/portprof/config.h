@@ -147,6 +147,24 @@ PORTPROF_API portprof_status portprof_config_get(const portprof_config *config,
                                                  size_t value_bytes);
 
 /*
+ * The names of all settings, in the order of portprof.conf(5); NULL past the
+ * last. Static. Any thread. Since 0.1.
+ */
+PORTPROF_API const char *portprof_config_key(size_t index);
+
+/*
+ * Where a setting in force came from: "FILE:LINE", "default", or "the
+ * program", which is a function of this header. `index` counts events. NULL:
+ * no such setting. The string lasts until the config is changed. Since 0.1.
+ */
+PORTPROF_API const char *portprof_config_origin(const portprof_config *config,
+                                                const char *key, size_t index);
+
+/* The file that was loaded last, or the name that stood for a text; NULL when
+ * none was. Since 0.1. */
+PORTPROF_API const char *portprof_config_file(const portprof_config *config);
+
+/*
  * Settings from a configuration file: those before the first section, then
  * those of section [set]; set NULL or "" takes the first part only. `path`
  * NULL searches: $PORTPROF_CONFIG, $XDG_CONFIG_HOME/portprof/portprof.conf

@@ -93,6 +93,61 @@ static void refusals_leave_the_value_alone(void **state)
 	                 PORTPROF_OK);
 }
 
+static void origins(void **state)
+{
+	static const char text[] = "frequency = 250\n[a]\nevent = cpu-clock\n"
+				   "require = chain, fair\n";
+
+	(void)state;
+	assert_null(portprof_config_file(config));
+	assert_int_equal(portprof_config_add_event(config, "page-faults"), 0);
+	assert_int_equal(portprof_config_load_text(config, "x.conf", text,
+	                                           "a"), 0);
+	assert_string_equal(portprof_config_file(config), "x.conf");
+	assert_string_equal(portprof_config_origin(config, "event", 0),
+	                    "the program");
+	assert_string_equal(portprof_config_origin(config, "event", 1),
+	                    "x.conf:3");
+	assert_null(portprof_config_origin(config, "event", 2));
+	assert_string_equal(portprof_config_origin(config, "frequency", 0),
+	                    "x.conf:1");
+	assert_string_equal(portprof_config_origin(config, "backend", 0),
+	                    "default");
+	assert_null(portprof_config_origin(config, "colour", 0));
+	assert_null(portprof_config_origin(NULL, "event", 0));
+	assert_string_equal(get("require", 0), "chain, fair");
+	assert_string_equal(get("require", 1), "-");
+	/* what a mistake leaves behind is nothing */
+	assert_int_equal(portprof_config_load_text(config, "y.conf", "x = 1\n",
+	                                           NULL),
+	                 PORTPROF_E_INVALID);
+	assert_string_equal(portprof_config_file(config), "x.conf");
+}
+
+/* Each key can be set, and what can be set is listed. */
+static void keys(void **state)
+{
+	size_t count = 0;
+	const char *key;
+
+	(void)state;
+	while ((key = portprof_config_key(count))) {
+		/* any text is the name of a file */
+		if (portprof_config_set(config, key, "\x01"))
+			assert_null(strstr(portprof_last_diag()->words,
+			                   "there is no setting"));
+		else
+			assert_string_equal(key, "output");
+		count++;
+	}
+	assert_int_equal(portprof_config_set(config, "zzz", "1"),
+	                 PORTPROF_E_INVALID);
+	for (size_t i = 0; i < count; i++)
+		assert_non_null(strstr(portprof_last_diag()->words,
+		                       portprof_config_key(i)));
+	assert_true(count >= 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +156,8 @@ int main(void)
 		                                tear_down),
 		cmocka_unit_test_setup_teardown(refusals_leave_the_value_alone,
 		                                set_up, tear_down),
+		cmocka_unit_test_setup_teardown(origins, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(keys, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("config get", tests, NULL, NULL);
