@@ -43,7 +43,8 @@ const char *ppi_symbols_tier(void)
 	if (strcmp(tier, "libdw") == 0)
 		return "libdw: symbol tables and separate debug files";
 	if (strcmp(tier, "libelf") == 0)
-		return "libelf: symbol tables (built without libdw)";
+		return "libelf: symbol tables and separate debug files (built "
+		       "without libdw)";
 	return "module+0xOFFSET only (built without libelf and libdw)";
 }
 

@@ -300,6 +300,19 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; t
 		/dev/null >off
 	has "colour on a terminal" "$escape\\[31m" on
 	has_not "unless NO_COLOR is set" "$escape" off
+	# A file that keeps its reader waiting: the line comes after a second,
+	# and is taken away before the report.
+	mkfifo slow
+	{ sleep 1.7; cat p.pb.gz; } >slow &
+	TERM=xterm NO_COLOR=1 script -qec "$portprof report -q -n 1 -i slow" \
+		/dev/null >waited
+	has "what takes long says so on a terminal" \
+		"$escape\\[Kreading: [0-9]+ MiB, [0-9]+ s" waited
+	tr '\r' '\n' <waited | sed -n '/self/,$p' >after
+	has_not "and is gone before the report" 'reading' after
+	{ sleep 1.7; cat p.pb.gz; } >slow &
+	report -q -n 1 -i slow
+	same "and says nothing elsewhere" "" "$(cat "$tmp/words")"
 else
 	skip "colour on a terminal" "no script(1) here"
 fi
