@@ -11,6 +11,8 @@ libportprof_core_la_SOURCES += \
 	compat/exec/exec_hooks.h \
 	compat/fork_guard.c \
 	compat/fork_guard.h \
+	compat/library.c \
+	compat/library.h \
 	compat/pages.h \
 	compat/text_list.c \
 	compat/text_list.h \

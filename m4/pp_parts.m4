@@ -59,3 +59,26 @@ void *__wrap_malloc(size_t bytes) { return bytes ? 0 : 0; }]],
   AC_SUBST([WRAP_LDFLAGS])
   AC_SUBST([WRAP_RING_LDFLAGS])
 ])
+
+# PP_LAZY_LIBPFM4: libpfm4 is loaded when a name is first looked up, if it is a
+# shared library whose file name a program linked to it tells. Else linked.
+AC_DEFUN([PP_LAZY_LIBPFM4], [
+  AC_ARG_VAR([READELF], [the readelf command])
+  AC_CHECK_TOOL([READELF], [readelf], [:])
+  AC_SEARCH_LIBS([dlopen], [dl])
+  AS_IF([test $pp_have_LIBPFM4 = yes], [
+    AC_MSG_CHECKING([for the file that libpfm4 is loaded from])
+    pp_lazy_LIBS=$LIBS pp_libpfm4_file=
+    LIBS="$LIBPFM4_LIBS $LIBS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[int pfm_initialize(void);]],
+      [[return pfm_initialize();]])],
+      [pp_libpfm4_file=`$READELF -d conftest$EXEEXT 2>/dev/null |
+         tr -d '@<:@@:>@' | $AWK '/NEEDED/ && /libpfm/ { print $NF }'`])
+    LIBS=$pp_lazy_LIBS
+    AC_MSG_RESULT([${pp_libpfm4_file:-linked}])
+    AS_IF([test -n "$pp_libpfm4_file" && test "$ac_cv_search_dlopen" != no], [
+      AC_DEFINE_UNQUOTED([PPI_LIBPFM4_FILE], ["$pp_libpfm4_file"],
+        [The shared library of libpfm4, to be loaded when it is needed.])
+      PP_LIB_LIBS=`AS_ECHO(["$PP_LIB_LIBS "]) | sed "s| $LIBPFM4_LIBS | |"`
+      PP_PC_LIBS=`AS_ECHO(["$PP_PC_LIBS "]) | sed "s| $LIBPFM4_LIBS | |"`])])
+])

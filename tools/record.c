@@ -24,8 +24,11 @@ static bool is_inside_only(const char *name)
 	return false;
 }
 
-/* From outside where that can be, because then nothing runs in the program;
- * else by the preloaded object, if the user leaves us the choice. */
+/*
+ * From outside where that can be, because then nothing runs in the program;
+ * else by the preloaded object, if the user leaves us the choice, or has named
+ * what works only inside. That is asked last: it probes backends.
+ */
 static int run(const struct ppi_record *record)
 {
 	const char *backend = ppi_settings_get(&record->settings, "backend");
@@ -33,12 +36,13 @@ static int run(const struct ppi_record *record)
 
 	if (record->options.scope != PPI_SCOPE_COMMAND)
 		return ppi_record_attach(record);
-	if (backend && is_inside_only(backend))
-		return ppi_record_preload(record);
 	status = ppi_record_outside(record);
 	if (status >= 0)
 		return status;
 	if (!backend || strcmp(backend, "auto") == 0)
+		return ppi_record_preload(record);
+	if (portprof_last_diag()->status == PORTPROF_E_UNSUPPORTED &&
+	    is_inside_only(backend))
 		return ppi_record_preload(record);
 	ppi_say_failure(NULL);
 	return PPI_EXIT_RECORD;

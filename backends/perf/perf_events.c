@@ -8,6 +8,7 @@
 #include "backends/perf/perf_events.h"
 #include "backends/perf/perf_names.h"
 #include "backends/perf/perf_tables.h"
+#include "compat/library.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,6 +21,45 @@
 #if defined HAVE_LIBPFM4 && !defined PPI_WITHOUT_LIBPFM4
 #include <perfmon/pfmlib_perf_event.h>
 
+/*
+ * libpfm4's tables hold tens of thousands of pointers, which the loader puts
+ * right at start; for a short command that takes longer than all else we do.
+ * So it is loaded when the first name asks for it, where it is a shared
+ * library of a known name.
+ */
+#define PFM_FUNCTIONS(X)                                                   \
+	X(initialize) X(get_event_info) X(get_pmu_info)                    \
+	X(get_os_event_encoding) X(get_event_next) X(get_event_attr_info)  \
+	X(find_event)
+
+#define PFM_POINTER(name) __typeof__(pfm_##name) *name;
+
+/* Filled once, with the lock held. */
+static struct {
+	PFM_FUNCTIONS(PFM_POINTER)
+} pfm;
+
+#if defined PPI_LIBPFM4_FILE
+#define PFM_NAME(name) "pfm_" #name,
+
+static bool load(void)
+{
+	static const char *const names[] = { PFM_FUNCTIONS(PFM_NAME) };
+
+	return pfm.initialize ||
+	       ppi_library_load(PPI_LIBPFM4_FILE, names,
+	                        sizeof(names) / sizeof(names[0]), &pfm);
+}
+#else
+#define PFM_TAKE(name) pfm.name = pfm_##name;
+
+static bool load(void)
+{
+	PFM_FUNCTIONS(PFM_TAKE)
+	return true;
+}
+#endif
+
 /* One for every call; libpfm4 is silent about threads. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -27,7 +67,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool enter(void)
 {
 	pthread_mutex_lock(&table_lock);
-	if (pfm_initialize() == PFM_SUCCESS)
+	if (load() && pfm.initialize() == PFM_SUCCESS)
 		return true;
 	pthread_mutex_unlock(&table_lock);
 	return false;
@@ -68,9 +108,9 @@ static void explain(int event, struct ppi_table_answer *answer)
 	pfm_event_info_t info = { .size = sizeof(info) };
 	pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
 
-	if (pfm_get_event_info(event, PFM_OS_PERF_EVENT_EXT, &info) !=
+	if (pfm.get_event_info(event, PFM_OS_PERF_EVENT_EXT, &info) !=
 	            PFM_SUCCESS ||
-	    pfm_get_pmu_info(info.pmu, &pmu) != PFM_SUCCESS)
+	    pfm.get_pmu_info(info.pmu, &pmu) != PFM_SUCCESS)
 		return;
 	snprintf(answer->pmu, sizeof(answer->pmu), "%s", pmu.name);
 	snprintf(answer->pmu_means, sizeof(answer->pmu_means), "%s",
@@ -107,7 +147,7 @@ enum ppi_table_verdict ppi_table_encode(const char *string,
 		return PPI_TABLE_NO_EVENT;
 	/* libpfm4's raw events look at errno without having cleared it */
 	errno = 0;
-	code = pfm_get_os_event_encoding(string, PFM_PLM0 | PFM_PLM3,
+	code = pfm.get_os_event_encoding(string, PFM_PLM0 | PFM_PLM3,
 	                                 PFM_OS_PERF_EVENT_EXT, &arg);
 	if (code == PFM_SUCCESS) {
 		copy_attr(&attr, answer);
@@ -129,7 +169,7 @@ bool ppi_table_next_pmu(int *id, struct ppi_table_pmu *out)
 	while (*id < PFM_PMU_MAX && !is_found) {
 		pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
 
-		is_found = pfm_get_pmu_info((pfm_pmu_t)(*id)++, &pmu) ==
+		is_found = pfm.get_pmu_info((pfm_pmu_t)(*id)++, &pmu) ==
 		           PFM_SUCCESS;
 		if (!is_found)
 			continue;
@@ -149,10 +189,10 @@ void ppi_table_offer_events(const struct ppi_table_pmu *pmu,
 {
 	if (!enter())
 		return;
-	for (int i = pmu->first_event; i != -1; i = pfm_get_event_next(i)) {
+	for (int i = pmu->first_event; i != -1; i = pfm.get_event_next(i)) {
 		pfm_event_info_t info = { .size = sizeof(info) };
 
-		if (pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &info) ==
+		if (pfm.get_event_info(i, PFM_OS_PERF_EVENT_EXT, &info) ==
 		    PFM_SUCCESS)
 			ppi_nearest_offer(nearest, info.name);
 	}
@@ -167,8 +207,8 @@ bool ppi_table_next_event(const struct ppi_table_pmu *pmu, int *at,
 
 	if (!enter())
 		return false;
-	*at = *at < 0 ? pmu->first_event : pfm_get_event_next(*at);
-	is_found = *at >= 0 && pfm_get_event_info(*at, PFM_OS_PERF_EVENT_EXT,
+	*at = *at < 0 ? pmu->first_event : pfm.get_event_next(*at);
+	is_found = *at >= 0 && pfm.get_event_info(*at, PFM_OS_PERF_EVENT_EXT,
 	                                          &info) == PFM_SUCCESS;
 	if (is_found) {
 		snprintf(out->name, sizeof(out->name), "%s", info.name);
@@ -188,7 +228,7 @@ bool ppi_table_next_part(int event, int *at, struct ppi_table_part *out)
 
 	if (!enter())
 		return false;
-	is_found = pfm_get_event_attr_info(event, ++*at,
+	is_found = pfm.get_event_attr_info(event, ++*at,
 	                                   PFM_OS_PERF_EVENT_EXT, &part) ==
 	           PFM_SUCCESS;
 	if (is_found) {
@@ -208,7 +248,7 @@ static void offer_part(int event, int index, struct ppi_nearest *nearest,
 	pfm_event_attr_info_t part = { .size = sizeof(part) };
 	size_t used = strlen(masks);
 
-	if (pfm_get_event_attr_info(event, index, PFM_OS_PERF_EVENT_EXT,
+	if (pfm.get_event_attr_info(event, index, PFM_OS_PERF_EVENT_EXT,
 	                            &part) != PFM_SUCCESS)
 		return;
 	ppi_nearest_offer(nearest, part.name);
@@ -227,8 +267,8 @@ void ppi_table_offer_parts(const char *event, struct ppi_nearest *nearest,
 	masks[0] = '\0';
 	if (!enter())
 		return;
-	index = pfm_find_event(event);
-	if (index >= 0 && pfm_get_event_info(index, PFM_OS_PERF_EVENT_EXT,
+	index = pfm.find_event(event);
+	if (index >= 0 && pfm.get_event_info(index, PFM_OS_PERF_EVENT_EXT,
 	                                     &info) == PFM_SUCCESS)
 		for (int i = 0; i < info.nattrs; i++)
 			offer_part(index, i, nearest, masks, bytes);

@@ -74,7 +74,7 @@ tests_unit_test_config_get_LDADD = $(TEST_LDADD)
 tests_unit_test_event_names_SOURCES = tests/unit/test_event_names.c \
 	tests/unit/table.h
 tests_unit_test_event_names_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_event_names_LDADD = $(TEST_LDADD)
+tests_unit_test_event_names_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 
 # As if libpfm4 had not been found: its own perf_events.c comes before the one
 # in the library.
@@ -86,4 +86,12 @@ tests_unit_test_event_names_bare_LDADD = $(TEST_LDADD)
 
 tests_unit_test_event_tables_SOURCES = tests/unit/test_event_tables.c
 tests_unit_test_event_tables_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_event_tables_LDADD = $(TEST_LDADD)
+tests_unit_test_event_tables_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
+
+if TESTS_ENABLED
+check_PROGRAMS += tests/unit/test_library
+TESTS += tests/unit/test_library
+endif
+tests_unit_test_library_SOURCES = tests/unit/test_library.c
+tests_unit_test_library_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_library_LDADD = $(TEST_LDADD)
