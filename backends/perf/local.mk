@@ -21,6 +21,7 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_format.c \
 	backends/perf/perf_format.h \
 	backends/perf/perf_kernel.h \
+	backends/perf/perf_lookup.c \
 	backends/perf/perf_merge.c \
 	backends/perf/perf_names.c \
 	backends/perf/perf_names.h \
