@@ -7,6 +7,7 @@ EVENT_TESTS = \
 	tests/unit/test_config_text \
 	tests/unit/test_event_explain \
 	tests/unit/test_event_parse \
+	tests/unit/test_man_backends \
 	tests/unit/test_man_examples \
 	tests/unit/test_text_mutants
 if HAVE_PERF_HEADERS
@@ -44,6 +45,10 @@ tests_unit_test_config_text_SOURCES = tests/unit/test_config_text.c \
 	tests/unit/table.h
 tests_unit_test_config_text_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_config_text_LDADD = $(TEST_LDADD)
+
+tests_unit_test_man_backends_SOURCES = tests/unit/test_man_backends.c
+tests_unit_test_man_backends_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_man_backends_LDADD = $(TEST_LDADD)
 
 tests_unit_test_man_examples_SOURCES = tests/unit/test_man_examples.c
 tests_unit_test_man_examples_CPPFLAGS = $(TEST_CPPFLAGS)
