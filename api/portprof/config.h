@@ -126,9 +126,9 @@ PORTPROF_API portprof_status portprof_config_set_partial(
 /*
  * One setting by name, as in a configuration file: event, backend, frequency,
  * period, output, callchain, children, ring, delay, duration, timeline,
- * require. portprof.conf(5) tells of their values. event and require add to what was given before; output
- * takes the place of an earlier output given by name, while
- * portprof_config_write_to adds a file.
+ * require. portprof.conf(5) tells of their values. event and require add to
+ * what was given before; output takes the place of an earlier output given by
+ * name, while portprof_config_write_to adds a file.
  *   E_INVALID  no such setting (the words have the nearest), or a bad value;
  *              also a backend that this build does not have
  */
