@@ -41,6 +41,8 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_sysfs.h \
 	backends/perf/perf_tables.h \
 	backends/perf/perf_threads.c \
+	backends/perf/perf_tracepoint.c \
+	backends/perf/perf_tracepoint.h \
 	backends/perf/perf_unknown.c \
 	backends/perf/perf_weight.c \
 	backends/perf/perf_weight.h \

@@ -7,6 +7,7 @@
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_sysfs.h"
 #include "backends/perf/perf_tables.h"
+#include "backends/perf/perf_tracepoint.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -225,7 +226,7 @@ static void walk_tracepoints(struct walk *walk)
 	uint64_t offset = 0;
 	int error;
 
-	folder = perf_sysfs_tracing(kernel, &error);
+	folder = perf_tracepoint_folder(kernel, &error);
 	snprintf(path, sizeof(path), "%s/available_events",
 	         folder ? folder : "");
 	while (text && folder && walk->answer == 0) {

@@ -22,9 +22,9 @@ portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
                                    enum ppi_mode mode, struct ppi_event *event,
                                    bool *is_there, struct ppi_diag *why);
 
-/* Where tracepoints are: a folder with a file "available_events" and a folder
- * "events"; NULL when it cannot be read, for the reason in *error. */
-const char *perf_sysfs_tracing(const struct perf_kernel *kernel, int *error);
+/* As for a generic event of a PMU; perf_resolve.c takes away what this one
+ * cannot tell apart. */
+void perf_sysfs_set_modes(struct ppi_event *event);
 
 /* The names in a folder, sorted, each ended by a zero and all by another; to
  * be freed. NULL: none. */

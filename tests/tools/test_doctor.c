@@ -550,6 +550,10 @@ static void few_descriptors(void **state)
 	fake.soft[PPI_LIMIT_FILES] = 4;
 	examine();
 	expect("descriptors", PPI_LIMITED, "of 0 threads", "ulimit -n 32");
+	ppi_doctor_free(&doctor);
+	fake.soft[PPI_LIMIT_FILES] = 6; /* half of it is less than the CPUs */
+	examine();
+	expect("descriptors", PPI_LIMITED, "of 0 threads", "ulimit -n 32");
 }
 
 static void little_memory_to_lock(void **state)

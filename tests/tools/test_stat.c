@@ -194,6 +194,11 @@ static void another_group_is_no_partner(void **state)
 	put(0, 0, "cycles:u", 1000);
 	put(1, 1, "instructions:u", 2500);
 	assert_null(metric(1).unit);
+	/* nor is one that comes later */
+	memset(groups, 0, sizeof(groups));
+	put(0, 0, "instructions:u", 2500);
+	put(1, 1, "cycles:u", 1000);
+	assert_null(metric(0).unit);
 }
 
 static void another_privilege_level_is_no_partner(void **state)
