@@ -157,6 +157,7 @@ libportprof_preload_la_SOURCES = \
 	compat/exec/exec_wrap.c \
 	tools/preload/dlclose.c \
 	tools/preload/exit.c \
+	tools/preload/gperftools.c \
 	tools/preload/preload.c \
 	tools/preload/preload.h \
 	tools/preload/settings.c \

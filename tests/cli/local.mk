@@ -12,6 +12,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-list.sh \
 	tests/cli/check-man-examples.sh \
 	tests/cli/check-man-programs.sh \
+	tests/cli/check-preload.sh \
 	tests/cli/check-record-attach.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \

@@ -183,13 +183,30 @@ void ppi_preload_finish(void)
 		    portprof_last_diag()->words);
 }
 
+/* A child must not write to its parent's file. */
+static bool make_unique(void)
+{
+	size_t bytes = strlen(self.settings.output) + sizeof(".%p");
+	char *output;
+
+	if (ppi_preload_is_unique(self.settings.output))
+		return true;
+	output = malloc(bytes);
+	if (!output)
+		return false;
+	snprintf(output, bytes, "%s.%%p", self.settings.output);
+	free(self.settings.output);
+	self.settings.output = output;
+	return true;
+}
+
 /* The parent's session is a dead copy here. */
 static void after_fork_in_child(void)
 {
 	if (self.session)
 		portprof_session_close(self.session);
 	self.session = NULL;
-	if (self.settings.children)
+	if (self.settings.children && make_unique())
 		begin();
 }
 
@@ -228,11 +245,16 @@ static void prepare_heirs(const char *text, bool has_since)
 
 __attribute__((constructor)) static void load(void)
 {
-	const char *text = getenv("PORTPROF");
+	const char *text = getenv("PORTPROF"), *ignored = NULL;
 	bool has_since;
 
+	/* kept as long as the process: it is part of the settings */
 	if (!text || !text[0])
+		text = ppi_preload_from_gperftools(&ignored);
+	if (!text)
 		return;
+	if (ignored)
+		say("CPU time is profiled", ignored);
 	if (!ppi_preload_parse(text, &self.settings)) {
 		say_not("out of memory");
 		return;

@@ -30,6 +30,14 @@ char *ppi_preload_path(const char *pattern, pid_t pid);
 /* CLOCK_MONOTONIC. */
 uint64_t ppi_preload_now_ns(void);
 
+/*
+ * What gperftools' variables ask for, as $PORTPROF would have it: CPUPROFILE
+ * and CPUPROFILE_FREQUENCY. NULL when they ask for nothing, or out of memory.
+ * To be freed. *ignored is the name of a variable that asks for what cannot be
+ * had here; NULL: none does.
+ */
+char *ppi_preload_from_gperftools(const char **ignored);
+
 /* Whether all processes get a path of their own. */
 bool ppi_preload_is_unique(const char *pattern);
 

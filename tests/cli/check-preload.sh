@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The preloaded object without record: as $PORTPROF says, or as gperftools'
+# variables do.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+object=$builddir/.libs/libportprof-preload.so
+[ -f "$object" ] || { echo "skip: no preloaded object was built"; exit 77; }
+
+# with VARIABLE=VALUE... -- ARGUMENT...: burn with the object
+with() {
+	with_names=
+	while [ "$1" != -- ]; do
+		export "$1"
+		with_names="$with_names ${1%%=*}"
+		shift
+	done
+	shift
+	LD_PRELOAD=$object "$burn" "$@" 2>"$tmp/words"
+	status=$?
+	# shellcheck disable=SC2086
+	unset $with_names
+}
+
+with NOTHING=1 -- 20
+same "nothing is asked for: status" 0 "$status"
+same "nothing is asked for: nothing is said" "" "$(cat "$tmp/words")"
+same "nothing is asked for: no file" "*.gz*" "$(echo *.gz*)"
+
+with PORTPROF='output=one.gz;frequency=1000' -- 100 1 fork
+same "PORTPROF: status" 0 "$status"
+same "PORTPROF: nothing is said" "" "$(cat "$tmp/words")"
+same "PORTPROF: a forked child has a file of its own" 2 \
+	"$(echo one.gz one.gz.[0-9]* | wc -w | tr -d ' ')"
+for file in one.gz one.gz.[0-9]*; do
+	claim "PORTPROF: ${file%%.[0-9]*} and its child hold a work each" \
+		"f('burn_much') > 0 and r['total_weight'] < 190 * ms"
+	judge "$file"
+done
+
+# What gperftools' users have in their scripts.
+with CPUPROFILE=two%p.prof CPUPROFILE_FREQUENCY=500 -- 100
+same "CPUPROFILE: status" 0 "$status"
+same "CPUPROFILE: nothing is said" "" "$(cat "$tmp/words")"
+claim "CPUPROFILE: the file of that very name is a profile" \
+	"f('burn_much') > 0 and r['complete']"
+claim "CPUPROFILE_FREQUENCY: the rate" "r['rate']['requested'] == 500"
+judge two%p.prof
+with CPUPROFILE=three.prof -- 100 2 exec
+same "CPUPROFILE: the next image adds its number" 2 \
+	"$(echo three.prof three.prof.[0-9]* | wc -w | tr -d ' ')"
+claim "CPUPROFILE without a rate: 100 Hz" "r['rate']['requested'] == 100"
+judge three.prof
+with CPUPROFILE=four.prof CPUPROFILE_FREQUENCY=many -- 20
+same "a wrong rate: the program runs as if nothing were" 0 "$status"
+has "a wrong rate: words" "not profiled: .*frequency 'many'" "$tmp/words"
+check "a wrong rate: no file" [ ! -e four.prof ]
+with CPUPROFILE=five.prof CPUPROFILE_REALTIME=1 -- 20
+has "what cannot be had is told" \
+	'CPU time is profiled: CPUPROFILE_REALTIME cannot be had' "$tmp/words"
+check "and CPU time is profiled" [ -s five.prof ]
+with CPUPROFILE=six.prof PORTPROF=output=seven.gz -- 20
+check "PORTPROF goes before CPUPROFILE" [ -s seven.gz -a ! -e six.prof ]
+tap_end
