@@ -84,10 +84,13 @@ static void describe(struct ppi_event *event, const char *means)
 		snprintf(event->description, sizeof(event->description),
 		         "%s, %llu times a second", means,
 		         (unsigned long long)event->rate_hz);
-	else
+	else if (event->period)
 		snprintf(event->description, sizeof(event->description),
 		         "%s, every %llu ns", means,
 		         (unsigned long long)event->period);
+	else
+		snprintf(event->description, sizeof(event->description),
+		         "%s, at the session's rate", means);
 }
 
 portprof_status ppi_cpu_time_resolve(const struct ppi_event_request *request,

@@ -55,6 +55,30 @@ static void explain_fills_what_the_caller_knows(void **state)
 		assert_int_equal(((unsigned char *)&room)[i], 0x5a);
 }
 
+/* A string that names no rate is not described by one. */
+static void rates_are_described_as_given(void **state)
+{
+	static const struct {
+		const char *string, *end;
+	} cases[] = {
+		{ "task-clock", ", at the session's rate" },
+		{ "task-clock:freq=99", ", 99 times a second" },
+		{ "task-clock@5000", ", every 5000 ns" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		portprof_event_info info = { .size = sizeof(info) };
+		const char *end;
+
+		assert_int_equal(portprof_event_explain(cases[i].string, "null",
+		                                        &info), PORTPROF_OK);
+		end = strrchr(info.description, ',');
+		assert_non_null(end);
+		assert_string_equal(end, cases[i].end);
+	}
+}
+
 static void explain_refuses_without_touching(void **state)
 {
 	portprof_event_info info, before;
@@ -130,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(check_tells_the_form_only),
 		cmocka_unit_test(explain_fills_what_the_caller_knows),
+		cmocka_unit_test(rates_are_described_as_given),
 		cmocka_unit_test(explain_refuses_without_touching),
 		cmocka_unit_test(cpu_time_has_few_modifiers),
 		cmocka_unit_test(auto_finds_one_that_knows),
