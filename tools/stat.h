@@ -21,6 +21,8 @@ struct ppi_stat_options {
 	unsigned runs;          /* 1 unless -r */
 	uint64_t interval_ms, delay_ms, duration_ms; /* 0: none */
 	int64_t pid, tid;       /* 0: none */
+	bool is_system;         /* all that runs, */
+	const char *cpus;       /* on these CPUs; NULL: on all */
 	bool is_json, is_quiet, is_verbose, follows_children;
 	char **command;         /* NULL: none */
 };
@@ -134,11 +136,16 @@ int ppi_stat_run_attached(struct ppi_stat *stat);
 
 uint64_t ppi_stat_now_ns(void);
 
-/* Whose end is awaited: a child of ours, or else somebody's process. */
+/* Whose end is awaited: a child of ours, or else somebody's process; or
+ * nobody's, when all that runs is counted. */
 struct ppi_stat_waited {
 	const struct ppi_child *child;
 	struct ppi_watch watch;
+	bool is_endless;
 };
+
+/* Whether what is counted is not the command itself. */
+bool ppi_stat_is_attached(const struct ppi_stat_options *options);
 
 /* Wait until the end, or until deadline_ns of CLOCK_MONOTONIC (0: none). A
  * child is not reaped. False: the deadline came first. */

@@ -37,7 +37,7 @@ bool ppi_stat_has_account(const struct ppi_stat *stat,
 	const struct ppi_stat_options *options = &stat->options;
 
 	return event->refusal.status != PORTPROF_OK && options->command &&
-	       !options->pid && !options->tid && !options->interval_ms &&
+	       !ppi_stat_is_attached(options) && !options->interval_ms &&
 	       !options->delay_ms && options->follows_children &&
 	       account_of(event->asked) != NONE;
 }

@@ -136,8 +136,11 @@ static bool has_hardware(void)
 /* Two counters each: so many are left even where one is the watchdog's. */
 static bool take_default(struct ppi_stat *stat)
 {
-	return take_list(stat, "{task-clock,context-switches,cpu-migrations,"
-	                       "page-faults}") &&
+	return take_list(stat, stat->options.is_system
+	                 ? "{cpu-clock,context-switches,cpu-migrations,"
+	                   "page-faults}"
+	                 : "{task-clock,context-switches,cpu-migrations,"
+	                   "page-faults}") &&
 	       (!has_hardware() ||
 	        take_list(stat, "{cycles,instructions},"
 	                        "{branches,branch-misses}"));

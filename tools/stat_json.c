@@ -116,6 +116,9 @@ static void put_target(struct ppi_json *json, const struct ppi_stat *stat)
 			ppi_json_text(json, NULL, options->command[i]);
 		ppi_json_close(json);
 	}
+	if (options->is_system)
+		ppi_json_text(json, "cpus", options->cpus ? options->cpus
+		                                          : "all");
 	if (options->pid)
 		ppi_json_signed(json, "pid", options->pid);
 	if (options->tid)

@@ -14,6 +14,8 @@ static portprof_status set_target(const struct ppi_stat *stat, pid_t child,
 {
 	const struct ppi_stat_options *options = &stat->options;
 
+	if (options->is_system)
+		return portprof_config_target_system(config, options->cpus);
 	if (options->tid)
 		return portprof_config_target_tid(config, options->tid);
 	if (options->pid)
@@ -34,7 +36,7 @@ static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
 	status = set_target(stat, child, config);
 	if (status == PORTPROF_OK && options->backend)
 		status = portprof_config_set_backend(config, options->backend);
-	if (status == PORTPROF_OK && !options->tid)
+	if (status == PORTPROF_OK && !options->tid && !options->is_system)
 		status = portprof_config_set_children(
 			config, options->follows_children);
 	if (status == PORTPROF_OK)

@@ -12,7 +12,7 @@
 
 static const char help[] =
 	"usage: portprof stat [OPTION...] [--] COMMAND [ARGUMENT...]\n"
-	"       portprof stat [OPTION...] -p PID\n"
+	"       portprof stat [OPTION...] -p PID | -t TID | -a | -C CPUS\n"
 	"\n"
 	"  -e, --event EVENTS  what to count: a comma list, or repeated; {A,B} is\n"
 	"                      a group, counted at the same time\n"
@@ -21,6 +21,7 @@ static const char help[] =
 	"  -D, --delay MS      begin so long after the start\n"
 	"  -p, --pid PID       count in a running process: until it ends, Ctrl-C,\n"
 	"  -t, --tid TID         --duration SECONDS, or COMMAND ends; or one thread\n"
+	"  -a, --all-cpus; -C, --cpu 0,2-3   all that runs, on all CPUs or on these\n"
 	"      --no-inherit    not the processes that the command creates\n"
 	"  -b, --backend NAME  perf (the best that counts)\n"
 	"      --config FILE, --set NAME  the events of a configuration file\n"
@@ -30,7 +31,6 @@ static const char help[] =
 	"                      error, since standard output is the command's\n"
 	"      --color WHEN    auto, always, never\n"
 	"  -q, --quiet; -v, --verbose     the table alone; or with more of each event\n"
-	"\n"
 	"The exit status is the command's; 125 to 127 as for portprof record.\n";
 
 enum {
@@ -51,6 +51,8 @@ static const struct option long_options[] = {
 	{ "delay", required_argument, NULL, 'D' },
 	{ "pid", required_argument, NULL, 'p' },
 	{ "tid", required_argument, NULL, 't' },
+	{ "all-cpus", no_argument, NULL, 'a' },
+	{ "cpu", required_argument, NULL, 'C' },
 	{ "duration", required_argument, NULL, OPTION_DURATION },
 	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
 	{ "backend", required_argument, NULL, 'b' },
@@ -144,6 +146,12 @@ static int read_option(struct ppi_stat_options *options, int option,
 	case 'p':
 	case 't':
 		return read_numbers(options, option, value);
+	case 'C':
+		options->cpus = value;
+		/* fall through */
+	case 'a':
+		options->is_system = true;
+		break;
 	case OPTION_NO_INHERIT:
 		options->follows_children = false;
 		break;
@@ -183,17 +191,22 @@ static int read_option(struct ppi_stat_options *options, int option,
 	return PPI_EXIT_OK;
 }
 
+bool ppi_stat_is_attached(const struct ppi_stat_options *options)
+{
+	return options->pid || options->tid || options->is_system;
+}
+
 /* What does not go together; NULL if everything does. */
 static const char *contradiction(const struct ppi_stat_options *options)
 {
-	bool is_attached = options->pid || options->tid;
+	bool is_attached = ppi_stat_is_attached(options);
 
-	if (options->pid && options->tid)
-		return "-p and -t exclude each other: a process or a thread";
+	if ((options->pid != 0) + (options->tid != 0) + options->is_system > 1)
+		return "-p, -t and -a or -C exclude each other";
 	if (!is_attached && !options->command)
 		return "which command? portprof stat -- COMMAND [ARGUMENT...]";
 	if (options->duration_ms && !is_attached)
-		return "--duration goes with -p or -t: a command is counted "
+		return "--duration goes with -p, -t or -a: a command is counted "
 		       "until it ends";
 	if (options->runs > 1 && !options->command)
 		return "-r runs a command several times, and there is none";
@@ -218,7 +231,7 @@ int ppi_stat_read_options(int argc, char **argv,
 	options->follows_children = true;
 	/* "+": the options after the command are the command's */
 	optind = 1;
-	while ((option = getopt_long(argc, argv, "+e:r:I:D:p:t:b:x:jo:qv",
+	while ((option = getopt_long(argc, argv, "+e:r:I:D:p:t:aC:b:x:jo:qv",
 	                             long_options, NULL)) != -1) {
 		int status;
 

@@ -85,7 +85,7 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 		return PPI_EXIT_RECORD;
 	}
 	ppi_stat_account_begin(stat, child.pid);
-	if (options->pid || options->tid)
+	if (ppi_stat_is_attached(options))
 		ppi_stat_begin(stat);
 	status = ppi_child_release(&child, options->command[0]);
 	if (status) {
@@ -103,7 +103,7 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 		stat->times = (struct ppi_stat_times){
 			stat->end.duration_ns, stat->end.user_time_ns,
 			stat->end.system_time_ns,
-			!options->pid && !options->tid
+			!ppi_stat_is_attached(options)
 		};
 	return -1;
 }
@@ -112,10 +112,11 @@ int ppi_stat_run_attached(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
 	int64_t id = options->tid ? options->tid : options->pid;
-	struct ppi_stat_waited waited = { .child = NULL };
+	struct ppi_stat_waited waited = { .is_endless = options->is_system };
 	uint64_t started_ns;
 
-	if (!ppi_watch_begin(&waited.watch, id, options->tid != 0)) {
+	if (!options->is_system &&
+	    !ppi_watch_begin(&waited.watch, id, options->tid != 0)) {
 		ppi_say("there is no %s %lld, or it has ended",
 		        options->tid ? "thread" : "process", (long long)id);
 		return PPI_EXIT_RECORD;

@@ -136,7 +136,10 @@ static void put_target(struct ppi_stat *stat)
 	const struct ppi_stat_options *options = &stat->options;
 
 	fprintf(stat->out, "\n Counted ");
-	if (options->pid)
+	if (options->is_system)
+		fprintf(stat->out, "on %s%s", options->cpus ? "CPUs " : "all "
+		        "CPUs", options->cpus ? options->cpus : "");
+	else if (options->pid)
 		fprintf(stat->out, "in process %lld", (long long)options->pid);
 	else if (options->tid)
 		fprintf(stat->out, "in thread %lld", (long long)options->tid);
@@ -144,7 +147,7 @@ static void put_target(struct ppi_stat *stat)
 		for (size_t i = 0; options->command[i]; i++)
 			fprintf(stat->out, "%s%s", i ? " " : "in '",
 			        options->command[i]);
-	if (!options->pid && !options->tid)
+	if (!ppi_stat_is_attached(options))
 		fputc('\'', stat->out);
 	if (stat->backend[0])
 		fprintf(stat->out, ", by %s", stat->backend);

@@ -54,7 +54,8 @@ static bool is_over(const struct ppi_stat_waited *waited)
 {
 	if (waited->child)
 		return ppi_child_has_ended(waited->child);
-	return ppi_kept_signal() || ppi_watch_has_ended(&waited->watch);
+	return ppi_kept_signal() ||
+	       (!waited->is_endless && ppi_watch_has_ended(&waited->watch));
 }
 
 bool ppi_stat_await(const struct ppi_stat_waited *waited, uint64_t deadline_ns)

@@ -294,6 +294,23 @@ has "-p: to standard output, for there is no command" 'seconds time elapsed' \
 	"$tmp/printed"
 kill $pid
 
+### All that runs
+
+stat_json -a -e page-faults -- "$touch" 5000
+if [ "$status" -eq 0 ]; then
+	holds "-a: what a command does is among it" \
+		'v["page-faults"] >= 5000 and r["cpus"] == "all"'
+	stat_json -C 0 -e cpu-clock --duration 1
+	holds "-C: the time of one CPU" \
+		'0.9 <= v["cpu-clock"] / r["wall_ns"]["value"] <= 1.1 and r["cpus"] == "0"'
+	stat_json -a --duration 1
+	holds "-a: its default events" '"cpu-clock" in v and "context-switches" in v'
+else
+	has "-a: refused with a reason" 'paranoid|permi|rights' "$tmp/words"
+fi
+refused "a CPU that is not there" 125 '4095' -C 4095 -e cpu-clock -- ./run
+refused "all CPUs and a process" 125 'exclude each other' -a -p 1 -- ./run
+
 ### Configuration files
 
 printf 'event = page-faults\n[time]\nevent = task-clock:freq=100\n' >stat.conf
