@@ -169,3 +169,10 @@ libportprof_preload_la_LDFLAGS += \
 	$(PP_VERSION_FLAG),$(srcdir)/tools/preload/preload.map
 endif
 EXTRA_DIST += tools/preload/preload.map
+
+### Completions
+
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = tools/completions/bash/portprof
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = tools/completions/zsh/_portprof

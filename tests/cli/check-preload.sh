@@ -14,6 +14,7 @@ object=$builddir/.libs/libportprof-preload.so
 with() {
 	with_names=
 	while [ "$1" != -- ]; do
+		# shellcheck disable=SC2163 # NAME=VALUE
 		export "$1"
 		with_names="$with_names ${1%%=*}"
 		shift

@@ -10,6 +10,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-config.sh \
 	tests/cli/check-doctor.sh \
 	tests/cli/check-list.sh \
+	tests/cli/check-completions.sh \
 	tests/cli/check-man-examples.sh \
 	tests/cli/check-man-programs.sh \
 	tests/cli/check-preload.sh \

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Completions offer exactly the verbs that portprof --help names, and for each
+# verb exactly the options that its --help does.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v bash >/dev/null || { echo "skip: no bash"; exit 77; }
+
+mkdir bin
+ln -s "$portprof" bin/portprof
+PATH=$tmp/bin:$PATH
+export PATH
+
+# offered WORD...: what bash offers for the last word
+offered() {
+	bash -c '
+		. "$1"
+		shift
+		COMP_WORDS=(portprof "$@") COMP_CWORD=$#
+		_portprof
+		printf "%s\n" "${COMPREPLY[@]}"' complete \
+		"$srcdir/tools/completions/bash/portprof" "$@" | sort -u
+}
+
+# named [VERB]: options in the help, found in another way: words that begin
+# with a dash and a letter, without what is around them
+named() {
+	# shellcheck disable=SC2086
+	portprof $1 --help | awk '{
+		gsub(/[][(),;:|.=]/, " ")
+		for (i = 1; i <= NF; i++)
+			if ($i ~ /^--?[A-Za-z]/)
+				print $i
+	}' | sort -u
+}
+
+verbs=$(portprof --help | awk '/^  [a-z]+ / { print $1 }' | grep -v '^portprof$')
+# shellcheck disable=SC2086
+same "the verbs" "$(printf '%s\n' $verbs --help --version | sort -u)" \
+	"$(offered '')"
+check "there are verbs" [ "$(echo "$verbs" | wc -l)" -ge 7 ]
+for verb in $verbs; do
+	same "$verb: its options" "$(named "$verb")" "$(offered "$verb" -)"
+done
+same "one option by its beginning" "--call-graph" "$(offered record --call)"
+same "values of --color" "always
+auto
+never" "$(offered report --color '')"
+: >some.pb.gz
+same "files" "some.pb.gz" "$(offered report -i some)"
+check "behind -- a command" [ "$(offered record -F 9 -- awk | grep -c '^awk$')" \
+	-eq 1 ]
+
+# zsh finds them by the same two functions.
+for name in _portprof_verbs _portprof_options; do
+	same "zsh: $name is bash's" \
+		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/bash/portprof")" \
+		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/zsh/_portprof")"
+done
+if command -v zsh >/dev/null; then
+	check "zsh: it can be read" zsh -n "$srcdir/tools/completions/zsh/_portprof"
+else
+	skip "zsh: it can be read" "no zsh here"
+fi
+tap_end
