@@ -147,8 +147,9 @@ static void print_total(const struct ppi_report *report, FILE *out)
 }
 
 /*
- * perf's clocks go on while a hypervisor has the CPU for another machine; what
- * the system charges (wait4) does not. More than a thousandth is said.
+ * perf's clocks go on in interrupts and while a hypervisor has the CPU for
+ * another machine; what the system charges (wait4) does not. More than a
+ * thousandth is said.
  */
 static void print_excess(const portprof_profile_event *event, FILE *out)
 {
@@ -164,7 +165,8 @@ static void print_excess(const portprof_profile_event *event, FILE *out)
 	if (excess <= stats->cpu_time_ns / 1000)
 		return;
 	fprintf(out, LABEL "%s (%.1f %%) more than the system charged: the "
-	        "event's clock goes on while a hypervisor takes the CPU away\n",
+	        "event's clock goes on in interrupts and while a hypervisor has "
+	        "the CPU\n",
 	        "", say_time(excess, text, sizeof(text)),
 	        ppi_percent(excess, stats->cpu_time_ns));
 }
