@@ -156,7 +156,8 @@ int ppi_program_read(const char *path, struct ppi_program *program)
 	if (fd < 0)
 		return errno;
 	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	/* mapped: libelf forgets sections it has read when elf_rawfile follows */
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF) {
 		error = -1;
 	} else {
