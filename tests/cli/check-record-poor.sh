@@ -8,6 +8,10 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+if is_sanitized; then
+	echo "skip: sanitizers need the rights that these cases take away"
+	exit 77
+fi
 
 become_ordinary || { echo "skip: cannot become an ordinary user here"; exit 77; }
 deny=$programs/deny

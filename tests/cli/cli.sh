@@ -20,6 +20,12 @@ XDG_CONFIG_HOME=$tmp/config
 export XDG_CONFIG_HOME
 cd "$tmp" || exit 99
 
+# What a sanitizer changes: it takes memory and system calls of its own, and
+# its library cannot be loaded into programs that have none.
+is_sanitized() {
+	[ "${PP_SANITIZERS:-no}" != no ]
+}
+
 # become_ordinary: from then on `ordinary COMMAND...` runs it as somebody
 # without rights, within a minute; false where nobody else can be had. What was
 # built may lie where only its owner may go, such as root's own folder: then
