@@ -4,6 +4,7 @@
 
 #include "tools/parts.h"
 
+#include "tools/progress.h"
 #include "tools/tools.h"
 #include "tools/watch.h"
 
@@ -103,6 +104,7 @@ portprof_profile *ppi_parts_read(const char *folder, struct ppi_parts *parts)
 	int count = scandir(folder, &entries, is_part, alphasort);
 
 	memset(parts, 0, sizeof(*parts));
+	ppi_progress_begin("putting parts together");
 	for (int i = 0; i < count; i++) {
 		char *path = join(folder, entries[i]->d_name);
 
@@ -110,7 +112,9 @@ portprof_profile *ppi_parts_read(const char *folder, struct ppi_parts *parts)
 			read_part(path, &all, parts);
 		free(path);
 		free(entries[i]);
+		ppi_progress_step((uint64_t)i + 1, (uint64_t)count, "parts");
 	}
+	ppi_progress_end();
 	if (count >= 0)
 		free(entries);
 	return all;

@@ -57,12 +57,17 @@ void ppi_progress_step(uint64_t done, uint64_t all, const char *unit)
 	fflush(stderr);
 }
 
-void ppi_progress_end(void)
+void ppi_progress_hide(void)
 {
 	if (line.is_shown) {
 		fputs("\r\033[K", stderr);
 		fflush(stderr);
 	}
 	line.is_shown = false;
+}
+
+void ppi_progress_end(void)
+{
+	ppi_progress_hide();
 	line.doing = NULL;
 }

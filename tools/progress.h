@@ -15,7 +15,10 @@ void ppi_progress_begin(const char *doing);
 /* How far it is; `all` 0 when that is not known: then `done` is only told. */
 void ppi_progress_step(uint64_t done, uint64_t all, const char *unit);
 
-/* Take the line away; also before anything else is said meanwhile. */
+/* Take the line away until the next step: something else is said. */
+void ppi_progress_hide(void);
+
+/* Take it away for good. */
 void ppi_progress_end(void);
 
 #endif

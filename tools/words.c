@@ -5,6 +5,7 @@
 #include "tools/tools.h"
 
 #include "tools/color.h"
+#include "tools/progress.h"
 #include <portprof.h>
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 
 static void say_list(const char *words, va_list list)
 {
+	ppi_progress_hide();
 	fprintf(stderr, "%sportprof:%s ", ppi_color(stderr, PPI_BOLD),
 	        ppi_color(stderr, PPI_PLAIN));
 	vfprintf(stderr, words, list);
