@@ -16,7 +16,7 @@
  * anything behind. */
 enum ppi_ask {
 	PPI_ASK_FLAGS,     /* flags that are none: does the call arrive? */
-	PPI_ASK_ATTR,      /* no attributes: does anything stand before it? */
+	PPI_ASK_ATTR,      /* attributes of no size: is anything before them? */
 	PPI_ASK_DUMMY,     /* an event that counts nothing */
 	PPI_ASK_USER_TIME, /* CPU time in user mode */
 	PPI_ASK_KERNEL_TIME,

@@ -158,7 +158,7 @@ static void climb(const struct ppi_doctor_host *host, struct ppi_facts *facts)
 	facts->wall_errno = error;
 	if (error == EACCES || error == EPERM)
 		facts->wall = PPI_WALL_LOCK;
-	else if (error != EFAULT)
+	else if (error != E2BIG)
 		facts->wall = PPI_WALL_OTHER;
 	if (facts->wall != PPI_WALL_NONE)
 		return;

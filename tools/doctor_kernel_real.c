@@ -86,8 +86,10 @@ static int ask(void *self, enum ppi_ask what, uint64_t number)
 	switch (what) {
 	case PPI_ASK_FLAGS:
 	case PPI_ASK_ATTR:
-		return open_event(NULL, 0, -1, what == PPI_ASK_FLAGS ? ~0ul
-		                                                     : 0) < 0
+		/* shorter than the first ever published: none takes it */
+		attr.size = 1;
+		return open_event(&attr, 0, -1, what == PPI_ASK_FLAGS ? ~0ul
+		                                                      : 0) < 0
 		               ? errno
 		               : 0;
 	case PPI_ASK_DUMMY:

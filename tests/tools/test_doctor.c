@@ -134,7 +134,7 @@ static int fresh(void **state)
 	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	fake.answers[PPI_ASK_FLAGS] = EINVAL;
-	fake.answers[PPI_ASK_ATTR] = EFAULT;
+	fake.answers[PPI_ASK_ATTR] = E2BIG;
 	for (int i = 0; i < 3; i++)
 		fake.soft[i] = fake.hard[i] = UINT64_MAX;
 	fake.soft[PPI_LIMIT_FILES] = 65536;
