@@ -29,6 +29,7 @@ static portprof_status check_region(const portprof_region *region,
                                     size_t index)
 {
 	unsigned bits = region->bin_bits;
+	uint64_t count = region->bin_count;
 
 	if (bits != 16 && bits != 32 && bits != 64)
 		return refuse_region(index, "bin_bits must be 16, 32 or 64");
@@ -40,10 +41,10 @@ static portprof_status check_region(const portprof_region *region,
 	if ((uintptr_t)region->bins % (bits / 8))
 		return refuse_region(index,
 		                     "bins is not aligned for its width");
-	if (region->bin_count == 0)
+	if (count == 0)
 		return refuse_region(index, "bin_count is 0");
-	if (region->bin_count > SIZE_MAX / (bits / 8) ||
-	    (uint64_t)region->bin_count > UINT64_MAX / 131072)
+	if (count > (UINTPTR_MAX - (uintptr_t)region->bins) / (bits / 8) ||
+	    count > UINT64_MAX / 131072)
 		return refuse_region(index, "bin_count is too large");
 	if (ppi_region_range(region).end == UINT64_MAX)
 		return refuse_region(index, "the text that its bins cover "

@@ -44,6 +44,10 @@ enum ppi_modifier ppi_event_modifier(const struct ppi_event_parser *p,
 		part.length = (size_t)(equals - (p->text + part.at));
 	while (m < MOD_COUNT && !part_is(p, part, modifiers[m].name))
 		m++;
+	/* a PMU may have a unit mask of that name: coreduo::EST_TRANS:FREQ */
+	if (m < MOD_COUNT && !equals && modifiers[m].most > 0 &&
+	    strstr(p->text, "::"))
+		return MOD_COUNT;
 	return m;
 }
 

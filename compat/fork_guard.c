@@ -14,10 +14,15 @@ static size_t page_bytes(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* What takes an advice that nobody gives has not read it: qemu-user says yes
+ * to all of them and wipes nothing. */
 static bool wipe_on_fork(void *page)
 {
 #if defined(MADV_WIPEONFORK)
-	return madvise(page, page_bytes(), MADV_WIPEONFORK) == 0;
+	enum { NO_ADVICE = 9999 };
+
+	return madvise(page, page_bytes(), NO_ADVICE) != 0 &&
+	       madvise(page, page_bytes(), MADV_WIPEONFORK) == 0;
 #elif defined(INHERIT_ZERO)
 	return minherit(page, page_bytes(), INHERIT_ZERO) == 0;
 #else

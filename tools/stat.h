@@ -49,6 +49,7 @@ struct ppi_stat_value {
 struct ppi_stat_sum {
 	unsigned runs;        /* in which there was a number */
 	double mean, squares; /* squares: of the distances from the mean */
+	double first, offset; /* offset: of the mean from the first */
 	double least, most;
 	bool is_by_wait4;
 	uint64_t raw, enabled_ns, running_ns; /* of all runs */

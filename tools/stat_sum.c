@@ -21,7 +21,7 @@ static uint64_t worse(uint64_t a, uint64_t b)
 void ppi_stat_sum_add(struct ppi_stat_sum *sum,
                       const struct ppi_stat_value *value)
 {
-	double distance;
+	double distance, from_first;
 
 	sum->status = worse(sum->status, value->status);
 	sum->raw += value->raw;
@@ -34,9 +34,15 @@ void ppi_stat_sum_add(struct ppi_stat_sum *sum,
 		sum->least = value->value;
 	if (sum->runs == 0 || value->value > sum->most)
 		sum->most = value->value;
-	distance = value->value - sum->mean;
-	sum->mean += distance / ++sum->runs;
-	sum->squares += distance * (value->value - sum->mean);
+	/* distances from the first are small, and exact: large numbers that
+	 * differ little lose no digits, whatever the machine rounds to */
+	if (sum->runs == 0)
+		sum->first = value->value;
+	from_first = value->value - sum->first;
+	distance = from_first - sum->offset;
+	sum->offset += distance / ++sum->runs;
+	sum->squares += distance * (from_first - sum->offset);
+	sum->mean = sum->first + sum->offset;
 }
 
 double ppi_stat_deviation(const struct ppi_stat_sum *sum)

@@ -192,7 +192,17 @@ int sim_fault(enum sim_call call)
 
 /* ---- the seam: one call at a time, whatever thread it comes from ---- */
 
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t lock;
+
+__attribute__((constructor)) static void make_lock(void)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
 
 #define LOCKED(type, name, parameters, arguments)                         \
 	static type locked_##name parameters                              \

@@ -219,8 +219,8 @@ static void every_event_means_what_libpfm4_says(void **state)
 	each_pmu(&tally);
 	printf("# %lu events and unit masks, %lu strings, %lu taken\n",
 	       tally.events, tally.tried, tally.taken);
-	/* 4.13 has 15 thousand on x86, fewer elsewhere */
-	assert_true(tally.events > 500);
+	/* 4.13 has 15 thousand on x86, 113 on s390x */
+	assert_true(tally.events > 100);
 	assert_true(tally.taken > 3 * tally.events);
 }
 

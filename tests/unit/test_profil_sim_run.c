@@ -293,8 +293,12 @@ static void pcsample_of_32_bits_is_limited(void **state)
 	(void)state;
 	simkit_begin(&psim_solaris);
 	sim.pointer_bits = 32;
-	assert_int_equal(psim_pcsample(&sim, samples, (long)INT32_MAX + 1), -1);
-	assert_int_equal(errno, EINVAL);
+	if (sizeof(long) > 4) { /* else nobody can ask for more */
+		long too_many = (long)((uint64_t)INT32_MAX + 1);
+
+		assert_int_equal(psim_pcsample(&sim, samples, too_many), -1);
+		assert_int_equal(errno, EINVAL);
+	}
 	assert_int_equal(psim_pcsample(&sim, samples, 4), 0);
 	simkit_hit(0, 0x1234);
 	simkit_hit(0, 0x5678);
