@@ -82,11 +82,29 @@ uint64_t ppi_solaris_ticks_since(const struct ppi_backend_session *bs,
 
 /* ---- the contract ---- */
 
+/* illumos has them since October 2021 (issue 14126), Solaris since 11.4. */
+static bool has_clocks(const struct solaris_kernel *k, struct ppi_probe *out)
+{
+	uint64_t ns;
+
+	if (k->process_cpu(k->self, &ns) == 0 &&
+	    k->caller_cpu(k->self, &ns) == 0)
+		return true;
+	out->status = PORTPROF_E_UNSUPPORTED;
+	out->os_errno = errno;
+	snprintf(out->reason, sizeof(out->reason), "this system does not tell "
+	         "the CPU time of processes and threads (%s), which samples "
+	         "are weighed by: use a newer one", strerror(errno));
+	return false;
+}
+
 static void solaris_probe(const void *kernel, struct ppi_probe *out)
 {
 	const struct solaris_kernel *k = kernel;
 
 	out->caps = SOLARIS_CAPS;
+	if (!has_clocks(k, out))
+		return;
 	/* a room below 0 is refused before anything else: nothing changes */
 	errno = EINVAL;
 	if (k->pcsample(k->self, NULL, -1) >= 0 || errno != EINVAL) {

@@ -7,7 +7,8 @@ PROFIL_TESTS = \
 	tests/unit/test_profil_guards \
 	tests/unit/test_profil_sim \
 	tests/unit/test_profil_sim_run \
-	tests/unit/test_solaris
+	tests/unit/test_solaris \
+	tests/unit/test_solaris_pcsample
 if TESTS_ENABLED
 check_LTLIBRARIES += tests/sim/libprofilsim.la
 check_PROGRAMS += $(PROFIL_TESTS)
@@ -45,9 +46,17 @@ tests_unit_test_profil_guards_SOURCES = tests/unit/test_profil_guards.c \
 tests_unit_test_profil_guards_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_guards_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
-tests_unit_test_solaris_SOURCES = tests/unit/test_solaris.c
+tests_unit_test_solaris_SOURCES = tests/unit/test_solaris.c \
+	tests/unit/solaris_kit.c tests/unit/solaris_kit.h
 tests_unit_test_solaris_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_solaris_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
+
+tests_unit_test_solaris_pcsample_SOURCES = \
+	tests/unit/test_solaris_pcsample.c \
+	tests/unit/solaris_kit.c tests/unit/solaris_kit.h
+tests_unit_test_solaris_pcsample_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_solaris_pcsample_LDADD = tests/sim/libprofilsim.la \
+	$(TEST_LDADD)
 
 tests_unit_test_profil_equal_SOURCES = tests/unit/test_profil_equal.c \
 	tests/model/expect.c tests/model/expect.h
