@@ -54,6 +54,7 @@ tests_conform_libconform_la_SOURCES = \
 	tests/conform/main.c \
 	tests/conform/memory.c \
 	tests/conform/program.c \
+	tests/conform/random.c \
 	tests/conform/region.c \
 	tests/conform/sample.c \
 	tests/conform/scale.c \
