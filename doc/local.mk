@@ -26,8 +26,10 @@ dist_man_MANS += \
 	doc/man/portprof_status.3 \
 	doc/man/portprof_version.3
 EXTRA_DIST += doc/architecture.md doc/contract.md \
-	doc/file-format.md doc/platforms/bsd.md doc/platforms/glibc.md \
-	doc/platforms/solaris.md
+	doc/file-format.md doc/platforms/dragonfly.md \
+	doc/platforms/freebsd.md doc/platforms/glibc.md \
+	doc/platforms/linux.md doc/platforms/netbsd.md \
+	doc/platforms/openbsd.md doc/platforms/solaris.md
 
 # man finds each function by its name, too: a file of one line leads to the page
 # of its header, whose NAME section lists it.
