@@ -98,8 +98,10 @@ include tests/tools/local.mk
 include tests/unit/local.mk
 include tests/unit/file.mk
 include tests/conform/local.mk
+include tests/cross/local.mk
 include tests/mutation/local.mk
 include tests/os-headers/local.mk
+include tests/vm/local.mk
 include tests/fixtures/perf.mk
 include tests/exec/local.mk
 include tests/fixtures/local.mk

@@ -12,6 +12,7 @@
 #   - a program that ran no case fails, and so does one that ends by a signal
 #   - after PORTPROF_TEST_TIMEOUT seconds (300, with sanitizers 900) the program
 #     is stopped
+# PORTPROF_TEST_RUN stands before a program: the emulator of its machine.
 set -u
 
 CMOCKA_MESSAGE_OUTPUT=TAP
@@ -23,6 +24,8 @@ name=$(basename "$1" .sh)
 
 case $1 in
 *.sh) set -- "${SHELL:-/bin/sh}" "$@" ;;
+*) # shellcheck disable=SC2086
+	set -- ${PORTPROF_TEST_RUN-} "$@" ;;
 esac
 limit=300
 [ "${PP_SANITIZERS:-no}" = no ] || limit=900
