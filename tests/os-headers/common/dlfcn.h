@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* dlsym(3) with RTLD_NEXT: FreeBSD, NetBSD, OpenBSD dlfcn(3); illumos
- * dlsym(3C). */
+/* dlopen(3), dlsym(3), dlclose(3) of POSIX.1-2008, and RTLD_NEXT: FreeBSD,
+ * NetBSD, OpenBSD, DragonFly dlfcn(3) or dlsym(3), illumos dlsym(3C); the numbers
+ * are made up. */
 #ifndef OS_DLFCN_H
 #define OS_DLFCN_H
 
+#define RTLD_NOW 2
+#define RTLD_LOCAL 0
 #define RTLD_NEXT ((void *)-1)
 
+void *dlopen(const char *path, int mode);
 void *dlsym(void *restrict handle, const char *restrict name);
+int dlclose(void *handle);
 
 #endif
