@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "tools/record.h"
+#include "tools/record/record.h"
 
 #include "tools/tools.h"
 

@@ -14,8 +14,8 @@
  */
 #include "config.h"
 
-#include "tools/symbols.h"
-#include "tools/symbols_kernel.h"
+#include "tools/symbols/symbols.h"
+#include "tools/symbols/symbols_kernel.h"
 
 #include <inttypes.h>
 #include <stdio.h>

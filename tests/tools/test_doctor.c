@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tools/doctor.h"
+#include "tools/doctor/doctor.h"
 
 /* ---- the host ---- */
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "fake_profile.h"
-#include "tools/report.h"
+#include "tools/report/report.h"
 
 #ifdef HAVE_JANSSON
 #include <jansson.h>

@@ -14,9 +14,9 @@
 #include <cmocka.h>
 
 #include "fake_profile.h"
-#include "tools/report.h"
-#include "tools/report_filter.h"
-#include "tools/report_pairs.h"
+#include "tools/report/report.h"
+#include "tools/report/report_filter.h"
+#include "tools/report/report_pairs.h"
 
 enum { BY_FUNCTION = PPI_BY_FUNCTION | PPI_BY_MODULE };
 

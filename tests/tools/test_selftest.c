@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/selftest.h"
+#include "tools/selftest/selftest.h"
 
 static void feed(struct ppi_tap *tap, const char *const *lines)
 {

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tools/json.h"
-#include "tools/stat.h"
+#include "tools/stat/stat.h"
 
 /* ---- readings ---- */
 

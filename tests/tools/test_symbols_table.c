@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tools/symbols_table.h"
+#include "tools/symbols/symbols_table.h"
 
 static struct ppi_symbol_table table;
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* portprof config: checks a configuration file, and shows what is in force. */
+#include "config.h"
+
+#include "tools/config/config_show.h"
+
+#include "tools/color.h"
+#include "tools/tools.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"usage: portprof config [OPTION...] [SET]\n"
+	"\n"
+	"Reads the configuration file as portprof record does, with its set [SET] if\n"
+	"one is named, and shows each setting in force and where it came from. A\n"
+	"mistake anywhere in the file is told with its line and column. Nothing is\n"
+	"changed.\n"
+	"\n"
+	"      --config FILE   this file, not the one that would be found\n"
+	"  -j, --json          for programs\n"
+	"      --color WHEN    auto, always, never\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Without --config: $PORTPROF_CONFIG, $XDG_CONFIG_HOME/portprof/portprof.conf,\n"
+	PPI_SYSCONFDIR "/portprof.conf. $PORTPROF, of programs that are\n"
+	"preloaded, is shown too.\n"
+	"\n"
+	"Exit status: 0, 1 a mistake or an unknown event, 2 wrong usage.\n";
+
+enum { OPTION_CONFIG = 256, OPTION_COLOR };
+
+static const struct option long_options[] = {
+	{ "config", required_argument, NULL, OPTION_CONFIG },
+	{ "json", no_argument, NULL, 'j' },
+	{ "color", required_argument, NULL, OPTION_COLOR },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* -1: go on; else the exit status. */
+static int read_options(int argc, char **argv, struct ppi_config_view *view,
+                        bool *is_json)
+{
+	int option;
+
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "jh", long_options,
+	                             NULL)) != -1) {
+		switch (option) {
+		case OPTION_CONFIG:
+			view->path = optarg;
+			break;
+		case 'j':
+			*is_json = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return PPI_EXIT_OK;
+		case OPTION_COLOR:
+			if (ppi_color_choose(optarg))
+				break;
+			return ppi_say_usage(PPI_EXIT_USAGE, "config",
+			                     "--color: '%s' is not auto, "
+			                     "always or never", optarg);
+		default: /* getopt_long has said what is wrong */
+			fprintf(stderr, "Try 'portprof config --help'.\n");
+			return PPI_EXIT_USAGE;
+		}
+	}
+	if (optind < argc)
+		view->set = argv[optind++];
+	if (optind < argc)
+		return ppi_say_usage(PPI_EXIT_USAGE, "config",
+		                     "'%s' is one word too many; a file is "
+		                     "named by --config", argv[optind]);
+	return -1;
+}
+
+int ppi_config_main(int argc, char **argv)
+{
+	struct ppi_config_view view = { .path = NULL };
+	bool is_json = false;
+	int status = read_options(argc, argv, &view, &is_json);
+
+	if (status >= 0)
+		return status;
+	status = PPI_EXIT_FAILED;
+	if (ppi_config_view_read(&view)) {
+		if (is_json)
+			ppi_config_print_json(&view, stdout);
+		else
+			ppi_config_print_text(&view, stdout);
+		status = view.is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+	}
+	ppi_config_view_free(&view);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		ppi_say("the settings could not be written");
+		status = PPI_EXIT_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* portprof doctor: what works here, and what would unlock the rest. */
+#include "config.h"
+
+#include "tools/doctor/doctor.h"
+
+#include "tools/color.h"
+#include "tools/tools.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+	const char *subject; /* an event, or the file of a program; NULL */
+	bool is_json, is_verbose;
+};
+
+static const char help[] =
+	"usage: portprof doctor [OPTION...] [EVENT | FILE]\n"
+	"\n"
+	"What can be measured on this machine by this user, and for everything that\n"
+	"cannot the exact command or setting that would change it. With an EVENT, who\n"
+	"can measure that one. With the FILE of a program (a name with a / in it),\n"
+	"whether its callers, functions and lines can be named.\n"
+	"\n"
+	"  -v, --verbose       tell what is well, too\n"
+	"  -j, --json          for programs\n"
+	"      --color WHEN    auto, always, never\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Everything is found out by trying; nothing is changed, and nothing is left.\n"
+	"Exit status: 0 if sampling works at all (the EVENT can be measured, the FILE\n"
+	"is a program), 1 if not, 2 wrong usage.\n";
+
+enum { OPTION_COLOR = 256 };
+
+static const struct option long_options[] = {
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "color", required_argument, NULL, OPTION_COLOR },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* -1: go on; else the exit status. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+	int option;
+
+	memset(options, 0, sizeof(*options));
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "vjh", long_options,
+	                             NULL)) != -1) {
+		switch (option) {
+		case 'v':
+			options->is_verbose = true;
+			break;
+		case 'j':
+			options->is_json = true;
+			break;
+		case 'h':
+			fputs(help, stdout);
+			return PPI_EXIT_OK;
+		case OPTION_COLOR:
+			if (ppi_color_choose(optarg))
+				break;
+			return ppi_say_usage(PPI_EXIT_USAGE, "doctor",
+			                     "--color: '%s' is not auto, "
+			                     "always or never", optarg);
+		default: /* getopt_long has said what is wrong */
+			fprintf(stderr, "Try 'portprof doctor --help'.\n");
+			return PPI_EXIT_USAGE;
+		}
+	}
+	if (optind < argc)
+		options->subject = argv[optind++];
+	if (optind < argc)
+		return ppi_say_usage(PPI_EXIT_USAGE, "doctor",
+		                     "'%s' is one word too many", argv[optind]);
+	return -1;
+}
+
+static int examine_event(const struct ppi_doctor *doctor,
+                         const struct options *options)
+{
+	struct ppi_doctor_event event;
+
+	if (!ppi_doctor_ask_event(doctor, options->subject, &event))
+		return PPI_EXIT_FAILED;
+	if (options->is_json)
+		ppi_doctor_print_event_json(&event, stdout);
+	else
+		ppi_doctor_print_event(&event, stdout);
+	return event.is_usable ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+}
+
+static int examine_host(struct ppi_doctor *doctor,
+                        const struct options *options)
+{
+	ppi_doctor_program(doctor, NULL);
+	if (options->is_json)
+		ppi_doctor_print_json(doctor, stdout);
+	else
+		ppi_doctor_print_text(doctor, options->is_verbose, stdout);
+	return doctor->can_sample ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+}
+
+static int examine_program(struct ppi_doctor *doctor,
+                           const struct options *options)
+{
+	bool is_good = ppi_doctor_program(doctor, options->subject);
+
+	if (options->is_json)
+		ppi_doctor_print_program_json(doctor, stdout);
+	else
+		ppi_doctor_print_program(doctor, stdout);
+	return is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+}
+
+int ppi_doctor_main(int argc, char **argv)
+{
+	struct ppi_doctor_host host;
+	struct ppi_doctor doctor;
+	struct options options;
+	int status = read_options(argc, argv, &options);
+
+	if (status >= 0)
+		return status;
+	ppi_doctor_host_fill(&host);
+	ppi_doctor_examine(&doctor, &host);
+	/* no event string has a slash, every path that is meant has one */
+	if (!options.subject)
+		status = examine_host(&doctor, &options);
+	else if (strchr(options.subject, '/'))
+		status = examine_program(&doctor, &options);
+	else
+		status = examine_event(&doctor, &options);
+	if (doctor.is_out_of_memory) {
+		ppi_say("out of memory: some findings are missing");
+		status = PPI_EXIT_FAILED;
+	}
+	ppi_doctor_free(&doctor);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		ppi_say("the findings could not be written");
+		status = PPI_EXIT_FAILED;
+	}
+	return status;
+}

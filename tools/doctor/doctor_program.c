@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Can calls, names and lines of a program be told? */
+#include "config.h"
+
+#include "tools/doctor/doctor.h"
+
+#include "tools/doctor/doctor_elf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOSTLY = 50, HARDLY = 20 }; /* percent of functions with a frame */
+
+/* The C library that this command runs with. */
+static bool find_libc(const struct ppi_doctor_host *host, char *path,
+                      size_t room)
+{
+	char name[512], line[1024];
+	bool is_found = false;
+	FILE *maps;
+
+	snprintf(name, sizeof(name), "%s/proc/self/maps", host->root);
+	maps = fopen(name, "re");
+	while (maps && !is_found && fgets(line, sizeof(line), maps)) {
+		char *file = strchr(line, '/');
+
+		if (!file || (!strstr(file, "/libc.so") &&
+		              !strstr(file, "/ld-musl")))
+			continue;
+		snprintf(path, room, "%s%.*s", host->root,
+		         (int)strcspn(file, "\n"), file);
+		is_found = true;
+	}
+	if (maps)
+		fclose(maps);
+	return is_found;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void frames(struct ppi_doctor *doctor, const char *name,
+                   const struct ppi_program *program, bool is_own)
+{
+	unsigned percent = program->functions
+	                           ? program->framed * 100 / program->functions
+	                           : 0;
+	const char *remedy = is_own
+		? "compile it with -fno-omit-frame-pointer"
+		: "none but a distribution built with frame pointers; calls "
+		  "within the program itself are told if that has them";
+
+	if (!program->is_known || program->functions == 0)
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
+		               PPI_UNKNOWN, NULL, "%s: %s", name,
+		               program->is_known
+		               ? "it names no function to look at"
+		               : "how it was compiled cannot be told on this "
+		                 "kind of CPU");
+	else if (percent >= MOSTLY)
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
+		               PPI_WORKS, NULL, "%s: %u %% of %u functions "
+		               "keep a frame pointer: portprof record -g finds "
+		               "who called them", name, percent,
+		               program->functions);
+	else
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
+		               percent > HARDLY ? PPI_LIMITED : PPI_FAILS,
+		               remedy, "%s: %u %% of %u functions keep a frame "
+		               "pointer: chains of callers (record -g) lose "
+		               "the caller there, or end", name, percent,
+		               program->functions);
+}
+
+/* Where distributions keep what they stripped: the first two digits of the
+ * build-id are a folder. */
+static bool has_debug_file(const struct ppi_doctor_host *host,
+                           const char *build_id)
+{
+	char path[256];
+
+	if (strlen(build_id) < 3)
+		return false;
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug",
+	         build_id, build_id + 2);
+	return ppi_doctor_exists(host, path);
+}
+
+static void say_debug_remedy(const struct ppi_doctor_host *host, bool is_own,
+                             const char *path, char *out, size_t room)
+{
+	static const struct {
+		const char *id, *server;
+	} servers[] = {
+		{ "debian", "https://debuginfod.debian.net" },
+		{ "ubuntu", "https://debuginfod.ubuntu.com" },
+		{ "fedora", "https://debuginfod.fedoraproject.org" },
+		{ "arch", "https://debuginfod.archlinux.org" },
+		{ "opensuse", "https://debuginfod.opensuse.org" },
+	};
+	const char *server = "https://debuginfod.elfutils.org";
+	char text[2048];
+
+	if (is_own) {
+		snprintf(out, room, "compile it with -g, and do not strip it");
+		return;
+	}
+	if (!ppi_doctor_read(host, "/etc/os-release", text, sizeof(text)))
+		text[0] = '\0';
+	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
+		if (strstr(text, servers[i].id)) {
+			server = servers[i].server;
+			break;
+		}
+	snprintf(out, room, "install its debug package, or: DEBUGINFOD_URLS=%s "
+	         "debuginfod-find debuginfo %.400s", server, path);
+}
+
+static void debug_info(struct ppi_doctor *doctor, const char *name,
+                       const char *path, const struct ppi_program *program,
+                       bool is_own)
+{
+	char remedy[640];
+
+	say_debug_remedy(doctor->host, is_own, path, remedy, sizeof(remedy));
+	if (program->has_lines ||
+	    has_debug_file(doctor->host, program->build_id))
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
+		               PPI_WORKS, NULL, "%s: functions and lines have "
+		               "names%s", name,
+		               program->has_lines ? "" : ", by a separate "
+		                                         "debug file");
+	else if (program->has_names)
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
+		               PPI_LIMITED, remedy, "%s: functions have names, "
+		               "lines and inlined functions have not", name);
+	else
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
+		               is_own ? PPI_FAILS : PPI_LIMITED, remedy,
+		               "%s: it is stripped: only functions that it "
+		               "exports have names%s", name,
+		               program->build_id[0]
+		               ? "" : ", and it has no build-id to find a "
+		                      "debug file by");
+}
+
+static void preload(struct ppi_doctor *doctor, const char *name,
+                    const struct ppi_program *program)
+{
+	if (program->is_static)
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "static",
+		               PPI_LIMITED, "use the backend perf, or link it "
+		               "dynamically", "%s: it is linked statically: "
+		               "timer and itimer cannot be loaded into it",
+		               name);
+}
+
+bool ppi_doctor_program(struct ppi_doctor *doctor, const char *path)
+{
+	bool is_own = path != NULL;
+	struct ppi_program program;
+	char libc[1024];
+	int error;
+
+	if (!path && !find_libc(doctor->host, libc, sizeof(libc)))
+		return true;
+	if (!path)
+		path = libc;
+	error = ppi_program_read(path, &program);
+	if (error) {
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "program",
+		               PPI_UNKNOWN, error == -2
+		               ? "install libelf-dev and build portprof again"
+		               : NULL, "%s: %s", path,
+		               error > 0 ? strerror(error)
+		               : error == -1 ? "this is no ELF program"
+		                             : "programs cannot be read "
+		                               "without libelf");
+		return false;
+	}
+	preload(doctor, last_part(path), &program);
+	frames(doctor, last_part(path), &program, is_own);
+	debug_info(doctor, last_part(path), path, &program, is_own);
+	return true;
+}

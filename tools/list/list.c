@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* portprof list: which events can be measured here, and what they mean. */
+#include "config.h"
+
+#include "tools/list/list.h"
+
+#include "tools/color.h"
+#include "tools/tools.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] =
+	"usage: portprof list [OPTION...] [PATTERN]\n"
+	"       portprof list [OPTION...] --explain EVENT\n"
+	"\n"
+	"Without a pattern: the events that can be used here and now. PATTERN is a\n"
+	"glob ('L1-*', 'sched:*') or a part of a name, or else a word of what it\n"
+	"means; what it fits is shown whether it can be used or not.\n"
+	"\n"
+	"  -a, --all           everything: unit masks, tracepoints, what cannot be used\n"
+	"      --explain EVENT all that an event string means: encoding, levels, rate,\n"
+	"                      CPUs, who can measure it, and why others cannot\n"
+	"  -b, --backend NAME  by this backend (the best)\n"
+	"  -j, --json          for programs\n"
+	"      --color WHEN    auto, always, never\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"Each event is tried by opening it, unless there are too many of its kind.\n"
+	"Exit status: 0, 1 if nothing fits or the event means nothing, 2 wrong usage.\n";
+
+enum { OPTION_EXPLAIN = 256, OPTION_COLOR };
+
+static const struct option long_options[] = {
+	{ "all", no_argument, NULL, 'a' },
+	{ "explain", required_argument, NULL, OPTION_EXPLAIN },
+	{ "backend", required_argument, NULL, 'b' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "color", required_argument, NULL, OPTION_COLOR },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int read_option(struct ppi_list_options *options, int option,
+                       const char *value)
+{
+	switch (option) {
+	case 'a':
+		options->is_all = true;
+		break;
+	case OPTION_EXPLAIN:
+		options->explain = value;
+		break;
+	case 'b':
+		options->backend = value;
+		break;
+	case 'j':
+		options->is_json = true;
+		break;
+	case OPTION_COLOR:
+		if (ppi_color_choose(value))
+			break;
+		return ppi_say_usage(PPI_EXIT_USAGE, "list", "--color: '%s' "
+		                     "is not auto, always or never", value);
+	default: /* getopt_long has said what is wrong */
+		fprintf(stderr, "Try 'portprof list --help'.\n");
+		return PPI_EXIT_USAGE;
+	}
+	return PPI_EXIT_OK;
+}
+
+/* -1: go on; else the exit status. */
+static int read_options(int argc, char **argv,
+                        struct ppi_list_options *options)
+{
+	int option;
+
+	options->backend = "auto";
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "ab:jh", long_options,
+	                             NULL)) != -1) {
+		int status;
+
+		if (option == 'h') {
+			fputs(help, stdout);
+			return PPI_EXIT_OK;
+		}
+		status = read_option(options, option, optarg);
+		if (status != PPI_EXIT_OK)
+			return status;
+	}
+	if (optind < argc)
+		options->pattern = argv[optind++];
+	if (optind < argc)
+		return ppi_say_usage(PPI_EXIT_USAGE, "list",
+		                     "'%s' is one word too many: quote a "
+		                     "pattern, as in 'L1-*'", argv[optind]);
+	if (options->pattern && options->explain)
+		return ppi_say_usage(PPI_EXIT_USAGE, "list",
+		                     "--explain takes an event string, and no "
+		                     "pattern beside it");
+	return -1;
+}
+
+const char *ppi_list_source(portprof_source source)
+{
+	static const char *const names[] = {
+		[PORTPROF_SOURCE_SOFTWARE] = "software",
+		[PORTPROF_SOURCE_HARDWARE] = "hardware",
+		[PORTPROF_SOURCE_CACHE] = "cache",
+		[PORTPROF_SOURCE_TABLE] = "libpfm4",
+		[PORTPROF_SOURCE_SYSTEM] = "system",
+		[PORTPROF_SOURCE_TRACEPOINT] = "tracepoint",
+	};
+
+	return (size_t)source < sizeof(names) / sizeof(names[0]) &&
+	                       names[source]
+	               ? names[source]
+	               : "other";
+}
+
+const portprof_catalogue_pmu *ppi_list_pmu(const struct ppi_list *list,
+                                           const char *name)
+{
+	for (size_t i = 0; i < list->pmu_count; i++)
+		if (strcmp(list->pmus[i].name, name) == 0)
+			return &list->pmus[i];
+	return NULL;
+}
+
+static int nothing_fits(const struct ppi_list *list)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+
+	/* the library knows the nearest names of what is none */
+	if (list->options.pattern &&
+	    portprof_event_explain(list->options.pattern, list->options.backend,
+	                           &info) == PORTPROF_E_NOTFOUND)
+		ppi_say_failure(NULL);
+	else
+		ppi_say("no event fits '%s'", list->options.pattern
+		                                      ? list->options.pattern
+		                                      : "");
+	return PPI_EXIT_FAILED;
+}
+
+static int print(const struct ppi_list *list)
+{
+	if (list->options.is_json)
+		ppi_list_print_json(list, stdout);
+	else if (list->event_count == 0)
+		return nothing_fits(list);
+	else
+		ppi_list_print_text(list, stdout);
+	return list->event_count ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+}
+
+int ppi_list_main(int argc, char **argv)
+{
+	struct ppi_list list = { .events = NULL };
+	int status = read_options(argc, argv, &list.options);
+
+	if (status >= 0)
+		return status;
+	if (list.options.explain) {
+		portprof_catalogue_pmus(list.options.backend, ppi_list_take_pmu,
+		                        &list);
+		status = ppi_list_explain(&list, stdout);
+	} else {
+		status = ppi_list_collect(&list) ? print(&list)
+		                                 : PPI_EXIT_FAILED;
+	}
+	ppi_list_free(&list);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		ppi_say("the list could not be written");
+		status = PPI_EXIT_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* The catalogue, cut down to what was asked for, and tried. */
+#include "config.h"
+
+#include "tools/list/list.h"
+
+#include "tools/tools.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many events of one PMU are opened one by one. A tracepoint is dear: the
+ * kernel patches its own code for each (kernel/trace/trace_event_perf.c). */
+enum { TRIALS_MAX = 1000, TRACE_TRIALS_MAX = 32, NAME_BYTES = 256 };
+
+static void to_lower(const char *text, char out[NAME_BYTES])
+{
+	size_t i = 0;
+
+	for (; text[i] && i + 1 < NAME_BYTES; i++)
+		out[i] = (char)tolower((unsigned char)text[i]);
+	out[i] = '\0';
+}
+
+bool ppi_list_fits(const char *pattern, const char *name)
+{
+	char small_pattern[NAME_BYTES], small_name[NAME_BYTES];
+
+	to_lower(pattern, small_pattern);
+	to_lower(name, small_name);
+	if (strpbrk(pattern, "*?["))
+		return fnmatch(small_pattern, small_name, 0) == 0;
+	return strstr(small_name, small_pattern) != NULL;
+}
+
+static bool has_fitting_alias(const char *pattern, const char *also)
+{
+	char word[NAME_BYTES];
+
+	while (*also) {
+		size_t length = strcspn(also, " ");
+
+		snprintf(word, sizeof(word), "%.*s", (int)length, also);
+		if (ppi_list_fits(pattern, word))
+			return true;
+		also += length + strspn(also + length, " ");
+	}
+	return false;
+}
+
+/* By name; or, in a second try, by what it means. */
+static bool is_wanted(const struct ppi_list_options *options, bool by_meaning,
+                      const portprof_catalogue_event *event)
+{
+	const char *pattern = options->pattern;
+
+	if (!pattern)
+		return !event->is_mask || options->is_all || options->is_json;
+	if (by_meaning)
+		return ppi_list_fits(pattern, event->means);
+	return ppi_list_fits(pattern, event->name) ||
+	       has_fitting_alias(pattern, event->also);
+}
+
+struct collection {
+	struct ppi_list *list;
+	bool by_meaning, is_out_of_memory;
+	bool has_last;         /* the event that masks belong to is kept */
+};
+
+static struct ppi_list_event *add_event(struct ppi_list *list)
+{
+	size_t count = list->event_count;
+	struct ppi_list_event *grown = list->events;
+
+	if ((count & (count - 1)) == 0) /* room for powers of two */
+		grown = realloc(grown, (count ? count * 2 : 1) *
+		                               sizeof(*grown));
+	if (!grown)
+		return NULL;
+	list->events = grown;
+	list->event_count++;
+	return &grown[count];
+}
+
+static int take_event(const portprof_catalogue_event *event, void *context)
+{
+	struct collection *collection = context;
+	struct ppi_list *list = collection->list;
+	struct ppi_list_event *added;
+
+	if (event->is_mask && collection->has_last)
+		for (size_t i = list->event_count; i-- > 0;)
+			if (!list->events[i].event.is_mask) {
+				list->events[i].masks++;
+				break;
+			}
+	if (!event->is_mask)
+		collection->has_last = false;
+	if (!is_wanted(&list->options, collection->by_meaning, event))
+		return 0;
+	added = add_event(list);
+	collection->is_out_of_memory = !added;
+	if (!added)
+		return 1;
+	*added = (struct ppi_list_event){ .event = *event };
+	if (!event->is_mask)
+		collection->has_last = true;
+	return 0;
+}
+
+static bool collect(struct ppi_list *list, bool by_meaning)
+{
+	struct collection collection = { .list = list,
+		                         .by_meaning = by_meaning };
+
+	if (portprof_catalogue_events(list->options.backend, take_event,
+	                              &collection)) {
+		ppi_say_failure(NULL);
+		return false;
+	}
+	if (collection.is_out_of_memory)
+		ppi_say("out of memory");
+	return !collection.is_out_of_memory;
+}
+
+int ppi_list_take_pmu(const portprof_catalogue_pmu *pmu, void *context)
+{
+	struct ppi_list *list = context;
+	portprof_catalogue_pmu *grown =
+		realloc(list->pmus, (list->pmu_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return 1;
+	list->pmus = grown;
+	grown[list->pmu_count++] = *pmu;
+	return 0;
+}
+
+/* ---- groups ---- */
+
+static bool begins_group(const struct ppi_list *list, size_t index)
+{
+	const portprof_catalogue_event *event = &list->events[index].event;
+	const portprof_catalogue_event *before =
+		index ? &list->events[index - 1].event : NULL;
+
+	return !before || before->source != event->source ||
+	       strcmp(before->pmu, event->pmu) != 0;
+}
+
+static bool make_groups(struct ppi_list *list)
+{
+	list->groups = calloc(list->event_count + 1, sizeof(*list->groups));
+	if (!list->groups) {
+		ppi_say("out of memory");
+		return false;
+	}
+	for (size_t i = 0; i < list->event_count; i++) {
+		struct ppi_list_group *group;
+
+		if (begins_group(list, i)) {
+			group = &list->groups[list->group_count++];
+			group->source = list->events[i].event.source;
+			memcpy(group->pmu, list->events[i].event.pmu,
+			       sizeof(group->pmu));
+			group->first = i;
+		}
+		list->groups[list->group_count - 1].count++;
+	}
+	return true;
+}
+
+/* ---- trials ---- */
+
+static void try_event(const struct ppi_list *list,
+                      struct ppi_list_event *event)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+
+	if (portprof_event_explain(event->event.name, list->options.backend,
+	                           &info)) {
+		event->usable = PPI_LIST_REFUSED;
+		event->why = strdup(portprof_last_diag()->words);
+	} else {
+		event->usable = info.is_counted_only ? PPI_LIST_COUNTED
+		                                     : PPI_LIST_USABLE;
+	}
+}
+
+/* All of a group, or when they are too many the first: what can be had of one
+ * can mostly be had of the others of its PMU. */
+static void try_group(struct ppi_list *list, struct ppi_list_group *group)
+{
+	size_t most = group->source == PORTPROF_SOURCE_TRACEPOINT
+	                      ? TRACE_TRIALS_MAX
+	                      : TRIALS_MAX;
+	size_t tried = 0;
+
+	for (size_t i = 0; i < group->count; i++) {
+		struct ppi_list_event *event = &list->events[group->first + i];
+
+		if (event->event.needs_mask ||
+		    (group->count > most && tried > 0))
+			continue;
+		try_event(list, event);
+		tried++;
+		group->is_usable |= event->usable != PPI_LIST_REFUSED;
+	}
+	/* nothing but names that need a mask: nobody knows */
+	group->is_usable |= tried == 0;
+}
+
+bool ppi_list_collect(struct ppi_list *list)
+{
+	portprof_catalogue_pmus(list->options.backend, ppi_list_take_pmu,
+	                        list);
+	if (!collect(list, false))
+		return false;
+	if (list->event_count == 0 && list->options.pattern &&
+	    !collect(list, true))
+		return false;
+	if (!make_groups(list))
+		return false;
+	for (size_t i = 0; i < list->group_count; i++)
+		try_group(list, &list->groups[i]);
+	return true;
+}
+
+void ppi_list_free(struct ppi_list *list)
+{
+	for (size_t i = 0; i < list->event_count; i++)
+		free(list->events[i].why);
+	free(list->events);
+	free(list->groups);
+	free(list->pmus);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything that an event string means here. */
+#include "config.h"
+
+#include "tools/list/list.h"
+
+#include "tools/json.h"
+#include "tools/tools.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { SCHEMA = 1, BACKENDS_MAX = 16, WORDS_COLUMN = 15 };
+
+/* How one backend takes it. */
+struct answer {
+	char backend[32];
+	portprof_status status;
+	char words[PORTPROF_WORDS_BYTES];
+	bool is_counted_only;
+};
+
+struct explanation {
+	const char *asked;
+	portprof_event_info info; /* what it means, usable here or not */
+	struct answer answers[BACKENDS_MAX];
+	size_t answer_count;
+	const struct ppi_list *list;
+};
+
+static const char *type_name(uint32_t type)
+{
+	/* enum perf_type_id of linux/perf_event.h */
+	static const char *const names[] = { "hardware", "software",
+		                             "tracepoint", "hardware cache",
+		                             "raw", "breakpoint" };
+
+	return type < sizeof(names) / sizeof(names[0]) ? names[type]
+	                                               : "a PMU's own";
+}
+
+/* By name; or else those that are chosen automatically, if they are of this
+ * system. */
+static bool is_asked(const struct ppi_list *list,
+                     const portprof_backend_info *backend)
+{
+	if (strcmp(list->options.backend, "auto") != 0)
+		return strcmp(list->options.backend, backend->name) == 0;
+	return backend->rank >= 0 &&
+	       (backend->is_usable || backend->os_errno ||
+	        backend->status != PORTPROF_E_UNSUPPORTED);
+}
+
+/* What each backend says. */
+static void ask_backends(struct explanation *explanation)
+{
+	for (size_t i = 0; i < portprof_backend_count(); i++) {
+		portprof_backend_info backend = { .size = sizeof(backend) };
+		portprof_event_info info = { .size = sizeof(info) };
+		struct answer *answer;
+
+		if (explanation->answer_count == BACKENDS_MAX ||
+		    portprof_backend_info_get(i, &backend) ||
+		    !is_asked(explanation->list, &backend))
+			continue;
+		answer = &explanation->answers[explanation->answer_count++];
+		memcpy(answer->backend, backend.name, sizeof(answer->backend));
+		answer->status = backend.is_usable
+			? portprof_event_explain(explanation->asked,
+			                         backend.name, &info)
+			: backend.status;
+		answer->is_counted_only = info.is_counted_only;
+		snprintf(answer->words, sizeof(answer->words), "%s",
+		         answer->status == PORTPROF_OK ? ""
+		         : backend.is_usable ? portprof_last_diag()->words
+		                             : backend.reason);
+	}
+}
+
+static const char *say_answer(const struct answer *answer)
+{
+	if (answer->status != PORTPROF_OK)
+		return answer->words;
+	return answer->is_counted_only ? "yes, but it can only be counted"
+	                               : "yes";
+}
+
+/* Which CPUs count it: those of the PMU that has its type. */
+static const portprof_catalogue_pmu *pmu_of(
+	const struct explanation *explanation)
+{
+	const struct ppi_list *list = explanation->list;
+
+	for (size_t i = 0; i < list->pmu_count; i++)
+		if (list->pmus[i].source == PORTPROF_SOURCE_SYSTEM &&
+		    list->pmus[i].type == explanation->info.backend_type &&
+		    list->pmus[i].cpus[0])
+			return &list->pmus[i];
+	return NULL;
+}
+
+static void say_rate(const portprof_event_info *info, char *out, size_t bytes)
+{
+	if (info->period)
+		snprintf(out, bytes, "a sample every %" PRIu64 " %s",
+		         info->period,
+		         info->unit == PORTPROF_UNIT_NANOSECONDS ? "ns"
+		                                                 : "events");
+	else if (info->rate_hz)
+		snprintf(out, bytes, "%" PRIu64 " samples a second",
+		         info->rate_hz);
+	else
+		snprintf(out, bytes, "that of the session");
+}
+
+static void say_modes(const portprof_event_info *info, char *out, size_t bytes)
+{
+	snprintf(out, bytes, "%s%s%s of %s%s%s",
+	         info->counts_user ? "user" : "",
+	         info->counts_kernel ? info->counts_user ? ", kernel" : "kernel"
+	                             : "",
+	         info->counts_hypervisor ? ", hypervisor" : "",
+	         info->counts_host ? "the host" : "",
+	         info->counts_host && info->counts_guest ? " and " : "",
+	         info->counts_guest ? "guests" : "");
+}
+
+/* ---- for people ---- */
+
+static void put(FILE *out, const char *name, const char *words)
+{
+	fprintf(out, "  %-12s ", name);
+	ppi_list_put_wrapped(out, words, WORDS_COLUMN);
+}
+
+/* Unit masks of the event, if it has any. */
+static int put_mask(const portprof_catalogue_event *event, void *context)
+{
+	struct explanation *explanation = context;
+	const char *name = explanation->info.canonical;
+	size_t length = strcspn(name, ":");
+
+	if (strncmp(name + length, "::", 2) != 0)
+		return 1;
+	length += 2 + strcspn(name + length + 2, ":");
+	if (!event->is_mask || strncmp(event->name, name, length) != 0 ||
+	    event->name[length] != ':')
+		return 0;
+	printf("  %-12s %-24s %s\n", "unit mask", event->name + length + 1,
+	       event->means);
+	return 0;
+}
+
+static void print_text(struct explanation *explanation, FILE *out)
+{
+	const portprof_event_info *info = &explanation->info;
+	const portprof_catalogue_pmu *pmu = pmu_of(explanation);
+	char words[512];
+
+	fprintf(out, "%s\n", explanation->asked);
+	put(out, "canonical", info->canonical);
+	put(out, "means", info->description);
+	put(out, "PMU", info->pmu[0] ? info->pmu
+	                             : "none of its own: a generic event");
+	snprintf(words, sizeof(words), "%s%s%s",
+	         pmu ? pmu->cpus : "all", pmu ? ", by " : "",
+	         pmu ? pmu->name : "");
+	put(out, "CPUs", words);
+	put(out, "unit", info->unit == PORTPROF_UNIT_NANOSECONDS
+	                         ? "nanoseconds"
+	                         : "events");
+	say_modes(info, words, sizeof(words));
+	put(out, "modes", words);
+	say_rate(info, words, sizeof(words));
+	put(out, "rate", words);
+	snprintf(words, sizeof(words), "level %" PRIu32 "%s%s", info->precise,
+	         info->is_pinned ? ", pinned to its counter" : "",
+	         info->is_exclusive ? ", alone on the PMU" : "");
+	put(out, "precise", words);
+	snprintf(words, sizeof(words), "type %" PRIu32 " (%s), config 0x%"
+	         PRIx64 ", config1 0x%" PRIx64 ", config2 0x%" PRIx64,
+	         info->backend_type, type_name(info->backend_type),
+	         info->backend_config[0], info->backend_config[1],
+	         info->backend_config[2]);
+	put(out, "attr", words);
+	for (size_t i = 0; i < explanation->answer_count; i++) {
+		char name[40];
+
+		snprintf(name, sizeof(name), "by %s",
+		         explanation->answers[i].backend);
+		put(out, name, say_answer(&explanation->answers[i]));
+	}
+	portprof_catalogue_events("auto", put_mask, explanation);
+}
+
+/* ---- for programs ---- */
+
+static void put_attr(struct ppi_json *json, const portprof_event_info *info)
+{
+	ppi_json_object(json, "attr");
+	ppi_json_number(json, "type", info->backend_type);
+	ppi_json_number(json, "config", info->backend_config[0]);
+	ppi_json_number(json, "config1", info->backend_config[1]);
+	ppi_json_number(json, "config2", info->backend_config[2]);
+	ppi_json_number(json, "precise_ip", info->precise);
+	ppi_json_flag(json, "exclude_user", !info->counts_user);
+	ppi_json_flag(json, "exclude_kernel", !info->counts_kernel);
+	ppi_json_flag(json, "exclude_hv", !info->counts_hypervisor);
+	ppi_json_flag(json, "exclude_guest", !info->counts_guest);
+	ppi_json_flag(json, "exclude_host", !info->counts_host);
+	ppi_json_flag(json, "pinned", info->is_pinned);
+	ppi_json_flag(json, "exclusive", info->is_exclusive);
+	ppi_json_close(json);
+}
+
+static void print_json(const struct explanation *explanation, FILE *out)
+{
+	const portprof_event_info *info = &explanation->info;
+	const portprof_catalogue_pmu *pmu = pmu_of(explanation);
+	struct ppi_json json;
+
+	ppi_json_begin(&json, out, false);
+	ppi_json_number(&json, "schema", SCHEMA);
+	ppi_json_text(&json, "asked", explanation->asked);
+	ppi_json_text(&json, "canonical", info->canonical);
+	ppi_json_text(&json, "means", info->description);
+	ppi_json_text(&json, "pmu", info->pmu[0] ? info->pmu : NULL);
+	ppi_json_text(&json, "cpus", pmu ? pmu->cpus : NULL);
+	ppi_json_text(&json, "unit", info->unit == PORTPROF_UNIT_NANOSECONDS
+	                                     ? "ns"
+	                                     : "count");
+	ppi_json_number(&json, "period", info->period);
+	ppi_json_number(&json, "rate_hz", info->rate_hz);
+	put_attr(&json, info);
+	ppi_json_array(&json, "backends");
+	for (size_t i = 0; i < explanation->answer_count; i++) {
+		const struct answer *answer = &explanation->answers[i];
+		bool is_usable = answer->status == PORTPROF_OK;
+
+		ppi_json_object(&json, NULL);
+		ppi_json_text(&json, "backend", answer->backend);
+		ppi_json_flag(&json, "usable", is_usable);
+		ppi_json_flag(&json, "counted_only", answer->is_counted_only);
+		ppi_json_text(&json, "why", is_usable ? NULL : answer->words);
+		ppi_json_close(&json);
+	}
+	ppi_json_close(&json);
+	ppi_json_end(&json);
+}
+
+int ppi_list_explain(struct ppi_list *list, FILE *out)
+{
+	struct explanation explanation = { .asked = list->options.explain,
+		                           .list = list };
+
+	explanation.info.size = sizeof(explanation.info);
+	if (portprof_event_describe(explanation.asked, list->options.backend,
+	                            &explanation.info)) {
+		ppi_say_failure(NULL);
+		return PPI_EXIT_FAILED;
+	}
+	ask_backends(&explanation);
+	if (list->options.is_json)
+		print_json(&explanation, out);
+	else
+		print_text(&explanation, out);
+	return PPI_EXIT_OK;
+}

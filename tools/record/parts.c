@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles that consist of several files, one for each process. */
+#include "config.h"
+
+#include "tools/record/parts.h"
+
+#include "tools/progress.h"
+#include "tools/tools.h"
+#include "tools/watch.h"
+
+#include <dirent.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char suffix[] = ".pb.gz";
+
+/* A part, or a draft of one, which has something behind the suffix. */
+static int is_part(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, "part-", 5) == 0 &&
+	       strstr(entry->d_name, suffix);
+}
+
+/* A draft holds nothing that its part does not, once there is one. */
+static bool is_useless(const char *path)
+{
+	const char *end = strstr(strrchr(path, '/'), suffix) + strlen(suffix);
+	char *part;
+	bool is_there;
+
+	if (*end == '\0')
+		return false;
+	part = strndup(path, (size_t)(end - path));
+	is_there = !part || access(part, F_OK) == 0;
+	free(part);
+	return is_there;
+}
+
+/* Whether the process whose part or draft this is goes on: its number stands
+ * before the suffix, part-TIME-PID.pb.gz. */
+static bool is_being_written(const char *name)
+{
+	const char *end = strstr(name, suffix), *dash = end;
+	long pid;
+
+	if (strncmp(name, "part-", 5) != 0 || !end)
+		return false;
+	while (dash > name && *dash != '-')
+		dash--;
+	pid = strtol(dash + 1, NULL, 10);
+	return pid > 0 && ppi_process_runs(pid);
+}
+
+static char *join(const char *folder, const char *name)
+{
+	size_t bytes = strlen(folder) + strlen(name) + 2;
+	char *path = malloc(bytes);
+
+	if (path)
+		snprintf(path, bytes, "%s/%s", folder, name);
+	return path;
+}
+
+/* Add one part to *all; the first becomes it. */
+static void read_part(const char *path, portprof_profile **all,
+                      struct ppi_parts *parts)
+{
+	portprof_profile *part;
+
+	if (is_useless(path))
+		return;
+	if (portprof_profile_read(path, &part)) {
+		ppi_say_failure("a part is left out");
+		parts->unread++;
+		return;
+	}
+	if (portprof_profile_damage(part))
+		parts->damaged++;
+	if (!portprof_profile_origin_get(part)->is_complete)
+		parts->running += is_being_written(strrchr(path, '/') + 1);
+	if (!*all) {
+		*all = part;
+		parts->count++;
+		return;
+	}
+	if (portprof_profile_merge(*all, part)) {
+		ppi_say_failure("a part is left out");
+		parts->unread++;
+	} else {
+		parts->count++;
+	}
+	portprof_profile_free(part);
+}
+
+portprof_profile *ppi_parts_read(const char *folder, struct ppi_parts *parts)
+{
+	portprof_profile *all = NULL;
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_part, alphasort);
+
+	memset(parts, 0, sizeof(*parts));
+	ppi_progress_begin("putting parts together");
+	for (int i = 0; i < count; i++) {
+		char *path = join(folder, entries[i]->d_name);
+
+		if (path)
+			read_part(path, &all, parts);
+		free(path);
+		free(entries[i]);
+		ppi_progress_step((uint64_t)i + 1, (uint64_t)count, "parts");
+	}
+	ppi_progress_end();
+	if (count >= 0)
+		free(entries);
+	return all;
+}
+
+static int is_entry(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 &&
+	       strcmp(entry->d_name, "..") != 0;
+}
+
+void ppi_parts_remove(const char *folder, bool with_running)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_entry, NULL);
+
+	for (int i = 0; i < count; i++) {
+		char *path = join(folder, entries[i]->d_name);
+
+		if (path && (with_running ||
+		             !is_being_written(entries[i]->d_name)))
+			unlink(path);
+		free(path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	rmdir(folder);
+}
+
+static portprof_profile *open_parts(const char *folder)
+{
+	struct ppi_parts parts;
+	portprof_profile *profile = ppi_parts_read(folder, &parts);
+
+	if (!profile)
+		ppi_say("'%s' is a folder without parts of a profile", folder);
+	return profile;
+}
+
+/* Say of each file that `path` and `pattern` match what it is. */
+static bool say_found(const char *path, const char *pattern, const char *what)
+{
+	size_t bytes = strlen(path) + strlen(pattern) + 1;
+	char *both = malloc(bytes);
+	bool is_found = false;
+	glob_t found;
+
+	if (!both)
+		return false;
+	snprintf(both, bytes, "%s%s", path, pattern);
+	if (glob(both, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			ppi_say("a recording that was cut short left %s: "
+			        "portprof report -i %s", what,
+			        found.gl_pathv[i]);
+		is_found = true;
+		globfree(&found);
+	}
+	free(both);
+	return is_found;
+}
+
+/* What a recorder that was killed leaves where it was to write. */
+static bool say_leftovers(const char *path)
+{
+	bool has_parts = say_found(path, ".parts-*", "its parts");
+
+	return say_found(path, ".*.part", "a draft") || has_parts;
+}
+
+portprof_profile *ppi_profile_open(const char *path)
+{
+	struct stat at;
+	portprof_profile *profile;
+
+	if (stat(path, &at) == 0 && S_ISDIR(at.st_mode))
+		return open_parts(path);
+	if (portprof_profile_read(path, &profile) == PORTPROF_OK)
+		return profile;
+	ppi_say_failure(NULL);
+	if (portprof_last_diag()->status == PORTPROF_E_NOTFOUND &&
+	    !say_leftovers(path))
+		fprintf(stderr, "Make a profile first: portprof record -- "
+		                "COMMAND, or name one with -i.\n");
+	return NULL;
+}

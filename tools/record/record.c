@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* portprof record: writes where the time of a command, or of whoever runs
+ * already, goes. */
+#include "config.h"
+
+#include "tools/record/record.h"
+
+#include "tools/tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a backend is known to work only inside the process it measures. */
+static bool is_inside_only(const char *name)
+{
+	portprof_backend_info info = { .size = sizeof(info) };
+
+	for (size_t i = 0; i < portprof_backend_count(); i++) {
+		info.size = sizeof(info);
+		if (portprof_backend_info_get(i, &info) == PORTPROF_OK &&
+		    strcmp(info.name, name) == 0)
+			return !(info.caps & PORTPROF_CAP_ATTACH);
+	}
+	return false;
+}
+
+/*
+ * From outside where that can be, because then nothing runs in the program;
+ * else by the preloaded object, if the user leaves us the choice, or has named
+ * what works only inside. That is asked last: it probes backends.
+ */
+static int run(const struct ppi_record *record)
+{
+	const char *backend = ppi_settings_get(&record->settings, "backend");
+	int status;
+
+	if (record->options.scope != PPI_SCOPE_COMMAND)
+		return ppi_record_attach(record);
+	status = ppi_record_outside(record);
+	if (status >= 0)
+		return status;
+	if (!backend || strcmp(backend, "auto") == 0)
+		return ppi_record_preload(record);
+	if (portprof_last_diag()->status == PORTPROF_E_UNSUPPORTED &&
+	    is_inside_only(backend))
+		return ppi_record_preload(record);
+	ppi_say_failure(NULL);
+	return PPI_EXIT_RECORD;
+}
+
+int ppi_record_main(int argc, char **argv)
+{
+	struct ppi_record record = { 0 };
+	int status = ppi_record_read_options(argc, argv, &record.options);
+
+	if (status >= 0)
+		return status;
+	status = PPI_EXIT_RECORD;
+	if (!ppi_settings_read(&record.options, &record.settings))
+		goto free;
+	if (record.options.command) {
+		status = ppi_find_program(record.options.command[0],
+		                          &record.program);
+		if (status)
+			goto free;
+	}
+	ppi_catch_signals();
+	status = run(&record);
+free:
+	free(record.program);
+	ppi_settings_free(&record.settings);
+	return status;
+}

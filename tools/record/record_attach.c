@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recording whoever runs already. It ends with the target, with a signal to
+ * this process, when its time is up, or with the command that was given to say
+ * for how long.
+ */
+#include "config.h"
+
+#include "tools/record/record.h"
+
+#include "tools/progress.h"
+#include "tools/tools.h"
+#include "tools/watch.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum { LOOK_EVERY_MS = 20 };
+
+/* Why it ended. */
+enum reason { TARGET_ENDED, COMMAND_ENDED, WAS_TOLD, TIME_IS_UP };
+
+struct attach {
+	const struct ppi_record *record;
+	struct ppi_watch watch;
+	char target[128]; /* in words */
+	struct ppi_child child;
+	bool has_child;
+	portprof_session *session;
+	uint64_t ends_ms; /* CLOCK_MONOTONIC; UINT64_MAX: not by time */
+};
+
+/* ---- whom ---- */
+
+static bool find_target(struct attach *attach)
+{
+	const struct ppi_record_options *options = &attach->record->options;
+	bool is_thread = options->scope == PPI_SCOPE_THREAD;
+	const char *what = is_thread ? "thread" : "process";
+	char name[64];
+
+	if (options->scope == PPI_SCOPE_SYSTEM) {
+		snprintf(attach->target, sizeof(attach->target), "the system");
+		return true;
+	}
+	if (!ppi_watch_begin(&attach->watch, options->target, is_thread)) {
+		ppi_say("there is no %s %lld, or it has ended", what,
+		        (long long)options->target);
+		return false;
+	}
+	snprintf(attach->target, sizeof(attach->target), "%s %lld (%s)", what,
+	         (long long)options->target,
+	         ppi_watch_name(&attach->watch, name));
+	return true;
+}
+
+/* ---- how long ---- */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* The session ends itself; this is when it has. */
+static uint64_t end_by_time(const struct ppi_settings *settings)
+{
+	if (!settings->duration_ms)
+		return UINT64_MAX;
+	return now_ms() + settings->delay_ms + settings->duration_ms;
+}
+
+static bool has_ended(const struct attach *attach, enum reason *reason)
+{
+	if (attach->has_child && ppi_child_has_ended(&attach->child))
+		*reason = COMMAND_ENDED;
+	else if (ppi_kept_signal())
+		*reason = WAS_TOLD;
+	else if (attach->record->options.scope != PPI_SCOPE_SYSTEM &&
+	         ppi_watch_has_ended(&attach->watch))
+		*reason = TARGET_ENDED;
+	else if (now_ms() > attach->ends_ms)
+		*reason = TIME_IS_UP;
+	else
+		return false;
+	return true;
+}
+
+static enum reason wait_for_end(struct attach *attach)
+{
+	const struct timespec nap = { .tv_nsec = LOOK_EVERY_MS * 1000000L };
+	portprof_stats stats = { .size = sizeof(stats) };
+	enum reason reason;
+
+	if (!attach->record->options.is_quiet && !attach->has_child)
+		ppi_progress_begin("recording (Ctrl-C ends it)");
+	while (!has_ended(attach, &reason)) {
+		if (portprof_session_stats(attach->session, 0, &stats) ==
+		    PORTPROF_OK)
+			ppi_progress_step(stats.kept_samples, 0, "samples");
+		nanosleep(&nap, NULL);
+	}
+	ppi_progress_end();
+	return reason;
+}
+
+static void say_reason(const struct attach *attach, enum reason reason)
+{
+	char room[32];
+
+	if (attach->record->options.is_quiet)
+		return;
+	if (reason == TARGET_ENDED)
+		ppi_say("%s has ended%s", attach->target,
+		        attach->has_child ? "; the command goes on" : "");
+	else if (reason == WAS_TOLD)
+		ppi_say("%s ended the recording; %s goes on",
+		        ppi_signal_name(ppi_kept_signal(), room),
+		        attach->target);
+}
+
+/* ---- the run ---- */
+
+/* Let the command go that says for how long; 0 or the exit status. */
+static int release(struct attach *attach, const struct ppi_before *before)
+{
+	const struct ppi_record *record = attach->record;
+	int status;
+
+	if (!attach->has_child)
+		return 0;
+	status = ppi_child_release(&attach->child, record->options.command[0]);
+	if (status == 0)
+		return 0;
+	portprof_session_close(attach->session);
+	ppi_record_undo(record->settings.output, before);
+	return status;
+}
+
+static int run(struct attach *attach)
+{
+	const struct ppi_record *record = attach->record;
+	struct ppi_end end = { 0 };
+	struct ppi_before before;
+	enum reason reason;
+	int status;
+
+	ppi_record_look(record->settings.output, &before);
+	attach->session = ppi_record_open(record, 0);
+	if (!attach->session) {
+		ppi_say_failure(NULL);
+		if (attach->has_child)
+			ppi_child_cancel(&attach->child);
+		return PPI_EXIT_RECORD;
+	}
+	attach->ends_ms = end_by_time(&record->settings);
+	status = release(attach, &before);
+	if (status)
+		return status;
+	reason = wait_for_end(attach);
+	say_reason(attach, reason);
+	if (!ppi_record_finish(record, attach->session, 0))
+		status = PPI_EXIT_RECORD;
+	if (attach->has_child) {
+		ppi_child_wait(&attach->child, &end);
+		status = status ? status : end.exit_status;
+	}
+	return status;
+}
+
+int ppi_record_attach(const struct ppi_record *record)
+{
+	struct attach attach = { .record = record };
+
+	if (!find_target(&attach))
+		return PPI_EXIT_RECORD;
+	attach.has_child = record->options.command != NULL;
+	if (attach.has_child &&
+	    !ppi_child_start(&attach.child, record->program,
+	                     record->options.command, NULL))
+		return PPI_EXIT_RECORD;
+	return run(&attach);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of portprof record. */
+#include "config.h"
+
+#include "tools/record/record.h"
+
+#include "tools/color.h"
+#include "tools/tools.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+	"usage: portprof record [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+	"       portprof record -p PID | -t TID | -a [OPTION...] [[--] COMMAND...]\n"
+	"\n"
+	"  -e, --event EVENT    what to measure: a comma list, or repeated (CPU time)\n"
+	"  -F, --freq HZ        samples a second of the event's time (100), or\n"
+	"  -c, --count N        one sample every N ns or events\n"
+	"  -g                   call chains; --call-graph fp|none: so, or without\n"
+	"  -p, --pid PID        a process that runs, until it or COMMAND ends\n"
+	"  -t, --tid TID        one thread of it\n"
+	"  -a, --all-cpus       the whole system; -C, --cpu LIST: on these CPUs (0,2-3)\n"
+	"  -D, --delay MS       begin so much later; --duration S: and end S seconds on\n"
+	"      --no-inherit     not the processes that the target creates\n"
+	"  -b, --backend NAME   perf, timer, itimer (the best that works)\n"
+	"  -m, --ring BYTES     of each kernel buffer, as 64K; or a number of pages\n"
+	"  -o, --output FILE    (" PPI_DEFAULT_OUTPUT "); what was there is kept as\n"
+	"                       FILE.old\n"
+	"      --config FILE    settings from this file; --set NAME: and its [NAME]\n"
+	"      --timeline TIME  keep when samples fell, to so much: 1s\n"
+	"      --color WHEN     auto, always or never\n"
+	"  -q, --quiet          no summary; -v, --verbose: also how it was measured\n"
+	"\n"
+	"The exit status is the command's, 128 + N if signal N killed it, 125\n"
+	"if portprof failed, 126 and 127 if the command cannot be run.\n";
+
+/* As deep as the kernel goes (kernel.perf_event_max_stack). */
+static const char chain_depth[] = "127";
+
+enum {
+	OPTION_CALL_GRAPH = 256,
+	OPTION_DURATION,
+	OPTION_TIMELINE,
+	OPTION_NO_INHERIT,
+	OPTION_CONFIG,
+	OPTION_SET,
+	OPTION_COLOR,
+	OPTION_HELP
+};
+
+static const struct option long_options[] = {
+	{ "event", required_argument, NULL, 'e' },
+	{ "freq", required_argument, NULL, 'F' },
+	{ "count", required_argument, NULL, 'c' },
+	{ "call-graph", required_argument, NULL, OPTION_CALL_GRAPH },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "tid", required_argument, NULL, 't' },
+	{ "all-cpus", no_argument, NULL, 'a' },
+	{ "cpu", required_argument, NULL, 'C' },
+	{ "delay", required_argument, NULL, 'D' },
+	{ "duration", required_argument, NULL, OPTION_DURATION },
+	{ "timeline", required_argument, NULL, OPTION_TIMELINE },
+	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
+	{ "backend", required_argument, NULL, 'b' },
+	{ "ring", required_argument, NULL, 'm' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "config", required_argument, NULL, OPTION_CONFIG },
+	{ "set", required_argument, NULL, OPTION_SET },
+	{ "color", required_argument, NULL, OPTION_COLOR },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, OPTION_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int add_event(struct ppi_record_options *options, const char *text)
+{
+	size_t room = sizeof(options->events) / sizeof(options->events[0]);
+
+	if (options->event_count == room)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "-e can be given %zu times", room);
+	options->events[options->event_count++] = text;
+	return PPI_EXIT_OK;
+}
+
+static int read_call_graph(struct ppi_record_options *options,
+                           const char *value)
+{
+	if (strcmp(value, "fp") == 0)
+		options->chains = chain_depth;
+	else if (strcmp(value, "none") == 0)
+		options->chains = "off";
+	else
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "--call-graph %s: only fp (frame "
+		                     "pointers) can be had, or none", value);
+	return PPI_EXIT_OK;
+}
+
+/* -p and -t. */
+static int choose_scope(struct ppi_record_options *options,
+                        enum ppi_scope scope)
+{
+	if (options->scope != PPI_SCOPE_COMMAND && options->scope != scope)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "one target at a time: -p, -t and -a (or "
+		                     "-C) exclude each other");
+	options->scope = scope;
+	return PPI_EXIT_OK;
+}
+
+static int read_target(struct ppi_record_options *options,
+                       enum ppi_scope scope, const char *value)
+{
+	const char *what = scope == PPI_SCOPE_THREAD ? "thread" : "process";
+	uint64_t id;
+
+	if (options->target)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "one target at a time: a second one was "
+		                     "given by -%c %s",
+		                     scope == PPI_SCOPE_THREAD ? 't' : 'p',
+		                     value);
+	if (!ppi_read_number(value, 1, INT32_MAX, &id))
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "'%s' is not the number of a %s", value,
+		                     what);
+	options->target = (int64_t)id;
+	return choose_scope(options, scope);
+}
+
+/* A plain number is one of pages, as with perf; else the library reads it,
+ * but for the suffixes that only perf has. */
+static int read_ring(struct ppi_record_options *options, const char *value)
+{
+	size_t digits = strspn(value, "0123456789");
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), number;
+	const char *suffix = value + digits;
+	char room[24];
+
+	options->ring = value;
+	if (digits == 0 || digits >= sizeof(room))
+		return PPI_EXIT_OK;
+	memcpy(room, value, digits);
+	room[digits] = '\0';
+	if (!ppi_read_number(room, 0, UINT32_MAX, &number))
+		return PPI_EXIT_OK;
+	if (strcmp(suffix, "") == 0)
+		number *= page;
+	else if (strcmp(suffix, "G") == 0)
+		number <<= 30;
+	else if (strcmp(suffix, "B") != 0)
+		return PPI_EXIT_OK;
+	snprintf(options->ring_bytes, sizeof(options->ring_bytes),
+	         "%" PRIu64, number);
+	options->ring = options->ring_bytes;
+	return PPI_EXIT_OK;
+}
+
+/* A plain number is one of `unit`; all else the library reads. */
+static const char *with_unit(const char *value, const char *unit,
+                             char room[32])
+{
+	bool is_plain = value[0] && !value[strspn(value, "0123456789.")];
+
+	if (!is_plain || snprintf(room, 32, "%s%s", value, unit) >= 32)
+		return value;
+	return room;
+}
+
+static int read_color(const char *value)
+{
+	if (ppi_color_choose(value))
+		return PPI_EXIT_OK;
+	return ppi_say_usage(PPI_EXIT_RECORD, "record",
+	                     "--color %s: auto, always or never?", value);
+}
+
+/* Options whose value is kept as it is; NULL for others. */
+static const char **place_of(struct ppi_record_options *options, int option)
+{
+	switch (option) {
+	case 'F':
+		return &options->frequency;
+	case 'c':
+		return &options->period;
+	case 'b':
+		return &options->backend;
+	case 'o':
+		return &options->output;
+	case OPTION_CONFIG:
+		return &options->config_path;
+	case OPTION_SET:
+		return &options->set_name;
+	default:
+		return NULL;
+	}
+}
+
+static int read_option(struct ppi_record_options *options, int option,
+                       const char *value)
+{
+	const char **place = place_of(options, option);
+
+	if (place) {
+		*place = value;
+		return PPI_EXIT_OK;
+	}
+	switch (option) {
+	case 'e':
+		return add_event(options, value);
+	case 'g':
+		options->chains = chain_depth;
+		return PPI_EXIT_OK;
+	case OPTION_CALL_GRAPH:
+		return read_call_graph(options, value);
+	case 'p':
+		return read_target(options, PPI_SCOPE_PROCESS, value);
+	case 't':
+		return read_target(options, PPI_SCOPE_THREAD, value);
+	case 'C':
+		options->cpus = value;
+		return choose_scope(options, PPI_SCOPE_SYSTEM);
+	case 'a':
+		return choose_scope(options, PPI_SCOPE_SYSTEM);
+	case OPTION_NO_INHERIT:
+		options->children = "no";
+		return PPI_EXIT_OK;
+	case 'm':
+		return read_ring(options, value);
+	case 'D':
+		options->delay = with_unit(value, "ms", options->delay_text);
+		return PPI_EXIT_OK;
+	case OPTION_DURATION:
+		options->duration = with_unit(value, "s",
+		                              options->duration_text);
+		return PPI_EXIT_OK;
+	case OPTION_TIMELINE:
+		options->timeline = with_unit(value, "s",
+		                              options->timeline_text);
+		return PPI_EXIT_OK;
+	case OPTION_COLOR:
+		return read_color(value);
+	case 'q':
+		options->is_quiet = true;
+		return PPI_EXIT_OK;
+	case 'v':
+		options->is_verbose = true;
+		return PPI_EXIT_OK;
+	default: /* getopt_long has said what is wrong */
+		fprintf(stderr, "Try 'portprof record --help'.\n");
+		return PPI_EXIT_RECORD;
+	}
+}
+
+/* What cannot go together. */
+static int check_options(const struct ppi_record_options *options)
+{
+	if (options->frequency && options->period)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "-F and -c exclude each other: a rate or "
+		                     "a period");
+	if (options->is_quiet && options->is_verbose)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "-q and -v exclude each other");
+	if (!options->command && options->scope == PPI_SCOPE_COMMAND)
+		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		                     "which command? portprof record -- "
+		                     "COMMAND [ARGUMENT...]; or whom: -p PID");
+	return -1;
+}
+
+int ppi_record_read_options(int argc, char **argv,
+                            struct ppi_record_options *options)
+{
+	int option;
+
+	/* "+": the options after the command are the command's */
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "+e:F:c:gp:t:aC:D:b:m:o:qv", long_options,
+	                             NULL)) != -1) {
+		int status;
+
+		if (option == OPTION_HELP) {
+			fputs(help, stdout);
+			return PPI_EXIT_OK;
+		}
+		status = read_option(options, option, optarg);
+		if (status != PPI_EXIT_OK)
+			return status;
+	}
+	if (optind < argc)
+		options->command = argv + optind;
+	/* the threads of a thread are its process's: nothing to follow */
+	if (options->scope == PPI_SCOPE_THREAD)
+		options->children = "no";
+	return check_options(options);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* The last words of a recording. */
+#include "config.h"
+
+#include "tools/record/record.h"
+
+#include "tools/tools.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *say_seconds(uint64_t ns, char *out, size_t bytes)
+{
+	if (ns >= 1000000000)
+		snprintf(out, bytes, "%.3f s", (double)ns / 1e9);
+	else
+		snprintf(out, bytes, "%.3f ms", (double)ns / 1e6);
+	return out;
+}
+
+/* How often a sample was to come, in words, and how many that makes. */
+static uint64_t say_expected(const portprof_event_info *event,
+                             const portprof_stats *stats, char *out,
+                             size_t bytes)
+{
+	uint64_t period = stats->granted_period;
+	char time[32];
+
+	if (period == 0 && stats->requested_period)
+		period = stats->requested_period;
+	if (period == 0 && event->unit == PORTPROF_UNIT_NANOSECONDS &&
+	    stats->requested_hz > 0)
+		period = (uint64_t)(1e9 / stats->requested_hz);
+	if (period == 0) {
+		snprintf(out, bytes, "%.0f times a second of its time",
+		         stats->requested_hz);
+		return 0;
+	}
+	if (event->unit == PORTPROF_UNIT_NANOSECONDS)
+		snprintf(out, bytes, "every %s",
+		         say_seconds(period, time, sizeof(time)));
+	else
+		snprintf(out, bytes, "every %" PRIu64 " events", period);
+	return stats->total_weight / period;
+}
+
+/* Of somebody else's process with children the clock cannot be read: what the
+ * event counted is the CPU time then. */
+static uint64_t cpu_time_of(const portprof_event_info *event,
+                            const portprof_stats *stats)
+{
+	if (stats->cpu_time_ns || event->unit != PORTPROF_UNIT_NANOSECONDS)
+		return stats->cpu_time_ns;
+	return stats->total_weight;
+}
+
+static void say_no_sample(const struct ppi_record *record,
+                          const portprof_event_info *event,
+                          const portprof_stats *stats)
+{
+	bool is_command = record->options.scope == PPI_SCOPE_COMMAND;
+	char often[64], time[32];
+	uint64_t expected = say_expected(event, stats, often, sizeof(often));
+
+	ppi_say("no sample: the %s used %s of CPU time, and %s was to be "
+	        "sampled %s, so %" PRIu64 " samples were to be expected",
+	        is_command ? "command" : "target",
+	        say_seconds(cpu_time_of(event, stats), time, sizeof(time)),
+	        event->canonical, often, expected);
+	if (stats->lost_samples)
+		ppi_say("%" PRIu64 " samples were lost: sample less often (-F)",
+		        stats->lost_samples);
+	else if (expected <= 2)
+		ppi_say("sample more often (-F 10000), or give it more to do");
+	else
+		ppi_say("that should not be: the notes in portprof report may "
+		        "say why; another backend (-b) may do better");
+}
+
+static void say_file(const char *path)
+{
+	if (strcmp(path, PPI_DEFAULT_OUTPUT) == 0)
+		ppi_say("wrote %s; look at it: portprof report", path);
+	else
+		ppi_say("wrote %s; look at it: portprof report -i %s", path,
+		        path);
+}
+
+void ppi_say_summary(const struct ppi_record *record, const char *backend,
+                     const portprof_event_info *event,
+                     const portprof_stats *stats)
+{
+	char time[32];
+
+	if (record->options.is_quiet)
+		return;
+	if (stats->kept_samples == 0)
+		say_no_sample(record, event, stats);
+	else
+		ppi_say("%" PRIu64 " sample%s, %" PRIu64 "%s lost, %s of CPU "
+		        "time, by %s",
+		        stats->kept_samples,
+		        stats->kept_samples == 1 ? "" : "s",
+		        stats->lost_samples,
+		        stats->lost_certainty == PORTPROF_EXACT ? ""
+		                                                : " or more",
+		        say_seconds(cpu_time_of(event, stats), time,
+		                    sizeof(time)),
+		        backend);
+	say_file(record->settings.output);
+}
+
+bool ppi_say_too_short(const struct ppi_record *record,
+                       const struct ppi_end *end)
+{
+	uint64_t delay_ns = record->settings.delay_ms * 1000000u;
+	char lived[32], delay[32];
+
+	if (end->duration_ns >= delay_ns)
+		return false;
+	ppi_say("nothing was measured, and no file written: the command ended "
+	        "after %s, and measuring was to begin after %s",
+	        say_seconds(end->duration_ns, lived, sizeof(lived)),
+	        say_seconds(delay_ns, delay, sizeof(delay)));
+	return true;
+}
+
+void ppi_say_left(const struct ppi_record *record, uint64_t count,
+                  const char *folder)
+{
+	bool is_one = count == 1;
+
+	if (record->options.is_quiet)
+		return;
+	if (folder)
+		ppi_say("%" PRIu64 " process%s of the command go%s on, and "
+		        "write%s into '%s': portprof report -i %s",
+		        count, is_one ? "" : "es", is_one ? "es" : "",
+		        is_one ? "s" : "", folder, folder);
+	else
+		ppi_say("%" PRIu64 " process%s of the command go%s on; what "
+		        "%s from now on is not measured: portprof record -p "
+		        "PID does that",
+		        count, is_one ? "" : "es", is_one ? "es" : "",
+		        is_one ? "it does" : "they do");
+}
+
+void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end)
+{
+	char room[32];
+
+	if (end->signal && !record->options.is_quiet)
+		ppi_say("the command was killed by %s",
+		        ppi_signal_name(end->signal, room));
+}
+
+static void say_event(portprof_session *session, size_t index)
+{
+	portprof_event_info event = { .size = sizeof(event) };
+	portprof_stats stats = { .size = sizeof(stats) };
+	char time[32];
+
+	if (portprof_session_event(session, index, &event) ||
+	    portprof_session_stats(session, index, &stats))
+		return;
+	ppi_say("%s: %s", event.canonical, event.description);
+	ppi_say("%s: %.0f Hz asked, %.1f granted, %.1f achieved; %" PRIu64
+	        " samples kept, %" PRIu64 " lost, throttled %" PRIu64
+	        " times; own cost %s",
+	        event.canonical, stats.requested_hz, stats.granted_hz,
+	        stats.achieved_hz, stats.kept_samples, stats.lost_samples,
+	        stats.throttled,
+	        say_seconds(stats.own_cost_ns, time, sizeof(time)));
+}
+
+void ppi_say_details(portprof_session *session)
+{
+	const char *note;
+
+	for (size_t i = 0; i < portprof_session_event_count(session); i++)
+		say_event(session, i);
+	for (size_t i = 0; (note = portprof_session_note(session, i)); i++)
+		ppi_say("note: %s", note);
+}

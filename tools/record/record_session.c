@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* A session of this process on the target, from opening to the last words. */
+#include "config.h"
+
+#include "tools/record/record.h"
+
+#include "tools/tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static portprof_status set_target(portprof_config *config,
+                                  const struct ppi_record_options *options,
+                                  int64_t child)
+{
+	switch (options->scope) {
+	case PPI_SCOPE_PROCESS:
+		return portprof_config_target_pid(config, options->target);
+	case PPI_SCOPE_THREAD:
+		return portprof_config_target_tid(config, options->target);
+	case PPI_SCOPE_SYSTEM:
+		return portprof_config_target_system(config, options->cpus);
+	case PPI_SCOPE_COMMAND:
+	default:
+		return portprof_config_target_command(config, child);
+	}
+}
+
+/* The flush puts the file in its place: whoever is killed from now on leaves
+ * one that can be read. */
+static portprof_status begin(portprof_session *session)
+{
+	portprof_status status = portprof_session_start(session);
+
+	return status ? status : portprof_session_flush(session);
+}
+
+portprof_session *ppi_record_open(const struct ppi_record *record,
+                                  int64_t child)
+{
+	portprof_config *config = ppi_settings_config(&record->settings);
+	portprof_session *session = NULL;
+	portprof_status status;
+
+	if (!config)
+		return NULL;
+	status = set_target(config, &record->options, child);
+	if (status == PORTPROF_OK)
+		status = portprof_config_write_to(config,
+		                                  record->settings.output);
+	if (status == PORTPROF_OK)
+		status = portprof_session_open(config, &session);
+	/* what fails counts as nothing: the caller reads the diagnostic */
+	if (status == PORTPROF_OK && begin(session)) {
+		portprof_session_close(session);
+		session = NULL;
+	}
+	portprof_config_free(config);
+	return session;
+}
+
+static void say_passed_over(const portprof_session *session)
+{
+	const char *name, *reason;
+
+	for (size_t i = 0;
+	     portprof_session_passed_over(session, i, &name, &reason) ==
+	     PORTPROF_OK;
+	     i++)
+		ppi_say("%s was passed over: %s", name, reason);
+}
+
+/* The file that failed is still one: with what was written before. */
+static void say_unwhole(const struct ppi_record *record, const char *stopping)
+{
+	const char *path = record->settings.output;
+
+	if (stopping[0] && strcmp(stopping, portprof_last_diag()->words) != 0)
+		ppi_say("stopping: %s", stopping);
+	ppi_say_failure("writing");
+	ppi_say("what was written before can be read: portprof report -i %s",
+	        path);
+}
+
+bool ppi_record_finish(const struct ppi_record *record,
+                       portprof_session *session, uint64_t cpu_time_ns)
+{
+	portprof_stats stats = { .size = sizeof(stats) };
+	portprof_event_info event = { .size = sizeof(event) };
+	const char *backend = portprof_session_backend(session);
+	char stopping[PORTPROF_WORDS_BYTES] = "";
+	uint64_t children;
+	bool is_known;
+
+	if (portprof_session_stop(session))
+		snprintf(stopping, sizeof(stopping), "%s",
+		         portprof_last_diag()->words);
+	/* what it used before and after is none of ours */
+	if (cpu_time_ns && !record->settings.delay_ms &&
+	    !record->settings.duration_ms)
+		portprof_session_set_cpu_time(session, cpu_time_ns);
+	children = portprof_session_children(session);
+	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
+	           portprof_session_event(session, 0, &event) == PORTPROF_OK;
+	if (!record->options.is_quiet)
+		say_passed_over(session);
+	if (record->options.is_verbose)
+		ppi_say_details(session);
+	if (portprof_session_close(session)) {
+		say_unwhole(record, stopping);
+		return false;
+	}
+	if (stopping[0])
+		ppi_say("stopping: %s", stopping);
+	if (is_known)
+		ppi_say_summary(record, backend, &event, &stats);
+	if (children && record->options.scope == PPI_SCOPE_COMMAND)
+		ppi_say_left(record, children, NULL);
+	return true;
+}
+
+void ppi_record_look(const char *output, struct ppi_before *before)
+{
+	struct stat at;
+
+	before->is_there = stat(output, &at) == 0;
+	if (before->is_there) {
+		before->device = at.st_dev;
+		before->inode = at.st_ino;
+	}
+}
+
+static bool is_same(const struct ppi_before *before, const char *path)
+{
+	struct ppi_before now;
+
+	ppi_record_look(path, &now);
+	return before->is_there && now.is_there &&
+	       before->device == now.device && before->inode == now.inode;
+}
+
+void ppi_record_undo(const char *output, const struct ppi_before *before)
+{
+	size_t bytes = strlen(output) + sizeof(".old");
+	char *old = malloc(bytes);
+
+	if (!old || is_same(before, output)) {
+		free(old);
+		return; /* ours never came to its place */
+	}
+	snprintf(old, bytes, "%s.old", output);
+	if (is_same(before, old))
+		rename(old, output);
+	else if (!before->is_there)
+		unlink(output);
+	free(old);
+}

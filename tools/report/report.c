@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* portprof report: reads a profile, names its code, prints who is hot. */
+#include "config.h"
+
+#include "tools/report/report.h"
+
+#include "tools/record/parts.h"
+#include "tools/report/report_options.h"
+#include "tools/report/report_ticker.h"
+#include "tools/tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Printing one event after another. */
+struct printing {
+	struct ppi_report report;
+	const struct ppi_report_options *options;
+	struct ppi_view view;
+};
+
+/* ---- what is read ---- */
+
+static portprof_profile *open_input(const char *path)
+{
+	portprof_profile *profile;
+	struct stat at;
+
+	ppi_ticker_begin("reading", "MiB");
+	if (stat(path, &at) == 0)
+		atomic_store(&ppi_ticker_done, (uint64_t)at.st_size >> 20);
+	profile = ppi_profile_open(path);
+	ppi_ticker_end();
+	return profile;
+}
+
+/* The profile of all inputs, added up. */
+static portprof_profile *read_inputs(const struct ppi_report_options *options)
+{
+	portprof_profile *all = open_input(options->inputs[0]);
+
+	for (size_t i = 1; all && i < options->input_count; i++) {
+		portprof_profile *more = open_input(options->inputs[i]);
+
+		if (more && portprof_profile_merge(all, more) == PORTPROF_OK) {
+			portprof_profile_free(more);
+			continue;
+		}
+		if (more)
+			ppi_say("'%s' cannot be added to '%s': %s",
+			        options->inputs[i], options->inputs[0],
+			        portprof_last_diag()->words);
+		portprof_profile_free(more);
+		portprof_profile_free(all);
+		all = NULL;
+	}
+	return all;
+}
+
+/* "a.pb.gz + b.pb.gz" */
+static char *join_inputs(const struct ppi_report_options *options)
+{
+	size_t bytes = 1;
+	char *all;
+
+	for (size_t i = 0; i < options->input_count; i++)
+		bytes += strlen(options->inputs[i]) + 3;
+	all = calloc(1, bytes);
+	for (size_t i = 0; all && i < options->input_count; i++) {
+		if (i)
+			strcat(all, " + ");
+		strcat(all, options->inputs[i]);
+	}
+	return all;
+}
+
+/* The index of the event that was asked for; SIZE_MAX and words if none. */
+static size_t find_event(const portprof_profile *profile, const char *name)
+{
+	const portprof_profile_event *event;
+
+	for (size_t i = 0;
+	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
+		if (strcmp(event->name, name) == 0 ||
+		    strcmp(event->asked, name) == 0)
+			return i;
+	ppi_say("this profile has no event '%s'; it has:", name);
+	for (size_t i = 0;
+	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
+		fprintf(stderr, "  %s\n", event->name);
+	return SIZE_MAX;
+}
+
+/* ---- what is printed ---- */
+
+static bool out_of_memory(void)
+{
+	ppi_say("out of memory");
+	return false;
+}
+
+static bool fold(struct printing *printing, unsigned keys,
+                 struct ppi_rows *rows)
+{
+	if (!ppi_rows_fold(&printing->view, keys, rows))
+		return out_of_memory();
+	ppi_report_sum(&printing->report, rows->weight + rows->left_weight);
+	printing->report.left_out = rows->left_weight;
+	if (printing->options->is_by_total)
+		ppi_rows_by_total(rows);
+	return true;
+}
+
+static bool fold_edges(struct printing *printing, enum ppi_edge edge,
+                       bool has_chains, const char *function,
+                       struct ppi_report_edges *edges)
+{
+	edges->function = function;
+	if (!function)
+		return true;
+	if (!has_chains) {
+		ppi_say("%s holds no call chains, so nobody knows who called "
+		        "%s: record with -g",
+		        printing->report.path, function);
+		return false;
+	}
+	if (!ppi_rows_edges(&printing->view, edge, function, &edges->rows))
+		return out_of_memory();
+	if (edges->rows.count)
+		return true;
+	ppi_say("no function '%s' is in a sample of %s; -n 0 shows them all",
+	        function, printing->report.what->name);
+	return false;
+}
+
+static bool fold_more(struct printing *printing, bool has_chains,
+                      struct ppi_report_more *more)
+{
+	const struct ppi_report_options *options = printing->options;
+
+	return fold_edges(printing, PPI_CALLERS, has_chains, options->callers,
+	                  &more->callers) &&
+	       fold_edges(printing, PPI_CALLEES, has_chains, options->callees,
+	                  &more->callees);
+}
+
+static void free_more(struct ppi_report_more *more)
+{
+	ppi_rows_free(&more->rows);
+	ppi_rows_free(&more->callers.rows);
+	ppi_rows_free(&more->callees.rows);
+}
+
+static void print_text(const struct printing *printing,
+                       const struct ppi_rows *rows,
+                       const struct ppi_report_more *more)
+{
+	const struct ppi_report *report = &printing->report;
+	bool has_edges = more->callers.function || more->callees.function;
+
+	if (!printing->options->is_quiet)
+		ppi_report_print_header(report, stdout);
+	if (!has_edges)
+		ppi_report_print_rows(report, rows, stdout);
+	if (more->callers.function)
+		ppi_report_print_edges(report, PPI_CALLERS, &more->callers,
+		                       stdout);
+	if (more->callers.function && more->callees.function)
+		putchar('\n');
+	if (more->callees.function)
+		ppi_report_print_edges(report, PPI_CALLEES, &more->callees,
+		                       stdout);
+}
+
+static void print_csv(const struct printing *printing,
+                      const struct ppi_rows *rows,
+                      const struct ppi_report_more *more, bool is_first)
+{
+	const struct ppi_report *report = &printing->report;
+	const char *separator = printing->options->separator;
+	bool has_edges = more->callers.function || more->callees.function;
+
+	if (is_first)
+		ppi_report_print_csv_names(report, separator, has_edges,
+		                           stdout);
+	if (!has_edges)
+		ppi_report_print_csv_rows(report, rows, separator, NULL,
+		                          stdout);
+	if (more->callers.function)
+		ppi_report_print_csv_rows(report, &more->callers.rows,
+		                          separator, "callers", stdout);
+	if (more->callees.function)
+		ppi_report_print_csv_rows(report, &more->callees.rows,
+		                          separator, "callees", stdout);
+}
+
+static bool print_json(struct printing *printing, struct ppi_rows *functions,
+                       struct ppi_report_more *more)
+{
+	struct ppi_rows threads;
+	const char *why = NULL;
+	bool is_good;
+
+	more->sort = printing->options->sort;
+	if (more->sort && !fold(printing, printing->options->keys, &more->rows))
+		return false;
+	if (!fold(printing, PPI_BY_THREAD | PPI_BY_PROCESS, &threads))
+		return false;
+	printing->report.more = more;
+	is_good = ppi_report_print_json(&printing->report, functions, &threads,
+	                                stdout, &why);
+	if (!is_good)
+		ppi_say("%s", why);
+	ppi_rows_free(&threads);
+	return is_good;
+}
+
+static bool print_event(struct printing *printing, size_t event, bool is_first)
+{
+	const struct ppi_report_options *options = printing->options;
+	bool is_json = options->form == PPI_FORM_JSON;
+	struct ppi_report_more more = { 0 };
+	struct ppi_rows rows;
+	bool is_good;
+
+	printing->report.event = printing->view.event = event;
+	if (!fold(printing,
+	          is_json ? PPI_BY_FUNCTION | PPI_BY_MODULE : options->keys,
+	          &rows))
+		return false;
+	is_good = fold_more(printing, rows.has_chains, &more);
+	if (is_good && is_json) {
+		is_good = print_json(printing, &rows, &more);
+	} else if (is_good && options->form == PPI_FORM_CSV) {
+		print_csv(printing, &rows, &more, is_first);
+	} else if (is_good) {
+		if (!is_first)
+			putchar('\n');
+		print_text(printing, &rows, &more);
+	}
+	free_more(&more);
+	ppi_rows_free(&rows);
+	return is_good;
+}
+
+static bool print_events(struct printing *printing)
+{
+	const char *wanted = printing->options->event;
+	size_t count = portprof_profile_event_count(printing->view.profile);
+	size_t first = 0;
+
+	if (count == 0) {
+		ppi_say("%s holds no event", printing->report.path);
+		return false;
+	}
+	if (wanted) {
+		first = find_event(printing->view.profile, wanted);
+		if (first == SIZE_MAX)
+			return false;
+	}
+	if (wanted || printing->options->form == PPI_FORM_JSON)
+		count = first + 1;
+	for (size_t i = first; i < count; i++)
+		if (!print_event(printing, i, i == first))
+			return false;
+	return true;
+}
+
+static bool print_filtered(struct printing *printing)
+{
+	bool *is_left_out = NULL, is_good = false;
+
+	switch (ppi_filter_apply(&printing->options->filter,
+	                         printing->view.profile, printing->view.names,
+	                         &is_left_out)) {
+	case PPI_FILTER_OK:
+		printing->view.is_left_out = is_left_out;
+		is_good = print_events(printing);
+		break;
+	case PPI_FILTER_MEMORY:
+		out_of_memory();
+		break;
+	case PPI_FILTER_NOTHING: /* it has said so */
+		break;
+	}
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		ppi_say("the report could not be written");
+		is_good = false;
+	}
+	free(is_left_out);
+	return is_good;
+}
+
+static bool print_report(const portprof_profile *profile,
+                         const struct ppi_report_options *options)
+{
+	struct printing printing = {
+		.report = { .profile = profile,
+		            .keys = options->keys,
+		            .row_limit = options->rows },
+		.options = options,
+		.view = { .profile = profile },
+	};
+	struct ppi_symbols_name *names = NULL;
+	char *path = join_inputs(options);
+	bool is_good = false;
+
+	printing.report.path = path;
+	printing.report.symbols =
+		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
+	if (printing.report.symbols) {
+		ppi_symbols_want(printing.report.symbols,
+		                 options->keys & PPI_BY_LINE,
+		                 options->has_inlines);
+		ppi_symbols_look_in(printing.report.symbols,
+		                    options->full_debug_folder);
+		ppi_ticker_begin("naming code", "addresses");
+		names = ppi_name_locations(profile, printing.report.symbols);
+		ppi_ticker_end();
+	}
+	printing.report.names = printing.view.names = names;
+	if (path && names)
+		is_good = print_filtered(&printing);
+	else
+		out_of_memory();
+	free(names);
+	free(path);
+	ppi_symbols_free(printing.report.symbols);
+	return is_good;
+}
+
+int ppi_report_main(int argc, char **argv)
+{
+	struct ppi_report_options options;
+	portprof_profile *profile;
+	int status = ppi_report_read_options(argc, argv, &options);
+
+	if (status < 0) {
+		/* Looking for symbols must never download by itself. */
+		unsetenv("DEBUGINFOD_URLS");
+		profile = read_inputs(&options);
+		status = profile && print_report(profile, &options)
+		                 ? PPI_EXIT_OK
+		                 : PPI_EXIT_FAILED;
+		portprof_profile_free(profile);
+	}
+	ppi_report_free_options(&options);
+	return status;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of who called a function, or of what it called. */
+#include "config.h"
+
+#include "tools/report/report_fold.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool ppi_is_function(const char *wanted, const char *function)
+{
+	size_t length = strlen(wanted);
+
+	if (strcmp(wanted, function) == 0)
+		return true;
+	if (strncmp(wanted, function, length) == 0 && function[length] == '(')
+		return true;
+	return strpbrk(wanted, "*?") && fnmatch(wanted, function, 0) == 0;
+}
+
+/* Where a wanted function is in one chain. */
+struct found {
+	uint32_t caller; /* of the outermost */
+	uint32_t callee; /* of the innermost */
+	bool is_there;
+};
+
+static void look(const struct ppi_fold *fold, const bool *is_wanted,
+                 const portprof_profile_sample *sample, struct found *found)
+{
+	uint32_t before = fold->itself_frame, from, to;
+	bool is_caller_next = false;
+	size_t i = 0;
+
+	found->is_there = false;
+	do {
+		ppi_fold_frames(fold, sample, i, &from, &to);
+		for (uint32_t frame = from; frame < to; frame++) {
+			if (is_caller_next)
+				found->caller = frame;
+			is_caller_next = is_wanted[frame];
+			if (is_caller_next && !found->is_there)
+				found->callee = before;
+			found->is_there |= is_caller_next;
+			before = frame;
+		}
+	} while (++i < sample->depth);
+	if (is_caller_next)
+		found->caller = fold->nobody_frame;
+}
+
+static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
+                       enum ppi_edge edge, struct ppi_rows *rows)
+{
+	const struct ppi_view *view = fold->view;
+	const portprof_profile_sample *sample;
+	struct found found = { 0 };
+
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
+	     i++) {
+		uint64_t weight = sample->weights[view->event];
+		size_t at;
+
+		if (view->is_left_out && view->is_left_out[i])
+			continue;
+		look(fold, is_wanted, sample, &found);
+		if (!found.is_there ||
+		    (weight == 0 && sample->samples[view->event] == 0))
+			continue;
+		at = ppi_fold_row(fold, sample,
+		                  edge == PPI_CALLERS ? found.caller
+		                                      : found.callee);
+		if (at == SIZE_MAX)
+			return false;
+		fold->rows[at].self_weight += weight;
+		fold->rows[at].total_weight += weight;
+		fold->rows[at].samples += sample->samples[view->event];
+		rows->weight += weight;
+		rows->samples += sample->samples[view->event];
+	}
+	return true;
+}
+
+bool ppi_rows_edges(const struct ppi_view *view, enum ppi_edge edge,
+                    const char *function, struct ppi_rows *rows)
+{
+	struct ppi_fold fold;
+	bool *is_wanted = NULL;
+	bool is_good =
+		ppi_fold_begin(&fold, view, PPI_BY_FUNCTION | PPI_BY_MODULE);
+
+	memset(rows, 0, sizeof(*rows));
+	if (is_good)
+		is_wanted = calloc(fold.itself_frame + 1u, sizeof(*is_wanted));
+	is_good = is_good && is_wanted;
+	for (uint32_t i = 0; is_good && i <= fold.unknown_frame; i++)
+		is_wanted[i] =
+			ppi_is_function(function, fold.frames[i]->function);
+	is_good = is_good && fold_edges(&fold, is_wanted, edge, rows);
+	free(is_wanted);
+	ppi_fold_end(&fold, rows);
+	if (!is_good)
+		ppi_rows_free(rows);
+	return is_good;
+}

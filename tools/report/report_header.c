@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* A report's header: how it was measured, and how far to believe it. */
+#include "config.h"
+
+#include "tools/report/report.h"
+#include "tools/color.h"
+#include "tools/report/report_words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL "  %-13s "
+
+static const char *say_time(uint64_t ns, char *out, size_t bytes)
+{
+	return ppi_say_weight(ppi_scale_of(PORTPROF_UNIT_NANOSECONDS, ns), ns,
+	                      out, bytes);
+}
+
+static void print_alarm(const char *label, const char *words, FILE *out)
+{
+	fprintf(out, "%s" LABEL "%s%s\n", ppi_color(out, PPI_RED), label, words,
+	        ppi_color(out, PPI_PLAIN));
+}
+
+/* A line of texts that stand in the file. */
+static void print_line(FILE *out, const char *label, ...)
+{
+	const char *text;
+	va_list list;
+
+	fprintf(out, LABEL, label);
+	va_start(list, label);
+	while ((text = va_arg(list, const char *)) != NULL)
+		ppi_put_text(text, out);
+	va_end(list);
+	fputc('\n', out);
+}
+
+static void print_title(const struct ppi_report *report,
+                        const portprof_profile_origin *origin, FILE *out)
+{
+	const char *damage = portprof_profile_damage(report->profile);
+
+	fprintf(out, "%s%s%s", ppi_color(out, PPI_BOLD), report->path,
+	        origin->command[0] ? ": " : "");
+	ppi_put_text(origin->command, out);
+	fprintf(out, "%s\n", ppi_color(out, PPI_PLAIN));
+	if (damage)
+		print_alarm("DAMAGED", damage, out);
+	else if (origin->backend[0] && !origin->is_complete)
+		print_alarm("INCOMPLETE",
+		            "the recording was cut short: the last second may "
+		            "be missing",
+		            out);
+}
+
+static void print_verdict(const portprof_profile_origin *origin, FILE *out)
+{
+	print_line(out, "backend",
+	           origin->backend[0] ? origin->backend
+	                              : "not said by the writer of this file",
+	           NULL);
+	for (size_t i = 0; i < origin->passed_over_count; i++)
+		print_line(out, "passed over", origin->passed_over_names[i],
+		           ": ", origin->passed_over_reasons[i], NULL);
+}
+
+static void print_event(const portprof_profile_event *event, FILE *out)
+{
+	bool is_other =
+		event->asked[0] && strcmp(event->asked, event->name) != 0;
+
+	print_line(out, "event", event->name, is_other ? " (asked as " : "",
+	           is_other ? event->asked : "", is_other ? ")" : "",
+	           event->description[0] ? ": " : "", event->description, NULL);
+}
+
+/* "250", but "249.7". */
+static const char *say_hz(double hz, char *out, size_t bytes)
+{
+	/* a file may claim any number, and few of them are one */
+	bool is_small = hz > 0 && hz < 1e15;
+	double tenth = is_small ? hz * 10 - (double)(uint64_t)hz * 10 : 0;
+
+	snprintf(out, bytes, tenth < 0.5 || tenth >= 9.5 ? "%.0f" : "%.1f", hz);
+	return out;
+}
+
+static void print_rates(const portprof_stats *stats, portprof_unit unit,
+                        FILE *out)
+{
+	const char *of = unit == PORTPROF_UNIT_NANOSECONDS ? " ns" : "";
+	char hz[32];
+
+	fprintf(out, LABEL, "rate");
+	if (stats->requested_period)
+		fprintf(out, "one sample every %" PRIu64 "%s asked",
+		        stats->requested_period, of);
+	else
+		fprintf(out, "%s Hz asked",
+		        say_hz(stats->requested_hz, hz, sizeof(hz)));
+	if (stats->granted_period && stats->requested_period)
+		fprintf(out, ", every %" PRIu64 "%s granted",
+		        stats->granted_period, of);
+	else if (stats->granted_hz > 0)
+		fprintf(out, ", %s Hz granted",
+		        say_hz(stats->granted_hz, hz, sizeof(hz)));
+	if (stats->cpu_time_ns)
+		fprintf(out, ", %s Hz achieved",
+		        say_hz(stats->achieved_hz, hz, sizeof(hz)));
+	fputc('\n', out);
+}
+
+static void print_samples(const portprof_stats *stats, FILE *out)
+{
+	fprintf(out, LABEL "%" PRIu64 " kept, %" PRIu64 " lost%s", "samples",
+	        stats->kept_samples, stats->lost_samples,
+	        stats->lost_certainty == PORTPROF_EXACT ? "" : " or more");
+	if (stats->outside_samples)
+		fprintf(out, ", %" PRIu64 " outside", stats->outside_samples);
+	if (stats->throttled)
+		fprintf(out,
+		        "; the kernel held sampling back %" PRIu64 " times",
+		        stats->throttled);
+	fputc('\n', out);
+}
+
+static void print_total(const struct ppi_report *report, FILE *out)
+{
+	struct ppi_scale scale =
+		ppi_scale_of(report->what->unit, report->total);
+	uint64_t kept = report->total - report->outside - report->unattributed;
+	char total[64], part[64];
+
+	fprintf(out, LABEL "%s: ", "total",
+	        ppi_say_weight(scale, report->total, total, sizeof(total)));
+	fprintf(out, "%s in samples, ",
+	        ppi_say_weight(scale, kept, part, sizeof(part)));
+	fprintf(out, "%s outside, ",
+	        ppi_say_weight(scale, report->outside, part, sizeof(part)));
+	fprintf(out, "%s unattributed (%.1f %%)\n",
+	        ppi_say_weight(scale, report->unattributed, part, sizeof(part)),
+	        ppi_percent(report->unattributed, report->total));
+}
+
+/*
+ * perf's clocks go on in interrupts and while a hypervisor has the CPU for
+ * another machine; what the system charges (wait4) does not. More than a
+ * thousandth is said.
+ */
+static void print_excess(const portprof_profile_event *event, FILE *out)
+{
+	const portprof_stats *stats = &event->stats;
+	uint64_t excess;
+	char text[64];
+
+	if (!event->has_stats || event->unit != PORTPROF_UNIT_NANOSECONDS ||
+	    stats->cpu_time_ns == 0 ||
+	    stats->total_weight <= stats->cpu_time_ns)
+		return;
+	excess = stats->total_weight - stats->cpu_time_ns;
+	if (excess <= stats->cpu_time_ns / 1000)
+		return;
+	fprintf(out, LABEL "%s (%.1f %%) more than the system charged: the "
+	        "event's clock goes on in interrupts and while a hypervisor has "
+	        "the CPU\n",
+	        "", say_time(excess, text, sizeof(text)),
+	        ppi_percent(excess, stats->cpu_time_ns));
+}
+
+static void print_times(const portprof_profile_origin *origin,
+                        const portprof_profile_event *event, FILE *out)
+{
+	char text[64];
+
+	if (event->has_stats && event->stats.cpu_time_ns)
+		fprintf(out, LABEL "%s", "CPU time",
+		        say_time(event->stats.cpu_time_ns, text, sizeof(text)));
+	else
+		fprintf(out, LABEL "unknown", "CPU time");
+	if (origin->duration_ns)
+		fprintf(out, " in %s",
+		        say_time(origin->duration_ns, text, sizeof(text)));
+	fputc('\n', out);
+}
+
+void ppi_report_print_header(const struct ppi_report *report, FILE *out)
+{
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(report->profile);
+	const portprof_profile_event *event = report->what;
+	const char *note;
+
+	print_title(report, origin, out);
+	print_verdict(origin, out);
+	print_event(event, out);
+	if (event->has_stats)
+		print_rates(&event->stats, event->unit, out);
+	print_times(origin, event, out);
+	if (event->has_stats)
+		print_samples(&event->stats, out);
+	print_total(report, out);
+	print_excess(event, out);
+	fprintf(out, LABEL "%s%s\n", "symbols", ppi_symbols_tier(),
+	        ppi_symbols_tier_more(report->symbols));
+	for (size_t i = 0; i < origin->note_count; i++)
+		print_line(out, "note", origin->notes[i], NULL);
+	for (size_t i = 0;
+	     (note = ppi_symbols_note(report->symbols, i)) != NULL; i++)
+		print_line(out, "note", note, NULL);
+	fputc('\n', out);
+}

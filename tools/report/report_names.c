@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* What a report calls things: its rows' keys, and the code of a profile. */
+#include "config.h"
+
+#include "tools/report/report_rows.h"
+
+#include "tools/report/report_pairs.h"
+#include "tools/report/report_ticker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *word;
+	unsigned bits;
+} words[] = {
+	/* Functions of the same name in two modules are two functions. */
+	{ "function", PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "symbol", PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "sym", PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "module", PPI_BY_MODULE },
+	{ "dso", PPI_BY_MODULE },
+	{ "line", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "srcline", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "address", PPI_BY_ADDRESS | PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "thread", PPI_BY_THREAD | PPI_BY_PROCESS },
+	{ "tid", PPI_BY_THREAD | PPI_BY_PROCESS },
+	{ "process", PPI_BY_PROCESS },
+	{ "pid", PPI_BY_PROCESS },
+	{ "comm", PPI_BY_COMM },
+};
+
+unsigned ppi_rows_keys(const char *text, const char **unknown)
+{
+	unsigned keys = 0;
+
+	while (*text) {
+		size_t length = strcspn(text, ","), i = 0;
+		size_t count = sizeof(words) / sizeof(words[0]);
+
+		while (i < count && (strlen(words[i].word) != length ||
+		                     strncmp(words[i].word, text, length) != 0))
+			i++;
+		if (i == count) {
+			*unknown = text;
+			return 0;
+		}
+		keys |= words[i].bits;
+		text += length;
+		text += *text == ',';
+	}
+	*unknown = text;
+	return keys;
+}
+
+static void place_of(const portprof_profile *profile,
+                     const portprof_profile_location *location,
+                     struct ppi_symbols_place *place)
+{
+	const portprof_profile_mapping *mapping =
+		portprof_profile_mapping_get(profile, location->mapping);
+
+	memset(place, 0, sizeof(*place));
+	place->address = location->address;
+	if (!mapping)
+		return;
+	place->has_mapping = true;
+	place->map_start = mapping->start;
+	place->map_offset = mapping->file_offset;
+	place->path = mapping->path;
+	place->build_id = mapping->build_id;
+}
+
+/* For each location that lies in no file, the processes that ran it. */
+struct makers {
+	bool *is_made;   /* by location */
+	uint32_t *first; /* by location; one more behind */
+	uint32_t *pids;
+};
+
+static void free_makers(struct makers *makers)
+{
+	free(makers->is_made);
+	free(makers->first);
+	free(makers->pids);
+}
+
+/* The pairs of location and process in the samples. */
+static bool find_pairs(const portprof_profile *profile, const bool *is_made,
+                       struct ppi_pairs *pairs)
+{
+	const portprof_profile_sample *sample;
+
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
+		for (size_t j = 0; sample->pid && j < sample->depth; j++)
+			if (is_made[sample->locations[j]] &&
+			    ppi_pairs_enter(pairs, sample->locations[j],
+			                    sample->pid) == PPI_NO_PAIR)
+				return false;
+	return true;
+}
+
+/* Put the pairs in the order of their locations. */
+static bool sort_pairs(const struct ppi_pairs *pairs, size_t count,
+                       struct makers *makers)
+{
+	makers->first = calloc(count + 2, sizeof(*makers->first));
+	makers->pids = calloc(pairs->count + 1u, sizeof(*makers->pids));
+	if (!makers->first || !makers->pids)
+		return false;
+	for (uint32_t i = 0; i < pairs->count; i++)
+		makers->first[(pairs->pairs[i] >> 32) + 2]++;
+	for (size_t i = 2; i < count + 2; i++)
+		makers->first[i] += makers->first[i - 1];
+	/* [i + 1] goes from where location i begins to where it ends */
+	for (uint32_t i = 0; i < pairs->count; i++) {
+		uint32_t at = makers->first[(pairs->pairs[i] >> 32) + 1]++;
+
+		makers->pids[at] = (uint32_t)pairs->pairs[i];
+	}
+	return true;
+}
+
+static bool find_makers(const portprof_profile *profile, struct makers *makers)
+{
+	size_t count = portprof_profile_location_count(profile), made = 0;
+	struct ppi_pairs pairs = { 0 };
+	bool is_good;
+
+	makers->is_made = calloc(count + 1, sizeof(*makers->is_made));
+	if (!makers->is_made)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		struct ppi_symbols_place place;
+
+		place_of(profile, portprof_profile_location_get(profile, i),
+		         &place);
+		makers->is_made[i] = ppi_symbols_is_made(&place);
+		made += makers->is_made[i];
+	}
+	is_good = (made == 0 || find_pairs(profile, makers->is_made, &pairs)) &&
+	          sort_pairs(&pairs, count, makers);
+	ppi_pairs_free(&pairs);
+	return is_good;
+}
+
+/* What the file itself says, with what it was inlined into. */
+static void take_given(const portprof_profile *profile, size_t index,
+                       struct ppi_symbols *symbols,
+                       const struct ppi_symbols_place *place,
+                       struct ppi_symbols_name *name)
+{
+	const portprof_profile_location *location =
+		portprof_profile_location_get(profile, index);
+	struct ppi_symbols_given given[64] = {
+		{ location->function, location->source_file, location->line }
+	};
+	size_t count = portprof_profile_line_count(profile, index);
+
+	if (count > sizeof(given) / sizeof(given[0]))
+		count = sizeof(given) / sizeof(given[0]);
+	for (size_t i = 1; i < count; i++) {
+		const portprof_profile_line *line =
+			portprof_profile_line_get(profile, index, i);
+
+		given[i] = (struct ppi_symbols_given){ line->function,
+			                               line->source_file,
+			                               line->line };
+	}
+	ppi_symbols_take(symbols, place, given, count ? count : 1, name);
+}
+
+static void name_location(const portprof_profile *profile, size_t index,
+                          const struct makers *makers,
+                          struct ppi_symbols *symbols,
+                          struct ppi_symbols_name *name)
+{
+	const portprof_profile_location *location =
+		portprof_profile_location_get(profile, index);
+	struct ppi_symbols_place place;
+
+	place_of(profile, location, &place);
+	if (location->function[0]) {
+		take_given(profile, index, symbols, &place, name);
+		return;
+	}
+	place.pids = makers->pids + makers->first[index];
+	place.pid_count = makers->first[index + 1] - makers->first[index];
+	ppi_symbols_find(symbols, &place, name);
+}
+
+struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
+                                            struct ppi_symbols *symbols)
+{
+	size_t count = portprof_profile_location_count(profile);
+	struct ppi_symbols_name *names = calloc(count + 1, sizeof(*names));
+	struct makers makers = { 0 };
+
+	if (!names || !find_makers(profile, &makers)) {
+		free(names);
+		free_makers(&makers);
+		return NULL;
+	}
+	atomic_store(&ppi_ticker_all, count);
+	for (size_t i = 0; i < count; i++) {
+		name_location(profile, i, &makers, symbols, &names[i]);
+		atomic_store(&ppi_ticker_done, i + 1);
+	}
+	free_makers(&makers);
+	return names;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command line of portprof report asks for. */
+#ifndef PPI_REPORT_OPTIONS_H
+#define PPI_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tools/report/report_filter.h"
+
+enum ppi_report_form { PPI_FORM_TEXT, PPI_FORM_CSV, PPI_FORM_JSON };
+
+struct ppi_report_options {
+	const char **inputs; /* at least one */
+	size_t input_count;
+	const char *event; /* NULL: all */
+	const char *sort;  /* as it was given; NULL: by function */
+	unsigned keys;     /* PPI_BY_ bits */
+	size_t rows;       /* 0: all */
+	bool is_by_total, is_quiet, has_inlines;
+	struct ppi_filter filter;
+	const char *callers, *callees; /* functions; NULL */
+	const char *debug_folder;      /* NULL */
+	char *full_debug_folder;       /* from the root; to be freed */
+	enum ppi_report_form form;
+	const char *separator; /* of CSV */
+};
+
+/* -1: go on; else the exit status. */
+int ppi_report_read_options(int argc, char **argv,
+                            struct ppi_report_options *options);
+
+/* Either way. */
+void ppi_report_free_options(struct ppi_report_options *options);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What all of an event is, of which a report shows the parts. */
+#include "config.h"
+
+#include "tools/report/report.h"
+
+/*
+ * A whole file of ours has the account that fits its samples. One that was
+ * cut has the account of its last portion, so the samples may say more; one
+ * of another writer has none, and its samples are all that there is.
+ */
+void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight)
+{
+	uint64_t known;
+
+	report->what = portprof_profile_event_get(report->profile,
+	                                          report->event);
+	report->outside = 0;
+	report->total = rows_weight;
+	if (report->what->has_stats) {
+		report->outside = report->what->stats.outside_weight;
+		report->total = report->what->stats.total_weight;
+	}
+	known = rows_weight + report->outside;
+	if (report->total < known)
+		report->total = known;
+	report->unattributed = report->total - known;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a report for people. */
+#include "config.h"
+
+#include "tools/report/report.h"
+#include "tools/color.h"
+#include "tools/report/report_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct columns {
+	unsigned keys;
+	struct ppi_scale scale;
+	uint64_t total;
+	bool has_chains;
+	int module_width, thread_width, line_width;
+	FILE *out;
+};
+
+/* ---- names ---- */
+
+static const char *thread_head(unsigned keys)
+{
+	return keys & PPI_BY_THREAD    ? "thread"
+	       : keys & PPI_BY_PROCESS ? "process"
+	                               : "comm";
+}
+
+static const char *thread_word(const struct columns *columns,
+                               const struct ppi_row *row, char *out,
+                               size_t bytes)
+{
+	const char *name = row->thread[0] ? row->thread : "?";
+
+	if (columns->keys & PPI_BY_THREAD)
+		snprintf(out, bytes, "%s/%" PRIu32, name, row->tid);
+	else if (columns->keys & PPI_BY_PROCESS)
+		snprintf(out, bytes, "%s/%" PRIu32, name, row->pid);
+	else
+		snprintf(out, bytes, "%s", name);
+	for (char *at = out; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
+	return out;
+}
+
+/* "file.c:12"; the folder is in JSON and CSV. */
+static const char *line_word(const struct ppi_row *row, char *out, size_t bytes)
+{
+	const char *slash = strrchr(row->source_file, '/');
+	const char *file = slash ? slash + 1 : row->source_file;
+
+	if (file[0] && row->line)
+		snprintf(out, bytes, "%s:%" PRIu64, file, row->line);
+	else
+		snprintf(out, bytes, "-");
+	return out;
+}
+
+static int wider(int width, const char *text)
+{
+	int length = (int)strlen(text);
+
+	return length > width ? length : width;
+}
+
+/* No row: only as wide as one. */
+static void print_names(const struct columns *columns,
+                        const struct ppi_row *row)
+{
+	char text[256];
+
+	if (columns->keys & PPI_BY_OWNER)
+		fprintf(columns->out, " %-*s ", columns->thread_width,
+		        row ? thread_word(columns, row, text, sizeof(text))
+		            : "");
+	if (columns->keys & PPI_BY_MODULE)
+		fprintf(columns->out, " %-*s ", columns->module_width,
+		        row ? row->module : "");
+	if (columns->keys & PPI_BY_ADDRESS && row)
+		fprintf(columns->out, " %#18" PRIx64 " ", row->address);
+	else if (columns->keys & PPI_BY_ADDRESS)
+		fprintf(columns->out, " %18s ", "");
+	if (columns->keys & PPI_BY_LINE)
+		fprintf(columns->out, " %-*s ", columns->line_width,
+		        row ? line_word(row, text, sizeof(text)) : "");
+	if (columns->keys & PPI_BY_FUNCTION && row)
+		fprintf(columns->out, " %s", row->function);
+}
+
+static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
+                        size_t shown)
+{
+	char text[256];
+
+	columns->module_width = (int)strlen("module");
+	columns->thread_width = (int)strlen("process");
+	columns->line_width = (int)strlen("line");
+	for (size_t i = 0; i < shown; i++) {
+		const struct ppi_row *row = &rows->rows[i];
+
+		if (columns->keys & PPI_BY_MODULE)
+			columns->module_width =
+				wider(columns->module_width, row->module);
+		if (columns->keys & PPI_BY_OWNER)
+			columns->thread_width = wider(
+				columns->thread_width,
+				thread_word(columns, row, text, sizeof(text)));
+		if (columns->keys & PPI_BY_LINE)
+			columns->line_width =
+				wider(columns->line_width,
+			              line_word(row, text, sizeof(text)));
+	}
+}
+
+/* ---- numbers ---- */
+
+/* As perf report has it: from 5 % on worth a look, below 0.5 % hardly. */
+static const char *color_of(const struct columns *columns, double share)
+{
+	return share >= 5     ? ppi_color(columns->out, PPI_RED)
+	       : share >= 0.5 ? ppi_color(columns->out, PPI_GREEN)
+	                      : "";
+}
+
+/* One number column and its share; "-" where there is none. */
+static void print_number(const struct columns *columns, uint64_t weight,
+                         bool is_there)
+{
+	double share = ppi_percent(weight, columns->total);
+	const char *color = color_of(columns, share);
+	char text[64];
+
+	if (!is_there) {
+		fprintf(columns->out, " %11s %7s ", "-", "-");
+		return;
+	}
+	fprintf(columns->out, " %11s %s%6.1f%%%s ",
+	        ppi_say_weight(columns->scale, weight, text, sizeof(text)),
+	        color, share,
+	        color[0] ? ppi_color(columns->out, PPI_PLAIN) : "");
+}
+
+static void print_row(const struct columns *columns, const struct ppi_row *row)
+{
+	print_number(columns, row->self_weight, true);
+	if (columns->has_chains)
+		print_number(columns, row->total_weight, true);
+	fprintf(columns->out, " %8" PRIu64 " ", row->samples);
+	print_names(columns, row);
+	fputc('\n', columns->out);
+}
+
+/* A line that is not of any code, so that the shares make 100 %. */
+static void print_remark(const struct columns *columns, uint64_t weight,
+                         uint64_t samples, const char *words)
+{
+	print_number(columns, weight, true);
+	if (columns->has_chains)
+		print_number(columns, 0, false);
+	if (samples)
+		fprintf(columns->out, " %8" PRIu64 " ", samples);
+	else
+		fprintf(columns->out, " %8s ", "-");
+	if (!(columns->keys & PPI_BY_FUNCTION)) {
+		fprintf(columns->out, " %s\n", words);
+		return;
+	}
+	print_names(columns, NULL);
+	fprintf(columns->out, " %s\n", words);
+}
+
+static void print_heads(const struct columns *columns)
+{
+	fprintf(columns->out, "%s %11s %7s ", ppi_color(columns->out, PPI_BOLD),
+	        "self", "share");
+	if (columns->has_chains)
+		fprintf(columns->out, " %11s %7s ", "total", "share");
+	fprintf(columns->out, " %8s ", "samples");
+	if (columns->keys & PPI_BY_OWNER)
+		fprintf(columns->out, " %-*s ", columns->thread_width,
+		        thread_head(columns->keys));
+	if (columns->keys & PPI_BY_MODULE)
+		fprintf(columns->out, " %-*s ", columns->module_width,
+		        "module");
+	if (columns->keys & PPI_BY_ADDRESS)
+		fprintf(columns->out, " %18s ", "address");
+	if (columns->keys & PPI_BY_LINE)
+		fprintf(columns->out, " %-*s ", columns->line_width, "line");
+	if (columns->keys & PPI_BY_FUNCTION)
+		fprintf(columns->out, " %s", "function");
+	fprintf(columns->out, "%s\n", ppi_color(columns->out, PPI_PLAIN));
+}
+
+/* ---- all of it ---- */
+
+static void print_rest(const struct columns *columns,
+                       const struct ppi_rows *rows, size_t shown)
+{
+	uint64_t weight = 0, samples = 0;
+	char words[64];
+
+	if (shown == rows->count)
+		return;
+	for (size_t i = shown; i < rows->count; i++) {
+		weight += rows->rows[i].self_weight;
+		samples += rows->rows[i].samples;
+	}
+	snprintf(words, sizeof(words), "(%zu more; -n 0 shows all)",
+	         rows->count - shown);
+	print_remark(columns, weight, samples, words);
+}
+
+/* Only for code that makes up a part worth the trouble. */
+static void print_hints(const struct ppi_report *report,
+                        const struct ppi_nameless_list *list, const char *words,
+                        FILE *out)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		double share =
+			ppi_percent(list->modules[i].weight, report->total);
+
+		if (share < 5)
+			break;
+		fprintf(out, "%s%s", i == 0 ? "\n" : "",
+		        list->modules[i].module);
+		fprintf(out, words, share);
+		fputc('\n', out);
+	}
+}
+
+static size_t count_shown(const struct ppi_report *report,
+                          const struct ppi_rows *rows)
+{
+	return report->row_limit && rows->count > report->row_limit
+	               ? report->row_limit
+	               : rows->count;
+}
+
+static struct columns columns_of(const struct ppi_report *report, unsigned keys,
+                                 FILE *out)
+{
+	return (struct columns){
+		.keys = keys,
+		.scale = ppi_scale_of(report->what->unit, report->total),
+		.total = report->total,
+		.out = out,
+	};
+}
+
+void ppi_report_print_rows(const struct ppi_report *report,
+                           const struct ppi_rows *rows, FILE *out)
+{
+	struct columns columns = columns_of(report, report->keys, out);
+	size_t shown = count_shown(report, rows);
+
+	columns.has_chains = rows->has_chains;
+	fit_columns(&columns, rows, shown);
+	print_heads(&columns);
+	for (size_t i = 0; i < shown; i++)
+		print_row(&columns, &rows->rows[i]);
+	print_rest(&columns, rows, shown);
+	if (report->left_out)
+		print_remark(&columns, report->left_out, rows->left_samples,
+		             "(left out by the filters)");
+	if (report->outside)
+		print_remark(&columns, report->outside, 0, "(outside)");
+	print_remark(&columns, report->unattributed, 0, "(unattributed)");
+	if (report->keys & PPI_BY_FUNCTION)
+		print_hints(report, &rows->nameless,
+		            " has no symbols for %.1f %% of the total: install "
+		            "its debug symbols to see names.",
+		            out);
+	print_hints(report, &rows->lineless,
+	            " has no lines for %.1f %% of the total: compile it with "
+	            "-g, or install its debug symbols.",
+	            out);
+}
+
+void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
+                            const struct ppi_report_edges *edges, FILE *out)
+{
+	const struct ppi_rows *rows = &edges->rows;
+	struct columns columns =
+		columns_of(report, PPI_BY_FUNCTION | PPI_BY_MODULE, out);
+	size_t shown = count_shown(report, rows);
+	char text[64];
+
+	fit_columns(&columns, rows, shown);
+	fprintf(out, "%s %s, %s (%.1f %% of the total):\n",
+	        edge == PPI_CALLERS ? "Callers of" : "Called by",
+	        edges->function,
+	        ppi_say_weight(columns.scale, rows->weight, text, sizeof(text)),
+	        ppi_percent(rows->weight, report->total));
+	fprintf(out, "%s %11s %7s  %8s  %-*s  function%s\n",
+	        ppi_color(out, PPI_BOLD), "weight", "share", "samples",
+	        columns.module_width, "module", ppi_color(out, PPI_PLAIN));
+	columns.total = rows->weight;
+	for (size_t i = 0; i < shown; i++)
+		print_row(&columns, &rows->rows[i]);
+	print_rest(&columns, rows, shown);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* portprof selftest: which clauses of the contract hold on this kernel. */
+#include "tools/selftest/selftest.h"
+
+#include "tools/tools.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void print_usage(void)
+{
+	printf("usage: portprof selftest [-b BACKEND] [-q]\n\n"
+	       "Measures programs of known work on this machine's kernel and "
+	       "says for each\nclause of the contract whether it holds. Takes "
+	       "about half a minute.\n\n"
+	       "  -b, --backend NAME  only this backend: perf, timer, itimer\n"
+	       "  -q, --quiet         the result alone, without the table\n"
+	       "  -h, --help          this text\n\n"
+	       "Exit status: 0 all that ran holds, 1 a clause is broken or "
+	       "nothing could be\nrun, 2 wrong usage.\n");
+}
+
+static const char *folder(void)
+{
+	const char *told = getenv("PORTPROF_LIBEXECDIR");
+
+	return told && told[0] ? told : PPI_PKGLIBEXECDIR;
+}
+
+static const struct ppi_clause *clause_in(const struct ppi_selftest *test,
+                                          const char *name)
+{
+	for (size_t i = 0; i < test->tap.clause_count; i++)
+		if (strcmp(test->tap.clauses[i].name, name) == 0)
+			return &test->tap.clauses[i];
+	return NULL;
+}
+
+static void print_cell(const struct ppi_clause *clause, bool is_followed)
+{
+	char words[48];
+
+	if (!clause)
+		strcpy(words, "");
+	else if (clause->verdict == PPI_CLAUSE_LACKING)
+		snprintf(words, sizeof(words), "no %s", clause->lacking);
+	else
+		strcpy(words, clause->verdict == PPI_CLAUSE_BROKEN ? "BROKEN" :
+		              clause->verdict == PPI_CLAUSE_HOLDS ? "holds" :
+		                                                    "-");
+	printf("  %-*s", is_followed ? 13 : 0, words);
+}
+
+/* All programs have the same clauses in the same order. */
+static void print_table(struct ppi_selftest *tests, size_t count)
+{
+	struct ppi_selftest *first = &tests[0];
+
+	for (size_t i = 1; i < count; i++)
+		if (tests[i].tap.clause_count > first->tap.clause_count)
+			first = &tests[i];
+	ppi_tap_sort(&first->tap);
+	printf("%-10s", "clause");
+	for (size_t i = 0; i < count; i++)
+		printf("  %-*s", i + 1 < count ? 13 : 0, tests[i].backend);
+	printf("\n");
+	for (size_t c = 0; c < first->tap.clause_count; c++) {
+		const char *name = first->tap.clauses[c].name;
+
+		printf("%-10s", name);
+		for (size_t i = 0; i < count; i++)
+			print_cell(clause_in(&tests[i], name), i + 1 < count);
+		printf("\n");
+	}
+	printf("\n");
+}
+
+static void print_result(const struct ppi_selftest *test)
+{
+	const struct ppi_tap *tap = &test->tap;
+
+	printf("%-8s ", test->backend);
+	if (ppi_selftest_was_skipped(test)) {
+		printf("cannot be used here: %s\n", tap->reason);
+		return;
+	}
+	printf("%zu clauses hold, %zu lacking a capability, %zu broken, "
+	       "%zu not to be shown here (%u cases, %.1f s)\n",
+	       ppi_tap_count(tap, PPI_CLAUSE_HOLDS),
+	       ppi_tap_count(tap, PPI_CLAUSE_LACKING),
+	       ppi_tap_count(tap, PPI_CLAUSE_BROKEN),
+	       ppi_tap_count(tap, PPI_CLAUSE_OPEN), tap->ran,
+	       (double)test->took_ns / 1e9);
+	if (tap->failures)
+		printf("%s", tap->failures);
+	if (WIFSIGNALED(test->status))
+		printf("%s was ended by signal %d in case %u of %u\n",
+		       test->path, WTERMSIG(test->status), tap->ran + 1,
+		       tap->planned);
+	else if (tap->ran != tap->planned || tap->ran == 0)
+		printf("%s ran %u of %u cases\n", test->path, tap->ran,
+		       tap->planned);
+}
+
+static int judge(const struct ppi_selftest *tests, size_t count)
+{
+	size_t passed = 0, skipped = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		passed += ppi_selftest_passed(&tests[i]);
+		skipped += ppi_selftest_was_skipped(&tests[i]);
+	}
+	return passed > 0 && passed + skipped == count ? PPI_EXIT_OK :
+	                                                 PPI_EXIT_FAILED;
+}
+
+static int nothing_found(const char *backend)
+{
+	if (backend)
+		ppi_say("no self-test for the backend '%s' in %s: name one "
+		        "of the backends that measure on this system, or "
+		        "build portprof with CMocka (libcmocka-dev)",
+		        backend, folder());
+	else
+		ppi_say("there are no self-tests in %s: build portprof with "
+		        "CMocka (libcmocka-dev) and install it", folder());
+	return PPI_EXIT_FAILED;
+}
+
+static int run(const char *backend, bool is_quiet)
+{
+	struct ppi_selftest tests[PPI_SELFTESTS_MAX];
+	size_t count;
+	int status = PPI_EXIT_FAILED;
+
+	if (!ppi_selftest_find(folder(), backend, tests, &count))
+		return nothing_found(backend);
+	if (!ppi_selftest_run(tests, count, !is_quiet && isatty(2))) {
+		ppi_say("a self-test could not be started: too many "
+		        "processes or descriptors");
+	} else {
+		if (!is_quiet)
+			print_table(tests, count);
+		for (size_t i = 0; i < count; i++)
+			print_result(&tests[i]);
+		status = judge(tests, count);
+	}
+	for (size_t i = 0; i < count; i++) {
+		ppi_tap_free(&tests[i].tap);
+		free(tests[i].path);
+	}
+	return status;
+}
+
+int ppi_selftest_main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "backend", required_argument, NULL, 'b' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 }
+	};
+	const char *backend = NULL;
+	bool is_quiet = false;
+	int option;
+
+	opterr = 0;
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "b:qh", options, NULL)) != -1)
+		switch (option) {
+		case 'b':
+			backend = optarg;
+			break;
+		case 'q':
+			is_quiet = true;
+			break;
+		case 'h':
+			print_usage();
+			return PPI_EXIT_OK;
+		default:
+			return ppi_say_usage(PPI_EXIT_USAGE, "selftest",
+			                     "'%s' is not an option, or lacks "
+			                     "its value", argv[optind - 1]);
+		}
+	if (optind < argc)
+		return ppi_say_usage(PPI_EXIT_USAGE, "selftest",
+		                     "'%s' is one word too many",
+		                     argv[optind]);
+	if (backend && strspn(backend, "abcdefghijklmnopqrstuvwxyz") !=
+	                       strlen(backend))
+		return ppi_say_usage(PPI_EXIT_USAGE, "selftest",
+		                     "'%s' is not the name of a backend",
+		                     backend);
+	return run(backend, is_quiet);
+}

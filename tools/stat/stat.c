@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* portprof stat: runs a command and counts what happens in it. */
+#include "config.h"
+
+#include "tools/stat/stat.h"
+
+#include "tools/tools.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct ppi_stat_printer *ppi_stat_printer(const struct ppi_stat *stat)
+{
+	return stat->options.is_json     ? &ppi_stat_json
+	       : stat->options.separator ? &ppi_stat_separated
+	                                 : &ppi_stat_text;
+}
+
+/* It could be had with more rights, or later. */
+bool ppi_stat_is_supported(const struct ppi_stat_event *event)
+{
+	return event->refusal.status != PORTPROF_E_UNSUPPORTED ||
+	       event->refusal.os_errno == EACCES ||
+	       event->refusal.os_errno == EPERM;
+}
+
+const char *ppi_stat_status(const struct ppi_stat_event *event,
+                            const struct ppi_stat_value *value)
+{
+	if (value->is_by_wait4)
+		return "by wait4";
+	switch (value->status) {
+	case PORTPROF_COUNT_OK:
+		return "ok";
+	case PORTPROF_COUNT_SCALED:
+		return "scaled";
+	case PORTPROF_COUNT_NEVER_RAN:
+		return "never ran";
+	case PORTPROF_COUNT_ERROR:
+		return "lost its counter";
+	case PPI_STAT_IDLE:
+		return "idle";
+	default:
+		return ppi_stat_is_supported(event) ? "refused"
+		                                    : "not supported";
+	}
+}
+
+/* ---- values ---- */
+
+static struct ppi_stat_value value_of(const struct ppi_stat_event *event,
+                                      const portprof_count *from)
+{
+	if (event->refusal.status != PORTPROF_OK)
+		return (struct ppi_stat_value){
+			.status = PORTPROF_COUNT_REFUSED
+		};
+	return ppi_stat_between(from, &event->now);
+}
+
+void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,
+                       uint64_t *last_ns)
+{
+	struct ppi_stat_value *values =
+		calloc(stat->event_count, sizeof(*values));
+	uint64_t now = ppi_stat_now_ns();
+	struct ppi_stat_view view = { .values = values,
+		                      .wall_ns = now - *last_ns,
+		                      .at_ns = now - started_ns,
+		                      .is_interval = true };
+
+	for (size_t i = 0; values && i < stat->event_count; i++) {
+		struct ppi_stat_event *event = &stat->events[i];
+
+		values[i] = value_of(event, &event->before);
+		event->before = event->now;
+	}
+	if (values)
+		ppi_stat_printer(stat)->interval(stat, &view);
+	fflush(stat->out);
+	free(values);
+	*last_ns = now;
+}
+
+static void add_time(struct ppi_stat_sum *sum, uint64_t ns)
+{
+	struct ppi_stat_value value = { .value = (double)ns, .exact = ns };
+
+	ppi_stat_sum_add(sum, &value);
+}
+
+/* A run has ended: its values join those of the others. */
+static void take_run(struct ppi_stat *stat)
+{
+	for (size_t i = 0; i < stat->event_count; i++) {
+		struct ppi_stat_event *event = &stat->events[i];
+
+		event->last = ppi_stat_has_account(stat, event)
+		                      ? ppi_stat_account_value(stat, event)
+		                      : value_of(event, &event->base);
+		ppi_stat_sum_add(&event->sum, &event->last);
+	}
+	add_time(&stat->wall, stat->times.wall_ns);
+	if (stat->times.has_cpu) {
+		add_time(&stat->user, stat->times.user_ns);
+		add_time(&stat->system, stat->times.system_ns);
+	}
+	stat->done++;
+}
+
+void ppi_stat_values(const struct ppi_stat *stat,
+                     struct ppi_stat_value *values)
+{
+	for (size_t i = 0; i < stat->event_count; i++) {
+		const struct ppi_stat_event *event = &stat->events[i];
+		const struct ppi_stat_sum *sum = &event->sum;
+
+		if (stat->done <= 1) {
+			values[i] = event->last;
+			continue;
+		}
+		values[i] = (struct ppi_stat_value){
+			.status = sum->status,
+			.value = sum->mean,
+			.exact = (uint64_t)(sum->mean + 0.5),
+			.raw = sum->raw / stat->done,
+			.enabled_ns = sum->enabled_ns / stat->done,
+			.running_ns = sum->running_ns / stat->done,
+			.is_by_wait4 = sum->is_by_wait4,
+		};
+	}
+}
+
+/* ---- the verb ---- */
+
+static bool open_output(struct ppi_stat *stat)
+{
+	const char *path = stat->options.output;
+
+	stat->out = stat->options.command ? stderr : stdout;
+	if (!path)
+		return true;
+	stat->out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+	if (stat->out)
+		return true;
+	ppi_say("cannot write to '%s': %s", path, strerror(errno));
+	return false;
+}
+
+static bool close_output(struct ppi_stat *stat)
+{
+	bool is_good = fflush(stat->out) == 0 && !ferror(stat->out);
+
+	if (stat->out != stdout && stat->out != stderr)
+		is_good &= fclose(stat->out) == 0;
+	if (!is_good)
+		ppi_say("the counts could not be written%s%s",
+		        stat->options.output ? " to " : "",
+		        stat->options.output ? stat->options.output : "");
+	return is_good;
+}
+
+static bool print(struct ppi_stat *stat)
+{
+	struct ppi_stat_value *values =
+		calloc(stat->event_count, sizeof(*values));
+	struct ppi_stat_view view = {
+		.values = values,
+		.wall_ns = (uint64_t)stat->wall.mean,
+	};
+
+	if (!values) {
+		ppi_say("out of memory");
+		return false;
+	}
+	ppi_stat_values(stat, values);
+	ppi_stat_printer(stat)->final(stat, &view);
+	free(values);
+	return true;
+}
+
+/* All runs: the last one's exit status. One that a signal has ended ends the
+ * series, for that is what Ctrl-C is pressed for. */
+static int run_all(struct ppi_stat *stat)
+{
+	int status = -1;
+
+	ppi_catch_signals();
+	for (unsigned i = 0; i < stat->options.runs && status < 0; i++) {
+		status = stat->options.command ? ppi_stat_run_command(stat)
+		                               : ppi_stat_run_attached(stat);
+		if (status >= 0)
+			break;
+		take_run(stat);
+		ppi_stat_close(stat);
+		if (stat->end.signal)
+			break;
+	}
+	if (stat->done == 0)
+		return status;
+	if (!print(stat))
+		return PPI_EXIT_RECORD;
+	return status < 0 ? stat->end.exit_status : status;
+}
+
+int ppi_stat_main(int argc, char **argv)
+{
+	struct ppi_stat stat = { .out = NULL };
+	int status = ppi_stat_read_options(argc, argv, &stat.options);
+
+	if (status >= 0)
+		return status;
+	status = PPI_EXIT_RECORD;
+	if (!ppi_stat_choose(&stat))
+		goto free;
+	if (stat.options.command) {
+		int found = ppi_find_program(stat.options.command[0],
+		                             &stat.program);
+
+		status = found ? found : status;
+		if (found)
+			goto free;
+	}
+	if (!open_output(&stat))
+		goto free;
+	status = run_all(&stat);
+	if (!close_output(&stat))
+		status = PPI_EXIT_RECORD;
+free:
+	ppi_stat_free(&stat);
+	return status;
+}

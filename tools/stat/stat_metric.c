@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What counts mean together. Only events of one group are related: those of
+ * different groups did not count the same instructions.
+ */
+#include "config.h"
+
+#include "tools/stat/stat.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+	const char *of, *by; /* canonical names, without modifiers */
+	double factor;
+	const char *unit;
+} ratios[] = {
+	{ "instructions", "cycles", 1, "instructions per cycle" },
+	{ "cycles", "task-clock", 1, "GHz" },
+	{ "ref-cycles", "task-clock", 1, "GHz" },
+	{ "branch-misses", "branches", 100, "% of branches" },
+	{ "cache-misses", "cache-references", 100, "% of cache-references" },
+	{ "L1-dcache-load-misses", "L1-dcache-loads", 100,
+	  "% of L1-dcache-loads" },
+	{ "L1-icache-load-misses", "L1-icache-loads", 100,
+	  "% of L1-icache-loads" },
+	{ "LLC-load-misses", "LLC-loads", 100, "% of LLC-loads" },
+	{ "LLC-store-misses", "LLC-stores", 100, "% of LLC-stores" },
+	{ "dTLB-load-misses", "dTLB-loads", 100, "% of dTLB-loads" },
+	{ "dTLB-store-misses", "dTLB-stores", 100, "% of dTLB-stores" },
+	{ "iTLB-load-misses", "iTLB-loads", 100, "% of iTLB-loads" },
+	{ "node-load-misses", "node-loads", 100, "% of node-loads" },
+	{ "stalled-cycles-frontend", "cycles", 100, "% of cycles" },
+	{ "stalled-cycles-backend", "cycles", 100, "% of cycles" },
+	{ "branch-misses", "instructions", 1000, "per 1000 instructions" },
+	{ "cache-misses", "instructions", 1000, "per 1000 instructions" },
+	{ "L1-dcache-load-misses", "instructions", 1000,
+	  "per 1000 instructions" },
+	{ "LLC-load-misses", "instructions", 1000, "per 1000 instructions" },
+	{ "dTLB-load-misses", "instructions", 1000, "per 1000 instructions" },
+	{ "page-faults", "instructions", 1000, "per 1000 instructions" },
+};
+
+enum { RATIOS = sizeof(ratios) / sizeof(ratios[0]) };
+
+static bool is_named(const struct ppi_stat_event *event, const char *name)
+{
+	size_t length = strcspn(event->info.canonical, ":");
+
+	return event->refusal.status == PORTPROF_OK &&
+	       strlen(name) == length &&
+	       strncmp(event->info.canonical, name, length) == 0;
+}
+
+/* The event of that name in the group of event `index`, of the same privilege
+ * levels; CPU time has none: it is all of it. SIZE_MAX: not there. */
+static size_t find_partner(const struct ppi_stat *stat, size_t index,
+                           const char *name)
+{
+	const struct ppi_stat_event *event = &stat->events[index];
+	const struct ppi_stat_group *group = &stat->groups[event->group];
+
+	for (size_t i = group->first; i < group->first + group->count; i++) {
+		const struct ppi_stat_event *other = &stat->events[i];
+
+		if (i != index && is_named(other, name) &&
+		    (other->info.unit == PORTPROF_UNIT_NANOSECONDS ||
+		     (other->info.counts_user == event->info.counts_user &&
+		      other->info.counts_kernel == event->info.counts_kernel)))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static double divide(const struct ppi_stat_value *of,
+                     const struct ppi_stat_value *by, double factor)
+{
+	return ppi_stat_is_number(of) && ppi_stat_is_number(by) &&
+	                       by->value > 0
+	               ? of->value / by->value * factor
+	               : NAN;
+}
+
+static struct ppi_stat_metric ratio(const struct ppi_stat *stat,
+                                    const struct ppi_stat_value *values,
+                                    size_t index)
+{
+	for (size_t i = 0; i < RATIOS; i++) {
+		size_t by;
+
+		if (!is_named(&stat->events[index], ratios[i].of))
+			continue;
+		by = find_partner(stat, index, ratios[i].by);
+		if (by != SIZE_MAX)
+			return (struct ppi_stat_metric){
+				ratios[i].unit,
+				divide(&values[index], &values[by],
+				       ratios[i].factor)
+			};
+	}
+	return (struct ppi_stat_metric){ .unit = NULL };
+}
+
+/* Per second of the CPU time in the group. */
+static struct ppi_stat_metric rate(const struct ppi_stat *stat,
+                                   const struct ppi_stat_value *values,
+                                   size_t index)
+{
+	static const struct {
+		double least, factor;
+		const char *unit;
+	} steps[] = {
+		{ 1e9, 1e-9, "G/sec" }, { 1e6, 1e-6, "M/sec" },
+		{ 1e3, 1e-3, "K/sec" }, { 0, 1, "/sec" },
+	};
+	size_t by = find_partner(stat, index, "task-clock");
+	double each = by == SIZE_MAX ? NAN : divide(&values[index],
+	                                            &values[by], 1e9);
+
+	for (size_t i = 0; !isnan(each); i++)
+		if (each >= steps[i].least)
+			return (struct ppi_stat_metric){
+				steps[i].unit, each * steps[i].factor
+			};
+	return (struct ppi_stat_metric){ by == SIZE_MAX ? NULL : "/sec", NAN };
+}
+
+struct ppi_stat_metric ppi_stat_metric(const struct ppi_stat *stat,
+                                       const struct ppi_stat_value *values,
+                                       size_t index, uint64_t wall_ns)
+{
+	const struct ppi_stat_event *event = &stat->events[index];
+	struct ppi_stat_metric metric = { .unit = NULL };
+
+	if (event->refusal.status != PORTPROF_OK)
+		return metric;
+	if (event->info.unit == PORTPROF_UNIT_NANOSECONDS) {
+		metric.unit = "CPUs utilized";
+		metric.value = ppi_stat_is_number(&values[index]) && wall_ns
+		                       ? values[index].value / (double)wall_ns
+		                       : NAN;
+		return metric;
+	}
+	metric = ratio(stat, values, index);
+	return metric.unit ? metric : rate(stat, values, index);
+}

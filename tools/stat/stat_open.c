@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening groups on the target, and reading them. */
+#include "config.h"
+
+#include "tools/stat/stat.h"
+
+#include "tools/tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static portprof_status set_target(const struct ppi_stat *stat, pid_t child,
+                                  portprof_config *config)
+{
+	const struct ppi_stat_options *options = &stat->options;
+
+	if (options->is_system)
+		return portprof_config_target_system(config, options->cpus);
+	if (options->tid)
+		return portprof_config_target_tid(config, options->tid);
+	if (options->pid)
+		return portprof_config_target_pid(config, options->pid);
+	return portprof_config_target_command(config, child);
+}
+
+/* NULL with the library's diagnostic. */
+static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
+                                  const struct ppi_stat_group *group)
+{
+	const struct ppi_stat_options *options = &stat->options;
+	portprof_config *config = portprof_config_new();
+	portprof_status status;
+
+	if (!config)
+		return NULL;
+	status = set_target(stat, child, config);
+	if (status == PORTPROF_OK && options->backend)
+		status = portprof_config_set_backend(config, options->backend);
+	if (status == PORTPROF_OK && !options->tid && !options->is_system)
+		status = portprof_config_set_children(
+			config, options->follows_children);
+	if (status == PORTPROF_OK)
+		status = portprof_config_set_partial(config, 1);
+	for (size_t i = 0; status == PORTPROF_OK && i < group->count; i++)
+		status = portprof_config_add_event(
+			config, stat->events[group->first + i].asked);
+	if (status == PORTPROF_OK)
+		return config;
+	portprof_config_free(config);
+	return NULL;
+}
+
+/* Whether ":u" stands in a canonical event string. */
+static bool says_user(const char *canonical)
+{
+	for (const char *at = strchr(canonical, ':'); at;
+	     at = strchr(at + 1, ':'))
+		if (at[1] == 'u' && (at[2] == ':' || at[2] == '\0'))
+			return true;
+	return false;
+}
+
+/* As perf shows it: what is counted in user mode alone ends in :u, also when
+ * that is not what was asked for but all that is permitted. */
+static void name_event(struct ppi_stat_event *event)
+{
+	const portprof_event_info *info = &event->info;
+	bool is_cut = event->refusal.status == PORTPROF_OK &&
+	              info->counts_user && !info->counts_kernel &&
+	              !says_user(info->canonical);
+
+	snprintf(event->name, sizeof(event->name), "%s%s", event->asked,
+	         is_cut ? ":u" : "");
+}
+
+static void take_answers(struct ppi_stat *stat,
+                         const struct ppi_stat_group *group)
+{
+	snprintf(stat->backend, sizeof(stat->backend), "%s",
+	         portprof_group_backend(group->open));
+	for (size_t i = 0; i < group->count; i++) {
+		struct ppi_stat_event *event = &stat->events[group->first + i];
+
+		event->refusal = *portprof_group_event_diag(group->open, i);
+		event->info.size = sizeof(event->info);
+		if (event->refusal.status == PORTPROF_OK)
+			portprof_group_event(group->open, i, &event->info);
+		name_event(event);
+	}
+}
+
+/* No event of the group could be had: each for its own reason, which is
+ * shorter than the story of how every backend was tried. */
+static void refuse_all(struct ppi_stat *stat,
+                       const struct ppi_stat_group *group)
+{
+	const char *backend = stat->options.backend;
+	portprof_diag all = *portprof_last_diag();
+
+	for (size_t i = 0; i < group->count; i++) {
+		struct ppi_stat_event *event = &stat->events[group->first + i];
+		portprof_event_info info = { .size = sizeof(info) };
+
+		event->refusal = all;
+		if (portprof_event_explain(event->asked,
+		                           backend ? backend : "auto", &info))
+			event->refusal = *portprof_last_diag();
+		name_event(event);
+	}
+}
+
+/* Whether the events are at fault, and not the user or the target. */
+static bool is_refusal(portprof_status status)
+{
+	return status == PORTPROF_E_UNSUPPORTED ||
+	       status == PORTPROF_E_DENIED || status == PORTPROF_E_BUSY;
+}
+
+static bool open_group(struct ppi_stat *stat, pid_t child,
+                       struct ppi_stat_group *group)
+{
+	portprof_config *config = config_of(stat, child, group);
+	portprof_status status = PORTPROF_E_NOMEM;
+
+	if (config)
+		status = portprof_group_open_config(config, &group->open);
+	portprof_config_free(config);
+	if (status == PORTPROF_OK)
+		take_answers(stat, group);
+	else if (is_refusal(portprof_last_diag()->status))
+		refuse_all(stat, group);
+	else
+		return false;
+	return true;
+}
+
+/* The user asked for these events alone, and none can be had. */
+static bool is_pointless(const struct ppi_stat *stat)
+{
+	if (!stat->events[0].was_named)
+		return false;
+	for (size_t i = 0; i < stat->event_count; i++)
+		if (stat->events[i].refusal.status == PORTPROF_OK ||
+		    ppi_stat_has_account(stat, &stat->events[i]))
+			return false;
+	for (size_t i = 0; i < stat->event_count; i++)
+		ppi_say("%s", stat->events[i].refusal.words);
+	return true;
+}
+
+bool ppi_stat_open(struct ppi_stat *stat, pid_t child)
+{
+	for (size_t i = 0; i < stat->group_count; i++)
+		if (!open_group(stat, child, &stat->groups[i])) {
+			ppi_say_failure(NULL);
+			ppi_stat_close(stat);
+			return false;
+		}
+	for (size_t i = 0; i < stat->event_count; i++) {
+		struct ppi_stat_event *event = &stat->events[i];
+
+		memset(&event->base, 0, sizeof(event->base));
+		event->before = event->base;
+	}
+	if (!is_pointless(stat))
+		return true;
+	ppi_stat_close(stat);
+	return false;
+}
+
+void ppi_stat_close(struct ppi_stat *stat)
+{
+	for (size_t i = 0; i < stat->group_count; i++) {
+		portprof_group_close(stat->groups[i].open);
+		stat->groups[i].open = NULL;
+	}
+}
+
+static bool read_group(struct ppi_stat *stat,
+                       const struct ppi_stat_group *group,
+                       portprof_count *counts)
+{
+	if (!group->open) {
+		memset(counts, 0, group->count * sizeof(*counts));
+		for (size_t i = 0; i < group->count; i++)
+			counts[i].status = PORTPROF_COUNT_REFUSED;
+	} else if (portprof_group_read(group->open, counts, group->count)) {
+		ppi_say_failure("reading");
+		return false;
+	}
+	for (size_t i = 0; i < group->count; i++)
+		stat->events[group->first + i].now = counts[i];
+	return true;
+}
+
+bool ppi_stat_read(struct ppi_stat *stat)
+{
+	portprof_count *counts = calloc(stat->event_count, sizeof(*counts));
+	bool is_good = counts != NULL;
+
+	if (!counts)
+		ppi_say("out of memory");
+	for (size_t i = 0; is_good && i < stat->group_count; i++)
+		is_good = read_group(stat, &stat->groups[i], counts);
+	free(counts);
+	return is_good;
+}
+
+bool ppi_stat_begin(struct ppi_stat *stat)
+{
+	if (!ppi_stat_read(stat))
+		return false;
+	for (size_t i = 0; i < stat->event_count; i++) {
+		struct ppi_stat_event *event = &stat->events[i];
+
+		event->base = event->before = event->now;
+	}
+	return true;
+}

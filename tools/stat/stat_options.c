@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of portprof stat. */
+#include "config.h"
+
+#include "tools/stat/stat.h"
+
+#include "tools/color.h"
+#include "tools/tools.h"
+
+#include <getopt.h>
+#include <string.h>
+
+static const char help[] =
+	"usage: portprof stat [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+	"       portprof stat [OPTION...] -p PID | -t TID | -a | -C CPUS\n"
+	"\n"
+	"  -e, --event EVENTS  what to count: a comma list, or repeated; {A,B} is\n"
+	"                      a group, counted at the same time\n"
+	"  -r, --repeat N      run it N times: means, and how sure they are\n"
+	"  -I, --interval-print MS  every MS milliseconds what was counted in them\n"
+	"  -D, --delay MS      begin so long after the start\n"
+	"  -p, --pid PID       count in a running process: until it ends, Ctrl-C,\n"
+	"  -t, --tid TID         --duration SECONDS, or COMMAND ends; or one thread\n"
+	"  -a, --all-cpus; -C, --cpu 0,2-3   all that runs, on all CPUs or on these\n"
+	"      --no-inherit    not the processes that the command creates\n"
+	"  -b, --backend NAME  perf (the best that counts)\n"
+	"      --config FILE, --set NAME  the events of a configuration file\n"
+	"  -x, --field-separator SEP      fields as of perf stat -x\n"
+	"  -j, --json          for programs\n"
+	"  -o, --output FILE   to a file, - for standard output; else to standard\n"
+	"                      error, since standard output is the command's\n"
+	"      --color WHEN    auto, always, never\n"
+	"  -q, --quiet; -v, --verbose     the table alone; or with more of each event\n"
+	"The exit status is the command's; 125 to 127 as for portprof record.\n";
+
+enum {
+	OPTION_NO_INHERIT = 256,
+	OPTION_DURATION,
+	OPTION_CONFIG,
+	OPTION_SET,
+	OPTION_COLOR,
+	OPTION_HELP,
+	INTERVAL_LEAST = 10, /* ms: below, printing is what is measured */
+	DAYS_MS = 100 * 86400 * 1000u / 10 /* ten days, in ms */
+};
+
+static const struct option long_options[] = {
+	{ "event", required_argument, NULL, 'e' },
+	{ "repeat", required_argument, NULL, 'r' },
+	{ "interval-print", required_argument, NULL, 'I' },
+	{ "delay", required_argument, NULL, 'D' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "tid", required_argument, NULL, 't' },
+	{ "all-cpus", no_argument, NULL, 'a' },
+	{ "cpu", required_argument, NULL, 'C' },
+	{ "duration", required_argument, NULL, OPTION_DURATION },
+	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
+	{ "backend", required_argument, NULL, 'b' },
+	{ "config", required_argument, NULL, OPTION_CONFIG },
+	{ "set", required_argument, NULL, OPTION_SET },
+	{ "field-separator", required_argument, NULL, 'x' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "json-output", no_argument, NULL, 'j' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "color", required_argument, NULL, OPTION_COLOR },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, OPTION_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int complain(const char *option, const char *value, const char *words)
+{
+	return ppi_say_usage(PPI_EXIT_RECORD, "stat", "%s: '%s' is not %s",
+	                     option, value, words);
+}
+
+static int add_event(struct ppi_stat_options *options, const char *text)
+{
+	size_t room = sizeof(options->events) / sizeof(options->events[0]);
+
+	if (options->event_count == room)
+		return ppi_say_usage(PPI_EXIT_RECORD, "stat",
+		                     "-e can be given %zu times", room);
+	options->events[options->event_count++] = text;
+	return PPI_EXIT_OK;
+}
+
+static int read_number(const char *option, const char *value, uint64_t least,
+                       uint64_t most, const char *words, uint64_t *number)
+{
+	return ppi_read_number(value, least, most, number)
+	               ? PPI_EXIT_OK
+	               : complain(option, value, words);
+}
+
+/* Options that have a number. */
+static int read_numbers(struct ppi_stat_options *options, int option,
+                        const char *value)
+{
+	uint64_t number = 0;
+	int status;
+
+	switch (option) {
+	case 'r':
+		status = read_number("-r", value, 1, 1000000,
+		                     "a number of runs, from 1", &number);
+		options->runs = (unsigned)number;
+		return status;
+	case 'I':
+		return read_number("-I", value, INTERVAL_LEAST, DAYS_MS,
+		                   "a number of milliseconds, from 10",
+		                   &options->interval_ms);
+	case 'D':
+		return read_number("-D", value, 0, DAYS_MS,
+		                   "a number of milliseconds",
+		                   &options->delay_ms);
+	case OPTION_DURATION:
+		status = read_number("--duration", value, 1, DAYS_MS / 1000,
+		                     "a number of seconds, from 1", &number);
+		options->duration_ms = number * 1000;
+		return status;
+	case 'p':
+		status = read_number("-p", value, 1, INT32_MAX,
+		                     "the number of a process", &number);
+		options->pid = (int64_t)number;
+		return status;
+	default:
+		status = read_number("-t", value, 1, INT32_MAX,
+		                     "the number of a thread", &number);
+		options->tid = (int64_t)number;
+		return status;
+	}
+}
+
+static int read_option(struct ppi_stat_options *options, int option,
+                       const char *value)
+{
+	switch (option) {
+	case 'e':
+		return add_event(options, value);
+	case 'r':
+	case 'I':
+	case 'D':
+	case OPTION_DURATION:
+	case 'p':
+	case 't':
+		return read_numbers(options, option, value);
+	case 'C':
+		options->cpus = value;
+		/* fall through */
+	case 'a':
+		options->is_system = true;
+		break;
+	case OPTION_NO_INHERIT:
+		options->follows_children = false;
+		break;
+	case 'b':
+		options->backend = value;
+		break;
+	case OPTION_CONFIG:
+		options->config_path = value;
+		break;
+	case OPTION_SET:
+		options->set_name = value;
+		break;
+	case 'x':
+		options->separator = strcmp(value, "\\t") == 0 ? "\t" : value;
+		break;
+	case 'j':
+		options->is_json = true;
+		break;
+	case 'o':
+		options->output = value;
+		break;
+	case OPTION_COLOR:
+		if (!ppi_color_choose(value))
+			return complain("--color", value,
+			                "auto, always or never");
+		break;
+	case 'q':
+		options->is_quiet = true;
+		break;
+	case 'v':
+		options->is_verbose = true;
+		break;
+	default: /* getopt_long has said what is wrong */
+		fprintf(stderr, "Try 'portprof stat --help'.\n");
+		return PPI_EXIT_RECORD;
+	}
+	return PPI_EXIT_OK;
+}
+
+bool ppi_stat_is_attached(const struct ppi_stat_options *options)
+{
+	return options->pid || options->tid || options->is_system;
+}
+
+/* What does not go together; NULL if everything does. */
+static const char *contradiction(const struct ppi_stat_options *options)
+{
+	bool is_attached = ppi_stat_is_attached(options);
+
+	if ((options->pid != 0) + (options->tid != 0) + options->is_system > 1)
+		return "-p, -t and -a or -C exclude each other";
+	if (!is_attached && !options->command)
+		return "which command? portprof stat -- COMMAND [ARGUMENT...]";
+	if (options->duration_ms && !is_attached)
+		return "--duration goes with -p, -t or -a: a command is counted "
+		       "until it ends";
+	if (options->runs > 1 && !options->command)
+		return "-r runs a command several times, and there is none";
+	if (options->runs > 1 && options->interval_ms)
+		return "-r and -I exclude each other: means of runs, or the "
+		       "course of one";
+	if (options->separator && options->is_json)
+		return "-x and --json exclude each other";
+	if (options->separator && options->separator[0] == '\0')
+		return "-x: the separator is empty";
+	return NULL;
+}
+
+int ppi_stat_read_options(int argc, char **argv,
+                          struct ppi_stat_options *options)
+{
+	const char *words;
+	int option;
+
+	memset(options, 0, sizeof(*options));
+	options->runs = 1;
+	options->follows_children = true;
+	/* "+": the options after the command are the command's */
+	optind = 1;
+	while ((option = getopt_long(argc, argv, "+e:r:I:D:p:t:aC:b:x:jo:qv",
+	                             long_options, NULL)) != -1) {
+		int status;
+
+		if (option == OPTION_HELP) {
+			fputs(help, stdout);
+			return PPI_EXIT_OK;
+		}
+		status = read_option(options, option, optarg);
+		if (status != PPI_EXIT_OK)
+			return status;
+	}
+	if (optind < argc)
+		options->command = argv + optind;
+	words = contradiction(options);
+	return words ? ppi_say_usage(PPI_EXIT_RECORD, "stat", "%s", words)
+	             : -1;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* One run of a command, or one attachment to a process. */
+#include "config.h"
+
+#include "tools/stat/stat.h"
+
+#include "tools/tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where an interval or the delay ends next; 0: nowhere. */
+static uint64_t next_deadline(const struct ppi_stat *stat, uint64_t last_ns)
+{
+	uint64_t every_ms = stat->options.interval_ms;
+
+	return every_ms ? last_ns + every_ms * 1000000u : 0;
+}
+
+/* Marks everything as not counted: the end came before the delay was over. */
+static void never_began(struct ppi_stat *stat)
+{
+	ppi_say("it ended before the delay of -D was over: nothing was "
+	        "counted");
+	for (size_t i = 0; i < stat->event_count; i++)
+		if (stat->events[i].refusal.status == PORTPROF_OK) {
+			stat->events[i].base.status = PORTPROF_COUNT_OK;
+			stat->events[i].now = stat->events[i].base;
+			stat->events[i].now.status = PORTPROF_COUNT_NEVER_RAN;
+		}
+}
+
+/* Counts until the end. *started_ns is moved by a delay. False: it came
+ * before the delay was over. */
+static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
+                  uint64_t *started_ns)
+{
+	const struct ppi_stat_options *options = &stat->options;
+	uint64_t stop_ns, last_ns, deadline;
+
+	if (options->delay_ms) {
+		if (ppi_stat_await(waited, *started_ns +
+		                           options->delay_ms * 1000000u))
+			return false;
+		ppi_stat_begin(stat);
+		*started_ns = ppi_stat_now_ns();
+	}
+	last_ns = *started_ns;
+	stop_ns = options->duration_ms
+	                  ? *started_ns + options->duration_ms * 1000000u
+	                  : 0;
+	for (;;) {
+		deadline = next_deadline(stat, last_ns);
+		if (stop_ns && (!deadline || stop_ns < deadline))
+			deadline = stop_ns;
+		if (ppi_stat_await(waited, deadline) || deadline == stop_ns)
+			break;
+		if (!ppi_stat_read(stat))
+			break;
+		ppi_stat_interval(stat, *started_ns, &last_ns);
+	}
+	if (ppi_stat_read(stat) && options->interval_ms)
+		ppi_stat_interval(stat, *started_ns, &last_ns);
+	return true;
+}
+
+static void take_times(struct ppi_stat *stat, uint64_t started_ns)
+{
+	stat->times.wall_ns = ppi_stat_now_ns() - started_ns;
+	stat->times.has_cpu = false;
+}
+
+int ppi_stat_run_command(struct ppi_stat *stat)
+{
+	const struct ppi_stat_options *options = &stat->options;
+	struct ppi_stat_waited waited = { .child = NULL };
+	struct ppi_child child;
+	uint64_t started_ns;
+	int status;
+
+	if (!ppi_child_start(&child, stat->program, options->command, NULL))
+		return PPI_EXIT_RECORD;
+	if (!ppi_stat_open(stat, child.pid)) {
+		ppi_child_cancel(&child);
+		return PPI_EXIT_RECORD;
+	}
+	ppi_stat_account_begin(stat, child.pid);
+	if (ppi_stat_is_attached(options))
+		ppi_stat_begin(stat);
+	status = ppi_child_release(&child, options->command[0]);
+	if (status) {
+		ppi_stat_close(stat);
+		return status;
+	}
+	waited.child = &child;
+	started_ns = child.released_ns;
+	stat->has_begun = watch(stat, &waited, &started_ns);
+	if (!stat->has_begun)
+		never_began(stat);
+	take_times(stat, started_ns);
+	ppi_child_wait(&child, &stat->end);
+	if (!options->delay_ms)
+		stat->times = (struct ppi_stat_times){
+			stat->end.duration_ns, stat->end.user_time_ns,
+			stat->end.system_time_ns,
+			!ppi_stat_is_attached(options)
+		};
+	return -1;
+}
+
+int ppi_stat_run_attached(struct ppi_stat *stat)
+{
+	const struct ppi_stat_options *options = &stat->options;
+	int64_t id = options->tid ? options->tid : options->pid;
+	struct ppi_stat_waited waited = { .is_endless = options->is_system };
+	uint64_t started_ns;
+
+	if (!options->is_system &&
+	    !ppi_watch_begin(&waited.watch, id, options->tid != 0)) {
+		ppi_say("there is no %s %lld, or it has ended",
+		        options->tid ? "thread" : "process", (long long)id);
+		return PPI_EXIT_RECORD;
+	}
+	if (!ppi_stat_open(stat, 0))
+		return PPI_EXIT_RECORD;
+	started_ns = ppi_stat_now_ns();
+	if (!ppi_stat_begin(stat))
+		return PPI_EXIT_RECORD;
+	stat->has_begun = watch(stat, &waited, &started_ns);
+	if (!stat->has_begun)
+		never_began(stat);
+	take_times(stat, started_ns);
+	return -1;
+}

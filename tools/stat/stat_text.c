@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts for people: the table of perf stat. */
+#include "config.h"
+
+#include "tools/stat/stat.h"
+
+#include "tools/color.h"
+#include "tools/tools.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { VALUE_WIDTH = 18, NAME_WIDTH = 24, NUMBER_BYTES = 48 };
+
+/* 1234567.25 becomes 1,234,567.25. */
+static const char *group_digits(const char *digits, char out[NUMBER_BYTES])
+{
+	size_t whole = strcspn(digits, "."), used = 0;
+
+	for (size_t i = 0; digits[i]; i++) {
+		if (i > 0 && i < whole && (whole - i) % 3 == 0)
+			out[used++] = ',';
+		out[used++] = digits[i];
+	}
+	out[used] = '\0';
+	return out;
+}
+
+/* Milliseconds, or a number: whole unless it is a small mean. */
+static const char *say_value(const struct ppi_stat *stat,
+                             const struct ppi_stat_event *event,
+                             const struct ppi_stat_value *value,
+                             char out[NUMBER_BYTES])
+{
+	char digits[32];
+
+	if (event->info.unit == PORTPROF_UNIT_NANOSECONDS)
+		snprintf(digits, sizeof(digits), "%.2f", value->value / 1e6);
+	else if (stat->done > 1 && value->value < 100)
+		snprintf(digits, sizeof(digits), "%.2f", value->value);
+	else
+		snprintf(digits, sizeof(digits), "%" PRIu64, value->exact);
+	return group_digits(digits, out);
+}
+
+static void put_value(struct ppi_stat *stat, size_t index,
+                      const struct ppi_stat_value *value)
+{
+	const struct ppi_stat_event *event = &stat->events[index];
+	bool is_number = ppi_stat_is_number(value);
+	bool is_time = event->info.unit == PORTPROF_UNIT_NANOSECONDS;
+	char number[NUMBER_BYTES];
+
+	fprintf(stat->out, "%s%*s%s %-2s  %s",
+	        ppi_color(stat->out, is_number ? PPI_BOLD : PPI_YELLOW),
+	        VALUE_WIDTH,
+	        is_number ? say_value(stat, event, value, number)
+	                  : ppi_stat_status(event, value),
+	        ppi_color(stat->out, PPI_PLAIN),
+	        is_number && is_time ? "ms" : "", event->name);
+}
+
+static void put_metric(struct ppi_stat *stat, size_t index,
+                       const struct ppi_stat_value *value,
+                       const struct ppi_stat_metric *metric)
+{
+	int room = NAME_WIDTH - (int)strlen(stat->events[index].name);
+
+	if (!value->is_by_wait4 &&
+	    (!metric->unit || value->status == PPI_STAT_IDLE))
+		return;
+	fprintf(stat->out, "%*s #", room > 0 ? room : 0, "");
+	if (value->is_by_wait4)
+		fprintf(stat->out, "  by wait4");
+	else if (isnan(metric->value))
+		fprintf(stat->out, "  unknown %s", metric->unit);
+	else
+		fprintf(stat->out, " %8.3f %s", metric->value, metric->unit);
+}
+
+static void put_error(struct ppi_stat *stat, const struct ppi_stat_sum *sum)
+{
+	double error = ppi_stat_error(sum);
+
+	if (!isnan(error) && sum->mean > 0)
+		fprintf(stat->out, "  ( +- %5.2f%% )", error / sum->mean * 100);
+}
+
+/* The share of the time that the event was really counted. */
+static void put_share(struct ppi_stat *stat,
+                      const struct ppi_stat_value *value)
+{
+	double share = value->enabled_ns ? (double)value->running_ns /
+	                                           (double)value->enabled_ns
+	                                 : 0;
+
+	if (value->status == PORTPROF_COUNT_SCALED)
+		fprintf(stat->out, "  %s(%.2f%%)%s",
+		        share < 0.5 ? ppi_color(stat->out, PPI_YELLOW) : "",
+		        share * 100,
+		        share < 0.5 ? ppi_color(stat->out, PPI_PLAIN) : "");
+}
+
+static void put_row(struct ppi_stat *stat, const struct ppi_stat_view *view,
+                    size_t index)
+{
+	const struct ppi_stat_value *value = &view->values[index];
+	struct ppi_stat_metric metric = ppi_stat_metric(
+		stat, view->values, index, view->wall_ns);
+
+	put_value(stat, index, value);
+	put_metric(stat, index, value, &metric);
+	if (!view->is_interval)
+		put_error(stat, &stat->events[index].sum);
+	put_share(stat, value);
+	fputc('\n', stat->out);
+}
+
+static void print_interval(struct ppi_stat *stat,
+                           const struct ppi_stat_view *view)
+{
+	if (view->at_ns == view->wall_ns)
+		fprintf(stat->out, "#      time s %*s unit event\n",
+		        VALUE_WIDTH, "count");
+	for (size_t i = 0; i < stat->event_count; i++) {
+		fprintf(stat->out, "%13.6f ", (double)view->at_ns / 1e9);
+		put_row(stat, view, i);
+	}
+}
+
+/* ---- the whole ---- */
+
+static void put_target(struct ppi_stat *stat)
+{
+	const struct ppi_stat_options *options = &stat->options;
+
+	fprintf(stat->out, "\n Counted ");
+	if (options->is_system)
+		fprintf(stat->out, "on %s%s", options->cpus ? "CPUs " : "all "
+		        "CPUs", options->cpus ? options->cpus : "");
+	else if (options->pid)
+		fprintf(stat->out, "in process %lld", (long long)options->pid);
+	else if (options->tid)
+		fprintf(stat->out, "in thread %lld", (long long)options->tid);
+	else
+		for (size_t i = 0; options->command[i]; i++)
+			fprintf(stat->out, "%s%s", i ? " " : "in '",
+			        options->command[i]);
+	if (!ppi_stat_is_attached(options))
+		fputc('\'', stat->out);
+	if (stat->backend[0])
+		fprintf(stat->out, ", by %s", stat->backend);
+	if (stat->done > 1)
+		fprintf(stat->out, ", means of %u runs (+- standard error)",
+		        stat->done);
+	fputs(":\n\n", stat->out);
+}
+
+static void put_time(struct ppi_stat *stat, const struct ppi_stat_sum *sum,
+                     const char *words)
+{
+	if (sum->runs == 0)
+		return;
+	fprintf(stat->out, "%*.9f seconds %s", VALUE_WIDTH, sum->mean / 1e9,
+	        words);
+	put_error(stat, sum);
+	fputc('\n', stat->out);
+}
+
+/* More of an event: how it was asked of the kernel, and the runs. */
+static void put_details(struct ppi_stat *stat, size_t index,
+                        const struct ppi_stat_value *value)
+{
+	const struct ppi_stat_event *event = &stat->events[index];
+	const struct ppi_stat_sum *sum = &event->sum;
+
+	if (event->refusal.status != PORTPROF_OK)
+		return;
+	fprintf(stat->out, "%*s %s\n", VALUE_WIDTH + 5, "",
+	        event->info.description);
+	fprintf(stat->out, "%*s raw %" PRIu64 ", ran %" PRIu64 " of %" PRIu64
+	        " ns", VALUE_WIDTH + 5, "", value->raw, value->running_ns,
+	        value->enabled_ns);
+	if (stat->done > 1)
+		fprintf(stat->out, ", least %.0f, most %.0f, deviation %.1f",
+		        sum->least, sum->most, ppi_stat_deviation(sum));
+	fputc('\n', stat->out);
+}
+
+static bool was_said(const struct ppi_stat *stat, size_t index)
+{
+	const char *words = stat->events[index].refusal.words;
+
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(stat->events[i].refusal.words, words) == 0)
+			return true;
+	return false;
+}
+
+/* Why there is no number, to standard error wherever the table goes. */
+static void say_why(const struct ppi_stat *stat,
+                    const struct ppi_stat_view *view)
+{
+	for (size_t i = 0; i < stat->event_count; i++) {
+		const struct ppi_stat_event *event = &stat->events[i];
+
+		if (event->refusal.status != PORTPROF_OK) {
+			if (!was_said(stat, i))
+				ppi_say("%s", event->refusal.words);
+		} else if (view->values[i].status == PORTPROF_COUNT_NEVER_RAN &&
+		           stat->has_begun) {
+			ppi_say("%s never got a counter: count fewer events "
+			        "at once", event->name);
+		} else if (view->values[i].status == PORTPROF_COUNT_ERROR) {
+			ppi_say("%s was pinned and lost its counter: count "
+			        "fewer events at once", event->name);
+		}
+	}
+}
+
+static void print_final(struct ppi_stat *stat,
+                        const struct ppi_stat_view *view)
+{
+	put_target(stat);
+	for (size_t i = 0; i < stat->event_count; i++) {
+		put_row(stat, view, i);
+		if (stat->options.is_verbose)
+			put_details(stat, i, &view->values[i]);
+	}
+	fputc('\n', stat->out);
+	put_time(stat, &stat->wall, "time elapsed");
+	if (stat->user.runs) {
+		fputc('\n', stat->out);
+		put_time(stat, &stat->user, "user");
+		put_time(stat, &stat->system, "sys");
+	}
+	fputc('\n', stat->out);
+	fflush(stat->out);
+	if (!stat->options.is_quiet)
+		say_why(stat, view);
+}
+
+const struct ppi_stat_printer ppi_stat_text = {
+	.interval = print_interval,
+	.final = print_final,
+};

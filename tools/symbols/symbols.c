@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* From recorded addresses to names: which file, and what to say without one. */
+#include "config.h"
+
+#include "tools/symbols/symbols.h"
+
+#include "tools/symbols/symbols_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ppi_symbols *ppi_symbols_new(uint64_t recorded_ns)
+{
+	struct ppi_symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (symbols)
+		symbols->recorded_ns = recorded_ns;
+	return symbols;
+}
+
+void ppi_symbols_want(struct ppi_symbols *symbols, bool lines, bool inlines)
+{
+	symbols->wants_lines = lines;
+	symbols->wants_inlines = inlines;
+}
+
+void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder)
+{
+	symbols->folder = folder;
+}
+
+/* "/usr/bin/xz" is "xz" in a table; "//anon" and "[vdso]" stay readable. */
+static const char *short_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (path[0] == '\0')
+		return "[unknown]";
+	if (strcmp(path, "//anon") == 0)
+		return "[anonymous]";
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void note_refusal(struct ppi_symbols *symbols,
+                         const struct ppi_symbols_module *module,
+                         const char *why)
+{
+	char words[1024];
+
+	if (!why[0] || module->path[0] != '/' ||
+	    strncmp(module->path, "//", 2) == 0)
+		return;
+	snprintf(words, sizeof(words), "%s %s; its code is not named",
+	         module->path, why);
+	ppi_symbols_add_note(symbols, words);
+}
+
+/* What Linux puts behind the name of a file that was deleted while mapped. */
+#define DELETED " (deleted)"
+
+/* The path without it; NULL when it is not there. */
+static char *deleted_path(const char *path)
+{
+	size_t length = strlen(path), more = strlen(DELETED);
+
+	if (length <= more || strcmp(path + length - more, DELETED) != 0)
+		return NULL;
+	return strndup(path, length - more);
+}
+
+/* A new file of that name can be the same one again: its build-id tells. */
+static void open_deleted(struct ppi_symbols *symbols,
+                         struct ppi_symbols_module *module,
+                         struct ppi_symbol_wanted *wanted, char *path,
+                         char *why, size_t why_bytes)
+{
+	wanted->path = path;
+	module->path = ppi_symbols_keep(symbols, path);
+	if (wanted->build_id[0])
+		module->file = ppi_symbol_file_open(wanted, why, why_bytes);
+	else
+		snprintf(why, why_bytes,
+		         "was deleted while it ran, and it had no build-id "
+		         "that would tell whether a file is the same");
+}
+
+static void open_file(struct ppi_symbols *symbols,
+                      struct ppi_symbols_module *module, const char *build_id)
+{
+	struct ppi_symbol_wanted wanted = {
+		.path = module->path,
+		.build_id = build_id,
+		.recorded_ns = symbols->recorded_ns,
+		.folder = symbols->folder,
+	};
+	char why[400] = "", *deleted = deleted_path(module->path);
+
+	if (deleted)
+		open_deleted(symbols, module, &wanted, deleted, why,
+		             sizeof(why));
+	else
+		module->file = ppi_symbol_file_open(&wanted, why, sizeof(why));
+	if (!module->file)
+		note_refusal(symbols, module, why);
+	free(deleted);
+}
+
+static struct ppi_symbols_module *open_module(struct ppi_symbols *symbols,
+                                              const char *path,
+                                              const char *build_id,
+                                              const char *key)
+{
+	size_t length = strlen(key);
+	struct ppi_symbols_module *module =
+		calloc(1, sizeof(*module) + length + 1);
+
+	if (!module)
+		return NULL;
+	memcpy(module->key, key, length + 1);
+	module->path = ppi_symbols_keep(symbols, path);
+	if ((path[0] == '/' && strncmp(path, "//", 2) != 0 &&
+	     strncmp(path, "/memfd:", 7) != 0) ||
+	    strcmp(path, "[vdso]") == 0)
+		open_file(symbols, module, build_id);
+	module->name = ppi_symbols_keep(symbols, short_name(module->path));
+	HASH_ADD_KEYPTR(hh, symbols->modules, module->key, length, module);
+	return module;
+}
+
+static struct ppi_symbols_module *
+module_of(struct ppi_symbols *symbols, const struct ppi_symbols_place *place)
+{
+	const char *path = place->has_mapping ? place->path : "";
+	const char *build_id = place->has_mapping ? place->build_id : "";
+	struct ppi_symbols_module *module;
+	char *key;
+	size_t bytes = strlen(path) + strlen(build_id) + 2;
+
+	key = malloc(bytes);
+	if (!key)
+		return NULL;
+	snprintf(key, bytes, "%s %s", build_id, path);
+	HASH_FIND(hh, symbols->modules, key, strlen(key), module);
+	if (!module)
+		module = open_module(symbols, path, build_id, key);
+	free(key);
+	return module;
+}
+
+/* Every 64-bit Unix keeps its kernel in the upper half of the space. */
+static bool is_kernel(const struct ppi_symbols_place *place)
+{
+	return place->address >> 63 ||
+	       (place->has_mapping && strncmp(place->path, "[kernel", 7) == 0);
+}
+
+/* Source of an address; `name` is the symbol that it lies in. */
+static void add_lines(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_module *module, uint64_t vaddr,
+                      struct ppi_symbols_name *name)
+{
+	struct ppi_symbol_line lines[64];
+	size_t count = ppi_symbol_file_lines(module->file, vaddr,
+	                                     symbols->wants_inlines, lines,
+	                                     sizeof(lines) / sizeof(lines[0]));
+	const char *symbol = name->function;
+	bool is_named = name->is_named;
+
+	for (size_t i = 0; name && i < count; i++) {
+		ppi_symbols_take_line(symbols, lines[i].file, lines[i].line,
+		                      name);
+		name->is_named = lines[i].function || is_named;
+		name->function = lines[i].function
+		                         ? ppi_symbols_readable(
+						   symbols, lines[i].function)
+		                         : symbol;
+		if (i + 1 < count)
+			name = ppi_symbols_add_caller(symbols, name);
+	}
+}
+
+static void find_in_file(struct ppi_symbols *symbols,
+                         const struct ppi_symbols_module *module,
+                         uint64_t address,
+                         const struct ppi_symbols_place *place,
+                         struct ppi_symbols_name *name)
+{
+	struct ppi_symbol_answer answer = { 0 };
+	uint64_t offset = address - place->map_start + place->map_offset;
+
+	ppi_symbol_file_find(module->file, offset, &answer);
+	switch (answer.found) {
+	case PPI_SYMBOL_NAME:
+		name->function = ppi_symbols_readable(symbols, answer.name);
+		name->is_named = true;
+		break;
+	case PPI_SYMBOL_BOUNDS:
+		ppi_symbols_by_address(symbols, answer.start, name);
+		break;
+	case PPI_SYMBOL_NOTHING:
+		ppi_symbols_by_address(
+			symbols, answer.vaddr ? answer.vaddr : offset, name);
+		break;
+	}
+	name->is_stripped = !ppi_symbol_file_is_complete(module->file);
+	if ((symbols->wants_lines || symbols->wants_inlines) && answer.vaddr)
+		add_lines(symbols, module, answer.vaddr, name);
+}
+
+bool ppi_symbols_is_made(const struct ppi_symbols_place *place)
+{
+	static const char *const kinds[] = { "//anon", "/memfd:", "/dev/zero",
+		                             "/SYSV",  "[heap]",  "[stack",
+		                             "[anon" };
+	const char *path = place->has_mapping ? place->path : "";
+
+	if (is_kernel(place))
+		return false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(path, kinds[i], strlen(kinds[i])) == 0)
+			return true;
+	return path[0] == '\0';
+}
+
+void ppi_symbols_find(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_place *place,
+                      struct ppi_symbols_name *name)
+{
+	uint64_t address = place->address;
+	const struct ppi_symbols_module *module;
+
+	memset(name, 0, sizeof(*name));
+	name->source_file = "";
+	if (is_kernel(place)) {
+		ppi_symbols_in_kernel(symbols, address, name);
+		return;
+	}
+	if (place->pid_count && ppi_symbols_in_processes(symbols, place, name))
+		return;
+	module = module_of(symbols, place);
+	name->module = module ? module->name : "?";
+	name->path = module ? module->path : "?";
+	if (module && module->file)
+		find_in_file(symbols, module, address, place, name);
+	else if (place->has_mapping && place->path[0])
+		ppi_symbols_by_address(
+			symbols, address - place->map_start + place->map_offset,
+			name);
+	else
+		ppi_symbols_by_address(symbols, address, name);
+}
+
+void ppi_symbols_take(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_place *place,
+                      const struct ppi_symbols_given *given, size_t count,
+                      struct ppi_symbols_name *name)
+{
+	const char *path = place->has_mapping ? place->path : "";
+
+	memset(name, 0, sizeof(*name));
+	name->module = ppi_symbols_keep(symbols, short_name(path));
+	name->path = ppi_symbols_keep(symbols, path);
+	name->is_named = true;
+	for (size_t i = 0; name && i < count; i++) {
+		name->function = ppi_symbols_keep(symbols, given[i].function);
+		ppi_symbols_take_line(symbols, given[i].source_file,
+		                      given[i].line, name);
+		if (i + 1 < count)
+			name = ppi_symbols_add_caller(symbols, name);
+	}
+}
+
+void ppi_symbols_free(struct ppi_symbols *symbols)
+{
+	struct ppi_symbols_module *module, *next_module;
+
+	if (!symbols)
+		return;
+	HASH_ITER (hh, symbols->modules, module, next_module) {
+		HASH_DEL(symbols->modules, module);
+		ppi_symbol_file_close(module->file);
+		free(module);
+	}
+	ppi_symbols_free_processes(symbols);
+	ppi_symbols_free_words(symbols);
+	ppi_symbol_table_free(&symbols->kernel);
+	free(symbols);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the readers of parts of an ELF file share. */
+#ifndef PPI_SYMBOLS_ELF_H
+#define PPI_SYMBOLS_ELF_H
+
+#include "config.h"
+
+#ifdef HAVE_LIBELF_GELF_H
+#include <libelf/gelf.h>
+#else
+#include <gelf.h>
+#endif
+
+#include "tools/symbols/symbols_file.h"
+#include "tools/symbols/symbols_table.h"
+
+/* Add the functions of every symbol table of the file to `table`, their
+ * addresses lowered by `bias`. True when it has a full one (.symtab). */
+bool ppi_elf_add_symbols(Elf *elf, uint64_t bias,
+                         struct ppi_symbol_table *table);
+
+/* Rank of a symbol among those that begin at the same address. */
+unsigned ppi_elf_symbol_rank(const GElf_Sym *symbol, const char *name);
+
+/* Whether a symbol can name code. */
+bool ppi_elf_is_code_symbol(const GElf_Sym *symbol, const char *name);
+
+/* Add "function@plt" for every stub that calls into another module. */
+void ppi_elf_add_plt(Elf *elf, struct ppi_symbol_table *table);
+
+/* Add the bounds of every function that .eh_frame_hdr lists, nameless. */
+void ppi_elf_add_frames(Elf *elf, struct ppi_symbol_table *table);
+
+/* The build-id as lower-case hexadecimal; "" when it has none. */
+void ppi_elf_build_id(Elf *elf, char *out, size_t out_bytes);
+
+/* File contents [offset, offset+bytes) unconverted; NULL when not there. */
+const unsigned char *ppi_elf_bytes(Elf *elf, uint64_t offset, uint64_t bytes);
+
+/* Contents at a virtual address of a loaded segment; the number of bytes that
+ * follow in it goes to *left. */
+const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left);
+
+/*
+ * What a file was stripped of, in itself or in its separate debug file, which
+ * is found by build-id or by debug link. Implemented by symbols_dw.c and
+ * symbols_lines.c with libdw, else by symbols_debug.c.
+ */
+struct ppi_debug;
+
+/* folder: where to look besides the usual places; NULL. NULL when out of
+ * memory. */
+struct ppi_debug *ppi_debug_open(const char *path, const char *build_id,
+                                 const char *folder);
+
+/* Add the symbols. True when there was a full table. */
+bool ppi_debug_symbols(struct ppi_debug *debug,
+                       struct ppi_symbol_table *table);
+
+/* The source of an address, as ppi_symbol_file_lines has it. */
+size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
+                       struct ppi_symbol_line *lines, size_t room);
+void ppi_debug_close(struct ppi_debug *debug);
+extern const char ppi_elf_debug_tier[];
+
+#endif

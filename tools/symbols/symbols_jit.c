@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of code that a process made itself, from /tmp/perf-PID.map: what
+ * python -X perf, node --perf-basic-prof, perf-map-agent and others write
+ * (Documentation/jit-interface.txt in tools/perf of the kernel).
+ */
+#include "config.h"
+
+#include "tools/symbols/symbols_jit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The folder is everybody's: what another user put there is no answer. */
+static FILE *open_own(const char *path, char *why, size_t why_bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat at;
+	FILE *file;
+
+	if (fd < 0 || fstat(fd, &at) != 0) {
+		if (errno != ENOENT)
+			snprintf(why, why_bytes, "cannot be read: %s",
+			         strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	if (!S_ISREG(at.st_mode))
+		snprintf(why, why_bytes, "is no plain file");
+	else if (at.st_uid != geteuid() && at.st_uid != 0 && geteuid() != 0)
+		snprintf(why, why_bytes, "belongs to another user");
+	file = why[0] ? NULL : fdopen(fd, "r");
+	if (!file)
+		close(fd);
+	return file;
+}
+
+/* [start, end) was said to be `name` by a line; later ones have higher
+ * numbers. */
+struct piece {
+	uint64_t start, end;
+	size_t line, name; /* name: where it begins in the text of names */
+};
+
+struct map {
+	struct piece *pieces;
+	size_t count, room;
+	char *names;
+	size_t name_bytes, name_room;
+};
+
+static void *grown(void *array, size_t *room, size_t wanted, size_t bytes)
+{
+	size_t more = *room ? *room : 64;
+	void *bigger;
+
+	if (wanted <= *room)
+		return array;
+	while (more < wanted)
+		more *= 2;
+	bigger = realloc(array, more * bytes);
+	if (bigger)
+		*room = more;
+	return bigger;
+}
+
+static bool add_piece(struct map *map, uint64_t start, uint64_t end,
+                      size_t line, const char *name)
+{
+	size_t bytes = strlen(name) + 1;
+	struct piece *pieces =
+		grown(map->pieces, &map->room, map->count + 1, sizeof(*pieces));
+	char *names;
+
+	if (!pieces)
+		return false;
+	map->pieces = pieces;
+	names = grown(map->names, &map->name_room, map->name_bytes + bytes, 1);
+	if (!names)
+		return false;
+	map->names = names;
+	memcpy(names + map->name_bytes, name, bytes);
+	pieces[map->count++] =
+		(struct piece){ start, end, line, map->name_bytes };
+	map->name_bytes += bytes;
+	return true;
+}
+
+/* A line that is none is passed by. */
+static bool read_line(struct map *map, char *line, size_t number)
+{
+	uint64_t start, size;
+	char *at;
+
+	line[strcspn(line, "\r\n")] = '\0';
+	errno = 0;
+	start = strtoumax(line, &at, 16);
+	if (at == line || *at != ' ')
+		return true;
+	line = at;
+	size = strtoumax(line, &at, 16);
+	while (*at == ' ')
+		at++;
+	if (at == line || errno || size == 0 || !*at ||
+	    start > UINT64_MAX - size)
+		return true;
+	return add_piece(map, start, start + size, number, at);
+}
+
+/* ---- what counts where lines overlap ---- */
+
+static int compare_starts(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static int compare_edges(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Pieces that have begun, the youngest on top. */
+struct heap {
+	const struct piece **pieces;
+	size_t count;
+};
+
+static void push(struct heap *heap, const struct piece *piece)
+{
+	size_t at = heap->count++;
+
+	for (; at > 0 && heap->pieces[(at - 1) / 2]->line < piece->line;
+	     at = (at - 1) / 2)
+		heap->pieces[at] = heap->pieces[(at - 1) / 2];
+	heap->pieces[at] = piece;
+}
+
+static void pop(struct heap *heap)
+{
+	const struct piece *last = heap->pieces[--heap->count];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < heap->count) {
+		if (child + 1 < heap->count &&
+		    heap->pieces[child + 1]->line > heap->pieces[child]->line)
+			child++;
+		if (heap->pieces[child]->line <= last->line)
+			break;
+		heap->pieces[at] = heap->pieces[child];
+		at = child;
+	}
+	heap->pieces[at] = last;
+}
+
+/* From edge to edge, the youngest piece that has begun and not ended. */
+static bool sweep(const struct map *map, const uint64_t *edges,
+                  struct heap *heap, struct ppi_symbol_table *table)
+{
+	size_t next = 0;
+	bool is_good = true;
+
+	for (size_t i = 0; is_good && i + 1 < 2 * map->count; i++) {
+		if (edges[i] == edges[i + 1])
+			continue;
+		while (next < map->count && map->pieces[next].start <= edges[i])
+			push(heap, &map->pieces[next++]);
+		while (heap->count && heap->pieces[0]->end <= edges[i])
+			pop(heap);
+		if (heap->count)
+			is_good = ppi_symbol_table_add(
+				table, edges[i], edges[i + 1] - edges[i],
+				edges[i + 1], 0,
+				map->names + heap->pieces[0]->name);
+	}
+	return is_good;
+}
+
+static bool resolve(struct map *map, struct ppi_symbol_table *table)
+{
+	uint64_t *edges = calloc(2 * map->count + 1, sizeof(*edges));
+	struct heap heap = { calloc(map->count + 1, sizeof(*heap.pieces)), 0 };
+	bool is_good = edges && heap.pieces;
+
+	if (is_good && map->count) {
+		for (size_t i = 0; i < map->count; i++) {
+			edges[2 * i] = map->pieces[i].start;
+			edges[2 * i + 1] = map->pieces[i].end;
+		}
+		qsort(edges, 2 * map->count, sizeof(*edges), compare_edges);
+		qsort(map->pieces, map->count, sizeof(*map->pieces),
+		      compare_starts);
+		is_good = sweep(map, edges, &heap, table);
+	}
+	free(edges);
+	free(heap.pieces);
+	return is_good && ppi_symbol_table_sort(table);
+}
+
+bool ppi_jit_read(const char *path, struct ppi_symbol_table *table, char *why,
+                  size_t why_bytes)
+{
+	FILE *file;
+	struct map map = { 0 };
+	char *line = NULL;
+	size_t room = 0, number = 0;
+	bool is_good = true;
+
+	why[0] = '\0';
+	file = open_own(path, why, why_bytes);
+	if (!file)
+		return false;
+	while (is_good && getline(&line, &room, file) >= 0)
+		is_good = read_line(&map, line, number++);
+	free(line);
+	fclose(file);
+	is_good = is_good && resolve(&map, table);
+	if (!is_good)
+		snprintf(why, why_bytes, "needs more memory than there is");
+	else if (map.count == 0)
+		snprintf(why, why_bytes,
+		         "has no lines of the form START SIZE NAME");
+	is_good = is_good && map.count;
+	free(map.pieces);
+	free(map.names);
+	return is_good;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of the running kernel's functions, from /proc/kallsyms. */
+#include "config.h"
+
+#include "tools/symbols/symbols_kernel.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * One line: address, type, name and, of a module's, a tab and "[module]". Two
+ * hundred thousand of them are read for each report, so by hand.
+ */
+static bool add_line(char *line, struct ppi_symbol_table *table)
+{
+	char *at, type, *tab;
+	uint64_t address = strtoull(line, &at, 16);
+
+	line[strcspn(line, "\n")] = '\0';
+	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ' || !at[3])
+		return false;
+	type = at[1];
+	if (address == 0 || !strchr("tTwW", type))
+		return false;
+	tab = strchr(at, '\t');
+	if (tab)
+		*tab = ' ';
+	return ppi_symbol_table_add(table, address, 0, UINT64_MAX,
+	                            type == 'T' ? 2 : type == 't', at + 3);
+}
+
+bool ppi_kernel_symbols_read(const char *path, struct ppi_symbol_table *table,
+                             char *why, size_t why_bytes)
+{
+	FILE *file = fopen(path, "re");
+	char line[512];
+	bool has_any = false;
+
+	if (!file) {
+		snprintf(why, why_bytes, "%s cannot be read: %s", path,
+		         strerror(errno));
+		return false;
+	}
+	while (fgets(line, sizeof(line), file))
+		has_any |= add_line(line, table);
+	fclose(file);
+	/* With kernel.kptr_restrict, or perf_event_paranoid above 1, every
+	 * address reads as 0 (kernel/kallsyms.c, kallsyms_show_value). */
+	if (!has_any)
+		snprintf(why, why_bytes,
+		         "%s hides its addresses from this user: run as root, "
+		         "or sysctl kernel.kptr_restrict=0 "
+		         "kernel.perf_event_paranoid=1",
+		         path);
+	return has_any && ppi_symbol_table_sort(table);
+}
+
+bool ppi_kernel_is_newer(uint64_t recorded_ns)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	char line[256];
+	uint64_t boot_s = 0;
+
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "btime %" SCNu64, &boot_s) == 1)
+			break;
+	fclose(file);
+	return recorded_ns != 0 && boot_s > recorded_ns / 1000000000u;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of code that lies in no file: of each process that ran it. */
+#include "config.h"
+
+#include "tools/symbols/symbols_state.h"
+
+#include "tools/symbols/symbols_jit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What one process says of its code. */
+struct ppi_symbols_process {
+	UT_hash_handle hh;
+	uint32_t pid;
+	bool has_names;
+	const char *path;
+	struct ppi_symbol_table table;
+};
+
+/* A map that was finished before may be of an earlier process of that number:
+ * nobody takes them away. Whose it is cannot be seen, so people are told. */
+static void note_old_map(struct ppi_symbols *symbols, const char *path)
+{
+	struct stat at;
+	char words[300];
+
+	if (symbols->recorded_ns == 0 || stat(path, &at) != 0 ||
+	    (uint64_t)at.st_mtime >= symbols->recorded_ns / 1000000000u)
+		return;
+	snprintf(words, sizeof(words),
+	         "%s was written before the measurement: its names are right "
+	         "only if the process had made all its code by then",
+	         path);
+	ppi_symbols_add_note(symbols, words);
+}
+
+static struct ppi_symbols_process *open_process(struct ppi_symbols *symbols,
+                                                uint32_t pid)
+{
+	struct ppi_symbols_process *process = calloc(1, sizeof(*process));
+	char path[64], why[200], words[300];
+
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
+	process->path = ppi_symbols_keep(symbols, path);
+	process->has_names =
+		ppi_jit_read(path, &process->table, why, sizeof(why));
+	if (process->has_names) {
+		note_old_map(symbols, path);
+	} else if (why[0]) {
+		snprintf(words, sizeof(words), "%s %s; its code is not named",
+		         path, why);
+		ppi_symbols_add_note(symbols, words);
+	}
+	HASH_ADD(hh, symbols->processes, pid, sizeof(process->pid), process);
+	return process;
+}
+
+static const struct ppi_symbols_process *process_of(struct ppi_symbols *symbols,
+                                                    uint32_t pid)
+{
+	struct ppi_symbols_process *process;
+
+	HASH_FIND(hh, symbols->processes, &pid, sizeof(pid), process);
+	return process ? process : open_process(symbols, pid);
+}
+
+static void note_quarrel(struct ppi_symbols *symbols)
+{
+	if (symbols->has_quarrel)
+		return;
+	symbols->has_quarrel = true;
+	ppi_symbols_add_note(symbols,
+	                     "processes call the same address by different "
+	                     "names; such code is not named");
+}
+
+bool ppi_symbols_in_processes(struct ppi_symbols *symbols,
+                              const struct ppi_symbols_place *place,
+                              struct ppi_symbols_name *name)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < place->pid_count; i++) {
+		const struct ppi_symbols_process *process =
+			process_of(symbols, place->pids[i]);
+		const struct ppi_symbol *symbol = NULL;
+		const char *text;
+
+		if (process && process->has_names)
+			symbol = ppi_symbol_table_find(&process->table,
+			                               place->address);
+		if (!symbol)
+			continue;
+		text = ppi_symbols_keep(
+			symbols, ppi_symbol_name(&process->table, symbol));
+		if (found && text != found) {
+			note_quarrel(symbols);
+			return false;
+		}
+		if (!found) {
+			name->path = process->path;
+			name->module = process->path + strlen("/tmp/");
+		}
+		found = text;
+	}
+	if (!found)
+		return false;
+	name->function = found;
+	name->is_named = true;
+	return true;
+}
+
+void ppi_symbols_free_processes(struct ppi_symbols *symbols)
+{
+	struct ppi_symbols_process *process, *next;
+
+	HASH_ITER (hh, symbols->processes, process, next) {
+		HASH_DEL(symbols->processes, process);
+		ppi_symbol_table_free(&process->table);
+		free(process);
+	}
+}

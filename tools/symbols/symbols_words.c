@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* The texts of the namer: names kept once each, notes, and how it names. */
+#include "config.h"
+
+#include "tools/symbols/symbols_state.h"
+
+#include "tools/symbols/symbols_demangle.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A string kept once. */
+struct ppi_symbols_word {
+	UT_hash_handle hh;
+	char text[];
+};
+
+/* A function that others were inlined into. */
+struct ppi_symbols_inlined {
+	struct ppi_symbols_name name;
+	struct ppi_symbols_inlined *next; /* for freeing */
+};
+
+const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols)
+{
+	if (strcmp(ppi_symbol_file_tier(), "libdw") != 0)
+		return symbols->wants_lines || symbols->wants_inlines
+		               ? ", no lines and inlined functions"
+		               : "";
+	if (symbols->wants_inlines)
+		return symbols->wants_lines
+		               ? ", lines and inlined functions of DWARF"
+		               : ", inlined functions of DWARF";
+	return symbols->wants_lines ? ", lines of DWARF" : "";
+}
+
+const char *ppi_symbols_tier(void)
+{
+	const char *tier = ppi_symbol_file_tier();
+
+	if (strcmp(tier, "libdw") == 0)
+		return "libdw: symbol tables and separate debug files";
+	if (strcmp(tier, "libelf") == 0)
+		return "libelf: symbol tables and separate debug files (built "
+		       "without libdw)";
+	return "module+0xOFFSET only (built without libelf and libdw)";
+}
+
+void ppi_symbols_add_note(struct ppi_symbols *symbols, const char *words)
+{
+	char **grown = realloc(symbols->notes,
+	                       (symbols->note_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return;
+	symbols->notes = grown;
+	grown[symbols->note_count] = strdup(words);
+	if (grown[symbols->note_count])
+		symbols->note_count++;
+}
+
+const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index)
+{
+	return index < symbols->note_count ? symbols->notes[index] : NULL;
+}
+
+/* A name may come from anywhere, and a terminal obeys control characters. */
+static void clean(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text)
+{
+	size_t length = strlen(text);
+	struct ppi_symbols_word *word, *same;
+
+	HASH_FIND(hh, symbols->words, text, length, word);
+	if (word)
+		return word->text;
+	word = malloc(sizeof(*word) + length + 1);
+	if (!word)
+		return "?";
+	memcpy(word->text, text, length + 1);
+	clean(word->text);
+	HASH_FIND(hh, symbols->words, word->text, length, same);
+	if (same) {
+		free(word);
+		return same->text;
+	}
+	HASH_ADD_KEYPTR(hh, symbols->words, word->text, length, word);
+	return word->text;
+}
+
+/* "memcpy@@GLIBC_2.14" is memcpy to people; "memcpy@plt" is something else. */
+static void strip_version(char *name)
+{
+	char *at = strchr(name, '@');
+
+	if (at && at != name && strcmp(at, "@plt") != 0)
+		*at = '\0';
+}
+
+const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name)
+{
+	char *copy = strdup(name), *demangled;
+	const char *kept;
+
+	if (!copy)
+		return "?";
+	strip_version(copy);
+	demangled = ppi_demangle(copy);
+	kept = ppi_symbols_keep(symbols, demangled ? demangled : copy);
+	free(demangled);
+	free(copy);
+	return kept;
+}
+
+void ppi_symbols_by_address(struct ppi_symbols *symbols, uint64_t address,
+                            struct ppi_symbols_name *name)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%.400s+0x%" PRIx64, name->module,
+	         address);
+	name->function = ppi_symbols_keep(symbols, text);
+	name->is_named = false;
+}
+
+/* What the name was inlined into, as a copy that lives on. */
+struct ppi_symbols_name *ppi_symbols_add_caller(struct ppi_symbols *symbols,
+                                                struct ppi_symbols_name *name)
+{
+	struct ppi_symbols_inlined *inlined = calloc(1, sizeof(*inlined));
+
+	if (!inlined)
+		return NULL;
+	inlined->next = symbols->inlined;
+	symbols->inlined = inlined;
+	inlined->name = *name;
+	inlined->name.caller = NULL;
+	name->caller = &inlined->name;
+	return &inlined->name;
+}
+
+void ppi_symbols_take_line(struct ppi_symbols *symbols, const char *file,
+                           uint64_t line, struct ppi_symbols_name *name)
+{
+	name->source_file = ppi_symbols_keep(symbols, file);
+	name->line = line;
+}
+
+void ppi_symbols_free_words(struct ppi_symbols *symbols)
+{
+	struct ppi_symbols_inlined *outer;
+	struct ppi_symbols_word *word, *next_word;
+
+	for (; symbols->inlined; symbols->inlined = outer) {
+		outer = symbols->inlined->next;
+		free(symbols->inlined);
+	}
+	HASH_ITER (hh, symbols->words, word, next_word) {
+		HASH_DEL(symbols->words, word);
+		free(word);
+	}
+	for (size_t i = 0; i < symbols->note_count; i++)
+		free(symbols->notes[i]);
+	free(symbols->notes);
+}
