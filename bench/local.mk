@@ -23,7 +23,7 @@ bench/peer_profil.so: bench/peer_profil.c
 
 # Everything that bench/README.md shows, in one go.
 bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
-	bench/drain 11 200
+	bench/drain 7 1000
 	bench/threads
 	$(SHELL) $(srcdir)/bench/closure.sh .
 	python3 $(srcdir)/bench/peers.py .
