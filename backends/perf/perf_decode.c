@@ -247,13 +247,25 @@ bool perf_decode(const struct perf_shape *shape, const void *record,
 	return !reader.has_failed;
 }
 
+/* No code is at 0, and none where the topmost byte is mixed: x86-64 and arm64
+ * have neither user nor kernel addresses there. */
+static bool can_be_code(uint64_t address)
+{
+	return address != 0 && (address >> 56 == 0 || address >> 56 == 0xff);
+}
+
 size_t perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
                         size_t room)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < words && count < room; i++)
-		if (chain[i] < PERF_CHAIN_MARKER)
-			out[count++] = chain[i];
+	for (size_t i = 0; i < words && count < room; i++) {
+		if (chain[i] >= PERF_CHAIN_MARKER)
+			continue;
+		/* what code without frame pointers left where one should be */
+		if (count > 0 && !can_be_code(chain[i]))
+			break;
+		out[count++] = chain[i];
+	}
 	return count;
 }

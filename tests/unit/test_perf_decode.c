@@ -346,6 +346,23 @@ static void chains_without_markers(void **state)
 	assert_int_equal(perf_chain_clean(chain, 0, out, 3), 0);
 }
 
+/* Code without frame pointers leaves anything where the kernel reads one. */
+static void chains_end_where_no_code_can_be(void **state)
+{
+	const uint64_t at_zero[] = { 0x401000, 0x402000, 0, 0x403000 };
+	const uint64_t text[] = { 0x401000, 0x2063626120636260 };
+	const uint64_t kernel[] = { 0xffffffff81000000, 0x401000 };
+	const uint64_t leaf[] = { 0, 0x401000 }; /* a call of nothing */
+	uint64_t out[8];
+
+	(void)state;
+	assert_int_equal(perf_chain_clean(at_zero, 4, out, 8), 2);
+	assert_int_equal(out[1], 0x402000);
+	assert_int_equal(perf_chain_clean(text, 2, out, 8), 1);
+	assert_int_equal(perf_chain_clean(kernel, 2, out, 8), 2);
+	assert_int_equal(perf_chain_clean(leaf, 2, out, 8), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +378,7 @@ int main(void)
 		cmocka_unit_test(unknown_types_are_skipped),
 		cmocka_unit_test(random_bytes),
 		cmocka_unit_test(chains_without_markers),
+		cmocka_unit_test(chains_end_where_no_code_can_be),
 	};
 
 	return cmocka_run_group_tests_name("perf_decode", tests, NULL, NULL);
