@@ -95,7 +95,8 @@ int main(int argc, char **argv)
 	}
 	if (argc < 2)
 		return ppi_say_usage(PPI_EXIT_USAGE, NULL,
-		                     "say what to do: record or report?");
+		                     "say what to do, such as record -- COMMAND, "
+		                     "then report");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		if (strcmp(word, verbs[i].name) == 0)
 			return verbs[i].run(argc - 1, argv + 1);
