@@ -123,10 +123,13 @@ static void end_by(const char *how, char **argv, uint64_t ms)
 		waitpid(child, NULL, 0);
 		burn(ms);
 	}
-	if (strcmp(how, "daemon") == 0 && fork() == 0) {
-		setsid();
-		for (;;)
-			burn(20);
+	if (strcmp(how, "daemon") == 0) {
+		if (fork() == 0) {
+			setsid();
+			for (;;)
+				burn(20);
+		}
+		usleep(300000); /* it is at work when we end */
 	}
 	for (int i = 0; i < 1000 && strcmp(how, "children") == 0; i++) {
 		child = fork();
