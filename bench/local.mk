@@ -5,7 +5,9 @@ EXTRA_PROGRAMS =
 EXTRA_DIST += bench/README.md bench/closure.sh bench/peers.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
-EXTRA_PROGRAMS += bench/split
+EXTRA_PROGRAMS += bench/own bench/split
+bench_own_SOURCES = bench/own.c bench/spent.c bench/spent.h
+bench_own_LDADD = libportprof.la
 bench_split_SOURCES = bench/split.c
 bench_split_CFLAGS = $(AM_CFLAGS) -fno-pie
 bench_split_LDFLAGS = $(AM_LDFLAGS) -no-pie
@@ -24,6 +26,7 @@ bench/peer_profil.so: bench/peer_profil.c
 # Everything that bench/README.md shows, in one go.
 bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
 	bench/drain 7 1000
+	bench/own
 	bench/threads
 	$(SHELL) $(srcdir)/bench/closure.sh .
 	python3 $(srcdir)/bench/peers.py .
