@@ -4,6 +4,7 @@
 
 #include "api/internal/helper.h"
 
+#include "compat/clock_ns.h"
 #include "compat/thread.h"
 
 #include <pthread.h>
@@ -33,14 +34,6 @@ static struct helper {
 } helper = { .lock = PTHREAD_MUTEX_INITIALIZER,
 	     .done = PTHREAD_COND_INITIALIZER };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void run_call(void)
 {
 	struct call *call = helper.call;
@@ -64,7 +57,7 @@ static void run_task(struct ppi_helper_task *task)
 	pthread_mutex_lock(&helper.lock);
 	task->is_running = false;
 	if (task->due_ns == UINT64_MAX) /* not woken meanwhile */
-		task->due_ns = now_ns() + (uint64_t)pause_ms * 1000000u;
+		task->due_ns = ppi_monotonic_ns() + (uint64_t)pause_ms * 1000000u;
 	pthread_cond_broadcast(&helper.done);
 }
 
@@ -105,7 +98,7 @@ static void *helper_main(void *unused)
 
 		if (helper.call)
 			run_call();
-		else if (next && next->due_ns <= now_ns())
+		else if (next && next->due_ns <= ppi_monotonic_ns())
 			run_task(next);
 		else
 			wait_for_work(next);
@@ -223,7 +216,7 @@ void ppi_helper_call(void (*function)(void *context), void *context)
 void ppi_helper_wake(struct ppi_helper_task *task)
 {
 	pthread_mutex_lock(&helper.lock);
-	task->due_ns = now_ns();
+	task->due_ns = ppi_monotonic_ns();
 	if (helper.is_up)
 		pthread_cond_signal(&helper.work);
 	pthread_mutex_unlock(&helper.lock);
@@ -275,7 +268,7 @@ uint64_t ppi_helper_cpu_ns(void)
 	if (helper.is_up && !helper.is_manual)
 		used = cpu_time();
 	pthread_mutex_unlock(&helper.lock);
-	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+	return ppi_ns_of(&used);
 }
 
 void ppi_helper_set_manual(bool manual)

@@ -3,15 +3,14 @@
 #include "api/internal/diag.h"
 #include "api/internal/session.h"
 #include "api/internal/sized.h"
-
-#include <time.h>
+#include "compat/clock_ns.h"
 
 uint64_t ppi_session_clock_ns(clockid_t clock)
 {
-	struct timespec now;
+	uint64_t ns = 0;
 
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	ppi_clock_ns(clock, &ns);
+	return ns;
 }
 
 void ppi_session_remember(struct portprof_session *session,

@@ -31,6 +31,15 @@ static inline int ppi_clock_ns(clockid_t clock, uint64_t *ns)
 	return 0;
 }
 
+/* CLOCK_MONOTONIC, which every system has. Async-signal-safe. */
+static inline uint64_t ppi_monotonic_ns(void)
+{
+	uint64_t ns = 0;
+
+	ppi_clock_ns(CLOCK_MONOTONIC, &ns);
+	return ns;
+}
+
 /*
  * The kernel's tick: the coarse clock moves on with it, and clock_getres(2)
  * tells its step (linux/kernel/time/posix-timers.c, KTIME_LOW_RES). 0 where

@@ -4,6 +4,7 @@
 
 #include "tools/launch.h"
 
+#include "tools/clock.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -122,14 +123,6 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 	return true;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void reap(struct ppi_child *child)
 {
 	ppi_pass_signals_to(0);
@@ -160,7 +153,7 @@ int ppi_child_release(struct ppi_child *child, const char *name)
 		ppi_child_cancel(child);
 		return 128 + ppi_kept_signal();
 	}
-	child->released_ns = now_ns();
+	child->released_ns = ppi_now_ns();
 	got = write(child->go_fd, "", 1);
 	close(child->go_fd);
 	if (got == 1)
@@ -203,7 +196,7 @@ void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 	ppi_pass_signals_to(0);
 	while (wait4(child->pid, &status, 0, &usage) < 0 && errno == EINTR)
 		;
-	end->duration_ns = now_ns() - child->released_ns;
+	end->duration_ns = ppi_now_ns() - child->released_ns;
 	end->user_time_ns = time_ns(usage.ru_utime);
 	end->system_time_ns = time_ns(usage.ru_stime);
 	end->cpu_time_ns = end->user_time_ns + end->system_time_ns;

@@ -4,6 +4,7 @@
 # All but main(), so that tests can link it.
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
+	tools/clock.h \
 	tools/color.c \
 	tools/color.h \
 	tools/config/config.c \

@@ -9,12 +9,12 @@
 
 #include "tools/record/record.h"
 
+#include "tools/clock.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { VALUE_BYTES = 4096 };
 
@@ -223,15 +223,6 @@ const char *ppi_settings_get(const struct ppi_settings *settings,
 	return NULL;
 }
 
-/* The object counts times from then on, in whichever process it is. */
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 char *ppi_settings_text(const struct ppi_settings *settings, const char *path)
 {
 	size_t bytes = strlen(path) + 48, used;
@@ -243,8 +234,9 @@ char *ppi_settings_text(const struct ppi_settings *settings, const char *path)
 	text = malloc(bytes);
 	if (!text)
 		return NULL;
+	/* the object counts times from then on, in whichever process it is */
 	used = (size_t)snprintf(text, bytes, "since=%llu;output=%s",
-	                        (unsigned long long)now_ns(), path);
+	                        (unsigned long long)ppi_now_ns(), path);
 	for (size_t i = 0; i < settings->count; i++)
 		used += (size_t)snprintf(text + used, bytes - used, ";%s=%s",
 		                         settings->list[i].key,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The real calls behind the perf seam, nothing else. */
 #include "backends/perf/perf_kernel.h"
+#include "compat/clock_ns.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -75,13 +75,8 @@ static int real_unmap(void *self, void *address, size_t bytes)
 
 static int real_get_clock(void *self, int32_t clock, uint64_t *ns)
 {
-	struct timespec now;
-
 	(void)self;
-	if (clock_gettime((clockid_t)clock, &now) < 0)
-		return -errno;
-	*ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	return 0;
+	return ppi_clock_ns((clockid_t)clock, ns) < 0 ? -errno : 0;
 }
 
 static int real_list_numbers(void *self, const char *folder, int64_t *out,

@@ -28,14 +28,6 @@ static void check_claims(const portprof_record *record, uint64_t caps)
 		assert_true(caps & PORTPROF_CAP_CHAIN);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void sample_8_records_claim_what_the_kernel_gave(void **state)
 {
 	portprof_config *config = cf_config();
@@ -115,9 +107,9 @@ static void sample_13_times_lie_between_start_and_stop(void **state)
 	log = cf_log(config);
 	session = cf_open(config);
 	cf_work(&program, 0, 0, 50 * CF_MS);
-	start = now_ns();
+	start = cf_now_ns();
 	cf_measure(session, &program);
-	stop = now_ns();
+	stop = cf_now_ns();
 	for (size_t i = 0; i < log->count; i++) {
 		const portprof_record *record = &log->records[i];
 

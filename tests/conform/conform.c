@@ -327,14 +327,22 @@ void cf_diag(portprof_status status)
 
 /* ---- what is charged to the process, but is no work of its program ---- */
 
-uint64_t cf_process_time(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	if (fixture.is_exact)
-		return 0;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t cf_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t cf_process_time(void)
+{
+	return fixture.is_exact ? 0 : clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* ---- a child ---- */

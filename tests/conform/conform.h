@@ -178,6 +178,9 @@ void *cf_memory(size_t bytes);
 /* A path that nobody else uses, removed when the case ends. */
 const char *cf_path(void);
 
+/* CLOCK_MONOTONIC. */
+uint64_t cf_now_ns(void);
+
 /* CPU time of this process; 0 on simulated kernels, which do the work of the
  * program and nothing else. */
 uint64_t cf_process_time(void);

@@ -9,19 +9,11 @@
 
 enum { SHORT_MS = 150 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void sleep_until(uint64_t until)
 {
 	struct timespec time = { .tv_nsec = 1000000 };
 
-	while (now_ns() <= until)
+	while (cf_now_ns() <= until)
 		nanosleep(&time, NULL);
 }
 
@@ -43,12 +35,12 @@ static void life_22_nothing_before_the_delay_is_over(void **state)
 	assert_int_equal(portprof_config_set_delay(config, SHORT_MS),
 	                 PORTPROF_OK);
 	session = cf_open(config);
-	due = now_ns() + SHORT_MS * CF_MS;
+	due = cf_now_ns() + SHORT_MS * CF_MS;
 	cf_start(session);
 	cf_burn(0, 0, 10 * CF_MS);
 	early = total_now(session);
 	/* on a busy machine that may have taken longer than the delay */
-	if (now_ns() < due)
+	if (cf_now_ns() < due)
 		assert_int_equal(early, 0);
 	sleep_until(due + 20 * CF_MS);
 	early = total_now(session);
@@ -69,7 +61,7 @@ static void life_22_nothing_when_the_time_is_up(void **state)
 	assert_int_equal(portprof_config_set_duration(config, SHORT_MS),
 	                 PORTPROF_OK);
 	session = cf_open(config);
-	due = now_ns() + SHORT_MS * CF_MS;
+	due = cf_now_ns() + SHORT_MS * CF_MS;
 	cf_start(session);
 	cf_burn(0, 0, 10 * CF_MS);
 	sleep_until(due + 20 * CF_MS);
@@ -77,10 +69,10 @@ static void life_22_nothing_when_the_time_is_up(void **state)
 	cf_burn(0, 0, 50 * CF_MS);
 	assert_int_equal(total_now(session), total);
 	/* start begins again, for as long */
-	due = now_ns() + SHORT_MS * CF_MS;
+	due = cf_now_ns() + SHORT_MS * CF_MS;
 	cf_start(session);
 	cf_burn(0, 0, 10 * CF_MS);
-	if (now_ns() < due)
+	if (cf_now_ns() < due)
 		assert_true(total_now(session) > total);
 	sleep_until(due + 20 * CF_MS);
 	total = total_now(session);

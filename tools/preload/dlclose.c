@@ -6,13 +6,13 @@
  */
 #include "config.h"
 
+#include "tools/clock.h"
 #include "tools/preload/preload.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 /* A program that closes libraries without end is not held up by us: between
  * two of its calls there are few samples then. */
@@ -22,11 +22,8 @@ static atomic_uint_fast64_t flushed_ns;
 
 static bool is_due(void)
 {
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t now_ns = ppi_now_ns();
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	if (now_ns - atomic_load(&flushed_ns) < PAUSE_NS)
 		return false;
 	atomic_store(&flushed_ns, now_ns);

@@ -9,6 +9,9 @@
 #include "config.h"
 
 #include "tools/preload/preload.h"
+
+#include "tools/clock.h"
+
 #include <portprof.h>
 
 #include <errno.h>
@@ -103,10 +106,10 @@ static bool shift_times(portprof_config *config)
 	uint64_t gone = 0;
 
 	if (self.settings.since_ns)
-		gone = (ppi_preload_now_ns() - self.settings.since_ns) /
+		gone = (ppi_now_ns() - self.settings.since_ns) /
 		       1000000u;
 	else
-		self.settings.since_ns = ppi_preload_now_ns();
+		self.settings.since_ns = ppi_now_ns();
 	if (duration && gone >= delay + duration)
 		return false;
 	if (duration && gone > delay)

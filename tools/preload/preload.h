@@ -27,9 +27,6 @@ void ppi_preload_settings_free(struct ppi_preload_settings *settings);
  */
 char *ppi_preload_path(const char *pattern, pid_t pid);
 
-/* CLOCK_MONOTONIC. */
-uint64_t ppi_preload_now_ns(void);
-
 /*
  * What gperftools' variables ask for, as $PORTPROF would have it: CPUPROFILE
  * and CPUPROFILE_FREQUENCY. NULL when they ask for nothing, or out of memory.

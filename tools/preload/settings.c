@@ -4,6 +4,8 @@
 
 #include "tools/preload/preload.h"
 
+#include "tools/clock.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,14 +80,6 @@ void ppi_preload_settings_free(struct ppi_preload_settings *settings)
 	memset(settings, 0, sizeof(*settings));
 }
 
-uint64_t ppi_preload_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 char *ppi_preload_path(const char *pattern, pid_t pid)
 {
 	size_t bytes = strlen(pattern) * 20 + 1, used = 0;
@@ -100,7 +94,7 @@ char *ppi_preload_path(const char *pattern, pid_t pid)
 		else if (letter == 'n')
 			used += (size_t)snprintf(
 				path + used, bytes - used, "%016llx",
-				(unsigned long long)ppi_preload_now_ns());
+				(unsigned long long)ppi_now_ns());
 		else
 			path[used++] = *pattern;
 		if (letter == 'p' || letter == 'n' || letter == '%')

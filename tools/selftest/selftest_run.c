@@ -2,6 +2,7 @@
 /* Finding the conformance programs, running them, reading what they say. */
 #include "tools/selftest/selftest.h"
 
+#include "tools/clock.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -18,14 +19,6 @@
 
 /* A program that hangs must not hang the user. */
 enum { LIMIT_S = 300, TURN_MS = 200 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ".../conform_perf_real" tests the backend perf. */
 static bool fill(struct ppi_selftest *test, const char *path)
@@ -86,7 +79,7 @@ static bool start(struct ppi_selftest *test)
 		return false;
 	}
 	test->fd = ends[0];
-	test->start_ns = now_ns();
+	test->start_ns = ppi_now_ns();
 	return true;
 }
 
@@ -96,7 +89,7 @@ static void end(struct ppi_selftest *test)
 	test->fd = -1;
 	while (waitpid(test->pid, &test->status, 0) < 0 && errno == EINTR)
 		;
-	test->took_ns = now_ns() - test->start_ns;
+	test->took_ns = ppi_now_ns() - test->start_ns;
 }
 
 static void take_bytes(struct ppi_selftest *test, const char *bytes,
@@ -144,7 +137,7 @@ static size_t turn(struct ppi_selftest *tests, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (tests[i].fd < 0)
 			continue;
-		if (now_ns() - tests[i].start_ns > LIMIT_S * 1000000000ull)
+		if (ppi_now_ns() - tests[i].start_ns > LIMIT_S * 1000000000ull)
 			kill(tests[i].pid, SIGKILL);
 		polled[running] = (struct pollfd){ tests[i].fd, POLLIN, 0 };
 		at[running++] = i;

@@ -4,6 +4,7 @@
 
 #include "tools/stat/stat.h"
 
+#include "tools/clock.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -64,7 +65,7 @@ void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,
 {
 	struct ppi_stat_value *values =
 		calloc(stat->event_count, sizeof(*values));
-	uint64_t now = ppi_stat_now_ns();
+	uint64_t now = ppi_now_ns();
 	struct ppi_stat_view view = { .values = values,
 		                      .wall_ns = now - *last_ns,
 		                      .at_ns = now - started_ns,

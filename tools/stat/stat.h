@@ -135,8 +135,6 @@ bool ppi_stat_begin(struct ppi_stat *stat);
 int ppi_stat_run_command(struct ppi_stat *stat);
 int ppi_stat_run_attached(struct ppi_stat *stat);
 
-uint64_t ppi_stat_now_ns(void);
-
 /* Whose end is awaited: a child of ours, or else somebody's process; or
  * nobody's, when all that runs is counted. */
 struct ppi_stat_waited {

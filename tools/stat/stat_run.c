@@ -4,6 +4,7 @@
 
 #include "tools/stat/stat.h"
 
+#include "tools/clock.h"
 #include "tools/tools.h"
 
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
 		                           options->delay_ms * 1000000u))
 			return false;
 		ppi_stat_begin(stat);
-		*started_ns = ppi_stat_now_ns();
+		*started_ns = ppi_now_ns();
 	}
 	last_ns = *started_ns;
 	stop_ns = options->duration_ms
@@ -66,7 +67,7 @@ static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
 
 static void take_times(struct ppi_stat *stat, uint64_t started_ns)
 {
-	stat->times.wall_ns = ppi_stat_now_ns() - started_ns;
+	stat->times.wall_ns = ppi_now_ns() - started_ns;
 	stat->times.has_cpu = false;
 }
 
@@ -123,7 +124,7 @@ int ppi_stat_run_attached(struct ppi_stat *stat)
 	}
 	if (!ppi_stat_open(stat, 0))
 		return PPI_EXIT_RECORD;
-	started_ns = ppi_stat_now_ns();
+	started_ns = ppi_now_ns();
 	if (!ppi_stat_begin(stat))
 		return PPI_EXIT_RECORD;
 	stat->has_begun = watch(stat, &waited, &started_ns);

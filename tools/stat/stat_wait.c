@@ -4,19 +4,13 @@
 
 #include "tools/stat/stat.h"
 
+#include "tools/clock.h"
+
 #include <signal.h>
 #include <sys/select.h>
 #include <time.h>
 
 enum { LOOK_EVERY_NS = 20000000 }; /* nothing tells when others end */
-
-uint64_t ppi_stat_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Block what ends the wait, but while asleep: so that nothing is missed that
  * comes between a look and the sleep. */
@@ -38,7 +32,7 @@ static void hold_signals(sigset_t *before, sigset_t *asleep)
 /* Until `end_ns` (0: for ever) or a signal. */
 static void doze(uint64_t end_ns, const sigset_t *asleep)
 {
-	uint64_t now = ppi_stat_now_ns();
+	uint64_t now = ppi_now_ns();
 	struct timespec left = { 0, 0 };
 
 	if (end_ns > now) {
@@ -65,7 +59,7 @@ bool ppi_stat_await(const struct ppi_stat_waited *waited, uint64_t deadline_ns)
 
 	hold_signals(&before, &asleep);
 	while (!(has_ended = is_over(waited))) {
-		uint64_t now = ppi_stat_now_ns(), end = deadline_ns;
+		uint64_t now = ppi_now_ns(), end = deadline_ns;
 
 		if (deadline_ns && now >= deadline_ns)
 			break;
