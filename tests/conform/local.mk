@@ -26,7 +26,9 @@ tests_fixtures_libreal_la_SOURCES = \
 	tests/fixtures/real_held.c \
 	tests/fixtures/real_held.h \
 	tests/fixtures/real_program.c \
-	tests/fixtures/real_program.h
+	tests/fixtures/real_program.h \
+	tests/fixtures/real_sigprof.c \
+	tests/fixtures/real_sigprof.h
 tests_fixtures_libreal_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 ### The suite

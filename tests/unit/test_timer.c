@@ -21,55 +21,8 @@
 #include "api/internal/helper.h"
 #include "backends/backend.h"
 #include "backends/shared/pcring.h"
-#include "tests/sim/session.h"
 #include "tests/sim/signals.h"
-#include "tests/sim/timer_sim.h"
-
-#define MS UINT64_C(1000000)
-/* Period and tick: what one thread can gather between two samples. */
-#define RESOLUTION (MS + TIMER_SIM_TICK_NS)
-
-static struct sim_session one;
-static bool is_awake; /* the helper thread runs now and then */
-
-static void wake(void)
-{
-	if (is_awake)
-		ppi_helper_run_tasks();
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	is_awake = true;
-	ppi_helper_set_manual(true);
-	ppi_backend_set_kernel("timer", &timer_sim_kernel);
-	timer_sim_reset(wake);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	sim_close(&one);
-	for (unsigned i = 1; i < FX_THREADS; i++)
-		sim_program_end(i);
-	ppi_backend_set_kernel("timer", NULL);
-	ppi_helper_set_manual(false);
-	return 0;
-}
-
-static void start(uint64_t hz)
-{
-	assert_int_equal(sim_open(&one, "timer", hz, 0, 0), PORTPROF_OK);
-	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
-}
-
-static void stop(void)
-{
-	assert_int_equal(portprof_session_stop(one.session), PORTPROF_OK);
-	assert_int_equal(sim_signals_death(), 0);
-}
+#include "tests/unit/timer_kit.h"
 
 static int64_t tid_of(unsigned thread)
 {
@@ -352,8 +305,6 @@ static void one_threads_total_outlives_it(void **state)
 	assert_int_equal(stats.unattributed_certainty, PORTPROF_UNKNOWN);
 	assert_in_range(sim_weight(&one), 50 * MS - RESOLUTION, 50 * MS);
 }
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
