@@ -11,6 +11,8 @@ libportprof_core_la_SOURCES += \
 	backends/shared/gate.h \
 	backends/shared/pcbins.c \
 	backends/shared/pcbins.h \
+	backends/shared/pcgive.c \
+	backends/shared/pcgive.h \
 	backends/shared/pcregion.c \
 	backends/shared/pcregion.h \
 	backends/shared/pcring.c \

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Exit statuses: record answers with the target's own, and with these, as
  * env(1) and timeout(1) do. */
@@ -37,6 +38,9 @@ int ppi_say_usage(int status, const char *verb, const char *words, ...)
 
 /* What the library's last failure was, after "DOING: " if that is not NULL. */
 void ppi_say_failure(const char *doing);
+
+/* Words in lines from a column on; the first line has begun there. */
+void ppi_put_wrapped(FILE *out, const char *words, int column);
 
 /* A whole decimal number within [least, most]; false for anything else. */
 bool ppi_read_number(const char *text, uint64_t least, uint64_t most,

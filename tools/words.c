@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LINE_WIDTH = 79 };
+
 static void say_list(const char *words, va_list list)
 {
 	ppi_progress_hide();
@@ -67,4 +69,26 @@ bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
 		return false;
 	*number = value;
 	return true;
+}
+
+void ppi_put_wrapped(FILE *out, const char *words, int column)
+{
+	int at = column;
+
+	while (*words) {
+		int length = (int)strcspn(words, " ");
+
+		if (at > column && at + 1 + length > LINE_WIDTH) {
+			fprintf(out, "\n%*s", column, "");
+			at = column;
+		} else if (at > column) {
+			fputc(' ', out);
+			at++;
+		}
+		fprintf(out, "%.*s", length, words);
+		at += length;
+		words += length;
+		words += strspn(words, " ");
+	}
+	fputc('\n', out);
 }

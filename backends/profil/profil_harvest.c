@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Harvests: in time, weighed by the CPU clock, and made into records. */
 #include "backends/profil/profil_state.h"
+#include "backends/shared/pcgive.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -181,22 +182,6 @@ void ppi_profil_give_records(struct ppi_backend_session *bs,
                              struct ppi_room *room)
 {
 	struct profil_state *state = profil_state_of(bs);
-	const struct ppi_pcregion *region = &state->region;
-	uint32_t ticks;
-	size_t bin;
 
-	while (ppi_pcbins_peek(&state->bins, &bin, &ticks)) {
-		portprof_record record = {
-			.kind = PORTPROF_RECORD_SAMPLE,
-			.address = region->offset + bin * region->bin_bytes,
-			.span = region->bin_bytes,
-			.samples = ticks,
-			.weight = ppi_tickweight_of(&state->weight, ticks),
-		};
-
-		if (!ppi_room_add(room, &record, NULL, 0))
-			return;
-		ppi_tickweight_give(&state->weight, ticks);
-		ppi_pcbins_take(&state->bins, &bin, &ticks);
-	}
+	ppi_pcgive(&state->bins, &state->region, &state->weight, room);
 }

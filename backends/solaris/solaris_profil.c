@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms of one region by Solaris' profil(2). */
+#include "backends/shared/pcgive.h"
 #include "backends/solaris/solaris_state.h"
 
 #include <errno.h>
@@ -135,24 +136,8 @@ void ppi_solaris_profil_give(struct ppi_backend_session *bs,
                              struct ppi_room *room)
 {
 	struct solaris_state *state = solaris_state_of(bs);
-	const struct ppi_pcregion *region = &state->region;
-	uint32_t ticks;
-	size_t bin;
 
-	while (ppi_pcbins_peek(&state->bins, &bin, &ticks)) {
-		portprof_record record = {
-			.kind = PORTPROF_RECORD_SAMPLE,
-			.address = region->offset + bin * region->bin_bytes,
-			.span = region->bin_bytes,
-			.samples = ticks,
-			.weight = ppi_tickweight_of(&state->weight, ticks),
-		};
-
-		if (!ppi_room_add(room, &record, NULL, 0))
-			return;
-		ppi_tickweight_give(&state->weight, ticks);
-		ppi_pcbins_take(&state->bins, &bin, &ticks);
-	}
+	ppi_pcgive(&state->bins, &state->region, &state->weight, room);
 }
 
 void ppi_solaris_profil_close(struct ppi_backend_session *bs)

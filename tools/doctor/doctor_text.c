@@ -5,10 +5,11 @@
 #include "tools/doctor/doctor.h"
 
 #include "tools/color.h"
+#include "tools/tools.h"
 
 #include <string.h>
 
-enum { WORDS_COLUMN = 29, LINE_WIDTH = 79 };
+enum { WORDS_COLUMN = 29 };
 
 static enum ppi_color color_of(enum ppi_verdict verdict)
 {
@@ -22,39 +23,16 @@ static enum ppi_color color_of(enum ppi_verdict verdict)
 	}
 }
 
-/* Words in lines from a column on; the first line has begun there. */
-static void put_wrapped(FILE *out, const char *words, int column)
-{
-	int at = column;
-
-	while (*words) {
-		int length = (int)strcspn(words, " ");
-
-		if (at > column && at + 1 + length > LINE_WIDTH) {
-			fprintf(out, "\n%*s", column, "");
-			at = column;
-		} else if (at > column) {
-			fputc(' ', out);
-			at++;
-		}
-		fprintf(out, "%.*s", length, words);
-		at += length;
-		words += length;
-		words += strspn(words, " ");
-	}
-	fputc('\n', out);
-}
-
 static void put_finding(const struct ppi_finding *finding, FILE *out)
 {
 	fprintf(out, "  %-18s %s%-7s%s ", finding->name,
 	        ppi_color(out, color_of(finding->verdict)),
 	        ppi_verdict_name(finding->verdict), ppi_color(out, PPI_PLAIN));
-	put_wrapped(out, finding->words, WORDS_COLUMN);
+	ppi_put_wrapped(out, finding->words, WORDS_COLUMN);
 	if (finding->remedy[0] && strcmp(finding->remedy, "see below") != 0) {
 		fprintf(out, "%*s%s->%s ", WORDS_COLUMN - 3, "",
 		        ppi_color(out, PPI_BOLD), ppi_color(out, PPI_PLAIN));
-		put_wrapped(out, finding->remedy, WORDS_COLUMN);
+		ppi_put_wrapped(out, finding->remedy, WORDS_COLUMN);
 	}
 }
 
@@ -94,9 +72,9 @@ static void put_backends(const struct ppi_doctor *doctor, FILE *out)
 		fprintf(out, "  %-18s %s%-7s%s ", backend->name,
 		        ppi_color(out, color_of(verdict)),
 		        ppi_verdict_name(verdict), ppi_color(out, PPI_PLAIN));
-		put_wrapped(out, backend->is_usable ? backend->summary
-		                                    : backend->reason,
-		            WORDS_COLUMN);
+		ppi_put_wrapped(out, backend->is_usable ? backend->summary
+		                                        : backend->reason,
+		                WORDS_COLUMN);
 	}
 }
 
@@ -141,10 +119,11 @@ void ppi_doctor_print_event(const struct ppi_doctor_event *event, FILE *out)
 		fprintf(out, "  %-18s %s%-7s%s ", answer->backend,
 		        ppi_color(out, color_of(verdict)),
 		        ppi_verdict_name(verdict), ppi_color(out, PPI_PLAIN));
-		put_wrapped(out, verdict == PPI_WORKS     ? "sampled and counted"
-		                 : verdict == PPI_LIMITED ? "counted, not sampled"
-		                                          : answer->words,
-		            WORDS_COLUMN);
+		ppi_put_wrapped(out,
+		                verdict == PPI_WORKS ? "sampled and counted"
+		                : verdict == PPI_LIMITED ? "counted, not sampled"
+		                                         : answer->words,
+		                WORDS_COLUMN);
 	}
 	if (event->finding_count)
 		fprintf(out, "\n%sWhat stands in the way%s\n",

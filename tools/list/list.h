@@ -65,9 +65,6 @@ const char *ppi_list_source(portprof_source source);
 const portprof_catalogue_pmu *ppi_list_pmu(const struct ppi_list *list,
                                            const char *name);
 
-/* Words in lines from a column on; the first line has begun there. */
-void ppi_list_put_wrapped(FILE *out, const char *words, int column);
-
 void ppi_list_print_text(const struct ppi_list *list, FILE *out);
 void ppi_list_print_json(const struct ppi_list *list, FILE *out);
 

@@ -130,7 +130,7 @@ static void say_modes(const portprof_event_info *info, char *out, size_t bytes)
 static void put(FILE *out, const char *name, const char *words)
 {
 	fprintf(out, "  %-12s ", name);
-	ppi_list_put_wrapped(out, words, WORDS_COLUMN);
+	ppi_put_wrapped(out, words, WORDS_COLUMN);
 }
 
 /* Unit masks of the event, if it has any. */

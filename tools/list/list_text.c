@@ -5,10 +5,11 @@
 #include "tools/list/list.h"
 
 #include "tools/color.h"
+#include "tools/tools.h"
 
 #include <string.h>
 
-enum { NAME_WIDTH = 26, LINE_WIDTH = 79 };
+enum { NAME_WIDTH = 26 };
 
 static const char *title_of(portprof_source source)
 {
@@ -45,28 +46,6 @@ static void put_title(const struct ppi_list *list,
 		fprintf(out, "  of CPUs %s\n", pmu->cpus);
 	if (pmu && pmu->terms[0] && group->source == PORTPROF_SOURCE_SYSTEM)
 		fprintf(out, "  %s::raw takes %s\n", pmu->name, pmu->terms);
-}
-
-void ppi_list_put_wrapped(FILE *out, const char *words, int column)
-{
-	int at = column;
-
-	while (*words) {
-		int length = (int)strcspn(words, " ");
-
-		if (at > column && at + 1 + length > LINE_WIDTH) {
-			fprintf(out, "\n%*s", column, "");
-			at = column;
-		} else if (at > column) {
-			fputc(' ', out);
-			at++;
-		}
-		fprintf(out, "%.*s", length, words);
-		at += length;
-		words += length;
-		words += strspn(words, " ");
-	}
-	fputc('\n', out);
 }
 
 static void put_name(const char *name, FILE *out)
@@ -123,7 +102,7 @@ static void put_event(const struct ppi_list *list, size_t index, FILE *out)
 		return;
 	}
 	put_name(name_of(list, index, room), out);
-	ppi_list_put_wrapped(out, words, NAME_WIDTH + 4);
+	ppi_put_wrapped(out, words, NAME_WIDTH + 4);
 }
 
 /* Why events of a group are refused, each reason once. */
@@ -144,7 +123,7 @@ static void put_reasons(const struct ppi_list *list,
 			continue;
 		said = event->why;
 		fprintf(out, "  %s", ppi_color(out, PPI_YELLOW));
-		ppi_list_put_wrapped(out, event->why, 4);
+		ppi_put_wrapped(out, event->why, 4);
 		fprintf(out, "%s", ppi_color(out, PPI_PLAIN));
 	}
 }
