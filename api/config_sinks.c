@@ -25,6 +25,22 @@ static portprof_status refuse_region(size_t index, const char *what)
 	                  "region %zu: %s", index, what);
 }
 
+/* The stretch of text, and how finely it is looked at. */
+static portprof_status check_text(const portprof_region *region, size_t index)
+{
+	if (region->scale < SCALE_MIN || region->scale > SCALE_MAX)
+		return refuse_region(index, "scale must be 2 to 131072 "
+		                     "(65536 is 2 bytes of text a bin)");
+	if (region->bin_count == 0)
+		return refuse_region(index, "bin_count is 0");
+	if (region->bin_count > UINT64_MAX / 131072)
+		return refuse_region(index, "bin_count is too large");
+	if (ppi_region_range(region).end == UINT64_MAX)
+		return refuse_region(index, "the text that its bins cover "
+		                     "ends beyond the address space");
+	return PORTPROF_OK;
+}
+
 static portprof_status check_region(const portprof_region *region,
                                     size_t index)
 {
@@ -33,23 +49,14 @@ static portprof_status check_region(const portprof_region *region,
 
 	if (bits != 16 && bits != 32 && bits != 64)
 		return refuse_region(index, "bin_bits must be 16, 32 or 64");
-	if (region->scale < SCALE_MIN || region->scale > SCALE_MAX)
-		return refuse_region(index, "scale must be 2 to 131072 "
-		                     "(65536 is 2 bytes of text a bin)");
 	if (!region->bins)
 		return refuse_region(index, "bins is NULL");
 	if ((uintptr_t)region->bins % (bits / 8))
 		return refuse_region(index,
 		                     "bins is not aligned for its width");
-	if (count == 0)
-		return refuse_region(index, "bin_count is 0");
-	if (count > (UINTPTR_MAX - (uintptr_t)region->bins) / (bits / 8) ||
-	    count > UINT64_MAX / 131072)
+	if (count > (UINTPTR_MAX - (uintptr_t)region->bins) / (bits / 8))
 		return refuse_region(index, "bin_count is too large");
-	if (ppi_region_range(region).end == UINT64_MAX)
-		return refuse_region(index, "the text that its bins cover "
-		                     "ends beyond the address space");
-	return PORTPROF_OK;
+	return check_text(region, index);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -92,6 +99,44 @@ static portprof_status check_overlap(const portprof_region *given,
 	return PORTPROF_OK;
 }
 
+/* A sorted copy of the regions in `request`, which has a sink then. */
+static portprof_status add_with_regions(portprof_config *config,
+                                        struct ppi_sink_request *request,
+                                        const portprof_region *regions,
+                                        size_t count)
+{
+	portprof_status status;
+
+	request->region_count = count;
+	request->regions = malloc(count * sizeof(*regions));
+	if (!request->regions)
+		return ppi_refuse(PORTPROF_E_NOMEM, "add sink",
+		                  "out of memory");
+	memcpy(request->regions, regions, count * sizeof(*regions));
+	qsort(request->regions, count, sizeof(*regions), by_offset);
+	status = check_overlap(regions, request->regions, count);
+	if (status == PORTPROF_OK)
+		status = add_sink(config, request);
+	if (status)
+		free(request->regions);
+	return status;
+}
+
+static portprof_status check_regions(
+	const portprof_region *regions, size_t count,
+	portprof_status (*check)(const portprof_region *, size_t))
+{
+	portprof_status status = PORTPROF_OK;
+
+	if (count < 1 || count > REGIONS_MAX)
+		return ppi_refuse(PORTPROF_E_INVALID, "add sink",
+		                  "%zu regions given: 1 to %d", count,
+		                  REGIONS_MAX);
+	for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
+		status = check(&regions[i], i);
+	return status;
+}
+
 portprof_status portprof_config_add_histogram(portprof_config *config,
                                               size_t event,
                                               const portprof_region *regions,
@@ -100,36 +145,18 @@ portprof_status portprof_config_add_histogram(portprof_config *config,
 {
 	struct ppi_sink_request request = { .ops = &ppi_sink_hist,
 		                            .event = event,
-		                            .region_count = count,
 		                            .bin_unit = unit };
-	portprof_status status = PORTPROF_OK;
+	portprof_status status;
 
 	if (!config || !regions)
 		return ppi_refuse_null("portprof_config_add_histogram",
 		                       config ? "regions" : "config");
-	if (count < 1 || count > REGIONS_MAX)
-		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
-		                  "%zu regions given: 1 to %d", count,
-		                  REGIONS_MAX);
 	if (unit != PORTPROF_BINS_TICKS && unit != PORTPROF_BINS_WEIGHT)
 		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
 		                  "%d is no portprof_bin_unit", (int)unit);
-	for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
-		status = check_region(&regions[i], i);
-	if (status)
-		return status;
-	request.regions = malloc(count * sizeof(*regions));
-	if (!request.regions)
-		return ppi_refuse(PORTPROF_E_NOMEM, "add histogram",
-		                  "out of memory");
-	memcpy(request.regions, regions, count * sizeof(*regions));
-	qsort(request.regions, count, sizeof(*regions), by_offset);
-	status = check_overlap(regions, request.regions, count);
-	if (status == PORTPROF_OK)
-		status = add_sink(config, &request);
-	if (status)
-		free(request.regions);
-	return status;
+	status = check_regions(regions, count, check_region);
+	return status ? status :
+	                add_with_regions(config, &request, regions, count);
 }
 
 portprof_status portprof_config_add_array(portprof_config *config,
@@ -162,6 +189,24 @@ portprof_status portprof_config_add_callback(portprof_config *config,
 		return ppi_refuse_null("portprof_config_add_callback",
 		                       config ? "take" : "config");
 	return add_sink(config, &request);
+}
+
+portprof_status portprof_config_add_region_callback(
+	portprof_config *config, const portprof_region *regions, size_t count,
+	portprof_batch_fn take, void *context)
+{
+	struct ppi_sink_request request = { .ops = &ppi_sink_region_callback,
+		                            .take = take,
+		                            .context = context };
+	portprof_status status;
+
+	if (!config || !regions || !take)
+		return ppi_refuse_null("portprof_config_add_region_callback",
+		                       !config ? "config" :
+		                       !regions ? "regions" : "take");
+	status = check_regions(regions, count, check_text);
+	return status ? status :
+	                add_with_regions(config, &request, regions, count);
 }
 
 portprof_status portprof_config_write_to(portprof_config *config,

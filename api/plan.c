@@ -58,11 +58,11 @@ static uint64_t target_caps(const struct ppi_target *target)
 	return caps;
 }
 
-/* Only histograms can do with samples of known ranges. */
-static bool only_histograms(const portprof_config *config)
+/* Histograms, and callbacks over regions, can do with samples of those. */
+static bool only_regions(const portprof_config *config)
 {
 	for (size_t i = 0; i < config->sink_count; i++)
-		if (config->sinks[i].ops != &ppi_sink_hist)
+		if (!config->sinks[i].region_count)
 			return false;
 	return config->sink_count > 0;
 }
@@ -74,7 +74,7 @@ static size_t event_count_of(const portprof_config *config)
 
 static uint64_t sink_caps(const portprof_config *config)
 {
-	uint64_t caps = only_histograms(config) ? 0 : PORTPROF_CAP_WHOLE_SPACE;
+	uint64_t caps = only_regions(config) ? 0 : PORTPROF_CAP_WHOLE_SPACE;
 
 	for (size_t i = 0; i < config->sink_count; i++) {
 		if (config->sinks[i].ops == &ppi_sink_array)
@@ -259,7 +259,7 @@ static void plan_wishes(const portprof_config *config,
 		const struct ppi_sink_ops *ops = config->sinks[i].ops;
 
 		plan->want_modules |= ops->wants_modules;
-		plan->want_user_address |= ops == &ppi_sink_hist;
+		plan->want_user_address |= config->sinks[i].region_count > 0;
 	}
 	plan->follow_children = follows_children(config);
 	plan->is_delayed = config->delay_ms > 0 && plan->want_modules &&
@@ -290,7 +290,7 @@ portprof_status ppi_plan_build(const portprof_config *config,
 	box->plan.follow_children = follows_children(config);
 	status = plan_events(config, mode, ops, kernel, box, refusals, why);
 	if (status == PORTPROF_OK && mode == PPI_SAMPLE &&
-	    only_histograms(config))
+	    only_regions(config))
 		status = plan_ranges(config, box, why);
 	if (status)
 		ppi_plan_free(box);

@@ -14,7 +14,8 @@ enum ppi_verdict { PPI_LOST = 0, PPI_OUTSIDE = 1, PPI_KEPT = 2 };
 struct ppi_sink_request {
 	const struct ppi_sink_ops *ops;
 	size_t event;               /* histogram: which event it counts */
-	portprof_region *regions;   /* histogram: sorted copy; config owns */
+	portprof_region *regions;   /* histogram, region callback: sorted
+	                             * copy; config owns */
 	size_t region_count;
 	portprof_bin_unit bin_unit;
 	uint64_t *pcs;              /* array */
@@ -79,6 +80,7 @@ struct ppi_sink_ops {
 extern const struct ppi_sink_ops ppi_sink_hist;
 extern const struct ppi_sink_ops ppi_sink_array;
 extern const struct ppi_sink_ops ppi_sink_callback;
+extern const struct ppi_sink_ops ppi_sink_region_callback;
 extern const struct ppi_sink_ops ppi_sink_file;
 
 /* The text that a region's bins cover, whole bins only: [start, end). */

@@ -77,6 +77,16 @@ PORTPROF_API portprof_status portprof_config_add_callback(
 	portprof_config *config, portprof_batch_fn take, void *context);
 
 /*
+ * The same for samples in `count` regions, by any backend: also one that tells
+ * no others. `bins` and `bin_bits` are not used; a bin is how finely a sample
+ * must be told, and no sample spans two. What else the backend tells, samples
+ * elsewhere too, may come along. Refuses regions as add_histogram does.
+ */
+PORTPROF_API portprof_status portprof_config_add_region_callback(
+	portprof_config *config, const portprof_region *regions, size_t count,
+	portprof_batch_fn take, void *context);
+
+/*
  * Write a pprof file (gzip), in portions while running, whole after each;
  * made one aggregated portion at close. An existing file is kept as PATH.old.
  * E_UNSUPPORTED: left out at build time, the words say how to get it.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The callback sink: the caller's function gets every batch. */
+/* The callback sinks: the caller's function gets every batch, or all that the
+ * backend tells of some regions. */
 #include "api/internal/sink.h"
 
 static portprof_status callback_open(struct ppi_sink *sink,
@@ -50,6 +51,16 @@ static portprof_status callback_close(struct ppi_sink *sink,
 const struct ppi_sink_ops ppi_sink_callback = {
 	.name = "callback",
 	.wants_modules = true,
+	.wants_account = false,
+	.open = callback_open,
+	.take = callback_take,
+	.flush = callback_flush,
+	.close = callback_close,
+};
+
+const struct ppi_sink_ops ppi_sink_region_callback = {
+	.name = "region callback",
+	.wants_modules = false,
 	.wants_account = false,
 	.open = callback_open,
 	.take = callback_take,

@@ -270,6 +270,83 @@ static void sink_4_one_more_is_refused(void **state)
 	cf_diag(status);
 }
 
+/* ---- callbacks over regions ---- */
+
+enum { SLOTS = 64, SLOT_SCALE = 2048, SLOT_BYTES = 131072 / SLOT_SCALE };
+
+struct slots {
+	uint64_t offset;
+	uint64_t weight[SLOTS];
+	bool spans_two;
+};
+
+static void take_slots(const portprof_batch *batch, void *context)
+{
+	struct slots *slots = context;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+		uint64_t pc = record->address, slot;
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		if (record->valid & PORTPROF_FIELD_KERNEL &&
+		    record->valid & PORTPROF_FIELD_USER_ADDRESS)
+			pc = record->user_address;
+		slot = (pc - slots->offset) / SLOT_BYTES;
+		if (slot >= SLOTS)
+			continue;
+		slots->weight[slot] += record->weight;
+		slots->spans_two |= (pc - slots->offset) % SLOT_BYTES +
+		                    record->span > SLOT_BYTES;
+	}
+}
+
+static void sink_5_region_callback_gets_what_a_histogram_counts(void **state)
+{
+	struct slots *slots = cf_memory(sizeof(*slots));
+	portprof_config *config = cf_config();
+	portprof_region region;
+	portprof_session *session;
+	uint64_t end;
+	void *bins;
+
+	(void)state;
+	fixture.function_range(0, &slots->offset, &end);
+	region = cf_region(slots->offset, SLOT_SCALE, 64, SLOTS);
+	cf_histogram(config, &region, 1, PORTPROF_BINS_WEIGHT);
+	bins = region.bins;
+	region.bins = NULL;
+	region.bin_bits = 0;
+	assert_int_equal(portprof_config_add_region_callback(
+				 config, &region, 1, take_slots, slots),
+	                 PORTPROF_OK);
+	session = cf_open(config);
+	burn(session, 50 * CF_MS);
+	assert_false(slots->spans_two);
+	assert_memory_equal(slots->weight, bins, sizeof(slots->weight));
+	cf_close(session);
+}
+
+static void sink_5_regions_that_cannot_be_are_refused(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_region region = { .offset = 0x1000, .scale = 1,
+		                   .bin_count = 1 };
+
+	(void)state;
+	assert_int_equal(portprof_config_add_region_callback(
+				 config, &region, 1, take_slots, NULL),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	region.scale = 65536;
+	region.bin_count = 0;
+	assert_int_equal(portprof_config_add_region_callback(
+				 config, &region, 1, take_slots, NULL),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+}
+
 static const struct cf_case cases[] = {
 	CF_CASE(sink_1_array_holds_samples_in_order),
 	CF_CASE(sink_1_array_needs_exact_pcs),
@@ -280,6 +357,8 @@ static const struct cf_case cases[] = {
 	CF_CASE(sink_3_unwritable_file_is_refused_by_name),
 	CF_CASE(sink_4_sixteen_sinks_get_every_sample),
 	CF_CASE(sink_4_one_more_is_refused),
+	CF_CASE(sink_5_region_callback_gets_what_a_histogram_counts),
+	CF_CASE(sink_5_regions_that_cannot_be_are_refused),
 };
 
 CF_FAMILY(sink);
