@@ -36,6 +36,7 @@ endif
 tests_sim_libperfsim_la_SOURCES = $(PERF_SIM) tests/unit/perf_run.c \
 	tests/unit/perf_run.h
 tests_sim_libperfsim_la_CPPFLAGS = $(TEST_CPPFLAGS)
+PERF_CASE = tests/unit/perf_case.c tests/unit/perf_case.h
 PERF_SIM_LDADD = tests/sim/libperfsim.la $(TEST_LDADD)
 
 tests_unit_test_perf_ring_SOURCES = tests/unit/test_perf_ring.c
@@ -54,11 +55,13 @@ tests_unit_test_perf_attr_SOURCES = tests/unit/test_perf_attr.c
 tests_unit_test_perf_attr_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_attr_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_session_SOURCES = tests/unit/test_perf_session.c
+tests_unit_test_perf_session_SOURCES = tests/unit/test_perf_session.c \
+	$(PERF_CASE)
 tests_unit_test_perf_session_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_session_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_threads_SOURCES = tests/unit/test_perf_threads.c
+tests_unit_test_perf_threads_SOURCES = tests/unit/test_perf_threads.c \
+	$(PERF_CASE)
 tests_unit_test_perf_threads_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_threads_LDADD = $(PERF_SIM_LDADD)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads, targets and layouts of the perf backend, on a simulated kernel. */
-#include "tests/unit/perf_run.h"
+#include "tests/unit/perf_case.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,47 +10,6 @@
 #include <cmocka.h>
 
 #define MS UINT64_C(1000000)
-
-static struct perf_run run;
-
-static int fresh(void **state)
-{
-	(void)state;
-	perf_sim_reset();
-	run_init(&run, PPI_SAMPLE);
-	return 0;
-}
-
-static int nothing_is_held(void **state)
-{
-	(void)state;
-	if (run.bs.state)
-		run_close(&run);
-	assert_int_equal(perf_sim_open_fds(), 0);
-	assert_int_equal(perf_sim_mapped(), 0);
-	assert_int_equal(perf_sim_abuses(), 0);
-	return 0;
-}
-
-static void open_and_start(const char *event, uint64_t rate_hz)
-{
-	assert_int_equal(run_add(&run, event, rate_hz), PORTPROF_OK);
-	assert_int_equal(run_open(&run), PORTPROF_OK);
-	run_start(&run);
-}
-
-/* Weights, what is in no sample, and the total: with tails of a period for
- * each thread and CPU at most. */
-static void check_closure(uint64_t total, size_t threads, uint64_t period)
-{
-	struct ppi_account account = run_account(&run, 0);
-	uint64_t weight = run_weight(&run, 0);
-
-	assert_int_equal(account.total_weight, total);
-	assert_int_equal(account.total_certainty, PORTPROF_EXACT);
-	assert_true(weight <= total);
-	assert_true(total - weight <= threads * period);
-}
 
 /* ---- threads ---- */
 
