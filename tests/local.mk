@@ -101,6 +101,7 @@ include tests/conform/local.mk
 include tests/cross/local.mk
 include tests/mutation/local.mk
 include tests/os-headers/local.mk
+include tests/pmu/local.mk
 include tests/vm/local.mk
 include tests/fixtures/perf.mk
 include tests/exec/local.mk

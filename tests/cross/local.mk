@@ -2,7 +2,7 @@
 # tests/cross/: other machines and another libc, on demand.
 
 dist_check_SCRIPTS += tests/cross/run
-EXTRA_DIST += tests/cross/known.txt
+EXTRA_DIST += tests/cross/debian.sh tests/cross/known.txt
 
 check-cross:
 	$(srcdir)/tests/cross/run

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# tests/pmu/: hardware counters, on the PMU of an emulated arm64 machine.
+
+# Compiled wherever events can be counted, so that they go with the library;
+# run in the guest alone, where counts are exact.
+PMU_TESTS = tests/pmu/pmu_count
+if TESTS_ENABLED
+if BACKEND_PERF
+check_PROGRAMS += $(PMU_TESTS)
+SCRIPT_TESTS += tests/pmu/check-pmu.sh
+endif
+endif
+PMU_LAB = tests/pmu/lab.c tests/pmu/lab.h
+tests_pmu_pmu_count_SOURCES = tests/pmu/pmu_count.c $(PMU_LAB)
+tests_pmu_pmu_count_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_pmu_pmu_count_LDADD = $(TEST_LDADD)
+
+dist_check_SCRIPTS += tests/pmu/run
+EXTRA_DIST += tests/pmu/guest.sh tests/pmu/init.c tests/pmu/results.awk
+
+# What goes into the guest, in the build that tests/pmu/run makes for it.
+pmu-programs: $(PMU_TESTS)
+
+check-pmu:
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/pmu/check-pmu.sh
+
+# Before the tests, with all processors. Where it fails the test says so.
+check-programs: pmu-guest
+pmu-guest:
+	@test '$(build_triplet)' != '$(host_triplet)' || \
+		test '$(PP_SANITIZERS)$(PP_COVERAGE)' != nono || \
+		$(srcdir)/tests/pmu/run --build >/dev/null 2>&1 || :
+.PHONY: pmu-programs check-pmu pmu-guest
+
+distclean-local:
+	rm -rf pmu
