@@ -52,6 +52,8 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_session.c \
 	tools/report/report.c \
 	tools/report/report.h \
+	tools/report/report_chains.c \
+	tools/report/report_chains.h \
 	tools/report/report_csv.c \
 	tools/report/report_edges.c \
 	tools/report/report_filter.c \
@@ -129,6 +131,7 @@ libportprof_tools_la_SOURCES += \
 	tools/symbols/symbols_vdso.h
 if HAVE_LIBDW
 libportprof_tools_la_SOURCES += \
+	tools/symbols/symbols_cfi.c \
 	tools/symbols/symbols_dw.c \
 	tools/symbols/symbols_dw.h \
 	tools/symbols/symbols_lines.c

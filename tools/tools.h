@@ -19,6 +19,9 @@ enum {
 	PPI_EXIT_NOT_FOUND = 127
 };
 
+/* What compilers need for chains of callers. */
+#define PPI_FRAME_FLAG "-fno-omit-frame-pointer"
+
 #define PPI_DEFAULT_OUTPUT "portprof.pb.gz"
 
 /* Words for people, on stderr, "portprof: " before and a newline after. */

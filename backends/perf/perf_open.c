@@ -113,10 +113,6 @@ static void shape_records(struct ppi_backend_session *bs)
 		most = most > 0 && most < DEPTH_MAX ? most : DEPTH_MAX;
 		shape->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		shape->chain_depth = plan->chain_depth;
-		ppi_note(bs, "callers are found by frame pointers: code compiled "
-		         "without them, as most C libraries are, hides its "
-		         "caller, and a chain through it may skip one or end; "
-		         "gcc -fno-omit-frame-pointer keeps them");
 		if (plan->chain_depth > (uint64_t)most) {
 			shape->chain_depth = (unsigned)most;
 			ppi_note(bs, "call chains are cut at %u addresses: "

@@ -24,6 +24,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-signals.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-report.sh \
+	tests/cli/check-report-chains.sh \
 	tests/cli/check-report-code.sh \
 	tests/cli/check-report-others.sh \
 	tests/cli/check-report-perf.sh \

@@ -11,6 +11,7 @@ check_PROGRAMS += \
 	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
+	tests/tools/test_report_chains \
 	tests/tools/test_report_rows \
 	tests/tools/test_stat \
 	tests/tools/test_symbols_table
@@ -18,6 +19,7 @@ TESTS += \
 	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
+	tests/tools/test_report_chains \
 	tests/tools/test_report_rows \
 	tests/tools/test_stat \
 	tests/tools/test_symbols_table
@@ -40,6 +42,10 @@ tests_tools_test_report_rows_SOURCES = tests/tools/test_report_rows.c \
 tests_tools_test_report_rows_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 # The library for its words; the fake profile goes before the real one.
 tests_tools_test_report_rows_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
+tests_tools_test_report_chains_SOURCES = tests/tools/test_report_chains.c \
+	tests/tools/fake_profile.c tests/tools/fake_profile.h
+tests_tools_test_report_chains_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_report_chains_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
 tests_tools_test_doctor_SOURCES = tests/tools/test_doctor.c
 tests_tools_test_doctor_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_doctor_LDADD = libportprof-tools.la libportprof.la \

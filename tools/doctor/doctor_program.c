@@ -5,6 +5,7 @@
 #include "tools/doctor/doctor.h"
 
 #include "tools/doctor/doctor_elf.h"
+#include "tools/tools.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +51,10 @@ static void frames(struct ppi_doctor *doctor, const char *name,
 	                           ? program->framed * 100 / program->functions
 	                           : 0;
 	const char *remedy = is_own
-		? "compile it with -fno-omit-frame-pointer"
-		: "none but a distribution built with frame pointers; calls "
-		  "within the program itself are told if that has them";
+		? "compile it with " PPI_FRAME_FLAG
+		: "compile your own code with " PPI_FRAME_FLAG ": calls "
+		  "within it are told then; for this library take a "
+		  "distribution built with frame pointers";
 
 	if (!program->is_known || program->functions == 0)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",

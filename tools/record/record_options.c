@@ -98,7 +98,9 @@ static int read_call_graph(struct ppi_record_options *options,
 	else
 		return ppi_say_usage(PPI_EXIT_RECORD, "record",
 		                     "--call-graph %s: only fp (frame "
-		                     "pointers) can be had, or none", value);
+		                     "pointers) can be had, or none; compile "
+		                     "with " PPI_FRAME_FLAG " for it",
+		                     value);
 	return PPI_EXIT_OK;
 }
 

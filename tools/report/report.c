@@ -231,6 +231,9 @@ static bool print_event(struct printing *printing, size_t event, bool is_first)
 	          &rows))
 		return false;
 	is_good = fold_more(printing, rows.has_chains, &more);
+	if (is_good &&
+	    !ppi_chains_sum(&printing->view, &printing->report.chains))
+		is_good = out_of_memory();
 	if (is_good && is_json) {
 		is_good = print_json(printing, &rows, &more);
 	} else if (is_good && options->form == PPI_FORM_CSV) {
@@ -240,6 +243,7 @@ static bool print_event(struct printing *printing, size_t event, bool is_first)
 			putchar('\n');
 		print_text(printing, &rows, &more);
 	}
+	ppi_chains_free(&printing->report.chains);
 	free_more(&more);
 	ppi_rows_free(&rows);
 	return is_good;
@@ -314,6 +318,7 @@ static bool print_report(const portprof_profile *profile,
 		ppi_symbols_want(printing.report.symbols,
 		                 options->keys & PPI_BY_LINE,
 		                 options->has_inlines);
+		ppi_symbols_want_frames(printing.report.symbols);
 		ppi_symbols_look_in(printing.report.symbols,
 		                    options->full_debug_folder);
 		ppi_ticker_begin("naming code", "addresses");

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "tools/report/report_chains.h"
 #include "tools/report/report_rows.h"
 #include "tools/symbols/symbols.h"
 
@@ -39,6 +40,7 @@ struct ppi_report {
 	const portprof_profile_event *what;
 	uint64_t total, outside, unattributed;
 	uint64_t left_out; /* by filters: neither in rows nor in those */
+	struct ppi_chains chains;
 };
 
 /* Set `what` and the sums from the account, or, of a file without one, from

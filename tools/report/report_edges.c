@@ -2,6 +2,7 @@
 /* Rows of who called a function, or of what it called. */
 #include "config.h"
 
+#include "tools/report/report_chains.h"
 #include "tools/report/report_fold.h"
 
 #include <fnmatch.h>
@@ -23,6 +24,7 @@ bool ppi_is_function(const char *wanted, const char *function)
 struct found {
 	uint32_t caller; /* of the outermost */
 	uint32_t callee; /* of the innermost */
+	size_t at, caller_at; /* locations of the outermost and its caller */
 	bool is_there;
 };
 
@@ -37,17 +39,42 @@ static void look(const struct ppi_fold *fold, const bool *is_wanted,
 	do {
 		ppi_fold_frames(fold, sample, i, &from, &to);
 		for (uint32_t frame = from; frame < to; frame++) {
-			if (is_caller_next)
+			if (is_caller_next) {
 				found->caller = frame;
+				found->caller_at = i;
+			}
 			is_caller_next = is_wanted[frame];
+			if (is_caller_next)
+				found->at = i;
 			if (is_caller_next && !found->is_there)
 				found->callee = before;
 			found->is_there |= is_caller_next;
 			before = frame;
 		}
 	} while (++i < sample->depth);
-	if (is_caller_next)
+	if (is_caller_next) {
 		found->caller = fold->nobody_frame;
+		found->caller_at = sample->depth;
+	}
+}
+
+/* What the chain says of the caller, if it can be believed. */
+static bool doubt_caller(const struct ppi_fold *fold,
+                         const portprof_profile_sample *sample,
+                         struct found *found)
+{
+	struct ppi_chain chain;
+
+	/* what it was inlined into is no matter of chains */
+	if (sample->depth == 0 || found->caller_at == found->at)
+		return false;
+	ppi_chain_judge(fold->view, sample, &chain);
+	if (chain.end == PPI_CHAIN_ENDS && found->at + 1 >= chain.depth) {
+		found->caller = fold->lost_frame;
+		return false;
+	}
+	return chain.end != PPI_CHAIN_WHOLE &&
+	       ppi_chain_skips_at(fold->view, sample, found->at);
 }
 
 static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
@@ -69,6 +96,9 @@ static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
 		if (!found.is_there ||
 		    (weight == 0 && sample->samples[view->event] == 0))
 			continue;
+		if (edge == PPI_CALLERS &&
+		    doubt_caller(fold, sample, &found))
+			rows->skipping_weight += weight;
 		at = ppi_fold_row(fold, sample,
 		                  edge == PPI_CALLERS ? found.caller
 		                                      : found.callee);
@@ -93,7 +123,7 @@ bool ppi_rows_edges(const struct ppi_view *view, enum ppi_edge edge,
 
 	memset(rows, 0, sizeof(*rows));
 	if (is_good)
-		is_wanted = calloc(fold.itself_frame + 1u, sizeof(*is_wanted));
+		is_wanted = calloc(fold.frame_count, sizeof(*is_wanted));
 	is_good = is_good && is_wanted;
 	for (uint32_t i = 0; is_good && i <= fold.unknown_frame; i++)
 		is_wanted[i] =

@@ -43,6 +43,11 @@ static const struct ppi_symbols_name made_up[] = {
 	  .path = "",
 	  .source_file = "",
 	  .is_named = true },
+	{ .function = "(unknown)",
+	  .module = "",
+	  .path = "",
+	  .source_file = "",
+	  .is_named = true },
 };
 
 enum { MADE_UP = sizeof(made_up) / sizeof(made_up[0]) };
@@ -117,6 +122,8 @@ static bool find_places(struct ppi_fold *fold)
 	fold->unknown_frame = frame;
 	fold->nobody_frame = frame + 1;
 	fold->itself_frame = frame + 2;
+	fold->lost_frame = frame + 3;
+	fold->frame_count = frame + MADE_UP;
 	for (uint32_t i = 0; is_good && i < MADE_UP; i++)
 		is_good = add_frame(fold, frame + i, 0, &made_up[i]);
 	return is_good;

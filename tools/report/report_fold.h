@@ -20,7 +20,8 @@ struct ppi_fold {
 	uint32_t *first_frame; /* of a location; one more behind them all */
 	const struct ppi_symbols_name **frames; /* then the three below */
 	struct ppi_place **places;              /* of frames */
-	uint32_t unknown_frame, nobody_frame, itself_frame;
+	uint32_t unknown_frame, nobody_frame, itself_frame, lost_frame;
+	uint32_t frame_count;
 
 	struct ppi_place *place_table;
 	uint32_t place_count;

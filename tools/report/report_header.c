@@ -5,6 +5,7 @@
 #include "tools/report/report.h"
 #include "tools/color.h"
 #include "tools/report/report_words.h"
+#include "tools/tools.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -171,6 +172,48 @@ static void print_excess(const portprof_profile_event *event, FILE *out)
 	        ppi_percent(excess, stats->cpu_time_ns));
 }
 
+/* "app 61.2 %, libc.so.6 3.0 %"; few are worth a name. */
+static void print_modules(const struct ppi_chains *chains, FILE *out)
+{
+	const struct ppi_nameless_list *list = &chains->modules;
+
+	for (size_t i = 0; i < list->count && i < 4; i++) {
+		double share =
+			ppi_percent(list->modules[i].weight, chains->weight);
+
+		if (i > 0 && share < 0.1)
+			break;
+		fprintf(out, "%s", i ? ", " : "");
+		ppi_put_text(list->modules[i].module, out);
+		fprintf(out, " %.1f %%", share);
+	}
+}
+
+/* How many of the chains tell the truth, and whose code spoils the others. */
+static void print_chains(const struct ppi_chains *chains, FILE *out)
+{
+	uint64_t bad = chains->ending + chains->skipping;
+
+	if (chains->weight == 0)
+		return;
+	fprintf(out,
+	        LABEL "all told for %.1f %% of the weight; for %.1f %% the "
+	        "chain ends early, for %.1f %% it leaves a caller out\n",
+	        "callers",
+	        ppi_percent(chains->weight - bad, chains->weight),
+	        ppi_percent(chains->ending, chains->weight),
+	        ppi_percent(chains->skipping, chains->weight));
+	if (bad) {
+		fprintf(out, LABEL "by code without frame pointers: ", "");
+		print_modules(chains, out);
+		fprintf(out, "; compile it with " PPI_FRAME_FLAG "\n");
+	}
+	if (strcmp(ppi_symbols_tier(), "libdw") != 0 &&
+	    strncmp(ppi_symbols_tier(), "libdw:", 6) != 0)
+		fprintf(out, LABEL "more may leave a caller out: that can be "
+		        "told with libdw alone\n", "");
+}
+
 static void print_times(const portprof_profile_origin *origin,
                         const portprof_profile_event *event, FILE *out)
 {
@@ -204,6 +247,7 @@ void ppi_report_print_header(const struct ppi_report *report, FILE *out)
 		print_samples(&event->stats, out);
 	print_total(report, out);
 	print_excess(event, out);
+	print_chains(&report->chains, out);
 	fprintf(out, LABEL "%s%s\n", "symbols", ppi_symbols_tier(),
 	        ppi_symbols_tier_more(report->symbols));
 	for (size_t i = 0; i < origin->note_count; i++)

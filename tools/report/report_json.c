@@ -197,6 +197,28 @@ static void put_origin(struct writer *writer, const struct ppi_report *report)
 	put(writer, "symbols", describe_symbols(report->symbols));
 }
 
+static json_t *describe_chains(const struct ppi_chains *chains)
+{
+	json_t *modules;
+
+	if (chains->weight == 0)
+		return json_null();
+	modules = json_array();
+	for (size_t i = 0; i < chains->modules.count; i++) {
+		const struct ppi_nameless *one = &chains->modules.modules[i];
+
+		json_array_append_new(modules,
+		                      json_pack("{s:o, s:o}", "module",
+		                                string_of(one->module),
+		                                "weight",
+		                                number_of(one->weight)));
+	}
+	return json_pack("{s:o, s:o, s:o, s:o}", "weight",
+	                 number_of(chains->weight), "end_early",
+	                 number_of(chains->ending), "leave_one_out",
+	                 number_of(chains->skipping), "modules", modules);
+}
+
 static void put_account(struct writer *writer, const struct ppi_report *report,
                         uint64_t rows_samples)
 {
@@ -226,6 +248,7 @@ static void put_account(struct writer *writer, const struct ppi_report *report,
 	    stats ? number_of(stats->outside_samples) : json_null());
 	put(writer, "unattributed", number_of(report->unattributed));
 	put(writer, "left_out", number_of(report->left_out));
+	put(writer, "chains", describe_chains(&report->chains));
 	put(writer, "not_attached",
 	    stats ? number_of(stats->not_attached_weight) : json_null());
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add_nameless(struct ppi_nameless_list *list, const char *module,
-                         uint64_t weight)
+bool ppi_nameless_add(struct ppi_nameless_list *list, const char *module,
+                      uint64_t weight)
 {
 	struct ppi_nameless *grown;
 
@@ -33,10 +33,10 @@ static bool note_leaf(struct ppi_rows *rows, unsigned keys,
                       const struct ppi_symbols_name *name, uint64_t weight)
 {
 	if (!name->is_named && name->is_stripped &&
-	    !add_nameless(&rows->nameless, name->module, weight))
+	    !ppi_nameless_add(&rows->nameless, name->module, weight))
 		return false;
 	return !(keys & PPI_BY_LINE) || name->line ||
-	       add_nameless(&rows->lineless, name->module, weight);
+	       ppi_nameless_add(&rows->lineless, name->module, weight);
 }
 
 /* A row gets a sample's weight once, however often it is in its chain. */
@@ -91,7 +91,7 @@ static int compare_nameless(const void *left, const void *right)
 	return strcmp(a->module, b->module);
 }
 
-static void sort_nameless(struct ppi_nameless_list *list)
+void ppi_nameless_sort(struct ppi_nameless_list *list)
 {
 	if (list->count)
 		qsort(list->modules, list->count, sizeof(*list->modules),
@@ -130,8 +130,8 @@ bool ppi_rows_fold(const struct ppi_view *view, unsigned keys,
 	memset(rows, 0, sizeof(*rows));
 	is_good = ppi_fold_begin(&fold, view, keys) && fold_all(&fold, rows);
 	ppi_fold_end(&fold, rows);
-	sort_nameless(&rows->nameless);
-	sort_nameless(&rows->lineless);
+	ppi_nameless_sort(&rows->nameless);
+	ppi_nameless_sort(&rows->lineless);
 	if (!is_good)
 		ppi_rows_free(rows);
 	return is_good;

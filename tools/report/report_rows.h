@@ -51,7 +51,7 @@ struct ppi_row {
 	uint64_t samples;
 };
 
-/* Weight of a module that lacks names of functions, or lines. */
+/* Weight of a module that lacks names of functions, lines, or frame pointers. */
 struct ppi_nameless {
 	const char *module;
 	uint64_t weight;
@@ -62,12 +62,19 @@ struct ppi_nameless_list {
 	size_t count;
 };
 
+/* The strings are the symbols' own. False when out of memory. */
+bool ppi_nameless_add(struct ppi_nameless_list *list, const char *module,
+                      uint64_t weight);
+void ppi_nameless_sort(struct ppi_nameless_list *list);
+
 struct ppi_rows {
 	struct ppi_row *rows; /* largest self_weight first */
 	size_t count;
 	uint64_t weight, samples;           /* of all rows */
 	uint64_t left_weight, left_samples; /* of what the view leaves out */
 	bool has_chains;
+	uint64_t skipping_weight; /* of callers that are one too far out,
+	                           * because the function hides the next */
 	struct ppi_nameless_list nameless, lineless;
 };
 
@@ -91,7 +98,8 @@ static inline bool ppi_rows_build(const portprof_profile *profile, size_t event,
  * the outermost one in a chain, and what the innermost one called, so that
  * both make the functions' whole weight however they call themselves. It
  * stands in self_weight; "(nobody)" is the caller of what begins a chain,
- * "(itself)" the code of the function.
+ * "(unknown)" of what a chain broke off at, "(itself)" the code of the
+ * function.
  */
 enum ppi_edge { PPI_CALLERS, PPI_CALLEES };
 bool ppi_rows_edges(const struct ppi_view *view, enum ppi_edge edge,

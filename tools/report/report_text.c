@@ -301,4 +301,11 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 	for (size_t i = 0; i < shown; i++)
 		print_row(&columns, &rows->rows[i]);
 	print_rest(&columns, rows, shown);
+	if (rows->skipping_weight)
+		fprintf(out,
+		        "\nFor %.1f %% the caller itself is missing, and what "
+		        "stands here called that:\n%s keeps no frame pointer "
+		        "there.\n",
+		        ppi_percent(rows->skipping_weight, rows->weight),
+		        edges->function);
 }

@@ -26,6 +26,11 @@ void ppi_symbols_want(struct ppi_symbols *symbols, bool lines, bool inlines)
 	symbols->wants_inlines = inlines;
 }
 
+void ppi_symbols_want_frames(struct ppi_symbols *symbols)
+{
+	symbols->wants_frames = true;
+}
+
 void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder)
 {
 	symbols->folder = folder;
@@ -205,6 +210,12 @@ static void find_in_file(struct ppi_symbols *symbols,
 		break;
 	}
 	name->is_stripped = !ppi_symbol_file_is_complete(module->file);
+	if (symbols->wants_frames && answer.vaddr) {
+		name->frame_at =
+			ppi_symbol_file_frame(module->file, answer.vaddr);
+		name->frame_before =
+			ppi_symbol_file_frame(module->file, answer.vaddr - 1);
+	}
 	if ((symbols->wants_lines || symbols->wants_inlines) && answer.vaddr)
 		add_lines(symbols, module, answer.vaddr, name);
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/symbols/symbols_file.h"
+
 /*
  * Names come, in this order, from what the profile says itself, from libdw,
  * from libelf, and where neither knows from "module+0xADDRESS", the address
@@ -42,6 +44,9 @@ struct ppi_symbols_name {
 	/* The function that it was inlined into, at the line of the call; NULL
 	 * when it was not, or when that was not asked for. */
 	const struct ppi_symbols_name *caller;
+	/* Whether the code keeps a frame pointer at the address, and just
+	 * before it, where the call is if this is what it returns to. */
+	enum ppi_frame_pointer frame_at, frame_before;
 };
 
 /* recorded_ns: when the profile was taken (CLOCK_REALTIME, 0 unknown). NULL
@@ -52,6 +57,9 @@ void ppi_symbols_free(struct ppi_symbols *symbols);
 /* What else to find, in debug information: lines, inlined functions. It takes
  * longer. Before the first find. */
 void ppi_symbols_want(struct ppi_symbols *symbols, bool lines, bool inlines);
+
+/* Find frame pointers, too. Before the first find. */
+void ppi_symbols_want_frames(struct ppi_symbols *symbols);
 
 /* Another folder with separate debug files; NULL for none. It must live as
  * long as the symbols. Before the first find. */

@@ -192,3 +192,22 @@ void ppi_debug_close(struct ppi_debug *debug)
 	}
 	free(debug);
 }
+
+/* The unwind tables are read by libdw alone. */
+struct ppi_cfi *ppi_cfi_open(Elf *elf)
+{
+	(void)elf;
+	return NULL;
+}
+
+enum ppi_frame_pointer ppi_cfi_look(struct ppi_cfi *cfi, uint64_t vaddr)
+{
+	(void)cfi;
+	(void)vaddr;
+	return PPI_FRAME_UNKNOWN;
+}
+
+void ppi_cfi_close(struct ppi_cfi *cfi)
+{
+	(void)cfi;
+}

@@ -61,6 +61,14 @@ bool ppi_debug_symbols(struct ppi_debug *debug,
 size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
                        struct ppi_symbol_line *lines, size_t room);
 void ppi_debug_close(struct ppi_debug *debug);
+
+/* The unwind tables of a file, read by symbols_cfi.c; without libdw there are
+ * none. open: NULL when out of memory, or without. */
+struct ppi_cfi;
+struct ppi_cfi *ppi_cfi_open(Elf *elf);
+enum ppi_frame_pointer ppi_cfi_look(struct ppi_cfi *cfi, uint64_t vaddr);
+void ppi_cfi_close(struct ppi_cfi *cfi);
+
 extern const char ppi_elf_debug_tier[];
 
 #endif

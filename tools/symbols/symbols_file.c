@@ -34,6 +34,7 @@ struct ppi_symbol_file {
 	const char *folder;
 	char build_id[129];
 	struct ppi_debug *debug;
+	struct ppi_cfi *cfi; /* opened when asked for */
 };
 
 const char *ppi_symbol_file_tier(void)
@@ -239,6 +240,14 @@ size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
 	return ppi_debug_lines(file->debug, vaddr, inlines, lines, room);
 }
 
+enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
+                                             uint64_t vaddr)
+{
+	if (!file->cfi)
+		file->cfi = ppi_cfi_open(file->elf);
+	return file->cfi ? ppi_cfi_look(file->cfi, vaddr) : PPI_FRAME_UNKNOWN;
+}
+
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 {
 	return file->is_complete;
@@ -250,6 +259,7 @@ void ppi_symbol_file_close(struct ppi_symbol_file *file)
 		return;
 	ppi_symbol_table_free(&file->names);
 	ppi_symbol_table_free(&file->frames);
+	ppi_cfi_close(file->cfi);
 	ppi_debug_close(file->debug);
 	free(file->segments);
 	free(file->path);

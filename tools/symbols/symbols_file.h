@@ -9,6 +9,13 @@
 
 struct ppi_symbol_file;
 
+/* Whether the caller's frame can be found by the frame pointer. */
+enum ppi_frame_pointer {
+	PPI_FRAME_UNKNOWN,
+	PPI_FRAME_KEPT,
+	PPI_FRAME_NONE
+};
+
 /* What the profile says of the file that was mapped. */
 struct ppi_symbol_wanted {
 	const char *path;     /* or "[vdso]" */
@@ -62,6 +69,11 @@ void ppi_symbol_file_find(struct ppi_symbol_file *file, uint64_t offset,
 size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
                              bool inlines, struct ppi_symbol_line *lines,
                              size_t room);
+
+/* Whether the code at an address of the file keeps a frame pointer there, as
+ * the unwind tables have it. */
+enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
+                                             uint64_t vaddr);
 
 /* Whether its full symbol table was found, here or in a separate file. */
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file);

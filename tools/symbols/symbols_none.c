@@ -40,6 +40,14 @@ size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
 	return 0;
 }
 
+enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
+                                             uint64_t vaddr)
+{
+	(void)file;
+	(void)vaddr;
+	return PPI_FRAME_UNKNOWN;
+}
+
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 {
 	(void)file;

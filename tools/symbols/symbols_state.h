@@ -22,7 +22,7 @@ struct ppi_symbols_module {
 
 struct ppi_symbols {
 	uint64_t recorded_ns;
-	bool wants_lines, wants_inlines;
+	bool wants_lines, wants_inlines, wants_frames;
 	const char *folder; /* with debug files */
 	struct ppi_symbols_word *words;
 	struct ppi_symbols_module *modules;

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Which call chains can be believed, from chains made by hand. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fake_profile.h"
+#include "tools/report/report_chains.h"
+
+#define KERNEL UINT64_C(0xffffffff81000000)
+
+/* Each keeps a frame pointer, or not, or nobody knows. */
+enum { LEAF, BARE, MIDDLE, MAIN, STARTER, STRIPPED, NONSENSE, IN_KERNEL, MYSTERY,
+       LOCATIONS };
+
+static const portprof_profile_mapping mappings[] = {
+	{ 0x1000, 0x2000, 0, "/usr/bin/app", "" },
+	{ 0x8000, 0x9000, 0, "/lib/libc.so.6", "" },
+};
+
+static const portprof_profile_location locations[LOCATIONS] = {
+	[LEAF] = { 0x1010, 0, "", "", 0 },
+	[BARE] = { 0x1020, 0, "", "", 0 },
+	[MIDDLE] = { 0x1110, 0, "", "", 0 },
+	[MAIN] = { 0x1210, 0, "", "", 0 },
+	[STARTER] = { 0x8010, 1, "", "", 0 },
+	[STRIPPED] = { 0x8020, 1, "", "", 0 },
+	[NONSENSE] = { 0x28f, SIZE_MAX, "", "", 0 },
+	[IN_KERNEL] = { KERNEL, SIZE_MAX, "", "", 0 },
+	[MYSTERY] = { 0x1310, 0, "", "", 0 },
+};
+
+#define NAME(function, module, frame, is_named)                       \
+	{                                                             \
+		function, module, module, is_named, !(is_named), "", \
+			0, NULL, frame, frame                         \
+	}
+
+static const struct ppi_symbols_name names[LOCATIONS] = {
+	[LEAF] = NAME("leaf", "app", PPI_FRAME_KEPT, true),
+	[BARE] = NAME("bare", "app", PPI_FRAME_NONE, true),
+	[MIDDLE] = NAME("middle", "app", PPI_FRAME_KEPT, true),
+	[MAIN] = NAME("main", "app", PPI_FRAME_KEPT, true),
+	[STARTER] = NAME("__libc_start_call_main", "libc.so.6",
+	                 PPI_FRAME_NONE, true),
+	[STRIPPED] = NAME("libc.so.6+0x20", "libc.so.6", PPI_FRAME_NONE,
+	                  false),
+	[NONSENSE] = NAME("[unknown]+0x28f", "[unknown]", PPI_FRAME_UNKNOWN,
+	                  false),
+	[IN_KERNEL] = NAME("do_it", "[kernel]", PPI_FRAME_UNKNOWN, true),
+	[MYSTERY] = NAME("mystery", "app", PPI_FRAME_UNKNOWN, true),
+};
+
+static const uint64_t one[] = { 1 };
+
+/* The verdict on the chain of these locations, leaf first. */
+static enum ppi_chain_end judge(const char **module, size_t depth,
+                                const uint32_t *chain)
+{
+	const portprof_profile_sample sample = { chain, depth, 1,
+		                                 1,     one,   one };
+	portprof_profile profile = {
+		.mappings = mappings,
+		.mapping_count = 2,
+		.locations = locations,
+		.location_count = LOCATIONS,
+		.samples = &sample,
+		.sample_count = 1,
+	};
+	const struct ppi_view view = { &profile, names, 0, NULL };
+	struct ppi_chain verdict;
+
+	ppi_chain_judge(&view, &sample, &verdict);
+	*module = verdict.module;
+	return verdict.end;
+}
+
+#define CHAIN(...)                                                \
+	sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t),   \
+		(uint32_t[]){ __VA_ARGS__ }
+
+static void whole_chains_reach_the_first_function(void **state)
+{
+	const char *module;
+
+	(void)state;
+	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE, MAIN)),
+	                 PPI_CHAIN_WHOLE);
+	assert_null(module);
+	/* what calls main keeps no frame pointer, and nobody cares */
+	assert_int_equal(judge(&module, CHAIN(LEAF, MAIN, STARTER)),
+	                 PPI_CHAIN_WHOLE);
+	assert_int_equal(judge(&module, CHAIN(LEAF, MAIN, STARTER, NONSENSE)),
+	                 PPI_CHAIN_WHOLE);
+	assert_int_equal(judge(&module, CHAIN(MAIN)), PPI_CHAIN_WHOLE);
+	/* a stripped C library does not say what calls main */
+	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE, STRIPPED)),
+	                 PPI_CHAIN_WHOLE);
+}
+
+static void chains_that_end_early_have_a_culprit(void **state)
+{
+	const char *module;
+
+	(void)state;
+	assert_int_equal(judge(&module, CHAIN(BARE)), PPI_CHAIN_ENDS);
+	assert_string_equal(module, "app");
+	assert_int_equal(judge(&module, CHAIN(LEAF, BARE)), PPI_CHAIN_ENDS);
+	assert_int_equal(judge(&module, CHAIN(MYSTERY)), PPI_CHAIN_ENDS);
+	assert_int_equal(judge(&module, CHAIN(STRIPPED)), PPI_CHAIN_ENDS);
+	/* what is no code is no caller, and the code before it to blame */
+	assert_int_equal(judge(&module, CHAIN(LEAF, BARE, NONSENSE, MAIN)),
+	                 PPI_CHAIN_ENDS);
+	assert_string_equal(module, "app");
+	assert_int_equal(judge(&module, CHAIN(STRIPPED, NONSENSE)),
+	                 PPI_CHAIN_ENDS);
+	assert_string_equal(module, "libc.so.6");
+}
+
+/* As many addresses as were asked for: the code is not to blame. */
+static void chains_that_were_cut_are_none_of_them(void **state)
+{
+	const char *module;
+
+	(void)state;
+	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE)), PPI_CHAIN_WHOLE);
+}
+
+static void code_without_a_frame_leaves_its_caller_out(void **state)
+{
+	const char *module;
+
+	(void)state;
+	assert_int_equal(judge(&module, CHAIN(BARE, MAIN, STARTER)),
+	                 PPI_CHAIN_SKIPS);
+	assert_string_equal(module, "app");
+	assert_int_equal(judge(&module, CHAIN(LEAF, STRIPPED, MIDDLE, MAIN)),
+	                 PPI_CHAIN_SKIPS);
+	assert_string_equal(module, "libc.so.6");
+	/* not known is not proven */
+	assert_int_equal(judge(&module, CHAIN(MYSTERY, MAIN)),
+	                 PPI_CHAIN_WHOLE);
+}
+
+/* The kernel walks its own stack without frame pointers. */
+static void kernel_code_is_not_to_blame(void **state)
+{
+	const char *module;
+
+	(void)state;
+	assert_int_equal(judge(&module, CHAIN(IN_KERNEL)), PPI_CHAIN_WHOLE);
+	assert_int_equal(judge(&module, CHAIN(IN_KERNEL, LEAF, MAIN)),
+	                 PPI_CHAIN_WHOLE);
+	assert_int_equal(judge(&module, CHAIN(IN_KERNEL, BARE)),
+	                 PPI_CHAIN_ENDS);
+	assert_int_equal(judge(&module, CHAIN(IN_KERNEL, STRIPPED, MAIN)),
+	                 PPI_CHAIN_SKIPS);
+}
+
+/* ---- sums ---- */
+
+static const uint64_t w[] = { 1, 2, 4, 8, 16 };
+static const uint32_t good[] = { LEAF, MAIN }, broken[] = { BARE },
+		      lacking[] = { STRIPPED, MIDDLE, MAIN };
+static const portprof_profile_sample samples[] = {
+	{ good, 2, 1, 1, &w[0], &w[0] },    { broken, 1, 1, 1, &w[1], &w[1] },
+	{ lacking, 3, 1, 1, &w[2], &w[2] }, { NULL, 0, 1, 1, &w[3], &w[3] },
+	{ broken, 1, 1, 2, &w[4], &w[4] },
+};
+
+static portprof_profile profile = {
+	.mappings = mappings,
+	.mapping_count = 2,
+	.locations = locations,
+	.location_count = LOCATIONS,
+	.samples = samples,
+	.sample_count = 5,
+};
+
+static void weights_are_summed_by_module(void **state)
+{
+	struct ppi_view view = { &profile, names, 0, NULL };
+	const bool is_left_out[] = { false, false, false, false, true };
+	struct ppi_chains chains;
+
+	(void)state;
+	assert_true(ppi_chains_sum(&view, &chains));
+	assert_int_equal(chains.weight, 1 + 2 + 4 + 16);
+	assert_int_equal(chains.ending, 2 + 16);
+	assert_int_equal(chains.skipping, 4);
+	assert_int_equal(chains.modules.count, 2);
+	assert_string_equal(chains.modules.modules[0].module, "app");
+	assert_int_equal(chains.modules.modules[0].weight, 18);
+	assert_string_equal(chains.modules.modules[1].module, "libc.so.6");
+	ppi_chains_free(&chains);
+	view.is_left_out = is_left_out;
+	assert_true(ppi_chains_sum(&view, &chains));
+	assert_int_equal(chains.ending, 2);
+	ppi_chains_free(&chains);
+}
+
+/* Without -g nobody asks how good the chains are. */
+static void no_chain_needs_no_verdict(void **state)
+{
+	portprof_profile flat = profile;
+	const struct ppi_view view = { &flat, names, 0, NULL };
+	struct ppi_chains chains;
+
+	(void)state;
+	flat.samples = &samples[1];
+	flat.sample_count = 1;
+	assert_true(ppi_chains_sum(&view, &chains));
+	assert_int_equal(chains.weight, 0);
+	assert_int_equal(chains.modules.count, 0);
+}
+
+static void callers_that_were_lost_are_unknown(void **state)
+{
+	const struct ppi_view view = { &profile, names, 0, NULL };
+	struct ppi_rows rows;
+
+	(void)state;
+	assert_true(ppi_rows_edges(&view, PPI_CALLERS, "bare", &rows));
+	assert_int_equal(rows.count, 1);
+	assert_string_equal(rows.rows[0].function, "(unknown)");
+	ppi_rows_free(&rows);
+	assert_true(ppi_rows_edges(&view, PPI_CALLERS, "main", &rows));
+	assert_string_equal(rows.rows[0].function, "(nobody)");
+	assert_int_equal(rows.skipping_weight, 0);
+	ppi_rows_free(&rows);
+	/* middle did not call it, but what called it */
+	assert_true(ppi_rows_edges(&view, PPI_CALLERS, "libc.so.6+0x20",
+	                           &rows));
+	assert_string_equal(rows.rows[0].function, "middle");
+	assert_int_equal(rows.skipping_weight, 4);
+	ppi_rows_free(&rows);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_chains_reach_the_first_function),
+		cmocka_unit_test(chains_that_end_early_have_a_culprit),
+		cmocka_unit_test(chains_that_were_cut_are_none_of_them),
+		cmocka_unit_test(code_without_a_frame_leaves_its_caller_out),
+		cmocka_unit_test(kernel_code_is_not_to_blame),
+		cmocka_unit_test(weights_are_summed_by_module),
+		cmocka_unit_test(no_chain_needs_no_verdict),
+		cmocka_unit_test(callers_that_were_lost_are_unknown),
+	};
+
+	return cmocka_run_group_tests_name("report_chains", tests, NULL, NULL);
+}

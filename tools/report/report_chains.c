@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* How far the call chains of a profile can be believed, and whose code hides
+ * its callers. */
+#include "config.h"
+
+#include "tools/report/report_chains.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions that nobody calls, and those that call main: glibc's are compiled
+ * without frame pointers, so a chain that has met one can go no further. */
+static bool is_first_function(const char *function)
+{
+	static const char *const names[] = {
+		"_start", "_start_c", "main", "start_thread", "thread_start",
+		"clone", "__clone", "clone3", "__clone3", "__libc_start_main",
+		"__libc_start_main_impl", "__libc_start_call_main",
+		"libc_start_main_stage2", "_dl_start_user", "runtime.goexit",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(function, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_first(const struct ppi_symbols_name *name)
+{
+	for (; name; name = name->caller)
+		if (is_first_function(name->function))
+			return true;
+	return false;
+}
+
+/* A stripped C library does not tell which function of it calls main. */
+static bool may_be_first(const struct ppi_symbols_name *name)
+{
+	return !name->is_named && name->is_stripped &&
+	       (strncmp(name->module, "libc.", 5) == 0 ||
+	        strncmp(name->module, "libc-", 5) == 0 ||
+	        strncmp(name->module, "ld-", 3) == 0);
+}
+
+static const portprof_profile_location *
+location_of(const struct ppi_view *view, const portprof_profile_sample *sample,
+            size_t i)
+{
+	return portprof_profile_location_get(view->profile,
+	                                     sample->locations[i]);
+}
+
+/* Its stack is walked without frame pointers. */
+static bool is_kernel(const portprof_profile_location *location)
+{
+	return location->address >> 63;
+}
+
+/* The number of kernel locations that a chain begins with. */
+static size_t user_part(const struct ppi_view *view,
+                        const portprof_profile_sample *sample)
+{
+	size_t i = 0;
+
+	while (i < sample->depth && is_kernel(location_of(view, sample, i)))
+		i++;
+	return i;
+}
+
+/* What lies in no mapping is what a register held that was no frame pointer,
+ * but in files that name their code themselves. */
+static bool is_code(const struct ppi_view *view,
+                    const portprof_profile_location *location)
+{
+	return location->function[0] ||
+	       portprof_profile_mapping_get(view->profile, location->mapping);
+}
+
+/* The first location of the user part was interrupted; others are returned
+ * to, and it is the call before that counts. */
+static enum ppi_frame_pointer frame_of(const struct ppi_view *view,
+                                       const portprof_profile_sample *sample,
+                                       size_t user, size_t i)
+{
+	const struct ppi_symbols_name *name =
+		&view->names[sample->locations[i]];
+
+	return i == user ? name->frame_at : name->frame_before;
+}
+
+bool ppi_chain_skips_at(const struct ppi_view *view,
+                        const portprof_profile_sample *sample, size_t i)
+{
+	size_t user = user_part(view, sample);
+
+	return i >= user && frame_of(view, sample, user, i) == PPI_FRAME_NONE;
+}
+
+/* The first function of the user part, or its end. */
+static size_t find_first(const struct ppi_view *view,
+                         const portprof_profile_sample *sample, size_t user)
+{
+	while (user < sample->depth &&
+	       !is_first(&view->names[sample->locations[user]]))
+		user++;
+	return user;
+}
+
+/* A chain that ends behind code with a frame pointer was cut by the number of
+ * addresses that was asked for. */
+static bool is_early(const struct ppi_view *view,
+                     const portprof_profile_sample *sample, size_t user,
+                     size_t last)
+{
+	if (last + 1 < sample->depth)
+		return true;
+	if (last > user && may_be_first(&view->names[sample->locations[last]]))
+		return false;
+	return !location_of(view, sample, last)->function[0] &&
+	       frame_of(view, sample, user, last) != PPI_FRAME_KEPT;
+}
+
+static void blame(const struct ppi_view *view,
+                  const portprof_profile_sample *sample, size_t i,
+                  enum ppi_chain_end end, struct ppi_chain *chain)
+{
+	chain->end = end;
+	chain->module = view->names[sample->locations[i]].module;
+}
+
+void ppi_chain_judge(const struct ppi_view *view,
+                     const portprof_profile_sample *sample,
+                     struct ppi_chain *chain)
+{
+	size_t user = user_part(view, sample), depth = user, first;
+
+	*chain = (struct ppi_chain){ PPI_CHAIN_WHOLE, sample->depth, NULL };
+	while (depth < sample->depth &&
+	       (depth == user ||
+	        is_code(view, location_of(view, sample, depth))))
+		depth++;
+	if (depth == user)
+		return; /* the kernel's own */
+	chain->depth = depth;
+	first = find_first(view, sample, user);
+	if (first >= depth && is_early(view, sample, user, depth - 1)) {
+		blame(view, sample, depth - 1, PPI_CHAIN_ENDS, chain);
+		return;
+	}
+	/* behind the last one there is nothing that could be left out */
+	for (size_t i = user; i < depth - (first >= depth) && i < first; i++)
+		if (frame_of(view, sample, user, i) == PPI_FRAME_NONE) {
+			blame(view, sample, i, PPI_CHAIN_SKIPS, chain);
+			return;
+		}
+}
+
+/* ---- all of them ---- */
+
+static bool add_sample(const struct ppi_view *view,
+                       const portprof_profile_sample *sample,
+                       struct ppi_chains *chains, bool *has_callers)
+{
+	uint64_t weight = sample->weights[view->event];
+	struct ppi_chain chain;
+
+	*has_callers |= sample->depth > 1;
+	if (sample->depth == 0 || weight == 0)
+		return true;
+	ppi_chain_judge(view, sample, &chain);
+	chains->weight += weight;
+	if (chain.end == PPI_CHAIN_WHOLE)
+		return true;
+	if (chain.end == PPI_CHAIN_SKIPS)
+		chains->skipping += weight;
+	else
+		chains->ending += weight;
+	return ppi_nameless_add(&chains->modules, chain.module, weight);
+}
+
+bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
+{
+	const portprof_profile_sample *sample;
+	bool has_callers = false, is_good = true;
+
+	memset(chains, 0, sizeof(*chains));
+	for (size_t i = 0;
+	     is_good &&
+	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
+	     i++)
+		if (!view->is_left_out || !view->is_left_out[i])
+			is_good = add_sample(view, sample, chains,
+			                     &has_callers);
+	ppi_nameless_sort(&chains->modules);
+	if (!is_good || !has_callers)
+		ppi_chains_free(chains);
+	return is_good;
+}
+
+void ppi_chains_free(struct ppi_chains *chains)
+{
+	free(chains->modules.modules);
+	memset(chains, 0, sizeof(*chains));
+}
