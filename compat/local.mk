@@ -21,6 +21,18 @@ libportprof_core_la_SOURCES += \
 	compat/thread_list.c \
 	compat/thread_list.h
 
+# gmon.out, for whatever reads or writes it: it needs the C library alone.
+GMON_FILES = \
+	compat/gmon/gmon.h \
+	compat/gmon/gmon_bsd.c \
+	compat/gmon/gmon_layout.h \
+	compat/gmon/gmon_parse.c \
+	compat/gmon/gmon_reader.c \
+	compat/gmon/gmon_reader.h \
+	compat/gmon/gmon_tagged.c \
+	compat/gmon/gmon_write.c
+libportprof_core_la_SOURCES += $(GMON_FILES)
+
 # Not in the convenience library: only what is loaded as a shared object may
 # wrap functions of the C library.
 libportprof_la_SOURCES += compat/exec/exec_wrap.c

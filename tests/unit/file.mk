@@ -51,3 +51,13 @@ tests_unit_file_make_LDADD = $(TEST_LDADD)
 dist_check_SCRIPTS += tests/unit/check-pprof.sh
 TESTS += tests/unit/check-pprof.sh
 EXTRA_DIST += tests/unit/pprof-raw.awk
+
+# gmon.out, which needs none of the libraries that profile files need.
+if TESTS_ENABLED
+check_PROGRAMS += tests/unit/test_gmon
+TESTS += tests/unit/test_gmon
+endif
+tests_unit_test_gmon_SOURCES = tests/unit/test_gmon.c tests/unit/gmon_make.c \
+	tests/unit/gmon_make.h
+tests_unit_test_gmon_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_gmon_LDADD = $(TEST_LDADD)
