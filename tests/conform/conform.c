@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sessions, configs and memory of a case, given back whatever happens. */
 #include "tests/conform/conform.h"
+#include "tests/memory/alloc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static void remove_path(const char *path)
 
 void cf_clean_up(void)
 {
-	cf_alloc_reset();
+	alloc_reset();
 	fx_set_room(0);
 	for (size_t i = 0; i < TRACKED; i++) {
 		portprof_session_close(sessions[i]);

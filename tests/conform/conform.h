@@ -194,12 +194,4 @@ void cf_in_child(int (*child)(void *context), void *context);
 enum { CF_AFTER_EXEC_STATUS = 42 };
 extern const char *cf_program_path;
 
-/* ---- allocations that fail (alloc.c) ---- */
-
-bool cf_alloc_can_fail(void);
-/* Let the nth allocation from now fail, and all after it when `for_good`. */
-void cf_alloc_fail(unsigned nth, bool for_good);
-/* Back to normal; true when the nth was reached. */
-bool cf_alloc_reset(void);
-
 #endif

@@ -39,7 +39,6 @@ check_PROGRAMS += tests/conform/conform_null
 TESTS += tests/conform/conform_null
 endif
 tests_conform_libconform_la_SOURCES = \
-	tests/conform/alloc.c \
 	tests/conform/claim.c \
 	tests/conform/conform.c \
 	tests/conform/conform.h \
@@ -67,6 +66,8 @@ tests_conform_libconform_la_SOURCES = \
 	tests/conform/thread.c \
 	tests/conform/times.c \
 	tests/fixtures/knobs.c \
+	tests/memory/alloc.c \
+	tests/memory/alloc.h \
 	tests/model/expect.c \
 	tests/model/expect.h
 tests_conform_libconform_la_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every allocation fails once, and then for good. */
 #include "tests/conform/conform.h"
+#include "tests/memory/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static bool live_with_failure(const portprof_config *config, unsigned nth,
 	portprof_status status;
 	bool happened;
 
-	cf_alloc_fail(nth, for_good);
+	alloc_fail(nth, for_good);
 	status = portprof_session_open(config, &session);
 	if (status == PORTPROF_OK) {
 		status = portprof_session_start(session);
@@ -27,7 +28,7 @@ static bool live_with_failure(const portprof_config *config, unsigned nth,
 		}
 		portprof_session_close(session);
 	}
-	happened = cf_alloc_reset();
+	happened = alloc_reset();
 	if (happened && !session) {
 		if (status != PORTPROF_E_NOMEM)
 			fail_msg("allocation %u: %s: %s: %s", nth,
@@ -59,7 +60,7 @@ static void err_6_any_allocation_may_fail(void **state)
 	unsigned nth = 1;
 
 	(void)state;
-	if (!cf_alloc_can_fail())
+	if (!alloc_can_fail())
 		cf_skip("the linker cannot wrap malloc here");
 	config = some_config();
 	while (nth < ALLOCATIONS_MAX && live_with_failure(config, nth, false))
@@ -82,7 +83,7 @@ static bool configure_with_failure(unsigned nth)
 	portprof_status status = PORTPROF_OK;
 
 	region.bins = bins;
-	cf_alloc_fail(nth, false);
+	alloc_fail(nth, false);
 	config = portprof_config_new();
 	if (config)
 		status = portprof_config_add_event(config, "cpu-clock");
@@ -91,7 +92,7 @@ static bool configure_with_failure(unsigned nth)
 	if (config && status == PORTPROF_OK)
 		status = portprof_config_add_histogram(config, 0, &region, 1,
 		                                       PORTPROF_BINS_TICKS);
-	if (!cf_alloc_reset()) {
+	if (!alloc_reset()) {
 		portprof_config_free(config);
 		return false;
 	}
@@ -106,7 +107,7 @@ static void err_6_configs_survive_a_failure(void **state)
 	unsigned nth = 1;
 
 	(void)state;
-	if (!cf_alloc_can_fail())
+	if (!alloc_can_fail())
 		cf_skip("the linker cannot wrap malloc here");
 	while (nth < ALLOCATIONS_MAX && configure_with_failure(nth))
 		nth++;

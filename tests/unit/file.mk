@@ -20,7 +20,8 @@ endif
 tests_unit_test_file_format_SOURCES = tests/unit/test_file_format.c $(FILE_KIT)
 tests_unit_test_file_format_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_format_LDADD = $(TEST_LDADD)
-tests_unit_test_file_memory_SOURCES = tests/unit/test_file_memory.c $(FILE_KIT)
+tests_unit_test_file_memory_SOURCES = tests/unit/test_file_memory.c $(FILE_KIT) \
+	tests/memory/alloc.c tests/memory/alloc.h
 tests_unit_test_file_memory_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_memory_LDFLAGS = $(AM_LDFLAGS) $(WRAP_LDFLAGS)
 tests_unit_test_file_memory_LDADD = $(TEST_LDADD)

@@ -15,73 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/memory/alloc.h"
 #include "tests/unit/file_kit.h"
-
-#ifdef PPI_CAN_WRAP
-
-/* Allocations until the one that fails; 0 = none will. */
-static unsigned countdown;
-static bool is_for_good, has_failed;
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *block, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *block, size_t bytes);
-char *__wrap_strdup(const char *text);
-
-static bool fails_now(void)
-{
-	bool fails = countdown == 1 || (has_failed && is_for_good);
-
-	if (countdown > 0)
-		countdown--;
-	has_failed |= fails;
-	if (fails)
-		errno = ENOMEM;
-	return fails;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-	return fails_now() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-	return fails_now() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *block, size_t bytes)
-{
-	return fails_now() ? NULL : __real_realloc(block, bytes);
-}
-
-char *__wrap_strdup(const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-	char *copy = __wrap_malloc(bytes);
-
-	return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
-/* From here on, and until here; the second says whether one failed. */
-static void fail_allocation(unsigned nth, bool for_good)
-{
-	has_failed = false;
-	is_for_good = for_good;
-	countdown = nth;
-}
-
-static bool allow_allocations(void)
-{
-	bool failed = has_failed;
-
-	countdown = 0;
-	has_failed = is_for_good = false;
-	return failed;
-}
 
 static struct file_kit kit;
 
@@ -142,10 +77,10 @@ static bool write_session(unsigned nth, bool for_good)
 	bool failed;
 
 	kit_begin(&kit, 2);
-	fail_allocation(nth, for_good);
+	alloc_fail(nth, for_good);
 	status = kit_open(&kit, &why);
 	if (status != PORTPROF_OK) {
-		assert_true(allow_allocations());
+		assert_true(alloc_reset());
 		assert_int_equal(status, PORTPROF_E_NOMEM);
 		assert_int_equal(why.status, PORTPROF_E_NOMEM);
 		kit_end(&kit); /* fails when a file is left */
@@ -156,7 +91,7 @@ static bool write_session(unsigned nth, bool for_good)
 		kit_flush(&kit, &why);
 	}
 	status = kit_close(&kit, &why);
-	failed = allow_allocations();
+	failed = alloc_reset();
 	assert_true(failed || status == PORTPROF_OK);
 	if (status == PORTPROF_OK)
 		assert_int_equal(kit.sink.stats.lost_samples, 0);
@@ -202,9 +137,9 @@ static void reading_survives_any_allocation(void **state)
 		portprof_profile *profile = NULL;
 		portprof_status status;
 
-		fail_allocation(++nth, false);
+		alloc_fail(++nth, false);
 		status = portprof_profile_read(kit.path, &profile);
-		failed = allow_allocations();
+		failed = alloc_reset();
 		assert_int_equal(status, failed ? PORTPROF_E_NOMEM
 		                                : PORTPROF_OK);
 		if (failed)
@@ -237,9 +172,9 @@ static void merging_survives_any_allocation(void **state)
 		portprof_profile *into = kit_read(&kit);
 		portprof_status status;
 
-		fail_allocation(++nth, false);
+		alloc_fail(++nth, false);
 		status = portprof_profile_merge(into, from);
-		failed = allow_allocations();
+		failed = alloc_reset();
 		assert_int_equal(status, failed ? PORTPROF_E_NOMEM
 		                                : PORTPROF_OK);
 		free(kit_text(into));
@@ -272,9 +207,9 @@ static void writing_survives_any_allocation(void **state)
 	while (failed) {
 		portprof_status status;
 
-		fail_allocation(++nth, false);
+		alloc_fail(++nth, false);
 		status = portprof_profile_write(profile, kit.path);
-		failed = allow_allocations();
+		failed = alloc_reset();
 		assert_int_equal(status, failed ? PORTPROF_E_NOMEM
 		                                : PORTPROF_OK);
 		if (failed) {
@@ -300,15 +235,9 @@ int main(void)
 		cmocka_unit_test(writing_survives_any_allocation),
 	};
 
+	if (!alloc_can_fail()) {
+		puts("skip: this linker cannot put a test before malloc");
+		return 77;
+	}
 	return cmocka_run_group_tests_name("file_memory", tests, NULL, NULL);
 }
-
-#else
-
-int main(void)
-{
-	puts("skip: this linker cannot put a test before malloc");
-	return 77;
-}
-
-#endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Allocations that fail when told to. The linker sends every call of malloc
- * and its kin from the library and the suite here (--wrap); what other
+ * and its kin from the library and the test here (--wrap); what other
  * libraries allocate for themselves is not touched.
  */
 #include "config.h"
 
-#include "tests/conform/conform.h"
+#include "tests/memory/alloc.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,19 +66,19 @@ char *__wrap_strdup(const char *text)
 	return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-bool cf_alloc_can_fail(void)
+bool alloc_can_fail(void)
 {
 	return true;
 }
 
-void cf_alloc_fail(unsigned nth, bool for_good)
+void alloc_fail(unsigned nth, bool for_good)
 {
 	atomic_store(&has_failed, false);
 	atomic_store(&is_for_good, for_good);
 	atomic_store(&countdown, nth);
 }
 
-bool cf_alloc_reset(void)
+bool alloc_reset(void)
 {
 	atomic_store(&countdown, 0);
 	atomic_store(&is_for_good, false);
@@ -86,18 +87,18 @@ bool cf_alloc_reset(void)
 
 #else
 
-bool cf_alloc_can_fail(void)
+bool alloc_can_fail(void)
 {
 	return false;
 }
 
-void cf_alloc_fail(unsigned nth, bool for_good)
+void alloc_fail(unsigned nth, bool for_good)
 {
 	(void)nth;
 	(void)for_good;
 }
 
-bool cf_alloc_reset(void)
+bool alloc_reset(void)
 {
 	return false;
 }
