@@ -4,31 +4,35 @@
 
 #include "api/internal/diag.h"
 #include "api/internal/open.h"
+#include "compat/scale.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+enum { READ_ROOM = 64 };
+
+/* The short way to one counter. It lies in the page that a forked child finds
+ * zeroed, and so has no counters there. */
+struct shortcut {
+	portprof_status (*read)(struct ppi_backend_session *bs, size_t index,
+	                        portprof_count *count);
+	size_t count; /* of events; 0: this way is closed */
+};
+
+static const struct shortcut closed;
+
 struct portprof_group {
+	const struct shortcut *shortcut;
 	struct ppi_opened opened;
 	portprof_count *base;  /* at the last reset; one an event */
 	portprof_diag *refusals; /* one an event, for the caller */
 	bool has_base;
 };
 
-/* Scaled in full precision: raw and enabled have 64 bits each. */
-static uint64_t scale(uint64_t raw, uint64_t enabled, uint64_t running)
+/* Times of a reading without the kernel may be older than the base. */
+static uint64_t since(uint64_t now_ns, uint64_t base_ns)
 {
-#ifdef __SIZEOF_INT128__
-	unsigned __int128 product = (unsigned __int128)raw * enabled;
-
-	product /= running;
-	return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
-#else
-	long double scaled = (long double)raw * enabled / running;
-
-	return scaled >= 18446744073709551615.0L ? UINT64_MAX :
-	                                           (uint64_t)scaled;
-#endif
+	return now_ns > base_ns ? now_ns - base_ns : 0;
 }
 
 /* A reading since the last reset. What the kernel itself cannot forget (the
@@ -39,8 +43,8 @@ static void subtract(portprof_count *count, const portprof_count *base)
 	    count->status != PORTPROF_COUNT_SCALED)
 		return;
 	count->raw -= base->raw;
-	count->enabled_ns -= base->enabled_ns;
-	count->running_ns -= base->running_ns;
+	count->enabled_ns = since(count->enabled_ns, base->enabled_ns);
+	count->running_ns = since(count->running_ns, base->running_ns);
 	if (count->running_ns == count->enabled_ns) {
 		count->scaled = count->raw;
 		count->status = PORTPROF_COUNT_OK;
@@ -48,8 +52,8 @@ static void subtract(portprof_count *count, const portprof_count *base)
 		count->scaled = 0;
 		count->status = PORTPROF_COUNT_NEVER_RAN;
 	} else {
-		count->scaled = scale(count->raw, count->enabled_ns,
-		                      count->running_ns);
+		count->scaled = ppi_scale(count->raw, count->enabled_ns,
+		                          count->running_ns);
 		count->status = PORTPROF_COUNT_SCALED;
 	}
 }
@@ -73,6 +77,19 @@ static portprof_status take_memory(portprof_group *group, struct ppi_diag *why)
 		memcpy(out->words, refusals[i].words, sizeof(out->words));
 	}
 	return PORTPROF_OK;
+}
+
+/* As long as there is nothing to add to what the backend reads. */
+static void open_shortcut(portprof_group *group)
+{
+	struct shortcut *way = ppi_fork_guard_memory(&group->opened.guard);
+
+	group->shortcut = &closed;
+	if (!way || !group->opened.bs.one)
+		return;
+	way->read = group->opened.bs.one->read;
+	way->count = group->opened.box.plan.event_count;
+	group->shortcut = way;
 }
 
 static void free_group(portprof_group *group)
@@ -110,6 +127,7 @@ portprof_status portprof_group_open_config(const portprof_config *config,
 		free_group(opened);
 		return ppi_report(&why);
 	}
+	open_shortcut(opened);
 	*group = opened;
 	return PORTPROF_OK;
 }
@@ -174,6 +192,88 @@ portprof_status portprof_group_read(portprof_group *group,
 	return PORTPROF_OK;
 }
 
+portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
+                                 portprof_status status)
+{
+	return ppi_refuse(status, "read counter", "backend %s: %s",
+	                  bs->ops->name, portprof_status_text(status));
+}
+
+/* One event where the backend has no way of its own: with those before it. */
+static portprof_status read_up_to(struct ppi_backend_session *bs, size_t index,
+                                  portprof_count *count)
+{
+	portprof_count counts[READ_ROOM];
+	portprof_status status;
+
+	if (index >= READ_ROOM)
+		return ppi_count_failed(bs, PORTPROF_E_LIMIT);
+	status = bs->ops->count(bs, counts, index + 1);
+	if (status)
+		return ppi_count_failed(bs, status);
+	*count = counts[index];
+	return PORTPROF_OK;
+}
+
+#if defined __GNUC__
+#define SELDOM __attribute__((noinline, cold))
+#else
+#define SELDOM
+#endif
+
+/* Mistakes, forked children, resets, other backends. */
+SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
+                                           portprof_count *count)
+{
+	struct ppi_backend_session *bs;
+	portprof_status status;
+
+	if (!group || !count)
+		return ppi_refuse_null("portprof_counter_read",
+		                       group ? "count" : "group");
+	if (index >= group->opened.box.plan.event_count)
+		return ppi_refuse(PORTPROF_E_INVALID, "read counter",
+		                  "no counter number %zu: the group has %zu, "
+		                  "numbered from 0", index,
+		                  group->opened.box.plan.event_count);
+	if (ppi_is_forked(&group->opened.guard))
+		return ppi_refuse(PORTPROF_E_FORKED, "read counter",
+		                  "this group belongs to the parent process: "
+		                  "close it here and open another");
+	bs = &group->opened.bs;
+	status = bs->one ? bs->one->read(bs, index, count)
+	                 : read_up_to(bs, index, count);
+	if (status == PORTPROF_OK && group->has_base)
+		subtract(count, &group->base[index]);
+	return status;
+}
+
+/* Hot: some ten instructions around the backend's own. */
+portprof_status portprof_counter_read(portprof_group *group, size_t index,
+                                      portprof_count *count)
+{
+	struct shortcut way;
+
+	if (!group || !count)
+		return read_counter(group, index, count);
+	way = *group->shortcut;
+	if (index >= way.count)
+		return read_counter(group, index, count);
+	return way.read(&group->opened.bs, index, count);
+}
+
+const char *portprof_counter_how(portprof_group *group, size_t index)
+{
+	struct ppi_backend_session *bs;
+
+	if (!group || index >= group->opened.box.plan.event_count)
+		return NULL;
+	bs = &group->opened.bs;
+	return bs->one ? bs->one->how(bs, index)
+	               : "with the other counters of its group: this backend "
+	                 "has no shorter way";
+}
+
 static portprof_status enter(const portprof_group *group, const char *call)
 {
 	if (!group)
@@ -220,6 +320,7 @@ portprof_status portprof_group_reset(portprof_group *group)
 		return ppi_refuse(status, "reset group", "backend %s: %s",
 		                  bs->ops->name, portprof_status_text(status));
 	group->has_base = true;
+	group->shortcut = &closed;
 	return PORTPROF_OK;
 }
 

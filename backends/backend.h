@@ -203,6 +203,24 @@ struct ppi_probe {
 	char reason[512];
 };
 
+struct ppi_backend_session;
+
+/*
+ * How one event of an open counting session is read, where that is cheaper
+ * than `count`: without the kernel, say. Where a reading cannot be had that
+ * way, now or by this thread, `read` takes the other for that event alone.
+ * Without it the core reads by `count`. Hot, like `count`, and beside any other
+ * call like it; it leaves *out alone when it fails, and is left by
+ * ppi_count_failed then. Times may be as old as the kernel's last look while
+ * running equals enabled.
+ */
+struct ppi_count_one {
+	portprof_status (*read)(struct ppi_backend_session *bs, size_t event,
+	                        portprof_count *out);
+	/* Which way it goes, and why not another; a constant string. */
+	const char *(*how)(struct ppi_backend_session *bs, size_t event);
+};
+
 /* One open session of a backend. */
 struct ppi_backend_session {
 	const struct ppi_backend_ops *ops;
@@ -221,6 +239,7 @@ struct ppi_backend_session {
 	/* How often totals began at 0 again: weight of before must not be
 	 * carried by samples of after. Changes only while stopped. */
 	unsigned resets;
+	const struct ppi_count_one *one; /* PPI_COUNT: open may set it */
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
 	char (*notes)[256];
@@ -233,6 +252,11 @@ void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
 	__attribute__((format(printf, 2, 3)))
 #endif
 	;
+
+/* Tell the caller of ppi_count_one.read, whose thread this is, that the
+ * reading failed. Returns status. */
+portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
+                                 portprof_status status);
 
 /* ---- the nine functions ---- */
 

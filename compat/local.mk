@@ -14,6 +14,7 @@ libportprof_core_la_SOURCES += \
 	compat/library.c \
 	compat/library.h \
 	compat/pages.h \
+	compat/scale.h \
 	compat/text_list.c \
 	compat/text_list.h \
 	compat/thread.c \

@@ -44,6 +44,9 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_tracepoint.c \
 	backends/perf/perf_tracepoint.h \
 	backends/perf/perf_unknown.c \
+	backends/perf/perf_user.c \
+	backends/perf/perf_user.h \
+	backends/perf/perf_user_cpu.h \
 	backends/perf/perf_weight.c \
 	backends/perf/perf_weight.h \
 	backends/perf/perf_words.c

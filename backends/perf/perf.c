@@ -143,7 +143,7 @@ static portprof_status perf_count(struct ppi_backend_session *bs,
 {
 	if (perf_state_of(bs)->layout != PERF_NO_RINGS)
 		return PORTPROF_E_UNSUPPORTED;
-	return perf_read_counts(bs, out, count);
+	return perf_read_counts(bs, 0, out, count);
 }
 
 static portprof_status perf_stats(struct ppi_backend_session *bs, size_t event,

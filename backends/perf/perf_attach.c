@@ -270,10 +270,13 @@ void perf_release(struct ppi_backend_session *bs)
 		if (port->owns_fd)
 			kernel->close_event(kernel->self, port->fd);
 	}
-	for (size_t i = 0; i < state->source_count; i++)
+	for (size_t i = 0; i < state->source_count; i++) {
+		if (is_owner)
+			perf_user_unmap(bs, &state->sources[i]);
 		if (!state->sources[i].is_refused)
 			kernel->close_event(kernel->self,
 			                    state->sources[i].fd);
+	}
 	perf_pending_free(state);
 	perf_weights_free(&state->weights);
 	free(state->sources);
@@ -283,5 +286,6 @@ void perf_release(struct ppi_backend_session *bs)
 	free(state->tallies);
 	free(state->scratch);
 	free((void *)state->highest);
+	free((void *)state->user_pages);
 	memset(state, 0, sizeof(*state));
 }

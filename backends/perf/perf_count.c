@@ -13,14 +13,20 @@ enum {
 	FDS_LEFT = 8
 };
 
-static void close_all(struct ppi_backend_session *bs)
+static void close_last(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct perf_source *last = &state->sources[--state->source_count];
 
-	while (state->source_count > 0)
-		kernel->close_event(kernel->self,
-		                    state->sources[--state->source_count].fd);
+	perf_user_unmap(bs, last);
+	kernel->close_event(kernel->self, last->fd);
+}
+
+static void close_all(struct ppi_backend_session *bs)
+{
+	while (perf_state_of(bs)->source_count > 0)
+		close_last(bs);
 }
 
 /* The descriptor that leads event's group on this thread, or -1. */
@@ -51,6 +57,37 @@ static int cpu_of(int64_t tid)
 	return (int)(PERF_ANYBODY - 1 - tid);
 }
 
+static int open_attr(const struct ppi_backend_session *bs,
+                     const struct perf_source *source,
+                     struct perf_event_attr *attr)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	return source->tid < 0
+		? perf_open_attr(kernel, attr, PERF_ANYBODY,
+		                 cpu_of(source->tid), source->leader)
+		: perf_open_attr(kernel, attr, source->tid, -1,
+		                 source->leader);
+}
+
+/* For user-space reads where it can be so: a kernel or a PMU may refuse that
+ * and still count. */
+static int open_for_user(const struct ppi_backend_session *bs,
+                         const struct perf_source *source,
+                         struct perf_event_attr *attr)
+{
+	uint64_t bit = perf_user_request(bs, &bs->plan->events[source->event]);
+	uint64_t config1 = attr->config1;
+	int fd = -EINVAL;
+
+	attr->config1 |= bit;
+	if (bit)
+		fd = open_attr(bs, source, attr);
+	attr->config1 = config1;
+	return fd == -EINVAL || fd == -EOPNOTSUPP
+		? open_attr(bs, source, attr) : fd;
+}
+
 static portprof_status open_counter(struct ppi_backend_session *bs,
                                     int64_t tid, uint32_t event,
                                     struct ppi_diag *why)
@@ -64,18 +101,18 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 
 	source.leader = leader_for(bs, tid, event);
 	perf_attr_count(&state->kind, what, source.leader < 0, &attr);
-	source.fd = tid < 0
-		? perf_open_attr(kernel, &attr, PERF_ANYBODY, cpu_of(tid),
-		                 source.leader)
-		: perf_open_attr(kernel, &attr, tid, -1, source.leader);
+	source.fd = open_for_user(bs, &source, &attr);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
 	error = kernel->control(kernel->self, source.fd, PERF_EVENT_IOC_ID,
 	                        &source.id);
+	if (error == 0)
+		perf_user_map(bs, &source);
 	if (error == 0 && !perf_add_source(state, &source))
 		error = -ENOMEM;
 	if (error == 0)
 		return PORTPROF_OK;
+	perf_user_unmap(bs, &source);
 	kernel->close_event(kernel->self, source.fd);
 	return perf_refuse_open(kernel, what, -error, why);
 }
@@ -103,12 +140,8 @@ static portprof_status attach_counters(struct ppi_backend_session *bs,
 			break;
 	}
 	while (status == PORTPROF_E_NOTFOUND && state->source_count > 0 &&
-	       state->sources[state->source_count - 1].tid == tid) {
-		const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-
-		kernel->close_event(kernel->self,
-		                    state->sources[--state->source_count].fd);
-	}
+	       state->sources[state->source_count - 1].tid == tid)
+		close_last(bs);
 	return status;
 }
 
@@ -264,10 +297,12 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 		                "%zu events are more than the %d that one "
 		                "group may have", count, PERF_EVENTS_MAX);
 	choose_kind(bs);
+	bs->one = &perf_count_one;
 	state->pending_end = &state->pending;
 	state->highest = calloc(count, sizeof(*state->highest));
 	state->tallies = calloc(count, sizeof(*state->tallies));
-	if (!state->highest || !state->tallies)
+	state->user_pages = calloc(count, sizeof(*state->user_pages));
+	if (!state->highest || !state->tallies || !state->user_pages)
 		status = ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM,
 		                  "open counters", "out of memory");
 	else

@@ -2,37 +2,54 @@
 /* Counting: one reading of all groups, and what each value is worth. */
 #include "backends/perf/perf_state.h"
 
+#include "compat/scale.h"
+
 #include <string.h>
 
-static void add_value(const struct perf_state *state, uint64_t id,
-                      uint64_t value, uint64_t enabled, uint64_t running,
-                      portprof_count *out, size_t count)
-{
-	const struct perf_source *source = perf_source_of(state, id);
+/* What is asked for, and where it goes. */
+struct reading {
+	portprof_count *out;
+	size_t first, count;
+};
 
-	if (!source || source->event >= count)
+/* Members come in the order in which they were opened, as sources do: the
+ * next is nearly always the one. */
+static void add_value(const struct perf_state *state,
+                      const struct perf_source *next, uint64_t id,
+                      uint64_t value, const uint64_t times[2],
+                      const struct reading *to)
+{
+	const struct perf_source *end = state->sources + state->source_count;
+	const struct perf_source *source =
+		next < end && next->id == id ? next : perf_source_of(state, id);
+	portprof_count *out;
+
+	if (!source || source->event - to->first >= to->count)
 		return;
-	out[source->event].raw += value;
-	out[source->event].enabled_ns += enabled;
-	out[source->event].running_ns += running;
+	out = &to->out[source->event - to->first];
+	out->raw += value;
+	out->enabled_ns += times[0];
+	out->running_ns += times[1];
 }
 
 /* An event that was to stay on the PMU and could not reads as end of file
  * (perf_event_open(2), "pinned"). */
 static void mark_error(const struct ppi_backend_session *bs,
-                       const struct perf_source *leader, portprof_count *out,
-                       size_t count)
+                       const struct perf_source *leader,
+                       const struct reading *to)
 {
-	size_t group = bs->plan->events[leader->event].group;
+	const struct ppi_event *events = bs->plan->events;
 
-	for (size_t i = 0; i < count; i++)
-		if (bs->plan->events[i].group == group && !perf_is_refused(bs, i))
-			out[i].status = PORTPROF_COUNT_ERROR;
+	for (size_t i = 0; i < to->count; i++)
+		if (events[to->first + i].group ==
+		            events[leader->event].group &&
+		    !perf_is_refused(bs, to->first + i))
+			to->out[i].status = PORTPROF_COUNT_ERROR;
 }
 
 static portprof_status read_source(struct ppi_backend_session *bs,
                                    const struct perf_source *source,
-                                   portprof_count *out, size_t count)
+                                   const struct reading *to)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -42,35 +59,20 @@ static portprof_status read_source(struct ppi_backend_session *bs,
 	size_t have = got > 0 ? (size_t)got / 8 : 0;
 
 	if (got == 0) {
-		mark_error(bs, source, out, count);
+		mark_error(bs, source, to);
 		return PORTPROF_OK;
 	}
 	if (have < 4)
 		return PORTPROF_E_SYSTEM;
 	if (!(state->kind.shape.read_format & PERF_FORMAT_GROUP)) {
-		add_value(state, words[3], words[0], words[1], words[2], out,
-		          count);
+		add_value(state, source, words[3], words[0], &words[1], to);
 		return PORTPROF_OK;
 	}
 	/* Number, enabled, running, then value and id of each. */
 	for (size_t i = 0; i < words[0] && 3 + 2 * i + 1 < have; i++)
-		add_value(state, words[3 + 2 * i + 1], words[3 + 2 * i],
-		          words[1], words[2], out, count);
+		add_value(state, source + i, words[3 + 2 * i + 1],
+		          words[3 + 2 * i], &words[1], to);
 	return PORTPROF_OK;
-}
-
-static uint64_t scale(uint64_t raw, uint64_t enabled, uint64_t running)
-{
-#ifdef __SIZEOF_INT128__
-	unsigned __int128 product = (unsigned __int128)raw * enabled / running;
-
-	return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
-#else
-	long double scaled = (long double)raw * enabled / running;
-
-	return scaled >= 18446744073709551615.0L ? UINT64_MAX
-	                                         : (uint64_t)scaled;
-#endif
 }
 
 /* An estimate may fall when the share of time that was seen grows; what was
@@ -87,8 +89,8 @@ static uint64_t never_less(_Atomic uint64_t *highest, uint64_t value)
 	return before > value ? before : value;
 }
 
-static void judge(struct ppi_backend_session *bs, size_t event,
-                  portprof_count *count)
+void perf_judge(struct ppi_backend_session *bs, size_t event,
+                portprof_count *count)
 {
 	struct perf_state *state = perf_state_of(bs);
 
@@ -109,30 +111,50 @@ static void judge(struct ppi_backend_session *bs, size_t event,
 		count->status = PORTPROF_COUNT_OK;
 	} else {
 		count->scaled = never_less(&state->highest[event],
-		                           scale(count->raw, count->enabled_ns,
-		                                 count->running_ns));
+		                           ppi_scale(count->raw,
+		                                     count->enabled_ns,
+		                                     count->running_ns));
 		count->status = PORTPROF_COUNT_SCALED;
 	}
 }
 
-portprof_status perf_read_counts(struct ppi_backend_session *bs,
+/* Whether a source is read for the events asked for: each alone, or the
+ * leader of a group that has one of them. */
+static bool is_to_read(const struct ppi_backend_session *bs,
+                       const struct perf_source *source,
+                       const struct reading *to)
+{
+	const struct ppi_event *events = bs->plan->events;
+	bool is_group = perf_state_of(bs)->kind.shape.read_format &
+	                PERF_FORMAT_GROUP;
+
+	if (source->event - to->first < to->count)
+		return !is_group || source->leader < 0;
+	if (!is_group || source->leader >= 0)
+		return false;
+	for (size_t i = 0; i < to->count; i++)
+		if (events[to->first + i].group == events[source->event].group)
+			return true;
+	return false;
+}
+
+portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
                                  portprof_count *out, size_t count)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	bool is_group = state->kind.shape.read_format & PERF_FORMAT_GROUP;
+	const struct reading to = { out, first, count };
 
 	memset(out, 0, count * sizeof(*out));
 	for (size_t i = 0; i < state->source_count; i++) {
-		const struct perf_source *source = &state->sources[i];
 		portprof_status status;
 
-		if (is_group && source->leader >= 0)
+		if (!is_to_read(bs, &state->sources[i], &to))
 			continue;
-		status = read_source(bs, source, out, count);
+		status = read_source(bs, &state->sources[i], &to);
 		if (status != PORTPROF_OK)
 			return status;
 	}
 	for (size_t i = 0; i < count; i++)
-		judge(bs, i, &out[i]);
+		perf_judge(bs, first + i, &out[i]);
 	return PORTPROF_OK;
 }

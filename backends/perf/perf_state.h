@@ -8,6 +8,7 @@
 #include "backends/perf/perf_decode.h"
 #include "backends/perf/perf_kernel.h"
 #include "backends/perf/perf_ring.h"
+#include "backends/perf/perf_user.h"
 #include "backends/perf/perf_weight.h"
 
 /* Words that reading a descriptor can give: a group of 64 with ids. */
@@ -36,6 +37,8 @@ struct perf_source {
 	uint64_t id;     /* the kernel's; its copies in children have it too */
 	int32_t leader;  /* counting: descriptor read for it; -1 = its own */
 	bool is_refused; /* counting with allow_refused */
+	bool is_user_wrong; /* what user_page leads to is not the count */
+	void *user_page; /* counting: the kernel's page of it, or NULL */
 };
 
 enum { PERF_PORT_FREE = -1 };
@@ -105,6 +108,10 @@ struct perf_state {
 	uint64_t started_at_ns;
 	bool has_cpu_time;
 	_Atomic uint64_t *highest; /* counting: scaled values never go back */
+	/* Counting, one an event: NULL until both ways of reading were seen
+	 * to agree, by the thread that may take the short one. */
+	const volatile struct perf_event_mmap_page **user_pages;
+	uintptr_t user_thread;
 };
 
 static inline struct perf_state *
@@ -255,8 +262,12 @@ static inline bool perf_is_refused(const struct ppi_backend_session *bs,
 
 portprof_status perf_open_counting(struct ppi_backend_session *bs,
                                    struct ppi_diag *why);
-portprof_status perf_read_counts(struct ppi_backend_session *bs,
+/* Of the events [first, first + count): reads the groups they are in. */
+portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
                                  portprof_count *out, size_t count);
+/* Raw value and times are there: what it is worth, and scaled. */
+void perf_judge(struct ppi_backend_session *bs, size_t event,
+                portprof_count *count);
 
 /* ---- perf_words.c ---- */
 

@@ -221,6 +221,44 @@ static void count_5_two_readings_agree(void **state)
 	cf_close_group(inner);
 }
 
+/* One counter after the other, of a thread's own and of the process: what
+ * was read between two readings of the group is between them. */
+static void count_5_one_counter_agrees_with_its_group(void **state)
+{
+	(void)state;
+	cf_needs(PORTPROF_CAP_COUNT);
+	for (unsigned by_thread = 0; by_thread < 2; by_thread++) {
+		portprof_config *config = cf_config();
+		portprof_count before, one, after;
+		portprof_group *group;
+
+		if (by_thread && !cf_has(PORTPROF_CAP_THREAD))
+			continue;
+		assert_int_equal(portprof_config_add_event(config,
+		                                           "task-clock"),
+		                 PORTPROF_OK);
+		if (by_thread)
+			assert_int_equal(portprof_config_target_thread(config),
+			                 PORTPROF_OK);
+		group = cf_group(config);
+		assert_non_null(portprof_counter_how(group, 0));
+		for (unsigned i = 0; i < 20; i++) {
+			if (i == 10)
+				portprof_group_reset(group);
+			cf_burn(0, 0, CF_MS);
+			before = read_one(group);
+			assert_int_equal(portprof_counter_read(group, 0, &one),
+			                 PORTPROF_OK);
+			after = read_one(group);
+			assert_in_range(one.raw, before.raw, after.raw);
+			assert_in_range(one.scaled, before.scaled,
+			                after.scaled);
+			assert_int_equal(one.status, PORTPROF_COUNT_OK);
+		}
+		cf_close_group(group);
+	}
+}
+
 static void count_6_refused_whole_or_said(void **state)
 {
 	portprof_config *config = cf_config();
@@ -261,6 +299,8 @@ static int use_inert_group(void *context)
 
 	if (portprof_group_read(group, &count, 1) != PORTPROF_E_FORKED)
 		return 1;
+	if (portprof_counter_read(group, 0, &count) != PORTPROF_E_FORKED)
+		return 5;
 	if (portprof_group_stop(group) != PORTPROF_E_FORKED)
 		return 2;
 	if (portprof_group_start(group) != PORTPROF_E_FORKED)
@@ -300,6 +340,14 @@ static void count_8_more_than_there_are_is_refused(void **state)
 	assert_int_equal(portprof_group_read(group, counts, 2),
 	                 PORTPROF_E_INVALID);
 	cf_diag(PORTPROF_E_INVALID);
+	assert_int_equal(portprof_counter_read(group, 1, counts),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	assert_int_equal(portprof_counter_read(group, 0, NULL),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_counter_read(NULL, 0, counts),
+	                 PORTPROF_E_INVALID);
+	assert_null(portprof_counter_how(group, 1));
 	for (size_t i = 0; i < sizeof(counts); i++)
 		assert_int_equal(((unsigned char *)counts)[i], 0x5a);
 	cf_close_group(group);
@@ -314,6 +362,7 @@ static const struct cf_case cases[] = {
 	CF_CASE(count_3_values_say_what_they_are_worth),
 	CF_CASE(count_4_stop_start_reset),
 	CF_CASE(count_5_two_readings_agree),
+	CF_CASE(count_5_one_counter_agrees_with_its_group),
 	CF_CASE(count_6_refused_whole_or_said),
 	CF_CASE(count_7_inert_in_a_forked_child),
 	CF_CASE(count_8_more_than_there_are_is_refused),

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Takes the guards of the backends profil and solaris away, one at a time, and
+# Takes guards of the backends perf, profil and solaris away, one at a time, and
 # sees the cases fail that are there for them: on each simulated kernel that
 # the guard is needed on. What it prints is the table of both.
 #
@@ -56,11 +56,18 @@ objects_of() {
 	set -f
 }
 
+simulators() {
+	for name in libprofilsim libperfsim; do
+		[ ! -e "tests/sim/.libs/$name.a" ] ||
+			echo "tests/sim/.libs/$name.a"
+	done
+}
+
 # build PROGRAM: with the changed file in place of the library's
 build() {
 	# shellcheck disable=SC2046,SC2086
 	$MUTATION_COMPILE -w -o "$tmp/$1" "$tmp/mutant.o" \
-		$(objects_of "$1") tests/sim/.libs/libprofilsim.a \
+		$(objects_of "$1") $(simulators) \
 		.libs/libportprof-core.a $MUTATION_LIBS 2>"$tmp/errors"
 }
 
@@ -72,7 +79,7 @@ begin_guard() {
 		return
 	fi
 	# shellcheck disable=SC2086
-	if ! $MUTATION_COMPILE -w -c -o "$tmp/mutant.o" "$tmp/mutant.c" \
+	if ! $MUTATION_COMPILE $flags -w -c -o "$tmp/mutant.o" "$tmp/mutant.c" \
 		2>"$tmp/errors"; then
 		complain "the change does not compile: $(head -n 1 "$tmp/errors")"
 		return
@@ -83,6 +90,10 @@ begin_guard() {
 # check_cases PROGRAM PATTERN: all of them must fail now, and pass otherwise
 check_cases() {
 	[ "$is_built" = yes ] || return 0
+	if [ ! -x tests/unit/"$1" ]; then
+		tell_row "${1#test_}" 'is not built on this system'
+		return
+	fi
 	if ! build "$1"; then
 		complain "does not link: $(tail -n 1 "$tmp/errors")"
 		return
@@ -119,13 +130,14 @@ while read -r key rest; do
 	case $key in
 	guard)
 		guard=$rest
-		file='' from='' to=''
+		file='' from='' to='' flags=''
 		case $rest in
 		*"$only"*) skipping=no ;;
 		*) skipping=yes ;;
 		esac
 		;;
 	file) file=$rest ;;
+	flags) flags=$rest ;;
 	from) from=$rest ;;
 	to)
 		to=$rest

@@ -12,6 +12,7 @@ PERF_SIM = \
 	tests/sim/perf_sim_program.c \
 	tests/sim/perf_sim_ring.c \
 	tests/sim/perf_sim_run.c \
+	tests/sim/perf_sim_user.c \
 	tests/sim/perf_sim_state.h
 EXTRA_DIST += tests/sim/perf.mk
 
@@ -24,7 +25,9 @@ PERF_TESTS = \
 	tests/unit/test_perf_threads \
 	tests/unit/test_perf_count \
 	tests/unit/test_perf_refuse \
-	tests/unit/test_perf_sysfs
+	tests/unit/test_perf_sysfs \
+	tests/unit/test_perf_user \
+	tests/unit/test_perf_user_page
 
 if TESTS_ENABLED
 if HAVE_PERF_HEADERS
@@ -76,3 +79,17 @@ tests_unit_test_perf_refuse_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_sysfs_SOURCES = tests/unit/test_perf_sysfs.c
 tests_unit_test_perf_sysfs_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_sysfs_LDADD = $(PERF_SIM_LDADD)
+
+# With registers of their own: their perf_user.c comes before the one in the
+# library.
+PERF_USER = tests/unit/user_cpu.c tests/unit/user_cpu.h \
+	backends/perf/perf_user.c
+tests_unit_test_perf_user_SOURCES = tests/unit/test_perf_user.c $(PERF_USER)
+tests_unit_test_perf_user_CPPFLAGS = $(TEST_CPPFLAGS) -DPERF_USER_SIMULATED
+tests_unit_test_perf_user_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_user_page_SOURCES = tests/unit/test_perf_user_page.c \
+	$(PERF_USER)
+tests_unit_test_perf_user_page_CPPFLAGS = $(TEST_CPPFLAGS) \
+	-DPERF_USER_SIMULATED
+tests_unit_test_perf_user_page_LDADD = $(PERF_SIM_LDADD)

@@ -36,6 +36,9 @@ struct perf_sim_machine {
 	unsigned throttle_every; /* each nth sample is a throttled one */
 	bool migrates;          /* threads change CPU with each slice */
 	uint64_t slice_ns;      /* CPU time between two scheduling decisions */
+	unsigned user_width;    /* bits of counters that programs may read; 0
+	                         * = they may not */
+	bool user_lies;         /* what they read there is not the count */
 	/* Files of /sys besides: path, text, and so on, NULL; a text of NULL
 	 * is one that may not be read. */
 	const char *const *files;
@@ -71,6 +74,9 @@ struct perf_sim_work {
  * their order. */
 void perf_sim_run(const struct perf_sim_work *works, size_t count);
 void perf_sim_idle(uint64_t ns);
+
+/* The counter's register, by the index in an event's page less one. */
+uint64_t perf_sim_pmc(uint32_t counter);
 
 int64_t perf_sim_main_tid(void);
 uint64_t perf_sim_now(void);

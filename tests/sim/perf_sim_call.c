@@ -59,6 +59,7 @@ int sim_control(void *self, int fd, unsigned long request, void *arg)
 	case PERF_EVENT_IOC_ENABLE:
 	case PERF_EVENT_IOC_DISABLE:
 		switch_event(event, request == PERF_EVENT_IOC_ENABLE);
+		sim_update_pages();
 		return 0;
 	case PERF_EVENT_IOC_SET_OUTPUT:
 		return set_output(event, (int)(intptr_t)arg);
@@ -257,6 +258,7 @@ int sim_map(void *self, int fd, size_t bytes, void **address)
 	sim.mapped++;
 	sim.locked_bytes += bytes;
 	*address = ring->memory;
+	sim_update_pages();
 	return 0;
 }
 

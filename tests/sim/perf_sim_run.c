@@ -92,6 +92,8 @@ static void schedule_pmu(struct sim_task *task)
 			}
 		}
 	task->rotation++;
+	for (struct sim_event *at = task->events; at; at = at->next)
+		at->is_on_pmu = has_place[at->leader->id % SIM_FDS];
 }
 
 static bool is_counting(const struct sim_event *event,
@@ -317,8 +319,10 @@ void perf_sim_run(const struct perf_sim_work *works, size_t count)
 			longest = used > longest ? used : longest;
 		}
 		sim.now_ns += longest;
-		if (longest == 0)
+		if (longest == 0) {
+			sim_update_pages();
 			return;
+		}
 	}
 }
 

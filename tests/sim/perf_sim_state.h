@@ -32,6 +32,7 @@ struct sim_event {
 	uint64_t id;
 	int cpu;
 	bool has_own_ring, is_on, has_error;
+	bool is_on_pmu;           /* when its task ran last */
 	uint64_t count, enabled_ns, running_ns;
 	uint64_t child_count, child_enabled_ns, child_running_ns;
 	uint64_t lost;
@@ -117,6 +118,9 @@ void sim_write_task(struct sim_task *task, uint32_t type, int64_t pid,
 void sim_write_name(struct sim_task *task, bool is_exec);
 void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what,
                        const unsigned char *build_id);
+
+/* ---- perf_sim_user.c: what programs read of their counters ---- */
+void sim_update_pages(void);
 
 /* ---- perf_sim_proc.c ---- */
 int sim_get_clock(void *self, int32_t clock, uint64_t *ns);

@@ -9,6 +9,7 @@ EVENT_TESTS = \
 	tests/unit/test_event_parse \
 	tests/unit/test_man_backends \
 	tests/unit/test_man_examples \
+	tests/unit/test_scale \
 	tests/unit/test_text_mutants
 if HAVE_PERF_HEADERS
 EVENT_TESTS += \
@@ -53,6 +54,10 @@ tests_unit_test_man_backends_LDADD = $(TEST_LDADD)
 tests_unit_test_man_examples_SOURCES = tests/unit/test_man_examples.c
 tests_unit_test_man_examples_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_man_examples_LDADD = $(TEST_LDADD)
+
+tests_unit_test_scale_SOURCES = tests/unit/test_scale.c
+tests_unit_test_scale_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_scale_LDADD = $(TEST_LDADD)
 
 tests_unit_test_text_mutants_SOURCES = tests/unit/test_text_mutants.c \
 	tests/unit/table.h
