@@ -137,6 +137,7 @@ Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
 	account->writer = text("portprof " PORTPROF_VERSION_STRING);
 	account->backend = text(run->backend);
 	account->timeline_ns = run->plan->timeline_ns;
+	account->chain_depth = run->plan->chain_depth;
 	for (size_t i = 0; i < account->n_passed_over; i++) {
 		account->passed_over[i]->backend =
 			text(run->passed_over_names[i]);

@@ -123,6 +123,8 @@ bool ppi_profile_merge_account(portprof_profile *into,
 	}
 	if (other->timeline_ns > to->timeline_ns)
 		to->timeline_ns = other->timeline_ns;
+	if (other->chain_depth > to->chain_depth)
+		to->chain_depth = other->chain_depth;
 	if (!to->command[0])
 		to->command = ppi_profile_keep(into, other->command);
 	if (!to->command) {

@@ -93,6 +93,8 @@ typedef struct portprof_profile_origin {
 	int is_complete;       /* the writer closed it in good order */
 	uint64_t timeline_ns;  /* portprof_profile_sample_time says when samples
 	                        * fell, to so much; 0: it does not */
+	unsigned chain_depth;  /* callers were kept, so many addresses a sample
+	                        * at most; 0: not, or not said */
 } portprof_profile_origin;
 
 typedef struct portprof_profile_mapping {

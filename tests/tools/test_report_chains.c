@@ -60,12 +60,15 @@ static const struct ppi_symbols_name names[LOCATIONS] = {
 static const uint64_t one[] = { 1 };
 
 /* The verdict on the chain of these locations, leaf first. */
+static unsigned asked_depth;
+
 static enum ppi_chain_end judge(const char **module, size_t depth,
                                 const uint32_t *chain)
 {
 	const portprof_profile_sample sample = { chain, depth, 1,
 		                                 1,     one,   one };
 	portprof_profile profile = {
+		.origin = { .chain_depth = asked_depth },
 		.mappings = mappings,
 		.mapping_count = 2,
 		.locations = locations,
@@ -130,6 +133,13 @@ static void chains_that_were_cut_are_none_of_them(void **state)
 
 	(void)state;
 	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE)), PPI_CHAIN_WHOLE);
+	assert_int_equal(judge(&module, CHAIN(MIDDLE, MYSTERY)),
+	                 PPI_CHAIN_ENDS);
+	asked_depth = 2;
+	assert_int_equal(judge(&module, CHAIN(MIDDLE, MYSTERY)),
+	                 PPI_CHAIN_WHOLE);
+	assert_int_equal(judge(&module, CHAIN(MYSTERY)), PPI_CHAIN_ENDS);
+	asked_depth = 0;
 }
 
 static void code_without_a_frame_leaves_its_caller_out(void **state)
@@ -218,6 +228,11 @@ static void no_chain_needs_no_verdict(void **state)
 	assert_true(ppi_chains_sum(&view, &chains));
 	assert_int_equal(chains.weight, 0);
 	assert_int_equal(chains.modules.count, 0);
+	/* with it, and not one caller found, it is needed most */
+	flat.origin.chain_depth = 127;
+	assert_true(ppi_chains_sum(&view, &chains));
+	assert_int_equal(chains.ending, 2);
+	ppi_chains_free(&chains);
 }
 
 static void callers_that_were_lost_are_unknown(void **state)

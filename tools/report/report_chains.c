@@ -106,8 +106,19 @@ static size_t find_first(const struct ppi_view *view,
 	return user;
 }
 
-/* A chain that ends behind code with a frame pointer was cut by the number of
- * addresses that was asked for. */
+/* As many addresses as were asked for. The kernel may have its own limit
+ * (kernel.perf_event_max_stack): behind code with a frame pointer there was
+ * more, too. */
+static bool is_cut(const struct ppi_view *view,
+                   const portprof_profile_sample *sample, size_t user)
+{
+	unsigned most = portprof_profile_origin_get(view->profile)->chain_depth;
+
+	return (most && sample->depth >= most && most > 1) ||
+	       frame_of(view, sample, user, sample->depth - 1) ==
+	               PPI_FRAME_KEPT;
+}
+
 static bool is_early(const struct ppi_view *view,
                      const portprof_profile_sample *sample, size_t user,
                      size_t last)
@@ -117,7 +128,7 @@ static bool is_early(const struct ppi_view *view,
 	if (last > user && may_be_first(&view->names[sample->locations[last]]))
 		return false;
 	return !location_of(view, sample, last)->function[0] &&
-	       frame_of(view, sample, user, last) != PPI_FRAME_KEPT;
+	       !is_cut(view, sample, user);
 }
 
 static void blame(const struct ppi_view *view,
@@ -181,7 +192,9 @@ static bool add_sample(const struct ppi_view *view,
 bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
 {
 	const portprof_profile_sample *sample;
-	bool has_callers = false, is_good = true;
+	bool has_callers =
+		portprof_profile_origin_get(view->profile)->chain_depth > 0;
+	bool is_good = true;
 
 	memset(chains, 0, sizeof(*chains));
 	for (size_t i = 0;

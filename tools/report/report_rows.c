@@ -128,6 +128,9 @@ bool ppi_rows_fold(const struct ppi_view *view, unsigned keys,
 	bool is_good;
 
 	memset(rows, 0, sizeof(*rows));
+	rows->has_chains =
+		keys & PPI_BY_CODE &&
+		portprof_profile_origin_get(view->profile)->chain_depth > 0;
 	is_good = ppi_fold_begin(&fold, view, keys) && fold_all(&fold, rows);
 	ppi_fold_end(&fold, rows);
 	ppi_nameless_sort(&rows->nameless);
