@@ -150,6 +150,9 @@ static portprof_status plan_event(const portprof_config *config,
 		request.rate_hz = config->frequency_hz;
 		if (!request.period && !request.rate_hz)
 			request.rate_hz = PPI_DEFAULT_HZ;
+		request.is_rate_usual = !(config->given &
+		                          (1u << PPI_KEY_FREQUENCY |
+		                           1u << PPI_KEY_PERIOD));
 	}
 	return ops->resolve(kernel, &request, mode, event, why);
 }

@@ -35,6 +35,8 @@ struct ppi_event_request {
 	bool user, kernel, hypervisor;
 	uint64_t period;  /* 0 = not given; else in the event's unit */
 	uint64_t rate_hz; /* 0 = not given */
+	bool is_rate_usual; /* nobody asked for that rate: an event for which
+	                     * it makes no sense may have another */
 	unsigned precise; /* 0..3 */
 	bool pinned, exclusive;
 	bool has_guest_host; /* mg or mh was given; else resolve decides */

@@ -95,6 +95,10 @@ static bool take_rate(const portprof_config *file,
 		return add_text(settings, "frequency", options->frequency);
 	if (options->period)
 		return add_text(settings, "period", options->period);
+	/* the usual rate must not look like one that was asked for */
+	if (strcmp(portprof_config_origin(file, "frequency", 0), "default") ==
+	    0)
+		return copy_from_file(file, "period", settings);
 	return copy_from_file(file, "frequency", settings) &&
 	       copy_from_file(file, "period", settings);
 }

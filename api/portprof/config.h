@@ -54,7 +54,9 @@ PORTPROF_API portprof_status portprof_config_require(portprof_config *config,
 /*
  * Sampling rate per second of the event's own time, or period in the event's
  * own unit (nanoseconds or counts), of events whose string names neither. The
- * last call wins. Range: 1..1000000 Hz, 1..2^63-1.
+ * last call wins. Range: 1..1000000 Hz, 1..2^63-1. Without a call: 100 Hz, but
+ * of events that the kernel counts (page faults, switches, tracepoints) each is
+ * a sample.
  */
 PORTPROF_API portprof_status portprof_config_set_frequency(
 	portprof_config *config, uint64_t hz);

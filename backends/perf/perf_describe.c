@@ -34,6 +34,18 @@ static const char *guests_of(const struct ppi_event_request *request)
 	return request->exclude_guest ? "" : " of host and guests";
 }
 
+/*
+ * Where a rate is no use: of five page faults a rate that the kernel first has
+ * to find takes one or two, and guesses what each stood for. perf_open.c counts
+ * on RATE_UNKNOWN_HZ of them; when many more come than the ring has room for,
+ * those are lost, and their weight is in the next sample.
+ */
+static bool is_taken_each(const struct ppi_event *event)
+{
+	return event->type == PERF_TYPE_TRACEPOINT ||
+	       (event->type == PERF_TYPE_SOFTWARE && !event->is_cpu_time);
+}
+
 static void say_rate(const struct ppi_event *event, enum ppi_mode mode,
                      char *out, size_t bytes)
 {
@@ -45,9 +57,13 @@ static void say_rate(const struct ppi_event *event, enum ppi_mode mode,
 	else if (event->rate_hz)
 		snprintf(out, bytes, "%" PRIu64 " times a second",
 		         event->rate_hz);
+	else if (event->period == 1 && !event->is_cpu_time)
+		snprintf(out, bytes, "a sample for each");
 	else if (event->period)
 		snprintf(out, bytes, "every %" PRIu64 "%s", event->period,
 		         unit);
+	else if (is_taken_each(event))
+		snprintf(out, bytes, "each, or at the session's rate");
 	else
 		snprintf(out, bytes, "at the session's rate");
 }
@@ -76,13 +92,17 @@ portprof_status ppi_perf_event_finish(struct ppi_event *event,
                                       enum ppi_mode mode, const char *name,
                                       const char *means, struct ppi_diag *why)
 {
-	const struct ppi_event_request *request = &event->request;
+	struct ppi_event_request *request = &event->request;
 
 	event->is_cpu_time = event->type == PERF_TYPE_SOFTWARE &&
 	                     (event->config[0] == PERF_COUNT_SW_TASK_CLOCK ||
 	                      event->config[0] == PERF_COUNT_SW_CPU_CLOCK);
 	event->unit = event->is_cpu_time ? PORTPROF_UNIT_NANOSECONDS :
 	                                   PORTPROF_UNIT_COUNT;
+	if (request->is_rate_usual && is_taken_each(event)) {
+		request->period = 1;
+		request->rate_hz = 0;
+	}
 	event->period = request->period;
 	event->rate_hz = request->rate_hz;
 	if (!ppi_event_format(request, name, event->canonical,

@@ -20,6 +20,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-kills.sh \
 	tests/cli/check-record-poor.sh \
+	tests/cli/check-record-rare.sh \
 	tests/cli/check-record-real.sh \
 	tests/cli/check-record-signals.sh \
 	tests/cli/check-record-times.sh \

@@ -40,6 +40,8 @@ static uint64_t say_expected(const portprof_event_info *event,
 	if (event->unit == PORTPROF_UNIT_NANOSECONDS)
 		snprintf(out, bytes, "every %s",
 		         say_seconds(period, time, sizeof(time)));
+	else if (period == 1)
+		snprintf(out, bytes, "each time");
 	else
 		snprintf(out, bytes, "every %" PRIu64 " events", period);
 	return stats->total_weight / period;
@@ -159,18 +161,24 @@ static void say_event(portprof_session *session, size_t index)
 {
 	portprof_event_info event = { .size = sizeof(event) };
 	portprof_stats stats = { .size = sizeof(stats) };
-	char time[32];
+	char time[32], rate[64];
 
 	if (portprof_session_event(session, index, &event) ||
 	    portprof_session_stats(session, index, &stats))
 		return;
 	ppi_say("%s: %s", event.canonical, event.description);
-	ppi_say("%s: %.0f Hz asked, %.1f granted, %.1f achieved; %" PRIu64
+	if (stats.requested_period)
+		snprintf(rate, sizeof(rate), "period %" PRIu64 " asked, %" PRIu64
+		         " granted", stats.requested_period,
+		         stats.granted_period);
+	else
+		snprintf(rate, sizeof(rate), "%.0f Hz asked, %.1f granted",
+		         stats.requested_hz, stats.granted_hz);
+	ppi_say("%s: %s, %.1f Hz achieved; %" PRIu64
 	        " samples kept, %" PRIu64 " lost, throttled %" PRIu64
 	        " times; own cost %s",
-	        event.canonical, stats.requested_hz, stats.granted_hz,
-	        stats.achieved_hz, stats.kept_samples, stats.lost_samples,
-	        stats.throttled,
+	        event.canonical, rate, stats.achieved_hz, stats.kept_samples,
+	        stats.lost_samples, stats.throttled,
 	        say_seconds(stats.own_cost_ns, time, sizeof(time)));
 }
 

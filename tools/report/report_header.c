@@ -97,13 +97,18 @@ static void print_rates(const portprof_stats *stats, portprof_unit unit,
 	char hz[32];
 
 	fprintf(out, LABEL, "rate");
-	if (stats->requested_period)
+	if (stats->requested_period == 1 && !of[0])
+		fprintf(out, "a sample for each");
+	else if (stats->requested_period)
 		fprintf(out, "one sample every %" PRIu64 "%s asked",
 		        stats->requested_period, of);
 	else
 		fprintf(out, "%s Hz asked",
 		        say_hz(stats->requested_hz, hz, sizeof(hz)));
-	if (stats->granted_period && stats->requested_period)
+	if (stats->granted_period &&
+	    stats->granted_period == stats->requested_period)
+		; /* as asked */
+	else if (stats->granted_period && stats->requested_period)
 		fprintf(out, ", every %" PRIu64 "%s granted",
 		        stats->granted_period, of);
 	else if (stats->granted_hz > 0)
@@ -189,6 +194,14 @@ static void print_modules(const struct ppi_chains *chains, FILE *out)
 	}
 }
 
+static void print_share(const char *what, uint64_t weight,
+                        const struct ppi_chains *chains, FILE *out)
+{
+	if (weight)
+		fprintf(out, "; for %.1f %% %s",
+		        ppi_percent(weight, chains->weight), what);
+}
+
 /* How many of the chains tell the truth, and whose code spoils the others. */
 static void print_chains(const struct ppi_chains *chains, FILE *out)
 {
@@ -196,13 +209,11 @@ static void print_chains(const struct ppi_chains *chains, FILE *out)
 
 	if (chains->weight == 0)
 		return;
-	fprintf(out,
-	        LABEL "all told for %.1f %% of the weight; for %.1f %% the "
-	        "chain ends early, for %.1f %% it leaves a caller out\n",
-	        "callers",
-	        ppi_percent(chains->weight - bad, chains->weight),
-	        ppi_percent(chains->ending, chains->weight),
-	        ppi_percent(chains->skipping, chains->weight));
+	fprintf(out, LABEL "all told for %.1f %% of the weight", "callers",
+	        ppi_percent(chains->weight - bad, chains->weight));
+	print_share("the chain ends early", chains->ending, chains, out);
+	print_share("it leaves a caller out", chains->skipping, chains, out);
+	fputc('\n', out);
 	if (bad) {
 		fprintf(out, LABEL "by code without frame pointers: ", "");
 		print_modules(chains, out);
