@@ -18,8 +18,12 @@ enum {
 	RING_THREAD_MAX = 64 << 10,
 	CHAIN_TYPICAL = 32,    /* addresses, to size rings by */
 	RATE_UNKNOWN_HZ = 4000,
+	NAP_MIN_MS = 2,
 	DEPTH_MAX = 1000       /* so that a chain fits in PPI_WORDS_MIN */
 };
+
+/* What a fast CPU counts in a second. */
+static const uint64_t CYCLES_HZ = UINT64_C(4000000000);
 
 static bool is_process(const struct ppi_plan *plan)
 {
@@ -153,8 +157,11 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 		         "and what was missed is unattributed");
 }
 
-/* Samples per second and bytes of each, to size rings and naps by. */
-static uint64_t expected_rate(const struct ppi_plan *plan)
+/*
+ * Samples per second, to size rings and naps by. How often hardware counts to
+ * a period is known to nobody beforehand; at the fastest it is once a cycle.
+ */
+static uint64_t expected_rate(const struct ppi_plan *plan, bool at_the_fastest)
 {
 	uint64_t rate = 0;
 
@@ -166,6 +173,9 @@ static uint64_t expected_rate(const struct ppi_plan *plan)
 		else if (event->unit == PORTPROF_UNIT_NANOSECONDS &&
 		         event->period)
 			rate += 1000000000u / event->period + 1;
+		else if (at_the_fastest && event->period &&
+		         event->type != PERF_TYPE_TRACEPOINT)
+			rate += CYCLES_HZ / event->period + RATE_UNKNOWN_HZ;
 		else
 			rate += RATE_UNKNOWN_HZ;
 	}
@@ -187,13 +197,14 @@ static uint64_t expected_bytes(const struct perf_shape *shape)
 static void size_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
-	uint64_t per_second = expected_rate(bs->plan) *
+	uint64_t per_second = expected_rate(bs->plan, true) *
 	                      expected_bytes(&state->kind.shape);
 	uint64_t least = RING_MIN, most = RING_CPU_MAX;
 	uint64_t wanted = 2 * per_second;
 
 	if (state->layout == PERF_THREAD_RINGS) {
-		most = RING_THREAD_MAX;
+		if (bs->plan->target.kind != PPI_TARGET_TID)
+			most = RING_THREAD_MAX; /* there may be many */
 		wanted = per_second / 2;
 	}
 	if (state->layout == PERF_SYSTEM_RINGS)
@@ -208,18 +219,25 @@ static void size_rings(struct ppi_backend_session *bs)
 		state->ring_bytes *= 2;
 }
 
-/* Come back before a ring is more than half full. */
-static void choose_nap(struct ppi_backend_session *bs)
+/* How long it takes until a ring is half full. */
+static unsigned half_full_ms(const struct ppi_backend_session *bs,
+                             bool at_the_fastest)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	uint64_t per_second = expected_rate(bs->plan) *
+	uint64_t per_second = expected_rate(bs->plan, at_the_fastest) *
 	                      expected_bytes(&state->kind.shape);
-	uint64_t half_ms = state->ring_bytes * 500 / per_second;
+	uint64_t ms = state->ring_bytes * 500 / per_second;
 
-	half_ms = half_ms < 2 ? 2 : half_ms;
-	if (half_ms < bs->drain_every_ms)
-		bs->drain_every_ms = (unsigned)half_ms;
-	perf_state_of(bs)->nap_ms = bs->drain_every_ms;
+	ms = ms < NAP_MIN_MS ? NAP_MIN_MS : ms;
+	return ms < bs->drain_every_ms ? (unsigned)ms : bs->drain_every_ms;
+}
+
+/* Come back before a ring is more than half full. Naps get longer, up to
+ * nap_ms, while rings stay empty. */
+static void choose_nap(struct ppi_backend_session *bs)
+{
+	perf_state_of(bs)->nap_ms = half_full_ms(bs, false);
+	bs->drain_every_ms = half_full_ms(bs, true);
 }
 
 static void say_what_is_special(struct ppi_backend_session *bs)

@@ -302,6 +302,22 @@ static void sizes_asked_for_are_kept(void **state)
 	assert_int_equal(perf_state_of(&run.bs)->ring_bytes, 128 << 10);
 }
 
+/* 4 GHz of cycles, each 20000 of them: 200000 samples a second at most. */
+static void fast_counters_get_large_rings(void **state)
+{
+	int64_t tid = perf_sim_main_tid();
+
+	(void)state;
+	perf_sim_machine.counters = 2;
+	run.plan.target = (struct ppi_target){ PPI_TARGET_TID, tid, tid, true };
+	assert_int_equal(run_add(&run, "cycles:period=20000", 0), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_int_equal(perf_state_of(&run.bs)->ring_bytes, 512 << 10);
+	assert_in_range(run.bs.drain_every_ms, 4, 20);
+	/* Where less comes, the helper may sleep as long as ever. */
+	assert_in_range(perf_state_of(&run.bs)->nap_ms, 100, 250);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
 int main(void)
@@ -326,6 +342,7 @@ int main(void)
 		CASE(no_memory_to_lock),
 		CASE(processes_and_threads_that_are_not_there),
 		CASE(sizes_asked_for_are_kept),
+		CASE(fast_counters_get_large_rings),
 	};
 
 	return cmocka_run_group_tests_name("perf_refuse", tests, NULL, NULL);
