@@ -11,7 +11,7 @@ libraries='libcmocka0 libcmocka-dev libprotobuf-c1 libprotobuf-c-dev zlib1g
 	zlib1g-dev libpfm4 libpfm4-dev libelf1 libelf-dev libjansson4
 	libjansson-dev'
 root=$here/root
-: "${MAKE:=make}" "${PORTPROF_PMU_TIMEOUT:=60}"
+: "${MAKE:=make}" "${PORTPROF_PMU_TIMEOUT:=120}"
 
 # quietly LOG COMMAND...: false when it fails; the end of the log is shown
 quietly() {
@@ -163,21 +163,21 @@ pack() {
 
 ### A boot
 
-# boot NAME CPU CPUS: runs the lines of standard input there; what it printed
-# is in NAME.console then. 124 when it did not end in time.
+# boot NAME CPU CPUS: runs the lines of NAME.commands there; what it printed is
+# in NAME.console then.
 #
 # -icount: the guest's clock is the number of instructions, so that all counts
 # come out the same each time, whatever else this machine does.
 boot() {
-	rm -rf "$here/extra"
-	mkdir -p "$here/extra"
-	cat >"$here/extra/commands"
-	archive "$here/extra" "$here/extra.cpio"
-	cat "$here/base.cpio" "$here/extra.cpio" >"$here/$1.initrd"
+	rm -rf "${here:?}/$1"
+	mkdir -p "$here/$1/tree"
+	cp "$here/$1.commands" "$here/$1/tree/commands"
+	archive "$here/$1/tree" "$here/$1/cpio"
+	cat "$here/base.cpio" "$here/$1/cpio" >"$here/$1/initrd"
 	timeout -k 5 "$PORTPROF_PMU_TIMEOUT" qemu-system-aarch64 -M virt \
 		-cpu "$2" -smp "$3" -icount shift=0,sleep=off -m 512 \
 		-nodefaults -nic none -display none -serial stdio -no-reboot \
-		-kernel "$root/vmlinuz" -initrd "$here/$1.initrd" \
+		-kernel "$root/vmlinuz" -initrd "$here/$1/initrd" \
 		-append 'console=ttyAMA0 loglevel=3 panic=-1' \
 		</dev/null 2>"$here/$1.qemu.log" |
 		tr -d '\r' >"$here/$1.console"

@@ -8,12 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EVENTS_MAX = 16 };
+enum { EVENTS_MAX = 16, GROUPS_MAX = 16 };
 
 const char *lab_pmu = "";
 
 static portprof_config *config_open;
-static portprof_group *group_open;
+static portprof_group *groups_open[GROUPS_MAX];
+static size_t group_count;
 
 /*
  * One loop, so that its two instructions have addresses; never inlined, so
@@ -94,15 +95,15 @@ const char *lab_event(const char *pattern)
 int lab_clean_up(void **state)
 {
 	(void)state;
-	portprof_group_close(group_open);
+	lab_close_session();
+	while (group_count > 0)
+		portprof_group_close(groups_open[--group_count]);
 	portprof_config_free(config_open);
-	group_open = NULL;
 	config_open = NULL;
 	return 0;
 }
 
-/* A status that is none of the test's intentions. */
-static void must(portprof_status status)
+void lab_must(portprof_status status)
 {
 	if (status != PORTPROF_OK)
 		lab_say("%s: %s", portprof_last_diag()->step,
@@ -115,22 +116,24 @@ portprof_config *lab_config(void)
 	portprof_config_free(config_open);
 	config_open = portprof_config_new();
 	assert_non_null(config_open);
-	must(portprof_config_set_backend(config_open, "perf"));
-	must(portprof_config_target_thread(config_open));
+	lab_must(portprof_config_set_backend(config_open, "perf"));
+	lab_must(portprof_config_target_thread(config_open));
 	return config_open;
 }
 
 void lab_add_event(portprof_config *config, const char *pattern)
 {
-	must(portprof_config_add_event(config, lab_event(pattern)));
+	lab_must(portprof_config_add_event(config, lab_event(pattern)));
 }
 
 portprof_group *lab_open_group(portprof_config *config)
 {
-	portprof_group_close(group_open);
-	group_open = NULL;
-	must(portprof_group_open_config(config, &group_open));
-	return group_open;
+	portprof_group *group;
+
+	assert_true(group_count < GROUPS_MAX);
+	lab_must(portprof_group_open_config(config, &group));
+	groups_open[group_count++] = group;
+	return group;
 }
 
 portprof_group *lab_group(const char *patterns)
@@ -145,14 +148,19 @@ portprof_group *lab_group(const char *patterns)
 	return lab_open_group(config);
 }
 
+bool lab_is_exact(void)
+{
+	return sysconf(_SC_NPROCESSORS_ONLN) == 1;
+}
+
 static void count_once(portprof_group *group, uint64_t turns, uint64_t *counts,
                        size_t count)
 {
 	portprof_count before[EVENTS_MAX], after[EVENTS_MAX];
 
-	must(portprof_group_read(group, before, count));
+	lab_must(portprof_group_read(group, before, count));
 	lab_loop(turns);
-	must(portprof_group_read(group, after, count));
+	lab_must(portprof_group_read(group, after, count));
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(after[i].status, PORTPROF_COUNT_OK);
 		counts[i] = after[i].raw - before[i].raw;
@@ -163,7 +171,7 @@ void lab_count_loop(portprof_group *group, uint64_t turns, uint64_t *counts,
                     size_t count)
 {
 	uint64_t again[EVENTS_MAX];
-	unsigned tries = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 9 : 1;
+	unsigned tries = lab_is_exact() ? 1 : 9;
 
 	assert_true(count <= EVENTS_MAX);
 	count_once(group, turns, counts, count);

@@ -3,17 +3,23 @@
 
 # Compiled wherever events can be counted, so that they go with the library;
 # run in the guest alone, where counts are exact.
-PMU_TESTS = tests/pmu/pmu_count
+PMU_TESTS = tests/pmu/pmu_count tests/pmu/pmu_sample tests/pmu/pmu_share
 if TESTS_ENABLED
 if BACKEND_PERF
 check_PROGRAMS += $(PMU_TESTS)
 SCRIPT_TESTS += tests/pmu/check-pmu.sh
 endif
 endif
-PMU_LAB = tests/pmu/lab.c tests/pmu/lab.h
+PMU_LAB = tests/pmu/lab.c tests/pmu/lab_session.c tests/pmu/lab.h
 tests_pmu_pmu_count_SOURCES = tests/pmu/pmu_count.c $(PMU_LAB)
 tests_pmu_pmu_count_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_pmu_pmu_count_LDADD = $(TEST_LDADD)
+tests_pmu_pmu_share_SOURCES = tests/pmu/pmu_share.c $(PMU_LAB)
+tests_pmu_pmu_share_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_pmu_pmu_share_LDADD = $(TEST_LDADD)
+tests_pmu_pmu_sample_SOURCES = tests/pmu/pmu_sample.c $(PMU_LAB)
+tests_pmu_pmu_sample_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_pmu_pmu_sample_LDADD = $(TEST_LDADD)
 
 dist_check_SCRIPTS += tests/pmu/run
 EXTRA_DIST += tests/pmu/guest.sh tests/pmu/init.c tests/pmu/results.awk

@@ -3,7 +3,7 @@
 #include "tests/pmu/lab.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
+#include <unistd.h>
 
 enum { SHORT = 1000, LONG = 1000000, READ_MAX = 2000 };
 
@@ -72,6 +72,119 @@ static void exact_sysfs_event(void **state)
 	counts_exactly("armv8_pmuv3::inst_retired:u");
 }
 
+/* Both are the number of instructions in this emulator. */
+static void group_counts_the_same_instructions(void **state)
+{
+	portprof_group *group = lab_group("PMU::CPU_CYCLES:u,"
+	                                  "PMU::INST_RETIRED:u,"
+	                                  "cycles:u,instructions:u");
+	uint64_t few[4], many[4];
+
+	(void)state;
+	lab_count_loop(group, SHORT, few, 4);
+	lab_count_loop(group, SHORT, few, 4);
+	lab_count_loop(group, LONG, many, 4);
+	for (size_t i = 0; i < 4; i++) {
+		lab_say("event %zu: %" PRIu64 " and %" PRIu64, i, few[i],
+		        many[i]);
+		assert_int_equal(few[i], few[0]);
+		assert_int_equal(many[i] - few[i],
+		                 LAB_INSTRUCTIONS * (LONG - SHORT));
+	}
+}
+
+static portprof_count read_one(portprof_group *group)
+{
+	portprof_count count;
+
+	lab_must(portprof_group_read(group, &count, 1));
+	return count;
+}
+
+static void stopped_counts_nothing(void **state)
+{
+	portprof_group *group = lab_group("instructions:u");
+	uint64_t stopped;
+
+	(void)state;
+	lab_must(portprof_group_stop(group));
+	stopped = read_one(group).raw;
+	lab_loop(LONG);
+	assert_int_equal(read_one(group).raw, stopped);
+	lab_must(portprof_group_start(group));
+	lab_loop(SHORT);
+	assert_in_range(read_one(group).raw - stopped,
+	                LAB_INSTRUCTIONS * SHORT,
+	                LAB_INSTRUCTIONS * SHORT + READ_MAX);
+}
+
+static void reset_begins_again(void **state)
+{
+	portprof_group *group = lab_group("instructions:u");
+	portprof_count count;
+
+	(void)state;
+	lab_loop(LONG);
+	lab_must(portprof_group_reset(group));
+	lab_loop(SHORT);
+	count = read_one(group);
+	assert_in_range(count.raw, LAB_INSTRUCTIONS * SHORT,
+	                LAB_INSTRUCTIONS * SHORT + READ_MAX);
+	assert_int_equal(count.scaled, count.raw);
+	assert_in_range(count.enabled_ns, 1, LONG);
+}
+
+/* Level by level, of the same instructions: what is read one counter after
+ * the other is all that may be between them. */
+static void levels_add_up(void **state)
+{
+	portprof_group *group = lab_group("instructions:u,instructions:k,"
+	                                  "instructions:u:k");
+	portprof_count before[3], after[3];
+	uint64_t user, kernel, both;
+
+	(void)state;
+	lab_must(portprof_group_read(group, before, 3));
+	lab_loop(LONG);
+	for (int i = 0; i < 100; i++)
+		getppid();
+	lab_must(portprof_group_read(group, after, 3));
+	user = after[0].raw - before[0].raw;
+	kernel = after[1].raw - before[1].raw;
+	both = after[2].raw - before[2].raw;
+	lab_say("user %" PRIu64 " + kernel %" PRIu64 " = %" PRIu64, user,
+	        kernel, both);
+	assert_true(user >= LAB_INSTRUCTIONS * LONG && kernel > 100 * 20);
+	assert_in_range(user + kernel, both - READ_MAX, both + READ_MAX);
+}
+
+/* The emulator knows this event, and that software never caused it. */
+static void zero_is_a_count(void **state)
+{
+	portprof_group *group = lab_group("PMU::SW_INCR:u");
+	portprof_count count;
+
+	(void)state;
+	lab_loop(LONG);
+	count = read_one(group);
+	assert_int_equal(count.status, PORTPROF_COUNT_OK);
+	assert_int_equal(count.raw, 0);
+	assert_true(count.running_ns > 0);
+}
+
+static void other_machines_pmu_is_refused(void **state)
+{
+	portprof_config *config = lab_config();
+	portprof_group *group = NULL;
+
+	(void)state;
+	lab_add_event(config, "skl::INST_RETIRED:u");
+	assert_int_not_equal(portprof_group_open_config(config, &group),
+	                     PORTPROF_OK);
+	lab_say("%s", portprof_last_diag()->words);
+	assert_null(group);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +195,12 @@ int main(int argc, char **argv)
 		LAB_CASE(exact_libpfm4_name_without_pmu),
 		LAB_CASE(exact_raw_code),
 		LAB_CASE(exact_sysfs_event),
+		LAB_CASE(group_counts_the_same_instructions),
+		LAB_CASE(stopped_counts_nothing),
+		LAB_CASE(reset_begins_again),
+		LAB_CASE(levels_add_up),
+		LAB_CASE(zero_is_a_count),
+		LAB_CASE(other_machines_pmu_is_refused),
 	};
 
 	lab_begin(argc, argv);
