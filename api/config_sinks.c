@@ -28,12 +28,14 @@ static portprof_status refuse_region(size_t index, const char *what)
 /* The stretch of text, and how finely it is looked at. */
 static portprof_status check_text(const portprof_region *region, size_t index)
 {
+	uint64_t count = region->bin_count;
+
 	if (region->scale < SCALE_MIN || region->scale > SCALE_MAX)
 		return refuse_region(index, "scale must be 2 to 131072 "
 		                     "(65536 is 2 bytes of text a bin)");
-	if (region->bin_count == 0)
+	if (count == 0)
 		return refuse_region(index, "bin_count is 0");
-	if (region->bin_count > UINT64_MAX / 131072)
+	if (count > UINT64_MAX / 131072)
 		return refuse_region(index, "bin_count is too large");
 	if (ppi_region_range(region).end == UINT64_MAX)
 		return refuse_region(index, "the text that its bins cover "

@@ -37,3 +37,5 @@ libportprof_core_la_SOURCES += $(GMON_FILES)
 # Not in the convenience library: only what is loaded as a shared object may
 # wrap functions of the C library.
 libportprof_la_SOURCES += compat/exec/exec_wrap.c
+
+include compat/drop-in/local.mk

@@ -74,6 +74,20 @@ AC_DEFUN([PP_NO_UNDEFINED], [
   AC_SUBST([PP_DEFS_LDFLAGS])
 ])
 
+# PP_STAY: a library whose functions are fork handlers, and run in a thread,
+# must stay when dlclose is called.
+AC_DEFUN([PP_STAY], [
+  PP_STAY_LDFLAGS=
+  AC_MSG_CHECKING([whether the linker takes -z nodelete])
+  pp_save_LDFLAGS=$LDFLAGS
+  LDFLAGS="$LDFLAGS -shared -fPIC -Wl,-z,nodelete"
+  AC_LINK_IFELSE([AC_LANG_SOURCE([int f(void); int f(void) { return 0; }])],
+    [AC_MSG_RESULT([yes]); PP_STAY_LDFLAGS=-Wl,-z,nodelete],
+    [AC_MSG_RESULT([no])])
+  LDFLAGS=$pp_save_LDFLAGS
+  AC_SUBST([PP_STAY_LDFLAGS])
+])
+
 # PP_VERSION_SCRIPT: whether the linker takes a map of exported names.
 AC_DEFUN([PP_VERSION_SCRIPT], [
   AC_MSG_CHECKING([for the linker's flag that names a version script])

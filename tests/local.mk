@@ -107,3 +107,4 @@ include tests/fixtures/perf.mk
 include tests/exec/local.mk
 include tests/fixtures/local.mk
 include tests/cli/local.mk
+include tests/dropin/local.mk

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dlopen(3), dlsym(3), dlclose(3) of POSIX.1-2008, and RTLD_NEXT: FreeBSD,
- * NetBSD, OpenBSD, DragonFly dlfcn(3) or dlsym(3), illumos dlsym(3C); the numbers
- * are made up. */
+/* dlopen(3), dlsym(3), dlclose(3) of POSIX.1-2008, and RTLD_NEXT and dladdr:
+ * FreeBSD, NetBSD, OpenBSD, DragonFly dlfcn(3), dlsym(3) or dladdr(3), illumos
+ * dlsym(3C), dladdr(3C); the numbers are made up. */
 #ifndef OS_DLFCN_H
 #define OS_DLFCN_H
 
@@ -12,5 +12,14 @@
 void *dlopen(const char *path, int mode);
 void *dlsym(void *restrict handle, const char *restrict name);
 int dlclose(void *handle);
+
+typedef struct {
+	const char *dli_fname;
+	void *dli_fbase;
+	const char *dli_sname;
+	void *dli_saddr;
+} Dl_info;
+
+int dladdr(const void *address, Dl_info *info);
 
 #endif

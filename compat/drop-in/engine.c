@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one session under all drop-in functions: opened with the first client,
+ * stopped while none is on, and kept then, so that the parts of a period that
+ * threads have used are not lost between a stop and the next start.
+ */
+#include "config.h"
+
+#include "compat/drop-in/engine.h"
+
+#include "compat/drop-in/dialect.h"
+#include "compat/drop-in/spans.h"
+
+#include <portprof.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static struct engine {
+	pthread_mutex_t lock;
+	sigset_t mask; /* of the thread that holds the lock */
+	int kept;      /* its errno */
+	pid_t owner;
+	bool has_handlers;
+	struct ppi_client *clients;
+	portprof_session *session;
+	atomic_bool is_running; /* also read without the lock */
+	bool is_paused; /* before an exec */
+	uint64_t hz;    /* of the session */
+	struct ppi_span *spans;
+	size_t span_count;
+	struct ppi_pages pages;
+} engine = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- samples ---- */
+
+struct ppi_pages *ppi_engine_pages(void)
+{
+	return &engine.pages;
+}
+
+void ppi_client_set_rate(struct ppi_client *client, unsigned hz)
+{
+	if (client->hz != hz)
+		client->carry = NS_PER_S / 2;
+	client->hz = hz;
+}
+
+uint64_t ppi_client_ticks(struct ppi_client *client, uint64_t weight_ns)
+{
+	uint64_t part = weight_ns % NS_PER_S * client->hz + client->carry;
+
+	client->carry = part % NS_PER_S;
+	return weight_ns / NS_PER_S * client->hz + part / NS_PER_S;
+}
+
+/* System time counts where the kernel was entered. */
+static uint64_t pc_of(const portprof_record *record)
+{
+	return record->valid & PORTPROF_FIELD_KERNEL &&
+	                       record->valid & PORTPROF_FIELD_USER_ADDRESS ?
+	               record->user_address : record->address;
+}
+
+/* In the helper thread while running, in ppi_engine_begin at the end: while
+ * a session runs, nobody changes a client. */
+static void take(const portprof_batch *batch, void *context)
+{
+	(void)context;
+	ppi_pages_forget(&engine.pages);
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		for (struct ppi_client *c = engine.clients; c; c = c->next)
+			if (c->is_on)
+				c->take(c, pc_of(record), record->weight);
+	}
+}
+
+/* ---- the session ---- */
+
+static bool any_is_on(void)
+{
+	for (struct ppi_client *c = engine.clients; c; c = c->next)
+		if (c->is_on)
+			return true;
+	return false;
+}
+
+static uint64_t wanted_hz(void)
+{
+	uint64_t hz = 1;
+
+	for (struct ppi_client *c = engine.clients; c; c = c->next)
+		if (c->is_on && c->hz > hz)
+			hz = c->hz;
+	return hz;
+}
+
+static void close_session(void)
+{
+	portprof_session_close(engine.session);
+	engine.session = NULL;
+	engine.is_running = false;
+	free(engine.spans);
+	engine.spans = NULL;
+	engine.span_count = 0;
+}
+
+/* Whether the open session does for what is on now. */
+static bool is_suited(const struct ppi_span *spans, size_t count, uint64_t hz)
+{
+	const uint64_t needed = PORTPROF_CAP_WHOLE_SPACE;
+
+	if (engine.hz != hz)
+		return false;
+	if (portprof_session_caps(engine.session) & needed)
+		return true;
+	return count == engine.span_count &&
+	       memcmp(spans, engine.spans, count * sizeof(*spans)) == 0;
+}
+
+static portprof_status configure(portprof_config *config,
+                                 const struct ppi_span *spans, size_t count,
+                                 uint64_t hz)
+{
+	const char *backend = ppi_wanted_backend();
+	portprof_status status = portprof_config_set_frequency(config, hz);
+	portprof_region *regions = calloc(count, sizeof(*regions));
+
+	for (size_t i = 0; regions && i < count; i++)
+		regions[i] = ppi_span_region(&spans[i]);
+	if (!regions)
+		status = PORTPROF_E_NOMEM;
+	if (status == PORTPROF_OK)
+		status = portprof_config_add_region_callback(
+			config, regions, count, take, NULL);
+	if (status == PORTPROF_OK && ppi_spans_are_whole(spans, count))
+		status = portprof_config_require(config,
+		                                 PORTPROF_CAP_WHOLE_SPACE);
+	if (status == PORTPROF_OK && backend)
+		status = portprof_config_set_backend(config, backend);
+	free(regions);
+	return status;
+}
+
+/* Takes the spans when it succeeds. */
+static portprof_status open_session(struct ppi_span *spans, size_t count,
+                                    uint64_t hz)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_status status = PORTPROF_E_NOMEM;
+
+	if (config)
+		status = configure(config, spans, count, hz);
+	if (status == PORTPROF_OK)
+		status = portprof_session_open(config, &engine.session);
+	portprof_config_free(config);
+	if (status)
+		return status;
+	engine.spans = spans;
+	engine.span_count = count;
+	engine.hz = hz;
+	return PORTPROF_OK;
+}
+
+static portprof_status start_session(void)
+{
+	struct ppi_span *spans;
+	size_t count;
+	uint64_t hz = wanted_hz();
+	portprof_status status = PORTPROF_OK;
+
+	if (!ppi_spans_of(engine.clients, &spans, &count))
+		return PORTPROF_E_NOMEM;
+	if (engine.session && !is_suited(spans, count, hz))
+		close_session();
+	if (engine.session) {
+		free(spans);
+	} else {
+		status = open_session(spans, count, hz);
+		if (status) {
+			free(spans);
+			return status;
+		}
+	}
+	status = portprof_session_start(engine.session);
+	engine.is_running = status == PORTPROF_OK;
+	return status;
+}
+
+static void stop_session(void)
+{
+	if (engine.is_running)
+		portprof_session_stop(engine.session);
+	engine.is_running = false;
+}
+
+/* What a process has one of is the program's again. */
+static void give_back(void)
+{
+	if (engine.session && portprof_session_caps(engine.session) &
+	                              PORTPROF_CAP_EXCLUSIVE)
+		close_session();
+}
+
+/* ---- fork ---- */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&engine.lock);
+}
+
+static void after_fork_in_parent(void)
+{
+	pthread_mutex_unlock(&engine.lock);
+}
+
+/* The parent's session is inert here. What the dialect lets go on has bins of
+ * its own, copies of the parent's. */
+static void begin_in_child(void)
+{
+	engine.owner = getpid();
+	close_session();
+	for (struct ppi_client *c = engine.clients; c; c = c->next)
+		c->is_on = c->is_on && c->goes_on_in_child;
+	if (any_is_on() && start_session())
+		ppi_complain("the child of a fork is not profiled: %s",
+		             portprof_last_diag()->words);
+}
+
+static void after_fork_in_child(void)
+{
+	pthread_mutex_init(&engine.lock, NULL);
+	begin_in_child();
+}
+
+/* After the library's own handlers, which the first session made: those that
+ * come later run first before a fork, and last in the child. */
+static void watch_forks(void)
+{
+	if (!engine.has_handlers && engine.session)
+		engine.has_handlers = pthread_atfork(before_fork,
+		                                     after_fork_in_parent,
+		                                     after_fork_in_child) == 0;
+}
+
+/* ---- exec ---- */
+
+static bool lock_soon(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	return pthread_mutex_timedlock(&engine.lock, &until) == 0;
+}
+
+void ppi_engine_pause(void)
+{
+	/* the child of a vfork has this memory, but another number */
+	if (!engine.is_running || engine.owner != getpid() || !lock_soon())
+		return;
+	engine.is_paused = engine.is_running;
+	stop_session();
+	pthread_mutex_unlock(&engine.lock);
+}
+
+void ppi_engine_resume(void)
+{
+	if (engine.is_paused && engine.owner == getpid() && lock_soon()) {
+		if (engine.is_paused && any_is_on())
+			start_session();
+		engine.is_paused = false;
+		pthread_mutex_unlock(&engine.lock);
+	}
+}
+
+/* ---- changing clients ---- */
+
+static int errno_of(portprof_status status)
+{
+	int told = portprof_last_diag()->os_errno;
+
+	switch (status) {
+	case PORTPROF_E_NOMEM:
+		return ENOMEM;
+	case PORTPROF_E_BUSY:
+		return EBUSY;
+	case PORTPROF_E_UNSUPPORTED:
+		return ENOSYS;
+	case PORTPROF_E_INVALID:
+		return EINVAL;
+	default:
+		return told ? told : EPERM;
+	}
+}
+
+void ppi_engine_begin(void)
+{
+	sigset_t all, mask;
+	int kept = errno;
+
+	/* a handler may call these functions, too */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	pthread_mutex_lock(&engine.lock);
+	engine.mask = mask;
+	engine.kept = kept;
+	/* a fork that ran no handlers, or before there were any */
+	if (engine.owner != getpid())
+		begin_in_child();
+	stop_session();
+	engine.is_paused = false;
+}
+
+static void unlock(void)
+{
+	sigset_t mask = engine.mask;
+	int kept = engine.kept;
+
+	pthread_mutex_unlock(&engine.lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	errno = kept;
+}
+
+static void list(struct ppi_client *client)
+{
+	if (client->is_known)
+		return;
+	client->is_known = true;
+	client->next = engine.clients;
+	engine.clients = client;
+}
+
+int ppi_engine_end(struct ppi_client *client)
+{
+	portprof_status status = PORTPROF_OK;
+	int error = 0;
+
+	list(client);
+	if (any_is_on())
+		status = start_session();
+	if (status) {
+		error = errno_of(status);
+		client->is_on = false;
+		ppi_complain("this process is not profiled: %s",
+		             status == PORTPROF_E_NOMEM ? "out of memory" :
+		             portprof_last_diag()->words);
+		if (any_is_on())
+			start_session();
+	}
+	watch_forks();
+	if (!any_is_on())
+		give_back();
+	unlock();
+	if (!error)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+void ppi_engine_forget(void)
+{
+	ppi_engine_begin();
+	close_session();
+	for (struct ppi_client *c = engine.clients; c; c = c->next)
+		c->is_on = false;
+	unlock();
+}

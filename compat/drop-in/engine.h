@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one session under all drop-in functions. Each function that can be on
+ * is a client of it: which text it counts, and what becomes of a sample.
+ *
+ * A client is changed between ppi_engine_begin and ppi_engine_end only: then
+ * nothing is sampled, and all that was sampled before has reached its buffer.
+ */
+#ifndef PPI_ENGINE_H
+#define PPI_ENGINE_H
+
+#include "compat/drop-in/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Text [start, end), told to bin_bytes, a power of two. */
+struct ppi_span {
+	uint64_t start, end;
+	uint64_t bin_bytes;
+};
+
+struct ppi_client {
+	/* One sample. It may turn the client off: samples then pass it by. In
+	 * normal context, never two at once, not even of two clients. */
+	void (*take)(struct ppi_client *client, uint64_t pc,
+	             uint64_t weight_ns);
+	const struct ppi_span *spans; /* NULL: the whole address space */
+	size_t span_count;
+	unsigned hz;                  /* ticks per second of CPU time */
+	uint64_t carry;               /* part of a tick, in 1e-9 / hz */
+	bool is_on;
+	bool goes_on_in_child;        /* of fork */
+	bool is_known;                /* the engine's: it is in its list */
+	struct ppi_client *next;
+};
+
+void ppi_engine_begin(void);
+
+/*
+ * Go on with all clients that are on, `client` among them or not. 0, or -1 and
+ * errno when that cannot be: then `client` is off. What went wrong is told on
+ * standard error, once.
+ */
+int ppi_engine_end(struct ppi_client *client);
+
+/* Ticks of this rate; the first comes after half of its time, so that sums are
+ * rounded and not cut. A rate that does not change keeps what is carried. */
+void ppi_client_set_rate(struct ppi_client *client, unsigned hz);
+
+/* The whole ticks that the weight makes, with what was left of the last. */
+uint64_t ppi_client_ticks(struct ppi_client *client, uint64_t weight_ns);
+
+/* Before an exec, and after one that failed. Nothing happens in the child of
+ * a vfork, which has the parent's memory. */
+void ppi_engine_pause(void);
+void ppi_engine_resume(void);
+
+/* For a client's take: pages of the program that can be written. */
+struct ppi_pages *ppi_engine_pages(void);
+
+/* Close the session, as if no client had ever been on; for tests. */
+void ppi_engine_forget(void);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names as the C libraries have them, in the dialect that the user chose.
+ *
+ * Systems declare them differently, so their headers are left out here: what
+ * arrives are an address, two sizes and a number on all of them.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr, RTLD_NEXT */
+#endif
+
+#include "compat/drop-in/dialect.h"
+#include "compat/drop-in/profil.h"
+
+#include <portprof/version.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define PLAIN __attribute__((visibility("default")))
+
+PLAIN int profil(void *bins, size_t bytes, size_t offset, unsigned scale);
+PLAIN int sprofil(struct prof *regions, int count, struct timeval *period,
+                  unsigned flags);
+PLAIN long pcsample(uintptr_t *samples, long count);
+
+/* POSIX lets a pointer to data hold one to a function; C does not. */
+static void *data_of(const char *(*function)(void))
+{
+	void *found;
+
+	memcpy(&found, &function, sizeof(found));
+	return found;
+}
+
+/* Linked into one file everything is one object, and callers cannot be told
+ * apart. */
+static bool is_in_library(const void *caller)
+{
+	Dl_info here, there, library;
+
+	return dladdr(caller, &there) &&
+	       dladdr(data_of(portprof_version), &library) &&
+	       dladdr(__extension__(void *)(uintptr_t)profil, &here) &&
+	       there.dli_fbase == library.dli_fbase &&
+	       here.dli_fbase != library.dli_fbase;
+}
+
+/* The backends profil and solaris call the system by these very names. */
+static void find_system(const char *name, void *function)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+static int refuse(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+int profil(void *bins, size_t bytes, size_t offset, unsigned scale)
+{
+	int (*system)(void *, size_t, size_t, unsigned);
+
+	if (!is_in_library(__builtin_return_address(0)))
+		return ppi_profil(ppi_plain_dialect(), bins, bytes, offset,
+		                  scale);
+	find_system("profil", &system);
+	return system ? system(bins, bytes, offset, scale) : refuse();
+}
+
+int sprofil(struct prof *regions, int count, struct timeval *period,
+            unsigned flags)
+{
+	return ppi_sprofil(regions, count, period, flags);
+}
+
+long pcsample(uintptr_t *samples, long count)
+{
+	long (*system)(uintptr_t *, long);
+
+	if (!is_in_library(__builtin_return_address(0)))
+		return ppi_pcsample(samples, count);
+	find_system("pcsample", &system);
+	return system ? system(samples, count) : refuse();
+}

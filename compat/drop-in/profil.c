@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* profil(): one buffer of 16-bit bins a dialect. */
+#include "compat/drop-in/profil.h"
+
+#include "compat/drop-in/dialect.h"
+#include "compat/drop-in/spans.h"
+
+#include <errno.h>
+
+/* Each family has a buffer of its own, as programs of several dialects may
+ * come together in one process. */
+static struct profil {
+	struct ppi_client client; /* first: a client is this */
+	const struct ppi_rules *rules;
+	struct ppi_bins bins;
+	struct ppi_span span;
+} buffers[PPI_FAMILIES];
+
+/* As kernels do: where the buffer cannot be written profiling ends, and
+ * nobody is told. */
+static void count(struct profil *profil, uint64_t bin, uint64_t weight_ns)
+{
+	const struct ppi_rules *rules = profil->rules;
+	uint16_t *at = (uint16_t *)((uintptr_t)profil->bins.base +
+	                            (uintptr_t)bin * sizeof(*at));
+	uint64_t ticks = ppi_client_ticks(&profil->client, weight_ns);
+	/* a counter that wraps is a defect, but not one that stops */
+	bool wraps = profil->bins.has_defects && !rules->full_stops;
+
+	if (!ticks)
+		return;
+	if (!ppi_pages_can_write(ppi_engine_pages(), at, sizeof(*at)))
+		profil->client.is_on = false;
+	else if (ppi_store_add(at, sizeof(*at), ticks,
+	                       wraps ? 0 : rules->bin_max) &&
+	         rules->full_stops)
+		profil->client.is_on = false;
+}
+
+static void take(struct ppi_client *client, uint64_t pc, uint64_t weight_ns)
+{
+	struct profil *profil = (struct profil *)client;
+	uint64_t bin = ppi_rules_bin(profil->rules, &profil->bins, pc);
+
+	if (bin != PPI_NO_BIN)
+		count(profil, bin, weight_ns);
+}
+
+/* Which text can be counted; all of it where a defect brings the rest in. */
+static void find_span(struct profil *profil)
+{
+	const struct ppi_bins *bins = &profil->bins;
+	bool is_one_bin = profil->rules->family == PPI_FAMILY_SOLARIS &&
+	                  bins->scale == 2;
+
+	profil->client.spans = NULL;
+	profil->client.span_count = 0;
+	if (bins->has_defects)
+		return;
+	profil->client.spans = &profil->span;
+	if (ppi_span_make(&profil->span, bins->offset, bins->bytes / 2, 2,
+	                  is_one_bin ? 0 : bins->scale))
+		profil->client.span_count = 1;
+}
+
+static bool is_off(const struct ppi_rules *rules, const void *bins,
+                   unsigned scale)
+{
+	return scale < rules->off_below || (rules->null_is_off && !bins);
+}
+
+int ppi_profil(const struct ppi_rules *rules, void *bins, size_t bytes,
+               uint64_t offset, unsigned scale)
+{
+	struct profil *profil = &buffers[rules->family];
+
+	if (scale > rules->scale_max) {
+		errno = EINVAL;
+		return -1;
+	}
+	ppi_engine_begin();
+	if (rules->family == PPI_FAMILY_SOLARIS)
+		ppi_solaris_pcsample_off();
+	profil->client.is_on = !is_off(rules, bins, scale);
+	if (profil->client.is_on) {
+		profil->rules = rules;
+		profil->bins = (struct ppi_bins){ bins, bytes, offset, scale,
+			                          ppi_wants_defects() };
+		profil->client.take = take;
+		ppi_client_set_rate(&profil->client, ppi_tick_hz(rules));
+		profil->client.goes_on_in_child = rules->child_goes_on;
+		find_span(profil);
+	}
+	return ppi_engine_end(&profil->client);
+}
+
+void ppi_solaris_profil_off(void)
+{
+	buffers[PPI_FAMILY_SOLARIS].client.is_on = false;
+}
