@@ -11,12 +11,14 @@
 
 enum { READ_ROOM = 64 };
 
-/* The short way to one counter. It lies in the page that a forked child finds
- * zeroed, and so has no counters there. */
+/* The short way to the backend. It lies in the page that a forked child finds
+ * zeroed, and so has no events there. */
 struct shortcut {
-	portprof_status (*read)(struct ppi_backend_session *bs, size_t index,
-	                        portprof_count *count);
+	portprof_status (*one)(struct ppi_backend_session *bs, size_t index,
+	                       portprof_count *count);
 	size_t count; /* of events; 0: this way is closed */
+	portprof_status (*all)(struct ppi_backend_session *bs,
+	                       portprof_count *counts, size_t count);
 };
 
 static const struct shortcut closed;
@@ -85,9 +87,10 @@ static void open_shortcut(portprof_group *group)
 	struct shortcut *way = ppi_fork_guard_memory(&group->opened.guard);
 
 	group->shortcut = &closed;
-	if (!way || !group->opened.bs.one)
+	if (!way || !group->opened.bs.ways)
 		return;
-	way->read = group->opened.bs.one->read;
+	way->one = group->opened.bs.ways->one;
+	way->all = group->opened.bs.ways->all;
 	way->count = group->opened.box.plan.event_count;
 	group->shortcut = way;
 }
@@ -164,34 +167,6 @@ portprof_status portprof_group_open(const char *events, portprof_group **group)
 	return status;
 }
 
-portprof_status portprof_group_read(portprof_group *group,
-                                    portprof_count *counts, size_t count)
-{
-	struct ppi_backend_session *bs;
-	portprof_status status;
-
-	if (!group || !counts)
-		return ppi_refuse_null("portprof_group_read",
-		                       group ? "counts" : "group");
-	if (count > group->opened.box.plan.event_count)
-		return ppi_refuse(PORTPROF_E_INVALID, "read group",
-		                  "%zu counts asked for, the group has %zu",
-		                  count, group->opened.box.plan.event_count);
-	if (ppi_is_forked(&group->opened.guard))
-		return ppi_refuse(PORTPROF_E_FORKED, "read group",
-		                  "this group belongs to the parent process: "
-		                  "close it here and open another");
-	bs = &group->opened.bs;
-	status = bs->ops->count(bs, counts, count);
-	if (status)
-		return ppi_refuse(status, "read group", "backend %s: %s",
-		                  bs->ops->name, portprof_status_text(status));
-	if (group->has_base)
-		for (size_t i = 0; i < count; i++)
-			subtract(&counts[i], &group->base[i]);
-	return PORTPROF_OK;
-}
-
 portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
                                  portprof_status status)
 {
@@ -221,7 +196,55 @@ static portprof_status read_up_to(struct ppi_backend_session *bs, size_t index,
 #define SELDOM
 #endif
 
+static portprof_status read_all(struct ppi_backend_session *bs,
+                                portprof_count *counts, size_t count)
+{
+	portprof_status status;
+
+	if (bs->ways)
+		return bs->ways->all(bs, counts, count);
+	status = bs->ops->count(bs, counts, count);
+	return status ? ppi_count_failed(bs, status) : PORTPROF_OK;
+}
+
 /* Mistakes, forked children, resets, other backends. */
+SELDOM static portprof_status read_group(portprof_group *group,
+                                         portprof_count *counts, size_t count)
+{
+	portprof_status status;
+
+	if (!group || !counts)
+		return ppi_refuse_null("portprof_group_read",
+		                       group ? "counts" : "group");
+	if (count > group->opened.box.plan.event_count)
+		return ppi_refuse(PORTPROF_E_INVALID, "read group",
+		                  "%zu counts asked for, the group has %zu",
+		                  count, group->opened.box.plan.event_count);
+	if (ppi_is_forked(&group->opened.guard))
+		return ppi_refuse(PORTPROF_E_FORKED, "read group",
+		                  "this group belongs to the parent process: "
+		                  "close it here and open another");
+	status = read_all(&group->opened.bs, counts, count);
+	for (size_t i = 0; status == PORTPROF_OK && group->has_base &&
+	     i < count; i++)
+		subtract(&counts[i], &group->base[i]);
+	return status;
+}
+
+/* Hot: all but the backend's own part is elsewhere. */
+portprof_status portprof_group_read(portprof_group *group,
+                                    portprof_count *counts, size_t count)
+{
+	struct shortcut way;
+
+	if (!group || !counts)
+		return read_group(group, counts, count);
+	way = *group->shortcut;
+	if (count > way.count)
+		return read_group(group, counts, count);
+	return way.all(&group->opened.bs, counts, count);
+}
+
 SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
                                            portprof_count *count)
 {
@@ -241,8 +264,8 @@ SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
 		                  "this group belongs to the parent process: "
 		                  "close it here and open another");
 	bs = &group->opened.bs;
-	status = bs->one ? bs->one->read(bs, index, count)
-	                 : read_up_to(bs, index, count);
+	status = bs->ways ? bs->ways->one(bs, index, count)
+	                  : read_up_to(bs, index, count);
 	if (status == PORTPROF_OK && group->has_base)
 		subtract(count, &group->base[index]);
 	return status;
@@ -259,7 +282,7 @@ portprof_status portprof_counter_read(portprof_group *group, size_t index,
 	way = *group->shortcut;
 	if (index >= way.count)
 		return read_counter(group, index, count);
-	return way.read(&group->opened.bs, index, count);
+	return way.one(&group->opened.bs, index, count);
 }
 
 const char *portprof_counter_how(portprof_group *group, size_t index)
@@ -269,9 +292,9 @@ const char *portprof_counter_how(portprof_group *group, size_t index)
 	if (!group || index >= group->opened.box.plan.event_count)
 		return NULL;
 	bs = &group->opened.bs;
-	return bs->one ? bs->one->how(bs, index)
-	               : "with the other counters of its group: this backend "
-	                 "has no shorter way";
+	return bs->ways ? bs->ways->how(bs, index)
+	                : "with the other counters of its group: this backend "
+	                  "has no shorter way";
 }
 
 static portprof_status enter(const portprof_group *group, const char *call)

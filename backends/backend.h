@@ -208,18 +208,22 @@ struct ppi_probe {
 struct ppi_backend_session;
 
 /*
- * How one event of an open counting session is read, where that is cheaper
- * than `count`: without the kernel, say. Where a reading cannot be had that
- * way, now or by this thread, `read` takes the other for that event alone.
- * Without it the core reads by `count`. Hot, like `count`, and beside any other
- * call like it; it leaves *out alone when it fails, and is left by
- * ppi_count_failed then. Times may be as old as the kernel's last look while
- * running equals enabled.
+ * How an open counting session is read where that can be cheaper than by
+ * `count`: without the kernel, say, or without what nearly never happens. Both
+ * take the longer way for what cannot be had by the shorter, now or by this
+ * thread. Hot, like `count`, and beside any other call like it; they leave *out
+ * alone when they fail, and are left by ppi_count_failed then. A session without
+ * them is read by `count`.
  */
-struct ppi_count_one {
-	portprof_status (*read)(struct ppi_backend_session *bs, size_t event,
-	                        portprof_count *out);
-	/* Which way it goes, and why not another; a constant string. */
+struct ppi_count_ways {
+	/* Events [0, count), as `count` does. */
+	portprof_status (*all)(struct ppi_backend_session *bs,
+	                       portprof_count *out, size_t count);
+	/* One event. Times may be as old as the kernel's last look while
+	 * running equals enabled. */
+	portprof_status (*one)(struct ppi_backend_session *bs, size_t event,
+	                       portprof_count *out);
+	/* Which way `one` goes, and why no shorter; a constant string. */
 	const char *(*how)(struct ppi_backend_session *bs, size_t event);
 };
 
@@ -241,7 +245,7 @@ struct ppi_backend_session {
 	/* How often totals began at 0 again: weight of before must not be
 	 * carried by samples of after. Changes only while stopped. */
 	unsigned resets;
-	const struct ppi_count_one *one; /* PPI_COUNT: open may set it */
+	const struct ppi_count_ways *ways; /* PPI_COUNT: open may set it */
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
 	char (*notes)[256];
@@ -255,7 +259,7 @@ void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
 #endif
 	;
 
-/* Tell the caller of ppi_count_one.read, whose thread this is, that the
+/* Tell the caller of a way of ppi_count_ways, whose thread this is, that the
  * reading failed. Returns status. */
 portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
                                  portprof_status status);

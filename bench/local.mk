@@ -28,6 +28,7 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
 	bench/drain 7 1000
 	bench/own
 	bench/threads
+	bench/counters
 	$(SHELL) $(srcdir)/bench/closure.sh .
 	python3 $(srcdir)/bench/peers.py .
 	$(SHELL) $(srcdir)/bench/report.sh .

@@ -273,9 +273,9 @@ static void choose_kind(struct ppi_backend_session *bs)
 	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND;
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
+	/* No ids: a group's values come in the order of its opening. */
 	kind->shape.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
-	                          PERF_FORMAT_TOTAL_TIME_RUNNING |
-	                          PERF_FORMAT_ID;
+	                          PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (!kind->inherits || kind->features & PERF_HAS_INHERIT_GROUP) {
 		kind->shape.read_format |= PERF_FORMAT_GROUP;
 		return;
@@ -283,6 +283,19 @@ static void choose_kind(struct ppi_backend_session *bs)
 	bs->caps &= ~(uint64_t)PORTPROF_CAP_GROUP;
 	ppi_note(bs, "this kernel reads inherited counters one by one: values "
 	         "of a group are not of the same instant");
+}
+
+/* One group on one thread: the kernel's answer is the events in their order. */
+static bool is_one_group(const struct ppi_backend_session *bs)
+{
+	const struct perf_state *state = perf_state_of(bs);
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].event != i ||
+		    (state->sources[i].leader < 0) != (i == 0))
+			return false;
+	return state->source_count == bs->plan->event_count &&
+	       state->kind.shape.read_format & PERF_FORMAT_GROUP;
 }
 
 portprof_status perf_open_counting(struct ppi_backend_session *bs,
@@ -297,7 +310,7 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 		                "%zu events are more than the %d that one "
 		                "group may have", count, PERF_EVENTS_MAX);
 	choose_kind(bs);
-	bs->one = &perf_count_one;
+	bs->ways = &perf_count_ways;
 	state->pending_end = &state->pending;
 	state->highest = calloc(count, sizeof(*state->highest));
 	state->tallies = calloc(count, sizeof(*state->tallies));
@@ -318,6 +331,7 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 		perf_release(bs);
 		return status;
 	}
+	state->is_one_group = is_one_group(bs);
 	if (state->source_count == 0) {
 		*why = bs->refusals[0];
 		status = why->status;

@@ -43,7 +43,9 @@ static int real_control(void *self, int fd, unsigned long request, void *arg)
 
 static ssize_t real_read_event(void *self, int fd, void *buffer, size_t bytes)
 {
-	ssize_t got = read(fd, buffer, bytes);
+	/* Not read(): that is a point of cancellation, which costs two atomic
+	 * changes and would end a thread in the middle of a reading. */
+	long got = syscall(SYS_read, fd, buffer, bytes);
 
 	(void)self;
 	return got < 0 ? -errno : got;

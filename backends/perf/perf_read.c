@@ -12,24 +12,47 @@ struct reading {
 	size_t first, count;
 };
 
-/* Members come in the order in which they were opened, as sources do: the
- * next is nearly always the one. */
-static void add_value(const struct perf_state *state,
-                      const struct perf_source *next, uint64_t id,
-                      uint64_t value, const uint64_t times[2],
-                      const struct reading *to)
+static void add_value(const struct perf_source *source, uint64_t value,
+                      const uint64_t times[2], const struct reading *to)
 {
-	const struct perf_source *end = state->sources + state->source_count;
-	const struct perf_source *source =
-		next < end && next->id == id ? next : perf_source_of(state, id);
 	portprof_count *out;
 
-	if (!source || source->event - to->first >= to->count)
+	if (source->event - to->first >= to->count)
 		return;
 	out = &to->out[source->event - to->first];
 	out->raw += value;
 	out->enabled_ns += times[0];
 	out->running_ns += times[1];
+}
+
+/* The next source of the group that `leader` leads; NULL past the last. */
+static const struct perf_source *next_member(const struct perf_state *state,
+                                             const struct perf_source *leader,
+                                             const struct perf_source *source)
+{
+	const struct perf_source *end = state->sources + state->source_count;
+
+	while (++source < end)
+		if (source->leader == leader->fd)
+			return source;
+	return NULL;
+}
+
+/* Number, enabled, running, then each value in the order of opening: the
+ * kernel's list of siblings is added to at its end (kernel/events/core.c,
+ * perf_group_attach). False unless there are as many as we opened. */
+static bool add_group(const struct perf_state *state,
+                      const struct perf_source *leader, const uint64_t *words,
+                      size_t have, const struct reading *to)
+{
+	const struct perf_source *source = leader;
+	uint64_t i;
+
+	for (i = 0; i < words[0] && 3 + i < have && source; i++) {
+		add_value(source, words[3 + i], &words[1], to);
+		source = next_member(state, leader, source);
+	}
+	return i == words[0] && !source;
 }
 
 /* An event that was to stay on the PMU and could not reads as end of file
@@ -62,16 +85,12 @@ static portprof_status read_source(struct ppi_backend_session *bs,
 		mark_error(bs, source, to);
 		return PORTPROF_OK;
 	}
-	if (have < 4)
+	if (have < 3)
 		return PORTPROF_E_SYSTEM;
-	if (!(state->kind.shape.read_format & PERF_FORMAT_GROUP)) {
-		add_value(state, source, words[3], words[0], &words[1], to);
-		return PORTPROF_OK;
-	}
-	/* Number, enabled, running, then value and id of each. */
-	for (size_t i = 0; i < words[0] && 3 + 2 * i + 1 < have; i++)
-		add_value(state, source + i, words[3 + 2 * i + 1],
-		          words[3 + 2 * i], &words[1], to);
+	if (state->kind.shape.read_format & PERF_FORMAT_GROUP)
+		return add_group(state, source, words, have, to)
+			? PORTPROF_OK : PORTPROF_E_SYSTEM;
+	add_value(source, words[0], &words[1], to);
 	return PORTPROF_OK;
 }
 
@@ -156,5 +175,45 @@ portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
 	}
 	for (size_t i = 0; i < count; i++)
 		perf_judge(bs, first + i, &out[i]);
+	return PORTPROF_OK;
+}
+
+/* With what is to be told of it. */
+static portprof_status count_in_full(struct ppi_backend_session *bs,
+                                     portprof_count *out, size_t count)
+{
+	portprof_count counts[PERF_EVENTS_MAX];
+	portprof_status status = perf_read_counts(bs, 0, counts, count);
+
+	if (status != PORTPROF_OK)
+		return ppi_count_failed(bs, status);
+	memcpy(out, counts, count * sizeof(*out));
+	return PORTPROF_OK;
+}
+
+bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	size_t all = state->source_count, bytes = (3 + all) * 8;
+
+	return state->is_one_group &&
+	       kernel->read_event(kernel->self, state->sources[0].fd, words,
+	                          bytes) == (ssize_t)bytes &&
+	       words[0] == all && words[1] == words[2] && words[1] > 0;
+}
+
+/* Hot: next to the call itself there is little to do. */
+portprof_status perf_count_all(struct ppi_backend_session *bs,
+                               portprof_count *out, size_t count)
+{
+	uint64_t words[3 + PERF_EVENTS_MAX];
+
+	if (!perf_read_plainly(bs, words))
+		return count_in_full(bs, out, count);
+	for (size_t i = 0; i < count; i++)
+		out[i] = (portprof_count){ words[3 + i], words[3 + i],
+			                   words[1], words[2],
+			                   PORTPROF_COUNT_OK };
 	return PORTPROF_OK;
 }

@@ -107,6 +107,7 @@ struct perf_state {
 	uint64_t cpu_time_ns;  /* of the target while running, until started_at */
 	uint64_t started_at_ns;
 	bool has_cpu_time;
+	bool is_one_group;     /* counting: one leader, one source an event */
 	_Atomic uint64_t *highest; /* counting: scaled values never go back */
 	/* Counting, one an event: NULL until both ways of reading were seen
 	 * to agree, by the thread that may take the short one. */
@@ -265,6 +266,15 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 /* Of the events [first, first + count): reads the groups they are in. */
 portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
                                  portprof_count *out, size_t count);
+/*
+ * The kernel's answer for the one group on one thread: number, times enabled and
+ * running, values in the order of the events. False where it is not so, or
+ * something is to be told: read in full.
+ */
+bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words);
+/* The same of [0, count), in short where there is one group on one thread. */
+portprof_status perf_count_all(struct ppi_backend_session *bs,
+                               portprof_count *out, size_t count);
 /* Raw value and times are there: what it is worth, and scaled. */
 void perf_judge(struct ppi_backend_session *bs, size_t event,
                 portprof_count *count);

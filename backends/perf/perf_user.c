@@ -237,6 +237,7 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 		own_page(state, event);
 	struct perf_source *source = NULL;
 	struct perf_user_value value;
+	uint64_t words[3 + PERF_EVENTS_MAX];
 	portprof_count count;
 	portprof_status status;
 
@@ -252,6 +253,12 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 		source = source_of_event(state, event);
 	if (source && source->user_page && !source->is_user_wrong)
 		compare_ways(bs, event, source);
+	if (perf_read_plainly(bs, words)) {
+		*out = (portprof_count){ words[3 + event], words[3 + event],
+			                 words[1], words[2],
+			                 PORTPROF_COUNT_OK };
+		return PORTPROF_OK;
+	}
 	status = perf_read_counts(bs, event, &count, 1);
 	if (status)
 		return ppi_count_failed(bs, status);
@@ -304,7 +311,8 @@ static const char *count_how(struct ppi_backend_session *bs, size_t event)
 	       "register (arm64: sysctl kernel.perf_user_access=1)";
 }
 
-const struct ppi_count_one perf_count_one = {
-	.read = count_one,
+const struct ppi_count_ways perf_count_ways = {
+	.all = perf_count_all,
+	.one = count_one,
 	.how = count_how,
 };

@@ -34,6 +34,6 @@ void perf_user_map(struct ppi_backend_session *bs,
 void perf_user_unmap(struct ppi_backend_session *bs,
                      const struct perf_source *source);
 
-extern const struct ppi_count_one perf_count_one;
+extern const struct ppi_count_ways perf_count_ways;
 
 #endif

@@ -95,7 +95,7 @@ static portprof_count one(size_t event)
 	portprof_count count;
 
 	memset(&count, 0x55, sizeof(count));
-	assert_int_equal(run.bs.one->read(&run.bs, event, &count), PORTPROF_OK);
+	assert_int_equal(run.bs.ways->one(&run.bs, event, &count), PORTPROF_OK);
 	return count;
 }
 
@@ -118,7 +118,7 @@ static void check_agree(size_t event)
 
 static bool how_says(size_t event, const char *words)
 {
-	return strstr(run.bs.one->how(&run.bs, event), words) != NULL;
+	return strstr(run.bs.ways->how(&run.bs, event), words) != NULL;
 }
 
 static void both_ways_agree(void **state)
@@ -302,7 +302,7 @@ static void a_reading_that_fails_changes_nothing(void **state)
 	for (size_t call = 0; call < perf_sim_call_count(); call++)
 		if (strcmp(perf_sim_call_name(call), "read") == 0)
 			perf_sim_fail(call, 1, 0);
-	assert_int_equal(run.bs.one->read(&run.bs, 0, &count),
+	assert_int_equal(run.bs.ways->one(&run.bs, 0, &count),
 	                 PORTPROF_E_SYSTEM);
 	assert_memory_equal(&count, &before, sizeof(count));
 	assert_non_null(strstr(portprof_last_diag()->words, "perf"));
