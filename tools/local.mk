@@ -26,6 +26,8 @@ libportprof_tools_la_SOURCES = \
 	tools/doctor/doctor_program.c \
 	tools/doctor/doctor_rights.c \
 	tools/doctor/doctor_text.c \
+	tools/guess.c \
+	tools/guess.h \
 	tools/json.c \
 	tools/json.h \
 	tools/launch.c \
@@ -37,6 +39,8 @@ libportprof_tools_la_SOURCES = \
 	tools/list/list_explain.c \
 	tools/list/list_json.c \
 	tools/list/list_text.c \
+	tools/options.c \
+	tools/options.h \
 	tools/record/parts.c \
 	tools/record/parts.h \
 	tools/record/preload_why.c \

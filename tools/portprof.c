@@ -4,6 +4,7 @@
 
 #include <portprof.h>
 
+#include "tools/guess.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ static void print_help(void)
 	printf("usage: portprof VERB [OPTION...]\n\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		printf("  %-10s %s\n", verbs[i].name, verbs[i].summary);
-	printf("\nportprof VERB --help tells more; portprof --version -v says "
+	printf("\nportprof help VERB tells more; portprof --version -v says "
 	       "what is built in.\n\n"
 	       "A first profile:\n"
 	       "  portprof record -F 1000 -- COMMAND\n"
@@ -61,18 +62,21 @@ static void print_version(bool is_verbose)
 #undef ROW
 }
 
-static int unknown_verb(const char *name)
+static void unknown_verb(const char *name)
 {
-	char known[256] = "";
+	struct ppi_guess guess = { .wanted = name };
+	char known[256] = "", likely[128];
 
 	for (size_t i = 0; i < VERB_COUNT; i++) {
 		size_t used = strlen(known);
 
 		snprintf(known + used, sizeof(known) - used, "%s%s",
 		         i ? ", " : "", verbs[i].name);
+		ppi_guess_offer(&guess, verbs[i].name);
 	}
-	return ppi_say_usage(PPI_EXIT_USAGE, NULL,
-	                     "'%s' is not a verb; there are: %s", name, known);
+	ppi_say_usage(PPI_EXIT_USAGE, NULL,
+	              "'%s' is not a verb; there are: %s%s", name, known,
+	              ppi_guess_words(&guess, "", likely, sizeof(likely)));
 }
 
 static bool is_verbose_flag(const char *word)
@@ -80,8 +84,29 @@ static bool is_verbose_flag(const char *word)
 	return strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0;
 }
 
+/* NULL: words were said. */
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < VERB_COUNT; i++)
+		if (strcmp(name, verbs[i].name) == 0)
+			return &verbs[i];
+	unknown_verb(name);
+	return NULL;
+}
+
+/* "portprof help VERB" */
+static int help_with(char *name)
+{
+	char option[] = "--help";
+	char *line[] = { name, option, NULL };
+	const struct verb *verb = find_verb(name);
+
+	return verb ? verb->run(2, line) : PPI_EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
+	const struct verb *verb;
 	const char *word = argc > 1 ? argv[1] : "";
 
 	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
@@ -90,6 +115,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
 	    strcmp(word, "help") == 0) {
+		if (argc > 2)
+			return help_with(argv[2]);
 		print_help();
 		return PPI_EXIT_OK;
 	}
@@ -97,8 +124,6 @@ int main(int argc, char **argv)
 		return ppi_say_usage(PPI_EXIT_USAGE, NULL,
 		                     "say what to do, such as record -- COMMAND, "
 		                     "then report");
-	for (size_t i = 0; i < VERB_COUNT; i++)
-		if (strcmp(word, verbs[i].name) == 0)
-			return verbs[i].run(argc - 1, argv + 1);
-	return unknown_verb(word);
+	verb = find_verb(word);
+	return verb ? verb->run(argc - 1, argv + 1) : PPI_EXIT_USAGE;
 }

@@ -112,7 +112,8 @@ mkdir empty
 rejected "report of an empty folder" 1 'without parts' -i empty
 rejected "report by an unknown key" 2 "'colour' is not one of function" \
 	--sort module,colour
-rejected "report with too many words" 2 "named by -i" x.pb.gz
+rejected "report of a file that is gone, by its name alone" 1 \
+	"there is no file .x\.pb\.gz.*record -o x\.pb\.gz" x.pb.gz
 rejected "report of no number of rows" 2 "is not a number" -n -3
 rejected "report with an unknown option" 2 "Try 'portprof report" --nonsense
 

@@ -13,6 +13,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-completions.sh \
 	tests/cli/check-man-examples.sh \
 	tests/cli/check-man-programs.sh \
+	tests/cli/check-options.sh \
 	tests/cli/check-preload.sh \
 	tests/cli/check-record-attach.sh \
 	tests/cli/check-record-ends.sh \

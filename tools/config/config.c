@@ -4,10 +4,9 @@
 
 #include "tools/config/config_show.h"
 
-#include "tools/color.h"
+#include "tools/options.h"
 #include "tools/tools.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,42 +40,40 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+static const struct ppi_line line = {
+	.verb = "config",
+	.help = help,
+	.letters = "jh",
+	.options = long_options,
+	.wrong = PPI_EXIT_USAGE,
+};
+
 /* -1: go on; else the exit status. */
 static int read_options(int argc, char **argv, struct ppi_config_view *view,
                         bool *is_json)
 {
-	int option;
+	int option, status = PPI_EXIT_OK;
 
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "jh", long_options,
-	                             NULL)) != -1) {
-		switch (option) {
-		case OPTION_CONFIG:
+	ppi_line_begin();
+	while (status == PPI_EXIT_OK &&
+	       (option = ppi_line_next(&line, argc, argv)) != PPI_LINE_END) {
+		if (option == OPTION_CONFIG)
 			view->path = optarg;
-			break;
-		case 'j':
+		else if (option == 'j')
 			*is_json = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return PPI_EXIT_OK;
-		case OPTION_COLOR:
-			if (ppi_color_choose(optarg))
-				break;
-			return ppi_say_usage(PPI_EXIT_USAGE, "config",
-			                     "--color: '%s' is not auto, "
-			                     "always or never", optarg);
-		default: /* getopt_long has said what is wrong */
-			fprintf(stderr, "Try 'portprof config --help'.\n");
-			return PPI_EXIT_USAGE;
-		}
+		else if (option == OPTION_COLOR)
+			status = ppi_line_color(&line, optarg);
+		else
+			return ppi_line_status(&line, option);
 	}
+	if (status != PPI_EXIT_OK)
+		return status;
 	if (optind < argc)
 		view->set = argv[optind++];
 	if (optind < argc)
-		return ppi_say_usage(PPI_EXIT_USAGE, "config",
-		                     "'%s' is one word too many; a file is "
-		                     "named by --config", argv[optind]);
+		return ppi_line_too_many(&line, argv[optind],
+		                         "one set at a time; a file is named "
+		                         "by --config");
 	return -1;
 }
 

@@ -4,10 +4,9 @@
 
 #include "tools/doctor/doctor.h"
 
-#include "tools/color.h"
+#include "tools/options.h"
 #include "tools/tools.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,41 +42,39 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+static const struct ppi_line line = {
+	.verb = "doctor",
+	.help = help,
+	.letters = "vjh",
+	.options = long_options,
+	.wrong = PPI_EXIT_USAGE,
+};
+
 /* -1: go on; else the exit status. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-	int option;
+	int option, status = PPI_EXIT_OK;
 
 	memset(options, 0, sizeof(*options));
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "vjh", long_options,
-	                             NULL)) != -1) {
-		switch (option) {
-		case 'v':
+	ppi_line_begin();
+	while (status == PPI_EXIT_OK &&
+	       (option = ppi_line_next(&line, argc, argv)) != PPI_LINE_END) {
+		if (option == 'v')
 			options->is_verbose = true;
-			break;
-		case 'j':
+		else if (option == 'j')
 			options->is_json = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return PPI_EXIT_OK;
-		case OPTION_COLOR:
-			if (ppi_color_choose(optarg))
-				break;
-			return ppi_say_usage(PPI_EXIT_USAGE, "doctor",
-			                     "--color: '%s' is not auto, "
-			                     "always or never", optarg);
-		default: /* getopt_long has said what is wrong */
-			fprintf(stderr, "Try 'portprof doctor --help'.\n");
-			return PPI_EXIT_USAGE;
-		}
+		else if (option == OPTION_COLOR)
+			status = ppi_line_color(&line, optarg);
+		else
+			return ppi_line_status(&line, option);
 	}
+	if (status != PPI_EXIT_OK)
+		return status;
 	if (optind < argc)
 		options->subject = argv[optind++];
 	if (optind < argc)
-		return ppi_say_usage(PPI_EXIT_USAGE, "doctor",
-		                     "'%s' is one word too many", argv[optind]);
+		return ppi_line_too_many(&line, argv[optind],
+		                         "one event or one program at a time");
 	return -1;
 }
 

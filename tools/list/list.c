@@ -4,10 +4,9 @@
 
 #include "tools/list/list.h"
 
-#include "tools/color.h"
+#include "tools/options.h"
 #include "tools/tools.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +41,14 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+static const struct ppi_line line = {
+	.verb = "list",
+	.help = help,
+	.letters = "ab:jh",
+	.options = long_options,
+	.wrong = PPI_EXIT_USAGE,
+};
+
 static int read_option(struct ppi_list_options *options, int option,
                        const char *value)
 {
@@ -55,17 +62,12 @@ static int read_option(struct ppi_list_options *options, int option,
 	case 'b':
 		options->backend = value;
 		break;
+	case OPTION_COLOR:
+		return ppi_line_color(&line, value);
 	case 'j':
+	default:
 		options->is_json = true;
 		break;
-	case OPTION_COLOR:
-		if (ppi_color_choose(value))
-			break;
-		return ppi_say_usage(PPI_EXIT_USAGE, "list", "--color: '%s' "
-		                     "is not auto, always or never", value);
-	default: /* getopt_long has said what is wrong */
-		fprintf(stderr, "Try 'portprof list --help'.\n");
-		return PPI_EXIT_USAGE;
 	}
 	return PPI_EXIT_OK;
 }
@@ -77,27 +79,23 @@ static int read_options(int argc, char **argv,
 	int option;
 
 	options->backend = "auto";
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "ab:jh", long_options,
-	                             NULL)) != -1) {
-		int status;
+	ppi_line_begin();
+	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
+		int status = read_option(options, option, optarg);
 
-		if (option == 'h') {
-			fputs(help, stdout);
-			return PPI_EXIT_OK;
-		}
-		status = read_option(options, option, optarg);
 		if (status != PPI_EXIT_OK)
 			return status;
 	}
+	if (option != PPI_LINE_END)
+		return ppi_line_status(&line, option);
 	if (optind < argc)
 		options->pattern = argv[optind++];
 	if (optind < argc)
-		return ppi_say_usage(PPI_EXIT_USAGE, "list",
-		                     "'%s' is one word too many: quote a "
-		                     "pattern, as in 'L1-*'", argv[optind]);
+		return ppi_line_too_many(&line, argv[optind],
+		                         "one pattern at a time, and in quotes, "
+		                         "as in 'L1-*'");
 	if (options->pattern && options->explain)
-		return ppi_say_usage(PPI_EXIT_USAGE, "list",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "--explain takes an event string, and no "
 		                     "pattern beside it");
 	return -1;

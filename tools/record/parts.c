@@ -186,6 +186,21 @@ static bool say_leftovers(const char *path)
 	return say_found(path, ".*.part", "a draft") || has_parts;
 }
 
+static void say_missing(const char *path)
+{
+	if (strcmp(path, PPI_DEFAULT_OUTPUT) == 0)
+		ppi_say("there is no " PPI_DEFAULT_OUTPUT " here; make one: "
+		        "portprof record -- COMMAND, or name another: portprof "
+		        "report FILE");
+	else
+		ppi_say("there is no file '%s'; portprof record -o %s -- "
+		        "COMMAND would make it%s",
+		        path, path,
+		        access(PPI_DEFAULT_OUTPUT, R_OK) == 0
+		        ? ", and portprof report alone shows " PPI_DEFAULT_OUTPUT
+		        : "");
+}
+
 portprof_profile *ppi_profile_open(const char *path)
 {
 	struct stat at;
@@ -195,10 +210,9 @@ portprof_profile *ppi_profile_open(const char *path)
 		return open_parts(path);
 	if (portprof_profile_read(path, &profile) == PORTPROF_OK)
 		return profile;
-	ppi_say_failure(NULL);
-	if (portprof_last_diag()->status == PORTPROF_E_NOTFOUND &&
-	    !say_leftovers(path))
-		fprintf(stderr, "Make a profile first: portprof record -- "
-		                "COMMAND, or name one with -i.\n");
+	if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND)
+		ppi_say_failure(NULL);
+	else if (!say_leftovers(path))
+		say_missing(path);
 	return NULL;
 }

@@ -4,10 +4,9 @@
 
 #include "tools/record/record.h"
 
-#include "tools/color.h"
+#include "tools/options.h"
 #include "tools/tools.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,13 +47,13 @@ enum {
 	OPTION_NO_INHERIT,
 	OPTION_CONFIG,
 	OPTION_SET,
-	OPTION_COLOR,
-	OPTION_HELP
+	OPTION_COLOR
 };
 
 static const struct option long_options[] = {
 	{ "event", required_argument, NULL, 'e' },
 	{ "freq", required_argument, NULL, 'F' },
+	{ "frequency", required_argument, NULL, 'F' },
 	{ "count", required_argument, NULL, 'c' },
 	{ "call-graph", required_argument, NULL, OPTION_CALL_GRAPH },
 	{ "pid", required_argument, NULL, 'p' },
@@ -73,8 +72,16 @@ static const struct option long_options[] = {
 	{ "color", required_argument, NULL, OPTION_COLOR },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, OPTION_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
+};
+
+static const struct ppi_line line = {
+	.verb = "record",
+	.help = help,
+	.letters = "+e:F:c:gp:t:aC:D:b:m:o:qvh",
+	.options = long_options,
+	.wrong = PPI_EXIT_RECORD,
 };
 
 static int add_event(struct ppi_record_options *options, const char *text)
@@ -82,7 +89,7 @@ static int add_event(struct ppi_record_options *options, const char *text)
 	size_t room = sizeof(options->events) / sizeof(options->events[0]);
 
 	if (options->event_count == room)
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "-e can be given %zu times", room);
 	options->events[options->event_count++] = text;
 	return PPI_EXIT_OK;
@@ -96,7 +103,7 @@ static int read_call_graph(struct ppi_record_options *options,
 	else if (strcmp(value, "none") == 0)
 		options->chains = "off";
 	else
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "--call-graph %s: only fp (frame "
 		                     "pointers) can be had, or none; compile "
 		                     "with " PPI_FRAME_FLAG " for it",
@@ -109,7 +116,7 @@ static int choose_scope(struct ppi_record_options *options,
                         enum ppi_scope scope)
 {
 	if (options->scope != PPI_SCOPE_COMMAND && options->scope != scope)
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "one target at a time: -p, -t and -a (or "
 		                     "-C) exclude each other");
 	options->scope = scope;
@@ -119,19 +126,19 @@ static int choose_scope(struct ppi_record_options *options,
 static int read_target(struct ppi_record_options *options,
                        enum ppi_scope scope, const char *value)
 {
-	const char *what = scope == PPI_SCOPE_THREAD ? "thread" : "process";
+	bool is_thread = scope == PPI_SCOPE_THREAD;
+	const char *what = is_thread ? "the number of a thread"
+	                             : "the number of a process";
+	const char *option = is_thread ? "-t" : "-p";
 	uint64_t id;
 
 	if (options->target)
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "one target at a time: a second one was "
-		                     "given by -%c %s",
-		                     scope == PPI_SCOPE_THREAD ? 't' : 'p',
-		                     value);
+		                     "given by %s %s",
+		                     option, value);
 	if (!ppi_read_number(value, 1, INT32_MAX, &id))
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
-		                     "'%s' is not the number of a %s", value,
-		                     what);
+		return ppi_line_refuse(&line, option, value, what);
 	options->target = (int64_t)id;
 	return choose_scope(options, scope);
 }
@@ -173,14 +180,6 @@ static const char *with_unit(const char *value, const char *unit,
 	if (!is_plain || snprintf(room, 32, "%s%s", value, unit) >= 32)
 		return value;
 	return room;
-}
-
-static int read_color(const char *value)
-{
-	if (ppi_color_choose(value))
-		return PPI_EXIT_OK;
-	return ppi_say_usage(PPI_EXIT_RECORD, "record",
-	                     "--color %s: auto, always or never?", value);
 }
 
 /* Options whose value is kept as it is; NULL for others. */
@@ -247,16 +246,14 @@ static int read_option(struct ppi_record_options *options, int option,
 		                              options->timeline_text);
 		return PPI_EXIT_OK;
 	case OPTION_COLOR:
-		return read_color(value);
+		return ppi_line_color(&line, value);
 	case 'q':
 		options->is_quiet = true;
 		return PPI_EXIT_OK;
 	case 'v':
+	default:
 		options->is_verbose = true;
 		return PPI_EXIT_OK;
-	default: /* getopt_long has said what is wrong */
-		fprintf(stderr, "Try 'portprof record --help'.\n");
-		return PPI_EXIT_RECORD;
 	}
 }
 
@@ -264,14 +261,14 @@ static int read_option(struct ppi_record_options *options, int option,
 static int check_options(const struct ppi_record_options *options)
 {
 	if (options->frequency && options->period)
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "-F and -c exclude each other: a rate or "
 		                     "a period");
 	if (options->is_quiet && options->is_verbose)
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "-q and -v exclude each other");
 	if (!options->command && options->scope == PPI_SCOPE_COMMAND)
-		return ppi_say_usage(PPI_EXIT_RECORD, "record",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "which command? portprof record -- "
 		                     "COMMAND [ARGUMENT...]; or whom: -p PID");
 	return -1;
@@ -282,20 +279,15 @@ int ppi_record_read_options(int argc, char **argv,
 {
 	int option;
 
-	/* "+": the options after the command are the command's */
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "+e:F:c:gp:t:aC:D:b:m:o:qv", long_options,
-	                             NULL)) != -1) {
-		int status;
+	ppi_line_begin();
+	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
+		int status = read_option(options, option, optarg);
 
-		if (option == OPTION_HELP) {
-			fputs(help, stdout);
-			return PPI_EXIT_OK;
-		}
-		status = read_option(options, option, optarg);
 		if (status != PPI_EXIT_OK)
 			return status;
 	}
+	if (option != PPI_LINE_END)
+		return ppi_line_status(&line, option);
 	if (optind < argc)
 		options->command = argv + optind;
 	/* the threads of a thread are its process's: nothing to follow */

@@ -4,11 +4,10 @@
 
 #include "tools/report/report_options.h"
 
-#include "tools/color.h"
+#include "tools/options.h"
 #include "tools/tools.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +15,10 @@
 enum { DEFAULT_ROWS = 30 };
 
 static const char help[] =
-	"usage: portprof report [OPTION...]\n"
+	"usage: portprof report [OPTION...] [FILE...]\n"
 	"\n"
-	"  -i, --input FILE    the profile (" PPI_DEFAULT_OUTPUT
-	"); several are added up\n"
+	"  -i, --input FILE    the same as FILE alone (" PPI_DEFAULT_OUTPUT
+	"); several add up\n"
 	"  -s, --sort KEYS     rows by function, module, line, address, "
 	"thread,\n"
 	"                      process, comm, or several: --sort "
@@ -37,7 +36,7 @@ static const char help[] =
         "--timeline\n"
 	"  -q, --quiet         the rows without the account\n"
 	"  -x, --field-separator SEP   for spreadsheets\n"
-	"      --json          for programs\n"
+	"  -j, --json          for programs\n"
 	"      --debug-dir DIR look for separate debug files here too\n"
 	"      --color WHEN    auto, always or never\n"
 	"\n"
@@ -53,10 +52,8 @@ enum {
 	OPTION_MODULE,
 	OPTION_FOCUS,
 	OPTION_TIME,
-	OPTION_JSON,
 	OPTION_DEBUG_DIR,
-	OPTION_COLOR,
-	OPTION_HELP
+	OPTION_COLOR
 };
 
 static const struct option long_options[] = {
@@ -74,11 +71,19 @@ static const struct option long_options[] = {
 	{ "time", required_argument, NULL, OPTION_TIME },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "field-separator", required_argument, NULL, 'x' },
-	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "json", no_argument, NULL, 'j' },
 	{ "debug-dir", required_argument, NULL, OPTION_DEBUG_DIR },
 	{ "color", required_argument, NULL, OPTION_COLOR },
-	{ "help", no_argument, NULL, OPTION_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
+};
+
+static const struct ppi_line line = {
+	.verb = "report",
+	.help = help,
+	.letters = "i:s:n:e:x:jqh",
+	.options = long_options,
+	.wrong = PPI_EXIT_USAGE,
 };
 
 static int read_sort(struct ppi_report_options *options, const char *text)
@@ -89,7 +94,7 @@ static int read_sort(struct ppi_report_options *options, const char *text)
 	options->sort = text;
 	if (options->keys)
 		return PPI_EXIT_OK;
-	return ppi_say_usage(PPI_EXIT_USAGE, "report",
+	return ppi_say_usage(line.wrong, line.verb,
 	                     "--sort: '%.*s' is not one of function, module, "
 	                     "line, address, thread, process, comm",
 	                     (int)strcspn(unknown, ","), unknown);
@@ -97,43 +102,22 @@ static int read_sort(struct ppi_report_options *options, const char *text)
 
 static int read_rows(struct ppi_report_options *options, const char *text)
 {
-	uint64_t number;
+	uint64_t number = 0;
+	int status = ppi_line_number(&line, "-n", text, 0, SIZE_MAX,
+	                             "a number of rows", &number);
 
-	if (!ppi_read_number(text, 0, SIZE_MAX, &number))
-		return ppi_say_usage(PPI_EXIT_USAGE, "report",
-		                     "-n: '%s' is not a number of rows", text);
 	options->rows = (size_t)number;
-	return PPI_EXIT_OK;
-}
-
-/* A quote would be taken for that of a field, a line end for that of a row. */
-static int read_separator(struct ppi_report_options *options, const char *text)
-{
-	options->form = PPI_FORM_CSV;
-	options->separator = strcmp(text, "\\t") == 0 ? "\t" : text;
-	if (text[0] && !strpbrk(text, "\"\n\r"))
-		return PPI_EXIT_OK;
-	return ppi_say_usage(PPI_EXIT_USAGE, "report",
-	                     "-x: what stands between fields must be neither "
-	                     "empty nor have quotes or line ends; try -x ,");
+	return status;
 }
 
 static int read_times(struct ppi_report_options *options, const char *text)
 {
 	if (ppi_filter_read_times(text, &options->filter))
 		return PPI_EXIT_OK;
-	return ppi_say_usage(PPI_EXIT_USAGE, "report",
+	return ppi_say_usage(line.wrong, line.verb,
 	                     "--time %s: give it as FROM,TO in seconds, as in "
 	                     "2,5 or 2.5, or ,10",
 	                     text);
-}
-
-static int read_color(const char *value)
-{
-	if (ppi_color_choose(value))
-		return PPI_EXIT_OK;
-	return ppi_say_usage(PPI_EXIT_USAGE, "report",
-	                     "--color %s: auto, always or never?", value);
 }
 
 /* Where an option's value goes that is taken as it is. */
@@ -172,12 +156,13 @@ static int read_option(struct ppi_report_options *options, int option,
 		options->is_quiet = true;
 		return PPI_EXIT_OK;
 	case 'x':
-		return read_separator(options, value);
+		options->form = PPI_FORM_CSV;
+		return ppi_line_separator(&line, value, &options->separator);
 	case OPTION_TIME:
 		return read_times(options, value);
 	case OPTION_COLOR:
-		return read_color(value);
-	case OPTION_JSON:
+		return ppi_line_color(&line, value);
+	case 'j':
 		options->form = PPI_FORM_JSON;
 		return PPI_EXIT_OK;
 	case OPTION_CHILDREN:
@@ -186,9 +171,6 @@ static int read_option(struct ppi_report_options *options, int option,
 	case OPTION_INLINE:
 		options->has_inlines = true;
 		return PPI_EXIT_OK;
-	case '?': /* getopt_long has said what is wrong */
-		fprintf(stderr, "Try 'portprof report --help'.\n");
-		return PPI_EXIT_USAGE;
 	default:
 		*word_of(options, option) = value;
 		return PPI_EXIT_OK;
@@ -211,13 +193,10 @@ static int complete(struct ppi_report_options *options, int argc, char **argv)
 {
 	static const char *const usual_inputs[] = { PPI_DEFAULT_OUTPUT };
 
-	if (optind < argc)
-		return ppi_say_usage(PPI_EXIT_USAGE, "report",
-		                     "'%s' is too much; a profile is named "
-		                     "by -i",
-		                     argv[optind]);
+	for (; optind < argc; optind++)
+		options->inputs[options->input_count++] = argv[optind];
 	if (options->sort && (options->callers || options->callees))
-		return ppi_say_usage(PPI_EXIT_USAGE, "report",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "--sort cannot go with --callers and "
 		                     "--callees: their rows are functions");
 	if (options->debug_folder && !find_folder(options))
@@ -244,19 +223,15 @@ int ppi_report_read_options(int argc, char **argv,
 		ppi_say("out of memory");
 		return PPI_EXIT_FAILED;
 	}
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "+i:s:n:e:x:q", long_options,
-	                             NULL)) != -1) {
-		int status;
+	ppi_line_begin();
+	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
+		int status = read_option(options, option, optarg);
 
-		if (option == OPTION_HELP) {
-			fputs(help, stdout);
-			return PPI_EXIT_OK;
-		}
-		status = read_option(options, option, optarg);
 		if (status != PPI_EXIT_OK)
 			return status;
 	}
+	if (option != PPI_LINE_END)
+		return ppi_line_status(&line, option);
 	return complete(options, argc, argv);
 }
 

@@ -2,27 +2,25 @@
 /* portprof selftest: which clauses of the contract hold on this kernel. */
 #include "tools/selftest/selftest.h"
 
+#include "tools/options.h"
 #include "tools/tools.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void print_usage(void)
-{
-	printf("usage: portprof selftest [-b BACKEND] [-q]\n\n"
-	       "Measures programs of known work on this machine's kernel and "
-	       "says for each\nclause of the contract whether it holds. Takes "
-	       "about half a minute.\n\n"
-	       "  -b, --backend NAME  only this backend: perf, timer, itimer\n"
-	       "  -q, --quiet         the result alone, without the table\n"
-	       "  -h, --help          this text\n\n"
-	       "Exit status: 0 all that ran holds, 1 a clause is broken or "
-	       "nothing could be\nrun, 2 wrong usage.\n");
-}
+static const char help[] =
+	"usage: portprof selftest [-b BACKEND] [-q]\n\n"
+	"Measures programs of known work on this machine's kernel and says for "
+	"each\nclause of the contract whether it holds. Takes about half a "
+	"minute.\n\n"
+	"  -b, --backend NAME  only this backend: perf, timer, itimer\n"
+	"  -q, --quiet         the result alone, without the table\n"
+	"  -h, --help          this text\n\n"
+	"Exit status: 0 all that ran holds, 1 a clause is broken or nothing "
+	"could be\nrun, 2 wrong usage.\n";
 
 static const char *folder(void)
 {
@@ -156,44 +154,41 @@ static int run(const char *backend, bool is_quiet)
 	return status;
 }
 
+static const struct option long_options[] = {
+	{ "backend", required_argument, NULL, 'b' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 }
+};
+
+static const struct ppi_line line = {
+	.verb = "selftest",
+	.help = help,
+	.letters = "b:qh",
+	.options = long_options,
+	.wrong = PPI_EXIT_USAGE,
+};
+
 int ppi_selftest_main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "backend", required_argument, NULL, 'b' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 }
-	};
 	const char *backend = NULL;
 	bool is_quiet = false;
 	int option;
 
-	opterr = 0;
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "b:qh", options, NULL)) != -1)
-		switch (option) {
-		case 'b':
+	ppi_line_begin();
+	while ((option = ppi_line_next(&line, argc, argv)) >= 0)
+		if (option == 'b')
 			backend = optarg;
-			break;
-		case 'q':
+		else
 			is_quiet = true;
-			break;
-		case 'h':
-			print_usage();
-			return PPI_EXIT_OK;
-		default:
-			return ppi_say_usage(PPI_EXIT_USAGE, "selftest",
-			                     "'%s' is not an option, or lacks "
-			                     "its value", argv[optind - 1]);
-		}
+	if (option != PPI_LINE_END)
+		return ppi_line_status(&line, option);
 	if (optind < argc)
-		return ppi_say_usage(PPI_EXIT_USAGE, "selftest",
-		                     "'%s' is one word too many",
-		                     argv[optind]);
+		return ppi_line_too_many(&line, argv[optind],
+		                         "a backend is named by -b");
 	if (backend && strspn(backend, "abcdefghijklmnopqrstuvwxyz") !=
 	                       strlen(backend))
-		return ppi_say_usage(PPI_EXIT_USAGE, "selftest",
-		                     "'%s' is not the name of a backend",
-		                     backend);
+		return ppi_line_refuse(&line, "-b", backend,
+		                       "the name of a backend");
 	return run(backend, is_quiet);
 }

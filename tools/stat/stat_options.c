@@ -4,10 +4,9 @@
 
 #include "tools/stat/stat.h"
 
-#include "tools/color.h"
+#include "tools/options.h"
 #include "tools/tools.h"
 
-#include <getopt.h>
 #include <string.h>
 
 static const char help[] =
@@ -39,7 +38,6 @@ enum {
 	OPTION_CONFIG,
 	OPTION_SET,
 	OPTION_COLOR,
-	OPTION_HELP,
 	INTERVAL_LEAST = 10, /* ms: below, printing is what is measured */
 	DAYS_MS = 100 * 86400 * 1000u / 10 /* ten days, in ms */
 };
@@ -65,33 +63,27 @@ static const struct option long_options[] = {
 	{ "color", required_argument, NULL, OPTION_COLOR },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, OPTION_HELP },
+	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
-static int complain(const char *option, const char *value, const char *words)
-{
-	return ppi_say_usage(PPI_EXIT_RECORD, "stat", "%s: '%s' is not %s",
-	                     option, value, words);
-}
+static const struct ppi_line line = {
+	.verb = "stat",
+	.help = help,
+	.letters = "+e:r:I:D:p:t:aC:b:x:jo:qvh",
+	.options = long_options,
+	.wrong = PPI_EXIT_RECORD,
+};
 
 static int add_event(struct ppi_stat_options *options, const char *text)
 {
 	size_t room = sizeof(options->events) / sizeof(options->events[0]);
 
 	if (options->event_count == room)
-		return ppi_say_usage(PPI_EXIT_RECORD, "stat",
+		return ppi_say_usage(line.wrong, line.verb,
 		                     "-e can be given %zu times", room);
 	options->events[options->event_count++] = text;
 	return PPI_EXIT_OK;
-}
-
-static int read_number(const char *option, const char *value, uint64_t least,
-                       uint64_t most, const char *words, uint64_t *number)
-{
-	return ppi_read_number(value, least, most, number)
-	               ? PPI_EXIT_OK
-	               : complain(option, value, words);
 }
 
 /* Options that have a number. */
@@ -103,30 +95,30 @@ static int read_numbers(struct ppi_stat_options *options, int option,
 
 	switch (option) {
 	case 'r':
-		status = read_number("-r", value, 1, 1000000,
+		status = ppi_line_number(&line, "-r", value, 1, 1000000,
 		                     "a number of runs, from 1", &number);
 		options->runs = (unsigned)number;
 		return status;
 	case 'I':
-		return read_number("-I", value, INTERVAL_LEAST, DAYS_MS,
+		return ppi_line_number(&line, "-I", value, INTERVAL_LEAST, DAYS_MS,
 		                   "a number of milliseconds, from 10",
 		                   &options->interval_ms);
 	case 'D':
-		return read_number("-D", value, 0, DAYS_MS,
+		return ppi_line_number(&line, "-D", value, 0, DAYS_MS,
 		                   "a number of milliseconds",
 		                   &options->delay_ms);
 	case OPTION_DURATION:
-		status = read_number("--duration", value, 1, DAYS_MS / 1000,
+		status = ppi_line_number(&line, "--duration", value, 1, DAYS_MS / 1000,
 		                     "a number of seconds, from 1", &number);
 		options->duration_ms = number * 1000;
 		return status;
 	case 'p':
-		status = read_number("-p", value, 1, INT32_MAX,
+		status = ppi_line_number(&line, "-p", value, 1, INT32_MAX,
 		                     "the number of a process", &number);
 		options->pid = (int64_t)number;
 		return status;
 	default:
-		status = read_number("-t", value, 1, INT32_MAX,
+		status = ppi_line_number(&line, "-t", value, 1, INT32_MAX,
 		                     "the number of a thread", &number);
 		options->tid = (int64_t)number;
 		return status;
@@ -165,8 +157,7 @@ static int read_option(struct ppi_stat_options *options, int option,
 		options->set_name = value;
 		break;
 	case 'x':
-		options->separator = strcmp(value, "\\t") == 0 ? "\t" : value;
-		break;
+		return ppi_line_separator(&line, value, &options->separator);
 	case 'j':
 		options->is_json = true;
 		break;
@@ -174,19 +165,14 @@ static int read_option(struct ppi_stat_options *options, int option,
 		options->output = value;
 		break;
 	case OPTION_COLOR:
-		if (!ppi_color_choose(value))
-			return complain("--color", value,
-			                "auto, always or never");
-		break;
+		return ppi_line_color(&line, value);
 	case 'q':
 		options->is_quiet = true;
 		break;
 	case 'v':
+	default:
 		options->is_verbose = true;
 		break;
-	default: /* getopt_long has said what is wrong */
-		fprintf(stderr, "Try 'portprof stat --help'.\n");
-		return PPI_EXIT_RECORD;
 	}
 	return PPI_EXIT_OK;
 }
@@ -215,8 +201,6 @@ static const char *contradiction(const struct ppi_stat_options *options)
 		       "course of one";
 	if (options->separator && options->is_json)
 		return "-x and --json exclude each other";
-	if (options->separator && options->separator[0] == '\0')
-		return "-x: the separator is empty";
 	return NULL;
 }
 
@@ -229,23 +213,18 @@ int ppi_stat_read_options(int argc, char **argv,
 	memset(options, 0, sizeof(*options));
 	options->runs = 1;
 	options->follows_children = true;
-	/* "+": the options after the command are the command's */
-	optind = 1;
-	while ((option = getopt_long(argc, argv, "+e:r:I:D:p:t:aC:b:x:jo:qv",
-	                             long_options, NULL)) != -1) {
-		int status;
+	ppi_line_begin();
+	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
+		int status = read_option(options, option, optarg);
 
-		if (option == OPTION_HELP) {
-			fputs(help, stdout);
-			return PPI_EXIT_OK;
-		}
-		status = read_option(options, option, optarg);
 		if (status != PPI_EXIT_OK)
 			return status;
 	}
+	if (option != PPI_LINE_END)
+		return ppi_line_status(&line, option);
 	if (optind < argc)
 		options->command = argv + optind;
 	words = contradiction(options);
-	return words ? ppi_say_usage(PPI_EXIT_RECORD, "stat", "%s", words)
+	return words ? ppi_say_usage(line.wrong, line.verb, "%s", words)
 	             : -1;
 }

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What all verbs do alike with their command lines: mistakes are named, with
+# what may have been meant and where to read on; the same option has the same
+# words and the same status in each.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+
+# try ARGUMENT...: $status and $tmp/words; nothing may come on standard output
+try() {
+	"$portprof" "$@" >"$tmp/out" 2>"$tmp/words"
+	status=$?
+}
+
+# status_of VERB: of a wrong command line
+status_of() {
+	case $1 in
+	record | stat) echo 125 ;;
+	*) echo 2 ;;
+	esac
+}
+
+# wrong VERB PATTERN ARGUMENT...
+wrong() {
+	wrong_verb=$1 wrong_pattern=$2
+	shift 2
+	try "$wrong_verb" "$@"
+	same "$wrong_verb $*: status" "$(status_of "$wrong_verb")" "$status"
+	has "$wrong_verb $*: words" "^portprof: $wrong_pattern" "$tmp/words"
+	same "$wrong_verb $*: where to read on" \
+		"Try 'portprof $wrong_verb --help'." "$(tail -n 1 "$tmp/words")"
+	same "$wrong_verb $*: nothing is printed" "" "$(cat "$tmp/out")"
+}
+
+### Every verb
+
+verbs=$("$portprof" --help | awk '/^  [a-z]+ / { print $1 }' |
+	grep -v '^portprof$')
+check "there are verbs" [ "$(echo "$verbs" | wc -l)" -ge 7 ]
+for verb in $verbs; do
+	wrong "$verb" 'there is no option --hlep; did you mean --help[?]$' --hlep
+	wrong "$verb" 'there is no option -Z$' -Z
+	wrong "$verb" '--help takes no value' --help=me
+	for asked in "$verb --help" "$verb -h" "help $verb"; do
+		# shellcheck disable=SC2086
+		try $asked
+		same "$asked: status" 0 "$status"
+		has "$asked: it is of the verb" "^usage: portprof $verb" \
+			"$tmp/out"
+	done
+	lines=$(wc -l <"$tmp/out" | tr -d ' ')
+	check "$verb --help fits a screen" [ "$lines" -le 24 ]
+	same "$verb --help is not too wide" "" \
+		"$(awk 'length > 79' "$tmp/out")"
+done
+for verb in record report stat list doctor config; do
+	wrong "$verb" "--color: 'blue' is not auto, always or never$" \
+		--color blue
+done
+for verb in report stat; do
+	wrong "$verb" '-x: .*neither empty nor have quotes' -x '' true
+	wrong "$verb" '-x: .*neither empty nor have quotes' -x '"' true
+done
+
+### Near misses
+
+try recrod
+same "an unknown verb: status" 2 "$status"
+has "an unknown verb: what may be meant" 'did you mean record[?]$' "$tmp/words"
+try help stta
+same "help with an unknown verb: status" 2 "$status"
+has "help with an unknown verb: what may be meant" 'did you mean stat[?]$' \
+	"$tmp/words"
+try help
+same "help alone: status" 0 "$status"
+has "help alone: the verbs" '^  record ' "$tmp/out"
+wrong record 'there is no option --frequncy; did you mean --frequency[?]$' \
+	--frequncy 9
+wrong record 'there is no option --zzzzzzzz$' --zzzzzzzz
+wrong record '--c is short for several: --count, --call-graph' --c
+record -q --frequency 4000 -o f.pb.gz -- "$burn" 20
+same "--frequency is --freq" 0 "$status"
+
+### Values that are missing
+
+wrong record '-F needs a number: -F HZ$' -F -- true
+wrong record '-F needs a number: -F HZ$' -F
+wrong record '--freq needs a number: --freq HZ$' --freq
+wrong record '-p needs a number: -p PID$' -p
+wrong record '-o needs a value: -o FILE$' -o -- true
+wrong stat '-I needs a number: -I MS$' -I
+wrong report '--callers needs a value: --callers FUNC$' --callers
+wrong list '-b needs a value: -b NAME$' -b
+wrong selftest '-b needs a value: -b NAME$' -b
+wrong config '--config needs a value: --config FILE$' --config
+wrong record "-p: 'me' is not the number of a process$" -p me
+
+### Words that are too many
+
+wrong list "'b' is one word too many" a b
+wrong doctor "'b' is one word too many" a b
+wrong config "'b' is one word too many" a b
+wrong selftest "'b' is one word too many" b
+
+### Files of report
+
+record -q -F 1000 -o a.pb.gz -- "$burn" 60
+same "a profile for the next cases" 0 "$status"
+record -q -F 1000 -o b.pb.gz -- "$burn" 60
+samples() {
+	"$portprof" report --json "$@" 2>"$tmp/words" |
+		sed -n 's/^"samples": \([0-9]*\),*$/\1/p'
+}
+if grep -q 'define HAVE_JANSSON 1' "$builddir/config.h"; then
+	a=$(samples -i a.pb.gz) b=$(samples -i b.pb.gz)
+	check "both have samples" [ "${a:-0}" -gt 0 -a "${b:-0}" -gt 0 ]
+	same "FILE is -i FILE" "$a" "$(samples a.pb.gz)"
+	same "two of them" "$((a + b))" "$(samples a.pb.gz b.pb.gz)"
+	same "one of each kind" "$((a + b))" "$(samples -i a.pb.gz b.pb.gz)"
+	same "options behind it" "$a" "$(samples a.pb.gz -n 3)"
+else
+	skip "files of report" "built without jansson"
+fi
+try report gone.pb.gz
+same "a file that is gone: status" 1 "$status"
+has "a file that is gone: words" "^portprof: there is no file 'gone.pb.gz'; .*record -o gone.pb.gz" \
+	"$tmp/words"
+mkdir elsewhere
+cd elsewhere || exit 99
+try report
+has "nothing here: words" \
+	'^portprof: there is no portprof.pb.gz here; .*record -- COMMAND.*report FILE' \
+	"$tmp/words"
+tap_end
