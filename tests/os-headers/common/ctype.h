@@ -5,6 +5,7 @@
 
 int isalnum(int c);
 int isdigit(int c);
+int isprint(int c);
 int isspace(int c);
 int tolower(int c);
 int toupper(int c);

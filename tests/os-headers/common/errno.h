@@ -16,10 +16,11 @@ extern int *os_errno(void);
 #define EISDIR 8
 #define ENOENT 9
 #define ENOMEM 10
-#define ENOSYS 11
-#define ENOTDIR 12
-#define EPERM 13
-#define ESRCH 14
-#define ETIMEDOUT 15
+#define ENOSPC 11
+#define ENOSYS 12
+#define ENOTDIR 13
+#define EPERM 14
+#define ESRCH 15
+#define ETIMEDOUT 16
 
 #endif
