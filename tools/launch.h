@@ -37,6 +37,9 @@ bool ppi_is_elf(const char *path);
  */
 int ppi_find_program(const char *name, char **path);
 
+/* The same search in $PATH alone, without words: to be freed; NULL. */
+char *ppi_search_program(const char *name);
+
 /* Fork a child that waits before it executes `program` with the arguments of
  * `command`. `environment` NULL means this process's own. False with words.
  * Signals that ppi_catch_signals caught go to it until it has ended. */

@@ -92,6 +92,13 @@ static char *search(const char *name, int *error)
 	return NULL;
 }
 
+char *ppi_search_program(const char *name)
+{
+	int error;
+
+	return search(name, &error);
+}
+
 static int refuse(const char *name, int error, const char *interpreter)
 {
 	if (interpreter[0]) {

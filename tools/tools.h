@@ -45,6 +45,10 @@ void ppi_say_failure(const char *doing);
 /* Words in lines from a column on; the first line has begun there. */
 void ppi_put_wrapped(FILE *out, const char *words, int column);
 
+/* That no name is like `name`, with what the library's last failure, whose
+ * words are given, says was meant; else with `remedy`. */
+void ppi_say_no_match(const char *name, const char *words, const char *remedy);
+
 /* A whole decimal number within [least, most]; false for anything else. */
 bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
                      uint64_t *number);

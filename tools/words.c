@@ -55,6 +55,13 @@ void ppi_say_failure(const char *doing)
 	                      : portprof_status_text(why->status));
 }
 
+void ppi_say_no_match(const char *name, const char *words, const char *remedy)
+{
+	const char *meant = strstr(words, "; did you mean");
+
+	ppi_say("nothing matches '%s'; %s", name, meant ? meant + 2 : remedy);
+}
+
 bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
                      uint64_t *number)
 {

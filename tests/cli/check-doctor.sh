@@ -46,6 +46,13 @@ same "two words" 2 "$status"
 doctor page-fautls
 same "no event: status" 1 "$status"
 has "no event: words" 'did you mean page-faults' "$tmp/words"
+has "no event: place of the mistake" \
+	"^portprof: nothing matches 'page-fautls'; did you mean page-faults" \
+	"$tmp/words"
+doctor zzz-nonsense
+has "nothing at all: what there is" \
+	"^portprof: nothing matches 'zzz-nonsense'; portprof list shows .*by its path$" \
+	"$tmp/words"
 same "no event: nothing is printed" "" "$(cat "$tmp/found")"
 
 ### This machine
@@ -170,6 +177,13 @@ if $cc -O2 -g -fno-omit-frame-pointer -o framed subject.c 2>/dev/null &&
 	fi
 else
 	skip "programs" "no compiler, or built without libelf"
+fi
+doctor -j sh
+same "a program in the path: status" 0 "$status"
+holds "a program in the path" '"debug-info" in f or "program" in f'
+if [ -x framed ]; then
+	doctor -j framed
+	holds "a program in this folder" '"debug-info" in f or "program" in f'
 fi
 doctor ./gone
 same "a program that is not there: status" 1 "$status"

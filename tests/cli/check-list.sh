@@ -53,6 +53,11 @@ refused "an unknown backend" 1 "did you mean perf" -b prf
 refused "an unknown colour" 2 "not auto, always or never" --color=blue
 refused "a pattern that fits nothing" 1 "zzzz" zzzz
 refused "a name that is nearly right" 1 "did you mean page-faults" page-fautls
+refused "what nothing fits" 1 "^portprof: nothing matches 'zzz'; portprof list -a " \
+	zzz
+refused "what nearly fits" 1 \
+	"^portprof: nothing matches 'page-fautls'; did you mean page-faults" \
+	page-fautls
 refused "an event that means nothing" 1 "did you mean page-faults" \
 	--explain page-fautls
 refused "a malformed event" 1 "column 8" --explain cycles:u=0:k=0

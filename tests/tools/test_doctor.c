@@ -435,6 +435,18 @@ static void a_virtual_machine_without_a_pmu(void **state)
 	assert_true(doctor.can_sample);
 }
 
+static void a_virtual_machine_without_a_name(void **state)
+{
+	(void)state;
+	put("/proc/cpuinfo", "model name\t: Xeon\nflags\t\t: fpu hypervisor "
+	                     "lahf\n");
+	fake.answers[PPI_ASK_CYCLES] = ENOENT;
+	fake.answers[PPI_ASK_SAMPLES] = ENOENT;
+	examine();
+	expect("virtual-machine", PPI_LIMITED,
+	       "of an unknown kind, without a PMU", NULL);
+}
+
 static void a_virtual_machine_with_a_pmu(void **state)
 {
 	(void)state;
@@ -718,6 +730,7 @@ int main(void)
 		CASE(no_descriptor_at_all),
 		CASE(answers_of_no_kernel),
 		CASE(a_virtual_machine_without_a_pmu),
+		CASE(a_virtual_machine_without_a_name),
 		CASE(a_virtual_machine_with_a_pmu),
 		CASE(a_real_machine_without_a_pmu),
 		CASE(hardware_that_is_limited),

@@ -4,24 +4,28 @@
 
 #include "tools/doctor/doctor.h"
 
+#include "tools/launch.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options {
-	const char *subject; /* an event, or the file of a program; NULL */
+	const char *subject; /* an event, or a program; NULL */
 	bool is_json, is_verbose;
 };
 
 static const char help[] =
-	"usage: portprof doctor [OPTION...] [EVENT | FILE]\n"
+	"usage: portprof doctor [OPTION...] [EVENT | PROGRAM]\n"
 	"\n"
 	"What can be measured on this machine by this user, and for everything that\n"
-	"cannot the exact command or setting that would change it. With an EVENT, who\n"
-	"can measure that one. With the FILE of a program (a name with a / in it),\n"
-	"whether its callers, functions and lines can be named.\n"
+	"cannot the exact command or setting that would change it. With an EVENT (such\n"
+	"as page-faults; portprof list shows them), who can measure that one. With a\n"
+	"program or library (./app, python3), whether its callers, functions and lines\n"
+	"can be named.\n"
 	"\n"
 	"  -v, --verbose       tell what is well, too\n"
 	"  -j, --json          for programs\n"
@@ -29,8 +33,8 @@ static const char help[] =
 	"  -h, --help          this text\n"
 	"\n"
 	"Everything is found out by trying; nothing is changed, and nothing is left.\n"
-	"Exit status: 0 if sampling works at all (the EVENT can be measured, the FILE\n"
-	"is a program), 1 if not, 2 wrong usage.\n";
+	"Exit status: 0 if sampling works at all (the EVENT can be measured, the\n"
+	"PROGRAM can be read), 1 if not, 2 wrong usage.\n";
 
 enum { OPTION_COLOR = 256 };
 
@@ -103,10 +107,26 @@ static int examine_host(struct ppi_doctor *doctor,
 	return doctor->can_sample ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 }
 
-static int examine_program(struct ppi_doctor *doctor,
-                           const struct options *options)
+/* Of what no event is called, the program that is meant, to be freed: here, or
+ * where the shell would find it. NULL when there is none. */
+static char *find_program(const char *name)
 {
-	bool is_good = ppi_doctor_program(doctor, options->subject);
+	portprof_event_info info = { .size = sizeof(info) };
+
+	/* no event string has a slash */
+	if (strchr(name, '/'))
+		return strdup(name);
+	if (portprof_event_describe(name, "auto", &info) !=
+	    PORTPROF_E_NOTFOUND)
+		return NULL;
+	return access(name, R_OK) == 0 ? strdup(name)
+	                               : ppi_search_program(name);
+}
+
+static int examine_program(struct ppi_doctor *doctor,
+                           const struct options *options, const char *path)
+{
+	bool is_good = ppi_doctor_program(doctor, path);
 
 	if (options->is_json)
 		ppi_doctor_print_program_json(doctor, stdout);
@@ -120,19 +140,22 @@ int ppi_doctor_main(int argc, char **argv)
 	struct ppi_doctor_host host;
 	struct ppi_doctor doctor;
 	struct options options;
+	char *program = NULL;
 	int status = read_options(argc, argv, &options);
 
 	if (status >= 0)
 		return status;
 	ppi_doctor_host_fill(&host);
 	ppi_doctor_examine(&doctor, &host);
-	/* no event string has a slash, every path that is meant has one */
+	if (options.subject)
+		program = find_program(options.subject);
 	if (!options.subject)
 		status = examine_host(&doctor, &options);
-	else if (strchr(options.subject, '/'))
-		status = examine_program(&doctor, &options);
+	else if (program)
+		status = examine_program(&doctor, &options, program);
 	else
 		status = examine_event(&doctor, &options);
+	free(program);
 	if (doctor.is_out_of_memory) {
 		ppi_say("out of memory: some findings are missing");
 		status = PPI_EXIT_FAILED;

@@ -100,7 +100,14 @@ bool ppi_doctor_ask_event(const struct ppi_doctor *doctor, const char *asked,
 		if (event->answer_count == 1 && status != PORTPROF_OK &&
 		    (status == PORTPROF_E_NOTFOUND ||
 		     status == PORTPROF_E_INVALID)) {
-			ppi_say("%s", why.words);
+			if (status == PORTPROF_E_NOTFOUND)
+				ppi_say_no_match(
+					asked, why.words,
+					"portprof list shows the events that "
+					"there are, and a program is named by "
+					"its path");
+			else
+				ppi_say("%s", why.words);
 			return false;
 		}
 	}

@@ -14,8 +14,8 @@ static void virtual_machine(struct ppi_doctor *doctor)
 		return;
 	ppi_doctor_add(doctor, PPI_TOPIC_MACHINE, "virtual-machine",
 	               facts->has_pmu ? PPI_WORKS : PPI_LIMITED, NULL,
-	               "%s, %s", facts->machine[0] ? facts->machine
-	                                           : "without a name",
+	               "%s, %s", facts->machine[0]
+	               ? facts->machine : "of an unknown kind",
 	               facts->has_pmu
 	               ? "with a PMU; if its events bring no samples, the "
 	                 "hypervisor passes no interrupts on"

@@ -131,15 +131,16 @@ static int nothing_fits(const struct ppi_list *list)
 {
 	portprof_event_info info = { .size = sizeof(info) };
 
+	const char *pattern = list->options.pattern;
+	bool is_unknown;
+
 	/* the library knows the nearest names of what is none */
-	if (list->options.pattern &&
-	    portprof_event_explain(list->options.pattern, list->options.backend,
-	                           &info) == PORTPROF_E_NOTFOUND)
-		ppi_say_failure(NULL);
-	else
-		ppi_say("no event fits '%s'", list->options.pattern
-		                                      ? list->options.pattern
-		                                      : "");
+	is_unknown = pattern &&
+	             portprof_event_explain(pattern, list->options.backend,
+	                                    &info) == PORTPROF_E_NOTFOUND;
+	ppi_say_no_match(pattern ? pattern : "",
+	                 is_unknown ? portprof_last_diag()->words : "",
+	                 "portprof list -a shows everything that there is");
 	return PPI_EXIT_FAILED;
 }
 
