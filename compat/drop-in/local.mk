@@ -5,10 +5,14 @@
 # All but the plain names, so that tests can link it beside libc's own.
 noinst_LTLIBRARIES += libportprof-dropin.la
 libportprof_dropin_la_SOURCES = \
+	compat/drop-in/arcs.c \
+	compat/drop-in/arcs.h \
 	compat/drop-in/dialect.c \
 	compat/drop-in/dialect.h \
 	compat/drop-in/engine.c \
 	compat/drop-in/engine.h \
+	compat/drop-in/monitor.c \
+	compat/drop-in/monitor.h \
 	compat/drop-in/names.c \
 	compat/drop-in/pcsample.c \
 	compat/drop-in/profil.c \
@@ -26,11 +30,13 @@ libportprof_dropin_la_SOURCES = \
 lib_LTLIBRARIES += libportprof-profil.la
 libportprof_profil_la_SOURCES = \
 	compat/drop-in/exec.c \
+	compat/drop-in/mcount.c \
 	compat/drop-in/plain.c \
 	compat/environment.c \
 	compat/environment.h \
 	compat/exec/exec_hooks.h \
-	compat/exec/exec_wrap.c
+	compat/exec/exec_wrap.c \
+	$(GMON_FILES)
 libportprof_profil_la_LIBADD = libportprof-dropin.la libportprof.la
 libportprof_profil_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-no-undefined $(PP_DEFS_LDFLAGS) $(PP_STAY_LDFLAGS)

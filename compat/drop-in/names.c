@@ -2,7 +2,7 @@
 /* The names that portprof's headers give: one a dialect. */
 #define PORTPROF_COMPAT_OWN_NAMES
 
-#include "compat/drop-in/dialect.h"
+#include "compat/drop-in/monitor.h"
 #include "compat/drop-in/portprof/compat/bsd.h"
 #include "compat/drop-in/portprof/compat/glibc.h"
 #include "compat/drop-in/portprof/compat/solaris.h"
@@ -39,3 +39,24 @@ long portprof_solaris_pcsample(uintptr_t samples[], long count)
 {
 	return ppi_pcsample(samples, count);
 }
+
+#define MONITOR(dialect)                                                     \
+	void portprof_##dialect##_monstartup(unsigned long low,              \
+	                                     unsigned long high)             \
+	{                                                                    \
+		ppi_monstartup(ppi_rules_find(#dialect), low, high);         \
+	}                                                                    \
+                                                                             \
+	void portprof_##dialect##_moncontrol(int on)                         \
+	{                                                                    \
+		ppi_moncontrol(on != 0);                                     \
+	}                                                                    \
+                                                                             \
+	void portprof_##dialect##_mcleanup(void)                             \
+	{                                                                    \
+		ppi_mcleanup();                                              \
+	}
+
+MONITOR(glibc)
+MONITOR(bsd)
+MONITOR(solaris)

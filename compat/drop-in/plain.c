@@ -10,6 +10,7 @@
 #endif
 
 #include "compat/drop-in/dialect.h"
+#include "compat/drop-in/monitor.h"
 #include "compat/drop-in/profil.h"
 
 #include <portprof/version.h>
@@ -25,6 +26,10 @@ PLAIN int profil(void *bins, size_t bytes, size_t offset, unsigned scale);
 PLAIN int sprofil(struct prof *regions, int count, struct timeval *period,
                   unsigned flags);
 PLAIN long pcsample(uintptr_t *samples, long count);
+PLAIN void monstartup(unsigned long low, unsigned long high);
+PLAIN void __monstartup(unsigned long low, unsigned long high);
+PLAIN void moncontrol(int on);
+PLAIN void _mcleanup(void);
 
 /* POSIX lets a pointer to data hold one to a function; C does not. */
 static void *data_of(const char *(*function)(void))
@@ -87,4 +92,25 @@ long pcsample(uintptr_t *samples, long count)
 		return ppi_pcsample(samples, count);
 	find_system("pcsample", &system);
 	return system ? system(samples, count) : refuse();
+}
+
+/* glibc's start-up file of -pg calls it by this name. */
+void __monstartup(unsigned long low, unsigned long high)
+{
+	ppi_monstartup(ppi_plain_dialect(), low, high);
+}
+
+void monstartup(unsigned long low, unsigned long high)
+{
+	__monstartup(low, high);
+}
+
+void moncontrol(int on)
+{
+	ppi_moncontrol(on != 0);
+}
+
+void _mcleanup(void)
+{
+	ppi_mcleanup();
 }

@@ -6,12 +6,14 @@
 if TESTS_ENABLED
 if HAVE_SPROFIL
 check_PROGRAMS += tests/dropin/caller
-SCRIPT_TESTS += tests/dropin/check-dropin.sh
+SCRIPT_TESTS += tests/dropin/check-dropin.sh tests/dropin/check-monstartup.sh
 endif
 endif
 tests_dropin_caller_SOURCES = tests/dropin/caller.c
 tests_dropin_caller_CPPFLAGS =
 tests_dropin_caller_LDADD =
+
+EXTRA_DIST += tests/dropin/called.c
 
 DROPIN_TESTS = \
 	tests/dropin/test_rules

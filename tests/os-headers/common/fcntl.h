@@ -6,6 +6,9 @@
 #include <sys/types.h>
 
 #define O_RDONLY 0
+#define O_WRONLY 1
+#define O_CREAT 0x200
+#define O_TRUNC 0x400
 #define O_CLOEXEC 0x100000
 #define O_NOCTTY 0x8000
 

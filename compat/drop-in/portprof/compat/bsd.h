@@ -21,6 +21,12 @@ extern "C" {
 int portprof_bsd_profil(char *samples, size_t bytes, unsigned long offset,
                         unsigned scale);
 
+/* Count ticks and calls of the text [low, high); pause and go on; stop and
+ * write gmon.out. What is missing is told on standard error. */
+void portprof_bsd_monstartup(unsigned long low, unsigned long high);
+void portprof_bsd_moncontrol(int on);
+void portprof_bsd_mcleanup(void);
+
 #ifdef __cplusplus
 }
 #endif
@@ -28,6 +34,12 @@ int portprof_bsd_profil(char *samples, size_t bytes, unsigned long offset,
 #ifndef PORTPROF_COMPAT_OWN_NAMES
 #undef profil
 #define profil portprof_bsd_profil
+#undef monstartup
+#define monstartup portprof_bsd_monstartup
+#undef moncontrol
+#define moncontrol portprof_bsd_moncontrol
+#undef _mcleanup
+#define _mcleanup portprof_bsd_mcleanup
 #endif
 
 #endif

@@ -52,6 +52,12 @@ int portprof_glibc_profil(unsigned short *buffer, size_t bytes,
 int portprof_glibc_sprofil(struct prof *regions, int count,
                            struct timeval *period, unsigned flags);
 
+/* Count ticks and calls of the text [low, high); pause and go on; stop and
+ * write gmon.out. What is missing is told on standard error. */
+void portprof_glibc_monstartup(unsigned long low, unsigned long high);
+void portprof_glibc_moncontrol(int on);
+void portprof_glibc_mcleanup(void);
+
 #ifdef __cplusplus
 }
 #endif
@@ -61,6 +67,12 @@ int portprof_glibc_sprofil(struct prof *regions, int count,
 #define profil portprof_glibc_profil
 #undef sprofil
 #define sprofil portprof_glibc_sprofil
+#undef monstartup
+#define monstartup portprof_glibc_monstartup
+#undef moncontrol
+#define moncontrol portprof_glibc_moncontrol
+#undef _mcleanup
+#define _mcleanup portprof_glibc_mcleanup
 #endif
 
 #endif

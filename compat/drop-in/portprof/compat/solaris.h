@@ -34,6 +34,12 @@ int portprof_solaris_profil(unsigned short *buffer, size_t bytes,
  * one goes on. */
 long portprof_solaris_pcsample(uintptr_t samples[], long count);
 
+/* Count ticks and calls of the text [low, high); pause and go on; stop and
+ * write gmon.out. What is missing is told on standard error. */
+void portprof_solaris_monstartup(unsigned long low, unsigned long high);
+void portprof_solaris_moncontrol(int on);
+void portprof_solaris_mcleanup(void);
+
 #ifdef __cplusplus
 }
 #endif
@@ -43,6 +49,12 @@ long portprof_solaris_pcsample(uintptr_t samples[], long count);
 #define profil portprof_solaris_profil
 #undef pcsample
 #define pcsample portprof_solaris_pcsample
+#undef monstartup
+#define monstartup portprof_solaris_monstartup
+#undef moncontrol
+#define moncontrol portprof_solaris_moncontrol
+#undef _mcleanup
+#define _mcleanup portprof_solaris_mcleanup
 #endif
 
 #endif
