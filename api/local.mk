@@ -10,6 +10,7 @@ portprof_headers_HEADERS = \
 	api/portprof/config.h \
 	api/portprof/event.h \
 	api/portprof/export.h \
+	api/portprof/gmon.h \
 	api/portprof/group.h \
 	api/portprof/profile.h \
 	api/portprof/record.h \
@@ -83,6 +84,21 @@ libportprof_core_la_SOURCES += \
 libportprof_core_la_SOURCES += \
 	api/file/arena.c \
 	api/file/arena.h \
+	api/file/draft.c \
+	api/file/draft.h \
+	api/file/gmon_arcs.c \
+	api/file/gmon_arcs.h \
+	api/file/gmon_bins.c \
+	api/file/gmon_export.h \
+	api/file/gmon_load.c \
+	api/file/gmon_load.h \
+	api/file/gmon_module.c \
+	api/file/gmon_module.h \
+	api/file/gmon_read.c \
+	api/file/gmon_ticks.c \
+	api/file/gmon_write.c \
+	api/file/image.c \
+	api/file/image.h \
 	api/file/merge.c \
 	api/file/merge_account.c \
 	api/file/model.c \

@@ -9,6 +9,7 @@
 #include <portprof/config.h>
 #include <portprof/event.h>
 #include <portprof/export.h>
+#include <portprof/gmon.h>
 #include <portprof/group.h>
 #include <portprof/profile.h>
 #include <portprof/record.h>

@@ -18,6 +18,7 @@ dist_man_MANS += \
 	doc/man/portprof_catalogue.3 \
 	doc/man/portprof_config.3 \
 	doc/man/portprof_event.3 \
+	doc/man/portprof_gmon.3 \
 	doc/man/portprof_group.3 \
 	doc/man/portprof_profile.3 \
 	doc/man/portprof_record.3 \

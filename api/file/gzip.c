@@ -2,20 +2,13 @@
 /* One gzip member at a time, made in memory or put to a descriptor. */
 #include "api/file/gzip.h"
 
+#include "api/file/draft.h"
+
 #include <errno.h>
 #include <limits.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { STEP_BYTES = 1 << 16, GZIP_WINDOW = 15 + 16 };
-
-bool ppi_file_is_limited(uint64_t size)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	       limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur;
-}
 
 int ppi_gzip_open(struct ppi_gzip *gzip, int level, int fd)
 {

@@ -21,10 +21,6 @@ struct ppi_gzip {
 	int error;             /* first errno; then nothing more is done */
 };
 
-/* Whether a file may not have this size: a write past the limit would raise
- * SIGXFSZ, which ends the program (setrlimit(2)). */
-bool ppi_file_is_limited(uint64_t size);
-
 /* 0 or an errno. fd -1 collects the member in memory. */
 int ppi_gzip_open(struct ppi_gzip *gzip, int level, int fd);
 

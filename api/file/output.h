@@ -6,22 +6,7 @@
 
 #include <sys/types.h>
 
-#include "backends/backend.h"
-
-/* A file under another name until it takes its place. */
-struct ppi_draft {
-	char *path, *name; /* of the result; of the draft */
-	int fd;            /* -1: none; read and append */
-};
-
-/* Make a draft beside `path`: everything that can be wrong with the path is
- * found now, and said. */
-portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
-                               struct ppi_diag *why);
-/* Rename it over `path`; it stays open. 0 or an errno. */
-int ppi_draft_place(struct ppi_draft *draft);
-/* Close; take the draft away unless it was placed. */
-void ppi_draft_close(struct ppi_draft *draft, bool remove);
+#include "api/file/draft.h"
 
 struct ppi_output {
 	struct ppi_draft draft;
@@ -47,8 +32,5 @@ bool ppi_output_is_ours(const struct ppi_output *output);
 
 /* In a forked child nothing is removed. */
 void ppi_output_close(struct ppi_output *output, bool is_child);
-
-/* The status that an errno of a file operation stands for. */
-portprof_status ppi_file_status(int os_errno);
 
 #endif

@@ -80,9 +80,9 @@ bool ppi_gmon_is(const void *bytes, size_t count);
  * `gmon` is untouched, else ppi_gmon_free frees it.
  */
 enum ppi_gmon_status ppi_gmon_parse(const void *bytes, size_t count,
-				    unsigned pointer_bytes,
-				    struct ppi_gmon *gmon,
-				    struct ppi_gmon_why *why);
+                                    unsigned pointer_bytes,
+                                    struct ppi_gmon *gmon,
+                                    struct ppi_gmon_why *why);
 void ppi_gmon_free(struct ppi_gmon *gmon);
 
 /*
@@ -93,14 +93,14 @@ void ppi_gmon_free(struct ppi_gmon *gmon);
  * first byte is written.
  */
 enum ppi_gmon_status ppi_gmon_write(const struct ppi_gmon *gmon, int fd,
-				    struct ppi_gmon_why *why);
+                                    struct ppi_gmon_why *why);
 
 /*
  * Make a range of whole bins: `low` goes down and `high` up to a multiple of
  * `width`, a power of two. Returns the number of bins.
  */
 static inline uint64_t ppi_gmon_lay(uint64_t *low, uint64_t *high,
-				    uint64_t width)
+                                    uint64_t width)
 {
 	*low &= ~(width - 1);
 	*high = (*high + width - 1) & ~(width - 1);
@@ -108,7 +108,7 @@ static inline uint64_t ppi_gmon_lay(uint64_t *low, uint64_t *high,
 }
 
 static inline uint64_t ppi_gmon_bin(const struct ppi_gmon_histogram *histogram,
-				    size_t bin)
+                                    size_t bin)
 {
 	switch (histogram->bin_bytes) {
 	case 2:

@@ -15,7 +15,7 @@ bool ppi_gmon_find_bsd(struct ppi_gmon_reader *reader)
 
 		if (reader->count < at + 4 ||
 		    ppi_gmon_number(reader->bytes + at, 4, i < 2) !=
-			    PPI_GMON_VERSION_BSD)
+		            PPI_GMON_VERSION_BSD)
 			continue;
 		reader->is_little = i < 2;
 		reader->pointer_bytes = pointer_bytes;
@@ -69,8 +69,8 @@ enum ppi_gmon_status ppi_gmon_read_bsd(struct ppi_gmon_reader *reader)
 	status = ppi_gmon_need(reader, bytes - head, "the bins");
 	if (status == PPI_GMON_OK)
 		status = ppi_gmon_take_bins(reader, 0, low, high,
-					    (size_t)(bytes - head) / bin_bytes,
-					    bin_bytes);
+		                            (size_t)(bytes - head) / bin_bytes,
+		                            bin_bytes);
 	while (status == PPI_GMON_OK && ppi_gmon_left(reader) > 0)
 		status = ppi_gmon_take_arc(reader, reader->pointer_bytes);
 	return status;

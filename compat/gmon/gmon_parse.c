@@ -14,7 +14,7 @@ static bool has_cookie(const void *bytes, size_t count)
 
 bool ppi_gmon_is(const void *bytes, size_t count)
 {
-	struct ppi_gmon_reader reader = {.bytes = bytes, .count = count};
+	struct ppi_gmon_reader reader = { .bytes = bytes, .count = count };
 
 	return has_cookie(bytes, count) || ppi_gmon_find_bsd(&reader);
 }
@@ -27,12 +27,13 @@ static bool is_native(const struct ppi_gmon_reader *reader)
 }
 
 enum ppi_gmon_status ppi_gmon_parse(const void *bytes, size_t count,
-				    unsigned pointer_bytes,
-				    struct ppi_gmon *gmon,
-				    struct ppi_gmon_why *why)
+                                    unsigned pointer_bytes,
+                                    struct ppi_gmon *gmon,
+                                    struct ppi_gmon_why *why)
 {
-	struct ppi_gmon_reader reader = {
-		.bytes = bytes, .count = count, .why = why};
+	struct ppi_gmon_reader reader = { .bytes = bytes,
+		                          .count = count,
+		                          .why = why };
 	enum ppi_gmon_status status;
 
 	memset(why, 0, sizeof(*why));

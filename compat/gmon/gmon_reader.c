@@ -13,16 +13,16 @@
 enum { MOST_HISTOGRAMS = 4096 };
 
 enum ppi_gmon_status ppi_gmon_refuse(struct ppi_gmon_reader *reader,
-				     size_t offset, const char *words, ...)
+                                     size_t offset, const char *words, ...)
 {
 	va_list arguments;
 	int used = snprintf(reader->why->words, sizeof(reader->why->words),
-			    "at byte %zu: ", offset);
+	                    "at byte %zu: ", offset);
 
 	reader->why->offset = offset;
 	va_start(arguments, words);
 	vsnprintf(reader->why->words + used,
-		  sizeof(reader->why->words) - (size_t)used, words, arguments);
+	          sizeof(reader->why->words) - (size_t)used, words, arguments);
 	va_end(arguments);
 	return PPI_GMON_BAD;
 }
@@ -30,14 +30,14 @@ enum ppi_gmon_status ppi_gmon_refuse(struct ppi_gmon_reader *reader,
 static enum ppi_gmon_status out_of_memory(struct ppi_gmon_reader *reader)
 {
 	snprintf(reader->why->words, sizeof(reader->why->words),
-		 "out of memory");
+	         "out of memory");
 	return PPI_GMON_MEMORY;
 }
 
 /* ---- numbers ---- */
 
 uint64_t ppi_gmon_number(const unsigned char *bytes, unsigned count,
-			 bool is_little)
+                         bool is_little)
 {
 	uint64_t number = 0;
 
@@ -54,14 +54,14 @@ size_t ppi_gmon_left(const struct ppi_gmon_reader *reader)
 uint64_t ppi_gmon_take(struct ppi_gmon_reader *reader, unsigned bytes)
 {
 	uint64_t number = ppi_gmon_number(reader->bytes + reader->at, bytes,
-					  reader->is_little);
+	                                  reader->is_little);
 
 	reader->at += bytes;
 	return number;
 }
 
 enum ppi_gmon_status ppi_gmon_need(struct ppi_gmon_reader *reader,
-				   uint64_t bytes, const char *what)
+                                   uint64_t bytes, const char *what)
 {
 	if (bytes <= ppi_gmon_left(reader))
 		return PPI_GMON_OK;
@@ -88,7 +88,7 @@ find_range(struct ppi_gmon *gmon, uint64_t low, uint64_t high, size_t bin_count)
 }
 
 static struct ppi_gmon_histogram *add_range(struct ppi_gmon *gmon, uint64_t low,
-					    uint64_t high, size_t bin_count)
+                                            uint64_t high, size_t bin_count)
 {
 	struct ppi_gmon_histogram *grown = realloc(
 		gmon->histograms, (gmon->histogram_count + 1) * sizeof(*grown));
@@ -112,9 +112,9 @@ static struct ppi_gmon_histogram *add_range(struct ppi_gmon *gmon, uint64_t low,
 
 /* `bin_count` bins, which are there. */
 enum ppi_gmon_status ppi_gmon_take_bins(struct ppi_gmon_reader *reader,
-					size_t offset, uint64_t low,
-					uint64_t high, size_t bin_count,
-					unsigned bin_bytes)
+                                        size_t offset, uint64_t low,
+                                        uint64_t high, size_t bin_count,
+                                        unsigned bin_bytes)
 {
 	struct ppi_gmon *gmon = &reader->gmon;
 	struct ppi_gmon_histogram *histogram;
@@ -153,7 +153,7 @@ enum ppi_gmon_status ppi_gmon_take_bins(struct ppi_gmon_reader *reader,
 /* ---- arcs ---- */
 
 enum ppi_gmon_status ppi_gmon_take_arc(struct ppi_gmon_reader *reader,
-				       unsigned count_bytes)
+                                       unsigned count_bytes)
 {
 	struct ppi_gmon *gmon = &reader->gmon;
 	struct ppi_gmon_arc arc;

@@ -21,7 +21,7 @@ static bool is_text(const unsigned char *bytes, size_t count)
 
 /* The rate and dimension, which all histograms of a file share. */
 static enum ppi_gmon_status take_unit(struct ppi_gmon_reader *reader,
-				      size_t offset)
+                                      size_t offset)
 {
 	uint32_t rate = (uint32_t)ppi_gmon_take(reader, 4);
 	const unsigned char *text = reader->bytes + reader->at;
@@ -67,16 +67,16 @@ static enum ppi_gmon_status take_histogram(struct ppi_gmon_reader *reader)
 	status = take_unit(reader, offset);
 	if (status == PPI_GMON_OK)
 		status = ppi_gmon_need(reader, 2 * bin_count,
-				       "a histogram's bins");
+		                       "a histogram's bins");
 	if (status == PPI_GMON_OK)
 		status = ppi_gmon_take_bins(reader, offset, low, high,
-					    (size_t)bin_count, 2);
+		                            (size_t)bin_count, 2);
 	return status;
 }
 
 /* Whether `count` pairs from `at` on end where a record or the file may. */
 static bool blocks_end_well(const struct ppi_gmon_reader *reader, size_t at,
-			    uint64_t count)
+                            uint64_t count)
 {
 	size_t pair = 2u * reader->pointer_bytes;
 
@@ -92,7 +92,7 @@ static bool blocks_end_well(const struct ppi_gmon_reader *reader, size_t at,
  */
 static enum ppi_gmon_status take_blocks(struct ppi_gmon_reader *reader)
 {
-	const unsigned widths[] = {reader->pointer_bytes, 4};
+	const unsigned widths[] = { reader->pointer_bytes, 4 };
 
 	for (unsigned i = 0; i < 2; i++) {
 		uint64_t blocks;
@@ -100,7 +100,7 @@ static enum ppi_gmon_status take_blocks(struct ppi_gmon_reader *reader)
 		if (ppi_gmon_left(reader) < widths[i])
 			continue;
 		blocks = ppi_gmon_number(reader->bytes + reader->at, widths[i],
-					 reader->is_little);
+		                         reader->is_little);
 		if (!blocks_end_well(reader, reader->at + widths[i], blocks))
 			continue;
 		reader->at +=
@@ -142,7 +142,7 @@ static enum ppi_gmon_status take_tagged(struct ppi_gmon_reader *reader)
 }
 
 static enum ppi_gmon_status try_pointers(struct ppi_gmon_reader *reader,
-					 unsigned pointer_bytes)
+                                         unsigned pointer_bytes)
 {
 	struct ppi_gmon_reader trial = *reader;
 
@@ -154,7 +154,7 @@ static enum ppi_gmon_status try_pointers(struct ppi_gmon_reader *reader,
 /* The word size that the whole file can be read with. */
 static enum ppi_gmon_status find_pointers(struct ppi_gmon_reader *reader)
 {
-	struct ppi_gmon_why *why = reader->why, narrow = {0}, wide = {0};
+	struct ppi_gmon_why *why = reader->why, narrow = { 0 }, wide = { 0 };
 	bool is_wide, is_narrow;
 
 	reader->why = &wide;
@@ -176,7 +176,7 @@ static enum ppi_gmon_status find_pointers(struct ppi_gmon_reader *reader)
 }
 
 enum ppi_gmon_status ppi_gmon_read_tagged(struct ppi_gmon_reader *reader,
-					  unsigned pointer_bytes)
+                                          unsigned pointer_bytes)
 {
 	enum ppi_gmon_status status = ppi_gmon_need(
 		reader, PPI_GMON_HEADER_BYTES, "the file's header");
@@ -189,7 +189,7 @@ enum ppi_gmon_status ppi_gmon_read_tagged(struct ppi_gmon_reader *reader,
 	version = ppi_gmon_take(reader, 4);
 	if (version == PPI_GMON_VERSION_SPROF ||
 	    ppi_gmon_number(reader->bytes + 4, 4, false) ==
-		    PPI_GMON_VERSION_SPROF)
+	            PPI_GMON_VERSION_SPROF)
 		return ppi_gmon_refuse(
 			reader, 4,
 			"this is LD_PROFILE's data of a shared library, "

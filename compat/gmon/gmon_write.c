@@ -22,7 +22,7 @@ struct writer {
 };
 
 static enum ppi_gmon_status refuse(struct ppi_gmon_why *why, const char *words,
-				   ...)
+                                   ...)
 {
 	va_list arguments;
 
@@ -41,7 +41,7 @@ static void flush(struct writer *writer)
 
 	while (!writer->has_failed && done < writer->used) {
 		ssize_t wrote = write(writer->fd, writer->buffer + done,
-				      writer->used - done);
+		                      writer->used - done);
 
 		if (wrote > 0) {
 			done += (size_t)wrote;
@@ -70,8 +70,8 @@ static void put(struct writer *writer, uint64_t number, unsigned bytes)
 
 	for (unsigned i = 0; i < bytes; i++) {
 		unsigned place = is_little != writer->gmon->is_swapped
-					 ? i
-					 : bytes - 1 - i;
+		                         ? i
+		                         : bytes - 1 - i;
 
 		out[place] = (unsigned char)(number >> 8 * i);
 	}
@@ -86,7 +86,7 @@ static void put_address(struct writer *writer, uint64_t address)
 /* ---- what can be said ---- */
 
 static bool fits(const struct ppi_gmon *gmon, unsigned pointer_bytes,
-		 uint64_t address)
+                 uint64_t address)
 {
 	return address >= gmon->bias &&
 	       (pointer_bytes == 8 || address - gmon->bias <= UINT32_MAX);
@@ -104,8 +104,8 @@ static uint64_t largest_count(const struct ppi_gmon_histogram *histogram)
 
 static enum ppi_gmon_status
 check_histogram(const struct writer *writer,
-		const struct ppi_gmon_histogram *histogram,
-		struct ppi_gmon_why *why)
+                const struct ppi_gmon_histogram *histogram,
+                struct ppi_gmon_why *why)
 {
 	const struct ppi_gmon *gmon = writer->gmon;
 	uint64_t bytes = histogram->high - histogram->low, width;
@@ -114,46 +114,46 @@ check_histogram(const struct writer *writer,
 	    histogram->bin_count > INT32_MAX / 2 ||
 	    bytes % histogram->bin_count)
 		return refuse(why,
-			      "a range of %llu bytes of code cannot have %llu "
-			      "bins",
-			      (unsigned long long)bytes,
-			      (unsigned long long)histogram->bin_count);
+		              "a range of %llu bytes of code cannot have %llu "
+		              "bins",
+		              (unsigned long long)bytes,
+		              (unsigned long long)histogram->bin_count);
 	width = bytes / histogram->bin_count;
 	if (width & (width - 1))
 		return refuse(why,
-			      "bins of %llu bytes are no power of two wide",
-			      (unsigned long long)width);
+		              "bins of %llu bytes are no power of two wide",
+		              (unsigned long long)width);
 	if (!fits(gmon, writer->pointer_bytes, histogram->low) ||
 	    !fits(gmon, writer->pointer_bytes, histogram->high))
 		return refuse(why,
-			      "code at 0x%llx does not lie in a program loaded "
-			      "at 0x%llx with pointers of %u bytes",
-			      (unsigned long long)histogram->low,
-			      (unsigned long long)gmon->bias,
-			      writer->pointer_bytes);
+		              "code at 0x%llx does not lie in a program loaded "
+		              "at 0x%llx with pointers of %u bytes",
+		              (unsigned long long)histogram->low,
+		              (unsigned long long)gmon->bias,
+		              writer->pointer_bytes);
 	if (gmon->format == PPI_GMON_BSD &&
 	    largest_count(histogram) > MOST_IN_A_BIN)
 		return refuse(why,
-			      "a bin has %llu ticks, and 4.4BSD's format has "
-			      "room for %d; use the tagged one",
-			      (unsigned long long)largest_count(histogram),
-			      MOST_IN_A_BIN);
+		              "a bin has %llu ticks, and 4.4BSD's format has "
+		              "room for %d; use the tagged one",
+		              (unsigned long long)largest_count(histogram),
+		              MOST_IN_A_BIN);
 	return PPI_GMON_OK;
 }
 
 static enum ppi_gmon_status check(const struct writer *writer,
-				  struct ppi_gmon_why *why)
+                                  struct ppi_gmon_why *why)
 {
 	const struct ppi_gmon *gmon = writer->gmon;
 
 	if (gmon->format == PPI_GMON_BSD && gmon->histogram_count != 1)
 		return refuse(why,
-			      "4.4BSD's format has one histogram, not %llu; "
-			      "use the tagged one",
-			      (unsigned long long)gmon->histogram_count);
+		              "4.4BSD's format has one histogram, not %llu; "
+		              "use the tagged one",
+		              (unsigned long long)gmon->histogram_count);
 	if (gmon->rate > INT32_MAX)
 		return refuse(why, "a rate of %lu does not fit in the file",
-			      (unsigned long)gmon->rate);
+		              (unsigned long)gmon->rate);
 	for (size_t i = 0; i < gmon->histogram_count; i++) {
 		enum ppi_gmon_status status =
 			check_histogram(writer, &gmon->histograms[i], why);
@@ -164,10 +164,10 @@ static enum ppi_gmon_status check(const struct writer *writer,
 	for (size_t i = 0; i < gmon->arc_count; i++)
 		if (!fits(gmon, writer->pointer_bytes, gmon->arcs[i].self))
 			return refuse(why,
-				      "a function at 0x%llx does not lie in a "
-				      "program loaded at 0x%llx",
-				      (unsigned long long)gmon->arcs[i].self,
-				      (unsigned long long)gmon->bias);
+			              "a function at 0x%llx does not lie in a "
+			              "program loaded at 0x%llx",
+			              (unsigned long long)gmon->arcs[i].self,
+			              (unsigned long long)gmon->bias);
 	return PPI_GMON_OK;
 }
 
@@ -184,14 +184,14 @@ static uint64_t part_of(uint64_t count, uint64_t part)
 }
 
 static void put_bins(struct writer *writer,
-		     const struct ppi_gmon_histogram *histogram, uint64_t part)
+                     const struct ppi_gmon_histogram *histogram, uint64_t part)
 {
 	for (size_t i = 0; i < histogram->bin_count && !writer->has_failed; i++)
 		put(writer, part_of(ppi_gmon_bin(histogram, i), part), 2);
 }
 
 static void put_histogram(struct writer *writer,
-			  const struct ppi_gmon_histogram *histogram)
+                          const struct ppi_gmon_histogram *histogram)
 {
 	const struct ppi_gmon *gmon = writer->gmon;
 	const char *name = gmon->dimension[0] ? gmon->dimension : "seconds";
@@ -200,7 +200,7 @@ static void put_histogram(struct writer *writer,
 
 	memcpy(dimension, name,
 	       strlen(name) < sizeof(dimension) ? strlen(name)
-						: sizeof(dimension));
+	                                        : sizeof(dimension));
 	do {
 		put(writer, PPI_GMON_TAG_HISTOGRAM, 1);
 		put_address(writer, histogram->low);
@@ -210,7 +210,7 @@ static void put_histogram(struct writer *writer,
 		put_bytes(writer, dimension, sizeof(dimension));
 		put(writer,
 		    (unsigned char)(gmon->abbreviation ? gmon->abbreviation
-						       : 's'),
+		                                       : 's'),
 		    1);
 		put_bins(writer, histogram, part++);
 	} while (part * MOST_IN_A_BIN < most && !writer->has_failed);
@@ -262,7 +262,7 @@ static void put_bsd(struct writer *writer)
 	put_address(writer, histogram->high);
 	put(writer,
 	    PPI_GMON_BSD_BYTES(writer->pointer_bytes) +
-		    2 * (uint64_t)histogram->bin_count,
+	            2 * (uint64_t)histogram->bin_count,
 	    4);
 	put(writer, PPI_GMON_VERSION_BSD, 4);
 	put(writer, writer->gmon->rate, 4);
@@ -272,13 +272,13 @@ static void put_bsd(struct writer *writer)
 }
 
 enum ppi_gmon_status ppi_gmon_write(const struct ppi_gmon *gmon, int fd,
-				    struct ppi_gmon_why *why)
+                                    struct ppi_gmon_why *why)
 {
 	struct writer writer = {
 		.gmon = gmon,
 		.fd = fd,
 		.pointer_bytes = gmon->pointer_bytes ? gmon->pointer_bytes
-						     : sizeof(void *),
+		                                     : sizeof(void *),
 	};
 	enum ppi_gmon_status status = check(&writer, why);
 
@@ -297,6 +297,6 @@ enum ppi_gmon_status ppi_gmon_write(const struct ppi_gmon *gmon, int fd,
 	if (!writer.has_failed)
 		return PPI_GMON_OK;
 	snprintf(why->words, sizeof(why->words), "writing failed: %s",
-		 strerror(errno));
+	         strerror(errno));
 	return PPI_GMON_SYSTEM;
 }

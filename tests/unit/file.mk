@@ -55,10 +55,14 @@ EXTRA_DIST += tests/unit/pprof-raw.awk
 
 # gmon.out, which needs none of the libraries that profile files need.
 if TESTS_ENABLED
-check_PROGRAMS += tests/unit/test_gmon
-TESTS += tests/unit/test_gmon
+check_PROGRAMS += tests/unit/test_gmon tests/unit/test_gmon_profile
+TESTS += tests/unit/test_gmon tests/unit/test_gmon_profile
 endif
 tests_unit_test_gmon_SOURCES = tests/unit/test_gmon.c tests/unit/gmon_make.c \
 	tests/unit/gmon_make.h
 tests_unit_test_gmon_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_gmon_LDADD = $(TEST_LDADD)
+tests_unit_test_gmon_profile_SOURCES = tests/unit/test_gmon_profile.c \
+	tests/unit/gmon_make.c tests/unit/gmon_make.h
+tests_unit_test_gmon_profile_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_gmon_profile_LDADD = $(TEST_LDADD)

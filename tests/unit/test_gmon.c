@@ -43,8 +43,7 @@ static void parse_badly(const char *words, uint64_t offset)
 	struct ppi_gmon gmon = { .rate = 4711 };
 	struct ppi_gmon_why why;
 
-	assert_int_equal(ppi_gmon_parse(made.bytes, made.count, 0, &gmon,
-	                                &why),
+	assert_int_equal(ppi_gmon_parse(made.bytes, made.count, 0, &gmon, &why),
 	                 PPI_GMON_BAD);
 	if (!strstr(why.words, words))
 		fail_msg("no \"%s\" in: %s", words, why.words);
@@ -102,8 +101,9 @@ static void every_order_and_width_of_glibc(void **state)
 
 static void every_order_width_and_bin_of_bsd(void **state)
 {
-	static const int32_t bits[] = { 0, 8, 16, 32, 64, -16, -32, -64,
-		                        240 /* bytes of arcs: OpenBSD */ };
+	static const int32_t
+		bits[] = { 0,   8,   16,  32, 64,
+		           -16, -32, -64, 240 /* bytes of arcs: OpenBSD */ };
 	static const uint64_t bins[3] = { 1, 200, 3 };
 
 	(void)state;
@@ -148,8 +148,7 @@ static void two_word_sizes_that_fit_are_not_guessed(void **state)
 	for (unsigned i = 0; i < 21; i++) /* 21 of 13 bytes, or 13 of 21 */
 		gmon_arc(&made, 0x01010101, 0x01010101, 0x01010101);
 	parse_badly("say which program", 20);
-	assert_int_equal(ppi_gmon_parse(made.bytes, made.count, 4, &gmon,
-	                                &why),
+	assert_int_equal(ppi_gmon_parse(made.bytes, made.count, 4, &gmon, &why),
 	                 PPI_GMON_OK);
 	assert_int_equal(gmon.arc_count, 21);
 	ppi_gmon_free(&gmon);
@@ -368,7 +367,8 @@ static void a_random_program_is_what_it_was(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 300; round++) {
 		unsigned bin_bytes = 2u << round % 3;
-		uint64_t width = 1u << next(&seed) % 8, bias = next(&seed) << 12;
+		uint64_t width = 1u << next(&seed) % 8, bias = next(&seed)
+		                                               << 12;
 		uint64_t most = bin_bytes == 2 ? UINT16_MAX : 1000000;
 		struct ppi_gmon_histogram histogram = {
 			.low = bias + 0x1000,
@@ -381,10 +381,12 @@ static void a_random_program_is_what_it_was(void **state)
 		};
 		struct ppi_gmon_arc arc = { bias + 0x1011, bias + 0x1000,
 			                    5000000000u };
-		struct ppi_gmon gmon = { .rate = 100, .bias = bias,
+		struct ppi_gmon gmon = { .rate = 100,
+			                 .bias = bias,
 			                 .histograms = &histogram,
 			                 .histogram_count = 1,
-			                 .arcs = &arc, .arc_count = 1 };
+			                 .arcs = &arc,
+			                 .arc_count = 1 };
 		struct ppi_gmon again;
 		struct ppi_gmon_why why;
 		uint64_t calls = 0;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What the headers of an ELF file tell, of any byte order and word size. */
+#ifndef PPI_FILE_IMAGE_H
+#define PPI_FILE_IMAGE_H
+
+#include "backends/backend.h"
+
+/* Code in a file: where it lies there, and at which of its addresses. */
+struct ppi_image_code {
+	uint64_t address, offset, bytes;
+};
+
+struct ppi_image {
+	unsigned pointer_bytes;
+	bool is_swapped; /* not in this machine's byte order */
+	size_t code_count;
+	struct ppi_image_code code[16]; /* lowest address first */
+	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1]; /* "" none */
+};
+
+portprof_status ppi_image_read(const char *path, struct ppi_image *image,
+                               struct ppi_diag *why);
+
+/* The code at an offset of the file; NULL none. */
+const struct ppi_image_code *ppi_image_at(const struct ppi_image *image,
+                                          uint64_t offset);
+
+#endif
