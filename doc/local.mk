@@ -8,6 +8,7 @@ dist_man_MANS += \
 	doc/man/portprof-config.1 \
 	doc/man/portprof-doctor.1 \
 	doc/man/portprof-events.7 \
+	doc/man/portprof-export.1 \
 	doc/man/portprof-list.1 \
 	doc/man/portprof-record.1 \
 	doc/man/portprof-report.1 \

@@ -26,6 +26,10 @@ libportprof_tools_la_SOURCES = \
 	tools/doctor/doctor_program.c \
 	tools/doctor/doctor_rights.c \
 	tools/doctor/doctor_text.c \
+	tools/export/export.c \
+	tools/export/export.h \
+	tools/export/export_folded.c \
+	tools/export/export_gmon.c \
 	tools/guess.c \
 	tools/guess.h \
 	tools/json.c \

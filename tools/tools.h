@@ -56,6 +56,7 @@ bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
 /* The verbs: argv[0] is the verb's name. They return the exit status. */
 int ppi_config_main(int argc, char **argv);
 int ppi_doctor_main(int argc, char **argv);
+int ppi_export_main(int argc, char **argv);
 int ppi_list_main(int argc, char **argv);
 int ppi_record_main(int argc, char **argv);
 int ppi_report_main(int argc, char **argv);

@@ -9,6 +9,7 @@ tests_cli_touch_SOURCES = tests/cli/touch.c
 SCRIPT_TESTS += \
 	tests/cli/check-config.sh \
 	tests/cli/check-doctor.sh \
+	tests/cli/check-export.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \
 	tests/cli/check-man-examples.sh \

@@ -201,11 +201,37 @@ static void say_missing(const char *path)
 		        : "");
 }
 
-portprof_profile *ppi_profile_open(const char *path)
+/* gprof takes a.out, too, when no program is named. */
+static portprof_profile *open_gmon(const char *path, const char *program)
+{
+	portprof_profile *profile;
+
+	if (!program && access("a.out", F_OK) != 0) {
+		ppi_say("'%s' does not tell which program wrote it, and here "
+		        "is no a.out: name it with --program",
+		        path);
+		return NULL;
+	}
+	if (portprof_gmon_read(path, program ? program : "a.out", &profile) ==
+	    PORTPROF_OK)
+		return profile;
+	ppi_say_failure(NULL);
+	return NULL;
+}
+
+portprof_profile *ppi_profile_open(const char *path, const char *program)
 {
 	struct stat at;
 	portprof_profile *profile;
 
+	if (portprof_gmon_is(path))
+		return open_gmon(path, program);
+	if (program) {
+		ppi_say("'%s' tells itself which programs it is of: --program "
+		        "goes with a gmon.out",
+		        path);
+		return NULL;
+	}
 	if (stat(path, &at) == 0 && S_ISDIR(at.st_mode))
 		return open_parts(path);
 	if (portprof_profile_read(path, &profile) == PORTPROF_OK)

@@ -26,8 +26,10 @@ portprof_profile *ppi_parts_read(const char *folder, struct ppi_parts *parts);
  * on the folder stays, too. */
 void ppi_parts_remove(const char *folder, bool with_running);
 
-/* Read a profile, or a folder of parts; says why and returns NULL when that
- * fails. */
-portprof_profile *ppi_profile_open(const char *path);
+/*
+ * Read a profile, a folder of parts or a gmon.out; says why and returns NULL
+ * when that fails. `program` is what wrote the gmon.out; NULL: a.out.
+ */
+portprof_profile *ppi_profile_open(const char *path, const char *program);
 
 #endif

@@ -23,7 +23,7 @@ struct printing {
 
 /* ---- what is read ---- */
 
-static portprof_profile *open_input(const char *path)
+static portprof_profile *open_input(const char *path, const char *program)
 {
 	portprof_profile *profile;
 	struct stat at;
@@ -31,7 +31,7 @@ static portprof_profile *open_input(const char *path)
 	ppi_ticker_begin("reading", "MiB");
 	if (stat(path, &at) == 0)
 		atomic_store(&ppi_ticker_done, (uint64_t)at.st_size >> 20);
-	profile = ppi_profile_open(path);
+	profile = ppi_profile_open(path, program);
 	ppi_ticker_end();
 	return profile;
 }
@@ -39,10 +39,12 @@ static portprof_profile *open_input(const char *path)
 /* The profile of all inputs, added up. */
 static portprof_profile *read_inputs(const struct ppi_report_options *options)
 {
-	portprof_profile *all = open_input(options->inputs[0]);
+	portprof_profile *all =
+		open_input(options->inputs[0], options->program);
 
 	for (size_t i = 1; all && i < options->input_count; i++) {
-		portprof_profile *more = open_input(options->inputs[i]);
+		portprof_profile *more =
+			open_input(options->inputs[i], options->program);
 
 		if (more && portprof_profile_merge(all, more) == PORTPROF_OK) {
 			portprof_profile_free(more);

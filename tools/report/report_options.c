@@ -19,6 +19,7 @@ static const char help[] =
 	"\n"
 	"  -i, --input FILE    the same as FILE alone (" PPI_DEFAULT_OUTPUT
 	"); several add up\n"
+	"      --program FILE  the program, of a gmon.out (a.out)\n"
 	"  -s, --sort KEYS     rows by function, module, line, address, "
 	"thread,\n"
 	"                      process, comm, or several: --sort "
@@ -40,11 +41,12 @@ static const char help[] =
 	"      --debug-dir DIR look for separate debug files here too\n"
 	"      --color WHEN    auto, always or never\n"
 	"\n"
-	"Any pprof file can be read. Shares are of the event's own total;\n"
-	"(unattributed) is what no sample stands for.\n";
+	"Any pprof file can be read, and gmon.out. Shares are of the event's\n"
+	"own total; (unattributed) is what no sample stands for.\n";
 
 enum {
 	OPTION_CHILDREN = 256,
+	OPTION_PROGRAM,
 	OPTION_CALLERS,
 	OPTION_CALLEES,
 	OPTION_INLINE,
@@ -58,6 +60,7 @@ enum {
 
 static const struct option long_options[] = {
 	{ "input", required_argument, NULL, 'i' },
+	{ "program", required_argument, NULL, OPTION_PROGRAM },
 	{ "sort", required_argument, NULL, 's' },
 	{ "rows", required_argument, NULL, 'n' },
 	{ "children", no_argument, NULL, OPTION_CHILDREN },
@@ -132,6 +135,8 @@ static const char **word_of(struct ppi_report_options *options, int option)
 		return &options->filter.threads;
 	case OPTION_MODULE:
 		return &options->filter.modules;
+	case OPTION_PROGRAM:
+		return &options->program;
 	case OPTION_FOCUS:
 		return &options->filter.functions;
 	case OPTION_DEBUG_DIR:

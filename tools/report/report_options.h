@@ -13,6 +13,7 @@ enum ppi_report_form { PPI_FORM_TEXT, PPI_FORM_CSV, PPI_FORM_JSON };
 struct ppi_report_options {
 	const char **inputs; /* at least one */
 	size_t input_count;
+	const char *program; /* that wrote a gmon.out; NULL: a.out */
 	const char *event; /* NULL: all */
 	const char *sort;  /* as it was given; NULL: by function */
 	unsigned keys;     /* PPI_BY_ bits */

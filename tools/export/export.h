@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile in a form that other tools read. */
+#ifndef PPI_EXPORT_H
+#define PPI_EXPORT_H
+
+#include <portprof.h>
+
+#include <stdbool.h>
+
+enum ppi_export_format {
+	PPI_EXPORT_NONE,
+	PPI_EXPORT_GMON,
+	PPI_EXPORT_PPROF,
+	PPI_EXPORT_FOLDED
+};
+
+struct ppi_export {
+	enum ppi_export_format format;
+	const char *input, *output; /* output NULL: the format's own */
+	const char *event;          /* NULL: the first */
+	const char *module, *program;
+	uint32_t rate_hz; /* 0: as it was sampled */
+	bool with_chains, is_quiet;
+	const portprof_profile *profile;
+	size_t event_number;
+};
+
+/* Each writes its format and returns whether that was done; it has said why
+ * not. */
+bool ppi_export_gmon(const struct ppi_export *export);
+bool ppi_export_folded(const struct ppi_export *export);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Call chains as lines "outermost;...;innermost WEIGHT", equal ones added
+ * up: what flame graphs are drawn from. */
+#include "config.h"
+
+#include "tools/export/export.h"
+
+#include "tools/report/report_rows.h"
+#include "tools/tools.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+	char *chain;
+	uint64_t weight;
+};
+
+struct lines {
+	struct line *lines;
+	size_t count;
+};
+
+/* A name, without what has a meaning in such a line. */
+static void put_name(const char *name, FILE *out)
+{
+	for (; *name; name++)
+		fputc(*name == ';'                  ? ':'
+		      : (unsigned char)*name < 0x20 ? '?'
+		                                    : *name,
+		      out);
+}
+
+/* Outermost first. */
+static char *make_chain(const struct ppi_symbols_name *names,
+                        const portprof_profile_sample *sample)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	if (sample->depth == 0)
+		fputs("[unknown]", out);
+	for (size_t i = sample->depth; i-- > 0;) {
+		put_name(names[sample->locations[i]].function, out);
+		if (i)
+			fputc(';', out);
+	}
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int compare(const void *left, const void *right)
+{
+	return strcmp(((const struct line *)left)->chain,
+	              ((const struct line *)right)->chain);
+}
+
+static bool collect(const struct ppi_export *export,
+                    const struct ppi_symbols_name *names, struct lines *lines)
+{
+	size_t count = portprof_profile_sample_count(export->profile);
+
+	lines->lines = calloc(count + 1, sizeof(*lines->lines));
+	for (size_t i = 0; lines->lines && i < count; i++) {
+		const portprof_profile_sample *sample =
+			portprof_profile_sample_get(export->profile, i);
+		struct line line = {
+			.weight = sample->weights[export->event_number],
+		};
+
+		if (line.weight == 0)
+			continue;
+		line.chain = make_chain(names, sample);
+		if (!line.chain)
+			return false;
+		lines->lines[lines->count++] = line;
+	}
+	return lines->lines != NULL;
+}
+
+static void put_lines(struct lines *lines, FILE *out)
+{
+	if (lines->count)
+		qsort(lines->lines, lines->count, sizeof(*lines->lines),
+		      compare);
+	for (size_t i = 0; i < lines->count;) {
+		uint64_t weight = 0;
+		size_t first = i;
+
+		for (; i < lines->count &&
+		       compare(&lines->lines[i], &lines->lines[first]) == 0;
+		     i++)
+			weight += lines->lines[i].weight;
+		fprintf(out, "%s %" PRIu64 "\n", lines->lines[first].chain,
+		        weight);
+	}
+}
+
+static bool put_file(struct lines *lines, const char *path)
+{
+	FILE *out = path ? fopen(path, "w") : stdout;
+	bool is_good = out != NULL;
+
+	if (out) {
+		put_lines(lines, out);
+		is_good = fflush(out) == 0 && !ferror(out);
+	}
+	if (out && path && fclose(out) != 0)
+		is_good = false;
+	if (!is_good)
+		ppi_say("cannot write '%s': %s",
+		        path ? path : "standard output", strerror(errno));
+	return is_good;
+}
+
+bool ppi_export_folded(const struct ppi_export *export)
+{
+	struct ppi_symbols *symbols = ppi_symbols_new(
+		portprof_profile_origin_get(export->profile)->start_ns);
+	struct ppi_symbols_name *names =
+		symbols ? ppi_name_locations(export->profile, symbols) : NULL;
+	struct lines lines = { 0 };
+	bool is_good = names && collect(export, names, &lines);
+
+	if (is_good)
+		is_good = put_file(&lines, export->output);
+	else
+		ppi_say("out of memory");
+	for (size_t i = 0; i < lines.count; i++)
+		free(lines.lines[i].chain);
+	free(lines.lines);
+	free(names);
+	ppi_symbols_free(symbols);
+	return is_good;
+}
