@@ -14,6 +14,7 @@ portprof_headers_HEADERS = \
 	api/portprof/group.h \
 	api/portprof/profile.h \
 	api/portprof/record.h \
+	api/portprof/region.h \
 	api/portprof/session.h \
 	api/portprof/sink.h \
 	api/portprof/status.h \
@@ -55,6 +56,7 @@ libportprof_core_la_SOURCES += \
 	api/internal/open.h \
 	api/internal/plan.h \
 	api/internal/pump.h \
+	api/internal/region.h \
 	api/internal/select.h \
 	api/internal/session.h \
 	api/internal/sink.h \
@@ -67,6 +69,9 @@ libportprof_core_la_SOURCES += \
 	api/process.c \
 	api/pump.c \
 	api/record.c \
+	api/region.c \
+	api/region_open.c \
+	api/region_sum.c \
 	api/select.c \
 	api/session.c \
 	api/session_query.c \

@@ -13,6 +13,7 @@
 #include <portprof/group.h>
 #include <portprof/profile.h>
 #include <portprof/record.h>
+#include <portprof/region.h>
 #include <portprof/session.h>
 #include <portprof/sink.h>
 #include <portprof/status.h>

@@ -23,6 +23,7 @@ dist_man_MANS += \
 	doc/man/portprof_group.3 \
 	doc/man/portprof_profile.3 \
 	doc/man/portprof_record.3 \
+	doc/man/portprof_region.3 \
 	doc/man/portprof_session.3 \
 	doc/man/portprof_sink.3 \
 	doc/man/portprof_status.3 \

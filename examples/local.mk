@@ -5,9 +5,12 @@
 noinst_PROGRAMS += \
 	examples/01_wordcount \
 	examples/02_region \
-	examples/03_count
+	examples/03_count \
+	examples/04_regions
 examples_01_wordcount_SOURCES = examples/01_wordcount.c
 examples_02_region_SOURCES = examples/02_region.c
 examples_02_region_LDADD = libportprof.la
 examples_03_count_SOURCES = examples/03_count.c
 examples_03_count_LDADD = libportprof.la
+examples_04_regions_SOURCES = examples/04_regions.c
+examples_04_regions_LDADD = libportprof.la

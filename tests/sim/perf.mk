@@ -27,7 +27,8 @@ PERF_TESTS = \
 	tests/unit/test_perf_refuse \
 	tests/unit/test_perf_sysfs \
 	tests/unit/test_perf_user \
-	tests/unit/test_perf_user_page
+	tests/unit/test_perf_user_page \
+	tests/unit/test_regions
 
 if TESTS_ENABLED
 if HAVE_PERF_HEADERS
@@ -93,3 +94,7 @@ tests_unit_test_perf_user_page_SOURCES = tests/unit/test_perf_user_page.c \
 tests_unit_test_perf_user_page_CPPFLAGS = $(TEST_CPPFLAGS) \
 	-DPERF_USER_SIMULATED
 tests_unit_test_perf_user_page_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_regions_SOURCES = tests/unit/test_regions.c
+tests_unit_test_regions_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_regions_LDADD = $(PERF_SIM_LDADD)

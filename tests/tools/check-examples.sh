@@ -38,6 +38,14 @@ else
 	has "03_count is refused with a reason" '^03_count: opening: .{20}' \
 		"$tmp/out"
 fi
+"$builddir/examples/04_regions" >"$tmp/out" 2>&1
+same '04_regions ends well' 0 $?
+if ! grep -q 'nothing is counted' "$tmp/out"; then
+	has "04_regions adds up calls of two threads" \
+		'^turn +40 calls in 2 threads' "$tmp/out"
+	has "and what was inside" '^fill +40 calls in 2 threads .*faults: [1-9]' \
+		"$tmp/out"
+fi
 "$builddir/examples/03_count" no-such-event >"$tmp/out" 2>&1
 same "03_count: an unknown event is refused" 1 $?
 has "and named" 'no-such-event' "$tmp/out"

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions in code: what counting them and reading them share. */
+#ifndef PPI_REGION_H
+#define PPI_REGION_H
+
+#include <portprof/region.h>
+
+#include "api/internal/config.h"
+#include "compat/fork_guard.h"
+
+#include <pthread.h>
+
+/* A name, numbered in the order in which names were first begun. */
+struct ppi_region_name {
+	struct ppi_region_name *next;
+	size_t number;
+	char text[];
+};
+
+/* A name in one thread. */
+struct ppi_region {
+	struct ppi_region *next;
+	const struct ppi_region_name *name;
+	uint64_t calls;
+	unsigned depth;          /* times it is open now */
+	portprof_count totals[]; /* one an event */
+};
+
+/* One that is open: where its counters stood. */
+struct ppi_region_frame {
+	struct ppi_region *region;
+	portprof_count *begun;   /* NULL: it was open already */
+};
+
+/* One thread, until regions are closed. */
+struct ppi_region_thread {
+	struct ppi_region_thread *next;
+	pthread_mutex_t lock;    /* its regions: the thread and who reads */
+	int64_t tid;
+	portprof_group *group;   /* NULL: ended, or could not be opened */
+	portprof_status status;  /* why it could not */
+	portprof_diag why;
+	struct ppi_region *regions;
+	struct ppi_region_frame *frames;
+	size_t depth, room;
+};
+
+struct ppi_regions {
+	uint64_t generation;     /* which opening of the process this is */
+	struct ppi_fork_guard guard;
+	portprof_config *config;
+	portprof_event_info *events;
+	size_t event_count;
+	pthread_mutex_t lock;    /* the lists */
+	struct ppi_region_thread *threads;
+	struct ppi_region_name *names;
+	size_t name_count;
+};
+
+/* The open ones, or NULL. */
+struct ppi_regions *ppi_regions_now(void);
+
+/* The calling thread's from now on, with its group; NULL: open one. NULL when
+ * out of memory. */
+struct ppi_region_thread *ppi_region_thread_add(struct ppi_regions *all,
+                                                portprof_group *group);
+
+/* Add what was counted from `begun` to `ended` to a total. */
+void ppi_region_add(portprof_count *total, const portprof_count *begun,
+                    const portprof_count *ended);
+/* Add one total to another; say what the sum is worth. */
+void ppi_region_merge(portprof_count *sum, const portprof_count *total);
+
+#endif

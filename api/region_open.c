@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening and closing the regions of the process. */
+#include "api/internal/region.h"
+
+#include "api/internal/diag.h"
+#include "api/internal/sized.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A process has one set of regions, so that code can name them without being
+ * handed anything. */
+static struct ppi_regions *_Atomic open_regions;
+static atomic_flag is_taken = ATOMIC_FLAG_INIT;
+static uint64_t generations; /* changed by who has taken it */
+
+struct ppi_regions *ppi_regions_now(void)
+{
+	return atomic_load_explicit(&open_regions, memory_order_acquire);
+}
+
+static portprof_status check_config(const portprof_config *config)
+{
+	if (config->target != PPI_TARGET_PROCESS &&
+	    !(config->target == PPI_TARGET_TID && config->target_is_caller))
+		return ppi_refuse(PORTPROF_E_INVALID, "open regions",
+		                  "regions are of threads of this process: "
+		                  "leave the target out");
+	if (config->event_count > PORTPROF_REGION_EVENTS_MAX)
+		return ppi_refuse(PORTPROF_E_LIMIT, "open regions",
+		                  "%zu events are more than the %d that "
+		                  "regions count", config->event_count,
+		                  PORTPROF_REGION_EVENTS_MAX);
+	return PORTPROF_OK;
+}
+
+static bool take_events(struct ppi_regions *all, const portprof_group *group)
+{
+	all->event_count = portprof_group_event_count(group);
+	all->events = calloc(all->event_count, sizeof(*all->events));
+	for (size_t i = 0; all->events && i < all->event_count; i++) {
+		all->events[i].size = sizeof(all->events[i]);
+		portprof_group_event(group, i, &all->events[i]);
+	}
+	return all->events;
+}
+
+static void free_thread(struct ppi_region_thread *thread)
+{
+	struct ppi_region *next;
+
+	portprof_group_close(thread->group);
+	for (struct ppi_region *at = thread->regions; at; at = next) {
+		next = at->next;
+		free(at);
+	}
+	while (thread->room > 0)
+		free(thread->frames[--thread->room].begun);
+	free(thread->frames);
+	pthread_mutex_destroy(&thread->lock);
+	free(thread);
+}
+
+static void free_all(struct ppi_regions *all)
+{
+	struct ppi_region_thread *next;
+	struct ppi_region_name *following;
+
+	for (struct ppi_region_thread *at = all->threads; at; at = next) {
+		next = at->next;
+		free_thread(at);
+	}
+	for (struct ppi_region_name *at = all->names; at; at = following) {
+		following = at->next;
+		free(at);
+	}
+	portprof_config_free(all->config);
+	free(all->events);
+	pthread_mutex_destroy(&all->lock);
+	ppi_fork_guard_release(&all->guard);
+	free(all);
+}
+
+/* With the calling thread's group, which also shows what can be counted. */
+static portprof_status make(const portprof_config *config,
+                            struct ppi_regions **out)
+{
+	struct ppi_regions *all = calloc(1, sizeof(*all));
+	portprof_group *group = NULL;
+	portprof_status status;
+
+	if (!all)
+		return ppi_refuse(PORTPROF_E_NOMEM, "open regions",
+		                  "out of memory");
+	ppi_fork_guard_init(&all->guard);
+	pthread_mutex_init(&all->lock, NULL);
+	all->generation = ++generations;
+	all->config = config ? ppi_config_copy(config) : portprof_config_new();
+	status = all->config ? check_config(all->config)
+	                     : ppi_refuse(PORTPROF_E_NOMEM, "open regions",
+	                                  "out of memory");
+	if (status == PORTPROF_OK)
+		status = portprof_config_target_thread(all->config);
+	if (status == PORTPROF_OK)
+		status = portprof_group_open_config(all->config, &group);
+	if (status == PORTPROF_OK &&
+	    (!take_events(all, group) || !ppi_region_thread_add(all, group))) {
+		portprof_group_close(group);
+		status = ppi_refuse(PORTPROF_E_NOMEM, "open regions",
+		                    "out of memory");
+	}
+	if (status)
+		free_all(all);
+	else
+		*out = all;
+	return status;
+}
+
+portprof_status portprof_regions_open(const portprof_config *config)
+{
+	struct ppi_regions *all;
+	portprof_status status;
+
+	if (atomic_flag_test_and_set(&is_taken))
+		return ppi_refuse(PORTPROF_E_BUSY, "open regions",
+		                  "regions are open in this process already: "
+		                  "close them first");
+	status = make(config, &all);
+	if (status)
+		atomic_flag_clear(&is_taken);
+	else
+		atomic_store_explicit(&open_regions, all,
+		                      memory_order_release);
+	return status;
+}
+
+size_t portprof_regions_event_count(void)
+{
+	const struct ppi_regions *all = ppi_regions_now();
+
+	return all ? all->event_count : 0;
+}
+
+portprof_status portprof_regions_event(size_t index, portprof_event_info *info)
+{
+	const struct ppi_regions *all = ppi_regions_now();
+
+	if (!info)
+		return ppi_refuse_null("portprof_regions_event", "info");
+	if (!all)
+		return ppi_refuse(PORTPROF_E_STATE, "regions event",
+		                  "no regions are open: call "
+		                  "portprof_regions_open first");
+	if (index >= all->event_count)
+		return ppi_refuse(PORTPROF_E_INVALID, "regions event",
+		                  "no event number %zu: there are %zu", index,
+		                  all->event_count);
+	return ppi_sized_copy(info, &all->events[index],
+	                      sizeof(all->events[index]), "regions event");
+}
+
+void portprof_regions_close(void)
+{
+	struct ppi_regions *all = ppi_regions_now();
+
+	if (!all)
+		return;
+	atomic_store_explicit(&open_regions, NULL, memory_order_release);
+	free_all(all);
+	atomic_flag_clear(&is_taken);
+}
