@@ -101,9 +101,12 @@ portprof_status ppi_select_unknown(const char *name, struct ppi_diag *why)
 	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
 		size_t used = strlen(known);
 
+		/* another system's is no help here */
+		if (!ppi_backend_kernel(ops))
+			continue;
 		ppi_nearest_offer(&nearest, ops->name);
 		snprintf(known + used, sizeof(known) - used, "%s%s",
-		         i ? ", " : "", ops->name);
+		         used ? ", " : "", ops->name);
 	}
 	return ppi_fail(why, PORTPROF_E_INVALID, 0, "choose backend",
 	                "this build has no backend '%.64s'%s (it has auto, "
@@ -122,42 +125,33 @@ static portprof_status select_named(const char *name, uint64_t needed_caps,
 	             ppi_select_unknown(name, why);
 }
 
-/* What backend `name` can never do of what was asked. */
-static uint64_t beyond(const char *name, uint64_t needed_caps)
-{
-	const struct ppi_backend_ops *ops = ppi_backend_find(name);
-
-	return ops ? needed_caps & ~ops->caps : 0;
-}
-
 /*
- * The best refusal is the answer; the others are told after it, those that
- * could never do it in few words: there is nothing to change about them.
+ * The best refusal is the answer. Of the others those are told after it that
+ * something can be done about, and not what they can never do.
  */
 static portprof_status refuse_all(const struct ppi_passed_over *list,
-                                  uint64_t needed_caps,
+                                  uint64_t changeable,
                                   const struct ppi_diag *first,
                                   struct ppi_diag *why)
 {
-	char others[PORTPROF_WORDS_BYTES / 2] = "", never[128] = "";
-	/* a name that the best one does not know, the others do not either */
-	size_t told = first->status == PORTPROF_E_NOTFOUND ? 1 : list->count;
+	char others[PORTPROF_WORDS_BYTES / 2] = "";
 
-	for (size_t i = 1; i < told; i++) {
-		bool is_beyond = beyond(list->names[i], needed_caps) != 0;
-		size_t used = strlen(is_beyond ? never : others);
+	for (size_t i = 1; i < list->count; i++) {
+		size_t used = strlen(others);
 
-		if (is_beyond)
-			snprintf(never + used, sizeof(never) - used, "%s%s",
-			         used ? ", " : "; never by ", list->names[i]);
-		else
+		if (changeable >> i & 1)
 			snprintf(others + used, sizeof(others) - used,
-			         "; %s: %s", list->names[i],
-			         list->reasons[i]);
+			         "; %s: %s", list->names[i], list->reasons[i]);
 	}
 	return ppi_fail(why, first->status, first->os_errno, first->step,
-	                "%s%s%s%s%s", told > 1 ? list->names[0] : "",
-	                told > 1 ? ": " : "", first->words, others, never);
+	                "%s%s%s%s", others[0] ? list->names[0] : "",
+	                others[0] ? ": " : "", first->words, others);
+}
+
+static bool can_be_changed(portprof_status status)
+{
+	return status != PORTPROF_E_UNSUPPORTED &&
+	       status != PORTPROF_E_NOTFOUND;
 }
 
 static bool ends_search(portprof_status status)
@@ -173,6 +167,7 @@ static portprof_status select_best(uint64_t needed_caps, ppi_try_fn attempt,
 {
 	const struct ppi_backend_ops *ops;
 	struct ppi_diag first = { 0 };
+	uint64_t changeable = 0; /* by number in the list */
 
 	/* a rank below 0 is only for those who ask by name */
 	for (size_t i = 0; (ops = ppi_backend_at(i)) && ops->rank >= 0; i++) {
@@ -186,13 +181,15 @@ static portprof_status select_best(uint64_t needed_caps, ppi_try_fn attempt,
 		}
 		if (first.status == PORTPROF_OK)
 			first = now;
+		if (can_be_changed(status) && passed_over->count < 64)
+			changeable |= UINT64_C(1) << passed_over->count;
 		pass_over(passed_over, ops->name, now.words);
 	}
 	if (first.status == PORTPROF_OK)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                "choose backend", "this build has no backend "
 		                "that measures anything");
-	return refuse_all(passed_over, needed_caps, &first, why);
+	return refuse_all(passed_over, changeable, &first, why);
 }
 
 portprof_status ppi_select(const char *name, uint64_t needed_caps,

@@ -4,6 +4,8 @@
 # All but main(), so that tests can link it.
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
+	tools/backends.c \
+	tools/backends.h \
 	tools/clock.h \
 	tools/color.c \
 	tools/color.h \
@@ -56,6 +58,7 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_options.c \
 	tools/record/record_outside.c \
 	tools/record/record_preload.c \
+	tools/record/record_refusal.c \
 	tools/record/record_say.c \
 	tools/record/record_session.c \
 	tools/report/report.c \

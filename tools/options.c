@@ -5,6 +5,7 @@
 
 #include "tools/options.h"
 
+#include "tools/backends.h"
 #include "tools/color.h"
 #include "tools/guess.h"
 #include "tools/tools.h"
@@ -123,6 +124,20 @@ static int refuse_missing(const struct ppi_line *line, int option,
 	                     value[0] ? " " : "", value);
 }
 
+static void print_help(const char *help)
+{
+	static const char mark[] = "@BACKENDS";
+	const char *at = strstr(help, mark);
+	char names[256];
+
+	if (at)
+		printf("%.*s%s%s", (int)(at - help), help,
+		       ppi_backend_names(names, sizeof(names)),
+		       at + strlen(mark));
+	else
+		fputs(help, stdout);
+}
+
 int ppi_line_next(const struct ppi_line *line, int argc, char **argv)
 {
 	bool is_ended_by_words = line->letters[0] == '+';
@@ -138,7 +153,7 @@ int ppi_line_next(const struct ppi_line *line, int argc, char **argv)
 	option = getopt_long(argc, argv, letters, line->options, NULL);
 	word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
 	if (option == 'h') {
-		fputs(line->help, stdout);
+		print_help(line->help);
 		return PPI_LINE_HELP;
 	}
 	if (option == '?') {

@@ -10,7 +10,7 @@
 /* What a verb's command line may have. */
 struct ppi_line {
 	const char *verb;
-	const char *help;
+	const char *help;             /* "@BACKENDS" stands for their names */
 	const char *letters;          /* as getopt(3) has them; "+" before
 	                               * them: the first word ends the options */
 	const struct option *options; /* --help is among them, with 'h' */

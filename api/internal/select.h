@@ -26,7 +26,7 @@ portprof_status ppi_select_unknown(const char *name, struct ppi_diag *why);
 
 /*
  * Try backends until one opens. When none does, `why` tells of the best one
- * that was refused and lists the others.
+ * that was refused, and of others about which something can be done.
  */
 portprof_status ppi_select(const char *name, uint64_t needed_caps,
                            ppi_try_fn attempt, void *context,

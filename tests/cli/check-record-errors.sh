@@ -63,6 +63,36 @@ refused "another way to follow calls" 125 'only fp' --call-graph dwarf \
 refused "an event that the backend lacks" 125 'CPU time only' -b itimer \
 	-e page-faults -o "$out" -- true
 
+### Events that cannot be had: what and why, what to do, and no more
+
+# two WORDS: the message has two lines, and no backend of other systems
+two() {
+	same "$1: two lines" 2 "$(wc -l <"$tmp/words" | tr -d ' ')"
+	has "$1: what to do" '-e cpu-clock .*portprof doctor page-faults' \
+		"$tmp/words"
+	has_not "$1: nothing of other systems" 'solaris|never by' "$tmp/words"
+}
+refused "another backend's event" 125 'CPU time only' -b timer -e page-faults \
+	-o "$out" -- true
+two "another backend's event"
+refused "the same in all words" 125 '^portprof: timer: ' -v -b timer \
+	-e page-faults -o "$out" -- true
+has_not "the same in all words: nothing of other systems" 'solaris' "$tmp/words"
+if [ -x "$programs/deny" ] && ! is_sanitized; then
+	"$programs/deny" EPERM "$portprof" record -e page-faults -o "$out" \
+		-- true >"$tmp/printed" 2>"$tmp/words"
+	case $? in
+	125) two "an event that only a denied backend has" ;;
+	*) skip "an event that only a denied backend has" "nothing can be denied" ;;
+	esac
+fi
+refused "chains that a backend has not" 125 'without -b the best backend' \
+	-b timer -g -o "$out" -- true
+record -b prf -o "$out" -- true
+same "backends in an error and in the help" \
+	"$("$portprof" record --help | sed -n 's/.*--backend NAME  *\(.*\) (the best)/\1/p')" \
+	"$(sed -n 's/.*(it has auto, \(.*\))$/\1/p' "$tmp/words")"
+
 ### Files
 
 refused "no such folder" 125 "no/such/folder" -o no/such/folder/p -- true

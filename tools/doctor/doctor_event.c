@@ -4,6 +4,7 @@
 
 #include "tools/doctor/doctor.h"
 
+#include "tools/backends.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -12,9 +13,7 @@
 /* Backends that are chosen automatically, if they are of this system. */
 static bool is_of_interest(const portprof_backend_info *backend)
 {
-	return backend->rank >= 0 &&
-	       (backend->is_usable || backend->os_errno ||
-	        backend->status != PORTPROF_E_UNSUPPORTED);
+	return backend->rank >= 0 && ppi_backend_is_here(backend);
 }
 
 static void add_finding(const struct ppi_doctor *doctor,

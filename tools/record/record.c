@@ -5,6 +5,7 @@
 
 #include "tools/record/record.h"
 
+#include "tools/backends.h"
 #include "tools/tools.h"
 
 #include <stdlib.h>
@@ -13,15 +14,10 @@
 /* Whether a backend is known to work only inside the process it measures. */
 static bool is_inside_only(const char *name)
 {
-	portprof_backend_info info = { .size = sizeof(info) };
+	portprof_backend_info info;
 
-	for (size_t i = 0; i < portprof_backend_count(); i++) {
-		info.size = sizeof(info);
-		if (portprof_backend_info_get(i, &info) == PORTPROF_OK &&
-		    strcmp(info.name, name) == 0)
-			return !(info.caps & PORTPROF_CAP_ATTACH);
-	}
-	return false;
+	return ppi_backend_find_info(name, &info) &&
+	       !(info.caps & PORTPROF_CAP_ATTACH);
 }
 
 /*
@@ -44,7 +40,7 @@ static int run(const struct ppi_record *record)
 	if (portprof_last_diag()->status == PORTPROF_E_UNSUPPORTED &&
 	    is_inside_only(backend))
 		return ppi_record_preload(record);
-	ppi_say_failure(NULL);
+	ppi_say_refusal(record);
 	return PPI_EXIT_RECORD;
 }
 

@@ -116,6 +116,17 @@ void ppi_record_look(const char *output, struct ppi_before *before);
  * put back what was there. */
 void ppi_record_undo(const char *output, const struct ppi_before *before);
 
+/* ---- record_refusal.c ---- */
+
+/* Why no session could be opened, by the thread's diagnostic, and what to do;
+ * with -v what each backend says. */
+void ppi_say_refusal(const struct ppi_record *record);
+
+/* Which better backends were passed over: those of this system that can
+ * profile programs, and with -v the others too. Nothing with -q. */
+void ppi_say_passed_over(const struct ppi_record *record,
+                         const portprof_session *session);
+
 /* ---- record_say.c ---- */
 
 /* The last words: what was measured, or why nothing was, and what to do. */

@@ -150,7 +150,7 @@ static int run(struct attach *attach)
 	ppi_record_look(record->settings.output, &before);
 	attach->session = ppi_record_open(record, 0);
 	if (!attach->session) {
-		ppi_say_failure(NULL);
+		ppi_say_refusal(record);
 		if (attach->has_child)
 			ppi_child_cancel(&attach->child);
 		return PPI_EXIT_RECORD;

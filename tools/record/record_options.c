@@ -25,7 +25,7 @@ static const char help[] =
 	"  -a, --all-cpus       the whole system; -C, --cpu LIST: on these CPUs (0,2-3)\n"
 	"  -D, --delay MS       begin so much later; --duration S: and end S seconds on\n"
 	"      --no-inherit     not the processes that the target creates\n"
-	"  -b, --backend NAME   perf, timer, itimer (the best that works)\n"
+	"  -b, --backend NAME   @BACKENDS (the best)\n"
 	"  -m, --ring BYTES     of each kernel buffer, as 64K; or a number of pages\n"
 	"  -o, --output FILE    (" PPI_DEFAULT_OUTPUT "); what was there is kept as\n"
 	"                       FILE.old\n"

@@ -122,7 +122,6 @@ static bool rehearse(const struct ppi_record *record)
 {
 	portprof_config *config = ppi_settings_config(&record->settings);
 	portprof_session *session = NULL;
-	const char *name, *reason;
 	portprof_status status;
 
 	if (!config)
@@ -136,15 +135,10 @@ static bool rehearse(const struct ppi_record *record)
 		status = portprof_session_open(config, &session);
 	portprof_config_free(config);
 	if (status) {
-		ppi_say_failure(NULL);
+		ppi_say_refusal(record);
 		return false;
 	}
-	for (size_t i = 0;
-	     !record->options.is_quiet &&
-	     portprof_session_passed_over(session, i, &name, &reason) ==
-	             PORTPROF_OK;
-	     i++)
-		ppi_say("%s was passed over: %s", name, reason);
+	ppi_say_passed_over(record, session);
 	portprof_session_close(session);
 	return true;
 }

@@ -62,17 +62,6 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 	return session;
 }
 
-static void say_passed_over(const portprof_session *session)
-{
-	const char *name, *reason;
-
-	for (size_t i = 0;
-	     portprof_session_passed_over(session, i, &name, &reason) ==
-	     PORTPROF_OK;
-	     i++)
-		ppi_say("%s was passed over: %s", name, reason);
-}
-
 /* The file that failed is still one: with what was written before. */
 static void say_unwhole(const struct ppi_record *record, const char *stopping)
 {
@@ -105,8 +94,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 	children = portprof_session_children(session);
 	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	           portprof_session_event(session, 0, &event) == PORTPROF_OK;
-	if (!record->options.is_quiet)
-		say_passed_over(session);
+	ppi_say_passed_over(record, session);
 	if (record->options.is_verbose)
 		ppi_say_details(session);
 	if (portprof_session_close(session)) {

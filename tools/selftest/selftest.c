@@ -16,7 +16,7 @@ static const char help[] =
 	"Measures programs of known work on this machine's kernel and says for "
 	"each\nclause of the contract whether it holds. Takes about half a "
 	"minute.\n\n"
-	"  -b, --backend NAME  only this backend: perf, timer, itimer\n"
+	"  -b, --backend NAME  only this backend, as perf or timer\n"
 	"  -q, --quiet         the result alone, without the table\n"
 	"  -h, --help          this text\n\n"
 	"Exit status: 0 all that ran holds, 1 a clause is broken or nothing "
