@@ -116,16 +116,20 @@ configure_guest() {
 	echo "$*" >"$here/build/.configured"
 }
 
-# Flags of the make that runs the tests are not for this one.
-build_guest() {
-	configure_guest || return 1
-	jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+# make_guest TARGET...: flags of the make that runs the tests are not for it
+make_guest() {
 	(
 		MAKEFLAGS='' MFLAGS=''
 		export MAKEFLAGS MFLAGS
-		quietly build "$MAKE" -s -C "$here/build" -j "$jobs" \
-			libportprof-core.la portprof pmu-programs
+		"$MAKE" -s -C "$here/build" \
+			-j "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" \
+			"$@"
 	)
+}
+
+build_guest() {
+	configure_guest && quietly build make_guest libportprof-core.la \
+		portprof pmu-programs
 }
 
 ### The image
@@ -163,15 +167,12 @@ pack() {
 
 ### A boot
 
-# boot NAME CPU CPUS: runs the lines of NAME.commands there; what it printed is
-# in NAME.console then.
+# boot NAME CPU CPUS: runs the lines of NAME/tree/commands there, with all else
+# that is in NAME/tree; what it printed is in NAME.console then.
 #
 # -icount: the guest's clock is the number of instructions, so that all counts
 # come out the same each time, whatever else this machine does.
 boot() {
-	rm -rf "${here:?}/$1"
-	mkdir -p "$here/$1/tree"
-	cp "$here/$1.commands" "$here/$1/tree/commands"
 	archive "$here/$1/tree" "$here/$1/cpio"
 	cat "$here/base.cpio" "$here/$1/cpio" >"$here/$1/initrd"
 	timeout -k 5 "$PORTPROF_PMU_TIMEOUT" qemu-system-aarch64 -M virt \

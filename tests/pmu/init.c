@@ -18,7 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_MAX = 32, LINE_BYTES = 512 };
+/* Seconds of the guest, in each of which it executes a thousand million
+ * instructions: much more than any command needs. */
+enum { WORDS_MAX = 32, LINE_BYTES = 512, PATIENCE_S = 10 };
+
+static volatile pid_t running;
 
 static void complain(const char *what)
 {
@@ -42,6 +46,13 @@ static void set(const char *path, const char *value)
 		close(fd);
 }
 
+static void end_running(int signal)
+{
+	(void)signal;
+	if (running > 0)
+		kill(running, SIGKILL);
+}
+
 static void run_words(char **words)
 {
 	static char *const environment[] = {
@@ -58,9 +69,13 @@ static void run_words(char **words)
 	}
 	if (child < 0)
 		complain("fork");
+	running = child;
+	alarm(PATIENCE_S);
 	/* Whatever else ends was left behind by a command. */
 	while (child > 0 && waitpid(-1, &status, 0) != child)
 		;
+	alarm(0);
+	running = 0;
 	printf("@end %d\n", WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 	                                        : WEXITSTATUS(status));
 	fflush(stdout);
@@ -103,6 +118,8 @@ int main(void)
 	FILE *commands;
 
 	prepare();
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = end_running },
+	          NULL);
 	commands = fopen("/commands", "re");
 	if (!commands)
 		complain("/commands");

@@ -26,13 +26,22 @@ tests_pmu_pmu_user_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_pmu_pmu_user_LDADD = $(TEST_LDADD)
 
 dist_check_SCRIPTS += tests/pmu/run
-EXTRA_DIST += tests/pmu/guest.sh tests/pmu/init.c tests/pmu/results.awk
+EXTRA_DIST += tests/pmu/guest.sh tests/pmu/init.c tests/pmu/mutants.awk \
+	tests/pmu/mutants.sh tests/pmu/mutants.txt tests/pmu/results.awk
 
 # What goes into the guest, in the build that tests/pmu/run makes for it.
 pmu-programs: $(PMU_TESTS)
 
+# How it compiles and how it links what the lab makes wrong.
+pmu-flags:
+	@echo '$(CC) $(DEFS) $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)'
+	@echo '$(LDFLAGS) $(CMOCKA_LIBS) $(PP_LIB_LIBS) $(LIBS)'
+
 check-pmu:
 	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/pmu/check-pmu.sh
+
+check-pmu-mutants:
+	@$(AM_TESTS_ENVIRONMENT) $(srcdir)/tests/pmu/run --mutants
 
 # Before the tests, with all processors. Where it fails the test says so.
 check-programs: pmu-guest
@@ -40,7 +49,7 @@ pmu-guest:
 	@test '$(build_triplet)' != '$(host_triplet)' || \
 		test '$(PP_SANITIZERS)$(PP_COVERAGE)' != nono || \
 		$(srcdir)/tests/pmu/run --build >/dev/null 2>&1 || :
-.PHONY: pmu-programs check-pmu pmu-guest
+.PHONY: pmu-programs pmu-flags check-pmu check-pmu-mutants pmu-guest
 
 distclean-local:
 	rm -rf pmu

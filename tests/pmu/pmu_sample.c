@@ -49,6 +49,7 @@ static void fifty_khz_brings_every_overflow(void **state)
 	portprof_stats stats;
 
 	(void)state;
+	log->period[0] = PERIOD;
 	lab_sample_loop(session, TURNS);
 	stats = lab_stats(session, 0);
 	check_overflows(&stats, CYCLES, PERIOD);
@@ -57,6 +58,10 @@ static void fifty_khz_brings_every_overflow(void **state)
 	assert_int_equal(log->samples[0], stats.delivered_samples);
 	assert_int_equal(log->weight[0], stats.kept_weight);
 	assert_in_range(stats.unattributed_weight, 0, PERIOD);
+	if (lab_is_exact()) {
+		assert_int_equal(log->weight[0], CYCLES);
+		assert_int_equal(log->not_period[0], 0);
+	}
 	assert_int_equal(stats.requested_period, PERIOD);
 	assert_int_equal(stats.granted_period, PERIOD);
 	assert_int_equal(log->other_threads, 0);
@@ -179,6 +184,8 @@ static void lost_samples_are_counted(void **state)
 	stats = lab_stats(session, 0);
 	check_overflows(&stats, CYCLES, 20000);
 	assert_true(stats.lost_samples > 0);
+	/* The ring went round many times. */
+	assert_int_equal(log->in_loop[0], log->samples[0]);
 	assert_int_equal(stats.kept_samples, log->samples[0]);
 	assert_int_equal(log->weight[0], stats.kept_weight);
 }
