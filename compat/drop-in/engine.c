@@ -206,14 +206,6 @@ static void stop_session(void)
 	engine.is_running = false;
 }
 
-/* What a process has one of is the program's again. */
-static void give_back(void)
-{
-	if (engine.session && portprof_session_caps(engine.session) &
-	                              PORTPROF_CAP_EXCLUSIVE)
-		close_session();
-}
-
 /* ---- fork ---- */
 
 static void before_fork(void)
@@ -361,8 +353,6 @@ int ppi_engine_end(struct ppi_client *client)
 			start_session();
 	}
 	watch_forks();
-	if (!any_is_on())
-		give_back();
 	unlock();
 	if (!error)
 		return 0;

@@ -42,7 +42,7 @@ long ppi_pcsample(uintptr_t *samples, long room)
 		return -1;
 	}
 	ppi_engine_begin();
-	ppi_solaris_profil_off();
+	ppi_dropin_profil_off();
 	before = self.stored;
 	self.next = samples;
 	self.room = room;
@@ -54,7 +54,7 @@ long ppi_pcsample(uintptr_t *samples, long room)
 	return ppi_engine_end(&self.client) ? -1 : before;
 }
 
-void ppi_solaris_pcsample_off(void)
+void ppi_dropin_pcsample_off(void)
 {
 	self.client.is_on = false;
 	self.stored = 0;

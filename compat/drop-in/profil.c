@@ -80,7 +80,7 @@ int ppi_profil(const struct ppi_rules *rules, void *bins, size_t bytes,
 	}
 	ppi_engine_begin();
 	if (rules->family == PPI_FAMILY_SOLARIS)
-		ppi_solaris_pcsample_off();
+		ppi_dropin_pcsample_off();
 	profil->client.is_on = !is_off(rules, bins, scale);
 	if (profil->client.is_on) {
 		profil->rules = rules;
@@ -94,7 +94,7 @@ int ppi_profil(const struct ppi_rules *rules, void *bins, size_t bytes,
 	return ppi_engine_end(&profil->client);
 }
 
-void ppi_solaris_profil_off(void)
+void ppi_dropin_profil_off(void)
 {
 	buffers[PPI_FAMILY_SOLARIS].client.is_on = false;
 }

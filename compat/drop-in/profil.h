@@ -18,7 +18,7 @@ int ppi_sprofil(struct prof *regions, int count, struct timeval *period,
 long ppi_pcsample(uintptr_t *samples, long room);
 
 /* Solaris has one of both, and the last call wins. Between begin and end. */
-void ppi_solaris_profil_off(void);
-void ppi_solaris_pcsample_off(void);
+void ppi_dropin_profil_off(void);
+void ppi_dropin_pcsample_off(void);
 
 #endif

@@ -25,3 +25,81 @@ DROPIN_LDADD = libportprof-dropin.la $(TEST_LDADD)
 tests_dropin_test_rules_SOURCES = tests/dropin/test_rules.c
 tests_dropin_test_rules_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_test_rules_LDADD = $(DROPIN_LDADD)
+
+### The suite, over the fixtures of tests/conform
+
+DROPIN_SIM = \
+	tests/dropin/on_profil_freebsd_sim \
+	tests/dropin/on_profil_netbsd_sim \
+	tests/dropin/on_profil_openbsd_sim \
+	tests/dropin/on_profil_dragonfly_sim \
+	tests/dropin/on_profil_glibc_sim \
+	tests/dropin/on_solaris_pcsample_sim \
+	tests/dropin/on_solaris_profil_sim \
+	tests/dropin/on_timer_sim \
+	tests/dropin/on_itimer_sim
+DROPIN_REAL =
+if BACKEND_PERF
+DROPIN_SIM += tests/dropin/on_perf_sim
+DROPIN_REAL += tests/dropin/on_perf_real
+endif
+if BACKEND_TIMER
+DROPIN_REAL += tests/dropin/on_timer_real
+endif
+if BACKEND_ITIMER
+DROPIN_REAL += tests/dropin/on_itimer_real
+endif
+if TESTS_ENABLED
+noinst_LTLIBRARIES += tests/dropin/libsuite.la
+check_PROGRAMS += $(DROPIN_SIM) $(DROPIN_REAL)
+TESTS += $(DROPIN_SIM) $(DROPIN_REAL)
+endif
+tests_dropin_libsuite_la_SOURCES = tests/dropin/suite.c
+tests_dropin_libsuite_la_CPPFLAGS = $(TEST_CPPFLAGS)
+
+ON_PROFIL_LDADD = tests/dropin/libsuite.la tests/fixtures/libprofilprogram.la \
+	tests/sim/libprofilsim.la $(DROPIN_LDADD)
+ON_TIMER_LDADD = tests/dropin/libsuite.la tests/sim/libtimersim.la \
+	$(DROPIN_LDADD) $(WRAP_RING_LDFLAGS)
+ON_REAL_LDADD = tests/dropin/libsuite.la tests/fixtures/libreal.la \
+	$(DROPIN_LDADD)
+tests_dropin_on_profil_freebsd_sim_SOURCES = tests/fixtures/profil_freebsd_sim.c
+tests_dropin_on_profil_freebsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_profil_freebsd_sim_LDADD = $(ON_PROFIL_LDADD)
+tests_dropin_on_profil_netbsd_sim_SOURCES = tests/fixtures/profil_netbsd_sim.c
+tests_dropin_on_profil_netbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_profil_netbsd_sim_LDADD = $(ON_PROFIL_LDADD)
+tests_dropin_on_profil_openbsd_sim_SOURCES = tests/fixtures/profil_openbsd_sim.c
+tests_dropin_on_profil_openbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_profil_openbsd_sim_LDADD = $(ON_PROFIL_LDADD)
+tests_dropin_on_profil_dragonfly_sim_SOURCES = tests/fixtures/profil_dragonfly_sim.c
+tests_dropin_on_profil_dragonfly_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_profil_dragonfly_sim_LDADD = $(ON_PROFIL_LDADD)
+tests_dropin_on_profil_glibc_sim_SOURCES = tests/fixtures/profil_glibc_sim.c
+tests_dropin_on_profil_glibc_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_profil_glibc_sim_LDADD = $(ON_PROFIL_LDADD)
+tests_dropin_on_solaris_pcsample_sim_SOURCES = tests/fixtures/solaris_pcsample_sim.c
+tests_dropin_on_solaris_pcsample_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_solaris_pcsample_sim_LDADD = $(ON_PROFIL_LDADD)
+tests_dropin_on_solaris_profil_sim_SOURCES = tests/fixtures/solaris_profil_sim.c
+tests_dropin_on_solaris_profil_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_solaris_profil_sim_LDADD = $(ON_PROFIL_LDADD)
+tests_dropin_on_timer_sim_SOURCES = tests/fixtures/timer_sim.c
+tests_dropin_on_timer_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_timer_sim_LDADD = $(ON_TIMER_LDADD)
+tests_dropin_on_itimer_sim_SOURCES = tests/fixtures/itimer_sim.c $(ITIMER_PROGRAM)
+tests_dropin_on_itimer_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_itimer_sim_LDADD = $(ON_TIMER_LDADD)
+tests_dropin_on_perf_sim_SOURCES = tests/fixtures/perf_sim.c
+tests_dropin_on_perf_sim_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_perf_sim_LDADD = tests/dropin/libsuite.la \
+	tests/sim/libperfsim.la $(DROPIN_LDADD)
+tests_dropin_on_perf_real_SOURCES = tests/fixtures/perf_real.c
+tests_dropin_on_perf_real_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_perf_real_LDADD = $(ON_REAL_LDADD)
+tests_dropin_on_timer_real_SOURCES = tests/fixtures/timer_real.c
+tests_dropin_on_timer_real_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_timer_real_LDADD = $(ON_REAL_LDADD)
+tests_dropin_on_itimer_real_SOURCES = tests/fixtures/itimer_real.c
+tests_dropin_on_itimer_real_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_on_itimer_real_LDADD = $(ON_REAL_LDADD)
