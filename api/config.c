@@ -33,6 +33,7 @@ void portprof_config_free(portprof_config *config)
 	free(config->events);
 	free(config->event_origins);
 	free(config->cpus);
+	free(config->cgroup);
 	free(config->file);
 	for (size_t i = 0; i < config->sink_count; i++) {
 		free(config->sinks[i].regions);
@@ -106,6 +107,7 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	is_whole = copy_origins(copy, config);
 	is_whole &= copy_text(&copy->file, config->file);
 	is_whole &= copy_text(&copy->cpus, config->cpus);
+	is_whole &= copy_text(&copy->cgroup, config->cgroup);
 	is_whole &= copy_events(copy, config);
 	while (is_whole && copy->sink_count < config->sink_count) {
 		size_t i = copy->sink_count++;

@@ -286,6 +286,7 @@ portprof_status ppi_plan_build(const portprof_config *config,
 	box->plan.mode = mode;
 	box->plan.target = target_of(config);
 	box->plan.cpus = config->cpus;
+	box->plan.cgroup = config->cgroup;
 	if (mode == PPI_SAMPLE)
 		plan_wishes(config, &box->plan);
 	box->plan.allow_refused = config->allow_refused;

@@ -138,6 +138,7 @@ struct ppi_plan {
 	struct ppi_target target;
 	const char *cpus;       /* PPI_TARGET_SYSTEM: "0,2-3", well-formed;
 	                         * NULL = all */
+	const char *cgroup;     /* PPI_TARGET_SYSTEM: only what is in it */
 	const struct ppi_event *events;
 	size_t event_count;
 	bool follow_children;

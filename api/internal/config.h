@@ -21,6 +21,7 @@ struct portprof_config {
 	bool target_is_caller;  /* PPI_TARGET_TID: whoever opens */
 	int64_t target_id;      /* tid or pid; 0 = this process */
 	char *cpus;             /* PPI_TARGET_SYSTEM: NULL = all */
+	char *cgroup;           /* PPI_TARGET_SYSTEM: NULL = whoever runs */
 	bool follow_children;
 	bool allow_refused;
 	unsigned chain_depth;

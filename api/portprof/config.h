@@ -72,6 +72,11 @@ PORTPROF_API portprof_status portprof_config_set_period(
  *   command  that process, a child about to exec: measured from its exec on
  *   system   all processes, on these CPUs ("0,2-3"; NULL = on all), but for
  *            idle time; needs PORTPROF_CAP_SYSTEM
+ *   cgroup   what runs in that control group of Linux and those inside it, on
+ *            these CPUs; the same capability. The name is what stands after
+ *            the last colon in /proc/PID/cgroup, or the folder below
+ *            /sys/fs/cgroup. It is looked for when a session is opened:
+ *            E_NOTFOUND, E_DENIED then
  */
 PORTPROF_API portprof_status
 portprof_config_target_process(portprof_config *config);
@@ -85,6 +90,9 @@ PORTPROF_API portprof_status
 portprof_config_target_command(portprof_config *config, int64_t pid);
 PORTPROF_API portprof_status
 portprof_config_target_system(portprof_config *config, const char *cpus);
+PORTPROF_API portprof_status
+portprof_config_target_cgroup(portprof_config *config, const char *name,
+                              const char *cpus);
 
 /* Whether processes that the target creates are measured too (default 0). */
 PORTPROF_API portprof_status portprof_config_set_children(

@@ -11,6 +11,7 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_attr.h \
 	backends/perf/perf_build_id.c \
 	backends/perf/perf_catalogue.c \
+	backends/perf/perf_cgroup.c \
 	backends/perf/perf_count.c \
 	backends/perf/perf_decode.c \
 	backends/perf/perf_decode.h \

@@ -82,7 +82,9 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 	else
 		perf_attr_carrier(&state->kind, bs->plan->target.kind ==
 		                  PPI_TARGET_COMMAND, &attr);
-	source.fd = perf_open_attr(kernel, &attr, tid, cpu, -1);
+	source.fd = tid == PERF_ANYBODY
+		? perf_open_on_cpu(bs, &attr, cpu, -1)
+		: perf_open_attr(kernel, &attr, tid, cpu, -1);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
 	if (to->fd == PERF_PORT_FREE)
@@ -128,7 +130,7 @@ portprof_status perf_attach_system(struct ppi_backend_session *bs,
                                    struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
-	portprof_status status = PORTPROF_OK;
+	portprof_status status = perf_open_cgroup(bs, why);
 
 	for (size_t port = 0; port < state->port_count &&
 	     status == PORTPROF_OK; port++)
@@ -277,6 +279,8 @@ void perf_release(struct ppi_backend_session *bs)
 			kernel->close_event(kernel->self,
 			                    state->sources[i].fd);
 	}
+	if (state->has_cgroup)
+		kernel->close_event(kernel->self, state->cgroup_fd);
 	perf_pending_free(state);
 	perf_weights_free(&state->weights);
 	free(state->sources);

@@ -189,17 +189,24 @@ int perf_open_attr(const struct perf_kernel *kernel,
                    struct perf_event_attr *attr, int64_t pid, int cpu,
                    int group_fd)
 {
+	return perf_open_attr_with(kernel, attr, pid, cpu, group_fd, 0);
+}
+
+int perf_open_attr_with(const struct perf_kernel *kernel,
+                        struct perf_event_attr *attr, int64_t pid, int cpu,
+                        int group_fd, unsigned long flags)
+{
 	int fd;
 
+	flags |= PERF_FLAG_FD_CLOEXEC;
 	attr->size = PERF_ATTR_BYTES;
-	fd = kernel->open_event(kernel->self, attr, pid, cpu, group_fd,
-	                        PERF_FLAG_FD_CLOEXEC);
+	fd = kernel->open_event(kernel->self, attr, pid, cpu, group_fd, flags);
 	/* An older kernel writes the size it knows into the attr. */
 	if (fd == -E2BIG && attr->size >= PERF_ATTR_SIZE_VER0 &&
 	    attr->size < PERF_ATTR_BYTES &&
 	    is_zero((char *)attr + attr->size, PERF_ATTR_BYTES - attr->size))
 		fd = kernel->open_event(kernel->self, attr, pid, cpu, group_fd,
-		                        PERF_FLAG_FD_CLOEXEC);
+		                        flags);
 	return fd;
 }
 

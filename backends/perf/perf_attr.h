@@ -70,6 +70,11 @@ int perf_open_attr(const struct perf_kernel *kernel,
                    struct perf_event_attr *attr, int64_t pid, int cpu,
                    int group_fd);
 
+/* With more PERF_FLAG_ bits of the call. */
+int perf_open_attr_with(const struct perf_kernel *kernel,
+                        struct perf_event_attr *attr, int64_t pid, int cpu,
+                        int group_fd, unsigned long flags);
+
 /* Set one of enum perf_flag_bit. */
 void perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit);
 

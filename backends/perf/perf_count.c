@@ -64,8 +64,8 @@ static int open_attr(const struct ppi_backend_session *bs,
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	return source->tid < 0
-		? perf_open_attr(kernel, attr, PERF_ANYBODY,
-		                 cpu_of(source->tid), source->leader)
+		? perf_open_on_cpu(bs, attr, cpu_of(source->tid),
+		                   source->leader)
 		: perf_open_attr(kernel, attr, source->tid, -1,
 		                 source->leader);
 }
@@ -230,6 +230,8 @@ static portprof_status attach_system(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = perf_find_cpus(bs, why);
 
+	if (status == PORTPROF_OK)
+		status = perf_open_cgroup(bs, why);
 	for (size_t i = 0; i < state->cpu_count && status == PORTPROF_OK; i++)
 		status = attach_counters(bs, tid_of_cpu(state->cpus[i]), why);
 	return status;

@@ -41,6 +41,8 @@ struct perf_kernel {
 	                  size_t room, size_t *bytes);
 	ssize_t (*read_file)(void *self, const char *path, uint64_t offset,
 	                     void *buffer, size_t bytes);
+	/* A descriptor of a folder, for close_event. */
+	int (*open_folder)(void *self, const char *path);
 	int64_t (*get_pid)(void *self);
 	int64_t (*get_tid)(void *self);
 	int (*get_fd_limit)(void *self, uint64_t *soft);

@@ -143,6 +143,14 @@ static ssize_t real_read_file(void *self, const char *path, uint64_t offset,
 	return got;
 }
 
+static int real_open_folder(void *self, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)self;
+	return fd < 0 ? -errno : fd;
+}
+
 static int64_t real_get_pid(void *self)
 {
 	(void)self;
@@ -186,6 +194,7 @@ const struct perf_kernel perf_kernel_real = {
 	.list_numbers = real_list_numbers,
 	.list_names = real_list_names,
 	.read_file = real_read_file,
+	.open_folder = real_open_folder,
 	.get_pid = real_get_pid,
 	.get_tid = real_get_tid,
 	.get_fd_limit = real_get_fd_limit,

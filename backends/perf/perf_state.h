@@ -85,6 +85,8 @@ struct perf_state {
 	bool is_fork_told;  /* ... of the front record: its name is not */
 	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */
 
+	int cgroup_fd;      /* of its folder, if has_cgroup */
+	bool has_cgroup;
 	int *cpus;
 	size_t cpu_count;
 	struct perf_source *sources; /* ascending id */
@@ -160,6 +162,18 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t port);
 void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid);
 /* Descriptors, mappings and memory, in the owner or in a forked child. */
 void perf_release(struct ppi_backend_session *bs);
+
+/* ---- perf_cgroup.c ---- */
+
+/* Of a plan that has one. */
+portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why);
+/* An event of a CPU: of all that runs there, or of the cgroup. */
+int perf_open_on_cpu(const struct ppi_backend_session *bs,
+                     struct perf_event_attr *attr, int cpu, int group_fd);
+/* Whether it is the cgroup that was refused; told then. */
+bool perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
+                        struct ppi_diag *why);
 
 /* ---- perf_port.c ---- */
 

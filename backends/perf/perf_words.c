@@ -162,6 +162,8 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
                                    const struct ppi_event *event, int64_t tid,
                                    int os_error, struct ppi_diag *why)
 {
+	if (perf_refuse_cgroup(bs, os_error, why))
+		return PORTPROF_E_UNSUPPORTED;
 	if (bs->plan->target.is_self || os_error != EACCES ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM)
 		return perf_refuse_open(perf_kernel_of(bs->kernel), event,

@@ -7,6 +7,7 @@ tests_cli_burn_SOURCES = tests/cli/burn.c
 tests_cli_deny_SOURCES = tests/cli/deny.c
 tests_cli_touch_SOURCES = tests/cli/touch.c
 SCRIPT_TESTS += \
+	tests/cli/check-cgroup.sh \
 	tests/cli/check-config.sh \
 	tests/cli/check-doctor.sh \
 	tests/cli/check-export.sh \

@@ -240,6 +240,13 @@ LOCKED(ssize_t, read_file, (void *self, const char *path, uint64_t offset,
                             void *buffer, size_t bytes),
        (self, path, offset, buffer, bytes))
 
+/* No folder of the simulated system is a cgroup's. */
+static int sim_open_folder(void *self, const char *path)
+{
+	(void)self;
+	return strcmp(path, "/sys/fs/cgroup/secret") == 0 ? -EACCES : -ENOENT;
+}
+
 static int64_t sim_get_pid(void *self)
 {
 	(void)self;
@@ -279,6 +286,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.list_numbers = locked_list_numbers,
 	.list_names = locked_list_names,
 	.read_file = locked_read_file,
+	.open_folder = sim_open_folder,
 	.get_pid = sim_get_pid,
 	.get_tid = sim_get_tid,
 	.get_fd_limit = sim_get_fd_limit,

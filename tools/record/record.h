@@ -37,6 +37,7 @@ struct ppi_record_options {
 	enum ppi_scope scope;
 	int64_t target;         /* of -p or -t */
 	const char *cpus;       /* of -C; NULL: all */
+	const char *cgroup;     /* of -G; NULL: whoever runs */
 	bool is_quiet, is_verbose;
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and

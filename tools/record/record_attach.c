@@ -40,7 +40,9 @@ static bool find_target(struct attach *attach)
 	char name[64];
 
 	if (options->scope == PPI_SCOPE_SYSTEM) {
-		snprintf(attach->target, sizeof(attach->target), "the system");
+		snprintf(attach->target, sizeof(attach->target), "%s%.40s",
+		         options->cgroup ? "cgroup " : "the system",
+		         options->cgroup ? options->cgroup : "");
 		return true;
 	}
 	if (!ppi_watch_begin(&attach->watch, options->target, is_thread)) {

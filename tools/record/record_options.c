@@ -23,6 +23,7 @@ static const char help[] =
 	"  -p, --pid PID        a process that runs, until it or COMMAND ends\n"
 	"  -t, --tid TID        one thread of it\n"
 	"  -a, --all-cpus       the whole system; -C, --cpu LIST: on these CPUs (0,2-3)\n"
+	"  -G, --cgroup NAME    what runs in that cgroup\n"
 	"  -D, --delay MS       begin so much later; --duration S: and end S seconds on\n"
 	"      --no-inherit     not the processes that the target creates\n"
 	"  -b, --backend NAME   @BACKENDS (the best)\n"
@@ -60,6 +61,7 @@ static const struct option long_options[] = {
 	{ "tid", required_argument, NULL, 't' },
 	{ "all-cpus", no_argument, NULL, 'a' },
 	{ "cpu", required_argument, NULL, 'C' },
+	{ "cgroup", required_argument, NULL, 'G' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "duration", required_argument, NULL, OPTION_DURATION },
 	{ "timeline", required_argument, NULL, OPTION_TIMELINE },
@@ -79,7 +81,7 @@ static const struct option long_options[] = {
 static const struct ppi_line line = {
 	.verb = "record",
 	.help = help,
-	.letters = "+e:F:c:gp:t:aC:D:b:m:o:qvh",
+	.letters = "+e:F:c:gp:t:aC:G:D:b:m:o:qvh",
 	.options = long_options,
 	.wrong = PPI_EXIT_RECORD,
 };
@@ -117,8 +119,8 @@ static int choose_scope(struct ppi_record_options *options,
 {
 	if (options->scope != PPI_SCOPE_COMMAND && options->scope != scope)
 		return ppi_say_usage(line.wrong, line.verb,
-		                     "one target at a time: -p, -t and -a (or "
-		                     "-C) exclude each other");
+		                     "one target at a time: -p, -t and -a (-C, "
+		                     "-G) exclude each other");
 	options->scope = scope;
 	return PPI_EXIT_OK;
 }
@@ -224,6 +226,9 @@ static int read_option(struct ppi_record_options *options, int option,
 		return read_target(options, PPI_SCOPE_PROCESS, value);
 	case 't':
 		return read_target(options, PPI_SCOPE_THREAD, value);
+	case 'G':
+		options->cgroup = value;
+		return choose_scope(options, PPI_SCOPE_SYSTEM);
 	case 'C':
 		options->cpus = value;
 		return choose_scope(options, PPI_SCOPE_SYSTEM);

@@ -22,6 +22,9 @@ static portprof_status set_target(portprof_config *config,
 	case PPI_SCOPE_THREAD:
 		return portprof_config_target_tid(config, options->target);
 	case PPI_SCOPE_SYSTEM:
+		if (options->cgroup)
+			return portprof_config_target_cgroup(
+				config, options->cgroup, options->cpus);
 		return portprof_config_target_system(config, options->cpus);
 	case PPI_SCOPE_COMMAND:
 	default:

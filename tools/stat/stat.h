@@ -23,6 +23,7 @@ struct ppi_stat_options {
 	int64_t pid, tid;       /* 0: none */
 	bool is_system;         /* all that runs, */
 	const char *cpus;       /* on these CPUs; NULL: on all */
+	const char *cgroup;     /* of this cgroup; NULL: of any */
 	bool is_json, is_quiet, is_verbose, follows_children;
 	char **command;         /* NULL: none */
 };

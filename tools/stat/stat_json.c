@@ -119,6 +119,8 @@ static void put_target(struct ppi_json *json, const struct ppi_stat *stat)
 	if (options->is_system)
 		ppi_json_text(json, "cpus", options->cpus ? options->cpus
 		                                          : "all");
+	if (options->cgroup)
+		ppi_json_text(json, "cgroup", options->cgroup);
 	if (options->pid)
 		ppi_json_signed(json, "pid", options->pid);
 	if (options->tid)

@@ -14,6 +14,9 @@ static portprof_status set_target(const struct ppi_stat *stat, pid_t child,
 {
 	const struct ppi_stat_options *options = &stat->options;
 
+	if (options->cgroup)
+		return portprof_config_target_cgroup(config, options->cgroup,
+		                                     options->cpus);
 	if (options->is_system)
 		return portprof_config_target_system(config, options->cpus);
 	if (options->tid)

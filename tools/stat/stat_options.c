@@ -21,6 +21,7 @@ static const char help[] =
 	"  -p, --pid PID       count in a running process: until it ends, Ctrl-C,\n"
 	"  -t, --tid TID         --duration SECONDS, or COMMAND ends; or one thread\n"
 	"  -a, --all-cpus; -C, --cpu 0,2-3   all that runs, on all CPUs or on these\n"
+	"  -G, --cgroup NAME   what runs in that cgroup, on all CPUs or with -C\n"
 	"      --no-inherit    not the processes that the command creates\n"
 	"  -b, --backend NAME  perf (the best that counts)\n"
 	"      --config FILE, --set NAME  the events of a configuration file\n"
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
 	{ "tid", required_argument, NULL, 't' },
 	{ "all-cpus", no_argument, NULL, 'a' },
 	{ "cpu", required_argument, NULL, 'C' },
+	{ "cgroup", required_argument, NULL, 'G' },
 	{ "duration", required_argument, NULL, OPTION_DURATION },
 	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
 	{ "backend", required_argument, NULL, 'b' },
@@ -70,7 +72,7 @@ static const struct option long_options[] = {
 static const struct ppi_line line = {
 	.verb = "stat",
 	.help = help,
-	.letters = "+e:r:I:D:p:t:aC:b:x:jo:qvh",
+	.letters = "+e:r:I:D:p:t:aC:G:b:x:jo:qvh",
 	.options = long_options,
 	.wrong = PPI_EXIT_RECORD,
 };
@@ -138,8 +140,9 @@ static int read_option(struct ppi_stat_options *options, int option,
 	case 'p':
 	case 't':
 		return read_numbers(options, option, value);
+	case 'G':
 	case 'C':
-		options->cpus = value;
+		*(option == 'G' ? &options->cgroup : &options->cpus) = value;
 		/* fall through */
 	case 'a':
 		options->is_system = true;
@@ -188,7 +191,7 @@ static const char *contradiction(const struct ppi_stat_options *options)
 	bool is_attached = ppi_stat_is_attached(options);
 
 	if ((options->pid != 0) + (options->tid != 0) + options->is_system > 1)
-		return "-p, -t and -a or -C exclude each other";
+		return "-p, -t and -a, -C or -G exclude each other";
 	if (!is_attached && !options->command)
 		return "which command? portprof stat -- COMMAND [ARGUMENT...]";
 	if (options->duration_ms && !is_attached)

@@ -136,6 +136,8 @@ static void put_target(struct ppi_stat *stat)
 	const struct ppi_stat_options *options = &stat->options;
 
 	fprintf(stat->out, "\n Counted ");
+	if (options->cgroup)
+		fprintf(stat->out, "in cgroup %s, ", options->cgroup);
 	if (options->is_system)
 		fprintf(stat->out, "on %s%s", options->cpus ? "CPUs " : "all "
 		        "CPUs", options->cpus ? options->cpus : "");
