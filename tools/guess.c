@@ -49,11 +49,11 @@ static size_t far_away(const char *wanted, const char *name)
 {
 	size_t letters = strlen(wanted), found;
 
+	if (letters >= 3 && strstr(name, wanted))
+		return 1;
 	if (letters < 2 || letters > LONGEST || strlen(name) > LONGEST)
 		return SIZE_MAX;
 	found = distance(wanted, name);
-	if (strcmp(wanted, name) != 0 && letters >= 3 && strstr(name, wanted))
-		found = least(found, 1);
 	return found <= (letters + 1) / 3 ? found : SIZE_MAX;
 }
 

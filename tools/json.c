@@ -24,7 +24,7 @@ static bool has_lines(const struct ppi_json *json)
 }
 
 /* Length of the UTF-8 character at `text` (RFC 3629), 0 if it is none. */
-static size_t character_bytes(const unsigned char *text)
+size_t ppi_json_character(const unsigned char *text)
 {
 	static const struct {
 		unsigned char first, last, low, high;
@@ -57,7 +57,7 @@ static void put_string(FILE *out, const char *text)
 
 	fputc('"', out);
 	while (*at) {
-		size_t length = character_bytes(at);
+		size_t length = ppi_json_character(at);
 
 		if (*at == '"' || *at == '\\')
 			fprintf(out, "\\%c", *at);

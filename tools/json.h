@@ -7,6 +7,7 @@
 #define PPI_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -37,5 +38,8 @@ void ppi_json_signed(struct ppi_json *json, const char *key, int64_t number);
 void ppi_json_real(struct ppi_json *json, const char *key, double number);
 void ppi_json_flag(struct ppi_json *json, const char *key, bool is_true);
 void ppi_json_null(struct ppi_json *json, const char *key);
+
+/* Length of the UTF-8 character at `text`, 0 if it is none. */
+size_t ppi_json_character(const unsigned char *text);
 
 #endif

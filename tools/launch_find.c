@@ -99,20 +99,57 @@ char *ppi_search_program(const char *name)
 	return search(name, &error);
 }
 
+/* What to do with a file that is no program, by its name; "" unknown. */
+static const char *remedy_of(const char *name)
+{
+	static const struct {
+		const char *end, *words;
+	} kinds[] = {
+		{ ".c", "it is a source file: compile it and run what comes "
+		        "out (cc -g -O2)" },
+		{ ".cc", "it is a source file: compile it and run what comes "
+		         "out (c++ -g -O2)" },
+		{ ".cpp", "it is a source file: compile it and run what comes "
+		          "out (c++ -g -O2)" },
+		{ ".rs", "it is a source file: compile it and run what comes "
+		         "out" },
+		{ ".go", "it is a source file: compile it and run what comes "
+		         "out" },
+		{ ".py", "give it to its interpreter: -- python3 FILE" },
+		{ ".pl", "give it to its interpreter: -- perl FILE" },
+		{ ".sh", "make it executable (chmod +x), or: -- sh FILE" },
+	};
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t end = strlen(kinds[i].end);
+
+		if (length > end &&
+		    strcmp(name + length - end, kinds[i].end) == 0)
+			return kinds[i].words;
+	}
+	return "is it executable (chmod +x)?";
+}
+
 static int refuse(const char *name, int error, const char *interpreter)
 {
+	bool is_here = !strchr(name, '/') && access(name, F_OK) == 0;
+
 	if (interpreter[0]) {
 		ppi_say("cannot run '%s': its first line names '%s': %s", name,
 		        interpreter, strerror(error));
 		return PPI_EXIT_CANNOT_RUN;
 	}
 	if (error == ENOENT || error == ENOTDIR) {
-		ppi_say("there is no command '%s'%s", name,
-		        strchr(name, '/') ? "" : " in $PATH");
+		ppi_say("there is no command '%s'%s%s%s", name,
+		        strchr(name, '/') ? "" : " in $PATH",
+		        is_here ? "; the file here is ./" : "",
+		        is_here ? name : "");
 		return PPI_EXIT_NOT_FOUND;
 	}
-	ppi_say("cannot run '%s': %s%s", name, strerror(error),
-	        error == EACCES ? "; is it executable (chmod +x)?" : "");
+	ppi_say("cannot run '%s': %s%s%s", name, strerror(error),
+	        error == EACCES ? "; " : "",
+	        error == EACCES ? remedy_of(name) : "");
 	return PPI_EXIT_CANNOT_RUN;
 }
 

@@ -19,8 +19,6 @@ static const struct verb verbs[] = {
 	{ "record", "run a command and write where its time goes",
 	  ppi_record_main },
 	{ "report", "show the hot functions of a profile", ppi_report_main },
-	{ "export", "write a profile for another tool, such as gprof",
-	  ppi_export_main },
 	{ "selftest", "test what works on this machine, clause by clause",
 	  ppi_selftest_main },
 	{ "stat", "run a command and count what happens in it",
@@ -28,6 +26,8 @@ static const struct verb verbs[] = {
 	{ "doctor", "tell what works here, and what to change",
 	  ppi_doctor_main },
 	{ "list", "show which events can be measured here", ppi_list_main },
+	{ "export", "write a profile for another tool, such as gprof",
+	  ppi_export_main },
 	{ "config", "check a configuration file, and show what is in force",
 	  ppi_config_main },
 };

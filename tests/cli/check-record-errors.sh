@@ -33,6 +33,15 @@ if [ "$(id -u)" -ne 0 ] || [ ! -x plain ]; then
 	refused "a file that is not executable" 126 'cannot run .*chmod' \
 		-o "$out" -- ./plain
 fi
+printf 'int main(void) { return 0; }\n' >some.c
+cp some.c some.py
+chmod a-x some.c some.py
+refused "a source file" 126 'cannot run .*compile it' -o "$out" -- ./some.c
+refused "a script of python" 126 'cannot run .*-- python3 FILE' -o "$out" \
+	-- ./some.py
+refused "a file that is here, and not in the path" 127 \
+	'no command .some\.c. in .PATH; the file here is \./some\.c' -o "$out" \
+	-- some.c
 refused "a folder" 126 "cannot run '\\./'" -o "$out" -- ./
 printf '#!/no/such/interpreter\n' >script
 chmod +x script

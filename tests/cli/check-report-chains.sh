@@ -71,6 +71,40 @@ report -i framed.pb.gz
 check "with frame pointers: the header tells how far to believe callers" \
 	grep -q '^  callers  *all told for [0-9.]* % of the weight' "$tmp/report"
 
+check "the header: an event's rate is not told thrice" \
+	grep -Eq '^  event  *task-clock:freq=1000(:u)?, in user[a-z ]* mode: CPU time' \
+	"$tmp/report"
+check "the header: what was granted as asked is told once" \
+	grep -Eq '^  rate  *1000 Hz, [0-9.]+ Hz achieved' "$tmp/report"
+report -q -i framed.pb.gz --callers pin
+same "a part of a name: status" 1 "$status"
+has "a part of a name: whose" "no function 'pin' .*; did you mean .*spin" \
+	"$tmp/words"
+report -q -i framed.pb.gz --focus drvie
+has "--focus: what may be meant" "no function 'drvie' .*did you mean drive" \
+	"$tmp/words"
+report -q -i framed.pb.gz --module framd
+has "--module: what may be meant" "no module 'framd' .*did you mean framed" \
+	"$tmp/words"
+report -q -i framed.pb.gz --module framed
+same "--module: rows of others are left out" "" \
+	"$(grep -v '(' "$tmp/report" | sed 1d | awk '$(NF - 1) != "framed"')"
+check "--module: there are rows" grep -q ' framed  *main$' "$tmp/report"
+report -q -i framed.pb.gz --callers spin -s line
+same "callers by line: status" 0 "$status"
+if grep -q 'define HAVE_LIBDW 1' "$builddir/config.h"; then
+	call=$(grep -n 'sum += spin' subject.c | cut -d: -f1)
+	check "callers by line: the line of the call" \
+		grep -Eq "framed  *subject.c:$call  *drive" "$tmp/report"
+	"$portprof" report -j -i framed.pb.gz --callers spin -s line \
+		>"$tmp/json" 2>"$tmp/words"
+	check "callers by line, for programs" python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["callers"]
+sys.exit(not any(x["name"] == "drive" and x["line"] == int(sys.argv[2])
+                 for x in rows))' "$tmp/json" "$call"
+fi
+
 case $machine in
 x86_64)
 	record -b perf -F 1000 -g -o frameless.pb.gz -- ./frameless

@@ -68,7 +68,7 @@ static enum ppi_chain_end judge(const char **module, size_t depth,
 	const portprof_profile_sample sample = { chain, depth, 1,
 		                                 1,     one,   one };
 	portprof_profile profile = {
-		.origin = { .chain_depth = asked_depth },
+		.origin = { .backend = "perf", .chain_depth = asked_depth },
 		.mappings = mappings,
 		.mapping_count = 2,
 		.locations = locations,
@@ -185,6 +185,7 @@ static const portprof_profile_sample samples[] = {
 };
 
 static portprof_profile profile = {
+	.origin = { .backend = "perf" },
 	.mappings = mappings,
 	.mapping_count = 2,
 	.locations = locations,
@@ -255,6 +256,39 @@ static void callers_that_were_lost_are_unknown(void **state)
 	assert_string_equal(rows.rows[0].function, "middle");
 	assert_int_equal(rows.skipping_weight, 4);
 	ppi_rows_free(&rows);
+	/* and did not call it, but what called it */
+	assert_true(ppi_rows_edges(&view, PPI_CALLEES, "middle", &rows));
+	assert_string_equal(rows.rows[0].function, "libc.so.6+0x20");
+	assert_int_equal(rows.skipping_weight, 4);
+	ppi_rows_free(&rows);
+	assert_true(ppi_rows_edges(&view, PPI_CALLEES, "main", &rows));
+	assert_int_equal(rows.weight, 5);
+	assert_int_equal(rows.skipping_weight, 0);
+	ppi_rows_free(&rows);
+}
+
+/* But what somebody else's file says is taken as it is. */
+static void what_is_no_code_has_no_row(void **state)
+{
+	static const uint32_t chain[] = { BARE, NONSENSE, MAIN };
+	const portprof_profile_sample sample = { chain, 3, 1, 1, one, one };
+	portprof_profile made = profile;
+	const struct ppi_view view = { &made, names, 0, NULL };
+	struct ppi_rows rows;
+
+	(void)state;
+	made.samples = &sample;
+	made.sample_count = 1;
+	assert_true(ppi_rows_fold(&view, PPI_BY_FUNCTION | PPI_BY_MODULE,
+	                          &rows));
+	assert_int_equal(rows.count, 1);
+	assert_string_equal(rows.rows[0].function, "bare");
+	ppi_rows_free(&rows);
+	made.origin.backend = "";
+	assert_true(ppi_rows_fold(&view, PPI_BY_FUNCTION | PPI_BY_MODULE,
+	                          &rows));
+	assert_int_equal(rows.count, 3);
+	ppi_rows_free(&rows);
 }
 
 int main(void)
@@ -268,6 +302,7 @@ int main(void)
 		cmocka_unit_test(weights_are_summed_by_module),
 		cmocka_unit_test(no_chain_needs_no_verdict),
 		cmocka_unit_test(callers_that_were_lost_are_unknown),
+		cmocka_unit_test(what_is_no_code_has_no_row),
 	};
 
 	return cmocka_run_group_tests_name("report_chains", tests, NULL, NULL);

@@ -17,7 +17,7 @@ static const char help[] =
 	"       portprof record -p PID | -t TID | -a [OPTION...] [[--] COMMAND...]\n"
 	"\n"
 	"  -e, --event EVENT    what to measure: a comma list, or repeated (CPU time)\n"
-	"  -F, --freq HZ        samples a second of the event's time (100), or\n"
+	"  -F, --freq HZ        samples in each second that it runs (100), or\n"
 	"  -c, --count N        one sample every N ns or events\n"
 	"  -g                   call chains; --call-graph fp|none: so, or without\n"
 	"  -p, --pid PID        a process that runs, until it or COMMAND ends\n"

@@ -4,6 +4,7 @@
 
 #include "tools/report/report.h"
 
+#include "tools/guess.h"
 #include "tools/record/parts.h"
 #include "tools/report/report_options.h"
 #include "tools/report/report_ticker.h"
@@ -108,11 +109,32 @@ static bool fold(struct printing *printing, unsigned keys,
 {
 	if (!ppi_rows_fold(&printing->view, keys, rows))
 		return out_of_memory();
+	if (!ppi_rows_keep_modules(rows, printing->options->filter.modules))
+		return out_of_memory();
 	ppi_report_sum(&printing->report, rows->weight + rows->left_weight);
 	printing->report.left_out = rows->left_weight;
 	if (printing->options->is_by_total)
 		ppi_rows_by_total(rows);
 	return true;
+}
+
+/* By weight: of names that are as like, the hottest comes first. */
+static void say_no_function(const struct printing *printing,
+                            const char *function)
+{
+	struct ppi_guess guess = { .wanted = function };
+	struct ppi_rows rows;
+	char likely[512] = "";
+
+	if (ppi_rows_fold(&printing->view, PPI_BY_FUNCTION, &rows)) {
+		for (size_t i = 0; i < rows.count; i++)
+			ppi_guess_offer(&guess, rows.rows[i].function);
+		ppi_guess_words(&guess, "", likely, sizeof(likely));
+		ppi_rows_free(&rows);
+	}
+	ppi_say("no function '%s' is in a sample of %s%s", function,
+	        printing->report.what->name,
+	        likely[0] ? likely : "; -n 0 shows them all");
 }
 
 static bool fold_edges(struct printing *printing, enum ppi_edge edge,
@@ -128,12 +150,12 @@ static bool fold_edges(struct printing *printing, enum ppi_edge edge,
 		        printing->report.path, function);
 		return false;
 	}
-	if (!ppi_rows_edges(&printing->view, edge, function, &edges->rows))
+	if (!ppi_rows_edges_by(&printing->view, printing->report.keys, edge,
+	                       function, &edges->rows))
 		return out_of_memory();
 	if (edges->rows.count)
 		return true;
-	ppi_say("no function '%s' is in a sample of %s; -n 0 shows them all",
-	        function, printing->report.what->name);
+	say_no_function(printing, function);
 	return false;
 }
 
@@ -206,7 +228,7 @@ static bool print_json(struct printing *printing, struct ppi_rows *functions,
 	bool is_good;
 
 	more->sort = printing->options->sort;
-	if (more->sort && !fold(printing, printing->options->keys, &more->rows))
+	if (more->sort && !fold(printing, printing->report.keys, &more->rows))
 		return false;
 	if (!fold(printing, PPI_BY_THREAD | PPI_BY_PROCESS, &threads))
 		return false;

@@ -68,11 +68,12 @@ static size_t user_part(const struct ppi_view *view,
 }
 
 /* What lies in no mapping is what a register held that was no frame pointer,
- * but in files that name their code themselves. */
+ * but in files that name their code themselves, or that others wrote. */
 static bool is_code(const struct ppi_view *view,
                     const portprof_profile_location *location)
 {
 	return location->function[0] ||
+	       !portprof_profile_origin_get(view->profile)->backend[0] ||
 	       portprof_profile_mapping_get(view->profile, location->mapping);
 }
 

@@ -25,6 +25,7 @@ struct found {
 	uint32_t caller; /* of the outermost */
 	uint32_t callee; /* of the innermost */
 	size_t at, caller_at; /* locations of the outermost and its caller */
+	size_t inner_at, callee_at; /* of the innermost and what it called */
 	bool is_there;
 };
 
@@ -33,7 +34,7 @@ static void look(const struct ppi_fold *fold, const bool *is_wanted,
 {
 	uint32_t before = fold->itself_frame, from, to;
 	bool is_caller_next = false;
-	size_t i = 0;
+	size_t i = 0, before_at = 0;
 
 	found->is_there = false;
 	do {
@@ -46,10 +47,14 @@ static void look(const struct ppi_fold *fold, const bool *is_wanted,
 			is_caller_next = is_wanted[frame];
 			if (is_caller_next)
 				found->at = i;
-			if (is_caller_next && !found->is_there)
+			if (is_caller_next && !found->is_there) {
 				found->callee = before;
+				found->callee_at = before_at;
+				found->inner_at = i;
+			}
 			found->is_there |= is_caller_next;
 			before = frame;
+			before_at = i;
 		}
 	} while (++i < sample->depth);
 	if (is_caller_next) {
@@ -77,6 +82,20 @@ static bool doubt_caller(const struct ppi_fold *fold,
 	       ppi_chain_skips_at(fold->view, sample, found->at);
 }
 
+/* Whether something in between may be missing. */
+static bool doubt_callee(const struct ppi_fold *fold,
+                         const portprof_profile_sample *sample,
+                         const struct found *found)
+{
+	struct ppi_chain chain;
+
+	if (sample->depth == 0 || found->callee_at == found->inner_at)
+		return false;
+	ppi_chain_judge(fold->view, sample, &chain);
+	return chain.end != PPI_CHAIN_WHOLE &&
+	       ppi_chain_skips_at(fold->view, sample, found->callee_at);
+}
+
 static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
                        enum ppi_edge edge, struct ppi_rows *rows)
 {
@@ -96,8 +115,8 @@ static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
 		if (!found.is_there ||
 		    (weight == 0 && sample->samples[view->event] == 0))
 			continue;
-		if (edge == PPI_CALLERS &&
-		    doubt_caller(fold, sample, &found))
+		if (edge == PPI_CALLERS ? doubt_caller(fold, sample, &found)
+		                        : doubt_callee(fold, sample, &found))
 			rows->skipping_weight += weight;
 		at = ppi_fold_row(fold, sample,
 		                  edge == PPI_CALLERS ? found.caller
@@ -113,13 +132,13 @@ static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
 	return true;
 }
 
-bool ppi_rows_edges(const struct ppi_view *view, enum ppi_edge edge,
-                    const char *function, struct ppi_rows *rows)
+bool ppi_rows_edges_by(const struct ppi_view *view, unsigned keys,
+                       enum ppi_edge edge, const char *function,
+                       struct ppi_rows *rows)
 {
 	struct ppi_fold fold;
 	bool *is_wanted = NULL;
-	bool is_good =
-		ppi_fold_begin(&fold, view, PPI_BY_FUNCTION | PPI_BY_MODULE);
+	bool is_good = ppi_fold_begin(&fold, view, keys);
 
 	memset(rows, 0, sizeof(*rows));
 	if (is_good)

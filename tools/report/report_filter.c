@@ -4,6 +4,7 @@
 
 #include "tools/report/report_filter.h"
 
+#include "tools/guess.h"
 #include "tools/report/report_owners.h"
 #include "tools/tools.h"
 
@@ -115,6 +116,29 @@ static bool fits_module(const char *word, const void *thing)
 	       fnmatch(word, name->path, 0) == 0;
 }
 
+bool ppi_rows_keep_modules(struct ppi_rows *rows, const char *modules)
+{
+	struct ppi_symbols_name name = { .module = NULL };
+	struct list list;
+	size_t kept = 0;
+	bool is_good = read_list(modules, false, &list);
+
+	/* what has weight of its own has passed the filter */
+	for (size_t i = 0; is_good && modules && i < rows->count; i++) {
+		const struct ppi_row *row = &rows->rows[i];
+
+		name.module = row->module;
+		name.path = row->path;
+		if (row->self_weight || row->samples || !name.module ||
+		    fits_any(&list, fits_module, &name))
+			rows->rows[kept++] = *row;
+	}
+	if (is_good && modules)
+		rows->count = kept;
+	free_list(&list);
+	return is_good;
+}
+
 /* An inlined function counts as one of the location. */
 static bool fits_function(const char *word, const void *thing)
 {
@@ -212,16 +236,49 @@ static bool leave_out_code(struct applying *applying, struct list *list,
 	return true;
 }
 
-static bool say_unmet(const struct list *list, const char *what,
-                      const char *remedy)
+/* The things that a word may have meant, by their number. */
+typedef const char *(*name_fn)(const struct applying *applying, size_t i);
+
+static const char *thread_name(const struct applying *applying, size_t i)
+{
+	const portprof_profile_thread *thread =
+		portprof_profile_thread_get(applying->profile, i);
+
+	return thread ? thread->name : NULL;
+}
+
+static bool is_location(const struct applying *applying, size_t i)
+{
+	return i < portprof_profile_location_count(applying->profile);
+}
+
+static const char *module_name(const struct applying *applying, size_t i)
+{
+	return is_location(applying, i) ? applying->names[i].module : NULL;
+}
+
+static const char *function_name(const struct applying *applying, size_t i)
+{
+	return is_location(applying, i) ? applying->names[i].function : NULL;
+}
+
+static bool say_unmet(const struct applying *applying, const struct list *list,
+                      const char *what, name_fn name_of, const char *remedy)
 {
 	bool is_met = true;
 
 	for (size_t i = 0; i < list->count; i++) {
+		struct ppi_guess guess = { .wanted = list->words[i] };
+		char likely[512];
+		const char *name;
+
 		if (list->is_met[i])
 			continue;
-		ppi_say("no %s '%s' is in this profile; %s", what,
-		        list->words[i], remedy);
+		for (size_t j = 0; (name = name_of(applying, j)) != NULL; j++)
+			ppi_guess_offer(&guess, name);
+		ppi_guess_words(&guess, "", likely, sizeof(likely));
+		ppi_say("no %s '%s' is in this profile; %s%s", what,
+		        list->words[i], remedy, likely);
 		is_met = false;
 	}
 	return is_met;
@@ -267,13 +324,18 @@ static bool apply_lists(struct applying *applying, struct list lists[3])
 	       leave_out_code(applying, &lists[2], fits_function, true);
 }
 
-static bool say_all_unmet(const struct list lists[3])
+static bool say_all_unmet(const struct applying *applying,
+                          const struct list lists[3])
 {
 	bool is_met =
-		say_unmet(&lists[0], "thread", "--sort thread shows them");
+		say_unmet(applying, &lists[0], "thread", thread_name,
+	                  "--sort thread shows them");
 
-	is_met &= say_unmet(&lists[1], "module", "--sort module shows them");
-	return say_unmet(&lists[2], "function", "-n 0 shows them") && is_met;
+	is_met &= say_unmet(applying, &lists[1], "module", module_name,
+	                    "--sort module shows them");
+	return say_unmet(applying, &lists[2], "function", function_name,
+	                 "-n 0 shows them") &&
+	       is_met;
 }
 
 enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
@@ -302,7 +364,7 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 	applying.is_left_out =
 		new_flags(portprof_profile_sample_count(profile));
 	if (is_good && applying.is_left_out && apply_lists(&applying, lists))
-		result = say_all_unmet(lists) &&
+		result = say_all_unmet(&applying, lists) &&
 		                         (!filter->has_times ||
 		                          leave_out_times(&applying, filter))
 		                 ? PPI_FILTER_OK

@@ -69,14 +69,50 @@ static void print_verdict(const portprof_profile_origin *origin, FILE *out)
 		           ": ", origin->passed_over_reasons[i], NULL);
 }
 
+/* "task-clock" of "task-clock:freq=100", and of itself. */
+static bool is_begin_of(const char *begin, const char *name)
+{
+	size_t length = strlen(begin);
+
+	return strncmp(begin, name, length) == 0 &&
+	       (name[length] == '\0' || name[length] == ':');
+}
+
+/*
+ * Of "task-clock in user mode, 100 times a second: CPU time" the name stands
+ * before it already, and the rate in the line below: "in user mode" and ": CPU
+ * time" are left. Other descriptions are left whole.
+ */
+static void cut_description(const portprof_profile_event *event, char *levels,
+                            size_t bytes, const char **means)
+{
+	size_t name = strcspn(event->name, ":");
+	const char *text = event->description, *comma, *colon;
+
+	levels[0] = '\0';
+	*means = text;
+	if (strncmp(text, event->name, name) != 0 || text[name] != ' ')
+		return;
+	text += name + 1;
+	comma = strstr(text, ", ");
+	colon = comma ? strstr(comma, ": ") : NULL;
+	if (!colon || memchr(comma + 1, ',', (size_t)(colon - comma - 1)))
+		return;
+	snprintf(levels, bytes, ", %.*s", (int)(comma - text), text);
+	*means = colon + 2;
+}
+
 static void print_event(const portprof_profile_event *event, FILE *out)
 {
 	bool is_other =
-		event->asked[0] && strcmp(event->asked, event->name) != 0;
+		event->asked[0] && !is_begin_of(event->asked, event->name);
+	char levels[64];
+	const char *means;
 
+	cut_description(event, levels, sizeof(levels), &means);
 	print_line(out, "event", event->name, is_other ? " (asked as " : "",
-	           is_other ? event->asked : "", is_other ? ")" : "",
-	           event->description[0] ? ": " : "", event->description, NULL);
+	           is_other ? event->asked : "", is_other ? ")" : "", levels,
+	           means[0] ? ": " : "", means, NULL);
 }
 
 /* "250", but "249.7". */
@@ -94,20 +130,27 @@ static void print_rates(const portprof_stats *stats, portprof_unit unit,
                         FILE *out)
 {
 	const char *of = unit == PORTPROF_UNIT_NANOSECONDS ? " ns" : "";
+	/* the kernel's periods are whole numbers: a rate is met to 0.1 Hz */
+	bool is_granted =
+		stats->requested_period
+			? stats->granted_period == stats->requested_period
+			: stats->granted_hz > stats->requested_hz - 0.1 &&
+				  stats->granted_hz < stats->requested_hz + 0.1;
 	char hz[32];
 
 	fprintf(out, LABEL, "rate");
 	if (stats->requested_period == 1 && !of[0])
 		fprintf(out, "a sample for each");
 	else if (stats->requested_period)
-		fprintf(out, "one sample every %" PRIu64 "%s asked",
-		        stats->requested_period, of);
+		fprintf(out, "a sample every %" PRIu64 "%s%s",
+		        stats->requested_period, of,
+		        is_granted ? "" : " asked");
 	else
-		fprintf(out, "%s Hz asked",
-		        say_hz(stats->requested_hz, hz, sizeof(hz)));
-	if (stats->granted_period &&
-	    stats->granted_period == stats->requested_period)
-		; /* as asked */
+		fprintf(out, "%s Hz%s",
+		        say_hz(stats->requested_hz, hz, sizeof(hz)),
+		        is_granted ? "" : " asked");
+	if (is_granted)
+		; /* there is no more to say */
 	else if (stats->granted_period && stats->requested_period)
 		fprintf(out, ", every %" PRIu64 "%s granted",
 		        stats->granted_period, of);

@@ -9,6 +9,8 @@
 
 #include "tools/report/report.h"
 
+#include "tools/json.h"
+
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,27 +27,6 @@ struct writer {
 	bool has_any, has_failed;
 };
 
-/* Length of the UTF-8 character at `text`, 0 if it is none. */
-static size_t character_bytes(const unsigned char *text)
-{
-	size_t length = text[0] < 0x80   ? 1
-	                : text[0] < 0xc2 ? 0
-	                : text[0] < 0xe0 ? 2
-	                : text[0] < 0xf0 ? 3
-	                : text[0] < 0xf5 ? 4
-	                                 : 0;
-
-	for (size_t i = 1; i < length; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	if ((text[0] == 0xe0 && text[1] < 0xa0) ||
-	    (text[0] == 0xed && text[1] > 0x9f) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) ||
-	    (text[0] == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return length;
-}
-
 /* File names are bytes, JSON is UTF-8: what is none becomes U+FFFD. */
 static json_t *string_of(const char *text)
 {
@@ -59,7 +40,7 @@ static json_t *string_of(const char *text)
 	if (!copy)
 		return NULL;
 	while (*from) {
-		size_t length = character_bytes(from);
+		size_t length = ppi_json_character(from);
 
 		if (length)
 			memcpy(to, from, length);
@@ -293,17 +274,9 @@ static json_t *describe_thread(const struct ppi_report *report,
 	                 share_of(row->self_weight, report->total));
 }
 
-/* What the keys of a row tell it by, and nothing else. */
-static json_t *describe_row(const struct ppi_report *report,
-                            const struct ppi_row *row)
+/* What of a row is told by these keys. */
+static void add_keys(json_t *object, unsigned keys, const struct ppi_row *row)
 {
-	unsigned keys = report->keys;
-	json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "self_weight",
-	                           number_of(row->self_weight), "total_weight",
-	                           number_of(row->total_weight), "samples",
-	                           number_of(row->samples), "share",
-	                           share_of(row->self_weight, report->total));
-
 	if (keys & PPI_BY_OWNER)
 		json_object_set_new(object, "thread", string_of(row->thread));
 	if (keys & PPI_BY_PROCESS)
@@ -326,18 +299,32 @@ static json_t *describe_row(const struct ppi_report *report,
 	if (keys & PPI_BY_FUNCTION)
 		json_object_set_new(object, "function",
 		                    string_of(row->function));
+}
+
+static json_t *describe_row(const struct ppi_report *report,
+                            const struct ppi_row *row)
+{
+	json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "self_weight",
+	                           number_of(row->self_weight), "total_weight",
+	                           number_of(row->total_weight), "samples",
+	                           number_of(row->samples), "share",
+	                           share_of(row->self_weight, report->total));
+
+	add_keys(object, report->keys, row);
 	return object;
 }
 
 static json_t *describe_edge(const struct ppi_report *report,
                              const struct ppi_row *row)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-	                 string_of(row->function), "module",
-	                 string_of(row->module), "path", string_of(row->path),
-	                 "weight", number_of(row->self_weight), "samples",
-	                 number_of(row->samples), "share",
-	                 share_of(row->self_weight, report->total));
+	json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "name",
+	                           string_of(row->function), "weight",
+	                           number_of(row->self_weight), "samples",
+	                           number_of(row->samples), "share",
+	                           share_of(row->self_weight, report->total));
+
+	add_keys(object, report->keys & ~(unsigned)PPI_BY_FUNCTION, row);
+	return object;
 }
 
 typedef json_t *(*describe_fn)(const struct ppi_report *report,

@@ -200,10 +200,8 @@ static int complete(struct ppi_report_options *options, int argc, char **argv)
 
 	for (; optind < argc; optind++)
 		options->inputs[options->input_count++] = argv[optind];
-	if (options->sort && (options->callers || options->callees))
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "--sort cannot go with --callers and "
-		                     "--callees: their rows are functions");
+	if (options->callers || options->callees)
+		options->keys |= PPI_BY_FUNCTION | PPI_BY_MODULE;
 	if (options->debug_folder && !find_folder(options))
 		return PPI_EXIT_FAILED;
 	if (options->rows == SIZE_MAX)

@@ -73,8 +73,8 @@ struct ppi_rows {
 	uint64_t weight, samples;           /* of all rows */
 	uint64_t left_weight, left_samples; /* of what the view leaves out */
 	bool has_chains;
-	uint64_t skipping_weight; /* of callers that are one too far out,
-	                           * because the function hides the next */
+	uint64_t skipping_weight; /* of edges that leave a function out: the
+	                           * inner one keeps no frame pointer */
 	struct ppi_nameless_list nameless, lineless;
 };
 
@@ -102,8 +102,23 @@ static inline bool ppi_rows_build(const portprof_profile *profile, size_t event,
  * function.
  */
 enum ppi_edge { PPI_CALLERS, PPI_CALLEES };
-bool ppi_rows_edges(const struct ppi_view *view, enum ppi_edge edge,
-                    const char *function, struct ppi_rows *rows);
+bool ppi_rows_edges_by(const struct ppi_view *view, unsigned keys,
+                       enum ppi_edge edge, const char *function,
+                       struct ppi_rows *rows);
+
+/* The same by function. */
+static inline bool ppi_rows_edges(const struct ppi_view *view,
+                                  enum ppi_edge edge, const char *function,
+                                  struct ppi_rows *rows)
+{
+	return ppi_rows_edges_by(view, PPI_BY_FUNCTION | PPI_BY_MODULE, edge,
+	                         function, rows);
+}
+
+/* Take out the rows of code that is none of what a list of patterns names, as
+ * struct ppi_filter has them (NULL: all stay): callers of what was asked for.
+ * False when out of memory. */
+bool ppi_rows_keep_modules(struct ppi_rows *rows, const char *modules);
 
 /* Put what has most with all it called first. */
 void ppi_rows_by_total(struct ppi_rows *rows);

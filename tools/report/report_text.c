@@ -172,10 +172,10 @@ static void print_remark(const struct columns *columns, uint64_t weight,
 	fprintf(columns->out, " %s\n", words);
 }
 
-static void print_heads(const struct columns *columns)
+static void print_heads(const struct columns *columns, const char *first)
 {
 	fprintf(columns->out, "%s %11s %7s ", ppi_color(columns->out, PPI_BOLD),
-	        "self", "share");
+	        first, "share");
 	if (columns->has_chains)
 		fprintf(columns->out, " %11s %7s ", "total", "share");
 	fprintf(columns->out, " %8s ", "samples");
@@ -258,7 +258,7 @@ void ppi_report_print_rows(const struct ppi_report *report,
 
 	columns.has_chains = rows->has_chains;
 	fit_columns(&columns, rows, shown);
-	print_heads(&columns);
+	print_heads(&columns, "self");
 	for (size_t i = 0; i < shown; i++)
 		print_row(&columns, &rows->rows[i]);
 	print_rest(&columns, rows, shown);
@@ -283,8 +283,7 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
                             const struct ppi_report_edges *edges, FILE *out)
 {
 	const struct ppi_rows *rows = &edges->rows;
-	struct columns columns =
-		columns_of(report, PPI_BY_FUNCTION | PPI_BY_MODULE, out);
+	struct columns columns = columns_of(report, report->keys, out);
 	size_t shown = count_shown(report, rows);
 	char text[64];
 
@@ -294,18 +293,22 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 	        edges->function,
 	        ppi_say_weight(columns.scale, rows->weight, text, sizeof(text)),
 	        ppi_percent(rows->weight, report->total));
-	fprintf(out, "%s %11s %7s  %8s  %-*s  function%s\n",
-	        ppi_color(out, PPI_BOLD), "weight", "share", "samples",
-	        columns.module_width, "module", ppi_color(out, PPI_PLAIN));
+	print_heads(&columns, "weight");
 	columns.total = rows->weight;
 	for (size_t i = 0; i < shown; i++)
 		print_row(&columns, &rows->rows[i]);
 	print_rest(&columns, rows, shown);
-	if (rows->skipping_weight)
+	if (rows->skipping_weight && edge == PPI_CALLERS)
 		fprintf(out,
 		        "\nFor %.1f %% the caller itself is missing, and what "
 		        "stands here called that:\n%s keeps no frame pointer "
 		        "there.\n",
+		        ppi_percent(rows->skipping_weight, rows->weight),
+		        edges->function);
+	else if (rows->skipping_weight)
+		fprintf(out,
+		        "\nFor %.1f %% a function between %s and these is "
+		        "missing: they keep no frame\npointer there.\n",
 		        ppi_percent(rows->skipping_weight, rows->weight),
 		        edges->function);
 }
