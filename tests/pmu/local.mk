@@ -3,8 +3,8 @@
 
 # Compiled wherever events can be counted, so that they go with the library;
 # run in the guest alone, where counts are exact.
-PMU_TESTS = tests/pmu/pmu_count tests/pmu/pmu_sample tests/pmu/pmu_share \
-	tests/pmu/pmu_user
+PMU_TESTS = tests/pmu/pmu_command tests/pmu/pmu_count tests/pmu/pmu_sample \
+	tests/pmu/pmu_scope tests/pmu/pmu_share tests/pmu/pmu_user
 if TESTS_ENABLED
 if BACKEND_PERF
 check_PROGRAMS += $(PMU_TESTS)
@@ -24,6 +24,12 @@ tests_pmu_pmu_sample_LDADD = $(TEST_LDADD)
 tests_pmu_pmu_user_SOURCES = tests/pmu/pmu_user.c $(PMU_LAB)
 tests_pmu_pmu_user_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_pmu_pmu_user_LDADD = $(TEST_LDADD)
+tests_pmu_pmu_command_SOURCES = tests/pmu/pmu_command.c $(PMU_LAB)
+tests_pmu_pmu_command_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_pmu_pmu_command_LDADD = $(TEST_LDADD)
+tests_pmu_pmu_scope_SOURCES = tests/pmu/pmu_scope.c $(PMU_LAB)
+tests_pmu_pmu_scope_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_pmu_pmu_scope_LDADD = $(TEST_LDADD)
 
 dist_check_SCRIPTS += tests/pmu/run
 EXTRA_DIST += tests/pmu/guest.sh tests/pmu/init.c tests/pmu/mutants.awk \
