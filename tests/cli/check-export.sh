@@ -121,7 +121,7 @@ for kind in pie fixed; do
 	has "$kind: the same is on top" '^top inner inner$' agreed
 done
 
-# what lies elsewhere is told to the nanosecond: kept + outside is all there is
+# what is written does not depend on when
 exported -q -f gmon -i pie.pb.gz -o pie2.gmon
 same "quiet" "0 " "$status $(cat words)"
 check "the same is written again" cmp -s pie.gmon pie2.gmon
@@ -203,6 +203,7 @@ if compile pg -pg && ./pg && [ -s gmon.out ]; then
 	report -i gmon.out --program ./pg
 	has "the rate is told" 'CPU time .*100 ticks a second' report
 	has "what is unknown, too" 'tells nothing of threads' report
+	has "no number stands for it" 'in samples, what else there was is not in the file' report
 	report --json -e calls -i gmon.out --program ./pg
 	same "calls are gprof's, each one" "yes" "$(python3 -c '
 import json

@@ -11,6 +11,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-config.sh \
 	tests/cli/check-doctor.sh \
 	tests/cli/check-export.sh \
+	tests/cli/check-export-large.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \
 	tests/cli/check-man-examples.sh \
@@ -33,4 +34,5 @@ SCRIPT_TESTS += \
 	tests/cli/check-report-others.sh \
 	tests/cli/check-report-perf.sh \
 	tests/cli/check-stat.sh
-EXTRA_DIST += tests/cli/cli.sh tests/cli/random_kills.py tests/cli/terminal.py
+EXTRA_DIST += tests/cli/cli.sh tests/cli/pg_work.c tests/cli/random_kills.py \
+	tests/cli/terminal.py

@@ -188,6 +188,11 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	        ppi_say_weight(scale, report->total, total, sizeof(total)));
 	fprintf(out, "%s in samples, ",
 	        ppi_say_weight(scale, kept, part, sizeof(part)));
+	/* of others' files, and gmon.out: no account, so no other number */
+	if (!report->what->has_stats) {
+		fprintf(out, "what else there was is not in the file\n");
+		return;
+	}
 	fprintf(out, "%s outside, ",
 	        ppi_say_weight(scale, report->outside, part, sizeof(part)));
 	fprintf(out, "%s unattributed (%.1f %%)\n",
