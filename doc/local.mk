@@ -5,11 +5,13 @@ dist_man_MANS += \
 	doc/man/libportprof.3 \
 	doc/man/portprof.1 \
 	doc/man/portprof-backends.7 \
+	doc/man/portprof-compat.7 \
 	doc/man/portprof-config.1 \
 	doc/man/portprof-doctor.1 \
 	doc/man/portprof-events.7 \
 	doc/man/portprof-export.1 \
 	doc/man/portprof-list.1 \
+	doc/man/portprof-profil.3 \
 	doc/man/portprof-record.1 \
 	doc/man/portprof-report.1 \
 	doc/man/portprof-selftest.1 \

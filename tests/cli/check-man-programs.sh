@@ -37,11 +37,15 @@ pattern() {
 }
 
 compile() { # NAME
+	libraries=$builddir/libportprof.la
+	case $1 in
+	portprof-profil) libraries="$builddir/libportprof-profil.la $libraries" ;;
+	esac
 	# The flags are meant to be split.
 	# shellcheck disable=SC2086
 	"$builddir/libtool" --silent --tag=CC --mode=link $CC $flags \
-		-I"$srcdir/api" -no-install -o "$1" "$1.c" \
-		"$builddir/libportprof.la" >"$1.log" 2>&1
+		-I"$srcdir/api" -I"$srcdir/compat/drop-in" -no-install \
+		-o "$1" "$1.c" $libraries >"$1.log" 2>&1
 }
 
 # What stands on standard error, the program succeeding, is why it cannot show

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -331,6 +332,21 @@ static int restart_sprofil(void)
 	return 0;
 }
 
+/* Started again after a stop; all text is in one region. */
+static int start_sprofil_twice(void)
+{
+	struct prof prof;
+
+	region(&prof, bins, sizeof(bins), text());
+	for (unsigned i = 0; i < 4; i++) {
+		printf("call_%u=%d\n", i, sprofil(&prof, 1, NULL, 0));
+		fflush(stdout);
+		spend(0, run_ms, hot_a);
+	}
+	print_bins();
+	return 0;
+}
+
 /* ---- pcsample ---- */
 
 static unsigned count_in(const uintptr_t *pcs, long count,
@@ -374,6 +390,8 @@ int main(int argc, char **argv)
 	const char *what = argc > 2 ? argv[1] : "";
 	unsigned threads = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
 
+	/* some of what is called ends the program, as is known */
+	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 	run_ms = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
 	if (strcmp(what, "profil") == 0)
 		return call_profil(threads);
@@ -397,6 +415,8 @@ int main(int argc, char **argv)
 		return call_sprofil(PROF_UINT);
 	if (strcmp(what, "sprofil-restart") == 0)
 		return restart_sprofil();
+	if (strcmp(what, "sprofil-twice") == 0)
+		return start_sprofil_twice();
 	if (strcmp(what, "pcsample") == 0)
 		return call_pcsample();
 	spend(0, run_ms, hot_a);

@@ -6,7 +6,8 @@
 if TESTS_ENABLED
 if HAVE_SPROFIL
 check_PROGRAMS += tests/dropin/caller
-SCRIPT_TESTS += tests/dropin/check-dropin.sh tests/dropin/check-monstartup.sh
+SCRIPT_TESTS += tests/dropin/check-dropin.sh tests/dropin/check-glibc.sh \
+	tests/dropin/check-monstartup.sh
 endif
 endif
 tests_dropin_caller_SOURCES = tests/dropin/caller.c

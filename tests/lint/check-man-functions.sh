@@ -117,7 +117,10 @@ sort "$tmp/all" | diff "$tmp/map" - >"$tmp/diff" || {
 	grep '^[<>]' "$tmp/diff"
 }
 
-words "$srcdir/api/portprof.h" "$srcdir"/api/portprof/*.h >"$tmp/known"
+# The drop-in library has headers of its own, and variables.
+words "$srcdir/api/portprof.h" "$srcdir"/api/portprof/*.h \
+	"$srcdir"/compat/drop-in/portprof/compat/*.h \
+	"$srcdir/compat/drop-in/dialect.c" >"$tmp/known"
 for page in "$man"/*.3; do
 	basename "$page" .3
 done >>"$tmp/known"
