@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* The one answer for the whole command: it is given once, on its line. */
@@ -42,6 +43,15 @@ bool ppi_is_terminal(FILE *to)
 
 	return isatty(fileno(to)) && kind && kind[0] &&
 	       strcmp(kind, "dumb") != 0;
+}
+
+int ppi_terminal_width(FILE *to)
+{
+	struct winsize size = { .ws_col = 0 };
+
+	if (!ppi_is_terminal(to) || ioctl(fileno(to), TIOCGWINSZ, &size) != 0)
+		return 0;
+	return size.ws_col;
 }
 
 bool ppi_color_is_on(FILE *to)

@@ -27,4 +27,8 @@ bool ppi_color_is_on(FILE *to);
  * is not coloured. */
 const char *ppi_color(FILE *to, enum ppi_color color);
 
+/* How many letters go on a line of a terminal; 0 when it is none, or does not
+ * say. */
+int ppi_terminal_width(FILE *to);
+
 #endif

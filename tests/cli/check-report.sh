@@ -307,6 +307,36 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; t
 		/dev/null >off
 	has "colour on a terminal" "$escape\\[31m" on
 	has_not "unless NO_COLOR is set" "$escape" off
+	cat >long.cc <<'EOF2'
+#include <ctime>
+template <typename A, typename B> struct a_type_with_a_long_name {
+	static void spin(A, B) {
+		for (std::clock_t end = std::clock() + CLOCKS_PER_SEC / 5;
+		     std::clock() < end;)
+			for (volatile int i = 0; i < 100000; i = i + 1) {}
+	}
+};
+int main()
+{
+	using one = a_type_with_a_long_name<int, char>;
+	using two = a_type_with_a_long_name<one, one>;
+	a_type_with_a_long_name<two, two>::spin(two(), two());
+}
+EOF2
+	if ${CXX:-c++} -O1 -g -fno-inline -o long long.cc 2>/dev/null &&
+		record -q -F 1000 -o long.pb.gz -- ./long &&
+		[ "$status" -eq 0 ]; then
+		TERM=xterm script -qec "stty cols 90; $portprof report -q \
+			--color never -n 3 -i long.pb.gz" /dev/null |
+			tr -d '\r' >narrow
+		has "a long name is cut on a terminal" 'a_type_with.*\.\.\.$' narrow
+		same "to its width" "" "$(awk 'length > 90' narrow)"
+		report -q -n 3 -i long.pb.gz
+		has "and whole elsewhere" 'a_type_with.*a_type_with.*a_type_with.*a_type_with' \
+			"$tmp/report"
+	else
+		skip "a long name is cut on a terminal" "no C++ compiler here"
+	fi
 	# A file that keeps its reader waiting: the line comes after a second,
 	# and is taken away before the report.
 	mkfifo slow

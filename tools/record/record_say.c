@@ -85,7 +85,7 @@ static void say_file(const char *path)
 	if (strcmp(path, PPI_DEFAULT_OUTPUT) == 0)
 		ppi_say("wrote %s; look at it: portprof report", path);
 	else
-		ppi_say("wrote %s; look at it: portprof report -i %s", path,
+		ppi_say("wrote %s; look at it: portprof report %s", path,
 		        path);
 }
 

@@ -200,6 +200,21 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	        ppi_percent(report->unattributed, report->total));
 }
 
+/* Whoever ends between two samples leaves all of it: many short processes. */
+static void print_missing(const struct ppi_report *report, FILE *out)
+{
+	const portprof_stats *stats = &report->what->stats;
+	double hz = stats->granted_hz;
+
+	if (!report->what->has_stats || stats->lost_samples || hz <= 0 ||
+	    hz >= 1000 ||
+	    ppi_percent(report->unattributed, report->total) < 10)
+		return;
+	fprintf(out, LABEL "threads ended before their next sample: a higher "
+	        "rate, such as record -F %d, finds more\n", "",
+	        hz < 100 ? 1000 : 4000);
+}
+
 /*
  * perf's clocks go on in interrupts and while a hypervisor has the CPU for
  * another machine; what the system charges (wait4) does not. More than a
@@ -305,6 +320,7 @@ void ppi_report_print_header(const struct ppi_report *report, FILE *out)
 	if (event->has_stats)
 		print_samples(&event->stats, out);
 	print_total(report, out);
+	print_missing(report, out);
 	print_excess(event, out);
 	print_chains(&report->chains, out);
 	fprintf(out, LABEL "%s%s\n", "symbols", ppi_symbols_tier(),

@@ -16,6 +16,7 @@ struct columns {
 	uint64_t total;
 	bool has_chains;
 	int module_width, thread_width, line_width;
+	size_t function_room; /* on a terminal; SIZE_MAX elsewhere */
 	FILE *out;
 };
 
@@ -66,6 +67,16 @@ static int wider(int width, const char *text)
 	return length > width ? length : width;
 }
 
+/* A name of C++ can fill the screen: on a terminal it is cut to its line. */
+static void print_function(const struct columns *columns, const char *name)
+{
+	if (strlen(name) <= columns->function_room)
+		fprintf(columns->out, " %s", name);
+	else
+		fprintf(columns->out, " %.*s...",
+		        (int)(columns->function_room - 3), name);
+}
+
 /* No row: only as wide as one. */
 static void print_names(const struct columns *columns,
                         const struct ppi_row *row)
@@ -87,7 +98,31 @@ static void print_names(const struct columns *columns,
 		fprintf(columns->out, " %-*s ", columns->line_width,
 		        row ? line_word(row, text, sizeof(text)) : "");
 	if (columns->keys & PPI_BY_FUNCTION && row)
-		fprintf(columns->out, " %s", row->function);
+		print_function(columns, row->function);
+}
+
+enum { NUMBER_WIDTH = 21, SAMPLES_WIDTH = 10, ADDRESS_WIDTH = 20,
+       FUNCTION_LEAST = 24 };
+
+/* What the columns before it leave, which have a space on both sides. */
+static size_t function_room(const struct columns *columns)
+{
+	int left = ppi_terminal_width(columns->out);
+
+	if (left == 0)
+		return SIZE_MAX;
+	left -= NUMBER_WIDTH + SAMPLES_WIDTH + 1;
+	if (columns->has_chains)
+		left -= NUMBER_WIDTH;
+	if (columns->keys & PPI_BY_OWNER)
+		left -= columns->thread_width + 2;
+	if (columns->keys & PPI_BY_MODULE)
+		left -= columns->module_width + 2;
+	if (columns->keys & PPI_BY_ADDRESS)
+		left -= ADDRESS_WIDTH;
+	if (columns->keys & PPI_BY_LINE)
+		left -= columns->line_width + 2;
+	return left < FUNCTION_LEAST ? FUNCTION_LEAST : (size_t)left;
 }
 
 static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
@@ -113,6 +148,7 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 				wider(columns->line_width,
 			              line_word(row, text, sizeof(text)));
 	}
+	columns->function_room = function_room(columns);
 }
 
 /* ---- numbers ---- */
@@ -218,14 +254,19 @@ static void print_hints(const struct ppi_report *report,
                         const struct ppi_nameless_list *list, const char *words,
                         FILE *out)
 {
+	const char *before = "\n";
+
 	for (size_t i = 0; i < list->count; i++) {
 		double share =
 			ppi_percent(list->modules[i].weight, report->total);
 
 		if (share < 5)
 			break;
-		fprintf(out, "%s%s", i == 0 ? "\n" : "",
-		        list->modules[i].module);
+		/* the kernel has another remedy, and a note tells it */
+		if (list->modules[i].module[0] == '[')
+			continue;
+		fprintf(out, "%s%s", before, list->modules[i].module);
+		before = "";
 		fprintf(out, words, share);
 		fputc('\n', out);
 	}
