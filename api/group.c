@@ -297,6 +297,27 @@ const char *portprof_counter_how(portprof_group *group, size_t index)
 	                  "has no shorter way";
 }
 
+portprof_status portprof_group_part(portprof_group *group, size_t index,
+                                    size_t part, const char **pmu,
+                                    const char **cpus, portprof_count *count)
+{
+	struct ppi_backend_session *bs;
+
+	if (!group || !pmu || !cpus || !count)
+		return ppi_refuse_null("portprof_group_part",
+		                       !group ? "group" : !pmu ? "pmu" :
+		                       !cpus ? "cpus" : "count");
+	if (index >= group->opened.box.plan.event_count)
+		return ppi_refuse(PORTPROF_E_INVALID, "group part",
+		                  "no event number %zu", index);
+	if (ppi_is_forked(&group->opened.guard))
+		return ppi_refuse(PORTPROF_E_FORKED, "group part",
+		                  "this group belongs to the parent process");
+	bs = &group->opened.bs;
+	return bs->ways ? bs->ways->part(bs, index, part, pmu, cpus, count)
+	                : PORTPROF_E_NOTFOUND;
+}
+
 static portprof_status enter(const portprof_group *group, const char *call)
 {
 	if (!group)

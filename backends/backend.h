@@ -226,6 +226,12 @@ struct ppi_count_ways {
 	                       portprof_count *out);
 	/* Which way `one` goes, and why no shorter; a constant string. */
 	const char *(*how)(struct ppi_backend_session *bs, size_t event);
+	/* Where CPUs are of several types: what `part` of them counted, by the
+	 * PMU of which name on which CPUs, constant as long as the session.
+	 * E_NOTFOUND past the last, and where an event has no parts. */
+	portprof_status (*part)(struct ppi_backend_session *bs, size_t event,
+	                        size_t part, const char **pmu,
+	                        const char **cpus, portprof_count *out);
 };
 
 /* One open session of a backend. */

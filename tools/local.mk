@@ -106,6 +106,7 @@ libportprof_tools_la_SOURCES = \
 	tools/stat/stat_separated.c \
 	tools/stat/stat_sum.c \
 	tools/stat/stat_text.c \
+	tools/stat/stat_parts.c \
 	tools/stat/stat_wait.c \
 	tools/symbols/symbols.c \
 	tools/symbols/symbols.h \

@@ -86,6 +86,25 @@ PORTPROF_API const char *portprof_counter_how(portprof_group *group,
                                               size_t index);
 
 /*
+ * Where CPUs are of several types (big and small cores), an event that each of
+ * them knows is counted on all, and its value is their sum. This tells the
+ * parts one by one, since open: the name of the type's PMU, its CPUs as in
+ * "0-3,8", and what it counted, which is not scaled. A part's running_ns is the
+ * time spent on such CPUs with the counter on the PMU; one that was never there
+ * is PORTPROF_COUNT_NEVER_RAN, one that has no such event
+ * PORTPROF_COUNT_REFUSED. Strings live as long as the group.
+ *   E_NOTFOUND  past the last part; the event has no parts (no diagnostic)
+ *   E_INVALID   no such event, or NULL
+ *   E_FORKED, E_SYSTEM  as above
+ * Any thread; not in signal handlers. Since 0.1.
+ */
+PORTPROF_API portprof_status portprof_group_part(portprof_group *group,
+                                                 size_t index, size_t part,
+                                                 const char **pmu,
+                                                 const char **cpus,
+                                                 portprof_count *count);
+
+/*
  * Pause and go on (counting begins at open). Leaving a group running and
  * subtracting two reads is cheaper. reset makes all values and times 0.
  * One thread at a time. Since 0.1.

@@ -12,6 +12,7 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_build_id.c \
 	backends/perf/perf_catalogue.c \
 	backends/perf/perf_cgroup.c \
+	backends/perf/perf_cores.c \
 	backends/perf/perf_count.c \
 	backends/perf/perf_decode.c \
 	backends/perf/perf_decode.h \

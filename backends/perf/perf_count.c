@@ -29,9 +29,10 @@ static void close_all(struct ppi_backend_session *bs)
 		close_last(bs);
 }
 
-/* The descriptor that leads event's group on this thread, or -1. */
+/* The descriptor that leads event's group on this thread and core type, or
+ * -1. */
 static int leader_for(const struct ppi_backend_session *bs, int64_t tid,
-                      uint32_t event)
+                      uint32_t event, size_t core)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	size_t group = bs->plan->events[event].group;
@@ -40,6 +41,7 @@ static int leader_for(const struct ppi_backend_session *bs, int64_t tid,
 		const struct perf_source *source = &state->sources[i];
 
 		if (source->tid == tid && source->leader < 0 &&
+		    source->core == core &&
 		    bs->plan->events[source->event].group == group)
 			return source->fd;
 	}
@@ -88,19 +90,34 @@ static int open_for_user(const struct ppi_backend_session *bs,
 		? open_attr(bs, source, attr) : fd;
 }
 
+static bool has_source(const struct perf_state *state, int64_t tid,
+                       uint32_t event)
+{
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].tid == tid &&
+		    state->sources[i].event == event)
+			return true;
+	return false;
+}
+
 static portprof_status open_counter(struct ppi_backend_session *bs,
-                                    int64_t tid, uint32_t event,
+                                    int64_t tid, uint32_t event, size_t core,
                                     struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	const struct ppi_event *what = &bs->plan->events[event];
-	struct perf_source source = { .event = event, .tid = tid };
+	struct perf_source source = {
+		.event = event, .tid = tid, .core = (uint8_t)core,
+		.is_more = has_source(state, tid, event),
+	};
 	struct perf_event_attr attr;
 	int error;
 
-	source.leader = leader_for(bs, tid, event);
+	source.leader = leader_for(bs, tid, event, core);
 	perf_attr_count(&state->kind, what, source.leader < 0, &attr);
+	if (perf_is_by_core(bs, event))
+		attr.config |= (uint64_t)state->cores[core].type << 32;
 	source.fd = open_for_user(bs, &source, &attr);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
@@ -117,20 +134,30 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 	return perf_refuse_open(kernel, what, -error, why);
 }
 
-/* E_NOTFOUND: the thread has ended, and nothing of it is open. */
-static portprof_status attach_counters(struct ppi_backend_session *bs,
-                                       int64_t tid, struct ppi_diag *why)
+/* Not an event of this type of core; it may be of another. */
+static bool is_missing(const struct ppi_backend_session *bs, uint32_t event,
+                       portprof_status status, const struct ppi_diag *why)
 {
-	struct perf_state *state = perf_state_of(bs);
-	bool is_first = state->source_count == 0;
+	return status == PORTPROF_E_UNSUPPORTED && perf_is_by_core(bs, event) &&
+	       (why->os_errno == ENOENT || why->os_errno == EOPNOTSUPP);
+}
+
+static portprof_status attach_on_core(struct ppi_backend_session *bs,
+                                      int64_t tid, size_t core, bool is_first,
+                                      struct ppi_diag *why)
+{
 	portprof_status status = PORTPROF_OK;
+	int cpu = tid < 0 ? cpu_of(tid) : -1;
 
 	for (uint32_t i = 0; i < bs->plan->event_count; i++) {
-		if (perf_is_refused(bs, i))
+		if (perf_is_refused(bs, i) ||
+		    !perf_is_on_core(bs, i, core, cpu))
 			continue;
-		status = open_counter(bs, tid, i, why);
+		status = open_counter(bs, tid, i, core, why);
 		if (status == PORTPROF_E_NOTFOUND)
 			break;
+		if (is_missing(bs, i, status, why))
+			status = PORTPROF_OK;
 		/* Said of the first thread; true of the others then. */
 		if (status != PORTPROF_OK && bs->refusals && is_first) {
 			bs->refusals[i] = *why;
@@ -139,6 +166,19 @@ static portprof_status attach_counters(struct ppi_backend_session *bs,
 		if (status != PORTPROF_OK)
 			break;
 	}
+	return status;
+}
+
+/* E_NOTFOUND: the thread has ended, and nothing of it is open. */
+static portprof_status attach_counters(struct ppi_backend_session *bs,
+                                       int64_t tid, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	bool is_first = state->source_count == 0;
+	portprof_status status = PORTPROF_OK;
+
+	for (size_t i = 0; i <= state->core_count && status == PORTPROF_OK; i++)
+		status = attach_on_core(bs, tid, i, is_first, why);
 	while (status == PORTPROF_E_NOTFOUND && state->source_count > 0 &&
 	       state->sources[state->source_count - 1].tid == tid)
 		close_last(bs);
@@ -253,6 +293,8 @@ static portprof_status check_descriptors(struct ppi_backend_session *bs,
 			return status;
 		free(tids);
 	}
+	if (perf_state_of(bs)->core_count > 0)
+		count *= perf_state_of(bs)->core_count;
 	needed = (uint64_t)count * bs->plan->event_count + FDS_LEFT;
 	available = perf_proc_free_fds(perf_kernel_of(bs->kernel), &limit);
 	if (needed <= available)
@@ -313,6 +355,7 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 		                "group may have", count, PERF_EVENTS_MAX);
 	choose_kind(bs);
 	bs->ways = &perf_count_ways;
+	perf_find_cores(bs);
 	state->pending_end = &state->pending;
 	state->highest = calloc(count, sizeof(*state->highest));
 	state->tallies = calloc(count, sizeof(*state->tallies));
@@ -329,6 +372,8 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 		status = attach_system(bs, why);
 	else if (status == PORTPROF_OK)
 		status = attach_process(bs, why);
+	if (status == PORTPROF_OK)
+		status = perf_check_cores(bs, why);
 	if (status != PORTPROF_OK) {
 		perf_release(bs);
 		return status;

@@ -10,6 +10,7 @@
 struct reading {
 	portprof_count *out;
 	size_t first, count;
+	const size_t *core; /* NULL: all types of core together */
 };
 
 static void add_value(const struct perf_source *source, uint64_t value,
@@ -21,7 +22,10 @@ static void add_value(const struct perf_source *source, uint64_t value,
 		return;
 	out = &to->out[source->event - to->first];
 	out->raw += value;
-	out->enabled_ns += times[0];
+	/* Each type of core is enabled for the whole time, and runs for its
+	 * part of it: the sum runs for all of it. */
+	if (!source->is_more || to->core)
+		out->enabled_ns += times[0];
 	out->running_ns += times[1];
 }
 
@@ -147,6 +151,8 @@ static bool is_to_read(const struct ppi_backend_session *bs,
 	bool is_group = perf_state_of(bs)->kind.shape.read_format &
 	                PERF_FORMAT_GROUP;
 
+	if (to->core && source->core != *to->core)
+		return false;
 	if (source->event - to->first < to->count)
 		return !is_group || source->leader < 0;
 	if (!is_group || source->leader >= 0)
@@ -157,24 +163,47 @@ static bool is_to_read(const struct ppi_backend_session *bs,
 	return false;
 }
 
-portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
-                                 portprof_count *out, size_t count)
+static portprof_status read_sources(struct ppi_backend_session *bs,
+                                    const struct reading *to)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	const struct reading to = { out, first, count };
 
-	memset(out, 0, count * sizeof(*out));
+	memset(to->out, 0, to->count * sizeof(*to->out));
 	for (size_t i = 0; i < state->source_count; i++) {
 		portprof_status status;
 
-		if (!is_to_read(bs, &state->sources[i], &to))
+		if (!is_to_read(bs, &state->sources[i], to))
 			continue;
-		status = read_source(bs, &state->sources[i], &to);
+		status = read_source(bs, &state->sources[i], to);
 		if (status != PORTPROF_OK)
 			return status;
 	}
-	for (size_t i = 0; i < count; i++)
+	return PORTPROF_OK;
+}
+
+portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
+                                 portprof_count *out, size_t count)
+{
+	const struct reading to = { out, first, count, NULL };
+	portprof_status status = read_sources(bs, &to);
+
+	for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
 		perf_judge(bs, first + i, &out[i]);
+	return status;
+}
+
+portprof_status perf_read_core(struct ppi_backend_session *bs, size_t event,
+                               size_t core, portprof_count *out)
+{
+	const struct reading to = { out, event, 1, &core };
+	portprof_status status = read_sources(bs, &to);
+
+	if (status != PORTPROF_OK)
+		return status;
+	out->scaled = out->raw;
+	if (out->status == PORTPROF_COUNT_OK && out->running_ns == 0)
+		out->status = out->enabled_ns ? PORTPROF_COUNT_NEVER_RAN
+		                              : PORTPROF_COUNT_REFUSED;
 	return PORTPROF_OK;
 }
 

@@ -36,6 +36,8 @@ struct perf_source {
 	int64_t tid;     /* the thread it was opened for */
 	uint64_t id;     /* the kernel's; its copies in children have it too */
 	int32_t leader;  /* counting: descriptor read for it; -1 = its own */
+	uint8_t core;    /* counting: of which core type, if there are several */
+	bool is_more;    /* ... and not the first of its event and thread */
 	bool is_refused; /* counting with allow_refused */
 	bool is_user_wrong; /* what user_page leads to is not the count */
 	void *user_page; /* counting: the kernel's page of it, or NULL */
@@ -75,6 +77,13 @@ struct perf_pending {
 	char name[];
 };
 
+/* A type of core, and the PMU of those. */
+enum { PERF_CORES_MAX = 8 };
+struct perf_core {
+	uint32_t type;
+	char name[64], cpus[128];
+};
+
 struct perf_state {
 	struct perf_session_kind kind;
 	enum perf_layout layout;
@@ -109,6 +118,8 @@ struct perf_state {
 	uint64_t cpu_time_ns;  /* of the target while running, until started_at */
 	uint64_t started_at_ns;
 	bool has_cpu_time;
+	struct perf_core cores[PERF_CORES_MAX]; /* counting: types of them */
+	size_t core_count;                      /* 0: all are alike */
 	bool is_one_group;     /* counting: one leader, one source an event */
 	_Atomic uint64_t *highest; /* counting: scaled values never go back */
 	/* Counting, one an event: NULL until both ways of reading were seen
@@ -273,6 +284,24 @@ static inline bool perf_is_refused(const struct ppi_backend_session *bs,
 	return bs->refusals && bs->refusals[event].status != PORTPROF_OK;
 }
 
+/* ---- perf_cores.c ---- */
+
+/* Counting: the types of core, if there are several. */
+void perf_find_cores(struct ppi_backend_session *bs);
+/* Whether it is opened for each of them. */
+bool perf_is_by_core(const struct ppi_backend_session *bs, size_t event);
+/* Whether it is opened for that one, on that CPU; -1: on any. What is by no
+ * core is opened for the one past the last: in a group with what is, the kernel
+ * would count it on that type's CPUs alone. */
+bool perf_is_on_core(const struct ppi_backend_session *bs, size_t event,
+                     size_t core, int cpu);
+/* All are open: tell which are covered, refuse what is on none. */
+portprof_status perf_check_cores(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why);
+portprof_status perf_count_part(struct ppi_backend_session *bs, size_t event,
+                                size_t part, const char **pmu,
+                                const char **cpus, portprof_count *out);
+
 /* ---- perf_count.c, perf_read.c ---- */
 
 portprof_status perf_open_counting(struct ppi_backend_session *bs,
@@ -280,6 +309,9 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 /* Of the events [first, first + count): reads the groups they are in. */
 portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
                                  portprof_count *out, size_t count);
+/* What one core type's part of an event counted; not scaled. */
+portprof_status perf_read_core(struct ppi_backend_session *bs, size_t event,
+                               size_t core, portprof_count *out);
 /*
  * The kernel's answer for the one group on one thread: number, times enabled and
  * running, values in the order of the events. False where it is not so, or

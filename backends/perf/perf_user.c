@@ -108,7 +108,8 @@ static bool can_be_of_use(const struct ppi_backend_session *bs)
 	const struct ppi_target *target = &bs->plan->target;
 
 	return PERF_USER_READS && target->kind == PPI_TARGET_TID &&
-	       target->is_self && !bs->plan->follow_children;
+	       target->is_self && !bs->plan->follow_children &&
+	       perf_state_of(bs)->core_count == 0;
 }
 
 static bool is_of_pmu(const struct ppi_event *event)
@@ -294,6 +295,9 @@ static const char *count_how(struct ppi_backend_session *bs, size_t event)
 	if (!PERF_USER_READS)
 		return "by read(2): this machine's counters cannot be read in "
 		       "user space";
+	if (state->core_count > 0)
+		return "by read(2): the CPUs are of several types, and what "
+		       "each counts is added up";
 	if (!can_be_of_use(bs))
 		return "by read(2): user-space reads are of a thread's own "
 		       "counters; open the group on one thread";
@@ -315,4 +319,5 @@ const struct ppi_count_ways perf_count_ways = {
 	.all = perf_count_all,
 	.one = count_one,
 	.how = count_how,
+	.part = perf_count_part,
 };

@@ -24,6 +24,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_session \
 	tests/unit/test_perf_threads \
 	tests/unit/test_perf_count \
+	tests/unit/test_perf_hybrid \
 	tests/unit/test_perf_refuse \
 	tests/unit/test_perf_sysfs \
 	tests/unit/test_perf_user \
@@ -98,3 +99,7 @@ tests_unit_test_perf_user_page_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_regions_SOURCES = tests/unit/test_regions.c
 tests_unit_test_regions_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_regions_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_hybrid_SOURCES = tests/unit/test_perf_hybrid.c
+tests_unit_test_perf_hybrid_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_hybrid_LDADD = $(PERF_SIM_LDADD)

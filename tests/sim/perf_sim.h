@@ -36,6 +36,8 @@ struct perf_sim_machine {
 	unsigned throttle_every; /* each nth sample is a throttled one */
 	bool migrates;          /* threads change CPU with each slice */
 	uint64_t slice_ns;      /* CPU time between two scheduling decisions */
+	bool is_hybrid;         /* lower half of the CPUs: PMU 10, upper: 11 */
+	bool lacks_instructions; /* ... the upper half's PMU */
 	unsigned user_width;    /* bits of counters that programs may read; 0
 	                         * = they may not */
 	bool user_lies;         /* what they read there is not the count */

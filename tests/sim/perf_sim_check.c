@@ -22,6 +22,27 @@ bool sim_is_hardware(const struct perf_event_attr *attr)
 	       attr->type == PERF_TYPE_RAW;
 }
 
+enum { BIG = 10, SMALL = 11 };
+
+/* Generic events say in the upper half of config which PMU they are for; 0 is
+ * the first that comes ([v6.18 core.c perf_init_event]). */
+static uint32_t pmu_of(const struct perf_event_attr *attr)
+{
+	uint32_t type = (uint32_t)(attr->config >> 32);
+
+	if (attr->type != PERF_TYPE_HARDWARE &&
+	    attr->type != PERF_TYPE_HW_CACHE)
+		return BIG;
+	return type ? type : BIG;
+}
+
+bool sim_is_of_cpu(const struct perf_event_attr *attr, unsigned cpu)
+{
+	if (!perf_sim_machine.is_hybrid || !sim_is_hardware(attr))
+		return true;
+	return (pmu_of(attr) == BIG) == (cpu < perf_sim_machine.cpus / 2);
+}
+
 static bool is_missing(uint32_t feature)
 {
 	return perf_sim_machine.lacks_features ||
@@ -94,6 +115,12 @@ static int check_rights(const struct perf_event_attr *attr, int64_t pid,
 
 static int check_type(const struct perf_event_attr *attr)
 {
+	if (sim_is_hardware(attr) && perf_sim_machine.is_hybrid &&
+	    pmu_of(attr) != BIG &&
+	    (pmu_of(attr) != SMALL ||
+	     (perf_sim_machine.lacks_instructions &&
+	      (uint32_t)attr->config == PERF_COUNT_HW_INSTRUCTIONS)))
+		return -ENOENT;
 	if (sim_is_hardware(attr))
 		return perf_sim_machine.counters ? 0 : -ENOENT;
 	return attr->type == PERF_TYPE_SOFTWARE &&

@@ -38,17 +38,30 @@ static uint64_t rate_of(const struct perf_event_attr *attr)
 	if (is_clock(attr))
 		return 1;
 	if (attr->type == PERF_TYPE_HARDWARE &&
-	    attr->config == PERF_COUNT_HW_INSTRUCTIONS)
+	    (uint32_t)attr->config == PERF_COUNT_HW_INSTRUCTIONS)
 		return 2;
 	return sim_is_hardware(attr) ? 1 : 0;
 }
 
 /* ---- who may count ---- */
 
+/* [v6.18 core.c perf_event_open]: a group with one hardware event moves to that
+ * event's PMU, the kernel's own events with it. */
+static bool is_of_cpu(const struct sim_event *event,
+                      const struct sim_task *task)
+{
+	for (struct sim_event *at = task->events; at; at = at->next)
+		if (at->leader == event->leader &&
+		    !sim_is_of_cpu(&at->attr, task->cpu))
+			return false;
+	return true;
+}
+
 static bool is_here(const struct sim_event *event, const struct sim_task *task)
 {
 	return event->is_on && event->leader->is_on &&
-	       (event->cpu < 0 || event->cpu == (int)task->cpu);
+	       (event->cpu < 0 || event->cpu == (int)task->cpu) &&
+	       is_of_cpu(event, task);
 }
 
 static unsigned size_of_group(const struct sim_task *task,

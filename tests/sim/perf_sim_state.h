@@ -93,6 +93,8 @@ int sim_check_attr(struct perf_event_attr *attr, int64_t pid, int cpu,
                    unsigned long flags);
 bool sim_attr_flag(const struct perf_event_attr *attr, unsigned bit);
 bool sim_is_hardware(const struct perf_event_attr *attr);
+/* Whether its PMU is that CPU's. */
+bool sim_is_of_cpu(const struct perf_event_attr *attr, unsigned cpu);
 
 /* ---- perf_sim_call.c ---- */
 int sim_control(void *self, int fd, unsigned long request, void *arg);

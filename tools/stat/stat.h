@@ -70,6 +70,13 @@ struct ppi_stat_value ppi_stat_between(const portprof_count *before,
 
 /* ---- events ---- */
 
+/* What one type of core counted, since open. */
+enum { PPI_STAT_PARTS = 8 };
+struct ppi_stat_part {
+	char pmu[64], cpus[128];
+	portprof_count count;
+};
+
 struct ppi_stat_event {
 	char *asked;              /* with the modifiers of its braces */
 	size_t group;             /* index of its group */
@@ -82,6 +89,8 @@ struct ppi_stat_event {
 	portprof_count now;
 	struct ppi_stat_value last; /* of the run that ended last */
 	struct ppi_stat_sum sum;
+	struct ppi_stat_part parts[PPI_STAT_PARTS]; /* of the run's end */
+	size_t part_count;        /* 0: CPUs are of one type */
 };
 
 struct ppi_stat_group {
@@ -209,5 +218,15 @@ void ppi_stat_values(const struct ppi_stat *stat,
 /* Print the interval that ends now, and begin another. */
 void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,
                        uint64_t *last_ns);
+
+/* ---- stat_parts.c ---- */
+
+/* Before the groups are closed. */
+void ppi_stat_take_parts(struct ppi_stat *stat);
+/* A line each, the values right-aligned at `indent`. */
+void ppi_stat_put_parts(struct ppi_stat *stat, size_t index, int indent);
+struct ppi_json;
+void ppi_stat_json_parts(struct ppi_json *json,
+                         const struct ppi_stat_event *event);
 
 #endif

@@ -78,6 +78,8 @@ static void put_event(struct ppi_json *json, const struct ppi_stat *stat,
 	if (!view->is_interval && event->sum.runs > 1)
 		put_sum(json, &event->sum);
 	put_metric(json, stat, view, index);
+	if (!view->is_interval)
+		ppi_stat_json_parts(json, event);
 	if (is_refused && !view->is_interval)
 		ppi_json_text(json, "why", event->refusal.words);
 	ppi_json_close(json);

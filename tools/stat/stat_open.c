@@ -173,6 +173,7 @@ bool ppi_stat_open(struct ppi_stat *stat, pid_t child)
 
 void ppi_stat_close(struct ppi_stat *stat)
 {
+	ppi_stat_take_parts(stat);
 	for (size_t i = 0; i < stat->group_count; i++) {
 		portprof_group_close(stat->groups[i].open);
 		stat->groups[i].open = NULL;

@@ -227,6 +227,7 @@ static void print_final(struct ppi_stat *stat,
 	put_target(stat);
 	for (size_t i = 0; i < stat->event_count; i++) {
 		put_row(stat, view, i);
+		ppi_stat_put_parts(stat, i, VALUE_WIDTH);
 		if (stat->options.is_verbose)
 			put_details(stat, i, &view->values[i]);
 	}

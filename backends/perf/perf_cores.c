@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Machines whose CPUs are of several types: one PMU a type, each with a file
+ * `cpus` in sysfs. A generic event is an event of each of them, and says which
+ * in the upper half of config (linux/perf_event.h, PERF_PMU_TYPE_SHIFT, 5.13);
+ * without that the kernel takes one of them, and it counts nothing on the
+ * others' CPUs.
+ */
+#include "backends/perf/perf_state.h"
+
+#include "backends/perf/perf_sysfs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool read_core(const struct perf_kernel *kernel, const char *pmu,
+                      struct perf_core *core)
+{
+	char type[32];
+
+	if (strlen(pmu) >= sizeof(core->name) ||
+	    !perf_sysfs_text(kernel, pmu, "cpus", "", core->cpus,
+	                     sizeof(core->cpus)) ||
+	    !perf_sysfs_text(kernel, pmu, "type", "", type, sizeof(type)))
+		return false;
+	core->type = (uint32_t)strtoul(type, NULL, 10);
+	strcpy(core->name, pmu);
+	return true;
+}
+
+void perf_find_cores(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	char *pmus = perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
+
+	for (const char *at = pmus;
+	     at && *at && state->core_count < PERF_CORES_MAX;
+	     at += strlen(at) + 1)
+		state->core_count += read_core(
+			kernel, at, &state->cores[state->core_count]);
+	free(pmus);
+	if (state->core_count < 2)
+		state->core_count = 0; /* all alike */
+}
+
+bool perf_is_by_core(const struct ppi_backend_session *bs, size_t event)
+{
+	const struct ppi_event *what = &bs->plan->events[event];
+
+	return perf_state_of(bs)->core_count > 0 &&
+	       (what->type == PERF_TYPE_HARDWARE ||
+	        what->type == PERF_TYPE_HW_CACHE) &&
+	       what->config[0] >> 32 == 0;
+}
+
+/* "0-3,8": as the kernel writes it. */
+static bool has_cpu(const struct perf_core *core, int cpu)
+{
+	const char *at = core->cpus;
+
+	while (*at) {
+		char *end;
+		long first = strtol(at, &end, 10), last = first;
+
+		if (end == at)
+			return false;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		if (cpu >= first && cpu <= last)
+			return true;
+		at = end + (*end == ',');
+	}
+	return false;
+}
+
+bool perf_is_on_core(const struct ppi_backend_session *bs, size_t event,
+                     size_t core, int cpu)
+{
+	size_t count = perf_state_of(bs)->core_count;
+
+	if (!perf_is_by_core(bs, event))
+		return core == count;
+	return core < count && (cpu < 0 || has_cpu(&perf_state_of(bs)->cores[core], cpu));
+}
+
+/* Say of an event which types of core it is counted on, if not on all. */
+static void tell_cover(struct ppi_backend_session *bs, size_t event)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	bool is_covered[PERF_CORES_MAX] = { false };
+	char on[128] = "", off[128] = "";
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].event == event)
+			is_covered[state->sources[i].core] = true;
+	for (size_t i = 0; i < state->core_count; i++) {
+		char *list = is_covered[i] ? on : off;
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(on) - used, "%s%s (CPUs %s)",
+		         used ? ", " : "", state->cores[i].name,
+		         state->cores[i].cpus);
+	}
+	ppi_note(bs, "'%.64s' counts on %s%s%s", bs->plan->events[event].request.text,
+	         on, off[0] ? " alone, and has nothing like it on " : "",
+	         off);
+}
+
+static bool has_others(const struct ppi_backend_session *bs)
+{
+	for (size_t i = 0; i < bs->plan->event_count; i++)
+		if (!perf_is_by_core(bs, i) && !perf_is_refused(bs, i))
+			return true;
+	return false;
+}
+
+portprof_status perf_check_cores(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	bool is_mixed = false;
+
+	for (size_t event = 0; event < bs->plan->event_count; event++) {
+		size_t i = 0;
+
+		if (!perf_is_by_core(bs, event) || perf_is_refused(bs, event))
+			continue;
+		while (i < state->source_count &&
+		       state->sources[i].event != event)
+			i++;
+		if (i < state->source_count) {
+			tell_cover(bs, event);
+			is_mixed |= has_others(bs);
+			continue;
+		}
+		ppi_fail(bs->refusals ? &bs->refusals[event] : why,
+		         PORTPROF_E_UNSUPPORTED, 0, "open event", "'%s' is an "
+		         "event of none of this machine's core types",
+		         bs->plan->events[event].request.text);
+		if (!bs->refusals)
+			return PORTPROF_E_UNSUPPORTED;
+	}
+	if (is_mixed)
+		ppi_note(bs, "events of core types and others cannot be one "
+		         "group: they are read one after the other");
+	if (is_mixed)
+		bs->caps &= ~(uint64_t)PORTPROF_CAP_GROUP;
+	return PORTPROF_OK;
+}
+
+portprof_status perf_count_part(struct ppi_backend_session *bs, size_t event,
+                                size_t part, const char **pmu,
+                                const char **cpus, portprof_count *out)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	portprof_count count;
+	portprof_status status;
+
+	if (!perf_is_by_core(bs, event) || part >= state->core_count)
+		return PORTPROF_E_NOTFOUND;
+	status = perf_read_core(bs, event, part, &count);
+	if (status)
+		return ppi_count_failed(bs, status);
+	*pmu = state->cores[part].name;
+	*cpus = state->cores[part].cpus;
+	*out = count;
+	return PORTPROF_OK;
+}
