@@ -3,6 +3,7 @@
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_sysfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -240,12 +241,24 @@ static void choose_nap(struct ppi_backend_session *bs)
 	bs->drain_every_ms = half_full_ms(bs, true);
 }
 
+static void say_precision(struct ppi_backend_session *bs,
+                          const struct ppi_event *event)
+{
+	if (!event->precise ||
+	    perf_sysfs_tells_precision(perf_kernel_of(bs->kernel)))
+		return;
+	ppi_note(bs, "%s: no PMU here says that its samples can be precise: "
+	         "the kernel took precise=%u and may have ignored it",
+	         event->request.name, event->precise);
+}
+
 static void say_what_is_special(struct ppi_backend_session *bs)
 {
 	for (size_t i = 0; i < bs->plan->event_count; i++) {
 		const struct ppi_event *event = &bs->plan->events[i];
 		uint64_t asked_hz = event->request.rate_hz;
 
+		say_precision(bs, event);
 		if (event->is_cpu_time && !event->counts_kernel)
 			ppi_note(bs, "%s: no samples in kernel mode%s; time "
 			         "there is charged to the thread's next "

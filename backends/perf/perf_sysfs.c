@@ -87,6 +87,18 @@ bool perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
 	return true;
 }
 
+bool perf_sysfs_tells_precision(const struct perf_kernel *kernel)
+{
+	char *pmus = perf_sysfs_names(kernel, PERF_SYSFS_PMUS), level[16];
+	bool is_told = false;
+
+	for (const char *at = pmus; at && *at && !is_told; at += strlen(at) + 1)
+		is_told = perf_sysfs_text(kernel, at, "caps", "max_precise",
+		                          level, sizeof(level));
+	free(pmus);
+	return is_told;
+}
+
 /* ---- terms ---- */
 
 struct pmu {

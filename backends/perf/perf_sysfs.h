@@ -35,4 +35,8 @@ bool perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
                      const char *folder, const char *name, char *out,
                      size_t room);
 
+/* Whether some PMU tells how precise its samples can be. Where none does the
+ * kernel may take every level and ignore it (drivers/perf/arm_pmu.c). */
+bool perf_sysfs_tells_precision(const struct perf_kernel *kernel);
+
 #endif

@@ -232,6 +232,31 @@ static void missing_interrupts_do_not_falsify_the_total(void **state)
 	assert_int_equal(log->weight[0], stats.kept_weight);
 }
 
+/* The kernel takes every level and ignores it: samples are as they are without,
+ * and the session says so. */
+static void precision_is_not_pretended(void **state)
+{
+	static const char *const patterns[] = {
+		"cycles:u:period=20000:precise=1",
+		"cycles:u:period=20000:precise=3",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct lab_log *log;
+		portprof_session *session = open_one(patterns[i], &log);
+		portprof_stats stats;
+
+		assert_non_null(portprof_session_note(session, 0));
+		assert_non_null(strstr(portprof_session_note(session, 0),
+		                       "may have ignored it"));
+		lab_sample_loop(session, TURNS);
+		stats = lab_stats(session, 0);
+		check_overflows(&stats, CYCLES, 20000);
+		assert_int_equal(log->in_loop[0], log->samples[0]);
+	}
+}
+
 __attribute__((noinline)) static void callers_are_told(void **state)
 {
 	portprof_config *config = lab_config();
@@ -266,6 +291,7 @@ int main(int argc, char **argv)
 		LAB_CASE(lost_samples_are_counted),
 		LAB_CASE(each_sample_says_its_event),
 		LAB_CASE(missing_interrupts_do_not_falsify_the_total),
+		LAB_CASE(precision_is_not_pretended),
 		LAB_CASE(callers_are_told),
 	};
 

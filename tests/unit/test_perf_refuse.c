@@ -318,6 +318,27 @@ static void fast_counters_get_large_rings(void **state)
 	assert_in_range(perf_state_of(&run.bs)->nap_ms, 100, 250);
 }
 
+/* What a kernel takes and ignores is no precision. */
+static void precision_that_nobody_promises_is_doubted(void **state)
+{
+	static const char *const files[] = {
+		"/sys/bus/event_source/devices/cpu/caps/max_precise", "3\n",
+		NULL
+	};
+
+	(void)state;
+	perf_sim_machine.counters = 2;
+	assert_int_equal(run_add(&run, "cycles:precise=1", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_true(run_has_note(&run, "may have ignored it"));
+	run_close(&run);
+	run_init(&run, PPI_SAMPLE);
+	perf_sim_machine.files = files;
+	assert_int_equal(run_add(&run, "cycles:precise=1", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_false(run_has_note(&run, "may have ignored it"));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
 int main(void)
@@ -343,6 +364,7 @@ int main(void)
 		CASE(processes_and_threads_that_are_not_there),
 		CASE(sizes_asked_for_are_kept),
 		CASE(fast_counters_get_large_rings),
+		CASE(precision_that_nobody_promises_is_doubted),
 	};
 
 	return cmocka_run_group_tests_name("perf_refuse", tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #if defined(__linux__) && defined(HAVE_LINUX_PERF_EVENT_H)
+#include <glob.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -64,10 +65,25 @@ static void set_software(struct perf_event_attr *attr, uint64_t config,
 	attr->exclude_kernel = is_user_only;
 }
 
+/* Kernels that know no precision for their PMU take every level all the same
+ * (drivers/perf/arm_pmu.c looks at none). */
+static bool is_precision_told(void)
+{
+	glob_t found;
+	int error = glob("/sys/bus/event_source/devices/*/caps/max_precise",
+	                 0, NULL, &found);
+
+	if (error == 0)
+		globfree(&found);
+	return error == 0;
+}
+
 static int ask_hardware(enum ppi_ask what)
 {
 	struct perf_event_attr attr = { .type = 0 };
 
+	if (what == PPI_ASK_PRECISE && !is_precision_told())
+		return EOPNOTSUPP;
 	set_cycles(&attr, what == PPI_ASK_CYCLES ? 0 : 1000000);
 	attr.precise_ip = what == PPI_ASK_PRECISE;
 	if (what == PPI_ASK_BRANCHES) {
