@@ -32,7 +32,7 @@ tests_pmu_pmu_scope_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_pmu_pmu_scope_LDADD = $(TEST_LDADD)
 
 dist_check_SCRIPTS += tests/pmu/run
-EXTRA_DIST += tests/pmu/guest.sh tests/pmu/init.c tests/pmu/mutants.awk \
+EXTRA_DIST += tests/pmu/README.md tests/pmu/guest.sh tests/pmu/init.c tests/pmu/mutants.awk \
 	tests/pmu/mutants.sh tests/pmu/mutants.txt tests/pmu/results.awk
 
 # What goes into the guest, in the build that tests/pmu/run makes for it.
