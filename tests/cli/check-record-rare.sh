@@ -20,7 +20,9 @@ claim "nobody asks: a sample for each" \
 claim "nobody asks: the description says so" \
 	"'a sample for each' in r['description']"
 claim "nobody asks: all faults are there" \
-	"3000 <= r['total_weight'] < 6000 and r['unattributed'] <= r['total_weight'] // 100"
+	"3000 <= r['total_weight'] and r['unattributed'] <= r['total_weight'] // 100"
+# a sanitizer has pages of its own
+is_sanitized || claim "nobody asks: and no other" "r['total_weight'] < 6000"
 claim "nobody asks: what was kept and what was lost is all" \
 	"r['samples'] + r['lost'] >= r['total_weight'] * 0.98"
 is_sanitized || claim "nobody asks: in the function that had them" \
