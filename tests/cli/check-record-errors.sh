@@ -148,6 +148,9 @@ rejected "report without a profile" 1 'portprof record -- COMMAND'
 rejected "report of a file that is gone" 1 'gone\.pb\.gz' -i gone.pb.gz
 rejected "report of something else" 1 'bad\.conf' -i bad.conf
 mkdir empty
+printf 'PERFILE2and more' >perf.data
+rejected "report of what perf wrote" 1 "perf.data. was written by perf record" \
+	perf.data
 rejected "report of an empty folder" 1 'without parts' -i empty
 rejected "report by an unknown key" 2 "'colour' is not one of function" \
 	--sort module,colour

@@ -219,6 +219,27 @@ static portprof_profile *open_gmon(const char *path, const char *program)
 	return NULL;
 }
 
+/* What perf record writes begins with these letters (perf.data's magic, in
+ * tools/perf/util/header.c of Linux). */
+static bool is_of_perf(const char *path)
+{
+	static const char magic[] = "PERFILE2";
+	char begin[sizeof(magic)] = "";
+	struct stat at;
+	FILE *file;
+
+	/* a pipe would keep us waiting */
+	if (stat(path, &at) != 0 || !S_ISREG(at.st_mode))
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (fread(begin, 1, strlen(magic), file) != strlen(magic))
+		begin[0] = '\0';
+	fclose(file);
+	return strcmp(begin, magic) == 0;
+}
+
 portprof_profile *ppi_profile_open(const char *path, const char *program)
 {
 	struct stat at;
@@ -236,7 +257,11 @@ portprof_profile *ppi_profile_open(const char *path, const char *program)
 		return open_parts(path);
 	if (portprof_profile_read(path, &profile) == PORTPROF_OK)
 		return profile;
-	if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND)
+	if (is_of_perf(path))
+		ppi_say("'%s' was written by perf record: perf report shows "
+		        "it; portprof record makes profiles for portprof "
+		        "report", path);
+	else if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND)
 		ppi_say_failure(NULL);
 	else if (!say_leftovers(path))
 		say_missing(path);

@@ -19,7 +19,7 @@ static const char help[] =
 	"  -e, --event EVENT    what to measure: a comma list, or repeated (CPU time)\n"
 	"  -F, --freq HZ        samples in each second that it runs (100), or\n"
 	"  -c, --count N        one sample every N ns or events\n"
-	"  -g                   call chains; --call-graph fp|none: so, or without\n"
+	"  -g                   who called whom, as --call-graph fp; or none: not\n"
 	"  -p, --pid PID        a process that runs, until it or COMMAND ends\n"
 	"  -t, --tid TID        one thread of it\n"
 	"  -a, --all-cpus       the whole system; -C, --cpu LIST: on these CPUs (0,2-3)\n"

@@ -58,6 +58,7 @@ static uint64_t cpu_time_of(const portprof_event_info *event,
 }
 
 static void say_no_sample(const struct ppi_record *record,
+                          const char *backend,
                           const portprof_event_info *event,
                           const portprof_stats *stats)
 {
@@ -70,7 +71,10 @@ static void say_no_sample(const struct ppi_record *record,
 	        is_command ? "command" : "target",
 	        say_seconds(cpu_time_of(event, stats), time, sizeof(time)),
 	        event->canonical, often, expected);
-	if (stats->lost_samples)
+	if (strcmp(backend, "null") == 0)
+		ppi_say("the backend null measures nothing; without -b null the "
+		        "best one is taken");
+	else if (stats->lost_samples)
 		ppi_say("%" PRIu64 " samples were lost: sample less often (-F)",
 		        stats->lost_samples);
 	else if (expected <= 2)
@@ -98,7 +102,7 @@ void ppi_say_summary(const struct ppi_record *record, const char *backend,
 	if (record->options.is_quiet)
 		return;
 	if (stats->kept_samples == 0)
-		say_no_sample(record, event, stats);
+		say_no_sample(record, backend, event, stats);
 	else
 		ppi_say("%" PRIu64 " sample%s, %" PRIu64 "%s lost, %s of CPU "
 		        "time, by %s",

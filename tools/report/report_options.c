@@ -119,7 +119,7 @@ static int read_times(struct ppi_report_options *options, const char *text)
 		return PPI_EXIT_OK;
 	return ppi_say_usage(line.wrong, line.verb,
 	                     "--time %s: give it as FROM,TO in seconds, as in "
-	                     "2,5 or 2.5, or ,10",
+	                     "2,5; one of the two may be missing",
 	                     text);
 }
 
