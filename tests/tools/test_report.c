@@ -330,6 +330,40 @@ static void more_than_was_charged_is_told(void **state)
 	free(text);
 }
 
+/* What a higher rate would find, where the kernel grants one. */
+static void much_that_is_missing_has_a_remedy(void **state)
+{
+	portprof_profile_event missing = events[0];
+	portprof_profile changed = profile;
+	struct ppi_report report = report_of(0);
+	char *text;
+
+	(void)state;
+	missing.description = "CPU time, 100 times a second";
+	missing.stats.requested_hz = missing.stats.granted_hz = 100;
+	missing.stats.lost_samples = 0;
+	missing.stats.total_weight = 60 * MS;
+	missing.stats.unattributed_weight = 12 * MS;
+	changed.events = &missing;
+	changed.event_count = 1;
+	report.profile = &changed;
+	text = printed(&report, false);
+	assert_line(text, "before their next sample: a higher rate, such as "
+	                  "record -F 4000, finds more\n");
+	assert_line(text, "): CPU time\n");
+	free(text);
+	missing.stats.requested_hz = 1000;
+	text = printed(&report, false);
+	assert_null(strstr(text, "a higher rate"));
+	free(text);
+	missing.stats.requested_hz = 100;
+	missing.stats.unattributed_weight = 2 * MS;
+	missing.stats.total_weight = 50 * MS;
+	text = printed(&report, false);
+	assert_null(strstr(text, "a higher rate"));
+	free(text);
+}
+
 static void rows_beyond_the_limit_are_summed(void **state)
 {
 	struct ppi_report report = report_of(0);
@@ -455,6 +489,7 @@ int main(void)
 		cmocka_unit_test(words_for_sorting),
 		cmocka_unit_test(text_has_account_and_rows),
 		cmocka_unit_test(more_than_was_charged_is_told),
+		cmocka_unit_test(much_that_is_missing_has_a_remedy),
 		cmocka_unit_test(rows_beyond_the_limit_are_summed),
 		cmocka_unit_test(damage_is_told_first),
 #ifdef HAVE_JANSSON

@@ -177,6 +177,9 @@ bool ppi_doctor_program(struct ppi_doctor *doctor, const char *path)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "program",
 		               PPI_UNKNOWN, error == -2
 		               ? "install libelf-dev and build portprof again"
+		               : error == -1
+		               ? "of a script, look at what its first line "
+		                 "names; a source file has to be compiled"
 		               : NULL, "%s: %s", path,
 		               error > 0 ? strerror(error)
 		               : error == -1 ? "this is no ELF program"

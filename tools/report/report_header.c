@@ -81,16 +81,23 @@ static bool is_begin_of(const char *begin, const char *name)
 /*
  * Of "task-clock in user mode, 100 times a second: CPU time" the name stands
  * before it already, and the rate in the line below: "in user mode" and ": CPU
- * time" are left. Other descriptions are left whole.
+ * time" are left; and of "CPU time, 100 times a second" the first half. Other
+ * descriptions are left whole.
  */
 static void cut_description(const portprof_profile_event *event, char *levels,
-                            size_t bytes, const char **means)
+                            size_t bytes, char means[256])
 {
-	size_t name = strcspn(event->name, ":");
+	size_t name = strcspn(event->name, ":"), length, end;
 	const char *text = event->description, *comma, *colon;
+	char rate[64];
 
 	levels[0] = '\0';
-	*means = text;
+	snprintf(means, 256, "%s", text);
+	length = strlen(means);
+	end = (size_t)snprintf(rate, sizeof(rate), ", %.0f times a second",
+	                       event->stats.requested_hz);
+	if (end < length && strcmp(means + length - end, rate) == 0)
+		means[length - end] = '\0';
 	if (strncmp(text, event->name, name) != 0 || text[name] != ' ')
 		return;
 	text += name + 1;
@@ -99,17 +106,16 @@ static void cut_description(const portprof_profile_event *event, char *levels,
 	if (!colon || memchr(comma + 1, ',', (size_t)(colon - comma - 1)))
 		return;
 	snprintf(levels, bytes, ", %.*s", (int)(comma - text), text);
-	*means = colon + 2;
+	snprintf(means, 256, "%s", colon + 2);
 }
 
 static void print_event(const portprof_profile_event *event, FILE *out)
 {
 	bool is_other =
 		event->asked[0] && !is_begin_of(event->asked, event->name);
-	char levels[64];
-	const char *means;
+	char levels[64], means[256];
 
-	cut_description(event, levels, sizeof(levels), &means);
+	cut_description(event, levels, sizeof(levels), means);
 	print_line(out, "event", event->name, is_other ? " (asked as " : "",
 	           is_other ? event->asked : "", is_other ? ")" : "", levels,
 	           means[0] ? ": " : "", means, NULL);
@@ -206,8 +212,9 @@ static void print_missing(const struct ppi_report *report, FILE *out)
 	const portprof_stats *stats = &report->what->stats;
 	double hz = stats->granted_hz;
 
+	/* where the kernel grants less than was asked, asking is no use */
 	if (!report->what->has_stats || stats->lost_samples || hz <= 0 ||
-	    hz >= 1000 ||
+	    hz >= 1000 || hz < stats->requested_hz * 0.99 ||
 	    ppi_percent(report->unattributed, report->total) < 10)
 		return;
 	fprintf(out, LABEL "threads ended before their next sample: a higher "
