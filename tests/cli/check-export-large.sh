@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # One run of a -pg program, measured twice at once: by the C library, for
 # gprof, and by portprof record. Both name the same functions, with the same
-# shares as far as so many ticks can tell. Where PORTPROF_SQLITE names a folder
+# shares as far as so many ticks can tell. Then the C library's part is done by
+# libportprof-profil, loaded before the program. Where PORTPROF_SQLITE names a folder
 # with SQLite in one file (sqlite3.c, sqlite3.h), that is measured as well.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
@@ -30,7 +31,9 @@ for row in json.load(open(ours))["functions"]:
 all_a, all_b = sum(gprof.values()), sum(portprof.values())
 ticks = all_a * 100
 print("ticks", round(ticks))
-bad = ticks < 100
+if ticks < 100 or not all_b:
+    sys.exit("too few to say anything")
+bad = False
 for name in sorted(set(gprof) | set(portprof)):
     a, b = gprof.get(name, 0) / all_a, portprof.get(name, 0) / all_b
     p = max(a, b)
@@ -59,42 +62,53 @@ agree() { # WORDS FLAT JSON MODULE
 	sed 's/^/# /' agreed
 }
 
-measure() { # NAME COMMAND...
-	name=$1
-	shift
+measure() { # WHO PROGRAM COMMAND...
+	who=$1 name=$2
+	shift 2
 	rm -f gmon.out
 	record -q -F 997 -o "$name.pb.gz" -- "$@"
 	if [ "$status" -ne 0 ] || ! [ -s gmon.out ]; then
-		skip "$name" "not measured: $(head -n 1 words)"
+		skip "$name, $who" "not measured: $(head -n 1 words)"
 		return
 	fi
 	"$portprof" report --json -i "$name.pb.gz" >"$name.json" 2>words
 	gprof -b -p "$name" gmon.out >"$name.flat" 2>words
-	agree "$name: gprof of the C library's file, and portprof report" \
+	agree "$name: gprof of $who's file, and portprof report" \
 		"$name.flat" "$name.json" "$name"
 	"$portprof" report --json -e cpu --program "$name" -i gmon.out \
 		>"$name.gmon.json" 2>words
-	agree "$name: the same file by gprof and by portprof" "$name.flat" \
+	agree "$name: $who's file by gprof and by portprof" "$name.flat" \
 		"$name.gmon.json" "$name"
-	"$portprof" export -q -f gmon -i "$name.pb.gz" -o "$name.gmon"
+	"$portprof" export -q -f gmon --module "$name" -i "$name.pb.gz" \
+		-o "$name.gmon"
 	gprof -b -p "$name" "$name.gmon" >"$name.ours.flat" 2>words
 	agree "$name: gprof of what portprof exports, and portprof report" \
 		"$name.ours.flat" "$name.json" "$name"
 	"$portprof" report --json -i "$name.gmon" --program "$name" \
 		>"$name.ours.json" 2>words
-	agree "$name: portprof of what portprof exports, and of the C library's" \
+	agree "$name: portprof of what portprof exports, and of $who's" \
 		"$name.flat" "$name.ours.json" "$name"
+}
+
+object=$builddir/.libs/libportprof-profil.so
+measure_twice() { # PROGRAM SECONDS
+	measure "the C library" "$1" "./$1" "$2"
+	if is_sanitized || ! [ -f "$object" ]; then
+		skip "$1, preloaded" "libportprof-profil is not there, or has a sanitizer in it"
+		return
+	fi
+	measure "libportprof-profil" "$1" env LD_PRELOAD="$object" "./$1" "$2"
 }
 
 ${CC:-cc} -O1 -fno-inline -pg -o work "$source" 2>cc.words && ./work 0
 [ -s gmon.out ] || { echo "skip: the compiler knows no -pg"; exit 77; }
-measure work ./work 3
+measure_twice work 3
 if [ -n "${PORTPROF_SQLITE-}" ]; then
 	${CC:-cc} -O1 -pg -DWITH_SQLITE -DSQLITE_THREADSAFE=0 \
 		-DSQLITE_OMIT_LOAD_EXTENSION -I"$PORTPROF_SQLITE" -o sqlite \
 		"$source" "$PORTPROF_SQLITE/sqlite3.c" -lm 2>cc.words
 	check "SQLite is built" [ -x sqlite ]
-	measure sqlite ./sqlite 3
+	measure_twice sqlite 5
 else
 	skip "SQLite" "PORTPROF_SQLITE names no folder with its source"
 fi

@@ -126,6 +126,12 @@ exported -q -f gmon -i pie.pb.gz -o pie2.gmon
 same "quiet" "0 " "$status $(cat words)"
 check "the same is written again" cmp -s pie.gmon pie2.gmon
 
+# of a library, where it was seen at all
+exported -f gmon --module libc.so.6 -i pie.pb.gz -o libc.gmon
+[ "$status" -ne 0 ] ||
+	has "what is in no library is in the program" \
+		'lie outside of it, .* of that in pie: --module pie' words
+
 gprof --sum pie pie.gmon pie.gmon >sum.words 2>&1
 same "gprof adds two up" "0 " "$? $(cat sum.words)"
 gprof -b -p pie gmon.sum >sum.flat
@@ -203,6 +209,8 @@ if compile pg -pg && ./pg && [ -s gmon.out ]; then
 	report -i gmon.out --program ./pg
 	has "the rate is told" 'CPU time .*100 ticks a second' report
 	has "what is unknown, too" 'tells nothing of threads' report
+	report -e cpu -i gmon.out --program ./pg
+	has_not "and nobody speaks of chains" '^ *callers ' report
 	has "no number stands for it" 'in samples, what else there was is not in the file' report
 	report --json -e calls -i gmon.out --program ./pg
 	same "calls are gprof's, each one" "yes" "$(python3 -c '

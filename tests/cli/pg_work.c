@@ -59,6 +59,8 @@ static uint32_t numbers[WORDS];
 static unsigned char bytes[BYTES];
 static volatile uint32_t sink;
 
+/* Chance in what is done next, too: work that comes round at the rate of a
+ * clock's ticks is seen by few of them, or by many. */
 static uint32_t next_number(uint32_t *seed)
 {
 	*seed ^= *seed << 13;
@@ -146,9 +148,14 @@ int main(int argc, char **argv)
 
 	do {
 		fill(&seed);
-		multiply();
-		sort();
-		sink += checksum(seed) + count_runs();
+		for (uint32_t n = next_number(&seed) % 4; n > 0; n--)
+			multiply();
+		for (uint32_t n = next_number(&seed) % 3; n > 0; n--)
+			sort();
+		for (uint32_t n = next_number(&seed) % 3; n > 0; n--)
+			sink += checksum(seed);
+		for (uint32_t n = next_number(&seed) % 3; n > 0; n--)
+			sink += count_runs();
 		sink += product[1][1] > 0;
 	} while (!is_over(argc, argv));
 	return 0;

@@ -136,7 +136,8 @@ bool ppi_export_gmon(const struct ppi_export *export)
 		ppi_say_failure(NULL);
 		return false;
 	}
-	if (!export->is_quiet)
+	/* that there is nothing is no small talk */
+	if (!export->is_quiet || written.ticks == 0)
 		say_written(export, path, &written);
 	return true;
 }

@@ -176,9 +176,10 @@ static bool add_sample(const struct ppi_view *view,
 	uint64_t weight = sample->weights[view->event];
 	struct ppi_chain chain;
 
-	*has_callers |= sample->depth > 1;
+	/* what is of another event alone says nothing about this one */
 	if (sample->depth == 0 || weight == 0)
 		return true;
+	*has_callers |= sample->depth > 1;
 	ppi_chain_judge(view, sample, &chain);
 	chains->weight += weight;
 	if (chain.end == PPI_CHAIN_WHOLE)
