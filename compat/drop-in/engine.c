@@ -24,8 +24,14 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
+/*
+ * Two locks: `lock` is for whoever changes clients, and is held over calls of
+ * the session; `samples` is for those who take samples, with the session's own
+ * lock held. So nobody calls a session who holds `samples`.
+ */
 static struct engine {
-	pthread_mutex_t lock;
+	pthread_mutex_t lock, samples;
+	bool holds_samples; /* whoever has the lock */
 	sigset_t mask; /* of the thread that holds the lock */
 	int kept;      /* its errno */
 	pid_t owner;
@@ -38,7 +44,10 @@ static struct engine {
 	struct ppi_span *spans;
 	size_t span_count;
 	struct ppi_pages pages;
-} engine = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} engine = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.samples = PTHREAD_MUTEX_INITIALIZER,
+};
 
 /* ---- samples ---- */
 
@@ -70,11 +79,11 @@ static uint64_t pc_of(const portprof_record *record)
 	               record->user_address : record->address;
 }
 
-/* In the helper thread while running, in ppi_engine_begin at the end: while
- * a session runs, nobody changes a client. */
+/* In the helper thread, or in whoever stops or flushes. */
 static void take(const portprof_batch *batch, void *context)
 {
 	(void)context;
+	pthread_mutex_lock(&engine.samples);
 	ppi_pages_forget(&engine.pages);
 	for (size_t i = 0; i < batch->count; i++) {
 		const portprof_record *record = &batch->records[i];
@@ -85,16 +94,23 @@ static void take(const portprof_batch *batch, void *context)
 			if (c->is_on)
 				c->take(c, pc_of(record), record->weight);
 	}
+	pthread_mutex_unlock(&engine.samples);
 }
 
 /* ---- the session ---- */
 
+static unsigned count_on(void)
+{
+	unsigned count = 0;
+
+	for (struct ppi_client *c = engine.clients; c; c = c->next)
+		count += c->is_on;
+	return count;
+}
+
 static bool any_is_on(void)
 {
-	for (struct ppi_client *c = engine.clients; c; c = c->next)
-		if (c->is_on)
-			return true;
-	return false;
+	return count_on() > 0;
 }
 
 static uint64_t wanted_hz(void)
@@ -234,6 +250,7 @@ static void begin_in_child(void)
 static void after_fork_in_child(void)
 {
 	pthread_mutex_init(&engine.lock, NULL);
+	pthread_mutex_init(&engine.samples, NULL);
 	begin_in_child();
 }
 
@@ -298,7 +315,24 @@ static int errno_of(portprof_status status)
 	}
 }
 
-void ppi_engine_begin(void)
+/* What was sampled until now is in the buffers of until now. A backend that
+ * tells of some text only is opened anew, for the text to come. */
+static void settle(bool goes_on)
+{
+	/* of two that are on one stays */
+	goes_on = goes_on || count_on() > 1;
+	if (!goes_on || !engine.is_running ||
+	    !(portprof_session_caps(engine.session) &
+	      PORTPROF_CAP_WHOLE_SPACE)) {
+		stop_session();
+		return;
+	}
+	portprof_session_flush(engine.session);
+	pthread_mutex_lock(&engine.samples);
+	engine.holds_samples = true;
+}
+
+void ppi_engine_begin(bool goes_on)
 {
 	sigset_t all, mask;
 	int kept = errno;
@@ -312,7 +346,7 @@ void ppi_engine_begin(void)
 	/* a fork that ran no handlers, or before there were any */
 	if (engine.owner != getpid())
 		begin_in_child();
-	stop_session();
+	settle(goes_on);
 	engine.is_paused = false;
 }
 
@@ -341,8 +375,13 @@ int ppi_engine_end(struct ppi_client *client)
 	int error = 0;
 
 	list(client);
+	if (engine.holds_samples)
+		pthread_mutex_unlock(&engine.samples);
+	engine.holds_samples = false;
 	if (any_is_on())
 		status = start_session();
+	else
+		stop_session();
 	if (status) {
 		error = errno_of(status);
 		client->is_on = false;
@@ -362,7 +401,7 @@ int ppi_engine_end(struct ppi_client *client)
 
 void ppi_engine_forget(void)
 {
-	ppi_engine_begin();
+	ppi_engine_begin(false);
 	close_session();
 	for (struct ppi_client *c = engine.clients; c; c = c->next)
 		c->is_on = false;

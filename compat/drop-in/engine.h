@@ -4,13 +4,14 @@
  * is a client of it: which text it counts, and what becomes of a sample.
  *
  * A client is changed between ppi_engine_begin and ppi_engine_end only: then
- * nothing is sampled, and all that was sampled before has reached its buffer.
+ * no sample reaches a client, and all that was sampled before has.
  */
 #ifndef PPI_ENGINE_H
 #define PPI_ENGINE_H
 
 #include "compat/drop-in/store.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,13 +31,15 @@ struct ppi_client {
 	size_t span_count;
 	unsigned hz;                  /* ticks per second of CPU time */
 	uint64_t carry;               /* part of a tick, in 1e-9 / hz */
-	bool is_on;
+	atomic_bool is_on;
 	bool goes_on_in_child;        /* of fork */
 	bool is_known;                /* the engine's: it is in its list */
 	struct ppi_client *next;
 };
 
-void ppi_engine_begin(void);
+/* goes_on: the caller will leave a client on. Sampling then need not stop,
+ * and no thread's time is lost while this one waits for a CPU. */
+void ppi_engine_begin(bool goes_on);
 
 /*
  * Go on with all clients that are on, `client` among them or not. 0, or -1 and

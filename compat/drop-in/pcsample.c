@@ -41,7 +41,7 @@ long ppi_pcsample(uintptr_t *samples, long room)
 		errno = EINVAL;
 		return -1;
 	}
-	ppi_engine_begin();
+	ppi_engine_begin(room > 0);
 	ppi_dropin_profil_off();
 	before = self.stored;
 	self.next = samples;

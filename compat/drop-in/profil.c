@@ -73,16 +73,18 @@ int ppi_profil(const struct ppi_rules *rules, void *bins, size_t bytes,
                uint64_t offset, unsigned scale)
 {
 	struct profil *profil = &buffers[rules->family];
+	bool goes_on;
 
 	if (scale > rules->scale_max) {
 		errno = EINVAL;
 		return -1;
 	}
-	ppi_engine_begin();
+	goes_on = !is_off(rules, bins, scale);
+	ppi_engine_begin(goes_on);
 	if (rules->family == PPI_FAMILY_SOLARIS)
 		ppi_dropin_pcsample_off();
-	profil->client.is_on = !is_off(rules, bins, scale);
-	if (profil->client.is_on) {
+	profil->client.is_on = goes_on;
+	if (goes_on) {
 		profil->rules = rules;
 		profil->bins = (struct ppi_bins){ bins, bytes, offset, scale,
 			                          ppi_wants_defects() };

@@ -138,7 +138,7 @@ int ppi_sprofil(struct prof *regions, int count, struct timeval *period,
 		return -1;
 	}
 	tell_period(period, ppi_tick_hz(rules));
-	ppi_engine_begin();
+	ppi_engine_begin(false);
 	if (self.is_begun) {
 		forget();
 	} else {

@@ -17,6 +17,7 @@ tests_dropin_caller_LDADD =
 EXTRA_DIST += tests/dropin/called.c
 
 DROPIN_TESTS = \
+	tests/dropin/stress \
 	tests/dropin/test_rules
 if TESTS_ENABLED
 check_PROGRAMS += $(DROPIN_TESTS)
@@ -104,3 +105,7 @@ tests_dropin_on_timer_real_LDADD = $(ON_REAL_LDADD)
 tests_dropin_on_itimer_real_SOURCES = tests/fixtures/itimer_real.c
 tests_dropin_on_itimer_real_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_itimer_real_LDADD = $(ON_REAL_LDADD)
+
+tests_dropin_stress_SOURCES = tests/dropin/stress.c
+tests_dropin_stress_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_stress_LDADD = $(DROPIN_LDADD)
