@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Takes guards of the backends perf, profil and solaris away, one at a time, and
+# Takes guards of the backends and of gmon.out away, one at a time, and
 # sees the cases fail that are there for them: on each simulated kernel that
 # the guard is needed on. What it prints is the table of both.
 #

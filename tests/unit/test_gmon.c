@@ -464,7 +464,7 @@ static void ranges_are_laid_out_in_whole_bins(void **state)
 	assert_int_equal(ppi_gmon_lay(&low, &high, 64), 1);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_order_and_width_of_glibc),
@@ -480,5 +480,7 @@ int main(void)
 		cmocka_unit_test(ranges_are_laid_out_in_whole_bins),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("gmon", tests, NULL, NULL);
 }
