@@ -139,14 +139,13 @@ static bool grow_events(portprof_config *config)
 portprof_status portprof_config_add_event(portprof_config *config,
                                           const char *event_string)
 {
-	struct ppi_event_request request;
 	struct ppi_diag why = { 0 };
 	char *copy;
 
 	if (!config || !event_string)
 		return ppi_refuse_null("portprof_config_add_event",
 		                       config ? "event_string" : "config");
-	if (ppi_event_parse(event_string, &request, &why))
+	if (ppi_event_check(event_string, &why))
 		return ppi_report(&why);
 	copy = strdup(event_string);
 	if (!copy || !grow_events(config)) {

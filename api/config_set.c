@@ -58,10 +58,11 @@ static portprof_status read_number(struct setting *setting, size_t length,
 static portprof_status set_event(struct setting *setting)
 {
 	struct ppi_event_request request;
-	portprof_status status = ppi_event_parse_at(setting->value, &request,
-	                                            &setting->column,
-	                                            setting->why);
+	portprof_status status = PORTPROF_OK;
 
+	if (setting->value[0] != '{') /* a group has its own words */
+		status = ppi_event_parse_at(setting->value, &request,
+		                            &setting->column, setting->why);
 	return status ? status :
 	                told(setting, portprof_config_add_event(
 	                                      setting->config,

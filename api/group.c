@@ -135,16 +135,33 @@ portprof_status portprof_group_open_config(const portprof_config *config,
 	return PORTPROF_OK;
 }
 
+/* Up to the next comma that is not within braces. */
+static size_t length_of_event(const char *list)
+{
+	size_t length = 0;
+
+	while (list[length] && list[length] != ',')
+		length += list[length] == '{' && strchr(list + length, '}')
+			? strcspn(list + length, "}") : 1;
+	return length;
+}
+
 static portprof_status add_events(portprof_config *config, const char *events)
 {
-	char *list = strdup(events), *rest = list, *event;
+	char *list = strdup(events), *at = list;
 	portprof_status status = PORTPROF_OK;
 
 	if (!list)
 		return ppi_refuse(PORTPROF_E_NOMEM, "open group",
 		                  "out of memory");
-	while (status == PORTPROF_OK && (event = strsep(&rest, ",")))
-		status = portprof_config_add_event(config, event);
+	while (status == PORTPROF_OK && at) {
+		size_t length = length_of_event(at);
+		char *next = at[length] ? at + length + 1 : NULL;
+
+		at[length] = '\0';
+		status = portprof_config_add_event(config, at);
+		at = next;
+	}
 	free(list);
 	return status;
 }

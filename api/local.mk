@@ -38,6 +38,7 @@ libportprof_core_la_SOURCES += \
 	api/diag.c \
 	api/event.c \
 	api/event_format.c \
+	api/event_group.c \
 	api/event_modifier.c \
 	api/event_parse.c \
 	api/group.c \

@@ -31,7 +31,7 @@ static portprof_status take_memory(struct ppi_opened *opened,
                                    enum ppi_mode mode, struct ppi_diag *why)
 {
 	struct ppi_backend_session *bs = &opened->bs;
-	size_t events = opened->config->event_count;
+	size_t events = ppi_plan_event_count(opened->config);
 
 	bs->state = calloc(1, bs->ops->state_size ? bs->ops->state_size : 1);
 	if (mode == PPI_COUNT && opened->config->allow_refused)

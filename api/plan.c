@@ -5,6 +5,7 @@
 #include "api/internal/event.h"
 #include "compat/thread.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,9 +68,13 @@ static bool only_regions(const portprof_config *config)
 	return config->sink_count > 0;
 }
 
-static size_t event_count_of(const portprof_config *config)
+size_t ppi_plan_event_count(const portprof_config *config)
 {
-	return config->event_count ? config->event_count : 1;
+	size_t count = 0;
+
+	for (size_t i = 0; i < config->event_count; i++)
+		count += ppi_event_members(config->events[i]);
+	return count ? count : 1;
 }
 
 static uint64_t sink_caps(const portprof_config *config)
@@ -93,13 +98,13 @@ static portprof_status check_sinks(const portprof_config *config,
 		return PORTPROF_OK; /* a group has none and ignores them */
 	for (size_t i = 0; i < config->sink_count; i++)
 		if (config->sinks[i].ops == &ppi_sink_hist &&
-		    config->sinks[i].event >= event_count_of(config))
+		    config->sinks[i].event >= ppi_plan_event_count(config))
 			return ppi_fail(why, PORTPROF_E_INVALID, 0,
 			                "plan sinks", "histogram (sink %zu) "
 			                "counts event %zu, but there are %zu "
 			                "events, numbered from 0", i,
 			                config->sinks[i].event,
-			                event_count_of(config));
+			                ppi_plan_event_count(config));
 	return PORTPROF_OK;
 }
 
@@ -121,9 +126,9 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 	if (mode == PPI_SAMPLE)
 		*caps |= sink_caps(config);
 	/* one event is CPU time everywhere; several are EVENT-8 */
-	if (mode == PPI_SAMPLE && event_count_of(config) > 1)
+	if (mode == PPI_SAMPLE && ppi_plan_event_count(config) > 1)
 		*caps |= PORTPROF_CAP_EVENTS;
-	if (mode == PPI_COUNT && event_count_of(config) > 1)
+	if (mode == PPI_COUNT && ppi_plan_event_count(config) > 1)
 		*caps |= PORTPROF_CAP_GROUP;
 	if (follows_children(config))
 		*caps |= PORTPROF_CAP_CHILDREN;
@@ -132,17 +137,39 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 	return PORTPROF_OK;
 }
 
+/* The index-th event, and its group: where no braces say otherwise all are
+ * one. */
+static void find_event(const portprof_config *config, size_t index, char *text,
+                       size_t bytes, size_t *group)
+{
+	bool has_groups = false;
+	size_t at = 0;
+
+	*group = 0;
+	snprintf(text, bytes, "%s", PPI_DEFAULT_EVENT);
+	if (config->event_count == 0)
+		return;
+	for (size_t i = 0; i < config->event_count; i++)
+		has_groups |= config->events[i][0] == '{';
+	while (index >= ppi_event_members(config->events[at]))
+		index -= ppi_event_members(config->events[at++]);
+	ppi_event_member(config->events[at], index, text, bytes);
+	*group = has_groups ? at : 0;
+}
+
 static portprof_status plan_event(const portprof_config *config,
                                   enum ppi_mode mode, size_t index,
                                   const struct ppi_backend_ops *ops,
                                   const void *kernel, struct ppi_event *event,
                                   struct ppi_diag *why)
 {
-	const char *text = config->event_count ? config->events[index] :
-	                                         PPI_DEFAULT_EVENT;
 	struct ppi_event_request request;
-	portprof_status status = ppi_event_parse(text, &request, why);
+	char text[sizeof(request.text)];
+	portprof_status status;
+	size_t group;
 
+	find_event(config, index, text, sizeof(text), &group);
+	status = ppi_event_parse(text, &request, why);
 	if (status)
 		return status;
 	if (mode == PPI_SAMPLE && !request.period && !request.rate_hz) {
@@ -154,7 +181,9 @@ static portprof_status plan_event(const portprof_config *config,
 		                          (1u << PPI_KEY_FREQUENCY |
 		                           1u << PPI_KEY_PERIOD));
 	}
-	return ops->resolve(kernel, &request, mode, event, why);
+	status = ops->resolve(kernel, &request, mode, event, why);
+	event->group = group;
+	return status;
 }
 
 static portprof_status plan_events(const portprof_config *config,
@@ -165,7 +194,7 @@ static portprof_status plan_events(const portprof_config *config,
                                    struct ppi_diag *refusals,
                                    struct ppi_diag *why)
 {
-	size_t count = event_count_of(config), refused = 0;
+	size_t count = ppi_plan_event_count(config), refused = 0;
 
 	box->events = calloc(count, sizeof(*box->events));
 	if (!box->events)

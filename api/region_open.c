@@ -3,6 +3,7 @@
 #include "api/internal/region.h"
 
 #include "api/internal/diag.h"
+#include "api/internal/plan.h"
 #include "api/internal/sized.h"
 
 #include <stdatomic.h>
@@ -27,10 +28,10 @@ static portprof_status check_config(const portprof_config *config)
 		return ppi_refuse(PORTPROF_E_INVALID, "open regions",
 		                  "regions are of threads of this process: "
 		                  "leave the target out");
-	if (config->event_count > PORTPROF_REGION_EVENTS_MAX)
+	if (ppi_plan_event_count(config) > PORTPROF_REGION_EVENTS_MAX)
 		return ppi_refuse(PORTPROF_E_LIMIT, "open regions",
 		                  "%zu events are more than the %d that "
-		                  "regions count", config->event_count,
+		                  "regions count", ppi_plan_event_count(config),
 		                  PORTPROF_REGION_EVENTS_MAX);
 	return PORTPROF_OK;
 }

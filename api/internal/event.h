@@ -20,4 +20,14 @@ portprof_status ppi_event_parse_at(const char *text,
                                    struct ppi_event_request *request,
                                    size_t *column, struct ppi_diag *why);
 
+/*
+ * A string of a config: one event, or a group as "{cycles,instructions}:u", whose
+ * members get what is behind the brace. How many there are; the index-th as an
+ * event string, false past the last or when it does not fit; and whether all of
+ * it is well-formed.
+ */
+size_t ppi_event_members(const char *text);
+bool ppi_event_member(const char *text, size_t index, char *out, size_t bytes);
+portprof_status ppi_event_check(const char *text, struct ppi_diag *why);
+
 #endif

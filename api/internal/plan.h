@@ -12,6 +12,9 @@ struct ppi_plan_box {
 	struct ppi_range *ranges;
 };
 
+/* Events of the config, members of groups one by one; the default is one. */
+size_t ppi_plan_event_count(const portprof_config *config);
+
 /*
  * What `config` asks of any backend: capabilities that follow from target,
  * events, chains and sinks. E_INVALID for what no backend could do.

@@ -31,7 +31,10 @@ PORTPROF_API void portprof_config_free(portprof_config *config);
 
 /*
  * Measure this event too; the first call replaces the default event. The form
- * is checked here, the name when a session is opened.
+ * is checked here, the name when a session is opened. "{cycles,instructions}:u"
+ * adds several that are one group, with the modifiers behind the brace for each;
+ * it is one string for the functions below. Where no braces are, a group's events
+ * are all one group.
  */
 PORTPROF_API portprof_status portprof_config_add_event(
 	portprof_config *config, const char *event_string);

@@ -320,6 +320,11 @@ holds "events of a set are counted" \
 stat_json --config stat.conf -e cpu-clock -- true
 holds "-e goes before the file" 'list(v) == ["cpu-clock"]'
 
+printf 'event = {task-clock,page-faults}\nevent = context-switches\n' >group.conf
+stat_json --config group.conf -- "$touch" 1000
+holds "a group of a file is one group, and related" \
+	'[x["group"] for x in r["events"]] == [0, 0, 1] and r["events"][1]["metric"]["unit"].endswith("/sec") and "metric" not in r["events"][2]'
+
 ### Ordinary users
 
 if [ "$(id -u)" -eq 0 ] &&

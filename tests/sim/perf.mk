@@ -29,6 +29,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_sysfs \
 	tests/unit/test_perf_user \
 	tests/unit/test_perf_user_page \
+	tests/unit/test_event_group \
 	tests/unit/test_regions
 
 if TESTS_ENABLED
@@ -103,3 +104,7 @@ tests_unit_test_regions_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_hybrid_SOURCES = tests/unit/test_perf_hybrid.c
 tests_unit_test_perf_hybrid_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_hybrid_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_event_group_SOURCES = tests/unit/test_event_group.c
+tests_unit_test_event_group_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_event_group_LDADD = $(PERF_SIM_LDADD)

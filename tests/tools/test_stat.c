@@ -188,6 +188,19 @@ static void instructions_per_cycle(void **state)
 	assert_true(isnan(metric(1).value));
 }
 
+/* As a CPU's own tables call them, with modifiers or none. */
+static void names_of_the_cpu_are_related_too(void **state)
+{
+	(void)state;
+	put(0, 0, "arm_ac57::CPU_CYCLES", 1000);
+	put(1, 0, "arm_ac57::INST_RETIRED", 500);
+	put(2, 0, "arm_ac57::L1D_CACHE_REFILL", 7);
+	assert_true(metric(1).value == 0.5);
+	assert_string_equal(metric(1).unit, "instructions per cycle");
+	assert_true(metric(2).value == 14);
+	assert_string_equal(metric(2).unit, "per 1000 instructions");
+}
+
 static void another_group_is_no_partner(void **state)
 {
 	(void)state;
@@ -309,6 +322,7 @@ int main(void)
 		cmocka_unit_test(one_run_has_no_deviation),
 		cmocka_unit_test(runs_without_a_number),
 		METRIC(instructions_per_cycle),
+		METRIC(names_of_the_cpu_are_related_too),
 		METRIC(another_group_is_no_partner),
 		METRIC(another_privilege_level_is_no_partner),
 		METRIC(shares_and_rates),

@@ -6,6 +6,7 @@
 
 #include "tools/tools.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,11 +59,38 @@ static const char *default_of(const char *key)
 
 /* An event that this machine cannot measure may be for another one; a name
  * that nobody knows is a mistake. */
-static void judge_event(struct ppi_config_row *row)
+static portprof_status explain(const char *event)
 {
 	portprof_event_info info = { .size = sizeof(info) };
-	portprof_status status =
-		portprof_event_explain(row->value, "auto", &info);
+
+	return portprof_event_explain(event, "auto", &info);
+}
+
+/* The first of a group, "{A,B}:u", that cannot be had. */
+static portprof_status explain_group(const char *text)
+{
+	const char *suffix = text + strcspn(text, "}");
+	portprof_status status = PORTPROF_OK;
+	char event[512];
+
+	suffix += *suffix == '}';
+	for (const char *at = text + 1; status == PORTPROF_OK; ) {
+		size_t length = strcspn(at, ",}");
+
+		snprintf(event, sizeof(event), "%.*s%s", (int)length, at,
+		         suffix);
+		status = explain(event);
+		if (at[length] != ',')
+			break;
+		at += length + 1;
+	}
+	return status;
+}
+
+static void judge_event(struct ppi_config_row *row)
+{
+	portprof_status status = row->value[0] == '{'
+		? explain_group(row->value) : explain(row->value);
 
 	row->is_refused = status != PORTPROF_OK;
 	row->is_unknown = status == PORTPROF_E_NOTFOUND ||

@@ -16,6 +16,16 @@ static const struct {
 	const char *unit;
 } ratios[] = {
 	{ "instructions", "cycles", 1, "instructions per cycle" },
+	/* by the names of CPUs' own tables */
+	{ "INST_RETIRED", "CPU_CYCLES", 1, "instructions per cycle" },
+	{ "INST_RETIRED", "CPU_CLK_UNHALTED", 1, "instructions per cycle" },
+	{ "INSTRUCTION_RETIRED", "UNHALTED_CORE_CYCLES", 1,
+	  "instructions per cycle" },
+	{ "RETIRED_INSTRUCTIONS", "CYCLES_NOT_IN_HALT", 1,
+	  "instructions per cycle" },
+	{ "L1D_CACHE_REFILL", "INST_RETIRED", 1000, "per 1000 instructions" },
+	{ "L2D_CACHE_REFILL", "INST_RETIRED", 1000, "per 1000 instructions" },
+	{ "BR_MIS_PRED", "INST_RETIRED", 1000, "per 1000 instructions" },
 	{ "cycles", "task-clock", 1, "GHz" },
 	{ "ref-cycles", "task-clock", 1, "GHz" },
 	{ "branch-misses", "branches", 100, "% of branches" },
@@ -45,11 +55,16 @@ enum { RATIOS = sizeof(ratios) / sizeof(ratios[0]) };
 
 static bool is_named(const struct ppi_stat_event *event, const char *name)
 {
-	size_t length = strcspn(event->info.canonical, ":");
+	const char *canonical = event->info.canonical;
+	const char *colons = strstr(canonical, "::");
+	size_t length;
 
+	if (colons) /* whose event it is goes before it */
+		canonical = colons + 2;
+	length = strcspn(canonical, ":");
 	return event->refusal.status == PORTPROF_OK &&
 	       strlen(name) == length &&
-	       strncmp(event->info.canonical, name, length) == 0;
+	       strncmp(canonical, name, length) == 0;
 }
 
 /* The event of that name in the group of event `index`, of the same privilege

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups in braces, from the text of a configuration file to the counters:
+ * exact on a simulated PMU. */
+#include "api/internal/event.h"
+#include "api/internal/helper.h"
+#include "tests/unit/perf_run.h"
+
+#include <portprof.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+static portprof_group *group;
+
+static int fresh(void **state)
+{
+	(void)state;
+	perf_sim_reset();
+	perf_sim_machine.counters = 2;
+	ppi_helper_set_manual(true);
+	ppi_backend_set_kernel("perf", &perf_sim_kernel);
+	group = NULL;
+	return 0;
+}
+
+static int nothing_is_held(void **state)
+{
+	(void)state;
+	portprof_group_close(group);
+	ppi_backend_set_kernel("perf", NULL);
+	ppi_helper_set_manual(false);
+	assert_int_equal(perf_sim_open_fds(), 0);
+	assert_int_equal(perf_sim_abuses(), 0);
+	return 0;
+}
+
+static portprof_status open_text(const char *text)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_status status;
+
+	assert_int_equal(portprof_config_load_text(config, "test", text, NULL),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_backend(config, "perf"),
+	                 PORTPROF_OK);
+	status = portprof_group_open_config(config, &group);
+	portprof_config_free(config);
+	return status;
+}
+
+static void check_member(const char *text, size_t index, const char *member)
+{
+	char out[64];
+
+	assert_true(ppi_event_member(text, index, out, sizeof(out)));
+	assert_string_equal(out, member);
+}
+
+static void members_get_what_is_behind_the_brace(void **state)
+{
+	char out[64];
+
+	(void)state;
+	assert_int_equal(ppi_event_members("cycles:u"), 1);
+	assert_int_equal(ppi_event_members("{a}"), 1);
+	assert_int_equal(ppi_event_members("{a,b,c}:u"), 3);
+	check_member("cycles:u", 0, "cycles:u");
+	check_member("{a,b:k,c}:u", 0, "a:u");
+	check_member("{a,b:k,c}:u", 1, "b:k:u");
+	check_member("{a,b:k,c}:u", 2, "c:u");
+	check_member("{a}", 0, "a");
+	assert_false(ppi_event_member("{a,b}", 2, out, sizeof(out)));
+	assert_false(ppi_event_member("a", 1, out, sizeof(out)));
+	assert_false(ppi_event_member("{abcdef,b}", 0, out, 4));
+}
+
+/* Three do not fit into two counters at once, two and one in turn do. */
+static void groups_of_a_file_have_the_pmu_in_turn(void **state)
+{
+	portprof_count counts[3];
+	portprof_event_info info = { .size = sizeof(info) };
+
+	(void)state;
+	assert_int_equal(open_text("event = cycles\nevent = instructions\n"
+	                           "event = cycles:u\n"),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_int_equal(open_text("event = {cycles,instructions}\n"
+	                           "event = {cycles}:u\n"), PORTPROF_OK);
+	assert_int_equal(portprof_group_event_count(group), 3);
+	assert_int_equal(portprof_group_event(group, 2, &info), PORTPROF_OK);
+	assert_string_equal(info.canonical, "cycles:u");
+	run_work(perf_sim_main_tid(), 0x1000, 600 * MS, 0);
+	assert_int_equal(portprof_group_read(group, counts, 3), PORTPROF_OK);
+	assert_int_equal(counts[0].enabled_ns, 600 * MS);
+	assert_int_equal(counts[0].running_ns, 300 * MS);
+	assert_int_equal(counts[1].running_ns, counts[0].running_ns);
+	assert_int_equal(counts[1].raw, 2 * counts[0].raw);
+	assert_int_equal(counts[2].running_ns, 300 * MS);
+	assert_int_equal(counts[0].scaled, 600 * MS);
+	assert_int_equal(counts[2].scaled, 600 * MS);
+}
+
+/* All that an event string can say of a counter, without a line of code. */
+static void a_file_says_all_of_a_counter(void **state)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+	portprof_count counts[4];
+
+	(void)state;
+	perf_sim_machine.counters = 4;
+	assert_int_equal(open_text("event = {cycles:u,instructions:pinned}\n"
+	                           "event = task-clock\nevent = {cycles:k}\n"),
+	                 PORTPROF_OK);
+	run_work(perf_sim_main_tid(), 0x1000, 97 * MS, 0);
+	assert_int_equal(portprof_group_read(group, counts, 4), PORTPROF_OK);
+	assert_int_equal(counts[0].raw, 97 * MS);
+	assert_int_equal(counts[1].raw, 194 * MS);
+	assert_int_equal(counts[2].raw, 97 * MS);
+	assert_int_equal(counts[3].raw, 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(counts[i].status, PORTPROF_COUNT_OK);
+	assert_int_equal(portprof_group_event(group, 1, &info), PORTPROF_OK);
+	assert_true(info.is_pinned);
+}
+
+static void lists_have_groups_too(void **state)
+{
+	portprof_count counts[3];
+	portprof_status status;
+
+	(void)state;
+	status = portprof_group_open("{cycles,instructions}:u,task-clock",
+	                             &group);
+	assert_int_equal(status, PORTPROF_OK);
+	assert_int_equal(portprof_group_event_count(group), 3);
+	run_work(perf_sim_main_tid(), 0x1000, MS, 0);
+	assert_int_equal(portprof_group_read(group, counts, 3), PORTPROF_OK);
+	assert_int_equal(counts[1].raw, 2 * MS);
+	assert_int_equal(counts[2].raw, MS);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(members_get_what_is_behind_the_brace),
+		CASE(groups_of_a_file_have_the_pmu_in_turn),
+		CASE(a_file_says_all_of_a_counter),
+		CASE(lists_have_groups_too),
+	};
+
+	return cmocka_run_group_tests_name("event_group", tests, NULL, NULL);
+}
