@@ -25,10 +25,10 @@ bool ppi_span_make(struct ppi_span *span, uint64_t offset, uint64_t count,
 	} else {
 		bytes = bytes * 65536 * unit +
 		        (count % scale * 65536 * unit + scale - 1) / scale;
-		if (scale <= 65536 * unit && (scale & (scale - 1)) == 0)
+		if (scale <= 65536 && (scale & (scale - 1)) == 0)
 			span->bin_bytes = 65536 * unit / scale;
 		else
-			bytes += unit; /* odd ones, by glibc's formula */
+			bytes += unit; /* rounded twice, by glibc's formula */
 	}
 	if (span->bin_bytes > widest_bin)
 		span->bin_bytes = widest_bin;

@@ -18,6 +18,7 @@ EXTRA_DIST += tests/dropin/called.c
 
 DROPIN_TESTS = \
 	tests/dropin/stress \
+	tests/dropin/test_parts \
 	tests/dropin/test_rules
 if TESTS_ENABLED
 check_PROGRAMS += $(DROPIN_TESTS)
@@ -109,3 +110,6 @@ tests_dropin_on_itimer_real_LDADD = $(ON_REAL_LDADD)
 tests_dropin_stress_SOURCES = tests/dropin/stress.c
 tests_dropin_stress_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_stress_LDADD = $(DROPIN_LDADD)
+tests_dropin_test_parts_SOURCES = tests/dropin/test_parts.c
+tests_dropin_test_parts_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_dropin_test_parts_LDADD = $(DROPIN_LDADD)
