@@ -38,6 +38,7 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_ring.c \
 	backends/perf/perf_ring.h \
 	backends/perf/perf_sample.c \
+	backends/perf/perf_size.c \
 	backends/perf/perf_state.h \
 	backends/perf/perf_sysfs.c \
 	backends/perf/perf_sysfs.h \

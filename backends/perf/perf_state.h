@@ -150,6 +150,12 @@ static inline bool perf_follows(const struct ppi_plan *plan)
 	return plan->follow_children || plan->target.kind == PPI_TARGET_SYSTEM;
 }
 
+/* ---- perf_size.c: after the layout and the shape of records are known ---- */
+
+/* How large rings are, and how often they are emptied. */
+void perf_size_rings(struct ppi_backend_session *bs);
+void perf_choose_nap(struct ppi_backend_session *bs);
+
 /* ---- perf_open.c, perf_attach.c ---- */
 
 /* The CPUs of the target: all that are online, or those asked for. */

@@ -318,6 +318,19 @@ static void fast_counters_get_large_rings(void **state)
 	assert_in_range(perf_state_of(&run.bs)->nap_ms, 100, 250);
 }
 
+/* Only the drain that finds a FORK record attaches the new thread: with thread
+ * rings it may not be far away. */
+static void new_threads_are_looked_for_soon(void **state)
+{
+	(void)state;
+	perf_sim_machine.missing = PERF_HAS_INHERIT_READ;
+	assert_int_equal(run_add(&run, "task-clock", 100), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_int_equal(perf_state_of(&run.bs)->layout, PERF_THREAD_RINGS);
+	assert_in_range(run.bs.drain_every_ms, 1, 10);
+	assert_in_range(perf_state_of(&run.bs)->nap_ms, 1, 10);
+}
+
 /* What a kernel takes and ignores is no precision. */
 static void precision_that_nobody_promises_is_doubted(void **state)
 {
@@ -364,6 +377,7 @@ int main(void)
 		CASE(processes_and_threads_that_are_not_there),
 		CASE(sizes_asked_for_are_kept),
 		CASE(fast_counters_get_large_rings),
+		CASE(new_threads_are_looked_for_soon),
 		CASE(precision_that_nobody_promises_is_doubted),
 	};
 
