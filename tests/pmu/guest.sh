@@ -159,7 +159,8 @@ pack() {
 	quietly init $host-gcc -std=gnu11 -Wall -Wextra -Werror -O2 -static \
 		-o "$tree/init" "$srcdir/tests/pmu/init.c" || return 1
 	quietly libraries copy_libraries "$tree/lib" || return 1
-	cp "$here/build/portprof" "$here"/build/tests/pmu/pmu_* "$tree/bin/" ||
+	cp "$here/build/portprof" "$here"/build/tests/pmu/pmu_* \
+		"$here/build/tests/conform/conform_perf_real" "$tree/bin/" ||
 		return 1
 	rm -f "$tree"/bin/*.o
 	archive "$tree" "$here/base.cpio"

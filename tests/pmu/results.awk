@@ -75,7 +75,7 @@ name == "" { next }
 	next
 }
 
-/^# skip: / { why = substr($0, 9) }
+match($0, /^(# )?skip: /) { why = substr($0, RLENGTH + 1) }
 
 { print ($0 ~ /^#/ ? $0 : "# " $0) }
 
