@@ -111,7 +111,8 @@ static bool add_events(const struct converting *converting)
 	                 converting->is_seconds) &&
 	       (!has_calls ||
 	        add_event(profile, "calls",
-	                  "calls, counted by code compiled with -pg",
+	                  "calls, counted by code compiled with -pg; or, in "
+	                  "what portprof export --arcs wrote, samples of them",
 	                  PORTPROF_UNIT_COUNT, false)) &&
 	       /* the order of every file: counts, then weights backwards */
 	       add_type(profile, "samples", "count", 0, true) &&
