@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -36,25 +37,26 @@ static const portprof_profile_location locations[LOCATIONS] = {
 	[MYSTERY] = { 0x1310, 0, "", "", 0 },
 };
 
-#define NAME(function, module, frame, is_named)                       \
+#define NAME(function, module, frame, is_named, ...)                  \
 	{                                                             \
 		function, module, module, is_named, !(is_named), "", \
-			0, NULL, frame, frame                         \
+			0, NULL, frame, frame, __VA_ARGS__            \
 	}
 
 static const struct ppi_symbols_name names[LOCATIONS] = {
-	[LEAF] = NAME("leaf", "app", PPI_FRAME_KEPT, true),
-	[BARE] = NAME("bare", "app", PPI_FRAME_NONE, true),
-	[MIDDLE] = NAME("middle", "app", PPI_FRAME_KEPT, true),
-	[MAIN] = NAME("main", "app", PPI_FRAME_KEPT, true),
+	[LEAF] = NAME("leaf", "app", PPI_FRAME_KEPT, true, false),
+	[BARE] = NAME("bare", "app", PPI_FRAME_NONE, true, false),
+	[MIDDLE] = NAME("middle", "app", PPI_FRAME_KEPT, true, false),
+	[MAIN] = NAME("main", "app", PPI_FRAME_KEPT, true, .is_first = true),
 	[STARTER] = NAME("__libc_start_call_main", "libc.so.6",
-	                 PPI_FRAME_NONE, true),
+	                 PPI_FRAME_NONE, true, .is_first = true),
 	[STRIPPED] = NAME("libc.so.6+0x20", "libc.so.6", PPI_FRAME_NONE,
-	                  false),
+	                  false, false),
 	[NONSENSE] = NAME("[unknown]+0x28f", "[unknown]", PPI_FRAME_UNKNOWN,
-	                  false),
-	[IN_KERNEL] = NAME("do_it", "[kernel]", PPI_FRAME_UNKNOWN, true),
-	[MYSTERY] = NAME("mystery", "app", PPI_FRAME_UNKNOWN, true),
+	                  false, .is_nonsense = true),
+	[IN_KERNEL] = NAME("do_it", "[kernel]", PPI_FRAME_UNKNOWN, true,
+	                   .is_kernel = true),
+	[MYSTERY] = NAME("mystery", "app", PPI_FRAME_UNKNOWN, true, false),
 };
 
 static const uint64_t one[] = { 1 };
@@ -267,7 +269,6 @@ static void callers_that_were_lost_are_unknown(void **state)
 	ppi_rows_free(&rows);
 }
 
-/* But what somebody else's file says is taken as it is. */
 static void what_is_no_code_has_no_row(void **state)
 {
 	static const uint32_t chain[] = { BARE, NONSENSE, MAIN };
@@ -284,11 +285,42 @@ static void what_is_no_code_has_no_row(void **state)
 	assert_int_equal(rows.count, 1);
 	assert_string_equal(rows.rows[0].function, "bare");
 	ppi_rows_free(&rows);
+}
+
+/* What an address is, from the profile alone. */
+static void the_namer_tells_code_from_nonsense(void **state)
+{
+	portprof_profile made = profile;
+	portprof_profile_location given = locations[NONSENSE];
+	struct ppi_symbols *symbols = ppi_symbols_new(0);
+	struct ppi_symbols_name *found = ppi_name_locations(&made, symbols);
+
+	(void)state;
+	assert_non_null(found);
+	assert_true(found[NONSENSE].is_nonsense);
+	assert_false(found[LEAF].is_nonsense);
+	assert_false(found[IN_KERNEL].is_nonsense);
+	assert_true(found[IN_KERNEL].is_kernel);
+	assert_false(found[LEAF].is_kernel);
+	assert_false(found[LEAF].is_first);
+	free(found);
+	/* what somebody else's file says is taken as it is */
 	made.origin.backend = "";
-	assert_true(ppi_rows_fold(&view, PPI_BY_FUNCTION | PPI_BY_MODULE,
-	                          &rows));
-	assert_int_equal(rows.count, 3);
-	ppi_rows_free(&rows);
+	found = ppi_name_locations(&made, symbols);
+	assert_non_null(found);
+	assert_false(found[NONSENSE].is_nonsense);
+	free(found);
+	made.origin.backend = "perf";
+	made.locations = &given;
+	made.location_count = 1;
+	made.sample_count = 0;
+	given.function = "main";
+	found = ppi_name_locations(&made, symbols);
+	assert_non_null(found);
+	assert_false(found[0].is_nonsense);
+	assert_true(found[0].is_first);
+	free(found);
+	ppi_symbols_free(symbols);
 }
 
 int main(void)
@@ -303,6 +335,7 @@ int main(void)
 		cmocka_unit_test(no_chain_needs_no_verdict),
 		cmocka_unit_test(callers_that_were_lost_are_unknown),
 		cmocka_unit_test(what_is_no_code_has_no_row),
+		cmocka_unit_test(the_namer_tells_code_from_nonsense),
 	};
 
 	return cmocka_run_group_tests_name("report_chains", tests, NULL, NULL);

@@ -321,6 +321,20 @@ static bool print_filtered(struct printing *printing)
 	return is_good;
 }
 
+/* Looking for frame pointers takes time that flat profiles can spare. */
+static bool has_callers(const portprof_profile *profile)
+{
+	const portprof_profile_sample *sample;
+
+	if (portprof_profile_origin_get(profile)->chain_depth)
+		return true;
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
+		if (sample->depth > 1)
+			return true;
+	return false;
+}
+
 static bool print_report(const portprof_profile *profile,
                          const struct ppi_report_options *options)
 {
@@ -342,7 +356,8 @@ static bool print_report(const portprof_profile *profile,
 		ppi_symbols_want(printing.report.symbols,
 		                 options->keys & PPI_BY_LINE,
 		                 options->has_inlines);
-		ppi_symbols_want_frames(printing.report.symbols);
+		if (has_callers(profile))
+			ppi_symbols_want_frames(printing.report.symbols);
 		ppi_symbols_look_in(printing.report.symbols,
 		                    options->full_debug_folder);
 		ppi_ticker_begin("naming code", "addresses");

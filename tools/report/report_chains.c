@@ -25,7 +25,7 @@ static bool is_first_function(const char *function)
 	return false;
 }
 
-static bool is_first(const struct ppi_symbols_name *name)
+bool ppi_chain_may_begin(const struct ppi_symbols_name *name)
 {
 	for (; name; name = name->caller)
 		if (is_first_function(name->function))
@@ -42,39 +42,35 @@ static bool may_be_first(const struct ppi_symbols_name *name)
 	        strncmp(name->module, "ld-", 3) == 0);
 }
 
-static const portprof_profile_location *
-location_of(const struct ppi_view *view, const portprof_profile_sample *sample,
-            size_t i)
+static const struct ppi_symbols_name *
+name_of(const struct ppi_view *view, const portprof_profile_sample *sample,
+        size_t i)
 {
-	return portprof_profile_location_get(view->profile,
-	                                     sample->locations[i]);
+	return &view->names[sample->locations[i]];
 }
 
-/* Its stack is walked without frame pointers. */
-static bool is_kernel(const portprof_profile_location *location)
-{
-	return location->address >> 63;
-}
-
-/* The number of kernel locations that a chain begins with. */
+/* The number of kernel locations that a chain begins with: that stack is
+ * walked without frame pointers. */
 static size_t user_part(const struct ppi_view *view,
                         const portprof_profile_sample *sample)
 {
 	size_t i = 0;
 
-	while (i < sample->depth && is_kernel(location_of(view, sample, i)))
+	while (i < sample->depth && name_of(view, sample, i)->is_kernel)
 		i++;
 	return i;
 }
 
-/* What lies in no mapping is what a register held that was no frame pointer,
- * but in files that name their code themselves, or that others wrote. */
-static bool is_code(const struct ppi_view *view,
-                    const portprof_profile_location *location)
+size_t ppi_chain_depth(const struct ppi_view *view,
+                       const portprof_profile_sample *sample)
 {
-	return location->function[0] ||
-	       !portprof_profile_origin_get(view->profile)->backend[0] ||
-	       portprof_profile_mapping_get(view->profile, location->mapping);
+	size_t user = user_part(view, sample), depth = user;
+
+	/* a sample is somewhere, whatever is known of it */
+	while (depth < sample->depth &&
+	       (depth == user || !name_of(view, sample, depth)->is_nonsense))
+		depth++;
+	return depth;
 }
 
 /* The first location of the user part was interrupted; others are returned
@@ -83,8 +79,7 @@ static enum ppi_frame_pointer frame_of(const struct ppi_view *view,
                                        const portprof_profile_sample *sample,
                                        size_t user, size_t i)
 {
-	const struct ppi_symbols_name *name =
-		&view->names[sample->locations[i]];
+	const struct ppi_symbols_name *name = name_of(view, sample, i);
 
 	return i == user ? name->frame_at : name->frame_before;
 }
@@ -102,9 +97,16 @@ static size_t find_first(const struct ppi_view *view,
                          const portprof_profile_sample *sample, size_t user)
 {
 	while (user < sample->depth &&
-	       !is_first(&view->names[sample->locations[user]]))
+	       !name_of(view, sample, user)->is_first)
 		user++;
 	return user;
+}
+
+/* Whether the file names the code itself. */
+static bool is_given(const struct ppi_view *view, uint32_t location)
+{
+	return portprof_profile_location_get(view->profile, location)
+		->function[0];
 }
 
 /* As many addresses as were asked for. The kernel may have its own limit
@@ -126,9 +128,9 @@ static bool is_early(const struct ppi_view *view,
 {
 	if (last + 1 < sample->depth)
 		return true;
-	if (last > user && may_be_first(&view->names[sample->locations[last]]))
+	if (last > user && may_be_first(name_of(view, sample, last)))
 		return false;
-	return !location_of(view, sample, last)->function[0] &&
+	return !is_given(view, sample->locations[last]) &&
 	       !is_cut(view, sample, user);
 }
 
@@ -137,23 +139,19 @@ static void blame(const struct ppi_view *view,
                   enum ppi_chain_end end, struct ppi_chain *chain)
 {
 	chain->end = end;
-	chain->module = view->names[sample->locations[i]].module;
+	chain->module = name_of(view, sample, i)->module;
 }
 
 void ppi_chain_judge(const struct ppi_view *view,
                      const portprof_profile_sample *sample,
                      struct ppi_chain *chain)
 {
-	size_t user = user_part(view, sample), depth = user, first;
+	size_t user = user_part(view, sample), first;
+	size_t depth = ppi_chain_depth(view, sample);
 
-	*chain = (struct ppi_chain){ PPI_CHAIN_WHOLE, sample->depth, NULL };
-	while (depth < sample->depth &&
-	       (depth == user ||
-	        is_code(view, location_of(view, sample, depth))))
-		depth++;
+	*chain = (struct ppi_chain){ PPI_CHAIN_WHOLE, depth, NULL };
 	if (depth == user)
 		return; /* the kernel's own */
-	chain->depth = depth;
 	first = find_first(view, sample, user);
 	if (first >= depth && is_early(view, sample, user, depth - 1)) {
 		blame(view, sample, depth - 1, PPI_CHAIN_ENDS, chain);

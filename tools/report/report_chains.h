@@ -27,6 +27,13 @@ void ppi_chain_judge(const struct ppi_view *view,
                      const portprof_profile_sample *sample,
                      struct ppi_chain *chain);
 
+/* How many locations of it are code. */
+size_t ppi_chain_depth(const struct ppi_view *view,
+                       const portprof_profile_sample *sample);
+
+/* Whether a chain may begin there: by the name of the function. */
+bool ppi_chain_may_begin(const struct ppi_symbols_name *name);
+
 /* Whether a sample's i-th location, which has to be in the chain, keeps no
  * frame pointer: who called it is left out then. */
 bool ppi_chain_skips_at(const struct ppi_view *view,

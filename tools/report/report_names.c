@@ -4,6 +4,7 @@
 
 #include "tools/report/report_rows.h"
 
+#include "tools/report/report_chains.h"
 #include "tools/report/report_pairs.h"
 #include "tools/report/report_ticker.h"
 
@@ -183,11 +184,21 @@ static void name_location(const portprof_profile *profile, size_t index,
 	place_of(profile, location, &place);
 	if (location->function[0]) {
 		take_given(profile, index, symbols, &place, name);
-		return;
+	} else {
+		place.pids = makers->pids + makers->first[index];
+		place.pid_count =
+			makers->first[index + 1] - makers->first[index];
+		ppi_symbols_find(symbols, &place, name);
 	}
-	place.pids = makers->pids + makers->first[index];
-	place.pid_count = makers->first[index + 1] - makers->first[index];
-	ppi_symbols_find(symbols, &place, name);
+	/* every 64-bit Unix keeps its kernel in the upper half */
+	name->is_kernel = location->address >> 63;
+	name->is_first = ppi_chain_may_begin(name);
+	/* what a register held that was no frame pointer; files that name
+	 * their code themselves, or that others wrote, are believed */
+	name->is_nonsense =
+		!place.has_mapping && !name->is_kernel &&
+		!location->function[0] &&
+		portprof_profile_origin_get(profile)->backend[0];
 }
 
 struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,

@@ -67,13 +67,10 @@ static bool fold_sample(struct ppi_fold *fold, size_t index,
 	size_t depth = fold->keys & PPI_BY_CODE ? sample->depth : 0;
 	size_t i = 0;
 	uint32_t leaf, leaf_end, from, to;
-	struct ppi_chain chain;
 
 	/* what is no code has no row */
-	if (depth > 1) {
-		ppi_chain_judge(fold->view, sample, &chain);
-		depth = chain.depth;
-	}
+	if (depth > 1)
+		depth = ppi_chain_depth(fold->view, sample);
 
 	ppi_fold_frames(fold, sample, 0, &leaf, &leaf_end);
 	do {

@@ -47,6 +47,9 @@ struct ppi_symbols_name {
 	/* Whether the code keeps a frame pointer at the address, and just
 	 * before it, where the call is if this is what it returns to. */
 	enum ppi_frame_pointer frame_at, frame_before;
+	/* What ppi_name_locations adds for chains: nobody calls it, or only
+	 * what has no frame pointer; the kernel's; no code at all. */
+	bool is_first, is_kernel, is_nonsense;
 };
 
 /* recorded_ns: when the profile was taken (CLOCK_REALTIME, 0 unknown). NULL
