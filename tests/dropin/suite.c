@@ -268,7 +268,8 @@ static bool becomes_full(uint16_t top)
 			usleep(10000);
 		else
 			ppi_helper_run_tasks();
-		if (bins[0] == top || bins[1] == top)
+		if (__atomic_load_n(&bins[0], __ATOMIC_RELAXED) == top ||
+		    __atomic_load_n(&bins[1], __ATOMIC_RELAXED) == top)
 			return true;
 	}
 	return false;
@@ -285,8 +286,10 @@ static void hist_2_a_full_bin_stays_full(void **state)
 	assert_int_equal(d->profil(bins, 4, start, 128), 0);
 	spend(0, 0, 300);
 	assert_true(becomes_full(d->top));
-	assert_true(bins[0] <= d->top && bins[1] <= d->top);
-	bins[0] = bins[1] = 0;
+	assert_true(__atomic_load_n(&bins[0], __ATOMIC_RELAXED) <= d->top);
+	assert_true(__atomic_load_n(&bins[1], __ATOMIC_RELAXED) <= d->top);
+	__atomic_store_n(&bins[0], 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&bins[1], 0, __ATOMIC_RELAXED);
 	spend(0, 0, 300);
 	assert_int_equal(off(d), 0);
 	assert_int_equal(bins[0] + bins[1] == 0, d->full_stops);
