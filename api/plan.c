@@ -134,6 +134,9 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		*caps |= PORTPROF_CAP_CHILDREN;
 	if (config->chain_depth && mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_CHAIN;
+	/* no other kernel tells what the hardware tells */
+	if (config->sample_fields && mode == PPI_SAMPLE)
+		*caps |= PORTPROF_CAP_HARDWARE;
 	return PORTPROF_OK;
 }
 
@@ -298,6 +301,7 @@ static void plan_wishes(const portprof_config *config,
 	                   !plan->target.is_self;
 	plan->allow_refused = config->allow_refused;
 	plan->chain_depth = config->chain_depth;
+	plan->sample_fields = config->sample_fields;
 	plan->ring_bytes = config->ring_bytes;
 	plan->timeline_ns = config->timeline_ms * 1000000u;
 }

@@ -101,3 +101,18 @@ const uint64_t *portprof_batch_chain(const portprof_batch *batch,
 	*depth = chain ? (size_t)record->payload_words : 0;
 	return chain;
 }
+
+const portprof_branch *portprof_batch_branches(const portprof_batch *batch,
+                                               const portprof_record *record,
+                                               size_t *count)
+{
+	*count = 0;
+	if (!(record->valid & PORTPROF_FIELD_BRANCHES) ||
+	    record->branches > batch->word_count ||
+	    record->branch_count >
+	            (batch->word_count - record->branches) / 2)
+		return NULL;
+	*count = (size_t)record->branch_count;
+	return (const portprof_branch *)(const void *)
+	       &batch->words[record->branches];
+}

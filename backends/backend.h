@@ -151,6 +151,8 @@ struct ppi_plan {
 	uint64_t timeline_ns;   /* files keep when samples fell, to so much; of
 	                         * no concern to backends; 0 = they do not */
 	unsigned chain_depth;   /* 0 = none */
+	uint32_t sample_fields; /* of PORTPROF_FIELD_ what the hardware tells;
+	                         * only where CAP_HARDWARE is there */
 	size_t ring_bytes;      /* 0 = the backend chooses */
 	uint64_t required_caps; /* the user's: open must not remove them */
 	const struct ppi_range *ranges; /* NULL = pcs of the whole space */

@@ -25,6 +25,7 @@ struct portprof_config {
 	bool follow_children;
 	bool allow_refused;
 	unsigned chain_depth;
+	uint32_t sample_fields; /* PORTPROF_FIELD_ bits of the hardware */
 	size_t ring_bytes;
 	uint64_t delay_ms;      /* from start to measuring */
 	uint64_t duration_ms;   /* of measuring; 0 = until stop */

@@ -105,6 +105,17 @@ PORTPROF_API portprof_status portprof_config_set_children(
 PORTPROF_API portprof_status portprof_config_set_chain_depth(
 	portprof_config *config, unsigned depth);
 
+/*
+ * Sampling only: what the hardware tells with each sample besides, as
+ * PORTPROF_FIELD_ bits: DATA_ADDRESS, LATENCY, BRANCHES; 0 = nothing (default).
+ * Needs the capability HARDWARE. A sample says by its `valid` bits what it has:
+ * addresses and latencies come with events of memory accesses (and page-faults, of
+ * which the kernel tells the address). Files keep none of them. When a session is
+ * opened: E_UNSUPPORTED where the kernel or the PMU has no such field.
+ */
+PORTPROF_API portprof_status portprof_config_set_sample_fields(
+	portprof_config *config, uint32_t fields);
+
 /* Size of each kernel buffer in bytes; 0 = chosen by rate (default). */
 PORTPROF_API portprof_status portprof_config_set_ring_bytes(
 	portprof_config *config, size_t bytes);

@@ -32,9 +32,13 @@ enum {
 	PORTPROF_FIELD_USER_ADDRESS = 1u << 4,
 	PORTPROF_FIELD_KERNEL = 1u << 5, /* a claim: address is a kernel pc */
 	PORTPROF_FIELD_CHAIN = 1u << 6,  /* payload holds a call chain */
-	PORTPROF_FIELD_EXEC = 1u << 7    /* a claim, of a THREAD record: the
+	PORTPROF_FIELD_EXEC = 1u << 7,   /* a claim, of a THREAD record: the
 	                                  * name came with a new program, so
 	                                  * all modules of pid are gone */
+	/* Only where asked for: portprof_config_set_sample_fields. */
+	PORTPROF_FIELD_DATA_ADDRESS = 1u << 8,
+	PORTPROF_FIELD_LATENCY = 1u << 9,
+	PORTPROF_FIELD_BRANCHES = 1u << 10
 };
 
 /*
@@ -62,7 +66,17 @@ typedef struct portprof_record {
 	uint64_t payload;      /* index into the batch's words */
 	uint64_t payload_words; /* chain: addresses, leaf first;
 	                         * module, thread: see below */
+	uint64_t data_address; /* what the instruction read or wrote */
+	uint64_t latency;      /* the hardware's measure of how long it took,
+	                        * in cycles of its own */
+	uint64_t branches;     /* index into the batch's words */
+	uint64_t branch_count;
 } portprof_record;
+
+/* A branch that was taken. */
+typedef struct portprof_branch {
+	uint64_t from, to;
+} portprof_branch;
 
 /* Longest build-id kept (SHA-1 has 20 bytes). */
 enum { PORTPROF_BUILD_ID_BYTES = 20 };
@@ -106,6 +120,15 @@ PORTPROF_API const char *portprof_batch_name(const portprof_batch *batch,
 PORTPROF_API const uint64_t *
 portprof_batch_chain(const portprof_batch *batch,
                      const portprof_record *record, size_t *depth);
+
+/*
+ * The branches that were taken last before a sample, the last one first, how
+ * many in *count; NULL and 0 when it has none. Valid as long as the batch. Any
+ * thread; async-signal-safe. Since 0.1.
+ */
+PORTPROF_API const portprof_branch *
+portprof_batch_branches(const portprof_batch *batch,
+                        const portprof_record *record, size_t *count);
 
 #ifdef __cplusplus
 }

@@ -75,6 +75,9 @@ static void set_shape(const struct perf_session_kind *kind,
 		attr->clockid = CLOCK_MONOTONIC;
 	}
 	attr->sample_regs_user = kind->shape.user_ip_mask;
+	/* the modes are the event's own: those it excludes are left out */
+	if (kind->shape.sample_type & PERF_SAMPLE_BRANCH_STACK)
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
 	if (kind->shape.sample_type & PERF_SAMPLE_CALLCHAIN)
 		attr->sample_max_stack = (uint16_t)kind->shape.chain_depth;
 }
@@ -126,7 +129,9 @@ static void set_dummy(const struct perf_session_kind *kind,
 	set_shape(kind, attr);
 	/* It never samples; a chain or registers would only be refused. */
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_CALLCHAIN |
-	                                 PERF_SAMPLE_REGS_USER);
+	                                 PERF_SAMPLE_REGS_USER |
+	                                 PERF_SAMPLE_BRANCH_STACK);
+	attr->branch_sample_type = 0;
 	attr->sample_regs_user = 0;
 	attr->sample_max_stack = 0;
 }

@@ -87,6 +87,21 @@ static void read_chain(struct reader *reader, struct perf_seen *seen)
 	reader->left -= (size_t)words * 8;
 }
 
+/* Each branch has from, to and a word of flags. */
+static void read_branches(struct reader *reader, struct perf_seen *seen)
+{
+	uint64_t count = next(reader);
+
+	if (count > reader->left / 24) {
+		reader->has_failed = true;
+		return;
+	}
+	seen->branches = (const uint64_t *)(const void *)reader->at;
+	seen->branch_count = (size_t)count;
+	reader->at += count * 24;
+	reader->left -= (size_t)count * 24;
+}
+
 static void decode_sample(const struct perf_shape *shape,
                           struct reader *reader, struct perf_seen *seen)
 {
@@ -104,6 +119,8 @@ static void decode_sample(const struct perf_shape *shape,
 		seen->time_ns = next(reader);
 		seen->has_time = true;
 	}
+	if (has(shape, PERF_SAMPLE_ADDR))
+		seen->data_address = next(reader);
 	if (has(shape, PERF_SAMPLE_CPU)) {
 		next_pair(reader, &seen->cpu, &reserved);
 		seen->has_cpu = true;
@@ -114,11 +131,15 @@ static void decode_sample(const struct perf_shape *shape,
 		read_values(shape, reader, seen);
 	if (has(shape, PERF_SAMPLE_CALLCHAIN))
 		read_chain(reader, seen);
+	if (has(shape, PERF_SAMPLE_BRANCH_STACK))
+		read_branches(reader, seen);
 	/* No registers follow where there is no user context. */
 	if (has(shape, PERF_SAMPLE_REGS_USER) && next(reader) != 0) {
 		seen->user_ip = next(reader);
 		seen->has_user_ip = true;
 	}
+	if (has(shape, PERF_SAMPLE_WEIGHT))
+		seen->latency = next(reader);
 }
 
 /* The words that sample_id_all puts at the end of other records. */

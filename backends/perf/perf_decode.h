@@ -27,6 +27,9 @@ struct perf_seen {
 	uint64_t running;     /* READ: time running, if asked for */
 	const uint64_t *chain;
 	size_t chain_words;   /* markers included */
+	uint64_t data_address, latency; /* 0: the hardware told none */
+	const uint64_t *branches;       /* from, to, flags of each */
+	size_t branch_count;
 
 	uint64_t lost;        /* LOST, LOST_SAMPLES */
 

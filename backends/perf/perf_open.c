@@ -105,6 +105,9 @@ static void shape_records(struct ppi_backend_session *bs)
 			kernel, "/proc/sys/kernel/perf_event_max_stack", 127);
 
 		most = most > 0 && most < DEPTH_MAX ? most : DEPTH_MAX;
+		if (plan->sample_fields & PORTPROF_FIELD_BRANCHES &&
+		    most > DEPTH_MAX - 2 * PERF_BRANCHES_MAX)
+			most = DEPTH_MAX - 2 * PERF_BRANCHES_MAX;
 		shape->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		shape->chain_depth = plan->chain_depth;
 		if (plan->chain_depth > (uint64_t)most) {
@@ -114,6 +117,12 @@ static void shape_records(struct ppi_backend_session *bs)
 			         shape->chain_depth);
 		}
 	}
+	if (plan->sample_fields & PORTPROF_FIELD_DATA_ADDRESS)
+		shape->sample_type |= PERF_SAMPLE_ADDR;
+	if (plan->sample_fields & PORTPROF_FIELD_LATENCY)
+		shape->sample_type |= PERF_SAMPLE_WEIGHT;
+	if (plan->sample_fields & PORTPROF_FIELD_BRANCHES)
+		shape->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 	if (plan->want_user_address && has_kernel &&
 	    kind->features & PERF_HAS_USER_IP) {
 		shape->sample_type |= PERF_SAMPLE_REGS_USER;

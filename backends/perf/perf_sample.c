@@ -84,6 +84,37 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	return event->period;
 }
 
+static size_t branches_of(const struct perf_seen *seen)
+{
+	return seen->branch_count < PERF_BRANCHES_MAX ? seen->branch_count
+	                                              : PERF_BRANCHES_MAX;
+}
+
+/* What only some hardware tells, of what was asked for. */
+static void add_fields(const struct perf_seen *seen, struct ppi_room *room,
+                       portprof_record *record)
+{
+	size_t count = branches_of(seen);
+
+	if (seen->data_address) {
+		record->data_address = seen->data_address;
+		record->valid |= PORTPROF_FIELD_DATA_ADDRESS;
+	}
+	if (seen->latency) {
+		record->latency = seen->latency;
+		record->valid |= PORTPROF_FIELD_LATENCY;
+	}
+	if (count == 0)
+		return;
+	record->branches = room->word_count;
+	record->branch_count = count;
+	record->valid |= PORTPROF_FIELD_BRANCHES;
+	for (size_t i = 0; i < count; i++) {
+		room->words[room->word_count++] = seen->branches[3 * i];
+		room->words[room->word_count++] = seen->branches[3 * i + 1];
+	}
+}
+
 static void add_sample(struct ppi_backend_session *bs,
                        const struct perf_port *port,
                        const struct perf_source *source,
@@ -125,6 +156,8 @@ static void add_sample(struct ppi_backend_session *bs,
 		record.payload_words = depth;
 		room->word_count += depth;
 	}
+	if (bs->plan->sample_fields)
+		add_fields(seen, room, &record);
 	room->records[room->record_count++] = record;
 }
 
@@ -156,7 +189,8 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 
 	if (!perf_is_wanted(bs, seen))
 		return true;
-	if (!perf_has_room(room, state->kind.shape.chain_depth))
+	if (!perf_has_room(room, state->kind.shape.chain_depth +
+	                         2 * branches_of(seen)))
 		return false;
 	found = perf_source_of(state, seen->id);
 	if (!found)

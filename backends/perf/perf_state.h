@@ -45,6 +45,9 @@ struct perf_source {
 
 enum { PERF_PORT_FREE = -1 };
 
+/* So many branches of a sample are kept; no PMU tells more. */
+enum { PERF_BRANCHES_MAX = 64 };
+
 struct perf_port {
 	struct perf_ring ring;
 	int fd;          /* of the event that owns the ring; -1 = free place */

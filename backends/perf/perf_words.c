@@ -164,6 +164,17 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
 {
 	if (perf_refuse_cgroup(bs, os_error, why))
 		return PORTPROF_E_UNSUPPORTED;
+	if (event && bs->plan->sample_fields &&
+	    (os_error == EOPNOTSUPP || os_error == EINVAL))
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
+		                "open event", "the PMU behind '%s' does not "
+		                "tell %s with its samples: ask for less with "
+		                "portprof_config_set_sample_fields",
+		                event->request.text,
+		                bs->plan->sample_fields &
+		                        PORTPROF_FIELD_BRANCHES
+		                ? "the branches taken"
+		                : "data addresses or latencies");
 	if (bs->plan->target.is_self || os_error != EACCES ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM)
 		return perf_refuse_open(perf_kernel_of(bs->kernel), event,

@@ -115,6 +115,10 @@ static int check_rights(const struct perf_event_attr *attr, int64_t pid,
 
 static int check_type(const struct perf_event_attr *attr)
 {
+	/* [run]: no PMU, no branches */
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+	    !sim_is_hardware(attr))
+		return -EOPNOTSUPP;
 	if (sim_is_hardware(attr) && perf_sim_machine.is_hybrid &&
 	    pmu_of(attr) != BIG &&
 	    (pmu_of(attr) != SMALL ||

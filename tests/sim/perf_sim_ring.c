@@ -174,6 +174,9 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 		put_pair(&draft, (uint64_t)task->pid, (uint64_t)task->tid);
 	if (type & PERF_SAMPLE_TIME)
 		put(&draft, from->time_ns);
+	/* what the memory events of some hardware tell */
+	if (type & PERF_SAMPLE_ADDR)
+		put(&draft, sim_is_hardware(attr) ? from->ip + 0x5000 : 0);
 	if (type & PERF_SAMPLE_CPU)
 		put_pair(&draft, task->cpu, 0);
 	if (type & PERF_SAMPLE_PERIOD)
@@ -183,10 +186,20 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 		put_values(&draft, event);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		put_chain(&draft, event, from);
+	if (type & PERF_SAMPLE_BRANCH_STACK) {
+		put(&draft, 2);
+		for (uint64_t i = 1; i <= 2; i++) {
+			put(&draft, from->ip + i);
+			put(&draft, from->ip - i);
+			put(&draft, 0);
+		}
+	}
 	if (type & PERF_SAMPLE_REGS_USER) {
 		put(&draft, PERF_SAMPLE_REGS_ABI_64);
 		put(&draft, from->user_ip);
 	}
+	if (type & PERF_SAMPLE_WEIGHT)
+		put(&draft, sim_is_hardware(attr) ? 17 : 0);
 	if (is_forced_out)
 		sim.to_lose--;
 	write_draft(event, &draft, task, is_forced_out);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* What hardware tells with a sample: data addresses, latencies, branches. */
+#include "tests/unit/perf_run.h"
+
+#include <portprof.h>
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+enum { ALL = PORTPROF_FIELD_DATA_ADDRESS | PORTPROF_FIELD_LATENCY |
+             PORTPROF_FIELD_BRANCHES };
+
+static struct perf_run run;
+
+static int fresh(void **state)
+{
+	(void)state;
+	perf_sim_reset();
+	perf_sim_machine.counters = 4;
+	run_init(&run, PPI_SAMPLE);
+	return 0;
+}
+
+static int nothing_is_held(void **state)
+{
+	(void)state;
+	if (run.bs.state)
+		run_close(&run);
+	assert_int_equal(perf_sim_open_fds(), 0);
+	assert_int_equal(perf_sim_mapped(), 0);
+	assert_int_equal(perf_sim_abuses(), 0);
+	return 0;
+}
+
+static size_t sample(const char *event, uint32_t fields, unsigned depth)
+{
+	size_t samples = 0;
+
+	run.plan.sample_fields = fields;
+	run.plan.chain_depth = depth;
+	assert_int_equal(run_add(&run, event, 1000), PORTPROF_OK);
+	if (run_open(&run) != PORTPROF_OK)
+		fail_msg("%s", run.why.words);
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 50 * MS, 0);
+	run_stop(&run);
+	for (size_t i = 0; i < run.record_count; i++)
+		samples += run.records[i].kind == PORTPROF_RECORD_SAMPLE;
+	assert_true(samples >= 40);
+	return samples;
+}
+
+static void check_branches(const portprof_record *record)
+{
+	portprof_batch batch = { run.records, run.record_count, run.words,
+		                 run.word_count };
+	portprof_record moved = *record;
+	const portprof_branch *branches;
+	size_t count;
+
+	/* past the end is none, not a crash */
+	moved.branches = run.word_count - 1;
+	assert_null(portprof_batch_branches(&batch, &moved, &count));
+	moved.valid &= ~(uint32_t)PORTPROF_FIELD_BRANCHES;
+	assert_null(portprof_batch_branches(&batch, &moved, &count));
+	branches = portprof_batch_branches(&batch, record, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(branches[0].from, record->address + 1);
+	assert_int_equal(branches[0].to, record->address - 1);
+	assert_int_equal(branches[1].from, record->address + 2);
+}
+
+static void hardware_tells_all_of_them(void **state)
+{
+	(void)state;
+	run.room = 1; /* one record a drain: indexes into words are kept */
+	sample("cycles:period=1000000", ALL, 0);
+	for (size_t i = 0; i < run.record_count; i++) {
+		const portprof_record *record = &run.records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		assert_int_equal(record->valid & ALL, ALL);
+		assert_int_equal(record->data_address,
+		                 record->address + 0x5000);
+		assert_int_equal(record->latency, 17);
+		assert_int_equal(record->branch_count, 2);
+	}
+}
+
+/* In front of all records, where drained payloads do not move. */
+static void branches_and_chains_share_the_arena(void **state)
+{
+	struct ppi_room room = { .record_room = 64 };
+	portprof_record records[64];
+	uint64_t words[PPI_WORDS_MIN * 4];
+	size_t seen = 0;
+
+	(void)state;
+	run.plan.sample_fields = ALL;
+	run.plan.chain_depth = 16;
+	run.plan.want_modules = false;
+	assert_int_equal(run_add(&run, "cycles:period=1000000", 0),
+	                 PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 20 * MS, 0);
+	room.records = records;
+	room.words = words;
+	room.word_room = sizeof(words) / sizeof(words[0]);
+	run.bs.ops->drain(&run.bs, &room);
+	run.records[0] = records[0];
+	memcpy(run.words, words, room.word_count * sizeof(words[0]));
+	run.record_count = room.record_count;
+	run.word_count = room.word_count;
+	for (size_t i = 0; i < room.record_count; i++) {
+		portprof_batch batch = { records, room.record_count, words,
+			                 room.word_count };
+		size_t depth;
+		const uint64_t *chain = portprof_batch_chain(
+			&batch, &records[i], &depth);
+
+		if (records[i].kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		check_branches(&records[i]);
+		assert_true(depth > 0);
+		assert_int_equal(chain[0], records[i].address);
+		seen++;
+	}
+	assert_true(seen >= 10);
+	run_stop(&run);
+}
+
+static void what_was_not_asked_for_is_not_there(void **state)
+{
+	(void)state;
+	sample("cycles:period=1000000", PORTPROF_FIELD_LATENCY, 0);
+	for (size_t i = 0; i < run.record_count; i++)
+		if (run.records[i].kind == PORTPROF_RECORD_SAMPLE)
+			assert_int_equal(run.records[i].valid & ALL,
+			                 PORTPROF_FIELD_LATENCY);
+}
+
+static void what_has_none_claims_none(void **state)
+{
+	(void)state;
+	sample("task-clock", PORTPROF_FIELD_LATENCY |
+	                             PORTPROF_FIELD_DATA_ADDRESS, 0);
+	for (size_t i = 0; i < run.record_count; i++)
+		assert_int_equal(run.records[i].valid & ALL, 0);
+}
+
+static void what_cannot_have_branches_is_refused_in_words(void **state)
+{
+	(void)state;
+	run.plan.sample_fields = PORTPROF_FIELD_BRANCHES;
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
+	assert_int_equal(run.why.os_errno, EOPNOTSUPP);
+	assert_non_null(strstr(run.why.words, "does not tell the branches"));
+}
+
+static void only_fields_of_hardware_can_be_asked_for(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session;
+
+	(void)state;
+	assert_int_equal(portprof_config_set_sample_fields(config, ALL),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_sample_fields(
+				 config, PORTPROF_FIELD_TIME),
+	                 PORTPROF_E_INVALID);
+	/* and not by a backend that has none */
+	assert_int_equal(portprof_config_set_backend(config, "null"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_session_open(config, &session),
+	                 PORTPROF_E_UNSUPPORTED);
+	portprof_config_free(config);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(hardware_tells_all_of_them),
+		CASE(branches_and_chains_share_the_arena),
+		CASE(what_was_not_asked_for_is_not_there),
+		CASE(what_has_none_claims_none),
+		CASE(what_cannot_have_branches_is_refused_in_words),
+		CASE(only_fields_of_hardware_can_be_asked_for),
+	};
+
+	return cmocka_run_group_tests_name("perf_fields", tests, NULL, NULL);
+}
