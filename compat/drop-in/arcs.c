@@ -17,14 +17,14 @@ enum { TEXT_OF_AN_ARC = 16, LEAST_SLOTS = 1 << 12, MOST_SLOTS = 1 << 20 };
 
 struct slot {
 	atomic_uintptr_t from, self;
-	atomic_uint_fast64_t count;
+	atomic_size_t count; /* a file holds 32 bits of it */
 };
 
 static struct {
 	struct slot *slots;
 	size_t mask;
 	atomic_bool is_on;
-	atomic_uint_fast64_t lost;
+	atomic_size_t lost;
 } table;
 
 #if defined(__x86_64__) && defined(__GNUC__)

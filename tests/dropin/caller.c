@@ -385,6 +385,29 @@ static int call_pcsample(void)
 	return 0;
 }
 
+/* The child has its parent's count, and goes on in its own copy. */
+static int fork_pcsample(void)
+{
+	static uintptr_t pcs[65536];
+	pid_t child;
+	int status;
+
+	if (!pcsample)
+		return 77;
+	pcsample(pcs, 65536);
+	spend(0, run_ms, hot_a);
+	child = fork();
+	if (child == 0) {
+		spend(0, run_ms, hot_b);
+		printf("child=%ld\n", pcsample(pcs, 0));
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	printf("parent=%ld\n", pcsample(pcs, 0));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -419,6 +442,8 @@ int main(int argc, char **argv)
 		return start_sprofil_twice();
 	if (strcmp(what, "pcsample") == 0)
 		return call_pcsample();
+	if (strcmp(what, "pcsample-fork") == 0)
+		return fork_pcsample();
 	spend(0, run_ms, hot_a);
 	return strcmp(what, "spend") ? 2 : 0;
 }

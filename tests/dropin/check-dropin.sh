@@ -191,6 +191,11 @@ same "pcsample: a full buffer stops, and is told" "5 0" \
 	"${got_full-} ${got_sixth-}"
 same "pcsample: a count of 0 has stopped" 0 "${got_after-}"
 
+call pcsample-fork 200
+near "pcsample: a forked child has its parent's count, and goes on" \
+	"${got_child-}" 400 100 2
+near "pcsample: its parent's is its own" "${got_parent-}" 200 100 2
+
 ### what the environment may say
 
 call PORTPROF_DIALECT=multics profil 20

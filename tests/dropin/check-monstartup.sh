@@ -67,9 +67,7 @@ within() {
 }
 
 counts_calls=no
-case $(uname -m) in
-x86_64 | aarch64 | arm64) counts_calls=yes ;;
-esac
+! "${NM:-nm}" -D "$object" | grep -q ' T _*mcount$' || counts_calls=yes
 
 for program in pie fixed; do
 	rm -f gmon.out
