@@ -73,7 +73,7 @@ static portprof_status find_named(struct ppi_gmon_module *module,
 	list_files(profile, files, sizeof(files));
 	return ppi_fail(why, PORTPROF_E_INVALID, 0, "find module",
 	                "no file '%s' is in the profile; there are: %s", name,
-	                files);
+	                files[0] ? files : "none at all");
 }
 
 /* The first mapping, where the profile says so or has no other file. */

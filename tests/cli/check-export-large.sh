@@ -65,7 +65,7 @@ agree() { # WORDS FLAT JSON MODULE
 measure() { # WHO PROGRAM COMMAND...
 	who=$1 name=$2
 	shift 2
-	rm -f gmon.out
+	rm -f gmon.out "$name".*
 	record -q -F 997 -o "$name.pb.gz" -- "$@"
 	if [ "$status" -ne 0 ] || ! [ -s gmon.out ]; then
 		skip "$name, $who" "not measured: $(head -n 1 words)"
@@ -95,6 +95,11 @@ measure_twice() { # PROGRAM SECONDS
 	measure "the C library" "$1" "./$1" "$2"
 	if is_sanitized || ! [ -f "$object" ]; then
 		skip "$1, preloaded" "libportprof-profil is not there, or has a sanitizer in it"
+		return
+	fi
+	# what is loaded for record would be loaded in place of it
+	if ! can_use perf; then
+		skip "$1, preloaded" "it is measured from outside, which needs perf"
 		return
 	fi
 	measure "libportprof-profil" "$1" env LD_PRELOAD="$object" "./$1" "$2"

@@ -112,8 +112,13 @@ exported() { # ARGUMENT...
 
 compile pie -pie -fPIE || { echo "skip: no compiler"; exit 77; }
 compile fixed -no-pie || cp pie fixed
+# chains where the backend that is used here has them
+chains=-g
+record -q -g -o try.pb.gz -- ./pie
+[ "$status" -eq 0 ] || chains=
 for kind in pie fixed; do
-	record -q -g -F 997 -o $kind.pb.gz -- ./$kind
+	# shellcheck disable=SC2086
+	record -q $chains -F 997 -o $kind.pb.gz -- ./$kind
 	"$portprof" report --json -i $kind.pb.gz >$kind.json 2>words
 	exported -f gmon -i $kind.pb.gz -o $kind.gmon
 	same "$kind: exported" 0 "$status"
@@ -177,12 +182,13 @@ agree "and adds them up" fine.flat pie.json 0.0011 2 pie
 agree "so does portprof" fine.flat fine.json 0.000001 4
 
 # arcs, on request, each as often as it was sampled
-exported -f gmon --arcs -i pie.pb.gz -o arcs.gmon
-has "arcs are no calls" 'pairs of caller and function: .* are samples' words
-gprof -b -q pie arcs.gmon >arcs.graph 2>gprof.words
-same "gprof draws them" "0 " "$? $(cat gprof.words)"
-"$portprof" report --json --callers inner -i pie.pb.gz >callers.json 2>words
-same "from heavy and light as the report says" "yes" "$(python3 -c '
+arcs() {
+	exported -f gmon --arcs -i pie.pb.gz -o arcs.gmon
+	has "arcs are no calls" 'pairs of caller and function: .* are samples' words
+	gprof -b -q pie arcs.gmon >arcs.graph 2>gprof.words
+	same "gprof draws them" "0 " "$? $(cat gprof.words)"
+	"$portprof" report --json --callers inner -i pie.pb.gz >callers.json 2>words
+	same "from heavy and light as the report says" "yes" "$(python3 -c '
 import json, re, sys
 seen = {}
 for row in json.load(open("callers.json"))["callers"]:
@@ -196,6 +202,14 @@ for line in block.split("\n"):
     if found:
         arcs[found[2]] = int(found[1])
 print("yes" if arcs and all(arcs.get(n) == seen.get(n) for n in ("heavy", "light")) else (arcs, seen))' 2>&1)"
+}
+if [ -n "$chains" ]; then
+	arcs
+else
+	skip "gprof draws callers" "no chains can be recorded here"
+	exported -f gmon --arcs -i pie.pb.gz -o arcs.gmon
+	has "arcs without chains" 'nobody is named as a caller: record with -g' words
+fi
 
 # ---- folded stacks and pprof
 
@@ -208,7 +222,8 @@ kept = sum(x["self_weight"] for x in json.load(open("pie.json"))["functions"])
 lines = open("pie.folded").read().split("\n")[:-1]
 print("yes" if all == kept and lines == sorted(set(lines), key=str.encode)
       else (all, kept))' 2>&1)"
-has "outermost first" '^([^;]*;)*main;heavy;inner [0-9]+$' pie.folded
+[ -z "$chains" ] ||
+	has "outermost first" '^([^;]*;)*main;heavy;inner [0-9]+$' pie.folded
 exported -f folded -i pie.pb.gz
 check "to standard output by itself" cmp -s printed pie.folded
 exported -f pprof -i pie.pb.gz -o again.pb.gz
