@@ -134,9 +134,9 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		*caps |= PORTPROF_CAP_CHILDREN;
 	if (config->chain_depth && mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_CHAIN;
-	/* no other kernel tells what the hardware tells */
+	/* fields are an event's: who measures CPU time alone has none */
 	if (config->sample_fields && mode == PPI_SAMPLE)
-		*caps |= PORTPROF_CAP_HARDWARE;
+		*caps |= PORTPROF_CAP_EVENTS;
 	return PORTPROF_OK;
 }
 

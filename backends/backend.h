@@ -152,7 +152,7 @@ struct ppi_plan {
 	                         * no concern to backends; 0 = they do not */
 	unsigned chain_depth;   /* 0 = none */
 	uint32_t sample_fields; /* of PORTPROF_FIELD_ what the hardware tells;
-	                         * only where CAP_HARDWARE is there */
+	                         * only where CAP_EVENTS is there */
 	size_t ring_bytes;      /* 0 = the backend chooses */
 	uint64_t required_caps; /* the user's: open must not remove them */
 	const struct ppi_range *ranges; /* NULL = pcs of the whole space */

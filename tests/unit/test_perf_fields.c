@@ -186,6 +186,60 @@ static void only_fields_of_hardware_can_be_asked_for(void **state)
 	portprof_config_free(config);
 }
 
+/* ---- on the real kernel, which tells where page faults happened ---- */
+
+enum { PAGES = 500, PAGE = 4096 };
+
+static struct {
+	uint64_t start, samples, inside;
+} faults;
+
+static void take_faults(const portprof_batch *batch, void *context)
+{
+	(void)context;
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		faults.samples++;
+		faults.inside += record->valid & PORTPROF_FIELD_DATA_ADDRESS &&
+		                 record->data_address - faults.start <
+		                         (uint64_t)PAGES * PAGE;
+	}
+}
+
+static void page_faults_tell_where(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	volatile char *memory = malloc((size_t)PAGES * PAGE);
+	portprof_session *session;
+
+	(void)state;
+	assert_non_null(memory);
+	faults.start = (uint64_t)(uintptr_t)memory;
+	portprof_config_set_backend(config, "perf");
+	portprof_config_add_event(config, "page-faults:u:period=1");
+	portprof_config_set_sample_fields(config, PORTPROF_FIELD_DATA_ADDRESS);
+	portprof_config_add_callback(config, take_faults, NULL);
+	if (portprof_session_open(config, &session) != PORTPROF_OK) {
+		print_message("skip: %s\n", portprof_last_diag()->words);
+		portprof_config_free(config);
+		free((void *)memory);
+		skip();
+	}
+	portprof_session_start(session);
+	for (size_t i = 0; i < PAGES; i++)
+		memory[i * PAGE] = 1;
+	portprof_session_stop(session);
+	portprof_session_close(session);
+	portprof_config_free(config);
+	/* huge pages and what the allocator had touched take some away */
+	assert_true(faults.samples > 0);
+	assert_true(faults.inside > 0);
+	free((void *)memory);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
 int main(void)
@@ -197,6 +251,7 @@ int main(void)
 		CASE(what_has_none_claims_none),
 		CASE(what_cannot_have_branches_is_refused_in_words),
 		CASE(only_fields_of_hardware_can_be_asked_for),
+		cmocka_unit_test(page_faults_tell_where),
 	};
 
 	return cmocka_run_group_tests_name("perf_fields", tests, NULL, NULL);
