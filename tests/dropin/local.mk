@@ -57,7 +57,8 @@ noinst_LTLIBRARIES += tests/dropin/libsuite.la
 check_PROGRAMS += $(DROPIN_SIM) $(DROPIN_REAL)
 TESTS += $(DROPIN_SIM) $(DROPIN_REAL)
 endif
-tests_dropin_libsuite_la_SOURCES = tests/dropin/suite.c
+tests_dropin_libsuite_la_SOURCES = tests/dropin/suite.c \
+	tests/dropin/suite.h tests/dropin/suite_others.c
 tests_dropin_libsuite_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 ON_PROFIL_LDADD = tests/dropin/libsuite.la tests/fixtures/libprofilprogram.la \
