@@ -7,11 +7,14 @@
 #include <time.h>
 
 typedef struct { void *os; } pthread_attr_t, pthread_cond_t,
-	pthread_condattr_t, pthread_mutex_t, pthread_mutexattr_t;
+	pthread_condattr_t, pthread_mutex_t, pthread_mutexattr_t,
+	pthread_once_t;
+typedef unsigned pthread_key_t;
 
 #define PTHREAD_COND_INITIALIZER { 0 }
 #define PTHREAD_MUTEX_INITIALIZER { 0 }
 #define PTHREAD_MUTEX_RECURSIVE 2
+#define PTHREAD_ONCE_INIT { 0 }
 
 pthread_t pthread_self(void);
 int pthread_equal(pthread_t one, pthread_t other);
@@ -47,5 +50,10 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex);
 int pthread_mutexattr_init(pthread_mutexattr_t *attributes);
 int pthread_mutexattr_destroy(pthread_mutexattr_t *attributes);
 int pthread_mutexattr_settype(pthread_mutexattr_t *attributes, int type);
+
+int pthread_once(pthread_once_t *once, void (*run)(void));
+int pthread_key_create(pthread_key_t *key, void (*at_exit)(void *));
+void *pthread_getspecific(pthread_key_t key);
+int pthread_setspecific(pthread_key_t key, const void *value);
 
 #endif
