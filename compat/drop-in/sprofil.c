@@ -130,7 +130,7 @@ int ppi_sprofil(struct prof *regions, int count, struct timeval *period,
                 unsigned flags)
 {
 	const struct ppi_rules *rules = ppi_rules_find("glibc");
-	bool is_good = true;
+	bool is_good = true, was_begun;
 	int result;
 
 	if (count < 0 || (count > 0 && !regions)) {
@@ -139,9 +139,10 @@ int ppi_sprofil(struct prof *regions, int count, struct timeval *period,
 	}
 	tell_period(period, ppi_tick_hz(rules));
 	ppi_engine_begin(false);
-	if (self.is_begun) {
-		forget();
-	} else {
+	was_begun = self.is_begun;
+	/* also what a start without a region, or one that failed, left */
+	forget();
+	if (!was_begun) {
 		is_good = prepare(regions, (size_t)count, flags);
 		if (is_good)
 			turn_on(rules);
