@@ -160,7 +160,8 @@ pack() {
 		-o "$tree/init" "$srcdir/tests/pmu/init.c" || return 1
 	quietly libraries copy_libraries "$tree/lib" || return 1
 	cp "$here/build/portprof" "$here"/build/tests/pmu/pmu_* \
-		"$here/build/tests/conform/conform_perf_real" "$tree/bin/" ||
+		"$here/build/tests/conform/conform_perf_real" \
+		"$here/build/tests/unit/test_event_tables" "$tree/bin/" ||
 		return 1
 	rm -f "$tree"/bin/*.o
 	archive "$tree" "$here/base.cpio"

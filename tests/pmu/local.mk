@@ -38,7 +38,8 @@ EXTRA_DIST += tests/pmu/README.md tests/pmu/guest.sh tests/pmu/init.c tests/pmu/
 	tests/pmu/mutants.sh tests/pmu/mutants.txt tests/pmu/results.awk
 
 # What goes into the guest, in the build that tests/pmu/run makes for it.
-pmu-programs: $(PMU_TESTS) tests/conform/conform_perf_real
+pmu-programs: $(PMU_TESTS) tests/conform/conform_perf_real \
+	tests/unit/test_event_tables
 
 # How it compiles and how it links what the lab makes wrong.
 pmu-flags:
