@@ -331,7 +331,8 @@ portprof_status portprof_config_set_sample_fields(portprof_config *config,
 {
 	const uint32_t known = PORTPROF_FIELD_DATA_ADDRESS |
 	                       PORTPROF_FIELD_LATENCY |
-	                       PORTPROF_FIELD_BRANCHES;
+	                       PORTPROF_FIELD_BRANCHES |
+	                       PORTPROF_FIELD_GROUP_VALUES;
 
 	if (!config)
 		return ppi_refuse_null("portprof_config_set_sample_fields",
@@ -340,7 +341,7 @@ portprof_status portprof_config_set_sample_fields(portprof_config *config,
 		return ppi_refuse(PORTPROF_E_INVALID, "set sample fields",
 		                  "0x%x is no field that can be asked for: "
 		                  "there are PORTPROF_FIELD_DATA_ADDRESS, "
-		                  "_LATENCY and _BRANCHES",
+		                  "_LATENCY, _BRANCHES and _GROUP_VALUES",
 		                  (unsigned)(fields & ~known));
 	config->sample_fields = fields;
 	return PORTPROF_OK;

@@ -137,6 +137,9 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 	/* fields are an event's: who measures CPU time alone has none */
 	if (config->sample_fields && mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_EVENTS;
+	if (config->sample_fields & PORTPROF_FIELD_GROUP_VALUES &&
+	    mode == PPI_SAMPLE)
+		*caps |= PORTPROF_CAP_GROUP;
 	return PORTPROF_OK;
 }
 

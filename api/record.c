@@ -116,3 +116,16 @@ const portprof_branch *portprof_batch_branches(const portprof_batch *batch,
 	return (const portprof_branch *)(const void *)
 	       &batch->words[record->branches];
 }
+
+const uint64_t *portprof_batch_values(const portprof_batch *batch,
+                                      const portprof_record *record,
+                                      size_t *count)
+{
+	*count = 0;
+	if (!(record->valid & PORTPROF_FIELD_GROUP_VALUES) ||
+	    record->values > batch->word_count ||
+	    record->value_count > batch->word_count - record->values)
+		return NULL;
+	*count = (size_t)record->value_count;
+	return &batch->words[record->values];
+}

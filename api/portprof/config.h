@@ -107,10 +107,13 @@ PORTPROF_API portprof_status portprof_config_set_chain_depth(
 
 /*
  * Sampling only: what the hardware tells with each sample besides, as
- * PORTPROF_FIELD_ bits: DATA_ADDRESS, LATENCY, BRANCHES; 0 = nothing (default).
+ * PORTPROF_FIELD_ bits: DATA_ADDRESS, LATENCY, BRANCHES, GROUP_VALUES; 0 = nothing
+ * (default).
  * Needs the capability EVENTS. A sample says by its `valid` bits what it has:
  * addresses and latencies come with events of memory accesses (and page-faults, of
- * which the kernel tells the address). Files keep none of them. When a session is
+ * which the kernel tells the address). With GROUP_VALUES, which needs the capability
+ * GROUP too, the first event of each group is sampled and the others are counted
+ * along; not with children or a command. Files keep none of them. When a session is
  * opened: E_UNSUPPORTED where the kernel or the PMU has no such field.
  */
 PORTPROF_API portprof_status portprof_config_set_sample_fields(

@@ -38,7 +38,8 @@ enum {
 	/* Only where asked for: portprof_config_set_sample_fields. */
 	PORTPROF_FIELD_DATA_ADDRESS = 1u << 8,
 	PORTPROF_FIELD_LATENCY = 1u << 9,
-	PORTPROF_FIELD_BRANCHES = 1u << 10
+	PORTPROF_FIELD_BRANCHES = 1u << 10,
+	PORTPROF_FIELD_GROUP_VALUES = 1u << 11
 };
 
 /*
@@ -71,6 +72,8 @@ typedef struct portprof_record {
 	                        * in cycles of its own */
 	uint64_t branches;     /* index into the batch's words */
 	uint64_t branch_count;
+	uint64_t values;       /* index into the batch's words */
+	uint64_t value_count;
 } portprof_record;
 
 /* A branch that was taken. */
@@ -129,6 +132,17 @@ portprof_batch_chain(const portprof_batch *batch,
 PORTPROF_API const portprof_branch *
 portprof_batch_branches(const portprof_batch *batch,
                         const portprof_record *record, size_t *count);
+
+/*
+ * What the events of the sample's group had counted when it was taken, how many
+ * of them in *count: the first is the sample's own event, record->event, the
+ * next is event record->event + 1. Raw counts since the session first started, of
+ * the sample's thread or, of the whole system, of its CPU; NULL and 0 when it has
+ * none. Valid as long as the batch. Any thread; async-signal-safe. Since 0.1.
+ */
+PORTPROF_API const uint64_t *
+portprof_batch_values(const portprof_batch *batch,
+                      const portprof_record *record, size_t *count);
 
 #ifdef __cplusplus
 }

@@ -64,7 +64,8 @@ static portprof_status control_all(struct ppi_backend_session *bs,
 		const struct perf_source *source = &state->sources[i];
 		int error = 0;
 
-		if (state->layout != PERF_NO_RINGS || source->leader < 0)
+		if (state->layout != PERF_NO_RINGS ? !source->is_member
+		                                   : source->leader < 0)
 			error = kernel->control(kernel->self, source->fd,
 			                        request, NULL);
 		failed = error < 0 ? -error : failed;

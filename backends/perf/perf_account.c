@@ -13,7 +13,8 @@ void perf_tally_source(struct ppi_backend_session *bs,
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t format = perf_state_of(bs)->kind.shape.read_format;
-	uint64_t words[PERF_READ_ROOM] = { 0 }, value, enabled, running;
+	bool is_group = format & PERF_FORMAT_GROUP && !source->is_member;
+	uint64_t words[PERF_READ_ROOM] = { 0 }, value = 0, enabled, running;
 	size_t at = 0;
 
 	if (kernel->read_event(kernel->self, source->fd, words,
@@ -21,11 +22,18 @@ void perf_tally_source(struct ppi_backend_session *bs,
 		tally->is_short = true;
 		return;
 	}
-	value = words[at++];
+	/* of a group their number comes first, and the leader's is the first
+	 * behind the times */
+	if (is_group)
+		at++;
+	else
+		value = words[at++];
 	enabled = format & PERF_FORMAT_TOTAL_TIME_ENABLED ? words[at++] : 0;
 	running = enabled;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		running = words[at++];
+	if (is_group)
+		value = words[at++];
 	if (running && running < enabled &&
 	    !bs->plan->events[source->event].is_cpu_time)
 		value = (uint64_t)((long double)value * enabled / running);

@@ -57,10 +57,13 @@ static void close_sources(struct ppi_backend_session *bs, int64_t tid,
 	state->source_count = kept;
 }
 
-/* Open one event for one thread and lead its records into `port`, or make it
- * the port's own. */
+/*
+ * Open one event for one thread and lead its records into `port`, or make it
+ * the port's own; a member of the group that *leader leads has none. *leader of
+ * -1 becomes the event's descriptor.
+ */
 static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
-                                   uint32_t event, size_t port,
+                                   uint32_t event, size_t port, int *leader,
                                    struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -70,26 +73,29 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 	struct perf_port *to = &state->ports[port];
 	int cpu = state->layout == PERF_THREAD_RINGS ? -1 : (int)to->cpu;
 	struct perf_source source = {
-		.event = event, .ring = (uint32_t)port, .tid = tid
+		.event = event, .ring = (uint32_t)port, .tid = tid,
+		.is_member = *leader >= 0
 	};
 	struct perf_event_attr attr;
 	portprof_status status = PORTPROF_OK;
 	int error = 0;
 
-	if (what)
+	if (source.is_member)
+		perf_attr_member(&state->kind, what, &attr);
+	else if (what)
 		perf_attr_sample(&state->kind, what,
 		                 event == 0 && !state->has_carriers, &attr);
 	else
 		perf_attr_carrier(&state->kind, bs->plan->target.kind ==
 		                  PPI_TARGET_COMMAND, &attr);
 	source.fd = tid == PERF_ANYBODY
-		? perf_open_on_cpu(bs, &attr, cpu, -1)
-		: perf_open_attr(kernel, &attr, tid, cpu, -1);
+		? perf_open_on_cpu(bs, &attr, cpu, *leader)
+		: perf_open_attr(kernel, &attr, tid, cpu, *leader);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
 	if (to->fd == PERF_PORT_FREE)
 		status = perf_map_ring(bs, source.fd, &to->ring, why);
-	else
+	else if (!source.is_member)
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_SET_OUTPUT,
 		                        (void *)(intptr_t)to->fd);
@@ -102,6 +108,8 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 	if (status == PORTPROF_OK && error == 0) {
 		if (to->fd == PERF_PORT_FREE)
 			to->fd = source.fd;
+		if (!source.is_member)
+			*leader = source.fd;
 		return PORTPROF_OK;
 	}
 	if (to->fd == PERF_PORT_FREE && to->ring.address)
@@ -112,17 +120,30 @@ static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
 		: perf_refuse_open(kernel, what, -error, why);
 }
 
+/* Whether it counts along with the event before it. */
+static bool is_member(const struct ppi_plan *plan, uint32_t event)
+{
+	return plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES &&
+	       event > 0 &&
+	       plan->events[event].group == plan->events[event - 1].group;
+}
+
 static portprof_status open_sources(struct ppi_backend_session *bs,
                                     int64_t tid, size_t port,
                                     struct ppi_diag *why)
 {
 	portprof_status status = PORTPROF_OK;
+	int leader = -1;
 
 	for (uint32_t event = 0; event < bs->plan->event_count &&
-	     status == PORTPROF_OK; event++)
-		status = open_source(bs, tid, event, port, why);
+	     status == PORTPROF_OK; event++) {
+		leader = is_member(bs->plan, event) ? leader : -1;
+		status = open_source(bs, tid, event, port, &leader, why);
+	}
+	leader = -1;
 	if (status == PORTPROF_OK && perf_state_of(bs)->has_carriers)
-		status = open_source(bs, tid, PERF_CARRIER, port, why);
+		status = open_source(bs, tid, PERF_CARRIER, port, &leader,
+		                     why);
 	return status;
 }
 
@@ -174,7 +195,8 @@ static void enable_thread(struct ppi_backend_session *bs, int64_t tid)
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->source_count; i++)
-		if (state->sources[i].tid == tid)
+		if (state->sources[i].tid == tid &&
+		    !state->sources[i].is_member)
 			kernel->control(kernel->self, state->sources[i].fd,
 			                PERF_EVENT_IOC_ENABLE, NULL);
 }

@@ -61,6 +61,15 @@ static void set_inheritance(const struct perf_session_kind *kind,
 		perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
 }
 
+static void set_clock(const struct perf_session_kind *kind,
+                      struct perf_event_attr *attr)
+{
+	if (kind->features & PERF_HAS_CLOCKID) {
+		attr->use_clockid = 1;
+		attr->clockid = CLOCK_MONOTONIC;
+	}
+}
+
 /* All events that write to one ring must have the same clock and shape. */
 static void set_shape(const struct perf_session_kind *kind,
                       struct perf_event_attr *attr)
@@ -70,10 +79,7 @@ static void set_shape(const struct perf_session_kind *kind,
 	attr->sample_id_all = 1;
 	attr->watermark = 1;
 	attr->wakeup_watermark = NEVER_WAKE;
-	if (kind->features & PERF_HAS_CLOCKID) {
-		attr->use_clockid = 1;
-		attr->clockid = CLOCK_MONOTONIC;
-	}
+	set_clock(kind, attr);
 	attr->sample_regs_user = kind->shape.user_ip_mask;
 	/* the modes are the event's own: those it excludes are left out */
 	if (kind->shape.sample_type & PERF_SAMPLE_BRANCH_STACK)
@@ -165,6 +171,17 @@ void perf_attr_count(const struct perf_session_kind *kind,
 		attr->enable_on_exec = 0;
 	attr->pinned = is_leader && event->request.pinned;
 	attr->exclusive = is_leader && event->request.exclusive;
+}
+
+void perf_attr_member(const struct perf_session_kind *kind,
+                      const struct ppi_event *event,
+                      struct perf_event_attr *attr)
+{
+	perf_attr_count(kind, event, false, attr);
+	/* what it reads alone is its own */
+	attr->read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+	/* kernel/events/core.c, perf_event_open: a group has one clock */
+	set_clock(kind, attr);
 }
 
 void perf_attr_trial(const struct ppi_event *event,

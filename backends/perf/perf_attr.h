@@ -58,6 +58,11 @@ void perf_attr_count(const struct perf_session_kind *kind,
                      const struct ppi_event *event, bool is_leader,
                      struct perf_event_attr *attr);
 
+/* Sampling: counts along with the event that leads its group. */
+void perf_attr_member(const struct perf_session_kind *kind,
+                      const struct ppi_event *event,
+                      struct perf_event_attr *attr);
+
 /* The smallest attr that asks whether this user may use `event` at all. */
 void perf_attr_trial(const struct ppi_event *event,
                      struct perf_event_attr *attr);

@@ -72,6 +72,34 @@ static void read_values(const struct perf_shape *shape, struct reader *reader,
 		next(reader);
 }
 
+/* The number, the times, then value, id and lost of each; the leader's, whose
+ * sample it is, first. */
+static void read_group(const struct perf_shape *shape, struct reader *reader,
+                       struct perf_seen *seen)
+{
+	const uint64_t format = shape->read_format;
+	uint64_t count = next(reader);
+	size_t step = 1 + ((format & PERF_FORMAT_ID) != 0) +
+	              ((format & PERF_READ_LOST) != 0);
+
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED) {
+		seen->thread_time = next(reader);
+		seen->has_thread_time = true;
+	}
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		seen->running = next(reader);
+	if (count == 0 || count > reader->left / (8 * step)) {
+		reader->has_failed = true;
+		return;
+	}
+	seen->values = (const uint64_t *)(const void *)reader->at;
+	seen->value_count = (size_t)count;
+	seen->value_step = step;
+	seen->value = seen->values[0];
+	reader->at += count * 8 * step;
+	reader->left -= (size_t)count * 8 * step;
+}
+
 static void read_chain(struct reader *reader, struct perf_seen *seen)
 {
 	uint64_t words = next(reader);
@@ -127,7 +155,10 @@ static void decode_sample(const struct perf_shape *shape,
 	}
 	if (has(shape, PERF_SAMPLE_PERIOD))
 		seen->period = next(reader);
-	if (has(shape, PERF_SAMPLE_READ))
+	if (has(shape, PERF_SAMPLE_READ) &&
+	    shape->read_format & PERF_FORMAT_GROUP)
+		read_group(shape, reader, seen);
+	else if (has(shape, PERF_SAMPLE_READ))
 		read_values(shape, reader, seen);
 	if (has(shape, PERF_SAMPLE_CALLCHAIN))
 		read_chain(reader, seen);

@@ -30,6 +30,8 @@ struct perf_seen {
 	uint64_t data_address, latency; /* 0: the hardware told none */
 	const uint64_t *branches;       /* from, to, flags of each */
 	size_t branch_count;
+	const uint64_t *values; /* READ of a group: each with value_step */
+	size_t value_count, value_step;
 
 	uint64_t lost;        /* LOST, LOST_SAMPLES */
 

@@ -30,6 +30,37 @@ static bool is_cpu_exact(const struct perf_session_kind *kind,
 	        kind->features & PERF_HAS_INHERIT_THREAD);
 }
 
+/* Whether only inheritance reaches all of the target, whatever it costs:
+ * children, and what a command starts before we look. */
+static bool must_inherit(const struct ppi_plan *plan)
+{
+	return plan->target.kind != PPI_TARGET_TID &&
+	       plan->target.kind != PPI_TARGET_SYSTEM &&
+	       (plan->follow_children || !is_process(plan));
+}
+
+/*
+ * An inherited group's values are those of one thread on one CPU, which nobody
+ * can add up from samples: only a thread's own group tells, or a CPU's.
+ */
+static portprof_status check_values(const struct ppi_plan *plan,
+                                    struct ppi_diag *why)
+{
+	if (!(plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES))
+		return PORTPROF_OK;
+	if (must_inherit(plan))
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open session",
+		                "values of groups cannot be told with samples "
+		                "of children or of a command: leave out "
+		                "children, attach to a process, or count");
+	if (plan->event_count > PERF_EVENTS_MAX)
+		return ppi_fail(why, PORTPROF_E_LIMIT, 0, "open session",
+		                "values of groups can be told of up to %d "
+		                "events, not of %zu", PERF_EVENTS_MAX,
+		                plan->event_count);
+	return PORTPROF_OK;
+}
+
 static portprof_status choose_layout(struct ppi_backend_session *bs,
                                      size_t threads, struct ppi_diag *why)
 {
@@ -51,10 +82,9 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 			                "every event on every CPU", why);
 	}
 	state->layout = PERF_THREAD_RINGS;
-	if (plan->target.kind != PPI_TARGET_TID) {
-		/* Only inheritance reaches children and what a command
-		 * starts before we look, whatever it costs. */
-		bool must = plan->follow_children || !is_process(plan);
+	if (plan->target.kind != PPI_TARGET_TID &&
+	    !(plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)) {
+		bool must = must_inherit(plan);
 
 		if (must && by_cpu > available)
 			return perf_refuse_fds(by_cpu, available, limit,
@@ -69,6 +99,18 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 		return perf_refuse_fds(by_thread, available, limit,
 		                       "one event for every thread", why);
 	return PORTPROF_OK;
+}
+
+/* A chain that leaves room for what else a sample may bring. */
+static int64_t deepest(const struct ppi_plan *plan)
+{
+	int64_t depth = DEPTH_MAX;
+
+	if (plan->sample_fields & PORTPROF_FIELD_BRANCHES)
+		depth -= 2 * PERF_BRANCHES_MAX;
+	if (plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
+		depth -= PERF_EVENTS_MAX;
+	return depth;
 }
 
 static void shape_records(struct ppi_backend_session *bs)
@@ -100,14 +142,14 @@ static void shape_records(struct ppi_backend_session *bs)
 		shape->read_format |= PERF_FORMAT_TOTAL_TIME_RUNNING;
 	if (kind->features & PERF_HAS_LOST)
 		shape->read_format |= PERF_READ_LOST;
+	if (plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
+		shape->read_format |= PERF_FORMAT_GROUP;
 	if (plan->chain_depth) {
 		int64_t most = perf_proc_number(
 			kernel, "/proc/sys/kernel/perf_event_max_stack", 127);
 
 		most = most > 0 && most < DEPTH_MAX ? most : DEPTH_MAX;
-		if (plan->sample_fields & PORTPROF_FIELD_BRANCHES &&
-		    most > DEPTH_MAX - 2 * PERF_BRANCHES_MAX)
-			most = DEPTH_MAX - 2 * PERF_BRANCHES_MAX;
+		most = most < deepest(plan) ? most : deepest(plan);
 		shape->sample_type |= PERF_SAMPLE_CALLCHAIN;
 		shape->chain_depth = plan->chain_depth;
 		if (plan->chain_depth > (uint64_t)most) {
@@ -282,6 +324,8 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = prepare(bs, why);
 
+	if (status == PORTPROF_OK)
+		status = check_values(bs->plan, why);
 	if (status != PORTPROF_OK)
 		goto release;
 	state->kind.features = perf_features(perf_kernel_of(bs->kernel));

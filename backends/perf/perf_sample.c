@@ -90,6 +90,27 @@ static size_t branches_of(const struct perf_seen *seen)
 	                                              : PERF_BRANCHES_MAX;
 }
 
+static size_t values_of(const struct perf_seen *seen)
+{
+	return seen->value_count < PERF_EVENTS_MAX ? seen->value_count
+	                                           : PERF_EVENTS_MAX;
+}
+
+static void add_values(const struct perf_seen *seen, struct ppi_room *room,
+                       portprof_record *record)
+{
+	size_t count = values_of(seen);
+
+	if (count == 0)
+		return;
+	record->values = room->word_count;
+	record->value_count = count;
+	record->valid |= PORTPROF_FIELD_GROUP_VALUES;
+	for (size_t i = 0; i < count; i++)
+		room->words[room->word_count++] =
+			seen->values[i * seen->value_step];
+}
+
 /* What only some hardware tells, of what was asked for. */
 static void add_fields(const struct perf_seen *seen, struct ppi_room *room,
                        portprof_record *record)
@@ -156,8 +177,10 @@ static void add_sample(struct ppi_backend_session *bs,
 		record.payload_words = depth;
 		room->word_count += depth;
 	}
-	if (bs->plan->sample_fields)
+	if (bs->plan->sample_fields) {
+		add_values(seen, room, &record);
 		add_fields(seen, room, &record);
+	}
 	room->records[room->record_count++] = record;
 }
 
@@ -190,7 +213,7 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 	if (!perf_is_wanted(bs, seen))
 		return true;
 	if (!perf_has_room(room, state->kind.shape.chain_depth +
-	                         2 * branches_of(seen)))
+	                         2 * branches_of(seen) + values_of(seen)))
 		return false;
 	found = perf_source_of(state, seen->id);
 	if (!found)

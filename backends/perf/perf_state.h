@@ -38,6 +38,7 @@ struct perf_source {
 	int32_t leader;  /* counting: descriptor read for it; -1 = its own */
 	uint8_t core;    /* counting: of which core type, if there are several */
 	bool is_more;    /* ... and not the first of its event and thread */
+	bool is_member;  /* sampling: its leader switches it, and samples */
 	bool is_refused; /* counting with allow_refused */
 	bool is_user_wrong; /* what user_page leads to is not the count */
 	void *user_page; /* counting: the kernel's page of it, or NULL */

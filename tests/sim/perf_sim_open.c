@@ -39,7 +39,9 @@ static int check_group(const struct perf_event_attr *attr,
 	if (!leader)
 		return 0;
 	if (leader->leader != leader || leader->task != task ||
-	    leader->cpu != cpu || attr->pinned || attr->exclusive)
+	    leader->cpu != cpu || attr->pinned || attr->exclusive ||
+	    attr->use_clockid != leader->attr.use_clockid ||
+	    attr->clockid != leader->attr.clockid)
 		return -EINVAL;
 	if (!sim_is_hardware(attr))
 		return 0;

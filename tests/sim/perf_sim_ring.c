@@ -134,6 +134,39 @@ static void put_values(struct draft *draft, const struct sim_event *event)
 		put(draft, event->lost);
 }
 
+/* [v6.18 core.c perf_output_read_group]: the number and the times, then the
+ * leader's value, then its siblings' in the order of opening. */
+static void put_group(struct draft *draft, const struct sim_event *event)
+{
+	const struct sim_event *leader = event->leader;
+	uint64_t format = event->attr.read_format;
+	const struct sim_event *members[64] = { leader };
+	size_t count = 1;
+
+	for (struct sim_event *at = event->task->events; at; at = at->next)
+		if (at != leader && at->leader == leader && count < 64)
+			members[count++] = at;
+	/* new ones are put in front of the task's list */
+	for (size_t i = 1, j = count - 1; i < j; i++, j--) {
+		const struct sim_event *other = members[i];
+
+		members[i] = members[j];
+		members[j] = other;
+	}
+	put(draft, count);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		put(draft, event->enabled_ns);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		put(draft, event->running_ns);
+	for (size_t i = 0; i < count; i++) {
+		put(draft, members[i]->count);
+		if (format & PERF_FORMAT_ID)
+			put(draft, members[i]->id);
+		if (format & PERF_READ_LOST)
+			put(draft, members[i]->lost);
+	}
+}
+
 /* Chains: a marker before the addresses of each context [man]. The caller of
  * a function is what lies 0x100000 above it. */
 static void put_chain(struct draft *draft, const struct sim_event *event,
@@ -182,7 +215,9 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 	if (type & PERF_SAMPLE_PERIOD)
 		put(&draft, attr->freq ? 1000000000u / attr->sample_freq
 		                       : attr->sample_period);
-	if (type & PERF_SAMPLE_READ)
+	if (type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_GROUP)
+		put_group(&draft, event);
+	else if (type & PERF_SAMPLE_READ)
 		put_values(&draft, event);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		put_chain(&draft, event, from);

@@ -96,6 +96,7 @@ void run_drain(struct perf_run *run)
 			abort();
 		for (size_t i = 0; i < room.record_count; i++) {
 			records[i].payload += run->word_count;
+			records[i].values += run->word_count;
 			run->records[run->record_count++] = records[i];
 		}
 		memcpy(run->words + run->word_count, words,

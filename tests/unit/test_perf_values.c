@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* What a whole group had counted, told with each sample of its leader. */
+#include "tests/unit/perf_run.h"
+
+#include <portprof.h>
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+static struct perf_run run;
+
+static int fresh(void **state)
+{
+	(void)state;
+	perf_sim_reset();
+	perf_sim_machine.counters = 4;
+	run_init(&run, PPI_SAMPLE);
+	run.plan.sample_fields = PORTPROF_FIELD_GROUP_VALUES;
+	return 0;
+}
+
+static int nothing_is_held(void **state)
+{
+	(void)state;
+	if (run.bs.state)
+		run_close(&run);
+	assert_int_equal(perf_sim_open_fds(), 0);
+	assert_int_equal(perf_sim_mapped(), 0);
+	assert_int_equal(perf_sim_abuses(), 0);
+	return 0;
+}
+
+static void add(const char *event, size_t group)
+{
+	size_t at = run.plan.event_count;
+
+	if (run_add(&run, event, 1000) != PORTPROF_OK)
+		fail_msg("%s", run.why.words);
+	run.events[at].group = group;
+}
+
+static void open_it(void)
+{
+	if (run_open(&run) != PORTPROF_OK)
+		fail_msg("%s", run.why.words);
+}
+
+static portprof_batch everything(void)
+{
+	return (portprof_batch){ run.records, run.record_count, run.words,
+		                 run.word_count };
+}
+
+/* Every sample is the leader's, has as many values, and stands for what its own
+ * value grew by. Returns the last one's values. */
+static const uint64_t *check_samples(uint32_t leader, size_t members,
+                                     int64_t tid, size_t at_least)
+{
+	portprof_batch batch = everything();
+	const uint64_t *last = NULL;
+	size_t seen = 0;
+
+	for (size_t i = 0; i < run.record_count; i++) {
+		const portprof_record *record = &run.records[i];
+		const uint64_t *values;
+		size_t count;
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE ||
+		    record->event != leader || record->tid != tid)
+			continue;
+		values = portprof_batch_values(&batch, record, &count);
+		assert_non_null(values);
+		assert_int_equal(count, members);
+		assert_int_equal(record->weight,
+		                 values[0] - (last ? last[0] : 0));
+		for (size_t m = 0; last && m < members; m++)
+			assert_true(values[m] >= last[m]);
+		last = values;
+		seen++;
+	}
+	assert_true(seen >= at_least);
+	return last;
+}
+
+static void each_sample_has_the_whole_group(void **state)
+{
+	const uint64_t *last;
+
+	(void)state;
+	add("cycles:period=1000000", 0);
+	add("instructions:period=10", 0);
+	add("task-clock", 0);
+	run.plan.chain_depth = 16;
+	open_it();
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 50 * MS, 0);
+	run_stop(&run);
+	last = check_samples(0, 3, perf_sim_main_tid(), 40);
+	/* no samples of the members, though one had a period of its own */
+	assert_int_equal(run_samples(&run, 1), 0);
+	assert_int_equal(run_samples(&run, 2), 0);
+	/* each its own: of what the machine counts in 50 ms */
+	assert_int_equal(run_account(&run, 0).total_weight, run_weight(&run, 0));
+	assert_int_equal(run_account(&run, 2).total_weight, 50 * MS);
+	assert_in_range(last[1], 1, run_account(&run, 1).total_weight);
+	assert_in_range(last[2], 40 * MS, 50 * MS);
+}
+
+static void groups_are_told_apart(void **state)
+{
+	(void)state;
+	add("cycles:period=1000000", 0);
+	add("instructions", 0);
+	add("task-clock", 1);
+	open_it();
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 50 * MS, 0);
+	run_stop(&run);
+	check_samples(0, 2, perf_sim_main_tid(), 40);
+	check_samples(2, 1, perf_sim_main_tid(), 40);
+}
+
+/* Members follow their leader: none counts before start or after stop. */
+static void all_begin_and_end_together(void **state)
+{
+	uint64_t counted;
+
+	(void)state;
+	add("task-clock", 0);
+	add("instructions", 0);
+	open_it();
+	run_work(perf_sim_main_tid(), 0x1000, 20 * MS, 0);
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 20 * MS, 0);
+	run_stop(&run);
+	counted = run_account(&run, 1).total_weight;
+	assert_true(counted > 0);
+	assert_int_equal(run_account(&run, 0).total_weight, 20 * MS);
+	run_work(perf_sim_main_tid(), 0x1000, 20 * MS, 0);
+	assert_int_equal(run_account(&run, 1).total_weight, counted);
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 20 * MS, 0);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 1).total_weight, 2 * counted);
+}
+
+static void every_thread_has_values_of_its_own(void **state)
+{
+	int64_t tid = perf_sim_thread(perf_sim_main_tid());
+	const uint64_t *mine, *others;
+
+	(void)state;
+	add("task-clock", 0);
+	add("instructions", 0);
+	open_it();
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 20 * MS, 0);
+	run_work(tid, 0x2000, 60 * MS, 0);
+	run_stop(&run);
+	mine = check_samples(0, 2, perf_sim_main_tid(), 10);
+	others = check_samples(0, 2, tid, 40);
+	assert_in_range(mine[0], 10 * MS, 20 * MS);
+	assert_in_range(others[0], 50 * MS, 60 * MS);
+}
+
+static void past_the_end_is_none(void **state)
+{
+	portprof_record record = { .kind = PORTPROF_RECORD_SAMPLE,
+		                   .valid = PORTPROF_FIELD_GROUP_VALUES,
+		                   .values = 3, .value_count = 1 };
+	uint64_t words[3] = { 1, 2, 3 };
+	portprof_batch batch = { &record, 1, words, 3 };
+	size_t count = 9;
+
+	(void)state;
+	assert_null(portprof_batch_values(&batch, &record, &count));
+	assert_int_equal(count, 0);
+	record.values = UINT64_MAX;
+	assert_null(portprof_batch_values(&batch, &record, &count));
+	record.values = 1;
+	record.value_count = 2;
+	assert_ptr_equal(portprof_batch_values(&batch, &record, &count),
+	                 &words[1]);
+	assert_int_equal(count, 2);
+	record.valid = 0;
+	assert_null(portprof_batch_values(&batch, &record, &count));
+}
+
+static void children_are_refused_in_words(void **state)
+{
+	(void)state;
+	add("task-clock", 0);
+	add("page-faults", 0);
+	run.plan.follow_children = true;
+	assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(run.why.words, "leave out children"));
+	run.plan.follow_children = false;
+	run.plan.target.kind = PPI_TARGET_COMMAND;
+	assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
+}
+
+/* More than the PMU has counters for is a group that never runs. */
+static void a_group_that_does_not_fit_is_refused(void **state)
+{
+	(void)state;
+	perf_sim_machine.counters = 1;
+	add("cycles", 0);
+	add("instructions", 0);
+	assert_int_not_equal(run_open(&run), PORTPROF_OK);
+	assert_true(strlen(run.why.words) > 0);
+}
+
+static void backends_without_groups_are_refused(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session;
+
+	(void)state;
+	assert_int_equal(portprof_config_set_sample_fields(
+				 config, PORTPROF_FIELD_GROUP_VALUES),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_backend(config, "null"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_session_open(config, &session),
+	                 PORTPROF_E_UNSUPPORTED);
+	portprof_config_free(config);
+}
+
+/* ---- the machine's own kernel, whose software events need no PMU ---- */
+
+enum { PAGES = 64, PAGE = 4096 };
+
+static struct {
+	size_t samples, lacking;
+	uint64_t weight, last[2];
+} told;
+
+static void take_values(const portprof_batch *batch, void *context)
+{
+	(void)context;
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+		const uint64_t *values;
+		size_t count;
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		values = portprof_batch_values(batch, record, &count);
+		told.samples++;
+		told.weight += record->weight;
+		if (count == 2 && record->event == 0 &&
+		    values[0] >= told.last[0] && values[1] >= told.last[1])
+			memcpy(told.last, values, sizeof(told.last));
+		else
+			told.lacking++;
+	}
+}
+
+static void burn(void)
+{
+	struct timespec now;
+
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while (now.tv_sec == 0 && now.tv_nsec < 300000000);
+}
+
+static void this_kernel_tells_page_faults_with_time(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	volatile char *memory = mmap(NULL, (size_t)PAGES * PAGE,
+	                             PROT_READ | PROT_WRITE,
+	                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	portprof_session *session;
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	portprof_config_set_backend(config, "perf");
+	assert_int_equal(portprof_config_add_event(
+				 config, "{task-clock,page-faults}:u"),
+	                 PORTPROF_OK);
+	portprof_config_set_frequency(config, 1000);
+	portprof_config_set_sample_fields(config, PORTPROF_FIELD_GROUP_VALUES);
+	portprof_config_add_callback(config, take_values, NULL);
+	if (portprof_session_open(config, &session) != PORTPROF_OK) {
+		print_message("skip: %s\n", portprof_last_diag()->words);
+		portprof_config_free(config);
+		munmap((void *)memory, (size_t)PAGES * PAGE);
+		skip();
+	}
+	portprof_session_start(session);
+	for (size_t i = 0; i < PAGES; i++)
+		memory[i * PAGE] = 1;
+	burn();
+	portprof_session_stop(session);
+	portprof_session_close(session);
+	portprof_config_free(config);
+	munmap((void *)memory, (size_t)PAGES * PAGE);
+	assert_true(told.samples > 0);
+	assert_int_equal(told.lacking, 0);
+	/* huge pages may take most away */
+	assert_true(told.last[1] > 0);
+	/* what samples stand for is what their own event had counted */
+	assert_in_range(told.weight, told.last[0] / 100 * 95,
+	                told.last[0] / 100 * 105);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(each_sample_has_the_whole_group),
+		CASE(groups_are_told_apart),
+		CASE(all_begin_and_end_together),
+		CASE(every_thread_has_values_of_its_own),
+		CASE(past_the_end_is_none),
+		CASE(children_are_refused_in_words),
+		CASE(a_group_that_does_not_fit_is_refused),
+		CASE(backends_without_groups_are_refused),
+		cmocka_unit_test(this_kernel_tells_page_faults_with_time),
+	};
+
+	return cmocka_run_group_tests_name("perf_values", tests, NULL, NULL);
+}
