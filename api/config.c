@@ -326,27 +326,6 @@ portprof_status portprof_config_set_ring_bytes(portprof_config *config,
 	return PORTPROF_OK;
 }
 
-portprof_status portprof_config_set_sample_fields(portprof_config *config,
-                                                  uint32_t fields)
-{
-	const uint32_t known = PORTPROF_FIELD_DATA_ADDRESS |
-	                       PORTPROF_FIELD_LATENCY |
-	                       PORTPROF_FIELD_BRANCHES |
-	                       PORTPROF_FIELD_GROUP_VALUES;
-
-	if (!config)
-		return ppi_refuse_null("portprof_config_set_sample_fields",
-		                       "config");
-	if (fields & ~known)
-		return ppi_refuse(PORTPROF_E_INVALID, "set sample fields",
-		                  "0x%x is no field that can be asked for: "
-		                  "there are PORTPROF_FIELD_DATA_ADDRESS, "
-		                  "_LATENCY, _BRANCHES and _GROUP_VALUES",
-		                  (unsigned)(fields & ~known));
-	config->sample_fields = fields;
-	return PORTPROF_OK;
-}
-
 portprof_status portprof_config_set_partial(portprof_config *config,
                                             int allow)
 {

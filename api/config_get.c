@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Settings as text: what portprof_config_set would have to be given. */
 #include "api/internal/config.h"
+#include "api/internal/config_fields.h"
 
 #include "api/internal/cap.h"
 #include "api/internal/diag.h"
@@ -47,6 +48,8 @@ static const char *text_of(const portprof_config *config, const char *key,
 		return NULL;
 	if (strcmp(key, "backend") == 0)
 		return config->backend;
+	if (strcmp(key, "precise") == 0)
+		return config->is_most_precise ? "max" : NULL;
 	if (strcmp(key, "children") == 0)
 		return config->follow_children ? "yes" : "no";
 	if (strcmp(key, "frequency") == 0)
@@ -67,7 +70,7 @@ portprof_status portprof_config_get(const portprof_config *config,
                                     const char *key, size_t index,
                                     char *value, size_t value_bytes)
 {
-	char number[24], caps[256];
+	char number[24], words[256];
 	const char *text;
 	size_t length;
 
@@ -79,8 +82,11 @@ portprof_status portprof_config_get(const portprof_config *config,
 	text = text_of(config, key, index, number);
 	if (strcmp(key, "require") == 0 && index == 0 &&
 	    config->required_caps)
-		text = ppi_cap_list(config->required_caps, caps,
-		                    sizeof(caps));
+		text = ppi_cap_list(config->required_caps, words,
+		                    sizeof(words));
+	if (strcmp(key, "fields") == 0 && index == 0 && config->sample_fields)
+		text = ppi_fields_list(config->sample_fields, words,
+		                       sizeof(words));
 	if (!text)
 		return ppi_refuse(PORTPROF_E_NOTFOUND, "get setting",
 		                  "'%s' number %zu is not set", key, index);

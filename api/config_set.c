@@ -3,6 +3,7 @@
 #include "api/internal/config_key.h"
 
 #include "api/internal/config.h"
+#include "api/internal/config_fields.h"
 #include "api/internal/diag.h"
 #include "api/internal/event.h"
 #include "api/internal/number.h"
@@ -213,6 +214,29 @@ static portprof_status set_timeline(struct setting *setting)
 	return set_time(setting, portprof_config_set_timeline);
 }
 
+static portprof_status set_fields(struct setting *setting)
+{
+	uint32_t fields;
+	portprof_status status = ppi_fields_read(setting->value, &fields,
+	                                         &setting->column,
+	                                         setting->why);
+
+	return status ? status :
+	                told(setting, portprof_config_set_sample_fields(
+	                                      setting->config, fields));
+}
+
+static portprof_status set_precise(struct setting *setting)
+{
+	bool is_most = strcasecmp(setting->value, "max") == 0;
+
+	if (!is_most && strcasecmp(setting->value, "event") != 0)
+		return refuse(setting, "is neither max nor event; a level is "
+		              "said with its event, as in cycles:precise=2");
+	return told(setting, portprof_config_set_most_precise(setting->config,
+	                                                      is_most));
+}
+
 static uint64_t cap_named(const char *word, size_t length,
                           struct ppi_nearest *nearest)
 {
@@ -275,6 +299,8 @@ static const struct {
 	[PPI_KEY_DURATION] = { "duration", false, set_duration },
 	[PPI_KEY_TIMELINE] = { "timeline", false, set_timeline },
 	[PPI_KEY_REQUIRE] = { "require", true, set_require },
+	[PPI_KEY_FIELDS] = { "fields", false, set_fields },
+	[PPI_KEY_PRECISE] = { "precise", false, set_precise },
 };
 
 enum ppi_key ppi_key_find(const char *name)

@@ -209,6 +209,7 @@ portprof_status ppi_event_settle(const struct ppi_event_parser *p)
 	request->period = p->value[MOD_PERIOD];
 	request->rate_hz = p->value[MOD_FREQ];
 	request->precise = (unsigned)p->value[MOD_PRECISE];
+	request->has_precise = precise || p->place[MOD_HW_SMPL];
 	request->exclusive = is_set(p, MOD_EXCL);
 	request->pinned = is_set(p, MOD_PINNED);
 	request->cpu = p->place[MOD_CPU] ? (int)p->value[MOD_CPU] : -1;

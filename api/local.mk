@@ -35,6 +35,7 @@ libportprof_core_la_SOURCES += \
 	api/config_sinks.c \
 	api/config_system.c \
 	api/config_time.c \
+	api/config_fields.c \
 	api/diag.c \
 	api/event.c \
 	api/event_format.c \
@@ -45,6 +46,7 @@ libportprof_core_la_SOURCES += \
 	api/helper.c \
 	api/internal/cap.h \
 	api/internal/config.h \
+	api/internal/config_fields.h \
 	api/internal/config_file.h \
 	api/internal/config_key.h \
 	api/internal/config_parse.h \

@@ -187,6 +187,8 @@ static portprof_status plan_event(const portprof_config *config,
 		                          (1u << PPI_KEY_FREQUENCY |
 		                           1u << PPI_KEY_PERIOD));
 	}
+	request.is_most_precise = config->is_most_precise &&
+	                          mode == PPI_SAMPLE && !request.has_precise;
 	status = ops->resolve(kernel, &request, mode, event, why);
 	event->group = group;
 	return status;

@@ -38,6 +38,8 @@ struct ppi_event_request {
 	bool is_rate_usual; /* nobody asked for that rate: an event for which
 	                     * it makes no sense may have another */
 	unsigned precise; /* 0..3 */
+	bool has_precise; /* it was given, be it 0 */
+	bool is_most_precise; /* it was not: as high as can be had */
 	bool pinned, exclusive;
 	bool has_guest_host; /* mg or mh was given; else resolve decides */
 	bool exclude_guest, exclude_host; /* what a backend is to leave out */

@@ -131,6 +131,7 @@ static bool take_all(const portprof_config *file,
 	       take(file, "delay", options->delay, settings) &&
 	       take(file, "duration", options->duration, settings) &&
 	       take(file, "timeline", options->timeline, settings) &&
+	       take(file, "precise", NULL, settings) &&
 	       take(file, "require", NULL, settings) &&
 	       take_output(file, options, settings);
 }
@@ -150,11 +151,18 @@ static bool load_file(portprof_config *file,
                       const struct ppi_record_options *options)
 {
 	portprof_status status;
+	char fields[256];
 
 	/* record follows children unless a file or --no-inherit says no */
 	portprof_config_set_children(file, 1);
 	status = portprof_config_load(file, options->config_path,
 	                              options->set_name);
+	if (status == PORTPROF_OK &&
+	    portprof_config_get(file, "fields", 0, fields, sizeof(fields)) ==
+	            PORTPROF_OK)
+		ppi_say("%s: 'fields = %s' is left out: files keep no fields "
+		        "of samples, programs get them in callbacks",
+		        portprof_config_origin(file, "fields", 0), fields);
 	if (status == PORTPROF_OK)
 		return true;
 	if (status == PORTPROF_E_NOTFOUND && !options->config_path &&

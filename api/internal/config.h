@@ -26,6 +26,7 @@ struct portprof_config {
 	bool allow_refused;
 	unsigned chain_depth;
 	uint32_t sample_fields; /* PORTPROF_FIELD_ bits of the hardware */
+	bool is_most_precise;   /* of events that say no level */
 	size_t ring_bytes;
 	uint64_t delay_ms;      /* from start to measuring */
 	uint64_t duration_ms;   /* of measuring; 0 = until stop */

@@ -119,6 +119,14 @@ PORTPROF_API portprof_status portprof_config_set_chain_depth(
 PORTPROF_API portprof_status portprof_config_set_sample_fields(
 	portprof_config *config, uint32_t fields);
 
+/*
+ * Sampling only: 1 = events that say no precise level themselves get the highest
+ * that this machine grants, tried from 3 down to 0; the event's `precise` and
+ * description of portprof_session_event say which. 0 (default) = none.
+ */
+PORTPROF_API portprof_status portprof_config_set_most_precise(
+	portprof_config *config, int wanted);
+
 /* Size of each kernel buffer in bytes; 0 = chosen by rate (default). */
 PORTPROF_API portprof_status portprof_config_set_ring_bytes(
 	portprof_config *config, size_t bytes);

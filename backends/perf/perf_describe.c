@@ -71,13 +71,15 @@ static void say_rate(const struct ppi_event *event, enum ppi_mode mode,
 static void describe(struct ppi_event *event, enum ppi_mode mode,
                      const char *name, const char *means)
 {
-	char rate[48], precise[32] = "";
+	char rate[48], precise[48] = "";
 	int used;
 
 	say_rate(event, mode, rate, sizeof(rate));
-	if (event->precise)
-		snprintf(precise, sizeof(precise), ", precise level %u",
-		         event->precise);
+	if (event->precise || (event->request.is_most_precise &&
+	                       event->type != PERF_TYPE_SOFTWARE))
+		snprintf(precise, sizeof(precise), ", precise level %u%s",
+		         event->precise, event->request.is_most_precise
+		         ? " (the most granted)" : "");
 	used = snprintf(event->description, sizeof(event->description),
 	                "%s %s%s, %s%s", name, levels_of(event),
 	                guests_of(&event->request), rate, precise);

@@ -14,6 +14,7 @@ enum {
 	PERIOD_MIN_NS = 10000, /* kernel/events/core.c,
 	                        * perf_swevent_start_hrtimer: a shorter one is
 	                        * stretched, but reported as asked */
+	PRECISE_MAX = 3,
 	RATE_DEFAULT_HZ = 100,
 	RATE_LIMIT_HZ = 100000 /* of the sysctl, when it cannot be read */
 };
@@ -218,11 +219,10 @@ static int find_modes(const struct perf_kernel *kernel,
 	return error;
 }
 
-portprof_status perf_resolve_event(const struct perf_kernel *kernel,
-                                   const struct ppi_event_request *request,
-                                   enum ppi_mode mode,
-                                   struct ppi_event *event,
-                                   struct ppi_diag *why)
+static portprof_status resolve(const struct perf_kernel *kernel,
+                               const struct ppi_event_request *request,
+                               enum ppi_mode mode, struct ppi_event *event,
+                               struct ppi_diag *why)
 {
 	struct ppi_event found;
 	portprof_status status = find_event(kernel, request, mode, &found,
@@ -247,5 +247,32 @@ portprof_status perf_resolve_event(const struct perf_kernel *kernel,
 			add_words(&found, ", a period for each sample");
 	}
 	*event = found;
+	return PORTPROF_OK;
+}
+
+/* PMUs that cannot refuse it (EOPNOTSUPP: arch/x86/events/core.c,
+ * x86_pmu_hw_config), and so does libpfm4 for what no level belongs to. */
+portprof_status perf_resolve_event(const struct perf_kernel *kernel,
+                                   const struct ppi_event_request *request,
+                                   enum ppi_mode mode,
+                                   struct ppi_event *event,
+                                   struct ppi_diag *why)
+{
+	struct ppi_event_request asked = *request;
+	portprof_status status = resolve(kernel, request, mode, event, why);
+
+	if (status != PORTPROF_OK || !request->is_most_precise ||
+	    request->is_untried || event->type == PERF_TYPE_SOFTWARE)
+		return status;
+	for (asked.precise = PRECISE_MAX; asked.precise > 0; asked.precise--) {
+		struct ppi_event found;
+		struct ppi_diag unused;
+
+		if (resolve(kernel, &asked, mode, &found, &unused) ==
+		    PORTPROF_OK) {
+			*event = found;
+			break;
+		}
+	}
 	return PORTPROF_OK;
 }

@@ -26,6 +26,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_count \
 	tests/unit/test_perf_fields \
 	tests/unit/test_perf_values \
+	tests/unit/test_perf_precise \
 	tests/unit/test_perf_hybrid \
 	tests/unit/test_perf_refuse \
 	tests/unit/test_perf_sysfs \
@@ -118,3 +119,7 @@ tests_unit_test_perf_fields_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_values_SOURCES = tests/unit/test_perf_values.c
 tests_unit_test_perf_values_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_values_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_precise_SOURCES = tests/unit/test_perf_precise.c
+tests_unit_test_perf_precise_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_precise_LDADD = $(PERF_SIM_LDADD)

@@ -62,6 +62,7 @@ void perf_sim_reset(void)
 		.cpus = 4, .is_privileged = true, .paranoid = 2,
 		.rate_limit = 100000, .fd_limit = 1024,
 		.lockable_bytes = 8 << 20, .slice_ns = 3000000,
+		.precise_max = 3,
 	};
 	perf_sim_forget_fault();
 	sim.now_ns = UINT64_C(1000000000000);

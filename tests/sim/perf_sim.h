@@ -38,6 +38,7 @@ struct perf_sim_machine {
 	uint64_t slice_ns;      /* CPU time between two scheduling decisions */
 	bool is_hybrid;         /* lower half of the CPUs: PMU 10, upper: 11 */
 	bool lacks_instructions; /* ... the upper half's PMU */
+	unsigned precise_max;   /* of the PMU: more is refused */
 	unsigned user_width;    /* bits of counters that programs may read; 0
 	                         * = they may not */
 	bool user_lies;         /* what they read there is not the count */

@@ -125,6 +125,10 @@ static int check_type(const struct perf_event_attr *attr)
 	     (perf_sim_machine.lacks_instructions &&
 	      (uint32_t)attr->config == PERF_COUNT_HW_INSTRUCTIONS)))
 		return -ENOENT;
+	/* [v6.18 arch/x86/events/core.c x86_pmu_hw_config] */
+	if (sim_is_hardware(attr) && perf_sim_machine.counters &&
+	    attr->precise_ip > perf_sim_machine.precise_max)
+		return -EOPNOTSUPP;
 	if (sim_is_hardware(attr))
 		return perf_sim_machine.counters ? 0 : -ENOENT;
 	return attr->type == PERF_TYPE_SOFTWARE &&

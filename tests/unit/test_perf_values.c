@@ -284,12 +284,13 @@ static void this_kernel_tells_page_faults_with_time(void **state)
 
 	(void)state;
 	assert_ptr_not_equal(memory, MAP_FAILED);
-	portprof_config_set_backend(config, "perf");
-	assert_int_equal(portprof_config_add_event(
-				 config, "{task-clock,page-faults}:u"),
+	assert_int_equal(portprof_config_load_text(
+				 config, "test",
+				 "backend = perf\n"
+				 "event = {task-clock,page-faults}:u\n"
+				 "frequency = 1000\n"
+				 "fields = group-values\n", NULL),
 	                 PORTPROF_OK);
-	portprof_config_set_frequency(config, 1000);
-	portprof_config_set_sample_fields(config, PORTPROF_FIELD_GROUP_VALUES);
 	portprof_config_add_callback(config, take_values, NULL);
 	if (portprof_session_open(config, &session) != PORTPROF_OK) {
 		print_message("skip: %s\n", portprof_last_diag()->words);

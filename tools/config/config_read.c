@@ -49,6 +49,8 @@ static const char *default_of(const char *key)
 		{ "output", PPI_DEFAULT_OUTPUT },
 		{ "callchain", "off" },
 		{ "ring", "by the rate" },
+		{ "fields", "none" },
+		{ "precise", "event" },
 	};
 
 	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
