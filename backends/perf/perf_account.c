@@ -35,6 +35,7 @@ void perf_tally_source(struct ppi_backend_session *bs,
 	if (is_group)
 		value = words[at++];
 	if (running && running < enabled &&
+	    !perf_is_split(bs, source->event) &&
 	    !bs->plan->events[source->event].is_cpu_time)
 		value = (uint64_t)((long double)value * enabled / running);
 	tally->total += value;

@@ -57,42 +57,48 @@ static void close_sources(struct ppi_backend_session *bs, int64_t tid,
 	state->source_count = kept;
 }
 
+/* -1: a thread's, on any. */
+static int cpu_of_port(const struct perf_state *state, size_t port)
+{
+	return state->layout == PERF_THREAD_RINGS
+		? -1 : (int)state->ports[port].cpu;
+}
+
 /*
- * Open one event for one thread and lead its records into `port`, or make it
- * the port's own; a member of the group that *leader leads has none. *leader of
- * -1 becomes the event's descriptor.
+ * Open one event for one thread and lead its records into its ring, or make
+ * that the event's own; a member of the group that *leader leads has none.
+ * *leader of -1 becomes the event's descriptor.
  */
-static portprof_status open_source(struct ppi_backend_session *bs, int64_t tid,
-                                   uint32_t event, size_t port, int *leader,
-                                   struct ppi_diag *why)
+static portprof_status open_source(struct ppi_backend_session *bs,
+                                   struct perf_source source, bool is_carrier,
+                                   int *leader, struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	const struct ppi_event *what =
-		event == PERF_CARRIER ? NULL : &bs->plan->events[event];
-	struct perf_port *to = &state->ports[port];
-	int cpu = state->layout == PERF_THREAD_RINGS ? -1 : (int)to->cpu;
-	struct perf_source source = {
-		.event = event, .ring = (uint32_t)port, .tid = tid,
-		.is_member = *leader >= 0
-	};
+	const struct ppi_event *what = source.event == PERF_CARRIER
+		? NULL : &bs->plan->events[source.event];
+	struct perf_port *to = &state->ports[source.ring];
+	int cpu = cpu_of_port(state, source.ring);
 	struct perf_event_attr attr;
 	portprof_status status = PORTPROF_OK;
 	int error = 0;
 
+	source.is_member = *leader >= 0;
 	if (source.is_member)
 		perf_attr_member(&state->kind, what, &attr);
 	else if (what)
-		perf_attr_sample(&state->kind, what,
-		                 event == 0 && !state->has_carriers, &attr);
+		perf_attr_sample(&state->kind, what, is_carrier, &attr);
 	else
 		perf_attr_carrier(&state->kind, bs->plan->target.kind ==
 		                  PPI_TARGET_COMMAND, &attr);
-	source.fd = tid == PERF_ANYBODY
+	if (what && perf_is_by_core(bs, source.event))
+		attr.config |= (uint64_t)state->cores[source.core].type << 32;
+	source.fd = source.tid == PERF_ANYBODY
 		? perf_open_on_cpu(bs, &attr, cpu, *leader)
-		: perf_open_attr(kernel, &attr, tid, cpu, *leader);
+		: perf_open_attr(kernel, &attr, source.tid, cpu, *leader);
 	if (source.fd < 0)
-		return perf_refuse_source(bs, what, tid, -source.fd, why);
+		return perf_refuse_source(bs, what, source.tid, -source.fd,
+		                          why);
 	if (to->fd == PERF_PORT_FREE)
 		status = perf_map_ring(bs, source.fd, &to->ring, why);
 	else if (!source.is_member)
@@ -128,22 +134,50 @@ static bool is_member(const struct ppi_plan *plan, uint32_t event)
 	       plan->events[event].group == plan->events[event - 1].group;
 }
 
+/* One event: of the CPU's type of core; for a thread's ring of each type. */
+static portprof_status open_event(struct ppi_backend_session *bs,
+                                  struct perf_source source, bool *is_told,
+                                  int *leader, struct ppi_diag *why)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	int cpu = cpu_of_port(state, source.ring);
+	portprof_status status = PORTPROF_OK;
+
+	for (size_t core = 0; core <= state->core_count &&
+	     status == PORTPROF_OK; core++) {
+		if (!perf_is_on_core(bs, source.event, core, cpu))
+			continue;
+		source.core = (uint8_t)core;
+		if (perf_is_by_core(bs, source.event))
+			*leader = -1; /* no group: check_values */
+		status = open_source(bs, source, !*is_told, leader, why);
+		*is_told |= status == PORTPROF_OK;
+		if (perf_is_missing(bs, source.event, status, why))
+			status = PORTPROF_OK;
+	}
+	return status;
+}
+
+/* The first to be opened is the one that tells of mappings and threads. */
 static portprof_status open_sources(struct ppi_backend_session *bs,
                                     int64_t tid, size_t port,
                                     struct ppi_diag *why)
 {
+	struct perf_source source = { .ring = (uint32_t)port, .tid = tid };
 	portprof_status status = PORTPROF_OK;
+	bool is_told = perf_state_of(bs)->has_carriers;
 	int leader = -1;
 
-	for (uint32_t event = 0; event < bs->plan->event_count &&
-	     status == PORTPROF_OK; event++) {
-		leader = is_member(bs->plan, event) ? leader : -1;
-		status = open_source(bs, tid, event, port, &leader, why);
+	for (; source.event < bs->plan->event_count && status == PORTPROF_OK;
+	     source.event++) {
+		leader = is_member(bs->plan, source.event) ? leader : -1;
+		status = open_event(bs, source, &is_told, &leader, why);
 	}
 	leader = -1;
-	if (status == PORTPROF_OK && perf_state_of(bs)->has_carriers)
-		status = open_source(bs, tid, PERF_CARRIER, port, &leader,
-		                     why);
+	source.event = PERF_CARRIER;
+	if (status == PORTPROF_OK &&
+	    (perf_state_of(bs)->has_carriers || !is_told))
+		status = open_source(bs, source, true, &leader, why);
 	return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "backends/perf/perf_sysfs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,26 @@ bool perf_is_on_core(const struct ppi_backend_session *bs, size_t event,
 	return core < count && (cpu < 0 || has_cpu(&perf_state_of(bs)->cores[core], cpu));
 }
 
-/* Say of an event which types of core it is counted on, if not on all. */
+bool perf_is_missing(const struct ppi_backend_session *bs, size_t event,
+                     portprof_status status, const struct ppi_diag *why)
+{
+	return status == PORTPROF_E_UNSUPPORTED && perf_is_by_core(bs, event) &&
+	       (why->os_errno == ENOENT ||
+	        (why->os_errno == EOPNOTSUPP && !bs->plan->sample_fields));
+}
+
+/* Of a CPU list, no CPU may be of that type. */
+static bool is_wanted(const struct perf_state *state,
+                      const struct perf_core *core)
+{
+	bool is_any = state->cpu_count == 0;
+
+	for (size_t i = 0; i < state->cpu_count; i++)
+		is_any |= has_cpu(core, state->cpus[i]);
+	return is_any;
+}
+
+/* Say of an event which types of core it is open on. */
 static void tell_cover(struct ppi_backend_session *bs, size_t event)
 {
 	const struct perf_state *state = perf_state_of(bs);
@@ -99,13 +119,16 @@ static void tell_cover(struct ppi_backend_session *bs, size_t event)
 		char *list = is_covered[i] ? on : off;
 		size_t used = strlen(list);
 
+		if (!is_wanted(state, &state->cores[i]))
+			continue;
 		snprintf(list + used, sizeof(on) - used, "%s%s (CPUs %s)",
 		         used ? ", " : "", state->cores[i].name,
 		         state->cores[i].cpus);
 	}
-	ppi_note(bs, "'%.64s' counts on %s%s%s", bs->plan->events[event].request.text,
-	         on, off[0] ? " alone, and has nothing like it on " : "",
-	         off);
+	ppi_note(bs, "'%.64s' %s on %s%s%s",
+	         bs->plan->events[event].request.text,
+	         state->layout == PERF_NO_RINGS ? "counts" : "is sampled", on,
+	         off[0] ? " alone, and has nothing like it on " : "", off);
 }
 
 static bool has_others(const struct ppi_backend_session *bs)
@@ -142,6 +165,7 @@ portprof_status perf_check_cores(struct ppi_backend_session *bs,
 		if (!bs->refusals)
 			return PORTPROF_E_UNSUPPORTED;
 	}
+	is_mixed &= state->layout == PERF_NO_RINGS;
 	if (is_mixed)
 		ppi_note(bs, "events of core types and others cannot be one "
 		         "group: they are read one after the other");

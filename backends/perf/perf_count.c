@@ -134,14 +134,6 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 	return perf_refuse_open(kernel, what, -error, why);
 }
 
-/* Not an event of this type of core; it may be of another. */
-static bool is_missing(const struct ppi_backend_session *bs, uint32_t event,
-                       portprof_status status, const struct ppi_diag *why)
-{
-	return status == PORTPROF_E_UNSUPPORTED && perf_is_by_core(bs, event) &&
-	       (why->os_errno == ENOENT || why->os_errno == EOPNOTSUPP);
-}
-
 static portprof_status attach_on_core(struct ppi_backend_session *bs,
                                       int64_t tid, size_t core, bool is_first,
                                       struct ppi_diag *why)
@@ -156,7 +148,7 @@ static portprof_status attach_on_core(struct ppi_backend_session *bs,
 		status = open_counter(bs, tid, i, core, why);
 		if (status == PORTPROF_E_NOTFOUND)
 			break;
-		if (is_missing(bs, i, status, why))
+		if (perf_is_missing(bs, i, status, why))
 			status = PORTPROF_OK;
 		/* Said of the first thread; true of the others then. */
 		if (status != PORTPROF_OK && bs->refusals && is_first) {

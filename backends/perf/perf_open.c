@@ -43,9 +43,11 @@ static bool must_inherit(const struct ppi_plan *plan)
  * An inherited group's values are those of one thread on one CPU, which nobody
  * can add up from samples: only a thread's own group tells, or a CPU's.
  */
-static portprof_status check_values(const struct ppi_plan *plan,
+static portprof_status check_values(const struct ppi_backend_session *bs,
                                     struct ppi_diag *why)
 {
+	const struct ppi_plan *plan = bs->plan;
+
 	if (!(plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES))
 		return PORTPROF_OK;
 	if (must_inherit(plan))
@@ -53,12 +55,41 @@ static portprof_status check_values(const struct ppi_plan *plan,
 		                "values of groups cannot be told with samples "
 		                "of children or of a command: leave out "
 		                "children, attach to a process, or count");
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (perf_is_by_core(bs, i))
+			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+			                "open session", "values of groups "
+			                "cannot be told with '%s', which is "
+			                "an event of several core types here: "
+			                "name the PMU",
+			                plan->events[i].request.text);
 	if (plan->event_count > PERF_EVENTS_MAX)
 		return ppi_fail(why, PORTPROF_E_LIMIT, 0, "open session",
 		                "values of groups can be told of up to %d "
 		                "events, not of %zu", PERF_EVENTS_MAX,
 		                plan->event_count);
 	return PORTPROF_OK;
+}
+
+/*
+ * With thread rings an event of several core types is open on each, and none of
+ * them tells all: a kernel with pmu_filter_match (arm's) gives it no records of
+ * mappings and threads from the other types' CPUs.
+ */
+static bool needs_carrier(const struct ppi_backend_session *bs)
+{
+	return perf_is_by_core(bs, 0);
+}
+
+/* Descriptors that a thread's ring takes. */
+static uint64_t events_of_thread(const struct ppi_backend_session *bs)
+{
+	uint64_t count = needs_carrier(bs) || bs->plan->is_delayed;
+
+	for (size_t i = 0; i < bs->plan->event_count; i++)
+		count += perf_is_by_core(bs, i)
+			? perf_state_of(bs)->core_count : 1;
+	return count;
 }
 
 static portprof_status choose_layout(struct ppi_backend_session *bs,
@@ -69,9 +100,10 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 	uint64_t limit;
 	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
 	                                        &limit);
-	uint64_t by_thread = (uint64_t)threads *
-	                     (plan->event_count + plan->is_delayed);
-	uint64_t by_cpu = state->cpu_count * (1 + by_thread);
+	uint64_t by_thread = threads * events_of_thread(bs);
+	uint64_t by_cpu = state->cpu_count *
+	                  (1 + (uint64_t)threads *
+	                       (plan->event_count + plan->is_delayed));
 	uint64_t budget = available / 2 < FDS_MAX ? available / 2 : FDS_MAX;
 
 	available = available > FDS_LEFT ? available - FDS_LEFT : 0;
@@ -186,7 +218,10 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 	 * then too, so a followed child may keep its events when it does. */
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
-	state->has_carriers = state->is_early = plan->is_delayed;
+	state->is_early = plan->is_delayed;
+	state->has_carriers = plan->is_delayed ||
+	                      (state->layout == PERF_THREAD_RINGS &&
+	                       needs_carrier(bs));
 	if (kind->inherits && !kind->follows_children &&
 	    !(kind->features & PERF_HAS_INHERIT_THREAD))
 		ppi_note(bs, "this kernel (before 5.13) cannot tell threads "
@@ -324,8 +359,9 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = prepare(bs, why);
 
+	perf_find_cores(bs);
 	if (status == PORTPROF_OK)
-		status = check_values(bs->plan, why);
+		status = check_values(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
 	state->kind.features = perf_features(perf_kernel_of(bs->kernel));
@@ -341,9 +377,11 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 		status = state->layout == PERF_SYSTEM_RINGS
 			? perf_attach_system(bs, why)
 			: perf_attach_all(bs, why);
+	if (status == PORTPROF_OK)
+		status = perf_check_cores(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
-	if (state->has_carriers && has_begun(bs->plan))
+	if (state->is_early && has_begun(bs->plan))
 		perf_enable_carriers(bs);
 	perf_choose_nap(bs);
 	say_what_is_special(bs);

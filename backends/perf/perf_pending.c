@@ -187,9 +187,8 @@ void perf_pending_baseline(struct ppi_backend_session *bs)
 		perf_proc_mappings(perf_kernel_of(bs->kernel),
 		                   plan->target.pid, take_mapping,
 		                   &(struct reader){ bs, plan->target.pid });
+	/* by id, so those of one thread are beside each other */
 	for (size_t i = 0; i < state->source_count; i++)
-		if (state->sources[i].event == 0 &&
-		    (state->layout == PERF_THREAD_RINGS ||
-		     state->sources[i].ring == 0))
+		if (i == 0 || state->sources[i].tid != state->sources[i - 1].tid)
 			perf_pending_thread(bs, state->sources[i].tid);
 }

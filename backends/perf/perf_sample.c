@@ -35,10 +35,14 @@ static bool is_second_copy(struct ppi_backend_session *bs,
 	return thread && thread->is_direct;
 }
 
-static uint64_t scaled_value(const struct perf_state *state,
-                             const struct perf_seen *seen)
+/* One that is open on several core types did not run while its thread was on
+ * the others: that is no share of time to scale by. */
+static uint64_t scaled_value(const struct ppi_backend_session *bs,
+                             size_t event, const struct perf_seen *seen)
 {
-	if (!(state->kind.shape.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
+	const struct perf_state *state = perf_state_of(bs);
+
+	if (perf_is_split(bs, event) || !(state->kind.shape.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
 	    seen->running == 0 || seen->running >= seen->thread_time)
 		return seen->value;
 	return (uint64_t)((long double)seen->value * seen->thread_time /
@@ -63,7 +67,7 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 		.event = source->event,
 		.id = source->id,
 		.value = event->is_cpu_time ? seen->value
-		                            : scaled_value(state, seen),
+		                            : scaled_value(bs, source->event, seen),
 		.thread_time = event->is_cpu_time ? seen->thread_time : 0,
 	};
 	uint64_t weight;

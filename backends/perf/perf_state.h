@@ -36,7 +36,7 @@ struct perf_source {
 	int64_t tid;     /* the thread it was opened for */
 	uint64_t id;     /* the kernel's; its copies in children have it too */
 	int32_t leader;  /* counting: descriptor read for it; -1 = its own */
-	uint8_t core;    /* counting: of which core type, if there are several */
+	uint8_t core;    /* of which core type, if there are several */
 	bool is_more;    /* ... and not the first of its event and thread */
 	bool is_member;  /* sampling: its leader switches it, and samples */
 	bool is_refused; /* counting with allow_refused */
@@ -122,7 +122,7 @@ struct perf_state {
 	uint64_t cpu_time_ns;  /* of the target while running, until started_at */
 	uint64_t started_at_ns;
 	bool has_cpu_time;
-	struct perf_core cores[PERF_CORES_MAX]; /* counting: types of them */
+	struct perf_core cores[PERF_CORES_MAX];
 	size_t core_count;                      /* 0: all are alike */
 	bool is_one_group;     /* counting: one leader, one source an event */
 	_Atomic uint64_t *highest; /* counting: scaled values never go back */
@@ -296,15 +296,27 @@ static inline bool perf_is_refused(const struct ppi_backend_session *bs,
 
 /* ---- perf_cores.c ---- */
 
-/* Counting: the types of core, if there are several. */
+/* The types of core, if there are several. */
 void perf_find_cores(struct ppi_backend_session *bs);
 /* Whether it is opened for each of them. */
 bool perf_is_by_core(const struct ppi_backend_session *bs, size_t event);
+/* Whether a thread's samples of it come from several kernel events, each of
+ * which runs for a part of the time. */
+static inline bool perf_is_split(const struct ppi_backend_session *bs,
+                                 size_t event)
+{
+	return perf_state_of(bs)->layout == PERF_THREAD_RINGS &&
+	       perf_is_by_core(bs, event);
+}
 /* Whether it is opened for that one, on that CPU; -1: on any. What is by no
  * core is opened for the one past the last: in a group with what is, the kernel
  * would count it on that type's CPUs alone. */
 bool perf_is_on_core(const struct ppi_backend_session *bs, size_t event,
                      size_t core, int cpu);
+/* Whether an event was refused because this type of core has none like it;
+ * another may. */
+bool perf_is_missing(const struct ppi_backend_session *bs, size_t event,
+                     portprof_status status, const struct ppi_diag *why);
 /* All are open: tell which are covered, refuse what is on none. */
 portprof_status perf_check_cores(struct ppi_backend_session *bs,
                                  struct ppi_diag *why);

@@ -28,6 +28,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_values \
 	tests/unit/test_perf_precise \
 	tests/unit/test_perf_hybrid \
+	tests/unit/test_perf_hybrid_sample \
 	tests/unit/test_perf_refuse \
 	tests/unit/test_perf_sysfs \
 	tests/unit/test_perf_user \
@@ -107,6 +108,11 @@ tests_unit_test_regions_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_hybrid_SOURCES = tests/unit/test_perf_hybrid.c
 tests_unit_test_perf_hybrid_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_hybrid_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_hybrid_sample_SOURCES = \
+	tests/unit/test_perf_hybrid_sample.c
+tests_unit_test_perf_hybrid_sample_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_hybrid_sample_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_event_group_SOURCES = tests/unit/test_event_group.c
 tests_unit_test_event_group_CPPFLAGS = $(TEST_CPPFLAGS)
