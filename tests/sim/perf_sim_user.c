@@ -18,14 +18,14 @@ enum {
  * so little that tests see it on both sides of zero. */
 static uint64_t register_of(const struct sim_event *event)
 {
-	unsigned unused = 64 - perf_sim_machine.user_width;
+	unsigned unused = (64 - perf_sim_machine.user_width) & 63;
 
 	return (event->count - 5000000) << unused >> unused;
 }
 
 static uint64_t extend(uint64_t value)
 {
-	unsigned unused = 64 - perf_sim_machine.user_width;
+	unsigned unused = (64 - perf_sim_machine.user_width) & 63;
 
 	return (uint64_t)((int64_t)(value << unused) >> unused);
 }
