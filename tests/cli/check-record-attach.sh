@@ -136,7 +136,11 @@ if [ "$status" -eq 0 ]; then
 		"any(x['pid'] == $target and x['name'] == 'burn' for x in r['threads'])"
 	claim "-a: so is who came later" \
 		"any(x['pid'] != $target and x['name'] == 'burn' for x in r['threads'])"
-	claim "-a: nobody is not" "all(x['pid'] != 0 for x in r['threads'])"
+	# but for what had just ended, whose number the kernel no longer tells
+	claim "-a: nobody is not" \
+		"sum(x['weight'] for x in r['threads'] if x['pid'] == 0) * 50 <= r['total_weight']"
+	claim "-a: what has no number is called so" \
+		"all(x['name'] == '(unknown)' for x in r['threads'] if x['pid'] == 0)"
 	claim "-a: functions have names" "f('burn_much') > 0"
 	claim "-a: parts make the total" \
 		'weights + r["outside"] + r["unattributed"] == r["total_weight"]'

@@ -49,8 +49,11 @@ static const char *name_of(const struct ppi_owners *owners, uint32_t pid,
 {
 	uint32_t number = ppi_pairs_find(&owners->named_threads, pid, tid);
 
+	/* Nobody's number: of a file that keeps none, or of a process that
+	 * had ended when its CPU was sampled (kernel/events/core.c,
+	 * perf_event_pid_type, gives -1 then). */
 	if (number == PPI_NO_PAIR)
-		return "";
+		return pid || tid ? "" : "(unknown)";
 	return portprof_profile_thread_get(owners->profile, number)->name;
 }
 
