@@ -105,6 +105,9 @@ static void prepare(void)
 	mount_one("tmpfs", "/tmp");
 	mount_one("tracefs", "/sys/kernel/tracing");
 	mount_one("cgroup2", "/sys/fs/cgroup");
+	/* Before any controller is on, groups have none for perf events either
+	 * (kernel/cgroup/cgroup.c, cgroup_refresh_subtree_ss_mask). */
+	set("/sys/fs/cgroup/cgroup.subtree_control", "+pids");
 	/* Off by default: reads by the program itself (arm64, Linux 5.17). */
 	set("/proc/sys/kernel/perf_user_access", "1");
 	set("/proc/sys/kernel/perf_event_paranoid", "-1");

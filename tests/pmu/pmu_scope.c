@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Who is counted on the guest's PMU: a thread, the process, its children,
- * another process, a command, a CPU, the whole system.
+ * another process, a command, a CPU, the whole system, a control group.
  *
  * usage: pmu_scope PMU [PATTERN]     the cases
  *        pmu_scope loop TURNS        a command of known work
@@ -10,6 +10,7 @@
 
 #include "tests/pmu/lab.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -291,6 +293,46 @@ static void absent_cpu_is_refused(void **state)
 	assert_null(group);
 }
 
+/* ---- control groups ---- */
+
+#define CGROUP "/sys/fs/cgroup/lab"
+
+static void put_child_in_cgroup(void)
+{
+	FILE *file;
+
+	assert_true(mkdir(CGROUP, 0755) == 0 || errno == EEXIST);
+	file = fopen(CGROUP "/cgroup.procs", "we");
+	assert_non_null(file);
+	fprintf(file, "%d", (int)child);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The child that is in it, and nothing of us who are not. */
+static void cgroup_is_counted_alone(void **state)
+{
+	portprof_config *config = lab_config();
+	int go = start_child();
+	portprof_group *group;
+	uint64_t counted;
+
+	(void)state;
+	put_child_in_cgroup();
+	lab_must(portprof_config_target_cgroup(config, "lab", NULL));
+	group = open_it(config);
+	work(NULL);
+	counted = value_of(group);
+	lab_say("%" PRIu64 " counted of what is outside", counted);
+	assert_int_equal(counted, 0);
+	let_child_work(go);
+	counted = value_of(group);
+	expect_work(counted);
+	/* besides the loop it wakes up and ends */
+	if (lab_is_exact())
+		assert_in_range(counted, WORK, WORK + 10000);
+	assert_int_equal(rmdir(CGROUP), 0);
+}
+
 #define SCOPE_CASE(function) cmocka_unit_test_teardown(function, end_child)
 
 int main(int argc, char **argv)
@@ -305,6 +347,7 @@ int main(int argc, char **argv)
 		SCOPE_CASE(whole_system_is_counted),
 		SCOPE_CASE(one_cpu_is_counted),
 		SCOPE_CASE(absent_cpu_is_refused),
+		SCOPE_CASE(cgroup_is_counted_alone),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "loop") == 0) {
