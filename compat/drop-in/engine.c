@@ -224,9 +224,12 @@ static void stop_session(void)
 
 /* ---- fork ---- */
 
+/* What was sampled until now is in the buffers that the child has copies of. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&engine.lock);
+	if (engine.is_running)
+		portprof_session_flush(engine.session);
 }
 
 static void after_fork_in_parent(void)
