@@ -18,8 +18,12 @@ real() {
 	record -b "$real_backend" -F 1000 -o p.pb.gz -- "$@"
 	same "$real_backend, $real_name: status" 0 "$status"
 	closes "$real_backend, $real_name" "$real_percent"
-	claim "$real_backend, $real_name: some functions have names" \
-		'any(x["named"] and x["self_weight"] > 0 for x in r["functions"])'
+	# what is hot in xz may all be in functions whose names were stripped
+	claim "$real_backend, $real_name: some functions have names, or offsets" \
+		'any((x["named"] or "+0x" in x["name"]) and x["self_weight"] > 0 for x in r["functions"])'
+	[ "$real_name" = xz ] ||
+		claim "$real_backend, $real_name: some have names" \
+			'any(x["named"] and x["self_weight"] > 0 for x in r["functions"])'
 	claim "$real_backend, $real_name: most of it is in samples" \
 		'weights > r["total_weight"] / 2'
 	claim "$real_backend, $real_name: its modules are there" \
