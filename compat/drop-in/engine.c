@@ -224,11 +224,21 @@ static void stop_session(void)
 
 /* ---- fork ---- */
 
-/* What was sampled until now is in the buffers that the child has copies of. */
+static bool child_goes_on(void)
+{
+	for (struct ppi_client *c = engine.clients; c; c = c->next)
+		if (c->is_on && c->goes_on_in_child)
+			return true;
+	return false;
+}
+
+/* What was sampled until now is in the buffers that such a child has copies of.
+ * For others it is left where it is: over glibc's profil() each look begins a
+ * period anew. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&engine.lock);
-	if (engine.is_running)
+	if (engine.is_running && child_goes_on())
 		portprof_session_flush(engine.session);
 }
 
