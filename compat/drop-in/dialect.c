@@ -4,7 +4,7 @@
 
 #include "compat/drop-in/dialect.h"
 
-#include "compat/environment.h"
+#include "port/environment.h"
 
 #include <pthread.h>
 #include <stdarg.h>

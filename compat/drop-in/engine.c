@@ -39,7 +39,6 @@ static struct engine {
 	struct ppi_client *clients;
 	portprof_session *session;
 	atomic_bool is_running; /* also read without the lock */
-	bool is_paused; /* before an exec */
 	uint64_t hz;    /* of the session */
 	struct ppi_span *spans;
 	size_t span_count;
@@ -277,37 +276,6 @@ static void watch_forks(void)
 		                                     after_fork_in_child) == 0;
 }
 
-/* ---- exec ---- */
-
-static bool lock_soon(void)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 1;
-	return pthread_mutex_timedlock(&engine.lock, &until) == 0;
-}
-
-void ppi_engine_pause(void)
-{
-	/* the child of a vfork has this memory, but another number */
-	if (!engine.is_running || engine.owner != getpid() || !lock_soon())
-		return;
-	engine.is_paused = engine.is_running;
-	stop_session();
-	pthread_mutex_unlock(&engine.lock);
-}
-
-void ppi_engine_resume(void)
-{
-	if (engine.is_paused && engine.owner == getpid() && lock_soon()) {
-		if (engine.is_paused && any_is_on())
-			start_session();
-		engine.is_paused = false;
-		pthread_mutex_unlock(&engine.lock);
-	}
-}
-
 /* ---- changing clients ---- */
 
 static int errno_of(portprof_status status)
@@ -360,7 +328,6 @@ void ppi_engine_begin(bool goes_on)
 	if (engine.owner != getpid())
 		begin_in_child();
 	settle(goes_on);
-	engine.is_paused = false;
 }
 
 static void unlock(void)

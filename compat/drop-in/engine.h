@@ -9,33 +9,13 @@
 #ifndef PPI_ENGINE_H
 #define PPI_ENGINE_H
 
+#include "compat/drop-in/client.h"
 #include "compat/drop-in/store.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Text [start, end), told to bin_bytes, a power of two. */
-struct ppi_span {
-	uint64_t start, end;
-	uint64_t bin_bytes;
-};
-
-struct ppi_client {
-	/* One sample. It may turn the client off: samples then pass it by. In
-	 * normal context, never two at once, not even of two clients. */
-	void (*take)(struct ppi_client *client, uint64_t pc,
-	             uint64_t weight_ns);
-	const struct ppi_span *spans; /* NULL: the whole address space */
-	size_t span_count;
-	unsigned hz;                  /* ticks per second of CPU time */
-	uint64_t carry;               /* part of a tick, in 1e-9 / hz */
-	atomic_bool is_on;
-	bool goes_on_in_child;        /* of fork */
-	bool is_known;                /* the engine's: it is in its list */
-	struct ppi_client *next;
-};
 
 /* goes_on: the caller will leave a client on. Sampling then need not stop,
  * and no thread's time is lost while this one waits for a CPU. */
@@ -54,11 +34,6 @@ void ppi_client_set_rate(struct ppi_client *client, unsigned hz);
 
 /* The whole ticks that the weight makes, with what was left of the last. */
 uint64_t ppi_client_ticks(struct ppi_client *client, uint64_t weight_ns);
-
-/* Before an exec, and after one that failed. Nothing happens in the child of
- * a vfork, which has the parent's memory. */
-void ppi_engine_pause(void);
-void ppi_engine_resume(void);
 
 /* For a client's take: pages of the program that can be written. */
 struct ppi_pages *ppi_engine_pages(void);

@@ -10,6 +10,7 @@ libportprof_dropin_la_SOURCES = \
 	compat/drop-in/dialect.c \
 	compat/drop-in/dialect.h \
 	compat/drop-in/engine.c \
+	compat/drop-in/client.h \
 	compat/drop-in/engine.h \
 	compat/drop-in/monitor.c \
 	compat/drop-in/monitor.h \
@@ -29,17 +30,15 @@ libportprof_dropin_la_SOURCES = \
 
 lib_LTLIBRARIES += libportprof-profil.la
 libportprof_profil_la_SOURCES = \
-	compat/drop-in/exec.c \
 	compat/drop-in/mcount.c \
 	compat/drop-in/plain.c \
-	compat/environment.c \
-	compat/environment.h \
-	compat/exec/exec_hooks.h \
+	port/environment.c \
+	port/environment.h \
 	compat/exec/exec_wrap.c \
 	$(GMON_FILES)
 libportprof_profil_la_LIBADD = libportprof-dropin.la libportprof.la
 libportprof_profil_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
-	-no-undefined $(PP_DEFS_LDFLAGS) $(PP_STAY_LDFLAGS)
+	-no-undefined $(PP_DEFS_LDFLAGS) $(PP_NODELETE_LDFLAGS)
 if HAVE_VERSION_SCRIPT
 libportprof_profil_la_LDFLAGS += \
 	$(PP_VERSION_FLAG),$(srcdir)/compat/drop-in/profil.map

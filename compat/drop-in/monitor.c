@@ -9,8 +9,9 @@
 
 #include "compat/drop-in/arcs.h"
 #include "compat/drop-in/dialect.h"
+#include "compat/drop-in/engine.h"
 #include "compat/drop-in/spans.h"
-#include "compat/environment.h"
+#include "port/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -46,7 +46,8 @@ static bool is_in_library(const void *caller)
 {
 	Dl_info here, there, library;
 
-	return dladdr(caller, &there) &&
+	/* Solaris' takes no pointer to const */
+	return dladdr((void *)(uintptr_t)caller, &there) &&
 	       dladdr(data_of(portprof_version), &library) &&
 	       dladdr(__extension__(void *)(uintptr_t)profil, &here) &&
 	       there.dli_fbase == library.dli_fbase &&

@@ -3,6 +3,7 @@
 #include "compat/drop-in/profil.h"
 
 #include "compat/drop-in/dialect.h"
+#include "compat/drop-in/engine.h"
 #include "compat/drop-in/spans.h"
 
 #include <errno.h>

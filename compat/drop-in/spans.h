@@ -3,7 +3,7 @@
 #ifndef PPI_SPANS_H
 #define PPI_SPANS_H
 
-#include "compat/drop-in/engine.h"
+#include "compat/drop-in/client.h"
 
 #include <portprof/sink.h>
 

@@ -7,6 +7,7 @@
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/portprof/compat/glibc.h"
 #include "compat/drop-in/regions.h"
+#include "compat/drop-in/engine.h"
 #include "compat/drop-in/spans.h"
 
 #include <errno.h>

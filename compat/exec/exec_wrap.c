@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The exec family, wrapped: a profiling timer survives exec (os-semantics of
- * every Unix: execve(2) keeps interval timers), and the new program would die
- * of its first SIGPROF. Before the real call all sessions pause, after a
- * failed one they go on.
+ * The exec functions, wrapped: execve(2) keeps ITIMER_PROF, and the new program
+ * would die of its first SIGPROF. Before the real call all sessions pause, and
+ * resume if it fails.
  *
- * Only in shared objects, where the program's calls come by on their way to
- * the C library: in the static archive this file is empty, because there is
- * no next definition to hand over to. Not covered are the raw system call, and
- * calls of other libraries that were linked without this one; posix_spawn and
- * system need nothing, for a new process inherits no timer.
+ * Only in shared objects, which stand between the program and the C library: in
+ * a static archive this file is empty, because it has no next definition to
+ * call. The raw system call is not wrapped. posix_spawn and system need nothing,
+ * because a new process inherits no timer.
  *
- * Nothing here allocates or locks, since all of it is async-signal-safe by
- * POSIX: the real functions are looked up when the object is loaded. (Pausing
+ * Nothing here allocates or locks, since exec is async-signal-safe by POSIX: the
+ * real functions are looked up when the object is loaded. (portprof_exec_begin
  * locks and writes, but only in the process that has running sessions.)
  */
 #include "config.h"
-
-#include "compat/exec/exec_hooks.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,6 +21,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <portprof/exec.h>
 
 /* libtool compiles with PIC for shared objects; tests ask by the other name. */
 #if defined(PIC) || defined(PPI_WRAP_EXEC)
@@ -49,7 +47,7 @@ static void look_up(const char *name, void *function)
 	memcpy(function, &found, sizeof(found));
 }
 
-__attribute__((constructor)) static void look_up_all(void)
+static void look_up_all(void)
 {
 	look_up("execve", &real.execve);
 	look_up("execvp", &real.execvp);
@@ -58,17 +56,34 @@ __attribute__((constructor)) static void look_up_all(void)
 	look_up("execveat", &real.execveat);
 }
 
+/* In an object that dlopen loaded later, wrappers see no call of the program. */
+static int is_before_libc(void)
+{
+	int (*first)(const char *, char *const[], char *const[]) = NULL;
+	void *found = dlsym(RTLD_DEFAULT, "execve");
+
+	memcpy(&first, &found, sizeof(first));
+	return real.execve && first != real.execve;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	look_up_all();
+	if (is_before_libc())
+		portprof_exec_guard();
+}
+
 /* Another object's constructor may exec before ours has run. */
 static void before(void)
 {
 	if (!real.execve)
 		look_up_all();
-	ppi_before_exec();
+	portprof_exec_begin();
 }
 
 static int after(int result)
 {
-	ppi_after_failed_exec();
+	portprof_exec_failed();
 	return result;
 }
 

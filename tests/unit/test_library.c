@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "compat/library.h"
+#include "port/library.h"
 
 typedef int function(void);
 

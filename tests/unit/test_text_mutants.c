@@ -17,7 +17,7 @@
 #include "api/internal/config.h"
 #include "api/internal/event.h"
 #ifdef HAVE_LINUX_PERF_EVENT_H
-#include "backends/perf/perf_events.h"
+#include "backends/perf/perf_resolve.h"
 #endif
 #include "table.h"
 
@@ -108,6 +108,20 @@ static void check_words(const char *words, const char *text)
 			fail_msg("a control character in the words: %s", text);
 }
 
+/* As they were written, which is how a backend would give them back. */
+static const char *parts_of(const struct ppi_event_request *request)
+{
+	static char parts[2 * PPI_EVENT_TEXT];
+	size_t used = 0;
+
+	parts[0] = '\0';
+	for (size_t i = 0; i < request->part_count; i++)
+		used += (size_t)snprintf(parts + used, sizeof(parts) - used,
+		                         ":%.*s", request->parts[i].bytes,
+		                         request->text + request->parts[i].at);
+	return parts;
+}
+
 static void check_event(const char *text)
 {
 	struct ppi_event_request request, again;
@@ -124,11 +138,12 @@ static void check_event(const char *text)
 		return;
 	}
 	assert_int_equal(status, PORTPROF_OK);
-	if (!ppi_event_format(&request, request.name, spelled,
-	                      sizeof(spelled)))
+	if (!ppi_event_format(&request, request.name, parts_of(&request),
+	                      spelled, sizeof(spelled)))
 		return; /* 255 letters that take more when spelled out */
 	if (ppi_event_parse(spelled, &again, &why) ||
-	    !ppi_event_format(&again, again.name, twice, sizeof(twice)) ||
+	    !ppi_event_format(&again, again.name, parts_of(&again), twice,
+	                      sizeof(twice)) ||
 	    strcmp(spelled, twice) != 0)
 		fail_msg("'%s' is spelled '%s', then '%s'", text, spelled,
 		         twice);
@@ -159,17 +174,21 @@ static void event_names(void **state)
 	(void)state;
 	random_state = 0xd1b54a32d192ed03;
 	collect(&corpus, "events-known.txt", 0);
+	collect(&corpus, "events-perf-good.txt", 0);
+	collect(&corpus, "events-perf-bad.txt", 2);
 	collect(&corpus, "events-unknown.txt", 3);
 	collect(&corpus, "events-unknown-libpfm4.txt", 3);
 	for (int i = 0; i < 1000; i++) {
 		struct ppi_event_request request;
+		struct perf_request asked;
 		struct ppi_event event;
 		struct ppi_diag why;
 
 		mutate(&corpus, text);
 		if (ppi_event_parse(text, &request, NULL))
 			continue;
-		if (ppi_perf_resolve(&request, PPI_SAMPLE, &event, &why))
+		if (perf_request_read(&request, &asked, &why) ||
+		    ppi_perf_resolve(&asked, PPI_SAMPLE, &event, &why))
 			check_words(why.words, text);
 		else
 			assert_int_equal(ppi_event_parse(event.canonical,
@@ -197,14 +216,15 @@ static void configuration_text(void **state)
 	collect(&corpus, "config-bad.txt", 3);
 	for (int i = 0; i < 20000; i++) {
 		size_t events = portprof_config_event_count(config);
-		uint64_t hz = config->frequency_hz, period = config->period;
+		uint64_t hz = config->number[PPI_KEY_FREQUENCY],
+			 period = config->number[PPI_KEY_PERIOD];
 		portprof_status status;
 
 		mutate(&corpus, text);
 		status = portprof_config_load_text(config, "m", text,
 		                                   below(8) ? NULL : "a");
-		assert_true((config->frequency_hz == 0) !=
-		            (config->period == 0));
+		assert_true((config->number[PPI_KEY_FREQUENCY] == 0) !=
+			    (config->number[PPI_KEY_PERIOD] == 0));
 		if (status == PORTPROF_OK) {
 			taken++;
 		} else {
@@ -212,8 +232,9 @@ static void configuration_text(void **state)
 			check_words(portprof_last_diag()->words, text);
 			assert_int_equal(portprof_config_event_count(config),
 			                 events);
-			assert_int_equal(config->frequency_hz, hz);
-			assert_int_equal(config->period, period);
+			assert_int_equal(config->number[PPI_KEY_FREQUENCY], hz);
+			assert_int_equal(config->number[PPI_KEY_PERIOD],
+					 period);
 			refused++;
 		}
 		if (portprof_config_event_count(config) > 50) {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing threads and reading their CPU clocks, as each system allows it. */
+/* Listing threads, and the clocks of their CPU time, as each system allows. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-#include "compat/thread_list.h"
-
-#include "compat/clock_ns.h"
+#include "port/thread_list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,14 +47,6 @@ clockid_t ppi_thread_clock(int64_t tid)
 	             CLOCK_THREAD_CPUTIME_ID;
 }
 
-static int no_such_thread(void)
-{
-	/* the kernel says EINVAL of a clock whose thread is gone */
-	if (errno == EINVAL)
-		errno = ESRCH;
-	return -1;
-}
-
 #else
 
 int ppi_thread_list(int64_t *tids, size_t room, size_t *count)
@@ -70,19 +60,12 @@ int ppi_thread_list(int64_t *tids, size_t room, size_t *count)
 
 clockid_t ppi_thread_clock(int64_t tid)
 {
+#ifdef CLOCK_THREAD_CPUTIME_ID
 	return tid ? (clockid_t)-1 : CLOCK_THREAD_CPUTIME_ID;
-}
-
-static int no_such_thread(void)
-{
-	errno = ENOSYS;
-	return -1;
+#else
+	(void)tid;
+	return (clockid_t)-1;
+#endif
 }
 
 #endif
-
-int ppi_thread_cpu_ns(int64_t tid, uint64_t *ns)
-{
-	return ppi_clock_ns(ppi_thread_clock(tid), ns) == 0 ? 0 :
-	                                                      no_such_thread();
-}

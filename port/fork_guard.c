@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Telling that this process is a forked child: taking and returning a page. */
-#include "compat/fork_guard.h"
+#include "port/fork_guard.h"
 
 #include <stddef.h>
 #include <sys/mman.h>

@@ -14,12 +14,8 @@
  */
 int ppi_thread_list(int64_t *tids, size_t room, size_t *count);
 
-/* CPU time of one thread of this process; tid 0 is the caller, and then it is
- * async-signal-safe. -1 and errno: ESRCH when there is no such thread, ENOSYS
- * where only a thread itself may ask. */
-int ppi_thread_cpu_ns(int64_t tid, uint64_t *ns);
-
-/* That clock itself; (clockid_t)-1 where there is none for others. */
+/* The CPU clock of one thread of this process, for timers; tid 0 is the caller.
+ * (clockid_t)-1 where there is none. CPU time is read by port/cpu_clock.h. */
 clockid_t ppi_thread_clock(int64_t tid);
 
 #endif

@@ -7,7 +7,7 @@
 #define _NETBSD_SOURCE
 #endif
 
-#include "compat/context_pc.h"
+#include "port/context_pc.h"
 
 #include <signal.h>
 #include <string.h>

@@ -4,8 +4,10 @@
 #define _GNU_SOURCE
 #endif
 
-#include "compat/thread.h"
+#include "port/thread.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +66,49 @@ bool ppi_thread_is_own(int64_t tid)
 #else
 	(void)tid;
 	return true;
+#endif
+}
+
+/* tgkill(2) with no signal: ESRCH when the kernel has forgotten it. */
+bool ppi_thread_is_there(int64_t tid)
+{
+#if defined(__linux__)
+	return syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) == 0 ||
+	       errno != ESRCH;
+#else
+	(void)tid;
+	return false;
+#endif
+}
+
+/* The first thread stays a zombie (Z) as long as there are others; it is
+ * counted among them, and its status is the last field: proc_pid_stat(5). */
+bool ppi_thread_is_last(int *exit_status)
+{
+#if defined(__linux__)
+	char text[1024], state = '\0', *fields, *last;
+	long threads = 0;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	if (fd < 0)
+		return false;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	/* a program's name may have anything in it */
+	fields = strrchr(text, ')');
+	if (!fields ||
+	    sscanf(fields, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	           "%*s %*s %*s %*s %*s %ld", &state, &threads) != 2 ||
+	    state != 'Z' || threads > 2)
+		return false;
+	last = strrchr(fields, ' ');
+	*exit_status = last ? (int)strtol(last, NULL, 10) >> 8 & 0xff : 0;
+	return true;
+#else
+	(void)exit_status;
+	return false;
 #endif
 }
 

@@ -2,7 +2,7 @@
 /* getenv for libraries: a privileged program obeys no user's variables. */
 #include "config.h"
 
-#include "compat/environment.h"
+#include "port/environment.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -16,6 +16,14 @@ void ppi_thread_set_name(const char *name);
 /* Whether `tid` is a thread of this process; true when that cannot be told. */
 bool ppi_thread_is_own(int64_t tid);
 
+/* Whether the system still counts `tid` among the threads of this process;
+ * false where that cannot be told. */
+bool ppi_thread_is_there(int64_t tid);
+
+/* Whether all threads of the process but the caller, which is not its first,
+ * have ended, and the exit status of the first; false when that is not known. */
+bool ppi_thread_is_last(int *exit_status);
+
 /* The file of the running program; false when the system does not tell. */
 bool ppi_program_path(char *path, size_t bytes);
 

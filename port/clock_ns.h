@@ -31,6 +31,14 @@ static inline int ppi_clock_ns(clockid_t clock, uint64_t *ns)
 	return 0;
 }
 
+/*
+ * The same from the kernel itself: a preloaded library may have a
+ * clock_gettime of its own that reports another time, or takes a lock
+ * (libfaketime). Async-signal-safe whatever is preloaded. Where a system call
+ * has another struct timespec than the C library: the C library's.
+ */
+int ppi_kernel_clock_ns(clockid_t clock, uint64_t *ns);
+
 /* CLOCK_MONOTONIC, which every system has. Async-signal-safe. */
 static inline uint64_t ppi_monotonic_ns(void)
 {

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "compat/text_list.h"
+#include "port/text_list.h"
 
 #include <link.h>
 

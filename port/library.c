@@ -2,9 +2,10 @@
 /* A library that is loaded when it is first needed. */
 #include "config.h"
 
-#include "compat/library.h"
+#include "port/library.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 
 bool ppi_library_load(const char *file, const char *const names[],
@@ -30,4 +31,19 @@ bool ppi_library_load(const char *file, const char *const names[],
 close:
 	dlclose(library);
 	return false;
+}
+
+/* By a handle that nobody closes. The program itself is found by no name, and
+ * stays anyway. */
+void ppi_library_stay(void)
+{
+#ifdef RTLD_NOLOAD
+	static atomic_flag is_done = ATOMIC_FLAG_INIT;
+	Dl_info own;
+
+	if (atomic_flag_test_and_set(&is_done))
+		return;
+	if (dladdr((void *)(size_t)ppi_library_stay, &own) && own.dli_fname)
+		dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+#endif
 }

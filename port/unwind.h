@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Work that is done however a block is left. */
+#ifndef PPI_UNWIND_H
+#define PPI_UNWIND_H
+
+/*
+ * A variable with PPI_AT_LEAVE(function) has function(&variable) called when
+ * its block ends; also when a C++ exception of a callback goes through it, or
+ * the callback calls pthread_exit(3). A longjmp(3) skips it.
+ */
+#define PPI_AT_LEAVE(function) __attribute__((unused, cleanup(function)))
+
+#endif
