@@ -8,7 +8,7 @@ check-cross:
 	$(srcdir)/tests/cross/run
 .PHONY: check-cross
 
-# For scripts that choose among them.
+# For scripts that choose among those of check-all.
 list-tests:
-	@for test in $(TESTS); do echo $$test; done
+	@for test in $(TESTS) $(TESTS_ALL); do echo $$test; done
 .PHONY: list-tests

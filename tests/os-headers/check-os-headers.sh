@@ -18,16 +18,24 @@ trap 'rm -rf "$tmp"' 0
 status=0
 count=0
 
+# uthash.h is no system's; it asks for nothing but the C library.
+uthash=$(echo '#include <uthash.h>' | "$CLANG" -M -x c - |
+	tr ' ' '\n' | grep '/uthash\.h$')
+mkdir "$tmp/uthash"
+cp "$uthash" "$tmp/uthash/"
+
 # What is the same on every system is compiled once a system, in both sizes of
 # pointers; what speaks to a system on each of its machines, too.
-portable=$(find api backends/null backends/itimer backends/shared \
+portable=$(find api backends/null backends/itimer backends/rusage backends/shared \
 	backends/registry.c -name '*.c' ! -path 'api/file/*' \
+	! -path 'api/unwind/*' \
 	! -name writer.c ! -name '*_kernel_real.c' | sort)
 logic='backends/profil/profil.c backends/profil/profil_claim.c
 	backends/profil/profil_harvest.c backends/profil/profil_rate.c
 	backends/profil/profil_rules.c backends/solaris/solaris.c
 	backends/solaris/solaris_pcsample.c backends/solaris/solaris_profil.c'
-system="$(find compat -name '*.c') backends/itimer/itimer_kernel_real.c"
+system="$(find port compat -name '*.c') backends/itimer/itimer_kernel_real.c
+	backends/rusage/rusage_kernel_real.c"
 profil="$system backends/profil/profil_kernel_real.c
 	backends/profil/profil_sysctl_kernel_real.c"
 solaris="$system backends/solaris/solaris_kernel_real.c"
@@ -44,7 +52,7 @@ compile() {
 	# shellcheck disable=SC2086
 	$CLANG --target="$target" -std=c11 -nostdlibinc -fsyntax-only \
 		-Wall -Wextra -Werror -DPIC -DPPI_SYSCONFDIR='"/etc"' \
-		$search -I. -Iapi "$@" 2>"$tmp/errors" || {
+		$search -isystem "$tmp/uthash" -I. -Iapi "$@" 2>"$tmp/errors" || {
 		echo "for $target:"
 		sed 's/^/    /' "$tmp/errors" | head -n 40
 		status=1
@@ -58,6 +66,8 @@ compile() {
 	compile x86_64-unknown-freebsd14 freebsd $profil $portable $logic
 	compile i386-unknown-freebsd14 freebsd $profil
 	compile aarch64-unknown-freebsd14 freebsd $profil
+	compile x86_64-unknown-freebsd10 'freebsd10 freebsd' $profil $logic
+	compile x86_64-unknown-netbsd6 'netbsd6 netbsd' $profil $portable $logic
 	compile x86_64-unknown-netbsd10 netbsd $profil
 	compile i386-unknown-netbsd10 netbsd $profil $portable $logic
 	compile x86_64-unknown-openbsd7.7 openbsd $profil $portable $logic
@@ -66,5 +76,5 @@ compile() {
 	compile x86_64-pc-solaris2.11 solaris $solaris
 	compile i386-pc-solaris2.11 solaris $solaris $portable $logic
 }
-echo "check-os-headers: $count compilations for ten systems and machines"
+echo "check-os-headers: $count compilations for twelve systems and machines"
 exit $status

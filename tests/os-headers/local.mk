@@ -18,7 +18,10 @@ EXTRA_DIST += \
 	tests/os-headers/common/stdlib.h \
 	tests/os-headers/common/string.h \
 	tests/os-headers/common/strings.h \
+	tests/os-headers/common/sys/ipc.h \
 	tests/os-headers/common/sys/mman.h \
+	tests/os-headers/common/sys/resource.h \
+	tests/os-headers/common/sys/shm.h \
 	tests/os-headers/common/sys/stat.h \
 	tests/os-headers/common/sys/time.h \
 	tests/os-headers/common/sys/types.h \
@@ -46,6 +49,10 @@ EXTRA_DIST += \
 	tests/os-headers/freebsd/sys/user.h \
 	tests/os-headers/freebsd/ucontext.h \
 	tests/os-headers/freebsd/unistd.h \
+	tests/os-headers/freebsd10/config.h \
+	tests/os-headers/freebsd10/unistd.h \
+	tests/os-headers/netbsd6/config.h \
+	tests/os-headers/netbsd6/time.h \
 	tests/os-headers/netbsd/config.h \
 	tests/os-headers/netbsd/lwp.h \
 	tests/os-headers/netbsd/os_types.h \
@@ -71,8 +78,10 @@ EXTRA_DIST += \
 	tests/os-headers/openbsd78/sys/proc.h \
 	tests/os-headers/openbsd78/unistd.h \
 	tests/os-headers/solaris/config.h \
+	tests/os-headers/solaris/dlfcn.h \
 	tests/os-headers/solaris/os_types.h \
 	tests/os-headers/solaris/pcsample.h \
+	tests/os-headers/solaris/procfs.h \
 	tests/os-headers/solaris/stdlib.h \
 	tests/os-headers/solaris/thread.h \
 	tests/os-headers/solaris/ucontext.h \

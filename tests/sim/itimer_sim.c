@@ -10,15 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EVERY_NS = 10000000 };
+enum { EVERY_NS = 10000000, TICK_CODE = 0x80 };
 
 static struct {
 	uint64_t charged_ns; /* a tick at a time */
 	uint64_t other_ns;   /* exact, of no thread of the program */
 	uint64_t expires_ns; /* of charged_ns; 0 = disarmed */
 	uint64_t every_ns;
+	uint64_t after_get_ns; /* the program's, after the next look */
 	struct sim_thread *pending; /* the thread chosen for SIGPROF */
 	bool hides_threads;
+	bool prefers_one;          /* NetBSD */
+	struct sim_thread *preferred;
 	unsigned wakings;
 } sim;
 
@@ -28,7 +31,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- faults: errnos from the manual pages ---- */
 
-enum call { THREADS, THREAD_CPU, PROCESS_CPU, LOOK, INSTALL, ARM, GET, CALLS };
+enum call { THREADS, THREAD_CPU, PROCESS_CPU, LOOK, INSTALL, ARM, GET, TRY, CALLS };
 
 /* Not among them: disarming, and putting back an action that was there before,
  * which cannot fail with arguments that were once right. */
@@ -40,6 +43,7 @@ static const struct sim_fault calls[CALLS] = {
 	[INSTALL] = { "action (install)", { EINVAL } },
 	[ARM] = { "set", { EINVAL } },
 	[GET] = { "get", { EINVAL } },
+	[TRY] = { "set (try)", { EPERM } },
 };
 
 struct sim_faults itimer_sim_faults = { .calls = calls, .count = CALLS };
@@ -74,6 +78,10 @@ static void post(struct sim_thread *current)
 {
 	struct sim_thread *chosen = choose(current);
 
+	if (sim.prefers_one && sim.preferred &&
+	    sim_program_is_busy(sim.preferred))
+		chosen = sim.preferred;
+	sim.preferred = chosen;
 	if (sim.pending || !chosen)
 		return;
 	sim.pending = chosen;
@@ -105,7 +113,7 @@ static void deliver(void)
 
 	memset(&info, 0, sizeof(info));
 	info.si_signo = SIGPROF;
-	info.si_code = 0x80; /* SI_KERNEL: not sent by a process [signal] */
+	info.si_code = TICK_CODE; /* SI_KERNEL: not sent by a process [signal] */
 	sim.pending = NULL;
 	sim_signals_deliver(thread, &info);
 }
@@ -120,6 +128,8 @@ static void on_return_to_user(struct sim_thread *thread)
  * retarget_shared_pending). */
 static void on_end(struct sim_thread *thread)
 {
+	if (sim.preferred == thread)
+		sim.preferred = NULL;
 	if (sim.pending != thread)
 		return;
 	sim.pending = NULL;
@@ -240,36 +250,69 @@ static int sim_raise_again(void *self)
 	return sim_signals_raise(SIGPROF);
 }
 
+static bool sim_is_tick(void *self, const siginfo_t *info)
+{
+	(void)self;
+	return info->si_code == TICK_CODE;
+}
+
+static bool sim_forward(void *self, siginfo_t *info, void *context)
+{
+	(void)self;
+	(void)info;
+	(void)context;
+	return sim_signals_forward(SIGPROF);
+}
+
 static void set(uint64_t first_ns, uint64_t every_ns)
 {
 	sim.expires_ns = first_ns ? sim.charged_ns + first_ns : 0;
 	sim.every_ns = every_ns;
 }
 
-static int sim_set(void *self, uint64_t first_ns, uint64_t every_ns)
+static struct itimer_value value_now(void)
+{
+	struct itimer_value now = { 0, sim.every_ns };
+
+	if (sim.expires_ns)
+		now.left_ns = sim.expires_ns > sim.charged_ns ?
+		              sim.expires_ns - sim.charged_ns : 1000;
+	return now;
+}
+
+static int sim_set(void *self, const struct itimer_value *next,
+                   struct itimer_value *before)
 {
 	(void)self;
-	if (first_ns && strikes(ARM))
+	if (next->left_ns && strikes(ARM))
 		return -1;
 	pthread_mutex_lock(&lock);
-	set(first_ns, every_ns);
+	*before = value_now();
+	set(next->left_ns, next->every_ns);
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
 
-static int sim_get(void *self, uint64_t *every_ns, uint64_t *left_ns)
+static int sim_get(void *self, struct itimer_value *now)
 {
 	(void)self;
 	if (strikes(GET))
 		return -1;
 	pthread_mutex_lock(&lock);
-	*every_ns = sim.every_ns;
-	*left_ns = 0;
-	if (sim.expires_ns)
-		*left_ns = sim.expires_ns > sim.charged_ns ?
-		                   sim.expires_ns - sim.charged_ns : 1000;
+	*now = value_now();
+	if (sim.after_get_ns)
+		set(sim.after_get_ns, sim.after_get_ns);
+	sim.after_get_ns = 0;
 	pthread_mutex_unlock(&lock);
 	return 0;
+}
+
+static int sim_try_set(void *self)
+{
+	(void)self;
+	if (!strikes(TRY))
+		errno = EINVAL;
+	return -1;
 }
 
 static void sim_pause(void *self)
@@ -288,8 +331,11 @@ const struct itimer_kernel itimer_sim_kernel = {
 	.process_cpu = sim_process_cpu,
 	.action = sim_action,
 	.raise_again = sim_raise_again,
+	.is_tick = sim_is_tick,
+	.forward = sim_forward,
 	.set = sim_set,
 	.get = sim_get,
+	.try_set = sim_try_set,
 	.pause = sim_pause,
 	.self = NULL,
 };
@@ -318,6 +364,12 @@ void itimer_sim_hide_threads(void)
 	sim.hides_threads = true;
 }
 
+void itimer_sim_be_netbsd(void)
+{
+	sim.hides_threads = true;
+	sim.prefers_one = true;
+}
+
 /* A sleeping thread that is woken for the signal gets it at once. */
 void itimer_sim_charge(uint64_t ns, bool is_at_tick)
 {
@@ -342,6 +394,11 @@ void itimer_sim_kill(void)
 	info.si_signo = SIGPROF;
 	info.si_code = SI_USER;
 	sim_signals_deliver(sim_program_thread(0), &info);
+}
+
+void itimer_sim_set_after_get(uint64_t every_ns)
+{
+	sim.after_get_ns = every_ns;
 }
 
 void itimer_sim_set(uint64_t every_ns)

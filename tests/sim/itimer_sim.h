@@ -5,7 +5,7 @@
  *
  * [cpu-timers] is linux/kernel/time/posix-cpu-timers.c, [signal] is
  * linux/kernel/signal.c, [cputime] is linux/kernel/sched/cputime.c, all of
- * Linux 6.12; [man] is setitimer(2).
+ * Linux 6.12; [netbsd] is sys/kern/kern_sig.c of NetBSD; [man] is setitimer(2).
  */
 #ifndef ITIMER_SIM_H
 #define ITIMER_SIM_H
@@ -25,6 +25,10 @@ void itimer_sim_reset(void (*every)(void));
 /* A system that does not list threads and keeps their clocks to themselves. */
 void itimer_sim_hide_threads(void);
 
+/* NetBSD: threads are hidden, and signals go to one thread as long as it is
+ * busy ([netbsd] sigpost: the first that can take them). */
+void itimer_sim_be_netbsd(void);
+
 /* CPU time that the process is charged for no thread of the program, as for a
  * helper thread, and whether a tick meets that thread. */
 void itimer_sim_charge(uint64_t ns, bool is_at_tick);
@@ -38,6 +42,8 @@ void itimer_sim_kill(void);
 
 /* setitimer(2) as the program itself calls it. */
 void itimer_sim_set(uint64_t every_ns);
+/* And the same right after the backend's next look at the timer. */
+void itimer_sim_set_after_get(uint64_t every_ns);
 uint64_t itimer_sim_every(void);
 bool itimer_sim_is_pending(void);
 

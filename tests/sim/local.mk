@@ -2,6 +2,7 @@
 # tests/sim/: simulated kernels, and the tests of the timer backends on them.
 
 include tests/sim/perf.mk
+include tests/sim/rusage.mk
 
 ### The machine and the kernels
 
@@ -36,8 +37,12 @@ endif
 TIMER_TESTS = \
 	tests/unit/test_itimer \
 	tests/unit/test_pcring \
+	tests/unit/test_share \
 	tests/unit/test_timer \
 	tests/unit/test_timer_signal
+tests_unit_test_share_SOURCES = tests/unit/test_share.c
+tests_unit_test_share_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_share_LDADD = $(TEST_LDADD)
 tests_unit_test_pcring_SOURCES = tests/unit/test_pcring.c
 tests_unit_test_pcring_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_pcring_LDADD = $(TEST_LDADD)

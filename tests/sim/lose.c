@@ -26,7 +26,8 @@ bool __wrap_ppi_pcring_put(struct ppi_pcring *ring,
 	if (!left)
 		return __real_ppi_pcring_put(ring, tick);
 	left--;
-	atomic_fetch_add_explicit(&ring->dropped, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&ring->memory->dropped, 1,
+	                          memory_order_relaxed);
 	return false;
 }
 

@@ -22,15 +22,21 @@ PERF_TESTS = \
 	tests/unit/test_perf_weight \
 	tests/unit/test_perf_attr \
 	tests/unit/test_perf_session \
+	tests/unit/test_perf_account \
+	tests/unit/test_perf_facts \
 	tests/unit/test_perf_threads \
 	tests/unit/test_perf_count \
 	tests/unit/test_perf_fields \
 	tests/unit/test_perf_values \
 	tests/unit/test_perf_precise \
+	tests/unit/test_perf_rate \
 	tests/unit/test_perf_hybrid \
 	tests/unit/test_perf_hybrid_sample \
 	tests/unit/test_perf_refuse \
+	tests/unit/test_perf_report \
 	tests/unit/test_perf_sysfs \
+	tests/unit/test_perf_system \
+	tests/unit/test_perf_tails \
 	tests/unit/test_perf_user \
 	tests/unit/test_perf_user_page \
 	tests/unit/test_event_group \
@@ -70,10 +76,29 @@ tests_unit_test_perf_session_SOURCES = tests/unit/test_perf_session.c \
 tests_unit_test_perf_session_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_session_LDADD = $(PERF_SIM_LDADD)
 
+tests_unit_test_perf_account_SOURCES = tests/unit/test_perf_account.c \
+	$(PERF_CASE)
+tests_unit_test_perf_account_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_account_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_facts_SOURCES = tests/unit/test_perf_facts.c
+tests_unit_test_perf_facts_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_facts_LDADD = $(PERF_SIM_LDADD)
+
 tests_unit_test_perf_threads_SOURCES = tests/unit/test_perf_threads.c \
 	$(PERF_CASE)
 tests_unit_test_perf_threads_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_threads_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_system_SOURCES = tests/unit/test_perf_system.c \
+	$(PERF_CASE)
+tests_unit_test_perf_system_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_system_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_tails_SOURCES = tests/unit/test_perf_tails.c \
+	$(PERF_CASE)
+tests_unit_test_perf_tails_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_tails_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_count_SOURCES = tests/unit/test_perf_count.c
 tests_unit_test_perf_count_CPPFLAGS = $(TEST_CPPFLAGS)
@@ -126,6 +151,14 @@ tests_unit_test_perf_values_SOURCES = tests/unit/test_perf_values.c
 tests_unit_test_perf_values_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_values_LDADD = $(PERF_SIM_LDADD)
 
+tests_unit_test_perf_report_SOURCES = tests/unit/test_perf_report.c \
+	$(PERF_CASE)
+tests_unit_test_perf_report_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_report_LDADD = $(PERF_SIM_LDADD)
+tests_unit_test_perf_rate_SOURCES = tests/unit/test_perf_rate.c \
+	$(PERF_CASE)
+tests_unit_test_perf_rate_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_rate_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_precise_SOURCES = tests/unit/test_perf_precise.c
 tests_unit_test_perf_precise_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_precise_LDADD = $(PERF_SIM_LDADD)

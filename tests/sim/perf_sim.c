@@ -73,9 +73,20 @@ void perf_sim_reset(void)
 	sim.main_tid = getpid();
 	task = calloc(1, sizeof(*task));
 	task->pid = task->tid = sim.main_tid;
+	task->parent_pid = 1;
 	task->is_alive = true;
 	strcpy(task->name, "main");
 	sim.tasks = task;
+	for (unsigned cpu = 0; cpu < PERF_SIM_CPUS_MAX; cpu++) {
+		sim.contexts[cpu].cpu = cpu;
+		sim.contexts[cpu].is_alive = true;
+		strcpy(sim.contexts[cpu].name, "swapper");
+	}
+}
+
+uint64_t perf_sim_idle_time(unsigned cpu)
+{
+	return sim.idle_ns[cpu];
 }
 
 int64_t perf_sim_main_tid(void)
@@ -241,6 +252,9 @@ LOCKED(ssize_t, read_file, (void *self, const char *path, uint64_t offset,
                             void *buffer, size_t bytes),
        (self, path, offset, buffer, bytes))
 
+LOCKED(int, get_inode, (void *self, const char *path, uint64_t *inode),
+       (self, path, inode))
+
 /* No folder of the simulated system is a cgroup's. */
 static int sim_open_folder(void *self, const char *path)
 {
@@ -270,6 +284,14 @@ static int sim_get_fd_limit(void *self, uint64_t *soft)
 	return error;
 }
 
+/* As before 6.2, so that the listing is tried; it may be made to fail. */
+static int sim_count_fds(void *self, size_t *count)
+{
+	(void)self;
+	*count = 0;
+	return 0;
+}
+
 static size_t sim_get_page_bytes(void *self)
 {
 	(void)self;
@@ -287,6 +309,8 @@ const struct perf_kernel perf_sim_kernel = {
 	.list_numbers = locked_list_numbers,
 	.list_names = locked_list_names,
 	.read_file = locked_read_file,
+	.get_inode = locked_get_inode,
+	.count_fds = sim_count_fds,
 	.open_folder = sim_open_folder,
 	.get_pid = sim_get_pid,
 	.get_tid = sim_get_tid,
@@ -294,4 +318,5 @@ const struct perf_kernel perf_sim_kernel = {
 	.get_page_bytes = sim_get_page_bytes,
 	.user_ip_mask = 1u << 8, /* PERF_REG_X86_IP */
 	.features = &sim.features,
+	.interrupt_ns = &sim.interrupt_ns,
 };

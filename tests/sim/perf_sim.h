@@ -33,7 +33,10 @@ struct perf_sim_machine {
 	size_t lockable_bytes;  /* for all rings of one who is not privileged */
 	unsigned late_every;    /* each nth timer fires ... */
 	uint64_t late_ns;       /* ... so much too late */
+	uint64_t interrupt_ns;  /* what each takes from who reads the clock */
 	unsigned throttle_every; /* each nth sample is a throttled one */
+	bool is_in_guest;       /* each sample falls in a virtual machine that
+	                         * the thread runs */
 	bool migrates;          /* threads change CPU with each slice */
 	uint64_t slice_ns;      /* CPU time between two scheduling decisions */
 	bool is_hybrid;         /* lower half of the CPUs: PMU 10, upper: 11 */
@@ -42,6 +45,10 @@ struct perf_sim_machine {
 	unsigned user_width;    /* bits of counters that programs may read; 0
 	                         * = they may not */
 	bool user_lies;         /* what they read there is not the count */
+	uint32_t silent_idle;   /* by CPU: no samples of the idle task */
+	bool lacks_stat;        /* no /proc/stat */
+	bool is_container;      /* a PID namespace of its own */
+	bool has_neighbour;     /* whose events ask for build-ids */
 	/* Files of /sys besides: path, text, and so on, NULL; a text of NULL
 	 * is one that may not be read. */
 	const char *const *files;
@@ -76,7 +83,19 @@ struct perf_sim_work {
 /* All threads at once, as far as there are CPUs; a thread's own works in
  * their order. */
 void perf_sim_run(const struct perf_sim_work *works, size_t count);
+/* All CPUs. */
 void perf_sim_idle(uint64_t ns);
+uint64_t perf_sim_idle_time(unsigned cpu);
+/* tid has so many page faults in user mode at pc; no time passes. Events that
+ * overflow together share one sample, the latest opened first [run]. */
+void perf_sim_page_faults(int64_t tid, uint64_t pc, unsigned count);
+
+/* How far the clocks that we do not ask for are from CLOCK_MONOTONIC. */
+#define PERF_SIM_CLOCK_BEHIND_NS UINT64_C(12000000)
+#define PERF_SIM_CLOCK_AHEAD_NS UINT64_C(1700000000000000000)
+
+/* The path leads to another file from now on; what maps it, maps the old. */
+void perf_sim_replace(const char *path);
 
 /* The counter's register, by the index in an event's page less one. */
 uint64_t perf_sim_pmc(uint32_t counter);

@@ -61,6 +61,13 @@ int sim_control(void *self, int fd, unsigned long request, void *arg)
 		switch_event(event, request == PERF_EVENT_IOC_ENABLE);
 		sim_update_pages();
 		return 0;
+	case PERF_EVENT_IOC_PERIOD:
+		/* [v6.18 core.c _perf_event_period]: the copies that there
+		 * are keep theirs. */
+		memcpy(&event->attr.sample_period, arg,
+		       sizeof(event->attr.sample_period));
+		event->left = event->attr.sample_period;
+		return 0;
 	case PERF_EVENT_IOC_SET_OUTPUT:
 		return set_output(event, (int)(intptr_t)arg);
 	case PERF_EVENT_IOC_ID:

@@ -56,9 +56,11 @@ static int check_known(const struct perf_event_attr *attr)
 	bool is_inherited_read = attr->inherit &&
 	                         attr->sample_type & PERF_SAMPLE_READ;
 
-	if ((sim_attr_flag(attr, PERF_FLAG_BUILD_ID) &&
-	     is_missing(PERF_HAS_BUILD_ID)) ||
-	    (sim_attr_flag(attr, PERF_FLAG_INHERIT_THREAD) &&
+	/* attr.build_id: readers of other tools abort of it, see
+	 * sim_write_mapping */
+	if (sim_attr_flag(attr, 34))
+		sim.abuses++;
+	if ((sim_attr_flag(attr, PERF_FLAG_INHERIT_THREAD) &&
 	     is_missing(PERF_HAS_INHERIT_THREAD)) ||
 	    (sim_attr_flag(attr, PERF_FLAG_REMOVE_ON_EXEC) &&
 	     is_missing(PERF_HAS_REMOVE_ON_EXEC)) ||
@@ -159,7 +161,7 @@ int sim_check_attr(struct perf_event_attr *attr, int64_t pid, int cpu,
 	error = error ? error : check_rights(attr, pid, cpu);
 	if (error)
 		return error;
-	if (pid < 0 || cpu >= (int)perf_sim_machine.cpus)
+	if ((pid < 0 && cpu < 0) || cpu >= (int)perf_sim_machine.cpus)
 		return -EINVAL;
 	return check_type(attr);
 }

@@ -63,7 +63,7 @@ int sim_open_event(void *self, struct perf_event_attr *attr, int64_t pid,
 	if (error)
 		return error;
 	leader = group_fd < 0 ? NULL : sim_of_fd(group_fd);
-	task = sim_task(pid);
+	task = pid < 0 ? &sim.contexts[cpu] : sim_task(pid);
 	if (group_fd >= 0 && !leader)
 		return -EBADF;
 	if (!task)

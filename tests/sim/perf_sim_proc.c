@@ -2,11 +2,36 @@
 /* Clocks, /proc and /sys of the simulated kernel. */
 #include "tests/sim/perf_sim_state.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* A clock event without a ring: the caller samples itself while it reads the
+ * clock, 100 ns a time. Its next reading but one period is late by what an
+ * interrupt takes [run]. Nobody else's time passes. */
+static uint64_t spin(void)
+{
+	uint64_t before = sim.spun_ns;
+
+	for (int fd = 0; fd < SIM_FDS; fd++) {
+		const struct sim_event *at = sim.fds[fd];
+
+		if (!at || at->ring || !at->is_on || !at->attr.sample_period ||
+		    at->attr.type != PERF_TYPE_SOFTWARE)
+			continue;
+		sim.spun_ns += 100;
+		if (before / at->attr.sample_period !=
+		    sim.spun_ns / at->attr.sample_period)
+			sim.spun_ns += perf_sim_machine.interrupt_ns;
+		return sim.spun_ns;
+	}
+	sim.spun_ns = 0;
+	return 0;
+}
 
 int sim_get_clock(void *self, int32_t clock, uint64_t *ns)
 {
@@ -16,7 +41,7 @@ int sim_get_clock(void *self, int32_t clock, uint64_t *ns)
 	if (error)
 		return error;
 	if (clock == CLOCK_MONOTONIC) {
-		*ns = sim.now_ns;
+		*ns = sim.now_ns + spin();
 		return 0;
 	}
 	if (clock == CLOCK_PROCESS_CPUTIME_ID) {
@@ -56,6 +81,20 @@ static size_t list_threads(int64_t pid, int64_t *out, size_t room)
 	return count;
 }
 
+static size_t list_processes(int64_t *out, size_t room)
+{
+	size_t count = 0;
+
+	for (struct sim_task *task = sim.tasks; task; task = task->next) {
+		if (task->pid != task->tid || !task->is_alive)
+			continue;
+		if (count < room)
+			out[count] = task->tid;
+		count++;
+	}
+	return count;
+}
+
 int sim_list_numbers(void *self, const char *folder, int64_t *out,
                      size_t room, size_t *count)
 {
@@ -67,6 +106,10 @@ int sim_list_numbers(void *self, const char *folder, int64_t *out,
 		return error;
 	if (strcmp(folder, "/proc/self/fd") == 0) {
 		*count = sim.open_fds + 3;
+		return 0;
+	}
+	if (strcmp(folder, "/proc") == 0) {
+		*count = list_processes(out, room);
 		return 0;
 	}
 	if (sscanf(folder, "/proc/%lld/task", &pid) != 1)
@@ -170,6 +213,22 @@ static bool print_setting(const char *path, char *out, size_t room)
 	       !strstr(path, "perf_event");
 }
 
+/* proc_stat(5): hundredths of a second, of which the fourth number is idle. */
+static bool print_cpus(const char *path, char *out, size_t room)
+{
+	size_t used;
+
+	if (strcmp(path, "/proc/stat") != 0 || perf_sim_machine.lacks_stat)
+		return false;
+	used = (size_t)snprintf(out, room, "cpu  0 0 0 0 0 0 0 0 0 0\n");
+	for (unsigned cpu = 0; cpu < perf_sim_machine.cpus; cpu++)
+		used += (size_t)snprintf(
+			out + used, room - used,
+			"cpu%u 7 1 3 %llu 0 2 1 0 0 0\n", cpu,
+			(unsigned long long)(sim.idle_ns[cpu] / 10000000));
+	return true;
+}
+
 static bool print_task(const char *path, char *out, size_t room)
 {
 	char what[16];
@@ -191,6 +250,24 @@ static bool print_task(const char *path, char *out, size_t room)
 	return true;
 }
 
+/* proc_pid_stat(5), as far as the parent. */
+static bool print_stat(const char *path, char *out, size_t room)
+{
+	const struct sim_task *task;
+	long long pid;
+	char what[8];
+
+	if (sscanf(path, "/proc/%lld/%7s", &pid, what) != 2 ||
+	    strcmp(what, "stat") != 0)
+		return false;
+	task = sim_task(pid);
+	if (!task)
+		return false;
+	snprintf(out, room, "%lld (%s) R %lld 1 1 0 -1 4194304\n", pid,
+	         task->name, (long long)task->parent_pid);
+	return true;
+}
+
 static bool print_maps(const char *path, char *out, size_t room)
 {
 	const struct sim_task *task;
@@ -208,11 +285,98 @@ static bool print_maps(const char *path, char *out, size_t room)
 	for (const struct sim_mapping *at = task->mappings; at; at = at->next)
 		used += (size_t)snprintf(
 			out + used, room - used,
-			"%llx-%llx r-xp 00001000 08:01 17 %s\n",
+			"%llx-%llx r-xp 00001000 08:01 %llu %s\n",
 			(unsigned long long)at->address,
 			(unsigned long long)(at->address + at->bytes),
-			at->path);
+			(unsigned long long)at->inode, at->path);
 	return true;
+}
+
+/* ---- files that are mapped ---- */
+
+/* One number a path. */
+uint64_t sim_inode(const char *path)
+{
+	uint64_t sum = 5381;
+
+	while (*path)
+		sum = sum * 33 + (unsigned char)*path++;
+	return sum % 1000003;
+}
+
+/* As the living process sees it, below /proc/PID/root; else as we do. */
+static const struct sim_mapping *find_mapping(const char *path)
+{
+	long long pid = 0;
+	int at = 0;
+
+	if (sscanf(path, "/proc/%lld/root%n", &pid, &at) == 1 && at > 0) {
+		if (!sim_task(pid))
+			return NULL;
+		path += at;
+	}
+	for (struct sim_task *task = sim.tasks; task; task = task->next)
+		for (struct sim_mapping *map = task->mappings; map;
+		     map = map->next)
+			if (strcmp(map->path, path) == 0)
+				return map;
+	return NULL;
+}
+
+int sim_get_inode(void *self, const char *path, uint64_t *inode)
+{
+	const struct sim_mapping *mapping = find_mapping(path);
+	int error = sim_fault(SIM_FILE);
+
+	(void)self;
+	if (error)
+		return error;
+	if (!strcmp(path, "/proc/self/ns/pid")) {
+		*inode = perf_sim_machine.is_container ? 17 : 0xeffffffc;
+		return 0;
+	}
+	if (!mapping)
+		return -ENOENT;
+	*inode = sim.replaced && strcmp(sim.replaced, mapping->path) == 0
+		? mapping->inode + 1 : mapping->inode;
+	return 0;
+}
+
+/* An ELF file of nothing but a build-id. */
+struct image {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Nhdr note;
+	char owner[4];
+	unsigned char id[20];
+};
+
+static size_t make_image(const struct sim_mapping *mapping, void *out)
+{
+	const uint16_t probe = 1;
+	struct image image = {
+		.header = {
+			.e_phoff = offsetof(struct image, segment),
+			.e_phentsize = sizeof(image.segment),
+			.e_phnum = mapping->build_id[0] != 0,
+		},
+		.segment = {
+			.p_type = PT_NOTE,
+			.p_offset = offsetof(struct image, note),
+			.p_filesz = sizeof(image) -
+				    offsetof(struct image, note),
+		},
+		.note = { 4, 20, NT_GNU_BUILD_ID },
+		.owner = "GNU",
+	};
+
+	memcpy(image.header.e_ident, ELFMAG, SELFMAG);
+	image.header.e_ident[EI_CLASS] = ELFCLASS64;
+	image.header.e_ident[EI_DATA] =
+		*(const unsigned char *)&probe ? ELFDATA2LSB : ELFDATA2MSB;
+	memcpy(image.id, mapping->build_id, 20);
+	memcpy(out, &image, sizeof(image));
+	return sizeof(image);
 }
 
 ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
@@ -227,12 +391,17 @@ ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
 		return error;
 	if (find_file(path) && !find_file(path)[1])
 		return -EACCES;
-	if (!print_file(path, text, sizeof(text)) &&
-	    !print_setting(path, text, sizeof(text)) &&
-	    !print_task(path, text, sizeof(text)) &&
-	    !print_maps(path, text, sizeof(text)))
+	if (print_file(path, text, sizeof(text)) ||
+	    print_setting(path, text, sizeof(text)) ||
+	    print_cpus(path, text, sizeof(text)) ||
+	    print_task(path, text, sizeof(text)) ||
+	    print_stat(path, text, sizeof(text)) ||
+	    print_maps(path, text, sizeof(text)))
+		length = strlen(text);
+	else if (find_mapping(path))
+		length = make_image(find_mapping(path), text);
+	else
 		return -ENOENT;
-	length = strlen(text);
 	if (offset >= length)
 		return 0;
 	length -= offset;

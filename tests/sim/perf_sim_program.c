@@ -12,6 +12,7 @@ static struct sim_task *new_task(struct sim_task *from, bool is_process)
 
 	task->tid = sim.next_tid++;
 	task->pid = is_process ? task->tid : from->pid;
+	task->parent_pid = is_process ? from->pid : from->parent_pid;
 	/* Spread over the CPUs, as a scheduler would. */
 	task->cpu = (unsigned)(task->tid % perf_sim_machine.cpus);
 	task->is_alive = true;
@@ -83,6 +84,11 @@ void perf_sim_exec(int64_t tid, const char *name)
 	sim_write_name(task, true);
 }
 
+void perf_sim_replace(const char *path)
+{
+	sim.replaced = path;
+}
+
 void perf_sim_map_code(int64_t tid, uint64_t address, uint64_t bytes,
                        const char *path, const unsigned char build_id[20])
 {
@@ -92,7 +98,10 @@ void perf_sim_map_code(int64_t tid, uint64_t address, uint64_t bytes,
 	mapping->address = address;
 	mapping->bytes = bytes;
 	snprintf(mapping->path, sizeof(mapping->path), "%s", path);
+	mapping->inode = sim_inode(path);
+	if (build_id)
+		memcpy(mapping->build_id, build_id, 20);
 	mapping->next = task->mappings;
 	task->mappings = mapping;
-	sim_write_mapping(task, mapping, build_id);
+	sim_write_mapping(task, mapping);
 }

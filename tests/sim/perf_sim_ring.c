@@ -3,6 +3,10 @@
 #include "tests/sim/perf_sim_state.h"
 
 #include <string.h>
+#include <time.h>
+
+/* [v6.18 include/uapi/linux/perf_event.h] PERF_RECORD_MISC_MMAP_BUILD_ID */
+enum { MARK_BUILD_ID = 1u << 14 };
 
 /* A record in the making. */
 struct draft {
@@ -37,6 +41,15 @@ static void put_name(struct draft *draft, const char *name)
 	draft->count += strlen(name) / 8 + 1;
 }
 
+/* Events that name no clock have the scheduler's, which is behind. */
+static uint64_t on_clock(const struct sim_event *event, uint64_t time_ns)
+{
+	if (!event->attr.use_clockid)
+		return time_ns - PERF_SIM_CLOCK_BEHIND_NS;
+	return event->attr.clockid == CLOCK_MONOTONIC
+		? time_ns : time_ns + PERF_SIM_CLOCK_AHEAD_NS;
+}
+
 /* sample_id_all: [man]. */
 static void put_trailer(struct draft *draft, const struct sim_event *event,
                         const struct sim_task *task)
@@ -46,7 +59,7 @@ static void put_trailer(struct draft *draft, const struct sim_event *event,
 	if (type & PERF_SAMPLE_TID)
 		put_pair(draft, (uint64_t)task->pid, (uint64_t)task->tid);
 	if (type & PERF_SAMPLE_TIME)
-		put(draft, sim.now_ns);
+		put(draft, on_clock(event, sim.now_ns));
 	if (type & PERF_SAMPLE_CPU)
 		put_pair(draft, task->cpu, 0);
 	if (type & PERF_SAMPLE_IDENTIFIER)
@@ -188,31 +201,58 @@ static void put_chain(struct draft *draft, const struct sim_event *event,
 	draft->words[at] = draft->count - at - 1;
 }
 
+/* The first event of an occurrence fills in what it asks for; of it the others
+ * get what they ask for, too. */
+static void fill_in(struct sim_filled *filled, const struct sim_event *event,
+                    const struct sim_sample *from)
+{
+	uint64_t missing = event->attr.sample_type & ~filled->fields;
+	struct draft draft;
+
+	if (missing & PERF_SAMPLE_IDENTIFIER)
+		filled->id = event->id;
+	if (missing & PERF_SAMPLE_TIME)
+		filled->time = on_clock(event, from->time_ns);
+	if (missing & PERF_SAMPLE_CALLCHAIN) {
+		draft.count = 0;
+		put_chain(&draft, event, from);
+		filled->chain_words = draft.count;
+		memcpy(filled->chain, draft.words, draft.count * 8);
+	}
+	filled->fields |= event->attr.sample_type;
+}
+
 void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 {
+	struct sim_filled own = { .fields = 0 };
+	struct sim_filled *filled = from->filled ? from->filled : &own;
 	const struct perf_event_attr *attr = &event->attr;
 	const struct sim_task *task = event->task;
 	uint64_t type = attr->sample_type;
 	bool is_forced_out = sim.to_lose > 0;
 	struct draft draft;
 
+	fill_in(filled, event, from);
 	begin(&draft, PERF_RECORD_SAMPLE,
-	      from->is_kernel ? PERF_RECORD_MISC_KERNEL
-	                      : PERF_RECORD_MISC_USER);
+	      perf_sim_machine.is_in_guest ? PERF_RECORD_MISC_GUEST_KERNEL
+	      : from->is_kernel            ? PERF_RECORD_MISC_KERNEL
+	                                   : PERF_RECORD_MISC_USER);
 	if (type & PERF_SAMPLE_IDENTIFIER)
-		put(&draft, event->id);
+		put(&draft, filled->id);
 	if (type & PERF_SAMPLE_IP)
 		put(&draft, from->ip);
 	if (type & PERF_SAMPLE_TID)
 		put_pair(&draft, (uint64_t)task->pid, (uint64_t)task->tid);
 	if (type & PERF_SAMPLE_TIME)
-		put(&draft, from->time_ns);
+		put(&draft, filled->time);
 	/* what the memory events of some hardware tell */
 	if (type & PERF_SAMPLE_ADDR)
 		put(&draft, sim_is_hardware(attr) ? from->ip + 0x5000 : 0);
 	if (type & PERF_SAMPLE_CPU)
 		put_pair(&draft, task->cpu, 0);
-	if (type & PERF_SAMPLE_PERIOD)
+	if (type & PERF_SAMPLE_PERIOD && from->filled && !attr->freq)
+		put(&draft, 1); /* how many occurred at once */
+	else if (type & PERF_SAMPLE_PERIOD)
 		put(&draft, attr->freq ? 1000000000u / attr->sample_freq
 		                       : attr->sample_period);
 	if (type & PERF_SAMPLE_READ && attr->read_format & PERF_FORMAT_GROUP)
@@ -220,7 +260,8 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 	else if (type & PERF_SAMPLE_READ)
 		put_values(&draft, event);
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		put_chain(&draft, event, from);
+		for (size_t i = 0; i < filled->chain_words; i++)
+			put(&draft, filled->chain[i]);
 	if (type & PERF_SAMPLE_BRANCH_STACK) {
 		put(&draft, 2);
 		for (uint64_t i = 1; i <= 2; i++) {
@@ -241,7 +282,7 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 	if (perf_sim_machine.throttle_every &&
 	    ++sim.samples_made % perf_sim_machine.throttle_every == 0) {
 		begin(&draft, PERF_RECORD_THROTTLE, 0);
-		put(&draft, from->time_ns);
+		put(&draft, on_clock(event, from->time_ns));
 		put(&draft, event->id);
 		put(&draft, event->id);
 		put_trailer(&draft, event, task);
@@ -249,18 +290,25 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 	}
 }
 
-/* ---- what carriers tell: [v6.18 core.c perf_iterate_ctx], events that are
- * on and not bound to another CPU ---- */
+/* ---- what carriers tell: [v6.18 core.c perf_iterate_sb], events of the CPU
+ * and of the task that are on and not bound to another CPU ---- */
 
 static struct sim_event *next_carrier(const struct sim_task *task,
                                       struct sim_event *after)
 {
+	struct sim_task *context = &sim.contexts[task->cpu];
+	bool is_of_cpu = after && after->task == context;
 	struct sim_event *at = after ? after->next : task->events;
 
-	while (at && !(at->is_on && at->attr.task &&
-	               (at->cpu < 0 || at->cpu == (int)task->cpu)))
-		at = at->next;
-	return at;
+	for (;; at = at->next) {
+		if (!at && !is_of_cpu) {
+			is_of_cpu = true;
+			at = context->events;
+		}
+		if (!at || (at->is_on && at->attr.task &&
+		            (at->cpu < 0 || at->cpu == (int)task->cpu)))
+			return at;
+	}
 }
 
 void sim_write_task(struct sim_task *task, uint32_t type, int64_t pid,
@@ -294,28 +342,24 @@ void sim_write_name(struct sim_task *task, bool is_exec)
 	}
 }
 
-void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what,
-                       const unsigned char *build_id)
+/* [v6.18 core.c perf_event_mmap_output]: the mark of a build-id is not taken
+ * back for those who are told next and asked for none. */
+void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what)
 {
 	struct sim_event *event = NULL;
 	struct draft draft;
 
 	while ((event = next_carrier(task, event)) != NULL) {
-		bool has_id = build_id &&
-			sim_attr_flag(&event->attr, PERF_FLAG_BUILD_ID);
-		unsigned char place[24] = { has_id ? 20 : 0 };
-
 		begin(&draft, PERF_RECORD_MMAP2, (uint16_t)
 		      (PERF_RECORD_MISC_USER |
-		       (has_id ? PERF_MISC_BUILD_ID : 0)));
+		       (perf_sim_machine.has_neighbour ? MARK_BUILD_ID : 0)));
 		put_pair(&draft, (uint64_t)task->pid, (uint64_t)task->tid);
 		put(&draft, what->address);
 		put(&draft, what->bytes);
 		put(&draft, 0x1000);
-		if (has_id)
-			memcpy(place + 4, build_id, 20);
-		memcpy(&draft.words[draft.count], place, sizeof(place));
-		draft.count += sizeof(place) / 8;
+		put_pair(&draft, 8, 1); /* device */
+		put(&draft, what->inode);
+		put(&draft, 0); /* its generation */
 		put_pair(&draft, 5, 2); /* PROT_READ|PROT_EXEC, MAP_PRIVATE */
 		put_name(&draft, what->path);
 		put_trailer(&draft, event, task);

@@ -122,7 +122,7 @@ static bool is_counting(const struct sim_event *event,
 
 struct stretch {
 	uint64_t pc, time_ns;
-	bool is_kernel;
+	bool is_kernel, is_silent;
 };
 
 static void overflow(struct sim_event *event, const struct stretch *stretch)
@@ -134,6 +134,8 @@ static void overflow(struct sim_event *event, const struct stretch *stretch)
 	};
 
 	sample.ip = stretch->is_kernel ? KERNEL_PC : stretch->pc;
+	if (stretch->is_silent)
+		return;
 	if (stretch->is_kernel ? event->attr.exclude_kernel
 	                       : event->attr.exclude_user)
 		return;
@@ -225,13 +227,43 @@ static void advance(struct sim_task *task, struct stretch *stretch,
 	}
 }
 
+/* The CPU's own events go on beside the thread's, and are of whoever runs. */
 static void run_stretch(struct sim_task *task, struct stretch *stretch,
                         uint64_t ns)
 {
+	struct sim_task *context = &sim.contexts[task->cpu];
+
+	context->pid = task->pid;
+	context->tid = task->tid;
 	while (ns > 0) {
-		uint64_t step = until_overflow(task, ns);
+		uint64_t step = until_overflow(context,
+		                               until_overflow(task, ns));
+		struct stretch same = *stretch;
 
 		advance(task, stretch, step);
+		advance(context, &same, step);
+		ns -= step;
+	}
+	context->pid = context->tid = 0;
+}
+
+/*
+ * Nobody runs: [v6.18 core.c cpu_clock_event_update] a CPU's clock counts on.
+ * Its timer fires in the idle task, which is process 0, or not at all [run].
+ */
+static void run_idle(unsigned cpu, uint64_t from_ns, uint64_t ns)
+{
+	struct sim_task *context = &sim.contexts[cpu];
+	struct stretch stretch = {
+		.pc = KERNEL_PC, .time_ns = from_ns, .is_kernel = true,
+		.is_silent = perf_sim_machine.silent_idle >> cpu & 1,
+	};
+
+	sim.idle_ns[cpu] += ns;
+	while (ns > 0) {
+		uint64_t step = until_overflow(context, ns);
+
+		advance(context, &stretch, step);
 		ns -= step;
 	}
 }
@@ -320,17 +352,19 @@ void perf_sim_run(const struct perf_sim_work *works, size_t count)
 		at->done_ns = 0;
 	}
 	for (uint64_t turn = 0;; turn++) {
-		uint64_t longest = 0;
+		uint64_t used[PERF_SIM_CPUS_MAX], longest = 0;
 
 		if (perf_sim_machine.migrates)
 			migrate();
 		for (unsigned cpu = 0; cpu < perf_sim_machine.cpus; cpu++) {
 			struct sim_task *task = pick(cpu, works, count, turn);
-			uint64_t used = task ? run_slice(task, works, count)
-			                     : 0;
 
-			longest = used > longest ? used : longest;
+			used[cpu] = task ? run_slice(task, works, count) : 0;
+			longest = used[cpu] > longest ? used[cpu] : longest;
 		}
+		for (unsigned cpu = 0; cpu < perf_sim_machine.cpus; cpu++)
+			run_idle(cpu, sim.now_ns + used[cpu],
+			         longest - used[cpu]);
 		sim.now_ns += longest;
 		if (longest == 0) {
 			sim_update_pages();
@@ -341,5 +375,48 @@ void perf_sim_run(const struct perf_sim_work *works, size_t count)
 
 void perf_sim_idle(uint64_t ns)
 {
+	for (unsigned cpu = 0; cpu < perf_sim_machine.cpus; cpu++)
+		run_idle(cpu, sim.now_ns, ns);
 	sim.now_ns += ns;
+}
+
+static bool counts_faults(const struct sim_event *event,
+                          const struct sim_task *task)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       event->attr.config == PERF_COUNT_SW_PAGE_FAULTS &&
+	       !event->attr.exclude_user && is_here(event, task);
+}
+
+/* [v6.18 core.c perf_swevent_event]: an event of a fixed period that asks for
+ * PERF_SAMPLE_PERIOD samples every occurrence. */
+static void count_fault(struct sim_event *event, struct sim_sample *sample)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	event->count++;
+	if (!attr->sample_period || !attr->sample_type)
+		return;
+	if (!attr->freq && !(attr->sample_type & PERF_SAMPLE_PERIOD) &&
+	    --event->left > 0)
+		return;
+	event->left = attr->sample_period;
+	sim_write_sample(event, sample);
+}
+
+void perf_sim_page_faults(int64_t tid, uint64_t pc, unsigned count)
+{
+	const struct sim_task *task = sim_task(tid);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct sim_filled filled = { .fields = 0 };
+		struct sim_sample sample = {
+			.ip = pc, .user_ip = pc, .time_ns = sim.now_ns,
+			.filled = &filled,
+		};
+
+		for (struct sim_event *at = task->events; at; at = at->next)
+			if (counts_faults(at, task))
+				count_fault(at, &sample);
+	}
 }

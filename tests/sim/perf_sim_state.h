@@ -42,12 +42,14 @@ struct sim_event {
 
 struct sim_mapping {
 	uint64_t address, bytes;
+	uint64_t inode;
 	char path[64];
+	unsigned char build_id[20]; /* in the file's notes; 0: none */
 	struct sim_mapping *next;
 };
 
 struct sim_task {
-	int64_t pid, tid;
+	int64_t pid, tid, parent_pid;
 	unsigned cpu;
 	bool is_alive;
 	char name[SIM_NAME];
@@ -70,7 +72,13 @@ struct sim {
 	struct sim_ring *rings;
 	size_t open_fds, peak_fds, mapped, locked_bytes;
 	unsigned abuses, to_lose, timers_fired, samples_made;
-	_Atomic uint32_t features;
+	/* Where events of a CPU are, whoever runs there; in between a task,
+	 * the thread that does, or the idle task. */
+	struct sim_task contexts[PERF_SIM_CPUS_MAX];
+	uint64_t idle_ns[PERF_SIM_CPUS_MAX];
+	const char *replaced; /* path that leads to another file by now */
+	_Atomic uint32_t features, interrupt_ns;
+	uint64_t spun_ns;   /* a thread reads the clock under a trial event */
 };
 extern struct sim sim;
 
@@ -110,16 +118,26 @@ void sim_free_event(struct sim_event *event);
 void sim_release_ring(struct sim_ring *ring);
 
 /* ---- perf_sim_ring.c ---- */
+/*
+ * What the kernel has filled in already, for another event that the same
+ * occurrence made overflow: [v6.18 core.c perf_prepare_sample, sample_flags].
+ */
+struct sim_filled {
+	uint64_t fields; /* PERF_SAMPLE_ */
+	uint64_t id, time, chain[8];
+	size_t chain_words;
+};
+
 struct sim_sample {
 	uint64_t ip, user_ip, time_ns;
 	bool is_kernel;
+	struct sim_filled *filled; /* NULL: the event has its own */
 };
 void sim_write_sample(struct sim_event *event, const struct sim_sample *from);
 void sim_write_task(struct sim_task *task, uint32_t type, int64_t pid,
                     int64_t parent_pid, int64_t tid, int64_t parent_tid);
 void sim_write_name(struct sim_task *task, bool is_exec);
-void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what,
-                       const unsigned char *build_id);
+void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what);
 
 /* ---- perf_sim_user.c: what programs read of their counters ---- */
 void sim_update_pages(void);
@@ -130,6 +148,8 @@ int sim_list_numbers(void *self, const char *folder, int64_t *out,
                      size_t room, size_t *count);
 int sim_list_names(void *self, const char *folder, char *out, size_t room,
                    size_t *bytes);
+uint64_t sim_inode(const char *path);
+int sim_get_inode(void *self, const char *path, uint64_t *inode);
 ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
                       void *buffer, size_t bytes);
 

@@ -2,6 +2,8 @@
 # tests/sim/profil_*: simulated kernels with profil(2) and pcsample(2).
 
 PROFIL_TESTS = \
+	tests/unit/test_cpu_clock \
+	tests/unit/test_no_perf \
 	tests/unit/test_profil \
 	tests/unit/test_profil_equal \
 	tests/unit/test_profil_guards \
@@ -25,6 +27,17 @@ tests_sim_libprofilsim_la_SOURCES = \
 	tests/sim/profil_sim_os.c \
 	tests/sim/profil_sim_tick.c
 tests_sim_libprofilsim_la_CPPFLAGS = $(TEST_CPPFLAGS)
+
+tests_unit_test_cpu_clock_SOURCES = tests/unit/test_cpu_clock.c \
+	tests/unit/profil_kit.c tests/unit/profil_kit.h
+tests_unit_test_cpu_clock_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_cpu_clock_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
+
+tests_unit_test_no_perf_SOURCES = tests/unit/test_no_perf.c \
+	tests/unit/profil_kit.c tests/unit/profil_kit.h
+tests_unit_test_no_perf_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_no_perf_LDADD = tests/sim/libprofilsim.la \
+	tests/sim/libtimersim.la $(TEST_LDADD)
 
 tests_unit_test_profil_sim_SOURCES = tests/unit/test_profil_sim.c \
 	tests/unit/profil_sim_kit.c tests/unit/profil_sim_kit.h
@@ -119,10 +132,11 @@ tests_conform_conform_solaris_profil_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 if TESTS_ENABLED
 if BACKEND_PROFIL
 pkglibexec_PROGRAMS += tests/conform/conform_profil_real
-TESTS += tests/conform/conform_profil_real
+TESTS_ALL += tests/conform/conform_profil_real
 endif
 endif
 tests_conform_conform_profil_real_SOURCES = tests/fixtures/profil_real.c \
+	tests/fixtures/real_profil.c tests/fixtures/real_profil.h \
 	compat/exec/exec_wrap.c
 tests_conform_conform_profil_real_CPPFLAGS = $(TEST_CPPFLAGS) -DPPI_WRAP_EXEC
 tests_conform_conform_profil_real_LDADD = $(REAL_LDADD)

@@ -84,8 +84,8 @@ static void begin_next_work(struct runner *r)
 static void end_stretch(struct prun *run, struct runner *r)
 {
 	if (r->now.mode == PSIM_KERNEL) {
-		psim_return_to_user(run->sim, r->thread,
-		                    pc_of(run, r->work));
+		psim_return_from_call(run->sim, r->thread,
+		                      pc_of(run, r->work));
 		r->now.mode = PSIM_USER;
 		r->now.left_ns = r->stays_left ? r->user_each_ns : 0;
 	} else if (r->stays_left) {
@@ -186,6 +186,7 @@ static void add_runner(struct prun *run, struct crowd *crowd,
 
 	*r = (struct runner){ .works = works, .count = count,
 		              .thread = thread };
+	psim_switch(run->sim, thread);
 	r->prof_at_ns = next_edge(run->now_ns, run->sim->prof_hz, thread);
 	r->stat_at_ns = next_edge(run->now_ns, run->sim->stat_hz, thread);
 	begin_next_work(r);

@@ -16,8 +16,8 @@ static const struct {
 	[PSEAM_ACTION] = { "sigaction", { EINVAL } },
 	[PSEAM_TIMER] = { "setitimer", { EINVAL, EFAULT } },
 	[PSEAM_MAP] = { "mmap", { ENOMEM, EAGAIN } },
-	[PSEAM_PROCESS_CPU] = { "clock_gettime", { EINVAL } },
-	[PSEAM_THREAD_CPU] = { "pthread_getcpuclockid", { ESRCH } },
+	[PSEAM_PROCESS_CPU] = { "getrusage", { EINVAL } },
+	[PSEAM_HELPER_CPU] = { "clock_gettime", { ESRCH } },
 	[PSEAM_PCSAMPLE] = { "pcsample", { EINVAL, ENOSYS } },
 };
 
@@ -64,7 +64,7 @@ static int seam_is_profiling(void *self)
 
 	if (seam->sim.os->pending == PSIM_SIGNAL)
 		return -1;
-	return seam->sim.is_on || seam->application_profiles;
+	return seam->sim.is_on;
 }
 
 static void handle_profil(int signo)
@@ -132,24 +132,52 @@ static uint64_t seam_now_ns(void *self)
 	return ((struct pseam *)self)->run.now_ns;
 }
 
-static int seam_process_cpu(void *self, uint64_t *ns)
+static uint64_t in_ticks(uint64_t ns, unsigned hz)
 {
-	struct pseam *seam = self;
+	uint64_t tick_ns = 1000000000u / hz;
 
-	if (pseam_fails(seam, PSEAM_PROCESS_CPU))
-		return -1;
-	*ns = seam->sim.process_cpu_ns;
-	return 0;
+	return ns / tick_ns * tick_ns;
 }
 
-static int seam_thread_cpu(void *self, pthread_t thread, uint64_t *ns)
+static uint64_t process_by_clock(const struct pseam *seam)
+{
+	const struct psim *sim = &seam->sim;
+
+	switch (sim->os->clocks) {
+	case PSIM_CLOCKS_NETBSD: /* ticks of one clock, taken for another's */
+		return in_ticks(sim->process_cpu_ns, sim->stat_hz) *
+		       sim->stat_hz / sim->hz;
+	case PSIM_CLOCKS_DRAGONFLY:
+		return sim->timer_every_ns;
+	default:
+		return sim->process_cpu_ns;
+	}
+}
+
+/* The helper has run or slept since its sums were set to 0. */
+static uint64_t helper_by_clock(const struct pseam *seam)
+{
+	if (seam->sim.os->clocks == PSIM_CLOCKS_NETBSD)
+		return in_ticks(seam->run.now_ns % 1000000000u, seam->sim.hz);
+	return seam->run.helper_cpu_ns;
+}
+
+static int seam_cpu(void *self, enum ppi_cpu_source source, int64_t whose,
+                    uint64_t *ns)
 {
 	struct pseam *seam = self;
+	bool is_process = whose == PPI_CPU_PROCESS;
+	bool is_clock = source == PPI_CPU_CLOCK;
 
-	(void)thread;
-	if (pseam_fails(seam, PSEAM_THREAD_CPU))
+	if (pseam_fails(seam, is_process ? PSEAM_PROCESS_CPU :
+	                                   PSEAM_HELPER_CPU))
 		return -1;
-	*ns = seam->run.helper_cpu_ns;
+	if (is_process)
+		*ns = is_clock ? process_by_clock(seam) :
+		                 seam->sim.process_cpu_ns;
+	else
+		*ns = is_clock ? helper_by_clock(seam) :
+		                 seam->run.helper_cpu_ns;
 	return 0;
 }
 
@@ -238,19 +266,13 @@ static unsigned solaris_pc_bytes(void *self)
 	return ((struct pseam *)self)->sim.pointer_bits / 8;
 }
 
-static int solaris_caller_cpu(void *self, uint64_t *ns)
-{
-	return seam_thread_cpu(self, pthread_self(), ns);
-}
-
 static const struct solaris_kernel simulated_solaris = {
 	.profil = solaris_profil,
 	.pcsample = solaris_pcsample,
 	.pc_bytes = solaris_pc_bytes,
 	.rate_hz = seam_rate_hz,
 	.now_ns = seam_now_ns,
-	.process_cpu = seam_process_cpu,
-	.caller_cpu = solaris_caller_cpu,
+	.cpu = seam_cpu,
 	.cpu_count = seam_cpu_count,
 	.process_id = seam_process_id,
 	.map = seam_map,
@@ -265,8 +287,7 @@ static const struct profil_kernel simulated = {
 	.action = seam_action,
 	.timer = seam_timer,
 	.now_ns = seam_now_ns,
-	.process_cpu = seam_process_cpu,
-	.thread_cpu = seam_thread_cpu,
+	.cpu = seam_cpu,
 	.cpu_count = seam_cpu_count,
 	.process_id = seam_process_id,
 	.map = seam_map,
@@ -289,16 +310,29 @@ void pseam_init(struct pseam *seam, const struct psim_os *os,
 	seam->solaris = simulated_solaris;
 	seam->solaris.self = seam;
 	seam->rate_hz = seam->sim.prof_hz;
-	seam->cpu_count = 4;
+	seam->cpu_count = PSIM_THREADS; /* profil_run.c: one a thread */
 	seam->texts[0] = (struct ppi_text){ PSEAM_TEXT, PSEAM_TEXT_END };
 	seam->texts[1] = (struct ppi_text){ PSEAM_LIBRARY,
 		                               PSEAM_LIBRARY_END };
 	seam->text_count = 2;
 }
 
+bool pseam_is_applications(const struct pseam *seam)
+{
+	return seam->sim.is_on &&
+	       seam->sim.base == (uintptr_t)seam->application_bins;
+}
+
+void pseam_application_takes(struct pseam *seam)
+{
+	psim_profil(&seam->sim, seam->application_bins,
+	            sizeof(seam->application_bins), PSEAM_FUNCTION, 65536);
+}
+
 size_t pseam_held(const struct pseam *seam)
 {
-	return seam->maps + seam->sim.is_on +
+	return seam->maps +
+	       (seam->sim.is_on && !pseam_is_applications(seam)) +
 	       (seam->sim.timer_every_ns != 0) +
 	       (seam->sim.action != PSIM_DEFAULT);
 }

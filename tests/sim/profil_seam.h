@@ -21,7 +21,7 @@ enum {
 
 enum pseam_call {
 	PSEAM_PROFIL, PSEAM_ACTION, PSEAM_TIMER, PSEAM_MAP, PSEAM_PROCESS_CPU,
-	PSEAM_THREAD_CPU, PSEAM_PCSAMPLE, PSEAM_CALLS
+	PSEAM_HELPER_CPU, PSEAM_PCSAMPLE, PSEAM_CALLS
 };
 
 struct pseam {
@@ -32,7 +32,7 @@ struct pseam {
 	unsigned rate_hz;          /* what the system tells; 0 = nothing */
 	unsigned cpu_count;
 	size_t maps;
-	bool application_profiles; /* profil() is the application's */
+	uint16_t application_bins[64]; /* where it has profil() itself */
 	struct ppi_text texts[8];
 	size_t text_count;
 	int64_t pid;               /* 0 = the real one */
@@ -47,7 +47,11 @@ struct pseam {
 void pseam_init(struct pseam *seam, const struct psim_os *os,
                 enum profil_os backend_os);
 
-/* How many things are held of the kernel. */
+/* The application calls profil() for itself, and still has it. */
+void pseam_application_takes(struct pseam *seam);
+bool pseam_is_applications(const struct pseam *seam);
+
+/* How many things are held of the kernel, but for what the application has. */
 size_t pseam_held(const struct pseam *seam);
 
 /* Whether the call is to fail now; errno is set. For other seams, too. */

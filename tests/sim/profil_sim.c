@@ -13,13 +13,14 @@ void psim_init(struct psim *sim, const struct psim_os *os)
 	sim->os = os;
 	sim->stat_hz = 100;
 	sim->prof_hz = 100;
+	sim->hz = 100;
 	sim->pointer_bits = 64;
 }
 
 void psim_free(struct psim *sim)
 {
-	free(sim->copy);
-	sim->copy = NULL;
+	free(sim->own);
+	sim->own = NULL;
 }
 
 static int refuse(int error)
@@ -112,6 +113,15 @@ static int solaris_profil(struct psim *sim, void *base, size_t size,
 	return 0;
 }
 
+static int stop(struct psim *sim)
+{
+	sim->calls += sim->is_on;
+	sim->is_on = false;
+	for (unsigned i = 0; i < PSIM_THREADS; i++)
+		sim->threads[i].is_armed = false;
+	return 0;
+}
+
 int psim_profil(struct psim *sim, void *base, size_t size, uint64_t offset,
                 unsigned scale)
 {
@@ -121,22 +131,44 @@ int psim_profil(struct psim *sim, void *base, size_t size, uint64_t offset,
 		return glibc_profil(sim, base, size, offset, scale);
 	if (os->has_pcsample)
 		return solaris_profil(sim, base, size, offset, scale);
-	if (os->needs_gmon_note && !sim->has_gmon_note)
-		return refuse(EPERM);
+	if (os->needs_gmon_note)
+		return psim_profil_gmon(sim, base, size, size, offset, scale,
+		                        0);
 	if (scale > os->scale_max)
 		return refuse(EINVAL);
-	if (scale == 0) {
-		sim->calls += sim->is_on;
-		sim->is_on = false;
-		return 0;
-	}
-	if (os->needs_gmon_note && sim->gmon_buffer &&
-	    sim->gmon_buffer != (uintptr_t)base)
-		return refuse(EALREADY);
-	sim->gmon_buffer = (uintptr_t)base;
+	if (scale == 0)
+		return stop(sim);
 	note_call(sim, size, scale);
 	set_params(sim, base, size, offset, scale);
 	return 0;
+}
+
+int psim_profil_gmon(struct psim *sim, void *buffer, size_t bytes,
+                     size_t samples_bytes, uint64_t offset, unsigned scale,
+                     int directory_error)
+{
+	if (!sim->has_gmon_note)
+		return refuse(EPERM);
+	if (scale > sim->os->scale_max)
+		return refuse(EINVAL);
+	if (scale == 0)
+		return stop(sim);
+	if (sim->gmon_buffer && (sim->gmon_buffer != (uintptr_t)buffer ||
+	                         sim->gmon_bytes != bytes))
+		return refuse(EALREADY);
+	if (!sim->gmon_buffer && directory_error)
+		return refuse(directory_error);
+	sim->gmon_buffer = (uintptr_t)buffer;
+	sim->gmon_bytes = bytes;
+	note_call(sim, samples_bytes, scale);
+	set_params(sim, buffer, samples_bytes, offset, scale);
+	sim->threads[0].is_armed = true; /* who calls */
+	return 0;
+}
+
+void psim_switch(struct psim *sim, unsigned thread)
+{
+	sim->threads[thread].is_armed = sim->is_on;
 }
 
 /* ---- pcsample(2) ---- */
@@ -160,19 +192,84 @@ void psim_protect(struct psim *sim, const void *start, size_t bytes)
 	sim->bad[sim->bad_count++].end = (uintptr_t)start + bytes;
 }
 
+/* A child's bytes: those of the buffer that it inherits, from the fork on, and
+ * each other from the first time that it is written. */
+enum { OWN_BYTES = 1 << 17 };
+
+struct psim_child {
+	struct psim_byte {
+		uintptr_t at;
+		unsigned char value;
+	} bytes[OWN_BYTES];
+	size_t count;
+};
+
+/* The byte's place, or the free one where it may be put. */
+static struct psim_byte *find_byte(struct psim_child *own, uintptr_t at)
+{
+	size_t i = (size_t)(at * 2654435761u) % OWN_BYTES;
+
+	while (own->bytes[i].at && own->bytes[i].at != at)
+		i = (i + 1) % OWN_BYTES;
+	return &own->bytes[i];
+}
+
+static void put_byte(struct psim_child *own, uintptr_t at, unsigned char value)
+{
+	struct psim_byte *byte = find_byte(own, at);
+
+	if (!byte->at && ++own->count == OWN_BYTES)
+		abort(); /* a test that needs a larger child */
+	byte->at = at;
+	byte->value = value;
+}
+
+void psim_load(const struct psim *sim, uintptr_t at, void *to, size_t bytes)
+{
+	memcpy(to, (const void *)at, bytes);
+	for (size_t i = 0; sim->own && i < bytes; i++) {
+		const struct psim_byte *byte = find_byte(sim->own, at + i);
+
+		if (byte->at)
+			((unsigned char *)to)[i] = byte->value;
+	}
+}
+
+void psim_store(const struct psim *sim, uintptr_t at, const void *from,
+                size_t bytes)
+{
+	const unsigned char *values = from;
+
+	if (!sim->own) {
+		memcpy((void *)at, from, bytes);
+		return;
+	}
+	for (size_t i = 0; i < bytes; i++)
+		put_byte(sim->own, at + i, values[i]);
+}
+
+/* What the kernel may write of the buffer: of an odd size one byte more. */
+static size_t reach_of(const struct psim *sim)
+{
+	if (sim->os->has_pcsample && sim->scale == 1)
+		return (sim->size - sim->samples) * (sim->pointer_bits / 8);
+	return sim->size + sim->size % 2;
+}
+
 void psim_fork(const struct psim *parent, struct psim *child)
 {
-	size_t bytes = parent->size;
+	size_t bytes = parent->is_on ? reach_of(parent) : 0;
 
 	*child = *parent;
-	if (parent->os->has_pcsample && parent->scale == 1)
-		bytes = (parent->size - parent->samples) *
-		        (parent->pointer_bits / 8);
-	child->copy_start = parent->base;
-	child->copy_end = parent->base + bytes;
-	child->copy = malloc(bytes ? bytes : 1);
-	if (parent->base && child->copy)
-		memcpy(child->copy, (const void *)parent->base, bytes);
+	child->own = calloc(1, sizeof(*child->own));
+	if (!child->own)
+		abort();
+	for (size_t i = 0; i < bytes; i++) {
+		unsigned char value;
+
+		psim_load(parent, parent->base + i, &value, 1);
+		put_byte(child->own, parent->base + i, value);
+	}
 	/* timers are not inherited; glibc's statics still say "on" */
 	if (!parent->os->child_inherits)
 		child->timer_every_ns = 0;
@@ -182,8 +279,7 @@ uint16_t psim_child_bin(const struct psim *child, const uint16_t *bin)
 {
 	uint16_t value;
 
-	memcpy(&value, child->copy + ((uintptr_t)bin - child->copy_start),
-	       sizeof(value));
+	psim_load(child, (uintptr_t)bin, &value, sizeof(value));
 	return value;
 }
 
@@ -197,6 +293,8 @@ void psim_exec(struct psim *sim)
 	sim->scale = 0;
 	sim->samples = 0;
 	sim->base = 0;
+	sim->gmon_buffer = 0;
+	sim->gmon_bytes = 0;
 	if (!keeps_timer)
 		sim->timer_every_ns = 0;
 	/* handlers are reset, ignored signals stay ignored: execve(2) */

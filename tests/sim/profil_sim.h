@@ -27,7 +27,8 @@ enum psim_pending {
 	PSIM_THREAD_OVERWRITTEN,  /* FreeBSD: a later tick replaces it */
 	PSIM_PROCESS_SUMMED,      /* NetBSD: ticks add up, last address */
 	PSIM_THREAD_SUMMED,       /* OpenBSD */
-	PSIM_PROCESS_OVERWRITTEN, /* DragonFly */
+	PSIM_PROCESS_FLAG_A_CPU,  /* DragonFly: one address, never cleared, and
+	                           * a flag for each CPU that owes */
 	PSIM_OWED,                /* illumos: no address, only a number */
 	PSIM_SIGNAL               /* glibc: one pending signal a process */
 };
@@ -40,16 +41,28 @@ enum psim_kernel_tick {
 	PSIM_BILLED_LATER   /* illumos, glibc: at the return pc */
 };
 
+/* What the clocks of CPU time do that such clocks should not. */
+enum psim_clocks {
+	PSIM_CLOCKS_RIGHT,
+	PSIM_CLOCKS_NETBSD,   /* threads': run and sleep ticks, set back each
+	                       * second; the process's: statistics ticks */
+	PSIM_CLOCKS_DRAGONFLY /* the process's: the value of ITIMER_PROF */
+};
+
 struct psim_os {
 	const char *name;
 	enum psim_index index;
 	enum psim_pending pending;
 	enum psim_kernel_tick kernel_tick;
+	enum psim_clocks clocks;
 	unsigned scale_max;      /* larger is EINVAL; 0 = anything goes */
 	bool signed_at_tick;     /* the first range test compares an int */
 	bool stat_clock_ticks;   /* stathz drives it, whatever profhz says */
 	bool stops_at_32767;     /* else bins wrap */
 	bool needs_gmon_note;    /* EPERM in ordinary programs */
+	bool arms_at_switch;     /* a CPU's clock ticks for the process from
+	                          * the next switch on it */
+	bool keeps_owed;         /* a tick that is owed outlives a stop */
 	bool null_stops;         /* glibc: buffer NULL, and never scale 0 */
 	bool has_pcsample;
 	bool child_inherits;     /* fork: on in the child */
@@ -57,8 +70,9 @@ struct psim_os {
 };
 
 extern const struct psim_os psim_freebsd, psim_netbsd, psim_openbsd,
-	psim_openbsd78, psim_dragonfly, psim_solaris, psim_glibc;
-extern const struct psim_os *const psim_all_os[7];
+	psim_openbsd78, psim_dragonfly, psim_solaris, psim_glibc,
+	psim_freebsd10;
+extern const struct psim_os *const psim_all_os[8];
 
 /* A tick that has not been written yet. */
 struct psim_owed {
@@ -70,6 +84,8 @@ struct psim_thread {
 	struct psim_owed owed;
 	uint64_t stat_ticks;    /* in this stay in the kernel */
 	uint64_t owed_number;   /* illumos lwp_oweupc */
+	bool cpu_owes;          /* DragonFly: the flag of its CPU */
+	bool is_armed;          /* OpenBSD 7.8: its CPU's clock ticks for it */
 	/* an update between its copyin and its copyout */
 	bool is_updating;
 	uintptr_t update_at;
@@ -82,6 +98,7 @@ enum psim_action { PSIM_DEFAULT, PSIM_IGNORED, PSIM_PROFIL, PSIM_APPLICATION };
 struct psim {
 	const struct psim_os *os;
 	unsigned stat_hz, prof_hz; /* what the clocks really do */
+	unsigned hz;               /* the system's own clock */
 	unsigned pointer_bits;     /* of the process; the kernel has 64 */
 	bool has_gmon_note;
 
@@ -93,6 +110,7 @@ struct psim {
 	unsigned scale;
 	uint64_t samples;          /* illumos pr_samples */
 	uintptr_t gmon_buffer;     /* OpenBSD 7.8: of the first call */
+	size_t gmon_bytes;
 	struct psim_owed process_owed;
 	struct psim_thread threads[PSIM_THREADS];
 
@@ -106,9 +124,8 @@ struct psim {
 	struct { uintptr_t start, end; } bad[PSIM_BAD_PAGES];
 	size_t bad_count;
 
-	/* a forked child's own copy of the pages it writes to */
-	char *copy;
-	uintptr_t copy_start, copy_end;
+	/* a forked child: what it has in place of its parent's memory */
+	struct psim_child *own;
 
 	bool is_dead;           /* of a signal */
 	unsigned lose_ticks;    /* so many meet one that is pending */
@@ -131,6 +148,11 @@ void psim_free(struct psim *sim);
  * what arrives in the kernel: FreeBSD's int of -1 is 0xffffffff. */
 int psim_profil(struct psim *sim, void *base, size_t size, uint64_t offset,
                 unsigned scale);
+/* OpenBSD 7.8: the length of the whole buffer, and what is wrong with the
+ * descriptor (EBADF, ENOTDIR; 0 = nothing). */
+int psim_profil_gmon(struct psim *sim, void *buffer, size_t bytes,
+                     size_t samples_bytes, uint64_t offset, unsigned scale,
+                     int directory_error);
 long psim_pcsample(struct psim *sim, void *base, long count);
 
 /* The profiling clock, the statistics clock, and glibc's kernel tick hit a
@@ -139,8 +161,12 @@ void psim_tick(struct psim *sim, unsigned thread, enum psim_mode mode,
                uint64_t pc, unsigned n);
 void psim_stat_tick(struct psim *sim, unsigned thread, enum psim_mode mode,
                     uint64_t pc, unsigned n);
-/* The thread is about to go on in user mode at pc: what it owes is written. */
+/* The thread is about to go on in user mode at pc: what it owes is written.
+ * After a trap, as an interrupt is; after a system call. */
 void psim_return_to_user(struct psim *sim, unsigned thread, uint64_t pc);
+void psim_return_from_call(struct psim *sim, unsigned thread, uint64_t pc);
+/* The CPU on which the thread runs has switched to it. */
+void psim_switch(struct psim *sim, unsigned thread);
 
 /* One update in two steps: between them another thread may do anything. */
 void psim_update_begin(struct psim *sim, unsigned thread, uint64_t pc,
@@ -154,9 +180,13 @@ void psim_set_action(struct psim *sim, enum psim_action action);
 /* Memory that cannot be written, as mprotect or munmap make it. */
 void psim_protect(struct psim *sim, const void *start, size_t bytes);
 
-/* `child` becomes a copy, whose writes go to its own copy of the memory. */
+/* `child` becomes a copy, whose memory is its own, all of it. */
 void psim_fork(const struct psim *parent, struct psim *child);
 uint16_t psim_child_bin(const struct psim *child, const uint16_t *bin);
+/* Bytes of the memory that a kernel sees for this process. */
+void psim_load(const struct psim *sim, uintptr_t at, void *to, size_t bytes);
+void psim_store(const struct psim *sim, uintptr_t at, const void *from,
+                size_t bytes);
 void psim_exec(struct psim *sim);
 
 #endif

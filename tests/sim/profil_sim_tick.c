@@ -17,24 +17,17 @@ static bool can_write(const struct psim *sim, uintptr_t at, size_t bytes)
 	return true;
 }
 
-static void *at_of(const struct psim *sim, uintptr_t at)
-{
-	if (sim->copy && at >= sim->copy_start && at < sim->copy_end)
-		return sim->copy + (at - sim->copy_start);
-	return (void *)at;
-}
-
 static uint16_t load(const struct psim *sim, uintptr_t at)
 {
 	uint16_t value;
 
-	memcpy(&value, at_of(sim, at), sizeof(value));
+	psim_load(sim, at, &value, sizeof(value));
 	return value;
 }
 
 static void store(const struct psim *sim, uintptr_t at, uint16_t value)
 {
-	memcpy(at_of(sim, at), &value, sizeof(value));
+	psim_store(sim, at, &value, sizeof(value));
 }
 
 /* ---- which bin ---- */
@@ -155,9 +148,10 @@ static void add_samples(struct psim *sim, uint64_t pc, uint64_t ticks)
 			return;
 		}
 		if (bytes == 4)
-			*(uint32_t *)at_of(sim, sim->base) = (uint32_t)pc;
+			psim_store(sim, sim->base, &(uint32_t){ (uint32_t)pc },
+			           bytes);
 		else
-			*(uint64_t *)at_of(sim, sim->base) = pc;
+			psim_store(sim, sim->base, &pc, bytes);
 		sim->base += bytes;
 		sim->samples++;
 		tell(sim, pc, 1);
@@ -202,15 +196,17 @@ static void owe(struct psim *sim, unsigned thread, uint64_t pc, unsigned n)
 	struct psim_owed *owed = &sim->threads[thread].owed;
 	bool is_summed = sim->os->pending == PSIM_THREAD_SUMMED ||
 	                 sim->os->pending == PSIM_PROCESS_SUMMED;
+	bool is_a_cpus = sim->os->pending == PSIM_PROCESS_FLAG_A_CPU;
 	uint64_t byte;
 
-	if (sim->os->pending == PSIM_PROCESS_SUMMED ||
-	    sim->os->pending == PSIM_PROCESS_OVERWRITTEN)
+	if (sim->os->pending == PSIM_PROCESS_SUMMED || is_a_cpus)
 		owed = &sim->process_owed;
 	if (!find_bin(sim, pc, true, &byte))
 		return;
-	if (owed->is_set && !is_summed)
+	if (is_a_cpus ? sim->threads[thread].cpu_owes :
+	                owed->is_set && !is_summed)
 		sim->lost_ticks += owed->ticks;
+	sim->threads[thread].cpu_owes = is_a_cpus;
 	owed->ticks = (owed->is_set && is_summed ? owed->ticks : 0) + n;
 	owed->pc = pc;
 	owed->is_set = true;
@@ -231,7 +227,9 @@ void psim_tick(struct psim *sim, unsigned thread, enum psim_mode mode,
 {
 	const struct psim_os *os = sim->os;
 
-	if (!sim->is_on || os->stat_clock_ticks || lose(sim, n))
+	if (!sim->is_on || os->stat_clock_ticks ||
+	    (os->arms_at_switch && !sim->threads[thread].is_armed) ||
+	    lose(sim, n))
 		return;
 	if (os->pending == PSIM_OWED)
 		sim->threads[thread].owed_number += n;
@@ -300,21 +298,47 @@ static void take_signal(struct psim *sim, uint64_t pc)
 		add_to_bin(sim, pc, 1);
 }
 
-void psim_return_to_user(struct psim *sim, unsigned thread, uint64_t pc)
+/* ADDUPROF of DragonFly: the flag is the CPU's, what it stands for the
+ * process's, which stays as it is. */
+static void write_process(struct psim *sim, struct psim_thread *t)
+{
+	if (sim->os->pending != PSIM_PROCESS_FLAG_A_CPU) {
+		write_owed(sim, &sim->process_owed);
+	} else if (t->cpu_owes) {
+		add_to_bin(sim, sim->process_owed.pc, sim->process_owed.ticks);
+		t->cpu_owes = false;
+	}
+}
+
+static void go_to_user(struct psim *sim, unsigned thread, uint64_t pc,
+                       bool looks_at_owed)
 {
 	struct psim_thread *t = &sim->threads[thread];
 	uint64_t stat_ticks = t->stat_ticks, number = t->owed_number;
 
 	t->stat_ticks = 0;
-	t->owed_number = 0;
 	if (sim->os->pending == PSIM_SIGNAL) {
 		take_signal(sim, pc);
 		return;
 	}
-	if (number)
-		bill(sim, pc, number);
-	write_owed(sim, &t->owed);
-	write_owed(sim, &sim->process_owed);
+	if (looks_at_owed) {
+		t->owed_number = 0;
+		if (number)
+			bill(sim, pc, number);
+	}
+	if (sim->is_on || !sim->os->keeps_owed)
+		write_owed(sim, &t->owed);
+	write_process(sim, t);
 	if (stat_ticks)
 		charge_kernel_stay(sim, stat_ticks, pc);
+}
+
+void psim_return_to_user(struct psim *sim, unsigned thread, uint64_t pc)
+{
+	go_to_user(sim, thread, pc, true);
+}
+
+void psim_return_from_call(struct psim *sim, unsigned thread, uint64_t pc)
+{
+	go_to_user(sim, thread, pc, sim->is_on);
 }

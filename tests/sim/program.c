@@ -10,7 +10,7 @@
  */
 #include "tests/sim/program.h"
 
-#include "compat/thread.h"
+#include "port/thread.h"
 #include "tests/sim/clock.h"
 
 #include <pthread.h>
@@ -258,6 +258,11 @@ static void turn_over(unsigned i)
 static bool is_runnable(unsigned i)
 {
 	return sim.threads[i].is_alive && sim.runs[i].next < sim.count;
+}
+
+bool sim_program_is_busy(const struct sim_thread *thread)
+{
+	return is_runnable((unsigned)(thread - sim.threads));
 }
 
 /* Who runs now: as many as there are CPUs, from `turn` on. */

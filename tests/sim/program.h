@@ -48,6 +48,9 @@ void sim_program_end(unsigned thread);
 struct sim_thread *sim_program_thread(unsigned thread);
 struct sim_thread *sim_program_find(int64_t tid);
 
+/* It has work that is not done: it runs, or waits for a CPU. */
+bool sim_program_is_busy(const struct sim_thread *thread);
+
 /* CPU time of all threads, also those that have ended. */
 uint64_t sim_program_cpu_ns(void);
 

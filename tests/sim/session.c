@@ -26,9 +26,9 @@ portprof_status sim_open(struct sim_session *s, const char *backend,
 	portprof_config_set_backend(config, backend);
 	portprof_config_set_frequency(config, hz);
 	if (ring_bytes)
-		portprof_config_set_ring_bytes(config, ring_bytes);
+		portprof_config_set_number(config, "ring", ring_bytes);
 	if (tid)
-		portprof_config_target_tid(config, tid);
+		portprof_config_set_target(config, PORTPROF_TARGET_TID, tid);
 	portprof_config_add_callback(config, keep, s);
 	status = portprof_session_open(config, &s->session);
 	portprof_config_free(config);

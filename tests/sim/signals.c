@@ -2,7 +2,7 @@
 /* Signal actions and frames of a simulated process; signal(7). */
 #include "tests/sim/signals.h"
 
-#include "compat/context_pc.h"
+#include "port/context_pc.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@ static struct {
 	struct sigaction actions[SIM_SIGNALS];
 	struct sim_thread *current;
 	int raised, death;
+	void (*forward)(int signo);
 } sim;
 
 void sim_signals_reset(void)
@@ -86,6 +87,18 @@ int sim_signals_raise(int signo)
 {
 	sim.raised = signo;
 	return 0;
+}
+
+void sim_signals_set_forward(void (*handler)(int signo))
+{
+	sim.forward = handler;
+}
+
+bool sim_signals_forward(int signo)
+{
+	if (sim.forward)
+		sim.forward(signo);
+	return sim.forward != NULL;
 }
 
 struct sim_thread *sim_signals_current(void)

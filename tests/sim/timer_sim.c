@@ -220,6 +220,14 @@ static int sim_action(void *self, int signo, const struct sigaction *next,
 	return result;
 }
 
+static bool sim_forward(void *self, int signo, siginfo_t *info, void *context)
+{
+	(void)self;
+	(void)info;
+	(void)context;
+	return sim_signals_forward(signo);
+}
+
 static int sim_raise_again(void *self, int signo)
 {
 	(void)self;
@@ -345,6 +353,7 @@ const struct timer_kernel timer_sim_kernel = {
 	.signal_range = sim_signal_range,
 	.action = sim_action,
 	.raise_again = sim_raise_again,
+	.forward = sim_forward,
 	.create = sim_create,
 	.set = sim_set,
 	.left = sim_left,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open(2) of POSIX.1-2008; the numbers are made up. */
+/* open(2), fcntl(2) of POSIX.1-2008; the numbers are made up. */
 #ifndef OS_FCNTL_H
 #define OS_FCNTL_H
 
@@ -11,7 +11,11 @@
 #define O_TRUNC 0x400
 #define O_CLOEXEC 0x100000
 #define O_NOCTTY 0x8000
+#define O_NONBLOCK 4
+#define O_NOFOLLOW 0x100
+#define F_DUPFD_CLOEXEC 17
 
 int open(const char *path, int flags, ...);
+int fcntl(int fd, int request, ...);
 
 #endif

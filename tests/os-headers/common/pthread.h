@@ -22,6 +22,11 @@ int pthread_create(pthread_t *restrict thread,
                    const pthread_attr_t *restrict attributes,
                    void *(*run)(void *), void *restrict context);
 int pthread_join(pthread_t thread, void **result);
+int pthread_attr_init(pthread_attr_t *attributes);
+int pthread_attr_destroy(pthread_attr_t *attributes);
+int pthread_attr_getstacksize(const pthread_attr_t *restrict attributes,
+                              size_t *restrict bytes);
+int pthread_attr_setstacksize(pthread_attr_t *attributes, size_t bytes);
 int pthread_atfork(void (*before)(void), void (*parent)(void),
                    void (*child)(void));
 
@@ -50,6 +55,16 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex);
 int pthread_mutexattr_init(pthread_mutexattr_t *attributes);
 int pthread_mutexattr_destroy(pthread_mutexattr_t *attributes);
 int pthread_mutexattr_settype(pthread_mutexattr_t *attributes, int type);
+
+/* Macros in pairs, by POSIX; most systems keep what is between in a block. */
+void os_cleanup_push(void (*run)(void *), void *context);
+void os_cleanup_pop(int execute);
+#define pthread_cleanup_push(run, context) \
+	do {                               \
+		os_cleanup_push(run, context)
+#define pthread_cleanup_pop(execute)      \
+		os_cleanup_pop(execute);  \
+	} while (0)
 
 int pthread_once(pthread_once_t *once, void (*run)(void));
 int pthread_key_create(pthread_key_t *key, void (*at_exit)(void *));

@@ -44,5 +44,6 @@ int sigaddset(sigset_t *set, int number);
 int pthread_sigmask(int how, const sigset_t *restrict next,
                     sigset_t *restrict before);
 int raise(int number);
+int kill(pid_t pid, int number);
 
 #endif

@@ -21,5 +21,6 @@ unsigned long strtoul(const char *restrict text, char **restrict end,
 long long strtoll(const char *restrict text, char **restrict end, int base);
 unsigned long long strtoull(const char *restrict text, char **restrict end,
                             int base);
+long strtol(const char *restrict text, char **restrict end, int base);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is used of <unistd.h> of POSIX.1-2008, and _SC_NPROCESSORS_ONLN, which
- * sysconf(3) of each of the systems has; the numbers are made up. */
+/* What is used of <unistd.h> of POSIX.1-2008 but for fexecve(3), which NetBSD
+ * and OpenBSD lack; and _SC_NPROCESSORS_ONLN, which sysconf(3) of each of the
+ * systems has; the numbers are made up. */
 #ifndef OS_UNISTD_H
 #define OS_UNISTD_H
 
@@ -11,6 +12,7 @@
 #define _SC_NPROCESSORS_ONLN 58
 
 #define F_OK 0
+#define STDIN_FILENO 0
 
 long sysconf(int name);
 int access(const char *path, int mode);
@@ -25,10 +27,10 @@ gid_t getgid(void);
 gid_t getegid(void);
 ssize_t readlink(const char *restrict path, char *restrict out, size_t bytes);
 
+_Noreturn void _exit(int status);
 int execve(const char *path, char *const argv[], char *const envp[]);
 int execv(const char *path, char *const argv[]);
 int execvp(const char *file, char *const argv[]);
-int fexecve(int fd, char *const argv[], char *const envp[]);
 int execl(const char *path, const char *arg, ...);
 int execlp(const char *file, const char *arg, ...);
 int execle(const char *path, const char *arg, ...);

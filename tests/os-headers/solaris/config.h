@@ -2,6 +2,7 @@
 /* What configure finds on Solaris and illumos, as far as these sources ask. */
 #define PPI_BACKEND_NULL 1
 #define PPI_BACKEND_ITIMER 1
+#define PPI_BACKEND_RUSAGE 1
 #define PPI_BACKEND_SOLARIS 1
 #define HAVE_ISSETUGID 1
 #define HAVE_FEXECVE 1

@@ -16,6 +16,9 @@ struct stat {
 #define S_IFMT 0170000
 #define S_IFREG 0100000
 #define S_ISREG(mode) (((mode) & S_IFMT) == S_IFREG)
+#define S_ISDIR(mode) (((mode) & S_IFMT) == 0040000)
+#define S_ISFIFO(mode) (((mode) & S_IFMT) == 0010000)
+#define S_ISSOCK(mode) (((mode) & S_IFMT) == 0140000)
 
 int stat(const char *restrict path, struct stat *restrict out);
 int fstat(int fd, struct stat *out);

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* What configure finds on NetBSD 6, as far as these sources ask. */
+#define PPI_BACKEND_NULL 1
+#define PPI_BACKEND_ITIMER 1
+#define PPI_BACKEND_RUSAGE 1
+#define PPI_BACKEND_PROFIL 1
+#define HAVE_ISSETUGID 1
+#define HAVE_EXECVPE 1
