@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rusage backend: counts what the system accounts to a process, a thread or
+ * a command that was waited for, by getrusage(2), wait4(2) and clocks of CPU
+ * time. It needs no rights and holds nothing of the kernel's.
+ */
+#include "config.h"
+
+#include "backends/backend.h"
+#include "backends/rusage/rusage_command.h"
+#include "backends/rusage/rusage_events.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* attach: see rusage_probe */
+#define RUSAGE_CAPS                                                      \
+	(PORTPROF_CAP_COUNT | PORTPROF_CAP_GROUP | PORTPROF_CAP_EVENTS | \
+	 PORTPROF_CAP_PROCESS | PORTPROF_CAP_THREAD |                    \
+	 PORTPROF_CAP_ATTACH | PORTPROF_CAP_COMMAND |                  \
+	 PORTPROF_CAP_CHILDREN | PORTPROF_CAP_EXEC_SAFE)
+
+enum { EVENTS_MAX = 64 };
+
+/*
+ * A value that starts and stops. start and stop write, one thread at a time;
+ * any thread reads meanwhile, also in a signal handler.
+ */
+struct slot {
+	_Atomic uint64_t offset;  /* while it runs: reading less offset */
+	_Atomic uint64_t held;    /* while it is stopped */
+	_Atomic uint64_t highest; /* of all that was reported */
+};
+
+struct rusage_state {
+	_Atomic bool is_running;
+	_Atomic bool has_ended;    /* a command: it was waited for */
+	struct rusage_usage early; /* a command: of before its exec */
+	enum rusage_field fields[EVENTS_MAX];
+	struct slot time, events[EVENTS_MAX];
+};
+
+/* One reading of everything. */
+struct moment {
+	uint64_t at_ns;
+	struct rusage_usage usage;
+};
+
+static const struct rusage_kernel *
+kernel_of(const struct ppi_backend_session *bs)
+{
+	return bs->kernel;
+}
+
+static struct rusage_state *state_of(const struct ppi_backend_session *bs)
+{
+	return bs->state;
+}
+
+/* ---- reading the accounts ---- */
+
+static enum rusage_whose whose_is(const struct ppi_plan *plan)
+{
+	switch (plan->target.kind) {
+	case PPI_TARGET_TID:
+		return RUSAGE_OF_THREAD;
+	case PPI_TARGET_COMMAND:
+		return RUSAGE_OF_CHILDREN;
+	default:
+		return RUSAGE_OF_PROCESS;
+	}
+}
+
+/*
+ * An event of CPU time that is alone is read from the system's clock, in
+ * nanoseconds, where that clock is right. Several come from one account, which is of one
+ * instant, in microseconds on most systems.
+ */
+static const struct ppi_cpu_clock *
+clock_of(const struct ppi_backend_session *bs, enum rusage_whose whose)
+{
+	const struct ppi_cpu_rules *rules = kernel_of(bs)->rules;
+	const struct ppi_cpu_clock *clock =
+		whose == RUSAGE_OF_THREAD ? &rules->thread : &rules->process;
+
+	if (whose == RUSAGE_OF_CHILDREN || bs->plan->follow_children ||
+	    bs->plan->event_count != 1 ||
+	    state_of(bs)->fields[0] != RUSAGE_CPU ||
+	    clock->source != PPI_CPU_CLOCK)
+		return NULL;
+	return clock;
+}
+
+/* Our helper thread is no part of the program: its CPU time is left out. The
+ * switches and faults of one thread the system does not tell to another. */
+static int leave_out_helper(const struct rusage_kernel *kernel,
+                            struct rusage_usage *usage)
+{
+	struct rusage_usage helper = { .user_ns = 0 };
+
+	if (kernel->rules->thread.source == PPI_CPU_NONE)
+		return 0;
+	if (kernel->cpu(kernel->self, kernel->rules->thread.source,
+	                PPI_CPU_HELPER, &helper.system_ns))
+		return -1;
+	*usage = rusage_without(usage, &helper);
+	return 0;
+}
+
+static int add_children(const struct rusage_kernel *kernel,
+                        struct rusage_usage *usage)
+{
+	struct rusage_usage children;
+
+	if (kernel->usage(kernel->self, RUSAGE_OF_CHILDREN, &children))
+		return -1;
+	usage->user_ns += children.user_ns;
+	usage->system_ns += children.system_ns;
+	usage->minor_faults += children.minor_faults;
+	usage->major_faults += children.major_faults;
+	usage->voluntary += children.voluntary;
+	usage->involuntary += children.involuntary;
+	return 0;
+}
+
+static int read_now(const struct ppi_backend_session *bs, struct moment *now)
+{
+	const struct rusage_kernel *kernel = kernel_of(bs);
+	enum rusage_whose whose = whose_is(bs->plan);
+	const struct ppi_cpu_clock *clock = clock_of(bs, whose);
+	int result;
+
+	memset(now, 0, sizeof(*now));
+	now->at_ns = kernel->now_ns(kernel->self);
+	result = clock ? kernel->cpu(kernel->self, clock->source,
+	                             whose == RUSAGE_OF_THREAD
+	                                     ? PPI_CPU_CALLER
+	                                     : PPI_CPU_PROCESS,
+	                             &now->usage.user_ns)
+	               : kernel->usage(kernel->self, whose, &now->usage);
+	if (result == 0 && whose == RUSAGE_OF_PROCESS)
+		result = leave_out_helper(kernel, &now->usage);
+	if (result == 0 && whose == RUSAGE_OF_PROCESS &&
+	    bs->plan->follow_children)
+		result = add_children(kernel, &now->usage);
+	return result;
+}
+
+/* ---- values that start and stop ---- */
+
+static void start_slot(struct slot *slot, uint64_t reading)
+{
+	atomic_store(&slot->offset, reading - atomic_load(&slot->held));
+}
+
+/* A clock may go back a little (port/cpu_clock.h); a value never does. */
+static uint64_t never_less(struct slot *slot, uint64_t value)
+{
+	uint64_t highest = atomic_load(&slot->highest);
+
+	while (value > highest)
+		if (atomic_compare_exchange_weak(&slot->highest, &highest,
+		                                 value))
+			return value;
+	return highest;
+}
+
+static uint64_t read_slot(struct slot *slot, bool is_running, uint64_t reading)
+{
+	uint64_t value;
+
+	if (!is_running)
+		return never_less(slot, atomic_load(&slot->held));
+	value = reading - atomic_load(&slot->offset);
+	/* read before a stop and a start of another thread, or a clock that
+	 * went back further than it was when counting began */
+	return never_less(slot, value > UINT64_MAX / 2 ? 0 : value);
+}
+
+static void stop_slot(struct slot *slot, uint64_t reading)
+{
+	atomic_store(&slot->held, read_slot(slot, true, reading));
+}
+
+static uint64_t value_of(const struct ppi_backend_session *bs, size_t event,
+                         const struct moment *now)
+{
+	return rusage_value(state_of(bs)->fields[event],
+	                    &bs->plan->events[event], &now->usage);
+}
+
+/* ---- the contract ---- */
+
+static void rusage_limit(struct ppi_probe *out, uint64_t cap,
+                         const char *words)
+{
+	struct ppi_limit *limit = &out->limits[out->limit_count++];
+	size_t used = strlen(out->reason);
+
+	out->caps &= ~cap;
+	limit->caps = cap;
+	limit->status = PORTPROF_E_UNSUPPORTED;
+	snprintf(limit->words, sizeof(limit->words), "%s", words);
+	snprintf(out->reason + used, sizeof(out->reason) - used, "%s%s",
+	         used ? "; " : "", words);
+}
+
+static void rusage_probe(const void *kernel, struct ppi_probe *out)
+{
+	const struct rusage_kernel *seam = kernel;
+	struct rusage_usage usage;
+
+	if (seam->usage(seam->self, RUSAGE_OF_PROCESS, &usage)) {
+		out->status = PORTPROF_E_DENIED;
+		out->os_errno = errno;
+		snprintf(out->reason, sizeof(out->reason), "getrusage is "
+		         "refused here: allow it in the sandbox's filter");
+		return;
+	}
+	out->is_usable = true;
+	out->caps = RUSAGE_CAPS;
+	rusage_limit(out, PORTPROF_CAP_ATTACH, "the system reports another "
+	             "process's usage only at its end, to its parent: count a "
+	             "command until it ends, or use the perf backend");
+	if (!seam->has_threads)
+		rusage_limit(out, PORTPROF_CAP_THREAD, "this system has no "
+		             "RUSAGE_THREAD: count the process");
+}
+
+static portprof_status rusage_resolve(const void *kernel,
+                                      const struct ppi_event_request *request,
+                                      enum ppi_mode mode,
+                                      struct ppi_event *event,
+                                      struct ppi_diag *why)
+{
+	return rusage_resolve_event(kernel, request, mode, event, why);
+}
+
+static portprof_status refuse_plan(const struct ppi_plan *plan,
+                                   struct ppi_diag *why)
+{
+	if (plan->event_count > EVENTS_MAX)
+		return ppi_fail(why, PORTPROF_E_LIMIT, 0, "open rusage",
+		                "more than %d events: use several groups",
+		                EVENTS_MAX);
+	if (plan->target.kind == PPI_TARGET_COMMAND && !plan->follow_children)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open rusage",
+		                "wait4 reports a command together with the "
+		                "children that it waited for: count its "
+		                "children too");
+	if (plan->target.kind == PPI_TARGET_TID && plan->follow_children)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open rusage",
+		                "a thread has no children: count the process");
+	return PORTPROF_OK;
+}
+
+static portprof_status refuse_reading(struct ppi_diag *why, const char *step)
+{
+	int error = errno;
+
+	return ppi_fail(why, PORTPROF_E_SYSTEM, error, step,
+	                "the system's account could not be read: %s",
+	                strerror(error));
+}
+
+static portprof_status rusage_open(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
+{
+	const struct ppi_plan *plan = bs->plan;
+	struct rusage_state *state = state_of(bs);
+	portprof_status status = refuse_plan(plan, why);
+	struct moment now;
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (!bs->refusals || bs->refusals[i].status == PORTPROF_OK)
+			state->fields[i] = rusage_field_of(&plan->events[i]);
+	if (read_now(bs, &now))
+		return refuse_reading(why, "open rusage");
+	if (plan->target.kind == PPI_TARGET_COMMAND)
+		rusage_before_exec(kernel_of(bs), plan->target.pid,
+		                   &state->early);
+	return PORTPROF_OK;
+}
+
+/* A thread's account is read by that thread. */
+static bool is_elsewhere(const struct ppi_backend_session *bs)
+{
+	const struct rusage_kernel *kernel = kernel_of(bs);
+
+	return bs->plan->target.kind == PPI_TARGET_TID &&
+	       kernel->thread_id(kernel->self) != bs->plan->target.tid;
+}
+
+static portprof_status refuse_thread(const struct ppi_backend_session *bs,
+                                     struct ppi_diag *why, const char *step)
+{
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, step,
+	                "the system reports a thread's usage to that thread "
+	                "alone: use the group in thread %lld",
+	                (long long)bs->plan->target.tid);
+}
+
+static portprof_status rusage_start(struct ppi_backend_session *bs,
+                                    struct ppi_diag *why)
+{
+	struct rusage_state *state = state_of(bs);
+	struct moment now;
+
+	if (is_elsewhere(bs))
+		return refuse_thread(bs, why, "start rusage");
+	if (atomic_load(&state->is_running))
+		return PORTPROF_OK;
+	if (read_now(bs, &now))
+		return refuse_reading(why, "start rusage");
+	start_slot(&state->time, now.at_ns);
+	for (size_t i = 0; i < bs->plan->event_count; i++)
+		start_slot(&state->events[i], value_of(bs, i, &now));
+	atomic_store(&state->is_running, true);
+	return PORTPROF_OK;
+}
+
+static portprof_status rusage_stop(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
+{
+	struct rusage_state *state = state_of(bs);
+	struct moment now;
+
+	if (is_elsewhere(bs))
+		return refuse_thread(bs, why, "stop rusage");
+	if (!atomic_load(&state->is_running))
+		return PORTPROF_OK;
+	if (read_now(bs, &now))
+		return refuse_reading(why, "stop rusage");
+	stop_slot(&state->time, now.at_ns);
+	for (size_t i = 0; i < bs->plan->event_count; i++)
+		stop_slot(&state->events[i], value_of(bs, i, &now));
+	atomic_store(&state->is_running, false);
+	return PORTPROF_OK;
+}
+
+static portprof_status rusage_drain(struct ppi_backend_session *bs,
+                                    struct ppi_room *room)
+{
+	(void)bs;
+	(void)room;
+	return PORTPROF_OK;
+}
+
+/* A command's account comes at its end; until then there is nothing to say. */
+static bool is_known(const struct ppi_backend_session *bs)
+{
+	struct rusage_state *state = state_of(bs);
+
+	if (bs->plan->target.kind != PPI_TARGET_COMMAND)
+		return true;
+	if (!atomic_load(&state->has_ended) &&
+	    rusage_was_waited_for(kernel_of(bs), bs->plan->target.pid))
+		atomic_store(&state->has_ended, true);
+	return atomic_load(&state->has_ended);
+}
+
+static void put_count(const struct ppi_backend_session *bs, size_t event,
+                      uint64_t value, uint64_t time_ns, bool is_there,
+                      portprof_count *out)
+{
+	struct rusage_state *state = state_of(bs);
+	struct rusage_usage early = { .user_ns = 0 };
+
+	memset(out, 0, sizeof(*out));
+	if (state->fields[event] == RUSAGE_NONE) {
+		out->status = PORTPROF_COUNT_REFUSED;
+		return;
+	}
+	out->enabled_ns = time_ns;
+	if (!is_there) {
+		out->status = PORTPROF_COUNT_NEVER_RAN;
+		return;
+	}
+	if (bs->plan->target.kind == PPI_TARGET_COMMAND)
+		early = state->early;
+	early.user_ns = rusage_value(state->fields[event],
+	                             &bs->plan->events[event], &early);
+	out->raw = value > early.user_ns ? value - early.user_ns : 0;
+	out->scaled = out->raw;
+	out->running_ns = time_ns;
+	out->status = PORTPROF_COUNT_OK;
+}
+
+static portprof_status rusage_count(struct ppi_backend_session *bs,
+                                    portprof_count *out, size_t count)
+{
+	struct rusage_state *state = state_of(bs);
+	bool is_there = is_known(bs);
+	bool is_running = atomic_load(&state->is_running);
+	struct moment now = { .at_ns = 0 };
+	uint64_t time_ns;
+
+	if (is_elsewhere(bs))
+		return PORTPROF_E_UNSUPPORTED;
+	if (is_running && read_now(bs, &now))
+		return PORTPROF_E_SYSTEM;
+	time_ns = read_slot(&state->time, is_running, now.at_ns);
+	for (size_t i = 0; i < count; i++)
+		put_count(bs, i, read_slot(&state->events[i], is_running,
+		                           value_of(bs, i, &now)),
+		          time_ns, is_there, &out[i]);
+	return PORTPROF_OK;
+}
+
+static portprof_status rusage_stats(struct ppi_backend_session *bs,
+                                    size_t event, struct ppi_account *out)
+{
+	portprof_count counts[EVENTS_MAX];
+	portprof_status status = rusage_count(bs, counts, event + 1);
+
+	if (status)
+		return status;
+	out->total_weight = counts[event].raw;
+	out->lost_certainty = PORTPROF_EXACT;
+	out->total_certainty = PORTPROF_EXACT;
+	return PORTPROF_OK;
+}
+
+/* Nothing of the kernel's is held. */
+static void rusage_close(struct ppi_backend_session *bs)
+{
+	(void)bs;
+}
+
+#ifdef PPI_BACKEND_RUSAGE
+#define REAL_KERNEL &ppi_rusage_kernel_real
+#else
+#define REAL_KERNEL NULL
+#endif
+
+const struct ppi_backend_ops ppi_backend_rusage = {
+	.name = "rusage",
+	.summary = "counts by getrusage and wait4: any Unix, no rights needed",
+	.caps = RUSAGE_CAPS,
+	.state_size = sizeof(struct rusage_state),
+	.catalogue = &rusage_catalogue,
+	.count_ways = NULL,
+	.count_parts = NULL,
+	.group_modifiers = NULL,
+	.real_kernel = REAL_KERNEL,
+	.probe = rusage_probe,
+	.resolve = rusage_resolve,
+	.open = rusage_open,
+	.start = rusage_start,
+	.stop = rusage_stop,
+	.drain = rusage_drain,
+	.count = rusage_count,
+	.stats = rusage_stats,
+	.close = rusage_close,
+};
