@@ -9,22 +9,15 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_attach.c \
 	backends/perf/perf_attr.c \
 	backends/perf/perf_attr.h \
-	backends/perf/perf_build_id.c \
 	backends/perf/perf_catalogue.c \
 	backends/perf/perf_cgroup.c \
 	backends/perf/perf_cores.c \
 	backends/perf/perf_count.c \
 	backends/perf/perf_decode.c \
 	backends/perf/perf_decode.h \
-	backends/perf/perf_describe.c \
 	backends/perf/perf_drain.c \
-	backends/perf/perf_events.c \
-	backends/perf/perf_events.h \
-	backends/perf/perf_format.c \
-	backends/perf/perf_format.h \
+	backends/perf/perf_errors.c \
 	backends/perf/perf_kernel.h \
-	backends/perf/perf_lookup.c \
-	backends/perf/perf_merge.c \
 	backends/perf/perf_names.c \
 	backends/perf/perf_names.h \
 	backends/perf/perf_open.c \
@@ -33,26 +26,32 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_probe.c \
 	backends/perf/perf_proc.c \
 	backends/perf/perf_proc.h \
+	backends/perf/perf_rate.c \
+	backends/perf/perf_rate.h \
 	backends/perf/perf_read.c \
+	backends/perf/perf_report.c \
+	backends/perf/perf_request.c \
+	backends/perf/perf_request.h \
 	backends/perf/perf_resolve.c \
+	backends/perf/perf_resolve.h \
+	backends/perf/perf_rights.c \
+	backends/perf/perf_rights.h \
 	backends/perf/perf_ring.c \
 	backends/perf/perf_ring.h \
 	backends/perf/perf_sample.c \
-	backends/perf/perf_size.c \
 	backends/perf/perf_state.h \
 	backends/perf/perf_sysfs.c \
 	backends/perf/perf_sysfs.h \
+	backends/perf/perf_tables.c \
 	backends/perf/perf_tables.h \
-	backends/perf/perf_threads.c \
-	backends/perf/perf_tracepoint.c \
-	backends/perf/perf_tracepoint.h \
+	backends/perf/perf_tail.c \
 	backends/perf/perf_unknown.c \
+	backends/perf/perf_threads.c \
 	backends/perf/perf_user.c \
 	backends/perf/perf_user.h \
 	backends/perf/perf_user_cpu.h \
 	backends/perf/perf_weight.c \
-	backends/perf/perf_weight.h \
-	backends/perf/perf_words.c
+	backends/perf/perf_weight.h
 endif
 
 if BACKEND_PERF

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "backends/perf/perf_state.h"
+#include "backends/perf/perf_user.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 	 PORTPROF_CAP_THREAD | PORTPROF_CAP_ATTACH |                       \
 	 PORTPROF_CAP_CHILDREN | PORTPROF_CAP_FAIR |                       \
 	 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_MODULES |                  \
-	 PORTPROF_CAP_SYSTEM)
+	 PORTPROF_CAP_SYSTEM | PORTPROF_CAP_EXEC_SAFE | PORTPROF_CAP_COMMAND)
 
 static void perf_probe(const void *kernel, struct ppi_probe *out)
 {
@@ -90,7 +91,8 @@ static bool has_begun(struct ppi_backend_session *bs)
 	/* Word 1 is the time enabled, in a group's reading and in a lone
 	 * event's alike. */
 	for (size_t i = 0; i < state->source_count && state->awaits_exec; i++)
-		if (kernel->read_event(kernel->self, state->sources[i].fd,
+		if (!state->sources[i].is_tail &&
+		    kernel->read_event(kernel->self, state->sources[i].fd,
 		                       words, sizeof(words)) > 8 && words[1])
 			state->awaits_exec = false;
 	return !state->awaits_exec;
@@ -105,10 +107,14 @@ static portprof_status perf_start(struct ppi_backend_session *bs,
 	if (state->is_running)
 		return PORTPROF_OK;
 	state->is_early = false;
+	if (state->layout != PERF_NO_RINGS && state->began_ns == 0)
+		state->began_ns = perf_record_clock(bs);
 	/* Counting has no account; asking the clock would be a third of
 	 * the time that starting takes. */
 	if (state->layout != PERF_NO_RINGS)
 		perf_clock_start(bs);
+	perf_idle_start(bs);
+	perf_tail_enable(bs);
 	if (has_begun(bs))
 		status = control_all(bs, PERF_EVENT_IOC_ENABLE, "start", why);
 	if (status == PORTPROF_OK)
@@ -129,8 +135,11 @@ static portprof_status perf_stop(struct ppi_backend_session *bs,
 	/* When each call has returned no record of that event follows: it
 	 * interrupts the CPU that the event runs on. */
 	status = control_all(bs, PERF_EVENT_IOC_DISABLE, "stop", why);
-	if (state->layout != PERF_NO_RINGS)
+	if (state->layout != PERF_NO_RINGS) {
 		perf_clock_stop(bs);
+		perf_say_side_losses(bs);
+	}
+	perf_idle_stop(bs);
 	state->is_running = false;
 	return status;
 }
@@ -170,12 +179,14 @@ static void perf_close(struct ppi_backend_session *bs)
 #endif
 
 const struct ppi_backend_ops ppi_backend_perf = {
-	.abi = PPI_BACKEND_ABI,
 	.name = "perf",
 	.summary = "Linux perf events: samples without signals, and counters",
 	.caps = PERF_CAPS,
-	.rank = 100,
 	.state_size = sizeof(struct perf_state),
+	.catalogue = &perf_catalogue,
+	.count_ways = &perf_count_ways,
+	.count_parts = &perf_count_parts,
+	.group_modifiers = "excl,pinned",
 	.real_kernel = REAL_KERNEL,
 	.probe = perf_probe,
 	.resolve = perf_resolve,

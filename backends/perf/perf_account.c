@@ -4,7 +4,62 @@
 
 #include "backends/perf/perf_proc.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#define SIDE_NOTE                                                           \
+	"%llu records of mappings and names were lost: those of processes " \
+	"that have ended may be missing; the others were read from /proc"
+
+/* What the kernel could not write of what this source had to tell. */
+static bool read_lost(const struct ppi_backend_session *bs,
+                      const struct perf_source *source, uint64_t *lost)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	uint64_t format = perf_state_of(bs)->kind.shape.read_format;
+	uint64_t words[PERF_READ_ROOM] = { 0 };
+	ssize_t got;
+
+	if (!(format & PERF_READ_LOST))
+		return false;
+	got = kernel->read_event(kernel->self, source->fd, words,
+	                         sizeof(words));
+	/* the last word of those that an event alone gives */
+	if (got < 8)
+		return false;
+	*lost = words[got / 8 - 1];
+	return true;
+}
+
+void perf_say_side_losses(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	uint64_t all = state->side_lost, lost;
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].event == PERF_CARRIER &&
+		    read_lost(bs, &state->sources[i], &lost))
+			all += lost;
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].fd >= 0 && state->ports[i].is_side)
+			all += state->ports[i].ring.damaged;
+	if (all == state->side_said)
+		return;
+	state->side_said = all;
+	state->is_side_behind = true;
+	if (!state->side_note) {
+		size_t before = bs->note_count;
+
+		ppi_note(bs, SIDE_NOTE, (unsigned long long)all);
+		if (bs->note_count > before)
+			state->side_note = bs->notes[before];
+		return;
+	}
+	snprintf(state->side_note, sizeof(bs->notes[0]), SIDE_NOTE,
+	         (unsigned long long)all);
+}
 
 /* The words in the order of enum perf_event_read_format. */
 void perf_tally_source(struct ppi_backend_session *bs,
@@ -38,7 +93,11 @@ void perf_tally_source(struct ppi_backend_session *bs,
 	    !perf_is_split(bs, source->event) &&
 	    !bs->plan->events[source->event].is_cpu_time)
 		value = (uint64_t)((long double)value * enabled / running);
-	tally->total += value;
+	/* what a CPU's clock counts is of whoever runs there */
+	if (!source->is_tail)
+		tally->total += value;
+	if (format & PERF_FORMAT_ID)
+		at++;
 	if (format & PERF_READ_LOST)
 		tally->lost += words[at];
 }
@@ -48,8 +107,12 @@ void perf_tally_closing(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 
+	uint64_t lost;
+
 	if (source->event != PERF_CARRIER)
 		perf_tally_source(bs, source, &state->tallies[source->event]);
+	else if (read_lost(bs, source, &lost))
+		state->side_lost += lost;
 }
 
 static bool read_clock(const struct ppi_backend_session *bs, int32_t clock,
@@ -134,29 +197,68 @@ static uint64_t cpu_time_so_far(const struct ppi_backend_session *bs)
 	return state->cpu_time_ns + now - state->started_at_ns;
 }
 
-static bool has_damage(const struct perf_state *state)
+/* Times that what lay in a ring of samples could not be read. */
+static uint64_t damage_of(const struct perf_state *state)
 {
+	uint64_t times = state->damaged;
+
 	for (size_t i = 0; i < state->port_count; i++)
-		if (state->ports[i].fd >= 0 && state->ports[i].ring.damaged)
-			return true;
-	return false;
+		if (state->ports[i].fd >= 0 && !state->ports[i].is_side)
+			times += state->ports[i].ring.damaged;
+	return times;
+}
+
+/* The kernel counts every record of an event that found no room (kernel/
+ * events/ring_buffer.c, __perf_output_begin): samples alone where it has only
+ * samples to write. */
+static bool is_loss_exact(const struct perf_state *state,
+                          const struct perf_tally *tally, size_t event)
+{
+	bool tells_more = (event == 0 && !state->has_carriers) ||
+	                  tally->throttled > 0;
+
+	return damage_of(state) == 0 && tally->unclear == 0 &&
+	       !state->is_id_doubtful && !(tally->lost > 0 && tells_more);
 }
 
 static void fill_loss(const struct perf_state *state,
                       const struct perf_tally *tally, size_t event,
                       struct ppi_account *out)
 {
+	bool has_lost = state->kind.features & PERF_HAS_LOST;
+
 	out->throttled = tally->throttled;
-	if (state->kind.features & PERF_HAS_LOST) {
-		out->lost_samples = tally->lost;
-		out->lost_certainty = has_damage(state) ? PORTPROF_UNKNOWN
-		                                        : PORTPROF_EXACT;
-		return;
+	out->lost_samples = tally->unclear + (has_lost ? tally->lost : 0);
+	/* Damage and LOST records do not say of which event, and the latter
+	 * come only when a later record finds room. */
+	if (event == 0)
+		out->lost_samples += damage_of(state) +
+		                     (has_lost ? 0 : tally->lost_records);
+	out->lost_certainty = has_lost && is_loss_exact(state, tally, event)
+		? PORTPROF_EXACT : PORTPROF_UNKNOWN;
+}
+
+/*
+ * Of a system what was charged; its samples are estimates of that. Where nobody
+ * tells idle time, what samples of the idle task do not stand for is in it.
+ */
+static void fill_charged(const struct ppi_backend_session *bs,
+                         const struct perf_tally *tally,
+                         struct ppi_account *out)
+{
+	struct perf_idle_times idle;
+	uint64_t not_charged = tally->helper;
+
+	if (perf_idle_so_far(bs, &idle)) {
+		out->idle_ns = idle.idle_ns;
+		not_charged += idle.idle_ns + idle.stolen_ns;
+	} else {
+		not_charged = tally->left_out;
+		out->total_certainty = PORTPROF_UNKNOWN;
 	}
-	/* LOST records do not say of which event, and come only when a later
-	 * record finds room. */
-	out->lost_samples = event == 0 ? tally->lost_records : 0;
-	out->lost_certainty = PORTPROF_UNKNOWN;
+	out->total_weight = tally->total > not_charged
+		? tally->total - not_charged : 0;
+	out->is_estimate = true;
 }
 
 void perf_account(struct ppi_backend_session *bs, size_t event,
@@ -173,12 +275,15 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 	out->total_weight = tally.total - tally.left_out;
 	out->total_certainty = tally.is_short ? PORTPROF_UNKNOWN
 	                                      : PORTPROF_EXACT;
+	out->is_estimate = state->has_tails;
+	out->variance = tally.variance;
+	if (perf_has_idle(bs, event))
+		fill_charged(bs, &tally, out);
 	if (perf_is_period_weighted(what)) {
 		out->total_weight = tally.emitted;
 		out->total_certainty = PORTPROF_UNKNOWN;
 	}
 	out->cpu_time_ns = cpu_time_so_far(bs);
-	/* what the CPUs' clocks tell, but for idle time */
 	if (state->layout == PERF_SYSTEM_RINGS && what->is_cpu_time)
 		out->cpu_time_ns = out->total_weight;
 	if (what->is_cpu_time && out->cpu_time_ns > out->total_weight)
@@ -187,8 +292,157 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 	if (what->rate_hz) {
 		out->granted_hz = (double)what->rate_hz;
 	} else {
-		out->granted_period = what->period;
-		if (what->unit == PORTPROF_UNIT_NANOSECONDS && what->period)
-			out->granted_hz = 1e9 / (double)what->period;
+		out->granted_period = tally.period;
+		if (what->unit == PORTPROF_UNIT_NANOSECONDS && tally.period)
+			out->granted_hz = 1e9 / (double)tally.period;
 	}
+}
+
+/* ---- idle time ---- */
+
+/*
+ * Idle time of CPUs. A CPU's clock events count on while nobody runs (whatever
+ * exclude_idle says: kernel/events/core.c, cpu_clock_event_update), so for the
+ * whole system what was charged is what they counted less what /proc/stat tells
+ * as idle, waiting for devices, and stolen by a hypervisor.
+ */
+
+/* USER_HZ is 100 wherever perf events are: include/asm-generic/param.h. */
+enum { TICK_NS = 10000000 };
+
+/* The events of a control group count only while it runs: no idle time. */
+static bool is_system(const struct ppi_backend_session *bs)
+{
+	return bs->plan->target.kind == PPI_TARGET_SYSTEM && !bs->plan->target.cgroup;
+}
+
+bool perf_has_idle(const struct ppi_backend_session *bs, size_t event)
+{
+	const struct ppi_event *what = &bs->plan->events[event];
+
+	return is_system(bs) && perf_own(what)->type == PERF_TYPE_SOFTWARE &&
+	       what->unit == PORTPROF_UNIT_NANOSECONDS;
+}
+
+/* "cpuN user nice system idle iowait irq softirq steal": proc_stat(5). */
+static bool parse_line(const char *line, int *cpu,
+                       struct perf_idle_times *times)
+{
+	unsigned long long idle, waiting = 0, stolen = 0;
+
+	/* the first is of all CPUs and has no number */
+	if (strncmp(line, "cpu", 3) != 0 || line[3] < '0' || line[3] > '9' ||
+	    sscanf(line, "cpu%d %*u %*u %*u %llu %llu %*u %*u %llu", cpu,
+	           &idle, &waiting, &stolen) < 2)
+		return false;
+	times->idle_ns = (idle + waiting) * TICK_NS;
+	times->stolen_ns = stolen * TICK_NS;
+	return true;
+}
+
+static bool is_ours(const struct perf_state *state, int cpu)
+{
+	for (size_t i = 0; i < state->cpu_count; i++)
+		if (state->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+/* False unless all CPUs of the session are there. */
+static bool add_lines(const struct perf_state *state, const char *text,
+                      struct perf_idle_times *sum)
+{
+	size_t found = 0;
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		struct perf_idle_times times;
+		int cpu;
+
+		line += *line == '\n';
+		if (!parse_line(line, &cpu, &times) || !is_ours(state, cpu))
+			continue;
+		sum->idle_ns += times.idle_ns;
+		sum->stolen_ns += times.stolen_ns;
+		found++;
+	}
+	return found == state->cpu_count;
+}
+
+/* Since the system's start. */
+static bool read_times(const struct ppi_backend_session *bs,
+                       struct perf_idle_times *sum)
+{
+	enum { LINE = 160 };
+	const struct perf_state *state = perf_state_of(bs);
+	size_t room = state->cpu_count == 0 ? LINE :
+		((size_t)state->cpus[state->cpu_count - 1] + 3) * LINE;
+	char *text = malloc(room);
+	bool is_known = text && perf_proc_text(perf_kernel_of(bs->kernel),
+	                                       "/proc/stat", text, room);
+
+	*sum = (struct perf_idle_times){ 0 };
+	is_known = is_known && add_lines(state, text, sum);
+	free(text);
+	return is_known;
+}
+
+static bool add_since(const struct perf_idle_times *now,
+                      const struct perf_idle *idle,
+                      struct perf_idle_times *sum)
+{
+	if (now->idle_ns < idle->began.idle_ns ||
+	    now->stolen_ns < idle->began.stolen_ns)
+		return false;
+	sum->idle_ns += now->idle_ns - idle->began.idle_ns;
+	sum->stolen_ns += now->stolen_ns - idle->began.stolen_ns;
+	return true;
+}
+
+/* The first PID namespace has this inode: include/linux/proc_ns.h. In another,
+ * processes outside are all numbered 0, as the idle task is. */
+static bool is_contained(const struct perf_kernel *kernel)
+{
+	const uint64_t first = UINT64_C(0xeffffffc);
+	uint64_t inode;
+
+	return kernel->get_inode(kernel->self, "/proc/self/ns/pid",
+	                         &inode) == 0 && inode != first;
+}
+
+void perf_idle_start(struct ppi_backend_session *bs)
+{
+	struct perf_idle *idle = &perf_state_of(bs)->idle;
+
+	if (is_system(bs) && is_contained(perf_kernel_of(bs->kernel)))
+		ppi_note(bs, "this is a container with process numbers of its "
+		         "own: what runs outside has none here, and its time "
+		         "is unattributed");
+	if (!is_system(bs) || read_times(bs, &idle->began))
+		return;
+	idle->is_unknown = true;
+	ppi_note(bs, "idle time is what samples of the idle task say: "
+	         "/proc/stat cannot be read");
+}
+
+void perf_idle_stop(struct ppi_backend_session *bs)
+{
+	struct perf_idle *idle = &perf_state_of(bs)->idle;
+	struct perf_idle_times now;
+
+	if (is_system(bs) && !idle->is_unknown &&
+	    (!read_times(bs, &now) || !add_since(&now, idle, &idle->sum)))
+		idle->is_unknown = true;
+}
+
+bool perf_idle_so_far(const struct ppi_backend_session *bs,
+                      struct perf_idle_times *out)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	struct perf_idle_times now;
+
+	*out = state->idle.sum;
+	if (state->idle.is_unknown)
+		return false;
+	return !state->is_running ||
+	       (read_times(bs, &now) && add_since(&now, &state->idle, out));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening and closing the kernel events and rings of single threads. */
 #include "backends/perf/perf_state.h"
+#include "backends/perf/perf_user.h"
 
 #include "backends/perf/perf_proc.h"
 
@@ -100,7 +101,7 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 		return perf_refuse_source(bs, what, source.tid, -source.fd,
 		                          why);
 	if (to->fd == PERF_PORT_FREE)
-		status = perf_map_ring(bs, source.fd, &to->ring, why);
+		status = perf_map_ring(bs, source.fd, to, why);
 	else if (!source.is_member)
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_SET_OUTPUT,
@@ -158,7 +159,59 @@ static portprof_status open_event(struct ppi_backend_session *bs,
 	return status;
 }
 
-/* The first to be opened is the one that tells of mappings and threads. */
+/* Where a thread's carrier writes: into a side ring of its own while there are
+ * few of those. */
+static size_t new_side_port(struct perf_state *state, int64_t tid)
+{
+	size_t at = perf_side_rings_left(state) ? perf_new_port(state)
+	                                        : SIZE_MAX;
+
+	if (at != SIZE_MAX) {
+		state->ports[at].is_side = true;
+		state->ports[at].tid = tid;
+	}
+	return at;
+}
+
+/* What tells of the mappings and threads of a thread whose samples go to
+ * `port`. CPUs have their side rings behind those of samples, in the same
+ * order. */
+static portprof_status open_carrier(struct ppi_backend_session *bs,
+                                    int64_t tid, size_t port,
+                                    struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_source source = { .event = PERF_CARRIER, .tid = tid };
+	portprof_status status;
+	int leader = -1;
+	size_t side = port;
+
+	if (state->has_carriers)
+		side = state->layout == PERF_THREAD_RINGS
+			? new_side_port(state, tid) : port + state->cpu_count;
+	source.ring = (uint32_t)(side == SIZE_MAX ? port : side);
+	status = open_source(bs, source, true, &leader, why);
+	/* Memory for another ring cannot be had: it shares. */
+	if ((status == PORTPROF_E_LIMIT || status == PORTPROF_E_NOMEM) &&
+	    state->layout == PERF_THREAD_RINGS && source.ring != port) {
+		source.ring = (uint32_t)port;
+		status = open_source(bs, source, true, &leader, why);
+	}
+	return status;
+}
+
+portprof_status perf_attach_cpu_carrier(struct ppi_backend_session *bs,
+                                        size_t port, struct ppi_diag *why)
+{
+	struct perf_source source = { .event = PERF_CARRIER,
+		                      .tid = PERF_ANYBODY,
+		                      .ring = (uint32_t)port };
+	int leader = -1;
+
+	return open_source(bs, source, true, &leader, why);
+}
+
+/* Without carriers the first to be opened tells of mappings and threads. */
 static portprof_status open_sources(struct ppi_backend_session *bs,
                                     int64_t tid, size_t port,
                                     struct ppi_diag *why)
@@ -173,21 +226,20 @@ static portprof_status open_sources(struct ppi_backend_session *bs,
 		leader = is_member(bs->plan, source.event) ? leader : -1;
 		status = open_event(bs, source, &is_told, &leader, why);
 	}
-	leader = -1;
-	source.event = PERF_CARRIER;
-	if (status == PORTPROF_OK &&
-	    (perf_state_of(bs)->has_carriers || !is_told))
-		status = open_source(bs, source, true, &leader, why);
-	return status;
+	/* A CPU's own is there with its side ring. */
+	if (perf_state_of(bs)->has_carriers ? tid == PERF_ANYBODY : is_told)
+		return status;
+	return status == PORTPROF_OK ? open_carrier(bs, tid, port, why)
+	                             : status;
 }
 
 portprof_status perf_attach_system(struct ppi_backend_session *bs,
                                    struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
-	portprof_status status = perf_open_cgroup(bs, why);
+	portprof_status status = PORTPROF_OK;
 
-	for (size_t port = 0; port < state->port_count &&
+	for (size_t port = 0; port < state->cpu_count &&
 	     status == PORTPROF_OK; port++)
 		status = open_sources(bs, PERF_ANYBODY, port, why);
 	return status;
@@ -199,10 +251,20 @@ static portprof_status open_on_cpus(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = PORTPROF_OK;
 
-	for (size_t port = 0; port < state->port_count &&
+	for (size_t port = 0; port < state->cpu_count &&
 	     status == PORTPROF_OK; port++)
 		status = open_sources(bs, tid, port, why);
 	return status;
+}
+
+static void retire_ports_of(struct ppi_backend_session *bs, int64_t tid)
+{
+	struct perf_state *state = perf_state_of(bs);
+
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].tid == tid &&
+		    state->ports[i].fd != PERF_PORT_FREE)
+			perf_retire_port(bs, i);
 }
 
 static portprof_status open_with_ring(struct ppi_backend_session *bs,
@@ -216,10 +278,9 @@ static portprof_status open_with_ring(struct ppi_backend_session *bs,
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open ring",
 		                "out of memory");
 	status = open_sources(bs, tid, port, why);
-	if (status == PORTPROF_OK)
-		state->ports[port].tid = tid;
-	else if (state->ports[port].fd != PERF_PORT_FREE)
-		perf_retire_port(bs, port);
+	state->ports[port].tid = tid;
+	if (status != PORTPROF_OK)
+		retire_ports_of(bs, tid);
 	return status;
 }
 
@@ -294,6 +355,10 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t at)
 		kernel->close_event(kernel->self, source->fd);
 	}
 	state->source_count = kept;
+	if (port->is_side)
+		state->side_lost += port->ring.damaged;
+	else
+		state->damaged += port->ring.damaged;
 	kernel->unmap(kernel->self, port->ring.address,
 	              port->ring.mapped_bytes);
 	memset(port, 0, sizeof(*port));
@@ -338,7 +403,9 @@ void perf_release(struct ppi_backend_session *bs)
 	if (state->has_cgroup)
 		kernel->close_event(kernel->self, state->cgroup_fd);
 	perf_pending_free(state);
+	perf_tail_forget(state);
 	perf_weights_free(&state->weights);
+	perf_build_ids_free(&state->build_ids);
 	free(state->sources);
 	free(state->ports);
 	free(state->order);

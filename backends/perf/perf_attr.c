@@ -27,23 +27,25 @@ void perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit)
 static void set_exclusions(const struct ppi_event *event,
                            struct perf_event_attr *attr)
 {
-	const struct ppi_event_request *request = &event->request;
+	const struct perf_asked *asked = &perf_own(event)->asked;
 
 	attr->exclude_user = !event->counts_user;
 	attr->exclude_kernel = !event->counts_kernel;
 	attr->exclude_hv = !event->counts_hypervisor;
-	attr->exclude_host = request->exclude_host;
-	attr->exclude_guest = request->exclude_guest;
+	attr->exclude_host = asked->exclude_host;
+	attr->exclude_guest = asked->exclude_guest;
 }
 
 static void set_event(const struct ppi_event *event,
                       struct perf_event_attr *attr)
 {
-	attr->type = event->type;
-	attr->config = event->config[0];
-	attr->config1 = event->config[1];
-	attr->config2 = event->config[2];
-	attr->precise_ip = event->precise & 3;
+	const struct perf_own *own = perf_own(event);
+
+	attr->type = own->type;
+	attr->config = own->config[0];
+	attr->config1 = own->config[1];
+	attr->config2 = own->config[2];
+	attr->precise_ip = own->precise & 3;
 	set_exclusions(event, attr);
 }
 
@@ -88,16 +90,13 @@ static void set_shape(const struct perf_session_kind *kind,
 		attr->sample_max_stack = (uint16_t)kind->shape.chain_depth;
 }
 
-static void carry(const struct perf_session_kind *kind,
-                  struct perf_event_attr *attr)
+static void carry(struct perf_event_attr *attr)
 {
 	attr->task = 1;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->comm = 1;
 	attr->comm_exec = 1;
-	if (kind->features & PERF_HAS_BUILD_ID)
-		perf_attr_set_flag(attr, PERF_FLAG_BUILD_ID);
 }
 
 void perf_attr_sample(const struct perf_session_kind *kind,
@@ -109,8 +108,8 @@ void perf_attr_sample(const struct perf_session_kind *kind,
 	set_shape(kind, attr);
 	set_inheritance(kind, attr);
 	attr->disabled = 1;
-	attr->pinned = event->request.pinned;
-	attr->exclusive = event->request.exclusive;
+	attr->pinned = perf_own(event)->asked.pinned;
+	attr->exclusive = perf_own(event)->asked.exclusive;
 	attr->exclude_callchain_kernel = !event->counts_kernel;
 	if (event->rate_hz) {
 		attr->freq = 1;
@@ -119,7 +118,7 @@ void perf_attr_sample(const struct perf_session_kind *kind,
 		attr->sample_period = event->period;
 	}
 	if (is_carrier)
-		carry(kind, attr);
+		carry(attr);
 }
 
 /* Counts nothing, but writes into a ring of this shape. */
@@ -133,10 +132,12 @@ static void set_dummy(const struct perf_session_kind *kind,
 	attr->exclude_hv = 1;
 	attr->disabled = 1;
 	set_shape(kind, attr);
-	/* It never samples; a chain or registers would only be refused. */
-	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_CALLCHAIN |
-	                                 PERF_SAMPLE_REGS_USER |
-	                                 PERF_SAMPLE_BRANCH_STACK);
+	/* It never samples: what its records end in is all it needs. A chain or
+	 * registers would be refused, and the kernel does more at each switch
+	 * of threads whose events read their count. */
+	attr->sample_type &= PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+	                     PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	attr->read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	attr->branch_sample_type = 0;
 	attr->sample_regs_user = 0;
 	attr->sample_max_stack = 0;
@@ -154,7 +155,7 @@ void perf_attr_carrier(const struct perf_session_kind *kind,
 	set_dummy(kind, attr);
 	set_inheritance(kind, attr);
 	attr->enable_on_exec = enables_on_exec;
-	carry(kind, attr);
+	carry(attr);
 }
 
 void perf_attr_count(const struct perf_session_kind *kind,
@@ -169,8 +170,8 @@ void perf_attr_count(const struct perf_session_kind *kind,
 	attr->disabled = is_leader;
 	if (!is_leader)
 		attr->enable_on_exec = 0;
-	attr->pinned = is_leader && event->request.pinned;
-	attr->exclusive = is_leader && event->request.exclusive;
+	attr->pinned = is_leader && perf_own(event)->asked.pinned;
+	attr->exclusive = is_leader && perf_own(event)->asked.exclusive;
 }
 
 void perf_attr_member(const struct perf_session_kind *kind,
@@ -248,11 +249,6 @@ static void trial_of(uint32_t feature, const struct perf_kernel *kernel,
 	case PERF_HAS_INHERIT_READ:
 		attr->inherit = 1;
 		attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
-		break;
-	case PERF_HAS_BUILD_ID:
-		attr->mmap = 1;
-		attr->mmap2 = 1;
-		perf_attr_set_flag(attr, PERF_FLAG_BUILD_ID);
 		break;
 	case PERF_HAS_LOST:
 		attr->read_format = PERF_READ_LOST;

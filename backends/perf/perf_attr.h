@@ -5,17 +5,17 @@
 
 #include "backends/backend.h"
 #include "backends/perf/perf_kernel.h"
+#include "backends/perf/perf_request.h"
 
 /* Optional parts of the interface, each found by trying it once a process. */
 enum perf_feature {
 	PERF_HAS_INHERIT_READ = 1u << 0,   /* SAMPLE_READ of inherited, 6.12 */
-	PERF_HAS_BUILD_ID = 1u << 1,       /* 5.12 */
-	PERF_HAS_LOST = 1u << 2,           /* read_format LOST, 6.0 */
-	PERF_HAS_INHERIT_THREAD = 1u << 3, /* 5.13 */
-	PERF_HAS_REMOVE_ON_EXEC = 1u << 4, /* 5.13 */
-	PERF_HAS_CLOCKID = 1u << 5,        /* 4.1 */
-	PERF_HAS_INHERIT_GROUP = 1u << 6,  /* counting, read as a group */
-	PERF_HAS_USER_IP = 1u << 7,        /* REGS_USER, the pc alone */
+	PERF_HAS_LOST = 1u << 1,           /* read_format LOST, 6.0 */
+	PERF_HAS_INHERIT_THREAD = 1u << 2, /* 5.13 */
+	PERF_HAS_REMOVE_ON_EXEC = 1u << 3, /* 5.13 */
+	PERF_HAS_CLOCKID = 1u << 4,        /* 4.1 */
+	PERF_HAS_INHERIT_GROUP = 1u << 5,  /* counting, read as a group */
+	PERF_HAS_USER_IP = 1u << 6,        /* REGS_USER, the pc alone */
 	PERF_FEATURES_KNOWN = 1u << 31
 };
 

@@ -7,7 +7,6 @@
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_sysfs.h"
 #include "backends/perf/perf_tables.h"
-#include "backends/perf/perf_tracepoint.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -373,7 +372,7 @@ static int walk_pmus(const void *kernel, portprof_pmu_fn take, void *context)
 	                                          context);
 }
 
-const struct ppi_catalogue_ops ppi_catalogue_perf = {
+const struct ppi_catalogue_ops perf_catalogue = {
 	.events = walk_events,
 	.pmus = walk_pmus,
 };

@@ -21,7 +21,7 @@ enum { MOUNTS = sizeof(mounts) / sizeof(mounts[0]), PATH_ROOM = 4096 };
 static portprof_status refuse(const struct ppi_backend_session *bs, int error,
                               struct ppi_diag *why)
 {
-	const char *name = bs->plan->cgroup;
+	const char *name = bs->plan->target.cgroup;
 
 	switch (error) {
 	case EACCES:
@@ -53,7 +53,7 @@ portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	const char *name = bs->plan->cgroup;
+	const char *name = bs->plan->target.cgroup;
 	char path[PATH_ROOM];
 	int fd = -ENOENT, worst = ENOENT;
 
@@ -95,10 +95,10 @@ int perf_open_on_cpu(const struct ppi_backend_session *bs,
 bool perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
                         struct ppi_diag *why)
 {
-	if (!bs->plan->cgroup || (os_error != EBADF && os_error != EINVAL))
+	if (!bs->plan->target.cgroup || (os_error != EBADF && os_error != EINVAL))
 		return false;
 	ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error, "open event",
-	         "'%s' cannot be measured as a cgroup: %s", bs->plan->cgroup,
+	         "'%s' cannot be measured as a cgroup: %s", bs->plan->target.cgroup,
 	         os_error == EBADF
 	         ? "the folder is none of the hierarchy that knows perf events "
 	           "(version 2, or version 1's perf_event)"

@@ -51,9 +51,9 @@ bool perf_is_by_core(const struct ppi_backend_session *bs, size_t event)
 	const struct ppi_event *what = &bs->plan->events[event];
 
 	return perf_state_of(bs)->core_count > 0 &&
-	       (what->type == PERF_TYPE_HARDWARE ||
-	        what->type == PERF_TYPE_HW_CACHE) &&
-	       what->config[0] >> 32 == 0;
+	       (perf_own(what)->type == PERF_TYPE_HARDWARE ||
+	        perf_own(what)->type == PERF_TYPE_HW_CACHE) &&
+	       perf_own(what)->config[0] >> 32 == 0;
 }
 
 /* "0-3,8": as the kernel writes it. */

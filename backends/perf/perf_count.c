@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting: opening groups of kernel events on every thread. */
 #include "backends/perf/perf_state.h"
+#include "backends/perf/perf_user.h"
 
 #include "backends/perf/perf_proc.h"
 
@@ -189,11 +190,9 @@ static portprof_status list_threads(struct ppi_backend_session *bs,
                                     int64_t **tids, size_t *count,
                                     struct ppi_diag *why)
 {
-	int64_t pid = bs->plan->target.pid;
-	int error = perf_proc_threads(perf_kernel_of(bs->kernel), pid, tids,
-	                              count);
+	int error = perf_target_threads(bs, tids, count);
 
-	return error == 0 ? PORTPROF_OK : perf_refuse_threads(pid, -error, why);
+	return error == 0 ? PORTPROF_OK : perf_refuse_threads(bs, -error, why);
 }
 
 static bool is_ours(const struct ppi_backend_session *bs, int64_t tid)
@@ -334,19 +333,42 @@ static bool is_one_group(const struct ppi_backend_session *bs)
 	       state->kind.shape.read_format & PERF_FORMAT_GROUP;
 }
 
+static portprof_status check_groups(const struct ppi_plan *plan,
+                                    struct ppi_diag *why)
+{
+	size_t members = 0;
+
+	if (plan->event_count > PERF_COUNTERS_MAX)
+		return ppi_fail(why, PORTPROF_E_LIMIT, 0, "open counters",
+		                "%zu events are more than the %d that can be "
+		                "counted at once: open several groups",
+		                plan->event_count, PERF_COUNTERS_MAX);
+	for (size_t i = 0; i < plan->event_count; i++) {
+		bool is_same = i > 0 && plan->events[i].group ==
+		                        plan->events[i - 1].group;
+
+		members = is_same ? members + 1 : 1;
+		if (members > PERF_EVENTS_MAX)
+			return ppi_fail(why, PORTPROF_E_LIMIT, 0,
+			                "open counters", "a group has more "
+			                "than %d events, '%s' being the first "
+			                "too many: part it with braces",
+			                PERF_EVENTS_MAX,
+			                plan->events[i].request.text);
+	}
+	return PORTPROF_OK;
+}
+
 portprof_status perf_open_counting(struct ppi_backend_session *bs,
                                    struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	size_t count = bs->plan->event_count;
-	portprof_status status;
+	portprof_status status = check_groups(bs->plan, why);
 
-	if (count > PERF_EVENTS_MAX)
-		return ppi_fail(why, PORTPROF_E_LIMIT, 0, "open counters",
-		                "%zu events are more than the %d that one "
-		                "group may have", count, PERF_EVENTS_MAX);
+	if (status != PORTPROF_OK)
+		return status;
 	choose_kind(bs);
-	bs->ways = &perf_count_ways;
 	perf_find_cores(bs);
 	state->pending_end = &state->pending;
 	state->highest = calloc(count, sizeof(*state->highest));
@@ -370,7 +392,8 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 		perf_release(bs);
 		return status;
 	}
-	state->is_one_group = is_one_group(bs);
+	state->is_one_group = is_one_group(bs) &&
+	                      bs->plan->target.kind != PPI_TARGET_SYSTEM;
 	if (state->source_count == 0) {
 		*why = bs->refusals[0];
 		status = why->status;

@@ -56,6 +56,18 @@ size_t perf_time_from_end(const struct perf_shape *shape)
 	            has(shape, PERF_SAMPLE_IDENTIFIER));
 }
 
+/*
+ * Of software events that overflow together the kernel fills in the sample once
+ * (kernel/events/core.c, perf_prepare_sample: sample_flags), with the id of the
+ * first. What it reads is each one's own (perf_output_read), the id there too.
+ */
+static void take_own_id(struct perf_seen *seen, uint64_t id)
+{
+	seen->is_shared = seen->has_id && seen->id != id;
+	seen->id = id;
+	seen->has_id = true;
+}
+
 static void read_values(const struct perf_shape *shape, struct reader *reader,
                         struct perf_seen *seen)
 {
@@ -67,7 +79,7 @@ static void read_values(const struct perf_shape *shape, struct reader *reader,
 	if (shape->read_format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		seen->running = next(reader);
 	if (shape->read_format & PERF_FORMAT_ID)
-		next(reader);
+		take_own_id(seen, next(reader));
 	if (shape->read_format & PERF_READ_LOST)
 		next(reader);
 }
@@ -96,6 +108,8 @@ static void read_group(const struct perf_shape *shape, struct reader *reader,
 	seen->value_count = (size_t)count;
 	seen->value_step = step;
 	seen->value = seen->values[0];
+	if (format & PERF_FORMAT_ID)
+		take_own_id(seen, seen->values[1]);
 	reader->at += count * 8 * step;
 	reader->left -= (size_t)count * 8 * step;
 }
@@ -215,27 +229,19 @@ static void read_name(struct reader *reader, struct perf_seen *seen)
 		seen->name = (const char *)reader->at;
 }
 
-static void decode_mapping(struct reader *reader, uint16_t misc,
-                           struct perf_seen *seen)
+static void decode_mapping(struct reader *reader, struct perf_seen *seen)
 {
-	const unsigned char *inode;
-
 	next_pair(reader, &seen->pid, &seen->tid);
 	seen->address = next(reader);
 	seen->length = next(reader);
 	seen->file_offset = next(reader);
 	if (seen->type == PERF_RECORD_MMAP2) {
-		/* Device and inode, or a length byte, three reserved bytes
-		 * and 20 bytes of build-id in the same place. */
-		inode = reader->at;
-		next(reader);
-		next(reader);
-		next(reader);
-		if (misc & PERF_MISC_BUILD_ID && !reader->has_failed &&
-		    inode[0] <= PORTPROF_BUILD_ID_BYTES) {
-			seen->build_id_bytes = inode[0];
-			seen->build_id = inode + 4;
-		}
+		/* PERF_RECORD_MISC_MMAP_BUILD_ID is not looked at: a
+		 * neighbour's event leaves it set in records of ours. */
+		next_pair(reader, &seen->file.device_major,
+		          &seen->file.device_minor);
+		seen->file.inode = next(reader);
+		seen->file.generation = next(reader);
 		next(reader); /* protection, flags */
 	}
 	read_name(reader, seen);
@@ -251,7 +257,7 @@ static void decode_other(const struct perf_shape *shape,
 	switch (seen->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		decode_mapping(reader, misc, seen);
+		decode_mapping(reader, seen);
 		break;
 	case PERF_RECORD_COMM:
 		next_pair(reader, &seen->pid, &seen->tid);
@@ -282,6 +288,7 @@ bool perf_decode(const struct perf_shape *shape, const void *record,
 {
 	struct perf_event_header header;
 	struct reader reader = { .has_failed = false };
+	unsigned mode;
 
 	memset(seen, 0, sizeof(*seen));
 	if (bytes < sizeof(header))
@@ -290,8 +297,10 @@ bool perf_decode(const struct perf_shape *shape, const void *record,
 	reader.at = (const unsigned char *)record + sizeof(header);
 	reader.left = bytes - sizeof(header);
 	seen->type = header.type;
-	seen->is_kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-	                  PERF_RECORD_MISC_KERNEL;
+	mode = header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	seen->is_kernel = mode == PERF_RECORD_MISC_KERNEL;
+	seen->is_guest = mode == PERF_RECORD_MISC_GUEST_KERNEL ||
+	                 mode == PERF_RECORD_MISC_GUEST_USER;
 	if (header.type == PERF_RECORD_SAMPLE)
 		decode_sample(shape, &reader, seen);
 	else
@@ -309,13 +318,17 @@ static bool can_be_code(uint64_t address)
 size_t perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
                         size_t room)
 {
+	bool is_user = false;
 	size_t count = 0;
 
 	for (size_t i = 0; i < words && count < room; i++) {
-		if (chain[i] >= PERF_CHAIN_MARKER)
+		if (chain[i] >= PERF_CHAIN_MARKER) {
+			is_user = chain[i] == (uint64_t)PERF_CONTEXT_USER;
 			continue;
+		}
 		/* what code without frame pointers left where one should be */
-		if (count > 0 && !can_be_code(chain[i]))
+		if (count > 0 && (!can_be_code(chain[i]) ||
+		                  (is_user && chain[i] >> 63)))
 			break;
 		out[count++] = chain[i];
 	}

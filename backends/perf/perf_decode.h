@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 #include "backends/perf/perf_attr.h"
+#include "backends/perf/perf_proc.h"
 
 /* What one kernel record says. Pointers lead into the record. */
 struct perf_seen {
 	uint32_t type; /* PERF_RECORD_ */
 	bool is_kernel;
+	bool is_guest;     /* SAMPLE: in a virtual machine; ip is of its space */
 	bool is_exec;      /* COMM: because of exec */
 	bool has_time, has_cpu, has_id, has_thread_time, has_user_ip;
 	uint32_t pid, tid;
@@ -21,6 +23,9 @@ struct perf_seen {
 	uint64_t id, time_ns;
 
 	/* SAMPLE */
+	bool is_shared; /* the kernel filled it in for another event, which
+	                 * overflowed at the same occurrence: id is that of READ,
+	                 * time and chain may be as the other asked for them */
 	uint64_t ip, period, user_ip;
 	uint64_t value;       /* READ: the event's own count */
 	uint64_t thread_time; /* READ: time enabled */
@@ -37,8 +42,7 @@ struct perf_seen {
 
 	/* MMAP, MMAP2, COMM */
 	uint64_t address, length, file_offset;
-	const unsigned char *build_id;
-	size_t build_id_bytes;
+	struct perf_file_key file;      /* MMAP2 */
 	const char *name; /* zero-terminated within the record */
 };
 

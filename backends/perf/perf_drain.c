@@ -3,6 +3,7 @@
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rate.h"
 
 #include <string.h>
 #include <time.h>
@@ -52,7 +53,7 @@ static bool take_module(struct ppi_backend_session *bs,
                         const struct perf_seen *seen, struct ppi_room *room)
 {
 	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
-	size_t build_id_bytes = seen->build_id_bytes;
+	size_t build_id_bytes;
 	portprof_record record = perf_new_record(perf_state_of(bs), port, seen,
 	                                    PORTPROF_RECORD_MODULE);
 
@@ -65,12 +66,9 @@ static bool take_module(struct ppi_backend_session *bs,
 	record.span = seen->length;
 	if (seen->is_kernel)
 		record.valid |= PORTPROF_FIELD_KERNEL;
-	if (build_id_bytes)
-		memcpy(build_id, seen->build_id, build_id_bytes);
-	else
-		build_id_bytes = perf_build_id(perf_kernel_of(bs->kernel),
-		                               seen->pid, seen->name,
-		                               build_id, sizeof(build_id));
+	build_id_bytes = perf_build_id(&perf_state_of(bs)->build_ids,
+	                               perf_kernel_of(bs->kernel), seen->pid,
+	                               &seen->file, seen->name, build_id);
 	return ppi_room_add_module(room, &record, seen->file_offset, build_id,
 	                           build_id_bytes, seen->name);
 }
@@ -85,6 +83,11 @@ static bool take_name(struct ppi_backend_session *bs,
 	/* The kernel enabled the events just before it said so. */
 	if (seen->is_exec)
 		perf_state_of(bs)->awaits_exec = false;
+	/* What it was until now is known by what is mapped until now. */
+	if (seen->is_exec &&
+	    !perf_tail_flush(bs, perf_weights_find(
+		    &perf_state_of(bs)->weights, seen->tid), room))
+		return false;
 	if (!bs->plan->want_modules || !perf_is_wanted(bs, seen))
 		return true;
 	perf_remember_name(perf_state_of(bs), seen->tid, seen->name);
@@ -146,6 +149,10 @@ static bool take_fork(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	struct ppi_diag why;
 
+	if (state->has_tails && !state->is_fork_told &&
+	    !perf_tail_begin(bs, seen, room))
+		return false;
+	perf_weights_begin(&state->weights, seen->tid);
 	if (seen->pid != seen->parent_pid)
 		return take_new_process(bs, port, seen, room);
 	if (!name_new_thread(bs, port, seen, room))
@@ -156,18 +163,33 @@ static bool take_fork(struct ppi_backend_session *bs,
 	return true;
 }
 
-static bool take_exit(struct ppi_backend_session *bs, struct perf_port *port,
+/* Its ring of samples and the one at its side. */
+static void end_ports_of(struct perf_state *state, int64_t tid)
+{
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].tid == tid)
+			state->ports[i].is_ended =
+				state->ports[i].is_exit_seen = true;
+}
+
+static bool take_exit(struct ppi_backend_session *bs,
+                      const struct perf_port *port,
                       const struct perf_seen *seen, struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_source *carrier = perf_source_of(state, seen->id);
 	portprof_record record =
 		perf_new_record(state, port, seen, PORTPROF_RECORD_EXIT);
-	struct perf_thread *owner;
+	struct perf_thread *owner, *thread =
+		perf_weights_find(&state->weights, seen->tid);
 
-	if (bs->plan->want_modules && perf_is_wanted(bs, seen) &&
-	    !ppi_room_add(room, &record, NULL, 0))
+	bool is_told = bs->plan->want_modules && perf_is_wanted(bs, seen);
+	bool is_to_wait = state->has_tails &&
+		perf_tail_end(bs, &record, seen->time_ns, is_told);
+
+	if (!is_to_wait && is_told && !ppi_room_add(room, &record, NULL, 0))
 		return false;
+	perf_tail_miss(bs, thread);
 	/* A copy ends: its times go to the event that it is a copy of. */
 	if (carrier && carrier->tid != seen->tid) {
 		owner = perf_weights_find(&state->weights,
@@ -175,19 +197,42 @@ static bool take_exit(struct ppi_backend_session *bs, struct perf_port *port,
 		if (owner)
 			owner->has_mixed_times = true;
 	}
-	perf_weights_end(&state->weights, seen->tid);
-	if (state->layout == PERF_THREAD_RINGS && port->tid == seen->tid)
-		port->is_ended = port->is_exit_seen = true;
+	if (!is_to_wait)
+		perf_weights_end_later(&state->weights, seen->tid);
+	if (state->layout == PERF_THREAD_RINGS)
+		end_ports_of(state, seen->tid);
 	return true;
 }
 
-static void take_loss(struct perf_state *state, const struct perf_seen *seen)
+/* So many records found no room before this one. */
+static void take_loss(struct perf_state *state, const struct perf_port *port,
+                      const struct perf_seen *seen)
 {
-	state->tallies[0].lost_records += seen->lost;
-	perf_weights_mix_all(&state->weights);
+	bool may_be_of_carrier = port->is_side || !state->has_carriers ||
+	                         state->layout == PERF_THREAD_RINGS;
+
+	if (!port->is_side)
+		state->tallies[0].lost_records += seen->lost;
+	else if (!(state->kind.features & PERF_HAS_LOST))
+		state->side_lost += seen->lost;
+	state->is_side_behind |= may_be_of_carrier;
+	if (may_be_of_carrier)
+		perf_weights_mix_all(&state->weights);
 }
 
-static bool take_record(struct ppi_backend_session *bs, struct perf_port *port,
+/* The hardware wrote them, and the kernel could not tell for which event. */
+static void take_lost_samples(struct perf_state *state,
+                              const struct perf_seen *seen)
+{
+	const struct perf_source *source = perf_source_of(state, seen->id);
+	size_t event = source && source->event != PERF_CARRIER ? source->event
+	                                                       : 0;
+
+	state->tallies[event].unclear += seen->lost;
+}
+
+static bool take_record(struct ppi_backend_session *bs,
+                        const struct perf_port *port,
                         const struct perf_seen *seen, struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -206,8 +251,10 @@ static bool take_record(struct ppi_backend_session *bs, struct perf_port *port,
 	case PERF_RECORD_EXIT:
 		return take_exit(bs, port, seen, room);
 	case PERF_RECORD_LOST:
+		take_loss(state, port, seen);
+		return true;
 	case PERF_RECORD_LOST_SAMPLES:
-		take_loss(state, seen);
+		take_lost_samples(state, seen);
 		return true;
 	case PERF_RECORD_THROTTLE:
 		source = perf_source_of(state, seen->id);
@@ -219,21 +266,30 @@ static bool take_record(struct ppi_backend_session *bs, struct perf_port *port,
 	}
 }
 
-/*
- * The time before any ring is looked at. What is younger stays in its ring:
- * something that led to it may have gone to a ring that was looked at before.
- */
-static uint64_t ordered_until(const struct ppi_backend_session *bs)
+uint64_t perf_record_clock(const struct ppi_backend_session *bs)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	const struct perf_state *state = perf_state_of(bs);
 	uint64_t now;
 
-	if (!(state->is_running || state->is_early) ||
-	    !(state->kind.features & PERF_HAS_CLOCKID) ||
+	if (!(perf_state_of(bs)->kind.features & PERF_HAS_CLOCKID) ||
 	    kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now) < 0)
 		return UINT64_MAX;
 	return now;
+}
+
+/*
+ * What is younger than the time before any ring is looked at stays in its ring:
+ * something that led to it may have gone to a ring that was looked at before.
+ */
+static void look_at_rings(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	bool goes_on = state->is_running || state->is_early;
+
+	state->until_ns = goes_on ? perf_record_clock(bs) : UINT64_MAX;
+	perf_merge_look(state);
+	state->looked_at_ns = perf_record_clock(bs);
+	perf_merge_begin(state);
 }
 
 /*
@@ -278,7 +334,7 @@ static void retire_ended(struct ppi_backend_session *bs)
 		if (port->fd < 0 || !port->is_ended ||
 		    port->ring.head != port->ring.tail)
 			continue;
-		if (!port->is_exit_seen)
+		if (!port->is_exit_seen && !port->is_side)
 			perf_weights_end(&state->weights, (uint32_t)port->tid);
 		perf_retire_port(bs, i);
 	}
@@ -288,17 +344,22 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
                                  struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
-	uint64_t until;
 	size_t at;
 
+	if (state->is_side_behind)
+		perf_pending_catch_up(bs);
 	if (!perf_pending_flush(state, room))
+		return PORTPROF_OK;
+	if (state->is_running &&
+	    !perf_tail_settle(bs, perf_record_clock(bs), room))
 		return PORTPROF_OK;
 	if (state->layout == PERF_THREAD_RINGS && state->is_running)
 		perf_scan_threads(bs);
-	until = ordered_until(bs);
-	perf_merge_begin(state);
-	adapt_nap(bs, until);
-	while (perf_merge_oldest(state, until, &at)) {
+	look_at_rings(bs);
+	adapt_nap(bs, state->until_ns);
+	if (state->until_ns != UINT64_MAX)
+		perf_rate_watch(bs, state->until_ns);
+	while (perf_merge_oldest(state, &at)) {
 		struct perf_port *port = &state->ports[at];
 		size_t bytes = port->front_bytes;
 		const void *record = perf_ring_record(&port->ring, bytes,
@@ -306,15 +367,141 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 		struct perf_seen seen;
 
 		/* What cannot be read is a loss that nobody counted. */
-		if (!perf_decode(&state->kind.shape, record, bytes, &seen))
+		if (perf_decode(&state->kind.shape, record, bytes, &seen)) {
+			seen.time_ns = port->next_time_ns;
+			if (!take_record(bs, port, &seen, room))
+				return PORTPROF_OK;
+		} else {
 			port->ring.damaged++;
-		else if (!take_record(bs, port, &seen, room))
-			return PORTPROF_OK;
+		}
 		/* Attaching a thread may have moved the ports. */
 		perf_ring_pop(&state->ports[at].ring, bytes);
 		perf_merge_advance(state);
 	}
+	if (!state->is_running && state->has_tails &&
+	    (!perf_tail_settle(bs, UINT64_MAX, room) ||
+	     !perf_tail_flush_all(bs, room)))
+		return PORTPROF_OK;
+	perf_weights_forget_ended(&state->weights);
 	if (state->layout == PERF_THREAD_RINGS)
 		retire_ended(bs);
 	return PORTPROF_OK;
+}
+
+/* ---- records of several rings by their times: a heap of fronts ---- */
+
+/* Look at a port's front record; false when the ring is empty. */
+static bool look_at_front(struct perf_state *state, struct perf_port *port)
+{
+	const struct perf_shape *shape = &state->kind.shape;
+	struct perf_event_header header;
+	uint64_t word, earliest = port->last_time_ns;
+	size_t at;
+
+	if (earliest < state->began_ns && state->began_ns != UINT64_MAX)
+		earliest = state->began_ns;
+	port->front_bytes = perf_ring_front(&port->ring);
+	if (port->front_bytes == 0)
+		return false;
+	word = perf_ring_word(&port->ring, 0);
+	memcpy(&header, &word, sizeof(header));
+	port->front_type = header.type;
+	if (header.type == PERF_RECORD_SAMPLE)
+		at = perf_time_in_sample(shape);
+	else
+		at = port->front_bytes - perf_time_from_end(shape);
+	/* Too short to hold a time: out of the way at once. */
+	word = 0;
+	if (at >= sizeof(header) && at + 8 <= port->front_bytes)
+		word = perf_ring_word(&port->ring, at);
+	/* Another recorder's clock (perf_seen.is_shared) may be ahead of ours
+	 * or behind: it was written before we looked, and after the record in
+	 * front of it. */
+	if (word > state->looked_at_ns)
+		word = state->until_ns < state->looked_at_ns
+			? state->until_ns : state->looked_at_ns;
+	port->next_time_ns = word;
+	if (header.type == PERF_RECORD_SAMPLE && word < earliest)
+		port->next_time_ns = earliest;
+	return true;
+}
+
+/* Of one instant: what a sample may need comes before it, the end of its
+ * thread behind. */
+static int rank_of(const struct perf_port *port)
+{
+	return port->front_type == PERF_RECORD_EXIT ? 2 :
+	       port->front_type == PERF_RECORD_SAMPLE ? 1 : 0;
+}
+
+static bool is_older(const struct perf_state *state, size_t a, size_t b)
+{
+	const struct perf_port *left = &state->ports[state->order[a]];
+	const struct perf_port *right = &state->ports[state->order[b]];
+
+	if (left->next_time_ns != right->next_time_ns)
+		return left->next_time_ns < right->next_time_ns;
+	return rank_of(left) < rank_of(right);
+}
+
+static void swap(struct perf_state *state, size_t a, size_t b)
+{
+	size_t port = state->order[a];
+
+	state->order[a] = state->order[b];
+	state->order[b] = port;
+}
+
+static void sift_down(struct perf_state *state, size_t at)
+{
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= state->order_count)
+			return;
+		if (child + 1 < state->order_count &&
+		    is_older(state, child + 1, child))
+			child++;
+		if (!is_older(state, child, at))
+			return;
+		swap(state, at, child);
+		at = child;
+	}
+}
+
+void perf_merge_look(struct perf_state *state)
+{
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].fd >= 0)
+			perf_ring_look(&state->ports[i].ring);
+}
+
+void perf_merge_begin(struct perf_state *state)
+{
+	state->order_count = 0;
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].fd >= 0 &&
+		    look_at_front(state, &state->ports[i]))
+			state->order[state->order_count++] = i;
+	for (size_t i = state->order_count / 2; i-- > 0;)
+		sift_down(state, i);
+}
+
+bool perf_merge_oldest(struct perf_state *state, size_t *port)
+{
+	if (state->order_count == 0 ||
+	    state->ports[state->order[0]].next_time_ns > state->until_ns)
+		return false;
+	*port = state->order[0];
+	return true;
+}
+
+void perf_merge_advance(struct perf_state *state)
+{
+	struct perf_port *port = &state->ports[state->order[0]];
+
+	port->last_time_ns = port->next_time_ns;
+	if (!look_at_front(state, port))
+		state->order[0] = state->order[--state->order_count];
+	sift_down(state, 0);
 }

@@ -41,6 +41,12 @@ struct perf_kernel {
 	                  size_t room, size_t *bytes);
 	ssize_t (*read_file)(void *self, const char *path, uint64_t offset,
 	                     void *buffer, size_t bytes);
+	/* The inode number of a file. */
+	int (*get_inode)(void *self, const char *path, uint64_t *inode);
+	/* How many descriptors this process has open: the size of
+	 * /proc/self/fd since Linux 6.2 (fs/proc/fd.c, proc_fd_getattr), 0
+	 * before. */
+	int (*count_fds)(void *self, size_t *count);
 	/* A descriptor of a folder, for close_event. */
 	int (*open_folder)(void *self, const char *path);
 	int64_t (*get_pid)(void *self);
@@ -51,6 +57,8 @@ struct perf_kernel {
 	uint64_t user_ip_mask; /* sample_regs_user with the pc alone; 0 = no */
 	/* What the kernel was found to know (perf_attr.c); 0 = not asked. */
 	_Atomic uint32_t *features;
+	/* Time of a sampling interrupt (perf_rate.c); 0 = not measured. */
+	_Atomic uint32_t *interrupt_ns;
 	void *self;
 };
 
@@ -60,17 +68,18 @@ static inline const struct perf_kernel *perf_kernel_of(const void *kernel)
 	return kernel;
 }
 
-/* attr flag bits by their number in the 64-bit word after read_format:
- * linux/perf_event.h of 5.12 and 5.13. */
+/*
+ * attr flag bits by their number in the 64-bit word after read_format:
+ * linux/perf_event.h of 5.13. Bit 34, build_id, is not among them: see
+ * perf_proc.h.
+ */
 enum perf_flag_bit {
-	PERF_FLAG_BUILD_ID = 34,
 	PERF_FLAG_INHERIT_THREAD = 35,
 	PERF_FLAG_REMOVE_ON_EXEC = 36
 };
 
 enum {
 	PERF_READ_LOST = 1u << 4,            /* PERF_FORMAT_LOST, 6.0 */
-	PERF_MISC_BUILD_ID = 1u << 14,       /* in misc of MMAP2, 5.12 */
 	PERF_ATTR_BYTES = 112                /* up to sample_max_stack, 4.8 */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The real calls behind the perf seam, nothing else. */
 #include "backends/perf/perf_kernel.h"
-#include "compat/clock_ns.h"
+#include "port/clock_ns.h"
+#include "port/foreign_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -53,7 +55,15 @@ static ssize_t real_read_event(void *self, int fd, void *buffer, size_t bytes)
 
 static int real_close_event(void *self, int fd)
 {
+	struct stat at;
+	uint64_t id;
+
+	/* the program may have closed it, and have its own file there: only an
+	 * event has an id, and the folder of a cgroup is a folder */
 	(void)self;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 &&
+	    (fstat(fd, &at) != 0 || !S_ISDIR(at.st_mode)))
+		return -EBADF;
 	return close(fd) < 0 ? -errno : 0;
 }
 
@@ -130,7 +140,7 @@ static int real_list_names(void *self, const char *folder, char *out,
 static ssize_t real_read_file(void *self, const char *path, uint64_t offset,
                               void *buffer, size_t bytes)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
 	ssize_t got;
 
 	(void)self;
@@ -141,6 +151,28 @@ static ssize_t real_read_file(void *self, const char *path, uint64_t offset,
 		got = -errno;
 	close(fd);
 	return got;
+}
+
+static int real_count_fds(void *self, size_t *count)
+{
+	struct stat folder;
+
+	(void)self;
+	if (stat("/proc/self/fd", &folder) < 0)
+		return -errno;
+	*count = (size_t)folder.st_size;
+	return 0;
+}
+
+static int real_get_inode(void *self, const char *path, uint64_t *inode)
+{
+	struct stat file;
+
+	(void)self;
+	if (stat(path, &file) < 0)
+		return -errno;
+	*inode = file.st_ino;
+	return 0;
 }
 
 static int real_open_folder(void *self, const char *path)
@@ -181,7 +213,7 @@ static size_t real_get_page_bytes(void *self)
 }
 
 /* Asked once a process, whoever asks first. */
-static _Atomic uint32_t known_features;
+static _Atomic uint32_t known_features, known_interrupt_ns;
 
 const struct perf_kernel perf_kernel_real = {
 	.open_event = real_open_event,
@@ -194,6 +226,8 @@ const struct perf_kernel perf_kernel_real = {
 	.list_numbers = real_list_numbers,
 	.list_names = real_list_names,
 	.read_file = real_read_file,
+	.get_inode = real_get_inode,
+	.count_fds = real_count_fds,
 	.open_folder = real_open_folder,
 	.get_pid = real_get_pid,
 	.get_tid = real_get_tid,
@@ -202,5 +236,6 @@ const struct perf_kernel perf_kernel_real = {
 	.user_ip_mask = USER_IP_REGISTER < 0
 		? 0 : UINT64_C(1) << (USER_IP_REGISTER & 63),
 	.features = &known_features,
+	.interrupt_ns = &known_interrupt_ns,
 	.self = NULL,
 };

@@ -246,34 +246,24 @@ void ppi_perf_names_offer(struct ppi_nearest *nearest)
 	ppi_perf_names_walk(offer, nearest);
 }
 
-size_t ppi_perf_column_of(const struct ppi_event_request *request,
-                          const char *part)
+/* The hypervisor, guests and the hardware know nothing of what the kernel
+ * counts. */
+portprof_status ppi_perf_check_software(const struct ppi_event *event,
+                                        const char *name, struct ppi_diag *why)
 {
-	const char *text = request->text + request->name_column - 1;
-	size_t length = strlen(part);
+	const struct ppi_event_request *request = &event->request;
+	const struct perf_asked *asked = &perf_own(event)->asked;
+	const char *part = asked->precise      ? "precise" :
+	                   request->hypervisor ? "h" :
+	                   asked->has_guest_host && !asked->exclude_guest ?
+	                                         "mg" :
+	                                         NULL;
 
-	while (*text) {
-		size_t here = strcspn(text, ":.@=");
-
-		if (strncasecmp(text, part, length) == 0 &&
-		    (here == length || strcspn(text, ":.@") == length))
-			return (size_t)(text - request->text) + 1;
-		text += strcspn(text, ":.@");
-		text += strspn(text, ":.@");
-	}
-	return request->name_column;
-}
-
-/* The hypervisor and the hardware know nothing of what the kernel counts. */
-static portprof_status refuse_for_software(
-	const struct ppi_event_request *request, const char *name,
-	struct ppi_diag *why)
-{
-	const char *part = request->precise ? "precise" : "h";
-
+	if (!part)
+		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
-	                "event '%s', column %zu: drop '%s': the kernel itself "
-	                "counts %s, no PMU does", request->text,
+	                "event '%s', column %zu: drop '%s': this system's "
+	                "kernel counts %s for itself, no PMU does", request->text,
 	                ppi_perf_column_of(request, part), part, name);
 }
 
@@ -281,17 +271,14 @@ portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
                                    struct ppi_event *event,
                                    struct ppi_diag *why)
 {
-	struct ppi_event_request *request = &event->request;
+	portprof_status status = PORTPROF_OK;
 
-	if (name->is_software && (request->hypervisor || request->precise))
-		return refuse_for_software(request, name->name, why);
-	event->type = name->type;
-	event->config[0] = name->config;
-	event->counts_user = !request->has_modes || request->user;
-	event->counts_kernel = !request->has_modes || request->kernel;
-	event->counts_hypervisor = request->hypervisor;
-	event->precise = request->precise;
-	if (!request->has_guest_host)
-		request->exclude_guest = true;
+	if (name->is_software)
+		status = ppi_perf_check_software(event, name->name, why);
+	if (status)
+		return status;
+	perf_own_of(event)->type = name->type;
+	perf_own_of(event)->config[0] = name->config;
+	perf_set_modes(event);
 	return PORTPROF_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef PPI_PERF_NAMES_H
 #define PPI_PERF_NAMES_H
 
-#include "backends/backend.h"
+#include "backends/perf/perf_request.h"
 
 enum { PPI_PERF_NAME_BYTES = 40 };
 
@@ -36,14 +36,19 @@ bool ppi_perf_names_walk(ppi_perf_name_fn visit, void *context);
 /* Offer all generic names but the raw ones. */
 void ppi_perf_names_offer(struct ppi_nearest *nearest);
 
-/* Where in the user's text a part stands, from 1. */
-size_t ppi_perf_column_of(const struct ppi_event_request *request,
-                          const char *part);
+/* E_UNSUPPORTED for levels and worlds that mean nothing where the kernel itself
+ * counts: h, mg and precise. */
+portprof_status ppi_perf_check_software(const struct ppi_event *event,
+                                        const char *name,
+                                        struct ppi_diag *why);
 
 /* What libpfm4 would say of a generic event, without asking it. */
 portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
                                    struct ppi_event *event,
                                    struct ppi_diag *why);
+
+/* event->encoding, of what is known by now. */
+void perf_encode(struct ppi_event *event);
 
 /*
  * Unit, canonical form and description, when the numbers are known. `name` is

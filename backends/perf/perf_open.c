@@ -3,6 +3,7 @@
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rate.h"
 #include "backends/perf/perf_sysfs.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@ enum {
 	FDS_LEFT = 8,          /* what we leave free in any case */
 	DEPTH_MAX = 1000       /* so that a chain fits in PPI_WORDS_MIN */
 };
+
+#define NS_PER_S UINT64_C(1000000000)
 
 static bool is_process(const struct ppi_plan *plan)
 {
@@ -52,21 +55,21 @@ static portprof_status check_values(const struct ppi_backend_session *bs,
 		return PORTPROF_OK;
 	if (must_inherit(plan))
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open session",
-		                "values of groups cannot be told with samples "
-		                "of children or of a command: leave out "
+		                "samples of children or of a command cannot "
+		                "hold the values of a group: leave out "
 		                "children, attach to a process, or count");
 	for (size_t i = 0; i < plan->event_count; i++)
 		if (perf_is_by_core(bs, i))
 			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-			                "open session", "values of groups "
-			                "cannot be told with '%s', which is "
+			                "open session", "samples cannot "
+			                "hold the values of a group with '%s', "
 			                "an event of several core types here: "
 			                "name the PMU",
 			                plan->events[i].request.text);
 	if (plan->event_count > PERF_EVENTS_MAX)
 		return ppi_fail(why, PORTPROF_E_LIMIT, 0, "open session",
-		                "values of groups can be told of up to %d "
-		                "events, not of %zu", PERF_EVENTS_MAX,
+		                "samples hold the values of up to %d events, "
+		                "not of %zu", PERF_EVENTS_MAX,
 		                plan->event_count);
 	return PORTPROF_OK;
 }
@@ -84,7 +87,7 @@ static bool needs_carrier(const struct ppi_backend_session *bs)
 /* Descriptors that a thread's ring takes. */
 static uint64_t events_of_thread(const struct ppi_backend_session *bs)
 {
-	uint64_t count = needs_carrier(bs) || bs->plan->is_delayed;
+	uint64_t count = perf_state_of(bs)->has_carriers;
 
 	for (size_t i = 0; i < bs->plan->event_count; i++)
 		count += perf_is_by_core(bs, i)
@@ -95,19 +98,22 @@ static uint64_t events_of_thread(const struct ppi_backend_session *bs)
 static portprof_status choose_layout(struct ppi_backend_session *bs,
                                      size_t threads, struct ppi_diag *why)
 {
+	bool is_system = bs->plan->target.kind == PPI_TARGET_SYSTEM;
 	struct perf_state *state = perf_state_of(bs);
 	const struct ppi_plan *plan = bs->plan;
 	uint64_t limit;
 	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
 	                                        &limit);
 	uint64_t by_thread = threads * events_of_thread(bs);
+	/* The rings' own events: a CPU's carrier has one already. */
+	uint64_t rings = 1 + (state->has_carriers && !is_system);
 	uint64_t by_cpu = state->cpu_count *
-	                  (1 + (uint64_t)threads *
-	                       (plan->event_count + plan->is_delayed));
+	                  (rings + (uint64_t)threads * (plan->event_count +
+	                                                state->has_carriers));
 	uint64_t budget = available / 2 < FDS_MAX ? available / 2 : FDS_MAX;
 
 	available = available > FDS_LEFT ? available - FDS_LEFT : 0;
-	if (plan->target.kind == PPI_TARGET_SYSTEM) {
+	if (is_system) {
 		state->layout = PERF_SYSTEM_RINGS;
 		return by_cpu <= available ? PORTPROF_OK :
 			perf_refuse_fds(by_cpu, available, limit,
@@ -133,6 +139,34 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
+/*
+ * With events of their own that tell of mappings and threads, or else, where
+ * descriptors are short, without: the first event does it too then, and the
+ * kernel's number of its losses is of all its records.
+ */
+static portprof_status choose_carriers(struct ppi_backend_session *bs,
+                                       size_t threads, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status;
+
+	state->has_carriers = true;
+	status = choose_layout(bs, threads, why);
+	if (status != PORTPROF_E_LIMIT || needs_carrier(bs) ||
+	    bs->plan->is_delayed ||
+	    bs->plan->required_caps & PORTPROF_CAP_LOST_EXACT)
+		return status;
+	state->has_carriers = false;
+	bs->caps &= ~(uint64_t)PORTPROF_CAP_LOST_EXACT;
+	status = choose_layout(bs, threads, why);
+	if (status == PORTPROF_OK)
+		ppi_note(bs, "too few descriptors are free for events that "
+		         "record mappings and names alone: lost records may be "
+		         "of either kind; raise the limit with "
+		         "ulimit -n");
+	return status;
+}
+
 /* A chain that leaves room for what else a sample may bring. */
 static int64_t deepest(const struct ppi_plan *plan)
 {
@@ -145,6 +179,19 @@ static int64_t deepest(const struct ppi_plan *plan)
 	return depth;
 }
 
+/* Asked for it, an event that is counted at places samples every occurrence,
+ * whatever its period is (kernel/events/core.c, perf_swevent_event). */
+static void ask_for_periods(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+
+	state->kind.shape.sample_type |= PERF_SAMPLE_PERIOD;
+	for (size_t i = 0; i < bs->plan->event_count; i++)
+		if (perf_is_occurrence(&bs->plan->events[i]) &&
+		    state->tallies[i].period)
+			state->tallies[i].period = 1;
+}
+
 static void shape_records(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -152,11 +199,13 @@ static void shape_records(struct ppi_backend_session *bs)
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	struct perf_session_kind *kind = &state->kind;
 	struct perf_shape *shape = &kind->shape;
-	bool has_kernel = false, has_hardware = false;
+	bool has_kernel = false, has_hardware = false, needs_period = false;
 
 	for (size_t i = 0; i < plan->event_count; i++) {
 		has_kernel |= plan->events[i].counts_kernel;
-		has_hardware |= plan->events[i].type != PERF_TYPE_SOFTWARE;
+		has_hardware |= perf_own(&plan->events[i])->type != PERF_TYPE_SOFTWARE;
+		needs_period |= plan->events[i].rate_hz ||
+		                !perf_is_occurrence(&plan->events[i]);
 	}
 	shape->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 	                     PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -164,9 +213,14 @@ static void shape_records(struct ppi_backend_session *bs)
 		shape->sample_type |= PERF_SAMPLE_CPU;
 	state->has_values = state->layout != PERF_CPU_RINGS ||
 	                    kind->features & PERF_HAS_INHERIT_READ;
-	shape->sample_type |= state->has_values ? PERF_SAMPLE_READ
-	                                        : PERF_SAMPLE_PERIOD;
+	if (state->has_values)
+		shape->sample_type |= PERF_SAMPLE_READ;
+	else if (needs_period)
+		ask_for_periods(bs);
 	shape->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	/* Of all in a sample that says whose it is, this is always right. */
+	if (state->has_values)
+		shape->read_format |= PERF_FORMAT_ID;
 	/* On one CPU's event running is less than enabled because the thread
 	 * ran elsewhere: only a thread's own event can be scaled by it, or
 	 * the CPU's. */
@@ -204,6 +258,20 @@ static void shape_records(struct ppi_backend_session *bs)
 	}
 }
 
+/* Whether some events count the same occurrences: their samples may bear each
+ * other's ids, where they read no count. */
+static bool has_equal_occurrences(const struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < plan->event_count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (perf_is_occurrence(&plan->events[i]) &&
+			    perf_is_occurrence(&plan->events[j]) &&
+			    perf_own(&plan->events[i])->config[0] ==
+			    perf_own(&plan->events[j])->config[0])
+				return true;
+	return false;
+}
+
 static void choose_inheritance(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -217,39 +285,74 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 	/* exec ends the profile of this very process. Our descriptors close
 	 * then too, so a followed child may keep its events when it does. */
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
+	state->is_id_doubtful = !state->has_values &&
+	                        has_equal_occurrences(plan);
 	state->awaits_exec = kind->enables_on_exec;
-	state->is_early = plan->is_delayed;
-	state->has_carriers = plan->is_delayed ||
-	                      (state->layout == PERF_THREAD_RINGS &&
-	                       needs_carrier(bs));
+	/* Of a system: what begins while its processes are looked up is known
+	 * by its records. */
+	state->is_early = plan->is_delayed ||
+	                  plan->target.kind == PPI_TARGET_SYSTEM;
 	if (kind->inherits && !kind->follows_children &&
 	    !(kind->features & PERF_HAS_INHERIT_THREAD))
-		ppi_note(bs, "this kernel (before 5.13) cannot tell threads "
-		         "from child processes: what children use until they "
+		ppi_note(bs, "this kernel (before 5.13) does not separate "
+		         "threads from child processes: what children use until they "
 		         "exec is in the total, but not in the samples");
 	if (!state->has_values)
-		ppi_note(bs, "this kernel (before 6.12) does not tell counts "
-		         "of inherited events: a sample stands for one period, "
-		         "and what was missed is unattributed");
+		ppi_note(bs, "this kernel (before 6.12) does not record "
+		         "counts of inherited events: a sample has the weight of "
+		         "one period, and missed weight is unattributed");
 }
 
 static void say_precision(struct ppi_backend_session *bs,
                           const struct ppi_event *event)
 {
-	if (!event->precise ||
+	if (!perf_own(event)->precise ||
 	    perf_sysfs_tells_precision(perf_kernel_of(bs->kernel)))
 		return;
 	ppi_note(bs, "%s: no PMU here says that its samples can be precise: "
 	         "the kernel took precise=%u and may have ignored it",
-	         event->request.name, event->precise);
+	         event->request.name, perf_own(event)->precise);
+}
+
+/* Why a clock's samples come less often than they were asked for. */
+static void say_rate(struct ppi_backend_session *bs,
+                     const struct ppi_event *event)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct ppi_event_request *request = &event->request;
+	uint64_t asked = request->period;
+	unsigned long long asked_hz, granted_hz;
+
+	if (!asked && request->rate_hz)
+		asked = NS_PER_S / request->rate_hz;
+	if (event->unit != PORTPROF_UNIT_NANOSECONDS || !asked ||
+	    event->period <= asked + 1)
+		return;
+	asked_hz = request->rate_hz ? request->rate_hz : NS_PER_S / asked;
+	granted_hz = NS_PER_S / event->period;
+	if (request->rate_hz && granted_hz >= perf_rate_allowed_hz(kernel))
+		ppi_note(bs, "%s: the kernel allows %llu samples a second, not "
+		         "%llu: sysctl kernel.perf_event_max_sample_rate",
+		         request->name, granted_hz, asked_hz);
+	else
+		ppi_note(bs, "%s: %llu samples a second granted, not %llu: "
+		         "each takes %llu us here, and sampling may take a "
+		         "quarter of a CPU", request->name, granted_hz,
+		         asked_hz, (unsigned long long)
+		         (perf_rate_interrupt_ns(kernel) + 999) / 1000);
 }
 
 static void say_what_is_special(struct ppi_backend_session *bs)
 {
 	for (size_t i = 0; i < bs->plan->event_count; i++) {
 		const struct ppi_event *event = &bs->plan->events[i];
-		uint64_t asked_hz = event->request.rate_hz;
 
+		if (perf_state_of(bs)->is_id_doubtful &&
+		    perf_is_occurrence(event))
+			ppi_note(bs, "%s: this kernel (before 6.12) may credit "
+			         "its samples to another event of the same "
+			         "name; record them one at a time",
+			         event->request.name);
 		say_precision(bs, event);
 		if (event->is_cpu_time && !event->counts_kernel)
 			ppi_note(bs, "%s: no samples in kernel mode%s; time "
@@ -257,14 +360,7 @@ static void say_what_is_special(struct ppi_backend_session *bs)
 			         "user-mode sample", event->request.name,
 			         event->request.has_modes ? ""
 			         : ", which this user may not see");
-		if (asked_hz && event->period && !event->rate_hz &&
-		    event->period > 1000000000u / asked_hz + 1)
-			ppi_note(bs, "%s: the kernel allows for %llu samples "
-			         "a second, not %llu: sysctl "
-			         "kernel.perf_event_max_sample_rate",
-			         event->request.name,
-			         1000000000ull / event->period,
-			         (unsigned long long)asked_hz);
+		say_rate(bs, event);
 	}
 }
 
@@ -272,7 +368,7 @@ portprof_status perf_find_cpus(struct ppi_backend_session *bs,
                                struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const char *wanted = bs->plan->cpus;
+	const char *wanted = bs->plan->target.cpus;
 	int error = perf_proc_cpus(perf_kernel_of(bs->kernel), &state->cpus,
 	                           &state->cpu_count);
 
@@ -287,8 +383,8 @@ portprof_status perf_find_cpus(struct ppi_backend_session *bs,
 	                                   &state->cpu_count))
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "list CPUs",
 		                "CPUs '%.64s' are not all online: "
-		                "/sys/devices/system/cpu/online tells which "
-		                "are", wanted);
+		                "/sys/devices/system/cpu/online lists "
+		                "them", wanted);
 	return PORTPROF_OK;
 }
 
@@ -306,6 +402,8 @@ static portprof_status prepare(struct ppi_backend_session *bs,
 	state->tallies = calloc(bs->plan->event_count,
 	                        sizeof(*state->tallies));
 	state->scratch = malloc(PERF_RECORD_ROOM);
+	for (size_t i = 0; state->tallies && i < bs->plan->event_count; i++)
+		state->tallies[i].period = bs->plan->events[i].period;
 	if (state->tallies && state->scratch &&
 	    perf_weights_init(&state->weights, bs->plan->event_count))
 		return PORTPROF_OK;
@@ -320,26 +418,27 @@ static size_t count_threads(struct ppi_backend_session *bs)
 
 	if (bs->plan->target.kind == PPI_TARGET_TID ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM ||
-	    perf_proc_threads(perf_kernel_of(bs->kernel), bs->plan->target.pid,
-	                      &tids, &count) < 0)
+	    perf_target_threads(bs, &tids, &count) < 0)
 		return 1;
 	free(tids);
 	return count;
 }
 
-/* All of one size, as large as the budget for locked memory allows. */
+/* All of one size, as large as the budget for locked memory allows: first
+ * those of samples, then those beside them. */
 static portprof_status open_rings(struct ppi_backend_session *bs,
                                   struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
+	size_t count = state->cpu_count * (1 + state->has_carriers);
 	portprof_status status;
 
 	for (;;) {
 		status = PORTPROF_OK;
-		for (size_t i = 0; i < state->cpu_count &&
-		     status == PORTPROF_OK; i++)
+		for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
 			status = perf_attach_cpu(
-				bs, (uint32_t)state->cpus[i], why);
+				bs, (uint32_t)state->cpus[i % state->cpu_count],
+				i >= state->cpu_count, why);
 		if (status != PORTPROF_E_LIMIT || why->os_errno != EPERM ||
 		    !perf_shrink_rings(bs))
 			return status;
@@ -365,13 +464,14 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	if (status != PORTPROF_OK)
 		goto release;
 	state->kind.features = perf_features(perf_kernel_of(bs->kernel));
-	status = choose_layout(bs, count_threads(bs), why);
+	status = choose_carriers(bs, count_threads(bs), why);
 	if (status != PORTPROF_OK)
 		goto release;
 	shape_records(bs);
 	choose_inheritance(bs);
 	perf_size_rings(bs);
-	if (state->layout != PERF_THREAD_RINGS)
+	status = perf_open_cgroup(bs, why);
+	if (status == PORTPROF_OK && state->layout != PERF_THREAD_RINGS)
 		status = open_rings(bs, why);
 	if (status == PORTPROF_OK)
 		status = state->layout == PERF_SYSTEM_RINGS
@@ -381,6 +481,7 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 		status = perf_check_cores(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
+	perf_tail_open(bs);
 	if (state->is_early && has_begun(bs->plan))
 		perf_enable_carriers(bs);
 	perf_choose_nap(bs);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Kernel text lies in the upper half of the address space. */
 #define KERNEL_START UINT64_C(0xffff000000000000)
@@ -87,7 +88,9 @@ static void add_thread(struct ppi_backend_session *bs, int64_t pid,
 	};
 	char name[64];
 
-	if (!perf_proc_thread_name(perf_kernel_of(bs->kernel), pid, tid, name,
+	/* Our helper is in no profile. */
+	if (tid == bs->helper_tid ||
+	    !perf_proc_thread_name(perf_kernel_of(bs->kernel), pid, tid, name,
 	                           sizeof(name)))
 		return;
 	perf_remember_name(perf_state_of(bs), (uint32_t)tid, name);
@@ -119,9 +122,10 @@ static void take_mapping(void *context, const struct perf_mapping *mapping)
 		.span = mapping->end - mapping->start,
 	};
 
-	build_id_bytes = perf_build_id(perf_kernel_of(bs->kernel), record.pid,
-	                               mapping->path, build_id,
-	                               sizeof(build_id));
+	build_id_bytes = perf_build_id(&perf_state_of(bs)->build_ids,
+	                               perf_kernel_of(bs->kernel), record.pid,
+	                               &mapping->file, mapping->path,
+	                               build_id);
 	perf_pending_add(perf_state_of(bs), &record, mapping->file_offset,
 	                 build_id, build_id_bytes,
 	                 mapping->path[0] ? mapping->path : "//anon");
@@ -166,6 +170,19 @@ static void add_all_processes(struct ppi_backend_session *bs)
 	free(pids);
 }
 
+static void add_descendants(struct ppi_backend_session *bs, int64_t target)
+{
+	int64_t *pids;
+	size_t count;
+
+	if (perf_proc_family(perf_kernel_of(bs->kernel), target, &pids,
+	                     &count) < 0)
+		return;
+	for (size_t i = 0; i < count; i++)
+		add_process(bs, pids[i]);
+	free(pids);
+}
+
 /* A command's image is not there yet: the kernel will tell. */
 void perf_pending_baseline(struct ppi_backend_session *bs)
 {
@@ -183,6 +200,10 @@ void perf_pending_baseline(struct ppi_backend_session *bs)
 		add_all_processes(bs);
 		return;
 	}
+	if (perf_has_family(plan)) {
+		add_descendants(bs, plan->target.pid);
+		return;
+	}
 	if (!plan->target.is_self)
 		perf_proc_mappings(perf_kernel_of(bs->kernel),
 		                   plan->target.pid, take_mapping,
@@ -191,4 +212,28 @@ void perf_pending_baseline(struct ppi_backend_session *bs)
 	for (size_t i = 0; i < state->source_count; i++)
 		if (i == 0 || state->sources[i].tid != state->sources[i - 1].tid)
 			perf_pending_thread(bs, state->sources[i].tid);
+}
+
+/* A look costs what open's costs: not with each loss of a storm. */
+void perf_pending_catch_up(struct ppi_backend_session *bs)
+{
+	const uint64_t pause_ns = UINT64_C(2000000000);
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct ppi_target *target = &bs->plan->target;
+	uint64_t now = 0;
+
+	kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now);
+	if (state->is_running && now < state->next_catch_up_ns)
+		return;
+	state->next_catch_up_ns = now + pause_ns;
+	state->is_side_behind = false;
+	if (!bs->plan->want_modules)
+		return;
+	if (target->kind == PPI_TARGET_SYSTEM)
+		add_all_processes(bs);
+	else if (bs->plan->follow_children)
+		add_descendants(bs, target->pid);
+	else
+		add_process(bs, target->pid);
 }

@@ -40,18 +40,25 @@ static bool is_out_of_budget(int error)
 	return error == -EPERM || error == -ENOMEM;
 }
 
+static size_t bytes_of(const struct perf_state *state,
+                       const struct perf_port *port)
+{
+	return state->page_bytes +
+	       (port->is_side ? state->side_bytes : state->ring_bytes);
+}
+
 static int try_map(struct ppi_backend_session *bs, int fd,
-                   struct perf_ring *ring)
+                   struct perf_port *port)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	size_t bytes = state->ring_bytes + state->page_bytes;
+	size_t bytes = bytes_of(state, port);
 	void *address;
 	int error = kernel->map(kernel->self, fd, bytes, &address);
 
 	if (error < 0)
 		return error;
-	if (perf_ring_attach(ring, address, bytes, state->page_bytes))
+	if (perf_ring_attach(&port->ring, address, bytes, state->page_bytes))
 		return 0;
 	kernel->unmap(kernel->self, address, bytes);
 	return -EIO;
@@ -60,35 +67,48 @@ static int try_map(struct ppi_backend_session *bs, int fd,
 bool perf_shrink_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
+	size_t *larger = state->side_bytes > state->ring_bytes &&
+	                 state->layout != PERF_THREAD_RINGS
+		? &state->side_bytes : &state->ring_bytes;
 
-	if (state->ring_bytes <= state->page_bytes)
+	if (*larger <= state->page_bytes)
 		return false;
-	state->ring_bytes /= 2;
+	*larger /= 2;
 	ppi_note(bs, "rings are smaller than they should be, so samples may "
 	         "be lost: the memory a user may lock is limited; raise "
 	         "kernel.perf_event_mlock_kb or ulimit -l");
 	return true;
 }
 
+size_t perf_side_rings_left(const struct perf_state *state)
+{
+	enum { SIDE_RINGS_OF_THREADS = 32 };
+	size_t used = 0;
+
+	for (size_t i = 0; i < state->port_count; i++)
+		used += state->ports[i].fd != PERF_PORT_FREE &&
+		        state->ports[i].is_side;
+	return used < SIDE_RINGS_OF_THREADS ? SIDE_RINGS_OF_THREADS - used : 0;
+}
+
 portprof_status perf_map_ring(struct ppi_backend_session *bs, int fd,
-                              struct perf_ring *ring, struct ppi_diag *why)
+                              struct perf_port *port, struct ppi_diag *why)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	struct perf_state *state = perf_state_of(bs);
 	int error;
 
 	do {
-		error = try_map(bs, fd, ring);
-	} while (is_out_of_budget(error) &&
+		error = try_map(bs, fd, port);
+	} while (is_out_of_budget(error) && !port->is_side &&
 	         state->layout == PERF_THREAD_RINGS && perf_shrink_rings(bs));
 	if (error == 0)
 		return PORTPROF_OK;
-	return perf_refuse_map(kernel, state->ring_bytes + state->page_bytes,
-	                       -error, why);
+	return perf_refuse_map(kernel, bytes_of(state, port), -error, why);
 }
 
 portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
-                                struct ppi_diag *why)
+                                bool is_side, struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -100,19 +120,22 @@ portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
 	if (at == SIZE_MAX)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open ring",
 		                "out of memory");
+	state->ports[at].cpu = cpu;
+	state->ports[at].is_side = is_side;
+	if (is_side && state->layout == PERF_SYSTEM_RINGS)
+		return perf_attach_cpu_carrier(bs, at, why);
 	perf_attr_ring_owner(&state->kind, &attr);
 	/* Of the thread that calls, which is the helper. */
 	fd = perf_open_attr(kernel, &attr, 0, (int)cpu, -1);
 	if (fd < 0)
 		return perf_refuse_open(kernel, NULL, -fd, why);
-	status = perf_map_ring(bs, fd, &state->ports[at].ring, why);
+	status = perf_map_ring(bs, fd, &state->ports[at], why);
 	if (status != PORTPROF_OK) {
 		kernel->close_event(kernel->self, fd);
 		return status;
 	}
 	state->ports[at].fd = fd;
 	state->ports[at].owns_fd = true;
-	state->ports[at].cpu = cpu;
 	return PORTPROF_OK;
 }
 
@@ -122,12 +145,13 @@ void perf_close_cpus(struct ppi_backend_session *bs)
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->port_count; i++) {
-		int fd = state->ports[i].fd;
+		struct perf_port port = state->ports[i];
 
-		if (fd == PERF_PORT_FREE)
+		if (port.fd == PERF_PORT_FREE)
 			continue;
 		perf_retire_port(bs, i);
-		kernel->close_event(kernel->self, fd);
+		if (port.owns_fd)
+			kernel->close_event(kernel->self, port.fd);
 	}
 	state->port_count = 0;
 }

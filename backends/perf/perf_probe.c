@@ -5,58 +5,93 @@
  */
 #include "backends/perf/perf_state.h"
 
-#include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rights.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILTER_WORDS \
-	"a system call filter (seccomp) blocks perf_event_open: start the " \
-	"container with --cap-add PERFMON, or with a profile that allows it"
+int perf_try_attr(const struct perf_kernel *kernel,
+                  struct perf_event_attr *attr, int64_t pid, int cpu,
+                  size_t ring_bytes)
+{
+	void *ring;
+	int error = 0;
+	int fd;
 
-static int ask(const struct perf_kernel *kernel, uint32_t type,
-               uint64_t config, bool is_user_only)
+	attr->disabled = 1;
+	attr->exclude_hv = 1;
+	fd = perf_open_attr(kernel, attr, pid, cpu, -1);
+	if (fd < 0)
+		return -fd;
+	if (ring_bytes) {
+		error = -kernel->map(kernel->self, fd, ring_bytes, &ring);
+		if (!error)
+			kernel->unmap(kernel->self, ring, ring_bytes);
+	}
+	kernel->close_event(kernel->self, fd);
+	return error;
+}
+
+/* Whether the kernel opens it: 0 or an errno. */
+static int ask_of(const struct perf_kernel *kernel, uint32_t type,
+                  uint64_t config, bool is_user_only, int64_t pid, int cpu)
 {
 	struct perf_event_attr attr;
-	int fd;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.type = type;
 	attr.config = config;
-	attr.disabled = 1;
 	attr.exclude_kernel = is_user_only;
-	attr.exclude_hv = 1;
 	if (type == PERF_TYPE_HARDWARE)
 		attr.sample_period = 1000000;
-	fd = perf_open_attr(kernel, &attr, 0, -1, -1);
-	if (fd < 0)
-		return -fd;
-	kernel->close_event(kernel->self, fd);
-	return 0;
+	return perf_try_attr(kernel, &attr, pid, cpu, 0);
 }
 
-static void refuse(struct ppi_probe *out, portprof_status status, int os_error,
-                   const char *reason)
+static int ask(const struct perf_kernel *kernel, uint32_t type,
+               uint64_t config, bool is_user_only)
+{
+	return ask_of(kernel, type, config, is_user_only, 0, -1);
+}
+
+int perf_ask_dummy(const struct perf_kernel *kernel, int64_t pid, int cpu)
+{
+	return ask_of(kernel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true,
+	              pid, cpu);
+}
+
+/* Nothing can be opened: for this reason, until that is done. */
+static void refuse(struct ppi_probe *out, const char *name,
+                   portprof_status status, int os_error, const char *words,
+                   const char *remedy)
 {
 	out->is_usable = false;
 	out->caps = 0;
 	out->status = status;
 	out->os_errno = os_error;
-	snprintf(out->reason, sizeof(out->reason), "%.*s",
-	         (int)sizeof(out->reason) - 1, reason);
+	snprintf(out->reason, sizeof(out->reason), "%.*s%s%.*s", 300, words,
+	         remedy[0] ? ": " : "", 200, remedy);
+	ppi_probe_report(out, "rights", name, PORTPROF_VERDICT_FAILS, remedy, "%s",
+	                 words);
 }
 
-static bool has_filter(const struct perf_kernel *kernel)
+static void refuse_filter(const struct perf_rights *rights, int error,
+                          struct ppi_probe *out)
 {
-	char text[4096];
-	const char *line;
+	char words[160];
 
-	if (!perf_proc_text(kernel, "/proc/self/status", text, sizeof(text)))
-		return false;
-	line = strstr(text, "\nSeccomp:");
-	return line && strtol(line + strlen("\nSeccomp:"), NULL, 10) == 2;
+	snprintf(words, sizeof(words), "a system call filter (seccomp%s%s) "
+	         "answers perf_event_open with '%s'",
+	         rights->container[0] ? ", of " : "", rights->container,
+	         strerror(error));
+	refuse(out, "system-call-filter", PORTPROF_E_DENIED, error, words,
+	       rights->container[0]
+	       ? "start the container with --cap-add PERFMON, or with "
+	         "--security-opt seccomp=FILE, a profile that allows it"
+	       : "run it without the filter of its sandbox or service manager "
+	         "(systemd: SystemCallFilter=), or a container with --cap-add "
+	         "PERFMON");
 }
 
 /* An attr that no kernel takes: shorter than the first ever published. */
@@ -71,41 +106,44 @@ static int ask_nothing(const struct perf_kernel *kernel, unsigned long flags)
 
 /* Does the call reach the kernel? Flags that are none are refused first. */
 static bool reaches_kernel(const struct perf_kernel *kernel,
+                           const struct perf_rights *rights,
                            struct ppi_probe *out)
 {
 	int error = ask_nothing(kernel, ~0ul);
 
 	if (error == EINVAL)
 		return true;
-	if (error == ENOSYS && !has_filter(kernel) &&
-	    perf_proc_number(kernel, "/proc/sys/kernel/perf_event_paranoid",
-	                     -100) == -100)
-		refuse(out, PORTPROF_E_UNSUPPORTED, error,
+	if (error == ENOSYS && !rights->has_filter && !rights->has_paranoid)
+		refuse(out, "kernel", PORTPROF_E_UNSUPPORTED, error,
 		       "this kernel was built without perf events "
-		       "(CONFIG_PERF_EVENTS)");
+		       "(CONFIG_PERF_EVENTS)", "run a kernel that has them, as "
+		       "those of distributions do");
 	else
-		refuse(out, PORTPROF_E_DENIED, error, FILTER_WORDS);
+		refuse_filter(rights, error, out);
 	return false;
 }
 
 /* Debian's and Ubuntu's kernels can lock everybody out before they look. */
 static bool is_unlocked(const struct perf_kernel *kernel,
+                        const struct perf_rights *rights,
                         struct ppi_probe *out)
 {
 	int error = ask_nothing(kernel, 0);
-	char reason[400], rights[320];
+	char words[240], text[320];
 
 	if (error == E2BIG)
 		return true;
 	if (error == EACCES || error == EPERM) {
-		snprintf(reason, sizeof(reason), "perf events are locked for "
-		         "ordinary users: %s",
-		         perf_say_paranoid(kernel, 2, rights, sizeof(rights)));
-		refuse(out, PORTPROF_E_DENIED, error, reason);
+		snprintf(words, sizeof(words), "perf events are locked "
+		         "for ordinary users: %s",
+		         perf_say_level(rights, 2, text, sizeof(text)));
+		refuse(out, "paranoid", PORTPROF_E_DENIED, error, words,
+		       perf_say_remedy(rights, 2, text, sizeof(text)));
 	} else {
-		snprintf(reason, sizeof(reason), "perf_event_open answers in a "
+		snprintf(words, sizeof(words), "perf_event_open answers in a "
 		         "way no kernel does: %s", strerror(error));
-		refuse(out, PORTPROF_E_SYSTEM, error, reason);
+		refuse(out, "perf_event_open", PORTPROF_E_SYSTEM, error, words,
+		       "");
 	}
 	return false;
 }
@@ -113,102 +151,164 @@ static bool is_unlocked(const struct perf_kernel *kernel,
 static bool is_let_through(const struct perf_kernel *kernel,
                            struct ppi_probe *out)
 {
-	int error = ask(kernel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true);
+	int error = perf_ask_dummy(kernel, 0, -1);
+	const char *remedy, *module;
 	struct ppi_diag why;
+	char words[160];
 
 	if (error == 0)
 		return true;
 	if (error == EACCES || error == EPERM) {
-		refuse(out, PORTPROF_E_DENIED, error, "even an event that "
-		       "counts nothing is refused: a security module (SELinux "
-		       "class perf_event, or lockdown) forbids it; ask the "
-		       "administrator for perf_event rights");
+		module = perf_find_module(kernel, &remedy);
+		snprintf(words, sizeof(words), "the kernel refuses even an "
+		         "event that counts nothing: %s", module);
+		refuse(out, "security-module", PORTPROF_E_DENIED, error, words,
+		       remedy);
 		return false;
 	}
 	perf_refuse_open(kernel, NULL, error, &why);
-	refuse(out, why.status, error, why.words);
+	refuse(out, error == EMFILE || error == ENFILE ? "no-descriptor"
+	                                               : "perf_event_open",
+	       why.status, error, why.words, "");
 	return false;
 }
 
-static void append(struct ppi_probe *out, const char *words)
+/* Usable, but for these capabilities. */
+static void limit(struct ppi_probe *out, const char *name, uint64_t caps,
+                  portprof_verdict verdict, portprof_status status,
+                  const char *words, const char *remedy)
 {
 	size_t used = strlen(out->reason);
+	struct ppi_limit *limit = &out->limits[out->limit_count++];
 
+	out->caps &= ~caps;
+	limit->caps = caps;
+	limit->status = status;
+	snprintf(limit->words, sizeof(limit->words), "%s: %s", words, remedy);
 	snprintf(out->reason + used, sizeof(out->reason) - used, "%s%s",
-	         used ? "; " : "", words);
+	         used ? "; " : "", limit->words);
+	ppi_probe_report(out, "events", name, verdict, remedy, "%s", words);
+}
+
+/* What more rights would give. */
+static void limit_by_rights(const struct perf_rights *rights,
+                            struct ppi_probe *out, const char *name,
+                            uint64_t caps, const char *what, int needed_level)
+{
+	char words[240], text[320];
+
+	snprintf(words, sizeof(words), "%s: %s", what,
+	         perf_say_level(rights, needed_level, text, sizeof(text)));
+	/* what is not the whole system may still be another process */
+	limit(out, name, caps, caps & PORTPROF_CAP_SYSTEM
+	      ? PORTPROF_VERDICT_LIMITED : PORTPROF_VERDICT_FAILS,
+	      PORTPROF_E_DENIED, words,
+	      perf_say_remedy(rights, needed_level, text, sizeof(text)));
+}
+
+static void look_for_kernel(const struct perf_kernel *kernel,
+                            const struct perf_rights *rights,
+                            struct ppi_probe *out)
+{
+	if (ask(kernel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false))
+		limit_by_rights(rights, out, "kernel-mode",
+		                PORTPROF_CAP_KERNEL,
+		                "no samples in kernel mode", 1);
+	else
+		ppi_probe_report(out, "events", "kernel-mode", PORTPROF_VERDICT_WORKS,
+		                 NULL, "samples the kernel's code, and counts "
+		                 "context switches and migrations");
 }
 
 static void look_for_system(const struct perf_kernel *kernel,
+                            const struct perf_rights *rights,
                             struct ppi_probe *out)
 {
-	struct perf_event_attr attr;
-	char rights[320], words[400];
-	int fd;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.disabled = 1;
-	attr.exclude_kernel = 1;
-	attr.exclude_hv = 1;
-	fd = perf_open_attr(kernel, &attr, -1, 0, -1);
-	if (fd >= 0)
-		kernel->close_event(kernel->self, fd);
 	/* CPU 0 may be offline; others are not tried */
-	if (fd != -EACCES && fd != -EPERM)
-		return;
-	out->caps &= ~(uint64_t)PORTPROF_CAP_SYSTEM;
-	snprintf(words, sizeof(words), "not the whole system: %s",
-	         perf_say_paranoid(kernel, 0, rights, sizeof(rights)));
-	append(out, words);
+	int error = perf_ask_dummy(kernel, -1, 0);
+
+	if (error == EACCES || error == EPERM)
+		limit_by_rights(rights, out, "other-processes",
+		                PORTPROF_CAP_SYSTEM,
+		                "not the whole system", 0);
+	else
+		ppi_probe_report(out, "events", "other-processes", PORTPROF_VERDICT_WORKS,
+		                 NULL, "measures whole CPUs%s",
+		                 rights->can_perfmon
+		                 ? ", and processes of every user" : "");
 }
 
-static void look_for_limits(const struct perf_kernel *kernel,
-                            struct ppi_probe *out)
+static void look_for_hardware(const struct perf_kernel *kernel,
+                              const struct perf_rights *rights,
+                              struct ppi_probe *out)
 {
-	char rights[320], words[400];
-	int error = ask(kernel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK,
-	                false);
+	static const char name[] = "hardware-events";
+	const uint64_t caps = PORTPROF_CAP_HARDWARE;
 
-	if (error) {
-		out->caps &= ~(uint64_t)PORTPROF_CAP_KERNEL;
-		snprintf(words, sizeof(words), "no samples in kernel mode: %s",
-		         perf_say_paranoid(kernel, 1, rights, sizeof(rights)));
-		append(out, words);
+	switch (ask(kernel, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
+	            true)) {
+	case 0:
+		perf_report_hardware(kernel, out);
+		break;
+	case ENOENT:
+	case ENODEV:
+	case ENXIO:
+		limit(out, name, caps, PORTPROF_VERDICT_FAILS,
+		      PORTPROF_E_UNSUPPORTED,
+		      "no hardware counters on this machine (a virtual machine "
+		      "without a PMU?)", "use cpu-clock or task-clock, or give "
+		      "the VM a PMU (KVM: -cpu host,pmu=on)");
+		break;
+	case EOPNOTSUPP:
+		limit(out, name, caps, PORTPROF_VERDICT_FAILS,
+		      PORTPROF_E_UNSUPPORTED, "the PMU has no "
+		      "overflow interrupt, so hardware events can be counted, "
+		      "not sampled", "use cpu-clock or task-clock");
+		break;
+	case EBUSY:
+		limit(out, name, caps, PORTPROF_VERDICT_FAILS,
+		      PORTPROF_E_BUSY, "another program or "
+		      "the NMI watchdog has the PMU to itself",
+		      "end that program, or sysctl kernel.nmi_watchdog=0");
+		break;
+	case EACCES:
+	case EPERM:
+		limit_by_rights(rights, out, name, caps, "no hardware events",
+		                2);
+		break;
+	default:
+		limit(out, name, caps, PORTPROF_VERDICT_FAILS,
+		      PORTPROF_E_SYSTEM, "the kernel refuses "
+		      "hardware events", "portprof doctor cycles");
 	}
-	error = ask(kernel, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
-	if (error == 0)
-		return;
-	out->caps &= ~(uint64_t)PORTPROF_CAP_HARDWARE;
-	if (error == ENOENT)
-		append(out, "no PMU here (a virtual machine?): hardware "
-		       "events cannot be measured");
-	else if (error == EOPNOTSUPP)
-		append(out, "the PMU has no overflow interrupt: hardware "
-		       "events cannot be sampled");
-	else if (error == EBUSY)
-		append(out, "the PMU is in use by others (kernel.nmi_watchdog?)");
-	else
-		append(out, "hardware events are refused");
 }
 
 void perf_probe_ladder(const struct perf_kernel *kernel,
                        struct ppi_probe *out)
 {
+	struct perf_rights rights;
 	uint32_t features;
 
 	out->reason[0] = '\0';
-	if (!reaches_kernel(kernel, out) || !is_unlocked(kernel, out) ||
-	    !is_let_through(kernel, out))
+	out->limit_count = 0;
+	perf_find_rights(kernel, &rights);
+	if (!reaches_kernel(kernel, &rights, out) ||
+	    !is_unlocked(kernel, &rights, out) || !is_let_through(kernel, out)) {
+		perf_report_place(kernel, &rights, out);
 		return;
+	}
 	out->is_usable = true;
 	out->status = PORTPROF_OK;
 	out->os_errno = 0;
-	look_for_limits(kernel, out);
-	look_for_system(kernel, out);
+	look_for_kernel(kernel, &rights, out);
+	look_for_hardware(kernel, &rights, out);
+	look_for_system(kernel, &rights, out);
 	features = perf_features(kernel);
 	if (!(features & PERF_HAS_LOST))
 		out->caps &= ~(uint64_t)PORTPROF_CAP_LOST_EXACT;
 	if (!(features & PERF_HAS_CLOCKID))
 		out->caps &= ~(uint64_t)PORTPROF_CAP_TIME;
+	if (out->take)
+		perf_report_settings(kernel, &rights, out);
+	perf_report_place(kernel, &rights, out);
 }

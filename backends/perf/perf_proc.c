@@ -2,10 +2,14 @@
 /* What /proc and /sys tell the perf backend. */
 #include "backends/perf/perf_proc.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <portprof/record.h>
 
 bool perf_proc_text(const struct perf_kernel *kernel, const char *path,
                     char *out, size_t room)
@@ -119,6 +123,14 @@ bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count)
 	return true;
 }
 
+static bool is_mounted(const struct perf_kernel *kernel)
+{
+	char byte;
+
+	return kernel->read_file(kernel->self, "/proc/self/status", 0, &byte,
+	                         1) != -ENOENT;
+}
+
 static int list_ids(const struct perf_kernel *kernel, const char *folder,
                     int64_t **tids, size_t *count)
 {
@@ -140,7 +152,9 @@ static int list_ids(const struct perf_kernel *kernel, const char *folder,
 	} while (error == 0 && found > room);
 	if (error < 0) {
 		free(list);
-		return error == -ENOENT ? -ESRCH : error;
+		if (error != -ENOENT)
+			return error;
+		return is_mounted(kernel) ? -ESRCH : -ENOSYS;
 	}
 	qsort(list, found, sizeof(*list), compare_ids);
 	*tids = list;
@@ -164,6 +178,80 @@ int perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
 	return list_ids(kernel, "/proc", pids, count);
 }
 
+/* proc_pid_stat(5): the fourth field. The second is a name in parentheses, with
+ * anything in it. */
+int64_t perf_proc_parent(const struct perf_kernel *kernel, int64_t pid)
+{
+	char path[64], text[512], *behind;
+	long long parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
+	if (!perf_proc_text(kernel, path, text, sizeof(text)))
+		return 0;
+	behind = strrchr(text, ')');
+	if (!behind || sscanf(behind + 1, " %*c %lld", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+/* The index of an id in a sorted list; SIZE_MAX none. */
+static size_t index_of(const int64_t *ids, size_t count, int64_t id)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && ids[low] == id ? low : SIZE_MAX;
+}
+
+int perf_proc_family(const struct perf_kernel *kernel, int64_t pid,
+                     int64_t **pids, size_t *count)
+{
+	enum { GENERATIONS_MAX = 64 };
+	int64_t *all, *parents;
+	bool *is_kin;
+	size_t listed, kept = 0;
+	int error = perf_proc_processes(kernel, &all, &listed);
+
+	if (error < 0)
+		return error;
+	parents = calloc(listed + 1, sizeof(*parents));
+	is_kin = calloc(listed + 1, sizeof(*is_kin));
+	if (!parents || !is_kin) {
+		free(parents);
+		free(is_kin);
+		free(all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < listed; i++)
+		parents[i] = perf_proc_parent(kernel, all[i]);
+	for (size_t i = 0; i < listed; i++) {
+		int64_t at = all[i];
+
+		for (int up = 0; at > 1 && at != pid && up < GENERATIONS_MAX;
+		     up++) {
+			size_t number = index_of(all, listed, at);
+
+			at = number == SIZE_MAX ? 0 : parents[number];
+		}
+		is_kin[i] = at == pid;
+	}
+	for (size_t i = 0; i < listed; i++)
+		if (is_kin[i])
+			all[kept++] = all[i];
+	free(parents);
+	free(is_kin);
+	*pids = all;
+	*count = kept;
+	return 0;
+}
+
 uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit)
 {
 	int64_t unused[1];
@@ -172,7 +260,10 @@ uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit)
 	*limit = 0;
 	if (kernel->get_fd_limit(kernel->self, limit) < 0)
 		*limit = 1024;
-	kernel->list_numbers(kernel->self, "/proc/self/fd", unused, 1, &open);
+	/* listing takes as long as there are many */
+	if (kernel->count_fds(kernel->self, &open) < 0 || open == 0)
+		kernel->list_numbers(kernel->self, "/proc/self/fd", unused, 1,
+		                     &open);
 	return *limit > open ? *limit - open : 0;
 }
 
@@ -208,13 +299,17 @@ bool perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
 /* start-end perms offset device inode path: proc_pid_maps(5). */
 bool perf_proc_parse_mapping(const char *line, struct perf_mapping *mapping)
 {
-	unsigned long long start, end, offset;
+	unsigned long long start, end, offset, inode;
+	struct perf_file_key file = { 0 };
 	char perms[5];
 	int path_at = 0;
 
-	if (sscanf(line, "%llx-%llx %4s %llx %*s %*s %n", &start, &end, perms,
-	           &offset, &path_at) < 4 || end <= start || perms[2] != 'x')
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
+	           perms, &offset, &file.device_major, &file.device_minor,
+	           &inode, &path_at) < 7 || end <= start || perms[2] != 'x')
 		return false;
+	file.inode = inode;
+	mapping->file = file;
 	mapping->start = start;
 	mapping->end = end;
 	mapping->file_offset = offset;
@@ -255,4 +350,232 @@ void perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
 		offset += (uint64_t)(line - work->text);
 	}
 	free(work);
+}
+
+/* ---- build-ids ---- */
+
+/*
+ * The build-id in the notes of an ELF file, and which files have which. Files
+ * of the machine's own byte order only.
+ */
+
+enum {
+	SEGMENTS_MAX = 64,
+	NOTES_MAX = 4096,
+	KNOWN_SLOTS = 4096, /* a power of two; begins again when half full */
+	TRIES_MAX = 4       /* at a file that nobody could read */
+};
+
+struct file {
+	const struct perf_kernel *kernel;
+	char path[PERF_PATH_ROOM + 32];
+};
+
+struct perf_known_id {
+	struct perf_file_key file;
+	bool is_used, is_read;
+	uint8_t tries, bytes;
+	unsigned char id[PORTPROF_BUILD_ID_BYTES];
+};
+
+static bool read_at(const struct file *file, uint64_t offset, void *out,
+                    size_t bytes)
+{
+	return file->kernel->read_file(file->kernel->self, file->path, offset,
+	                               out, bytes) == (ssize_t)bytes;
+}
+
+static size_t round_up(size_t bytes)
+{
+	return (bytes + 3) & ~(size_t)3;
+}
+
+/* Notes: three numbers, the owner's name, the description; elf(5). */
+static size_t find_in_notes(const unsigned char *notes, size_t bytes,
+                            unsigned char *out, size_t room)
+{
+	Elf64_Nhdr note;
+
+	while (bytes >= sizeof(note)) {
+		size_t name, rest;
+
+		memcpy(&note, notes, sizeof(note));
+		notes += sizeof(note);
+		bytes -= sizeof(note);
+		if (note.n_namesz > bytes || note.n_descsz > bytes)
+			return 0;
+		name = round_up(note.n_namesz);
+		rest = round_up(note.n_descsz);
+		if (name > bytes || note.n_descsz > bytes - name)
+			return 0;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+		    memcmp(notes, "GNU", 4) == 0 && note.n_descsz <= room) {
+			memcpy(out, notes + name, note.n_descsz);
+			return note.n_descsz;
+		}
+		if (rest > bytes - name)
+			return 0;
+		notes += name + rest;
+		bytes -= name + rest;
+	}
+	return 0;
+}
+
+static size_t find_in_segment(const struct file *file, uint64_t offset,
+                              uint64_t bytes, unsigned char *out, size_t room)
+{
+	unsigned char notes[NOTES_MAX];
+
+	if (bytes > sizeof(notes))
+		bytes = sizeof(notes);
+	if (!read_at(file, offset, notes, (size_t)bytes))
+		return 0;
+	return find_in_notes(notes, (size_t)bytes, out, room);
+}
+
+static size_t search_64(const struct file *file, unsigned char *out,
+                        size_t room)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	size_t found = 0;
+
+	if (!read_at(file, 0, &header, sizeof(header)) ||
+	    header.e_phentsize != sizeof(segment))
+		return 0;
+	for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MAX && !found;
+	     i++)
+		if (read_at(file, header.e_phoff + i * sizeof(segment),
+		            &segment, sizeof(segment)) &&
+		    segment.p_type == PT_NOTE)
+			found = find_in_segment(file, segment.p_offset,
+			                        segment.p_filesz, out, room);
+	return found;
+}
+
+static size_t search_32(const struct file *file, unsigned char *out,
+                        size_t room)
+{
+	Elf32_Ehdr header;
+	Elf32_Phdr segment;
+	size_t found = 0;
+
+	if (!read_at(file, 0, &header, sizeof(header)) ||
+	    header.e_phentsize != sizeof(segment))
+		return 0;
+	for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MAX && !found;
+	     i++)
+		if (read_at(file, header.e_phoff + i * sizeof(segment),
+		            &segment, sizeof(segment)) &&
+		    segment.p_type == PT_NOTE)
+			found = find_in_segment(file, segment.p_offset,
+			                        segment.p_filesz, out, room);
+	return found;
+}
+
+/* 0 bytes when it is no ELF file, or none with a build-id. */
+static size_t search_file(const struct file *file, unsigned char *out)
+{
+	const size_t room = PORTPROF_BUILD_ID_BYTES;
+	const uint16_t probe = 1;
+	unsigned char ident[EI_NIDENT];
+	int order = *(const unsigned char *)&probe ? ELFDATA2LSB : ELFDATA2MSB;
+
+	if (!read_at(file, 0, ident, sizeof(ident)) ||
+	    memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != order)
+		return 0;
+	return ident[EI_CLASS] == ELFCLASS64 ? search_64(file, out, room)
+	                                     : search_32(file, out, room);
+}
+
+/*
+ * Whether the path leads to the file that was mapped. By the inode alone:
+ * file systems in layers or parts give stat(2) another device than they give
+ * the kernel's records.
+ */
+static bool is_file(const struct file *file, uint64_t inode)
+{
+	uint64_t found;
+
+	return file->kernel->get_inode(file->kernel->self, file->path,
+	                               &found) == 0 && found == inode;
+}
+
+/* In the root of the process, which may be another than ours; as its program,
+ * whose link /proc keeps when its name is gone; in our root, when it has
+ * ended. */
+static bool find_file(struct file *file, int64_t pid, uint64_t inode,
+                      const char *path)
+{
+	snprintf(file->path, sizeof(file->path), "/proc/%lld/root%s",
+	         (long long)pid, path);
+	if (is_file(file, inode))
+		return true;
+	snprintf(file->path, sizeof(file->path), "/proc/%lld/exe",
+	         (long long)pid);
+	if (is_file(file, inode))
+		return true;
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	return is_file(file, inode);
+}
+
+static bool is_same(const struct perf_file_key *a,
+                    const struct perf_file_key *b)
+{
+	return a->inode == b->inode && a->generation == b->generation &&
+	       a->device_major == b->device_major &&
+	       a->device_minor == b->device_minor;
+}
+
+/* What is known of the file, or a slot for it; NULL when out of memory. */
+static struct perf_known_id *slot_of(struct perf_build_ids *ids,
+                                     const struct perf_file_key *file)
+{
+	size_t at = (size_t)((file->inode ^ file->generation) *
+	                     UINT64_C(0x9e3779b97f4a7c15) >> 40);
+
+	if (!ids->slots)
+		ids->slots = calloc(KNOWN_SLOTS, sizeof(*ids->slots));
+	if (!ids->slots)
+		return NULL;
+	if (ids->count > KNOWN_SLOTS / 2) {
+		memset(ids->slots, 0, KNOWN_SLOTS * sizeof(*ids->slots));
+		ids->count = 0;
+	}
+	for (at %= KNOWN_SLOTS; ids->slots[at].is_used;
+	     at = (at + 1) % KNOWN_SLOTS)
+		if (is_same(&ids->slots[at].file, file))
+			return &ids->slots[at];
+	ids->slots[at].is_used = true;
+	ids->slots[at].file = *file;
+	ids->count++;
+	return &ids->slots[at];
+}
+
+size_t perf_build_id(struct perf_build_ids *ids,
+                     const struct perf_kernel *kernel, int64_t pid,
+                     const struct perf_file_key *file, const char *path,
+                     unsigned char *out)
+{
+	struct file found = { .kernel = kernel };
+	struct perf_known_id *known;
+
+	/* Devices and "//anon" are no files to read. */
+	if (path[0] != '/' || path[1] == '/' || !strncmp(path, "/dev/", 5) ||
+	    file->inode == 0 || !(known = slot_of(ids, file)))
+		return 0;
+	if (!known->is_read && known->tries < TRIES_MAX) {
+		known->tries++;
+		known->is_read = find_file(&found, pid, file->inode, path);
+		if (known->is_read)
+			known->bytes = (uint8_t)search_file(&found, known->id);
+	}
+	memcpy(out, known->id, known->bytes);
+	return known->bytes;
+}
+
+void perf_build_ids_free(struct perf_build_ids *ids)
+{
+	free(ids->slots);
+	memset(ids, 0, sizeof(*ids));
 }

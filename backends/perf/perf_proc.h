@@ -11,6 +11,12 @@
 
 enum { PERF_PATH_ROOM = 4096 };
 
+/* The kernel's identity of a file; all zero when it is none. */
+struct perf_file_key {
+	uint32_t device_major, device_minor;
+	uint64_t inode, generation; /* /proc tells no generation: 0 */
+};
+
 /* The number a small file begins with, or `otherwise`. */
 int64_t perf_proc_number(const struct perf_kernel *kernel, const char *path,
                          int64_t otherwise);
@@ -33,9 +39,18 @@ bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count);
 int perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
                         size_t *count);
 
-/* The threads of a process, ascending; same rules. pid 0 = this process. */
+/* The threads of a process, ascending; same rules, and -ESRCH where there is no
+ * such process, -ENOSYS where there is no /proc. pid 0 = this process. */
 int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
                       int64_t **tids, size_t *count);
+
+/* Who made it, or took it over; 0 when it has ended. */
+int64_t perf_proc_parent(const struct perf_kernel *kernel, int64_t pid);
+
+/* A process and all that descend from it now, by id; `pids` is to be freed.
+ * None when it has ended. -errno. */
+int perf_proc_family(const struct perf_kernel *kernel, int64_t pid,
+                     int64_t **pids, size_t *count);
 
 /* Descriptors that this process may still open. */
 uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit);
@@ -51,6 +66,7 @@ bool perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
 /* One executable mapping of a process. */
 struct perf_mapping {
 	uint64_t start, end, file_offset;
+	struct perf_file_key file;
 	char path[PERF_PATH_ROOM]; /* "" when there is none */
 };
 
@@ -63,11 +79,33 @@ void perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
 /* One line of /proc/PID/maps; false unless it is executable and well-formed. */
 bool perf_proc_parse_mapping(const char *line, struct perf_mapping *mapping);
 
+/* ---- build-ids ---- */
+
 /*
- * The build-id of an ELF file as the process `pid` sees it (its root may be
- * another); 0 bytes when there is none or the file cannot be read.
+ * Build-ids of mapped files, read from the files' notes and remembered.
+ *
+ * The kernel would put them into its records (attr.build_id), but the mark of
+ * such a record, PERF_RECORD_MISC_MMAP_BUILD_ID, then stays set in the records
+ * of the same mapping for everybody else's events (kernel/events/core.c,
+ * perf_event_mmap_output), and their readers take an inode for a build-id:
+ * perf 6.1 aborts. So no event of ours asks for them, and no mark is believed.
  */
-size_t perf_build_id(const struct perf_kernel *kernel, int64_t pid,
-                     const char *path, unsigned char *out, size_t room);
+struct perf_known_id;
+
+struct perf_build_ids {
+	struct perf_known_id *slots; /* NULL until the first is looked up */
+	size_t count;
+};
+
+/*
+ * The build-id of the ELF file that the process `pid` maps as `path`; at most
+ * PORTPROF_BUILD_ID_BYTES. 0 when it has none, or when neither in the root of
+ * that process nor in ours the path leads to that very file any more.
+ */
+size_t perf_build_id(struct perf_build_ids *ids,
+                     const struct perf_kernel *kernel, int64_t pid,
+                     const struct perf_file_key *file, const char *path,
+                     unsigned char *out);
+void perf_build_ids_free(struct perf_build_ids *ids);
 
 #endif

@@ -2,7 +2,7 @@
 /* Counting: one reading of all groups, and what each value is worth. */
 #include "backends/perf/perf_state.h"
 
-#include "compat/scale.h"
+#include "port/scale.h"
 
 #include <string.h>
 
@@ -181,14 +181,33 @@ static portprof_status read_sources(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
+/* What was charged. Idle time is known in steps, and counts never go back. */
+static portprof_status take_idle(struct ppi_backend_session *bs, size_t event,
+                                 portprof_count *count)
+{
+	struct perf_idle_times idle;
+	uint64_t not_charged;
+
+	if (!perf_idle_so_far(bs, &idle))
+		return PORTPROF_E_SYSTEM;
+	not_charged = idle.idle_ns + idle.stolen_ns;
+	count->raw = never_less(&perf_state_of(bs)->highest[event],
+	                        count->raw > not_charged
+		                        ? count->raw - not_charged : 0);
+	return PORTPROF_OK;
+}
+
 portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
                                  portprof_count *out, size_t count)
 {
 	const struct reading to = { out, first, count, NULL };
 	portprof_status status = read_sources(bs, &to);
 
-	for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
+	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
+		if (perf_has_idle(bs, first + i))
+			status = take_idle(bs, first + i, &out[i]);
 		perf_judge(bs, first + i, &out[i]);
+	}
 	return status;
 }
 
@@ -207,17 +226,46 @@ portprof_status perf_read_core(struct ppi_backend_session *bs, size_t event,
 	return PORTPROF_OK;
 }
 
-/* With what is to be told of it. */
+/* How many of the events from `first` on are whole groups that fit in one
+ * reading. No group has more than that. */
+static size_t whole_groups(const struct ppi_plan *plan, size_t first,
+                           size_t count)
+{
+	size_t end = first, last;
+
+	while (end < count) {
+		for (last = end + 1; last < count &&
+		     plan->events[last].group == plan->events[end].group;)
+			last++;
+		if (last - first > PERF_EVENTS_MAX)
+			break;
+		end = last;
+	}
+	return end - first;
+}
+
+/* With what is to be told of it. What is read is given when all could be read:
+ * each call keeps its part until those behind it are done. */
+static portprof_status count_from(struct ppi_backend_session *bs, size_t first,
+                                  portprof_count *out, size_t count)
+{
+	portprof_count counts[PERF_EVENTS_MAX];
+	size_t part = whole_groups(bs->plan, first, count);
+	portprof_status status = perf_read_counts(bs, first, counts, part);
+
+	if (status == PORTPROF_OK && first + part < count)
+		status = count_from(bs, first + part, out, count);
+	if (status == PORTPROF_OK)
+		memcpy(out + first, counts, part * sizeof(*out));
+	return status;
+}
+
 static portprof_status count_in_full(struct ppi_backend_session *bs,
                                      portprof_count *out, size_t count)
 {
-	portprof_count counts[PERF_EVENTS_MAX];
-	portprof_status status = perf_read_counts(bs, 0, counts, count);
+	portprof_status status = count_from(bs, 0, out, count);
 
-	if (status != PORTPROF_OK)
-		return ppi_count_failed(bs, status);
-	memcpy(out, counts, count * sizeof(*out));
-	return PORTPROF_OK;
+	return status ? ppi_count_failed(bs, status) : PORTPROF_OK;
 }
 
 bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* What an event will really be on this kernel, for this user. */
-#include "backends/perf/perf_state.h"
+/*
+ * What an event will really be on this kernel, for this user: its name, its
+ * meaning, its words.
+ */
+#include "backends/perf/perf_resolve.h"
 
-#include "backends/perf/perf_events.h"
+#include "backends/perf/perf_names.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rate.h"
+#include "backends/perf/perf_rights.h"
+#include "backends/perf/perf_state.h"
 #include "backends/perf/perf_sysfs.h"
+#include "backends/perf/perf_tables.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+#include <linux/perf_event.h>
 
 enum {
-	PERIOD_MIN_NS = 10000, /* kernel/events/core.c,
-	                        * perf_swevent_start_hrtimer: a shorter one is
-	                        * stretched, but reported as asked */
 	PRECISE_MAX = 3,
-	RATE_DEFAULT_HZ = 100,
-	RATE_LIMIT_HZ = 100000 /* of the sysctl, when it cannot be read */
+	RATE_DEFAULT_HZ = 100
 };
 
 static portprof_status refuse_settings(const struct ppi_event *event,
@@ -24,24 +32,26 @@ static portprof_status refuse_settings(const struct ppi_event *event,
                                        struct ppi_diag *why)
 {
 	const struct ppi_event_request *request = &event->request;
+	const struct perf_own *own = perf_own(event);
 
-	if (request->cpu >= 0)
+	if (own->asked.cpu >= 0)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "resolve event", "'%s': threads are measured "
-		                "on all CPUs; drop cpu=%d", request->text,
-		                request->cpu);
-	if (request->precise && event->type == PERF_TYPE_SOFTWARE)
+		                "resolve event", "event '%s', column %zu: "
+		                "threads are measured on all CPUs; drop cpu=%d",
+		                request->text, ppi_perf_column_of(request, "cpu"),
+		                own->asked.cpu);
+	if (own->asked.precise && own->type == PERF_TYPE_SOFTWARE)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                "resolve event", "'%s' is counted by the "
 		                "kernel, not by a PMU: drop precise",
 		                request->text);
 	if (mode == PPI_SAMPLE && event->unit == PORTPROF_UNIT_NANOSECONDS &&
-	    request->period && request->period < PERIOD_MIN_NS)
+	    request->period && request->period < PERF_PERIOD_MIN_NS)
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
 		                "'%s': a period of %llu ns is below the "
 		                "kernel's limit of %d ns", request->text,
 		                (unsigned long long)request->period,
-		                PERIOD_MIN_NS);
+		                PERF_PERIOD_MIN_NS);
 	if (request->period >> 63)
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
 		                "'%s': the period must be below 2^63",
@@ -49,34 +59,32 @@ static portprof_status refuse_settings(const struct ppi_event *event,
 	return PORTPROF_OK;
 }
 
-/* A rate of CPU time is a period: the kernel's own rate control would only
- * do the same division. Clamped to what the kernel allows for now. */
+/*
+ * A rate of CPU time is a period: the kernel's own rate control would only do
+ * the same division. Clamped to what the kernel allows for now, and to what
+ * leaves the program three quarters of its CPU.
+ */
 static void set_rate(const struct perf_kernel *kernel, enum ppi_mode mode,
                      struct ppi_event *event)
 {
-	int64_t most = perf_proc_number(
-		kernel, "/proc/sys/kernel/perf_event_max_sample_rate",
-		RATE_LIMIT_HZ);
-	uint64_t rate = event->request.rate_hz;
+	const struct ppi_event_request *request = &event->request;
+	bool is_clock = event->unit == PORTPROF_UNIT_NANOSECONDS;
+	uint64_t most = perf_rate_allowed_hz(kernel);
+	uint64_t rate = request->rate_hz ? request->rate_hz : RATE_DEFAULT_HZ;
 
-	event->period = event->request.period;
+	rate = rate < most ? rate : most;
+	event->period = 0;
 	event->rate_hz = 0;
-	if (mode == PPI_COUNT) {
-		event->period = 0;
+	if (mode == PPI_COUNT)
 		return;
-	}
-	if (event->period)
-		return;
-	rate = rate ? rate : RATE_DEFAULT_HZ;
-	if (most > 0 && rate > (uint64_t)most)
-		rate = (uint64_t)most;
-	if (event->unit != PORTPROF_UNIT_NANOSECONDS) {
+	if (request->period)
+		event->period = request->period;
+	else if (is_clock)
+		event->period = 1000000000u / rate;
+	else
 		event->rate_hz = rate;
-		return;
-	}
-	event->period = 1000000000u / rate;
-	if (event->period < PERIOD_MIN_NS)
-		event->period = PERIOD_MIN_NS;
+	if (is_clock && !request->skip_open_check)
+		event->period = perf_rate_grant(kernel, event->period);
 }
 
 static int try_open(const struct perf_kernel *kernel,
@@ -101,7 +109,7 @@ static bool is_one_mode(const struct ppi_event *event)
 		return false;
 	return !event->counts_user ||
 	       (!event->counts_kernel &&
-	        event->config[0] == PERF_COUNT_SW_CPU_CLOCK);
+	        perf_own(event)->config[0] == PERF_COUNT_SW_CPU_CLOCK);
 }
 
 /* linux/perf_event.h of 5.13 */
@@ -115,11 +123,11 @@ enum { SW_CGROUP_SWITCHES = 11 };
  */
 static bool is_of_kernel_mode(const struct ppi_event *event)
 {
-	return event->type == PERF_TYPE_TRACEPOINT ||
-	       (event->type == PERF_TYPE_SOFTWARE &&
-	       (event->config[0] == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-	        event->config[0] == PERF_COUNT_SW_CPU_MIGRATIONS ||
-	        event->config[0] == SW_CGROUP_SWITCHES));
+	return perf_own(event)->type == PERF_TYPE_TRACEPOINT ||
+	       (perf_own(event)->type == PERF_TYPE_SOFTWARE &&
+	       (perf_own(event)->config[0] == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+	        perf_own(event)->config[0] == PERF_COUNT_SW_CPU_MIGRATIONS ||
+	        perf_own(event)->config[0] == SW_CGROUP_SWITCHES));
 }
 
 /* `os_error` is EACCES when user mode is all that is permitted, 0 when it is
@@ -167,7 +175,7 @@ static portprof_status refuse_event(const struct perf_kernel *kernel,
 
 /* A name of the tables, or of the system's own files. */
 static portprof_status find_event(const struct perf_kernel *kernel,
-                                  const struct ppi_event_request *request,
+                                  const struct perf_request *request,
                                   enum ppi_mode mode, struct ppi_event *event,
                                   struct ppi_diag *why)
 {
@@ -193,14 +201,15 @@ static int find_modes(const struct perf_kernel *kernel,
                       struct ppi_event *event)
 {
 	const struct ppi_event_request *request = &event->request;
+	struct perf_own *own = perf_own_of(event);
 	int error = try_open(kernel, event);
 
 	/* a PMU that cannot leave anything out (PERF_PMU_CAP_NO_EXCLUDE)
 	 * must not be asked to */
-	if (error == EINVAL && event->type >= PERF_TYPE_MAX &&
-	    !request->has_modes && !request->has_guest_host) {
+	if (error == EINVAL && own->type >= PERF_TYPE_MAX &&
+	    !request->has_modes && !own->asked.has_guest_host) {
 		event->counts_hypervisor = true;
-		event->request.exclude_guest = false;
+		own->asked.exclude_guest = false;
 		error = try_open(kernel, event);
 	}
 	if (error == EACCES && !request->has_modes && event->counts_kernel) {
@@ -219,8 +228,39 @@ static int find_modes(const struct perf_kernel *kernel,
 	return error;
 }
 
+/* Whether the levels or worlds that were asked for are all that is wrong. */
+static bool opens_with_all_modes(const struct perf_kernel *kernel,
+                                 const struct ppi_event *event)
+{
+	struct ppi_event all = *event;
+	struct perf_asked *asked = &perf_own_of(&all)->asked;
+
+	all.counts_user = all.counts_kernel = all.counts_hypervisor = true;
+	asked->exclude_guest = asked->exclude_host = false;
+	all.period = all.rate_hz = 0;
+	return try_open(kernel, &all) == 0;
+}
+
+static portprof_status refuse_modes(const struct ppi_event *event,
+                                    struct ppi_diag *why)
+{
+	const struct ppi_event_request *request = &event->request;
+	const struct perf_asked *asked = &perf_own(event)->asked;
+	const char *part = request->user            ? "u" :
+	                   request->kernel          ? "k" :
+	                   request->hypervisor      ? "h" :
+	                   !asked->exclude_guest    ? "mg" :
+	                                              "mh";
+
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, EINVAL, "open event",
+	                "event '%s', column %zu: drop '%s': PMU %s counts in "
+	                "every mode and cannot separate them",
+	                request->text, ppi_perf_column_of(request, part), part,
+	                event->pmu);
+}
+
 static portprof_status resolve(const struct perf_kernel *kernel,
-                               const struct ppi_event_request *request,
+                               const struct perf_request *request,
                                enum ppi_mode mode, struct ppi_event *event,
                                struct ppi_diag *why)
 {
@@ -236,9 +276,13 @@ static portprof_status resolve(const struct perf_kernel *kernel,
 	set_rate(kernel, mode, &found);
 	if (is_of_kernel_mode(&found) && !found.counts_kernel)
 		return refuse_user_mode(kernel, &found, 0, why);
-	error = request->is_untried ? 0 : find_modes(kernel, &found);
+	error = request->core.skip_open_check ? 0 : find_modes(kernel, &found);
 	if (error == 0 && is_of_kernel_mode(&found) && !found.counts_kernel)
 		return refuse_user_mode(kernel, &found, EACCES, why);
+	if (error == EINVAL && found.pmu[0] &&
+	    (request->core.has_modes || request->asked.has_guest_host) &&
+	    opens_with_all_modes(kernel, &found))
+		return refuse_modes(&found, why);
 	if (error != 0)
 		return refuse_event(kernel, &found, error, why);
 	if (found.is_cpu_time && is_one_mode(&found)) {
@@ -246,6 +290,7 @@ static portprof_status resolve(const struct perf_kernel *kernel,
 		if (mode == PPI_SAMPLE)
 			add_words(&found, ", a period for each sample");
 	}
+	perf_encode(&found);
 	*event = found;
 	return PORTPROF_OK;
 }
@@ -258,13 +303,17 @@ portprof_status perf_resolve_event(const struct perf_kernel *kernel,
                                    struct ppi_event *event,
                                    struct ppi_diag *why)
 {
-	struct ppi_event_request asked = *request;
-	portprof_status status = resolve(kernel, request, mode, event, why);
+	struct perf_request asked;
+	portprof_status status = perf_request_read(request, &asked, why);
 
-	if (status != PORTPROF_OK || !request->is_most_precise ||
-	    request->is_untried || event->type == PERF_TYPE_SOFTWARE)
+	if (status == PORTPROF_OK)
+		status = resolve(kernel, &asked, mode, event, why);
+	if (status != PORTPROF_OK || !asked.asked.wants_max_precision ||
+	    request->skip_open_check ||
+	    perf_own(event)->type == PERF_TYPE_SOFTWARE)
 		return status;
-	for (asked.precise = PRECISE_MAX; asked.precise > 0; asked.precise--) {
+	for (asked.asked.precise = PRECISE_MAX; asked.asked.precise > 0;
+	     asked.asked.precise--) {
 		struct ppi_event found;
 		struct ppi_diag unused;
 
@@ -274,5 +323,289 @@ portprof_status perf_resolve_event(const struct perf_kernel *kernel,
 			break;
 		}
 	}
+	return PORTPROF_OK;
+}
+
+/* ---- names: the kernel's generic events first, then libpfm4's tables ---- */
+
+/* The part of libpfm4's spelling that differs from `part` in case only. */
+static const char *official(const char *spelling, const char *part,
+                            size_t length)
+{
+	while (*spelling) {
+		size_t here = strcspn(spelling, ":");
+
+		if (here == length && strncasecmp(spelling, part, here) == 0)
+			return spelling;
+		spelling += here;
+		spelling += strspn(spelling, ":");
+	}
+	return NULL;
+}
+
+/* The user's name in libpfm4's letters. An event may stand for another one,
+ * so parts are looked up, never replaced by others. */
+static void spell(char *name, const char *spelling)
+{
+	while (*name) {
+		size_t length = strcspn(name, ":");
+		const char *better = official(spelling, name, length);
+		bool has_value = memchr(name, '=', length) != NULL;
+
+		if (better)
+			memcpy(name, better, length);
+		for (size_t i = 0; has_value && i < length; i++)
+			name[i] = (char)tolower((unsigned char)name[i]);
+		name += length;
+		name += strspn(name, ":");
+	}
+}
+
+/* PMU and event by name, so that it means the same where another PMU has an
+ * event of that name too. */
+static void name_event(const struct ppi_table_answer *answer,
+                       const char *given, char *name, size_t bytes)
+{
+	size_t used = strlen(answer->pmu);
+
+	name[0] = '\0';
+	if (!strstr(given, "::") && used + strlen(given) + 3 <= bytes)
+		snprintf(name, bytes, "%s::", answer->pmu);
+	used = strlen(name);
+	snprintf(name + used, bytes - used, "%s", given);
+	spell(name, answer->spelling);
+}
+
+static portprof_status take_generic(const struct ppi_perf_name *generic,
+                                    enum ppi_mode mode,
+                                    struct ppi_event *event,
+                                    struct ppi_diag *why)
+{
+	portprof_status status = ppi_perf_name_fill(generic, event, why);
+
+	return status ? status :
+	                ppi_perf_event_finish(event, mode, generic->name,
+	                                      generic->means, why);
+}
+
+static portprof_status take_answer(const struct ppi_table_answer *answer,
+                                   enum ppi_mode mode, struct ppi_event *event,
+                                   struct ppi_diag *why)
+{
+	char name[sizeof(event->request.name)], means[256];
+	struct ppi_perf_name generic;
+	bool is_generic = ppi_perf_name_of(answer->type, answer->config[0],
+	                                   &generic);
+
+	/* libpfm4's long names, perf::PERF_COUNT_SW_...: the same event, whose
+	 * levels it would fill in as those of a PMU */
+	if (is_generic && generic.is_software) {
+		perf_own_of(event)->asked.precise = answer->precise;
+		return take_generic(&generic, mode, event, why);
+	}
+	perf_own_of(event)->type = answer->type;
+	memcpy(perf_own_of(event)->config, answer->config,
+	       sizeof(answer->config));
+	perf_own_of(event)->precise = answer->precise;
+	event->counts_user = !answer->exclude_user;
+	event->counts_kernel = !answer->exclude_kernel;
+	event->counts_hypervisor = !answer->exclude_hypervisor;
+	perf_own_of(event)->asked.exclude_guest = answer->exclude_guest;
+	perf_own_of(event)->asked.exclude_host = answer->exclude_host;
+	if (is_generic)
+		return ppi_perf_event_finish(event, mode, generic.name,
+		                             generic.means, why);
+	snprintf(event->pmu, sizeof(event->pmu), "%s", answer->pmu);
+	name_event(answer, event->request.name, name, sizeof(name));
+	snprintf(means, sizeof(means), "%s (%s)", answer->means,
+	         answer->pmu_means);
+	return ppi_perf_event_finish(event, mode, name, means, why);
+}
+
+/* Generic names mean the kernel's generic events, also where a PMU has an
+ * event of that name: libpfm4 is asked for them by PMU. */
+static portprof_status resolve_by_tables(
+	const struct perf_request *request,
+	const struct ppi_perf_name *generic, enum ppi_mode mode,
+	struct ppi_event *event, struct ppi_diag *why)
+{
+	struct perf_request asked = *request;
+	struct ppi_table_answer answer;
+	enum ppi_table_verdict verdict;
+	char string[320]; /* the text, and the letters of a PMU before it */
+
+	if (generic)
+		snprintf(asked.core.name, sizeof(asked.core.name), "%s::%s",
+		         generic->pmu, generic->name);
+	if (!perf_request_format(&asked.core, &asked.asked, asked.core.name,
+	                         string, sizeof(string)))
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
+		                "event '%s' is too long", request->core.text);
+	verdict = ppi_table_encode(string, &answer);
+	if (verdict == PPI_TABLE_OK)
+		return take_answer(&answer, mode, event, why);
+	if (generic && (verdict == PPI_TABLE_NO_EVENT ||
+	                verdict == PPI_TABLE_NOT_HERE))
+		return take_generic(generic, mode, event, why);
+	return ppi_table_refuse(&asked, verdict, why);
+}
+
+portprof_status ppi_perf_resolve(const struct perf_request *request,
+                                 enum ppi_mode mode, struct ppi_event *event,
+                                 struct ppi_diag *why)
+{
+	struct ppi_event draft = perf_request_event(request);
+	struct ppi_perf_name generic;
+	bool is_generic = ppi_perf_name_find(request->core.name, &generic);
+	portprof_status status;
+
+	/* libpfm4 reads every tracepoint of the kernel when it wakes up, where
+	 * it may: nobody should wait for that who wants CPU time */
+	if (is_generic && generic.is_software)
+		status = take_generic(&generic, mode, &draft, why);
+	else
+		status = resolve_by_tables(request,
+		                           is_generic ? &generic : NULL, mode,
+		                           &draft, why);
+	if (status == PORTPROF_OK)
+		*event = draft;
+	return status;
+}
+
+/* ---- words ---- */
+
+enum { MEANING_END = 184 }; /* of the 256 bytes of a description */
+
+static const char *levels_of(const struct ppi_event *event)
+{
+	/* many PMUs count in the hypervisor too because they cannot help it:
+	 * it is told of where it was asked for */
+	unsigned set = event->counts_user | event->counts_kernel << 1 |
+	               event->request.hypervisor << 2;
+	static const char *const words[8] = {
+		"in no mode", "in user mode", "in kernel mode",
+		"in user and kernel mode", "in hypervisor mode",
+		"in user and hypervisor mode",
+		"in kernel and hypervisor mode", "in every mode",
+	};
+
+	return words[set];
+}
+
+static const char *guests_of(const struct perf_asked *asked)
+{
+	if (!asked->has_guest_host)
+		return "";
+	if (asked->exclude_host)
+		return " of guests";
+	return asked->exclude_guest ? "" : " of host and guests";
+}
+
+/*
+ * Where a rate is no use: of five page faults a rate that the kernel first has
+ * to find takes one or two, and guesses what each stood for. perf_open.c counts
+ * on RATE_UNKNOWN_HZ of them; when many more come than the ring has room for,
+ * those are lost, and their weight is in the next sample.
+ */
+static bool is_taken_each(const struct ppi_event *event)
+{
+	return perf_own(event)->type == PERF_TYPE_TRACEPOINT ||
+	       (perf_own(event)->type == PERF_TYPE_SOFTWARE &&
+	        !event->is_cpu_time);
+}
+
+static void say_rate(const struct ppi_event *event, enum ppi_mode mode,
+                     char *out, size_t bytes)
+{
+	const char *unit = event->unit == PORTPROF_UNIT_NANOSECONDS ? " ns" :
+	                                                              " events";
+
+	if (mode == PPI_COUNT)
+		snprintf(out, bytes, "counted");
+	else if (event->rate_hz)
+		snprintf(out, bytes, "%" PRIu64 " times a second",
+		         event->rate_hz);
+	else if (event->period == 1 && !event->is_cpu_time)
+		snprintf(out, bytes, "a sample for each");
+	else if (event->period)
+		snprintf(out, bytes, "every %" PRIu64 "%s", event->period,
+		         unit);
+	else if (is_taken_each(event))
+		snprintf(out, bytes, "each, or at the session's rate");
+	else
+		snprintf(out, bytes, "at the session's rate");
+}
+
+static void describe(struct ppi_event *event, enum ppi_mode mode,
+                     const char *name, const char *means)
+{
+	const struct perf_own *own = perf_own(event);
+	char rate[48], precise[48] = "";
+	int used;
+
+	say_rate(event, mode, rate, sizeof(rate));
+	if (own->precise || (own->asked.wants_max_precision &&
+	                     own->type != PERF_TYPE_SOFTWARE))
+		snprintf(precise, sizeof(precise), ", precise level %u%s",
+		         own->precise, own->asked.wants_max_precision
+		         ? " (the most granted)" : "");
+	used = snprintf(event->description, sizeof(event->description),
+	                "%s %s%s, %s%s", name, levels_of(event),
+	                guests_of(&perf_own(event)->asked), rate, precise);
+	/* what it means is cut first, and leaves room for what becomes of it:
+	 * "in user mode alone (kernel mode is not permitted)" */
+	if (used < MEANING_END - 16)
+		snprintf(event->description + used,
+		         (size_t)(MEANING_END - used), ": %s", means);
+}
+
+void perf_encode(struct ppi_event *event)
+{
+	const struct perf_own *own = perf_own(event);
+	char *out = event->encoding;
+	size_t room = sizeof(event->encoding), used;
+
+	used = (size_t)snprintf(out, room, "type %" PRIu32 ", config 0x%" PRIx64,
+	                        own->type, own->config[0]);
+	for (int i = 1; i < 3; i++)
+		if (own->config[i])
+			used += (size_t)snprintf(out + used, room - used,
+			                         ", config%d 0x%" PRIx64, i,
+			                         own->config[i]);
+	if (own->precise)
+		used += (size_t)snprintf(out + used, room - used,
+		                         ", precise %" PRIu32, own->precise);
+	snprintf(out + used, room - used, "%s%s%s%s",
+	         own->asked.pinned ? ", pinned" : "",
+	         own->asked.exclusive ? ", exclusive" : "",
+	         own->asked.exclude_guest ? "" : ", with guests",
+	         own->asked.exclude_host ? ", without the host" : "");
+}
+
+portprof_status ppi_perf_event_finish(struct ppi_event *event,
+                                      enum ppi_mode mode, const char *name,
+                                      const char *means, struct ppi_diag *why)
+{
+	struct ppi_event_request *request = &event->request;
+	const struct perf_own *own = perf_own(event);
+
+	event->is_cpu_time = own->type == PERF_TYPE_SOFTWARE &&
+	                     (own->config[0] == PERF_COUNT_SW_TASK_CLOCK ||
+	                      own->config[0] == PERF_COUNT_SW_CPU_CLOCK);
+	event->unit = event->is_cpu_time ? PORTPROF_UNIT_NANOSECONDS :
+	                                   PORTPROF_UNIT_COUNT;
+	if (request->is_rate_usual && is_taken_each(event)) {
+		request->period = 1;
+		request->rate_hz = 0;
+	}
+	event->period = request->period;
+	event->rate_hz = request->rate_hz;
+	if (!perf_request_format(request, &own->asked, name, event->canonical,
+	                         sizeof(event->canonical)))
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
+		                "event '%s' is too long when spelled out; give "
+		                "fewer unit masks or modifiers",
+		                request->text);
+	describe(event, mode, name, means);
 	return PORTPROF_OK;
 }

@@ -55,6 +55,20 @@ static uint32_t cpu_key(uint32_t cpu)
 	return UINT32_C(1) << 31 | cpu;
 }
 
+/*
+ * What a CPU's clock counted since its last sample was of whoever runs there
+ * now, unless that is long ago: a CPU may deliver no samples of its idle task,
+ * and then nobody knows since when it was busy. One period is what a sample
+ * stands for at least.
+ */
+static uint64_t weigh_on_cpu(const struct ppi_backend_session *bs,
+                             uint32_t event, uint64_t since_last)
+{
+	uint64_t period = perf_state_of(bs)->tallies[event].period;
+
+	return since_last >= 2 * period ? period : since_last;
+}
+
 static uint64_t weigh(struct ppi_backend_session *bs,
                       const struct perf_port *port,
                       const struct perf_source *source,
@@ -73,19 +87,21 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	uint64_t weight;
 
 	/* The CPU's event goes on whoever runs there. */
-	if (state->layout == PERF_SYSTEM_RINGS) {
+	if (state->layout == PERF_SYSTEM_RINGS || source->is_tail) {
 		reading.tid = cpu_key(port->cpu);
 		reading.thread_time = 0;
 	}
 	if (perf_is_period_weighted(event))
-		return event->period;
+		return state->tallies[source->event].period;
 	if (!state->has_values)
-		return seen->period;
+		return state->kind.shape.sample_type & PERF_SAMPLE_PERIOD
+			? seen->period : state->tallies[source->event].period;
 	if (perf_weights_take(&state->weights, &reading, &weight))
-		return weight;
+		return source->is_tail || perf_has_idle(bs, source->event)
+			? weigh_on_cpu(bs, source->event, weight) : weight;
 	ppi_note(bs, "some threads are weighed by periods: there was no room "
 	         "to remember what they had counted");
-	return event->period;
+	return state->tallies[source->event].period;
 }
 
 static size_t branches_of(const struct perf_seen *seen)
@@ -140,23 +156,27 @@ static void add_fields(const struct perf_seen *seen, struct ppi_room *room,
 	}
 }
 
-static void add_sample(struct ppi_backend_session *bs,
-                       const struct perf_port *port,
-                       const struct perf_source *source,
-                       const struct perf_seen *seen, struct ppi_room *room)
+/* Where and when, and who called whom; `room` takes that. */
+static portprof_record describe(const struct ppi_backend_session *bs,
+                                const struct perf_port *port,
+                                const struct perf_source *source,
+                                const struct perf_seen *seen,
+                                struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_record record =
 		perf_new_record(state, port, seen, PORTPROF_RECORD_SAMPLE);
 	uint64_t *chain = room->words + room->word_count;
+	/* what a guest's register held would be taken for code of the host */
+	uint64_t ip = seen->is_guest ? 0 : seen->ip;
 	size_t depth;
 
 	record.event = source->event;
-	record.address = seen->ip;
+	record.address = ip;
 	record.span = 1;
 	record.samples = 1;
-	record.weight = weigh(bs, port, source, seen);
-	state->tallies[source->event].emitted += record.weight;
+	if (seen->is_guest)
+		record.valid |= PORTPROF_FIELD_GUEST;
 	if (seen->is_kernel)
 		record.valid |= PORTPROF_FIELD_KERNEL;
 	if (seen->is_kernel && seen->has_user_ip) {
@@ -172,8 +192,8 @@ static void add_sample(struct ppi_backend_session *bs,
 		                         most);
 		/* Always led by the leaf, also where the stack was out of
 		 * reach or an empty kernel part came first. */
-		if (depth == 0 || chain[0] != seen->ip) {
-			chain[0] = seen->ip;
+		if (depth == 0 || chain[0] != ip) {
+			chain[0] = ip;
 			depth = 1;
 		}
 		record.valid |= PORTPROF_FIELD_CHAIN;
@@ -181,6 +201,24 @@ static void add_sample(struct ppi_backend_session *bs,
 		record.payload_words = depth;
 		room->word_count += depth;
 	}
+	return record;
+}
+
+static void add_sample(struct ppi_backend_session *bs,
+                       const struct perf_port *port,
+                       const struct perf_source *source,
+                       const struct perf_seen *seen, struct ppi_room *room)
+{
+	struct perf_tally *tally =
+		&perf_state_of(bs)->tallies[source->event];
+	portprof_record record = describe(bs, port, source, seen, room);
+
+	record.weight = weigh(bs, port, source, seen);
+	tally->emitted += record.weight;
+	tally->samples++;
+	if (perf_has_idle(bs, source->event))
+		tally->variance +=
+			(double)record.weight * (double)record.weight;
 	if (bs->plan->sample_fields) {
 		add_values(seen, room, &record);
 		add_fields(seen, room, &record);
@@ -205,32 +243,153 @@ static bool is_nobody(const struct ppi_backend_session *bs,
 	       (seen->pid == 0 && event->unit == PORTPROF_UNIT_NANOSECONDS);
 }
 
+/*
+ * Whose sample it is. Where it reads no count it may bear the id of an event of
+ * another session, which does not matter where a ring has one event's samples.
+ */
+static bool find_source(const struct ppi_backend_session *bs,
+                        const struct perf_seen *seen,
+                        struct perf_source *source)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_source *found = perf_source_of(state, seen->id);
+
+	if (found)
+		*source = *found;
+	else if (!state->has_values && bs->plan->event_count == 1 &&
+	         perf_is_occurrence(&bs->plan->events[0]))
+		*source = (struct perf_source){ .tid = seen->tid };
+	else
+		return false;
+	return true;
+}
+
+/* It is some event's, and nobody can know which one's. */
+static void count_unclear(struct ppi_backend_session *bs)
+{
+	const struct ppi_plan *plan = bs->plan;
+	size_t event = 0;
+
+	while (event + 1 < plan->event_count &&
+	       !perf_is_occurrence(&plan->events[event]))
+		event++;
+	perf_state_of(bs)->tallies[event].unclear++;
+	ppi_note(bs, "samples that the kernel filled in for another recorder of "
+	         "the same event are counted as lost, and it is not certain "
+	         "how many there are, nor of which event");
+}
+
+/* Our helper's; on kernels that give children copies of a thread's events, a
+ * child's, too. */
+static bool is_left_out(const struct ppi_backend_session *bs,
+                        const struct perf_seen *seen)
+{
+	const struct perf_session_kind *kind = &perf_state_of(bs)->kind;
+
+	return (bs->plan->target.is_self &&
+	        seen->tid == (uint64_t)bs->helper_tid) ||
+	       (kind->inherits && !kind->follows_children &&
+	        !(kind->features & PERF_HAS_INHERIT_THREAD));
+}
+
+/* Whether an id that is not known is one of ours, closed since because its
+ * thread was caught twice: what its samples stand for is in the other's. */
+static bool was_dropped(const struct ppi_backend_session *bs)
+{
+	const struct ppi_plan *plan = bs->plan;
+
+	if (perf_state_of(bs)->has_values)
+		return true;
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (perf_is_occurrence(&plan->events[i]))
+			return false;
+	return true;
+}
+
+/* A sample of a CPU, whoever ran there. */
+static void keep_tail(struct ppi_backend_session *bs,
+                      const struct perf_port *port,
+                      const struct perf_source *source,
+                      const struct perf_seen *seen)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	uint64_t words[PPI_WORDS_MIN];
+	struct ppi_room room = { .words = words, .word_room = PPI_WORDS_MIN };
+	uint64_t weight = weigh(bs, port, source, seen);
+	portprof_record record;
+
+	/* Somebody else's, or of a command that is not there yet. */
+	if (state->awaits_exec ||
+	    !perf_weights_find(&state->weights, seen->tid))
+		return;
+	record = describe(bs, port, source, seen, &room);
+	record.weight = weight;
+	perf_tail_keep(bs, &record, words);
+}
+
+/*
+ * A thread's own sample, where CPUs are sampled beside: it stands for all that
+ * the thread used since the last; or that is what was kept, of a young process.
+ */
+static bool take_own(struct ppi_backend_session *bs,
+                     const struct perf_port *port,
+                     const struct perf_source *source,
+                     const struct perf_seen *seen, struct ppi_room *room)
+{
+	struct perf_weights *weights = &perf_state_of(bs)->weights;
+	struct perf_thread *thread = perf_weights_find(weights, seen->tid);
+
+	if (thread && thread->is_young) {
+		if (!perf_tail_flush(bs, thread, room))
+			return false;
+		weigh(bs, port, source, seen);
+		perf_tail_grow(bs, thread, source->event);
+		return true;
+	}
+	if (thread)
+		perf_tail_drop(thread, source->event);
+	add_sample(bs, port, source, seen, room);
+	return true;
+}
+
 /* False when there is no room: offer it again. */
 bool perf_take_sample(struct ppi_backend_session *bs,
                       const struct perf_port *port,
                       const struct perf_seen *seen, struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_source *found;
 	struct perf_source source;
 
-	if (!perf_is_wanted(bs, seen))
+	if (!perf_is_wanted(bs, seen)) {
+		/* else another recorder's pid namespace gave the numbers */
+		if (!is_left_out(bs, seen))
+			count_unclear(bs);
 		return true;
+	}
 	if (!perf_has_room(room, state->kind.shape.chain_depth +
 	                         2 * branches_of(seen) + values_of(seen)))
 		return false;
-	found = perf_source_of(state, seen->id);
-	if (!found)
-		return true; /* of a source that was dropped */
-	source = *found;
+	if (!find_source(bs, seen, &source)) {
+		if (!was_dropped(bs))
+			count_unclear(bs);
+		return true;
+	}
 	if (is_nobody(bs, &source, seen)) {
 		uint64_t weight = weigh(bs, port, &source, seen);
 
 		state->tallies[source.event].left_out += weight;
+		if (seen->pid != 0)
+			state->tallies[source.event].helper += weight;
+		return true;
+	}
+	if (source.is_tail) {
+		keep_tail(bs, port, &source, seen);
 		return true;
 	}
 	if (is_second_copy(bs, seen, source.tid))
 		perf_drop_direct(bs, seen->tid);
+	if (state->has_tails)
+		return take_own(bs, port, &source, seen, room);
 	add_sample(bs, port, &source, seen, room);
 	return true;
 }

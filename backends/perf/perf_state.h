@@ -8,11 +8,15 @@
 #include "backends/perf/perf_decode.h"
 #include "backends/perf/perf_kernel.h"
 #include "backends/perf/perf_ring.h"
-#include "backends/perf/perf_user.h"
 #include "backends/perf/perf_weight.h"
 
-/* Words that reading a descriptor can give: a group of 64 with ids. */
-enum { PERF_EVENTS_MAX = 64, PERF_READ_ROOM = 3 + 2 * PERF_EVENTS_MAX };
+/* Events of one group, and words that reading its descriptor can give: with
+ * ids and losses. Counters of one session, in any number of groups. */
+enum {
+	PERF_EVENTS_MAX = 64,
+	PERF_READ_ROOM = 3 + 3 * PERF_EVENTS_MAX,
+	PERF_COUNTERS_MAX = 1024
+};
 
 /* Where samples go. */
 enum perf_layout {
@@ -38,9 +42,10 @@ struct perf_source {
 	int32_t leader;  /* counting: descriptor read for it; -1 = its own */
 	uint8_t core;    /* of which core type, if there are several */
 	bool is_more;    /* ... and not the first of its event and thread */
+	bool is_tail;    /* sampling: a CPU, for what threads' events miss */
 	bool is_member;  /* sampling: its leader switches it, and samples */
 	bool is_refused; /* counting with allow_refused */
-	bool is_user_wrong; /* what user_page leads to is not the count */
+	bool rdpmc_unreliable; /* what user_page leads to is not the count */
 	void *user_page; /* counting: the kernel's page of it, or NULL */
 };
 
@@ -53,11 +58,14 @@ struct perf_port {
 	struct perf_ring ring;
 	int fd;          /* of the event that owns the ring; -1 = free place */
 	bool owns_fd;    /* no source: an event for the ring alone */
+	bool is_side;    /* of carriers alone: no sample is in it */
 	bool is_ended;   /* its thread is gone: empty it, then close */
 	bool is_exit_seen; /* ... and the kernel's record said so */
 	uint32_t cpu;
 	int64_t tid;     /* thread rings */
 	uint64_t next_time_ns; /* of the front record */
+	uint64_t last_time_ns; /* of the one before it */
+	uint32_t front_type;
 	size_t front_bytes;
 };
 
@@ -65,10 +73,27 @@ struct perf_port {
 struct perf_tally {
 	uint64_t total, lost;
 	uint64_t emitted;      /* sum of the weights of samples */
-	uint64_t left_out;     /* whole system: idle time, and our helper's */
+	uint64_t helper;       /* whole system: our own thread's, */
+	uint64_t left_out;     /* that, and the idle task's */
+	double variance;       /* of the weights that are estimates */
+	uint64_t samples;
+	uint64_t period;       /* the kernel's now; 0 = by rate */
+	uint64_t seen_samples, seen_emitted, seen_lost; /* perf_rate_watch */
 	uint64_t throttled;
+	uint64_t unclear;      /* samples that came, and nobody knows whose */
 	uint64_t lost_records; /* as LOST records tell, all events */
 	bool is_short;         /* some count could not be read */
+};
+
+/* How long CPUs were idle, and another machine had them. */
+struct perf_idle_times {
+	uint64_t idle_ns, stolen_ns;
+};
+
+struct perf_idle {
+	struct perf_idle_times began; /* since the system's start */
+	struct perf_idle_times sum;   /* while running, until then */
+	bool is_unknown;
 };
 
 /* A record of ours that waits for room. */
@@ -93,9 +118,15 @@ struct perf_state {
 	enum perf_layout layout;
 	bool has_values;    /* samples carry the event's own count */
 	bool is_running;
-	bool has_carriers;  /* sources of their own; else event 0 tells */
+	bool is_id_doubtful; /* a sample may bear another event's id */
+	bool has_carriers;  /* sources of their own; else event 0 tells, and
+	                     * what it lost may be no sample */
 	bool is_early;      /* carriers tell, start is still to come */
 	bool is_fork_told;  /* ... of the front record: its name is not */
+	bool may_have_tails; /* short processes are to be estimated, */
+	bool has_tails;      /* and CPUs are sampled for that */
+	struct perf_ending *endings, *last_ending; /* perf_tail.c */
+	unsigned missed_threads; /* that ended without any sample */
 	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */
 
 	int cgroup_fd;      /* of its folder, if has_cgroup */
@@ -106,19 +137,33 @@ struct perf_state {
 	size_t source_count, source_room;
 	struct perf_port *ports;
 	size_t port_count, port_room;
-	size_t ring_bytes;  /* data of each ring; only ever reduced */
+	/* Data of each ring of samples, and of each side ring: mappings,
+	 * threads and names. Only ever reduced. */
+	size_t ring_bytes, side_bytes;
 	size_t page_bytes;
 
 	struct perf_weights weights;
+	struct perf_build_ids build_ids;
 	struct perf_tally *tallies;
+	uint64_t damaged;   /* of rings of samples that were given back */
+	uint64_t side_lost; /* records that carriers lost: those that are
+	                     * closed, or what LOST records said */
+	uint64_t side_said; /* so many are in side_note */
+	char *side_note;    /* the session's; NULL while there is none */
+	bool is_side_behind; /* some were lost: read /proc again */
+	uint64_t next_catch_up_ns;
 	struct perf_pending *pending, **pending_end;
 	size_t *order;      /* heap of ports with a front record */
 	size_t order_count;
+	uint64_t began_ns;     /* no sample is older */
+	uint64_t until_ns;     /* what is younger stays in the rings */
+	uint64_t looked_at_ns; /* nothing in them is younger than that */
 	void *scratch;      /* for records that go round a ring's end */
 	uint64_t next_scan_ns;
 	unsigned nap_ms;       /* drain_every_ms by the rate */
-	uint64_t next_adapt_ns;
+	uint64_t next_adapt_ns, next_rate_look_ns;
 
+	struct perf_idle idle; /* whole system */
 	uint64_t cpu_time_ns;  /* of the target while running, until started_at */
 	uint64_t started_at_ns;
 	bool has_cpu_time;
@@ -148,13 +193,24 @@ static inline bool perf_is_period_weighted(const struct ppi_event *event)
 	return event->unit == PORTPROF_UNIT_NANOSECONDS && !event->is_cpu_time;
 }
 
+/*
+ * Whether the kernel counts it at places in its code, and fills in one sample for
+ * all events that such an occurrence makes overflow. Clocks have a timer each.
+ */
+static inline bool perf_is_occurrence(const struct ppi_event *event)
+{
+	return perf_own(event)->type == PERF_TYPE_SOFTWARE &&
+	       perf_own(event)->config[0] != PERF_COUNT_SW_CPU_CLOCK &&
+	       perf_own(event)->config[0] != PERF_COUNT_SW_TASK_CLOCK;
+}
+
 /* Whether processes that others create belong to the target. */
 static inline bool perf_follows(const struct ppi_plan *plan)
 {
 	return plan->follow_children || plan->target.kind == PPI_TARGET_SYSTEM;
 }
 
-/* ---- perf_size.c: after the layout and the shape of records are known ---- */
+/* ---- perf_rate.c: after the layout and the shape of records are known ---- */
 
 /* How large rings are, and how often they are emptied. */
 void perf_size_rings(struct ppi_backend_session *bs);
@@ -172,8 +228,14 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 /* Open the session's events for one thread. E_NOTFOUND: it has ended. */
 portprof_status perf_attach_thread(struct ppi_backend_session *bs,
                                    int64_t tid, struct ppi_diag *why);
+/* Open the carrier of a whole CPU, whose side ring becomes its own. */
+portprof_status perf_attach_cpu_carrier(struct ppi_backend_session *bs,
+                                        size_t port, struct ppi_diag *why);
 /* From now on they tell of mappings and threads. */
 void perf_enable_carriers(struct ppi_backend_session *bs);
+/* How many side rings threads have of their own; beyond that a thread's
+ * carrier writes into its ring of samples. */
+size_t perf_side_rings_left(const struct perf_state *state);
 /* Add a source, keeping the order by id; NULL when out of memory. */
 struct perf_source *perf_add_source(struct perf_state *state,
                                     const struct perf_source *source);
@@ -183,6 +245,10 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t port);
 void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid);
 /* Descriptors, mappings and memory, in the owner or in a forked child. */
 void perf_release(struct ppi_backend_session *bs);
+
+/* ---- perf_catalogue.c ---- */
+
+extern const struct ppi_catalogue_ops perf_catalogue;
 
 /* ---- perf_cgroup.c ---- */
 
@@ -200,12 +266,13 @@ bool perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
 
 /* A free place among the ports; SIZE_MAX when out of memory. */
 size_t perf_new_port(struct perf_state *state);
-/* A ring of the size that is set; a thread's is made smaller, if it must. */
+/* A ring of the size that is set, for the port; a thread's for samples is made
+ * smaller, if it must. */
 portprof_status perf_map_ring(struct ppi_backend_session *bs, int fd,
-                              struct perf_ring *ring, struct ppi_diag *why);
-/* Open a CPU's ring. */
+                              struct perf_port *port, struct ppi_diag *why);
+/* Open a CPU's ring, for samples or at its side. */
 portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
-                                struct ppi_diag *why);
+                                bool is_side, struct ppi_diag *why);
 /* Close all CPUs' rings again, before any thread is attached. */
 void perf_close_cpus(struct ppi_backend_session *bs);
 /* Halve the size of the rings to come; false when they are smallest. */
@@ -213,7 +280,7 @@ bool perf_shrink_rings(struct ppi_backend_session *bs);
 
 /* ---- perf_threads.c ---- */
 
-/* The whole system: the session's events on each CPU with a ring. */
+/* The whole system: the session's events on each CPU. */
 portprof_status perf_attach_system(struct ppi_backend_session *bs,
                                    struct ppi_diag *why);
 /* Every thread of the target there is now; the helper's left out. */
@@ -225,13 +292,14 @@ void perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
 /* Thread rings: take what appeared, mark what ended. */
 void perf_scan_threads(struct ppi_backend_session *bs);
 
-/* ---- perf_merge.c ---- */
+/* ---- perf_drain.c ---- */
 
-/* The port whose front record is the oldest of those up to `until_ns`;
- * false when there is none. First call perf_merge_begin. */
+/* See how far the kernel has written in all rings. */
+void perf_merge_look(struct perf_state *state);
+/* The port whose front record is the oldest of those up to until_ns; false when
+ * there is none. First call perf_merge_begin. */
 void perf_merge_begin(struct perf_state *state);
-bool perf_merge_oldest(struct perf_state *state, uint64_t until_ns,
-                       size_t *port);
+bool perf_merge_oldest(struct perf_state *state, size_t *port);
 /* The oldest was popped: look at the port's next. */
 void perf_merge_advance(struct perf_state *state);
 
@@ -241,6 +309,45 @@ void perf_merge_advance(struct perf_state *state);
 bool perf_take_sample(struct ppi_backend_session *bs,
                       const struct perf_port *port,
                       const struct perf_seen *seen, struct ppi_room *room);
+
+/* ---- perf_tail.c: estimates of what threads use after their last sample,
+ * by samples of the CPUs ---- */
+
+/* Where CPUs may be sampled, and it is of use. Threads are attached. */
+void perf_tail_open(struct ppi_backend_session *bs);
+void perf_tail_enable(struct ppi_backend_session *bs);
+/* A CPU's sample with its payload; kept if it is of a known thread. */
+void perf_tail_keep(struct ppi_backend_session *bs,
+                    const portprof_record *record, const uint64_t *words);
+/* A FORK record: the thread is known from now on. False when there is no
+ * room. */
+bool perf_tail_begin(struct ppi_backend_session *bs,
+                     const struct perf_seen *fork, struct ppi_room *room);
+/* An EXIT record: known for a while still, then flushed, told and forgotten by
+ * settle. False when it cannot wait. */
+bool perf_tail_end(struct ppi_backend_session *bs,
+                   const portprof_record *record, uint64_t time_ns,
+                   bool is_told);
+/* What ended long before `now_ns`; UINT64_MAX: all. False when there is no
+ * room. */
+bool perf_tail_settle(struct ppi_backend_session *bs, uint64_t now_ns,
+                      struct ppi_room *room);
+void perf_tail_forget(struct perf_state *state);
+/* Its own sample was weighed, and not taken: is it young still? */
+void perf_tail_grow(struct ppi_backend_session *bs,
+                    struct perf_thread *thread, uint32_t event);
+/* The thread's own event has sampled it. */
+void perf_tail_drop(struct perf_thread *thread, uint32_t event);
+/* It has ended, or becomes another program: what was kept is its tail's. False
+ * when there is no room. NULL is a thread without any. */
+bool perf_tail_flush(struct ppi_backend_session *bs,
+                     struct perf_thread *thread, struct ppi_room *room);
+/* The same of all threads: nothing is sampled any more. */
+bool perf_tail_flush_all(struct ppi_backend_session *bs,
+                         struct ppi_room *room);
+/* A thread ended: many without a sample, and no estimate, are worth a note. */
+void perf_tail_miss(struct ppi_backend_session *bs,
+                    const struct perf_thread *thread);
 
 /* ---- perf_drain.c ---- */
 
@@ -254,6 +361,8 @@ bool perf_is_wanted(const struct ppi_backend_session *bs,
                     const struct perf_seen *seen);
 bool perf_has_room(const struct ppi_room *room, size_t words);
 
+/* Now, by the clock of the records; later than any where it is not known. */
+uint64_t perf_record_clock(const struct ppi_backend_session *bs);
 portprof_status perf_drain_rings(struct ppi_backend_session *bs,
                                  struct ppi_room *room);
 const struct perf_source *perf_source_of(const struct perf_state *state,
@@ -270,8 +379,22 @@ void perf_pending_free(struct perf_state *state);
 /* Names of threads, mappings of a foreign process, the kernel's text. */
 void perf_pending_baseline(struct ppi_backend_session *bs);
 void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid);
+/* Carriers lost records: what lives now, once more. */
+void perf_pending_catch_up(struct ppi_backend_session *bs);
 void perf_remember_name(struct perf_state *state, uint32_t tid,
                         const char *name);
+
+/* ---- perf_account.c ---- */
+
+/* Whether what this event counted has idle time in it. */
+bool perf_has_idle(const struct ppi_backend_session *bs, size_t event);
+/* Just before events are switched on, and after they are off. */
+void perf_idle_start(struct ppi_backend_session *bs);
+void perf_idle_stop(struct ppi_backend_session *bs);
+/* Of the CPUs of the session while it ran. False where /proc/stat does not
+ * tell. */
+bool perf_idle_so_far(const struct ppi_backend_session *bs,
+                      struct perf_idle_times *out);
 
 /* ---- perf_account.c ---- */
 
@@ -286,6 +409,10 @@ void perf_tally_source(struct ppi_backend_session *bs,
                        struct perf_tally *tally);
 void perf_tally_closing(struct ppi_backend_session *bs,
                         const struct perf_source *source);
+
+/* Records of mappings and names that found no room: in a note, when there are
+ * more than it said. */
+void perf_say_side_losses(struct ppi_backend_session *bs);
 
 /* An event that counting goes on without. */
 static inline bool perf_is_refused(const struct ppi_backend_session *bs,
@@ -347,7 +474,7 @@ portprof_status perf_count_all(struct ppi_backend_session *bs,
 void perf_judge(struct ppi_backend_session *bs, size_t event,
                 portprof_count *count);
 
-/* ---- perf_words.c ---- */
+/* ---- perf_errors.c ---- */
 
 /* Why an event could not be opened, in words; os_error is positive. */
 portprof_status perf_refuse_open(const struct perf_kernel *kernel,
@@ -365,15 +492,39 @@ portprof_status perf_refuse_map(const struct perf_kernel *kernel,
                                 size_t bytes, int os_error,
                                 struct ppi_diag *why);
 /* Why a process's threads could not be listed; os_error is positive. */
-portprof_status perf_refuse_threads(int64_t pid, int os_error,
-                                    struct ppi_diag *why);
-/* The sentence about perf_event_paranoid and capabilities. */
-const char *perf_say_paranoid(const struct perf_kernel *kernel,
-                              int needed_level, char *out, size_t bytes);
+portprof_status perf_refuse_threads(const struct ppi_backend_session *bs,
+                                    int os_error, struct ppi_diag *why);
+/* Whether what descends from the target already is measured, too. */
+bool perf_has_family(const struct ppi_plan *plan);
+/* The threads of the target, and then of its family, as perf_proc_threads has
+ * them. */
+int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
+                        size_t *count);
 
 /* ---- perf_probe.c ---- */
 
 void perf_probe_ladder(const struct perf_kernel *kernel,
+                       struct ppi_probe *out);
+/* May an event that counts nothing be opened for that process on that CPU, in
+ * user mode? 0 or an errno. */
+int perf_ask_dummy(const struct perf_kernel *kernel, int64_t pid, int cpu);
+/* Open an event and close it again, with a ring of that size unless 0: 0 or
+ * an errno. */
+int perf_try_attr(const struct perf_kernel *kernel,
+                  struct perf_event_attr *attr, int64_t pid, int cpu,
+                  size_t ring_bytes);
+
+/* ---- perf_report.c: findings, for who asks a probe for them ---- */
+
+struct perf_rights;
+void perf_report_hardware(const struct perf_kernel *kernel,
+                          struct ppi_probe *out);
+void perf_report_settings(const struct perf_kernel *kernel,
+                          const struct perf_rights *rights,
+                          struct ppi_probe *out);
+/* Where this runs: containers, user namespaces, virtual machines. */
+void perf_report_place(const struct perf_kernel *kernel,
+                       const struct perf_rights *rights,
                        struct ppi_probe *out);
 
 /* ---- perf_resolve.c ---- */

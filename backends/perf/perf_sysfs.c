@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of PMUs that the system itself describes, in sysfs. */
+/* Events that the system itself names: PMUs in sysfs, their terms, tracepoints. */
 #include "backends/perf/perf_sysfs.h"
 
-#include "backends/perf/perf_format.h"
 #include "backends/perf/perf_names.h"
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_tracepoint.h"
+#include "backends/perf/perf_tables.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -103,7 +102,7 @@ bool perf_sysfs_tells_precision(const struct perf_kernel *kernel)
 
 struct pmu {
 	const struct perf_kernel *kernel;
-	const struct ppi_event_request *request;
+	const struct perf_request *request;
 	char name[64];
 	struct ppi_event *event;
 	struct ppi_diag *why;
@@ -112,11 +111,11 @@ struct pmu {
 static portprof_status refuse(const struct pmu *pmu, portprof_status status,
                               const char *part, const char *words)
 {
-	const struct ppi_event_request *request = pmu->request;
+	const struct perf_request *request = pmu->request;
 
 	return ppi_fail(pmu->why, status, 0, "resolve event",
-	                "event '%s', column %zu: '%s' %s", request->text,
-	                ppi_perf_column_of(request, part), part, words);
+	                "event '%s', column %zu: '%s' %s", request->core.text,
+	                ppi_perf_column_of(&request->core, part), part, words);
 }
 
 /* What the part could have been: files of events/ and format/. */
@@ -143,9 +142,11 @@ static portprof_status refuse_unknown(const struct pmu *pmu, const char *part)
 		free(names);
 	}
 	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	if (!hint[0])
+		snprintf(hint, sizeof(hint), "; it has %s",
+		         known[0] ? known : "none");
 	snprintf(words, sizeof(words), "is neither an event nor a term of "
-	         "PMU %s%s%s%s", pmu->name, hint[0] ? hint : "; it has ",
-	         hint[0] ? "" : known, hint[0] || known[0] ? "" : "none");
+	         "PMU %s%s", pmu->name, hint);
 	return refuse(pmu, PORTPROF_E_NOTFOUND, part, words);
 }
 
@@ -164,7 +165,7 @@ static portprof_status put_term(const struct pmu *pmu, const char *name,
 	if (!perf_format_parse(text, &field))
 		return refuse(pmu, PORTPROF_E_UNSUPPORTED, name, "is described "
 		              "by the kernel in a way that is not understood");
-	if (perf_format_put(&field, value, pmu->event->config))
+	if (perf_format_put(&field, value, perf_own_of(pmu->event)->config))
 		return PORTPROF_OK;
 	snprintf(words, sizeof(words), "takes values up to 0x%llx",
 	         (unsigned long long)perf_format_most(&field));
@@ -224,18 +225,6 @@ static portprof_status put_parts(const struct pmu *pmu, const char *parts)
 
 /* ---- events ---- */
 
-void perf_sysfs_set_modes(struct ppi_event *event)
-{
-	struct ppi_event_request *request = &event->request;
-
-	event->counts_user = !request->has_modes || request->user;
-	event->counts_kernel = !request->has_modes || request->kernel;
-	event->counts_hypervisor = request->hypervisor;
-	event->precise = request->precise;
-	if (!request->has_guest_host)
-		request->exclude_guest = true;
-}
-
 /* The unit of an energy, say: "0.00023 Joules". */
 static void say_unit(const struct pmu *pmu, const char *event, char *out,
                      size_t bytes)
@@ -253,53 +242,82 @@ static void say_unit(const struct pmu *pmu, const char *event, char *out,
 		snprintf(out, bytes, ", in units of %s %s", scale, unit);
 }
 
+/* PMUs of the kernel's whose events are more than numbers. */
+static portprof_status refuse_kind(const struct pmu *pmu)
+{
+	static const struct {
+		const char *pmu, *words;
+	} kinds[] = {
+		{ "uprobe", "a probe is made first, by perf probe -x FILE "
+		            "FUNCTION, and measured as the tracepoint that it "
+		            "names" },
+		{ "kprobe", "a probe is made first, by perf probe FUNCTION, and "
+		            "measured as the tracepoint that it names" },
+		{ "breakpoint", "no event string has the address of a "
+		                "breakpoint; perf record -e mem:ADDRESS does" },
+		{ "tracepoint", "tracepoints go by name, as in "
+		                "sched:sched_switch" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(pmu->name, kinds[i].pmu) == 0)
+			return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
+			                "resolve event", "event '%s', column 1: "
+			                "PMU %s: %s", pmu->request->core.text,
+			                pmu->name, kinds[i].words);
+	return PORTPROF_OK;
+}
+
 static portprof_status resolve_pmu(struct pmu *pmu, const char *parts,
                                    int64_t type, enum ppi_mode mode)
 {
 	char cpus[128], means[256], unit[160], first[101];
-	portprof_status status = put_parts(pmu, parts);
+	portprof_status status = refuse_kind(pmu);
 
+	if (status == PORTPROF_OK)
+		status = put_parts(pmu, parts);
 	if (status)
 		return status;
 	if (perf_sysfs_text(pmu->kernel, pmu->name, "cpumask", "", cpus,
 	                    sizeof(cpus)))
 		return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
 		                "resolve event", "'%s': PMU %s counts for "
-		                "whole packages (on CPUs %s), not for threads "
-		                "or processes", pmu->request->text, pmu->name,
-		                cpus);
+		                "whole packages (CPUs %s), which portprof does "
+		                "not measure, with -a neither; perf stat -a -e "
+		                "%s/.../ does", pmu->request->core.text, pmu->name,
+		                cpus, pmu->name);
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(parts, ":"),
 	         parts);
 	say_unit(pmu, first, unit, sizeof(unit));
 	snprintf(means, sizeof(means), "PMU %s of the system, config 0x%llx%s",
-	         pmu->name, (unsigned long long)pmu->event->config[0], unit);
-	pmu->event->type = (uint32_t)type;
+	         pmu->name, (unsigned long long)perf_own(pmu->event)->config[0], unit);
+	perf_own_of(pmu->event)->type = (uint32_t)type;
 	snprintf(pmu->event->pmu, sizeof(pmu->event->pmu), "%s", pmu->name);
-	perf_sysfs_set_modes(pmu->event);
-	return ppi_perf_event_finish(pmu->event, mode, pmu->request->name,
+	perf_set_modes(pmu->event);
+	return ppi_perf_event_finish(pmu->event, mode, pmu->request->core.name,
 	                             means, pmu->why);
 }
 
 portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
-                                   const struct ppi_event_request *request,
+                                   const struct perf_request *request,
                                    enum ppi_mode mode, struct ppi_event *event,
                                    bool *is_there, struct ppi_diag *why)
 {
-	struct ppi_event draft = { .request = *request };
+	struct ppi_event draft = perf_request_event(request);
 	struct pmu pmu = { .kernel = kernel, .request = request,
 		           .event = &draft, .why = why };
-	const char *colons = strstr(request->name, "::");
+	const char *colons = strstr(request->core.name, "::");
 	portprof_status status = PORTPROF_E_NOTFOUND;
 	char type[32];
 
 	*is_there = false;
-	if (!colons && perf_tracepoint_is_name(request->name)) {
+	if (!colons && perf_tracepoint_is_name(request->core.name)) {
 		status = perf_tracepoint_resolve(kernel, request, mode, &draft,
 		                                 is_there, why);
 	} else if (colons && colons[2] &&
-	           (size_t)(colons - request->name) < sizeof(pmu.name)) {
-		memcpy(pmu.name, request->name,
-		       (size_t)(colons - request->name));
+	           (size_t)(colons - request->core.name) < sizeof(pmu.name)) {
+		memcpy(pmu.name, request->core.name,
+		       (size_t)(colons - request->core.name));
 		*is_there = !strchr(pmu.name, '/') && pmu.name[0] != '.' &&
 		            perf_sysfs_text(kernel, pmu.name, "type", "", type,
 		                            sizeof(type));
@@ -310,4 +328,236 @@ portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
 	if (status == PORTPROF_OK)
 		*event = draft;
 	return status;
+}
+
+/* ---- tracepoints ---- */
+
+const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error)
+{
+	static const char *const places[] = {
+		"/sys/kernel/tracing", /* Documentation/trace/ftrace.rst, 4.1 */
+		"/sys/kernel/debug/tracing",
+	};
+
+	*error = ENOENT;
+	for (size_t i = 0; i < 2; i++) {
+		char path[PATH_ROOM], byte;
+		ssize_t got;
+
+		snprintf(path, sizeof(path), "%s/available_events", places[i]);
+		got = kernel->read_file(kernel->self, path, 0, &byte, 1);
+		if (got >= 0)
+			return places[i];
+		if (got != -ENOENT)
+			*error = (int)-got;
+	}
+	return NULL;
+}
+
+bool perf_tracepoint_is_name(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+	                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                              "0123456789_-";
+	size_t group = strspn(name, letters);
+	size_t event = name[group] == ':' ? strspn(name + group + 1, letters)
+	                                  : 0;
+
+	return group > 0 && event > 0 && name[group + 1 + event] == '\0';
+}
+
+static portprof_status refuse_tracepoint(
+	const struct perf_kernel *kernel,
+	const struct perf_request *request, const char *folder,
+	bool *is_there, struct ppi_diag *why)
+{
+	int length = (int)strcspn(request->core.name, ":");
+	char path[PATH_ROOM], text[8];
+
+	snprintf(path, sizeof(path), "%s/events/%.*s/enable", folder, length,
+	         request->core.name);
+	*is_there = perf_proc_text(kernel, path, text, sizeof(text));
+	return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "resolve event",
+	                "event '%s': no such tracepoint is in %s/events; "
+	                "portprof list '%.*s:*' shows those of its group",
+	                request->core.text, folder, length, request->core.name);
+}
+
+/* Whether the first part is an event, so that the second was to be a unit
+ * mask or modifier of it. */
+static bool is_event(const char *name)
+{
+	char first[192];
+	struct ppi_perf_name generic;
+	struct ppi_table_answer answer;
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, ":"), name);
+	return ppi_perf_name_find(first, &generic) ||
+	       ppi_table_encode(first, &answer) != PPI_TABLE_NO_EVENT;
+}
+
+/* Or was meant to be one: what it is near to helps more than a file system. */
+static bool is_near_event(const char *name)
+{
+	struct ppi_nearest nearest;
+	struct ppi_table_pmu pmu;
+	char first[192];
+	int id = 0;
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, ":"), name);
+	ppi_nearest_begin(&nearest, first);
+	ppi_perf_names_offer(&nearest);
+	while (ppi_table_next_pmu(&id, &pmu))
+		if (pmu.is_present)
+			ppi_table_offer_events(&pmu, &nearest);
+	return nearest.best[0][0] != '\0';
+}
+
+static portprof_status refuse_lookup(const struct perf_request *request,
+                                     int error, bool *is_there,
+                                     struct ppi_diag *why)
+{
+	if (is_event(request->core.name) || is_near_event(request->core.name))
+		return PORTPROF_E_NOTFOUND;
+	*is_there = true;
+	if (error == ENOENT)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, error,
+		                "resolve event", "event '%s': tracepoints need "
+		                "tracefs, which is not mounted: as "
+		                "administrator, mount -t tracefs tracefs "
+		                "/sys/kernel/tracing", request->core.text);
+	return ppi_fail(why, PORTPROF_E_DENIED, error, "resolve event",
+	                "event '%s' is none of this system; if it is a "
+	                "tracepoint: this user may not look at those: as "
+	                "administrator, mount -o remount,mode=755 "
+	                "/sys/kernel/tracing, and see portprof doctor",
+	                request->core.text);
+}
+
+portprof_status perf_tracepoint_resolve(
+	const struct perf_kernel *kernel,
+	const struct perf_request *request, enum ppi_mode mode,
+	struct ppi_event *event, bool *is_there, struct ppi_diag *why)
+{
+	char path[PATH_ROOM];
+	int error, group = (int)strcspn(request->core.name, ":");
+	const char *folder = perf_tracepoint_folder(kernel, &error);
+	int64_t number;
+
+	if (!folder)
+		return refuse_lookup(request, error, is_there, why);
+	snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", folder, group,
+	         request->core.name, request->core.name + group + 1);
+	number = perf_proc_number(kernel, path, -1);
+	if (number < 0)
+		return refuse_tracepoint(kernel, request, folder, is_there,
+		                         why);
+	*is_there = true;
+	if (ppi_perf_check_software(event, request->core.name, why))
+		return PORTPROF_E_UNSUPPORTED;
+	perf_own_of(event)->type = PERF_TYPE_TRACEPOINT;
+	perf_own_of(event)->config[0] = (uint64_t)number;
+	snprintf(event->pmu, sizeof(event->pmu), "tracepoint");
+	perf_set_modes(event);
+	return ppi_perf_event_finish(event, mode, request->core.name,
+	                             "a tracepoint of the kernel", why);
+}
+
+/* ---- terms, and the bits that they stand for ---- */
+
+static bool parse_part(const char **text, struct perf_field *field)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (**text < '0' || **text > '9' || field->count == PERF_FIELD_PARTS)
+		return false;
+	first = last = strtoul(*text, &end, 10);
+	if (*end == '-')
+		last = strtoul(end + 1, &end, 10);
+	if (first > last || last > 63)
+		return false;
+	field->parts[field->count].first = (unsigned char)first;
+	field->parts[field->count].last = (unsigned char)last;
+	field->count++;
+	*text = end;
+	return true;
+}
+
+bool perf_format_parse(const char *text, struct perf_field *field)
+{
+	memset(field, 0, sizeof(*field));
+	if (strncmp(text, "config", 6) != 0)
+		return false;
+	text += 6;
+	if (*text >= '1' && *text <= '2')
+		field->config = (unsigned)(*text++ - '0');
+	if (*text++ != ':')
+		return false;
+	while (parse_part(&text, field))
+		if (*text != ',')
+			return *text == '\0' || *text == '\n';
+		else
+			text++;
+	return false;
+}
+
+static unsigned width_of(const struct perf_field *field)
+{
+	unsigned width = 0;
+
+	for (size_t i = 0; i < field->count; i++)
+		width += field->parts[i].last - field->parts[i].first + 1u;
+	return width;
+}
+
+uint64_t perf_format_most(const struct perf_field *field)
+{
+	unsigned width = width_of(field);
+
+	return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+}
+
+bool perf_format_put(const struct perf_field *field, uint64_t value,
+                     uint64_t config[PERF_FORMAT_CONFIGS])
+{
+	uint64_t *word = &config[field->config];
+
+	if (value > perf_format_most(field))
+		return false;
+	for (size_t i = 0; i < field->count; i++) {
+		unsigned first = field->parts[i].first;
+		unsigned width = field->parts[i].last - first + 1u;
+		uint64_t mask = width >= 64 ? UINT64_MAX
+		                            : (UINT64_C(1) << width) - 1;
+
+		*word = (*word & ~(mask << first)) | (value & mask) << first;
+		value = width >= 64 ? 0 : value >> width;
+	}
+	return true;
+}
+
+bool perf_format_next(const char **text, char *name, size_t name_bytes,
+                      uint64_t *value)
+{
+	size_t length = strcspn(*text, "=,\n");
+	const char *at = *text + length;
+	char *end;
+
+	if (length == 0 || length >= name_bytes)
+		return false;
+	*value = 1;
+	if (*at == '=') {
+		errno = 0;
+		*value = strtoull(at + 1, &end, 0);
+		if (end == at + 1 || errno || at[1] == '-')
+			return false;
+		at = end;
+	}
+	if (*at != ',' && *at != '\n' && *at != '\0')
+		return false;
+	memcpy(name, *text, length);
+	name[length] = '\0';
+	*text = *at == ',' || *at == '\n' ? at + 1 : at;
+	return true;
 }

@@ -3,8 +3,13 @@
 #ifndef PERF_SYSFS_H
 #define PERF_SYSFS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "backends/backend.h"
 #include "backends/perf/perf_kernel.h"
+#include "backends/perf/perf_request.h"
 
 #define PERF_SYSFS_PMUS "/sys/bus/event_source/devices"
 
@@ -18,13 +23,9 @@
  *   E_UNSUPPORTED  it counts for packages, not for threads
  */
 portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
-                                   const struct ppi_event_request *request,
+                                   const struct perf_request *request,
                                    enum ppi_mode mode, struct ppi_event *event,
                                    bool *is_there, struct ppi_diag *why);
-
-/* As for a generic event of a PMU; perf_resolve.c takes away what this one
- * cannot tell apart. */
-void perf_sysfs_set_modes(struct ppi_event *event);
 
 /* The names in a folder, sorted, each ended by a zero and all by another; to
  * be freed. NULL: none. */
@@ -38,5 +39,58 @@ bool perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
 /* Whether some PMU tells how precise its samples can be. Where none does the
  * kernel may take every level and ignore it (drivers/perf/arm_pmu.c). */
 bool perf_sysfs_tells_precision(const struct perf_kernel *kernel);
+
+/* ---- tracepoints ---- */
+
+/* Whether a name may be one: "GROUP:EVENT", both words of a C program. */
+bool perf_tracepoint_is_name(const char *name);
+
+/* As perf_sysfs_resolve, of such a name. */
+portprof_status perf_tracepoint_resolve(
+	const struct perf_kernel *kernel,
+	const struct perf_request *request, enum ppi_mode mode,
+	struct ppi_event *event, bool *is_there, struct ppi_diag *why);
+
+/* Where tracepoints are: a folder with a file "available_events" and a folder
+ * "events"; NULL when it cannot be read, for the reason in *error. */
+const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error);
+
+/* ---- terms ---- */
+
+/*
+ * The words in which the kernel describes the events of a PMU, as files in
+ * format/ and events/ of /sys/bus/event_source/devices/PMU: Linux
+ * Documentation/ABI/testing/sysfs-bus-event_source-devices-format and -events.
+ */
+
+enum { PERF_FIELD_PARTS = 16, PERF_FORMAT_CONFIGS = 3 };
+
+/* Which bits of config, config1 or config2 hold a term's value, lowest bits
+ * of the value first. */
+struct perf_field {
+	unsigned config; /* 0, 1, 2 */
+	size_t count;
+	struct {
+		unsigned char first, last;
+	} parts[PERF_FIELD_PARTS];
+};
+
+/* "config:0-7,32-35"; false when it is written otherwise. */
+bool perf_format_parse(const char *text, struct perf_field *field);
+
+/* Put a value there; false when it has more bits than there are. */
+bool perf_format_put(const struct perf_field *field, uint64_t value,
+                     uint64_t config[PERF_FORMAT_CONFIGS]);
+
+/* The largest value that fits. */
+uint64_t perf_format_most(const struct perf_field *field);
+
+/*
+ * Take "name=value" or "name" (value 1) off the front of "event=0x3c,inv";
+ * *text moves behind the comma. False at the end, or when it is malformed:
+ * then **text is not zero.
+ */
+bool perf_format_next(const char **text, char *name, size_t name_bytes,
+                      uint64_t *value);
 
 #endif

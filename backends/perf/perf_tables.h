@@ -3,7 +3,7 @@
 #ifndef PPI_PERF_TABLES_H
 #define PPI_PERF_TABLES_H
 
-#include "backends/backend.h"
+#include "backends/perf/perf_request.h"
 
 /* What libpfm4 said to a string. */
 enum ppi_table_verdict {
@@ -81,7 +81,7 @@ bool ppi_table_is_there(void);
 /* ---- perf_unknown.c ---- */
 
 /* The refusal of a request that got `verdict`. */
-portprof_status ppi_table_refuse(const struct ppi_event_request *request,
+portprof_status ppi_table_refuse(const struct perf_request *request,
                                  enum ppi_table_verdict verdict,
                                  struct ppi_diag *why);
 

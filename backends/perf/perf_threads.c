@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum {
@@ -13,20 +14,106 @@ enum {
 	SCAN_MOST_MS = 250
 };
 
+bool perf_has_family(const struct ppi_plan *plan)
+{
+	return plan->target.kind == PPI_TARGET_PID && !plan->target.is_self &&
+	       plan->follow_children;
+}
+
+static int add_threads(const struct perf_kernel *kernel, int64_t pid,
+                       int64_t **tids, size_t *count)
+{
+	int64_t *own, *more;
+	size_t own_count;
+
+	if (perf_proc_threads(kernel, pid, &own, &own_count) < 0)
+		return 0; /* it has ended, or is hidden */
+	more = realloc(*tids, (*count + own_count) * sizeof(*more));
+	if (more) {
+		memcpy(more + *count, own, own_count * sizeof(*own));
+		*tids = more;
+		*count += own_count;
+	}
+	free(own);
+	return more ? 0 : -ENOMEM;
+}
+
+/* The threads of the target and of all that descends from it; those of the
+ * target itself come first, so that what they fork is inherited. */
+static int family_threads(const struct ppi_backend_session *bs,
+                          int64_t **tids, size_t *count)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	int64_t target = bs->plan->target.pid, *pids;
+	size_t pid_count;
+	int error = perf_proc_threads(kernel, target, tids, count);
+
+	if (error < 0)
+		return error;
+	error = perf_proc_family(kernel, target, &pids, &pid_count);
+	if (error < 0) {
+		free(*tids);
+		return error;
+	}
+	for (size_t i = 0; i < pid_count && error == 0; i++)
+		if (pids[i] != target)
+			error = add_threads(kernel, pids[i], tids, count);
+	free(pids);
+	if (error < 0)
+		free(*tids);
+	return error;
+}
+
+/* A command that waits for its exec has one thread, with /proc or without. */
+int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
+                        size_t *count)
+{
+	const struct ppi_target *target = &bs->plan->target;
+	int error;
+
+	if (perf_has_family(bs->plan))
+		return family_threads(bs, tids, count);
+	error = perf_proc_threads(perf_kernel_of(bs->kernel), target->pid,
+	                          tids, count);
+	if (error != -ENOSYS || target->kind != PPI_TARGET_COMMAND)
+		return error;
+	*tids = malloc(sizeof(**tids));
+	if (!*tids)
+		return -ENOMEM;
+	**tids = target->pid;
+	*count = 1;
+	return 0;
+}
+
+/* Of the target itself nothing may be missing; others may be somebody else's,
+ * or have ended. */
+static bool may_miss(const struct ppi_backend_session *bs, int64_t tid,
+                     portprof_status status)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	char name[64];
+
+	if (status == PORTPROF_E_NOTFOUND)
+		return true;
+	return status == PORTPROF_E_DENIED && perf_has_family(bs->plan) &&
+	       !perf_proc_thread_name(kernel, bs->plan->target.pid, tid, name,
+	                              sizeof(name));
+}
+
 static portprof_status attach_new(struct ppi_backend_session *bs,
-                                  size_t *attached, struct ppi_diag *why)
+                                  size_t *attached, size_t *refused,
+                                  struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	const struct ppi_target *target = &bs->plan->target;
 	portprof_status status = PORTPROF_OK;
 	int64_t *tids;
 	size_t count;
-	int error = perf_proc_threads(kernel, target->pid, &tids, &count);
+	int error = perf_target_threads(bs, &tids, &count);
 
-	*attached = 0;
+	*attached = *refused = 0;
 	if (error < 0)
-		return perf_refuse_threads(target->pid, -error, why);
+		return perf_refuse_threads(bs, -error, why);
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
 		const struct perf_thread *known =
 			perf_weights_find(&state->weights, (uint32_t)tids[i]);
@@ -35,10 +122,11 @@ static portprof_status attach_new(struct ppi_backend_session *bs,
 		    (target->is_self && tids[i] == bs->helper_tid))
 			continue;
 		status = perf_attach_thread(bs, tids[i], why);
-		if (status == PORTPROF_OK)
-			++*attached;
-		else if (status == PORTPROF_E_NOTFOUND)
-			status = PORTPROF_OK; /* it ended meanwhile */
+		*attached += status == PORTPROF_OK;
+		if (status != PORTPROF_OK && may_miss(bs, tids[i], status)) {
+			*refused += status != PORTPROF_E_NOTFOUND;
+			status = PORTPROF_OK;
+		}
 	}
 	free(tids);
 	return status;
@@ -51,15 +139,19 @@ portprof_status perf_attach_all(struct ppi_backend_session *bs,
 {
 	const struct ppi_target *target = &bs->plan->target;
 	portprof_status status;
-	size_t attached;
+	size_t attached, refused = 0;
 
 	if (target->kind == PPI_TARGET_TID)
 		return perf_attach_thread(bs, target->tid, why);
 	for (unsigned pass = 0; pass < PASSES_MAX; pass++) {
-		status = attach_new(bs, &attached, why);
+		status = attach_new(bs, &attached, &refused, why);
 		if (status != PORTPROF_OK || attached == 0)
 			break;
 	}
+	if (status == PORTPROF_OK && refused)
+		ppi_note(bs, "%zu threads of processes that descend from the "
+		         "target could not be attached: they belong to another "
+		         "user; measure them as administrator", refused);
 	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0)
 		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH,
 		                "attach threads", "process %lld has ended",

@@ -7,16 +7,16 @@
 #include <string.h>
 #include <strings.h>
 
-static portprof_status refuse(const struct ppi_event_request *request,
+static portprof_status refuse(const struct perf_request *request,
                               struct ppi_diag *why, portprof_status status,
                               size_t column, const char *words)
 {
 	return ppi_fail(why, status, 0, "resolve event",
-	                "event '%s', column %zu: %s", request->text, column,
+	                "event '%s', column %zu: %s", request->core.text, column,
 	                words);
 }
 
-/* Where the event's own name begins in request->name. */
+/* Where the event's own name begins in request->core.name. */
 static const char *event_of(const char *name)
 {
 	const char *colons = strstr(name, "::");
@@ -26,17 +26,17 @@ static const char *event_of(const char *name)
 
 /* ---- unknown names ---- */
 
-static bool is_pmu_of(const struct ppi_event_request *request,
+static bool is_pmu_of(const struct perf_request *request,
                       const struct ppi_table_pmu *pmu)
 {
 	size_t length = strlen(pmu->name);
 
-	return strncasecmp(request->name, pmu->name, length) == 0 &&
-	       strncmp(request->name + length, "::", 2) == 0;
+	return strncasecmp(request->core.name, pmu->name, length) == 0 &&
+	       strncmp(request->core.name + length, "::", 2) == 0;
 }
 
 /* A PMU that is not here, or that nobody knows. */
-static portprof_status refuse_pmu(const struct ppi_event_request *request,
+static portprof_status refuse_pmu(const struct perf_request *request,
                                   bool is_known, struct ppi_diag *why)
 {
 	char name[64], here[256] = "", hint[320] = "", words[720];
@@ -45,7 +45,7 @@ static portprof_status refuse_pmu(const struct ppi_event_request *request,
 	int id = 0;
 
 	snprintf(name, sizeof(name), "%.*s",
-	         (int)strcspn(request->name, ":"), request->name);
+	         (int)strcspn(request->core.name, ":"), request->core.name);
 	ppi_nearest_begin(&nearest, name);
 	while (ppi_table_next_pmu(&id, &pmu)) {
 		size_t used = strlen(here);
@@ -79,10 +79,10 @@ static const char *missing_tables(bool has_core_table)
 
 /* A generic event that libpfm4 does not know, with a part that only libpfm4
  * could know. */
-static portprof_status refuse_generic(const struct ppi_event_request *request,
+static portprof_status refuse_generic(const struct perf_request *request,
                                       struct ppi_diag *why)
 {
-	const char *part = strchr(event_of(request->name), ':') + 1;
+	const char *part = strchr(event_of(request->core.name), ':') + 1;
 	char name[192], words[320];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(part, ":"), part);
@@ -93,7 +93,7 @@ static portprof_status refuse_generic(const struct ppi_event_request *request,
 		snprintf(words, sizeof(words), "'%.90s' is neither a unit "
 		         "mask nor a modifier of this event", name);
 	return refuse(request, why, PORTPROF_E_NOTFOUND,
-	              ppi_perf_column_of(request, name), words);
+	              ppi_perf_column_of(&request->core, name), words);
 }
 
 static bool is_generic_with_parts(const char *name)
@@ -107,22 +107,22 @@ static bool is_generic_with_parts(const char *name)
 	return ppi_perf_name_find(alone, &generic);
 }
 
-static portprof_status refuse_event(const struct ppi_event_request *request,
+static portprof_status refuse_event(const struct perf_request *request,
                                     struct ppi_diag *why)
 {
-	const char *event = event_of(request->name);
-	bool has_pmu = event != request->name, is_known = false;
+	const char *event = event_of(request->core.name);
+	bool has_pmu = event != request->core.name, is_known = false;
 	bool has_core = false;
 	char name[96], hint[320], words[720];
 	struct ppi_nearest nearest;
 	struct ppi_table_pmu pmu;
 	int id = 0;
 
-	if (is_generic_with_parts(request->name))
+	if (is_generic_with_parts(request->core.name))
 		return refuse_generic(request, why);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(event, ":"), event);
 	ppi_nearest_begin(&nearest, name);
-	if (!has_pmu || strncasecmp(request->name, "perf::", 6) == 0)
+	if (!has_pmu || strncasecmp(request->core.name, "perf::", 6) == 0)
 		ppi_perf_names_offer(&nearest);
 	while (ppi_table_next_pmu(&id, &pmu)) {
 		bool is_named = has_pmu && is_pmu_of(request, &pmu);
@@ -137,26 +137,31 @@ static portprof_status refuse_event(const struct ppi_event_request *request,
 	if (has_pmu && !is_known && ppi_table_is_there())
 		return refuse_pmu(request, false, why);
 	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	/* a near name is likelier meant than one of tables that are missing */
 	snprintf(words, sizeof(words), "there is no event '%s'%s%s", name,
-	         hint[0] ? hint : "; portprof-events(7) tells of those that "
-	         "there are", missing_tables(has_core || is_known));
-	return refuse(request, why, PORTPROF_E_NOTFOUND, request->name_column,
+	         hint[0] ? hint : "; portprof-events(7) describes the known "
+	         "ones",
+	         hint[0] ? "" : missing_tables(has_core || is_known));
+	return refuse(request, why, PORTPROF_E_NOTFOUND, request->core.name_column,
 	              words);
 }
 
 /* ---- wrong parts ---- */
 
+/* Well-formed, be it for a PMU that this kernel does not offer. */
 static bool encodes(const char *string)
 {
 	struct ppi_table_answer answer;
+	enum ppi_table_verdict verdict = ppi_table_encode(string, &answer);
 
-	return ppi_table_encode(string, &answer) == PPI_TABLE_OK;
+	return verdict == PPI_TABLE_OK || verdict == PPI_TABLE_NOT_HERE;
 }
 
-/* The part of a name without which it would be right. */
+/* The part of a name without which it would be right, or the only one. */
 static bool find_culprit(const char *name, char *culprit, size_t bytes)
 {
 	const char *part = strchr(event_of(name), ':');
+	bool is_only = part && !strchr(part + 1, ':');
 	char without[256];
 
 	for (; part; part = strchr(part + 1, ':')) {
@@ -168,11 +173,21 @@ static bool find_culprit(const char *name, char *culprit, size_t bytes)
 		if (encodes(without))
 			return true;
 	}
-	return false;
+	return is_only;
+}
+
+/* Of x86: edges are counted of a threshold being passed. */
+static bool lacks_threshold(const char *name, const char *part)
+{
+	char with[256];
+
+	snprintf(with, sizeof(with), "%s:c=1", name);
+	return (part[0] == 'e' || part[0] == 'E') &&
+	       (part[1] == '\0' || part[1] == '=') && encodes(with);
 }
 
 /* A part that no event has, or a value that this one does not take. */
-static portprof_status refuse_part(const struct ppi_event_request *request,
+static portprof_status refuse_part(const struct perf_request *request,
                                    enum ppi_table_verdict verdict,
                                    const char *part, const char *hint,
                                    struct ppi_diag *why)
@@ -198,54 +213,54 @@ static portprof_status refuse_part(const struct ppi_event_request *request,
 	return refuse(request, why,
 	              verdict == PPI_TABLE_NO_PART ? PORTPROF_E_NOTFOUND :
 	                                             PORTPROF_E_INVALID,
-	              ppi_perf_column_of(request, part), words);
+	              ppi_perf_column_of(&request->core, part), words);
 }
 
 /* The name alone is right: one of our own modifiers is too much for it. */
-static portprof_status refuse_modifier(const struct ppi_event_request *request,
+static portprof_status refuse_modifier(const struct perf_request *request,
                                        struct ppi_diag *why)
 {
 	const struct {
 		bool is_given;
 		const char *word, *trial, *reason;
 	} ours[] = {
-		{ request->user && request->has_modes, "u", ":u", "it counts "
-		  "in every mode, and cannot tell them apart" },
-		{ request->kernel && request->has_modes, "k", ":k", "it "
-		  "counts in every mode, and cannot tell them apart" },
-		{ request->hypervisor, "h", ":h", "it does not tell the "
-		  "hypervisor from the rest" },
-		{ request->has_guest_host, "mg", ":mg", "it cannot tell "
-		  "guests from the host" },
-		{ request->period > 0, "period", ":period=1000", "it can be "
+		{ request->core.user && request->core.has_modes, "u", ":u", "it counts "
+		  "in every mode and cannot separate them" },
+		{ request->core.kernel && request->core.has_modes, "k", ":k", "it "
+		  "counts in every mode and cannot separate them" },
+		{ request->core.hypervisor, "h", ":h", "it does not separate "
+		  "the hypervisor from the rest" },
+		{ request->asked.has_guest_host, "mg", ":mg", "it does not "
+		  "separate guests from the host" },
+		{ request->core.period > 0, "period", ":period=1000", "it can be "
 		  "counted, not sampled" },
-		{ request->rate_hz > 0, "freq", ":freq=100", "it can be "
+		{ request->core.rate_hz > 0, "freq", ":freq=100", "it can be "
 		  "counted, not sampled" },
-		{ request->precise > 0, "precise", ":precise=1", "the "
+		{ request->asked.precise > 0, "precise", ":precise=1", "the "
 		  "hardware cannot sample it precisely" },
 	};
 	char string[256], words[256];
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
-		snprintf(string, sizeof(string), "%s%s", request->name,
+		snprintf(string, sizeof(string), "%s%s", request->core.name,
 		         ours[i].trial);
 		if (!ours[i].is_given || encodes(string))
 			continue;
 		snprintf(words, sizeof(words), "drop '%s': %s", ours[i].word,
 		         ours[i].reason);
 		return refuse(request, why, PORTPROF_E_UNSUPPORTED,
-		              ppi_perf_column_of(request, ours[i].word), words);
+		              ppi_perf_column_of(&request->core, ours[i].word), words);
 	}
 	return refuse(request, why, PORTPROF_E_UNSUPPORTED, 1,
 	              "this event does not take these modifiers together");
 }
 
-static portprof_status refuse_parts(const struct ppi_event_request *request,
+static portprof_status refuse_parts(const struct perf_request *request,
                                     enum ppi_table_verdict verdict,
                                     struct ppi_diag *why)
 {
 	char part[192], alone[192], masks[400], hint[480];
-	const char *name = request->name;
+	const char *name = request->core.name;
 	size_t prefix = (size_t)(event_of(name) - name);
 	struct ppi_nearest nearest;
 	bool is_one;
@@ -260,9 +275,14 @@ static portprof_status refuse_parts(const struct ppi_event_request *request,
 	ppi_nearest_say(&nearest, hint, sizeof(hint));
 	if (is_one && !hint[0] && masks[0])
 		snprintf(hint, sizeof(hint), "; there are: %s", masks);
+	if (is_one && lacks_threshold(name, part))
+		return refuse(request, why, PORTPROF_E_INVALID,
+		              ppi_perf_column_of(&request->core, part),
+		              "'e' counts how often a threshold is passed: "
+		              "say which, as in e:c=1");
 	if (is_one && strcasecmp(part, "hw_smpl") == 0)
 		return refuse(request, why, PORTPROF_E_UNSUPPORTED,
-		              ppi_perf_column_of(request, part),
+		              ppi_perf_column_of(&request->core, part),
 		              "drop 'hw_smpl': the hardware keeps no buffer "
 		              "of this event");
 	if (is_one)
@@ -273,11 +293,11 @@ static portprof_status refuse_parts(const struct ppi_event_request *request,
 	else
 		snprintf(hint, sizeof(hint), "its unit masks and modifiers do "
 		         "not go together");
-	return refuse(request, why, PORTPROF_E_INVALID, request->name_column,
+	return refuse(request, why, PORTPROF_E_INVALID, request->core.name_column,
 	              hint);
 }
 
-portprof_status ppi_table_refuse(const struct ppi_event_request *request,
+portprof_status ppi_table_refuse(const struct perf_request *request,
                                  enum ppi_table_verdict verdict,
                                  struct ppi_diag *why)
 {

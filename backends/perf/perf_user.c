@@ -5,9 +5,8 @@
  */
 #include "backends/perf/perf_user.h"
 
-#include "backends/perf/perf_format.h"
-#include "backends/perf/perf_state.h"
 #include "backends/perf/perf_sysfs.h"
+#include "backends/perf/perf_state.h"
 #include "backends/perf/perf_user_cpu.h"
 
 #include <stdio.h>
@@ -114,9 +113,9 @@ static bool can_be_of_use(const struct ppi_backend_session *bs)
 
 static bool is_of_pmu(const struct ppi_event *event)
 {
-	return event->type != PERF_TYPE_SOFTWARE &&
-	       event->type != PERF_TYPE_TRACEPOINT &&
-	       event->type != PERF_TYPE_BREAKPOINT;
+	return perf_own(event)->type != PERF_TYPE_SOFTWARE &&
+	       perf_own(event)->type != PERF_TYPE_TRACEPOINT &&
+	       perf_own(event)->type != PERF_TYPE_BREAKPOINT;
 }
 
 /* Whether this PMU measures events of that type: its own, or those that the
@@ -148,7 +147,7 @@ uint64_t perf_user_request(const struct ppi_backend_session *bs,
 	for (const char *at = pmus; at && *at; at += strlen(at) + 1)
 		if (perf_sysfs_text(kernel, at, "format", "rdpmc", text,
 		                    sizeof(text)) &&
-		    takes_type(kernel, at, event->type) &&
+		    takes_type(kernel, at, perf_own(event)->type) &&
 		    perf_format_parse(text, &field) && field.config == 1 &&
 		    perf_format_put(&field, 1, config))
 			break;
@@ -221,7 +220,7 @@ static void compare_ways(struct ppi_backend_session *bs, size_t event,
 	    perf_read_counts(bs, event, &after, 1) != PORTPROF_OK)
 		return;
 	if (value.raw < before.raw || value.raw > after.raw) {
-		source->is_user_wrong = true;
+		source->rdpmc_unreliable = true;
 		return;
 	}
 	__atomic_store_n(&state->user_thread, perf_user_thread(),
@@ -252,7 +251,7 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 	}
 	if (!__atomic_load_n(&state->user_pages[event], __ATOMIC_RELAXED))
 		source = source_of_event(state, event);
-	if (source && source->user_page && !source->is_user_wrong)
+	if (source && source->user_page && !source->rdpmc_unreliable)
 		compare_ways(bs, event, source);
 	if (perf_read_plainly(bs, words)) {
 		*out = (portprof_count){ words[3 + event], words[3 + event],
@@ -305,19 +304,22 @@ static const char *count_how(struct ppi_backend_session *bs, size_t event)
 		return "by read(2): the kernel counts this event, not a PMU";
 	if (!source || !source->user_page)
 		return "by read(2): the event's page could not be mapped";
-	if (source->is_user_wrong)
-		return "by read(2): the counter's register did not tell what "
-		       "the kernel tells";
+	if (source->rdpmc_unreliable)
+		return "by read(2): the counter's register and the kernel's "
+		       "count differ";
 	if (__atomic_load_n(&state->user_pages[event], __ATOMIC_RELAXED))
 		return "in user space, by the thread that it counts, while it "
 		       "is on the PMU";
 	return "by read(2) so far: the kernel has not offered the counter's "
-	       "register (arm64: sysctl kernel.perf_user_access=1)";
+	       "register (" PERF_USER_SWITCH ")";
 }
 
 const struct ppi_count_ways perf_count_ways = {
 	.all = perf_count_all,
 	.one = count_one,
 	.how = count_how,
+};
+
+const struct ppi_count_parts perf_count_parts = {
 	.part = perf_count_part,
 };

@@ -35,5 +35,6 @@ void perf_user_unmap(struct ppi_backend_session *bs,
                      const struct perf_source *source);
 
 extern const struct ppi_count_ways perf_count_ways;
+extern const struct ppi_count_parts perf_count_parts;
 
 #endif

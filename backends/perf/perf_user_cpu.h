@@ -18,6 +18,15 @@
 #define PERF_USER_SELDOM
 #endif
 
+/* What lets programs read counters (Documentation/admin-guide: sysctl/kernel.rst,
+ * and sysfs-bus-event_source-devices): an administrator may have forbidden it. */
+#if defined __aarch64__
+#define PERF_USER_SWITCH "sysctl kernel.perf_user_access=1 allows it"
+#else
+#define PERF_USER_SWITCH \
+	"/sys/bus/event_source/devices/cpu/rdpmc forbids it while it is 0"
+#endif
+
 #if defined PERF_USER_SIMULATED
 
 enum { PERF_USER_READS = 1 };

@@ -33,8 +33,10 @@ bool perf_weights_init(struct perf_weights *weights, size_t event_count)
 
 static void free_thread(struct perf_thread *thread)
 {
-	if (thread)
+	if (thread) {
 		free(thread->streams);
+		perf_tail_free(thread->tails);
+	}
 	free(thread);
 }
 
@@ -43,6 +45,7 @@ void perf_weights_free(struct perf_weights *weights)
 	for (size_t i = 0; i < weights->room; i++)
 		free_thread(weights->slots[i]);
 	free(weights->slots);
+	free(weights->ended);
 	memset(weights, 0, sizeof(*weights));
 }
 
@@ -112,6 +115,43 @@ void perf_weights_end(struct perf_weights *weights, uint32_t tid)
 		weights->slots[at] = NULL;
 		hole = at;
 	}
+}
+
+void perf_weights_end_later(struct perf_weights *weights, uint32_t tid)
+{
+	struct perf_thread *thread = perf_weights_find(weights, tid);
+	uint32_t *larger;
+	size_t room;
+
+	if (!thread || thread->is_ended)
+		return;
+	if (weights->ended_count == weights->ended_room) {
+		room = weights->ended_room ? weights->ended_room * 2 : 64;
+		larger = realloc(weights->ended, room * sizeof(*larger));
+		if (!larger) {
+			perf_weights_end(weights, tid);
+			return;
+		}
+		weights->ended = larger;
+		weights->ended_room = room;
+	}
+	thread->is_ended = true;
+	weights->ended[weights->ended_count++] = tid;
+}
+
+void perf_weights_begin(struct perf_weights *weights, uint32_t tid)
+{
+	const struct perf_thread *thread = perf_weights_find(weights, tid);
+
+	if (thread && thread->is_ended)
+		perf_weights_end(weights, tid);
+}
+
+void perf_weights_forget_ended(struct perf_weights *weights)
+{
+	for (size_t i = 0; i < weights->ended_count; i++)
+		perf_weights_begin(weights, weights->ended[i]);
+	weights->ended_count = 0;
 }
 
 static struct perf_stream *find_stream(struct perf_thread *thread, uint64_t id)

@@ -32,6 +32,10 @@ struct perf_stream {
 	uint32_t event;
 };
 
+/* perf_tail.c */
+struct perf_tail;
+void perf_tail_free(struct perf_tail *tail);
+
 /* One thread and one event of the session. */
 struct perf_progress {
 	uint64_t counted; /* sum of its streams' values */
@@ -42,9 +46,13 @@ struct perf_thread {
 	uint32_t tid;
 	char name[PERF_NAME_BYTES]; /* a new thread has its creator's */
 	bool is_direct;       /* some events were opened for this very thread */
+	bool has_ended;       /* perf_tail.c: its number may be another's */
+	bool is_young;        /* perf_tail.c: its own samples are not taken */
 	bool has_mixed_times; /* time enabled holds ended children's, too */
+	bool is_ended;        /* to be forgotten: perf_weights_end_later */
 	size_t stream_count, stream_room;
 	struct perf_stream *streams;
+	struct perf_tail *tails; /* samples of CPUs since its own last one */
 	struct perf_progress progress[];
 };
 
@@ -52,6 +60,8 @@ struct perf_weights {
 	struct perf_thread **slots; /* open addressing by tid */
 	size_t room, count;
 	size_t event_count;
+	uint32_t *ended;
+	size_t ended_count, ended_room;
 };
 
 struct perf_reading {
@@ -75,6 +85,13 @@ struct perf_thread *perf_weights_add(struct perf_weights *weights,
 
 /* The thread has ended; its tid may be given to another. */
 void perf_weights_end(struct perf_weights *weights, uint32_t tid);
+
+/* The same, when perf_weights_forget_ended is called: a sample may come behind
+ * its thread's end if the kernel gave it another clock's time. A new thread of
+ * that number, perf_weights_begin, has nothing of it. */
+void perf_weights_end_later(struct perf_weights *weights, uint32_t tid);
+void perf_weights_begin(struct perf_weights *weights, uint32_t tid);
+void perf_weights_forget_ended(struct perf_weights *weights);
 
 /* The weight of one sample; false when the thread could not be kept. */
 bool perf_weights_take(struct perf_weights *weights,

@@ -3,33 +3,11 @@
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rights.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-const char *perf_say_paranoid(const struct perf_kernel *kernel,
-                              int needed_level, char *out, size_t bytes)
-{
-	int64_t level = perf_proc_number(
-		kernel, "/proc/sys/kernel/perf_event_paranoid", -100);
-
-	if (level == -100)
-		snprintf(out, bytes, "as administrator: setcap "
-		         "cap_perfmon=ep on the program");
-	else if (level <= needed_level)
-		snprintf(out, bytes, "kernel.perf_event_paranoid is %lld, "
-		         "which would allow it, so a security module "
-		         "(SELinux, lockdown) or the target's owner stands in "
-		         "the way", (long long)level);
-	else
-		snprintf(out, bytes, "kernel.perf_event_paranoid is %lld, "
-		         "needed is %d or less: as administrator, sysctl "
-		         "kernel.perf_event_paranoid=%d, or setcap "
-		         "cap_perfmon=ep on the program",
-		         (long long)level, needed_level, needed_level);
-	return out;
-}
 
 portprof_status perf_refuse_fds(uint64_t needed, uint64_t available,
                                 uint64_t limit, const char *for_what,
@@ -68,7 +46,7 @@ static portprof_status refuse_denied(const struct perf_kernel *kernel,
                                      int os_error, struct ppi_diag *why)
 {
 	bool wants_kernel = event && event->counts_kernel;
-	bool is_tracepoint = event && event->type == PERF_TYPE_TRACEPOINT;
+	bool is_tracepoint = event && perf_own(event)->type == PERF_TYPE_TRACEPOINT;
 	char rights[320];
 
 	perf_say_paranoid(kernel, is_tracepoint ? -1 : wants_kernel ? 1 : 2,
@@ -103,9 +81,9 @@ static portprof_status refuse_shape(const struct ppi_event *event,
 		                text);
 	case EINVAL:
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "the kernel refuses '%s' with "
-		                "these settings: fewer events in one group, or "
-		                "drop modifiers", text);
+		                "open event", "the kernel refuses '%s' as it is: "
+		                "drop modifiers, or take fewer events in one "
+		                "group", text);
 	default:
 		return ppi_fail(why, PORTPROF_E_SYSTEM, os_error, "open event",
 		                "'%s' could not be opened: %s", text,
@@ -166,15 +144,15 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
 		return PORTPROF_E_UNSUPPORTED;
 	if (event && bs->plan->sample_fields &&
 	    (os_error == EOPNOTSUPP || os_error == EINVAL))
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "the PMU behind '%s' does not "
-		                "tell %s with its samples: ask for less with "
-		                "portprof_config_set_sample_fields",
-		                event->request.text,
-		                bs->plan->sample_fields &
-		                        PORTPROF_FIELD_BRANCHES
-		                ? "the branches taken"
-		                : "data addresses or latencies");
+		return ppi_fail(
+			why, PORTPROF_E_UNSUPPORTED, os_error, "open event",
+			"the PMU behind '%s' does not "
+			"record %s in samples: ask for less with "
+			"portprof_config_set_number",
+			event->request.text,
+			bs->plan->sample_fields & PORTPROF_FIELD_BRANCHES
+				? "the branches taken"
+				: "data addresses or latencies");
 	if (bs->plan->target.is_self || os_error != EACCES ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM)
 		return perf_refuse_open(perf_kernel_of(bs->kernel), event,
@@ -187,10 +165,29 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
 	                "on the program", (long long)tid);
 }
 
-portprof_status perf_refuse_threads(int64_t pid, int os_error,
-                                    struct ppi_diag *why)
+/* perf_event_open finds a process by its number, whatever /proc shows: it is
+ * there but for ESRCH. */
+static bool is_hidden(const struct perf_kernel *kernel, int64_t pid)
 {
+	int error = perf_ask_dummy(kernel, pid, -1);
+
+	return error == 0 || error == EACCES || error == EPERM;
+}
+
+portprof_status perf_refuse_threads(const struct ppi_backend_session *bs,
+                                    int os_error, struct ppi_diag *why)
+{
+	int64_t pid = bs->plan->target.pid;
+
+	if (os_error == ESRCH && is_hidden(perf_kernel_of(bs->kernel), pid))
+		os_error = EACCES;
 	switch (os_error) {
+	case ENOSYS:
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, ENOENT,
+		                "list threads", "/proc, which lists the threads "
+		                "of process %lld, is not mounted: as "
+		                "administrator, mount -t proc proc /proc",
+		                (long long)pid);
 	case ENOMEM:
 		return ppi_fail(why, PORTPROF_E_NOMEM, os_error,
 		                "list threads", "out of memory");
@@ -207,10 +204,10 @@ portprof_status perf_refuse_threads(int64_t pid, int os_error,
 	case EACCES:
 	case EPERM:
 		return ppi_fail(why, PORTPROF_E_DENIED, os_error,
-		                "list threads", "/proc/%lld/task may not be "
-		                "read: the process belongs to another user, "
-		                "or /proc is mounted with hidepid",
-		                (long long)pid);
+		                "list threads", "process %lld runs, but /proc "
+		                "hides it from this user (hidepid): attach as "
+		                "its owner or as administrator, or mount -o "
+		                "remount,hidepid=0 /proc", (long long)pid);
 	default:
 		return ppi_fail(why, PORTPROF_E_SYSTEM, os_error,
 		                "list threads", "/proc/%lld/task cannot be "

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Event names to the kernel's numbers. */
-#ifndef PPI_PERF_EVENTS_H
-#define PPI_PERF_EVENTS_H
+#ifndef PERF_RESOLVE_H
+#define PERF_RESOLVE_H
 
-#include "backends/backend.h"
+#include "backends/perf/perf_request.h"
 
 /*
  * What `request` means on this machine, opened by nobody yet. When it names
@@ -15,7 +15,7 @@
  *   E_INVALID      contradictory, out of range, a unit mask is missing
  * Any thread.
  */
-portprof_status ppi_perf_resolve(const struct ppi_event_request *request,
+portprof_status ppi_perf_resolve(const struct perf_request *request,
                                  enum ppi_mode mode, struct ppi_event *event,
                                  struct ppi_diag *why);
 

@@ -4,7 +4,7 @@
 
 #include "backends/perf/perf_tables.h"
 
-#include "compat/library.h"
+#include "port/library.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -56,20 +56,39 @@ static bool load(void)
 
 /* One for every call; libpfm4 is silent about threads. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t watches_forks = PTHREAD_ONCE_INIT;
+
+/* Held over a fork, so that no child finds it taken by a thread that it does
+ * not have, and the tables whole. */
+static void lock_tables(void)
+{
+	pthread_mutex_lock(&table_lock);
+}
+
+static void unlock_tables(void)
+{
+	pthread_mutex_unlock(&table_lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(lock_tables, unlock_tables, unlock_tables);
+}
 
 /* Reads /proc and the CPU's identity at the first call, then only answers. */
 static bool enter(void)
 {
-	pthread_mutex_lock(&table_lock);
+	pthread_once(&watches_forks, watch_forks);
+	lock_tables();
 	if (load() && pfm.initialize() == PFM_SUCCESS)
 		return true;
-	pthread_mutex_unlock(&table_lock);
+	unlock_tables();
 	return false;
 }
 
 static void leave(void)
 {
-	pthread_mutex_unlock(&table_lock);
+	unlock_tables();
 }
 
 static enum ppi_table_verdict verdict_of(int code)

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How often a clock may interrupt: never for more than a quarter of a CPU.
+ *
+ * The kernel's own guard (kernel/events/core.c, __perf_event_account_interrupt)
+ * counts interrupts a tick, not their time. Where one takes longer than the
+ * period, the program never runs again: 33 us each at a period of 10 us held a
+ * CPU of a virtual machine until the profiled program was killed.
+ *
+ * And how large rings are, and how often they are emptied.
+ */
+#include "backends/perf/perf_rate.h"
+
+#include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_state.h"
+
+#include <time.h>
+
+enum {
+	TRIALS = 8,           /* interrupts to measure */
+	TRIAL_NS = 250000,    /* one each so much: known to be harmless */
+	PREEMPTED_NS = 500000, /* a longer gap is another thread's time slice */
+	READS_MAX = 400000,   /* a clock that stands still */
+	SHARE = 4,            /* a sample has at most 1/SHARE of its period */
+	STEP_NS = 10000,      /* periods are granted in steps of this */
+	FREE_NS = 1000000,    /* nobody measures for 1000 Hz and less */
+	LATE_SAMPLES = 50,    /* enough of them to judge by */
+	RATE_LIMIT_HZ = 100000 /* of the sysctl, when it cannot be read */
+};
+
+#define LOOK_NS UINT64_C(2000000000)
+
+static int open_trial(const struct perf_kernel *kernel)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.sample_period = TRIAL_NS,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+		               PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+		.exclude_callchain_kernel = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.disabled = 1,
+	};
+	int fd = perf_open_attr(kernel, &attr, 0, -1, -1);
+
+	if (fd >= 0 && kernel->control(kernel->self, fd, PERF_EVENT_IOC_ENABLE,
+	                               NULL) < 0) {
+		kernel->close_event(kernel->self, fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Keeps the `TRIALS` longest, longest first. */
+static void keep_gap(uint64_t longest[TRIALS], uint64_t gap)
+{
+	size_t at = TRIALS - 1;
+
+	if (gap <= longest[at])
+		return;
+	for (; at > 0 && longest[at - 1] < gap; at--)
+		longest[at] = longest[at - 1];
+	longest[at] = gap;
+}
+
+/*
+ * This thread reads the clock without a pause while it is interrupted TRIALS
+ * times. Those are the longest gaps between two readings but for the few in
+ * which somebody else ran, so that the middle one is an interrupt's.
+ */
+static uint64_t measure(const struct perf_kernel *kernel)
+{
+	uint64_t longest[TRIALS] = { 0 }, ran = 0, last, now;
+	int fd = open_trial(kernel);
+
+	if (fd < 0)
+		return 0;
+	if (kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &last) < 0)
+		goto close_trial;
+	for (unsigned reads = 0; ran <= (TRIALS + 1) * TRIAL_NS &&
+	     reads < READS_MAX; reads++) {
+		if (kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now) < 0)
+			break;
+		keep_gap(longest, now - last);
+		ran += now - last < PREEMPTED_NS ? now - last : 0;
+		last = now;
+	}
+close_trial:
+	kernel->close_event(kernel->self, fd);
+	return longest[TRIALS / 2];
+}
+
+/* As long as an interrupt of `cost_ns` needs, in steps, so that two
+ * measurements of one machine mostly grant the same. */
+static uint64_t period_for(uint64_t cost_ns)
+{
+	return (cost_ns * SHARE + STEP_NS - 1) / STEP_NS * STEP_NS;
+}
+
+uint64_t perf_rate_interrupt_ns(const struct perf_kernel *kernel)
+{
+	uint32_t known = atomic_load(kernel->interrupt_ns);
+
+	if (known == 0) {
+		known = (uint32_t)measure(kernel);
+		atomic_store(kernel->interrupt_ns, known);
+	}
+	return known;
+}
+
+uint64_t perf_rate_allowed_hz(const struct perf_kernel *kernel)
+{
+	int64_t most = perf_proc_number(
+		kernel, "/proc/sys/kernel/perf_event_max_sample_rate",
+		RATE_LIMIT_HZ);
+
+	return most > 0 ? (uint64_t)most : UINT64_MAX;
+}
+
+uint64_t perf_rate_grant(const struct perf_kernel *kernel, uint64_t period_ns)
+{
+	uint64_t least = PERF_PERIOD_MIN_NS;
+
+	if (period_ns < FREE_NS) {
+		uint64_t harmless =
+			period_for(perf_rate_interrupt_ns(kernel));
+
+		least = harmless > least ? harmless : least;
+	}
+	return period_ns < least ? least : period_ns;
+}
+
+/* ---- while running ---- */
+
+static bool is_clock(const struct ppi_event *event)
+{
+	return perf_own(event)->type == PERF_TYPE_SOFTWARE && event->period &&
+	       event->unit == PORTPROF_UNIT_NANOSECONDS;
+}
+
+/*
+ * Samples stand for more than twice their period: interrupts take longer than
+ * that. Told by events alone that see all that their clock counts; those of one
+ * mode, and of CPUs that idle, have fewer samples for another reason.
+ */
+static bool is_late(struct ppi_backend_session *bs, size_t at)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct ppi_event *event = &bs->plan->events[at];
+	struct perf_tally *tally = &state->tallies[at], lost = { 0 };
+	uint64_t samples = tally->samples - tally->seen_samples;
+	uint64_t weight = tally->emitted - tally->seen_emitted;
+	uint64_t expected;
+
+	if (!event->counts_user || !event->counts_kernel ||
+	    state->layout == PERF_SYSTEM_RINGS || samples < LATE_SAMPLES)
+		return false;
+	tally->seen_samples = tally->samples;
+	tally->seen_emitted = tally->emitted;
+	if (weight / 2 / tally->period <= samples)
+		return false;
+	/* what was lost had its interrupt, too */
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].event == at)
+			perf_tally_source(bs, &state->sources[i], &lost);
+	expected = samples + lost.lost - tally->seen_lost;
+	tally->seen_lost = lost.lost;
+	return weight / 2 / tally->period > expected;
+}
+
+static void slow_down(struct ppi_backend_session *bs, size_t at,
+                      uint64_t period)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].event == at)
+			kernel->control(kernel->self, state->sources[i].fd,
+			                PERF_EVENT_IOC_PERIOD, &period);
+	state->tallies[at].period = period;
+	ppi_note(bs, "%s: slowed down to %llu Hz while running: each sample "
+	         "took more than a quarter of its period; threads that began "
+	         "before keep their rate until they end",
+	         bs->plan->events[at].request.name,
+	         1000000000ull / (unsigned long long)period);
+}
+
+void perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	uint64_t needed = 0;
+
+	if (!state->is_running || now_ns < state->next_rate_look_ns)
+		return;
+	state->next_rate_look_ns = now_ns + LOOK_NS;
+	for (size_t i = 0; i < bs->plan->event_count; i++) {
+		uint64_t period = state->tallies[i].period;
+
+		if (!is_clock(&bs->plan->events[i]) || period >= FREE_NS)
+			continue;
+		if (needed == 0)
+			needed = period_for(measure(kernel));
+		if (needed > period + period / 2)
+			slow_down(bs, i, needed);
+		else if (is_late(bs, i))
+			slow_down(bs, i, 2 * period);
+	}
+}
+
+/* ---- rings and naps ---- */
+
+enum {
+	RING_MIN = 16 << 10,
+	RING_CPU_MAX = 512 << 10,
+	/* Records of mappings, threads and names come at no rate of ours. Rings
+	 * are made for as many on one CPU as a storm of short processes brings
+	 * on all: each has about 150 bytes. */
+	SIDE_CPU = 256 << 10,
+	SIDE_THREAD = 64 << 10,
+	SIDE_BYTES_PER_SECOND = 20000 * 150,
+	RING_THREAD_MAX = 64 << 10,
+	CHAIN_TYPICAL = 32,    /* addresses, to size rings by */
+	RATE_UNKNOWN_HZ = 4000,
+	NAP_MIN_MS = 2,
+	NAP_NEW_THREADS_MS = 10
+};
+
+/* What a fast CPU counts in a second. */
+static const uint64_t CYCLES_HZ = UINT64_C(4000000000);
+
+/*
+ * Samples per second, to size rings and naps by. How often hardware counts to
+ * a period is known to nobody beforehand; at the fastest it is once a cycle.
+ */
+static uint64_t expected_rate(const struct ppi_plan *plan, bool at_the_fastest)
+{
+	uint64_t rate = 0;
+
+	for (size_t i = 0; i < plan->event_count; i++) {
+		const struct ppi_event *event = &plan->events[i];
+
+		if (event->rate_hz)
+			rate += event->rate_hz;
+		else if (event->unit == PORTPROF_UNIT_NANOSECONDS &&
+		         event->period)
+			rate += 1000000000u / event->period + 1;
+		else if (at_the_fastest && event->period &&
+		         perf_own(event)->type != PERF_TYPE_TRACEPOINT)
+			rate += CYCLES_HZ / event->period + RATE_UNKNOWN_HZ;
+		else
+			rate += RATE_UNKNOWN_HZ;
+	}
+	return rate;
+}
+
+static uint64_t expected_bytes(const struct perf_shape *shape)
+{
+	uint64_t words = 9;
+
+	if (shape->sample_type & PERF_SAMPLE_CALLCHAIN)
+		words += shape->chain_depth < CHAIN_TYPICAL
+			? shape->chain_depth + 3 : CHAIN_TYPICAL;
+	if (shape->sample_type & PERF_SAMPLE_REGS_USER)
+		words += 2;
+	return words * 8;
+}
+
+void perf_size_rings(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	uint64_t per_second = expected_rate(bs->plan, true) *
+	                      expected_bytes(&state->kind.shape);
+	uint64_t least = RING_MIN, most = RING_CPU_MAX;
+	uint64_t wanted = 2 * per_second;
+
+	if (state->layout == PERF_THREAD_RINGS) {
+		if (bs->plan->target.kind != PPI_TARGET_TID)
+			most = RING_THREAD_MAX; /* there may be many */
+		wanted = per_second / 2;
+	}
+	wanted = wanted < least ? least : wanted > most ? most : wanted;
+	if (bs->plan->ring_bytes)
+		wanted = bs->plan->ring_bytes;
+	state->ring_bytes = state->page_bytes;
+	while (state->ring_bytes < wanted && state->ring_bytes < 64u << 20)
+		state->ring_bytes *= 2;
+	state->side_bytes = SIDE_CPU;
+	if (state->layout == PERF_THREAD_RINGS &&
+	    bs->plan->target.kind != PPI_TARGET_TID)
+		state->side_bytes = SIDE_THREAD;
+	if (state->side_bytes < state->page_bytes)
+		state->side_bytes = state->page_bytes;
+}
+
+/* How long it takes until a ring is half full. */
+static unsigned half_full_ms(const struct ppi_backend_session *bs,
+                             bool at_the_fastest)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	uint64_t per_second = expected_rate(bs->plan, at_the_fastest) *
+	                      expected_bytes(&state->kind.shape);
+	uint64_t ms = state->ring_bytes * 500 / per_second;
+	uint64_t side_ms = state->side_bytes * UINT64_C(500) /
+	                   SIDE_BYTES_PER_SECOND;
+
+	if (state->has_carriers && side_ms < ms)
+		ms = side_ms;
+	ms = ms < NAP_MIN_MS ? NAP_MIN_MS : ms;
+	return ms < bs->drain_every_ms ? (unsigned)ms : bs->drain_every_ms;
+}
+
+/* Come back before a ring is more than half full. Naps get longer, up to
+ * nap_ms, while rings stay empty. With thread rings a new thread is measured
+ * from the drain on that finds its creator's FORK record. */
+void perf_choose_nap(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	enum ppi_target_kind kind = bs->plan->target.kind;
+	unsigned most = half_full_ms(bs, false);
+
+	if (state->layout == PERF_THREAD_RINGS &&
+	    (kind == PPI_TARGET_PROCESS || kind == PPI_TARGET_PID) &&
+	    most > NAP_NEW_THREADS_MS)
+		most = NAP_NEW_THREADS_MS;
+	state->nap_ms = most;
+	bs->drain_every_ms = half_full_ms(bs, true);
+	if (bs->drain_every_ms > most)
+		bs->drain_every_ms = most;
+}

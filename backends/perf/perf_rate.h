@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* How often a clock may interrupt a program. */
+#ifndef PERF_RATE_H
+#define PERF_RATE_H
+
+#include "backends/perf/perf_state.h"
+
+/* kernel/events/core.c, perf_swevent_start_hrtimer: a shorter one is
+ * stretched, but reported as asked. */
+enum { PERF_PERIOD_MIN_NS = 10000 };
+
+/* Time of one sampling interrupt here; measured for 2 ms by the first who asks
+ * in this process, 0 where that failed. */
+uint64_t perf_rate_interrupt_ns(const struct perf_kernel *kernel);
+
+/* Samples a second that the sysctl allows: UINT64_MAX where it limits none. */
+uint64_t perf_rate_allowed_hz(const struct perf_kernel *kernel);
+
+/* The period asked for, or the shortest at which samples take no more than a
+ * quarter of a CPU. Measures only for more than 1000 samples a second. */
+uint64_t perf_rate_grant(const struct perf_kernel *kernel, uint64_t period_ns);
+
+/* Every two seconds: does it still hold? Else longer periods from now on. */
+void perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What this user may measure by perf events, and what would allow more. */
+#ifndef PERF_RIGHTS_H
+#define PERF_RIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/perf/perf_kernel.h"
+
+struct perf_rights {
+	int64_t paranoid;      /* kernel.perf_event_paranoid */
+	bool has_paranoid;
+	bool can_perfmon;      /* CAP_PERFMON, or CAP_SYS_ADMIN */
+	bool can_lock;         /* CAP_IPC_LOCK */
+	bool is_in_user_namespace; /* capabilities do not count */
+	bool has_filter;       /* a seccomp filter is installed */
+	char container[16];    /* "docker"; "" none was found */
+};
+
+void perf_find_rights(const struct perf_kernel *kernel,
+                      struct perf_rights *rights);
+
+/* "kernel.perf_event_paranoid is 2; this needs 1 or less". Returns out. */
+const char *perf_say_level(const struct perf_rights *rights, int needed_level,
+                           char *out, size_t bytes);
+/* What lets this user do what needs that level or less. Returns out. */
+const char *perf_say_remedy(const struct perf_rights *rights, int needed_level,
+                            char *out, size_t bytes);
+/* Both: "LEVEL: REMEDY". Returns out. */
+const char *perf_say_paranoid(const struct perf_kernel *kernel,
+                              int needed_level, char *out, size_t bytes);
+
+/* Which security module refuses an event that counts nothing, and what to do;
+ * constant strings. */
+const char *perf_find_module(const struct perf_kernel *kernel,
+                             const char **remedy);
+
+#endif

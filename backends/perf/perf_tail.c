@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What threads use after their last sample, estimated by sampling the CPUs.
+ *
+ * A thread's own clock samples it each time it has used a period, so what it
+ * uses after the last of those samples, or altogether if it never uses a
+ * period, is in none: each inherited event begins a period of its own
+ * (kernel/events/core.c, perf_event_alloc). Of many short processes that is
+ * nearly all. A CPU's clock, which does not care who runs, meets such a tail
+ * with the probability that its length has in periods.
+ *
+ * So CPUs are sampled too, and a sample that meets one of the target's threads
+ * is kept until the thread's own next sample, whose weight is exact and has
+ * that time in it, or until the thread ends: then it stands for a part of the
+ * tail. What is exact stays exact, and what is estimated is right on the
+ * average.
+ *
+ * Of a process that the target has created, the first periods are estimated
+ * as well: its own samples come at the same times after its beginning as those
+ * of all its likes, and what such processes do between would never be seen.
+ */
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A thread's events end before its memory is given back (kernel/exit.c,
+ * do_exit), which for a short process takes a good part of its time. CPUs meet
+ * it there for so long.
+ */
+#define LAST_NS UINT64_C(1000000000)
+
+/* Periods until like processes are far enough apart. */
+enum { YOUNG_PERIODS = 16 };
+
+/* A sample of a CPU that waits for what its thread does next. */
+struct perf_tail {
+	struct perf_tail *next;
+	portprof_record record;
+	size_t word_count;
+	uint64_t words[];
+};
+
+void perf_tail_free(struct perf_tail *tail)
+{
+	struct perf_tail *next;
+
+	for (; tail; tail = next) {
+		next = tail->next;
+		free(tail);
+	}
+}
+
+/* CPU time of other processes, which come and go as they like. The library's
+ * own process is never measured by what else its machine does. */
+static bool is_to_estimate(const struct ppi_backend_session *bs, size_t event)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct ppi_event *what = &bs->plan->events[event];
+
+	return state->layout == PERF_CPU_RINGS && state->has_values &&
+	       bs->plan->follow_children && !bs->plan->has_exact_children &&
+	       !bs->plan->target.is_self &&
+	       what->is_cpu_time && what->period &&
+	       perf_own(what)->type == PERF_TYPE_SOFTWARE;
+}
+
+/*
+ * The scheduler's time slices begin at ticks, and a period of so many ticks
+ * would meet them at the same place each time: a little less, on each CPU
+ * another. Weights tell how much passed in any case.
+ */
+static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t port)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	struct perf_session_kind kind = state->kind;
+	struct perf_source source = {
+		.event = event, .ring = (uint32_t)port, .tid = PERF_ANYBODY,
+		.is_tail = true,
+	};
+	struct perf_event_attr attr;
+	int error;
+
+	kind.inherits = kind.removes_on_exec = kind.enables_on_exec = false;
+	perf_attr_sample(&kind, &bs->plan->events[event], false, &attr);
+	attr.sample_period -= attr.sample_period * (1 + port % 7) / 97;
+	source.fd = perf_open_attr(kernel, &attr, PERF_ANYBODY,
+	                           (int)state->ports[port].cpu, -1);
+	if (source.fd < 0)
+		return source.fd;
+	error = kernel->control(kernel->self, source.fd,
+	                        PERF_EVENT_IOC_SET_OUTPUT,
+	                        (void *)(intptr_t)state->ports[port].fd);
+	if (error == 0)
+		error = kernel->control(kernel->self, source.fd,
+		                        PERF_EVENT_IOC_ID, &source.id);
+	if (error == 0 && !perf_add_source(state, &source))
+		error = -ENOMEM;
+	if (error < 0)
+		kernel->close_event(kernel->self, source.fd);
+	return error;
+}
+
+static void close_tails(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < state->source_count; i++) {
+		if (state->sources[i].is_tail)
+			kernel->close_event(kernel->self,
+			                    state->sources[i].fd);
+		else
+			state->sources[kept++] = state->sources[i];
+	}
+	state->source_count = kept;
+}
+
+void perf_tail_open(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	int error = 0;
+
+	for (uint32_t i = 0; i < bs->plan->event_count && error == 0; i++) {
+		if (!is_to_estimate(bs, i))
+			continue;
+		state->may_have_tails = true;
+		for (size_t port = 0; port < state->cpu_count && error == 0;
+		     port++)
+			error = open_on(bs, i, port);
+	}
+	if (error < 0)
+		close_tails(bs);
+	state->has_tails = state->may_have_tails && error == 0;
+	if (state->has_tails)
+		ppi_note(bs, "CPUs are sampled beside threads: what short "
+		         "processes use, and others after their last sample, "
+		         "is an estimate");
+}
+
+void perf_tail_enable(struct ppi_backend_session *bs)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].is_tail)
+			kernel->control(kernel->self, state->sources[i].fd,
+			                PERF_EVENT_IOC_ENABLE, NULL);
+}
+
+void perf_tail_keep(struct ppi_backend_session *bs,
+                    const portprof_record *record, const uint64_t *words)
+{
+	struct perf_state *state = perf_state_of(bs);
+	size_t word_count = (size_t)record->payload_words;
+	struct perf_thread *thread = perf_weights_find(
+		&state->weights, (uint32_t)record->tid);
+	struct perf_tail *tail, **end;
+
+	if (!thread)
+		return;
+	tail = malloc(sizeof(*tail) + word_count * sizeof(*words));
+	if (!tail) {
+		ppi_note(bs, "out of memory: some estimates of what threads "
+		         "used after their last sample are missing");
+		return;
+	}
+	tail->next = NULL;
+	tail->record = *record;
+	tail->word_count = word_count;
+	memcpy(tail->words, words, word_count * sizeof(*words));
+	for (end = &thread->tails; *end; end = &(*end)->next)
+		;
+	*end = tail;
+}
+
+void perf_tail_drop(struct perf_thread *thread, uint32_t event)
+{
+	struct perf_tail **at = &thread->tails;
+
+	while (*at) {
+		struct perf_tail *tail = *at;
+
+		if (tail->record.event != event) {
+			at = &tail->next;
+			continue;
+		}
+		*at = tail->next;
+		free(tail);
+	}
+}
+
+bool perf_tail_flush(struct ppi_backend_session *bs,
+                     struct perf_thread *thread, struct ppi_room *room)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_tail *tail;
+
+	while (thread && (tail = thread->tails) != NULL) {
+		uint64_t weight = tail->record.weight;
+		struct perf_tally *tally = &state->tallies[tail->record.event];
+
+		if (!ppi_room_add(room, &tail->record, tail->words,
+		                  tail->word_count * sizeof(tail->words[0])))
+			return false;
+		tally->emitted += weight;
+		tally->samples++;
+		tally->variance += (double)weight * (double)weight;
+		/* If it goes on after all, its next sample has that time in
+		 * it, too. */
+		if (!thread->is_young)
+			thread->progress[tail->record.event].emitted += weight;
+		thread->tails = tail->next;
+		free(tail);
+	}
+	return true;
+}
+
+/* A thread that has ended, as far as its events know. */
+struct perf_ending {
+	struct perf_ending *next;
+	uint64_t time_ns;
+	portprof_record record;
+	bool is_told;
+};
+
+bool perf_tail_end(struct ppi_backend_session *bs,
+                   const portprof_record *record, uint64_t time_ns,
+                   bool is_told)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_thread *thread = perf_weights_find(
+		&state->weights, (uint32_t)record->tid);
+	struct perf_ending *ending = thread ? malloc(sizeof(*ending)) : NULL;
+
+	if (!ending)
+		return false;
+	*ending = (struct perf_ending){ NULL, time_ns, *record, is_told };
+	if (state->endings)
+		state->last_ending->next = ending;
+	else
+		state->endings = ending;
+	state->last_ending = ending;
+	thread->has_ended = true;
+	return true;
+}
+
+bool perf_tail_settle(struct ppi_backend_session *bs, uint64_t now_ns,
+                      struct ppi_room *room)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_ending *first;
+
+	while ((first = state->endings) != NULL &&
+	       (now_ns == UINT64_MAX || first->time_ns + LAST_NS < now_ns)) {
+		uint32_t tid = (uint32_t)first->record.tid;
+
+		if (!perf_tail_flush(bs, perf_weights_find(&state->weights,
+		                                           tid), room))
+			return false;
+		if (first->is_told &&
+		    !ppi_room_add(room, &first->record, NULL, 0))
+			return false;
+		perf_weights_end(&state->weights, tid);
+		state->endings = first->next;
+		free(first);
+	}
+	return true;
+}
+
+void perf_tail_forget(struct perf_state *state)
+{
+	struct perf_ending *next;
+
+	for (struct perf_ending *at = state->endings; at; at = next) {
+		next = at->next;
+		free(at);
+	}
+	state->endings = NULL;
+}
+
+bool perf_tail_begin(struct ppi_backend_session *bs,
+                     const struct perf_seen *fork, struct ppi_room *room)
+{
+	struct perf_weights *weights = &perf_state_of(bs)->weights;
+	const struct perf_thread *before =
+		perf_weights_find(weights, fork->tid);
+	const struct perf_thread *creator =
+		perf_weights_find(weights, fork->parent_tid);
+	bool is_young = fork->pid != fork->parent_pid ||
+	                (creator && creator->is_young);
+	struct perf_thread *thread;
+
+	/* The number was somebody's before. */
+	if (before && before->has_ended &&
+	    !perf_tail_settle(bs, UINT64_MAX, room))
+		return false;
+	thread = perf_weights_add(weights, fork->tid);
+	if (thread)
+		thread->is_young = is_young;
+	return true;
+}
+
+void perf_tail_grow(struct ppi_backend_session *bs,
+                    struct perf_thread *thread, uint32_t event)
+{
+	uint64_t period = perf_state_of(bs)->tallies[event].period;
+
+	thread->is_young = thread->progress[event].counted <
+	                   YOUNG_PERIODS * period;
+}
+
+bool perf_tail_flush_all(struct ppi_backend_session *bs,
+                         struct ppi_room *room)
+{
+	const struct perf_weights *weights = &perf_state_of(bs)->weights;
+
+	for (size_t i = 0; i < weights->room; i++)
+		if (!perf_tail_flush(bs, weights->slots[i], room))
+			return false;
+	return true;
+}
+
+void perf_tail_miss(struct ppi_backend_session *bs,
+                    const struct perf_thread *thread)
+{
+	enum { MANY = 20 };
+	struct perf_state *state = perf_state_of(bs);
+
+	if (!state->may_have_tails || state->has_tails ||
+	    (thread && thread->stream_count > 0) ||
+	    ++state->missed_threads != MANY)
+		return;
+	ppi_note(bs, "shares are biased: processes that end within a period "
+	         "are in no sample; where CPUs may be sampled they are "
+	         "estimated (root, CAP_PERFMON, or sysctl "
+	         "kernel.perf_event_paranoid=0); else sample more often");
+}
