@@ -22,40 +22,58 @@
 #include <portprof/session.h>
 #include <portprof/status.h>
 
-/* Raise when the meaning of anything in this file changes. */
-#define PPI_BACKEND_ABI 1u
-
 /* ---- events ---- */
+
+/* Every part of an event string is at least two of its characters. */
+enum { PPI_EVENT_TEXT = 256, PPI_EVENT_PARTS = PPI_EVENT_TEXT / 2 };
+
+/*
+ * A part of an event string that the core does not know, as it was written: a
+ * modifier of the backend's, with or without a value, or a unit mask. Values are
+ * well-formed numbers, or y or n.
+ */
+struct ppi_event_part {
+	uint8_t at;        /* its place in text, from 0: its column less 1 */
+	uint8_t bytes;     /* of all of it */
+	uint8_t key_bytes; /* before its '='; all of it when it has no value */
+};
 
 /* An event string taken apart; knows the grammar, not the machine. */
 struct ppi_event_request {
-	char text[256];   /* as the user wrote it */
-	char name[192];   /* pmu::EVENT:umask..., without the fields below */
+	char text[PPI_EVENT_TEXT]; /* as the user wrote it */
+	char name[192];   /* pmu::EVENT, or EVENT; resolve may add to it */
+	uint16_t name_column; /* 1-based place in text of what is after pmu:: */
 	bool has_modes;   /* u, k or h was given: only those are wanted */
 	bool user, kernel, hypervisor;
 	uint64_t period;  /* 0 = not given; else in the event's unit */
 	uint64_t rate_hz; /* 0 = not given */
 	bool is_rate_usual; /* nobody asked for that rate: an event for which
 	                     * it makes no sense may have another */
-	unsigned precise; /* 0..3 */
-	bool has_precise; /* it was given, be it 0 */
-	bool is_most_precise; /* it was not: as high as can be had */
-	bool pinned, exclusive;
-	bool has_guest_host; /* mg or mh was given; else resolve decides */
-	bool exclude_guest, exclude_host; /* what a backend is to leave out */
-	int cpu;          /* -1 = not given */
-	bool is_untried;  /* tell what it means; do not ask whether the kernel
-	                   * would open it here */
-	uint16_t name_column; /* 1-based place in text of what is after pmu:: */
+	bool skip_open_check; /* say what it means; do not ask whether the
+	                       * kernel would open it here */
+	/* All else, in order. Resolve takes each or refuses it by its name, value
+	 * and column (ppi_event_refuse_part). */
+	struct ppi_event_part parts[PPI_EVENT_PARTS];
+	size_t part_count;
+	/* "KEY=VALUE": a modifier that the session wants of events that do not
+	 * have it; "" = none. Without meaning for a backend that does not know
+	 * it. */
+	char wish[32];
 };
+
+/* Whether the part's key is `key`, in upper or lower case. */
+bool ppi_event_part_is(const struct ppi_event_request *request,
+                       const struct ppi_event_part *part, const char *key);
 
 /*
  * The shortest libpfm4 string that parses to `request` again: `name` (which
  * may be the backend's own spelling of request->name), then modes, period and
- * so on in a fixed order. False when it does not fit in `bytes`.
+ * rate in a fixed order, then `more`, parts of the backend's with a colon
+ * before each. False when it does not fit in `bytes`.
  */
 bool ppi_event_format(const struct ppi_event_request *request,
-                      const char *name, char *out, size_t bytes);
+                      const char *name, const char *more, char *out,
+                      size_t bytes);
 
 /* What a backend will really measure for a request. */
 struct ppi_event {
@@ -63,14 +81,14 @@ struct ppi_event {
 	portprof_unit unit;
 	bool is_cpu_time;     /* its own total is the target's CPU time */
 	bool counts_user, counts_kernel, counts_hypervisor;
-	unsigned precise;
 	uint64_t period;      /* to be asked of the kernel; unit of the event */
 	uint64_t rate_hz;     /* not 0: the kernel is asked for a rate */
-	uint32_t type;        /* perf: attr.type */
-	uint64_t config[3];   /* perf: config, config1, config2 */
 	char pmu[64];         /* whose event it is; "" = the backend's own */
 	char canonical[256];  /* parses and resolves to the same again */
 	char description[256];
+	char encoding[128];   /* what the kernel is asked for, to be printed:
+	                       * "type 4, config 0x3c"; "" = nothing to say */
+	uint64_t own[12];     /* the backend's; nobody else looks at it */
 	size_t group;         /* events of equal number are one group */
 };
 
@@ -96,6 +114,13 @@ portprof_status ppi_fail(struct ppi_diag *why, portprof_status status,
 #endif
 	;
 
+/* Refuse a part of an event string: the words name it, with its column, before
+ * `words`, which say why or what to do. Returns status. */
+portprof_status ppi_event_refuse_part(const struct ppi_event_request *request,
+                                      const struct ppi_event_part *part,
+                                      portprof_status status,
+                                      struct ppi_diag *why, const char *words);
+
 /* ---- names: what the user may have meant ---- */
 
 /* The three known words nearest to `word`, of all that are offered. */
@@ -119,13 +144,17 @@ enum ppi_target_kind {
 	PPI_TARGET_TID,     /* one thread: pid, tid; may be of this process */
 	PPI_TARGET_PID,     /* another process, all its threads */
 	PPI_TARGET_COMMAND, /* child `pid`, counted from its next exec on */
-	PPI_TARGET_SYSTEM   /* whoever runs on plan.cpus; pid and tid are 0 */
+	PPI_TARGET_SYSTEM   /* what runs on `cpus`; pid and tid are 0 */
 };
 
 struct ppi_target {
 	enum ppi_target_kind kind;
 	int64_t pid, tid;
 	bool is_self; /* pid is this process */
+	const char *cpus;   /* PPI_TARGET_SYSTEM: "0,2-3", well-formed; NULL =
+	                     * all */
+	const char *cgroup; /* PPI_TARGET_SYSTEM: only what is in it; NULL =
+	                     * whoever runs */
 };
 
 /* A range of text somebody counts; sorted, disjoint. */
@@ -138,12 +167,10 @@ struct ppi_range {
 struct ppi_plan {
 	enum ppi_mode mode;
 	struct ppi_target target;
-	const char *cpus;       /* PPI_TARGET_SYSTEM: "0,2-3", well-formed;
-	                         * NULL = all */
-	const char *cgroup;     /* PPI_TARGET_SYSTEM: only what is in it */
 	const struct ppi_event *events;
 	size_t event_count;
 	bool follow_children;
+	bool has_exact_children; /* nothing of them is to be estimated */
 	bool is_delayed;        /* start comes later, when the target has gone
 	                         * on: open begins to tell of its code and its
 	                         * threads, drain brings that before start */
@@ -157,6 +184,9 @@ struct ppi_plan {
 	                         * only where CAP_EVENTS is there */
 	size_t ring_bytes;      /* 0 = the backend chooses */
 	uint64_t required_caps; /* the user's: open must not remove them */
+	struct ppi_area *area;  /* not NULL: what is measured goes there, and
+	                         * drain only does what has to be done now and
+	                         * then; see below */
 	const struct ppi_range *ranges; /* NULL = pcs of the whole space */
 	size_t range_count;
 };
@@ -186,11 +216,31 @@ bool ppi_room_add_module(struct ppi_room *room, const portprof_record *record,
 bool ppi_room_add_name(struct ppi_room *room, const portprof_record *record,
                        const char *name);
 
+/*
+ * What a sample may carry in place of a chain: the user's registers, by their
+ * DWARF numbers, and a copy of the stack from the stack pointer up. They follow
+ * the payload's chain (of the kernel, or empty), which does not count them; the
+ * pump unwinds them into addresses of the chain before any sink sees the record.
+ */
+enum { PPI_REGISTERS = 33 };
+#define PPI_FIELD_CONTEXT (1u << 31) /* of portprof_record.valid */
+struct ppi_user_context {
+	uint64_t known; /* bit n: registers[n] is known */
+	uint64_t registers[PPI_REGISTERS];
+	uint32_t stack_bytes; /* which follow this struct */
+	uint32_t is_stack_all; /* the stack ends there, not only the copy */
+};
+
 /* A backend's part of the account of one event, since open. */
 struct ppi_account {
 	uint64_t total_weight;    /* A: what the event itself counted */
 	uint64_t not_attached;    /* P - A: CPU time of threads not attached */
 	uint64_t cpu_time_ns;     /* P: the target's clock; 0 = cannot tell */
+	uint64_t idle_ns;         /* PPI_TARGET_SYSTEM: in no total */
+	bool is_estimate;         /* samples are not the total's parts, but an
+	                           * estimate of it that may be above it ... */
+	double variance;          /* ... by so much, squared */
+	uint64_t own_cost_ns;     /* of our helper threads in other processes */
 	uint64_t lost_samples;    /* by the kernel or by our ring */
 	uint64_t throttled;
 	uint64_t granted_period;  /* 0 = unknown or by rate */
@@ -199,44 +249,82 @@ struct ppi_account {
 	portprof_certainty total_certainty;
 };
 
+/* ---- memory that sessions of several processes share ---- */
+
+/*
+ * A session may leave what it measures in an *area*: memory that a session of
+ * another process, the collector, reads. So what was measured is safe from
+ * then on, however its process ends (LIFE-23). The collector owns a *pool* of
+ * areas; each session of the measured processes takes one.
+ */
+struct ppi_area;
+struct ppi_pool;
+
+/* Take an area of the pool of that name (ppi_pool_name). Waits for one a
+ * moment when all are taken. */
+portprof_status ppi_area_take(const char *name, struct ppi_area **area,
+                              struct ppi_diag *why);
+
+/* Give it up, in a forked child, too: there it stays the parent's. */
+void ppi_area_leave(struct ppi_area *area);
+
+/* Whether nobody collects any more: measuring has no purpose then. */
+bool ppi_area_is_abandoned(const struct ppi_area *area);
+
+/* The memory of a ring for backends that take samples in signal handlers: see
+ * backends/shared/pcring.h. */
+void *ppi_area_ring(struct ppi_area *area, size_t *bytes);
+
+/* Other records, one thread at a time. False when there is no room. A module
+ * is valid for samples from the last mark on. */
+bool ppi_area_put(struct ppi_area *area, const portprof_record *record,
+                  const void *payload, size_t payload_bytes);
+bool ppi_area_note(struct ppi_area *area, const char *note);
+void ppi_area_mark(struct ppi_area *area);
+
+/* The account as of now; `is_last`: nothing more will come. */
+void ppi_area_account(struct ppi_area *area, const struct ppi_account *account,
+                      bool is_last);
+
+/* A new pool, without areas before a session collects from it. */
+portprof_status ppi_pool_open(struct ppi_pool **pool, struct ppi_diag *why);
+struct ppi_pool *ppi_pool_hold(struct ppi_pool *pool);
+void ppi_pool_release(struct ppi_pool *pool); /* as often as held, and once */
+const char *ppi_pool_name(const struct ppi_pool *pool);
+
 /* What probing found; `reason` says what to do when !is_usable, or what is
  * restricted when it is. */
 struct ppi_probe {
 	bool is_usable;
 	bool only_by_name; /* usable, but auto passes it over for `reason` */
 	uint64_t caps;
+	/* Usable, but without these, and why; `reason` has all of it. Where
+	 * more rights would give it the status is E_DENIED. */
+	struct ppi_limit {
+		uint64_t caps;
+		portprof_status status;
+		char words[400];
+	} limits[4];
+	size_t limit_count;
 	portprof_status status;
 	int os_errno;
 	char reason[512];
+	/* Who wants to hear of each thing that is looked at, what works too:
+	 * ppi_probe_report. NULL: only what is above is wanted. */
+	portprof_finding_fn take;
+	void *context;
 };
+
+/* Report one finding where somebody asked; remedy NULL: nothing to do. */
+void ppi_probe_report(struct ppi_probe *probe, const char *topic,
+                      const char *name, portprof_verdict verdict,
+                      const char *remedy, const char *words, ...)
+#if defined(__GNUC__)
+	__attribute__((format(printf, 6, 7)))
+#endif
+	;
 
 struct ppi_backend_session;
-
-/*
- * How an open counting session is read where that can be cheaper than by
- * `count`: without the kernel, say, or without what nearly never happens. Both
- * take the longer way for what cannot be had by the shorter, now or by this
- * thread. Hot, like `count`, and beside any other call like it; they leave *out
- * alone when they fail, and are left by ppi_count_failed then. A session without
- * them is read by `count`.
- */
-struct ppi_count_ways {
-	/* Events [0, count), as `count` does. */
-	portprof_status (*all)(struct ppi_backend_session *bs,
-	                       portprof_count *out, size_t count);
-	/* One event. Times may be as old as the kernel's last look while
-	 * running equals enabled. */
-	portprof_status (*one)(struct ppi_backend_session *bs, size_t event,
-	                       portprof_count *out);
-	/* Which way `one` goes, and why no shorter; a constant string. */
-	const char *(*how)(struct ppi_backend_session *bs, size_t event);
-	/* Where CPUs are of several types: what `part` of them counted, by the
-	 * PMU of which name on which CPUs, constant as long as the session.
-	 * E_NOTFOUND past the last, and where an event has no parts. */
-	portprof_status (*part)(struct ppi_backend_session *bs, size_t event,
-	                        size_t part, const char **pmu,
-	                        const char **cpus, portprof_count *out);
-};
 
 /* One open session of a backend. */
 struct ppi_backend_session {
@@ -256,7 +344,7 @@ struct ppi_backend_session {
 	/* How often totals began at 0 again: weight of before must not be
 	 * carried by samples of after. Changes only while stopped. */
 	unsigned resets;
-	const struct ppi_count_ways *ways; /* PPI_COUNT: open may set it */
+	struct ppi_pool *pool;  /* of ppi_backend_collect; else NULL */
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
 	char (*notes)[256];
@@ -275,6 +363,51 @@ void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
 portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
                                  portprof_status status);
 
+/* ---- optional tables ---- */
+
+/*
+ * Each of them is NULL in a backend's table, or complete: its functions stand
+ * in this order and none is NULL (tests/lint/check-order.sh).
+ */
+
+/* A backend that names more than CPU time lists its events and PMUs. Each walk
+ * calls `take` until it answers other than 0, and returns that; nothing is
+ * opened. */
+struct ppi_catalogue_ops {
+	int (*events)(const void *kernel, portprof_event_fn take,
+	              void *context);
+	int (*pmus)(const void *kernel, portprof_pmu_fn take, void *context);
+};
+
+/*
+ * How an open counting session is read where that can be cheaper than by
+ * `count`: without the kernel, say, or without what nearly never happens. Both
+ * readers take the longer way for what cannot be had by the shorter, now or by
+ * this thread. Hot, like `count`, and beside any other call like it; they leave
+ * *out alone when they fail, and are left by ppi_count_failed then.
+ */
+struct ppi_count_ways {
+	/* Events [0, count), as `count` does. */
+	portprof_status (*all)(struct ppi_backend_session *bs,
+	                       portprof_count *out, size_t count);
+	/* One event. Times may be as old as the kernel's last look while
+	 * running equals enabled. */
+	portprof_status (*one)(struct ppi_backend_session *bs, size_t event,
+	                       portprof_count *out);
+	/* Which way `one` goes, and why no shorter; a constant string. */
+	const char *(*how)(struct ppi_backend_session *bs, size_t event);
+};
+
+/* Where a count is made of several: by CPUs of several types, say. */
+struct ppi_count_parts {
+	/* What `part` of an event counted, by the PMU of which name on which
+	 * CPUs, constant as long as the session. E_NOTFOUND past the last, and
+	 * where an event has no parts. */
+	portprof_status (*part)(struct ppi_backend_session *bs, size_t event,
+	                        size_t part, const char **pmu,
+	                        const char **cpus, portprof_count *out);
+};
+
 /* ---- the nine functions ---- */
 
 /*
@@ -288,12 +421,17 @@ portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
  * are all blocked and which the application never sees.
  */
 struct ppi_backend_ops {
-	unsigned abi;           /* PPI_BACKEND_ABI it was written for */
 	const char *name;       /* what a user types; also the folder's name */
 	const char *summary;    /* one line for listings */
 	uint64_t caps;          /* the most it can ever do */
-	int rank;               /* order of automatic choice, higher first */
 	size_t state_size;      /* private bytes */
+	/* Optional tables; NULL where it has nothing of the kind. */
+	const struct ppi_catalogue_ops *catalogue;
+	const struct ppi_count_ways *count_ways;
+	const struct ppi_count_parts *count_parts;
+	/* Modifiers that are a group's and stand with its first event, with
+	 * commas between them; NULL = none. */
+	const char *group_modifiers;
 	const void *real_kernel; /* the real seam, NULL when not on this OS */
 
 	/* Usable here, now, by this user, with which capabilities? Leaves no
@@ -347,25 +485,18 @@ struct ppi_backend_ops {
 	void (*close)(struct ppi_backend_session *bs);
 };
 
-/*
- * A backend that names more than CPU time lists its events and PMUs. Each
- * walk calls `take` until it answers other than 0, and returns that; nothing
- * is opened.
- */
-struct ppi_catalogue_ops {
-	int (*events)(const void *kernel, portprof_event_fn take,
-	              void *context);
-	int (*pmus)(const void *kernel, portprof_pmu_fn take, void *context);
-};
-
 /* ---- the table of compiled-in backends (registry.c) ---- */
 
 /* Best rank first; NULL past the last. */
 const struct ppi_backend_ops *ppi_backend_at(size_t index);
 const struct ppi_backend_ops *ppi_backend_find(const char *name);
-/* NULL: it names CPU time alone. */
-const struct ppi_catalogue_ops *
-ppi_catalogue_of(const struct ppi_backend_ops *ops);
+/* The order of automatic choice on this system, higher first; below 0: only by
+ * name. */
+int ppi_backend_rank(const struct ppi_backend_ops *ops);
+
+/* Not in the table: takes what sessions of other processes leave in the areas
+ * of bs->pool. Its events are resolved by the backend that measures there. */
+extern const struct ppi_backend_ops ppi_backend_collect;
 
 /* The seam a backend is to use: its real_kernel, or what a test put there
  * with ppi_backend_set_kernel (NULL takes it back; ppi_no_kernel: as on a

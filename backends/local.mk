@@ -6,6 +6,8 @@ libportprof_core_la_SOURCES += \
 	backends/backend.h \
 	backends/registry.c \
 	backends/null/null.c \
+	backends/shared/cpu_meter.c \
+	backends/shared/cpu_meter.h \
 	backends/shared/cpu_time.c \
 	backends/shared/cpu_time.h \
 	backends/shared/gate.h \
@@ -17,15 +19,19 @@ libportprof_core_la_SOURCES += \
 	backends/shared/pcregion.h \
 	backends/shared/pcring.c \
 	backends/shared/pcring.h \
+	backends/shared/stream.c \
+	backends/shared/stream.h \
 	backends/shared/ticks.c \
 	backends/shared/ticks.h \
 	backends/shared/tickweight.c \
 	backends/shared/tickweight.h
 
 include backends/perf/local.mk
+include backends/share/local.mk
 include backends/timer/local.mk
 include backends/itimer/local.mk
 include backends/profil/local.mk
 include backends/solaris/local.mk
+include backends/rusage/local.mk
 
 EXTRA_DIST += backends/README.md

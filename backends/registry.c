@@ -1,59 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* The one table of compiled-in backends, and the kernel each one uses. */
+/* The one table of compiled-in backends, their ranks on this system, and the
+ * kernel each one uses. */
 #include "config.h"
 
 #include "backends/backend.h"
 
 #include <string.h>
 
-/* profil and solaris need no header of their systems: their logic is always
- * here, and elsewhere they say that they have no kernel. */
+/*
+ * Best rank first: select.c relies on it, and tests/unit/test_core.c holds it to
+ * that. A system where another order is better gets a list of its own, under its
+ * #if; backends of other systems, which have no kernel here, are passed over
+ * whatever their rank. profil and solaris need no header of their systems, so
+ * their logic is always here.
+ */
 #define PPI_EACH_BACKEND(X) \
-	PPI_PERF(X) PPI_TIMER(X) X(solaris) X(profil) PPI_ITIMER(X) X(null)
+	PPI_PERF(X, 100) PPI_TIMER(X, 50) X(solaris, 25) X(profil, 20) \
+	PPI_ITIMER(X, 10) PPI_RUSAGE(X, 5) X(null, -1)
 
 #ifdef PPI_BACKEND_PERF
-#define PPI_PERF(X) X(perf)
+#define PPI_PERF(X, rank) X(perf, rank)
 #else
-#define PPI_PERF(X)
+#define PPI_PERF(X, rank)
 #endif
 #ifdef PPI_BACKEND_TIMER
-#define PPI_TIMER(X) X(timer)
+#define PPI_TIMER(X, rank) X(timer, rank)
 #else
-#define PPI_TIMER(X)
+#define PPI_TIMER(X, rank)
 #endif
 #ifdef PPI_BACKEND_ITIMER
-#define PPI_ITIMER(X) X(itimer)
+#define PPI_ITIMER(X, rank) X(itimer, rank)
 #else
-#define PPI_ITIMER(X)
+#define PPI_ITIMER(X, rank)
 #endif
 
-#define DECLARE(name) extern const struct ppi_backend_ops ppi_backend_##name;
+#ifdef PPI_BACKEND_RUSAGE
+#define PPI_RUSAGE(X, rank) X(rusage, rank)
+#else
+#define PPI_RUSAGE(X, rank)
+#endif
+
+#define DECLARE(name, rank) \
+	extern const struct ppi_backend_ops ppi_backend_##name;
 PPI_EACH_BACKEND(DECLARE)
 
-/* Best rank first: select.c relies on it, and
- * tests/unit/test_core.c holds it to that. */
-#define ENTRY(name) &ppi_backend_##name,
-static const struct ppi_backend_ops *const backends[] = {
+#define ENTRY(name, rank) { &ppi_backend_##name, rank },
+static const struct {
+	const struct ppi_backend_ops *ops;
+	int rank;
+} backends[] = {
 	PPI_EACH_BACKEND(ENTRY)
 };
 
 enum { BACKEND_COUNT = sizeof(backends) / sizeof(backends[0]) };
-
-#ifdef PPI_BACKEND_PERF
-extern const struct ppi_catalogue_ops ppi_catalogue_perf;
-#endif
-
-const struct ppi_catalogue_ops *
-ppi_catalogue_of(const struct ppi_backend_ops *ops)
-{
-#ifdef PPI_BACKEND_PERF
-	if (ops == &ppi_backend_perf)
-		return &ppi_catalogue_perf;
-#else
-	(void)ops;
-#endif
-	return NULL;
-}
 
 /* Set by tests only, before any session is open. */
 static const void *test_kernels[BACKEND_COUNT];
@@ -61,14 +60,14 @@ const char ppi_no_kernel[] = "none";
 
 const struct ppi_backend_ops *ppi_backend_at(size_t index)
 {
-	return index < BACKEND_COUNT ? backends[index] : NULL;
+	return index < BACKEND_COUNT ? backends[index].ops : NULL;
 }
 
 static size_t index_of(const char *name)
 {
 	size_t i = 0;
 
-	while (i < BACKEND_COUNT && strcmp(backends[i]->name, name) != 0)
+	while (i < BACKEND_COUNT && strcmp(backends[i].ops->name, name) != 0)
 		i++;
 	return i;
 }
@@ -76,6 +75,13 @@ static size_t index_of(const char *name)
 const struct ppi_backend_ops *ppi_backend_find(const char *name)
 {
 	return ppi_backend_at(index_of(name));
+}
+
+int ppi_backend_rank(const struct ppi_backend_ops *ops)
+{
+	size_t i = index_of(ops->name);
+
+	return i < BACKEND_COUNT ? backends[i].rank : -1;
 }
 
 const void *ppi_backend_kernel(const struct ppi_backend_ops *ops)

@@ -9,7 +9,8 @@
 #include "backends/itimer/itimer.h"
 
 #include "backends/shared/cpu_time.h"
-#include "compat/context_pc.h"
+#include "port/context_pc.h"
+#include "port/exec_guard.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,11 +33,26 @@ enum {
 #define ITIMER_CAPS \
 	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_EXACT_PC | \
 	 PORTPROF_CAP_WHOLE_SPACE | PORTPROF_CAP_PID_TID | \
-	 PORTPROF_CAP_TIME | PORTPROF_CAP_PROCESS | PORTPROF_CAP_EXCLUSIVE)
+	 PORTPROF_CAP_TIME | PORTPROF_CAP_PROCESS | PORTPROF_CAP_EXCLUSIVE | \
+	 PORTPROF_CAP_EXEC_SAFE)
 
 static struct itimer_state *state_of(const struct ppi_backend_session *bs)
 {
 	return bs->state;
+}
+
+static const char exec_words[] =
+	"exec keeps the profiling timer, which kills the next program: link this "
+	"one with -lportprof-exec, or stop sessions before exec";
+
+static void lack_exec_safe(struct ppi_probe *out)
+{
+	struct ppi_limit *limit = &out->limits[out->limit_count++];
+
+	out->caps &= ~(uint64_t)PORTPROF_CAP_EXEC_SAFE;
+	limit->caps = PORTPROF_CAP_EXEC_SAFE;
+	limit->status = PORTPROF_E_UNSUPPORTED;
+	snprintf(limit->words, sizeof(limit->words), "%s", exec_words);
 }
 
 /* Another session or a handler of the program's makes open fail with BUSY,
@@ -44,7 +60,7 @@ static struct itimer_state *state_of(const struct ppi_backend_session *bs)
 static void itimer_probe(const void *seam, struct ppi_probe *out)
 {
 	const struct itimer_kernel *kernel = seam;
-	uint64_t every, left;
+	struct itimer_value now;
 
 	if (!ppi_context_has_pc()) {
 		out->status = PORTPROF_E_UNSUPPORTED;
@@ -53,7 +69,7 @@ static void itimer_probe(const void *seam, struct ppi_probe *out)
 		         "keeps the program counter; portprof must be ported");
 		return;
 	}
-	if (kernel->get(kernel->self, &every, &left) != 0) {
+	if (kernel->get(kernel->self, &now) != 0) {
 		out->status = PORTPROF_E_UNSUPPORTED;
 		out->os_errno = errno;
 		snprintf(out->reason, sizeof(out->reason),
@@ -61,9 +77,20 @@ static void itimer_probe(const void *seam, struct ppi_probe *out)
 		         "backend", strerror(errno));
 		return;
 	}
+	if (kernel->try_set(kernel->self) != 0 && errno != EINVAL) {
+		out->status = PORTPROF_E_DENIED;
+		out->os_errno = errno;
+		snprintf(out->reason, sizeof(out->reason),
+		         "the profiling timer may not be set: %s; a system call "
+		         "filter (seccomp) forbids setitimer, take it away",
+		         strerror(errno));
+		return;
+	}
 	out->is_usable = true;
 	out->caps = ITIMER_CAPS;
 	out->status = PORTPROF_OK;
+	if (!ppi_exec_guard_is_promised())
+		lack_exec_safe(out);
 }
 
 static portprof_status itimer_resolve(const void *seam,
@@ -86,11 +113,11 @@ static portprof_status check_plan(const struct ppi_plan *plan,
 	if (plan->mode != PPI_SAMPLE || plan->event_count != 1)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open",
 		                "the itimer backend samples one event at a "
-		                "time; use the perf backend");
+		                "time" ITIMER_ELSE);
 	if (plan->target.kind != PPI_TARGET_PROCESS)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open",
 		                "the itimer backend samples its own process "
-		                "as a whole; use the timer or perf backend");
+		                "as a whole: measure that" ITIMER_ELSE);
 	return PORTPROF_OK;
 }
 
@@ -105,6 +132,8 @@ static void init_state(struct itimer_state *state,
 	                               kernel->tick_ns(kernel->self));
 	state->random = kernel->now_ns(kernel->self);
 	state->meter.is_exact = true;
+	ppi_cpu_watch_init(&state->watch, &ppi_cpu_here()->process,
+	                   kernel->cpu_count(kernel->self));
 	atomic_flag_clear(&state->is_being_read);
 	atomic_flag_clear(&state->is_due_changing);
 }
@@ -149,8 +178,9 @@ static portprof_status itimer_open(struct ppi_backend_session *bs,
 		goto remove_handler;
 	ppi_tick_rate_note(bs, &state->rate);
 	ppi_note(bs, "one timer for the whole process: when several threads "
-	         "are busy, their shares are biased; the timer and perf "
-	         "backends have one a thread");
+	         "are busy, their shares are biased" ITIMER_UNBIASED);
+	if (!ppi_exec_guard_is_promised())
+		ppi_note(bs, "%s", exec_words);
 	return PORTPROF_OK;
 
 remove_handler:
@@ -176,30 +206,45 @@ static int read_clock(const struct itimer_state *state, uint64_t *ns)
 	return 0;
 }
 
+static void note_wrong_clock(struct itimer_state *state)
+{
+	char words[256];
+
+	state->meter.is_exact = false;
+	ppi_cpu_fault_words(&state->watch, "process", ppi_cpu_here()->system,
+	                    words, sizeof(words));
+	ppi_note(state->bs, "%s", words);
+}
+
 static int look_at_clock(struct itimer_state *state)
 {
+	const struct itimer_kernel *kernel = state->kernel;
 	uint64_t now_ns = 0;
 	int result = read_clock(state, &now_ns);
 
+	if (result == 0)
+		now_ns = ppi_cpu_watch_see(&state->watch, true, now_ns,
+		                           kernel->now_ns(kernel->self));
 	ppi_meter_see(&state->meter, result == 0, now_ns);
+	if (state->watch.fault != PPI_CPU_RIGHT)
+		note_wrong_clock(state);
 	return result;
+}
+
+/* CPU time since the program took what we sample by. */
+static uint64_t unsampled_ns(const struct itimer_state *state)
+{
+	uint64_t sum = state->unsampled_ns;
+
+	if (state->is_displaced && state->meter.is_running)
+		sum += ppi_meter_total_ns(&state->meter) - state->sampled_ns;
+	return sum;
 }
 
 static portprof_status refuse_clock(struct ppi_diag *why, const char *step)
 {
 	return ppi_fail(why, PORTPROF_E_SYSTEM, errno, step,
 	                "the CPU clock cannot be read: %s", strerror(errno));
-}
-
-static portprof_status require_handler(const struct itimer_state *state,
-                                       struct ppi_diag *why)
-{
-	if (itimer_handler_is_ours(state))
-		return PORTPROF_OK;
-	return ppi_fail(why, PORTPROF_E_BUSY, 0, "start",
-	                "the program has taken SIGPROF for itself since the "
-	                "session was opened; remove its handler, or use the "
-	                "timer or perf backend");
 }
 
 static portprof_status itimer_start(struct ppi_backend_session *bs,
@@ -212,9 +257,9 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 
 	if (state->meter.is_running)
 		return PORTPROF_OK;
-	status = require_handler(state, why);
+	status = itimer_arm_require_free(state, why);
 	if (status == PORTPROF_OK)
-		status = itimer_arm_require_free(state, why);
+		status = itimer_handler_retake(state, why);
 	if (status)
 		return status;
 	itimer_threads_freshen(state);
@@ -236,6 +281,7 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 		return status;
 	}
 	ppi_meter_begin(&state->meter, clock_ns);
+	ppi_cpu_watch_begin(&state->watch, true, clock_ns, state->began_ns);
 	return PORTPROF_OK;
 }
 
@@ -255,32 +301,34 @@ static portprof_status itimer_stop(struct ppi_backend_session *bs,
 	itimer_threads_freshen(state);
 	if (look_at_clock(state) != 0)
 		status = refuse_clock(why, "stop");
+	state->unsampled_ns = unsampled_ns(state);
 	ppi_meter_end(&state->meter);
 	return status;
 }
 
 /* ---- drain ---- */
 
+/* What comes until stop is CPU time of threads that are not attached. */
 static void give_up(struct itimer_state *state, const char *what)
 {
-	itimer_disarm(state);
+	look_at_clock(state);
 	state->is_displaced = true;
+	state->sampled_ns = ppi_meter_total_ns(&state->meter);
+	itimer_disarm(state);
+	itimer_handler_yield(state);
 	ppi_note(state->bs, "sampling ended early: the program has taken %s "
-	         "for itself", what);
+	         "for itself; the timer and perf backends need neither",
+	         what);
 }
 
 /*
  * The helper thread's own CPU time moves the process's timer on, too, and a
  * tick of its making would wake a program that sleeps. While nobody else has
- * worked the timer begins its period again.
+ * worked the timer begins its period again. False when it is not ours.
  */
-static void spare_sleeper(struct itimer_state *state, uint64_t used_ns)
+static bool spare_sleeper(const struct itimer_state *state, uint64_t used_ns)
 {
-	const struct itimer_kernel *kernel = state->kernel;
-	uint64_t period = state->rate.period_ns;
-
-	if (used_ns < BUSY_NS)
-		kernel->set(kernel->self, period, period);
+	return used_ns >= BUSY_NS || itimer_arm_again(state);
 }
 
 static void look_around(struct itimer_state *state)
@@ -293,12 +341,12 @@ static void look_around(struct itimer_state *state)
 		give_up(state, "SIGPROF");
 		return;
 	}
-	if (!itimer_arm_is_ours(state)) {
+	look_at_clock(state);
+	if (!itimer_arm_is_ours(state) ||
+	    !spare_sleeper(state, state->meter.seen_ns - before_ns)) {
 		give_up(state, "the profiling timer");
 		return;
 	}
-	look_at_clock(state);
-	spare_sleeper(state, state->meter.seen_ns - before_ns);
 	if (now_ns >= state->next_sweep_ns) {
 		itimer_threads_sweep(state);
 		state->next_sweep_ns = now_ns + SWEEP_NS;
@@ -340,8 +388,9 @@ static portprof_status itimer_stats(struct ppi_backend_session *bs,
 	(void)event;
 	if (state->meter.is_running)
 		look_at_clock(state);
-	out->total_weight = ppi_meter_total_ns(&state->meter);
-	out->cpu_time_ns = out->total_weight;
+	out->cpu_time_ns = ppi_meter_total_ns(&state->meter);
+	out->not_attached = unsampled_ns(state);
+	out->total_weight = out->cpu_time_ns - out->not_attached;
 	out->lost_samples = ppi_pcring_dropped(&state->ring) +
 	                    atomic_load(&state->crowded);
 	out->lost_certainty = PORTPROF_UNKNOWN;
@@ -366,12 +415,14 @@ static void itimer_close(struct ppi_backend_session *bs)
 }
 
 const struct ppi_backend_ops ppi_backend_itimer = {
-	.abi = PPI_BACKEND_ABI,
 	.name = "itimer",
 	.summary = "samples by the process's profiling timer; works everywhere",
 	.caps = ITIMER_CAPS,
-	.rank = 10,
 	.state_size = sizeof(struct itimer_state),
+	.catalogue = NULL,
+	.count_ways = NULL,
+	.count_parts = NULL,
+	.group_modifiers = NULL,
 	.real_kernel = ITIMER_REAL_KERNEL,
 	.probe = itimer_probe,
 	.resolve = itimer_resolve,

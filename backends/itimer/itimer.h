@@ -11,9 +11,19 @@
 
 #include "backends/backend.h"
 #include "backends/itimer/itimer_kernel.h"
+#include "backends/shared/cpu_meter.h"
 #include "backends/shared/gate.h"
 #include "backends/shared/pcring.h"
 #include "backends/shared/ticks.h"
+
+/* What a refusal offers besides, where the system has it (config.h). */
+#ifdef PPI_BACKEND_TIMER
+#define ITIMER_ELSE ", or use the timer or perf backend"
+#define ITIMER_UNBIASED "; the timer and perf backends have one a thread"
+#else
+#define ITIMER_ELSE ""
+#define ITIMER_UNBIASED ""
+#endif
 
 /*
  * What is known of one thread. The key is put in by whoever comes first: the
@@ -52,12 +62,15 @@ struct itimer_state {
 
 	struct sigaction before;
 	bool is_displaced; /* the program has taken handler or timer */
+	uint64_t sampled_ns;   /* the meter's total when it did */
+	uint64_t unsampled_ns; /* after that, of stretches that are over */
 	uint64_t every_ns; /* how the system shows our timer */
 
 	int64_t *tids;
 	size_t tid_count, tid_room;
 	uint64_t next_look_ns, next_sweep_ns;
 	struct ppi_meter meter; /* CPU time of the process */
+	struct ppi_cpu_watch watch; /* on the clock that it is read from */
 };
 
 /* ---- itimer_threads.c: what each thread's samples reach up to ---- */
@@ -89,6 +102,8 @@ portprof_status itimer_arm_require_free(const struct itimer_state *state,
 portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why);
 /* The program may have set it to its own liking meanwhile. */
 bool itimer_arm_is_ours(const struct itimer_state *state);
+/* Begin the period again; false when the timer is the program's by now. */
+bool itimer_arm_again(const struct itimer_state *state);
 /* Stop the ticks; a timer that is the program's by now goes on. */
 void itimer_disarm(struct itimer_state *state);
 
@@ -101,6 +116,12 @@ bool itimer_handler_is_ours(const struct itimer_state *state);
 
 /* Throw away ticks that are pending. The timer is stopped by now. */
 void itimer_handler_flush(const struct itimer_state *state);
+
+/* Put back what was there before, but stay the session of SIGPROF; and take
+ * it again, or E_BUSY. */
+void itimer_handler_yield(const struct itimer_state *state);
+portprof_status itimer_handler_retake(struct itimer_state *state,
+                                      struct ppi_diag *why);
 
 /* Wait until no handler is at work on this session. */
 void itimer_handler_wait(struct itimer_state *state);

@@ -3,18 +3,21 @@
  * The SIGPROF handler of the itimer backend.
  *
  * Reached in signal context, and nothing else:
- *   handle_tick, is_foreign, record_tick, is_due, weigh_by_thread,
+ *   handle_tick, is_tick, record_tick, is_due, weigh_by_thread,
  *   weigh_by_process, pass_on (here)
  *   itimer_table_get, ppi_gate_enter, ppi_gate_leave, ppi_pcring_put,
  *   ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
  *   clock_gettime(2)
  *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
- *   not ours
+ *   not ours, and forward: the program's own handler, where it is known
  * No lock, no memory, no stdio, no loader, no thread-local storage.
  */
+#include "config.h"
+
 #include "backends/itimer/itimer.h"
-#include "compat/context_pc.h"
+#include "port/context_pc.h"
+#include "port/signal_share.h"
 
 #include <errno.h>
 #include <string.h>
@@ -117,28 +120,21 @@ static void record_tick(struct itimer_state *state, const void *context)
 		slot->last_ns = reached_ns;
 }
 
-/* Sent by a process, not by a timer. */
-static bool is_foreign(const siginfo_t *info)
-{
-#ifdef SI_TKILL
-	if (info->si_code == SI_TKILL)
-		return true;
-#endif
-	return info->si_code == SI_USER || info->si_code == SI_QUEUE;
-}
-
 static void handle_tick(int signo, siginfo_t *info, void *context);
 
 /*
- * Somebody else sent SIGPROF. What it did before, it does now: nothing, or
- * the end of the process; unless another handler stands over ours and only
- * passed the signal on to us.
+ * Somebody else sent SIGPROF. Where the program's own handler is known it is
+ * called. Else what the signal did before, it does now: nothing, or the end of
+ * the process; unless another handler stands over ours and only passed the
+ * signal on to us.
  */
-static void pass_on(const struct itimer_kernel *kernel, bool is_ignored)
+static void pass_on(const struct itimer_kernel *kernel, bool is_ignored,
+                    siginfo_t *info, void *context)
 {
 	struct sigaction now, ending;
 
-	if (is_ignored || kernel->action(kernel->self, NULL, &now) != 0 ||
+	if (kernel->forward(kernel->self, info, context) || is_ignored ||
+	    kernel->action(kernel->self, NULL, &now) != 0 ||
 	    now.sa_sigaction != handle_tick)
 		return;
 	memset(&ending, 0, sizeof(ending));
@@ -155,16 +151,28 @@ static void handle_tick(int signo, siginfo_t *info, void *context)
 	bool is_ignored = false;
 
 	(void)signo;
-	if (state && is_foreign(info)) {
+	if (state && !state->kernel->is_tick(state->kernel->self, info)) {
 		foreign = state->kernel;
 		is_ignored = state->before.sa_handler == SIG_IGN;
 	} else if (state && atomic_load(&state->is_ticking)) {
 		record_tick(state, context);
 	}
 	ppi_gate_leave(&gate);
-	if (foreign)
-		pass_on(foreign, is_ignored);
 	errno = kept_errno;
+	if (foreign)
+		pass_on(foreign, is_ignored, info, context);
+	errno = kept_errno;
+}
+
+/* For whoever takes signals from the system without a handler. */
+static bool is_tick(int signo, const siginfo_t *info)
+{
+	struct itimer_state *state = ppi_gate_enter(&gate);
+	bool is_so = state && state->kernel->is_tick(state->kernel->self, info);
+
+	(void)signo;
+	ppi_gate_leave(&gate);
+	return is_so;
 }
 
 /* ---- in normal context ---- */
@@ -199,16 +207,15 @@ static portprof_status refuse_second(struct ppi_diag *why)
 {
 	return ppi_fail(why, PORTPROF_E_BUSY, 0, "take SIGPROF",
 	                "another session of this process uses the profiling "
-	                "timer; close it first, or use the timer or perf "
-	                "backend");
+	                "timer; close it first" ITIMER_ELSE);
 }
 
 static portprof_status refuse_handler(struct ppi_diag *why)
 {
 	return ppi_fail(why, PORTPROF_E_BUSY, 0, "take SIGPROF",
 	                "the program has a handler for SIGPROF (is it built "
-	                "with -pg, or does another profiler run?); remove it, "
-	                "or use the timer or perf backend");
+	                "with -pg, or does another profiler run?); remove it"
+	                ITIMER_ELSE);
 }
 
 static portprof_status refuse_system(struct ppi_diag *why)
@@ -249,6 +256,8 @@ portprof_status itimer_handler_install(struct itimer_state *state,
 	status = install(state, why);
 	if (status)
 		ppi_gate_clear(&gate);
+	else
+		ppi_signal_share.is_tick[SIGPROF] = is_tick;
 	return status;
 }
 
@@ -293,6 +302,26 @@ void itimer_handler_flush(const struct itimer_state *state)
 	struct sigaction ours = our_action();
 
 	flush_to(state, &ours);
+}
+
+void itimer_handler_yield(const struct itimer_state *state)
+{
+	flush_to(state, &state->before);
+}
+
+portprof_status itimer_handler_retake(struct itimer_state *state,
+                                      struct ppi_diag *why)
+{
+	portprof_status status;
+
+	if (itimer_handler_is_ours(state))
+		return PORTPROF_OK;
+	status = install(state, why);
+	if (status != PORTPROF_E_BUSY)
+		return status;
+	return ppi_fail(why, status, 0, "start",
+	                "the program has taken SIGPROF for itself since the "
+	                "session was opened; remove its handler" ITIMER_ELSE);
 }
 
 void itimer_handler_remove(struct itimer_state *state)

@@ -4,8 +4,14 @@
 #define PPI_ITIMER_KERNEL_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* What ITIMER_PROF is set to; all 0 when it does not run. */
+struct itimer_value {
+	uint64_t left_ns, every_ns;
+};
 
 /*
  * Calls that return int return 0, or -1 with errno. Marked (h): called from
@@ -20,8 +26,8 @@ struct itimer_kernel {
 	int64_t (*process_id)(void *self);
 	int64_t (*thread_id)(void *self); /* the caller's (h) */
 
-	/* As in compat/thread_list.h, ENOSYS included; tid 0 is the caller
-	 * (h). The process's clock (h). */
+	/* As in port/thread_list.h and port/cpu_clock.h, ENOSYS included;
+	 * tid 0 is the caller (h). The process's CPU time (h). */
 	int (*threads)(void *self, int64_t *tids, size_t room, size_t *count);
 	int (*thread_cpu)(void *self, int64_t tid, uint64_t *ns);
 	int (*process_cpu)(void *self, uint64_t *ns);
@@ -30,11 +36,20 @@ struct itimer_kernel {
 	int (*action)(void *self, const struct sigaction *next,
 	              struct sigaction *before);
 	int (*raise_again)(void *self);
+	/* Whether the system can have sent it for the timer (h) */
+	bool (*is_tick)(void *self, const siginfo_t *info);
+	/* As in port/signal_share.h: a signal that is none of ours goes to
+	 * the program. False: by its action of before (h) */
+	bool (*forward)(void *self, siginfo_t *info, void *context);
 
-	/* setitimer(2) of ITIMER_PROF, all 0 disarms; getitimer(2): its period
-	 * and what is left, both 0 when it does not run */
-	int (*set)(void *self, uint64_t first_ns, uint64_t every_ns);
-	int (*get)(void *self, uint64_t *every_ns, uint64_t *left_ns);
+	/* setitimer(2) of ITIMER_PROF, which tells what it was set to till
+	 * that moment; getitimer(2) */
+	int (*set)(void *self, const struct itimer_value *next,
+	           struct itimer_value *before);
+	int (*get)(void *self, struct itimer_value *now);
+	/* setitimer(2) of a time that is none, which changes nothing: EINVAL
+	 * where the call is let through */
+	int (*try_set)(void *self);
 
 	/* Let other threads run for a moment. */
 	void (*pause)(void *self);

@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include "backends/itimer/itimer_kernel.h"
-#include "compat/clock_ns.h"
-#include "compat/thread.h"
-#include "compat/thread_list.h"
+#include "port/clock_ns.h"
+#include "port/cpu_clock.h"
+#include "port/signal_share.h"
+#include "port/thread.h"
+#include "port/thread_list.h"
 
 #include <sys/time.h>
 
@@ -14,7 +16,7 @@ static uint64_t real_now_ns(void *self)
 	uint64_t now = 0;
 
 	(void)self;
-	ppi_clock_ns(CLOCK_MONOTONIC, &now);
+	ppi_kernel_clock_ns(CLOCK_MONOTONIC, &now);
 	return now;
 }
 
@@ -51,13 +53,13 @@ static int real_threads(void *self, int64_t *tids, size_t room, size_t *count)
 static int real_thread_cpu(void *self, int64_t tid, uint64_t *ns)
 {
 	(void)self;
-	return ppi_thread_cpu_ns(tid, ns);
+	return ppi_cpu_thread_ns(tid, ns);
 }
 
 static int real_process_cpu(void *self, uint64_t *ns)
 {
 	(void)self;
-	return ppi_clock_ns(CLOCK_PROCESS_CPUTIME_ID, ns);
+	return ppi_cpu_process_ns(ns);
 }
 
 static int real_action(void *self, const struct sigaction *next,
@@ -71,6 +73,26 @@ static int real_raise_again(void *self)
 {
 	(void)self;
 	return raise(SIGPROF);
+}
+
+/* Linux sends what a timer of setitimer(2) says in the kernel's own name
+ * (kernel/time/posix-cpu-timers.c, SEND_SIG_PRIV); elsewhere only what
+ * processes send is known for that. */
+static bool real_is_tick(void *self, const siginfo_t *info)
+{
+	(void)self;
+#if defined(__linux__)
+	return info->si_code == SI_KERNEL;
+#else
+	return info->si_code != SI_USER && info->si_code != SI_QUEUE;
+#endif
+}
+
+static bool real_forward(void *self, siginfo_t *info, void *context)
+{
+	(void)self;
+	return ppi_signal_share.forward &&
+	       ppi_signal_share.forward(SIGPROF, info, context);
 }
 
 /* Rounded up: a first expiry of 0 would mean none. */
@@ -88,25 +110,43 @@ static uint64_t ns_of(const struct timeval *time)
 	       (uint64_t)time->tv_usec * 1000u;
 }
 
-static int real_set(void *self, uint64_t first_ns, uint64_t every_ns)
+static struct itimer_value value_of(const struct itimerval *timer)
 {
-	struct itimerval next = { .it_interval = time_of(every_ns),
-		                  .it_value = time_of(first_ns) };
-
-	(void)self;
-	return setitimer(ITIMER_PROF, &next, NULL);
+	return (struct itimer_value){ .left_ns = ns_of(&timer->it_value),
+		                      .every_ns = ns_of(&timer->it_interval) };
 }
 
-static int real_get(void *self, uint64_t *every_ns, uint64_t *left_ns)
+static int real_set(void *self, const struct itimer_value *next,
+                    struct itimer_value *before)
 {
-	struct itimerval now;
+	struct itimerval now = { .it_interval = time_of(next->every_ns),
+		                 .it_value = time_of(next->left_ns) };
+	struct itimerval was;
 
 	(void)self;
-	if (getitimer(ITIMER_PROF, &now) != 0)
+	if (setitimer(ITIMER_PROF, &now, &was) != 0)
 		return -1;
-	*every_ns = ns_of(&now.it_interval);
-	*left_ns = ns_of(&now.it_value);
+	*before = value_of(&was);
 	return 0;
+}
+
+static int real_get(void *self, struct itimer_value *now)
+{
+	struct itimerval timer;
+
+	(void)self;
+	if (getitimer(ITIMER_PROF, &timer) != 0)
+		return -1;
+	*now = value_of(&timer);
+	return 0;
+}
+
+static int real_try_set(void *self)
+{
+	const struct itimerval none = { .it_value = { .tv_usec = -1 } };
+
+	(void)self;
+	return setitimer(ITIMER_PROF, &none, NULL);
 }
 
 static void real_pause(void *self)
@@ -128,8 +168,11 @@ const struct itimer_kernel ppi_itimer_kernel_real = {
 	.process_cpu = real_process_cpu,
 	.action = real_action,
 	.raise_again = real_raise_again,
+	.is_tick = real_is_tick,
+	.forward = real_forward,
 	.set = real_set,
 	.get = real_get,
+	.try_set = real_try_set,
 	.pause = real_pause,
 	.self = NULL,
 };

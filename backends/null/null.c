@@ -10,7 +10,8 @@
  * that never come is inexact. */
 #define NULL_CAPS                                     \
 	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_PROCESS | \
-	 PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE)
+	 PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE |\
+	 PORTPROF_CAP_EXEC_SAFE)
 
 struct null_state {
 	bool is_running;
@@ -100,12 +101,14 @@ static void null_close(struct ppi_backend_session *bs)
 static const char null_kernel;
 
 const struct ppi_backend_ops ppi_backend_null = {
-	.abi = PPI_BACKEND_ABI,
 	.name = "null",
 	.summary = "takes no samples; for switching profiling off",
 	.caps = NULL_CAPS,
-	.rank = -1,
 	.state_size = sizeof(struct null_state),
+	.catalogue = NULL,
+	.count_ways = NULL,
+	.count_parts = NULL,
+	.group_modifiers = NULL,
 	.real_kernel = &null_kernel,
 	.probe = null_probe,
 	.resolve = null_resolve,

@@ -8,6 +8,7 @@
 
 #include "backends/profil/profil_state.h"
 #include "backends/shared/cpu_time.h"
+#include "port/exec_guard.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,6 +46,9 @@ static void profil_probe(const void *kernel, struct ppi_probe *out)
 	const struct profil_rules *rules = ppi_profil_rules(k->os);
 
 	out->caps = PROFIL_CAPS | (rules->is_fair ? PORTPROF_CAP_FAIR : 0);
+	/* BSD kernels stop profil(2) at exec; a library's timer stays on */
+	if (!rules->takes_sigprof || ppi_exec_guard_is_promised())
+		out->caps |= PORTPROF_CAP_EXEC_SAFE;
 	out->only_by_name = rules->takes_sigprof;
 	/* a scale that is refused whatever else is given: nothing changes */
 	errno = EINVAL;
@@ -143,7 +147,7 @@ static void tell_how(struct ppi_backend_session *bs)
 
 	ppi_note(bs, "%s samples each CPU %.0f times a second, whatever rate "
 	         "is asked for", state->rules->region.system, hz);
-	ppi_note(bs, "samples tell %" PRIu64 " bytes of text at 0x%" PRIx64
+	ppi_note(bs, "a sample covers %" PRIu64 " bytes of text at 0x%" PRIx64
 	         "-0x%" PRIx64 "; time spent elsewhere is unattributed",
 	         region->bin_bytes, region->offset,
 	         region->offset + region->bins * region->bin_bytes);
@@ -159,7 +163,8 @@ static portprof_status profil_open(struct ppi_backend_session *bs,
 	portprof_status status;
 
 	state->rules = ppi_profil_rules(kernel->os);
-	state->helper = pthread_self();
+	ppi_cpu_meter_init(&state->cpu, state->rules->cpu, kernel->cpu,
+	                   kernel->self, kernel->cpu_count(kernel->self));
 	status = ppi_pcregion_choose(bs->plan, &state->rules->region, texts,
 	                                  count < PPI_TEXTS ? count :
 	                                                         PPI_TEXTS,
@@ -191,7 +196,7 @@ static portprof_status profil_start(struct ppi_backend_session *bs,
 	ppi_profil_clock_begin(bs);
 	status = ppi_profil_claim(bs, why);
 	if (status) {
-		state->clock.is_on = false;
+		state->cpu.is_on = false;
 		return status;
 	}
 	state->is_running = true;
@@ -247,7 +252,8 @@ static portprof_status profil_count(struct ppi_backend_session *bs,
 static portprof_status profil_stats(struct ppi_backend_session *bs,
                                     size_t event, struct ppi_account *out)
 {
-	const struct ppi_tickweight *tick = &profil_state_of(bs)->weight;
+	struct profil_state *state = profil_state_of(bs);
+	const struct ppi_tickweight *tick = &state->weight;
 
 	(void)event;
 	out->total_weight = ppi_profil_clock_now(bs);
@@ -255,7 +261,8 @@ static portprof_status profil_stats(struct ppi_backend_session *bs,
 	out->granted_period = tick->num / tick->den;
 	out->granted_hz = 1e9 * (double)tick->den / (double)tick->num;
 	out->lost_certainty = PORTPROF_UNKNOWN;
-	out->total_certainty = PORTPROF_EXACT;
+	out->total_certainty = ppi_cpu_meter_is_right(&state->cpu, NULL, 0) ?
+	                               PORTPROF_EXACT : PORTPROF_UNKNOWN;
 	return PORTPROF_OK;
 }
 
@@ -275,12 +282,14 @@ static void profil_close(struct ppi_backend_session *bs)
 }
 
 const struct ppi_backend_ops ppi_backend_profil = {
-	.abi = PPI_BACKEND_ABI,
 	.name = "profil",
 	.summary = "samples the process in bins by profil(), without signals",
-	.caps = PROFIL_CAPS | PORTPROF_CAP_FAIR,
-	.rank = 20,
+	.caps = PROFIL_CAPS | PORTPROF_CAP_FAIR | PORTPROF_CAP_EXEC_SAFE,
 	.state_size = sizeof(struct profil_state),
+	.catalogue = NULL,
+	.count_ways = NULL,
+	.count_parts = NULL,
+	.group_modifiers = NULL,
 	.real_kernel = PROFIL_REAL_KERNEL,
 	.probe = profil_probe,
 	.resolve = profil_resolve,

@@ -39,8 +39,8 @@ static bool is_handler(const struct sigaction *action)
 static portprof_status refuse_busy(struct ppi_diag *why, const char *what)
 {
 	return ppi_fail(why, PORTPROF_E_BUSY, 0, "start", "the program uses %s "
-	                "itself, which profil() needs: end that use, or take "
-	                "the backend timer", what);
+	                "itself, which the backend needs: end that use first",
+	                what);
 }
 
 static portprof_status fail_system(struct ppi_diag *why, const char *call)

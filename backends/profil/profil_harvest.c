@@ -9,56 +9,44 @@
 
 /* ---- CPU time ---- */
 
-static uint64_t process_ns(const struct ppi_backend_session *bs)
-{
-	const struct profil_kernel *kernel = profil_kernel_of(bs);
-	uint64_t ns = profil_state_of(bs)->clock.process_ns;
-
-	kernel->process_cpu(kernel->self, &ns);
-	return ns;
-}
-
-static uint64_t helper_ns(const struct ppi_backend_session *bs)
-{
-	const struct profil_kernel *kernel = profil_kernel_of(bs);
-	uint64_t ns = profil_state_of(bs)->clock.helper_ns;
-
-	kernel->thread_cpu(kernel->self, profil_state_of(bs)->helper, &ns);
-	return ns;
-}
-
 void ppi_profil_clock_begin(struct ppi_backend_session *bs)
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
+	uint64_t now_ns = kernel->now_ns(kernel->self);
 
-	state->clock.process_ns = process_ns(bs);
-	state->clock.helper_ns = helper_ns(bs);
-	state->clock.is_on = true;
+	ppi_cpu_meter_begin(&state->cpu, now_ns);
 	if (state->resets != bs->resets) /* nothing is owed from before */
-		ppi_tickweight_forget(&state->weight, state->clock.total_ns);
+		ppi_tickweight_forget(&state->weight, state->cpu.done_ns);
 	state->resets = bs->resets;
-	state->harvested_at_ns = kernel->now_ns(kernel->self);
+	ppi_tickweight_start(&state->weight, state->cpu.done_ns);
+	state->foreign = 0;
+	state->harvested_at_ns = now_ns;
 }
 
-uint64_t ppi_profil_clock_now(const struct ppi_backend_session *bs)
+uint64_t ppi_profil_clock_now(struct ppi_backend_session *bs)
 {
-	const struct profil_clock *clock = &profil_state_of(bs)->clock;
-	uint64_t used, helper;
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
 
-	if (!clock->is_on)
-		return clock->total_ns;
-	used = process_ns(bs) - clock->process_ns;
-	helper = helper_ns(bs) - clock->helper_ns;
-	return clock->total_ns + (used > helper ? used - helper : 0);
+	return ppi_cpu_meter_now(&profil_state_of(bs)->cpu,
+	                         kernel->now_ns(kernel->self));
 }
 
 void ppi_profil_clock_end(struct ppi_backend_session *bs)
 {
-	struct profil_clock *clock = &profil_state_of(bs)->clock;
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
 
-	clock->total_ns = ppi_profil_clock_now(bs);
-	clock->is_on = false;
+	ppi_cpu_meter_end(&profil_state_of(bs)->cpu,
+	                  kernel->now_ns(kernel->self));
+}
+
+static void note_if_clock_wrong(struct ppi_backend_session *bs)
+{
+	char words[256];
+
+	if (!ppi_cpu_meter_is_right(&profil_state_of(bs)->cpu, words,
+	                            sizeof(words)))
+		ppi_note(bs, "%s", words);
 }
 
 /* ---- how often ---- */
@@ -155,6 +143,37 @@ static void swap_buffers(struct ppi_backend_session *bs)
 	bins->active = idle;
 }
 
+/* The kernel bills a whole stay when it ends. Four lumps of that, and a
+ * sixteenth of the time, may be chance. */
+static void put_aside_foreign(struct ppi_backend_session *bs, uint64_t cpu_ns)
+{
+	struct profil_state *state = profil_state_of(bs);
+	const struct ppi_tickweight *tick = &state->weight;
+	uint64_t used, extra;
+
+	if (state->rules->stay_ticks == 0)
+		return;
+	used = (cpu_ns - state->harvested_cpu_ns) * tick->den / tick->num;
+	extra = ppi_tickweight_foreign(tick, state->bins.waiting, cpu_ns,
+	                               4 * state->rules->stay_ticks + used / 16);
+	/* no bin gains more by itself than all threads have run */
+	state->foreign += ppi_pcbins_put_aside(&state->bins, extra,
+	                                       used + state->rules->stay_ticks);
+}
+
+static void note_foreign(struct ppi_backend_session *bs)
+{
+	struct profil_state *state = profil_state_of(bs);
+	const struct ppi_tickweight *tick = &state->weight;
+
+	if (state->foreign == 0 || state->is_running)
+		return;
+	ppi_note(bs, "%" PRIu64 " ms of kernel time were put aside: threads "
+	         "that were in the kernel at the start had spent them before",
+	         state->foreign * tick->num / tick->den / 1000000u);
+	state->foreign = 0;
+}
+
 portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
@@ -168,8 +187,11 @@ portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
 		swap_buffers(bs);
 	/* read after the bins: all their ticks are in it */
 	cpu_ns = ppi_profil_clock_now(bs);
+	note_if_clock_wrong(bs);
 	note_if_late(bs, cpu_ns);
 	note_if_alias(bs, now_ns);
+	put_aside_foreign(bs, cpu_ns);
+	note_foreign(bs);
 	state->harvested_cpu_ns = cpu_ns;
 	state->harvested_at_ns = now_ns;
 	ppi_tickweight_begin(&state->weight, state->bins.waiting, cpu_ns);

@@ -3,13 +3,13 @@
 #ifndef PPI_PROFIL_KERNEL_H
 #define PPI_PROFIL_KERNEL_H
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/time.h>
 
+#include "backends/shared/cpu_meter.h"
 #include "backends/shared/pcregion.h"
 
 /* Whose profil() it is; a row of profil_rules.c. */
@@ -43,10 +43,9 @@ struct profil_kernel {
 	int (*timer)(void *self, const struct itimerval *next,
 	             struct itimerval *before);
 
-	/* CLOCK_MONOTONIC, the process's CPU time, one thread's. */
+	/* CLOCK_MONOTONIC; CPU time as in port/cpu_clock.h. */
 	uint64_t (*now_ns)(void *self);
-	int (*process_cpu)(void *self, uint64_t *ns);
-	int (*thread_cpu)(void *self, pthread_t thread, uint64_t *ns);
+	ppi_cpu_reader *cpu;
 	unsigned (*cpu_count)(void *self);
 	int64_t (*process_id)(void *self);
 

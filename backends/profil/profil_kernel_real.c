@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include "backends/profil/profil_sysctl.h"
-#include "compat/clock_ns.h"
-#include "compat/pages.h"
-#include "compat/text_list.h"
+#include "port/clock_ns.h"
+#include "port/pages.h"
+#include "port/text_list.h"
 
 #include <sys/param.h>
 #include <unistd.h>
@@ -71,19 +71,11 @@ static uint64_t real_now_ns(void *self)
 	return ns;
 }
 
-static int real_process_cpu(void *self, uint64_t *ns)
+static int real_cpu(void *self, enum ppi_cpu_source source, int64_t whose,
+                    uint64_t *ns)
 {
 	(void)self;
-	return ppi_clock_ns(CLOCK_PROCESS_CPUTIME_ID, ns);
-}
-
-static int real_thread_cpu(void *self, pthread_t thread, uint64_t *ns)
-{
-	clockid_t clock;
-
-	(void)self;
-	return pthread_getcpuclockid(thread, &clock) ? -1 :
-	                                               ppi_clock_ns(clock, ns);
+	return ppi_cpu_read(source, whose, ns);
 }
 
 static unsigned real_cpu_count(void *self)
@@ -146,8 +138,7 @@ const struct profil_kernel ppi_profil_kernel_real = {
 	.action = real_action,
 	.timer = real_timer,
 	.now_ns = real_now_ns,
-	.process_cpu = real_process_cpu,
-	.thread_cpu = real_thread_cpu,
+	.cpu = real_cpu,
 	.cpu_count = real_cpu_count,
 	.process_id = real_process_id,
 	.map = real_map,

@@ -10,24 +10,29 @@
 static const struct profil_rules rules[] = {
 	[PROFIL_FREEBSD] = {
 		.region = { .system = "FreeBSD", .cut_bits = 32 },
+		.cpu = &ppi_cpu_freebsd,
+		.stay_ticks = 64, /* psratio: sys/kern/subr_trap.c, userret */
 		.checks_scale = true,
 		.is_fair = true,
 		.rate_is_told = true,
 	},
 	[PROFIL_NETBSD] = {
 		.region = { .system = "NetBSD", .cut_bits = 32 },
+		.cpu = &ppi_cpu_netbsd,
 		.checks_scale = true,
 		.is_fair = true,
 		.rate_is_told = true,
 	},
 	[PROFIL_OPENBSD] = {
 		.region = { .system = "OpenBSD", .cut_bits = 32 },
+		.cpu = &ppi_cpu_openbsd,
 		.checks_scale = true,
 		.is_fair = true,
 		.rate_is_told = true,
 	},
 	[PROFIL_OPENBSD78] = {
 		.region = { .system = "OpenBSD", .cut_bits = 32 },
+		.cpu = &ppi_cpu_openbsd,
 		.checks_scale = true,
 		.gmon_only = true,
 		.is_fair = true,
@@ -37,6 +42,8 @@ static const struct profil_rules rules[] = {
 	 * trap.c's userret adds td_sticks, which are microseconds. */
 	[PROFIL_DRAGONFLY] = {
 		.region = { .system = "DragonFly", .cut_bits = 32 },
+		.cpu = &ppi_cpu_dragonfly,
+		.stay_ticks = 1,
 		.checks_scale = true,
 		.is_fair = true,
 		.counts_microseconds = true,
@@ -45,12 +52,14 @@ static const struct profil_rules rules[] = {
 	 * that arrives then kills the process. So it is never replaced. */
 	[PROFIL_GLIBC] = {
 		.region = { .system = "glibc" },
+		.cpu = &ppi_cpu_linux,
 		.takes_sigprof = true,
 		.rate_is_told = true,
 		.read_in_place = true,
 	},
 	[PROFIL_HURD] = {
 		.region = { .system = "the Hurd" },
+		.cpu = &ppi_cpu_other,
 		.is_fair = true,
 		.read_in_place = true,
 	},

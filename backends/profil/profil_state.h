@@ -5,16 +5,10 @@
 
 #include "backends/backend.h"
 #include "backends/profil/profil_rules.h"
+#include "backends/shared/cpu_meter.h"
 #include "backends/shared/pcbins.h"
 #include "backends/shared/pcregion.h"
 #include "backends/shared/tickweight.h"
-
-/* CPU time of the process without our helper thread, while running. */
-struct profil_clock {
-	uint64_t total_ns;           /* of earlier stretches */
-	uint64_t process_ns, helper_ns; /* at the start of this one */
-	bool is_on;
-};
 
 /* What SIGPROF was before it was taken. */
 struct profil_signal {
@@ -27,13 +21,13 @@ struct profil_state {
 	struct ppi_pcregion region;
 	struct ppi_pcbins bins;
 	struct ppi_tickweight weight;
-	struct profil_clock clock;
+	struct ppi_cpu_meter cpu;
 	struct profil_signal signal;
-	pthread_t helper;
 	bool is_running;
 	bool must_harvest;  /* stopped since the last harvest */
 	bool is_told;       /* drained to the end: next drain harvests */
 	unsigned resets;    /* bs->resets that the weights know of */
+	uint64_t foreign;   /* ticks of before the start, put aside since it */
 	uint64_t harvested_cpu_ns;  /* CPU time at the last harvest */
 	uint64_t harvested_at_ns;   /* CLOCK_MONOTONIC */
 	uint64_t texts_checked_ns;
@@ -68,7 +62,7 @@ portprof_status ppi_profil_rate(struct ppi_backend_session *bs,
 /* profil_harvest.c: from the kernel's bins to records. */
 void ppi_profil_clock_begin(struct ppi_backend_session *bs);
 void ppi_profil_clock_end(struct ppi_backend_session *bs);
-uint64_t ppi_profil_clock_now(const struct ppi_backend_session *bs);
+uint64_t ppi_profil_clock_now(struct ppi_backend_session *bs);
 unsigned ppi_profil_harvest_ms(const struct ppi_backend_session *bs);
 portprof_status ppi_profil_harvest(struct ppi_backend_session *bs);
 void ppi_profil_give_records(struct ppi_backend_session *bs,

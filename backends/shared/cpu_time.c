@@ -10,7 +10,8 @@
 /* Names that exist on other backends: known, but not to be had here. */
 static const char *const other_names[] = {
 	"page-faults", "faults", "minor-faults", "major-faults",
-	"context-switches", "cs", "cpu-migrations", "migrations",
+	"context-switches", "cs", "voluntary-switches",
+	"involuntary-switches", "cpu-migrations", "migrations",
 	"alignment-faults", "emulation-faults", "dummy", "bpf-output",
 	"cgroup-switches", "cycles", "cpu-cycles", "instructions",
 	"cache-references", "cache-misses", "branches",
@@ -29,9 +30,38 @@ static bool is_same_name(const char *a, const char *b)
 	return *a == *b;
 }
 
-static portprof_status refuse_name(const char *name, struct ppi_diag *why)
+/* libpfm4's prefixes: perf::cpu-clock, perf::PERF_COUNT_SW_CPU_CLOCK. */
+static const char *without_prefix(const char *name)
 {
+	static const char *const prefixes[] = { "perf::", "PERF_COUNT_SW_",
+		                                "PERF_COUNT_HW_" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncasecmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+			name += strlen(prefixes[i]);
+	return name;
+}
+
+static bool has_mask(const struct ppi_event_request *request)
+{
+	for (size_t i = 0; i < request->part_count; i++)
+		if (request->parts[i].key_bytes == request->parts[i].bytes)
+			return true;
+	return false;
+}
+
+bool ppi_event_name_is(const char *name, const char *known)
+{
+	return is_same_name(without_prefix(name), known);
+}
+
+portprof_status ppi_cpu_time_refuse(const struct ppi_event_request *request,
+                                    const char *words, struct ppi_diag *why)
+{
+	const char *name = without_prefix(request->name);
 	struct ppi_nearest nearest;
+	/* PMU::EVENT, EVENT:MASK and GROUP:TRACEPOINT are of a PMU, or of Linux */
+	bool is_of_pmu = strchr(name, ':') || has_mask(request);
 	char hint[320];
 
 	ppi_nearest_begin(&nearest, name);
@@ -39,12 +69,10 @@ static portprof_status refuse_name(const char *name, struct ppi_diag *why)
 	ppi_nearest_offer(&nearest, "task-clock");
 	for (size_t i = 0; i < sizeof(other_names) / sizeof(*other_names);
 	     i++) {
-		if (is_same_name(name, other_names[i]) || strchr(name, ':'))
+		if (is_same_name(name, other_names[i]) || is_of_pmu)
 			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 			                "resolve event",
-			                "this backend measures CPU time only: "
-			                "use cpu-clock instead of '%s', or "
-			                "the perf backend", name);
+			                "'%s' %s", name, words);
 		ppi_nearest_offer(&nearest, other_names[i]);
 	}
 	return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "resolve event",
@@ -58,29 +86,30 @@ static portprof_status refuse_modifiers(const struct ppi_event_request *request,
 	const char *what = NULL;
 
 	if (request->has_modes && !(request->user && request->kernel))
-		what = "user and kernel time cannot be told apart: drop the "
+		what = "user and kernel time are not separate here: drop the "
 		       "u, k and h modifiers";
 	else if (request->hypervisor)
 		what = "the hypervisor's time is not seen: drop 'h'";
-	else if (request->has_guest_host &&
-	         (request->exclude_host || !request->exclude_guest))
-		what = "guests are not seen: drop 'mg' and 'mh'";
-	else if (request->precise)
-		what = "there is no PMU behind it: drop 'precise'";
-	else if (request->pinned || request->exclusive)
-		what = "there is no PMU behind it: drop 'pinned' and 'excl'";
-	else if (request->cpu >= 0)
-		what = "it cannot be bound to one CPU: drop 'cpu'";
-	if (!what)
+	if (what)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
+		                "'%s' on this backend: %s", request->text,
+		                what);
+	if (request->part_count == 0)
 		return PORTPROF_OK;
-	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
-	                "'%s' on this backend: %s, or use the perf backend",
-	                request->text, what);
+	return ppi_event_refuse_part(request, &request->parts[0],
+	                             PORTPROF_E_UNSUPPORTED, why, "this backend "
+	                             "measures CPU time and has no PMU, where "
+	                             "it would have a meaning");
 }
 
-static void describe(struct ppi_event *event, const char *means)
+/* A count has no rate. */
+static void describe(struct ppi_event *event, enum ppi_mode mode,
+                     const char *means)
 {
-	if (event->rate_hz)
+	if (mode == PPI_COUNT)
+		snprintf(event->description, sizeof(event->description), "%s",
+		         means);
+	else if (event->rate_hz)
 		snprintf(event->description, sizeof(event->description),
 		         "%s, %llu times a second", means,
 		         (unsigned long long)event->rate_hz);
@@ -98,19 +127,15 @@ portprof_status ppi_cpu_time_resolve(const struct ppi_event_request *request,
                                      struct ppi_event *event,
                                      struct ppi_diag *why)
 {
-	const char *name = request->name;
+	const char *name = without_prefix(request->name);
 	portprof_status status;
 	bool is_cpu_clock;
 
-	if (strncasecmp(name, "perf::", 6) == 0)
-		name += 6;
 	is_cpu_clock = is_same_name(name, "cpu-clock");
 	if (!is_cpu_clock && !is_same_name(name, "task-clock"))
-		return refuse_name(name, why);
-	if (mode == PPI_COUNT)
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "resolve event", "this backend samples and "
-		                "does not count; the perf backend does");
+		return ppi_cpu_time_refuse(
+			request, "is not CPU time, and nothing else can be "
+			"measured this way: use cpu-clock or task-clock", why);
 	status = refuse_modifiers(request, why);
 	if (status)
 		return status;
@@ -121,9 +146,9 @@ portprof_status ppi_cpu_time_resolve(const struct ppi_event_request *request,
 	event->counts_user = event->counts_kernel = true;
 	event->period = request->period;
 	event->rate_hz = request->rate_hz;
-	describe(event, means);
+	describe(event, mode, means);
 	/* fits: the name is short, and modes and one rate are all there is */
-	ppi_event_format(request, is_cpu_clock ? "cpu-clock" : "task-clock",
+	ppi_event_format(request, is_cpu_clock ? "cpu-clock" : "task-clock", "",
 	                 event->canonical, sizeof(event->canonical));
 	return PORTPROF_OK;
 }

@@ -75,6 +75,34 @@ void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which)
 	}
 }
 
+static size_t fullest(const struct ppi_pcbins *bins)
+{
+	size_t found = bins->cursor;
+
+	for (size_t i = found; i < bins->count; i++)
+		if (bins->wide[i] > bins->wide[found])
+			found = i;
+	return found;
+}
+
+uint64_t ppi_pcbins_put_aside(struct ppi_pcbins *bins, uint64_t ticks,
+                              uint64_t most)
+{
+	uint64_t left = ticks;
+
+	while (left && bins->waiting) {
+		uint32_t *bin = &bins->wide[fullest(bins)];
+		uint32_t part = *bin < left ? *bin : (uint32_t)left;
+
+		if (*bin <= most)
+			break;
+		*bin -= part;
+		bins->waiting -= part;
+		left -= part;
+	}
+	return ticks - left;
+}
+
 bool ppi_pcbins_peek(struct ppi_pcbins *bins, size_t *bin,
                           uint32_t *ticks)
 {

@@ -37,6 +37,11 @@ void ppi_pcbins_read(struct ppi_pcbins *bins, unsigned which);
 /* Make a resting buffer, read for the last time, ready to be used: all 0. */
 void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which);
 
+/* Take `ticks` from bins that have more than `most`, the fullest first; returns
+ * how many were taken. */
+uint64_t ppi_pcbins_put_aside(struct ppi_pcbins *bins, uint64_t ticks,
+                              uint64_t most);
+
 /* The next bin that is not empty, and empty it; false when there is none. */
 bool ppi_pcbins_take(struct ppi_pcbins *bins, size_t *bin,
                           uint32_t *ticks);

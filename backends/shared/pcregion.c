@@ -214,7 +214,7 @@ portprof_status ppi_pcregion_choose(const struct ppi_plan *plan,
 		                     text_count, region, why);
 	} else {
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "choose region", "the system does not tell "
+		                "choose region", "the system does not report "
 		                "where the program's text lies: add a "
 		                "histogram over the text of interest");
 	}

@@ -4,7 +4,7 @@
 #define PPI_PCREGION_H
 
 #include "backends/backend.h"
-#include "compat/text_list.h"
+#include "port/text_list.h"
 
 enum { PPI_TEXTS = 256 };
 

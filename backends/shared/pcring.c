@@ -9,53 +9,102 @@
 _Static_assert(ATOMIC_LONG_LOCK_FREE == 2 && sizeof(size_t) <= sizeof(long),
                "positions need lock-free atomics");
 
-bool ppi_pcring_init(struct ppi_pcring *ring, size_t cells)
+static size_t bytes_of(size_t cells)
+{
+	return sizeof(struct ppi_pcring_memory) +
+	       cells * sizeof(struct ppi_pcring_cell);
+}
+
+static size_t round_up(size_t cells)
 {
 	size_t count = 2;
 
 	while (count < cells)
 		count *= 2;
+	return count;
+}
+
+size_t ppi_pcring_bytes(size_t cells)
+{
+	return bytes_of(round_up(cells));
+}
+
+bool ppi_pcring_init(struct ppi_pcring *ring, size_t cells)
+{
+	size_t count = round_up(cells);
+
 	memset(ring, 0, sizeof(*ring));
-	ring->cells = calloc(count, sizeof(*ring->cells));
-	if (!ring->cells)
-		return false;
+	ring->memory = calloc(1, bytes_of(count));
 	ring->mask = count - 1;
-	for (size_t i = 0; i < count; i++)
-		atomic_init(&ring->cells[i].turn, i);
-	return true;
+	return ring->memory != NULL;
+}
+
+void ppi_pcring_read_from(struct ppi_pcring *ring, void *memory, size_t bytes)
+{
+	size_t count = 2;
+
+	while (bytes_of(2 * count) <= bytes)
+		count *= 2;
+	memset(ring, 0, sizeof(*ring));
+	ring->memory = memory;
+	ring->mask = count - 1;
+}
+
+void ppi_pcring_write_to(struct ppi_pcring *ring, void *memory, size_t bytes)
+{
+	ppi_pcring_read_from(ring, memory, bytes);
+	ring->is_foreign = true;
 }
 
 void ppi_pcring_free(struct ppi_pcring *ring)
 {
-	free(ring->cells);
+	if (!ring->is_foreign)
+		free(ring->memory);
 	memset(ring, 0, sizeof(*ring));
 }
 
+static struct ppi_pcring_cell *cell_at(const struct ppi_pcring *ring,
+                                       size_t position)
+{
+	return &ring->memory->cells[position & ring->mask];
+}
+
+static size_t turn_of(const struct ppi_pcring *ring, size_t position)
+{
+	return atomic_load_explicit(&cell_at(ring, position)->turn,
+	                            memory_order_acquire) +
+	       (position & ring->mask);
+}
+
+static void set_turn(struct ppi_pcring *ring, size_t position, size_t turn)
+{
+	atomic_store_explicit(&cell_at(ring, position)->turn,
+	                      turn - (position & ring->mask),
+	                      memory_order_release);
+}
+
 /*
- * The free cell at the writers' head, which becomes the caller's; NULL when
+ * The free cell at the writers' head, which becomes the caller's: false when
  * the ring is full. A head read too early cannot look like "full": by then
  * the cell's turn is past it.
  */
-static struct ppi_pcring_cell *claim(struct ppi_pcring *ring, size_t *position)
+static bool claim(struct ppi_pcring *ring, size_t *position)
 {
-	size_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	_Atomic size_t *at = &ring->memory->head;
+	size_t head = atomic_load_explicit(at, memory_order_relaxed);
 
 	for (;;) {
-		struct ppi_pcring_cell *cell = &ring->cells[head & ring->mask];
-		size_t turn = atomic_load_explicit(&cell->turn,
-		                                   memory_order_acquire);
+		size_t turn = turn_of(ring, head);
 
 		if ((ptrdiff_t)(turn - head) < 0)
-			return NULL;
+			return false;
 		if (turn != head) {
-			head = atomic_load_explicit(&ring->head,
-			                            memory_order_relaxed);
+			head = atomic_load_explicit(at, memory_order_relaxed);
 		} else if (atomic_compare_exchange_weak_explicit(
-				   &ring->head, &head, head + 1,
-				   memory_order_relaxed,
+				   at, &head, head + 1, memory_order_relaxed,
 				   memory_order_relaxed)) {
 			*position = head;
-			return cell;
+			return true;
 		}
 	}
 }
@@ -63,39 +112,56 @@ static struct ppi_pcring_cell *claim(struct ppi_pcring *ring, size_t *position)
 bool ppi_pcring_put(struct ppi_pcring *ring, const struct ppi_tick *tick)
 {
 	size_t position;
-	struct ppi_pcring_cell *cell = claim(ring, &position);
 
-	if (!cell) {
-		atomic_fetch_add_explicit(&ring->dropped, 1,
+	if (!claim(ring, &position)) {
+		atomic_fetch_add_explicit(&ring->memory->dropped, 1,
 		                          memory_order_relaxed);
 		return false;
 	}
-	cell->tick = *tick;
-	atomic_store_explicit(&cell->turn, position + 1, memory_order_release);
+	cell_at(ring, position)->tick = *tick;
+	set_turn(ring, position, position + 1);
 	return true;
+}
+
+static void pass_tail(struct ppi_pcring *ring)
+{
+	set_turn(ring, ring->tail, ring->tail + ring->mask + 1);
+	ring->tail++;
 }
 
 /* A writer that has claimed its cell and not filled it yet holds up the
  * reader, never other writers. */
 bool ppi_pcring_take(struct ppi_pcring *ring, struct ppi_tick *tick)
 {
-	struct ppi_pcring_cell *cell = &ring->cells[ring->tail & ring->mask];
-	size_t turn = atomic_load_explicit(&cell->turn, memory_order_acquire);
-
-	if (turn != ring->tail + 1)
+	if (turn_of(ring, ring->tail) != ring->tail + 1)
 		return false;
-	*tick = cell->tick;
-	atomic_store_explicit(&cell->turn, ring->tail + ring->mask + 1,
-	                      memory_order_release);
-	ring->tail++;
+	*tick = cell_at(ring, ring->tail)->tick;
+	pass_tail(ring);
 	return true;
+}
+
+bool ppi_pcring_skip(struct ppi_pcring *ring)
+{
+	if (ppi_pcring_head(ring) == ring->tail ||
+	    turn_of(ring, ring->tail) == ring->tail + 1)
+		return false;
+	pass_tail(ring);
+	return true;
+}
+
+size_t ppi_pcring_head(const struct ppi_pcring *ring)
+{
+	return atomic_load_explicit(&ring->memory->head, memory_order_acquire);
 }
 
 uint64_t ppi_pcring_dropped(struct ppi_pcring *ring)
 {
-	size_t now = atomic_load_explicit(&ring->dropped,
-	                                  memory_order_relaxed);
+	size_t now;
 
+	if (ring->is_foreign)
+		return 0;
+	now = atomic_load_explicit(&ring->memory->dropped,
+	                           memory_order_relaxed);
 	ring->dropped_total += now - ring->dropped_seen;
 	ring->dropped_seen = now;
 	return ring->dropped_total;

@@ -28,8 +28,8 @@ uint64_t ppi_tick_rate_resolution_ns(const struct ppi_tick_rate *rate)
 	return rate->period_ns + rate->tick_ns;
 }
 
-bool ppi_tick_ring_init(struct ppi_pcring *ring, const struct ppi_plan *plan,
-                        const struct ppi_tick_rate *rate, unsigned cpus)
+size_t ppi_tick_ring_cells(const struct ppi_plan *plan,
+                           const struct ppi_tick_rate *rate, unsigned cpus)
 {
 	uint64_t cells = 2 * NS_PER_S / ppi_tick_rate_granted_ns(rate) * cpus;
 
@@ -39,7 +39,21 @@ bool ppi_tick_ring_init(struct ppi_pcring *ring, const struct ppi_plan *plan,
 		cells = RING_MAX;
 	if (plan->ring_bytes)
 		cells = plan->ring_bytes / sizeof(struct ppi_pcring_cell);
-	return ppi_pcring_init(ring, (size_t)cells);
+	return (size_t)cells;
+}
+
+bool ppi_tick_ring_init(struct ppi_pcring *ring, const struct ppi_plan *plan,
+                        const struct ppi_tick_rate *rate, unsigned cpus)
+{
+	size_t bytes;
+	void *memory;
+
+	if (!plan->area)
+		return ppi_pcring_init(ring,
+		                       ppi_tick_ring_cells(plan, rate, cpus));
+	memory = ppi_area_ring(plan->area, &bytes);
+	ppi_pcring_write_to(ring, memory, bytes);
+	return true;
 }
 
 void ppi_tick_rate_note(struct ppi_backend_session *bs,
@@ -67,23 +81,28 @@ void ppi_ticks_drain(struct ppi_pcring *ring, int64_t pid,
 {
 	struct ppi_tick tick;
 
-	while (room->record_count < room->record_room &&
-	       ppi_pcring_take(ring, &tick)) {
-		const portprof_record record = {
-			.kind = PORTPROF_RECORD_SAMPLE,
-			.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
-			         PORTPROF_FIELD_TIME,
-			.pid = (uint32_t)pid,
-			.tid = (uint32_t)tick.tid,
-			.time_ns = tick.time_ns,
-			.address = tick.pc,
-			.span = 1,
-			.weight = tick.weight,
-			.samples = 1,
-		};
+	while (!ring->is_foreign && room->record_count < room->record_room &&
+	       ppi_pcring_take(ring, &tick))
+		ppi_tick_give(&tick, pid, room);
+}
 
-		ppi_room_add(room, &record, NULL, 0);
-	}
+void ppi_tick_give(const struct ppi_tick *tick, int64_t pid,
+                   struct ppi_room *room)
+{
+	const portprof_record record = {
+		.kind = PORTPROF_RECORD_SAMPLE,
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
+		         PORTPROF_FIELD_TIME,
+		.pid = (uint32_t)pid,
+		.tid = (uint32_t)tick->tid,
+		.time_ns = tick->time_ns,
+		.address = tick->pc,
+		.span = 1,
+		.weight = tick->weight,
+		.samples = 1,
+	};
+
+	ppi_room_add(room, &record, NULL, 0);
 }
 
 void ppi_meter_begin(struct ppi_meter *meter, uint64_t now_ns)

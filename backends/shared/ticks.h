@@ -22,6 +22,10 @@ uint64_t ppi_tick_rate_granted_ns(const struct ppi_tick_rate *rate);
 uint64_t ppi_tick_rate_resolution_ns(const struct ppi_tick_rate *rate);
 
 /* Room for what all CPUs can give in two seconds, or what the plan says. */
+size_t ppi_tick_ring_cells(const struct ppi_plan *plan,
+                           const struct ppi_tick_rate *rate, unsigned cpus);
+
+/* A ring of that size, or the one of the plan's area. */
 bool ppi_tick_ring_init(struct ppi_pcring *ring, const struct ppi_plan *plan,
                         const struct ppi_tick_rate *rate, unsigned cpus);
 
@@ -31,7 +35,12 @@ void ppi_tick_rate_note(struct ppi_backend_session *bs,
 void ppi_tick_rate_account(const struct ppi_tick_rate *rate,
                            struct ppi_account *out);
 
-/* Move ticks into `room` as samples until one of them is empty or full. */
+/* Put a tick into `room`, which has room for it, as a sample. */
+void ppi_tick_give(const struct ppi_tick *tick, int64_t pid,
+                   struct ppi_room *room);
+
+/* Move ticks into `room` as samples until one of them is empty or full. Where
+ * another process takes them, nothing is moved. */
 void ppi_ticks_drain(struct ppi_pcring *ring, int64_t pid,
                      struct ppi_room *room);
 

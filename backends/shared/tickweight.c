@@ -2,6 +2,27 @@
 /* Weights of ticks that never add up to more than the CPU time. */
 #include "backends/shared/tickweight.h"
 
+void ppi_tickweight_start(struct ppi_tickweight *weight, uint64_t cpu_ns)
+{
+	weight->start_cpu_ns = cpu_ns;
+	weight->start_attributed_ns = weight->attributed_ns;
+}
+
+uint64_t ppi_tickweight_foreign(const struct ppi_tickweight *weight,
+                                uint64_t ticks, uint64_t cpu_ns,
+                                uint64_t spare)
+{
+	uint64_t used = cpu_ns - weight->start_cpu_ns;
+	uint64_t given = weight->attributed_ns - weight->start_attributed_ns;
+	uint64_t room = 0;
+
+	if (weight->num == 0) /* how long a tick is is not known */
+		return 0;
+	if (used > given)
+		room = (used - given) * weight->den / weight->num;
+	return ticks > room + spare ? ticks - room : 0;
+}
+
 void ppi_tickweight_begin(struct ppi_tickweight *weight, uint64_t ticks,
                           uint64_t cpu_ns)
 {

@@ -16,7 +16,20 @@ struct ppi_tickweight {
 	uint64_t attributed_ns;  /* of all batches so far */
 	uint64_t ticks, given;   /* of this batch; in records already */
 	uint64_t batch_ns;       /* what this batch weighs */
+	uint64_t start_cpu_ns, start_attributed_ns; /* at the last start */
 };
+
+/* Sampling starts, or starts again; cpu_ns is the CPU time used so far. */
+void ppi_tickweight_start(struct ppi_tickweight *weight, uint64_t cpu_ns);
+
+/*
+ * How many of `ticks` that came in stand for no CPU time since the start, up to
+ * cpu_ns: a kernel that bills a stay when it ends bills what was before the
+ * start, too. No more than `spare` ticks too many may be chance: 0.
+ */
+uint64_t ppi_tickweight_foreign(const struct ppi_tickweight *weight,
+                                uint64_t ticks, uint64_t cpu_ns,
+                                uint64_t spare);
 
 /* A batch of ticks begins; cpu_ns is the CPU time used up to the last one. */
 void ppi_tickweight_begin(struct ppi_tickweight *weight, uint64_t ticks,

@@ -24,7 +24,7 @@
 #define SOLARIS_CAPS \
 	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_PROCESS | PORTPROF_CAP_FAIR | \
 	 PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE | \
-	 PORTPROF_CAP_EXCLUSIVE)
+	 PORTPROF_CAP_EXCLUSIVE | PORTPROF_CAP_EXEC_SAFE)
 
 /* The process whose session has p_prof (LIFE-11), 0 = nobody's. A forked
  * child finds its parent's number here and takes it as nobody's. */
@@ -32,28 +32,12 @@ static _Atomic int owner_pid;
 
 /* ---- CPU time ---- */
 
-static void look_at_helper(struct ppi_backend_session *bs)
+static uint64_t cpu_now(struct ppi_backend_session *bs)
 {
 	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
-	struct solaris_state *state = solaris_state_of(bs);
 
-	/* the system tells a thread's CPU time to that thread alone */
-	if (pthread_equal(pthread_self(), state->helper))
-		kernel->caller_cpu(kernel->self, &state->clock.helper_now_ns);
-}
-
-static uint64_t cpu_now(const struct ppi_backend_session *bs)
-{
-	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
-	const struct solaris_clock *clock = &solaris_state_of(bs)->clock;
-	uint64_t process = clock->process_ns, used, helper;
-
-	if (!clock->is_on)
-		return clock->total_ns;
-	kernel->process_cpu(kernel->self, &process);
-	used = process - clock->process_ns;
-	helper = clock->helper_now_ns - clock->helper_ns;
-	return clock->total_ns + (used > helper ? used - helper : 0);
+	return ppi_cpu_meter_now(&solaris_state_of(bs)->cpu,
+	                         kernel->now_ns(kernel->self));
 }
 
 static void begin_clock(struct ppi_backend_session *bs)
@@ -61,16 +45,24 @@ static void begin_clock(struct ppi_backend_session *bs)
 	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
 	struct solaris_state *state = solaris_state_of(bs);
 
-	look_at_helper(bs);
-	kernel->process_cpu(kernel->self, &state->clock.process_ns);
-	state->clock.helper_ns = state->clock.helper_now_ns;
-	state->clock.is_on = true;
+	ppi_cpu_meter_begin(&state->cpu, kernel->now_ns(kernel->self));
 	if (state->resets != bs->resets)
-		ppi_tickweight_forget(&state->weight, state->clock.total_ns);
+		ppi_tickweight_forget(&state->weight, state->cpu.done_ns);
 	state->resets = bs->resets;
+	ppi_tickweight_start(&state->weight, state->cpu.done_ns);
+	state->foreign = 0;
 }
 
-uint64_t ppi_solaris_ticks_since(const struct ppi_backend_session *bs,
+static void note_if_clock_wrong(struct ppi_backend_session *bs)
+{
+	char words[256];
+
+	if (!ppi_cpu_meter_is_right(&solaris_state_of(bs)->cpu, words,
+	                            sizeof(words)))
+		ppi_note(bs, "%s", words);
+}
+
+uint64_t ppi_solaris_ticks_since(struct ppi_backend_session *bs,
                                  uint64_t cpu_ns)
 {
 	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
@@ -82,19 +74,18 @@ uint64_t ppi_solaris_ticks_since(const struct ppi_backend_session *bs,
 
 /* ---- the contract ---- */
 
-/* illumos has them since October 2021 (issue 14126), Solaris since 11.4. */
 static bool has_clocks(const struct solaris_kernel *k, struct ppi_probe *out)
 {
 	uint64_t ns;
 
-	if (k->process_cpu(k->self, &ns) == 0 &&
-	    k->caller_cpu(k->self, &ns) == 0)
+	if (k->cpu(k->self, ppi_cpu_solaris.process.source, PPI_CPU_PROCESS,
+	           &ns) == 0)
 		return true;
 	out->status = PORTPROF_E_UNSUPPORTED;
 	out->os_errno = errno;
-	snprintf(out->reason, sizeof(out->reason), "this system does not tell "
-	         "the CPU time of processes and threads (%s), which samples "
-	         "are weighed by: use a newer one", strerror(errno));
+	snprintf(out->reason, sizeof(out->reason), "CPU time, which samples "
+	         "are weighed by, cannot be read from /proc/self/usage (%s): "
+	         "mount /proc, or use the backend itimer", strerror(errno));
 	return false;
 }
 
@@ -147,7 +138,8 @@ static portprof_status solaris_open(struct ppi_backend_session *bs,
 	struct solaris_state *state = solaris_state_of(bs);
 	unsigned hz = kernel->rate_hz(kernel->self);
 
-	state->helper = pthread_self();
+	ppi_cpu_meter_init(&state->cpu, &ppi_cpu_solaris, kernel->cpu,
+	                   kernel->self, kernel->cpu_count(kernel->self));
 	state->rate_hz = hz ? hz : 1000; /* for sizes; the most there is */
 	if (hz) {
 		state->weight.num = 1000000000u;
@@ -155,8 +147,8 @@ static portprof_status solaris_open(struct ppi_backend_session *bs,
 		ppi_note(bs, "the system samples each CPU %u times a second, "
 		         "whatever rate is asked for", hz);
 	} else {
-		ppi_note(bs, "the system does not tell its clock's rate: the "
-		         "CPU time is shared by the samples there are");
+		ppi_note(bs, "the system does not report its clock's rate: the "
+		         "samples share the CPU time");
 	}
 	state->is_profil = suits_profil(bs);
 	if (state->is_profil &&
@@ -197,7 +189,7 @@ static portprof_status solaris_start(struct ppi_backend_session *bs,
 	status = state->is_profil ? ppi_solaris_profil_on(bs, why) :
 	                            ppi_solaris_pcsample_on(bs, why);
 	if (status) {
-		state->clock.is_on = false;
+		state->cpu.is_on = false;
 		atomic_store(&owner_pid, 0);
 		return status;
 	}
@@ -205,22 +197,59 @@ static portprof_status solaris_start(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
+/*
+ * What a thread owes at a stop is billed in the next session, when it returns
+ * from its system call (intel/ia32/os/syscall.c, post_syscall), all at one
+ * program counter. More than the CPU time since the start allows is not ours.
+ */
+static void put_aside_foreign(struct ppi_backend_session *bs, uint64_t ticks,
+                              uint64_t cpu_ns)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+	uint64_t used = (cpu_ns - state->harvested_cpu_ns) /
+	                (1000000000u / state->rate_hz);
+	uint64_t extra = ppi_tickweight_foreign(&state->weight, ticks, cpu_ns,
+	                                        4 + used / 16);
+
+	state->foreign += state->is_profil ?
+		ppi_pcbins_put_aside(&state->bins, extra, used + 1) :
+		ppi_solaris_pcsample_put_aside(bs, extra, used + 1);
+}
+
+static void note_foreign(struct ppi_backend_session *bs)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+
+	if (state->foreign == 0 || state->is_running)
+		return;
+	ppi_note(bs, "%llu ms of kernel time were put aside: threads that were "
+	         "in the kernel at the start had spent them before",
+	         (unsigned long long)(state->foreign * 1000 / state->rate_hz));
+	state->foreign = 0;
+}
+
+static uint64_t ticks_waiting(const struct solaris_state *state)
+{
+	return state->is_profil ? state->bins.waiting : state->array.count;
+}
+
 /* From the facility to a weighed batch. */
 static void harvest(struct ppi_backend_session *bs, bool on)
 {
 	struct solaris_state *state = solaris_state_of(bs);
-	uint64_t ticks, cpu_ns;
+	uint64_t cpu_ns;
 
-	look_at_helper(bs);
 	if (state->is_profil)
 		ppi_solaris_profil_harvest(bs, on);
 	else
 		ppi_solaris_pcsample_harvest(bs, on);
-	ticks = state->is_profil ? state->bins.waiting : state->array.count;
 	/* read after the samples: all their ticks are in it */
 	cpu_ns = cpu_now(bs);
+	note_if_clock_wrong(bs);
+	put_aside_foreign(bs, ticks_waiting(state), cpu_ns);
+	note_foreign(bs);
 	state->harvested_cpu_ns = cpu_ns;
-	ppi_tickweight_begin(&state->weight, ticks, cpu_ns);
+	ppi_tickweight_begin(&state->weight, ticks_waiting(state), cpu_ns);
 }
 
 static bool has_more(const struct solaris_state *state)
@@ -240,7 +269,7 @@ static portprof_status solaris_stop(struct ppi_backend_session *bs,
                                     struct ppi_diag *why)
 {
 	struct solaris_state *state = solaris_state_of(bs);
-	struct solaris_clock *clock = &state->clock;
+	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
 
 	(void)why;
 	if (!state->is_running)
@@ -251,9 +280,7 @@ static portprof_status solaris_stop(struct ppi_backend_session *bs,
 	/* after pcsample with no room the scale is 1 until the next tick */
 	ppi_solaris_off(bs);
 	state->must_harvest = true;
-	look_at_helper(bs);
-	clock->total_ns = cpu_now(bs);
-	clock->is_on = false;
+	ppi_cpu_meter_end(&state->cpu, kernel->now_ns(kernel->self));
 	atomic_store(&owner_pid, 0);
 	return PORTPROF_OK;
 }
@@ -295,7 +322,7 @@ static portprof_status solaris_count(struct ppi_backend_session *bs,
 static portprof_status solaris_stats(struct ppi_backend_session *bs,
                                      size_t event, struct ppi_account *out)
 {
-	const struct solaris_state *state = solaris_state_of(bs);
+	struct solaris_state *state = solaris_state_of(bs);
 	const struct ppi_tickweight *weight = &state->weight;
 
 	(void)event;
@@ -307,7 +334,8 @@ static portprof_status solaris_stats(struct ppi_backend_session *bs,
 	}
 	out->lost_certainty = state->may_have_lost ? PORTPROF_UNKNOWN :
 	                                             PORTPROF_EXACT;
-	out->total_certainty = PORTPROF_EXACT;
+	out->total_certainty = ppi_cpu_meter_is_right(&state->cpu, NULL, 0) ?
+	                               PORTPROF_EXACT : PORTPROF_UNKNOWN;
 	return PORTPROF_OK;
 }
 
@@ -327,12 +355,14 @@ static void solaris_close(struct ppi_backend_session *bs)
 }
 
 const struct ppi_backend_ops ppi_backend_solaris = {
-	.abi = PPI_BACKEND_ABI,
 	.name = "solaris",
 	.summary = "samples the process by pcsample or profil, without signals",
 	.caps = SOLARIS_CAPS,
-	.rank = 25,
 	.state_size = sizeof(struct solaris_state),
+	.catalogue = NULL,
+	.count_ways = NULL,
+	.count_parts = NULL,
+	.group_modifiers = NULL,
 	.real_kernel = SOLARIS_REAL_KERNEL,
 	.probe = solaris_probe,
 	.resolve = solaris_resolve,

@@ -3,10 +3,10 @@
 #ifndef PPI_SOLARIS_KERNEL_H
 #define PPI_SOLARIS_KERNEL_H
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/shared/cpu_meter.h"
 #include "backends/shared/pcregion.h"
 
 /* Calls that return int return 0, or -1 with errno. */
@@ -25,10 +25,9 @@ struct solaris_kernel {
 	/* Ticks a second of one CPU: sysconf(_SC_CLK_TCK); 0 = unknown. */
 	unsigned (*rate_hz)(void *self);
 
-	/* CLOCK_MONOTONIC, the process's CPU time, the calling thread's. */
+	/* CLOCK_MONOTONIC; CPU time as in port/cpu_clock.h. */
 	uint64_t (*now_ns)(void *self);
-	int (*process_cpu)(void *self, uint64_t *ns);
-	int (*caller_cpu)(void *self, uint64_t *ns);
+	ppi_cpu_reader *cpu;
 	unsigned (*cpu_count)(void *self);
 	int64_t (*process_id)(void *self);
 

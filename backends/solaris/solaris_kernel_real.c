@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include "backends/solaris/solaris_kernel.h"
-#include "compat/clock_ns.h"
-#include "compat/pages.h"
-#include "compat/text_list.h"
+#include "port/clock_ns.h"
+#include "port/pages.h"
+#include "port/text_list.h"
 
 #include <pcsample.h>
 #include <unistd.h>
@@ -46,16 +46,11 @@ static uint64_t real_now_ns(void *self)
 	return ns;
 }
 
-static int real_process_cpu(void *self, uint64_t *ns)
+static int real_cpu(void *self, enum ppi_cpu_source source, int64_t whose,
+                    uint64_t *ns)
 {
 	(void)self;
-	return ppi_clock_ns(CLOCK_PROCESS_CPUTIME_ID, ns);
-}
-
-static int real_caller_cpu(void *self, uint64_t *ns)
-{
-	(void)self;
-	return ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, ns);
+	return ppi_cpu_read(source, whose, ns);
 }
 
 static unsigned real_cpu_count(void *self)
@@ -94,8 +89,7 @@ const struct solaris_kernel ppi_solaris_kernel_real = {
 	.pc_bytes = real_pc_bytes,
 	.rate_hz = real_rate_hz,
 	.now_ns = real_now_ns,
-	.process_cpu = real_process_cpu,
-	.caller_cpu = real_caller_cpu,
+	.cpu = real_cpu,
 	.cpu_count = real_cpu_count,
 	.process_id = real_process_id,
 	.map = real_map,

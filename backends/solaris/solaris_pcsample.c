@@ -127,6 +127,46 @@ static uint64_t sample_at(const struct solaris_array *array, size_t i)
 	                              ((const uint64_t *)samples)[i];
 }
 
+static size_t run_at(const struct solaris_array *array, size_t i)
+{
+	size_t length = 1;
+
+	while (i + length < array->count &&
+	       sample_at(array, i + length) == sample_at(array, i))
+		length++;
+	return length;
+}
+
+static void drop(struct solaris_array *array, size_t i, size_t count)
+{
+	char *samples = array->samples[!array->active];
+
+	memmove(samples + i * array->pc_bytes,
+	        samples + (i + count) * array->pc_bytes,
+	        (array->count - i - count) * array->pc_bytes);
+	array->count -= count;
+}
+
+uint64_t ppi_solaris_pcsample_put_aside(struct ppi_backend_session *bs,
+                                        uint64_t ticks, uint64_t most)
+{
+	struct solaris_array *array = &solaris_state_of(bs)->array;
+	uint64_t left = ticks;
+
+	for (size_t i = 0; left && i < array->count;) {
+		size_t length = run_at(array, i);
+		size_t part = length < left ? length : (size_t)left;
+
+		if (length > most) {
+			drop(array, i, part);
+			left -= part;
+			length -= part;
+		}
+		i += length;
+	}
+	return ticks - left;
+}
+
 void ppi_solaris_pcsample_give(struct ppi_backend_session *bs,
                                struct ppi_room *room)
 {

@@ -71,7 +71,7 @@ portprof_status ppi_solaris_profil_open(struct ppi_backend_session *bs,
 		return status;
 	bs->drain_every_ms = harvest_ms(bs);
 	bs->caps &= ~PPI_SOLARIS_PCSAMPLE_CAPS;
-	ppi_note(bs, "by profil(2): samples tell %" PRIu64 " bytes of text at "
+	ppi_note(bs, "by profil(2): a sample covers %" PRIu64 " bytes of text at "
 	         "0x%" PRIx64 "-0x%" PRIx64 "; time spent elsewhere is "
 	         "unattributed", state->region.bin_bytes,
 	         state->region.offset,

@@ -4,6 +4,7 @@
 #define PPI_SOLARIS_STATE_H
 
 #include "backends/backend.h"
+#include "backends/shared/cpu_meter.h"
 #include "backends/shared/pcbins.h"
 #include "backends/shared/pcregion.h"
 #include "backends/shared/tickweight.h"
@@ -19,25 +20,17 @@ struct solaris_array {
 	long last_count;    /* what the kernel told when it was stopped */
 };
 
-/* CPU time of the process without our helper thread, while running. */
-struct solaris_clock {
-	uint64_t total_ns;
-	uint64_t process_ns, helper_ns;  /* at the start of this stretch */
-	uint64_t helper_now_ns;          /* as of the last look */
-	bool is_on;
-};
-
 struct solaris_state {
 	bool is_profil;     /* else pcsample */
 	struct ppi_pcregion region;
 	struct ppi_pcbins bins;
 	struct solaris_array array;
 	struct ppi_tickweight weight;
-	struct solaris_clock clock;
-	pthread_t helper;
+	struct ppi_cpu_meter cpu;
 	unsigned rate_hz;
 	bool is_running, must_harvest, is_told;
 	bool may_have_lost;
+	uint64_t foreign;   /* ticks of before the start, put aside since it */
 	uint64_t harvested_cpu_ns;
 	unsigned resets;    /* bs->resets that the weights know of */
 };
@@ -55,7 +48,7 @@ solaris_state_of(const struct ppi_backend_session *bs)
 }
 
 /* The most ticks that the CPU time since the last harvest can have made. */
-uint64_t ppi_solaris_ticks_since(const struct ppi_backend_session *bs,
+uint64_t ppi_solaris_ticks_since(struct ppi_backend_session *bs,
                                  uint64_t cpu_ns);
 
 /*
@@ -82,6 +75,10 @@ portprof_status ppi_solaris_pcsample_on(struct ppi_backend_session *bs,
                                         struct ppi_diag *why);
 void ppi_solaris_pcsample_off(struct ppi_backend_session *bs);
 void ppi_solaris_pcsample_harvest(struct ppi_backend_session *bs, bool on);
+/* Drop `ticks` of those that follow one another at one program counter, where
+ * there are more than `most`; how many were dropped. */
+uint64_t ppi_solaris_pcsample_put_aside(struct ppi_backend_session *bs,
+                                        uint64_t ticks, uint64_t most);
 void ppi_solaris_pcsample_give(struct ppi_backend_session *bs,
                                struct ppi_room *room);
 void ppi_solaris_pcsample_close(struct ppi_backend_session *bs);

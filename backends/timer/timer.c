@@ -9,7 +9,7 @@
 #include "backends/timer/timer.h"
 
 #include "backends/shared/cpu_time.h"
-#include "compat/context_pc.h"
+#include "port/context_pc.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@
 	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_EXACT_PC | \
 	 PORTPROF_CAP_WHOLE_SPACE | PORTPROF_CAP_PID_TID | \
 	 PORTPROF_CAP_TIME | PORTPROF_CAP_PROCESS | PORTPROF_CAP_THREAD | \
-	 PORTPROF_CAP_FAIR | PORTPROF_CAP_LOST_EXACT)
+	 PORTPROF_CAP_FAIR | PORTPROF_CAP_LOST_EXACT | \
+	 PORTPROF_CAP_EXEC_SAFE)
 
 static struct timer_state *state_of(const struct ppi_backend_session *bs)
 {
@@ -50,7 +51,8 @@ static void say_no_timer(struct ppi_probe *out)
 		say_unusable(out, PORTPROF_E_LIMIT, "no timer can be created",
 		             "raise the limit of pending signals (ulimit -i)");
 	else
-		say_unusable(out, PORTPROF_E_UNSUPPORTED,
+		say_unusable(out, errno == EPERM || errno == EACCES ?
+		             PORTPROF_E_DENIED : PORTPROF_E_UNSUPPORTED,
 		             "CPU timers of threads cannot be created",
 		             "use the itimer backend");
 }
@@ -197,15 +199,6 @@ free_ring:
 
 /* ---- start and stop ---- */
 
-static portprof_status refuse_displaced(const struct timer_state *state,
-                                        struct ppi_diag *why)
-{
-	return ppi_fail(why, PORTPROF_E_BUSY, 0, "start",
-	                "the program has taken signal %d for itself since "
-	                "the session was opened; close it and open another",
-	                state->signo);
-}
-
 static portprof_status refuse_clock(struct ppi_diag *why, const char *step)
 {
 	return ppi_fail(why, PORTPROF_E_SYSTEM, errno, step,
@@ -216,15 +209,16 @@ static portprof_status timer_start(struct ppi_backend_session *bs,
                                    struct ppi_diag *why)
 {
 	struct timer_state *state = state_of(bs);
-	portprof_status status;
+	portprof_status status = PORTPROF_OK;
 	uint64_t clock_ns;
 	size_t fresh = 1;
 
 	if (state->meter.is_running)
 		return PORTPROF_OK;
 	if (!timer_handler_is_ours(state))
-		return refuse_displaced(state, why);
-	status = timer_threads_scan(state, &fresh, why);
+		status = timer_change_signal(state, why);
+	if (status == PORTPROF_OK)
+		status = timer_threads_scan(state, &fresh, why);
 	if (status)
 		return status;
 	timer_clock_freshen(state);
@@ -331,12 +325,14 @@ static void timer_close(struct ppi_backend_session *bs)
 }
 
 const struct ppi_backend_ops ppi_backend_timer = {
-	.abi = PPI_BACKEND_ABI,
 	.name = "timer",
 	.summary = "samples by one CPU timer a thread; needs no permission",
 	.caps = TIMER_CAPS,
-	.rank = 50,
 	.state_size = sizeof(struct timer_state),
+	.catalogue = NULL,
+	.count_ways = NULL,
+	.count_parts = NULL,
+	.group_modifiers = NULL,
 	.real_kernel = TIMER_REAL_KERNEL,
 	.probe = timer_probe,
 	.resolve = timer_resolve,

@@ -61,7 +61,7 @@ struct timer_state {
 
 	int signo;
 	struct sigaction before;
-	bool is_displaced; /* the program has put a handler over ours */
+	bool is_displaced; /* the program has our signal, and no other is free */
 
 	/* ---- threads, sorted by tid ---- */
 	struct timer_thread **threads;
@@ -127,6 +127,11 @@ int timer_clock_see(struct timer_state *state);
 /* New threads, deaf ones, the handler; and when to come again. */
 void timer_look_around(struct timer_state *state);
 
+/* Leave the signal to the program that has taken it, and take another. The
+ * timers stand still then. */
+portprof_status timer_change_signal(struct timer_state *state,
+                                    struct ppi_diag *why);
+
 /* ---- timer_handler.c: what happens at a tick ---- */
 
 /* Find a free signal and install the handler for this session. */
@@ -135,6 +140,11 @@ portprof_status timer_handler_install(struct timer_state *state,
 
 /* Whether the handler is still in place. */
 bool timer_handler_is_ours(const struct timer_state *state);
+
+/* Take another signal instead of one that the program has taken. The timers of
+ * that one are deleted by now. */
+portprof_status timer_handler_renew(struct timer_state *state,
+                                    struct ppi_diag *why);
 
 /* Wait until no handler is at work on this session. */
 void timer_handler_wait(struct timer_state *state);

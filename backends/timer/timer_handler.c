@@ -3,17 +3,18 @@
  * The signal handler of the timer backend, and the signal it lives on.
  *
  * Reached in signal context, and nothing else:
- *   handle_tick, record_tick, find_thread, pass_on (here)
+ *   handle_tick, record_tick, find_thread, is_tick, pass_on (here)
  *   ppi_gate_enter, ppi_gate_leave, ppi_pcring_put, ppi_context_pc
  *   kernel->thread_cpu, now_ns: clock_gettime(2)
  *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
- *   not ours
+ *   not ours, and forward: the program's own handler, where it is known
  * No lock, no memory, no stdio, no loader: open and start call what a tick of
  * ours needs in normal context, so that even lazily bound names are bound. No
  * thread-local storage: the kernel brings a pointer to the thread's entry.
  */
 #include "backends/timer/timer.h"
-#include "compat/context_pc.h"
+#include "port/context_pc.h"
+#include "port/signal_share.h"
 
 #include <errno.h>
 #include <string.h>
@@ -70,15 +71,19 @@ static void record_tick(struct timer_state *state, struct timer_thread *thread,
 static void handle_tick(int signo, siginfo_t *info, void *context);
 
 /*
- * Somebody else sent the signal, which had its default action when we took
- * it: to end the process. So be it, unless another handler stands over ours
- * and only passed the signal on to us.
+ * Somebody else sent the signal. Where the program's own handler is known it
+ * is called. Else: the signal had its default action when we took it, to end
+ * the process. So be it, unless another handler stands over ours and only
+ * passed the signal on to us, or it is a late tick of a session before us.
  */
-static void pass_on(const struct timer_kernel *kernel, int signo)
+static void pass_on(const struct timer_kernel *kernel, int signo,
+                    siginfo_t *info, void *context)
 {
 	struct sigaction now, ending;
 
-	if (kernel->action(kernel->self, signo, NULL, &now) != 0 ||
+	if (kernel->forward(kernel->self, signo, info, context) ||
+	    info->si_code == SI_TIMER ||
+	    kernel->action(kernel->self, signo, NULL, &now) != 0 ||
 	    now.sa_sigaction != handle_tick)
 		return;
 	memset(&ending, 0, sizeof(ending));
@@ -97,15 +102,27 @@ static void handle_tick(int signo, siginfo_t *info, void *context)
 
 	if (state && info->si_code == SI_TIMER)
 		thread = find_thread(state, info->si_value.sival_ptr);
-	else if (state)
+	if (state && !thread)
 		foreign = state->kernel;
 	if (thread && atomic_load(&state->is_ticking) &&
 	    atomic_load_explicit(&thread->is_armed, memory_order_acquire))
 		record_tick(state, thread, context);
 	ppi_gate_leave(gate);
-	if (foreign)
-		pass_on(foreign, signo);
 	errno = kept_errno;
+	if (foreign)
+		pass_on(foreign, signo, info, context);
+	errno = kept_errno;
+}
+
+/* For whoever takes signals from the system without a handler. */
+static bool is_tick(int signo, const siginfo_t *info)
+{
+	struct timer_state *state = ppi_gate_enter(&gates[signo]);
+	bool is_so = state && info->si_code == SI_TIMER &&
+	             find_thread(state, info->si_value.sival_ptr);
+
+	ppi_gate_leave(&gates[signo]);
+	return is_so;
 }
 
 /* All signals are blocked in the handler; the C library's own for cancelling
@@ -159,7 +176,18 @@ static int try_signal(struct timer_state *state, int signo)
 		return -1;
 	}
 	state->signo = signo;
+	if (signo < PPI_SHARED_SIGNALS)
+		ppi_signal_share.is_tick[signo] = is_tick;
 	return 0;
+}
+
+static unsigned count_sessions(int first, int last)
+{
+	unsigned count = 0;
+
+	for (int signo = first; signo <= last; signo++)
+		count += atomic_load(&gates[signo].guest) != NULL;
+	return count;
 }
 
 portprof_status timer_handler_install(struct timer_state *state,
@@ -180,6 +208,13 @@ portprof_status timer_handler_install(struct timer_state *state,
 			                "signal %d cannot be taken: %s",
 			                signo, strerror(errno));
 	}
+	if (count_sessions(first, last) > 0)
+		return ppi_fail(why, PORTPROF_E_BUSY, 0,
+		                "install signal handler",
+		                "all real-time signals (%d to %d) are in use, "
+		                "%u of them by timer sessions of this process; "
+		                "close one, or use the perf backend",
+		                first, last, count_sessions(first, last));
 	return ppi_fail(why, PORTPROF_E_BUSY, 0, "install signal handler",
 	                "the program has a handler for every real-time signal "
 	                "(%d to %d), and the timer backend needs one; free "
@@ -221,6 +256,18 @@ static void restore_action(const struct timer_state *state)
 	kernel->action(kernel->self, state->signo, &state->before, NULL);
 }
 
+/* Of the displaced signal only the gate is ours any more. */
+portprof_status timer_handler_renew(struct timer_state *state,
+                                    struct ppi_diag *why)
+{
+	struct ppi_gate *gate = &gates[state->signo];
+
+	if (atomic_load(&gate->guest) == state)
+		ppi_gate_clear(gate);
+	timer_handler_wait(state);
+	return timer_handler_install(state, why);
+}
+
 void timer_handler_remove(struct timer_state *state)
 {
 	const struct timer_kernel *kernel = state->kernel;
@@ -228,9 +275,11 @@ void timer_handler_remove(struct timer_state *state)
 	bool is_child = kernel->process_id(kernel->self) !=
 	                state->bs->owner_pid;
 
+	/* nothing is ours after a renewal that failed */
+	if (atomic_load(&gate->guest) != state)
+		return;
 	restore_action(state);
-	if (atomic_load(&gate->guest) == state)
-		ppi_gate_clear(gate);
+	ppi_gate_clear(gate);
 	if (!is_child)
 		timer_handler_wait(state);
 }

@@ -4,6 +4,7 @@
 #define PPI_TIMER_KERNEL_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,8 @@ struct timer_kernel {
 	unsigned (*cpu_count)(void *self);
 	int64_t (*process_id)(void *self);
 
-	/* As in compat/thread_list.h; tid 0 is the caller (h) */
+	/* As in port/thread_list.h and port/cpu_clock.h; tid 0 is the
+	 * caller (h) */
 	int (*threads)(void *self, int64_t *tids, size_t room, size_t *count);
 	int (*thread_cpu)(void *self, int64_t tid, uint64_t *ns);
 	int (*process_cpu)(void *self, uint64_t *ns);
@@ -30,6 +32,9 @@ struct timer_kernel {
 	int (*action)(void *self, int signo, const struct sigaction *next,
 	              struct sigaction *before);
 	int (*raise_again)(void *self, int signo);
+	/* As in port/signal_share.h: a signal that is none of ours goes to
+	 * the program. False: by its default action (h) */
+	bool (*forward)(void *self, int signo, siginfo_t *info, void *context);
 
 	/*
 	 * timer_create(2) on the CPU clock of a thread, told to that thread

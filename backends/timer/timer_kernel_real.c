@@ -3,8 +3,10 @@
 #include "config.h"
 
 #include "backends/timer/timer_kernel.h"
-#include "compat/clock_ns.h"
-#include "compat/thread_list.h"
+#include "port/clock_ns.h"
+#include "port/cpu_clock.h"
+#include "port/signal_share.h"
+#include "port/thread_list.h"
 
 #include <string.h>
 #include <time.h>
@@ -20,7 +22,7 @@ static uint64_t real_now_ns(void *self)
 	uint64_t now = 0;
 
 	(void)self;
-	ppi_clock_ns(CLOCK_MONOTONIC, &now);
+	ppi_kernel_clock_ns(CLOCK_MONOTONIC, &now);
 	return now;
 }
 
@@ -51,13 +53,13 @@ static int real_threads(void *self, int64_t *tids, size_t room, size_t *count)
 static int real_thread_cpu(void *self, int64_t tid, uint64_t *ns)
 {
 	(void)self;
-	return ppi_thread_cpu_ns(tid, ns);
+	return ppi_cpu_thread_ns(tid, ns);
 }
 
 static int real_process_cpu(void *self, uint64_t *ns)
 {
 	(void)self;
-	return ppi_clock_ns(CLOCK_PROCESS_CPUTIME_ID, ns);
+	return ppi_cpu_process_ns(ns);
 }
 
 static void real_signal_range(void *self, int *first, int *last)
@@ -78,6 +80,14 @@ static int real_raise_again(void *self, int signo)
 {
 	(void)self;
 	return raise(signo);
+}
+
+static bool real_forward(void *self, int signo, siginfo_t *info,
+                         void *context)
+{
+	(void)self;
+	return ppi_signal_share.forward &&
+	       ppi_signal_share.forward(signo, info, context);
 }
 
 static int real_create(void *self, int64_t tid, int signo, void *tag,
@@ -145,6 +155,7 @@ const struct timer_kernel ppi_timer_kernel_real = {
 	.signal_range = real_signal_range,
 	.action = real_action,
 	.raise_again = real_raise_again,
+	.forward = real_forward,
 	.create = real_create,
 	.set = real_set,
 	.left = real_left,

@@ -96,13 +96,46 @@ static void watch_threads(struct timer_state *state)
 		watch(state, state->threads[i]);
 }
 
-static void give_up_signal(struct timer_state *state)
+portprof_status timer_change_signal(struct timer_state *state,
+                                    struct ppi_diag *why)
+{
+	portprof_status status;
+	size_t fresh;
+
+	timer_threads_detach(state);
+	status = timer_handler_renew(state, why);
+	if (status == PORTPROF_OK)
+		status = timer_threads_scan(state, &fresh, why);
+	return status;
+}
+
+/* What comes until stop is CPU time of threads that are not attached. */
+static void end_early(struct timer_state *state, int lost)
 {
 	state->is_displaced = true;
-	timer_threads_disarm(state);
 	ppi_note(state->bs, "sampling ended early: the program has put a "
 	         "handler of its own on signal %d, which was free when the "
-	         "session was opened", state->signo);
+	         "session was opened, and no other signal is free", lost);
+}
+
+/*
+ * Until now ticks of ours may have come to the program's handler. The timers
+ * of the lost signal are deleted, and others made.
+ */
+static void yield_signal(struct timer_state *state)
+{
+	struct ppi_diag why;
+	int lost = state->signo;
+
+	timer_threads_disarm(state);
+	if (timer_change_signal(state, &why) != PORTPROF_OK ||
+	    timer_threads_arm(state, &why) != PORTPROF_OK) {
+		end_early(state, lost);
+		return;
+	}
+	ppi_note(state->bs, "the program has put a handler of its own on "
+	         "signal %d, which was free when the session was opened: "
+	         "sampling continues with signal %d", lost, state->signo);
 }
 
 /* New threads are looked for often where some have just come, because their
@@ -129,10 +162,10 @@ void timer_look_around(struct timer_state *state)
 	struct ppi_diag why;
 	size_t fresh = 0;
 
-	if (!timer_handler_is_ours(state)) {
-		give_up_signal(state);
+	if (!timer_handler_is_ours(state))
+		yield_signal(state);
+	if (state->is_displaced)
 		return;
-	}
 	if (timer_threads_scan(state, &fresh, &why) != PORTPROF_OK)
 		ppi_note(state->bs, "new threads may not be sampled: %s",
 		         why.words);

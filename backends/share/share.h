@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lies in memory that a collector and the processes it measures share.
+ * No pointer is in it: each process has it at another address. The collector
+ * believes nothing in it further than its own memory goes.
+ */
+#ifndef PPI_SHARE_H
+#define PPI_SHARE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "backends/backend.h"
+
+#define SHARE_MAGIC UINT32_C(0x70707368)
+
+/* Raise with any change below or of what is put into rings and streams. */
+#define SHARE_LAYOUT 1u
+
+enum {
+	SHARE_AREAS_MAX = 1024, /* processes measured at once */
+	SHARE_HEAD_BYTES = 4096,
+	SHARE_STREAM_BYTES = 1 << 19
+};
+
+/* Whose an area is. A process takes one by turning FREE to TAKEN. */
+enum share_state { SHARE_NONE, SHARE_FREE, SHARE_TAKEN };
+
+struct share_slot {
+	_Atomic int state;
+	int id; /* the area's memory */
+};
+
+/* The pool's own memory: where its areas are. */
+struct share_index {
+	uint32_t magic, layout;
+	uint32_t word_bytes; /* sizeof(size_t): positions are of that size */
+	_Atomic uint32_t count;
+	struct share_slot slots[SHARE_AREAS_MAX];
+};
+
+/* How far the session that has the area has come. */
+enum share_use { SHARE_UNUSED, SHARE_USED, SHARE_ENDED };
+
+/* The head of an area; behind SHARE_HEAD_BYTES follow the ring and, at
+ * ring_bytes from there, the stream. */
+struct share_area {
+	uint32_t magic, layout;
+	uint64_t ring_bytes;
+	_Atomic int use;
+	_Atomic int is_closed; /* the collector has ended */
+	int64_t pid, parent_pid;
+	/* of two accounts the one with this number is whole */
+	_Atomic unsigned current;
+	struct ppi_account accounts[2];
+};
+
+/* What a message of the stream begins with; a payload may follow. */
+enum share_kind { SHARE_RECORD = 1, SHARE_NOTE = 2 };
+struct share_message {
+	uint64_t kind;
+	uint64_t since; /* position in the ring that it is valid from */
+	portprof_record record;
+};
+
+static inline size_t share_area_bytes(size_t ring_bytes, size_t stream_bytes)
+{
+	return SHARE_HEAD_BYTES + ring_bytes + stream_bytes;
+}
+
+static inline void *share_ring_at(struct share_area *area)
+{
+	return (char *)area + SHARE_HEAD_BYTES;
+}
+
+static inline void *share_stream_at(struct share_area *area, size_t ring_bytes)
+{
+	return (char *)area + SHARE_HEAD_BYTES + ring_bytes;
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* A bounded ring of messages of any length, many writers and one reader. */
+#include "backends/shared/stream.h"
+
+#include <string.h>
+
+/*
+ * Before each message, at an address that eight divides. Freed memory is
+ * zeroed before writers may have it, so that a head is CLAIMED by nobody until
+ * its writer says so. Of a writer that is killed between its claim of the
+ * memory and that first store, two instructions, what lies behind it cannot be
+ * found any more.
+ */
+struct message {
+	_Atomic uint32_t state;
+	uint32_t bytes;
+};
+
+enum { NOBODYS, CLAIMED, WHOLE, FILLER };
+
+_Static_assert(sizeof(struct message) == 8 && ATOMIC_INT_LOCK_FREE == 2,
+               "heads are written in signal handlers");
+
+size_t ppi_stream_bytes(size_t size)
+{
+	return sizeof(struct ppi_stream_memory) + size;
+}
+
+void ppi_stream_use(struct ppi_stream *stream, void *memory, size_t bytes)
+{
+	size_t size = 64;
+
+	while (ppi_stream_bytes(2 * size) <= bytes)
+		size *= 2;
+	stream->memory = memory;
+	stream->size = size;
+}
+
+static char *at(const struct ppi_stream *stream, size_t position)
+{
+	return (char *)stream->memory->bytes + (position & (stream->size - 1));
+}
+
+/* With its head, and rounded up to the next one's address. */
+static size_t length_of(size_t bytes)
+{
+	return (sizeof(struct message) + bytes + 7) & ~(size_t)7;
+}
+
+/* Room for a message in one piece: *position is where it begins, after a
+ * filler of *filler bytes up to the end of the memory. */
+static bool claim(struct ppi_stream *stream, size_t length, size_t *position,
+                  size_t *filler)
+{
+	struct ppi_stream_memory *memory = stream->memory;
+	size_t head = atomic_load(&memory->head), tail, rest;
+
+	do {
+		/* the tail first: it never passes a head that is read later */
+		tail = atomic_load_explicit(&memory->tail,
+		                            memory_order_acquire);
+		head = atomic_load(&memory->head);
+		rest = stream->size - (head & (stream->size - 1));
+		*filler = rest < length ? rest : 0;
+		if (head - tail + *filler + length > stream->size)
+			return false;
+	} while (!atomic_compare_exchange_weak(&memory->head, &head,
+	                                       head + *filler + length));
+	*position = head;
+	return true;
+}
+
+static struct message *begin(struct ppi_stream *stream, size_t position,
+                             size_t bytes, uint32_t state)
+{
+	struct message *message = (void *)at(stream, position);
+
+	message->bytes = (uint32_t)bytes;
+	atomic_store_explicit(&message->state, state, memory_order_release);
+	return message;
+}
+
+bool ppi_stream_put(struct ppi_stream *stream, const void *head,
+                    size_t head_bytes, const void *body, size_t body_bytes)
+{
+	size_t bytes = head_bytes + body_bytes, position, filler;
+	struct message *message;
+
+	if (bytes > stream->size / 4 ||
+	    !claim(stream, length_of(bytes), &position, &filler))
+		return false;
+	if (filler)
+		begin(stream, position, filler - sizeof(*message), FILLER);
+	message = begin(stream, position + filler, bytes, CLAIMED);
+	memcpy(message + 1, head, head_bytes);
+	if (body_bytes)
+		memcpy((char *)(message + 1) + head_bytes, body, body_bytes);
+	atomic_store_explicit(&message->state, WHOLE, memory_order_release);
+	return true;
+}
+
+static struct message *oldest(const struct ppi_stream *stream)
+{
+	return (void *)at(stream, atomic_load(&stream->memory->tail));
+}
+
+/* Before the memory is given to writers it is zeroed. */
+void ppi_stream_pass(struct ppi_stream *stream)
+{
+	struct message *message = oldest(stream);
+	size_t length = length_of(message->bytes);
+	size_t tail = atomic_load(&stream->memory->tail);
+
+	memset((void *)message, 0, length);
+	atomic_store_explicit(&stream->memory->tail, tail + length,
+	                      memory_order_release);
+}
+
+/* Memory that others write is believed no further than it goes. */
+static bool is_inside(const struct ppi_stream *stream,
+                      const struct message *message)
+{
+	size_t tail = atomic_load(&stream->memory->tail);
+	size_t rest = stream->size - (tail & (stream->size - 1));
+
+	return message->bytes <= rest - sizeof(*message);
+}
+
+const void *ppi_stream_peek(struct ppi_stream *stream, size_t *bytes)
+{
+	for (;;) {
+		struct message *message = oldest(stream);
+		uint32_t state = atomic_load_explicit(&message->state,
+		                                      memory_order_acquire);
+
+		if ((state != WHOLE && state != FILLER) ||
+		    !is_inside(stream, message))
+			return NULL;
+		*bytes = message->bytes;
+		if (state == WHOLE)
+			return message + 1;
+		ppi_stream_pass(stream);
+	}
+}
+
+bool ppi_stream_skip(struct ppi_stream *stream)
+{
+	struct message *message = oldest(stream);
+
+	if (atomic_load(&message->state) != CLAIMED ||
+	    !is_inside(stream, message))
+		return false;
+	ppi_stream_pass(stream);
+	return true;
+}
+
+/* What was passed is zeroed already. */
+void ppi_stream_empty(struct ppi_stream *stream)
+{
+	struct ppi_stream_memory *memory = stream->memory;
+
+	if (atomic_load(&memory->head) != atomic_load(&memory->tail))
+		memset((void *)memory, 0, ppi_stream_bytes(stream->size));
+}
