@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether code in front of an address calls. */
+#include "api/unwind/calls.h"
+
+#include <string.h>
+
+/* gABI, e_machine. */
+enum { MACHINE_386 = 3, MACHINE_X86_64 = 62, MACHINE_AARCH64 = 183 };
+
+static bool begins(const unsigned char *bytes, size_t count,
+                   const unsigned char *with, size_t length)
+{
+	return count >= length && memcmp(bytes, with, length) == 0;
+}
+
+/*
+ * The call instructions (Intel SDM, CALL): E8 and four bytes; FF /2, whose
+ * addressing takes one to six bytes more.
+ */
+static bool is_x86_call(const unsigned char *end, size_t before)
+{
+	static const struct {
+		unsigned char length, mask, value;
+	} forms[] = {
+		{ 2, 0xf8, 0xd0 }, /* register */
+		{ 2, 0xf8, 0x10 }, /* [register] */
+		{ 3, 0xff, 0x14 }, /* [register + register] */
+		{ 3, 0xf8, 0x50 }, /* [register + 8 bits], 54 with one more */
+		{ 4, 0xff, 0x54 },
+		{ 6, 0xff, 0x15 }, /* [rip + 32 bits] */
+		{ 6, 0xf8, 0x90 }, /* [register + 32 bits], 94 with one more */
+		{ 7, 0xff, 0x94 },
+	};
+
+	if (before >= 5 && end[-5] == 0xe8)
+		return true;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (before >= forms[i].length &&
+		    end[-(int)forms[i].length] == 0xff &&
+		    (end[1 - (int)forms[i].length] & forms[i].mask) ==
+		            forms[i].value)
+			return true;
+	return false;
+}
+
+/*
+ * What a signal handler returns to, and nobody calls: the system call sigreturn
+ * (glibc and musl, restore_rt; arch/x86/entry/vdso/vdso32 of Linux).
+ */
+static bool is_x86_sigreturn(const unsigned char *code, size_t count)
+{
+	static const unsigned char restore_rt[] = {
+		0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
+	};
+	static const unsigned char restore[] = { 0x58, 0xb8, 0x77, 0, 0, 0 };
+	static const unsigned char restore_rt32[] = { 0xb8, 0xad, 0, 0, 0 };
+
+	return begins(code, count, restore_rt, sizeof(restore_rt)) ||
+	       begins(code, count, restore, sizeof(restore)) ||
+	       begins(code, count, restore_rt32, sizeof(restore_rt32));
+}
+
+/* What a goroutine's first function returns to is the second byte of
+ * runtime.goexit, behind a nop (Go's runtime/asm_amd64.s). */
+static bool is_x86_goexit(const unsigned char *bytes, size_t at, size_t count)
+{
+	return at >= 1 && count > at && bytes[at - 1] == 0x90 &&
+	       bytes[at] == 0xe8;
+}
+
+static uint32_t arm_word(const unsigned char *at)
+{
+	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+	       (uint32_t)at[3] << 24;
+}
+
+/* mov x8, #139, and then the system call. */
+static bool is_arm64_sigreturn(const unsigned char *code, size_t count)
+{
+	return count >= 4 && arm_word(code) == 0xd2801168;
+}
+
+/* BL, BLR, and BLR with authentication (Arm ARM, C6.2); a goroutine returns
+ * behind a nop, as above. */
+static bool is_arm64_return(const unsigned char *bytes, size_t at,
+                            size_t count)
+{
+	uint32_t word;
+
+	if (at < 4)
+		return true;
+	word = arm_word(bytes + at - 4);
+	return (word & 0xfc000000) == 0x94000000 ||
+	       (word & 0xfffffc1f) == 0xd63f0000 ||
+	       (word & 0xfefff800) == 0xd63f0800 || word == 0xd503201f ||
+	       is_arm64_sigreturn(bytes + at, count - at);
+}
+
+bool ppi_returns_by_signal(unsigned machine, const unsigned char *code,
+                           size_t count)
+{
+	switch (machine) {
+	case MACHINE_386:
+	case MACHINE_X86_64:
+		return is_x86_sigreturn(code, count);
+	case MACHINE_AARCH64:
+		return is_arm64_sigreturn(code, count);
+	default:
+		return false;
+	}
+}
+
+bool ppi_returns_to(unsigned machine, const unsigned char *bytes, size_t at,
+                    size_t count)
+{
+	switch (machine) {
+	case MACHINE_386:
+	case MACHINE_X86_64:
+		return is_x86_call(bytes + at, at) ||
+		       is_x86_sigreturn(bytes + at, count - at) ||
+		       is_x86_goexit(bytes, at, count);
+	case MACHINE_AARCH64:
+		return is_arm64_return(bytes, at, count);
+	default:
+		return true;
+	}
+}

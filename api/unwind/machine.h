@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What differs between machines, and what a sample holds of one thread. */
+#ifndef PPI_UNWIND_MACHINE_H
+#define PPI_UNWIND_MACHINE_H
+
+#include "backends/backend.h"
+
+enum { PPI_SAVED_MAX = 13 };
+
+/* What differs between machines; registers by their DWARF numbers. */
+struct ppi_machine {
+	uint16_t elf_machine;
+	uint8_t register_count;
+	uint8_t pc, sp, fp;
+	uint8_t ra; /* the column of the return address */
+	/* Registers that a called function preserves, `ra` among them. */
+	uint8_t saved_count, saved[PPI_SAVED_MAX];
+	uint8_t call_bytes; /* a call pushes so much before it jumps */
+	/* Bits of an address; those above may be a signature. */
+	uint64_t address_mask;
+};
+
+extern const struct ppi_machine ppi_machine_x86_64, ppi_machine_arm64;
+
+/* The machine that this library is built for; NULL: its chains come from frame
+ * pointers alone. */
+const struct ppi_machine *ppi_machine_here(void);
+
+struct ppi_registers {
+	uint64_t value[PPI_REGISTERS];
+	uint64_t known; /* bit n: value[n] is known */
+};
+
+/* Bytes of the stack from the stack pointer up. */
+struct ppi_stack {
+	const unsigned char *bytes;
+	uint64_t start, size;
+	/* The copy ends where the stack does, not where its room did. */
+	bool is_all;
+};
+
+#endif

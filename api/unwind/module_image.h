@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the tables of a module of a process are read from. */
+#ifndef PPI_UNWIND_MODULE_IMAGE_H
+#define PPI_UNWIND_MODULE_IMAGE_H
+
+#include "api/unwind/frame_rules.h"
+
+/*
+ * Open the tables of what process `pid` has mapped at `start` from `path`: from
+ * the file in the process's own root folder, or, where that is another one by
+ * now or none, from the process's memory. False: it has none, whoever asks.
+ * True with *rules NULL: not found this time. *image is memory to free after
+ * the rules, or NULL.
+ */
+bool ppi_module_image_open(const struct ppi_machine *machine, uint32_t pid,
+                           uint64_t start, const char *path,
+                           const unsigned char *build_id,
+                           size_t build_id_bytes, struct ppi_frame_rules **rules,
+                           char **image);
+
+/* Bytes of a process's memory; how many could be read. */
+size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
+                        size_t count);
+
+#endif

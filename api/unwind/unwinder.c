@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From frame to frame: the rule of each pc from a table of our own, which is
+ * filled from the module's tables.
+ */
+#include "config.h"
+
+#include "api/unwind/unwinder.h"
+
+#include "api/unwind/code_map.h"
+#include "api/unwind/calls.h"
+#include "api/unwind/module_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* System V ABI for x86-64, figure 3.36: DWARF register numbers. */
+const struct ppi_machine ppi_machine_x86_64 = {
+	.elf_machine = 62,
+	.register_count = 17,
+	.pc = 16, .sp = 7, .fp = 6, .ra = 16,
+	.saved_count = 7,
+	.saved = { 16, 6, 3, 12, 13, 14, 15 },
+	.call_bytes = 8,
+	.address_mask = UINT64_MAX,
+};
+
+/* DWARF for the Arm 64-bit Architecture, table 1; the pc has no number there.
+ * Signed return addresses have their signature above the 48 bits of an
+ * address of a user's (Linux, Documentation/arch/arm64/pointer-authentication). */
+const struct ppi_machine ppi_machine_arm64 = {
+	.elf_machine = 183,
+	.register_count = 33,
+	.pc = 32, .sp = 31, .fp = 29, .ra = 30,
+	.saved_count = 12,
+	.saved = { 30, 29, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
+	.call_bytes = 0,
+	.address_mask = (UINT64_C(1) << 48) - 1,
+};
+
+const struct ppi_machine *ppi_machine_here(void)
+{
+#if defined __x86_64__ && defined __LP64__
+	return &ppi_machine_x86_64;
+#elif defined __aarch64__ && defined __LP64__ && !defined __AARCH64EB__
+	return &ppi_machine_arm64;
+#else
+	return NULL;
+#endif
+}
+
+bool ppi_unwinder_has_tables(const char **why)
+{
+	const char *missing = ppi_machine_here()
+		? ppi_frame_rules_missing()
+		: "frame tables are read on x86-64 and arm64 alone";
+
+	if (why)
+		*why = missing;
+	return !missing;
+}
+
+/* One rule of the table. A pc has one place in it: what needs that place next
+ * takes it, so the table never grows. */
+struct slot {
+	uint64_t address;
+	uint32_t serial; /* of the module's tables; 0 = free */
+	struct ppi_rule rule;
+};
+
+enum { SLOTS = 1 << 13 };
+
+/* Whether a call precedes an address, by process. */
+struct call_slot {
+	uint64_t address;
+	uint32_t pid;
+	bool is_return;
+};
+
+enum { CALL_SLOTS = 1 << 10 };
+
+/* Addresses of a chain, at most. */
+enum { CHAIN_MAX = 1024 };
+
+struct ppi_unwinder {
+	const struct ppi_machine *machine;
+	struct ppi_address_spaces *spaces;
+	struct slot *slots;
+	struct call_slot *calls;
+	struct ppi_unwinder_stats stats;
+	uint64_t chain[CHAIN_MAX];
+};
+
+struct ppi_unwinder *ppi_unwinder_new(const struct ppi_machine *machine)
+{
+	struct ppi_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (!unwinder)
+		return NULL;
+	unwinder->machine = machine;
+	unwinder->spaces = ppi_address_spaces_new(machine);
+	unwinder->slots = calloc(SLOTS, sizeof(*unwinder->slots));
+	unwinder->calls = calloc(CALL_SLOTS, sizeof(*unwinder->calls));
+	if (unwinder->spaces && unwinder->slots && unwinder->calls)
+		return unwinder;
+	ppi_unwinder_free(unwinder);
+	return NULL;
+}
+
+void ppi_unwinder_free(struct ppi_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	ppi_address_spaces_free(unwinder->spaces);
+	free(unwinder->slots);
+	free(unwinder->calls);
+	free(unwinder);
+}
+
+void ppi_unwinder_stats_get(const struct ppi_unwinder *unwinder,
+                            struct ppi_unwinder_stats *stats)
+{
+	*stats = unwinder->stats;
+	stats->modules = ppi_address_spaces_opened(unwinder->spaces);
+	stats->memory_bytes = SLOTS * sizeof(struct slot) +
+	                      CALL_SLOTS * sizeof(struct call_slot);
+}
+
+/* ---- one walk ---- */
+
+struct walk {
+	struct ppi_unwinder *unwinder;
+	const struct ppi_machine *machine;
+	const struct ppi_address_space *space;
+	const struct ppi_stack *stack;
+	uint32_t pid;
+	struct ppi_registers at; /* of the current frame */
+	enum portprof_chain_end end; /* why it could not go on */
+};
+
+static bool is_known(const struct walk *walk, unsigned number)
+{
+	return walk->at.known >> number & 1;
+}
+
+static void set(struct ppi_registers *registers, unsigned number,
+                uint64_t value)
+{
+	registers->value[number] = value;
+	registers->known |= UINT64_C(1) << number;
+}
+
+/* A word of the stack. What lies above a copy that was cut short may have been
+ * reached by a longer one; what lies elsewhere is on another stack. */
+static bool load(void *context, uint64_t address, uint64_t *word)
+{
+	struct walk *walk = context;
+	const struct ppi_stack *stack = walk->stack;
+	uint64_t at = address - stack->start;
+
+	if (stack->size >= 8 && at <= stack->size - 8) {
+		memcpy(word, stack->bytes + at, 8);
+		return true;
+	}
+	walk->end = address >= stack->start && !stack->is_all
+		? PORTPROF_CHAIN_COPY_SHORT : PORTPROF_CHAIN_OUTSIDE;
+	return false;
+}
+
+static const struct ppi_rule *rule_of(struct walk *walk,
+                                      const struct ppi_mapping *mapping,
+                                      uint64_t pc, struct ppi_frame_rules **rules,
+                                      uint64_t *address)
+{
+	struct ppi_unwinder *unwinder = walk->unwinder;
+	uint32_t serial;
+	struct slot *slot;
+
+	*rules = ppi_mapping_rules(unwinder->spaces, mapping, walk->pid,
+	                           &serial);
+	if (!*rules ||
+	    !ppi_frame_rules_address(*rules, pc - mapping->start +
+	                               mapping->file_offset, address))
+		return NULL;
+	slot = &unwinder->slots[(*address ^ *address >> 13 ^
+	                         (uint64_t)serial * 2654435761u) % SLOTS];
+	if (slot->serial != serial || slot->address != *address) {
+		unwinder->stats.misses++;
+		slot->serial = serial;
+		slot->address = *address;
+		ppi_frame_rules_find(*rules, *address, &slot->rule);
+	}
+	return slot->rule.kind == PPI_RULE_NONE ? NULL : &slot->rule;
+}
+
+/* Registers that the caller still has: those that are preserved. */
+static void keep_preserved(const struct walk *walk, struct ppi_registers *to)
+{
+	uint64_t kept = 0;
+
+	for (unsigned i = 0; i < walk->machine->saved_count; i++)
+		kept |= UINT64_C(1) << walk->machine->saved[i];
+	to->known &= kept;
+}
+
+static bool step_simple(struct walk *walk, const struct ppi_rule *rule,
+                        struct ppi_frame *to)
+{
+	const struct ppi_machine *machine = walk->machine;
+
+	if (!is_known(walk, rule->cfa_register)) {
+		walk->end = PORTPROF_CHAIN_NO_RULE;
+		return false;
+	}
+	to->cfa = walk->at.value[rule->cfa_register] +
+	          (uint64_t)(int64_t)rule->cfa_offset;
+	to->registers = walk->at;
+	for (unsigned i = 0; i < machine->saved_count; i++) {
+		uint64_t word, from = to->cfa +
+		                      (uint64_t)(int64_t)rule->offset[i];
+
+		if (!(rule->saved >> i & 1))
+			continue;
+		if (load(walk, from, &word))
+			set(&to->registers, machine->saved[i], word);
+		else if (machine->saved[i] == machine->ra)
+			return false;
+		else
+			to->registers.known &=
+				~(UINT64_C(1) << machine->saved[i]);
+	}
+	if (!(to->registers.known >> machine->ra & 1)) {
+		walk->end = PORTPROF_CHAIN_NO_RULE;
+		return false;
+	}
+	set(&to->registers, machine->pc, to->registers.value[machine->ra]);
+	keep_preserved(walk, &to->registers);
+	set(&to->registers, machine->pc, to->registers.value[machine->ra]);
+	set(&to->registers, machine->sp, to->cfa);
+	return true;
+}
+
+/* Both machines: the caller's frame pointer, then the return address, lie
+ * where the frame pointer points. Nothing else is known of the caller. */
+static bool step_frame_pointer(struct walk *walk, struct ppi_frame *to)
+{
+	const struct ppi_machine *machine = walk->machine;
+	uint64_t fp = walk->at.value[machine->fp], caller, ra;
+
+	if (!is_known(walk, machine->fp) || fp % 8 ||
+	    fp < walk->at.value[machine->sp]) {
+		walk->end = PORTPROF_CHAIN_NO_RULE;
+		return false;
+	}
+	if (!load(walk, fp, &caller) || !load(walk, fp + 8, &ra))
+		return false;
+	memset(&to->registers, 0, sizeof(to->registers));
+	to->cfa = fp + 16;
+	set(&to->registers, machine->fp, caller);
+	set(&to->registers, machine->sp, to->cfa);
+	set(&to->registers, machine->pc, ra);
+	return true;
+}
+
+/* Whether a call precedes `address`; true where the code cannot be read. */
+static bool follows_call(struct walk *walk, uint64_t address)
+{
+	struct call_slot *slot =
+		&walk->unwinder->calls[(address ^ address >> 10 ^ walk->pid) %
+	                               CALL_SLOTS];
+
+	if (slot->address != address || slot->pid != walk->pid) {
+		unsigned char bytes[PPI_CALL_BEFORE + PPI_CALL_AFTER];
+		size_t got = ppi_process_read(walk->pid,
+		                              address - PPI_CALL_BEFORE, bytes,
+		                              sizeof(bytes));
+
+		slot->address = address;
+		slot->pid = walk->pid;
+		slot->is_return = got < PPI_CALL_BEFORE ||
+			ppi_returns_to(walk->machine->elf_machine, bytes,
+			               PPI_CALL_BEFORE, got);
+	}
+	return slot->is_return;
+}
+
+/* The ABI of each: the frame of the outermost function has none above it, and
+ * the frame pointer says so by being 0. */
+static bool is_marked_outermost(const struct walk *walk)
+{
+	return is_known(walk, walk->machine->fp) &&
+	       walk->at.value[walk->machine->fp] == 0;
+}
+
+/* One frame up. False: it ends here, and walk->end says why. */
+static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
+{
+	const struct ppi_machine *machine = walk->machine;
+	uint64_t sp = walk->at.value[machine->sp], address;
+	uint64_t pc = walk->at.value[machine->pc];
+	/* a return address may be the first byte of another function */
+	uint64_t lookup = is_leaf || *is_interrupted ? pc : pc - 1;
+	const struct ppi_mapping *mapping =
+		ppi_address_space_at(walk->space, lookup);
+	const struct ppi_rule *rule = NULL;
+	struct ppi_frame_rules *rules = NULL;
+	bool is_signal = false, is_by_table = false;
+	struct ppi_frame to;
+
+	walk->unwinder->stats.frames++;
+	walk->end = PORTPROF_CHAIN_NO_RULE;
+	if (mapping)
+		rule = rule_of(walk, mapping, lookup, &rules, &address);
+	if (rule) {
+		is_by_table = true;
+		is_signal = rule->is_signal;
+		if (rule->is_outermost) {
+			walk->end = PORTPROF_CHAIN_WHOLE;
+			return false;
+		}
+		if (rule->kind == PPI_RULE_SIMPLE
+			    ? !step_simple(walk, rule, &to)
+			    : !ppi_frame_rules_step(rules, address, &walk->at, load,
+		                              walk, &to))
+			return false;
+		if (!(to.registers.known >> machine->pc & 1)) {
+			walk->end = PORTPROF_CHAIN_WHOLE;
+			return false;
+		}
+	} else {
+		if (!is_leaf && is_marked_outermost(walk)) {
+			walk->end = PORTPROF_CHAIN_WHOLE;
+			return false;
+		}
+		if (!step_frame_pointer(walk, &to))
+			return false;
+	}
+	pc = to.registers.value[machine->pc] & machine->address_mask;
+	to.registers.value[machine->pc] = pc;
+	if (pc == 0) {
+		walk->end = PORTPROF_CHAIN_WHOLE;
+		return false;
+	}
+	walk->end = PORTPROF_CHAIN_JUNK;
+	/* only the kernel moves to another stack; a function that has no frame
+	 * keeps its caller's, on a machine whose calls push nothing */
+	if (!is_signal && (to.cfa < sp || (to.cfa == sp &&
+	                                   (!is_leaf || machine->call_bytes))))
+		return false;
+	if (!ppi_address_space_at(walk->space, is_signal ? pc : pc - 1))
+		return false;
+	if (!is_by_table && !follows_call(walk, pc))
+		return false;
+	*is_interrupted = is_signal;
+	walk->at = to.registers;
+	return true;
+}
+
+size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
+                         const struct ppi_registers *registers,
+                         const struct ppi_stack *stack, uint64_t *chain,
+                         size_t room, enum portprof_chain_end *end)
+{
+	struct walk walk = {
+		.unwinder = unwinder,
+		.machine = unwinder->machine,
+		.space = ppi_address_spaces_find(unwinder->spaces, pid),
+		.stack = stack,
+		.pid = pid,
+		.at = *registers,
+		.end = PORTPROF_CHAIN_NO_RULE,
+	};
+	bool is_interrupted = false;
+	size_t depth = 1;
+
+	chain[0] = registers->value[walk.machine->pc];
+	while (walk.space) {
+		if (depth == room) {
+			walk.end = PORTPROF_CHAIN_DEPTH;
+			break;
+		}
+		if (!step(&walk, depth == 1, &is_interrupted))
+			break;
+		/* readers look up other addresses than the leaf at one less */
+		chain[depth++] = walk.at.value[walk.machine->pc] +
+		                 is_interrupted;
+	}
+	*end = walk.end;
+	return depth;
+}
+
+/* ---- records ---- */
+
+void ppi_unwinder_note(struct ppi_unwinder *unwinder,
+                       const portprof_batch *batch,
+                       const portprof_record *record)
+{
+	const portprof_module *module = portprof_batch_module(batch, record);
+
+	switch (record->kind) {
+	case PORTPROF_RECORD_MODULE:
+		if (module)
+			ppi_address_spaces_map(unwinder->spaces, record->pid,
+			                       record->address,
+			                       record->address + record->span,
+			                       module);
+		break;
+	case PORTPROF_RECORD_THREAD:
+		if (record->valid & PORTPROF_FIELD_EXEC)
+			ppi_address_spaces_exec(unwinder->spaces, record->pid);
+		break;
+	case PORTPROF_RECORD_FORK:
+		ppi_address_spaces_fork(unwinder->spaces, record->pid,
+		                        (uint32_t)record->address);
+		break;
+	case PORTPROF_RECORD_EXIT:
+		if (record->pid == record->tid)
+			ppi_address_spaces_exit(unwinder->spaces, record->pid);
+		break;
+	default:
+		break;
+	}
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Behind the chain that the kernel gave lie the registers, then the stack;
+ * frames are put over them. They fit: a frame takes a word of the stack, and
+ * damaged tables, in which that is not so, get no more room.
+ */
+static void unwind_sample(struct ppi_unwinder *unwinder,
+                          struct ppi_room *room, portprof_record *record,
+                          unsigned depth)
+{
+	size_t kernel = (size_t)record->payload_words, count, most;
+	uint64_t *words = room->words + record->payload + kernel;
+	enum portprof_chain_end end;
+	struct ppi_user_context context;
+	struct ppi_registers registers;
+	struct ppi_stack stack;
+
+	memcpy(&context, words, sizeof(context));
+	registers.known = context.known;
+	memcpy(registers.value, context.registers, sizeof(registers.value));
+	stack.bytes = (const unsigned char *)words + sizeof(context);
+	stack.start = registers.value[unwinder->machine->sp];
+	stack.size = context.stack_bytes;
+	stack.is_all = context.is_stack_all;
+	most = kernel < depth ? depth - kernel : 1;
+	most = least(most, CHAIN_MAX);
+	most = least(most, (sizeof(context) + context.stack_bytes) / 8);
+	count = ppi_unwinder_walk(unwinder, record->pid, &registers, &stack,
+	                          unwinder->chain, most, &end);
+	memcpy(words, unwinder->chain, count * sizeof(*words));
+	record->payload_words += count;
+	record->chain_end = end;
+	record->valid |= PORTPROF_FIELD_CHAIN;
+	record->valid &= ~PPI_FIELD_CONTEXT;
+}
+
+void ppi_unwinder_take(struct ppi_unwinder *unwinder, struct ppi_room *room,
+                       unsigned depth)
+{
+	const portprof_batch batch = { room->records, room->record_count,
+		                       room->words, room->word_count };
+
+	for (size_t i = 0; i < room->record_count; i++) {
+		portprof_record *record = &room->records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			ppi_unwinder_note(unwinder, &batch, record);
+		else if (record->valid & PPI_FIELD_CONTEXT)
+			unwind_sample(unwinder, room, record, depth);
+	}
+}
