@@ -2,9 +2,11 @@
 /* The account that goes with the samples, as a message. */
 #include "api/file/account.h"
 
+#include "api/file/encode.h"
+
 #include <portprof/version.h>
 
-#include "api/file/sums.h"
+#include "api/file/sample_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +31,10 @@
 	X(granted_hz)                                                         \
 	X(achieved_hz)                                                        \
 	X(requested_period)                                                   \
-	X(granted_period)
+	X(granted_period)                                                     \
+	X(excess_weight)                                                      \
+	X(standard_error)                                                     \
+	X(idle_time_ns)
 
 Ppi__Stats *ppi_stats_pack(struct ppi_arena *arena,
                            const portprof_stats *stats)
@@ -100,14 +105,26 @@ static char *text(const char *constant)
 	return (char *)(uintptr_t)(constant ? constant : "");
 }
 
+char *ppi_account_text(struct ppi_arena *arena, const char *foreign)
+{
+	size_t bytes = strlen(foreign);
+	char *copy = ppi_arena_copy(arena, foreign, bytes);
+
+	if (copy)
+		ppi_clean_utf8(copy, bytes);
+	return copy;
+}
+
 static bool add_event(struct ppi_arena *arena, Ppi__Event *to,
                       const struct ppi_run *run, size_t i)
 {
 	const struct ppi_event *event = &run->plan->events[i];
 
 	to->name = text(event->canonical);
-	to->asked = text(event->request.text);
-	to->description = text(event->description);
+	to->asked = ppi_account_text(arena, event->request.text);
+	to->description = ppi_account_text(arena, event->description);
+	if (!to->asked || !to->description)
+		return false;
 	to->unit = event->unit;
 	to->is_cpu_time = event->is_cpu_time;
 	to->samples_value = (uint32_t)ppi_samples_value(i);
@@ -144,8 +161,11 @@ Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
 		account->passed_over[i]->reason =
 			text(run->passed_over_reasons[i]);
 	}
-	for (size_t i = 0; i < account->n_note; i++)
-		account->note[i] = text(run->notes[i]);
+	for (size_t i = 0; i < account->n_note; i++) {
+		account->note[i] = ppi_account_text(arena, run->notes[i]);
+		if (!account->note[i])
+			return NULL;
+	}
 	for (size_t i = 0; i < account->n_event; i++)
 		if (!add_event(arena, account->event[i], run, i))
 			return NULL;

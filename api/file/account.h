@@ -37,4 +37,7 @@ void ppi_account_say(const Ppi__Account *account, bool is_final,
 void ppi_type_name(const struct ppi_event *events, size_t event, char *out,
                    size_t out_bytes);
 
+/* A copy of what came from elsewhere, in UTF-8; NULL: out of memory. */
+char *ppi_account_text(struct ppi_arena *arena, const char *foreign);
+
 #endif

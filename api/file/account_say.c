@@ -79,6 +79,13 @@ static void say_sums(const struct speech *to, const Ppi__Stats *stats,
 	     stats->total_weight, unit, stats->kept_weight,
 	     stats->outside_weight, stats->unattributed_weight,
 	     certainty(stats->unattributed_certainty), to->of);
+	if (stats->standard_error)
+		line(to, "portprof.estimate=%" PRIu64 " more in samples than "
+		         "the total, standard error %" PRIu64 "%s",
+		     stats->excess_weight, stats->standard_error, to->of);
+	if (stats->idle_time_ns)
+		line(to, "portprof.idle=%" PRIu64 " nanoseconds%s",
+		     stats->idle_time_ns, to->of);
 }
 
 static void say_event(const struct speech *to, const Ppi__Event *event,

@@ -32,12 +32,13 @@ void ppi_finish(struct ppi_output *output)
 {
 	portprof_profile *profile;
 
-	if (!ppi_output_is_ours(output) || output->size > FINISH_BYTES_MAX ||
+	if (!ppi_output_is_ours(output) ||
+	    !ppi_draft_regain(&output->draft) || output->size > FINISH_BYTES_MAX ||
 	    lseek(output->draft.fd, 0, SEEK_SET) != 0 ||
-	    ppi_profile_read_fd(output->draft.fd, output->draft.path, &profile,
-	                        NULL) != PORTPROF_OK)
+	    ppi_profile_read_fd(output->draft.fd, output->draft.path, 0,
+	                        &profile, NULL) != PORTPROF_OK)
 		return;
-	if (!portprof_profile_damage(profile))
+	if (!portprof_profile_origin_get(profile)->damage)
 		replace(output, profile);
 	portprof_profile_free(profile);
 }

@@ -4,7 +4,7 @@
 #define PPI_FILE_GMON_ARCS_H
 
 #include "api/file/vector.h"
-#include "compat/gmon/gmon.h"
+#include "api/gmon/gmon.h"
 
 /* struct ppi_gmon_arc, in any order and with repetitions until folded. */
 static inline bool ppi_gmon_arcs_add(struct ppi_vector *arcs, uint64_t from,

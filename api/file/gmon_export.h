@@ -7,7 +7,7 @@
 
 #include "api/file/gmon_module.h"
 #include "api/file/vector.h"
-#include "compat/gmon/gmon.h"
+#include "api/gmon/gmon.h"
 
 enum {
 	PPI_GMON_CODE_ROOM = sizeof(((struct ppi_image *)0)->code) /

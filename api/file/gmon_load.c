@@ -4,15 +4,12 @@
 
 #include <portprof/gmon.h>
 
-#include "compat/gmon/gmon.h"
+#include "port/foreign_file.h"
+#include "api/gmon/gmon.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Bins of 16 bits for 2 GiB of code. */
-#define MOST_BYTES ((size_t)1 << 30)
 
 static portprof_status fail_file(const char *path, int error,
                                  struct ppi_diag *why)
@@ -24,20 +21,23 @@ static portprof_status fail_file(const char *path, int error,
 		status = PORTPROF_E_NOTFOUND;
 	else if (error == EACCES || error == EPERM)
 		status = PORTPROF_E_DENIED;
-	else if (error == EFBIG)
-		return ppi_fail(why, PORTPROF_E_LIMIT, error, "read profile",
-		                "'%s' is larger than 1 GiB: no gmon.out of one "
-		                "program is",
-		                path);
+	else if (error == EINVAL || error == EISDIR)
+		status = PORTPROF_E_FORMAT;
 	return ppi_fail(why, status, error, "read profile",
-	                "cannot read '%s': %s", path, strerror(error));
+	                "cannot read '%s': %s", path, ppi_foreign_error(error));
 }
 
-static int load_all(int fd, struct ppi_vector *bytes)
+/* As many bytes as there are; 0 or an errno, EFBIG for more than may be. */
+static int load_all(int fd, struct ppi_bounds *bounds, struct ppi_vector *bytes)
 {
 	for (;;) {
+		uint64_t wanted = bytes->count > bounds->file_bytes
+		                          ? bytes->count
+		                          : bounds->file_bytes;
 		ssize_t got;
 
+		if (!ppi_bounds_hold(bounds, wanted * PPI_GMON_GROWTH))
+			return EFBIG;
 		if (!ppi_vector_reserve(bytes, 1, 65536))
 			return ENOMEM;
 		got = read(fd, (char *)bytes->data + bytes->count,
@@ -48,20 +48,22 @@ static int load_all(int fd, struct ppi_vector *bytes)
 			return 0;
 		if (got > 0)
 			bytes->count += (size_t)got;
-		if (bytes->count > MOST_BYTES)
-			return EFBIG;
 	}
 }
 
-portprof_status ppi_gmon_load(const char *path, struct ppi_vector *bytes,
-                              struct ppi_diag *why)
+portprof_status ppi_gmon_load(const char *path, struct ppi_bounds *bounds,
+                              struct ppi_vector *bytes, struct ppi_diag *why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error;
+	struct stat at;
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, &at), error;
 
 	if (fd < 0)
 		return fail_file(path, errno, why);
-	error = load_all(fd, bytes);
+	bounds->file_bytes = (uint64_t)at.st_size;
+	error = load_all(fd, bounds, bytes);
 	close(fd);
+	if (error == EFBIG)
+		return ppi_bounds_fail(bounds, path, why);
 	return error ? fail_file(path, error, why) : PORTPROF_OK;
 }
 
@@ -69,13 +71,12 @@ int portprof_gmon_is(const char *path)
 {
 	unsigned char begin[64];
 	ssize_t got;
-	struct stat at;
 	int fd;
 
 	/* what is no regular file could not be read a second time */
-	if (!path || stat(path, &at) != 0 || !S_ISREG(at.st_mode))
+	if (!path)
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
 	if (fd < 0)
 		return 0;
 	got = pread(fd, begin, sizeof(begin), 0);

@@ -88,13 +88,12 @@ static portprof_status find_main(struct ppi_gmon_module *module,
 	list_files(profile, files, sizeof(files));
 	if (!mapping || !files[0])
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "find module",
-		                "the profile does not tell which files its "
-		                "samples lie in, and gmon.out tells of one "
-		                "file");
+		                "the profile does not name the files of its "
+		                "samples, and gmon.out holds one file");
 	if (!profile->has_main && strchr(files, ','))
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "find module",
-		                "the profile does not tell which of its files "
-		                "is the program: name one of %s",
+		                "the profile does not say which file is the "
+		                "program: name one of %s",
 		                files);
 	module->path = mapping->path;
 	module->build_id = mapping->build_id;

@@ -9,7 +9,7 @@
 #include "api/file/image.h"
 #include "api/file/model.h"
 #include "api/internal/diag.h"
-#include "compat/gmon/gmon.h"
+#include "api/gmon/gmon.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,6 +27,7 @@ struct converting {
 	portprof_profile *profile;
 	bool is_seconds;
 	uint64_t ticks, weight, astray; /* so far; astray: in no code */
+	const struct ppi_bounds *bounds;
 	struct ppi_diag *why;
 };
 
@@ -170,6 +171,16 @@ static uint32_t locate(const struct converting *converting, uint64_t address,
 	                            0, false);
 }
 
+/* Asked at every bin and call, as each may become a sample. */
+static bool is_in_bounds(const struct converting *converting)
+{
+	const struct ppi_bounds *bounds = converting->bounds;
+
+	return ppi_bounds_hold(bounds,
+	                       bounds->file_bytes * PPI_GMON_GROWTH +
+	                               ppi_profile_bytes(converting->profile));
+}
+
 /* ---- ticks ---- */
 
 /* What so many ticks are in all; so their parts add up to it. */
@@ -217,7 +228,8 @@ static bool add_bin(struct converting *converting, uint64_t address,
 	if (is_astray)
 		converting->astray += ticks;
 	return location != PPI_NONE &&
-	       ppi_profile_sample(converting->profile, &sample, labels);
+	       ppi_profile_sample(converting->profile, &sample, labels) &&
+	       is_in_bounds(converting);
 }
 
 static bool add_histogram(struct converting *converting,
@@ -259,7 +271,8 @@ static bool add_arc(struct converting *converting,
 	};
 
 	return locations[0] != PPI_NONE && locations[1] != PPI_NONE &&
-	       ppi_profile_sample(converting->profile, &sample, 0);
+	       ppi_profile_sample(converting->profile, &sample, 0) &&
+	       is_in_bounds(converting);
 }
 
 /* ---- what is unknown ---- */
@@ -271,13 +284,12 @@ static bool add_notes(const struct converting *converting)
 	char words[400];
 
 	if (!ppi_profile_note(profile,
-	                      "gmon.out tells nothing of threads, of the "
-	                      "command, of when it ran, of code in shared "
-	                      "libraries, or of what was lost"))
+	                      "gmon.out has no threads, command, time of the "
+	                      "run, code in shared libraries or lost samples"))
 		return false;
 	if (!converting->program &&
-	    !ppi_profile_note(profile, "nor does it tell which program wrote "
-	                               "it, so nothing is named"))
+	    !ppi_profile_note(profile, "gmon.out does not name the program "
+	                               "that wrote it: no symbols"))
 		return false;
 	if (converting->astray) {
 		snprintf(words, sizeof(words),
@@ -309,6 +321,7 @@ static bool add_notes(const struct converting *converting)
 static portprof_status convert(struct converting *converting)
 {
 	const struct ppi_gmon *gmon = converting->gmon;
+	portprof_status status;
 	bool is_good;
 
 	converting->is_seconds =
@@ -323,8 +336,12 @@ static portprof_status convert(struct converting *converting)
 		is_good = add_arc(converting, &gmon->arcs[i]);
 	if (is_good && add_notes(converting))
 		return PORTPROF_OK;
+	status = is_in_bounds(converting)
+	                 ? out_of_memory(converting)
+	                 : ppi_bounds_fail(converting->bounds,
+	                                   converting->path, converting->why);
 	portprof_profile_free(converting->profile);
-	return out_of_memory(converting);
+	return status;
 }
 
 static portprof_status parse(struct converting *converting,
@@ -355,11 +372,14 @@ static portprof_status parse(struct converting *converting,
 }
 
 portprof_status portprof_gmon_read(const char *path, const char *program,
-                                   portprof_profile **profile)
+				   uint64_t memory_max,
+				   portprof_profile **profile)
 {
+	struct ppi_bounds bounds = { .asked = memory_max };
 	struct ppi_diag why = { 0 };
 	struct converting converting = { .path = path,
 		                         .program = program,
+		                         .bounds = &bounds,
 		                         .why = &why };
 	struct ppi_vector bytes = { 0 };
 	struct ppi_gmon gmon = { 0 };
@@ -369,7 +389,7 @@ portprof_status portprof_gmon_read(const char *path, const char *program,
 		return ppi_refuse_null("portprof_gmon_read", "path");
 	if (!profile)
 		return ppi_refuse_null("portprof_gmon_read", "profile");
-	status = ppi_gmon_load(path, &bytes, &why);
+	status = ppi_gmon_load(path, &bounds, &bytes, &why);
 	if (status == PORTPROF_OK && program)
 		status = ppi_image_read(program, &converting.image, &why);
 	if (status == PORTPROF_OK)

@@ -5,7 +5,7 @@
  */
 #include <portprof/gmon.h>
 
-#include "api/file/draft.h"
+#include "api/file/atomic_file.h"
 #include "api/file/gmon_arcs.h"
 #include "api/file/gmon_export.h"
 #include "api/file/model.h"
@@ -150,7 +150,7 @@ static portprof_status put(const struct ppi_gmon_export *exporting,
 	else
 		status =
 			ppi_fail(exporting->why, PORTPROF_E_FORMAT, 0,
-		                 "write gmon.out", "'%s' cannot be told of: %s",
+		                 "write gmon.out", "cannot describe '%s': %s",
 		                 exporting->module.path, words.words);
 	if (error)
 		status = ppi_fail(exporting->why, ppi_file_status(error), error,

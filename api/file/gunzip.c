@@ -5,17 +5,16 @@
 #include "api/file/vector.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 enum { STEP_BYTES = 1 << 16, GZIP_WINDOW = 15 + 16 };
 
-/* gzip makes at most 1032 bytes of one: a small file may become this large,
- * and then it is an attack and no profile. */
-#define MEMBER_BYTES_MAX ((size_t)1 << 30)
-
 struct reader {
 	int fd;
+	struct ppi_bounds *bounds;
+	bool is_regular;        /* its size is known */
 	int error;              /* of read */
 	uint8_t input[STEP_BYTES];
 	uint8_t *at;            /* the next byte of input */
@@ -48,11 +47,15 @@ static void consume(struct reader *reader, size_t count)
 	reader->at += count;
 	reader->left -= count;
 	reader->taken += count;
+	if (!reader->is_regular)
+		reader->bounds->file_bytes = reader->taken;
 }
 
-static portprof_status make_room(struct ppi_vector *bytes)
+static portprof_status make_room(struct reader *reader)
 {
-	if (bytes->count >= MEMBER_BYTES_MAX)
+	struct ppi_vector *bytes = &reader->member;
+
+	if (!ppi_bounds_hold(reader->bounds, bytes->count + STEP_BYTES))
 		return PORTPROF_E_LIMIT;
 	return ppi_vector_reserve(bytes, 1, STEP_BYTES) ? PORTPROF_OK
 	                                                : PORTPROF_E_NOMEM;
@@ -63,7 +66,7 @@ static portprof_status read_plain(struct reader *reader)
 	struct ppi_vector *bytes = &reader->member;
 
 	while (refill(reader)) {
-		portprof_status status = make_room(bytes);
+		portprof_status status = make_room(reader);
 
 		if (status != PORTPROF_OK)
 			return status;
@@ -82,7 +85,7 @@ static portprof_status read_member(struct reader *reader, z_stream *z,
 	int result = Z_OK;
 
 	while (result != Z_STREAM_END) {
-		portprof_status status = make_room(bytes);
+		portprof_status status = make_room(reader);
 
 		if (status != PORTPROF_OK)
 			return status;
@@ -133,16 +136,39 @@ static portprof_status read_members(struct reader *reader, take_fn *take,
 	return status;
 }
 
-portprof_status ppi_gunzip(int fd, take_fn *take, void *context,
-                           struct ppi_gunzip_end *end, int *error)
+/* The size of the file, as far as it can be known. A file that is larger than
+ * what it may become has not to be read to know that. */
+static portprof_status look_at_size(struct reader *reader)
+{
+	struct stat at;
+
+	reader->is_regular = fstat(reader->fd, &at) == 0 &&
+	                     S_ISREG(at.st_mode);
+	if (reader->is_regular)
+		reader->bounds->file_bytes = (uint64_t)at.st_size;
+	return ppi_bounds_hold(reader->bounds, reader->bounds->file_bytes)
+	               ? PORTPROF_OK
+	               : PORTPROF_E_LIMIT;
+}
+
+portprof_status ppi_gunzip(int fd, struct ppi_bounds *bounds, take_fn *take,
+                           void *context, struct ppi_gunzip_end *end,
+                           int *error)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
 	portprof_status status;
 
 	memset(end, 0, sizeof(*end));
+	*error = 0;
 	if (!reader)
 		return PORTPROF_E_NOMEM;
 	reader->fd = fd;
+	reader->bounds = bounds;
+	status = look_at_size(reader);
+	if (status != PORTPROF_OK) {
+		free(reader);
+		return status;
+	}
 	refill(reader);
 	end->is_plain = reader->left < 1 || reader->at[0] != 0x1f ||
 	                (reader->left > 1 && reader->at[1] != 0x8b);
@@ -158,9 +184,9 @@ portprof_status ppi_gunzip(int fd, take_fn *take, void *context,
 			end->whole = reader->taken;
 		}
 	}
-	while (refill(reader)) /* to know the size */
-		consume(reader, reader->left);
-	end->size = reader->taken;
+	end->size = reader->taken + reader->left;
+	if (reader->is_regular && end->size < bounds->file_bytes)
+		end->size = bounds->file_bytes;
 	*error = reader->error;
 	ppi_vector_free(&reader->member);
 	free(reader);

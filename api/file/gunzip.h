@@ -9,6 +9,8 @@
 
 #include <portprof/status.h>
 
+#include "api/file/bounds.h"
+
 /* What was found behind the last whole member. */
 struct ppi_gunzip_end {
 	size_t members;    /* whole ones that were taken */
@@ -22,10 +24,11 @@ struct ppi_gunzip_end {
  * Read from `fd` and hand the contents of each whole member to `take`; plain
  * bytes are handed over as if they were one. Ends at the first that is torn,
  * damaged or refused by `take` with E_FORMAT, and says so in `end`; that is
- * PORTPROF_OK. E_NOMEM, E_LIMIT (a member is larger than any honest one) and
- * E_SYSTEM with errno in *error are failures.
+ * PORTPROF_OK. E_NOMEM, E_LIMIT (a member does not fit into the bounds, or
+ * `take` says so) and E_SYSTEM with errno in *error are failures. Sets
+ * bounds->file_bytes.
  */
-portprof_status ppi_gunzip(int fd,
+portprof_status ppi_gunzip(int fd, struct ppi_bounds *bounds,
                            portprof_status (*take)(void *context,
                                                    const uint8_t *bytes,
                                                    size_t count),

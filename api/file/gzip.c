@@ -2,7 +2,7 @@
 /* One gzip member at a time, made in memory or put to a descriptor. */
 #include "api/file/gzip.h"
 
-#include "api/file/draft.h"
+#include "api/file/atomic_file.h"
 
 #include <errno.h>
 #include <limits.h>

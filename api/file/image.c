@@ -2,8 +2,9 @@
 /* The program headers of an ELF file: System V gABI, chapters 4 and 5. */
 #include "api/file/image.h"
 
+#include "port/foreign_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,7 @@ static portprof_status take_file(struct reading *reading)
 	is_large = header[4] == 2;
 	reading->is_little = header[5] == 1;
 	reading->image->pointer_bytes = is_large ? 8 : 4;
+	reading->image->machine = (unsigned)number_at(reading, header + 18, 2);
 	reading->image->is_swapped =
 		reading->is_little != (*(const unsigned char *)&probe == 1);
 	if (is_large && !get(reading, header, 64, 0))
@@ -194,15 +196,18 @@ portprof_status ppi_image_read(const char *path, struct ppi_image *image,
 	portprof_status status;
 
 	memset(image, 0, sizeof(*image));
-	reading.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	reading.fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
 	if (reading.fd < 0) {
 		status = errno == ENOENT || errno == ENOTDIR
 		                 ? PORTPROF_E_NOTFOUND
 		         : errno == EACCES || errno == EPERM
 		                 ? PORTPROF_E_DENIED
+		         : errno == EINVAL || errno == EISDIR
+		                 ? PORTPROF_E_FORMAT
 		                 : PORTPROF_E_SYSTEM;
 		return ppi_fail(why, status, errno, "read program",
-		                "cannot open '%s': %s", path, strerror(errno));
+		                "cannot open '%s': %s", path,
+		                ppi_foreign_error(errno));
 	}
 	status = take_file(&reading);
 	close(reading.fd);

@@ -12,6 +12,7 @@ struct ppi_image_code {
 
 struct ppi_image {
 	unsigned pointer_bytes;
+	unsigned machine; /* gABI, e_machine */
 	bool is_swapped; /* not in this machine's byte order */
 	size_t code_count;
 	struct ppi_image_code code[16]; /* lowest address first */

@@ -169,11 +169,16 @@ static bool move_lists(struct merge *merge)
 	const portprof_profile_thread *threads = from->threads.data;
 	const portprof_profile_origin *origin = &from->origin;
 
-	for (size_t i = 0; i < from->threads.count; i++)
+	for (size_t i = 0; i < from->threads.count; i++) {
 		if (!ppi_profile_thread(merge->into, threads[i].pid,
 		                        threads[i].tid, threads[i].name,
 		                        false))
 			return false;
+		if (threads[i].pid == threads[i].tid)
+			ppi_profile_owner(merge->into, threads[i].pid,
+			                  threads[i].owner,
+			                  threads[i].began_ns);
+	}
 	for (size_t i = 0; i < origin->note_count; i++)
 		if (!ppi_profile_note(merge->into, origin->notes[i]))
 			return false;

@@ -3,6 +3,7 @@
  * the account of them all is the same but for the order of words. */
 #include "api/file/model.h"
 #include "api/internal/diag.h"
+#include "api/internal/number.h"
 
 /* What both agree on, else 0: unknown. */
 #define AGREE(a, b) ((a) == (b) ? (a) : 0)
@@ -18,6 +19,19 @@ static double achieved(const portprof_stats *a, const portprof_stats *b)
 	       time;
 }
 
+/* What one has too little and the other too much is neither of both. */
+static void balance(portprof_stats *stats)
+{
+	uint64_t both = stats->excess_weight < stats->unattributed_weight
+	                        ? stats->excess_weight
+	                        : stats->unattributed_weight;
+
+	stats->excess_weight -= both;
+	stats->unattributed_weight -= both;
+	if (stats->not_attached_weight > stats->unattributed_weight)
+		stats->not_attached_weight = stats->unattributed_weight;
+}
+
 static void add_stats(portprof_stats *into, const portprof_stats *from)
 {
 	into->achieved_hz = achieved(into, from);
@@ -30,11 +44,17 @@ static void add_stats(portprof_stats *into, const portprof_stats *from)
 	SUM(kept_weight);
 	SUM(outside_weight);
 	SUM(unattributed_weight);
+	SUM(excess_weight);
+	SUM(idle_time_ns);
 	SUM(not_attached_weight);
 	SUM(throttled);
 	SUM(cpu_time_ns);
 	SUM(own_cost_ns);
 #undef SUM
+	balance(into);
+	into->standard_error = ppi_root(
+		(double)into->standard_error * (double)into->standard_error +
+		(double)from->standard_error * (double)from->standard_error);
 	if (from->lost_certainty < into->lost_certainty)
 		into->lost_certainty = from->lost_certainty;
 	if (from->unattributed_certainty < into->unattributed_certainty)
@@ -133,6 +153,7 @@ bool ppi_profile_merge_account(portprof_profile *into,
 	}
 	if (from->damage && !into->damage) {
 		into->damage = strdup(from->damage);
+		into->origin.damage = into->damage;
 		return into->damage != NULL;
 	}
 	return true;
@@ -155,19 +176,20 @@ static void add_missing(portprof_stats *stats, uint64_t cpu_time_ns)
 		stats->not_attached_weight = cpu_time_ns - own;
 		stats->total_weight = cpu_time_ns;
 	}
-	if (stats->total_weight < attributed)
+	if (stats->total_weight < attributed && !stats->standard_error)
 		stats->total_weight = attributed;
-	stats->unattributed_weight = stats->total_weight - attributed;
+	stats->unattributed_weight = stats->total_weight > attributed
+	                                     ? stats->total_weight - attributed
+	                                     : 0;
+	stats->excess_weight = stats->total_weight < attributed
+	                               ? attributed - stats->total_weight
+	                               : 0;
 	if (stats->not_attached_weight > stats->unattributed_weight)
 		stats->not_attached_weight = stats->unattributed_weight;
 }
 
-portprof_status portprof_profile_set_cpu_time(portprof_profile *profile,
-                                              uint64_t cpu_time_ns)
+static void set_cpu_time(portprof_profile *profile, uint64_t cpu_time_ns)
 {
-	if (!profile)
-		return ppi_refuse_null("portprof_profile_set_cpu_time",
-		                       "profile");
 	for (size_t i = 0; i < profile->events.count; i++) {
 		struct ppi_profile_event *event =
 			&PPI_AT(&profile->events, struct ppi_profile_event)[i];
@@ -176,22 +198,23 @@ portprof_status portprof_profile_set_cpu_time(portprof_profile *profile,
 		if (!event->shown.has_stats)
 			continue;
 		stats->cpu_time_ns = cpu_time_ns;
-		if (cpu_time_ns)
-			stats->achieved_hz = (double)stats->delivered_samples *
-			                     1e9 / (double)cpu_time_ns;
+		stats->achieved_hz = (double)stats->delivered_samples * 1e9 /
+				     (double)cpu_time_ns;
 		if (event->is_cpu_time)
 			add_missing(stats, cpu_time_ns);
 	}
 	profile->origin.is_complete = 1;
-	return PORTPROF_OK;
 }
 
-portprof_status portprof_profile_set_duration(portprof_profile *profile,
-                                              uint64_t duration_ns)
+portprof_status portprof_profile_set_times(portprof_profile *profile,
+					   uint64_t cpu_time_ns,
+					   uint64_t duration_ns)
 {
 	if (!profile)
-		return ppi_refuse_null("portprof_profile_set_duration",
-		                       "profile");
-	profile->origin.duration_ns = duration_ns;
+		return ppi_refuse_null("portprof_profile_set_times", "profile");
+	if (cpu_time_ns)
+		set_cpu_time(profile, cpu_time_ns);
+	if (duration_ns)
+		profile->origin.duration_ns = duration_ns;
 	return PORTPROF_OK;
 }

@@ -159,9 +159,10 @@ static portprof_profile_line show_line(const portprof_profile *profile,
 	};
 }
 
-static bool add_lines(portprof_profile *profile, const struct ppi_line *lines,
-                      size_t count)
+bool ppi_profile_lines(portprof_profile *profile, const struct ppi_line *lines,
+                       size_t count, size_t *first)
 {
+	*first = profile->lines.count;
 	if (!ppi_vector_reserve(&profile->lines, sizeof(*lines), count) ||
 	    !ppi_vector_reserve(&profile->shown_lines,
 	                        sizeof(portprof_profile_line), count))
@@ -182,7 +183,6 @@ static bool add_location(portprof_profile *profile, uint32_t mapping,
 	struct ppi_location location = {
 		.shown = { address, mapping == PPI_NONE ? SIZE_MAX : mapping,
 		           "", "", 0 },
-		.first_line = profile->lines.count,
 		.line_count = line_count,
 		.is_folded = is_folded,
 	};
@@ -195,9 +195,45 @@ static bool add_location(portprof_profile *profile, uint32_t mapping,
 		location.shown.line = first.line;
 	}
 	return ppi_vector_reserve(&profile->locations, sizeof(location), 1) &&
-	       add_lines(profile, lines, line_count) &&
+	       ppi_profile_lines(profile, lines, line_count,
+	                         &location.first_line) &&
 	       ppi_vector_add(&profile->locations, sizeof(location), &location,
 	                      1);
+}
+
+/*
+ * The keys of all locations once more, after some were named. One that is now
+ * what another is already (one file was named, the other not, and they were
+ * merged) gets a key that nobody looks for.
+ */
+static bool renew_location_keys(portprof_profile *profile)
+{
+	ppi_pool_free(&profile->location_keys);
+	for (uint32_t i = 0; i < profile->locations.count; i++) {
+		const struct ppi_location *location =
+			&PPI_AT(&profile->locations, struct ppi_location)[i];
+		const struct ppi_line *lines =
+			PPI_AT(&profile->lines, struct ppi_line) +
+			location->first_line;
+		size_t bytes, mapping = location->shown.mapping;
+		uint64_t *key = make_location_key(
+			mapping == SIZE_MAX ? PPI_NONE : (uint32_t)mapping,
+			location->shown.address, lines, location->line_count,
+			location->is_folded, &bytes);
+		uint32_t number = PPI_NONE;
+
+		if (key)
+			number = ppi_pool_enter(&profile->location_keys, key,
+			                        bytes);
+		free(key);
+		if (number != PPI_NONE && number != i)
+			number = ppi_pool_enter(&profile->location_keys, &i,
+			                        sizeof(i));
+		if (number != i)
+			return false;
+	}
+	profile->has_old_keys = false;
+	return true;
 }
 
 uint32_t ppi_profile_location(portprof_profile *profile, uint32_t mapping,
@@ -208,6 +244,8 @@ uint32_t ppi_profile_location(portprof_profile *profile, uint32_t mapping,
 	size_t bytes = 2 * sizeof(*key);
 	uint32_t number;
 
+	if (profile->has_old_keys && !renew_location_keys(profile))
+		return PPI_NONE;
 	if (line_count) {
 		key = make_location_key(mapping, address, lines, line_count,
 		                        is_folded, &bytes);
@@ -316,7 +354,7 @@ bool ppi_profile_thread(portprof_profile *profile, uint32_t pid, uint32_t tid,
                         const char *name, bool replace)
 {
 	const uint32_t key[2] = { pid, tid };
-	portprof_profile_thread thread = { pid, tid, "" };
+	portprof_profile_thread thread = { pid, tid, "", -1, 0 };
 	uint32_t number;
 
 	if (!ppi_vector_reserve(&profile->threads, sizeof(thread), 1))
@@ -334,4 +372,21 @@ bool ppi_profile_thread(portprof_profile *profile, uint32_t pid, uint32_t tid,
 		return false;
 	PPI_AT(&profile->threads, portprof_profile_thread)[number].name = name;
 	return true;
+}
+
+void ppi_profile_owner(portprof_profile *profile, uint32_t pid, int64_t owner,
+                       uint64_t began_ns)
+{
+	const uint32_t key[2] = { pid, pid };
+	uint32_t number =
+		ppi_pool_find(&profile->thread_keys, key, sizeof(key));
+	portprof_profile_thread *thread;
+
+	if (number == PPI_NONE || owner < 0)
+		return;
+	thread = &PPI_AT(&profile->threads, portprof_profile_thread)[number];
+	if (thread->owner >= 0)
+		return;
+	thread->owner = owner;
+	thread->began_ns = began_ns;
 }

@@ -70,6 +70,7 @@ struct portprof_profile {
 	struct ppi_pool function_keys;
 	struct ppi_vector functions;
 	struct ppi_pool location_keys;
+	bool has_old_keys; /* a location was named: its key is another one */
 	struct ppi_vector locations, lines;
 	struct ppi_vector shown_lines; /* portprof_profile_line, of lines */
 	struct ppi_pool label_sets; /* 0 is the empty one */
@@ -104,6 +105,9 @@ uint32_t ppi_profile_mapping(portprof_profile *profile,
                              const struct ppi_mapping *mapping, bool merge);
 uint32_t ppi_profile_function(portprof_profile *profile,
                               const struct ppi_function *function);
+/* Lines of functions that are in the profile; *first is where they stand. */
+bool ppi_profile_lines(portprof_profile *profile, const struct ppi_line *lines,
+                       size_t count, size_t *first);
 /* mapping: a number or PPI_NONE. */
 uint32_t ppi_profile_location(portprof_profile *profile, uint32_t mapping,
                               uint64_t address, const struct ppi_line *lines,
@@ -121,6 +125,11 @@ bool ppi_profile_sample(portprof_profile *profile,
 /* A thread; a name replaces none, and with `replace` any. */
 bool ppi_profile_thread(portprof_profile *profile, uint32_t pid, uint32_t tid,
                         const char *name, bool replace);
+
+/* Whose the process is that was entered as a thread; nothing where it was not,
+ * or where that is known. */
+void ppi_profile_owner(portprof_profile *profile, uint32_t pid, int64_t owner,
+                       uint64_t began_ns);
 
 /* Both unless they are there already. */
 bool ppi_profile_note(portprof_profile *profile, const char *words);

@@ -65,6 +65,8 @@ static int mend(struct ppi_output *output)
 {
 	if (!output->is_torn)
 		return 0;
+	if (!ppi_draft_regain(&output->draft))
+		return EBADF;
 	if (ftruncate(output->draft.fd, (off_t)output->size) != 0)
 		return errno;
 	output->is_torn = false;
@@ -80,9 +82,14 @@ int ppi_output_append(struct ppi_output *output, const void *bytes,
 	if (!error && ppi_file_is_limited(output->size + count))
 		error = EFBIG;
 	while (!error && done < count) {
-		ssize_t put = write(output->draft.fd,
-		                    (const char *)bytes + done, count - done);
+		ssize_t put;
 
+		if (!ppi_draft_regain(&output->draft)) {
+			error = EBADF;
+			break;
+		}
+		put = write(output->draft.fd, (const char *)bytes + done,
+		            count - done);
 		if (put > 0)
 			done += (size_t)put;
 		else if (put == 0 || errno != EINTR)
@@ -103,6 +110,8 @@ int ppi_output_place(struct ppi_output *output)
 
 	if (output->is_placed)
 		return 0;
+	if (!ppi_draft_regain(&output->draft))
+		return EBADF;
 	error = keep_old(output->draft.path);
 	if (!error)
 		error = ppi_draft_place(&output->draft);
@@ -112,14 +121,14 @@ int ppi_output_place(struct ppi_output *output)
 
 bool ppi_output_is_ours(const struct ppi_output *output)
 {
-	struct stat named, written;
+	struct stat named;
 
 	if (!output->is_placed)
 		return false;
 	if (stat(output->draft.path, &named) != 0)
 		return errno == ENOENT;
-	return fstat(output->draft.fd, &written) == 0 &&
-	       named.st_dev == written.st_dev && named.st_ino == written.st_ino;
+	return named.st_dev == output->draft.device &&
+	       named.st_ino == output->draft.inode;
 }
 
 void ppi_output_close(struct ppi_output *output, bool is_child)

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "api/file/draft.h"
+#include "api/file/atomic_file.h"
 
 struct ppi_output {
 	struct ppi_draft draft;

@@ -165,6 +165,8 @@ static void put_thread(struct ppi_thread *thread, void *context)
 	message.pid = thread->pid;
 	message.tid = thread->tid;
 	message.name = thread->name;
+	message.owner = thread->owner;
+	message.began_ns = thread->began_ns;
 	ppi_encode(&writer->encoder, PPI_FIELD_THREAD, &message);
 	thread->is_told = true;
 }
@@ -201,7 +203,9 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	if (!account)
 		return NULL;
 	account->complete = is_complete;
-	account->command = (char *)(uintptr_t)command_of(places);
+	account->command = ppi_account_text(arena, command_of(places));
+	if (!account->command)
+		return NULL;
 	if (places->main_mapping != PPI_NONE)
 		account->main_mapping = places->main_mapping + 1u;
 	/* pprof takes a second time for a sign of files put together blindly */
@@ -227,6 +231,31 @@ static int end_portion(struct ppi_writer *writer)
 	return error;
 }
 
+/* For people only: how far apart samples are in the first event's unit, as the
+ * kernel granted it. */
+static int64_t period_of(const struct ppi_run *run)
+{
+	const struct ppi_event *event = &run->plan->events[0];
+	const portprof_stats *stats = run->stats;
+
+	if (stats && stats->granted_period)
+		return (int64_t)stats->granted_period;
+	if (event->period)
+		return (int64_t)event->period;
+	if (event->rate_hz && event->unit == PORTPROF_UNIT_NANOSECONDS)
+		return (int64_t)(1000000000u / event->rate_hz);
+	return 0;
+}
+
+/* What the kernel granted is known from the start on; the last one counts. */
+static void put_period(struct ppi_writer *writer, const struct ppi_run *run)
+{
+	Ppi__Profile part = PPI__PROFILE__INIT;
+
+	part.period = period_of(run);
+	ppi_encode_part(&writer->encoder, &part);
+}
+
 int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
                      bool is_complete)
 {
@@ -245,8 +274,10 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 		put_samples(writer, &words);
 		ppi_threads_each(&writer->threads, put_thread, writer);
 	}
-	if (is_made && run)
+	if (is_made && run) {
+		put_period(writer, run);
 		is_made = put_account(writer, &arena, run, is_complete);
+	}
 	ppi_arena_free(&arena);
 	ppi_sums_clear(&writer->sums);
 	writer->has_news = false;
@@ -316,16 +347,6 @@ static void put_types(struct first *first, const struct ppi_plan *plan)
 	first->part.default_sample_type = type.type; /* the last one */
 }
 
-/* For people only: how far apart samples are in the first event's unit. */
-static int64_t period_of(const struct ppi_event *event)
-{
-	if (event->period)
-		return (int64_t)event->period;
-	if (event->rate_hz && event->unit == PORTPROF_UNIT_NANOSECONDS)
-		return (int64_t)(1000000000u / event->rate_hz);
-	return 0;
-}
-
 int ppi_portion_first(struct ppi_writer *writer, const struct ppi_run *run)
 {
 	struct first first = { .writer = writer, .part = PPI__PROFILE__INIT };
@@ -337,7 +358,7 @@ int ppi_portion_first(struct ppi_writer *writer, const struct ppi_run *run)
 	account = put_account(writer, &arena, run, false);
 	if (account)
 		ppi_account_say(account, false, add_comment, &first);
-	first.part.period = period_of(&run->plan->events[0]);
+	first.part.period = period_of(run);
 	ppi_encode_part(&writer->encoder, &first.part);
 	free(first.part.comment);
 	ppi_arena_free(&arena);

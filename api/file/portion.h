@@ -5,7 +5,7 @@
 
 #include "api/file/encode.h"
 #include "api/file/output.h"
-#include "api/file/sums.h"
+#include "api/file/sample_table.h"
 #include "api/file/threads.h"
 #include "api/internal/sink.h"
 

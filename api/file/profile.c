@@ -3,7 +3,7 @@
 #include <portprof/profile.h>
 
 #include "api/file/model.h"
-#include "api/file/sums.h"
+#include "api/file/sample_table.h"
 
 static void free_pools(portprof_profile *profile)
 {
@@ -101,11 +101,6 @@ bool ppi_profile_comment(portprof_profile *profile, uint32_t text)
 }
 
 /* ---- getters ---- */
-
-const char *portprof_profile_damage(const portprof_profile *profile)
-{
-	return profile ? profile->damage : NULL;
-}
 
 const portprof_profile_origin *
 portprof_profile_origin_get(const portprof_profile *profile)

@@ -42,6 +42,44 @@ void *ppi_unpack(const ProtobufCMessageDescriptor *kind,
 	return message;
 }
 
+/* By enum ppi_raw_list. */
+static const unsigned char element_bytes[PPI_RAW_LISTS] = {
+	[PPI_RAW_STRINGS] = sizeof(struct ppi_raw_string),
+	[PPI_RAW_TYPES] = sizeof(Ppi__ValueType),
+	[PPI_RAW_MAPPINGS] = sizeof(Ppi__Mapping),
+	[PPI_RAW_FUNCTIONS] = sizeof(Ppi__Function),
+	[PPI_RAW_LOCATIONS] = sizeof(struct ppi_raw_location),
+	[PPI_RAW_LINES] = sizeof(struct ppi_raw_line),
+	[PPI_RAW_SAMPLES] = sizeof(struct ppi_raw_sample),
+	[PPI_RAW_COMMENTS] = sizeof(int64_t),
+	[PPI_RAW_THREADS] = sizeof(struct ppi_raw_thread),
+};
+
+uint64_t ppi_raw_bytes(const struct ppi_raw *raw)
+{
+	uint64_t sum = raw->arena.total + raw->scratch.total;
+
+	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
+		sum += (uint64_t)raw->lists[i].room * element_bytes[i];
+	return sum;
+}
+
+/*
+ * Whether the next field can be taken in. What a message becomes is largest
+ * for an empty one of a kind that has many fields: Stats in an Event, 300
+ * bytes for four.
+ */
+static bool has_room(const struct ppi_raw *raw,
+                     const struct ppi_wire_field *field)
+{
+	uint64_t more = field->number == PPI_FIELD_STRING
+	                        ? field->count
+	                        : (uint64_t)field->count * 80;
+
+	return !raw->bounds ||
+	       ppi_bounds_hold(raw->bounds, ppi_raw_bytes(raw) + more);
+}
+
 static bool append(struct ppi_raw *raw, enum ppi_raw_list list, size_t bytes,
                    const void *from, size_t count)
 {
@@ -91,22 +129,15 @@ static bool add_location(struct ppi_raw *raw, const Ppi__Location *message)
 	return append(raw, PPI_RAW_LOCATIONS, sizeof(location), &location, 1);
 }
 
-/* A copy that is UTF-8, whatever the writer thought of that. */
-static const char *copy_text(struct ppi_raw *raw, const void *text,
-                             size_t bytes)
-{
-	char *copy = ppi_arena_copy(&raw->arena, text, bytes);
-
-	if (copy)
-		ppi_clean_utf8(copy, bytes);
-	return copy;
-}
-
 static bool add_thread(struct ppi_raw *raw, const Ppi__Thread *message)
 {
 	struct ppi_raw_thread thread = {
-		message->pid, message->tid,
-		copy_text(raw, message->name, strlen(message->name))
+		message->pid,
+		message->tid,
+		ppi_arena_copy(&raw->arena, message->name,
+		               strlen(message->name)),
+		message->owner,
+		message->began_ns,
 	};
 
 	return thread.name &&
@@ -116,7 +147,8 @@ static bool add_thread(struct ppi_raw *raw, const Ppi__Thread *message)
 static bool add_string(struct ppi_raw *raw, const struct ppi_wire_field *field)
 {
 	struct ppi_raw_string string = {
-		copy_text(raw, field->bytes, field->count), field->count
+		ppi_arena_copy(&raw->arena, field->bytes, field->count),
+		field->count
 	};
 
 	return string.text &&
@@ -186,12 +218,13 @@ static portprof_status add_message(struct ppi_raw *raw,
 static portprof_status add_comments(struct ppi_raw *raw,
                                     const struct ppi_wire_field *field)
 {
-	struct ppi_cursor from = { field->bytes, field->bytes + field->count };
+	struct ppi_cursor from;
 	uint64_t value = field->value;
 
 	if (field->wire == PPI_WIRE_VARINT)
 		return done(append(raw, PPI_RAW_COMMENTS, sizeof(value),
 		                   &value, 1));
+	from = ppi_field_cursor(field);
 	while (from.at < from.end) {
 		if (!ppi_read_varint(&from, &value))
 			return PORTPROF_E_FORMAT;
@@ -279,8 +312,12 @@ portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
 	while (from.at < from.end && status == PORTPROF_OK) {
 		struct ppi_wire_field field = { 0 };
 
-		status = ppi_read_field(&from, &field) ? add_field(raw, &field)
-		                                   : PORTPROF_E_FORMAT;
+		if (!ppi_read_field(&from, &field))
+			status = PORTPROF_E_FORMAT;
+		else if (!has_room(raw, &field))
+			status = PORTPROF_E_LIMIT;
+		else
+			status = add_field(raw, &field);
 	}
 	if (status == PORTPROF_OK)
 		return status;

@@ -6,6 +6,7 @@
 #include <portprof/status.h>
 
 #include "api/file/arena.h"
+#include "api/file/bounds.h"
 #include "api/file/profile.pb-c.h"
 #include "api/file/vector.h"
 
@@ -45,6 +46,8 @@ struct ppi_raw_parts {
 struct ppi_raw_thread {
 	uint32_t pid, tid;
 	const char *name;
+	uint32_t owner; /* plus 1 */
+	uint64_t began_ns;
 };
 
 enum ppi_raw_list {
@@ -74,11 +77,15 @@ struct ppi_raw {
 	struct ppi_arena arena;   /* texts, samples */
 	struct ppi_raw_parts parts; /* of the sample in hand */
 	struct ppi_arena scratch; /* the message in hand */
+	const struct ppi_bounds *bounds; /* of all of it; NULL: none */
 };
 
+/* What it takes in memory. */
+uint64_t ppi_raw_bytes(const struct ppi_raw *raw);
+
 /*
- * Add the messages in `bytes`. E_FORMAT or E_NOMEM: `raw` is as before. All
- * numbers that point to something may still point to nothing.
+ * Add the messages in `bytes`. E_FORMAT, E_LIMIT (the bounds) or E_NOMEM: `raw`
+ * is as before. All numbers that point to something may still point to nothing.
  */
 portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
                             size_t count);

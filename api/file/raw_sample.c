@@ -17,7 +17,7 @@ enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3, LABEL_UNIT = 4 };
 static portprof_status add_numbers(struct ppi_vector *list,
                                    const struct ppi_wire_field *field)
 {
-	struct ppi_cursor from = { field->bytes, field->bytes + field->count };
+	struct ppi_cursor from;
 	uint64_t value = field->value;
 
 	if (field->wire == PPI_WIRE_VARINT)
@@ -29,6 +29,7 @@ static portprof_status add_numbers(struct ppi_vector *list,
 	/* no number takes less than a byte */
 	if (!ppi_vector_reserve(list, sizeof(value), field->count))
 		return PORTPROF_E_NOMEM;
+	from = ppi_field_cursor(field);
 	while (from.at < from.end) {
 		if (!ppi_read_varint(&from, &value))
 			return PORTPROF_E_FORMAT;
@@ -56,12 +57,12 @@ static int64_t *label_part(struct ppi_raw_label *label, uint32_t number)
 static portprof_status add_label(struct ppi_vector *labels,
                                  const struct ppi_wire_field *message)
 {
-	struct ppi_cursor from = { message->bytes,
-		                   message->bytes + message->count };
 	struct ppi_raw_label label = { 0 };
+	struct ppi_cursor from;
 
 	if (message->wire != PPI_WIRE_BYTES)
 		return PORTPROF_E_FORMAT;
+	from = ppi_field_cursor(message);
 	while (from.at < from.end) {
 		struct ppi_wire_field field = { 0 };
 		int64_t *part;

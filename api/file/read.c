@@ -5,11 +5,10 @@
 #include "api/file/gunzip.h"
 #include "api/file/resolve.h"
 #include "api/internal/diag.h"
+#include "port/foreign_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static portprof_status take_member(void *context, const uint8_t *bytes,
@@ -19,17 +18,15 @@ static portprof_status take_member(void *context, const uint8_t *bytes,
 }
 
 static portprof_status explain(portprof_status status, const char *name,
-                               const struct ppi_gunzip_end *end, int error,
+                               const struct ppi_gunzip_end *end,
+                               const struct ppi_bounds *bounds, int error,
                                struct ppi_diag *why)
 {
 	if (status == PORTPROF_E_SYSTEM)
 		return ppi_fail(why, status, error, "read profile",
 		                "cannot read '%s': %s", name, strerror(error));
 	if (status == PORTPROF_E_LIMIT)
-		return ppi_fail(why, PORTPROF_E_FORMAT, 0, "read profile",
-		                "'%s' holds more than a profile can: over "
-		                "1 GiB in one portion",
-		                name);
+		return ppi_bounds_fail(bounds, name, why);
 	if (status == PORTPROF_E_NOMEM)
 		return ppi_fail(why, status, 0, "read profile",
 		                "out of memory while reading '%s'", name);
@@ -44,7 +41,7 @@ static portprof_status explain(portprof_status status, const char *name,
 	                name);
 }
 
-/* A sentence about what is missing, for portprof_profile_damage. */
+/* A sentence about what is missing, for portprof_profile_origin. */
 static bool tell_damage(portprof_profile *profile,
                         const struct ppi_gunzip_end *end, uint64_t dropped)
 {
@@ -63,6 +60,7 @@ static bool tell_damage(portprof_profile *profile,
 	         (unsigned long long)(end->size - end->whole),
 	         (unsigned long long)end->size, more);
 	profile->damage = strdup(text);
+	profile->origin.damage = profile->damage;
 	return profile->damage != NULL;
 }
 
@@ -99,18 +97,20 @@ static portprof_status build(struct ppi_resolve *resolve,
 }
 
 portprof_status ppi_profile_read_fd(int fd, const char *name,
+                                    uint64_t memory_max,
                                     portprof_profile **profile,
                                     struct ppi_diag *why)
 {
-	struct ppi_raw raw = { 0 };
+	struct ppi_bounds bounds = { .asked = memory_max };
+	struct ppi_raw raw = { .bounds = &bounds };
 	struct ppi_resolve resolve = { .raw = &raw, .why = why, .name = name };
 	struct ppi_gunzip_end end;
 	int error;
 	portprof_status status =
-		ppi_gunzip(fd, take_member, &raw, &end, &error);
+		ppi_gunzip(fd, &bounds, take_member, &raw, &end, &error);
 
 	if (status != PORTPROF_OK || end.members == 0)
-		status = explain(status, name, &end, error, why);
+		status = explain(status, name, &end, &bounds, error, why);
 	if (status == PORTPROF_OK)
 		status = build(&resolve, &end);
 	if (status == PORTPROF_OK)
@@ -119,34 +119,29 @@ portprof_status ppi_profile_read_fd(int fd, const char *name,
 	return status;
 }
 
-static portprof_status open_file(const char *path, int *fd)
+/* What is no regular file is no profile. */
+static portprof_status cannot_open(const char *path, int error)
 {
-	struct stat at;
+	portprof_status status = PORTPROF_E_SYSTEM;
+	struct ppi_diag why;
 
-	*fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0) {
-		portprof_status status = PORTPROF_E_SYSTEM;
-		struct ppi_diag why;
-
-		if (errno == ENOENT || errno == ENOTDIR)
-			status = PORTPROF_E_NOTFOUND;
-		else if (errno == EACCES || errno == EPERM)
-			status = PORTPROF_E_DENIED;
-		ppi_fail(&why, status, errno, "read profile",
-		         "cannot open '%s': %s", path, strerror(errno));
-		return ppi_report(&why);
-	}
-	if (fstat(*fd, &at) == 0 && S_ISDIR(at.st_mode)) {
-		close(*fd);
+	if (error == EISDIR)
 		return ppi_refuse(PORTPROF_E_FORMAT, "read profile",
 		                  "'%s' is a folder; name a profile in it",
 		                  path);
-	}
-	return PORTPROF_OK;
+	if (error == EINVAL)
+		status = PORTPROF_E_FORMAT;
+	else if (error == ENOENT || error == ENOTDIR)
+		status = PORTPROF_E_NOTFOUND;
+	else if (error == EACCES || error == EPERM)
+		status = PORTPROF_E_DENIED;
+	ppi_fail(&why, status, error, "read profile", "cannot open '%s': %s",
+	         path, ppi_foreign_error(error));
+	return ppi_report(&why);
 }
 
-portprof_status portprof_profile_read(const char *path,
-                                      portprof_profile **profile)
+portprof_status portprof_profile_read(const char *path, uint64_t memory_max,
+				      portprof_profile **profile)
 {
 	struct ppi_diag why = { 0 };
 	portprof_status status;
@@ -156,10 +151,10 @@ portprof_status portprof_profile_read(const char *path,
 		return ppi_refuse_null("portprof_profile_read", "path");
 	if (!profile)
 		return ppi_refuse_null("portprof_profile_read", "profile");
-	status = open_file(path, &fd);
-	if (status != PORTPROF_OK)
-		return status;
-	status = ppi_profile_read_fd(fd, path, profile, &why);
+	fd = ppi_foreign_open(path, PPI_FOREIGN_TYPED, NULL);
+	if (fd < 0)
+		return cannot_open(path, errno);
+	status = ppi_profile_read_fd(fd, path, memory_max, profile, &why);
 	close(fd);
 	return status == PORTPROF_OK ? status : ppi_report(&why);
 }

@@ -7,8 +7,10 @@
 
 #include "backends/backend.h"
 
-/* Read all of `fd`; `name` stands for it in messages. */
+/* Read all of `fd`; `name` stands for it in messages. `memory_max` is as in
+ * portprof_profile_read. */
 portprof_status ppi_profile_read_fd(int fd, const char *name,
+                                    uint64_t memory_max,
                                     portprof_profile **profile,
                                     struct ppi_diag *why);
 

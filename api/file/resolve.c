@@ -15,6 +15,18 @@ portprof_status ppi_resolve_memory(struct ppi_resolve *resolve)
 	                "out of memory while reading '%s'", resolve->name);
 }
 
+portprof_status ppi_resolve_bounds(struct ppi_resolve *resolve)
+{
+	const struct ppi_bounds *bounds = resolve->raw->bounds;
+
+	if (!bounds || ppi_bounds_hold(bounds,
+	                               ppi_raw_bytes(resolve->raw) +
+	                                       ppi_profile_bytes(
+						       resolve->profile)))
+		return PORTPROF_OK;
+	return ppi_bounds_fail(bounds, resolve->name, resolve->why);
+}
+
 static portprof_status resolve_texts(struct ppi_resolve *resolve)
 {
 	const struct ppi_vector *strings =
@@ -33,7 +45,7 @@ static portprof_status resolve_texts(struct ppi_resolve *resolve)
 		    !ppi_vector_add(&resolve->texts, sizeof(text), &text, 1))
 			return ppi_resolve_memory(resolve);
 	}
-	return PORTPROF_OK;
+	return ppi_resolve_bounds(resolve);
 }
 
 /*
@@ -66,7 +78,8 @@ static portprof_status add_mapping(struct ppi_resolve *resolve,
 	mapping.shown.build_id =
 		ppi_profile_string(resolve->profile, build_id);
 	*number = ppi_profile_mapping(resolve->profile, &mapping, false);
-	return *number == PPI_NONE ? ppi_resolve_memory(resolve) : PORTPROF_OK;
+	return *number == PPI_NONE ? ppi_resolve_memory(resolve)
+	                           : ppi_resolve_bounds(resolve);
 }
 
 static portprof_status resolve_mappings(struct ppi_resolve *resolve,
@@ -113,7 +126,8 @@ static portprof_status add_function(struct ppi_resolve *resolve,
 	    function.filename == PPI_NONE)
 		return miss(resolve, "a function has no name");
 	*number = ppi_profile_function(resolve->profile, &function);
-	return *number == PPI_NONE ? ppi_resolve_memory(resolve) : PORTPROF_OK;
+	return *number == PPI_NONE ? ppi_resolve_memory(resolve)
+	                           : ppi_resolve_bounds(resolve);
 }
 
 static portprof_status resolve_functions(struct ppi_resolve *resolve,
@@ -154,10 +168,8 @@ static portprof_status add_location(struct ppi_resolve *resolve,
                                     const struct ppi_ids *function_ids,
                                     uint32_t *number)
 {
-	const struct ppi_raw_line *from =
-		PPI_AT(&resolve->raw->lists[PPI_RAW_LINES],
-	               const struct ppi_raw_line) +
-		raw->first_line;
+	const struct ppi_raw_line *all = PPI_AT(
+		&resolve->raw->lists[PPI_RAW_LINES], const struct ppi_raw_line);
 	struct ppi_line few[16], *lines = few;
 	uint32_t mapping = PPI_NONE;
 	bool is_whole = true;
@@ -174,12 +186,13 @@ static portprof_status add_location(struct ppi_resolve *resolve,
 	if (!lines)
 		return ppi_resolve_memory(resolve);
 	for (size_t i = 0; i < raw->line_count && is_whole; i++) {
+		const struct ppi_raw_line *from = &all[raw->first_line + i];
 		uint32_t function = look_up(function_ids, &resolve->functions,
-		                            from[i].function);
+		                            from->function);
 
 		is_whole = function != PPI_NONE;
-		lines[i] = (struct ppi_line){ function, from[i].line,
-			                      from[i].column };
+		lines[i] = (struct ppi_line){ function, from->line,
+			                      from->column };
 	}
 	if (is_whole)
 		*number = ppi_profile_location(resolve->profile, mapping,
@@ -190,7 +203,8 @@ static portprof_status add_location(struct ppi_resolve *resolve,
 		free(lines);
 	if (!is_whole)
 		return miss(resolve, "a line has no function");
-	return *number == PPI_NONE ? ppi_resolve_memory(resolve) : PORTPROF_OK;
+	return *number == PPI_NONE ? ppi_resolve_memory(resolve)
+	                           : ppi_resolve_bounds(resolve);
 }
 
 static portprof_status resolve_locations(struct ppi_resolve *resolve,

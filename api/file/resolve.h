@@ -46,4 +46,8 @@ static inline uint32_t ppi_resolve_text(const struct ppi_resolve *resolve,
 portprof_status ppi_resolve_bad(struct ppi_resolve *resolve, const char *what);
 portprof_status ppi_resolve_memory(struct ppi_resolve *resolve);
 
+/* E_LIMIT when it has grown out of the bounds: to be asked at every record
+ * that is taken over. */
+portprof_status ppi_resolve_bounds(struct ppi_resolve *resolve);
+
 #endif

@@ -3,6 +3,10 @@
 #include "api/file/account.h"
 #include "api/file/resolve.h"
 
+/* Each is compared with all that came before it, and some of them are listed
+ * in every report: no honest file comes near. */
+enum { TYPES_MAX = 16384, REMARKS_MAX = 4096 };
+
 static portprof_status resolve_types(struct ppi_resolve *resolve)
 {
 	const struct ppi_vector *list = &resolve->raw->lists[PPI_RAW_TYPES];
@@ -10,6 +14,8 @@ static portprof_status resolve_types(struct ppi_resolve *resolve)
 
 	if (list->count == 0)
 		return ppi_resolve_bad(resolve, "it has no sample types");
+	if (list->count > TYPES_MAX)
+		return ppi_resolve_bad(resolve, "it has too many sample types");
 	for (size_t i = 0; i < list->count; i++) {
 		struct ppi_type type = {
 			.type = ppi_resolve_text(resolve, raw[i].type),
@@ -40,6 +46,9 @@ static portprof_status open_account(struct ppi_resolve *resolve)
 		return ppi_resolve_memory(resolve);
 	if (!resolve->account)
 		return ppi_resolve_bad(resolve, "its account cannot be read");
+	if (resolve->account->n_note > REMARKS_MAX ||
+	    resolve->account->n_passed_over > REMARKS_MAX)
+		return ppi_resolve_bad(resolve, "it has too many notes");
 	if (resolve->account->format <= PPI_ACCOUNT_FORMAT)
 		return PORTPROF_OK;
 	resolve->account = NULL;
@@ -239,6 +248,8 @@ static portprof_status resolve_comments(struct ppi_resolve *resolve)
 {
 	const struct ppi_vector *list = &resolve->raw->lists[PPI_RAW_COMMENTS];
 
+	if (list->count > REMARKS_MAX)
+		return ppi_resolve_bad(resolve, "it has too many comments");
 	for (size_t i = 0; i < list->count; i++) {
 		uint32_t text = ppi_resolve_text(
 			resolve, PPI_AT(list, const int64_t)[i]);

@@ -158,8 +158,9 @@ static bool enter_thread(struct taking *taking)
 	    (taking->tid == taking->last.tid &&
 	     taking->pid == taking->last.pid && name == taking->last.name))
 		return true;
-	taking->last = (portprof_profile_thread){ taking->pid, taking->tid,
-		                                  name };
+	taking->last = (portprof_profile_thread){ .pid = taking->pid,
+		                                  .tid = taking->tid,
+		                                  .name = name };
 	return ppi_profile_thread(taking->resolve->profile, taking->pid,
 	                          taking->tid, name, true);
 }
@@ -214,6 +215,8 @@ static portprof_status take_all(struct taking *taking)
 			                       "has not one value per type");
 		else if (status != PORTPROF_OK)
 			return ppi_resolve_memory(resolve);
+		else if ((status = ppi_resolve_bounds(resolve)) != PORTPROF_OK)
+			return status;
 	}
 	return PORTPROF_OK;
 }
@@ -223,11 +226,16 @@ static portprof_status take_threads(struct ppi_resolve *resolve)
 	const struct ppi_vector *list = &resolve->raw->lists[PPI_RAW_THREADS];
 	const struct ppi_raw_thread *raw = list->data;
 
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
 		if (!ppi_profile_thread(resolve->profile, raw[i].pid,
 		                        raw[i].tid, raw[i].name, true))
 			return ppi_resolve_memory(resolve);
-	return PORTPROF_OK;
+		if (raw[i].pid == raw[i].tid)
+			ppi_profile_owner(resolve->profile, raw[i].pid,
+			                  (int64_t)raw[i].owner - 1,
+			                  raw[i].began_ns);
+	}
+	return ppi_resolve_bounds(resolve);
 }
 
 portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)

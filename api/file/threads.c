@@ -2,6 +2,8 @@
 /* The names of threads, and which of them the file has not heard of yet. */
 #include "api/file/threads.h"
 
+#include "port/process_owner.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +54,20 @@ struct ppi_thread *ppi_threads_get(struct ppi_threads *threads, uint32_t pid,
 	return &node->thread;
 }
 
+/* Asked when a process is met and when it is another program: later it may be
+ * gone, and before it may have had another user's rights. */
+static void find_owner(struct ppi_thread *thread)
+{
+	struct ppi_process_owner owner;
+
+	if (thread->pid != thread->tid)
+		return;
+	if (!ppi_process_owner(thread->pid, &owner))
+		return;
+	thread->owner = owner.user + 1;
+	thread->began_ns = owner.began_ns;
+}
+
 void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
                       const char *name)
 {
@@ -64,6 +80,7 @@ void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 		return;
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
 	thread->is_told = false;
+	find_owner(thread);
 }
 
 void ppi_threads_fork(struct ppi_threads *threads, uint32_t pid, uint32_t tid,

@@ -9,6 +9,8 @@
 struct ppi_thread {
 	uint32_t pid, tid;
 	char name[64];     /* "" unknown */
+	uint32_t owner;    /* of a process: its user, plus 1; 0 unknown */
+	uint64_t began_ns; /* likewise: CLOCK_REALTIME; 0 unknown */
 	bool is_told;      /* the file has this name */
 	uint32_t age;      /* sweeps since it ended, plus 1; 0 = alive */
 };

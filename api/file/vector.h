@@ -44,10 +44,12 @@ static inline bool ppi_vector_add(struct ppi_vector *vector,
 
 	if (!ppi_vector_reserve(vector, element_bytes, more))
 		return false;
+	if (more == 0) /* and there may be no memory to point into */
+		return true;
 	end = (char *)vector->data + vector->count * element_bytes;
-	if (from && more)
+	if (from)
 		memcpy(end, from, more * element_bytes);
-	else if (more)
+	else
 		memset(end, 0, more * element_bytes);
 	vector->count += more;
 	return true;

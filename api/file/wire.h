@@ -28,6 +28,13 @@ struct ppi_wire_field {
 	size_t count;
 };
 
+/* Of a field of PPI_WIRE_BYTES; others have none to point at. */
+static inline struct ppi_cursor
+ppi_field_cursor(const struct ppi_wire_field *field)
+{
+	return (struct ppi_cursor){ field->bytes, field->bytes + field->count };
+}
+
 /* What a message may take: no honest one comes near. */
 enum { PPI_MESSAGE_BYTES_MAX = 64 << 20 };
 

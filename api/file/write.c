@@ -42,10 +42,19 @@ int64_t ppi_writing_string(struct ppi_writing *writing, uint32_t string)
 	return enter(writing, text, bytes);
 }
 
-/* Messages have no pointers to constants; nothing writes through these. */
-static char *loose(const char *text)
+/* A copy for a message: the names of others may be no UTF-8. */
+static char *utf8(struct ppi_writing *writing, const char *text)
 {
-	return (char *)(uintptr_t)text;
+	static char none[1];
+	size_t bytes = strlen(text);
+	char *copy = ppi_arena_copy(&writing->arena, text, bytes);
+
+	if (!copy) {
+		ppi_writing_fail(writing, ENOMEM);
+		return none;
+	}
+	ppi_clean_utf8(copy, bytes);
+	return copy;
 }
 
 static bool fill_event(struct ppi_writing *writing, Ppi__Event *to, size_t i)
@@ -56,9 +65,9 @@ static bool fill_event(struct ppi_writing *writing, Ppi__Event *to, size_t i)
 	const portprof_profile_event *event = &from->shown;
 	const struct ppi_type *types = profile->types.data;
 
-	to->name = loose(event->name);
-	to->asked = loose(event->asked);
-	to->description = loose(event->description);
+	to->name = utf8(writing, event->name);
+	to->asked = utf8(writing, event->asked);
+	to->description = utf8(writing, event->description);
 	to->unit = event->unit;
 	to->is_cpu_time = from->is_cpu_time;
 	for (uint32_t k = 0; k < profile->types.count; k++) {
@@ -82,21 +91,21 @@ static Ppi__Account *make_account(struct ppi_writing *writing)
 
 	if (!account)
 		return NULL;
-	account->writer = loose("portprof " PORTPROF_VERSION_STRING);
-	account->backend = loose(origin->backend);
-	account->command = loose(origin->command);
+	account->writer = utf8(writing, "portprof " PORTPROF_VERSION_STRING);
+	account->backend = utf8(writing, origin->backend);
+	account->command = utf8(writing, origin->command);
 	account->complete = origin->is_complete;
 	account->timeline_ns = origin->timeline_ns;
 	account->chain_depth = origin->chain_depth;
 	account->main_mapping = profile->has_main;
 	for (size_t i = 0; i < account->n_passed_over; i++) {
 		account->passed_over[i]->backend =
-			loose(origin->passed_over_names[i]);
+			utf8(writing, origin->passed_over_names[i]);
 		account->passed_over[i]->reason =
-			loose(origin->passed_over_reasons[i]);
+			utf8(writing, origin->passed_over_reasons[i]);
 	}
 	for (size_t i = 0; i < account->n_note; i++)
-		account->note[i] = loose(origin->notes[i]);
+		account->note[i] = utf8(writing, origin->notes[i]);
 	for (size_t i = 0; i < account->n_event; i++)
 		if (!fill_event(writing, account->event[i], i))
 			return NULL;
@@ -157,7 +166,7 @@ static void put_singles(struct ppi_writing *writing)
 	ppi_vector_free(&comments.texts);
 }
 
-/* Threads by name, where the writer was portprof: others have labels. */
+/* Named or not, where the writer was portprof: others have labels. */
 static void put_threads(struct ppi_writing *writing)
 {
 	const struct ppi_vector *threads = &writing->profile->threads;
@@ -170,10 +179,10 @@ static void put_threads(struct ppi_writing *writing)
 
 		message.pid = thread->pid;
 		message.tid = thread->tid;
-		message.name = loose(thread->name);
-		if (thread->name[0])
-			ppi_encode(&writing->encoder, PPI_FIELD_THREAD,
-			           &message);
+		message.name = utf8(writing, thread->name);
+		message.owner = (uint32_t)(thread->owner + 1);
+		message.began_ns = thread->began_ns;
+		ppi_encode(&writing->encoder, PPI_FIELD_THREAD, &message);
 	}
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Address spaces: which mapping an address of a process belongs to, now. */
-#ifndef PPI_FILE_SPACES_H
-#define PPI_FILE_SPACES_H
+#ifndef PPI_FILE_ADDRESS_SPACE_H
+#define PPI_FILE_ADDRESS_SPACE_H
 
-#include "api/file/places.h"
+#include "api/file/locations.h"
 
 /* A part of an address space. */
 struct ppi_extent {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of one portion, added up by call chain, process and thread. */
-#ifndef PPI_FILE_SUMS_H
-#define PPI_FILE_SUMS_H
+#ifndef PPI_FILE_SAMPLE_TABLE_H
+#define PPI_FILE_SAMPLE_TABLE_H
 
-#include "api/file/spaces.h"
+#include "api/file/returns.h"
+#include "api/file/address_space.h"
 
 /* The label that says when a sample's slice of time began, by CLOCK_REALTIME,
  * so that files of several processes agree. */
@@ -17,16 +18,18 @@ struct ppi_sums_line {
 	uint32_t pid, tid;
 	uint32_t span;  /* 0 = exact; else bytes that a pc stands for */
 	uint64_t time_ms; /* of its slice, CLOCK_REALTIME; 0 = not kept */
-	bool is_kernel;
+	bool is_kernel, is_guest;
+	bool has_code;  /* some code of the process was known then */
 	bool is_whole;  /* every location is known */
 };
 
 struct ppi_sums {
 	struct ppi_spaces *spaces;
+	struct ppi_returns returns;
 	size_t event_count;
 	uint64_t slice_ns;        /* keep when samples fell; 0 = do not */
 	uint64_t realtime_ns;     /* CLOCK_REALTIME when CLOCK_MONOTONIC is 0 */
-	struct ppi_pool keys;     /* words: see sums.c */
+	struct ppi_pool keys;     /* words: see sample_table.c */
 	struct ppi_vector lines;  /* struct ppi_sums_line, by key */
 	struct ppi_vector chains; /* uint64_t: locations, 0 = not known yet */
 	struct ppi_vector values; /* int64_t: 2 * event_count a line, in the
@@ -54,8 +57,9 @@ void ppi_sums_close(struct ppi_sums *sums);
 
 /*
  * Count a sample. `chain` has its call chain, leaf first, other addresses
- * being return addresses; with depth 0 record->address is all there is. False
- * when out of memory: it was not counted.
+ * being return addresses; with depth 0 record->address is all there is. The
+ * chain ends before what cannot be a caller: memory where no code is mapped,
+ * or text without a call. False when out of memory: it was not counted.
  */
 bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
                    uint32_t pid, const uint64_t *chain, size_t depth);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of one portion, added up by call chain, process and thread. */
-#include "api/file/sums.h"
+#include "api/file/sample_table.h"
 
 /*
  * A key is an array of words: the layout of the address space and what kind
@@ -18,11 +18,13 @@ void ppi_sums_open(struct ppi_sums *sums, struct ppi_spaces *spaces,
 {
 	memset(sums, 0, sizeof(*sums));
 	sums->spaces = spaces;
+	ppi_returns_open(&sums->returns, spaces->places);
 	sums->event_count = event_count;
 }
 
 void ppi_sums_close(struct ppi_sums *sums)
 {
+	ppi_returns_close(&sums->returns);
 	ppi_pool_free(&sums->keys);
 	ppi_vector_free(&sums->lines);
 	ppi_vector_free(&sums->chains);
@@ -84,8 +86,24 @@ static uint64_t locate(struct ppi_sums *sums,
 	/* where kernel addresses have no sign, only the leaf is sure */
 	bool is_kernel = line->is_kernel && i == 0;
 
+	if (line->is_guest && i == 0) {
+		*address = 0;
+		return ppi_places_guest(sums->spaces->places);
+	}
 	*address = chain[i] - (i > 0 && chain[i] > 0);
 	return ppi_spaces_locate(sums->spaces, layout, *address, is_kernel);
+}
+
+/*
+ * Whether the address may belong to the user's part of a chain and is no leaf.
+ * Where kernel addresses have no sign (s390), a sample of the kernel may have
+ * its callers among them.
+ */
+static bool is_caller(const struct ppi_sums_line *line, const uint64_t *chain,
+                      size_t i)
+{
+	return i > 0 && !(chain[i] >> 63) &&
+	       (!line->is_kernel || chain[0] >> 63);
 }
 
 static bool add_line(struct ppi_sums *sums, const portprof_record *record,
@@ -100,6 +118,8 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 		.span = span_of(record),
 		.time_ms = time_ms_of(sums, record),
 		.is_kernel = record->valid & PORTPROF_FIELD_KERNEL,
+		.is_guest = record->valid & PORTPROF_FIELD_GUEST,
+		.has_code = layout && layout->extents.count > 0,
 		.is_whole = true,
 	};
 	uint64_t address, *locations;
@@ -110,12 +130,21 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 	                    2 * sums->event_count))
 		return false;
 	locations = PPI_AT(&sums->chains, uint64_t) + line.chain;
-	for (size_t i = 0; i < depth; i++) {
+	for (size_t i = 0; i < line.depth; i++) {
 		locations[i] = locate(sums, layout, &line, chain, i,
 		                      &address);
 		line.is_whole &= locations[i] != 0;
+		if (!locations[i] || !is_caller(&line, chain, i))
+			continue;
+		if (!ppi_returns_can_be(&sums->returns, locations[i]))
+			line.depth = (uint32_t)i;
+		else
+			locations[i] = ppi_returns_exact(&sums->returns,
+			                                 locations[i]);
+		if (!locations[i])
+			return false;
 	}
-	sums->chains.count += depth;
+	sums->chains.count += line.depth;
 	return ppi_vector_add(&sums->lines, sizeof(line), &line, 1);
 }
 
@@ -139,6 +168,8 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
 	key = sums->scratch;
 	key[WORD_LAYOUT] = (uint64_t)(layout ? layout->number : 0) << 32 |
 	                   (uint64_t)span_of(record) << 1 | is_kernel;
+	if (record->valid & PORTPROF_FIELD_GUEST)
+		key[WORD_LAYOUT] = UINT64_MAX; /* no layout has that number */
 	key[WORD_THREAD] = (uint64_t)pid << 32 | tid;
 	key[WORD_TIME] = time_ms_of(sums, record);
 	memcpy(key + WORD_CHAIN, chain, depth * sizeof(*chain));
@@ -182,15 +213,25 @@ static bool finish_line(struct ppi_sums *sums, size_t number)
 		PPI_AT(&sums->chains, uint64_t) + line->chain;
 
 	for (size_t i = 0; i < line->depth; i++) {
+		const uint64_t *chain = key + WORD_CHAIN;
 		uint64_t address;
 
 		if (locations[i])
 			continue;
-		locations[i] = locate(sums, layout, line, key + WORD_CHAIN, i,
-		                      &address);
+		locations[i] = locate(sums, layout, line, chain, i, &address);
+		if (is_caller(line, chain, i) &&
+		    (locations[i] ? !ppi_returns_can_be(&sums->returns,
+		                                        locations[i])
+		                  : line->has_code)) {
+			line->depth = (uint32_t)i;
+			break;
+		}
 		if (!locations[i])
 			locations[i] = ppi_places_location(
 				sums->spaces->places, PPI_NONE, address);
+		else if (is_caller(line, chain, i))
+			locations[i] = ppi_returns_exact(&sums->returns,
+			                                 locations[i]);
 		if (!locations[i])
 			return false;
 	}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that takes its place when it is whole. */
-#include "api/file/draft.h"
+#include "config.h"
+
+#include "api/file/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -91,17 +93,26 @@ static char *folder_of(const char *path)
 	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* Create under a name that nothing has yet: PATH.PID-N.part. */
-static int create(struct ppi_draft *draft)
+/* A name beside the path that nothing has yet: PATH.PID-N.part. */
+static bool make_name(struct ppi_draft *draft, unsigned n)
 {
 	size_t room = strlen(draft->path) + 48;
 
-	draft->name = malloc(room);
 	if (!draft->name)
-		return ENOMEM;
-	for (unsigned n = 0; n < 1000; n++) {
+		draft->name = malloc(room);
+	if (draft->name)
 		snprintf(draft->name, room, "%s.%ld-%u.part", draft->path,
 		         (long)getpid(), n);
+	return draft->name != NULL;
+}
+
+enum { NAMES_MAX = 1000 };
+
+static int create_named(struct ppi_draft *draft)
+{
+	for (unsigned n = 0; n < NAMES_MAX; n++) {
+		if (!make_name(draft, n))
+			return ENOMEM;
 		draft->fd = open(
 			draft->name,
 			O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -113,6 +124,87 @@ static int create(struct ppi_draft *draft)
 	return EEXIST;
 }
 
+#ifdef O_TMPFILE
+
+/* Where a descriptor can be found by a path: open(2), O_TMPFILE. */
+static void say_descriptor(int fd, char path[64])
+{
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+}
+
+/* False where there are no such files, or no way to name one later. */
+static bool create_nameless(struct ppi_draft *draft, const char *folder)
+{
+	char path[64];
+
+	draft->fd = open(folder, O_RDWR | O_APPEND | O_TMPFILE | O_CLOEXEC,
+	                 0666);
+	if (draft->fd < 0)
+		return false;
+	say_descriptor(draft->fd, path);
+	draft->is_nameless = access(path, F_OK) == 0;
+	if (!draft->is_nameless) {
+		close(draft->fd);
+		draft->fd = -1;
+	}
+	return draft->is_nameless;
+}
+
+static int link_to(const struct ppi_draft *draft, const char *name)
+{
+	char path[64];
+
+	say_descriptor(draft->fd, path);
+	return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ?
+		       0 : errno;
+}
+
+#else
+
+static bool create_nameless(struct ppi_draft *draft, const char *folder)
+{
+	(void)draft;
+	(void)folder;
+	return false;
+}
+
+static int link_to(const struct ppi_draft *draft, const char *name)
+{
+	(void)draft;
+	(void)name;
+	return ENOSYS;
+}
+
+#endif
+
+static int create(struct ppi_draft *draft, const char *folder)
+{
+	int error = create_nameless(draft, folder) ? 0 : create_named(draft);
+	struct stat at;
+
+	if (error || fstat(draft->fd, &at) != 0)
+		return error ? error : errno;
+	draft->device = at.st_dev;
+	draft->inode = at.st_ino;
+	return 0;
+}
+
+/* The program may go to another folder. */
+static char *absolute(const char *path)
+{
+	char folder[4096];
+	size_t room;
+	char *full;
+
+	if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
+		return strdup(path);
+	room = strlen(folder) + strlen(path) + 2;
+	full = malloc(room);
+	if (full)
+		snprintf(full, room, "%s/%s", folder, path);
+	return full;
+}
+
 portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
                                struct ppi_diag *why)
 {
@@ -122,7 +214,7 @@ portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
 
 	memset(draft, 0, sizeof(*draft));
 	draft->fd = -1;
-	draft->path = strdup(path);
+	draft->path = absolute(path);
 	if (!folder || !draft->path) {
 		status = ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open output",
 		                  "out of memory for '%s'", path);
@@ -131,7 +223,7 @@ portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
 	status = check_place(path, folder, why);
 	if (status != PORTPROF_OK)
 		goto fail;
-	error = create(draft);
+	error = create(draft, folder);
 	if (error) {
 		status = ppi_fail(why, ppi_file_status(error), error,
 		                  "open output",
@@ -147,18 +239,73 @@ fail:
 	return status;
 }
 
+/* What has no name gets one beside the path, which can replace what is there:
+ * linkat(2) does not. */
+static int give_name(struct ppi_draft *draft)
+{
+	int error = EEXIST;
+
+	for (unsigned n = 0; error == EEXIST && n < NAMES_MAX; n++)
+		error = make_name(draft, n) ? link_to(draft, draft->name) :
+		                              ENOMEM;
+	if (error) {
+		free(draft->name);
+		draft->name = NULL;
+	}
+	return error;
+}
+
 int ppi_draft_place(struct ppi_draft *draft)
 {
+	int error = 0;
+
+	if (draft->is_nameless && !draft->name) {
+		error = link_to(draft, draft->path);
+		if (error == 0)
+			draft->is_nameless = false;
+		if (error != EEXIST)
+			return error;
+		error = give_name(draft);
+	}
+	if (error)
+		return error;
 	if (rename(draft->name, draft->path) != 0)
 		return errno;
+	draft->is_nameless = false;
 	free(draft->name);
 	draft->name = NULL;
 	return 0;
 }
 
+bool ppi_draft_is_ours(const struct ppi_draft *draft)
+{
+	struct stat at;
+
+	return draft->fd >= 0 && fstat(draft->fd, &at) == 0 &&
+	       at.st_dev == draft->device && at.st_ino == draft->inode;
+}
+
+/* What is at a number that was ours and is not any more is left alone. */
+bool ppi_draft_regain(struct ppi_draft *draft)
+{
+	if (ppi_draft_is_ours(draft))
+		return true;
+	draft->fd = -1;
+	if (draft->is_nameless && !draft->name)
+		return false; /* nothing else leads to it */
+	draft->fd = open(draft->name ? draft->name : draft->path,
+	                 O_RDWR | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (ppi_draft_is_ours(draft))
+		return true;
+	if (draft->fd >= 0)
+		close(draft->fd);
+	draft->fd = -1;
+	return false;
+}
+
 void ppi_draft_close(struct ppi_draft *draft, bool remove)
 {
-	if (draft->fd >= 0)
+	if (ppi_draft_is_ours(draft))
 		close(draft->fd);
 	if (draft->name && remove)
 		unlink(draft->name);

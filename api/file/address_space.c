@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Address spaces: which mapping an address of a process belongs to, now. */
-#include "api/file/spaces.h"
+#include "api/file/address_space.h"
 
 #include "api/file/path.h"
 
@@ -125,12 +125,13 @@ static size_t lower_bound(const struct ppi_layout *layout, uint64_t address)
 static const struct ppi_extent *find_extent(const struct ppi_layout *layout,
                                             uint64_t address)
 {
+	const struct ppi_extent *extents =
+		PPI_AT(&layout->extents, struct ppi_extent);
 	size_t at = lower_bound(layout, address);
-	const struct ppi_extent *extent =
-		&PPI_AT(&layout->extents, struct ppi_extent)[at];
 
-	return at < layout->extents.count && extent->start <= address ? extent
-	                                                              : NULL;
+	return at < layout->extents.count && extents[at].start <= address
+	               ? &extents[at]
+	               : NULL;
 }
 
 /* Put `added` in, and cut away what it lies over. */

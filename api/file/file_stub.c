@@ -13,9 +13,10 @@ static portprof_status left_out(const char *step, const char *path)
 	                  path);
 }
 
-portprof_status portprof_profile_read(const char *path,
-                                      portprof_profile **profile)
+portprof_status portprof_profile_read(const char *path, uint64_t memory_max,
+				      portprof_profile **profile)
 {
+	(void)memory_max;
 	if (!path)
 		return ppi_refuse_null("portprof_profile_read", "path");
 	if (!profile)
@@ -31,4 +32,17 @@ portprof_status portprof_profile_write(const portprof_profile *profile,
 	if (!path)
 		return ppi_refuse_null("portprof_profile_write", "path");
 	return left_out("write profile", path);
+}
+
+portprof_status portprof_profile_name_location(
+	portprof_profile *profile, size_t location,
+	const portprof_profile_line *lines, size_t count)
+{
+	(void)location;
+	(void)lines;
+	(void)count;
+	if (!profile)
+		return ppi_refuse_null("portprof_profile_name_location",
+		                       "profile");
+	return left_out("name code", "");
 }

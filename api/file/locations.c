@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where samples fall, numbered as the file numbers it. */
-#include "api/file/places.h"
+#include "api/file/locations.h"
 
 #include "api/file/path.h"
 
@@ -138,4 +138,16 @@ void ppi_places_trim(struct ppi_places *places)
 	places->location_base += count;
 	places->locations_written = 0;
 	ppi_pool_clear(&places->locations);
+}
+
+uint64_t ppi_places_guest(struct ppi_places *places)
+{
+	struct ppi_place place = { 0, 0, 0, 0, 0, false };
+	uint32_t mapping;
+
+	place.path = ppi_places_string(places, "[guest]");
+	if (place.path == PPI_NONE)
+		return 0;
+	mapping = enter_mapping(places, "guest", 5, &place);
+	return mapping == PPI_NONE ? 0 : ppi_places_location(places, mapping, 0);
 }

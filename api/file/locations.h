@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where samples fall, numbered as the file numbers it: strings, mappings and
  * locations, each written once. */
-#ifndef PPI_FILE_PLACES_H
-#define PPI_FILE_PLACES_H
+#ifndef PPI_FILE_LOCATIONS_H
+#define PPI_FILE_LOCATIONS_H
 
 #include <portprof/record.h>
 
@@ -48,6 +48,9 @@ uint32_t ppi_places_mapping(struct ppi_places *places, uint64_t start,
 
 /* The mapping of kernel addresses of which nothing is known. */
 uint32_t ppi_places_kernel(struct ppi_places *places);
+
+/* The one location of code that virtual machines ran; 0 when out of memory. */
+uint64_t ppi_places_guest(struct ppi_places *places);
 
 const struct ppi_place *ppi_places_at(const struct ppi_places *places,
                                       uint32_t mapping);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* A file that takes its place when it is whole. */
+#ifndef PPI_FILE_ATOMIC_FILE_H
+#define PPI_FILE_ATOMIC_FILE_H
+
+#include <sys/types.h>
+
+#include "backends/backend.h"
+
+/*
+ * A file under another name until it takes its place; without any name where
+ * the system and the file system know such files, so that nothing is left of
+ * one whose process is killed.
+ */
+struct ppi_draft {
+	char *path;        /* of the result */
+	char *name;        /* of the draft; NULL: it has none, or has its place */
+	int fd;            /* -1: none; read and append */
+	bool is_nameless;
+	dev_t device;      /* which file it is: the program may close what it */
+	ino_t inode;       /* does not know, and open its own in its place */
+};
+
+/* Make a draft beside `path`: everything that can be wrong with the path is
+ * found now, and said. */
+portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
+                               struct ppi_diag *why);
+/* Put it at `path`, over what is there; it stays open. 0 or an errno. */
+int ppi_draft_place(struct ppi_draft *draft);
+
+/*
+ * Whether the descriptor still is the file's. Asked before each use: what is
+ * between the question and the use, a few instructions, is the window in which
+ * a program that closes our descriptor can still meet us. _regain opens the
+ * file anew, if it is still where it was: false when it cannot be had.
+ */
+bool ppi_draft_is_ours(const struct ppi_draft *draft);
+bool ppi_draft_regain(struct ppi_draft *draft);
+
+/* Close what is ours; take the draft away unless it was placed. */
+void ppi_draft_close(struct ppi_draft *draft, bool remove);
+
+/* The status that an errno of a file operation stands for. */
+portprof_status ppi_file_status(int os_errno);
+
+/* Whether a file may not have this size: a write past the limit would raise
+ * SIGXFSZ, which ends the program (setrlimit(2)). */
+bool ppi_file_is_limited(uint64_t size);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether what a call chain names as a caller can be one. */
+#include "api/file/returns.h"
+
+#include "api/file/image.h"
+#include "api/unwind/calls.h"
+#include "port/foreign_file.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { UNASKED, CAN_BE, CANNOT_BE, IS_TRAMPOLINE };
+
+struct ppi_returns_file {
+	bool is_asked, is_same;
+	unsigned machine;
+};
+
+void ppi_returns_open(struct ppi_returns *returns, struct ppi_places *places)
+{
+	memset(returns, 0, sizeof(*returns));
+	returns->places = places;
+}
+
+void ppi_returns_close(struct ppi_returns *returns)
+{
+	ppi_vector_free(&returns->files);
+	ppi_vector_free(&returns->verdicts);
+}
+
+static const char *string_at(const struct ppi_places *places, uint32_t number)
+{
+	return ppi_pool_key(&places->strings, number, NULL);
+}
+
+static void ask_file(const struct ppi_places *places,
+                     const struct ppi_place *place,
+                     struct ppi_returns_file *file)
+{
+	const char *build_id = string_at(places, place->build_id);
+	struct ppi_image image;
+
+	file->is_asked = true;
+	if (!build_id[0] ||
+	    ppi_image_read(string_at(places, place->path), &image, NULL) !=
+	            PORTPROF_OK)
+		return;
+	file->machine = image.machine;
+	file->is_same = strcmp(image.build_id, build_id) == 0;
+}
+
+/* NULL: nothing can be said of its text. */
+static const struct ppi_returns_file *file_of(struct ppi_returns *returns,
+                                              uint32_t mapping)
+{
+	size_t missing = mapping + (size_t)1;
+	struct ppi_returns_file *file;
+
+	missing -= missing < returns->files.count ? missing
+	                                          : returns->files.count;
+	if (!ppi_vector_add(&returns->files, sizeof(*file), NULL, missing))
+		return NULL;
+	file = &PPI_AT(&returns->files, struct ppi_returns_file)[mapping];
+	if (!file->is_asked)
+		ask_file(returns->places,
+		         ppi_places_at(returns->places, mapping), file);
+	return file->is_same ? file : NULL;
+}
+
+/* Bytes of a regular file; 0 when there are none. */
+static size_t read_text(const char *path, uint64_t offset,
+                        unsigned char *bytes, size_t room)
+{
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
+	ssize_t got = -1;
+
+	if (fd < 0)
+		return 0;
+	if (offset <= INT64_MAX)
+		do
+			got = pread(fd, bytes, room, (off_t)offset);
+		while (got < 0 && errno == EINTR);
+	close(fd);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+static uint8_t ask(struct ppi_returns *returns, uint32_t mapping,
+                   uint64_t address)
+{
+	const struct ppi_returns_file *file = file_of(returns, mapping);
+	const struct ppi_place *place;
+	unsigned char bytes[PPI_CALL_BEFORE + PPI_CALL_AFTER];
+	uint64_t offset;
+	size_t at, count;
+
+	if (!file)
+		return CAN_BE;
+	place = ppi_places_at(returns->places, mapping);
+	offset = address - place->start + place->file_offset;
+	at = offset < PPI_CALL_BEFORE ? (size_t)offset : PPI_CALL_BEFORE;
+	count = read_text(string_at(returns->places, place->path), offset - at,
+	                  bytes, sizeof(bytes));
+	if (count < at)
+		return CAN_BE;
+	if (ppi_returns_by_signal(file->machine, bytes + at, count - at))
+		return IS_TRAMPOLINE;
+	return ppi_returns_to(file->machine, bytes, at, count) ? CAN_BE :
+	                                                         CANNOT_BE;
+}
+
+static uint8_t verdict_of(struct ppi_returns *returns, uint64_t id)
+{
+	const struct ppi_places *places = returns->places;
+	const struct ppi_location_key *key;
+	size_t number, count;
+	uint8_t *verdict;
+
+	if (returns->base != places->location_base) {
+		returns->base = places->location_base;
+		returns->verdicts.count = 0;
+	}
+	number = (size_t)(id - returns->base - 1);
+	count = returns->verdicts.count;
+	if (number >= count &&
+	    !ppi_vector_add(&returns->verdicts, sizeof(*verdict), NULL,
+	                    number + 1 - count))
+		return CAN_BE;
+	verdict = &PPI_AT(&returns->verdicts, uint8_t)[number];
+	key = ppi_pool_key(&places->locations, (uint32_t)number, NULL);
+	if (*verdict == UNASKED)
+		*verdict = key->mapping == PPI_NONE ? CAN_BE :
+		           ask(returns, (uint32_t)key->mapping,
+		               key->address + 1);
+	return *verdict;
+}
+
+bool ppi_returns_can_be(struct ppi_returns *returns, uint64_t id)
+{
+	return verdict_of(returns, id) != CANNOT_BE;
+}
+
+uint64_t ppi_returns_exact(struct ppi_returns *returns, uint64_t id)
+{
+	struct ppi_places *places = returns->places;
+	const struct ppi_location_key *key;
+	uint32_t mapping;
+	uint64_t address;
+
+	if (verdict_of(returns, id) != IS_TRAMPOLINE)
+		return id;
+	key = ppi_pool_key(&places->locations,
+	                   (uint32_t)(id - places->location_base - 1), NULL);
+	mapping = (uint32_t)key->mapping;
+	address = key->address + 1;
+	return ppi_places_location(places, mapping, address);
+}
