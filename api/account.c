@@ -2,8 +2,9 @@
 /*
  * The account of a session. Two sums always hold (clauses LOSS-1, LOSS-2):
  * delivered = kept + outside + lost samples, and total = kept + outside +
- * unattributed weight.
+ * unattributed - excess weight. Only estimates have an excess (LOSS-12).
  */
+#include "api/internal/number.h"
 #include "api/internal/session.h"
 
 #include <string.h>
@@ -25,6 +26,9 @@ static struct ppi_account account_of(struct portprof_session *session,
 	account.total_weight = since(account.total_weight, base->total_weight);
 	account.not_attached = since(account.not_attached, base->not_attached);
 	account.cpu_time_ns = since(account.cpu_time_ns, base->cpu_time_ns);
+	account.idle_ns = since(account.idle_ns, base->idle_ns);
+	account.variance -= base->variance;
+	account.own_cost_ns = since(account.own_cost_ns, base->own_cost_ns);
 	account.lost_samples = since(account.lost_samples, base->lost_samples);
 	account.throttled = since(account.throttled, base->throttled);
 	return account;
@@ -61,7 +65,7 @@ static void fill_samples(const struct ppi_tally *tally,
  * The total is what the event itself counted; for CPU time also what threads
  * used that were not attached. Clocks of the kernel differ by microseconds,
  * so the samples may stand for a little more than that: then they are the
- * total.
+ * total. Estimates never are.
  */
 static void fill_weights(const struct ppi_tally *tally,
                          const struct ppi_account *account, bool is_cpu_time,
@@ -75,9 +79,12 @@ static void fill_weights(const struct ppi_tally *tally,
 	stats->kept_weight = tally->kept_weight;
 	stats->outside_weight = tally->outside_weight;
 	stats->total_weight = account->total_weight + not_attached;
-	if (stats->total_weight < attributed)
+	if (stats->total_weight < attributed && !account->is_estimate)
 		stats->total_weight = attributed;
-	stats->unattributed_weight = stats->total_weight - attributed;
+	stats->unattributed_weight = since(stats->total_weight, attributed);
+	stats->excess_weight = since(attributed, stats->total_weight);
+	stats->standard_error = ppi_root(account->variance);
+	stats->idle_time_ns = account->idle_ns;
 	stats->not_attached_weight = not_attached;
 	if (stats->not_attached_weight > stats->unattributed_weight)
 		stats->not_attached_weight = stats->unattributed_weight;
@@ -112,7 +119,8 @@ void ppi_account_fill(struct portprof_session *session, size_t event,
 	                             session->told_cpu_time_ns :
 	                             account.cpu_time_ns;
 	stats->own_cost_ns = session->stretch.own_cost_ns -
-	                     session->baseline.own_cost_ns;
+	                     session->baseline.own_cost_ns +
+	                     account.own_cost_ns;
 	if (session->is_running)
 		stats->own_cost_ns += since(ppi_helper_cpu_ns(),
 		                            session->stretch.helper_ns);

@@ -4,6 +4,7 @@
 #include "backends/backend.h"
 
 #include "api/internal/diag.h"
+#include "api/internal/select.h"
 #include "api/internal/sized.h"
 
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static void describe(const struct ppi_backend_ops *ops,
 		         "this operating system does not have it");
 	}
 	info->is_usable = probe.is_usable;
-	info->rank = ops->rank;
+	info->rank = ppi_backend_rank(ops);
 	info->caps = probe.is_usable ? probe.caps : ops->caps;
 	info->status = probe.is_usable ? PORTPROF_OK : probe.status;
 	info->os_errno = probe.os_errno;
@@ -57,6 +58,87 @@ portprof_status portprof_backend_info_get(size_t index,
 		                  index, portprof_backend_count());
 	describe(ops, &full);
 	return ppi_sized_copy(info, &full, sizeof(full), "backend info");
+}
+
+/* ---- examining ---- */
+
+/* Who asked, and whose findings these are. */
+struct examination {
+	portprof_finding_fn take;
+	void *context;
+	const char *backend;
+	bool is_over;
+};
+
+static int pass_on(const portprof_finding *finding, void *context)
+{
+	struct examination *examination = context;
+	portprof_finding full = *finding;
+
+	full.backend = examination->backend;
+	if (!examination->is_over)
+		examination->is_over = examination->take(
+			&full, examination->context) != 0;
+	return examination->is_over;
+}
+
+void ppi_probe_report(struct ppi_probe *probe, const char *topic,
+                      const char *name, portprof_verdict verdict,
+                      const char *remedy, const char *words, ...)
+{
+	portprof_finding finding = { .size = sizeof(finding),
+		                     .verdict = verdict,
+		                     .backend = "",
+		                     .topic = topic,
+		                     .name = name,
+		                     .remedy = remedy ? remedy : "" };
+	char text[480];
+	va_list values;
+
+	if (!probe->take)
+		return;
+	va_start(values, words);
+	vsnprintf(text, sizeof(text), words, values);
+	va_end(values);
+	finding.words = text;
+	probe->take(&finding, probe->context);
+}
+
+static void examine(const struct ppi_backend_ops *ops,
+                    struct examination *examination)
+{
+	const void *kernel = ppi_backend_kernel(ops);
+	struct ppi_probe probe = { .take = pass_on, .context = examination };
+
+	examination->backend = ops->name;
+	if (kernel)
+		ops->probe(kernel, &probe);
+}
+
+portprof_status portprof_backend_examine(const char *backend,
+                                         portprof_finding_fn take,
+                                         void *context)
+{
+	struct examination examination = { .take = take, .context = context };
+	const struct ppi_backend_ops *ops;
+	struct ppi_diag why;
+
+	if (!backend || !take)
+		return ppi_refuse_null("portprof_backend_examine",
+		                       backend ? "take" : "backend");
+	if (strcmp(backend, "auto") != 0) {
+		ops = ppi_backend_find(backend);
+		if (!ops) {
+			ppi_select_unknown(backend, &why);
+			return ppi_report(&why);
+		}
+		examine(ops, &examination);
+		return PORTPROF_OK;
+	}
+	for (size_t i = 0; (ops = ppi_backend_at(i)) && !examination.is_over;
+	     i++)
+		examine(ops, &examination);
+	return PORTPROF_OK;
 }
 
 void ppi_note(struct ppi_backend_session *bs, const char *words, ...)

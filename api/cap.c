@@ -11,7 +11,7 @@ static const char *const names[] = {
 	"sample", "count", "group", "events", "hardware", "exact-pc",
 	"whole-space", "kernel", "chain", "pid-tid", "time", "cpu",
 	"process", "thread", "attach", "children", "fair", "lost-exact",
-	"exclusive", "modules", "system",
+	"exclusive", "modules", "system", "exec-safe", "command",
 };
 
 enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };

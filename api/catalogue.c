@@ -64,7 +64,7 @@ portprof_status portprof_catalogue_events(const char *backend,
 	if (status)
 		return status;
 	kernel = ppi_backend_kernel(ops);
-	catalogue = ppi_catalogue_of(ops);
+	catalogue = ops->catalogue;
 	if (kernel && catalogue)
 		catalogue->events(kernel, take, context);
 	for (size_t i = 0; kernel && !catalogue &&
@@ -84,7 +84,7 @@ portprof_status portprof_catalogue_pmus(const char *backend,
 
 	if (status)
 		return status;
-	catalogue = ppi_catalogue_of(ops);
+	catalogue = ops->catalogue;
 	if (catalogue && ppi_backend_kernel(ops))
 		catalogue->pmus(ppi_backend_kernel(ops), take, context);
 	return PORTPROF_OK;

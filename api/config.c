@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The option object: making, copying and freeing one, and its setters. */
+/* The config: making, copying and freeing one; its events, backend and target.
+ */
 #include "api/internal/config.h"
 
 #include "api/internal/diag.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HZ_MAX = 1000000, CHAIN_DEPTH_MAX = 1024 };
+enum { NAME_ROOM = 2048 };
 
 portprof_config *portprof_config_new(void)
 {
@@ -17,7 +18,7 @@ portprof_config *portprof_config_new(void)
 	if (!config)
 		return NULL;
 	memcpy(config->backend, "auto", sizeof("auto"));
-	config->frequency_hz = PPI_DEFAULT_HZ;
+	config->number[PPI_KEY_FREQUENCY] = PPI_DEFAULT_HZ;
 	config->target = PPI_TARGET_PROCESS;
 	return config;
 }
@@ -35,6 +36,7 @@ void portprof_config_free(portprof_config *config)
 	free(config->cpus);
 	free(config->cgroup);
 	free(config->file);
+	ppi_pool_release(config->pool);
 	for (size_t i = 0; i < config->sink_count; i++) {
 		free(config->sinks[i].regions);
 		free(config->sinks[i].path);
@@ -104,6 +106,7 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	*copy = *config;
 	copy->events = copy->event_origins = NULL;
 	copy->event_count = copy->sink_count = 0;
+	copy->pool = ppi_pool_hold(config->pool);
 	is_whole = copy_origins(copy, config);
 	is_whole &= copy_text(&copy->file, config->file);
 	is_whole &= copy_text(&copy->cpus, config->cpus);
@@ -136,25 +139,45 @@ static bool grow_events(portprof_config *config)
 	return true;
 }
 
-portprof_status portprof_config_add_event(portprof_config *config,
-                                          const char *event_string)
+/* One event, or one group in braces. */
+static bool add_item(portprof_config *config, const char *text, size_t length)
 {
-	struct ppi_diag why = { 0 };
-	char *copy;
+	char *copy = strndup(text, length);
 
-	if (!config || !event_string)
-		return ppi_refuse_null("portprof_config_add_event",
-		                       config ? "event_string" : "config");
-	if (ppi_event_check(event_string, &why))
-		return ppi_report(&why);
-	copy = strdup(event_string);
 	if (!copy || !grow_events(config)) {
 		free(copy);
-		return ppi_refuse(PORTPROF_E_NOMEM, "add event",
-		                  "out of memory");
+		return false;
 	}
 	config->event_origins[config->event_count] = NULL;
 	config->events[config->event_count++] = copy;
+	return true;
+}
+
+portprof_status portprof_config_add_event(portprof_config *config,
+                                          const char *events)
+{
+	struct ppi_diag why = { 0 };
+	const char *at = events;
+	size_t before;
+
+	if (!config || !events)
+		return ppi_refuse_null("portprof_config_add_event",
+		                       config ? "events" : "config");
+	if (ppi_event_list_check(events, NULL, &why))
+		return ppi_report(&why);
+	before = config->event_count;
+	while (*at) {
+		size_t length = ppi_event_item(at);
+
+		if (!add_item(config, at, length)) {
+			while (config->event_count > before)
+				free(config->events[--config->event_count]);
+			return ppi_refuse(PORTPROF_E_NOMEM, "add event",
+			                  "out of memory");
+		}
+		at += length;
+		at += *at == ',';
+	}
 	return PORTPROF_OK;
 }
 
@@ -201,137 +224,126 @@ portprof_status portprof_config_require(portprof_config *config, uint64_t caps)
 	return PORTPROF_OK;
 }
 
-portprof_status portprof_config_set_frequency(portprof_config *config,
-                                              uint64_t hz)
+portprof_status portprof_config_set_partial(portprof_config *config, int allow)
 {
 	if (!config)
-		return ppi_refuse_null("portprof_config_set_frequency",
-		                       "config");
-	if (hz < 1 || hz > HZ_MAX)
-		return ppi_refuse(PORTPROF_E_INVALID, "set frequency",
-		                  "a frequency of %llu Hz is out of range: "
-		                  "1 to %d", (unsigned long long)hz, HZ_MAX);
-	config->frequency_hz = hz;
-	config->period = 0;
-	ppi_config_came_from(config, PPI_KEY_FREQUENCY, NULL);
-	ppi_config_forget_origin(config, PPI_KEY_PERIOD);
+		return ppi_refuse_null("portprof_config_set_partial", "config");
+	config->allow_refused = allow != 0;
 	return PORTPROF_OK;
 }
 
-portprof_status portprof_config_set_period(portprof_config *config,
-                                           uint64_t period)
-{
-	if (!config)
-		return ppi_refuse_null("portprof_config_set_period", "config");
-	if (period < 1 || period > INT64_MAX)
-		return ppi_refuse(PORTPROF_E_INVALID, "set period",
-		                  "a period of %llu is out of range: 1 to %lld",
-		                  (unsigned long long)period,
-		                  (long long)INT64_MAX);
-	config->period = period;
-	config->frequency_hz = 0;
-	ppi_config_came_from(config, PPI_KEY_PERIOD, NULL);
-	ppi_config_forget_origin(config, PPI_KEY_FREQUENCY);
-	return PORTPROF_OK;
-}
+/* ---- the target ---- */
 
-static portprof_status set_target(portprof_config *config,
-                                  enum ppi_target_kind kind, int64_t id,
-                                  const char *call)
+static const enum ppi_target_kind kinds[] = {
+	[PORTPROF_TARGET_PROCESS] = PPI_TARGET_PROCESS,
+	[PORTPROF_TARGET_THREAD] = PPI_TARGET_TID,
+	[PORTPROF_TARGET_TID] = PPI_TARGET_TID,
+	[PORTPROF_TARGET_PID] = PPI_TARGET_PID,
+	[PORTPROF_TARGET_COMMAND] = PPI_TARGET_COMMAND,
+};
+
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+portprof_status portprof_config_set_target(portprof_config *config,
+					   portprof_target target, int64_t id)
 {
+	bool has_id = target != PORTPROF_TARGET_PROCESS &&
+		      target != PORTPROF_TARGET_THREAD;
+
 	if (!config)
-		return ppi_refuse_null(call, "config");
-	if (kind != PPI_TARGET_PROCESS && (id < 1 || id > INT32_MAX))
-		return ppi_refuse(PORTPROF_E_INVALID, call,
-		                  "%lld is not the id of a thread or process",
-		                  (long long)id);
-	config->target = kind;
+		return ppi_refuse_null("portprof_config_set_target", "config");
+	if ((unsigned)target >= KINDS)
+		return ppi_refuse(PORTPROF_E_INVALID, "set target",
+				  "%d is no kind of target", (int)target);
+	if (has_id ? id < 1 || id > INT32_MAX : id != 0)
+		return ppi_refuse(PORTPROF_E_INVALID, "set target",
+				  has_id ? "%lld is not the id of a thread or "
+					   "process"
+					 : "this process and thread have no "
+					   "id to give: not %lld, but 0",
+				  (long long)id);
+	config->target = kinds[target];
 	config->target_id = id;
+	/* which thread it is shows when the session is opened */
+	config->target_is_caller = target == PORTPROF_TARGET_THREAD;
+	return PORTPROF_OK;
+}
+
+/* One number at *text, which goes on behind it; false when there is none. */
+static bool read_number(const char **text, unsigned *number)
+{
+	size_t digits = strspn(*text, "0123456789");
+
+	if (digits == 0 || digits > 6)
+		return false;
+	*number = (unsigned)strtoul(*text, NULL, 10);
+	*text += digits;
+	return true;
+}
+
+/* "0", "0-3", "0,2-3": as the kernel writes them. */
+static bool is_list(const char *text)
+{
+	unsigned first, last;
+
+	for (;;) {
+		if (!read_number(&text, &first))
+			return false;
+		last = first;
+		if (*text == '-') {
+			text++;
+			if (!read_number(&text, &last) || last < first)
+				return false;
+		}
+		if (*text == '\0')
+			return true;
+		if (*text++ != ',')
+			return false;
+	}
+}
+
+static portprof_status set_system(portprof_config *config, const char *cgroup,
+				  const char *cpus)
+{
+	char *list = cpus ? strdup(cpus) : NULL;
+	char *name = cgroup ? strdup(cgroup) : NULL;
+
+	if ((cpus && !list) || (cgroup && !name)) {
+		free(list);
+		free(name);
+		return ppi_refuse(PORTPROF_E_NOMEM, "set target",
+				  "out of memory");
+	}
+	free(config->cpus);
+	free(config->cgroup);
+	config->cpus = list;
+	config->cgroup = name;
+	config->target = PPI_TARGET_SYSTEM;
+	config->target_id = 0;
 	config->target_is_caller = false;
 	return PORTPROF_OK;
 }
 
-portprof_status portprof_config_target_process(portprof_config *config)
-{
-	return set_target(config, PPI_TARGET_PROCESS, 0, "target process");
-}
-
-portprof_status portprof_config_target_thread(portprof_config *config)
-{
-	/* which one it is shows when the session is opened */
-	portprof_status status = set_target(config, PPI_TARGET_TID, 1,
-	                                    "target thread");
-
-	if (status == PORTPROF_OK)
-		config->target_is_caller = true;
-	return status;
-}
-
-portprof_status portprof_config_target_tid(portprof_config *config,
-                                           int64_t tid)
-{
-	return set_target(config, PPI_TARGET_TID, tid, "target tid");
-}
-
-portprof_status portprof_config_target_pid(portprof_config *config,
-                                           int64_t pid)
-{
-	return set_target(config, PPI_TARGET_PID, pid, "target pid");
-}
-
-portprof_status portprof_config_target_command(portprof_config *config,
-                                               int64_t pid)
-{
-	return set_target(config, PPI_TARGET_COMMAND, pid, "target command");
-}
-
-portprof_status portprof_config_set_children(portprof_config *config,
-                                             int follow)
+portprof_status portprof_config_set_target_system(portprof_config *config,
+						  const char *cgroup,
+						  const char *cpus)
 {
 	if (!config)
-		return ppi_refuse_null("portprof_config_set_children",
-		                       "config");
-	config->follow_children = follow != 0;
-	ppi_config_came_from(config, PPI_KEY_CHILDREN, NULL);
-	return PORTPROF_OK;
-}
-
-portprof_status portprof_config_set_chain_depth(portprof_config *config,
-                                                unsigned depth)
-{
-	if (!config)
-		return ppi_refuse_null("portprof_config_set_chain_depth",
-		                       "config");
-	if (depth > CHAIN_DEPTH_MAX)
-		return ppi_refuse(PORTPROF_E_INVALID, "set chain depth",
-		                  "a depth of %u is out of range: 0 to %d",
-		                  depth, CHAIN_DEPTH_MAX);
-	config->chain_depth = depth;
-	ppi_config_came_from(config, PPI_KEY_CALLCHAIN, NULL);
-	return PORTPROF_OK;
-}
-
-portprof_status portprof_config_set_ring_bytes(portprof_config *config,
-                                               size_t bytes)
-{
-	if (!config)
-		return ppi_refuse_null("portprof_config_set_ring_bytes",
-		                       "config");
-	if (bytes > (size_t)1 << 30)
-		return ppi_refuse(PORTPROF_E_INVALID, "set ring",
-		                  "a ring of %zu bytes is out of range: up to "
-		                  "1 GiB", bytes);
-	config->ring_bytes = bytes;
-	ppi_config_came_from(config, PPI_KEY_RING, NULL);
-	return PORTPROF_OK;
-}
-
-portprof_status portprof_config_set_partial(portprof_config *config,
-                                            int allow)
-{
-	if (!config)
-		return ppi_refuse_null("portprof_config_set_partial",
-		                       "config");
-	config->allow_refused = allow != 0;
-	return PORTPROF_OK;
+		return ppi_refuse_null("portprof_config_set_target_system",
+				       "config");
+	if (cgroup && (!cgroup[0] || strlen(cgroup) >= NAME_ROOM))
+		return ppi_refuse(PORTPROF_E_INVALID, "set target",
+				  "a cgroup's name has 1 to %d characters",
+				  NAME_ROOM - 1);
+	if (cgroup && strstr(cgroup, ".."))
+		return ppi_refuse(PORTPROF_E_INVALID, "set target",
+				  "'%.64s': a cgroup's name goes down from the "
+				  "root of its hierarchy; leave '..' out",
+				  cgroup);
+	if (cpus && !is_list(cpus))
+		return ppi_refuse(PORTPROF_E_INVALID, "set target",
+				  "'%.64s' is no list of CPUs; write one as "
+				  "0,2-3",
+				  cpus);
+	return set_system(config, cgroup, cpus);
 }

@@ -6,11 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <portprof/tool.h>
+
 enum { REGIONS_MAX = 65536, SCALE_MIN = 2, SCALE_MAX = 131072 };
 
 static portprof_status add_sink(portprof_config *config,
                                 const struct ppi_sink_request *request)
 {
+	if (config->sink_count && config->sinks[0].ops == &ppi_sink_share)
+		return ppi_refuse(PORTPROF_E_INVALID, "add sink",
+		                  "samples that another process collects go to "
+		                  "no other sink");
 	if (config->sink_count == PORTPROF_SINKS_MAX)
 		return ppi_refuse(PORTPROF_E_LIMIT, "add sink",
 		                  "a config holds at most %d sinks",
@@ -209,6 +215,39 @@ portprof_status portprof_config_add_region_callback(
 	status = check_regions(regions, count, check_text);
 	return status ? status :
 	                add_with_regions(config, &request, regions, count);
+}
+
+portprof_status portprof_config_share_with(portprof_config *config,
+                                           const char *name)
+{
+	struct ppi_sink_request request = { .ops = &ppi_sink_share };
+
+	if (!config || !name)
+		return ppi_refuse_null("portprof_config_share_with",
+		                       config ? "name" : "config");
+	if (config->sink_count)
+		return ppi_refuse(PORTPROF_E_INVALID, "share with",
+		                  "the config has sinks; samples that another "
+		                  "process collects go to no other");
+	request.path = strdup(name);
+	if (!request.path)
+		return ppi_refuse(PORTPROF_E_NOMEM, "share with",
+		                  "out of memory");
+	return add_sink(config, &request);
+}
+
+portprof_status portprof_config_collect(portprof_config *config,
+                                        const char **name)
+{
+	struct ppi_diag why = { 0 };
+
+	if (!config || !name)
+		return ppi_refuse_null("portprof_config_collect",
+		                       config ? "name" : "config");
+	if (!config->pool && ppi_pool_open(&config->pool, &why))
+		return ppi_report(&why);
+	*name = ppi_pool_name(config->pool);
+	return PORTPROF_OK;
 }
 
 portprof_status portprof_config_write_to(portprof_config *config,

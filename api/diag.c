@@ -2,13 +2,16 @@
 /* Diagnostics: written where something fails, kept for the calling thread. */
 #include "api/internal/diag.h"
 
+#include "port/clean_text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static _Thread_local portprof_diag last_diag;
 
-/* snprintf cuts between bytes; take a half character's bytes away. */
+/* What is said may quote what a file says; a character cut in the middle by
+ * vsnprintf is none, and would be written out. */
 static void trim_half_character(char *text)
 {
 	size_t end = strlen(text), start = end;
@@ -35,7 +38,7 @@ static void fill(struct ppi_diag *why, portprof_status status, int os_errno,
 	why->status = status;
 	why->os_errno = os_errno;
 	snprintf(why->step, sizeof(why->step), "%s", step);
-	memcpy(why->words, text, sizeof(why->words));
+	ppi_text_clean(text, why->words, sizeof(why->words));
 }
 
 portprof_status ppi_fail(struct ppi_diag *why, portprof_status status,

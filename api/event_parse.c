@@ -1,17 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event strings: text to request. Pure: asks no machine and no table of
- * events. What libpfm4 would take silently in another sense than it is
- * written (signs, octal, a value of mg, no privilege level at all) is refused
- * here, with the column and what to write instead.
+ * Event strings: text to request, and back. Pure: asks no machine and no table of
+ * events. It knows names, levels, period and rate; of all other parts it checks
+ * the form alone, and the backend that resolves the event takes them or refuses
+ * them. What libpfm4 would take silently in another sense than it is written
+ * (signs, octal, no privilege level at all) is refused here, with the column and
+ * what to write instead.
  */
-#include "api/internal/event_parser.h"
+#include "api/internal/event.h"
 #include "api/internal/number.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+/* The modifiers that every backend shares. */
+enum modifier { MOD_U, MOD_K, MOD_H, MOD_PERIOD, MOD_FREQ, MOD_COUNT };
+
+struct parser {
+	const char *text;
+	struct ppi_event_request *request;
+	uint64_t value[MOD_COUNT];
+	size_t place[MOD_COUNT]; /* column it was given at; 0 = not given */
+	size_t *column;          /* where to put that of a mistake, or NULL */
+	struct ppi_diag *why;
+};
+
+/* A stretch of the text: one part, one value. */
+struct stretch {
+	size_t at, length;
+};
+
+/* Numbers have a largest value, flags do not. */
+static const struct {
+	const char *name;
+	uint64_t least, most;
+	const char *example;
+} modifiers[MOD_COUNT] = {
+	[MOD_U] = { "u", 0, 0, "u" },
+	[MOD_K] = { "k", 0, 0, "k" },
+	[MOD_H] = { "h", 0, 0, "h" },
+	[MOD_PERIOD] = { "period", 1, INT64_MAX, "period=1000003" },
+	[MOD_FREQ] = { "freq", 1, 1000000, "freq=100" },
+};
+
+static portprof_status mistake(const struct parser *p, size_t at,
+                               const char *words, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The text may hold anything here, so it is quoted with '?' for what a
  * terminal should not get, and cut when long. */
@@ -25,8 +62,8 @@ static const char *quote(const char *text, char out[72])
 	return out;
 }
 
-portprof_status ppi_event_mistake(const struct ppi_event_parser *p, size_t at,
-                                  const char *words, ...)
+static portprof_status mistake(const struct parser *p, size_t at,
+                               const char *words, ...)
 {
 	char said[512], quoted[72];
 	va_list values;
@@ -47,7 +84,7 @@ static bool is_name_letter(char c)
 	       (c >= '0' && c <= '9') || (c && strchr("_-:.=@", c));
 }
 
-static portprof_status check_letters(const struct ppi_event_parser *p)
+static portprof_status check_letters(const struct parser *p)
 {
 	const char *text = p->text;
 	size_t i = 0;
@@ -55,43 +92,211 @@ static portprof_status check_letters(const struct ppi_event_parser *p)
 	while (is_name_letter(text[i]))
 		i++;
 	if (i >= sizeof(p->request->text))
-		return ppi_event_mistake(p, sizeof(p->request->text) - 1,
-		                         "it is longer than %zu characters",
-		                         sizeof(p->request->text) - 1);
+		return mistake(p, sizeof(p->request->text) - 1,
+			       "it is longer than %zu characters",
+			       sizeof(p->request->text) - 1);
 	if (text[0] == '\0')
-		return ppi_event_mistake(p, 0,
-		                         "an event name is missing; cpu-clock "
-		                         "exists everywhere");
+		return mistake(p, 0,
+			       "an event name is missing; cpu-clock "
+			       "exists everywhere");
 	if (text[i] == '\0')
 		return PORTPROF_OK;
 	if (text[i] == ',')
-		return ppi_event_mistake(p, i,
-		                         "a comma separates events: give each "
-		                         "one as a string of its own");
+		return mistake(p, i,
+			       "a comma separates events: give each "
+			       "one as a string of its own");
 	if (text[i] == ' ')
-		return ppi_event_mistake(
+		return mistake(
 			p, i, "an event string has no blanks; remove this one");
 	if (text[i] == '/')
-		return ppi_event_mistake(
+		return mistake(
 			p, i,
 			"the notation PMU/EVENT/ is perf's; write PMU::EVENT");
 	if (text[i] > ' ' && text[i] < 127)
-		return ppi_event_mistake(
+		return mistake(
 			p, i, "the character %c occurs in no event string",
 			text[i]);
-	return ppi_event_mistake(p, i, "the byte 0x%02x is not printable ASCII",
-	                         (unsigned)(unsigned char)text[i]);
+	return mistake(p, i, "the byte 0x%02x is not printable ASCII",
+		       (unsigned)(unsigned char)text[i]);
 }
+
+/* ---- modifiers ---- */
+
+static bool part_is(const struct parser *p,
+                    struct stretch part, const char *word)
+{
+	return part.length == strlen(word) &&
+	       strncasecmp(p->text + part.at, word, part.length) == 0;
+}
+
+static enum modifier modifier_at(const struct parser *p,
+                                     struct stretch part)
+{
+	const char *equals = memchr(p->text + part.at, '=', part.length);
+	enum modifier m = 0;
+
+	if (equals)
+		part.length = (size_t)(equals - (p->text + part.at));
+	while (m < MOD_COUNT && !part_is(p, part, modifiers[m].name))
+		m++;
+	/* a PMU may have a unit mask of that name: coreduo::EST_TRANS:FREQ */
+	if (m < MOD_COUNT && !equals && modifiers[m].most > 0 &&
+	    strstr(p->text, "::"))
+		return MOD_COUNT;
+	return m;
+}
+
+static struct stretch value_of(const struct parser *p,
+                                      struct stretch part,
+                                      bool *has_value)
+{
+	size_t end = part.at + part.length;
+	const char *equals = memchr(p->text + part.at, '=', part.length);
+	size_t at = equals ? (size_t)(equals - p->text) + 1 : end;
+
+	*has_value = equals != NULL;
+	return (struct stretch){ at, end - at };
+}
+
+static bool read_flag(const struct parser *p,
+                         struct stretch value, uint64_t *out)
+{
+	char c = value.length == 1 ? p->text[value.at] : ' ';
+
+	if (!strchr("ytYT1nfNF0", c))
+		return false;
+	*out = strchr("ytYT1", c) != NULL;
+	return true;
+}
+
+static portprof_status read_number(const struct parser *p,
+                                   enum modifier m,
+                                   struct stretch value, uint64_t *out)
+{
+	const char *text = p->text + value.at;
+	const char *wrong = ppi_number_read(text, value.length, out);
+
+	if (!wrong && (*out < modifiers[m].least || *out > modifiers[m].most))
+		wrong = "is out of range";
+	if (!wrong)
+		return PORTPROF_OK;
+	return mistake(
+		p, value.at,
+		"the value '%.*s' of %s %s; give a number from %llu to %llu",
+		(int)value.length, text, modifiers[m].name, wrong,
+		(unsigned long long)modifiers[m].least,
+		(unsigned long long)modifiers[m].most);
+}
+
+/* The same twice is harmless, as in libpfm4. */
+static portprof_status keep(struct parser *p, enum modifier m,
+                            size_t at, uint64_t value)
+{
+	if (p->place[m] && p->value[m] != value)
+		return mistake(p, at,
+			       "%s was given another value at column "
+			       "%zu; keep one of the two",
+			       modifiers[m].name, p->place[m]);
+	p->value[m] = value;
+	p->place[m] = at + 1;
+	return PORTPROF_OK;
+}
+
+static portprof_status take_modifier(struct parser *p,
+                                        enum modifier m,
+                                        struct stretch part)
+{
+	bool has_value, is_number = modifiers[m].most > 0;
+	struct stretch value = value_of(p, part, &has_value);
+	uint64_t number = 1;
+	portprof_status status = PORTPROF_OK;
+
+	if (is_number && !has_value)
+		return mistake(
+			p, part.at, "%s needs a value, as in %s",
+			modifiers[m].name, modifiers[m].example);
+	if (is_number)
+		status = read_number(p, m, value, &number);
+	else if (has_value && !read_flag(p, value, &number))
+		status =
+			mistake(p, value.at,
+		                          "the value '%.*s' of %s is neither 1 "
+		                          "nor 0; write '%s', '%s=1' or '%s=0'",
+		                          (int)value.length, p->text + value.at,
+		                          modifiers[m].name, modifiers[m].name,
+		                          modifiers[m].name, modifiers[m].name);
+	return status ? status : keep(p, m, part.at, number);
+}
+
+static portprof_status take_period(struct parser *p,
+                                      struct stretch value)
+{
+	uint64_t period;
+	portprof_status status = read_number(p, MOD_PERIOD, value, &period);
+
+	return status ? status : keep(p, MOD_PERIOD, value.at - 1, period);
+}
+
+static bool is_set(const struct parser *p, enum modifier m)
+{
+	return p->place[m] && p->value[m];
+}
+
+static size_t first_place(const struct parser *p,
+                          enum modifier from, enum modifier to)
+{
+	size_t first = SIZE_MAX;
+
+	for (enum modifier m = from; m <= to; m++)
+		if (p->place[m] && p->place[m] < first)
+			first = p->place[m];
+	return first == SIZE_MAX ? 0 : first;
+}
+
+/* As in libpfm4, giving any level switches off those that are not given. */
+static portprof_status settle_levels(const struct parser *p)
+{
+	size_t modes = first_place(p, MOD_U, MOD_H);
+	struct ppi_event_request *request = p->request;
+
+	request->has_modes = modes > 0;
+	request->user = is_set(p, MOD_U);
+	request->kernel = is_set(p, MOD_K);
+	request->hypervisor = is_set(p, MOD_H);
+	if (modes && !request->user && !request->kernel && !request->hypervisor)
+		return mistake(
+			p, modes - 1,
+			"no privilege level is left to measure; name those you "
+		        "want: u, k, or u:k");
+	return PORTPROF_OK;
+}
+
+static portprof_status settle(const struct parser *p)
+{
+	size_t rate = p->place[MOD_FREQ];
+
+	if (p->place[MOD_PERIOD] && rate)
+		return mistake(
+			p, rate - 1,
+			"a frequency cannot go with the period at column %zu; "
+		        "keep one of the two",
+			p->place[MOD_PERIOD]);
+	p->request->period = p->value[MOD_PERIOD];
+	p->request->rate_hz = p->value[MOD_FREQ];
+	return settle_levels(p);
+}
+
+/* ---- parts ---- */
 
 /* Up to the next separator. libpfm4 separates by '.' as well as by ':'. */
-static struct ppi_event_part part_at(const struct ppi_event_parser *p,
+static struct stretch part_at(const struct parser *p,
                                      size_t at)
 {
-	return (struct ppi_event_part){ at, strcspn(p->text + at, ":.@") };
+	return (struct stretch){ at, strcspn(p->text + at, ":.@") };
 }
 
-static portprof_status append(const struct ppi_event_parser *p,
-                              const char *separator, struct ppi_event_part part)
+static portprof_status append(const struct parser *p,
+                              const char *separator, struct stretch part)
 {
 	char *name = p->request->name;
 	size_t used = strlen(name), room = sizeof(p->request->name) - used;
@@ -100,98 +305,94 @@ static portprof_status append(const struct ppi_event_parser *p,
 
 	if (length < (int)room)
 		return PORTPROF_OK;
-	return ppi_event_mistake(p, part.at,
-	                         "the name is longer than %zu characters here; "
-	                         "give fewer unit masks",
-	                         sizeof(p->request->name) - 1);
+	return mistake(p, part.at,
+		       "the name is longer than %zu characters",
+		       sizeof(p->request->name) - 1);
 }
 
-/* A unit mask, or a modifier of the PMU's own: only its form is checked. */
-static portprof_status take_other(const struct ppi_event_parser *p,
-                                  struct ppi_event_part part)
+/* A unit mask, or a modifier of the backend's: only its form is checked. */
+static portprof_status take_other(struct parser *p, struct stretch part)
 {
 	const char *text = p->text + part.at, *wrong = NULL;
 	bool has_value;
-	struct ppi_event_part value = ppi_event_value(p, part, &has_value);
+	struct stretch value = value_of(p, part, &has_value);
 	uint64_t ignored;
 
 	if (*text == '=')
-		return ppi_event_mistake(
+		return mistake(
 			p, part.at, "a modifier's name is missing before '='");
-	if (has_value && !ppi_event_read_flag(p, value, &ignored))
+	if (has_value && !read_flag(p, value, &ignored))
 		wrong = ppi_number_read(p->text + value.at, value.length,
 		                        &ignored);
 	if (wrong)
-		return ppi_event_mistake(p, value.at,
-		                         "the value '%.*s' %s; modifiers take "
-		                         "a number, or y or n",
-		                         (int)value.length, p->text + value.at,
-		                         wrong);
+		return mistake(p, value.at,
+			       "the value '%.*s' %s; modifiers take "
+			       "a number, or y or n",
+			       (int)value.length, p->text + value.at,
+			       wrong);
 	/* no unit mask is a number but a raw one, which begins with 0x */
 	if (!has_value && *text >= '0' && *text <= '9')
 		wrong = ppi_number_read(text, part.length, &ignored);
 	if (!has_value && strspn(text, "0123456789") == part.length)
-		return ppi_event_mistake(
+		return mistake(
 			p, part.at,
 			"the number %.*s belongs to no modifier; a period is "
 		        "written period=N or @N",
 			(int)part.length, text);
 	if (wrong && strncasecmp(text, "0x", 2) == 0)
-		return ppi_event_mistake(p, part.at,
-		                         "the raw unit mask '%.*s' %s",
-		                         (int)part.length, text, wrong);
-	return append(p, ":", part);
+		return mistake(p, part.at,
+			       "the raw unit mask '%.*s' %s",
+			       (int)part.length, text, wrong);
+	/* check_letters has measured the text */
+	p->request->parts[p->request->part_count++] = (struct ppi_event_part){
+		.at = (uint8_t)part.at,
+		.bytes = (uint8_t)part.length,
+		.key_bytes = (uint8_t)(has_value ? value.at - 1 - part.at
+		                                 : part.length),
+	};
+	return PORTPROF_OK;
 }
 
-static portprof_status take_part(struct ppi_event_parser *p,
-                                 struct ppi_event_part part)
+static portprof_status take_part(struct parser *p,
+                                 struct stretch part)
 {
-	enum ppi_modifier m = ppi_event_modifier(p, part);
-	bool was_given = m < MOD_COUNT && p->place[m];
-	portprof_status status;
+	enum modifier m = modifier_at(p, part);
 
-	if (m == MOD_COUNT)
-		return take_other(p, part);
-	status = ppi_event_take_modifier(p, m, part);
-	/* a request has no field for it: libpfm4 reads it from the name */
-	if (status == PORTPROF_OK && m == MOD_HW_SMPL && p->value[m] &&
-	    !was_given)
-		status = append(p, ":hw_smpl",
-		                (struct ppi_event_part){ part.at, 0 });
-	return status;
+	return m == MOD_COUNT ? take_other(p, part)
+	                      : take_modifier(p, m, part);
 }
 
 /* @N, another spelling of period=N, ends the string. */
-static portprof_status take_at(struct ppi_event_parser *p, size_t at)
+static portprof_status take_at(struct parser *p, size_t at)
 {
-	struct ppi_event_part value = { at + 1, strlen(p->text + at + 1) };
+	struct stretch value = { at + 1, strlen(p->text + at + 1) };
 	size_t more = strcspn(p->text + value.at, ":.@");
 
 	if (value.length == 0)
-		return ppi_event_mistake(p, at,
-		                         "a period is missing after '@'");
+		return mistake(p, at,
+			       "a period is missing after '@'");
 	if (more < value.length)
-		return ppi_event_mistake(p, value.at + more,
-		                         "nothing may follow the period; put "
-		                         "@%.*s at the very end",
-		                         (int)more, p->text + value.at);
-	return ppi_event_take_period(p, value);
+		return mistake(p, value.at + more,
+			       "nothing may follow the period; put "
+			       "@%.*s at the very end",
+			       (int)more, p->text + value.at);
+	return take_period(p, value);
 }
 
-static portprof_status take_parts(struct ppi_event_parser *p, size_t at)
+static portprof_status take_parts(struct parser *p, size_t at)
 {
 	portprof_status status = PORTPROF_OK;
 
 	while (status == PORTPROF_OK &&
 	       (p->text[at] == ':' || p->text[at] == '.')) {
-		struct ppi_event_part part = part_at(p, at + 1);
+		struct stretch part = part_at(p, at + 1);
 
 		if (part.length == 0 && p->text[part.at] == '\0')
-			return ppi_event_mistake(
+			return mistake(
 				p, at, "nothing follows this '%c'; remove it",
 				p->text[at]);
 		if (part.length == 0)
-			return ppi_event_mistake(
+			return mistake(
 				p, part.at,
 				"a part is empty; remove one of '%c%c'",
 				p->text[at], p->text[part.at]);
@@ -203,31 +404,31 @@ static portprof_status take_parts(struct ppi_event_parser *p, size_t at)
 	return take_at(p, at);
 }
 
-static portprof_status take_name(struct ppi_event_parser *p, size_t *at)
+static portprof_status take_name(struct parser *p, size_t *at)
 {
-	struct ppi_event_part pmu = part_at(p, 0), name = pmu;
+	struct stretch pmu = part_at(p, 0), name = pmu;
 	const char *text = p->text;
 	portprof_status status = PORTPROF_OK;
 	bool has_pmu = strncmp(text + pmu.length, "::", 2) == 0;
 
 	if (pmu.length == 0)
-		return ppi_event_mistake(
+		return mistake(
 			p, 0, "an event name is missing before '%c'", text[0]);
 	if (has_pmu)
 		name = part_at(p, pmu.length + 2);
 	if (name.length == 0)
-		return ppi_event_mistake(
+		return mistake(
 			p, name.at,
 			"an event name is missing after the PMU '%.*s'",
 			(int)pmu.length, text);
-	if (has_pmu && (ppi_event_modifier(p, name) < MOD_COUNT ||
+	if (has_pmu && (modifier_at(p, name) < MOD_COUNT ||
 	                memchr(text, '=', pmu.length)))
-		return ppi_event_mistake(p, pmu.length,
-		                         "'::' stands between PMU and event "
-		                         "only; write ':' before a modifier");
-	if (ppi_event_modifier(p, name) < MOD_COUNT ||
+		return mistake(p, pmu.length,
+			       "'::' stands between PMU and event "
+			       "only; write ':' before a modifier");
+	if (modifier_at(p, name) < MOD_COUNT ||
 	    memchr(text + name.at, '=', name.length))
-		return ppi_event_mistake(
+		return mistake(
 			p, name.at,
 			"'%.*s' is no event but a modifier; an event comes "
 		        "first, as in cpu-clock:u",
@@ -243,8 +444,8 @@ portprof_status ppi_event_parse_at(const char *text,
                                    struct ppi_event_request *request,
                                    size_t *column, struct ppi_diag *why)
 {
-	struct ppi_event_request draft = { .cpu = -1 };
-	struct ppi_event_parser p = {
+	struct ppi_event_request draft = { .part_count = 0 };
+	struct parser p = {
 		.text = text, .request = &draft, .column = column, .why = why
 	};
 	size_t at = 0;
@@ -255,7 +456,7 @@ portprof_status ppi_event_parse_at(const char *text,
 	if (status == PORTPROF_OK)
 		status = take_parts(&p, at);
 	if (status == PORTPROF_OK)
-		status = ppi_event_settle(&p);
+		status = settle(&p);
 	if (status)
 		return status;
 	strcpy(draft.text, text); /* check_letters has measured it */
@@ -268,4 +469,94 @@ portprof_status ppi_event_parse(const char *text,
                                 struct ppi_diag *why)
 {
 	return ppi_event_parse_at(text, request, NULL, why);
+}
+
+bool ppi_event_part_is(const struct ppi_event_request *request,
+                       const struct ppi_event_part *part, const char *key)
+{
+	return strlen(key) == part->key_bytes &&
+	       strncasecmp(request->text + part->at, key, part->key_bytes) == 0;
+}
+
+bool ppi_word_in(const char *word, size_t length, const char *list)
+{
+	while (list && *list) {
+		size_t here = strcspn(list, ",");
+
+		if (here == length && strncasecmp(list, word, length) == 0)
+			return true;
+		list += here;
+		list += *list == ',';
+	}
+	return false;
+}
+
+bool ppi_event_part_in(const struct ppi_event_request *request,
+                       const struct ppi_event_part *part, const char *list)
+{
+	return ppi_word_in(request->text + part->at, part->key_bytes, list);
+}
+
+portprof_status ppi_event_refuse_part(const struct ppi_event_request *request,
+                                      const struct ppi_event_part *part,
+                                      portprof_status status,
+                                      struct ppi_diag *why, const char *words)
+{
+	return ppi_fail(why, status, 0, "resolve event",
+	                "event '%s', column %u: drop '%.*s': %s", request->text,
+	                part->at + 1u, part->bytes, request->text + part->at,
+	                words);
+}
+
+/* ---- request to text ---- */
+
+/* Text that grows in a buffer of fixed size. */
+struct text {
+	char *out;
+	size_t used, bytes;
+	bool fits;
+};
+
+static void add(struct text *text, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add(struct text *text, const char *format, ...)
+{
+	size_t room = text->bytes - text->used;
+	va_list values;
+	int length;
+
+	if (!text->fits)
+		return;
+	va_start(values, format);
+	length = vsnprintf(text->out + text->used, room, format, values);
+	va_end(values);
+	text->fits = length >= 0 && (size_t)length < room;
+	if (text->fits)
+		text->used += (size_t)length;
+}
+
+static void add_flag(struct text *text, bool is_set, const char *flag)
+{
+	if (is_set)
+		add(text, ":%s", flag);
+}
+
+bool ppi_event_format(const struct ppi_event_request *request, const char *name,
+                      const char *more, char *out, size_t bytes)
+{
+	struct text text = { .out = out, .bytes = bytes, .fits = bytes > 0 };
+
+	add(&text, "%s", name);
+	if (request->has_modes) {
+		add_flag(&text, request->user, "u");
+		add_flag(&text, request->kernel, "k");
+		add_flag(&text, request->hypervisor, "h");
+	}
+	if (request->period)
+		add(&text, ":period=%" PRIu64, request->period);
+	if (request->rate_hz)
+		add(&text, ":freq=%" PRIu64, request->rate_hz);
+	add(&text, "%s", more);
+	return text.fits;
 }

@@ -4,7 +4,7 @@
 
 #include "api/internal/diag.h"
 #include "api/internal/open.h"
-#include "compat/scale.h"
+#include "port/scale.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +87,10 @@ static void open_shortcut(portprof_group *group)
 	struct shortcut *way = ppi_fork_guard_memory(&group->opened.guard);
 
 	group->shortcut = &closed;
-	if (!way || !group->opened.bs.ways)
+	if (!way || !group->opened.bs.ops->count_ways)
 		return;
-	way->one = group->opened.bs.ways->one;
-	way->all = group->opened.bs.ways->all;
+	way->one = group->opened.bs.ops->count_ways->one;
+	way->all = group->opened.bs.ops->count_ways->all;
 	way->count = group->opened.box.plan.event_count;
 	group->shortcut = way;
 }
@@ -135,37 +135,6 @@ portprof_status portprof_group_open_config(const portprof_config *config,
 	return PORTPROF_OK;
 }
 
-/* Up to the next comma that is not within braces. */
-static size_t length_of_event(const char *list)
-{
-	size_t length = 0;
-
-	while (list[length] && list[length] != ',')
-		length += list[length] == '{' && strchr(list + length, '}')
-			? strcspn(list + length, "}") : 1;
-	return length;
-}
-
-static portprof_status add_events(portprof_config *config, const char *events)
-{
-	char *list = strdup(events), *at = list;
-	portprof_status status = PORTPROF_OK;
-
-	if (!list)
-		return ppi_refuse(PORTPROF_E_NOMEM, "open group",
-		                  "out of memory");
-	while (status == PORTPROF_OK && at) {
-		size_t length = length_of_event(at);
-		char *next = at[length] ? at + length + 1 : NULL;
-
-		at[length] = '\0';
-		status = portprof_config_add_event(config, at);
-		at = next;
-	}
-	free(list);
-	return status;
-}
-
 portprof_status portprof_group_open(const char *events, portprof_group **group)
 {
 	portprof_config *config;
@@ -177,7 +146,7 @@ portprof_status portprof_group_open(const char *events, portprof_group **group)
 	if (!config)
 		return ppi_refuse(PORTPROF_E_NOMEM, "open group",
 		                  "out of memory");
-	status = add_events(config, events);
+	status = portprof_config_add_event(config, events);
 	if (status == PORTPROF_OK)
 		status = portprof_group_open_config(config, group);
 	portprof_config_free(config);
@@ -218,8 +187,8 @@ static portprof_status read_all(struct ppi_backend_session *bs,
 {
 	portprof_status status;
 
-	if (bs->ways)
-		return bs->ways->all(bs, counts, count);
+	if (bs->ops->count_ways)
+		return bs->ops->count_ways->all(bs, counts, count);
 	status = bs->ops->count(bs, counts, count);
 	return status ? ppi_count_failed(bs, status) : PORTPROF_OK;
 }
@@ -269,8 +238,8 @@ SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
 	portprof_status status;
 
 	if (!group || !count)
-		return ppi_refuse_null("portprof_counter_read",
-		                       group ? "count" : "group");
+		return ppi_refuse_null("portprof_group_event_read",
+				       group ? "count" : "group");
 	if (index >= group->opened.box.plan.event_count)
 		return ppi_refuse(PORTPROF_E_INVALID, "read counter",
 		                  "no counter number %zu: the group has %zu, "
@@ -281,16 +250,17 @@ SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
 		                  "this group belongs to the parent process: "
 		                  "close it here and open another");
 	bs = &group->opened.bs;
-	status = bs->ways ? bs->ways->one(bs, index, count)
-	                  : read_up_to(bs, index, count);
+	status = bs->ops->count_ways
+	                 ? bs->ops->count_ways->one(bs, index, count)
+	                 : read_up_to(bs, index, count);
 	if (status == PORTPROF_OK && group->has_base)
 		subtract(count, &group->base[index]);
 	return status;
 }
 
 /* Hot: some ten instructions around the backend's own. */
-portprof_status portprof_counter_read(portprof_group *group, size_t index,
-                                      portprof_count *count)
+portprof_status portprof_group_event_read(portprof_group *group, size_t index,
+					  portprof_count *count)
 {
 	struct shortcut way;
 
@@ -302,16 +272,17 @@ portprof_status portprof_counter_read(portprof_group *group, size_t index,
 	return way.one(&group->opened.bs, index, count);
 }
 
-const char *portprof_counter_how(portprof_group *group, size_t index)
+const char *portprof_group_event_how(portprof_group *group, size_t index)
 {
 	struct ppi_backend_session *bs;
 
 	if (!group || index >= group->opened.box.plan.event_count)
 		return NULL;
 	bs = &group->opened.bs;
-	return bs->ways ? bs->ways->how(bs, index)
-	                : "with the other counters of its group: this backend "
-	                  "has no shorter way";
+	return bs->ops->count_ways
+	               ? bs->ops->count_ways->how(bs, index)
+	               : "with the other counters of its group: this backend "
+	                 "has no shorter way";
 }
 
 portprof_status portprof_group_part(portprof_group *group, size_t index,
@@ -331,8 +302,10 @@ portprof_status portprof_group_part(portprof_group *group, size_t index,
 		return ppi_refuse(PORTPROF_E_FORKED, "group part",
 		                  "this group belongs to the parent process");
 	bs = &group->opened.bs;
-	return bs->ways ? bs->ways->part(bs, index, part, pmu, cpus, count)
-	                : PORTPROF_E_NOTFOUND;
+	return bs->ops->count_parts
+	               ? bs->ops->count_parts->part(bs, index, part, pmu, cpus,
+	                                            count)
+	               : PORTPROF_E_NOTFOUND;
 }
 
 static portprof_status enter(const portprof_group *group, const char *call)

@@ -4,13 +4,17 @@
 
 #include "api/internal/helper.h"
 
-#include "compat/clock_ns.h"
-#include "compat/thread.h"
+#include "port/clock_ns.h"
+#include "port/cpu_clock.h"
+#include "port/memory_limit.h"
+#include "port/thread.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A call somebody waits for. */
 struct call {
@@ -25,10 +29,15 @@ static struct helper {
 	pthread_cond_t done;   /* a call or a task has ended */
 	pthread_t thread;
 	int64_t tid;
-	struct timespec used;  /* CPU time, before it waited last */
 	unsigned takers;
 	bool is_up, should_end, is_manual;
 	bool is_changing; /* being started or ended: takers wait */
+	bool is_gone;     /* there is none: it has ended by itself, see below,
+	                   * or could not be started again */
+	bool has_thread;  /* to be joined */
+	unsigned suspensions;
+	uint64_t look_ns; /* when to look whether they have */
+	int exit_status;  /* of the first of them */
 	struct call *call;
 	struct ppi_helper_task *tasks;
 } helper = { .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -71,39 +80,83 @@ static struct ppi_helper_task *earliest_task(void)
 	return first;
 }
 
+/*
+ * A process ends with its last thread, and that must not be ours: when the
+ * program's threads have all called pthread_exit(3), this one returns, too.
+ * Then the C library ends the process from here, with its exit handlers; so
+ * from that moment on whatever is asked of the helper is done by who asks. The
+ * system takes the exit status from the thread that ends last (Linux 5.17, do_exit),
+ * and a first thread that ended with one of its own did so by a raw exit(2).
+ */
+static bool is_last_thread(void)
+{
+	uint64_t now_ns = ppi_monotonic_ns();
+
+	if (now_ns < helper.look_ns)
+		return false;
+	helper.look_ns = now_ns + PPI_HELPER_LOOK_MS * UINT64_C(1000000);
+	return ppi_thread_is_last(&helper.exit_status);
+}
+
 static void wait_for_work(const struct ppi_helper_task *next)
 {
+	uint64_t due_ns = helper.look_ns;
 	struct timespec until;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &helper.used);
-	if (!next) {
-		pthread_cond_wait(&helper.work, &helper.lock);
-		return;
-	}
-	until.tv_sec = (time_t)(next->due_ns / 1000000000u);
-	until.tv_nsec = (long)(next->due_ns % 1000000000u);
+	ppi_cpu_helper_mark();
+	if (next && next->due_ns < due_ns)
+		due_ns = next->due_ns;
+	until.tv_sec = (time_t)(due_ns / 1000000000u);
+	until.tv_nsec = (long)(due_ns % 1000000000u);
 	pthread_cond_timedwait(&helper.work, &helper.lock, &until);
+}
+
+static void work(void)
+{
+	struct ppi_helper_task *next = earliest_task();
+
+	if (helper.call)
+		run_call();
+	else if (next && next->due_ns <= ppi_monotonic_ns())
+		run_task(next);
+	else
+		wait_for_work(next);
+}
+
+/* A callback has called pthread_exit. What waits for its task goes on, and
+ * what is asked of the thread is done by who asks, as above. */
+static void go_in_callback(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&helper.lock);
+	for (struct ppi_helper_task *t = helper.tasks; t; t = t->next)
+		t->is_running = false;
+	helper.is_up = false;
+	helper.is_gone = true;
+	pthread_cond_broadcast(&helper.done);
+	pthread_mutex_unlock(&helper.lock);
 }
 
 static void *helper_main(void *unused)
 {
 	(void)unused;
 	ppi_thread_set_name("portprof");
+	pthread_cleanup_push(go_in_callback, NULL);
 	pthread_mutex_lock(&helper.lock);
 	helper.tid = ppi_thread_id();
+	ppi_cpu_helper_begin(helper.tid);
 	helper.is_up = true;
 	pthread_cond_broadcast(&helper.done);
-	while (!helper.should_end) {
-		struct ppi_helper_task *next = earliest_task();
-
-		if (helper.call)
-			run_call();
-		else if (next && next->due_ns <= ppi_monotonic_ns())
-			run_task(next);
-		else
-			wait_for_work(next);
+	while (!helper.should_end && !helper.is_gone) {
+		work();
+		helper.is_gone = is_last_thread();
 	}
+	if (helper.is_gone)
+		helper.is_up = false;
 	pthread_mutex_unlock(&helper.lock);
+	pthread_cleanup_pop(0);
+	if (helper.is_gone && helper.exit_status)
+		_exit(helper.exit_status);
 	return NULL;
 }
 
@@ -118,6 +171,30 @@ static void init_work_condition(void)
 	pthread_condattr_destroy(&attr);
 }
 
+/*
+ * As any thread of the program has it, for callbacks of the program's run
+ * there; but where memory is limited it takes as little of that as it can, and
+ * never less than it needs. A program with large thread-local data has room
+ * for none in a small stack: then it is the usual one again.
+ */
+static int create_thread(void)
+{
+	size_t bytes = 0;
+	pthread_attr_t attr;
+	int error;
+
+	ppi_memory_spare();
+	pthread_attr_init(&attr);
+	pthread_attr_getstacksize(&attr, &bytes);
+	if (bytes < PPI_HELPER_STACK || ppi_memory_is_limited())
+		pthread_attr_setstacksize(&attr, PPI_HELPER_STACK);
+	error = pthread_create(&helper.thread, &attr, helper_main, NULL);
+	pthread_attr_destroy(&attr);
+	if (error == EINVAL)
+		error = pthread_create(&helper.thread, NULL, helper_main, NULL);
+	return error;
+}
+
 static portprof_status start_thread(struct ppi_diag *why)
 {
 	sigset_t all, before;
@@ -127,7 +204,8 @@ static portprof_status start_thread(struct ppi_diag *why)
 	helper.should_end = helper.is_up = false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	error = pthread_create(&helper.thread, NULL, helper_main, NULL);
+	error = create_thread();
+	helper.has_thread = error == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error)
 		return ppi_fail(why, PORTPROF_E_LIMIT, error,
@@ -152,7 +230,8 @@ portprof_status ppi_helper_take(struct ppi_diag *why)
 	pthread_mutex_lock(&helper.lock);
 	while (helper.is_changing)
 		pthread_cond_wait(&helper.done, &helper.lock);
-	if (helper.takers == 0 && !helper.is_manual)
+	if (helper.takers == 0 && !helper.is_manual && !helper.is_gone &&
+	    !helper.suspensions)
 		status = start_thread(why);
 	if (status == PORTPROF_OK)
 		helper.takers++;
@@ -164,13 +243,19 @@ portprof_status ppi_helper_take(struct ppi_diag *why)
  * is_changing keeps takers waiting meanwhile. */
 static void end_thread(void)
 {
+	if (!helper.has_thread) {
+		helper.is_gone = false;
+		return;
+	}
 	helper.should_end = helper.is_changing = true;
 	pthread_cond_signal(&helper.work);
 	pthread_mutex_unlock(&helper.lock);
 	pthread_join(helper.thread, NULL);
 	pthread_mutex_lock(&helper.lock);
-	helper.is_up = helper.is_changing = false;
+	helper.is_up = helper.is_changing = helper.is_gone = false;
+	helper.has_thread = false;
 	helper.tid = 0;
+	ppi_cpu_helper_end();
 	pthread_cond_destroy(&helper.work);
 	pthread_cond_broadcast(&helper.done);
 }
@@ -178,7 +263,7 @@ static void end_thread(void)
 void ppi_helper_give_back(void)
 {
 	pthread_mutex_lock(&helper.lock);
-	if (--helper.takers == 0 && helper.is_up)
+	if (--helper.takers == 0 && (helper.is_up || helper.is_gone))
 		end_thread();
 	pthread_mutex_unlock(&helper.lock);
 }
@@ -190,8 +275,59 @@ int64_t ppi_helper_tid(void)
 
 static bool runs_inline(void)
 {
-	return helper.is_manual ||
+	return helper.is_manual || helper.is_gone || helper.suspensions ||
 	       (helper.is_up && pthread_equal(pthread_self(), helper.thread));
+}
+
+/* pthread_join(3) returns when the thread has given its stack back, and the
+ * kernel counts it among the process's for a moment more. */
+static void wait_until_gone(int64_t tid)
+{
+	struct timespec nap = { 0, 20000 };
+
+	for (int i = 0; i < 5000 && ppi_thread_is_there(tid); i++)
+		nanosleep(&nap, NULL);
+}
+
+bool ppi_helper_suspend(void)
+{
+	int64_t tid;
+
+	pthread_mutex_lock(&helper.lock);
+	while (helper.is_changing)
+		pthread_cond_wait(&helper.done, &helper.lock);
+	tid = helper.tid;
+	if (!helper.suspensions && (!helper.is_up || runs_inline())) {
+		pthread_mutex_unlock(&helper.lock);
+		return false;
+	}
+	if (helper.is_up)
+		end_thread();
+	else
+		tid = 0;
+	helper.suspensions++;
+	pthread_mutex_unlock(&helper.lock);
+	if (tid)
+		wait_until_gone(tid);
+	return true;
+}
+
+/* Where it cannot be started, as in a process whose children come to another
+ * PID namespace (clone(2)), calls run in the caller from now on. */
+void ppi_helper_resume(void)
+{
+	struct ppi_diag unused;
+
+	pthread_mutex_lock(&helper.lock);
+	if (--helper.suspensions == 0 && helper.takers)
+		helper.is_gone = start_thread(&unused) != PORTPROF_OK;
+	pthread_mutex_unlock(&helper.lock);
+}
+
+/* The thread was suspended before it came to this call. */
+static bool is_left(const struct call *call)
+{
+	return helper.suspensions && helper.call == call;
 }
 
 void ppi_helper_call(void (*function)(void *context), void *context)
@@ -204,13 +340,17 @@ void ppi_helper_call(void (*function)(void *context), void *context)
 		function(context);
 		return;
 	}
-	while (helper.call)
+	while (helper.call && !helper.is_gone)
 		pthread_cond_wait(&helper.done, &helper.lock);
 	helper.call = &call;
 	pthread_cond_signal(&helper.work);
-	while (!call.is_done)
+	while (!call.is_done && !helper.is_gone && !is_left(&call))
 		pthread_cond_wait(&helper.done, &helper.lock);
+	if (helper.call == &call)
+		helper.call = NULL;
 	pthread_mutex_unlock(&helper.lock);
+	if (!call.is_done)
+		function(context);
 }
 
 void ppi_helper_wake(struct ppi_helper_task *task)
@@ -246,29 +386,15 @@ void ppi_helper_remove(struct ppi_helper_task *task)
 	pthread_mutex_unlock(&helper.lock);
 }
 
-/* illumos tells a thread's CPU time to that thread alone: there it is as of
- * its last wait. */
-static struct timespec cpu_time(void)
-{
-	struct timespec used = helper.used;
-#ifdef HAVE_PTHREAD_GETCPUCLOCKID
-	clockid_t clock;
-
-	if (pthread_getcpuclockid(helper.thread, &clock) == 0)
-		clock_gettime(clock, &used);
-#endif
-	return used;
-}
-
 uint64_t ppi_helper_cpu_ns(void)
 {
-	struct timespec used = { 0, 0 };
+	uint64_t used_ns = 0;
 
 	pthread_mutex_lock(&helper.lock);
 	if (helper.is_up && !helper.is_manual)
-		used = cpu_time();
+		ppi_cpu_thread_ns(PPI_CPU_HELPER, &used_ns);
 	pthread_mutex_unlock(&helper.lock);
-	return ppi_ns_of(&used);
+	return used_ns;
 }
 
 void ppi_helper_set_manual(bool manual)
@@ -298,8 +424,11 @@ void ppi_helper_after_fork_in_child(void)
 {
 	pthread_cond_init(&helper.done, NULL);
 	helper.tid = 0;
+	ppi_cpu_helper_end();
 	helper.takers = 0;
 	helper.is_up = helper.should_end = helper.is_changing = false;
+	helper.is_gone = helper.has_thread = false;
+	helper.suspensions = 0;
 	helper.call = NULL;
 	helper.tasks = NULL;
 	pthread_mutex_unlock(&helper.lock);

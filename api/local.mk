@@ -3,12 +3,15 @@
 
 # Installed as they lie here: portprof.h and portprof/*.h.
 portprof_headersdir = $(includedir)/portprof
-include_HEADERS = api/portprof.h
+include_HEADERS = api/portprof.h api/portprof.hpp
+fortrandir = $(datadir)/portprof
+dist_fortran_DATA = api/portprof.f90
 portprof_headers_HEADERS = \
 	api/portprof/backend.h \
 	api/portprof/catalogue.h \
 	api/portprof/config.h \
 	api/portprof/event.h \
+	api/portprof/exec.h \
 	api/portprof/export.h \
 	api/portprof/gmon.h \
 	api/portprof/group.h \
@@ -18,6 +21,7 @@ portprof_headers_HEADERS = \
 	api/portprof/session.h \
 	api/portprof/sink.h \
 	api/portprof/status.h \
+	api/portprof/tool.h \
 	api/portprof/version.h
 
 libportprof_core_la_SOURCES += \
@@ -27,33 +31,23 @@ libportprof_core_la_SOURCES += \
 	api/catalogue.c \
 	api/config.c \
 	api/config_file.c \
-	api/config_get.c \
-	api/config_load.c \
-	api/config_origin.c \
 	api/config_parse.c \
-	api/config_set.c \
+	api/config_settings.c \
 	api/config_sinks.c \
-	api/config_system.c \
-	api/config_time.c \
-	api/config_fields.c \
 	api/diag.c \
-	api/event.c \
-	api/event_format.c \
-	api/event_group.c \
-	api/event_modifier.c \
+	api/event_explain.c \
+	api/event_list.c \
 	api/event_parse.c \
 	api/group.c \
 	api/helper.c \
 	api/internal/cap.h \
 	api/internal/config.h \
-	api/internal/config_fields.h \
-	api/internal/config_file.h \
 	api/internal/config_key.h \
 	api/internal/config_parse.h \
 	api/internal/diag.h \
 	api/internal/event.h \
-	api/internal/event_parser.h \
 	api/internal/helper.h \
+	api/internal/lone_call.h \
 	api/internal/modules.h \
 	api/internal/number.h \
 	api/internal/open.h \
@@ -83,17 +77,42 @@ libportprof_core_la_SOURCES += \
 	api/sinks/array.c \
 	api/sinks/callback.c \
 	api/sinks/hist.c \
+	api/sinks/share.c \
 	api/sized.c \
 	api/status.c \
 	api/status.def \
 	api/version.c
 
+# Call chains from registers and stacks.
+libportprof_core_la_SOURCES += \
+	api/unwind/code_map.c \
+	api/unwind/code_map.h \
+	api/unwind/calls.c \
+	api/unwind/calls.h \
+	api/unwind/machine.h \
+	api/unwind/module_image.c \
+	api/unwind/module_image.h \
+	api/unwind/frame_rules.h \
+	api/unwind/unwinder.c \
+	api/unwind/unwinder.h
+if UNWIND_TABLES
+libportprof_core_la_SOURCES += \
+	api/unwind/expression.c \
+	api/unwind/expression.h \
+	api/unwind/frame_rules.c
+else
+libportprof_core_la_SOURCES += \
+	api/unwind/frame_rules_none.c
+endif
+
 # Profile files: the model of a profile is always there, its file is not.
 libportprof_core_la_SOURCES += \
 	api/file/arena.c \
 	api/file/arena.h \
-	api/file/draft.c \
-	api/file/draft.h \
+	api/file/bounds.c \
+	api/file/bounds.h \
+	api/file/atomic_file.c \
+	api/file/atomic_file.h \
 	api/file/gmon_arcs.c \
 	api/file/gmon_arcs.h \
 	api/file/gmon_bins.c \
@@ -110,6 +129,7 @@ libportprof_core_la_SOURCES += \
 	api/file/merge.c \
 	api/file/merge_account.c \
 	api/file/model.c \
+	api/file/names.c \
 	api/file/model.h \
 	api/file/path.c \
 	api/file/path.h \
@@ -135,8 +155,8 @@ libportprof_core_la_SOURCES += \
 	api/file/ids.h \
 	api/file/output.c \
 	api/file/output.h \
-	api/file/places.c \
-	api/file/places.h \
+	api/file/locations.c \
+	api/file/locations.h \
 	api/file/portion.c \
 	api/file/portion.h \
 	api/file/raw.c \
@@ -148,10 +168,12 @@ libportprof_core_la_SOURCES += \
 	api/file/resolve.h \
 	api/file/resolve_events.c \
 	api/file/resolve_samples.c \
-	api/file/spaces.c \
-	api/file/spaces.h \
-	api/file/sums.c \
-	api/file/sums.h \
+	api/file/address_space.c \
+	api/file/address_space.h \
+	api/file/returns.c \
+	api/file/returns.h \
+	api/file/sample_table.c \
+	api/file/sample_table.h \
 	api/file/threads.c \
 	api/file/threads.h \
 	api/file/wire.c \
@@ -164,7 +186,7 @@ libportprof_core_la_SOURCES += \
 BUILT_SOURCES += $(PROFILE_PB)
 else
 libportprof_core_la_SOURCES += \
-	api/file/none.c \
-	api/sinks/writer_none.c
+	api/file/file_stub.c \
+	api/sinks/writer_stub.c
 endif
 EXTRA_DIST += api/file/profile.proto

@@ -9,8 +9,8 @@
 
 #include "api/internal/modules.h"
 
-#include "compat/elf_w.h"
-#include "compat/thread.h"
+#include "port/elf_w.h"
+#include "port/thread.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "api/internal/diag.h"
 #include "api/internal/helper.h"
 #include "api/internal/sized.h"
+#include "port/library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,12 +53,43 @@ static void free_memory(struct ppi_opened *opened)
 	ppi_plan_free(&opened->box);
 }
 
-static portprof_status try_backend(const struct ppi_backend_ops *ops,
-                                   const void *kernel,
-                                   const struct ppi_probe *probe,
-                                   void *context, struct ppi_diag *why)
+/* Events are resolved by the backend that measures in the other processes; what
+ * they measure is collected. */
+static void make_collector(struct ppi_opened *opened)
 {
-	struct attempt *attempt = context;
+	struct ppi_backend_session *bs = &opened->bs;
+
+	opened->collector = ppi_backend_collect;
+	opened->collector.name = bs->ops->name;
+	bs->ops = &opened->collector;
+	bs->pool = opened->config->pool;
+	bs->caps |= PORTPROF_CAP_ATTACH | PORTPROF_CAP_CHILDREN;
+}
+
+/* The area comes first: a backend may have its ring there. */
+static portprof_status take_area(struct ppi_opened *opened, enum ppi_mode mode,
+                                 struct ppi_diag *why)
+{
+	const portprof_config *config = opened->config;
+
+	if (mode != PPI_SAMPLE || !config->sink_count ||
+	    config->sinks[0].ops != &ppi_sink_share)
+		return PORTPROF_OK;
+	return ppi_area_take(config->sinks[0].path, &opened->area, why);
+}
+
+static void leave_area(struct ppi_opened *opened)
+{
+	ppi_area_leave(opened->area);
+	opened->area = NULL;
+}
+
+static portprof_status open_backend(struct attempt *attempt,
+                                    const struct ppi_backend_ops *ops,
+                                    const void *kernel,
+                                    const struct ppi_probe *probe,
+                                    struct ppi_diag *why)
+{
 	struct ppi_opened *opened = attempt->opened;
 	portprof_status status;
 
@@ -72,12 +104,15 @@ static portprof_status try_backend(const struct ppi_backend_ops *ops,
 		.notes = opened->notes,
 		.note_room = PPI_NOTES_MAX,
 	};
+	if (opened->config->pool)
+		make_collector(opened);
 	attempt->why = why;
 	status = take_memory(opened, attempt->mode, why);
 	if (status == PORTPROF_OK)
 		status = ppi_plan_build(opened->config, attempt->mode, ops,
 		                        kernel, &opened->box,
 		                        opened->bs.refusals, why);
+	opened->box.plan.area = opened->area;
 	if (status == PORTPROF_OK) {
 		ppi_helper_call(open_in_helper, attempt);
 		status = attempt->status;
@@ -85,6 +120,47 @@ static portprof_status try_backend(const struct ppi_backend_ops *ops,
 	if (status)
 		free_memory(opened);
 	return status;
+}
+
+/* What other processes would be refused is refused here, before they begin:
+ * open the backend on this process, and close it. */
+static portprof_status rehearse(struct attempt *attempt,
+                                const struct ppi_backend_ops *ops,
+                                const void *kernel,
+                                const struct ppi_probe *probe,
+                                struct ppi_diag *why)
+{
+	struct ppi_opened *opened = attempt->opened;
+	portprof_config *config = opened->config;
+	const portprof_config asked = *config;
+	portprof_status status;
+
+	config->pool = NULL;
+	config->target = PPI_TARGET_PROCESS;
+	config->number[PPI_KEY_CHILDREN] = false;
+	status = open_backend(attempt, ops, kernel, probe, why);
+	config->pool = asked.pool;
+	config->target = asked.target;
+	config->number[PPI_KEY_CHILDREN] = asked.number[PPI_KEY_CHILDREN];
+	if (status)
+		return status;
+	opened->bs.ops->close(&opened->bs);
+	free_memory(opened);
+	return PORTPROF_OK;
+}
+
+static portprof_status try_backend(const struct ppi_backend_ops *ops,
+                                   const void *kernel,
+                                   const struct ppi_probe *probe,
+                                   void *context, struct ppi_diag *why)
+{
+	struct attempt *attempt = context;
+	portprof_status status = PORTPROF_OK;
+
+	if (attempt->opened->config->pool)
+		status = rehearse(attempt, ops, kernel, probe, why);
+	return status ? status :
+	                open_backend(attempt, ops, kernel, probe, why);
 }
 
 portprof_status ppi_opened_open(struct ppi_opened *opened,
@@ -98,6 +174,7 @@ portprof_status ppi_opened_open(struct ppi_opened *opened,
 	status = ppi_plan_needs(config, mode, &caps, why);
 	if (status)
 		return status;
+	ppi_library_stay();
 	opened->config = ppi_config_copy(config);
 	if (!opened->config)
 		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open",
@@ -105,15 +182,28 @@ portprof_status ppi_opened_open(struct ppi_opened *opened,
 	status = ppi_helper_take(why);
 	if (status)
 		goto free_config;
-	status = ppi_select(opened->config->backend, caps, try_backend,
-	                    &attempt, &opened->passed_over, why);
+	status = take_area(opened, mode, why);
 	if (status)
 		goto give_helper_back;
+	status = ppi_select(opened->config->backend, caps, try_backend,
+	                    &attempt, &opened->passed_over, why);
+	if (status != PORTPROF_OK && status != PORTPROF_E_INVALID &&
+	    status != PORTPROF_E_NOMEM) {
+		struct ppi_diag unknown;
+
+		if (ppi_plan_check_names(opened->config, mode, &unknown))
+			*why = unknown;
+		status = why->status;
+	}
+	if (status)
+		goto leave_area;
 	ppi_fork_guard_init(&opened->guard);
 	return PORTPROF_OK;
 
-give_helper_back:
+leave_area:
 	ppi_passed_over_free(&opened->passed_over);
+	leave_area(opened);
+give_helper_back:
 	ppi_helper_give_back();
 free_config:
 	portprof_config_free(opened->config);
@@ -125,6 +215,7 @@ void ppi_opened_close(struct ppi_opened *opened)
 	bool is_forked = ppi_is_forked(&opened->guard);
 
 	opened->bs.ops->close(&opened->bs);
+	leave_area(opened);
 	free_memory(opened);
 	ppi_passed_over_free(&opened->passed_over);
 	portprof_config_free(opened->config);
@@ -146,15 +237,10 @@ void ppi_event_info_fill(const struct ppi_event *event,
 	info->rate_hz = event->request.rate_hz;
 	info->counts_user = event->counts_user;
 	info->counts_kernel = event->counts_kernel;
-	info->precise = event->precise;
-	info->backend_type = event->type;
-	memcpy(info->backend_config, event->config, sizeof(event->config));
+	snprintf(info->encoding, sizeof(info->encoding), "%s",
+	         event->encoding);
 	snprintf(info->pmu, sizeof(info->pmu), "%s", event->pmu);
 	info->counts_hypervisor = event->counts_hypervisor;
-	info->counts_guest = !event->request.exclude_guest;
-	info->counts_host = !event->request.exclude_host;
-	info->is_pinned = event->request.pinned;
-	info->is_exclusive = event->request.exclusive;
 }
 
 portprof_status ppi_opened_event(const struct ppi_opened *opened, size_t index,

@@ -3,7 +3,7 @@
 #include "api/internal/plan.h"
 
 #include "api/internal/event.h"
-#include "compat/thread.h"
+#include "port/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +33,8 @@ static struct ppi_target target_of(const portprof_config *config)
 	case PPI_TARGET_SYSTEM:
 		target.pid = 0;
 		target.is_self = false;
+		target.cpus = config->cpus;
+		target.cgroup = config->cgroup;
 		break;
 	}
 	if (target.kind == PPI_TARGET_PID && target.is_self)
@@ -43,7 +45,8 @@ static struct ppi_target target_of(const portprof_config *config)
 /* The whole system has no children. */
 static bool follows_children(const portprof_config *config)
 {
-	return config->follow_children && config->target != PPI_TARGET_SYSTEM;
+	return config->number[PPI_KEY_CHILDREN] &&
+	       config->target != PPI_TARGET_SYSTEM;
 }
 
 static uint64_t target_caps(const struct ppi_target *target)
@@ -52,6 +55,8 @@ static uint64_t target_caps(const struct ppi_target *target)
 
 	if (target->kind == PPI_TARGET_SYSTEM)
 		return PORTPROF_CAP_SYSTEM;
+	if (target->kind == PPI_TARGET_COMMAND)
+		return PORTPROF_CAP_COMMAND;
 	if (target->kind == PPI_TARGET_PROCESS)
 		caps |= PORTPROF_CAP_PROCESS;
 	if (target->kind == PPI_TARGET_TID)
@@ -85,7 +90,7 @@ static uint64_t sink_caps(const portprof_config *config)
 		if (config->sinks[i].ops == &ppi_sink_array)
 			caps |= PORTPROF_CAP_EXACT_PC;
 		if (config->sinks[i].ops == &ppi_sink_file &&
-		    config->timeline_ms)
+		    config->number[PPI_KEY_TIMELINE])
 			caps |= PORTPROF_CAP_TIME;
 	}
 	return config->sink_count ? caps : 0;
@@ -108,6 +113,13 @@ static portprof_status check_sinks(const portprof_config *config,
 	return PORTPROF_OK;
 }
 
+/* Its samples come from another process, or go to one. */
+static bool is_shared(const portprof_config *config)
+{
+	return config->pool || (config->sink_count &&
+	                        config->sinks[0].ops == &ppi_sink_share);
+}
+
 portprof_status ppi_plan_needs(const portprof_config *config,
                                enum ppi_mode mode, uint64_t *caps,
                                struct ppi_diag *why)
@@ -121,7 +133,14 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "plan target",
 		                "the target 'command' must be a child about "
 		                "to exec, not this process");
-	*caps = config->required_caps | target_caps(&target);
+	if (ppi_plan_event_count(config) > 1 && is_shared(config))
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "plan events",
+		                "sessions that share memory measure one event; "
+		                "sample events of several kinds by the perf "
+		                "backend from outside");
+	*caps = config->required_caps;
+	/* who collects measures nobody: others measure themselves */
+	*caps |= config->pool ? PORTPROF_CAP_PROCESS : target_caps(&target);
 	*caps |= mode == PPI_COUNT ? PORTPROF_CAP_COUNT : PORTPROF_CAP_SAMPLE;
 	if (mode == PPI_SAMPLE)
 		*caps |= sink_caps(config);
@@ -130,14 +149,14 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		*caps |= PORTPROF_CAP_EVENTS;
 	if (mode == PPI_COUNT && ppi_plan_event_count(config) > 1)
 		*caps |= PORTPROF_CAP_GROUP;
-	if (follows_children(config))
+	if (follows_children(config) && !config->pool)
 		*caps |= PORTPROF_CAP_CHILDREN;
-	if (config->chain_depth && mode == PPI_SAMPLE)
+	if (config->number[PPI_KEY_CALLCHAIN] && mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_CHAIN;
 	/* fields are an event's: who measures CPU time alone has none */
-	if (config->sample_fields && mode == PPI_SAMPLE)
+	if (config->number[PPI_KEY_FIELDS] && mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_EVENTS;
-	if (config->sample_fields & PORTPROF_FIELD_GROUP_VALUES &&
+	if (config->number[PPI_KEY_FIELDS] & PORTPROF_FIELD_GROUP_VALUES &&
 	    mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_GROUP;
 	return PORTPROF_OK;
@@ -163,6 +182,30 @@ static void find_event(const portprof_config *config, size_t index, char *text,
 	*group = has_groups ? at : 0;
 }
 
+/* A group's modifiers are the kernel's to take from the event that leads, which is
+ * the first. */
+static portprof_status check_member(const struct ppi_backend_ops *ops,
+                                    const struct ppi_event_request *request,
+                                    struct ppi_diag *why)
+{
+	for (size_t i = 0; i < request->part_count; i++)
+		if (ppi_event_part_in(request, &request->parts[i],
+		                      ops->group_modifiers))
+			return ppi_event_refuse_part(
+				request, &request->parts[i], PORTPROF_E_INVALID,
+				why, "it is for the first event of a group; "
+				"move it there, or put this event in braces of "
+				"its own");
+	return PORTPROF_OK;
+}
+
+/* Whether the events of a group are one to the kernel too. */
+static bool has_groups(const portprof_config *config, enum ppi_mode mode)
+{
+	return mode == PPI_COUNT ||
+	       config->number[PPI_KEY_FIELDS] & PORTPROF_FIELD_GROUP_VALUES;
+}
+
 static portprof_status plan_event(const portprof_config *config,
                                   enum ppi_mode mode, size_t index,
                                   const struct ppi_backend_ops *ops,
@@ -176,21 +219,71 @@ static portprof_status plan_event(const portprof_config *config,
 
 	find_event(config, index, text, sizeof(text), &group);
 	status = ppi_event_parse(text, &request, why);
+	if (status == PORTPROF_OK && index > 0 && event[-1].group == group &&
+	    has_groups(config, mode))
+		status = check_member(ops, &request, why);
 	if (status)
 		return status;
 	if (mode == PPI_SAMPLE && !request.period && !request.rate_hz) {
-		request.period = config->period;
-		request.rate_hz = config->frequency_hz;
+		request.period = config->number[PPI_KEY_PERIOD];
+		request.rate_hz = config->number[PPI_KEY_FREQUENCY];
 		if (!request.period && !request.rate_hz)
 			request.rate_hz = PPI_DEFAULT_HZ;
 		request.is_rate_usual = !(config->given &
 		                          (1u << PPI_KEY_FREQUENCY |
 		                           1u << PPI_KEY_PERIOD));
 	}
-	request.is_most_precise = config->is_most_precise &&
-	                          mode == PPI_SAMPLE && !request.has_precise;
+	if (config->number[PPI_KEY_PRECISE] && mode == PPI_SAMPLE)
+		snprintf(request.wish, sizeof(request.wish), "precise=max");
 	status = ops->resolve(kernel, &request, mode, event, why);
 	event->group = group;
+	return status;
+}
+
+/* Whether a backend knows the name, whatever else it says to it. */
+static portprof_status find_name(const portprof_config *config,
+                                 enum ppi_mode mode,
+                                 const struct ppi_event_request *request,
+                                 struct ppi_diag *why)
+{
+	bool is_auto = strcmp(config->backend, "auto") == 0;
+	const struct ppi_backend_ops *ops;
+	bool is_unknown = false;
+	struct ppi_event event;
+
+	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
+		const void *kernel = ppi_backend_kernel(ops);
+		struct ppi_diag now;
+
+		if (!kernel || (is_auto ? ppi_backend_rank(ops) < 0 :
+		                          strcmp(ops->name, config->backend)))
+			continue;
+		if (ops->resolve(kernel, request, mode, &event, &now) !=
+		    PORTPROF_E_NOTFOUND)
+			return PORTPROF_OK;
+		if (!is_unknown)
+			*why = now;
+		is_unknown = true;
+	}
+	return is_unknown ? PORTPROF_E_NOTFOUND : PORTPROF_OK;
+}
+
+portprof_status ppi_plan_check_names(const portprof_config *config,
+                                     enum ppi_mode mode, struct ppi_diag *why)
+{
+	portprof_status status = PORTPROF_OK;
+
+	for (size_t i = 0; i < ppi_plan_event_count(config) && !status; i++) {
+		struct ppi_event_request request;
+		char text[sizeof(request.text)];
+		size_t group;
+
+		find_event(config, i, text, sizeof(text), &group);
+		status = ppi_event_parse(text, &request, why);
+		request.skip_open_check = true;
+		if (status == PORTPROF_OK)
+			status = find_name(config, mode, &request, why);
+	}
 	return status;
 }
 
@@ -302,13 +395,15 @@ static void plan_wishes(const portprof_config *config,
 		plan->want_user_address |= config->sinks[i].region_count > 0;
 	}
 	plan->follow_children = follows_children(config);
-	plan->is_delayed = config->delay_ms > 0 && plan->want_modules &&
-	                   !plan->target.is_self;
+	plan->has_exact_children =
+		config->number[PPI_KEY_CHILDREN] == PORTPROF_CHILDREN_EXACT;
+	plan->is_delayed = config->number[PPI_KEY_DELAY] > 0 &&
+			   plan->want_modules && !plan->target.is_self;
 	plan->allow_refused = config->allow_refused;
-	plan->chain_depth = config->chain_depth;
-	plan->sample_fields = config->sample_fields;
-	plan->ring_bytes = config->ring_bytes;
-	plan->timeline_ns = config->timeline_ms * 1000000u;
+	plan->chain_depth = config->number[PPI_KEY_CALLCHAIN];
+	plan->sample_fields = config->number[PPI_KEY_FIELDS];
+	plan->ring_bytes = config->number[PPI_KEY_RING];
+	plan->timeline_ns = config->number[PPI_KEY_TIMELINE] * 1000000u;
 }
 
 portprof_status ppi_plan_build(const portprof_config *config,
@@ -323,8 +418,6 @@ portprof_status ppi_plan_build(const portprof_config *config,
 	memset(box, 0, sizeof(*box));
 	box->plan.mode = mode;
 	box->plan.target = target_of(config);
-	box->plan.cpus = config->cpus;
-	box->plan.cgroup = config->cgroup;
 	if (mode == PPI_SAMPLE)
 		plan_wishes(config, &box->plan);
 	box->plan.allow_refused = config->allow_refused;

@@ -8,6 +8,7 @@
 #include <portprof/catalogue.h>
 #include <portprof/config.h>
 #include <portprof/event.h>
+#include <portprof/exec.h>
 #include <portprof/export.h>
 #include <portprof/gmon.h>
 #include <portprof/group.h>

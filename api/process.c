@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What concerns all sessions of the process: fork and exec. */
+/* What concerns all sessions of the process: fork, exec and lone calls. */
 #include "api/internal/session.h"
-#include "compat/exec/exec_hooks.h"
+#include "api/internal/lone_call.h"
+#include "port/exec_guard.h"
+#include "port/signal_share.h"
 
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <portprof/exec.h>
 
 static struct process {
 	pthread_mutex_t lock;
@@ -72,13 +76,13 @@ static bool lock_soon(pthread_mutex_t *lock)
 	return pthread_mutex_timedlock(lock, &until) == 0;
 }
 
-static void pause_for_exec(struct portprof_session *session)
+static void pause_for_call(struct portprof_session *session)
 {
 	struct ppi_diag why;
 
 	if (!lock_soon(&session->lock))
 		return;
-	session->is_paused_for_exec = session->is_running ||
+	session->is_paused_for_call = session->is_running ||
 	                              session->is_waiting;
 	ppi_session_pause(session, &why);
 	pthread_mutex_unlock(&session->lock);
@@ -88,9 +92,9 @@ static void go_on(struct portprof_session *session)
 {
 	struct ppi_diag why;
 
-	if (!session->is_paused_for_exec || !lock_soon(&session->lock))
+	if (!session->is_paused_for_call || !lock_soon(&session->lock))
 		return;
-	session->is_paused_for_exec = false;
+	session->is_paused_for_call = false;
 	ppi_session_resume(session, &why);
 	pthread_mutex_unlock(&session->lock);
 }
@@ -106,15 +110,58 @@ static void for_all_sessions(void (*visit)(struct portprof_session *session))
 	pthread_mutex_unlock(&process.lock);
 }
 
-void ppi_before_exec(void)
+void portprof_exec_guard(void)
 {
-	for_all_sessions(pause_for_exec);
+	ppi_exec_guard_promise();
 }
 
-void ppi_after_failed_exec(void)
+void portprof_exec_begin(void)
+{
+	for_all_sessions(pause_for_call);
+	if (ppi_signal_share.set_aside)
+		ppi_signal_share.set_aside(true);
+}
+
+void portprof_exec_failed(void)
 {
 	int kept = errno;
 
+	if (ppi_signal_share.set_aside)
+		ppi_signal_share.set_aside(false);
 	for_all_sessions(go_on);
+	errno = kept;
+}
+
+bool ppi_before_lone_call(void)
+{
+	int kept = errno;
+	bool has_ended = false;
+
+	if (process.sessions && process.owner == getpid()) {
+		for_all_sessions(pause_for_call);
+		has_ended = ppi_helper_suspend();
+		if (!has_ended)
+			for_all_sessions(go_on);
+	}
+	errno = kept;
+	return has_ended;
+}
+
+/* The helper is another thread now. */
+static void go_on_with_helper(struct portprof_session *session)
+{
+	if (lock_soon(&session->lock)) {
+		session->opened.bs.helper_tid = ppi_helper_tid();
+		pthread_mutex_unlock(&session->lock);
+	}
+	go_on(session);
+}
+
+void ppi_after_lone_call(void)
+{
+	int kept = errno;
+
+	ppi_helper_resume();
+	for_all_sessions(go_on_with_helper);
 	errno = kept;
 }

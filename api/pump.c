@@ -2,6 +2,8 @@
 /* Records from a backend to every sink, and what became of each sample. */
 #include "api/internal/pump.h"
 
+#include "port/unwind.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,8 +78,23 @@ static void count_processes(struct ppi_pump *pump,
 		pump->dead++;
 }
 
+/* What became of the batch; of one in which a callback was left by an exception
+ * or pthread_exit, too. */
+static void tally_batch(struct ppi_pump **delivered)
+{
+	struct ppi_pump *pump = *delivered;
+	const portprof_record *records = pump->room.records;
+
+	for (size_t i = 0; i < pump->room.record_count; i++)
+		if (records[i].kind != PORTPROF_RECORD_SAMPLE)
+			count_processes(pump, &records[i]);
+		else if (records[i].event < pump->event_count)
+			tally(pump, &records[i], pump->verdicts[i]);
+}
+
 static void deliver(struct ppi_pump *pump)
 {
+	struct ppi_pump *delivered PPI_AT_LEAVE(tally_batch) = pump;
 	const struct ppi_room *room = &pump->room;
 	portprof_batch batch = { room->records, room->record_count,
 		                 room->words, room->word_count };
@@ -88,11 +105,6 @@ static void deliver(struct ppi_pump *pump)
 	for (size_t i = 0; i < pump->sink_count; i++)
 		pump->sinks[i].ops->take(&pump->sinks[i], &batch,
 		                         pump->verdicts);
-	for (size_t i = 0; i < batch.count; i++)
-		if (batch.records[i].kind != PORTPROF_RECORD_SAMPLE)
-			count_processes(pump, &batch.records[i]);
-		else if (batch.records[i].event < pump->event_count)
-			tally(pump, &batch.records[i], pump->verdicts[i]);
 }
 
 static void clear_room(struct ppi_pump *pump)

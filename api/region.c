@@ -3,7 +3,7 @@
 #include "api/internal/region.h"
 
 #include "api/internal/diag.h"
-#include "compat/thread.h"
+#include "port/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,48 +43,70 @@ static void make_key(void)
 
 /* ---- names ---- */
 
+static struct ppi_region_name *new_name(struct ppi_regions *all,
+                                        const char *text)
+{
+	size_t length = strlen(text);
+	struct ppi_region_name *name = calloc(1, sizeof(*name) + length + 1);
+
+	if (!name)
+		return NULL;
+	memcpy(name->text, text, length + 1);
+	name->number = all->name_count;
+	HASH_ADD_KEYPTR(hh, all->names, name->text, length, name);
+	if (!name->hh.tbl) {
+		free(name);
+		return NULL;
+	}
+	all->name_count++;
+	return name;
+}
+
 static const struct ppi_region_name *intern(struct ppi_regions *all,
                                             const char *text)
 {
-	struct ppi_region_name **at = &all->names;
+	struct ppi_region_name *name;
 
 	pthread_mutex_lock(&all->lock);
-	while (*at && strcmp((*at)->text, text) != 0)
-		at = &(*at)->next;
-	if (!*at) {
-		*at = calloc(1, sizeof(**at) + strlen(text) + 1);
-		if (*at) {
-			strcpy((*at)->text, text);
-			(*at)->number = all->name_count++;
-		}
-	}
+	HASH_FIND_STR(all->names, text, name);
+	if (!name)
+		name = new_name(all, text);
 	pthread_mutex_unlock(&all->lock);
-	return *at;
+	return name;
 }
 
+static struct ppi_region *new_region(struct ppi_regions *all,
+                                     struct ppi_region_thread *thread,
+                                     const char *text)
+{
+	struct ppi_region *made = calloc(
+		1, sizeof(*made) + all->event_count * sizeof(made->totals[0]));
+
+	if (!made)
+		return NULL;
+	made->name = intern(all, text);
+	if (made->name) {
+		/* who reads goes through them under the lock */
+		pthread_mutex_lock(&thread->lock);
+		HASH_ADD_KEYPTR(hh, thread->regions, made->name->text,
+		                strlen(text), made);
+		pthread_mutex_unlock(&thread->lock);
+	}
+	if (made->hh.tbl)
+		return made;
+	free(made);
+	return NULL;
+}
+
+/* In the thread itself, which alone adds to its regions. */
 static struct ppi_region *find_region(struct ppi_regions *all,
                                       struct ppi_region_thread *thread,
                                       const char *text)
 {
-	struct ppi_region **at = &thread->regions, *made;
+	struct ppi_region *region;
 
-	while (*at && strcmp((*at)->name->text, text) != 0)
-		at = &(*at)->next;
-	if (*at)
-		return *at;
-	made = calloc(1, sizeof(*made) +
-	                         all->event_count * sizeof(made->totals[0]));
-	if (!made)
-		return NULL;
-	made->name = intern(all, text);
-	if (!made->name) {
-		free(made);
-		return NULL;
-	}
-	pthread_mutex_lock(&thread->lock);
-	*at = made;
-	pthread_mutex_unlock(&thread->lock);
-	return made;
+	HASH_FIND_STR(thread->regions, text, region);
+	return region ? region : new_region(all, thread, text);
 }
 
 /* ---- threads ---- */
@@ -96,7 +118,8 @@ static void open_group(struct ppi_regions *all,
 
 	thread->status = PORTPROF_E_NOMEM;
 	if (config)
-		thread->status = portprof_config_target_thread(config);
+		thread->status = portprof_config_set_target(
+			config, PORTPROF_TARGET_THREAD, 0);
 	if (thread->status == PORTPROF_OK)
 		thread->status = portprof_group_open_config(config,
 		                                            &thread->group);

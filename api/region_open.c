@@ -49,12 +49,12 @@ static bool take_events(struct ppi_regions *all, const portprof_group *group)
 
 static void free_thread(struct ppi_region_thread *thread)
 {
-	struct ppi_region *next;
+	struct ppi_region *region, *next;
 
 	portprof_group_close(thread->group);
-	for (struct ppi_region *at = thread->regions; at; at = next) {
-		next = at->next;
-		free(at);
+	HASH_ITER(hh, thread->regions, region, next) {
+		HASH_DELETE(hh, thread->regions, region);
+		free(region);
 	}
 	while (thread->room > 0)
 		free(thread->frames[--thread->room].begun);
@@ -66,15 +66,15 @@ static void free_thread(struct ppi_region_thread *thread)
 static void free_all(struct ppi_regions *all)
 {
 	struct ppi_region_thread *next;
-	struct ppi_region_name *following;
+	struct ppi_region_name *name, *following;
 
 	for (struct ppi_region_thread *at = all->threads; at; at = next) {
 		next = at->next;
 		free_thread(at);
 	}
-	for (struct ppi_region_name *at = all->names; at; at = following) {
-		following = at->next;
-		free(at);
+	HASH_ITER(hh, all->names, name, following) {
+		HASH_DELETE(hh, all->names, name);
+		free(name);
 	}
 	portprof_config_free(all->config);
 	free(all->events);
@@ -102,7 +102,8 @@ static portprof_status make(const portprof_config *config,
 	                     : ppi_refuse(PORTPROF_E_NOMEM, "open regions",
 	                                  "out of memory");
 	if (status == PORTPROF_OK)
-		status = portprof_config_target_thread(all->config);
+		status = portprof_config_set_target(all->config,
+						    PORTPROF_TARGET_THREAD, 0);
 	if (status == PORTPROF_OK)
 		status = portprof_group_open_config(all->config, &group);
 	if (status == PORTPROF_OK &&

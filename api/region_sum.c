@@ -3,7 +3,7 @@
 #include "api/internal/region.h"
 
 #include "api/internal/diag.h"
-#include "compat/scale.h"
+#include "port/scale.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,8 @@ static void add_thread(const struct ppi_regions *all,
                        struct ppi_region_thread *thread, struct row *rows)
 {
 	pthread_mutex_lock(&thread->lock);
-	for (const struct ppi_region *at = thread->regions; at; at = at->next) {
+	for (const struct ppi_region *at = thread->regions; at;
+	     at = at->hh.next) {
 		struct row *row = &rows[at->name->number];
 
 		if (at->calls == 0)
@@ -94,11 +95,11 @@ static int hand_out(const struct ppi_regions *all, struct row *rows,
 static void clear_rows(const struct ppi_regions *all, struct row *rows,
                        portprof_count *counts)
 {
-	const struct ppi_region_name *name = all->names;
+	const struct ppi_region_name *name = all->names; /* by number */
 
 	memset(counts, 0, (all->name_count * all->event_count + 1) *
 	                          sizeof(*counts));
-	for (size_t i = 0; name; i++, name = name->next)
+	for (size_t i = 0; name; i++, name = name->hh.next)
 		rows[i] = (struct row){
 			.info = { .size = sizeof(rows[i].info),
 			          .name = name->text },

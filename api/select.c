@@ -43,23 +43,36 @@ void ppi_passed_over_free(struct ppi_passed_over *list)
 	memset(list, 0, sizeof(*list));
 }
 
+/* Without what is missing, as far as probing knows; the first reason. */
+static const struct ppi_limit *find_limit(const struct ppi_probe *probe,
+                                          uint64_t missing)
+{
+	for (size_t i = 0; i < probe->limit_count; i++)
+		if (probe->limits[i].caps & missing)
+			return &probe->limits[i];
+	return NULL;
+}
+
 static portprof_status refuse_caps(const struct ppi_backend_ops *ops,
                                    const struct ppi_probe *probe,
                                    uint64_t missing, struct ppi_diag *why)
 {
+	/* what it never can is said before what it cannot here */
+	uint64_t never = missing & ~ops->caps;
+	const struct ppi_limit *limit = never ? NULL :
+	                                        find_limit(probe, missing);
 	char list[256];
-	/* what it could do with more rights is told by the probe's reason */
-	bool never = (missing & ~ops->caps) != 0;
 
-	ppi_cap_list(missing, list, sizeof(list));
-	if (never || !probe->reason[0])
+	ppi_cap_list(never ? never : limit ? limit->caps & missing : missing,
+	             list, sizeof(list));
+	if (!limit)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                "choose backend",
 		                "backend %s lacks what was asked for: %s",
 		                ops->name, list);
-	return ppi_fail(why, PORTPROF_E_DENIED, probe->os_errno,
-	                "choose backend", "backend %s lacks %s here: %s",
-	                ops->name, list, probe->reason);
+	return ppi_fail(why, limit->status, 0, "choose backend",
+	                "backend %s lacks %s here: %s", ops->name, list,
+	                limit->words);
 }
 
 static portprof_status consider(const struct ppi_backend_ops *ops,
@@ -70,13 +83,13 @@ static portprof_status consider(const struct ppi_backend_ops *ops,
 	const void *kernel = ppi_backend_kernel(ops);
 	struct ppi_probe probe = { 0 };
 
-	/* what it can never do needs no probe */
-	if (needed_caps & ~ops->caps)
-		return refuse_caps(ops, &probe, needed_caps & ~ops->caps, why);
 	if (!kernel)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                "choose backend", "backend %s: this operating "
 		                "system does not have it", ops->name);
+	/* what it can never do needs no probe */
+	if (needed_caps & ~ops->caps)
+		return refuse_caps(ops, &probe, needed_caps & ~ops->caps, why);
 	ops->probe(kernel, &probe);
 	if (!probe.is_usable)
 		return ppi_fail(why, probe.status, probe.os_errno,
@@ -125,33 +138,32 @@ static portprof_status select_named(const char *name, uint64_t needed_caps,
 	             ppi_select_unknown(name, why);
 }
 
+/* The refusal that is the answer when no backend could do it. */
+struct answer {
+	struct ppi_diag why;
+	const char *name;
+	int weight;
+};
+
 /*
- * The best refusal is the answer. Of the others those are told after it that
- * something can be done about, and not what they can never do.
+ * What something can be done about goes before what a backend cannot do, and
+ * that before what it never claimed; of equals the best backend's. Backends of
+ * other systems are no answer at all.
  */
-static portprof_status refuse_all(const struct ppi_passed_over *list,
-                                  uint64_t changeable,
-                                  const struct ppi_diag *first,
-                                  struct ppi_diag *why)
+static void weigh(struct answer *answer, const struct ppi_backend_ops *ops,
+                  uint64_t needed_caps, const struct ppi_diag *why)
 {
-	char others[PORTPROF_WORDS_BYTES / 2] = "";
+	bool is_final = why->status == PORTPROF_E_UNSUPPORTED ||
+	                why->status == PORTPROF_E_NOTFOUND;
+	int weight = !is_final                   ? 3 :
+	             !(needed_caps & ~ops->caps) ? 2 :
+	                                           1;
 
-	for (size_t i = 1; i < list->count; i++) {
-		size_t used = strlen(others);
-
-		if (changeable >> i & 1)
-			snprintf(others + used, sizeof(others) - used,
-			         "; %s: %s", list->names[i], list->reasons[i]);
-	}
-	return ppi_fail(why, first->status, first->os_errno, first->step,
-	                "%s%s%s%s", others[0] ? list->names[0] : "",
-	                others[0] ? ": " : "", first->words, others);
-}
-
-static bool can_be_changed(portprof_status status)
-{
-	return status != PORTPROF_E_UNSUPPORTED &&
-	       status != PORTPROF_E_NOTFOUND;
+	if (!ppi_backend_kernel(ops) || weight <= answer->weight)
+		return;
+	answer->why = *why;
+	answer->name = ops->name;
+	answer->weight = weight;
 }
 
 static bool ends_search(portprof_status status)
@@ -166,11 +178,11 @@ static portprof_status select_best(uint64_t needed_caps, ppi_try_fn attempt,
                                    struct ppi_diag *why)
 {
 	const struct ppi_backend_ops *ops;
-	struct ppi_diag first = { 0 };
-	uint64_t changeable = 0; /* by number in the list */
+	struct answer answer = { .weight = 0 };
 
 	/* a rank below 0 is only for those who ask by name */
-	for (size_t i = 0; (ops = ppi_backend_at(i)) && ops->rank >= 0; i++) {
+	for (size_t i = 0; (ops = ppi_backend_at(i)) &&
+	                   ppi_backend_rank(ops) >= 0; i++) {
 		struct ppi_diag now = { 0 };
 		portprof_status status = consider(ops, false, needed_caps,
 		                                  attempt, context, &now);
@@ -179,17 +191,15 @@ static portprof_status select_best(uint64_t needed_caps, ppi_try_fn attempt,
 			*why = now;
 			return status;
 		}
-		if (first.status == PORTPROF_OK)
-			first = now;
-		if (can_be_changed(status) && passed_over->count < 64)
-			changeable |= UINT64_C(1) << passed_over->count;
+		weigh(&answer, ops, needed_caps, &now);
 		pass_over(passed_over, ops->name, now.words);
 	}
-	if (first.status == PORTPROF_OK)
+	if (answer.weight == 0)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                "choose backend", "this build has no backend "
-		                "that measures anything");
-	return refuse_all(passed_over, changeable, &first, why);
+		                "that measures anything here");
+	*why = answer.why;
+	return why->status;
 }
 
 portprof_status ppi_select(const char *name, uint64_t needed_caps,

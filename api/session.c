@@ -3,6 +3,7 @@
 #include "api/internal/session.h"
 
 #include "api/internal/diag.h"
+#include "port/unwind.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,20 @@ static bool has_baseline_modules(const struct portprof_session *session)
 	return plan->want_modules && plan->target.is_self;
 }
 
+/* A callback was left by an exception or pthread_exit: so is the session's
+ * lock, whose holder called what is being left. */
+static void end_delivery(struct portprof_session **session)
+{
+	if (!*session)
+		return;
+	(*session)->is_delivering = false;
+	pthread_mutex_unlock(&(*session)->lock);
+}
+
 static portprof_status drain(struct portprof_session *session,
                              struct ppi_diag *why)
 {
+	struct portprof_session *left PPI_AT_LEAVE(end_delivery) = session;
 	struct ppi_backend_session *bs = &session->opened.bs;
 	portprof_status status;
 
@@ -31,6 +43,7 @@ static portprof_status drain(struct portprof_session *session,
 	session->is_delivering = true;
 	status = ppi_pump_drain(&session->pump, bs);
 	session->is_delivering = false;
+	left = NULL;
 	if (status == PORTPROF_OK)
 		return status;
 	ppi_fail(why, status, 0, "drain", "backend %s could not be drained: "
@@ -153,6 +166,9 @@ static void serve(struct portprof_session *session)
 	else if (session->is_running ||
 	         (session->is_waiting && session->opened.box.plan.is_delayed))
 		drain(session, &why);
+	if (session->is_running && session->opened.area &&
+	    ppi_area_is_abandoned(session->opened.area))
+		ppi_session_pause(session, &why);
 }
 
 static unsigned run_task(struct ppi_helper_task *task)

@@ -3,7 +3,9 @@
 #include "api/internal/diag.h"
 #include "api/internal/session.h"
 #include "api/internal/sized.h"
-#include "compat/clock_ns.h"
+#include "port/clock_ns.h"
+
+#include <portprof/tool.h>
 
 uint64_t ppi_session_clock_ns(clockid_t clock)
 {

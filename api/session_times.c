@@ -7,11 +7,11 @@ void ppi_session_set_times(struct portprof_session *session)
 	const portprof_config *config = session->opened.config;
 	uint64_t now = ppi_session_clock_ns(CLOCK_MONOTONIC);
 
-	session->begins_ns = now + config->delay_ms * 1000000u;
+	session->begins_ns = now + config->number[PPI_KEY_DELAY] * 1000000u;
 	session->ends_ns = UINT64_MAX;
-	if (config->duration_ms)
+	if (config->number[PPI_KEY_DURATION])
 		session->ends_ns = session->begins_ns +
-		                   config->duration_ms * 1000000u;
+				   config->number[PPI_KEY_DURATION] * 1000000u;
 }
 
 enum ppi_phase ppi_session_phase(const struct portprof_session *session)

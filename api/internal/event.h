@@ -7,8 +7,8 @@
 
 /*
  * Text to request; E_INVALID names column and remedy in `why`. Knows the
- * grammar of portprof/event.h and the modifiers that every backend shares;
- * unit masks and a PMU's own modifiers stay in request->name, in order.
+ * grammar of portprof/event.h and the modifiers that every backend shares; all
+ * other parts stay in request->parts, in order.
  */
 portprof_status ppi_event_parse(const char *text,
                                 struct ppi_event_request *request,
@@ -20,14 +20,22 @@ portprof_status ppi_event_parse_at(const char *text,
                                    struct ppi_event_request *request,
                                    size_t *column, struct ppi_diag *why);
 
+/* Whether a word is in a list with commas, in upper or lower case; or a part's
+ * key is. A list that is NULL has none. */
+bool ppi_word_in(const char *word, size_t length, const char *list);
+bool ppi_event_part_in(const struct ppi_event_request *request,
+                       const struct ppi_event_part *part, const char *list);
+
 /*
- * A string of a config: one event, or a group as "{cycles,instructions}:u", whose
- * members get what is behind the brace. How many there are; the index-th as an
- * event string, false past the last or when it does not fit; and whether all of
- * it is well-formed.
+ * Event lists, "cycles,{instructions,branches}:u" (event_list.c). How many events
+ * there are; the index-th with its group's modifiers, false past the last or when
+ * it does not fit; the length of the first item, an event or a group in braces;
+ * and whether all of it is well-formed, or at which column it is not.
  */
-size_t ppi_event_members(const char *text);
-bool ppi_event_member(const char *text, size_t index, char *out, size_t bytes);
-portprof_status ppi_event_check(const char *text, struct ppi_diag *why);
+size_t ppi_event_members(const char *list);
+bool ppi_event_member(const char *list, size_t index, char *out, size_t bytes);
+size_t ppi_event_item(const char *list);
+portprof_status ppi_event_list_check(const char *list, size_t *column,
+                                     struct ppi_diag *why);
 
 #endif

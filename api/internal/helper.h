@@ -17,14 +17,28 @@ struct ppi_helper_task {
 	struct ppi_helper_task *next;
 };
 
+/* Its stack where memory is limited: it must do for a sink that writes a file.
+ * And how soon it sees that the program's own threads have all ended. */
+enum { PPI_HELPER_STACK = 512 * 1024, PPI_HELPER_LOOK_MS = 500 };
+
 /*
  * Whoever needs the thread takes it and gives it back; the first starts it,
  * the last ends it. It blocks every signal and is named "portprof". A forked
- * child has no helper until it takes one itself.
+ * child has no helper until it takes one itself. When all other threads of the
+ * process have ended it ends by itself, and calls run in the caller.
  */
 portprof_status ppi_helper_take(struct ppi_diag *why);
 void ppi_helper_give_back(void);
 int64_t ppi_helper_tid(void);
+
+/*
+ * End the thread for a while, for calls that do what they should only in a
+ * process of one thread; calls run in the caller meanwhile, tasks wait. False:
+ * there was none to end, and then there is nothing to resume. Afterwards it has
+ * another id.
+ */
+bool ppi_helper_suspend(void);
+void ppi_helper_resume(void);
 
 /* Run call(context) in the helper thread and wait for it. */
 void ppi_helper_call(void (*call)(void *context), void *context);

@@ -6,7 +6,7 @@
 #include "api/internal/config.h"
 #include "api/internal/plan.h"
 #include "api/internal/select.h"
-#include "compat/fork_guard.h"
+#include "port/fork_guard.h"
 
 enum { PPI_NOTES_MAX = 24 };
 
@@ -15,6 +15,8 @@ struct ppi_opened {
 	portprof_config *config;    /* own copy */
 	struct ppi_plan_box box;
 	struct ppi_backend_session bs;
+	struct ppi_area *area;      /* to leave samples in; NULL = none */
+	struct ppi_backend_ops collector; /* with the name of who measures */
 	struct ppi_passed_over passed_over;
 	char notes[PPI_NOTES_MAX][256];
 };

@@ -24,6 +24,14 @@ portprof_status ppi_plan_needs(const portprof_config *config,
                                struct ppi_diag *why);
 
 /*
+ * When no backend could do it: E_NOTFOUND for the first event whose name none of
+ * those that came into question knows, be they usable or not. Who mistyped a name
+ * is helped by the nearest ones, and not by more rights.
+ */
+portprof_status ppi_plan_check_names(const portprof_config *config,
+                                     enum ppi_mode mode, struct ppi_diag *why);
+
+/*
  * Resolve the events on one backend and fill the box; undone on failure.
  * `refusals` may be NULL, or has one element an event: then events refused
  * for any reason but E_INVALID are told there and left unresolved.

@@ -6,20 +6,24 @@
 #include <portprof/region.h>
 
 #include "api/internal/config.h"
-#include "compat/fork_guard.h"
+#include "port/fork_guard.h"
 
 #include <pthread.h>
 
+/* Out of memory: what was to be added has no table (hh.tbl). */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 /* A name, numbered in the order in which names were first begun. */
 struct ppi_region_name {
-	struct ppi_region_name *next;
+	UT_hash_handle hh; /* by text, in the order of numbers */
 	size_t number;
 	char text[];
 };
 
 /* A name in one thread. */
 struct ppi_region {
-	struct ppi_region *next;
+	UT_hash_handle hh; /* by the name's text */
 	const struct ppi_region_name *name;
 	uint64_t calls;
 	unsigned depth;          /* times it is open now */
@@ -51,7 +55,7 @@ struct ppi_regions {
 	portprof_config *config;
 	portprof_event_info *events;
 	size_t event_count;
-	pthread_mutex_t lock;    /* the lists */
+	pthread_mutex_t lock;    /* threads and names */
 	struct ppi_region_thread *threads;
 	struct ppi_region_name *names;
 	size_t name_count;

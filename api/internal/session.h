@@ -32,7 +32,7 @@ struct portprof_session {
 	pthread_mutex_t lock; /* recursive: callbacks may ask for stats */
 	bool is_running;      /* measuring */
 	bool is_waiting;      /* started, but its delay is not over */
-	bool is_paused_for_exec;
+	bool is_paused_for_call;
 	bool is_delivering;   /* sinks are at work: not the time to stop */
 	struct ppi_pump pump;
 	struct ppi_sink sinks[PORTPROF_SINKS_MAX];

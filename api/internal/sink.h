@@ -22,7 +22,8 @@ struct ppi_sink_request {
 	size_t room;
 	portprof_batch_fn take;     /* callback */
 	void *context;
-	char *path;                 /* file; config owns */
+	char *path;                 /* file; share: the pool's name; config
+	                             * owns */
 };
 
 /* What a sink may know of the session it serves. */
@@ -82,6 +83,7 @@ extern const struct ppi_sink_ops ppi_sink_array;
 extern const struct ppi_sink_ops ppi_sink_callback;
 extern const struct ppi_sink_ops ppi_sink_region_callback;
 extern const struct ppi_sink_ops ppi_sink_file;
+extern const struct ppi_sink_ops ppi_sink_share;
 
 /* The text that a region's bins cover, whole bins only: [start, end). */
 struct ppi_range ppi_region_range(const portprof_region *region);

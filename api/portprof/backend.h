@@ -36,7 +36,9 @@ enum {
 	PORTPROF_CAP_LOST_EXACT = 1u << 17, /* lost samples counted exactly */
 	PORTPROF_CAP_EXCLUSIVE = 1u << 18, /* one session a process */
 	PORTPROF_CAP_MODULES = 1u << 19,   /* tells of code mapped later */
-	PORTPROF_CAP_SYSTEM = 1u << 20     /* target: whoever runs on the CPUs */
+	PORTPROF_CAP_SYSTEM = 1u << 20,    /* target: whoever runs on the CPUs */
+	PORTPROF_CAP_EXEC_SAFE = 1u << 21, /* no timer remains after exec */
+	PORTPROF_CAP_COMMAND = 1u << 22    /* target: a command from its exec on */
 };
 
 /* What probing a backend found. `size` as in portprof_event_info. Since 0.1. */
@@ -62,6 +64,39 @@ typedef struct portprof_backend_info {
 PORTPROF_API size_t portprof_backend_count(void);
 PORTPROF_API portprof_status portprof_backend_info_get(
 	size_t index, portprof_backend_info *info);
+
+/* How well a thing works here. Since 0.1. */
+typedef enum portprof_verdict {
+	PORTPROF_VERDICT_WORKS,
+	PORTPROF_VERDICT_LIMITED, /* in part; the words say what does not */
+	PORTPROF_VERDICT_FAILS,
+	PORTPROF_VERDICT_UNKNOWN  /* it could not be found out */
+} portprof_verdict;
+
+/* One thing that a probe looked at. The strings are valid in the call that
+ * hands them over. Since 0.1. */
+typedef struct portprof_finding {
+	size_t size;
+	portprof_verdict verdict;
+	const char *backend;
+	const char *topic;   /* "events", "rights", "machine", "limits" */
+	const char *name;    /* "paranoid"; keeps its meaning */
+	const char *words;   /* what is so, and why */
+	const char *remedy;  /* what would change it; "" nothing */
+} portprof_finding;
+
+/* Called for each; 0 to continue. */
+typedef int (*portprof_finding_fn)(const portprof_finding *finding,
+                                   void *context);
+
+/*
+ * Probe a backend, "auto": each one of this build, best rank first, and report
+ * all that it looked at: what works here, what does not, why, and what to do.
+ * Leaves no trace, as portprof_backend_info_get. E_INVALID: no such backend.
+ * Any thread, not in handlers. Since 0.1.
+ */
+PORTPROF_API portprof_status portprof_backend_examine(
+	const char *backend, portprof_finding_fn take, void *context);
 
 /*
  * The word for one capability bit ("chain"), static; NULL if the bit is none.

@@ -46,7 +46,7 @@ typedef struct portprof_catalogue_pmu {
 	size_t size;
 	portprof_source source; /* TABLE or SYSTEM */
 	uint32_t is_core;       /* it counts what CPU cores do */
-	int64_t type;           /* as in backend_type of an event; -1 unknown */
+	int64_t type;           /* in its events' encoding; -1 unknown */
 	uint64_t event_count;
 	char name[64];
 	char means[128];

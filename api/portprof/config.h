@@ -30,17 +30,18 @@ PORTPROF_API portprof_config *portprof_config_new(void);
 PORTPROF_API void portprof_config_free(portprof_config *config);
 
 /*
- * Measure this event too; the first call replaces the default event. The form
- * is checked here, the name when a session is opened. "{cycles,instructions}:u"
- * adds several that are one group, with the modifiers behind the brace for each;
- * it is one string for the functions below. Where no braces are, a group's events
- * are all one group.
+ * Measure these events too: one, or an event list as portprof/event.h has it. The
+ * first call replaces the default event. The form is checked here, and all of the
+ * list is added or none of it; the names are looked up when a session is opened.
+ * "{cycles,instructions}:u" is one group. A group of counters whose config has no
+ * braces at all is one group of all its events; a session samples each event by
+ * itself, unless it is to tell the values of groups.
  */
 PORTPROF_API portprof_status portprof_config_add_event(
-	portprof_config *config, const char *event_string);
+	portprof_config *config, const char *events);
 
-/* The number of events added, and the index-th as it was given; NULL if out
- * of range. The string belongs to the config. */
+/* The number of events and groups in braces that were added, and the index-th as
+ * it was written; NULL if out of range. The string belongs to the config. */
 PORTPROF_API size_t
 portprof_config_event_count(const portprof_config *config);
 PORTPROF_API const char *
@@ -59,97 +60,47 @@ PORTPROF_API portprof_status portprof_config_require(portprof_config *config,
  * own unit (nanoseconds or counts), of events whose string names neither. The
  * last call wins. Range: 1..1000000 Hz, 1..2^63-1. Without a call: 100 Hz, but
  * of events that the kernel counts (page faults, switches, tracepoints) each is
- * a sample.
+ * a sample. A clock whose samples would take more than a quarter of a CPU is
+ * granted a lower rate or a longer period (SAMPLE-15): portprof_stats has it,
+ * and a note of the session says why.
  */
 PORTPROF_API portprof_status portprof_config_set_frequency(
 	portprof_config *config, uint64_t hz);
 PORTPROF_API portprof_status portprof_config_set_period(
 	portprof_config *config, uint64_t period);
 
-/*
- * The target; the last call wins.
- *   process  this process, all threads, also those created later (default)
- *   thread   the thread that opens the session
- *   tid      that thread, of this process or another
- *   pid      that process, all its threads
- *   command  that process, a child about to exec: measured from its exec on
- *   system   all processes, on these CPUs ("0,2-3"; NULL = on all), but for
- *            idle time; needs PORTPROF_CAP_SYSTEM
- *   cgroup   what runs in that control group of Linux and those inside it, on
- *            these CPUs; the same capability. The name is what stands after
- *            the last colon in /proc/PID/cgroup, or the folder below
- *            /sys/fs/cgroup. It is looked for when a session is opened:
- *            E_NOTFOUND, E_DENIED then
- */
-PORTPROF_API portprof_status
-portprof_config_target_process(portprof_config *config);
-PORTPROF_API portprof_status
-portprof_config_target_thread(portprof_config *config);
-PORTPROF_API portprof_status
-portprof_config_target_tid(portprof_config *config, int64_t tid);
-PORTPROF_API portprof_status
-portprof_config_target_pid(portprof_config *config, int64_t pid);
-PORTPROF_API portprof_status
-portprof_config_target_command(portprof_config *config, int64_t pid);
-PORTPROF_API portprof_status
-portprof_config_target_system(portprof_config *config, const char *cpus);
-PORTPROF_API portprof_status
-portprof_config_target_cgroup(portprof_config *config, const char *name,
-                              const char *cpus);
-
-/* Whether processes that the target creates are measured too (default 0). */
-PORTPROF_API portprof_status portprof_config_set_children(
-	portprof_config *config, int follow);
-
-/* Depth of the call chain with each sample; 0 = none (default). */
-PORTPROF_API portprof_status portprof_config_set_chain_depth(
-	portprof_config *config, unsigned depth);
+/* What portprof_config_set_target measures. */
+typedef enum portprof_target {
+	PORTPROF_TARGET_PROCESS = 0, /* this process: all threads, later ones
+				      * too (default); id 0 */
+	PORTPROF_TARGET_THREAD = 1,  /* the thread that opens; id 0 */
+	PORTPROF_TARGET_TID = 2,     /* that thread, of any process */
+	PORTPROF_TARGET_PID = 3,     /* that process, all its threads */
+	PORTPROF_TARGET_COMMAND = 4  /* that process, a child that will exec:
+				      * measured from its exec on */
+} portprof_target;
 
 /*
- * Sampling only: what the hardware tells with each sample besides, as
- * PORTPROF_FIELD_ bits: DATA_ADDRESS, LATENCY, BRANCHES, GROUP_VALUES; 0 = nothing
- * (default).
- * Needs the capability EVENTS. A sample says by its `valid` bits what it has:
- * addresses and latencies come with events of memory accesses (and page-faults, of
- * which the kernel tells the address). With GROUP_VALUES, which needs the capability
- * GROUP too, the first event of each group is sampled and the others are counted
- * along; not with children or a command. Files keep none of them. When a session is
- * opened: E_UNSUPPORTED where the kernel or the PMU has no such field.
+ * The target, with the id of its thread or process. The last call of this and
+ * of portprof_config_set_target_system wins. The id is looked up when a session
+ * is opened. Capabilities: PROCESS, THREAD, ATTACH.
+ *   E_INVALID  no such target, an id below 1, or one where none is needed
  */
-PORTPROF_API portprof_status portprof_config_set_sample_fields(
-	portprof_config *config, uint32_t fields);
+PORTPROF_API portprof_status portprof_config_set_target(portprof_config *config,
+							portprof_target target,
+							int64_t id);
 
 /*
- * Sampling only: 1 = events that say no precise level themselves get the highest
- * that this machine grants, tried from 3 down to 0; the event's `precise` and
- * description of portprof_session_event say which. 0 (default) = none.
+ * The target is whatever runs on the CPUs `cpus` ("0,2-3"; NULL = all), except
+ * idle time; with `cgroup`, what runs there in that control group of Linux and
+ * those inside it. The name is what stands after the last colon in
+ * /proc/PID/cgroup, or the folder below /sys/fs/cgroup; NULL = any. Capability:
+ * SYSTEM. The cgroup is looked up when a session is opened, which is refused
+ * with E_NOTFOUND or E_DENIED then. E_INVALID  not a list of CPUs, or not the
+ * name of a cgroup
  */
-PORTPROF_API portprof_status portprof_config_set_most_precise(
-	portprof_config *config, int wanted);
-
-/* Size of each kernel buffer in bytes; 0 = chosen by rate (default). */
-PORTPROF_API portprof_status portprof_config_set_ring_bytes(
-	portprof_config *config, size_t bytes);
-
-/*
- * Sampling only. delay: how long after portprof_session_start measuring
- * begins. duration: how long it then goes on; 0 = until stop. Both hold for
- * every start. Both by CLOCK_MONOTONIC, in milliseconds; the defaults are 0. Of
- * another process or a command what it maps and whom it creates meanwhile is
- * known when measuring begins. Up to a hundred years.
- */
-PORTPROF_API portprof_status portprof_config_set_delay(
-	portprof_config *config, uint64_t ms);
-PORTPROF_API portprof_status portprof_config_set_duration(
-	portprof_config *config, uint64_t ms);
-
-/*
- * Sampling only: files keep when samples fell, to within so many milliseconds
- * (default 0: only what fell, which is smaller). portprof report --time then
- * shows a part. Needs the capability TIME. Up to a hundred years.
- */
-PORTPROF_API portprof_status portprof_config_set_timeline(
-	portprof_config *config, uint64_t ms);
+PORTPROF_API portprof_status portprof_config_set_target_system(
+	portprof_config *config, const char *cgroup, const char *cpus);
 
 /*
  * Counting only: open a group although some of its events are refused; they
@@ -159,17 +110,50 @@ PORTPROF_API portprof_status portprof_config_set_partial(
 	portprof_config *config, int allow);
 
 /*
- * One setting by name, as in a configuration file: event, backend, frequency,
- * period, output, callchain, children, ring, delay, duration, timeline,
- * require. portprof.conf(5) tells of their values. event and require add to
- * what was given before; output takes the place of an earlier output given by
- * name, while portprof_config_write_to adds a file.
- *   E_INVALID  no such setting (the words have the nearest), or a bad value;
- *              also a backend that this build does not have
+ * One setting by name, with its value as in a configuration file: event,
+ * backend, frequency, period, output, callchain, children, ring, delay,
+ * duration, timeline, require, fields, precise. portprof.conf(5) describes the
+ * values. event and require add to what was set before; output replaces an
+ * earlier output that was set by name, while portprof_config_write_to adds a
+ * file. E_INVALID  no such setting (the words have the nearest), or a bad
+ * value; also a backend that this build does not have
  */
 PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
                                                  const char *key,
                                                  const char *value);
+
+/*
+ * One setting by name, of those that are numbers:
+ *   frequency  samples per second: as portprof_config_set_frequency
+ *   period     units between samples: as portprof_config_set_period
+ *   callchain  callers kept with each sample, up to 1024; 0 = none (default)
+ *   children   whether processes that the target creates are measured too: 0
+ *              (default), 1, or PORTPROF_CHILDREN_EXACT; of another process
+ *              also those that descend from it already. With 1 the CPUs are
+ *              sampled beside the threads of a command or another process,
+ * where this user may do that: what processes shorter than a period use is an
+ * estimate then (LOSS-12), and else in no sample ring       size of each kernel
+ * buffer for samples in bytes, up to 1 GiB; 0 = chosen by rate (default).
+ * Records of mappings, threads and names have buffers of their own delay
+ * milliseconds from portprof_session_start until measuring begins duration
+ * milliseconds of measuring; 0 = until stop (default) timeline   files keep
+ * when samples fell, to so many milliseconds; 0 = they do not (default).
+ * Capability: TIME fields     what the hardware reports with each sample,
+ * PORTPROF_FIELD_ bits: DATA_ADDRESS, LATENCY, BRANCHES, GROUP_VALUES.
+ * Capability: EVENTS, and GROUP for the last, by which the first event of each
+ * group is sampled and the others are counted along. A sample's `valid` bits
+ *              say what it has. No file keeps them. Opening is refused with
+ *              E_UNSUPPORTED where the kernel or the PMU has no such field
+ *   precise    1 = events that name no precise level get the highest that this
+ *              machine grants, tried from 3 down to 0
+ * Times are by CLOCK_MONOTONIC, up to a hundred years; delay and duration hold
+ * for every start. All but children are of sampling alone. E_INVALID  no such
+ * setting, one that is no number, or out of range
+ */
+enum { PORTPROF_CHILDREN_EXACT = 2 }; /* nothing is estimated */
+PORTPROF_API portprof_status portprof_config_set_number(portprof_config *config,
+							const char *key,
+							uint64_t number);
 
 /*
  * The same as text, to show it or to hand it to another process. `index`
@@ -180,24 +164,6 @@ PORTPROF_API portprof_status portprof_config_get(const portprof_config *config,
                                                  const char *key, size_t index,
                                                  char *value,
                                                  size_t value_bytes);
-
-/*
- * The names of all settings, in the order of portprof.conf(5); NULL past the
- * last. Static. Any thread. Since 0.1.
- */
-PORTPROF_API const char *portprof_config_key(size_t index);
-
-/*
- * Where a setting in force came from: "FILE:LINE", "default", or "the
- * program", which is a function of this header. `index` counts events. NULL:
- * no such setting. The string lasts until the config is changed. Since 0.1.
- */
-PORTPROF_API const char *portprof_config_origin(const portprof_config *config,
-                                                const char *key, size_t index);
-
-/* The file that was loaded last, or the name that stood for a text; NULL when
- * none was. Since 0.1. */
-PORTPROF_API const char *portprof_config_file(const portprof_config *config);
 
 /*
  * Settings from a configuration file: those before the first section, then

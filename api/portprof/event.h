@@ -18,12 +18,12 @@ extern "C" {
  *
  *   [pmu::]EVENT[:umask...][:modifier[=value]...][@period]
  *
- * Modifiers that portprof itself understands on every backend: u, k, h
- * (privilege levels), mg, mh (guest, host), period=N, freq=HZ, precise=0..3,
- * hw_smpl, pinned, excl, cpu=N. `@N` at the end is another spelling of
- * `period=N`. Numbers are decimal or 0x-hexadecimal, a '.' parts like a ':',
- * and case does not matter. All other parts are unit masks and modifiers of
- * the PMU's own, and are passed on. portprof-events(7) has the grammar.
+ * Modifiers of every backend: u, k, h (privilege levels), period=N, freq=HZ. `@N`
+ * at the end is another spelling of `period=N`. Numbers are decimal or
+ * 0x-hexadecimal, a '.' parts like a ':', and case does not matter. All other
+ * parts are the backend's, which takes each or refuses it: of perf mg, mh (guest,
+ * host), precise=0..3, hw_smpl, pinned, excl, cpu=N, unit masks and modifiers of
+ * the PMU's own. portprof-events(7) has the grammar.
  */
 
 /* Units of an event's weight. */
@@ -46,45 +46,56 @@ typedef struct portprof_event_info {
 	uint64_t rate_hz;      /* asked; 0 = by period */
 	uint32_t counts_user;  /* 1 if user mode is sampled or counted */
 	uint32_t counts_kernel;
-	uint32_t precise;      /* level that will be asked of the hardware */
-	uint32_t backend_type; /* perf: attr.type; else 0 */
-	uint64_t backend_config[3]; /* perf: attr.config, config1, config2 */
-	char pmu[64];             /* whose event it is; "" = a generic one */
 	uint32_t counts_hypervisor;
-	uint32_t counts_guest;    /* what runs in virtual machines here */
-	uint32_t counts_host;     /* what does not */
-	uint32_t is_pinned;       /* shall always have a counter */
-	uint32_t is_exclusive;    /* shall have the PMU for itself */
 	uint32_t is_counted_only; /* cannot be sampled */
+	char pmu[64];          /* whose event it is; "" = a generic one */
+	char encoding[128];    /* what the kernel is asked for, in the backend's
+	                        * words: "type 4, config 0x3c, precise 2" */
 } portprof_event_info;
 
 /*
- * Check the form of an event string, on its own, without asking any machine:
- * E_INVALID names the column of the mistake in the diagnostic. Any thread,
- * not in signal handlers. Since 0.1.
- */
-PORTPROF_API portprof_status portprof_event_check(const char *event_string);
-
-/*
- * Say what `event_string` means on `backend` (a name, or "auto" for the best
- * that knows it, whether or not it is usable here and now). Opens nothing
- * that outlives the call.
- *   E_INVALID      malformed, out of range, or no such backend
- *   E_NOTFOUND     no such event; the words name the nearest known ones
- *   E_UNSUPPORTED  this backend cannot measure it
+ * Event lists: event strings with commas between them, those of a group within
+ * braces. What stands behind a brace is for each event of its group, but that
+ * pinned and excl, which are a group's, are for the first.
+ *
+ *   list  = item {"," item}
+ *   item  = event | "{" event {"," event} "}" [":" modifier ...] ["@" period]
+ *
+ * The index-th event of a list, from 0, with its group's modifiers: "b:u" of
+ * "{a,b}:u". *group, if `group` is not NULL, is the number of its item. Outputs
+ * are untouched on failure:
+ *   E_INVALID   the list or an event of it is malformed; the words say where
+ *   E_NOTFOUND  there are no more events; no diagnostic
+ *   E_LIMIT     it does not fit in `bytes`
  * Any thread, not in signal handlers. Since 0.1.
  */
-PORTPROF_API portprof_status portprof_event_explain(const char *event_string,
-                                                    const char *backend,
-                                                    portprof_event_info *info);
+PORTPROF_API portprof_status portprof_event_list_get(const char *list,
+                                                     size_t index, char *event,
+                                                     size_t bytes,
+                                                     size_t *group);
 
 /*
- * The same, but what the string means wherever it could be opened: nothing is
- * opened, so that no lack of a PMU or of rights is in the way. Since 0.1.
+ * What an event string means on `backend`: a name, or "auto" for the best
+ * backend that knows the event, usable here and now or not.
+ *
+ * portprof_event_look_up reads tables and files of the system and opens
+ * nothing, so neither a missing PMU nor missing rights are in the way. With
+ * backend NULL it checks the form alone, without asking any machine; info is
+ * untouched then and may be NULL. Names, and parts that are a backend's, are
+ * not checked so.
+ *
+ * portprof_event_try also opens the event where only the kernel knows whether
+ * this machine has it, and closes it again. E_INVALID      malformed (the words
+ * name the column), out of range, no such backend, or NULL E_NOTFOUND     no
+ * such event; the words name the nearest known ones E_UNSUPPORTED  this backend
+ * cannot measure it Any thread, not in signal handlers. Since 0.1.
  */
-PORTPROF_API portprof_status portprof_event_describe(
-	const char *event_string, const char *backend,
-	portprof_event_info *info);
+PORTPROF_API portprof_status portprof_event_look_up(const char *event_string,
+						    const char *backend,
+						    portprof_event_info *info);
+PORTPROF_API portprof_status portprof_event_try(const char *event_string,
+						const char *backend,
+						portprof_event_info *info);
 
 #ifdef __cplusplus
 }

@@ -26,11 +26,13 @@ PORTPROF_API int portprof_gmon_is(const char *path);
  * seconds, what it counts; there is a second one, "calls", where calls were
  * counted: caller and function called, no further.
  *   E_NOTFOUND, E_DENIED of either file   E_FORMAT of either, or they are
- *   of two machines   E_LIMIT over 1 GiB   E_NOMEM, E_SYSTEM reading failed
+ *   of two machines   E_LIMIT it takes more memory than
+ *   `memory_max`, see portprof_profile_read   E_NOMEM, E_SYSTEM reading failed
  */
 PORTPROF_API portprof_status portprof_gmon_read(const char *path,
-                                                const char *program,
-                                                portprof_profile **profile);
+						const char *program,
+						uint64_t memory_max,
+						portprof_profile **profile);
 
 /* What is to be written; everything 0 but size is a good choice. */
 typedef struct portprof_gmon_wanted {

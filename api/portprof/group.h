@@ -62,30 +62,28 @@ PORTPROF_API portprof_status portprof_group_read(portprof_group *group,
 
 /*
  * One counter: the index-th event's value since open, or since reset. The
- * cheapest reading there is. Where portprof_counter_how says so it is done in
- * user space, in some fifty instructions and without a system call: for a
- * group on one thread (portprof_config_target_thread), by that thread, on
+ * cheapest reading there is. Where portprof_group_event_how says so it is done
+ * in user space, in some fifty instructions and without a system call: for a
+ * group on one thread (PORTPROF_TARGET_THREAD), by that thread, on
  * hardware that the kernel lets programs read. Otherwise, and whenever the
  * counter is not on the PMU at that moment, it is one system call; which way
  * it was cannot be seen in the value. While running_ns equals enabled_ns the
- * two may be as old as the kernel's last look at the counter; portprof_group_read has
- * them of now. Two counters read one after the other are not of one instant.
- * Any thread; async-signal-safe on success. *count is untouched on failure.
- *   E_INVALID  no such event, or NULL
- *   E_FORKED   in a forked child
- *   E_SYSTEM   the kernel would not tell
- * Since 0.1.
+ * two may be as old as the kernel's last look at the counter;
+ * portprof_group_read has them of now. Two counters read one after the other
+ * are not of one instant. Any thread; async-signal-safe on success. *count is
+ * untouched on failure. E_INVALID  no such event, or NULL E_FORKED   in a
+ * forked child E_SYSTEM   the kernel would not tell Since 0.1.
  */
-PORTPROF_API portprof_status portprof_counter_read(portprof_group *group,
-                                                   size_t index,
-                                                   portprof_count *count);
+PORTPROF_API portprof_status portprof_group_event_read(portprof_group *group,
+						       size_t index,
+						       portprof_count *count);
 
-/* How portprof_counter_read reads that event, and if not in user space, why:
- * a sentence in constant memory. NULL when there is no such event. What is
+/* How portprof_group_event_read reads that event, and if not in user space,
+ * why: a sentence in constant memory. NULL when there is no such event. What is
  * possible shows at the first reading by the thread that is counted. Any
  * thread; not in signal handlers. Since 0.1. */
-PORTPROF_API const char *portprof_counter_how(portprof_group *group,
-                                              size_t index);
+PORTPROF_API const char *portprof_group_event_how(portprof_group *group,
+						  size_t index);
 
 /*
  * Where CPUs are of several types (big and small cores), an event that each of

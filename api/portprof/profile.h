@@ -25,18 +25,22 @@ typedef struct portprof_profile portprof_profile;
 
 /*
  * Read a pprof file, ours or another writer's. A file cut in the middle is
- * read up to the last whole portion; portprof_profile_damage then tells.
+ * read up to the last whole portion; portprof_profile_origin has the damage.
+ *
+ * Only a regular file is opened, or, named as /dev/fd/N or /dev/stdin, a pipe
+ * or socket that the process was started with. It takes at most
+ * `memory_max` bytes of memory; 0 is 256 times the size of the file or 64 MiB,
+ * whichever is more, and at most 2 GiB (1 GiB where pointers have 32 bits).
  *   E_NOTFOUND no such file   E_DENIED not readable
  *   E_FORMAT not a profile    E_UNSUPPORTED left out at build time
+ *   E_LIMIT it takes more memory
  *   E_NOMEM, E_SYSTEM         reading failed
  */
-PORTPROF_API portprof_status
-portprof_profile_read(const char *path, portprof_profile **profile);
-PORTPROF_API void portprof_profile_free(portprof_profile *profile);
+PORTPROF_API portprof_status portprof_profile_read(const char *path,
+						   uint64_t memory_max,
+						   portprof_profile **profile);
 
-/* NULL, or a sentence about what is missing at the end of the file. */
-PORTPROF_API const char *
-portprof_profile_damage(const portprof_profile *profile);
+PORTPROF_API void portprof_profile_free(portprof_profile *profile);
 
 /*
  * Add all of `from` to `into`. The events must be the same, and the two not
@@ -47,18 +51,14 @@ PORTPROF_API portprof_status
 portprof_profile_merge(portprof_profile *into, const portprof_profile *from);
 
 /*
- * Tell the CPU time that the system charged to the whole run (user + system of
- * wait4(2)), once the parts of its processes are merged: what no part accounts
- * for becomes unattributed, in every event that is CPU time. The profile
- * counts as complete then.
+ * Set what the whole run took, once the parts of its processes are merged.
+ * CPU time: as charged by the system (user + system of wait4(2)); what no part
+ * accounts for becomes unattributed, in every event that is CPU time, and the
+ * profile counts as complete. Duration: merging adds the times of parts up,
+ * although they may have run side by side. 0 leaves either as it is.
  */
-PORTPROF_API portprof_status portprof_profile_set_cpu_time(
-	portprof_profile *profile, uint64_t cpu_time_ns);
-
-/* And how long it took: merging adds the times of its parts up, although they
- * may have run side by side. */
-PORTPROF_API portprof_status portprof_profile_set_duration(
-	portprof_profile *profile, uint64_t duration_ns);
+PORTPROF_API portprof_status portprof_profile_set_times(
+	portprof_profile *profile, uint64_t cpu_time_ns, uint64_t duration_ns);
 
 /*
  * Write as one aggregated portion, to a new file renamed over `path`: on any
@@ -95,6 +95,8 @@ typedef struct portprof_profile_origin {
 	                        * fell, to so much; 0: it does not */
 	unsigned chain_depth;  /* callers were kept, so many addresses a sample
 	                        * at most; 0: not, or not said */
+	const char *damage;    /* what is missing at the end of the file; NULL:
+				* nothing */
 } portprof_profile_origin;
 
 typedef struct portprof_profile_mapping {
@@ -140,6 +142,9 @@ typedef struct portprof_profile_sample {
 typedef struct portprof_profile_thread {
 	uint32_t pid, tid;
 	const char *name;
+	/* Of a process, which is the thread whose tid is its pid: */
+	int64_t owner;     /* its user's id; -1 unknown */
+	uint64_t began_ns; /* when it began, CLOCK_REALTIME; 0 unknown */
 } portprof_profile_thread;
 
 PORTPROF_API const portprof_profile_origin *
@@ -162,12 +167,21 @@ PORTPROF_API size_t portprof_profile_line_count(
 	const portprof_profile *profile, size_t location);
 PORTPROF_API const portprof_profile_line *portprof_profile_line_get(
 	const portprof_profile *profile, size_t location, size_t index);
+/*
+ * Name the code of a location: `count` functions, the innermost inlined one
+ * first, instead of what the file says. Pointers to locations and lines that
+ * were handed out before are void. E_INVALID: no such location, no line, a
+ * line without a function; E_NOMEM, E_UNSUPPORTED (left out at build time).
+ */
+PORTPROF_API portprof_status portprof_profile_name_location(
+	portprof_profile *profile, size_t location,
+	const portprof_profile_line *lines, size_t count);
 PORTPROF_API size_t
 portprof_profile_sample_count(const portprof_profile *profile);
 PORTPROF_API const portprof_profile_sample *
 portprof_profile_sample_get(const portprof_profile *profile, size_t index);
 /* When the slice of time began that the sample fell in, by CLOCK_REALTIME in
- * nanoseconds; 0 where that was not kept (portprof_config_set_timeline). */
+ * nanoseconds; 0 where that was not kept (the setting timeline). */
 PORTPROF_API uint64_t portprof_profile_sample_time(
 	const portprof_profile *profile, size_t index);
 PORTPROF_API size_t

@@ -33,14 +33,29 @@ enum {
 	PORTPROF_FIELD_KERNEL = 1u << 5, /* a claim: address is a kernel pc */
 	PORTPROF_FIELD_CHAIN = 1u << 6,  /* payload holds a call chain */
 	PORTPROF_FIELD_EXEC = 1u << 7,   /* a claim, of a THREAD record: the
-	                                  * name came with a new program, so
-	                                  * all modules of pid are gone */
-	/* Only where asked for: portprof_config_set_sample_fields. */
+					  * name came with a new program, so
+					  * all modules of pid are gone */
+	/* Only where asked for: the setting fields. */
 	PORTPROF_FIELD_DATA_ADDRESS = 1u << 8,
 	PORTPROF_FIELD_LATENCY = 1u << 9,
 	PORTPROF_FIELD_BRANCHES = 1u << 10,
-	PORTPROF_FIELD_GROUP_VALUES = 1u << 11
+	PORTPROF_FIELD_GROUP_VALUES = 1u << 11,
+	PORTPROF_FIELD_GUEST = 1u << 12 /* a claim: the thread ran the code of
+					 * a virtual machine, which has no
+					 * address here: address is 0 */
 };
+
+/* How a call chain ends. */
+typedef enum portprof_chain_end {
+	PORTPROF_CHAIN_UNKNOWN = 0, /* as frame pointers led: nobody can tell */
+	PORTPROF_CHAIN_WHOLE = 1,   /* the last function says it has no caller */
+	PORTPROF_CHAIN_COPY_SHORT = 2, /* more of the stack had to be copied */
+	PORTPROF_CHAIN_NO_RULE = 3, /* neither a table nor a frame pointer leads
+	                             * from the last address to its caller */
+	PORTPROF_CHAIN_OUTSIDE = 4, /* the next frame is on another stack */
+	PORTPROF_CHAIN_JUNK = 5,    /* what was found there is no caller */
+	PORTPROF_CHAIN_DEPTH = 6    /* as deep as was asked for */
+} portprof_chain_end;
 
 /*
  * One record. A sample says: `samples` ticks that together stand for `weight`
@@ -74,6 +89,7 @@ typedef struct portprof_record {
 	uint64_t branch_count;
 	uint64_t values;       /* index into the batch's words */
 	uint64_t value_count;
+	uint64_t chain_end;    /* enum portprof_chain_end */
 } portprof_record;
 
 /* A branch that was taken. */

@@ -37,6 +37,11 @@ PORTPROF_API portprof_status portprof_session_open(
  * runs and stopping what is stopped is success. When stop returns, every
  * sample has reached its sinks and nothing more is written to the caller's
  * memory. start: E_BUSY when a one-per-process facility is taken.
+ *
+ * What a backend needs of the process, a timer or a signal, the application may
+ * take while the session runs. It has it from the helper's next look on, 250 ms
+ * later at most; a note says whether sampling goes on by another signal or has
+ * ended, and CPU time from then on is in not_attached_weight.
  */
 PORTPROF_API portprof_status portprof_session_start(portprof_session *session);
 PORTPROF_API portprof_status portprof_session_stop(portprof_session *session);
@@ -62,7 +67,11 @@ typedef enum portprof_certainty {
  * The account of one event, at this moment or, when stopped, for good:
  *
  *   delivered_samples = kept + outside + lost
- *   total_weight      = kept + outside + unattributed
+ *   total_weight      = kept + outside + unattributed - excess
+ *
+ * Excess is there only where weights are estimates, which have a standard
+ * error: where CPUs are sampled, and not threads. Then the total is what the
+ * system charged, whatever the samples say.
  *
  * A sample is kept when at least one sink took it, outside when all that did
  * not found it outside their regions, else lost. `size` as elsewhere.
@@ -89,6 +98,12 @@ typedef struct portprof_stats {
 	double achieved_hz;  /* samples per second of CPU time */
 	uint64_t requested_period; /* in the event's unit; 0 when by rate */
 	uint64_t granted_period;   /* 0 unknown or varying */
+	uint64_t excess_weight;    /* samples stand for so much too much */
+	uint64_t standard_error;   /* of all weights together; 0: they are no
+	                            * estimates. Of a part of them that has a
+	                            * share of s: this times the root of s */
+	uint64_t idle_time_ns;     /* of the CPUs, where the system is measured;
+	                            * it is in no total */
 } portprof_stats;
 
 /* E_INVALID: no such event or sink. */
@@ -97,14 +112,6 @@ PORTPROF_API portprof_status portprof_session_stats(portprof_session *session,
                                                     portprof_stats *stats);
 PORTPROF_API portprof_status portprof_session_sink_stats(
 	portprof_session *session, size_t sink, portprof_sink_stats *stats);
-
-/*
- * How many processes that the target created are known to go on, children's
- * children included: as far as the kernel told by the last drain, with the
- * capability PORTPROF_CAP_CHILDREN, portprof_config_set_children, and a file or
- * a callback as a sink. Else 0.
- */
-PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
 
 /* How many events are open, and what the index-th resolved to. */
 PORTPROF_API size_t
@@ -134,14 +141,6 @@ PORTPROF_API portprof_status portprof_session_passed_over(
  */
 PORTPROF_API const char *
 portprof_session_note(portprof_session *session, size_t index);
-
-/*
- * Tell the CPU time that the system charged to a target that has ended
- * (user + system of wait4(2)), which a session can no longer ask for. Call
- * it after stop and before close.
- */
-PORTPROF_API portprof_status portprof_session_set_cpu_time(
-	portprof_session *session, uint64_t cpu_time_ns);
 
 #ifdef __cplusplus
 }

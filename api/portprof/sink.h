@@ -71,6 +71,15 @@ PORTPROF_API portprof_status portprof_config_add_array(portprof_config *config,
  * at once; it may allocate and lock, must not call start, stop, flush, reset
  * or close of this session (E_STATE), and while it runs nothing else is
  * drained.
+ *
+ * It should return. A C++ exception that it throws in stop, flush or close goes
+ * through to whoever called that: the batch is lost, the session is as before,
+ * and the call can be made again. One that it throws in the helper thread, which
+ * nobody called, ends the program. pthread_exit ends the thread alike; when
+ * that was the helper thread, samples come in stop and flush alone from then on,
+ * until all sessions of the process are closed. longjmp out of it is refused:
+ * the session is lost, its calls return E_STATE in that thread and wait for
+ * ever in others.
  */
 typedef void (*portprof_batch_fn)(const portprof_batch *batch, void *context);
 PORTPROF_API portprof_status portprof_config_add_callback(

@@ -3,6 +3,8 @@
  * backend tells of some regions. */
 #include "api/internal/sink.h"
 
+#include "port/unwind.h"
+
 static portprof_status callback_open(struct ppi_sink *sink,
                                      const struct ppi_run *run,
                                      struct ppi_diag *why)
@@ -13,19 +15,43 @@ static portprof_status callback_open(struct ppi_sink *sink,
 	return PORTPROF_OK;
 }
 
-static void callback_take(struct ppi_sink *sink, const portprof_batch *batch,
-                          uint8_t *verdicts)
+/* A batch that its callback has, or that was left by an exception or
+ * pthread_exit in the middle: then its samples are lost. */
+struct taking {
+	struct ppi_sink *sink;
+	const portprof_batch *batch;
+	uint8_t *verdicts;
+	bool is_taken;
+};
+
+static void count_batch(struct taking *taking)
 {
-	sink->request->take(batch, sink->request->context);
-	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+	portprof_sink_stats *stats = &taking->sink->stats;
+
+	for (size_t i = 0; i < taking->batch->count; i++) {
+		const portprof_record *record = &taking->batch->records[i];
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
-		sink->stats.kept_samples += record->samples;
-		sink->stats.kept_weight += record->weight;
-		ppi_verdict_raise(verdicts, i, PPI_KEPT);
+		if (!taking->is_taken) {
+			stats->lost_samples += record->samples;
+			stats->lost_weight += record->weight;
+			continue;
+		}
+		stats->kept_samples += record->samples;
+		stats->kept_weight += record->weight;
+		ppi_verdict_raise(taking->verdicts, i, PPI_KEPT);
 	}
+}
+
+static void callback_take(struct ppi_sink *sink, const portprof_batch *batch,
+                          uint8_t *verdicts)
+{
+	struct taking taking PPI_AT_LEAVE(count_batch) = { sink, batch,
+		                                           verdicts, false };
+
+	sink->request->take(batch, sink->request->context);
+	taking.is_taken = true;
 }
 
 static portprof_status callback_flush(struct ppi_sink *sink,

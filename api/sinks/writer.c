@@ -51,15 +51,15 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 	writer->default_pid = (uint32_t)pid;
 	writer->owner_pid = getpid();
 	writer->output.draft.fd = -1;
-	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
-	writer->sums.slice_ns = plan->timeline_ns;
-	writer->sums.realtime_ns = realtime_at_zero();
 	if (ppi_gzip_open(&writer->encoder.gzip, PPI_GZIP_PORTION, -1) != 0 ||
 	    !ppi_places_open(&writer->places) ||
 	    !ppi_spaces_open(&writer->spaces, &writer->places, pid)) {
 		free_writer(writer);
 		return NULL;
 	}
+	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
+	writer->sums.slice_ns = plan->timeline_ns;
+	writer->sums.realtime_ns = realtime_at_zero();
 	return writer;
 }
 
@@ -78,6 +78,12 @@ static portprof_status fail(struct ppi_sink *sink, int error,
 	portprof_status status = ppi_file_status(error);
 
 	remember(sink, error);
+	if (error == EBADF)
+		return ppi_fail(why, PORTPROF_E_SYSTEM, error, "write profile",
+		                "the program has closed the descriptor of '%s', "
+		                "and the file is not there any more; it holds "
+		                "what was written before. Open sessions after "
+		                "closing descriptors", sink->request->path);
 	return ppi_fail(why, status, error, "write profile",
 	                "cannot write to '%s': %s; it holds what was written "
 	                "before. Newer samples are kept in memory as long as "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking and explaining event strings without opening anything. */
+/* Event strings of callers: their form, and what they mean on a backend. */
 #include "api/internal/event.h"
 
 #include "api/internal/diag.h"
@@ -8,18 +8,6 @@
 #include "api/internal/sized.h"
 
 #include <string.h>
-
-portprof_status portprof_event_check(const char *event_string)
-{
-	struct ppi_event_request request;
-	struct ppi_diag why;
-
-	if (!event_string)
-		return ppi_refuse_null("portprof_event_check", "event_string");
-	return ppi_event_parse(event_string, &request, &why) ?
-	               ppi_report(&why) :
-	               PORTPROF_OK;
-}
 
 /* What an event is, and whether it is one that can only be counted. */
 struct resolved {
@@ -60,7 +48,7 @@ static portprof_status resolve_on_best(const struct ppi_event_request *request,
 	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
 		portprof_status status;
 
-		if (ops->rank < 0)
+		if (ppi_backend_rank(ops) < 0)
 			continue;
 		status = resolve(ops, request, out, first ? &other : why);
 		if (status == PORTPROF_OK)
@@ -74,8 +62,8 @@ static portprof_status resolve_on_best(const struct ppi_event_request *request,
 	                "this build has no backend that measures anything");
 }
 
-static portprof_status explain(const char *event_string, const char *backend,
-                               bool is_untried, portprof_event_info *info)
+static portprof_status find(const char *event_string, const char *backend,
+			    bool skip_open_check, portprof_event_info *info)
 {
 	struct ppi_event_request request;
 	struct resolved found;
@@ -85,15 +73,16 @@ static portprof_status explain(const char *event_string, const char *backend,
 	portprof_status status;
 
 	if (!event_string || !backend || !info)
-		return ppi_refuse_null(is_untried ? "portprof_event_describe"
-		                                  : "portprof_event_explain",
-		                       !event_string ? "event_string" :
-		                       !backend      ? "backend" :
-		                                       "info");
+		return ppi_refuse_null(skip_open_check
+					       ? "portprof_event_look_up"
+					       : "portprof_event_try",
+				       !event_string ? "event_string"
+				       : !backend    ? "backend"
+						     : "info");
 	status = ppi_event_parse(event_string, &request, &why);
 	if (status)
 		return ppi_report(&why);
-	request.is_untried = is_untried;
+	request.skip_open_check = skip_open_check;
 	ops = ppi_backend_find(backend);
 	if (strcmp(backend, "auto") == 0)
 		status = resolve_on_best(&request, &found, &why);
@@ -105,19 +94,32 @@ static portprof_status explain(const char *event_string, const char *backend,
 		return ppi_report(&why);
 	ppi_event_info_fill(&found.event, &full);
 	full.is_counted_only = found.is_counted_only;
-	return ppi_sized_copy(info, &full, sizeof(full), "explain event");
+	return ppi_sized_copy(info, &full, sizeof(full), "find event");
 }
 
-portprof_status portprof_event_explain(const char *event_string,
-                                       const char *backend,
-                                       portprof_event_info *info)
+portprof_status portprof_event_try(const char *event_string,
+				   const char *backend,
+				   portprof_event_info *info)
 {
-	return explain(event_string, backend, false, info);
+	return find(event_string, backend, false, info);
 }
 
-portprof_status portprof_event_describe(const char *event_string,
-                                        const char *backend,
-                                        portprof_event_info *info)
+static portprof_status check_form(const char *event_string)
 {
-	return explain(event_string, backend, true, info);
+	struct ppi_event_request request;
+	struct ppi_diag why;
+
+	if (!event_string)
+		return ppi_refuse_null("portprof_event_look_up",
+				       "event_string");
+	return ppi_event_parse(event_string, &request, &why) ? ppi_report(&why)
+							     : PORTPROF_OK;
+}
+
+portprof_status portprof_event_look_up(const char *event_string,
+				       const char *backend,
+				       portprof_event_info *info)
+{
+	return backend ? find(event_string, backend, true, info)
+		       : check_form(event_string);
 }

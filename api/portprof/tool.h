@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What the command portprof needs of its library, and few other programs do. */
+#ifndef PORTPROF_TOOL_H
+#define PORTPROF_TOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <portprof/config.h>
+#include <portprof/export.h>
+#include <portprof/session.h>
+#include <portprof/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Unstable: these functions may change or go with any release, without a new
+ * version of the library. <portprof.h> does not include this header. Threads as
+ * for the other functions of a config or a session; none is for signal
+ * handlers. All since 0.1.
+ */
+
+/* The names of all settings, in the order of portprof.conf(5); NULL past the
+ * last. Static. Any thread. */
+PORTPROF_API const char *portprof_config_key(size_t index);
+
+/*
+ * Where a setting in force came from: "FILE:LINE", "default", or "the
+ * program", which is a function of the library. `index` counts events. NULL:
+ * no such setting. The string lasts until the config is changed.
+ */
+PORTPROF_API const char *portprof_config_origin(const portprof_config *config,
+						const char *key, size_t index);
+
+/* The file that was loaded last, or the name that stood for a text; NULL when
+ * none was. The string lasts until the config is changed. */
+PORTPROF_API const char *portprof_config_file(const portprof_config *config);
+
+/*
+ * Leave samples in memory that a session of another process collects, and
+ * nowhere else: a config with this sink has no other (E_INVALID). What was
+ * sampled is safe there however this process ends; it holds no descriptor and
+ * writes no file for it. `name` is what portprof_config_collect gave to the
+ * other process, which must be of the same user. Opening a session is refused
+ * with E_NOTFOUND when that process has ended, with E_DENIED when it is another
+ * user's, with E_LIMIT when it has no room for one more, and with E_UNSUPPORTED
+ * when it is of another version.
+ */
+PORTPROF_API portprof_status portprof_config_share_with(portprof_config *config,
+							const char *name);
+
+/*
+ * Collect instead of measuring: sessions of this config take what sessions of
+ * other processes leave, and give it to the sinks. *name is for these, and is
+ * valid as long as the config. One such session at a time. Its target is the
+ * command that begins those processes (PORTPROF_TARGET_COMMAND), its backend
+ * and events are those that they use. E_LIMIT, E_UNSUPPORTED: the system gives
+ * no shared memory (shmget(2)), the words say why.
+ */
+PORTPROF_API portprof_status portprof_config_collect(portprof_config *config,
+						     const char **name);
+
+/*
+ * How many processes that the target created are known to be running,
+ * children's children included: as far as the kernel reported by the last
+ * drain, with the capability PORTPROF_CAP_CHILDREN, the setting children, and a
+ * file or a callback as a sink. Else 0.
+ */
+PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
+
+/*
+ * Set the CPU time in nanoseconds that the system charged to a target that has
+ * ended (user + system of wait4(2)), which a session can no longer ask for.
+ * Call it after stop and before close.
+ */
+PORTPROF_API portprof_status
+portprof_session_set_cpu_time(portprof_session *session, uint64_t cpu_time_ns);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
