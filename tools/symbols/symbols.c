@@ -26,9 +26,29 @@ void ppi_symbols_want(struct ppi_symbols *symbols, bool lines, bool inlines)
 	symbols->wants_inlines = inlines;
 }
 
+bool ppi_symbols_wants_lines(const struct ppi_symbols *symbols)
+{
+	return symbols->wants_lines || symbols->wants_inlines;
+}
+
+bool ppi_symbols_wants_inlines(const struct ppi_symbols *symbols)
+{
+	return symbols->wants_inlines;
+}
+
+bool ppi_symbols_wants_frames(const struct ppi_symbols *symbols)
+{
+	return symbols->wants_frames;
+}
+
 void ppi_symbols_want_frames(struct ppi_symbols *symbols)
 {
 	symbols->wants_frames = true;
+}
+
+void ppi_symbols_know_end(struct ppi_symbols *symbols, uint64_t ended_ns)
+{
+	symbols->ended_ns = ended_ns;
 }
 
 void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder)
@@ -48,9 +68,7 @@ static const char *short_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void note_refusal(struct ppi_symbols *symbols,
-                         const struct ppi_symbols_module *module,
-                         const char *why)
+static void note_refusal(struct ppi_symbols_module *module, const char *why)
 {
 	char words[1024];
 
@@ -59,7 +77,18 @@ static void note_refusal(struct ppi_symbols *symbols,
 		return;
 	snprintf(words, sizeof(words), "%s %s; its code is not named",
 	         module->path, why);
-	ppi_symbols_add_note(symbols, words);
+	module->refusal = strdup(words);
+}
+
+/* The first code that stays nameless for it says so. */
+static void tell_refusal(struct ppi_symbols *symbols,
+                         struct ppi_symbols_module *module)
+{
+	if (symbols->is_hushed || !module->refusal)
+		return;
+	ppi_symbols_add_note(symbols, module->refusal);
+	free(module->refusal);
+	module->refusal = NULL;
 }
 
 /* What Linux puts behind the name of a file that was deleted while mapped. */
@@ -87,8 +116,32 @@ static void open_deleted(struct ppi_symbols *symbols,
 		module->file = ppi_symbol_file_open(wanted, why, why_bytes);
 	else
 		snprintf(why, why_bytes,
-		         "was deleted while it ran, and it had no build-id "
-		         "that would tell whether a file is the same");
+		         "was deleted while it ran, and has no build-id "
+		         "to find its file by");
+}
+
+/* An exact copy of the file that was measured, where its build-id is its name:
+ * elfutils and gdb look there, too. What is opened is compared as any other. */
+static struct ppi_symbol_file *
+open_copy(const char *folder, const struct ppi_symbol_wanted *asked)
+{
+	struct ppi_symbol_wanted wanted = *asked;
+	const char *id = asked->build_id;
+	size_t bytes = strlen(folder) + strlen(id) + sizeof("/.build-id//");
+	struct ppi_symbol_file *file;
+	char why[400], *path;
+
+	/* an id is a part of the path here, and comes from the profile */
+	if (strlen(id) <= 2 || id[strspn(id, "0123456789abcdef")])
+		return NULL;
+	path = malloc(bytes);
+	if (!path)
+		return NULL;
+	snprintf(path, bytes, "%s/.build-id/%.2s/%s", folder, id, id + 2);
+	wanted.path = path;
+	file = ppi_symbol_file_open(&wanted, why, sizeof(why));
+	free(path);
+	return file;
 }
 
 static void open_file(struct ppi_symbols *symbols,
@@ -107,8 +160,12 @@ static void open_file(struct ppi_symbols *symbols,
 		             sizeof(why));
 	else
 		module->file = ppi_symbol_file_open(&wanted, why, sizeof(why));
+	if (!module->file && symbols->folder)
+		module->file = open_copy(symbols->folder, &wanted);
 	if (!module->file)
-		note_refusal(symbols, module, why);
+		module->file = open_copy("/usr/lib/debug", &wanted);
+	if (!module->file)
+		note_refusal(module, why);
 	free(deleted);
 }
 
@@ -196,6 +253,8 @@ static void find_in_file(struct ppi_symbols *symbols,
 	uint64_t offset = address - place->map_start + place->map_offset;
 
 	ppi_symbol_file_find(module->file, offset, &answer);
+	name->vaddr = answer.vaddr;
+	name->start = answer.start;
 	switch (answer.found) {
 	case PPI_SYMBOL_NAME:
 		name->function = ppi_symbols_readable(symbols, answer.name);
@@ -215,6 +274,8 @@ static void find_in_file(struct ppi_symbols *symbols,
 			ppi_symbol_file_frame(module->file, answer.vaddr);
 		name->frame_before =
 			ppi_symbol_file_frame(module->file, answer.vaddr - 1);
+		name->keeps_leaf_frames =
+			ppi_symbol_file_keeps_leaf_frames(module->file);
 	}
 	if ((symbols->wants_lines || symbols->wants_inlines) && answer.vaddr)
 		add_lines(symbols, module, answer.vaddr, name);
@@ -240,7 +301,7 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
                       struct ppi_symbols_name *name)
 {
 	uint64_t address = place->address;
-	const struct ppi_symbols_module *module;
+	struct ppi_symbols_module *module;
 
 	memset(name, 0, sizeof(*name));
 	name->source_file = "";
@@ -248,9 +309,16 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		ppi_symbols_in_kernel(symbols, address, name);
 		return;
 	}
+	if (place->has_mapping && strcmp(place->path, "[guest]") == 0) {
+		name->function = name->module = name->path = "[guest]";
+		name->is_named = true;
+		return;
+	}
 	if (place->pid_count && ppi_symbols_in_processes(symbols, place, name))
 		return;
 	module = module_of(symbols, place);
+	if (module)
+		tell_refusal(symbols, module);
 	name->module = module ? module->name : "?";
 	name->path = module ? module->path : "?";
 	if (module && module->file)
@@ -263,6 +331,41 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		ppi_symbols_by_address(symbols, address, name);
 }
 
+bool ppi_symbols_is_placeholder(const char *function, const char *module)
+{
+	size_t length = strlen(module);
+
+	if (strcmp(function, "[unknown]") == 0)
+		return true;
+	return strncmp(function, module, length) == 0 &&
+	       strncmp(function + length, "+0x", 3) == 0 &&
+	       function[length + 3] != '\0' &&
+	       !function[length + 3 + strspn(function + length + 3,
+	                                     "0123456789abcdef")];
+}
+
+void ppi_symbols_hush(struct ppi_symbols *symbols, bool is_hushed)
+{
+	symbols->is_hushed = is_hushed;
+}
+
+/* Where it lies in its file, of code that the profile names. */
+static void find_place(struct ppi_symbols *symbols,
+                       const struct ppi_symbols_place *place,
+                       struct ppi_symbols_name *name)
+{
+	const struct ppi_symbols_module *module = module_of(symbols, place);
+	struct ppi_symbol_answer answer = { 0 };
+
+	if (!module || !module->file)
+		return;
+	ppi_symbol_file_find(module->file,
+	                     place->address - place->map_start +
+	                             place->map_offset, &answer);
+	name->vaddr = answer.vaddr;
+	name->start = answer.start;
+}
+
 void ppi_symbols_take(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       const struct ppi_symbols_given *given, size_t count,
@@ -271,9 +374,25 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 	const char *path = place->has_mapping ? place->path : "";
 
 	memset(name, 0, sizeof(*name));
-	name->module = ppi_symbols_keep(symbols, short_name(path));
-	name->path = ppi_symbols_keep(symbols, path);
-	name->is_named = true;
+	name->module = is_kernel(place) ? "[kernel]"
+	                                : ppi_symbols_keep(symbols,
+	                                                   short_name(path));
+	name->path = is_kernel(place) ? "[kernel]"
+	                              : ppi_symbols_keep(symbols, path);
+	name->is_named = !ppi_symbols_is_placeholder(given[0].function,
+	                                             name->module);
+	if (symbols->wants_lines && place->has_mapping && path[0] == '/')
+		find_place(symbols, place, name);
+	/* what names such code is the map of its process */
+	if (name->is_named && place->pid_count && ppi_symbols_is_made(place)) {
+		char map[32];
+
+		snprintf(map, sizeof(map), "/tmp/perf-%" PRIu32 ".map",
+		         place->pids[0]);
+		name->path = ppi_symbols_keep(symbols, map);
+		name->module = short_name(name->path);
+	}
+	symbols->took_names |= name->is_named;
 	for (size_t i = 0; name && i < count; i++) {
 		name->function = ppi_symbols_keep(symbols, given[i].function);
 		ppi_symbols_take_line(symbols, given[i].source_file,
@@ -292,6 +411,7 @@ void ppi_symbols_free(struct ppi_symbols *symbols)
 	HASH_ITER (hh, symbols->modules, module, next_module) {
 		HASH_DEL(symbols->modules, module);
 		ppi_symbol_file_close(module->file);
+		free(module->refusal);
 		free(module);
 	}
 	ppi_symbols_free_processes(symbols);

@@ -47,6 +47,11 @@ struct ppi_symbols_name {
 	/* Whether the code keeps a frame pointer at the address, and just
 	 * before it, where the call is if this is what it returns to. */
 	enum ppi_frame_pointer frame_at, frame_before;
+	/* Its compiler can be asked for frames in functions that call nobody. */
+	bool keeps_leaf_frames;
+	/* Of the address and of its function, in the file as objdump prints
+	 * them; 0 unknown. */
+	uint64_t vaddr, start;
 	/* What ppi_name_locations adds for chains: nobody calls it, or only
 	 * what has no frame pointer; the kernel's; no code at all. */
 	bool is_first, is_kernel, is_nonsense;
@@ -61,12 +66,23 @@ void ppi_symbols_free(struct ppi_symbols *symbols);
  * longer. Before the first find. */
 void ppi_symbols_want(struct ppi_symbols *symbols, bool lines, bool inlines);
 
+bool ppi_symbols_wants_lines(const struct ppi_symbols *symbols);
+bool ppi_symbols_wants_inlines(const struct ppi_symbols *symbols);
+bool ppi_symbols_wants_frames(const struct ppi_symbols *symbols);
+
 /* Find frame pointers, too. Before the first find. */
 void ppi_symbols_want_frames(struct ppi_symbols *symbols);
 
 /* Another folder with separate debug files; NULL for none. It must live as
  * long as the symbols. Before the first find. */
 void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder);
+
+/* What the profile knows of a process, of which a map can be trusted then:
+ * its user (-1 unknown), when it began, and until when it was measured
+ * (CLOCK_REALTIME, 0 unknown). Before the first find. */
+void ppi_symbols_know_process(struct ppi_symbols *symbols, uint32_t pid,
+                              int64_t user, uint64_t began_ns);
+void ppi_symbols_know_end(struct ppi_symbols *symbols, uint64_t ended_ns);
 
 void ppi_symbols_find(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
@@ -83,8 +99,18 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
                       const struct ppi_symbols_given *given, size_t count,
                       struct ppi_symbols_name *name);
 
+/* Whether the function is what code without a name is called. */
+bool ppi_symbols_is_placeholder(const char *function, const char *module);
+
+/* Say nothing of files that cannot be used, as long as it is true: the code
+ * has names. */
+void ppi_symbols_hush(struct ppi_symbols *symbols, bool is_hushed);
+
 /* Which way of naming this build has, for people. */
 const char *ppi_symbols_tier(void);
+
+/* Whether the profile named code itself. */
+bool ppi_symbols_took_names(const struct ppi_symbols *symbols);
 
 /* And what was asked for besides names, with a comma before; "" nothing. */
 const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols);

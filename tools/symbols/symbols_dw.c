@@ -8,54 +8,114 @@
 
 #include "tools/symbols/symbols_dw.h"
 
-#include <stdio.h>
+#include "port/foreign_file.h"
+#include "tools/symbols/symbols_find.h"
+
+#include <elfutils/libdwelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char ppi_elf_debug_tier[] = "libdw";
 
-/* Where libdw looks by itself: beside the file, in .debug there, and under
- * the system's folder, there by build-id too. */
-#define USUAL_FOLDERS ":.debug:/usr/lib/debug"
+/* What dwz(1) moved out of several files, by the name and id in this one. */
+static int find_rest(struct ppi_debug *debug, Dwfl_Module *module, char **found)
+{
+	Dwarf_Addr bias;
+	Dwarf *dwarf = dwfl_module_getdwarf(module, &bias);
+	const void *id;
+	const char *name;
+	ssize_t bytes = dwarf ? dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id)
+	                      : 0;
+
+	return bytes > 0 ? ppi_debug_find_rest(ppi_dw_path(debug), name, id,
+	                                       (size_t)bytes, found)
+	                 : -1;
+}
+
+/*
+ * libdw's own search opens whatever has the right name, a FIFO too, for which
+ * it then waits; and it may download.
+ */
+static int find_debuginfo(Dwfl_Module *module, void **userdata,
+                          const char *module_name, Dwarf_Addr base,
+                          const char *file, const char *link, GElf_Word sum,
+                          char **found)
+{
+	struct ppi_debug *debug = *userdata;
+	int fd;
+
+	(void)module_name;
+	(void)base;
+	(void)link;
+	(void)sum;
+	if (!debug)
+		return -1;
+	if (!file)
+		return find_rest(debug, module, found);
+	fd = ppi_debug_find(debug->elf, debug->path, debug->build_id,
+	                    debug->folder, found);
+	if (fd >= 0)
+		debug->debug_path = strdup(*found);
+	return fd;
+}
+
+/* The file is given. */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
+                    Dwarf_Addr base, char **path, Elf **elf)
+{
+	(void)module;
+	(void)userdata;
+	(void)name;
+	(void)base;
+	(void)path;
+	(void)elf;
+	return -1;
+}
 
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.find_elf = find_elf,
+	.find_debuginfo = find_debuginfo,
 	.section_address = dwfl_offline_section_address,
 };
 
-static bool set_folders(struct ppi_debug *debug, const char *folder)
+static void report(struct ppi_debug *debug)
 {
-	size_t bytes =
-		sizeof(USUAL_FOLDERS) + 1 + (folder ? strlen(folder) : 0);
+	int fd = ppi_foreign_open(debug->path, PPI_FOREIGN_FILE, NULL);
+	void **userdata;
 
-	debug->folders = malloc(bytes);
-	if (!debug->folders)
-		return false;
-	snprintf(debug->folders, bytes, "%s%s%s", folder ? folder : "",
-	         folder ? ":" : "", &USUAL_FOLDERS[folder ? 1 : 0]);
-	debug->callbacks.debuginfo_path = &debug->folders;
-	return true;
+	if (fd < 0)
+		return;
+	dwfl_report_begin(debug->dwfl);
+	debug->module = dwfl_report_offline(debug->dwfl, debug->path,
+	                                    debug->path, fd);
+	dwfl_report_end(debug->dwfl, NULL, NULL);
+	if (!debug->module) {
+		close(fd);
+		return;
+	}
+	if (dwfl_module_info(debug->module, &userdata, NULL, NULL, NULL, NULL,
+	                     NULL, NULL))
+		*userdata = debug;
 }
 
-struct ppi_debug *ppi_debug_open(const char *path, const char *build_id,
-                                 const char *folder)
+struct ppi_debug *ppi_debug_open(Elf *elf, const char *path,
+                                 const char *build_id, const char *folder)
 {
 	struct ppi_debug *debug = calloc(1, sizeof(*debug));
 
-	(void)build_id; /* libdw reads and compares it itself */
 	if (!debug)
 		return NULL;
-	debug->callbacks = callbacks;
-	if (set_folders(debug, folder))
-		debug->dwfl = dwfl_begin(&debug->callbacks);
+	debug->elf = elf;
+	debug->path = path;
+	debug->build_id = build_id;
+	debug->folder = folder;
+	debug->dwfl = dwfl_begin(&callbacks);
 	if (!debug->dwfl) {
 		ppi_debug_close(debug);
 		return NULL;
 	}
-	dwfl_report_begin(debug->dwfl);
-	debug->module = dwfl_report_offline(debug->dwfl, path, path, -1);
-	dwfl_report_end(debug->dwfl, NULL, NULL);
+	report(debug);
 	if (debug->module && !dwfl_module_getelf(debug->module, &debug->bias))
 		debug->module = NULL;
 	return debug;
@@ -90,11 +150,11 @@ static void copy_symbols(Dwfl_Module *module, uint64_t module_bias, int count,
 		    section >= SHN_LORESERVE)
 			continue;
 		end = section_end(elf, section, bias);
-		if (end)
-			ppi_symbol_table_add(table, address - module_bias,
-			                     symbol.st_size, end - module_bias,
-			                     ppi_elf_symbol_rank(&symbol, name),
-			                     name);
+		if (end && !ppi_symbol_table_add(
+				   table, address - module_bias, symbol.st_size,
+				   end - module_bias,
+				   ppi_elf_symbol_rank(&symbol, name), name))
+			break;
 	}
 }
 
@@ -129,6 +189,6 @@ void ppi_debug_close(struct ppi_debug *debug)
 	ppi_dw_free_lines(debug);
 	if (debug->dwfl)
 		dwfl_end(debug->dwfl);
-	free(debug->folders);
+	free(debug->debug_path);
 	free(debug);
 }

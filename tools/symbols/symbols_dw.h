@@ -28,8 +28,9 @@ struct ppi_dw_unit {
 };
 
 struct ppi_debug {
-	Dwfl_Callbacks callbacks;
-	char *folders; /* of debug files */
+	Elf *elf;           /* of `path`, the caller's */
+	const char *path, *build_id, *folder; /* as it was opened with */
+	char *debug_path;   /* of the separate file; NULL there is none */
 	Dwfl *dwfl;
 	Dwfl_Module *module; /* NULL: cannot be read */
 	GElf_Addr bias;
@@ -39,7 +40,14 @@ struct ppi_debug {
 	struct ppi_dw_unit *units;
 	size_t unit_count, unit_room;
 	struct ppi_dw_ranges ranges; /* of the units */
+	size_t steps_left; /* entries to read: they may be made to go round */
 };
+
+/* Where the debug information itself is. */
+static inline const char *ppi_dw_path(const struct ppi_debug *debug)
+{
+	return debug->debug_path ? debug->debug_path : debug->path;
+}
 
 void ppi_dw_free_lines(struct ppi_debug *debug);
 

@@ -20,11 +20,9 @@ const unsigned char *ppi_elf_bytes(Elf *elf, uint64_t offset, uint64_t bytes)
 
 const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left)
 {
-	size_t count;
+	size_t count = ppi_elf_segments(elf);
 	GElf_Phdr header;
 
-	if (elf_getphdrnum(elf, &count) != 0)
-		return NULL;
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &header) ||
 		    header.p_type != PT_LOAD || vaddr < header.p_vaddr ||
@@ -37,9 +35,19 @@ const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left)
 	return NULL;
 }
 
-static void print_hex(const unsigned char *bytes, size_t count, char *out,
+size_t ppi_elf_segments(Elf *elf)
+{
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count) != 0)
+		return 0;
+	return count < PPI_ELF_SEGMENTS_MAX ? count : PPI_ELF_SEGMENTS_MAX;
+}
+
+void ppi_elf_print_id(const unsigned char *bytes, size_t count, char *out,
                       size_t out_bytes)
 {
+	out[0] = '\0';
 	if (count * 2 >= out_bytes)
 		count = (out_bytes - 1) / 2;
 	for (size_t i = 0; i < count; i++)
@@ -58,8 +66,8 @@ static bool find_build_id(Elf_Data *notes, char *out, size_t out_bytes)
 		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
 		    memcmp(bytes + name, "GNU", 4) != 0)
 			continue;
-		print_hex((const unsigned char *)bytes + description,
-		          note.n_descsz, out, out_bytes);
+		ppi_elf_print_id((const unsigned char *)bytes + description,
+		                 note.n_descsz, out, out_bytes);
 		return true;
 	}
 	return false;
@@ -67,16 +75,15 @@ static bool find_build_id(Elf_Data *notes, char *out, size_t out_bytes)
 
 void ppi_elf_build_id(Elf *elf, char *out, size_t out_bytes)
 {
-	size_t count;
+	size_t count = ppi_elf_segments(elf);
 	GElf_Phdr header;
 	Elf_Data *notes;
 
 	out[0] = '\0';
-	if (elf_getphdrnum(elf, &count) != 0)
-		return;
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &header) ||
-		    header.p_type != PT_NOTE)
+		    header.p_type != PT_NOTE ||
+		    header.p_filesz > PPI_ELF_NOTES_MAX)
 			continue;
 		notes = elf_getdata_rawchunk(
 			elf, (int64_t)header.p_offset, header.p_filesz,
@@ -141,12 +148,21 @@ static uint64_t code_address(Elf *elf, const GElf_Sym *symbol)
 	return symbol->st_value;
 }
 
+size_t ppi_elf_entries(const GElf_Shdr *header)
+{
+	uint64_t count = header->sh_entsize
+	                         ? header->sh_size / header->sh_entsize
+	                         : 0;
+
+	return count < PPI_ELF_ENTRIES_MAX ? (size_t)count
+	                                   : PPI_ELF_ENTRIES_MAX;
+}
+
 static void add_section(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
                         uint64_t bias, struct ppi_symbol_table *table)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
-	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize
-	                                  : 0;
+	size_t count = ppi_elf_entries(header);
 	GElf_Sym symbol;
 
 	for (size_t i = 0; data && i < count; i++) {
@@ -159,12 +175,13 @@ static void add_section(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 		if (!ppi_elf_is_code_symbol(&symbol, name))
 			continue;
 		end = section_end(elf, &symbol);
-		if (end)
-			ppi_symbol_table_add(table,
-			                     code_address(elf, &symbol) - bias,
-			                     symbol.st_size, end - bias,
-			                     ppi_elf_symbol_rank(&symbol, name),
-			                     name);
+		if (end &&
+		    !ppi_symbol_table_add(table,
+		                          code_address(elf, &symbol) - bias,
+		                          symbol.st_size, end - bias,
+		                          ppi_elf_symbol_rank(&symbol, name),
+		                          name))
+			break;
 	}
 }
 

@@ -11,7 +11,7 @@
 #include <gelf.h>
 #endif
 
-#include "tools/symbols/symbols_file.h"
+#include "tools/symbols/symbols_line.h"
 #include "tools/symbols/symbols_table.h"
 
 /* Add the functions of every symbol table of the file to `table`, their
@@ -31,6 +31,28 @@ void ppi_elf_add_plt(Elf *elf, struct ppi_symbol_table *table);
 /* Add the bounds of every function that .eh_frame_hdr lists, nameless. */
 void ppi_elf_add_frames(Elf *elf, struct ppi_symbol_table *table);
 
+/* Room for a build-id as text. */
+enum { PPI_BUILD_ID_ROOM = 129 };
+
+/* Bytes as lower-case hexadecimal, as many as fit. */
+void ppi_elf_print_id(const unsigned char *bytes, size_t count, char *out,
+                      size_t out_bytes);
+
+/* Program headers, symbols and the like that are looked at: no honest file
+ * has more, and time and memory go with them. */
+enum {
+	PPI_ELF_SEGMENTS_MAX = 128,
+	PPI_ELF_ENTRIES_MAX = 1 << 24, /* of a table of symbols, of slots */
+	PPI_ELF_FRAMES_MAX = 1 << 22,
+	PPI_ELF_NOTES_MAX = 1 << 20 /* bytes */
+};
+
+/* The number of entries of a section's table, as far as they are looked at. */
+size_t ppi_elf_entries(const GElf_Shdr *header);
+
+/* The number of its program headers, as far as they are looked at. */
+size_t ppi_elf_segments(Elf *elf);
+
 /* The build-id as lower-case hexadecimal; "" when it has none. */
 void ppi_elf_build_id(Elf *elf, char *out, size_t out_bytes);
 
@@ -41,6 +63,13 @@ const unsigned char *ppi_elf_bytes(Elf *elf, uint64_t offset, uint64_t bytes);
  * follow in it goes to *left. */
 const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left);
 
+/* What the compiler left that a frame pointer depends on (symbols_compiler.c).
+ * Whether it is Go's; its code between a function's start and an address. */
+bool ppi_elf_is_go(Elf *elf);
+enum ppi_frame_pointer ppi_elf_go_frame(Elf *elf, uint64_t start,
+                                        uint64_t vaddr);
+bool ppi_elf_keeps_leaf_frames(Elf *elf);
+
 /*
  * What a file was stripped of, in itself or in its separate debug file, which
  * is found by build-id or by debug link. Implemented by symbols_dw.c and
@@ -50,8 +79,8 @@ struct ppi_debug;
 
 /* folder: where to look besides the usual places; NULL. NULL when out of
  * memory. */
-struct ppi_debug *ppi_debug_open(const char *path, const char *build_id,
-                                 const char *folder);
+struct ppi_debug *ppi_debug_open(Elf *elf, const char *path,
+                                 const char *build_id, const char *folder);
 
 /* Add the symbols. True when there was a full table. */
 bool ppi_debug_symbols(struct ppi_debug *debug,

@@ -5,11 +5,11 @@
 
 #include "tools/symbols/symbols_file.h"
 
+#include "port/foreign_file.h"
 #include "tools/symbols/symbols_elf.h"
 #include "tools/symbols/symbols_vdso.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +28,11 @@ struct ppi_symbol_file {
 	struct segment *segments;
 	size_t segment_count;
 	struct ppi_symbol_table names, frames;
-	bool is_complete;
+	bool is_complete, is_go, keeps_leaf_frames;
 
 	char *path; /* for its debug information, opened when asked for */
 	const char *folder;
-	char build_id[129];
+	char build_id[PPI_BUILD_ID_ROOM];
 	struct ppi_debug *debug;
 	struct ppi_cfi *cfi; /* opened when asked for */
 };
@@ -44,10 +44,10 @@ const char *ppi_symbol_file_tier(void)
 
 static bool read_segments(struct ppi_symbol_file *file)
 {
-	size_t count, kept = 0;
+	size_t count = ppi_elf_segments(file->elf), kept = 0;
 	GElf_Phdr header;
 
-	if (elf_getphdrnum(file->elf, &count) != 0 || count == 0)
+	if (count == 0)
 		return false;
 	file->segments = calloc(count, sizeof(*file->segments));
 	if (!file->segments)
@@ -92,7 +92,8 @@ static bool vaddr_of(const struct ppi_symbol_file *file, uint64_t offset,
 static struct ppi_debug *debug_of(struct ppi_symbol_file *file)
 {
 	if (!file->debug && file->fd >= 0)
-		file->debug = ppi_debug_open(file->path, file->build_id,
+		file->debug = ppi_debug_open(file->elf, file->path,
+		                             file->build_id,
 		                             file->folder);
 	return file->debug;
 }
@@ -157,10 +158,10 @@ static bool open_elf(struct ppi_symbol_file *file, const char *path, char *why,
 			snprintf(why, why_bytes, "is not mapped here");
 		return file->elf != NULL;
 	}
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	file->fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
 	if (file->fd < 0) {
 		snprintf(why, why_bytes, "cannot be read: %s",
-		         strerror(errno));
+		         ppi_foreign_error(errno));
 		return false;
 	}
 	file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
@@ -197,6 +198,8 @@ ppi_symbol_file_open(const struct ppi_symbol_wanted *wanted, char *why,
 		goto close;
 	}
 	read_names(file);
+	file->is_go = ppi_elf_is_go(file->elf);
+	file->keeps_leaf_frames = ppi_elf_keeps_leaf_frames(file->elf);
 	if (!ppi_symbol_table_sort(&file->names) ||
 	    !ppi_symbol_table_sort(&file->frames))
 		goto close;
@@ -243,9 +246,22 @@ size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
 enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
                                              uint64_t vaddr)
 {
+	if (file->is_go) {
+		const struct ppi_symbol *symbol =
+			ppi_symbol_table_find(&file->names, vaddr);
+
+		return symbol ? ppi_elf_go_frame(file->elf, symbol->start,
+		                                 vaddr)
+		              : PPI_FRAME_UNKNOWN;
+	}
 	if (!file->cfi)
 		file->cfi = ppi_cfi_open(file->elf);
 	return file->cfi ? ppi_cfi_look(file->cfi, vaddr) : PPI_FRAME_UNKNOWN;
+}
+
+bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file)
+{
+	return file->keeps_leaf_frames;
 }
 
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)

@@ -7,14 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ppi_symbol_file;
+#include "tools/symbols/symbols_line.h"
 
-/* Whether the caller's frame can be found by the frame pointer. */
-enum ppi_frame_pointer {
-	PPI_FRAME_UNKNOWN,
-	PPI_FRAME_KEPT,
-	PPI_FRAME_NONE
-};
+struct ppi_symbol_file;
 
 /* What the profile says of the file that was mapped. */
 struct ppi_symbol_wanted {
@@ -35,13 +30,6 @@ struct ppi_symbol_answer {
 	const char *name;
 	uint64_t vaddr; /* of the address itself */
 	uint64_t start; /* of the function */
-};
-
-/* A place in a source file; of an inlined call, also whose code it is. */
-struct ppi_symbol_line {
-	const char *function; /* NULL: the symbol's */
-	const char *file;
-	uint64_t line; /* 0 unknown */
 };
 
 /* How names are found in this build: "libdw", "libelf", "none". */
@@ -71,9 +59,12 @@ size_t ppi_symbol_file_lines(struct ppi_symbol_file *file, uint64_t vaddr,
                              size_t room);
 
 /* Whether the code at an address of the file keeps a frame pointer there, as
- * the unwind tables have it. */
+ * the unwind tables have it; of Go code, which has none, as the code has it. */
 enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
                                              uint64_t vaddr);
+
+/* Whether its compiler honours -mno-omit-leaf-frame-pointer. */
+bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file);
 
 /* Whether its full symbol table was found, here or in a separate file. */
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file);

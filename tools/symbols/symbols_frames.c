@@ -124,10 +124,8 @@ static uint64_t fde_length(Elf *elf, uint64_t address)
 
 static bool find_frame_header(Elf *elf, GElf_Phdr *header)
 {
-	size_t count;
+	size_t count = ppi_elf_segments(elf);
 
-	if (elf_getphdrnum(elf, &count) != 0)
-		return false;
 	for (size_t i = 0; i < count; i++)
 		if (gelf_getphdr(elf, (int)i, header) &&
 		    header->p_type == PT_GNU_EH_FRAME)
@@ -164,6 +162,8 @@ void ppi_elf_add_frames(Elf *elf, struct ppi_symbol_table *table)
 	count = read_u32(bytes + 8);
 	if (count > (header.p_filesz - 12) / 8)
 		count = (header.p_filesz - 12) / 8;
+	if (count > PPI_ELF_FRAMES_MAX)
+		count = PPI_ELF_FRAMES_MAX;
 	for (uint64_t i = 0; i < count; i++) {
 		const unsigned char *pair = bytes + 12 + 8 * i;
 		uint64_t start = header.p_vaddr + (uint64_t)read_s32(pair);

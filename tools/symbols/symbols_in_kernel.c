@@ -4,6 +4,7 @@
 
 #include "tools/symbols/symbols_state.h"
 
+#include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_kernel.h"
 
 #include <stdio.h>

@@ -8,6 +8,9 @@
 
 #include "tools/symbols/symbols_jit.h"
 
+#include "port/foreign_file.h"
+#include "port/process_owner.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,26 +20,87 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The folder is everybody's: what another user put there is no answer. */
-static FILE *open_own(const char *path, char *why, size_t why_bytes)
+/* A map that is larger, or has more pieces, is none: those of large programs
+ * have some hundred thousand lines and tens of megabytes. */
+#define MAP_BYTES_MAX ((off_t)256 << 20)
+enum { PIECES_MAX = 4 << 20 };
+
+/* Clocks of file systems are coarse, and that of processes has ticks. */
+#define SLACK_NS UINT64_C(2000000000)
+
+static uint64_t ns_of(struct timespec time)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return time.tv_sec < 0 ? 0
+	                       : (uint64_t)time.tv_sec * 1000000000u +
+	                                 (uint64_t)time.tv_nsec;
+}
+
+/* When a file was made; 0 where nobody knows. */
+static uint64_t made_ns(int fd)
+{
+#ifdef STATX_BTIME
+	struct statx at;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &at) == 0 &&
+	    at.stx_mask & STATX_BTIME)
+		return (uint64_t)at.stx_btime.tv_sec * 1000000000u +
+		       at.stx_btime.tv_nsec;
+#endif
+	(void)fd;
+	return 0;
+}
+
+/* Whether the process that was measured runs on: then a map that it made
+ * later is its own, too. */
+static bool runs_on(const struct ppi_jit_owner *owner)
+{
+	struct ppi_process_owner now;
+
+	return owner->began_ns && ppi_process_owner(owner->pid, &now) &&
+	       now.began_ns + SLACK_NS > owner->began_ns &&
+	       now.began_ns < owner->began_ns + SLACK_NS;
+}
+
+static const char *doubt(int fd, const struct stat *at,
+                         const struct ppi_jit_owner *owner)
+{
+	uint64_t made = made_ns(fd);
+
+	if (at->st_uid !=
+	    (owner->user >= 0 ? (uid_t)owner->user : geteuid()))
+		return "belongs to another user than the process";
+	if (at->st_mode & S_IWOTH)
+		return "can be written by everybody";
+	if (at->st_size > MAP_BYTES_MAX)
+		return "is larger than 256 MiB";
+	if (owner->began_ns && ns_of(at->st_mtim) + SLACK_NS < owner->began_ns)
+		return "was written before the process began";
+	if (owner->ended_ns && made > owner->ended_ns + SLACK_NS &&
+	    !runs_on(owner))
+		return "was made after the measurement, when the process was "
+		       "gone";
+	return NULL;
+}
+
+static FILE *open_own(const char *path, const struct ppi_jit_owner *owner,
+                      char *why, size_t why_bytes)
+{
 	struct stat at;
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_NO_LINK, &at);
+	const char *doubts;
 	FILE *file;
 
-	if (fd < 0 || fstat(fd, &at) != 0) {
+	if (fd < 0) {
 		if (errno != ENOENT)
 			snprintf(why, why_bytes, "cannot be read: %s",
-			         strerror(errno));
-		if (fd >= 0)
-			close(fd);
+			         ppi_foreign_error(errno));
 		return NULL;
 	}
-	if (!S_ISREG(at.st_mode))
-		snprintf(why, why_bytes, "is no plain file");
-	else if (at.st_uid != geteuid() && at.st_uid != 0 && geteuid() != 0)
-		snprintf(why, why_bytes, "belongs to another user");
-	file = why[0] ? NULL : fdopen(fd, "r");
+	doubts = fstat(fd, &at) == 0 ? doubt(fd, &at, owner)
+	                             : "cannot be read";
+	if (doubts)
+		snprintf(why, why_bytes, "%s", doubts);
+	file = doubts ? NULL : fdopen(fd, "r");
 	if (!file)
 		close(fd);
 	return file;
@@ -209,8 +273,8 @@ static bool resolve(struct map *map, struct ppi_symbol_table *table)
 	return is_good && ppi_symbol_table_sort(table);
 }
 
-bool ppi_jit_read(const char *path, struct ppi_symbol_table *table, char *why,
-                  size_t why_bytes)
+bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
+                  struct ppi_symbol_table *table, char *why, size_t why_bytes)
 {
 	FILE *file;
 	struct map map = { 0 };
@@ -219,10 +283,12 @@ bool ppi_jit_read(const char *path, struct ppi_symbol_table *table, char *why,
 	bool is_good = true;
 
 	why[0] = '\0';
-	file = open_own(path, why, why_bytes);
+	file = open_own(path, owner, why, why_bytes);
 	if (!file)
 		return false;
-	while (is_good && getline(&line, &room, file) >= 0)
+	/* it may grow while it is read */
+	while (is_good && map.count < PIECES_MAX &&
+	       ftello(file) <= MAP_BYTES_MAX && getline(&line, &room, file) >= 0)
 		is_good = read_line(&map, line, number++);
 	free(line);
 	fclose(file);

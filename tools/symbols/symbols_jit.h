@@ -9,14 +9,24 @@
 
 #include "tools/symbols/symbols_table.h"
 
+/* Whose map it must be. */
+struct ppi_jit_owner {
+	uint32_t pid;
+	int64_t user;        /* -1 unknown: who runs this command */
+	uint64_t began_ns;   /* when the process began; 0 unknown */
+	uint64_t ended_ns;   /* when it was last measured; 0 unknown */
+};
+
 /*
- * Read a map: lines of "START SIZE NAME", numbers in hexadecimal, the name up
+ * Read a map of a process: lines of "START SIZE NAME", numbers in hexadecimal, the name up
  * to the end of the line. Where lines overlap, code was written over code, and
  * the last line counts; symbols of the table do not overlap.
+ * The folder is everybody's, so a map counts only if it belongs to the user of
+ * the process and was there while that ran.
  * False when it cannot be used: `why` then says why, as the end of a sentence
  * about the file, "" when there simply is none.
  */
-bool ppi_jit_read(const char *path, struct ppi_symbol_table *table, char *why,
-                  size_t why_bytes);
+bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
+                  struct ppi_symbol_table *table, char *why, size_t why_bytes);
 
 #endif

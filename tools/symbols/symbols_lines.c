@@ -9,7 +9,12 @@
 
 #include "tools/symbols/symbols_dw.h"
 
+#include "port/foreign_file.h"
+#include "tools/symbols/symbols_find.h"
+
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,13 +36,28 @@ static bool make_room(void **array, size_t *room, size_t count, size_t bytes)
 
 /* ---- ranges ---- */
 
-/* All ranges of a DIE; what cannot be read or kept is left out. */
-static void add_ranges(struct ppi_dw_ranges *list, Dwarf_Die *die, size_t index)
+/* Entries that are read of one file, and how many of them a range counts as,
+ * which is kept in memory. Of the largest programs some millions are read. */
+enum { STEPS_MAX = 1 << 26, RANGE_STEPS = 8 };
+
+static bool may_step(struct ppi_debug *debug, size_t steps)
+{
+	if (debug->steps_left < steps)
+		return false;
+	debug->steps_left -= steps;
+	return true;
+}
+
+/* All ranges of a DIE; what cannot be read or kept is left out. Many DIEs may
+ * have the same long list. */
+static void add_ranges(struct ppi_debug *debug, struct ppi_dw_ranges *list,
+                       Dwarf_Die *die, size_t index)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+	while (may_step(debug, RANGE_STEPS) &&
+	       (at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
 		void *ranges = list->ranges;
 
 		if (low >= high || !make_room(&ranges, &list->room, list->count,
@@ -99,7 +119,66 @@ static void add_unit(struct ppi_debug *debug, Dwarf_Die *die,
 	memset(unit, 0, sizeof(*unit));
 	unit->die = *die;
 	unit->contents = *contents;
-	add_ranges(&debug->ranges, die, debug->unit_count++);
+	add_ranges(debug, &debug->ranges, die, debug->unit_count++);
+}
+
+/* What libdw opens by itself, by a name in the file. It must be a regular file
+ * or nothing at all. */
+static bool is_harmless(const struct ppi_debug *debug, const char *folder,
+                        const char *name)
+{
+	char *beside, *path;
+	size_t bytes = strlen(folder) + strlen(name) + 2;
+	bool is_good = false;
+
+	path = malloc(bytes);
+	if (!path)
+		return false;
+	snprintf(path, bytes, "%s%s%s", name[0] == '/' ? "" : folder,
+	         folder[0] && name[0] != '/' ? "/" : "", name);
+	beside = ppi_debug_beside(ppi_dw_path(debug), path);
+	if (beside)
+		is_good = ppi_foreign_is_harmless(beside);
+	free(beside);
+	free(path);
+	return is_good;
+}
+
+/* The file that dwz(1) made, if find_rest has refused it: libdw would then
+ * look for it again. */
+static bool is_rest_harmless(const struct ppi_debug *debug, Dwarf *dwarf)
+{
+	const void *id;
+	const char *name;
+
+	return dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0 ||
+	       is_harmless(debug, "", name);
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned attribute)
+{
+	Dwarf_Attribute found;
+	const char *text = dwarf_attr(die, attribute, &found)
+	                           ? dwarf_formstring(&found)
+	                           : NULL;
+
+	return text ? text : "";
+}
+
+/* The other half of a unit that was split off into a file (-gsplit-dwarf). */
+static bool find_split(const struct ppi_debug *debug, Dwarf_CU *unit,
+                       Dwarf_Die *die, Dwarf_Die *split)
+{
+	const char *name = text_of(die, DW_AT_dwo_name);
+	const char *folder = text_of(die, DW_AT_comp_dir);
+
+	if (!name[0])
+		name = text_of(die, DW_AT_GNU_dwo_name);
+	return is_harmless(debug, "", name) &&
+	       is_harmless(debug, folder, name) &&
+	       dwarf_cu_info(unit, NULL, NULL, NULL, split, NULL, NULL,
+	                     NULL) == 0 &&
+	       dwarf_tag(split) > 0;
 }
 
 static void read_units(struct ppi_debug *debug)
@@ -110,9 +189,14 @@ static void read_units(struct ppi_debug *debug)
 	uint8_t kind;
 
 	debug->is_read = true;
-	while (dwarf && dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &die,
-	                                &split) == 0) {
-		if (kind == DW_UT_skeleton && dwarf_tag(&split) > 0)
+	debug->steps_left = STEPS_MAX;
+	if (!dwarf || !is_rest_harmless(debug, dwarf))
+		return;
+	while (may_step(debug, 1) &&
+	       dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &die, NULL) ==
+	               0) {
+		if (kind == DW_UT_skeleton &&
+		    find_split(debug, unit, &die, &split))
 			add_unit(debug, &die, &split);
 		else if (dwarf_tag(&die) != DW_TAG_partial_unit)
 			add_unit(debug, &die, &die);
@@ -120,7 +204,8 @@ static void read_units(struct ppi_debug *debug)
 	sort_ranges(&debug->ranges);
 }
 
-static void add_function(struct ppi_dw_unit *unit, Dwarf_Die *die)
+static void add_function(struct ppi_debug *debug, struct ppi_dw_unit *unit,
+                         Dwarf_Die *die)
 {
 	void *functions = unit->functions;
 
@@ -129,12 +214,20 @@ static void add_function(struct ppi_dw_unit *unit, Dwarf_Die *die)
 		return;
 	unit->functions = functions;
 	unit->functions[unit->function_count] = *die;
-	add_ranges(&unit->ranges, die, unit->function_count++);
+	add_ranges(debug, &unit->ranges, die, unit->function_count++);
+}
+
+/* To the next sibling, which lies behind it unless somebody made it not so. */
+static bool go_on(Dwarf_Die *die)
+{
+	Dwarf_Off before = dwarf_dieoffset(die);
+
+	return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > before;
 }
 
 /* Functions with code are children of the unit or of what has a scope. */
-static void read_functions(struct ppi_dw_unit *unit, Dwarf_Die *parent,
-                           unsigned depth)
+static void read_functions(struct ppi_debug *debug, struct ppi_dw_unit *unit,
+                           Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die child;
 
@@ -143,19 +236,19 @@ static void read_functions(struct ppi_dw_unit *unit, Dwarf_Die *parent,
 	do {
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_subprogram:
-			add_function(unit, &child);
+			add_function(debug, unit, &child);
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_module:
 		case DW_TAG_class_type:
 		case DW_TAG_structure_type:
 		case DW_TAG_union_type:
-			read_functions(unit, &child, depth + 1);
+			read_functions(debug, unit, &child, depth + 1);
 			break;
 		default:
 			break;
 		}
-	} while (dwarf_siblingof(&child, &child) == 0);
+	} while (may_step(debug, 1) && go_on(&child));
 }
 
 /* ---- one address ---- */
@@ -209,7 +302,7 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *child)
 		default:
 			break;
 		}
-	} while (dwarf_siblingof(child, child) == 0);
+	} while (go_on(child));
 	return false;
 }
 
@@ -217,15 +310,16 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *child)
  * From the function inwards; lines[0] is always where the address is. Each
  * inlined call moves the ones around it outwards.
  */
-static size_t find_inlines(struct ppi_dw_unit *unit, Dwarf_Addr address,
-                           struct ppi_symbol_line *lines, size_t room)
+static size_t find_inlines(struct ppi_debug *debug, struct ppi_dw_unit *unit,
+                           Dwarf_Addr address, struct ppi_symbol_line *lines,
+                           size_t room)
 {
 	size_t at, count = 1;
 	Dwarf_Die die, child;
 
 	if (!unit->is_read) {
 		unit->is_read = true;
-		read_functions(unit, &unit->contents, 0);
+		read_functions(debug, unit, &unit->contents, 0);
 		sort_ranges(&unit->ranges);
 	}
 	at = find_range(&unit->ranges, address);
@@ -273,7 +367,7 @@ size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
 		if (dwarf_lineno(line, &number) == 0 && number > 0)
 			lines[0].line = (uint64_t)number;
 	}
-	return inlines ? find_inlines(unit, address, lines, room) : 1;
+	return inlines ? find_inlines(debug, unit, address, lines, room) : 1;
 }
 
 void ppi_dw_free_lines(struct ppi_debug *debug)

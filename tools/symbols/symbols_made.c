@@ -4,6 +4,7 @@
 
 #include "tools/symbols/symbols_state.h"
 
+#include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_jit.h"
 
 #include <inttypes.h>
@@ -16,7 +17,9 @@
 struct ppi_symbols_process {
 	UT_hash_handle hh;
 	uint32_t pid;
-	bool has_names;
+	bool is_read, has_names;
+	int64_t user;      /* -1 unknown */
+	uint64_t began_ns; /* 0 unknown */
 	const char *path;
 	struct ppi_symbol_table table;
 };
@@ -38,37 +41,65 @@ static void note_old_map(struct ppi_symbols *symbols, const char *path)
 	ppi_symbols_add_note(symbols, words);
 }
 
-static struct ppi_symbols_process *open_process(struct ppi_symbols *symbols,
-                                                uint32_t pid)
+static struct ppi_symbols_process *get_process(struct ppi_symbols *symbols,
+                                               uint32_t pid)
 {
-	struct ppi_symbols_process *process = calloc(1, sizeof(*process));
-	char path[64], why[200], words[300];
+	struct ppi_symbols_process *process;
 
+	HASH_FIND(hh, symbols->processes, &pid, sizeof(pid), process);
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
 	process->pid = pid;
-	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
+	process->user = -1;
+	HASH_ADD(hh, symbols->processes, pid, sizeof(process->pid), process);
+	return process;
+}
+
+void ppi_symbols_know_process(struct ppi_symbols *symbols, uint32_t pid,
+                              int64_t user, uint64_t began_ns)
+{
+	struct ppi_symbols_process *process = get_process(symbols, pid);
+
+	if (!process)
+		return;
+	process->user = user;
+	process->began_ns = began_ns;
+}
+
+static void read_map(struct ppi_symbols *symbols,
+                     struct ppi_symbols_process *process)
+{
+	const struct ppi_jit_owner owner = { process->pid, process->user,
+		                             process->began_ns,
+		                             symbols->ended_ns };
+	char path[64], why[200], words[300];
+
+	process->is_read = true;
+	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", process->pid);
 	process->path = ppi_symbols_keep(symbols, path);
-	process->has_names =
-		ppi_jit_read(path, &process->table, why, sizeof(why));
+	process->has_names = ppi_jit_read(path, &owner, &process->table, why,
+	                                  sizeof(why));
 	if (process->has_names) {
-		note_old_map(symbols, path);
+		if (!process->began_ns)
+			note_old_map(symbols, path);
 	} else if (why[0]) {
 		snprintf(words, sizeof(words), "%s %s; its code is not named",
 		         path, why);
 		ppi_symbols_add_note(symbols, words);
 	}
-	HASH_ADD(hh, symbols->processes, pid, sizeof(process->pid), process);
-	return process;
 }
 
 static const struct ppi_symbols_process *process_of(struct ppi_symbols *symbols,
                                                     uint32_t pid)
 {
-	struct ppi_symbols_process *process;
+	struct ppi_symbols_process *process = get_process(symbols, pid);
 
-	HASH_FIND(hh, symbols->processes, &pid, sizeof(pid), process);
-	return process ? process : open_process(symbols, pid);
+	if (process && !process->is_read)
+		read_map(symbols, process);
+	return process;
 }
 
 static void note_quarrel(struct ppi_symbols *symbols)

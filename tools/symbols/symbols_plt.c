@@ -54,8 +54,7 @@ static void collect_section(Elf *elf, Elf_Scn *section,
                             const GElf_Shdr *header, struct slots *slots)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
-	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize
-	                                  : 0;
+	size_t count = ppi_elf_entries(header);
 	GElf_Rela relocation;
 
 	for (size_t i = 0; data && i < count; i++) {
@@ -116,10 +115,12 @@ static void add_stubs(const unsigned char *stubs, const GElf_Shdr *header,
                       struct ppi_symbol_table *table)
 {
 	uint64_t end = header->sh_addr + header->sh_size;
+	uint64_t count = header->sh_size / stub_bytes;
 	char name[512];
 
-	for (uint64_t at = 0; at + stub_bytes <= header->sh_size;
-	     at += stub_bytes) {
+	if (count > PPI_ELF_ENTRIES_MAX)
+		count = PPI_ELF_ENTRIES_MAX;
+	for (uint64_t at = 0; at < count * stub_bytes; at += stub_bytes) {
 		struct slot key = { 0 };
 		const struct slot *slot;
 

@@ -3,12 +3,13 @@
 #ifndef PPI_SYMBOLS_STATE_H
 #define PPI_SYMBOLS_STATE_H
 
-#include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_file.h"
 #include "tools/symbols/symbols_table.h"
 
 #include <uthash.h>
 
+struct ppi_symbols_name;
+struct ppi_symbols_place;
 struct ppi_symbols_word;
 struct ppi_symbols_inlined;
 struct ppi_symbols_process;
@@ -17,12 +18,14 @@ struct ppi_symbols_module {
 	UT_hash_handle hh;
 	const char *name, *path;
 	struct ppi_symbol_file *file; /* NULL: cannot be used */
+	char *refusal; /* why, until a note says so; NULL */
 	char key[];                   /* path and build-id */
 };
 
 struct ppi_symbols {
-	uint64_t recorded_ns;
+	uint64_t recorded_ns, ended_ns;
 	bool wants_lines, wants_inlines, wants_frames;
+	bool is_hushed, took_names;
 	const char *folder; /* with debug files */
 	struct ppi_symbols_word *words;
 	struct ppi_symbols_module *modules;
@@ -35,8 +38,7 @@ struct ppi_symbols {
 	size_t note_count;
 };
 
-/* The kept copy of a string, what is no text in it replaced; "?" when out of
- * memory. */
+/* The kept copy of a string, as it is; "?" when out of memory. */
 const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text);
 
 /* The same of a function's name as people write it. */

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of symbols that begin between one and an address in it. */
+enum { NESTED_MAX = 4096 };
+
 /* Room for one more of `bytes` each; false when out of memory. */
 static bool make_room(void **array, size_t *room, size_t wanted, size_t bytes)
 {
@@ -36,6 +39,9 @@ bool ppi_symbol_table_add(struct ppi_symbol_table *table, uint64_t start,
 
 	if (start >= limit)
 		return true;
+	if (table->count * sizeof(*symbol) + table->name_bytes + length >
+	    PPI_SYMBOL_TABLE_BYTES_MAX)
+		return false;
 	if (!make_room(&symbols, &table->room, table->count + 1,
 	               sizeof(*table->symbols)))
 		return false;
@@ -141,7 +147,9 @@ ppi_symbol_table_find(const struct ppi_symbol_table *table, uint64_t address)
 			high = middle;
 	}
 	/* Symbols may nest: walk back as long as one could still hold it. */
-	while (low > 0 && table->reach[low - 1] > address) {
+	for (unsigned steps = 0; low > 0 && table->reach[low - 1] > address &&
+	                         steps < NESTED_MAX;
+	     steps++) {
 		if (address < table->symbols[low - 1].end)
 			return &table->symbols[low - 1];
 		low--;

@@ -15,6 +15,10 @@ struct ppi_symbol {
 	bool has_size; /* false: `end` is only where the next one begins */
 };
 
+/* A table may be made from a file of anybody's, in which all symbols have one
+ * endless name. */
+#define PPI_SYMBOL_TABLE_BYTES_MAX ((size_t)512 << 20)
+
 struct ppi_symbol_table {
 	struct ppi_symbol *symbols;
 	uint64_t *reach; /* [i]: the highest end of symbols 0..i */
@@ -27,7 +31,8 @@ struct ppi_symbol_table {
 /*
  * Add a symbol. With size 0 it reaches to the next one, but not past `limit`
  * (its section's end); one that lies inside another is then dropped. False
- * when out of memory; the table stays as it was.
+ * when out of memory, or when it has PPI_SYMBOL_TABLE_BYTES_MAX already; the
+ * table stays as it was.
  */
 bool ppi_symbol_table_add(struct ppi_symbol_table *table, uint64_t start,
                           uint64_t size, uint64_t limit, unsigned rank,

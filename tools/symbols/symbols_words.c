@@ -4,6 +4,7 @@
 
 #include "tools/symbols/symbols_state.h"
 
+#include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_demangle.h"
 
 #include <inttypes.h>
@@ -48,9 +49,20 @@ const char *ppi_symbols_tier(void)
 	return "module+0xOFFSET only (built without libelf and libdw)";
 }
 
+bool ppi_symbols_took_names(const struct ppi_symbols *symbols)
+{
+	return symbols->took_names;
+}
+
+/* One file may be mapped as several modules. */
 void ppi_symbols_add_note(struct ppi_symbols *symbols, const char *words)
 {
-	char **grown = realloc(symbols->notes,
+	char **grown;
+
+	for (size_t i = 0; i < symbols->note_count; i++)
+		if (strcmp(symbols->notes[i], words) == 0)
+			return;
+	grown = realloc(symbols->notes,
 	                       (symbols->note_count + 1) * sizeof(*grown));
 
 	if (!grown)
@@ -66,18 +78,10 @@ const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index)
 	return index < symbols->note_count ? symbols->notes[index] : NULL;
 }
 
-/* A name may come from anywhere, and a terminal obeys control characters. */
-static void clean(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
-
 const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text)
 {
 	size_t length = strlen(text);
-	struct ppi_symbols_word *word, *same;
+	struct ppi_symbols_word *word;
 
 	HASH_FIND(hh, symbols->words, text, length, word);
 	if (word)
@@ -86,12 +90,6 @@ const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text)
 	if (!word)
 		return "?";
 	memcpy(word->text, text, length + 1);
-	clean(word->text);
-	HASH_FIND(hh, symbols->words, word->text, length, same);
-	if (same) {
-		free(word);
-		return same->text;
-	}
 	HASH_ADD_KEYPTR(hh, symbols->words, word->text, length, word);
 	return word->text;
 }

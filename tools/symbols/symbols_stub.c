@@ -48,6 +48,12 @@ enum ppi_frame_pointer ppi_symbol_file_frame(struct ppi_symbol_file *file,
 	return PPI_FRAME_UNKNOWN;
 }
 
+bool ppi_symbol_file_keeps_leaf_frames(const struct ppi_symbol_file *file)
+{
+	(void)file;
+	return false;
+}
+
 bool ppi_symbol_file_is_complete(const struct ppi_symbol_file *file)
 {
 	(void)file;
