@@ -4,7 +4,9 @@
 
 #include "tools/export/export.h"
 
+#include "tools/memory.h"
 #include "tools/options.h"
+#include "tools/names/names.h"
 #include "tools/record/parts.h"
 #include "tools/tools.h"
 
@@ -16,33 +18,36 @@ static const char help[] =
 	"usage: portprof export -f FORMAT [OPTION...] [FILE]\n"
 	"\n"
 	"  -f, --format FORMAT  gmon    for gprof: one executable or library\n"
-	"                       folded  one line a call chain, for flame "
-	"graphs\n"
-	"                       pprof   for everything that reads pprof's "
-	"files\n"
-	"  -i, --input FILE     the same as FILE alone: a profile, or a "
-	"gmon.out\n"
+	"                       folded  one line for each call chain, for "
+	"flame graphs\n"
+	"                       pprof   for every reader of pprof files\n"
+	"                       speedscope  JSON for www.speedscope.app\n"
+	"  -i, --input FILE     read this profile or gmon.out, like FILE\n"
 	"                       (" PPI_DEFAULT_OUTPUT ")\n"
-	"  -o, --output FILE    gmon: gmon.out; folded: standard output\n"
-	"  -e, --event NAME     of several events this one; else the first\n"
-	"      --program FILE   the program, where it lies now; what wrote "
-	"the\n"
-	"                       gmon.out of -i (a.out)\n"
-	"  -q, --quiet          do not say what was written\n"
+	"  -o, --output FILE    write there (gmon: gmon.out; else: standard "
+	"output)\n"
+	"  -e, --event NAME     export this event (the first)\n"
+	"      --program FILE   find the program here now; for a gmon.out: the "
+	"program\n"
+	"                       that wrote it (a.out)\n"
+	PPI_MEMORY_HELP
+	"  -q, --quiet          print no summary of what was written\n"
 	"\n"
-	"gmon alone:\n"
-	"      --module NAME    this file of the profile, not the program\n"
-	"      --rate HZ        ticks in a second; else as it was sampled\n"
-	"      --arcs           sampled callers as calls: gprof then prints\n"
-	"                       samples where it says calls\n"
+	"For gmon:\n"
+	"      --module NAME    export this file of the profile (the program)\n"
+	"      --rate HZ        count so many ticks a second (the sampling rate)\n"
+	"      --arcs           write sampled callers as calls: gprof then "
+	"prints\n"
+	"                       numbers of samples as numbers of calls\n"
 	"\n"
-	"Read what was written with gprof -b PROGRAM gmon.out.\n";
+	"To read a gmon.out: gprof -b PROGRAM gmon.out\n";
 
 enum {
 	OPTION_PROGRAM = 256,
 	OPTION_MODULE,
 	OPTION_RATE,
-	OPTION_ARCS
+	OPTION_ARCS,
+	OPTION_MAX_MEMORY
 };
 
 static const struct option long_options[] = {
@@ -54,6 +59,7 @@ static const struct option long_options[] = {
 	{ "module", required_argument, NULL, OPTION_MODULE },
 	{ "rate", required_argument, NULL, OPTION_RATE },
 	{ "arcs", no_argument, NULL, OPTION_ARCS },
+	{ "max-memory", required_argument, NULL, OPTION_MAX_MEMORY },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -73,12 +79,14 @@ static int read_format(struct ppi_export *export, const char *value)
 		export->format = PPI_EXPORT_GMON;
 	else if (strcmp(value, "folded") == 0)
 		export->format = PPI_EXPORT_FOLDED;
+	else if (strcmp(value, "speedscope") == 0)
+		export->format = PPI_EXPORT_SPEEDSCOPE;
 	else if (strcmp(value, "pprof") == 0)
 		export->format = PPI_EXPORT_PPROF;
 	else
 		return ppi_say_usage(line.wrong, line.verb,
 		                     "--format: '%s' is not one of gmon, "
-		                     "folded, pprof",
+		                     "folded, pprof, speedscope",
 		                     value);
 	return PPI_EXIT_OK;
 }
@@ -98,6 +106,8 @@ static int read_option(struct ppi_export *export, int option, const char *value)
 	switch (option) {
 	case 'f':
 		return read_format(export, value);
+	case OPTION_MAX_MEMORY:
+		return ppi_memory_option(&line, value, &export->memory_max);
 	case OPTION_RATE:
 		return read_rate(export, value);
 	case 'i':
@@ -137,7 +147,7 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 	if (export->format == PPI_EXPORT_NONE)
 		return ppi_say_usage(line.wrong, line.verb,
 		                     "say in which format: --format gmon, "
-		                     "folded or pprof");
+		                     "folded, pprof or speedscope");
 	if (export->format != PPI_EXPORT_GMON &&
 	    (export->module || export->rate_hz || export->with_chains))
 		return ppi_say_usage(line.wrong, line.verb,
@@ -190,6 +200,10 @@ static bool find_event(struct ppi_export *export)
 
 static bool export_pprof(const struct ppi_export *export)
 {
+	static const struct ppi_names_sources usual;
+
+	if (!ppi_names_give(export->profile, &usual))
+		return false;
 	if (portprof_profile_write(export->profile, export->output) ==
 	    PORTPROF_OK)
 		return true;
@@ -204,6 +218,8 @@ static bool write_format(const struct ppi_export *export)
 		return ppi_export_gmon(export);
 	case PPI_EXPORT_FOLDED:
 		return ppi_export_folded(export);
+	case PPI_EXPORT_SPEEDSCOPE:
+		return ppi_export_speedscope(export);
 	default:
 		return export_pprof(export);
 	}
@@ -223,7 +239,7 @@ static portprof_profile *open_input(struct ppi_export *export)
 		              "--program goes with gmon.out alone");
 		return NULL;
 	}
-	return ppi_profile_open(export->input, writer);
+	return ppi_profile_open(export->input, writer, export->memory_max);
 }
 
 int ppi_export_main(int argc, char **argv)
@@ -237,11 +253,12 @@ int ppi_export_main(int argc, char **argv)
 		return status;
 	/* Looking for symbols must never download by itself. */
 	unsetenv("DEBUGINFOD_URLS");
+	ppi_memory_limit(export.memory_max);
 	profile = open_input(&export);
 	if (!profile)
 		return PPI_EXIT_FAILED;
 	export.profile = profile;
-	damage = portprof_profile_damage(profile);
+	damage = portprof_profile_origin_get(profile)->damage;
 	if (damage)
 		ppi_say("%s: %s", export.input, damage);
 	status = find_event(&export) && write_format(&export) ? PPI_EXIT_OK

@@ -11,7 +11,8 @@ enum ppi_export_format {
 	PPI_EXPORT_NONE,
 	PPI_EXPORT_GMON,
 	PPI_EXPORT_PPROF,
-	PPI_EXPORT_FOLDED
+	PPI_EXPORT_FOLDED,
+	PPI_EXPORT_SPEEDSCOPE
 };
 
 struct ppi_export {
@@ -19,9 +20,10 @@ struct ppi_export {
 	const char *input, *output; /* output NULL: the format's own */
 	const char *event;          /* NULL: the first */
 	const char *module, *program;
+	uint64_t memory_max; /* 0: the usual */
 	uint32_t rate_hz; /* 0: as it was sampled */
 	bool with_chains, is_quiet;
-	const portprof_profile *profile;
+	portprof_profile *profile;
 	size_t event_number;
 };
 
@@ -29,5 +31,6 @@ struct ppi_export {
  * not. */
 bool ppi_export_gmon(const struct ppi_export *export);
 bool ppi_export_folded(const struct ppi_export *export);
+bool ppi_export_speedscope(const struct ppi_export *export);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "tools/export/export.h"
 
+#include "port/clean_text.h"
 #include "tools/report/report_rows.h"
 #include "tools/tools.h"
 
@@ -27,11 +28,11 @@ struct lines {
 /* A name, without what has a meaning in such a line. */
 static void put_name(const char *name, FILE *out)
 {
-	for (; *name; name++)
-		fputc(*name == ';'                  ? ':'
-		      : (unsigned char)*name < 0x20 ? '?'
-		                                    : *name,
-		      out);
+	char piece[PPI_TEXT_PIECE];
+	size_t length;
+
+	while ((length = ppi_text_next(&name, piece)) > 0)
+		fwrite(piece[0] == ';' ? ":" : piece, 1, length, out);
 }
 
 /* Outermost first. */

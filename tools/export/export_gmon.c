@@ -4,7 +4,7 @@
 
 #include "tools/export/export.h"
 
-#include "tools/report/report_words.h"
+#include "tools/report/report_units.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

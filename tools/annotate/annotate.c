@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* portprof annotate: a function's source and instructions with weights. */
+#include "config.h"
+
+#include "tools/annotate/annotate.h"
+
+#include "port/clean_text.h"
+#include "tools/color.h"
+#include "tools/memory.h"
+#include "tools/options.h"
+#include "tools/pager.h"
+#include "tools/record/parts.h"
+#include "tools/report/report_named.h"
+#include "tools/report/report_units.h"
+#include "tools/tools.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"usage: portprof annotate [OPTION...] FUNCTION [FILE]\n"
+	"\n"
+	"  -i, --input FILE    the profile (" PPI_DEFAULT_OUTPUT ")\n"
+	"  -n, --around N      show N lines around each hot one (2)\n"
+	"  -e, --event NAME    show weights of this event (the first)\n"
+	"      --source        leave the instructions out\n"
+	"      --debug-dir DIR look for separate debug files here too\n"
+	"      --color WHEN    auto, always or never\n"
+	PPI_MEMORY_HELP
+	"\n"
+	"FUNCTION may be a pattern of sh(1): the hottest that fits is shown.\n";
+
+enum {
+	OPTION_SOURCE = 256,
+	OPTION_DEBUG_DIR,
+	OPTION_COLOR,
+	OPTION_MAX_MEMORY
+};
+
+static const struct option long_options[] = {
+	{ "input", required_argument, NULL, 'i' },
+	{ "around", required_argument, NULL, 'n' },
+	{ "event", required_argument, NULL, 'e' },
+	{ "source", no_argument, NULL, OPTION_SOURCE },
+	{ "debug-dir", required_argument, NULL, OPTION_DEBUG_DIR },
+	{ "color", required_argument, NULL, OPTION_COLOR },
+	{ "max-memory", required_argument, NULL, OPTION_MAX_MEMORY },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct ppi_line line = {
+	.verb = "annotate",
+	.help = help,
+	.letters = "i:n:e:h",
+	.options = long_options,
+	.wrong = PPI_EXIT_USAGE,
+};
+
+struct options {
+	const char *function, *input, *event;
+	char *debug_folder;
+	uint64_t around, memory_max;
+	bool is_source_only;
+};
+
+static int read_option(struct options *options, int option, const char *value)
+{
+	switch (option) {
+	case 'i':
+		options->input = value;
+		return PPI_EXIT_OK;
+	case 'n':
+		return ppi_line_number(&line, "-n", value, 0, 1000000,
+		                       "a number of lines", &options->around);
+	case 'e':
+		options->event = value;
+		return PPI_EXIT_OK;
+	case OPTION_SOURCE:
+		options->is_source_only = true;
+		return PPI_EXIT_OK;
+	case OPTION_COLOR:
+		return ppi_line_color(&line, value);
+	case OPTION_MAX_MEMORY:
+		return ppi_memory_option(&line, value, &options->memory_max);
+	default:
+		free(options->debug_folder);
+		options->debug_folder = realpath(value, NULL);
+		if (options->debug_folder)
+			return PPI_EXIT_OK;
+		ppi_say("--debug-dir: '%s' cannot be opened", value);
+		return PPI_EXIT_FAILED;
+	}
+}
+
+static int read_options(int argc, char **argv, struct options *options)
+{
+	int option;
+
+	ppi_line_begin();
+	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
+		int status = read_option(options, option, optarg);
+
+		if (status != PPI_EXIT_OK)
+			return status;
+	}
+	if (option != PPI_LINE_END)
+		return ppi_line_status(&line, option);
+	if (optind < argc)
+		options->function = argv[optind++];
+	if (optind < argc)
+		options->input = argv[optind++];
+	if (optind < argc)
+		return ppi_line_too_many(&line, argv[optind],
+		                         "one function is shown");
+	if (!options->function)
+		return ppi_say_usage(line.wrong, line.verb,
+		                     "name a function; portprof report shows "
+		                     "the hot ones");
+	return -1;
+}
+
+/* ---- printing ---- */
+
+/* As much of a text as fits; tabs become spaces. */
+static void put_cut(const char *text, int room)
+{
+	char piece[PPI_TEXT_PIECE];
+	int column = 0;
+
+	while (*text && column < room) {
+		size_t length;
+
+		if (*text == '\t') {
+			int spaces = 4 - column % 4;
+
+			for (; spaces-- > 0 && column < room; column++)
+				putchar(' ');
+			text++;
+			continue;
+		}
+		length = ppi_text_next(&text, piece);
+		/* written out: as many columns as bytes */
+		column += piece[0] == '\\' ? (int)length : 1;
+		if (column <= room)
+			fwrite(piece, 1, length, stdout);
+	}
+	putchar('\n');
+}
+
+static void print_listing(const char *title, const struct ppi_code *code,
+                          const struct ppi_listing *listing, bool is_hex,
+                          int width)
+{
+	fputs(ppi_color(stdout, PPI_BOLD), stdout);
+	ppi_put_text(title, stdout);
+	fputs(ppi_color(stdout, PPI_PLAIN), stdout);
+	putchar('\n');
+	if (listing->why[0])
+		printf("  (%s)\n", listing->why);
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct ppi_shown_line *one = &listing->lines[i];
+		double share = ppi_percent(one->weight, code->weight);
+		enum ppi_color color = share >= 10  ? PPI_RED
+		                       : share >= 2 ? PPI_YELLOW
+		                                    : PPI_PLAIN;
+
+		if (one->has_gap)
+			printf("             ...\n");
+		fputs(ppi_color(stdout, color), stdout);
+		if (one->weight)
+			printf("%6.1f %%", share);
+		else
+			printf("%8s", "");
+		printf(is_hex ? " %9" PRIx64 "  " : " %6" PRIu64 "  ", one->at);
+		put_cut(one->text, width - (is_hex ? 20 : 17));
+		fputs(ppi_color(stdout, PPI_PLAIN), stdout);
+	}
+}
+
+static void print_code(const struct ppi_code *code,
+                       const portprof_profile_event *event,
+                       const struct options *options)
+{
+	int width = ppi_terminal_width(stdout);
+	struct ppi_scale scale = ppi_scale_of(event->unit, code->weight);
+	struct ppi_listing listing;
+	char weight[64];
+
+	if (width < 40)
+		width = 80;
+	ppi_pager_begin();
+	ppi_put_text(code->function, stdout);
+	fputs(" of ", stdout);
+	ppi_put_text(code->module, stdout);
+	printf(": %s of its own\n\n", ppi_say_weight(scale, code->weight,
+	                                             weight, sizeof(weight)));
+	ppi_listing_source(code, (unsigned)options->around, &listing);
+	print_listing(code->file[0] ? code->file : "Source", code, &listing,
+	              false, width);
+	ppi_listing_free(&listing);
+	if (!options->is_source_only) {
+		putchar('\n');
+		ppi_listing_instructions(code, (unsigned)options->around,
+		                      &listing);
+		print_listing("Instructions", code, &listing, true, width);
+		ppi_listing_free(&listing);
+	}
+	ppi_pager_end();
+}
+
+static size_t find_event(const portprof_profile *profile, const char *name)
+{
+	const portprof_profile_event *event;
+
+	for (size_t i = 0;
+	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
+		if (!name || strcmp(event->name, name) == 0 ||
+		    strcmp(event->asked, name) == 0)
+			return i;
+	ppi_say("this profile has no event '%s'", name ? name : "");
+	return SIZE_MAX;
+}
+
+static bool show(const portprof_profile *profile,
+                 const struct options *options, const struct ppi_view *view)
+{
+	struct ppi_code code;
+	bool is_good = ppi_code_find(view, options->function, &code);
+
+	if (!is_good)
+		ppi_say("out of memory");
+	else if (!code.function)
+		ppi_say("no function '%s' is in a sample; portprof report "
+		        "-n 0 shows them all", options->function);
+	else
+		print_code(&code,
+		           portprof_profile_event_get(profile, view->event),
+		           options);
+	is_good = is_good && code.function;
+	ppi_code_free(&code);
+	return is_good;
+}
+
+static bool annotate(const struct options *options)
+{
+	portprof_profile *profile = ppi_profile_open(options->input, NULL,
+	                                             options->memory_max);
+	struct ppi_view view = { .profile = profile };
+	struct ppi_named named;
+	bool is_good = false;
+
+	if (!profile)
+		return false;
+	view.event = find_event(profile, options->event);
+	if (view.event != SIZE_MAX) {
+		if (ppi_named_find(&named, profile, true, false,
+		                   options->debug_folder)) {
+			view.names = named.names;
+			is_good = show(profile, options, &view);
+		} else {
+			ppi_say("out of memory");
+		}
+		ppi_named_free(&named);
+	}
+	portprof_profile_free(profile);
+	return is_good;
+}
+
+int ppi_annotate_main(int argc, char **argv)
+{
+	struct options options = { .input = PPI_DEFAULT_OUTPUT, .around = 2 };
+	int status = read_options(argc, argv, &options);
+
+	if (status < 0) {
+		/* Looking for symbols must never download by itself. */
+		unsetenv("DEBUGINFOD_URLS");
+		ppi_memory_limit(options.memory_max);
+		status = annotate(&options) ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+	}
+	free(options.debug_folder);
+	return status;
+}

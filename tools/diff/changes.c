@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Two profiles side by side: what each function had before and after. */
+#include "config.h"
+
+#include "tools/diff/changes.h"
+
+#include "tools/diff/noise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_text(const char *left, const char *right)
+{
+	return strcmp(left ? left : "", right ? right : "");
+}
+
+/* A function is the same whatever folder its module lies in. */
+static int compare_names(const struct ppi_row *a, const struct ppi_row *b)
+{
+	int order = compare_text(a->function, b->function);
+
+	if (order == 0)
+		order = compare_text(a->module, b->module);
+	if (order == 0)
+		order = compare_text(a->source_file, b->source_file);
+	if (order == 0 && a->line != b->line)
+		order = a->line < b->line ? -1 : 1;
+	return order ? order : compare_text(a->thread, b->thread);
+}
+
+static int compare_by_name(const void *left, const void *right)
+{
+	const struct ppi_change *a = left, *b = right;
+
+	return compare_names(a->row, b->row);
+}
+
+static int compare_by_change(const void *left, const void *right)
+{
+	const struct ppi_change *a = left, *b = right;
+	double one = fabs(a->after - a->before);
+	double other = fabs(b->after - b->before);
+
+	if (a->is_noise != b->is_noise)
+		return a->is_noise ? 1 : -1;
+	if (one < other || one > other)
+		return one > other ? -1 : 1;
+	return compare_names(a->row, b->row);
+}
+
+/* What one sample stands for on the average, heavy ones counting for more. */
+static double sample_weight(const struct ppi_view *view)
+{
+	const portprof_profile_sample *sample;
+	double all = 0, squares = 0;
+
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
+	     i++) {
+		double weight = (double)sample->weights[view->event];
+		uint64_t samples = sample->samples[view->event];
+
+		if (view->is_left_out && view->is_left_out[i])
+			continue;
+		all += weight;
+		squares += weight * weight / (samples ? (double)samples : 1);
+	}
+	return all > 0 ? squares / all : 0;
+}
+
+/* Rows of one name become one. */
+static void put_together(struct ppi_changes *changes)
+{
+	size_t count = 0;
+
+	qsort(changes->changes, changes->count, sizeof(*changes->changes),
+	      compare_by_name);
+	for (size_t i = 0; i < changes->count; i++) {
+		struct ppi_change *one = &changes->changes[i];
+		struct ppi_change *last = &changes->changes[count ? count - 1 : 0];
+
+		if (count && compare_names(one->row, last->row) == 0) {
+			last->before += one->before;
+			last->after += one->after;
+		} else {
+			changes->changes[count++] = *one;
+		}
+	}
+	changes->count = count;
+}
+
+static void judge(struct ppi_changes *changes, double before_sample,
+                  double after_sample)
+{
+	double limit = ppi_noise_limit(changes->count);
+
+	for (size_t i = 0; i < changes->count; i++) {
+		struct ppi_change *one = &changes->changes[i];
+
+		one->error = ppi_noise_error(one->before, before_sample,
+		                             one->after, after_sample);
+		one->is_noise = fabs(one->after - one->before) <=
+		                limit * one->error;
+		changes->beyond += !one->is_noise;
+	}
+}
+
+bool ppi_changes_find(const struct ppi_page_series *before,
+                      const struct ppi_page_series *after, unsigned keys,
+                      bool is_normalized, struct ppi_changes *changes)
+{
+	*changes = (struct ppi_changes){ .scale = 1 };
+	if (is_normalized && before->report.total)
+		changes->scale = (double)after->report.total /
+		                 (double)before->report.total;
+	if (!ppi_rows_fold(&before->view, keys, &changes->rows[0]) ||
+	    !ppi_rows_fold(&after->view, keys, &changes->rows[1]))
+		return false;
+	changes->changes =
+		calloc(changes->rows[0].count + changes->rows[1].count + 1,
+	               sizeof(*changes->changes));
+	if (!changes->changes)
+		return false;
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < changes->rows[side].count; i++) {
+			const struct ppi_row *row = &changes->rows[side].rows[i];
+			double weight = (double)row->self_weight;
+
+			/* what only calls has nothing to compare */
+			if (row->self_weight)
+				changes->changes[changes->count++] =
+					(struct ppi_change){
+						row,
+						side ? 0 : weight * changes->scale,
+						side ? weight : 0, 0, false
+					};
+		}
+	put_together(changes);
+	judge(changes, sample_weight(&before->view) * changes->scale,
+	      sample_weight(&after->view));
+	if (changes->count)
+		qsort(changes->changes, changes->count,
+		      sizeof(*changes->changes), compare_by_change);
+	return true;
+}
+
+void ppi_changes_free(struct ppi_changes *changes)
+{
+	free(changes->changes);
+	ppi_rows_free(&changes->rows[0]);
+	ppi_rows_free(&changes->rows[1]);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Two profiles side by side: what each function had before and after. */
+#ifndef PPI_DIFF_CHANGES_H
+#define PPI_DIFF_CHANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "tools/html/page.h"
+#include "tools/report/report_rows.h"
+
+struct ppi_change {
+	const struct ppi_row *row; /* of either profile: its names */
+	double before, after;      /* of self weight */
+	double error;              /* standard error of after - before */
+	bool is_noise;
+};
+
+struct ppi_changes {
+	struct ppi_change *changes; /* beyond noise first, largest first */
+	size_t count, beyond;
+	double scale; /* what `before` was multiplied by: 1 but normalized */
+	struct ppi_rows rows[2];
+};
+
+/* The rows of the series `before` and `after` by `keys` (PPI_BY_ bits). False
+ * when out of memory; ppi_changes_free is due all the same. */
+bool ppi_changes_find(const struct ppi_page_series *before,
+                      const struct ppi_page_series *after, unsigned keys,
+                      bool is_normalized, struct ppi_changes *changes);
+void ppi_changes_free(struct ppi_changes *changes);
+
+/* How a change is printed. */
+struct ppi_diff_form {
+	unsigned keys;
+	size_t row_limit; /* 0: all */
+	bool shows_all;   /* what is within noise too */
+	bool is_quiet;    /* rows alone */
+};
+
+void ppi_diff_print(const struct ppi_page_series *before,
+                    const struct ppi_page_series *after,
+                    const struct ppi_changes *changes,
+                    const struct ppi_diff_form *form, FILE *out);
+void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
+                        const char *separator, FILE *out);
+
+#endif

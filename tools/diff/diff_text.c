@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* What changed, as text and as fields for spreadsheets. */
+#include "config.h"
+
+#include "tools/diff/changes.h"
+
+#include "tools/color.h"
+#include "tools/report/report_units.h"
+#include "tools/tools.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *say(struct ppi_scale scale, double weight, bool has_sign,
+                       char out[64])
+{
+	char text[48];
+
+	ppi_say_weight(scale, (uint64_t)(fabs(weight) + 0.5), text,
+	               sizeof(text));
+	snprintf(out, 64, "%s%s", !has_sign ? "" : weight < 0 ? "-" : "+",
+	         text);
+	return out;
+}
+
+static const char *verdict(const struct ppi_change *change, char out[32])
+{
+	if (change->is_noise)
+		snprintf(out, 32, "noise");
+	else if (change->before <= 0)
+		snprintf(out, 32, "new");
+	else if (change->after <= 0)
+		snprintf(out, 32, "gone");
+	else
+		snprintf(out, 32, "%+.1f %%",
+		         100 * (change->after - change->before) /
+		                 change->before);
+	return out;
+}
+
+static void print_side(const char *which, const struct ppi_page_series *side,
+                       struct ppi_scale scale, FILE *out)
+{
+	const char *command =
+		portprof_profile_origin_get(side->view.profile)->command;
+	char total[64];
+
+	fprintf(out, "  %-7s ", which);
+	ppi_put_text(side->report.path, out);
+	fprintf(out, ": %s", say(scale, (double)side->report.total, false,
+	                         total));
+	if (command[0]) {
+		fputs(", ", out);
+		ppi_put_text(command, out);
+	}
+	fputc('\n', out);
+}
+
+static void print_header(const struct ppi_page_series *before,
+                         const struct ppi_page_series *after,
+                         const struct ppi_changes *changes,
+                         struct ppi_scale scale, FILE *out)
+{
+	double old = (double)before->report.total * changes->scale;
+	double new = (double)after->report.total;
+	char change[64];
+
+	print_side("before", before, scale, out);
+	print_side("after", after, scale, out);
+	if (changes->scale < 1 || changes->scale > 1)
+		fprintf(out, "  %-7s before was scaled by %.4g to the total of "
+		        "after\n", "", changes->scale);
+	else
+		fprintf(out, "  %-7s %s (%+.1f %%)\n", "change",
+		        say(scale, new - old, true, change),
+		        old > 0 ? 100 * (new - old) / old : 0);
+	fprintf(out, "  %-7s %zu of %zu rows changed by more than chance "
+	        "explains (95 %%)\n\n", "", changes->beyond, changes->count);
+}
+
+/* The name goes last, so that it may be long. */
+static void print_name(const struct ppi_row *row, FILE *out)
+{
+	const char *parts[] = { row->module, row->thread, row->function };
+	const char *before = "";
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i] && parts[i][0]) {
+			fputs(before, out);
+			ppi_put_text(parts[i], out);
+			before = "  ";
+		}
+	if (row->source_file && row->source_file[0]) {
+		fputs(before, out);
+		ppi_put_text(row->source_file, out);
+		fprintf(out, ":%" PRIu64, row->line);
+	}
+	fputc('\n', out);
+}
+
+static void print_change(const struct ppi_change *change,
+                         struct ppi_scale scale, FILE *out)
+{
+	char before[64], after[64], moved[64], error[64], words[32];
+	double size = change->after - change->before;
+	const char *color = change->is_noise ? ""
+	                                     : ppi_color(out, size > 0
+	                                                              ? PPI_RED
+	                                                              : PPI_GREEN);
+
+	fprintf(out, "%10s %10s %s%11s%s %9s %9s  ",
+	        say(scale, change->before, false, before),
+	        say(scale, change->after, false, after), color,
+	        say(scale, size, true, moved),
+	        change->is_noise ? "" : ppi_color(out, PPI_PLAIN),
+	        say(scale, change->error, false, error),
+	        verdict(change, words));
+	print_name(change->row, out);
+}
+
+void ppi_diff_print(const struct ppi_page_series *before,
+                    const struct ppi_page_series *after,
+                    const struct ppi_changes *changes,
+                    const struct ppi_diff_form *form, FILE *out)
+{
+	uint64_t largest = before->report.total > after->report.total
+	                           ? before->report.total
+	                           : after->report.total;
+	struct ppi_scale scale =
+		ppi_scale_of(after->report.what->unit, largest);
+	size_t count = form->shows_all ? changes->count : changes->beyond;
+	size_t shown = form->row_limit && form->row_limit < count
+	                       ? form->row_limit
+	                       : count;
+
+	if (!form->is_quiet)
+		print_header(before, after, changes, scale, out);
+	if (shown)
+		fprintf(out, "%10s %10s %11s %9s %9s  %s\n", "before", "after",
+		        "change", "error", "", "");
+	for (size_t i = 0; i < shown; i++)
+		print_change(&changes->changes[i], scale, out);
+	if (shown < count)
+		fprintf(out, "  (%zu more; -n 0 shows all)\n", count - shown);
+	if (!form->shows_all && changes->count > changes->beyond)
+		fprintf(out, "  (%zu within noise; --all shows them)\n",
+		        changes->count - changes->beyond);
+}
+
+void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
+                        const char *separator, FILE *out)
+{
+	static const char *const names[] = { "before", "after", "change",
+		                             "error", "verdict", "module",
+		                             "thread", "file", "line",
+		                             "function" };
+
+	(void)keys;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		fprintf(out, "%s%s", i ? separator : "", names[i]);
+	fputc('\n', out);
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct ppi_change *one = &changes->changes[i];
+		const struct ppi_row *row = one->row;
+		const char *texts[] = { row->module, row->thread,
+			                row->source_file };
+
+		fprintf(out, "%.0f%s%.0f%s%.0f%s%.0f%s%s%s", one->before,
+		        separator, one->after, separator,
+		        one->after - one->before, separator, one->error,
+		        separator,
+		        one->is_noise        ? "noise"
+		        : one->before <= 0   ? "new"
+		        : one->after <= 0    ? "gone"
+		        : one->after > one->before ? "grown"
+		                                   : "shrunk",
+		        separator);
+		for (size_t k = 0; k < 3; k++) {
+			ppi_put_field(texts[k] ? texts[k] : "", separator, out);
+			fputs(separator, out);
+		}
+		fprintf(out, "%" PRIu64 "%s", row->line, separator);
+		ppi_put_field(row->function ? row->function : "", separator,
+		              out);
+		fputc('\n', out);
+	}
+}

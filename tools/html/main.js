@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: MIT
+// ---- The page: what its controls do ----
+
+const page = {
+  facts: null, tree: null, weights: null, second: null,
+  view: "calls", sandwichOf: -1, history: [], perFunction: null, isReady: false,
+};
+// For scripts that look at the page, and for its tests.
+window.portprofPage = { page, selection, graph, table };
+
+function series() { return page.facts.series[page.facts.is_diff ? 1 : selection.series]; }
+
+// ---- the difference of two ----
+
+// How far chance alone can move a weight: each sample stands for
+// `sample_weight`, and counts of samples vary as their square roots.
+function judgeChange(before, after) {
+  const [a, b] = page.facts.series;
+  const error = Math.sqrt(before * a.sample_weight + after * b.sample_weight
+    + Math.max(a.sample_weight, b.sample_weight) ** 2);
+  const change = after - before;
+  return {
+    before, after, change, error,
+    isNoise: Math.abs(change) <= page.facts.noise * error,
+    ratio: change / (Math.max(before, after) || 1),
+  };
+}
+
+function verdictOf(judged) {
+  if (judged.isNoise) return "within noise";
+  if (!judged.before) return "new";
+  if (!judged.after) return "gone";
+  const part = 100 * judged.change / judged.before;
+  return part > 0 ? `grown by ${part.toFixed(0)} %` : `shrunk by ${(-part).toFixed(0)} %`;
+}
+
+// ---- weights, shapes, table ----
+
+function recount() {
+  const { tree, facts } = page;
+  page.weights = weigh(tree, facts, facts.is_diff ? 1 : selection.series);
+  page.second = facts.is_diff ? weigh(tree, facts, 0) : null;
+  page.perFunction = sumFunctions(tree, facts, page.weights);
+  const before = page.second && sumFunctions(tree, facts, page.second);
+  const rows = [];
+  for (let f = 1; f < facts.functions.length; f++) {
+    const row = {
+      f, name: facts.shown[f], module: visible(facts.modules[facts.module_of[f]][0]),
+      self: page.perFunction.self[f], total: page.perFunction.total[f],
+    };
+    if (before) {
+      Object.assign(row, judgeChange(before.self[f], row.self));
+      row.verdict = verdictOf(row);
+    }
+    if (row.self || row.total || row.before) rows.push(row);
+  }
+  rankModules();
+  fillTable(facts, rows);
+  showLegend();
+  showFilters();
+  reshape();
+}
+
+function rankModules() {
+  const { facts, perFunction } = page;
+  const weight = new Float64Array(facts.modules.length);
+  for (let f = 0; f < facts.functions.length; f++) weight[facts.module_of[f]] += perFunction.self[f];
+  page.moduleWeight = weight;
+  // ranks stay as they are while filters change, and colours with them
+  if (!page.moduleRank) {
+    page.moduleRank = new Int32Array(facts.modules.length);
+    [...weight.keys()].filter((m) => !facts.modules[m][2] && facts.modules[m][0])
+      .sort((a, b) => weight[b] - weight[a]).forEach((m, rank) => { page.moduleRank[m] = rank; });
+  }
+  paintColors();
+}
+
+function paintColors() {
+  graph.dark = isDark();
+  graph.colors = page.facts.functions.map((_, f) => moduleColor(page.facts, page.moduleRank, f));
+}
+
+function forwardShape() {
+  const { tree, weights, second } = page;
+  const shape = {
+    n: tree.n, frame: tree.frame, parent: tree.parent, depth: tree.depth, end: tree.end,
+    total: weights.total, other: second ? second.total : null, self: weights.self,
+  };
+  return shape;
+}
+
+function reshape() {
+  const { tree, facts, weights, second } = page;
+  let shape;
+  if (page.view === "inverted") shape = invertedShape(tree, facts, weights, second);
+  else if (page.view === "sandwich" && page.sandwichOf >= 0)
+    shape = sandwichShape(tree, facts, page.sandwichOf, weights, second);
+  else shape = forwardShape();
+  if (second) {
+    const cache = new Map();
+    shape.change = (i) => {
+      if (!cache.has(i)) cache.set(i, judgeChange(shape.other[i], shape.total[i]));
+      return cache.get(i);
+    };
+  }
+  page.history = [];
+  setShape(shape);
+  for (const view of ["calls", "inverted", "sandwich"])
+    byId("view-" + view).setAttribute("aria-pressed", String(page.view === view));
+  byId("flip").disabled = page.view === "sandwich";
+  showFocus(-1);
+  showFound();
+}
+
+// ---- the focused frame ----
+
+function button(words, title, act) {
+  const b = make("button", words, { title });
+  b.addEventListener("click", act);
+  return b;
+}
+
+function showFocus(i) {
+  const { facts } = page, { shape } = graph;
+  graph.focus = i;
+  const text = byId("focus-text"), buttons = byId("focus-buttons");
+  text.replaceChildren();
+  buttons.replaceChildren();
+  byId("back").disabled = !page.history.length;
+  if (i < 0) {
+    const kept = sumRoots(page.tree, page.weights.total);
+    text.append(make("strong", page.view === "sandwich" && page.sandwichOf >= 0
+      ? facts.shown[page.sandwichOf] : "All samples"));
+    text.append(make("span", " " + sayWeight(series(), shape.all ?? kept)
+      + ", " + sayShare(shape.all ?? kept, series().total) + " of the total"
+      + (page.view === "sandwich" ? " \u2013 callers above, callees below" : "")
+      + ". Click or use the arrow keys.", { class: "soft" }));
+    drawSoon();
+    return;
+  }
+  const f = shape.frame[i];
+  const module = visible(facts.modules[facts.module_of[f]][0]);
+  text.append(make("strong", facts.shown[f]));
+  if (module) text.append(make("span", " " + module, { class: "soft" }));
+  let words = sayWeight(series(), shape.total[i]) + ", " + sayShare(shape.total[i], series().total) + " of the total";
+  const p = shape.parent[i];
+  if (p >= 0 && page.view === "calls")
+    words += ", " + sayShare(shape.total[i], shape.total[p]) + " of " + facts.short[shape.frame[p]];
+  if (shape.self && shape.self[i]) words += ", itself " + sayShare(shape.self[i], series().total);
+  if (shape.change) words += "; " + verdictOf(shape.change(i)) + " (before " + sayWeight(series(), shape.other[i]) + ")";
+  text.append(make("div", words));
+  if (f === 0) {
+    text.append(make("div", "Chains whose outermost callers could not be found stand here.", { class: "soft" }));
+  } else {
+    buttons.append(
+      button("Zoom", "Enter", () => zoom(i)),
+      button("Sandwich", "s", () => sandwich(f)),
+      button("Only this", "Only samples in it or in what it calls (o)", () => addRule("only", { kind: "function", value: f })),
+      button("Hide", "Leave it out, with what it calls (h)", () => addRule("hidden", { kind: "function", value: f })),
+      button("In table", "Find it in the table", () => pickRow(f, true)));
+    if (codeOf(facts, f) >= 0) buttons.append(button("Source", "c", () => toCode(f)));
+  }
+  drawSoon();
+}
+
+function zoom(i, isAtOnce) {
+  if (graph.zoom === i) return;
+  page.history.push(graph.zoom);
+  zoomTo(i, isAtOnce);
+  showFocus(i);
+}
+
+function back() {
+  if (!page.history.length) return;
+  zoomTo(page.history.pop());
+  showFocus(graph.focus);
+}
+
+function resetView() {
+  if (page.view === "sandwich") return setView("calls");
+  if (graph.zoom >= 0) page.history.push(graph.zoom);
+  zoomTo(-1);
+  showFocus(-1);
+}
+
+function setView(view) {
+  if (view === "sandwich") {
+    const f = graph.focus >= 0 ? graph.shape.frame[graph.focus]
+      : table.selected >= 0 ? table.selected
+        : table.rows.reduce((best, row) => best && best.self >= row.self ? best : row, null)?.f ?? -1;
+    return sandwich(f);
+  }
+  page.view = view;
+  reshape();
+}
+
+function sandwich(f) {
+  if (f < 1) return;
+  page.view = "sandwich";
+  page.sandwichOf = f;
+  reshape();
+  graph.scroller.scrollTop = Math.max(0, (graph.shape.middle + 1) * ROW - graph.height / 2);
+  drawSoon();
+  selectRow(f, false);
+}
+
+function flip() {
+  if (page.view === "sandwich") return;
+  graph.isFlame = !graph.isFlame;
+  byId("flip").setAttribute("aria-pressed", String(graph.isFlame));
+  graph.scroller.scrollTop = graph.isFlame ? graph.scroller.scrollHeight : 0;
+  drawSoon();
+}
+
+// ---- rules: only, hide ----
+
+function ruleName(rule) {
+  const { facts } = page;
+  if (rule.kind === "function") return facts.shown[rule.value];
+  if (rule.kind === "module") return visible(facts.modules[rule.value][0]);
+  return threadName(facts, rule.value);
+}
+
+function addRule(list, rule) {
+  if (selection[list].some((r) => r.kind === rule.kind && r.value === rule.value)) return;
+  selection[list].push(rule);
+  recountAll();
+}
+
+function showFilters() {
+  const box = byId("filters");
+  box.replaceChildren();
+  const chip = (words, drop) => {
+    const b = make("button", words + " \u00d7", { class: "chip", title: "Take this filter away" });
+    b.addEventListener("click", () => { drop(); recountAll(); });
+    box.append(b);
+  };
+  for (const list of ["only", "hidden"])
+    selection[list].forEach((rule, i) => chip((list === "only" ? "only " : "without ") + ruleName(rule),
+      () => selection[list].splice(i, 1)));
+  if (selection.slices) chip(sayRange(page.facts, selection.slices), () => { selection.slices = null; });
+}
+
+function recountAll() {
+  recount();
+  showThreads(page.tree, page.facts, addRule, setRange);
+}
+
+function setRange(slices) {
+  selection.slices = slices;
+  recountAll();
+}
+
+function showLegend() {
+  const { facts } = page, box = byId("legend");
+  box.replaceChildren();
+  if (facts.is_diff) {
+    for (const [name, words] of [["grown", "grown"], ["shrunk", "shrunk"], ["noise", "within noise"]])
+      box.append(make("span", words, { class: "key " + name }));
+    box.append(make("span", "The width is that of after. What is gone is in the table.", { class: "soft" }));
+    return;
+  }
+  const order = [...page.moduleWeight.keys()].filter((m) => page.moduleWeight[m] > 0)
+    .sort((a, b) => page.moduleWeight[b] - page.moduleWeight[a]);
+  for (const m of order.slice(0, 12)) {
+    const b = make("button", null, { class: "chip", title: "Only code of " + visible(facts.modules[m][1] || facts.modules[m][0]) });
+    const swatch = make("span", null, { class: "swatch" });
+    swatch.style.background = moduleColor(facts, page.moduleRank, facts.module_of.indexOf(m));
+    b.append(swatch, make("span", visible(facts.modules[m][0] || "(none)") + " "),
+      make("small", sayShare(page.moduleWeight[m], series().total)));
+    b.addEventListener("click", () => addRule("only", { kind: "module", value: m }));
+    box.append(b);
+  }
+  if (order.length > 12) box.append(make("span", `and ${order.length - 12} more`, { class: "soft" }));
+}
+
+// ---- search ----
+
+function search(text) {
+  const { facts } = page;
+  const { pattern, isPlain } = readPattern(text);
+  graph.matches = null;
+  if (pattern) {
+    graph.matches = new Uint8Array(facts.functions.length);
+    for (let f = 1; f < facts.functions.length; f++)
+      if (pattern.test(facts.shown[f]) || pattern.test(facts.modules[facts.module_of[f]][0])) graph.matches[f] = 1;
+  }
+  page.searchIsPlain = isPlain;
+  showFound();
+  drawSoon();
+}
+
+// The share of all samples whose chain has a match.
+function showFound() {
+  const { tree, weights } = page, out = byId("found");
+  if (!graph.matches) {
+    out.textContent = "";
+    page.matched = null;
+    return;
+  }
+  let sum = 0;
+  for (let i = 0; i < tree.n;) {
+    if (graph.matches[tree.frame[i]]) {
+      sum += weights.total[i];
+      i = tree.end[i];
+    } else {
+      i++;
+    }
+  }
+  page.matched = sum;
+  out.textContent = sayShare(sum, series().total) + " matched" + (page.searchIsPlain ? " (as plain text)" : "");
+}
+
+function nextMatch(way) {
+  const { shape } = graph;
+  if (!graph.matches) return;
+  const hits = [];
+  for (let i = 0; i < shape.n; i++) if (graph.matches[shape.frame[i]] && shape.total[i]) hits.push(i);
+  if (!hits.length) return;
+  hits.sort((a, b) => shape.total[b] - shape.total[a] || a - b);
+  const at = hits.indexOf(graph.focus);
+  const i = at < 0 || !way ? hits[0] : hits[(at + way + hits.length) % hits.length];
+  if (graph.zoom >= 0) zoomTo(-1);
+  showFocus(i);
+  scrollToFrame(i);
+}
+
+// ---- table and code ----
+
+// A click in the table: the function's widest frame in the graph.
+function pickRow(f, isScrolled) {
+  if (isScrolled) {
+    table.isWhole = true;
+    byId("filter").value = table.filter = "";
+    drawTable();
+    selectRow(f, true);
+    return;
+  }
+  const { shape } = graph;
+  let best = -1;
+  for (let i = 0; i < shape.n; i++)
+    if (shape.frame[i] === f && (best < 0 || shape.total[i] > shape.total[best])) best = i;
+  selectRow(f, false);
+  if (best < 0 && page.view !== "calls") {
+    page.view = "calls";
+    reshape();
+    return pickRow(f, false);
+  }
+  byId("search").value = "";
+  graph.matches = new Uint8Array(page.facts.functions.length);
+  graph.matches[f] = 1;
+  page.searchIsPlain = false;
+  if (graph.zoom >= 0) zoomTo(-1);
+  showFound();
+  showFocus(best);
+  if (best >= 0) scrollToFrame(best);
+  byId("graph-part").scrollIntoView({ block: "start", behavior: "smooth" });
+}
+
+function toCode(f) {
+  const at = codeOf(page.facts, f);
+  if (at < 0) return;
+  showCode(page.facts, at);
+  byId("code-part").scrollIntoView({ block: "start" });
+}
+
+// ---- wiring ----
+
+function onKey(event) {
+  const inText = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape") {
+    if (byId("keys").open) return;
+    if (event.target === byId("search") || graph.matches) {
+      byId("search").value = "";
+      search("");
+      byId("graph").focus({ preventScroll: true });
+    } else {
+      resetView();
+    }
+    event.preventDefault();
+    return;
+  }
+  if (inText) {
+    if (event.key === "Enter" && event.target === byId("search")) { nextMatch(0); byId("graph").focus({ preventScroll: true }); }
+    return;
+  }
+  const f = graph.focus >= 0 ? graph.shape.frame[graph.focus] : -1;
+  const isButton = event.target.tagName === "BUTTON" || event.target.tagName === "SUMMARY";
+  const acts = {
+    "/": () => { byId("search").focus(); byId("search").select(); },
+    "?": () => byId("keys").showModal(),
+    i: () => setView(page.view === "inverted" ? "calls" : "inverted"),
+    s: () => setView(page.view === "sandwich" ? "calls" : "sandwich"),
+    f: flip, t: toggleTheme, n: () => nextMatch(1), N: () => nextMatch(-1),
+    0: resetView, Backspace: back,
+    o: () => f > 0 && addRule("only", { kind: "function", value: f }),
+    h: () => f > 0 && addRule("hidden", { kind: "function", value: f }),
+    c: () => f > 0 && toCode(f),
+    Enter: isButton ? null : () => graph.focus >= 0 && zoom(graph.focus),
+  };
+  if (event.key.startsWith("Arrow") && (event.target === byId("graph") || event.target === document.body)) {
+    const to = neighbour(graph.focus, event.key);
+    if (to >= 0) {
+      showFocus(to);
+      scrollToFrame(to);
+      const { shape } = graph;
+      if (shape.x[to] < graph.from || shape.x[to] + shape.total[to] > graph.to) zoomTo(-1);
+    }
+    byId("graph").focus({ preventScroll: true });
+    event.preventDefault();
+    return;
+  }
+  const act = acts[event.key];
+  if (!act) return;
+  act();
+  event.preventDefault();
+}
+
+function toggleTheme() {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  rankModules();
+  drawTable();
+  showLegend();
+  showThreads(page.tree, page.facts, addRule, setRange);
+  drawSoon();
+}
+
+function wireGraph() {
+  const { canvas } = graph;
+  let shown = -1;
+  const at = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return frameAt(event.clientX - box.left, event.clientY - box.top);
+  };
+  canvas.addEventListener("click", (event) => {
+    const i = at(event);
+    if (i < 0) return;
+    if (i === graph.focus && graph.zoom !== i) return zoom(i);
+    if (i === graph.focus) return back();
+    showFocus(i);
+  });
+  canvas.addEventListener("dblclick", (event) => { const i = at(event); if (i >= 0) zoom(i); });
+  canvas.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "touch") return;
+    const i = at(event);
+    if (i === shown) return;
+    shown = i;
+    canvas.style.cursor = i >= 0 ? "pointer" : "default";
+    canvas.title = i < 0 ? "" : page.facts.shown[graph.shape.frame[i]] + "\n"
+      + visible(page.facts.modules[page.facts.module_of[graph.shape.frame[i]]][0]) + "\n"
+      + sayWeight(series(), graph.shape.total[i]) + ", " + sayShare(graph.shape.total[i], series().total);
+  });
+  graph.scroller.addEventListener("scroll", drawSoon);
+}
+
+function wire() {
+  wireGraph();
+  for (const view of ["calls", "inverted", "sandwich"])
+    byId("view-" + view).addEventListener("click", () => setView(view));
+  byId("flip").addEventListener("click", flip);
+  byId("back").addEventListener("click", back);
+  byId("reset").addEventListener("click", resetView);
+  byId("theme").addEventListener("click", toggleTheme);
+  byId("help").addEventListener("click", () => byId("keys").showModal());
+  byId("search").addEventListener("input", (event) => search(event.target.value));
+  byId("filter").addEventListener("input", (event) => { table.filter = event.target.value; drawTable(); });
+  byId("more").addEventListener("click", () => { table.isWhole = true; drawTable(); });
+  table.onPick = (f) => pickRow(f, false);
+  table.sort = page.facts.is_diff ? "change" : "self";
+  document.addEventListener("keydown", onKey);
+  let width = 0;
+  new ResizeObserver(() => {
+    if (graph.scroller.clientWidth === width) return;
+    width = graph.scroller.clientWidth;
+    sizeGraph();
+  }).observe(graph.scroller);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    rankModules();
+    drawTable();
+    showLegend();
+    drawSoon();
+  });
+  const select = byId("series");
+  if (page.facts.is_diff || page.facts.series.length < 2) select.hidden = true;
+  page.facts.series.forEach((one, i) => select.append(make("option", visible(one.event), { value: i })));
+  select.addEventListener("change", () => {
+    selection.series = Number(select.value);
+    showSeriesAccount(page.facts, selection.series);
+    recountAll();
+  });
+}
+
+function prepare(facts, tree) {
+  facts.shown = facts.functions.map(visible);
+  facts.short = facts.shown.map(shortName);
+  if (facts.is_diff && facts.is_normalized) {
+    const [a, b] = facts.series, scale = a.total ? b.total / a.total : 1;
+    for (let i = 0; i < tree.series[0].count; i++) tree.series[0].weight[i] *= scale;
+    a.sample_weight *= scale;
+  }
+  page.facts = facts;
+  page.tree = tree;
+  graph.facts = facts;
+  graph.scroller = byId("scroller");
+  graph.canvas = byId("graph");
+  graph.context = graph.canvas.getContext("2d");
+}
+
+async function begin() {
+  try {
+    const facts = await unpackText("facts");
+    showAccount(facts);
+    page.accountAt = performance.now();
+    prepare(facts, readTree(await unpack("tree"), facts.series.length));
+    byId("main").hidden = false;
+    wire();
+    recount();
+    page.isReady = true;
+    page.readyAt = performance.now();
+    requestAnimationFrame(() => showThreads(page.tree, facts, addRule, setRange));
+    setCode(facts, (await unpackText("code"))?.list);
+    if (graph.focus >= 0) showFocus(graph.focus);
+  } catch (error) {
+    const failure = byId("failure");
+    failure.hidden = false;
+    failure.textContent = "This page could not be shown: " + error.message
+      + (typeof DecompressionStream === "undefined" ? " This browser is too old for it (before 2023)." : "");
+    throw error;
+  }
+}
+
+begin();

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// ---- Threads, each with its line of time where samples have times ----
+
+const LANES = 14; // shown at first
+
+const lanes = { isWhole: false, list: [], most: 0, drag: null };
+
+// Weight by thread and by slice; slices are put together to at most 600.
+function sumThreads(tree, facts) {
+  const samples = tree.series[selection.series];
+  const count = facts.threads.length + 1;
+  const columns = Math.min(600, facts.slices);
+  const each = columns ? facts.slices / columns : 1;
+  const all = new Float64Array(count);
+  const cells = columns ? Array.from({ length: count }, () => null) : null;
+  for (let i = 0; i < samples.count; i++) {
+    const t = samples.thread[i], slice = samples.slice[i];
+    all[t] += samples.weight[i];
+    if (!cells || !slice) continue;
+    if (!cells[t]) cells[t] = new Float64Array(columns);
+    cells[t][Math.min(columns - 1, Math.floor((slice - 1) / each))] += samples.weight[i];
+  }
+  return { all, cells, columns, each };
+}
+
+function threadName(facts, t) {
+  if (!t) return "thread unknown";
+  const [pid, tid, name] = facts.threads[t - 1];
+  return visible(name || "thread") + " " + (pid === tid ? pid : pid + "/" + tid);
+}
+
+function drawLane(canvas, cells, most) {
+  const ratio = window.devicePixelRatio || 1;
+  const width = canvas.clientWidth || 300, height = canvas.clientHeight || 22;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const c = canvas.getContext("2d");
+  c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  const step = width / cells.length;
+  for (let i = 0; i < cells.length; i++) {
+    if (!cells[i]) continue;
+    const part = Math.min(1, cells[i] / most);
+    c.fillStyle = `hsl(${32 - 18 * part} 85% ${graph.dark ? 30 + 30 * part : 82 - 34 * part}%)`;
+    const tall = Math.max(2, part * height);
+    c.fillRect(i * step, height - tall, Math.max(step, 0.8), tall);
+  }
+}
+
+function markRange(facts) {
+  for (const mark of document.querySelectorAll(".lane-range")) {
+    mark.hidden = !selection.slices;
+    if (!selection.slices) continue;
+    mark.style.left = 100 * (selection.slices[0] - 1) / facts.slices + "%";
+    mark.style.width = 100 * (selection.slices[1] - selection.slices[0] + 1) / facts.slices + "%";
+  }
+}
+
+function sayRange(facts, slices) {
+  const second = facts.slice_ns / 1e9;
+  return ((slices[0] - 1) * second).toFixed(2) + " s to " + (slices[1] * second).toFixed(2) + " s";
+}
+
+function wireRange(box, facts, onRange) {
+  const sliceAt = (event) => {
+    const at = box.getBoundingClientRect();
+    const part = Math.min(0.99999, Math.max(0, (event.clientX - at.left) / at.width));
+    return 1 + Math.floor(part * facts.slices);
+  };
+  box.addEventListener("pointerdown", (event) => {
+    lanes.drag = sliceAt(event);
+    box.setPointerCapture(event.pointerId);
+  });
+  box.addEventListener("pointermove", (event) => {
+    if (lanes.drag === null) return;
+    const to = sliceAt(event);
+    selection.slices = [Math.min(lanes.drag, to), Math.max(lanes.drag, to)];
+    markRange(facts);
+  });
+  box.addEventListener("pointerup", (event) => {
+    if (lanes.drag === null) return;
+    const to = sliceAt(event), from = lanes.drag;
+    lanes.drag = null;
+    onRange(from === to ? null : [Math.min(from, to), Math.max(from, to)]);
+  });
+  box.addEventListener("pointercancel", () => { lanes.drag = null; });
+}
+
+function showThreads(tree, facts, onRule, onRange) {
+  const { all, cells, columns } = sumThreads(tree, facts);
+  const order = [...all.keys()].filter((t) => all[t] > 0).sort((a, b) => all[b] - all[a]);
+  const part = byId("threads-part"), box = byId("threads");
+  part.hidden = order.length < 2 && !columns;
+  const series = facts.series[selection.series];
+  byId("threads-hint").textContent = columns ? "drag over a line to select a time" : "";
+  box.replaceChildren();
+  let most = 0;
+  if (columns) for (const t of order) if (cells[t]) for (const cell of cells[t]) most = Math.max(most, cell);
+  const shown = lanes.isWhole ? order : order.slice(0, LANES);
+  for (const t of shown) {
+    const row = make("div", null, { class: "lane" + (threadIsIn(t) ? "" : " out") });
+    const name = make("button", threadName(facts, t), { class: "link lane-name", title: "Only this thread" });
+    name.addEventListener("click", () => onRule("only", { kind: "thread", value: t }));
+    const hide = make("button", "Hide", { class: "small", "aria-label": "Hide " + threadName(facts, t) });
+    hide.addEventListener("click", () => onRule("hidden", { kind: "thread", value: t }));
+    row.append(name, make("span", sayShare(all[t], series.total), { class: "lane-share" }));
+    const line = make("div", null, { class: "lane-line" });
+    if (columns && cells[t]) {
+      const canvas = make("canvas", null, { role: "img", "aria-label": "use of the CPU over time by " + threadName(facts, t) });
+      line.append(canvas, make("span", null, { class: "lane-range" }));
+      wireRange(line, facts, onRange);
+      requestAnimationFrame(() => drawLane(canvas, cells[t], most));
+    } else {
+      const bar = make("span", null, { class: "lane-bar" });
+      bar.style.width = 100 * all[t] / (all[order[0]] || 1) + "%";
+      line.append(bar);
+    }
+    row.append(line, hide);
+    box.append(row);
+  }
+  if (shown.length < order.length) {
+    const more = make("button", `Show all ${order.length} threads`);
+    more.addEventListener("click", () => { lanes.isWhole = true; showThreads(tree, facts, onRule, onRange); });
+    box.append(more);
+  }
+  markRange(facts);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// ---- Weights in the tree: what a selection leaves of it ----
+
+// What is looked at. `only` and `hidden` hold rules {kind, value}; a sample
+// stays if it fits every rule of `only` and none of `hidden`.
+const selection = { series: 0, only: [], hidden: [], slices: null };
+
+function ruleMask(tree, facts, rule) {
+  const mask = new Uint8Array(tree.n);
+  const moduleOf = facts.module_of;
+  for (let i = 0; i < tree.n; i++) {
+    const p = tree.parent[i];
+    if (rule.kind === "function")
+      mask[i] = tree.frame[i] === rule.value || (p >= 0 && mask[p]) ? 1 : 0;
+    else // code of the module, as report --module has it
+      mask[i] = moduleOf[tree.frame[i]] === rule.value ? 1 : 0;
+  }
+  return mask;
+}
+
+// Which nodes' own samples are in: null for all of them.
+function nodeMask(tree, facts) {
+  let all = null;
+  const apply = (rule, wanted) => {
+    if (rule.kind === "thread") return;
+    const mask = ruleMask(tree, facts, rule);
+    all = all || new Uint8Array(tree.n).fill(1);
+    for (let i = 0; i < tree.n; i++) if (mask[i] !== wanted) all[i] = 0;
+  };
+  for (const rule of selection.only) apply(rule, 1);
+  for (const rule of selection.hidden) apply(rule, 0);
+  return all;
+}
+
+function threadIsIn(thread) {
+  const names = (rule) => rule.kind === "thread" && rule.value === thread;
+  if (selection.hidden.some(names)) return false;
+  return !selection.only.some((rule) => rule.kind === "thread")
+    || selection.only.some(names);
+}
+
+// `self` and `total` of each node.
+function weigh(tree, facts, seriesIndex) {
+  const samples = tree.series[seriesIndex];
+  const self = new Float64Array(tree.n);
+  const mask = nodeMask(tree, facts);
+  const threads = new Uint8Array(facts.threads.length + 1);
+  for (let i = 0; i < threads.length; i++) threads[i] = threadIsIn(i) ? 1 : 0;
+  const from = selection.slices ? selection.slices[0] : 0;
+  const to = selection.slices ? selection.slices[1] : Infinity;
+  for (let i = 0; i < samples.count; i++) {
+    const node = samples.node[i];
+    if (!threads[samples.thread[i]] || (mask && !mask[node])) continue;
+    if (selection.slices && (samples.slice[i] < from || samples.slice[i] > to))
+      continue;
+    self[node] += samples.weight[i];
+  }
+  const total = self.slice();
+  for (let i = tree.n - 1; i >= 0; i--) {
+    const p = tree.parent[i];
+    if (p >= 0) total[p] += total[i];
+  }
+  return { self, total };
+}
+
+function sumRoots(tree, total) {
+  let sum = 0;
+  for (let i = 0; i < tree.n; i = tree.end[i]) sum += total[i];
+  return sum;
+}
+
+// Where each node begins on a line that is `total` of all long; children
+// stand at the left, what is the node's own at the right.
+function place(shape) {
+  const x = new Float64Array(shape.n), next = new Float64Array(shape.n);
+  let roots = 0;
+  for (let i = 0; i < shape.n; i++) {
+    const p = shape.parent[i];
+    if (p < 0) {
+      x[i] = roots;
+      roots += shape.total[i];
+    } else {
+      x[i] = next[p];
+      next[p] += shape.total[i];
+    }
+    next[i] = x[i];
+  }
+  shape.x = x;
+  shape.all = roots;
+  return shape;
+}
+
+// Weights of functions: a function that calls itself counts once a sample.
+function sumFunctions(tree, facts, weights) {
+  const count = facts.functions.length;
+  const self = new Float64Array(count), total = new Float64Array(count);
+  const inside = new Int32Array(count);
+  const open = [];
+  for (let i = 0; i < tree.n; i++) {
+    while (open.length && tree.end[open[open.length - 1]] <= i)
+      inside[tree.frame[open.pop()]]--;
+    const f = tree.frame[i];
+    self[f] += weights.self[i];
+    if (!inside[f]) total[f] += weights.total[i];
+    inside[f]++;
+    open.push(i);
+  }
+  return { self, total };
+}
+
+// The outermost nodes of a function.
+function outermost(tree, f) {
+  const nodes = [];
+  for (let i = 0; i < tree.n;) {
+    if (tree.frame[i] === f) {
+      nodes.push(i);
+      i = tree.end[i];
+    } else {
+      i++;
+    }
+  }
+  return nodes;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of code, written into the profile that was measured. */
+#ifndef PPI_NAMES_H
+#define PPI_NAMES_H
+
+#include <portprof.h>
+
+#include <stdbool.h>
+
+/* Where to look for them; all NULL: the usual. */
+struct ppi_names_sources {
+	const char *debug_folder;
+};
+
+/* Name the code of a profile, with lines and inlined functions; what the file
+ * names already stays. False when out of memory: words were said. */
+bool ppi_names_give(portprof_profile *profile,
+                    const struct ppi_names_sources *sources);
+
+/* The same for a file, which is read and written again, in a process of its
+ * own: nothing that is wrong with the binaries can hurt the caller. False with
+ * words; the file is as it was then. */
+bool ppi_names_write(const char *path);
+
+#endif

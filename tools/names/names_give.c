@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* From the names of addresses to the functions and lines of a profile. */
+#include "config.h"
+
+#include "tools/names/names.h"
+
+#include "tools/memory.h"
+#include "tools/report/report_rows.h"
+#include "tools/report/report_ticker.h"
+#include "tools/tools.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* As deep as names come (tools/symbols/symbols.c). */
+enum { INLINED_MAX = 64 };
+
+/* More than this is left as it is: reading it takes memory that the measured
+ * program may need (api/file/finish.c leaves such a file in portions). */
+enum { BYTES_MAX = 64 << 20 };
+
+/* The name with what it was inlined into, as the file has them. */
+static size_t lines_of(const struct ppi_symbols_name *name,
+                       portprof_profile_line lines[INLINED_MAX])
+{
+	size_t count = 0;
+
+	for (; name && count < INLINED_MAX; name = name->caller) {
+		/* the innermost may be all that debug information knows */
+		if (!name->function || !name->function[0])
+			break;
+		lines[count++] = (portprof_profile_line){
+			name->function, name->source_file, name->line
+		};
+	}
+	return count;
+}
+
+static bool is_worth_a_name(const portprof_profile_location *location,
+                            const struct ppi_symbols_name *name)
+{
+	return name->is_named || location->mapping != SIZE_MAX;
+}
+
+static bool give(portprof_profile *profile,
+                 const struct ppi_symbols_name *names)
+{
+	size_t count = portprof_profile_location_count(profile);
+
+	for (size_t i = 0; i < count; i++) {
+		portprof_profile_line lines[INLINED_MAX];
+		size_t lines_count = lines_of(&names[i], lines);
+
+		if (lines_count == 0 ||
+		    !is_worth_a_name(portprof_profile_location_get(profile, i),
+		                     &names[i]))
+			continue;
+		if (portprof_profile_name_location(profile, i, lines,
+		                                   lines_count)) {
+			ppi_say_failure(NULL);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool ppi_names_give(portprof_profile *profile,
+                    const struct ppi_names_sources *sources)
+{
+	struct ppi_symbols *symbols =
+		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
+	struct ppi_symbols_name *names = NULL;
+	bool is_good;
+
+	/* Looking for symbols must never download by itself. */
+	unsetenv("DEBUGINFOD_URLS");
+	if (symbols) {
+		ppi_symbols_want(symbols, true, true);
+		ppi_symbols_look_in(symbols, sources->debug_folder);
+		ppi_ticker_begin("naming code", "addresses");
+		names = ppi_name_locations(profile, symbols);
+		ppi_ticker_end();
+	}
+	if (!names)
+		ppi_say("out of memory");
+	is_good = names && give(profile, names);
+	free(names);
+	ppi_symbols_free(symbols);
+	return is_good;
+}
+
+/* ---- a file ---- */
+
+static bool name_file(const char *path)
+{
+	static const struct ppi_names_sources usual;
+	portprof_profile *profile;
+	bool is_good;
+
+	ppi_memory_limit(0);
+	if (portprof_profile_read(path, 0, &profile)) {
+		ppi_say_failure("naming code");
+		return false;
+	}
+	is_good = ppi_names_give(profile, &usual);
+	if (is_good && portprof_profile_write(profile, path)) {
+		ppi_say_failure("naming code");
+		is_good = false;
+	}
+	portprof_profile_free(profile);
+	return is_good;
+}
+
+static bool wait_for(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return false;
+	return WIFEXITED(status) && WEXITSTATUS(status) == PPI_EXIT_OK;
+}
+
+bool ppi_names_write(const char *path)
+{
+	struct stat at;
+	pid_t child;
+
+	if (stat(path, &at) != 0 || !S_ISREG(at.st_mode) ||
+	    at.st_size > BYTES_MAX)
+		return false;
+	fflush(NULL);
+	child = fork();
+	if (child == 0)
+		_exit(name_file(path) ? PPI_EXIT_OK : PPI_EXIT_FAILED);
+	return child > 0 && wait_for(child);
+}
