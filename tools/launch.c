@@ -46,6 +46,7 @@ static bool make_pipe(int ends[2])
 struct plan {
 	const char *program;
 	char *const *command, *const *environment;
+	sigset_t mask; /* the command's */
 	char **script; /* the shell's arguments, should it be a script without
 	                * "#!" (execvp(3) does the same); NULL: it is none */
 };
@@ -58,6 +59,7 @@ static void run_child(int go, int error, const struct plan *plan)
 	int number;
 
 	ppi_uncatch_signals();
+	pthread_sigmask(SIG_SETMASK, &plan->mask, NULL);
 	do
 		got = read(go, &byte, 1);
 	while (got < 0 && errno == EINTR);
@@ -99,35 +101,43 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 		.environment = environment ? environment : environ,
 		.script = script_of(program, command),
 	};
-	int go[2] = { -1, -1 }, error[2] = { -1, -1 };
+	int go[2] = { -1, -1 }, error[2] = { -1, -1 }, failure;
 
 	child->pid = -1;
+	/* none may meet the child with our handlers, which would swallow it */
+	ppi_hold_signals(&plan.mask);
 	if (make_pipe(go) && make_pipe(error))
 		child->pid = fork();
-	if (child->pid < 0) {
-		ppi_say("cannot start a process: %s", strerror(errno));
-		close_pipes(go, error);
-		free(plan.script);
-		return false;
-	}
 	if (child->pid == 0) {
 		close(go[1]);
 		run_child(go[0], error[1], &plan);
+	}
+	failure = errno;
+	ppi_let_signals(&plan.mask);
+	if (child->pid < 0) {
+		ppi_say("cannot start a process: %s", strerror(failure));
+		close_pipes(go, error);
+		free(plan.script);
+		return false;
 	}
 	close(go[0]);
 	close(error[1]);
 	free(plan.script);
 	child->go_fd = go[1];
 	child->error_fd = error[0];
-	ppi_pass_signals_to(child->pid);
 	return true;
 }
 
+/* A signal that ended it before it was released was meant for the command. */
 static void reap(struct ppi_child *child)
 {
+	int status = 0;
+
 	ppi_pass_signals_to(0);
-	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
+	if (WIFSIGNALED(status))
+		ppi_keep_signal(WTERMSIG(status));
 }
 
 void ppi_child_cancel(struct ppi_child *child)
@@ -147,24 +157,30 @@ static int say_exec_error(const char *name, int error)
 int ppi_child_release(struct ppi_child *child, const char *name)
 {
 	int error = 0;
+	sigset_t mask;
 	ssize_t got;
 
+	ppi_hold_signals(&mask);
+	if (!ppi_kept_signal())
+		ppi_pass_signals_to(child->pid);
+	ppi_let_signals(&mask);
 	if (ppi_kept_signal()) {
 		ppi_child_cancel(child);
 		return 128 + ppi_kept_signal();
 	}
 	child->released_ns = ppi_now_ns();
-	got = write(child->go_fd, "", 1);
+	do /* fails when a signal has ended the child: waiting tells that */
+		got = write(child->go_fd, "", 1);
+	while (got < 0 && errno == EINTR);
 	close(child->go_fd);
-	if (got == 1)
-		do /* the pipe closes without a word when exec succeeds */
-			got = read(child->error_fd, &error, sizeof(error));
-		while (got < 0 && errno == EINTR);
+	do /* the pipe closes without a word when exec succeeds */
+		got = read(child->error_fd, &error, sizeof(error));
+	while (got < 0 && errno == EINTR);
 	close(child->error_fd);
-	if (got == 0)
+	if (got != sizeof(error))
 		return 0;
 	reap(child);
-	return say_exec_error(name, error ? error : EPIPE);
+	return say_exec_error(name, error);
 }
 
 static uint64_t time_ns(struct timeval time)
@@ -200,9 +216,6 @@ void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 	end->user_time_ns = time_ns(usage.ru_utime);
 	end->system_time_ns = time_ns(usage.ru_stime);
 	end->cpu_time_ns = end->user_time_ns + end->system_time_ns;
-	end->minor_faults = (uint64_t)usage.ru_minflt;
-	end->major_faults = (uint64_t)usage.ru_majflt;
-	end->switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
 	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end->exit_status = end->signal ? 128 + end->signal
 	                               : WEXITSTATUS(status);

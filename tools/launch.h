@@ -22,7 +22,6 @@ struct ppi_end {
 	int signal;           /* 0: it ended by itself */
 	uint64_t cpu_time_ns; /* user and system, waited-for children too */
 	uint64_t user_time_ns, system_time_ns;
-	uint64_t minor_faults, major_faults, switches;
 	uint64_t duration_ns; /* since it was released */
 };
 
@@ -42,11 +41,13 @@ char *ppi_search_program(const char *name);
 
 /* Fork a child that waits before it executes `program` with the arguments of
  * `command`. `environment` NULL means this process's own. False with words.
- * Signals that ppi_catch_signals caught go to it until it has ended. */
+ * Signals that ppi_catch_signals caught are kept until it is released, and then
+ * go to it until it has ended. */
 bool ppi_child_start(struct ppi_child *child, const char *program,
                      char *const *command, char *const *environment);
 
-/* Let it go: 0, or the exit status 126 or 127 after words. */
+/* Let it go: 0, or the exit status 126 or 127 after words, or 128 and a signal
+ * that was kept: then it was cancelled. */
 int ppi_child_release(struct ppi_child *child, const char *name);
 
 /* End a child that was not released. */

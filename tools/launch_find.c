@@ -5,6 +5,7 @@
 
 #include "tools/launch.h"
 
+#include "port/foreign_file.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -24,6 +25,8 @@ static int check_file(const char *path)
 		return errno;
 	if (S_ISDIR(at.st_mode))
 		return EISDIR;
+	if (!S_ISREG(at.st_mode))
+		return EACCES;
 	if (access(path, X_OK) != 0)
 		return errno;
 	return 0;
@@ -32,7 +35,7 @@ static int check_file(const char *path)
 bool ppi_is_elf(const char *path)
 {
 	char magic[4] = "";
-	FILE *file = fopen(path, "re");
+	FILE *file = ppi_foreign_stream(path, PPI_FOREIGN_FILE);
 	size_t got = file ? fread(magic, 1, sizeof(magic), file) : 0;
 
 	if (file)
@@ -46,7 +49,7 @@ static int check_interpreter(const char *path, char *interpreter,
                              size_t bytes)
 {
 	char line[256];
-	FILE *file = fopen(path, "re");
+	FILE *file = ppi_foreign_stream(path, PPI_FOREIGN_FILE);
 	size_t got = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
 	char *name;
 

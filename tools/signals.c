@@ -90,6 +90,21 @@ void ppi_catch_signals(void)
 	}
 }
 
+void ppi_hold_signals(sigset_t *before)
+{
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	for (int i = 0; i < CAUGHT_COUNT; i++)
+		sigaddset(&ours, caught[i].number);
+	pthread_sigmask(SIG_BLOCK, &ours, before);
+}
+
+void ppi_let_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 /* Handlers go at an exec, but the child may be told to end before; what is
  * ignored would stay so. */
 void ppi_uncatch_signals(void)
@@ -112,6 +127,11 @@ void ppi_pass_signals_to(pid_t child)
 int ppi_kept_signal(void)
 {
 	return (int)kept_signal;
+}
+
+void ppi_keep_signal(int number)
+{
+	kept_signal = number;
 }
 
 const char *ppi_signal_name(int number, char room[32])

@@ -8,10 +8,13 @@
 
 #include "tools/watch.h"
 
+#include "tools/tools.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct status {
 	char state;
@@ -51,14 +54,38 @@ static bool is_alive(const struct status *status, bool is_thread)
 	return !is_thread && status->threads > 1;
 }
 
+/* Signal 0 finds it whatever /proc shows: kill(2). */
+static void say_why_not(int64_t id, bool is_thread)
+{
+	const char *what = is_thread ? "thread" : "process";
+	struct status status;
+
+	if ((kill((pid_t)id, 0) != 0 && errno != EPERM) ||
+	    read_status(id, &status)) {
+		ppi_say("there is no %s %lld, or it has ended", what,
+		        (long long)id);
+	} else if (!read_status(getpid(), &status)) {
+		ppi_say("%s %lld runs, but /proc, by which others are measured, "
+		        "is not mounted", what, (long long)id);
+		ppi_say("as administrator: mount -t proc proc /proc");
+	} else {
+		ppi_say("%s %lld runs, but /proc hides it from this user "
+		        "(hidepid)", what, (long long)id);
+		ppi_say("attach as its owner or as administrator, or mount -o "
+		        "remount,hidepid=0 /proc");
+	}
+}
+
 bool ppi_watch_begin(struct ppi_watch *watch, int64_t id, bool is_thread)
 {
 	struct status status;
 
 	watch->id = id;
 	watch->is_thread = is_thread;
-	if (!read_status(id, &status) || !is_alive(&status, is_thread))
+	if (!read_status(id, &status) || !is_alive(&status, is_thread)) {
+		say_why_not(id, is_thread);
 		return false;
+	}
 	watch->began = status.began;
 	return true;
 }

@@ -13,7 +13,7 @@ struct ppi_watch {
 };
 
 /* Begin to watch. False when there is none, or it has ended and its parent
- * has not asked for its status yet. */
+ * has not asked for its status yet, or /proc does not show it: with words. */
 bool ppi_watch_begin(struct ppi_watch *watch, int64_t id, bool is_thread);
 
 bool ppi_watch_has_ended(const struct ppi_watch *watch);

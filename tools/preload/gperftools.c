@@ -25,11 +25,11 @@ static const char *find_ignored(void)
 	const char *realtime = value_of("CPUPROFILE_REALTIME");
 
 	if (realtime && strchr("1tTyY", realtime[0]))
-		return "CPUPROFILE_REALTIME cannot be had, because time that "
-		       "no CPU was used in is not measured";
+		return "CPUPROFILE_REALTIME is not supported: time without CPU "
+		       "use is not measured";
 	if (value_of("CPUPROFILESIGNAL"))
-		return "CPUPROFILESIGNAL cannot be had: from the start of the "
-		       "program to its end";
+		return "CPUPROFILESIGNAL is not supported: profiling runs from "
+		       "the start of the program to its end";
 	return NULL;
 }
 

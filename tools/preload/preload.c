@@ -11,8 +11,10 @@
 #include "tools/preload/preload.h"
 
 #include "tools/clock.h"
+#include "tools/preload/signals.h"
 
 #include <portprof.h>
+#include <portprof/tool.h>
 
 #include <errno.h>
 #include <pthread.h>
@@ -115,29 +117,39 @@ static bool shift_times(portprof_config *config)
 	if (duration && gone > delay)
 		duration -= gone - delay;
 	delay = gone < delay ? delay - gone : 0;
-	portprof_config_set_delay(config, delay);
-	portprof_config_set_duration(config, duration);
+	portprof_config_set_number(config, "delay", delay);
+	portprof_config_set_number(config, "duration", duration);
 	return true;
+}
+
+static portprof_status set_sink(portprof_config *config)
+{
+	char *path;
+	portprof_status status;
+
+	if (self.settings.share)
+		return portprof_config_share_with(config, self.settings.share);
+	path = ppi_preload_path(self.settings.output, getpid());
+	/* without memory there is no path, and the library says so */
+	status = portprof_config_write_to(config, path);
+	free(path);
+	return status;
 }
 
 static portprof_config *configure(void)
 {
 	portprof_config *config = portprof_config_new();
-	char *path = ppi_preload_path(self.settings.output, getpid());
-	bool is_good = config && path;
+	bool is_good;
 
-	if (!is_good)
-		say_not("out of memory");
 	/* children have this object too, and a session of their own */
-	is_good = is_good &&
-	          portprof_config_load_text(config, "PORTPROF",
-	                                    self.settings.lines,
-	                                    NULL) == PORTPROF_OK &&
-	          portprof_config_set_children(config, 0) == PORTPROF_OK &&
-	          portprof_config_write_to(config, path) == PORTPROF_OK;
-	if (!is_good && config && path)
+	is_good = portprof_config_load_text(config, "PORTPROF",
+					    self.settings.lines,
+					    NULL) == PORTPROF_OK &&
+		  portprof_config_set_number(config, "children", 0) ==
+			  PORTPROF_OK &&
+		  set_sink(config) == PORTPROF_OK;
+	if (!is_good)
 		say_failure();
-	free(path);
 	if (is_good && shift_times(config))
 		return config;
 	portprof_config_free(config);
@@ -153,10 +165,13 @@ static void begin(void)
 	if (portprof_session_open(config, &self.session)) {
 		say_failure();
 		self.session = NULL;
-	} else if (portprof_session_start(self.session)) {
-		say_failure();
-		portprof_session_close(self.session);
-		self.session = NULL;
+	} else {
+		ppi_mask_adopt();
+		if (portprof_session_start(self.session)) {
+			say_failure();
+			portprof_session_close(self.session);
+			self.session = NULL;
+		}
 	}
 	self.owner = getpid();
 	portprof_config_free(config);
@@ -189,11 +204,13 @@ void ppi_preload_finish(void)
 /* A child must not write to its parent's file. */
 static bool make_unique(void)
 {
-	size_t bytes = strlen(self.settings.output) + sizeof(".%p");
+	size_t bytes;
 	char *output;
 
-	if (ppi_preload_is_unique(self.settings.output))
+	if (self.settings.share ||
+	    ppi_preload_is_unique(self.settings.output))
 		return true;
+	bytes = strlen(self.settings.output) + sizeof(".%p");
 	output = malloc(bytes);
 	if (!output)
 		return false;
@@ -206,11 +223,15 @@ static bool make_unique(void)
 /* The parent's session is a dead copy here. */
 static void after_fork_in_child(void)
 {
+	ppi_signals_adopt();
 	if (self.session)
 		portprof_session_close(self.session);
 	self.session = NULL;
-	if (self.settings.children && make_unique())
+	if (self.settings.children && make_unique()) {
+		ppi_signals_lend();
 		begin();
+	}
+	ppi_signals_settle();
 }
 
 /*
@@ -221,7 +242,8 @@ static void after_fork_in_child(void)
 static void prepare_heirs(const char *text, bool has_since)
 {
 	size_t bytes = strlen(text) + strlen(self.settings.output) + 64, used;
-	bool is_unique = ppi_preload_is_unique(self.settings.output);
+	bool is_unique = self.settings.share ||
+	                 ppi_preload_is_unique(self.settings.output);
 	char *heirs;
 
 	if (!self.settings.children) {

@@ -12,6 +12,7 @@
 struct ppi_preload_settings {
 	char *lines;    /* one "key = value" a line, without output */
 	char *output;   /* pattern; NULL: not given */
+	char *share;    /* the recorder's memory; NULL: files are written */
 	bool children;  /* profile processes that this one creates */
 	uint64_t since_ns; /* CLOCK_MONOTONIC that times count from; 0: not
 	                    * given, so from this process's start */

@@ -40,6 +40,11 @@ static bool take_part(const char *part, size_t length,
 		out->output = strndup(equals + 1, length - key - 1);
 		return out->output != NULL;
 	}
+	if (equals && is_key(part, key, "share")) {
+		free(out->share);
+		out->share = strndup(equals + 1, length - key - 1);
+		return out->share != NULL;
+	}
 	if (equals && is_key(part, key, "children")) {
 		out->children = !is_no(equals + 1, length - key - 1);
 		return true;
@@ -77,6 +82,7 @@ void ppi_preload_settings_free(struct ppi_preload_settings *settings)
 {
 	free(settings->lines);
 	free(settings->output);
+	free(settings->share);
 	memset(settings, 0, sizeof(*settings));
 }
 

@@ -4,9 +4,10 @@
 
 #include "tools/record/parts.h"
 
+#include "port/foreign_file.h"
+#include "tools/memory.h"
 #include "tools/progress.h"
 #include "tools/tools.h"
-#include "tools/watch.h"
 
 #include <dirent.h>
 #include <glob.h>
@@ -41,21 +42,6 @@ static bool is_useless(const char *path)
 	return is_there;
 }
 
-/* Whether the process whose part or draft this is goes on: its number stands
- * before the suffix, part-TIME-PID.pb.gz. */
-static bool is_being_written(const char *name)
-{
-	const char *end = strstr(name, suffix), *dash = end;
-	long pid;
-
-	if (strncmp(name, "part-", 5) != 0 || !end)
-		return false;
-	while (dash > name && *dash != '-')
-		dash--;
-	pid = strtol(dash + 1, NULL, 10);
-	return pid > 0 && ppi_process_runs(pid);
-}
-
 static char *join(const char *folder, const char *name)
 {
 	size_t bytes = strlen(folder) + strlen(name) + 2;
@@ -74,15 +60,13 @@ static void read_part(const char *path, portprof_profile **all,
 
 	if (is_useless(path))
 		return;
-	if (portprof_profile_read(path, &part)) {
+	if (portprof_profile_read(path, 0, &part)) {
 		ppi_say_failure("a part is left out");
 		parts->unread++;
 		return;
 	}
-	if (portprof_profile_damage(part))
+	if (portprof_profile_origin_get(part)->damage)
 		parts->damaged++;
-	if (!portprof_profile_origin_get(part)->is_complete)
-		parts->running += is_being_written(strrchr(path, '/') + 1);
 	if (!*all) {
 		*all = part;
 		parts->count++;
@@ -120,31 +104,6 @@ portprof_profile *ppi_parts_read(const char *folder, struct ppi_parts *parts)
 	return all;
 }
 
-static int is_entry(const struct dirent *entry)
-{
-	return strcmp(entry->d_name, ".") != 0 &&
-	       strcmp(entry->d_name, "..") != 0;
-}
-
-void ppi_parts_remove(const char *folder, bool with_running)
-{
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_entry, NULL);
-
-	for (int i = 0; i < count; i++) {
-		char *path = join(folder, entries[i]->d_name);
-
-		if (path && (with_running ||
-		             !is_being_written(entries[i]->d_name)))
-			unlink(path);
-		free(path);
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	rmdir(folder);
-}
-
 static portprof_profile *open_parts(const char *folder)
 {
 	struct ppi_parts parts;
@@ -155,35 +114,26 @@ static portprof_profile *open_parts(const char *folder)
 	return profile;
 }
 
-/* Say of each file that `path` and `pattern` match what it is. */
-static bool say_found(const char *path, const char *pattern, const char *what)
+/* What a recorder that was killed early leaves where it was to write. */
+static bool say_leftovers(const char *path)
 {
-	size_t bytes = strlen(path) + strlen(pattern) + 1;
-	char *both = malloc(bytes);
+	size_t bytes = strlen(path) + sizeof(".*.part");
+	char *pattern = malloc(bytes);
 	bool is_found = false;
 	glob_t found;
 
-	if (!both)
+	if (!pattern)
 		return false;
-	snprintf(both, bytes, "%s%s", path, pattern);
-	if (glob(both, 0, NULL, &found) == 0) {
+	snprintf(pattern, bytes, "%s.*.part", path);
+	if (glob(pattern, 0, NULL, &found) == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
-			ppi_say("a recording that was cut short left %s: "
-			        "portprof report -i %s", what,
-			        found.gl_pathv[i]);
+			ppi_say("a recording that was cut short left a draft: "
+			        "portprof report -i %s", found.gl_pathv[i]);
 		is_found = true;
 		globfree(&found);
 	}
-	free(both);
+	free(pattern);
 	return is_found;
-}
-
-/* What a recorder that was killed leaves where it was to write. */
-static bool say_leftovers(const char *path)
-{
-	bool has_parts = say_found(path, ".parts-*", "its parts");
-
-	return say_found(path, ".*.part", "a draft") || has_parts;
 }
 
 static void say_missing(const char *path)
@@ -202,20 +152,22 @@ static void say_missing(const char *path)
 }
 
 /* gprof takes a.out, too, when no program is named. */
-static portprof_profile *open_gmon(const char *path, const char *program)
+static portprof_profile *open_gmon(const char *path, const char *program,
+                                   uint64_t memory_max)
 {
 	portprof_profile *profile;
 
 	if (!program && access("a.out", F_OK) != 0) {
-		ppi_say("'%s' does not tell which program wrote it, and here "
-		        "is no a.out: name it with --program",
+		ppi_say("'%s' does not name its program, and there is no "
+		        "a.out here: name it with --program",
 		        path);
 		return NULL;
 	}
-	if (portprof_gmon_read(path, program ? program : "a.out", &profile) ==
-	    PORTPROF_OK)
+	if (portprof_gmon_read(path, program ? program : "a.out", memory_max,
+			       &profile) == PORTPROF_OK)
 		return profile;
 	ppi_say_failure(NULL);
+	ppi_memory_say_remedy();
 	return NULL;
 }
 
@@ -225,13 +177,8 @@ static bool is_of_perf(const char *path)
 {
 	static const char magic[] = "PERFILE2";
 	char begin[sizeof(magic)] = "";
-	struct stat at;
-	FILE *file;
+	FILE *file = ppi_foreign_stream(path, PPI_FOREIGN_FILE);
 
-	/* a pipe would keep us waiting */
-	if (stat(path, &at) != 0 || !S_ISREG(at.st_mode))
-		return false;
-	file = fopen(path, "re");
 	if (!file)
 		return false;
 	if (fread(begin, 1, strlen(magic), file) != strlen(magic))
@@ -240,30 +187,32 @@ static bool is_of_perf(const char *path)
 	return strcmp(begin, magic) == 0;
 }
 
-portprof_profile *ppi_profile_open(const char *path, const char *program)
+portprof_profile *ppi_profile_open(const char *path, const char *program,
+                                   uint64_t memory_max)
 {
 	struct stat at;
 	portprof_profile *profile;
 
 	if (portprof_gmon_is(path))
-		return open_gmon(path, program);
+		return open_gmon(path, program, memory_max);
 	if (program) {
-		ppi_say("'%s' tells itself which programs it is of: --program "
-		        "goes with a gmon.out",
+		ppi_say("'%s' names its programs itself: --program is for a "
+		        "gmon.out",
 		        path);
 		return NULL;
 	}
 	if (stat(path, &at) == 0 && S_ISDIR(at.st_mode))
 		return open_parts(path);
-	if (portprof_profile_read(path, &profile) == PORTPROF_OK)
+	if (portprof_profile_read(path, memory_max, &profile) == PORTPROF_OK)
 		return profile;
 	if (is_of_perf(path))
 		ppi_say("'%s' was written by perf record: perf report shows "
 		        "it; portprof record makes profiles for portprof "
 		        "report", path);
-	else if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND)
+	else if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND) {
 		ppi_say_failure(NULL);
-	else if (!say_leftovers(path))
+		ppi_memory_say_remedy();
+	} else if (!say_leftovers(path))
 		say_missing(path);
 	return NULL;
 }

@@ -7,12 +7,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ppi_parts {
 	size_t count;     /* that could be read */
 	size_t unread;    /* that could not */
 	size_t damaged;   /* of processes that were killed */
-	size_t running;   /* of processes that still write them */
 };
 
 /*
@@ -22,14 +22,12 @@ struct ppi_parts {
  */
 portprof_profile *ppi_parts_read(const char *folder, struct ppi_parts *parts);
 
-/* Take a folder and the parts in it away: without those of processes that go
- * on the folder stays, too. */
-void ppi_parts_remove(const char *folder, bool with_running);
-
 /*
  * Read a profile, a folder of parts or a gmon.out; says why and returns NULL
  * when that fails. `program` is what wrote the gmon.out; NULL: a.out.
+ * `memory_max`: of --max-memory, 0 the usual.
  */
-portprof_profile *ppi_profile_open(const char *path, const char *program);
+portprof_profile *ppi_profile_open(const char *path, const char *program,
+                                   uint64_t memory_max);
 
 #endif

@@ -4,10 +4,16 @@
 
 #include "tools/record/record.h"
 
+#include "port/foreign_file.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#ifdef HAVE_LINUX_XATTR_H
+#include <sys/xattr.h>
+#endif
+#include <unistd.h>
 
 /* Fields of an ELF head (System V ABI, chapter 4): where they are in files
  * of either class. */
@@ -53,17 +59,33 @@ static const char *judge_elf(FILE *file, const unsigned char *head)
 	return NULL;
 }
 
+/* An administrator's rights are changed by none of it to more. */
+bool ppi_has_other_rights(const char *program)
+{
+	struct stat at;
+
+	if (geteuid() == 0 || stat(program, &at) != 0)
+		return false;
+#ifdef HAVE_LINUX_XATTR_H
+	/* capabilities(7): where a file keeps its own */
+	if (getxattr(program, "security.capability", NULL, 0) > 0)
+		return true;
+#endif
+	return (at.st_mode & S_ISUID && at.st_uid != geteuid()) ||
+	       (at.st_mode & S_ISGID && at.st_gid != getegid());
+}
+
 const char *ppi_why_not_preloaded(const char *program)
 {
 	unsigned char head[64] = { 0 };
 	const char *why = NULL;
-	struct stat at;
 	FILE *file;
 
-	if (stat(program, &at) == 0 && at.st_mode & (S_ISUID | S_ISGID))
-		return "runs with the rights of its file's owner (setuid), so "
-		       "the system lets nothing be loaded into it";
-	file = fopen(program, "re");
+	if (ppi_has_other_rights(program))
+		return "runs with other rights than this user (set-user-id or "
+		       "file capabilities), so the system lets nothing be "
+		       "loaded into it";
+	file = ppi_foreign_stream(program, PPI_FOREIGN_FILE);
 	if (!file)
 		return NULL;
 	if (fread(head, 1, sizeof(head), file) == sizeof(head) &&

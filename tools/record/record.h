@@ -38,7 +38,7 @@ struct ppi_record_options {
 	int64_t target;         /* of -p or -t */
 	const char *cpus;       /* of -C; NULL: all */
 	const char *cgroup;     /* of -G; NULL: whoever runs */
-	bool is_quiet, is_verbose;
+	bool is_quiet, is_verbose, is_nameless;
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and
 	                         * may be NULL */
@@ -68,10 +68,10 @@ const char *ppi_settings_get(const struct ppi_settings *settings,
 /* A new config that has them, but no output and no target; NULL with words. */
 portprof_config *ppi_settings_config(const struct ppi_settings *settings);
 
-/* All as "key=value;...", with now as since= and `path` as the output; NULL
- * when out of memory. To be freed. */
+/* All as "key=value;...", with now as since= and `share` as the memory to
+ * leave samples in; NULL when out of memory. To be freed. */
 char *ppi_settings_text(const struct ppi_settings *settings,
-                        const char *path);
+                        const char *share);
 
 /* One recording. */
 struct ppi_record {
@@ -89,21 +89,27 @@ struct ppi_record {
 int ppi_record_outside(const struct ppi_record *record);
 int ppi_record_preload(const struct ppi_record *record);
 
+/* What both do: run the command in `environment` (NULL: our own) and record it
+ * by a session of `config`, which is freed. As they return. */
+int ppi_record_command(const struct ppi_record *record,
+                       portprof_config *config, char *const *environment);
+
 /* Whoever runs already, by -p, -t or -a (record_attach.c). */
 int ppi_record_attach(const struct ppi_record *record);
 
 /* ---- record_session.c: a session of this process on the target ---- */
 
-/* A session that measures `child`, or the target that was named, into the
- * output. NULL when that is refused: the thread's diagnostic says why. */
+/* A session of `config` that measures `child`, or the target that was named,
+ * into the output. NULL when that is refused: the thread's diagnostic says why.
+ * `config` is freed. */
 portprof_session *ppi_record_open(const struct ppi_record *record,
-                                  int64_t child);
+                                  portprof_config *config, int64_t child);
 
-/* Stop, say what came of it, close. `cpu_time_ns` is what the target's parent
- * was told, 0 when nobody was. False, with words, when the file is not what
- * it should be. */
+/* Stop, say what came of it, close. `end` is what the target's parent was told;
+ * of somebody else's process how long it was measured, and no more. False, with
+ * words, when the file is not what it should be. */
 bool ppi_record_finish(const struct ppi_record *record,
-                       portprof_session *session, uint64_t cpu_time_ns);
+                       portprof_session *session, const struct ppi_end *end);
 
 /* Which file was there before, should it have to be put back. */
 struct ppi_before {
@@ -131,7 +137,8 @@ void ppi_say_passed_over(const struct ppi_record *record,
 /* ---- record_say.c ---- */
 
 /* The last words: what was measured, or why nothing was, and what to do. */
-void ppi_say_summary(const struct ppi_record *record, const char *backend,
+void ppi_say_summary(const struct ppi_record *record,
+                     const struct ppi_end *end, const char *backend,
                      const portprof_event_info *event,
                      const portprof_stats *stats);
 
@@ -140,13 +147,14 @@ void ppi_say_summary(const struct ppi_record *record, const char *backend,
 bool ppi_say_too_short(const struct ppi_record *record,
                        const struct ppi_end *end);
 
-/* That the command has ended and processes that it created go on; `folder` has
- * the parts that they write themselves, NULL: they are not measured. */
-void ppi_say_left(const struct ppi_record *record, uint64_t count,
-                  const char *folder);
+/* That the command has ended and processes that it created go on. */
+void ppi_say_left(const struct ppi_record *record, uint64_t count);
 
 /* That a signal ended the command, and which. */
 void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end);
+
+/* That no process of the command could be measured, and why that may be. */
+void ppi_say_nobody(const struct ppi_record *record);
 
 /* -v: how it was measured, before the session is closed. */
 void ppi_say_details(portprof_session *session);
@@ -154,5 +162,10 @@ void ppi_say_details(portprof_session *session);
 /* Why a program cannot have been preloaded, by its file; NULL if nothing
  * there speaks against it. */
 const char *ppi_why_not_preloaded(const char *program);
+
+/* Whether the system gives a program other rights than this user's: by
+ * set-user-id, set-group-id or file capabilities. Nobody but an administrator
+ * measures those. */
+bool ppi_has_other_rights(const char *program);
 
 #endif

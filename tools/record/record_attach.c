@@ -36,7 +36,6 @@ static bool find_target(struct attach *attach)
 {
 	const struct ppi_record_options *options = &attach->record->options;
 	bool is_thread = options->scope == PPI_SCOPE_THREAD;
-	const char *what = is_thread ? "thread" : "process";
 	char name[64];
 
 	if (options->scope == PPI_SCOPE_SYSTEM) {
@@ -45,12 +44,10 @@ static bool find_target(struct attach *attach)
 		         options->cgroup ? options->cgroup : "");
 		return true;
 	}
-	if (!ppi_watch_begin(&attach->watch, options->target, is_thread)) {
-		ppi_say("there is no %s %lld, or it has ended", what,
-		        (long long)options->target);
+	if (!ppi_watch_begin(&attach->watch, options->target, is_thread))
 		return false;
-	}
-	snprintf(attach->target, sizeof(attach->target), "%s %lld (%s)", what,
+	snprintf(attach->target, sizeof(attach->target), "%s %lld (%s)",
+	         is_thread ? "thread" : "process",
 	         (long long)options->target,
 	         ppi_watch_name(&attach->watch, name));
 	return true;
@@ -116,9 +113,9 @@ static void say_reason(const struct attach *attach, enum reason reason)
 		return;
 	if (reason == TARGET_ENDED)
 		ppi_say("%s has ended%s", attach->target,
-		        attach->has_child ? "; the command goes on" : "");
+		        attach->has_child ? "; the command continues" : "");
 	else if (reason == WAS_TOLD)
-		ppi_say("%s ended the recording; %s goes on",
+		ppi_say("%s ended the recording; %s continues",
 		        ppi_signal_name(ppi_kept_signal(), room),
 		        attach->target);
 }
@@ -144,13 +141,15 @@ static int release(struct attach *attach, const struct ppi_before *before)
 static int run(struct attach *attach)
 {
 	const struct ppi_record *record = attach->record;
-	struct ppi_end end = { 0 };
+	struct ppi_end end = { 0 }, lasted = { 0 };
 	struct ppi_before before;
 	enum reason reason;
+	uint64_t began_ms;
 	int status;
 
 	ppi_record_look(record->settings.output, &before);
-	attach->session = ppi_record_open(record, 0);
+	attach->session = ppi_record_open(
+		record, ppi_settings_config(&record->settings), 0);
 	if (!attach->session) {
 		ppi_say_refusal(record);
 		if (attach->has_child)
@@ -161,9 +160,11 @@ static int run(struct attach *attach)
 	status = release(attach, &before);
 	if (status)
 		return status;
+	began_ms = now_ms();
 	reason = wait_for_end(attach);
+	lasted.duration_ns = (now_ms() - began_ms) * 1000000u;
 	say_reason(attach, reason);
-	if (!ppi_record_finish(record, attach->session, 0))
+	if (!ppi_record_finish(record, attach->session, &lasted))
 		status = PPI_EXIT_RECORD;
 	if (attach->has_child) {
 		ppi_child_wait(&attach->child, &end);

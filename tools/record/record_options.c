@@ -16,27 +16,27 @@ static const char help[] =
 	"usage: portprof record [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	"       portprof record -p PID | -t TID | -a [OPTION...] [[--] COMMAND...]\n"
 	"\n"
-	"  -e, --event EVENT    what to measure: a comma list, or repeated (CPU time)\n"
-	"  -F, --freq HZ        samples in each second that it runs (100), or\n"
-	"  -c, --count N        one sample every N ns or events\n"
-	"  -g                   who called whom, as --call-graph fp; or none: not\n"
-	"  -p, --pid PID        a process that runs, until it or COMMAND ends\n"
-	"  -t, --tid TID        one thread of it\n"
-	"  -a, --all-cpus       the whole system; -C, --cpu LIST: on these CPUs (0,2-3)\n"
-	"  -G, --cgroup NAME    what runs in that cgroup\n"
-	"  -D, --delay MS       begin so much later; --duration S: and end S seconds on\n"
-	"      --no-inherit     not the processes that the target creates\n"
-	"  -b, --backend NAME   @BACKENDS (the best)\n"
-	"  -m, --ring BYTES     of each kernel buffer, as 64K; or a number of pages\n"
-	"  -o, --output FILE    (" PPI_DEFAULT_OUTPUT "); what was there is kept as\n"
-	"                       FILE.old\n"
-	"      --config FILE    settings from this file; --set NAME: and its [NAME]\n"
-	"      --timeline TIME  keep when samples fell, to so much: 1s\n"
-	"      --color WHEN     auto, always or never\n"
-	"  -q, --quiet          no summary; -v, --verbose: also how it was measured\n"
+	"  -e, --event EVENT    measure these events: a,b or repeated (CPU time)\n"
+	"  -F, --freq HZ        take HZ samples a second of CPU time (100), or\n"
+	"  -c, --count N        take one sample every N ns or events\n"
+	"  -g                   record call chains; --call-graph fp or none (none)\n"
+	"  -p, --pid PID        measure a running process until it or COMMAND ends\n"
+	"  -t, --tid TID        measure one running thread\n"
+	"  -a, --all-cpus       measure the whole system; -C, --cpu 0,2-3: these CPUs\n"
+	"  -G, --cgroup NAME    measure what runs in this cgroup\n"
+	"  -D, --delay MS       start after MS milliseconds; --duration S: stop then\n"
+	"      --no-inherit     leave out child processes; --no-estimates: do not\n"
+	"                       sample CPUs; --no-names: write no function names\n"
+	"  -b, --backend NAME   use @BACKENDS (the best)\n"
+	"  -m, --ring BYTES     size each kernel buffer: 64K, or a number of pages\n"
+	"  -o, --output FILE    write there (" PPI_DEFAULT_OUTPUT "), keep the old as FILE.old\n"
+	"      --config FILE    read settings from this file; --set NAME: and its [NAME]\n"
+	"      --timeline TIME  keep the times of samples, rounded to TIME, such as 1s\n"
+	"      --color WHEN     color messages: auto, always or never (auto)\n"
+	"  -q, --quiet          print no summary; -v, --verbose: print how it measured\n"
 	"\n"
-	"The exit status is the command's, 128 + N if signal N killed it, 125\n"
-	"if portprof failed, 126 and 127 if the command cannot be run.\n";
+	"The exit status is the command's, 128 + N if signal N killed it, 125 if\n"
+	"portprof failed, 126 or 127 if the command cannot be run.\n";
 
 /* As deep as the kernel goes (kernel.perf_event_max_stack). */
 static const char chain_depth[] = "127";
@@ -46,6 +46,8 @@ enum {
 	OPTION_DURATION,
 	OPTION_TIMELINE,
 	OPTION_NO_INHERIT,
+	OPTION_NO_ESTIMATES,
+	OPTION_NO_NAMES,
 	OPTION_CONFIG,
 	OPTION_SET,
 	OPTION_COLOR
@@ -66,6 +68,8 @@ static const struct option long_options[] = {
 	{ "duration", required_argument, NULL, OPTION_DURATION },
 	{ "timeline", required_argument, NULL, OPTION_TIMELINE },
 	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
+	{ "no-estimates", no_argument, NULL, OPTION_NO_ESTIMATES },
+	{ "no-names", no_argument, NULL, OPTION_NO_NAMES },
 	{ "backend", required_argument, NULL, 'b' },
 	{ "ring", required_argument, NULL, 'm' },
 	{ "output", required_argument, NULL, 'o' },
@@ -106,9 +110,9 @@ static int read_call_graph(struct ppi_record_options *options,
 		options->chains = "off";
 	else
 		return ppi_say_usage(line.wrong, line.verb,
-		                     "--call-graph %s: only fp (frame "
-		                     "pointers) can be had, or none; compile "
-		                     "with " PPI_FRAME_FLAG " for it",
+		                     "--call-graph %s: use fp (frame "
+		                     "pointers; compile with "
+		                     PPI_FRAME_FLAG ") or none",
 		                     value);
 	return PPI_EXIT_OK;
 }
@@ -236,6 +240,12 @@ static int read_option(struct ppi_record_options *options, int option,
 		return choose_scope(options, PPI_SCOPE_SYSTEM);
 	case OPTION_NO_INHERIT:
 		options->children = "no";
+		return PPI_EXIT_OK;
+	case OPTION_NO_ESTIMATES:
+		options->children = "exact";
+		return PPI_EXIT_OK;
+	case OPTION_NO_NAMES:
+		options->is_nameless = true;
 		return PPI_EXIT_OK;
 	case 'm':
 		return read_ring(options, value);

@@ -1,45 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording a command from outside: by a session of this process on it. */
+/* Recording a command: by a session of this process. */
 #include "config.h"
 
 #include "tools/record/record.h"
 
 #include "tools/tools.h"
 
-int ppi_record_outside(const struct ppi_record *record)
+/* The command passed every check, and still the system refuses to run it; or
+ * nothing was measured after all. */
+static int undo(const struct ppi_record *record, portprof_session *session,
+                const struct ppi_before *before, int status)
 {
-	const char *output = record->settings.output;
+	portprof_session_close(session);
+	ppi_record_undo(record->settings.output, before);
+	return status;
+}
+
+int ppi_record_command(const struct ppi_record *record,
+                       portprof_config *config, char *const *environment)
+{
 	struct ppi_before before;
 	struct ppi_child child;
 	struct ppi_end end = { 0 };
 	portprof_session *session;
 	int status;
 
-	ppi_record_look(output, &before);
-	if (!ppi_child_start(&child, record->program,
-	                     record->options.command, NULL))
+	ppi_record_look(record->settings.output, &before);
+	if (!config || !ppi_child_start(&child, record->program,
+	                                record->options.command, environment)) {
+		portprof_config_free(config);
 		return PPI_EXIT_RECORD;
-	session = ppi_record_open(record, child.pid);
+	}
+	session = ppi_record_open(record, config, child.pid);
 	if (!session) {
 		ppi_child_cancel(&child);
-		return -1;
+		return ppi_kept_signal() ? 128 + ppi_kept_signal() : -1;
 	}
 	status = ppi_child_release(&child, record->options.command[0]);
-	if (status) {
-		/* The command passed every check, and still the system
-		 * refuses to run it. */
-		portprof_session_close(session);
-		ppi_record_undo(output, &before);
-		return status;
-	}
+	if (status)
+		return undo(record, session, &before, status);
 	ppi_child_wait(&child, &end);
 	ppi_say_end(record, &end);
-	if (ppi_say_too_short(record, &end)) {
-		portprof_session_close(session);
-		ppi_record_undo(output, &before);
-		return end.exit_status;
+	if (ppi_say_too_short(record, &end))
+		return undo(record, session, &before, end.exit_status);
+	if (portprof_session_stop(session) == PORTPROF_E_NOTFOUND) {
+		ppi_say_nobody(record);
+		return undo(record, session, &before,
+		            end.exit_status ? end.exit_status
+		                            : PPI_EXIT_RECORD);
 	}
-	if (!ppi_record_finish(record, session, end.cpu_time_ns))
+	if (!ppi_record_finish(record, session, &end))
 		return end.exit_status ? end.exit_status : PPI_EXIT_RECORD;
 	return end.exit_status;
+}
+
+int ppi_record_outside(const struct ppi_record *record)
+{
+	return ppi_record_command(record,
+	                          ppi_settings_config(&record->settings), NULL);
 }

@@ -11,21 +11,26 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The event that cannot be had; NULL when it is not for an event. */
-static const char *refused_event(const struct ppi_record *record,
-                                 const char *backend)
+/* The event that cannot be measured; false when it is not for an event. */
+static bool find_refused(const struct ppi_record *record, const char *backend,
+                         char event[256])
 {
 	const struct ppi_settings *settings = &record->settings;
 	portprof_event_info info = { .size = sizeof(info) };
 
 	for (size_t i = 0; i < settings->count; i++) {
-		const char *value = settings->list[i].value;
+		const struct ppi_setting *setting = &settings->list[i];
 
-		if (strcmp(settings->list[i].key, "event") == 0 &&
-		    portprof_event_explain(value, backend, &info))
-			return value;
+		for (size_t j = 0; strcmp(setting->key, "event") == 0 &&
+		                   portprof_event_list_get(
+					   setting->value, j, event, 256,
+					   NULL) == PORTPROF_OK;
+		     j++)
+			if (portprof_event_try(event, backend, &info) ||
+			    info.is_counted_only)
+				return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* What each backend of this system says to the event. */
@@ -40,17 +45,43 @@ static void say_backends(const char *event)
 			continue;
 		if (!backend.is_usable)
 			ppi_say("%s: %s", backend.name, backend.reason);
-		else if (portprof_event_explain(event, backend.name, &info))
+		else if (portprof_event_try(event, backend.name, &info))
 			ppi_say("%s: %s", backend.name,
 			        portprof_last_diag()->words);
 	}
+}
+
+/* Whether a command could be recorded but for its call chains, by which
+ * backend. The session never starts, and leaves no trace. */
+static bool works_without_chains(const struct ppi_record *record,
+                                 char backend[64])
+{
+	const char *chains = ppi_settings_get(&record->settings, "callchain");
+	portprof_session *session = NULL;
+	portprof_config *config;
+
+	if (!chains || strcmp(chains, "off") == 0 ||
+	    record->options.scope != PPI_SCOPE_COMMAND)
+		return false;
+	config = ppi_settings_config(&record->settings);
+	if (!config)
+		return false;
+	if (portprof_config_set_number(config, "callchain", 0) == PORTPROF_OK &&
+	    portprof_config_set_number(config, "children", 0) == PORTPROF_OK &&
+	    portprof_session_open(config, &session) == PORTPROF_OK) {
+		snprintf(backend, 64, "%s", portprof_session_backend(session));
+		portprof_session_close(session);
+	}
+	portprof_config_free(config);
+	return session != NULL;
 }
 
 void ppi_say_refusal(const struct ppi_record *record)
 {
 	const char *backend = ppi_settings_get(&record->settings, "backend");
 	portprof_diag why = *portprof_last_diag();
-	const char *event;
+	char event[256], other[64];
+	bool is_event;
 
 	ppi_say_failure(NULL);
 	/* what was mistyped has been named */
@@ -58,8 +89,12 @@ void ppi_say_refusal(const struct ppi_record *record)
 	    why.status == PORTPROF_E_NOTFOUND ||
 	    why.status == PORTPROF_E_NOMEM)
 		return;
-	event = refused_event(record, backend ? backend : "auto");
-	if (event)
+	is_event = find_refused(record, backend ? backend : "auto", event);
+	if ((!backend || strcmp(backend, "auto") == 0) &&
+	    works_without_chains(record, other))
+		ppi_say("without -g %s can record it; portprof doctor says what "
+		        "call chains need", other);
+	else if (is_event)
 		ppi_say("-e cpu-clock measures CPU time instead; portprof "
 		        "doctor %s says what '%s' would need", event, event);
 	else if (why.status == PORTPROF_E_UNSUPPORTED && backend)
@@ -67,7 +102,7 @@ void ppi_say_refusal(const struct ppi_record *record)
 	else if (why.status == PORTPROF_E_DENIED)
 		ppi_say("portprof doctor says what works here, and what to "
 		        "change");
-	if (event && record->options.is_verbose)
+	if (is_event && record->options.is_verbose)
 		say_backends(event);
 }
 

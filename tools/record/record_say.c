@@ -57,26 +57,70 @@ static uint64_t cpu_time_of(const portprof_event_info *event,
 	return stats->total_weight;
 }
 
+/* "used 1.200 s of CPU time"; what nobody knows is not said to be 0. */
+static const char *say_cpu_time(const portprof_event_info *event,
+                                const portprof_stats *stats, char out[64])
+{
+	uint64_t ns = cpu_time_of(event, stats);
+	char time[32];
+
+	if (ns || event->unit == PORTPROF_UNIT_NANOSECONDS)
+		snprintf(out, 64, "%s", say_seconds(ns, time, sizeof(time)));
+	else
+		snprintf(out, 64, "an unknown amount");
+	return out;
+}
+
+/* A tenth of its time at most was spent on a CPU. */
+static bool has_slept(const struct ppi_end *end,
+                      const portprof_event_info *event,
+                      const portprof_stats *stats)
+{
+	return event->unit == PORTPROF_UNIT_NANOSECONDS &&
+	       cpu_time_of(event, stats) < end->duration_ns / 10;
+}
+
 static void say_no_sample(const struct ppi_record *record,
-                          const char *backend,
+                          const struct ppi_end *end, const char *backend,
                           const portprof_event_info *event,
                           const portprof_stats *stats)
 {
 	bool is_command = record->options.scope == PPI_SCOPE_COMMAND;
-	char often[64], time[32];
+	bool is_time = event->unit == PORTPROF_UNIT_NANOSECONDS;
+	char often[64], time[64], room[32];
 	uint64_t expected = say_expected(event, stats, often, sizeof(often));
 
-	ppi_say("no sample: the %s used %s of CPU time, and %s was to be "
-	        "sampled %s, so %" PRIu64 " samples were to be expected",
-	        is_command ? "command" : "target",
-	        say_seconds(cpu_time_of(event, stats), time, sizeof(time)),
-	        event->canonical, often, expected);
-	if (strcmp(backend, "null") == 0)
+	if (is_time)
+		ppi_say("no sample: the %s used %s of CPU time, and %s was to "
+		        "be sampled %s, so %" PRIu64 " samples were to be "
+		        "expected", is_command ? "command" : "target",
+		        say_cpu_time(event, stats, time), event->canonical,
+		        often, expected);
+	else
+		ppi_say("no sample: %" PRIu64 " events of %s were counted, and "
+		        "were to be sampled %s", stats->total_weight,
+		        event->canonical, often);
+	if (is_command && ppi_has_other_rights(record->program))
+		ppi_say("'%s' runs with other rights than this user "
+		        "(set-user-id or file capabilities), who may not "
+		        "measure it: record it as administrator",
+		        record->program);
+	else if (strcmp(backend, "null") == 0)
 		ppi_say("the backend null measures nothing; without -b null the "
 		        "best one is taken");
 	else if (stats->lost_samples)
 		ppi_say("%" PRIu64 " samples were lost: sample less often (-F)",
 		        stats->lost_samples);
+	else if (has_slept(end, event, stats))
+		ppi_say("it slept for most of %s, and CPU time is what is "
+		        "sampled: record -e context-switches shows where it "
+		        "goes to sleep",
+		        say_seconds(end->duration_ns, room, sizeof(room)));
+	else if (!is_time && stats->total_weight == 0)
+		ppi_say("nothing of that happened: measure longer, or give it "
+		        "more to do");
+	else if (!is_time && expected <= 2)
+		ppi_say("sample more often (-c 1), or give it more to do");
 	else if (expected <= 2)
 		ppi_say("sample more often (-F 10000), or give it more to do");
 	else
@@ -93,16 +137,30 @@ static void say_file(const char *path)
 		        path);
 }
 
-void ppi_say_summary(const struct ppi_record *record, const char *backend,
+/* Fewer samples than asked for are no surprise later. */
+static void say_granted(const portprof_stats *stats)
+{
+	double asked = stats->requested_hz;
+
+	if (stats->requested_period)
+		asked = (double)stats->granted_period /
+		        (double)stats->requested_period * stats->granted_hz;
+	if (stats->granted_hz > 0 && stats->granted_hz < asked * 0.99)
+		ppi_say("%.0f Hz granted, %.0f asked; portprof report says why",
+		        stats->granted_hz, asked);
+}
+
+void ppi_say_summary(const struct ppi_record *record,
+                     const struct ppi_end *end, const char *backend,
                      const portprof_event_info *event,
                      const portprof_stats *stats)
 {
-	char time[32];
+	char time[64];
 
 	if (record->options.is_quiet)
 		return;
 	if (stats->kept_samples == 0)
-		say_no_sample(record, backend, event, stats);
+		say_no_sample(record, end, backend, event, stats);
 	else
 		ppi_say("%" PRIu64 " sample%s, %" PRIu64 "%s lost, %s of CPU "
 		        "time, by %s",
@@ -111,9 +169,8 @@ void ppi_say_summary(const struct ppi_record *record, const char *backend,
 		        stats->lost_samples,
 		        stats->lost_certainty == PORTPROF_EXACT ? ""
 		                                                : " or more",
-		        say_seconds(cpu_time_of(event, stats), time,
-		                    sizeof(time)),
-		        backend);
+		        say_cpu_time(event, stats, time), backend);
+	say_granted(stats);
 	say_file(record->settings.output);
 }
 
@@ -132,19 +189,11 @@ bool ppi_say_too_short(const struct ppi_record *record,
 	return true;
 }
 
-void ppi_say_left(const struct ppi_record *record, uint64_t count,
-                  const char *folder)
+void ppi_say_left(const struct ppi_record *record, uint64_t count)
 {
 	bool is_one = count == 1;
 
-	if (record->options.is_quiet)
-		return;
-	if (folder)
-		ppi_say("%" PRIu64 " process%s of the command go%s on, and "
-		        "write%s into '%s': portprof report -i %s",
-		        count, is_one ? "" : "es", is_one ? "es" : "",
-		        is_one ? "s" : "", folder, folder);
-	else
+	if (!record->options.is_quiet)
 		ppi_say("%" PRIu64 " process%s of the command go%s on; what "
 		        "%s from now on is not measured: portprof record -p "
 		        "PID does that",

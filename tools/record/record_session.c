@@ -4,6 +4,7 @@
 
 #include "tools/record/record.h"
 
+#include "tools/names/names.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -12,23 +13,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <portprof/tool.h>
+
 static portprof_status set_target(portprof_config *config,
                                   const struct ppi_record_options *options,
                                   int64_t child)
 {
 	switch (options->scope) {
 	case PPI_SCOPE_PROCESS:
-		return portprof_config_target_pid(config, options->target);
+		return portprof_config_set_target(config, PORTPROF_TARGET_PID,
+						  options->target);
 	case PPI_SCOPE_THREAD:
-		return portprof_config_target_tid(config, options->target);
+		return portprof_config_set_target(config, PORTPROF_TARGET_TID,
+						  options->target);
 	case PPI_SCOPE_SYSTEM:
 		if (options->cgroup)
-			return portprof_config_target_cgroup(
+			return portprof_config_set_target_system(
 				config, options->cgroup, options->cpus);
-		return portprof_config_target_system(config, options->cpus);
+		return portprof_config_set_target_system(config, NULL,
+							 options->cpus);
 	case PPI_SCOPE_COMMAND:
 	default:
-		return portprof_config_target_command(config, child);
+		return portprof_config_set_target(
+			config, PORTPROF_TARGET_COMMAND, child);
 	}
 }
 
@@ -42,9 +49,8 @@ static portprof_status begin(portprof_session *session)
 }
 
 portprof_session *ppi_record_open(const struct ppi_record *record,
-                                  int64_t child)
+                                  portprof_config *config, int64_t child)
 {
-	portprof_config *config = ppi_settings_config(&record->settings);
 	portprof_session *session = NULL;
 	portprof_status status;
 
@@ -78,7 +84,7 @@ static void say_unwhole(const struct ppi_record *record, const char *stopping)
 }
 
 bool ppi_record_finish(const struct ppi_record *record,
-                       portprof_session *session, uint64_t cpu_time_ns)
+                       portprof_session *session, const struct ppi_end *end)
 {
 	portprof_stats stats = { .size = sizeof(stats) };
 	portprof_event_info event = { .size = sizeof(event) };
@@ -91,9 +97,9 @@ bool ppi_record_finish(const struct ppi_record *record,
 		snprintf(stopping, sizeof(stopping), "%s",
 		         portprof_last_diag()->words);
 	/* what it used before and after is none of ours */
-	if (cpu_time_ns && !record->settings.delay_ms &&
+	if (end->cpu_time_ns && !record->settings.delay_ms &&
 	    !record->settings.duration_ms)
-		portprof_session_set_cpu_time(session, cpu_time_ns);
+		portprof_session_set_cpu_time(session, end->cpu_time_ns);
 	children = portprof_session_children(session);
 	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	           portprof_session_event(session, 0, &event) == PORTPROF_OK;
@@ -106,10 +112,15 @@ bool ppi_record_finish(const struct ppi_record *record,
 	}
 	if (stopping[0])
 		ppi_say("stopping: %s", stopping);
+	if (!record->options.is_nameless &&
+	    (!is_known || stats.kept_samples) &&
+	    !ppi_names_write(record->settings.output))
+		ppi_say("its code is not named; portprof names %s does it",
+		        record->settings.output);
 	if (is_known)
-		ppi_say_summary(record, backend, &event, &stats);
+		ppi_say_summary(record, end, backend, &event, &stats);
 	if (children && record->options.scope == PPI_SCOPE_COMMAND)
-		ppi_say_left(record, children, NULL);
+		ppi_say_left(record, children);
 	return true;
 }
 

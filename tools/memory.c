@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* How much memory reading files of others may take. */
+#include "config.h"
+
+#include "tools/memory.h"
+
+#include "tools/tools.h"
+#include <portprof.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* AddressSanitizer keeps a shadow of all memory, larger than any limit. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { CAN_LIMIT = 0 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { CAN_LIMIT = 0 };
+#else
+enum { CAN_LIMIT = 1 };
+#endif
+#else
+enum { CAN_LIMIT = 1 };
+#endif
+
+/* Profile and symbols, and what of them is there twice while it grows. */
+#define USUAL_BYTES (UINT64_C(6) << 30)
+#define GROWTH 3
+
+int ppi_memory_option(const struct ppi_line *line, const char *value,
+                      uint64_t *bytes)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	unsigned shift = 0;
+	uint64_t number;
+	char *end;
+
+	errno = 0;
+	number = strtoumax(value, &end, 10);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		end++;
+	}
+	if (errno || value[0] < '0' || value[0] > '9' || *end || number == 0 ||
+	    number > UINT64_MAX >> 8 >> shift)
+		return ppi_line_refuse(line, "--max-memory", value,
+		                       "a size, such as 512M or 8G");
+	*bytes = number << shift;
+	return PPI_EXIT_OK;
+}
+
+void ppi_memory_limit(uint64_t bytes)
+{
+	struct rlimit limit;
+	uint64_t most = bytes ? bytes * GROWTH : USUAL_BYTES;
+
+	if (!CAN_LIMIT || most > (rlim_t)-1 / 2 ||
+	    getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= most)
+		return;
+	limit.rlim_cur = (rlim_t)most;
+	setrlimit(RLIMIT_DATA, &limit); /* one bound more, if it can be had */
+}
+
+void ppi_memory_say_remedy(void)
+{
+	if (portprof_last_diag()->status == PORTPROF_E_LIMIT)
+		ppi_say("if it is to be trusted, let it take more: "
+		        "--max-memory 8G");
+}
