@@ -4,6 +4,8 @@
 
 #include "tools/json.h"
 
+#include "port/clean_text.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -23,51 +25,43 @@ static bool has_lines(const struct ppi_json *json)
 	return !json->is_line && json->depth <= LINES_DEPTH;
 }
 
-/* Length of the UTF-8 character at `text` (RFC 3629), 0 if it is none. */
-size_t ppi_json_character(const unsigned char *text)
+/* What a terminal would obey, or show elsewhere than it stands, as JSON has
+ * it: none is beyond the first 65536. */
+static void put_code(FILE *out, uint32_t code)
 {
-	static const struct {
-		unsigned char first, last, low, high;
-		unsigned char bytes;
-	} forms[] = {
-		{ 0x01, 0x7f, 0x80, 0xbf, 1 }, { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
+	fprintf(out, "\\u%04x", (unsigned)code);
+}
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (text[0] < forms[i].first || text[0] > forms[i].last)
-			continue;
-		if (forms[i].bytes > 1 &&
-		    (text[1] < forms[i].low || text[1] > forms[i].high))
-			return 0;
-		for (size_t at = 2; at < forms[i].bytes; at++)
-			if ((text[at] & 0xc0) != 0x80)
-				return 0;
-		return forms[i].bytes;
+void ppi_json_put_harmless(const char *json, FILE *out)
+{
+	while (*json) {
+		uint32_t code = 0;
+		size_t length = ppi_text_character(json, &code);
+
+		if (length && (code < 0x20 || ppi_text_is_shown(code)))
+			fwrite(json, 1, length, out);
+		else
+			put_code(out, length ? code : 0xfffd);
+		json += length ? length : 1;
 	}
-	return 0;
 }
 
 static void put_string(FILE *out, const char *text)
 {
-	const unsigned char *at = (const unsigned char *)text;
-
 	fputc('"', out);
-	while (*at) {
-		size_t length = ppi_json_character(at);
+	while (*text) {
+		uint32_t code = 0;
+		size_t length = ppi_text_character(text, &code);
 
-		if (*at == '"' || *at == '\\')
-			fprintf(out, "\\%c", *at);
-		else if (*at < 0x20 || *at == 0x7f)
-			fprintf(out, "\\u%04x", *at);
-		else if (length)
-			fwrite(at, 1, length, out);
+		if (length == 0)
+			put_code(out, 0xfffd);
+		else if (code == '"' || code == '\\')
+			fprintf(out, "\\%c", (int)code);
+		else if (!ppi_text_is_shown(code))
+			put_code(out, code);
 		else
-			fputs("\\ufffd", out);
-		at += length ? length : 1;
+			fwrite(text, 1, length, out);
+		text += length ? length : 1;
 	}
 	fputc('"', out);
 }

@@ -39,7 +39,7 @@ void ppi_json_real(struct ppi_json *json, const char *key, double number);
 void ppi_json_flag(struct ppi_json *json, const char *key, bool is_true);
 void ppi_json_null(struct ppi_json *json, const char *key);
 
-/* Length of the UTF-8 character at `text`, 0 if it is none. */
-size_t ppi_json_character(const unsigned char *text);
+/* JSON of another writer, with escapes for what a terminal would obey. */
+void ppi_json_put_harmless(const char *json, FILE *out);
 
 #endif

@@ -4,6 +4,13 @@
 # All but main(), so that tests can link it.
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
+	$(FOREIGN_FILES) \
+	tools/annotate/annotate.c \
+	tools/annotate/annotate.h \
+	tools/annotate/code.c \
+	tools/annotate/code.h \
+	tools/annotate/disassemble.c \
+	tools/annotate/listing.c \
 	tools/backends.c \
 	tools/backends.h \
 	tools/clock.h \
@@ -18,22 +25,32 @@ libportprof_tools_la_SOURCES = \
 	tools/doctor/doctor_build.c \
 	tools/doctor/doctor_elf.h \
 	tools/doctor/doctor_event.c \
-	tools/doctor/doctor_events.c \
 	tools/doctor/doctor_examine.c \
-	tools/doctor/doctor_facts.c \
 	tools/doctor/doctor_json.c \
 	tools/doctor/doctor_kernel_real.c \
-	tools/doctor/doctor_limits.c \
 	tools/doctor/doctor_machine.c \
 	tools/doctor/doctor_program.c \
-	tools/doctor/doctor_rights.c \
 	tools/doctor/doctor_text.c \
 	tools/export/export.c \
 	tools/export/export.h \
 	tools/export/export_folded.c \
 	tools/export/export_gmon.c \
+	tools/export/export_speedscope.c \
+	tools/diff/changes.c \
+	tools/diff/changes.h \
+	tools/diff/diff.c \
+	tools/diff/diff_text.c \
+	tools/diff/noise.c \
+	tools/diff/noise.h \
 	tools/guess.c \
 	tools/guess.h \
+	tools/html/html_report.c \
+	tools/html/html_report.h \
+	tools/html/page.c \
+	tools/html/page.h \
+	tools/html/page_facts.c \
+	tools/html/page_grow.c \
+	tools/html/page_tree.h \
 	tools/json.c \
 	tools/json.h \
 	tools/launch.c \
@@ -45,7 +62,15 @@ libportprof_tools_la_SOURCES = \
 	tools/list/list_explain.c \
 	tools/list/list_json.c \
 	tools/list/list_text.c \
+	tools/memory.c \
+	tools/memory.h \
+	tools/merge/merge.c \
+	tools/names/names.c \
+	tools/names/names.h \
+	tools/names/names_give.c \
 	tools/options.c \
+	tools/pager.c \
+	tools/pager.h \
 	tools/options.h \
 	tools/record/parts.c \
 	tools/record/parts.h \
@@ -61,7 +86,7 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_refusal.c \
 	tools/record/record_say.c \
 	tools/record/record_session.c \
-	tools/report/report.c \
+	tools/report/report_verb.c \
 	tools/report/report.h \
 	tools/report/report_chains.c \
 	tools/report/report_chains.h \
@@ -72,6 +97,8 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_fold.c \
 	tools/report/report_fold.h \
 	tools/report/report_header.c \
+	tools/report/report_named.c \
+	tools/report/report_named.h \
 	tools/report/report_names.c \
 	tools/report/report_options.c \
 	tools/report/report_options.h \
@@ -79,14 +106,16 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_owners.h \
 	tools/report/report_pairs.c \
 	tools/report/report_pairs.h \
+	tools/report/report_row.c \
+	tools/report/report_row.h \
 	tools/report/report_rows.c \
 	tools/report/report_rows.h \
 	tools/report/report_sum.c \
 	tools/report/report_text.c \
 	tools/report/report_ticker.c \
 	tools/report/report_ticker.h \
-	tools/report/report_words.c \
-	tools/report/report_words.h \
+	tools/report/report_units.c \
+	tools/report/report_units.h \
 	tools/selftest/selftest.c \
 	tools/selftest/selftest.h \
 	tools/selftest/selftest_run.c \
@@ -96,7 +125,6 @@ libportprof_tools_la_SOURCES = \
 	tools/signals.h \
 	tools/stat/stat.c \
 	tools/stat/stat.h \
-	tools/stat/stat_account.c \
 	tools/stat/stat_events.c \
 	tools/stat/stat_json.c \
 	tools/stat/stat_metric.c \
@@ -113,6 +141,7 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols_demangle.c \
 	tools/symbols/symbols_demangle.h \
 	tools/symbols/symbols_file.h \
+	tools/symbols/symbols_line.h \
 	tools/symbols/symbols_in_kernel.c \
 	tools/symbols/symbols_jit.c \
 	tools/symbols/symbols_jit.h \
@@ -126,7 +155,7 @@ libportprof_tools_la_SOURCES = \
 	tools/tools.h \
 	tools/watch.c \
 	tools/watch.h \
-	tools/words.c
+	tools/messages.c
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)
 libportprof_tools_la_LIBADD = $(PP_CMD_LIBS)
@@ -137,7 +166,10 @@ libportprof_tools_la_SOURCES += \
 	tools/symbols/symbols_elf.c \
 	tools/symbols/symbols_elf.h \
 	tools/symbols/symbols_file.c \
+	tools/symbols/symbols_find.c \
+	tools/symbols/symbols_find.h \
 	tools/symbols/symbols_frames.c \
+	tools/symbols/symbols_compiler.c \
 	tools/symbols/symbols_plt.c \
 	tools/symbols/symbols_vdso.c \
 	tools/symbols/symbols_vdso.h
@@ -151,7 +183,7 @@ else
 libportprof_tools_la_SOURCES += tools/symbols/symbols_debug.c
 endif
 else
-libportprof_tools_la_SOURCES += tools/doctor/doctor_elf_none.c tools/symbols/symbols_none.c
+libportprof_tools_la_SOURCES += tools/doctor/doctor_elf_stub.c tools/symbols/symbols_stub.c
 endif
 
 if HAVE_JANSSON
@@ -163,21 +195,41 @@ endif
 portprof_SOURCES += \
 	tools/portprof.c
 
+### The page: its sources as a C file
+
+PAGE_FILES = tools/html/page.html tools/html/page.css tools/html/data.js \
+	tools/html/tree.js tools/html/merge.js tools/html/words.js \
+	tools/html/account.js tools/html/graph.js tools/html/table.js \
+	tools/html/threads.js tools/html/code.js tools/html/main.js
+EXTRA_DIST += tools/html/embed.awk $(PAGE_FILES)
+nodist_libportprof_tools_la_SOURCES = tools/html/page_text.c
+CLEANFILES += tools/html/page_text.c
+tools/html/page_text.c: $(PAGE_FILES) tools/html/embed.awk
+	$(AM_V_GEN)$(MKDIR_P) tools/html && \
+	$(AWK) -v folder=$(srcdir)/tools/html -f $(srcdir)/tools/html/embed.awk \
+		$(srcdir)/tools/html/page.html >$@.new && mv $@.new $@
+
 ### The object that is loaded into programs
 
-if PROFILE_FILE
+if PRELOAD
 pkglib_LTLIBRARIES += libportprof-preload.la
 endif
 # Not hidden: its map says what is seen.
 libportprof_preload_la_SOURCES = \
 	compat/exec/exec_wrap.c \
+	compat/exec/lone_wrap.c \
 	tools/preload/dlclose.c \
 	tools/preload/exit.c \
 	tools/preload/gperftools.c \
+	tools/preload/masks.c \
+	tools/preload/old_calls.c \
 	tools/preload/preload.c \
 	tools/preload/preload.h \
+	tools/preload/raw_calls.c \
 	tools/preload/settings.c \
-	tools/preload/signals.c
+	tools/preload/signals.c \
+	tools/preload/signals.h \
+	tools/preload/timers.c
 libportprof_preload_la_LIBADD = $(PRELOAD_LIBS)
 libportprof_preload_la_LDFLAGS = $(PRELOAD_LINK)
 if HAVE_VERSION_SCRIPT

@@ -207,6 +207,39 @@ int ppi_line_number(const struct ppi_line *line, const char *option,
 	               : ppi_line_refuse(line, option, value, what);
 }
 
+int ppi_line_seconds(const struct ppi_line *line, const char *option,
+                     const char *value, uint64_t most_ms, uint64_t *ms)
+{
+	static const char digits[] = "0123456789";
+	size_t whole = strspn(value, digits), part = 0;
+	uint64_t sum = 0, unit = 1000;
+	char seconds[16];
+
+	if (value[whole] == '.')
+		part = strspn(value + whole + 1, digits);
+	if (whole == 0 || whole >= sizeof(seconds) ||
+	    (value[whole] == '.' && part == 0) ||
+	    value[whole + (part ? 1 + part : 0)] != '\0')
+		goto refuse;
+	memcpy(seconds, value, whole);
+	seconds[whole] = '\0';
+	if (!ppi_read_number(seconds, 0, most_ms / 1000, &sum))
+		goto refuse;
+	sum *= 1000;
+	for (size_t i = 0; i < part; i++) {
+		unit /= 10;
+		sum += unit * (uint64_t)(value[whole + 1 + i] - '0');
+	}
+	if (sum == 0 || sum > most_ms)
+		goto refuse;
+	*ms = sum;
+	return PPI_EXIT_OK;
+
+refuse:
+	return ppi_line_refuse(line, option, value,
+	                       "a number of seconds, as 10 or 0.3");
+}
+
 /* A quote would be taken for that of a field, a line end for that of a row. */
 int ppi_line_separator(const struct ppi_line *line, const char *value,
                        const char **separator)

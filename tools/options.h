@@ -46,6 +46,9 @@ int ppi_line_color(const struct ppi_line *line, const char *value);
 int ppi_line_number(const struct ppi_line *line, const char *option,
                     const char *value, uint64_t least, uint64_t most,
                     const char *what, uint64_t *number);
+/* Seconds, with fractions, into milliseconds from 1 to `most_ms`. */
+int ppi_line_seconds(const struct ppi_line *line, const char *option,
+                     const char *value, uint64_t most_ms, uint64_t *ms);
 int ppi_line_separator(const struct ppi_line *line, const char *value,
                        const char **separator);
 

@@ -19,16 +19,22 @@ static const struct verb verbs[] = {
 	{ "record", "run a command and write where its time goes",
 	  ppi_record_main },
 	{ "report", "show the hot functions of a profile", ppi_report_main },
+	{ "annotate", "show the source and instructions of a function",
+	  ppi_annotate_main },
+	{ "diff", "show what changed between two profiles", ppi_diff_main },
 	{ "selftest", "test what works on this machine, clause by clause",
 	  ppi_selftest_main },
 	{ "stat", "run a command and count what happens in it",
 	  ppi_stat_main },
-	{ "doctor", "tell what works here, and what to change",
+	{ "doctor", "show what works here, and how to enable the rest",
 	  ppi_doctor_main },
-	{ "list", "show which events can be measured here", ppi_list_main },
+	{ "list", "list the events that can be measured here", ppi_list_main },
 	{ "export", "write a profile for another tool, such as gprof",
 	  ppi_export_main },
-	{ "config", "check a configuration file, and show what is in force",
+	{ "merge", "add profiles up", ppi_merge_main },
+	{ "names", "write the names of functions into a profile",
+	  ppi_names_main },
+	{ "config", "check a configuration file, and show its settings",
 	  ppi_config_main },
 };
 
@@ -39,8 +45,8 @@ static void print_help(void)
 	printf("usage: portprof VERB [OPTION...]\n\n");
 	for (size_t i = 0; i < VERB_COUNT; i++)
 		printf("  %-10s %s\n", verbs[i].name, verbs[i].summary);
-	printf("\nportprof help VERB tells more; portprof --version -v says "
-	       "what is built in.\n\n"
+	printf("\nportprof help VERB shows its options; portprof --version -v "
+	       "lists what is\nbuilt in.\n\n"
 	       "A first profile:\n"
 	       "  portprof record -F 1000 -- COMMAND\n"
 	       "  portprof report\n");
@@ -106,7 +112,16 @@ static int help_with(char *name)
 	return verb ? verb->run(2, line) : PPI_EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+/* Words that were not written are no success. */
+static int finish(int status)
+{
+	if (status != PPI_EXIT_OK || (fflush(stdout) == 0 && !ferror(stdout)))
+		return status;
+	ppi_say("standard output cannot be written");
+	return PPI_EXIT_FAILED;
+}
+
+static int run(int argc, char **argv)
 {
 	const struct verb *verb;
 	const char *word = argc > 1 ? argv[1] : "";
@@ -124,8 +139,13 @@ int main(int argc, char **argv)
 	}
 	if (argc < 2)
 		return ppi_say_usage(PPI_EXIT_USAGE, NULL,
-		                     "say what to do, such as record -- COMMAND, "
-		                     "then report");
+		                     "no verb given; try portprof record -- "
+		                     "COMMAND, then portprof report");
 	verb = find_verb(word);
 	return verb ? verb->run(argc - 1, argv + 1) : PPI_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	return finish(run(argc, argv));
 }

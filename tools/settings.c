@@ -16,10 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <portprof/tool.h>
+
 enum { VALUE_BYTES = 4096 };
 
-static bool add_setting(struct ppi_settings *settings, const char *key,
-                        const char *value, size_t length)
+static bool add_text(struct ppi_settings *settings, const char *key,
+                     const char *value)
 {
 	struct ppi_setting *grown =
 		realloc(settings->list, (settings->count + 1) * sizeof(*grown));
@@ -30,15 +32,9 @@ static bool add_setting(struct ppi_settings *settings, const char *key,
 	settings->list = grown;
 	setting = &grown[settings->count];
 	setting->key = strdup(key);
-	setting->value = strndup(value, length);
+	setting->value = strdup(value);
 	settings->count++;
 	return setting->key && setting->value;
-}
-
-static bool add_text(struct ppi_settings *settings, const char *key,
-                     const char *value)
-{
-	return add_setting(settings, key, value, strlen(value));
 }
 
 /* What the file says of one key: all values of a list. */
@@ -63,24 +59,13 @@ static bool take(const portprof_config *file, const char *key,
 	             : copy_from_file(file, key, settings);
 }
 
-/* "-e a,b -e c": no event string has a comma in it. */
 static bool take_events(const portprof_config *file,
                         const struct ppi_record_options *options,
                         struct ppi_settings *settings)
 {
-	for (size_t i = 0; i < options->event_count; i++) {
-		const char *text = options->events[i];
-
-		for (;;) {
-			size_t length = strcspn(text, ",");
-
-			if (!add_setting(settings, "event", text, length))
-				return false;
-			if (text[length] == '\0')
-				break;
-			text += length + 1;
-		}
-	}
+	for (size_t i = 0; i < options->event_count; i++)
+		if (!add_text(settings, "event", options->events[i]))
+			return false;
 	return options->event_count ||
 	       copy_from_file(file, "event", settings);
 }
@@ -154,7 +139,7 @@ static bool load_file(portprof_config *file,
 	char fields[256];
 
 	/* record follows children unless a file or --no-inherit says no */
-	portprof_config_set_children(file, 1);
+	portprof_config_set_number(file, "children", 1);
 	status = portprof_config_load(file, options->config_path,
 	                              options->set_name);
 	if (status == PORTPROF_OK &&
@@ -235,9 +220,10 @@ const char *ppi_settings_get(const struct ppi_settings *settings,
 	return NULL;
 }
 
-char *ppi_settings_text(const struct ppi_settings *settings, const char *path)
+char *ppi_settings_text(const struct ppi_settings *settings,
+                        const char *share)
 {
-	size_t bytes = strlen(path) + 48, used;
+	size_t bytes = strlen(share) + 48, used;
 	char *text;
 
 	for (size_t i = 0; i < settings->count; i++)
@@ -247,8 +233,8 @@ char *ppi_settings_text(const struct ppi_settings *settings, const char *path)
 	if (!text)
 		return NULL;
 	/* the object counts times from then on, in whichever process it is */
-	used = (size_t)snprintf(text, bytes, "since=%llu;output=%s",
-	                        (unsigned long long)ppi_now_ns(), path);
+	used = (size_t)snprintf(text, bytes, "since=%llu;share=%s",
+	                        (unsigned long long)ppi_now_ns(), share);
 	for (size_t i = 0; i < settings->count; i++)
 		used += (size_t)snprintf(text + used, bytes - used, ";%s=%s",
 		                         settings->list[i].key,

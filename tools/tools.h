@@ -42,6 +42,25 @@ int ppi_say_usage(int status, const char *verb, const char *words, ...)
 /* What the library's last failure was, after "DOING: " if that is not NULL. */
 void ppi_say_failure(const char *doing);
 
+/*
+ * Text that comes from elsewhere, from a file or the system, as people may
+ * see it: a terminal obeys none of it (port/clean_text.h). ppi_say does it
+ * by itself.
+ */
+void ppi_put_text(const char *text, FILE *out);
+
+/* The same for printf and for measuring: `text` itself, or as much of it as
+ * fits in `room`, which is the caller's. */
+enum { PPI_SHOWN_BYTES = 1024 };
+const char *ppi_shown(const char *text, char room[PPI_SHOWN_BYTES]);
+
+/*
+ * A text as a field of CSV, quoted where it has to be (RFC 4180). A program
+ * for spreadsheets runs what begins with = + - or @, quoted or not, as a
+ * formula, so an apostrophe is put before it.
+ */
+void ppi_put_field(const char *text, const char *separator, FILE *out);
+
 /* Words in lines from a column on; the first line has begun there. */
 void ppi_put_wrapped(FILE *out, const char *words, int column);
 
@@ -54,10 +73,14 @@ bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
                      uint64_t *number);
 
 /* The verbs: argv[0] is the verb's name. They return the exit status. */
+int ppi_annotate_main(int argc, char **argv);
 int ppi_config_main(int argc, char **argv);
+int ppi_diff_main(int argc, char **argv);
 int ppi_doctor_main(int argc, char **argv);
 int ppi_export_main(int argc, char **argv);
 int ppi_list_main(int argc, char **argv);
+int ppi_merge_main(int argc, char **argv);
+int ppi_names_main(int argc, char **argv);
 int ppi_record_main(int argc, char **argv);
 int ppi_report_main(int argc, char **argv);
 int ppi_selftest_main(int argc, char **argv);

@@ -15,20 +15,19 @@ static const char help[] =
 	"usage: portprof config [OPTION...] [SET]\n"
 	"\n"
 	"Reads the configuration file as portprof record does, with its set [SET] if\n"
-	"one is named, and shows each setting in force and where it came from. A\n"
-	"mistake anywhere in the file is told with its line and column. Nothing is\n"
-	"changed.\n"
+	"you name one, and shows each setting in force and where it comes from.\n"
+	"Mistakes are reported with line and column. Nothing is changed.\n"
 	"\n"
-	"      --config FILE   this file, not the one that would be found\n"
-	"  -j, --json          for programs\n"
-	"      --color WHEN    auto, always, never\n"
-	"  -h, --help          this text\n"
+	"      --config FILE   read this file (the first that exists, see below)\n"
+	"  -j, --json          print JSON\n"
+	"      --color WHEN    color the output: auto, always or never (auto)\n"
+	"  -h, --help          print this help\n"
 	"\n"
-	"Without --config: $PORTPROF_CONFIG, $XDG_CONFIG_HOME/portprof/portprof.conf,\n"
-	PPI_SYSCONFDIR "/portprof.conf. $PORTPROF, of programs that are\n"
-	"preloaded, is shown too.\n"
+	"Files: $PORTPROF_CONFIG, $XDG_CONFIG_HOME/portprof/portprof.conf,\n"
+	PPI_SYSCONFDIR "/portprof.conf. The settings of preloaded programs,\n"
+	"$PORTPROF, are shown too.\n"
 	"\n"
-	"Exit status: 0, 1 a mistake or an unknown event, 2 wrong usage.\n";
+	"Exit status: 0 success, 1 a mistake or an unknown event, 2 wrong usage.\n";
 
 enum { OPTION_CONFIG = 256, OPTION_COLOR };
 

@@ -10,6 +10,7 @@
 
 #include "tools/color.h"
 #include "tools/json.h"
+#include "tools/tools.h"
 
 #include <string.h>
 
@@ -17,14 +18,15 @@ enum { SCHEMA = 1, KEY_WIDTH = 10, VALUE_WIDTH = 28 };
 
 static void put_row(const struct ppi_config_row *row, FILE *out)
 {
-	const char *value = row->value ? row->value : "-";
+	char shown[PPI_SHOWN_BYTES], origin[PPI_SHOWN_BYTES];
+	const char *value = row->value ? ppi_shown(row->value, shown) : "-";
 	int room = VALUE_WIDTH - (int)strlen(value);
 	bool is_default = strcmp(row->origin, "default") == 0;
 
 	fprintf(out, "  %-*s  %s%s%s%*s  %s", KEY_WIDTH, row->key,
 	        is_default ? "" : ppi_color(out, PPI_BOLD), value,
 	        is_default ? "" : ppi_color(out, PPI_PLAIN),
-	        room > 0 ? room : 0, "", row->origin);
+	        room > 0 ? room : 0, "", ppi_shown(row->origin, origin));
 	if (row->is_refused)
 		fprintf(out, "  %s[%s]%s", ppi_color(out, PPI_YELLOW),
 		        row->is_unknown ? "unknown" : "not here",
@@ -41,26 +43,34 @@ static void put_rows(const struct ppi_config_rows *rows, FILE *out)
 /* Why events cannot be measured here; of unknown ones it was said. */
 static void put_reasons(const struct ppi_config_rows *rows, FILE *out)
 {
-	for (size_t i = 0; i < rows->count; i++)
-		if (rows->list[i].is_refused && !rows->list[i].is_unknown)
-			fprintf(out, "\n[not here] %s\n", rows->list[i].why);
+	for (size_t i = 0; i < rows->count; i++) {
+		if (!rows->list[i].is_refused || rows->list[i].is_unknown)
+			continue;
+		fputs("\n[not here] ", out);
+		ppi_put_text(rows->list[i].why, out);
+		fputc('\n', out);
+	}
 }
 
 void ppi_config_print_text(const struct ppi_config_view *view, FILE *out)
 {
+	char room[PPI_SHOWN_BYTES];
+
 	if (view->file)
-		fprintf(out, "%s, found by %s", view->file, view->found_by);
+		fprintf(out, "%s, found by %s", ppi_shown(view->file, room),
+		        view->found_by);
 	else
 		fprintf(out, "no configuration file: the defaults of "
 		        "portprof record");
 	if (view->set)
-		fprintf(out, ", with the set [%s]", view->set);
+		fprintf(out, ", with the set [%s]",
+		        ppi_shown(view->set, room));
 	fputc('\n', out);
 	put_rows(&view->record, out);
 	if (view->set_count) {
 		fprintf(out, "\nsets:");
 		for (size_t i = 0; i < view->set_count; i++)
-			fprintf(out, " %s", view->sets[i]);
+			fprintf(out, " %s", ppi_shown(view->sets[i], room));
 		fputc('\n', out);
 	}
 	if (view->has_preload) {

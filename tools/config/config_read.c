@@ -4,11 +4,14 @@
 
 #include "tools/config/config_show.h"
 
+#include "port/foreign_file.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <portprof/tool.h>
 
 enum { VALUE_BYTES = 4096 };
 
@@ -65,34 +68,29 @@ static portprof_status explain(const char *event)
 {
 	portprof_event_info info = { .size = sizeof(info) };
 
-	return portprof_event_explain(event, "auto", &info);
+	return portprof_event_try(event, "auto", &info);
 }
 
-/* The first of a group, "{A,B}:u", that cannot be had. */
-static portprof_status explain_group(const char *text)
+/* The first of a list or group that cannot be measured. */
+static portprof_status explain_all(const char *list)
 {
-	const char *suffix = text + strcspn(text, "}");
 	portprof_status status = PORTPROF_OK;
-	char event[512];
+	char event[256];
 
-	suffix += *suffix == '}';
-	for (const char *at = text + 1; status == PORTPROF_OK; ) {
-		size_t length = strcspn(at, ",}");
-
-		snprintf(event, sizeof(event), "%.*s%s", (int)length, at,
-		         suffix);
-		status = explain(event);
-		if (at[length] != ',')
-			break;
-		at += length + 1;
+	for (size_t i = 0; status == PORTPROF_OK; i++) {
+		status = portprof_event_list_get(list, i, event, sizeof(event),
+		                                 NULL);
+		if (status == PORTPROF_E_NOTFOUND)
+			return PORTPROF_OK;
+		if (status == PORTPROF_OK)
+			status = explain(event);
 	}
 	return status;
 }
 
 static void judge_event(struct ppi_config_row *row)
 {
-	portprof_status status = row->value[0] == '{'
-		? explain_group(row->value) : explain(row->value);
+	portprof_status status = explain_all(row->value);
 
 	row->is_refused = status != PORTPROF_OK;
 	row->is_unknown = status == PORTPROF_E_NOTFOUND ||
@@ -174,7 +172,9 @@ static bool take_set(struct ppi_config_view *view, const char *line)
 
 static bool find_sets(struct ppi_config_view *view)
 {
-	FILE *file = view->file ? fopen(view->file, "re") : NULL;
+	FILE *file = view->file
+	                     ? ppi_foreign_stream(view->file, PPI_FOREIGN_FILE)
+	                     : NULL;
 	bool is_good = true;
 	char *line = NULL;
 	size_t room = 0;
@@ -192,7 +192,7 @@ static bool read_file(struct ppi_config_view *view, portprof_config *config)
 	portprof_status status;
 
 	/* as portprof record does */
-	portprof_config_set_children(config, 1);
+	portprof_config_set_number(config, "children", 1);
 	status = portprof_config_load(config, view->path, view->set);
 	if (status == PORTPROF_E_NOTFOUND && !view->path && !view->set)
 		return true; /* it need not be there */
@@ -254,7 +254,8 @@ static bool read_preload(struct ppi_config_view *view)
 	config = portprof_config_new();
 	if (!config)
 		return no_memory();
-	portprof_config_set_children(config, 1); /* as the object does */
+	portprof_config_set_number(config, "children",
+				   1); /* as the object does */
 	while (*text) {
 		size_t length = strcspn(text, ";\n");
 

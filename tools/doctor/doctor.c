@@ -21,20 +21,19 @@ struct options {
 static const char help[] =
 	"usage: portprof doctor [OPTION...] [EVENT | PROGRAM]\n"
 	"\n"
-	"What can be measured on this machine by this user, and for everything that\n"
-	"cannot the exact command or setting that would change it. With an EVENT (such\n"
-	"as page-faults; portprof list shows them), who can measure that one. With a\n"
-	"program or library (./app, python3), whether its callers, functions and lines\n"
-	"can be named.\n"
+	"Shows what this user can measure on this machine, and the command or setting\n"
+	"that enables the rest. With an EVENT (page-faults; portprof list shows all)\n"
+	"it shows which backends measure that event. With a program or library (./app,\n"
+	"python3) it shows whether callers, functions and lines will have names.\n"
 	"\n"
-	"  -v, --verbose       tell what is well, too\n"
-	"  -j, --json          for programs\n"
-	"      --color WHEN    auto, always, never\n"
-	"  -h, --help          this text\n"
+	"  -v, --verbose       also list the checks that passed\n"
+	"  -j, --json          print JSON\n"
+	"      --color WHEN    color the output: auto, always or never (auto)\n"
+	"  -h, --help          print this help\n"
 	"\n"
-	"Everything is found out by trying; nothing is changed, and nothing is left.\n"
-	"Exit status: 0 if sampling works at all (the EVENT can be measured, the\n"
-	"PROGRAM can be read), 1 if not, 2 wrong usage.\n";
+	"Each check tries the real thing and undoes it; nothing is changed.\n"
+	"Exit status: 0 if sampling works (the EVENT can be measured, the PROGRAM can\n"
+	"be read), 1 if not, 2 wrong usage.\n";
 
 enum { OPTION_COLOR = 256 };
 
@@ -116,8 +115,7 @@ static char *find_program(const char *name)
 	/* no event string has a slash */
 	if (strchr(name, '/'))
 		return strdup(name);
-	if (portprof_event_describe(name, "auto", &info) !=
-	    PORTPROF_E_NOTFOUND)
+	if (portprof_event_look_up(name, "auto", &info) != PORTPROF_E_NOTFOUND)
 		return NULL;
 	return access(name, R_OK) == 0 ? strdup(name)
 	                               : ppi_search_program(name);

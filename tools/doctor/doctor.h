@@ -12,43 +12,15 @@
 
 /* ---- the host: the seam between diagnoses and the machine ---- */
 
-/* Questions to perf_event_open, in the order of the ladder. None leaves
- * anything behind. */
-enum ppi_ask {
-	PPI_ASK_FLAGS,     /* flags that are none: does the call arrive? */
-	PPI_ASK_ATTR,      /* attributes of no size: is anything before them? */
-	PPI_ASK_DUMMY,     /* an event that counts nothing */
-	PPI_ASK_USER_TIME, /* CPU time in user mode */
-	PPI_ASK_KERNEL_TIME,
-	PPI_ASK_CYCLES,    /* counted, in user mode; so are those that follow */
-	PPI_ASK_SAMPLES,   /* cycles, sampled */
-	PPI_ASK_PRECISE,   /* with the hardware's help against skid */
-	PPI_ASK_BRANCHES,  /* with the branches before it */
-	PPI_ASK_TRACEPOINT, /* `number` is its id */
-	PPI_ASK_SYSTEM,    /* CPU time of every process on CPU 0 */
-	PPI_ASK_RING,      /* a ring of `number` bytes */
-	PPI_ASK_COUNT
-};
-
-enum ppi_limit {
-	PPI_LIMIT_FILES,   /* descriptors */
-	PPI_LIMIT_LOCKED,  /* bytes of locked memory */
-	PPI_LIMIT_TIMERS   /* pending signals, of which a timer takes one */
-};
-
 struct ppi_doctor_host {
-	const char *root;  /* stands before every path; "" is this machine */
-	bool has_perf;     /* the system is one that has perf_event_open */
-	unsigned cpus;
-	const char *program; /* this command's own file */
-	/* 0 or an errno. */
-	int (*ask)(void *self, enum ppi_ask what, uint64_t number);
-	/* UINT64_MAX: none, or unknown. */
-	uint64_t (*limit)(void *self, enum ppi_limit limit, uint64_t *hard);
-	const char *(*environment)(void *self, const char *name);
-	/* As portprof_backend_info_get, _event_explain, _catalogue_pmus. */
+	const char *root;    /* stands before every path; "" is this machine */
+	bool lacks_perf;     /* Linux, and this build has no perf backend */
+	uint64_t timers;     /* pending signals that this user may have */
+	/* As portprof_backend_info_get, _backend_examine, _event_explain,
+	 * _catalogue_pmus. */
 	portprof_status (*backend)(void *self, size_t index,
 	                           portprof_backend_info *info);
+	void (*examine)(void *self, portprof_finding_fn take, void *context);
 	portprof_status (*explain)(void *self, const char *event,
 	                           const char *backend,
 	                           portprof_event_info *info,
@@ -57,59 +29,14 @@ struct ppi_doctor_host {
 	void *self;
 };
 
-extern const struct ppi_doctor_host ppi_doctor_host_real;
 /* The real one, with what has to be asked first. */
 void ppi_doctor_host_fill(struct ppi_doctor_host *host);
 
-/* A small file of the host, zero-terminated; false if it cannot be read. */
-bool ppi_doctor_read(const struct ppi_doctor_host *host, const char *path,
-                     char *out, size_t room);
-/* The number that it begins with, or `otherwise`. */
-int64_t ppi_doctor_number(const struct ppi_doctor_host *host, const char *path,
-                          int64_t otherwise);
-bool ppi_doctor_exists(const struct ppi_doctor_host *host, const char *path);
-/* The value of "KEY: value" in a file of such lines, in `out`. */
-bool ppi_doctor_field(const struct ppi_doctor_host *host, const char *path,
-                      const char *key, char *out, size_t room);
-
-/* ---- facts: what was found, before anything is concluded ---- */
-
-/* What stands before every event, if anything. */
-enum ppi_wall {
-	PPI_WALL_NONE,
-	PPI_WALL_SYSTEM,  /* another operating system */
-	PPI_WALL_KERNEL,  /* built without perf events */
-	PPI_WALL_FILTER,  /* seccomp */
-	PPI_WALL_LOCK,    /* a distribution's levels 3 and 4 */
-	PPI_WALL_MODULE,  /* a security module */
-	PPI_WALL_FILES,   /* no descriptor is free */
-	PPI_WALL_OTHER
-};
-
-struct ppi_facts {
-	enum ppi_wall wall;
-	int wall_errno;
-	int answers[PPI_ASK_COUNT]; /* 0 or an errno; -1: not asked */
-	int64_t paranoid;
-	bool has_paranoid;
-	bool can_perfmon, can_lock, can_admin;
-	bool is_in_user_namespace;
-	char container[32];  /* "docker", "container"; "" none */
-	bool is_virtual;     /* a virtual machine */
-	char machine[64];    /* whose; "" unknown */
-	char cpu[128];       /* its name */
-	bool has_pmu;        /* hardware events can be counted */
-	bool has_table;      /* libpfm4 has a table of this CPU */
-	char table[64];
-	bool has_libpfm4;
-};
-
-void ppi_facts_find(const struct ppi_doctor_host *host,
-                    struct ppi_facts *facts);
+/* A file of the host, to read; NULL with errno. */
+FILE *ppi_doctor_open_file(const struct ppi_doctor_host *host,
+                           const char *path);
 
 /* ---- findings ---- */
-
-enum ppi_verdict { PPI_WORKS, PPI_LIMITED, PPI_FAILS, PPI_UNKNOWN };
 
 /* Under which heading. */
 enum ppi_topic {
@@ -124,7 +51,7 @@ enum ppi_topic {
 
 struct ppi_finding {
 	enum ppi_topic topic;
-	enum ppi_verdict verdict;
+	portprof_verdict verdict;
 	char name[40];     /* stays the same between versions */
 	char words[640];   /* what is so, and why */
 	char remedy[640];  /* what would change it; "" nothing */
@@ -132,7 +59,6 @@ struct ppi_finding {
 
 struct ppi_doctor {
 	const struct ppi_doctor_host *host;
-	struct ppi_facts facts;
 	struct ppi_finding *findings;
 	size_t count;
 	portprof_backend_info backends[16];
@@ -143,7 +69,7 @@ struct ppi_doctor {
 
 /* Add one; remedy NULL: none. */
 void ppi_doctor_add(struct ppi_doctor *doctor, enum ppi_topic topic,
-                    const char *name, enum ppi_verdict verdict,
+                    const char *name, portprof_verdict verdict,
                     const char *remedy, const char *words, ...)
 #if defined(__GNUC__)
 	__attribute__((format(printf, 6, 7)))
@@ -158,19 +84,11 @@ const struct ppi_finding *ppi_doctor_find(const struct ppi_doctor *doctor,
                                           const char *name);
 
 /* Parts of it. */
-void ppi_doctor_events(struct ppi_doctor *doctor);
-void ppi_doctor_rights(struct ppi_doctor *doctor);
 void ppi_doctor_machine(struct ppi_doctor *doctor);
-void ppi_doctor_limits(struct ppi_doctor *doctor);
 void ppi_doctor_build(struct ppi_doctor *doctor);
 /* Whether calls, names and lines of a program can be told; NULL: of the C
  * library. False when the file is none that can be read. */
 bool ppi_doctor_program(struct ppi_doctor *doctor, const char *path);
-
-/* What would let an ordinary user do what needs a paranoid level of `needed`
- * or less, or a capability; in `out`. */
-const char *ppi_doctor_say_rights(const struct ppi_doctor *doctor, int needed,
-                                  char *out, size_t room);
 
 /* ---- one event ---- */
 
@@ -195,8 +113,9 @@ bool ppi_doctor_ask_event(const struct ppi_doctor *doctor, const char *asked,
 
 /* ---- printing ---- */
 
-const char *ppi_verdict_name(enum ppi_verdict verdict);
-const char *ppi_topic_name(enum ppi_topic topic);
+const char *ppi_verdict_name(portprof_verdict verdict);
+const char *ppi_topic_name(enum ppi_topic topic); /* a heading */
+const char *ppi_topic_key(enum ppi_topic topic);  /* "events" */
 void ppi_doctor_print_text(const struct ppi_doctor *doctor, bool is_verbose,
                            FILE *out);
 void ppi_doctor_print_json(const struct ppi_doctor *doctor, FILE *out);

@@ -29,7 +29,7 @@ static void row(struct ppi_doctor *doctor, const char *name,
 		snprintf(remedy, sizeof(remedy), "%.*s, and build portprof "
 		         "again", (int)length, open + 1);
 	}
-	ppi_doctor_add(doctor, PPI_TOPIC_BUILD, name, PPI_LIMITED, remedy,
+	ppi_doctor_add(doctor, PPI_TOPIC_BUILD, name, PORTPROF_VERDICT_LIMITED, remedy,
 	               "left out when portprof was built; missing: %s", gives);
 }
 
@@ -40,7 +40,13 @@ void ppi_doctor_build(struct ppi_doctor *doctor)
 #define ROW(name, answer, gives) row(doctor, name, answer, gives);
 	PPI_BUILD_TABLE(ROW)
 #undef ROW
+	if (doctor->host->lacks_perf)
+		ppi_doctor_add(doctor, PPI_TOPIC_BUILD, "backend-perf",
+		               PORTPROF_VERDICT_FAILS, "configure "
+		               "--enable-backends=auto, and build portprof "
+		               "again", "the perf backend was left out when "
+		               "portprof was built");
 	if (doctor->count == before)
-		ppi_doctor_add(doctor, PPI_TOPIC_BUILD, "libraries", PPI_WORKS,
+		ppi_doctor_add(doctor, PPI_TOPIC_BUILD, "libraries", PORTPROF_VERDICT_WORKS,
 		               NULL, "nothing was left out of this build");
 }

@@ -4,10 +4,10 @@
 
 #include "tools/doctor/doctor_elf.h"
 
+#include "port/foreign_file.h"
 #include "tools/symbols/symbols_elf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,9 +83,7 @@ static void look_at_table(Elf *elf, Elf_Scn *section,
                           struct ppi_program *program)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
-	size_t count = header->sh_entsize ? header->sh_size /
-	                                            header->sh_entsize
-	                                  : 0;
+	size_t count = ppi_elf_entries(header);
 
 	for (size_t i = 0; data && i < count; i++) {
 		GElf_Sym symbol;
@@ -133,9 +131,8 @@ static void look_at_sections(Elf *elf, struct ppi_program *program)
 static bool is_static(Elf *elf)
 {
 	GElf_Ehdr header;
-	size_t count = 0;
+	size_t count = ppi_elf_segments(elf);
 
-	elf_getphdrnum(elf, &count);
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr segment;
 
@@ -149,12 +146,12 @@ static bool is_static(Elf *elf)
 
 int ppi_program_read(const char *path, struct ppi_program *program)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL), error = 0;
 	Elf *elf;
 
 	memset(program, 0, sizeof(*program));
 	if (fd < 0)
-		return errno;
+		return errno == EINVAL ? -1 : errno;
 	elf_version(EV_CURRENT);
 	/* mapped: libelf forgets sections it has read when elf_rawfile follows */
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);

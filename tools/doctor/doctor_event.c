@@ -22,7 +22,7 @@ static void add_finding(const struct ppi_doctor *doctor,
 	const struct ppi_finding *finding = ppi_doctor_find(doctor, name);
 	size_t room = sizeof(event->findings) / sizeof(event->findings[0]);
 
-	if (finding && finding->verdict != PPI_WORKS &&
+	if (finding && finding->verdict != PORTPROF_VERDICT_WORKS &&
 	    event->finding_count < room)
 		event->findings[event->finding_count++] = finding;
 }

@@ -16,16 +16,11 @@ enum { SCHEMA = 1 };
 static void put_finding(struct ppi_json *json,
                         const struct ppi_finding *finding)
 {
-	static const char *const topics[] = {
-		[PPI_TOPIC_EVENTS] = "events",   [PPI_TOPIC_RIGHTS] = "rights",
-		[PPI_TOPIC_MACHINE] = "machine", [PPI_TOPIC_LIMITS] = "limits",
-		[PPI_TOPIC_PROGRAM] = "program", [PPI_TOPIC_BUILD] = "build",
-	};
 	bool has_remedy = finding->remedy[0] &&
 	                  strcmp(finding->remedy, "see below") != 0;
 
 	ppi_json_object(json, NULL);
-	ppi_json_text(json, "topic", topics[finding->topic]);
+	ppi_json_text(json, "topic", ppi_topic_key(finding->topic));
 	ppi_json_text(json, "name", finding->name);
 	ppi_json_text(json, "verdict", ppi_verdict_name(finding->verdict));
 	ppi_json_text(json, "words", finding->words);

@@ -53,25 +53,25 @@ static void frames(struct ppi_doctor *doctor, const char *name,
 	const char *remedy = is_own
 		? "compile it with " PPI_FRAME_FLAG
 		: "compile your own code with " PPI_FRAME_FLAG ": calls "
-		  "within it are told then; for this library take a "
+		  "within it are recorded then; for this library take a "
 		  "distribution built with frame pointers";
 
 	if (!program->is_known || program->functions == 0)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
-		               PPI_UNKNOWN, NULL, "%s: %s", name,
+		               PORTPROF_VERDICT_UNKNOWN, NULL, "%s: %s", name,
 		               program->is_known
 		               ? "it names no function to look at"
-		               : "how it was compiled cannot be told on this "
-		                 "kind of CPU");
+		               : "unknown how it was compiled, on this kind of "
+		                 "CPU");
 	else if (percent >= MOSTLY)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
-		               PPI_WORKS, NULL, "%s: %u %% of %u functions "
+		               PORTPROF_VERDICT_WORKS, NULL, "%s: %u %% of %u functions "
 		               "keep a frame pointer: portprof record -g finds "
 		               "who called them", name, percent,
 		               program->functions);
 	else
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
-		               percent > HARDLY ? PPI_LIMITED : PPI_FAILS,
+		               percent > HARDLY ? PORTPROF_VERDICT_LIMITED : PORTPROF_VERDICT_FAILS,
 		               remedy, "%s: %u %% of %u functions keep a frame "
 		               "pointer: chains of callers (record -g) lose "
 		               "the caller there, or end", name, percent,
@@ -84,12 +84,16 @@ static bool has_debug_file(const struct ppi_doctor_host *host,
                            const char *build_id)
 {
 	char path[256];
+	FILE *file;
 
 	if (strlen(build_id) < 3)
 		return false;
 	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug",
 	         build_id, build_id + 2);
-	return ppi_doctor_exists(host, path);
+	file = ppi_doctor_open_file(host, path);
+	if (file)
+		fclose(file);
+	return file != NULL;
 }
 
 static void say_debug_remedy(const struct ppi_doctor_host *host, bool is_own,
@@ -105,14 +109,18 @@ static void say_debug_remedy(const struct ppi_doctor_host *host, bool is_own,
 		{ "opensuse", "https://debuginfod.opensuse.org" },
 	};
 	const char *server = "https://debuginfod.elfutils.org";
-	char text[2048];
+	char text[2048] = "";
+	FILE *file;
 
 	if (is_own) {
 		snprintf(out, room, "compile it with -g, and do not strip it");
 		return;
 	}
-	if (!ppi_doctor_read(host, "/etc/os-release", text, sizeof(text)))
-		text[0] = '\0';
+	file = ppi_doctor_open_file(host, "/etc/os-release");
+	if (file) {
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+		fclose(file);
+	}
 	for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++)
 		if (strstr(text, servers[i].id)) {
 			server = servers[i].server;
@@ -132,17 +140,17 @@ static void debug_info(struct ppi_doctor *doctor, const char *name,
 	if (program->has_lines ||
 	    has_debug_file(doctor->host, program->build_id))
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
-		               PPI_WORKS, NULL, "%s: functions and lines have "
+		               PORTPROF_VERDICT_WORKS, NULL, "%s: functions and lines have "
 		               "names%s", name,
 		               program->has_lines ? "" : ", by a separate "
 		                                         "debug file");
 	else if (program->has_names)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
-		               PPI_LIMITED, remedy, "%s: functions have names, "
+		               PORTPROF_VERDICT_LIMITED, remedy, "%s: functions have names, "
 		               "lines and inlined functions have not", name);
 	else
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
-		               is_own ? PPI_FAILS : PPI_LIMITED, remedy,
+		               is_own ? PORTPROF_VERDICT_FAILS : PORTPROF_VERDICT_LIMITED, remedy,
 		               "%s: it is stripped: only functions that it "
 		               "exports have names%s", name,
 		               program->build_id[0]
@@ -155,7 +163,7 @@ static void preload(struct ppi_doctor *doctor, const char *name,
 {
 	if (program->is_static)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "static",
-		               PPI_LIMITED, "use the backend perf, or link it "
+		               PORTPROF_VERDICT_LIMITED, "use the backend perf, or link it "
 		               "dynamically", "%s: it is linked statically: "
 		               "timer and itimer cannot be loaded into it",
 		               name);
@@ -175,7 +183,7 @@ bool ppi_doctor_program(struct ppi_doctor *doctor, const char *path)
 	error = ppi_program_read(path, &program);
 	if (error) {
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "program",
-		               PPI_UNKNOWN, error == -2
+		               PORTPROF_VERDICT_UNKNOWN, error == -2
 		               ? "install libelf-dev and build portprof again"
 		               : error == -1
 		               ? "of a script, look at what its first line "

@@ -11,12 +11,12 @@
 
 enum { WORDS_COLUMN = 29 };
 
-static enum ppi_color color_of(enum ppi_verdict verdict)
+static enum ppi_color color_of(portprof_verdict verdict)
 {
 	switch (verdict) {
-	case PPI_WORKS:
+	case PORTPROF_VERDICT_WORKS:
 		return PPI_GREEN;
-	case PPI_FAILS:
+	case PORTPROF_VERDICT_FAILS:
 		return PPI_RED;
 	default:
 		return PPI_YELLOW;
@@ -49,7 +49,7 @@ static void put_topic(const struct ppi_doctor *doctor, enum ppi_topic topic,
 		/* what can be measured is the answer; of the rest only what
 		 * could be better, unless all is asked for */
 		if (!is_verbose && topic != PPI_TOPIC_EVENTS &&
-		    finding->verdict == PPI_WORKS)
+		    finding->verdict == PORTPROF_VERDICT_WORKS)
 			continue;
 		if (!has_title)
 			fprintf(out, "\n%s%s%s\n", ppi_color(out, PPI_BOLD),
@@ -66,8 +66,8 @@ static void put_backends(const struct ppi_doctor *doctor, FILE *out)
 	        ppi_color(out, PPI_PLAIN));
 	for (size_t i = 0; i < doctor->backend_count; i++) {
 		const portprof_backend_info *backend = &doctor->backends[i];
-		enum ppi_verdict verdict =
-			backend->is_usable ? PPI_WORKS : PPI_FAILS;
+		portprof_verdict verdict =
+			backend->is_usable ? PORTPROF_VERDICT_WORKS : PORTPROF_VERDICT_FAILS;
 
 		fprintf(out, "  %-18s %s%-7s%s ", backend->name,
 		        ppi_color(out, color_of(verdict)),
@@ -91,7 +91,7 @@ void ppi_doctor_print_text(const struct ppi_doctor *doctor, bool is_verbose,
 	for (int topic = 0; topic < PPI_TOPIC_COUNT; topic++)
 		put_topic(doctor, (enum ppi_topic)topic, is_verbose, out);
 	if (!is_verbose)
-		fprintf(out, "\nportprof doctor -v tells what is well too; "
+		fprintf(out, "\nportprof doctor -v also lists what passed; "
 		        "portprof selftest proves it.\n");
 }
 
@@ -104,24 +104,26 @@ void ppi_doctor_print_program(const struct ppi_doctor *doctor, FILE *out)
 
 void ppi_doctor_print_event(const struct ppi_doctor_event *event, FILE *out)
 {
-	fprintf(out, "%s: %s%s%s\n", event->asked,
+	char room[PPI_SHOWN_BYTES];
+
+	fprintf(out, "%s: %s%s%s\n", ppi_shown(event->asked, room),
 	        ppi_color(out, event->is_usable ? PPI_GREEN : PPI_RED),
-	        event->is_usable ? "it can be measured here"
-	                         : "it cannot be measured here",
+	        event->is_usable ? "can be measured here"
+	                         : "cannot be measured here",
 	        ppi_color(out, PPI_PLAIN));
 	for (size_t i = 0; i < event->answer_count; i++) {
 		const struct ppi_doctor_answer *answer = &event->answers[i];
-		enum ppi_verdict verdict =
-			!answer->is_usable        ? PPI_FAILS
-			: answer->is_counted_only ? PPI_LIMITED
-			                          : PPI_WORKS;
+		portprof_verdict verdict =
+			!answer->is_usable        ? PORTPROF_VERDICT_FAILS
+			: answer->is_counted_only ? PORTPROF_VERDICT_LIMITED
+			                          : PORTPROF_VERDICT_WORKS;
 
 		fprintf(out, "  %-18s %s%-7s%s ", answer->backend,
 		        ppi_color(out, color_of(verdict)),
 		        ppi_verdict_name(verdict), ppi_color(out, PPI_PLAIN));
 		ppi_put_wrapped(out,
-		                verdict == PPI_WORKS ? "sampled and counted"
-		                : verdict == PPI_LIMITED ? "counted, not sampled"
+		                verdict == PORTPROF_VERDICT_WORKS ? "sampled and counted"
+		                : verdict == PORTPROF_VERDICT_LIMITED ? "counted, not sampled"
 		                                         : answer->words,
 		                WORDS_COLUMN);
 	}

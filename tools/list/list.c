@@ -4,6 +4,7 @@
 
 #include "tools/list/list.h"
 
+#include "tools/backends.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 
@@ -14,20 +15,20 @@ static const char help[] =
 	"usage: portprof list [OPTION...] [PATTERN]\n"
 	"       portprof list [OPTION...] --explain EVENT\n"
 	"\n"
-	"Without a pattern: the events that can be used here and now. PATTERN is a\n"
-	"glob ('L1-*', 'sched:*') or a part of a name, or else a word of what it\n"
-	"means; what it fits is shown whether it can be used or not.\n"
+	"Lists the events that can be used here and now. PATTERN is a glob ('L1-*',\n"
+	"'sched:*'), part of a name or a word of its description, and lists each event\n"
+	"that matches, usable or not.\n"
 	"\n"
-	"  -a, --all           everything: unit masks, tracepoints, what cannot be used\n"
-	"      --explain EVENT all that an event string means: encoding, levels, rate,\n"
-	"                      CPUs, who can measure it, and why others cannot\n"
-	"  -b, --backend NAME  by this backend (the best)\n"
-	"  -j, --json          for programs\n"
-	"      --color WHEN    auto, always, never\n"
-	"  -h, --help          this text\n"
+	"  -a, --all           also list unit masks, tracepoints and unusable events\n"
+	"      --explain EVENT explain an event string: encoding, levels, rate, CPUs,\n"
+	"                      which backends measure it, and why others do not\n"
+	"  -b, --backend NAME  list the events of this backend (the best)\n"
+	"  -j, --json          print JSON\n"
+	"      --color WHEN    color the output: auto, always or never (auto)\n"
+	"  -h, --help          print this help\n"
 	"\n"
-	"Each event is tried by opening it, unless there are too many of its kind.\n"
-	"Exit status: 0, 1 if nothing fits or the event means nothing, 2 wrong usage.\n";
+	"Each event is opened to try it, unless there are too many of its kind.\n"
+	"Exit status: 0 success, 1 no event matches, 2 wrong usage.\n";
 
 enum { OPTION_EXPLAIN = 256, OPTION_COLOR };
 
@@ -130,15 +131,27 @@ const portprof_catalogue_pmu *ppi_list_pmu(const struct ppi_list *list,
 static int nothing_fits(const struct ppi_list *list)
 {
 	portprof_event_info info = { .size = sizeof(info) };
-
+	portprof_backend_info backend;
 	const char *pattern = list->options.pattern;
 	bool is_unknown;
 
+	if (!pattern && ppi_backend_find_info(list->options.backend, &backend) &&
+	    !backend.is_usable) {
+		ppi_say("backend %s has no events here: %s", backend.name,
+		        backend.reason);
+		return PPI_EXIT_FAILED;
+	}
+	if (!pattern) {
+		ppi_say("no backend of this system has a catalogue: they "
+		        "measure CPU time, cpu-clock and task-clock, alone");
+		ppi_say("portprof doctor says why perf, which has one, cannot "
+		        "be used");
+		return PPI_EXIT_FAILED;
+	}
 	/* the library knows the nearest names of what is none */
-	is_unknown = pattern &&
-	             portprof_event_explain(pattern, list->options.backend,
-	                                    &info) == PORTPROF_E_NOTFOUND;
-	ppi_say_no_match(pattern ? pattern : "",
+	is_unknown = portprof_event_try(pattern, list->options.backend,
+					&info) == PORTPROF_E_NOTFOUND;
+	ppi_say_no_match(pattern,
 	                 is_unknown ? portprof_last_diag()->words : "",
 	                 "portprof list -a shows everything that there is");
 	return PPI_EXIT_FAILED;

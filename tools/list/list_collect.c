@@ -180,8 +180,8 @@ static void try_event(const struct ppi_list *list,
 {
 	portprof_event_info info = { .size = sizeof(info) };
 
-	if (portprof_event_explain(event->event.name, list->options.backend,
-	                           &info)) {
+	if (portprof_event_try(event->event.name, list->options.backend,
+			       &info)) {
 		event->usable = PPI_LIST_REFUSED;
 		event->why = strdup(portprof_last_diag()->words);
 	} else {

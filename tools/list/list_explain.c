@@ -28,17 +28,6 @@ struct explanation {
 	const struct ppi_list *list;
 };
 
-static const char *type_name(uint32_t type)
-{
-	/* enum perf_type_id of linux/perf_event.h */
-	static const char *const names[] = { "hardware", "software",
-		                             "tracepoint", "hardware cache",
-		                             "raw", "breakpoint" };
-
-	return type < sizeof(names) / sizeof(names[0]) ? names[type]
-	                                               : "a PMU's own";
-}
-
 /* By name; or else those that are chosen automatically, if they are of this
  * system. */
 static bool is_asked(const struct ppi_list *list,
@@ -65,10 +54,11 @@ static void ask_backends(struct explanation *explanation)
 			continue;
 		answer = &explanation->answers[explanation->answer_count++];
 		memcpy(answer->backend, backend.name, sizeof(answer->backend));
-		answer->status = backend.is_usable
-			? portprof_event_explain(explanation->asked,
-			                         backend.name, &info)
-			: backend.status;
+		answer->status =
+			backend.is_usable
+				? portprof_event_try(explanation->asked,
+						     backend.name, &info)
+				: backend.status;
 		answer->is_counted_only = info.is_counted_only;
 		snprintf(answer->words, sizeof(answer->words), "%s",
 		         answer->status == PORTPROF_OK ? ""
@@ -85,17 +75,22 @@ static const char *say_answer(const struct answer *answer)
 	                               : "yes";
 }
 
-/* Which CPUs count it: those of the PMU that has its type. */
+/* Which CPUs count it: those of the PMU with whose type its encoding begins. */
 static const portprof_catalogue_pmu *pmu_of(
 	const struct explanation *explanation)
 {
 	const struct ppi_list *list = explanation->list;
+	char type[40];
 
-	for (size_t i = 0; i < list->pmu_count; i++)
+	for (size_t i = 0; i < list->pmu_count; i++) {
+		snprintf(type, sizeof(type), "type %" PRId64 ",",
+		         list->pmus[i].type);
 		if (list->pmus[i].source == PORTPROF_SOURCE_SYSTEM &&
-		    list->pmus[i].type == explanation->info.backend_type &&
-		    list->pmus[i].cpus[0])
+		    list->pmus[i].cpus[0] &&
+		    strncmp(explanation->info.encoding, type,
+		            strlen(type)) == 0)
 			return &list->pmus[i];
+	}
 	return NULL;
 }
 
@@ -115,14 +110,11 @@ static void say_rate(const portprof_event_info *info, char *out, size_t bytes)
 
 static void say_modes(const portprof_event_info *info, char *out, size_t bytes)
 {
-	snprintf(out, bytes, "%s%s%s of %s%s%s",
+	snprintf(out, bytes, "%s%s%s",
 	         info->counts_user ? "user" : "",
 	         info->counts_kernel ? info->counts_user ? ", kernel" : "kernel"
 	                             : "",
-	         info->counts_hypervisor ? ", hypervisor" : "",
-	         info->counts_host ? "the host" : "",
-	         info->counts_host && info->counts_guest ? " and " : "",
-	         info->counts_guest ? "guests" : "");
+	         info->counts_hypervisor ? ", hypervisor" : "");
 }
 
 /* ---- for people ---- */
@@ -138,6 +130,7 @@ static int put_mask(const portprof_catalogue_event *event, void *context)
 {
 	struct explanation *explanation = context;
 	const char *name = explanation->info.canonical;
+	char name_room[PPI_SHOWN_BYTES], means_room[PPI_SHOWN_BYTES];
 	size_t length = strcspn(name, ":");
 
 	if (strncmp(name + length, "::", 2) != 0)
@@ -146,8 +139,9 @@ static int put_mask(const portprof_catalogue_event *event, void *context)
 	if (!event->is_mask || strncmp(event->name, name, length) != 0 ||
 	    event->name[length] != ':')
 		return 0;
-	printf("  %-12s %-24s %s\n", "unit mask", event->name + length + 1,
-	       event->means);
+	printf("  %-12s %-24s %s\n", "unit mask",
+	       ppi_shown(event->name + length + 1, name_room),
+	       ppi_shown(event->means, means_room));
 	return 0;
 }
 
@@ -157,7 +151,8 @@ static void print_text(struct explanation *explanation, FILE *out)
 	const portprof_catalogue_pmu *pmu = pmu_of(explanation);
 	char words[512];
 
-	fprintf(out, "%s\n", explanation->asked);
+	ppi_put_text(explanation->asked, out);
+	fputc('\n', out);
 	put(out, "canonical", info->canonical);
 	put(out, "means", info->description);
 	put(out, "PMU", info->pmu[0] ? info->pmu
@@ -173,16 +168,8 @@ static void print_text(struct explanation *explanation, FILE *out)
 	put(out, "modes", words);
 	say_rate(info, words, sizeof(words));
 	put(out, "rate", words);
-	snprintf(words, sizeof(words), "level %" PRIu32 "%s%s", info->precise,
-	         info->is_pinned ? ", pinned to its counter" : "",
-	         info->is_exclusive ? ", alone on the PMU" : "");
-	put(out, "precise", words);
-	snprintf(words, sizeof(words), "type %" PRIu32 " (%s), config 0x%"
-	         PRIx64 ", config1 0x%" PRIx64 ", config2 0x%" PRIx64,
-	         info->backend_type, type_name(info->backend_type),
-	         info->backend_config[0], info->backend_config[1],
-	         info->backend_config[2]);
-	put(out, "attr", words);
+	if (info->encoding[0])
+		put(out, "encoding", info->encoding);
 	for (size_t i = 0; i < explanation->answer_count; i++) {
 		char name[40];
 
@@ -195,21 +182,12 @@ static void print_text(struct explanation *explanation, FILE *out)
 
 /* ---- for programs ---- */
 
-static void put_attr(struct ppi_json *json, const portprof_event_info *info)
+static void put_modes(struct ppi_json *json, const portprof_event_info *info)
 {
-	ppi_json_object(json, "attr");
-	ppi_json_number(json, "type", info->backend_type);
-	ppi_json_number(json, "config", info->backend_config[0]);
-	ppi_json_number(json, "config1", info->backend_config[1]);
-	ppi_json_number(json, "config2", info->backend_config[2]);
-	ppi_json_number(json, "precise_ip", info->precise);
-	ppi_json_flag(json, "exclude_user", !info->counts_user);
-	ppi_json_flag(json, "exclude_kernel", !info->counts_kernel);
-	ppi_json_flag(json, "exclude_hv", !info->counts_hypervisor);
-	ppi_json_flag(json, "exclude_guest", !info->counts_guest);
-	ppi_json_flag(json, "exclude_host", !info->counts_host);
-	ppi_json_flag(json, "pinned", info->is_pinned);
-	ppi_json_flag(json, "exclusive", info->is_exclusive);
+	ppi_json_object(json, "modes");
+	ppi_json_flag(json, "user", info->counts_user);
+	ppi_json_flag(json, "kernel", info->counts_kernel);
+	ppi_json_flag(json, "hypervisor", info->counts_hypervisor);
 	ppi_json_close(json);
 }
 
@@ -231,7 +209,9 @@ static void print_json(const struct explanation *explanation, FILE *out)
 	                                     : "count");
 	ppi_json_number(&json, "period", info->period);
 	ppi_json_number(&json, "rate_hz", info->rate_hz);
-	put_attr(&json, info);
+	put_modes(&json, info);
+	ppi_json_text(&json, "encoding", info->encoding[0] ? info->encoding
+	                                                   : NULL);
 	ppi_json_array(&json, "backends");
 	for (size_t i = 0; i < explanation->answer_count; i++) {
 		const struct answer *answer = &explanation->answers[i];
@@ -254,8 +234,8 @@ int ppi_list_explain(struct ppi_list *list, FILE *out)
 		                           .list = list };
 
 	explanation.info.size = sizeof(explanation.info);
-	if (portprof_event_describe(explanation.asked, list->options.backend,
-	                            &explanation.info)) {
+	if (portprof_event_look_up(explanation.asked, list->options.backend,
+				   &explanation.info)) {
 		ppi_say_failure(NULL);
 		return PPI_EXIT_FAILED;
 	}

@@ -32,26 +32,32 @@ static void put_title(const struct ppi_list *list,
 {
 	const portprof_catalogue_pmu *pmu = ppi_list_pmu(list, group->pmu);
 	const char *title = title_of(group->source);
+	char room[PPI_SHOWN_BYTES], more[PPI_SHOWN_BYTES];
 
 	fprintf(out, "%s", ppi_color(out, PPI_BOLD));
 	if (title)
 		fprintf(out, "%s", title);
 	else
-		fprintf(out, "%s: %s, by %s", group->pmu,
-		        pmu ? pmu->means : "a PMU",
+		fprintf(out, "%s: %s, by %s", ppi_shown(group->pmu, room),
+		        pmu ? ppi_shown(pmu->means, more) : "a PMU",
 		        group->source == PORTPROF_SOURCE_TABLE ? "libpfm4"
 		                                               : "sysfs");
 	fprintf(out, "%s\n", ppi_color(out, PPI_PLAIN));
 	if (pmu && pmu->cpus[0])
-		fprintf(out, "  of CPUs %s\n", pmu->cpus);
+		fprintf(out, "  of CPUs %s\n", ppi_shown(pmu->cpus, room));
 	if (pmu && pmu->terms[0] && group->source == PORTPROF_SOURCE_SYSTEM)
-		fprintf(out, "  %s::raw takes %s\n", pmu->name, pmu->terms);
+		fprintf(out, "  %s::raw takes %s\n",
+		        ppi_shown(pmu->name, room),
+		        ppi_shown(pmu->terms, more));
 }
 
 static void put_name(const char *name, FILE *out)
 {
-	int length = (int)strlen(name);
+	char room[PPI_SHOWN_BYTES];
+	int length;
 
+	name = ppi_shown(name, room);
+	length = (int)strlen(name);
 	fprintf(out, "  %s", name);
 	if (length > NAME_WIDTH)
 		fprintf(out, "\n%*s", NAME_WIDTH + 4, "");
@@ -98,7 +104,9 @@ static void put_event(const struct ppi_list *list, size_t index, FILE *out)
 		         event->masks);
 	}
 	if (!words[0]) {
-		fprintf(out, "  %s\n", name_of(list, index, room));
+		fputs("  ", out);
+		ppi_put_text(name_of(list, index, room), out);
+		fputc('\n', out);
 		return;
 	}
 	put_name(name_of(list, index, room), out);

@@ -39,6 +39,8 @@ struct ppi_report {
 	 * outside and unattributed are all of it. */
 	const portprof_profile_event *what;
 	uint64_t total, outside, unattributed;
+	uint64_t excess;   /* estimates stand for so much too much */
+	uint64_t idle;     /* of CPUs, in ns; in no total */
 	uint64_t left_out; /* by filters: neither in rows nor in those */
 	struct ppi_chains chains;
 };

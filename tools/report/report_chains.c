@@ -10,17 +10,23 @@
 
 /* Functions that nobody calls, and those that call main: glibc's are compiled
  * without frame pointers, so a chain that has met one can go no further. */
-static bool is_first_function(const char *function)
+static bool is_first_function(const char *name)
 {
 	static const char *const names[] = {
 		"_start", "_start_c", "main", "start_thread", "thread_start",
 		"clone", "__clone", "clone3", "__clone3", "__libc_start_main",
 		"__libc_start_main_impl", "__libc_start_call_main",
 		"libc_start_main_stage2", "_dl_start_user", "runtime.goexit",
+		"runtime.mstart", "runtime.rt0_go",
 	};
+	size_t length = strlen(name);
 
+	/* Go's linker: the name, then the calling convention */
+	if (length > 5 && strcmp(name + length - 5, ".abi0") == 0)
+		length -= 5;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(function, names[i]) == 0)
+		if (strlen(names[i]) == length &&
+		    memcmp(name, names[i], length) == 0)
 			return true;
 	return false;
 }
@@ -102,16 +108,17 @@ static size_t find_first(const struct ppi_view *view,
 	return user;
 }
 
-/* Whether the file names the code itself. */
+/* Whether the file of another writer names the code itself. */
 static bool is_given(const struct ppi_view *view, uint32_t location)
 {
-	return portprof_profile_location_get(view->profile, location)
-		->function[0];
+	return !portprof_profile_origin_get(view->profile)->backend[0] &&
+	       portprof_profile_location_get(view->profile, location)
+		       ->function[0];
 }
 
-/* As many addresses as were asked for. The kernel may have its own limit
- * (kernel.perf_event_max_stack): behind code with a frame pointer there was
- * more, too. */
+/* As many addresses as were asked for; or the kernel stopped by itself behind
+ * code with a frame pointer, at a limit of its own or where the stack was not
+ * in memory: there was more. */
 static bool is_cut(const struct ppi_view *view,
                    const portprof_profile_sample *sample, size_t user)
 {
@@ -122,24 +129,41 @@ static bool is_cut(const struct ppi_view *view,
 	               PPI_FRAME_KEPT;
 }
 
-static bool is_early(const struct ppi_view *view,
-                     const portprof_profile_sample *sample, size_t user,
-                     size_t last)
+/* What keeps a chain from reaching a first function; `last` is its last
+ * location that is code. */
+static enum ppi_chain_end end_of(const struct ppi_view *view,
+                                 const portprof_profile_sample *sample,
+                                 size_t user, size_t last)
 {
 	if (last + 1 < sample->depth)
-		return true;
+		return PPI_CHAIN_ENDS;
 	if (last > user && may_be_first(name_of(view, sample, last)))
-		return false;
-	return !is_given(view, sample->locations[last]) &&
-	       !is_cut(view, sample, user);
+		return PPI_CHAIN_WHOLE;
+	if (is_given(view, sample->locations[last]))
+		return PPI_CHAIN_WHOLE;
+	return is_cut(view, sample, user) ? PPI_CHAIN_CUT : PPI_CHAIN_ENDS;
 }
 
 static void blame(const struct ppi_view *view,
                   const portprof_profile_sample *sample, size_t i,
                   enum ppi_chain_end end, struct ppi_chain *chain)
 {
+	const struct ppi_symbols_name *name = name_of(view, sample, i);
+
 	chain->end = end;
-	chain->module = name_of(view, sample, i)->module;
+	chain->module = name->module;
+	chain->function = end == PPI_CHAIN_LEAF ? name->function : NULL;
+	chain->keeps_leaf_frames = name->keeps_leaf_frames;
+}
+
+/* Compiled with frame pointers, but for functions that call nobody. */
+static bool is_bare_leaf(const struct ppi_view *view,
+                         const portprof_profile_sample *sample, size_t user)
+{
+	return user + 1 < sample->depth &&
+	       frame_of(view, sample, user, user + 1) == PPI_FRAME_KEPT &&
+	       strcmp(name_of(view, sample, user)->module,
+	              name_of(view, sample, user + 1)->module) == 0;
 }
 
 void ppi_chain_judge(const struct ppi_view *view,
@@ -149,18 +173,25 @@ void ppi_chain_judge(const struct ppi_view *view,
 	size_t user = user_part(view, sample), first;
 	size_t depth = ppi_chain_depth(view, sample);
 
-	*chain = (struct ppi_chain){ PPI_CHAIN_WHOLE, depth, NULL };
+	*chain = (struct ppi_chain){ .end = PPI_CHAIN_WHOLE, .depth = depth };
 	if (depth == user)
 		return; /* the kernel's own */
 	first = find_first(view, sample, user);
-	if (first >= depth && is_early(view, sample, user, depth - 1)) {
-		blame(view, sample, depth - 1, PPI_CHAIN_ENDS, chain);
-		return;
+	if (first >= depth) {
+		chain->end = end_of(view, sample, user, depth - 1);
+		if (chain->end == PPI_CHAIN_ENDS)
+			blame(view, sample, depth - 1, PPI_CHAIN_ENDS, chain);
+		if (chain->end != PPI_CHAIN_WHOLE)
+			return;
 	}
-	/* behind the last one there is nothing that could be left out */
-	for (size_t i = user; i < depth - (first >= depth) && i < first; i++)
-		if (frame_of(view, sample, user, i) == PPI_FRAME_NONE) {
-			blame(view, sample, i, PPI_CHAIN_SKIPS, chain);
+	/* behind the last one there is nothing that could be missing */
+	for (size_t i = depth - (first >= depth); i-- > user;)
+		if (i < first &&
+		    frame_of(view, sample, user, i) == PPI_FRAME_NONE) {
+			blame(view, sample, i,
+			      i == user && is_bare_leaf(view, sample, user)
+			              ? PPI_CHAIN_LEAF : PPI_CHAIN_SKIPS,
+			      chain);
 			return;
 		}
 }
@@ -180,12 +211,24 @@ static bool add_sample(const struct ppi_view *view,
 	*has_callers |= sample->depth > 1;
 	ppi_chain_judge(view, sample, &chain);
 	chains->weight += weight;
-	if (chain.end == PPI_CHAIN_WHOLE)
+	switch (chain.end) {
+	case PPI_CHAIN_WHOLE:
 		return true;
-	if (chain.end == PPI_CHAIN_SKIPS)
+	case PPI_CHAIN_CUT:
+		chains->cut += weight;
+		return true;
+	case PPI_CHAIN_LEAF:
+		chains->leaving += weight;
+		chains->keeps_leaf_frames |= chain.keeps_leaf_frames;
+		return ppi_nameless_add(&chains->leaves, chain.function,
+		                        weight);
+	case PPI_CHAIN_SKIPS:
 		chains->skipping += weight;
-	else
+		break;
+	case PPI_CHAIN_ENDS:
 		chains->ending += weight;
+		break;
+	}
 	return ppi_nameless_add(&chains->modules, chain.module, weight);
 }
 
@@ -205,6 +248,7 @@ bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
 			is_good = add_sample(view, sample, chains,
 			                     &has_callers);
 	ppi_nameless_sort(&chains->modules);
+	ppi_nameless_sort(&chains->leaves);
 	if (!is_good || !has_callers)
 		ppi_chains_free(chains);
 	return is_good;
@@ -213,5 +257,6 @@ bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
 void ppi_chains_free(struct ppi_chains *chains)
 {
 	free(chains->modules.modules);
+	free(chains->leaves.modules);
 	memset(chains, 0, sizeof(*chains));
 }

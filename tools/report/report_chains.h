@@ -3,24 +3,30 @@
 #ifndef PPI_REPORT_CHAINS_H
 #define PPI_REPORT_CHAINS_H
 
-#include "tools/report/report_rows.h"
+#include "tools/report/report_row.h"
 
 /*
- * Chains are found by frame pointers. Code without them has the caller of its
- * caller told as its caller, when it leaves the register alone; when it uses
- * the register for something else, the chain ends there, or goes on with what
- * is no code.
+ * Chains are found by frame pointers. Where code has none but leaves the
+ * register alone, the chain goes on with the caller of its caller. Where code
+ * uses the register for something else, the chain ends.
  */
 enum ppi_chain_end {
 	PPI_CHAIN_WHOLE, /* or nothing speaks against it */
-	PPI_CHAIN_SKIPS, /* leaves callers out */
+	PPI_CHAIN_LEAF,  /* only the caller of the sampled function is missing:
+	                  * others of its module have frames */
+	PPI_CHAIN_SKIPS, /* callers are missing in it */
+	PPI_CHAIN_CUT,   /* at the limit of depth, or where the stack was not
+	                  * in memory */
 	PPI_CHAIN_ENDS   /* before the beginning of the program or thread */
 };
 
 struct ppi_chain {
 	enum ppi_chain_end end;
-	size_t depth;       /* of it that is code */
-	const char *module; /* without frame pointers; NULL of a whole one */
+	size_t depth;         /* of it that is code */
+	/* Without frame pointers: the module, and of a leaf the function. NULL
+	 * where no code is to blame. */
+	const char *module, *function;
+	bool keeps_leaf_frames; /* its compiler can: -mno-omit-leaf-... */
 };
 
 void ppi_chain_judge(const struct ppi_view *view,
@@ -42,8 +48,10 @@ bool ppi_chain_skips_at(const struct ppi_view *view,
 /* The weight of samples with chains. */
 struct ppi_chains {
 	uint64_t weight; /* all of them; 0: there is no chain */
-	uint64_t skipping, ending;
+	uint64_t leaving, skipping, cut, ending;
 	struct ppi_nameless_list modules; /* whose code it is */
+	struct ppi_nameless_list leaves;  /* functions */
+	bool keeps_leaf_frames;           /* some compiler of theirs can */
 };
 
 /* False when out of memory. */

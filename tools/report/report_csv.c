@@ -4,6 +4,8 @@
 
 #include "tools/report/report.h"
 
+#include "tools/tools.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,17 +19,7 @@ struct csv {
 
 static void put_field(const struct csv *csv, const char *text)
 {
-	if (!strstr(text, csv->separator) && !strpbrk(text, "\"\n\r")) {
-		fputs(text, csv->out);
-		return;
-	}
-	fputc('"', csv->out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', csv->out);
-		fputc(*text, csv->out);
-	}
-	fputc('"', csv->out);
+	ppi_put_field(text, csv->separator, csv->out);
 }
 
 /* What is not the first field of a row. */
@@ -98,22 +90,53 @@ static const struct {
 
 enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };
 
-/* A part of the total that is no row: all columns of names empty but the
- * last, which says what it is. */
-static void put_remark(const struct csv *csv, uint64_t weight, uint64_t samples,
-                       const char *words)
+/* All columns of names empty but the last, which says what it is. */
+static void put_words(const struct csv *csv, const char *words)
 {
 	size_t last = NAME_COUNT;
 
-	if (weight == 0 && samples == 0)
-		return;
-	put_numbers(csv, weight, weight, samples);
 	while (!(csv->report->keys & names[last - 1].keys))
 		last--;
 	for (size_t i = 0; i < last; i++)
 		if (csv->report->keys & names[i].keys)
 			put_text(csv, i == last - 1 ? words : "");
 	fputc('\n', csv->out);
+}
+
+/* A part of the total that is no row. */
+static void put_remark(const struct csv *csv, uint64_t weight, uint64_t samples,
+                       const char *words)
+{
+	if (weight == 0 && samples == 0)
+		return;
+	put_numbers(csv, weight, weight, samples);
+	put_words(csv, words);
+}
+
+/* What estimates have too much: it is missing with the other sign. */
+static void put_excess(const struct csv *csv, uint64_t weight)
+{
+	uint64_t total = csv->report->total;
+
+	put_field(csv, csv->report->what->name);
+	for (unsigned i = 0; i < 2; i++)
+		fprintf(csv->out, "%s-%" PRIu64 "%s-%.6f", csv->separator,
+		        weight, csv->separator,
+		        total ? (double)weight / (double)total : 0);
+	put_number(csv, 0);
+	put_words(csv, "(unattributed)");
+}
+
+/* In no total, so of no share of it. */
+static void put_idle(const struct csv *csv, uint64_t ns)
+{
+	put_field(csv, csv->report->what->name);
+	for (unsigned i = 0; i < 2; i++) {
+		put_number(csv, ns);
+		put_text(csv, "");
+	}
+	put_number(csv, 0);
+	put_words(csv, "(idle)");
 }
 
 void ppi_report_print_csv_names(const struct ppi_report *report,
@@ -156,5 +179,10 @@ void ppi_report_print_csv_rows(const struct ppi_report *report,
 		return;
 	put_remark(&csv, report->left_out, rows->left_samples, "(left out)");
 	put_remark(&csv, report->outside, 0, "(outside)");
-	put_remark(&csv, report->unattributed, 0, "(unattributed)");
+	if (report->excess)
+		put_excess(&csv, report->excess);
+	else
+		put_remark(&csv, report->unattributed, 0, "(unattributed)");
+	if (report->idle)
+		put_idle(&csv, report->idle);
 }

@@ -4,6 +4,7 @@
 
 #include "tools/report/report_chains.h"
 #include "tools/report/report_fold.h"
+#include "tools/report/report_rows.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -354,8 +354,8 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 		return PPI_FILTER_OK;
 	if (filter->has_times &&
 	    !portprof_profile_origin_get(profile)->timeline_ns) {
-		ppi_say("--time: this profile does not tell when its samples "
-		        "fell; record it with --timeline 1s");
+		ppi_say("--time: this profile has no times of samples; "
+		        "record it with --timeline 1s");
 		return PPI_FILTER_NOTHING;
 	}
 	is_good = read_list(filter->threads, false, &lists[0]);

@@ -235,70 +235,13 @@ size_t ppi_fold_row(struct ppi_fold *fold,
 	return pair == known ? add_row(fold, place, owner) : pair;
 }
 
-static int compare_text(const char *left, const char *right)
-{
-	return strcmp(left ? left : "", right ? right : "");
-}
-
-static int compare_number(uint64_t left, uint64_t right)
-{
-	return left < right ? -1 : left > right;
-}
-
-static int compare_names(const struct ppi_row *a, const struct ppi_row *b)
-{
-	int order = compare_text(a->function, b->function);
-
-	if (order == 0)
-		order = compare_text(a->path, b->path);
-	if (order == 0)
-		order = compare_text(a->source_file, b->source_file);
-	if (order == 0)
-		order = compare_number(a->line, b->line);
-	if (order == 0)
-		order = compare_number(a->address, b->address);
-	if (order == 0)
-		order = compare_number(a->pid, b->pid);
-	if (order == 0)
-		order = compare_number(a->tid, b->tid);
-	return order ? order : compare_text(a->thread, b->thread);
-}
-
-/* Equal rows stand in the same order in every run. */
-static int compare_self(const void *left, const void *right)
-{
-	const struct ppi_row *a = left, *b = right;
-	int order = compare_number(b->self_weight, a->self_weight);
-
-	if (order == 0)
-		order = compare_number(b->total_weight, a->total_weight);
-	return order ? order : compare_names(a, b);
-}
-
-static int compare_total(const void *left, const void *right)
-{
-	const struct ppi_row *a = left, *b = right;
-	int order = compare_number(b->total_weight, a->total_weight);
-
-	return order ? order : compare_self(a, b);
-}
-
-void ppi_rows_by_total(struct ppi_rows *rows)
-{
-	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows),
-		      compare_total);
-}
-
 void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows)
 {
 	struct ppi_place *place, *next;
 
 	rows->rows = fold->rows;
 	rows->count = fold->row_count;
-	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows),
-		      compare_self);
+	ppi_rows_by_self(rows);
 	HASH_ITER (hh, fold->place_table, place, next) {
 		HASH_DEL(fold->place_table, place);
 		free(place);

@@ -4,7 +4,7 @@
 #define PPI_REPORT_FOLD_H
 
 #include "tools/report/report_owners.h"
-#include "tools/report/report_rows.h"
+#include "tools/report/report_row.h"
 
 struct ppi_place;
 

@@ -4,7 +4,7 @@
 
 #include "tools/report/report.h"
 #include "tools/color.h"
-#include "tools/report/report_words.h"
+#include "tools/report/report_units.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -22,8 +22,9 @@ static const char *say_time(uint64_t ns, char *out, size_t bytes)
 
 static void print_alarm(const char *label, const char *words, FILE *out)
 {
-	fprintf(out, "%s" LABEL "%s%s\n", ppi_color(out, PPI_RED), label, words,
-	        ppi_color(out, PPI_PLAIN));
+	fprintf(out, "%s" LABEL, ppi_color(out, PPI_RED), label);
+	ppi_put_text(words, out);
+	fprintf(out, "%s\n", ppi_color(out, PPI_PLAIN));
 }
 
 /* A line of texts that stand in the file. */
@@ -43,10 +44,12 @@ static void print_line(FILE *out, const char *label, ...)
 static void print_title(const struct ppi_report *report,
                         const portprof_profile_origin *origin, FILE *out)
 {
-	const char *damage = portprof_profile_damage(report->profile);
+	const char *damage =
+		portprof_profile_origin_get(report->profile)->damage;
 
-	fprintf(out, "%s%s%s", ppi_color(out, PPI_BOLD), report->path,
-	        origin->command[0] ? ": " : "");
+	fputs(ppi_color(out, PPI_BOLD), out);
+	ppi_put_text(report->path, out);
+	fputs(origin->command[0] ? ": " : "", out);
 	ppi_put_text(origin->command, out);
 	fprintf(out, "%s\n", ppi_color(out, PPI_PLAIN));
 	if (damage)
@@ -132,8 +135,22 @@ static const char *say_hz(double hz, char *out, size_t bytes)
 	return out;
 }
 
+/* Why more samples came than the rate that was granted; NULL: they did not. */
+static const char *say_why_more(const portprof_stats *stats,
+                                const char *backend)
+{
+	if (stats->granted_hz <= 0 ||
+	    stats->achieved_hz < stats->granted_hz * 1.02)
+		return NULL;
+	if (strcmp(backend, "perf") != 0)
+		return "each tick of the kernel samples the running thread";
+	return stats->total_weight > stats->cpu_time_ns
+	               ? "this clock also runs in interrupts and stolen time"
+	               : NULL;
+}
+
 static void print_rates(const portprof_stats *stats, portprof_unit unit,
-                        FILE *out)
+                        const char *backend, FILE *out)
 {
 	const char *of = unit == PORTPROF_UNIT_NANOSECONDS ? " ns" : "";
 	/* the kernel's periods are whole numbers: a rate is met to 0.1 Hz */
@@ -142,6 +159,7 @@ static void print_rates(const portprof_stats *stats, portprof_unit unit,
 			? stats->granted_period == stats->requested_period
 			: stats->granted_hz > stats->requested_hz - 0.1 &&
 				  stats->granted_hz < stats->requested_hz + 0.1;
+	const char *why = say_why_more(stats, backend);
 	char hz[32];
 
 	fprintf(out, LABEL, "rate");
@@ -166,6 +184,8 @@ static void print_rates(const portprof_stats *stats, portprof_unit unit,
 	if (stats->cpu_time_ns)
 		fprintf(out, ", %s Hz achieved",
 		        say_hz(stats->achieved_hz, hz, sizeof(hz)));
+	if (stats->cpu_time_ns && why)
+		fprintf(out, "\n" LABEL "more than granted: %s", "", why);
 	fputc('\n', out);
 }
 
@@ -187,7 +207,10 @@ static void print_total(const struct ppi_report *report, FILE *out)
 {
 	struct ppi_scale scale =
 		ppi_scale_of(report->what->unit, report->total);
-	uint64_t kept = report->total - report->outside - report->unattributed;
+	uint64_t kept = report->total - report->outside -
+	                report->unattributed + report->excess;
+	uint64_t rest = report->excess ? report->excess : report->unattributed;
+	const char *sign = report->excess ? "-" : "";
 	char total[64], part[64];
 
 	fprintf(out, LABEL "%s: ", "total",
@@ -201,9 +224,25 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	}
 	fprintf(out, "%s outside, ",
 	        ppi_say_weight(scale, report->outside, part, sizeof(part)));
-	fprintf(out, "%s unattributed (%.1f %%)\n",
-	        ppi_say_weight(scale, report->unattributed, part, sizeof(part)),
-	        ppi_percent(report->unattributed, report->total));
+	fprintf(out, "%s%s unattributed (%s%.1f %%)\n", sign,
+	        ppi_say_weight(scale, rest, part, sizeof(part)), sign,
+	        ppi_percent(rest, report->total));
+}
+
+/* Of samples of CPUs: how far chance may have led them from the truth. */
+static void print_error(const struct ppi_report *report, FILE *out)
+{
+	const portprof_stats *stats = &report->what->stats;
+	char text[64];
+
+	if (!report->what->has_stats || stats->standard_error == 0)
+		return;
+	fprintf(out, LABEL "CPUs were sampled: weights are estimates, all of "
+	        "them with a standard error of %s (%.1f %%) at most\n", "",
+	        ppi_say_weight(ppi_scale_of(report->what->unit,
+	                                    stats->standard_error),
+	                       stats->standard_error, text, sizeof(text)),
+	        ppi_percent(stats->standard_error, report->total));
 }
 
 /* Whoever ends between two samples leaves all of it: many short processes. */
@@ -212,6 +251,11 @@ static void print_missing(const struct ppi_report *report, FILE *out)
 	const portprof_stats *stats = &report->what->stats;
 	double hz = stats->granted_hz;
 
+	/* more than a period a thread was not lost by their ending */
+	if (hz > 0 && (double)report->unattributed >
+	    (double)(1 + portprof_profile_thread_count(report->profile)) *
+	    2e9 / hz)
+		return;
 	/* where the kernel grants less than was asked, asking is no use */
 	if (!report->what->has_stats || stats->lost_samples || hz <= 0 ||
 	    hz >= 1000 || hz < stats->requested_hz * 0.99 ||
@@ -240,18 +284,16 @@ static void print_excess(const portprof_profile_event *event, FILE *out)
 	excess = stats->total_weight - stats->cpu_time_ns;
 	if (excess <= stats->cpu_time_ns / 1000)
 		return;
-	fprintf(out, LABEL "%s (%.1f %%) more than the system charged: the "
-	        "event's clock goes on in interrupts and while a hypervisor has "
-	        "the CPU\n",
+	fprintf(out, LABEL "%s (%.1f %%) more than the system charged: this "
+	        "clock also counts interrupts and stolen time\n",
 	        "", say_time(excess, text, sizeof(text)),
 	        ppi_percent(excess, stats->cpu_time_ns));
 }
 
 /* "app 61.2 %, libc.so.6 3.0 %"; few are worth a name. */
-static void print_modules(const struct ppi_chains *chains, FILE *out)
+static void print_largest(const struct ppi_nameless_list *list,
+                          const struct ppi_chains *chains, FILE *out)
 {
-	const struct ppi_nameless_list *list = &chains->modules;
-
 	for (size_t i = 0; i < list->count && i < 4; i++) {
 		double share =
 			ppi_percent(list->modules[i].weight, chains->weight);
@@ -268,31 +310,48 @@ static void print_share(const char *what, uint64_t weight,
                         const struct ppi_chains *chains, FILE *out)
 {
 	if (weight)
-		fprintf(out, "; for %.1f %% %s",
-		        ppi_percent(weight, chains->weight), what);
+		fprintf(out, "; %s for %.1f %%", what,
+		        ppi_percent(weight, chains->weight));
 }
 
-/* How many of the chains tell the truth, and whose code spoils the others. */
+/* gcc gives x86 functions that call nobody no frame, whatever it is asked. */
+static void print_leaves(const struct ppi_chains *chains, FILE *out)
+{
+	fprintf(out, LABEL "no frame in functions that call nobody: ", "");
+	print_largest(&chains->leaves, chains, out);
+	fprintf(out, "\n" LABEL, "");
+	fprintf(out, chains->keeps_leaf_frames
+	                ? "compile them with -mno-omit-leaf-frame-pointer\n"
+	                : "gcc for x86 cannot give them one, clang can\n");
+}
+
+/* For how much of the weight callers can be believed, and what spoils the
+ * others. */
 static void print_chains(const struct ppi_chains *chains, FILE *out)
 {
 	uint64_t bad = chains->ending + chains->skipping;
 
 	if (chains->weight == 0)
 		return;
-	fprintf(out, LABEL "all told for %.1f %% of the weight", "callers",
-	        ppi_percent(chains->weight - bad, chains->weight));
-	print_share("the chain ends early", chains->ending, chains, out);
-	print_share("it leaves a caller out", chains->skipping, chains, out);
+	fprintf(out, LABEL "complete for %.1f %% of the weight", "callers",
+	        ppi_percent(chains->weight - bad - chains->cut -
+	                            chains->leaving, chains->weight));
+	print_share("cut early", chains->ending, chains, out);
+	print_share("a caller missing", chains->skipping, chains, out);
+	print_share("cut at the depth limit", chains->cut, chains, out);
+	print_share("the last caller missing", chains->leaving, chains, out);
 	fputc('\n', out);
 	if (bad) {
-		fprintf(out, LABEL "by code without frame pointers: ", "");
-		print_modules(chains, out);
+		fprintf(out, LABEL "code without frame pointers: ", "");
+		print_largest(&chains->modules, chains, out);
 		fprintf(out, "; compile it with " PPI_FRAME_FLAG "\n");
 	}
+	if (chains->leaving)
+		print_leaves(chains, out);
 	if (strcmp(ppi_symbols_tier(), "libdw") != 0 &&
 	    strncmp(ppi_symbols_tier(), "libdw:", 6) != 0)
-		fprintf(out, LABEL "more may leave a caller out: that can be "
-		        "told with libdw alone\n", "");
+		fprintf(out, LABEL "more callers may be missing: only a build "
+		        "with libdw can see that\n", "");
 }
 
 static void print_times(const portprof_profile_origin *origin,
@@ -308,6 +367,10 @@ static void print_times(const portprof_profile_origin *origin,
 	if (origin->duration_ns)
 		fprintf(out, " in %s",
 		        say_time(origin->duration_ns, text, sizeof(text)));
+	if (event->has_stats && event->stats.idle_time_ns)
+		fprintf(out, "; the CPUs were idle for %s",
+		        say_time(event->stats.idle_time_ns, text,
+		                 sizeof(text)));
 	fputc('\n', out);
 }
 
@@ -322,16 +385,21 @@ void ppi_report_print_header(const struct ppi_report *report, FILE *out)
 	print_verdict(origin, out);
 	print_event(event, out);
 	if (event->has_stats)
-		print_rates(&event->stats, event->unit, out);
+		print_rates(&event->stats, event->unit, origin->backend,
+		            out);
 	print_times(origin, event, out);
 	if (event->has_stats)
 		print_samples(&event->stats, out);
 	print_total(report, out);
+	print_error(report, out);
 	print_missing(report, out);
 	print_excess(event, out);
 	print_chains(&report->chains, out);
-	fprintf(out, LABEL "%s%s\n", "symbols", ppi_symbols_tier(),
-	        ppi_symbols_tier_more(report->symbols));
+	fprintf(out, LABEL "%s%s%s\n", "symbols",
+	        ppi_symbols_took_names(report->symbols)
+	                ? "the profile's own names; else "
+	                : "",
+	        ppi_symbols_tier(), ppi_symbols_tier_more(report->symbols));
 	for (size_t i = 0; i < origin->note_count; i++)
 		print_line(out, "note", origin->notes[i], NULL);
 	for (size_t i = 0;

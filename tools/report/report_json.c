@@ -9,6 +9,7 @@
 
 #include "tools/report/report.h"
 
+#include "port/clean_text.h"
 #include "tools/json.h"
 
 #include <inttypes.h>
@@ -31,7 +32,6 @@ struct writer {
 static json_t *string_of(const char *text)
 {
 	json_t *string = json_string(text);
-	const unsigned char *from = (const unsigned char *)text;
 	char *copy, *to;
 
 	if (string)
@@ -39,15 +39,13 @@ static json_t *string_of(const char *text)
 	copy = to = malloc(3 * strlen(text) + 1);
 	if (!copy)
 		return NULL;
-	while (*from) {
-		size_t length = ppi_json_character(from);
+	while (*text) {
+		uint32_t code;
+		size_t length = ppi_text_character(text, &code);
 
-		if (length)
-			memcpy(to, from, length);
-		else
-			memcpy(to, "\xef\xbf\xbd", 3);
+		memcpy(to, length ? text : "\xef\xbf\xbd", length ? length : 3);
 		to += length ? length : 3;
-		from += length ? length : 1;
+		text += length ? length : 1;
 	}
 	*to = '\0';
 	string = json_string(copy);
@@ -70,10 +68,15 @@ static json_t *share_of(uint64_t part, uint64_t whole)
 /* Write a value and let go of it; NULL means out of memory. */
 static void put_value(struct writer *writer, json_t *value)
 {
-	if (!value || json_dumpf(value, writer->out,
-	                         JSON_ENCODE_ANY | JSON_COMPACT |
-	                                 JSON_REAL_PRECISION(10)) != 0)
+	char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
+	                                               JSON_REAL_PRECISION(10))
+	                   : NULL;
+
+	if (text)
+		ppi_json_put_harmless(text, writer->out);
+	else
 		writer->has_failed = true;
+	free(text);
 	json_decref(value);
 }
 
@@ -162,7 +165,8 @@ static void put_origin(struct writer *writer, const struct ppi_report *report)
 {
 	const portprof_profile_origin *origin =
 		portprof_profile_origin_get(report->profile);
-	const char *damage = portprof_profile_damage(report->profile);
+	const char *damage =
+		portprof_profile_origin_get(report->profile)->damage;
 
 	put(writer, "schema", json_integer(SCHEMA));
 	put(writer, "file", string_of(report->path));
@@ -178,26 +182,35 @@ static void put_origin(struct writer *writer, const struct ppi_report *report)
 	put(writer, "symbols", describe_symbols(report->symbols));
 }
 
-static json_t *describe_chains(const struct ppi_chains *chains)
+static json_t *list_largest(const struct ppi_nameless_list *list,
+                            const char *what)
 {
-	json_t *modules;
+	json_t *array = json_array();
 
-	if (chains->weight == 0)
-		return json_null();
-	modules = json_array();
-	for (size_t i = 0; i < chains->modules.count; i++) {
-		const struct ppi_nameless *one = &chains->modules.modules[i];
+	for (size_t i = 0; i < list->count; i++) {
+		const struct ppi_nameless *one = &list->modules[i];
 
-		json_array_append_new(modules,
-		                      json_pack("{s:o, s:o}", "module",
+		json_array_append_new(array,
+		                      json_pack("{s:o, s:o}", what,
 		                                string_of(one->module),
 		                                "weight",
 		                                number_of(one->weight)));
 	}
-	return json_pack("{s:o, s:o, s:o, s:o}", "weight",
+	return array;
+}
+
+static json_t *describe_chains(const struct ppi_chains *chains)
+{
+	if (chains->weight == 0)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "weight",
 	                 number_of(chains->weight), "end_early",
 	                 number_of(chains->ending), "leave_one_out",
-	                 number_of(chains->skipping), "modules", modules);
+	                 number_of(chains->skipping), "cut",
+	                 number_of(chains->cut), "last_caller_missing",
+	                 number_of(chains->leaving), "modules",
+	                 list_largest(&chains->modules, "module"),
+	                 "leaves", list_largest(&chains->leaves, "function"));
 }
 
 static void put_account(struct writer *writer, const struct ppi_report *report,
@@ -227,7 +240,13 @@ static void put_account(struct writer *writer, const struct ppi_report *report,
 	put(writer, "outside", number_of(report->outside));
 	put(writer, "outside_samples",
 	    stats ? number_of(stats->outside_samples) : json_null());
-	put(writer, "unattributed", number_of(report->unattributed));
+	put(writer, "unattributed",
+	    report->excess ? json_integer(-(json_int_t)report->excess)
+	                   : number_of(report->unattributed));
+	put(writer, "standard_error",
+	    stats ? number_of(stats->standard_error) : json_null());
+	put(writer, "idle_ns",
+	    stats ? number_of(stats->idle_time_ns) : json_null());
 	put(writer, "left_out", number_of(report->left_out));
 	put(writer, "chains", describe_chains(&report->chains));
 	put(writer, "not_attached",

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Functions of a location; a deeper one is cut. */
+enum { GIVEN_MAX = 64 };
+
 static const struct {
 	const char *word;
 	unsigned bits;
@@ -147,20 +150,18 @@ static bool find_makers(const portprof_profile *profile, struct makers *makers)
 }
 
 /* What the file itself says, with what it was inlined into. */
-static void take_given(const portprof_profile *profile, size_t index,
-                       struct ppi_symbols *symbols,
-                       const struct ppi_symbols_place *place,
-                       struct ppi_symbols_name *name)
+static size_t lines_of(const portprof_profile *profile, size_t index,
+                       struct ppi_symbols_given given[GIVEN_MAX])
 {
 	const portprof_profile_location *location =
 		portprof_profile_location_get(profile, index);
-	struct ppi_symbols_given given[64] = {
-		{ location->function, location->source_file, location->line }
-	};
 	size_t count = portprof_profile_line_count(profile, index);
 
-	if (count > sizeof(given) / sizeof(given[0]))
-		count = sizeof(given) / sizeof(given[0]);
+	given[0] = (struct ppi_symbols_given){ location->function,
+		                               location->source_file,
+		                               location->line };
+	if (count > GIVEN_MAX)
+		count = GIVEN_MAX;
 	for (size_t i = 1; i < count; i++) {
 		const portprof_profile_line *line =
 			portprof_profile_line_get(profile, index, i);
@@ -169,7 +170,56 @@ static void take_given(const portprof_profile *profile, size_t index,
 			                               line->source_file,
 			                               line->line };
 	}
-	ppi_symbols_take(symbols, place, given, count ? count : 1, name);
+	return count ? count : 1;
+}
+
+/* Files that portprof named have inlined functions always; who did not ask
+ * for them sees the function that they were inlined into, at the line where
+ * the address is. The writers of other files are believed as they are. */
+static size_t leave_inlined(struct ppi_symbols_given *given, size_t count)
+{
+	given[0].function = given[count - 1].function;
+	return 1;
+}
+
+/* What the file cannot say: names of code that had none, lines where there
+ * were none, and which code keeps frame pointers. */
+static void find_more(struct ppi_symbols *symbols,
+                      const struct ppi_symbols_place *place,
+                      struct ppi_symbols_name *name)
+{
+	struct ppi_symbols_name found;
+	bool is_wanted = ppi_symbols_wants_lines(symbols) && !name->line;
+
+	if (name->is_named && !is_wanted && !ppi_symbols_wants_frames(symbols))
+		return;
+	ppi_symbols_hush(symbols, name->is_named);
+	ppi_symbols_find(symbols, place, &found);
+	ppi_symbols_hush(symbols, false);
+	if (found.is_named && (!name->is_named || (is_wanted && found.line))) {
+		*name = found;
+		return;
+	}
+	name->is_stripped = found.is_stripped;
+	name->frame_at = found.frame_at;
+	name->frame_before = found.frame_before;
+	name->keeps_leaf_frames = found.keeps_leaf_frames;
+}
+
+static void take_given(const portprof_profile *profile, size_t index,
+                       struct ppi_symbols *symbols,
+                       const struct ppi_symbols_place *place,
+                       struct ppi_symbols_name *name)
+{
+	struct ppi_symbols_given given[GIVEN_MAX];
+	size_t count = lines_of(profile, index, given);
+	bool is_ours = portprof_profile_origin_get(profile)->backend[0];
+
+	if (is_ours && !ppi_symbols_wants_inlines(symbols))
+		count = leave_inlined(given, count);
+	ppi_symbols_take(symbols, place, given, count, name);
+	if (is_ours)
+		find_more(symbols, place, name);
 }
 
 static void name_location(const portprof_profile *profile, size_t index,
@@ -182,14 +232,12 @@ static void name_location(const portprof_profile *profile, size_t index,
 	struct ppi_symbols_place place;
 
 	place_of(profile, location, &place);
-	if (location->function[0]) {
+	place.pids = makers->pids + makers->first[index];
+	place.pid_count = makers->first[index + 1] - makers->first[index];
+	if (location->function[0])
 		take_given(profile, index, symbols, &place, name);
-	} else {
-		place.pids = makers->pids + makers->first[index];
-		place.pid_count =
-			makers->first[index + 1] - makers->first[index];
+	else
 		ppi_symbols_find(symbols, &place, name);
-	}
 	/* every 64-bit Unix keeps its kernel in the upper half */
 	name->is_kernel = location->address >> 63;
 	name->is_first = ppi_chain_may_begin(name);
@@ -199,6 +247,24 @@ static void name_location(const portprof_profile *profile, size_t index,
 		!place.has_mapping && !name->is_kernel &&
 		!location->function[0] &&
 		portprof_profile_origin_get(profile)->backend[0];
+}
+
+static void tell_processes(const portprof_profile *profile,
+                           struct ppi_symbols *symbols)
+{
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(profile);
+	const portprof_profile_thread *thread;
+
+	if (origin->start_ns && origin->duration_ns)
+		ppi_symbols_know_end(symbols,
+		                     origin->start_ns + origin->duration_ns);
+	for (size_t i = 0;
+	     (thread = portprof_profile_thread_get(profile, i)) != NULL; i++)
+		if (thread->owner >= 0)
+			ppi_symbols_know_process(symbols, thread->pid,
+			                         thread->owner,
+			                         thread->began_ns);
 }
 
 struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
@@ -213,6 +279,7 @@ struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
 		free_makers(&makers);
 		return NULL;
 	}
+	tell_processes(profile, symbols);
 	atomic_store(&ppi_ticker_all, count);
 	for (size_t i = 0; i < count; i++) {
 		name_location(profile, i, &makers, symbols, &names[i]);

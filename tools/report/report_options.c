@@ -4,6 +4,7 @@
 
 #include "tools/report/report_options.h"
 
+#include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 
@@ -17,32 +18,34 @@ enum { DEFAULT_ROWS = 30 };
 static const char help[] =
 	"usage: portprof report [OPTION...] [FILE...]\n"
 	"\n"
-	"  -i, --input FILE    the same as FILE alone (" PPI_DEFAULT_OUTPUT
-	"); several add up\n"
-	"      --program FILE  the program, of a gmon.out (a.out)\n"
-	"  -s, --sort KEYS     rows by function, module, line, address, "
+	"  -i, --input FILE    read these files and add them up ("
+	PPI_DEFAULT_OUTPUT ")\n"
+	"      --program FILE  the program that wrote a gmon.out (a.out)\n"
+	"  -s, --sort KEYS     group by function, module, line, address, "
 	"thread,\n"
-	"                      process, comm, or several: --sort "
-	"module,thread\n"
-	"  -n, --rows N        rows to show; 0 = all (30)\n"
-	"      --children      those first that have most with all they call\n"
-	"      --callers FUNC  who calls the function\n"
-	"      --callees FUNC  what it calls\n"
-	"      --inline        tell inlined functions apart\n"
-	"  -e, --event NAME    only this event of several\n"
-	"      --thread LIST   only these threads: names or numbers\n"
-	"      --module LIST   only code of these files\n"
-	"      --focus FUNC    only what is in this function or called by it\n"
-	"      --time FROM,TO  only these seconds, if recorded with "
-        "--timeline\n"
-	"  -q, --quiet         the rows without the account\n"
-	"  -x, --field-separator SEP   for spreadsheets\n"
-	"  -j, --json          for programs\n"
+	"                      process or comm, or by several "
+	"(function)\n"
+	"  -n, --rows N        print at most N rows; 0 = all (30)\n"
+	"      --children      sort by weight with callees\n"
+	"      --callers FUNC  print the callers of FUNC\n"
+	"      --callees FUNC  print what FUNC calls\n"
+	"      --inline        print inlined functions on their own\n"
+	"  -e, --event NAME    report this event (all)\n"
+	"      --thread LIST   keep samples of these threads: names or numbers\n"
+	"      --module LIST   keep samples in these binaries\n"
+	"      --focus FUNC    keep samples in FUNC and what it calls\n"
+	"      --time FROM,TO  keep these seconds (record --timeline)\n"
+	"  -q, --quiet         print the rows alone\n"
+	"  -j, --json; -x, --field-separator SEP   print JSON; fields for "
+	"spreadsheets\n"
+	"      --html FILE     write a page for a browser\n"
 	"      --debug-dir DIR look for separate debug files here too\n"
-	"      --color WHEN    auto, always or never\n"
+	"      --color WHEN    color the output: auto, always or never "
+	"(auto)\n"
+	PPI_MEMORY_HELP
 	"\n"
-	"Any pprof file can be read, and gmon.out. Shares are of the event's\n"
-	"own total; (unattributed) is what no sample stands for.\n";
+	"Reads any pprof file and gmon.out. (unattributed) is weight without a "
+	"sample.\n";
 
 enum {
 	OPTION_CHILDREN = 256,
@@ -55,7 +58,9 @@ enum {
 	OPTION_FOCUS,
 	OPTION_TIME,
 	OPTION_DEBUG_DIR,
-	OPTION_COLOR
+	OPTION_COLOR,
+	OPTION_HTML,
+	OPTION_MAX_MEMORY
 };
 
 static const struct option long_options[] = {
@@ -75,8 +80,10 @@ static const struct option long_options[] = {
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "field-separator", required_argument, NULL, 'x' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "html", required_argument, NULL, OPTION_HTML },
 	{ "debug-dir", required_argument, NULL, OPTION_DEBUG_DIR },
 	{ "color", required_argument, NULL, OPTION_COLOR },
+	{ "max-memory", required_argument, NULL, OPTION_MAX_MEMORY },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -167,8 +174,14 @@ static int read_option(struct ppi_report_options *options, int option,
 		return read_times(options, value);
 	case OPTION_COLOR:
 		return ppi_line_color(&line, value);
+	case OPTION_MAX_MEMORY:
+		return ppi_memory_option(&line, value, &options->memory_max);
 	case 'j':
 		options->form = PPI_FORM_JSON;
+		return PPI_EXIT_OK;
+	case OPTION_HTML:
+		options->form = PPI_FORM_HTML;
+		options->page = value;
 		return PPI_EXIT_OK;
 	case OPTION_CHILDREN:
 		options->is_by_total = true;

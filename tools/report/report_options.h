@@ -8,12 +8,18 @@
 
 #include "tools/report/report_filter.h"
 
-enum ppi_report_form { PPI_FORM_TEXT, PPI_FORM_CSV, PPI_FORM_JSON };
+enum ppi_report_form {
+	PPI_FORM_TEXT,
+	PPI_FORM_CSV,
+	PPI_FORM_JSON,
+	PPI_FORM_HTML
+};
 
 struct ppi_report_options {
 	const char **inputs; /* at least one */
 	size_t input_count;
-	const char *program; /* that wrote a gmon.out; NULL: a.out */
+	const char *program;
+	uint64_t memory_max; /* 0: the usual */ /* that wrote a gmon.out; NULL: a.out */
 	const char *event; /* NULL: all */
 	const char *sort;  /* as it was given; NULL: by function */
 	unsigned keys;     /* PPI_BY_ bits */
@@ -25,6 +31,7 @@ struct ppi_report_options {
 	char *full_debug_folder;       /* from the root; to be freed */
 	enum ppi_report_form form;
 	const char *separator; /* of CSV */
+	const char *page;      /* file of HTML */
 };
 
 /* -1: go on; else the exit status. */

@@ -5,7 +5,7 @@
 
 #include "tools/report/report_owners.h"
 
-#include "tools/report/report_rows.h"
+#include "tools/report/report_row.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,25 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ppi_nameless_add(struct ppi_nameless_list *list, const char *module,
-                      uint64_t weight)
-{
-	struct ppi_nameless *grown;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (list->modules[i].module == module) {
-			list->modules[i].weight += weight;
-			return true;
-		}
-	grown = realloc(list->modules, (list->count + 1) * sizeof(*grown));
-	if (!grown)
-		return false;
-	list->modules = grown;
-	grown[list->count].module = module;
-	grown[list->count++].weight = weight;
-	return true;
-}
-
 /* What the leaf of a sample lacks. */
 static bool note_leaf(struct ppi_rows *rows, unsigned keys,
                       const struct ppi_symbols_name *name, uint64_t weight)
@@ -85,22 +66,6 @@ static bool fold_sample(struct ppi_fold *fold, size_t index,
 	rows->samples += sample->samples[fold->view->event];
 	return note_leaf(rows, fold->keys, fold->frames[leaf],
 	                 sample->weights[fold->view->event]);
-}
-
-static int compare_nameless(const void *left, const void *right)
-{
-	const struct ppi_nameless *a = left, *b = right;
-
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return strcmp(a->module, b->module);
-}
-
-void ppi_nameless_sort(struct ppi_nameless_list *list)
-{
-	if (list->count)
-		qsort(list->modules, list->count, sizeof(*list->modules),
-		      compare_nameless);
 }
 
 static bool fold_all(struct ppi_fold *fold, struct ppi_rows *rows)

@@ -4,7 +4,8 @@
 
 #include "tools/report/report.h"
 #include "tools/color.h"
-#include "tools/report/report_words.h"
+#include "tools/report/report_units.h"
+#include "tools/tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,17 +34,16 @@ static const char *thread_word(const struct columns *columns,
                                const struct ppi_row *row, char *out,
                                size_t bytes)
 {
-	const char *name = row->thread[0] ? row->thread : "?";
+	char room[PPI_SHOWN_BYTES];
+	const char *name =
+		row->thread[0] ? ppi_shown(row->thread, room) : "?";
 
 	if (columns->keys & PPI_BY_THREAD)
-		snprintf(out, bytes, "%s/%" PRIu32, name, row->tid);
+		snprintf(out, bytes, "%.200s/%" PRIu32, name, row->tid);
 	else if (columns->keys & PPI_BY_PROCESS)
-		snprintf(out, bytes, "%s/%" PRIu32, name, row->pid);
+		snprintf(out, bytes, "%.200s/%" PRIu32, name, row->pid);
 	else
-		snprintf(out, bytes, "%s", name);
-	for (char *at = out; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			*at = '?';
+		snprintf(out, bytes, "%.200s", name);
 	return out;
 }
 
@@ -52,9 +52,11 @@ static const char *line_word(const struct ppi_row *row, char *out, size_t bytes)
 {
 	const char *slash = strrchr(row->source_file, '/');
 	const char *file = slash ? slash + 1 : row->source_file;
+	char room[PPI_SHOWN_BYTES];
 
+	file = ppi_shown(file, room);
 	if (file[0] && row->line)
-		snprintf(out, bytes, "%s:%" PRIu64, file, row->line);
+		snprintf(out, bytes, "%.200s:%" PRIu64, file, row->line);
 	else
 		snprintf(out, bytes, "-");
 	return out;
@@ -70,18 +72,31 @@ static int wider(int width, const char *text)
 /* A name of C++ can fill the screen: on a terminal it is cut to its line. */
 static void print_function(const struct columns *columns, const char *name)
 {
-	if (strlen(name) <= columns->function_room)
-		fprintf(columns->out, " %s", name);
-	else
-		fprintf(columns->out, " %.*s...",
-		        (int)(columns->function_room - 3), name);
+	char room[PPI_SHOWN_BYTES];
+	size_t fits;
+
+	fputc(' ', columns->out);
+	if (columns->function_room == SIZE_MAX) {
+		ppi_put_text(name, columns->out);
+		return;
+	}
+	name = ppi_shown(name, room);
+	fits = columns->function_room;
+	if (strlen(name) <= fits) {
+		fputs(name, columns->out);
+		return;
+	}
+	/* not within a character */
+	for (fits -= 3; fits > 0 && ((unsigned char)name[fits] & 0xc0) == 0x80;)
+		fits--;
+	fprintf(columns->out, "%.*s...", (int)fits, name);
 }
 
 /* No row: only as wide as one. */
 static void print_names(const struct columns *columns,
                         const struct ppi_row *row)
 {
-	char text[256];
+	char text[256], room[PPI_SHOWN_BYTES];
 
 	if (columns->keys & PPI_BY_OWNER)
 		fprintf(columns->out, " %-*s ", columns->thread_width,
@@ -89,7 +104,7 @@ static void print_names(const struct columns *columns,
 		            : "");
 	if (columns->keys & PPI_BY_MODULE)
 		fprintf(columns->out, " %-*s ", columns->module_width,
-		        row ? row->module : "");
+		        row ? ppi_shown(row->module, room) : "");
 	if (columns->keys & PPI_BY_ADDRESS && row)
 		fprintf(columns->out, " %#18" PRIx64 " ", row->address);
 	else if (columns->keys & PPI_BY_ADDRESS)
@@ -128,7 +143,7 @@ static size_t function_room(const struct columns *columns)
 static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
                         size_t shown)
 {
-	char text[256];
+	char text[256], room[PPI_SHOWN_BYTES];
 
 	columns->module_width = (int)strlen("module");
 	columns->thread_width = (int)strlen("process");
@@ -138,7 +153,8 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 
 		if (columns->keys & PPI_BY_MODULE)
 			columns->module_width =
-				wider(columns->module_width, row->module);
+				wider(columns->module_width,
+			              ppi_shown(row->module, room));
 		if (columns->keys & PPI_BY_OWNER)
 			columns->thread_width = wider(
 				columns->thread_width,
@@ -189,11 +205,10 @@ static void print_row(const struct columns *columns, const struct ppi_row *row)
 	fputc('\n', columns->out);
 }
 
-/* A line that is not of any code, so that the shares make 100 %. */
-static void print_remark(const struct columns *columns, uint64_t weight,
-                         uint64_t samples, const char *words)
+/* What follows the first number of a line that is not of any code. */
+static void print_words(const struct columns *columns, uint64_t samples,
+                        const char *words)
 {
-	print_number(columns, weight, true);
 	if (columns->has_chains)
 		print_number(columns, 0, false);
 	if (samples)
@@ -206,6 +221,37 @@ static void print_remark(const struct columns *columns, uint64_t weight,
 	}
 	print_names(columns, NULL);
 	fprintf(columns->out, " %s\n", words);
+}
+
+/* Such a line, so that the shares make 100 %. */
+static void print_remark(const struct columns *columns, uint64_t weight,
+                         uint64_t samples, const char *words)
+{
+	print_number(columns, weight, true);
+	print_words(columns, samples, words);
+}
+
+/* What estimates have too much; then nothing is missing. */
+static void print_excess(const struct columns *columns, uint64_t weight)
+{
+	char text[64], with_sign[66];
+
+	snprintf(with_sign, sizeof(with_sign), "-%s",
+	         ppi_say_weight(columns->scale, weight, text, sizeof(text)));
+	fprintf(columns->out, " %11s %6.1f%% ", with_sign,
+	        -ppi_percent(weight, columns->total));
+	print_words(columns, 0, "(unattributed)");
+}
+
+/* In no total, so of no share of it. */
+static void print_idle(const struct columns *columns, uint64_t ns)
+{
+	char text[64];
+
+	fprintf(columns->out, " %11s %7s ",
+	        ppi_say_weight(ppi_scale_of(PORTPROF_UNIT_NANOSECONDS, ns), ns,
+	                       text, sizeof(text)), "-");
+	print_words(columns, 0, "(idle)");
 }
 
 static void print_heads(const struct columns *columns, const char *first)
@@ -265,7 +311,8 @@ static void print_hints(const struct ppi_report *report,
 		/* the kernel has another remedy, and a note tells it */
 		if (list->modules[i].module[0] == '[')
 			continue;
-		fprintf(out, "%s%s", before, list->modules[i].module);
+		fputs(before, out);
+		ppi_put_text(list->modules[i].module, out);
 		before = "";
 		fprintf(out, words, share);
 		fputc('\n', out);
@@ -308,7 +355,13 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		             "(left out by the filters)");
 	if (report->outside)
 		print_remark(&columns, report->outside, 0, "(outside)");
-	print_remark(&columns, report->unattributed, 0, "(unattributed)");
+	if (report->excess)
+		print_excess(&columns, report->excess);
+	else
+		print_remark(&columns, report->unattributed, 0,
+		             "(unattributed)");
+	if (report->idle)
+		print_idle(&columns, report->idle);
 	if (report->keys & PPI_BY_FUNCTION)
 		print_hints(report, &rows->nameless,
 		            " has no symbols for %.1f %% of the total: install "
@@ -326,12 +379,13 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 	const struct ppi_rows *rows = &edges->rows;
 	struct columns columns = columns_of(report, report->keys, out);
 	size_t shown = count_shown(report, rows);
-	char text[64];
+	char text[64], room[PPI_SHOWN_BYTES];
+	const char *function = ppi_shown(edges->function, room);
 
 	fit_columns(&columns, rows, shown);
 	fprintf(out, "%s %s, %s (%.1f %% of the total):\n",
 	        edge == PPI_CALLERS ? "Callers of" : "Called by",
-	        edges->function,
+	        function,
 	        ppi_say_weight(columns.scale, rows->weight, text, sizeof(text)),
 	        ppi_percent(rows->weight, report->total));
 	print_heads(&columns, "weight");
@@ -345,11 +399,11 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 		        "stands here called that:\n%s keeps no frame pointer "
 		        "there.\n",
 		        ppi_percent(rows->skipping_weight, rows->weight),
-		        edges->function);
+		        function);
 	else if (rows->skipping_weight)
 		fprintf(out,
 		        "\nFor %.1f %% a function between %s and these is "
 		        "missing: they keep no frame\npointer there.\n",
 		        ppi_percent(rows->skipping_weight, rows->weight),
-		        edges->function);
+		        function);
 }

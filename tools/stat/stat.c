@@ -97,9 +97,8 @@ static void take_run(struct ppi_stat *stat)
 	for (size_t i = 0; i < stat->event_count; i++) {
 		struct ppi_stat_event *event = &stat->events[i];
 
-		event->last = ppi_stat_has_account(stat, event)
-		                      ? ppi_stat_account_value(stat, event)
-		                      : value_of(event, &event->base);
+		event->last = value_of(event, &event->base);
+		event->last.is_by_wait4 = event->is_by_wait4;
 		ppi_stat_sum_add(&event->sum, &event->last);
 	}
 	add_time(&stat->wall, stat->times.wall_ns);

@@ -43,7 +43,7 @@ struct ppi_stat_value {
 	double value;         /* nanoseconds or number */
 	uint64_t exact;       /* the same of a single run */
 	uint64_t raw, enabled_ns, running_ns;
-	bool is_by_wait4;     /* the kernel's accounts, not a counter's */
+	bool is_by_wait4;     /* the system's account of an ended command */
 };
 
 /* Runs summed up by Welford's method: numerically stable, one pass. */
@@ -84,6 +84,9 @@ struct ppi_stat_event {
 	char name[264];           /* as it is shown */
 	portprof_event_info info;
 	portprof_diag refusal;    /* status OK: it counts */
+	portprof_group *alone;    /* by another backend than its group; or NULL */
+	bool is_by_wait4;         /* its value is there once the command was
+	                           * waited for */
 	portprof_count base;      /* where the run begins, */
 	portprof_count before;    /* and the interval */
 	portprof_count now;
@@ -103,11 +106,6 @@ struct ppi_stat_times {
 	bool has_cpu;             /* user and system are known */
 };
 
-/* What the system's accounts say of a process. */
-struct ppi_stat_account {
-	uint64_t cpu_ns, minor_faults, major_faults, switches;
-};
-
 struct ppi_stat {
 	struct ppi_stat_options options;
 	struct ppi_stat_event *events;
@@ -118,7 +116,6 @@ struct ppi_stat {
 	char *program;            /* the file that will be executed */
 	FILE *out;
 	struct ppi_stat_times times; /* of the last run */
-	struct ppi_stat_account early; /* before its exec */
 	bool has_begun;           /* it did not end before the delay */
 	struct ppi_stat_sum wall, user, system;
 	unsigned done;            /* runs that ended */
@@ -137,6 +134,8 @@ void ppi_stat_close(struct ppi_stat *stat);
 
 /* Read every group into event->now; begin makes this moment the base. */
 bool ppi_stat_read(struct ppi_stat *stat);
+/* The values that are there now that the command was waited for. */
+bool ppi_stat_read_ended(struct ppi_stat *stat);
 bool ppi_stat_begin(struct ppi_stat *stat);
 
 /* ---- running ---- */
@@ -161,17 +160,6 @@ bool ppi_stat_is_attached(const struct ppi_stat_options *options);
 bool ppi_stat_await(const struct ppi_stat_waited *waited,
                     uint64_t deadline_ns);
 
-/* ---- the system's accounts, for events that are refused ---- */
-
-/* Whether wait4(2) tells what this event counts, of a command. */
-bool ppi_stat_has_account(const struct ppi_stat *stat,
-                          const struct ppi_stat_event *event);
-/* Before a child is released: what is its, and not yet its command's. */
-void ppi_stat_account_begin(struct ppi_stat *stat, pid_t child);
-/* The value of an event for which there is an account. */
-struct ppi_stat_value ppi_stat_account_value(struct ppi_stat *stat,
-                                             struct ppi_stat_event *event);
-
 /* ---- metrics ---- */
 
 struct ppi_stat_metric {
@@ -184,6 +172,10 @@ struct ppi_stat_metric {
 struct ppi_stat_metric ppi_stat_metric(const struct ppi_stat *stat,
                                        const struct ppi_stat_value *values,
                                        size_t index, uint64_t wall_ns);
+/* How long the CPUs of a system's clock were idle, or another machine had
+ * them; NAN for another event or target. */
+double ppi_stat_idle_ns(const struct ppi_stat *stat,
+                        const struct ppi_stat_value *values, size_t index);
 
 /* ---- printing ---- */
 

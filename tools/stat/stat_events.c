@@ -35,88 +35,41 @@ static bool begin_group(struct ppi_stat *stat)
 	return true;
 }
 
-/* One event of the group that was begun last. */
-static bool take_event(struct ppi_stat *stat, const char *text, size_t length,
-                       const char *suffix, size_t suffix_length)
+/* One event more; `item` is its number among the groups of its list. */
+static bool take_event(struct ppi_stat *stat, const char *text, size_t item,
+                       size_t first_group)
 {
-	struct ppi_stat_event *event = add_event(stat);
+	struct ppi_stat_event *event;
 
-	if (!event)
-		goto out_of_memory;
-	event->group = stat->group_count - 1;
-	stat->groups[event->group].count++;
-	event->asked = malloc(length + suffix_length + 1);
-	if (!event->asked)
-		goto out_of_memory;
-	memcpy(event->asked, text, length);
-	memcpy(event->asked + length, suffix, suffix_length);
-	event->asked[length + suffix_length] = '\0';
-	if (portprof_event_check(event->asked) == PORTPROF_OK)
-		return true;
-	ppi_say_failure(NULL);
-	return false;
-
-out_of_memory:
-	ppi_say("out of memory");
-	return false;
-}
-
-/* What is between braces, the suffix being what stands after them. */
-static bool take_group(struct ppi_stat *stat, const char *text, size_t length,
-                       const char *suffix, size_t suffix_length)
-{
-	if (!begin_group(stat)) {
-		ppi_say("out of memory");
+	if (first_group + item == stat->group_count && !begin_group(stat))
 		return false;
-	}
-	for (size_t at = 0; at <= length;) {
-		size_t here = strcspn(text + at, ",}");
-
-		if (!take_event(stat, text + at, here, suffix, suffix_length))
-			return false;
-		at += here + 1;
-	}
-	return true;
-}
-
-static bool complain(const char *text, const char *at, const char *words)
-{
-	ppi_say_usage(PPI_EXIT_RECORD, "stat", "-e %s, column %zu: %s", text,
-	              (size_t)(at - text) + 1, words);
-	return false;
+	event = add_event(stat);
+	if (!event)
+		return false;
+	event->group = first_group + item;
+	stat->groups[event->group].count++;
+	event->asked = strdup(text);
+	return event->asked != NULL;
 }
 
 /* "{a,b}:u,c": two groups, the first of two events. */
-static bool take_list(struct ppi_stat *stat, const char *text)
+static bool take_list(struct ppi_stat *stat, const char *list)
 {
-	const char *at = text;
+	size_t first_group = stat->group_count, item;
+	portprof_status status;
+	char event[256];
 
-	for (;;) {
-		bool is_braced = *at == '{';
-		size_t inside, after;
-
-		at += is_braced;
-		inside = strcspn(at, is_braced ? "{}" : ",{}");
-		if (is_braced && at[inside] != '}')
-			return complain(text, at - 1, "this brace is not "
-			                "closed; groups do not nest");
-		if (!is_braced && at[inside] && at[inside] != ',')
-			return complain(text, at + inside, "a brace stands "
-			                "at the beginning of a group or at "
-			                "its end, as in {cycles,instructions}");
-		after = is_braced ? strcspn(at + inside + 1, ",") : 0;
-		if (after && at[inside + 1] != ':')
-			return complain(text, at + inside + 1, "after a group "
-			                "comes a comma, or modifiers for all "
-			                "of it, as in {cycles,instructions}:u");
-		if (!take_group(stat, at, inside, at + inside + is_braced,
-		                after))
+	for (size_t i = 0; (status = portprof_event_list_get(
+				    list, i, event, sizeof(event), &item)) ==
+	                   PORTPROF_OK; i++)
+		if (!take_event(stat, event, item, first_group)) {
+			ppi_say("out of memory");
 			return false;
-		at += inside + is_braced + after;
-		if (*at == '\0')
-			return true;
-		at++;
-	}
+		}
+	if (status == PORTPROF_E_NOTFOUND)
+		return true;
+	ppi_say_failure(NULL);
+	return false;
 }
 
 /* Whether any backend can count hardware events here. */
@@ -175,7 +128,7 @@ free:
 static bool is_known(struct ppi_stat_event *event, const char *backend)
 {
 	portprof_event_info info = { .size = sizeof(info) };
-	portprof_status status = portprof_event_explain(
+	portprof_status status = portprof_event_try(
 		event->asked, backend ? backend : "auto", &info);
 
 	if (status != PORTPROF_E_NOTFOUND && status != PORTPROF_E_INVALID)

@@ -9,6 +9,7 @@
 
 #include "tools/json.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { SCHEMA = 1 };
@@ -72,12 +73,15 @@ static void put_event(struct ppi_json *json, const struct ppi_stat *stat,
 		ppi_json_number(json, "group", event->group);
 	}
 	ppi_json_text(json, "status", ppi_stat_status(event, value));
-	if (!is_refused || value->is_by_wait4)
+	if (!is_refused)
 		ppi_json_text(json, "unit", is_time ? "ns" : "count");
 	put_numbers(json, event, value);
 	if (!view->is_interval && event->sum.runs > 1)
 		put_sum(json, &event->sum);
 	put_metric(json, stat, view, index);
+	if (!isnan(ppi_stat_idle_ns(stat, view->values, index)))
+		ppi_json_number(json, "idle_ns", (uint64_t)ppi_stat_idle_ns(
+			stat, view->values, index));
 	if (!view->is_interval)
 		ppi_stat_json_parts(json, event);
 	if (is_refused && !view->is_interval)

@@ -159,3 +159,16 @@ struct ppi_stat_metric ppi_stat_metric(const struct ppi_stat *stat,
 	metric = ratio(stat, values, index);
 	return metric.unit ? metric : rate(stat, values, index);
 }
+
+double ppi_stat_idle_ns(const struct ppi_stat *stat,
+                        const struct ppi_stat_value *values, size_t index)
+{
+	const struct ppi_stat_value *value = &values[index];
+	double enabled = (double)value->enabled_ns;
+
+	if (!stat->options.is_system || stat->options.cgroup ||
+	    stat->events[index].info.unit != PORTPROF_UNIT_NANOSECONDS ||
+	    !ppi_stat_is_number(value))
+		return NAN;
+	return enabled > value->value ? enabled - value->value : 0;
+}

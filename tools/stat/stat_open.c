@@ -4,6 +4,7 @@
 
 #include "tools/stat/stat.h"
 
+#include "tools/backends.h"
 #include "tools/tools.h"
 
 #include <stdlib.h>
@@ -15,15 +16,26 @@ static portprof_status set_target(const struct ppi_stat *stat, pid_t child,
 	const struct ppi_stat_options *options = &stat->options;
 
 	if (options->cgroup)
-		return portprof_config_target_cgroup(config, options->cgroup,
-		                                     options->cpus);
+		return portprof_config_set_target_system(
+			config, options->cgroup, options->cpus);
 	if (options->is_system)
-		return portprof_config_target_system(config, options->cpus);
+		return portprof_config_set_target_system(config, NULL,
+							 options->cpus);
 	if (options->tid)
-		return portprof_config_target_tid(config, options->tid);
+		return portprof_config_set_target(config, PORTPROF_TARGET_TID,
+						  options->tid);
 	if (options->pid)
-		return portprof_config_target_pid(config, options->pid);
-	return portprof_config_target_command(config, child);
+		return portprof_config_set_target(config, PORTPROF_TARGET_PID,
+						  options->pid);
+	return portprof_config_set_target(config, PORTPROF_TARGET_COMMAND,
+					  child);
+}
+
+/* Whether values are wanted while a command runs: what is known at its end
+ * alone is no use then. */
+static bool needs_its_course(const struct ppi_stat_options *options)
+{
+	return options->interval_ms || options->delay_ms;
 }
 
 /* NULL with the library's diagnostic. */
@@ -40,8 +52,10 @@ static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
 	if (status == PORTPROF_OK && options->backend)
 		status = portprof_config_set_backend(config, options->backend);
 	if (status == PORTPROF_OK && !options->tid && !options->is_system)
-		status = portprof_config_set_children(
-			config, options->follows_children);
+		status = portprof_config_set_number(config, "children",
+						    options->follows_children);
+	if (status == PORTPROF_OK && needs_its_course(options))
+		status = portprof_config_require(config, PORTPROF_CAP_ATTACH);
 	if (status == PORTPROF_OK)
 		status = portprof_config_set_partial(config, 1);
 	for (size_t i = 0; status == PORTPROF_OK && i < group->count; i++)
@@ -76,18 +90,49 @@ static void name_event(struct ppi_stat_event *event)
 	         is_cut ? ":u" : "");
 }
 
-static void take_answers(struct ppi_stat *stat,
-                         const struct ppi_stat_group *group)
+/* Who cannot look into another process knows what a command used at its end. */
+static bool is_known_at_end(const struct ppi_stat *stat, const char *backend)
 {
-	snprintf(stat->backend, sizeof(stat->backend), "%s",
-	         portprof_group_backend(group->open));
+	portprof_backend_info info;
+
+	return !ppi_stat_is_attached(&stat->options) &&
+	       ppi_backend_find_info(backend, &info) &&
+	       !(info.caps & PORTPROF_CAP_ATTACH);
+}
+
+/* The backend that counts the others of a group has not this one; a better
+ * backend that may not be used has, and says what to do. */
+static void ask_better_backend(const struct ppi_stat *stat,
+                               struct ppi_stat_event *event)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+
+	if (stat->options.backend ||
+	    event->refusal.status != PORTPROF_E_UNSUPPORTED)
+		return;
+	if (portprof_event_try(event->asked, "auto", &info) ==
+	    PORTPROF_E_DENIED)
+		event->refusal = *portprof_last_diag();
+}
+
+static void take_answers(struct ppi_stat *stat, struct ppi_stat_group *group)
+{
+	const char *backend = portprof_group_backend(group->open);
+	bool is_by_wait4 = is_known_at_end(stat, backend);
+
+	/* the one that counts as it goes is the one to be named */
+	if (!is_by_wait4 || !stat->backend[0])
+		snprintf(stat->backend, sizeof(stat->backend), "%s", backend);
 	for (size_t i = 0; i < group->count; i++) {
 		struct ppi_stat_event *event = &stat->events[group->first + i];
 
 		event->refusal = *portprof_group_event_diag(group->open, i);
+		ask_better_backend(stat, event);
 		event->info.size = sizeof(event->info);
 		if (event->refusal.status == PORTPROF_OK)
 			portprof_group_event(group->open, i, &event->info);
+		event->is_by_wait4 = is_by_wait4 &&
+		                     event->refusal.status == PORTPROF_OK;
 		name_event(event);
 	}
 }
@@ -105,8 +150,8 @@ static void refuse_all(struct ppi_stat *stat,
 		portprof_event_info info = { .size = sizeof(info) };
 
 		event->refusal = all;
-		if (portprof_event_explain(event->asked,
-		                           backend ? backend : "auto", &info))
+		if (portprof_event_try(event->asked, backend ? backend : "auto",
+				       &info))
 			event->refusal = *portprof_last_diag();
 		name_event(event);
 	}
@@ -119,6 +164,24 @@ static bool is_refusal(portprof_status status)
 	       status == PORTPROF_E_DENIED || status == PORTPROF_E_BUSY;
 }
 
+/* What the backend of a group refuses another one may count by itself. */
+static void open_alone(struct ppi_stat *stat, pid_t child, size_t index)
+{
+	struct ppi_stat_event *event = &stat->events[index];
+	struct ppi_stat_group one = { .first = index, .count = 1 };
+	portprof_diag why = event->refusal;
+	portprof_config *config = config_of(stat, child, &one);
+
+	if (config && portprof_group_open_config(config, &one.open) ==
+	                      PORTPROF_OK) {
+		take_answers(stat, &one);
+		event->alone = one.open;
+	}
+	portprof_config_free(config);
+	if (!event->alone)
+		event->refusal = why;
+}
+
 static bool open_group(struct ppi_stat *stat, pid_t child,
                        struct ppi_stat_group *group)
 {
@@ -128,26 +191,44 @@ static bool open_group(struct ppi_stat *stat, pid_t child,
 	if (config)
 		status = portprof_group_open_config(config, &group->open);
 	portprof_config_free(config);
-	if (status == PORTPROF_OK)
+	if (status == PORTPROF_OK) {
 		take_answers(stat, group);
-	else if (is_refusal(portprof_last_diag()->status))
+		for (size_t i = 0; group->count > 1 && i < group->count; i++)
+			if (stat->events[group->first + i].refusal.status &&
+			    !stat->options.backend)
+				open_alone(stat, child, group->first + i);
+	} else if (is_refusal(portprof_last_diag()->status))
 		refuse_all(stat, group);
 	else
 		return false;
 	return true;
 }
 
-/* The user asked for these events alone, and none can be had. */
+/* For an event before this one. */
+static bool was_said(const struct ppi_stat *stat, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (strcmp(stat->events[i].refusal.words,
+		           stat->events[index].refusal.words) == 0)
+			return true;
+	return false;
+}
+
+/* The user asked for these events, or this backend, alone, and none can be
+ * had. */
 static bool is_pointless(const struct ppi_stat *stat)
 {
-	if (!stat->events[0].was_named)
+	if (!stat->events[0].was_named && !stat->options.backend)
 		return false;
 	for (size_t i = 0; i < stat->event_count; i++)
-		if (stat->events[i].refusal.status == PORTPROF_OK ||
-		    ppi_stat_has_account(stat, &stat->events[i]))
+		if (stat->events[i].refusal.status == PORTPROF_OK)
 			return false;
 	for (size_t i = 0; i < stat->event_count; i++)
-		ppi_say("%s", stat->events[i].refusal.words);
+		if (!was_said(stat, i))
+			ppi_say("%s", stat->events[i].refusal.words);
+	if (stat->options.command && needs_its_course(&stat->options))
+		ppi_say("leave %s out to count the command until it ends",
+		        stat->options.interval_ms ? "-I" : "-D");
 	return true;
 }
 
@@ -178,6 +259,10 @@ void ppi_stat_close(struct ppi_stat *stat)
 		portprof_group_close(stat->groups[i].open);
 		stat->groups[i].open = NULL;
 	}
+	for (size_t i = 0; i < stat->event_count; i++) {
+		portprof_group_close(stat->events[i].alone);
+		stat->events[i].alone = NULL;
+	}
 }
 
 static bool read_group(struct ppi_stat *stat,
@@ -192,8 +277,16 @@ static bool read_group(struct ppi_stat *stat,
 		ppi_say_failure("reading");
 		return false;
 	}
-	for (size_t i = 0; i < group->count; i++)
-		stat->events[group->first + i].now = counts[i];
+	for (size_t i = 0; i < group->count; i++) {
+		struct ppi_stat_event *event = &stat->events[group->first + i];
+
+		event->now = counts[i];
+		if (event->alone &&
+		    portprof_group_read(event->alone, &event->now, 1)) {
+			ppi_say_failure("reading");
+			return false;
+		}
+	}
 	return true;
 }
 
@@ -207,6 +300,27 @@ bool ppi_stat_read(struct ppi_stat *stat)
 	for (size_t i = 0; is_good && i < stat->group_count; i++)
 		is_good = read_group(stat, &stat->groups[i], counts);
 	free(counts);
+	return is_good;
+}
+
+bool ppi_stat_read_ended(struct ppi_stat *stat)
+{
+	bool is_good = true;
+
+	for (size_t i = 0; is_good && i < stat->event_count; i++) {
+		struct ppi_stat_event *event = &stat->events[i];
+		struct ppi_stat_group *group = &stat->groups[event->group];
+		size_t index = i - group->first;
+
+		if (event->is_by_wait4 && event->alone)
+			is_good = !portprof_group_read(event->alone,
+			                               &event->now, 1);
+		else if (event->is_by_wait4)
+			is_good = !portprof_group_event_read(group->open, index,
+			                                 &event->now);
+	}
+	if (!is_good)
+		ppi_say_failure("reading");
 	return is_good;
 }
 

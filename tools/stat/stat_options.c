@@ -13,24 +13,24 @@ static const char help[] =
 	"usage: portprof stat [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	"       portprof stat [OPTION...] -p PID | -t TID | -a | -C CPUS\n"
 	"\n"
-	"  -e, --event EVENTS  what to count: a comma list, or repeated; {A,B} is\n"
-	"                      a group, counted at the same time\n"
-	"  -r, --repeat N      run it N times: means, and how sure they are\n"
-	"  -I, --interval-print MS  every MS milliseconds what was counted in them\n"
-	"  -D, --delay MS      begin so long after the start\n"
-	"  -p, --pid PID       count in a running process: until it ends, Ctrl-C,\n"
-	"  -t, --tid TID         --duration SECONDS, or COMMAND ends; or one thread\n"
-	"  -a, --all-cpus; -C, --cpu 0,2-3   all that runs, on all CPUs or on these\n"
-	"  -G, --cgroup NAME   what runs in that cgroup, on all CPUs or with -C\n"
-	"      --no-inherit    not the processes that the command creates\n"
-	"  -b, --backend NAME  perf (the best that counts)\n"
-	"      --config FILE, --set NAME  the events of a configuration file\n"
-	"  -x, --field-separator SEP      fields as of perf stat -x\n"
-	"  -j, --json          for programs\n"
-	"  -o, --output FILE   to a file, - for standard output; else to standard\n"
-	"                      error, since standard output is the command's\n"
-	"      --color WHEN    auto, always, never\n"
-	"  -q, --quiet; -v, --verbose     the table alone; or with more of each event\n"
+	"  -e, --event EVENTS  count these: a comma list, or repeated; {A,B} is a\n"
+	"                      group, counted at the same time\n"
+	"  -r, --repeat N      run N times; print mean and standard error\n"
+	"  -I, --interval-print MS  print counts every MS milliseconds\n"
+	"  -D, --delay MS      start counting after MS milliseconds\n"
+	"  -p, --pid PID       count in a running process or thread until it ends,\n"
+	"  -t, --tid TID         COMMAND ends, --duration SECONDS or Ctrl-C\n"
+	"  -a, --all-cpus; -C, --cpu 0,2-3   count on all CPUs, or on these\n"
+	"  -G, --cgroup NAME   count what runs in this cgroup, on all CPUs or with -C\n"
+	"      --no-inherit    leave out child processes\n"
+	"  -b, --backend NAME  use this backend (the best that counts)\n"
+	"      --config FILE, --set NAME  count the events of a configuration file\n"
+	"  -x, --field-separator SEP      print fields as perf stat -x does\n"
+	"  -j, --json          print JSON\n"
+	"  -o, --output FILE   write there, - for standard output (standard error,\n"
+	"                      since standard output is the command's)\n"
+	"      --color WHEN    color the output: auto, always or never (auto)\n"
+	"  -q, --quiet; -v, --verbose     print the table alone; or more of each event\n"
 	"The exit status is the command's; 125 to 127 as for portprof record.\n";
 
 enum {
@@ -110,10 +110,8 @@ static int read_numbers(struct ppi_stat_options *options, int option,
 		                   "a number of milliseconds",
 		                   &options->delay_ms);
 	case OPTION_DURATION:
-		status = ppi_line_number(&line, "--duration", value, 1, DAYS_MS / 1000,
-		                     "a number of seconds, from 1", &number);
-		options->duration_ms = number * 1000;
-		return status;
+		return ppi_line_seconds(&line, "--duration", value, DAYS_MS,
+		                        &options->duration_ms);
 	case 'p':
 		status = ppi_line_number(&line, "-p", value, 1, INT32_MAX,
 		                     "the number of a process", &number);

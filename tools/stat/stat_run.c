@@ -83,9 +83,9 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 		return PPI_EXIT_RECORD;
 	if (!ppi_stat_open(stat, child.pid)) {
 		ppi_child_cancel(&child);
-		return PPI_EXIT_RECORD;
+		return ppi_kept_signal() ? 128 + ppi_kept_signal()
+		                         : PPI_EXIT_RECORD;
 	}
-	ppi_stat_account_begin(stat, child.pid);
 	if (ppi_stat_is_attached(options))
 		ppi_stat_begin(stat);
 	status = ppi_child_release(&child, options->command[0]);
@@ -100,6 +100,7 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 		never_began(stat);
 	take_times(stat, started_ns);
 	ppi_child_wait(&child, &stat->end);
+	ppi_stat_read_ended(stat);
 	if (!options->delay_ms)
 		stat->times = (struct ppi_stat_times){
 			stat->end.duration_ns, stat->end.user_time_ns,
@@ -117,11 +118,8 @@ int ppi_stat_run_attached(struct ppi_stat *stat)
 	uint64_t started_ns;
 
 	if (!options->is_system &&
-	    !ppi_watch_begin(&waited.watch, id, options->tid != 0)) {
-		ppi_say("there is no %s %lld, or it has ended",
-		        options->tid ? "thread" : "process", (long long)id);
+	    !ppi_watch_begin(&waited.watch, id, options->tid != 0))
 		return PPI_EXIT_RECORD;
-	}
 	if (!ppi_stat_open(stat, 0))
 		return PPI_EXIT_RECORD;
 	started_ns = ppi_now_ns();

@@ -4,6 +4,8 @@
 
 #include "tools/stat/stat.h"
 
+#include "tools/tools.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -23,14 +25,10 @@ static void put_value(struct ppi_stat *stat, size_t index,
 		fprintf(stat->out, "%" PRIu64, value->exact);
 }
 
-/* A field that holds the separator is quoted as in CSV. */
 static void put_text(struct ppi_stat *stat, const char *text)
 {
-	const char *separator = stat->options.separator;
-	bool is_quoted = strstr(text, separator) != NULL;
-
-	fprintf(stat->out, "%s%s%s%s", separator, is_quoted ? "\"" : "", text,
-	        is_quoted ? "\"" : "");
+	fputs(stat->options.separator, stat->out);
+	ppi_put_field(text, stat->options.separator, stat->out);
 }
 
 static void put_metric(struct ppi_stat *stat,
@@ -73,6 +71,27 @@ static void put_row(struct ppi_stat *stat, const struct ppi_stat_view *view,
 	fputc('\n', stat->out);
 }
 
+/* The time in which nobody ran, in the columns of an event. */
+static void put_idle(struct ppi_stat *stat, const struct ppi_stat_view *view,
+                     size_t index)
+{
+	const char *separator = stat->options.separator;
+	double ns = ppi_stat_idle_ns(stat, view->values, index);
+
+	if (isnan(ns))
+		return;
+	if (view->is_interval)
+		fprintf(stat->out, "%.9f%s", (double)view->at_ns / 1e9,
+		        separator);
+	fprintf(stat->out, "%.2f%smsec%s(idle)", ns / 1e6, separator,
+	        separator);
+	if (stat->options.runs > 1)
+		fprintf(stat->out, "%s0.00%%", separator);
+	fprintf(stat->out, "%s%" PRIu64 "%s100.00%s%s\n", separator,
+	        view->values[index].running_ns, separator, separator,
+	        separator);
+}
+
 static void print_interval(struct ppi_stat *stat,
                            const struct ppi_stat_view *view)
 {
@@ -80,6 +99,7 @@ static void print_interval(struct ppi_stat *stat,
 		fprintf(stat->out, "%.9f%s", (double)view->at_ns / 1e9,
 		        stat->options.separator);
 		put_row(stat, view, i);
+		put_idle(stat, view, i);
 	}
 }
 
@@ -90,8 +110,10 @@ static void print_final(struct ppi_stat *stat,
 {
 	if (stat->options.interval_ms)
 		return;
-	for (size_t i = 0; i < stat->event_count; i++)
+	for (size_t i = 0; i < stat->event_count; i++) {
 		put_row(stat, view, i);
+		put_idle(stat, view, i);
+	}
 }
 
 const struct ppi_stat_printer ppi_stat_separated = {

@@ -9,7 +9,7 @@
 bool ppi_stat_is_number(const struct ppi_stat_value *value)
 {
 	return value->status == PORTPROF_COUNT_OK ||
-	       value->status == PORTPROF_COUNT_SCALED || value->is_by_wait4;
+	       value->status == PORTPROF_COUNT_SCALED;
 }
 
 /* Of the statuses of several runs the one that says most against the mean. */

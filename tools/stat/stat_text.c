@@ -50,7 +50,7 @@ static void put_value(struct ppi_stat *stat, size_t index,
 	const struct ppi_stat_event *event = &stat->events[index];
 	bool is_number = ppi_stat_is_number(value);
 	bool is_time = event->info.unit == PORTPROF_UNIT_NANOSECONDS;
-	char number[NUMBER_BYTES];
+	char number[NUMBER_BYTES], room[PPI_SHOWN_BYTES];
 
 	fprintf(stat->out, "%s%*s%s %-2s  %s",
 	        ppi_color(stat->out, is_number ? PPI_BOLD : PPI_YELLOW),
@@ -58,14 +58,17 @@ static void put_value(struct ppi_stat *stat, size_t index,
 	        is_number ? say_value(stat, event, value, number)
 	                  : ppi_stat_status(event, value),
 	        ppi_color(stat->out, PPI_PLAIN),
-	        is_number && is_time ? "ms" : "", event->name);
+	        is_number && is_time ? "ms" : "",
+	        ppi_shown(event->name, room));
 }
 
 static void put_metric(struct ppi_stat *stat, size_t index,
                        const struct ppi_stat_value *value,
                        const struct ppi_stat_metric *metric)
 {
-	int room = NAME_WIDTH - (int)strlen(stat->events[index].name);
+	char shown[PPI_SHOWN_BYTES];
+	int room = NAME_WIDTH -
+	           (int)strlen(ppi_shown(stat->events[index].name, shown));
 
 	if (!value->is_by_wait4 &&
 	    (!metric->unit || value->status == PPI_STAT_IDLE))
@@ -102,6 +105,22 @@ static void put_share(struct ppi_stat *stat,
 		        share < 0.5 ? ppi_color(stat->out, PPI_PLAIN) : "");
 }
 
+/* The time in which nobody ran; not an event, and so no metric. */
+static void put_idle(struct ppi_stat *stat, const struct ppi_stat_view *view,
+                     size_t index)
+{
+	double ns = ppi_stat_idle_ns(stat, view->values, index);
+	char digits[32], number[NUMBER_BYTES];
+
+	if (isnan(ns))
+		return;
+	snprintf(digits, sizeof(digits), "%.2f", ns / 1e6);
+	if (view->is_interval)
+		fprintf(stat->out, "%13.6f ", (double)view->at_ns / 1e9);
+	fprintf(stat->out, "%*s ms  (idle)\n", VALUE_WIDTH,
+	        group_digits(digits, number));
+}
+
 static void put_row(struct ppi_stat *stat, const struct ppi_stat_view *view,
                     size_t index)
 {
@@ -115,6 +134,7 @@ static void put_row(struct ppi_stat *stat, const struct ppi_stat_view *view,
 		put_error(stat, &stat->events[index].sum);
 	put_share(stat, value);
 	fputc('\n', stat->out);
+	put_idle(stat, view, index);
 }
 
 static void print_interval(struct ppi_stat *stat,
@@ -134,10 +154,12 @@ static void print_interval(struct ppi_stat *stat,
 static void put_target(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
+	char room[PPI_SHOWN_BYTES];
 
 	fprintf(stat->out, "\n Counted ");
 	if (options->cgroup)
-		fprintf(stat->out, "in cgroup %s, ", options->cgroup);
+		fprintf(stat->out, "in cgroup %s, ",
+		        ppi_shown(options->cgroup, room));
 	if (options->is_system)
 		fprintf(stat->out, "on %s%s", options->cpus ? "CPUs " : "all "
 		        "CPUs", options->cpus ? options->cpus : "");
@@ -146,9 +168,10 @@ static void put_target(struct ppi_stat *stat)
 	else if (options->tid)
 		fprintf(stat->out, "in thread %lld", (long long)options->tid);
 	else
-		for (size_t i = 0; options->command[i]; i++)
-			fprintf(stat->out, "%s%s", i ? " " : "in '",
-			        options->command[i]);
+		for (size_t i = 0; options->command[i]; i++) {
+			fputs(i ? " " : "in '", stat->out);
+			ppi_put_text(options->command[i], stat->out);
+		}
 	if (!ppi_stat_is_attached(options))
 		fputc('\'', stat->out);
 	if (stat->backend[0])
@@ -179,8 +202,9 @@ static void put_details(struct ppi_stat *stat, size_t index,
 
 	if (event->refusal.status != PORTPROF_OK)
 		return;
-	fprintf(stat->out, "%*s %s\n", VALUE_WIDTH + 5, "",
-	        event->info.description);
+	fprintf(stat->out, "%*s ", VALUE_WIDTH + 5, "");
+	ppi_put_text(event->info.description, stat->out);
+	fputc('\n', stat->out);
 	fprintf(stat->out, "%*s raw %" PRIu64 ", ran %" PRIu64 " of %" PRIu64
 	        " ns", VALUE_WIDTH + 5, "", value->raw, value->running_ns,
 	        value->enabled_ns);

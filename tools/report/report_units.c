@@ -2,7 +2,7 @@
 /* Weights and shares as people read them. */
 #include "config.h"
 
-#include "tools/report/report_words.h"
+#include "tools/report/report_units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,14 +27,6 @@ const char *ppi_say_weight(struct ppi_scale scale, uint64_t weight, char *out,
 		snprintf(out, bytes, "%.*f%s", scale.digits,
 		         (double)weight / scale.divisor, scale.unit);
 	return out;
-}
-
-void ppi_put_text(const char *text, FILE *out)
-{
-	for (; *text; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?'
-		                                                   : *text,
-		      out);
 }
 
 double ppi_percent(uint64_t part, uint64_t whole)

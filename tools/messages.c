@@ -4,6 +4,7 @@
 
 #include "tools/tools.h"
 
+#include "port/clean_text.h"
 #include "tools/color.h"
 #include "tools/progress.h"
 #include <portprof.h>
@@ -12,17 +13,46 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LINE_WIDTH = 79 };
 
+/* All of a message is cleaned, not each name in it: none can be forgotten. */
 static void say_list(const char *words, va_list list)
 {
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
 	ppi_progress_hide();
+	if (out) {
+		vfprintf(out, words, list);
+		if (fclose(out) != 0)
+			text = NULL;
+	}
 	fprintf(stderr, "%sportprof:%s ", ppi_color(stderr, PPI_BOLD),
 	        ppi_color(stderr, PPI_PLAIN));
-	vfprintf(stderr, words, list);
+	ppi_put_text(text ? text : "out of memory", stderr);
 	fputc('\n', stderr);
+	free(text);
+}
+
+void ppi_put_text(const char *text, FILE *out)
+{
+	char piece[PPI_TEXT_PIECE];
+	size_t length;
+
+	while ((length = ppi_text_next(&text, piece)) > 0)
+		fwrite(piece, 1, length, out);
+}
+
+const char *ppi_shown(const char *text, char room[PPI_SHOWN_BYTES])
+{
+	if (ppi_text_is_clean(text))
+		return text;
+	ppi_text_clean(text, room, PPI_SHOWN_BYTES);
+	return room;
 }
 
 void ppi_say(const char *words, ...)
@@ -78,6 +108,23 @@ bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
 	return true;
 }
 
+void ppi_put_field(const char *text, const char *separator, FILE *out)
+{
+	bool is_formula = text[0] && strchr("=+-@", text[0]);
+	bool is_quoted = strstr(text, separator) || strchr(text, '"');
+	char piece[PPI_TEXT_PIECE];
+	size_t length;
+
+	fputs(is_quoted ? "\"" : "", out);
+	fputs(is_formula ? "'" : "", out);
+	while ((length = ppi_text_next(&text, piece)) > 0) {
+		if (piece[0] == '"')
+			fputc('"', out);
+		fwrite(piece, 1, length, out);
+	}
+	fputs(is_quoted ? "\"" : "", out);
+}
+
 void ppi_put_wrapped(FILE *out, const char *words, int column)
 {
 	int at = column;
@@ -92,9 +139,12 @@ void ppi_put_wrapped(FILE *out, const char *words, int column)
 			fputc(' ', out);
 			at++;
 		}
-		fprintf(out, "%.*s", length, words);
+		for (const char *end = words + length; words < end;) {
+			char piece[PPI_TEXT_PIECE];
+
+			fwrite(piece, 1, ppi_text_next(&words, piece), out);
+		}
 		at += length;
-		words += length;
 		words += strspn(words, " ");
 	}
 	fputc('\n', out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights and shares as people read them. */
-#ifndef PPI_REPORT_WORDS_H
-#define PPI_REPORT_WORDS_H
+#ifndef PPI_REPORT_UNITS_H
+#define PPI_REPORT_UNITS_H
 
 #include <portprof.h>
 
@@ -21,9 +21,6 @@ struct ppi_scale ppi_scale_of(portprof_unit unit, uint64_t largest);
 /* Returns `out`. */
 const char *ppi_say_weight(struct ppi_scale scale, uint64_t weight, char *out,
                            size_t bytes);
-
-/* Text of a file's, which must not steer a terminal. */
-void ppi_put_text(const char *text, FILE *out);
 
 /* 0 of nothing. */
 double ppi_percent(uint64_t part, uint64_t whole);

@@ -5,7 +5,11 @@
 #include "tools/report/report.h"
 
 #include "tools/guess.h"
+#include "tools/html/html_report.h"
+#include "tools/memory.h"
+#include "tools/pager.h"
 #include "tools/record/parts.h"
+#include "tools/report/report_named.h"
 #include "tools/report/report_options.h"
 #include "tools/report/report_ticker.h"
 #include "tools/tools.h"
@@ -24,7 +28,8 @@ struct printing {
 
 /* ---- what is read ---- */
 
-static portprof_profile *open_input(const char *path, const char *program)
+static portprof_profile *open_input(const struct ppi_report_options *options,
+                                    const char *path)
 {
 	portprof_profile *profile;
 	struct stat at;
@@ -32,7 +37,7 @@ static portprof_profile *open_input(const char *path, const char *program)
 	ppi_ticker_begin("reading", "MiB");
 	if (stat(path, &at) == 0)
 		atomic_store(&ppi_ticker_done, (uint64_t)at.st_size >> 20);
-	profile = ppi_profile_open(path, program);
+	profile = ppi_profile_open(path, options->program, options->memory_max);
 	ppi_ticker_end();
 	return profile;
 }
@@ -40,12 +45,11 @@ static portprof_profile *open_input(const char *path, const char *program)
 /* The profile of all inputs, added up. */
 static portprof_profile *read_inputs(const struct ppi_report_options *options)
 {
-	portprof_profile *all =
-		open_input(options->inputs[0], options->program);
+	portprof_profile *all = open_input(options, options->inputs[0]);
 
 	for (size_t i = 1; all && i < options->input_count; i++) {
 		portprof_profile *more =
-			open_input(options->inputs[i], options->program);
+			open_input(options, options->inputs[i]);
 
 		if (more && portprof_profile_merge(all, more) == PORTPROF_OK) {
 			portprof_profile_free(more);
@@ -91,8 +95,11 @@ static size_t find_event(const portprof_profile *profile, const char *name)
 			return i;
 	ppi_say("this profile has no event '%s'; it has:", name);
 	for (size_t i = 0;
-	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
-		fprintf(stderr, "  %s\n", event->name);
+	     (event = portprof_profile_event_get(profile, i)) != NULL; i++) {
+		fputs("  ", stderr);
+		ppi_put_text(event->name, stderr);
+		fputc('\n', stderr);
+	}
 	return SIZE_MAX;
 }
 
@@ -290,6 +297,10 @@ static bool print_events(struct printing *printing)
 	}
 	if (wanted || printing->options->form == PPI_FORM_JSON)
 		count = first + 1;
+	if (printing->options->form == PPI_FORM_HTML)
+		return ppi_html_report(&printing->report, &printing->view,
+		                       first, count - first,
+		                       printing->options->page);
 	for (size_t i = first; i < count; i++)
 		if (!print_event(printing, i, i == first))
 			return false;
@@ -321,20 +332,6 @@ static bool print_filtered(struct printing *printing)
 	return is_good;
 }
 
-/* Looking for frame pointers takes time that flat profiles can spare. */
-static bool has_callers(const portprof_profile *profile)
-{
-	const portprof_profile_sample *sample;
-
-	if (portprof_profile_origin_get(profile)->chain_depth)
-		return true;
-	for (size_t i = 0;
-	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
-		if (sample->depth > 1)
-			return true;
-	return false;
-}
-
 static bool print_report(const portprof_profile *profile,
                          const struct ppi_report_options *options)
 {
@@ -345,33 +342,27 @@ static bool print_report(const portprof_profile *profile,
 		.options = options,
 		.view = { .profile = profile },
 	};
-	struct ppi_symbols_name *names = NULL;
+	struct ppi_named named;
 	char *path = join_inputs(options);
+	bool has_names = ppi_named_find(&named, profile,
+	                                options->keys & PPI_BY_LINE ||
+	                                options->form == PPI_FORM_HTML,
+	                                options->has_inlines,
+	                                options->full_debug_folder);
 	bool is_good = false;
 
 	printing.report.path = path;
-	printing.report.symbols =
-		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
-	if (printing.report.symbols) {
-		ppi_symbols_want(printing.report.symbols,
-		                 options->keys & PPI_BY_LINE,
-		                 options->has_inlines);
-		if (has_callers(profile))
-			ppi_symbols_want_frames(printing.report.symbols);
-		ppi_symbols_look_in(printing.report.symbols,
-		                    options->full_debug_folder);
-		ppi_ticker_begin("naming code", "addresses");
-		names = ppi_name_locations(profile, printing.report.symbols);
-		ppi_ticker_end();
-	}
-	printing.report.names = printing.view.names = names;
-	if (path && names)
+	printing.report.symbols = named.symbols;
+	printing.report.names = printing.view.names = named.names;
+	if (options->form == PPI_FORM_TEXT)
+		ppi_pager_begin();
+	if (path && has_names)
 		is_good = print_filtered(&printing);
 	else
 		out_of_memory();
-	free(names);
+	ppi_pager_end();
 	free(path);
-	ppi_symbols_free(printing.report.symbols);
+	ppi_named_free(&named);
 	return is_good;
 }
 
@@ -384,6 +375,7 @@ int ppi_report_main(int argc, char **argv)
 	if (status < 0) {
 		/* Looking for symbols must never download by itself. */
 		unsetenv("DEBUGINFOD_URLS");
+		ppi_memory_limit(options.memory_max);
 		profile = read_inputs(&options);
 		status = profile && print_report(profile, &options)
 		                 ? PPI_EXIT_OK
