@@ -193,13 +193,13 @@ static void sample_14_kernel_sample_says_where_it_was_entered(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(sample_8_records_claim_what_the_kernel_gave),
-	CF_CASE(sample_9_helper_is_in_no_profile),
-	CF_CASE(sample_9_helper_cost_is_told),
-	CF_CASE(sample_13_times_lie_between_start_and_stop),
-	CF_CASE(sample_14_kernel_time_belongs_to_the_total),
-	CF_CASE(sample_14_kernel_time_falls_on_who_called),
-	CF_CASE(sample_14_kernel_sample_says_where_it_was_entered),
+	CF_SAMPLES(sample_8_records_claim_what_the_kernel_gave),
+	CF_SAMPLES(sample_9_helper_is_in_no_profile),
+	CF_SAMPLES(sample_9_helper_cost_is_told),
+	CF_SAMPLES(sample_13_times_lie_between_start_and_stop),
+	CF_SAMPLES(sample_14_kernel_time_belongs_to_the_total),
+	CF_SAMPLES(sample_14_kernel_time_falls_on_who_called),
+	CF_SAMPLES(sample_14_kernel_sample_says_where_it_was_entered),
 };
 
 CF_FAMILY(claim);

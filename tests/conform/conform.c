@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ static portprof_group *groups[TRACKED];
 static void *blocks[TRACKED];
 static char paths[8][64];
 static size_t config_count, block_count, path_count;
+static uint64_t measured;
 
 const char *cf_program_path;
 
@@ -117,6 +119,32 @@ static void must(portprof_status status, const char *what)
 		         portprof_last_diag()->words);
 }
 
+/* ---- what a case asks for ---- */
+
+void cf_ask(enum cf_profile profile)
+{
+	measured = 0;
+	if (profile == CF_FOR_LIVES || profile == CF_FOR_SAMPLES)
+		cf_needs(PORTPROF_CAP_SAMPLE);
+	if (profile == CF_FOR_GROUPS || profile == CF_FOR_COUNTS)
+		cf_needs(PORTPROF_CAP_COUNT);
+	if ((profile == CF_FOR_SAMPLES || profile == CF_FOR_COUNTS) &&
+	    cf_burn(0, 0, CF_MS) == 0)
+		cf_skip("measures nothing: no time passes on this kernel");
+}
+
+void cf_measured(uint64_t value)
+{
+	measured |= value;
+}
+
+void cf_judge(enum cf_profile profile)
+{
+	if (!measured &&
+	    (profile == CF_FOR_SAMPLES || profile == CF_FOR_COUNTS))
+		fail_msg("the case measured nothing, and so proves nothing");
+}
+
 /* ---- what can be asked here ---- */
 
 uint64_t cf_caps(void)
@@ -142,15 +170,13 @@ bool cf_has(uint64_t cap)
 void cf_refuses(uint64_t cap)
 {
 	portprof_config *config = cf_config();
-	portprof_session *session = NULL;
 	portprof_status status;
 
 	assert_int_equal(portprof_config_require(config, cap), PORTPROF_OK);
-	status = cf_try_open(config, &session);
+	status = cf_try_any(config);
 	if (status != PORTPROF_E_DENIED)
 		assert_int_equal(status, PORTPROF_E_UNSUPPORTED);
 	cf_diag(status);
-	assert_null(session);
 	assert_non_null(strstr(portprof_last_diag()->words,
 	                       portprof_cap_name(cap)));
 	assert_int_equal(fixture.held(), 0);
@@ -183,12 +209,6 @@ void cf_needs_threads_after_fork(void)
 #ifdef HAS_TSAN
 	cf_skip("ThreadSanitizer loses track of threads after a fork");
 #endif
-}
-
-void cf_needs_samples(void)
-{
-	if (cf_burn(0, 0, CF_MS) == 0)
-		cf_skip("takes no samples: no time passes on this kernel");
 }
 
 void cf_needs_files(void)
@@ -271,18 +291,52 @@ void cf_close(portprof_session *session)
 	must(portprof_session_close(session), "close");
 }
 
-portprof_group *cf_group(const portprof_config *config)
+portprof_status cf_try_group(const portprof_config *config,
+                             portprof_group **group)
 {
-	portprof_group *group = NULL;
+	portprof_status status = portprof_group_open_config(config, group);
 	size_t i = 0;
 
-	must(portprof_group_open_config(config, &group), "open group");
-	assert_string_equal(portprof_group_backend(group), fixture.backend);
+	if (status)
+		return status;
+	assert_string_equal(portprof_group_backend(*group), fixture.backend);
 	while (i < TRACKED && groups[i])
 		i++;
 	assert_true(i < TRACKED);
-	groups[i] = group;
+	groups[i] = *group;
+	return status;
+}
+
+portprof_group *cf_group(const portprof_config *config)
+{
+	portprof_group *group = NULL;
+
+	must(cf_try_group(config, &group), "open group");
 	return group;
+}
+
+portprof_status cf_try_any(const portprof_config *config)
+{
+	portprof_session *session = NULL;
+	portprof_group *group = NULL;
+	portprof_status status;
+
+	status = cf_has(PORTPROF_CAP_SAMPLE) ? cf_try_open(config, &session)
+	                                     : cf_try_group(config, &group);
+	if (session)
+		cf_close(session);
+	if (group)
+		cf_close_group(group);
+	return status;
+}
+
+portprof_count cf_read(portprof_group *group)
+{
+	portprof_count count;
+
+	must(portprof_group_read(group, &count, 1), "read group");
+	cf_measured(count.raw);
+	return count;
 }
 
 void cf_close_group(portprof_group *group)
@@ -304,6 +358,7 @@ portprof_stats cf_stats(portprof_session *session, size_t event)
 	assert_int_equal(s.total_weight, s.kept_weight + s.outside_weight +
 	                                         s.unattributed_weight);
 	assert_true(s.not_attached_weight <= s.unattributed_weight);
+	cf_measured(s.total_weight);
 	return s;
 }
 
@@ -343,7 +398,14 @@ uint64_t cf_now_ns(void)
 
 uint64_t cf_process_time(void)
 {
-	return fixture.is_exact ? 0 : clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct rusage usage;
+
+	if (fixture.is_exact || getrusage(RUSAGE_SELF, &usage) != 0)
+		return 0;
+	return ((uint64_t)usage.ru_utime.tv_sec +
+	        (uint64_t)usage.ru_stime.tv_sec) * 1000000000u +
+	       ((uint64_t)usage.ru_utime.tv_usec +
+	        (uint64_t)usage.ru_stime.tv_usec) * 1000u;
 }
 
 /* ---- a child ---- */

@@ -23,15 +23,33 @@
 
 /* ---- families of cases, listed by main.c ---- */
 
+/*
+ * What a case asks for before it runs. A backend that lacks it is skipped,
+ * after it has refused. A case about values is also
+ * skipped where no time ever passes, and fails when it read none but zeros.
+ */
+enum cf_profile {
+	CF_FOR_ALL,      /* names, choice and refusals */
+	CF_FOR_LIVES,    /* the life of a session, be its samples none */
+	CF_FOR_SAMPLES,  /* what samples say */
+	CF_FOR_GROUPS,   /* the life of a group of counters */
+	CF_FOR_COUNTS    /* what counters say */
+};
+
 struct cf_case {
 	const char *name;
 	void (*run)(void **state);
+	enum cf_profile profile;
 };
 struct cf_family {
 	const struct cf_case *cases;
 	size_t count;
 };
-#define CF_CASE(function) { #function, function }
+#define CF_CASE(function) { #function, function, CF_FOR_ALL }
+#define CF_LIFE(function) { #function, function, CF_FOR_LIVES }
+#define CF_SAMPLES(function) { #function, function, CF_FOR_SAMPLES }
+#define CF_GROUPS(function) { #function, function, CF_FOR_GROUPS }
+#define CF_COUNTS(function) { #function, function, CF_FOR_COUNTS }
 #define CF_FAMILY(name)                                                      \
 	const struct cf_family conform_##name = {                            \
 		cases, sizeof(cases) / sizeof(cases[0])                      \
@@ -41,6 +59,12 @@ struct cf_family {
  * gives back what a failed case left. */
 void cf_begin(void);
 void cf_finish(void);
+/* Before and after a case: skip it where its profile is not to be had; not to
+ * pass when nothing was measured. */
+void cf_ask(enum cf_profile profile);
+void cf_judge(enum cf_profile profile);
+/* A value that the library gave. Those who look at values say so here. */
+void cf_measured(uint64_t value);
 void cf_clean_up(void);
 
 /* ---- what can be asked here ---- */
@@ -58,12 +82,10 @@ bool cf_has(uint64_t cap);
 void cf_needs(uint64_t cap);
 void cf_refuses(uint64_t cap);
 
-/* Go on only on a real kernel; only where work uses time (not on null); only
- * where profile files are built in. */
+/* Go on only on a real kernel; only where profile files are built in. */
 void cf_needs_real(void);
 /* Threads can be started in a forked child of a process with threads. */
 void cf_needs_threads_after_fork(void);
-void cf_needs_samples(void);
 void cf_needs_files(void);
 
 /* ---- sessions ---- */
@@ -79,11 +101,16 @@ portprof_session *cf_open(const portprof_config *config);
 portprof_status cf_try_open(const portprof_config *config,
                             portprof_session **session);
 portprof_group *cf_group(const portprof_config *config);
+portprof_status cf_try_group(const portprof_config *config,
+                             portprof_group **group);
+/* Open what this backend has, a session or else a group, and close it. */
+portprof_status cf_try_any(const portprof_config *config);
 void cf_start(portprof_session *session);
 void cf_stop(portprof_session *session);
 void cf_close(portprof_session *session);
 void cf_close_group(portprof_group *group);
 void cf_forget(portprof_session *session); /* closed by the case itself */
+portprof_count cf_read(portprof_group *group); /* its first event */
 
 /* The account of an event, its two sums checked (LOSS-1, LOSS-2). */
 portprof_stats cf_stats(portprof_session *session, size_t event);

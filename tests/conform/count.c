@@ -16,14 +16,6 @@ static portprof_group *open_group(const char *first, const char *second)
 	return cf_group(config);
 }
 
-static portprof_count read_one(portprof_group *group)
-{
-	portprof_count count;
-
-	assert_int_equal(portprof_group_read(group, &count, 1), PORTPROF_OK);
-	return count;
-}
-
 /* What a real kernel may count beside the work, and its clocks differ by. */
 static uint64_t slack(uint64_t used)
 {
@@ -37,12 +29,11 @@ static void count_1_counts_from_open_on(void **state)
 	portprof_count count;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	group = open_group("task-clock", NULL);
 	assert_int_equal(portprof_group_event_count(group), 1);
-	before = read_one(group).scaled;
+	before = cf_read(group).scaled;
 	used = cf_burn(0, 0, 50 * CF_MS);
-	count = read_one(group);
+	count = cf_read(group);
 	assert_int_equal(count.status, PORTPROF_COUNT_OK);
 	assert_true(count.scaled - before + slack(used) >= used);
 	assert_true(count.scaled - before <= used + slack(used));
@@ -55,13 +46,12 @@ static void count_1_values_never_go_back(void **state)
 	portprof_count last, now;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	group = open_group("task-clock", NULL);
-	last = read_one(group);
+	last = cf_read(group);
 	for (unsigned i = 0; i < 200; i++) {
 		if (i % 20 == 0)
 			cf_burn(0, 0, CF_MS);
-		now = read_one(group);
+		now = cf_read(group);
 		assert_true(now.raw >= last.raw);
 		assert_true(now.enabled_ns >= last.enabled_ns);
 		assert_true(now.running_ns >= last.running_ns);
@@ -97,15 +87,14 @@ static void count_1_whole_process(void **state)
 	uint64_t used, before, value;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	fixture.thread_start(1);
 	group = open_group("task-clock", NULL);
 	fixture.thread_start(2);
-	before = read_one(group).scaled;
+	before = cf_read(group).scaled;
 	for (unsigned t = 0; t < 3; t++)
 		cf_work(&program, t, t, 30 * CF_MS);
 	cf_run(&program);
-	value = read_one(group).scaled - before;
+	value = cf_read(group).scaled - before;
 	used = cf_used(&program);
 	assert_true(value + slack(used) >= used);
 	assert_true(value <= used + slack(used));
@@ -120,13 +109,13 @@ static void count_2_one_group_has_one_time(void **state)
 	portprof_group *group;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	cf_needs(PORTPROF_CAP_GROUP);
 	group = open_group("task-clock", "page-faults");
 	for (unsigned i = 0; i < 20; i++) {
 		cf_burn(0, 0, 2 * CF_MS);
 		assert_int_equal(portprof_group_read(group, counts, 2),
 		                 PORTPROF_OK);
+		cf_measured(counts[0].raw);
 		assert_int_equal(counts[0].enabled_ns, counts[1].enabled_ns);
 		assert_int_equal(counts[0].running_ns, counts[1].running_ns);
 	}
@@ -161,11 +150,10 @@ static void count_3_values_say_what_they_are_worth(void **state)
 	portprof_count count;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	group = open_group("task-clock", NULL);
 	for (unsigned i = 0; i < 10; i++) {
 		cf_burn(0, 0, 2 * CF_MS);
-		count = read_one(group);
+		count = cf_read(group);
 		check_worth(&count);
 	}
 	cf_close_group(group);
@@ -178,22 +166,21 @@ static void count_4_stop_start_reset(void **state)
 	uint64_t used;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	group = open_group("task-clock", NULL);
 	cf_burn(0, 0, 10 * CF_MS);
 	assert_int_equal(portprof_group_stop(group), PORTPROF_OK);
-	held = read_one(group);
+	held = cf_read(group);
 	cf_burn(0, 0, 20 * CF_MS);
-	more = read_one(group);
+	more = cf_read(group);
 	assert_int_equal(more.raw, held.raw);
 	assert_int_equal(portprof_group_reset(group), PORTPROF_OK);
-	more = read_one(group);
+	more = cf_read(group);
 	assert_int_equal(more.raw, 0);
 	assert_int_equal(more.enabled_ns, 0);
 	assert_int_equal(more.running_ns, 0);
 	assert_int_equal(portprof_group_start(group), PORTPROF_OK);
 	used = cf_burn(0, 0, 20 * CF_MS);
-	more = read_one(group);
+	more = cf_read(group);
 	assert_true(more.raw + slack(used) >= used);
 	assert_true(more.raw <= used + slack(used));
 	cf_close_group(group);
@@ -207,14 +194,13 @@ static void count_5_two_readings_agree(void **state)
 	uint64_t outer_value, inner_value, used;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	outer = open_group("task-clock", NULL);
 	inner = open_group("task-clock", NULL);
-	outer_value = read_one(outer).scaled;
-	inner_value = read_one(inner).scaled;
+	outer_value = cf_read(outer).scaled;
+	inner_value = cf_read(inner).scaled;
 	used = cf_burn(0, 0, 50 * CF_MS);
-	inner_value = read_one(inner).scaled - inner_value;
-	outer_value = read_one(outer).scaled - outer_value;
+	inner_value = cf_read(inner).scaled - inner_value;
+	outer_value = cf_read(outer).scaled - outer_value;
 	assert_true(outer_value + slack(used) >= inner_value);
 	assert_true(outer_value <= inner_value + slack(used));
 	cf_close_group(outer);
@@ -226,7 +212,6 @@ static void count_5_two_readings_agree(void **state)
 static void count_5_one_counter_agrees_with_its_group(void **state)
 {
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	for (unsigned by_thread = 0; by_thread < 2; by_thread++) {
 		portprof_config *config = cf_config();
 		portprof_count before, one, after;
@@ -238,18 +223,21 @@ static void count_5_one_counter_agrees_with_its_group(void **state)
 		                                           "task-clock"),
 		                 PORTPROF_OK);
 		if (by_thread)
-			assert_int_equal(portprof_config_target_thread(config),
-			                 PORTPROF_OK);
+			assert_int_equal(
+				portprof_config_set_target(
+					config, PORTPROF_TARGET_THREAD, 0),
+				PORTPROF_OK);
 		group = cf_group(config);
-		assert_non_null(portprof_counter_how(group, 0));
+		assert_non_null(portprof_group_event_how(group, 0));
 		for (unsigned i = 0; i < 20; i++) {
 			if (i == 10)
 				portprof_group_reset(group);
 			cf_burn(0, 0, CF_MS);
-			before = read_one(group);
-			assert_int_equal(portprof_counter_read(group, 0, &one),
-			                 PORTPROF_OK);
-			after = read_one(group);
+			before = cf_read(group);
+			assert_int_equal(
+				portprof_group_event_read(group, 0, &one),
+				PORTPROF_OK);
+			after = cf_read(group);
 			assert_in_range(one.raw, before.raw, after.raw);
 			assert_in_range(one.scaled, before.scaled,
 			                after.scaled);
@@ -267,7 +255,6 @@ static void count_6_refused_whole_or_said(void **state)
 	portprof_status status;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	assert_int_equal(portprof_config_add_event(config, "task-clock"),
 	                 PORTPROF_OK);
 	assert_int_equal(portprof_config_add_event(config, "no-such-event"),
@@ -282,6 +269,7 @@ static void count_6_refused_whole_or_said(void **state)
 	group = cf_group(config);
 	cf_burn(0, 0, 5 * CF_MS);
 	assert_int_equal(portprof_group_read(group, counts, 2), PORTPROF_OK);
+	cf_measured(counts[0].raw);
 	assert_int_equal(counts[0].status, PORTPROF_COUNT_OK);
 	assert_int_equal(counts[1].status, PORTPROF_COUNT_REFUSED);
 	assert_int_equal(portprof_group_event_diag(group, 0)->status,
@@ -299,7 +287,7 @@ static int use_inert_group(void *context)
 
 	if (portprof_group_read(group, &count, 1) != PORTPROF_E_FORKED)
 		return 1;
-	if (portprof_counter_read(group, 0, &count) != PORTPROF_E_FORKED)
+	if (portprof_group_event_read(group, 0, &count) != PORTPROF_E_FORKED)
 		return 5;
 	if (portprof_group_stop(group) != PORTPROF_E_FORKED)
 		return 2;
@@ -317,13 +305,12 @@ static void count_7_inert_in_a_forked_child(void **state)
 	uint64_t used, before, value;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	group = open_group("task-clock", NULL);
-	before = read_one(group).scaled;
+	before = cf_read(group).scaled;
 	used = cf_burn(0, 0, 20 * CF_MS);
 	cf_in_child(use_inert_group, group);
 	used += cf_burn(0, 0, 20 * CF_MS);
-	value = read_one(group).scaled - before;
+	value = cf_read(group).scaled - before;
 	assert_true(value + slack(used) >= used);
 	cf_close_group(group);
 }
@@ -334,38 +321,37 @@ static void count_8_more_than_there_are_is_refused(void **state)
 	portprof_group *group;
 
 	(void)state;
-	cf_needs(PORTPROF_CAP_COUNT);
 	group = open_group("task-clock", NULL);
 	memset(counts, 0x5a, sizeof(counts));
 	assert_int_equal(portprof_group_read(group, counts, 2),
 	                 PORTPROF_E_INVALID);
 	cf_diag(PORTPROF_E_INVALID);
-	assert_int_equal(portprof_counter_read(group, 1, counts),
-	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_group_event_read(group, 1, counts),
+			 PORTPROF_E_INVALID);
 	cf_diag(PORTPROF_E_INVALID);
-	assert_int_equal(portprof_counter_read(group, 0, NULL),
-	                 PORTPROF_E_INVALID);
-	assert_int_equal(portprof_counter_read(NULL, 0, counts),
-	                 PORTPROF_E_INVALID);
-	assert_null(portprof_counter_how(group, 1));
+	assert_int_equal(portprof_group_event_read(group, 0, NULL),
+			 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_group_event_read(NULL, 0, counts),
+			 PORTPROF_E_INVALID);
+	assert_null(portprof_group_event_how(group, 1));
 	for (size_t i = 0; i < sizeof(counts); i++)
 		assert_int_equal(((unsigned char *)counts)[i], 0x5a);
 	cf_close_group(group);
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(count_1_counts_from_open_on),
-	CF_CASE(count_1_values_never_go_back),
+	CF_COUNTS(count_1_counts_from_open_on),
+	CF_COUNTS(count_1_values_never_go_back),
 	CF_CASE(count_1_needs_the_capability),
-	CF_CASE(count_1_whole_process),
-	CF_CASE(count_2_one_group_has_one_time),
-	CF_CASE(count_3_values_say_what_they_are_worth),
-	CF_CASE(count_4_stop_start_reset),
-	CF_CASE(count_5_two_readings_agree),
-	CF_CASE(count_5_one_counter_agrees_with_its_group),
-	CF_CASE(count_6_refused_whole_or_said),
-	CF_CASE(count_7_inert_in_a_forked_child),
-	CF_CASE(count_8_more_than_there_are_is_refused),
+	CF_COUNTS(count_1_whole_process),
+	CF_COUNTS(count_2_one_group_has_one_time),
+	CF_COUNTS(count_3_values_say_what_they_are_worth),
+	CF_COUNTS(count_4_stop_start_reset),
+	CF_COUNTS(count_5_two_readings_agree),
+	CF_COUNTS(count_5_one_counter_agrees_with_its_group),
+	CF_COUNTS(count_6_refused_whole_or_said),
+	CF_COUNTS(count_7_inert_in_a_forked_child),
+	CF_GROUPS(count_8_more_than_there_are_is_refused),
 };
 
 CF_FAMILY(count);

@@ -176,14 +176,14 @@ static void life_21_a_thousand_opens_and_closes(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(life_2_start_and_stop_any_number_of_times),
-	CF_CASE(life_4_stop_twice_is_ok),
-	CF_CASE(life_4_start_twice_is_ok),
-	CF_CASE(life_5_totals_continue_after_start),
-	CF_CASE(life_19_config_may_go_after_open),
-	CF_CASE(life_19_config_may_be_used_again),
-	CF_CASE(life_21_a_thousand_starts_and_stops),
-	CF_CASE(life_21_a_thousand_opens_and_closes),
+	CF_SAMPLES(life_2_start_and_stop_any_number_of_times),
+	CF_SAMPLES(life_4_stop_twice_is_ok),
+	CF_SAMPLES(life_4_start_twice_is_ok),
+	CF_SAMPLES(life_5_totals_continue_after_start),
+	CF_LIFE(life_19_config_may_go_after_open),
+	CF_LIFE(life_19_config_may_be_used_again),
+	CF_LIFE(life_21_a_thousand_starts_and_stops),
+	CF_LIFE(life_21_a_thousand_opens_and_closes),
 };
 
 CF_FAMILY(cycle);

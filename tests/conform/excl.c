@@ -142,12 +142,38 @@ static void life_12_nothing_is_stolen_from_the_application(void **state)
 	cf_close(session);
 }
 
+/* Each time another of what it can take. */
+static void life_12_what_is_taken_later_is_the_applications(void **state)
+{
+	(void)state;
+	if (!fixture.application_takes)
+		cf_skip("needs nothing that an application could have");
+	if (!cf_has(PORTPROF_CAP_EXACT_PC))
+		cf_skip("the C library's profil() has what it needs");
+	for (int i = 0; i < 2; i++) {
+		portprof_session *session = cf_open(cf_config());
+
+		cf_start(session);
+		cf_burn(0, 0, 10 * CF_MS);
+		fixture.application_takes();
+		fixture.idle(400 * CF_MS);
+		cf_burn(0, 0, 10 * CF_MS);
+		assert_true(fixture.application_is_intact());
+		cf_stop(session);
+		assert_true(fixture.application_is_intact());
+		cf_close(session);
+		assert_true(fixture.application_is_intact());
+		fixture.application_gives_back();
+	}
+}
+
 static const struct cf_case cases[] = {
-	CF_CASE(life_11_second_session_gets_busy),
-	CF_CASE(life_11_free_again_after_stop_or_close),
-	CF_CASE(life_11_two_sessions_as_if_alone),
-	CF_CASE(life_11_closing_one_leaves_the_other),
-	CF_CASE(life_12_nothing_is_stolen_from_the_application),
+	CF_SAMPLES(life_11_second_session_gets_busy),
+	CF_LIFE(life_11_free_again_after_stop_or_close),
+	CF_SAMPLES(life_11_two_sessions_as_if_alone),
+	CF_SAMPLES(life_11_closing_one_leaves_the_other),
+	CF_LIFE(life_12_nothing_is_stolen_from_the_application),
+	CF_LIFE(life_12_what_is_taken_later_is_the_applications),
 };
 
 CF_FAMILY(excl);

@@ -173,9 +173,9 @@ static void err_5_errno_is_told(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(err_5_any_system_call_may_fail),
-	CF_CASE(err_5_next_session_works),
-	CF_CASE(err_5_errno_is_told),
+	CF_LIFE(err_5_any_system_call_may_fail),
+	CF_SAMPLES(err_5_next_session_works),
+	CF_LIFE(err_5_errno_is_told),
 };
 
 CF_FAMILY(fault);

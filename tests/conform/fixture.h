@@ -97,6 +97,10 @@ struct fixture {
 	/* Lose samples: make the next `count` vanish for lack of room, in
 	 * the way this kernel loses them. NULL when it cannot be provoked. */
 	void (*lose)(unsigned count);
+
+	/* The thread that runs the case writes to so many fresh pages: as many
+	 * page faults in user mode. NULL where nothing counts those. */
+	void (*page_faults)(unsigned count);
 };
 
 /* The fixture under test; tests/fixtures/NAME.c defines it. */

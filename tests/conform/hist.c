@@ -92,7 +92,6 @@ static void hist_2_bins_saturate_and_say_so(void **state)
 	uint64_t low, high;
 
 	(void)state;
-	cf_needs_samples();
 	cf_bounds(&low, &high);
 	region = cf_region(low, 2, 16, (size_t)(high - low) / 65536 + 1);
 	cf_histogram(config, &region, 1, PORTPROF_BINS_WEIGHT);
@@ -320,17 +319,17 @@ static void hist_10_asks_for_nothing_but_samples(void **state)
 
 static const struct cf_case cases[] = {
 	CF_CASE(hist_1_other_widths_are_refused),
-	CF_CASE(hist_1_every_width_counts),
-	CF_CASE(hist_2_bins_saturate_and_say_so),
-	CF_CASE(hist_2_a_full_bin_stays_full),
-	CF_CASE(hist_5_many_disjoint_regions),
-	CF_CASE(hist_5_any_order_and_any_size),
+	CF_SAMPLES(hist_1_every_width_counts),
+	CF_SAMPLES(hist_2_bins_saturate_and_say_so),
+	CF_SAMPLES(hist_2_a_full_bin_stays_full),
+	CF_SAMPLES(hist_5_many_disjoint_regions),
+	CF_LIFE(hist_5_any_order_and_any_size),
 	CF_CASE(hist_5_overlap_is_refused_by_number),
-	CF_CASE(hist_6_outside_is_counted),
-	CF_CASE(hist_7_bins_are_counted_up),
-	CF_CASE(hist_8_weights_and_ticks_sum_to_what_was_kept),
-	CF_CASE(hist_9_long_runs_do_not_wrap),
-	CF_CASE(hist_10_asks_for_nothing_but_samples),
+	CF_SAMPLES(hist_6_outside_is_counted),
+	CF_SAMPLES(hist_7_bins_are_counted_up),
+	CF_SAMPLES(hist_8_weights_and_ticks_sum_to_what_was_kept),
+	CF_SAMPLES(hist_9_long_runs_do_not_wrap),
+	CF_LIFE(hist_10_asks_for_nothing_but_samples),
 };
 
 CF_FAMILY(hist);

@@ -10,7 +10,8 @@
 #	tests_conform_conform_NAME_CPPFLAGS = $(TEST_CPPFLAGS)
 #	tests_conform_conform_NAME_LDADD = $(CONFORM_LDADD)
 #
-# For a real kernel $(REAL_LDADD) in place of $(CONFORM_LDADD), and
+# A simulated kernel on the machine of tests/sim has its own file among SOURCES,
+# and $(MACHINE_LDADD) in place of $(CONFORM_LDADD). For a real kernel $(REAL_LDADD) in place of $(CONFORM_LDADD), and
 # pkglibexec_PROGRAMS in place of check_PROGRAMS: it is installed, because
 # portprof selftest runs all conform_*_real that it finds there.
 
@@ -28,7 +29,8 @@ tests_fixtures_libreal_la_SOURCES = \
 	tests/fixtures/real_program.c \
 	tests/fixtures/real_program.h \
 	tests/fixtures/real_sigprof.c \
-	tests/fixtures/real_sigprof.h
+	tests/fixtures/real_sigprof.h \
+	tests/fixtures/spent.h
 tests_fixtures_libreal_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 ### The suite
@@ -37,7 +39,9 @@ if TESTS_ENABLED
 noinst_LTLIBRARIES += tests/conform/libconform.la
 check_PROGRAMS += tests/conform/conform_null
 TESTS += tests/conform/conform_null
+SCRIPT_TESTS += tests/conform/check-null.sh
 endif
+EXTRA_DIST += tests/conform/check-null.sh
 tests_conform_libconform_la_SOURCES = \
 	tests/conform/claim.c \
 	tests/conform/conform.c \
@@ -49,17 +53,20 @@ tests_conform_libconform_la_SOURCES = \
 	tests/conform/excl.c \
 	tests/conform/fault.c \
 	tests/conform/fork.c \
+	tests/conform/group.c \
 	tests/conform/hist.c \
 	tests/conform/life.c \
 	tests/conform/loss.c \
 	tests/conform/main.c \
 	tests/conform/memory.c \
+	tests/conform/occurrence.c \
 	tests/conform/program.c \
 	tests/conform/random.c \
 	tests/conform/region.c \
 	tests/conform/sample.c \
 	tests/conform/scale.c \
 	tests/conform/select.c \
+	tests/conform/share.c \
 	tests/conform/signal.c \
 	tests/conform/sink.c \
 	tests/conform/target.c \
@@ -73,6 +80,8 @@ tests_conform_libconform_la_SOURCES = \
 tests_conform_libconform_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 CONFORM_LDADD = tests/conform/libconform.la $(TEST_LDADD) $(WRAP_LDFLAGS)
+MACHINE_LDADD = tests/conform/libconform.la tests/sim/libtimersim.la \
+	$(TEST_LDADD) $(WRAP_LDFLAGS)
 REAL_LDADD = tests/conform/libconform.la tests/fixtures/libreal.la \
 	$(TEST_LDADD) $(WRAP_LDFLAGS)
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <portprof/tool.h>
+
 /* A histogram over one function. */
 static void add_region_over(portprof_config *config, unsigned function)
 {
@@ -358,20 +360,50 @@ static void loss_10_unknown_is_marked(void **state)
 	cf_close(session);
 }
 
+/* Threads come and go: what the kernel tells of them is among no losses. */
+static void loss_11_no_more_samples_than_periods(void **state)
+{
+	enum { THREADS = 300 };
+	uint64_t period = CF_PERIOD_NS;
+	portprof_config *config = cf_config();
+	portprof_session *session;
+	portprof_stats stats;
+
+	(void)state;
+	assert_int_equal(portprof_config_set_number(config, "ring", 4096),
+			 PORTPROF_OK);
+	session = cf_open(config);
+	cf_start(session);
+	for (unsigned i = 0; i < THREADS; i++) {
+		fixture.thread_start(1);
+		fixture.thread_end(1);
+		if (i % 100 == 0)
+			cf_burn(0, 0, 10 * CF_MS);
+	}
+	cf_stop(session);
+	stats = cf_stats(session, 0);
+	if (fixture.has_own_rate && stats.granted_hz > 0)
+		period = (uint64_t)(1e9 / stats.granted_hz);
+	assert_true(stats.delivered_samples <=
+	            stats.total_weight / period + THREADS / 100 + 1);
+	cf_close(session);
+}
+
 static const struct cf_case cases[] = {
-	CF_CASE(loss_1_samples_add_up_at_every_moment),
-	CF_CASE(loss_2_weights_add_up_at_every_moment),
-	CF_CASE(loss_3_lost_samples_are_counted),
-	CF_CASE(loss_4_lost_weight_stays_in_the_total),
-	CF_CASE(loss_5_unattributed_is_bounded),
-	CF_CASE(loss_6_short_threads_are_unattributed),
-	CF_CASE(loss_7_total_is_what_the_system_charged),
-	CF_CASE(loss_7_an_ended_target_is_told),
-	CF_CASE(loss_8_best_verdict_of_all_sinks_counts),
-	CF_CASE(loss_8_what_no_sink_could_take_is_lost),
-	CF_CASE(loss_9_small_steps_change_nothing),
-	CF_CASE(loss_9_small_steps_lose_no_record),
-	CF_CASE(loss_10_unknown_is_marked),
+	CF_SAMPLES(loss_1_samples_add_up_at_every_moment),
+	CF_SAMPLES(loss_2_weights_add_up_at_every_moment),
+	CF_SAMPLES(loss_3_lost_samples_are_counted),
+	CF_SAMPLES(loss_4_lost_weight_stays_in_the_total),
+	CF_SAMPLES(loss_5_unattributed_is_bounded),
+	CF_SAMPLES(loss_6_short_threads_are_unattributed),
+	CF_SAMPLES(loss_7_total_is_what_the_system_charged),
+	CF_SAMPLES(loss_7_an_ended_target_is_told),
+	CF_SAMPLES(loss_8_best_verdict_of_all_sinks_counts),
+	CF_SAMPLES(loss_8_what_no_sink_could_take_is_lost),
+	CF_SAMPLES(loss_9_small_steps_change_nothing),
+	CF_SAMPLES(loss_9_small_steps_lose_no_record),
+	CF_SAMPLES(loss_10_unknown_is_marked),
+	CF_SAMPLES(loss_11_no_more_samples_than_periods),
 };
 
 CF_FAMILY(loss);

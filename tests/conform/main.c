@@ -14,7 +14,8 @@
 #define CF_EACH_FAMILY(X) \
 	X(select) X(event) X(sample) X(claim) X(target) X(loss) X(hist) \
 	X(scale) X(random) X(sink) X(life) X(cycle) X(fork) X(excl) X(thread) \
-	X(signal) X(count) X(error) X(fault) X(memory) X(times)
+	X(signal) X(count) X(error) X(fault) X(memory) X(times) X(share) \
+	X(occurrence) X(group)
 
 #define DECLARE(name) extern const struct cf_family conform_##name;
 CF_EACH_FAMILY(DECLARE)
@@ -39,7 +40,9 @@ void cf_run_case(void **state)
 	const struct cf_case *one = *state;
 
 	cf_begin();
+	cf_ask(one->profile);
 	one->run(state);
+	cf_judge(one->profile);
 	cf_finish();
 }
 

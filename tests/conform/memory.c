@@ -115,7 +115,7 @@ static void err_6_configs_survive_a_failure(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(err_6_any_allocation_may_fail),
+	CF_LIFE(err_6_any_allocation_may_fail),
 	CF_CASE(err_6_configs_survive_a_failure),
 };
 

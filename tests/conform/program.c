@@ -159,6 +159,7 @@ uint64_t cf_watched(const struct cf_watch *watch, unsigned function)
 
 	for (size_t i = 0; i < watch->bin_count[function]; i++)
 		sum += watch->bins[function][i];
+	cf_measured(sum);
 	return sum;
 }
 
@@ -211,6 +212,7 @@ static void keep(struct cf_log *log, const portprof_batch *batch,
 		log->mistake = "out of memory in a callback";
 		return;
 	}
+	cf_measured(record->weight);
 	kept = log->chains[log->count];
 	kept[0] = depth;
 	for (size_t i = 0; i < 3; i++)

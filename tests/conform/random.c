@@ -107,7 +107,6 @@ static void sample_5_random_programs_equal_the_model(void **state)
 	portprof_config *config;
 
 	(void)state;
-	cf_needs_samples();
 	if (!fixture.is_exact)
 		cf_skip("needs a kernel on a virtual clock");
 	config = watch_functions();
@@ -120,7 +119,7 @@ static void sample_5_random_programs_equal_the_model(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(sample_5_random_programs_equal_the_model),
+	CF_SAMPLES(sample_5_random_programs_equal_the_model),
 };
 
 CF_FAMILY(random);

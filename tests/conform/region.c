@@ -37,6 +37,7 @@ uint64_t cf_bin_sum(const portprof_region *region)
 
 	for (size_t i = 0; i < region->bin_count; i++)
 		total += cf_bin(region, i);
+	cf_measured(total);
 	return total;
 }
 

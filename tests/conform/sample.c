@@ -69,6 +69,11 @@ static void sample_2_sleeping_collects_nothing(void **state)
 	}
 	/* start, stop and sleep cost a little; sleeping adds nothing */
 	assert_true(stats.total_weight <= used + 20 * CF_MS);
+	/* it would have shown */
+	cf_start(session);
+	cf_burn(1, 0, 20 * CF_MS);
+	cf_stop(session);
+	assert_true(cf_stats(session, 0).total_weight > stats.total_weight);
 	fixture.thread_end(1);
 	cf_close(session);
 }
@@ -269,17 +274,17 @@ static void sample_15_the_event_string_wins(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(sample_1_default_event_is_cpu_time),
-	CF_CASE(sample_1_threads_of_before_and_after),
-	CF_CASE(sample_2_sleeping_collects_nothing),
-	CF_CASE(sample_3_weights_sum_to_the_total),
-	CF_CASE(sample_3_each_sample_has_a_weight_in_the_unit),
-	CF_CASE(sample_4_total_does_not_depend_on_the_rate),
-	CF_CASE(sample_5_weight_falls_where_time_was_spent),
-	CF_CASE(sample_6_equal_threads_get_equal_weight),
-	CF_CASE(sample_7_rates_can_be_read),
-	CF_CASE(sample_15_period_in_place_of_a_rate),
-	CF_CASE(sample_15_the_event_string_wins),
+	CF_LIFE(sample_1_default_event_is_cpu_time),
+	CF_SAMPLES(sample_1_threads_of_before_and_after),
+	CF_SAMPLES(sample_2_sleeping_collects_nothing),
+	CF_SAMPLES(sample_3_weights_sum_to_the_total),
+	CF_SAMPLES(sample_3_each_sample_has_a_weight_in_the_unit),
+	CF_SAMPLES(sample_4_total_does_not_depend_on_the_rate),
+	CF_SAMPLES(sample_5_weight_falls_where_time_was_spent),
+	CF_SAMPLES(sample_6_equal_threads_get_equal_weight),
+	CF_SAMPLES(sample_7_rates_can_be_read),
+	CF_SAMPLES(sample_15_period_in_place_of_a_rate),
+	CF_LIFE(sample_15_the_event_string_wins),
 };
 
 CF_FAMILY(sample);

@@ -162,7 +162,6 @@ static void hist_6_edges_of_a_region(void **state)
 	(void)state;
 	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
 	cf_needs(PORTPROF_CAP_EXACT_PC);
-	cf_needs_samples();
 	pc = commonest_pc();
 	assert_true(pc > 64);
 	regions[0] = cf_region(pc, 65536, 64, 4);      /* first byte */
@@ -184,11 +183,11 @@ static void hist_6_edges_of_a_region(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(hist_3_power_of_two_scales_are_exact),
+	CF_SAMPLES(hist_3_power_of_two_scales_are_exact),
 	CF_CASE(hist_3_is_the_formula_of_the_manual),
-	CF_CASE(hist_4_other_scales_round_once),
+	CF_SAMPLES(hist_4_other_scales_round_once),
 	CF_CASE(hist_4_differs_by_one_at_odd_distances_only),
-	CF_CASE(hist_6_edges_of_a_region),
+	CF_SAMPLES(hist_6_edges_of_a_region),
 };
 
 CF_FAMILY(scale);

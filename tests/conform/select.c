@@ -181,6 +181,21 @@ static void sel_4_named_is_used_and_nothing_passed_over(void **state)
 	cf_close(session);
 }
 
+static void sel_4_a_named_group_passes_nothing_over(void **state)
+{
+	portprof_config *config = cf_config();
+	const char *name, *reason;
+	portprof_group *group;
+
+	(void)state;
+	assert_int_equal(portprof_config_add_event(config, "task-clock"),
+	                 PORTPROF_OK);
+	group = cf_group(config);
+	assert_int_equal(portprof_group_passed_over(group, 0, &name, &reason),
+	                 PORTPROF_E_INVALID);
+	cf_close_group(group);
+}
+
 static void sel_4_unknown_name_tells_the_known(void **state)
 {
 	portprof_config *config = cf_config();
@@ -226,7 +241,7 @@ static void sel_5_capabilities_found_are_granted(void **state)
 		config = cf_config();
 		assert_int_equal(portprof_config_require(config, cap),
 		                 PORTPROF_OK);
-		cf_close(cf_open(config));
+		assert_int_equal(cf_try_any(config), PORTPROF_OK);
 	}
 }
 
@@ -252,6 +267,58 @@ static void sel_7_auto_never_takes_a_rank_below_0(void **state)
 	close_auto(session);
 }
 
+/* The name can be mended by whoever typed it, rights and backends cannot. */
+static void sel_8_a_mistyped_name_goes_first(void **state)
+{
+	static const char *const backends[] = { "auto", NULL };
+	uint64_t missing = 0;
+
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (portprof_cap_name((uint64_t)1 << bit) &&
+		    !(cf_caps() & (uint64_t)1 << bit))
+			missing |= (uint64_t)1 << bit;
+	for (int i = 0; i < 2; i++) {
+		portprof_config *config = cf_config();
+		portprof_session *session = NULL;
+		portprof_status status;
+
+		portprof_config_set_backend(config, backends[i] ? backends[i] :
+		                                    fixture.backend);
+		portprof_config_require(config, missing);
+		assert_int_equal(portprof_config_add_event(config, "cpu-clokc"),
+		                 PORTPROF_OK);
+		status = portprof_session_open(config, &session);
+		assert_int_equal(status, PORTPROF_E_NOTFOUND);
+		cf_diag(status);
+		assert_non_null(strstr(portprof_last_diag()->words,
+		                       "cpu-clock"));
+	}
+}
+
+/* Nothing has all capabilities: an array that only bins, say. */
+static void sel_8_other_systems_are_no_answer(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session = NULL;
+	portprof_backend_info info;
+	uint64_t all = 0;
+
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++)
+		if (portprof_cap_name((uint64_t)1 << bit))
+			all |= (uint64_t)1 << bit;
+	portprof_config_set_backend(config, "auto");
+	portprof_config_require(config, all);
+	assert_int_not_equal(portprof_session_open(config, &session),
+	                     PORTPROF_OK);
+	for (size_t i = 0; info_at(i, &info); i++)
+		if (!info.is_usable && !info.os_errno &&
+		    info.status == PORTPROF_E_UNSUPPORTED)
+			assert_null(strstr(portprof_last_diag()->words,
+			                   info.reason));
+}
+
 static const struct cf_case cases[] = {
 	CF_CASE(sel_1_auto_takes_the_best_that_can),
 	CF_CASE(sel_1_list_is_in_order_of_rank),
@@ -259,12 +326,15 @@ static const struct cf_case cases[] = {
 	CF_CASE(sel_3_probing_leaves_no_trace),
 	CF_CASE(sel_3_probing_describes_what_it_refuses),
 	CF_CASE(sel_3_probing_never_fails_hard),
-	CF_CASE(sel_4_named_is_used_and_nothing_passed_over),
+	CF_LIFE(sel_4_named_is_used_and_nothing_passed_over),
+	CF_GROUPS(sel_4_a_named_group_passes_nothing_over),
 	CF_CASE(sel_4_unknown_name_tells_the_known),
 	CF_CASE(sel_5_missing_capability_is_refused),
 	CF_CASE(sel_5_capabilities_found_are_granted),
-	CF_CASE(sel_6_session_has_no_capability_of_its_own),
+	CF_LIFE(sel_6_session_has_no_capability_of_its_own),
 	CF_CASE(sel_7_auto_never_takes_a_rank_below_0),
+	CF_CASE(sel_8_a_mistyped_name_goes_first),
+	CF_CASE(sel_8_other_systems_are_no_answer),
 };
 
 CF_FAMILY(select);

@@ -44,6 +44,7 @@ static void life_15_no_eintr_for_the_application(void **state)
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	pthread_join(thread, NULL);
 	cf_stop(session);
+	cf_stats(session, 0);
 	fixture.thread_end(1);
 	cf_close(session);
 	close(ends[0]);
@@ -100,9 +101,9 @@ static void life_16_handlers_go_on_working(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(life_15_no_eintr_for_the_application),
-	CF_CASE(life_16_mask_is_as_before),
-	CF_CASE(life_16_handlers_go_on_working),
+	CF_SAMPLES(life_15_no_eintr_for_the_application),
+	CF_LIFE(life_16_mask_is_as_before),
+	CF_LIFE(life_16_handlers_go_on_working),
 };
 
 CF_FAMILY(signal);

@@ -184,6 +184,7 @@ static void sink_2_callback_cannot_stop_its_session(void **state)
 		assert_int_equal(caller->reset, PORTPROF_E_STATE);
 		assert_int_equal(caller->stats, PORTPROF_OK);
 	}
+	cf_stats(session, 0);
 	cf_close(session);
 }
 
@@ -203,8 +204,8 @@ static void sink_3_file_is_a_whole_profile(void **state)
 	burn(session, 50 * CF_MS);
 	stats = cf_stats(session, 0);
 	cf_close(session);
-	assert_int_equal(portprof_profile_read(path, &profile), PORTPROF_OK);
-	assert_null(portprof_profile_damage(profile));
+	assert_int_equal(portprof_profile_read(path, 0, &profile), PORTPROF_OK);
+	assert_null(portprof_profile_origin_get(profile)->damage);
 	for (size_t i = 0; i < portprof_profile_sample_count(profile); i++) {
 		weight += portprof_profile_sample_get(profile, i)->weights[0];
 		samples += portprof_profile_sample_get(profile, i)->samples[0];
@@ -325,6 +326,7 @@ static void sink_5_region_callback_gets_what_a_histogram_counts(void **state)
 	burn(session, 50 * CF_MS);
 	assert_false(slots->spans_two);
 	assert_memory_equal(slots->weight, bins, sizeof(slots->weight));
+	cf_stats(session, 0);
 	cf_close(session);
 }
 
@@ -348,16 +350,16 @@ static void sink_5_regions_that_cannot_be_are_refused(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(sink_1_array_holds_samples_in_order),
+	CF_SAMPLES(sink_1_array_holds_samples_in_order),
 	CF_CASE(sink_1_array_needs_exact_pcs),
-	CF_CASE(sink_2_callback_runs_in_normal_context),
-	CF_CASE(sink_2_never_two_at_once),
-	CF_CASE(sink_2_callback_cannot_stop_its_session),
-	CF_CASE(sink_3_file_is_a_whole_profile),
-	CF_CASE(sink_3_unwritable_file_is_refused_by_name),
-	CF_CASE(sink_4_sixteen_sinks_get_every_sample),
+	CF_SAMPLES(sink_2_callback_runs_in_normal_context),
+	CF_SAMPLES(sink_2_never_two_at_once),
+	CF_SAMPLES(sink_2_callback_cannot_stop_its_session),
+	CF_SAMPLES(sink_3_file_is_a_whole_profile),
+	CF_LIFE(sink_3_unwritable_file_is_refused_by_name),
+	CF_SAMPLES(sink_4_sixteen_sinks_get_every_sample),
 	CF_CASE(sink_4_one_more_is_refused),
-	CF_CASE(sink_5_region_callback_gets_what_a_histogram_counts),
+	CF_SAMPLES(sink_5_region_callback_gets_what_a_histogram_counts),
 	CF_CASE(sink_5_regions_that_cannot_be_are_refused),
 };
 

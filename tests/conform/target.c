@@ -18,7 +18,9 @@ static void sample_10_one_thread_alone(void **state)
 
 	(void)state;
 	cf_needs(PORTPROF_CAP_THREAD);
-	assert_int_equal(portprof_config_target_thread(config), PORTPROF_OK);
+	assert_int_equal(
+		portprof_config_set_target(config, PORTPROF_TARGET_THREAD, 0),
+		PORTPROF_OK);
 	session = cf_open(config);
 	fixture.thread_start(1);
 	cf_start(session);
@@ -51,9 +53,9 @@ static void sample_10_another_thread_by_its_id(void **state)
 	(void)state;
 	cf_needs(PORTPROF_CAP_THREAD);
 	fixture.thread_start(1);
-	assert_int_equal(portprof_config_target_tid(config,
-	                                            fixture.thread_tid(1)),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_target(config, PORTPROF_TARGET_TID,
+						    fixture.thread_tid(1)),
+			 PORTPROF_OK);
 	session = cf_open(config);
 	cf_start(session);
 	cf_work(&program, 0, 0, 150 * CF_MS);
@@ -75,8 +77,9 @@ static void sample_10_no_such_thread_is_refused(void **state)
 	portprof_status status;
 
 	(void)state;
-	assert_int_equal(portprof_config_target_tid(config, 0x3ffffff0),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_target(config, PORTPROF_TARGET_TID,
+						    0x3ffffff0),
+			 PORTPROF_OK);
 	status = cf_try_open(config, &session);
 	assert_true(status == PORTPROF_E_NOTFOUND ||
 	            status == PORTPROF_E_UNSUPPORTED ||
@@ -118,8 +121,9 @@ static void sample_11_another_process(void **state)
 	cf_needs(PORTPROF_CAP_ATTACH);
 	cf_needs_real();
 	pid = start_burner();
-	assert_int_equal(portprof_config_target_pid(config, pid),
-	                 PORTPROF_OK);
+	assert_int_equal(
+		portprof_config_set_target(config, PORTPROF_TARGET_PID, pid),
+		PORTPROF_OK);
 	status = cf_try_open(config, &session);
 	if (status) {
 		end_burner(pid);
@@ -144,7 +148,8 @@ static void sample_11_another_process(void **state)
 struct seen {
 	int64_t own, other;      /* process ids */
 	int64_t cpu;             /* the only one expected; -1: any */
-	uint64_t own_ns, other_ns, idle_ns, stray_ns;
+	/* the helper adds while the case looks */
+	_Atomic uint64_t own_ns, other_ns, idle_ns, stray_ns;
 };
 
 static void note_system(const portprof_batch *batch, void *context)
@@ -174,8 +179,8 @@ static void watch_system(const char *cpus, struct seen *seen)
 	portprof_session *session;
 	portprof_stats stats;
 
-	assert_int_equal(portprof_config_target_system(config, cpus),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_target_system(config, NULL, cpus),
+			 PORTPROF_OK);
 	assert_int_equal(portprof_config_add_callback(config, note_system,
 	                                              seen), PORTPROF_OK);
 	session = cf_open(config);
@@ -236,12 +241,14 @@ static void sample_16_cpus_must_be_there(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(portprof_config_target_system(config, bad[i]),
-		                 PORTPROF_E_INVALID);
+		assert_int_equal(
+			portprof_config_set_target_system(config, NULL, bad[i]),
+			PORTPROF_E_INVALID);
 		cf_diag(PORTPROF_E_INVALID);
 	}
-	assert_int_equal(portprof_config_target_system(config, "0,99999"),
-	                 PORTPROF_OK);
+	assert_int_equal(
+		portprof_config_set_target_system(config, NULL, "0,99999"),
+		PORTPROF_OK);
 	status = cf_try_open(config, &session);
 	assert_true(status == PORTPROF_E_INVALID ||
 	            (!cf_has(PORTPROF_CAP_SYSTEM) &&
@@ -262,8 +269,8 @@ static void sample_12_chains_begin_at_the_leaf(void **state)
 	(void)state;
 	cf_needs(PORTPROF_CAP_CHAIN);
 	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
-	assert_int_equal(portprof_config_set_chain_depth(config, DEPTH),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_number(config, "callchain", DEPTH),
+			 PORTPROF_OK);
 	log = cf_log(config);
 	session = cf_open(config);
 	cf_start(session);
@@ -287,8 +294,8 @@ static void sample_12_depth_needs_the_capability(void **state)
 	portprof_status status;
 
 	(void)state;
-	assert_int_equal(portprof_config_set_chain_depth(config, 4),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_number(config, "callchain", 4),
+			 PORTPROF_OK);
 	status = cf_try_open(config, &session);
 	if (cf_has(PORTPROF_CAP_CHAIN)) {
 		assert_int_equal(status, PORTPROF_OK);
@@ -302,14 +309,14 @@ static void sample_12_depth_needs_the_capability(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(sample_10_one_thread_alone),
-	CF_CASE(sample_10_another_thread_by_its_id),
+	CF_SAMPLES(sample_10_one_thread_alone),
+	CF_SAMPLES(sample_10_another_thread_by_its_id),
 	CF_CASE(sample_10_no_such_thread_is_refused),
-	CF_CASE(sample_11_another_process),
-	CF_CASE(sample_12_chains_begin_at_the_leaf),
+	CF_SAMPLES(sample_11_another_process),
+	CF_SAMPLES(sample_12_chains_begin_at_the_leaf),
 	CF_CASE(sample_12_depth_needs_the_capability),
-	CF_CASE(sample_16_whoever_runs_anywhere),
-	CF_CASE(sample_16_one_cpu_alone),
+	CF_SAMPLES(sample_16_whoever_runs_anywhere),
+	CF_SAMPLES(sample_16_one_cpu_alone),
 	CF_CASE(sample_16_cpus_must_be_there),
 };
 

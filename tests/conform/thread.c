@@ -230,11 +230,11 @@ static void life_20_sessions_of_many_threads(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(life_13_threads_come_and_go),
-	CF_CASE(life_13_all_threads_at_once),
-	CF_CASE(life_14_code_comes_and_goes),
-	CF_CASE(life_20_calls_from_many_threads),
-	CF_CASE(life_20_sessions_of_many_threads),
+	CF_SAMPLES(life_13_threads_come_and_go),
+	CF_SAMPLES(life_13_all_threads_at_once),
+	CF_LIFE(life_14_code_comes_and_goes),
+	CF_LIFE(life_20_calls_from_many_threads),
+	CF_LIFE(life_20_sessions_of_many_threads),
 };
 
 CF_FAMILY(thread);

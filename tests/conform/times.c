@@ -31,9 +31,8 @@ static void life_22_nothing_before_the_delay_is_over(void **state)
 	uint64_t due, early;
 
 	(void)state;
-	cf_needs_samples();
-	assert_int_equal(portprof_config_set_delay(config, SHORT_MS),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_number(config, "delay", SHORT_MS),
+			 PORTPROF_OK);
 	session = cf_open(config);
 	due = cf_now_ns() + SHORT_MS * CF_MS;
 	cf_start(session);
@@ -57,9 +56,9 @@ static void life_22_nothing_when_the_time_is_up(void **state)
 	uint64_t due, total;
 
 	(void)state;
-	cf_needs_samples();
-	assert_int_equal(portprof_config_set_duration(config, SHORT_MS),
-	                 PORTPROF_OK);
+	assert_int_equal(
+		portprof_config_set_number(config, "duration", SHORT_MS),
+		PORTPROF_OK);
 	session = cf_open(config);
 	due = cf_now_ns() + SHORT_MS * CF_MS;
 	cf_start(session);
@@ -88,9 +87,8 @@ static void life_22_stop_ends_the_delay(void **state)
 	portprof_session *session;
 
 	(void)state;
-	cf_needs_samples();
-	assert_int_equal(portprof_config_set_delay(config, 3600000),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_number(config, "delay", 3600000),
+			 PORTPROF_OK);
 	session = cf_open(config);
 	cf_start(session);
 	cf_burn(0, 0, 20 * CF_MS);
@@ -101,9 +99,9 @@ static void life_22_stop_ends_the_delay(void **state)
 }
 
 static const struct cf_case cases[] = {
-	CF_CASE(life_22_nothing_before_the_delay_is_over),
-	CF_CASE(life_22_nothing_when_the_time_is_up),
-	CF_CASE(life_22_stop_ends_the_delay),
+	CF_SAMPLES(life_22_nothing_before_the_delay_is_over),
+	CF_SAMPLES(life_22_nothing_when_the_time_is_up),
+	CF_LIFE(life_22_stop_ends_the_delay),
 };
 
 CF_FAMILY(times);

@@ -5,6 +5,8 @@
  *
  * usage: called MILLISECONDS THREADS [fork|off]
  */
+#include "../fixtures/spent.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,14 +18,6 @@
 #include <unistd.h>
 
 extern void moncontrol(int on);
-
-static uint64_t cpu_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 __attribute__((noinline)) static unsigned brief(unsigned turns)
 {
@@ -51,14 +45,14 @@ static int is_bad;
 static void *run(void *number)
 {
 	unsigned n = (unsigned)(uintptr_t)number;
-	uint64_t begun = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct spent spent = { 0 };
+	uint64_t begun = spent_thread_ns(&spent);
 
 	do {
 		if (lengthy(2, 3, 1, 1, 2, 3) != 20012 || brief(100) != 100)
 			is_bad = 1;
 		calls[n]++;
-	} while (cpu_ns(CLOCK_THREAD_CPUTIME_ID) - begun <
-	         (uint64_t)run_ms * 1000000u);
+	} while (spent_thread_ns(&spent) - begun < (uint64_t)run_ms * 1000000u);
 	return NULL;
 }
 
@@ -81,7 +75,7 @@ int main(int argc, char **argv)
 		run(NULL);
 	}
 	printf("calls=%u\nms=%u\nbad=%d\n", sum,
-	       (unsigned)(cpu_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000u),
+	       (unsigned)(spent_process_ns() / 1000000u),
 	       is_bad);
 	fflush(stdout);
 	if (strcmp(more, "fork") == 0) {

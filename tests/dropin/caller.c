@@ -6,6 +6,8 @@
  *
  * usage: caller WHAT MILLISECONDS [THREADS]
  */
+#include "../fixtures/spent.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,10 +29,9 @@ extern long pcsample(uintptr_t *samples, long count) __attribute__((weak));
 
 static uint64_t thread_ns(void)
 {
-	struct timespec now;
+	static _Thread_local struct spent spent;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return spent_thread_ns(&spent);
 }
 
 /* Far apart and long enough that none is in the other's bins. */

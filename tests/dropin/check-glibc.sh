@@ -19,12 +19,12 @@ LD_LIBRARY_PATH=$builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
 host() { # ARGUMENT...: over glibc; $tmp/host and $host_status
-	timeout 60 "$caller" "$@" >"$tmp/host" 2>/dev/null
+	timeout 600 "$caller" "$@" >"$tmp/host" 2>/dev/null
 	host_status=$?
 }
 
 ours() { # ARGUMENT...: over portprof; $tmp/ours and $our_status
-	LD_PRELOAD=$object timeout 60 "$caller" "$@" >"$tmp/ours" 2>"$tmp/words"
+	LD_PRELOAD=$object timeout 600 "$caller" "$@" >"$tmp/ours" 2>"$tmp/words"
 	our_status=$?
 }
 
@@ -94,7 +94,7 @@ number() {
 }
 
 # Only who keeps the part of a period between a stop and a start can.
-LD_PRELOAD=$object PORTPROF_BACKEND=perf timeout 60 "$caller" profil 10 \
+LD_PRELOAD=$object PORTPROF_BACKEND=perf timeout 600 "$caller" profil 10 \
 	>"$tmp/ours" 2>/dev/null
 if [ "$(value ours on)" = 0 ]; then
 	host churn 600

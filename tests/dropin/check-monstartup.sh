@@ -34,7 +34,7 @@ run() {
 	calls=0 ms=0 bad=1
 	run_program=$1
 	shift
-	LD_PRELOAD=$object timeout 60 "./$run_program" "$@" >printed 2>words
+	LD_PRELOAD=$object timeout 600 "./$run_program" "$@" >printed 2>words
 	status=$?
 	while IFS='=' read -r name value; do
 		case $name in
@@ -145,6 +145,6 @@ else
 	rm shut/gmon.out
 	mkdir shut/gmon.out
 fi
-(cd shut && LD_PRELOAD=$object timeout 60 ./pie 20 1 >/dev/null 2>../words)
+(cd shut && LD_PRELOAD=$object timeout 600 ./pie 20 1 >/dev/null 2>../words)
 has "a file that cannot be written is named" 'gmon.out cannot be written: ' words
 tap_end

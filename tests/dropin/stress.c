@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "compat/drop-in/engine.h"
+#include "tests/fixtures/spent.h"
 
 #define PORTPROF_COMPAT_OWN_NAMES
 #include "compat/drop-in/portprof/compat/bsd.h"
@@ -50,11 +51,12 @@ __attribute__((noinline, aligned(4096))) static void hot(unsigned turns)
 
 static void *be_busy(void *number)
 {
-	uint64_t begun = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct spent spent = { 0 };
+	uint64_t begun = spent_thread_ns(&spent);
 
 	while (!is_over)
 		hot(20000);
-	used_ns[(uintptr_t)number] = now_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+	used_ns[(uintptr_t)number] = spent_thread_ns(&spent) - begun;
 	return NULL;
 }
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 # tests/exec/: programs that profiled ones turn into, or start.
 
-# Linked with the shared library: the exec wrappers are only there.
+# Linked with the shared libraries: the exec wrappers are only there.
 if TESTS_ENABLED
+if SHARED
 check_PROGRAMS += tests/exec/test_exec
 TESTS += tests/exec/test_exec
 endif
+endif
 tests_exec_test_exec_SOURCES = tests/exec/test_exec.c
 tests_exec_test_exec_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_exec_test_exec_LDADD = libportprof.la $(CMOCKA_LIBS)
+tests_exec_test_exec_LDADD = libportprof-exec.la libportprof.la \
+	$(CMOCKA_LIBS)

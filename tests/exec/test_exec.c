@@ -9,6 +9,8 @@
  */
 #include "config.h"
 
+#include "tests/fixtures/spent.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -40,16 +42,11 @@ enum { SURVIVED = 0, HAS_TIMER = 10, HAS_ACTION = 11, NOT_SAMPLED = 20,
 
 static void burn(unsigned ms)
 {
-	struct timespec now;
-	uint64_t until = 0;
+	struct spent spent = { 0 };
+	uint64_t until = spent_thread_ns(&spent) + (uint64_t)ms * 1000000u;
 
-	do {
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-		if (!until)
-			until = (uint64_t)now.tv_sec * 1000 +
-			        (uint64_t)now.tv_nsec / 1000000 + ms;
-	} while ((uint64_t)now.tv_sec * 1000 +
-	                 (uint64_t)now.tv_nsec / 1000000 < until);
+	while (spent_thread_ns(&spent) < until)
+		;
 }
 
 /* ---- the new program ---- */

@@ -33,7 +33,7 @@ tell_row() {
 
 # tap PROGRAM [CASE]: "ok NAME" or "not ok NAME" for each
 tap() {
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout 60 "$@" 2>/dev/null </dev/null |
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout 600 "$@" 2>/dev/null </dev/null |
 		sed -nE 's/^(ok|not ok) [0-9]+ - /\1 /p'
 }
 

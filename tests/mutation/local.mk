@@ -2,7 +2,7 @@
 # tests/mutation/: the cases fail when the guards are away.
 
 if TESTS_ENABLED
-SCRIPT_TESTS += tests/mutation/check-mutation.sh
+SCRIPT_TESTS_ALL += tests/mutation/check-mutation.sh
 endif
 EXTRA_DIST += tests/mutation/guards.txt tests/mutation/check-mutation.sh
 

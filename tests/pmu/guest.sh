@@ -11,7 +11,7 @@ libraries='libcmocka0 libcmocka-dev libprotobuf-c1 libprotobuf-c-dev zlib1g
 	zlib1g-dev libpfm4 libpfm4-dev libelf1 libelf-dev libjansson4
 	libjansson-dev'
 root=$here/root
-: "${MAKE:=make}" "${PORTPROF_PMU_TIMEOUT:=120}"
+: "${MAKE:=make}" "${PORTPROF_PMU_TIMEOUT:=1200}"
 
 # quietly LOG COMMAND...: false when it fails; the end of the log is shown
 quietly() {

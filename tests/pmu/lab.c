@@ -117,7 +117,8 @@ portprof_config *lab_config(void)
 	config_open = portprof_config_new();
 	assert_non_null(config_open);
 	lab_must(portprof_config_set_backend(config_open, "perf"));
-	lab_must(portprof_config_target_thread(config_open));
+	lab_must(portprof_config_set_target(config_open, PORTPROF_TARGET_THREAD,
+					    0));
 	return config_open;
 }
 

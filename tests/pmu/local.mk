@@ -8,7 +8,7 @@ PMU_TESTS = tests/pmu/pmu_command tests/pmu/pmu_count tests/pmu/pmu_sample \
 if TESTS_ENABLED
 if BACKEND_PERF
 check_PROGRAMS += $(PMU_TESTS)
-SCRIPT_TESTS += tests/pmu/check-pmu.sh tests/pmu/check-pmu-mutants.sh
+SCRIPT_TESTS_ALL += tests/pmu/check-pmu.sh tests/pmu/check-pmu-mutants.sh
 # Not beside each other: they build and boot in one folder.
 tests/pmu/check-pmu-mutants.log: tests/pmu/check-pmu.log
 endif

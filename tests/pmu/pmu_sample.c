@@ -40,6 +40,21 @@ static void check_overflows(const portprof_stats *stats, uint64_t cycles,
 		assert_int_equal(most, least);
 }
 
+/*
+ * Samples fall in the loop that was run. With two CPUs the emulator's clock may
+ * jump while the program is not in the loop yet, or no longer; such jumps are
+ * few, and what lies outside the loop stays within 2 % (one of 1005 was seen).
+ */
+static void check_in_loop(const struct lab_log *log)
+{
+	uint64_t least = log->samples[0] - log->samples[0] / 50;
+
+	assert_true(log->samples[0] > 0);
+	if (lab_is_exact())
+		least = log->samples[0];
+	assert_in_range(log->in_loop[0], least, log->samples[0]);
+}
+
 /* Samples at 50 kHz: none is lost, and each stands for its period. */
 static void fifty_khz_brings_every_overflow(void **state)
 {
@@ -97,7 +112,7 @@ static void addresses_are_those_of_the_loop(void **state)
 	lab_say("even: %" PRIu64 " of %" PRIu64 " in the loop, %" PRIu64
 	        " at its first", log->in_loop[0], log->samples[0],
 	        log->at_first[0]);
-	assert_int_equal(log->in_loop[0], log->samples[0]);
+	check_in_loop(log);
 	if (lab_is_exact())
 		assert_true(log->at_first[0] == 0 ||
 		            log->at_first[0] == log->in_loop[0]);
@@ -106,7 +121,7 @@ static void addresses_are_those_of_the_loop(void **state)
 	lab_say("odd: %" PRIu64 " of %" PRIu64 " in the loop, %" PRIu64
 	        " at its first", log->in_loop[0], log->samples[0],
 	        log->at_first[0]);
-	assert_int_equal(log->in_loop[0], log->samples[0]);
+	check_in_loop(log);
 	first = log->at_first[0] * 2;
 	if (lab_is_exact())
 		assert_in_range(first, log->in_loop[0] - 1,
@@ -133,7 +148,11 @@ static void histogram_has_the_same_samples(void **state)
 	session = lab_open_session(config);
 	lab_sample_loop(session, TURNS);
 	lab_say("%" PRIu64 " and %" PRIu64, bins[0], bins[1]);
-	assert_int_equal(bins[0] + bins[1], log->weight[0]);
+	check_in_loop(log);
+	assert_in_range(bins[0] + bins[1], log->weight[0] / 10 * 9,
+	                log->weight[0]);
+	if (lab_is_exact())
+		assert_int_equal(bins[0] + bins[1], log->weight[0]);
 	assert_true(bins[0] > 0 && bins[1] > 0);
 }
 
@@ -177,7 +196,7 @@ static void lost_samples_are_counted(void **state)
 
 	(void)state;
 	lab_add_event(config, "cycles:u:period=20000");
-	lab_must(portprof_config_set_ring_bytes(config, 4096));
+	lab_must(portprof_config_set_number(config, "ring", 4096));
 	log = lab_log(config);
 	session = lab_open_session(config);
 	lab_sample_loop(session, TURNS);
@@ -185,7 +204,7 @@ static void lost_samples_are_counted(void **state)
 	check_overflows(&stats, CYCLES, 20000);
 	assert_true(stats.lost_samples > 0);
 	/* The ring went round many times. */
-	assert_int_equal(log->in_loop[0], log->samples[0]);
+	check_in_loop(log);
 	assert_int_equal(stats.kept_samples, log->samples[0]);
 	assert_int_equal(log->weight[0], stats.kept_weight);
 }
@@ -253,7 +272,7 @@ static void precision_is_not_pretended(void **state)
 		lab_sample_loop(session, TURNS);
 		stats = lab_stats(session, 0);
 		check_overflows(&stats, CYCLES, 20000);
-		assert_int_equal(log->in_loop[0], log->samples[0]);
+		check_in_loop(log);
 	}
 }
 
@@ -266,7 +285,7 @@ __attribute__((noinline)) static void callers_are_told(void **state)
 
 	(void)state;
 	lab_add_event(config, "cycles:u:period=1000000");
-	lab_must(portprof_config_set_chain_depth(config, LAB_CHAIN));
+	lab_must(portprof_config_set_number(config, "callchain", LAB_CHAIN));
 	log = lab_log(config);
 	session = lab_open_session(config);
 	lab_sample_loop(session, TURNS);

@@ -101,7 +101,8 @@ static void process_counts_threads_of_later(void **state)
 	uint64_t before;
 
 	(void)state;
-	lab_must(portprof_config_target_process(config));
+	lab_must(
+		portprof_config_set_target(config, PORTPROF_TARGET_PROCESS, 0));
 	group = open_it(config);
 	before = value_of(group);
 	work_in_thread();
@@ -146,8 +147,9 @@ static uint64_t count_children(int follow)
 	portprof_group *group;
 	uint64_t before;
 
-	lab_must(portprof_config_target_process(config));
-	lab_must(portprof_config_set_children(config, follow));
+	lab_must(
+		portprof_config_set_target(config, PORTPROF_TARGET_PROCESS, 0));
+	lab_must(portprof_config_set_number(config, "children", follow));
 	group = open_it(config);
 	before = value_of(group);
 	let_child_work(start_child());
@@ -168,7 +170,8 @@ static void other_process_is_counted(void **state)
 	portprof_group *group;
 
 	(void)state;
-	lab_must(portprof_config_target_pid(config, child));
+	lab_must(
+		portprof_config_set_target(config, PORTPROF_TARGET_PID, child));
 	group = open_it(config);
 	work(NULL); /* of no concern */
 	let_child_work(go);
@@ -195,7 +198,8 @@ static void command_is_counted_from_its_exec_on(void **state)
 			      (char *)NULL);
 		_exit(1);
 	}
-	lab_must(portprof_config_target_command(config, child));
+	lab_must(portprof_config_set_target(config, PORTPROF_TARGET_COMMAND,
+					    child));
 	group = open_it(config);
 	assert_int_equal(write(ends[1], "", 1), 1);
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -214,8 +218,9 @@ static void samples_say_which_process(void **state)
 	struct lab_log *log;
 
 	(void)state;
-	lab_must(portprof_config_target_process(config));
-	lab_must(portprof_config_set_children(config, 1));
+	lab_must(
+		portprof_config_set_target(config, PORTPROF_TARGET_PROCESS, 0));
+	lab_must(portprof_config_set_number(config, "children", 1));
 	lab_add_event(config, "cycles:u:period=20000");
 	log = lab_log(config);
 	session = lab_open_session(config);
@@ -244,7 +249,7 @@ static portprof_group *open_cpus(const char *cpus)
 {
 	portprof_config *config = lab_config();
 
-	lab_must(portprof_config_target_system(config, cpus));
+	lab_must(portprof_config_set_target_system(config, NULL, cpus));
 	return open_it(config);
 }
 
@@ -285,7 +290,7 @@ static void absent_cpu_is_refused(void **state)
 	portprof_group *group = NULL;
 
 	(void)state;
-	lab_must(portprof_config_target_system(config, "17"));
+	lab_must(portprof_config_set_target_system(config, NULL, "17"));
 	lab_add_event(config, "instructions:u");
 	assert_int_not_equal(portprof_group_open_config(config, &group),
 	                     PORTPROF_OK);
@@ -318,7 +323,7 @@ static void cgroup_is_counted_alone(void **state)
 
 	(void)state;
 	put_child_in_cgroup();
-	lab_must(portprof_config_target_cgroup(config, "lab", NULL));
+	lab_must(portprof_config_set_target_system(config, "lab", NULL));
 	group = open_it(config);
 	work(NULL);
 	counted = value_of(group);

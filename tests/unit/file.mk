@@ -3,12 +3,14 @@
 
 FILE_TESTS = \
 	tests/unit/test_file_format \
+	tests/unit/test_file_hostile \
 	tests/unit/test_file_memory \
 	tests/unit/test_file_merge \
 	tests/unit/test_file_output \
 	tests/unit/test_file_pool \
 	tests/unit/test_file_property \
 	tests/unit/test_file_read \
+	tests/unit/test_file_returns \
 	tests/unit/test_file_writer
 FILE_KIT = tests/unit/file_kit.c tests/unit/file_kit.h
 if TESTS_ENABLED
@@ -20,6 +22,9 @@ endif
 tests_unit_test_file_format_SOURCES = tests/unit/test_file_format.c $(FILE_KIT)
 tests_unit_test_file_format_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_format_LDADD = $(TEST_LDADD)
+tests_unit_test_file_hostile_SOURCES = tests/unit/test_file_hostile.c
+tests_unit_test_file_hostile_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_hostile_LDADD = $(TEST_LDADD)
 tests_unit_test_file_memory_SOURCES = tests/unit/test_file_memory.c $(FILE_KIT) \
 	tests/memory/alloc.c tests/memory/alloc.h
 tests_unit_test_file_memory_CPPFLAGS = $(TEST_CPPFLAGS)
@@ -41,6 +46,9 @@ tests_unit_test_file_property_LDADD = $(TEST_LDADD)
 tests_unit_test_file_read_SOURCES = tests/unit/test_file_read.c $(FILE_KIT)
 tests_unit_test_file_read_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_read_LDADD = $(TEST_LDADD)
+tests_unit_test_file_returns_SOURCES = tests/unit/test_file_returns.c $(FILE_KIT)
+tests_unit_test_file_returns_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_file_returns_LDADD = $(TEST_LDADD)
 tests_unit_test_file_writer_SOURCES = tests/unit/test_file_writer.c $(FILE_KIT)
 tests_unit_test_file_writer_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_writer_LDADD = $(TEST_LDADD)

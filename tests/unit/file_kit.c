@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "api/file/encode.h"
 #include "tests/unit/file_kit.h"
 
 static const char *const passed_names[] = { "perf" };
@@ -256,7 +257,7 @@ void kit_exit(struct file_kit *kit, uint32_t pid, uint32_t tid)
 portprof_profile *kit_read(const struct file_kit *kit)
 {
 	portprof_profile *profile = NULL;
-	portprof_status status = portprof_profile_read(kit->path, &profile);
+	portprof_status status = portprof_profile_read(kit->path, 0, &profile);
 
 	if (status != PORTPROF_OK)
 		fail_msg("%s", portprof_last_diag()->words);
@@ -380,13 +381,15 @@ static void add_all(struct lines *lines, const portprof_profile *profile)
 	}
 }
 
-char *kit_text(const portprof_profile *profile)
+static char *text_of(const portprof_profile *profile, bool is_cleaned)
 {
 	struct lines lines = { NULL, 0 };
 	size_t bytes = 1;
 	char *text, *at;
 
 	add_all(&lines, profile);
+	for (size_t i = 0; is_cleaned && i < lines.count; i++)
+		ppi_clean_utf8(lines.at[i], strlen(lines.at[i]));
 	qsort(lines.at, lines.count, sizeof(*lines.at), compare_lines);
 	for (size_t i = 0; i < lines.count; i++)
 		bytes += strlen(lines.at[i]) + 1;
@@ -399,6 +402,11 @@ char *kit_text(const portprof_profile *profile)
 	}
 	free(lines.at);
 	return text;
+}
+
+char *kit_text(const portprof_profile *profile)
+{
+	return text_of(profile, false);
 }
 
 void kit_assert_same_text(const char *a, const char *b)
@@ -418,6 +426,16 @@ void kit_assert_same_text(const char *a, const char *b)
 void kit_assert_same(const portprof_profile *a, const portprof_profile *b)
 {
 	char *texts[2] = { kit_text(a), kit_text(b) };
+
+	kit_assert_same_text(texts[0], texts[1]);
+	free(texts[0]);
+	free(texts[1]);
+}
+
+void kit_assert_written(const portprof_profile *profile,
+                        const portprof_profile *again)
+{
+	char *texts[2] = { text_of(profile, true), kit_text(again) };
 
 	kit_assert_same_text(texts[0], texts[1]);
 	free(texts[0]);

@@ -70,6 +70,10 @@ void kit_frame(char *out, size_t room, const char *path, const char *build_id,
  * which they do not. */
 void kit_assert_same_text(const char *a, const char *b);
 void kit_assert_same(const portprof_profile *a, const portprof_profile *b);
+/* That one says what the other did that was written: names of others may be no
+ * UTF-8, strings of a file are. */
+void kit_assert_written(const portprof_profile *profile,
+                        const portprof_profile *again);
 
 /* All bytes of a file, to be freed; and a file of these bytes. */
 unsigned char *kit_load(const char *path, size_t *bytes);

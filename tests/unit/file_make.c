@@ -59,7 +59,7 @@ static portprof_profile *read_or_die(const char *path)
 {
 	portprof_profile *profile;
 
-	if (portprof_profile_read(path, &profile) != PORTPROF_OK) {
+	if (portprof_profile_read(path, 0, &profile) != PORTPROF_OK) {
 		fprintf(stderr, "%s\n", portprof_last_diag()->words);
 		exit(1);
 	}

@@ -107,6 +107,14 @@ static const struct model_map *find_map(const struct model *model,
 	return NULL;
 }
 
+static bool has_code(const struct model *model, uint32_t pid)
+{
+	for (size_t i = 0; i < model->map_count; i++)
+		if (model->maps[i].pid == pid && !model->maps[i].is_gone)
+			return true;
+	return false;
+}
+
 static void hex(char *out, const char *bytes)
 {
 	for (*out = '\0'; *bytes; bytes++, out += 2)
@@ -139,6 +147,7 @@ static void sample_something(struct model *model, struct file_kit *kit)
 	uint64_t weight = kit_below(&model->seed, 5000);
 	size_t depth = 1 + kit_below(&model->seed, 4);
 	uint64_t chain[4];
+	bool is_cut = false;
 	char key[400], id[16];
 
 	snprintf(key, sizeof(key), "%" PRIu32 "/%" PRIu32, pid, tid);
@@ -152,6 +161,10 @@ static void sample_something(struct model *model, struct file_kit *kit)
 		if (map)
 			address = code;
 		chain[i] = address + (i > 0); /* where its call returns to */
+		/* no caller lies where nothing is mapped */
+		is_cut |= i > 0 && !map && has_code(model, pid);
+		if (is_cut)
+			continue;
 		if (map) {
 			hex(id, map->build_id);
 			kit_frame(key + used, sizeof(key) - used, map->path,

@@ -26,6 +26,8 @@ EXTRA_DIST += \
 	tests/data/config-good.txt \
 	tests/data/events-bad.txt \
 	tests/data/events-good.txt \
+	tests/data/events-perf-bad.txt \
+	tests/data/events-perf-good.txt \
 	tests/data/events-known.txt \
 	tests/data/events-unknown-libpfm4.txt \
 	tests/data/events-unknown.txt
@@ -86,10 +88,10 @@ tests_unit_test_event_names_SOURCES = tests/unit/test_event_names.c \
 tests_unit_test_event_names_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_event_names_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 
-# As if libpfm4 had not been found: its own perf_events.c comes before the one
+# As if libpfm4 had not been found: its own perf_tables.c comes before the one
 # in the library.
 tests_unit_test_event_names_bare_SOURCES = tests/unit/test_event_names.c \
-	tests/unit/table.h backends/perf/perf_events.c
+	tests/unit/table.h backends/perf/perf_tables.c
 tests_unit_test_event_names_bare_CPPFLAGS = $(TEST_CPPFLAGS) \
 	-DPPI_WITHOUT_LIBPFM4
 tests_unit_test_event_names_bare_LDADD = $(TEST_LDADD)

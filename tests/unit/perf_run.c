@@ -14,7 +14,8 @@ void run_init(struct perf_run *run, enum ppi_mode mode)
 	memset(run, 0, sizeof(*run));
 	run->plan.mode = mode;
 	run->plan.target = (struct ppi_target){
-		PPI_TARGET_PROCESS, perf_sim_main_tid(), 0, true
+		.kind = PPI_TARGET_PROCESS, .pid = perf_sim_main_tid(),
+		.tid = 0, .is_self = true,
 	};
 	run->plan.events = run->events;
 	run->plan.want_modules = true;

@@ -5,7 +5,7 @@
 
 #include "tests/sim/profil_sim.h"
 
-enum { OFFSET = 0x400000, BINS = 65536, SYSTEMS = 7 };
+enum { OFFSET = 0x400000, BINS = 65536, SYSTEMS = 8 };
 
 /* A few more than are asked for, to see them overrun. */
 extern uint16_t bins[BINS + 8];

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <portprof.h>
+#include <portprof/tool.h>
 
 static portprof_config *config;
 static char value[64];
@@ -57,9 +58,10 @@ static void what_was_set(void **state)
 	assert_int_equal(portprof_config_add_event(config, "page-faults"), 0);
 	assert_int_equal(portprof_config_set_period(config, 12345), 0);
 	assert_int_equal(portprof_config_set_backend(config, "timer"), 0);
-	assert_int_equal(portprof_config_set_children(config, 1), 0);
-	assert_int_equal(portprof_config_set_chain_depth(config, 64), 0);
-	assert_int_equal(portprof_config_set_ring_bytes(config, 65536), 0);
+	assert_int_equal(portprof_config_set_number(config, "children", 1), 0);
+	assert_int_equal(portprof_config_set_number(config, "callchain", 64),
+			 0);
+	assert_int_equal(portprof_config_set_number(config, "ring", 65536), 0);
 	assert_int_equal(portprof_config_write_to(config, "/tmp/a"), 0);
 	assert_int_equal(portprof_config_write_to(config, "/tmp/b"), 0);
 	assert_string_equal(get("event", 0), "cpu-clock:u");
@@ -69,6 +71,10 @@ static void what_was_set(void **state)
 	assert_string_equal(get("period", 0), "12345");
 	assert_string_equal(get("backend", 0), "timer");
 	assert_string_equal(get("children", 0), "yes");
+	assert_int_equal(portprof_config_set_number(config, "children",
+						    PORTPROF_CHILDREN_EXACT),
+			 0);
+	assert_string_equal(get("children", 0), "exact");
 	assert_string_equal(get("callchain", 0), "64");
 	assert_string_equal(get("ring", 0), "65536");
 	assert_string_equal(get("output", 0), "/tmp/a");

@@ -176,11 +176,42 @@ static void test_registry_is_sorted_by_rank(void **state)
 	(void)state;
 	assert_non_null(ppi_backend_at(0));
 	for (size_t i = 1; ppi_backend_at(i); i++)
-		assert_true(ppi_backend_at(i - 1)->rank >
-		            ppi_backend_at(i)->rank);
+		assert_true(ppi_backend_rank(ppi_backend_at(i - 1)) >
+		            ppi_backend_rank(ppi_backend_at(i)));
 	assert_ptr_equal(ppi_backend_find("null")->name,
 	                 ppi_backend_find("null")->name);
 	assert_null(ppi_backend_find("nul"));
+}
+
+static uint64_t caps_here(const struct ppi_backend_ops *ops)
+{
+	struct ppi_probe probe = { 0 };
+
+	if (ppi_backend_kernel(ops))
+		ops->probe(ppi_backend_kernel(ops), &probe);
+	return probe.is_usable && !probe.only_by_name &&
+	                       ppi_backend_rank(ops) >= 0 ?
+	               probe.caps :
+	               0;
+}
+
+/* No promise was made in this program: what needs one is the last choice. */
+static void test_auto_prefers_what_exec_cannot_disturb(void **state)
+{
+	const struct ppi_backend_ops *ops;
+	bool was_unsafe = false;
+
+	(void)state;
+	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
+		uint64_t caps = caps_here(ops);
+
+		if (!(caps & PORTPROF_CAP_SAMPLE))
+			continue; /* exec is nothing to those that count */
+		if (caps & PORTPROF_CAP_EXEC_SAFE)
+			assert_false(was_unsafe);
+		else if (caps)
+			was_unsafe = true;
+	}
 }
 
 int main(void)
@@ -194,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_sized_copy),
 		cmocka_unit_test(test_every_capability_has_one_name),
 		cmocka_unit_test(test_registry_is_sorted_by_rank),
+		cmocka_unit_test(test_auto_prefers_what_exec_cannot_disturb),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

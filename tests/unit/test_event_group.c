@@ -68,6 +68,7 @@ static void members_get_what_is_behind_the_brace(void **state)
 	(void)state;
 	assert_int_equal(ppi_event_members("cycles:u"), 1);
 	assert_int_equal(ppi_event_members("{a}"), 1);
+	assert_int_equal(ppi_event_members("x,{a,b}:u,y"), 4);
 	assert_int_equal(ppi_event_members("{a,b,c}:u"), 3);
 	check_member("cycles:u", 0, "cycles:u");
 	check_member("{a,b:k,c}:u", 0, "a:u");
@@ -76,6 +77,8 @@ static void members_get_what_is_behind_the_brace(void **state)
 	check_member("{a}", 0, "a");
 	assert_false(ppi_event_member("{a,b}", 2, out, sizeof(out)));
 	assert_false(ppi_event_member("a", 1, out, sizeof(out)));
+	check_member("x,{a,b}:u,y", 2, "b:u");
+	check_member("x,{a,b}:u,y", 3, "y");
 	assert_false(ppi_event_member("{abcdef,b}", 0, out, 4));
 }
 
@@ -113,7 +116,7 @@ static void a_file_says_all_of_a_counter(void **state)
 
 	(void)state;
 	perf_sim_machine.counters = 4;
-	assert_int_equal(open_text("event = {cycles:u,instructions:pinned}\n"
+	assert_int_equal(open_text("event = {cycles:u:pinned,instructions}\n"
 	                           "event = task-clock\nevent = {cycles:k}\n"),
 	                 PORTPROF_OK);
 	run_work(perf_sim_main_tid(), 0x1000, 97 * MS, 0);
@@ -124,8 +127,116 @@ static void a_file_says_all_of_a_counter(void **state)
 	assert_int_equal(counts[3].raw, 0);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(counts[i].status, PORTPROF_COUNT_OK);
+	assert_int_equal(portprof_group_event(group, 0, &info), PORTPROF_OK);
+	assert_non_null(strstr(info.encoding, "pinned"));
 	assert_int_equal(portprof_group_event(group, 1, &info), PORTPROF_OK);
-	assert_true(info.is_pinned);
+	assert_null(strstr(info.encoding, "pinned"));
+}
+
+/* The kernel has it of the leader alone: of another it would be a claim. */
+static void what_is_a_groups_is_for_its_first(void **state)
+{
+	static const struct {
+		const char *list, *column, *word;
+	} cases[] = {
+		{ "{cycles,instructions:pinned}", "column 14", "pinned" },
+		{ "{cycles,instructions:u:excl}", "column 16", "excl" },
+		{ "cycles,instructions:pinned", "column 14", "pinned" },
+	};
+	portprof_event_info info = { .size = sizeof(info) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(portprof_group_open(cases[i].list, &group),
+		                 PORTPROF_E_INVALID);
+		assert_non_null(strstr(portprof_last_diag()->words,
+		                       cases[i].column));
+		assert_non_null(strstr(portprof_last_diag()->words,
+		                       cases[i].word));
+	}
+	assert_int_equal(portprof_group_open("{cycles,instructions}:pinned:u",
+	                                     &group), PORTPROF_OK);
+	assert_int_equal(portprof_group_event(group, 0, &info), PORTPROF_OK);
+	assert_non_null(strstr(info.encoding, "pinned"));
+	assert_int_equal(portprof_group_event(group, 1, &info), PORTPROF_OK);
+	assert_null(strstr(info.encoding, "pinned"));
+	assert_string_equal(info.canonical, "instructions:u");
+}
+
+static void lists_are_read_alike_everywhere(void **state)
+{
+	static const char list[] = "cycles,{instructions@7,cs:k}:u:excl,branches";
+	static const struct {
+		const char *event;
+		size_t group;
+	} events[] = { { "cycles", 0 }, { "instructions:u:excl@7", 1 },
+		       { "cs:k:u", 1 }, { "branches", 2 } };
+	portprof_config *config = portprof_config_new();
+	char event[64];
+	size_t group_of;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(portprof_event_list_get(list, i, event,
+		                                         sizeof(event),
+		                                         &group_of),
+		                 PORTPROF_OK);
+		assert_string_equal(event, events[i].event);
+		assert_int_equal(group_of, events[i].group);
+	}
+	assert_int_equal(portprof_event_list_get(list, 4, event, sizeof(event),
+	                                         &group_of),
+	                 PORTPROF_E_NOTFOUND);
+	assert_int_equal(portprof_event_list_get(list, 1, event, 8, NULL),
+	                 PORTPROF_E_LIMIT);
+	assert_string_equal(event, "branches");
+	assert_int_equal(portprof_config_set(config, "event", list),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_event_count(config), 3);
+	assert_string_equal(portprof_config_event(config, 1),
+	                    "{instructions@7,cs:k}:u:excl");
+	portprof_config_free(config);
+}
+
+static void a_mistake_in_a_list_has_its_column(void **state)
+{
+	static const struct {
+		const char *list;
+		size_t column;
+	} cases[] = {
+		{ "", 1 },
+		{ "cycles,", 8 },
+		{ ",cycles", 1 },
+		{ "a,,b", 3 },
+		{ "{}", 2 },
+		{ "{a,}", 4 },
+		{ "{a,b", 1 },
+		{ "a,{b,{c}}", 6 },
+		{ "a{b}", 2 },
+		{ "a}", 2 },
+		{ "{a}b", 4 },
+		{ "{a}:u}", 6 },
+		{ "{a,b}:freq=-5", 12 },
+		{ "cs,{a,b:freq=-5}:u", 14 },
+		{ "cs, a", 4 },
+	};
+	portprof_config *config = portprof_config_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ppi_diag why;
+		size_t column = 0;
+
+		assert_int_equal(ppi_event_list_check(cases[i].list, &column,
+		                                      &why),
+		                 PORTPROF_E_INVALID);
+		assert_int_equal(column, cases[i].column);
+		assert_int_equal(portprof_config_add_event(config,
+		                                           cases[i].list),
+		                 PORTPROF_E_INVALID);
+	}
+	assert_int_equal(portprof_config_event_count(config), 0);
+	portprof_config_free(config);
 }
 
 static void lists_have_groups_too(void **state)
@@ -153,6 +264,9 @@ int main(void)
 		CASE(groups_of_a_file_have_the_pmu_in_turn),
 		CASE(a_file_says_all_of_a_counter),
 		CASE(lists_have_groups_too),
+		CASE(lists_are_read_alike_everywhere),
+		CASE(a_mistake_in_a_list_has_its_column),
+		CASE(what_is_a_groups_is_for_its_first),
 	};
 
 	return cmocka_run_group_tests_name("event_group", tests, NULL, NULL);

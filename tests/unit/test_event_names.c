@@ -20,7 +20,7 @@
 #endif
 
 #include "api/internal/event.h"
-#include "backends/perf/perf_events.h"
+#include "backends/perf/perf_resolve.h"
 #include "backends/perf/perf_tables.h"
 #include <errno.h>
 
@@ -30,10 +30,12 @@ static portprof_status resolve(const char *string, enum ppi_mode mode,
                                struct ppi_event *event, struct ppi_diag *why)
 {
 	struct ppi_event_request request;
+	struct perf_request asked;
 	portprof_status status = ppi_event_parse(string, &request, why);
 
-	return status ? status :
-	                ppi_perf_resolve(&request, mode, event, why);
+	if (status == PORTPROF_OK)
+		status = perf_request_read(&request, &asked, why);
+	return status ? status : ppi_perf_resolve(&asked, mode, event, why);
 }
 
 /* Must be the first case: nothing has asked libpfm4 for anything yet. */
@@ -104,10 +106,10 @@ static void generic_names_resolve_everywhere(void **state)
 		table_check(&table, resolve(table.field[0], PPI_SAMPLE, &event,
 		                            &why) == PORTPROF_OK,
 		            "%s", why.words);
-		table_check(&table, event.type == type &&
-		            event.config[0] == config && event.config[1] == 0,
-		            "it is type %u, config 0x%llx", event.type,
-		            (unsigned long long)event.config[0]);
+		table_check(&table, perf_own(&event)->type == type &&
+		            perf_own(&event)->config[0] == config && perf_own(&event)->config[1] == 0,
+		            "it is type %u, config 0x%llx", perf_own(&event)->type,
+		            (unsigned long long)perf_own(&event)->config[0]);
 		table_check(&table, event.is_cpu_time == is_time &&
 		            (event.unit == PORTPROF_UNIT_NANOSECONDS) ==
 		            is_time, "its unit is %d", (int)event.unit);
@@ -116,10 +118,64 @@ static void generic_names_resolve_everywhere(void **state)
 		            "its canonical form is %s", event.canonical);
 		table_check(&table, resolve(event.canonical, PPI_SAMPLE,
 		                            &again, &why) == PORTPROF_OK &&
-		            again.type == type && again.config[0] == config &&
+		            perf_own(&again)->type == type && perf_own(&again)->config[0] == config &&
 		            again.counts_user == event.counts_user &&
 		            again.counts_kernel == event.counts_kernel,
 		            "its canonical form means something else");
+	}
+}
+
+static void modifiers_of_perf(void **state)
+{
+	struct ppi_event_request request;
+	struct perf_request asked, again;
+	struct ppi_diag why;
+	struct table table;
+	char text[256];
+
+	(void)state;
+	assert_int_equal(table_open(&table, "events-perf-good.txt"), 0);
+	while (table_next(&table)) {
+		const char *string = table.field[0];
+
+		assert_int_equal(ppi_event_parse(string, &request, &why),
+		                 PORTPROF_OK);
+		table_check(&table, perf_request_read(&request, &asked, &why) ==
+		            PORTPROF_OK, "%s", why.words);
+		table_check(&table, strcmp(asked.core.name, table.field[2]) == 0,
+		            "its name is '%s'", asked.core.name);
+		table_check(&table,
+		            perf_request_format(&asked.core, &asked.asked,
+		                                asked.core.name, text,
+		                                sizeof(text)) &&
+		            strcmp(text, table.field[1]) == 0,
+		            "its canonical form is '%s'", text);
+		assert_int_equal(ppi_event_parse(text, &request, &why),
+		                 PORTPROF_OK);
+		table_check(&table, perf_request_read(&request, &again, &why) ==
+		            PORTPROF_OK, "%s", why.words);
+		table_check(&table, strcmp(asked.core.name, again.core.name) ==
+		            0 && asked.asked.precise == again.asked.precise &&
+		            asked.asked.pinned == again.asked.pinned &&
+		            asked.asked.exclusive == again.asked.exclusive &&
+		            asked.asked.cpu == again.asked.cpu &&
+		            asked.asked.exclude_guest ==
+		            again.asked.exclude_guest &&
+		            asked.asked.exclude_host == again.asked.exclude_host,
+		            "'%s' means something else", text);
+	}
+	assert_int_equal(table_open(&table, "events-perf-bad.txt"), 0);
+	while (table_next(&table)) {
+		char column[32];
+
+		assert_int_equal(ppi_event_parse(table.field[2], &request,
+		                                 &why), PORTPROF_OK);
+		snprintf(column, sizeof(column), "column %s: ", table.field[0]);
+		table_check(&table, perf_request_read(&request, &asked, &why) ==
+		            PORTPROF_E_INVALID, "it is not refused");
+		table_check(&table, strstr(why.words, column) &&
+		            strstr(why.words, table.field[1]),
+		            "the words are: %s", why.words);
 	}
 }
 
@@ -255,15 +311,15 @@ static void raw_codes_are_taken_as_they_are(void **state)
 	(void)state;
 	assert_int_equal(resolve("r1a8:u@100", PPI_SAMPLE, &event, &why),
 	                 PORTPROF_OK);
-	assert_int_equal(event.type, 4);
-	assert_int_equal(event.config[0], 0x1a8);
+	assert_int_equal(perf_own(&event)->type, 4);
+	assert_int_equal(perf_own(&event)->config[0], 0x1a8);
 	assert_true(event.counts_user && !event.counts_kernel);
 	assert_int_equal(resolve("perf_raw::r1A8", PPI_COUNT, &event, &why),
 	                 PORTPROF_OK);
-	assert_int_equal(event.config[0], 0x1a8);
+	assert_int_equal(perf_own(&event)->config[0], 0x1a8);
 	assert_int_equal(resolve(event.canonical, PPI_COUNT, &event, &why),
 	                 PORTPROF_OK);
-	assert_int_equal(event.config[0], 0x1a8);
+	assert_int_equal(perf_own(&event)->config[0], 0x1a8);
 }
 
 /* libpfm4 4.13 looks at errno when it reads a raw code. */
@@ -288,6 +344,7 @@ int main(void)
 		cmocka_unit_test(cpu_time_does_not_wake_libpfm4),
 		cmocka_unit_test(threads_may_resolve_at_once),
 		cmocka_unit_test(generic_names_resolve_everywhere),
+		cmocka_unit_test(modifiers_of_perf),
 		cmocka_unit_test(unknown_names_get_the_nearest_known),
 		cmocka_unit_test(wrong_parts_are_named),
 		cmocka_unit_test(missing_libpfm4_is_told),

@@ -61,7 +61,7 @@ static void assert_true_account(uint64_t delivered, bool is_complete)
 	                         kit.sink.stats.lost_weight,
 	                 delivered);
 	profile = kit_read(&kit);
-	assert_null(portprof_profile_damage(profile));
+	assert_null(portprof_profile_origin_get(profile)->damage);
 	assert_int_equal(total_weight(profile), kit.sink.stats.kept_weight);
 	assert_int_equal(portprof_profile_origin_get(profile)->is_complete,
 	                 is_complete);
@@ -138,7 +138,7 @@ static void reading_survives_any_allocation(void **state)
 		portprof_status status;
 
 		alloc_fail(++nth, false);
-		status = portprof_profile_read(kit.path, &profile);
+		status = portprof_profile_read(kit.path, 0, &profile);
 		failed = alloc_reset();
 		assert_int_equal(status, failed ? PORTPROF_E_NOMEM
 		                                : PORTPROF_OK);

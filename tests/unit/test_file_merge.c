@@ -120,8 +120,8 @@ static void cpu_time_told_afterwards_is_accounted_for(void **state)
 	(void)state;
 	cpu = &portprof_profile_event_get(profile, 0)->stats;
 	cycles = &portprof_profile_event_get(profile, 1)->stats;
-	assert_int_equal(portprof_profile_set_cpu_time(profile, 1501),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_profile_set_times(profile, 1501, 0),
+			 PORTPROF_OK);
 	assert_int_equal(cpu->cpu_time_ns, 1501);
 	assert_int_equal(cpu->total_weight, 1501);
 	assert_int_equal(cpu->unattributed_weight, 500);
@@ -132,19 +132,67 @@ static void cpu_time_told_afterwards_is_accounted_for(void **state)
 	assert_int_equal(cycles->total_weight, 0);
 	assert_true(portprof_profile_origin_get(profile)->is_complete);
 	/* told again, it is the last that counts; samples stand for more */
-	assert_int_equal(portprof_profile_set_cpu_time(profile, 900),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_profile_set_times(profile, 900, 0),
+			 PORTPROF_OK);
 	assert_int_equal(cpu->kept_weight, 1001);
 	assert_closed(cpu);
-	assert_int_equal(portprof_profile_set_cpu_time(NULL, 1),
-	                 PORTPROF_E_INVALID);
-	assert_int_equal(portprof_profile_set_duration(profile, 777),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_profile_set_times(NULL, 1, 0),
+			 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_set_times(profile, 0, 777),
+			 PORTPROF_OK);
 	assert_int_equal(portprof_profile_origin_get(profile)->duration_ns,
 	                 777);
-	assert_int_equal(portprof_profile_set_duration(NULL, 1),
-	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_set_times(NULL, 0, 1),
+			 PORTPROF_E_INVALID);
 	portprof_profile_free(profile);
+}
+
+/* One is named, the other not: both keep their weight, and a third one that is
+ * named alike falls together with the first. */
+static void names_are_given_merged_and_written(void **state)
+{
+	const portprof_profile_line lines[] = { { "in", "a.c", 7 },
+		                                { "out", "b.c", 9 } };
+	portprof_profile *a = session(100, 0x10000, 5, 1);
+	portprof_profile *b = session(100, 0x70000, 7, 1), *again;
+	portprof_profile *c = session(100, 0x50000, 1, 1);
+	uint64_t sum = 0;
+
+	(void)state;
+	assert_int_equal(portprof_profile_name_location(a, 9, lines, 2),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_name_location(a, 0, lines, 0),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_name_location(a, 0, NULL, 1),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_name_location(NULL, 0, lines, 1),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_line_count(a, 0), 0);
+	assert_int_equal(portprof_profile_name_location(a, 0, lines, 2),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_profile_name_location(c, 0, lines, 2),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_profile_merge(a, c), PORTPROF_OK);
+	assert_int_equal(portprof_profile_location_count(a), 2);
+	assert_int_equal(portprof_profile_merge(a, b), PORTPROF_OK);
+	assert_int_equal(portprof_profile_location_count(a), 3);
+	kit_begin(&kit, 1);
+	assert_int_equal(portprof_profile_write(a, kit.path), PORTPROF_OK);
+	again = kit_read(&kit);
+	kit_end(&kit);
+	assert_int_equal(portprof_profile_line_count(again, 0), 2);
+	assert_string_equal(
+		portprof_profile_line_get(again, 0, 0)->function, "in");
+	assert_string_equal(
+		portprof_profile_line_get(again, 0, 1)->source_file, "b.c");
+	assert_int_equal(portprof_profile_line_get(again, 0, 1)->line, 9);
+	for (size_t i = 0; i < portprof_profile_sample_count(again); i++)
+		sum += portprof_profile_sample_get(again, i)->weights[0];
+	assert_int_equal(sum, 5 + 7 + 1 + 3);
+	portprof_profile_free(a);
+	portprof_profile_free(b);
+	portprof_profile_free(c);
+	portprof_profile_free(again);
 }
 
 /* The file of a run in parts: written, read, and the account is there. */
@@ -157,7 +205,7 @@ static void a_merged_account_survives_a_file(void **state)
 
 	(void)state;
 	assert_int_equal(portprof_profile_merge(a, b), PORTPROF_OK);
-	portprof_profile_set_cpu_time(a, 5000);
+	portprof_profile_set_times(a, 5000, 0);
 	kit_begin(&kit, 1);
 	snprintf(path, sizeof(path), "%s", kit.path);
 	assert_int_equal(portprof_profile_write(a, path), PORTPROF_OK);
@@ -167,7 +215,7 @@ static void a_merged_account_survives_a_file(void **state)
 	assert_memory_equal(stats, &portprof_profile_event_get(a, 0)->stats,
 	                    sizeof(*stats));
 	/* and it can be told the CPU time once more */
-	portprof_profile_set_cpu_time(again, 6002);
+	portprof_profile_set_times(again, 6002, 0);
 	assert_int_equal(stats->unattributed_weight, 2000);
 	kit_end(&kit);
 	portprof_profile_free(a);
@@ -182,6 +230,7 @@ int main(void)
 		cmocka_unit_test(accounts_are_added_up),
 		cmocka_unit_test(what_is_not_the_same_is_refused),
 		cmocka_unit_test(cpu_time_told_afterwards_is_accounted_for),
+		cmocka_unit_test(names_are_given_merged_and_written),
 		cmocka_unit_test(a_merged_account_survives_a_file),
 	};
 

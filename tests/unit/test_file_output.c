@@ -226,7 +226,7 @@ static void a_full_disk_is_waited_for(void **state)
 		assert_int_equal(why.os_errno, EFBIG);
 		assert_int_equal(file_size(), size);
 		profile = kit_read(&kit);
-		assert_null(portprof_profile_damage(profile));
+		assert_null(portprof_profile_origin_get(profile)->damage);
 		assert_int_equal(portprof_profile_sample_count(profile), 100);
 		portprof_profile_free(profile);
 	}
@@ -262,7 +262,7 @@ static void a_disk_full_to_the_end_loses_and_says_so(void **state)
 	assert_int_equal(kit.sink.stats.lost_samples, 80);
 	assert_int_equal(kit.sink.stats.lost_weight, 80);
 	profile = kit_read(&kit);
-	assert_null(portprof_profile_damage(profile));
+	assert_null(portprof_profile_origin_get(profile)->damage);
 	assert_false(portprof_profile_origin_get(profile)->is_complete);
 	assert_int_equal(portprof_profile_sample_count(profile), 100);
 	portprof_profile_free(profile);
@@ -335,7 +335,7 @@ static void a_disk_fills_in_the_middle_of_a_portion(void **state)
 	assert_int_equal(kit.sink.stats.status, PORTPROF_E_LIMIT);
 	assert_int_equal(kit.sink.stats.os_errno, ENOSPC);
 	profile = kit_read(&kit);
-	assert_null(portprof_profile_damage(profile));
+	assert_null(portprof_profile_origin_get(profile)->damage);
 	assert_int_equal(portprof_profile_sample_count(profile),
 	                 1000 * (part - 1));
 	portprof_profile_free(profile);

@@ -412,13 +412,47 @@ static void a_newer_account_is_told_and_left(void **state)
 	portprof_profile_free(profile);
 }
 
+/* The kernel tells no name of some processes; whose they are is kept. */
+static void a_process_without_a_name_is_written(void **state)
+{
+	struct foreign f;
+	Ppi__Thread thread = PPI__THREAD__INIT, *pointer = &thread;
+	portprof_profile *profile, *again;
+	const portprof_profile_thread *last;
+
+	(void)state;
+	make_foreign(&f);
+	ppi__account__init(&f.account);
+	f.account.format = 1;
+	f.account_pointer = &f.account;
+	f.profile.n_account = 1;
+	f.profile.account = &f.account_pointer;
+	thread.pid = thread.tid = 4242;
+	thread.owner = 1001;
+	thread.began_ns = 77;
+	f.profile.n_thread = 1;
+	f.profile.thread = &pointer;
+	profile = read_foreign(&f);
+	assert_int_equal(portprof_profile_write(profile, kit.path),
+	                 PORTPROF_OK);
+	again = kit_read(&kit);
+	kit_assert_same(profile, again);
+	last = portprof_profile_thread_get(
+		again, portprof_profile_thread_count(again) - 1);
+	assert_int_equal(last->pid, 4242);
+	assert_int_equal(last->owner, 1000);
+	assert_int_equal(last->began_ns, 77);
+	portprof_profile_free(profile);
+	portprof_profile_free(again);
+}
+
 /* ---- what must be refused ---- */
 
 static void assert_no_profile(const char *what)
 {
 	portprof_profile *profile = (portprof_profile *)&kit;
 
-	if (portprof_profile_read(kit.path, &profile) != PORTPROF_E_FORMAT)
+	if (portprof_profile_read(kit.path, 0, &profile) != PORTPROF_E_FORMAT)
 		fail_msg("%s was not refused", what);
 	assert_ptr_equal(profile, &kit); /* untouched */
 	assert_non_null(strstr(portprof_last_diag()->words, kit.path));
@@ -515,23 +549,23 @@ static void files_that_cannot_be_opened_are_told_apart(void **state)
 	portprof_profile *profile = NULL;
 
 	(void)state;
-	assert_int_equal(portprof_profile_read(kit.path, &profile),
-	                 PORTPROF_E_NOTFOUND);
-	assert_int_equal(portprof_profile_read(kit.folder, &profile),
-	                 PORTPROF_E_FORMAT);
+	assert_int_equal(portprof_profile_read(kit.path, 0, &profile),
+			 PORTPROF_E_NOTFOUND);
+	assert_int_equal(portprof_profile_read(kit.folder, 0, &profile),
+			 PORTPROF_E_FORMAT);
 	assert_non_null(strstr(portprof_last_diag()->words, "folder"));
-	assert_int_equal(portprof_profile_read(NULL, &profile),
-	                 PORTPROF_E_INVALID);
-	assert_int_equal(portprof_profile_read(kit.path, NULL),
-	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_read(NULL, 0, &profile),
+			 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_profile_read(kit.path, 0, NULL),
+			 PORTPROF_E_INVALID);
 	kit_store(kit.path, "x", 1);
 	if (geteuid() == 0)
 		assert_int_equal(seteuid(65534), 0);
 	else
 		unlink(kit.path);
-	assert_int_equal(portprof_profile_read(kit.path, &profile),
-	                 geteuid() == 65534 ? PORTPROF_E_DENIED
-	                                    : PORTPROF_E_NOTFOUND);
+	assert_int_equal(portprof_profile_read(kit.path, 0, &profile),
+			 geteuid() == 65534 ? PORTPROF_E_DENIED
+					    : PORTPROF_E_NOTFOUND);
 	if (geteuid() == 65534)
 		assert_int_equal(seteuid(0), 0);
 	assert_null(profile);
@@ -549,14 +583,14 @@ static void survive(int fd, const uint8_t *bytes, size_t count)
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(pwrite(fd, bytes, count, 0), count);
 	lseek(fd, 0, SEEK_SET);
-	status = ppi_profile_read_fd(fd, "mutant", &profile, NULL);
+	status = ppi_profile_read_fd(fd, "mutant", 0, &profile, NULL);
 	if (status != PORTPROF_OK) {
 		assert_int_equal(status, PORTPROF_E_FORMAT);
 		return;
 	}
 	free(kit_text(profile));
 	lseek(fd, 0, SEEK_SET);
-	assert_int_equal(ppi_profile_read_fd(fd, "mutant", &other, NULL),
+	assert_int_equal(ppi_profile_read_fd(fd, "mutant", 0, &other, NULL),
 	                 PORTPROF_OK);
 	assert_int_equal(portprof_profile_merge(profile, other), PORTPROF_OK);
 	free(kit_text(profile));
@@ -565,9 +599,9 @@ static void survive(int fd, const uint8_t *bytes, size_t count)
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(ppi_profile_write_fd(profile, fd), 0);
 	lseek(fd, 0, SEEK_SET);
-	assert_int_equal(ppi_profile_read_fd(fd, "mutant", &other, NULL),
+	assert_int_equal(ppi_profile_read_fd(fd, "mutant", 0, &other, NULL),
 	                 PORTPROF_OK);
-	kit_assert_same(profile, other);
+	kit_assert_written(profile, other);
 	portprof_profile_free(other);
 	portprof_profile_free(profile);
 }
@@ -610,6 +644,7 @@ int main(void)
 		CASE(members_may_point_forward),
 		CASE(values_below_zero_are_told),
 		CASE(a_newer_account_is_told_and_left),
+		CASE(a_process_without_a_name_is_written),
 		CASE(what_points_to_nothing_is_refused),
 		CASE(what_is_no_protobuf_is_refused),
 		CASE(files_that_cannot_be_opened_are_told_apart),

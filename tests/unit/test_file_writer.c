@@ -116,7 +116,7 @@ static void portions_say_what_the_end_says(void **state)
 		assert_int_equal(kit_flush(&kit, NULL), PORTPROF_OK);
 	}
 	portions = kit_read(&kit);
-	assert_null(portprof_profile_damage(portions));
+	assert_null(portprof_profile_origin_get(portions)->damage);
 	assert_false(portprof_profile_origin_get(portions)->is_complete);
 	whole = finish();
 	assert_true(portprof_profile_origin_get(whole)->is_complete);
@@ -139,6 +139,29 @@ static void callers_are_looked_up_in_their_call(void **state)
 	assert_int_equal(leaf_weight(profile, "/bin/app", 0), 5);
 	assert_int_equal(weight_at(profile, 1, "/bin/app", 0xfff), 5);
 	assert_int_equal(kit_find_mapping(profile, "/lib/next.so"), SIZE_MAX);
+	portprof_profile_free(profile);
+}
+
+static void chains_end_where_nothing_is_mapped(void **state)
+{
+	const uint64_t chain[3] = { 0x10040, 0x77000, 0x10101 };
+	const uint64_t late[2] = { 0x10080, 0x50001 };
+	portprof_profile *profile;
+
+	(void)state;
+	/* nothing is known of this process: nothing speaks against it */
+	kit_chain(&kit, 0, 200, 200, chain, 3, 1, 1);
+	kit_module(&kit, 100, 0x10000, 0x1000, 0, "/bin/app", "");
+	kit_chain(&kit, 0, 100, 100, chain, 3, 1, 5);
+	/* the module's record comes behind the first sample in it */
+	kit_chain(&kit, 0, 100, 100, late, 2, 1, 7);
+	kit_module(&kit, 100, 0x50000, 0x1000, 0, "/lib/one.so", "");
+	profile = finish();
+	assert_int_equal(leaf_weight(profile, "/bin/app", 0x40), 5);
+	assert_int_equal(weight_at(profile, 1, "/bin/app", 0x100), 0);
+	assert_int_equal(weight_at(profile, 2, "/bin/app", 0x100), 0);
+	assert_int_equal(weight_at(profile, 1, "", 0x76fff), 1);
+	assert_int_equal(weight_at(profile, 1, "/lib/one.so", 0), 7);
 	portprof_profile_free(profile);
 }
 
@@ -271,6 +294,31 @@ static void the_kernel_has_a_mapping(void **state)
 	assert_true(kit_find_mapping(profile, "[kernel.kallsyms]") != SIZE_MAX);
 	assert_int_equal(weight_at(profile, 1, "[net]", 0xfff), 1);
 	assert_int_equal(weight_at(profile, 2, "/bin/app", 0x10), 1);
+	portprof_profile_free(profile);
+}
+
+/* One row, be it of the program's process or with an address beside it. */
+static void guests_are_one_location(void **state)
+{
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_SAMPLE,
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
+		         PORTPROF_FIELD_GUEST,
+		.pid = 100, .tid = 100, .span = 1, .samples = 1, .weight = 5,
+	};
+	portprof_profile *profile;
+
+	(void)state;
+	kit_module(&kit, 100, 0x10000, 0x1000, 0, "/bin/app", "");
+	kit_add(&kit, &record);
+	record.tid = 101;
+	kit_add(&kit, &record);
+	record.valid &= ~(uint32_t)PORTPROF_FIELD_GUEST;
+	record.weight = 3;
+	kit_add(&kit, &record);
+	profile = finish();
+	assert_int_equal(weight_at(profile, 0, "[guest]", 0), 10);
+	assert_int_equal(portprof_profile_location_count(profile), 2);
 	portprof_profile_free(profile);
 }
 
@@ -427,6 +475,7 @@ int main(void)
 		CASE(equal_samples_are_one),
 		CASE(portions_say_what_the_end_says),
 		CASE(callers_are_looked_up_in_their_call),
+		CASE(chains_end_where_nothing_is_mapped),
 		CASE(one_file_is_one_mapping),
 		CASE(memory_without_a_file_is_not_shared),
 		CASE(a_new_module_retires_the_old),
@@ -434,6 +483,7 @@ int main(void)
 		CASE(a_child_begins_as_a_copy),
 		CASE(a_module_may_come_after_its_samples),
 		CASE(the_kernel_has_a_mapping),
+		CASE(guests_are_one_location),
 		CASE(the_program_is_the_first_mapping),
 		CASE(records_without_a_process_are_the_targets),
 		CASE(a_thread_goes_by_its_last_name),

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "compat/gmon/gmon.h"
+#include "api/gmon/gmon.h"
 #include "tests/unit/gmon_make.h"
 
 static struct gmon_bytes made;
@@ -196,7 +196,7 @@ static void what_lies_is_refused(void **state)
 	gmon_bsd(&made, false, 8, 0x8000, 0x8018, 3, 128, 0,
 	         (const uint64_t[]){ 1, 2, 3 });
 	made.bytes[16] = 39;
-	parse_badly("header that tells of 39 bytes", 0);
+	parse_badly("39 bytes", 0);
 }
 
 /* ---- cut and harmed ---- */

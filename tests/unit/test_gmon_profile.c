@@ -17,7 +17,7 @@
 
 #include <portprof.h>
 
-#include "compat/gmon/gmon.h"
+#include "api/gmon/gmon.h"
 #include "tests/unit/gmon_make.h"
 
 enum { LOW = 0x401000, CODE = 0x2000, CODE_OFFSET = 0x1000 };
@@ -116,7 +116,7 @@ static portprof_profile *read_well(void)
 	portprof_profile *profile;
 
 	save(file, &made);
-	if (portprof_gmon_read(file, program, &profile) != PORTPROF_OK)
+	if (portprof_gmon_read(file, program, 0, &profile) != PORTPROF_OK)
 		fail_msg("%s", portprof_last_diag()->words);
 	return profile;
 }
@@ -125,7 +125,8 @@ static void read_badly(portprof_status status, const char *words)
 {
 	portprof_profile *profile = (void *)&made;
 
-	assert_int_equal(portprof_gmon_read(file, program, &profile), status);
+	assert_int_equal(portprof_gmon_read(file, program, 0, &profile),
+			 status);
 	if (!strstr(portprof_last_diag()->words, words))
 		fail_msg("no \"%s\" in: %s", words,
 		         portprof_last_diag()->words);
@@ -272,12 +273,13 @@ static void what_is_unknown_is_said(void **state)
 	gmon_begin(&made, false, 8);
 	gmon_histogram(&made, LOW, LOW + 8, 2, 100, "seconds", bins);
 	profile = read_well();
-	assert_true(has_note(profile, "nothing of threads"));
-	assert_false(has_note(profile, "nor does it tell"));
+	assert_true(has_note(profile, "no threads"));
+	assert_false(has_note(profile, "does not name the program"));
 	assert_false(has_note(profile, "lie in no code"));
 	portprof_profile_free(profile);
-	assert_int_equal(portprof_gmon_read(file, NULL, &profile), PORTPROF_OK);
-	assert_true(has_note(profile, "nor does it tell which program"));
+	assert_int_equal(portprof_gmon_read(file, NULL, 0, &profile),
+			 PORTPROF_OK);
+	assert_true(has_note(profile, "does not name the program"));
 	assert_int_equal(portprof_profile_mapping_count(profile), 0);
 	portprof_profile_free(profile);
 	/* as glibc once wrote them of programs that can lie anywhere */
@@ -347,7 +349,7 @@ static void mutants_of_a_program_do_no_harm(void **state)
 			mutant.bytes[next(&seed) % 0x120] =
 				(unsigned char)next(&seed);
 		save(program, &mutant);
-		if (portprof_gmon_read(file, program, &profile) !=
+		if (portprof_gmon_read(file, program, 0, &profile) !=
 		    PORTPROF_OK) {
 			refused++;
 			continue;
@@ -502,10 +504,11 @@ static void what_cannot_be_written_is_refused(void **state)
 	wanted.rate_hz = 100;
 	write_badly(profile, &wanted, PORTPROF_E_INVALID, "is no time");
 	portprof_profile_free(profile);
-	assert_int_equal(portprof_gmon_read(file, NULL, &profile), PORTPROF_OK);
+	assert_int_equal(portprof_gmon_read(file, NULL, 0, &profile),
+			 PORTPROF_OK);
 	wanted.rate_hz = 0;
 	wanted.module = NULL;
-	write_badly(profile, &wanted, PORTPROF_E_INVALID, "which files");
+	write_badly(profile, &wanted, PORTPROF_E_INVALID, "files of its samples");
 	portprof_profile_free(profile);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The helper thread: calls, tasks, its end, and who waits for whom. */
 #include "api/internal/helper.h"
-#include "compat/thread.h"
+#include "port/thread.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -62,6 +62,32 @@ static void test_thread_lives_as_long_as_somebody_needs_it(void **state)
 	assert_true(ppi_thread_is_own(tid));
 	ppi_helper_give_back();
 	assert_false(ppi_thread_is_own(tid));
+}
+
+/* As often as one likes, nested or not; calls run in the caller meanwhile. */
+static void test_suspended_is_not_there(void **state)
+{
+	struct seen seen = { 0 };
+	int64_t tid;
+
+	(void)state;
+	assert_false(ppi_helper_suspend());
+	assert_int_equal(ppi_helper_take(NULL), 0);
+	tid = ppi_helper_tid();
+	assert_true(ppi_helper_suspend());
+	assert_false(ppi_thread_is_there(tid));
+	assert_int_equal(ppi_helper_tid(), 0);
+	ppi_helper_call(look_around, &seen);
+	assert_int_equal(seen.tid, ppi_thread_id());
+	assert_true(ppi_helper_suspend());
+	ppi_helper_resume();
+	assert_int_equal(ppi_helper_tid(), 0);
+	ppi_helper_resume();
+	ppi_helper_call(look_around, &seen);
+	assert_int_equal(seen.tid, ppi_helper_tid());
+	assert_int_not_equal(seen.tid, ppi_thread_id());
+	ppi_helper_give_back();
+	assert_int_equal(ppi_helper_tid(), 0);
 }
 
 /* A task that counts its runs and asks for the next one at once, or never. */
@@ -172,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_call_runs_in_the_helper),
+		cmocka_unit_test(test_suspended_is_not_there),
 		cmocka_unit_test(
 			test_thread_lives_as_long_as_somebody_needs_it),
 		cmocka_unit_test(test_tasks_run_and_wake),

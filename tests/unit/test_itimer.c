@@ -72,9 +72,12 @@ static void stop(void)
 	assert_int_equal(sim_signals_death(), 0);
 }
 
+static int foreign_signals;
+
 static void on_foreign(int signo)
 {
 	(void)signo;
+	foreign_signals++;
 }
 
 static void set_action(void (*handler)(int))
@@ -183,6 +186,90 @@ static void a_timer_set_over_ours_is_left_alone(void **state)
 	assert_int_equal(itimer_sim_every(), 7 * MS);
 	sim_close(&one);
 	assert_int_equal(itimer_sim_every(), 7 * MS);
+}
+
+/* The same interval as the period asked for, and handler or timer first: the
+ * program's timer runs on, and no tick of ours comes to its handler. */
+static void a_timer_of_our_period_is_left_alone(void **state)
+{
+	(void)state;
+	for (int is_handler_first = 0; is_handler_first < 2;
+	     is_handler_first++) {
+		start(1000);
+		sim_burn(0, 20 * MS);
+		if (is_handler_first)
+			set_action(on_foreign);
+		itimer_sim_set(1 * MS);
+		set_action(on_foreign);
+		sim_program_idle(300 * MS);
+		stop();
+		assert_true(sim_has_note(&one, "ended early"));
+		assert_int_equal(itimer_sim_every(), 1 * MS);
+		sim_close(&one);
+		assert_int_equal(itimer_sim_every(), 1 * MS);
+		assert_ptr_equal(action_now().sa_handler, on_foreign);
+		itimer_sim_set(0);
+		set_action(SIG_DFL);
+	}
+}
+
+/* Our interval again, set between a look at the timer and the next call. */
+static void a_timer_set_while_we_look_is_put_back(void **state)
+{
+	(void)state;
+	start(1000);
+	sim_burn(0, 20 * MS);
+	itimer_sim_set_after_get(7 * MS);
+	sim_program_idle(300 * MS);
+	assert_int_equal(itimer_sim_every(), 7 * MS);
+	stop();
+	assert_int_equal(itimer_sim_every(), 7 * MS);
+	assert_true(sim_has_note(&one, "ended early"));
+}
+
+/* CPU time after that is none of an attached thread's; and when the program
+ * has done with its timer, the session can be started again. */
+static void what_follows_is_not_attached(void **state)
+{
+	portprof_stats stats;
+
+	(void)state;
+	start(1000);
+	sim_burn(0, 20 * MS);
+	itimer_sim_set(3600000 * MS);
+	sim_program_idle(300 * MS);
+	sim_burn(0, 100 * MS);
+	stop();
+	stats = sim_stats(&one);
+	assert_int_equal(stats.cpu_time_ns, 120 * MS);
+	assert_in_range(stats.not_attached_weight, 100 * MS - RESOLUTION,
+	                100 * MS);
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_E_BUSY);
+	itimer_sim_set(0);
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
+	sim_burn(0, 40 * MS);
+	stop();
+	stats = sim_stats(&one);
+	assert_int_equal(stats.cpu_time_ns, 160 * MS);
+	assert_in_range(stats.not_attached_weight, 100 * MS - RESOLUTION,
+	                100 * MS);
+	assert_in_range(sim_weight(&one), 60 * MS - 2 * RESOLUTION, 60 * MS);
+}
+
+/* Where the program's own handler is known, it has what is not ours. */
+static void what_is_not_ours_is_forwarded(void **state)
+{
+	(void)state;
+	start(1000);
+	foreign_signals = 0;
+	sim_signals_set_forward(on_foreign);
+	itimer_sim_kill();
+	assert_int_equal(foreign_signals, 1);
+	sim_burn(0, 20 * MS);
+	assert_int_equal(foreign_signals, 1);
+	stop();
+	assert_int_not_equal(one.count, 0);
+	sim_signals_set_forward(NULL);
 }
 
 static void an_ignored_signal_is_ignored_again(void **state)
@@ -366,6 +453,70 @@ static void slots_of_gone_threads_are_used_again(void **state)
 	assert_in_range(one.count, 5000, 8000);
 }
 
+/* Two threads that work the same, and one of them has all samples. */
+static void netbsd_samples_one_thread_and_says_so(void **state)
+{
+	struct fx_work works[2] = { { 0, 0, 300 * MS, 0 },
+		                    { 1, 1, 300 * MS, 0 } };
+	uint64_t used[2], of_0, of_1;
+
+	(void)state;
+	itimer_sim_be_netbsd();
+	sim_program_start(1);
+	start(1000);
+	sim_program_spend(works, 2, used);
+	stop();
+	of_0 = sim_weight_of(&one, sim_program_thread(0)->tid);
+	of_1 = sim_weight_of(&one, sim_program_thread(1)->tid);
+	assert_in_range(of_0 < of_1 ? of_0 : of_1, 0, 30 * MS);
+	assert_int_equal(sim_stats(&one).total_weight, 600 * MS);
+	assert_false(portprof_session_caps(one.session) & PORTPROF_CAP_FAIR);
+	assert_true(sim_has_note(&one, "biased"));
+}
+
+static void a_wrong_clock_makes_the_total_unknown(void **state)
+{
+	(void)state;
+	start(1000);
+	sim_burn(0, 100 * MS);
+	assert_int_equal(sim_stats(&one).unattributed_certainty,
+	                 PORTPROF_EXACT);
+	itimer_sim_charge(10000 * MS, false); /* in no time at all */
+	stop();
+	assert_int_equal(sim_stats(&one).unattributed_certainty,
+	                 PORTPROF_UNKNOWN);
+	assert_true(sim_has_note(&one, "faster than real time"));
+}
+
+/* The promise cannot be withdrawn: the last case of all. */
+static void exec_is_safe_once_it_is_announced(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session = NULL;
+
+	(void)state;
+	portprof_config_set_backend(config, "itimer");
+	portprof_config_require(config, PORTPROF_CAP_EXEC_SAFE);
+	start(1000);
+	stop();
+	assert_false(portprof_session_caps(one.session) &
+	             PORTPROF_CAP_EXEC_SAFE);
+	assert_true(sim_has_note(&one, "-lportprof-exec"));
+	sim_close(&one);
+	assert_int_equal(portprof_session_open(config, &session),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "-lportprof-exec"));
+
+	portprof_exec_guard();
+	assert_int_equal(portprof_session_open(config, &session), PORTPROF_OK);
+	assert_true(portprof_session_caps(session) & PORTPROF_CAP_EXEC_SAFE);
+	portprof_config_free(config);
+	for (size_t i = 0; portprof_session_note(session, i); i++)
+		assert_null(strstr(portprof_session_note(session, i), "exec"));
+	portprof_session_close(session);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -378,6 +529,10 @@ int main(void)
 		CASE(a_second_session_is_busy_and_the_first_goes_on),
 		CASE(a_handler_put_over_ours_ends_sampling),
 		CASE(a_timer_set_over_ours_is_left_alone),
+		CASE(a_timer_of_our_period_is_left_alone),
+		CASE(a_timer_set_while_we_look_is_put_back),
+		CASE(what_follows_is_not_attached),
+		CASE(what_is_not_ours_is_forwarded),
 		CASE(an_ignored_signal_is_ignored_again),
 		CASE(a_signal_from_outside_still_ends_the_process),
 		CASE(a_pending_tick_is_thrown_away),
@@ -388,6 +543,9 @@ int main(void)
 		CASE(the_table_keeps_threads_apart),
 		CASE(a_full_table_says_so),
 		CASE(slots_of_gone_threads_are_used_again),
+		CASE(netbsd_samples_one_thread_and_says_so),
+		CASE(a_wrong_clock_makes_the_total_unknown),
+		CASE(exec_is_safe_once_it_is_announced),
 	};
 
 	return cmocka_run_group_tests_name("itimer", tests, NULL, NULL);

@@ -21,7 +21,7 @@
 
 #include "api/internal/event.h"
 #ifdef HAVE_LINUX_PERF_EVENT_H
-#include "backends/perf/perf_events.h"
+#include "backends/perf/perf_resolve.h"
 #include "backends/perf/perf_tables.h"
 #endif
 
@@ -97,11 +97,13 @@ static bool is_known_pmu(const char *string)
 static portprof_status resolve(const struct ppi_event_request *request,
                                struct ppi_diag *why)
 {
+	struct perf_request asked;
 	struct ppi_event event;
+	portprof_status status = perf_request_read(request, &asked, why);
 
-	return is_known_pmu(request->text) ?
-	               ppi_perf_resolve(request, PPI_SAMPLE, &event, why) :
-	               PORTPROF_OK;
+	return status == PORTPROF_OK && is_known_pmu(request->text) ?
+	               ppi_perf_resolve(&asked, PPI_SAMPLE, &event, why) :
+	               status;
 }
 #else
 static portprof_status resolve(const struct ppi_event_request *request,

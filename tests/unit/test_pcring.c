@@ -82,9 +82,9 @@ static void ticks_come_out_in_order_over_many_laps(void **state)
 	assert_true(ppi_pcring_init(&ring, 4));
 	ring.tail = SIZE_MAX - 1001;
 	ring.tail -= ring.tail & ring.mask;
-	atomic_store(&ring.head, ring.tail);
+	atomic_store(&ring.memory->head, ring.tail);
 	for (size_t i = 0; i <= ring.mask; i++)
-		atomic_store(&ring.cells[i].turn, ring.tail + i);
+		atomic_store(&ring.memory->cells[i].turn, ring.tail);
 	while (out < 3000) {
 		for (uint64_t n = 0; n < 1 + in % 4; n++) {
 			tick = tick_of(1, in);
@@ -126,7 +126,7 @@ static void drops_are_counted_across_a_wrap(void **state)
 
 	(void)state;
 	assert_true(ppi_pcring_init(&ring, 2));
-	atomic_store(&ring.dropped, SIZE_MAX - 1);
+	atomic_store(&ring.memory->dropped, SIZE_MAX - 1);
 	ring.dropped_seen = SIZE_MAX - 1;
 	for (int i = 0; i < 2 + 5; i++)
 		ppi_pcring_put(&ring, &tick);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting by the perf backend on a simulated PMU. */
+#include "api/internal/helper.h"
 #include "tests/unit/perf_run.h"
+
+#include <portprof.h>
 
 #include <errno.h>
 #include <setjmp.h>
@@ -52,6 +55,62 @@ static void read_counts(void)
 	assert_int_equal(run.bs.ops->count(&run.bs, counts,
 	                                   run.plan.event_count),
 	                 PORTPROF_OK);
+}
+
+/* So many in one group are refused, in several they are counted; each reading
+ * has the values of each group from one moment. */
+static void many_groups_are_counted(void **state)
+{
+	enum { GROUPS = 4, MEMBERS = 50, ALONE = 200 };
+	static portprof_count many[GROUPS * MEMBERS];
+	portprof_config *config = portprof_config_new();
+	portprof_group *group = NULL;
+
+	(void)state;
+	perf_sim_machine.counters = 64;
+	ppi_helper_set_manual(true);
+	ppi_backend_set_kernel("perf", &perf_sim_kernel);
+	portprof_config_set_backend(config, "perf");
+	portprof_config_set_target(config, PORTPROF_TARGET_THREAD, 0);
+	for (int i = 0; i < GROUPS * MEMBERS; i++)
+		assert_int_equal(portprof_config_add_event(config, "cycles:u"),
+		                 PORTPROF_OK);
+	assert_int_equal(portprof_group_open_config(config, &group),
+	                 PORTPROF_E_LIMIT);
+	assert_non_null(strstr(portprof_last_diag()->words, "braces"));
+	portprof_config_free(config);
+	for (int round = 0; round < 2; round++) {
+		config = portprof_config_new();
+		portprof_config_set_backend(config, "perf");
+		portprof_config_set_target(config, PORTPROF_TARGET_THREAD, 0);
+		for (int i = 0; i < (round ? ALONE : GROUPS); i++) {
+			char list[16 + 9 * MEMBERS] = "{";
+
+			for (int j = 0; j < (round ? 1 : MEMBERS); j++)
+				strcat(list, j ? ",cycles:u" : "cycles:u");
+			strcat(list, "}");
+			assert_int_equal(portprof_config_add_event(config,
+			                                           list),
+			                 PORTPROF_OK);
+		}
+		assert_int_equal(portprof_group_open_config(config, &group),
+		                 PORTPROF_OK);
+		run_work(perf_sim_main_tid(), 0x1000, 64 * MS, 0);
+		assert_int_equal(portprof_group_read(group, many, 200),
+		                 PORTPROF_OK);
+		for (int i = 0; i < 200; i++) {
+			int first = round ? i : i / MEMBERS * MEMBERS;
+
+			assert_int_equal(many[i].enabled_ns, 64 * MS);
+			assert_int_equal(many[i].running_ns,
+			                 many[first].running_ns);
+			assert_int_equal(many[i].raw, many[first].raw);
+		}
+		portprof_group_close(group);
+		portprof_config_free(config);
+	}
+	ppi_backend_set_kernel("perf", NULL);
+	ppi_helper_set_manual(false);
 }
 
 static void a_group_counts_the_same_time(void **state)
@@ -301,8 +360,10 @@ static void a_command_counts_from_its_exec_on(void **state)
 	int64_t pid = perf_sim_fork(0);
 
 	(void)state;
-	run.plan.target = (struct ppi_target){ PPI_TARGET_COMMAND, pid, 0,
-		                               false };
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+		.tid = 0, .is_self = false,
+	};
 	run.plan.follow_children = true;
 	add("cycles", 0);
 	add("instructions", 0);
@@ -328,8 +389,10 @@ static void one_thread_alone(void **state)
 	int64_t tid = perf_sim_thread(0);
 
 	(void)state;
-	run.plan.target = (struct ppi_target){ PPI_TARGET_TID, tid, tid,
-		                               false };
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_TID, .pid = tid,
+		.tid = tid, .is_self = false,
+	};
 	add("cycles", 0);
 	open_and_start();
 	run_work(tid, 0x1000, 10 * MS, 0);
@@ -344,6 +407,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(a_group_counts_the_same_time),
+		CASE(many_groups_are_counted),
 		CASE(user_mode_alone),
 		CASE(all_threads_old_and_new),
 		CASE(stop_holds_and_start_goes_on),

@@ -165,7 +165,7 @@ static void what_cannot_have_branches_is_refused_in_words(void **state)
 	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
 	assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
 	assert_int_equal(run.why.os_errno, EOPNOTSUPP);
-	assert_non_null(strstr(run.why.words, "does not tell the branches"));
+	assert_non_null(strstr(run.why.words, "the branches taken"));
 }
 
 static void only_fields_of_hardware_can_be_asked_for(void **state)
@@ -174,11 +174,11 @@ static void only_fields_of_hardware_can_be_asked_for(void **state)
 	portprof_session *session;
 
 	(void)state;
-	assert_int_equal(portprof_config_set_sample_fields(config, ALL),
-	                 PORTPROF_OK);
-	assert_int_equal(portprof_config_set_sample_fields(
-				 config, PORTPROF_FIELD_TIME),
-	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_config_set_number(config, "fields", ALL),
+			 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_number(config, "fields",
+						    PORTPROF_FIELD_TIME),
+			 PORTPROF_E_INVALID);
 	/* and not by a backend that has none */
 	assert_int_equal(portprof_config_set_backend(config, "null"),
 	                 PORTPROF_OK);
@@ -224,7 +224,8 @@ static void page_faults_tell_where(void **state)
 	faults.start = (uint64_t)(uintptr_t)memory;
 	portprof_config_set_backend(config, "perf");
 	portprof_config_add_event(config, "page-faults:u:period=1");
-	portprof_config_set_sample_fields(config, PORTPROF_FIELD_DATA_ADDRESS);
+	portprof_config_set_number(config, "fields",
+				   PORTPROF_FIELD_DATA_ADDRESS);
 	portprof_config_add_callback(config, take_faults, NULL);
 	if (portprof_session_open(config, &session) != PORTPROF_OK) {
 		print_message("skip: %s\n", portprof_last_diag()->words);

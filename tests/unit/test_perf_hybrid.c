@@ -74,7 +74,7 @@ static portprof_count part_of(size_t event, size_t part, const char *pmu)
 	const char *name = NULL, *cpus = NULL;
 	portprof_count count = { 0 };
 
-	assert_int_equal(run.bs.ways->part(&run.bs, event, part, &name, &cpus,
+	assert_int_equal(run.bs.ops->count_parts->part(&run.bs, event, part, &name, &cpus,
 	                                   &count), PORTPROF_OK);
 	assert_string_equal(name, pmu);
 	assert_string_equal(cpus, strcmp(pmu, "cpu_core") ? "2-3" : "0-1");
@@ -106,7 +106,7 @@ static void one_name_counts_on_every_type(void **state)
 	assert_int_equal(small.running_ns, small.raw);
 	assert_int_equal(small.enabled_ns, 100 * MS);
 	assert_int_equal(part_of(1, 0, "cpu_atom").raw, 2 * small.raw);
-	assert_int_equal(run.bs.ways->part(&run.bs, 0, 2, &text, &text, &big),
+	assert_int_equal(run.bs.ops->count_parts->part(&run.bs, 0, 2, &text, &text, &big),
 	                 PORTPROF_E_NOTFOUND);
 	assert_true(run_has_note(&run, "'cycles' counts on cpu_atom (CPUs 2-3)"
 	                         ", cpu_core (CPUs 0-1)"));
@@ -147,7 +147,7 @@ static void what_the_kernel_counts_has_no_parts(void **state)
 	assert_int_equal(counts[0].status, PORTPROF_COUNT_OK);
 	assert_int_equal(counts[1].status, PORTPROF_COUNT_OK);
 	assert_false(run.bs.caps & PORTPROF_CAP_GROUP);
-	assert_int_equal(run.bs.ways->part(&run.bs, 0, 0, &text, &text, counts),
+	assert_int_equal(run.bs.ops->count_parts->part(&run.bs, 0, 0, &text, &text, counts),
 	                 PORTPROF_E_NOTFOUND);
 }
 
@@ -223,7 +223,7 @@ static void one_type_is_not_several(void **state)
 	open_and_work(10 * MS);
 	read_counts();
 	assert_int_equal(counts[0].raw, 10 * MS);
-	assert_int_equal(run.bs.ways->part(&run.bs, 0, 0, &text, &text, counts),
+	assert_int_equal(run.bs.ops->count_parts->part(&run.bs, 0, 0, &text, &text, counts),
 	                 PORTPROF_E_NOTFOUND);
 	assert_int_equal(run.bs.note_count, 0);
 }

@@ -63,7 +63,7 @@ static void the_highest_level_granted_is_taken_and_told(void **state)
 		perf_sim_machine.precise_max = level;
 		assert_int_equal(plan("event = cycles:u\nprecise = max",
 		                      PPI_SAMPLE), PORTPROF_OK);
-		assert_int_equal(event.precise, level);
+		assert_int_equal(perf_own(&event)->precise, level);
 		snprintf(words, sizeof(words), "precise level %u (the most "
 		         "granted)", level);
 		assert_non_null(strstr(event.description, words));
@@ -78,10 +78,10 @@ static void the_events_own_level_is_kept(void **state)
 	(void)state;
 	assert_int_equal(plan("event = cycles:u:precise=1\nprecise = max",
 	                      PPI_SAMPLE), PORTPROF_OK);
-	assert_int_equal(event.precise, 1);
+	assert_int_equal(perf_own(&event)->precise, 1);
 	assert_int_equal(plan("event = cycles:u:precise=0\nprecise = max",
 	                      PPI_SAMPLE), PORTPROF_OK);
-	assert_int_equal(event.precise, 0);
+	assert_int_equal(perf_own(&event)->precise, 0);
 	/* and refused as ever, not made less */
 	perf_sim_machine.precise_max = 1;
 	assert_int_equal(plan("event = cycles:u:precise=2\nprecise = max",
@@ -93,15 +93,15 @@ static void nothing_is_asked_of_who_did_not_ask(void **state)
 {
 	(void)state;
 	assert_int_equal(plan("event = cycles:u", PPI_SAMPLE), PORTPROF_OK);
-	assert_int_equal(event.precise, 0);
+	assert_int_equal(perf_own(&event)->precise, 0);
 	assert_null(strstr(event.description, "precise"));
 	assert_int_equal(plan("event = cycles:u\nprecise = event", PPI_SAMPLE),
 	                 PORTPROF_OK);
-	assert_int_equal(event.precise, 0);
+	assert_int_equal(perf_own(&event)->precise, 0);
 	/* counts have no place to be precise about */
 	assert_int_equal(plan("event = cycles:u\nprecise = max", PPI_COUNT),
 	                 PORTPROF_OK);
-	assert_int_equal(event.precise, 0);
+	assert_int_equal(perf_own(&event)->precise, 0);
 }
 
 static void what_the_kernel_counts_has_no_level(void **state)
@@ -109,7 +109,7 @@ static void what_the_kernel_counts_has_no_level(void **state)
 	(void)state;
 	assert_int_equal(plan("event = task-clock\nprecise = max", PPI_SAMPLE),
 	                 PORTPROF_OK);
-	assert_int_equal(event.precise, 0);
+	assert_int_equal(perf_own(&event)->precise, 0);
 	assert_null(strstr(event.description, "precise"));
 }
 

@@ -124,6 +124,32 @@ static void kernel_samples_say_where_from(void **state)
 	assert_non_null(run_module(&run, "[kernel.kallsyms]"));
 }
 
+/* What the guest ran has no address here, least of all the host's. */
+static void guests_are_no_code_of_the_host(void **state)
+{
+	size_t samples = 0;
+
+	(void)state;
+	run.plan.chain_depth = 8;
+	perf_sim_machine.is_in_guest = true;
+	open_and_start("task-clock", 1000);
+	run_work(perf_sim_main_tid(), 0x1234, 100 * MS, 60 * MS);
+	run_stop(&run);
+	for (size_t i = 0; i < run.record_count; i++) {
+		const portprof_record *record = &run.records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		samples++;
+		assert_true(record->valid & PORTPROF_FIELD_GUEST);
+		assert_false(record->valid & PORTPROF_FIELD_KERNEL);
+		assert_int_equal(record->address, 0);
+		assert_int_equal(record->payload_words, 1);
+		assert_int_equal(run.words[record->payload], 0);
+	}
+	assert_true(samples > 90);
+}
+
 static void stop_and_start_go_on(void **state)
 {
 	(void)state;
@@ -200,7 +226,8 @@ static void two_events_share_the_rings(void **state)
 	perf_sim_machine.counters = 4;
 	assert_int_equal(run_add(&run, "cycles", 500), PORTPROF_OK);
 	open_and_start("task-clock", 1000);
-	assert_int_equal(perf_sim_mapped(), 4);
+	/* and mappings and names have one of their own on each CPU */
+	assert_int_equal(perf_sim_mapped(), 8);
 	run_work(perf_sim_main_tid(), 0x1000, 100 * MS, 0);
 	run_stop(&run);
 	assert_int_equal(run_weight(&run, 0), 100 * MS);
@@ -262,6 +289,7 @@ int main(void)
 		CASE(kernel_time_goes_to_the_next_user_pc),
 		CASE(one_mode_is_weighed_by_periods),
 		CASE(kernel_samples_say_where_from),
+		CASE(guests_are_no_code_of_the_host),
 		CASE(stop_and_start_go_on),
 		CASE(a_full_ring_is_counted),
 		CASE(without_format_lost_it_is_a_lower_bound),

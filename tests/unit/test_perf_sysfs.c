@@ -14,7 +14,6 @@
 #include <portprof.h>
 
 #include "api/internal/event.h"
-#include "backends/perf/perf_format.h"
 #include "backends/perf/perf_sysfs.h"
 #include "tests/sim/perf_sim.h"
 
@@ -126,6 +125,9 @@ static const char *const machine[] = {
 	PMUS "uncore/cpumask", "0,16\n",
 	PMUS "uncore/events/reads", "event=0x1\n",
 	PMUS "uncore/format/event", "config:0-7\n",
+	PMUS "uprobe/type", "7\n",
+	PMUS "uprobe/format/ref_ctr_offset", "config:32-63\n",
+	PMUS "breakpoint/type", "5\n",
 	"/sys/kernel/tracing/available_events",
 	"sched:sched_switch\nsched:sched_wakeup\nirq:softirq_entry\n",
 	"/sys/kernel/tracing/events/sched/enable", "0\n",
@@ -163,10 +165,13 @@ static int back(void **state)
 static portprof_status resolve(const char *text)
 {
 	struct ppi_event_request request;
+	struct perf_request asked;
 	portprof_status status = ppi_event_parse(text, &request, &why);
 
+	if (status == PORTPROF_OK)
+		status = perf_request_read(&request, &asked, &why);
 	return status ? status
-	              : perf_sysfs_resolve(&perf_sim_kernel, &request,
+	              : perf_sysfs_resolve(&perf_sim_kernel, &asked,
 	                                   PPI_COUNT, &event, &is_there, &why);
 }
 
@@ -175,9 +180,9 @@ static void expect(const char *text, uint64_t config, uint64_t config1)
 	if (resolve(text))
 		fail_msg("%s: %s", text, why.words);
 	assert_true(is_there);
-	assert_int_equal(event.type, 42);
-	assert_int_equal(event.config[0], config);
-	assert_int_equal(event.config[1], config1);
+	assert_int_equal(perf_own(&event)->type, 42);
+	assert_int_equal(perf_own(&event)->config[0], config);
+	assert_int_equal(perf_own(&event)->config[1], config1);
 	assert_string_equal(event.pmu, "fake");
 	assert_string_equal(event.canonical, text);
 }
@@ -221,7 +226,12 @@ static void what_a_pmu_does_not_have(void **state)
 	refuse("fake::hits:broken", PORTPROF_E_UNSUPPORTED, "not understood");
 	refuse("fake::odd", PORTPROF_E_NOTFOUND, "'strange'");
 	refuse("uncore::reads", PORTPROF_E_UNSUPPORTED,
-	       "whole packages (on CPUs 0,16), not for threads");
+	       "0,16");
+	assert_non_null(strstr(why.words, "-a"));
+	/* what else they take is no number */
+	refuse("uprobe::raw:config1=4096", PORTPROF_E_UNSUPPORTED,
+	       "perf probe");
+	refuse("breakpoint::raw", PORTPROF_E_UNSUPPORTED, "mem:");
 }
 
 static void no_pmu_of_that_name(void **state)
@@ -235,9 +245,12 @@ static void tracepoints(void **state)
 {
 	(void)state;
 	assert_int_equal(resolve("sched:sched_switch"), PORTPROF_OK);
-	assert_int_equal(event.type, PERF_TYPE_TRACEPOINT);
-	assert_int_equal(event.config[0], 315);
+	assert_int_equal(perf_own(&event)->type, PERF_TYPE_TRACEPOINT);
+	assert_int_equal(perf_own(&event)->config[0], 315);
 	assert_string_equal(event.pmu, "tracepoint");
+	assert_int_equal(resolve("sched:sched_switch:mh"), PORTPROF_OK);
+	refuse("sched:sched_switch:mg", PORTPROF_E_UNSUPPORTED,
+	       "column 20: drop 'mg'");
 	refuse("sched:sched_swich", PORTPROF_E_NOTFOUND,
 	       "portprof list 'sched:*'");
 	assert_int_equal(resolve("nogroup:x"), PORTPROF_E_NOTFOUND);
@@ -247,8 +260,11 @@ static void tracepoints(void **state)
 	/* a unit mask that is wrong is no tracepoint that may not be seen */
 	assert_int_equal(resolve("cycles:uu"), PORTPROF_E_NOTFOUND);
 	assert_false(is_there);
+	/* nothing is mounted: what could be an event's name is one */
 	perf_sim_machine.files = NULL;
-	assert_int_equal(resolve("sched:sched_switch"), PORTPROF_E_NOTFOUND);
+	refuse("sched:sched_switch", PORTPROF_E_UNSUPPORTED,
+	       "mount -t tracefs");
+	assert_int_equal(resolve("page-fautls:u1"), PORTPROF_E_NOTFOUND);
 	assert_false(is_there);
 }
 

@@ -133,7 +133,7 @@ static void one_thread_alone(void **state)
 	run.plan.target.kind = PPI_TARGET_TID;
 	run.plan.target.tid = perf_sim_main_tid();
 	open_and_start("task-clock", 1000);
-	assert_int_equal(perf_sim_open_fds(), 1);
+	assert_int_equal(perf_sim_open_fds(), 2);
 	run_work(other, 0x2000, 20 * MS, 0);
 	run_work(perf_sim_main_tid(), 0x1000, 30 * MS + 5, 0);
 	run_stop(&run);
@@ -150,7 +150,10 @@ static void another_process(void **state)
 	(void)state;
 	perf_sim_rename(tid, "worker");
 	perf_sim_map_code(pid, 0x10000, 0x1000, "/bin/prog", NULL);
-	run.plan.target = (struct ppi_target){ PPI_TARGET_PID, pid, 0, false };
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_PID, .pid = pid,
+		.tid = 0, .is_self = false,
+	};
 	open_and_start("task-clock", 1000);
 	late = perf_sim_thread(pid);
 	run_work(pid, 0x10010, 10 * MS, 0);
@@ -173,13 +176,47 @@ static void another_process(void **state)
 	                    20);
 }
 
+/* From the files, by what the kernel says of which they are: also while a
+ * neighbour's events ask for them in the records, after the process has ended,
+ * and not from another file that has taken the path since. */
+static void build_ids_are_those_of_the_files(void **state)
+{
+	static const unsigned char id[20] = "0123456789abcdefghi";
+	int64_t pid = perf_sim_fork(0);
+
+	(void)state;
+	perf_sim_map_code(pid, 0x10000, 0x1000, "/bin/prog", id);
+	perf_sim_machine.has_neighbour = true;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_PID, .pid = pid,
+		.tid = 0, .is_self = false,
+	};
+	open_and_start("task-clock", 1000);
+	perf_sim_map_code(pid, 0x20000, 0x1000, "/lib/plugin.so", id);
+	perf_sim_map_code(pid, 0x30000, 0x1000, "/lib/other.so", NULL);
+	perf_sim_map_code(pid, 0x40000, 0x1000, "/lib/replaced.so", id);
+	perf_sim_replace("/lib/replaced.so");
+	perf_sim_exit(pid);
+	run_stop(&run);
+	assert_int_equal(run_module(&run, "/bin/prog")->build_id_bytes, 20);
+	assert_int_equal(run_module(&run, "/lib/plugin.so")->build_id_bytes,
+	                 20);
+	assert_memory_equal(run_module(&run, "/lib/plugin.so")->build_id, id,
+	                    20);
+	assert_int_equal(run_module(&run, "/lib/other.so")->build_id_bytes, 0);
+	assert_int_equal(run_module(&run, "/lib/replaced.so")->build_id_bytes,
+	                 0);
+}
+
 static void a_command_from_its_exec_on(void **state)
 {
 	int64_t pid = perf_sim_fork(0);
 
 	(void)state;
-	run.plan.target = (struct ppi_target){ PPI_TARGET_COMMAND, pid, 0,
-		                               false };
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+		.tid = 0, .is_self = false,
+	};
 	open_and_start("task-clock", 1000);
 	run_work(pid, 0x1000, 10 * MS, 0);
 	assert_int_equal(run_account(&run, 0).total_weight, 0);
@@ -220,6 +257,40 @@ static void children_only_when_asked_for(void **state)
 	}
 }
 
+/* A server whose work is done by processes that it forked long ago. */
+static void descendants_of_an_attached_process_are_its_own(void **state)
+{
+	(void)state;
+	for (unsigned follow = 0; follow < 2; follow++) {
+		int64_t pid = perf_sim_fork(0), stranger = perf_sim_fork(0);
+		int64_t worker = perf_sim_fork(pid);
+		int64_t thread = perf_sim_thread(worker);
+		int64_t grandchild = perf_sim_fork(worker), late;
+
+		perf_sim_map_code(worker, 0x1000, 0x1000, "/bin/worker", NULL);
+		run.plan.target = (struct ppi_target){
+			.kind = PPI_TARGET_PID, .pid = pid,
+		};
+		run.plan.follow_children = follow;
+		run.plan.has_exact_children = true;
+		open_and_start("task-clock", 1000);
+		run_work(worker, 0x1000, 20 * MS, 0);
+		run_work(thread, 0x1000, 20 * MS, 0);
+		run_work(grandchild, 0x1000, 20 * MS, 0);
+		run_work(pid, 0x1000, 10 * MS, 0);
+		run_work(stranger, 0x1000, 40 * MS, 0);
+		late = perf_sim_fork(worker);
+		run_work(late, 0x1000, 20 * MS, 0);
+		run_stop(&run);
+		check_closure(follow ? 90 * MS : 10 * MS, 5, MS);
+		assert_int_equal(run_weight_of(&run, stranger), 0);
+		if (follow)
+			assert_int_equal(run_weight_of(&run, worker), 20 * MS);
+		run_close(&run);
+		run_init(&run, PPI_SAMPLE);
+	}
+}
+
 /* ---- layouts ---- */
 
 static void descriptors_decide_the_layout(void **state)
@@ -227,19 +298,44 @@ static void descriptors_decide_the_layout(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		perf_sim_thread(0);
-	/* 4 CPUs x (1 + 101) would be 408: above half of 600. */
+	/* 4 CPUs x (2 + 2 x 101) would be 816: above half of 600. */
 	perf_sim_machine.fd_limit = 600;
 	open_and_start("task-clock", 1000);
 	assert_int_equal(perf_state_of(&run.bs)->layout, PERF_THREAD_RINGS);
-	assert_int_equal(perf_sim_open_fds(), 101);
+	assert_int_equal(perf_sim_open_fds(), 202);
 	run_stop(&run);
 	run_close(&run);
 
 	run_init(&run, PPI_SAMPLE);
-	perf_sim_machine.fd_limit = 1024;
+	perf_sim_machine.fd_limit = 2048;
 	open_and_start("task-clock", 1000);
 	assert_int_equal(perf_state_of(&run.bs)->layout, PERF_CPU_RINGS);
-	assert_int_equal(perf_sim_open_fds(), 408);
+	assert_int_equal(perf_sim_open_fds(), 816);
+}
+
+/* Too few for an event beside each: the one that samples tells of mappings and
+ * threads, and what it lost is not known to be samples. */
+static void without_descriptors_there_are_no_carriers(void **state)
+{
+	struct ppi_account account;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		perf_sim_thread(0);
+	perf_sim_machine.fd_limit = 160;
+	run.plan.ring_bytes = 4096;
+	open_and_start("task-clock", 1000);
+	assert_int_equal(perf_sim_open_fds(), 101);
+	assert_true(run_has_note(&run, "ulimit -n"));
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	assert_int_equal(run_account(&run, 0).lost_certainty, PORTPROF_EXACT);
+	for (unsigned i = 0; i < 100; i++)
+		perf_sim_rename(perf_sim_main_tid(), "again");
+	run_stop(&run);
+	account = run_account(&run, 0);
+	assert_int_equal(run_samples(&run, 0), 10);
+	assert_true(account.lost_samples > 0);
+	assert_int_equal(account.lost_certainty, PORTPROF_UNKNOWN);
 }
 
 static void thread_rings_find_new_threads(void **state)
@@ -263,11 +359,11 @@ static void thread_rings_find_new_threads(void **state)
 	perf_sim_run(works, 40);
 	for (unsigned i = 0; i < 40; i++)
 		perf_sim_exit(works[i].tid);
-	assert_int_equal(perf_sim_open_fds(), 41);
+	assert_int_equal(perf_sim_open_fds(), 82);
 	perf_sim_idle(300 * MS);
 	run_drain(&run);
 	/* Those that ended were drained and given back. */
-	assert_int_equal(perf_sim_open_fds(), 1);
+	assert_int_equal(perf_sim_open_fds(), 2);
 	run_stop(&run);
 	total = 40 * (30 * MS + 1);
 	check_closure(total, 40, MS);
@@ -296,10 +392,12 @@ static void old_kernels_weigh_commands_by_periods(void **state)
 
 	(void)state;
 	perf_sim_machine.lacks_features = true;
-	run.plan.target = (struct ppi_target){ PPI_TARGET_COMMAND, pid, 0,
-		                               false };
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+		.tid = 0, .is_self = false,
+	};
 	open_and_start("task-clock", 1000);
-	assert_true(run_has_note(&run, "stands for one period"));
+	assert_true(run_has_note(&run, "one period"));
 	perf_sim_exec(pid, "prog");
 	run_work(pid, 0x2000, 20 * MS, 0);
 	perf_sim_lose(3);
@@ -323,9 +421,12 @@ int main(void)
 		CASE(the_helper_is_not_in_the_profile),
 		CASE(one_thread_alone),
 		CASE(another_process),
+		CASE(build_ids_are_those_of_the_files),
 		CASE(a_command_from_its_exec_on),
 		CASE(children_only_when_asked_for),
+		CASE(descendants_of_an_attached_process_are_its_own),
 		CASE(descriptors_decide_the_layout),
+		CASE(without_descriptors_there_are_no_carriers),
 		CASE(thread_rings_find_new_threads),
 		CASE(what_ran_before_it_was_found_is_not_attached),
 		CASE(old_kernels_weigh_commands_by_periods),

@@ -225,9 +225,9 @@ static void backends_without_groups_are_refused(void **state)
 	portprof_session *session;
 
 	(void)state;
-	assert_int_equal(portprof_config_set_sample_fields(
-				 config, PORTPROF_FIELD_GROUP_VALUES),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_number(
+				 config, "fields", PORTPROF_FIELD_GROUP_VALUES),
+			 PORTPROF_OK);
 	assert_int_equal(portprof_config_set_backend(config, "null"),
 	                 PORTPROF_OK);
 	assert_int_equal(portprof_session_open(config, &session),

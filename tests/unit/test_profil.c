@@ -85,13 +85,20 @@ static void microseconds_of_dragonfly_are_no_ticks(void **state)
 	kit_start(&m);
 	kit_run(0, PSEAM_FUNCTION, 2000 * MS, 0);
 	kit_run(0, PSEAM_FUNCTION + 64, 2000 * MS, 1900 * MS);
+	/* in turns, so that a harvest has both: no bound of its whole helps */
+	for (unsigned i = 0; i < 1000; i++) {
+		kit_run(0, PSEAM_FUNCTION + 128, 2 * MS, 0);
+		kit_run(0, PSEAM_FUNCTION + 192, 2 * MS, 1900000);
+	}
 	portprof_session_stop(m.session);
 	stats = kit_stats(&m);
-	assert_int_equal(stats.total_weight, 4000 * MS);
-	/* both halves alike, although one has a bin of a million */
+	assert_int_equal(stats.total_weight, 8000 * MS);
+	/* all alike, although half of them have bins of a million */
 	assert_in_range(m.bins[0], 1950 * MS, 2050 * MS);
 	assert_in_range(m.bins[32], 1800 * MS, 2050 * MS);
-	assert_true(stats.kept_samples < 600);
+	assert_in_range(m.bins[64], 1800 * MS, 2200 * MS);
+	assert_in_range(m.bins[96], 1800 * MS, 2200 * MS);
+	assert_true(stats.kept_samples < 1200);
 	kit_finish(&m);
 }
 
@@ -119,6 +126,88 @@ static void a_kernel_without_ticks_is_refused(void **state)
 	m = kit_prepare(PSEAM_FUNCTION, 65536, 256);
 	assert_int_equal(kit_try_open(&m), PORTPROF_E_UNSUPPORTED);
 	assert_non_null(strstr(portprof_last_diag()->words, "nothing"));
+	kit_finish(&m);
+}
+
+/* ---- time of before the start ---- */
+
+enum { OTHER = 64, STAY_MS = 3000 }; /* bytes from the first function's bin */
+
+/* Thread 2 spends that much in the kernel, in one call. */
+static void stay_in_kernel(bool is_charged_now)
+{
+	uint64_t ns = STAY_MS * MS;
+
+	psim_stat_tick(&seam.sim, 2, PSIM_KERNEL, 0,
+	               (unsigned)(ns * seam.sim.stat_hz / 1000000000u));
+	if (is_charged_now) {
+		seam.sim.process_cpu_ns += ns;
+		seam.run.now_ns += ns;
+	}
+}
+
+static void check_not_ours(const struct measured *m, unsigned runs)
+{
+	portprof_stats stats = kit_stats(m);
+	uint64_t ms = m->bins[0] / MS;
+
+	assert_int_equal(stats.total_weight, runs * 1000 * MS);
+	assert_in_range(ms, runs * 970, runs * 1000);
+	assert_in_range(m->bins[OTHER / 2] / MS, 0, runs * 30);
+	assert_true(kit_has_note(m, "put aside"));
+}
+
+/* A stay that began before the session ends in it, and is billed whole. */
+static void kernel_time_of_before_is_not_ours(void **state)
+{
+	static const struct kit_system *const systems[] = { &kit_freebsd,
+		                                            &kit_dragonfly };
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct measured m;
+
+		kit_begin(systems[i / 2]);
+		m = kit_measure(PSEAM_FUNCTION, 65536, 256);
+		if (i % 2 || i / 2) /* DragonFly wraps else */
+			kit_run_helper(10 * MS);
+		stay_in_kernel(false);
+		kit_start(&m);
+		psim_return_from_call(&seam.sim, 2, PSEAM_FUNCTION + OTHER);
+		kit_run(0, PSEAM_FUNCTION, 1000 * MS, 0);
+		portprof_session_stop(m.session);
+		check_not_ours(&m, 1);
+		/* and the same while it was stopped */
+		stay_in_kernel(false);
+		kit_start(&m);
+		kit_run(0, PSEAM_FUNCTION, 500 * MS, 0);
+		psim_return_from_call(&seam.sim, 2, PSEAM_FUNCTION + OTHER);
+		kit_run(0, PSEAM_FUNCTION, 500 * MS, 0);
+		portprof_session_stop(m.session);
+		check_not_ours(&m, 2);
+		kit_finish(&m);
+	}
+}
+
+/* The longest stay is ours when it began after the start. */
+static void kernel_time_of_after_is_ours(void **state)
+{
+	struct measured m;
+
+	(void)state;
+	kit_begin(&kit_freebsd);
+	m = kit_measure(PSEAM_FUNCTION, 65536, 256);
+	kit_run_helper(50 * MS);
+	kit_start(&m);
+	kit_run(0, PSEAM_FUNCTION, 1000 * MS, 0);
+	stay_in_kernel(true);
+	prun_idle(&seam.run, 200 * MS);
+	psim_return_from_call(&seam.sim, 2, PSEAM_FUNCTION + OTHER);
+	kit_run(0, PSEAM_FUNCTION, 1000 * MS, 0);
+	portprof_session_stop(m.session);
+	assert_in_range(m.bins[OTHER / 2] / MS, STAY_MS - 30, STAY_MS + 30);
+	assert_in_range(m.bins[0] / MS, 1970, 2030);
+	assert_false(kit_has_note(&m, "put aside"));
 	kit_finish(&m);
 }
 
@@ -274,6 +363,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(microseconds_of_dragonfly_are_no_ticks),
 		cmocka_unit_test(dragonfly_is_not_believed),
 		cmocka_unit_test(a_kernel_without_ticks_is_refused),
+		cmocka_unit_test(kernel_time_of_before_is_not_ours),
+		cmocka_unit_test(kernel_time_of_after_is_ours),
 		cmocka_unit_test(openbsd78_is_recognised),
 		cmocka_unit_test(auto_takes_a_kernels_profil_and_no_librarys),
 		cmocka_unit_test(openbsd78_goes_on_to_the_timer),

@@ -250,14 +250,17 @@ static void an_application_keeps_its_own(void **state)
 
 	kit_begin(*state);
 	m = kit_measure(PSEAM_FUNCTION, 65536, 256);
-	seam.application_profiles = true;
 	if (is_glibc)
 		psim_set_timer(&seam.sim, 20 * MS);
+	else
+		pseam_application_takes(&seam);
 	calls = seam.sim.calls;
 	assert_int_equal(portprof_session_start(m.session), PORTPROF_E_BUSY);
 	assert_int_equal(seam.sim.calls, calls);
 	if (is_glibc)
 		assert_int_equal(seam.sim.timer_every_ns, 20 * MS);
+	else
+		assert_true(pseam_is_applications(&seam));
 	psim_set_timer(&seam.sim, 0);
 	kit_finish(&m);
 }

@@ -53,7 +53,7 @@ static void check_vector(const struct psim_os *os, const struct vector *v,
 	assert_int_equal(status, 0);
 	assert_int_equal(sim.is_on, expected != OFF);
 	if (sim.is_on)
-		simkit_hit(1, OFFSET + v->d);
+		simkit_hit(0, OFFSET + v->d);
 	got = simkit_the_bin();
 	if (got != (expected >= 0 ? expected : -1))
 		fail_msg("line %d, %s: bin %ld, not %ld", v->line, os->name,
@@ -67,6 +67,7 @@ static void indices_are_those_of_the_sources(void **state)
 		const struct vector *v = &vectors[i];
 
 		check_vector(&psim_freebsd, v, v->bsd);
+		check_vector(&psim_freebsd10, v, v->bsd);
 		check_vector(&psim_netbsd, v, v->bsd);
 		check_vector(&psim_openbsd, v, v->bsd);
 		check_vector(&psim_openbsd78, v, v->bsd);
@@ -173,10 +174,62 @@ static void openbsd78_refuses_ordinary_programs(void **state)
 	assert_int_equal(errno, EPERM); /* before the scale is looked at */
 	assert_int_equal(simkit_on(64, 0), -1);
 	assert_int_equal(errno, EPERM);
+}
+
+static int gmon(uint16_t *buffer, size_t bytes, unsigned scale, int directory)
+{
+	int status = psim_profil_gmon(&sim, buffer, bytes, 32, OFFSET, scale,
+	                              directory);
+
+	return status ? errno : 0;
+}
+
+static void openbsd78_checks_in_its_order(void **state)
+{
+	(void)state;
+	simkit_begin(&psim_openbsd78);
+	sim.has_gmon_note = false;
+	assert_int_equal(gmon(bins, 64, 65537, EBADF), EPERM);
 	sim.has_gmon_note = true;
-	assert_int_equal(simkit_on(64, 65536), 0);
-	assert_int_equal(psim_profil(&sim, bins + 64, 64, 0, 65536), -1);
-	assert_int_equal(errno, EALREADY);
+	assert_int_equal(gmon(bins, 64, 65537, EBADF), EINVAL);
+	assert_int_equal(gmon(bins, 64, 0, EBADF), 0);
+	assert_int_equal(gmon(bins, 64, 65536, EBADF), EBADF);
+	assert_int_equal(gmon(bins, 64, 65536, ENOTDIR), ENOTDIR);
+	assert_int_equal(gmon(bins, 64, 65536, 0), 0);
+	/* the first buffer, of its first length, for good */
+	assert_int_equal(gmon(bins + 64, 64, 65536, 0), EALREADY);
+	assert_int_equal(gmon(bins, 128, 65536, 0), EALREADY);
+	assert_int_equal(gmon(bins, 64, 32768, EBADF), 0);
+	assert_int_equal(gmon(NULL, 0, 0, 0), 0);
+	assert_int_equal(gmon(bins + 64, 64, 65536, 0), EALREADY);
+	psim_exec(&sim);
+	sim.has_gmon_note = true;
+	assert_int_equal(gmon(bins + 64, 128, 65536, 0), 0);
+}
+
+/* A signed int, widened and compared: 2^31 bytes on is out of range, however
+ * large the buffer is said to be. Who compares without sign owes the tick. */
+static void sizes_of_2_gib_and_more(void **state)
+{
+	static const struct { const struct psim_os *os; bool owes; } rows[] = {
+		{ &psim_freebsd, false }, { &psim_openbsd, false },
+		{ &psim_openbsd78, false }, { &psim_netbsd, true },
+		{ &psim_freebsd10, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct psim_owed *owed;
+
+		simkit_begin(rows[i].os);
+		assert_int_equal(simkit_on(SIZE_MAX, 65536), 0);
+		psim_tick(&sim, 0, PSIM_USER, OFFSET + 0x80000000u, 1);
+		owed = sim.os->pending == PSIM_PROCESS_SUMMED ?
+		               &sim.process_owed : &sim.threads[0].owed;
+		assert_int_equal(owed->is_set, rows[i].owes);
+		psim_tick(&sim, 0, PSIM_USER, OFFSET + 0x7ffffffeu, 1);
+		assert_true(owed->is_set);
+	}
 }
 
 int main(void)
@@ -191,6 +244,8 @@ int main(void)
 		cmocka_unit_test(glibc_with_scale_0_counts_all_in_bin_0),
 		cmocka_unit_test(calls_check_only_what_the_kernels_check),
 		cmocka_unit_test(openbsd78_refuses_ordinary_programs),
+		cmocka_unit_test(openbsd78_checks_in_its_order),
+		cmocka_unit_test(sizes_of_2_gib_and_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

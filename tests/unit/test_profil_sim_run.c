@@ -72,7 +72,8 @@ static void openbsd_adds_up_at_the_last_address(void **state)
 	assert_int_equal(bins[4], 4);
 }
 
-static void dragonfly_overwrites_across_threads(void **state)
+/* Both are written, both where the later one was: nothing is lost. */
+static void dragonfly_misplaces_across_threads(void **state)
 {
 	(void)state;
 	simkit_begin(&psim_dragonfly);
@@ -82,8 +83,78 @@ static void dragonfly_overwrites_across_threads(void **state)
 	psim_return_to_user(&sim, 0, OFFSET + 2);
 	psim_return_to_user(&sim, 1, OFFSET + 8);
 	assert_int_equal(bins[1], 0);
-	assert_int_equal(bins[4], 1);
+	assert_int_equal(bins[4], 2);
+	assert_int_equal(sim.lost_ticks, 0);
+	/* one CPU has one flag: its second tick replaces the first */
+	psim_stat_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
+	psim_stat_tick(&sim, 0, PSIM_USER, OFFSET + 6, 1);
+	psim_return_to_user(&sim, 0, OFFSET + 6);
+	psim_return_to_user(&sim, 0, OFFSET + 6);
+	assert_int_equal(bins[1], 0);
+	assert_int_equal(bins[3], 1);
 	assert_int_equal(sim.lost_ticks, 1);
+}
+
+static void a_tick_owed_at_a_stop_is_dropped_except_on_freebsd10(void **state)
+{
+	static const struct psim_os *const systems[] = { &psim_freebsd,
+		                                         &psim_freebsd10 };
+	static uint16_t other[32];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		simkit_begin(systems[i]);
+		memset(other, 0, sizeof(other));
+		simkit_on(64, 65536);
+		psim_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
+		psim_profil(&sim, NULL, 0, 0, 0);
+		psim_return_to_user(&sim, 0, OFFSET + 2);
+		psim_profil(&sim, other, sizeof(other), OFFSET, 65536);
+		psim_return_to_user(&sim, 0, OFFSET + 20); /* any AST */
+		assert_int_equal(simkit_the_bin(), -1);
+		assert_int_equal(other[1], systems[i] == &psim_freebsd10);
+	}
+}
+
+/* pr_scale is 0: a system call's return does not look at what is owed, a
+ * trap's drops it. */
+static void illumos_keeps_what_is_owed_over_a_stop(void **state)
+{
+	(void)state;
+	for (unsigned by_trap = 0; by_trap < 2; by_trap++) {
+		simkit_begin(&psim_solaris);
+		simkit_on(64, 65536);
+		psim_tick(&sim, 0, PSIM_KERNEL, OFFSET, 3);
+		psim_profil(&sim, NULL, 0, 0, 0);
+		if (by_trap)
+			psim_return_to_user(&sim, 0, OFFSET + 2);
+		else
+			psim_return_from_call(&sim, 0, OFFSET + 2);
+		assert_int_equal(simkit_the_bin(), -1);
+		simkit_on(64, 65536);
+		psim_return_from_call(&sim, 0, OFFSET + 8);
+		assert_int_equal(bins[4], by_trap ? 0 : 3);
+	}
+}
+
+/* need_resched() is the calling CPU's. */
+static void openbsd78_ticks_other_cpus_from_their_next_switch_on(void **state)
+{
+	(void)state;
+	simkit_begin(&psim_openbsd78);
+	simkit_on(64, 65536);
+	simkit_hit(1, OFFSET + 2);
+	assert_int_equal(simkit_the_bin(), -1);
+	simkit_hit(0, OFFSET + 4);
+	assert_int_equal(bins[2], 1);
+	psim_switch(&sim, 1);
+	simkit_hit(1, OFFSET + 2);
+	assert_int_equal(bins[1], 1);
+	psim_profil(&sim, NULL, 0, 0, 0);
+	psim_switch(&sim, 1);
+	simkit_on(64, 65536); /* from the next switch, again */
+	simkit_hit(1, OFFSET + 2);
+	assert_int_equal(bins[1], 1);
 }
 
 static void glibc_has_one_pending_signal(void **state)
@@ -106,10 +177,10 @@ static void parameters_of_the_return_decide(void **state)
 	static uint16_t other[32];
 
 	(void)state;
-	for (size_t i = 0; i < 6; i++) { /* kernels: not glibc */
+	for (size_t i = 0; i < SYSTEMS; i++) {
 		simkit_begin(psim_all_os[i]);
-		if (sim.os->needs_gmon_note)
-			continue; /* one buffer for good */
+		if (sim.os->needs_gmon_note || sim.os->null_stops)
+			continue; /* one buffer for good; no kernel */
 		memset(other, 0, sizeof(other));
 		simkit_on(64, 65536);
 		psim_tick(&sim, 0, PSIM_USER, OFFSET + 2, 1);
@@ -139,7 +210,7 @@ static void a_copyout_begun_lands_after_a_replace(void **state)
 
 static void kernel_time_is_charged_as_each_system_does(void **state)
 {
-	static const long expected[] = { 64, 2, 2, 2, 10000, 2, 1 };
+	static const long expected[] = { 64, 2, 2, 2, 10000, 2, 1, 64 };
 
 	(void)state;
 	for (size_t i = 0; i < SYSTEMS; i++) {
@@ -262,6 +333,41 @@ static void a_child_goes_on_in_its_own_copy(void **state)
 	}
 }
 
+/* Also where it chooses another buffer than the parent's, and to the last byte
+ * that the kernel writes of a buffer of odd size. */
+static void all_memory_of_a_child_is_its_own(void **state)
+{
+	static uint16_t other[32];
+	struct psim child, parent;
+
+	(void)state;
+	for (size_t i = 0; i < SYSTEMS; i++) {
+		simkit_begin(psim_all_os[i]);
+		memset(other, 0, sizeof(other));
+		if (!sim.os->child_inherits)
+			continue;
+		simkit_on(3, 65536);
+		simkit_hit(0, OFFSET + 2); /* two bytes from the third on */
+		psim_fork(&sim, &child);
+		simkit_hit(0, OFFSET + 2); /* the parent's alone */
+		parent = sim;
+		sim = child;
+		simkit_hit(0, OFFSET + 2);
+		simkit_hit(0, OFFSET + 2);
+		if (!sim.os->needs_gmon_note) {
+			psim_profil(&sim, other, sizeof(other), OFFSET, 65536);
+			simkit_hit(0, OFFSET + 6);
+			assert_int_equal(psim_child_bin(&sim, &other[3]), 1);
+		}
+		child = sim;
+		sim = parent;
+		assert_int_equal(bins[1], 2);
+		assert_int_equal(psim_child_bin(&child, &bins[1]), 3);
+		assert_int_equal(other[3], 0);
+		psim_free(&child);
+	}
+}
+
 static void pcsample_counts_of_earlier_calls(void **state)
 {
 	uint64_t samples[8];
@@ -342,7 +448,8 @@ static void glibc_stop_kills_when_a_signal_is_pending(void **state)
 static void a_program_gets_its_ticks(void **state)
 {
 	/* DragonFly: microseconds beside user ticks */
-	static const uint64_t low[] = { 890, 999, 999, 999, 500, 999, 99 };
+	static const uint64_t low[] = { 890, 999, 999, 999, 500, 999, 99,
+		                        890 };
 	struct prun run;
 
 	(void)state;
@@ -376,7 +483,12 @@ int main(void)
 		cmocka_unit_test(freebsd_loses_a_pending_tick_to_the_next),
 		cmocka_unit_test(netbsd_mixes_the_threads_of_a_process),
 		cmocka_unit_test(openbsd_adds_up_at_the_last_address),
-		cmocka_unit_test(dragonfly_overwrites_across_threads),
+		cmocka_unit_test(dragonfly_misplaces_across_threads),
+		cmocka_unit_test(
+			a_tick_owed_at_a_stop_is_dropped_except_on_freebsd10),
+		cmocka_unit_test(illumos_keeps_what_is_owed_over_a_stop),
+		cmocka_unit_test(
+			openbsd78_ticks_other_cpus_from_their_next_switch_on),
 		cmocka_unit_test(glibc_has_one_pending_signal),
 		cmocka_unit_test(parameters_of_the_return_decide),
 		cmocka_unit_test(a_copyout_begun_lands_after_a_replace),
@@ -387,6 +499,7 @@ int main(void)
 		cmocka_unit_test(a_full_array_stops_on_the_next_tick),
 		cmocka_unit_test(a_bad_buffer_stops_silently),
 		cmocka_unit_test(a_child_goes_on_in_its_own_copy),
+		cmocka_unit_test(all_memory_of_a_child_is_its_own),
 		cmocka_unit_test(pcsample_counts_of_earlier_calls),
 		cmocka_unit_test(pcsample_of_32_bits_is_limited),
 		cmocka_unit_test(exec_ends_it_but_for_glibcs_timer),

@@ -145,6 +145,33 @@ static void calls_and_values_add_up(void **state)
 	assert_int_equal(rows[0].counts[0].status, PORTPROF_COUNT_OK);
 }
 
+static int count_names(const portprof_region_info *info, void *next)
+{
+	unsigned *expected = next;
+	char name[16];
+
+	snprintf(name, sizeof(name), "r%u", (*expected)++);
+	return strcmp(info->name, name) == 0 && info->calls == 2 ? 0 : 1;
+}
+
+/* In the order in which they were first begun. */
+static void many_names_are_all_there(void **state)
+{
+	enum { NAMES = 20000 };
+	unsigned next = 0;
+	char name[16];
+
+	(void)state;
+	open_regions("cycles", NULL);
+	for (unsigned i = 0; i < 2 * NAMES; i++) {
+		snprintf(name, sizeof(name), "r%u", i % NAMES);
+		begin(name);
+		end(name);
+	}
+	assert_int_equal(portprof_regions_read(0, count_names, &next), 0);
+	assert_int_equal(next, NAMES);
+}
+
 static void what_is_inside_is_part_of_what_is_around(void **state)
 {
 	(void)state;
@@ -243,7 +270,7 @@ static void shared_counters_are_scaled_as_a_whole(void **state)
 	open_regions("cycles", NULL);
 	portprof_config_set_backend(config, "perf");
 	portprof_config_add_event(config, "cycles");
-	portprof_config_target_thread(config);
+	portprof_config_set_target(config, PORTPROF_TARGET_THREAD, 0);
 	assert_int_equal(portprof_group_open_config(config, &rival),
 	                 PORTPROF_OK);
 	portprof_config_free(config);
@@ -301,7 +328,7 @@ static void what_cannot_be_counted_is_refused_at_once(void **state)
 	assert_int_equal(portprof_regions_open(config), PORTPROF_E_NOTFOUND);
 	portprof_config_free(config);
 	config = portprof_config_new();
-	portprof_config_target_pid(config, 1);
+	portprof_config_set_target(config, PORTPROF_TARGET_PID, 1);
 	assert_int_equal(portprof_regions_open(config), PORTPROF_E_INVALID);
 	check_says("threads of this process");
 	portprof_config_free(config);
@@ -435,6 +462,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(calls_and_values_add_up),
+		CASE(many_names_are_all_there),
 		CASE(what_is_inside_is_part_of_what_is_around),
 		CASE(recursion_counts_once),
 		CASE(an_end_that_does_not_match_is_refused_in_words),

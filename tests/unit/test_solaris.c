@@ -137,9 +137,46 @@ static void an_unknown_rate_shares_the_cpu_time(void **state)
 }
 
 /* usage: PROGRAM [CASE]    cases that this pattern matches alone */
+/* Owed in a stay that spans stop and start, and billed in the second session,
+ * by profil and by pcsample. */
+static void time_owed_from_before_is_not_ours(void **state)
+{
+	(void)state;
+	for (unsigned by_array = 0; by_array < 2; by_array++) {
+		uint64_t wrong = 0;
+
+		solkit_begin(1000);
+		if (by_array)
+			portprof_config_add_array(config, pcs, PCS);
+		else
+			solkit_add_region(PSEAM_FUNCTION, bins);
+		solkit_open();
+		assert_int_equal(portprof_session_start(session), 0);
+		solkit_run(PSEAM_FUNCTION, 100 * MS, 0);
+		psim_tick(&seam.sim, 1, PSIM_KERNEL, PSEAM_FUNCTION + 64, 3000);
+		portprof_session_stop(session);
+		psim_return_from_call(&seam.sim, 1, PSEAM_FUNCTION + 64);
+		assert_int_equal(portprof_session_start(session), 0);
+		psim_tick(&seam.sim, 2, PSIM_KERNEL, PSEAM_FUNCTION, 1);
+		psim_return_from_call(&seam.sim, 1, PSEAM_FUNCTION + 64);
+		solkit_run(PSEAM_FUNCTION, 900 * MS, 0);
+		portprof_session_stop(session);
+		for (size_t i = 0; by_array && i < PCS; i++)
+			wrong += pcs[i] == PSEAM_FUNCTION + 64;
+		if (!by_array)
+			wrong = bins[32] / MS;
+		assert_in_range(wrong, 0, 10);
+		assert_int_equal(solkit_stats().total_weight, 1000 * MS);
+		assert_in_range(solkit_stats().kept_weight / MS, 990, 1000);
+		assert_true(solkit_has_note("put aside"));
+		solkit_finish();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(time_owed_from_before_is_not_ours),
 		cmocka_unit_test(one_region_is_by_profil_and_more_by_pcsample),
 		cmocka_unit_test(guard_scales_0_1_and_2_are_never_asked_for),
 		cmocka_unit_test(guard_harvest_comes_before_the_stop_at_32767),

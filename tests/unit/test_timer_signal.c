@@ -71,6 +71,25 @@ static void without_a_free_signal_open_is_busy(void **state)
 	assert_int_equal(timer_sim_timers(), 0);
 }
 
+/* Each session has a signal of its own: what is in the way are others. */
+static void the_words_blame_sessions(void **state)
+{
+	enum { ALL = SIM_RT_LAST - SIM_RT_FIRST + 1 };
+	static struct sim_session sessions[ALL];
+
+	(void)state;
+	for (int i = 0; i < ALL; i++)
+		assert_int_equal(sim_open(&sessions[i], "timer", 1000, 0, 0),
+		                 PORTPROF_OK);
+	assert_int_equal(sim_open(&one, "timer", 1000, 0, 0),
+	                 PORTPROF_E_BUSY);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "31 of them by timer sessions"));
+	for (int i = 0; i < ALL; i++)
+		sim_close(&sessions[i]);
+	assert_int_equal(sim_open(&one, "timer", 1000, 0, 0), PORTPROF_OK);
+}
+
 /* What the signal did before we took it was to end the process. */
 static void a_signal_from_outside_still_ends_the_process(void **state)
 {
@@ -124,8 +143,32 @@ static void a_tag_that_is_none_of_ours_is_not_followed(void **state)
 	assert_int_equal(one.count, 0);
 }
 
-/* The program takes the signal while we measure: it is the program's. */
-static void a_signal_taken_from_us_ends_sampling(void **state)
+/* Where the program's own handler is known, it has what is not ours: also of
+ * timers of its own. */
+static void what_is_not_ours_is_forwarded(void **state)
+{
+	siginfo_t info;
+
+	(void)state;
+	start(1000);
+	sim_signals_set_forward(on_foreign);
+	foreign_signals = 0;
+	timer_sim_kill(SIM_RT_LAST);
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIM_RT_LAST;
+	info.si_code = SI_TIMER;
+	sim_signals_deliver(sim_program_thread(0), &info);
+	assert_int_equal(foreign_signals, 2);
+	sim_burn(0, 40 * MS);
+	assert_int_equal(foreign_signals, 2);
+	stop();
+	assert_int_not_equal(one.count, 0);
+	sim_signals_set_forward(NULL);
+}
+
+/* The program takes the signal while we measure: it is the program's, and we
+ * have others. */
+static void a_signal_taken_from_us_is_left_for_another(void **state)
 {
 	portprof_stats stats;
 
@@ -139,14 +182,44 @@ static void a_signal_taken_from_us_ends_sampling(void **state)
 	assert_int_equal(foreign_signals, 0);
 	stop();
 	stats = sim_stats(&one);
+	assert_true(sim_has_note(&one, "sampling continues"));
+	assert_int_equal(stats.cpu_time_ns, 120 * MS);
+	assert_in_range(sim_weight(&one), 120 * MS - 2 * RESOLUTION, 120 * MS);
+	sim_close(&one);
+	assert_ptr_equal(action_of(SIM_RT_LAST).sa_handler, on_foreign);
+	assert_ptr_equal(action_of(SIM_RT_LAST - 1).sa_handler, SIG_DFL);
+	assert_int_equal(timer_sim_timers(), 0);
+}
+
+/* And when it takes all there are? */
+static void without_another_sampling_ends(void **state)
+{
+	portprof_stats stats;
+
+	(void)state;
+	start(1000);
+	sim_burn(0, 20 * MS);
+	for (int i = SIM_RT_FIRST; i <= SIM_RT_LAST; i++)
+		set_action(i, on_foreign);
+	sim_program_idle(20 * MS);
+	foreign_signals = 0;
+	sim_burn(0, 100 * MS);
+	assert_int_equal(foreign_signals, 0);
+	stop();
+	stats = sim_stats(&one);
 	assert_true(sim_has_note(&one, "ended early"));
 	assert_int_equal(stats.total_weight, 120 * MS);
 	assert_in_range(stats.not_attached_weight, 100 * MS - RESOLUTION,
 	                100 * MS);
 	assert_int_equal(portprof_session_start(one.session),
 	                 PORTPROF_E_BUSY);
+	set_action(SIM_RT_FIRST, SIG_DFL);
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
+	sim_burn(0, 20 * MS);
 	sim_close(&one);
-	assert_ptr_equal(action_of(SIM_RT_LAST).sa_handler, on_foreign);
+	for (int i = SIM_RT_FIRST + 1; i <= SIM_RT_LAST; i++)
+		assert_ptr_equal(action_of(i).sa_handler, on_foreign);
+	assert_ptr_equal(action_of(SIM_RT_FIRST).sa_handler, SIG_DFL);
 	assert_int_equal(timer_sim_timers(), 0);
 }
 
@@ -155,10 +228,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(it_takes_the_highest_free_signal),
 		CASE(without_a_free_signal_open_is_busy),
+		CASE(the_words_blame_sessions),
 		CASE(a_signal_from_outside_still_ends_the_process),
 		CASE(a_chained_signal_of_others_does_nothing),
 		CASE(a_tag_that_is_none_of_ours_is_not_followed),
-		CASE(a_signal_taken_from_us_ends_sampling),
+		CASE(what_is_not_ours_is_forwarded),
+		CASE(a_signal_taken_from_us_is_left_for_another),
+		CASE(without_another_sampling_ends),
 	};
 
 	return cmocka_run_group_tests_name("timer signal", tests, NULL, NULL);

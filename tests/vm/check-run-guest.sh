@@ -46,7 +46,7 @@ exec sleep 60
 FAKE
 chmod +x "$tmp/bin/ssh" "$tmp/bin/qemu-system-x86_64"
 
-# A release whose make check says what $FAKE_RESULT wants.
+# A release whose make check-all says what $FAKE_RESULT wants.
 cat >"$tmp/portprof-9/configure" <<'FAKE'
 #!/bin/sh
 echo "configured with $*" | tee config.log
@@ -55,12 +55,15 @@ all:
 	@echo made
 install:
 	mkdir -p $(cd ../.. && pwd)/inst/bin
-	printf '#!/bin/sh\necho selftest of %s\n' "the guest" \
+	printf '#!/bin/sh\necho selftest of %s\necho clocks  by sand\n' "the guest" \
 		>$(cd ../.. && pwd)/inst/bin/portprof
 	chmod +x $(cd ../.. && pwd)/inst/bin/portprof
-check:
+check-all:
 	@echo '# TOTAL: 3'
 	@echo every clause >test-suite.log
+	@echo 'ok 1 - life_4_stop_twice_is_ok' >one.log
+	@echo 'ok 2 - life_9_children # SKIP lacks children' >>one.log
+	@echo 'not ok 3 - life_5_start_after_stop' >>one.log
 	@exit \$\${FAKE_RESULT:-0}
 MAKEFILE
 FAKE
@@ -102,6 +105,12 @@ has "$tmp/logs/config.log" '--enable-werror'
 has "$tmp/logs/test-suite.log" 'every clause'
 has "$tmp/logs/check.log" '# TOTAL: 3'
 has "$tmp/logs/selftest.log" 'selftest of the guest'
+has "$tmp/logs/page.md" "$(uname -srm)"
+has "$tmp/logs/page.md" 'portprof-9'
+has "$tmp/logs/page.md" '1 cases passed, 1 skipped, 1 failed.'
+has "$tmp/logs/page.md" 'Clocks: by sand'
+has "$tmp/logs/page.md" 'failed: life_5_start_after_stop'
+has "$tmp/logs/page.md" '1 skipped: lacks children'
 
 FAKE_RESULT=2 export FAKE_RESULT
 guest 1 'a machine where a test fails' -p 2200 -i key box

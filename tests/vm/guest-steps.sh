@@ -5,7 +5,8 @@
 #
 #   look    what system this is; 3 when tools are missing, with their packages
 #   build   unpack, configure, make, make install into ./inst
-#   check   make check, then the suite as it was installed
+#   check   make check-all, then the suite as it was installed
+#   page    what ran here, as a paragraph for doc/platforms/NAME.md
 #   logs    a tar of all logs on standard output
 set -u
 
@@ -95,13 +96,45 @@ build() {
 check() {
 	set_make
 	cd portprof-*/build || return 1
-	$make check >check.log 2>&1
+	$make check-all >check.log 2>&1
 	status=$?
 	grep -E '^# (TOTAL|PASS|SKIP|FAIL|ERROR):' check.log
 	../../inst/bin/portprof selftest >selftest.log 2>&1
 	selftest=$?
 	tail -n 3 selftest.log
 	[ $status -eq 0 ] && [ $selftest -eq 0 ]
+}
+
+# The compiler, without its licence.
+compiler() {
+	{ cc --version || gcc --version; } 2>/dev/null | sed -n 1p
+}
+
+# TAP of all tests: verdict and words, "# SKIP" and its reason included.
+cases() { # ok | not ok
+	# shellcheck disable=SC2046
+	sed -n "s/^$1 [0-9][0-9]* *-* *//p" $(find . -name '*.log' -type f \
+		! -name check.log ! -name build.log ! -name test-suite.log)
+}
+
+page() {
+	cd portprof-*/build || return 1
+	version=$(cd .. && pwd)
+	cases ok | grep -v '# SKIP' >page.passed
+	{ cases ok; cases 'not ok'; } | grep '# SKIP' | sort >page.skipped
+	cases 'not ok' | grep -v '# SKIP' | sort >page.failed
+	echo "**Run where.** $(uname -srm), $(compiler), ${version##*/}," \
+		"$(date '+%Y-%m-%d'):"
+	echo "$(wc -l <page.passed | tr -d ' ') cases passed," \
+		"$(wc -l <page.skipped | tr -d ' ') skipped," \
+		"$(wc -l <page.failed | tr -d ' ') failed."
+	sed -n 's/^clocks  */Clocks: /p' selftest.log
+	echo
+	sed 's/^/- failed: /' page.failed
+	# a reason once, with how many cases it kept from running
+	sed 's/.*# SKIP *//' page.skipped | sort | uniq -c |
+		sed 's/^ *\([0-9]*\) /- \1 skipped: /'
+	rm -f page.passed page.skipped page.failed
 }
 
 logs() {
@@ -111,9 +144,9 @@ logs() {
 }
 
 case ${1-} in
-look | build | check | logs) "$1" ;;
+look | build | check | page | logs) "$1" ;;
 *)
-	echo "usage: guest-steps.sh look|build|check|logs" >&2
+	echo "usage: guest-steps.sh look|build|check|page|logs" >&2
 	exit 2
 	;;
 esac

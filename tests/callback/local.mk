@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# tests/callback/: ways to leave a callback.
+
+SCRIPT_TESTS += tests/callback/check-callback.sh
+EXTRA_DIST += tests/callback/leaves.cc

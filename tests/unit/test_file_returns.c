@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether the word of a stack can be a return address: by the instructions in
+ * front of it, and by those of this very program. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/file/image.h"
+#include "api/file/returns.h"
+#include "api/unwind/calls.h"
+#include "tests/unit/file_kit.h"
+
+enum { I386 = 3, X86 = 62, ARM = 183, S390 = 22 };
+
+#define CODE(...)                                                   \
+	(const unsigned char[]){ __VA_ARGS__ },                     \
+		sizeof((const unsigned char[]){ __VA_ARGS__ })
+
+/* `at` bytes stand in front of the address. Assembled by GNU as. */
+static const struct {
+	const char *words;
+	unsigned machine;
+	size_t at;
+	const unsigned char *bytes;
+	size_t count;
+	bool can_be;
+} cases[] = {
+	{ "call rel32", X86, 5, CODE(0xe8, 1, 2, 3, 4, 0x90), true },
+	{ "call rel32", I386, 5, CODE(0xe8, 1, 2, 3, 4, 0x90), true },
+	{ "call *%rax", X86, 2, CODE(0xff, 0xd0), true },
+	{ "call *%r8", X86, 3, CODE(0x41, 0xff, 0xd0), true },
+	{ "call *(%rax)", X86, 2, CODE(0xff, 0x10), true },
+	{ "call *(%rax,%rbx)", X86, 3, CODE(0xff, 0x14, 0x18), true },
+	{ "call *8(%rax)", X86, 3, CODE(0xff, 0x50, 8), true },
+	{ "call *8(%rsp)", X86, 4, CODE(0xff, 0x54, 0x24, 8), true },
+	{ "call *got(%rip)", X86, 6, CODE(0xff, 0x15, 1, 2, 3, 4), true },
+	{ "call *512(%rax)", X86, 6, CODE(0xff, 0x90, 0, 2, 0, 0), true },
+	{ "call *512(%rsp)", X86, 7, CODE(0xff, 0x94, 0x24, 0, 2, 0, 0), true },
+	{ "jmp rel32", X86, 5, CODE(0xe9, 1, 2, 3, 4, 0x90), false },
+	{ "jmp *%rax", X86, 2, CODE(0xff, 0xe0), false },
+	{ "push (%rax)", X86, 2, CODE(0xff, 0x30), false },
+	{ "ret", X86, 8, CODE(0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3),
+	  false },
+	{ "nothing", X86, 8, CODE(0, 0, 0, 0, 0, 0, 0, 0), false },
+	{ "a signal handler's", X86, 8,
+	  CODE(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0x48, 0xc7, 0xc0, 0x0f, 0,
+	       0, 0, 0x0f, 0x05), true },
+	{ "a goroutine's", X86, 1, CODE(0x90, 0xe8, 1, 2, 3, 4), true },
+	{ "a goroutine's, without the call", X86, 1, CODE(0x90, 0x90), false },
+	{ "bl", ARM, 4, CODE(1, 0, 0, 0x94), true },
+	{ "blr x8", ARM, 4, CODE(0, 1, 0x3f, 0xd6), true },
+	{ "blraaz x8", ARM, 4, CODE(0x1f, 9, 0x3f, 0xd6), true },
+	{ "b", ARM, 4, CODE(1, 0, 0, 0x14), false },
+	{ "br x8", ARM, 4, CODE(0, 1, 0x1f, 0xd6), false },
+	{ "ret", ARM, 4, CODE(0xc0, 0x03, 0x5f, 0xd6), false },
+	{ "unknown", S390, 4, CODE(1, 2, 3, 4), true },
+};
+
+static void instructions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (ppi_returns_to(cases[i].machine, cases[i].bytes,
+		                   cases[i].at, cases[i].count) !=
+		    cases[i].can_be)
+			fail_msg("%s: %d", cases[i].words, cases[i].can_be);
+}
+
+/* Nothing in front or behind is read that is not there. */
+static void at_the_edge_of_a_file(void **state)
+{
+	unsigned char *byte = malloc(1);
+
+	(void)state;
+	assert_non_null(byte);
+	*byte = 0xe8;
+	assert_false(ppi_returns_to(X86, byte, 0, 1));
+	assert_false(ppi_returns_to(X86, byte, 1, 1));
+	assert_true(ppi_returns_to(ARM, byte, 1, 1));
+	free(byte);
+}
+
+/* ---- this program ---- */
+
+__attribute__((noinline)) static uint64_t return_address(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+/* Offset in the file of an address of this program. */
+static uint64_t offset_of(const struct ppi_image *image, uint64_t address)
+{
+	const struct ppi_image_code *code = &image->code[0];
+	uint64_t base;
+	Dl_info info;
+
+	assert_true(dladdr((void *)(uintptr_t)address, &info));
+	base = (uint64_t)(uintptr_t)info.dli_fbase;
+	if (code->address >= base)
+		base = 0; /* linked to where it lies */
+	return address - base - code->address + code->offset;
+}
+
+static size_t bytes_of(const char *hex, char *bytes, size_t room)
+{
+	size_t count = 0;
+
+	while (count < room && hex[2 * count] &&
+	       sscanf(hex + 2 * count, "%2hhx",
+	              (unsigned char *)&bytes[count]) == 1)
+		count++;
+	return count;
+}
+
+static size_t depth_of(const portprof_profile *profile, uint32_t pid)
+{
+	for (size_t i = 0; i < portprof_profile_sample_count(profile); i++)
+		if (portprof_profile_sample_get(profile, i)->pid == pid)
+			return portprof_profile_sample_get(profile, i)->depth;
+	return 0;
+}
+
+static void a_chain_ends_where_no_call_is(void **state)
+{
+	enum { START = 0x100000, BYTES = 0x1000000 };
+	char id[PORTPROF_BUILD_ID_BYTES + 1] = "", path[4096];
+	uint64_t called = return_address();
+	struct ppi_image image;
+	portprof_profile *profile;
+	struct file_kit kit;
+	uint64_t chain[3];
+
+	(void)state;
+	if (!realpath("/proc/self/exe", path) ||
+	    ppi_image_read(path, &image, NULL) != PORTPROF_OK ||
+	    (image.machine != X86 && image.machine != ARM) ||
+	    bytes_of(image.build_id, id, sizeof(id) - 1) == 0 ||
+	    2 * strlen(id) != strlen(image.build_id)) {
+		print_message("skip: no build-id that can be written here\n");
+		skip();
+	}
+	chain[0] = START;
+	chain[1] = START + offset_of(&image, called);
+	chain[2] = START + offset_of(&image,
+	                             (uint64_t)(uintptr_t)return_address);
+	kit_begin(&kit, 1);
+	assert_int_equal(kit_open(&kit, NULL), PORTPROF_OK);
+	kit_module(&kit, 100, START, BYTES, 0, path, id);
+	kit_chain(&kit, 0, 100, 100, chain, 3, 1, 5);
+	/* another build of it, and a file of which nothing is known */
+	kit_module(&kit, 101, START, BYTES, 0, path, "\1\2");
+	kit_chain(&kit, 0, 101, 101, chain, 3, 1, 7);
+	kit_module(&kit, 102, START, BYTES, 0, path, "");
+	kit_chain(&kit, 0, 102, 102, chain, 3, 1, 9);
+	assert_int_equal(kit_close(&kit, NULL), PORTPROF_OK);
+	profile = kit_read(&kit);
+	assert_int_equal(depth_of(profile, 100), 2);
+	assert_int_equal(depth_of(profile, 101), 3);
+	assert_int_equal(depth_of(profile, 102), 3);
+	portprof_profile_free(profile);
+	kit_end(&kit);
+}
+
+#ifdef __x86_64__
+/* As the C library's restore_rt, behind another function. */
+__asm__(".text\n"
+	".type before_return, @function\n"
+	"before_return: ret\n"
+	".size before_return, . - before_return\n"
+	".type signal_return, @function\n"
+	"signal_return: mov $15, %rax\n"
+	"syscall\n"
+	".size signal_return, . - signal_return\n");
+extern const char signal_return[];
+
+/* Callers lie one before their return address, in the call; but none calls
+ * what a signal handler returns to. */
+static void a_signal_handler_returns_to_the_first_byte(void **state)
+{
+	enum { START = 0x100000, BYTES = 0x1000000 };
+	const portprof_profile_sample *sample;
+	char id[PORTPROF_BUILD_ID_BYTES + 1] = "", path[4096];
+	struct ppi_image image;
+	portprof_profile *profile;
+	struct file_kit kit;
+	uint64_t chain[2] = { START }, seen;
+
+	(void)state;
+	if (!realpath("/proc/self/exe", path) ||
+	    ppi_image_read(path, &image, NULL) != PORTPROF_OK ||
+	    bytes_of(image.build_id, id, sizeof(id) - 1) == 0 ||
+	    2 * strlen(id) != strlen(image.build_id)) {
+		print_message("skip: no build-id that can be written here\n");
+		skip();
+	}
+	chain[1] = START + offset_of(&image,
+	                             (uint64_t)(uintptr_t)signal_return);
+	kit_begin(&kit, 1);
+	assert_int_equal(kit_open(&kit, NULL), PORTPROF_OK);
+	kit_module(&kit, 100, START, BYTES, 0, path, id);
+	kit_chain(&kit, 0, 100, 100, chain, 2, 1, 5);
+	assert_int_equal(kit_close(&kit, NULL), PORTPROF_OK);
+	profile = kit_read(&kit);
+	sample = portprof_profile_sample_get(profile, 0);
+	assert_int_equal(sample->depth, 2);
+	seen = portprof_profile_location_get(profile, sample->locations[1])
+		       ->address;
+	assert_int_equal(seen, chain[1]);
+	portprof_profile_free(profile);
+	kit_end(&kit);
+}
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(instructions),
+		cmocka_unit_test(at_the_edge_of_a_file),
+		cmocka_unit_test(a_chain_ends_where_no_call_is),
+#ifdef __x86_64__
+		cmocka_unit_test(a_signal_handler_returns_to_the_first_byte),
+#endif
+	};
+
+	return cmocka_run_group_tests_name("file_returns", tests, NULL, NULL);
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks unwound by tables that were written by hand: each rule, each end. */
+#include "config.h"
+
+#include "api/unwind/unwinder.h"
+#include "tests/unit/unwind_kit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A process that is not: its files are found by their paths. */
+enum { NOBODY = 0x7fffffff, CHILD = 0x7ffffffe };
+
+#define BASE UINT64_C(0x550000000000)
+#define STACK UINT64_C(0x7ffc00001000)
+#define PROGRAM(bytes) (bytes), sizeof(bytes) - 1
+
+
+static const struct kit_function x86[] = {
+	/* leaf: push rbp after 4 bytes */
+	{ 0x1000, 0x1040, false,
+	  PROGRAM("\x44\x0e\x10\x86\x02") },
+	/* next: 32 bytes of frame throughout */
+	{ 0x1040, 0x1080, false, PROGRAM("\x0e\x20") },
+	/* first: no caller */
+	{ 0x1080, 0x10c0, false, PROGRAM("\x07\x10") },
+	/* restorer: CFA = *(rsp + 40), pc = *(rsp + 16), all by expression */
+	{ 0x10c0, 0x10e0, true,
+	  PROGRAM("\x0f\x03\x77\x28\x06"
+	          "\x10\x10\x02\x77\x10"
+	          "\x10\x07\x02\x77\x28") },
+	/* a PLT's: rsp + 8 + 8 * (pc % 16 >= 11) */
+	{ 0x1100, 0x1140, false,
+	  PROGRAM("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22") },
+	/* realigned: CFA = *(rbp - 8); rbp itself at rbp */
+	{ 0x1140, 0x1180, false,
+	  PROGRAM("\x0f\x03\x76\x78\x06\x10\x06\x02\x76\x00") },
+	/* by rbx, which the callee may have saved */
+	{ 0x1180, 0x11c0, false, PROGRAM("\x0c\x03\x20") },
+	/* saves rbx, at CFA - 16 */
+	{ 0x11c0, 0x1200, false, PROGRAM("\x0e\x10\x83\x02") },
+};
+
+struct stage {
+	struct ppi_unwinder *unwinder;
+	char *path;
+	struct ppi_registers registers;
+	uint64_t words[64];
+	struct ppi_stack stack;
+	uint64_t chain[32];
+	size_t depth;
+	enum portprof_chain_end end;
+};
+
+static void note_module(struct ppi_unwinder *unwinder, uint32_t pid,
+                        uint64_t start, uint64_t bytes, uint64_t offset,
+                        const char *path)
+{
+	uint64_t words[700];
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_MODULE,
+		.valid = PORTPROF_FIELD_PID,
+		.pid = pid,
+		.address = start,
+		.span = bytes,
+	};
+	struct ppi_room room = { &record, 1, 0, words, 700, 0 };
+
+	assert_true(ppi_room_add_module(&room, &record, offset, NULL, 0,
+	                                path));
+	ppi_unwinder_note(unwinder,
+	                  &(portprof_batch){ &record, 1, words,
+	                                     room.word_count },
+	                  &record);
+}
+
+static void set_register(struct stage *stage, unsigned number, uint64_t value)
+{
+	stage->registers.value[number] = value;
+	stage->registers.known |= UINT64_C(1) << number;
+}
+
+static void begin_on(struct stage *stage, const struct ppi_machine *machine,
+                     unsigned elf_machine,
+                     const struct kit_function *functions, size_t count)
+{
+	memset(stage, 0, sizeof(*stage));
+	stage->unwinder = ppi_unwinder_new(machine);
+	assert_non_null(stage->unwinder);
+	stage->path = kit_file(elf_machine, functions, count);
+	note_module(stage->unwinder, NOBODY, BASE + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, stage->path);
+	stage->stack = (struct ppi_stack){
+		(unsigned char *)stage->words, STACK, sizeof(stage->words),
+		false
+	};
+	set_register(stage, machine->sp, STACK);
+}
+
+static void begin(struct stage *stage)
+{
+	if (ppi_unwinder_has_tables(NULL) == false)
+		skip();
+	begin_on(stage, &ppi_machine_x86_64, KIT_X86_64, x86,
+	         sizeof(x86) / sizeof(x86[0]));
+}
+
+static void walk(struct stage *stage, uint64_t pc, size_t room)
+{
+	const struct ppi_machine *machine = &ppi_machine_x86_64;
+
+	if (stage->registers.known >> 31 & 1)
+		machine = &ppi_machine_arm64;
+	set_register(stage, machine->pc, pc);
+	stage->depth = ppi_unwinder_walk(stage->unwinder, NOBODY,
+	                                 &stage->registers, &stage->stack,
+	                                 stage->chain, room, &stage->end);
+}
+
+static void end(struct stage *stage)
+{
+	ppi_unwinder_free(stage->unwinder);
+	unlink(stage->path);
+	free(stage->path);
+}
+
+#define assert_chain(stage, ...)                                            \
+	do {                                                                \
+		const uint64_t wanted[] = { __VA_ARGS__ };                  \
+		assert_int_equal((stage)->depth,                            \
+		                 sizeof(wanted) / sizeof(wanted[0]));       \
+		assert_memory_equal((stage)->chain, wanted, sizeof(wanted)); \
+	} while (0)
+
+static void whole_chains_end_where_no_caller_is(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	s.words[0] = BASE + 0x1050; /* leaf before its push */
+	s.words[4] = BASE + 0x1090;
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x1050, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	end(&s);
+}
+
+/* Each row of a table begins with its first byte. */
+static void rows_begin_at_their_first_byte(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	s.words[0] = BASE + 0x1090;
+	walk(&s, BASE + 0x1003, 32);
+	assert_chain(&s, BASE + 0x1003, BASE + 0x1090);
+	s.words[0] = 0; /* rbp */
+	s.words[1] = BASE + 0x10a0;
+	walk(&s, BASE + 0x1004, 32);
+	assert_chain(&s, BASE + 0x1004, BASE + 0x10a0);
+	walk(&s, BASE + 0x103f, 32);
+	assert_chain(&s, BASE + 0x103f, BASE + 0x10a0);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	end(&s);
+}
+
+/* A function whose last instruction is a call returns to the next one's first
+ * byte. */
+static void callers_are_looked_up_at_their_call(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	s.words[3] = BASE + 0x1040; /* called by leaf, in its last row */
+	s.words[5] = BASE + 0x1090;
+	walk(&s, BASE + 0x1048, 32);
+	assert_chain(&s, BASE + 0x1048, BASE + 0x1040, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	end(&s);
+}
+
+/* What a signal interrupted was at that very byte, on any stack. */
+static void signals_interrupt_at_the_byte(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	s.words[0] = BASE + 0x10c0 + 1; /* the handler returns to it */
+	s.words[1 + 2] = BASE + 0x1040; /* pc */
+	s.words[1 + 5] = STACK + 8 * 10; /* sp */
+	s.words[13] = BASE + 0x1090;
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x10c1, BASE + 0x1041,
+	             BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* down again: the handler has a stack of its own */
+	s.words[10] = BASE + 0x10c1;
+	s.words[11 + 2] = BASE + 0x1040;
+	s.words[11 + 5] = STACK;
+	s.words[3] = BASE + 0x1090;
+	set_register(&s, 7, STACK + 80);
+	s.stack.start = STACK;
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x10c1, BASE + 0x1041,
+	             BASE + 0x1090);
+	end(&s);
+}
+
+static void expressions_are_evaluated(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	s.words[0] = BASE + 0x1090;
+	walk(&s, BASE + 0x110a, 32);
+	assert_chain(&s, BASE + 0x110a, BASE + 0x1090);
+	s.words[0] = 7;
+	s.words[1] = BASE + 0x1090;
+	walk(&s, BASE + 0x110b, 32);
+	assert_chain(&s, BASE + 0x110b, BASE + 0x1090);
+	/* a CFA that was put on the stack */
+	set_register(&s, 6, STACK + 8 * 5);
+	s.words[4] = STACK + 8 * 9;
+	s.words[8] = BASE + 0x1050;
+	s.words[12] = BASE + 0x1090;
+	walk(&s, BASE + 0x1150, 32);
+	assert_chain(&s, BASE + 0x1150, BASE + 0x1050, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	end(&s);
+}
+
+static void saved_registers_come_back(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	set_register(&s, 3, 0x1234);
+	s.words[0] = STACK + 16;        /* rbx */
+	s.words[1] = BASE + 0x1190;     /* the caller's CFA is rbx + 32 */
+	s.words[5] = BASE + 0x1090;
+	walk(&s, BASE + 0x11d0, 32);
+	assert_chain(&s, BASE + 0x11d0, BASE + 0x1190, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	end(&s);
+}
+
+static void cut_chains_say_why(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	/* the copy is too short, or the stack is */
+	s.words[0] = BASE + 0x1050;
+	s.stack.size = 8;
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x1050);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	s.stack.is_all = true;
+	walk(&s, BASE + 0x1000, 32);
+	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
+	s.stack.is_all = false;
+	s.stack.size = sizeof(s.words);
+	/* no table, no frame pointer */
+	walk(&s, BASE + 0x1fff, 32);
+	assert_chain(&s, BASE + 0x1fff);
+	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
+	/* as deep as was asked for */
+	s.words[4] = BASE + 0x1090;
+	walk(&s, BASE + 0x1000, 2);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x1050);
+	assert_int_equal(s.end, PORTPROF_CHAIN_DEPTH);
+	/* a register that nobody knows */
+	s.registers.known &= ~(UINT64_C(1) << 3);
+	walk(&s, BASE + 0x1190, 32);
+	assert_chain(&s, BASE + 0x1190);
+	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
+	end(&s);
+}
+
+static void junk_is_no_caller(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	s.words[0] = UINT64_C(0xffffbbb4ffffbc2b);
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000);
+	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	s.words[0] = STACK + 64;
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000);
+	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	/* a frame below the one before it */
+	set_register(&s, 3, STACK + 8 - 32);
+	set_register(&s, 7, STACK + 64);
+	s.words[0] = BASE + 0x1050;
+	s.stack.start = STACK;
+	walk(&s, BASE + 0x1190, 32);
+	assert_chain(&s, BASE + 0x1190);
+	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	end(&s);
+}
+
+/* Nothing is known of other processes' code. */
+static void processes_have_their_own_code(void **state)
+{
+	struct stage s;
+	portprof_record fork = { .kind = PORTPROF_RECORD_FORK, .pid = CHILD,
+		                 .tid = CHILD, .address = NOBODY };
+	portprof_batch none = { &fork, 1, NULL, 0 };
+
+	(void)state;
+	begin(&s);
+	s.words[0] = BASE + 0x1090;
+	set_register(&s, 16, BASE + 0x1000);
+	s.depth = ppi_unwinder_walk(s.unwinder, CHILD, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000);
+	ppi_unwinder_note(s.unwinder, &none, &fork);
+	s.depth = ppi_unwinder_walk(s.unwinder, CHILD, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x1090);
+	/* something else is mapped over the caller */
+	note_module(s.unwinder, CHILD, BASE + 0x1000, 0x1000, 0, "//anon");
+	s.depth = ppi_unwinder_walk(s.unwinder, CHILD, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000);
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x1090);
+	end(&s);
+}
+
+/* By frame pointers through code that has no tables, and back. */
+static void chains_are_mixed(void **state)
+{
+	static const unsigned char call[] = { 0xe8, 0, 0, 0, 0, 0x90 };
+	uint32_t pid = (uint32_t)getpid();
+	struct stage s;
+	unsigned char *code;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	at = (uint64_t)(uintptr_t)code;
+	memcpy(code + 100, call, sizeof(call));
+	note_module(s.unwinder, pid, at, 4096, 0, "//anon");
+	note_module(s.unwinder, pid, BASE + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, s.path);
+	/* leaf, called by code made at run time, called by next */
+	s.words[0] = at + 105;
+	set_register(&s, 6, STACK + 24);
+	s.words[3] = STACK + 128;
+	s.words[4] = at + 105;
+	s.words[16] = 0;
+	s.words[17] = BASE + 0x1090;
+	set_register(&s, 16, BASE + 0x1000);
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	/* the last is no return address: the kit's text is zeros, and cannot
+	 * be read here, so it is believed */
+	assert_chain(&s, BASE + 0x1000, at + 105, at + 105, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* no call precedes it */
+	s.words[4] = at + 106;
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 105);
+	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	/* the frame pointer is 0: the ABI's mark */
+	set_register(&s, 6, 0);
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 105);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	munmap(code, 4096);
+	end(&s);
+}
+
+/* Functions without a frame have their return address in a register, and
+ * signed addresses lose their signature. */
+static void arm64_is_unwound(void **state)
+{
+	static const struct kit_function arm64[] = {
+		/* a leaf without a frame */
+		{ 0x1000, 0x1040, false, PROGRAM("") },
+		/* stp x29, x30, [sp, -32]! */
+		{ 0x1040, 0x1080, false, PROGRAM("\x0e\x20\x9d\x04\x9e\x03") },
+		{ 0x1080, 0x10c0, false, PROGRAM("\x07\x1e") },
+	};
+	struct stage s;
+
+	(void)state;
+	if (!ppi_unwinder_has_tables(NULL))
+		skip();
+	begin_on(&s, &ppi_machine_arm64, KIT_ARM64, arm64, 3);
+	set_register(&s, 30, BASE + 0x1050);
+	s.words[0] = 0x77;
+	s.words[1] = (BASE + 0x1090) | UINT64_C(0x2a) << 48;
+	walk(&s, BASE + 0x1008, 32);
+	assert_chain(&s, BASE + 0x1008, BASE + 0x1050, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* twice the same frame is no frame */
+	set_register(&s, 30, BASE + 0x1010);
+	walk(&s, BASE + 0x1008, 32);
+	assert_chain(&s, BASE + 0x1008, BASE + 0x1010);
+	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	end(&s);
+}
+
+/* In place of registers and stack, in a record of the kernel's. */
+static void records_get_their_chain(void **state)
+{
+	struct ppi_user_context context = { 0 };
+	portprof_record records[2] = {
+		{ .kind = PORTPROF_RECORD_SAMPLE, .pid = NOBODY,
+		  .valid = PPI_FIELD_CONTEXT, .payload = 1,
+		  .payload_words = 1, .address = UINT64_C(0xffffffff81000000) },
+	};
+	uint64_t words[64] = { 99, UINT64_C(0xffffffff81000000) };
+	struct ppi_room room = { records, 2, 1, words, 64, 64 };
+	portprof_batch batch = { records, 1, words, 64 };
+	struct stage s;
+	size_t depth;
+	const uint64_t *chain;
+
+	(void)state;
+	begin(&s);
+	context.registers[16] = BASE + 0x1000;
+	context.registers[7] = STACK;
+	context.known = 1u << 16 | 1u << 7;
+	context.stack_bytes = 64;
+	memcpy(words + 2, &context, sizeof(context));
+	words[2 + sizeof(context) / 8] = BASE + 0x1090;
+	assert_null(portprof_batch_chain(&batch, &records[0], &depth));
+	ppi_unwinder_take(s.unwinder, &room, 127);
+	chain = portprof_batch_chain(&batch, &records[0], &depth);
+	assert_non_null(chain);
+	assert_int_equal(depth, 3);
+	assert_int_equal(chain[0], UINT64_C(0xffffffff81000000));
+	assert_int_equal(chain[1], BASE + 0x1000);
+	assert_int_equal(chain[2], BASE + 0x1090);
+	assert_int_equal(records[0].chain_end, PORTPROF_CHAIN_WHOLE);
+	assert_int_equal(records[0].valid, PORTPROF_FIELD_CHAIN);
+	assert_int_equal(words[0], 99);
+	end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_chains_end_where_no_caller_is),
+		cmocka_unit_test(rows_begin_at_their_first_byte),
+		cmocka_unit_test(callers_are_looked_up_at_their_call),
+		cmocka_unit_test(signals_interrupt_at_the_byte),
+		cmocka_unit_test(expressions_are_evaluated),
+		cmocka_unit_test(saved_registers_come_back),
+		cmocka_unit_test(cut_chains_say_why),
+		cmocka_unit_test(junk_is_no_caller),
+		cmocka_unit_test(processes_have_their_own_code),
+		cmocka_unit_test(chains_are_mixed),
+		cmocka_unit_test(arm64_is_unwound),
+		cmocka_unit_test(records_get_their_chain),
+	};
+
+	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
+}
