@@ -3,8 +3,20 @@
 #
 # A program: add it to check_PROGRAMS and TESTS under if TESTS_ENABLED, with
 # X_SOURCES, X_CPPFLAGS = $(TEST_CPPFLAGS) and X_LDADD = $(TEST_LDADD).
-# A script: name it check-*.sh, add it to dist_check_SCRIPTS and TESTS.
+# A script: name it check-*.sh and add it to SCRIPT_TESTS.
 # It finds $srcdir, $builddir, $CC, $CXX, $NM, $AWK and so on exported.
+#
+# The name of the list is the speed of the test:
+#
+#	TESTS		SCRIPT_TESTS		make check, check-all, check-long
+#	TESTS_ALL	SCRIPT_TESTS_ALL	make check-all, check-long
+#	TESTS_LONG	SCRIPT_TESTS_LONG	make check-long
+#
+# A test that repeats something asks how often: by_speed 3 20 300 in a script
+# (tests/tools/tap.sh) and in C (tests/tools/speed.h) is 3 in make check, 20 in
+# check-all, 300 in check-long. One test at a speed:
+#
+#	make check PORTPROF_SPEED=long TESTS=tests/cli/check-record-kills.sh
 
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) \
 	$(CMOCKA_CFLAGS)
@@ -23,17 +35,44 @@ AM_TESTS_ENVIRONMENT = \
 	AWK='$(AWK)'; SED='$(SED)'; MAKE='$(MAKE)'; SHELL='$(SHELL)'; \
 	PKG_CONFIG='$(PKG_CONFIG)'; PP_SANITIZERS='$(PP_SANITIZERS)'; \
 	PP_COVERAGE='$(PP_COVERAGE)'; \
+	PORTPROF_SPEED='$(PORTPROF_SPEED)'; \
 	HEADER_CFLAGS='$(HEADER_CFLAGS)'; \
 	TSAN_OPTIONS="die_after_fork=0 $$TSAN_OPTIONS"; export TSAN_OPTIONS; \
 	export srcdir builddir CC CXX CFLAGS NM AWK SED MAKE SHELL \
-		PKG_CONFIG PP_SANITIZERS PP_COVERAGE HEADER_CFLAGS;
+		PKG_CONFIG PP_SANITIZERS PP_COVERAGE PORTPROF_SPEED \
+		HEADER_CFLAGS;
 HEADER_CFLAGS = $(PP_LIB_CFLAGS) $(PP_CMD_CFLAGS) $(CMOCKA_CFLAGS)
-dist_check_SCRIPTS += tests/run-test.sh $(SCRIPT_TESTS)
+
+### Three speeds
+
+PORTPROF_SPEED = check
+SCRIPT_TESTS =
+SCRIPT_TESTS_ALL =
+SCRIPT_TESTS_LONG =
 TESTS += $(SCRIPT_TESTS)
+TESTS_ALL = $(SCRIPT_TESTS_ALL)
+TESTS_LONG = $(SCRIPT_TESTS_LONG)
+dist_check_SCRIPTS += tests/run-test.sh $(SCRIPT_TESTS) $(SCRIPT_TESTS_ALL) \
+	$(SCRIPT_TESTS_LONG)
+EXTRA_DIST += tests/tools/speed.h
+
+check-all:
+	$(MAKE) $(AM_MAKEFLAGS) check PORTPROF_SPEED=all \
+		TESTS='$(TESTS) $(TESTS_ALL)'
+
+check-long:
+	$(MAKE) $(AM_MAKEFLAGS) check PORTPROF_SPEED=long \
+		TESTS='$(TESTS) $(TESTS_ALL) $(TESTS_LONG)'
+.PHONY: check-all check-long
+
+# Never true: here automake learns which tests need a rule.
+if EVERY_SPEED
+TESTS += $(TESTS_ALL) $(TESTS_LONG)
+endif
 
 ### Scripts: what the tree, the library and the tarball must look like
 
-SCRIPT_TESTS = \
+SCRIPT_TESTS += \
 	tests/lint/check-contract.sh \
 	tests/lint/check-dist.sh \
 	tests/lint/check-exports.sh \
@@ -41,14 +80,19 @@ SCRIPT_TESTS = \
 	tests/lint/check-includes.sh \
 	tests/lint/check-man.sh \
 	tests/lint/check-man-functions.sh \
+	tests/lint/check-circles.sh \
 	tests/lint/check-order.sh \
+	tests/lint/check-perf-page.sh \
 	tests/lint/check-runner.sh \
+	tests/lint/check-words.sh \
 	tests/lint/check-shell.sh \
 	tests/install/check-install.sh \
-	tests/install/check-quickstart.sh \
+	tests/install/check-quickstart.sh
+SCRIPT_TESTS_ALL += \
 	tests/install/check-tarball.sh \
 	tests/memory/check-leaks.sh
-EXTRA_DIST += tests/lint/exports-allowed.txt \
+SCRIPT_TESTS_LONG += tests/install/check-static.sh
+EXTRA_DIST += \
 	tests/install/consumer.c tests/memory/libpfm4.supp
 
 # Everything that make check would build, with as many jobs as there are, so
@@ -97,10 +141,13 @@ include tests/sim/profil.mk
 include tests/tools/local.mk
 include tests/unit/local.mk
 include tests/unit/file.mk
+include tests/unit/unwind.mk
 include tests/conform/local.mk
 include tests/cross/local.mk
 include tests/mutation/local.mk
 include tests/os-headers/local.mk
+include tests/fuzz/local.mk
+include tests/sanitizers/local.mk
 include tests/pmu/local.mk
 include tests/vm/local.mk
 include tests/fixtures/perf.mk
@@ -108,3 +155,7 @@ include tests/exec/local.mk
 include tests/fixtures/local.mk
 include tests/cli/local.mk
 include tests/dropin/local.mk
+include tests/callback/local.mk
+include tests/odd/local.mk
+include tests/html/local.mk
+include tests/plugin/local.mk

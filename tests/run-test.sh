@@ -10,8 +10,8 @@
 #   - exit 77 skips the whole program; its last line of output is the reason
 #   - a case that skips prints a line "skip: REASON" before it does so
 #   - a program that ran no case fails, and so does one that ends by a signal
-#   - after PORTPROF_TEST_TIMEOUT seconds (300, with sanitizers 900) the program
-#     is stopped
+#   - a program that hangs is stopped after PORTPROF_TEST_TIMEOUT seconds: ten
+#     times what the longest one takes, so 1800, and 4 hours in make check-long
 # PORTPROF_TEST_RUN stands before a program: the emulator of its machine.
 set -u
 
@@ -27,8 +27,8 @@ case $1 in
 *) # shellcheck disable=SC2086
 	set -- ${PORTPROF_TEST_RUN-} "$@" ;;
 esac
-limit=300
-[ "${PP_SANITIZERS:-no}" = no ] || limit=900
+limit=1800
+[ "${PORTPROF_SPEED:-check}" != long ] || limit=14400
 limit=${PORTPROF_TEST_TIMEOUT-$limit}
 if timeout -k 1 1 true 2>/dev/null; then
 	set -- timeout -k 10 "$limit" "$@"

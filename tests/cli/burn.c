@@ -12,8 +12,11 @@
  * "daemon" (a child in a session of its own goes on until SIGTERM),
  * "children" (a thousand children, one after the other, which do nothing), or
  * "trap" (it ends with 7 when SIGTERM comes). Before the work, "greedy" sets a
- * handler for every signal and "deaf" blocks them all.
+ * handler for every signal, "deaf" blocks them all, and "disable" switches
+ * off the events that it has opened itself (PR_TASK_PERF_EVENTS_DISABLE).
  */
+#include "../fixtures/spent.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,14 +28,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
 static _Thread_local volatile uint64_t result;
 
 static uint64_t thread_ns(void)
 {
-	struct timespec now;
+	static _Thread_local struct spent spent;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return spent_thread_ns(&spent);
 }
 
 /* Two functions that do the same, as far as a compiler can see. */
@@ -189,6 +195,11 @@ int main(int argc, char **argv)
 		be_greedy();
 	if (strcmp(how, "deaf") == 0)
 		be_deaf();
+#ifdef PR_TASK_PERF_EVENTS_DISABLE
+	if (strcmp(how, "disable") == 0 &&
+	    prctl(PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0) != 0)
+		exit(2);
+#endif
 	run_threads(ms, threads < 1 ? 1 : threads > 256 ? 256 : threads);
 	end_by(how, argv, ms);
 	return 0;

@@ -70,7 +70,7 @@ inside "$builddir/tests/cli/burn" 1200 1 >/dev/null 2>&1 &
 # a program that begins while record does may stay without names
 tries=0
 until grep -qs burn "/proc/$(head -n 1 "$group/cgroup.procs")/comm" ||
-	[ $tries -ge 100 ]; do
+	[ $tries -ge 6000 ]; do
 	sleep 0.05
 	tries=$((tries + 1))
 done

@@ -112,6 +112,8 @@ for errno in EPERM ENOSYS; do
 	holds "$errno: what is left of CPU time" \
 		'f["cpu-time"]["verdict"] == "limited" and "timer" in f["cpu-time"]["words"]'
 	"$deny" $errno "$portprof" doctor -j page-faults >"$tmp/found" 2>/dev/null
+	same "$errno: an event that is accounted: status" 0 $?
+	"$deny" $errno "$portprof" doctor -j cpu-migrations >"$tmp/found" 2>/dev/null
 	same "$errno: an event that is gone: status" 1 $?
 	holds "$errno: and why" '"system-call-filter" in f'
 done

@@ -240,7 +240,7 @@ if compile pg -pg && ./pg && [ -s gmon.out ]; then
 	has "the same on top" '^top inner inner$' agreed
 	report -i gmon.out --program ./pg
 	has "the rate is told" 'CPU time .*100 ticks a second' report
-	has "what is unknown, too" 'tells nothing of threads' report
+	has "what is unknown, too" 'gmon.out has no threads' report
 	report -e cpu -i gmon.out --program ./pg
 	has_not "and nobody speaks of chains" '^ *callers ' report
 	has "no number stands for it" 'in samples, what else there was is not in the file' report
@@ -336,7 +336,7 @@ mv moved pie
 report -i pie.gmon
 refused "no program is named" 1 'name it with --program'
 report -i pie.pb.gz --program pie
-refused "a program for what tells itself" 1 'goes with a gmon.out'
+refused "a program for what tells itself" 1 'program.*gmon.out'
 report -i pie.gmon --program two.c
 refused "no executable" 1 "'two.c' is no ELF file"
 head -c 100 pie.gmon >cut.gmon

@@ -126,23 +126,23 @@ has "a word of the meaning" '^  branch-misses ' "$tmp/list"
 means() {
 	list -j --explain "$1"
 	holds "$1 is type $2, config $3" \
-		"r['attr']['type'] == $2 and r['attr']['config'] == $3 and (${4:-True})"
+		"(r['encoding'] + ',').startswith('type %d, config 0x%x,' % ($2, $3)) and (${4:-True})"
 }
 means cpu-clock 1 0 'r["unit"] == "ns" and r["period"] == r["rate_hz"] == 0'
 means task-clock:freq=250 1 1 'r["rate_hz"] == 250'
 means page-faults:u@100 1 2 \
-	'r["period"] == 100 and not r["attr"]["exclude_user"] and r["attr"]["exclude_kernel"]'
+	'r["period"] == 100 and r["modes"]["user"] and not r["modes"]["kernel"]'
 means cs 1 3 'r["canonical"] == "context-switches"'
-means cycles:k 0 0 'r["attr"]["exclude_user"] and not r["attr"]["exclude_kernel"]'
+means cycles:k 0 0 'not r["modes"]["user"] and r["modes"]["kernel"]'
 means instructions:precise=2:pinned 0 1 \
-	'r["attr"]["precise_ip"] == 2 and r["attr"]["pinned"]'
+	'"precise 2, pinned" in r["encoding"]'
 means L1-dcache-load-misses 3 0x10000
 means dTLB-store-misses 3 0x10103
-means r1a8:u 4 0x1a8 'not r["attr"]["exclude_user"]'
+means r1a8:u 4 0x1a8 'r["modes"]["user"]'
 list --explain cycles:u
-has "for people: the encoding" 'type 0 \(hardware\), config 0x0' "$tmp/list"
+has "for people: the encoding" 'encoding +type 0, config 0x0' "$tmp/list"
 has "for people: who can measure it" '^  by perf ' "$tmp/list"
-has "for people: why others cannot" '^  by itimer +this backend measures CPU time' \
+has "for people: why others cannot" '^  by itimer +.cycles. is not CPU time' \
 	"$tmp/list"
 id=$(cat /sys/kernel/tracing/events/sched/sched_switch/id 2>/dev/null)
 if [ -n "$id" ]; then

@@ -34,6 +34,19 @@ wrong() {
 	same "$wrong_verb $*: nothing is printed" "" "$(cat "$tmp/out")"
 }
 
+### What cannot be written
+
+if [ -w /dev/full ]; then
+	for asked in --version '--version -v' --help help 'help record' \
+		'record --help' 'stat --help' 'report --help' 'selftest --help'; do
+		# shellcheck disable=SC2086
+		"$portprof" $asked >/dev/full 2>"$tmp/words"
+		same "$asked to a full disk: status" 1 $?
+		has "$asked to a full disk: words" 'output cannot be written' \
+			"$tmp/words"
+	done
+fi
+
 ### Every verb
 
 verbs=$("$portprof" --help | awk '/^  [a-z]+ / { print $1 }' |

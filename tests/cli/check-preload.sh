@@ -65,8 +65,26 @@ has "a wrong rate: words" "not profiled: .*frequency 'many'" "$tmp/words"
 check "a wrong rate: no file" [ ! -e four.prof ]
 with CPUPROFILE=five.prof CPUPROFILE_REALTIME=1 -- 20
 has "what cannot be had is told" \
-	'CPU time is profiled: CPUPROFILE_REALTIME cannot be had' "$tmp/words"
+	'CPU time is profiled: CPUPROFILE_REALTIME' "$tmp/words"
 check "and CPU time is profiled" [ -s five.prof ]
 with CPUPROFILE=six.prof PORTPROF=output=seven.gz -- 20
 check "PORTPROF goes before CPUPROFILE" [ -s seven.gz -a ! -e six.prof ]
+
+### A path that LD_PRELOAD would cut
+
+if can_use timer; then
+	for name in 'a b' 'a:b'; do
+		mkdir -p "$tmp/$name/.libs"
+		cp "$portprof" "$object" "$tmp/$name/.libs"
+		"$tmp/$name/.libs/portprof" record -b timer -F 1000 \
+			-o cut.pb.gz -- sh -c "'$burn' 60" 2>"$tmp/words"
+		same "under '$name': status" 0 $?
+		has_not "under '$name': the dynamic linker is content" \
+			'cannot be preloaded' "$tmp/words"
+		claim "under '$name': what runs is profiled" "f('burn_much') > 0"
+		judge cut.pb.gz
+	done
+else
+	skip "a path with a space" "$(tail -n 1 "$tmp/words" | tr '#' ' ')"
+fi
 tap_end

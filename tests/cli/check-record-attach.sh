@@ -13,23 +13,12 @@ if ! can_use perf; then
 	exit 77
 fi
 
-# wait_for SECONDS COMMAND...: until it succeeds
-wait_for() {
-	wait_left=$(($1 * 10))
-	shift
-	until "$@"; do
-		[ "$wait_left" -gt 0 ] || return 1
-		wait_left=$((wait_left - 1))
-		sleep 0.1
-	done
-}
-
 # target THREADS: a burn that goes on until SIGTERM; its number is $target
 target() {
 	rm -f ready
 	"$burn" 200 "$1" trap >ready &
 	target=$!
-	wait_for 30 test -s ready
+	wait_for test -s ready
 }
 
 stop_target() {
@@ -56,27 +45,56 @@ claim "-p: parts make the total" \
 claim "-p: most of it is in samples" 'weights > r["total_weight"] / 2'
 judge p.pb.gz
 
+# A server whose own process does nothing: its workers run already, and more of
+# them come while it is measured.
+cat >server.py <<'EOF2'
+import os, signal, subprocess, sys
+burn = sys.argv[1]
+old = subprocess.Popen([burn, "200", "1", "trap"], stdout=subprocess.DEVNULL)
+with open("serves", "w") as out:
+    out.write(str(old.pid))
+signal.signal(signal.SIGTERM, lambda *_: (old.terminate(), old.wait(), os._exit(0)))
+while True:
+    subprocess.run([burn, "20"], stdout=subprocess.DEVNULL)
+EOF2
+python3 server.py "$burn" &
+server=$!
+wait_for test -s serves
+record -p "$server" -F 1000 -o p.pb.gz -- sleep 1
+claim "-p: a worker that ran already is measured" \
+	'int(open("serves").read()) in {x["pid"] for x in r["threads"]}'
+claim "-p: so are the processes that come" \
+	'len({x["pid"] for x in r["threads"]}) > 2'
+judge p.pb.gz
+record -p "$server" --no-inherit -F 1000 -o p.pb.gz -- sleep 0.2
+claim "-p --no-inherit: the one alone" \
+	'all(x["pid"] == '"$server"' for x in r["threads"])'
+judge p.pb.gz
+kill -TERM "$server"
+wait "$server"
+
 # The profile is there while it is written, and ends with a signal.
 rm -f p.pb.gz
 "$portprof" record -p "$target" -F 1000 -o p.pb.gz 2>"$tmp/words" &
 recorder=$!
-wait_for 30 in_samples burn_much
+wait_for in_samples burn_much
 same "-p: the profile can be read while recording" 0 $?
 kill -TERM $recorder
 wait $recorder
 same "-p, SIGTERM: status" 0 $?
 has "-p, SIGTERM: what happened" \
-	"SIGTERM ended the recording; process $target \\(burn\\) goes on" \
+	"SIGTERM ended the recording; process $target \\(burn\\)" \
 	"$tmp/words"
 claim "-p, SIGTERM: the profile is whole" "r['complete'] and f('burn_much') > 0"
 judge p.pb.gz
 stop_target "-p"
 
 # The target ends.
+rm -f p.pb.gz
 target 2
 "$portprof" record -p "$target" -F 1000 -o p.pb.gz 2>"$tmp/words" &
 recorder=$!
-wait_for 30 in_samples burn_much
+wait_for in_samples burn_much
 kill -KILL "$target"
 wait $recorder
 same "-p, target killed: status" 0 $?
@@ -192,7 +210,7 @@ if [ "$(id -u)" -eq 0 ] && become_ordinary; then
 		2>"$tmp/words"
 	same "somebody else's process: status" 125 $?
 	has "somebody else's process: words" \
-		"$sleeper may not be measured by this user: .*owner.*cap_perfmon" \
+		"$sleeper .*(owner.*cap_perfmon|hidepid)" \
 		"$tmp/words"
 	same "somebody else's process: nothing is left" "" "$(ls open)"
 	ordinary "$portprof" record -a -o open/p.pb.gz -- true 2>"$tmp/words"

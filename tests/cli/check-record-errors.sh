@@ -67,9 +67,9 @@ refused "an empty event in a list" 125 'event' -e cpu-clock,,page-faults \
 refused "a rate that is no number" 125 'many' -F many -o "$out" -- true
 refused "a rate of 0" 125 'frequency' -F 0 -o "$out" -- true
 refused "a rate and a period" 125 'exclude' -F 100 -c 100 -o "$out" -- true
-refused "another way to follow calls" 125 'only fp' --call-graph dwarf \
+refused "another way to follow calls" 125 'dwarf: use fp' --call-graph dwarf \
 	-o "$out" -- true
-refused "an event that the backend lacks" 125 'CPU time only' -b itimer \
+refused "an event that the backend lacks" 125 'cpu-clock or task-clock' -b itimer \
 	-e page-faults -o "$out" -- true
 
 ### Events that cannot be had: what and why, what to do, and no more
@@ -81,7 +81,7 @@ two() {
 		"$tmp/words"
 	has_not "$1: nothing of other systems" 'solaris|never by' "$tmp/words"
 }
-refused "another backend's event" 125 'CPU time only' -b timer -e page-faults \
+refused "another backend's event" 125 'cpu-clock or task-clock' -b timer -e page-faults \
 	-o "$out" -- true
 two "another backend's event"
 refused "the same in all words" 125 '^portprof: timer: ' -v -b timer \
@@ -99,7 +99,7 @@ refused "chains that a backend has not" 125 'without -b the best backend' \
 	-b timer -g -o "$out" -- true
 record -b prf -o "$out" -- true
 same "backends in an error and in the help" \
-	"$("$portprof" record --help | sed -n 's/.*--backend NAME  *\(.*\) (the best)/\1/p')" \
+	"$("$portprof" record --help | sed -n 's/.*--backend NAME  *use \(.*\) (the best)/\1/p')" \
 	"$(sed -n 's/.*(it has auto, \(.*\))$/\1/p' "$tmp/words")"
 
 ### Files
@@ -175,7 +175,7 @@ fi
 same "no verb: status" 2 $?
 "$portprof" recrod >"$tmp/report" 2>"$tmp/words"
 same "an unknown verb: status" 2 $?
-has "an unknown verb: words" "'recrod' is not a verb; there are: record, report, selftest" \
+has "an unknown verb: words" "'recrod' is not a verb; there are: record, report, " \
 	"$tmp/words"
 for verb in '' record report; do
 	# shellcheck disable=SC2086

@@ -17,25 +17,10 @@ for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
 os.execvp(sys.argv[1], sys.argv[1:])
 EOF2
 
-# wait_for COMMAND...: half a minute, until it succeeds
-wait_for() {
-	wait_left=60
-	until "$@"; do
-		[ $wait_left -gt 0 ] || return 1
-		wait_left=$((wait_left - 1))
-		sleep 0.5
-	done
-}
-
-# has_samples: whether a profile, or parts of one, have samples by now
+# has_samples: whether the profile has samples by now
 # shellcheck disable=SC2317 # for wait_for
 has_samples() {
-	for cli_path in p.pb.gz p.pb.gz.parts-*; do
-		[ -e "$cli_path" ] &&
-			"$portprof" report -q -i "$cli_path" 2>/dev/null |
-			grep -q burn_ && return
-	done
-	return 1
+	"$portprof" report -q -i p.pb.gz 2>/dev/null | grep -q burn_
 }
 
 # A container may have no /dev/pts.
@@ -43,7 +28,8 @@ has_terminals() {
 	python3 -c 'import pty; pty.openpty()' 2>/dev/null
 }
 
-for backend in perf timer itimer; do
+# shellcheck disable=SC2086 # a word each
+for backend in $(some_of perf timer itimer); do
 	if ! can_use $backend; then
 		skip "$backend" "$(tail -n 1 "$tmp/words" | tr '#' ' ')"
 		continue

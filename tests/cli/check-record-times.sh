@@ -29,7 +29,8 @@ took = os.stat("first-done").st_mtime - os.stat("begun").st_mtime
 sys.exit(took >= float(sys.argv[1]))' "$1"
 }
 
-for backend in perf timer itimer; do
+# shellcheck disable=SC2086 # a word each
+for backend in $(some_of perf timer itimer); do
 	if ! can_use $backend; then
 		skip "$backend" "$(tail -n 1 "$tmp/words" | tr '#' ' ')"
 		continue

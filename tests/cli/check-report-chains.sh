@@ -69,7 +69,7 @@ claim "with frame pointers: the sum is that of the samples" \
 judge framed.pb.gz
 report -i framed.pb.gz
 check "with frame pointers: the header tells how far to believe callers" \
-	grep -q '^  callers  *all told for [0-9.]* % of the weight' "$tmp/report"
+	grep -q '^  callers  *complete for [0-9.]* % of the weight' "$tmp/report"
 
 check "the header: an event's rate is not told thrice" \
 	grep -Eq '^  event  *task-clock:freq=1000(:u)?, in user[a-z ]* mode: CPU time' \
@@ -129,6 +129,139 @@ esac
 record -b perf -F 1000 -o flat.pb.gz -- ./framed
 claim "without -g: no verdict on chains" "r['chains'] is None"
 judge flat.pb.gz
+
+# What a stack holds that is no return address is no caller: glibc's code in a
+# static program uses the frame pointer's register for something else, and in
+# front of it stand functions that nobody calls.
+if $cc -O1 -g -fno-omit-frame-pointer -static -o static subject.c 2>/dev/null
+then
+	record -b perf -F 1000 -g -o static.pb.gz -- ./static
+	same "static: recorded" 0 "$status"
+	claim "static: no row for what was not called" \
+		"not any(x['name'].endswith('tm_clones') or '+0x' in x['name'] and 'static' in x['module'] for x in r['functions'])"
+	claim "static: main is in nearly all" \
+		"sum(x['total_weight'] for x in r['functions'] if x['name'] == 'main') > r['chains']['weight'] * 0.9"
+	judge static.pb.gz
+	"$portprof" export -f folded static.pb.gz >stacks
+	same "static: nor in folded stacks" "" "$(grep tm_clones stacks)"
+else
+	skip "static" "$cc cannot link statically"
+fi
+
+# Deeper than the chain may be: cut, and no code is to blame.
+cat >deep.c <<'EOF2'
+#include <stdlib.h>
+volatile unsigned at;
+__attribute__((noinline)) static void turn(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		at += i;
+}
+__attribute__((noinline)) static void down(int depth)
+{
+	if (depth)
+		down(depth - 1);
+	else
+		turn(3000000), turn(1);
+	at++;
+}
+int main(int count, char **words)
+{
+	(void)count;
+	for (int i = 0; i < 40; i++)
+		down(atoi(words[1]));
+	return 0;
+}
+EOF2
+$cc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c 2>/dev/null ||
+	$cc -O1 -fno-omit-frame-pointer -o deep deep.c
+record -b perf -F 500 -g -o deep.pb.gz -- ./deep 1200
+claim "deeper than the limit: cut" \
+	"r['chains']['cut'] > r['chains']['weight'] * 0.8"
+claim "deeper than the limit: no module is named for it" \
+	"sum(x['weight'] for x in r['chains']['modules'] if x['module'] == 'deep') < r['chains']['weight'] * 0.1"
+judge deep.pb.gz
+record -b perf -F 500 -g -o shallow.pb.gz -- ./deep 20
+claim "within the limit: not cut" \
+	"r['chains']['cut'] < r['chains']['weight'] * 0.1"
+judge shallow.pb.gz
+
+# A program without a C library, of the smaller word size: _start is the root.
+cat >small.c <<'EOF2'
+volatile unsigned at;
+__attribute__((noinline)) static void inner(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		at += i;
+}
+__attribute__((noinline)) static void outer(unsigned n)
+{
+	inner(n);
+	at++;
+}
+void _start(void)
+{
+	for (int i = 0; i < 60; i++)
+		outer(2000000);
+	__asm__ volatile("int $0x80" : : "a"(1), "b"(0));
+}
+EOF2
+if [ "$machine" = x86_64 ] && $cc -m32 -O1 -fno-omit-frame-pointer -nostdlib \
+	-static -fno-pie -no-pie -fno-stack-protector -o small small.c \
+	2>/dev/null && ./small
+then
+	record -b perf -F 500 -g -o small.pb.gz -- ./small
+	same "32 bits: recorded" 0 "$status"
+	claim "32 bits: _start is the root of nearly all" \
+		"sum(x['total_weight'] for x in r['functions'] if x['name'] == '_start') > r['chains']['weight'] * 0.9"
+	claim "32 bits: nothing ends early" \
+		"r['chains']['end_early'] < r['chains']['weight'] * 0.1"
+	judge small.pb.gz
+	"$portprof" export -f folded small.pb.gz >stacks
+	same "32 bits: nothing in front of _start" "" \
+		"$(grep '_start;' stacks | grep -v '^_start;')"
+else
+	skip "32 bits" "no 32-bit program can be made or run here"
+fi
+
+# Go keeps frame pointers, and has no unwind tables that say so.
+cat >goes.go <<'EOF2'
+package main
+
+var at uint64
+
+//go:noinline
+func inner(n int) uint64 {
+	s := at
+	for i := 0; i < n; i++ {
+		s = s*31 + uint64(i)
+	}
+	last(s)
+	return s
+}
+
+//go:noinline
+func last(s uint64) { at = s }
+
+func main() {
+	for i := 0; i < 60; i++ {
+		at += inner(3000000)
+	}
+}
+EOF2
+if GOCACHE=$tmp/go HOME=$tmp GO111MODULE=off go build -o goes goes.go \
+	>/dev/null 2>&1
+then
+	record -b perf -F 500 -g -o goes.pb.gz -- ./goes
+	same "Go: recorded" 0 "$status"
+	claim "Go: complete" \
+		"r['chains']['end_early'] + r['chains']['leave_one_out'] + r['chains']['last_caller_missing'] < r['chains']['weight'] * 0.2"
+	claim "Go: with main.main in nearly all" \
+		"sum(x['total_weight'] for x in r['functions'] if x['name'] == 'main.main') > r['chains']['weight'] * 0.8"
+	judge goes.pb.gz
+else
+	skip "Go" "no go command to compile with"
+fi
 
 record --call-graph dwarf -- ./framed
 same "--call-graph dwarf: status" 125 "$status"

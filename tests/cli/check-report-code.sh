@@ -164,8 +164,9 @@ if $cc $flags -fPIE -pie -o mayfly plain.c && cp first.so other; then
 			'f("in_first") == 0 and f("secret_work") == 0'
 		judge p.pb.gz
 		cp mayfly fly
-		claim "$backend, the same file again: named" \
-			"$(share secret_work) > 0.5"
+		# A busy machine deletes it before its build-id is read.
+		claim "$backend, the same file again: named, or why not" \
+			"$(share secret_work) > 0.5 or 'build-id' in text"
 		judge p.pb.gz
 	done
 fi
@@ -281,7 +282,7 @@ else
 fi
 case $backends in
 *perf*)
-	record -q -b perf -F 1000 -o p.pb.gz -- sh -c \
+	record -q --no-names -b perf -F 1000 -o p.pb.gz -- sh -c \
 		'dd if=/dev/zero of=/dev/null bs=1M count=1500 2>/dev/null'
 	if ! grep -q '^0*[1-9a-f].* T ' /proc/kallsyms; then
 		! become_ordinary || cp p.pb.gz hidden.pb.gz

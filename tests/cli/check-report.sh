@@ -337,18 +337,18 @@ EOF2
 	else
 		skip "a long name is cut on a terminal" "no C++ compiler here"
 	fi
-	# A file that keeps its reader waiting: the line comes after a second,
+	# A pipe that keeps its reader waiting: the line comes after a second,
 	# and is taken away before the report.
 	mkfifo slow
 	{ sleep 1.7; cat p.pb.gz; } >slow &
-	TERM=xterm NO_COLOR=1 script -qec "$portprof report -q -n 1 -i slow" \
-		/dev/null >waited
+	TERM=xterm NO_COLOR=1 script -qec "$portprof report -q -n 1 \
+		-i /dev/stdin <slow" /dev/null >waited
 	has "what takes long says so on a terminal" \
 		"$escape\\[Kreading: [0-9]+ MiB, [0-9]+ s" waited
 	tr '\r' '\n' <waited | sed -n '/self/,$p' >after
 	has_not "and is gone before the report" 'reading' after
 	{ sleep 1.7; cat p.pb.gz; } >slow &
-	report -q -n 1 -i slow
+	report -q -n 1 -i /dev/stdin <slow
 	same "and says nothing elsewhere" "" "$(cat "$tmp/words")"
 else
 	skip "colour on a terminal" "no script(1) here"

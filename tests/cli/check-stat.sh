@@ -70,7 +70,7 @@ refused "an unknown event" 125 "page-fautls.*did you mean.*page-faults" \
 refused "a malformed event" 125 "column" -e 'cycles:u:freq=-5' -- ./run
 refused "an open brace" 125 'column 12: this brace is not closed' \
 	-e 'task-clock,{cycles,instructions' -- ./run
-refused "a closing brace alone" 125 'column 7: a brace stands' \
+refused "a closing brace alone" 125 'column 7' \
 	-e 'cycles},a' -- ./run
 refused "a brace in a brace" 125 'groups do not nest' \
 	-e '{cycles,{instructions}}' -- ./run
@@ -301,8 +301,16 @@ if [ "$status" -eq 0 ]; then
 	holds "-a: what a command does is among it" \
 		'v["page-faults"] >= 5000 and r["cpus"] == "all"'
 	stat_json -C 0 -e cpu-clock --duration 1
-	holds "-C: the time of one CPU" \
-		'0.9 <= v["cpu-clock"] / r["wall_ns"]["value"] <= 1.1 and r["cpus"] == "0"'
+	holds "-C: the time of one CPU is charged or idle" \
+		'0.9 <= (v["cpu-clock"] + e["cpu-clock"].get("idle_ns", 0)) / r["wall_ns"]["value"] <= 1.1 and r["cpus"] == "0"'
+	awk 'BEGIN { for (;;) ; }' &
+	pid=$!
+	taskset -pc 0 $pid >"$tmp/placed" 2>&1 &&
+		stat_json -C 0 -e cpu-clock --duration 1 &&
+		holds "-C: a CPU that is busy is not idle" \
+			'e["cpu-clock"].get("idle_ns", 0) < 0.9 * r["wall_ns"]["value"]'
+	kill $pid
+	wait $pid 2>/dev/null
 	stat_json -a --duration 1
 	holds "-a: its default events" '"cpu-clock" in v and "context-switches" in v'
 else

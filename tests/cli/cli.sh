@@ -17,7 +17,9 @@ fi
 unset PORTPROF PORTPROF_CONFIG LD_PRELOAD NO_COLOR CLICOLOR_FORCE \
 	2>/dev/null || :
 XDG_CONFIG_HOME=$tmp/config
-export XDG_CONFIG_HOME
+# and nothing waits for a reader
+PORTPROF_PAGER=
+export XDG_CONFIG_HOME PORTPROF_PAGER
 cd "$tmp" || exit 99
 
 # What a sanitizer changes: it takes memory and system calls of its own, and
@@ -27,20 +29,20 @@ is_sanitized() {
 }
 
 # become_ordinary: from then on `ordinary COMMAND...` runs it as somebody
-# without rights, within a minute; false where nobody else can be had. What was
+# without rights, and ends it when it hangs; false where nobody else can be had. What was
 # built may lie where only its owner may go, such as root's own folder: then
 # $portprof, $programs and $burn become copies that everybody can run.
 # shellcheck disable=SC2317
 become_ordinary() {
 	if [ "$(id -u)" -ne 0 ]; then
 		ordinary() {
-			timeout 60 "$@"
+			timeout 600 "$@"
 		}
 		return 0
 	fi
 	command -v setpriv >/dev/null || return 1
 	ordinary() {
-		timeout 60 setpriv --reuid=65534 --regid=65534 --clear-groups \
+		timeout 600 setpriv --reuid=65534 --regid=65534 --clear-groups \
 			--inh-caps=-all "$@"
 	}
 	chmod 711 "$tmp"
@@ -82,6 +84,24 @@ report() {
 can_use() {
 	record -q -b "$1" -o "$tmp/try.pb.gz" -- sh -c "'$burn' 1"
 	[ "$status" -eq 0 ]
+}
+
+# some_of BACKEND...: all of them, but in make check the first that works
+some_of() {
+	[ "$(by_speed one all all)" = all ] || for some in "$@"; do
+		! can_use "$some" || { echo "$some"; return; }
+	done
+	echo "$@"
+}
+
+# wait_for COMMAND...: until it succeeds; false after five minutes, for hangs
+wait_for() {
+	wait_left=3000
+	until "$@"; do
+		[ $wait_left -gt 0 ] || return 1
+		wait_left=$((wait_left - 1))
+		sleep 0.1
+	done
 }
 
 # claim WORDS EXPRESSION: something that judge will look at
@@ -131,7 +151,8 @@ if bad:
         r["functions"] = r["functions"][:6]
         text = json.dumps(r, indent=1)
     print(*["#\t" + line for line in text.split("\n")[:90]], sep="\n")
-' "$tmp/json" "$tmp/claims" >"$tmp/verdicts" 2>&1
+' "$tmp/json" "$tmp/claims" >"$tmp/verdicts" 2>&1 ||
+		not_ok "judge $1: the claims could be read"
 	rm -f "$tmp/claims"
 	while IFS='	' read -r cli_verdict cli_claim cli_words; do
 		case $cli_verdict in

@@ -8,9 +8,12 @@
  * above, which refuses flags that are none with EINVAL, and then everybody
  * with EACCES, before it looks at the attributes.
  *
+ * or TIMERS: with EPERM, and timer_create and setitimer are forbidden too.
+ *
  * Ends with 77 where there is no such filter.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,28 +31,34 @@
 	 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
 /* Calls with any of these flags go through to the kernel. */
-static int forbid(unsigned number, unsigned allowed_flags)
+static int forbid(unsigned number, unsigned allowed_flags, bool timers_too)
 {
+	/* a call that is none, where timers are allowed */
+	unsigned create = timers_too ? SYS_timer_create : ~0u;
+	unsigned set = timers_too ? SYS_setitimer : ~0u;
 	struct sock_filter program[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		         offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, create, 4, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, set, 3, 0),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 3),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FLAGS),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, allowed_flags, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | number),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog filter = { 6, program };
+	struct sock_fprog filter = { 8, program };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 #else
-static int forbid(unsigned number, unsigned allowed_flags)
+static int forbid(unsigned number, unsigned allowed_flags, bool timers_too)
 {
 	(void)number;
 	(void)allowed_flags;
+	(void)timers_too;
 	return -1;
 }
 #endif
@@ -59,17 +68,20 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		unsigned number, allowed_flags;
+		bool timers_too;
 	} errors[] = {
-		{ "EPERM", EPERM, 0 },
-		{ "EACCES", EACCES, 0 },
-		{ "ENOSYS", ENOSYS, 0 },
-		{ "LOCKED", EACCES, ~0xfu },
+		{ "EPERM", EPERM, 0, false },
+		{ "EACCES", EACCES, 0, false },
+		{ "ENOSYS", ENOSYS, 0, false },
+		{ "LOCKED", EACCES, ~0xfu, false },
+		{ "TIMERS", EPERM, 0, true },
 	};
 
-	for (size_t i = 0; argc > 2 && i < 4; i++) {
+	for (size_t i = 0; argc > 2 && i < 5; i++) {
 		if (strcmp(errors[i].name, argv[1]) != 0)
 			continue;
-		if (forbid(errors[i].number, errors[i].allowed_flags) != 0) {
+		if (forbid(errors[i].number, errors[i].allowed_flags,
+		           errors[i].timers_too) != 0) {
 			fprintf(stderr, "skip: no system call filter: %s\n",
 			        strerror(errno));
 			return 77;

@@ -2,37 +2,55 @@
 # tests/cli/: the command as a user meets it, on programs that are known and
 # on real ones.
 
-check_PROGRAMS += tests/cli/burn tests/cli/deny tests/cli/touch
+check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
+	tests/cli/storm tests/cli/ten tests/cli/touch
 tests_cli_burn_SOURCES = tests/cli/burn.c
+tests_cli_close_all_SOURCES = tests/cli/close_all.c
+tests_cli_storm_SOURCES = tests/cli/storm.c
+tests_cli_ten_SOURCES = tests/cli/ten.c
 tests_cli_deny_SOURCES = tests/cli/deny.c
 tests_cli_touch_SOURCES = tests/cli/touch.c
 SCRIPT_TESTS += \
+	tests/cli/check-annotate.sh \
 	tests/cli/check-cgroup.sh \
 	tests/cli/check-config.sh \
+	tests/cli/check-diff.sh \
 	tests/cli/check-doctor.sh \
 	tests/cli/check-export.sh \
-	tests/cli/check-export-large.sh \
+	tests/cli/check-hostile.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \
 	tests/cli/check-man-examples.sh \
 	tests/cli/check-man-programs.sh \
+	tests/cli/check-merge.sh \
+	tests/cli/check-names.sh \
 	tests/cli/check-options.sh \
+	tests/cli/check-pager.sh \
 	tests/cli/check-preload.sh \
+	tests/cli/check-record-account.sh \
 	tests/cli/check-record-attach.sh \
+	tests/cli/check-record-beside.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-kills.sh \
 	tests/cli/check-record-poor.sh \
 	tests/cli/check-record-rare.sh \
-	tests/cli/check-record-real.sh \
+	tests/cli/check-record-rates.sh \
+	tests/cli/check-record-short.sh \
 	tests/cli/check-record-signals.sh \
+	tests/cli/check-record-shared.sh \
 	tests/cli/check-record-times.sh \
+	tests/cli/check-refusals.sh \
 	tests/cli/check-report.sh \
 	tests/cli/check-report-chains.sh \
 	tests/cli/check-report-code.sh \
 	tests/cli/check-report-others.sh \
 	tests/cli/check-report-perf.sh \
+	tests/cli/check-selftest.sh \
 	tests/cli/check-stat.sh
-EXTRA_DIST += tests/cli/cli.sh tests/cli/pg_work.c tests/cli/random_kills.py \
+SCRIPT_TESTS_ALL += \
+	tests/cli/check-export-large.sh \
+	tests/cli/check-record-real.sh
+EXTRA_DIST += tests/cli/cli.sh tests/cli/hostile.py tests/cli/pprof.py tests/cli/pg_work.c tests/cli/random_kills.py \
 	tests/cli/terminal.py

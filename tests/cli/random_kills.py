@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Kills recorder or target with SIGKILL at random moments, again and again.
+"""Ends recorder or target by a signal at random moments, again and again.
 
 usage: random_kills.py PORTPROF BURN COUNT SEED BACKEND...
 
-After each the profile must open, and hold all but the last second of what the
-target had used. Prints a line for each that does not, and a summary.
+COUNT times on each backend, by SIGKILL, SIGTERM, SIGINT or SIGHUP, half of them in
+the first second. After each the profile opens or was never begun, the exit
+status says which signal it was, and neither a file nor shared memory is left.
+When the target ended, or the recorder was asked to, every sample is there; when
+the recorder was killed all but the last second. Prints a line for each that is
+not so, and a summary.
 """
 import glob
 import json
@@ -21,8 +25,9 @@ portprof, burn, count, seed = (
 backends = sys.argv[5:]
 chance = random.Random(seed)
 OUTPUT = "p.pb.gz"
-LAST_S = 1.0  # what may be missing
-GRAIN_S = 0.03  # a few periods and ticks
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+LAST_S = 1.0  # what may be missing of a recorder that was killed
+GRAIN_S = 0.05  # a few periods and ticks, and the program's own beginning
 LAG_S = 0.1  # a machine that lets us oversleep so long is too busy to judge
 
 
@@ -46,15 +51,15 @@ def child_of(pid):
         return None
 
 
-def kill(pid):
+def send(pid, number):
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
     except OSError:
         pass
 
 
 def wait_until_gone(pid):
-    for _ in range(500):
+    for _ in range(3000):
         try:
             with open(f"/proc/{pid}/stat") as file:
                 if file.read().rsplit(")", 1)[1].split()[0] in "ZX":
@@ -64,6 +69,29 @@ def wait_until_gone(pid):
         time.sleep(0.01)
 
 
+def segments_of(pid):
+    """Shared memory that a process made and that is still there."""
+    try:
+        with open("/proc/sysvipc/shm") as file:
+            lines = [line.split() for line in file][1:]
+    except OSError:
+        return 0
+    return sum(line[4] == str(pid) for line in lines)
+
+
+def leftovers(recorder):
+    """What is there that should not be; a moment is given to the system."""
+    found = []
+    for _ in range(300):
+        found = [x for x in glob.glob(OUTPUT + "*") if x != OUTPUT]
+        if segments_of(recorder):
+            found.append("shared memory")
+        if not found:
+            break
+        time.sleep(0.01)
+    return found
+
+
 def clear():
     for path in glob.glob(OUTPUT + "*"):
         shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
@@ -71,22 +99,24 @@ def clear():
 
 def look(must_be):
     """Weight in the profile in seconds, and what is wrong with it."""
-    found = ([OUTPUT] if os.path.exists(OUTPUT) else
-             glob.glob(OUTPUT + ".parts-*") + glob.glob(OUTPUT + ".*.part"))
-    if not found:
+    if not os.path.exists(OUTPUT):
         return 0.0, "there is no file" if must_be else None
-    if os.path.isdir(found[0]) and not os.listdir(found[0]):
-        return 0.0, None
-    ran = subprocess.run([portprof, "report", "--json", "-i", found[0]],
+    ran = subprocess.run([portprof, "report", "--json", "-i", OUTPUT],
                          capture_output=True, text=True)
     if ran.returncode != 0:
-        return 0.0, f"{found[0]} cannot be read: {ran.stderr.strip()}"
+        return 0.0, f"the file cannot be read: {ran.stderr.strip()}"
     report = json.loads(ran.stdout)
     weight = sum(x["self_weight"] for x in report["functions"])
     parts = weight + report["outside"] + report["unattributed"]
     if parts != report["total_weight"]:
         return 0.0, f"parts make {parts}, total is {report['total_weight']}"
     return weight / 1e9, None
+
+
+def as_in_a_terminal():
+    """A shell's background ignores some."""
+    for number in SIGNALS[1:]:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def wait_and_see(recorder, nap):
@@ -100,45 +130,62 @@ def wait_and_see(recorder, nap):
     return used, time.monotonic() - begun - nap < LAG_S
 
 
+def judge(number, victim, status, used_before, used, is_running, is_in_time):
+    """What is wrong, or None. A command that is still being loaded when it ends
+    is not measured, and leaves no file."""
+    weight, wrong = look(is_running)
+    what = (f"{used_before:.3f} s used a second before, {used:.3f} s at the "
+            f"signal, {weight:.3f} s in the profile")
+    if wrong:
+        return f"{what}: {wrong}"
+    was_killed = victim == "recorder" and number == signal.SIGKILL
+    # before it catches signals a recorder ends by one, with nothing begun
+    if status != 128 + number and (is_running or status != -number):
+        if not was_killed:
+            return f"{what}: the recorder ended with {status}"
+    least = used_before if was_killed else used
+    if (is_in_time or not was_killed) and weight < least - GRAIN_S:
+        return f"{what}: too little is there"
+    judged[0] += least > GRAIN_S
+    return None
+
+
 def run_once(backend):
     clear()
     recorder = subprocess.Popen(
         [portprof, "record", "-q", "-b", backend, "-F", "1000", "-o", OUTPUT,
-         "--", burn, "20", "1", "trap"],
+         "--", burn, "60000"], preexec_fn=as_in_a_terminal,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    nap = chance.uniform(0, 0.3) if chance.random() < 0.5 else (
+    nap = chance.uniform(0, 1) if chance.random() < 0.5 else (
         chance.uniform(LAST_S, 2 * LAST_S + 0.2))
-    used, is_in_time = wait_and_see(recorder, nap)
+    number = chance.choice(SIGNALS)
+    used_before, is_in_time = wait_and_see(recorder, nap)
     target = child_of(recorder.pid)
-    is_running = target and cpu_of(target) is not None
+    used = cpu_of(target) if target else None
     victim = "target" if target and chance.random() < 0.5 else "recorder"
-    kill(target if victim == "target" else recorder.pid)
-    if victim == "recorder" and target:
-        kill(target)
+    send(target if victim == "target" else recorder.pid, number)
+    if victim == "recorder" and number == signal.SIGKILL and target:
+        send(target, number)
     status = recorder.wait()
     if target:
         wait_until_gone(target)
-    weight, wrong = look(is_running)
-    what = (f"{backend}, {victim} killed after {nap:.3f} s, {used:.3f} s used "
-            f"a second before, {weight:.3f} s in the profile")
-    if wrong:
-        return f"{what}: {wrong}"
-    if victim == "target" and is_running and status != 137:
-        return f"{what}: the recorder ended with {status}"
-    if is_in_time and weight < used - GRAIN_S:
-        return f"{what}: more than the last second is missing"
-    judged[0] += is_in_time and used > GRAIN_S
-    return None
+    wrong = judge(number, victim, status, used_before, used or 0.0,
+                  (used or 0.0) > GRAIN_S, is_in_time)
+    left = leftovers(recorder.pid)
+    if left and not wrong:
+        wrong = "left behind: " + ", ".join(left)
+    return wrong and (f"{backend}, {victim}, {number.name} after {nap:.3f} s, "
+                      f"status {status}; {wrong}")
 
 
 judged = [0]
 bad = 0
-for turn in range(count):
+for turn in range(count * len(backends)):
     complaint = run_once(backends[turn % len(backends)])
     if complaint:
         bad += 1
-        print("bad:", complaint)
+        print("bad:", complaint, flush=True)
 clear()
-print(f"{count} kills (seed {seed}), {bad} bad; {judged[0]} of a target that had "
-      "used CPU time a second before")
+print(f"{count} signals each on {', '.join(backends)} (seed {seed}), {bad} bad; "
+      f"{judged[0]} of a target of which something had to be there")
 sys.exit(bad > 0)

@@ -26,7 +26,7 @@ if pid == 0:
 
 printed = b""
 due = None
-give_up = time.monotonic() + 60
+give_up = time.monotonic() + 600
 while time.monotonic() < give_up:
     ready, _, _ = select.select([terminal], [], [], 0.1)
     if ready:

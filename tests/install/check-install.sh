@@ -51,7 +51,7 @@ pc_dir=$installed$libdir/pkgconfig
 # looked up without it, and only --static needs them.
 flags() {
 	PKG_CONFIG_PATH=$pc_dir PKG_CONFIG_SYSROOT_DIR=$installed \
-		$PKG_CONFIG "$@" portprof
+		$PKG_CONFIG "$@" "${module-portprof}"
 }
 cflags=$(flags --cflags)
 libs=$(flags --libs)
@@ -74,8 +74,11 @@ build_and_run() { # NAME FLAGS...
 		fail "$name: wrong version: $(cat "$tmp/out")"
 	echo "$name program: built and ran"
 }
-# shellcheck disable=SC2086
-[ ! -f "$installed$libdir/libportprof.so" ] || build_and_run shared $libs
+# shellcheck disable=SC2086,SC2046
+if [ -f "$installed$libdir/libportprof.so" ]; then
+	build_and_run shared $libs
+	build_and_run exec -DEXEC $(module=portprof-exec flags --libs)
+fi
 if [ -f "$installed$libdir/libportprof.a" ]; then
 	static=$(PKG_CONFIG_PATH=$pc_dir $PKG_CONFIG --libs --static portprof |
 		tr ' ' '\n' | grep -v -e "^-lportprof\$" -e "^-L$libdir\$" |

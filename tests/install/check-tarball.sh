@@ -2,15 +2,9 @@
 # SPDX-License-Identifier: MIT
 # The tarball builds and installs where there are no autotools and no protoc-c,
 # and what it installed is enough for a stranger's program.
-#
-# It compiles everything once more, so it waits to be asked for.
 set -eu
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${CC:=cc}" "${MAKE:=make}"
-if [ "${PORTPROF_CHECK_TARBALL:-no}" != yes ]; then
-	echo "skip: builds everything again; PORTPROF_CHECK_TARBALL=yes asks for it"
-	exit 77
-fi
 if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
 	echo "skip: an instrumented build is not what a tarball gives"
 	exit 77

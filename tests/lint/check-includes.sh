@@ -3,14 +3,15 @@
 # Who may include whom, in which order, and where an operating system is named.
 #
 # The table in allowed() is the one of CONTRIBUTING.md: tools, examples and
-# conformance cases see the public interface alone; a backend sees the
+# conformance cases see the public interface alone, tools also how to treat
+# what comes from others; a backend sees the
 # contract, its own headers and backends/shared, never another backend and
-# never api/internal; only perf_events.c knows libpfm4.
+# never api/internal; only perf_tables.c knows libpfm4.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
 list_sources() {
-	find api backends compat tools examples bench tests \
+	find port api backends compat tools examples bench tests \
 		\( -name '*.c' -o -name '*.h' -o -name '*.cc' \) \
 		! -name '*.pb-c.[ch]' ! -path 'tests/os-headers/*' -print | sort
 }
@@ -47,7 +48,7 @@ function resolve(name, quoted,    dir) {
 }
 
 function is_public(path) {
-	return path == "api/portprof.h" || path ~ /^api\/portprof\//
+	return path ~ /^api\/portprof\.h(pp)?$/ || path ~ /^api\/portprof\//
 }
 
 function area_of(path) {
@@ -65,7 +66,7 @@ function allowed(to,    area) {
 	area = area_of(file)
 	if (to ~ /^</) {
 		if (to ~ /^<perfmon\//)
-			return file == "backends/perf/perf_events.c" || \
+			return file == "backends/perf/perf_tables.c" || \
 				area == "tests/unit"
 		return 1
 	}
@@ -82,20 +83,29 @@ function allowed(to,    area) {
 	if (area == "tests/conform" && (to == "tests/model/expect.h" || \
 	    to == "tests/memory/alloc.h"))
 		return 1
+	# what comes from others is handled alike above and below the library
+	if (area == "tools" && to ~ /^port\/(clean_text|foreign_file|process_owner)\.h$/)
+		return 1
+	# what is loaded into programs shares signals with the backend in it
+	if (file ~ /^tools\/preload\// && to == "port/signal_share.h")
+		return 1
 	if (area == "tests/conform" || area == "tools" || \
 	    area == "examples" || area == "bench")
 		return is_public(to) || area_of(to) == area
-	# a library of its own, over the public interface
-	if (file ~ /^compat\/drop-in\// && is_public(to))
+	# old interfaces, over the public one
+	if (area == "compat" && (is_public(to) || to ~ /^api\/gmon\// || \
+	    to == "api/internal/lone_call.h"))
 		return 1
 	if (area == "compat")
-		return area_of(to) == "compat"
+		return area_of(to) == "compat" || area_of(to) == "port"
+	if (area == "port")
+		return area_of(to) == "port"
 	if (area == "api")
 		return area_of(to) == "api" || to ~ /\.pb-c\.h$/ || \
-			to == "backends/backend.h" || area_of(to) == "compat"
+			to == "backends/backend.h" || area_of(to) == "port"
 	# backends/shared speaks in the types of the contract, so it sees
 	# backend.h; it sees no backend.
-	if (to == "backends/backend.h" || area_of(to) == "compat" || \
+	if (to == "backends/backend.h" || area_of(to) == "port" || \
 	    area_of(to) == "backends/shared")
 		return 1
 	if (is_public(to))
@@ -148,9 +158,9 @@ function check_file() {
 		if (text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/)
 			check_include(text)
 		if (text ~ /^[ \t]*#[ \t]*(if|elif)/ && text ~ os && \
-		    file !~ /_kernel_real\.c$/ && file !~ /^(compat|tests)\// && \
+		    file !~ /_kernel_real\.c$/ && file !~ /^(port|compat|tests)\// && \
 		    file != "backends/registry.c")
-			complain("names an operating system; that belongs in a seam or in compat/")
+			complain("names an operating system; that belongs in a seam or in port/")
 	}
 	close(file)
 	files++

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # In every backends/X/X.c the contract functions stand in the order of
-# struct ppi_backend_ops, all of them, and the table names every field.
+# struct ppi_backend_ops, all of them, and the table names every field. An
+# optional table (struct ppi_catalogue_ops, ppi_count_ways, ppi_count_parts) is
+# complete, in the order of backend.h, wherever it is; no slot is NULL.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
@@ -109,3 +111,52 @@ END {
 		(bad + 0) " mistakes"
 	exit bad > 0
 }' backends/backend.h $files
+
+# shellcheck disable=SC2016,SC2086
+find backends -name '*.c' | sort | LC_ALL=C xargs ${AWK:-awk} '
+function complain(text) {
+	print FILENAME ": " text
+	bad++
+}
+
+FILENAME == "backends/backend.h" {
+	if (/^struct ppi_(catalogue_ops|count_ways|count_parts) *\{/)
+		type = $2
+	else if (/^\};/)
+		type = ""
+	else if (type != "" && match($0, /\(\*[a-z_]+\)\(/))
+		slot[type, ++slots[type]] = substr($0, RSTART + 2, RLENGTH - 4)
+	next
+}
+
+/^(static )?const struct ppi_(catalogue_ops|count_ways|count_parts) [a-z_]+ *=/ {
+	table = $0
+	sub(/.*struct /, "", table)
+	sub(/ .*/, "", table)
+	next_slot = 1
+	tables++
+	next
+}
+table != "" && /^\};/ {
+	if (next_slot != slots[table] + 1)
+		complain(table " lacks ." slot[table, next_slot])
+	table = ""
+}
+table != "" && match($0, /\.[a-z_]+ *=/) {
+	field = substr($0, RSTART + 1, RLENGTH - 1)
+	sub(/ *=$/, "", field)
+	if (field != slot[table, next_slot])
+		complain(table " has ." field " where ." slot[table, next_slot] \
+			" belongs")
+	if (/= *(NULL|0)/)
+		complain(table "." field " is NULL")
+	next_slot++
+}
+
+END {
+	if (slots["ppi_catalogue_ops"] < 2 || slots["ppi_count_ways"] < 3 || \
+	    slots["ppi_count_parts"] < 1)
+		complain("the optional tables were not understood")
+	print "check-order: " tables " optional tables, " (bad + 0) " mistakes"
+	exit bad > 0
+}' backends/backend.h

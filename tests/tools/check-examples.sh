@@ -29,6 +29,19 @@ awk '/in the region/ { kept = $2; outside = $6 }
 		ticks > 0) }' "$tmp/out"
 check "02_region's samples are in the region" [ $? -eq 0 ]
 
+# Whatever the system has for CPU time, it runs there or says why not.
+for backend in perf timer itimer; do
+	if "$builddir/examples/02_region" $backend >"$tmp/out" 2>&1; then
+		has "02_region runs on $backend" "^$backend: [0-9]+ samples" \
+			"$tmp/out"
+	else
+		has "02_region is refused by $backend, with a reason" \
+			'^02_region: opening: .{20}' "$tmp/out"
+		has_not "which is not its event" 'user mode|kernel mode' \
+			"$tmp/out"
+	fi
+done
+
 if "$builddir/examples/03_count" >"$tmp/out" 2>&1; then
 	# 16 MB touched a byte a page, whatever else was counted.
 	awk '/page-faults/ { faults = $1 } /task-clock/ { ns = $1 }

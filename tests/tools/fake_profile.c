@@ -26,11 +26,6 @@ portprof_profile_origin_get(const portprof_profile *profile)
 	return &profile->origin;
 }
 
-const char *portprof_profile_damage(const portprof_profile *profile)
-{
-	return profile->damage;
-}
-
 /* Locations of theirs say all themselves. */
 size_t portprof_profile_line_count(const portprof_profile *profile,
                                    size_t location)

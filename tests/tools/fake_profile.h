@@ -7,7 +7,6 @@
 
 struct portprof_profile {
 	portprof_profile_origin origin;
-	const char *damage;
 	const portprof_profile_event *events;
 	size_t event_count;
 	const portprof_profile_mapping *mappings;

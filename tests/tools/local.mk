@@ -25,22 +25,22 @@ TESTS += \
 	tests/tools/test_symbols_table
 SCRIPT_TESTS += tests/tools/check-lines.sh tests/tools/check-symbols.sh
 endif
-SCRIPT_TESTS += tests/tools/check-examples.sh
+SCRIPT_TESTS += tests/tools/check-bindings.sh tests/tools/check-examples.sh
 EXTRA_DIST += tests/tools/tap.sh tests/tools/subject.c \
 	tests/tools/subject.cc tests/tools/check-symbols.sh
 tests_tools_symbols_probe_SOURCES = tests/tools/symbols_probe.c
 tests_tools_symbols_probe_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_symbols_probe_LDADD = libportprof-tools.la
 
+# The library for its words; the fake profile goes before the real one.
 tests_tools_test_report_SOURCES = tests/tools/test_report.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_report_LDADD = $(TOOLS_TEST_LDADD)
+tests_tools_test_report_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
 
 tests_tools_test_report_rows_SOURCES = tests/tools/test_report_rows.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_rows_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-# The library for its words; the fake profile goes before the real one.
 tests_tools_test_report_rows_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
 tests_tools_test_report_chains_SOURCES = tests/tools/test_report_chains.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h

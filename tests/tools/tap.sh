@@ -5,6 +5,7 @@
 #   same WORDS EXPECTED GOT       two strings must be equal
 #   has WORDS PATTERN FILE        a line of the file must match (grep -E)
 #   has_not WORDS PATTERN FILE    no line may
+#   by_speed CHECK ALL LONG       prints the one of the speed that runs
 # and end with tap_end. $tmp is a folder that goes away at the end.
 # shellcheck shell=sh
 
@@ -66,6 +67,14 @@ has_not() {
 	else
 		ok "$1"
 	fi
+}
+
+by_speed() {
+	case ${PORTPROF_SPEED:-check} in
+	long) echo "$3" ;;
+	all) echo "$2" ;;
+	*) echo "$1" ;;
+	esac
 }
 
 tap_end() {

@@ -61,8 +61,8 @@ static const portprof_profile_sample samples[] = {
 };
 
 static const portprof_profile_thread threads[] = {
-	{ 10, 11, "main" },
-	{ 10, 12, "wor\"ker\xff" },
+	{ 10, 11, "main", -1, 0 },
+	{ 10, 12, "wor\"ker\xff", -1, 0 },
 };
 
 static const portprof_profile_event events[] = {
@@ -384,9 +384,9 @@ static void damage_is_told_first(void **state)
 	char *text;
 
 	(void)state;
-	profile.damage = "the last portion is missing";
+	profile.origin.damage = "the last portion is missing";
 	text = printed(&report, false);
-	profile.damage = NULL;
+	profile.origin.damage = NULL;
 	assert_line(text, "x.pb.gz: app\n  DAMAGED       the last portion is "
 	                  "missing\n");
 	free(text);

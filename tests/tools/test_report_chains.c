@@ -13,6 +13,7 @@
 
 #include "fake_profile.h"
 #include "tools/report/report_chains.h"
+#include "tools/report/report_rows.h"
 
 #define KERNEL UINT64_C(0xffffffff81000000)
 
@@ -40,7 +41,7 @@ static const portprof_profile_location locations[LOCATIONS] = {
 #define NAME(function, module, frame, is_named, ...)                  \
 	{                                                             \
 		function, module, module, is_named, !(is_named), "", \
-			0, NULL, frame, frame, __VA_ARGS__            \
+			0, NULL, frame, frame, true, __VA_ARGS__      \
 	}
 
 static const struct ppi_symbols_name names[LOCATIONS] = {
@@ -128,18 +129,20 @@ static void chains_that_end_early_have_a_culprit(void **state)
 	assert_string_equal(module, "libc.so.6");
 }
 
-/* As many addresses as were asked for: the code is not to blame. */
-static void chains_that_were_cut_are_none_of_them(void **state)
+/* As many addresses as were asked for: not whole, but no code is to blame. */
+static void chains_cut_at_the_limit_blame_nobody(void **state)
 {
 	const char *module;
 
 	(void)state;
-	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE)), PPI_CHAIN_WHOLE);
+	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE)), PPI_CHAIN_CUT);
+	assert_null(module);
 	assert_int_equal(judge(&module, CHAIN(MIDDLE, MYSTERY)),
 	                 PPI_CHAIN_ENDS);
 	asked_depth = 2;
 	assert_int_equal(judge(&module, CHAIN(MIDDLE, MYSTERY)),
-	                 PPI_CHAIN_WHOLE);
+	                 PPI_CHAIN_CUT);
+	assert_int_equal(judge(&module, CHAIN(LEAF, MAIN)), PPI_CHAIN_WHOLE);
 	assert_int_equal(judge(&module, CHAIN(MYSTERY)), PPI_CHAIN_ENDS);
 	asked_depth = 0;
 }
@@ -149,9 +152,15 @@ static void code_without_a_frame_leaves_its_caller_out(void **state)
 	const char *module;
 
 	(void)state;
-	assert_int_equal(judge(&module, CHAIN(BARE, MAIN, STARTER)),
+	assert_int_equal(judge(&module, CHAIN(BARE, BARE, MAIN, STARTER)),
 	                 PPI_CHAIN_SKIPS);
 	assert_string_equal(module, "app");
+	assert_int_equal(judge(&module, CHAIN(STRIPPED, MIDDLE, MAIN)),
+	                 PPI_CHAIN_SKIPS);
+	assert_string_equal(module, "libc.so.6");
+	/* compiled with frames, but for what calls nobody */
+	assert_int_equal(judge(&module, CHAIN(BARE, MIDDLE, MAIN, STARTER)),
+	                 PPI_CHAIN_LEAF);
 	assert_int_equal(judge(&module, CHAIN(LEAF, STRIPPED, MIDDLE, MAIN)),
 	                 PPI_CHAIN_SKIPS);
 	assert_string_equal(module, "libc.so.6");
@@ -177,13 +186,15 @@ static void kernel_code_is_not_to_blame(void **state)
 
 /* ---- sums ---- */
 
-static const uint64_t w[] = { 1, 2, 4, 8, 16 };
+static const uint64_t w[] = { 1, 2, 4, 8, 16, 32, 64 };
 static const uint32_t good[] = { LEAF, MAIN }, broken[] = { BARE },
-		      lacking[] = { STRIPPED, MIDDLE, MAIN };
+		      lacking[] = { STRIPPED, MIDDLE, MAIN },
+		      leaving[] = { BARE, MIDDLE, MAIN }, cut[] = { MIDDLE };
 static const portprof_profile_sample samples[] = {
 	{ good, 2, 1, 1, &w[0], &w[0] },    { broken, 1, 1, 1, &w[1], &w[1] },
 	{ lacking, 3, 1, 1, &w[2], &w[2] }, { NULL, 0, 1, 1, &w[3], &w[3] },
 	{ broken, 1, 1, 2, &w[4], &w[4] },
+	{ leaving, 3, 1, 1, &w[5], &w[5] }, { cut, 1, 1, 1, &w[6], &w[6] },
 };
 
 static portprof_profile profile = {
@@ -203,8 +214,15 @@ static void weights_are_summed_by_module(void **state)
 	struct ppi_chains chains;
 
 	(void)state;
+	profile.sample_count = 7;
 	assert_true(ppi_chains_sum(&view, &chains));
-	assert_int_equal(chains.weight, 1 + 2 + 4 + 16);
+	profile.sample_count = 5;
+	assert_int_equal(chains.weight, 1 + 2 + 4 + 16 + 32 + 64);
+	assert_int_equal(chains.leaving, 32);
+	assert_int_equal(chains.leaves.count, 1);
+	assert_string_equal(chains.leaves.modules[0].module, "bare");
+	assert_true(chains.keeps_leaf_frames);
+	assert_int_equal(chains.cut, 64);
 	assert_int_equal(chains.ending, 2 + 16);
 	assert_int_equal(chains.skipping, 4);
 	assert_int_equal(chains.modules.count, 2);
@@ -328,7 +346,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_chains_reach_the_first_function),
 		cmocka_unit_test(chains_that_end_early_have_a_culprit),
-		cmocka_unit_test(chains_that_were_cut_are_none_of_them),
+		cmocka_unit_test(chains_cut_at_the_limit_blame_nobody),
 		cmocka_unit_test(code_without_a_frame_leaves_its_caller_out),
 		cmocka_unit_test(kernel_code_is_not_to_blame),
 		cmocka_unit_test(weights_are_summed_by_module),

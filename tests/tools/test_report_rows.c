@@ -59,9 +59,9 @@ static const portprof_profile_sample samples[] = {
 };
 
 static const portprof_profile_thread threads[] = {
-	{ 10, 11, "main" },
-	{ 10, 12, "pool" },
-	{ 10, 13, "pool" },
+	{ 10, 11, "main", -1, 0 },
+	{ 10, 12, "pool", -1, 0 },
+	{ 10, 13, "pool", -1, 0 },
 };
 
 static const portprof_profile_event events[] = {

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# portprof annotate: source and instructions of a function whose hot lines are
+# known; and what it says where they cannot be read.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+grep -q 'define HAVE_LIBDW 1' "$builddir/config.h" ||
+	{ echo "skip: built without libdw"; exit 77; }
+command -v objdump >/dev/null || { echo "skip: no objdump"; exit 77; }
+
+cat >burn.c <<'EOT'
+volatile unsigned long sum;
+
+static void __attribute__((noinline)) work(void)
+{
+	for (unsigned long i = 0; i < 100000000; i++)
+		sum += i; /* a comment that makes this line of the source far wider than eighty columns are */
+}
+
+int main(void)
+{
+	work();
+	return 0;
+}
+EOT
+${CC:-cc} -O0 -g -o burn burn.c || { echo "skip: nothing can be compiled"; exit 77; }
+record -q -F 1000 -o p.pb.gz -- ./burn
+[ "$status" -eq 0 ] || { echo "skip: nothing can be recorded here"; exit 77; }
+
+annotate() {
+	"$portprof" annotate "$@" >out 2>words
+	status=$?
+}
+
+annotate work p.pb.gz
+same "status" 0 "$status"
+same "nothing is complained of" "" "$(cat words)"
+has "the hot line has a share" '^ *[0-9.]+ %  *6 .*sum [+]= i' out
+has "its source file is named" 'burn\.c$' out
+same "source: shares make all of it" yes "$(awk '/^Instructions/ { exit }
+	$2 == "%" { s += $1 } END { print (s > 99 && s < 101) ? "yes" : s }' out)"
+same "instructions: shares make all of it" yes "$(awk '/^Instructions/ { is = 1 }
+	is && $2 == "%" { s += $1 } END { print (s > 97 && s < 103) ? "yes" : s }' out)"
+same "no line is wider than 80" "" "$(awk 'length > 80' out)"
+has_not "what is cold is left out" 'return 0' out
+annotate -n 0 --source work p.pb.gz
+has_not "--source: no instructions" '^Instructions' out
+same "-n 0: hot lines alone" "" "$(awk 'NR > 3 && $2 != "%" && !/\.\.\./' out)"
+annotate 'w?rk' p.pb.gz
+same "a pattern: status" 0 "$status"
+
+### What cannot be read
+
+mv burn.c gone.c
+annotate work p.pb.gz
+same "no source: status" 0 "$status"
+has "no source: it is said" '^  \(.*source' out
+has "no source: the instructions stay" '^ *[0-9.]+ %' out
+mkfifo burn.c
+annotate --source work p.pb.gz
+same "a pipe for a source: it is not read" 0 "$status"
+rm -f burn.c
+mv gone.c burn.c
+mkdir empty
+PATH=$tmp/empty annotate work p.pb.gz
+same "no objdump: status" 0 "$status"
+has "no objdump: how to get it" 'binutils' out
+annotate nobody p.pb.gz
+same "an unknown function: status" 1 "$status"
+has "an unknown function: its name" 'nobody' words
+annotate
+same "no function: status" 2 "$status"
+
+### The same in a page
+
+if command -v python3 >/dev/null; then
+	"$portprof" report --html page.html p.pb.gz
+	same "in the page" "True True" "$(python3 -c '
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import page
+code = json.loads(page.unpack(open("page.html").read(), "code"))["list"]
+work = next(c for c in code if c["function"] == "work")
+print(any("sum += i" in line[2] and line[1] for line in work["source"]),
+      sum(line[1] for line in work["assembly"]) == work["weight"])' \
+		"$srcdir/tests/html")"
+else
+	skip "in the page" "no python3"
+fi
+tap_end

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The account beside other recorders and in a storm of short processes.
+# ROUNDS=20 does it twenty times.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+can_use perf || { echo "skip: $(tail -n 1 "$tmp/words")"; exit 77; }
+
+round=0
+while [ "$round" -lt "${ROUNDS:-1}" ]; do
+	round=$((round + 1))
+
+	# What the kernel writes of 1000 processes is among no losses.
+	record -b perf -F 99 -o storm.pb.gz -- "$programs/storm" 1000
+	same "storm $round: status" 0 "$status"
+	claim "storm $round: no sample is lost" "r['lost'] == 0"
+	claim "storm $round: and that is certain" "r['lost_is_exact']"
+	claim "storm $round: no more samples than periods" \
+		"r['samples'] <= r['total_weight'] * 99 / 1e9 + 1001"
+	judge storm.pb.gz
+
+	# One within the other on the same event: both have all faults.
+	record -b perf -e page-faults:u -o outer.pb.gz -- \
+		"$portprof" record -b perf -e page-faults:u -o inner.pb.gz -- \
+		"$programs/touch" 20000
+	same "nested $round: status" 0 "$status"
+	for one in inner outer; do
+		claim "$one $round: all faults are in the account" \
+			"r['total_weight'] >= 20000"
+		claim "$one $round: kept or counted as lost" \
+			"r['samples'] + r['lost'] == r['total_weight']"
+		claim "$one $round: exactly" "r['lost_is_exact']"
+		judge "$one.pb.gz"
+	done
+done
+tap_end

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The page of report --html without a browser: what is in it is what the other
+# forms of the report say, and it asks for nothing outside.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+make="$srcdir/tests/html/write_profile.py"
+look="$srcdir/tests/html/page.py"
+
+# agree NAME PROFILE...: text, CSV, JSON and page have the same total and the
+# same ten hottest functions
+agree() {
+	agree_name=$1
+	shift
+	"$portprof" report --html page.html "$@" >out 2>words
+	same "$agree_name: status" 0 $?
+	same "$agree_name: nothing is printed" "" "$(cat out words)"
+	python3 "$look" page.html >in_page
+	same "$agree_name: it can be read" 0 $?
+	"$portprof" report -e cpu -n 0 -x '|' "$@" >in_csv
+	awk -F'|' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["function"] !~ /^\(/ && n++ < 10 {
+			print $at["self"], $at["function"] }' in_csv >csv_ten
+	awk '$1 != "total" && n++ < 10 { w = $1; $1 = $2 = ""
+		sub(/^ +/, ""); print w, $0 }' in_page >page_ten
+	# functions of the same weight stand in either order
+	same "$agree_name: the ten hottest of CSV" "$(sort csv_ten)" \
+		"$(sort page_ten)"
+	check "$agree_name: there are some" [ -s page_ten ]
+	same "$agree_name: the total of CSV" \
+		"$(awk -F'|' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i
+			next } { s += $at["self"] } END { printf "%.0f\n", s }' in_csv)" \
+		"$(awk '$1 == "total" { print $2 }' in_page)"
+	if "$portprof" report -e cpu --json "$@" >in_json 2>words; then
+		same "$agree_name: the ten hottest of JSON" "$(sort csv_ten)" \
+			"$(python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["functions"]
+print("\n".join(sorted("%d %s" % (r["self_weight"], r["name"]) for r in rows[:10])))
+' in_json)"
+	else
+		skip "$agree_name: the ten hottest of JSON" "built without jansson"
+	fi
+	"$portprof" report -e cpu -q -n 10 --color never "$@" |
+		awk '$1 !~ /^self$/ && $0 !~ /\(/ { print $NF }' | sort >text_ten
+	check "$agree_name: the text names them" [ -z "$(comm -23 text_ten \
+		"$(sed 's/^[0-9]* //; s/.* //' page_ten | sort >names; echo names)")" ]
+}
+
+cd "$tmp" || exit 99
+python3 "$make" small small.pb.gz
+"$portprof" report -e cpu --html page.html small.pb.gz
+same "a small profile: self and total" "total 1000000000
+400000000 700000000 parse(char const*)
+400000000 400000000 memcpy
+150000000 950000000 work
+50000000 1000000000 main" "$(python3 "$look" page.html)"
+python3 "$make" before big.pb.gz
+"$portprof" report --html - big.pb.gz >standard.html
+"$portprof" report --html page.html big.pb.gz
+check "standard output is a page too" cmp -s page.html standard.html
+"$portprof" report --html again.html big.pb.gz
+check "equal profiles make equal pages" cmp -s page.html again.html
+same "events of a page" "1" "$(python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import page
+print(len(page.read(open("page.html").read())[0]["series"]))' \
+	"$srcdir/tests/html")"
+
+
+agree "a profile of forty functions" -e cpu big.pb.gz
+python3 "$make" deep 3000 deep.pb.gz
+agree "three thousand chains" -e cpu deep.pb.gz
+agree "one thread" -e cpu --thread 9 deep.pb.gz
+
+### Hostile names
+
+python3 "$make" hostile hostile.pb.gz
+"$portprof" report --html page.html hostile.pb.gz
+python3 "$look" page.html >shown
+same "hostile names: the page is whole" 0 $?
+has_not "hostile names: no markup" 'window\.harm|onerror' page.html
+python3 "$srcdir/tests/cli/hostile.py" write evil.pb.gz
+"$portprof" report --html page.html evil.pb.gz
+python3 "$look" page.html >shown
+same "a terminal's controls: the page is whole" 0 $?
+
+### What cannot be written
+
+"$portprof" report --html gone/page.html small.pb.gz 2>words
+same "no such folder: status" 1 $?
+has "no such folder: its name" 'gone/page.html' words
+echo old >kept.html
+"$portprof" report --html kept.html missing.pb.gz 2>words
+same "no profile: status" 1 $?
+same "no profile: the old page is kept" old "$(cat kept.html)"
+if [ -w /dev/full ]; then
+	"$portprof" report --html - big.pb.gz >/dev/full 2>words
+	same "a full disk: status" 1 $?
+fi
+
+### A real run
+
+record -q -F 1000 -o run.pb.gz -- "$burn" 200
+if [ "$status" -eq 0 ] && [ -f run.pb.gz ]; then
+	"$portprof" report --html page.html run.pb.gz
+	same "a real run: status" 0 $?
+	python3 "$look" page.html >in_page
+	"$portprof" report -n 0 -x '|' run.pb.gz >in_csv
+	same "a real run: its hottest function" \
+		"$(awk -F'|' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i
+			next } $at["function"] !~ /^\(/ { print $at["self"]; exit }' in_csv)" \
+		"$(awk 'NR == 2 { print $1 }' in_page)"
+else
+	skip "a real run" "nothing can be recorded here"
+fi
+tap_end

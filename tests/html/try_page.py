@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""try_page.py FOLDER: what a reader does with the pages in FOLDER, in a
+headless Chromium; says TAP."""
+import json
+import os
+import sys
+
+import browser
+
+cases = bad = 0
+
+
+def check(words, is_good, got=""):
+    global cases, bad
+    cases += 1
+    bad += not is_good
+    print("%sok %d - %s" % ("" if is_good else "not ", cases, words))
+    if not is_good:
+        print("# " + str(got).replace("\n", " ")[:500])
+
+
+def same(words, wanted, got):
+    check(words, wanted == got, "expected %r, got %r" % (wanted, got))
+
+
+def near(words, wanted, got):
+    check(words, got is not None and abs(got - wanted) <= 1e-6 * abs(wanted),
+          "expected %r, got %r" % (wanted, got))
+
+
+class Reader(browser.Browser):
+    def open_page(self, name, width=1280, scheme="light"):
+        self.size(width, 900, 2 if width < 500 else 1, width < 500)
+        self.scheme(scheme)
+        self.open(os.path.join(sys.argv[1], name))
+        same("%s, %d pixels, %s: no complaint" % (name, width, scheme), [],
+             self.complaints)
+        self.complaints.clear()
+
+    def function(self, name):
+        return self.run("portprofPage.page.facts.functions.indexOf(%s)"
+                        % json.dumps(name))
+
+    def focused(self):
+        return self.run("(() => { const g = portprofPage.graph; return "
+                        "g.focus < 0 ? null : portprofPage.page.facts"
+                        ".functions[g.shape.frame[g.focus]]; })()")
+
+    def shown(self):
+        """Share of all that fills the width."""
+        return self.run("(() => { const g = portprofPage.graph; "
+                        "return (g.to - g.from) / g.shape.all; })()")
+
+    def frame(self, name):
+        """Where the widest frame of a function is painted."""
+        return self.run("""(() => {
+          const g = portprofPage.graph, s = g.shape;
+          const f = portprofPage.page.facts.functions.indexOf(%s);
+          let best = -1;
+          for (let i = 0; i < s.n; i++)
+            if (s.frame[i] === f && (best < 0 || s.total[i] > s.total[best]))
+              best = i;
+          g.scroller.scrollIntoView({ block: "center" });
+          const box = g.canvas.getBoundingClientRect();
+          const scale = g.width / (g.to - g.from);
+          return [box.x + (s.x[best] + s.total[best] / 2 - g.from) * scale,
+                  box.y + rowOf(best) * 19 + 9 - g.scroller.scrollTop];
+        })()""" % json.dumps(name))
+
+    def text(self, selector):
+        return self.run("document.querySelector(%s).textContent"
+                        % json.dumps(selector))
+
+    def table(self):
+        return self.run("[...document.querySelectorAll('#table tbody tr')].map"
+                        "((r) => portprofPage.page.facts.functions"
+                        "[r.dataset.function])")
+
+    def total_of(self, name):
+        return self.run("portprofPage.page.perFunction.total[%d]"
+                        % self.function(name))
+
+    def sum_shown(self):
+        return self.run("portprofPage.graph.shape.all")
+
+
+def mouse(b):
+    b.open_page("small.html")
+    near("the graph holds everything", 1e9, b.sum_shown())
+    same("the table, hottest first", {"parse(char const*)", "memcpy"},
+         set(b.table()[:2]))
+    b.click(*b.frame("parse(char const*)"))
+    same("a click selects the frame", "parse(char const*)", b.focused())
+    check("its text has name, module and share", all(
+        word in b.text("#focus-text")
+        for word in ("parse(char const*)", "app", "70.0 %")),
+        b.text("#focus-text"))
+    b.click(*b.frame("parse(char const*)"))
+    near("a second one zooms", 0.7, b.shown())
+    b.click_on("#back")
+    near("Back leads back", 1, b.shown())
+    b.click_on('#table tr[data-function="%d"] button' % b.function("memcpy"))
+    same("a click in the table selects in the graph", "memcpy", b.focused())
+    same("and marks the function", "40.0 % matched", b.text("#found"))
+    b.click_on("#focus-buttons button:nth-child(5)")
+    same("and back to the table", "memcpy", b.run(
+        "document.querySelector('#table tr.selected .link').textContent"))
+    b.press("Escape")
+    b.click_on("#table th:nth-child(2) button")
+    same("the table sorts by total", "main", b.table()[0])
+    b.run("document.querySelector('#filter').focus()")
+    b.type("mem")
+    same("the table filters", ["memcpy"], b.table())
+
+
+def views(b):
+    b.open_page("small.html")
+    b.click_on("#view-inverted")
+    near("inverted: everything", 1e9, b.sum_shown())
+    same("inverted: own time first", 0.4e9, b.run(
+        "portprofPage.graph.shape.total[0]"))
+    b.click(*b.frame("memcpy"))
+    b.click_on("#view-sandwich")
+    near("sandwich: of the function", 0.4e9, b.sum_shown())
+    shape = b.run("""(() => { const s = portprofPage.graph.shape, names =
+      portprofPage.page.facts.functions; return [...s.frame].map((f, i) =>
+      [names[f], s.row[i] - s.middle, s.total[i]]); })()""")
+    check("sandwich: both callers above", sorted(
+        row for row in shape if row[1] == -1) ==
+        [["parse(char const*)", -1, 3e8], ["work", -1, 1e8]], shape)
+    b.press("s")
+    b.click(*b.frame("parse(char const*)"))
+    b.press("h")
+    near("hide a function", 0.3e9, b.sum_shown())
+    b.click_on("#filters .chip")
+    near("take the filter away", 1e9, b.sum_shown())
+    b.click(*b.frame("parse(char const*)"))
+    b.press("o")
+    near("only a function", 0.7e9, b.sum_shown())
+    near("only: the table follows", 0.3e9, b.total_of("memcpy"))
+    b.click_on("#filters .chip")
+    b.click_on("#legend .chip:nth-child(2)")
+    near("only a module's code", 0.4e9, b.sum_shown())
+    b.click_on("#filters .chip")
+    b.click_on(".lane:nth-child(2) .lane-name")
+    near("only a thread", 0.1e9, b.sum_shown())
+    b.click_on("#filters .chip")
+    b.click_on(".lane:nth-child(2) .small")
+    near("without a thread", 0.9e9, b.sum_shown())
+
+
+def keyboard(b):
+    b.open_page("small.html")
+    b.press("ArrowDown")
+    same("the first arrow enters the graph", "main", b.focused())
+    b.press("ArrowDown")
+    b.press("ArrowDown")
+    same("down: the heaviest callee", "parse(char const*)", b.focused())
+    b.press("ArrowRight")
+    same("right: the next beside it", "memcpy", b.focused())
+    b.press("ArrowLeft")
+    b.press("Enter")
+    near("Enter zooms", 0.7, b.shown())
+    b.press("Backspace")
+    near("Backspace leads back", 1, b.shown())
+    b.press("ArrowUp")
+    same("up: the caller", "work", b.focused())
+    check("it is told to screen readers", b.run(
+        "document.querySelector('#focus-text').getAttribute('aria-live')") ==
+        "polite" and "work" in b.text("#focus-text"))
+    b.press("f")
+    b.press("ArrowUp")
+    same("of a flame up is the callee", "parse(char const*)", b.focused())
+    b.press("f")
+    b.press("/")
+    b.type("^mem|^pars")
+    same("search: a sample counts once", "80.0 % matched", b.text("#found"))
+    b.press("Enter")
+    same("Enter goes to the widest match", "parse(char const*)", b.focused())
+    b.press("n")
+    same("n goes on", "memcpy", b.focused())
+    b.press("Escape")
+    same("Escape ends the search", "", b.text("#found"))
+    b.press("/")
+    b.type("(")
+    check("what is no pattern is looked for as it is",
+          b.text("#found").startswith("70.0 % matched"), b.text("#found"))
+    b.press("Escape")
+    b.press("i")
+    same("i inverts", "inverted", b.run("portprofPage.page.view"))
+    b.press("i")
+    b.press("?")
+    check("? shows the keys", b.run("document.querySelector('#keys').open"))
+    b.press("Escape")
+    check("Escape closes them",
+          not b.run("document.querySelector('#keys').open"))
+    b.press("t")
+    same("t: dark", "dark", b.run("document.documentElement.dataset.theme"))
+
+
+def difference(b):
+    b.open_page("diff.html")
+    rows = b.run("""portprofPage.table.rows.slice().map((r) =>
+      [r.name, r.isNoise, r.verdict])""")
+    found = {name: (is_noise, words) for name, is_noise, words in rows}
+    same("what is beyond noise", {"function_3", "old_way", "new_way"},
+         {name for name in found if not found[name][0] and
+          name not in ("main", "work")})
+    same("new", "new", found["new_way"][1])
+    same("gone", "gone", found["old_way"][1])
+    check("grown", found["function_3"][1].startswith("grown by"), found)
+    check("it stands first", set(b.table()[:3]) ==
+          {"function_3", "old_way", "new_way"}, b.table()[:4])
+    grey = b.run("""(() => { const g = portprofPage.graph, s = g.shape;
+      let i = 0; while (portprofPage.page.facts.functions[s.frame[i]] !==
+      "function_7") i++; return changeColor(s.change(i)); })()""")
+    check("grey is within noise", grey.startswith("hsl(220"), grey)
+
+
+def hostile(b):
+    for name in ("hostile.html", "evil.html"):
+        b.open_page(name)
+        for key in ("i", "i", "s", "s", "f"):
+            b.press(key)
+        b.press("ArrowDown")
+        check(name + ": nothing of it ran",
+              b.run("window.harm === undefined"))
+        same(name + ": nothing of it is an element", 0, b.run(
+            "document.querySelectorAll('img, b, main script').length"))
+        same(name + ": no complaint at the end", [], b.complaints)
+        b.complaints.clear()
+        check(name + ": controls are written out", not b.run(
+            r"/[\u0000-\u0008\u000b-\u001f\u202a-\u202e]/.test("
+            "document.body.innerText)"))
+    b.open_page("hostile.html")
+    check("a name of markup stands as text", b.run(
+        "document.querySelector('#table').innerText.includes("
+        "'<img src=x onerror=window.harm=1>')"))
+    b.press("/")
+    b.type("^down$")
+    check("three thousand levels are searched",
+          "matched" in b.text("#found"))
+    check("the policy stops what a page asks for", b.run(
+        "fetch('http://127.0.0.1:9/').then(() => false, () => true)"))
+    b.complaints.clear()
+    b.requests[:] = [r for r in b.requests if "127.0.0.1:9" not in r]
+
+
+def sizes(b):
+    for width in (360, 1280, 3840):
+        for scheme in ("light", "dark"):
+            b.open_page("small.html", width, scheme)
+            check("%d, %s: nothing hangs over" % (width, scheme), b.run(
+                "document.documentElement.scrollWidth <= innerWidth"))
+            same("%d, %s: the colours follow" % (width, scheme),
+                 scheme == "dark", b.run("portprofPage.graph.dark"))
+            paper = b.run("getComputedStyle(document.documentElement)"
+                          ".backgroundColor")
+            check("%d, %s: so does the paper" % (width, scheme),
+                  (int(paper[4:].split(",")[0]) < 100) == (scheme == "dark"),
+                  paper)
+    b.open_page("small.html", 360)
+    b.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    b.tap(*b.frame("parse(char const*)"))
+    same("a touch selects", "parse(char const*)", b.focused())
+    b.call("Emulation.setTouchEmulationEnabled", enabled=False)
+    b.call("Emulation.setEmulatedMedia", media="print")
+    check("print: the controls go", b.run(
+        "getComputedStyle(document.querySelector('.tools')).display") ==
+        "none")
+
+
+def main():
+    b = Reader()
+    try:
+        for part in (mouse, views, keyboard, difference, hostile, sizes):
+            part(b)
+        same("nothing was asked for but files", [],
+             [r for r in b.requests if not r.startswith("file:")])
+    finally:
+        b.close()
+    print("1..%d" % cases)
+    sys.exit(bad > 0)
+
+
+main()

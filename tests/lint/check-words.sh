@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Worn phrases in what the command and the library say: each of them made a
+# sentence that a reader had to read twice. Only strings are looked at.
+set -eu
+cd "${srcdir:-$(dirname "$0")/../..}"
+
+# shellcheck disable=SC2016,SC2086
+find api backends compat tools -name '*.c' | sort | LC_ALL=C xargs ${AWK:-awk} '
+FNR == 1 { text = "" }
+/^#include/ { next }
+{
+	rest = $0
+	while (match(rest, /"([^"\\]|\\.)*"/)) {
+		text = text substr(rest, RSTART + 1, RLENGTH - 2)
+		rest = substr(rest, RSTART + RLENGTH)
+	}
+	# adjacent strings are one: judge them when something else follows
+	if (rest ~ /^[ \t]*$/ && text != "")
+		next
+	if (match(text, /whoever|besides|what there is not|can(not)? be had|cannot be told|tell them apart|tells? (of|what|which|nothing)|goes on/)) {
+		print FILENAME ":" FNR ": \"" substr(text, RSTART, RLENGTH) "\": " text
+		bad++
+	}
+	text = ""
+}
+END {
+	print "check-words: " (bad + 0) " worn phrases"
+	exit bad > 0
+}'

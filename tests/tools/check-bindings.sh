@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The C++ header and the Fortran module compile as their standards say, and
+# their examples run over the library.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+: "${CXX:=c++}" "${FC:=gfortran}"
+. "$srcdir/tests/tools/tap.sh"
+
+# The library of this build, as libtool names it.
+library=$builddir/.libs/libportprof.so
+if [ ! -e "$library" ] || [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
+	echo "skip: no library that other compilers link with"
+	exit 77
+fi
+
+# may_count WORDS PATTERN: what the program printed, where this machine counts
+# page faults; else its refusal.
+may_count() {
+	if [ "$status" -eq 0 ]; then
+		has "$1" "$2" "$tmp/out"
+	else
+		has "$1: refused with words" '(page-faults|PORTPROF_E_).{10}' \
+			"$tmp/out"
+	fi
+}
+
+for standard in c++11 c++17; do
+	words="portprof.hpp as $standard"
+	if ! echo 'int main() { return 0; }' >"$tmp/none.cc" ||
+		! $CXX -std=$standard -o "$tmp/none" "$tmp/none.cc" 2>/dev/null; then
+		skip "$words" "no C++ compiler with $standard"
+		continue
+	fi
+	# shellcheck disable=SC2086
+	check "$words" $CXX -std=$standard -Wall -Wextra -Werror \
+		-I"$srcdir/api" -I"$builddir/api" -o "$tmp/scopes" \
+		"$srcdir/examples/cpp_scopes.cc" "$library" -pthread \
+		-Wl,-rpath,"$(cd "$builddir/.libs" && pwd)"
+	"$tmp/scopes" >"$tmp/out" 2>&1
+	status=$?
+	may_count "$words: regions count each scope" '^touch: 201 calls$'
+	"$tmp/scopes" no-such-event >"$tmp/out" 2>&1
+	same "$words: a wrong event throws" 1 $?
+	has "$words: with status and name" 'PORTPROF_E_NOTFOUND.*no-such-event' \
+		"$tmp/out"
+done
+
+printf 'end program\n' >"$tmp/none.f90"
+if "$FC" -o "$tmp/none" "$tmp/none.f90" 2>/dev/null; then
+	check "portprof.f90 as Fortran 2003" "$FC" -std=f2003 -Wall -Wextra \
+		-Werror -pedantic -J"$tmp" -o "$tmp/regions" \
+		"$srcdir/api/portprof.f90" "$srcdir/examples/fortran_regions.f90" \
+		"$library" -Wl,-rpath,"$(cd "$builddir/.libs" && pwd)"
+	"$tmp/regions" >"$tmp/out" 2>&1
+	status=$?
+	may_count "its regions are read by a Fortran function" \
+		'^fill: calls 10, faults [0-9]+$'
+else
+	skip "portprof.f90 as Fortran 2003" "no Fortran compiler"
+fi
+tap_end
