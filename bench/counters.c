@@ -112,7 +112,9 @@ static void open_group(unsigned count, int is_thread)
 {
 	portprof_config *config = portprof_config_new();
 
-	if (!config || (is_thread && portprof_config_target_thread(config)))
+	if (!config ||
+	    (is_thread &&
+	     portprof_config_set_target(config, PORTPROF_TARGET_THREAD, 0)))
 		bench_die("configure");
 	for (unsigned i = 0; i < count; i++)
 		if (portprof_config_add_event(config, names[i]))
@@ -145,7 +147,7 @@ static void counter_read(unsigned count)
 	portprof_count value;
 
 	for (unsigned i = 0; i < count; i++)
-		if (portprof_counter_read(group, i, &value))
+		if (portprof_group_event_read(group, i, &value))
 			bench_die("read");
 }
 

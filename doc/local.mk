@@ -4,14 +4,18 @@
 dist_man_MANS += \
 	doc/man/libportprof.3 \
 	doc/man/portprof.1 \
+	doc/man/portprof-annotate.1 \
 	doc/man/portprof-backends.7 \
 	doc/man/portprof-compat.7 \
 	doc/man/portprof-config.1 \
+	doc/man/portprof-diff.1 \
 	doc/man/portprof-doctor.1 \
 	doc/man/portprof-events.7 \
 	doc/man/portprof-export.1 \
 	doc/man/portprof-list.1 \
 	doc/man/portprof-profil.3 \
+	doc/man/portprof-merge.1 \
+	doc/man/portprof-names.1 \
 	doc/man/portprof-record.1 \
 	doc/man/portprof-report.1 \
 	doc/man/portprof-selftest.1 \
@@ -21,6 +25,7 @@ dist_man_MANS += \
 	doc/man/portprof_catalogue.3 \
 	doc/man/portprof_config.3 \
 	doc/man/portprof_event.3 \
+	doc/man/portprof_exec.3 \
 	doc/man/portprof_gmon.3 \
 	doc/man/portprof_group.3 \
 	doc/man/portprof_profile.3 \
@@ -29,12 +34,14 @@ dist_man_MANS += \
 	doc/man/portprof_session.3 \
 	doc/man/portprof_sink.3 \
 	doc/man/portprof_status.3 \
+	doc/man/portprof_tool.3 \
 	doc/man/portprof_version.3
-EXTRA_DIST += doc/architecture.md doc/contract.md \
+EXTRA_DIST += doc/page.png doc/page-dark.png doc/architecture.md doc/contract.md doc/perf-event-open.md \
 	doc/file-format.md doc/platforms/dragonfly.md \
 	doc/platforms/freebsd.md doc/platforms/glibc.md \
 	doc/platforms/linux.md doc/platforms/netbsd.md \
-	doc/platforms/openbsd.md doc/platforms/solaris.md
+	doc/platforms/openbsd.md doc/platforms/solaris.md \
+	doc/security.md
 
 # man finds each function by its name, too: a file of one line leads to the page
 # of its header, whose NAME section lists it.

@@ -2,6 +2,11 @@
 /*
  * Profiling a part of a program: start and stop around it, and look at where
  * its time went in a histogram of its text and in a list of program counters.
+ *
+ * usage: 02_region [BACKEND]     such as: 02_region itimer
+ *
+ * The event is plain CPU time, which every backend measures; "cpu-clock:u"
+ * leaves out the kernel's, where the backend can tell it apart.
  */
 #include <portprof.h>
 
@@ -38,7 +43,7 @@ APART static uint64_t work(uint64_t rounds)
 	return sum;
 }
 
-static portprof_config *configure(uint64_t text)
+static portprof_config *configure(uint64_t text, const char *backend)
 {
 	const portprof_region region = {
 		.offset = text,
@@ -49,7 +54,8 @@ static portprof_config *configure(uint64_t text)
 	};
 	portprof_config *config = portprof_config_new();
 
-	if (!config || portprof_config_add_event(config, "cpu-clock:u") ||
+	if (!config || portprof_config_set_backend(config, backend) ||
+	    portprof_config_add_event(config, "cpu-clock") ||
 	    portprof_config_set_frequency(config, 1000) ||
 	    portprof_config_add_histogram(config, 0, &region, 1,
 	                                  PORTPROF_BINS_TICKS) ||
@@ -86,11 +92,12 @@ static void print_result(portprof_session *session, uint64_t text)
 	       in_array.kept_samples, pcs[0]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	/* 4096 bytes that hold all of work(). */
 	uint64_t text = (uint64_t)(uintptr_t)work & ~UINT64_C(1023);
-	portprof_config *config = configure(text);
+	portprof_config *config =
+		configure(text, argc > 1 ? argv[1] : "auto");
 	portprof_session *session;
 	uint64_t sum = work(1000); /* not measured */
 

@@ -14,3 +14,6 @@ examples_03_count_SOURCES = examples/03_count.c
 examples_03_count_LDADD = libportprof.la
 examples_04_regions_SOURCES = examples/04_regions.c
 examples_04_regions_LDADD = libportprof.la
+
+# Built by tests/tools/check-bindings.sh, where there is such a compiler.
+EXTRA_DIST += examples/cpp_scopes.cc examples/fortran_regions.f90
