@@ -2,7 +2,7 @@
 # pp_flags.m4 - compiler flags of ours, each tried before it is used.
 #
 # CFLAGS belongs to the user. Ours go to PP_CFLAGS (all code), PP_HIDE_CFLAGS
-# (the library) and PP_LDFLAGS.
+# (the library, whose callbacks may throw through it) and PP_LDFLAGS.
 
 # PP_TRY_CFLAGS(VAR, FLAGS) adds to VAR each flag that the compiler takes
 # without a word; clang only warns of flags that it does not know.
@@ -22,7 +22,7 @@ AC_DEFUN([PP_WARNINGS], [
   PP_TRY_CFLAGS([PP_CFLAGS], [-Wall -Wextra -Wshadow -Wpointer-arith
     -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
     -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-format-nonliteral])
-  PP_TRY_CFLAGS([PP_HIDE_CFLAGS], [-fvisibility=hidden])
+  PP_TRY_CFLAGS([PP_HIDE_CFLAGS], [-fvisibility=hidden -fexceptions])
   AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [make every warning an error @<:@no@:>@])])
   AS_IF([test "x$enable_werror" = xyes], [PP_TRY_CFLAGS([PP_CFLAGS], [-Werror])])
@@ -74,18 +74,32 @@ AC_DEFUN([PP_NO_UNDEFINED], [
   AC_SUBST([PP_DEFS_LDFLAGS])
 ])
 
-# PP_STAY: a library whose functions are fork handlers, and run in a thread,
+# PP_BIND_NOW: every symbol is bound when an object is loaded, and its table
+# cannot be written afterwards: the dynamic linker would take locks in a signal
+# handler that is the first to call a function.
+AC_DEFUN([PP_BIND_NOW], [
+  m4_foreach_w([pp_flag], [-Wl,-z,relro -Wl,-z,now], [
+    AC_MSG_CHECKING([whether the linker takes ]pp_flag)
+    pp_save_LDFLAGS=$LDFLAGS
+    LDFLAGS="$LDFLAGS pp_flag"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+      [AC_MSG_RESULT([yes]); PP_LDFLAGS="$PP_LDFLAGS pp_flag"],
+      [AC_MSG_RESULT([no])])
+    LDFLAGS=$pp_save_LDFLAGS])
+])
+
+# PP_NODELETE: a library whose functions are fork handlers, and run in a thread,
 # must stay when dlclose is called.
-AC_DEFUN([PP_STAY], [
-  PP_STAY_LDFLAGS=
+AC_DEFUN([PP_NODELETE], [
+  PP_NODELETE_LDFLAGS=
   AC_MSG_CHECKING([whether the linker takes -z nodelete])
   pp_save_LDFLAGS=$LDFLAGS
   LDFLAGS="$LDFLAGS -shared -fPIC -Wl,-z,nodelete"
   AC_LINK_IFELSE([AC_LANG_SOURCE([int f(void); int f(void) { return 0; }])],
-    [AC_MSG_RESULT([yes]); PP_STAY_LDFLAGS=-Wl,-z,nodelete],
+    [AC_MSG_RESULT([yes]); PP_NODELETE_LDFLAGS=-Wl,-z,nodelete],
     [AC_MSG_RESULT([no])])
   LDFLAGS=$pp_save_LDFLAGS
-  AC_SUBST([PP_STAY_LDFLAGS])
+  AC_SUBST([PP_NODELETE_LDFLAGS])
 ])
 
 # PP_VERSION_SCRIPT: whether the linker takes a map of exported names.

@@ -16,6 +16,19 @@ AC_DEFUN([PP_PROFILE_FILE], [
   PP_REPORT([profile files], [$pp_file], [portprof record and report])
 ])
 
+# PP_PRELOAD: what is preloaded is a shared object.
+AC_DEFUN([PP_PRELOAD], [
+  pp_preload=yes
+  AS_IF([test "$pp_file" != yes], [pp_preload="no (without profile files)"],
+    [test "$enable_shared" != yes], [pp_preload="no (--disable-shared)"],
+    [AC_DEFINE([PPI_PRELOAD], [1],
+      [An object that profiles a command from inside is installed.])])
+  AM_CONDITIONAL([PRELOAD], [test "$pp_preload" = yes])
+  AM_CONDITIONAL([SHARED], [test "$enable_shared" = yes])
+  PP_REPORT([preloaded object], [$pp_preload],
+    [portprof record where perf is not permitted])
+])
+
 # PP_TESTS: the test programs are written with CMocka.
 AC_DEFUN([PP_TESTS], [
   AC_ARG_ENABLE([tests],
@@ -35,6 +48,7 @@ AC_DEFUN([PP_TESTS], [
   AC_SUBST([CMOCKA_CFLAGS])
   AC_SUBST([CMOCKA_LIBS])
   AM_CONDITIONAL([TESTS_ENABLED], [test $pp_have_CMOCKA = yes])
+  AM_CONDITIONAL([EVERY_SPEED], [false])
   PP_REPORT([tests], [$pp_why_CMOCKA], [make check runs only the scripts])
   PP_WRAP
 ])
@@ -81,4 +95,31 @@ AC_DEFUN([PP_LAZY_LIBPFM4], [
         [The shared library of libpfm4, to be loaded when it is needed.])
       PP_LIB_LIBS=`AS_ECHO(["$PP_LIB_LIBS "]) | sed "s| $LIBPFM4_LIBS | |"`
       PP_PC_LIBS=`AS_ECHO(["$PP_PC_LIBS "]) | sed "s| $LIBPFM4_LIBS | |"`])])
+])
+
+# PP_LAZY_LIBDW: the library reads tables of call frames by libdw, which it loads
+# when the first stack is unwound; so only a shared library of a known name will
+# do. The command links it besides.
+AC_DEFUN([PP_LAZY_LIBDW], [
+  pp_libdw_file=
+  AS_IF([test $pp_have_LIBDW = yes && test "$ac_cv_search_dlopen" != no], [
+    AC_MSG_CHECKING([for the file that libdw is loaded from])
+    pp_lazy_LIBS=$LIBS
+    LIBS="$LIBDW_LIBS $LIBS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[int dwarf_cfi_end(void *);]],
+      [[return dwarf_cfi_end((void *)0);]])],
+      [pp_libdw_file=`$READELF -d conftest$EXEEXT 2>/dev/null |
+         tr -d '@<:@@:>@' | $AWK '/NEEDED/ && /libdw/ { print $NF }'`])
+    LIBS=$pp_lazy_LIBS
+    AC_MSG_RESULT([${pp_libdw_file:-none}])])
+  AS_IF([test -n "$pp_libdw_file"], [
+    AC_DEFINE_UNQUOTED([PPI_LIBDW_FILE], ["$pp_libdw_file"],
+      [The shared library of libdw, to be loaded when it is needed.])
+    PP_LIB_CFLAGS="$PP_LIB_CFLAGS $LIBDW_CFLAGS"
+    pp_unwind=yes],
+    [test $pp_have_LIBDW = yes], [pp_unwind="no (libdw is no shared library)"],
+    [pp_unwind="no (install libdw-dev)"])
+  AM_CONDITIONAL([UNWIND_TABLES], [test "$pp_unwind" = yes])
+  PP_REPORT([frame tables], [$pp_unwind],
+    [call chains of programs without frame pointers])
 ])
