@@ -3,7 +3,7 @@
 #ifndef PPI_UNWIND_EXPRESSION_H
 #define PPI_UNWIND_EXPRESSION_H
 
-#include "api/unwind/frame_rules.h"
+#include "api/unwind/machine.h"
 
 #include <elfutils/libdw.h>
 

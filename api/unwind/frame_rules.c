@@ -6,6 +6,8 @@
  */
 #include "config.h"
 
+#include "api/unwind/frame_rules.h"
+
 #include "api/unwind/expression.h"
 #include "port/library.h"
 

@@ -29,9 +29,6 @@ struct ppi_frame {
 	uint64_t cfa;
 };
 
-/* Read a word of the stack; false when it is not in the copy. */
-typedef bool (*ppi_load_fn)(void *context, uint64_t address, uint64_t *word);
-
 struct ppi_frame_rules;
 
 /* The words why there are no tables, or NULL. */

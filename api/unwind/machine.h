@@ -39,4 +39,7 @@ struct ppi_stack {
 	bool is_all;
 };
 
+/* Read a word of the stack; false when it is not in the copy. */
+typedef bool (*ppi_load_fn)(void *context, uint64_t address, uint64_t *word);
+
 #endif
