@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	tests/os-headers/common/limits.h \
 	tests/os-headers/common/link.h \
 	tests/os-headers/common/pthread.h \
+	tests/os-headers/common/sched.h \
 	tests/os-headers/common/signal.h \
 	tests/os-headers/common/stdio.h \
 	tests/os-headers/common/stdlib.h \

@@ -13,6 +13,7 @@ extern int *os_errno(void);
 #define EFBIG 5
 #define EINTR 6
 #define EINVAL 7
+#define EIO 17
 #define EISDIR 8
 #define ENOENT 9
 #define ENOMEM 10
