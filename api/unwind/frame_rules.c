@@ -9,7 +9,6 @@
 #include "api/unwind/frame_rules.h"
 
 #include "api/unwind/expression.h"
-#include "api/unwind/frame_rules.h"
 #include "port/library.h"
 
 #include <dwarf.h>

@@ -41,6 +41,10 @@ struct fixture {
 	 * asked for changes nothing, and chance decides who is met. */
 	bool has_own_rate;
 
+	/* One timer serves all threads, and the system does not tell what each
+	 * of them used: a sample weighs what all did since the last one. */
+	bool is_weighed_together;
+
 	/* Before and after each case. A real fixture that cannot run here
 	 * returns the reason, and the program exits 77. */
 	const char *(*setup)(void);

@@ -458,7 +458,7 @@ static const struct cf_case cases[] = {
 	CF_LIFE(life_8_child_may_open_its_own),
 	CF_SAMPLES(life_9_children_are_not_measured_unasked),
 	CF_SAMPLES(life_9_children_are_measured_when_asked),
-	CF_SAMPLES(life_9_children_that_go_on_are_known),
+	CF_LIFE(life_9_children_that_go_on_are_known),
 	CF_CASE(life_9_needs_the_capability),
 	CF_LIFE(life_10_new_image_does_not_die_of_us),
 	CF_SAMPLES(life_10_what_was_collected_is_not_lost),
