@@ -2,7 +2,8 @@
 /*
  * A target for several recorders: ten functions, ten_1 to ten_10, of which
  * ten_N has N parts of 55 of the CPU time. Ends at SIGTERM, or after the
- * MILLISECONDS of CPU time that are its argument.
+ * MILLISECONDS of CPU time that are its argument. Its rounds differ in length,
+ * so that no recorder's period beats with them.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,8 +38,12 @@ int main(int argc, char **argv)
 	void (*const all[])(uint64_t) = { ten_1, ten_2, ten_3, ten_4, ten_5,
 		                          ten_6, ten_7, ten_8, ten_9, ten_10 };
 
-	while (now_ns() < until)
+	uint64_t steps = 1;
+
+	while (now_ns() < until) {
+		steps = steps * 48271 % 2147483647; /* ISO C++ minstd_rand */
 		for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-			all[i](4000);
+			all[i](2000 + steps % 4000);
+	}
 	return 0;
 }
