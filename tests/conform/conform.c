@@ -355,8 +355,9 @@ portprof_stats cf_stats(portprof_session *session, size_t event)
 	assert_int_equal(s.size, sizeof(s));
 	assert_int_equal(s.delivered_samples,
 	                 s.kept_samples + s.outside_samples + s.lost_samples);
-	assert_int_equal(s.total_weight, s.kept_weight + s.outside_weight +
-	                                         s.unattributed_weight);
+	assert_int_equal(s.total_weight + s.excess_weight,
+	                 s.kept_weight + s.outside_weight +
+	                         s.unattributed_weight);
 	assert_true(s.not_attached_weight <= s.unattributed_weight);
 	cf_measured(s.total_weight);
 	return s;
