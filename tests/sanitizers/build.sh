@@ -72,6 +72,38 @@ build_some() {
 	"$MAKE" -j2 $sanitize_programs
 }
 
+# explain_failures LOG: each case that failed, with up to ten lines that it
+# printed before its result and ten after it; then what sanitizers had to say.
+# Automake's own lines, which repeat the results, stay out.
+explain_failures() {
+	# shellcheck disable=SC2016
+	LC_ALL=C ${AWK:-awk} '
+	/^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR): / { next }
+	/^(not )?ok / {
+		rest = 0
+		if ($1 == "not") {
+			for (i = lines > 10 ? lines - 9 : 1; i <= lines; i++)
+				print line[i]
+			print
+			rest = 10
+		}
+		lines = 0
+		next
+	}
+	/^# stderr: / {
+		if (errors++ < 60)
+			print
+		next
+	}
+	/^#/ {
+		if (rest > 0) {
+			rest--
+			print
+		} else
+			line[++lines] = $0
+	}' "$1" | sed 's/^/# /'
+}
+
 # judge_sanitized TEST: what its log says; the words of a failure with it
 judge_sanitized() {
 	judge_log=${1%.sh}
@@ -83,8 +115,7 @@ judge_sanitized() {
 		;;
 	*)
 		not_ok "$1"
-		grep -E '^(not ok|FAIL|# stderr: )' "$judge_log.log" |
-			head -n 60 | sed 's/^/# /'
+		explain_failures "$judge_log.log"
 		;;
 	esac
 }
