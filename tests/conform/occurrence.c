@@ -2,6 +2,8 @@
 /* Events that overflow at one occurrence, of one session and of several. */
 #include "tests/conform/conform.h"
 
+#include <inttypes.h>
+
 enum { FAULTS = 2100, RING_BYTES = 256 << 10 };
 
 static portprof_config *config_of(const char *event)
@@ -17,12 +19,27 @@ static portprof_config *config_of(const char *event)
 	return config;
 }
 
+/* For one who must find out why. */
+static void print_account(const portprof_stats *stats, uint64_t period)
+{
+	print_message("period %" PRIu64 ": weight %" PRIu64 ", unattributed %"
+	              PRIu64 "; samples delivered %" PRIu64 ", kept %" PRIu64
+	              ", outside %" PRIu64 ", lost %" PRIu64 "\n",
+	              period, stats->total_weight, stats->unattributed_weight,
+	              stats->delivered_samples, stats->kept_samples,
+	              stats->outside_samples, stats->lost_samples);
+}
+
 /* A sample for each period, all of them kept. */
 static void check_all_are_there(portprof_session *session, size_t event,
                                 uint64_t period)
 {
 	portprof_stats stats = cf_stats(session, event);
 
+	if (stats.total_weight < FAULTS ||
+	    stats.kept_samples != stats.total_weight / period ||
+	    stats.lost_certainty != PORTPROF_EXACT)
+		print_account(&stats, period);
 	assert_true(stats.total_weight >= FAULTS);
 	assert_int_equal(stats.delivered_samples, stats.total_weight / period);
 	assert_int_equal(stats.kept_samples, stats.delivered_samples);
