@@ -33,6 +33,7 @@ void portprof_config_free(portprof_config *config)
 	}
 	free(config->events);
 	free(config->event_origins);
+	free(config->others);
 	free(config->cpus);
 	free(config->cgroup);
 	free(config->file);
@@ -96,6 +97,16 @@ static bool copy_sink(struct ppi_sink_request *to,
 	return (to->regions || !from->regions) && (to->path || !from->path);
 }
 
+static bool copy_others(portprof_config *to, const portprof_config *from)
+{
+	size_t bytes = from->other_count * sizeof(*from->others);
+
+	to->others = bytes ? malloc(bytes) : NULL;
+	if (to->others)
+		memcpy(to->others, from->others, bytes);
+	return to->others || !bytes;
+}
+
 portprof_config *ppi_config_copy(const portprof_config *config)
 {
 	portprof_config *copy = malloc(sizeof(*copy));
@@ -109,6 +120,7 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	copy->pool = ppi_pool_hold(config->pool);
 	is_whole = copy_origins(copy, config);
 	is_whole &= copy_text(&copy->file, config->file);
+	is_whole &= copy_others(copy, config);
 	is_whole &= copy_text(&copy->cpus, config->cpus);
 	is_whole &= copy_text(&copy->cgroup, config->cgroup);
 	is_whole &= copy_events(copy, config);
@@ -240,9 +252,28 @@ static const enum ppi_target_kind kinds[] = {
 	[PORTPROF_TARGET_TID] = PPI_TARGET_TID,
 	[PORTPROF_TARGET_PID] = PPI_TARGET_PID,
 	[PORTPROF_TARGET_COMMAND] = PPI_TARGET_COMMAND,
+	[PORTPROF_TARGET_ALSO_PID] = PPI_TARGET_PID,
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static portprof_status add_process(portprof_config *config, int64_t pid)
+{
+	size_t bytes = (config->other_count + 1) * sizeof(*config->others);
+	int64_t *others;
+
+	if (config->target != PPI_TARGET_PID)
+		return ppi_refuse(PORTPROF_E_INVALID, "set target",
+				  "PORTPROF_TARGET_ALSO_PID adds a process to "
+				  "PORTPROF_TARGET_PID, which is not the target");
+	others = realloc(config->others, bytes);
+	if (!others)
+		return ppi_refuse(PORTPROF_E_NOMEM, "set target",
+				  "out of memory");
+	config->others = others;
+	config->others[config->other_count++] = pid;
+	return PORTPROF_OK;
+}
 
 portprof_status portprof_config_set_target(portprof_config *config,
 					   portprof_target target, int64_t id)
@@ -262,6 +293,9 @@ portprof_status portprof_config_set_target(portprof_config *config,
 					 : "this process and thread have no "
 					   "id to give: not %lld, but 0",
 				  (long long)id);
+	if (target == PORTPROF_TARGET_ALSO_PID)
+		return add_process(config, id);
+	config->other_count = 0;
 	config->target = kinds[target];
 	config->target_id = id;
 	/* which thread it is shows when the session is opened */

@@ -6,6 +6,7 @@
 #include "api/internal/open.h"
 #include "port/scale.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,11 @@ static portprof_status take_memory(portprof_group *group, struct ppi_diag *why)
 		memcpy(out->step, refusals[i].step, sizeof(out->step));
 		memcpy(out->words, refusals[i].words, sizeof(out->words));
 	}
+	for (size_t i = 0; group->opened.bs.note_count && i < count; i++)
+		if (group->refusals[i].status == PORTPROF_OK)
+			snprintf(group->refusals[i].words,
+			         sizeof(group->refusals[i].words), "%s",
+			         group->opened.notes[0]);
 	return PORTPROF_OK;
 }
 

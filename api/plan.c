@@ -29,6 +29,8 @@ static struct ppi_target target_of(const portprof_config *config)
 	case PPI_TARGET_COMMAND:
 		target.is_self = config->target_id == target.pid;
 		target.pid = config->target_id;
+		target.others = config->others;
+		target.other_count = config->other_count;
 		break;
 	case PPI_TARGET_SYSTEM:
 		target.pid = 0;
@@ -40,6 +42,17 @@ static struct ppi_target target_of(const portprof_config *config)
 	if (target.kind == PPI_TARGET_PID && target.is_self)
 		target.kind = PPI_TARGET_PROCESS;
 	return target;
+}
+
+/* This process measures itself in other ways than others. */
+static bool is_self_among_others(const struct ppi_target *target)
+{
+	if (target->other_count && target->is_self)
+		return true;
+	for (size_t i = 0; i < target->other_count; i++)
+		if (target->others[i] == getpid())
+			return true;
+	return false;
 }
 
 /* The whole system has no children. */
@@ -133,6 +146,10 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "plan target",
 		                "the target 'command' must be a child about "
 		                "to exec, not this process");
+	if (is_self_among_others(&target))
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "plan target",
+		                "this process cannot be measured together with "
+		                "others: leave %lld out", (long long)getpid());
 	if (ppi_plan_event_count(config) > 1 && is_shared(config))
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "plan events",
 		                "sessions that share memory measure one event; "

@@ -151,6 +151,9 @@ struct ppi_target {
 	enum ppi_target_kind kind;
 	int64_t pid, tid;
 	bool is_self; /* pid is this process */
+	const int64_t *others; /* PPI_TARGET_PID: processes measured with `pid`,
+	                        * none of them this one; may repeat */
+	size_t other_count;
 	const char *cpus;   /* PPI_TARGET_SYSTEM: "0,2-3", well-formed; NULL =
 	                     * all */
 	const char *cgroup; /* PPI_TARGET_SYSTEM: only what is in it; NULL =

@@ -136,6 +136,13 @@ libportprof_tools_la_SOURCES = \
 	tools/stat/stat_text.c \
 	tools/stat/stat_parts.c \
 	tools/stat/stat_wait.c \
+	tools/targets/cgroup_find.c \
+	tools/targets/cgroup_find.h \
+	tools/targets/cgroup_names.c \
+	tools/targets/targets.c \
+	tools/targets/targets.h \
+	tools/targets/targets_cgroup.c \
+	tools/targets/targets_name.c \
 	tools/symbols/symbols.c \
 	tools/symbols/symbols.h \
 	tools/symbols/symbols_demangle.c \

@@ -76,18 +76,29 @@ static void say_why_not(int64_t id, bool is_thread)
 	}
 }
 
-bool ppi_watch_begin(struct ppi_watch *watch, int64_t id, bool is_thread)
+static bool begin(struct ppi_watch *watch, int64_t id, bool is_thread)
 {
 	struct status status;
 
 	watch->id = id;
 	watch->is_thread = is_thread;
-	if (!read_status(id, &status) || !is_alive(&status, is_thread)) {
-		say_why_not(id, is_thread);
+	if (!read_status(id, &status) || !is_alive(&status, is_thread))
 		return false;
-	}
 	watch->began = status.began;
 	return true;
+}
+
+bool ppi_watch_begin(struct ppi_watch *watch, int64_t id, bool is_thread)
+{
+	if (begin(watch, id, is_thread))
+		return true;
+	say_why_not(id, is_thread);
+	return false;
+}
+
+bool ppi_watch_try(struct ppi_watch *watch, int64_t pid)
+{
+	return begin(watch, pid, false);
 }
 
 bool ppi_watch_has_ended(const struct ppi_watch *watch)

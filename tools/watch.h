@@ -16,6 +16,9 @@ struct ppi_watch {
  * has not asked for its status yet, or /proc does not show it: with words. */
 bool ppi_watch_begin(struct ppi_watch *watch, int64_t id, bool is_thread);
 
+/* The same without words, for a process. */
+bool ppi_watch_try(struct ppi_watch *watch, int64_t pid);
+
 bool ppi_watch_has_ended(const struct ppi_watch *watch);
 
 /* Whether there is such a process, and it has not ended. */

@@ -21,6 +21,8 @@ struct portprof_config {
 	enum ppi_target_kind target;
 	bool target_is_caller;  /* PPI_TARGET_TID: whoever opens */
 	int64_t target_id;      /* tid or pid; 0 = this process */
+	int64_t *others;        /* PPI_TARGET_PID: measured with it */
+	size_t other_count;
 	char *cpus;             /* PPI_TARGET_SYSTEM: NULL = all */
 	char *cgroup;           /* PPI_TARGET_SYSTEM: NULL = whoever runs */
 	bool allow_refused;

@@ -76,15 +76,23 @@ typedef enum portprof_target {
 	PORTPROF_TARGET_THREAD = 1,  /* the thread that opens; id 0 */
 	PORTPROF_TARGET_TID = 2,     /* that thread, of any process */
 	PORTPROF_TARGET_PID = 3,     /* that process, all its threads */
-	PORTPROF_TARGET_COMMAND = 4  /* that process, a child that will exec:
+	PORTPROF_TARGET_COMMAND = 4, /* that process, a child that will exec:
 				      * measured from its exec on */
+	PORTPROF_TARGET_ALSO_PID = 5 /* that process beside those before: after
+				      * PID or another ALSO_PID */
 } portprof_target;
 
 /*
  * The target, with the id of its thread or process. The last call of this and
- * of portprof_config_set_target_system wins. The id is looked up when a session
- * is opened. Capabilities: PROCESS, THREAD, ATTACH.
- *   E_INVALID  no such target, an id below 1, or one where none is needed
+ * of portprof_config_set_target_system wins, except that ALSO_PID adds to the
+ * target. The id is looked up when a session is opened. Of several processes
+ * those that have ended by then, or that this user may not measure, are left
+ * out, as long as one remains; a note of the session counts the latter.
+ * Capabilities: PROCESS, THREAD, ATTACH.
+ *   E_INVALID  no such target, an id below 1, or one where none is needed;
+ *              ALSO_PID without a PID before it. Opening is refused with it
+ *              when one of several processes is this one
+ *   E_NOMEM    ALSO_PID alone
  */
 PORTPROF_API portprof_status portprof_config_set_target(portprof_config *config,
 							portprof_target target,

@@ -118,8 +118,9 @@ PORTPROF_API portprof_status portprof_group_reset(portprof_group *group);
 PORTPROF_API void portprof_group_close(portprof_group *group);
 
 /* How many events, what each resolved to, why one was refused (status OK if
- * it was not), and which backend counts. Strings live as long as the group;
- * the diagnostic too. Since 0.1. */
+ * it was not: then the words are "" or a note about what its count lacks), and
+ * which backend counts. Strings live as long as the group; the diagnostic too.
+ * Since 0.1. */
 PORTPROF_API size_t portprof_group_event_count(const portprof_group *group);
 PORTPROF_API portprof_status portprof_group_event(const portprof_group *group,
                                                   size_t index,

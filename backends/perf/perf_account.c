@@ -123,6 +123,24 @@ static bool read_clock(const struct ppi_backend_session *bs, int32_t clock,
 	return kernel->get_clock(kernel->self, clock, ns) == 0;
 }
 
+/* The sum of all that were named. */
+static bool others_time(const struct ppi_backend_session *bs, uint64_t *ns)
+{
+	uint64_t sum = 0, one = 0;
+	bool is_whole = true;
+	int64_t *pids;
+	size_t count;
+
+	if (perf_target_processes(bs, &pids, &count) < 0)
+		return false;
+	for (size_t i = 0; i < count && is_whole; i++, sum += one)
+		is_whole = read_clock(bs, perf_clock_of_process(pids[i]), &one);
+	free(pids);
+	if (is_whole)
+		*ns = sum;
+	return is_whole;
+}
+
 static bool process_time(const struct ppi_backend_session *bs, uint64_t *ns)
 {
 	const struct ppi_target *target = &bs->plan->target;
@@ -132,7 +150,7 @@ static bool process_time(const struct ppi_backend_session *bs, uint64_t *ns)
 	if (bs->plan->follow_children)
 		return false;
 	if (!target->is_self)
-		return read_clock(bs, perf_clock_of_process(target->pid), ns);
+		return others_time(bs, ns);
 	if (bs->helper_tid > 0 &&
 	    !read_clock(bs, perf_clock_of_thread(bs->helper_tid), &own))
 		return false;

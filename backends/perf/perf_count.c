@@ -147,7 +147,7 @@ static portprof_status attach_on_core(struct ppi_backend_session *bs,
 		    !perf_is_on_core(bs, i, core, cpu))
 			continue;
 		status = open_counter(bs, tid, i, core, why);
-		if (status == PORTPROF_E_NOTFOUND)
+		if (status != PORTPROF_OK && perf_may_miss(bs, tid, status))
 			break;
 		if (perf_is_missing(bs, i, status, why))
 			status = PORTPROF_OK;
@@ -162,7 +162,7 @@ static portprof_status attach_on_core(struct ppi_backend_session *bs,
 	return status;
 }
 
-/* E_NOTFOUND: the thread has ended, and nothing of it is open. */
+/* Of a thread that may be missed (perf_may_miss) nothing is open then. */
 static portprof_status attach_counters(struct ppi_backend_session *bs,
                                        int64_t tid, struct ppi_diag *why)
 {
@@ -172,7 +172,8 @@ static portprof_status attach_counters(struct ppi_backend_session *bs,
 
 	for (size_t i = 0; i <= state->core_count && status == PORTPROF_OK; i++)
 		status = attach_on_core(bs, tid, i, is_first, why);
-	while (status == PORTPROF_E_NOTFOUND && state->source_count > 0 &&
+	while (status != PORTPROF_OK && perf_may_miss(bs, tid, status) &&
+	       state->source_count > 0 &&
 	       state->sources[state->source_count - 1].tid == tid)
 		close_last(bs);
 	return status;
@@ -200,24 +201,29 @@ static bool is_ours(const struct ppi_backend_session *bs, int64_t tid)
 	return bs->plan->target.is_self && tid == bs->helper_tid;
 }
 
-/* Attach all listed threads; *news is how many more there are afterwards. */
+/* Attach all listed threads; *news is how many more there are afterwards,
+ * *refused how many may not be measured. */
 static portprof_status attach_once(struct ppi_backend_session *bs,
-                                   size_t *news, struct ppi_diag *why)
+                                   size_t *news, size_t *refused,
+                                   struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	int64_t *tids = NULL;
 	size_t count = 0;
 	portprof_status status = list_threads(bs, &tids, &count, why);
 
+	*news = *refused = 0;
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
 		if (is_ours(bs, tids[i]))
 			continue;
 		status = attach_counters(bs, tids[i], why);
-		if (status == PORTPROF_E_NOTFOUND)
-			status = PORTPROF_OK;
+		if (status == PORTPROF_OK ||
+		    !perf_may_miss(bs, tids[i], status))
+			continue;
+		*refused += status != PORTPROF_E_NOTFOUND;
+		status = PORTPROF_OK;
 	}
 	free(tids);
-	*news = 0;
 	if (status == PORTPROF_OK)
 		status = list_threads(bs, &tids, &count, why);
 	if (status != PORTPROF_OK)
@@ -225,6 +231,7 @@ static portprof_status attach_once(struct ppi_backend_session *bs,
 	for (size_t i = 0; i < count; i++)
 		*news += !is_ours(bs, tids[i]) && !is_attached(state, tids[i]);
 	free(tids);
+	*news -= *refused < *news ? *refused : *news;
 	return PORTPROF_OK;
 }
 
@@ -236,11 +243,11 @@ static portprof_status attach_process(struct ppi_backend_session *bs,
                                       struct ppi_diag *why)
 {
 	portprof_status status;
-	size_t news = 0;
+	size_t news = 0, refused = 0;
 
 	for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
 		close_all(bs);
-		status = attach_once(bs, &news, why);
+		status = attach_once(bs, &news, &refused, why);
 		if (status != PORTPROF_OK || news == 0)
 			break;
 	}
@@ -248,6 +255,11 @@ static portprof_status attach_process(struct ppi_backend_session *bs,
 		ppi_note(bs, "threads were created while counters were being "
 		         "opened: what those of them count that inherited "
 		         "none is missing");
+	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0 &&
+	    refused)
+		return PORTPROF_E_DENIED; /* why is the last thread's */
+	if (status == PORTPROF_OK)
+		perf_note_missed(bs, refused);
 	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0)
 		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH,
 		                "attach threads", "process %lld has ended",

@@ -39,7 +39,7 @@ bool perf_is_wanted(const struct ppi_backend_session *bs,
 	if (target->is_self && seen->tid == (uint64_t)bs->helper_tid)
 		return false;
 	return perf_follows(bs->plan) || target->kind == PPI_TARGET_TID ||
-	       seen->pid == (uint64_t)target->pid;
+	       perf_is_target(target, (int64_t)seen->pid);
 }
 
 bool perf_has_room(const struct ppi_room *room, size_t words)

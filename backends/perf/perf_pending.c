@@ -170,13 +170,12 @@ static void add_all_processes(struct ppi_backend_session *bs)
 	free(pids);
 }
 
-static void add_descendants(struct ppi_backend_session *bs, int64_t target)
+static void add_target(struct ppi_backend_session *bs)
 {
 	int64_t *pids;
 	size_t count;
 
-	if (perf_proc_family(perf_kernel_of(bs->kernel), target, &pids,
-	                     &count) < 0)
+	if (perf_target_processes(bs, &pids, &count) < 0)
 		return;
 	for (size_t i = 0; i < count; i++)
 		add_process(bs, pids[i]);
@@ -200,8 +199,8 @@ void perf_pending_baseline(struct ppi_backend_session *bs)
 		add_all_processes(bs);
 		return;
 	}
-	if (perf_has_family(plan)) {
-		add_descendants(bs, plan->target.pid);
+	if (perf_has_family(plan) || plan->target.other_count) {
+		add_target(bs);
 		return;
 	}
 	if (!plan->target.is_self)
@@ -232,8 +231,6 @@ void perf_pending_catch_up(struct ppi_backend_session *bs)
 		return;
 	if (target->kind == PPI_TARGET_SYSTEM)
 		add_all_processes(bs);
-	else if (bs->plan->follow_children)
-		add_descendants(bs, target->pid);
 	else
-		add_process(bs, target->pid);
+		add_target(bs);
 }

@@ -210,11 +210,19 @@ static size_t index_of(const int64_t *ids, size_t count, int64_t id)
 	return low < count && ids[low] == id ? low : SIZE_MAX;
 }
 
-int perf_proc_family(const struct perf_kernel *kernel, int64_t pid,
-                     int64_t **pids, size_t *count)
+static bool is_among(const int64_t *ids, size_t count, int64_t id)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+int perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
+                     size_t root_count, int64_t **pids, size_t *count)
 {
 	enum { GENERATIONS_MAX = 64 };
-	int64_t *all, *parents;
+	int64_t own = kernel->get_pid(kernel->self), *all, *parents;
 	bool *is_kin;
 	size_t listed, kept = 0;
 	int error = perf_proc_processes(kernel, &all, &listed);
@@ -234,13 +242,14 @@ int perf_proc_family(const struct perf_kernel *kernel, int64_t pid,
 	for (size_t i = 0; i < listed; i++) {
 		int64_t at = all[i];
 
-		for (int up = 0; at > 1 && at != pid && up < GENERATIONS_MAX;
-		     up++) {
+		for (int up = 0; up < GENERATIONS_MAX && at > 1 &&
+		     !is_among(roots, root_count, at); up++) {
 			size_t number = index_of(all, listed, at);
 
-			at = number == SIZE_MAX ? 0 : parents[number];
+			at = number == SIZE_MAX || at == own ? 0
+			                                     : parents[number];
 		}
-		is_kin[i] = at == pid;
+		is_kin[i] = is_among(roots, root_count, at);
 	}
 	for (size_t i = 0; i < listed; i++)
 		if (is_kin[i])

@@ -47,10 +47,11 @@ int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
 /* Who made it, or took it over; 0 when it has ended. */
 int64_t perf_proc_parent(const struct perf_kernel *kernel, int64_t pid);
 
-/* A process and all that descend from it now, by id; `pids` is to be freed.
- * None when it has ended. -errno. */
-int perf_proc_family(const struct perf_kernel *kernel, int64_t pid,
-                     int64_t **pids, size_t *count);
+/* Processes and all that descend from them now, by id, but for this process and
+ * its own descendants unless it is a root; `pids` is to be freed. Those that
+ * have ended are left out. -errno. */
+int perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
+                     size_t root_count, int64_t **pids, size_t *count);
 
 /* Descriptors that this process may still open. */
 uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit);

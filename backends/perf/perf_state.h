@@ -496,10 +496,21 @@ portprof_status perf_refuse_threads(const struct ppi_backend_session *bs,
                                     int os_error, struct ppi_diag *why);
 /* Whether what descends from the target already is measured, too. */
 bool perf_has_family(const struct ppi_plan *plan);
-/* The threads of the target, and then of its family, as perf_proc_threads has
- * them. */
+/* Whether a process was named as the target, or as one of several. */
+bool perf_is_target(const struct ppi_target *target, int64_t pid);
+/* The processes that were named, and then those of their family, each once;
+ * `pids` is to be freed. 0 or a negative errno. */
+int perf_target_processes(const struct ppi_backend_session *bs, int64_t **pids,
+                          size_t *count);
+/* The threads of those, as perf_proc_threads has them. */
 int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
                         size_t *count);
+/* Whether the target can do without a thread that was refused: it has ended,
+ * or is of one process among several and of another user. */
+bool perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
+                   portprof_status status);
+/* A note about those that were. */
+void perf_note_missed(struct ppi_backend_session *bs, size_t threads);
 
 /* ---- perf_probe.c ---- */
 

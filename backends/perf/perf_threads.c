@@ -38,27 +38,89 @@ static int add_threads(const struct perf_kernel *kernel, int64_t pid,
 	return more ? 0 : -ENOMEM;
 }
 
-/* The threads of the target and of all that descends from it; those of the
- * target itself come first, so that what they fork is inherited. */
+bool perf_is_target(const struct ppi_target *target, int64_t pid)
+{
+	for (size_t i = 0; i < target->other_count; i++)
+		if (target->others[i] == pid)
+			return true;
+	return target->pid == pid;
+}
+
+/* Those that were named, each once. */
+static size_t named_processes(const struct ppi_target *target, int64_t *pids)
+{
+	size_t count = 0;
+
+	pids[count++] = target->pid;
+	for (size_t i = 0; i < target->other_count; i++) {
+		size_t at = 0;
+
+		while (at < count && pids[at] != target->others[i])
+			at++;
+		if (at == count)
+			pids[count++] = target->others[i];
+	}
+	return count;
+}
+
+int perf_target_processes(const struct ppi_backend_session *bs, int64_t **pids,
+                          size_t *count)
+{
+	const struct ppi_target *target = &bs->plan->target;
+	int64_t *all = malloc((1 + target->other_count) * sizeof(*all)), *kin;
+	size_t named, kin_count;
+	int64_t *more;
+	int error;
+
+	if (!all)
+		return -ENOMEM;
+	*pids = all;
+	*count = named = named_processes(target, all);
+	if (!bs->plan->follow_children)
+		return 0;
+	error = perf_proc_family(perf_kernel_of(bs->kernel), all, named, &kin,
+	                         &kin_count);
+	if (error < 0) {
+		free(all);
+		return error;
+	}
+	more = realloc(all, (named + kin_count) * sizeof(*all));
+	for (size_t i = 0; more && i < kin_count; i++)
+		if (!perf_is_target(target, kin[i]))
+			more[(*count)++] = kin[i];
+	free(kin);
+	if (!more) {
+		free(all);
+		return -ENOMEM;
+	}
+	*pids = more;
+	return 0;
+}
+
+/* Those of what was named come first, so that what they fork is inherited. One
+ * process has to be there, of several one. */
 static int family_threads(const struct ppi_backend_session *bs,
                           int64_t **tids, size_t *count)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	int64_t target = bs->plan->target.pid, *pids;
+	const struct ppi_target *target = &bs->plan->target;
+	int64_t *pids;
 	size_t pid_count;
-	int error = perf_proc_threads(kernel, target, tids, count);
+	int error;
 
-	if (error < 0)
+	*tids = NULL;
+	*count = 0;
+	error = perf_proc_threads(kernel, target->pid, tids, count);
+	if (error < 0 && (error != -ESRCH || target->other_count == 0))
 		return error;
-	error = perf_proc_family(kernel, target, &pids, &pid_count);
-	if (error < 0) {
-		free(*tids);
-		return error;
-	}
-	for (size_t i = 0; i < pid_count && error == 0; i++)
-		if (pids[i] != target)
+	error = perf_target_processes(bs, &pids, &pid_count);
+	if (error == 0) {
+		for (size_t i = 1; error == 0 && i < pid_count; i++)
 			error = add_threads(kernel, pids[i], tids, count);
-	free(pids);
+		free(pids);
+	}
+	if (error == 0 && *count == 0)
+		error = -ESRCH;
 	if (error < 0)
 		free(*tids);
 	return error;
@@ -71,7 +133,7 @@ int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
 	const struct ppi_target *target = &bs->plan->target;
 	int error;
 
-	if (perf_has_family(bs->plan))
+	if (perf_has_family(bs->plan) || target->other_count)
 		return family_threads(bs, tids, count);
 	error = perf_proc_threads(perf_kernel_of(bs->kernel), target->pid,
 	                          tids, count);
@@ -85,19 +147,39 @@ int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
 	return 0;
 }
 
-/* Of the target itself nothing may be missing; others may be somebody else's,
- * or have ended. */
-static bool may_miss(const struct ppi_backend_session *bs, int64_t tid,
-                     portprof_status status)
+static bool is_of(const struct perf_kernel *kernel, int64_t pid, int64_t tid)
+{
+	char name[64];
+
+	return perf_proc_thread_name(kernel, pid, tid, name, sizeof(name));
+}
+
+/* Of a single target nothing may be missing; what else there is may be
+ * somebody else's, or have ended. */
+bool perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
+                   portprof_status status)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	char name[64];
+	const struct ppi_target *target = &bs->plan->target;
+	int error;
 
 	if (status == PORTPROF_E_NOTFOUND)
 		return true;
-	return status == PORTPROF_E_DENIED && perf_has_family(bs->plan) &&
-	       !perf_proc_thread_name(kernel, bs->plan->target.pid, tid, name,
-	                              sizeof(name));
+	if (status != PORTPROF_E_DENIED ||
+	    (target->other_count == 0 &&
+	     (!perf_has_family(bs->plan) || is_of(kernel, target->pid, tid))))
+		return false;
+	/* its event may be what is denied, to everybody's threads */
+	error = perf_ask_dummy(kernel, tid, -1);
+	return error == EACCES || error == EPERM || error == ESRCH;
+}
+
+void perf_note_missed(struct ppi_backend_session *bs, size_t threads)
+{
+	if (threads)
+		ppi_note(bs, "%zu threads of processes that belong to the "
+		         "target could not be attached: they are another "
+		         "user's; measure them as administrator", threads);
 }
 
 static portprof_status attach_new(struct ppi_backend_session *bs,
@@ -123,7 +205,8 @@ static portprof_status attach_new(struct ppi_backend_session *bs,
 			continue;
 		status = perf_attach_thread(bs, tids[i], why);
 		*attached += status == PORTPROF_OK;
-		if (status != PORTPROF_OK && may_miss(bs, tids[i], status)) {
+		if (status != PORTPROF_OK &&
+		    perf_may_miss(bs, tids[i], status)) {
 			*refused += status != PORTPROF_E_NOTFOUND;
 			status = PORTPROF_OK;
 		}
@@ -148,10 +231,11 @@ portprof_status perf_attach_all(struct ppi_backend_session *bs,
 		if (status != PORTPROF_OK || attached == 0)
 			break;
 	}
-	if (status == PORTPROF_OK && refused)
-		ppi_note(bs, "%zu threads of processes that descend from the "
-		         "target could not be attached: they belong to another "
-		         "user; measure them as administrator", refused);
+	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0 &&
+	    refused)
+		return PORTPROF_E_DENIED; /* why holds the last one's */
+	if (status == PORTPROF_OK)
+		perf_note_missed(bs, refused);
 	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0)
 		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH,
 		                "attach threads", "process %lld has ended",
@@ -195,8 +279,9 @@ void perf_scan_threads(struct ppi_backend_session *bs)
 	if (target->kind == PPI_TARGET_TID ||
 	    kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now) < 0 ||
 	    now < state->next_scan_ns ||
-	    perf_proc_threads(kernel, target->pid, &tids, &count) < 0)
+	    perf_target_threads(bs, &tids, &count) < 0)
 		return;
+	qsort(tids, count, sizeof(*tids), compare_ids);
 	/* A look takes 0.15 us a thread, and finds only those whose FORK
 	 * record was lost: of a thousand threads four times a second. */
 	if (every_ms < count / 4)

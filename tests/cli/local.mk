@@ -48,7 +48,8 @@ SCRIPT_TESTS += \
 	tests/cli/check-report-others.sh \
 	tests/cli/check-report-perf.sh \
 	tests/cli/check-selftest.sh \
-	tests/cli/check-stat.sh
+	tests/cli/check-stat.sh \
+	tests/cli/check-targets.sh
 SCRIPT_TESTS_ALL += \
 	tests/cli/check-export-large.sh \
 	tests/cli/check-record-real.sh

@@ -48,6 +48,8 @@ struct perf_sim_machine {
 	uint32_t silent_idle;   /* by CPU: no samples of the idle task */
 	bool lacks_stat;        /* no /proc/stat */
 	bool is_container;      /* a PID namespace of its own */
+	int64_t foreign_pid;    /* a process of another user, who may not be
+	                         * measured; 0: none */
 	bool has_neighbour;     /* whose events ask for build-ids */
 	/* Files of /sys besides: path, text, and so on, NULL; a text of NULL
 	 * is one that may not be read. */

@@ -106,6 +106,11 @@ static int check_combinations(const struct perf_event_attr *attr)
 static int check_rights(const struct perf_event_attr *attr, int64_t pid,
                         int cpu)
 {
+	const struct sim_task *task = pid > 0 ? sim_task(pid) : NULL;
+
+	/* [v6.18 core.c perf_check_permission] */
+	if (task && task->pid == perf_sim_machine.foreign_pid)
+		return -EACCES;
 	if (perf_sim_machine.is_privileged)
 		return 0;
 	/* [v6.18 core.c perf_allow_cpu, perf_allow_kernel] */

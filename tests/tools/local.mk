@@ -8,6 +8,7 @@ TOOLS_TEST_LDADD = libportprof-tools.la $(CMOCKA_LIBS)
 if TESTS_ENABLED
 check_PROGRAMS += \
 	tests/tools/symbols_probe \
+	tests/tools/test_cgroup_find \
 	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
@@ -16,6 +17,7 @@ check_PROGRAMS += \
 	tests/tools/test_stat \
 	tests/tools/test_symbols_table
 TESTS += \
+	tests/tools/test_cgroup_find \
 	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
@@ -31,6 +33,10 @@ EXTRA_DIST += tests/tools/tap.sh tests/tools/subject.c \
 tests_tools_symbols_probe_SOURCES = tests/tools/symbols_probe.c
 tests_tools_symbols_probe_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_symbols_probe_LDADD = libportprof-tools.la
+
+tests_tools_test_cgroup_find_SOURCES = tests/tools/test_cgroup_find.c
+tests_tools_test_cgroup_find_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_cgroup_find_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
 
 # The library for its words; the fake profile goes before the real one.
 tests_tools_test_report_SOURCES = tests/tools/test_report.c \

@@ -384,6 +384,30 @@ static void a_command_counts_from_its_exec_on(void **state)
 	assert_int_equal(counts[0].raw, 30 * MS);
 }
 
+/* One of them belongs to another user: it is left out, and the others count,
+ * each once. */
+static void several_processes_are_counted_together(void **state)
+{
+	int64_t foreign = perf_sim_fork(0), second = perf_sim_fork(0);
+	int64_t third = perf_sim_fork(0);
+	int64_t others[] = { second, third, second };
+
+	(void)state;
+	perf_sim_machine.foreign_pid = foreign;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_PID, .pid = foreign, .others = others,
+		.other_count = 3,
+	};
+	add("cycles", 0);
+	open_and_start();
+	assert_true(run_has_note(&run, "1 thread"));
+	run_work(foreign, 0x1000, 10 * MS, 0);
+	run_work(second, 0x1000, 10 * MS, 0);
+	run_work(third, 0x1000, 20 * MS, 0);
+	read_counts();
+	assert_int_equal(counts[0].raw, 30 * MS);
+}
+
 static void one_thread_alone(void **state)
 {
 	int64_t tid = perf_sim_thread(0);
@@ -421,6 +445,7 @@ int main(void)
 		CASE(old_kernels_read_one_by_one),
 		CASE(threads_that_appear_meanwhile),
 		CASE(a_command_counts_from_its_exec_on),
+		CASE(several_processes_are_counted_together),
 		CASE(one_thread_alone),
 	};
 

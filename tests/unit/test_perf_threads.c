@@ -291,6 +291,75 @@ static void descendants_of_an_attached_process_are_its_own(void **state)
 	}
 }
 
+/* Several processes, each with its family or without; one was named twice, one
+ * has ended, one descends from another. */
+static void several_processes_are_one_target(void **state)
+{
+	(void)state;
+	for (unsigned follow = 0; follow < 2; follow++) {
+		int64_t first = perf_sim_fork(0), second = perf_sim_fork(0);
+		int64_t stranger = perf_sim_fork(0), gone = perf_sim_fork(0);
+		int64_t worker = perf_sim_fork(second);
+		int64_t thread = perf_sim_thread(second), late;
+		int64_t others[] = { gone, second, first, worker };
+
+		perf_sim_exit(gone);
+		perf_sim_map_code(second, 0x1000, 0x1000, "/bin/second", NULL);
+		run.plan.target = (struct ppi_target){
+			.kind = PPI_TARGET_PID, .pid = first, .others = others,
+			.other_count = follow ? 4 : 3,
+		};
+		run.plan.follow_children = follow;
+		run.plan.has_exact_children = true;
+		open_and_start("task-clock", 1000);
+		late = perf_sim_fork(first);
+		run_work(first, 0x1000, 10 * MS, 0);
+		run_work(second, 0x1000, 20 * MS, 0);
+		run_work(thread, 0x1000, 20 * MS, 0);
+		run_work(worker, 0x1000, 40 * MS, 0);
+		run_work(late, 0x1000, 40 * MS, 0);
+		run_work(stranger, 0x1000, 40 * MS, 0);
+		run_stop(&run);
+		check_closure(follow ? 130 * MS : 50 * MS, 5, MS);
+		assert_int_equal(run_weight_of(&run, stranger), 0);
+		assert_int_equal(run_weight_of(&run, second), 20 * MS);
+		assert_int_equal(run_weight_of(&run, worker),
+		                 follow ? 40 * MS : 0);
+		assert_non_null(run_module(&run, "/bin/second"));
+		run_close(&run);
+		run_init(&run, PPI_SAMPLE);
+	}
+}
+
+/* Those of another user are left out and counted, whichever comes first; when
+ * there is nobody else, that is why. */
+static void somebody_elses_process_among_several(void **state)
+{
+	int64_t own = perf_sim_fork(0), foreign = perf_sim_fork(0);
+	int64_t others[] = { own };
+
+	(void)state;
+	perf_sim_machine.foreign_pid = foreign;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_PID, .pid = foreign, .others = others,
+		.other_count = 1,
+	};
+	open_and_start("task-clock", 1000);
+	assert_true(run_has_note(&run, "1 thread"));
+	run_work(own, 0x1000, 10 * MS, 0);
+	run_work(foreign, 0x1000, 10 * MS, 0);
+	run_stop(&run);
+	check_closure(10 * MS, 2, MS);
+	run_close(&run);
+	run_init(&run, PPI_SAMPLE);
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_PID, .pid = foreign, .others = &foreign,
+		.other_count = 1,
+	};
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_E_DENIED);
+}
+
 /* ---- layouts ---- */
 
 static void descriptors_decide_the_layout(void **state)
@@ -425,6 +494,8 @@ int main(void)
 		CASE(a_command_from_its_exec_on),
 		CASE(children_only_when_asked_for),
 		CASE(descendants_of_an_attached_process_are_its_own),
+		CASE(several_processes_are_one_target),
+		CASE(somebody_elses_process_among_several),
 		CASE(descriptors_decide_the_layout),
 		CASE(without_descriptors_there_are_no_carriers),
 		CASE(thread_rings_find_new_threads),

@@ -25,7 +25,7 @@ static bool is_inside_only(const char *name)
  * else by the preloaded object, if the user leaves us the choice, or has named
  * what works only inside. That is asked last: it probes backends.
  */
-static int run(const struct ppi_record *record)
+static int run(struct ppi_record *record)
 {
 	const char *backend = ppi_settings_get(&record->settings, "backend");
 	int status;
@@ -64,6 +64,7 @@ int ppi_record_main(int argc, char **argv)
 	status = run(&record);
 free:
 	free(record.program);
+	ppi_targets_free(&record.options.targets);
 	ppi_settings_free(&record.settings);
 	return status;
 }

@@ -4,6 +4,7 @@
 #define PPI_RECORD_H
 
 #include "tools/launch.h"
+#include "tools/targets/targets.h"
 #include <portprof.h>
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@ struct ppi_setting {
 /* Whom to measure. */
 enum ppi_scope {
 	PPI_SCOPE_COMMAND, /* a command that is started for it */
-	PPI_SCOPE_PROCESS, /* -p */
+	PPI_SCOPE_PROCESS, /* -p, --name, --unit, --container */
 	PPI_SCOPE_THREAD,  /* -t */
 	PPI_SCOPE_SYSTEM   /* -a, -C */
 };
@@ -35,7 +36,8 @@ struct ppi_record_options {
 	const char *config_path, *set_name;
 	const char *output;     /* NULL: not given */
 	enum ppi_scope scope;
-	int64_t target;         /* of -p or -t */
+	struct ppi_targets targets; /* PPI_SCOPE_PROCESS */
+	int64_t thread;         /* of -t */
 	const char *cpus;       /* of -C; NULL: all */
 	const char *cgroup;     /* of -G; NULL: whoever runs */
 	bool is_quiet, is_verbose, is_nameless;
@@ -94,8 +96,8 @@ int ppi_record_preload(const struct ppi_record *record);
 int ppi_record_command(const struct ppi_record *record,
                        portprof_config *config, char *const *environment);
 
-/* Whoever runs already, by -p, -t or -a (record_attach.c). */
-int ppi_record_attach(const struct ppi_record *record);
+/* What runs already, by -p and its like, -t or -a (record_attach.c). */
+int ppi_record_attach(struct ppi_record *record);
 
 /* ---- record_session.c: a session of this process on the target ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recording whoever runs already. It ends with the target, with a signal to
+ * Recording what runs already. It ends with the target, with a signal to
  * this process, when its time is up, or with the command that was given to say
  * for how long.
  */
@@ -13,6 +13,7 @@
 #include "tools/watch.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { LOOK_EVERY_MS = 20 };
@@ -21,8 +22,8 @@ enum { LOOK_EVERY_MS = 20 };
 enum reason { TARGET_ENDED, COMMAND_ENDED, WAS_TOLD, TIME_IS_UP };
 
 struct attach {
-	const struct ppi_record *record;
-	struct ppi_watch watch;
+	struct ppi_record *record;
+	struct ppi_watch thread;
 	char target[128]; /* in words */
 	struct ppi_child child;
 	bool has_child;
@@ -34,23 +35,77 @@ struct attach {
 
 static bool find_target(struct attach *attach)
 {
-	const struct ppi_record_options *options = &attach->record->options;
-	bool is_thread = options->scope == PPI_SCOPE_THREAD;
+	struct ppi_record_options *options = &attach->record->options;
+	size_t room = sizeof(attach->target);
 	char name[64];
 
-	if (options->scope == PPI_SCOPE_SYSTEM) {
-		snprintf(attach->target, sizeof(attach->target), "%s%.40s",
+	switch (options->scope) {
+	case PPI_SCOPE_SYSTEM:
+		snprintf(attach->target, room, "%s%.40s",
 		         options->cgroup ? "cgroup " : "the system",
 		         options->cgroup ? options->cgroup : "");
 		return true;
+	case PPI_SCOPE_THREAD:
+		if (!ppi_watch_begin(&attach->thread, options->thread, true))
+			return false;
+		snprintf(attach->target, room, "thread %lld (%s)",
+		         (long long)options->thread,
+		         ppi_watch_name(&attach->thread, name));
+		return true;
+	default:
+		if (!ppi_targets_find(&options->targets))
+			return false;
+		snprintf(attach->target, room, "%s", options->targets.words);
+		return true;
 	}
-	if (!ppi_watch_begin(&attach->watch, options->target, is_thread))
-		return false;
-	snprintf(attach->target, sizeof(attach->target), "%s %lld (%s)",
-	         is_thread ? "thread" : "process",
-	         (long long)options->target,
-	         ppi_watch_name(&attach->watch, name));
-	return true;
+}
+
+static bool target_has_ended(const struct attach *attach)
+{
+	const struct ppi_record_options *options = &attach->record->options;
+
+	if (options->scope == PPI_SCOPE_THREAD)
+		return ppi_watch_has_ended(&attach->thread);
+	return options->scope == PPI_SCOPE_PROCESS &&
+	       ppi_targets_have_ended(&options->targets);
+}
+
+/* A cgroup takes more rights than its processes do, of which this user may
+ * measure those that are his own. */
+static portprof_session *open_session(struct attach *attach)
+{
+	struct ppi_record *record = attach->record;
+	portprof_session *session = ppi_record_open(
+		record, ppi_settings_config(&record->settings), 0);
+
+	if (session || portprof_last_diag()->status != PORTPROF_E_DENIED ||
+	    !ppi_targets_leave_cgroup(&record->options.targets))
+		return session;
+	session = ppi_record_open(record,
+	                          ppi_settings_config(&record->settings), 0);
+	if (session && !record->options.is_quiet)
+		ppi_say("%s: its cgroup may not be measured by this user; "
+		        "attached to the %zu processes in it",
+		        attach->target, record->options.targets.count);
+	return session;
+}
+
+/* Who is missing, before it is waited for the others. */
+static void say_missing(const struct attach *attach)
+{
+	const struct ppi_targets *targets = &attach->record->options.targets;
+	const char *note;
+
+	if (attach->record->options.is_quiet)
+		return;
+	for (size_t i = 0;
+	     (note = portprof_session_note(attach->session, i)); i++)
+		if (strstr(note, "could not be attached"))
+			ppi_say("%s", note);
+	if (targets->gone)
+		ppi_say("%zu process%s ended before %s could be attached",
+		        targets->gone, targets->gone == 1 ? "" : "es",
+		        targets->gone == 1 ? "it" : "they");
 }
 
 /* ---- how long ---- */
@@ -77,8 +132,7 @@ static bool has_ended(const struct attach *attach, enum reason *reason)
 		*reason = COMMAND_ENDED;
 	else if (ppi_kept_signal())
 		*reason = WAS_TOLD;
-	else if (attach->record->options.scope != PPI_SCOPE_SYSTEM &&
-	         ppi_watch_has_ended(&attach->watch))
+	else if (target_has_ended(attach))
 		*reason = TARGET_ENDED;
 	else if (now_ms() > attach->ends_ms)
 		*reason = TIME_IS_UP;
@@ -107,17 +161,21 @@ static enum reason wait_for_end(struct attach *attach)
 
 static void say_reason(const struct attach *attach, enum reason reason)
 {
+	const struct ppi_record_options *options = &attach->record->options;
+	bool are_several = options->scope == PPI_SCOPE_PROCESS &&
+	                   ppi_targets_are_several(&options->targets);
 	char room[32];
 
-	if (attach->record->options.is_quiet)
+	if (options->is_quiet)
 		return;
 	if (reason == TARGET_ENDED)
-		ppi_say("%s has ended%s", attach->target,
+		ppi_say("%s %s ended%s", attach->target,
+		        are_several ? "have" : "has",
 		        attach->has_child ? "; the command continues" : "");
 	else if (reason == WAS_TOLD)
-		ppi_say("%s ended the recording; %s continues",
+		ppi_say("%s ended the recording; %s continue%s",
 		        ppi_signal_name(ppi_kept_signal(), room),
-		        attach->target);
+		        attach->target, are_several ? "" : "s");
 }
 
 /* ---- the run ---- */
@@ -148,14 +206,14 @@ static int run(struct attach *attach)
 	int status;
 
 	ppi_record_look(record->settings.output, &before);
-	attach->session = ppi_record_open(
-		record, ppi_settings_config(&record->settings), 0);
+	attach->session = open_session(attach);
 	if (!attach->session) {
 		ppi_say_refusal(record);
 		if (attach->has_child)
 			ppi_child_cancel(&attach->child);
 		return PPI_EXIT_RECORD;
 	}
+	say_missing(attach);
 	attach->ends_ms = end_by_time(&record->settings);
 	status = release(attach, &before);
 	if (status)
@@ -173,7 +231,7 @@ static int run(struct attach *attach)
 	return status;
 }
 
-int ppi_record_attach(const struct ppi_record *record)
+int ppi_record_attach(struct ppi_record *record)
 {
 	struct attach attach = { .record = record };
 

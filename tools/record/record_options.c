@@ -20,10 +20,11 @@ static const char help[] =
 	"  -F, --freq HZ        take HZ samples a second of CPU time (100), or\n"
 	"  -c, --count N        take one sample every N ns or events\n"
 	"  -g                   record call chains; --call-graph fp or none (none)\n"
-	"  -p, --pid PID        measure a running process until it or COMMAND ends\n"
-	"  -t, --tid TID        measure one running thread\n"
+	"  -p, --pid PID        measure running processes: PID or PID,PID,...\n"
+	"      --name NAME      measure all processes of this name or program path\n"
+	"      --unit UNIT      measure a systemd unit; --container ID: a container\n"
+	"  -t, --tid TID        measure a thread; -G, --cgroup NAME: a cgroup\n"
 	"  -a, --all-cpus       measure the whole system; -C, --cpu 0,2-3: these CPUs\n"
-	"  -G, --cgroup NAME    measure what runs in this cgroup\n"
 	"  -D, --delay MS       start after MS milliseconds; --duration S: stop then\n"
 	"      --no-inherit     leave out child processes; --no-estimates: do not\n"
 	"                       sample CPUs; --no-names: write no function names\n"
@@ -34,7 +35,6 @@ static const char help[] =
 	"      --timeline TIME  keep the times of samples, rounded to TIME, such as 1s\n"
 	"      --color WHEN     color messages: auto, always or never (auto)\n"
 	"  -q, --quiet          print no summary; -v, --verbose: print how it measured\n"
-	"\n"
 	"The exit status is the command's, 128 + N if signal N killed it, 125 if\n"
 	"portprof failed, 126 or 127 if the command cannot be run.\n";
 
@@ -43,6 +43,9 @@ static const char chain_depth[] = "127";
 
 enum {
 	OPTION_CALL_GRAPH = 256,
+	OPTION_NAME,
+	OPTION_UNIT,
+	OPTION_CONTAINER,
 	OPTION_DURATION,
 	OPTION_TIMELINE,
 	OPTION_NO_INHERIT,
@@ -60,6 +63,9 @@ static const struct option long_options[] = {
 	{ "count", required_argument, NULL, 'c' },
 	{ "call-graph", required_argument, NULL, OPTION_CALL_GRAPH },
 	{ "pid", required_argument, NULL, 'p' },
+	{ "name", required_argument, NULL, OPTION_NAME },
+	{ "unit", required_argument, NULL, OPTION_UNIT },
+	{ "container", required_argument, NULL, OPTION_CONTAINER },
 	{ "tid", required_argument, NULL, 't' },
 	{ "all-cpus", no_argument, NULL, 'a' },
 	{ "cpu", required_argument, NULL, 'C' },
@@ -117,36 +123,58 @@ static int read_call_graph(struct ppi_record_options *options,
 	return PPI_EXIT_OK;
 }
 
-/* -p and -t. */
 static int choose_scope(struct ppi_record_options *options,
                         enum ppi_scope scope)
 {
 	if (options->scope != PPI_SCOPE_COMMAND && options->scope != scope)
 		return ppi_say_usage(line.wrong, line.verb,
-		                     "one target at a time: -p, -t and -a (-C, "
-		                     "-G) exclude each other");
+		                     "one target at a time: -p, --name, "
+		                     "--unit, --container, -t and -a (-C, -G) "
+		                     "exclude each other");
 	options->scope = scope;
 	return PPI_EXIT_OK;
 }
 
-static int read_target(struct ppi_record_options *options,
-                       enum ppi_scope scope, const char *value)
+static int refuse_second(const char *option, const char *value)
 {
-	bool is_thread = scope == PPI_SCOPE_THREAD;
-	const char *what = is_thread ? "the number of a thread"
-	                             : "the number of a process";
-	const char *option = is_thread ? "-t" : "-p";
+	return ppi_say_usage(line.wrong, line.verb,
+	                     "one target at a time: a second one was given by "
+	                     "%s %s", option, value);
+}
+
+static int read_thread(struct ppi_record_options *options, const char *value)
+{
 	uint64_t id;
 
-	if (options->target)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "one target at a time: a second one was "
-		                     "given by %s %s",
-		                     option, value);
+	if (options->thread)
+		return refuse_second("-t", value);
 	if (!ppi_read_number(value, 1, INT32_MAX, &id))
-		return ppi_line_refuse(&line, option, value, what);
-	options->target = (int64_t)id;
-	return choose_scope(options, scope);
+		return ppi_line_refuse(&line, "-t", value,
+		                       "the number of a thread");
+	options->thread = (int64_t)id;
+	return choose_scope(options, PPI_SCOPE_THREAD);
+}
+
+/* -p, --name and the like. */
+static int read_target(struct ppi_record_options *options, int option,
+                       const char *value)
+{
+	struct ppi_targets *targets = &options->targets;
+
+	if (ppi_targets_are_given(targets))
+		return refuse_second(option == 'p'           ? "-p"
+		                     : option == OPTION_NAME ? "--name"
+		                     : option == OPTION_UNIT ? "--unit"
+		                                             : "--container",
+		                     value);
+	if (option == 'p' && !ppi_targets_is_list(value))
+		return ppi_line_refuse(&line, "-p", value,
+		                       "the number of a process");
+	*(option == 'p'           ? &targets->pids
+	  : option == OPTION_NAME ? &targets->name
+	  : option == OPTION_UNIT ? &targets->unit
+	                          : &targets->container) = value;
+	return choose_scope(options, PPI_SCOPE_PROCESS);
 }
 
 /* A plain number is one of pages, as with perf; else the library reads it,
@@ -227,9 +255,12 @@ static int read_option(struct ppi_record_options *options, int option,
 	case OPTION_CALL_GRAPH:
 		return read_call_graph(options, value);
 	case 'p':
-		return read_target(options, PPI_SCOPE_PROCESS, value);
+	case OPTION_NAME:
+	case OPTION_UNIT:
+	case OPTION_CONTAINER:
+		return read_target(options, option, value);
 	case 't':
-		return read_target(options, PPI_SCOPE_THREAD, value);
+		return read_thread(options, value);
 	case 'G':
 		options->cgroup = value;
 		return choose_scope(options, PPI_SCOPE_SYSTEM);

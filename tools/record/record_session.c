@@ -21,11 +21,10 @@ static portprof_status set_target(portprof_config *config,
 {
 	switch (options->scope) {
 	case PPI_SCOPE_PROCESS:
-		return portprof_config_set_target(config, PORTPROF_TARGET_PID,
-						  options->target);
+		return ppi_targets_set(&options->targets, config);
 	case PPI_SCOPE_THREAD:
 		return portprof_config_set_target(config, PORTPROF_TARGET_TID,
-						  options->target);
+						  options->thread);
 	case PPI_SCOPE_SYSTEM:
 		if (options->cgroup)
 			return portprof_config_set_target_system(

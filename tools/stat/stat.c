@@ -222,12 +222,16 @@ int ppi_stat_main(int argc, char **argv)
 		if (found)
 			goto free;
 	}
+	if (ppi_targets_are_given(&stat.options.targets) &&
+	    !ppi_targets_find(&stat.options.targets))
+		goto free;
 	if (!open_output(&stat))
 		goto free;
 	status = run_all(&stat);
 	if (!close_output(&stat))
 		status = PPI_EXIT_RECORD;
 free:
+	ppi_targets_free(&stat.options.targets);
 	ppi_stat_free(&stat);
 	return status;
 }

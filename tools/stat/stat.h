@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "tools/launch.h"
+#include "tools/targets/targets.h"
 #include "tools/watch.h"
 
 struct ppi_stat_options {
@@ -20,7 +21,8 @@ struct ppi_stat_options {
 	const char *backend, *config_path, *set_name, *output, *separator;
 	unsigned runs;          /* 1 unless -r */
 	uint64_t interval_ms, delay_ms, duration_ms; /* 0: none */
-	int64_t pid, tid;       /* 0: none */
+	struct ppi_targets targets; /* of -p, --name, --unit, --container */
+	int64_t tid;            /* 0: none */
 	bool is_system;         /* all that runs, */
 	const char *cpus;       /* on these CPUs; NULL: on all */
 	const char *cgroup;     /* of this cgroup; NULL: of any */
@@ -126,7 +128,7 @@ struct ppi_stat {
 bool ppi_stat_choose(struct ppi_stat *stat);
 void ppi_stat_free(struct ppi_stat *stat);
 
-/* Open all groups on a target: a child that waits, or options.pid or tid.
+/* Open all groups on a target: a child that waits, or options.targets or tid.
  * False with words when a mistake is found or the target is not there; what
  * cannot be counted is marked. */
 bool ppi_stat_open(struct ppi_stat *stat, pid_t child);
@@ -148,7 +150,8 @@ int ppi_stat_run_attached(struct ppi_stat *stat);
  * nobody's, when all that runs is counted. */
 struct ppi_stat_waited {
 	const struct ppi_child *child;
-	struct ppi_watch watch;
+	const struct ppi_targets *targets; /* NULL: a thread, */
+	struct ppi_watch thread;
 	bool is_endless;
 };
 

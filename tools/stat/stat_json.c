@@ -112,6 +112,27 @@ static void print_interval(struct ppi_stat *stat,
 	ppi_json_end(&json);
 }
 
+static void put_processes(struct ppi_json *json,
+                          const struct ppi_targets *targets)
+{
+	if (targets->name)
+		ppi_json_text(json, "name", targets->name);
+	if (targets->unit)
+		ppi_json_text(json, "unit", targets->unit);
+	if (targets->container)
+		ppi_json_text(json, "container", targets->container);
+	if (targets->cgroup)
+		ppi_json_text(json, "cgroup", targets->cgroup);
+	else if (targets->count == 1)
+		ppi_json_signed(json, "pid", targets->processes[0].id);
+	else if (targets->count) {
+		ppi_json_array(json, "pids");
+		for (size_t i = 0; i < targets->count; i++)
+			ppi_json_signed(json, NULL, targets->processes[i].id);
+		ppi_json_close(json);
+	}
+}
+
 static void put_target(struct ppi_json *json, const struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
@@ -127,8 +148,7 @@ static void put_target(struct ppi_json *json, const struct ppi_stat *stat)
 		                                          : "all");
 	if (options->cgroup)
 		ppi_json_text(json, "cgroup", options->cgroup);
-	if (options->pid)
-		ppi_json_signed(json, "pid", options->pid);
+	put_processes(json, &options->targets);
 	if (options->tid)
 		ppi_json_signed(json, "tid", options->tid);
 	ppi_json_text(json, "backend", stat->backend[0] ? stat->backend

@@ -24,9 +24,8 @@ static portprof_status set_target(const struct ppi_stat *stat, pid_t child,
 	if (options->tid)
 		return portprof_config_set_target(config, PORTPROF_TARGET_TID,
 						  options->tid);
-	if (options->pid)
-		return portprof_config_set_target(config, PORTPROF_TARGET_PID,
-						  options->pid);
+	if (ppi_targets_are_given(&options->targets))
+		return ppi_targets_set(&options->targets, config);
 	return portprof_config_set_target(config, PORTPROF_TARGET_COMMAND,
 					  child);
 }
@@ -232,7 +231,7 @@ static bool is_pointless(const struct ppi_stat *stat)
 	return true;
 }
 
-bool ppi_stat_open(struct ppi_stat *stat, pid_t child)
+static bool open_groups(struct ppi_stat *stat, pid_t child)
 {
 	for (size_t i = 0; i < stat->group_count; i++)
 		if (!open_group(stat, child, &stat->groups[i])) {
@@ -240,6 +239,49 @@ bool ppi_stat_open(struct ppi_stat *stat, pid_t child)
 			ppi_stat_close(stat);
 			return false;
 		}
+	return true;
+}
+
+/* Nothing counts, for want of rights that single processes do not take. */
+static bool is_denied(const struct ppi_stat *stat)
+{
+	for (size_t i = 0; i < stat->event_count; i++)
+		if (stat->events[i].refusal.status != PORTPROF_E_DENIED)
+			return false;
+	return true;
+}
+
+/* Who is missing in the counts. */
+static void say_missing(const struct ppi_stat *stat)
+{
+	const struct ppi_targets *targets = &stat->options.targets;
+
+	for (size_t i = 0; i < stat->event_count; i++)
+		if (stat->events[i].refusal.status == PORTPROF_OK &&
+		    stat->events[i].refusal.words[0] && !was_said(stat, i) &&
+		    !stat->options.is_quiet)
+			ppi_say("%s", stat->events[i].refusal.words);
+	if (targets->gone && !stat->options.is_quiet)
+		ppi_say("%zu process%s ended before %s could be attached",
+		        targets->gone, targets->gone == 1 ? "" : "es",
+		        targets->gone == 1 ? "it" : "they");
+}
+
+bool ppi_stat_open(struct ppi_stat *stat, pid_t child)
+{
+	if (!open_groups(stat, child))
+		return false;
+	if (is_denied(stat) &&
+	    ppi_targets_leave_cgroup(&stat->options.targets)) {
+		ppi_stat_close(stat);
+		if (!open_groups(stat, child))
+			return false;
+		ppi_say("%s: its cgroup may not be measured by this user; "
+		        "attached to the %zu processes in it",
+		        stat->options.targets.words,
+		        stat->options.targets.count);
+	}
+	say_missing(stat);
 	for (size_t i = 0; i < stat->event_count; i++) {
 		struct ppi_stat_event *event = &stat->events[i];
 

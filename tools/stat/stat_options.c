@@ -18,8 +18,10 @@ static const char help[] =
 	"  -r, --repeat N      run N times; print mean and standard error\n"
 	"  -I, --interval-print MS  print counts every MS milliseconds\n"
 	"  -D, --delay MS      start counting after MS milliseconds\n"
-	"  -p, --pid PID       count in a running process or thread until it ends,\n"
-	"  -t, --tid TID         COMMAND ends, --duration SECONDS or Ctrl-C\n"
+	"  -p, --pid PID       count in processes (PID,PID,...) or a thread until they\n"
+	"  -t, --tid TID         or COMMAND end, --duration SECONDS or Ctrl-C\n"
+	"      --name NAME     count in all processes of this name or program path;\n"
+	"                      --unit UNIT: in a systemd unit; --container ID\n"
 	"  -a, --all-cpus; -C, --cpu 0,2-3   count on all CPUs, or on these\n"
 	"  -G, --cgroup NAME   count what runs in this cgroup, on all CPUs or with -C\n"
 	"      --no-inherit    leave out child processes\n"
@@ -39,6 +41,9 @@ enum {
 	OPTION_CONFIG,
 	OPTION_SET,
 	OPTION_COLOR,
+	OPTION_NAME,
+	OPTION_UNIT,
+	OPTION_CONTAINER,
 	INTERVAL_LEAST = 10, /* ms: below, printing is what is measured */
 	DAYS_MS = 100 * 86400 * 1000u / 10 /* ten days, in ms */
 };
@@ -49,6 +54,9 @@ static const struct option long_options[] = {
 	{ "interval-print", required_argument, NULL, 'I' },
 	{ "delay", required_argument, NULL, 'D' },
 	{ "pid", required_argument, NULL, 'p' },
+	{ "name", required_argument, NULL, OPTION_NAME },
+	{ "unit", required_argument, NULL, OPTION_UNIT },
+	{ "container", required_argument, NULL, OPTION_CONTAINER },
 	{ "tid", required_argument, NULL, 't' },
 	{ "all-cpus", no_argument, NULL, 'a' },
 	{ "cpu", required_argument, NULL, 'C' },
@@ -112,17 +120,32 @@ static int read_numbers(struct ppi_stat_options *options, int option,
 	case OPTION_DURATION:
 		return ppi_line_seconds(&line, "--duration", value, DAYS_MS,
 		                        &options->duration_ms);
-	case 'p':
-		status = ppi_line_number(&line, "-p", value, 1, INT32_MAX,
-		                     "the number of a process", &number);
-		options->pid = (int64_t)number;
-		return status;
 	default:
 		status = ppi_line_number(&line, "-t", value, 1, INT32_MAX,
 		                     "the number of a thread", &number);
 		options->tid = (int64_t)number;
 		return status;
 	}
+}
+
+/* -p, --name and the like. */
+static int read_target(struct ppi_stat_options *options, int option,
+                       const char *value)
+{
+	struct ppi_targets *targets = &options->targets;
+
+	if (ppi_targets_are_given(targets))
+		return ppi_say_usage(line.wrong, line.verb,
+		                     "one target at a time: -p, --name, --unit "
+		                     "and --container exclude each other");
+	if (option == 'p' && !ppi_targets_is_list(value))
+		return ppi_line_refuse(&line, "-p", value,
+		                       "the number of a process");
+	*(option == 'p'           ? &targets->pids
+	  : option == OPTION_NAME ? &targets->name
+	  : option == OPTION_UNIT ? &targets->unit
+	                          : &targets->container) = value;
+	return PPI_EXIT_OK;
 }
 
 static int read_option(struct ppi_stat_options *options, int option,
@@ -135,9 +158,13 @@ static int read_option(struct ppi_stat_options *options, int option,
 	case 'I':
 	case 'D':
 	case OPTION_DURATION:
-	case 'p':
 	case 't':
 		return read_numbers(options, option, value);
+	case 'p':
+	case OPTION_NAME:
+	case OPTION_UNIT:
+	case OPTION_CONTAINER:
+		return read_target(options, option, value);
 	case 'G':
 	case 'C':
 		*(option == 'G' ? &options->cgroup : &options->cpus) = value;
@@ -180,7 +207,8 @@ static int read_option(struct ppi_stat_options *options, int option,
 
 bool ppi_stat_is_attached(const struct ppi_stat_options *options)
 {
-	return options->pid || options->tid || options->is_system;
+	return ppi_targets_are_given(&options->targets) || options->tid ||
+	       options->is_system;
 }
 
 /* What does not go together; NULL if everything does. */
@@ -188,12 +216,13 @@ static const char *contradiction(const struct ppi_stat_options *options)
 {
 	bool is_attached = ppi_stat_is_attached(options);
 
-	if ((options->pid != 0) + (options->tid != 0) + options->is_system > 1)
-		return "-p, -t and -a, -C or -G exclude each other";
+	if (ppi_targets_are_given(&options->targets) + (options->tid != 0) +
+	    options->is_system > 1)
+		return "-p and its like, -t and -a, -C or -G exclude each other";
 	if (!is_attached && !options->command)
 		return "which command? portprof stat -- COMMAND [ARGUMENT...]";
 	if (options->duration_ms && !is_attached)
-		return "--duration goes with -p, -t or -a: a command is counted "
+		return "--duration goes with -p, -t, -a and their like: a command is counted "
 		       "until it ends";
 	if (options->runs > 1 && !options->command)
 		return "-r runs a command several times, and there is none";

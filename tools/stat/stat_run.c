@@ -113,13 +113,14 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 int ppi_stat_run_attached(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
-	int64_t id = options->tid ? options->tid : options->pid;
 	struct ppi_stat_waited waited = { .is_endless = options->is_system };
 	uint64_t started_ns;
 
-	if (!options->is_system &&
-	    !ppi_watch_begin(&waited.watch, id, options->tid != 0))
+	if (options->tid &&
+	    !ppi_watch_begin(&waited.thread, options->tid, true))
 		return PPI_EXIT_RECORD;
+	if (ppi_targets_are_given(&options->targets))
+		waited.targets = &options->targets;
 	if (!ppi_stat_open(stat, 0))
 		return PPI_EXIT_RECORD;
 	started_ns = ppi_now_ns();

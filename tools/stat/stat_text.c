@@ -163,8 +163,9 @@ static void put_target(struct ppi_stat *stat)
 	if (options->is_system)
 		fprintf(stat->out, "on %s%s", options->cpus ? "CPUs " : "all "
 		        "CPUs", options->cpus ? options->cpus : "");
-	else if (options->pid)
-		fprintf(stat->out, "in process %lld", (long long)options->pid);
+	else if (ppi_targets_are_given(&options->targets))
+		fprintf(stat->out, "in %s",
+		        ppi_shown(options->targets.words, room));
 	else if (options->tid)
 		fprintf(stat->out, "in thread %lld", (long long)options->tid);
 	else

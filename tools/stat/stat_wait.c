@@ -48,8 +48,10 @@ static bool is_over(const struct ppi_stat_waited *waited)
 {
 	if (waited->child)
 		return ppi_child_has_ended(waited->child);
-	return ppi_kept_signal() ||
-	       (!waited->is_endless && ppi_watch_has_ended(&waited->watch));
+	if (ppi_kept_signal() || waited->is_endless)
+		return ppi_kept_signal() != 0;
+	return waited->targets ? ppi_targets_have_ended(waited->targets)
+	                       : ppi_watch_has_ended(&waited->thread);
 }
 
 bool ppi_stat_await(const struct ppi_stat_waited *waited, uint64_t deadline_ns)

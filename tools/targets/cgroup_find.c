@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Looks through the control groups for the one of a unit or a container. What
+ * is measured by cgroup has to be in the hierarchy that knows perf events:
+ * version 2, or version 1's perf_event, where docker and kubelet have groups
+ * and systemd has none. Elsewhere the group still tells the processes.
+ * cgroups(7), systemd.resource-control(5).
+ */
+#include "config.h"
+
+#include "tools/targets/cgroup_find.h"
+
+#include "tools/guess.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 24, FOLDERS_MAX = 100000, NAMES_MAX = 4096,
+       SHORT_ID = 12 /* as docker ps prints them */ };
+
+struct search {
+	enum ppi_cgroup_kind kind;
+	const char *wanted;
+	char id[256];           /* what the name stands for; "" none */
+	struct ppi_cgroup_found *found;
+	char first_id[256];     /* that was found; "" none yet */
+	bool is_ambiguous;
+	size_t folders;
+	char *names[NAMES_MAX]; /* for one that is wrong */
+	size_t name_count;
+};
+
+static void remember(struct search *search, const char *name)
+{
+	size_t longest = strspn(name, "0123456789abcdef") >= 32 ? SHORT_ID
+	                                                        : strlen(name);
+
+	for (size_t i = 0; i < search->name_count; i++)
+		if (strncmp(search->names[i], name, longest) == 0)
+			return;
+	if (search->name_count < NAMES_MAX &&
+	    (search->names[search->name_count] = strndup(name, longest)))
+		search->name_count++;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* systemd puts a "_" before what could be one of the kernel's files. */
+static bool is_unit(struct search *search, const char *base)
+{
+	static const char *const kinds[] = { ".service", ".scope", ".slice",
+		                             ".socket", ".mount", ".swap" };
+	size_t length = strlen(search->wanted);
+	bool is_one = false, has_kind = false;
+
+	base += base[0] == '_';
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		is_one |= ends_in(base, kinds[i]);
+		has_kind |= ends_in(search->wanted, kinds[i]);
+	}
+	if (!is_one)
+		return false;
+	remember(search, base);
+	if (has_kind)
+		return strcmp(base, search->wanted) == 0;
+	return strncmp(base, search->wanted, length) == 0 &&
+	       strcmp(base + length, ".service") == 0;
+}
+
+/* By its whole id, the beginning of it, or the name that is its group's. */
+static bool is_container(struct search *search, const char *base)
+{
+	const char *id = search->id[0] ? search->id : search->wanted;
+	char own[256];
+	bool is_it;
+
+	if (!ppi_container_id(base, own)) {
+		/* containerd's own tool gives groups the names of containers */
+		return strcmp(base, search->wanted) == 0 &&
+		       !strchr(base, '.');
+	}
+	remember(search, own);
+	is_it = strcmp(own, id) == 0 ||
+	        (strlen(id) >= 4 && strncmp(own, id, strlen(id)) == 0 &&
+	         strspn(own, "0123456789abcdef") >= 32);
+	if (is_it && search->first_id[0] && strcmp(search->first_id, own) != 0)
+		search->is_ambiguous = true;
+	if (is_it && !search->first_id[0])
+		memcpy(search->first_id, own, sizeof(own));
+	return is_it;
+}
+
+/* The outermost folder that is the one; a look at all tells of others. */
+static void walk(struct search *search, const char *folder, unsigned depth)
+{
+	DIR *list = depth < DEPTH_MAX ? opendir(folder) : NULL;
+	struct dirent *entry;
+
+	while (list && search->folders < FOLDERS_MAX &&
+	       (entry = readdir(list)) != NULL) {
+		struct ppi_cgroup_found *found = search->found;
+		char path[PPI_CGROUP_PATH];
+		struct stat at;
+		bool is_it;
+
+		if (entry->d_name[0] == '.' ||
+		    snprintf(path, sizeof(path), "%s/%s", folder,
+		             entry->d_name) >= (int)sizeof(path) ||
+		    lstat(path, &at) != 0 || !S_ISDIR(at.st_mode))
+			continue;
+		search->folders++;
+		is_it = search->kind == PPI_CGROUP_UNIT
+			? is_unit(search, entry->d_name)
+			: is_container(search, entry->d_name);
+		if (is_it && !found->folder[0])
+			memcpy(found->folder, path, sizeof(path));
+		walk(search, path, depth + 1);
+	}
+	if (list)
+		closedir(list);
+}
+
+static bool is_there(const char *root, const char *path)
+{
+	char whole[PPI_CGROUP_PATH];
+
+	snprintf(whole, sizeof(whole), "%s/sys/fs/cgroup/%s", root, path);
+	return access(whole, F_OK) == 0;
+}
+
+/* Version 2 alone; or version 1's hierarchies, perhaps with 2 beside them. */
+static void walk_all(struct search *search, const char *root)
+{
+	static const char *const all[] = { "perf_event", "unified", "systemd",
+		                           "cpu,cpuacct", "cpu", "memory",
+		                           "pids" };
+	bool has_perf = is_there(root, "perf_event/cgroup.procs");
+	char path[PPI_CGROUP_PATH];
+
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup", root);
+	if (is_there(root, "cgroup.controllers")) {
+		search->found->is_for_perf = true;
+		walk(search, path, 0);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) &&
+	     !search->found->folder[0]; i++) {
+		snprintf(path, sizeof(path), "%s/sys/fs/cgroup/%s", root,
+		         all[i]);
+		search->found->is_for_perf =
+			i == 0 || (i == 1 && !has_perf);
+		walk(search, path, 0);
+	}
+}
+
+static void say_none(struct search *search)
+{
+	struct ppi_guess guess = { .wanted = search->wanted };
+	struct ppi_cgroup_found *found = search->found;
+	bool is_unit_name = search->kind == PPI_CGROUP_UNIT;
+	char words[256];
+
+	for (size_t i = 0; i < search->name_count; i++)
+		ppi_guess_offer(&guess, search->names[i]);
+	ppi_guess_words(&guess, "", words, sizeof(words));
+	snprintf(found->words, sizeof(found->words),
+	         "no %s '%.100s' runs here%s%s",
+	         is_unit_name ? "unit" : "container", search->wanted, words,
+	         words[0]       ? ""
+	         : is_unit_name ? " (systemd-cgls lists those that do)"
+	                        : " (docker ps, podman ps or crictl ps list "
+	                          "those that do)");
+}
+
+bool ppi_cgroup_find(const char *root, enum ppi_cgroup_kind kind,
+                     const char *wanted, struct ppi_cgroup_found *found)
+{
+	struct search *search = calloc(1, sizeof(*search));
+
+	memset(found, 0, sizeof(*found));
+	if (!search) {
+		snprintf(found->words, sizeof(found->words), "out of memory");
+		return false;
+	}
+	search->kind = kind;
+	search->wanted = wanted;
+	search->found = found;
+	if (kind == PPI_CGROUP_CONTAINER &&
+	    !ppi_container_named(root, wanted, search->id))
+		search->id[0] = '\0';
+	walk_all(search, root);
+	if (!found->folder[0])
+		say_none(search);
+	if (search->is_ambiguous) {
+		found->folder[0] = '\0';
+		snprintf(found->words, sizeof(found->words),
+		         "'%.60s' begins the ids of several containers: give "
+		         "more of it", wanted);
+	}
+	for (size_t i = 0; i < search->name_count; i++)
+		free(search->names[i]);
+	free(search);
+	return found->folder[0] != '\0';
+}
