@@ -69,6 +69,37 @@ bool ppi_thread_is_own(int64_t tid)
 #endif
 }
 
+/* proc_pid_comm(5): with a newline behind it. */
+bool ppi_thread_name(int64_t pid, int64_t tid, char *name, size_t bytes)
+{
+#if defined(__linux__)
+	char path[80], text[64];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/comm",
+	         (long long)pid, (long long)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	length = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (length <= 0)
+		return false;
+	text[length] = '\0';
+	if (text[length - 1] == '\n')
+		text[length - 1] = '\0';
+	snprintf(name, bytes, "%s", text);
+	return true;
+#else
+	(void)pid;
+	(void)tid;
+	(void)name;
+	(void)bytes;
+	return false;
+#endif
+}
+
 /* tgkill(2) with no signal: ESRCH when the kernel has forgotten it. */
 bool ppi_thread_is_there(int64_t tid)
 {

@@ -13,6 +13,10 @@ int64_t ppi_thread_id(void);
 /* Name the calling thread (at most 15 characters are kept). */
 void ppi_thread_set_name(const char *name);
 
+/* The name of a thread of this or another process; false where it cannot be
+ * seen: then `name` is as it was. */
+bool ppi_thread_name(int64_t pid, int64_t tid, char *name, size_t bytes);
+
 /* Whether `tid` is a thread of this process; true when that cannot be told. */
 bool ppi_thread_is_own(int64_t tid);
 

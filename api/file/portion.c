@@ -159,7 +159,7 @@ static void put_thread(struct ppi_thread *thread, void *context)
 	struct ppi_writer *writer = context;
 	Ppi__Thread message = PPI__THREAD__INIT;
 
-	if (thread->is_told || !thread->name[0])
+	if (thread->is_told || (!thread->name[0] && !thread->owner))
 		return;
 	ppi_clean_utf8(thread->name, strlen(thread->name));
 	message.pid = thread->pid;

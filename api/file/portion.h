@@ -18,6 +18,7 @@ struct ppi_writer {
 	struct ppi_output output;
 	int64_t owner_pid;      /* the process that opened it */
 	uint32_t default_pid;   /* of records that do not say one */
+	bool meets_threads;     /* no record names them: the system is asked */
 	bool is_time_told;      /* when it began stands in the file */
 	bool has_news;          /* something came since the last portion */
 	bool is_broken;         /* out of memory while making a portion */

@@ -3,6 +3,7 @@
 #include "api/file/threads.h"
 
 #include "port/process_owner.h"
+#include "port/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,24 @@ void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 	find_owner(thread);
 }
 
+void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
+                      bool is_anew)
+{
+	struct ppi_thread *thread = ppi_threads_get(threads, pid, tid);
+	char name[sizeof(thread->name)] = "";
+
+	if (!thread || (thread->is_met && !is_anew))
+		return;
+	thread->is_met = true;
+	if (is_anew) {
+		thread->name[0] = '\0';
+		thread->is_told = false;
+		find_owner(thread);
+	}
+	if (ppi_thread_name(pid, tid, name, sizeof(name)))
+		ppi_threads_name(threads, pid, tid, name);
+}
+
 void ppi_threads_fork(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
                       uint32_t parent_pid)
 {
@@ -119,6 +138,7 @@ void ppi_threads_sweep(struct ppi_threads *threads)
 	struct ppi_thread_node *node, *next;
 
 	HASH_ITER(hh, threads->head, node, next) {
+		node->thread.is_met = false;
 		if (node->thread.age == 0 || node->thread.age++ < 2)
 			continue;
 		if (threads->last == node)

@@ -12,6 +12,7 @@ struct ppi_thread {
 	uint32_t owner;    /* of a process: its user, plus 1; 0 unknown */
 	uint64_t began_ns; /* likewise: CLOCK_REALTIME; 0 unknown */
 	bool is_told;      /* the file has this name */
+	bool is_met;       /* the system was asked for it lately */
 	uint32_t age;      /* sweeps since it ended, plus 1; 0 = alive */
 };
 
@@ -28,6 +29,10 @@ struct ppi_thread *ppi_threads_get(struct ppi_threads *threads, uint32_t pid,
                                    uint32_t tid);
 void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
                       const char *name);
+/* A thread that no record names: the system is asked for its name, once until
+ * the next sweep; anew where another program has begun in the process. */
+void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
+                      bool is_anew);
 /* A new process or thread is called as the one that made it. */
 void ppi_threads_fork(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
                       uint32_t parent_pid);

@@ -39,6 +39,13 @@ static uint64_t realtime_at_zero(void)
 	       (uint64_t)(realtime.tv_nsec - monotonic.tv_nsec);
 }
 
+/* Backends within a process do not name its threads. */
+static void meet_process(struct ppi_writer *writer, uint32_t pid)
+{
+	writer->meets_threads = true;
+	ppi_threads_meet(&writer->threads, pid, pid, true);
+}
+
 static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 {
 	struct ppi_writer *writer = calloc(1, sizeof(*writer));
@@ -57,6 +64,8 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 		free_writer(writer);
 		return NULL;
 	}
+	if (plan->target.is_self)
+		meet_process(writer, writer->default_pid);
 	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
 	writer->sums.slice_ns = plan->timeline_ns;
 	writer->sums.realtime_ns = realtime_at_zero();
@@ -192,6 +201,8 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 		if (ppi_sums_is_full(&writer->sums) || writer->is_broken)
 			return false;
 	}
+	if (writer->meets_threads && record->tid)
+		ppi_threads_meet(&writer->threads, pid, record->tid, false);
 	chain = portprof_batch_chain(batch, record, &depth);
 	return ppi_sums_add(&writer->sums, record, pid, chain, depth);
 }
@@ -235,6 +246,10 @@ static void take_other(struct ppi_writer *writer, const portprof_batch *batch,
 		if (name)
 			ppi_threads_name(&writer->threads, pid, record->tid,
 			                 name);
+		if (name)
+			writer->meets_threads = false;
+		else if (record->valid & PORTPROF_FIELD_EXEC)
+			meet_process(writer, pid);
 		writer->has_news = true;
 		break;
 	case PORTPROF_RECORD_FORK:

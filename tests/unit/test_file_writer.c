@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "port/thread.h"
 #include "tests/unit/file_kit.h"
 
 static struct file_kit kit;
@@ -393,6 +395,42 @@ static void a_thread_goes_by_its_last_name(void **state)
 	portprof_profile_free(profile);
 }
 
+/* Backends within a process send no records of threads. */
+static void a_thread_without_records_is_asked_for(void **state)
+{
+	const uint32_t pid = (uint32_t)getpid();
+	portprof_profile *profile;
+	const portprof_profile_thread *thread;
+	char name[16] = "";
+
+	(void)state;
+	assert_int_equal(kit_close(&kit, NULL), PORTPROF_OK);
+	kit_end(&kit);
+	kit_begin(&kit, 1);
+	kit.plan.target.is_self = true;
+	assert_int_equal(kit_open(&kit, NULL), PORTPROF_OK);
+	ppi_thread_set_name("nobody else");
+	kit_sample(&kit, 0, pid, pid, 0x10, 1, 7);
+	assert_int_equal(kit_flush(&kit, NULL), PORTPROF_OK);
+	/* and it may change its name */
+	ppi_thread_set_name("another");
+	kit_sample(&kit, 0, pid, pid, 0x20, 1, 7);
+	profile = finish();
+	assert_int_equal(portprof_profile_thread_count(profile), 1);
+	thread = portprof_profile_thread_get(profile, 0);
+	assert_int_equal(thread->pid, pid);
+	assert_int_equal(thread->tid, pid);
+	assert_int_equal(thread->owner, geteuid());
+	if (ppi_thread_name(pid, pid, name, sizeof(name))) {
+		assert_string_equal(name, "another");
+		assert_string_equal(thread->name, "another");
+		assert_true(thread->began_ns > 0);
+		assert_true(thread->began_ns / 1000000000u <=
+		            (uint64_t)time(NULL) + 1);
+	}
+	portprof_profile_free(profile);
+}
+
 /* More distinct samples than memory is kept for: the sink writes by itself,
  * and forgets locations that the file has. */
 static void memory_is_bounded_and_nothing_lost(void **state)
@@ -487,6 +525,7 @@ int main(void)
 		CASE(the_program_is_the_first_mapping),
 		CASE(records_without_a_process_are_the_targets),
 		CASE(a_thread_goes_by_its_last_name),
+		CASE(a_thread_without_records_is_asked_for),
 		CASE(memory_is_bounded_and_nothing_lost),
 		CASE(nothing_new_writes_nothing),
 		CASE(the_account_comes_back),
