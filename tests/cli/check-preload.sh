@@ -77,7 +77,7 @@ if can_use timer; then
 		mkdir -p "$tmp/$name/.libs"
 		cp "$portprof" "$object" "$tmp/$name/.libs"
 		"$tmp/$name/.libs/portprof" record -b timer -F 1000 \
-			-o cut.pb.gz -- sh -c "'$burn' 60" 2>"$tmp/words"
+			-o cut.pb.gz -- sh -c "'$burn' 400" 2>"$tmp/words"
 		same "under '$name': status" 0 $?
 		has_not "under '$name': the dynamic linker is content" \
 			'cannot be preloaded' "$tmp/words"

@@ -80,9 +80,20 @@ poor() {
 		refused "$poor_words, -p" "$poor_pattern|belongs to another|hidepid"
 }
 
+# What stands in the way first: a filter of the whole container's comes before
+# what the kernel would refuse.
+rights=perf_event_paranoid
+few='descriptors.*ulimit -n'
+lock='perf_event_mlock_kb|ulimit -l'
+backends='perf timer itimer'
+if perf_is_filtered; then
+	rights=$filtered few=$filtered lock=$filtered
+	backends='timer itimer'
+fi
+
 ### An ordinary user
 
-poor "no rights" 'perf_event_paranoid' env
+poor "no rights" "$rights" env
 
 # A home that may not be entered holds no configuration.
 mkdir -m 700 closed closed/.config closed/.config/portprof
@@ -134,9 +145,9 @@ printf '#!/bin/sh\nulimit -n 32 && exec "$@"\n' >few-files
 printf '#!/bin/sh\nulimit -l 0 && exec "$@"\n' >no-lock
 printf '#!/bin/sh\nulimit -n 32 && ulimit -l 0 && exec "$@"\n' >both
 chmod 755 few-files no-lock both
-poor "RLIMIT_NOFILE 32" 'descriptors.*ulimit -n' ./few-files
-poor "RLIMIT_MEMLOCK 0" 'perf_event_mlock_kb|ulimit -l' ./no-lock
-poor "both" 'descriptors.*ulimit -n|perf_event_mlock_kb' ./both
+poor "RLIMIT_NOFILE 32" "$few" ./few-files
+poor "RLIMIT_MEMLOCK 0" "$lock" ./no-lock
+poor "both" "$few|$lock" ./both
 
 ### Disks and folders
 
@@ -171,8 +182,8 @@ timeout 600 setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 echo "read-only status $?"
 ls disk
 EOF2
-	for backend in perf timer itimer; do
-		on_disk 64k sh full.sh "$portprof" record -b $backend \
+	for backend in $backends; do
+		on_disk 64k sh full.sh "$portprof" record -b "$backend" \
 			-o disk/p.pb.gz -- true >printed 2>"$tmp/words"
 		same "$backend, a full disk: nothing but the refusal" \
 			"status 125 fill read-only status 125 fill " \
@@ -206,10 +217,10 @@ echo "status $?"
 profile=$(ls -d disk/p.pb.gz disk/p.pb.gz.parts-* 2>/dev/null | head -n 1)
 cp -R "$profile" found.pb.gz
 EOF2
-	for backend in perf timer; do
+	for backend in ${backends% itimer}; do
 		for code in 0 3; do
 			rm -rf found.pb.gz
-			on_disk 96k sh during.sh "$portprof" record -b $backend \
+			on_disk 96k sh during.sh "$portprof" record -b "$backend" \
 				-F 10000 -o disk/p.pb.gz -- sh fills.sh $code \
 				>printed 2>"$tmp/words"
 			want=$code
@@ -233,9 +244,9 @@ fi
 # A limit of file sizes is a full disk for whoever has it; nobody dies of it.
 printf '#!/bin/sh\nulimit -f 1 && exec "$@"\n' >small-files
 chmod 755 small-files
-for backend in perf timer itimer; do
+for backend in $backends; do
 	fresh
-	ordinary ./small-files "$portprof" record -b $backend -F 10000 \
+	ordinary ./small-files "$portprof" record -b "$backend" -F 10000 \
 		-o open/p.pb.gz -- "$burn" 1500 2>"$tmp/words"
 	status=$?
 	[ $status -eq 0 ] ||
@@ -246,14 +257,14 @@ for backend in perf timer itimer; do
 	head -c 2000 /dev/zero >"$tmp/words"
 	chmod 666 "$tmp/words"
 	fresh
-	ordinary ./small-files "$portprof" record -b $backend -F 10000 \
+	ordinary ./small-files "$portprof" record -b "$backend" -F 10000 \
 		-o open/p.pb.gz -- "$burn" 800 2>>"$tmp/words"
 	status=$?
 	check "$backend, small files and words: nobody was killed" \
 		[ $status -eq 0 -o $status -eq 125 ]
 	fresh
 	{
-		ordinary ./small-files "$portprof" record -b $backend -F 10000 \
+		ordinary ./small-files "$portprof" record -b "$backend" -F 10000 \
 			-o open/p.pb.gz -- "$burn" 800 2>&1
 		echo $? >"$tmp/ended"
 	} | :

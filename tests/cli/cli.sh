@@ -28,6 +28,14 @@ is_sanitized() {
 	[ "${PP_SANITIZERS:-no}" != no ]
 }
 
+# perf_is_filtered: whether perf_event_open is kept from everybody, as by the
+# filter of a container; $filtered is how that is told.
+# shellcheck disable=SC2034,SC2317
+filtered='seccomp.*--cap-add PERFMON|built without perf events'
+perf_is_filtered() {
+	! "$builddir/tests/cli/deny" ASK
+}
+
 # become_ordinary: from then on `ordinary COMMAND...` runs it as somebody
 # without rights, and ends it when it hangs; false where nobody else can be had. What was
 # built may lie where only its owner may go, such as root's own folder: then
