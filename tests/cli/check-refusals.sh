@@ -230,9 +230,11 @@ sys.exit(r["achieved"] < r["granted"] * 1.02)'
 	fi
 fi
 
-# The program takes the timer for itself, and works on for long.
-if can_use itimer && command -v python3 >/dev/null; then
-	"$portprof" record -b itimer -F 100 -o "$out" -- python3 -c '
+# The program takes the timer for itself, and works on for long. python3 may be
+# a script that starts many others before.
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+if can_use itimer && [ -x "$python" ]; then
+	"$portprof" record -b itimer -F 100 -o "$out" -- "$python" -c '
 import signal, time
 signal.signal(signal.SIGPROF, signal.SIG_IGN)
 signal.setitimer(signal.ITIMER_PROF, 0)
