@@ -104,8 +104,8 @@ PORTPROF_API portprof_status portprof_config_set_target(portprof_config *config,
  * those inside it. The name is what stands after the last colon in
  * /proc/PID/cgroup, or the folder below /sys/fs/cgroup; NULL = any. Capability:
  * SYSTEM. The cgroup is looked up when a session is opened, which is refused
- * with E_NOTFOUND or E_DENIED then. E_INVALID  not a list of CPUs, or not the
- * name of a cgroup
+ * with E_NOTFOUND or E_DENIED then.
+ *   E_INVALID  not a list of CPUs, or not the name of a cgroup
  */
 PORTPROF_API portprof_status portprof_config_set_target_system(
 	portprof_config *config, const char *cgroup, const char *cpus);
@@ -123,8 +123,9 @@ PORTPROF_API portprof_status portprof_config_set_partial(
  * duration, timeline, require, fields, precise. portprof.conf(5) describes the
  * values. event and require add to what was set before; output replaces an
  * earlier output that was set by name, while portprof_config_write_to adds a
- * file. E_INVALID  no such setting (the words have the nearest), or a bad
- * value; also a backend that this build does not have
+ * file.
+ *   E_INVALID  no such setting (the words have the nearest), or a bad value;
+ *              also a backend that this build does not have
  */
 PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
                                                  const char *key,
@@ -139,24 +140,27 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *              (default), 1, or PORTPROF_CHILDREN_EXACT; of another process
  *              also those that descend from it already. With 1 the CPUs are
  *              sampled beside the threads of a command or another process,
- * where this user may do that: what processes shorter than a period use is an
- * estimate then (LOSS-12), and else in no sample ring       size of each kernel
- * buffer for samples in bytes, up to 1 GiB; 0 = chosen by rate (default).
- * Records of mappings, threads and names have buffers of their own delay
- * milliseconds from portprof_session_start until measuring begins duration
- * milliseconds of measuring; 0 = until stop (default) timeline   files keep
- * when samples fell, to so many milliseconds; 0 = they do not (default).
- * Capability: TIME fields     what the hardware reports with each sample,
- * PORTPROF_FIELD_ bits: DATA_ADDRESS, LATENCY, BRANCHES, GROUP_VALUES.
- * Capability: EVENTS, and GROUP for the last, by which the first event of each
- * group is sampled and the others are counted along. A sample's `valid` bits
- *              say what it has. No file keeps them. Opening is refused with
- *              E_UNSUPPORTED where the kernel or the PMU has no such field
+ *              where this user may do that: what processes shorter than a
+ *              period use is an estimate then (LOSS-12), and else in no sample
+ *   ring       size of each kernel buffer for samples in bytes, up to 1 GiB;
+ *              0 = chosen by rate (default). Records of mappings, threads and
+ *              names have buffers of their own
+ *   delay      milliseconds from portprof_session_start until measuring begins
+ *   duration   milliseconds of measuring; 0 = until stop (default)
+ *   timeline   files keep when samples fell, to so many milliseconds; 0 = they
+ *              do not (default). Capability: TIME
+ *   fields     what the hardware reports with each sample, PORTPROF_FIELD_
+ *              bits: DATA_ADDRESS, LATENCY, BRANCHES, GROUP_VALUES.
+ *              Capability: EVENTS, and GROUP for the last, by which the first
+ *              event of each group is sampled and the others are counted
+ *              along. A sample's `valid` bits say what it has. No file keeps
+ *              them. Opening is refused with E_UNSUPPORTED where the kernel or
+ *              the PMU has no such field
  *   precise    1 = events that name no precise level get the highest that this
  *              machine grants, tried from 3 down to 0
  * Times are by CLOCK_MONOTONIC, up to a hundred years; delay and duration hold
- * for every start. All but children are of sampling alone. E_INVALID  no such
- * setting, one that is no number, or out of range
+ * for every start. All but children are of sampling alone.
+ *   E_INVALID  no such setting, one that is no number, or out of range
  */
 enum { PORTPROF_CHILDREN_EXACT = 2 }; /* nothing is estimated */
 PORTPROF_API portprof_status portprof_config_set_number(portprof_config *config,

@@ -85,10 +85,12 @@ PORTPROF_API portprof_status portprof_event_list_get(const char *list,
  * not checked so.
  *
  * portprof_event_try also opens the event where only the kernel knows whether
- * this machine has it, and closes it again. E_INVALID      malformed (the words
- * name the column), out of range, no such backend, or NULL E_NOTFOUND     no
- * such event; the words name the nearest known ones E_UNSUPPORTED  this backend
- * cannot measure it Any thread, not in signal handlers. Since 0.1.
+ * this machine has it, and closes it again.
+ *   E_INVALID      malformed (the words name the column), out of range, no such
+ *                  backend, or NULL
+ *   E_NOTFOUND     no such event; the words name the nearest known ones
+ *   E_UNSUPPORTED  this backend cannot measure it
+ * Any thread, not in signal handlers. Since 0.1.
  */
 PORTPROF_API portprof_status portprof_event_look_up(const char *event_string,
 						    const char *backend,

@@ -25,9 +25,11 @@ PORTPROF_API int portprof_gmon_is(const char *path);
  * has no mapping. The first event is "cpu", or, where the file does not count
  * seconds, what it counts; there is a second one, "calls", where calls were
  * counted: caller and function called, no further.
- *   E_NOTFOUND, E_DENIED of either file   E_FORMAT of either, or they are
- *   of two machines   E_LIMIT it takes more memory than
- *   `memory_max`, see portprof_profile_read   E_NOMEM, E_SYSTEM reading failed
+ *   E_NOTFOUND, E_DENIED  of either file
+ *   E_FORMAT              of either, or they are of two machines
+ *   E_LIMIT               it takes more memory than `memory_max`, see
+ *                         portprof_profile_read
+ *   E_NOMEM, E_SYSTEM     reading failed
  */
 PORTPROF_API portprof_status portprof_gmon_read(const char *path,
 						const char *program,
@@ -62,11 +64,12 @@ typedef struct portprof_gmon_written {
  * Write the samples that lie in one executable or library, in glibc's format.
  * The file itself is needed: it tells where its code lies. `written` may be
  * NULL. On any failure what was at `path` is untouched.
- *   E_INVALID no such event or module, a rate for what is no time, a folder,
- *   pipe or device   E_NOTFOUND, E_DENIED of the module's file or of `path`
- *   E_FORMAT the module's file is another one now, or no ELF file
- *   E_LIMIT disk full, or too many ticks for bins of 16 bits   E_NOMEM
- *   E_SYSTEM
+ *   E_INVALID             no such event or module, a rate for what is no time,
+ *                         a folder, pipe or device
+ *   E_NOTFOUND, E_DENIED  of the module's file or of `path`
+ *   E_FORMAT              the module's file is another one now, or no ELF file
+ *   E_LIMIT               disk full, or too many ticks for bins of 16 bits
+ *   E_NOMEM, E_SYSTEM
  */
 PORTPROF_API portprof_status portprof_gmon_write(
 	const portprof_profile *profile, const portprof_gmon_wanted *wanted,

@@ -70,9 +70,11 @@ PORTPROF_API portprof_status portprof_group_read(portprof_group *group,
  * it was cannot be seen in the value. While running_ns equals enabled_ns the
  * two may be as old as the kernel's last look at the counter;
  * portprof_group_read has them of now. Two counters read one after the other
- * are not of one instant. Any thread; async-signal-safe on success. *count is
- * untouched on failure. E_INVALID  no such event, or NULL E_FORKED   in a
- * forked child E_SYSTEM   the kernel would not tell Since 0.1.
+ * are not of one instant. *count is untouched on failure:
+ *   E_INVALID  no such event, or NULL
+ *   E_FORKED   in a forked child
+ *   E_SYSTEM   the kernel would not tell
+ * Any thread; async-signal-safe on success. Since 0.1.
  */
 PORTPROF_API portprof_status portprof_group_event_read(portprof_group *group,
 						       size_t index,

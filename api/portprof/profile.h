@@ -31,10 +31,12 @@ typedef struct portprof_profile portprof_profile;
  * or socket that the process was started with. It takes at most
  * `memory_max` bytes of memory; 0 is 256 times the size of the file or 64 MiB,
  * whichever is more, and at most 2 GiB (1 GiB where pointers have 32 bits).
- *   E_NOTFOUND no such file   E_DENIED not readable
- *   E_FORMAT not a profile    E_UNSUPPORTED left out at build time
- *   E_LIMIT it takes more memory
- *   E_NOMEM, E_SYSTEM         reading failed
+ *   E_NOTFOUND         no such file
+ *   E_DENIED           not readable
+ *   E_FORMAT           not a profile
+ *   E_UNSUPPORTED      left out at build time
+ *   E_LIMIT            it takes more memory
+ *   E_NOMEM, E_SYSTEM  reading failed
  */
 PORTPROF_API portprof_status portprof_profile_read(const char *path,
 						   uint64_t memory_max,
