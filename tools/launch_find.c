@@ -65,7 +65,8 @@ static int check_interpreter(const char *path, char *interpreter,
 }
 
 /* As execvp(3) searches: the first that can be executed; what cannot is
- * remembered, for a better message than "not found". */
+ * remembered, for a better message than "not found". A folder that this user
+ * may not search has nothing for them. */
 static char *search(const char *name, int *error)
 {
 	const char *path = getenv("PATH");
@@ -86,7 +87,7 @@ static char *search(const char *name, int *error)
 			*error = 0;
 			return full;
 		}
-		if (now == EACCES)
+		if (now == EACCES && access(full, F_OK) == 0)
 			*error = now;
 		path += length;
 		path += *path == ':';

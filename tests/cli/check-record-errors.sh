@@ -119,6 +119,16 @@ if [ "$(id -u)" -ne 0 ]; then
 	chmod a-w locked
 	refused "a folder without rights" 125 "locked" -o locked/p -- true
 fi
+if become_ordinary; then
+	mkdir -m 0 closed
+	ordinary env PATH="$tmp/closed:$PATH" "$portprof" record \
+		-o nobody.pb.gz -- no-such-command 2>"$tmp/words"
+	same "a closed folder in the path: status" 127 $?
+	has "a closed folder in the path: words" \
+		"there is no command 'no-such-command' in .PATH" "$tmp/words"
+else
+	skip "a closed folder in the path" "nobody without rights here"
+fi
 
 ### Nothing to load into
 
