@@ -113,6 +113,7 @@ static portprof_status refuse_event(const struct perf_request *request,
 	const char *event = event_of(request->core.name);
 	bool has_pmu = event != request->core.name, is_known = false;
 	bool has_core = false;
+	bool is_generic = strncasecmp(request->core.name, "perf::", 6) == 0;
 	char name[96], hint[320], words[720];
 	struct ppi_nearest nearest;
 	struct ppi_table_pmu pmu;
@@ -122,7 +123,7 @@ static portprof_status refuse_event(const struct perf_request *request,
 		return refuse_generic(request, why);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(event, ":"), event);
 	ppi_nearest_begin(&nearest, name);
-	if (!has_pmu || strncasecmp(request->core.name, "perf::", 6) == 0)
+	if (!has_pmu || is_generic)
 		ppi_perf_names_offer(&nearest);
 	while (ppi_table_next_pmu(&id, &pmu)) {
 		bool is_named = has_pmu && is_pmu_of(request, &pmu);
@@ -134,7 +135,8 @@ static portprof_status refuse_event(const struct perf_request *request,
 		if (is_named || (!has_pmu && pmu.is_present))
 			ppi_table_offer_events(&pmu, &nearest);
 	}
-	if (has_pmu && !is_known && ppi_table_is_there())
+	/* generic events need no table */
+	if (has_pmu && !is_known && !is_generic && ppi_table_is_there())
 		return refuse_pmu(request, false, why);
 	ppi_nearest_say(&nearest, hint, sizeof(hint));
 	/* a near name is likelier meant than one of tables that are missing */
