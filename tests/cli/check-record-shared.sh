@@ -108,6 +108,8 @@ EOF2
 	chmod 711 "$tmp"
 	cat >become.py <<'EOF2'
 import os, sys
+if os.getuid() == 65534:
+    sys.exit("nobody cannot become another user")
 os.setuid(65534)
 os.execvp(sys.argv[1], sys.argv[1:])
 EOF2

@@ -284,7 +284,10 @@ case $backends in
 *perf*)
 	record -q --no-names -b perf -F 1000 -o p.pb.gz -- sh -c \
 		'dd if=/dev/zero of=/dev/null bs=1M count=1500 2>/dev/null'
-	if ! grep -q '^0*[1-9a-f].* T ' /proc/kallsyms; then
+	report -i p.pb.gz
+	if ! grep -q '\[kernel\]' "$tmp/report"; then
+		: # this user may not sample it
+	elif ! grep -q '^0*[1-9a-f].* T ' /proc/kallsyms; then
 		! become_ordinary || cp p.pb.gz hidden.pb.gz
 	elif [ "$(id -u)" -eq 0 ] && become_ordinary; then
 		claim "code of the kernel is named" \

@@ -315,8 +315,11 @@ if [ "$status" -eq 0 ]; then
 	holds "-a: its default events" '"cpu-clock" in v and "context-switches" in v'
 else
 	has "-a: refused with a reason" 'paranoid|permi|rights' "$tmp/words"
+	whole=no
 fi
-refused "a CPU that is not there" 125 '4095' -C 4095 -e cpu-clock -- ./run
+cpus=4095
+[ "${whole-}" != no ] || cpus='paranoid|permi|rights'
+refused "a CPU that is not there" 125 "$cpus" -C 4095 -e cpu-clock -- ./run
 refused "all CPUs and a process" 125 'exclude each other' -a -p 1 -- ./run
 
 ### Configuration files

@@ -53,5 +53,6 @@ SCRIPT_TESTS += \
 SCRIPT_TESTS_ALL += \
 	tests/cli/check-export-large.sh \
 	tests/cli/check-record-real.sh
+SCRIPT_TESTS_LONG += tests/cli/check-suite-machines.sh
 EXTRA_DIST += tests/cli/cli.sh tests/cli/hostile.py tests/cli/pprof.py tests/cli/pg_work.c tests/cli/random_kills.py \
 	tests/cli/terminal.py
