@@ -46,8 +46,10 @@ suite() {
 			ok "$suite_machine: ${suite_test##*/}"
 		else
 			not_ok "$suite_machine: ${suite_test##*/}"
-			grep -A 12 '^not ok' "$tmp/log" | sed 's/^/# /' |
-				head -n 60
+			{
+				grep -A 12 '^not ok' "$tmp/log" ||
+					tail -n 12 "$tmp/log"
+			} | sed 's/^/# /' | head -n 60
 		fi
 	done
 }

@@ -547,6 +547,7 @@ static void what_is_no_protobuf_is_refused(void **state)
 static void files_that_cannot_be_opened_are_told_apart(void **state)
 {
 	portprof_profile *profile = NULL;
+	bool is_root = geteuid() == 0;
 
 	(void)state;
 	assert_int_equal(portprof_profile_read(kit.path, 0, &profile),
@@ -559,14 +560,14 @@ static void files_that_cannot_be_opened_are_told_apart(void **state)
 	assert_int_equal(portprof_profile_read(kit.path, 0, NULL),
 			 PORTPROF_E_INVALID);
 	kit_store(kit.path, "x", 1);
-	if (geteuid() == 0)
+	if (is_root)
 		assert_int_equal(seteuid(65534), 0);
 	else
 		unlink(kit.path);
 	assert_int_equal(portprof_profile_read(kit.path, 0, &profile),
-			 geteuid() == 65534 ? PORTPROF_E_DENIED
-					    : PORTPROF_E_NOTFOUND);
-	if (geteuid() == 65534)
+			 is_root ? PORTPROF_E_DENIED
+				 : PORTPROF_E_NOTFOUND);
+	if (is_root)
 		assert_int_equal(seteuid(0), 0);
 	assert_null(profile);
 }
