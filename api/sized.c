@@ -9,17 +9,16 @@
 portprof_status ppi_sized_copy(void *out, const void *full, size_t full_bytes,
                                const char *step)
 {
-	size_t bytes;
+	size_t size, bytes;
 
-	memcpy(&bytes, out, sizeof(bytes));
-	if (bytes < sizeof(bytes))
+	memcpy(&size, out, sizeof(size));
+	if (size < sizeof(size))
 		return ppi_refuse(PORTPROF_E_INVALID, step,
 		                  "set the structure's size field to its "
 		                  "sizeof before the call");
-	if (bytes > full_bytes)
-		bytes = full_bytes;
-	memcpy((char *)out + sizeof(bytes), (const char *)full + sizeof(bytes),
-	       bytes - sizeof(bytes));
-	memcpy(out, &bytes, sizeof(bytes));
+	bytes = size < full_bytes ? size : full_bytes;
+	memcpy((char *)out + sizeof(size), (const char *)full + sizeof(size),
+	       bytes - sizeof(size));
+	memset((char *)out + bytes, 0, size - bytes);
 	return PORTPROF_OK;
 }

@@ -8,8 +8,8 @@
 #include <portprof/status.h>
 
 /*
- * Copy min(*out's leading size_t, full_bytes) bytes of `full` to `out` and
- * set that size to what was written. E_INVALID when the caller's size cannot
+ * Fill what the caller's leading size_t says from `full`, and what goes beyond
+ * full_bytes with 0; the size stays as it is. E_INVALID when the caller's size cannot
  * hold even the size field: it was not filled in.
  */
 portprof_status ppi_sized_copy(void *out, const void *full, size_t full_bytes,

@@ -14,32 +14,30 @@ extern "C" {
 #endif
 
 /* Capabilities: what a backend can do. A missing one is answered with
- * PORTPROF_E_UNSUPPORTED, never with a worse result. */
-enum {
-	PORTPROF_CAP_SAMPLE = 1u << 0,     /* sampling of CPU time */
-	PORTPROF_CAP_COUNT = 1u << 1,      /* counting */
-	PORTPROF_CAP_GROUP = 1u << 2,      /* counters read at one instant */
-	PORTPROF_CAP_EVENTS = 1u << 3,     /* events other than CPU time */
-	PORTPROF_CAP_HARDWARE = 1u << 4,   /* events of a PMU */
-	PORTPROF_CAP_EXACT_PC = 1u << 5,   /* span 1: program counters */
-	PORTPROF_CAP_WHOLE_SPACE = 1u << 6, /* pcs of every mapping */
-	PORTPROF_CAP_KERNEL = 1u << 7,     /* pcs in the kernel */
-	PORTPROF_CAP_CHAIN = 1u << 8,      /* call chains */
-	PORTPROF_CAP_PID_TID = 1u << 9,    /* each sample says its thread */
-	PORTPROF_CAP_TIME = 1u << 10,      /* each sample says its time */
-	PORTPROF_CAP_CPU = 1u << 11,       /* each sample says its CPU */
-	PORTPROF_CAP_PROCESS = 1u << 12,   /* target: this process */
-	PORTPROF_CAP_THREAD = 1u << 13,    /* target: one of its threads */
-	PORTPROF_CAP_ATTACH = 1u << 14,    /* target: another process */
-	PORTPROF_CAP_CHILDREN = 1u << 15,  /* follows children */
-	PORTPROF_CAP_FAIR = 1u << 16,      /* no bias between busy threads */
-	PORTPROF_CAP_LOST_EXACT = 1u << 17, /* lost samples counted exactly */
-	PORTPROF_CAP_EXCLUSIVE = 1u << 18, /* one session a process */
-	PORTPROF_CAP_MODULES = 1u << 19,   /* tells of code mapped later */
-	PORTPROF_CAP_SYSTEM = 1u << 20,    /* target: whoever runs on the CPUs */
-	PORTPROF_CAP_EXEC_SAFE = 1u << 21, /* no timer remains after exec */
-	PORTPROF_CAP_COMMAND = 1u << 22    /* target: a command from its exec on */
-};
+ * PORTPROF_E_UNSUPPORTED, never with a worse result. Bits of a uint64_t. */
+#define PORTPROF_CAP_SAMPLE      (UINT64_C(1) << 0)   /* sampling of CPU time */
+#define PORTPROF_CAP_COUNT       (UINT64_C(1) << 1)   /* counting */
+#define PORTPROF_CAP_GROUP       (UINT64_C(1) << 2)   /* counters read at one instant */
+#define PORTPROF_CAP_EVENTS      (UINT64_C(1) << 3)   /* events other than CPU time */
+#define PORTPROF_CAP_HARDWARE    (UINT64_C(1) << 4)   /* events of a PMU */
+#define PORTPROF_CAP_EXACT_PC    (UINT64_C(1) << 5)   /* span 1: program counters */
+#define PORTPROF_CAP_WHOLE_SPACE (UINT64_C(1) << 6)   /* pcs of every mapping */
+#define PORTPROF_CAP_KERNEL      (UINT64_C(1) << 7)   /* pcs in the kernel */
+#define PORTPROF_CAP_CHAIN       (UINT64_C(1) << 8)   /* call chains */
+#define PORTPROF_CAP_PID_TID     (UINT64_C(1) << 9)   /* each sample says its thread */
+#define PORTPROF_CAP_TIME        (UINT64_C(1) << 10)  /* each sample says its time */
+#define PORTPROF_CAP_CPU         (UINT64_C(1) << 11)  /* each sample says its CPU */
+#define PORTPROF_CAP_PROCESS     (UINT64_C(1) << 12)  /* target: this process */
+#define PORTPROF_CAP_THREAD      (UINT64_C(1) << 13)  /* target: one of its threads */
+#define PORTPROF_CAP_ATTACH      (UINT64_C(1) << 14)  /* target: another process */
+#define PORTPROF_CAP_CHILDREN    (UINT64_C(1) << 15)  /* follows children */
+#define PORTPROF_CAP_FAIR        (UINT64_C(1) << 16)  /* no bias between busy threads */
+#define PORTPROF_CAP_LOST_EXACT  (UINT64_C(1) << 17)  /* lost samples counted exactly */
+#define PORTPROF_CAP_EXCLUSIVE   (UINT64_C(1) << 18)  /* one session a process */
+#define PORTPROF_CAP_MODULES     (UINT64_C(1) << 19)  /* tells of code mapped later */
+#define PORTPROF_CAP_SYSTEM      (UINT64_C(1) << 20)  /* target: whoever runs on the CPUs */
+#define PORTPROF_CAP_EXEC_SAFE   (UINT64_C(1) << 21)  /* no timer remains after exec */
+#define PORTPROF_CAP_COMMAND     (UINT64_C(1) << 22)  /* target: a command from its exec on */
 
 /* What probing a backend found. `size` as in portprof_event_info. Since 0.1. */
 typedef struct portprof_backend_info {

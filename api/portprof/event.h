@@ -34,8 +34,8 @@ typedef enum portprof_unit {
 
 /*
  * What an event string means on one backend. Fill `size` with
- * sizeof(portprof_event_info) before the call; no more than that is written,
- * and size becomes what was written. Since 0.1.
+ * sizeof(portprof_event_info) before the first call; no more than that is
+ * written, what an older library does not know is 0, and size stays. Since 0.1.
  */
 typedef struct portprof_event_info {
 	size_t size;

@@ -152,7 +152,6 @@ uint64_t cf_caps(void)
 	portprof_backend_info info = { .size = sizeof(info) };
 
 	for (size_t i = 0; i < portprof_backend_count(); i++) {
-		info.size = sizeof(info);
 		assert_int_equal(portprof_backend_info_get(i, &info),
 		                 PORTPROF_OK);
 		if (strcmp(info.name, fixture.backend) == 0)

@@ -32,11 +32,9 @@ static int is_here(const char *backend)
 {
 	portprof_backend_info info = { .size = sizeof(info) };
 
-	for (size_t i = 0; !portprof_backend_info_get(i, &info); i++) {
+	for (size_t i = 0; !portprof_backend_info_get(i, &info); i++)
 		if (strcmp(info.name, backend) == 0)
 			return 1;
-		info.size = sizeof(info);
-	}
 	return 0;
 }
 

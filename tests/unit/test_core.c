@@ -135,7 +135,8 @@ static void test_nearest_keeps_the_best_three(void **state)
 
 static void test_sized_copy(void **state)
 {
-	struct { size_t size; char text[8]; } full = { 0, "abcdefg" }, out;
+	struct { size_t size; char text[8]; } full = { 0, "abcdefg" };
+	struct { size_t size; char text[16], beyond; } out;
 
 	(void)state;
 	memset(&out, '#', sizeof(out));
@@ -143,9 +144,12 @@ static void test_sized_copy(void **state)
 	assert_int_equal(ppi_sized_copy(&out, &full, sizeof(full), "t"), 0);
 	assert_memory_equal(out.text, "abc#####", 8);
 	assert_int_equal(out.size, sizeof(size_t) + 3);
-	out.size = 4096;
+	/* a program that is newer than the library */
+	out.size = sizeof(size_t) + sizeof(out.text);
 	assert_int_equal(ppi_sized_copy(&out, &full, sizeof(full), "t"), 0);
-	assert_int_equal(out.size, sizeof(full));
+	assert_memory_equal(out.text, "abcdefg\0\0\0\0\0\0\0\0\0", 16);
+	assert_int_equal(out.beyond, '#');
+	assert_int_equal(out.size, sizeof(size_t) + sizeof(out.text));
 	out.size = 0;
 	assert_int_equal(ppi_sized_copy(&out, &full, sizeof(full), "t"),
 	                 PORTPROF_E_INVALID);

@@ -78,7 +78,6 @@ static bool has_hardware(void)
 	portprof_backend_info info = { .size = sizeof(info) };
 
 	for (size_t i = 0; i < portprof_backend_count(); i++) {
-		info.size = sizeof(info);
 		if (portprof_backend_info_get(i, &info) == PORTPROF_OK &&
 		    info.is_usable && info.caps & PORTPROF_CAP_HARDWARE)
 			return true;
