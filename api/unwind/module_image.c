@@ -29,7 +29,7 @@ static size_t read_at(int fd, void *bytes, size_t count, uint64_t at)
 {
 	size_t done = 0;
 
-	while (done < count && at <= INT64_MAX - done) {
+	while (done < count && at <= (uint64_t)INT64_MAX - done) {
 		ssize_t got = pread(fd, (char *)bytes + done, count - done,
 		                    (off_t)(at + done));
 
