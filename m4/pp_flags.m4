@@ -17,12 +17,34 @@ AC_DEFUN([PP_TRY_CFLAGS], [
     CFLAGS=$pp_save_CFLAGS])
 ])
 
+# PP_EXCEPTIONS: -fexceptions where programs link with it. musl-gcc in front of a
+# compiler for glibc takes the flag and lacks what its unwinder calls.
+AC_DEFUN([PP_EXCEPTIONS], [
+  AC_MSG_CHECKING([whether $CC links with -fexceptions])
+  pp_save_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS -Werror -fexceptions"
+  AC_LINK_IFELSE([AC_LANG_SOURCE([[
+    #include <stdio.h>
+    static void leave(int *n) { printf("%d\n", *n); }
+    int main(void)
+    {
+      int (*volatile may_throw)(const char *) = puts;
+      int n __attribute__((cleanup(leave))) = 1;
+      may_throw("");
+      return 0;
+    }]])],
+    [AC_MSG_RESULT([yes]); PP_HIDE_CFLAGS="$PP_HIDE_CFLAGS -fexceptions"],
+    [AC_MSG_RESULT([no])])
+  CFLAGS=$pp_save_CFLAGS
+])
+
 # PP_WARNINGS: the warnings that the code is held to.
 AC_DEFUN([PP_WARNINGS], [
   PP_TRY_CFLAGS([PP_CFLAGS], [-Wall -Wextra -Wshadow -Wpointer-arith
     -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
     -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-format-nonliteral])
-  PP_TRY_CFLAGS([PP_HIDE_CFLAGS], [-fvisibility=hidden -fexceptions])
+  PP_TRY_CFLAGS([PP_HIDE_CFLAGS], [-fvisibility=hidden])
+  PP_EXCEPTIONS
   AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [make every warning an error @<:@no@:>@])])
   AS_IF([test "x$enable_werror" = xyes], [PP_TRY_CFLAGS([PP_CFLAGS], [-Werror])])
