@@ -90,6 +90,7 @@ SCRIPT_TESTS += \
 	tests/install/check-install.sh \
 	tests/install/check-quickstart.sh
 SCRIPT_TESTS_ALL += \
+	tests/install/check-bare.sh \
 	tests/install/check-tarball.sh \
 	tests/memory/check-leaks.sh
 SCRIPT_TESTS_LONG += tests/install/check-static.sh

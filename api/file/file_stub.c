@@ -33,16 +33,3 @@ portprof_status portprof_profile_write(const portprof_profile *profile,
 		return ppi_refuse_null("portprof_profile_write", "path");
 	return left_out("write profile", path);
 }
-
-portprof_status portprof_profile_name_location(
-	portprof_profile *profile, size_t location,
-	const portprof_profile_line *lines, size_t count)
-{
-	(void)location;
-	(void)lines;
-	(void)count;
-	if (!profile)
-		return ppi_refuse_null("portprof_profile_name_location",
-		                       "profile");
-	return left_out("name code", "");
-}

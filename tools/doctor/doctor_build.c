@@ -14,23 +14,30 @@ static bool is_for_users(const char *name)
 	       strcmp(name, "tests") != 0;
 }
 
-/* "no (install libelf-dev)": what stands in the brackets. */
+/* "no (install libelf-dev)" or "no (switched off)": the reason in brackets is
+ * what to do in the first, and what was done in the second. */
 static void row(struct ppi_doctor *doctor, const char *name,
                 const char *answer, const char *gives)
 {
 	const char *open = strchr(answer, '(');
+	int length = open ? (int)strcspn(open, ")") + 1 : 0;
 	char remedy[200] = "build portprof again with it";
-	size_t length;
+	bool can_install = open && strncmp(open, "(install ", 9) == 0;
 
 	if (strncmp(answer, "no", 2) != 0 || !is_for_users(name))
 		return;
-	if (open) {
-		length = strcspn(open + 1, ")");
+	if (can_install)
 		snprintf(remedy, sizeof(remedy), "%.*s, and build portprof "
-		         "again", (int)length, open + 1);
-	}
-	ppi_doctor_add(doctor, PPI_TOPIC_BUILD, name, PORTPROF_VERDICT_LIMITED, remedy,
-	               "left out when portprof was built; missing: %s", gives);
+		         "again", length - 2, open + 1);
+	if (!open || can_install)
+		ppi_doctor_add(doctor, PPI_TOPIC_BUILD, name,
+		               PORTPROF_VERDICT_LIMITED, remedy, "left out when "
+		               "portprof was built; missing: %s", gives);
+	else
+		ppi_doctor_add(doctor, PPI_TOPIC_BUILD, name,
+		               PORTPROF_VERDICT_LIMITED, remedy, "left out when "
+		               "portprof was built %.*s; missing: %s", length,
+		               open, gives);
 }
 
 void ppi_doctor_build(struct ppi_doctor *doctor)

@@ -60,6 +60,10 @@ static void say_missing(void)
 #ifdef PPI_PRELOAD
 	ppi_say("cannot find " OBJECT ", which profiles from inside; it "
 	        "belongs to %s", PPI_PKGLIBDIR);
+#elif !defined(PPI_FILE)
+	ppi_say("portprof was built without profile files");
+	ppi_say("install libprotobuf-c-dev, protobuf-c-compiler and "
+	        "zlib1g-dev and build it again");
 #else
 	ppi_say("portprof was built without " OBJECT ", which profiles from "
 	        "inside");

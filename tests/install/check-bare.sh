@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A build with no optional library: it links, says what was left out, and records
+# nothing that it could not write.
+set -eu
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+: "${CC:=cc}" "${MAKE:=make}"
+if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
+	echo "skip: an instrumented build is not what is installed"
+	exit 77
+fi
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-bare.XXXXXX")
+trap 'rm -rf "$tmp"' 0
+MAKEFLAGS=
+export MAKEFLAGS
+mkdir "$tmp/build"
+cd "$tmp/build"
+
+run() {
+	"$@" >"$tmp/log" 2>&1 || {
+		tail -n 40 "$tmp/log"
+		echo "failed: $*"
+		exit 1
+	}
+}
+
+run "$srcdir/configure" --enable-tests=no --without-libpfm4 \
+	--without-protobuf-c --without-zlib --without-libelf --without-libdw \
+	--without-libiberty --without-jansson CC="$CC" CXX=no CFLAGS='-O0'
+run "$MAKE" -j2 libportprof.la portprof
+run ./portprof doctor
+tr -s '\n ' '  ' <"$tmp/log" >"$tmp/words"
+if ! grep -q '(switched off); missing' "$tmp/words" ||
+	grep -q -e '-> switched off' "$tmp/words"; then
+	cat "$tmp/log"
+	echo "doctor does not say that libraries were switched off"
+	exit 1
+fi
+if ./portprof record -o "$tmp/p.pb.gz" -- true 2>"$tmp/words" ||
+	[ -e "$tmp/p.pb.gz" ]; then
+	echo "recorded a profile that this build cannot write"
+	exit 1
+fi
+grep -q libprotobuf-c-dev "$tmp/words" || {
+	cat "$tmp/words"
+	exit 1
+}
+echo "check-bare: built, and says what is missing"
