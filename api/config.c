@@ -34,6 +34,7 @@ void portprof_config_free(portprof_config *config)
 	free(config->events);
 	free(config->event_origins);
 	free(config->others);
+	free(config->command);
 	free(config->cpus);
 	free(config->cgroup);
 	free(config->file);
@@ -121,6 +122,7 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	is_whole = copy_origins(copy, config);
 	is_whole &= copy_text(&copy->file, config->file);
 	is_whole &= copy_others(copy, config);
+	is_whole &= copy_text(&copy->command, config->command);
 	is_whole &= copy_text(&copy->cpus, config->cpus);
 	is_whole &= copy_text(&copy->cgroup, config->cgroup);
 	is_whole &= copy_events(copy, config);

@@ -75,6 +75,7 @@ static portprof_status set_event(struct setting *setting);
 static portprof_status set_backend(struct setting *setting);
 static portprof_status set_output(struct setting *setting);
 static portprof_status set_require(struct setting *setting);
+static portprof_status set_command(struct setting *setting);
 
 static const struct {
 	const char *name;
@@ -158,6 +159,9 @@ static const struct {
 				       "is said with its event, as in "
 				       "cycles:precise=2",
 			     .words = precise_words},
+	[PPI_KEY_COMMAND] = {.name = "command",
+			     .form = TEXT,
+			     .set = set_command},
 };
 
 static portprof_status refuse(struct setting *setting, const char *words,
@@ -395,6 +399,18 @@ static portprof_status set_require(struct setting *setting)
 			     portprof_config_require(setting->config, caps));
 }
 
+static portprof_status set_command(struct setting *setting)
+{
+	char *text = strdup(setting->value);
+
+	if (!text)
+		return ppi_fail(setting->why, PORTPROF_E_NOMEM, 0, "set",
+				"out of memory");
+	free(setting->config->command);
+	setting->config->command = text;
+	return PORTPROF_OK;
+}
+
 static bool read_word(const struct word *words, const char *value,
 		      uint64_t *number)
 {
@@ -522,6 +538,8 @@ static const char *text_of(const portprof_config *config, enum ppi_key key,
 		return NULL;
 	if (key == PPI_KEY_BACKEND)
 		return config->backend;
+	if (key == PPI_KEY_COMMAND)
+		return config->command;
 	return config->required_caps
 		       ? ppi_cap_list(config->required_caps, room, bytes)
 		       : NULL;

@@ -420,6 +420,7 @@ static void plan_wishes(const portprof_config *config,
 	plan->chain_depth = config->number[PPI_KEY_CALLCHAIN];
 	plan->sample_fields = config->number[PPI_KEY_FIELDS];
 	plan->ring_bytes = config->number[PPI_KEY_RING];
+	plan->command = config->command;
 	plan->timeline_ns = config->number[PPI_KEY_TIMELINE] * 1000000u;
 }
 

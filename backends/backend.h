@@ -180,6 +180,8 @@ struct ppi_plan {
 	bool allow_refused;     /* PPI_COUNT: go on without refused events */
 	bool want_modules;      /* some sink wants MODULE and THREAD records */
 	bool want_user_address; /* some sink counts user text only */
+	const char *command;    /* what files say was measured, of no concern
+	                         * to backends; NULL = what was seen of it */
 	uint64_t timeline_ns;   /* files keep when samples fell, to so much; of
 	                         * no concern to backends; 0 = they do not */
 	unsigned chain_depth;   /* 0 = none */

@@ -29,6 +29,8 @@ libportprof_core_la_SOURCES += \
 	port/fork_guard.h \
 	port/library.c \
 	port/library.h \
+	port/machine.c \
+	port/machine.h \
 	port/memory_limit.c \
 	port/memory_limit.h \
 	port/pages.h \

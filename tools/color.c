@@ -54,6 +54,18 @@ int ppi_terminal_width(FILE *to)
 	return size.ws_col;
 }
 
+int ppi_line_width(FILE *to)
+{
+	enum { USUAL = 80, LEAST = 40, MOST = 100000 };
+	const char *said = getenv("COLUMNS");
+	int width = ppi_terminal_width(to);
+	long number = said ? strtol(said, NULL, 10) : 0;
+
+	if (width == 0)
+		width = number > 0 && number < MOST ? (int)number : USUAL;
+	return width < LEAST ? LEAST : width;
+}
+
 bool ppi_color_is_on(FILE *to)
 {
 	if (choice != AUTO)

@@ -31,4 +31,7 @@ const char *ppi_color(FILE *to, enum ppi_color color);
  * say. */
 int ppi_terminal_width(FILE *to);
 
+/* How wide a line may be: a terminal's width, else what COLUMNS says, else 80. */
+int ppi_line_width(FILE *to);
+
 #endif

@@ -86,6 +86,7 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_refusal.c \
 	tools/record/record_say.c \
 	tools/record/record_session.c \
+	tools/record/record_title.c \
 	tools/report/report_verb.c \
 	tools/report/report.h \
 	tools/report/report_chains.c \

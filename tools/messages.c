@@ -125,14 +125,14 @@ void ppi_put_field(const char *text, const char *separator, FILE *out)
 	fputs(is_quoted ? "\"" : "", out);
 }
 
-void ppi_put_wrapped(FILE *out, const char *words, int column)
+void ppi_put_wrapped_to(FILE *out, const char *words, int column, int width)
 {
 	int at = column;
 
 	while (*words) {
 		int length = (int)strcspn(words, " ");
 
-		if (at > column && at + 1 + length > LINE_WIDTH) {
+		if (at > column && at + 1 + length > width) {
 			fprintf(out, "\n%*s", column, "");
 			at = column;
 		} else if (at > column) {
@@ -142,10 +142,19 @@ void ppi_put_wrapped(FILE *out, const char *words, int column)
 		for (const char *end = words + length; words < end;) {
 			char piece[PPI_TEXT_PIECE];
 
+			if (at >= width) {
+				fprintf(out, "\n%*s", column, "");
+				at = column;
+			}
 			fwrite(piece, 1, ppi_text_next(&words, piece), out);
+			at++;
 		}
-		at += length;
 		words += strspn(words, " ");
 	}
 	fputc('\n', out);
+}
+
+void ppi_put_wrapped(FILE *out, const char *words, int column)
+{
+	ppi_put_wrapped_to(out, words, column, LINE_WIDTH);
 }

@@ -70,11 +70,15 @@ static void become_pager(const char *command, const int ends[2])
 void ppi_pager_begin(void)
 {
 	const char *command = has_lines() ? choose() : NULL;
+	char width[16];
 	int ends[2];
 
 	if (!command || pipe(ends) != 0)
 		return;
-	/* a pipe is not coloured by itself */
+	/* a pipe is not as wide as the terminal by itself, */
+	snprintf(width, sizeof(width), "%d", ppi_line_width(stdout));
+	setenv("COLUMNS", width, 1);
+	/* nor coloured */
 	ppi_color_choose(ppi_color_is_on(stdout) ? "always" : "never");
 	fflush(stdout);
 	pager = fork();

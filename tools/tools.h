@@ -63,6 +63,8 @@ void ppi_put_field(const char *text, const char *separator, FILE *out);
 
 /* Words in lines from a column on; the first line has begun there. */
 void ppi_put_wrapped(FILE *out, const char *words, int column);
+/* The same in lines of that width; a word that is longer is broken. */
+void ppi_put_wrapped_to(FILE *out, const char *words, int column, int width);
 
 /* That no name is like `name`, with what the library's last failure, whose
  * words are given, says was meant; else with `remedy`. */

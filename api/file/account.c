@@ -74,7 +74,7 @@ static void **make_pointers(struct ppi_arena *arena, size_t count,
 }
 
 Ppi__Account *ppi_account_new(struct ppi_arena *arena, size_t passed_over,
-                              size_t notes, size_t events)
+                              size_t notes, size_t facts, size_t events)
 {
 	Ppi__Account *account = ppi_arena_take(arena, sizeof(*account));
 
@@ -84,13 +84,16 @@ Ppi__Account *ppi_account_new(struct ppi_arena *arena, size_t passed_over,
 	account->format = PPI_ACCOUNT_FORMAT;
 	account->n_passed_over = passed_over;
 	account->n_note = notes;
+	account->n_fact = facts;
 	account->n_event = events;
 	account->passed_over = (Ppi__PassedOver **)make_pointers(
 		arena, passed_over, sizeof(Ppi__PassedOver));
 	account->note = (char **)make_pointers(arena, notes, 1);
+	account->fact = (char **)make_pointers(arena, facts, 1);
 	account->event = (Ppi__Event **)make_pointers(arena, events,
 	                                              sizeof(Ppi__Event));
-	if (!account->passed_over || !account->note || !account->event)
+	if (!account->passed_over || !account->note || !account->fact ||
+	    !account->event)
 		return NULL;
 	for (size_t i = 0; i < passed_over; i++)
 		ppi__passed_over__init(account->passed_over[i]);
@@ -142,11 +145,39 @@ static bool add_event(struct ppi_arena *arena, Ppi__Event *to,
 	return true;
 }
 
+enum { FACTS = 4, FACT_BYTES = 320 };
+
+/* What somebody who is handed the file has to know. */
+static bool add_facts(struct ppi_arena *arena,
+                      const struct ppi_machine *machine, Ppi__Account *account)
+{
+	char lines[FACTS][FACT_BYTES];
+	size_t count = 0;
+
+	if (machine->host[0])
+		snprintf(lines[count++], FACT_BYTES, "host: %s", machine->host);
+	if (machine->system[0])
+		snprintf(lines[count++], FACT_BYTES, "system: %s",
+		         machine->system);
+	if (machine->cpu[0])
+		snprintf(lines[count++], FACT_BYTES, "CPU: %s", machine->cpu);
+	snprintf(lines[count++], FACT_BYTES,
+	         "portprof: " PORTPROF_VERSION_STRING);
+	for (size_t i = 0; i < count; i++) {
+		account->fact[i] = ppi_account_text(arena, lines[i]);
+		if (!account->fact[i])
+			return false;
+	}
+	account->n_fact = count;
+	return true;
+}
+
 Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
-                                 const struct ppi_run *run)
+                                 const struct ppi_run *run,
+                                 const struct ppi_machine *machine)
 {
 	Ppi__Account *account = ppi_account_new(arena, run->passed_over_count,
-	                                        run->note_count,
+	                                        run->note_count, FACTS,
 	                                        run->plan->event_count);
 
 	if (!account)
@@ -166,6 +197,8 @@ Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
 		if (!account->note[i])
 			return NULL;
 	}
+	if (!add_facts(arena, machine, account))
+		return NULL;
 	for (size_t i = 0; i < account->n_event; i++)
 		if (!add_event(arena, account->event[i], run, i))
 			return NULL;

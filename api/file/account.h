@@ -6,6 +6,7 @@
 #include "api/file/arena.h"
 #include "api/file/profile.pb-c.h"
 #include "api/internal/sink.h"
+#include "port/machine.h"
 
 enum { PPI_ACCOUNT_FORMAT = 1 };
 
@@ -14,11 +15,12 @@ enum { PPI_ACCOUNT_FORMAT = 1 };
  * `run` has them. NULL when out of memory.
  */
 Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
-                                 const struct ppi_run *run);
+                                 const struct ppi_run *run,
+                                 const struct ppi_machine *machine);
 
 /* An empty account, or NULL when out of memory. */
 Ppi__Account *ppi_account_new(struct ppi_arena *arena, size_t passed_over,
-                              size_t notes, size_t events);
+                              size_t notes, size_t facts, size_t events);
 
 Ppi__Stats *ppi_stats_pack(struct ppi_arena *arena,
                            const portprof_stats *stats);

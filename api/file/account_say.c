@@ -131,6 +131,8 @@ void ppi_account_say(const Ppi__Account *account, bool is_final,
 		     account->passed_over[i]->reason);
 	for (size_t i = 0; i < account->n_note; i++)
 		line(&to, "portprof.note=%s", account->note[i]);
+	for (size_t i = 0; i < account->n_fact; i++)
+		line(&to, "portprof.%s", account->fact[i]);
 	if (account->command[0])
 		line(&to, "portprof.command=%s", account->command);
 	for (size_t i = 0; i < account->n_event; i++) {

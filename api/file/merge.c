@@ -182,6 +182,9 @@ static bool move_lists(struct merge *merge)
 	for (size_t i = 0; i < origin->note_count; i++)
 		if (!ppi_profile_note(merge->into, origin->notes[i]))
 			return false;
+	for (size_t i = 0; i < origin->fact_count; i++)
+		if (!ppi_profile_fact(merge->into, origin->facts[i]))
+			return false;
 	for (size_t i = 0; i < origin->passed_over_count; i++)
 		if (!ppi_profile_passed_over(merge->into,
 		                             origin->passed_over_names[i],

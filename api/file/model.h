@@ -82,7 +82,7 @@ struct portprof_profile {
 	bool has_account; /* the writer was portprof */
 	bool has_main;    /* mapping 0 is the program */
 	portprof_profile_origin origin;
-	struct ppi_vector passed_names, passed_reasons, notes; /* char * */
+	struct ppi_vector passed_names, passed_reasons, notes, facts; /* char * */
 	char *damage;
 };
 
@@ -132,6 +132,7 @@ void ppi_profile_owner(portprof_profile *profile, uint32_t pid, int64_t owner,
                        uint64_t began_ns);
 
 /* Both unless they are there already. */
+bool ppi_profile_fact(portprof_profile *profile, const char *words);
 bool ppi_profile_note(portprof_profile *profile, const char *words);
 bool ppi_profile_passed_over(portprof_profile *profile, const char *name,
                              const char *reason);

@@ -197,13 +197,16 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
                                  const struct ppi_run *run, bool is_complete)
 {
 	Ppi__Profile part = PPI__PROFILE__INIT;
-	Ppi__Account *account = ppi_account_of_run(arena, run);
+	Ppi__Account *account = ppi_account_of_run(arena, run,
+	                                           &writer->machine);
 	const struct ppi_places *places = &writer->places;
 
 	if (!account)
 		return NULL;
 	account->complete = is_complete;
-	account->command = ppi_account_text(arena, command_of(places));
+	account->command = ppi_account_text(arena, run->plan->command
+	                                    ? run->plan->command
+	                                    : command_of(places));
 	if (!account->command)
 		return NULL;
 	if (places->main_mapping != PPI_NONE)

@@ -8,6 +8,7 @@
 #include "api/file/sample_table.h"
 #include "api/file/threads.h"
 #include "api/internal/sink.h"
+#include "port/machine.h"
 
 struct ppi_writer {
 	struct ppi_places places;
@@ -16,6 +17,7 @@ struct ppi_writer {
 	struct ppi_sums sums;
 	struct ppi_encoder encoder;
 	struct ppi_output output;
+	struct ppi_machine machine; /* that it runs on */
 	int64_t owner_pid;      /* the process that opened it */
 	uint32_t default_pid;   /* of records that do not say one */
 	bool meets_threads;     /* no record names them: the system is asked */

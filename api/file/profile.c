@@ -33,6 +33,7 @@ static void free_vectors(portprof_profile *profile)
 	ppi_vector_free(&profile->passed_names);
 	ppi_vector_free(&profile->passed_reasons);
 	ppi_vector_free(&profile->notes);
+	ppi_vector_free(&profile->facts);
 }
 
 void portprof_profile_free(portprof_profile *profile)
@@ -56,13 +57,28 @@ static bool add_text(portprof_profile *profile, struct ppi_vector *list,
 	return kept && ppi_vector_add(list, sizeof(kept), &kept, 1);
 }
 
+/* Each once. */
+static bool add_new_text(portprof_profile *profile, struct ppi_vector *list,
+                         const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(PPI_AT(list, const char *)[i], text) == 0)
+			return true;
+	return add_text(profile, list, text);
+}
+
+bool ppi_profile_fact(portprof_profile *profile, const char *words)
+{
+	if (!add_new_text(profile, &profile->facts, words))
+		return false;
+	profile->origin.facts = profile->facts.data;
+	profile->origin.fact_count = profile->facts.count;
+	return true;
+}
+
 bool ppi_profile_note(portprof_profile *profile, const char *words)
 {
-	for (size_t i = 0; i < profile->notes.count; i++)
-		if (strcmp(PPI_AT(&profile->notes, const char *)[i], words) ==
-		    0)
-			return true;
-	if (!add_text(profile, &profile->notes, words))
+	if (!add_new_text(profile, &profile->notes, words))
 		return false;
 	profile->origin.notes = profile->notes.data;
 	profile->origin.note_count = profile->notes.count;

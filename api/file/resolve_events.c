@@ -47,6 +47,7 @@ static portprof_status open_account(struct ppi_resolve *resolve)
 	if (!resolve->account)
 		return ppi_resolve_bad(resolve, "its account cannot be read");
 	if (resolve->account->n_note > REMARKS_MAX ||
+	    resolve->account->n_fact > REMARKS_MAX ||
 	    resolve->account->n_passed_over > REMARKS_MAX)
 		return ppi_resolve_bad(resolve, "it has too many notes");
 	if (resolve->account->format <= PPI_ACCOUNT_FORMAT)
@@ -209,6 +210,9 @@ static bool adopt_origin(portprof_profile *profile,
 			return false;
 	for (size_t i = 0; i < account->n_note; i++)
 		if (!ppi_profile_note(profile, account->note[i]))
+			return false;
+	for (size_t i = 0; i < account->n_fact; i++)
+		if (!ppi_profile_fact(profile, account->fact[i]))
 			return false;
 	return true;
 }

@@ -87,7 +87,7 @@ static Ppi__Account *make_account(struct ppi_writing *writing)
 	const portprof_profile_origin *origin = &profile->origin;
 	Ppi__Account *account = ppi_account_new(
 		&writing->arena, origin->passed_over_count, origin->note_count,
-		profile->events.count);
+		origin->fact_count, profile->events.count);
 
 	if (!account)
 		return NULL;
@@ -106,6 +106,8 @@ static Ppi__Account *make_account(struct ppi_writing *writing)
 	}
 	for (size_t i = 0; i < account->n_note; i++)
 		account->note[i] = utf8(writing, origin->notes[i]);
+	for (size_t i = 0; i < account->n_fact; i++)
+		account->fact[i] = utf8(writing, origin->facts[i]);
 	for (size_t i = 0; i < account->n_event; i++)
 		if (!fill_event(writing, account->event[i], i))
 			return NULL;

@@ -25,6 +25,7 @@ struct portprof_config {
 	size_t other_count;
 	char *cpus;             /* PPI_TARGET_SYSTEM: NULL = all */
 	char *cgroup;           /* PPI_TARGET_SYSTEM: NULL = whoever runs */
+	char *command;          /* for files: what was measured; NULL = not said */
 	bool allow_refused;
 	struct ppi_sink_request sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;

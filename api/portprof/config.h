@@ -120,7 +120,7 @@ PORTPROF_API portprof_status portprof_config_set_partial(
 /*
  * One setting by name, with its value as in a configuration file: event,
  * backend, frequency, period, output, callchain, children, ring, delay,
- * duration, timeline, require, fields, precise. portprof.conf(5) describes the
+ * duration, timeline, require, fields, precise, command. portprof.conf(5) has the
  * values. event and require add to what was set before; output replaces an
  * earlier output that was set by name, while portprof_config_write_to adds a
  * file.

@@ -99,6 +99,9 @@ typedef struct portprof_profile_origin {
 	                        * at most; 0: not, or not said */
 	const char *damage;    /* what is missing at the end of the file; NULL:
 				* nothing */
+	size_t fact_count;
+	const char *const *facts; /* where and by what it was measured, as
+	                        * "host: web1", each once; since 0.1 */
 } portprof_profile_origin;
 
 typedef struct portprof_profile_mapping {

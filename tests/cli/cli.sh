@@ -19,7 +19,9 @@ unset PORTPROF PORTPROF_CONFIG LD_PRELOAD NO_COLOR CLICOLOR_FORCE \
 XDG_CONFIG_HOME=$tmp/config
 # and nothing waits for a reader
 PORTPROF_PAGER=
-export XDG_CONFIG_HOME PORTPROF_PAGER
+# names are whole, but where a test is about that
+COLUMNS=2000
+export XDG_CONFIG_HOME PORTPROF_PAGER COLUMNS
 cd "$tmp" || exit 99
 
 # What a sanitizer changes: it takes memory and system calls of its own, and

@@ -45,6 +45,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-report.sh \
 	tests/cli/check-report-chains.sh \
 	tests/cli/check-report-code.sh \
+	tests/cli/check-report-header.sh \
 	tests/cli/check-report-others.sh \
 	tests/cli/check-report-perf.sh \
 	tests/cli/check-selftest.sh \

@@ -498,5 +498,6 @@ int main(void)
 #endif
 	};
 
+	setenv("COLUMNS", "2000", 1); /* no line is broken */
 	return cmocka_run_group_tests_name("report", tests, set_up, tear_down);
 }

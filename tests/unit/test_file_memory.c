@@ -140,10 +140,11 @@ static void reading_survives_any_allocation(void **state)
 		alloc_fail(++nth, false);
 		status = portprof_profile_read(kit.path, 0, &profile);
 		failed = alloc_reset();
-		assert_int_equal(status, failed ? PORTPROF_E_NOMEM
-		                                : PORTPROF_OK);
-		if (failed)
-			assert_null(profile);
+		/* a table that cannot grow has room for what is in it */
+		if (!failed || status != PORTPROF_OK)
+			assert_int_equal(status, failed ? PORTPROF_E_NOMEM
+			                                : PORTPROF_OK);
+		assert_int_equal(profile != NULL, status == PORTPROF_OK);
 		portprof_profile_free(profile);
 	}
 	assert_true(nth > 50);

@@ -40,7 +40,7 @@ struct ppi_record_options {
 	int64_t thread;         /* of -t */
 	const char *cpus;       /* of -C; NULL: all */
 	const char *cgroup;     /* of -G; NULL: whoever runs */
-	bool is_quiet, is_verbose, is_nameless;
+	bool is_quiet, is_verbose, is_nameless, hides_arguments;
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and
 	                         * may be NULL */
@@ -75,6 +75,8 @@ portprof_config *ppi_settings_config(const struct ppi_settings *settings);
 char *ppi_settings_text(const struct ppi_settings *settings,
                         const char *share);
 
+enum { PPI_TITLE_BYTES = 1024 };
+
 /* One recording. */
 struct ppi_record {
 	struct ppi_record_options options;
@@ -106,6 +108,10 @@ int ppi_record_attach(struct ppi_record *record);
  * `config` is freed. */
 portprof_session *ppi_record_open(const struct ppi_record *record,
                                   portprof_config *config, int64_t child);
+
+/* What is measured, as reports name it: record_title.c. */
+void ppi_record_title(const struct ppi_record_options *options, char *out,
+                      size_t bytes);
 
 /* Stop, say what came of it, close. `end` is what the target's parent was told;
  * of somebody else's process how long it was measured, and no more. False, with

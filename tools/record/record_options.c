@@ -26,8 +26,8 @@ static const char help[] =
 	"  -t, --tid TID        measure a thread; -G, --cgroup NAME: a cgroup\n"
 	"  -a, --all-cpus       measure the whole system; -C, --cpu 0,2-3: these CPUs\n"
 	"  -D, --delay MS       start after MS milliseconds; --duration S: stop then\n"
-	"      --no-inherit     leave out child processes; --no-estimates: do not\n"
-	"                       sample CPUs; --no-names: write no function names\n"
+	"      --no-inherit     leave out child processes; --no-estimates: do not sample\n"
+	"                       CPUs; --no-names, --no-arguments: leave them out of FILE\n"
 	"  -b, --backend NAME   use @BACKENDS (the best)\n"
 	"  -m, --ring BYTES     size each kernel buffer: 64K, or a number of pages\n"
 	"  -o, --output FILE    write there (" PPI_DEFAULT_OUTPUT "), keep the old as FILE.old\n"
@@ -51,6 +51,7 @@ enum {
 	OPTION_NO_INHERIT,
 	OPTION_NO_ESTIMATES,
 	OPTION_NO_NAMES,
+	OPTION_NO_ARGUMENTS,
 	OPTION_CONFIG,
 	OPTION_SET,
 	OPTION_COLOR
@@ -76,6 +77,7 @@ static const struct option long_options[] = {
 	{ "no-inherit", no_argument, NULL, OPTION_NO_INHERIT },
 	{ "no-estimates", no_argument, NULL, OPTION_NO_ESTIMATES },
 	{ "no-names", no_argument, NULL, OPTION_NO_NAMES },
+	{ "no-arguments", no_argument, NULL, OPTION_NO_ARGUMENTS },
 	{ "backend", required_argument, NULL, 'b' },
 	{ "ring", required_argument, NULL, 'm' },
 	{ "output", required_argument, NULL, 'o' },
@@ -274,6 +276,9 @@ static int read_option(struct ppi_record_options *options, int option,
 		return PPI_EXIT_OK;
 	case OPTION_NO_ESTIMATES:
 		options->children = "exact";
+		return PPI_EXIT_OK;
+	case OPTION_NO_ARGUMENTS:
+		options->hides_arguments = true;
 		return PPI_EXIT_OK;
 	case OPTION_NO_NAMES:
 		options->is_nameless = true;

@@ -51,11 +51,15 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
                                   portprof_config *config, int64_t child)
 {
 	portprof_session *session = NULL;
+	char title[PPI_TITLE_BYTES];
 	portprof_status status;
 
 	if (!config)
 		return NULL;
+	ppi_record_title(&record->options, title, sizeof(title));
 	status = set_target(config, &record->options, child);
+	if (status == PORTPROF_OK)
+		status = portprof_config_set(config, "command", title);
 	if (status == PORTPROF_OK)
 		status = portprof_config_write_to(config,
 		                                  record->settings.output);

@@ -109,9 +109,12 @@ static bool find_places(struct ppi_fold *fold)
 	bool is_good = true;
 
 	for (size_t i = 0; is_good && i < fold->location_count; i++) {
+		/* in the file, as objdump prints it, where that is known */
 		uint64_t address =
-			portprof_profile_location_get(view->profile, i)
-				->address;
+			view->names[i].vaddr
+				? view->names[i].vaddr
+				: portprof_profile_location_get(view->profile,
+		                                                i)->address;
 
 		fold->first_frame[i] = frame;
 		for (const struct ppi_symbols_name *name = &view->names[i];

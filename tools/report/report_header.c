@@ -10,7 +10,9 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LABEL "  %-13s "
 
@@ -18,6 +20,20 @@ static const char *say_time(uint64_t ns, char *out, size_t bytes)
 {
 	return ppi_say_weight(ppi_scale_of(PORTPROF_UNIT_NANOSECONDS, ns), ns,
 	                      out, bytes);
+}
+
+/* Three texts of the file as one, from the left margin on. */
+static void print_words(FILE *out, const char *first, const char *second,
+                        const char *third)
+{
+	size_t bytes = strlen(first) + strlen(second) + strlen(third) + 1;
+	char *words = malloc(bytes);
+
+	if (!words)
+		return;
+	snprintf(words, bytes, "%s%s%s", first, second, third);
+	ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
+	free(words);
 }
 
 static void print_alarm(const char *label, const char *words, FILE *out)
@@ -48,10 +64,9 @@ static void print_title(const struct ppi_report *report,
 		portprof_profile_origin_get(report->profile)->damage;
 
 	fputs(ppi_color(out, PPI_BOLD), out);
-	ppi_put_text(report->path, out);
-	fputs(origin->command[0] ? ": " : "", out);
-	ppi_put_text(origin->command, out);
-	fprintf(out, "%s\n", ppi_color(out, PPI_PLAIN));
+	print_words(out, report->path, origin->command[0] ? ": " : "",
+	            origin->command);
+	fputs(ppi_color(out, PPI_PLAIN), out);
 	if (damage)
 		print_alarm("DAMAGED", damage, out);
 	else if (origin->backend[0] && !origin->is_complete)
@@ -374,14 +389,61 @@ static void print_times(const portprof_profile_origin *origin,
 	fputc('\n', out);
 }
 
-void ppi_report_print_header(const struct ppi_report *report, FILE *out)
+/* "host: web1" and its likes; of many files that were merged the first few. */
+static void print_facts(const portprof_profile_origin *origin, FILE *out)
+{
+	enum { SHOWN_MAX = 3 };
+
+	for (size_t i = 0; i < origin->fact_count; i++) {
+		const char *fact = origin->facts[i], *colon = strchr(fact, ':');
+		size_t length = colon ? (size_t)(colon - fact) : 0, same = 0;
+		size_t behind = 0;
+		char label[32];
+
+		if (!length || length >= sizeof(label))
+			continue;
+		for (size_t j = 0; j < origin->fact_count; j++)
+			if (strncmp(origin->facts[j], fact, length + 1) == 0)
+				*(j < i ? &same : &behind) += 1;
+		snprintf(label, sizeof(label), "%.*s", (int)length, fact);
+		colon += 1 + (colon[1] == ' ');
+		if (same < SHOWN_MAX)
+			print_line(out, label, colon, NULL);
+		else if (same == SHOWN_MAX)
+			fprintf(out, LABEL "and %zu more\n", label, behind);
+	}
+}
+
+static void print_when(const portprof_profile_origin *origin, FILE *out)
+{
+	time_t seconds = (time_t)(origin->start_ns / 1000000000u);
+	struct tm local;
+	char text[64];
+
+	if (origin->start_ns && localtime_r(&seconds, &local) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local))
+		fprintf(out, LABEL "%s\n", "when", text);
+}
+
+/* The recorder may have said it already. */
+static bool is_noted(const portprof_profile_origin *origin, const char *note)
+{
+	for (size_t i = 0; i < origin->note_count; i++)
+		if (strcmp(origin->notes[i], note) == 0)
+			return true;
+	return false;
+}
+
+/* Everything below the title, in lines of any length. */
+static void print_body(const struct ppi_report *report, FILE *out)
 {
 	const portprof_profile_origin *origin =
 		portprof_profile_origin_get(report->profile);
 	const portprof_profile_event *event = report->what;
 	const char *note;
 
-	print_title(report, origin, out);
+	print_when(origin, out);
+	print_facts(origin, out);
 	print_verdict(origin, out);
 	print_event(event, out);
 	if (event->has_stats)
@@ -404,6 +466,33 @@ void ppi_report_print_header(const struct ppi_report *report, FILE *out)
 		print_line(out, "note", origin->notes[i], NULL);
 	for (size_t i = 0;
 	     (note = ppi_symbols_note(report->symbols, i)) != NULL; i++)
-		print_line(out, "note", note, NULL);
+		if (!is_noted(origin, note))
+			print_line(out, "note", note, NULL);
+}
+
+void ppi_report_print_header(const struct ppi_report *report, FILE *out)
+{
+	enum { INDENT = 16 }; /* of LABEL */
+	char *text = NULL, *line, *end;
+	size_t bytes = 0;
+	FILE *body = open_memstream(&text, &bytes);
+	bool is_whole;
+
+	print_title(report, portprof_profile_origin_get(report->profile), out);
+	if (body)
+		print_body(report, body);
+	is_whole = body && fclose(body) == 0;
+	for (line = text; is_whole && (end = strchr(line, '\n')) != NULL;
+	     line = end + 1) {
+		*end = '\0';
+		if (end - line <= INDENT) {
+			fprintf(out, "%s\n", line);
+			continue;
+		}
+		fprintf(out, "%.*s", INDENT, line);
+		ppi_put_wrapped_to(out, line + INDENT, INDENT,
+		                   ppi_line_width(out));
+	}
+	free(text);
 	fputc('\n', out);
 }

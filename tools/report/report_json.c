@@ -108,6 +108,15 @@ static json_t *list_passed_over(const portprof_profile_origin *origin)
 	return list;
 }
 
+static json_t *list_facts(const portprof_profile_origin *origin)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < origin->fact_count; i++)
+		json_array_append_new(list, string_of(origin->facts[i]));
+	return list;
+}
+
 static json_t *list_notes(const portprof_profile_origin *origin)
 {
 	json_t *list = json_array();
@@ -178,6 +187,7 @@ static void put_origin(struct writer *writer, const struct ppi_report *report)
 	put(writer, "timeline_ns", number_of(origin->timeline_ns));
 	put(writer, "backend", string_of(origin->backend));
 	put(writer, "passed_over", list_passed_over(origin));
+	put(writer, "facts", list_facts(origin));
 	put(writer, "notes", list_notes(origin));
 	put(writer, "symbols", describe_symbols(report->symbols));
 }

@@ -17,7 +17,7 @@ struct columns {
 	uint64_t total;
 	bool has_chains;
 	int module_width, thread_width, line_width;
-	size_t function_room; /* on a terminal; SIZE_MAX elsewhere */
+	size_t function_room;
 	FILE *out;
 };
 
@@ -69,27 +69,30 @@ static int wider(int width, const char *text)
 	return length > width ? length : width;
 }
 
-/* A name of C++ can fill the screen: on a terminal it is cut to its line. */
+/* A name of C++ can fill the screen: it is cut to its line, but not within a
+ * character. `name` may be shown, and `room` holds what is. */
+static const char *cut(const char *name, size_t fits, char room[PPI_SHOWN_BYTES])
+{
+	if (strlen(name) <= fits)
+		return name;
+	if (name != room)
+		snprintf(room, PPI_SHOWN_BYTES, "%s", name);
+	if (fits < 4) {
+		room[fits] = '\0';
+		return room;
+	}
+	for (fits -= 3; fits > 0 && ((unsigned char)room[fits] & 0xc0) == 0x80;)
+		fits--;
+	snprintf(room + fits, 4, "...");
+	return room;
+}
+
 static void print_function(const struct columns *columns, const char *name)
 {
 	char room[PPI_SHOWN_BYTES];
-	size_t fits;
 
-	fputc(' ', columns->out);
-	if (columns->function_room == SIZE_MAX) {
-		ppi_put_text(name, columns->out);
-		return;
-	}
-	name = ppi_shown(name, room);
-	fits = columns->function_room;
-	if (strlen(name) <= fits) {
-		fputs(name, columns->out);
-		return;
-	}
-	/* not within a character */
-	for (fits -= 3; fits > 0 && ((unsigned char)name[fits] & 0xc0) == 0x80;)
-		fits--;
-	fprintf(columns->out, "%.*s...", (int)fits, name);
+	fprintf(columns->out, " %s",
+	        cut(ppi_shown(name, room), columns->function_room, room));
 }
 
 /* No row: only as wide as one. */
@@ -100,18 +103,24 @@ static void print_names(const struct columns *columns,
 
 	if (columns->keys & PPI_BY_OWNER)
 		fprintf(columns->out, " %-*s ", columns->thread_width,
-		        row ? thread_word(columns, row, text, sizeof(text))
+		        row ? cut(thread_word(columns, row, text,
+		                              sizeof(text)),
+		                  (size_t)columns->thread_width, room)
 		            : "");
 	if (columns->keys & PPI_BY_MODULE)
 		fprintf(columns->out, " %-*s ", columns->module_width,
-		        row ? ppi_shown(row->module, room) : "");
+		        row ? cut(ppi_shown(row->module, room),
+		                  (size_t)columns->module_width, room)
+		            : "");
 	if (columns->keys & PPI_BY_ADDRESS && row)
 		fprintf(columns->out, " %#18" PRIx64 " ", row->address);
 	else if (columns->keys & PPI_BY_ADDRESS)
 		fprintf(columns->out, " %18s ", "");
 	if (columns->keys & PPI_BY_LINE)
 		fprintf(columns->out, " %-*s ", columns->line_width,
-		        row ? line_word(row, text, sizeof(text)) : "");
+		        row ? cut(line_word(row, text, sizeof(text)),
+		                  (size_t)columns->line_width, room)
+		            : "");
 	if (columns->keys & PPI_BY_FUNCTION && row)
 		print_function(columns, row->function);
 }
@@ -120,12 +129,10 @@ enum { NUMBER_WIDTH = 21, SAMPLES_WIDTH = 10, ADDRESS_WIDTH = 20,
        FUNCTION_LEAST = 24 };
 
 /* What the columns before it leave, which have a space on both sides. */
-static size_t function_room(const struct columns *columns)
+static int function_room(const struct columns *columns)
 {
-	int left = ppi_terminal_width(columns->out);
+	int left = ppi_line_width(columns->out);
 
-	if (left == 0)
-		return SIZE_MAX;
 	left -= NUMBER_WIDTH + SAMPLES_WIDTH + 1;
 	if (columns->has_chains)
 		left -= NUMBER_WIDTH;
@@ -137,13 +144,45 @@ static size_t function_room(const struct columns *columns)
 		left -= ADDRESS_WIDTH;
 	if (columns->keys & PPI_BY_LINE)
 		left -= columns->line_width + 2;
-	return left < FUNCTION_LEAST ? FUNCTION_LEAST : (size_t)left;
+	return left;
+}
+
+/* Cut a column, to `least` at most, until the functions have `wanted`. */
+static void shrink(struct columns *columns, int *width, int least, int wanted)
+{
+	int missing = wanted - function_room(columns);
+
+	if (missing <= 0 || *width <= least)
+		return;
+	*width = *width - missing > least ? *width - missing : least;
+}
+
+/* Modules are cut first, then threads, then functions; of many columns on a
+ * narrow screen all are, so that no row is broken. */
+static void fit_names(struct columns *columns, int longest)
+{
+	enum { MODULE_LEAST = 12, LEAST = 4 };
+	int wanted = longest < FUNCTION_LEAST ? longest : FUNCTION_LEAST;
+	int room;
+
+	if (!(columns->keys & PPI_BY_FUNCTION))
+		longest = wanted = 0;
+	shrink(columns, &columns->module_width, MODULE_LEAST, longest);
+	shrink(columns, &columns->thread_width, MODULE_LEAST, wanted);
+	wanted = wanted < MODULE_LEAST ? wanted : MODULE_LEAST;
+	shrink(columns, &columns->line_width, MODULE_LEAST, wanted);
+	shrink(columns, &columns->module_width, LEAST, wanted);
+	shrink(columns, &columns->thread_width, LEAST, wanted);
+	shrink(columns, &columns->line_width, LEAST, wanted);
+	room = function_room(columns);
+	columns->function_room = room > 0 ? (size_t)room : 0;
 }
 
 static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
                         size_t shown)
 {
 	char text[256], room[PPI_SHOWN_BYTES];
+	int longest = (int)strlen("(unattributed)");
 
 	columns->module_width = (int)strlen("module");
 	columns->thread_width = (int)strlen("process");
@@ -151,6 +190,9 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 	for (size_t i = 0; i < shown; i++) {
 		const struct ppi_row *row = &rows->rows[i];
 
+		if (columns->keys & PPI_BY_FUNCTION)
+			longest = wider(longest,
+			                ppi_shown(row->function, room));
 		if (columns->keys & PPI_BY_MODULE)
 			columns->module_width =
 				wider(columns->module_width,
@@ -164,7 +206,7 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 				wider(columns->line_width,
 			              line_word(row, text, sizeof(text)));
 	}
-	columns->function_room = function_room(columns);
+	fit_names(columns, longest);
 }
 
 /* ---- numbers ---- */
@@ -209,6 +251,8 @@ static void print_row(const struct columns *columns, const struct ppi_row *row)
 static void print_words(const struct columns *columns, uint64_t samples,
                         const char *words)
 {
+	char room[PPI_SHOWN_BYTES];
+
 	if (columns->has_chains)
 		print_number(columns, 0, false);
 	if (samples)
@@ -220,7 +264,8 @@ static void print_words(const struct columns *columns, uint64_t samples,
 		return;
 	}
 	print_names(columns, NULL);
-	fprintf(columns->out, " %s\n", words);
+	fprintf(columns->out, " %s\n",
+	        cut(words, columns->function_room, room));
 }
 
 /* Such a line, so that the shares make 100 %. */
@@ -256,6 +301,8 @@ static void print_idle(const struct columns *columns, uint64_t ns)
 
 static void print_heads(const struct columns *columns, const char *first)
 {
+	char room[PPI_SHOWN_BYTES];
+
 	fprintf(columns->out, "%s %11s %7s ", ppi_color(columns->out, PPI_BOLD),
 	        first, "share");
 	if (columns->has_chains)
@@ -263,16 +310,18 @@ static void print_heads(const struct columns *columns, const char *first)
 	fprintf(columns->out, " %8s ", "samples");
 	if (columns->keys & PPI_BY_OWNER)
 		fprintf(columns->out, " %-*s ", columns->thread_width,
-		        thread_head(columns->keys));
+		        cut(thread_head(columns->keys),
+		            (size_t)columns->thread_width, room));
 	if (columns->keys & PPI_BY_MODULE)
 		fprintf(columns->out, " %-*s ", columns->module_width,
-		        "module");
+		        cut("module", (size_t)columns->module_width, room));
 	if (columns->keys & PPI_BY_ADDRESS)
 		fprintf(columns->out, " %18s ", "address");
 	if (columns->keys & PPI_BY_LINE)
 		fprintf(columns->out, " %-*s ", columns->line_width, "line");
 	if (columns->keys & PPI_BY_FUNCTION)
-		fprintf(columns->out, " %s", "function");
+		fprintf(columns->out, " %s",
+		        cut("function", columns->function_room, room));
 	fprintf(columns->out, "%s\n", ppi_color(columns->out, PPI_PLAIN));
 }
 

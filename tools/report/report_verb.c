@@ -345,7 +345,8 @@ static bool print_report(const portprof_profile *profile,
 	struct ppi_named named;
 	char *path = join_inputs(options);
 	bool has_names = ppi_named_find(&named, profile,
-	                                options->keys & PPI_BY_LINE ||
+	                                options->keys & (PPI_BY_LINE |
+	                                                 PPI_BY_ADDRESS) ||
 	                                options->form == PPI_FORM_HTML,
 	                                options->has_inlines,
 	                                options->full_debug_folder);

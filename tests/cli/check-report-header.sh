@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The header of a report has what a ticket needs, and all of it fits the screen.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+
+### What was measured, where, when and by what
+
+long=a-program-with-a-rather-long-name-for-the-column-of-modules
+cp "$burn" "./$long" || exit 99
+if ! "./$long" 1 >/dev/null 2>&1; then
+	echo "skip: a copy of a program does not run here"
+	exit 77
+fi
+record -F 1000 -o p.pb.gz -- "./$long" 100 1 'two words' "it's"
+if [ "$status" -ne 0 ]; then
+	echo "skip: $(tail -n 1 words)"
+	exit 77
+fi
+report -i p.pb.gz
+has "the command, as a shell reads it" \
+	"^p.pb.gz: ./$long 100 1 'two words' 'it'\\\\''s'\$" report
+has "when" "^  when  *$(date +%Y)-[0-9-]* [0-9:]* [+-][0-9]*\$" report
+has "on which host" "^  host  *$(uname -n)\$" report
+has "its kernel" "^  system  *$(uname -s) $(uname -r) $(uname -m)\$" report
+has "its CPUs" "^  CPU  .*$(getconf _NPROCESSORS_ONLN) online\$" report
+has "by which version" "^  portprof  *$("$portprof" --version | sed -n '1s/[^0-9]*//p')" \
+	report
+claim "the same for programs" \
+	"\"100 1 'two words'\" in r['command'] and any(x.startswith('host: ') for x in r['facts'])"
+judge p.pb.gz
+"$portprof" merge -o m.pb.gz p.pb.gz p.pb.gz 2>words
+"$portprof" report -i m.pb.gz >"$tmp/report"
+same "merged on one host: it is named once" 1 "$(grep -c '^  host ' report)"
+
+record -F 1000 --no-arguments -o p.pb.gz -- "./$long" 100 1 pass-word
+report -i p.pb.gz
+has "--no-arguments: the program" "^p.pb.gz: ./$long\$" report
+gzip -dc p.pb.gz >raw
+check "--no-arguments: they are nowhere in the file" sh -c \
+	'! grep -q pass-word raw'
+
+# shellcheck disable=SC2016
+printf '#!/bin/sh\n"$1" 100\n' >script.sh
+chmod +x script.sh
+record -F 1000 -o p.pb.gz -- ./script.sh "$burn"
+report -i p.pb.gz
+has "a script by its name" "^p.pb.gz: ./script.sh " report
+record -q -a -F 1000 --duration 0.2 -o p.pb.gz
+if [ "$status" -eq 0 ]; then
+	report -i p.pb.gz
+	has "-a" "^p.pb.gz: the whole system\$" report
+fi
+if can_use perf; then
+	rm -f ready
+	"./$long" 200 1 trap 'an argument' >ready &
+	target=$!
+	wait_for test -s ready
+	record -p $target -F 1000 -o p.pb.gz -- sleep 0.2
+	report -i p.pb.gz
+	has "-p: who it was" \
+		"^p.pb.gz: process $target \\(a-program-with-\\): ./$long 200 1 trap 'an argument'\$" \
+		report
+	kill -TERM $target
+	wait $target
+fi
+
+### It fits
+
+# fits NAME WIDTH ARGUMENT...: no line of the report is longer
+fits() {
+	fits_name=$1 fits_width=$2
+	shift 2
+	COLUMNS=$fits_width "$portprof" report "$@" >"$tmp/report" 2>words
+	same "$fits_name: no line beyond ${fits_width:-80}" "" \
+		"$(python3 -c '
+import sys
+most = int(sys.argv[1] or 80)
+for line in open("report", encoding="utf-8"):
+    if len(line.rstrip("\n")) > most:
+        print(line, end="")' "$fits_width")"
+}
+long_name=a_function_with_a_name_that_fills_more_than_a_line_as_templates_do
+cat >wide.c <<END
+volatile unsigned long sum;
+void $long_name(void);
+void $long_name(void) { for (long i = 0; i < 300000000; i++) sum += i; }
+int main(void) { $long_name(); return 0; }
+END
+record -g -F 1000 -o p.pb.gz -- "./$long" 100 1 "$long_name $long_name" \
+	"$long_name$long_name"
+for width in '' 100; do
+	fits "the report" "$width" -i p.pb.gz
+	fits "by thread and line" "$width" -i p.pb.gz \
+		--sort thread,module,function,line
+	fits "by address" "$width" -i p.pb.gz --sort module,function,address
+	fits "callers" "$width" -i p.pb.gz --callers burn_much
+done
+COLUMNS='' "$portprof" report -i p.pb.gz >"$tmp/report"
+has "a module is cut before a function" '[.][.][.] *burn_much$' report
+COLUMNS=2000 "$portprof" report -i p.pb.gz >"$tmp/report"
+has "told otherwise, nothing is cut" "$long  burn_much\$" report
+if command -v objdump >/dev/null; then
+	"$portprof" report -i p.pb.gz --sort address -q >"$tmp/report"
+	address=$(sed -n 's/.* 0x\([0-9a-f]*\)  burn_much$/\1/p' report |
+		head -n 1)
+	# shellcheck disable=SC2016
+	check "--sort address: objdump has it (0x$address)" sh -c \
+		'objdump -d "$1" | grep -q "^ *$2:"' - "$long" "${address:-none}"
+fi
+if ${CC:-cc} -g -O0 -fno-omit-frame-pointer -o wide wide.c 2>/dev/null; then
+	record -F 1000 -o p.pb.gz -- ./wide
+	fits "a long name" '' -i p.pb.gz
+	has "a long name is cut at its end" 'a_function_with_a_name_.*[.][.][.]$' \
+		report
+fi
+tap_end
