@@ -157,6 +157,23 @@ static void add_words(struct ppi_event *event, const char *words)
 	         "%s", words);
 }
 
+static const char *levels_of(const struct ppi_event *event);
+
+static void leave_kernel_out(struct ppi_event *event)
+{
+	const char *both = levels_of(event);
+	char *at = strstr(event->description, both);
+	char rest[sizeof(event->description)];
+
+	event->counts_kernel = false;
+	if (!at)
+		return;
+	snprintf(rest, sizeof(rest), "%s", at + strlen(both));
+	*at = '\0';
+	add_words(event, "in user mode alone (kernel mode is not permitted)");
+	add_words(event, rest);
+}
+
 /* Why it may not be opened: what speaks against every event goes before what
  * would speak against this one. */
 static portprof_status refuse_event(const struct perf_kernel *kernel,
@@ -216,9 +233,7 @@ static int find_modes(const struct perf_kernel *kernel,
 		struct ppi_event in_user_mode = *event;
 		int second;
 
-		in_user_mode.counts_kernel = false;
-		add_words(&in_user_mode, ", in user mode alone (kernel mode "
-		          "is not permitted)");
+		leave_kernel_out(&in_user_mode);
 		second = try_open(kernel, &in_user_mode);
 		if (second == EINVAL)
 			return error;
