@@ -276,9 +276,20 @@ static void write_own_files(int first)
 	}
 }
 
+/* As closefrom does, which is not in every C library. */
+static void close_from(int first)
+{
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, first, ~0u, 0) == 0)
+		return;
+#endif
+	for (int i = first; i < 4096; i++)
+		close(i);
+}
+
 static void closes_all_it_has_not(void)
 {
-	closefrom(3);
+	close_from(3);
 	write_own_files(3);
 }
 

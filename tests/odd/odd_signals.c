@@ -358,6 +358,7 @@ static void mixes_old_calls(void)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	odd_burn(10);
+#ifdef __GLIBC__ /* musl has none of these three */
 	odd_say("old mask", siggetmask());
 	sigsetmask(0);
 	odd_burn(10);
@@ -367,6 +368,7 @@ static void mixes_old_calls(void)
 	odd_burn(10);
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	odd_say("blocked", members(&mask));
+#endif
 	sigrelse(SIGPROF);
 	sighold(SIGRTMAX);
 	odd_burn(10);
@@ -418,6 +420,7 @@ static void handles_once(void)
 
 /* ---- past the C library ---- */
 
+#ifdef __x86_64__
 struct raw_action {
 	void (*handler)(int);
 	unsigned long flags;
@@ -430,6 +433,7 @@ static long raw_sigaction(int number, struct raw_action *next,
 {
 	return syscall(SYS_rt_sigaction, number, next, before, 8);
 }
+#endif
 
 static void calls_the_kernel(void)
 {
@@ -571,6 +575,7 @@ static void dies_of_realtime_signal(void)
 	odd_burn(30);
 }
 
+#ifdef __GLIBC__ /* musl has no contexts */
 static void has_coroutines(void)
 {
 	static ucontext_t here, there;
@@ -592,6 +597,7 @@ static void has_coroutines(void)
 	}
 	odd_say("turns", turns);
 }
+#endif
 
 #define HABIT(name) { #name, name }
 
@@ -619,7 +625,9 @@ const struct odd_habit odd_signals[] = {
 	HABIT(has_profiling_timer_first),
 	HABIT(has_timers_of_its_own),
 	HABIT(queues_values),
+#ifdef __GLIBC__
 	HABIT(has_coroutines),
+#endif
 	HABIT(dies_of_sigprof),
 	HABIT(dies_of_realtime_signal),
 	{ NULL, NULL },
