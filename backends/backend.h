@@ -185,6 +185,9 @@ struct ppi_plan {
 	uint64_t timeline_ns;   /* files keep when samples fell, to so much; of
 	                         * no concern to backends; 0 = they do not */
 	unsigned chain_depth;   /* 0 = none */
+	size_t stack_bytes;     /* CAP_UNWIND: the user's part of chains is
+	                         * unwound from registers and so much of the
+	                         * stack; 0 = the backend gives chains */
 	uint32_t sample_fields; /* of PORTPROF_FIELD_ what the hardware tells;
 	                         * only where CAP_EVENTS is there */
 	size_t ring_bytes;      /* 0 = the backend chooses */

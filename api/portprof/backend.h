@@ -38,6 +38,7 @@ extern "C" {
 #define PORTPROF_CAP_SYSTEM      (UINT64_C(1) << 20)  /* target: whoever runs on the CPUs */
 #define PORTPROF_CAP_EXEC_SAFE   (UINT64_C(1) << 21)  /* no timer remains after exec */
 #define PORTPROF_CAP_COMMAND     (UINT64_C(1) << 22)  /* target: a command from its exec on */
+#define PORTPROF_CAP_UNWIND      (UINT64_C(1) << 23)  /* call chains by frame tables */
 
 /* What probing a backend found. `size` as in portprof_event_info. Since 0.1. */
 typedef struct portprof_backend_info {

@@ -21,7 +21,8 @@
 	 PORTPROF_CAP_THREAD | PORTPROF_CAP_ATTACH |                       \
 	 PORTPROF_CAP_CHILDREN | PORTPROF_CAP_FAIR |                       \
 	 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_MODULES |                  \
-	 PORTPROF_CAP_SYSTEM | PORTPROF_CAP_EXEC_SAFE | PORTPROF_CAP_COMMAND)
+	 PORTPROF_CAP_SYSTEM | PORTPROF_CAP_EXEC_SAFE |                    \
+	 PORTPROF_CAP_COMMAND | PORTPROF_CAP_UNWIND)
 
 static void perf_probe(const void *kernel, struct ppi_probe *out)
 {

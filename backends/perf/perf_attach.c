@@ -412,6 +412,7 @@ void perf_release(struct ppi_backend_session *bs)
 	free(state->cpus);
 	free(state->tallies);
 	free(state->scratch);
+	free(state->tail_words);
 	free((void *)state->highest);
 	free((void *)state->user_pages);
 	memset(state, 0, sizeof(*state));

@@ -82,7 +82,10 @@ static void set_shape(const struct perf_session_kind *kind,
 	attr->watermark = 1;
 	attr->wakeup_watermark = NEVER_WAKE;
 	set_clock(kind, attr);
-	attr->sample_regs_user = kind->shape.user_ip_mask;
+	attr->sample_regs_user = kind->shape.user_mask;
+	attr->sample_stack_user = kind->shape.stack_bytes;
+	/* of whom we have the stack, the chain is ours */
+	attr->exclude_callchain_user = kind->shape.stack_bytes > 0;
 	/* the modes are the event's own: those it excludes are left out */
 	if (kind->shape.sample_type & PERF_SAMPLE_BRANCH_STACK)
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
@@ -140,6 +143,8 @@ static void set_dummy(const struct perf_session_kind *kind,
 	attr->read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	attr->branch_sample_type = 0;
 	attr->sample_regs_user = 0;
+	attr->sample_stack_user = 0;
+	attr->exclude_callchain_user = 0;
 	attr->sample_max_stack = 0;
 }
 

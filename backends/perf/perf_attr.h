@@ -30,7 +30,9 @@ uint32_t perf_features(const struct perf_kernel *kernel);
 struct perf_shape {
 	uint64_t sample_type;
 	uint64_t read_format;
-	uint64_t user_ip_mask;
+	uint64_t user_mask;    /* REGS_USER: which */
+	uint64_t user_ip_mask; /* the pc's bit in it; 0 = it is of no use */
+	uint32_t stack_bytes;  /* STACK_USER */
 	unsigned chain_depth;
 };
 

@@ -144,6 +144,63 @@ static void read_branches(struct reader *reader, struct perf_seen *seen)
 	reader->left -= (size_t)count * 24;
 }
 
+static size_t count_bits(uint64_t mask)
+{
+	size_t count = 0;
+
+	for (; mask; mask &= mask - 1)
+		count++;
+	return count;
+}
+
+/* No registers follow where there is no user context. */
+static void read_registers(const struct perf_shape *shape,
+                           struct reader *reader, struct perf_seen *seen)
+{
+	uint64_t abi = next(reader);
+	size_t count = count_bits(shape->user_mask), at;
+
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return;
+	if (count > reader->left / 8) {
+		reader->has_failed = true;
+		return;
+	}
+	if (abi == PERF_SAMPLE_REGS_ABI_64)
+		seen->registers = (const uint64_t *)(const void *)reader->at;
+	for (at = 0; at < count; at++) {
+		uint64_t value = next(reader);
+
+		if (!shape->user_ip_mask ||
+		    at != count_bits(shape->user_mask &
+		                     (shape->user_ip_mask - 1)))
+			continue;
+		seen->user_ip = value;
+		seen->has_user_ip = true;
+	}
+}
+
+/* Its room, the copy, and how much of the room the copy has: no third word
+ * without room. The kernel stops where the stack's memory does. */
+static void read_stack(struct reader *reader, struct perf_seen *seen)
+{
+	uint64_t room = next(reader), bytes;
+	const unsigned char *stack = reader->at;
+
+	if (room == 0)
+		return;
+	if (room % 8 || room > reader->left) {
+		reader->has_failed = true;
+		return;
+	}
+	reader->at += room;
+	reader->left -= (size_t)room;
+	bytes = next(reader);
+	seen->stack = stack;
+	seen->stack_bytes = (size_t)(bytes < room ? bytes : room);
+	seen->is_stack_all = bytes < room;
+}
+
 static void decode_sample(const struct perf_shape *shape,
                           struct reader *reader, struct perf_seen *seen)
 {
@@ -178,11 +235,10 @@ static void decode_sample(const struct perf_shape *shape,
 		read_chain(reader, seen);
 	if (has(shape, PERF_SAMPLE_BRANCH_STACK))
 		read_branches(reader, seen);
-	/* No registers follow where there is no user context. */
-	if (has(shape, PERF_SAMPLE_REGS_USER) && next(reader) != 0) {
-		seen->user_ip = next(reader);
-		seen->has_user_ip = true;
-	}
+	if (has(shape, PERF_SAMPLE_REGS_USER))
+		read_registers(shape, reader, seen);
+	if (has(shape, PERF_SAMPLE_STACK_USER))
+		read_stack(reader, seen);
 	if (has(shape, PERF_SAMPLE_WEIGHT))
 		seen->latency = next(reader);
 }
@@ -313,6 +369,15 @@ bool perf_decode(const struct perf_shape *shape, const void *record,
 static bool can_be_code(uint64_t address)
 {
 	return address != 0 && (address >> 56 == 0 || address >> 56 == 0xff);
+}
+
+size_t perf_chain_kernel_part(const uint64_t *chain, size_t words)
+{
+	size_t count = 0;
+
+	while (count < words && chain[count] != (uint64_t)PERF_CONTEXT_USER)
+		count++;
+	return count;
 }
 
 size_t perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,

@@ -32,6 +32,11 @@ struct perf_seen {
 	uint64_t running;     /* READ: time running, if asked for */
 	const uint64_t *chain;
 	size_t chain_words;   /* markers included */
+	const uint64_t *registers;      /* of 64-bit user code, as the shape has
+	                                 * them; NULL = none */
+	const unsigned char *stack;     /* a copy, from the stack pointer up */
+	size_t stack_bytes;
+	bool is_stack_all;              /* it could not have been longer */
 	uint64_t data_address, latency; /* 0: the hardware told none */
 	const uint64_t *branches;       /* from, to, flags of each */
 	size_t branch_count;
@@ -62,5 +67,8 @@ bool perf_decode(const struct perf_shape *shape, const void *record,
  * addresses; returns how many. */
 size_t perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
                         size_t room);
+
+/* How many words of a chain, markers included, are the kernel's part. */
+size_t perf_chain_kernel_part(const uint64_t *chain, size_t words);
 
 #endif

@@ -14,6 +14,15 @@
 
 #include <linux/perf_event.h>
 
+/* Registers of a sample: in the order of their bits, by their DWARF numbers. */
+struct perf_registers {
+	uint64_t mask; /* sample_regs_user */
+	uint8_t sp;
+	uint8_t numbers[33];
+};
+extern const struct perf_registers perf_registers_x86_64,
+	perf_registers_arm64;
+
 /*
  * Each call returns 0 or a positive result, or a negative errno. `self` is
  * NULL for the real kernel.
@@ -55,6 +64,8 @@ struct perf_kernel {
 	size_t (*get_page_bytes)(void *self);
 
 	uint64_t user_ip_mask; /* sample_regs_user with the pc alone; 0 = no */
+	/* Those that unwinding needs; NULL = of this machine nobody knows. */
+	const struct perf_registers *registers;
 	/* What the kernel was found to know (perf_attr.c); 0 = not asked. */
 	_Atomic uint32_t *features;
 	/* Time of a sampling interrupt (perf_rate.c); 0 = not measured. */

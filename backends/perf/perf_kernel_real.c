@@ -26,6 +26,33 @@ enum { USER_IP_REGISTER = 15 }; /* PERF_REG_ARM_PC */
 enum { USER_IP_REGISTER = -1 };
 #endif
 
+/* asm/perf_regs.h: AX BX CX DX SI DI BP SP IP, then R8 to R15 from bit 16 on;
+ * numbers by the System V ABI for x86-64, figure 3.36. */
+const struct perf_registers perf_registers_x86_64 = {
+	.mask = 0xff01ff,
+	.sp = 7,
+	.numbers = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14,
+	             15 },
+};
+
+/* X0 to X29, LR, SP, PC: the numbers of DWARF for the Arm 64-bit Architecture;
+ * that of the pc is the unwinder's. */
+const struct perf_registers perf_registers_arm64 = {
+	.mask = 0x1ffffffff,
+	.sp = 31,
+	.numbers = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+	             17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+	             32 },
+};
+
+#if defined(__x86_64__) && defined(__LP64__)
+#define USER_REGISTERS &perf_registers_x86_64
+#elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
+#define USER_REGISTERS &perf_registers_arm64
+#else
+#define USER_REGISTERS NULL
+#endif
+
 static int real_open_event(void *self, struct perf_event_attr *attr,
                            int64_t pid, int cpu, int group_fd,
                            unsigned long flags)
@@ -235,6 +262,7 @@ const struct perf_kernel perf_kernel_real = {
 	.get_page_bytes = real_get_page_bytes,
 	.user_ip_mask = USER_IP_REGISTER < 0
 		? 0 : UINT64_C(1) << (USER_IP_REGISTER & 63),
+	.registers = USER_REGISTERS,
 	.features = &known_features,
 	.interrupt_ns = &known_interrupt_ns,
 	.self = NULL,

@@ -192,6 +192,21 @@ static void ask_for_periods(struct ppi_backend_session *bs)
 			state->tallies[i].period = 1;
 }
 
+/* The registers and a copy of the stack, to be unwound, in place of what frame
+ * pointers would lead to. */
+static void shape_stack(struct ppi_backend_session *bs)
+{
+	struct perf_shape *shape = &perf_state_of(bs)->kind.shape;
+	size_t bytes = bs->plan->stack_bytes;
+
+	if (!perf_can_unwind(perf_kernel_of(bs->kernel)))
+		return;
+	bytes = bytes < PERF_STACK_MAX ? bytes : PERF_STACK_MAX;
+	shape->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	shape->user_mask |= perf_kernel_of(bs->kernel)->registers->mask;
+	shape->stack_bytes = (uint32_t)(bytes + 7) & ~UINT32_C(7);
+}
+
 static void shape_records(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -254,8 +269,10 @@ static void shape_records(struct ppi_backend_session *bs)
 	if (plan->want_user_address && has_kernel &&
 	    kind->features & PERF_HAS_USER_IP) {
 		shape->sample_type |= PERF_SAMPLE_REGS_USER;
-		shape->user_ip_mask = kernel->user_ip_mask;
+		shape->user_mask = shape->user_ip_mask = kernel->user_ip_mask;
 	}
+	if (plan->chain_depth && plan->stack_bytes)
+		shape_stack(bs);
 }
 
 /* Whether some events count the same occurrences: their samples may bear each
@@ -342,6 +359,17 @@ static void say_rate(struct ppi_backend_session *bs,
 		         (perf_rate_interrupt_ns(kernel) + 999) / 1000);
 }
 
+static void say_stack_size(struct ppi_backend_session *bs)
+{
+	size_t bytes = perf_state_of(bs)->kind.shape.stack_bytes;
+
+	if (bytes && bytes < bs->plan->stack_bytes && bytes < PERF_STACK_MAX)
+		ppi_note(bs, "%zu bytes of the stack are copied with a sample, "
+		         "not %zu, so that no sample is lost: the memory a user "
+		         "may lock is limited; raise kernel.perf_event_mlock_kb "
+		         "or ulimit -l", bytes, bs->plan->stack_bytes);
+}
+
 static void say_what_is_special(struct ppi_backend_session *bs)
 {
 	for (size_t i = 0; i < bs->plan->event_count; i++) {
@@ -402,9 +430,11 @@ static portprof_status prepare(struct ppi_backend_session *bs,
 	state->tallies = calloc(bs->plan->event_count,
 	                        sizeof(*state->tallies));
 	state->scratch = malloc(PERF_RECORD_ROOM);
+	state->tail_words = malloc(PERF_PAYLOAD_WORDS *
+	                           sizeof(*state->tail_words));
 	for (size_t i = 0; state->tallies && i < bs->plan->event_count; i++)
 		state->tallies[i].period = bs->plan->events[i].period;
-	if (state->tallies && state->scratch &&
+	if (state->tallies && state->scratch && state->tail_words &&
 	    perf_weights_init(&state->weights, bs->plan->event_count))
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
@@ -443,6 +473,7 @@ static portprof_status open_rings(struct ppi_backend_session *bs,
 		    !perf_shrink_rings(bs))
 			return status;
 		perf_close_cpus(bs);
+		perf_fit_stacks(bs);
 	}
 }
 
@@ -457,6 +488,7 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = prepare(bs, why);
+	size_t threads;
 
 	perf_find_cores(bs);
 	if (status == PORTPROF_OK)
@@ -464,12 +496,18 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	if (status != PORTPROF_OK)
 		goto release;
 	state->kind.features = perf_features(perf_kernel_of(bs->kernel));
-	status = choose_carriers(bs, count_threads(bs), why);
+	threads = count_threads(bs);
+	status = choose_carriers(bs, threads, why);
 	if (status != PORTPROF_OK)
 		goto release;
 	shape_records(bs);
 	choose_inheritance(bs);
 	perf_size_rings(bs);
+	if (state->kind.shape.stack_bytes &&
+	    state->layout == PERF_THREAD_RINGS)
+		perf_fit_thread_rings(bs, threads);
+	else
+		perf_fit_stacks(bs);
 	status = perf_open_cgroup(bs, why);
 	if (status == PORTPROF_OK && state->layout != PERF_THREAD_RINGS)
 		status = open_rings(bs, why);
@@ -485,6 +523,7 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	if (state->is_early && has_begun(bs->plan))
 		perf_enable_carriers(bs);
 	perf_choose_nap(bs);
+	say_stack_size(bs);
 	say_what_is_special(bs);
 	if (bs->plan->want_modules)
 		perf_pending_baseline(bs);

@@ -34,6 +34,8 @@ size_t perf_new_port(struct perf_state *state)
 	return at;
 }
 
+enum { RING_TRIED_LEAST = 32 << 10 };
+
 /* The budget for locked memory is used up: kernel/events/core.c, perf_mmap. */
 static bool is_out_of_budget(int error)
 {
@@ -64,6 +66,36 @@ static int try_map(struct ppi_backend_session *bs, int fd,
 	return -EIO;
 }
 
+/* What is larger than its ring is never written. */
+static size_t ring_least(const struct perf_state *state)
+{
+	return state->kind.shape.stack_bytes
+		? 4 * (size_t)(state->kind.shape.stack_bytes + 1024) : 0;
+}
+
+/*
+ * Rings of threads are made while events are opened, whose shape cannot change
+ * then: find out before how large they can be, with room for as many more.
+ */
+void perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_event_attr attr;
+	size_t rings = 2;
+
+	while (rings < 2 * threads)
+		rings *= 2;
+	while (state->ring_bytes > RING_TRIED_LEAST) {
+		perf_attr_ring_owner(&state->kind, &attr);
+		if (!is_out_of_budget(-perf_try_attr(
+			    perf_kernel_of(bs->kernel), &attr, 0, -1,
+			    rings * state->ring_bytes + state->page_bytes)))
+			break;
+		state->ring_bytes /= 2;
+	}
+	perf_fit_stacks(bs);
+}
+
 bool perf_shrink_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -71,9 +103,14 @@ bool perf_shrink_rings(struct ppi_backend_session *bs)
 	                 state->layout != PERF_THREAD_RINGS
 		? &state->side_bytes : &state->ring_bytes;
 
-	if (*larger <= state->page_bytes)
+	if (*larger <= state->page_bytes ||
+	    (state->layout == PERF_THREAD_RINGS &&
+	     *larger / 2 < ring_least(state)))
 		return false;
 	*larger /= 2;
+	if (perf_state_of(bs)->kind.shape.stack_bytes &&
+	    larger == &state->ring_bytes)
+		return true; /* shorter copies make up for it */
 	ppi_note(bs, "rings are smaller than they should be, so samples may "
 	         "be lost: the memory a user may lock is limited; raise "
 	         "kernel.perf_event_mlock_kb or ulimit -l");

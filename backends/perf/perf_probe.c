@@ -308,6 +308,8 @@ void perf_probe_ladder(const struct perf_kernel *kernel,
 		out->caps &= ~(uint64_t)PORTPROF_CAP_LOST_EXACT;
 	if (!(features & PERF_HAS_CLOCKID))
 		out->caps &= ~(uint64_t)PORTPROF_CAP_TIME;
+	if (!(features & PERF_HAS_USER_IP) || !perf_can_unwind(kernel))
+		out->caps &= ~(uint64_t)PORTPROF_CAP_UNWIND;
 	if (out->take)
 		perf_report_settings(kernel, &rights, out);
 	perf_report_place(kernel, &rights, out);

@@ -225,6 +225,13 @@ enum {
 	RING_THREAD_MAX = 64 << 10,
 	CHAIN_TYPICAL = 32,    /* addresses, to size rings by */
 	RATE_UNKNOWN_HZ = 4000,
+	/* With copies of stacks: of one ring, of all, and how long a ring must
+	 * last when our thread is kept from running by others. */
+	STACKS_RING = 32 << 20,
+	STACKS_ALL = 256 << 20,
+	STACKS_HOLD_MS = 400,
+	STACK_BESIDE = 35 * 8, /* the registers, two sizes */
+	RINGS_OF_THREADS = 32,
 	NAP_MIN_MS = 2,
 	NAP_NEW_THREADS_MS = 10
 };
@@ -269,6 +276,54 @@ static uint64_t expected_bytes(const struct perf_shape *shape)
 	return words * 8;
 }
 
+/* The kernel writes the room of a stack's copy whatever is in it. */
+static uint64_t stack_record_bytes(const struct perf_shape *shape)
+{
+	return shape->stack_bytes ? shape->stack_bytes + STACK_BESIDE : 0;
+}
+
+/* Of a second, at the rate that was asked for. */
+static uint64_t expected_load(const struct ppi_backend_session *bs,
+                              bool at_the_fastest)
+{
+	const struct perf_shape *shape = &perf_state_of(bs)->kind.shape;
+
+	/* what may come once a cycle is not sized for with stacks: the kernel
+	 * cannot copy as many */
+	return expected_rate(bs->plan, at_the_fastest) *
+	               expected_bytes(shape) +
+	       expected_rate(bs->plan, false) * stack_record_bytes(shape);
+}
+
+/* As many samples with stacks as without. */
+static size_t with_stacks(const struct ppi_backend_session *bs, size_t bytes)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_shape *shape = &state->kind.shape;
+	size_t rings = state->layout == PERF_THREAD_RINGS
+		? RINGS_OF_THREADS : state->cpu_count;
+	size_t most = STACKS_ALL / rings;
+
+	most = most > STACKS_RING ? STACKS_RING : most;
+	bytes += (size_t)(bytes / expected_bytes(shape) *
+	                  stack_record_bytes(shape));
+	return bytes < most ? bytes : most;
+}
+
+void perf_fit_stacks(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_shape *shape = &state->kind.shape;
+	uint64_t samples = expected_rate(bs->plan, false) * STACKS_HOLD_MS / 1000;
+	uint64_t each = state->ring_bytes / (samples + 1);
+	uint64_t beside = expected_bytes(shape) + STACK_BESIDE;
+	uint64_t most = each > beside + PERF_STACK_MIN ? each - beside
+	                                               : PERF_STACK_MIN;
+
+	if (shape->stack_bytes > most)
+		shape->stack_bytes = (uint32_t)most & ~UINT32_C(1023);
+}
+
 void perf_size_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -283,6 +338,8 @@ void perf_size_rings(struct ppi_backend_session *bs)
 		wanted = per_second / 2;
 	}
 	wanted = wanted < least ? least : wanted > most ? most : wanted;
+	if (state->kind.shape.stack_bytes)
+		wanted = with_stacks(bs, (size_t)wanted);
 	if (bs->plan->ring_bytes)
 		wanted = bs->plan->ring_bytes;
 	state->ring_bytes = state->page_bytes;
@@ -301,8 +358,7 @@ static unsigned half_full_ms(const struct ppi_backend_session *bs,
                              bool at_the_fastest)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	uint64_t per_second = expected_rate(bs->plan, at_the_fastest) *
-	                      expected_bytes(&state->kind.shape);
+	uint64_t per_second = expected_load(bs, at_the_fastest);
 	uint64_t ms = state->ring_bytes * 500 / per_second;
 	uint64_t side_ms = state->side_bytes * UINT64_C(500) /
 	                   SIDE_BYTES_PER_SECOND;

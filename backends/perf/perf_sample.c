@@ -2,6 +2,8 @@
 /* One sample of the kernel's: whose it is, what it weighs, where it fell. */
 #include "backends/perf/perf_state.h"
 
+#include <string.h>
+
 const struct perf_source *perf_source_of(const struct perf_state *state,
                                          uint64_t id)
 {
@@ -156,6 +158,91 @@ static void add_fields(const struct perf_seen *seen, struct ppi_room *room,
 	}
 }
 
+static uint64_t *free_words(const struct ppi_room *room)
+{
+	return room->words + room->word_count;
+}
+
+/* Whether the user's part of its chain is to be unwound. */
+static bool has_context(const struct ppi_backend_session *bs,
+                        const struct perf_seen *seen)
+{
+	return perf_state_of(bs)->kind.shape.stack_bytes &&
+	       seen->registers && seen->stack && !seen->is_guest;
+}
+
+static size_t context_words(const struct ppi_backend_session *bs,
+                            const struct perf_seen *seen)
+{
+	return has_context(bs, seen)
+		? (sizeof(struct ppi_user_context) + seen->stack_bytes) / 8 : 0;
+}
+
+static void add_context(const struct ppi_backend_session *bs,
+                        const struct perf_seen *seen, struct ppi_room *room,
+                        portprof_record *record)
+{
+	const struct perf_registers *registers =
+		perf_kernel_of(bs->kernel)->registers;
+	uint64_t asked = perf_state_of(bs)->kind.shape.user_mask;
+	const uint64_t *value = seen->registers;
+	struct ppi_user_context context = {
+		.stack_bytes = (uint32_t)(seen->stack_bytes & ~(size_t)7),
+		.is_stack_all = seen->is_stack_all,
+	};
+	size_t at = 0;
+
+	for (uint64_t bit = 1; bit; bit <<= 1) {
+		if (registers->mask & bit) {
+			context.registers[registers->numbers[at]] = *value;
+			context.known |= UINT64_C(1) << registers->numbers[at];
+			at++;
+		}
+		value += (asked & bit) != 0;
+	}
+	memcpy(free_words(room), &context, sizeof(context));
+	room->word_count += sizeof(context) / 8;
+	memcpy(free_words(room), seen->stack, context.stack_bytes);
+	room->word_count += context.stack_bytes / 8;
+	record->valid |= PPI_FIELD_CONTEXT;
+}
+
+/* Who called whom, leaf first. */
+static void add_chain(const struct ppi_backend_session *bs,
+                      const struct perf_seen *seen, uint64_t ip,
+                      struct ppi_room *room, portprof_record *record)
+{
+	const struct perf_shape *shape = &perf_state_of(bs)->kind.shape;
+	size_t most = room->word_room - room->word_count;
+	size_t words = seen->chain_words, depth;
+	uint64_t *chain = free_words(room);
+	bool is_to_unwind = has_context(bs, seen);
+
+	if (shape->stack_bytes) /* another recorder's event may have it */
+		words = perf_chain_kernel_part(seen->chain, words);
+	if (most > shape->chain_depth)
+		most = shape->chain_depth;
+	depth = perf_chain_clean(seen->chain, words, chain, most);
+	/* Always led by the leaf, also where the stack was out of reach or an
+	 * empty kernel part came first. */
+	if (is_to_unwind && !seen->is_kernel) {
+		depth = 0;
+	} else if (depth == 0 || chain[0] != ip) {
+		chain[0] = ip;
+		depth = 1;
+	}
+	record->valid |= PORTPROF_FIELD_CHAIN;
+	record->payload = room->word_count;
+	record->payload_words = depth;
+	room->word_count += depth;
+	if (is_to_unwind)
+		add_context(bs, seen, room, record);
+	else if (shape->stack_bytes)
+		/* a thread of the kernel's has no other part */
+		record->chain_end = seen->is_kernel ? PORTPROF_CHAIN_WHOLE
+		                                    : PORTPROF_CHAIN_NO_RULE;
+}
+
 /* Where and when, and who called whom; `room` takes that. */
 static portprof_record describe(const struct ppi_backend_session *bs,
                                 const struct perf_port *port,
@@ -166,10 +253,8 @@ static portprof_record describe(const struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	portprof_record record =
 		perf_new_record(state, port, seen, PORTPROF_RECORD_SAMPLE);
-	uint64_t *chain = room->words + room->word_count;
 	/* what a guest's register held would be taken for code of the host */
 	uint64_t ip = seen->is_guest ? 0 : seen->ip;
-	size_t depth;
 
 	record.event = source->event;
 	record.address = ip;
@@ -183,24 +268,8 @@ static portprof_record describe(const struct ppi_backend_session *bs,
 		record.user_address = seen->user_ip;
 		record.valid |= PORTPROF_FIELD_USER_ADDRESS;
 	}
-	if (state->kind.shape.chain_depth) {
-		size_t most = room->word_room - room->word_count;
-
-		if (most > state->kind.shape.chain_depth)
-			most = state->kind.shape.chain_depth;
-		depth = perf_chain_clean(seen->chain, seen->chain_words, chain,
-		                         most);
-		/* Always led by the leaf, also where the stack was out of
-		 * reach or an empty kernel part came first. */
-		if (depth == 0 || chain[0] != ip) {
-			chain[0] = ip;
-			depth = 1;
-		}
-		record.valid |= PORTPROF_FIELD_CHAIN;
-		record.payload = room->word_count;
-		record.payload_words = depth;
-		room->word_count += depth;
-	}
+	if (state->kind.shape.chain_depth)
+		add_chain(bs, seen, ip, room, &record);
 	return record;
 }
 
@@ -313,8 +382,8 @@ static void keep_tail(struct ppi_backend_session *bs,
                       const struct perf_seen *seen)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	uint64_t words[PPI_WORDS_MIN];
-	struct ppi_room room = { .words = words, .word_room = PPI_WORDS_MIN };
+	struct ppi_room room = { .words = state->tail_words,
+		                 .word_room = PERF_PAYLOAD_WORDS };
 	uint64_t weight = weigh(bs, port, source, seen);
 	portprof_record record;
 
@@ -324,7 +393,7 @@ static void keep_tail(struct ppi_backend_session *bs,
 		return;
 	record = describe(bs, port, source, seen, &room);
 	record.weight = weight;
-	perf_tail_keep(bs, &record, words);
+	perf_tail_keep(bs, &record, room.words, room.word_count);
 }
 
 /*
@@ -367,7 +436,7 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 		return true;
 	}
 	if (!perf_has_room(room, state->kind.shape.chain_depth +
-	                         2 * branches_of(seen) + values_of(seen)))
+	                         context_words(bs, seen) + 2 * branches_of(seen) + values_of(seen)))
 		return false;
 	if (!find_source(bs, seen, &source)) {
 		if (!was_dropped(bs))

@@ -51,6 +51,9 @@ struct perf_source {
 
 enum { PERF_PORT_FREE = -1 };
 
+/* Words of a payload at most: a chain, and what a record holds beside. */
+enum { PERF_PAYLOAD_WORDS = PPI_WORDS_MIN + (1 << 13) };
+
 /* So many branches of a sample are kept; no PMU tells more. */
 enum { PERF_BRANCHES_MAX = 64 };
 
@@ -159,6 +162,7 @@ struct perf_state {
 	uint64_t until_ns;     /* what is younger stays in the rings */
 	uint64_t looked_at_ns; /* nothing in them is younger than that */
 	void *scratch;      /* for records that go round a ring's end */
+	uint64_t *tail_words; /* the payload of a CPU's sample */
 	uint64_t next_scan_ns;
 	unsigned nap_ms;       /* drain_every_ms by the rate */
 	uint64_t next_adapt_ns, next_rate_look_ns;
@@ -204,6 +208,16 @@ static inline bool perf_is_occurrence(const struct ppi_event *event)
 	       perf_own(event)->config[0] != PERF_COUNT_SW_TASK_CLOCK;
 }
 
+/* Whether this machine's registers, and with them stacks, are known. */
+static inline bool perf_can_unwind(const struct perf_kernel *kernel)
+{
+	return kernel->registers && kernel->user_ip_mask;
+}
+
+/* The kernel refuses 64 KiB; and a record, which is as long at most, has more
+ * than the stack (kernel/events/core.c, perf_sample_ustack_size). */
+enum { PERF_STACK_MAX = 63 << 10, PERF_STACK_MIN = 1 << 10 };
+
 /* Whether processes that others create belong to the target. */
 static inline bool perf_follows(const struct ppi_plan *plan)
 {
@@ -214,6 +228,9 @@ static inline bool perf_follows(const struct ppi_plan *plan)
 
 /* How large rings are, and how often they are emptied. */
 void perf_size_rings(struct ppi_backend_session *bs);
+/* After rings became smaller: copy no more of stacks than leaves time between
+ * two drains. Before any event is open. */
+void perf_fit_stacks(struct ppi_backend_session *bs);
 void perf_choose_nap(struct ppi_backend_session *bs);
 
 /* ---- perf_open.c, perf_attach.c ---- */
@@ -275,6 +292,9 @@ portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
                                 bool is_side, struct ppi_diag *why);
 /* Close all CPUs' rings again, before any thread is attached. */
 void perf_close_cpus(struct ppi_backend_session *bs);
+/* With stacks: rings of threads that memory can be locked for, and stacks that
+ * fit them. Before any event is open. */
+void perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads);
 /* Halve the size of the rings to come; false when they are smallest. */
 bool perf_shrink_rings(struct ppi_backend_session *bs);
 
@@ -318,7 +338,8 @@ void perf_tail_open(struct ppi_backend_session *bs);
 void perf_tail_enable(struct ppi_backend_session *bs);
 /* A CPU's sample with its payload; kept if it is of a known thread. */
 void perf_tail_keep(struct ppi_backend_session *bs,
-                    const portprof_record *record, const uint64_t *words);
+                    const portprof_record *record, const uint64_t *words,
+                    size_t word_count);
 /* A FORK record: the thread is known from now on. False when there is no
  * room. */
 bool perf_tail_begin(struct ppi_backend_session *bs,

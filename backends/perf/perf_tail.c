@@ -154,10 +154,10 @@ void perf_tail_enable(struct ppi_backend_session *bs)
 }
 
 void perf_tail_keep(struct ppi_backend_session *bs,
-                    const portprof_record *record, const uint64_t *words)
+                    const portprof_record *record, const uint64_t *words,
+                    size_t word_count)
 {
 	struct perf_state *state = perf_state_of(bs);
-	size_t word_count = (size_t)record->payload_words;
 	struct perf_thread *thread = perf_weights_find(
 		&state->weights, (uint32_t)record->tid);
 	struct perf_tail *tail, **end;
@@ -208,6 +208,9 @@ bool perf_tail_flush(struct ppi_backend_session *bs,
 		if (!ppi_room_add(room, &tail->record, tail->words,
 		                  tail->word_count * sizeof(tail->words[0])))
 			return false;
+		/* registers and a stack may follow the chain */
+		room->records[room->record_count - 1].payload_words =
+			tail->record.payload_words;
 		tally->emitted += weight;
 		tally->samples++;
 		tally->variance += (double)weight * (double)weight;

@@ -27,6 +27,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_threads \
 	tests/unit/test_perf_count \
 	tests/unit/test_perf_fields \
+	tests/unit/test_perf_stacks \
 	tests/unit/test_perf_values \
 	tests/unit/test_perf_precise \
 	tests/unit/test_perf_rate \
@@ -146,6 +147,10 @@ tests_unit_test_event_group_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_fields_SOURCES = tests/unit/test_perf_fields.c
 tests_unit_test_perf_fields_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_fields_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_stacks_SOURCES = tests/unit/test_perf_stacks.c
+tests_unit_test_perf_stacks_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_perf_stacks_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_values_SOURCES = tests/unit/test_perf_values.c
 tests_unit_test_perf_values_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -317,6 +317,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.get_fd_limit = sim_get_fd_limit,
 	.get_page_bytes = sim_get_page_bytes,
 	.user_ip_mask = 1u << 8, /* PERF_REG_X86_IP */
+	.registers = &perf_registers_x86_64,
 	.features = &sim.features,
 	.interrupt_ns = &sim.interrupt_ns,
 };

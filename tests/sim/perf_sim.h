@@ -37,6 +37,10 @@ struct perf_sim_machine {
 	unsigned throttle_every; /* each nth sample is a throttled one */
 	bool is_in_guest;       /* each sample falls in a virtual machine that
 	                         * the thread runs */
+	bool has_no_user_part;  /* threads of the kernel's */
+	bool is_32_bit;         /* registers of programs are */
+	size_t stack_bytes;     /* of each thread, above its stack pointer; 0 =
+	                         * no end is in reach */
 	bool migrates;          /* threads change CPU with each slice */
 	uint64_t slice_ns;      /* CPU time between two scheduling decisions */
 	bool is_hybrid;         /* lower half of the CPUs: PMU 10, upper: 11 */
@@ -98,6 +102,9 @@ void perf_sim_page_faults(int64_t tid, uint64_t pc, unsigned count);
 
 /* The path leads to another file from now on; what maps it, maps the old. */
 void perf_sim_replace(const char *path);
+
+/* Each thread's stack pointer; a word of a stack holds its own address. */
+#define PERF_SIM_STACK UINT64_C(0x7ffd00001000)
 
 /* The counter's register, by the index in an event's page less one. */
 uint64_t perf_sim_pmc(uint32_t counter);

@@ -100,6 +100,11 @@ static int check_combinations(const struct perf_event_attr *attr)
 	if (attr->sample_type & PERF_SAMPLE_REGS_USER &&
 	    attr->sample_regs_user == 0)
 		return -EINVAL;
+	/* [v6.18 core.c perf_copy_attr] */
+	if (attr->sample_type & PERF_SAMPLE_STACK_USER &&
+	    (attr->sample_stack_user >= UINT16_MAX ||
+	     attr->sample_stack_user % 8))
+		return -EINVAL;
 	return attr->sample_max_stack > 127 ? -EOVERFLOW : 0;
 }
 

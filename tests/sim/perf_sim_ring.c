@@ -10,7 +10,7 @@ enum { MARK_BUILD_ID = 1u << 14 };
 
 /* A record in the making. */
 struct draft {
-	uint64_t words[256];
+	uint64_t words[1 << 13];
 	size_t count;
 };
 
@@ -18,7 +18,7 @@ static void begin(struct draft *draft, uint32_t type, uint16_t misc)
 {
 	struct perf_event_header header = { .type = type, .misc = misc };
 
-	memset(draft, 0, sizeof(*draft));
+	memset(draft, 0, 256 * sizeof(draft->words[0]));
 	memcpy(draft->words, &header, sizeof(header));
 	draft->count = 1;
 }
@@ -195,9 +195,11 @@ static void put_chain(struct draft *draft, const struct sim_event *event,
 		put(draft, from->ip);
 		used++;
 	}
-	put(draft, (uint64_t)PERF_CONTEXT_USER);
-	for (size_t i = 0; i < 2 && used < room; i++, used++)
-		put(draft, user[i]);
+	if (!event->attr.exclude_callchain_user) {
+		put(draft, (uint64_t)PERF_CONTEXT_USER);
+		for (size_t i = 0; i < 2 && used < room; i++, used++)
+			put(draft, user[i]);
+	}
 	draft->words[at] = draft->count - at - 1;
 }
 
@@ -220,6 +222,42 @@ static void fill_in(struct sim_filled *filled, const struct sim_event *event,
 		memcpy(filled->chain, draft.words, draft.count * 8);
 	}
 	filled->fields |= event->attr.sample_type;
+}
+
+/* Each register holds its number, but for the pc and the stack pointer. */
+static void put_registers(struct draft *draft,
+                          const struct perf_event_attr *attr,
+                          const struct sim_sample *from)
+{
+	if (perf_sim_machine.has_no_user_part) {
+		put(draft, PERF_SAMPLE_REGS_ABI_NONE);
+		return;
+	}
+	put(draft, perf_sim_machine.is_32_bit ? PERF_SAMPLE_REGS_ABI_32
+	                                      : PERF_SAMPLE_REGS_ABI_64);
+	for (uint64_t bit = 0; bit < 64; bit++)
+		if (attr->sample_regs_user >> bit & 1)
+			put(draft, bit == 8   ? from->user_ip
+			           : bit == 7 ? PERF_SIM_STACK
+			                      : bit);
+}
+
+/* [v6.18 core.c perf_output_sample_ustack]: the room asked for, and how much of
+ * it is the stack, which ends where its memory does. */
+static void put_stack(struct draft *draft, const struct perf_event_attr *attr)
+{
+	uint64_t room = attr->sample_stack_user, used = room;
+
+	if (perf_sim_machine.has_no_user_part) {
+		put(draft, 0);
+		return;
+	}
+	if (perf_sim_machine.stack_bytes && perf_sim_machine.stack_bytes < used)
+		used = perf_sim_machine.stack_bytes;
+	put(draft, room);
+	for (uint64_t at = 0; at < room; at += 8)
+		put(draft, at < used ? PERF_SIM_STACK + at : 0xdead);
+	put(draft, used);
 }
 
 void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
@@ -270,10 +308,10 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 			put(&draft, 0);
 		}
 	}
-	if (type & PERF_SAMPLE_REGS_USER) {
-		put(&draft, PERF_SAMPLE_REGS_ABI_64);
-		put(&draft, from->user_ip);
-	}
+	if (type & PERF_SAMPLE_REGS_USER)
+		put_registers(&draft, attr, from);
+	if (type & PERF_SAMPLE_STACK_USER)
+		put_stack(&draft, attr);
 	if (type & PERF_SAMPLE_WEIGHT)
 		put(&draft, sim_is_hardware(attr) ? 17 : 0);
 	if (is_forced_out)

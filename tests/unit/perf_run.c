@@ -58,6 +58,8 @@ portprof_status run_open(struct perf_run *run)
 	run->bs.state = calloc(1, ppi_backend_perf.state_size);
 	run->records = calloc(RUN_RECORDS, sizeof(*run->records));
 	run->word_room = 1 << 20;
+	if (run->plan.stack_bytes)
+		run->word_room *= 4;
 	run->words = calloc(run->word_room, sizeof(*run->words));
 	if (run->plan.allow_refused)
 		run->bs.refusals = run->refusals;
@@ -81,12 +83,13 @@ void run_start(struct perf_run *run)
 void run_drain(struct perf_run *run)
 {
 	portprof_record *records = calloc(run->room, sizeof(*records));
-	uint64_t *words = calloc(PPI_WORDS_MIN * 4, sizeof(*words));
+	size_t word_room = PPI_WORDS_MIN * 4 + run->plan.stack_bytes / 8;
+	uint64_t *words = calloc(word_room, sizeof(*words));
 
 	for (;;) {
 		struct ppi_room room = {
 			.records = records, .record_room = run->room,
-			.words = words, .word_room = PPI_WORDS_MIN * 4,
+			.words = words, .word_room = word_room,
 		};
 
 		ppi_backend_perf.drain(&run->bs, &room);

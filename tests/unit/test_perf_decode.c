@@ -15,6 +15,8 @@ static const struct perf_shape full = {
 	               PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
 	               PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN |
 	               PERF_SAMPLE_REGS_USER,
+	.user_mask = 0x100,
+	.user_ip_mask = 0x100,
 	.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	               PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_READ_LOST,
 };
@@ -180,6 +182,75 @@ static void a_chain_longer_than_its_record(void **state)
 		record.words[10] = lengths[i];
 		assert_false(decode(&full, &record, record.count * 8));
 	}
+}
+
+static const struct perf_shape with_stack = {
+	.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_REGS_USER |
+	               PERF_SAMPLE_STACK_USER,
+	.user_mask = 0x1c0, /* bp, sp, ip */
+	.user_ip_mask = 0x100,
+};
+
+static void put_stack(struct record *record, uint64_t abi, uint64_t room,
+                      uint64_t used)
+{
+	begin(record, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put(record, 42);
+	put(record, abi);
+	for (uint64_t i = 1; i <= 3; i++)
+		put(record, i * 0x11);
+	put(record, room);
+	for (uint64_t i = 0; i < room / 8; i++)
+		put(record, i);
+	put(record, used);
+}
+
+static void registers_and_a_stack(void **state)
+{
+	struct record record;
+
+	(void)state;
+	put_stack(&record, PERF_SAMPLE_REGS_ABI_64, 32, 32);
+	assert_true(decode(&with_stack, &record, record.count * 8));
+	assert_non_null(seen.registers);
+	assert_int_equal(seen.user_ip, 0x33);
+	assert_int_equal(seen.stack_bytes, 32);
+	assert_false(seen.is_stack_all);
+	for (size_t bytes = 8; bytes < record.count * 8; bytes += 8)
+		assert_false(decode(&with_stack, &record, bytes));
+	/* the stack ends within the copy */
+	put_stack(&record, PERF_SAMPLE_REGS_ABI_64, 32, 16);
+	assert_true(decode(&with_stack, &record, record.count * 8));
+	assert_int_equal(seen.stack_bytes, 16);
+	assert_true(seen.is_stack_all);
+	/* more than there is room for, as the kernel never says */
+	put_stack(&record, PERF_SAMPLE_REGS_ABI_64, 32, UINT64_MAX);
+	assert_true(decode(&with_stack, &record, record.count * 8));
+	assert_int_equal(seen.stack_bytes, 32);
+	/* registers of a 32-bit program are of no use */
+	put_stack(&record, PERF_SAMPLE_REGS_ABI_32, 32, 32);
+	assert_true(decode(&with_stack, &record, record.count * 8));
+	assert_null(seen.registers);
+	assert_int_equal(seen.user_ip, 0x33);
+}
+
+static void a_stack_longer_than_its_record(void **state)
+{
+	static const uint64_t rooms[] = { 31, 48, UINT64_C(1) << 61,
+		                          UINT64_MAX & ~UINT64_C(7) };
+	struct record record;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+		put_stack(&record, PERF_SAMPLE_REGS_ABI_64, 32, 32);
+		record.words[6] = rooms[i];
+		assert_false(decode(&with_stack, &record, record.count * 8));
+	}
+	/* no room is no copy: no third word follows */
+	put_stack(&record, PERF_SAMPLE_REGS_ABI_64, 0, 0);
+	record.count--;
+	assert_true(decode(&with_stack, &record, record.count * 8));
+	assert_null(seen.stack);
 }
 
 /* A kernel thread has no user registers: one word says so. */
@@ -395,7 +466,7 @@ static void chains_end_where_no_code_can_be(void **state)
 	assert_int_equal(out[2], 0x401000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_sample),
@@ -403,6 +474,8 @@ int main(void)
 		cmocka_unit_test(cut_samples_are_refused),
 		cmocka_unit_test(a_chain_longer_than_its_record),
 		cmocka_unit_test(no_user_registers),
+		cmocka_unit_test(registers_and_a_stack),
+		cmocka_unit_test(a_stack_longer_than_its_record),
 		cmocka_unit_test(a_lean_sample),
 		cmocka_unit_test(a_mapping_whatever_its_mark),
 		cmocka_unit_test(names_end_within_their_record),
@@ -414,5 +487,7 @@ int main(void)
 		cmocka_unit_test(chains_end_where_no_code_can_be),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("perf_decode", tests, NULL, NULL);
 }

@@ -178,7 +178,8 @@ static void old_kernels_lack_capabilities(void **state)
 	perf_sim_machine.lacks_features = true;
 	probe_now();
 	assert_int_equal(run.bs.ops->caps & ~probe.caps,
-	                 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_TIME);
+	                 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_TIME |
+	                 PORTPROF_CAP_UNWIND);
 }
 
 /* ---- events ---- */
