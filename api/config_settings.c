@@ -51,6 +51,12 @@ static const struct word children_words[] = {
 static const struct word callchain_words[] = {
 	{"off", 0}, {"on", 127}, {NULL, 0}};
 
+static const struct word unwind_words[] = {
+	{"fp", PORTPROF_UNWIND_FP},
+	{"dwarf", PORTPROF_UNWIND_DWARF},
+	{"auto", PORTPROF_UNWIND_AUTO},
+	{NULL, 0}};
+
 static const struct word precise_words[] = {
 	{"event", 0}, {"max", 1}, {NULL, 0}};
 
@@ -162,6 +168,19 @@ static const struct {
 	[PPI_KEY_COMMAND] = {.name = "command",
 			     .form = TEXT,
 			     .set = set_command},
+	[PPI_KEY_UNWIND] = {.name = "unwind",
+			    .form = CHOICE,
+			    .max = PORTPROF_UNWIND_AUTO,
+			    .remedy = "is not fp (frame pointers), dwarf "
+				      "(frame tables) or auto",
+			    .words = unwind_words},
+	[PPI_KEY_STACK] = {.name = "stack",
+			   .form = BYTES,
+			   .min = 1024,
+			   .max = 63 << 10,
+			   .unit = " bytes",
+			   .remedy = "bytes, 1K to 63K, as in 32768 or "
+				     "32K"},
 };
 
 static portprof_status refuse(struct setting *setting, const char *words,

@@ -85,6 +85,8 @@ libportprof_core_la_SOURCES += \
 
 # Call chains from registers and stacks.
 libportprof_core_la_SOURCES += \
+	api/unwind/chain_ends.c \
+	api/unwind/chain_ends.h \
 	api/unwind/code_map.c \
 	api/unwind/code_map.h \
 	api/unwind/calls.c \

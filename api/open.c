@@ -113,6 +113,8 @@ static portprof_status open_backend(struct attempt *attempt,
 		                        kernel, &opened->box,
 		                        opened->bs.refusals, why);
 	opened->box.plan.area = opened->area;
+	if (!(opened->bs.caps & PORTPROF_CAP_UNWIND))
+		opened->box.plan.stack_bytes = 0;
 	if (status == PORTPROF_OK) {
 		ppi_helper_call(open_in_helper, attempt);
 		status = attempt->status;

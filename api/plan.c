@@ -3,12 +3,16 @@
 #include "api/internal/plan.h"
 
 #include "api/internal/event.h"
+#include "api/unwind/unwinder.h"
 #include "port/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Nearly all stacks of programs end within that; a compiler's is deeper. */
+enum { STACK_USUAL = 32 << 10 };
 
 static struct ppi_target target_of(const portprof_config *config)
 {
@@ -133,6 +137,21 @@ static bool is_shared(const portprof_config *config)
 	                        config->sinks[0].ops == &ppi_sink_share);
 }
 
+static portprof_status check_unwind(const portprof_config *config,
+                                    uint64_t *caps, struct ppi_diag *why)
+{
+	const char *missing;
+
+	if (config->number[PPI_KEY_UNWIND] != PORTPROF_UNWIND_DWARF)
+		return PORTPROF_OK;
+	*caps |= PORTPROF_CAP_UNWIND;
+	if (ppi_unwinder_has_tables(&missing))
+		return PORTPROF_OK;
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "plan chains",
+	                "call chains by frame tables: %s; or use frame "
+	                "pointers", missing);
+}
+
 portprof_status ppi_plan_needs(const portprof_config *config,
                                enum ppi_mode mode, uint64_t *caps,
                                struct ppi_diag *why)
@@ -168,8 +187,12 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		*caps |= PORTPROF_CAP_GROUP;
 	if (follows_children(config) && !config->pool)
 		*caps |= PORTPROF_CAP_CHILDREN;
-	if (config->number[PPI_KEY_CALLCHAIN] && mode == PPI_SAMPLE)
+	if (config->number[PPI_KEY_CALLCHAIN] && mode == PPI_SAMPLE) {
 		*caps |= PORTPROF_CAP_CHAIN;
+		status = check_unwind(config, caps, why);
+		if (status)
+			return status;
+	}
 	/* fields are an event's: who measures CPU time alone has none */
 	if (config->number[PPI_KEY_FIELDS] && mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_EVENTS;
@@ -411,13 +434,20 @@ static void plan_wishes(const portprof_config *config,
 		plan->want_modules |= ops->wants_modules;
 		plan->want_user_address |= config->sinks[i].region_count > 0;
 	}
+	plan->chain_depth = config->number[PPI_KEY_CALLCHAIN];
+	if (plan->chain_depth &&
+	    config->number[PPI_KEY_UNWIND] != PORTPROF_UNWIND_FP &&
+	    ppi_unwinder_has_tables(NULL)) {
+		plan->stack_bytes = config->number[PPI_KEY_STACK]
+			? config->number[PPI_KEY_STACK] : STACK_USUAL;
+		plan->want_modules = true;
+	}
 	plan->follow_children = follows_children(config);
 	plan->has_exact_children =
 		config->number[PPI_KEY_CHILDREN] == PORTPROF_CHILDREN_EXACT;
 	plan->is_delayed = config->number[PPI_KEY_DELAY] > 0 &&
 			   plan->want_modules && !plan->target.is_self;
 	plan->allow_refused = config->allow_refused;
-	plan->chain_depth = config->number[PPI_KEY_CALLCHAIN];
 	plan->sample_fields = config->number[PPI_KEY_FIELDS];
 	plan->ring_bytes = config->number[PPI_KEY_RING];
 	plan->command = config->command;

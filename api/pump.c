@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_RECORDS = 1024, DEFAULT_WORDS = 16384 };
+enum { DEFAULT_RECORDS = 1024, DEFAULT_WORDS = 16384, STACKS = 16 };
 
 static size_t records_in_room = DEFAULT_RECORDS;
 
@@ -16,11 +16,25 @@ void ppi_pump_set_room(size_t records)
 	records_in_room = records ? records : DEFAULT_RECORDS;
 }
 
-portprof_status ppi_pump_init(struct ppi_pump *pump, size_t event_count,
+/* Room for some stacks, for one where a test wants little room. */
+static size_t words_of_stacks(const struct ppi_plan *plan)
+{
+	size_t words = (sizeof(struct ppi_user_context) + plan->stack_bytes +
+	                7) / 8;
+
+	if (!plan->stack_bytes)
+		return 0;
+	return records_in_room == DEFAULT_RECORDS ? STACKS * words : words;
+}
+
+portprof_status ppi_pump_init(struct ppi_pump *pump,
+                              const struct ppi_plan *plan,
                               struct ppi_diag *why)
 {
-	size_t words = records_in_room == DEFAULT_RECORDS ? DEFAULT_WORDS :
-	                                                    PPI_WORDS_MIN;
+	size_t words = (records_in_room == DEFAULT_RECORDS ? DEFAULT_WORDS :
+	                                                     PPI_WORDS_MIN) +
+	               words_of_stacks(plan);
+	size_t event_count = plan->event_count;
 
 	pump->room.record_room = records_in_room;
 	pump->room.word_room = words;
@@ -30,8 +44,11 @@ portprof_status ppi_pump_init(struct ppi_pump *pump, size_t event_count,
 	pump->room.words = calloc(words, sizeof(*pump->room.words));
 	pump->verdicts = calloc(records_in_room, 1);
 	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
+	pump->chain_depth = plan->chain_depth;
+	if (plan->stack_bytes)
+		pump->unwinder = ppi_unwinder_new(ppi_machine_here());
 	if (pump->room.records && pump->room.words && pump->verdicts &&
-	    pump->tallies)
+	    pump->tallies && (pump->unwinder || !plan->stack_bytes))
 		return PORTPROF_OK;
 	ppi_pump_free(pump);
 	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open", "out of memory");
@@ -43,6 +60,7 @@ void ppi_pump_free(struct ppi_pump *pump)
 	free(pump->room.words);
 	free(pump->verdicts);
 	free(pump->tallies);
+	ppi_unwinder_free(pump->unwinder);
 	memset(pump, 0, sizeof(*pump));
 }
 
@@ -96,11 +114,16 @@ static void deliver(struct ppi_pump *pump)
 {
 	struct ppi_pump *delivered PPI_AT_LEAVE(tally_batch) = pump;
 	const struct ppi_room *room = &pump->room;
-	portprof_batch batch = { room->records, room->record_count,
+	const portprof_batch batch = { room->records, room->record_count,
 		                 room->words, room->word_count };
 	/* a session without sinks counts what it saw: nothing is lost */
 	uint8_t first = pump->sink_count ? PPI_LOST : PPI_KEPT;
 
+	if (pump->unwinder) {
+		ppi_unwinder_take(pump->unwinder, &pump->room,
+		                  pump->chain_depth);
+		ppi_chain_ends_count(&pump->chain_ends, &batch);
+	}
 	memset(pump->verdicts, first, batch.count);
 	for (size_t i = 0; i < pump->sink_count; i++)
 		pump->sinks[i].ops->take(&pump->sinks[i], &batch,

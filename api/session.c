@@ -59,6 +59,7 @@ static portprof_status drain_and_flush(struct portprof_session *session,
 	struct ppi_diag flush_why = { 0 };
 
 	drained = drain(session, why);
+	ppi_chain_ends_say(&session->pump.chain_ends, &session->opened.bs);
 	flushed = ppi_session_flush_sinks(session, &flush_why);
 	session->flush_due_ns = ppi_session_clock_ns(CLOCK_MONOTONIC) +
 	                        FLUSH_EVERY_MS * 1000000u;
@@ -194,7 +195,8 @@ static portprof_status init_parts(struct portprof_session *session,
 {
 	size_t count = session->opened.box.plan.event_count;
 	struct ppi_baseline *baseline = &session->baseline;
-	portprof_status status = ppi_pump_init(&session->pump, count, why);
+	portprof_status status = ppi_pump_init(
+		&session->pump, &session->opened.box.plan, why);
 
 	if (status)
 		return status;

@@ -111,6 +111,8 @@ static bool take_all(const portprof_config *file,
 	       take_rate(file, options, settings) &&
 	       take(file, "backend", options->backend, settings) &&
 	       take(file, "callchain", options->chains, settings) &&
+	       take(file, "unwind", options->unwind, settings) &&
+	       take(file, "stack", options->stack, settings) &&
 	       take(file, "children", options->children, settings) &&
 	       take(file, "ring", options->ring, settings) &&
 	       take(file, "delay", options->delay, settings) &&

@@ -143,6 +143,10 @@ bool ppi_profile_merge_account(portprof_profile *into,
 	}
 	if (other->timeline_ns > to->timeline_ns)
 		to->timeline_ns = other->timeline_ns;
+	/* chains of frame pointers among them: doubt them all */
+	if (to->chain_depth == 0 ||
+	    (other->chain_depth && other->stack_bytes < to->stack_bytes))
+		to->stack_bytes = other->stack_bytes;
 	if (other->chain_depth > to->chain_depth)
 		to->chain_depth = other->chain_depth;
 	if (!to->command[0])

@@ -7,15 +7,17 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* pid, tid, thread, span, time. */
-enum { LABELS_MAX = 5 };
+/* pid, tid, thread, span, time, chain_end. */
+enum { LABELS_MAX = 6 };
 
 /* Numbers of the strings that labels are made of. */
 struct label_words {
 	uint32_t pid, tid, thread, span, bytes, time, milliseconds;
+	uint32_t chain_end;
 };
 
 static bool enter_label_words(struct ppi_places *places, bool has_times,
+                              bool has_cut_chains,
                               struct label_words *words)
 {
 	words->pid = ppi_places_string(places, "pid");
@@ -23,6 +25,8 @@ static bool enter_label_words(struct ppi_places *places, bool has_times,
 	words->thread = ppi_places_string(places, "thread");
 	words->span = ppi_places_string(places, "span");
 	words->bytes = ppi_places_string(places, "bytes");
+	words->chain_end = has_cut_chains
+		? ppi_places_string(places, PPI_CHAIN_END_LABEL) : 0;
 	words->time = words->milliseconds = 0;
 	if (has_times) {
 		words->time = ppi_places_string(places, PPI_TIME_LABEL);
@@ -31,7 +35,8 @@ static bool enter_label_words(struct ppi_places *places, bool has_times,
 	}
 	return words->pid != PPI_NONE && words->tid != PPI_NONE &&
 	       words->thread != PPI_NONE && words->span != PPI_NONE &&
-	       words->bytes != PPI_NONE && words->time != PPI_NONE &&
+	       words->bytes != PPI_NONE && words->chain_end != PPI_NONE &&
+	       words->time != PPI_NONE &&
 	       words->milliseconds != PPI_NONE;
 }
 
@@ -123,6 +128,10 @@ static size_t make_labels(struct ppi_writer *writer,
 			(Ppi__Label){ .key = words->time,
 			              .num = (int64_t)line->time_ms,
 			              .num_unit = words->milliseconds };
+	if (line->chain_end > PORTPROF_CHAIN_WHOLE)
+		labels[count++] =
+			(Ppi__Label){ .key = words->chain_end,
+			              .num = (int64_t)line->chain_end };
 	for (size_t i = 0; i < count; i++)
 		labels[i].base = (ProtobufCMessage)PROTOBUF_C_MESSAGE_INIT(
 			&ppi__label__descriptor);
@@ -265,7 +274,8 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 	struct ppi_arena arena = { 0 };
 	struct label_words words;
 	bool is_made = enter_label_words(&writer->places,
-		                 writer->sums.slice_ns != 0, &words) &&
+		                 writer->sums.slice_ns != 0,
+		                 writer->sums.has_cut_chains, &words) &&
 	               ppi_sums_finish(&writer->sums);
 
 	writer->pending_samples = writer->sums.samples;

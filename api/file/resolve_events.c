@@ -199,6 +199,7 @@ static bool adopt_origin(portprof_profile *profile,
 	origin->is_complete = account->complete;
 	origin->timeline_ns = account->timeline_ns;
 	origin->chain_depth = account->chain_depth;
+	origin->stack_bytes = account->stack_bytes;
 	origin->backend = ppi_profile_keep(profile, account->backend);
 	origin->command = ppi_profile_keep(profile, account->command);
 	if (!origin->backend || !origin->command)

@@ -2,6 +2,8 @@
 /* Samples of a file, their values, labels and threads. */
 #include "api/file/resolve.h"
 
+#include "api/file/sample_table.h"
+
 /* One sample being taken over; memory is used again for the next. */
 struct taking {
 	struct ppi_resolve *resolve;
@@ -9,8 +11,8 @@ struct taking {
 	struct ppi_vector locations; /* uint32_t */
 	struct ppi_vector labels;    /* struct ppi_label */
 	uint64_t *values;            /* samples, then weights, per event */
-	uint32_t pid_key, tid_key, thread_key;
-	uint32_t pid, tid;
+	uint32_t pid_key, tid_key, thread_key, chain_end_key;
+	uint32_t pid, tid, chain_end;
 	const char *thread;          /* name, or NULL */
 	portprof_profile_thread last; /* entered; name NULL: none was */
 };
@@ -61,7 +63,7 @@ static portprof_status take_labels(struct taking *taking)
 	const struct ppi_raw_label *from = taking->parts.labels.data;
 
 	taking->labels.count = 0;
-	taking->pid = taking->tid = 0;
+	taking->pid = taking->tid = taking->chain_end = 0;
 	for (size_t i = 0; i < taking->parts.labels.count; i++) {
 		struct ppi_label label = {
 			.key = ppi_resolve_text(resolve, from[i].key),
@@ -70,6 +72,9 @@ static portprof_status take_labels(struct taking *taking)
 			.number = from[i].num,
 		};
 
+		if (label.key == taking->chain_end_key && label.number > 0 &&
+		    label.number <= PORTPROF_CHAIN_DEPTH)
+			taking->chain_end = (uint32_t)label.number;
 		if (label.key == PPI_NONE || label.text == PPI_NONE ||
 		    label.unit == PPI_NONE)
 			return PORTPROF_E_FORMAT;
@@ -190,6 +195,7 @@ static portprof_status take_sample(struct taking *taking,
 	shown.depth = taking->locations.count;
 	shown.pid = taking->pid;
 	shown.tid = taking->tid;
+	shown.chain_end = taking->chain_end;
 	shown.samples = taking->values;
 	shown.weights = taking->values + profile->events.count;
 	if (!enter_thread(taking))
@@ -247,9 +253,13 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	taking.pid_key = ppi_profile_text(profile, "pid", 3);
 	taking.tid_key = ppi_profile_text(profile, "tid", 3);
 	taking.thread_key = ppi_profile_text(profile, "thread", 6);
+	taking.chain_end_key =
+		ppi_profile_text(profile, PPI_CHAIN_END_LABEL,
+		                 sizeof(PPI_CHAIN_END_LABEL) - 1);
 	taking.values = calloc(2 * profile->events.count + 1,
 	                       sizeof(*taking.values));
 	if (taking.values && taking.pid_key != PPI_NONE &&
+	    taking.chain_end_key != PPI_NONE &&
 	    taking.tid_key != PPI_NONE && taking.thread_key != PPI_NONE)
 		status = take_all(&taking);
 	else

@@ -4,7 +4,8 @@
 
 /*
  * A key is an array of words: the layout of the address space and what kind
- * of sample it is; process and thread; when, if that is kept; then the addresses as they came. The
+ * of sample it is; process and thread; when, if that is kept, and how the chain
+ * ends; then the addresses as they came. The
  * layout's number makes the same address another key once something else is
  * mapped there, so locations are looked up once a key.
  */
@@ -59,6 +60,12 @@ static uint64_t time_ms_of(const struct ppi_sums *sums,
 	return time_ns / sums->slice_ns * sums->slice_ns / 1000000u;
 }
 
+static uint64_t chain_end_of(const portprof_record *record)
+{
+	return record->valid & PORTPROF_FIELD_CHAIN ? record->chain_end
+	                                            : PORTPROF_CHAIN_UNKNOWN;
+}
+
 static bool make_scratch(struct ppi_sums *sums, size_t words)
 {
 	uint64_t *scratch;
@@ -106,6 +113,13 @@ static bool is_caller(const struct ppi_sums_line *line, const uint64_t *chain,
 	       (!line->is_kernel || chain[0] >> 63);
 }
 
+/* What the unwinder followed was looked at by it: a place where a signal
+ * interrupted follows no call. */
+static bool is_unwound(const struct ppi_sums_line *line)
+{
+	return line->chain_end != PORTPROF_CHAIN_UNKNOWN;
+}
+
 static bool add_line(struct ppi_sums *sums, const portprof_record *record,
                      const struct ppi_layout *layout, uint32_t pid,
                      const uint64_t *chain, size_t depth)
@@ -117,6 +131,7 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 		.tid = record->valid & PORTPROF_FIELD_TID ? record->tid : 0,
 		.span = span_of(record),
 		.time_ms = time_ms_of(sums, record),
+		.chain_end = (uint8_t)chain_end_of(record),
 		.is_kernel = record->valid & PORTPROF_FIELD_KERNEL,
 		.is_guest = record->valid & PORTPROF_FIELD_GUEST,
 		.has_code = layout && layout->extents.count > 0,
@@ -136,7 +151,8 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 		line.is_whole &= locations[i] != 0;
 		if (!locations[i] || !is_caller(&line, chain, i))
 			continue;
-		if (!ppi_returns_can_be(&sums->returns, locations[i]))
+		if (!is_unwound(&line) &&
+		    !ppi_returns_can_be(&sums->returns, locations[i]))
 			line.depth = (uint32_t)i;
 		else
 			locations[i] = ppi_returns_exact(&sums->returns,
@@ -145,6 +161,7 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 			return false;
 	}
 	sums->chains.count += line.depth;
+	sums->has_cut_chains |= line.chain_end > PORTPROF_CHAIN_WHOLE;
 	return ppi_vector_add(&sums->lines, sizeof(line), &line, 1);
 }
 
@@ -171,7 +188,7 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
 	if (record->valid & PORTPROF_FIELD_GUEST)
 		key[WORD_LAYOUT] = UINT64_MAX; /* no layout has that number */
 	key[WORD_THREAD] = (uint64_t)pid << 32 | tid;
-	key[WORD_TIME] = time_ms_of(sums, record);
+	key[WORD_TIME] = time_ms_of(sums, record) ^ chain_end_of(record) << 56;
 	memcpy(key + WORD_CHAIN, chain, depth * sizeof(*chain));
 	number = ppi_pool_enter(&sums->keys, key,
 	                        (WORD_CHAIN + depth) * sizeof(*key));
@@ -219,7 +236,7 @@ static bool finish_line(struct ppi_sums *sums, size_t number)
 		if (locations[i])
 			continue;
 		locations[i] = locate(sums, layout, line, chain, i, &address);
-		if (is_caller(line, chain, i) &&
+		if (is_caller(line, chain, i) && !is_unwound(line) &&
 		    (locations[i] ? !ppi_returns_can_be(&sums->returns,
 		                                        locations[i])
 		                  : line->has_code)) {

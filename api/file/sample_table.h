@@ -11,6 +11,10 @@
 #define PPI_TIME_LABEL "time"
 #define PPI_TIME_UNIT "unix_ms"
 
+/* The label of a chain that was unwound by frame tables and is cut: why, as a
+ * number of enum portprof_chain_end. */
+#define PPI_CHAIN_END_LABEL "chain_end"
+
 /* What the values of the same number belong to. */
 struct ppi_sums_line {
 	size_t chain;   /* first of `depth` elements of chains */
@@ -21,6 +25,7 @@ struct ppi_sums_line {
 	bool is_kernel, is_guest;
 	bool has_code;  /* some code of the process was known then */
 	bool is_whole;  /* every location is known */
+	uint8_t chain_end; /* enum portprof_chain_end */
 };
 
 struct ppi_sums {
@@ -36,6 +41,7 @@ struct ppi_sums {
 	                           * order of the file's sample types */
 	uint64_t *scratch;        /* a key being put together */
 	size_t scratch_words;
+	bool has_cut_chains;      /* some line has a chain_end that says so */
 	uint64_t samples, weight; /* sums over all lines and events */
 };
 

@@ -97,6 +97,7 @@ static Ppi__Account *make_account(struct ppi_writing *writing)
 	account->complete = origin->is_complete;
 	account->timeline_ns = origin->timeline_ns;
 	account->chain_depth = origin->chain_depth;
+	account->stack_bytes = origin->stack_bytes;
 	account->main_mapping = profile->has_main;
 	for (size_t i = 0; i < account->n_passed_over; i++) {
 		account->passed_over[i]->backend =

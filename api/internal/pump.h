@@ -5,6 +5,8 @@
 
 #include "api/internal/modules.h"
 #include "api/internal/sink.h"
+#include "api/unwind/chain_ends.h"
+#include "api/unwind/unwinder.h"
 
 /* What became of the samples of one event. */
 struct ppi_tally {
@@ -20,11 +22,15 @@ struct ppi_pump {
 	struct ppi_tally *tallies; /* one an event */
 	size_t event_count;
 	struct ppi_modules *modules; /* NULL: nobody wants them */
+	struct ppi_unwinder *unwinder; /* NULL: chains come as they are */
+	unsigned chain_depth;
+	struct ppi_chain_ends chain_ends;
 	int64_t target_pid;
 	uint64_t born, dead;         /* processes that the target created */
 };
 
-portprof_status ppi_pump_init(struct ppi_pump *pump, size_t event_count,
+portprof_status ppi_pump_init(struct ppi_pump *pump,
+                              const struct ppi_plan *plan,
                               struct ppi_diag *why);
 void ppi_pump_free(struct ppi_pump *pump);
 

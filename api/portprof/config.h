@@ -120,10 +120,10 @@ PORTPROF_API portprof_status portprof_config_set_partial(
 /*
  * One setting by name, with its value as in a configuration file: event,
  * backend, frequency, period, output, callchain, children, ring, delay,
- * duration, timeline, require, fields, precise, command. portprof.conf(5) has the
- * values. event and require add to what was set before; output replaces an
- * earlier output that was set by name, while portprof_config_write_to adds a
- * file.
+ * duration, timeline, require, fields, precise, command, unwind, stack.
+ * portprof.conf(5) has the values. event and require add to what was set
+ * before; output replaces an earlier output that was set by name, while
+ * portprof_config_write_to adds a file.
  *   E_INVALID  no such setting (the words have the nearest), or a bad value;
  *              also a backend that this build does not have
  */
@@ -142,6 +142,12 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *              sampled beside the threads of a command or another process,
  *              where this user may do that: what processes shorter than a
  *              period use is an estimate then (LOSS-12), and else in no sample
+ *   unwind     how the user's part of a chain is found: PORTPROF_UNWIND_FP
+ *              (default), _DWARF or _AUTO. Capability: UNWIND for _DWARF, which
+ *              is refused with E_UNSUPPORTED where elfutils is not there
+ *   stack      bytes of the stack that are copied with a sample to be unwound,
+ *              1024 to 64512 (default 32768). A user whose locked memory
+ *              is limited may get fewer, which a note says
  *   ring       size of each kernel buffer for samples in bytes, up to 1 GiB;
  *              0 = chosen by rate (default). Records of mappings, threads and
  *              names have buffers of their own
@@ -163,6 +169,12 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *   E_INVALID  no such setting, one that is no number, or out of range
  */
 enum { PORTPROF_CHILDREN_EXACT = 2 }; /* nothing is estimated */
+enum {
+	PORTPROF_UNWIND_FP = 0,    /* by frame pointers */
+	PORTPROF_UNWIND_DWARF = 1, /* by frame tables (.eh_frame), and by frame
+	                            * pointers through code that has none */
+	PORTPROF_UNWIND_AUTO = 2   /* as DWARF where that works, else as FP */
+};
 PORTPROF_API portprof_status portprof_config_set_number(portprof_config *config,
 							const char *key,
 							uint64_t number);

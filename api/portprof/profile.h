@@ -97,6 +97,9 @@ typedef struct portprof_profile_origin {
 	                        * fell, to so much; 0: it does not */
 	unsigned chain_depth;  /* callers were kept, so many addresses a sample
 	                        * at most; 0: not, or not said */
+	unsigned stack_bytes;  /* callers were found by frame tables, in copies
+	                        * of so much of the stack; 0: by frame pointers,
+	                        * or not said */
 	const char *damage;    /* what is missing at the end of the file; NULL:
 				* nothing */
 	size_t fact_count;
@@ -142,6 +145,8 @@ typedef struct portprof_profile_sample {
 	uint32_t pid, tid;        /* 0 unknown */
 	const uint64_t *samples;  /* per event */
 	const uint64_t *weights;  /* per event */
+	uint32_t chain_end;       /* of a profile with stack_bytes: enum
+	                           * portprof_chain_end, 0 for whole ones */
 } portprof_profile_sample;
 
 typedef struct portprof_profile_thread {

@@ -455,6 +455,9 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	most = least(most, (sizeof(context) + context.stack_bytes) / 8);
 	count = ppi_unwinder_walk(unwinder, record->pid, &registers, &stack,
 	                          unwinder->chain, most, &end);
+	/* hardware may know better than the registers what it sampled */
+	if (kernel == 0)
+		unwinder->chain[0] = record->address;
 	memcpy(words, unwinder->chain, count * sizeof(*words));
 	record->payload_words += count;
 	record->chain_end = end;

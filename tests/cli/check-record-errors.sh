@@ -67,7 +67,7 @@ refused "an empty event in a list" 125 'event' -e cpu-clock,,page-faults \
 refused "a rate that is no number" 125 'many' -F many -o "$out" -- true
 refused "a rate of 0" 125 'frequency' -F 0 -o "$out" -- true
 refused "a rate and a period" 125 'exclude' -F 100 -c 100 -o "$out" -- true
-refused "another way to follow calls" 125 'dwarf: use fp' --call-graph dwarf \
+refused "another way to follow calls" 125 'lbr: use fp' --call-graph lbr \
 	-o "$out" -- true
 refused "an event that the backend lacks" 125 'cpu-clock or task-clock' -b itimer \
 	-e page-faults -o "$out" -- true

@@ -263,8 +263,7 @@ else
 	skip "Go" "no go command to compile with"
 fi
 
-record --call-graph dwarf -- ./framed
-same "--call-graph dwarf: status" 125 "$status"
-check "--call-graph dwarf: what to compile with" \
-	grep -q -- '-fno-omit-frame-pointer' "$tmp/words"
+record --call-graph lbr -- ./framed
+same "--call-graph lbr: status" 125 "$status"
+has "--call-graph lbr: what there is" 'fp .*dwarf' "$tmp/words"
 tap_end

@@ -63,15 +63,16 @@ static const struct ppi_symbols_name names[LOCATIONS] = {
 static const uint64_t one[] = { 1 };
 
 /* The verdict on the chain of these locations, leaf first. */
-static unsigned asked_depth;
+static unsigned asked_depth, stack_bytes, chain_end;
 
 static enum ppi_chain_end judge(const char **module, size_t depth,
                                 const uint32_t *chain)
 {
-	const portprof_profile_sample sample = { chain, depth, 1,
-		                                 1,     one,   one };
+	const portprof_profile_sample sample = { chain, depth, 1, 1, one, one,
+		                                 chain_end };
 	portprof_profile profile = {
-		.origin = { .backend = "perf", .chain_depth = asked_depth },
+		.origin = { .backend = "perf", .chain_depth = asked_depth,
+		            .stack_bytes = stack_bytes },
 		.mappings = mappings,
 		.mapping_count = 2,
 		.locations = locations,
@@ -108,6 +109,30 @@ static void whole_chains_reach_the_first_function(void **state)
 	/* a stripped C library does not say what calls main */
 	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE, STRIPPED)),
 	                 PPI_CHAIN_WHOLE);
+}
+
+/* Frame tables lead through code without frame pointers; a chain of theirs is
+ * whole, or cut. */
+static void tables_need_no_frame_pointers(void **state)
+{
+	const char *module;
+
+	(void)state;
+	stack_bytes = 32768;
+	assert_int_equal(judge(&module, CHAIN(BARE, LEAF, BARE, MAIN)),
+	                 PPI_CHAIN_WHOLE);
+	/* whatever the last is called */
+	assert_int_equal(judge(&module, CHAIN(LEAF, MYSTERY)),
+	                 PPI_CHAIN_WHOLE);
+	chain_end = PORTPROF_CHAIN_NO_RULE;
+	assert_int_equal(judge(&module, CHAIN(LEAF, BARE)), PPI_CHAIN_ENDS);
+	assert_string_equal(module, "app");
+	chain_end = PORTPROF_CHAIN_COPY_SHORT;
+	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE)), PPI_CHAIN_CUT);
+	/* what the kernel did by itself has no other part */
+	assert_int_equal(judge(&module, CHAIN(IN_KERNEL)), PPI_CHAIN_WHOLE);
+	chain_end = PORTPROF_CHAIN_UNKNOWN;
+	stack_bytes = 0;
 }
 
 static void chains_that_end_early_have_a_culprit(void **state)
@@ -186,15 +211,18 @@ static void kernel_code_is_not_to_blame(void **state)
 
 /* ---- sums ---- */
 
-static const uint64_t w[] = { 1, 2, 4, 8, 16, 32, 64 };
+static const uint64_t w[] = { 1, 2, 4, 8, 16, 32, 64, 0 };
 static const uint32_t good[] = { LEAF, MAIN }, broken[] = { BARE },
 		      lacking[] = { STRIPPED, MIDDLE, MAIN },
 		      leaving[] = { BARE, MIDDLE, MAIN }, cut[] = { MIDDLE };
 static const portprof_profile_sample samples[] = {
-	{ good, 2, 1, 1, &w[0], &w[0] },    { broken, 1, 1, 1, &w[1], &w[1] },
-	{ lacking, 3, 1, 1, &w[2], &w[2] }, { NULL, 0, 1, 1, &w[3], &w[3] },
-	{ broken, 1, 1, 2, &w[4], &w[4] },
-	{ leaving, 3, 1, 1, &w[5], &w[5] }, { cut, 1, 1, 1, &w[6], &w[6] },
+	{ good, 2, 1, 1, &w[0], &w[0], 0 },
+	{ broken, 1, 1, 1, &w[1], &w[1], 0 },
+	{ lacking, 3, 1, 1, &w[2], &w[2], 0 },
+	{ NULL, 0, 1, 1, &w[3], &w[3], 0 },
+	{ broken, 1, 1, 2, &w[4], &w[4], 0 },
+	{ leaving, 3, 1, 1, &w[5], &w[5], 0 },
+	{ cut, 1, 1, 1, &w[6], &w[6], 0 },
 };
 
 static portprof_profile profile = {
@@ -290,7 +318,7 @@ static void callers_that_were_lost_are_unknown(void **state)
 static void what_is_no_code_has_no_row(void **state)
 {
 	static const uint32_t chain[] = { BARE, NONSENSE, MAIN };
-	const portprof_profile_sample sample = { chain, 3, 1, 1, one, one };
+	const portprof_profile_sample sample = { chain, 3, 1, 1, one, one, 0 };
 	portprof_profile made = profile;
 	const struct ppi_view view = { &made, names, 0, NULL };
 	struct ppi_rows rows;
@@ -345,6 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_chains_reach_the_first_function),
+		cmocka_unit_test(tables_need_no_frame_pointers),
 		cmocka_unit_test(chains_that_end_early_have_a_culprit),
 		cmocka_unit_test(chains_cut_at_the_limit_blame_nobody),
 		cmocka_unit_test(code_without_a_frame_leaves_its_caller_out),

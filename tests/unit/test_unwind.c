@@ -464,7 +464,7 @@ static void records_get_their_chain(void **state)
 	end(&s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_chains_end_where_no_caller_is),
@@ -481,5 +481,7 @@ int main(void)
 		cmocka_unit_test(records_get_their_chain),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
 }

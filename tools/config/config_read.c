@@ -51,6 +51,7 @@ static const char *default_of(const char *key)
 		{ "event", "task-clock" },
 		{ "output", PPI_DEFAULT_OUTPUT },
 		{ "callchain", "off" },
+		{ "stack", "32768" },
 		{ "ring", "by the rate" },
 		{ "fields", "none" },
 		{ "precise", "event" },

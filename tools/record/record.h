@@ -30,6 +30,7 @@ struct ppi_record_options {
 	const char *events[64]; /* of -e, each perhaps a list */
 	size_t event_count;
 	const char *frequency, *period, *backend, *chains, *children;
+	const char *unwind, *stack; /* of --call-graph */
 	const char *ring, *delay, *duration, *timeline;
 	char ring_bytes[32];    /* what `ring` may point to */
 	char delay_text[32], duration_text[32], timeline_text[32];

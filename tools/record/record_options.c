@@ -19,7 +19,7 @@ static const char help[] =
 	"  -e, --event EVENT    measure these events: a,b or repeated (CPU time)\n"
 	"  -F, --freq HZ        take HZ samples a second of CPU time (100), or\n"
 	"  -c, --count N        take one sample every N ns or events\n"
-	"  -g                   record call chains; --call-graph fp or none (none)\n"
+	"  -g                   record call chains; --call-graph fp, dwarf, auto or none\n"
 	"  -p, --pid PID        measure running processes: PID or PID,PID,...\n"
 	"      --name NAME      measure all processes of this name or program path\n"
 	"      --unit UNIT      measure a systemd unit; --container ID: a container\n"
@@ -112,16 +112,21 @@ static int add_event(struct ppi_record_options *options, const char *text)
 static int read_call_graph(struct ppi_record_options *options,
                            const char *value)
 {
-	if (strcmp(value, "fp") == 0)
-		options->chains = chain_depth;
+	bool has_bytes = strncmp(value, "dwarf,", 6) == 0;
+
+	options->chains = chain_depth;
+	options->stack = has_bytes ? value + 6 : options->stack;
+	if (has_bytes || strcmp(value, "dwarf") == 0)
+		options->unwind = "dwarf";
+	else if (strcmp(value, "fp") == 0 || strcmp(value, "auto") == 0)
+		options->unwind = value;
 	else if (strcmp(value, "none") == 0)
 		options->chains = "off";
 	else
 		return ppi_say_usage(line.wrong, line.verb,
 		                     "--call-graph %s: use fp (frame "
-		                     "pointers; compile with "
-		                     PPI_FRAME_FLAG ") or none",
-		                     value);
+		                     "pointers), dwarf or dwarf,BYTES (frame "
+		                     "tables), auto or none", value);
 	return PPI_EXIT_OK;
 }
 

@@ -90,12 +90,19 @@ static enum ppi_frame_pointer frame_of(const struct ppi_view *view,
 	return i == user ? name->frame_at : name->frame_before;
 }
 
+/* By frame tables, which know of code without frame pointers as well. */
+static bool is_unwound(const struct ppi_view *view)
+{
+	return portprof_profile_origin_get(view->profile)->stack_bytes > 0;
+}
+
 bool ppi_chain_skips_at(const struct ppi_view *view,
                         const portprof_profile_sample *sample, size_t i)
 {
 	size_t user = user_part(view, sample);
 
-	return i >= user && frame_of(view, sample, user, i) == PPI_FRAME_NONE;
+	return !is_unwound(view) && i >= user &&
+	       frame_of(view, sample, user, i) == PPI_FRAME_NONE;
 }
 
 /* The first function of the user part, or its end. */
@@ -166,6 +173,24 @@ static bool is_bare_leaf(const struct ppi_view *view,
 	              name_of(view, sample, user + 1)->module) == 0;
 }
 
+/* The file says how each ends. */
+static void judge_unwound(const struct ppi_view *view,
+                          const portprof_profile_sample *sample,
+                          struct ppi_chain *chain)
+{
+	switch (sample->chain_end) {
+	case PORTPROF_CHAIN_UNKNOWN:
+	case PORTPROF_CHAIN_WHOLE:
+		break;
+	case PORTPROF_CHAIN_COPY_SHORT:
+	case PORTPROF_CHAIN_DEPTH:
+		chain->end = PPI_CHAIN_CUT;
+		break;
+	default:
+		blame(view, sample, chain->depth - 1, PPI_CHAIN_ENDS, chain);
+	}
+}
+
 void ppi_chain_judge(const struct ppi_view *view,
                      const portprof_profile_sample *sample,
                      struct ppi_chain *chain)
@@ -176,6 +201,10 @@ void ppi_chain_judge(const struct ppi_view *view,
 	*chain = (struct ppi_chain){ .end = PPI_CHAIN_WHOLE, .depth = depth };
 	if (depth == user)
 		return; /* the kernel's own */
+	if (is_unwound(view)) {
+		judge_unwound(view, sample, chain);
+		return;
+	}
 	first = find_first(view, sample, user);
 	if (first >= depth) {
 		chain->end = end_of(view, sample, user, depth - 1);
@@ -240,6 +269,7 @@ bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
 	bool is_good = true;
 
 	memset(chains, 0, sizeof(*chains));
+	chains->is_unwound = is_unwound(view);
 	for (size_t i = 0;
 	     is_good &&
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;

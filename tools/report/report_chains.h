@@ -51,6 +51,7 @@ struct ppi_chains {
 	uint64_t leaving, skipping, cut, ending;
 	struct ppi_nameless_list modules; /* whose code it is */
 	struct ppi_nameless_list leaves;  /* functions */
+	bool is_unwound;                  /* by frame tables */
 	bool keeps_leaf_frames;           /* some compiler of theirs can */
 };
 

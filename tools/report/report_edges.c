@@ -75,7 +75,8 @@ static bool doubt_caller(const struct ppi_fold *fold,
 	if (sample->depth == 0 || found->caller_at == found->at)
 		return false;
 	ppi_chain_judge(fold->view, sample, &chain);
-	if (chain.end == PPI_CHAIN_ENDS && found->at + 1 >= chain.depth) {
+	if ((chain.end == PPI_CHAIN_ENDS || chain.end == PPI_CHAIN_CUT) &&
+	    found->at + 1 >= chain.depth) {
 		found->caller = fold->lost_frame;
 		return false;
 	}

@@ -353,10 +353,16 @@ static void print_chains(const struct ppi_chains *chains, FILE *out)
 	                            chains->leaving, chains->weight));
 	print_share("cut early", chains->ending, chains, out);
 	print_share("a caller missing", chains->skipping, chains, out);
-	print_share("cut at the depth limit", chains->cut, chains, out);
+	print_share(chains->is_unwound ? "cut at the end of the stack's copy"
+	                               : "cut at the depth limit",
+	            chains->cut, chains, out);
 	print_share("the last caller missing", chains->leaving, chains, out);
 	fputc('\n', out);
-	if (bad) {
+	if (bad && chains->is_unwound) {
+		fprintf(out, LABEL "cut in ", "");
+		print_largest(&chains->modules, chains, out);
+		fprintf(out, "; the notes say why\n");
+	} else if (bad) {
 		fprintf(out, LABEL "code without frame pointers: ", "");
 		print_largest(&chains->modules, chains, out);
 		fprintf(out, "; compile it with " PPI_FRAME_FLAG "\n");

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* How the chains of a session end, by weight. */
+#include "api/unwind/chain_ends.h"
+
+#include <stdio.h>
+
+static const char *const reasons[PPI_CHAIN_ENDS] = {
+	[PORTPROF_CHAIN_COPY_SHORT] = "stack copy too short "
+				      "(--call-graph dwarf,BYTES)",
+	[PORTPROF_CHAIN_NO_RULE] = "neither table nor frame pointer",
+	[PORTPROF_CHAIN_OUTSIDE] = "caller on another stack",
+	[PORTPROF_CHAIN_JUNK] = "no return address",
+	[PORTPROF_CHAIN_DEPTH] = "too deep",
+};
+
+void ppi_chain_ends_count(struct ppi_chain_ends *ends,
+                          const portprof_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE &&
+		    record->event == 0 && record->chain_end < PPI_CHAIN_ENDS)
+			ends->weight[record->chain_end] += record->weight;
+	}
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return 100.0 * (double)part / (double)all;
+}
+
+void ppi_chain_ends_say(struct ppi_chain_ends *ends,
+                        struct ppi_backend_session *bs)
+{
+	char words[sizeof(bs->notes[0])];
+	size_t used, before = bs->note_count;
+	const char *separator = "; cut: ";
+	uint64_t all = 0;
+
+	for (size_t i = PORTPROF_CHAIN_WHOLE; i < PPI_CHAIN_ENDS; i++)
+		all += ends->weight[i];
+	if (all == 0)
+		return;
+	used = (size_t)snprintf(words, sizeof(words),
+	                        "call chains by frame tables: %.1f %% of the "
+	                        "weight whole",
+	                        percent(ends->weight[PORTPROF_CHAIN_WHOLE],
+	                                all));
+	for (size_t i = 0; i < PPI_CHAIN_ENDS && used < sizeof(words); i++)
+		if (reasons[i] && percent(ends->weight[i], all) >= 0.05) {
+			used += (size_t)snprintf(
+				words + used, sizeof(words) - used,
+				"%s%.1f %% %s", separator,
+				percent(ends->weight[i], all), reasons[i]);
+			separator = ", ";
+		}
+	if (!ends->note) {
+		ppi_note(bs, "%s", words);
+		if (bs->note_count > before)
+			ends->note = bs->notes[before];
+	} else {
+		snprintf(ends->note, sizeof(words), "%s", words);
+	}
+}

@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Call chains by frame tables: of programs as they are shipped, without frame
+# pointers and debug sections, recorded by perf.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+if ! can_use perf; then
+	echo "skip: $(tail -n 1 "$tmp/words")"
+	exit 77
+fi
+cc=${CC:-cc}
+
+record --call-graph dwarf,100 -o bad.pb.gz -- true
+same "a copy of 100 bytes: status" 125 "$status"
+has "a copy of 100 bytes: what can be" "stack" "$tmp/words"
+record --call-graph dwarf -b itimer -o bad.pb.gz -- true
+same "by itimer: status" 125 "$status"
+has "by itimer: what it lacks" "unwind|elfutils|libdw" "$tmp/words"
+record --call-graph auto -o auto.pb.gz -- "$burn" 50
+same "auto works everywhere: status" 0 "$status"
+
+record --call-graph dwarf -o try.pb.gz -- "$burn" 20
+if [ "$status" -ne 0 ]; then
+	has "refused with the reason" "elfutils|libdw|x86-64 and arm64" "$tmp/words"
+	tap_end
+fi
+
+# spin is called by main, in a thread, through a table of the C library, in a
+# handler of signals, and at the end of a deep recursion; the marker lies on
+# each stack.
+cat >subject.c <<'EOF2'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static volatile unsigned sum = 1;
+static double used(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+__attribute__((noinline)) static void spin(int ms)
+{
+	double end = used() + ms;
+	volatile char marker[32];
+	const char *text = "marker-of-a-";
+	for (int i = 0; i < 12; i++)
+		marker[i] = text[i], marker[12 + i] = "stack-copied"[i];
+	while (used() < end)
+		for (unsigned i = 0; i < 100000; i++)
+			sum += sum * i + (unsigned)marker[5];
+}
+__attribute__((noinline)) static void by_main(void) { spin(300); sum++; }
+static int compare(const void *a, const void *b)
+{
+	spin(60);
+	return (*(const int *)a > *(const int *)b) + (int)(sum & 0);
+}
+static void *by_thread(void *unused) { spin(300); sum++; return unused; }
+static void handler(int signal) { spin(300); sum += (unsigned)signal; }
+__attribute__((noinline)) static void recurse(int depth)
+{
+	volatile char room[200];
+	room[depth % 200] = 1;
+	if (depth == 0)
+		spin(300);
+	else
+		recurse(depth - 1);
+	sum += (unsigned)room[depth % 200];
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	int list[] = { 1, 2, 3, 4 };
+	if (argc > 1) {
+		recurse(atoi(argv[1]));
+		return 0;
+	}
+	by_main();
+	qsort(list, 4, sizeof(list[0]), compare);
+	pthread_create(&thread, NULL, by_thread, argv);
+	pthread_join(thread, NULL);
+	signal(SIGUSR1, handler);
+	raise(SIGUSR1);
+	return 0;
+}
+EOF2
+if ! $cc -O2 -fomit-frame-pointer -o subject subject.c -lpthread \
+	2>"$tmp/words"; then
+	echo "skip: $cc cannot compile"
+	exit 77
+fi
+
+record -F 500 --call-graph dwarf -o subject.pb.gz -- ./subject
+same "recorded" 0 "$status"
+report -i subject.pb.gz
+has "nothing is lost" '^  samples .* 0 lost' "$tmp/report"
+has "a note says how many are whole" \
+	'by frame tables: (9[5-9]|100)[.0-9]* % of the weight whole' "$tmp/report"
+has "callers can be believed" 'callers  *complete for (9[5-9]|100)' "$tmp/report"
+has_not "nobody is told to compile again" 'fno-omit-frame-pointer' "$tmp/report"
+"$portprof" report -j -i subject.pb.gz >report.json
+
+# under FUNCTION SHARE: of the weight, so much is below it
+under() {
+	check "$1 has $2 % of the weight below it" python3 -c '
+import json, sys
+report = json.load(open("report.json"))
+below = sum(x["total_weight"] for x in report["functions"] if x["name"] == sys.argv[1])
+sys.exit(below * 100 < report["chains"]["weight"] * float(sys.argv[2]))' "$1" "$2"
+}
+under main 65
+under by_main 12
+under compare 12
+under by_thread 12
+under handler 12
+report -q -i subject.pb.gz --callers handler
+has "what a signal interrupts is below what it interrupts" \
+	'raise|pthread_kill|sigreturn|restore_rt|libc' "$tmp/report"
+gzip -dc subject.pb.gz >subject.pb
+check "no stack is in the file" \
+	sh -c '! grep -q marker-of-a-stack subject.pb'
+
+record -F 500 --call-graph dwarf,4096 -o deep.pb.gz -- ./subject 10000
+same "10,000 deep: recorded" 0 "$status"
+report -i deep.pb.gz
+has "10,000 deep: cut, and why" 'cut.* stack copy too short' "$tmp/report"
+has "10,000 deep: nothing is lost" '^  samples .* 0 lost' "$tmp/report"
+report -q -i deep.pb.gz
+has_not "10,000 deep: no caller is invented" ' main$' "$tmp/report"
+
+tap_end
