@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	tests/os-headers/common/sys/stat.h \
 	tests/os-headers/common/sys/time.h \
 	tests/os-headers/common/sys/types.h \
+	tests/os-headers/common/sys/utsname.h \
 	tests/os-headers/common/time.h \
 	tests/os-headers/common/unistd.h \
 	tests/os-headers/dragonfly/config.h \
