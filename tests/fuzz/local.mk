@@ -15,32 +15,32 @@ EXTRA_DIST += tests/fuzz/corpus tests/fuzz/README.md
 
 FUZZ_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) \
 	$(PP_CMD_CFLAGS)
-FUZZ_LDFLAGS = $(AM_LDFLAGS) -fsanitize=fuzzer
+FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 FUZZ_LDADD = libportprof-tools.la libportprof-core.la
 FUZZ_COMMON = tests/fuzz/fuzz.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_config_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_config_LDFLAGS = $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_config_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_config_LDADD = $(FUZZ_LDADD)
 tests_fuzz_fuzz_elf_SOURCES = tests/fuzz/fuzz_elf.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_elf_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_elf_LDFLAGS = $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_elf_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_elf_LDADD = $(FUZZ_LDADD)
 tests_fuzz_fuzz_event_SOURCES = tests/fuzz/fuzz_event.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_event_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_event_LDFLAGS = $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_event_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_event_LDADD = $(FUZZ_LDADD)
 tests_fuzz_fuzz_gmon_SOURCES = tests/fuzz/fuzz_gmon.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_gmon_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_gmon_LDFLAGS = $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_gmon_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_gmon_LDADD = $(FUZZ_LDADD)
 tests_fuzz_fuzz_jit_SOURCES = tests/fuzz/fuzz_jit.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_jit_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_jit_LDADD = $(FUZZ_LDADD)
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_profile_CPPFLAGS = $(FUZZ_CPPFLAGS)
-tests_fuzz_fuzz_profile_LDFLAGS = $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_profile_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_profile_LDADD = $(FUZZ_LDADD)
 
 # An hour each, on demand: make -C build fuzz FUZZ_SECONDS=3600
