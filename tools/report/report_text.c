@@ -76,7 +76,8 @@ static const char *cut(const char *name, size_t fits, char room[PPI_SHOWN_BYTES]
 	if (strlen(name) <= fits)
 		return name;
 	if (name != room)
-		snprintf(room, PPI_SHOWN_BYTES, "%s", name);
+		snprintf(room, PPI_SHOWN_BYTES, "%.*s", PPI_SHOWN_BYTES - 1,
+		         name);
 	if (fits < 4) {
 		room[fits] = '\0';
 		return room;
