@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Configuration files: found, read, and into a config: all of it, or none on a
  * mistake. */
+#include "config.h"
+
 #include "api/internal/config.h"
 #include "api/internal/config_parse.h"
 #include "api/internal/diag.h"

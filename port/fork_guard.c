@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Telling that this process is a forked child: taking and returning a page. */
+#include "config.h"
+
 #include "port/fork_guard.h"
 
 #include <stddef.h>

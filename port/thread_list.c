@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Listing threads, and the clocks of their CPU time, as each system allows. */
+#include "config.h"
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

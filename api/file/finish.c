@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From many portions to one, when the measurement is over. */
+#include "config.h"
+
 #include "api/file/finish.h"
 
 #include "api/file/read.h"

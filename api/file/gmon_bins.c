@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bins of a gmon.out to be, while they hold weights. */
+#include "config.h"
+
 #include "api/file/gmon_export.h"
 
 #include "api/file/model.h"

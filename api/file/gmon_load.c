@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of a gmon.out. */
+#include "config.h"
+
 #include "api/file/gmon_load.h"
 
 #include <portprof/gmon.h>

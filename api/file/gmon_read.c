@@ -3,6 +3,8 @@
  * gmon.out into memory: bins become samples of a span, counted calls chains of
  * two.
  */
+#include "config.h"
+
 #include <portprof/gmon.h>
 
 #include "api/file/gmon_load.h"

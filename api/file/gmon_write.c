@@ -3,6 +3,8 @@
  * What a profile says of one executable, as gmon.out. Addresses become those
  * of the file, as gprof reads them there.
  */
+#include "config.h"
+
 #include <portprof/gmon.h>
 
 #include "api/file/atomic_file.h"

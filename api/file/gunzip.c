@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A file as its gzip members, each whole and checked, or as plain bytes. */
+#include "config.h"
+
 #include "api/file/gunzip.h"
 
 #include "api/file/vector.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program headers of an ELF file: System V gABI, chapters 4 and 5. */
+#include "config.h"
+
 #include "api/file/image.h"
 
 #include "port/foreign_file.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The output path: names and whole portions. */
+#include "config.h"
+
 #include "api/file/output.h"
 
 #include <errno.h>

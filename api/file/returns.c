@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether what a call chain names as a caller can be one. */
+#include "config.h"
+
 #include "api/file/returns.h"
 
 #include "api/file/image.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The real calls behind the perf seam, nothing else. */
+#include "config.h"
+
 #include "backends/perf/perf_kernel.h"
 #include "port/clock_ns.h"
 #include "port/foreign_file.h"

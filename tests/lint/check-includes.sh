@@ -114,6 +114,16 @@ function allowed(to,    area) {
 	return area_of(to) == area
 }
 
+# Where long has 32 bits config.h makes the types of files large: a structure
+# that holds one must be as large to all who share it.
+function check_file_size(text) {
+	if (file ~ /^(api|port|backends|compat|tools)\/.*\.c$/ && !has_config && \
+	    text ~ /struct stat |(off|ino)_t[ )]|(pread|ftruncate|lseek|readdir|mmap)\(/) {
+		complain("is about files, so config.h must be included")
+		has_config = 1
+	}
+}
+
 # config.h sets feature macros, so it comes first of all; then own header,
 # project, system. <portprof.h> may stand where a user would put it.
 function rank_of(to,    own) {
@@ -135,6 +145,8 @@ function check_include(text,    name, quoted, to, rank) {
 	sub(/^[^"<]*["<]/, "", name)
 	sub(/[">].*/, "", name)
 	to = resolve(name, quoted)
+	if (to == "config.h")
+		has_config = 1
 	if (!allowed(to))
 		complain("may not include " name)
 	# Headers are free to choose; cmocka.h needs system headers before it.
@@ -151,12 +163,14 @@ function check_include(text,    name, quoted, to, rank) {
 
 function check_file() {
 	seen_rank = -1
-	line = 0
+	line = has_config = 0
 	os = "__(linux|FreeBSD|NetBSD|OpenBSD|DragonFly|APPLE|sun|illumos)"
 	while ((getline text < file) > 0) {
 		line++
 		if (text ~ /^[ \t]*#[ \t]*include[ \t]*["<]/)
 			check_include(text)
+		else
+			check_file_size(text)
 		if (text ~ /^[ \t]*#[ \t]*(if|elif)/ && text ~ os && \
 		    file !~ /_kernel_real\.c$/ && file !~ /^(port|compat|tests)\// && \
 		    file != "backends/registry.c")
