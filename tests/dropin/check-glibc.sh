@@ -39,28 +39,36 @@ near() {
 		[ "${1:-0}" -le $(($2 * $3 * 5 / 4000 + 2)) ]
 }
 
+# counts WORDS WHO TICKS MILLISECONDS: glibc's ticks are the kernel's, and how
+# many of those meet a program beside others is nothing that we promise
+counts() {
+	if [ "$2" = host ] && ! near "${3:-0}" "$4" 100; then
+		skip "$1 (host)" "the kernel's ticks met it $3 times in $4 ms"
+	else
+		check "$1 ($2)" near "$3" "$4" 100
+	fi
+}
+
 ### Where glibc is right
 
 host profil 800
 ours profil 800
 for who in host ours; do
-	check "profil: 100 ticks a second of CPU time ($who)" \
-		near "$(value $who hot_a)" "$(value $who spent_ms)" 100
+	counts "profil: 100 ticks a second of CPU time" $who \
+		"$(value $who hot_a)" "$(value $who spent_ms)"
 	same "profil: nothing after it is off ($who)" 0 "$(value $who late)"
 done
 host replace 300
 ours replace 300
 for who in host ours; do
-	check "profil: what came before a second call ($who)" \
-		near "$(value $who first)" 300 100
-	check "profil: what came after it ($who)" \
-		near "$(value $who second_at)" 300 100
+	counts "profil: what came before a second call" $who \
+		"$(value $who first)" 300
+	counts "profil: what came after it" $who "$(value $who second_at)" 300
 done
 host scale 400 0
 ours scale 400 0
 for who in host ours; do
-	check "profil: scale 0 counts in bin 0 ($who)" \
-		near "$(value $who bin_0)" 400 100
+	counts "profil: scale 0 counts in bin 0" $who "$(value $who bin_0)" 400
 done
 for scale in 131072 4294967295; do
 	host scale 50 $scale

@@ -465,11 +465,37 @@ static void resets_in_the_kernel(void)
 
 /* ---- timers of its own ---- */
 
-/* Nine of ten must come: a tick that comes while one is pending is merged. */
-static void say_ticks(const char *words, long expected)
+/*
+ * ITIMER_PROF and ITIMER_VIRTUAL count whole ticks of the kernel, and how many of
+ * them meet a program depends on what runs beside it. Nobody else takes the
+ * second: the first must give three quarters of what it does, as a tick that
+ * comes while one is pending is merged.
+ */
+static volatile sig_atomic_t witnessed;
+
+static void count_witness(int number)
 {
-	odd_say(words, count * 4 >= expected * 3);
-	count = 0;
+	(void)number;
+	witnessed++;
+}
+
+static void begin_witness(void)
+{
+	handle(SIGVTALRM, count_witness, SA_RESTART);
+	set_timer(ITIMER_VIRTUAL, 10000);
+}
+
+static void burn_beside_witness(void)
+{
+	while (witnessed < 25)
+		odd_burn(10);
+	set_timer(ITIMER_VIRTUAL, 0);
+}
+
+static void say_ticks(const char *words)
+{
+	odd_say(words, count * 4 >= witnessed * 3);
+	count = witnessed = 0;
 }
 
 static void has_profiling_timer(void)
@@ -480,11 +506,12 @@ static void has_profiling_timer(void)
 	getitimer(ITIMER_PROF, &seen);
 	odd_say("not running", seen.it_interval.tv_usec);
 	set_timer(ITIMER_PROF, 10000);
-	odd_burn(300);
+	begin_witness();
+	burn_beside_witness();
 	getitimer(ITIMER_PROF, &seen);
 	set_timer(ITIMER_PROF, 0);
 	odd_say("interval", seen.it_interval.tv_usec);
-	say_ticks("its own ticks", 25);
+	say_ticks("its own ticks");
 	odd_burn(50);
 	odd_say("and no others", count);
 }
@@ -497,18 +524,24 @@ static void has_profiling_timer_first(void)
 	setitimer(ITIMER_PROF, &timer, &seen);
 	odd_say("not running", seen.it_interval.tv_usec);
 	signal(SIGPROF, count_signal);
-	odd_burn(300);
+	odd_burn(60);
+	begin_witness();
+	burn_beside_witness();
 	getitimer(ITIMER_PROF, &seen);
 	odd_say("interval", seen.it_interval.tv_usec);
 	set_timer(ITIMER_PROF, 0);
-	say_ticks("its own ticks", 25);
+	say_ticks("its own ticks");
 }
+
+/* Of a POSIX timer, those that were merged too. */
+static volatile long periods;
 
 static void add_value(int number, siginfo_t *info, void *context)
 {
 	(void)number;
 	(void)context;
 	count++;
+	periods += 1 + info->si_overrun;
 	sum += info->si_value.sival_int;
 }
 
@@ -531,11 +564,13 @@ static void has_timers_of_its_own(void)
 		timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer);
 		timer_settime(timer, 0, &each, NULL);
 		count = 0;
-		sum = 0;
-		odd_burn(200);
+		periods = sum = 0;
+		/* it is looked at when a tick of the kernel meets us */
+		for (int more = 0; periods < 15 && more < 20; more++)
+			odd_burn(more == 0 ? 200 : 50);
 		timer_delete(timer);
 		odd_say("values of its timer", sum == count * (i + 1));
-		say_ticks("ticks of its timer", 16);
+		odd_say("ticks of its timer", periods >= 15);
 	}
 }
 
