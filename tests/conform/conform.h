@@ -125,6 +125,7 @@ enum { CF_WORKS = 256 };
 struct cf_program {
 	struct fx_work works[CF_WORKS];
 	uint64_t used_ns[CF_WORKS];
+	uint64_t stolen_ns; /* that a hypervisor kept for others meanwhile */
 	size_t count, done;
 };
 

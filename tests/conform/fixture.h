@@ -76,6 +76,10 @@ struct fixture {
 	 * not counted. */
 	uint64_t (*cpu_time_ns)(void);
 
+	/* What a hypervisor has kept of all CPUs so far, as far as the system
+	 * tells; NULL on a virtual clock. */
+	uint64_t (*stolen_ns)(void);
+
 	/*
 	 * Simulated kernels only, else NULL. Number and names of the calls of
 	 * the seam; make the nth (from 1) next call of that one fail with an
