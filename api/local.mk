@@ -58,6 +58,7 @@ libportprof_core_la_SOURCES += \
 	api/internal/session.h \
 	api/internal/sink.h \
 	api/internal/sized.h \
+	api/internal/vector.h \
 	api/modules.c \
 	api/nearest.c \
 	api/number.c \
@@ -137,8 +138,7 @@ libportprof_core_la_SOURCES += \
 	api/file/path.h \
 	api/file/pool.c \
 	api/file/pool.h \
-	api/file/profile.c \
-	api/file/vector.h
+	api/file/profile.c
 
 if PROFILE_FILE
 libportprof_core_la_SOURCES += \

@@ -3,7 +3,7 @@
 #ifndef PPI_FILE_GMON_ARCS_H
 #define PPI_FILE_GMON_ARCS_H
 
-#include "api/file/vector.h"
+#include "api/internal/vector.h"
 #include "api/gmon/gmon.h"
 
 /* struct ppi_gmon_arc, in any order and with repetitions until folded. */

@@ -6,7 +6,7 @@
 #include <portprof/gmon.h>
 
 #include "api/file/gmon_module.h"
-#include "api/file/vector.h"
+#include "api/internal/vector.h"
 #include "api/gmon/gmon.h"
 
 enum {

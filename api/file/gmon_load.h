@@ -4,7 +4,7 @@
 #define PPI_FILE_GMON_LOAD_H
 
 #include "api/file/bounds.h"
-#include "api/file/vector.h"
+#include "api/internal/vector.h"
 #include "backends/backend.h"
 
 /* What a gmon.out takes in memory, taken apart: at most so many bytes for each

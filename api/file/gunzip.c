@@ -4,7 +4,7 @@
 
 #include "api/file/gunzip.h"
 
-#include "api/file/vector.h"
+#include "api/internal/vector.h"
 
 #include <errno.h>
 #include <sys/stat.h>

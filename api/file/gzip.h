@@ -7,7 +7,7 @@
 
 #include <zlib.h>
 
-#include "api/file/vector.h"
+#include "api/internal/vector.h"
 
 enum {
 	PPI_GZIP_PORTION = 1, /* level while measuring: quick */

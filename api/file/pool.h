@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "api/file/arena.h"
-#include "api/file/vector.h"
+#include "api/internal/vector.h"
 
 struct ppi_pool_slot;
 

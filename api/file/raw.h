@@ -8,7 +8,7 @@
 #include "api/file/arena.h"
 #include "api/file/bounds.h"
 #include "api/file/profile.pb-c.h"
-#include "api/file/vector.h"
+#include "api/internal/vector.h"
 
 struct ppi_raw_string {
 	const char *text;

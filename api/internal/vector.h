@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An array that grows. */
-#ifndef PPI_FILE_VECTOR_H
-#define PPI_FILE_VECTOR_H
+#ifndef PPI_VECTOR_H
+#define PPI_VECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
