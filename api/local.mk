@@ -52,6 +52,7 @@ libportprof_core_la_SOURCES += \
 	api/internal/number.h \
 	api/internal/open.h \
 	api/internal/plan.h \
+	api/internal/process_map.h \
 	api/internal/pump.h \
 	api/internal/region.h \
 	api/internal/select.h \
@@ -65,6 +66,7 @@ libportprof_core_la_SOURCES += \
 	api/open.c \
 	api/plan.c \
 	api/process.c \
+	api/process_map.c \
 	api/pump.c \
 	api/record.c \
 	api/region.c \

@@ -169,7 +169,7 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
                    uint32_t pid, const uint64_t *chain, size_t depth)
 {
 	const struct ppi_layout *layout =
-		ppi_spaces_layout(sums->spaces, pid);
+		ppi_process_map_find(&sums->spaces->processes, pid);
 	uint32_t tid = record->valid & PORTPROF_FIELD_TID ? record->tid : 0;
 	bool is_kernel = record->valid & PORTPROF_FIELD_KERNEL;
 	uint64_t *key;
@@ -223,7 +223,7 @@ static bool finish_line(struct ppi_sums *sums, size_t number)
 	struct ppi_sums_line *line =
 		&PPI_AT(&sums->lines, struct ppi_sums_line)[number];
 	const struct ppi_layout *layout =
-		ppi_spaces_layout(sums->spaces, line->pid);
+		ppi_process_map_find(&sums->spaces->processes, line->pid);
 	const uint64_t *key = ppi_pool_key(&sums->keys, (uint32_t)number,
 	                                   NULL);
 	uint64_t *locations =

@@ -60,11 +60,11 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 	ppi_machine_read(&writer->machine);
 	writer->output.draft.fd = -1;
 	if (ppi_gzip_open(&writer->encoder.gzip, PPI_GZIP_PORTION, -1) != 0 ||
-	    !ppi_places_open(&writer->places) ||
-	    !ppi_spaces_open(&writer->spaces, &writer->places, pid)) {
+	    !ppi_places_open(&writer->places)) {
 		free_writer(writer);
 		return NULL;
 	}
+	ppi_spaces_open(&writer->spaces, &writer->places, pid);
 	if (plan->target.is_self)
 		meet_process(writer, writer->default_pid);
 	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
@@ -254,15 +254,15 @@ static void take_other(struct ppi_writer *writer, const portprof_batch *batch,
 		writer->has_news = true;
 		break;
 	case PORTPROF_RECORD_FORK:
-		ppi_spaces_fork(&writer->spaces, pid,
-		                (uint32_t)record->address);
+		ppi_process_map_fork(&writer->spaces.processes, pid,
+		                     (uint32_t)record->address);
 		ppi_threads_fork(&writer->threads, pid, record->tid,
 		                 (uint32_t)record->address);
 		break;
 	case PORTPROF_RECORD_EXIT:
 		ppi_threads_exit(&writer->threads, pid, record->tid);
 		if (record->tid == pid)
-			ppi_spaces_exit(&writer->spaces, pid);
+			ppi_process_map_exit(&writer->spaces.processes, pid);
 		break;
 	default:
 		break;
@@ -304,7 +304,7 @@ static portprof_status writer_flush(struct ppi_sink *sink,
 		error = write_portion(sink, run, false);
 	if (error)
 		return fail(sink, error, why);
-	ppi_spaces_sweep(&writer->spaces);
+	ppi_process_map_sweep(&writer->spaces.processes);
 	ppi_threads_sweep(&writer->threads);
 	return PORTPROF_OK;
 }

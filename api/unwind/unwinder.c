@@ -84,7 +84,7 @@ enum { CHAIN_MAX = 1024 };
 
 struct ppi_unwinder {
 	const struct ppi_machine *machine;
-	struct ppi_address_spaces *spaces;
+	struct ppi_code_map code;
 	struct slot *slots;
 	struct call_slot *calls;
 	struct ppi_unwinder_stats stats;
@@ -98,10 +98,10 @@ struct ppi_unwinder *ppi_unwinder_new(const struct ppi_machine *machine)
 	if (!unwinder)
 		return NULL;
 	unwinder->machine = machine;
-	unwinder->spaces = ppi_address_spaces_new(machine);
+	ppi_code_map_open(&unwinder->code, machine);
 	unwinder->slots = calloc(SLOTS, sizeof(*unwinder->slots));
 	unwinder->calls = calloc(CALL_SLOTS, sizeof(*unwinder->calls));
-	if (unwinder->spaces && unwinder->slots && unwinder->calls)
+	if (unwinder->slots && unwinder->calls)
 		return unwinder;
 	ppi_unwinder_free(unwinder);
 	return NULL;
@@ -111,7 +111,7 @@ void ppi_unwinder_free(struct ppi_unwinder *unwinder)
 {
 	if (!unwinder)
 		return;
-	ppi_address_spaces_free(unwinder->spaces);
+	ppi_code_map_close(&unwinder->code);
 	free(unwinder->slots);
 	free(unwinder->calls);
 	free(unwinder);
@@ -121,7 +121,7 @@ void ppi_unwinder_stats_get(const struct ppi_unwinder *unwinder,
                             struct ppi_unwinder_stats *stats)
 {
 	*stats = unwinder->stats;
-	stats->modules = ppi_address_spaces_opened(unwinder->spaces);
+	stats->modules = unwinder->code.opened;
 	stats->memory_bytes = SLOTS * sizeof(struct slot) +
 	                      CALL_SLOTS * sizeof(struct call_slot);
 }
@@ -131,7 +131,7 @@ void ppi_unwinder_stats_get(const struct ppi_unwinder *unwinder,
 struct walk {
 	struct ppi_unwinder *unwinder;
 	const struct ppi_machine *machine;
-	const struct ppi_address_space *space;
+	const struct ppi_layout *layout;
 	const struct ppi_stack *stack;
 	uint32_t pid;
 	struct ppi_registers at; /* of the current frame */
@@ -168,7 +168,7 @@ static bool load(void *context, uint64_t address, uint64_t *word)
 }
 
 static const struct ppi_rule *rule_of(struct walk *walk,
-                                      const struct ppi_mapping *mapping,
+                                      const struct ppi_extent *extent,
                                       uint64_t pc, struct ppi_frame_rules **rules,
                                       uint64_t *address)
 {
@@ -176,11 +176,9 @@ static const struct ppi_rule *rule_of(struct walk *walk,
 	uint32_t serial;
 	struct slot *slot;
 
-	*rules = ppi_mapping_rules(unwinder->spaces, mapping, walk->pid,
-	                           &serial);
+	*rules = ppi_code_map_rules(&unwinder->code, extent, walk->pid, &serial);
 	if (!*rules ||
-	    !ppi_frame_rules_address(*rules, pc - mapping->start +
-	                               mapping->file_offset, address))
+	    !ppi_frame_rules_address(*rules, pc + extent->shift, address))
 		return NULL;
 	slot = &unwinder->slots[(*address ^ *address >> 13 ^
 	                         (uint64_t)serial * 2654435761u) % SLOTS];
@@ -300,8 +298,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	uint64_t pc = walk->at.value[machine->pc];
 	/* a return address may be the first byte of another function */
 	uint64_t lookup = is_leaf || *is_interrupted ? pc : pc - 1;
-	const struct ppi_mapping *mapping =
-		ppi_address_space_at(walk->space, lookup);
+	const struct ppi_extent *extent = ppi_layout_at(walk->layout, lookup);
 	const struct ppi_rule *rule = NULL;
 	struct ppi_frame_rules *rules = NULL;
 	bool is_signal = false, is_by_table = false;
@@ -309,8 +306,8 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 
 	walk->unwinder->stats.frames++;
 	walk->end = PORTPROF_CHAIN_NO_RULE;
-	if (mapping)
-		rule = rule_of(walk, mapping, lookup, &rules, &address);
+	if (extent)
+		rule = rule_of(walk, extent, lookup, &rules, &address);
 	if (rule) {
 		is_by_table = true;
 		is_signal = rule->is_signal;
@@ -347,7 +344,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	if (!is_signal && (to.cfa < sp || (to.cfa == sp &&
 	                                   (!is_leaf || machine->call_bytes))))
 		return false;
-	if (!ppi_address_space_at(walk->space, is_signal ? pc : pc - 1))
+	if (!ppi_layout_at(walk->layout, is_signal ? pc : pc - 1))
 		return false;
 	if (!is_by_table && !follows_call(walk, pc))
 		return false;
@@ -364,7 +361,8 @@ size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
 	struct walk walk = {
 		.unwinder = unwinder,
 		.machine = unwinder->machine,
-		.space = ppi_address_spaces_find(unwinder->spaces, pid),
+		.layout = ppi_process_map_find(&unwinder->code.processes,
+		                               pid),
 		.stack = stack,
 		.pid = pid,
 		.at = *registers,
@@ -374,7 +372,7 @@ size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
 	size_t depth = 1;
 
 	chain[0] = registers->value[walk.machine->pc];
-	while (walk.space) {
+	while (walk.layout) {
 		if (depth == room) {
 			walk.end = PORTPROF_CHAIN_DEPTH;
 			break;
@@ -396,26 +394,26 @@ void ppi_unwinder_note(struct ppi_unwinder *unwinder,
                        const portprof_record *record)
 {
 	const portprof_module *module = portprof_batch_module(batch, record);
+	struct ppi_code_map *code = &unwinder->code;
 
 	switch (record->kind) {
 	case PORTPROF_RECORD_MODULE:
 		if (module)
-			ppi_address_spaces_map(unwinder->spaces, record->pid,
-			                       record->address,
-			                       record->address + record->span,
-			                       module);
+			ppi_code_map_add(code, record->pid, record->address,
+			                 record->address + record->span,
+			                 module);
 		break;
 	case PORTPROF_RECORD_THREAD:
 		if (record->valid & PORTPROF_FIELD_EXEC)
-			ppi_address_spaces_exec(unwinder->spaces, record->pid);
+			ppi_process_map_exec(&code->processes, record->pid);
 		break;
 	case PORTPROF_RECORD_FORK:
-		ppi_address_spaces_fork(unwinder->spaces, record->pid,
-		                        (uint32_t)record->address);
+		ppi_process_map_fork(&code->processes, record->pid,
+		                     (uint32_t)record->address);
 		break;
 	case PORTPROF_RECORD_EXIT:
 		if (record->pid == record->tid)
-			ppi_address_spaces_exit(unwinder->spaces, record->pid);
+			ppi_code_map_exit(code, record->pid);
 		break;
 	default:
 		break;
