@@ -11,6 +11,8 @@ libportprof_core_la_SOURCES += \
 	backends/shared/cpu_time.c \
 	backends/shared/cpu_time.h \
 	backends/shared/gate.h \
+	backends/shared/own_ticks.c \
+	backends/shared/own_ticks.h \
 	backends/shared/pcbins.c \
 	backends/shared/pcbins.h \
 	backends/shared/pcgive.c \

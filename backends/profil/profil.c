@@ -138,6 +138,22 @@ static portprof_status map_bins(struct ppi_backend_session *bs,
 	                strerror(error));
 }
 
+/* The helper's ticks count where its code does: in a program that is linked
+ * with the library statically. A handler's ticks never hit the helper, which
+ * blocks signals. */
+static bool counts_our_code(const struct ppi_backend_session *bs)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	const struct profil_state *state = profil_state_of(bs);
+	struct ppi_text ours;
+
+	kernel->burn_range(kernel->self, &ours);
+	return !state->rules->takes_sigprof &&
+	       ours.start >= state->region.offset &&
+	       (ours.start - state->region.offset) / state->region.bin_bytes <
+	               state->region.bins;
+}
+
 static void tell_how(struct ppi_backend_session *bs)
 {
 	const struct profil_state *state = profil_state_of(bs);
@@ -177,6 +193,7 @@ static portprof_status profil_open(struct ppi_backend_session *bs,
 	status = map_bins(bs, why);
 	if (status)
 		return status;
+	state->own.is_on = counts_our_code(bs);
 	bs->drain_every_ms = ppi_profil_harvest_ms(bs);
 	tell_how(bs);
 	return PORTPROF_OK;
@@ -218,23 +235,19 @@ static portprof_status profil_stop(struct ppi_backend_session *bs,
 	return status;
 }
 
-/* A harvest a round: after its last record the round is over, though ticks
- * go on arriving. */
 static portprof_status profil_drain(struct ppi_backend_session *bs,
                                     struct ppi_room *room)
 {
 	struct profil_state *state = profil_state_of(bs);
 
-	if (state->bins.waiting == 0) {
-		if (state->is_told && !state->must_harvest) {
-			state->is_told = false;
-			return PORTPROF_OK;
-		}
-		if (!state->is_running && !state->must_harvest)
-			return PORTPROF_OK;
+	while (state->bins.waiting == 0) {
+		bool must_begin = state->must_harvest;
+
 		state->must_harvest = false;
+		if (!ppi_own_ticks_next(&state->own, state->is_running,
+		                        must_begin))
+			return PORTPROF_OK;
 		ppi_profil_harvest(bs);
-		state->is_told = state->bins.waiting > 0;
 	}
 	ppi_profil_give_records(bs, room);
 	return PORTPROF_OK;

@@ -20,7 +20,7 @@ void ppi_profil_clock_begin(struct ppi_backend_session *bs)
 		ppi_tickweight_forget(&state->weight, state->cpu.done_ns);
 	state->resets = bs->resets;
 	ppi_tickweight_start(&state->weight, state->cpu.done_ns);
-	state->foreign = 0;
+	state->foreign = state->own.taken = 0;
 	state->harvested_at_ns = now_ns;
 }
 
@@ -121,6 +121,16 @@ static void set_largest_tick(struct ppi_backend_session *bs, uint64_t now_ns)
 	                  2) * cpus;
 }
 
+static void read_active(struct profil_state *state)
+{
+	struct ppi_pcbins *bins = &state->bins;
+
+	if (state->own.is_on && state->own.round == PPI_ROUND_ASLEEP)
+		bins->asleep = &state->own;
+	ppi_pcbins_read(bins, bins->active);
+	bins->asleep = NULL;
+}
+
 /* Give the kernel the empty buffer and read the other at leisure. */
 static void swap_buffers(struct ppi_backend_session *bs)
 {
@@ -139,7 +149,7 @@ static void swap_buffers(struct ppi_backend_session *bs)
 		         "read later", strerror(errno));
 		return;
 	}
-	ppi_pcbins_read(bins, bins->active);
+	read_active(state);
 	bins->active = idle;
 }
 
@@ -174,7 +184,19 @@ static void note_foreign(struct ppi_backend_session *bs)
 	state->foreign = 0;
 }
 
-portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
+/* What came while the helper worked may have hit the helper. */
+static void put_aside_own(struct profil_state *state)
+{
+	uint64_t most = ppi_own_ticks_left(&state->own, &state->cpu,
+	                                   &state->weight,
+	                                   state->rules->stay_ticks);
+
+	if (state->own.round >= PPI_ROUND_AT_WORK)
+		state->own.taken += ppi_pcbins_put_aside_own(
+			&state->bins, &state->own, most);
+}
+
+void ppi_profil_harvest(struct ppi_backend_session *bs)
 {
 	const struct profil_kernel *kernel = profil_kernel_of(bs);
 	struct profil_state *state = profil_state_of(bs);
@@ -182,7 +204,7 @@ portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
 
 	set_largest_tick(bs, now_ns);
 	if (state->rules->read_in_place)
-		ppi_pcbins_read(&state->bins, 0);
+		read_active(state);
 	else
 		swap_buffers(bs);
 	/* read after the bins: all their ticks are in it */
@@ -190,12 +212,12 @@ portprof_status ppi_profil_harvest(struct ppi_backend_session *bs)
 	note_if_clock_wrong(bs);
 	note_if_late(bs, cpu_ns);
 	note_if_alias(bs, now_ns);
+	put_aside_own(state);
 	put_aside_foreign(bs, cpu_ns);
 	note_foreign(bs);
 	state->harvested_cpu_ns = cpu_ns;
 	state->harvested_at_ns = now_ns;
 	ppi_tickweight_begin(&state->weight, state->bins.waiting, cpu_ns);
-	return PORTPROF_OK;
 }
 
 /* ---- records ---- */

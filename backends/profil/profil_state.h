@@ -6,6 +6,7 @@
 #include "backends/backend.h"
 #include "backends/profil/profil_rules.h"
 #include "backends/shared/cpu_meter.h"
+#include "backends/shared/own_ticks.h"
 #include "backends/shared/pcbins.h"
 #include "backends/shared/pcregion.h"
 #include "backends/shared/tickweight.h"
@@ -25,7 +26,7 @@ struct profil_state {
 	struct profil_signal signal;
 	bool is_running;
 	bool must_harvest;  /* stopped since the last harvest */
-	bool is_told;       /* drained to the end: next drain harvests */
+	struct ppi_own_ticks own;
 	unsigned resets;    /* bs->resets that the weights know of */
 	uint64_t foreign;   /* ticks of before the start, put aside since it */
 	uint64_t harvested_cpu_ns;  /* CPU time at the last harvest */
@@ -64,7 +65,7 @@ void ppi_profil_clock_begin(struct ppi_backend_session *bs);
 void ppi_profil_clock_end(struct ppi_backend_session *bs);
 uint64_t ppi_profil_clock_now(struct ppi_backend_session *bs);
 unsigned ppi_profil_harvest_ms(const struct ppi_backend_session *bs);
-portprof_status ppi_profil_harvest(struct ppi_backend_session *bs);
+void ppi_profil_harvest(struct ppi_backend_session *bs);
 void ppi_profil_give_records(struct ppi_backend_session *bs,
                              struct ppi_room *room);
 

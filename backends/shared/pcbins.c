@@ -35,6 +35,8 @@ static void read_bin(struct ppi_pcbins *bins, volatile uint16_t *bin,
 	bins->seen[i] = now;
 	bins->wide[i] += ticks;
 	bins->waiting += ticks;
+	if (bins->asleep)
+		ppi_own_ticks_mark(bins->asleep, i);
 	if (i < bins->cursor)
 		bins->cursor = i;
 }
@@ -101,6 +103,25 @@ uint64_t ppi_pcbins_put_aside(struct ppi_pcbins *bins, uint64_t ticks,
 		left -= part;
 	}
 	return ticks - left;
+}
+
+uint64_t ppi_pcbins_put_aside_own(struct ppi_pcbins *bins,
+                                  const struct ppi_own_ticks *own,
+                                  uint64_t most)
+{
+	uint64_t left = most;
+
+	for (size_t i = bins->cursor; left && i < bins->count; i++) {
+		uint32_t part = bins->wide[i] < left ? bins->wide[i] :
+		                                       (uint32_t)left;
+
+		if (part == 0 || ppi_own_ticks_is_programs(own, i))
+			continue;
+		bins->wide[i] -= part;
+		bins->waiting -= part;
+		left -= part;
+	}
+	return most - left;
 }
 
 bool ppi_pcbins_peek(struct ppi_pcbins *bins, size_t *bin,

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/shared/own_ticks.h"
+
 /*
  * The kernel counts in one buffer; another rests, and may still get a late
  * write from a CPU that was about to when it was replaced. `seen` is what was
@@ -29,6 +31,9 @@ struct ppi_pcbins {
 	uint64_t tick_ns;
 	uint64_t rest_ns;      /* microseconds that made no whole tick */
 	uint16_t largest_step; /* since it was last set to 0 */
+
+	/* Marks bins that gain something; NULL while our helper works. */
+	struct ppi_own_ticks *asleep;
 };
 
 /* Add to wide[] what was not seen yet of a buffer, and remember it as seen. */
@@ -41,6 +46,12 @@ void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which);
  * how many were taken. */
 uint64_t ppi_pcbins_put_aside(struct ppi_pcbins *bins, uint64_t ticks,
                               uint64_t most);
+
+/* Take up to `most` of them from bins that `own` has not marked; returns how
+ * many were taken. */
+uint64_t ppi_pcbins_put_aside_own(struct ppi_pcbins *bins,
+                                  const struct ppi_own_ticks *own,
+                                  uint64_t most);
 
 /* The next bin that is not empty, and empty it; false when there is none. */
 bool ppi_pcbins_take(struct ppi_pcbins *bins, size_t *bin,

@@ -50,7 +50,7 @@ static void begin_clock(struct ppi_backend_session *bs)
 		ppi_tickweight_forget(&state->weight, state->cpu.done_ns);
 	state->resets = bs->resets;
 	ppi_tickweight_start(&state->weight, state->cpu.done_ns);
-	state->foreign = 0;
+	state->foreign = state->own.taken = 0;
 }
 
 static void note_if_clock_wrong(struct ppi_backend_session *bs)
@@ -155,6 +155,7 @@ static portprof_status solaris_open(struct ppi_backend_session *bs,
 	    ppi_solaris_profil_open(bs, why) == PORTPROF_OK)
 		return PORTPROF_OK;
 	state->is_profil = false;
+	state->own.is_on = true; /* all code is sampled */
 	return ppi_solaris_pcsample_open(bs, why);
 }
 
@@ -228,6 +229,22 @@ static void note_foreign(struct ppi_backend_session *bs)
 	state->foreign = 0;
 }
 
+/* What came while the helper worked may have hit the helper. */
+static void put_aside_own(struct ppi_backend_session *bs)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+	uint64_t most = ppi_own_ticks_left(&state->own, &state->cpu,
+	                                   &state->weight, 1);
+
+	if (state->own.round >= PPI_ROUND_AT_WORK)
+		state->own.taken += state->is_profil ?
+			ppi_pcbins_put_aside_own(&state->bins, &state->own,
+			                         most) :
+			ppi_solaris_pcsample_put_aside_own(bs, most);
+	else if (!state->is_profil)
+		ppi_solaris_pcsample_mark(bs);
+}
+
 static uint64_t ticks_waiting(const struct solaris_state *state)
 {
 	return state->is_profil ? state->bins.waiting : state->array.count;
@@ -246,6 +263,7 @@ static void harvest(struct ppi_backend_session *bs, bool on)
 	/* read after the samples: all their ticks are in it */
 	cpu_ns = cpu_now(bs);
 	note_if_clock_wrong(bs);
+	put_aside_own(bs);
 	put_aside_foreign(bs, ticks_waiting(state), cpu_ns);
 	note_foreign(bs);
 	state->harvested_cpu_ns = cpu_ns;
@@ -285,23 +303,19 @@ static portprof_status solaris_stop(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-/* A harvest a round: after its last record the round is over, though ticks
- * go on arriving. */
 static portprof_status solaris_drain(struct ppi_backend_session *bs,
                                      struct ppi_room *room)
 {
 	struct solaris_state *state = solaris_state_of(bs);
 
-	if (!has_more(state)) {
-		if (state->is_told && !state->must_harvest) {
-			state->is_told = false;
-			return PORTPROF_OK;
-		}
-		if (!state->is_running && !state->must_harvest)
-			return PORTPROF_OK;
+	while (!has_more(state)) {
+		bool must_begin = state->must_harvest;
+
 		state->must_harvest = false;
+		if (!ppi_own_ticks_next(&state->own, state->is_running,
+		                        must_begin))
+			return PORTPROF_OK;
 		harvest(bs, state->is_running);
-		state->is_told = has_more(state);
 	}
 	if (state->is_profil)
 		ppi_solaris_profil_give(bs, room);

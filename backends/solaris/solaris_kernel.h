@@ -38,6 +38,8 @@ struct solaris_kernel {
 	/* All code that is mapped, the program's own first; returns how much
 	 * there is, which may be more than fits. */
 	size_t (*text)(void *self, struct ppi_text *out, size_t room);
+	/* An address of the library's own code. */
+	uint64_t (*own_code)(void *self);
 
 	void *self; /* NULL for the real one; the simulator in tests */
 };

@@ -83,6 +83,12 @@ static size_t real_text(void *self, struct ppi_text *out, size_t room)
 	return ppi_text_list(out, room);
 }
 
+static uint64_t real_own_code(void *self)
+{
+	(void)self;
+	return (uint64_t)(uintptr_t)real_text;
+}
+
 const struct solaris_kernel ppi_solaris_kernel_real = {
 	.profil = real_profil,
 	.pcsample = real_pcsample,
@@ -95,4 +101,5 @@ const struct solaris_kernel ppi_solaris_kernel_real = {
 	.map = real_map,
 	.unmap = real_unmap,
 	.text = real_text,
+	.own_code = real_own_code,
 };

@@ -167,6 +167,41 @@ uint64_t ppi_solaris_pcsample_put_aside(struct ppi_backend_session *bs,
 	return ticks - left;
 }
 
+/* By blocks of some instructions: a loop is one place. */
+static uint64_t place_of(const struct solaris_array *array, size_t i)
+{
+	uint64_t block = sample_at(array, i) >> 6;
+
+	return block ^ block >> 16;
+}
+
+void ppi_solaris_pcsample_mark(struct ppi_backend_session *bs)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+
+	for (size_t i = 0; i < state->array.count; i++)
+		ppi_own_ticks_mark(&state->own, place_of(&state->array, i));
+}
+
+uint64_t ppi_solaris_pcsample_put_aside_own(struct ppi_backend_session *bs,
+                                            uint64_t most)
+{
+	struct solaris_state *state = solaris_state_of(bs);
+	struct solaris_array *array = &state->array;
+	uint64_t left = most;
+
+	for (size_t i = 0; left && i < array->count;) {
+		if (ppi_own_ticks_is_programs(&state->own,
+		                              place_of(array, i))) {
+			i++;
+			continue;
+		}
+		drop(array, i, 1);
+		left--;
+	}
+	return most - left;
+}
+
 void ppi_solaris_pcsample_give(struct ppi_backend_session *bs,
                                struct ppi_room *room)
 {

@@ -52,6 +52,17 @@ static unsigned harvest_ms(const struct ppi_backend_session *bs)
 	return ms < bs->drain_every_ms ? (unsigned)ms : bs->drain_every_ms;
 }
 
+/* As in a program that is linked with the library statically. */
+static bool counts_our_code(const struct ppi_backend_session *bs)
+{
+	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
+	const struct ppi_pcregion *region = &solaris_state_of(bs)->region;
+	uint64_t ours = kernel->own_code(kernel->self);
+
+	return ours >= region->offset &&
+	       (ours - region->offset) / region->bin_bytes < region->bins;
+}
+
 portprof_status ppi_solaris_profil_open(struct ppi_backend_session *bs,
                                         struct ppi_diag *why)
 {
@@ -69,6 +80,7 @@ portprof_status ppi_solaris_profil_open(struct ppi_backend_session *bs,
 		status = map_bins(bs, why);
 	if (status)
 		return status;
+	state->own.is_on = counts_our_code(bs);
 	bs->drain_every_ms = harvest_ms(bs);
 	bs->caps &= ~PPI_SOLARIS_PCSAMPLE_CAPS;
 	ppi_note(bs, "by profil(2): a sample covers %" PRIu64 " bytes of text at "
@@ -128,7 +140,10 @@ void ppi_solaris_profil_harvest(struct ppi_backend_session *bs, bool on)
 	bins->active = !full;
 	if (on)
 		give_buffer(bs);
+	if (state->own.is_on && state->own.round == PPI_ROUND_ASLEEP)
+		bins->asleep = &state->own;
 	ppi_pcbins_read(bins, full);
+	bins->asleep = NULL;
 	note_if_stopped(bs, ppi_solaris_ticks_since(bs, cpu_ns));
 }
 

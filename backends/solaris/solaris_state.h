@@ -5,6 +5,7 @@
 
 #include "backends/backend.h"
 #include "backends/shared/cpu_meter.h"
+#include "backends/shared/own_ticks.h"
 #include "backends/shared/pcbins.h"
 #include "backends/shared/pcregion.h"
 #include "backends/shared/tickweight.h"
@@ -28,7 +29,8 @@ struct solaris_state {
 	struct ppi_tickweight weight;
 	struct ppi_cpu_meter cpu;
 	unsigned rate_hz;
-	bool is_running, must_harvest, is_told;
+	bool is_running, must_harvest;
+	struct ppi_own_ticks own;
 	bool may_have_lost;
 	uint64_t foreign;   /* ticks of before the start, put aside since it */
 	uint64_t harvested_cpu_ns;
@@ -79,6 +81,11 @@ void ppi_solaris_pcsample_harvest(struct ppi_backend_session *bs, bool on);
  * there are more than `most`; how many were dropped. */
 uint64_t ppi_solaris_pcsample_put_aside(struct ppi_backend_session *bs,
                                         uint64_t ticks, uint64_t most);
+/* Mark where samples fell while our helper slept; drop up to `most` of those
+ * that fell elsewhere while it worked. */
+void ppi_solaris_pcsample_mark(struct ppi_backend_session *bs);
+uint64_t ppi_solaris_pcsample_put_aside_own(struct ppi_backend_session *bs,
+                                            uint64_t most);
 void ppi_solaris_pcsample_give(struct ppi_backend_session *bs,
                                struct ppi_room *room);
 void ppi_solaris_pcsample_close(struct ppi_backend_session *bs);

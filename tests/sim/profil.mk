@@ -4,6 +4,7 @@
 PROFIL_TESTS = \
 	tests/unit/test_cpu_clock \
 	tests/unit/test_no_perf \
+	tests/unit/test_own_ticks \
 	tests/unit/test_profil \
 	tests/unit/test_profil_equal \
 	tests/unit/test_profil_guards \
@@ -38,6 +39,11 @@ tests_unit_test_no_perf_SOURCES = tests/unit/test_no_perf.c \
 tests_unit_test_no_perf_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_no_perf_LDADD = tests/sim/libprofilsim.la \
 	tests/sim/libtimersim.la $(TEST_LDADD)
+
+tests_unit_test_own_ticks_SOURCES = tests/unit/test_own_ticks.c \
+	tests/unit/profil_kit.c tests/unit/profil_kit.h
+tests_unit_test_own_ticks_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_unit_test_own_ticks_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_profil_sim_SOURCES = tests/unit/test_profil_sim.c \
 	tests/unit/profil_sim_kit.c tests/unit/profil_sim_kit.h

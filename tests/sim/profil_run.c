@@ -119,12 +119,12 @@ static void tick(struct prun *run, struct runner *r)
 }
 
 /* The runners that have work; done ones are taken out. */
-struct crowd {
+struct prun_crowd {
 	struct runner runners[PSIM_THREADS];
 	size_t count;
 };
 
-static uint64_t earliest(const struct prun *run, const struct crowd *crowd)
+static uint64_t earliest(const struct prun *run, const struct prun_crowd *crowd)
 {
 	uint64_t at = run->every ? run->every_at_ns : UINT64_MAX;
 
@@ -141,7 +141,7 @@ static uint64_t earliest(const struct prun *run, const struct crowd *crowd)
 	return at;
 }
 
-static void spend(struct prun *run, struct crowd *crowd, uint64_t ns)
+static void spend(struct prun *run, struct prun_crowd *crowd, uint64_t ns)
 {
 	for (size_t i = 0; i < crowd->count; i++) {
 		crowd->runners[i].now.left_ns -= ns;
@@ -160,7 +160,7 @@ static void call_every(struct prun *run)
 	run->every(run->context);
 }
 
-static void settle(struct prun *run, struct crowd *crowd)
+static void settle(struct prun *run, struct prun_crowd *crowd)
 {
 	size_t kept = 0;
 
@@ -178,7 +178,7 @@ static void settle(struct prun *run, struct crowd *crowd)
 	crowd->count = kept;
 }
 
-static void add_runner(struct prun *run, struct crowd *crowd,
+static void add_runner(struct prun *run, struct prun_crowd *crowd,
                        const struct prun_work *works, size_t count,
                        unsigned thread)
 {
@@ -199,9 +199,10 @@ static void add_runner(struct prun *run, struct crowd *crowd,
 void prun_works(struct prun *run, const struct prun_work *works, size_t count)
 {
 	bool is_there[PSIM_THREADS] = { false };
-	struct crowd crowd;
+	struct prun_crowd crowd;
 
 	crowd.count = 0;
+	run->crowd = &crowd;
 	for (size_t i = 0; i < count; i++) {
 		if (!is_there[works[i].thread])
 			add_runner(run, &crowd, works, count,
@@ -216,6 +217,33 @@ void prun_works(struct prun *run, const struct prun_work *works, size_t count)
 		settle(run, &crowd);
 		call_every(run);
 	}
+	run->crowd = NULL;
+}
+
+static bool runs(const struct prun_crowd *crowd, unsigned thread)
+{
+	for (size_t i = 0; i < crowd->count; i++)
+		if (crowd->runners[i].thread == thread)
+			return true;
+	return false;
+}
+
+void prun_helper_works(struct prun *run, const struct prun_work *work)
+{
+	struct prun_crowd alone = { .count = 0 };
+	struct prun_crowd *crowd = run->crowd ? run->crowd : &alone;
+	void (*every)(void *context) = run->every;
+
+	run->every = NULL;
+	add_runner(run, crowd, work, 1, PRUN_HELPER);
+	while (runs(crowd, PRUN_HELPER)) {
+		uint64_t at = earliest(run, crowd);
+
+		if (at > run->now_ns)
+			spend(run, crowd, at - run->now_ns);
+		settle(run, crowd);
+	}
+	run->every = every;
 }
 
 void prun_idle(struct prun *run, uint64_t ns)

@@ -18,8 +18,11 @@ struct prun_work {
 	uint64_t cpu_ns, kernel_ns;
 };
 
+struct prun_crowd;
+
 struct prun {
 	struct psim *sim;
+	struct prun_crowd *crowd; /* who runs now */
 	uint64_t now_ns;
 	uint64_t helper_cpu_ns;
 	uint32_t seed;
@@ -33,6 +36,10 @@ void prun_init(struct prun *run, struct psim *sim, uint32_t seed);
 
 /* All works; threads run at the same time until each has done its own. */
 void prun_works(struct prun *run, const struct prun_work *works, size_t count);
+
+/* The helper spends this at its work while those who run go on. Only from
+ * `every`. */
+void prun_helper_works(struct prun *run, const struct prun_work *work);
 
 /* Time passes and nobody runs. */
 void prun_idle(struct prun *run, uint64_t ns);

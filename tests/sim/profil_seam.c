@@ -228,8 +228,8 @@ static void seam_burn(void *self, uint64_t ns)
 	struct pseam *seam = self;
 	void (*every)(void *) = seam->run.every;
 	struct prun_work work = {
-		.thread = PRUN_HELPER, .start = PSEAM_HELPER,
-		.end = PSEAM_HELPER + 64, .cpu_ns = ns,
+		.thread = PRUN_HELPER, .start = seam->own_code,
+		.end = seam->own_code + 64, .cpu_ns = ns,
 	};
 
 	seam->run.every = NULL;
@@ -239,9 +239,10 @@ static void seam_burn(void *self, uint64_t ns)
 
 static void seam_burn_range(void *self, struct ppi_text *out)
 {
-	(void)self;
-	out->start = PSEAM_HELPER;
-	out->end = PSEAM_HELPER + 64;
+	const struct pseam *seam = self;
+
+	out->start = seam->own_code;
+	out->end = seam->own_code + 64;
 }
 
 /* ---- what Solaris has of its own ---- */
@@ -266,6 +267,11 @@ static unsigned solaris_pc_bytes(void *self)
 	return ((struct pseam *)self)->sim.pointer_bits / 8;
 }
 
+static uint64_t solaris_own_code(void *self)
+{
+	return ((struct pseam *)self)->own_code;
+}
+
 static const struct solaris_kernel simulated_solaris = {
 	.profil = solaris_profil,
 	.pcsample = solaris_pcsample,
@@ -278,6 +284,7 @@ static const struct solaris_kernel simulated_solaris = {
 	.map = seam_map,
 	.unmap = seam_unmap,
 	.text = seam_text,
+	.own_code = solaris_own_code,
 };
 
 static const struct profil_kernel simulated = {
@@ -315,6 +322,7 @@ void pseam_init(struct pseam *seam, const struct psim_os *os,
 	seam->texts[1] = (struct ppi_text){ PSEAM_LIBRARY,
 		                               PSEAM_LIBRARY_END };
 	seam->text_count = 2;
+	seam->own_code = PSEAM_HELPER;
 }
 
 bool pseam_is_applications(const struct pseam *seam)

@@ -36,6 +36,7 @@ struct pseam {
 	struct ppi_text texts[8];
 	size_t text_count;
 	int64_t pid;               /* 0 = the real one */
+	uint64_t own_code;         /* where the helper's code lies */
 
 	/* the nth next call of `fails` gives this errno, once */
 	enum pseam_call fails;
