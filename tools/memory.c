@@ -31,9 +31,9 @@ enum { CAN_LIMIT = 1 };
 #define USUAL_BYTES (UINT64_C(6) << 30)
 #define GROWTH 3
 
-int ppi_memory_option(const struct ppi_line *line, const char *value,
-                      uint64_t *bytes)
+int ppi_take_memory(const struct ppi_given *given, void *bytes)
 {
+	const char *value = given->value;
 	static const char units[] = "KMGT";
 	const char *unit;
 	unsigned shift = 0;
@@ -49,9 +49,8 @@ int ppi_memory_option(const struct ppi_line *line, const char *value,
 	}
 	if (errno || value[0] < '0' || value[0] > '9' || *end || number == 0 ||
 	    number > UINT64_MAX >> 8 >> shift)
-		return ppi_line_refuse(line, "--max-memory", value,
-		                       "a size, such as 512M or 8G");
-	*bytes = number << shift;
+		return ppi_given_refuse(given, "a size, such as 512M or 8G");
+	*(uint64_t *)bytes = number << shift;
 	return PPI_EXIT_OK;
 }
 

@@ -7,13 +7,12 @@
 
 #include <stdint.h>
 
-/* The words of --max-memory in a verb's help. */
-#define PPI_MEMORY_HELP \
-	"      --max-memory SIZE    limit the memory for a file (2G)\n"
-
-/* The value of --max-memory: 0, or the exit status and words. */
-int ppi_memory_option(const struct ppi_line *line, const char *value,
-                      uint64_t *bytes);
+/* The row of --max-memory in a verb's table; its value is a uint64_t. */
+#define PPI_MEMORY_OPTION(at) \
+	{ .name = "max-memory", .value = "SIZE", \
+	  .help = "limit the memory for a file (2G)", \
+	  .take = ppi_take_memory, .place = (at) }
+int ppi_take_memory(const struct ppi_given *given, void *bytes);
 
 /*
  * Limit this process, before it reads anything: portprof's own readers count

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading command lines: what all verbs do alike. getopt_long(3) takes them
- * apart; what it would say itself is said here, with a way out. */
+/* Reading command lines, and printing help, by each verb's table of options.
+ * getopt_long(3) takes words apart; its complaints are replaced by ours, which
+ * say what to do. */
 #include "config.h"
 
 #include "tools/options.h"
@@ -8,26 +9,142 @@
 #include "tools/backends.h"
 #include "tools/color.h"
 #include "tools/guess.h"
+#include "tools/pager.h"
 #include "tools/tools.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-void ppi_line_begin(void)
+enum {
+	OPTIONS_MAX = 48,
+	NUMBER_BASE = 256, /* what getopt returns for the first row */
+	TEXT_BYTES = 512,
+};
+
+static const struct ppi_option help_option = { .letter = 'h',
+	                                       .name = "help",
+	                                       .help = "print this help" };
+
+static bool is_heading(const struct ppi_option *option)
 {
-	optind = 1;
-	opterr = 0;
+	return !option->letter && !option->name;
 }
 
-static const char *name_of(const struct ppi_line *line, int option)
+/* ---- help ---- */
+
+/* "-e, --event EVENT" as help has it: options without a letter are indented. */
+static int write_left(const struct ppi_option *option, char left[64])
 {
-	for (const struct option *at = line->options; at->name; at++)
-		if (at->val == option)
-			return at->name;
-	return "";
+	char letter[8] = "    ";
+
+	if (option->letter)
+		snprintf(letter, sizeof(letter), "-%c%s", option->letter,
+		         option->name ? ", " : "");
+	return snprintf(left, 64, "  %s%s%s%s%s", letter,
+	                option->name ? "--" : "",
+	                option->name ? option->name : "",
+	                option->value ? " " : "",
+	                option->value ? option->value : "");
+}
+
+static int find_column(const struct ppi_line *line)
+{
+	int widest = (int)strlen("  -h, --help");
+	char left[64];
+
+	for (size_t i = 0; i < line->option_count; i++) {
+		const struct ppi_option *option = &line->options[i];
+		int width = write_left(option, left);
+
+		if (option->help && !is_heading(option) && width > widest)
+			widest = width;
+	}
+	return widest + 2;
+}
+
+static void put_option(const struct ppi_option *option, int column)
+{
+	static const char mark[] = "@BACKENDS";
+	const char *at = option->help ? strstr(option->help, mark) : NULL;
+	char left[64], names[256], words[TEXT_BYTES];
+
+	if (!option->help)
+		return;
+	if (is_heading(option)) {
+		printf("\n%s:\n", option->help);
+		return;
+	}
+	write_left(option, left);
+	printf("%-*s", column, left);
+	if (at)
+		snprintf(words, sizeof(words), "%.*s%s%s",
+		         (int)(at - option->help), option->help,
+		         ppi_backend_names(names, sizeof(names)),
+		         at + strlen(mark));
+	ppi_put_wrapped(stdout, at ? words : option->help, column);
+}
+
+/* A line of `text` is a paragraph. */
+static void put_paragraphs(const char *text)
+{
+	char words[TEXT_BYTES];
+
+	while (text && *text) {
+		size_t length = strcspn(text, "\n");
+
+		snprintf(words, sizeof(words), "%.*s", (int)length, text);
+		ppi_put_wrapped(stdout, words, 0);
+		text += length + (text[length] == '\n');
+	}
+}
+
+static void print_help(const struct ppi_line *line)
+{
+	int column = find_column(line);
+	const char *other = strchr(line->usage, '\n');
+
+	ppi_pager_begin();
+	printf("usage: portprof %s %.*s\n", line->verb,
+	       (int)strcspn(line->usage, "\n"), line->usage);
+	if (other)
+		printf("       portprof %s %s\n", line->verb, other + 1);
+	if (line->about) {
+		putchar('\n');
+		put_paragraphs(line->about);
+	}
+	if (!is_heading(&line->options[0]))
+		putchar('\n');
+	for (size_t i = 0; i < line->option_count; i++)
+		put_option(&line->options[i], column);
+	put_option(&help_option, column);
+	if (line->notes) {
+		putchar('\n');
+		put_paragraphs(line->notes);
+	}
+	ppi_pager_end();
 }
 
 /* ---- what is wrong ---- */
+
+int ppi_line_wrong(const struct ppi_line *line, const char *words, ...)
+{
+	char text[1024];
+	va_list list;
+
+	va_start(list, words);
+	vsnprintf(text, sizeof(text), words, list);
+	va_end(list);
+	return ppi_say_usage(line->wrong, line->verb, "%s", text);
+}
+
+int ppi_given_refuse(const struct ppi_given *given, const char *what)
+{
+	return ppi_line_wrong(given->line, "%s: '%s' is not %s", given->name,
+	                      given->value, what);
+}
 
 /* Without the value that may be in the same word. */
 static size_t name_length(const char *word)
@@ -35,7 +152,7 @@ static size_t name_length(const char *word)
 	return strcspn(word, "=");
 }
 
-/* A long option that there is not, or that may be several. */
+/* A long option that does not exist, or is short for several. */
 static int refuse_long(const struct ppi_line *line, const char *word)
 {
 	size_t length = name_length(word), used = 0;
@@ -44,173 +161,203 @@ static int refuse_long(const struct ppi_line *line, const char *word)
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, word);
 	guess.wanted = name;
-	for (const struct option *at = line->options; at->name; at++) {
-		ppi_guess_offer(&guess, at->name);
-		if (strncmp(at->name, name, length) == 0 &&
-		    used < sizeof(several))
+	ppi_guess_offer(&guess, help_option.name);
+	for (size_t i = 0; i < line->option_count; i++) {
+		const char *known = line->options[i].name;
+
+		if (!known)
+			continue;
+		ppi_guess_offer(&guess, known);
+		if (strncmp(known, name, length) == 0 && used < sizeof(several))
 			used += (size_t)snprintf(several + used,
 			                         sizeof(several) - used,
 			                         "%s--%s", used ? ", " : "",
-			                         at->name);
+			                         known);
 	}
 	ppi_guess_words(&guess, "--", likely, sizeof(likely));
 	if (used)
-		return ppi_say_usage(line->wrong, line->verb,
-		                     "--%s is short for several: %s", name,
-		                     several);
-	return ppi_say_usage(line->wrong, line->verb,
-	                     "there is no option --%s%s", name, likely);
+		return ppi_line_wrong(line, "--%s is short for several: %s",
+		                      name, several);
+	return ppi_line_wrong(line, "there is no option --%s%s", name, likely);
 }
 
 static int refuse_option(const struct ppi_line *line, const char *word)
 {
-	size_t length = name_length(word);
-
 	if (optopt == 0)
 		return refuse_long(line, word + 2);
-	/* of letters in one word getopt may not be past that word yet */
-	if (strncmp(word, "--", 2) == 0 && word[length] == '=' &&
-	    strncmp(name_of(line, optopt), word + 2, length - 2) == 0)
-		return ppi_say_usage(line->wrong, line->verb,
-		                     "%.*s takes no value",
-		                     (int)length, word);
-	return ppi_say_usage(line->wrong, line->verb,
-	                     "there is no option -%c", optopt);
+	if (optopt >= NUMBER_BASE || optopt == 'h')
+		return ppi_line_wrong(line, "%.*s takes no value",
+		                      (int)name_length(word), word);
+	return ppi_line_wrong(line, "there is no option -%c", optopt);
 }
 
-/* Of "-F, --freq HZ" in the help: "HZ"; "" when it is not told. */
-static void value_name(const struct ppi_line *line, const char *name,
-                       char out[32])
+static int refuse_missing(const struct ppi_given *given)
 {
-	char option[64];
-	const char *at;
-
-	snprintf(option, sizeof(option), "--%s ", name);
-	at = strstr(line->help, option);
-	snprintf(out, 32, "%.*s",
-	         at ? (int)strspn(at + strlen(option),
-	                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ,")
-	            : 0,
-	         at ? at + strlen(option) : "");
+	return ppi_line_wrong(given->line, "%s needs a value: %s %s",
+	                      given->name, given->name, given->option->value);
 }
 
-static bool is_number_name(const char *name)
-{
-	static const char *const names[] = { "HZ", "N",   "MS",  "S",
-		                             "PID", "TID", "SECONDS" };
+/* ---- reading ---- */
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
+/* The row of what getopt returned; NULL: help. */
+static const struct ppi_option *find_option(const struct ppi_line *line,
+                                            int found)
+{
+	size_t i = 0;
+
+	if (found >= NUMBER_BASE) {
+		i = (size_t)(found - NUMBER_BASE);
+		while (i < line->option_count && !line->options[i].help)
+			i--;
+		return i < line->option_count ? &line->options[i] : NULL;
+	}
+	while (i < line->option_count && line->options[i].letter != found)
+		i++;
+	return i < line->option_count ? &line->options[i] : NULL;
 }
 
-/* An option is the last word, or -- follows where its value should be. */
-static int refuse_missing(const struct ppi_line *line, int option,
-                          const char *word)
+static void name_given(struct ppi_given *given, int found)
 {
-	bool is_long = strncmp(word, "--", 2) == 0;
-	const char *name = name_of(line, option);
-	char value[32], shown[80];
-
-	value_name(line, name, value);
-	if (is_long || option > 255)
-		snprintf(shown, sizeof(shown), "--%s", name);
+	if (found < NUMBER_BASE)
+		snprintf(given->name, sizeof(given->name), "-%c", found);
 	else
-		snprintf(shown, sizeof(shown), "-%c", option);
-	return ppi_say_usage(line->wrong, line->verb, "%s needs a %s%s%s%s%s",
-	                     shown, is_number_name(value) ? "number" : "value",
-	                     value[0] ? ": " : "", value[0] ? shown : "",
-	                     value[0] ? " " : "", value);
+		snprintf(given->name, sizeof(given->name), "--%s",
+		         given->option->name);
 }
 
-static void print_help(const char *help)
+/* The table as getopt_long wants it. */
+static void translate(const struct ppi_line *line, char *letters,
+                      struct option *names)
 {
-	static const char mark[] = "@BACKENDS";
-	const char *at = strstr(help, mark);
-	char names[256];
+	if (line->ends_at_word)
+		*letters++ = '+';
+	*letters++ = ':'; /* missing values are returned as such */
+	*letters++ = 'h';
+	for (size_t i = 0; i < line->option_count; i++) {
+		const struct ppi_option *option = &line->options[i];
 
-	if (at)
-		printf("%.*s%s%s", (int)(at - help), help,
-		       ppi_backend_names(names, sizeof(names)),
-		       at + strlen(mark));
-	else
-		fputs(help, stdout);
+		if (option->letter) {
+			*letters++ = option->letter;
+			if (option->value)
+				*letters++ = ':';
+		}
+		if (option->name)
+			*names++ = (struct option){
+				option->name,
+				option->value ? required_argument
+				              : no_argument,
+				NULL, NUMBER_BASE + (int)i
+			};
+	}
+	*letters = '\0';
+	*names++ = (struct option){ "help", no_argument, NULL, 'h' };
+	*names = (struct option){ NULL, 0, NULL, 0 };
 }
 
-int ppi_line_next(const struct ppi_line *line, int argc, char **argv)
+/* One option that getopt found. */
+static int take_option(const struct ppi_line *line, int found, char **argv,
+                       void *options)
 {
-	bool is_ended_by_words = line->letters[0] == '+';
-	char letters[64];
-	const char *word;
-	int option;
+	struct ppi_given given = { .line = line, .value = optarg };
+	bool is_missing = found == ':';
+	int status;
 
-	/* ":": tell what lacks its value */
-	snprintf(letters, sizeof(letters), "%s:%s",
-	         is_ended_by_words ? "+" : "",
-	         line->letters + is_ended_by_words);
+	if (found == '?')
+		return refuse_option(line, argv[optind - 1]);
+	if (is_missing)
+		found = optopt;
+	given.option = find_option(line, found);
+	if (!given.option) {
+		print_help(line);
+		return PPI_EXIT_OK;
+	}
+	name_given(&given, found);
+	if (is_missing ||
+	    (optarg == argv[optind - 1] && strcmp(optarg, "--") == 0))
+		return refuse_missing(&given);
+	status = given.option->take(&given,
+	                            (char *)options + given.option->place);
+	return status == PPI_EXIT_OK ? PPI_LINE_READ : status;
+}
+
+static int read_words(const struct ppi_line *line, int argc, char **argv,
+                      void *options)
+{
+	for (size_t i = 0; i < line->place_count && optind < argc; i++)
+		*(const char **)((char *)options + line->places[i]) =
+			argv[optind++];
+	if (optind < argc && line->one_word_more)
+		return ppi_line_wrong(line, "'%s' is one word too many: %s",
+		                      argv[optind], line->one_word_more);
+	return PPI_LINE_READ;
+}
+
+int ppi_line_read(const struct ppi_line *line, int argc, char **argv,
+                  void *options)
+{
+	char letters[2 * OPTIONS_MAX];
+	struct option names[OPTIONS_MAX + 2];
+	int found;
+
+	translate(line, letters, names);
+	optind = 1;
+	opterr = 0;
 	optopt = 0;
-	option = getopt_long(argc, argv, letters, line->options, NULL);
-	word = optind > 0 && optind <= argc ? argv[optind - 1] : "";
-	if (option == 'h') {
-		print_help(line->help);
-		return PPI_LINE_HELP;
+	while ((found = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+		int status = take_option(line, found, argv, options);
+
+		if (status != PPI_LINE_READ)
+			return status;
+		optopt = 0;
 	}
-	if (option == '?') {
-		refuse_option(line, word);
-		return PPI_LINE_WRONG;
-	}
-	if (option == ':' ||
-	    (option > 0 && optarg == word && strcmp(word, "--") == 0)) {
-		refuse_missing(line, option == ':' ? optopt : option,
-		               option == ':' ? word : argv[optind - 2]);
-		return PPI_LINE_WRONG;
-	}
-	return option;
+	return read_words(line, argc, argv, options);
 }
 
-int ppi_line_status(const struct ppi_line *line, int end)
+/* ---- what reads a value ---- */
+
+int ppi_take_text(const struct ppi_given *given, void *text)
 {
-	return end == PPI_LINE_HELP ? PPI_EXIT_OK : line->wrong;
+	*(const char **)text = given->value;
+	return PPI_EXIT_OK;
 }
 
-/* ---- values ---- */
-
-int ppi_line_refuse(const struct ppi_line *line, const char *option,
-                    const char *value, const char *what)
+int ppi_take_what(const struct ppi_given *given, void *text)
 {
-	return ppi_say_usage(line->wrong, line->verb, "%s: '%s' is not %s",
-	                     option, value, what);
+	*(const char **)text = given->option->what;
+	return PPI_EXIT_OK;
 }
 
-int ppi_line_too_many(const struct ppi_line *line, const char *word,
-                      const char *remedy)
+int ppi_take_texts(const struct ppi_given *given, void *texts)
 {
-	return ppi_say_usage(line->wrong, line->verb,
-	                     "'%s' is one word too many: %s", word, remedy);
+	struct ppi_texts *all = texts;
+	size_t room = sizeof(all->list) / sizeof(all->list[0]);
+
+	if (all->count == room)
+		return ppi_line_wrong(given->line, "%s can be given %zu times",
+		                      given->name, room);
+	all->list[all->count++] = given->value;
+	return PPI_EXIT_OK;
 }
 
-int ppi_line_color(const struct ppi_line *line, const char *value)
+int ppi_take_flag(const struct ppi_given *given, void *flag)
 {
-	return ppi_color_choose(value)
+	(void)given;
+	*(bool *)flag = true;
+	return PPI_EXIT_OK;
+}
+
+int ppi_take_number(const struct ppi_given *given, void *number)
+{
+	return ppi_read_number(given->value, given->option->least,
+	                       given->option->most, number)
 	               ? PPI_EXIT_OK
-	               : ppi_line_refuse(line, "--color", value,
-	                                 "auto, always or never");
+	               : ppi_given_refuse(given, given->option->what);
 }
 
-int ppi_line_number(const struct ppi_line *line, const char *option,
-                    const char *value, uint64_t least, uint64_t most,
-                    const char *what, uint64_t *number)
-{
-	return ppi_read_number(value, least, most, number)
-	               ? PPI_EXIT_OK
-	               : ppi_line_refuse(line, option, value, what);
-}
-
-int ppi_line_seconds(const struct ppi_line *line, const char *option,
-                     const char *value, uint64_t most_ms, uint64_t *ms)
+int ppi_take_seconds(const struct ppi_given *given, void *ms)
 {
 	static const char digits[] = "0123456789";
+	const char *value = given->value;
 	size_t whole = strspn(value, digits), part = 0;
 	uint64_t sum = 0, unit = 1000;
 	char seconds[16];
@@ -223,31 +370,53 @@ int ppi_line_seconds(const struct ppi_line *line, const char *option,
 		goto refuse;
 	memcpy(seconds, value, whole);
 	seconds[whole] = '\0';
-	if (!ppi_read_number(seconds, 0, most_ms / 1000, &sum))
+	if (!ppi_read_number(seconds, 0, given->option->most / 1000, &sum))
 		goto refuse;
 	sum *= 1000;
 	for (size_t i = 0; i < part; i++) {
 		unit /= 10;
 		sum += unit * (uint64_t)(value[whole + 1 + i] - '0');
 	}
-	if (sum == 0 || sum > most_ms)
+	if (sum == 0 || sum > given->option->most)
 		goto refuse;
-	*ms = sum;
+	*(uint64_t *)ms = sum;
 	return PPI_EXIT_OK;
 
 refuse:
-	return ppi_line_refuse(line, option, value,
-	                       "a number of seconds, as 10 or 0.3");
+	return ppi_given_refuse(given,
+	                        "a number of seconds, such as 10 or 0.3");
+}
+
+int ppi_take_folder(const struct ppi_given *given, void *folder)
+{
+	char **path = folder;
+
+	free(*path);
+	*path = realpath(given->value, NULL);
+	if (*path)
+		return PPI_EXIT_OK;
+	ppi_say("%s: '%s' cannot be opened: %s", given->name, given->value,
+	        strerror(errno));
+	return PPI_EXIT_FAILED;
 }
 
 /* A quote would be taken for that of a field, a line end for that of a row. */
-int ppi_line_separator(const struct ppi_line *line, const char *value,
-                       const char **separator)
+int ppi_take_separator(const struct ppi_given *given, void *separator)
 {
-	*separator = strcmp(value, "\\t") == 0 ? "\t" : value;
+	const char *value = given->value;
+
+	*(const char **)separator = strcmp(value, "\\t") == 0 ? "\t" : value;
 	if (value[0] && !strpbrk(value, "\"\n\r"))
 		return PPI_EXIT_OK;
-	return ppi_say_usage(line->wrong, line->verb,
-	                     "-x: what stands between fields must be neither "
-	                     "empty nor have quotes or line ends; try -x ,");
+	return ppi_line_wrong(given->line,
+	                      "%s: a separator must be neither empty nor have "
+	                      "quotes or line ends; try -x ,", given->name);
+}
+
+int ppi_take_color(const struct ppi_given *given, void *nothing)
+{
+	(void)nothing;
+	return ppi_color_choose(given->value)
+	               ? PPI_EXIT_OK
+	               : ppi_given_refuse(given, "auto, always or never");
 }

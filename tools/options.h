@@ -1,55 +1,115 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading command lines: what all verbs do alike. */
+/*
+ * Reading command lines. Each verb has one table of its options; what reads a
+ * command line, and what prints the verb's help, go by that table alone.
+ */
 #ifndef PPI_OPTIONS_H
 #define PPI_OPTIONS_H
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* What a verb's command line may have. */
+struct ppi_given;
+
+/*
+ * One row. A row without letter and name is a heading of the help; one without
+ * help is another name of the option before it.
+ */
+struct ppi_option {
+	char letter;       /* 0: none */
+	const char *name;  /* of the long form; NULL: none */
+	const char *value; /* what help calls it; NULL: the option has none */
+	const char *help;  /* "@BACKENDS" stands for their names */
+	/* What reads the value, into the verb's options plus `place`: 0, or the
+	 * exit status after words. */
+	int (*take)(const struct ppi_given *given, void *place);
+	size_t place;
+	uint64_t least, most; /* of ppi_take_number and ppi_take_seconds */
+	const char *what;     /* "a number of rows": what the value must be */
+};
+
+/* A verb's command line. */
 struct ppi_line {
 	const char *verb;
-	const char *help;             /* "@BACKENDS" stands for their names */
-	const char *letters;          /* as getopt(3) has them; "+" before
-	                               * them: the first word ends the options */
-	const struct option *options; /* --help is among them, with 'h' */
-	int wrong;                    /* exit status of a wrong command line */
+	const char *usage;    /* what follows "portprof VERB "; a second line
+	                       * is another form */
+	const char *about;    /* before the options; NULL */
+	const char *notes;    /* behind them; NULL */
+	const struct ppi_option *options;
+	size_t option_count;
+	const size_t *places; /* const char *: words that are no options */
+	size_t place_count;
+	const char *one_word_more; /* what to do then; NULL: they are left to
+	                            * the verb, in argv from optind on */
+	bool ends_at_word;    /* the rest is a command line of its own */
+	int wrong;            /* exit status of a wrong command line */
 };
 
-/* What ppi_line_next returns besides an option's letter or number. */
-enum {
-	PPI_LINE_END = -1,  /* getopt's optind says what is left */
-	PPI_LINE_HELP = -2, /* it was asked for, and printed */
-	PPI_LINE_WRONG = -3 /* words were said */
+/* An option that a user gave. */
+struct ppi_given {
+	const struct ppi_line *line;
+	const struct ppi_option *option;
+	const char *value;
+	char name[40]; /* as typed: "-n" or "--rows" */
 };
 
-/* Before the first option. */
-void ppi_line_begin(void);
+/* The values of an option that was repeated. */
+struct ppi_texts {
+	const char *list[64];
+	size_t count;
+};
 
-/* The next option; getopt's optarg is its value. */
-int ppi_line_next(const struct ppi_line *line, int argc, char **argv);
+enum { PPI_LINE_READ = -1 };
 
-/* The exit status at an end that is not PPI_LINE_END. */
-int ppi_line_status(const struct ppi_line *line, int end);
+/* Read a command line into `options`, the verb's own structure: PPI_LINE_READ
+ * or, after help or words, the exit status. */
+int ppi_line_read(const struct ppi_line *line, int argc, char **argv,
+                  void *options);
 
-/* "OPTION: 'VALUE' is not WHAT": returns line->wrong. */
-int ppi_line_refuse(const struct ppi_line *line, const char *option,
-                    const char *value, const char *what);
+/* Words about a wrong command line, with a pointer to help: line->wrong. */
+int ppi_line_wrong(const struct ppi_line *line, const char *words, ...)
+#if defined(__GNUC__)
+	__attribute__((format(printf, 2, 3)))
+#endif
+	;
 
-/* That a word is more than the verb takes; `remedy` says what to do. */
-int ppi_line_too_many(const struct ppi_line *line, const char *word,
-                      const char *remedy);
+/* "-n: 'VALUE' is not WHAT": line->wrong. */
+int ppi_given_refuse(const struct ppi_given *given, const char *what);
 
-/* Values that several verbs take: 0, or the exit status and words. */
-int ppi_line_color(const struct ppi_line *line, const char *value);
-int ppi_line_number(const struct ppi_line *line, const char *option,
-                    const char *value, uint64_t least, uint64_t most,
-                    const char *what, uint64_t *number);
-/* Seconds, with fractions, into milliseconds from 1 to `most_ms`. */
-int ppi_line_seconds(const struct ppi_line *line, const char *option,
-                     const char *value, uint64_t most_ms, uint64_t *ms);
-int ppi_line_separator(const struct ppi_line *line, const char *value,
-                       const char **separator);
+/* ---- what reads a value ---- */
+
+int ppi_take_text(const struct ppi_given *given, void *text); /* const char * */
+/* Not the value but the row's `what`: const char *. */
+int ppi_take_what(const struct ppi_given *given, void *text);
+/* An option that can be repeated: struct ppi_texts. */
+int ppi_take_texts(const struct ppi_given *given, void *texts);
+int ppi_take_flag(const struct ppi_given *given, void *flag); /* bool, true */
+int ppi_take_number(const struct ppi_given *given, void *number); /* uint64_t */
+/* Seconds, with fractions, into milliseconds: uint64_t, from 1 to `most`. */
+int ppi_take_seconds(const struct ppi_given *given, void *ms);
+/* A folder, from the root on, as libdw needs it: char *, to be freed. */
+int ppi_take_folder(const struct ppi_given *given, void *folder);
+/* What stands between fields: const char *. */
+int ppi_take_separator(const struct ppi_given *given, void *separator);
+int ppi_take_color(const struct ppi_given *given, void *nothing);
+
+/* Rows that several verbs have. */
+#define PPI_COLOR_OPTION \
+	{ .name = "color", .value = "WHEN", \
+	  .help = "color the output: auto, always or never (auto)", \
+	  .take = ppi_take_color }
+#define PPI_DEBUG_DIR_OPTION(at) \
+	{ .name = "debug-dir", .value = "DIR", \
+	  .help = "also look for separate debug files here", \
+	  .take = ppi_take_folder, .place = (at) }
+#define PPI_ROWS_OPTION(at) \
+	{ 'n', "rows", "N", "print at most N rows; 0 prints all (30)", \
+	  .take = ppi_take_number, .place = (at), .most = SIZE_MAX, \
+	  .what = "a number of rows" }
+#define PPI_SEPARATOR_OPTION(at, words) \
+	{ 'x', "field-separator", "SEP", words, ppi_take_separator, \
+	  .place = (at) }
 
 #endif

@@ -63,10 +63,10 @@ static bool take_events(const portprof_config *file,
                         const struct ppi_record_options *options,
                         struct ppi_settings *settings)
 {
-	for (size_t i = 0; i < options->event_count; i++)
-		if (!add_text(settings, "event", options->events[i]))
+	for (size_t i = 0; i < options->events.count; i++)
+		if (!add_text(settings, "event", options->events.list[i]))
 			return false;
-	return options->event_count ||
+	return options->events.count ||
 	       copy_from_file(file, "event", settings);
 }
 
@@ -114,10 +114,10 @@ static bool take_all(const portprof_config *file,
 	       take(file, "unwind", options->unwind, settings) &&
 	       take(file, "stack", options->stack, settings) &&
 	       take(file, "children", options->children, settings) &&
-	       take(file, "ring", options->ring, settings) &&
-	       take(file, "delay", options->delay, settings) &&
-	       take(file, "duration", options->duration, settings) &&
-	       take(file, "timeline", options->timeline, settings) &&
+	       take(file, "ring", options->ring.text, settings) &&
+	       take(file, "delay", options->delay.text, settings) &&
+	       take(file, "duration", options->duration.text, settings) &&
+	       take(file, "timeline", options->timeline.text, settings) &&
 	       take(file, "precise", NULL, settings) &&
 	       take(file, "require", NULL, settings) &&
 	       take_output(file, options, settings);

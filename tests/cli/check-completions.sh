@@ -24,15 +24,13 @@ offered() {
 		"$srcdir/tools/completions/bash/portprof" "$@" | sort -u
 }
 
-# named [VERB]: options in the help, found in another way: words that begin
-# with a dash and a letter, without what is around them
+# named VERB: options in the help, found in another way: in the left column,
+# words that begin with a dash
 named() {
-	# shellcheck disable=SC2086
-	portprof $1 --help | awk '{
-		gsub(/[][(),;:|.=]/, " ")
-		for (i = 1; i <= NF; i++)
-			if ($i ~ /^--?[A-Za-z]/)
-				print $i
+	portprof "$1" --help | cut -c 1-30 | awk '/^  (    )?-/ {
+		gsub(/,/, "")
+		for (i = 1; i <= NF && $i ~ /^-/; i++)
+			print $i
 	}' | sort -u
 }
 

@@ -305,11 +305,11 @@ refused() { # WORDS STATUS PATTERN
 	has "$1: why" "$3" words
 }
 exported -i pie.pb.gz
-refused "no format" 2 'say in which format'
+refused "no format" 2 '[-]-format gmon'
 exported -f perf -i pie.pb.gz
 refused "an unknown format" 2 "'perf' is not one of gmon, folded, pprof"
 exported -f folded --arcs -i pie.pb.gz
-refused "what only gmon has" 2 'with --format gmon alone'
+refused "what only gmon has" 2 '[-]-arcs.*--format gmon'
 exported -f gmon -i pie.pb.gz --rate 0
 refused "no rate" 2 "'0' is not a number of ticks"
 exported -f gmon -i pie.pb.gz --module nothing.so -o none.gmon

@@ -11,7 +11,7 @@ can_use perf || { echo "skip: some of them need perf"; exit 77; }
 
 # What pages that only read a profile find: two of a program "burn" with call
 # chains from main.
-mkdir read
+mkdir read read/debug
 cat >burn.c <<'EOF'
 volatile unsigned long sum;
 static void __attribute__((noinline)) work(void)

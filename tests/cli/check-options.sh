@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What all verbs do alike with their command lines: mistakes are named, with
 # what may have been meant and where to read on; the same option has the same
-# words and the same status in each.
+# words and the same status in each; help and manual page have the same options.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
@@ -63,10 +63,14 @@ for verb in $verbs; do
 		has "$asked: it is of the verb" "^usage: portprof $verb" \
 			"$tmp/out"
 	done
-	lines=$(wc -l <"$tmp/out" | tr -d ' ')
-	check "$verb --help fits a screen" [ "$lines" -le 24 ]
 	same "$verb --help is not too wide" "" \
 		"$(awk 'length > 79' "$tmp/out")"
+	# options are in the left column, and in .It lines of the page
+	same "$verb --help and its manual page have the same options" \
+		"$(cut -c 1-30 "$tmp/out" | awk '/^  (    )?-/' |
+			grep -oE -- '--?[A-Za-z-]+' | sort -u)" \
+		"$(grep '^[.]It Fl' "$srcdir/doc/man/portprof-$verb.1" |
+			grep -oE 'Fl -?[A-Za-z-]+' | sed 's/^Fl /-/' | sort -u)"
 done
 for verb in record report stat list doctor config; do
 	wrong "$verb" "--color: 'blue' is not auto, always or never$" \
@@ -92,18 +96,18 @@ has "help alone: the verbs" '^  record ' "$tmp/out"
 wrong record 'there is no option --frequncy; did you mean --frequency[?]$' \
 	--frequncy 9
 wrong record 'there is no option --zzzzzzzz$' --zzzzzzzz
-wrong record '--c is short for several: --count, --call-graph' --c
+wrong record '--c is short for several: .*--count, --call-graph' --c
 record -q --frequency 4000 -o f.pb.gz -- "$burn" 20
 same "--frequency is --freq" 0 "$status"
 
 ### Values that are missing
 
-wrong record '-F needs a number: -F HZ$' -F -- true
-wrong record '-F needs a number: -F HZ$' -F
-wrong record '--freq needs a number: --freq HZ$' --freq
-wrong record '-p needs a number: -p PID$' -p
+wrong record '-F needs a value: -F HZ$' -F -- true
+wrong record '-F needs a value: -F HZ$' -F
+wrong record '--freq needs a value: --freq HZ$' --freq
+wrong record '-p needs a value: -p PID$' -p
 wrong record '-o needs a value: -o FILE$' -o -- true
-wrong stat '-I needs a number: -I MS$' -I
+wrong stat '-I needs a value: -I MS$' -I
 wrong report '--callers needs a value: --callers FUNC$' --callers
 wrong list '-b needs a value: -b NAME$' -b
 wrong selftest '-b needs a value: -b NAME$' -b

@@ -51,7 +51,7 @@ printf '\177ELF\002\001\001 this is no program' >broken
 chmod +x broken
 refused "a program that the system refuses" 126 "cannot execute './broken'" \
 	-o "$out" -- ./broken
-refused "no command at all" 125 'which command' -o "$out"
+refused "no command at all" 125 '-p PID' -o "$out"
 
 ### The options
 
@@ -67,7 +67,7 @@ refused "an empty event in a list" 125 'event' -e cpu-clock,,page-faults \
 refused "a rate that is no number" 125 'many' -F many -o "$out" -- true
 refused "a rate of 0" 125 'frequency' -F 0 -o "$out" -- true
 refused "a rate and a period" 125 'exclude' -F 100 -c 100 -o "$out" -- true
-refused "another way to follow calls" 125 'lbr: use fp' --call-graph lbr \
+refused "another way to follow calls" 125 'lbr.*fp.*dwarf' --call-graph lbr \
 	-o "$out" -- true
 refused "an event that the backend lacks" 125 'cpu-clock or task-clock' -b itimer \
 	-e page-faults -o "$out" -- true
@@ -99,7 +99,8 @@ refused "chains that a backend has not" 125 'without -b the best backend' \
 	-b timer -g -o "$out" -- true
 record -b prf -o "$out" -- true
 same "backends in an error and in the help" \
-	"$("$portprof" record --help | sed -n 's/.*--backend NAME  *use \(.*\) (the best)/\1/p')" \
+	"$("$portprof" record --help | tr -s '\n ' ' ' |
+		sed -n 's/.*--backend NAME use \(.*\) (the best).*/\1/p')" \
 	"$(sed -n 's/.*(it has auto, \(.*\))$/\1/p' "$tmp/words")"
 
 ### Files
@@ -191,8 +192,6 @@ for verb in '' record report; do
 	# shellcheck disable=SC2086
 	"$portprof" $verb --help >"$tmp/report" 2>"$tmp/words"
 	same "$verb --help: status" 0 $?
-	lines=$(wc -l <"$tmp/report" | tr -d ' ')
-	check "$verb --help fits a screen" [ "$lines" -ge 8 -a "$lines" -le 24 ]
 	wide=$(awk 'length > 79' "$tmp/report")
 	same "$verb --help is not too wide" "" "$wide"
 done

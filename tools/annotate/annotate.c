@@ -19,46 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-	"usage: portprof annotate [OPTION...] FUNCTION [FILE]\n"
-	"\n"
-	"  -i, --input FILE    the profile (" PPI_DEFAULT_OUTPUT ")\n"
-	"  -n, --around N      show N lines around each hot one (2)\n"
-	"  -e, --event NAME    show weights of this event (the first)\n"
-	"      --source        leave the instructions out\n"
-	"      --debug-dir DIR look for separate debug files here too\n"
-	"      --color WHEN    auto, always or never\n"
-	PPI_MEMORY_HELP
-	"\n"
-	"FUNCTION may be a pattern of sh(1): the hottest that fits is shown.\n";
-
-enum {
-	OPTION_SOURCE = 256,
-	OPTION_DEBUG_DIR,
-	OPTION_COLOR,
-	OPTION_MAX_MEMORY
-};
-
-static const struct option long_options[] = {
-	{ "input", required_argument, NULL, 'i' },
-	{ "around", required_argument, NULL, 'n' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "source", no_argument, NULL, OPTION_SOURCE },
-	{ "debug-dir", required_argument, NULL, OPTION_DEBUG_DIR },
-	{ "color", required_argument, NULL, OPTION_COLOR },
-	{ "max-memory", required_argument, NULL, OPTION_MAX_MEMORY },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct ppi_line line = {
-	.verb = "annotate",
-	.help = help,
-	.letters = "i:n:e:h",
-	.options = long_options,
-	.wrong = PPI_EXIT_USAGE,
-};
-
 struct options {
 	const char *function, *input, *event;
 	char *debug_folder;
@@ -66,61 +26,38 @@ struct options {
 	bool is_source_only;
 };
 
-static int read_option(struct options *options, int option, const char *value)
-{
-	switch (option) {
-	case 'i':
-		options->input = value;
-		return PPI_EXIT_OK;
-	case 'n':
-		return ppi_line_number(&line, "-n", value, 0, 1000000,
-		                       "a number of lines", &options->around);
-	case 'e':
-		options->event = value;
-		return PPI_EXIT_OK;
-	case OPTION_SOURCE:
-		options->is_source_only = true;
-		return PPI_EXIT_OK;
-	case OPTION_COLOR:
-		return ppi_line_color(&line, value);
-	case OPTION_MAX_MEMORY:
-		return ppi_memory_option(&line, value, &options->memory_max);
-	default:
-		free(options->debug_folder);
-		options->debug_folder = realpath(value, NULL);
-		if (options->debug_folder)
-			return PPI_EXIT_OK;
-		ppi_say("--debug-dir: '%s' cannot be opened", value);
-		return PPI_EXIT_FAILED;
-	}
-}
+#define AT(member) offsetof(struct options, member)
 
-static int read_options(int argc, char **argv, struct options *options)
-{
-	int option;
+static const struct ppi_option table[] = {
+	{ 'i', "input", "FILE",
+	  "read this profile (" PPI_DEFAULT_OUTPUT ")",
+	  .take = ppi_take_text, .place = AT(input) },
+	{ 'n', "around", "N", "show N lines around each hot one (2)",
+	  .take = ppi_take_number, .place = AT(around), .least = 0,
+	  .most = 1000000, .what = "a number of lines" },
+	{ 'e', "event", "NAME", "show weights of this event (the first)",
+	  .take = ppi_take_text, .place = AT(event) },
+	{ 0, "source", NULL, "leave out the instructions",
+	  .take = ppi_take_flag, .place = AT(is_source_only) },
+	PPI_DEBUG_DIR_OPTION(AT(debug_folder)),
+	PPI_COLOR_OPTION,
+	PPI_MEMORY_OPTION(AT(memory_max)),
+};
 
-	ppi_line_begin();
-	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
-		int status = read_option(options, option, optarg);
+static const size_t places[] = { AT(function), AT(input) };
 
-		if (status != PPI_EXIT_OK)
-			return status;
-	}
-	if (option != PPI_LINE_END)
-		return ppi_line_status(&line, option);
-	if (optind < argc)
-		options->function = argv[optind++];
-	if (optind < argc)
-		options->input = argv[optind++];
-	if (optind < argc)
-		return ppi_line_too_many(&line, argv[optind],
-		                         "one function is shown");
-	if (!options->function)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "name a function; portprof report shows "
-		                     "the hot ones");
-	return -1;
-}
+static const struct ppi_line line = {
+	.verb = "annotate",
+	.usage = "[OPTION...] FUNCTION [FILE]",
+	.notes = "FUNCTION may be a pattern of sh(1), such as '*alloc'; the "
+	         "hottest function that matches is shown.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.places = places,
+	.place_count = 2,
+	.one_word_more = "one function is shown",
+	.wrong = PPI_EXIT_USAGE,
+};
 
 /* ---- printing ---- */
 
@@ -272,9 +209,13 @@ static bool annotate(const struct options *options)
 int ppi_annotate_main(int argc, char **argv)
 {
 	struct options options = { .input = PPI_DEFAULT_OUTPUT, .around = 2 };
-	int status = read_options(argc, argv, &options);
+	int status = ppi_line_read(&line, argc, argv, &options);
 
-	if (status < 0) {
+	if (status == PPI_LINE_READ && !options.function)
+		status = ppi_line_wrong(&line,
+		                        "no function given; portprof report "
+		                        "shows the hot ones");
+	if (status == PPI_LINE_READ) {
 		/* Looking for symbols must never download by itself. */
 		unsetenv("DEBUGINFOD_URLS");
 		ppi_memory_limit(options.memory_max);

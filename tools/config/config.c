@@ -11,82 +11,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-	"usage: portprof config [OPTION...] [SET]\n"
-	"\n"
-	"Reads the configuration file as portprof record does, with its set [SET] if\n"
-	"you name one, and shows each setting in force and where it comes from.\n"
-	"Mistakes are reported with line and column. Nothing is changed.\n"
-	"\n"
-	"      --config FILE   read this file (the first that exists, see below)\n"
-	"  -j, --json          print JSON\n"
-	"      --color WHEN    color the output: auto, always or never (auto)\n"
-	"  -h, --help          print this help\n"
-	"\n"
-	"Files: $PORTPROF_CONFIG, $XDG_CONFIG_HOME/portprof/portprof.conf,\n"
-	PPI_SYSCONFDIR "/portprof.conf. The settings of preloaded programs,\n"
-	"$PORTPROF, are shown too.\n"
-	"\n"
-	"Exit status: 0 success, 1 a mistake or an unknown event, 2 wrong usage.\n";
+#define AT(member) offsetof(struct ppi_config_view, member)
 
-enum { OPTION_CONFIG = 256, OPTION_COLOR };
-
-static const struct option long_options[] = {
-	{ "config", required_argument, NULL, OPTION_CONFIG },
-	{ "json", no_argument, NULL, 'j' },
-	{ "color", required_argument, NULL, OPTION_COLOR },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct ppi_option table[] = {
+	{ 0, "config", "FILE",
+	  "read this file (the first that exists, see below)",
+	  .take = ppi_take_text, .place = AT(path) },
+	{ 'j', "json", NULL, "print JSON",
+	  .take = ppi_take_flag, .place = AT(is_json) },
+	PPI_COLOR_OPTION,
 };
+
+static const size_t places[] = { AT(set) };
 
 static const struct ppi_line line = {
 	.verb = "config",
-	.help = help,
-	.letters = "jh",
-	.options = long_options,
+	.usage = "[OPTION...] [SET]",
+	.about = "Reads the configuration file as portprof record does, with "
+	         "its set [SET] if you name one, and shows each setting in "
+	         "force and where it comes from. Mistakes are reported with "
+	         "line and column. Nothing is changed.",
+	.notes = "Files: $PORTPROF_CONFIG, "
+	         "$XDG_CONFIG_HOME/portprof/portprof.conf, " PPI_SYSCONFDIR
+	         "/portprof.conf. The settings of preloaded programs, "
+	         "$PORTPROF, are shown too.\n"
+	         "Exit status: 0 success, 1 a mistake or an unknown event, "
+	         "2 wrong usage.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.places = places,
+	.place_count = 1,
+	.one_word_more = "give one set; a file is named by --config",
 	.wrong = PPI_EXIT_USAGE,
 };
-
-/* -1: go on; else the exit status. */
-static int read_options(int argc, char **argv, struct ppi_config_view *view,
-                        bool *is_json)
-{
-	int option, status = PPI_EXIT_OK;
-
-	ppi_line_begin();
-	while (status == PPI_EXIT_OK &&
-	       (option = ppi_line_next(&line, argc, argv)) != PPI_LINE_END) {
-		if (option == OPTION_CONFIG)
-			view->path = optarg;
-		else if (option == 'j')
-			*is_json = true;
-		else if (option == OPTION_COLOR)
-			status = ppi_line_color(&line, optarg);
-		else
-			return ppi_line_status(&line, option);
-	}
-	if (status != PPI_EXIT_OK)
-		return status;
-	if (optind < argc)
-		view->set = argv[optind++];
-	if (optind < argc)
-		return ppi_line_too_many(&line, argv[optind],
-		                         "one set at a time; a file is named "
-		                         "by --config");
-	return -1;
-}
 
 int ppi_config_main(int argc, char **argv)
 {
 	struct ppi_config_view view = { .path = NULL };
-	bool is_json = false;
-	int status = read_options(argc, argv, &view, &is_json);
+	int status = ppi_line_read(&line, argc, argv, &view);
 
-	if (status >= 0)
+	if (status != PPI_LINE_READ)
 		return status;
 	status = PPI_EXIT_FAILED;
 	if (ppi_config_view_read(&view)) {
-		if (is_json)
+		if (view.is_json)
 			ppi_config_print_json(&view, stdout);
 		else
 			ppi_config_print_text(&view, stdout);

@@ -26,6 +26,7 @@ struct ppi_config_rows {
 
 struct ppi_config_view {
 	const char *path, *set; /* asked for; NULL */
+	bool is_json;
 	char *file;             /* that was read; NULL: there is none */
 	const char *found_by;   /* "--config", "$PORTPROF_CONFIG", ... */
 	char **sets;            /* the names of all sets in it */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "tools/html/page.h"
@@ -34,7 +35,7 @@ void ppi_changes_free(struct ppi_changes *changes);
 /* How a change is printed. */
 struct ppi_diff_form {
 	unsigned keys;
-	size_t row_limit; /* 0: all */
+	uint64_t row_limit; /* 0: all */
 	bool shows_all;   /* what is within noise too */
 	bool is_quiet;    /* rows alone */
 };

@@ -14,59 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-	"usage: portprof diff [OPTION...] BEFORE AFTER\n"
-	"\n"
-	"  -s, --sort KEYS     rows by function, module, line or comm, or several\n"
-	"  -n, --rows N        print at most N rows; 0 = all (30)\n"
-	"  -a, --all           also print what changed no more than by chance\n"
-	"      --normalize     scale BEFORE to the total of AFTER\n"
-	"  -e, --event NAME    compare this event (the first)\n"
-	"      --html FILE     write a page for a browser\n"
-	"  -x, --field-separator SEP   print fields for spreadsheets\n"
-	"  -q, --quiet         print the rows alone\n"
-	"      --debug-dir DIR look for separate debug files here too\n"
-	"      --color WHEN    auto, always or never\n"
-	PPI_MEMORY_HELP
-	"\n"
-	"Rows are weights of functions' own code. A row is beyond noise if chance "
-	"moves\n"
-	"none of them as far in 95 of 100 pairs of equal runs.\n";
-
-enum {
-	OPTION_NORMALIZE = 256,
-	OPTION_HTML,
-	OPTION_DEBUG_DIR,
-	OPTION_COLOR,
-	OPTION_MAX_MEMORY
-};
-
-static const struct option long_options[] = {
-	{ "sort", required_argument, NULL, 's' },
-	{ "rows", required_argument, NULL, 'n' },
-	{ "all", no_argument, NULL, 'a' },
-	{ "normalize", no_argument, NULL, OPTION_NORMALIZE },
-	{ "event", required_argument, NULL, 'e' },
-	{ "html", required_argument, NULL, OPTION_HTML },
-	{ "field-separator", required_argument, NULL, 'x' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "debug-dir", required_argument, NULL, OPTION_DEBUG_DIR },
-	{ "color", required_argument, NULL, OPTION_COLOR },
-	{ "max-memory", required_argument, NULL, OPTION_MAX_MEMORY },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct ppi_line line = {
-	.verb = "diff",
-	.help = help,
-	.letters = "s:n:ae:x:qh",
-	.options = long_options,
-	.wrong = PPI_EXIT_USAGE,
-};
-
 struct options {
-	const char *inputs[2];
+	const char *before, *after;
 	const char *event, *page, *separator;
 	char *debug_folder;
 	struct ppi_diff_form form;
@@ -74,98 +23,62 @@ struct options {
 	uint64_t memory_max;
 };
 
-/* ---- the command line ---- */
+#define AT(member) offsetof(struct options, member)
 
 /* Numbers of threads, processes and addresses differ from run to run. */
-static int read_sort(struct options *options, const char *text)
+static int take_sort(const struct ppi_given *given, void *keys)
 {
 	const char *unknown;
-	unsigned keys = ppi_rows_keys(text, &unknown);
+	unsigned found = ppi_rows_keys(given->value, &unknown);
 
-	if (!keys)
-		return ppi_line_refuse(&line, "--sort", text,
-		                       "made of function, module, line, comm");
-	if (keys & (PPI_BY_ADDRESS | PPI_BY_THREAD | PPI_BY_PROCESS))
-		return ppi_line_refuse(&line, "--sort", text,
-		                       "the same in two runs; comm is the "
-		                       "name of a thread");
-	options->form.keys = keys;
+	if (!found)
+		return ppi_given_refuse(
+			given, "made of function, module, line, comm");
+	if (found & (PPI_BY_ADDRESS | PPI_BY_THREAD | PPI_BY_PROCESS))
+		return ppi_given_refuse(given,
+		                        "the same in two runs; comm is the "
+		                        "name of a thread");
+	*(unsigned *)keys = found;
 	return PPI_EXIT_OK;
 }
 
-static int read_folder(struct options *options, const char *folder)
-{
-	free(options->debug_folder);
-	options->debug_folder = realpath(folder, NULL);
-	if (options->debug_folder)
-		return PPI_EXIT_OK;
-	ppi_say("--debug-dir: '%s' cannot be opened", folder);
-	return PPI_EXIT_FAILED;
-}
+static const struct ppi_option table[] = {
+	{ 's', "sort", "KEYS",
+	  "group by function, module, line or comm, or by several "
+	  "(function)",
+	  .take = take_sort, .place = AT(form.keys) },
+	PPI_ROWS_OPTION(AT(form.row_limit)),
+	{ 'a', "all", NULL, "also print what changed no more than by chance",
+	  .take = ppi_take_flag, .place = AT(form.shows_all) },
+	{ 0, "normalize", NULL, "scale BEFORE to the total of AFTER",
+	  .take = ppi_take_flag, .place = AT(is_normalized) },
+	{ 'e', "event", "NAME", "compare this event (the first)",
+	  .take = ppi_take_text, .place = AT(event) },
+	{ 0, "html", "FILE", "write a page for a browser",
+	  .take = ppi_take_text, .place = AT(page) },
+	PPI_SEPARATOR_OPTION(AT(separator), "print fields for spreadsheets"),
+	{ 'q', "quiet", NULL, "print only the rows",
+	  .take = ppi_take_flag, .place = AT(form.is_quiet) },
+	PPI_DEBUG_DIR_OPTION(AT(debug_folder)),
+	PPI_COLOR_OPTION,
+	PPI_MEMORY_OPTION(AT(memory_max)),
+};
 
-static int read_option(struct options *options, int option, const char *value)
-{
-	uint64_t number = 0;
-	int status = PPI_EXIT_OK;
+static const size_t places[] = { AT(before), AT(after) };
 
-	switch (option) {
-	case 's':
-		return read_sort(options, value);
-	case 'n':
-		status = ppi_line_number(&line, "-n", value, 0, SIZE_MAX,
-		                         "a number of rows", &number);
-		options->form.row_limit = (size_t)number;
-		return status;
-	case 'a':
-		options->form.shows_all = true;
-		return status;
-	case OPTION_NORMALIZE:
-		options->is_normalized = true;
-		return status;
-	case OPTION_HTML:
-		options->page = value;
-		return status;
-	case 'x':
-		return ppi_line_separator(&line, value, &options->separator);
-	case 'q':
-		options->form.is_quiet = true;
-		return status;
-	case OPTION_DEBUG_DIR:
-		return read_folder(options, value);
-	case OPTION_COLOR:
-		return ppi_line_color(&line, value);
-	case OPTION_MAX_MEMORY:
-		return ppi_memory_option(&line, value, &options->memory_max);
-	default:
-		options->event = value;
-		return status;
-	}
-}
-
-static int read_options(int argc, char **argv, struct options *options)
-{
-	int option, count = 0;
-
-	ppi_line_begin();
-	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
-		int status = read_option(options, option, optarg);
-
-		if (status != PPI_EXIT_OK)
-			return status;
-	}
-	if (option != PPI_LINE_END)
-		return ppi_line_status(&line, option);
-	for (; optind < argc; optind++) {
-		if (count == 2)
-			return ppi_line_too_many(&line, argv[optind],
-			                         "two profiles are compared");
-		options->inputs[count++] = argv[optind];
-	}
-	if (count < 2)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "name two profiles: diff BEFORE AFTER");
-	return -1;
-}
+static const struct ppi_line line = {
+	.verb = "diff",
+	.usage = "[OPTION...] BEFORE AFTER",
+	.notes = "Each row is the weight of a function's own code. A row is "
+	         "beyond noise if chance moves no row as far in 95 of 100 "
+	         "pairs of equal runs.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.places = places,
+	.place_count = 2,
+	.one_word_more = "two profiles are compared",
+	.wrong = PPI_EXIT_USAGE,
+};
 
 /* ---- two profiles ---- */
 
@@ -202,7 +115,7 @@ static bool open_side(struct side *side, const struct options *options,
                       struct ppi_page_series *series)
 {
 	static const char *const labels[] = { "Before", "After" };
-	const char *path = options->inputs[which];
+	const char *path = which ? options->after : options->before;
 	size_t number;
 
 	side->profile = ppi_profile_open(path, NULL, options->memory_max);
@@ -294,9 +207,12 @@ int ppi_diff_main(int argc, char **argv)
 		.form = { .keys = PPI_BY_FUNCTION | PPI_BY_MODULE,
 		          .row_limit = 30 },
 	};
-	int status = read_options(argc, argv, &options);
+	int status = ppi_line_read(&line, argc, argv, &options);
 
-	if (status < 0) {
+	if (status == PPI_LINE_READ && !options.after)
+		status = ppi_line_wrong(&line,
+		                        "name two profiles: diff BEFORE AFTER");
+	if (status == PPI_LINE_READ) {
 		/* Looking for symbols must never download by itself. */
 		unsetenv("DEBUGINFOD_URLS");
 		ppi_memory_limit(options.memory_max);

@@ -18,68 +18,38 @@ struct options {
 	bool is_json, is_verbose;
 };
 
-static const char help[] =
-	"usage: portprof doctor [OPTION...] [EVENT | PROGRAM]\n"
-	"\n"
-	"Shows what this user can measure on this machine, and the command or setting\n"
-	"that enables the rest. With an EVENT (page-faults; portprof list shows all)\n"
-	"it shows which backends measure that event. With a program or library (./app,\n"
-	"python3) it shows whether callers, functions and lines will have names.\n"
-	"\n"
-	"  -v, --verbose       also list the checks that passed\n"
-	"  -j, --json          print JSON\n"
-	"      --color WHEN    color the output: auto, always or never (auto)\n"
-	"  -h, --help          print this help\n"
-	"\n"
-	"Each check tries the real thing and undoes it; nothing is changed.\n"
-	"Exit status: 0 if sampling works (the EVENT can be measured, the PROGRAM can\n"
-	"be read), 1 if not, 2 wrong usage.\n";
+#define AT(member) offsetof(struct options, member)
 
-enum { OPTION_COLOR = 256 };
-
-static const struct option long_options[] = {
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "color", required_argument, NULL, OPTION_COLOR },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct ppi_option table[] = {
+	{ 'v', "verbose", NULL, "also list the checks that passed",
+	  .take = ppi_take_flag, .place = AT(is_verbose) },
+	{ 'j', "json", NULL, "print JSON",
+	  .take = ppi_take_flag, .place = AT(is_json) },
+	PPI_COLOR_OPTION,
 };
+
+static const size_t places[] = { AT(subject) };
 
 static const struct ppi_line line = {
 	.verb = "doctor",
-	.help = help,
-	.letters = "vjh",
-	.options = long_options,
+	.usage = "[OPTION...] [EVENT | PROGRAM]",
+	.about = "Shows what this user can measure on this machine, and the "
+	         "command or setting that enables the rest. With an EVENT "
+	         "(page-faults; portprof list shows all) it shows which "
+	         "backends measure that event. With a program or library "
+	         "(./app, python3) it shows whether callers, functions and "
+	         "lines will have names.",
+	.notes = "Each check tries the real thing and undoes it; nothing is "
+	         "changed.\n"
+	         "Exit status: 0 if sampling works (the EVENT can be measured, "
+	         "the PROGRAM can be read), 1 if not, 2 wrong usage.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.places = places,
+	.place_count = 1,
+	.one_word_more = "give one event or one program",
 	.wrong = PPI_EXIT_USAGE,
 };
-
-/* -1: go on; else the exit status. */
-static int read_options(int argc, char **argv, struct options *options)
-{
-	int option, status = PPI_EXIT_OK;
-
-	memset(options, 0, sizeof(*options));
-	ppi_line_begin();
-	while (status == PPI_EXIT_OK &&
-	       (option = ppi_line_next(&line, argc, argv)) != PPI_LINE_END) {
-		if (option == 'v')
-			options->is_verbose = true;
-		else if (option == 'j')
-			options->is_json = true;
-		else if (option == OPTION_COLOR)
-			status = ppi_line_color(&line, optarg);
-		else
-			return ppi_line_status(&line, option);
-	}
-	if (status != PPI_EXIT_OK)
-		return status;
-	if (optind < argc)
-		options->subject = argv[optind++];
-	if (optind < argc)
-		return ppi_line_too_many(&line, argv[optind],
-		                         "one event or one program at a time");
-	return -1;
-}
 
 static int examine_event(const struct ppi_doctor *doctor,
                          const struct options *options)
@@ -137,11 +107,11 @@ int ppi_doctor_main(int argc, char **argv)
 {
 	struct ppi_doctor_host host;
 	struct ppi_doctor doctor;
-	struct options options;
+	struct options options = { .subject = NULL };
 	char *program = NULL;
-	int status = read_options(argc, argv, &options);
+	int status = ppi_line_read(&line, argc, argv, &options);
 
-	if (status >= 0)
+	if (status != PPI_LINE_READ)
 		return status;
 	ppi_doctor_host_fill(&host);
 	ppi_doctor_examine(&doctor, &host);

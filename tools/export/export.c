@@ -14,171 +14,95 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-	"usage: portprof export -f FORMAT [OPTION...] [FILE]\n"
-	"\n"
-	"  -f, --format FORMAT  gmon    for gprof: one executable or library\n"
-	"                       folded  one line for each call chain, for "
-	"flame graphs\n"
-	"                       pprof   for every reader of pprof files\n"
-	"                       speedscope  JSON for www.speedscope.app\n"
-	"  -i, --input FILE     read this profile or gmon.out, like FILE\n"
-	"                       (" PPI_DEFAULT_OUTPUT ")\n"
-	"  -o, --output FILE    write there (gmon: gmon.out; else: standard "
-	"output)\n"
-	"  -e, --event NAME     export this event (the first)\n"
-	"      --program FILE   find the program here now; for a gmon.out: the "
-	"program\n"
-	"                       that wrote it (a.out)\n"
-	PPI_MEMORY_HELP
-	"  -q, --quiet          print no summary of what was written\n"
-	"\n"
-	"For gmon:\n"
-	"      --module NAME    export this file of the profile (the program)\n"
-	"      --rate HZ        count so many ticks a second (the sampling rate)\n"
-	"      --arcs           write sampled callers as calls: gprof then "
-	"prints\n"
-	"                       numbers of samples as numbers of calls\n"
-	"\n"
-	"To read a gmon.out: gprof -b PROGRAM gmon.out\n";
+static int take_format(const struct ppi_given *given, void *format)
+{
+	static const char *const names[] = {
+		[PPI_EXPORT_GMON] = "gmon",
+		[PPI_EXPORT_PPROF] = "pprof",
+		[PPI_EXPORT_FOLDED] = "folded",
+		[PPI_EXPORT_SPEEDSCOPE] = "speedscope",
+	};
 
-enum {
-	OPTION_PROGRAM = 256,
-	OPTION_MODULE,
-	OPTION_RATE,
-	OPTION_ARCS,
-	OPTION_MAX_MEMORY
-};
+	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(given->value, names[i]) == 0) {
+			*(enum ppi_export_format *)format =
+				(enum ppi_export_format)i;
+			return PPI_EXIT_OK;
+		}
+	return ppi_given_refuse(given,
+	                        "one of gmon, folded, pprof, speedscope");
+}
 
-static const struct option long_options[] = {
-	{ "format", required_argument, NULL, 'f' },
-	{ "input", required_argument, NULL, 'i' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "program", required_argument, NULL, OPTION_PROGRAM },
-	{ "module", required_argument, NULL, OPTION_MODULE },
-	{ "rate", required_argument, NULL, OPTION_RATE },
-	{ "arcs", no_argument, NULL, OPTION_ARCS },
-	{ "max-memory", required_argument, NULL, OPTION_MAX_MEMORY },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) offsetof(struct ppi_export, member)
+
+static const struct ppi_option table[] = {
+	{ 'f', "format", "FORMAT",
+	  "gmon: for gprof, one executable or library; folded: one line "
+	  "for each call chain, for flame graphs; pprof: for every reader "
+	  "of pprof files; speedscope: JSON for www.speedscope.app",
+	  .take = take_format, .place = AT(format) },
+	{ 'i', "input", "FILE",
+	  "read this profile or gmon.out, like FILE (" PPI_DEFAULT_OUTPUT ")",
+	  .take = ppi_take_text, .place = AT(input) },
+	{ 'o', "output", "FILE",
+	  "write there (gmon: gmon.out; folded, speedscope: standard "
+	  "output)",
+	  .take = ppi_take_text, .place = AT(output) },
+	{ 'e', "event", "NAME", "export this event (the first)",
+	  .take = ppi_take_text, .place = AT(event) },
+	{ 0, "program", "FILE",
+	  "find the program here now; for a gmon.out: the program that "
+	  "wrote it (a.out)",
+	  .take = ppi_take_text, .place = AT(program) },
+	PPI_MEMORY_OPTION(AT(memory_max)),
+	{ 'q', "quiet", NULL, "print no summary of what was written",
+	  .take = ppi_take_flag, .place = AT(is_quiet) },
+	{ 0, "module", "NAME",
+	  "gmon: export this binary of the profile (the program)",
+	  .take = ppi_take_text, .place = AT(module) },
+	{ 0, "rate", "HZ", "gmon: count HZ ticks a second (the sampling rate)",
+	  .take = ppi_take_number, .place = AT(rate_hz), .least = 1,
+	  .most = 1000000, .what = "a number of ticks a second" },
+	{ 0, "arcs", NULL,
+	  "gmon: write sampled callers as calls; gprof then prints numbers of "
+	  "samples as numbers of calls",
+	  .take = ppi_take_flag, .place = AT(with_chains) },
 };
 
 static const struct ppi_line line = {
 	.verb = "export",
-	.help = help,
-	.letters = "f:i:o:e:qh",
-	.options = long_options,
+	.usage = "-f FORMAT [OPTION...] [FILE]",
+	.notes = "To read a gmon.out: gprof -b PROGRAM gmon.out",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
 	.wrong = PPI_EXIT_USAGE,
 };
 
-static int read_format(struct ppi_export *export, const char *value)
-{
-	if (strcmp(value, "gmon") == 0)
-		export->format = PPI_EXPORT_GMON;
-	else if (strcmp(value, "folded") == 0)
-		export->format = PPI_EXPORT_FOLDED;
-	else if (strcmp(value, "speedscope") == 0)
-		export->format = PPI_EXPORT_SPEEDSCOPE;
-	else if (strcmp(value, "pprof") == 0)
-		export->format = PPI_EXPORT_PPROF;
-	else
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "--format: '%s' is not one of gmon, "
-		                     "folded, pprof, speedscope",
-		                     value);
-	return PPI_EXIT_OK;
-}
-
-static int read_rate(struct ppi_export *export, const char *value)
-{
-	uint64_t rate = 0;
-	int status = ppi_line_number(&line, "--rate", value, 1, 1000000,
-	                             "a number of ticks a second", &rate);
-
-	export->rate_hz = (uint32_t)rate;
-	return status;
-}
-
-static int read_option(struct ppi_export *export, int option, const char *value)
-{
-	switch (option) {
-	case 'f':
-		return read_format(export, value);
-	case OPTION_MAX_MEMORY:
-		return ppi_memory_option(&line, value, &export->memory_max);
-	case OPTION_RATE:
-		return read_rate(export, value);
-	case 'i':
-		export->input = value;
-		break;
-	case 'o':
-		export->output = value;
-		break;
-	case 'e':
-		export->event = value;
-		break;
-	case OPTION_PROGRAM:
-		export->program = value;
-		break;
-	case OPTION_MODULE:
-		export->module = value;
-		break;
-	case OPTION_ARCS:
-		export->with_chains = true;
-		break;
-	default:
-		export->is_quiet = true;
-		break;
-	}
-	return PPI_EXIT_OK;
-}
-
-/* What does not go together, and what is not said. */
+/* What does not go together, and what is missing. */
 static int complete(struct ppi_export *export, int argc, char **argv)
 {
 	if (optind < argc && !export->input)
 		export->input = argv[optind++];
 	if (optind < argc)
-		return ppi_line_too_many(&line, argv[optind],
-		                         "one profile is read; what it is "
-		                         "written to is named by -o");
+		return ppi_line_wrong(&line,
+		                      "'%s' is one word too many: one profile "
+		                      "is read; -o names the file to write",
+		                      argv[optind]);
 	if (export->format == PPI_EXPORT_NONE)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "say in which format: --format gmon, "
-		                     "folded, pprof or speedscope");
+		return ppi_line_wrong(&line, "no format given: --format gmon, "
+		                             "folded, pprof or speedscope");
 	if (export->format != PPI_EXPORT_GMON &&
 	    (export->module || export->rate_hz || export->with_chains))
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "--module, --rate and --arcs go "
-		                     "with --format gmon alone");
+		return ppi_line_wrong(&line, "--module, --rate and --arcs need "
+		                             "--format gmon");
 	if (export->format == PPI_EXPORT_PPROF && export->event)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "--event: a pprof file has all events");
+		return ppi_line_wrong(&line,
+		                      "--event: a pprof file has all events");
 	if (export->format == PPI_EXPORT_PPROF && !export->output)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "say where to: -o FILE");
+		return ppi_line_wrong(&line, "no output given: -o FILE");
 	if (!export->input)
 		export->input = PPI_DEFAULT_OUTPUT;
-	return -1;
-}
-
-/* -1: go on; else the exit status. */
-static int read_options(struct ppi_export *export, int argc, char **argv)
-{
-	int option;
-
-	ppi_line_begin();
-	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
-		int status = read_option(export, option, optarg);
-
-		if (status != PPI_EXIT_OK)
-			return status;
-	}
-	if (option != PPI_LINE_END)
-		return ppi_line_status(&line, option);
-	return complete(export, argc, argv);
+	return PPI_LINE_READ;
 }
 
 static bool find_event(struct ppi_export *export)
@@ -235,8 +159,8 @@ static portprof_profile *open_input(struct ppi_export *export)
 		writer = export->program;
 		export->program = NULL;
 	} else if (export->program && export->format != PPI_EXPORT_GMON) {
-		ppi_say_usage(line.wrong, line.verb,
-		              "--program goes with gmon.out alone");
+		ppi_line_wrong(&line, "--program needs --format gmon, or a "
+		                      "gmon.out to read");
 		return NULL;
 	}
 	return ppi_profile_open(export->input, writer, export->memory_max);
@@ -246,10 +170,12 @@ int ppi_export_main(int argc, char **argv)
 {
 	struct ppi_export export = { 0 };
 	portprof_profile *profile;
-	int status = read_options(&export, argc, argv);
+	int status = ppi_line_read(&line, argc, argv, &export);
 	const char *damage;
 
-	if (status >= 0)
+	if (status == PPI_LINE_READ)
+		status = complete(&export, argc, argv);
+	if (status != PPI_LINE_READ)
 		return status;
 	/* Looking for symbols must never download by itself. */
 	unsetenv("DEBUGINFOD_URLS");

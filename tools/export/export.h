@@ -21,7 +21,7 @@ struct ppi_export {
 	const char *event;          /* NULL: the first */
 	const char *module, *program;
 	uint64_t memory_max; /* 0: the usual */
-	uint32_t rate_hz; /* 0: as it was sampled */
+	uint64_t rate_hz;    /* 0: as it was sampled */
 	bool with_chains, is_quiet;
 	portprof_profile *profile;
 	size_t event_number;

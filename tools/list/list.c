@@ -11,96 +11,42 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] =
-	"usage: portprof list [OPTION...] [PATTERN]\n"
-	"       portprof list [OPTION...] --explain EVENT\n"
-	"\n"
-	"Lists the events that can be used here and now. PATTERN is a glob ('L1-*',\n"
-	"'sched:*'), part of a name or a word of its description, and lists each event\n"
-	"that matches, usable or not.\n"
-	"\n"
-	"  -a, --all           also list unit masks, tracepoints and unusable events\n"
-	"      --explain EVENT explain an event string: encoding, levels, rate, CPUs,\n"
-	"                      which backends measure it, and why others do not\n"
-	"  -b, --backend NAME  list the events of this backend (the best)\n"
-	"  -j, --json          print JSON\n"
-	"      --color WHEN    color the output: auto, always or never (auto)\n"
-	"  -h, --help          print this help\n"
-	"\n"
-	"Each event is opened to try it, unless there are too many of its kind.\n"
-	"Exit status: 0 success, 1 no event matches, 2 wrong usage.\n";
+#define AT(member) offsetof(struct ppi_list_options, member)
 
-enum { OPTION_EXPLAIN = 256, OPTION_COLOR };
-
-static const struct option long_options[] = {
-	{ "all", no_argument, NULL, 'a' },
-	{ "explain", required_argument, NULL, OPTION_EXPLAIN },
-	{ "backend", required_argument, NULL, 'b' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "color", required_argument, NULL, OPTION_COLOR },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct ppi_option table[] = {
+	{ 'a', "all", NULL,
+	  "also list unit masks, tracepoints and unusable events",
+	  .take = ppi_take_flag, .place = AT(is_all) },
+	{ 0, "explain", "EVENT",
+	  "explain an event string: encoding, levels, rate, CPUs, which "
+	  "backends measure it, and why others do not",
+	  .take = ppi_take_text, .place = AT(explain) },
+	{ 'b', "backend", "NAME", "list the events of this backend (the best)",
+	  .take = ppi_take_text, .place = AT(backend) },
+	{ 'j', "json", NULL, "print JSON",
+	  .take = ppi_take_flag, .place = AT(is_json) },
+	PPI_COLOR_OPTION,
 };
+
+static const size_t places[] = { AT(pattern) };
 
 static const struct ppi_line line = {
 	.verb = "list",
-	.help = help,
-	.letters = "ab:jh",
-	.options = long_options,
+	.usage = "[OPTION...] [PATTERN]\n[OPTION...] --explain EVENT",
+	.about = "Lists the events that can be used here and now. PATTERN is "
+	         "a glob ('L1-*', 'sched:*'), part of a name or a word of its "
+	         "description, and lists each event that matches, usable or "
+	         "not.",
+	.notes = "Each event is opened to try it, unless there are too many "
+	         "of its kind.\n"
+	         "Exit status: 0 success, 1 no event matches, 2 wrong usage.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.places = places,
+	.place_count = 1,
+	.one_word_more = "give one pattern, in quotes, such as 'L1-*'",
 	.wrong = PPI_EXIT_USAGE,
 };
-
-static int read_option(struct ppi_list_options *options, int option,
-                       const char *value)
-{
-	switch (option) {
-	case 'a':
-		options->is_all = true;
-		break;
-	case OPTION_EXPLAIN:
-		options->explain = value;
-		break;
-	case 'b':
-		options->backend = value;
-		break;
-	case OPTION_COLOR:
-		return ppi_line_color(&line, value);
-	case 'j':
-	default:
-		options->is_json = true;
-		break;
-	}
-	return PPI_EXIT_OK;
-}
-
-/* -1: go on; else the exit status. */
-static int read_options(int argc, char **argv,
-                        struct ppi_list_options *options)
-{
-	int option;
-
-	options->backend = "auto";
-	ppi_line_begin();
-	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
-		int status = read_option(options, option, optarg);
-
-		if (status != PPI_EXIT_OK)
-			return status;
-	}
-	if (option != PPI_LINE_END)
-		return ppi_line_status(&line, option);
-	if (optind < argc)
-		options->pattern = argv[optind++];
-	if (optind < argc)
-		return ppi_line_too_many(&line, argv[optind],
-		                         "one pattern at a time, and in quotes, "
-		                         "as in 'L1-*'");
-	if (options->pattern && options->explain)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "--explain takes an event string, and no "
-		                     "pattern beside it");
-	return -1;
-}
 
 const char *ppi_list_source(portprof_source source)
 {
@@ -170,11 +116,14 @@ static int print(const struct ppi_list *list)
 
 int ppi_list_main(int argc, char **argv)
 {
-	struct ppi_list list = { .events = NULL };
-	int status = read_options(argc, argv, &list.options);
+	struct ppi_list list = { .options.backend = "auto" };
+	int status = ppi_line_read(&line, argc, argv, &list.options);
 
-	if (status >= 0)
+	if (status != PPI_LINE_READ)
 		return status;
+	if (list.options.pattern && list.options.explain)
+		return ppi_line_wrong(&line, "--explain takes an event string, "
+		                             "and no pattern beside it");
 	if (list.options.explain) {
 		portprof_catalogue_pmus(list.options.backend, ppi_list_take_pmu,
 		                        &list);

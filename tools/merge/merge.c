@@ -12,40 +12,33 @@
 
 #include <stdio.h>
 
-static const char help[] =
-	"usage: portprof merge -o OUTPUT [OPTION...] FILE...\n"
-	"\n"
-	"  -o, --output FILE    write the sum of all profiles there\n"
-	"  -q, --quiet          do not print what was merged\n"
-	PPI_MEMORY_HELP
-	"\n"
-	"The profiles must have the same events. A file that was mapped elsewhere is the\n"
-	"same one by its build-id. One that cannot be merged is left out, with status 1.\n";
-
-enum { OPTION_MAX_MEMORY = 256 };
-
-static const struct option long_options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "max-memory", required_argument, NULL, OPTION_MAX_MEMORY },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct ppi_line line = {
-	.verb = "merge",
-	.help = help,
-	.letters = "o:qh",
-	.options = long_options,
-	.wrong = PPI_EXIT_USAGE,
-};
-
 struct merge {
 	const char *output;
 	uint64_t memory_max;
 	bool is_quiet;
 	portprof_profile *all;
 	size_t merged, left_out;
+};
+
+#define AT(member) offsetof(struct merge, member)
+
+static const struct ppi_option table[] = {
+	{ 'o', "output", "FILE", "write the sum of all profiles there",
+	  .take = ppi_take_text, .place = AT(output) },
+	{ 'q', "quiet", NULL, "print no summary",
+	  .take = ppi_take_flag, .place = AT(is_quiet) },
+	PPI_MEMORY_OPTION(AT(memory_max)),
+};
+
+static const struct ppi_line line = {
+	.verb = "merge",
+	.usage = "-o OUTPUT [OPTION...] FILE...",
+	.notes = "The profiles must have the same events. A binary that was "
+	         "mapped elsewhere is recognized by its build-id. A profile "
+	         "that cannot be merged is left out, and the exit status is 1.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.wrong = PPI_EXIT_USAGE,
 };
 
 /* One file is in memory beside the sum, never two. */
@@ -94,42 +87,18 @@ static int write_sum(const struct merge *merge)
 	return merge->left_out ? PPI_EXIT_FAILED : PPI_EXIT_OK;
 }
 
-static int read_options(struct merge *merge, int argc, char **argv)
-{
-	int option, status;
-
-	ppi_line_begin();
-	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
-		status = PPI_EXIT_OK;
-		if (option == 'o')
-			merge->output = optarg;
-		else if (option == 'q')
-			merge->is_quiet = true;
-		else
-			status = ppi_memory_option(&line, optarg,
-			                           &merge->memory_max);
-		if (status != PPI_EXIT_OK)
-			return status;
-	}
-	if (option != PPI_LINE_END)
-		return ppi_line_status(&line, option);
-	if (!merge->output)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "no output given: -o FILE");
-	if (optind == argc)
-		return ppi_say_usage(line.wrong, line.verb,
-		                     "no profile given: portprof merge -o %s "
-		                     "FILE...", merge->output);
-	return -1;
-}
-
 int ppi_merge_main(int argc, char **argv)
 {
 	struct merge merge = { 0 };
-	int status = read_options(&merge, argc, argv);
+	int status = ppi_line_read(&line, argc, argv, &merge);
 
-	if (status >= 0)
+	if (status != PPI_LINE_READ)
 		return status;
+	if (!merge.output)
+		return ppi_line_wrong(&line, "no output given: -o FILE");
+	if (optind == argc)
+		return ppi_line_wrong(&line, "no profile given: portprof merge "
+		                             "-o %s FILE...", merge.output);
 	ppi_memory_limit(merge.memory_max);
 	if (!merge.is_quiet)
 		ppi_progress_begin("merging");

@@ -12,58 +12,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char help[] =
-	"usage: portprof names [OPTION...] [FILE...]\n"
-	"\n"
-	"  -i, --input FILE     the same as FILE alone (" PPI_DEFAULT_OUTPUT ")\n"
-	"  -o, --output FILE    write the named profile there (the file itself)\n"
-	"      --debug-dir DIR  also look for separate debug files here\n"
-	PPI_MEMORY_HELP
-	"\n"
-	"Functions, source lines and inlined functions are written into the profile,\n"
-	"so that it can be read without the binaries. record does that by itself.\n";
-
-enum { OPTION_DEBUG_DIR = 256, OPTION_MAX_MEMORY };
-
-static const struct option long_options[] = {
-	{ "input", required_argument, NULL, 'i' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "debug-dir", required_argument, NULL, OPTION_DEBUG_DIR },
-	{ "max-memory", required_argument, NULL, OPTION_MAX_MEMORY },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const struct ppi_line line = {
-	.verb = "names",
-	.help = help,
-	.letters = "i:o:h",
-	.options = long_options,
-	.wrong = PPI_EXIT_USAGE,
-};
-
 struct wanted {
 	const char *input, *output;
 	struct ppi_names_sources sources;
 	uint64_t memory_max;
 };
 
-static int read_option(struct wanted *wanted, int option, const char *value)
-{
-	switch (option) {
-	case 'i':
-		wanted->input = value;
-		return PPI_EXIT_OK;
-	case 'o':
-		wanted->output = value;
-		return PPI_EXIT_OK;
-	case OPTION_DEBUG_DIR:
-		wanted->sources.debug_folder = value;
-		return PPI_EXIT_OK;
-	default:
-		return ppi_memory_option(&line, value, &wanted->memory_max);
-	}
-}
+#define AT(member) offsetof(struct wanted, member)
+
+static const struct ppi_option table[] = {
+	{ 'i', "input", "FILE",
+	  "the same as FILE alone (" PPI_DEFAULT_OUTPUT ")",
+	  .take = ppi_take_text, .place = AT(input) },
+	{ 'o', "output", "FILE", "write the named profile there (FILE itself)",
+	  .take = ppi_take_text, .place = AT(output) },
+	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_MEMORY_OPTION(AT(memory_max)),
+};
+
+static const struct ppi_line line = {
+	.verb = "names",
+	.usage = "[OPTION...] [FILE...]",
+	.about = "Writes functions, source lines and inlined functions into "
+	         "profiles, so that they can be read without the binaries. "
+	         "portprof record does so by itself.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.wrong = PPI_EXIT_USAGE,
+};
 
 static bool name_one(const struct wanted *wanted, const char *path)
 {
@@ -91,26 +67,27 @@ static bool name_one(const struct wanted *wanted, const char *path)
 int ppi_names_main(int argc, char **argv)
 {
 	struct wanted wanted = { 0 };
-	int option, status;
+	int status = ppi_line_read(&line, argc, argv, &wanted);
 	bool is_good = true;
 
-	ppi_line_begin();
-	while ((option = ppi_line_next(&line, argc, argv)) >= 0) {
-		status = read_option(&wanted, option, optarg);
-		if (status != PPI_EXIT_OK)
-			return status;
+	if (status != PPI_LINE_READ)
+		goto free;
+	if (wanted.output && argc - optind + (wanted.input != NULL) > 1) {
+		status = ppi_line_wrong(&line,
+		                        "'%s' is one word too many: one "
+		                        "profile is written to -o; portprof "
+		                        "merge makes one of several",
+		                        argv[argc - 1]);
+		goto free;
 	}
-	if (option != PPI_LINE_END)
-		return ppi_line_status(&line, option);
-	if (wanted.output && argc - optind + (wanted.input != NULL) > 1)
-		return ppi_line_too_many(&line, argv[argc - 1],
-		                         "one profile is written to -o; "
-		                         "portprof merge makes one of several");
 	ppi_memory_limit(wanted.memory_max);
 	if (wanted.input || optind == argc)
 		is_good = name_one(&wanted, wanted.input ? wanted.input
 		                                         : PPI_DEFAULT_OUTPUT);
 	for (; optind < argc; optind++)
 		is_good &= name_one(&wanted, argv[optind]);
-	return is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+	status = is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+free:
+	free(wanted.sources.debug_folder);
+	return status;
 }

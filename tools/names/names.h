@@ -9,7 +9,7 @@
 
 /* Where to look for them; all NULL: the usual. */
 struct ppi_names_sources {
-	const char *debug_folder;
+	char *debug_folder;
 };
 
 /* Name the code of a profile, with lines and inlined functions; what the file

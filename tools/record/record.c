@@ -30,7 +30,7 @@ static int run(struct ppi_record *record)
 	const char *backend = ppi_settings_get(&record->settings, "backend");
 	int status;
 
-	if (record->options.scope != PPI_SCOPE_COMMAND)
+	if (record->options.targets.scope != PPI_SCOPE_COMMAND)
 		return ppi_record_attach(record);
 	status = ppi_record_outside(record);
 	if (status >= 0)

@@ -17,30 +17,21 @@ struct ppi_setting {
 	char *key, *value;
 };
 
-/* Whom to measure. */
-enum ppi_scope {
-	PPI_SCOPE_COMMAND, /* a command that is started for it */
-	PPI_SCOPE_PROCESS, /* -p, --name, --unit, --container */
-	PPI_SCOPE_THREAD,  /* -t */
-	PPI_SCOPE_SYSTEM   /* -a, -C */
+/* A value as typed, or as it is written in `room`. */
+struct ppi_own_text {
+	const char *text;
+	char room[32];
 };
 
 /* What the user wants, from configuration file and command line. */
 struct ppi_record_options {
-	const char *events[64]; /* of -e, each perhaps a list */
-	size_t event_count;
+	struct ppi_texts events; /* of -e, each perhaps a list */
 	const char *frequency, *period, *backend, *chains, *children;
 	const char *unwind, *stack; /* of --call-graph */
-	const char *ring, *delay, *duration, *timeline;
-	char ring_bytes[32];    /* what `ring` may point to */
-	char delay_text[32], duration_text[32], timeline_text[32];
+	struct ppi_own_text ring, delay, duration, timeline;
 	const char *config_path, *set_name;
 	const char *output;     /* NULL: not given */
-	enum ppi_scope scope;
-	struct ppi_targets targets; /* PPI_SCOPE_PROCESS */
-	int64_t thread;         /* of -t */
-	const char *cpus;       /* of -C; NULL: all */
-	const char *cgroup;     /* of -G; NULL: whoever runs */
+	struct ppi_targets targets;
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and

@@ -36,20 +36,22 @@ struct attach {
 static bool find_target(struct attach *attach)
 {
 	struct ppi_record_options *options = &attach->record->options;
+	const char *cgroup = options->targets.cgroup_name;
 	size_t room = sizeof(attach->target);
 	char name[64];
 
-	switch (options->scope) {
+	switch (options->targets.scope) {
 	case PPI_SCOPE_SYSTEM:
 		snprintf(attach->target, room, "%s%.40s",
-		         options->cgroup ? "cgroup " : "the system",
-		         options->cgroup ? options->cgroup : "");
+		         cgroup ? "cgroup " : "the system",
+		         cgroup ? cgroup : "");
 		return true;
 	case PPI_SCOPE_THREAD:
-		if (!ppi_watch_begin(&attach->thread, options->thread, true))
+		if (!ppi_watch_begin(&attach->thread, options->targets.thread,
+		                     true))
 			return false;
 		snprintf(attach->target, room, "thread %lld (%s)",
-		         (long long)options->thread,
+		         (long long)options->targets.thread,
 		         ppi_watch_name(&attach->thread, name));
 		return true;
 	default:
@@ -64,9 +66,9 @@ static bool target_has_ended(const struct attach *attach)
 {
 	const struct ppi_record_options *options = &attach->record->options;
 
-	if (options->scope == PPI_SCOPE_THREAD)
+	if (options->targets.scope == PPI_SCOPE_THREAD)
 		return ppi_watch_has_ended(&attach->thread);
-	return options->scope == PPI_SCOPE_PROCESS &&
+	return options->targets.scope == PPI_SCOPE_PROCESS &&
 	       ppi_targets_have_ended(&options->targets);
 }
 
@@ -162,7 +164,7 @@ static enum reason wait_for_end(struct attach *attach)
 static void say_reason(const struct attach *attach, enum reason reason)
 {
 	const struct ppi_record_options *options = &attach->record->options;
-	bool are_several = options->scope == PPI_SCOPE_PROCESS &&
+	bool are_several = options->targets.scope == PPI_SCOPE_PROCESS &&
 	                   ppi_targets_are_several(&options->targets);
 	char room[32];
 

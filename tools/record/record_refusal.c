@@ -61,7 +61,7 @@ static bool works_without_chains(const struct ppi_record *record,
 	portprof_config *config;
 
 	if (!chains || strcmp(chains, "off") == 0 ||
-	    record->options.scope != PPI_SCOPE_COMMAND)
+	    record->options.targets.scope != PPI_SCOPE_COMMAND)
 		return false;
 	config = ppi_settings_config(&record->settings);
 	if (!config)

@@ -85,7 +85,7 @@ static void say_no_sample(const struct ppi_record *record,
                           const portprof_event_info *event,
                           const portprof_stats *stats)
 {
-	bool is_command = record->options.scope == PPI_SCOPE_COMMAND;
+	bool is_command = record->options.targets.scope == PPI_SCOPE_COMMAND;
 	bool is_time = event->unit == PORTPROF_UNIT_NANOSECONDS;
 	char often[64], time[64], room[32];
 	uint64_t expected = say_expected(event, stats, often, sizeof(often));

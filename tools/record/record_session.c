@@ -15,29 +15,6 @@
 
 #include <portprof/tool.h>
 
-static portprof_status set_target(portprof_config *config,
-                                  const struct ppi_record_options *options,
-                                  int64_t child)
-{
-	switch (options->scope) {
-	case PPI_SCOPE_PROCESS:
-		return ppi_targets_set(&options->targets, config);
-	case PPI_SCOPE_THREAD:
-		return portprof_config_set_target(config, PORTPROF_TARGET_TID,
-						  options->thread);
-	case PPI_SCOPE_SYSTEM:
-		if (options->cgroup)
-			return portprof_config_set_target_system(
-				config, options->cgroup, options->cpus);
-		return portprof_config_set_target_system(config, NULL,
-							 options->cpus);
-	case PPI_SCOPE_COMMAND:
-	default:
-		return portprof_config_set_target(
-			config, PORTPROF_TARGET_COMMAND, child);
-	}
-}
-
 /* The flush puts the file in its place: whoever is killed from now on leaves
  * one that can be read. */
 static portprof_status begin(portprof_session *session)
@@ -57,7 +34,7 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 	if (!config)
 		return NULL;
 	ppi_record_title(&record->options, title, sizeof(title));
-	status = set_target(config, &record->options, child);
+	status = ppi_targets_set(&record->options.targets, child, config);
 	if (status == PORTPROF_OK)
 		status = portprof_config_set(config, "command", title);
 	if (status == PORTPROF_OK)
@@ -122,7 +99,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 		        record->settings.output);
 	if (is_known)
 		ppi_say_summary(record, end, backend, &event, &stats);
-	if (children && record->options.scope == PPI_SCOPE_COMMAND)
+	if (children && record->options.targets.scope == PPI_SCOPE_COMMAND)
 		ppi_say_left(record, children);
 	return true;
 }

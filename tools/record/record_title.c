@@ -107,11 +107,12 @@ static void add_processes(struct title *title,
 void ppi_record_title(const struct ppi_record_options *options, char *out,
                       size_t bytes)
 {
+	const struct ppi_targets *targets = &options->targets;
 	struct title title = { .text = out, .room = bytes };
 	char text[128];
 
 	out[0] = '\0';
-	switch (options->scope) {
+	switch (targets->scope) {
 	case PPI_SCOPE_COMMAND:
 		add_word(&title, options->command[0]);
 		for (size_t i = 1; options->command[i]; i++)
@@ -123,16 +124,17 @@ void ppi_record_title(const struct ppi_record_options *options, char *out,
 		break;
 	case PPI_SCOPE_THREAD:
 		snprintf(text, sizeof(text), "thread %lld",
-		         (long long)options->thread);
+		         (long long)targets->thread);
 		add(&title, text, strlen(text));
 		break;
 	default:
-		if (options->cgroup) {
+		if (targets->cgroup_name) {
 			add(&title, "cgroup ", 7);
-			add(&title, options->cgroup, strlen(options->cgroup));
-		} else if (options->cpus) {
+			add(&title, targets->cgroup_name,
+			    strlen(targets->cgroup_name));
+		} else if (targets->cpus) {
 			add(&title, "CPUs ", 5);
-			add(&title, options->cpus, strlen(options->cpus));
+			add(&title, targets->cpus, strlen(targets->cpus));
 		} else
 			add(&title, "the whole system", 16);
 		break;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tools/report/report_filter.h"
 
@@ -18,17 +19,16 @@ enum ppi_report_form {
 struct ppi_report_options {
 	const char **inputs; /* at least one */
 	size_t input_count;
-	const char *program;
-	uint64_t memory_max; /* 0: the usual */ /* that wrote a gmon.out; NULL: a.out */
+	const char *program; /* that wrote a gmon.out; NULL: a.out */
+	uint64_t memory_max; /* 0: the usual */
 	const char *event; /* NULL: all */
 	const char *sort;  /* as it was given; NULL: by function */
 	unsigned keys;     /* PPI_BY_ bits */
-	size_t rows;       /* 0: all */
-	bool is_by_total, is_quiet, has_inlines;
+	uint64_t rows;     /* 0: all */
+	bool is_by_total, is_quiet, has_inlines, is_json;
 	struct ppi_filter filter;
 	const char *callers, *callees; /* functions; NULL */
-	const char *debug_folder;      /* NULL */
-	char *full_debug_folder;       /* from the root; to be freed */
+	char *debug_folder;            /* from the root; NULL */
 	enum ppi_report_form form;
 	const char *separator; /* of CSV */
 	const char *page;      /* file of HTML */

@@ -338,7 +338,7 @@ static bool print_report(const portprof_profile *profile,
 	struct printing printing = {
 		.report = { .profile = profile,
 		            .keys = options->keys,
-		            .row_limit = options->rows },
+		            .row_limit = (size_t)options->rows },
 		.options = options,
 		.view = { .profile = profile },
 	};
@@ -349,7 +349,7 @@ static bool print_report(const portprof_profile *profile,
 	                                                 PPI_BY_ADDRESS) ||
 	                                options->form == PPI_FORM_HTML,
 	                                options->has_inlines,
-	                                options->full_debug_folder);
+	                                options->debug_folder);
 	bool is_good = false;
 
 	printing.report.path = path;

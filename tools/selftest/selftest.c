@@ -11,17 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char help[] =
-	"usage: portprof selftest [-b BACKEND] [-q]\n\n"
-	"Measures programs of known work on this machine's kernel and reports "
-	"for each\nclause of the contract whether it holds. Takes about half "
-	"a minute.\n\n"
-	"  -b, --backend NAME  test this backend, such as perf or timer (all)\n"
-	"  -q, --quiet         print the result without the table\n"
-	"  -h, --help          print this help\n\n"
-	"Exit status: 0 if all tested clauses hold, 1 if a clause is broken or "
-	"no test\nran, 2 wrong usage.\n";
-
 static const char *folder(void)
 {
 	const char *told = getenv("PORTPROF_LIBEXECDIR");
@@ -153,6 +142,11 @@ static int nothing_found(const char *backend)
 	return PPI_EXIT_FAILED;
 }
 
+struct options {
+	const char *backend; /* NULL: all */
+	bool is_quiet;
+};
+
 static int run(const char *backend, bool is_quiet)
 {
 	struct ppi_selftest tests[PPI_SELFTESTS_MAX];
@@ -182,41 +176,41 @@ static int run(const char *backend, bool is_quiet)
 	return status;
 }
 
-static const struct option long_options[] = {
-	{ "backend", required_argument, NULL, 'b' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 }
+#define AT(member) offsetof(struct options, member)
+
+static const struct ppi_option table[] = {
+	{ 'b', "backend", "NAME",
+	  "test this backend, such as perf or timer (all)",
+	  .take = ppi_take_text, .place = AT(backend) },
+	{ 'q', "quiet", NULL, "print the result without the table",
+	  .take = ppi_take_flag, .place = AT(is_quiet) },
 };
 
 static const struct ppi_line line = {
 	.verb = "selftest",
-	.help = help,
-	.letters = "b:qh",
-	.options = long_options,
+	.usage = "[-b BACKEND] [-q]",
+	.about = "Measures programs of known work on this machine's kernel "
+	         "and reports for each clause of the contract whether it "
+	         "holds. Takes about half a minute.",
+	.notes = "Exit status: 0 if all tested clauses hold, 1 if a clause is "
+	         "broken or no test ran, 2 wrong usage.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.one_word_more = "name a backend by -b",
 	.wrong = PPI_EXIT_USAGE,
 };
 
 int ppi_selftest_main(int argc, char **argv)
 {
-	const char *backend = NULL;
-	bool is_quiet = false;
-	int option;
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	struct options options = { .backend = NULL };
+	int status = ppi_line_read(&line, argc, argv, &options);
+	const char *backend = options.backend;
 
-	ppi_line_begin();
-	while ((option = ppi_line_next(&line, argc, argv)) >= 0)
-		if (option == 'b')
-			backend = optarg;
-		else
-			is_quiet = true;
-	if (option != PPI_LINE_END)
-		return ppi_line_status(&line, option);
-	if (optind < argc)
-		return ppi_line_too_many(&line, argv[optind],
-		                         "a backend is named by -b");
-	if (backend && strspn(backend, "abcdefghijklmnopqrstuvwxyz") !=
-	                       strlen(backend))
-		return ppi_line_refuse(&line, "-b", backend,
-		                       "the name of a backend");
-	return run(backend, is_quiet);
+	if (status != PPI_LINE_READ)
+		return status;
+	if (backend && backend[strspn(backend, letters)])
+		return ppi_line_wrong(&line, "-b: '%s' is not the name of a "
+		                             "backend", backend);
+	return run(backend, options.is_quiet);
 }

@@ -222,7 +222,7 @@ int ppi_stat_main(int argc, char **argv)
 		if (found)
 			goto free;
 	}
-	if (ppi_targets_are_given(&stat.options.targets) &&
+	if (stat.options.targets.scope == PPI_SCOPE_PROCESS &&
 	    !ppi_targets_find(&stat.options.targets))
 		goto free;
 	if (!open_output(&stat))

@@ -16,17 +16,12 @@
 #include "tools/watch.h"
 
 struct ppi_stat_options {
-	const char *events[64]; /* of -e, each perhaps a list */
-	size_t event_count;
+	struct ppi_texts events; /* of -e, each perhaps a list */
 	const char *backend, *config_path, *set_name, *output, *separator;
-	unsigned runs;          /* 1 unless -r */
+	uint64_t runs;          /* 1 unless -r */
 	uint64_t interval_ms, delay_ms, duration_ms; /* 0: none */
-	struct ppi_targets targets; /* of -p, --name, --unit, --container */
-	int64_t tid;            /* 0: none */
-	bool is_system;         /* all that runs, */
-	const char *cpus;       /* on these CPUs; NULL: on all */
-	const char *cgroup;     /* of this cgroup; NULL: of any */
-	bool is_json, is_quiet, is_verbose, follows_children;
+	struct ppi_targets targets;
+	bool is_json, is_quiet, is_verbose, has_no_children;
 	char **command;         /* NULL: none */
 };
 

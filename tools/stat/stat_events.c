@@ -88,7 +88,7 @@ static bool has_hardware(void)
 /* Two counters each: so many are left even where one is the watchdog's. */
 static bool take_default(struct ppi_stat *stat)
 {
-	return take_list(stat, stat->options.is_system
+	return take_list(stat, stat->options.targets.scope == PPI_SCOPE_SYSTEM
 	                 ? "{cpu-clock,context-switches,cpu-migrations,"
 	                   "page-faults}"
 	                 : "{task-clock,context-switches,cpu-migrations,"
@@ -140,8 +140,8 @@ bool ppi_stat_choose(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
 
-	for (size_t i = 0; i < options->event_count; i++)
-		if (!take_list(stat, options->events[i]))
+	for (size_t i = 0; i < options->events.count; i++)
+		if (!take_list(stat, options->events.list[i]))
 			return false;
 	if (stat->event_count == 0 &&
 	    (options->config_path || options->set_name) && !take_file(stat))

@@ -136,6 +136,7 @@ static void put_processes(struct ppi_json *json,
 static void put_target(struct ppi_json *json, const struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
+	const struct ppi_targets *targets = &options->targets;
 
 	if (options->command) {
 		ppi_json_array(json, "command");
@@ -143,14 +144,14 @@ static void put_target(struct ppi_json *json, const struct ppi_stat *stat)
 			ppi_json_text(json, NULL, options->command[i]);
 		ppi_json_close(json);
 	}
-	if (options->is_system)
-		ppi_json_text(json, "cpus", options->cpus ? options->cpus
-		                                          : "all");
-	if (options->cgroup)
-		ppi_json_text(json, "cgroup", options->cgroup);
-	put_processes(json, &options->targets);
-	if (options->tid)
-		ppi_json_signed(json, "tid", options->tid);
+	if (targets->scope == PPI_SCOPE_SYSTEM)
+		ppi_json_text(json, "cpus",
+		              targets->cpus ? targets->cpus : "all");
+	if (targets->cgroup_name)
+		ppi_json_text(json, "cgroup", targets->cgroup_name);
+	put_processes(json, targets);
+	if (targets->thread)
+		ppi_json_signed(json, "tid", targets->thread);
 	ppi_json_text(json, "backend", stat->backend[0] ? stat->backend
 	                                                : NULL);
 }

@@ -166,7 +166,8 @@ double ppi_stat_idle_ns(const struct ppi_stat *stat,
 	const struct ppi_stat_value *value = &values[index];
 	double enabled = (double)value->enabled_ns;
 
-	if (!stat->options.is_system || stat->options.cgroup ||
+	if (stat->options.targets.scope != PPI_SCOPE_SYSTEM ||
+	    stat->options.targets.cgroup_name ||
 	    stat->events[index].info.unit != PORTPROF_UNIT_NANOSECONDS ||
 	    !ppi_stat_is_number(value))
 		return NAN;

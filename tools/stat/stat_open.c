@@ -10,26 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static portprof_status set_target(const struct ppi_stat *stat, pid_t child,
-                                  portprof_config *config)
-{
-	const struct ppi_stat_options *options = &stat->options;
-
-	if (options->cgroup)
-		return portprof_config_set_target_system(
-			config, options->cgroup, options->cpus);
-	if (options->is_system)
-		return portprof_config_set_target_system(config, NULL,
-							 options->cpus);
-	if (options->tid)
-		return portprof_config_set_target(config, PORTPROF_TARGET_TID,
-						  options->tid);
-	if (ppi_targets_are_given(&options->targets))
-		return ppi_targets_set(&options->targets, config);
-	return portprof_config_set_target(config, PORTPROF_TARGET_COMMAND,
-					  child);
-}
-
 /* Whether values are wanted while a command runs: what is known at its end
  * alone is no use then. */
 static bool needs_its_course(const struct ppi_stat_options *options)
@@ -47,12 +27,14 @@ static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
 
 	if (!config)
 		return NULL;
-	status = set_target(stat, child, config);
+	status = ppi_targets_set(&options->targets, child, config);
 	if (status == PORTPROF_OK && options->backend)
 		status = portprof_config_set_backend(config, options->backend);
-	if (status == PORTPROF_OK && !options->tid && !options->is_system)
+	if (status == PORTPROF_OK &&
+	    (options->targets.scope == PPI_SCOPE_COMMAND ||
+	     options->targets.scope == PPI_SCOPE_PROCESS))
 		status = portprof_config_set_number(config, "children",
-						    options->follows_children);
+						    !options->has_no_children);
 	if (status == PORTPROF_OK && needs_its_course(options))
 		status = portprof_config_require(config, PORTPROF_CAP_ATTACH);
 	if (status == PORTPROF_OK)

@@ -113,14 +113,17 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 int ppi_stat_run_attached(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
-	struct ppi_stat_waited waited = { .is_endless = options->is_system };
+	const struct ppi_targets *targets = &options->targets;
+	struct ppi_stat_waited waited = {
+		.is_endless = targets->scope == PPI_SCOPE_SYSTEM
+	};
 	uint64_t started_ns;
 
-	if (options->tid &&
-	    !ppi_watch_begin(&waited.thread, options->tid, true))
+	if (targets->thread &&
+	    !ppi_watch_begin(&waited.thread, targets->thread, true))
 		return PPI_EXIT_RECORD;
-	if (ppi_targets_are_given(&options->targets))
-		waited.targets = &options->targets;
+	if (targets->scope == PPI_SCOPE_PROCESS)
+		waited.targets = targets;
 	if (!ppi_stat_open(stat, 0))
 		return PPI_EXIT_RECORD;
 	started_ns = ppi_now_ns();

@@ -154,20 +154,22 @@ static void print_interval(struct ppi_stat *stat,
 static void put_target(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
+	const struct ppi_targets *targets = &options->targets;
 	char room[PPI_SHOWN_BYTES];
 
 	fprintf(stat->out, "\n Counted ");
-	if (options->cgroup)
+	if (targets->cgroup_name)
 		fprintf(stat->out, "in cgroup %s, ",
-		        ppi_shown(options->cgroup, room));
-	if (options->is_system)
-		fprintf(stat->out, "on %s%s", options->cpus ? "CPUs " : "all "
-		        "CPUs", options->cpus ? options->cpus : "");
-	else if (ppi_targets_are_given(&options->targets))
+		        ppi_shown(targets->cgroup_name, room));
+	if (targets->scope == PPI_SCOPE_SYSTEM)
+		fprintf(stat->out, "on %s%s",
+		        targets->cpus ? "CPUs " : "all CPUs",
+		        targets->cpus ? targets->cpus : "");
+	else if (targets->scope == PPI_SCOPE_PROCESS)
 		fprintf(stat->out, "in %s",
-		        ppi_shown(options->targets.words, room));
-	else if (options->tid)
-		fprintf(stat->out, "in thread %lld", (long long)options->tid);
+		        ppi_shown(targets->words, room));
+	else if (targets->thread)
+		fprintf(stat->out, "in thread %lld", (long long)targets->thread);
 	else
 		for (size_t i = 0; options->command[i]; i++) {
 			fputs(i ? " " : "in '", stat->out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whom to attach to, from the words on the command line to a config. */
+/* Whom to measure, from the words on the command line to a config. */
 #include "config.h"
 
 #include "tools/targets/targets.h"
@@ -13,12 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-bool ppi_targets_are_given(const struct ppi_targets *targets)
-{
-	return targets->pids || targets->name || targets->unit ||
-	       targets->container;
-}
 
 /* One number at *list, which is behind its comma then; 0 when it is none. */
 static int64_t next_pid(const char **list)
@@ -37,13 +31,53 @@ static int64_t next_pid(const char **list)
 	return (int64_t)number;
 }
 
-bool ppi_targets_is_list(const char *pids)
+static bool is_list(const char *pids)
 {
 	do {
 		if (!next_pid(&pids))
 			return false;
 	} while (*pids && *pids != ',');
 	return *pids == '\0';
+}
+
+int ppi_take_target(const struct ppi_given *given, void *text)
+{
+	const char **target = text;
+
+	if (*target)
+		return ppi_line_wrong(given->line,
+		                      "one target at a time: a second one was "
+		                      "given by %s %s",
+		                      given->name, given->value);
+	*target = given->value;
+	return PPI_EXIT_OK;
+}
+
+int ppi_take_pids(const struct ppi_given *given, void *text)
+{
+	if (!is_list(given->value))
+		return ppi_given_refuse(given, "the number of a process");
+	return ppi_take_target(given, text);
+}
+
+int ppi_targets_choose(struct ppi_targets *targets,
+                       const struct ppi_line *line)
+{
+	bool is_system = targets->is_system || targets->cpus ||
+	                 targets->cgroup_name;
+	int processes = (targets->pids != NULL) + (targets->name != NULL) +
+	                (targets->unit != NULL) + (targets->container != NULL);
+
+	if (processes + (targets->thread != 0) + is_system > 1)
+		return ppi_line_wrong(line,
+		                      "one target at a time: -p, --name, "
+		                      "--unit, --container, -t and -a (-C, -G) "
+		                      "exclude each other");
+	targets->scope = processes         ? PPI_SCOPE_PROCESS
+	                 : targets->thread ? PPI_SCOPE_THREAD
+	                 : is_system       ? PPI_SCOPE_SYSTEM
+	                                   : PPI_SCOPE_COMMAND;
+	return PPI_LINE_READ;
 }
 
 bool ppi_targets_add(struct ppi_targets *targets, int64_t pid)
@@ -145,8 +179,8 @@ bool ppi_targets_find(struct ppi_targets *targets)
 	return is_found;
 }
 
-portprof_status ppi_targets_set(const struct ppi_targets *targets,
-                                portprof_config *config)
+static portprof_status set_processes(const struct ppi_targets *targets,
+                                     portprof_config *config)
 {
 	portprof_target kind = PORTPROF_TARGET_PID;
 	portprof_status status = PORTPROF_OK;
@@ -160,6 +194,25 @@ portprof_status ppi_targets_set(const struct ppi_targets *targets,
 		kind = PORTPROF_TARGET_ALSO_PID;
 	}
 	return status;
+}
+
+portprof_status ppi_targets_set(const struct ppi_targets *targets,
+                                int64_t child, portprof_config *config)
+{
+	switch (targets->scope) {
+	case PPI_SCOPE_PROCESS:
+		return set_processes(targets, config);
+	case PPI_SCOPE_THREAD:
+		return portprof_config_set_target(config, PORTPROF_TARGET_TID,
+		                                  targets->thread);
+	case PPI_SCOPE_SYSTEM:
+		return portprof_config_set_target_system(
+			config, targets->cgroup_name, targets->cpus);
+	case PPI_SCOPE_COMMAND:
+	default:
+		return portprof_config_set_target(
+			config, PORTPROF_TARGET_COMMAND, child);
+	}
 }
 
 bool ppi_targets_leave_cgroup(struct ppi_targets *targets)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whom to attach to: processes by number or by name, or what runs in a unit of
- * systemd or in a container. */
+/* Whom to measure: a command, processes by number or by name, what runs in a
+ * unit of systemd, a container or a cgroup, a thread, or CPUs. */
 #ifndef PPI_TARGETS_H
 #define PPI_TARGETS_H
 
@@ -10,14 +10,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/options.h"
 #include "tools/watch.h"
 
+enum ppi_scope {
+	PPI_SCOPE_COMMAND, /* a command that is started for it */
+	PPI_SCOPE_PROCESS, /* -p, --name, --unit, --container */
+	PPI_SCOPE_THREAD,  /* -t */
+	PPI_SCOPE_SYSTEM   /* -a, -C, -G */
+};
+
 struct ppi_targets {
-	/* As typed; at most one is not NULL. */
+	/* As typed; those of one scope at most are given. */
 	const char *pids;      /* "4711" or "4711,4712" */
 	const char *name;      /* what a process is called, or its program */
 	const char *unit;      /* of systemd */
 	const char *container; /* an id, the beginning of one, or a name */
+	int64_t thread;        /* 0: none */
+	bool is_system;
+	const char *cpus;      /* NULL: all */
+	const char *cgroup_name; /* NULL: of any */
+	enum ppi_scope scope;
 
 	/* Who that is. */
 	struct ppi_watch *processes;
@@ -27,17 +40,46 @@ struct ppi_targets {
 	char words[128];       /* the target as a message names it */
 };
 
-bool ppi_targets_are_given(const struct ppi_targets *targets);
+/* The rows of a verb's table that say whom to measure; `at` is the place of its
+ * struct ppi_targets. */
+#define PPI_TARGET_OPTIONS(at) \
+	{ 'p', "pid", "PID", "measure running processes: PID or PID,PID,...", \
+	  .take = ppi_take_pids, .place = PPI_TARGET_PLACE(at, pids) }, \
+	{ 0, "name", "NAME", \
+	  "measure all processes of this name or program path", \
+	  .take = ppi_take_target, .place = PPI_TARGET_PLACE(at, name) }, \
+	{ 0, "unit", "UNIT", "measure a systemd unit", \
+	  .take = ppi_take_target, .place = PPI_TARGET_PLACE(at, unit) }, \
+	{ 0, "container", "ID", "measure a container", \
+	  .take = ppi_take_target, .place = PPI_TARGET_PLACE(at, container) }, \
+	{ 't', "tid", "TID", "measure a thread", \
+	  .take = ppi_take_number, .place = PPI_TARGET_PLACE(at, thread), \
+	  .least = 1, .most = INT32_MAX, .what = "the number of a thread" }, \
+	{ 'a', "all-cpus", NULL, "measure the whole system", \
+	  .take = ppi_take_flag, .place = PPI_TARGET_PLACE(at, is_system) }, \
+	{ 'C', "cpu", "LIST", \
+	  "measure what runs on these CPUs, such as 0,2-3", \
+	  .take = ppi_take_text, .place = PPI_TARGET_PLACE(at, cpus) }, \
+	{ 'G', "cgroup", "NAME", "measure what runs in this cgroup", \
+	  .take = ppi_take_text, .place = PPI_TARGET_PLACE(at, cgroup_name) }
+#define PPI_TARGET_PLACE(at, member) \
+	((at) + offsetof(struct ppi_targets, member))
 
-/* Whether `pids` is a list of numbers of processes. */
-bool ppi_targets_is_list(const char *pids);
+int ppi_take_target(const struct ppi_given *given, void *text);
+int ppi_take_pids(const struct ppi_given *given, void *text);
 
-/* Look them up. False with words when there is none, or not all of a list. */
+/* Fill in the scope once all options are read: PPI_LINE_READ, or the exit
+ * status after words when they exclude each other. */
+int ppi_targets_choose(struct ppi_targets *targets,
+                       const struct ppi_line *line);
+
+/* Look processes up. False with words when there is none, or not all of a
+ * list. */
 bool ppi_targets_find(struct ppi_targets *targets);
 
-/* Make them the target of a config. */
+/* Make them the target of a config; `child` is the command's process. */
 portprof_status ppi_targets_set(const struct ppi_targets *targets,
-                                portprof_config *config);
+                                int64_t child, portprof_config *config);
 
 /* Measure by process what was to be measured by cgroup; false when that was
  * so already, or no process is known. */
