@@ -21,6 +21,9 @@ size_t portprof_backend_count(void)
 	return count;
 }
 
+/* What the calling thread heard last. */
+static _Thread_local char last_reason[sizeof(((struct ppi_probe *)0)->reason)];
+
 static void describe(const struct ppi_backend_ops *ops,
                      portprof_backend_info *info)
 {
@@ -39,9 +42,10 @@ static void describe(const struct ppi_backend_ops *ops,
 	info->caps = probe.is_usable ? probe.caps : ops->caps;
 	info->status = probe.is_usable ? PORTPROF_OK : probe.status;
 	info->os_errno = probe.os_errno;
-	snprintf(info->name, sizeof(info->name), "%s", ops->name);
-	snprintf(info->summary, sizeof(info->summary), "%s", ops->summary);
-	snprintf(info->reason, sizeof(info->reason), "%s", probe.reason);
+	info->name = ops->name;
+	info->summary = ops->summary;
+	memcpy(last_reason, probe.reason, sizeof(last_reason));
+	info->reason = last_reason;
 }
 
 portprof_status portprof_backend_info_get(size_t index,

@@ -16,7 +16,8 @@ static int give_common(const struct ppi_backend_ops *ops, const void *kernel,
                        const char *name, portprof_event_fn take, void *context)
 {
 	portprof_catalogue_event out = { .size = sizeof(out),
-		                         .source = PORTPROF_SOURCE_SOFTWARE };
+		                         .source = PORTPROF_SOURCE_SOFTWARE,
+		                         .name = name, .also = "", .pmu = "" };
 	struct ppi_event_request request;
 	struct ppi_event event;
 	struct ppi_diag why;
@@ -24,8 +25,7 @@ static int give_common(const struct ppi_backend_ops *ops, const void *kernel,
 	if (ppi_event_parse(name, &request, &why) ||
 	    ops->resolve(kernel, &request, PPI_SAMPLE, &event, &why))
 		return 0;
-	snprintf(out.name, sizeof(out.name), "%s", name);
-	snprintf(out.means, sizeof(out.means), "%s", event.description);
+	out.means = event.description;
 	return take(&out, context);
 }
 

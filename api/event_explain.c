@@ -62,6 +62,9 @@ static portprof_status resolve_on_best(const struct ppi_event_request *request,
 	                "this build has no backend that measures anything");
 }
 
+/* What the calling thread asked for last: it owns the strings of the info. */
+static _Thread_local struct ppi_event last_found;
+
 static portprof_status find(const char *event_string, const char *backend,
 			    bool skip_open_check, portprof_event_info *info)
 {
@@ -92,7 +95,8 @@ static portprof_status find(const char *event_string, const char *backend,
 		status = ppi_select_unknown(backend, &why);
 	if (status)
 		return ppi_report(&why);
-	ppi_event_info_fill(&found.event, &full);
+	last_found = found.event;
+	ppi_event_info_fill(&last_found, &full);
 	full.is_counted_only = found.is_counted_only;
 	return ppi_sized_copy(info, &full, sizeof(full), "find event");
 }

@@ -231,17 +231,14 @@ void ppi_event_info_fill(const struct ppi_event *event,
 {
 	memset(info, 0, sizeof(*info));
 	info->unit = event->unit;
-	snprintf(info->canonical, sizeof(info->canonical), "%s",
-	         event->canonical);
-	snprintf(info->description, sizeof(info->description), "%s",
-	         event->description);
+	info->canonical = event->canonical;
+	info->description = event->description;
 	info->period = event->request.period;
 	info->rate_hz = event->request.rate_hz;
 	info->counts_user = event->counts_user;
 	info->counts_kernel = event->counts_kernel;
-	snprintf(info->encoding, sizeof(info->encoding), "%s",
-	         event->encoding);
-	snprintf(info->pmu, sizeof(info->pmu), "%s", event->pmu);
+	info->encoding = event->encoding;
+	info->pmu = event->pmu;
 	info->counts_hypervisor = event->counts_hypervisor;
 }
 

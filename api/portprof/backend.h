@@ -40,7 +40,11 @@ extern "C" {
 #define PORTPROF_CAP_COMMAND     (UINT64_C(1) << 22)  /* target: a command from its exec on */
 #define PORTPROF_CAP_UNWIND      (UINT64_C(1) << 23)  /* call chains by frame tables */
 
-/* What probing a backend found. `size` as in portprof_event_info. Since 0.1. */
+/*
+ * What probing a backend found. `size` as in portprof_event_info. The strings are
+ * never NULL; name and summary are static, reason belongs to the calling thread
+ * until it calls portprof_backend_info_get again or ends. Since 0.1.
+ */
 typedef struct portprof_backend_info {
 	size_t size;
 	uint32_t is_usable;  /* here, now, by this user */
@@ -49,10 +53,10 @@ typedef struct portprof_backend_info {
 	                      * when it is not usable */
 	portprof_status status; /* why it is not usable: DENIED, UNSUPPORTED.. */
 	int os_errno;
-	char name[32];
-	char summary[96];
-	char reason[512];    /* why not, or with which restriction, in words,
-	                      * and what to do about it; empty if none */
+	const char *name;
+	const char *summary;
+	const char *reason;  /* why not, or with which restriction, in words,
+	                      * and what to do about it; "" if none */
 } portprof_backend_info;
 
 /*

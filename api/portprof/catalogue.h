@@ -25,22 +25,23 @@ typedef enum portprof_source {
 
 /*
  * One event, or one unit mask of the event before it. `size` is what the
- * library knows of this struct: fields past it are not there. Since 0.1.
+ * library knows of this struct: fields past it are not there. The strings are
+ * never NULL and last, like the struct, as long as the call. Since 0.1.
  */
 typedef struct portprof_catalogue_event {
 	size_t size;
 	portprof_source source;
 	uint32_t is_mask;    /* a variant of the last event without this mark */
 	uint32_t needs_mask; /* cannot be used but with one of its masks */
-	char name[256];      /* an event string */
-	char also[128];      /* other names of the same, blanks between */
-	char pmu[64];
-	char means[384];     /* "" where nobody says */
+	const char *name;    /* an event string */
+	const char *also;    /* other names of the same, blanks between */
+	const char *pmu;
+	const char *means;   /* "" where nobody says */
 } portprof_catalogue_event;
 
 /*
  * One PMU that libpfm4 or the system says is here. Whether it can be used, only
- * opening one of its events tells. `size` as above. Since 0.1.
+ * opening one of its events tells. `size` and strings as above. Since 0.1.
  */
 typedef struct portprof_catalogue_pmu {
 	size_t size;
@@ -48,10 +49,10 @@ typedef struct portprof_catalogue_pmu {
 	uint32_t is_core;       /* it counts what CPU cores do */
 	int64_t type;           /* in its events' encoding; -1 unknown */
 	uint64_t event_count;
-	char name[64];
-	char means[128];
-	char cpus[128];         /* which CPUs it is of, as in "0-3,8"; "" all */
-	char terms[1024];       /* SYSTEM: what PMU::raw:TERM=VALUE can say, as in
+	const char *name;
+	const char *means;
+	const char *cpus;       /* which CPUs it is of, as in "0-3,8"; "" all */
+	const char *terms;      /* SYSTEM: what PMU::raw:TERM=VALUE can say, as in
 	                         * "event=config:0-7 inv=config:23" */
 } portprof_catalogue_pmu;
 

@@ -35,21 +35,27 @@ typedef enum portprof_unit {
 /*
  * What an event string means on one backend. Fill `size` with
  * sizeof(portprof_event_info) before the first call; no more than that is
- * written, what an older library does not know is 0, and size stays. Since 0.1.
+ * written, what an older library does not know is 0, and size stays.
+ *
+ * The strings are never NULL and as long as they have to be. They belong to what
+ * was asked: to a session, a group or the regions until it is closed; to the
+ * calling thread, where no object was asked (portprof_event_look_up,
+ * portprof_event_try), until it calls one of these two again or ends. Copy what
+ * is to last longer. Since 0.1.
  */
 typedef struct portprof_event_info {
 	size_t size;
 	portprof_unit unit;
-	char canonical[256];   /* resolves to the same measurement again */
-	char description[256]; /* one line: exactly what will be measured */
+	const char *canonical; /* resolves to the same measurement again */
+	const char *description; /* one line: exactly what will be measured */
 	uint64_t period;       /* asked, in the event's unit; 0 = by rate */
 	uint64_t rate_hz;      /* asked; 0 = by period */
 	uint32_t counts_user;  /* 1 if user mode is sampled or counted */
 	uint32_t counts_kernel;
 	uint32_t counts_hypervisor;
 	uint32_t is_counted_only; /* cannot be sampled */
-	char pmu[64];          /* whose event it is; "" = a generic one */
-	char encoding[128];    /* what the kernel is asked for, in the backend's
+	const char *pmu;       /* whose event it is; "" = a generic one */
+	const char *encoding;  /* what the kernel is asked for, in the backend's
 	                        * words: "type 4, config 0x3c, precise 2" */
 } portprof_event_info;
 

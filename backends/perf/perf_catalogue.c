@@ -20,22 +20,29 @@ struct walk {
 	const struct perf_kernel *kernel;
 	portprof_event_fn take;
 	void *context;
-	portprof_catalogue_event event;
+	portprof_catalogue_event event; /* its strings are the next three */
+	char name[256], also[128], means[384];
 	int answer;
 };
 
 static bool give(struct walk *walk)
 {
-	walk->event.size = sizeof(walk->event);
 	walk->answer = walk->take(&walk->event, walk->context);
 	return walk->answer == 0;
 }
 
+/* `pmu` stays until the event was given. */
 static void begin(struct walk *walk, portprof_source source, const char *pmu)
 {
-	memset(&walk->event, 0, sizeof(walk->event));
-	walk->event.source = source;
-	snprintf(walk->event.pmu, sizeof(walk->event.pmu), "%s", pmu);
+	walk->name[0] = walk->also[0] = walk->means[0] = '\0';
+	walk->event = (portprof_catalogue_event){
+		.size = sizeof(walk->event),
+		.source = source,
+		.name = walk->name,
+		.also = walk->also,
+		.pmu = pmu,
+		.means = walk->means,
+	};
 }
 
 /* ---- generic events ---- */
@@ -54,20 +61,19 @@ static bool take_name(const struct ppi_perf_name *name, const char *spelling,
                       void *context)
 {
 	struct walk *walk = context;
-	portprof_catalogue_event *event = &walk->event;
 
 	if (strcmp(name->name, spelling) != 0) {
-		size_t used = strlen(event->also);
+		size_t used = strlen(walk->also);
 
-		snprintf(event->also + used, sizeof(event->also) - used,
+		snprintf(walk->also + used, sizeof(walk->also) - used,
 		         "%s%s", used ? " " : "", spelling);
 		return false;
 	}
-	if (event->name[0] && !give(walk))
+	if (walk->name[0] && !give(walk))
 		return true;
 	begin(walk, source_of(name), "");
-	snprintf(event->name, sizeof(event->name), "%s", name->name);
-	snprintf(event->means, sizeof(event->means), "%s", name->means);
+	snprintf(walk->name, sizeof(walk->name), "%s", name->name);
+	snprintf(walk->means, sizeof(walk->means), "%s", name->means);
 	return false;
 }
 
@@ -114,10 +120,10 @@ static void walk_masks(struct walk *walk, const struct ppi_table_pmu *pmu,
 			continue;
 		begin(walk, PORTPROF_SOURCE_TABLE, pmu->name);
 		walk->event.is_mask = 1;
-		snprintf(walk->event.name, sizeof(walk->event.name),
+		snprintf(walk->name, sizeof(walk->name),
 		         "%.60s::%.120s:%.60s", pmu->name, event->name,
 		         part.name);
-		snprintf(walk->event.means, sizeof(walk->event.means), "%s",
+		snprintf(walk->means, sizeof(walk->means), "%s",
 		         part.means);
 		give(walk);
 	}
@@ -131,11 +137,11 @@ static void walk_table(struct walk *walk, const struct ppi_table_pmu *pmu)
 	while (walk->answer == 0 &&
 	       ppi_table_next_event(pmu, &number, &event)) {
 		begin(walk, PORTPROF_SOURCE_TABLE, pmu->name);
-		snprintf(walk->event.name, sizeof(walk->event.name),
+		snprintf(walk->name, sizeof(walk->name),
 		         "%.60s::%.120s", pmu->name, event.name);
-		snprintf(walk->event.also, sizeof(walk->event.also), "%s",
+		snprintf(walk->also, sizeof(walk->also), "%s",
 		         event.also);
-		snprintf(walk->event.means, sizeof(walk->event.means), "%s",
+		snprintf(walk->means, sizeof(walk->means), "%s",
 		         event.means);
 		walk->event.needs_mask = needs_mask(number);
 		if (give(walk))
@@ -175,9 +181,9 @@ static void walk_system_pmu(struct walk *walk, const char *pmu)
 		                     sizeof(terms)))
 			continue;
 		begin(walk, PORTPROF_SOURCE_SYSTEM, pmu);
-		snprintf(walk->event.name, sizeof(walk->event.name),
+		snprintf(walk->name, sizeof(walk->name),
 		         "%.60s::%.180s", pmu, at);
-		snprintf(walk->event.means, sizeof(walk->event.means),
+		snprintf(walk->means, sizeof(walk->means),
 		         "%s of PMU %s: %s", at, pmu, terms);
 		give(walk);
 	}
@@ -209,7 +215,7 @@ static size_t take_lines(struct walk *walk, char *text, size_t bytes)
 			break;
 		*end = '\0';
 		begin(walk, PORTPROF_SOURCE_TRACEPOINT, "tracepoint");
-		snprintf(walk->event.name, sizeof(walk->event.name), "%s",
+		snprintf(walk->name, sizeof(walk->name), "%s",
 		         text + at);
 		give(walk);
 		at = (size_t)(end - text) + 1;
@@ -271,36 +277,38 @@ static int give_table_pmus(portprof_pmu_fn take, void *context)
 			.is_core = table.is_core,
 			.type = -1,
 			.event_count = table.event_count,
+			.name = table.name,
+			.means = table.means,
+			.cpus = "",
+			.terms = "",
 		};
 
-		if (!table.is_present || is_generic(&table))
-			continue;
-		snprintf(pmu.name, sizeof(pmu.name), "%s", table.name);
-		snprintf(pmu.means, sizeof(pmu.means), "%s", table.means);
-		answer = take(&pmu, context);
+		if (table.is_present && !is_generic(&table))
+			answer = take(&pmu, context);
 	}
 	return answer;
 }
 
-static void list_terms(const struct perf_kernel *kernel,
-                       portprof_catalogue_pmu *pmu)
+static void list_terms(const struct perf_kernel *kernel, const char *pmu,
+                       char *terms, size_t bytes)
 {
 	char path[PATH_ROOM], format[128];
 	size_t used = 0;
 	char *names;
 
-	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/format", pmu->name);
+	terms[0] = '\0';
+	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/format", pmu);
 	names = perf_sysfs_names(kernel, path);
 	for (const char *at = names; at && *at; at += strlen(at) + 1) {
 		int length;
 
-		if (!perf_sysfs_text(kernel, pmu->name, "format", at, format,
+		if (!perf_sysfs_text(kernel, pmu, "format", at, format,
 		                     sizeof(format)))
 			continue;
-		length = snprintf(pmu->terms + used, sizeof(pmu->terms) - used,
-		                  "%s%s=%s", used ? " " : "", at, format);
-		if (used + (size_t)length >= sizeof(pmu->terms)) {
-			pmu->terms[used] = '\0'; /* whole ones only */
+		length = snprintf(terms + used, bytes - used, "%s%s=%s",
+		                  used ? " " : "", at, format);
+		if (used + (size_t)length >= bytes) {
+			terms[used] = '\0'; /* whole ones only */
 			break;
 		}
 		used += (size_t)length;
@@ -308,30 +316,33 @@ static void list_terms(const struct perf_kernel *kernel,
 	free(names);
 }
 
-static void count_events(const struct perf_kernel *kernel,
-                         portprof_catalogue_pmu *pmu)
+static uint64_t count_events(const struct perf_kernel *kernel, const char *pmu)
 {
 	char path[PATH_ROOM];
+	uint64_t count = 0;
 	char *names;
 
-	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/events", pmu->name);
+	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/events", pmu);
 	names = perf_sysfs_names(kernel, path);
 	for (const char *at = names; at && *at; at += strlen(at) + 1)
-		pmu->event_count += is_event_file(at);
+		count += is_event_file(at);
 	free(names);
+	return count;
 }
 
 /* A PMU of CPU cores has a file "cpus" where there are several kinds, or is
  * the one called "cpu". */
-static void find_cpus(const struct perf_kernel *kernel,
-                      portprof_catalogue_pmu *pmu)
+static bool find_cpus(const struct perf_kernel *kernel, const char *pmu,
+                      char *cpus, size_t bytes)
 {
-	pmu->is_core = strcmp(pmu->name, "cpu") == 0 ||
-	               perf_sysfs_text(kernel, pmu->name, "cpus", "",
-	                               pmu->cpus, sizeof(pmu->cpus));
-	if (!pmu->cpus[0])
-		perf_sysfs_text(kernel, pmu->name, "cpumask", "", pmu->cpus,
-		                sizeof(pmu->cpus));
+	bool is_core;
+
+	cpus[0] = '\0';
+	is_core = perf_sysfs_text(kernel, pmu, "cpus", "", cpus, bytes) ||
+	          strcmp(pmu, "cpu") == 0;
+	if (!cpus[0])
+		perf_sysfs_text(kernel, pmu, "cpumask", "", cpus, bytes);
+	return is_core;
 }
 
 static int give_system_pmus(const struct perf_kernel *kernel,
@@ -342,22 +353,25 @@ static int give_system_pmus(const struct perf_kernel *kernel,
 
 	for (const char *at = names; at && *at && answer == 0;
 	     at += strlen(at) + 1) {
+		char type[32], means[64], cpus[128], terms[1024];
 		portprof_catalogue_pmu pmu = {
 			.size = sizeof(pmu),
 			.source = PORTPROF_SOURCE_SYSTEM,
+			.name = at,
+			.means = means,
+			.cpus = cpus,
+			.terms = terms,
 		};
-		char type[32];
 
 		if (!perf_sysfs_text(kernel, at, "type", "", type,
 		                     sizeof(type)))
 			continue;
 		pmu.type = strtoll(type, NULL, 10);
-		snprintf(pmu.name, sizeof(pmu.name), "%s", at);
-		snprintf(pmu.means, sizeof(pmu.means),
-		         "the system's, type %lld", (long long)pmu.type);
-		list_terms(kernel, &pmu);
-		count_events(kernel, &pmu);
-		find_cpus(kernel, &pmu);
+		snprintf(means, sizeof(means), "the system's, type %lld",
+		         (long long)pmu.type);
+		list_terms(kernel, at, terms, sizeof(terms));
+		pmu.event_count = count_events(kernel, at);
+		pmu.is_core = find_cpus(kernel, at, cpus, sizeof(cpus));
 		answer = take(&pmu, context);
 	}
 	free(names);

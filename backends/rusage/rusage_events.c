@@ -177,13 +177,12 @@ static int give_events(const void *kernel, portprof_event_fn take,
 		portprof_catalogue_event out = {
 			.size = sizeof(out),
 			.source = PORTPROF_SOURCE_SOFTWARE,
+			.name = names[i].name,
+			.also = names[i].also ? names[i].also : "",
+			.pmu = "",
+			.means = names[i].means,
 		};
 
-		snprintf(out.name, sizeof(out.name), "%s", names[i].name);
-		if (names[i].also)
-			snprintf(out.also, sizeof(out.also), "%s",
-			         names[i].also);
-		snprintf(out.means, sizeof(out.means), "%s", names[i].means);
 		answer = take(&out, context);
 	}
 	return answer;

@@ -150,7 +150,7 @@ static void put(size_t index, size_t group, const char *name, double number)
 	struct ppi_stat_event *event = &events[index];
 
 	memset(event, 0, sizeof(*event));
-	snprintf(event->info.canonical, sizeof(event->info.canonical), "%s",
+	snprintf(event->canonical, sizeof(event->canonical), "%s",
 	         name);
 	event->info.unit = strstr(name, "clock") ? PORTPROF_UNIT_NANOSECONDS
 	                                         : PORTPROF_UNIT_COUNT;

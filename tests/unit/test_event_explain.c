@@ -44,6 +44,7 @@ static void explain_fills_what_the_caller_knows(void **state)
 		unsigned char guard[16];
 	} room;
 	portprof_event_info full = { .size = sizeof(full) };
+	char canonical[256];
 	size_t half = offsetof(portprof_event_info, description);
 
 	(void)state;
@@ -53,13 +54,14 @@ static void explain_fills_what_the_caller_knows(void **state)
 	assert_int_equal(full.unit, PORTPROF_UNIT_NANOSECONDS);
 	assert_int_equal(full.period, 5000);
 	assert_true(full.description[0] != '\0');
+	snprintf(canonical, sizeof(canonical), "%s", full.canonical);
 	memset(&room, 0x5a, sizeof(room));
 	room.info.size = half;
 	assert_int_equal(
 		portprof_event_try("cpu-clock@5000", "null", &room.info),
 		PORTPROF_OK);
 	assert_int_equal(room.info.size, half);
-	assert_string_equal(room.info.canonical, full.canonical);
+	assert_string_equal(room.info.canonical, canonical);
 	for (size_t i = half; i < sizeof(room); i++)
 		assert_int_equal(((unsigned char *)&room)[i], 0x5a);
 }
@@ -160,6 +162,47 @@ static void auto_finds_one_that_knows(void **state)
 }
 
 /* Whoever forks meanwhile has a child that can look events up (LIFE-27). */
+static void *look_up_another(void *ignored)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+
+	(void)ignored;
+	return portprof_event_look_up("task-clock:freq=99", "null", &info)
+		       ? ignored : NULL;
+}
+
+/* The strings are the thread's own: no refusal, no form that is looked at, no
+ * backend and no other thread takes them away. */
+static void strings_last_until_the_next_event(void **state)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+	portprof_backend_info backend = { .size = sizeof(backend) };
+	char before[256];
+	pthread_t thread;
+	void *answer;
+
+	(void)state;
+	assert_int_equal(portprof_event_look_up("cpu-clock@5000", "null",
+						&info), PORTPROF_OK);
+	snprintf(before, sizeof(before), "%s", info.canonical);
+	assert_int_not_equal(portprof_event_try("no-such", "null", &info),
+			     PORTPROF_OK);
+	assert_int_equal(portprof_event_look_up("cs", NULL, NULL),
+			 PORTPROF_OK);
+	for (size_t i = 0; portprof_backend_info_get(i, &backend) ==
+	                   PORTPROF_OK; i++)
+		assert_non_null(backend.reason);
+	assert_int_equal(pthread_create(&thread, NULL, look_up_another, before),
+	                 0);
+	pthread_join(thread, &answer);
+	assert_null(answer);
+	assert_string_equal(info.canonical, before);
+	assert_true(info.description[0] && info.pmu && info.encoding);
+	assert_int_equal(portprof_event_look_up(info.canonical, "null", &info),
+	                 PORTPROF_OK);
+	assert_string_equal(info.canonical, before);
+}
+
 static void *explain_always(void *is_over)
 {
 	portprof_event_info info = { .size = sizeof(info) };
@@ -200,6 +243,7 @@ int main(void)
 		cmocka_unit_test(check_tells_the_form_only),
 		cmocka_unit_test(explain_fills_what_the_caller_knows),
 		cmocka_unit_test(rates_are_described_as_given),
+		cmocka_unit_test(strings_last_until_the_next_event),
 		cmocka_unit_test(explain_refuses_without_touching),
 		cmocka_unit_test(cpu_time_has_few_modifiers),
 		cmocka_unit_test(auto_finds_one_that_knows),

@@ -62,6 +62,7 @@ struct ppi_doctor {
 	struct ppi_finding *findings;
 	size_t count;
 	portprof_backend_info backends[16];
+	char *reasons[16]; /* of the backends */
 	size_t backend_count;
 	bool can_sample;
 	bool is_out_of_memory;

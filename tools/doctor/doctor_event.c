@@ -80,8 +80,8 @@ bool ppi_doctor_ask_event(const struct ppi_doctor *doctor, const char *asked,
 		if (!is_of_interest(backend))
 			continue;
 		answer = &event->answers[event->answer_count++];
-		memcpy(answer->backend, backend->name,
-		       sizeof(answer->backend));
+		snprintf(answer->backend, sizeof(answer->backend), "%s",
+		         backend->name);
 		status = host->explain(host->self, asked, backend->name, &info,
 		                       &why);
 		answer->is_usable = status == PORTPROF_OK &&

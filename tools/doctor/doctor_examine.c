@@ -48,6 +48,12 @@ static void find_backends(struct ppi_doctor *doctor)
 		info->size = sizeof(*info);
 		if (host->backend(host->self, doctor->backend_count, info))
 			break;
+		info->reason = doctor->reasons[doctor->backend_count] =
+			strdup(info->reason);
+		if (!info->reason) {
+			doctor->is_out_of_memory = true;
+			break;
+		}
 		doctor->backend_count++;
 	}
 }
@@ -160,6 +166,9 @@ void ppi_doctor_examine(struct ppi_doctor *doctor,
 
 void ppi_doctor_free(struct ppi_doctor *doctor)
 {
+	for (size_t i = 0; i < doctor->backend_count; i++)
+		free(doctor->reasons[i]);
+	doctor->backend_count = 0;
 	free(doctor->findings);
 	doctor->findings = NULL;
 	doctor->count = 0;

@@ -69,8 +69,8 @@ const portprof_catalogue_pmu *ppi_list_pmu(const struct ppi_list *list,
                                            const char *name)
 {
 	for (size_t i = 0; i < list->pmu_count; i++)
-		if (strcmp(list->pmus[i].name, name) == 0)
-			return &list->pmus[i];
+		if (strcmp(list->pmus[i].pmu.name, name) == 0)
+			return &list->pmus[i].pmu;
 	return NULL;
 }
 

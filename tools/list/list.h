@@ -25,7 +25,8 @@ enum ppi_list_usable {
 };
 
 struct ppi_list_event {
-	portprof_catalogue_event event;
+	portprof_catalogue_event event; /* its strings are in `text` */
+	char *text;
 	enum ppi_list_usable usable;
 	char *why;            /* NULL unless it is refused */
 	size_t masks;         /* how many follow it in the catalogue */
@@ -34,7 +35,7 @@ struct ppi_list_event {
 /* Events of one source and PMU, as they follow each other. */
 struct ppi_list_group {
 	portprof_source source;
-	char pmu[64];
+	const char *pmu;
 	size_t first, count;
 	bool is_usable;       /* one of them is */
 };
@@ -45,7 +46,10 @@ struct ppi_list {
 	size_t event_count;
 	struct ppi_list_group *groups;
 	size_t group_count;
-	portprof_catalogue_pmu *pmus;
+	struct ppi_list_pmu {
+		portprof_catalogue_pmu pmu; /* its strings are in `text` */
+		char *text;
+	} *pmus;
 	size_t pmu_count;
 };
 

@@ -70,10 +70,31 @@ struct collection {
 	bool has_last;         /* the event that masks belong to is kept */
 };
 
-static struct ppi_list_event *add_event(struct ppi_list *list)
+/* Point the four strings at copies; the memory of all, to be freed. */
+static char *keep_strings(const char **const strings[4])
+{
+	size_t bytes = 0;
+	char *text, *at;
+
+	for (size_t i = 0; i < 4; i++)
+		bytes += strlen(*strings[i]) + 1;
+	text = at = malloc(bytes);
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < 4; i++) {
+		size_t length = strlen(*strings[i]) + 1;
+
+		*strings[i] = memcpy(at, *strings[i], length);
+		at += length;
+	}
+	return text;
+}
+
+static struct ppi_list_event *add_event(struct ppi_list *list,
+                                        const portprof_catalogue_event *event)
 {
 	size_t count = list->event_count;
-	struct ppi_list_event *grown = list->events;
+	struct ppi_list_event *grown = list->events, *added;
 
 	if ((count & (count - 1)) == 0) /* room for powers of two */
 		grown = realloc(grown, (count ? count * 2 : 1) *
@@ -81,8 +102,15 @@ static struct ppi_list_event *add_event(struct ppi_list *list)
 	if (!grown)
 		return NULL;
 	list->events = grown;
+	added = &grown[count];
+	*added = (struct ppi_list_event){ .event = *event };
+	added->text = keep_strings((const char **const[4]){
+		&added->event.name, &added->event.also, &added->event.pmu,
+		&added->event.means });
+	if (!added->text)
+		return NULL;
 	list->event_count++;
-	return &grown[count];
+	return added;
 }
 
 static int take_event(const portprof_catalogue_event *event, void *context)
@@ -101,11 +129,10 @@ static int take_event(const portprof_catalogue_event *event, void *context)
 		collection->has_last = false;
 	if (!is_wanted(&list->options, collection->by_meaning, event))
 		return 0;
-	added = add_event(list);
+	added = add_event(list, event);
 	collection->is_out_of_memory = !added;
 	if (!added)
 		return 1;
-	*added = (struct ppi_list_event){ .event = *event };
 	if (!event->is_mask)
 		collection->has_last = true;
 	return 0;
@@ -129,13 +156,20 @@ static bool collect(struct ppi_list *list, bool by_meaning)
 int ppi_list_take_pmu(const portprof_catalogue_pmu *pmu, void *context)
 {
 	struct ppi_list *list = context;
-	portprof_catalogue_pmu *grown =
+	struct ppi_list_pmu *grown =
 		realloc(list->pmus, (list->pmu_count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return 1;
 	list->pmus = grown;
-	grown[list->pmu_count++] = *pmu;
+	grown += list->pmu_count;
+	grown->pmu = *pmu;
+	grown->text = keep_strings((const char **const[4]){
+		&grown->pmu.name, &grown->pmu.means, &grown->pmu.cpus,
+		&grown->pmu.terms });
+	if (!grown->text)
+		return 1;
+	list->pmu_count++;
 	return 0;
 }
 
@@ -164,8 +198,7 @@ static bool make_groups(struct ppi_list *list)
 		if (begins_group(list, i)) {
 			group = &list->groups[list->group_count++];
 			group->source = list->events[i].event.source;
-			memcpy(group->pmu, list->events[i].event.pmu,
-			       sizeof(group->pmu));
+			group->pmu = list->events[i].event.pmu;
 			group->first = i;
 		}
 		list->groups[list->group_count - 1].count++;
@@ -229,11 +262,19 @@ bool ppi_list_collect(struct ppi_list *list)
 	return true;
 }
 
+static void free_event(struct ppi_list_event *event)
+{
+	free(event->text);
+	free(event->why);
+}
+
 void ppi_list_free(struct ppi_list *list)
 {
 	for (size_t i = 0; i < list->event_count; i++)
-		free(list->events[i].why);
+		free_event(&list->events[i]);
 	free(list->events);
 	free(list->groups);
+	for (size_t i = 0; i < list->pmu_count; i++)
+		free(list->pmus[i].text);
 	free(list->pmus);
 }

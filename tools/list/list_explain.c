@@ -53,7 +53,8 @@ static void ask_backends(struct explanation *explanation)
 		    !is_asked(explanation->list, &backend))
 			continue;
 		answer = &explanation->answers[explanation->answer_count++];
-		memcpy(answer->backend, backend.name, sizeof(answer->backend));
+		snprintf(answer->backend, sizeof(answer->backend), "%s",
+		         backend.name);
 		answer->status =
 			backend.is_usable
 				? portprof_event_try(explanation->asked,
@@ -83,13 +84,13 @@ static const portprof_catalogue_pmu *pmu_of(
 	char type[40];
 
 	for (size_t i = 0; i < list->pmu_count; i++) {
-		snprintf(type, sizeof(type), "type %" PRId64 ",",
-		         list->pmus[i].type);
-		if (list->pmus[i].source == PORTPROF_SOURCE_SYSTEM &&
-		    list->pmus[i].cpus[0] &&
+		const portprof_catalogue_pmu *pmu = &list->pmus[i].pmu;
+
+		snprintf(type, sizeof(type), "type %" PRId64 ",", pmu->type);
+		if (pmu->source == PORTPROF_SOURCE_SYSTEM && pmu->cpus[0] &&
 		    strncmp(explanation->info.encoding, type,
 		            strlen(type)) == 0)
-			return &list->pmus[i];
+			return pmu;
 	}
 	return NULL;
 }
@@ -234,12 +235,13 @@ int ppi_list_explain(struct ppi_list *list, FILE *out)
 		                           .list = list };
 
 	explanation.info.size = sizeof(explanation.info);
+	ask_backends(&explanation);
+	/* last: the next event would take the strings away */
 	if (portprof_event_look_up(explanation.asked, list->options.backend,
 				   &explanation.info)) {
 		ppi_say_failure(NULL);
 		return PPI_EXIT_FAILED;
 	}
-	ask_backends(&explanation);
 	if (list->options.is_json)
 		print_json(&explanation, out);
 	else

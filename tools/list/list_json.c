@@ -80,7 +80,7 @@ void ppi_list_print_json(const struct ppi_list *list, FILE *out)
 	ppi_json_number(&json, "schema", SCHEMA);
 	ppi_json_array(&json, "pmus");
 	for (size_t i = 0; i < list->pmu_count; i++)
-		put_pmu(&json, &list->pmus[i]);
+		put_pmu(&json, &list->pmus[i].pmu);
 	ppi_json_close(&json);
 	ppi_json_array(&json, "events");
 	for (size_t i = 0; i < list->event_count; i++)

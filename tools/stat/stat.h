@@ -79,7 +79,8 @@ struct ppi_stat_event {
 	size_t group;             /* index of its group */
 	bool was_named;           /* by the user, not by default */
 	char name[264];           /* as it is shown */
-	portprof_event_info info;
+	portprof_event_info info; /* its strings end with the group: */
+	char canonical[256], description[256];
 	portprof_diag refusal;    /* status OK: it counts */
 	portprof_group *alone;    /* by another backend than its group; or NULL */
 	bool is_by_wait4;         /* its value is there once the command was

@@ -69,7 +69,7 @@ static void put_event(struct ppi_json *json, const struct ppi_stat *stat,
 	if (!view->is_interval) {
 		ppi_json_text(json, "asked", event->asked);
 		ppi_json_text(json, "resolved",
-		              is_refused ? NULL : event->info.canonical);
+		              is_refused ? NULL : event->canonical);
 		ppi_json_number(json, "group", event->group);
 	}
 	ppi_json_text(json, "status", ppi_stat_status(event, value));

@@ -55,7 +55,7 @@ enum { RATIOS = sizeof(ratios) / sizeof(ratios[0]) };
 
 static bool is_named(const struct ppi_stat_event *event, const char *name)
 {
-	const char *canonical = event->info.canonical;
+	const char *canonical = event->canonical;
 	const char *colons = strstr(canonical, "::");
 	size_t length;
 

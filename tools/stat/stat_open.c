@@ -65,7 +65,7 @@ static void name_event(struct ppi_stat_event *event)
 	const portprof_event_info *info = &event->info;
 	bool is_cut = event->refusal.status == PORTPROF_OK &&
 	              info->counts_user && !info->counts_kernel &&
-	              !says_user(info->canonical);
+	              !says_user(event->canonical);
 
 	snprintf(event->name, sizeof(event->name), "%s%s", event->asked,
 	         is_cut ? ":u" : "");
@@ -110,8 +110,14 @@ static void take_answers(struct ppi_stat *stat, struct ppi_stat_group *group)
 		event->refusal = *portprof_group_event_diag(group->open, i);
 		ask_better_backend(stat, event);
 		event->info.size = sizeof(event->info);
-		if (event->refusal.status == PORTPROF_OK)
-			portprof_group_event(group->open, i, &event->info);
+		if (event->refusal.status == PORTPROF_OK &&
+		    portprof_group_event(group->open, i, &event->info) ==
+		            PORTPROF_OK) {
+			snprintf(event->canonical, sizeof(event->canonical),
+			         "%s", event->info.canonical);
+			snprintf(event->description, sizeof(event->description),
+			         "%s", event->info.description);
+		}
 		event->is_by_wait4 = is_by_wait4 &&
 		                     event->refusal.status == PORTPROF_OK;
 		name_event(event);

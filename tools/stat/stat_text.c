@@ -206,7 +206,7 @@ static void put_details(struct ppi_stat *stat, size_t index,
 	if (event->refusal.status != PORTPROF_OK)
 		return;
 	fprintf(stat->out, "%*s ", VALUE_WIDTH + 5, "");
-	ppi_put_text(event->info.description, stat->out);
+	ppi_put_text(event->description, stat->out);
 	fputc('\n', stat->out);
 	fprintf(stat->out, "%*s raw %" PRIu64 ", ran %" PRIu64 " of %" PRIu64
 	        " ns", VALUE_WIDTH + 5, "", value->raw, value->running_ns,
