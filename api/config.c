@@ -23,16 +23,24 @@ portprof_config *portprof_config_new(void)
 	return config;
 }
 
+static void drop_events(portprof_config *config, size_t from)
+{
+	while (config->event_count > from) {
+		struct ppi_config_event *event =
+			&config->events[--config->event_count];
+
+		free(event->text);
+		free(event->origin);
+		free(event->requests);
+	}
+}
+
 void portprof_config_free(portprof_config *config)
 {
 	if (!config)
 		return;
-	for (size_t i = 0; i < config->event_count; i++) {
-		free(config->events[i]);
-		free(config->event_origins[i]);
-	}
+	drop_events(config, 0);
 	free(config->events);
-	free(config->event_origins);
 	free(config->others);
 	free(config->command);
 	free(config->cpus);
@@ -55,6 +63,20 @@ static bool copy_text(char **to, const char *from)
 	return *to || !from;
 }
 
+static bool copy_event(struct ppi_config_event *to,
+                       const struct ppi_config_event *from)
+{
+	size_t bytes = from->request_count * sizeof(*from->requests);
+
+	to->requests = malloc(bytes);
+	if (!to->requests)
+		return false;
+	memcpy(to->requests, from->requests, bytes);
+	to->request_count = from->request_count;
+	return copy_text(&to->text, from->text) &&
+	       copy_text(&to->origin, from->origin);
+}
+
 static bool copy_events(portprof_config *to, const portprof_config *from)
 {
 	bool is_whole = true;
@@ -62,16 +84,12 @@ static bool copy_events(portprof_config *to, const portprof_config *from)
 	if (from->event_count == 0)
 		return true;
 	to->events = calloc(from->event_count, sizeof(*to->events));
-	to->event_origins = calloc(from->event_count,
-	                           sizeof(*to->event_origins));
-	if (!to->events || !to->event_origins)
+	if (!to->events)
 		return false;
 	while (is_whole && to->event_count < from->event_count) {
 		size_t i = to->event_count++;
 
-		is_whole = copy_text(&to->events[i], from->events[i]) &&
-		           copy_text(&to->event_origins[i],
-		                     from->event_origins[i]);
+		is_whole = copy_event(&to->events[i], &from->events[i]);
 	}
 	return is_whole;
 }
@@ -116,7 +134,7 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	if (!copy)
 		return NULL;
 	*copy = *config;
-	copy->events = copy->event_origins = NULL;
+	copy->events = NULL;
 	copy->event_count = copy->sink_count = 0;
 	copy->pool = ppi_pool_hold(config->pool);
 	is_whole = copy_origins(copy, config);
@@ -137,62 +155,87 @@ portprof_config *ppi_config_copy(const portprof_config *config)
 	return NULL;
 }
 
-/* Room for one more event, and for where it came from. */
-static bool grow_events(portprof_config *config)
+/* ---- events ---- */
+
+/* The config that events are added to, and the item of the list at `at` that
+ * the next one belongs to. */
+struct adding {
+	portprof_config *config;
+	const char *at;
+	size_t left; /* events of the last item that are still to come */
+	bool is_out_of_memory;
+};
+
+static bool begin_item(struct adding *adding)
 {
-	size_t bytes = (config->event_count + 1) * sizeof(char *);
-	char **events = realloc(config->events, bytes), **origins;
+	portprof_config *config = adding->config;
+	size_t length = ppi_event_item(adding->at);
+	struct ppi_config_event *events = realloc(
+		config->events, (config->event_count + 1) * sizeof(*events));
+	struct ppi_config_event *event;
 
 	if (!events)
 		return false;
 	config->events = events;
-	origins = realloc(config->event_origins, bytes);
-	if (!origins)
+	event = &events[config->event_count];
+	memset(event, 0, sizeof(*event));
+	event->text = strndup(adding->at, length);
+	if (!event->text)
 		return false;
-	config->event_origins = origins;
-	return true;
+	config->event_count++;
+	adding->left = ppi_event_members(event->text);
+	adding->at += length;
+	adding->at += *adding->at == ',';
+	event->requests = calloc(adding->left, sizeof(*event->requests));
+	return event->requests != NULL;
 }
 
-/* One event, or one group in braces. */
-static bool add_item(portprof_config *config, const char *text, size_t length)
+static void take_event(const struct ppi_event_request *request, void *context)
 {
-	char *copy = strndup(text, length);
+	struct adding *adding = context;
+	struct ppi_config_event *event;
 
-	if (!copy || !grow_events(config)) {
-		free(copy);
-		return false;
+	if (adding->is_out_of_memory)
+		return;
+	if (adding->left == 0 && !begin_item(adding)) {
+		adding->is_out_of_memory = true;
+		return;
 	}
-	config->event_origins[config->event_count] = NULL;
-	config->events[config->event_count++] = copy;
-	return true;
+	event = &adding->config->events[adding->config->event_count - 1];
+	event->requests[event->request_count++] = *request;
+	adding->left--;
+}
+
+portprof_status ppi_config_add_events(portprof_config *config,
+                                      const char *events, size_t *column,
+                                      struct ppi_diag *why)
+{
+	struct adding adding = { .config = config, .at = events };
+	size_t before = config->event_count;
+	portprof_status status = ppi_event_list_read(events, take_event,
+	                                             &adding, column, why);
+
+	if (status == PORTPROF_OK && adding.is_out_of_memory)
+		status = ppi_fail(why, PORTPROF_E_NOMEM, 0, "add event",
+		                  "out of memory");
+	if (status)
+		drop_events(config, before);
+	else
+		config->last_added = config->event_count - before;
+	return status;
 }
 
 portprof_status portprof_config_add_event(portprof_config *config,
                                           const char *events)
 {
-	struct ppi_diag why = { 0 };
-	const char *at = events;
-	size_t before;
+	struct ppi_diag why;
 
 	if (!config || !events)
 		return ppi_refuse_null("portprof_config_add_event",
 		                       config ? "events" : "config");
-	if (ppi_event_list_check(events, NULL, &why))
-		return ppi_report(&why);
-	before = config->event_count;
-	while (*at) {
-		size_t length = ppi_event_item(at);
-
-		if (!add_item(config, at, length)) {
-			while (config->event_count > before)
-				free(config->events[--config->event_count]);
-			return ppi_refuse(PORTPROF_E_NOMEM, "add event",
-			                  "out of memory");
-		}
-		at += length;
-		at += *at == ',';
-	}
-	return PORTPROF_OK;
+	return ppi_config_add_events(config, events, NULL, &why)
+		       ? ppi_report(&why)
+		       : PORTPROF_OK;
 }
 
 size_t portprof_config_event_count(const portprof_config *config)
@@ -204,7 +247,7 @@ const char *portprof_config_event(const portprof_config *config, size_t index)
 {
 	if (!config || index >= config->event_count)
 		return NULL;
-	return config->events[index];
+	return config->events[index].text;
 }
 
 portprof_status portprof_config_set_backend(portprof_config *config,

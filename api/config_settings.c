@@ -363,12 +363,8 @@ static portprof_status told(struct setting *setting, portprof_status status)
 
 static portprof_status set_event(struct setting *setting)
 {
-	portprof_status status = ppi_event_list_check(
-		setting->value, &setting->column, setting->why);
-
-	return status ? status
-		      : told(setting, portprof_config_add_event(
-					      setting->config, setting->value));
+	return ppi_config_add_events(setting->config, setting->value,
+				     &setting->column, setting->why);
 }
 
 static portprof_status set_backend(struct setting *setting)
@@ -670,28 +666,31 @@ portprof_status ppi_key_unknown(const char *name, struct ppi_diag *why)
 
 /* ---- where they came from ---- */
 
-/* Events have one origin each; the last one is being set. */
-static char **slot_of(portprof_config *config, enum ppi_key key)
+static bool set_origin(char **origin, const char *place)
 {
-	return key == PPI_KEY_EVENT
-		       ? &config->event_origins[config->event_count - 1]
-		       : &config->origins[key];
+	char *copy = place ? strdup(place) : NULL;
+
+	if (place && !copy)
+		return false;
+	free(*origin);
+	*origin = copy;
+	return true;
 }
 
+/* Events have one origin each; those of the last list are being set. */
 bool ppi_config_came_from(portprof_config *config, enum ppi_key key,
 			  const char *place)
 {
-	char **slot = slot_of(config, key), *copy = NULL;
+	bool is_kept = true;
 
-	if (place) {
-		copy = strdup(place);
-		if (!copy)
-			return false;
-	}
-	free(*slot);
-	*slot = copy;
-	config->given |= 1u << key;
-	return true;
+	if (key != PPI_KEY_EVENT)
+		is_kept = set_origin(&config->origins[key], place);
+	for (size_t i = 0; key == PPI_KEY_EVENT && i < config->last_added; i++)
+		is_kept &= set_origin(&config->events[config->event_count - 1 -
+						      i].origin, place);
+	if (is_kept)
+		config->given |= 1u << key;
+	return is_kept;
 }
 
 void ppi_config_forget_origin(portprof_config *config, enum ppi_key key)
@@ -706,7 +705,7 @@ const char *ppi_config_origin(const portprof_config *config, enum ppi_key key,
 	const char *place;
 
 	if (key == PPI_KEY_EVENT && index < config->event_count)
-		place = config->event_origins[index];
+		place = config->events[index].origin;
 	else if (key == PPI_KEY_EVENT || !(config->given & 1u << key))
 		return "default";
 	else

@@ -23,7 +23,7 @@ struct place {
 };
 
 /* Begin with { .event = NULL }; false past the last. Never fails: a brace that
- * is not closed reaches to the end, and ppi_event_list_check refuses it. */
+ * is not closed reaches to the end, and ppi_event_list_read refuses it. */
 static bool next_event(const char *list, struct place *place)
 {
 	const char *at = list;
@@ -121,13 +121,6 @@ static bool find(const char *list, size_t index, struct place *place)
 	return false;
 }
 
-bool ppi_event_member(const char *list, size_t index, char *out, size_t bytes)
-{
-	struct place place;
-
-	return find(list, index, &place) && spell(&place, out, bytes);
-}
-
 size_t ppi_event_item(const char *list)
 {
 	const char *close = list[0] == '{' ? strchr(list, '}') : NULL;
@@ -192,8 +185,9 @@ static size_t column_in(const char *list, const struct place *place,
 	return (size_t)(place->modifiers - list) + column - place->length;
 }
 
-portprof_status ppi_event_list_check(const char *list, size_t *column,
-                                     struct ppi_diag *why)
+portprof_status ppi_event_list_read(const char *list, ppi_event_take_fn take,
+                                    void *context, size_t *column,
+                                    struct ppi_diag *why)
 {
 	struct place place = { .event = NULL };
 	struct ppi_event_request request;
@@ -208,6 +202,8 @@ portprof_status ppi_event_list_check(const char *list, size_t *column,
 		status = ppi_event_parse_at(event, &request, &at, why);
 		if (status && column)
 			*column = column_in(list, &place, at);
+		if (status == PORTPROF_OK && take)
+			take(&request, context);
 	}
 	return status;
 }
@@ -222,7 +218,7 @@ portprof_status portprof_event_list_get(const char *list, size_t index,
 	if (!list || !event)
 		return ppi_refuse_null("portprof_event_list_get",
 		                       list ? "event" : "list");
-	if (ppi_event_list_check(list, NULL, &why))
+	if (ppi_event_list_read(list, NULL, NULL, NULL, &why))
 		return ppi_report(&why);
 	/* walking to the end is how callers use this: no diagnostic */
 	if (!find(list, index, &place))

@@ -95,7 +95,7 @@ size_t ppi_plan_event_count(const portprof_config *config)
 	size_t count = 0;
 
 	for (size_t i = 0; i < config->event_count; i++)
-		count += ppi_event_members(config->events[i]);
+		count += config->events[i].request_count;
 	return count ? count : 1;
 }
 
@@ -204,21 +204,22 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 
 /* The index-th event, and its group: where no braces say otherwise all are
  * one. */
-static void find_event(const portprof_config *config, size_t index, char *text,
-                       size_t bytes, size_t *group)
+static void find_event(const portprof_config *config, size_t index,
+                       struct ppi_event_request *request, size_t *group)
 {
 	bool has_groups = false;
 	size_t at = 0;
 
 	*group = 0;
-	snprintf(text, bytes, "%s", PPI_DEFAULT_EVENT);
-	if (config->event_count == 0)
+	if (config->event_count == 0) {
+		ppi_event_parse(PPI_DEFAULT_EVENT, request, NULL);
 		return;
+	}
 	for (size_t i = 0; i < config->event_count; i++)
-		has_groups |= config->events[i][0] == '{';
-	while (index >= ppi_event_members(config->events[at]))
-		index -= ppi_event_members(config->events[at++]);
-	ppi_event_member(config->events[at], index, text, bytes);
+		has_groups |= config->events[i].text[0] == '{';
+	while (index >= config->events[at].request_count)
+		index -= config->events[at++].request_count;
+	*request = config->events[at].requests[index];
 	*group = has_groups ? at : 0;
 }
 
@@ -253,14 +254,11 @@ static portprof_status plan_event(const portprof_config *config,
                                   struct ppi_diag *why)
 {
 	struct ppi_event_request request;
-	char text[sizeof(request.text)];
-	portprof_status status;
+	portprof_status status = PORTPROF_OK;
 	size_t group;
 
-	find_event(config, index, text, sizeof(text), &group);
-	status = ppi_event_parse(text, &request, why);
-	if (status == PORTPROF_OK && index > 0 && event[-1].group == group &&
-	    has_groups(config, mode))
+	find_event(config, index, &request, &group);
+	if (index > 0 && event[-1].group == group && has_groups(config, mode))
 		status = check_member(ops, &request, why);
 	if (status)
 		return status;
@@ -315,14 +313,11 @@ portprof_status ppi_plan_check_names(const portprof_config *config,
 
 	for (size_t i = 0; i < ppi_plan_event_count(config) && !status; i++) {
 		struct ppi_event_request request;
-		char text[sizeof(request.text)];
 		size_t group;
 
-		find_event(config, i, text, sizeof(text), &group);
-		status = ppi_event_parse(text, &request, why);
+		find_event(config, i, &request, &group);
 		request.skip_open_check = true;
-		if (status == PORTPROF_OK)
-			status = find_name(config, mode, &request, why);
+		status = find_name(config, mode, &request, why);
 	}
 	return status;
 }

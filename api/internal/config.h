@@ -9,10 +9,18 @@
 #include "api/internal/sink.h"
 #include "backends/backend.h"
 
+/* An item of an event list: an event, or a group in braces. */
+struct ppi_config_event {
+	char *text;   /* as given */
+	char *origin; /* as in origins */
+	struct ppi_event_request *requests; /* its events, read */
+	size_t request_count;
+};
+
 struct portprof_config {
-	char **events;          /* as given; none = the default event */
-	char **event_origins;   /* one an event, as in origins */
+	struct ppi_config_event *events; /* none = the default event */
 	size_t event_count;
+	size_t last_added;      /* so many of them by the last call */
 	char backend[32];       /* "auto" or a name */
 	uint64_t required_caps;
 	/* Those settings that are numbers. Frequency and period are of events
@@ -35,6 +43,12 @@ struct portprof_config {
 	char *origins[PPI_KEY_COUNT]; /* FILE:LINE; NULL = the program's */
 	char *file;             /* that was loaded last; NULL = none */
 };
+
+/* portprof_config_add_event; *column, which may be NULL, is the place of the
+ * mistake in `events`. */
+portprof_status ppi_config_add_events(portprof_config *config,
+                                      const char *events, size_t *column,
+                                      struct ppi_diag *why);
 
 /* A copy that owns its strings; NULL when out of memory. */
 portprof_config *ppi_config_copy(const portprof_config *config);

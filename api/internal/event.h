@@ -26,16 +26,20 @@ bool ppi_word_in(const char *word, size_t length, const char *list);
 bool ppi_event_part_in(const struct ppi_event_request *request,
                        const struct ppi_event_part *part, const char *list);
 
-/*
- * Event lists, "cycles,{instructions,branches}:u" (event_list.c). How many events
- * there are; the index-th with its group's modifiers, false past the last or when
- * it does not fit; the length of the first item, an event or a group in braces;
- * and whether all of it is well-formed, or at which column it is not.
- */
-size_t ppi_event_members(const char *list);
-bool ppi_event_member(const char *list, size_t index, char *out, size_t bytes);
+/* The length of the first item of an event list, an event or a group in braces;
+ * and of how many events the list is. */
 size_t ppi_event_item(const char *list);
-portprof_status ppi_event_list_check(const char *list, size_t *column,
-                                     struct ppi_diag *why);
+size_t ppi_event_members(const char *list);
+
+/*
+ * Read an event list, "cycles,{instructions,branches}:u": `take`, which may be
+ * NULL, gets each event with its group's modifiers, until all are read or one is
+ * malformed. E_INVALID then; `column`, which may be NULL, gets its place in the list.
+ */
+typedef void (*ppi_event_take_fn)(const struct ppi_event_request *request,
+                                  void *context);
+portprof_status ppi_event_list_read(const char *list, ppi_event_take_fn take,
+                                    void *context, size_t *column,
+                                    struct ppi_diag *why);
 
 #endif

@@ -267,15 +267,16 @@ static void every_setting_knows_where_it_came_from(void **state)
 	                    "default");
 	assert_int_equal(portprof_config_add_event(config, "cs"), 0);
 	assert_int_equal(portprof_config_set_frequency(config, 5), 0);
-	write_file("file", "event = cycles\n\nring = 64K\n"
+	write_file("file", "event = cycles,{faults,cs}\n\nring = 64K\n"
 	           "[hot]\nperiod = 7\n");
 	assert_int_equal(portprof_config_load(config, "file", "hot"), 0);
 	copy = ppi_config_copy(config);
 	assert_non_null(copy);
 	assert_string_equal(ppi_config_origin(copy, PPI_KEY_EVENT, 0),
 	                    "the program");
-	assert_string_equal(ppi_config_origin(copy, PPI_KEY_EVENT, 1),
-	                    "file:1");
+	for (size_t i = 1; i < 3; i++)
+		assert_string_equal(ppi_config_origin(copy, PPI_KEY_EVENT, i),
+		                    "file:1");
 	assert_string_equal(ppi_config_origin(copy, PPI_KEY_RING, 0),
 	                    "file:3");
 	assert_string_equal(ppi_config_origin(copy, PPI_KEY_PERIOD, 0),

@@ -57,7 +57,8 @@ static void check_member(const char *text, size_t index, const char *member)
 {
 	char out[64];
 
-	assert_true(ppi_event_member(text, index, out, sizeof(out)));
+	assert_int_equal(portprof_event_list_get(text, index, out, sizeof(out),
+						 NULL), PORTPROF_OK);
 	assert_string_equal(out, member);
 }
 
@@ -75,11 +76,14 @@ static void members_get_what_is_behind_the_brace(void **state)
 	check_member("{a,b:k,c}:u", 1, "b:k:u");
 	check_member("{a,b:k,c}:u", 2, "c:u");
 	check_member("{a}", 0, "a");
-	assert_false(ppi_event_member("{a,b}", 2, out, sizeof(out)));
-	assert_false(ppi_event_member("a", 1, out, sizeof(out)));
+	assert_int_equal(portprof_event_list_get("{a,b}", 2, out, sizeof(out),
+						 NULL), PORTPROF_E_NOTFOUND);
+	assert_int_equal(portprof_event_list_get("a", 1, out, sizeof(out),
+						 NULL), PORTPROF_E_NOTFOUND);
 	check_member("x,{a,b}:u,y", 2, "b:u");
 	check_member("x,{a,b}:u,y", 3, "y");
-	assert_false(ppi_event_member("{abcdef,b}", 0, out, 4));
+	assert_int_equal(portprof_event_list_get("{abcdef,b}", 0, out, 4, NULL),
+			 PORTPROF_E_LIMIT);
 }
 
 /* Three do not fit into two counters at once, two and one in turn do. */
@@ -227,8 +231,8 @@ static void a_mistake_in_a_list_has_its_column(void **state)
 		struct ppi_diag why;
 		size_t column = 0;
 
-		assert_int_equal(ppi_event_list_check(cases[i].list, &column,
-		                                      &why),
+		assert_int_equal(ppi_event_list_read(cases[i].list, NULL, NULL,
+		                                     &column, &why),
 		                 PORTPROF_E_INVALID);
 		assert_int_equal(column, cases[i].column);
 		assert_int_equal(portprof_config_add_event(config,
