@@ -34,6 +34,7 @@ libportprof_core_la_SOURCES += \
 	api/config_parse.c \
 	api/config_settings.c \
 	api/config_sinks.c \
+	api/config_value.c \
 	api/diag.c \
 	api/event_explain.c \
 	api/event_list.c \
@@ -44,6 +45,7 @@ libportprof_core_la_SOURCES += \
 	api/internal/config.h \
 	api/internal/config_key.h \
 	api/internal/config_parse.h \
+	api/internal/config_settings.h \
 	api/internal/diag.h \
 	api/internal/event.h \
 	api/internal/helper.h \
