@@ -47,6 +47,8 @@ struct plan {
 	const char *program;
 	char *const *command, *const *environment;
 	sigset_t mask; /* the command's */
+	int null_fd; /* to take the place of terminals; -1: they stay */
+	bool is_terminal[3];
 	char **script; /* the shell's arguments, should it be a script without
 	                * "#!" (execvp(3) does the same); NULL: it is none */
 };
@@ -59,6 +61,9 @@ static void run_child(int go, int error, const struct plan *plan)
 	int number;
 
 	ppi_uncatch_signals();
+	for (int i = 0; plan->null_fd >= 0 && i < 3; i++)
+		if (plan->is_terminal[i])
+			dup2(plan->null_fd, i);
 	pthread_sigmask(SIG_SETMASK, &plan->mask, NULL);
 	do
 		got = read(go, &byte, 1);
@@ -92,6 +97,13 @@ static char **script_of(const char *program, char *const *command)
 	return script;
 }
 
+static void find_terminals(struct plan *plan)
+{
+	plan->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int i = 0; i < 3; i++)
+		plan->is_terminal[i] = isatty(i);
+}
+
 bool ppi_child_start(struct ppi_child *child, const char *program,
                      char *const *command, char *const *environment)
 {
@@ -100,10 +112,13 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 		.command = command,
 		.environment = environment ? environment : environ,
 		.script = script_of(program, command),
+		.null_fd = -1,
 	};
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 }, failure;
 
 	child->pid = -1;
+	if (child->has_no_terminal)
+		find_terminals(&plan);
 	/* none may meet the child with our handlers, which would swallow it */
 	ppi_hold_signals(&plan.mask);
 	if (make_pipe(go) && make_pipe(error))
@@ -114,6 +129,8 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 	}
 	failure = errno;
 	ppi_let_signals(&plan.mask);
+	if (plan.null_fd >= 0)
+		close(plan.null_fd);
 	if (child->pid < 0) {
 		ppi_say("cannot start a process: %s", strerror(failure));
 		close_pipes(go, error);
@@ -189,13 +206,27 @@ static uint64_t time_ns(struct timeval time)
 	       (uint64_t)time.tv_usec * 1000u;
 }
 
+static bool has_ended(const struct ppi_child *child, siginfo_t *info)
+{
+	info->si_pid = 0;
+	return waitid(P_PID, (id_t)child->pid, info,
+	              WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info->si_pid == child->pid;
+}
+
 bool ppi_child_has_ended(const struct ppi_child *child)
 {
-	siginfo_t info = { .si_pid = 0 };
+	siginfo_t info;
 
-	return waitid(P_PID, (id_t)child->pid, &info,
-	              WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	       info.si_pid == child->pid;
+	return has_ended(child, &info);
+}
+
+bool ppi_child_was_killed(const struct ppi_child *child)
+{
+	siginfo_t info;
+
+	return has_ended(child, &info) &&
+	       (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED);
 }
 
 /* Reaping frees the number, so signals must not be sent to it from then on:

@@ -14,6 +14,9 @@ struct ppi_child {
 	int go_fd;    /* a byte written here lets it execute the command */
 	int error_fd; /* its errno comes here when that fails */
 	uint64_t released_ns; /* CLOCK_MONOTONIC */
+	bool has_no_terminal; /* asked for before it is started: what would be
+	                       * a terminal of its first three descriptors is
+	                       * /dev/null */
 };
 
 /* How it ended. */
@@ -55,6 +58,9 @@ void ppi_child_cancel(struct ppi_child *child);
 
 /* Whether it has; ppi_child_wait then returns at once. */
 bool ppi_child_has_ended(const struct ppi_child *child);
+
+/* The same, by a signal. */
+bool ppi_child_was_killed(const struct ppi_child *child);
 
 /* Wait until it has ended. */
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end);

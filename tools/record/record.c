@@ -44,14 +44,11 @@ static int run(struct ppi_record *record)
 	return PPI_EXIT_RECORD;
 }
 
-int ppi_record_main(int argc, char **argv)
+int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 {
-	struct ppi_record record = { 0 };
-	int status = ppi_record_read_options(argc, argv, &record.options);
+	struct ppi_record record = { .live = live, .options = *options };
+	int status = PPI_EXIT_RECORD;
 
-	if (status >= 0)
-		return status;
-	status = PPI_EXIT_RECORD;
 	if (!ppi_settings_read(&record.options, &record.settings))
 		goto free;
 	if (record.options.command) {
@@ -67,4 +64,13 @@ free:
 	ppi_targets_free(&record.options.targets);
 	ppi_settings_free(&record.settings);
 	return status;
+}
+
+int ppi_record_main(int argc, char **argv)
+{
+	struct ppi_record_options options = { 0 };
+	struct ppi_line line = ppi_record_line();
+	int status = ppi_record_read_options(&line, argc, argv, &options);
+
+	return status >= 0 ? status : ppi_record_live(&options, NULL);
 }

@@ -33,6 +33,7 @@ struct ppi_record_options {
 	const char *output;     /* NULL: not given */
 	struct ppi_targets targets;
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
+	bool takes_system;      /* who names no target means the system */
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and
 	                         * may be NULL */
@@ -45,8 +46,11 @@ struct ppi_settings {
 	uint64_t delay_ms, duration_ms; /* 0: none */
 };
 
+/* The command line of record; other verbs that record change its words. */
+struct ppi_line ppi_record_line(void);
+
 /* -1: go on; else the exit status, words are said. */
-int ppi_record_read_options(int argc, char **argv,
+int ppi_record_read_options(const struct ppi_line *line, int argc, char **argv,
                             struct ppi_record_options *options);
 
 /* The effective settings: file first, command line over it. False with words
@@ -69,8 +73,20 @@ char *ppi_settings_text(const struct ppi_settings *settings,
 
 enum { PPI_TITLE_BYTES = 1024 };
 
+/*
+ * Who watches a recording while it goes on. `turn` comes again and again, and
+ * takes as long as it waits for a key; `ended` says how the target ended, "" while it
+ * runs. False ends the recording. `end` comes before any other word is said.
+ */
+struct ppi_live {
+	bool (*turn)(struct ppi_live *live, portprof_session *session,
+	             const char *ended);
+	void (*end)(struct ppi_live *live);
+};
+
 /* One recording. */
 struct ppi_record {
+	struct ppi_live *live; /* NULL: nobody */
 	struct ppi_record_options options;
 	struct ppi_settings settings;
 	char *program; /* the file that will be executed */
@@ -89,6 +105,10 @@ int ppi_record_preload(const struct ppi_record *record);
  * by a session of `config`, which is freed. As they return. */
 int ppi_record_command(const struct ppi_record *record,
                        portprof_config *config, char *const *environment);
+
+/* Record as the options say, which were read; `live` may be NULL. The exit
+ * status. */
+int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live);
 
 /* What runs already, by -p and its like, -t or -a (record_attach.c). */
 int ppi_record_attach(struct ppi_record *record);

@@ -143,6 +143,25 @@ static bool has_ended(const struct attach *attach, enum reason *reason)
 	return true;
 }
 
+/* The one who watches decides when it is over, once it has been told. */
+static enum reason show_until_end(struct attach *attach)
+{
+	static const char *const words[] = {
+		[TARGET_ENDED] = "it has ended",
+		[COMMAND_ENDED] = "the command has ended",
+		[TIME_IS_UP] = "the time is up",
+	};
+	struct ppi_live *live = attach->record->live;
+	enum reason reason = WAS_TOLD;
+	const char *ended = "";
+
+	while (live->turn(live, attach->session, ended) && !ppi_kept_signal())
+		if (!ended[0] && has_ended(attach, &reason))
+			ended = reason == WAS_TOLD ? "" : words[reason];
+	live->end(live);
+	return reason;
+}
+
 static enum reason wait_for_end(struct attach *attach)
 {
 	const struct timespec nap = { .tv_nsec = LOOK_EVERY_MS * 1000000L };
@@ -221,7 +240,7 @@ static int run(struct attach *attach)
 	if (status)
 		return status;
 	began_ms = now_ms();
-	reason = wait_for_end(attach);
+	reason = record->live ? show_until_end(attach) : wait_for_end(attach);
 	lasted.duration_ns = (now_ms() - began_ms) * 1000000u;
 	say_reason(attach, reason);
 	if (!ppi_record_finish(record, attach->session, &lasted))
@@ -240,6 +259,7 @@ int ppi_record_attach(struct ppi_record *record)
 	if (!find_target(&attach))
 		return PPI_EXIT_RECORD;
 	attach.has_child = record->options.command != NULL;
+	attach.child.has_no_terminal = record->live != NULL;
 	if (attach.has_child &&
 	    !ppi_child_start(&attach.child, record->program,
 	                     record->options.command, NULL))

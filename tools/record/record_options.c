@@ -135,47 +135,54 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_flag, .place = AT(is_verbose) },
 };
 
-static const struct ppi_line line = {
-	.verb = "record",
-	.usage = "[OPTION...] [--] COMMAND [ARGUMENT...]\n"
-	         "-p PID | -t TID | -a [OPTION...] [[--] COMMAND...]",
-	.notes = "The exit status is the command's, 128 + N if signal N killed "
-	         "it, 125 if portprof failed, 126 or 127 if the command cannot "
-	         "be run.",
-	.options = table,
-	.option_count = sizeof(table) / sizeof(table[0]),
-	.ends_at_word = true,
-	.wrong = PPI_EXIT_RECORD,
-};
+struct ppi_line ppi_record_line(void)
+{
+	return (struct ppi_line){
+		.verb = "record",
+		.usage = "[OPTION...] [--] COMMAND [ARGUMENT...]\n"
+		         "-p PID | -t TID | -a [OPTION...] [[--] COMMAND...]",
+		.notes = "The exit status is the command's, 128 + N if signal "
+		         "N killed it, 125 if portprof failed, 126 or 127 if "
+		         "the command cannot be run.",
+		.options = table,
+		.option_count = sizeof(table) / sizeof(table[0]),
+		.ends_at_word = true,
+		.wrong = PPI_EXIT_RECORD,
+	};
+}
 
 /* What cannot go together. */
-static int check_options(const struct ppi_record_options *options)
+static int check_options(const struct ppi_line *line,
+                         const struct ppi_record_options *options)
 {
 	if (options->frequency && options->period)
-		return ppi_line_wrong(&line, "-F and -c exclude each other: a "
-		                             "rate or a period");
+		return ppi_line_wrong(line, "-F and -c exclude each other: a "
+		                            "rate or a period");
 	if (options->is_quiet && options->is_verbose)
-		return ppi_line_wrong(&line, "-q and -v exclude each other");
+		return ppi_line_wrong(line, "-q and -v exclude each other");
 	if (!options->command && options->targets.scope == PPI_SCOPE_COMMAND)
-		return ppi_line_wrong(&line,
+		return ppi_line_wrong(line,
 		                      "no command given; try portprof record "
 		                      "-- COMMAND, or -p PID");
 	return PPI_LINE_READ;
 }
 
-int ppi_record_read_options(int argc, char **argv,
+int ppi_record_read_options(const struct ppi_line *line, int argc, char **argv,
                             struct ppi_record_options *options)
 {
-	int status = ppi_line_read(&line, argc, argv, options);
+	int status = ppi_line_read(line, argc, argv, options);
 
 	if (status == PPI_LINE_READ)
-		status = ppi_targets_choose(&options->targets, &line);
+		status = ppi_targets_choose(&options->targets, line);
 	if (status != PPI_LINE_READ)
 		return status;
 	if (optind < argc)
 		options->command = argv + optind;
+	else if (options->takes_system &&
+	         options->targets.scope == PPI_SCOPE_COMMAND)
+		options->targets.scope = PPI_SCOPE_SYSTEM;
 	/* the threads of a thread are its process's: nothing to follow */
 	if (options->targets.scope == PPI_SCOPE_THREAD)
 		options->children = "no";
-	return check_options(options);
+	return check_options(line, options);
 }

@@ -6,6 +6,9 @@
 
 #include "tools/tools.h"
 
+#include <signal.h>
+#include <stdio.h>
+
 /* The command passed every check, and still the system refuses to run it; or
  * nothing was measured after all. */
 static int undo(const struct ppi_record *record, portprof_session *session,
@@ -16,11 +19,31 @@ static int undo(const struct ppi_record *record, portprof_session *session,
 	return status;
 }
 
+/* Until whoever watches has seen enough; a command that was started for it ends
+ * then, too. One that a signal ended leaves nothing to look at. */
+static void show_until_end(struct ppi_live *live, portprof_session *session,
+                           const struct ppi_child *child)
+{
+	char ended[64] = "";
+
+	while (live->turn(live, session, ended) && !ppi_kept_signal()) {
+		if (ended[0] || !ppi_child_has_ended(child))
+			continue;
+		ppi_pass_signals_to(0);
+		if (ppi_child_was_killed(child))
+			break;
+		snprintf(ended, sizeof(ended), "the command has ended");
+	}
+	if (!ended[0] && !ppi_child_has_ended(child))
+		kill(child->pid, SIGTERM);
+	live->end(live);
+}
+
 int ppi_record_command(const struct ppi_record *record,
                        portprof_config *config, char *const *environment)
 {
 	struct ppi_before before;
-	struct ppi_child child;
+	struct ppi_child child = { .has_no_terminal = record->live != NULL };
 	struct ppi_end end = { 0 };
 	portprof_session *session;
 	int status;
@@ -39,6 +62,8 @@ int ppi_record_command(const struct ppi_record *record,
 	status = ppi_child_release(&child, record->options.command[0]);
 	if (status)
 		return undo(record, session, &before, status);
+	if (record->live)
+		show_until_end(record->live, session, &child);
 	ppi_child_wait(&child, &end);
 	ppi_say_end(record, &end);
 	if (ppi_say_too_short(record, &end))

@@ -75,7 +75,7 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
 	struct ppi_stat_waited waited = { .child = NULL };
-	struct ppi_child child;
+	struct ppi_child child = { 0 };
 	uint64_t started_ns;
 	int status;
 
