@@ -18,6 +18,7 @@ dist_man_MANS += \
 	doc/man/portprof-names.1 \
 	doc/man/portprof-record.1 \
 	doc/man/portprof-report.1 \
+	doc/man/portprof-top.1 \
 	doc/man/portprof-selftest.1 \
 	doc/man/portprof-stat.1 \
 	doc/man/portprof.conf.5 \

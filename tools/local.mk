@@ -161,6 +161,9 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols_table.h \
 	tools/symbols/symbols_words.c \
 	tools/tools.h \
+	tools/top/top.c \
+	tools/top/top.h \
+	tools/top/top_data.c \
 	tools/watch.c \
 	tools/watch.h \
 	tools/messages.c
@@ -198,6 +201,16 @@ if HAVE_JANSSON
 libportprof_tools_la_SOURCES += tools/report/report_json.c
 else
 libportprof_tools_la_SOURCES += tools/report/report_json_none.c
+endif
+
+if HAVE_CURSES
+libportprof_tools_la_SOURCES += \
+	tools/top/top_draw.c \
+	tools/top/top_draw.h \
+	tools/top/top_save.c \
+	tools/top/top_screen.c
+else
+libportprof_tools_la_SOURCES += tools/top/top_none.c
 endif
 
 portprof_SOURCES += \

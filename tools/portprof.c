@@ -24,6 +24,7 @@ static const struct verb verbs[] = {
 	{ "diff", "show what changed between two profiles", ppi_diff_main },
 	{ "selftest", "test what works on this machine, clause by clause",
 	  ppi_selftest_main },
+	{ "top", "show on the terminal what is hot now", ppi_top_main },
 	{ "stat", "run a command and count what happens in it",
 	  ppi_stat_main },
 	{ "doctor", "show what works here, and how to enable the rest",

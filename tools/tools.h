@@ -87,5 +87,6 @@ int ppi_record_main(int argc, char **argv);
 int ppi_report_main(int argc, char **argv);
 int ppi_selftest_main(int argc, char **argv);
 int ppi_stat_main(int argc, char **argv);
+int ppi_top_main(int argc, char **argv);
 
 #endif

@@ -26,6 +26,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-names.sh \
 	tests/cli/check-options.sh \
 	tests/cli/check-pager.sh \
+	tests/cli/check-top.sh \
 	tests/cli/check-preload.sh \
 	tests/cli/check-record-account.sh \
 	tests/cli/check-record-attach.sh \

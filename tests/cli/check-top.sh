@@ -1,0 +1,229 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# portprof top in a real terminal: what it shows, its keys, two sizes, and that it
+# leaves the terminal as it was on every way out.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+
+"$portprof" top --help >help
+has "help says what it is" 'Shows on the terminal what is hot now' help
+"$portprof" top --nonsense 2>words
+has "a wrong option is one of top" 'portprof top --help' words
+
+if ! grep -q '#define HAVE_CURSES 1' "$builddir/config.h"; then
+	"$portprof" top -- true 2>words
+	same "without curses: status" 125 $?
+	has "without curses: how to get it" 'libncurses-dev' words
+	tap_end
+fi
+command -v setsid >/dev/null && {
+	setsid -w "$portprof" top -- true 2>words
+	same "no terminal: status" 125 $?
+	has "no terminal: what to do" 'portprof record' words
+}
+command -v tmux >/dev/null || {
+	skip "the screen" "no tmux"
+	tap_end
+}
+# tmux needs a locale in which it may send UTF-8
+LC_ALL=C.UTF-8
+export LC_ALL
+
+# a server that ends must not be met by the next session
+terminals=0
+screen() {
+	tmux -S "$tmp/tmux$terminals" "$@"
+}
+
+shown() {
+	screen capture-pane -p >shown 2>/dev/null
+}
+
+# shows PATTERN
+# shellcheck disable=SC2317
+shows() {
+	shown
+	grep -Eq -e "$1" shown
+}
+
+# What must come, comes; a busy machine takes its time.
+await() {
+	if wait_for shows "$2"; then
+		ok "$1"
+	else
+		not_ok "$1"
+		echo "# the screen has not: $2"
+		sed 's/^/# > /' shown
+	fi
+}
+
+type_keys() {
+	screen send-keys "$@"
+}
+
+# A shell that prints how the terminal is, before and after each command.
+cat >shell <<'EOF'
+stty sane
+PS1='$ '
+settings() {
+	stty -a | sed 's/rows [0-9]*; columns [0-9]*;//'
+}
+run() {
+	settings >before
+	sh -c 'echo $$ >pid; exec "$@"' sh "$@"
+	echo "status $?" >ended
+	settings >after
+	cmp before after >differs 2>&1 && [ ! -s differs ] && echo "left as it was"
+}
+EOF
+begin() {
+	rm -f before after differs ended pid
+	terminals=$((terminals + 1))
+	TERM=screen screen -f /dev/null new-session -d -x "$1" -y "$2" \
+		"ENV=$tmp/shell PS1='\$ ' sh -i"
+	screen set-option -g remain-on-exit on
+	wait_for shows '^[$]( fg)?$' || echo "# no shell"
+}
+end() {
+	screen kill-server 2>/dev/null
+}
+trap 'end; rm -rf "$tmp"' 0
+
+backend=perf
+can_use perf || backend=timer
+can_use $backend || backend=itimer
+if ! can_use $backend; then
+	skip "the screen" "no backend can be used here"
+	tap_end
+fi
+
+# its folder, so that nothing of ours is met
+TMPDIR=$tmp/folder
+mkdir "$TMPDIR"
+export TMPDIR
+
+### A command, 80x24
+
+begin 80 24
+type_keys "run $portprof top -F 200 -b $backend -- $burn 600000 2>&1" Enter
+await "the title is the command" '^portprof top: .*burn'
+await "the hot function" '%.* burn +burn_'
+await "the account" '[0-9] lost, [0-9.]+ % unattributed'
+await "time passes" 'last [0-9]+s'
+shown
+same "80 columns are kept" 0 "$(awk 'length > 80' shown | wc -l)"
+same "the keys are on the last line" 24 "$(grep -n '^q end' shown | cut -d: -f1)"
+type_keys t
+await "t: threads" 'THREAD'
+await "t: names and numbers" 'burn/[0-9]+ of process [0-9]+'
+type_keys Enter
+await "Enter: one thread alone" 'thread [0-9]+ alone'
+type_keys Escape
+type_keys m
+await "m: modules" ' MODULE$|[*]? +MODULE'
+type_keys f
+await "f: functions" 'FUNCTION'
+type_keys Enter
+await "Enter without chains says what is missing" 'start top with -g'
+type_keys /
+type_keys 'nobody has this'
+await "the filter is shown" 'contain: nobody has this'
+type_keys Enter
+sleep 0.3
+shown
+has_not "the filter filters" 'burn_' shown
+type_keys Escape
+await "Esc takes it away" 'burn +burn_'
+type_keys p
+await "p: paused" 'paused'
+type_keys p
+type_keys '?'
+await "?: the keys" 'save what was recorded so far'
+type_keys x
+await "any key leaves the help" 'FUNCTION'
+type_keys s
+await "s: saved" 'saved to portprof.pb.gz'
+report
+same "what was saved can be read" 0 "$status"
+has "and has names" 'burn_' report
+screen resize-window -x 200 -y 60
+await "a larger terminal is used" '^q end'
+wait_for sh -c "tmux -S '$tmp/tmux$terminals' capture-pane -p | sed -n 60p |
+	grep -q '^q end'"
+shown
+same "to its last line" 60 "$(grep -n '^q end' shown | cut -d: -f1)"
+screen resize-window -x 30 -y 6
+sleep 0.5
+screen resize-window -x 80 -y 24
+await "a tiny one does no harm" '^q end.*[?] help'
+type_keys q
+await "q: the terminal is as it was" 'left as it was'
+has "q: the command was ended" 'status 143' ended
+same "nothing is left behind" "" "$(ls "$TMPDIR")"
+end
+
+### Callers; a command that ends by itself
+
+begin 80 24
+type_keys "run $portprof top -g -F 200 -b $backend -- sh -c '$burn 400; exit 7'" \
+	Enter
+await "the end is told, and waited for" 'has ended; q leaves'
+type_keys Enter
+await "Enter: callers" 'callers and callees of'
+await "and callees" 'CALLED BY IT'
+type_keys Escape
+await "Esc: back" 'FUNCTION'
+type_keys q
+await "an end of its own: the terminal" 'left as it was'
+has "the status is the command's" 'status 7' ended
+end
+
+### Ctrl-Z, Ctrl-C, and a signal from outside
+
+begin 80 24
+type_keys "run $portprof top -F 200 -b $backend -- $burn 600000" Enter
+await "it runs" 'burn +burn_'
+type_keys C-c
+await "Ctrl-C: the terminal" 'left as it was'
+has "Ctrl-C ended both" 'status 130' ended
+begin 80 24
+type_keys "run $portprof top -F 200 -b $backend -o kept.pb.gz -- $burn 600000" \
+	Enter
+await "it runs again" 'burn +burn_'
+type_keys s
+await "with -o there is nothing to save" 'is recorded to kept.pb.gz'
+kill -TERM "$(cat pid)"
+await "SIGTERM: the terminal" 'left as it was'
+has "SIGTERM: the status" 'status 143' ended
+report -i kept.pb.gz
+has "-o: all of it is kept" 'burn_' report
+begin 80 24
+type_keys "$portprof top -F 200 -b $backend -- $burn 600000" Enter
+await "it runs for a stop" 'burn +burn_'
+type_keys C-z
+await "Ctrl-Z stops it" 'Stopped|Suspended'
+await "and gives the terminal back" '^[$]( fg)?$'
+type_keys fg Enter
+await "fg: it goes on" '^q end'
+type_keys q
+same "nothing is left behind in the end" "" \
+	"$(wait_for sh -c "[ -z \"\$(ls '$TMPDIR')\" ]"; ls "$TMPDIR")"
+end
+
+### The whole system
+
+"$portprof" record -q -a -o all.pb.gz -- true 2>words || {
+	skip "the system" "this user may not measure it"
+	tap_end
+}
+begin 80 24
+type_keys "run $portprof top" Enter
+await "without a target it is the system" 'top: the whole system'
+await "idle time is no weight" 'idle [0-9.]+'
+type_keys q
+await "the system: the terminal" 'left as it was'
+has "the system: status" 'status 0' ended
+end
+tap_end
