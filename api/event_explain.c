@@ -35,8 +35,8 @@ static portprof_status resolve(const struct ppi_backend_ops *ops,
 	return status;
 }
 
-/* The best backend that knows the event; the words are those of the best one
- * that does not. Backends of negative rank are only taken by name. */
+/* The best backend of this system that knows the event; the words are those of
+ * the best one that does not. Those of negative rank are only taken by name. */
 static portprof_status resolve_on_best(const struct ppi_event_request *request,
                                        struct resolved *out,
                                        struct ppi_diag *why)
@@ -48,7 +48,7 @@ static portprof_status resolve_on_best(const struct ppi_event_request *request,
 	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
 		portprof_status status;
 
-		if (ppi_backend_rank(ops) < 0)
+		if (ppi_backend_rank(ops) < 0 || !ppi_backend_kernel(ops))
 			continue;
 		status = resolve(ops, request, out, first ? &other : why);
 		if (status == PORTPROF_OK)

@@ -57,10 +57,11 @@ typedef struct portprof_catalogue_pmu {
 } portprof_catalogue_pmu;
 
 /*
- * Call `take` for every event or PMU that `backend` (a name, or "auto" for the
- * best) can name on this machine, until it returns other than 0. Nothing is
- * opened; names may be read from files of the system. The struct is the
- * library's and lasts as long as the call.
+ * Call `take` for every event or PMU that `backend` (a name, or "auto" for all
+ * of this system, each event once, as the best one has it) can name on this
+ * machine, until it returns other than 0. Nothing is opened; names may be read
+ * from files of the system. The struct is the library's and lasts as long as the
+ * call.
  *   E_INVALID  no such backend
  * Any thread, not in signal handlers. Since 0.1.
  */

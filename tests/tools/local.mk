@@ -7,6 +7,7 @@ TOOLS_TEST_LDADD = libportprof-tools.la $(CMOCKA_LIBS)
 
 if TESTS_ENABLED
 check_PROGRAMS += \
+	tests/tools/bsd_command \
 	tests/tools/symbols_probe \
 	tests/tools/test_cgroup_find \
 	tests/tools/test_doctor \
@@ -33,6 +34,12 @@ EXTRA_DIST += tests/tools/tap.sh tests/tools/subject.c \
 tests_tools_symbols_probe_SOURCES = tests/tools/symbols_probe.c
 tests_tools_symbols_probe_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_symbols_probe_LDADD = libportprof-tools.la
+
+# With the library's insides, so that its kernels can be simulated.
+tests_tools_bsd_command_SOURCES = tests/tools/bsd_command.c
+tests_tools_bsd_command_CPPFLAGS = $(TEST_CPPFLAGS)
+tests_tools_bsd_command_LDADD = libportprof-tools.la \
+	tests/sim/libprofilsim.la tests/sim/libtimersim.la $(TEST_LDADD)
 
 tests_tools_test_cgroup_find_SOURCES = tests/tools/test_cgroup_find.c
 tests_tools_test_cgroup_find_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)

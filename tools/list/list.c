@@ -88,10 +88,8 @@ static int nothing_fits(const struct ppi_list *list)
 		return PPI_EXIT_FAILED;
 	}
 	if (!pattern) {
-		ppi_say("no backend of this system has a catalogue: they "
-		        "measure CPU time, cpu-clock and task-clock, alone");
-		ppi_say("portprof doctor says why perf, which has one, cannot "
-		        "be used");
+		ppi_say("nothing can be measured here: portprof doctor says "
+		        "why, and what would change it");
 		return PPI_EXIT_FAILED;
 	}
 	/* the library knows the nearest names of what is none */

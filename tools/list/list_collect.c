@@ -90,34 +90,50 @@ static char *keep_strings(const char **const strings[4])
 	return text;
 }
 
-static struct ppi_list_event *add_event(struct ppi_list *list,
-                                        const portprof_catalogue_event *event)
+static bool is_of_group(const portprof_catalogue_event *event,
+                        const portprof_catalogue_event *of)
 {
-	size_t count = list->event_count;
-	struct ppi_list_event *grown = list->events, *added;
+	return event->source == of->source && strcmp(event->pmu, of->pmu) == 0;
+}
+
+/* After those of its source and PMU: backends give theirs one after the other. */
+static size_t place_of(const struct ppi_list *list,
+                       const portprof_catalogue_event *event)
+{
+	for (size_t i = list->event_count; i-- > 0;)
+		if (is_of_group(event, &list->events[i].event))
+			return i + 1;
+	return list->event_count;
+}
+
+static bool add_event(struct ppi_list *list,
+                      const portprof_catalogue_event *event)
+{
+	size_t count = list->event_count, at = place_of(list, event);
+	struct ppi_list_event *grown = list->events;
+	struct ppi_list_event added = { .event = *event };
 
 	if ((count & (count - 1)) == 0) /* room for powers of two */
 		grown = realloc(grown, (count ? count * 2 : 1) *
 		                               sizeof(*grown));
 	if (!grown)
-		return NULL;
+		return false;
 	list->events = grown;
-	added = &grown[count];
-	*added = (struct ppi_list_event){ .event = *event };
-	added->text = keep_strings((const char **const[4]){
-		&added->event.name, &added->event.also, &added->event.pmu,
-		&added->event.means });
-	if (!added->text)
-		return NULL;
+	added.text = keep_strings((const char **const[4]){
+		&added.event.name, &added.event.also, &added.event.pmu,
+		&added.event.means });
+	if (!added.text)
+		return false;
+	memmove(grown + at + 1, grown + at, (count - at) * sizeof(*grown));
+	grown[at] = added;
 	list->event_count++;
-	return added;
+	return true;
 }
 
 static int take_event(const portprof_catalogue_event *event, void *context)
 {
 	struct collection *collection = context;
 	struct ppi_list *list = collection->list;
-	struct ppi_list_event *added;
 
 	if (event->is_mask && collection->has_last)
 		for (size_t i = list->event_count; i-- > 0;)
@@ -129,9 +145,8 @@ static int take_event(const portprof_catalogue_event *event, void *context)
 		collection->has_last = false;
 	if (!is_wanted(&list->options, collection->by_meaning, event))
 		return 0;
-	added = add_event(list, event);
-	collection->is_out_of_memory = !added;
-	if (!added)
+	collection->is_out_of_memory = !add_event(list, event);
+	if (collection->is_out_of_memory)
 		return 1;
 	if (!event->is_mask)
 		collection->has_last = true;
@@ -177,12 +192,8 @@ int ppi_list_take_pmu(const portprof_catalogue_pmu *pmu, void *context)
 
 static bool begins_group(const struct ppi_list *list, size_t index)
 {
-	const portprof_catalogue_event *event = &list->events[index].event;
-	const portprof_catalogue_event *before =
-		index ? &list->events[index - 1].event : NULL;
-
-	return !before || before->source != event->source ||
-	       strcmp(before->pmu, event->pmu) != 0;
+	return index == 0 || !is_of_group(&list->events[index].event,
+	                                  &list->events[index - 1].event);
 }
 
 static bool make_groups(struct ppi_list *list)
