@@ -32,20 +32,6 @@ static void put_code(FILE *out, uint32_t code)
 	fprintf(out, "\\u%04x", (unsigned)code);
 }
 
-void ppi_json_put_harmless(const char *json, FILE *out)
-{
-	while (*json) {
-		uint32_t code = 0;
-		size_t length = ppi_text_character(json, &code);
-
-		if (length && (code < 0x20 || ppi_text_is_shown(code)))
-			fwrite(json, 1, length, out);
-		else
-			put_code(out, length ? code : 0xfffd);
-		json += length ? length : 1;
-	}
-}
-
 static void put_string(FILE *out, const char *text)
 {
 	fputc('"', out);

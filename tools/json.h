@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON as it is written, piece by piece: no tree in memory, and no library,
- * because doctor has to tell programs too which libraries are missing.
+ * The one writer of JSON, piece by piece: no tree in memory, so that large
+ * profiles can be written, and no library, so that every build has it.
  */
 #ifndef PPI_JSON_H
 #define PPI_JSON_H
@@ -38,8 +38,5 @@ void ppi_json_signed(struct ppi_json *json, const char *key, int64_t number);
 void ppi_json_real(struct ppi_json *json, const char *key, double number);
 void ppi_json_flag(struct ppi_json *json, const char *key, bool is_true);
 void ppi_json_null(struct ppi_json *json, const char *key);
-
-/* JSON of another writer, with escapes for what a terminal would obey. */
-void ppi_json_put_harmless(const char *json, FILE *out);
 
 #endif

@@ -98,6 +98,7 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_fold.c \
 	tools/report/report_fold.h \
 	tools/report/report_header.c \
+	tools/report/report_json.c \
 	tools/report/report_named.c \
 	tools/report/report_named.h \
 	tools/report/report_names.c \
@@ -195,12 +196,6 @@ libportprof_tools_la_SOURCES += tools/symbols/symbols_debug.c
 endif
 else
 libportprof_tools_la_SOURCES += tools/doctor/doctor_elf_stub.c tools/symbols/symbols_stub.c
-endif
-
-if HAVE_JANSSON
-libportprof_tools_la_SOURCES += tools/report/report_json.c
-else
-libportprof_tools_la_SOURCES += tools/report/report_json_none.c
 endif
 
 if HAVE_CURSES

@@ -128,18 +128,14 @@ same "a profile for the next cases" 0 "$status"
 record -q -F 1000 -o b.pb.gz -- "$burn" 60
 samples() {
 	"$portprof" report --json "$@" 2>"$tmp/words" |
-		sed -n 's/^"samples": \([0-9]*\),*$/\1/p'
+		sed -n 's/^ "samples": \([0-9]*\),*$/\1/p'
 }
-if grep -q 'define HAVE_JANSSON 1' "$builddir/config.h"; then
-	a=$(samples -i a.pb.gz) b=$(samples -i b.pb.gz)
-	check "both have samples" [ "${a:-0}" -gt 0 -a "${b:-0}" -gt 0 ]
-	same "FILE is -i FILE" "$a" "$(samples a.pb.gz)"
-	same "two of them" "$((a + b))" "$(samples a.pb.gz b.pb.gz)"
-	same "one of each kind" "$((a + b))" "$(samples -i a.pb.gz b.pb.gz)"
-	same "options behind it" "$a" "$(samples a.pb.gz -n 3)"
-else
-	skip "files of report" "built without jansson"
-fi
+a=$(samples -i a.pb.gz) b=$(samples -i b.pb.gz)
+check "both have samples" [ "${a:-0}" -gt 0 -a "${b:-0}" -gt 0 ]
+same "FILE is -i FILE" "$a" "$(samples a.pb.gz)"
+same "two of them" "$((a + b))" "$(samples a.pb.gz b.pb.gz)"
+same "one of each kind" "$((a + b))" "$(samples -i a.pb.gz b.pb.gz)"
+same "options behind it" "$a" "$(samples a.pb.gz -n 3)"
 try report gone.pb.gz
 same "a file that is gone: status" 1 "$status"
 has "a file that is gone: words" "^portprof: there is no file 'gone.pb.gz'; .*record -o gone.pb.gz" \

@@ -265,5 +265,5 @@ fi
 
 record --call-graph lbr -- ./framed
 same "--call-graph lbr: status" 125 "$status"
-has "--call-graph lbr: what there is" 'fp .*dwarf' "$tmp/words"
+has "--call-graph lbr: what there is" 'fp.*dwarf' "$tmp/words"
 tap_end

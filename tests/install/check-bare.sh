@@ -26,7 +26,7 @@ run() {
 
 run "$srcdir/configure" --enable-tests=no --without-libpfm4 \
 	--without-protobuf-c --without-zlib --without-libelf --without-libdw \
-	--without-libiberty --without-jansson --without-curses CC="$CC" CXX=no CFLAGS='-O0'
+	--without-libiberty --without-curses CC="$CC" CXX=no CFLAGS='-O0'
 run "$MAKE" -j2 libportprof.la portprof
 run ./portprof doctor
 tr -s '\n ' '  ' <"$tmp/log" >"$tmp/words"

@@ -55,7 +55,7 @@ flags() {
 }
 cflags=$(flags --cflags)
 libs=$(flags --libs)
-for private in pfm protobuf-c elf dw iberty jansson; do
+for private in pfm protobuf-c elf dw iberty; do
 	case " $libs " in
 	*" -l$private "*) fail "portprof.pc makes every program link -l$private" ;;
 	esac

@@ -8,8 +8,7 @@ debian=arm64
 host=aarch64-linux-gnu
 kernel=linux-image-cloud-arm64
 libraries='libcmocka0 libcmocka-dev libprotobuf-c1 libprotobuf-c-dev zlib1g
-	zlib1g-dev libpfm4 libpfm4-dev libelf1 libelf-dev libjansson4
-	libjansson-dev'
+	zlib1g-dev libpfm4 libpfm4-dev libelf1 libelf-dev'
 root=$here/root
 : "${MAKE:=make}" "${PORTPROF_PMU_TIMEOUT:=1200}"
 
@@ -140,7 +139,7 @@ copy_libraries() {
 	for name in ld-linux-aarch64.so.1 libc.so.6 libm.so.6 libgcc_s.so.1; do
 		cp "$($host-gcc -print-file-name=$name)" "$1/" || return 1
 	done
-	for name in cmocka.so.0 pfm.so.4 protobuf-c.so.1 elf.so.1 jansson.so.4 \
+	for name in cmocka.so.0 pfm.so.4 protobuf-c.so.1 elf.so.1 \
 		z.so.1; do
 		cp "$root/usr/lib/$host/lib$name" "$1/" 2>/dev/null ||
 			cp "$root/lib/$host/lib$name" "$1/" || return 1

@@ -15,9 +15,6 @@
 #include "fake_profile.h"
 #include "tools/report/report.h"
 
-#ifdef HAVE_JANSSON
-#include <jansson.h>
-#endif
 
 #define MS UINT64_C(1000000)
 
@@ -257,7 +254,6 @@ static char *printed(struct ppi_report *report, bool is_json)
 {
 	struct ppi_rows functions, by_thread;
 	char *text = NULL;
-	const char *why;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
@@ -267,7 +263,7 @@ static char *printed(struct ppi_report *report, bool is_json)
 	ppi_report_sum(report, functions.weight);
 	if (is_json) {
 		assert_true(ppi_report_print_json(report, &functions,
-		                                  &by_thread, out, &why));
+		                                  &by_thread, out));
 	} else {
 		ppi_report_print_header(report, out);
 		ppi_report_print_rows(report, &functions, out);
@@ -397,64 +393,37 @@ static void damage_is_told_first(void **state)
 	free(text);
 }
 
-#ifdef HAVE_JANSSON
-static json_int_t integer(json_t *object, const char *key)
-{
-	json_t *value = json_object_get(object, key);
-
-	assert_true(json_is_integer(value));
-	return json_integer_value(value);
-}
-
-static const char *string(json_t *object, const char *key)
-{
-	json_t *value = json_object_get(object, key);
-
-	assert_true(json_is_string(value));
-	return json_string_value(value);
-}
-
+/* That it is JSON is held by check-report.sh, with another reader. */
 static void json_has_every_key(void **state)
 {
-	static const char *const keys[] = {
-		"schema",     "backend",   "passed_over",  "event",
-		"unit",       "rate",      "cpu_time_ns",  "total_weight",
-		"samples",    "lost",      "outside",      "unattributed",
-		"functions",  "threads",   "damage",       "complete",
+	static const char *const lines[] = {
+		"\n \"schema\": 1,",
+		"\n \"damage\": null,",
+		"\n \"complete\": true,",
+		"\n \"backend\": ",
+		"\"reason\": \"not permitted here\"",
+		"\n \"event\": ",
+		"\n \"unit\": \"nanoseconds\",",
+		"\"granted\": 250,",
+		"\n \"cpu_time_ns\": ",
+		"\n \"total_weight\": 50000000,",
+		"\n \"samples\": 48,",
+		"\n \"lost\": 1,",
+		"\n \"outside\": ",
+		"\n \"unattributed\": 2000000,",
+		"\n \"functions\": [\n  {\"name\": \"hot\", \"module\": \"app\", ",
+		"\"self_weight\": 40000000, \"total_weight\": 40000000, "
+		"\"samples\": 40, ",
+		"\n \"threads\": [\n  {",
+		"\"tid\": 12, \"name\": \"wor\\\"ker\\ufffd\", "
+		"\"weight\": 3000000, ",
 	};
 	struct ppi_report report = report_of(0);
 	char *text = printed(&report, true);
-	json_t *root = json_loads(text, 0, NULL), *row;
 
 	(void)state;
-	if (!root)
-		fail_msg("not JSON:\n%s", text);
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!json_object_get(root, keys[i]))
-			fail_msg("no key %s", keys[i]);
-	assert_int_equal(integer(root, "schema"), 1);
-	assert_string_equal(string(root, "unit"), "nanoseconds");
-	assert_int_equal(integer(root, "total_weight"), 50 * MS);
-	assert_int_equal(integer(root, "unattributed"), 2 * MS);
-	assert_int_equal(integer(root, "samples"), 48);
-	assert_int_equal(integer(root, "lost"), 1);
-	row = json_array_get(json_object_get(root, "passed_over"), 0);
-	assert_string_equal(string(row, "reason"), "not permitted here");
-	assert_true(json_real_value(json_object_get(
-			    json_object_get(root, "rate"), "granted")) == 250);
-	assert_int_equal(json_array_size(json_object_get(root, "functions")),
-	                 4);
-	row = json_array_get(json_object_get(root, "functions"), 0);
-	assert_string_equal(string(row, "name"), "hot");
-	assert_string_equal(string(row, "module"), "app");
-	assert_int_equal(integer(row, "self_weight"), 40 * MS);
-	assert_int_equal(integer(row, "total_weight"), 40 * MS);
-	assert_int_equal(integer(row, "samples"), 40);
-	row = json_array_get(json_object_get(root, "threads"), 1);
-	assert_int_equal(integer(row, "tid"), 12);
-	assert_string_equal(string(row, "name"), "wor\"ker\xef\xbf\xbd");
-	assert_int_equal(integer(row, "weight"), 3 * MS);
-	json_decref(root);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_line(text, lines[i]);
 	free(text);
 }
 
@@ -462,21 +431,16 @@ static void json_says_null_for_unknown(void **state)
 {
 	struct ppi_report report = report_of(1);
 	char *text = printed(&report, true);
-	json_t *root = json_loads(text, 0, NULL);
 
 	(void)state;
-	assert_non_null(root);
-	assert_string_equal(string(root, "unit"), "count");
-	assert_true(json_is_null(json_object_get(root, "cpu_time_ns")));
-	assert_true(json_is_null(json_object_get(root, "lost")));
-	assert_true(json_is_null(json_object_get(
-		json_object_get(root, "rate"), "granted")));
-	assert_int_equal(integer(root, "total_weight"), 9);
-	assert_int_equal(integer(root, "samples"), 9);
-	json_decref(root);
+	assert_line(text, "\n \"unit\": \"count\",");
+	assert_line(text, "\n \"cpu_time_ns\": null,");
+	assert_line(text, "\n \"lost\": null,");
+	assert_line(text, "\"granted\": null,");
+	assert_line(text, "\n \"total_weight\": 9,");
+	assert_line(text, "\n \"samples\": 9,");
 	free(text);
 }
-#endif
 
 int main(void)
 {
@@ -492,10 +456,8 @@ int main(void)
 		cmocka_unit_test(much_that_is_missing_has_a_remedy),
 		cmocka_unit_test(rows_beyond_the_limit_are_summed),
 		cmocka_unit_test(damage_is_told_first),
-#ifdef HAVE_JANSSON
 		cmocka_unit_test(json_has_every_key),
 		cmocka_unit_test(json_says_null_for_unknown),
-#endif
 	};
 
 	setenv("COLUMNS", "2000", 1); /* no line is broken */

@@ -15,16 +15,16 @@ case $(uname -s) in
 FreeBSD | DragonFly)
 	prefix=/usr/local
 	install='pkg install autoconf automake libtool gmake pkgconf uthash
-		protobuf-c elfutils jansson cmocka'
+		protobuf-c elfutils cmocka'
 	;;
 NetBSD)
 	prefix=/usr/pkg
 	install='pkgin install autoconf automake libtool gmake pkgconf uthash
-		protobuf-c jansson cmocka'
+		protobuf-c cmocka'
 	;;
 OpenBSD)
 	prefix=/usr/local
-	install='pkg_add gmake uthash protobuf-c jansson cmocka'
+	install='pkg_add gmake uthash protobuf-c cmocka'
 	;;
 SunOS)
 	prefix=/opt/local

@@ -72,13 +72,9 @@ void ppi_report_print_csv_rows(const struct ppi_report *report,
                                const char *separator, const char *edge,
                                FILE *out);
 
-/*
- * All of one event as JSON. False when it cannot be written: `why` is a
- * sentence then.
- */
+/* All of one event as JSON. False when it cannot be written. */
 bool ppi_report_print_json(const struct ppi_report *report,
                            const struct ppi_rows *functions,
-                           const struct ppi_rows *threads, FILE *out,
-                           const char **why);
+                           const struct ppi_rows *threads, FILE *out);
 
 #endif

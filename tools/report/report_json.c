@@ -2,166 +2,96 @@
 /*
  * A report for programs: one JSON object. Its keys are documented in
  * portprof-report(1); they may become more, but keep their meaning as long as
- * "schema" is 1. Arrays of rows are written one element at a time, so that
- * large profiles need no tree in memory.
+ * "schema" is 1.
  */
 #include "config.h"
 
 #include "tools/report/report.h"
 
-#include "port/clean_text.h"
 #include "tools/json.h"
 
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
 
 enum { SCHEMA = 1 };
 
-/* The object as it grows: a failure stays until the end. */
-struct writer {
-	FILE *out;
-	bool has_any, has_failed;
-};
-
-/* File names are bytes, JSON is UTF-8: what is none becomes U+FFFD. */
-static json_t *string_of(const char *text)
+/* null where a number is not known, as 0 would be a claim. */
+static void put_known(struct ppi_json *json, const char *key, bool is_known,
+                      uint64_t number)
 {
-	json_t *string = json_string(text);
-	char *copy, *to;
-
-	if (string)
-		return string;
-	copy = to = malloc(3 * strlen(text) + 1);
-	if (!copy)
-		return NULL;
-	while (*text) {
-		uint32_t code;
-		size_t length = ppi_text_character(text, &code);
-
-		memcpy(to, length ? text : "\xef\xbf\xbd", length ? length : 3);
-		to += length ? length : 3;
-		text += length ? length : 1;
-	}
-	*to = '\0';
-	string = json_string(copy);
-	free(copy);
-	return string;
-}
-
-/* JSON has no numbers above 2^63 that jansson could write exactly. */
-static json_t *number_of(uint64_t number)
-{
-	return json_integer(number > INT64_MAX ? INT64_MAX
-	                                       : (json_int_t)number);
-}
-
-static json_t *share_of(uint64_t part, uint64_t whole)
-{
-	return json_real(whole ? (double)part / (double)whole : 0);
-}
-
-/* Write a value and let go of it; NULL means out of memory. */
-static void put_value(struct writer *writer, json_t *value)
-{
-	char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
-	                                               JSON_REAL_PRECISION(10))
-	                   : NULL;
-
-	if (text)
-		ppi_json_put_harmless(text, writer->out);
+	if (is_known)
+		ppi_json_number(json, key, number);
 	else
-		writer->has_failed = true;
-	free(text);
-	json_decref(value);
+		ppi_json_null(json, key);
 }
 
-static void put_key(struct writer *writer, const char *key)
+static void put_hz(struct ppi_json *json, const char *key, double hz)
 {
-	fprintf(writer->out, "%s\n\"%s\": ", writer->has_any ? "," : "", key);
-	writer->has_any = true;
+	if (hz > 0)
+		ppi_json_real(json, key, hz);
+	else
+		ppi_json_null(json, key);
 }
 
-static void put(struct writer *writer, const char *key, json_t *value)
+static void put_share(struct ppi_json *json, const struct ppi_report *report,
+                      uint64_t part)
 {
-	put_key(writer, key);
-	put_value(writer, value);
+	ppi_json_real(json, "share",
+	              report->total ? (double)part / (double)report->total : 0);
+}
+
+static void put_texts(struct ppi_json *json, const char *key,
+                      const char *const *texts, size_t count)
+{
+	ppi_json_array(json, key);
+	for (size_t i = 0; i < count; i++)
+		ppi_json_text(json, NULL, texts[i]);
+	ppi_json_close(json);
 }
 
 /* ---- the account ---- */
 
-static json_t *list_passed_over(const portprof_profile_origin *origin)
+static void put_passed_over(struct ppi_json *json,
+                            const portprof_profile_origin *origin)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < origin->passed_over_count; i++)
-		json_array_append_new(
-			list,
-			json_pack("{s:o, s:o}", "backend",
-		                  string_of(origin->passed_over_names[i]),
-		                  "reason",
-		                  string_of(origin->passed_over_reasons[i])));
-	return list;
+	ppi_json_array(json, "passed_over");
+	for (size_t i = 0; i < origin->passed_over_count; i++) {
+		ppi_json_object(json, NULL);
+		ppi_json_text(json, "backend", origin->passed_over_names[i]);
+		ppi_json_text(json, "reason", origin->passed_over_reasons[i]);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
 }
 
-static json_t *list_facts(const portprof_profile_origin *origin)
+static void put_symbols(struct ppi_json *json,
+                        const struct ppi_symbols *symbols)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < origin->fact_count; i++)
-		json_array_append_new(list, string_of(origin->facts[i]));
-	return list;
-}
-
-static json_t *list_notes(const portprof_profile_origin *origin)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < origin->note_count; i++)
-		json_array_append_new(list, string_of(origin->notes[i]));
-	return list;
-}
-
-static json_t *describe_symbols(const struct ppi_symbols *symbols)
-{
-	json_t *notes = json_array();
+	char tier[128];
 	const char *note;
 
+	snprintf(tier, sizeof(tier), "%s%s", ppi_symbols_tier(),
+	         ppi_symbols_tier_more(symbols));
+	ppi_json_object(json, "symbols");
+	ppi_json_text(json, "tier", tier);
+	ppi_json_array(json, "notes");
 	for (size_t i = 0; (note = ppi_symbols_note(symbols, i)) != NULL; i++)
-		json_array_append_new(notes, string_of(note));
-	return json_pack("{s:o, s:o}", "tier",
-	                 json_sprintf("%s%s", ppi_symbols_tier(),
-	                              ppi_symbols_tier_more(symbols)),
-	                 "notes", notes);
+		ppi_json_text(json, NULL, note);
+	ppi_json_close(json);
+	ppi_json_close(json);
 }
 
-/* null where the number is not known, as 0 would be a claim. */
-static json_t *hz_or_null(double hz)
+static void put_rate(struct ppi_json *json, const portprof_stats *stats)
 {
-	return hz > 0 ? json_real(hz) : json_null();
-}
-
-static json_t *period_or_null(uint64_t period)
-{
-	return period ? number_of(period) : json_null();
-}
-
-static json_t *describe_rate(const portprof_profile_event *event)
-{
-	portprof_stats none = { 0 };
-	const portprof_stats *stats = event->has_stats ? &event->stats : &none;
-
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "requested",
-	                 hz_or_null(stats->requested_hz), "granted",
-	                 hz_or_null(stats->granted_hz), "achieved",
-	                 hz_or_null(stats->achieved_hz), "requested_period",
-	                 period_or_null(stats->requested_period),
-	                 "granted_period",
-	                 period_or_null(stats->granted_period));
+	ppi_json_object(json, "rate");
+	put_hz(json, "requested", stats->requested_hz);
+	put_hz(json, "granted", stats->granted_hz);
+	put_hz(json, "achieved", stats->achieved_hz);
+	put_known(json, "requested_period", stats->requested_period != 0,
+	          stats->requested_period);
+	put_known(json, "granted_period", stats->granted_period != 0,
+	          stats->granted_period);
+	ppi_json_close(json);
 }
 
 static const char *unit_of(const portprof_profile_event *event)
@@ -170,259 +100,240 @@ static const char *unit_of(const portprof_profile_event *event)
 	                                                : "count";
 }
 
-static void put_origin(struct writer *writer, const struct ppi_report *report)
+static void put_origin(struct ppi_json *json, const struct ppi_report *report)
 {
 	const portprof_profile_origin *origin =
 		portprof_profile_origin_get(report->profile);
-	const char *damage =
-		portprof_profile_origin_get(report->profile)->damage;
 
-	put(writer, "schema", json_integer(SCHEMA));
-	put(writer, "file", string_of(report->path));
-	put(writer, "damage", damage ? string_of(damage) : json_null());
-	put(writer, "complete", json_boolean(origin->is_complete));
-	put(writer, "command", string_of(origin->command));
-	put(writer, "start_ns", number_of(origin->start_ns));
-	put(writer, "duration_ns", number_of(origin->duration_ns));
-	put(writer, "timeline_ns", number_of(origin->timeline_ns));
-	put(writer, "backend", string_of(origin->backend));
-	put(writer, "passed_over", list_passed_over(origin));
-	put(writer, "facts", list_facts(origin));
-	put(writer, "notes", list_notes(origin));
-	put(writer, "symbols", describe_symbols(report->symbols));
+	ppi_json_number(json, "schema", SCHEMA);
+	ppi_json_text(json, "file", report->path);
+	ppi_json_text(json, "damage", origin->damage);
+	ppi_json_flag(json, "complete", origin->is_complete);
+	ppi_json_text(json, "command", origin->command);
+	ppi_json_number(json, "start_ns", origin->start_ns);
+	ppi_json_number(json, "duration_ns", origin->duration_ns);
+	ppi_json_number(json, "timeline_ns", origin->timeline_ns);
+	ppi_json_text(json, "backend", origin->backend);
+	put_passed_over(json, origin);
+	put_texts(json, "facts", origin->facts, origin->fact_count);
+	put_texts(json, "notes", origin->notes, origin->note_count);
+	put_symbols(json, report->symbols);
 }
 
-static json_t *list_largest(const struct ppi_nameless_list *list,
-                            const char *what)
+static void put_largest(struct ppi_json *json, const char *key,
+                        const struct ppi_nameless_list *list, const char *what)
 {
-	json_t *array = json_array();
-
+	ppi_json_array(json, key);
 	for (size_t i = 0; i < list->count; i++) {
-		const struct ppi_nameless *one = &list->modules[i];
-
-		json_array_append_new(array,
-		                      json_pack("{s:o, s:o}", what,
-		                                string_of(one->module),
-		                                "weight",
-		                                number_of(one->weight)));
+		ppi_json_object(json, NULL);
+		ppi_json_text(json, what, list->modules[i].module);
+		ppi_json_number(json, "weight", list->modules[i].weight);
+		ppi_json_close(json);
 	}
-	return array;
+	ppi_json_close(json);
 }
 
-static json_t *describe_chains(const struct ppi_chains *chains)
+static void put_chains(struct ppi_json *json, const struct ppi_chains *chains)
 {
-	if (chains->weight == 0)
-		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "weight",
-	                 number_of(chains->weight), "end_early",
-	                 number_of(chains->ending), "leave_one_out",
-	                 number_of(chains->skipping), "cut",
-	                 number_of(chains->cut), "last_caller_missing",
-	                 number_of(chains->leaving), "modules",
-	                 list_largest(&chains->modules, "module"),
-	                 "leaves", list_largest(&chains->leaves, "function"));
+	if (chains->weight == 0) {
+		ppi_json_null(json, "chains");
+		return;
+	}
+	ppi_json_object(json, "chains");
+	ppi_json_number(json, "weight", chains->weight);
+	ppi_json_number(json, "end_early", chains->ending);
+	ppi_json_number(json, "leave_one_out", chains->skipping);
+	ppi_json_number(json, "cut", chains->cut);
+	ppi_json_number(json, "last_caller_missing", chains->leaving);
+	put_largest(json, "modules", &chains->modules, "module");
+	put_largest(json, "leaves", &chains->leaves, "function");
+	ppi_json_close(json);
 }
 
-static void put_account(struct writer *writer, const struct ppi_report *report,
+static void put_account(struct ppi_json *json, const struct ppi_report *report,
                         uint64_t rows_samples)
 {
+	static const portprof_stats none;
 	const portprof_profile_event *event = report->what;
-	const portprof_stats *stats = event->has_stats ? &event->stats : NULL;
+	const portprof_stats *stats = event->has_stats ? &event->stats : &none;
+	bool has_stats = event->has_stats;
 
-	put(writer, "event", string_of(event->name));
-	put(writer, "asked", string_of(event->asked));
-	put(writer, "description", string_of(event->description));
-	put(writer, "unit", json_string(unit_of(event)));
-	put(writer, "rate", describe_rate(event));
-	put(writer, "cpu_time_ns",
-	    stats && stats->cpu_time_ns ? number_of(stats->cpu_time_ns)
-	                                : json_null());
-	put(writer, "total_weight", number_of(report->total));
-	put(writer, "samples",
-	    number_of(stats ? stats->kept_samples : rows_samples));
-	put(writer, "lost",
-	    stats ? number_of(stats->lost_samples) : json_null());
-	put(writer, "lost_is_exact",
-	    stats ? json_boolean(stats->lost_certainty == PORTPROF_EXACT)
-	          : json_null());
-	put(writer, "throttled",
-	    stats ? number_of(stats->throttled) : json_null());
-	put(writer, "outside", number_of(report->outside));
-	put(writer, "outside_samples",
-	    stats ? number_of(stats->outside_samples) : json_null());
-	put(writer, "unattributed",
-	    report->excess ? json_integer(-(json_int_t)report->excess)
-	                   : number_of(report->unattributed));
-	put(writer, "standard_error",
-	    stats ? number_of(stats->standard_error) : json_null());
-	put(writer, "idle_ns",
-	    stats ? number_of(stats->idle_time_ns) : json_null());
-	put(writer, "left_out", number_of(report->left_out));
-	put(writer, "chains", describe_chains(&report->chains));
-	put(writer, "not_attached",
-	    stats ? number_of(stats->not_attached_weight) : json_null());
+	ppi_json_text(json, "event", event->name);
+	ppi_json_text(json, "asked", event->asked);
+	ppi_json_text(json, "description", event->description);
+	ppi_json_text(json, "unit", unit_of(event));
+	put_rate(json, stats);
+	put_known(json, "cpu_time_ns", stats->cpu_time_ns != 0,
+	          stats->cpu_time_ns);
+	ppi_json_number(json, "total_weight", report->total);
+	ppi_json_number(json, "samples",
+	                has_stats ? stats->kept_samples : rows_samples);
+	put_known(json, "lost", has_stats, stats->lost_samples);
+	if (has_stats)
+		ppi_json_flag(json, "lost_is_exact",
+		              stats->lost_certainty == PORTPROF_EXACT);
+	else
+		ppi_json_null(json, "lost_is_exact");
+	put_known(json, "throttled", has_stats, stats->throttled);
+	ppi_json_number(json, "outside", report->outside);
+	put_known(json, "outside_samples", has_stats, stats->outside_samples);
+	ppi_json_signed(json, "unattributed",
+	                report->excess ? -(int64_t)report->excess
+	                               : (int64_t)report->unattributed);
+	put_known(json, "standard_error", has_stats, stats->standard_error);
+	put_known(json, "idle_ns", has_stats, stats->idle_time_ns);
+	ppi_json_number(json, "left_out", report->left_out);
+	put_chains(json, &report->chains);
+	put_known(json, "not_attached", has_stats, stats->not_attached_weight);
 }
 
 /* Every event of the file, so that a reader knows what else it can ask for. */
-static json_t *list_events(const portprof_profile *profile)
+static void put_events(struct ppi_json *json, const portprof_profile *profile)
 {
-	json_t *list = json_array();
 	const portprof_profile_event *event;
 
+	ppi_json_array(json, "events");
 	for (size_t i = 0;
-	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
-		json_array_append_new(list, json_pack("{s:o, s:s}", "event",
-		                                      string_of(event->name),
-		                                      "unit", unit_of(event)));
-	return list;
-}
-
-/* ---- the rows ---- */
-
-static json_t *describe_function(const struct ppi_report *report,
-                                 const struct ppi_row *row)
-{
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "name",
-	                 string_of(row->function), "module",
-	                 string_of(row->module), "path", string_of(row->path),
-	                 "self_weight", number_of(row->self_weight),
-	                 "total_weight", number_of(row->total_weight),
-	                 "samples", number_of(row->samples), "share",
-	                 share_of(row->self_weight, report->total), "named",
-	                 row->is_named);
-}
-
-static json_t *describe_thread(const struct ppi_report *report,
-                               const struct ppi_row *row)
-{
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "pid",
-	                 number_of(row->pid), "tid", number_of(row->tid),
-	                 "name", string_of(row->thread), "weight",
-	                 number_of(row->self_weight), "samples",
-	                 number_of(row->samples), "share",
-	                 share_of(row->self_weight, report->total));
-}
-
-/* What of a row is told by these keys. */
-static void add_keys(json_t *object, unsigned keys, const struct ppi_row *row)
-{
-	if (keys & PPI_BY_OWNER)
-		json_object_set_new(object, "thread", string_of(row->thread));
-	if (keys & PPI_BY_PROCESS)
-		json_object_set_new(object, "pid", number_of(row->pid));
-	if (keys & PPI_BY_THREAD)
-		json_object_set_new(object, "tid", number_of(row->tid));
-	if (keys & PPI_BY_MODULE)
-		json_object_update_new(object,
-		                       json_pack("{s:o, s:o}", "module",
-		                                 string_of(row->module), "path",
-		                                 string_of(row->path)));
-	if (keys & PPI_BY_ADDRESS)
-		json_object_set_new(object, "address",
-		                    json_sprintf("%#" PRIx64, row->address));
-	if (keys & PPI_BY_LINE)
-		json_object_update_new(object,
-		                       json_pack("{s:o, s:o}", "source_file",
-		                                 string_of(row->source_file),
-		                                 "line", number_of(row->line)));
-	if (keys & PPI_BY_FUNCTION)
-		json_object_set_new(object, "function",
-		                    string_of(row->function));
-}
-
-static json_t *describe_row(const struct ppi_report *report,
-                            const struct ppi_row *row)
-{
-	json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "self_weight",
-	                           number_of(row->self_weight), "total_weight",
-	                           number_of(row->total_weight), "samples",
-	                           number_of(row->samples), "share",
-	                           share_of(row->self_weight, report->total));
-
-	add_keys(object, report->keys, row);
-	return object;
-}
-
-static json_t *describe_edge(const struct ppi_report *report,
-                             const struct ppi_row *row)
-{
-	json_t *object = json_pack("{s:o, s:o, s:o, s:o}", "name",
-	                           string_of(row->function), "weight",
-	                           number_of(row->self_weight), "samples",
-	                           number_of(row->samples), "share",
-	                           share_of(row->self_weight, report->total));
-
-	add_keys(object, report->keys & ~(unsigned)PPI_BY_FUNCTION, row);
-	return object;
-}
-
-typedef json_t *(*describe_fn)(const struct ppi_report *report,
-                               const struct ppi_row *row);
-
-static void put_rows(struct writer *writer, const char *key,
-                     const struct ppi_report *report,
-                     const struct ppi_rows *rows, size_t limit,
-                     describe_fn describe)
-{
-	size_t shown = rows->count;
-
-	if (limit && shown > limit)
-		shown = limit;
-	put_key(writer, key);
-	fputc('[', writer->out);
-	for (size_t i = 0; i < shown; i++) {
-		fputs(i ? ",\n " : "\n ", writer->out);
-		put_value(writer, describe(report, &rows->rows[i]));
+	     (event = portprof_profile_event_get(profile, i)) != NULL; i++) {
+		ppi_json_object(json, NULL);
+		ppi_json_text(json, "event", event->name);
+		ppi_json_text(json, "unit", unit_of(event));
+		ppi_json_close(json);
 	}
-	fputc(']', writer->out);
+	ppi_json_close(json);
+}
+
+/* ---- the rows: each writes what is in the braces ---- */
+
+static void put_function(struct ppi_json *json, const struct ppi_report *report,
+                         const struct ppi_row *row)
+{
+	ppi_json_text(json, "name", row->function);
+	ppi_json_text(json, "module", row->module);
+	ppi_json_text(json, "path", row->path);
+	ppi_json_number(json, "self_weight", row->self_weight);
+	ppi_json_number(json, "total_weight", row->total_weight);
+	ppi_json_number(json, "samples", row->samples);
+	put_share(json, report, row->self_weight);
+	ppi_json_flag(json, "named", row->is_named);
+}
+
+static void put_thread(struct ppi_json *json, const struct ppi_report *report,
+                       const struct ppi_row *row)
+{
+	ppi_json_number(json, "pid", row->pid);
+	ppi_json_number(json, "tid", row->tid);
+	ppi_json_text(json, "name", row->thread);
+	ppi_json_number(json, "weight", row->self_weight);
+	ppi_json_number(json, "samples", row->samples);
+	put_share(json, report, row->self_weight);
+}
+
+/* What of a row is known by these keys. */
+static void put_keys(struct ppi_json *json, unsigned keys,
+                     const struct ppi_row *row)
+{
+	char address[24];
+
+	if (keys & PPI_BY_OWNER)
+		ppi_json_text(json, "thread", row->thread);
+	if (keys & PPI_BY_PROCESS)
+		ppi_json_number(json, "pid", row->pid);
+	if (keys & PPI_BY_THREAD)
+		ppi_json_number(json, "tid", row->tid);
+	if (keys & PPI_BY_MODULE) {
+		ppi_json_text(json, "module", row->module);
+		ppi_json_text(json, "path", row->path);
+	}
+	if (keys & PPI_BY_ADDRESS) {
+		snprintf(address, sizeof(address), "%#" PRIx64, row->address);
+		ppi_json_text(json, "address", address);
+	}
+	if (keys & PPI_BY_LINE) {
+		ppi_json_text(json, "source_file", row->source_file);
+		ppi_json_number(json, "line", row->line);
+	}
+	if (keys & PPI_BY_FUNCTION)
+		ppi_json_text(json, "function", row->function);
+}
+
+static void put_row(struct ppi_json *json, const struct ppi_report *report,
+                    const struct ppi_row *row)
+{
+	ppi_json_number(json, "self_weight", row->self_weight);
+	ppi_json_number(json, "total_weight", row->total_weight);
+	ppi_json_number(json, "samples", row->samples);
+	put_share(json, report, row->self_weight);
+	put_keys(json, report->keys, row);
+}
+
+static void put_edge(struct ppi_json *json, const struct ppi_report *report,
+                     const struct ppi_row *row)
+{
+	ppi_json_text(json, "name", row->function);
+	ppi_json_number(json, "weight", row->self_weight);
+	ppi_json_number(json, "samples", row->samples);
+	put_share(json, report, row->self_weight);
+	put_keys(json, report->keys & ~(unsigned)PPI_BY_FUNCTION, row);
+}
+
+typedef void (*put_fn)(struct ppi_json *json, const struct ppi_report *report,
+                       const struct ppi_row *row);
+
+static void put_rows(struct ppi_json *json, const char *key,
+                     const struct ppi_report *report,
+                     const struct ppi_rows *rows, size_t limit, put_fn put)
+{
+	size_t shown = limit && rows->count > limit ? limit : rows->count;
+
+	ppi_json_array(json, key);
+	for (size_t i = 0; i < shown; i++) {
+		ppi_json_object(json, NULL);
+		put(json, report, &rows->rows[i]);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
 }
 
 /* The function, and the rows under another key: objects are written flat. */
-static void put_edges(struct writer *writer, const char *of, const char *key,
+static void put_edges(struct ppi_json *json, const char *of, const char *key,
                       const struct ppi_report *report,
                       const struct ppi_report_edges *edges)
 {
 	if (!edges->function)
 		return;
-	put(writer, of, string_of(edges->function));
-	put_rows(writer, key, report, &edges->rows, report->row_limit,
-	         describe_edge);
+	ppi_json_text(json, of, edges->function);
+	put_rows(json, key, report, &edges->rows, report->row_limit, put_edge);
 }
 
-static void put_more(struct writer *writer, const struct ppi_report *report)
+static void put_more(struct ppi_json *json, const struct ppi_report *report)
 {
 	const struct ppi_report_more *more = report->more;
 
 	if (!more)
 		return;
 	if (more->sort) {
-		put(writer, "sort", string_of(more->sort));
-		put_rows(writer, "rows", report, &more->rows, report->row_limit,
-		         describe_row);
+		ppi_json_text(json, "sort", more->sort);
+		put_rows(json, "rows", report, &more->rows, report->row_limit,
+		         put_row);
 	}
-	put_edges(writer, "callers_of", "callers", report, &more->callers);
-	put_edges(writer, "callees_of", "callees", report, &more->callees);
+	put_edges(json, "callers_of", "callers", report, &more->callers);
+	put_edges(json, "callees_of", "callees", report, &more->callees);
 }
 
 bool ppi_report_print_json(const struct ppi_report *report,
                            const struct ppi_rows *functions,
-                           const struct ppi_rows *threads, FILE *out,
-                           const char **why)
+                           const struct ppi_rows *threads, FILE *out)
 {
-	struct writer writer = { .out = out };
+	struct ppi_json json;
 
-	fputc('{', out);
-	put_origin(&writer, report);
-	put_account(&writer, report, functions->samples);
-	put(&writer, "events", list_events(report->profile));
-	put_rows(&writer, "functions", report, functions, report->row_limit,
-	         describe_function);
-	put_rows(&writer, "threads", report, threads, 0, describe_thread);
-	put_more(&writer, report);
-	fputs("\n}\n", out);
-	if (!writer.has_failed && fflush(out) == 0 && !ferror(out))
-		return true;
-	*why = "the JSON could not be written: out of memory, or the disk is "
-	       "full";
-	return false;
+	ppi_json_begin(&json, out, false);
+	put_origin(&json, report);
+	put_account(&json, report, functions->samples);
+	put_events(&json, report->profile);
+	put_rows(&json, "functions", report, functions, report->row_limit,
+	         put_function);
+	put_rows(&json, "threads", report, threads, 0, put_thread);
+	put_more(&json, report);
+	return ppi_json_end(&json);
 }

@@ -231,7 +231,6 @@ static bool print_json(struct printing *printing, struct ppi_rows *functions,
                        struct ppi_report_more *more)
 {
 	struct ppi_rows threads;
-	const char *why = NULL;
 	bool is_good;
 
 	more->sort = printing->options->sort;
@@ -241,9 +240,9 @@ static bool print_json(struct printing *printing, struct ppi_rows *functions,
 		return false;
 	printing->report.more = more;
 	is_good = ppi_report_print_json(&printing->report, functions, &threads,
-	                                stdout, &why);
+	                                stdout);
 	if (!is_good)
-		ppi_say("%s", why);
+		ppi_say("the report could not be written");
 	ppi_rows_free(&threads);
 	return is_good;
 }
