@@ -92,7 +92,7 @@ APART static struct word *find_word(struct table *table, const char *text)
 	while (*at && strcmp((*at)->text, text) != 0)
 		at = &(*at)->next;
 	if (!*at) {
-		*at = calloc(1, sizeof(**at));
+		*at = (struct word *)calloc(1, sizeof(**at));
 		if (!*at)
 			die("out of memory");
 		strcpy((*at)->text, text);
@@ -103,7 +103,7 @@ APART static struct word *find_word(struct table *table, const char *text)
 
 static void *count_words(void *context)
 {
-	struct job *job = context;
+	struct job *job = (struct job *)context;
 	char word[WORD_MAX + 1];
 
 	for (unsigned long i = 0; i < job->rounds; i++) {
@@ -129,7 +129,7 @@ static char *read_files(char **paths, int count, size_t *bytes)
 		if (!file)
 			die(paths[i]);
 		do {
-			text = realloc(text, used + 65536);
+			text = (char *)realloc(text, used + 65536);
 			if (!text)
 				die("out of memory");
 			got = fread(text + used, 1, 65536, file);
@@ -177,7 +177,8 @@ static void add_up(struct table *all, const struct table *table)
 
 static int compare_words(const void *left, const void *right)
 {
-	const struct word *const *a = left, *const *b = right;
+	const struct word *const *a = (const struct word *const *)left;
+	const struct word *const *b = (const struct word *const *)right;
 
 	if ((*a)->count != (*b)->count)
 		return (*a)->count > (*b)->count ? -1 : 1;
@@ -186,7 +187,8 @@ static int compare_words(const void *left, const void *right)
 
 static void print_top(const struct table *table)
 {
-	struct word **list = calloc(table->words + 1, sizeof(*list));
+	struct word **list =
+		(struct word **)calloc(table->words + 1, sizeof(*list));
 	size_t count = 0;
 
 	if (!list)

@@ -45,15 +45,14 @@ APART static uint64_t work(uint64_t rounds)
 
 static portprof_config *configure(uint64_t text, const char *backend)
 {
-	const portprof_region region = {
-		.offset = text,
-		.scale = 131072 / BIN_BYTES,
-		.bin_bits = 32,
-		.bins = bins,
-		.bin_count = BINS,
-	};
+	portprof_region region = { 0 };
 	portprof_config *config = portprof_config_new();
 
+	region.offset = text;
+	region.scale = 131072 / BIN_BYTES;
+	region.bin_bits = 32;
+	region.bins = bins;
+	region.bin_count = BINS;
 	if (!config || portprof_config_set_backend(config, backend) ||
 	    portprof_config_add_event(config, "cpu-clock") ||
 	    portprof_config_set_frequency(config, 1000) ||
@@ -66,10 +65,11 @@ static portprof_config *configure(uint64_t text, const char *backend)
 
 static void print_result(portprof_session *session, uint64_t text)
 {
-	portprof_stats stats = { .size = sizeof(stats) };
-	portprof_sink_stats in_bins = { .size = sizeof(in_bins) };
-	portprof_sink_stats in_array = { .size = sizeof(in_array) };
+	portprof_stats stats = { 0 };
+	portprof_sink_stats in_bins = { 0 }, in_array = { 0 };
 
+	stats.size = sizeof(stats);
+	in_bins.size = in_array.size = sizeof(in_bins);
 	if (portprof_session_stats(session, 0, &stats) ||
 	    portprof_session_sink_stats(session, 0, &in_bins) ||
 	    portprof_session_sink_stats(session, 1, &in_array))

@@ -25,7 +25,7 @@ static void die(const char *doing)
 static void work(void)
 {
 	size_t bytes = (size_t)MEGABYTES << 20;
-	volatile char *memory = malloc(bytes);
+	volatile char *memory = (volatile char *)malloc(bytes);
 
 	if (!memory)
 		return;
@@ -51,8 +51,10 @@ int main(int argc, char **argv)
 	const char *events = argc > 1 ? argv[1] : "task-clock,page-faults";
 	portprof_count before[EVENTS_MAX], after[EVENTS_MAX];
 	portprof_group *group;
+	portprof_event_info info = { 0 };
 	size_t count;
 
+	info.size = sizeof(info);
 	if (portprof_group_open(events, &group))
 		die("opening");
 	count = portprof_group_event_count(group);
@@ -64,8 +66,6 @@ int main(int argc, char **argv)
 	if (portprof_group_read(group, after, count))
 		die("reading");
 	for (size_t i = 0; i < count; i++) {
-		portprof_event_info info = { .size = sizeof(info) };
-
 		if (portprof_group_event(group, i, &info))
 			die("asking");
 		printf("%14" PRIu64 " %s %s%s\n",

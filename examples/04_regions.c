@@ -17,7 +17,7 @@ enum { THREADS = 2, TURNS = 20, PAGES = 256 };
 /* Fresh memory, a byte a page: each first touch is a page fault. */
 static void fill(void)
 {
-	volatile char *memory = malloc(PAGES * 4096);
+	volatile char *memory = (volatile char *)malloc(PAGES * 4096);
 
 	portprof_region_begin("fill");
 	for (size_t i = 0; memory && i < PAGES; i++)
@@ -39,11 +39,13 @@ static void *work(void *unused)
 
 static int show(const portprof_region_info *region, void *context)
 {
+	portprof_event_info event = { 0 };
+
 	(void)context;
+	event.size = sizeof(event);
 	printf("%-8s %4" PRIu64 " calls in %" PRIu64 " threads", region->name,
 	       region->calls, region->threads);
 	for (size_t i = 0; i < region->count; i++) {
-		portprof_event_info event = { .size = sizeof(event) };
 		const portprof_count *count = &region->counts[i];
 
 		if (portprof_regions_event(i, &event))

@@ -17,7 +17,7 @@ try() {
 # status_of VERB: of a wrong command line
 status_of() {
 	case $1 in
-	record | stat) echo 125 ;;
+	record | stat | top) echo 125 ;;
 	*) echo 2 ;;
 	esac
 }
@@ -65,11 +65,14 @@ for verb in $verbs; do
 	done
 	same "$verb --help is not too wide" "" \
 		"$(awk 'length > 79' "$tmp/out")"
-	# options are in the left column, and in .It lines of the page
+	# options are in the left column, and in .It lines of the page; those of
+	# top are record's
+	page=$verb
+	[ "$verb" = top ] && page=record
 	same "$verb --help and its manual page have the same options" \
 		"$(cut -c 1-30 "$tmp/out" | awk '/^  (    )?-/' |
 			grep -oE -- '--?[A-Za-z-]+' | sort -u)" \
-		"$(grep '^[.]It Fl' "$srcdir/doc/man/portprof-$verb.1" |
+		"$(grep '^[.]It Fl' "$srcdir/doc/man/portprof-$page.1" |
 			grep -oE 'Fl -?[A-Za-z-]+' | sed 's/^Fl /-/' | sort -u)"
 done
 for verb in record report stat list doctor config; do

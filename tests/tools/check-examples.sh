@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The examples run, and what they print makes sense.
+# The examples run, and what they print makes sense; each is C11 and C++11.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+: "${CC:=cc}" "${CXX:=c++}"
 . "$srcdir/tests/tools/tap.sh"
 
 printf 'The cat and the dog.\nThe END of the cat, said the dog-cat\n' \
@@ -62,4 +63,39 @@ fi
 "$builddir/examples/03_count" no-such-event >"$tmp/out" 2>&1
 same "03_count: an unknown event is refused" 1 $?
 has "and named" 'no-such-event' "$tmp/out"
+
+if "$builddir/examples/05_events" >"$tmp/out" 2>&1; then
+	# 16 MB touched a byte a page; where, is one place of the program
+	awk 'NR == 1 { all = $2 } NR > 1 { places += $1; if (NR == 2) most = $1 }
+		END { exit !(all >= 256 && places <= all && 2 * most > all) }' \
+		"$tmp/out"
+	check "05_events finds where the faults are" [ $? -eq 0 ]
+else
+	has "05_events is refused with a reason" '^05_events: opening: .{20}' \
+		"$tmp/out"
+fi
+
+### Both languages
+
+# compiles LANGUAGE STANDARD COMPILER...: each example, with nothing to warn of
+compiles() {
+	language=$1 standard=$2
+	shift 2
+	echo 'int main() { return 0; }' >"$tmp/empty.c"
+	if ! "$@" -x "$language" -std="$standard" -fsyntax-only "$tmp/empty.c" \
+		2>/dev/null; then
+		skip "examples are $standard" "no compiler for it here"
+		return
+	fi
+	for example in "$srcdir"/examples/0*.c; do
+		check "${example##*/} is $standard" "$@" -x "$language" \
+			-std="$standard" -D_GNU_SOURCE -Wall -Werror \
+			-fsyntax-only -I "$srcdir/api" -I "$builddir/api" \
+			"$example"
+	done
+}
+# shellcheck disable=SC2086
+compiles c c11 $CC
+# shellcheck disable=SC2086
+compiles c++ c++11 $CXX
 tap_end
