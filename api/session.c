@@ -374,7 +374,9 @@ portprof_status portprof_session_reset(portprof_session *session)
 	if (session->is_running)
 		status = ppi_fail(&why, PORTPROF_E_STATE, 0, "reset",
 		                  "stop the session before resetting it");
-	else
+	if (status == PORTPROF_OK) {
 		ppi_account_reset(session);
+		ppi_chain_ends_reset(&session->pump.chain_ends);
+	}
 	return leave(session, status, &why);
 }

@@ -3,6 +3,9 @@
 #include "api/unwind/chain_ends.h"
 
 #include <stdio.h>
+#include <string.h>
+
+enum { NOTE_BYTES = sizeof(((struct ppi_backend_session *)0)->notes[0]) };
 
 static const char *const reasons[PPI_CHAIN_ENDS] = {
 	[PORTPROF_CHAIN_COPY_SHORT] = "stack copy too short "
@@ -25,6 +28,14 @@ void ppi_chain_ends_count(struct ppi_chain_ends *ends,
 	}
 }
 
+void ppi_chain_ends_reset(struct ppi_chain_ends *ends)
+{
+	memset(ends->weight, 0, sizeof(ends->weight));
+	if (ends->note)
+		snprintf(ends->note, NOTE_BYTES,
+		         "call chains by frame tables: no samples yet");
+}
+
 static double percent(uint64_t part, uint64_t all)
 {
 	return 100.0 * (double)part / (double)all;
@@ -33,7 +44,7 @@ static double percent(uint64_t part, uint64_t all)
 void ppi_chain_ends_say(struct ppi_chain_ends *ends,
                         struct ppi_backend_session *bs)
 {
-	char words[sizeof(bs->notes[0])];
+	char words[NOTE_BYTES];
 	size_t used, before = bs->note_count;
 	const char *separator = "; cut: ";
 	uint64_t all = 0;

@@ -16,6 +16,9 @@ struct ppi_chain_ends {
 void ppi_chain_ends_count(struct ppi_chain_ends *ends,
                           const portprof_batch *batch);
 
+/* Begin again: a note that there is says so, until samples come. */
+void ppi_chain_ends_reset(struct ppi_chain_ends *ends);
+
 /* Bring the session's note of it up to date. */
 void ppi_chain_ends_say(struct ppi_chain_ends *ends,
                         struct ppi_backend_session *bs);

@@ -2,6 +2,9 @@
 /* Stacks unwound by tables that were written by hand: each rule, each end. */
 #include "config.h"
 
+#include <portprof.h>
+
+#include "api/internal/session.h"
 #include "api/unwind/unwinder.h"
 #include "tests/unit/unwind_kit.h"
 
@@ -464,6 +467,33 @@ static void records_get_their_chain(void **state)
 	end(&s);
 }
 
+/* A reset begins again: what was whole or cut before is in no sentence. */
+static void a_reset_forgets_how_chains_ended(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session = NULL;
+	struct ppi_chain_ends *ends;
+
+	(void)state;
+	assert_int_equal(portprof_config_set_backend(config, "null"), 0);
+	assert_int_equal(portprof_session_open(config, &session), PORTPROF_OK);
+	portprof_config_free(config);
+	ends = &session->pump.chain_ends;
+	ends->weight[PORTPROF_CHAIN_WHOLE] = 1;
+	ends->weight[PORTPROF_CHAIN_JUNK] = 3;
+	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+	assert_non_null(ends->note);
+	assert_non_null(strstr(ends->note, "25.0 %"));
+	assert_int_equal(portprof_session_reset(session), PORTPROF_OK);
+	assert_null(strchr(ends->note, '%'));
+	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+	assert_null(strchr(ends->note, '%'));
+	ends->weight[PORTPROF_CHAIN_WHOLE] = 1;
+	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+	assert_non_null(strstr(ends->note, "100.0 %"));
+	assert_int_equal(portprof_session_close(session), PORTPROF_OK);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +509,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(chains_are_mixed),
 		cmocka_unit_test(arm64_is_unwound),
 		cmocka_unit_test(records_get_their_chain),
+		cmocka_unit_test(a_reset_forgets_how_chains_ended),
 	};
 
 	if (argc > 1)
