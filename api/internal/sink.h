@@ -88,6 +88,17 @@ extern const struct ppi_sink_ops ppi_sink_share;
 /* The text that a region's bins cover, whole bins only: [start, end). */
 struct ppi_range ppi_region_range(const portprof_region *region);
 
+/* Open, flush or close of a sink that has nothing to do there. */
+static inline portprof_status ppi_sink_nothing(struct ppi_sink *sink,
+                                               const struct ppi_run *run,
+                                               struct ppi_diag *why)
+{
+	(void)sink;
+	(void)run;
+	(void)why;
+	return PORTPROF_OK;
+}
+
 /* Raise verdicts[i], never lower it. */
 static inline void ppi_verdict_raise(uint8_t *verdicts, size_t i,
                                      enum ppi_verdict verdict)

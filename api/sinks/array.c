@@ -2,16 +2,6 @@
 /* The array sink: program counters in time order, as pcsample(2) stores. */
 #include "api/internal/sink.h"
 
-static portprof_status array_open(struct ppi_sink *sink,
-                                  const struct ppi_run *run,
-                                  struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
 /* A record that stands for several ticks at one pc repeats it, as illumos
  * does for owed ticks (uts/common/os/clock.c, profil_tick). A part that does
  * not fit is lost, and its share of the weight with it. */
@@ -45,32 +35,12 @@ static void array_take(struct ppi_sink *sink, const portprof_batch *batch,
 			                              &batch->records[i]));
 }
 
-static portprof_status array_flush(struct ppi_sink *sink,
-                                   const struct ppi_run *run,
-                                   struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
-static portprof_status array_close(struct ppi_sink *sink,
-                                   const struct ppi_run *run,
-                                   struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
 const struct ppi_sink_ops ppi_sink_array = {
 	.name = "array",
 	.wants_modules = false,
 	.wants_account = false,
-	.open = array_open,
+	.open = ppi_sink_nothing,
 	.take = array_take,
-	.flush = array_flush,
-	.close = array_close,
+	.flush = ppi_sink_nothing,
+	.close = ppi_sink_nothing,
 };

@@ -5,16 +5,6 @@
 
 #include "port/unwind.h"
 
-static portprof_status callback_open(struct ppi_sink *sink,
-                                     const struct ppi_run *run,
-                                     struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
 /* A batch that its callback has, or that was left by an exception or
  * pthread_exit in the middle: then its samples are lost. */
 struct taking {
@@ -54,42 +44,22 @@ static void callback_take(struct ppi_sink *sink, const portprof_batch *batch,
 	taking.is_taken = true;
 }
 
-static portprof_status callback_flush(struct ppi_sink *sink,
-                                      const struct ppi_run *run,
-                                      struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
-static portprof_status callback_close(struct ppi_sink *sink,
-                                      const struct ppi_run *run,
-                                      struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
 const struct ppi_sink_ops ppi_sink_callback = {
 	.name = "callback",
 	.wants_modules = true,
 	.wants_account = false,
-	.open = callback_open,
+	.open = ppi_sink_nothing,
 	.take = callback_take,
-	.flush = callback_flush,
-	.close = callback_close,
+	.flush = ppi_sink_nothing,
+	.close = ppi_sink_nothing,
 };
 
 const struct ppi_sink_ops ppi_sink_region_callback = {
 	.name = "region callback",
 	.wants_modules = false,
 	.wants_account = false,
-	.open = callback_open,
+	.open = ppi_sink_nothing,
 	.take = callback_take,
-	.flush = callback_flush,
-	.close = callback_close,
+	.flush = ppi_sink_nothing,
+	.close = ppi_sink_nothing,
 };

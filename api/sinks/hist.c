@@ -195,16 +195,6 @@ static void hist_take(struct ppi_sink *sink, const portprof_batch *batch,
 	}
 }
 
-static portprof_status hist_flush(struct ppi_sink *sink,
-                                  const struct ppi_run *run,
-                                  struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
 static portprof_status hist_close(struct ppi_sink *sink,
                                   const struct ppi_run *run,
                                   struct ppi_diag *why)
@@ -222,6 +212,6 @@ const struct ppi_sink_ops ppi_sink_hist = {
 	.wants_account = false,
 	.open = hist_open,
 	.take = hist_take,
-	.flush = hist_flush,
+	.flush = ppi_sink_nothing,
 	.close = hist_close,
 };

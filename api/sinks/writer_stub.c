@@ -22,32 +22,12 @@ static void none_take(struct ppi_sink *sink, const portprof_batch *batch,
 	(void)verdicts;
 }
 
-static portprof_status none_flush(struct ppi_sink *sink,
-                                  const struct ppi_run *run,
-                                  struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
-static portprof_status none_close(struct ppi_sink *sink,
-                                  const struct ppi_run *run,
-                                  struct ppi_diag *why)
-{
-	(void)sink;
-	(void)run;
-	(void)why;
-	return PORTPROF_OK;
-}
-
 const struct ppi_sink_ops ppi_sink_file = {
 	.name = "file",
 	.wants_modules = true,
 	.wants_account = true,
 	.open = none_open,
 	.take = none_take,
-	.flush = none_flush,
-	.close = none_close,
+	.flush = ppi_sink_nothing,
+	.close = ppi_sink_nothing,
 };
