@@ -442,40 +442,51 @@ static size_t find_in_segment(const struct file *file, uint64_t offset,
 	return find_in_notes(notes, (size_t)bytes, out, room);
 }
 
-static size_t search_64(const struct file *file, unsigned char *out,
-                        size_t room)
+/* A file's header and a segment of it, in the form of 64 bits. */
+static bool read_header(const struct file *file, bool is_64, Elf64_Ehdr *out)
+{
+	Elf32_Ehdr small;
+
+	if (is_64)
+		return read_at(file, 0, out, sizeof(*out)) &&
+		       out->e_phentsize == sizeof(Elf64_Phdr);
+	if (!read_at(file, 0, &small, sizeof(small)))
+		return false;
+	out->e_phoff = small.e_phoff;
+	out->e_phnum = small.e_phnum;
+	out->e_phentsize = small.e_phentsize;
+	return out->e_phentsize == sizeof(Elf32_Phdr);
+}
+
+static bool read_segment(const struct file *file, bool is_64, uint64_t at,
+                         Elf64_Phdr *out)
+{
+	Elf32_Phdr small;
+
+	if (is_64)
+		return read_at(file, at, out, sizeof(*out));
+	if (!read_at(file, at, &small, sizeof(small)))
+		return false;
+	out->p_type = small.p_type;
+	out->p_offset = small.p_offset;
+	out->p_filesz = small.p_filesz;
+	return true;
+}
+
+static size_t search_segments(const struct file *file, bool is_64,
+                              unsigned char *out, size_t room)
 {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
 	size_t found = 0;
 
-	if (!read_at(file, 0, &header, sizeof(header)) ||
-	    header.e_phentsize != sizeof(segment))
+	if (!read_header(file, is_64, &header))
 		return 0;
 	for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MAX && !found;
 	     i++)
-		if (read_at(file, header.e_phoff + i * sizeof(segment),
-		            &segment, sizeof(segment)) &&
-		    segment.p_type == PT_NOTE)
-			found = find_in_segment(file, segment.p_offset,
-			                        segment.p_filesz, out, room);
-	return found;
-}
-
-static size_t search_32(const struct file *file, unsigned char *out,
-                        size_t room)
-{
-	Elf32_Ehdr header;
-	Elf32_Phdr segment;
-	size_t found = 0;
-
-	if (!read_at(file, 0, &header, sizeof(header)) ||
-	    header.e_phentsize != sizeof(segment))
-		return 0;
-	for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MAX && !found;
-	     i++)
-		if (read_at(file, header.e_phoff + i * sizeof(segment),
-		            &segment, sizeof(segment)) &&
+		if (read_segment(file, is_64,
+		                 header.e_phoff + i * header.e_phentsize,
+		                 &segment) &&
 		    segment.p_type == PT_NOTE)
 			found = find_in_segment(file, segment.p_offset,
 			                        segment.p_filesz, out, room);
@@ -493,8 +504,7 @@ static size_t search_file(const struct file *file, unsigned char *out)
 	if (!read_at(file, 0, ident, sizeof(ident)) ||
 	    memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != order)
 		return 0;
-	return ident[EI_CLASS] == ELFCLASS64 ? search_64(file, out, room)
-	                                     : search_32(file, out, room);
+	return search_segments(file, ident[EI_CLASS] == ELFCLASS64, out, room);
 }
 
 /*
