@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # backends/: one folder each. Logic is listed without a condition (perf: if
-# HAVE_PERF_HEADERS); only X_kernel_real.c stands under if BACKEND_X.
+# HAVE_PERF_HEADERS); only X_kernel_real.c stands under if BACKEND_X. What is
+# switched off is the tests' (libportprof-tested.la).
 
 libportprof_core_la_SOURCES += \
 	backends/backend.h \

@@ -12,10 +12,11 @@
  * that. A system where another order is better gets a list of its own, under its
  * #if; backends of other systems, which have no kernel here, are passed over
  * whatever their rank. profil and solaris need no header of their systems, so
- * their logic is always here.
+ * their logic is here unless they are switched off. Tests have their own copy of
+ * this file, with PPI_EVERY_BACKEND, and so these two even then.
  */
 #define PPI_EACH_BACKEND(X) \
-	PPI_PERF(X, 100) PPI_TIMER(X, 50) X(solaris, 25) X(profil, 20) \
+	PPI_PERF(X, 100) PPI_TIMER(X, 50) PPI_SOLARIS(X, 25) PPI_PROFIL(X, 20) \
 	PPI_ITIMER(X, 10) PPI_RUSAGE(X, 5) X(null, -1)
 
 #ifdef PPI_BACKEND_PERF
@@ -38,6 +39,17 @@
 #define PPI_RUSAGE(X, rank) X(rusage, rank)
 #else
 #define PPI_RUSAGE(X, rank)
+#endif
+
+#if !defined PPI_BACKEND_OFF_PROFIL || defined PPI_EVERY_BACKEND
+#define PPI_PROFIL(X, rank) X(profil, rank)
+#else
+#define PPI_PROFIL(X, rank)
+#endif
+#if !defined PPI_BACKEND_OFF_SOLARIS || defined PPI_EVERY_BACKEND
+#define PPI_SOLARIS(X, rank) X(solaris, rank)
+#else
+#define PPI_SOLARIS(X, rank)
 #endif
 
 #define DECLARE(name, rank) \

@@ -5,9 +5,10 @@
 # PP_BACKEND(NAME, COMMENT, TEST, REASON) asks for one: TEST is shell code that
 # sets pp_ok=yes where the operating system has it, REASON says what lacks.
 #
-# Either way the logic of a backend is compiled wherever its headers exist;
-# the answer decides PPI_BACKEND_NAME in config.h (for backends/registry.c)
-# and the AM_CONDITIONAL BACKEND_NAME (for its *_kernel_real.c).
+# The logic of a backend is compiled wherever its headers exist; the answer
+# decides PPI_BACKEND_NAME in config.h (for backends/registry.c) and the
+# AM_CONDITIONAL BACKEND_NAME (for its *_kernel_real.c). One that is switched off
+# (BACKEND_OFF_NAME) is compiled for the tests alone.
 AC_DEFUN([PP_ARG_BACKENDS], [
   AC_ARG_ENABLE([backends],
     [AS_HELP_STRING([--enable-backends=auto|all|LIST],
@@ -38,5 +39,9 @@ AC_DEFUN([PP_BACKEND], [
   AS_IF([test "$pp_answer" = yes],
     [AC_DEFINE([PPI_BACKEND_]AS_TR_CPP([$1]), [1], [The backend $1 is in.])])
   AM_CONDITIONAL([BACKEND_]AS_TR_CPP([$1]), [test "$pp_answer" = yes])
+  AS_IF([test $pp_wanted = no],
+    [AC_DEFINE([PPI_BACKEND_OFF_]AS_TR_CPP([$1]), [1],
+      [The backend $1 is for tests alone.])])
+  AM_CONDITIONAL([BACKEND_OFF_]AS_TR_CPP([$1]), [test $pp_wanted = no])
   PP_REPORT([backend $1], [$pp_answer], [$2])
 ])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # tests/: programs (CMocka) and scripts; every case shows in make check.
 #
-# A program: add it to check_PROGRAMS and TESTS under if TESTS_ENABLED, with
+# A program: add it to check_PROGRAMS and TESTS under if HAVE_CMOCKA, with
 # X_SOURCES, X_CPPFLAGS = $(TEST_CPPFLAGS) and X_LDADD = $(TEST_LDADD).
 # A script: name it check-*.sh and add it to SCRIPT_TESTS.
 # It finds $srcdir, $builddir, $CC, $CXX, $NM, $AWK and so on exported.
@@ -21,7 +21,7 @@
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) \
 	$(CMOCKA_CFLAGS)
 # Through the convenience library, so that hidden functions can be tested.
-TEST_LDADD = libportprof-core.la $(CMOCKA_LIBS)
+TEST_LDADD = libportprof-tested.la libportprof-core.la $(CMOCKA_LIBS)
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
@@ -91,6 +91,7 @@ SCRIPT_TESTS += \
 	tests/install/check-quickstart.sh
 SCRIPT_TESTS_ALL += \
 	tests/install/check-bare.sh \
+	tests/install/check-variables.sh \
 	tests/install/check-tarball.sh \
 	tests/memory/check-leaks.sh
 SCRIPT_TESTS_LONG += tests/install/check-static.sh
@@ -110,7 +111,7 @@ installcheck-local:
 
 ### Programs
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_version
 TESTS += tests/unit/test_version
 endif
@@ -118,7 +119,7 @@ tests_unit_test_version_SOURCES = tests/unit/test_version.c
 tests_unit_test_version_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_version_LDADD = $(TEST_LDADD)
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_core tests/unit/test_helper \
 	tests/unit/test_hist
 TESTS += tests/unit/test_core tests/unit/test_helper \

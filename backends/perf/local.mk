@@ -2,8 +2,7 @@
 # backends/perf/: needs <linux/perf_event.h>; calls Linux in
 # perf_kernel_real.c alone.
 
-if HAVE_PERF_HEADERS
-libportprof_core_la_SOURCES += \
+PERF_SOURCES = \
 	backends/perf/perf.c \
 	backends/perf/perf_account.c \
 	backends/perf/perf_attach.c \
@@ -52,6 +51,12 @@ libportprof_core_la_SOURCES += \
 	backends/perf/perf_user_cpu.h \
 	backends/perf/perf_weight.c \
 	backends/perf/perf_weight.h
+if HAVE_PERF_HEADERS
+if BACKEND_OFF_PERF
+libportprof_tested_la_SOURCES += $(PERF_SOURCES)
+else
+libportprof_core_la_SOURCES += $(PERF_SOURCES)
+endif
 endif
 
 if BACKEND_PERF

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # backends/profil/: any profil() that counts in 16-bit bins.
 
-libportprof_core_la_SOURCES += \
+PROFIL_SOURCES = \
 	backends/profil/profil.c \
 	backends/profil/profil_claim.c \
 	backends/profil/profil_harvest.c \
@@ -11,6 +11,11 @@ libportprof_core_la_SOURCES += \
 	backends/profil/profil_rules.h \
 	backends/profil/profil_state.h \
 	backends/profil/profil_sysctl.h
+if BACKEND_OFF_PROFIL
+libportprof_tested_la_SOURCES += $(PROFIL_SOURCES)
+else
+libportprof_core_la_SOURCES += $(PROFIL_SOURCES)
+endif
 if BACKEND_PROFIL
 libportprof_core_la_SOURCES += \
 	backends/profil/profil_kernel_real.c \

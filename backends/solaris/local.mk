@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 # backends/solaris/: pcsample and profil of Solaris and illumos.
 
-libportprof_core_la_SOURCES += \
+SOLARIS_SOURCES = \
 	backends/solaris/solaris.c \
 	backends/solaris/solaris_kernel.h \
 	backends/solaris/solaris_pcsample.c \
 	backends/solaris/solaris_profil.c \
 	backends/solaris/solaris_state.h
+if BACKEND_OFF_SOLARIS
+libportprof_tested_la_SOURCES += $(SOLARIS_SOURCES)
+else
+libportprof_core_la_SOURCES += $(SOLARIS_SOURCES)
+endif
 if BACKEND_SOLARIS
 libportprof_core_la_SOURCES += backends/solaris/solaris_kernel_real.c
 endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # backends/timer/: one CPU timer a thread.
 
-libportprof_core_la_SOURCES += \
+TIMER_SOURCES = \
 	backends/timer/timer.c \
 	backends/timer/timer.h \
 	backends/timer/timer_attach.c \
@@ -9,6 +9,11 @@ libportprof_core_la_SOURCES += \
 	backends/timer/timer_kernel.h \
 	backends/timer/timer_look.c \
 	backends/timer/timer_threads.c
+if BACKEND_OFF_TIMER
+libportprof_tested_la_SOURCES += $(TIMER_SOURCES)
+else
+libportprof_core_la_SOURCES += $(TIMER_SOURCES)
+endif
 if BACKEND_TIMER
 libportprof_core_la_SOURCES += backends/timer/timer_kernel_real.c
 endif
