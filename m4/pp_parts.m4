@@ -29,30 +29,6 @@ AC_DEFUN([PP_PRELOAD], [
     [portprof record where perf is not permitted])
 ])
 
-# PP_TESTS: the test programs are written with CMocka.
-AC_DEFUN([PP_TESTS], [
-  AC_ARG_ENABLE([tests],
-    [AS_HELP_STRING([--enable-tests=auto|yes|no],
-      [build the test programs @<:@auto@:>@])], [], [enable_tests=auto])
-  CMOCKA_CFLAGS= CMOCKA_LIBS= pp_have_CMOCKA=no pp_pc_CMOCKA=no
-  AS_IF([test "x$enable_tests" = xno], [pp_why_CMOCKA="no (switched off)"], [
-    with_CMOCKA=auto
-    pp_cmocka_CPPFLAGS=$CPPFLAGS
-    CPPFLAGS="$CPPFLAGS -include stdarg.h -include stddef.h -include stdint.h -include setjmp.h"
-    PP_PROBE_LIBRARY([CMOCKA], [cmocka], [cmocka.h], [cmocka],
-      [_cmocka_run_group_tests])
-    CPPFLAGS=$pp_cmocka_CPPFLAGS
-    AS_IF([test $pp_have_CMOCKA = yes], [pp_why_CMOCKA="yes$pp_version_CMOCKA"],
-      [test "x$enable_tests" = xauto], [pp_why_CMOCKA="no (install libcmocka-dev)"],
-      [AC_MSG_ERROR([--enable-tests: CMocka was not found; install libcmocka-dev])])])
-  AC_SUBST([CMOCKA_CFLAGS])
-  AC_SUBST([CMOCKA_LIBS])
-  AM_CONDITIONAL([TESTS_ENABLED], [test $pp_have_CMOCKA = yes])
-  AM_CONDITIONAL([EVERY_SPEED], [false])
-  PP_REPORT([tests], [$pp_why_CMOCKA], [make check runs only the scripts])
-  PP_WRAP
-])
-
 # PP_WRAP: can the linker put a test between the library and malloc?
 AC_DEFUN([PP_WRAP], [
   AC_CACHE_CHECK([whether the linker can wrap malloc], [pp_cv_ld_wrap], [
@@ -74,6 +50,19 @@ void *__wrap_malloc(size_t bytes) { return bytes ? 0 : 0; }]],
   AC_SUBST([WRAP_RING_LDFLAGS])
 ])
 
+# PP_LOADED_FROM(VAR, NAME, DECLARATION, CALL): the shared library NAME* that a
+# program linked with VAR_LIBS names, in pp_cv_file_VAR; or none.
+AC_DEFUN([PP_LOADED_FROM], [
+  AC_CACHE_CHECK([for the file that $2 is loaded from], [pp_cv_file_$1], [
+    pp_save_LIBS=$LIBS pp_cv_file_$1=
+    LIBS="$$1_LIBS $LIBS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[$3]], [[return $4;]])],
+      [pp_cv_file_$1=`$READELF -d conftest$EXEEXT 2>/dev/null |
+         tr -d '@<:@@:>@' | $AWK '/NEEDED/ && /$2/ { print $NF }'`])
+    LIBS=$pp_save_LIBS
+    pp_cv_file_$1=${pp_cv_file_$1:-none}])
+])
+
 # PP_LAZY_LIBPFM4: libpfm4 is loaded when a name is first looked up, if it is a
 # shared library whose file name a program linked to it tells. Else linked.
 AC_DEFUN([PP_LAZY_LIBPFM4], [
@@ -81,17 +70,10 @@ AC_DEFUN([PP_LAZY_LIBPFM4], [
   AC_CHECK_TOOL([READELF], [readelf], [:])
   AC_SEARCH_LIBS([dlopen], [dl])
   AS_IF([test $pp_have_LIBPFM4 = yes], [
-    AC_MSG_CHECKING([for the file that libpfm4 is loaded from])
-    pp_lazy_LIBS=$LIBS pp_libpfm4_file=
-    LIBS="$LIBPFM4_LIBS $LIBS"
-    AC_LINK_IFELSE([AC_LANG_PROGRAM([[int pfm_initialize(void);]],
-      [[return pfm_initialize();]])],
-      [pp_libpfm4_file=`$READELF -d conftest$EXEEXT 2>/dev/null |
-         tr -d '@<:@@:>@' | $AWK '/NEEDED/ && /libpfm/ { print $NF }'`])
-    LIBS=$pp_lazy_LIBS
-    AC_MSG_RESULT([${pp_libpfm4_file:-linked}])
-    AS_IF([test -n "$pp_libpfm4_file" && test "$ac_cv_search_dlopen" != no], [
-      AC_DEFINE_UNQUOTED([PPI_LIBPFM4_FILE], ["$pp_libpfm4_file"],
+    PP_LOADED_FROM([LIBPFM4], [libpfm], [int pfm_initialize(void);],
+      [pfm_initialize()])
+    AS_IF([test $pp_cv_file_LIBPFM4 != none && test "$ac_cv_search_dlopen" != no], [
+      AC_DEFINE_UNQUOTED([PPI_LIBPFM4_FILE], ["$pp_cv_file_LIBPFM4"],
         [The shared library of libpfm4, to be loaded when it is needed.])
       PP_LIB_LIBS=`AS_ECHO(["$PP_LIB_LIBS "]) | sed "s| $LIBPFM4_LIBS | |"`
       PP_PC_LIBS=`AS_ECHO(["$PP_PC_LIBS "]) | sed "s| $LIBPFM4_LIBS | |"`])])
@@ -101,18 +83,12 @@ AC_DEFUN([PP_LAZY_LIBPFM4], [
 # when the first stack is unwound; so only a shared library of a known name will
 # do. The command links it besides.
 AC_DEFUN([PP_LAZY_LIBDW], [
-  pp_libdw_file=
+  pp_libdw_file=none
   AS_IF([test $pp_have_LIBDW = yes && test "$ac_cv_search_dlopen" != no], [
-    AC_MSG_CHECKING([for the file that libdw is loaded from])
-    pp_lazy_LIBS=$LIBS
-    LIBS="$LIBDW_LIBS $LIBS"
-    AC_LINK_IFELSE([AC_LANG_PROGRAM([[int dwarf_cfi_end(void *);]],
-      [[return dwarf_cfi_end((void *)0);]])],
-      [pp_libdw_file=`$READELF -d conftest$EXEEXT 2>/dev/null |
-         tr -d '@<:@@:>@' | $AWK '/NEEDED/ && /libdw/ { print $NF }'`])
-    LIBS=$pp_lazy_LIBS
-    AC_MSG_RESULT([${pp_libdw_file:-none}])])
-  AS_IF([test -n "$pp_libdw_file"], [
+    PP_LOADED_FROM([LIBDW], [libdw], [int dwarf_cfi_end(void *);],
+      [dwarf_cfi_end((void *)0)])
+    pp_libdw_file=$pp_cv_file_LIBDW])
+  AS_IF([test $pp_libdw_file != none], [
     AC_DEFINE_UNQUOTED([PPI_LIBDW_FILE], ["$pp_libdw_file"],
       [The shared library of libdw, to be loaded when it is needed.])
     PP_LIB_CFLAGS="$PP_LIB_CFLAGS $LIBDW_CFLAGS"

@@ -2,7 +2,7 @@
 # tests/conform/: the one suite, linked once with each fixture.
 #
 # A fixture NAME is tests/fixtures/NAME.c and these lines, under if
-# TESTS_ENABLED and whatever it needs to be built:
+# HAVE_CMOCKA and whatever it needs to be built:
 #
 #	check_PROGRAMS += tests/conform/conform_NAME
 #	TESTS += tests/conform/conform_NAME
@@ -17,7 +17,7 @@
 
 ### The program under measurement of real fixtures
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 noinst_LTLIBRARIES += tests/fixtures/libreal.la
 endif
 tests_fixtures_libreal_la_SOURCES = \
@@ -35,7 +35,7 @@ tests_fixtures_libreal_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 ### The suite
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 noinst_LTLIBRARIES += tests/conform/libconform.la
 check_PROGRAMS += tests/conform/conform_null
 TESTS += tests/conform/conform_null
@@ -96,14 +96,14 @@ table:
 	@AWK='$(AWK)' $(SHELL) $(srcdir)/tests/conform/table.sh
 .PHONY: table
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check-local: check-TESTS
 	@AWK='$(AWK)' $(SHELL) $(srcdir)/tests/conform/table.sh
 endif
 
 ### What portprof selftest makes of a program's lines
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += tests/tools/test_selftest
 TESTS += tests/tools/test_selftest
 endif
@@ -113,7 +113,7 @@ tests_tools_test_selftest_LDADD = $(TOOLS_TEST_LDADD)
 
 ### The model that judges
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_expect
 TESTS += tests/unit/test_expect
 endif

@@ -3,7 +3,7 @@
 # under programs that know nothing of it.
 
 # Linked with the C library alone, which must have what it calls.
-if TESTS_ENABLED
+if HAVE_CMOCKA
 if HAVE_SPROFIL
 check_PROGRAMS += tests/dropin/caller
 SCRIPT_TESTS_ALL += tests/dropin/check-dropin.sh tests/dropin/check-glibc.sh \
@@ -20,7 +20,7 @@ DROPIN_TESTS = \
 	tests/dropin/stress \
 	tests/dropin/test_parts \
 	tests/dropin/test_rules
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += $(DROPIN_TESTS)
 TESTS += $(DROPIN_TESTS)
 endif
@@ -52,7 +52,7 @@ endif
 if BACKEND_ITIMER
 DROPIN_REAL += tests/dropin/on_itimer_real
 endif
-if TESTS_ENABLED
+if HAVE_CMOCKA
 noinst_LTLIBRARIES += tests/dropin/libsuite.la
 check_PROGRAMS += $(DROPIN_SIM) $(DROPIN_REAL)
 TESTS += $(DROPIN_SIM)

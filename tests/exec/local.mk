@@ -2,7 +2,7 @@
 # tests/exec/: programs that profiled ones turn into, or start.
 
 # Linked with the shared libraries: the exec wrappers are only there.
-if TESTS_ENABLED
+if HAVE_CMOCKA
 if SHARED
 check_PROGRAMS += tests/exec/test_exec
 TESTS += tests/exec/test_exec

@@ -39,7 +39,7 @@ fi
 build=$builddir/fuzz
 mkdir -p "$build/findings" && cd "$build" || exit 1
 unset MAKEFLAGS MFLAGS MAKELEVEL TESTS PP_SANITIZERS PP_COVERAGE
-set -- --enable-sanitizers=address,undefined --enable-tests=no CC="$clang" \
+set -- --enable-sanitizers=address,undefined --without-cmocka CC="$clang" \
 	CXX="$clang++" CFLAGS='-g1 -O1 -fsanitize=fuzzer-no-link'
 if [ "$*" != "$(cat .configured 2>/dev/null)" ]; then
 	"$srcdir/configure" "$@" >configure.log 2>&1 || {

@@ -24,7 +24,7 @@ run() {
 	}
 }
 
-run "$srcdir/configure" --enable-tests=no --without-libpfm4 \
+run "$srcdir/configure" --without-cmocka --without-libpfm4 \
 	--without-protobuf-c --without-zlib --without-libelf --without-libdw \
 	--without-libiberty --without-curses CC="$CC" CXX=no CFLAGS='-O0'
 run "$MAKE" -j2 libportprof.la portprof

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # tests/mutation/: the cases fail when the guards are away.
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 SCRIPT_TESTS_ALL += tests/mutation/check-mutation.sh
 endif
 EXTRA_DIST += tests/mutation/guards.txt tests/mutation/check-mutation.sh

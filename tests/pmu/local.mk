@@ -5,7 +5,7 @@
 # run in the guest alone, where counts are exact.
 PMU_TESTS = tests/pmu/pmu_command tests/pmu/pmu_count tests/pmu/pmu_sample \
 	tests/pmu/pmu_scope tests/pmu/pmu_share tests/pmu/pmu_user
-if TESTS_ENABLED
+if HAVE_CMOCKA
 if BACKEND_PERF
 check_PROGRAMS += $(PMU_TESTS)
 SCRIPT_TESTS_ALL += tests/pmu/check-pmu.sh tests/pmu/check-pmu-mutants.sh

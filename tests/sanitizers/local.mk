@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # tests/sanitizers/: tests again, in builds of their own with sanitizers.
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 SCRIPT_TESTS_ALL += \
 	tests/sanitizers/check-address.sh \
 	tests/sanitizers/check-thread.sh

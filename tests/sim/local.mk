@@ -6,7 +6,7 @@ include tests/sim/rusage.mk
 
 ### The machine and the kernels
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_LTLIBRARIES += tests/sim/libtimersim.la
 endif
 tests_sim_libtimersim_la_SOURCES = \
@@ -30,7 +30,7 @@ tests_sim_libtimersim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 ### Tests
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += $(TIMER_TESTS)
 TESTS += $(TIMER_TESTS)
 endif

@@ -43,7 +43,7 @@ PERF_TESTS = \
 	tests/unit/test_event_group \
 	tests/unit/test_regions
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 if HAVE_PERF_HEADERS
 check_LTLIBRARIES += tests/sim/libperfsim.la
 check_PROGRAMS += $(PERF_TESTS)

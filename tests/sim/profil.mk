@@ -12,7 +12,7 @@ PROFIL_TESTS = \
 	tests/unit/test_profil_sim_run \
 	tests/unit/test_solaris \
 	tests/unit/test_solaris_pcsample
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_LTLIBRARIES += tests/sim/libprofilsim.la
 check_PROGRAMS += $(PROFIL_TESTS)
 TESTS += $(PROFIL_TESTS)
@@ -94,7 +94,7 @@ PROFIL_FIXTURES = \
 	tests/conform/conform_profil_glibc_sim \
 	tests/conform/conform_solaris_pcsample_sim \
 	tests/conform/conform_solaris_profil_sim
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_LTLIBRARIES += tests/fixtures/libprofilprogram.la
 check_PROGRAMS += $(PROFIL_FIXTURES)
 TESTS += $(PROFIL_FIXTURES)
@@ -135,7 +135,7 @@ tests_conform_conform_solaris_profil_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 ### And over the system's own
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 if BACKEND_PROFIL
 pkglibexec_PROGRAMS += tests/conform/conform_profil_real
 TESTS_ALL += tests/conform/conform_profil_real

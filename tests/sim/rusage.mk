@@ -2,7 +2,7 @@
 # The rusage backend: its simulated accounts, the suite on them and on this
 # machine's, and its tests.
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 if BACKEND_RUSAGE
 check_LTLIBRARIES += tests/sim/librusagesim.la
 check_PROGRAMS += $(RUSAGE_SIM_TESTS)

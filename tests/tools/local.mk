@@ -5,7 +5,7 @@ TOOLS_TEST_CPPFLAGS = $(AM_CPPFLAGS) $(PP_CMD_CFLAGS) $(CMOCKA_CFLAGS) \
 	-I$(srcdir)/tests/tools
 TOOLS_TEST_LDADD = libportprof-tools.la $(CMOCKA_LIBS)
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += \
 	tests/tools/bsd_command \
 	tests/tools/symbols_probe \

@@ -13,7 +13,7 @@ FILE_TESTS = \
 	tests/unit/test_file_returns \
 	tests/unit/test_file_writer
 FILE_KIT = tests/unit/file_kit.c tests/unit/file_kit.h
-if TESTS_ENABLED
+if HAVE_CMOCKA
 if PROFILE_FILE
 check_PROGRAMS += $(FILE_TESTS) tests/unit/file_make
 TESTS += $(FILE_TESTS)
@@ -62,7 +62,7 @@ TESTS += tests/unit/check-pprof.sh
 EXTRA_DIST += tests/unit/pprof-raw.awk
 
 # gmon.out, which needs none of the libraries that profile files need.
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_gmon tests/unit/test_gmon_profile
 TESTS += tests/unit/test_gmon tests/unit/test_gmon_profile
 endif

@@ -17,7 +17,7 @@ EVENT_TESTS += \
 	tests/unit/test_event_names_bare \
 	tests/unit/test_event_tables
 endif
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += $(EVENT_TESTS)
 TESTS += $(EVENT_TESTS)
 endif
@@ -75,7 +75,7 @@ tests_unit_test_event_parse_SOURCES = tests/unit/test_event_parse.c \
 tests_unit_test_event_parse_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_event_parse_LDADD = $(TEST_LDADD)
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_config_get
 TESTS += tests/unit/test_config_get
 endif
@@ -100,7 +100,7 @@ tests_unit_test_event_tables_SOURCES = tests/unit/test_event_tables.c
 tests_unit_test_event_tables_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_event_tables_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_library
 TESTS += tests/unit/test_library
 endif

@@ -3,7 +3,7 @@
 
 UNWIND_KIT = tests/unit/unwind_kit.c tests/unit/unwind_kit.h
 UNWIND_TESTS = tests/unit/test_unwind
-if TESTS_ENABLED
+if HAVE_CMOCKA
 check_PROGRAMS += $(UNWIND_TESTS)
 TESTS += $(UNWIND_TESTS)
 endif

@@ -11,7 +11,7 @@ static bool is_for_users(const char *name)
 {
 	return strncmp(name, "backend ", 8) != 0 &&
 	       strcmp(name, "symbol versions") != 0 &&
-	       strcmp(name, "tests") != 0;
+	       strcmp(name, "cmocka") != 0;
 }
 
 /* "no (install libelf-dev)" or "no (switched off)": the reason in brackets is

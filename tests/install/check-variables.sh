@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the user gives configure: flags of a library win over what is found and
+# are in its help, answers are kept in a cache, and a backend that is switched
+# off is not in the library.
+set -eu
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+: "${CC:=cc}" "${MAKE:=make}"
+if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
+	echo "skip: an instrumented build is not what is installed"
+	exit 77
+fi
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-variables.XXXXXX")
+trap 'rm -rf "$tmp"' 0
+MAKEFLAGS=
+export MAKEFLAGS
+mkdir "$tmp/build"
+cd "$tmp/build"
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+configure() {
+	"$srcdir/configure" -C --without-cmocka CC="$CC" CXX=no CFLAGS='-O0' \
+		"$@" >log 2>&1 || { tail -n 20 log; fail "configure $* failed"; }
+}
+
+"$srcdir/configure" --help >help
+for name in LIBPFM4 PROTOBUF_C ZLIB LIBELF LIBDW LIBIBERTY JANSSON CMOCKA; do
+	for variable in ${name}_CFLAGS ${name}_LIBS; do
+		grep -q "^  $variable" help || fail "no $variable in configure --help"
+	done
+done
+
+# A library that is anywhere, in flags that nobody else would name.
+configure ZLIB_CFLAGS=-DMINE ZLIB_LIBS="-L$tmp/z -lz" LIBPFM4_LIBS="-L$tmp/p -lpfm"
+for line in "ZLIB_CFLAGS = -DMINE" "ZLIB_LIBS = -L$tmp/z -lz" \
+	"LIBPFM4_LIBS = -L$tmp/p -lpfm"; do
+	grep -qxF "$line" Makefile || {
+		name=${line%%_*}
+		grep -q "^#define HAVE_$name 1" config.h || continue
+		fail "configure did not take: $line"
+	}
+done
+if grep -q '^Requires.*zlib' api/portprof.pc; then
+	fail "portprof.pc names a module whose flags the user gave"
+fi
+
+# The second time it knows; other flags of a library are another question.
+rm -f config.cache
+configure
+configure
+grep -v '(cached)' log | grep 'checking whether.*takes\|checking for.*by' &&
+	fail "these answers are in no cache"
+
+configure --enable-backends=null,rusage
+"$MAKE" -j2 libportprof.la >make.log 2>&1 || { tail make.log; fail "make failed"; }
+${NM:-nm} .libs/libportprof.a libportprof.a 2>/dev/null >names || :
+[ ! -s names ] || ! grep -qE ' (ppi_backend_(perf|timer|itimer|profil|solaris)|perf_[a-z_]+)$' names ||
+	fail "$(grep -E ' ppi_backend_|perf_' names | head -n 3): switched off, and there"
+nm -a .libs/libportprof.so 2>/dev/null >names || :
+[ ! -s names ] || ! grep -qE ' ppi_backend_(perf|timer|itimer|profil|solaris)$' names ||
+	fail "$(grep ' ppi_backend_' names): switched off, and there"
+echo "check-variables: flags, cache and backends are the user's"
