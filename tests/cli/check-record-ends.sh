@@ -78,6 +78,18 @@ for backend in $(some_of perf timer itimer); do
 		skip "$backend, false time" "no faketime"
 	fi
 
+	# Nothing of ours is in a program whose LD_PRELOAD was replaced.
+	if [ "$backend" != perf ] && ! is_sanitized; then
+		record -b $backend -F 100 -o p.pb.gz -- env LD_PRELOAD= "$burn" 500
+		if grep -q 'no sample' "$tmp/words"; then
+			has "$backend, another LD_PRELOAD: the reason" \
+				"$backend samples from inside.*LD_PRELOAD" \
+				"$tmp/words"
+		else # the few ms of env had one
+			skip "$backend, another LD_PRELOAD" "a sample of env"
+		fi
+	fi
+
 	# A sleeper, and one that does nothing: nothing is claimed. At a usual
 	# rate the first period, which is random, may end in its few ms.
 	record -b $backend -F 1 -o p.pb.gz -- sleep 0.3

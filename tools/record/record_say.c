@@ -123,6 +123,11 @@ static void say_no_sample(const struct ppi_record *record,
 		ppi_say("sample more often (-c 1), or give it more to do");
 	else if (expected <= 2)
 		ppi_say("sample more often (-F 10000), or give it more to do");
+	else if (is_command && strcmp(backend, "perf") != 0)
+		ppi_say("%s samples from inside, by an object that LD_PRELOAD "
+		        "names: programs that are linked statically and those "
+		        "whose LD_PRELOAD was replaced do not load it",
+		        backend);
 	else
 		ppi_say("that should not be: the notes in portprof report may "
 		        "say why; another backend (-b) may do better");
