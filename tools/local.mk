@@ -114,8 +114,11 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_rows.h \
 	tools/report/report_sum.c \
 	tools/report/report_text.c \
+	tools/report/report_short.c \
 	tools/report/report_ticker.c \
 	tools/report/report_ticker.h \
+	tools/report/report_tree.c \
+	tools/report/report_tree.h \
 	tools/report/report_units.c \
 	tools/report/report_units.h \
 	tools/selftest/selftest.c \

@@ -45,6 +45,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-refusals.sh \
 	tests/cli/check-report.sh \
+	tests/cli/check-report-tree.sh \
 	tests/cli/check-record-unwind.sh \
 	tests/cli/check-report-chains.sh \
 	tests/cli/check-report-code.sh \

@@ -15,6 +15,7 @@ check_PROGRAMS += \
 	tests/tools/test_report \
 	tests/tools/test_report_chains \
 	tests/tools/test_report_rows \
+	tests/tools/test_short_name \
 	tests/tools/test_stat \
 	tests/tools/test_symbols_table
 TESTS += \
@@ -24,6 +25,7 @@ TESTS += \
 	tests/tools/test_report \
 	tests/tools/test_report_chains \
 	tests/tools/test_report_rows \
+	tests/tools/test_short_name \
 	tests/tools/test_stat \
 	tests/tools/test_symbols_table
 SCRIPT_TESTS += tests/tools/check-lines.sh tests/tools/check-symbols.sh
@@ -63,6 +65,10 @@ tests_tools_test_doctor_SOURCES = tests/tools/test_doctor.c
 tests_tools_test_doctor_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_doctor_LDADD = libportprof-tools.la libportprof.la \
 	$(CMOCKA_LIBS)
+
+tests_tools_test_short_name_SOURCES = tests/tools/test_short_name.c
+tests_tools_test_short_name_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_short_name_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
 
 tests_tools_test_stat_SOURCES = tests/tools/test_stat.c
 tests_tools_test_stat_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)

@@ -167,6 +167,11 @@ void ppi_fold_frames(const struct ppi_fold *fold,
 	}
 }
 
+uint32_t ppi_fold_place(const struct ppi_fold *fold, uint32_t frame)
+{
+	return fold->places[frame]->number;
+}
+
 /* ---- rows ---- */
 
 static bool make_room(struct ppi_fold *fold)

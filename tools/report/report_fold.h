@@ -43,6 +43,9 @@ void ppi_fold_frames(const struct ppi_fold *fold,
                      const portprof_profile_sample *sample, size_t i,
                      uint32_t *from, uint32_t *to);
 
+/* Frames of the same place have the same number. */
+uint32_t ppi_fold_place(const struct ppi_fold *fold, uint32_t frame);
+
 /* The number of the row for this frame, SIZE_MAX when out of memory. */
 size_t ppi_fold_row(struct ppi_fold *fold,
                     const portprof_profile_sample *sample, uint32_t frame);

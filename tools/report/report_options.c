@@ -82,6 +82,11 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(callers) },
 	{ 0, "callees", "FUNC", "print what FUNC calls",
 	  .take = ppi_take_text, .place = AT(callees) },
+	{ 0, "tree", NULL,
+	  "print calls as a tree: all, or --callers or --callees of FUNC",
+	  .take = ppi_take_flag, .place = AT(is_tree) },
+	{ 0, "full-names", NULL, "print whole names of C++ in the tree",
+	  .take = ppi_take_flag, .place = AT(has_full_names) },
 	{ 0, "inline", NULL, "print inlined functions on their own",
 	  .take = ppi_take_flag, .place = AT(has_inlines) },
 	{ 'q', "quiet", NULL, "print only the rows",
@@ -124,6 +129,21 @@ static void complete(struct ppi_report_options *options, int argc, char **argv)
 		options->inputs[options->input_count++] = usual_inputs[0];
 }
 
+static int check_tree(const struct ppi_report_options *options)
+{
+	if (options->form != PPI_FORM_TEXT)
+		return ppi_line_wrong(&line, "--tree is text; portprof export "
+		                             "-f folded has the calls for "
+		                             "other programs");
+	if (options->callers && options->callees)
+		return ppi_line_wrong(&line, "--tree grows in one direction: "
+		                             "--callers or --callees");
+	if (options->sort)
+		return ppi_line_wrong(&line, "--tree is of functions: leave "
+		                             "out -s");
+	return PPI_LINE_READ;
+}
+
 int ppi_report_read_options(int argc, char **argv,
                             struct ppi_report_options *options)
 {
@@ -139,9 +159,10 @@ int ppi_report_read_options(int argc, char **argv,
 		return PPI_EXIT_FAILED;
 	}
 	status = ppi_line_read(&line, argc, argv, options);
-	if (status == PPI_LINE_READ)
-		complete(options, argc, argv);
-	return status;
+	if (status != PPI_LINE_READ)
+		return status;
+	complete(options, argc, argv);
+	return options->is_tree ? check_tree(options) : status;
 }
 
 void ppi_report_free_options(struct ppi_report_options *options)

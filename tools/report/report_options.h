@@ -26,6 +26,7 @@ struct ppi_report_options {
 	unsigned keys;     /* PPI_BY_ bits */
 	uint64_t rows;     /* 0: all */
 	bool is_by_total, is_quiet, has_inlines, is_json;
+	bool is_tree, has_full_names;
 	struct ppi_filter filter;
 	const char *callers, *callees; /* functions; NULL */
 	char *debug_folder;            /* from the root; NULL */

@@ -12,6 +12,7 @@
 #include "tools/report/report_named.h"
 #include "tools/report/report_options.h"
 #include "tools/report/report_ticker.h"
+#include "tools/report/report_tree.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -247,6 +248,33 @@ static bool print_json(struct printing *printing, struct ppi_rows *functions,
 	return is_good;
 }
 
+static bool print_tree(struct printing *printing, const struct ppi_rows *rows)
+{
+	const struct ppi_report_options *options = printing->options;
+	const struct ppi_tree_wish wish = {
+		.edge = options->callers ? PPI_CALLERS : PPI_CALLEES,
+		.function = options->callers ? options->callers
+		                             : options->callees,
+		.has_full_names = options->has_full_names,
+		.is_whole = options->rows == 0,
+	};
+	uint64_t weight;
+
+	if (!rows->has_chains) {
+		ppi_say("%s holds no call chains, so there is no tree: record "
+		        "with -g", printing->report.path);
+		return false;
+	}
+	if (!options->is_quiet)
+		ppi_report_print_header(&printing->report, stdout);
+	if (!ppi_report_print_tree(&printing->report, &printing->view, &wish,
+	                           stdout, &weight))
+		return out_of_memory();
+	if (weight == 0 && wish.function)
+		say_no_function(printing, wish.function);
+	return weight || !wish.function;
+}
+
 static bool print_event(struct printing *printing, size_t event, bool is_first)
 {
 	const struct ppi_report_options *options = printing->options;
@@ -260,11 +288,16 @@ static bool print_event(struct printing *printing, size_t event, bool is_first)
 	          is_json ? PPI_BY_FUNCTION | PPI_BY_MODULE : options->keys,
 	          &rows))
 		return false;
-	is_good = fold_more(printing, rows.has_chains, &more);
+	is_good = options->is_tree ||
+	          fold_more(printing, rows.has_chains, &more);
 	if (is_good &&
 	    !ppi_chains_sum(&printing->view, &printing->report.chains))
 		is_good = out_of_memory();
-	if (is_good && is_json) {
+	if (is_good && options->is_tree) {
+		if (!is_first)
+			putchar('\n');
+		is_good = print_tree(printing, &rows);
+	} else if (is_good && is_json) {
 		is_good = print_json(printing, &rows, &more);
 	} else if (is_good && options->form == PPI_FORM_CSV) {
 		print_csv(printing, &rows, &more, is_first);
