@@ -21,7 +21,8 @@
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) \
 	$(CMOCKA_CFLAGS)
 # Through the convenience library, so that hidden functions can be tested.
-TEST_LDADD = libportprof-tested.la libportprof-core.la $(CMOCKA_LIBS)
+HIDDEN_LDADD = libportprof-tested.la libportprof-core.la
+TEST_LDADD = $(HIDDEN_LDADD) $(CMOCKA_LIBS)
 
 TEST_EXTENSIONS = .sh
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \

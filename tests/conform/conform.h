@@ -14,10 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include <portprof.h>
 
+#include "tests/conform/assert.h"
 #include "tests/conform/fixture.h"
 #include "tests/model/expect.h"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # tests/conform/: the one suite, linked once with each fixture.
 #
-# A fixture NAME is tests/fixtures/NAME.c and these lines, under if
-# HAVE_CMOCKA and whatever it needs to be built:
+# A fixture NAME is tests/fixtures/NAME.c and these lines, under if with whatever it
+# needs to be built; a simulated kernel that is CMocka's too under HAVE_CMOCKA:
 #
 #	check_PROGRAMS += tests/conform/conform_NAME
 #	TESTS += tests/conform/conform_NAME
@@ -17,9 +17,7 @@
 
 ### The program under measurement of real fixtures
 
-if HAVE_CMOCKA
 noinst_LTLIBRARIES += tests/fixtures/libreal.la
-endif
 tests_fixtures_libreal_la_SOURCES = \
 	tests/conform/fixture.h \
 	tests/fixtures/real_burn.c \
@@ -35,14 +33,14 @@ tests_fixtures_libreal_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 ### The suite
 
-if HAVE_CMOCKA
 noinst_LTLIBRARIES += tests/conform/libconform.la
 check_PROGRAMS += tests/conform/conform_null
 TESTS += tests/conform/conform_null
 SCRIPT_TESTS += tests/conform/check-null.sh
-endif
 EXTRA_DIST += tests/conform/check-null.sh
 tests_conform_libconform_la_SOURCES = \
+	tests/conform/assert.c \
+	tests/conform/assert.h \
 	tests/conform/claim.c \
 	tests/conform/conform.c \
 	tests/conform/conform.h \
@@ -79,11 +77,11 @@ tests_conform_libconform_la_SOURCES = \
 	tests/model/expect.h
 tests_conform_libconform_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
-CONFORM_LDADD = tests/conform/libconform.la $(TEST_LDADD) $(WRAP_LDFLAGS)
+CONFORM_LDADD = tests/conform/libconform.la $(HIDDEN_LDADD) $(WRAP_LDFLAGS)
 MACHINE_LDADD = tests/conform/libconform.la tests/sim/libtimersim.la \
-	$(TEST_LDADD) $(WRAP_LDFLAGS)
+	$(HIDDEN_LDADD) $(WRAP_LDFLAGS)
 REAL_LDADD = tests/conform/libconform.la tests/fixtures/libreal.la \
-	$(TEST_LDADD) $(WRAP_LDFLAGS)
+	$(HIDDEN_LDADD) $(WRAP_LDFLAGS)
 
 tests_conform_conform_null_SOURCES = tests/fixtures/null.c
 tests_conform_conform_null_CPPFLAGS = $(TEST_CPPFLAGS)

@@ -135,11 +135,9 @@ tests_conform_conform_solaris_profil_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 ### And over the system's own
 
-if HAVE_CMOCKA
 if BACKEND_PROFIL
 pkglibexec_PROGRAMS += tests/conform/conform_profil_real
 TESTS_ALL += tests/conform/conform_profil_real
-endif
 endif
 tests_conform_conform_profil_real_SOURCES = tests/fixtures/profil_real.c \
 	tests/fixtures/real_profil.c tests/fixtures/real_profil.h \

@@ -2,14 +2,14 @@
 # The rusage backend: its simulated accounts, the suite on them and on this
 # machine's, and its tests.
 
-if HAVE_CMOCKA
 if BACKEND_RUSAGE
+if HAVE_CMOCKA
 check_LTLIBRARIES += tests/sim/librusagesim.la
 check_PROGRAMS += $(RUSAGE_SIM_TESTS)
 TESTS += $(RUSAGE_SIM_TESTS)
+endif
 pkglibexec_PROGRAMS += tests/conform/conform_rusage_real
 TESTS += tests/conform/conform_rusage_real
-endif
 endif
 RUSAGE_SIM_TESTS = \
 	tests/conform/conform_rusage_sim \

@@ -133,12 +133,11 @@ static int nothing_found(const char *backend)
 {
 	if (backend)
 		ppi_say("no self-test for the backend '%s' in %s: name one "
-		        "of the backends that measure on this system, or "
-		        "build portprof with CMocka (libcmocka-dev)",
+		        "of the backends that measure on this system",
 		        backend, folder());
 	else
-		ppi_say("there are no self-tests in %s: build portprof with "
-		        "CMocka (libcmocka-dev) and install it", folder());
+		ppi_say("there are no self-tests in %s: make install puts "
+		        "them there", folder());
 	return PPI_EXIT_FAILED;
 }
 
