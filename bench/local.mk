@@ -8,15 +8,15 @@ include bench/perf.mk
 EXTRA_PROGRAMS += bench/own bench/split
 bench_own_SOURCES = bench/own.c bench/spent.c bench/spent.h
 bench_own_LDADD = libportprof.la
-bench_split_SOURCES = bench/split.c
 bench_split_CFLAGS = $(AM_CFLAGS) -fno-pie
 bench_split_LDFLAGS = $(AM_LDFLAGS) -no-pie
+bench_split_LDADD =
 
 EXTRA_PROGRAMS += bench/faults
-bench_faults_SOURCES = bench/faults.c
 # Every function is to be seen in chains, however the rest is built.
 bench_faults_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer \
 	-fno-optimize-sibling-calls
+bench_faults_LDADD =
 
 # A peer that only benchmarks load.
 bench/peer_profil.so: bench/peer_profil.c

@@ -8,14 +8,10 @@ noinst_PROGRAMS += \
 	examples/03_count \
 	examples/04_regions \
 	examples/05_events
-examples_01_wordcount_SOURCES = examples/01_wordcount.c
-examples_02_region_SOURCES = examples/02_region.c
+examples_01_wordcount_LDADD =
 examples_02_region_LDADD = libportprof.la
-examples_03_count_SOURCES = examples/03_count.c
 examples_03_count_LDADD = libportprof.la
-examples_04_regions_SOURCES = examples/04_regions.c
 examples_04_regions_LDADD = libportprof.la
-examples_05_events_SOURCES = examples/05_events.c
 examples_05_events_LDADD = libportprof.la
 
 # Built by tests/tools/check-bindings.sh, where there is such a compiler.

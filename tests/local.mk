@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # tests/: programs (CMocka) and scripts; every case shows in make check.
 #
-# A program: add it to check_PROGRAMS and TESTS under if HAVE_CMOCKA, with
-# X_SOURCES, X_CPPFLAGS = $(TEST_CPPFLAGS) and X_LDADD = $(TEST_LDADD).
+# A program: add it to check_PROGRAMS and TESTS under if HAVE_CMOCKA. Its source
+# is the file of its name; with more, or other flags and libraries, it needs
+# X_SOURCES, X_CPPFLAGS = $(TEST_CPPFLAGS) ... and X_LDADD = $(TEST_LDADD) ...
 # A script: name it check-*.sh and add it to SCRIPT_TESTS.
 # It finds $srcdir, $builddir, $CC, $CXX, $NM, $AWK and so on exported.
 #
@@ -18,8 +19,7 @@
 #
 #	make check PORTPROF_SPEED=long TESTS=tests/cli/check-record-kills.sh
 
-TEST_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) \
-	$(CMOCKA_CFLAGS)
+TEST_CPPFLAGS = $(AM_CPPFLAGS)
 # Through the convenience library, so that hidden functions can be tested.
 HIDDEN_LDADD = libportprof-tested.la libportprof-core.la
 TEST_LDADD = $(HIDDEN_LDADD) $(CMOCKA_LIBS)
@@ -116,9 +116,6 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_version
 TESTS += tests/unit/test_version
 endif
-tests_unit_test_version_SOURCES = tests/unit/test_version.c
-tests_unit_test_version_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_version_LDADD = $(TEST_LDADD)
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_core tests/unit/test_helper \
@@ -126,18 +123,8 @@ check_PROGRAMS += tests/unit/test_core tests/unit/test_helper \
 TESTS += tests/unit/test_core tests/unit/test_helper \
 	tests/unit/test_hist
 endif
-tests_unit_test_core_SOURCES = tests/unit/test_core.c
-tests_unit_test_core_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_core_LDADD = $(TEST_LDADD)
-tests_unit_test_helper_SOURCES = tests/unit/test_helper.c
-tests_unit_test_helper_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_helper_LDADD = $(TEST_LDADD)
-tests_unit_test_hist_SOURCES = tests/unit/test_hist.c
-tests_unit_test_hist_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_hist_LDADD = $(TEST_LDADD)
 
 check_PROGRAMS += tests/memory/cycles
-tests_memory_cycles_SOURCES = tests/memory/cycles.c
 tests_memory_cycles_LDADD = libportprof.la
 
 include tests/sim/local.mk

@@ -4,12 +4,13 @@
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/storm tests/cli/ten tests/cli/touch
-tests_cli_burn_SOURCES = tests/cli/burn.c
-tests_cli_close_all_SOURCES = tests/cli/close_all.c
-tests_cli_storm_SOURCES = tests/cli/storm.c
-tests_cli_ten_SOURCES = tests/cli/ten.c
-tests_cli_deny_SOURCES = tests/cli/deny.c
-tests_cli_touch_SOURCES = tests/cli/touch.c
+# programs to be measured: without portprof in them
+tests_cli_burn_LDADD =
+tests_cli_close_all_LDADD =
+tests_cli_deny_LDADD =
+tests_cli_storm_LDADD =
+tests_cli_ten_LDADD =
+tests_cli_touch_LDADD =
 SCRIPT_TESTS += \
 	tests/cli/check-annotate.sh \
 	tests/cli/check-cgroup.sh \

@@ -7,7 +7,6 @@
 #	check_PROGRAMS += tests/conform/conform_NAME
 #	TESTS += tests/conform/conform_NAME
 #	tests_conform_conform_NAME_SOURCES = tests/fixtures/NAME.c
-#	tests_conform_conform_NAME_CPPFLAGS = $(TEST_CPPFLAGS)
 #	tests_conform_conform_NAME_LDADD = $(CONFORM_LDADD)
 #
 # A simulated kernel on the machine of tests/sim has its own file among SOURCES,
@@ -84,7 +83,6 @@ REAL_LDADD = tests/conform/libconform.la tests/fixtures/libreal.la \
 	$(HIDDEN_LDADD) $(WRAP_LDFLAGS)
 
 tests_conform_conform_null_SOURCES = tests/fixtures/null.c
-tests_conform_conform_null_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_null_LDADD = $(CONFORM_LDADD)
 
 # After all tests, and on demand: which clause holds on which fixture.
@@ -105,7 +103,6 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/tools/test_selftest
 TESTS += tests/tools/test_selftest
 endif
-tests_tools_test_selftest_SOURCES = tests/tools/test_selftest.c
 tests_tools_test_selftest_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_selftest_LDADD = $(TOOLS_TEST_LDADD)
 
@@ -119,5 +116,4 @@ tests_unit_test_expect_SOURCES = \
 	tests/model/expect.c \
 	tests/model/expect.h \
 	tests/unit/test_expect.c
-tests_unit_test_expect_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_expect_LDADD = $(CMOCKA_LIBS)

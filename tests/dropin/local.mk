@@ -10,7 +10,6 @@ SCRIPT_TESTS_ALL += tests/dropin/check-dropin.sh tests/dropin/check-glibc.sh \
 	tests/dropin/check-monstartup.sh
 endif
 endif
-tests_dropin_caller_SOURCES = tests/dropin/caller.c
 tests_dropin_caller_CPPFLAGS =
 tests_dropin_caller_LDADD =
 
@@ -25,8 +24,6 @@ check_PROGRAMS += $(DROPIN_TESTS)
 TESTS += $(DROPIN_TESTS)
 endif
 DROPIN_LDADD = libportprof-dropin.la $(TEST_LDADD)
-tests_dropin_test_rules_SOURCES = tests/dropin/test_rules.c
-tests_dropin_test_rules_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_test_rules_LDADD = $(DROPIN_LDADD)
 
 ### The suite, over the fixtures of tests/conform
@@ -69,49 +66,32 @@ ON_TIMER_LDADD = tests/dropin/libsuite.la tests/sim/libtimersim.la \
 ON_REAL_LDADD = tests/dropin/libsuite.la tests/fixtures/libreal.la \
 	$(DROPIN_LDADD)
 tests_dropin_on_profil_freebsd_sim_SOURCES = tests/fixtures/profil_freebsd_sim.c
-tests_dropin_on_profil_freebsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_profil_freebsd_sim_LDADD = $(ON_PROFIL_LDADD)
 tests_dropin_on_profil_netbsd_sim_SOURCES = tests/fixtures/profil_netbsd_sim.c
-tests_dropin_on_profil_netbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_profil_netbsd_sim_LDADD = $(ON_PROFIL_LDADD)
 tests_dropin_on_profil_openbsd_sim_SOURCES = tests/fixtures/profil_openbsd_sim.c
-tests_dropin_on_profil_openbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_profil_openbsd_sim_LDADD = $(ON_PROFIL_LDADD)
 tests_dropin_on_profil_dragonfly_sim_SOURCES = tests/fixtures/profil_dragonfly_sim.c
-tests_dropin_on_profil_dragonfly_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_profil_dragonfly_sim_LDADD = $(ON_PROFIL_LDADD)
 tests_dropin_on_profil_glibc_sim_SOURCES = tests/fixtures/profil_glibc_sim.c
-tests_dropin_on_profil_glibc_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_profil_glibc_sim_LDADD = $(ON_PROFIL_LDADD)
 tests_dropin_on_solaris_pcsample_sim_SOURCES = tests/fixtures/solaris_pcsample_sim.c
-tests_dropin_on_solaris_pcsample_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_solaris_pcsample_sim_LDADD = $(ON_PROFIL_LDADD)
 tests_dropin_on_solaris_profil_sim_SOURCES = tests/fixtures/solaris_profil_sim.c
-tests_dropin_on_solaris_profil_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_solaris_profil_sim_LDADD = $(ON_PROFIL_LDADD)
 tests_dropin_on_timer_sim_SOURCES = tests/fixtures/timer_sim.c
-tests_dropin_on_timer_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_timer_sim_LDADD = $(ON_TIMER_LDADD)
 tests_dropin_on_itimer_sim_SOURCES = tests/fixtures/itimer_sim.c $(ITIMER_PROGRAM)
-tests_dropin_on_itimer_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_itimer_sim_LDADD = $(ON_TIMER_LDADD)
 tests_dropin_on_perf_sim_SOURCES = tests/fixtures/perf_sim.c
-tests_dropin_on_perf_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_perf_sim_LDADD = tests/dropin/libsuite.la \
 	tests/sim/libperfsim.la $(DROPIN_LDADD)
 tests_dropin_on_perf_real_SOURCES = tests/fixtures/perf_real.c
-tests_dropin_on_perf_real_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_perf_real_LDADD = $(ON_REAL_LDADD)
 tests_dropin_on_timer_real_SOURCES = tests/fixtures/timer_real.c
-tests_dropin_on_timer_real_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_timer_real_LDADD = $(ON_REAL_LDADD)
 tests_dropin_on_itimer_real_SOURCES = tests/fixtures/itimer_real.c
-tests_dropin_on_itimer_real_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_on_itimer_real_LDADD = $(ON_REAL_LDADD)
 
-tests_dropin_stress_SOURCES = tests/dropin/stress.c
-tests_dropin_stress_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_stress_LDADD = $(DROPIN_LDADD)
-tests_dropin_test_parts_SOURCES = tests/dropin/test_parts.c
-tests_dropin_test_parts_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_dropin_test_parts_LDADD = $(DROPIN_LDADD)

@@ -8,7 +8,5 @@ check_PROGRAMS += tests/exec/test_exec
 TESTS += tests/exec/test_exec
 endif
 endif
-tests_exec_test_exec_SOURCES = tests/exec/test_exec.c
-tests_exec_test_exec_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_exec_test_exec_LDADD = libportprof-exec.la libportprof.la \
 	$(CMOCKA_LIBS)

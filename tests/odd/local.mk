@@ -13,3 +13,4 @@ tests_odd_odd_SOURCES = \
 	tests/odd/odd_processes.c \
 	tests/odd/odd_signals.c \
 	tests/odd/odd_threads.c
+tests_odd_odd_LDADD =

@@ -3,7 +3,7 @@
 # linked into it.
 
 check_PROGRAMS += tests/plugin/host
-tests_plugin_host_SOURCES = tests/plugin/host.c
+tests_plugin_host_LDADD =
 PLUGIN_LINK = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += tests/plugin/linked.la tests/plugin/inside.la
 tests_plugin_linked_la_SOURCES = tests/plugin/plugin.c

@@ -15,23 +15,11 @@ endif
 endif
 PMU_LAB = tests/pmu/lab.c tests/pmu/lab_session.c tests/pmu/lab.h
 tests_pmu_pmu_count_SOURCES = tests/pmu/pmu_count.c $(PMU_LAB)
-tests_pmu_pmu_count_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_pmu_pmu_count_LDADD = $(TEST_LDADD)
 tests_pmu_pmu_share_SOURCES = tests/pmu/pmu_share.c $(PMU_LAB)
-tests_pmu_pmu_share_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_pmu_pmu_share_LDADD = $(TEST_LDADD)
 tests_pmu_pmu_sample_SOURCES = tests/pmu/pmu_sample.c $(PMU_LAB)
-tests_pmu_pmu_sample_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_pmu_pmu_sample_LDADD = $(TEST_LDADD)
 tests_pmu_pmu_user_SOURCES = tests/pmu/pmu_user.c $(PMU_LAB)
-tests_pmu_pmu_user_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_pmu_pmu_user_LDADD = $(TEST_LDADD)
 tests_pmu_pmu_command_SOURCES = tests/pmu/pmu_command.c $(PMU_LAB)
-tests_pmu_pmu_command_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_pmu_pmu_command_LDADD = $(TEST_LDADD)
 tests_pmu_pmu_scope_SOURCES = tests/pmu/pmu_scope.c $(PMU_LAB)
-tests_pmu_pmu_scope_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_pmu_pmu_scope_LDADD = $(TEST_LDADD)
 
 dist_check_SCRIPTS += tests/pmu/run
 EXTRA_DIST += tests/pmu/README.md tests/pmu/guest.sh tests/pmu/init.c tests/pmu/mutants.awk \

@@ -40,19 +40,9 @@ TIMER_TESTS = \
 	tests/unit/test_share \
 	tests/unit/test_timer \
 	tests/unit/test_timer_signal
-tests_unit_test_share_SOURCES = tests/unit/test_share.c
-tests_unit_test_share_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_share_LDADD = $(TEST_LDADD)
-tests_unit_test_pcring_SOURCES = tests/unit/test_pcring.c
-tests_unit_test_pcring_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_pcring_LDADD = $(TEST_LDADD)
 TIMER_KIT = tests/unit/timer_kit.c tests/unit/timer_kit.h
 tests_unit_test_timer_SOURCES = tests/unit/test_timer.c $(TIMER_KIT)
-tests_unit_test_timer_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_timer_LDADD = tests/sim/libtimersim.la $(TEST_LDADD)
-tests_unit_test_itimer_SOURCES = tests/unit/test_itimer.c
-tests_unit_test_itimer_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_itimer_LDADD = tests/sim/libtimersim.la $(TEST_LDADD)
 tests_unit_test_timer_signal_SOURCES = tests/unit/test_timer_signal.c $(TIMER_KIT)
-tests_unit_test_timer_signal_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_timer_signal_LDADD = tests/sim/libtimersim.la $(TEST_LDADD)

@@ -56,61 +56,40 @@ tests_sim_libperfsim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 PERF_CASE = tests/unit/perf_case.c tests/unit/perf_case.h
 PERF_SIM_LDADD = tests/sim/libperfsim.la $(TEST_LDADD)
 
-tests_unit_test_perf_ring_SOURCES = tests/unit/test_perf_ring.c
-tests_unit_test_perf_ring_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_ring_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_decode_SOURCES = tests/unit/test_perf_decode.c
-tests_unit_test_perf_decode_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_decode_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_weight_SOURCES = tests/unit/test_perf_weight.c
-tests_unit_test_perf_weight_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_weight_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_attr_SOURCES = tests/unit/test_perf_attr.c
-tests_unit_test_perf_attr_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_attr_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_session_SOURCES = tests/unit/test_perf_session.c \
 	$(PERF_CASE)
-tests_unit_test_perf_session_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_session_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_account_SOURCES = tests/unit/test_perf_account.c \
 	$(PERF_CASE)
-tests_unit_test_perf_account_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_account_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_facts_SOURCES = tests/unit/test_perf_facts.c
-tests_unit_test_perf_facts_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_facts_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_threads_SOURCES = tests/unit/test_perf_threads.c \
 	$(PERF_CASE)
-tests_unit_test_perf_threads_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_threads_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_system_SOURCES = tests/unit/test_perf_system.c \
 	$(PERF_CASE)
-tests_unit_test_perf_system_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_system_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_tails_SOURCES = tests/unit/test_perf_tails.c \
 	$(PERF_CASE)
-tests_unit_test_perf_tails_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_tails_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_count_SOURCES = tests/unit/test_perf_count.c
-tests_unit_test_perf_count_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_count_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_refuse_SOURCES = tests/unit/test_perf_refuse.c
-tests_unit_test_perf_refuse_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_refuse_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_sysfs_SOURCES = tests/unit/test_perf_sysfs.c
-tests_unit_test_perf_sysfs_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_sysfs_LDADD = $(PERF_SIM_LDADD)
 
 # With registers of their own: their perf_user.c comes before the one in the
@@ -127,43 +106,26 @@ tests_unit_test_perf_user_page_CPPFLAGS = $(TEST_CPPFLAGS) \
 	-DPERF_USER_SIMULATED
 tests_unit_test_perf_user_page_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_regions_SOURCES = tests/unit/test_regions.c
-tests_unit_test_regions_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_regions_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_hybrid_SOURCES = tests/unit/test_perf_hybrid.c
-tests_unit_test_perf_hybrid_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_hybrid_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_hybrid_sample_SOURCES = \
 	tests/unit/test_perf_hybrid_sample.c
-tests_unit_test_perf_hybrid_sample_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_hybrid_sample_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_event_group_SOURCES = tests/unit/test_event_group.c
-tests_unit_test_event_group_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_event_group_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_fields_SOURCES = tests/unit/test_perf_fields.c
-tests_unit_test_perf_fields_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_fields_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_stacks_SOURCES = tests/unit/test_perf_stacks.c
-tests_unit_test_perf_stacks_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_stacks_LDADD = $(PERF_SIM_LDADD)
 
-tests_unit_test_perf_values_SOURCES = tests/unit/test_perf_values.c
-tests_unit_test_perf_values_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_values_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_report_SOURCES = tests/unit/test_perf_report.c \
 	$(PERF_CASE)
-tests_unit_test_perf_report_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_report_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_rate_SOURCES = tests/unit/test_perf_rate.c \
 	$(PERF_CASE)
-tests_unit_test_perf_rate_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_rate_LDADD = $(PERF_SIM_LDADD)
-tests_unit_test_perf_precise_SOURCES = tests/unit/test_perf_precise.c
-tests_unit_test_perf_precise_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_perf_precise_LDADD = $(PERF_SIM_LDADD)

@@ -31,55 +31,45 @@ tests_sim_libprofilsim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 tests_unit_test_cpu_clock_SOURCES = tests/unit/test_cpu_clock.c \
 	tests/unit/profil_kit.c tests/unit/profil_kit.h
-tests_unit_test_cpu_clock_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_cpu_clock_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_no_perf_SOURCES = tests/unit/test_no_perf.c \
 	tests/unit/profil_kit.c tests/unit/profil_kit.h
-tests_unit_test_no_perf_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_no_perf_LDADD = tests/sim/libprofilsim.la \
 	tests/sim/libtimersim.la $(TEST_LDADD)
 
 tests_unit_test_own_ticks_SOURCES = tests/unit/test_own_ticks.c \
 	tests/unit/profil_kit.c tests/unit/profil_kit.h
-tests_unit_test_own_ticks_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_own_ticks_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_profil_sim_SOURCES = tests/unit/test_profil_sim.c \
 	tests/unit/profil_sim_kit.c tests/unit/profil_sim_kit.h
-tests_unit_test_profil_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_sim_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_profil_sim_run_SOURCES = tests/unit/test_profil_sim_run.c \
 	tests/unit/profil_sim_kit.c tests/unit/profil_sim_kit.h
-tests_unit_test_profil_sim_run_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_sim_run_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_profil_SOURCES = tests/unit/test_profil.c \
 	tests/unit/profil_kit.c tests/unit/profil_kit.h
-tests_unit_test_profil_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_profil_guards_SOURCES = tests/unit/test_profil_guards.c \
 	tests/unit/profil_kit.c tests/unit/profil_kit.h
-tests_unit_test_profil_guards_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_guards_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_solaris_SOURCES = tests/unit/test_solaris.c \
 	tests/unit/solaris_kit.c tests/unit/solaris_kit.h
-tests_unit_test_solaris_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_solaris_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 tests_unit_test_solaris_pcsample_SOURCES = \
 	tests/unit/test_solaris_pcsample.c \
 	tests/unit/solaris_kit.c tests/unit/solaris_kit.h
-tests_unit_test_solaris_pcsample_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_solaris_pcsample_LDADD = tests/sim/libprofilsim.la \
 	$(TEST_LDADD)
 
 tests_unit_test_profil_equal_SOURCES = tests/unit/test_profil_equal.c \
 	tests/model/expect.c tests/model/expect.h
-tests_unit_test_profil_equal_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_profil_equal_LDADD = tests/sim/libprofilsim.la $(TEST_LDADD)
 
 ### Fixtures over them
@@ -106,31 +96,24 @@ tests_fixtures_libprofilprogram_la_SOURCES = \
 tests_fixtures_libprofilprogram_la_CPPFLAGS = $(TEST_CPPFLAGS)
 
 tests_conform_conform_profil_freebsd_sim_SOURCES = tests/fixtures/profil_freebsd_sim.c
-tests_conform_conform_profil_freebsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_profil_freebsd_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 tests_conform_conform_profil_netbsd_sim_SOURCES = tests/fixtures/profil_netbsd_sim.c
-tests_conform_conform_profil_netbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_profil_netbsd_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 tests_conform_conform_profil_openbsd_sim_SOURCES = tests/fixtures/profil_openbsd_sim.c
-tests_conform_conform_profil_openbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_profil_openbsd_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 tests_conform_conform_profil_dragonfly_sim_SOURCES = tests/fixtures/profil_dragonfly_sim.c
-tests_conform_conform_profil_dragonfly_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_profil_dragonfly_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 tests_conform_conform_profil_glibc_sim_SOURCES = tests/fixtures/profil_glibc_sim.c
-tests_conform_conform_profil_glibc_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_profil_glibc_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 tests_conform_conform_solaris_pcsample_sim_SOURCES = tests/fixtures/solaris_pcsample_sim.c
-tests_conform_conform_solaris_pcsample_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_solaris_pcsample_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 tests_conform_conform_solaris_profil_sim_SOURCES = tests/fixtures/solaris_profil_sim.c
-tests_conform_conform_solaris_profil_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_solaris_profil_sim_LDADD = $(PROFIL_FIXTURE_LIBS)
 
 ### And over the system's own

@@ -27,21 +27,15 @@ tests_sim_librusagesim_la_CPPFLAGS = $(TEST_CPPFLAGS)
 RUSAGE_SIM_LDADD = tests/sim/librusagesim.la $(MACHINE_LDADD)
 
 tests_conform_conform_rusage_sim_SOURCES = tests/fixtures/rusage_sim.c
-tests_conform_conform_rusage_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_rusage_sim_LDADD = $(RUSAGE_SIM_LDADD)
 tests_conform_conform_rusage_freebsd_sim_SOURCES = tests/fixtures/rusage_freebsd_sim.c
-tests_conform_conform_rusage_freebsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_rusage_freebsd_sim_LDADD = $(RUSAGE_SIM_LDADD)
 tests_conform_conform_rusage_illumos_sim_SOURCES = tests/fixtures/rusage_illumos_sim.c
-tests_conform_conform_rusage_illumos_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_rusage_illumos_sim_LDADD = $(RUSAGE_SIM_LDADD)
 tests_conform_conform_rusage_netbsd_sim_SOURCES = tests/fixtures/rusage_netbsd_sim.c
-tests_conform_conform_rusage_netbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_rusage_netbsd_sim_LDADD = $(RUSAGE_SIM_LDADD)
 tests_conform_conform_rusage_openbsd_sim_SOURCES = tests/fixtures/rusage_openbsd_sim.c
-tests_conform_conform_rusage_openbsd_sim_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_rusage_openbsd_sim_LDADD = $(RUSAGE_SIM_LDADD)
 
 tests_conform_conform_rusage_real_SOURCES = tests/fixtures/rusage_real.c
-tests_conform_conform_rusage_real_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_conform_conform_rusage_real_LDADD = $(REAL_LDADD)

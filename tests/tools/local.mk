@@ -33,17 +33,13 @@ endif
 SCRIPT_TESTS += tests/tools/check-bindings.sh tests/tools/check-examples.sh
 EXTRA_DIST += tests/tools/tap.sh tests/tools/subject.c \
 	tests/tools/subject.cc tests/tools/check-symbols.sh
-tests_tools_symbols_probe_SOURCES = tests/tools/symbols_probe.c
 tests_tools_symbols_probe_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_symbols_probe_LDADD = libportprof-tools.la
 
 # With the library's insides, so that its kernels can be simulated.
-tests_tools_bsd_command_SOURCES = tests/tools/bsd_command.c
-tests_tools_bsd_command_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_tools_bsd_command_LDADD = libportprof-tools.la \
 	tests/sim/libprofilsim.la tests/sim/libtimersim.la $(TEST_LDADD)
 
-tests_tools_test_cgroup_find_SOURCES = tests/tools/test_cgroup_find.c
 tests_tools_test_cgroup_find_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_cgroup_find_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
 
@@ -61,21 +57,17 @@ tests_tools_test_report_chains_SOURCES = tests/tools/test_report_chains.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_chains_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_report_chains_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
-tests_tools_test_doctor_SOURCES = tests/tools/test_doctor.c
 tests_tools_test_doctor_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_doctor_LDADD = libportprof-tools.la libportprof.la \
 	$(CMOCKA_LIBS)
 
-tests_tools_test_short_name_SOURCES = tests/tools/test_short_name.c
 tests_tools_test_short_name_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_short_name_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
 
-tests_tools_test_stat_SOURCES = tests/tools/test_stat.c
 tests_tools_test_stat_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_stat_LDADD = libportprof-tools.la libportprof.la \
 	$(CMOCKA_LIBS)
 
-tests_tools_test_symbols_table_SOURCES = tests/tools/test_symbols_table.c
 tests_tools_test_symbols_table_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_symbols_table_LDADD = $(TOOLS_TEST_LDADD)
 

@@ -20,42 +20,18 @@ TESTS += $(FILE_TESTS)
 endif
 endif
 tests_unit_test_file_format_SOURCES = tests/unit/test_file_format.c $(FILE_KIT)
-tests_unit_test_file_format_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_format_LDADD = $(TEST_LDADD)
-tests_unit_test_file_hostile_SOURCES = tests/unit/test_file_hostile.c
-tests_unit_test_file_hostile_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_hostile_LDADD = $(TEST_LDADD)
 tests_unit_test_file_memory_SOURCES = tests/unit/test_file_memory.c $(FILE_KIT) \
 	tests/memory/alloc.c tests/memory/alloc.h
-tests_unit_test_file_memory_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_file_memory_LDFLAGS = $(AM_LDFLAGS) $(WRAP_LDFLAGS)
-tests_unit_test_file_memory_LDADD = $(TEST_LDADD)
 tests_unit_test_file_merge_SOURCES = tests/unit/test_file_merge.c $(FILE_KIT)
-tests_unit_test_file_merge_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_merge_LDADD = $(TEST_LDADD)
 tests_unit_test_file_output_SOURCES = tests/unit/test_file_output.c $(FILE_KIT)
-tests_unit_test_file_output_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_output_LDADD = $(TEST_LDADD)
-tests_unit_test_file_pool_SOURCES = tests/unit/test_file_pool.c
-tests_unit_test_file_pool_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_pool_LDADD = $(TEST_LDADD)
 tests_unit_test_file_property_SOURCES = tests/unit/test_file_property.c $(FILE_KIT) \
 	tests/unit/file_model.c tests/unit/file_model.h
-tests_unit_test_file_property_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_property_LDADD = $(TEST_LDADD)
 tests_unit_test_file_read_SOURCES = tests/unit/test_file_read.c $(FILE_KIT)
-tests_unit_test_file_read_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_read_LDADD = $(TEST_LDADD)
 tests_unit_test_file_returns_SOURCES = tests/unit/test_file_returns.c $(FILE_KIT)
-tests_unit_test_file_returns_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_returns_LDADD = $(TEST_LDADD)
 tests_unit_test_file_writer_SOURCES = tests/unit/test_file_writer.c $(FILE_KIT)
-tests_unit_test_file_writer_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_file_writer_LDADD = $(TEST_LDADD)
 tests_unit_file_make_SOURCES = tests/unit/file_make.c $(FILE_KIT) \
 	tests/unit/file_model.c tests/unit/file_model.h
-tests_unit_file_make_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_file_make_LDADD = $(TEST_LDADD)
 
 dist_check_SCRIPTS += tests/unit/check-pprof.sh
 TESTS += tests/unit/check-pprof.sh
@@ -68,9 +44,5 @@ TESTS += tests/unit/test_gmon tests/unit/test_gmon_profile
 endif
 tests_unit_test_gmon_SOURCES = tests/unit/test_gmon.c tests/unit/gmon_make.c \
 	tests/unit/gmon_make.h
-tests_unit_test_gmon_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_gmon_LDADD = $(TEST_LDADD)
 tests_unit_test_gmon_profile_SOURCES = tests/unit/test_gmon_profile.c \
 	tests/unit/gmon_make.c tests/unit/gmon_make.h
-tests_unit_test_gmon_profile_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_gmon_profile_LDADD = $(TEST_LDADD)

@@ -38,54 +38,23 @@ tests_unit_test_config_file_SOURCES = tests/unit/test_config_file.c \
 	api/config_file.c
 tests_unit_test_config_file_CPPFLAGS = $(TEST_CPPFLAGS) -UPPI_SYSCONFDIR \
 	-DPPI_SYSCONFDIR='"etc"'
-tests_unit_test_config_file_LDADD = $(TEST_LDADD)
-
-tests_unit_test_config_sinks_SOURCES = tests/unit/test_config_sinks.c
-tests_unit_test_config_sinks_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_config_sinks_LDADD = $(TEST_LDADD)
 
 tests_unit_test_config_text_SOURCES = tests/unit/test_config_text.c \
 	tests/unit/table.h
-tests_unit_test_config_text_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_config_text_LDADD = $(TEST_LDADD)
-
-tests_unit_test_man_backends_SOURCES = tests/unit/test_man_backends.c
-tests_unit_test_man_backends_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_man_backends_LDADD = $(TEST_LDADD)
-
-tests_unit_test_man_examples_SOURCES = tests/unit/test_man_examples.c
-tests_unit_test_man_examples_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_man_examples_LDADD = $(TEST_LDADD)
-
-tests_unit_test_scale_SOURCES = tests/unit/test_scale.c
-tests_unit_test_scale_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_scale_LDADD = $(TEST_LDADD)
 
 tests_unit_test_text_mutants_SOURCES = tests/unit/test_text_mutants.c \
 	tests/unit/table.h
-tests_unit_test_text_mutants_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_text_mutants_LDADD = $(TEST_LDADD)
-
-tests_unit_test_event_explain_SOURCES = tests/unit/test_event_explain.c
-tests_unit_test_event_explain_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_event_explain_LDADD = $(TEST_LDADD)
 
 tests_unit_test_event_parse_SOURCES = tests/unit/test_event_parse.c \
 	tests/unit/table.h
-tests_unit_test_event_parse_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_event_parse_LDADD = $(TEST_LDADD)
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_config_get
 TESTS += tests/unit/test_config_get
 endif
-tests_unit_test_config_get_SOURCES = tests/unit/test_config_get.c
-tests_unit_test_config_get_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_config_get_LDADD = $(TEST_LDADD)
 
 tests_unit_test_event_names_SOURCES = tests/unit/test_event_names.c \
 	tests/unit/table.h
-tests_unit_test_event_names_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_event_names_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 
 # As if libpfm4 had not been found: its own perf_tables.c comes before the one
@@ -94,16 +63,10 @@ tests_unit_test_event_names_bare_SOURCES = tests/unit/test_event_names.c \
 	tests/unit/table.h backends/perf/perf_tables.c
 tests_unit_test_event_names_bare_CPPFLAGS = $(TEST_CPPFLAGS) \
 	-DPPI_WITHOUT_LIBPFM4
-tests_unit_test_event_names_bare_LDADD = $(TEST_LDADD)
 
-tests_unit_test_event_tables_SOURCES = tests/unit/test_event_tables.c
-tests_unit_test_event_tables_CPPFLAGS = $(TEST_CPPFLAGS)
 tests_unit_test_event_tables_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_library
 TESTS += tests/unit/test_library
 endif
-tests_unit_test_library_SOURCES = tests/unit/test_library.c
-tests_unit_test_library_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_library_LDADD = $(TEST_LDADD)

@@ -8,5 +8,3 @@ check_PROGRAMS += $(UNWIND_TESTS)
 TESTS += $(UNWIND_TESTS)
 endif
 tests_unit_test_unwind_SOURCES = tests/unit/test_unwind.c $(UNWIND_KIT)
-tests_unit_test_unwind_CPPFLAGS = $(TEST_CPPFLAGS)
-tests_unit_test_unwind_LDADD = $(TEST_LDADD)
