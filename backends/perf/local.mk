@@ -53,7 +53,8 @@ PERF_SOURCES = \
 	backends/perf/perf_weight.h
 if HAVE_PERF_HEADERS
 if BACKEND_OFF_PERF
-libportprof_tested_la_SOURCES += $(PERF_SOURCES)
+libportprof_tested_la_SOURCES += $(PERF_SOURCES) \
+	backends/perf/perf_kernel_real.c
 else
 libportprof_core_la_SOURCES += $(PERF_SOURCES)
 endif
