@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying a structure out to a caller who may know less or more of it. */
+/* Copies a structure to a caller that was built against another size of it. */
 #include "api/internal/sized.h"
 
 #include "api/internal/diag.h"

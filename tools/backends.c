@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which backends are worth a word on this system. */
+/* The backends that this operating system has, for help and messages. */
 #include "config.h"
 
 #include "tools/backends.h"

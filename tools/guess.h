@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What somebody may have meant who typed a name that there is not. */
+/* Suggests close matches for an unknown name. */
 #ifndef PPI_GUESS_H
 #define PPI_GUESS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory reading files of others may take. */
+/* Limits of the memory that reading a file may take: --max-memory. */
 #include "config.h"
 
 #include "tools/memory.h"
@@ -69,6 +69,6 @@ void ppi_memory_limit(uint64_t bytes)
 void ppi_memory_say_remedy(void)
 {
 	if (portprof_last_diag()->status == PORTPROF_E_LIMIT)
-		ppi_say("if it is to be trusted, let it take more: "
+		ppi_say("if you trust the file, allow more memory: "
 		        "--max-memory 8G");
 }

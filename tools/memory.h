@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory reading files of others may take. */
+/* Limits of the memory that reading a file may take: --max-memory. */
 #ifndef PPI_MEMORY_H
 #define PPI_MEMORY_H
 

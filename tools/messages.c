@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saying things to people, and reading what they typed. */
+/* Messages on stderr, text for terminals and fields, and reading numbers. */
 #include "config.h"
 
 #include "tools/tools.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line on a terminal about what takes longer than a second. */
+/* A progress line on a terminal, for what takes longer than a second. */
 #include "config.h"
 
 #include "tools/progress.h"

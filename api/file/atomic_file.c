@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that takes its place when it is whole. */
+/* Writes a file beside its place, and renames it when it is complete. */
 #include "config.h"
 
 #include "api/file/atomic_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which threads there are: at open, and with thread rings all the time. */
+/* Finds the threads to measure: at open, and with thread rings all along. */
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_proc.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulated profil(2) and pcsample(2): what becomes of ticks is what becomes of
- * them on the real ones: when they wait, in the kernel, at limits and faults,
- * over fork and exec. */
+/* Simulated profil(2) and pcsample(2) treat ticks as the real ones do: of a
+ * process that waits, in the kernel, at limits and faults, at fork and exec. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

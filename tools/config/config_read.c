@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in force, and where from. */
+/* Reads the settings in force, and where each comes from. */
 #include "config.h"
 
 #include "tools/config/config_show.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Can calls, names and lines of a program be told? */
+/* Whether a program or library has call chains, function names and lines. */
 #include "config.h"
 
 #include "tools/doctor/doctor.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile as gmon.out, and what of it that leaves out. */
+/* Writes a profile as gmon.out, and says what that leaves out. */
 #include "config.h"
 
 #include "tools/export/export.h"

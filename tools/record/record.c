@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof record: writes where the time of a command, or of whoever runs
- * already, goes. */
+/* portprof record: samples a command, or what runs already, into a profile. */
 #include "config.h"
 
 #include "tools/record/record.h"

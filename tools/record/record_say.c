@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last words of a recording. */
+/* The summary and the warnings at the end of a recording. */
 #include "config.h"
 
 #include "tools/record/record.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all of an event is, of which a report shows the parts. */
+/* The total of an event, and the parts of it that no row shows. */
 #include "config.h"
 
 #include "tools/report/report.h"

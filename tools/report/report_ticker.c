@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report that takes long is doing, on a terminal. */
+/* Progress of a report that takes long, on a terminal. */
 #include "config.h"
 
 #include "tools/report/report_ticker.h"

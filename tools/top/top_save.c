@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What portprof top has so far, kept as a profile. */
+/* Saves what portprof top has so far as a profile. */
 #include "config.h"
 
 #include "tools/names/names.h"
