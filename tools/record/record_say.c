@@ -117,7 +117,7 @@ static void say_no_sample(const struct ppi_record *record,
 		        "goes to sleep",
 		        say_seconds(end->duration_ns, room, sizeof(room)));
 	else if (!is_time && stats->total_weight == 0)
-		ppi_say("nothing of that happened: measure longer, or give it "
+		ppi_say("the event did not occur: measure longer, or give it "
 		        "more to do");
 	else if (!is_time && expected <= 2)
 		ppi_say("sample more often (-c 1), or give it more to do");
