@@ -43,7 +43,8 @@ APART static uint64_t work(uint64_t rounds)
 	return sum;
 }
 
-static portprof_config *configure(uint64_t text, const char *backend)
+static portprof_config *configure(uint64_t text, const char *backend,
+                                  int has_array)
 {
 	portprof_region region = { 0 };
 	portprof_config *config = portprof_config_new();
@@ -58,12 +59,35 @@ static portprof_config *configure(uint64_t text, const char *backend)
 	    portprof_config_set_frequency(config, 1000) ||
 	    portprof_config_add_histogram(config, 0, &region, 1,
 	                                  PORTPROF_BINS_TICKS) ||
-	    portprof_config_add_array(config, pcs, ROOM))
+	    (has_array && portprof_config_add_array(config, pcs, ROOM)))
 		die("configuring");
 	return config;
 }
 
-static void print_result(portprof_session *session, uint64_t text)
+/* profil(2) counts in bins and knows no program counters: there, the histogram
+ * is all that can be had. */
+static portprof_session *open_session(uint64_t text, const char *backend,
+                                      int *has_array)
+{
+	portprof_session *session = NULL;
+
+	for (*has_array = 1; *has_array >= 0; --*has_array) {
+		portprof_config *config = configure(text, backend, *has_array);
+		portprof_status status =
+			portprof_session_open(config, &session);
+
+		portprof_config_free(config);
+		if (status == PORTPROF_OK)
+			return session;
+		if (status != PORTPROF_E_UNSUPPORTED)
+			break;
+	}
+	die("opening");
+	return NULL;
+}
+
+static void print_result(portprof_session *session, uint64_t text,
+                         int has_array)
 {
 	portprof_stats stats = { 0 };
 	portprof_sink_stats in_bins = { 0 }, in_array = { 0 };
@@ -72,7 +96,7 @@ static void print_result(portprof_session *session, uint64_t text)
 	in_bins.size = in_array.size = sizeof(in_bins);
 	if (portprof_session_stats(session, 0, &stats) ||
 	    portprof_session_sink_stats(session, 0, &in_bins) ||
-	    portprof_session_sink_stats(session, 1, &in_array))
+	    (has_array && portprof_session_sink_stats(session, 1, &in_array)))
 		die("asking");
 	printf("%s: %" PRIu64 " samples, %" PRIu64 " lost, %.1f ms of %.1f ms "
 	       "in samples\n",
@@ -87,6 +111,8 @@ static void print_result(portprof_session *session, uint64_t text)
 			       " ticks\n",
 			       text + i * BIN_BYTES,
 			       text + (i + 1) * BIN_BYTES - 1, bins[i]);
+	if (!has_array)
+		return;
 	printf("array: %" PRIu64 " program counters, the first 0x%" PRIx64
 	       "\n",
 	       in_array.kept_samples, pcs[0]);
@@ -96,14 +122,11 @@ int main(int argc, char **argv)
 {
 	/* 4096 bytes that hold all of work(). */
 	uint64_t text = (uint64_t)(uintptr_t)work & ~UINT64_C(1023);
-	portprof_config *config =
-		configure(text, argc > 1 ? argv[1] : "auto");
-	portprof_session *session;
+	int has_array;
+	portprof_session *session =
+		open_session(text, argc > 1 ? argv[1] : "auto", &has_array);
 	uint64_t sum = work(1000); /* not measured */
 
-	if (portprof_session_open(config, &session))
-		die("opening");
-	portprof_config_free(config);
 	if (portprof_session_start(session))
 		die("starting");
 	sum += work(20000000); /* measured */
@@ -111,7 +134,7 @@ int main(int argc, char **argv)
 		die("stopping");
 	sum += work(1000000); /* not measured */
 	printf("the sum is %" PRIu64 "\n", sum);
-	print_result(session, text);
+	print_result(session, text, has_array);
 	if (portprof_session_close(session))
 		die("closing");
 	return 0;

@@ -31,7 +31,7 @@ awk '/in the region/ { kept = $2; outside = $6 }
 check "02_region's samples are in the region" [ $? -eq 0 ]
 
 # Whatever the system has for CPU time, it runs there or says why not.
-for backend in perf timer itimer; do
+for backend in perf timer itimer profil; do
 	if "$builddir/examples/02_region" $backend >"$tmp/out" 2>&1; then
 		has "02_region runs on $backend" "^$backend: [0-9]+ samples" \
 			"$tmp/out"
