@@ -2,7 +2,7 @@
 # bench/: what things cost. Built on demand (make bench/NAME), never by check.
 
 EXTRA_PROGRAMS =
-EXTRA_DIST += bench/README.md bench/page.py bench/closure.sh bench/peers.py \
+EXTRA_DIST += bench/README.md bench/page.py bench/closure.sh bench/peers.py bench/services.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
 EXTRA_PROGRAMS += bench/own bench/split
@@ -33,5 +33,6 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
 	python3 $(srcdir)/bench/peers.py .
 	$(SHELL) $(srcdir)/bench/report.sh .
 	python3 $(srcdir)/bench/page.py .
+	python3 $(srcdir)/bench/services.py .
 .PHONY: bench
 CLEANFILES += $(EXTRA_PROGRAMS) bench/peer_profil.so

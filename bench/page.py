@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""page.py [BUILD [CHAINS]]: the page of a profile of 50,000 random chains in a
-headless Chromium at 3840 pixels: its size, until it shows something, until the
-graph is there, and each frame of twenty zooms."""
+"""page.py [BUILD [CHAINS [SPEEDSCOPE]]]: the page of a profile of 50,000 random
+chains in a headless Chromium at 3840 pixels: its size, until it shows something,
+until the graph is there, and each frame of twenty zooms. With the folder of
+speedscope's built page (dist/release of its package), the same profile is
+exported to it and measured in the same way, in the same run."""
+import base64
 import os
 import statistics
 import subprocess
@@ -24,6 +27,62 @@ def zooms(page):
         time.sleep(0.4)
         frames.append(page.run("portprofPage.graph.zoomFrames"))
     return [frame for zoom in frames for frame in zoom]
+
+
+# Between two frames of the browser, while something moves: what people see.
+WATCH = """(() => {
+  window.seenFrames = [];
+  let last = performance.now();
+  const step = (now) => {
+    window.seenFrames.push(now - last);
+    last = now;
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+})()"""
+
+
+def watched(page, keys):
+    """The gaps between frames while twenty keys are pressed, one after another."""
+    page.run(WATCH)
+    for i in range(20):
+        page.press(keys[i % len(keys)])
+        time.sleep(0.4)
+    return page.run("window.seenFrames.slice(1)")
+
+
+def tell_watched(name, gaps):
+    print("%s: %d frames while 20 keys zoom: median gap %.1f ms, 99 %% below "
+          "%.1f, longest %.1f" % (
+              name, len(gaps), statistics.median(gaps),
+              sorted(gaps)[len(gaps) * 99 // 100], max(gaps)))
+
+
+def speedscope(build, folder, profile, page):
+    """The same in speedscope's own page, opened from disk as its command does."""
+    data = os.path.join(folder, "deep.speedscope.json")
+    script = os.path.join(folder, "deep.js")
+    began = time.monotonic()
+    subprocess.run([os.path.join(build, "portprof"), "export", "-f",
+                    "speedscope", "-o", data, profile], check=True)
+    with open(data, "rb") as file:
+        text = base64.b64encode(file.read()).decode()
+    with open(script, "w") as file:
+        file.write('speedscope.loadFileFromBase64("deep", "%s")' % text)
+    print("speedscope: exported in %.1f s, %.2f MB" % (
+        time.monotonic() - began, os.path.getsize(data) / 1e6))
+    ready = []
+    for _ in range(7):
+        page.call("Page.navigate", url="about:blank")
+        page.call("Page.navigate", url="file://%s/index.html#localProfilePath=%s"
+                  % (os.path.abspath(sys.argv[3]), script))
+        page.wait("/Left Heavy/.test((document.body || {}).innerText || '') && "
+                  "document.querySelector('canvas') !== null")
+        page.settle()
+        ready.append(page.run("performance.now()"))
+    print("speedscope: graph after %.0f ms (median of 7; the fastest %.0f)" % (
+        statistics.median(ready), min(ready)))
+    tell_watched("speedscope", watched(page, ["+", "+", "+", "+", "0"]))
 
 
 def main():
@@ -59,6 +118,10 @@ def main():
                   "%.1f, longest %.1f" % (
                       len(frames), statistics.median(frames),
                       sorted(frames)[len(frames) * 95 // 100], max(frames)))
+            tell_watched("page", watched(page, ["Enter", "ArrowDown", "Enter",
+                                                "ArrowDown", "0"]))
+            if len(sys.argv) > 3:
+                speedscope(build, folder, profile, page)
         finally:
             page.close()
 

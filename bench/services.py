@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Real services under load: the shares that portprof sees beside those of perf.
+
+usage: bench/services.py BUILD_DIRECTORY [--seconds N] [--rate HZ]
+
+Starts nginx (with wrk), PostgreSQL (pgbench, with a connection for each query and
+with lasting ones) and redis (redis-benchmark), whichever is installed, each on a
+port of its own, and records it twice in the same seconds: by `perf record -a`,
+restricted to its processes afterwards, or by `perf record -p`, and by portprof
+with --name or -p of its master. Prints how far the ten hottest functions are
+apart, in points of a percent. Code without names counts by its module, as both
+tell it. What perf would call [unknown] twice over is one row here.
+"""
+import argparse
+import collections
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+PORT = 8471
+
+
+def plain(name):
+    """Compilers' parts of functions are told apart by few readers; the vdso has
+    two names for each of its functions."""
+    return re.sub(r"^__vdso_", "", re.sub(
+        r"\.(isra|part|constprop|cold)\b.*$", "", name))
+
+
+def of_perf(data, comm):
+    text = subprocess.run(
+        ["perf", "script", "-i", data, "-F", "comm,ip,sym,dso", "--comms",
+         comm], capture_output=True, text=True, check=False).stdout
+    count = collections.Counter()
+    for line in text.splitlines():
+        found = re.match(r"\s*.*?\s+[0-9a-f]{6,}\s+(.*) \((.*)\)$", line)
+        if found:
+            name, module = found.groups()
+            count[plain(name) if name != "[unknown]" else
+                  "? in " + os.path.basename(module)] += 1
+    return count
+
+
+def of_portprof(command, path):
+    report = json.loads(subprocess.run(
+        [command, "report", "--json", "-i", path], capture_output=True,
+        text=True, check=True).stdout)
+    count = collections.Counter()
+    for row in report["functions"]:
+        name = row["name"]
+        if re.search(r"\+0x[0-9a-f]+$", name):
+            name = "? in " + name.rsplit("+", 1)[0]
+        count[plain(name)] += row["self_weight"]
+    return count, report["lost"]
+
+
+def shares(count):
+    whole = sum(count.values()) or 1
+    return {name: 100.0 * weight / whole for name, weight in count.items()}
+
+
+def compare(options, what, comm, ours, theirs, kind):
+    command = os.path.join(options.build, "portprof")
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = (os.path.join(folder, n) for n in ("perf.data", "o.pb.gz"))
+        rate, span = str(options.rate), ["--", "sleep", str(options.seconds)]
+        perf = subprocess.Popen(
+            ["perf", "record", "-q", *theirs, "-F", rate, "-o", data, *span],
+            stderr=subprocess.DEVNULL)
+        subprocess.run([command, "record", "-q", "-F", rate, "-o", out, *ours,
+                        *span], check=True)
+        perf.wait()
+        raw = of_perf(data, comm)
+        their, (our, lost) = shares(raw), of_portprof(command, out)
+        our = shares(our)
+    hot = sorted(set(their) | set(our), key=lambda n: -max(
+        their.get(n, 0), our.get(n, 0)))[:10]
+    worst = max(hot, key=lambda n: abs(their.get(n, 0) - our.get(n, 0)),
+                default="")
+    print("%-34s perf %s: %6d samples; %d lost by portprof; furthest apart: "
+          "%s %.2f and %.2f %%" % (
+              what, kind, sum(raw.values()), lost, worst,
+              their.get(worst, 0), our.get(worst, 0)), flush=True)
+
+
+def both(options, what, comm, ours):
+    compare(options, what, comm, ours, ["-a", "-e", "cpu-clock"], "-a")
+    pids = subprocess.run(["pgrep", "-x", comm], capture_output=True,
+                          text=True, check=False).stdout.split()
+    compare(options, what, comm, ours,
+            ["-p", ",".join(pids), "-e", "task-clock"], "-p")
+
+
+@contextlib.contextmanager
+def load(command, **words):
+    """Something that makes work, until it is over."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, **words)
+    time.sleep(1)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def nginx(options, folder):
+    with open(os.path.join(folder, "file"), "wb") as file:
+        file.write(os.urandom(200000))
+    config = os.path.join(folder, "nginx.conf")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(
+            "worker_processes 2; pid %s/pid; error_log %s/log;\n"
+            "events { worker_connections 512; }\n"
+            "http { access_log off; gzip on; gzip_types *;\n"
+            "server { listen 127.0.0.1:%d; root %s; } }\n" % (
+                folder, folder, PORT, folder))
+    subprocess.run(["nginx", "-c", config], check=True)
+    with open(os.path.join(folder, "pid"), encoding="utf-8") as file:
+        master = file.read().strip()
+    try:
+        with load(["wrk", "-t1", "-c16", "-d", "600", "-H",
+                   "Accept-Encoding: gzip",
+                   "http://127.0.0.1:%d/file" % PORT]):
+            both(options, "nginx --name", "nginx", ["--name", "nginx"])
+            both(options, "nginx -p MASTER", "nginx", ["-p", master])
+    finally:
+        subprocess.run(["nginx", "-c", config, "-s", "stop"], check=False)
+
+
+def postgres(options, folder):
+    tools = sorted(os.listdir("/usr/lib/postgresql"))[-1]
+    tools = "/usr/lib/postgresql/%s/bin/" % tools
+    data = os.path.join(folder, "data")
+    shutil.chown(folder, "postgres")
+    at = ["-h", folder, "-p", str(PORT + 1)]
+
+    def run(name, *words):
+        subprocess.run(["setpriv", "--reuid=postgres", "--clear-groups",
+                        tools + name, *words], check=True, cwd=folder,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    run("initdb", "-D", data)
+    run("pg_ctl", "-w", "-D", data, "-o", "-k %s -p %d" % (folder, PORT + 1),
+        "-l", os.path.join(folder, "log"), "start")
+    try:
+        run("createdb", *at, "bench")
+        run("pgbench", *at, "-i", "-s", "5", "bench")
+        with open(os.path.join(data, "postmaster.pid"),
+                  encoding="utf-8") as file:
+            master = file.readline().strip()
+        for what, more in (("lasting", []), ("one a query", ["-C"])):
+            with load([tools + "pgbench", *at, "-S", "-c", "4", "-T", "600",
+                       *more, "-U", "postgres", "bench"]):
+                both(options, "postgres -p MASTER, " + what, "postgres",
+                     ["-p", master])
+    finally:
+        run("pg_ctl", "-D", data, "-m", "fast", "stop")
+
+
+def redis(options, folder):
+    with load(["redis-server", "--port", str(PORT + 2), "--save", "", "--dir",
+               folder]):
+        with load(["redis-benchmark", "-p", str(PORT + 2), "-n", "1000000000",
+                   "-q", "-t", "set,get", "-P", "16"]):
+            both(options, "redis --name", "redis-server",
+                 ["--name", "redis-server"])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--rate", type=int, default=999)
+    options = parser.parse_args()
+    for service, needs in ((nginx, ("nginx", "wrk")),
+                           (postgres, ("pg_ctlcluster",)),
+                           (redis, ("redis-server", "redis-benchmark"))):
+        missing = [n for n in (*needs, "perf") if not shutil.which(n)]
+        if missing:
+            print("%s: left out, no %s" % (service.__name__,
+                                           ", ".join(missing)))
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            service(options, folder)
+
+
+main()
