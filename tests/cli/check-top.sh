@@ -80,6 +80,7 @@ run() {
 EOF
 begin() {
 	rm -f before after differs ended pid
+	end
 	terminals=$((terminals + 1))
 	TERM=screen screen -f /dev/null new-session -d -x "$1" -y "$2" \
 		"ENV=$tmp/shell PS1='\$ ' sh -i"

@@ -50,10 +50,19 @@ mutate() {
 	END { exit found != 1 }' "$srcdir/$file" >"$tmp/mutant.c"
 }
 
+# The test's own objects, by what make links it of, which is asked for once: a
+# file that several programs share is compiled for each, or once. The library's
+# come from the library.
 objects_of() {
-	set +f
-	echo tests/unit/"$1"-*.o
-	set -f
+	if [ ! -s "$tmp/$1.objects" ]; then
+		# shellcheck disable=SC2016
+		printf 'include Makefile\nwhat-$(NAME): ; @echo $(%s)\n' \
+			'tests_unit_$(NAME)_OBJECTS' >"$tmp/what.mk"
+		MAKEFLAGS='' ${MAKE:-make} -s -f "$tmp/what.mk" NAME="$1" \
+			"what-$1" | tr ' ' '\n' |
+			grep '^tests/' >"$tmp/$1.objects"
+	fi
+	cat "$tmp/$1.objects"
 }
 
 simulators() {
@@ -95,7 +104,7 @@ check_cases() {
 		return
 	fi
 	if ! build "$1"; then
-		complain "does not link: $(tail -n 1 "$tmp/errors")"
+		complain "does not link: $(head -n 1 "$tmp/errors")"
 		return
 	fi
 	tap tests/unit/"$1" "$2" >"$tmp/before"

@@ -154,7 +154,8 @@ static void nothing_is_put_aside_where_the_helper_is_not(void **state)
 	}
 }
 
-int main(void)
+/* usage: PROGRAM [CASE]    cases that this pattern matches alone */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
@@ -163,5 +164,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_put_aside_where_the_helper_is_not),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
