@@ -12,6 +12,7 @@
 #include "backends/perf/perf_rate.h"
 
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rights.h"
 #include "backends/perf/perf_state.h"
 
 #include <time.h>
@@ -218,8 +219,11 @@ enum {
 	RING_CPU_MAX = 512 << 10,
 	/* Records of mappings, threads and names come at no rate of ours. Rings
 	 * are made for as many on one CPU as a storm of short processes brings
-	 * on all: each has about 150 bytes. */
+	 * on all: each has about 150 bytes. Who may lock memory without a limit
+	 * has more, so that our thread may come late to a worse storm. */
 	SIDE_CPU = 256 << 10,
+	SIDE_CPU_FREE = 2048 << 10,
+	SIDE_ALL_FREE = 32 << 20,
 	SIDE_THREAD = 64 << 10,
 	SIDE_BYTES_PER_SECOND = 20000 * 150,
 	RING_THREAD_MAX = 64 << 10,
@@ -324,6 +328,24 @@ void perf_fit_stacks(struct ppi_backend_session *bs)
 		shape->stack_bytes = (uint32_t)most & ~UINT32_C(1023);
 }
 
+/* What is within a user's budget for rings stays well below it: others of the
+ * user need some, too. */
+static size_t side_of_cpu(const struct ppi_backend_session *bs)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	struct perf_rights rights;
+	size_t bytes = SIDE_CPU_FREE;
+
+	if (!state->has_carriers || state->layout == PERF_THREAD_RINGS)
+		return SIDE_CPU;
+	perf_find_rights(perf_kernel_of(bs->kernel), &rights);
+	if (!rights.can_lock && rights.paranoid != -1)
+		return SIDE_CPU;
+	while (bytes > SIDE_CPU && bytes * state->cpu_count > SIDE_ALL_FREE)
+		bytes /= 2;
+	return bytes;
+}
+
 void perf_size_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -345,7 +367,7 @@ void perf_size_rings(struct ppi_backend_session *bs)
 	state->ring_bytes = state->page_bytes;
 	while (state->ring_bytes < wanted && state->ring_bytes < 64u << 20)
 		state->ring_bytes *= 2;
-	state->side_bytes = SIDE_CPU;
+	state->side_bytes = side_of_cpu(bs);
 	if (state->layout == PERF_THREAD_RINGS &&
 	    bs->plan->target.kind != PPI_TARGET_TID)
 		state->side_bytes = SIDE_THREAD;
@@ -360,8 +382,10 @@ static unsigned half_full_ms(const struct ppi_backend_session *bs,
 	const struct perf_state *state = perf_state_of(bs);
 	uint64_t per_second = expected_load(bs, at_the_fastest);
 	uint64_t ms = state->ring_bytes * 500 / per_second;
-	uint64_t side_ms = state->side_bytes * UINT64_C(500) /
-	                   SIDE_BYTES_PER_SECOND;
+	/* a larger ring is for worse storms, not for longer naps */
+	uint64_t side_bytes = state->side_bytes < SIDE_CPU ? state->side_bytes
+	                                                   : SIDE_CPU;
+	uint64_t side_ms = side_bytes * 500 / SIDE_BYTES_PER_SECOND;
 
 	if (state->has_carriers && side_ms < ms)
 		ms = side_ms;

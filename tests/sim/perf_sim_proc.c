@@ -204,7 +204,9 @@ static bool print_setting(const char *path, char *out, size_t room)
 	else if (!strcmp(path, "/proc/sys/kernel/perf_event_mlock_kb"))
 		snprintf(out, room, "516\n");
 	else if (!strcmp(path, "/proc/self/status"))
-		snprintf(out, room, "Name:\tmain\nSeccomp:\t%d\n",
+		snprintf(out, room, "Name:\tmain\nCapEff:\t%s\nSeccomp:\t%d\n",
+		         machine->is_privileged ? "000001ffffffffff"
+		                                : "0000000000000000",
 		         machine->has_filter ? 2 : 0);
 	else
 		return false;

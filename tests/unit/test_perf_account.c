@@ -45,7 +45,7 @@ static void a_storm_of_processes_loses_no_sample(void **state)
 	(void)state;
 	run.plan.follow_children = true;
 	open_and_start("task-clock", 1000);
-	storm(10000);
+	storm(40000);
 	run_work(perf_sim_main_tid(), 0x1000, 50 * MS, 0);
 	run_stop(&run);
 	account = run_account(&run, 0);

@@ -353,6 +353,35 @@ static void sizes_asked_for_are_kept(void **state)
 	assert_int_equal(perf_state_of(&run.bs)->ring_bytes, 128 << 10);
 }
 
+/* 20,000 mappings and names a second of about 150 bytes are 3 MB: rings hold as
+ * many as come in twice a nap. An ordinary user leaves room for others in the
+ * 516 KiB that he may lock for a CPU; who has no limit is ready for worse. */
+static void mappings_of_a_storm_find_room(void **state)
+{
+	enum { STORM_BYTES_A_MS = 3000 };
+	size_t side[2];
+
+	(void)state;
+	for (int is_privileged = 0; is_privileged < 2; is_privileged++) {
+		const struct perf_state *perf;
+
+		perf_sim_machine.is_privileged = is_privileged;
+		perf_sim_machine.lockable_bytes = 1 << 30;
+		assert_int_equal(run_add(&run, "task-clock", 99), PORTPROF_OK);
+		assert_int_equal(run_open(&run), PORTPROF_OK);
+		perf = perf_state_of(&run.bs);
+		side[is_privileged] = perf->side_bytes;
+		assert_true(perf->side_bytes >=
+		            2 * STORM_BYTES_A_MS * perf->nap_ms * 99 / 100);
+		if (!is_privileged)
+			assert_true(perf->side_bytes + perf->ring_bytes <=
+			            (size_t)516 << 10);
+		run_close(&run);
+		run_init(&run, PPI_SAMPLE);
+	}
+	assert_int_equal(side[1], 8 * side[0]);
+}
+
 /* 4 GHz of cycles, each 20000 of them: 200000 samples a second at most. */
 static void fast_counters_get_large_rings(void **state)
 {
@@ -433,6 +462,7 @@ int main(void)
 		CASE(processes_and_threads_that_are_not_there),
 		CASE(sizes_asked_for_are_kept),
 		CASE(fast_counters_get_large_rings),
+		CASE(mappings_of_a_storm_find_room),
 		CASE(new_threads_are_looked_for_soon),
 		CASE(precision_that_nobody_promises_is_doubted),
 	};
