@@ -147,6 +147,19 @@ def views(b):
     b.click_on("#filters .chip")
     b.click_on(".lane:nth-child(2) .small")
     near("without a thread", 0.9e9, b.sum_shown())
+    check("what is left is not called all", "What the filters leave" in
+          b.text("#focus-text"), b.text("#focus-text"))
+    b.click_on("#reset")
+    near("Reset takes every filter away", 1e9, b.sum_shown())
+    check("and all samples are all", "All samples" in b.text("#focus-text"),
+          b.text("#focus-text"))
+    check("the hottest stand above the graph", "Hottest by themselves: "
+          "parse 40.0 %, memcpy 40.0 %, work 15.0 %" in
+          b.text("#focus-text"), b.text("#focus-text"))
+    b.click_on("#view-inverted")
+    b.press("ArrowDown")
+    check("the arrows are the graph's after a click on a view",
+          b.focused() is not None)
 
 
 def keyboard(b):

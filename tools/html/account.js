@@ -36,10 +36,10 @@ function callersCard(series) {
   const share = (c.weight - bad) / c.weight;
   const worst = Math.max(c.ending, c.skipping, c.cut, c.leaving);
   const why = !bad ? "every chain reaches its beginning"
-    : worst === c.ending ? "others are cut early"
-      : worst === c.skipping ? "others miss a caller"
-        : worst === c.cut ? "others reach the depth limit"
-          : "others miss the last caller";
+    : sayShare(worst, c.weight) + (worst === c.ending ? " are cut early"
+      : worst === c.skipping ? " miss a caller"
+        : worst === c.cut ? " reach the depth limit"
+          : " miss the last caller");
   return card("Callers", sayShare(share, 1) + " complete", why,
     share > 0.9 ? "good" : "weak");
 }
@@ -104,7 +104,8 @@ function showSeriesAccount(facts, index) {
     const cpu = series.cpu_time_ns || series.total;
     account.append(card(label + (series.is_time ? "CPU time" : series.event),
       series.is_time ? sayTime(cpu) : sayCount(series.total),
-      series.duration_ns ? "in " + sayTime(series.duration_ns) : "", ""));
+      (series.duration_ns ? "in " + sayTime(series.duration_ns) : "")
+        + (series.is_time ? "; waiting is not counted" : ""), ""));
     account.append(rateCard(series), attributedCard(series), callersCard(series));
     for (const words of warningsOf(series))
       warnings.append(make("p", label + visible(words)));

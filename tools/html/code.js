@@ -9,7 +9,8 @@ function weightedLine(series, total, weight, number, text, kind) {
   const bar = make("span", null, { class: "code-heat" });
   bar.style.opacity = total ? Math.min(0.6, 0.1 + weight / total) : 0;
   if (weight) share.prepend(bar);
-  row.append(share, make("span", number, { class: "code-number" }), make("code", visible(text)));
+  row.append(share, make("span", number, { class: "code-number" }),
+    make("code", visible(text.replace(/\t/g, "        "))));
   return row;
 }
 

@@ -120,6 +120,19 @@ function button(words, title, act) {
   return b;
 }
 
+// The answer that most come for.
+function sayHottest() {
+  const hot = [];
+  for (const row of table.rows)
+    if (row.self && (hot.length < 3 || row.self > hot[2].self)) {
+      hot.push(row);
+      hot.sort((a, b) => b.self - a.self);
+      hot.length = Math.min(hot.length, 3);
+    }
+  return "Hottest by themselves: " + hot.map((row) => page.facts.short[row.f] + " "
+    + sayShare(row.self, series().total) + sayDoubt(series(), row.self)).join(", ");
+}
+
 function showFocus(i) {
   const { facts } = page, { shape } = graph;
   graph.focus = i;
@@ -130,11 +143,12 @@ function showFocus(i) {
   if (i < 0) {
     const kept = sumRoots(page.tree, page.weights.total);
     text.append(make("strong", page.view === "sandwich" && page.sandwichOf >= 0
-      ? facts.shown[page.sandwichOf] : "All samples"));
+      ? facts.shown[page.sandwichOf] : hasFilters() ? "What the filters leave" : "All samples"));
     text.append(make("span", " " + sayWeight(series(), shape.all ?? kept)
       + ", " + sayShare(shape.all ?? kept, series().total) + " of the total"
       + (page.view === "sandwich" ? " \u2013 callers above, callees below" : "")
       + ". Click or use the arrow keys.", { class: "soft" }));
+    if (!facts.is_diff && page.view !== "sandwich") text.append(make("div", sayHottest()));
     drawSoon();
     return;
   }
@@ -142,7 +156,8 @@ function showFocus(i) {
   const module = visible(facts.modules[facts.module_of[f]][0]);
   text.append(make("strong", facts.shown[f]));
   if (module) text.append(make("span", " " + module, { class: "soft" }));
-  let words = sayWeight(series(), shape.total[i]) + ", " + sayShare(shape.total[i], series().total) + " of the total";
+  let words = sayWeight(series(), shape.total[i]) + ", " + sayShare(shape.total[i], series().total)
+    + sayDoubt(series(), shape.total[i]) + " of the total";
   const p = shape.parent[i];
   if (p >= 0 && page.view === "calls")
     words += ", " + sayShare(shape.total[i], shape.total[p]) + " of " + facts.short[shape.frame[p]];
@@ -181,6 +196,20 @@ function resetView() {
   if (graph.zoom >= 0) page.history.push(graph.zoom);
   zoomTo(-1);
   showFocus(-1);
+}
+
+function hasFilters() {
+  return selection.only.length > 0 || selection.hidden.length > 0 || Boolean(selection.slices);
+}
+
+// Everything again: without filters and zoom.
+function resetAll() {
+  if (hasFilters()) {
+    selection.only.length = selection.hidden.length = 0;
+    selection.slices = null;
+    recountAll();
+  }
+  resetView();
 }
 
 function setView(view) {
@@ -393,7 +422,7 @@ function onKey(event) {
     i: () => setView(page.view === "inverted" ? "calls" : "inverted"),
     s: () => setView(page.view === "sandwich" ? "calls" : "sandwich"),
     f: flip, t: toggleTheme, n: () => nextMatch(1), N: () => nextMatch(-1),
-    0: resetView, Backspace: back,
+    0: resetAll, Backspace: back,
     o: () => f > 0 && addRule("only", { kind: "function", value: f }),
     h: () => f > 0 && addRule("hidden", { kind: "function", value: f }),
     c: () => f > 0 && toCode(f),
@@ -457,10 +486,13 @@ function wireGraph() {
 function wire() {
   wireGraph();
   for (const view of ["calls", "inverted", "sandwich"])
-    byId("view-" + view).addEventListener("click", () => setView(view));
+    byId("view-" + view).addEventListener("click", () => {
+      setView(view);
+      byId("graph").focus({ preventScroll: true });
+    });
   byId("flip").addEventListener("click", flip);
   byId("back").addEventListener("click", back);
-  byId("reset").addEventListener("click", resetView);
+  byId("reset").addEventListener("click", resetAll);
   byId("theme").addEventListener("click", toggleTheme);
   byId("help").addEventListener("click", () => byId("keys").showModal());
   byId("search").addEventListener("input", (event) => search(event.target.value));

@@ -44,6 +44,14 @@ function sayShare(part, whole) {
   return (share >= 99.95 ? "100" : share.toFixed(share < 1 ? 2 : 1)) + " %";
 }
 
+// How far off by chance a share may be, in points: one standard error of as many
+// samples as there are.
+function sayDoubt(series, part) {
+  if (!series.has_account || !series.kept_samples || !series.total) return "";
+  const share = Math.min(1, part / series.total);
+  return " \u00b1 " + (100 * Math.sqrt(share * (1 - share) / series.kept_samples)).toFixed(1);
+}
+
 // Where room is short "void std::f<int>(char) const" is "std::f<>"; operators
 // keep all.
 function shortName(name) {
