@@ -26,12 +26,24 @@ const char *cf_program_path;
 
 /* ---- around each case ---- */
 
+/* That a hypervisor kept for others, until the case began. */
+static uint64_t stolen_before;
+
+uint64_t cf_slack(uint64_t used_ns)
+{
+	if (fixture.is_exact)
+		return 0;
+	return used_ns / 20 + 10 * CF_MS +
+	       (fixture.stolen_ns ? fixture.stolen_ns() - stolen_before : 0);
+}
+
 void cf_begin(void)
 {
 	const char *reason = fixture.setup();
 
 	if (reason)
 		fail_msg("set-up: %s", reason);
+	stolen_before = fixture.stolen_ns ? fixture.stolen_ns() : 0;
 }
 
 void cf_finish(void)

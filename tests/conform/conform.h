@@ -124,9 +124,15 @@ enum { CF_WORKS = 256 };
 struct cf_program {
 	struct fx_work works[CF_WORKS];
 	uint64_t used_ns[CF_WORKS];
-	uint64_t stolen_ns; /* that a hypervisor kept for others meanwhile */
 	size_t count, done;
 };
+
+/*
+ * What two clocks may differ by over so much work: 0 on an exact fixture. On a
+ * real kernel they are read at moments that differ, its program does a little that
+ * is no work, and some clocks go on while a hypervisor has the CPU for others.
+ */
+uint64_t cf_slack(uint64_t used_ns);
 
 void cf_work(struct cf_program *program, unsigned thread, unsigned function,
              uint64_t cpu_ns);

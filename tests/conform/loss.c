@@ -197,7 +197,7 @@ static void loss_7_total_is_what_the_system_charged(void **state)
 	cf_stop(session);
 	charged = fixture.cpu_time_ns() - before;
 	used = cf_used(&program);
-	slack = fixture.is_exact ? 0 : used / 20 + 5 * CF_MS;
+	slack = cf_slack(used);
 	stats = cf_stats(session, 0);
 	assert_true(stats.total_weight + slack >= used);
 	assert_true(stats.total_weight <= charged + slack);

@@ -27,13 +27,10 @@ void cf_work(struct cf_program *program, unsigned thread, unsigned function,
 void cf_run(struct cf_program *program)
 {
 	size_t first = program->done;
-	uint64_t before = fixture.stolen_ns ? fixture.stolen_ns() : 0;
 
 	program->done = program->count;
 	fixture.spend(program->works + first, program->count - first,
 	              program->used_ns + first);
-	if (fixture.stolen_ns)
-		program->stolen_ns += fixture.stolen_ns() - before;
 }
 
 uint64_t cf_burn(unsigned thread, unsigned function, uint64_t cpu_ns)
@@ -66,15 +63,6 @@ uint64_t cf_used(const struct cf_program *program)
 
 /* ---- what must be ---- */
 
-/* Clocks of a real kernel are read at moments that differ by microseconds,
- * and its program does a little that is no work. Some of its clocks go on while
- * a hypervisor has the CPU, and others do not. */
-static uint64_t slack_of(const struct cf_program *program)
-{
-	return fixture.is_exact ? 0 : cf_used(program) / 20 + 10 * CF_MS +
-	                              program->stolen_ns;
-}
-
 static unsigned clocks(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -92,7 +80,7 @@ struct expect cf_expect(const struct cf_program *program, uint64_t period_ns)
 		.clocks = clocks(),
 		.is_fair = cf_has(PORTPROF_CAP_FAIR),
 		.sees_kernel = cf_has(PORTPROF_CAP_KERNEL),
-		.slack_ns = slack_of(program),
+		.slack_ns = cf_slack(cf_used(program)),
 	};
 
 	for (size_t i = 0; i < program->done; i++) {
