@@ -36,11 +36,13 @@ compile_mutant() {
 		-o "$mutants/$number/mutant.o" "$unit")
 }
 
-# link_mutant PROGRAM: before the library, so that it takes its place
+# link_mutant PROGRAM: before the library, so that it takes its place; the
+# program's objects are its own and what all of them share (tests/pmu/local.mk)
 link_mutant() {
 	# shellcheck disable=SC2086
 	(cd "$here/build" && quietly mutant ${compile%% *} \
-		-o "$mutants/tree/bin/mutant$number" tests/pmu/"$1"-*.o \
+		-o "$mutants/tree/bin/mutant$number" tests/pmu/"$1".o \
+		tests/pmu/lab.o tests/pmu/lab_session.o \
 		"$mutants/$number/mutant.o" .libs/libportprof-core.a $link)
 }
 
