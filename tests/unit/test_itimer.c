@@ -474,6 +474,66 @@ static void netbsd_samples_one_thread_and_says_so(void **state)
 	assert_true(sim_has_note(&one, "biased"));
 }
 
+/*
+ * CLOCK_THREAD_CPUTIME_ID of thread 0 as NetBSD has it: what a thread has run
+ * since it was put on a CPU is added when it leaves the CPU, and not before
+ * (l_rticksum, sys/kern/kern_runq.c sched_nextlwp).
+ */
+static struct {
+	uint64_t sum_ns, entered_ns;
+} netbsd_clock;
+
+static void leave_the_cpu(void)
+{
+	uint64_t now_ns = sim_program_thread(0)->cpu_ns;
+
+	netbsd_clock.sum_ns += now_ns - netbsd_clock.entered_ns;
+	netbsd_clock.entered_ns = now_ns;
+}
+
+/* Works until a clock has gone on by 60 ms, and is off the CPU for a moment
+ * after the first two. */
+static void burn_until_60_ms(const uint64_t *clock_ns)
+{
+	uint64_t until_ns = *clock_ns + 60 * MS;
+
+	for (unsigned ms = 1; *clock_ns < until_ns; ms++) {
+		sim_burn(0, MS);
+		if (ms == 2)
+			leave_the_cpu();
+	}
+}
+
+/*
+ * On a NetBSD 7.99 kernel life_3_all_samples_have_reached_their_sinks found a
+ * weight of 0 for function 0. Its fixture worked until the thread's clock had
+ * gone on by 60 ms, and the first switch credited all that the thread had run
+ * before: no tick fell, and the total says so. Fixtures wait for the process's
+ * time since.
+ */
+static void netbsd_ends_work_that_waits_for_a_thread_clock(void **state)
+{
+	uint64_t before_ns;
+
+	(void)state;
+	itimer_sim_be_netbsd();
+	netbsd_clock.sum_ns = netbsd_clock.entered_ns = 0;
+	sim_burn(0, 200 * MS);
+	start(100);
+	burn_until_60_ms(&netbsd_clock.sum_ns);
+	stop();
+	assert_int_equal(sim_stats(&one).total_weight, 2 * MS);
+	assert_int_equal(one.count, 0);
+
+	before_ns = sim_stats(&one).total_weight;
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
+	burn_until_60_ms(&sim_program_thread(0)->cpu_ns);
+	stop();
+	assert_int_equal(sim_stats(&one).total_weight - before_ns, 60 * MS);
+	assert_in_range(sim_weight_of(&one, sim_program_thread(0)->tid),
+	                50 * MS, 60 * MS);
+}
+
 static void a_wrong_clock_makes_the_total_unknown(void **state)
 {
 	(void)state;
@@ -544,6 +604,7 @@ int main(void)
 		CASE(a_full_table_says_so),
 		CASE(slots_of_gone_threads_are_used_again),
 		CASE(netbsd_samples_one_thread_and_says_so),
+		CASE(netbsd_ends_work_that_waits_for_a_thread_clock),
 		CASE(a_wrong_clock_makes_the_total_unknown),
 		CASE(exec_is_safe_once_it_is_announced),
 	};
