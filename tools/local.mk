@@ -44,6 +44,8 @@ libportprof_tools_la_SOURCES = \
 	tools/diff/noise.h \
 	tools/guess.c \
 	tools/guess.h \
+	tools/input.c \
+	tools/input.h \
 	tools/html/html_report.c \
 	tools/html/html_report.h \
 	tools/html/page.c \

@@ -316,7 +316,7 @@ exported -f gmon -i pie.pb.gz --module nothing.so -o none.gmon
 refused "an unknown module" 1 "no file 'nothing.so' .*there are: .*pie"
 check "nothing is written" [ ! -e none.gmon ]
 exported -f gmon -i pie.pb.gz -e cycles -o none.gmon
-refused "an unknown event" 1 "no event cycles"
+refused "an unknown event" 1 "no event 'cycles'; it has"
 exported -f gmon -i pie.pb.gz -o no/such/folder
 refused "no folder" 1 'create the folder first'
 exported -f gmon -i missing.pb.gz

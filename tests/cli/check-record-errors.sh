@@ -174,6 +174,10 @@ record -q -o good.pb.gz -- "$burn" 50
 same "a profile for the next cases" 0 "$status"
 rejected "report of an event that is not there" 1 "no event 'cycles'" \
 	-i good.pb.gz -e cycles
+name=$("$portprof" report -i good.pb.gz --json |
+	sed -n 's/^ *"event": "\([^:"@]*\).*/\1/p' | head -n 1)
+"$portprof" report -i good.pb.gz -e "$name" >"$tmp/found" 2>"$tmp/words"
+same "its name finds an event without its modifiers ($name)" 0 $?
 if [ -w /dev/full ]; then
 	"$portprof" report -i good.pb.gz >/dev/full 2>"$tmp/words"
 	same "report to a full disk: status" 1 $?

@@ -6,15 +6,16 @@
 
 #include "port/clean_text.h"
 #include "tools/color.h"
+#include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/pager.h"
-#include "tools/record/parts.h"
 #include "tools/report/report_named.h"
 #include "tools/report/report_units.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,19 +149,6 @@ static void print_code(const struct ppi_code *code,
 	ppi_pager_end();
 }
 
-static size_t find_event(const portprof_profile *profile, const char *name)
-{
-	const portprof_profile_event *event;
-
-	for (size_t i = 0;
-	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
-		if (!name || strcmp(event->name, name) == 0 ||
-		    strcmp(event->asked, name) == 0)
-			return i;
-	ppi_say("this profile has no event '%s'", name ? name : "");
-	return SIZE_MAX;
-}
-
 static bool show(const portprof_profile *profile,
                  const struct options *options, const struct ppi_view *view)
 {
@@ -191,7 +179,8 @@ static bool annotate(const struct options *options)
 
 	if (!profile)
 		return false;
-	view.event = find_event(profile, options->event);
+	view.event = ppi_event_choose(profile, options->input,
+	                              options->event);
 	if (view.event != SIZE_MAX) {
 		if (ppi_named_find(&named, profile, true, false,
 		                   options->debug_folder)) {

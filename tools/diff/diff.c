@@ -4,12 +4,13 @@
 
 #include "tools/diff/changes.h"
 #include "tools/html/html_report.h"
+#include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
-#include "tools/record/parts.h"
 #include "tools/report/report_named.h"
 #include "tools/tools.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,29 +88,6 @@ struct side {
 	struct ppi_named named;
 };
 
-/* "task-clock" of "task-clock:freq=100": rates may differ. */
-static bool is_same_event(const char *left, const char *right)
-{
-	size_t length = strcspn(left, ":");
-
-	return strcspn(right, ":") == length &&
-	       strncmp(left, right, length) == 0;
-}
-
-static size_t find_event(const portprof_profile *profile, const char *path,
-                         const char *name)
-{
-	const portprof_profile_event *event;
-
-	for (size_t i = 0;
-	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
-		if (!name || strcmp(event->asked, name) == 0 ||
-		    is_same_event(name, event->name))
-			return i;
-	ppi_say("'%s' has no event '%s'", path, name ? name : "");
-	return SIZE_MAX;
-}
-
 static bool open_side(struct side *side, const struct options *options,
                       int which, const char *event,
                       struct ppi_page_series *series)
@@ -121,7 +99,7 @@ static bool open_side(struct side *side, const struct options *options,
 	side->profile = ppi_profile_open(path, NULL, options->memory_max);
 	if (!side->profile)
 		return false;
-	number = find_event(side->profile, path, event);
+	number = ppi_event_choose(side->profile, path, event);
 	if (number == SIZE_MAX)
 		return false;
 	if (!ppi_named_find(&side->named, side->profile,

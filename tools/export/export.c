@@ -4,12 +4,13 @@
 
 #include "tools/export/export.h"
 
+#include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/names/names.h"
-#include "tools/record/parts.h"
 #include "tools/tools.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,23 +106,6 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 	return PPI_LINE_READ;
 }
 
-static bool find_event(struct ppi_export *export)
-{
-	const portprof_profile_event *event;
-
-	for (size_t i = 0;
-	     (event = portprof_profile_event_get(export->profile, i)) != NULL;
-	     i++)
-		if (!export->event || strcmp(event->name, export->event) == 0 ||
-		    strcmp(event->asked, export->event) == 0) {
-			export->event_number = i;
-			return true;
-		}
-	ppi_say("%s has no event%s%s", export->input, export->event ? " " : "",
-	        export->event ? export->event : "");
-	return false;
-}
-
 static bool export_pprof(const struct ppi_export *export)
 {
 	static const struct ppi_names_sources usual;
@@ -187,8 +171,10 @@ int ppi_export_main(int argc, char **argv)
 	damage = portprof_profile_origin_get(profile)->damage;
 	if (damage)
 		ppi_say("%s: %s", export.input, damage);
-	status = find_event(&export) && write_format(&export) ? PPI_EXIT_OK
-	                                                      : PPI_EXIT_FAILED;
+	export.event_number = ppi_event_choose(export.profile, export.input,
+	                                       export.event);
+	status = export.event_number != SIZE_MAX && write_format(&export)
+	         ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	portprof_profile_free(profile);
 	return status;
 }

@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include "tools/memory.h"
+#include "tools/input.h"
 #include "tools/options.h"
 #include "tools/progress.h"
-#include "tools/record/parts.h"
 #include "tools/tools.h"
 
 #include <portprof.h>

@@ -4,9 +4,9 @@
 
 #include "tools/names/names.h"
 
+#include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
-#include "tools/record/parts.h"
 #include "tools/tools.h"
 
 #include <stdio.h>

@@ -22,12 +22,4 @@ struct ppi_parts {
  */
 portprof_profile *ppi_parts_read(const char *folder, struct ppi_parts *parts);
 
-/*
- * Read a profile, a folder of parts or a gmon.out; says why and returns NULL
- * when that fails. `program` is what wrote the gmon.out; NULL: a.out.
- * `memory_max`: of --max-memory, 0 the usual.
- */
-portprof_profile *ppi_profile_open(const char *path, const char *program,
-                                   uint64_t memory_max);
-
 #endif

@@ -6,15 +6,16 @@
 
 #include "tools/guess.h"
 #include "tools/html/html_report.h"
+#include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/pager.h"
-#include "tools/record/parts.h"
 #include "tools/report/report_named.h"
 #include "tools/report/report_options.h"
 #include "tools/report/report_ticker.h"
 #include "tools/report/report_tree.h"
 #include "tools/tools.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,26 +83,6 @@ static char *join_inputs(const struct ppi_report_options *options)
 		strcat(all, options->inputs[i]);
 	}
 	return all;
-}
-
-/* The index of the event that was asked for; SIZE_MAX and words if none. */
-static size_t find_event(const portprof_profile *profile, const char *name)
-{
-	const portprof_profile_event *event;
-
-	for (size_t i = 0;
-	     (event = portprof_profile_event_get(profile, i)) != NULL; i++)
-		if (strcmp(event->name, name) == 0 ||
-		    strcmp(event->asked, name) == 0)
-			return i;
-	ppi_say("this profile has no event '%s'; it has:", name);
-	for (size_t i = 0;
-	     (event = portprof_profile_event_get(profile, i)) != NULL; i++) {
-		fputs("  ", stderr);
-		ppi_put_text(event->name, stderr);
-		fputc('\n', stderr);
-	}
-	return SIZE_MAX;
 }
 
 /* ---- what is printed ---- */
@@ -316,17 +297,11 @@ static bool print_events(struct printing *printing)
 {
 	const char *wanted = printing->options->event;
 	size_t count = portprof_profile_event_count(printing->view.profile);
-	size_t first = 0;
+	size_t first = ppi_event_choose(printing->view.profile,
+	                                printing->report.path, wanted);
 
-	if (count == 0) {
-		ppi_say("%s holds no event", printing->report.path);
+	if (first == SIZE_MAX)
 		return false;
-	}
-	if (wanted) {
-		first = find_event(printing->view.profile, wanted);
-		if (first == SIZE_MAX)
-			return false;
-	}
 	if (wanted || printing->options->form == PPI_FORM_JSON)
 		count = first + 1;
 	if (printing->options->form == PPI_FORM_HTML)
