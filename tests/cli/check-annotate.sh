@@ -10,13 +10,24 @@ grep -q 'define HAVE_LIBDW 1' "$builddir/config.h" ||
 	{ echo "skip: built without libdw"; exit 77; }
 command -v objdump >/dev/null || { echo "skip: no objdump"; exit 77; }
 
+cat >inlined.h <<'EOT'
+static inline __attribute__((always_inline)) unsigned long
+more(unsigned long sum, unsigned long i)
+{
+	for (volatile int k = 0; k < 3; k++)
+		sum ^= i;
+	return sum;
+}
+EOT
 cat >burn.c <<'EOT'
+#include "inlined.h"
+
 volatile unsigned long sum;
 
 static void __attribute__((noinline)) work(void)
 {
 	for (unsigned long i = 0; i < 100000000; i++)
-		sum += i; /* a comment that makes this line of the source far wider than eighty columns are */
+		sum = more(sum, i), sum += i; /* a comment that makes this line of the source far wider than eighty columns are */
 }
 
 int main(void)
@@ -37,8 +48,10 @@ annotate() {
 annotate work p.pb.gz
 same "status" 0 "$status"
 same "nothing is complained of" "" "$(cat words)"
-has "the hot line has a share" '^ *[0-9.]+ %  *6 .*sum [+]= i' out
+has "the hot line has a share" '^ *[0-9.]+ %  *8 .*sum [+]= i' out
 has "its source file is named" 'burn\.c$' out
+has "the file of code that is inlined into it, too" 'inlined\.h$' out
+has "with the shares of its lines" '^ *[0-9.]+ %  *4 .*volatile int k' out
 same "source: shares make all of it" yes "$(awk '/^Instructions/ { exit }
 	$2 == "%" { s += $1 } END { print (s > 99 && s < 101) ? "yes" : s }' out)"
 same "instructions: shares make all of it" yes "$(awk '/^Instructions/ { is = 1 }
@@ -47,7 +60,8 @@ same "no line is wider than 80" "" "$(awk 'length > 80' out)"
 has_not "what is cold is left out" 'return 0' out
 annotate -n 0 --source work p.pb.gz
 has_not "--source: no instructions" '^Instructions' out
-same "-n 0: hot lines alone" "" "$(awk 'NR > 3 && $2 != "%" && !/\.\.\./' out)"
+same "-n 0: hot lines alone" "" "$(awk 'NR > 3 && $2 != "%" &&
+	NF && !/\.\.\./ && !/inlined\.h$/' out)"
 annotate 'w?rk' p.pb.gz
 same "a pattern: status" 0 "$status"
 
@@ -77,13 +91,15 @@ same "no function: status" 2 "$status"
 
 if command -v python3 >/dev/null; then
 	"$portprof" report --html page.html p.pb.gz
-	same "in the page" "True True" "$(python3 -c '
+	same "in the page" "True True True" "$(python3 -c '
 import json, sys
 sys.path.insert(0, sys.argv[1])
 import page
 code = json.loads(page.unpack(open("page.html").read(), "code"))["list"]
 work = next(c for c in code if c["function"] == "work")
-print(any("sum += i" in line[2] and line[1] for line in work["source"]),
+files = {f["name"].split("/")[-1]: f for f in work["sources"]}
+print(any("sum += i" in line[2] and line[1] for line in files["burn.c"]["lines"]),
+      sum(line[1] for line in files["inlined.h"]["lines"]) == files["inlined.h"]["weight"] > 0,
       sum(line[1] for line in work["assembly"]) == work["weight"])' \
 		"$srcdir/tests/html")"
 else

@@ -63,6 +63,9 @@ claim "-p A,B: both, and nobody else" "$pids == {$first, $second}"
 claim "-p A,B: parts make the total" \
 	'weights + r["outside"] + r["unattributed"] == r["total_weight"]'
 judge p.pb.gz
+"$portprof" report p.pb.gz >text
+has "-p A,B: the header has the time that is known" \
+	'^ *CPU time +[0-9.]+ m?s' text
 record -p "$first,$long" --no-inherit -F 1000 -o p.pb.gz -- sleep 0.5
 claim "-p A,B --no-inherit: both" "$pids == {$first, $long}"
 claim "-p A,B --no-inherit: functions have names" "f('burn_much') > 0"

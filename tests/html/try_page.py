@@ -211,6 +211,109 @@ def keyboard(b):
     same("t: dark", "dark", b.run("document.documentElement.dataset.theme"))
 
 
+def said(b):
+    return b.text("#said")
+
+
+def sandwich_keys(b):
+    b.open_page("small.html")
+    b.click(*b.frame("memcpy"))
+    b.press("s")
+    b.press("ArrowDown")
+    same("sandwich: an arrow enters at the function", "memcpy", b.focused())
+    b.press("ArrowUp")
+    same("sandwich: up is the heaviest caller", "parse(char const*)",
+         b.focused())
+    b.press("ArrowRight")
+    same("sandwich: right is the next caller", "work", b.focused())
+    b.press("ArrowLeft")
+    b.press("Enter")
+    near("sandwich: Enter zooms", 0.75, b.shown())
+    b.press("Escape")
+    near("sandwich: Escape leaves the zoom first", 1, b.shown())
+    same("and not the sandwich", "sandwich", b.run("portprofPage.page.view"))
+    b.press("Escape")
+    same("the next leaves the sandwich", "calls",
+         b.run("portprofPage.page.view"))
+    same("with the function still chosen", "memcpy", b.focused())
+    b.click(*b.frame("work"))
+    b.press("s")
+    b.press("ArrowDown")
+    b.press("ArrowDown")
+    same("sandwich: down is the heaviest callee", "parse(char const*)",
+         b.focused())
+    b.press("ArrowUp")
+    b.press("ArrowUp")
+    same("sandwich: from the callees through the middle to the callers",
+         "main", b.focused())
+
+
+def account(b):
+    b.open_page("weak.html")
+    cards = "document.querySelector('#account').innerText"
+    text = b.run(cards)
+    check("a card for frames without names", "Unnamed frames" in text and
+          "20.0 %" in text and "plugin.so" in text, text)
+    text = b.text("#warnings")
+    check("a clock's samples where interrupts are let in again",
+          "10.0 % is at finish_task_switch" in text and "-e cycles" in text,
+          text)
+    check("the folded account says how many warnings there are", "warning" in
+          b.text("#how"), b.text("#how"))
+    b.press("k")
+    near("k hides the kernel", 0.45e9, b.sum_shown())
+    check("and says so", "kernel" in said(b) and "90.0 %" in said(b), said(b))
+    check("cards follow filters: what they leave", "90.0 %" in b.run(cards)
+          and "450 samples" in b.run(cards), b.run(cards))
+    check("cards follow filters: unnamed frames", "22.2 %" in b.run(cards),
+          b.run(cards))
+    check("warnings follow filters", "finish_task_switch" not in
+          b.text("#warnings"), b.text("#warnings"))
+    b.press("k")
+    near("k again shows it", 0.5e9, b.sum_shown())
+    check("and says so, too", "again" in said(b), said(b))
+    share = "document.querySelector('.lane:nth-child(%d) .lane-share').textContent"
+    same("the first thread's share", "80.0 %", b.run(share % 1))
+    b.click(*b.frame("finish_task_switch.isra.0"))
+    b.press("o")
+    same("threads' shares follow filters", "10.0 %", b.run(share % 1))
+    b.press("0")
+    for key, word in (("c", "Choose"), ("o", "Choose"), ("n", "search")):
+        b.press(key)
+        check("%s without a function is not silent" % key, word in said(b),
+              said(b))
+    b.press("ArrowDown")
+    same("what was said goes with the next key", "", said(b))
+    b.press("c")
+    check("c without source says why", "No source" in said(b), said(b))
+    b.open_page("small.html")
+    b.press("k")
+    check("k without a kernel says so", "No code of the kernel" in said(b),
+          said(b))
+
+
+def many_small(b):
+    b.open_page("many.html")
+    same("a bar of many small functions has their number", [1000], b.run(
+        "portprofPage.graph.few.map((one) => one.count)"))
+
+
+def narrow(b):
+    for name in ("small.html", "weak.html", "diff.html"):
+        b.open_page(name, 390)
+        height = "document.querySelector('header').offsetHeight"
+        check(name + ": at 390 pixels the head leaves room for the graph",
+              b.run(height) <= 250, b.run(height))
+        same(name + ": the weak number is marked there", b.run(
+            "document.querySelectorAll('.card.weak').length"), b.run(
+            "[...document.querySelectorAll('.card.weak strong')].filter((e) => "
+            "getComputedStyle(e, '::before').content.includes('!')).length"))
+        folded = b.run("document.querySelector('header').innerText.length")
+        b.run("document.querySelector('#full-account').open = true")
+        check(name + ": opened, it says all", b.run(
+            "document.querySelector('header').innerText.length") > folded)
+
+
 def difference(b):
     b.open_page("diff.html")
     rows = b.run("""portprofPage.table.rows.slice().map((r) =>
@@ -286,7 +389,8 @@ def sizes(b):
 def main():
     b = Reader()
     try:
-        for part in (mouse, views, keyboard, difference, hostile, sizes):
+        for part in (mouse, views, keyboard, sandwich_keys, account,
+                     many_small, narrow, difference, hostile, sizes):
             part(b)
         same("nothing was asked for but files", [],
              [r for r in b.requests if not r.startswith("file:")])

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """write_profile.py KIND FILE: a profile of known numbers, as pprof has it.
 
+weak       a tenth at a function of the kernel that lets interrupts in, a fifth
+           in code without names
+many       a thousand functions of a ten-thousandth each beside a large one
 small      two threads, four functions in two modules, ten samples
 before, after   two runs: one function 20 % slower, one gone, one new, the
            others as they were but for chance
@@ -32,7 +35,8 @@ def message(field, body):
 
 
 class Profile:
-    """Functions are (name, module); a chain is outermost first."""
+    """Functions are (name, module), without a name (None, module); a chain is
+    outermost first."""
 
     def __init__(self):
         self.strings, self.numbers = [""], {"": 0}
@@ -47,21 +51,30 @@ class Profile:
             self.strings.append(word)
         return self.numbers[word]
 
+    def start(self, module):
+        if module == "[kernel]":
+            return 0xffffffff << 32
+        return self.mappings[module] << 32
+
     def place(self, function):
         if function not in self.places:
             name, module = function
             if module not in self.mappings:
                 i = len(self.mappings) + 1
                 self.mappings[module] = i
+                start = self.start(module)
                 self.body.append(message(3, number(1, i) + number(
-                    2, i << 32) + number(3, (i << 32) + (1 << 31)) + number(
+                    2, start) + number(3, start + (1 << 31)) + number(
                         5, self.text(module)) + number(7, 1)))
             i, m = len(self.places) + 1, self.mappings[module]
             self.places[function] = i
-            self.body.append(message(5, number(1, i) +
-                                     number(2, self.text(name))))
+            line = b""
+            if name is not None:
+                self.body.append(message(5, number(1, i) +
+                                         number(2, self.text(name))))
+                line = message(4, number(1, i))
             self.body.append(message(4, number(1, i) + number(2, m) + number(
-                3, (m << 32) + i) + message(4, number(1, i))))
+                3, self.start(module) + i) + line))
         return self.places[function]
 
     def add(self, chain, samples, weight, thread=(7, 7)):
@@ -90,6 +103,18 @@ def small(profile):
     profile.add([MAIN, WORK, COPY], 100, 100 * MS, (7, 8))
     profile.add([MAIN, WORK], 150, 150 * MS)
     profile.add([MAIN], 50, 50 * MS)
+
+
+def weak(profile):
+    profile.add([MAIN, WORK], 350, 350 * MS)
+    profile.add([MAIN, WORK, (None, "/x/plugin.so")], 100, 100 * MS, (7, 8))
+    profile.add([MAIN, ("finish_task_switch.isra.0", "[kernel]")], 50, 50 * MS)
+
+
+def many(profile):
+    profile.add([MAIN, WORK], 9000, 9000 * MS)
+    for i in range(1000):
+        profile.add([MAIN, ("rare_%d" % i, "/x/app")], 1, MS)
 
 
 def run(profile, seed, slow=1.0, has_old=True, has_new=False):
@@ -138,8 +163,8 @@ def hostile(profile):
 
 def make(kind, *rest):
     profile = Profile()
-    if kind == "small":
-        small(profile)
+    if kind in ("small", "weak", "many"):
+        {"small": small, "weak": weak, "many": many}[kind](profile)
     elif kind == "before":
         run(profile, 1)
     elif kind == "same":

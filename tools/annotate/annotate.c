@@ -118,6 +118,9 @@ static void print_listing(const char *title, const struct ppi_code *code,
 	}
 }
 
+/* Files of a function that are shown: code of others is inlined. */
+enum { FILES_MAX = 4 };
+
 static void print_code(const struct ppi_code *code,
                        const portprof_profile_event *event,
                        const struct options *options)
@@ -125,6 +128,7 @@ static void print_code(const struct ppi_code *code,
 	int width = ppi_terminal_width(stdout);
 	struct ppi_scale scale = ppi_scale_of(event->unit, code->weight);
 	struct ppi_listing listing;
+	size_t shown = 0;
 	char weight[64];
 
 	if (width < 40)
@@ -135,10 +139,19 @@ static void print_code(const struct ppi_code *code,
 	ppi_put_text(code->module, stdout);
 	printf(": %s of its own\n\n", ppi_say_weight(scale, code->weight,
 	                                             weight, sizeof(weight)));
-	ppi_listing_source(code, (unsigned)options->around, &listing);
-	print_listing(code->file[0] ? code->file : "Source", code, &listing,
-	              false, width);
-	ppi_listing_free(&listing);
+	do {
+		const char *file = shown < code->file_count
+		                           ? code->files[shown].name
+		                           : NULL;
+
+		if (shown)
+			putchar('\n');
+		ppi_listing_source(code, file, (unsigned)options->around,
+		                   &listing);
+		print_listing(file ? file : "Source", code, &listing, false,
+		              width);
+		ppi_listing_free(&listing);
+	} while (++shown < code->file_count && shown < FILES_MAX);
 	if (!options->is_source_only) {
 		putchar('\n');
 		ppi_listing_instructions(code, (unsigned)options->around,

@@ -18,10 +18,10 @@ struct ppi_listing {
 	char why[200]; /* nothing is there, a sentence; "" */
 };
 
-/* The lines of its file, and its instructions, that have weight, with
- * `around` beside them. */
-void ppi_listing_source(const struct ppi_code *code, unsigned around,
-                     struct ppi_listing *listing);
+/* The lines of a file of its (NULL: none is known), and its instructions, that
+ * have weight, with `around` beside them. */
+void ppi_listing_source(const struct ppi_code *code, const char *file,
+                        unsigned around, struct ppi_listing *listing);
 void ppi_listing_instructions(const struct ppi_code *code, unsigned around,
                            struct ppi_listing *listing);
 void ppi_listing_free(struct ppi_listing *listing);

@@ -66,23 +66,33 @@ static void put_together(struct ppi_code_part *parts, size_t *count)
 	*count = kept;
 }
 
-static void find_file(struct ppi_code *code)
+static int compare_files(const void *left, const void *right)
 {
-	uint64_t most = 0;
+	const struct ppi_code_file *a = left, *b = right;
 
-	code->file = "";
-	for (size_t i = 0; i < code->line_count;) {
-		const char *file = code->lines[i].file;
-		uint64_t weight = 0;
+	if (a->weight != b->weight)
+		return a->weight < b->weight ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
 
-		for (; i < code->line_count &&
-		       strcmp(code->lines[i].file, file) == 0; i++)
-			weight += code->lines[i].weight;
-		if (weight > most) {
-			most = weight;
-			code->file = file;
-		}
+/* Of lines that are sorted by file. */
+static bool find_files(struct ppi_code *code)
+{
+	if (!code->line_count)
+		return true;
+	code->files = calloc(code->line_count, sizeof(*code->files));
+	if (!code->files)
+		return false;
+	for (size_t i = 0; i < code->line_count; i++) {
+		const struct ppi_code_part *line = &code->lines[i];
+
+		if (!i || strcmp(line[-1].file, line->file) != 0)
+			code->files[code->file_count++].name = line->file;
+		code->files[code->file_count - 1].weight += line->weight;
 	}
+	qsort(code->files, code->file_count, sizeof(*code->files),
+	      compare_files);
+	return true;
 }
 
 bool ppi_code_of(const struct ppi_view *view, const struct ppi_row *row,
@@ -92,8 +102,7 @@ bool ppi_code_of(const struct ppi_view *view, const struct ppi_row *row,
 
 	*code = (struct ppi_code){ .function = row->function,
 		                   .module = row->module,
-		                   .path = row->path,
-		                   .file = "" };
+		                   .path = row->path };
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
 	     i++)
@@ -102,8 +111,7 @@ bool ppi_code_of(const struct ppi_view *view, const struct ppi_row *row,
 			return false;
 	put_together(code->lines, &code->line_count);
 	put_together(code->addresses, &code->address_count);
-	find_file(code);
-	return true;
+	return find_files(code);
 }
 
 bool ppi_code_find(const struct ppi_view *view, const char *wanted,
@@ -112,7 +120,7 @@ bool ppi_code_find(const struct ppi_view *view, const char *wanted,
 	struct ppi_rows rows;
 	bool is_good = true;
 
-	*code = (struct ppi_code){ .file = "" };
+	memset(code, 0, sizeof(*code));
 	if (!ppi_rows_fold(view, PPI_BY_FUNCTION | PPI_BY_MODULE, &rows))
 		return false;
 	for (size_t i = 0; i < rows.count; i++)
@@ -128,4 +136,5 @@ void ppi_code_free(struct ppi_code *code)
 {
 	free(code->lines);
 	free(code->addresses);
+	free(code->files);
 }

@@ -15,13 +15,20 @@ struct ppi_code_part {
 	uint64_t at, weight;
 };
 
+/* A source file that the function has lines of: inlined code is of others. */
+struct ppi_code_file {
+	const char *name;
+	uint64_t weight;
+};
+
 struct ppi_code {
 	const char *function, *module, *path;
 	uint64_t weight; /* its own */
 	struct ppi_code_part *lines, *addresses; /* sorted by file, at */
 	size_t line_count, address_count;
-	const char *file; /* that most of the weight is in; "" unknown */
-	uint64_t start;   /* of the function in its file; 0 unknown */
+	struct ppi_code_file *files; /* most of the weight first */
+	size_t file_count;           /* 0: unknown */
+	uint64_t start;              /* of the function in its file; 0 unknown */
 };
 
 /* The hottest function that is meant by `wanted` (ppi_is_function); function

@@ -15,7 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE_FUNCTIONS = 12, PAGE_AROUND = 12, LINES_MAX = 20000 };
+enum {
+	PAGE_FUNCTIONS = 12,
+	PAGE_FILES = 4, /* of a function; inlined code is of others */
+	PAGE_AROUND = 12,
+	LINES_MAX = 20000
+};
 
 static bool add(struct ppi_listing *listing, uint64_t at, uint64_t weight,
                 const char *text, bool has_gap)
@@ -51,31 +56,32 @@ static FILE *open_source(const char *path)
 }
 
 /* Whether a line with weight is near; `part` goes on with the lines. */
-static bool is_near(const struct ppi_code *code, uint64_t number,
-                    unsigned around, size_t *part)
+static bool is_near(const struct ppi_code *code, const char *file,
+                    uint64_t number, unsigned around, size_t *part)
 {
 	while (*part < code->line_count &&
-	       (strcmp(code->lines[*part].file, code->file) != 0 ||
+	       (strcmp(code->lines[*part].file, file) != 0 ||
 	        code->lines[*part].at + around < number))
 		++*part;
 	return *part < code->line_count &&
-	       strcmp(code->lines[*part].file, code->file) == 0 &&
+	       strcmp(code->lines[*part].file, file) == 0 &&
 	       code->lines[*part].at <= number + around;
 }
 
-static uint64_t weight_of(const struct ppi_code *code, uint64_t number)
+static uint64_t weight_of(const struct ppi_code *code, const char *file,
+                          uint64_t number)
 {
 	for (size_t i = 0; i < code->line_count; i++)
 		if (code->lines[i].at == number &&
-		    strcmp(code->lines[i].file, code->file) == 0)
+		    strcmp(code->lines[i].file, file) == 0)
 			return code->lines[i].weight;
 	return 0;
 }
 
-void ppi_listing_source(const struct ppi_code *code, unsigned around,
-                     struct ppi_listing *listing)
+void ppi_listing_source(const struct ppi_code *code, const char *file,
+                        unsigned around, struct ppi_listing *listing)
 {
-	FILE *in = code->file[0] ? open_source(code->file) : NULL;
+	FILE *in = file ? open_source(file) : NULL;
 	uint64_t last = 0, number = 0;
 	size_t room = 0, part = 0;
 	ssize_t length;
@@ -84,7 +90,7 @@ void ppi_listing_source(const struct ppi_code *code, unsigned around,
 	*listing = (struct ppi_listing){ 0 };
 	if (!in) {
 		snprintf(listing->why, sizeof(listing->why), "%s",
-		         !code->file[0]
+		         !file
 		                 ? "no line numbers: compile it with -g"
 		                 : "the source file is not on this machine");
 		return;
@@ -93,9 +99,9 @@ void ppi_listing_source(const struct ppi_code *code, unsigned around,
 	       (length = getline(&line, &room, in)) > 0) {
 		if (line[length - 1] == '\n')
 			line[length - 1] = '\0';
-		if (!is_near(code, ++number, around, &part))
+		if (!is_near(code, file, ++number, around, &part))
 			continue;
-		if (!add(listing, number, weight_of(code, number), line,
+		if (!add(listing, number, weight_of(code, file, number), line,
 		         last && number != last + 1))
 			break;
 		last = number;
@@ -143,11 +149,9 @@ void ppi_listing_free(struct ppi_listing *listing)
 
 /* ---- for a page ---- */
 
-static void put_listing(struct ppi_json *json, const char *key,
-                        const char *missing, const struct ppi_listing *listing,
-                        bool is_hex)
+static void put_lines(struct ppi_json *json, const char *key,
+                      const struct ppi_listing *listing, bool is_hex)
 {
-	ppi_json_text(json, missing, listing->why);
 	ppi_json_array(json, key);
 	for (size_t i = 0; i < listing->count; i++) {
 		const struct ppi_shown_line *one = &listing->lines[i];
@@ -167,24 +171,46 @@ static void put_listing(struct ppi_json *json, const char *key,
 	ppi_json_close(json);
 }
 
+static void put_source(struct ppi_json *json, const struct ppi_code_file *file,
+                       const struct ppi_listing *listing)
+{
+	ppi_json_object(json, NULL);
+	ppi_json_text(json, "name", file ? file->name : "");
+	ppi_json_number(json, "weight", file ? file->weight : 0);
+	ppi_json_text(json, "missing", listing->why);
+	put_lines(json, "lines", listing, false);
+	ppi_json_close(json);
+}
+
 static void put_code(struct ppi_json *json, const struct ppi_code *code)
 {
-	struct ppi_listing source, instructions;
+	struct ppi_listing sources[PAGE_FILES], instructions;
+	size_t count = 0, lines = 0;
 
-	ppi_listing_source(code, PAGE_AROUND, &source);
+	do {
+		ppi_listing_source(code, count < code->file_count
+		                                 ? code->files[count].name
+		                                 : NULL,
+		                   PAGE_AROUND, &sources[count]);
+		lines += sources[count].count;
+	} while (++count < code->file_count && count < PAGE_FILES);
 	ppi_listing_instructions(code, PAGE_AROUND, &instructions);
-	if (source.count || instructions.count) {
+	if (lines || instructions.count) {
 		ppi_json_object(json, NULL);
 		ppi_json_text(json, "function", code->function);
 		ppi_json_text(json, "module", code->module);
-		ppi_json_text(json, "file", code->file);
 		ppi_json_number(json, "weight", code->weight);
-		put_listing(json, "source", "source_missing", &source, false);
-		put_listing(json, "assembly", "assembly_missing",
-		            &instructions, true);
+		ppi_json_array(json, "sources");
+		for (size_t i = 0; i < count; i++)
+			put_source(json, code->files ? &code->files[i] : NULL,
+			           &sources[i]);
+		ppi_json_close(json);
+		ppi_json_text(json, "assembly_missing", instructions.why);
+		put_lines(json, "assembly", &instructions, true);
 		ppi_json_close(json);
 	}
-	ppi_listing_free(&source);
+	for (size_t i = 0; i < count; i++)
+		ppi_listing_free(&sources[i]);
 	ppi_listing_free(&instructions);
 }
 

@@ -18,6 +18,17 @@ function card(label, value, words, grade) {
   return element;
 }
 
+// Of processes that were attached to the system does not say how much CPU time
+// they used meanwhile: what samples stand for is all that is known.
+function timeCard(series, label) {
+  const words = series.duration_ns ? ["in " + sayTime(series.duration_ns)] : [];
+  if (!series.is_time)
+    return card(label + series.event, sayCount(series.total), words.join(), "");
+  words.push(series.cpu_time_ns ? "waiting is not counted" : "in samples, in all unknown");
+  return card(label + "CPU time", sayTime(series.cpu_time_ns || series.total),
+    words.join("; "), "");
+}
+
 function rateCard(series) {
   if (!series.has_account)
     return card("Samples", "not counted", "the writer of this file kept no account", "");
@@ -55,6 +66,65 @@ function attributedCard(series) {
     share >= 0.95 ? "good" : "weak");
 }
 
+// What the filters leave, and how many samples that is.
+function filterCard(facts, series, seen) {
+  return card("Shown by the filters", sayShare(seen.weight, series.total),
+    sayWeight(series, seen.weight) + " in " + sayCount(seen.samples) + " samples"
+      + (seen.samples < 200 ? ": few, so shares are rough" : ""),
+    seen.samples < 200 ? "weak" : "");
+}
+
+// Functions that are an address only: their weight, and the module with most of it.
+function sumUnnamed(facts, seen) {
+  const byModule = new Map();
+  let weight = 0;
+  for (const f of facts.nameless) {
+    const self = seen.perFunction.self[f], m = facts.module_of[f];
+    weight += self;
+    byModule.set(m, (byModule.get(m) || 0) + self);
+  }
+  let most = -1;
+  for (const [m, part] of byModule) if (most < 0 || part > byModule.get(most)) most = m;
+  return { weight, module: most < 0 ? null : facts.modules[most] };
+}
+
+function adviceForUnnamed(module) {
+  const [name, path, isKernel] = module;
+  if (isKernel) return "the kernel hides its names: as root, or with kptr_restrict 0, record again";
+  if (/^(\/\/anon|\[anon|\[jit|\[unknown|$)/.test(path || name))
+    return "code made at run time: start its runtime with a perf map";
+  return "mostly " + visible(name) + ": install its debug symbols, or name them by --debug-dir";
+}
+
+function unnamedCard(facts, series, seen) {
+  const { weight, module } = sumUnnamed(facts, seen);
+  if (!weight) return null;
+  return card("Unnamed frames", sayShare(weight, seen.weight), adviceForUnnamed(module),
+    weight > 0.05 * seen.weight ? "weak" : "");
+}
+
+// Where the kernel lets interrupts in again. A clock's interrupt that comes
+// while they are off waits until here, so what ran before is charged to these
+// (Linux: kernel/sched/core.c, include/linux/spinlock_api_smp.h, kernel/softirq.c).
+const LETS_INTERRUPTS_IN = new RegExp("^(finish_task_switch|_raw_(spin|read|write)_unlock_irq"
+  + "|_?_?do_softirq|handle_softirqs|__local_bh_enable_ip|do_idle|exit_to_user_mode"
+  + "|syscall_exit_to_user_mode|irqentry_exit|raw_spin_rq_unlock_irq|rcu_read_unlock_special)");
+
+function sayWhereInterruptsWaited(facts, series, seen) {
+  if (!series.is_time) return "";
+  let weight = 0, most = 0;
+  facts.functions.forEach((name, f) => {
+    const self = seen.perFunction.self[f];
+    if (!self || !facts.modules[facts.module_of[f]][2] || !LETS_INTERRUPTS_IN.test(name)) return;
+    weight += self;
+    if (!most || self > seen.perFunction.self[most]) most = f;
+  });
+  if (weight < 0.02 * seen.weight || !weight) return "";
+  return sayShare(weight, seen.weight) + " is at " + facts.functions[most]
+    + " and its like, where the kernel lets interrupts in again. This clock's samples wait for that"
+    + " (skid): the time went by before, with interrupts off. A hardware event (-e cycles) shows where.";
+}
+
 // Sentences about what should keep a reader from a hasty conclusion.
 function warningsOf(series) {
   const words = [], c = series.callers;
@@ -83,32 +153,40 @@ function warningsOf(series) {
   return words;
 }
 
+// `seen`: what of the first series is looked at; null until it is counted.
 function showAccount(facts) {
   const first = facts.series[0];
   document.title = visible(facts.title) + " - portprof";
   byId("title").textContent = visible(facts.title);
   byId("version").textContent = facts.portprof;
-  showSeriesAccount(facts, 0);
+  showSeriesAccount(facts, 0, null);
   byId("when").textContent = facts.is_diff
     ? "before: " + visible(first.path) + "  \u00b7  after: " + visible(facts.series[1].path)
     : sayWhen(first);
 }
 
-function showSeriesAccount(facts, index) {
+function showSeriesAccount(facts, index, seen) {
   const shown = facts.is_diff ? facts.series : [facts.series[index]];
   const account = byId("account"), warnings = byId("warnings"), text = byId("account-text");
   for (const part of [account, warnings, text]) part.replaceChildren();
   account.className = facts.is_diff ? "two" : "";
   for (const series of shown) {
     const label = facts.is_diff ? series.label + ": " : "";
-    const cpu = series.cpu_time_ns || series.total;
-    account.append(card(label + (series.is_time ? "CPU time" : series.event),
-      series.is_time ? sayTime(cpu) : sayCount(series.total),
-      (series.duration_ns ? "in " + sayTime(series.duration_ns) : "")
-        + (series.is_time ? "; waiting is not counted" : ""), ""));
-    account.append(rateCard(series), attributedCard(series), callersCard(series));
-    for (const words of warningsOf(series))
-      warnings.append(make("p", label + visible(words)));
+    account.append(timeCard(series, label), rateCard(series), attributedCard(series),
+      callersCard(series));
+    const extra = seen && !facts.is_diff ? seen : null;
+    const words = warningsOf(series);
+    if (extra) {
+      const unnamed = unnamedCard(facts, series, extra);
+      if (unnamed) account.append(unnamed);
+      if (hasFilters()) account.append(filterCard(facts, series, extra));
+      words.push(sayWhereInterruptsWaited(facts, series, extra));
+    }
+    for (const one of words.filter(Boolean))
+      warnings.append(make("p", label + visible(one)));
     text.append(make("pre", series.account));
   }
+  const count = warnings.children.length;
+  byId("how").textContent = "How it was measured"
+    + (count ? count > 1 ? `, and ${count} warnings` : ", and a warning" : "");
 }

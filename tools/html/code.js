@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ---- Source and instructions of the hottest functions ----
 
-const code = { list: [] };
+const code = { list: [], shown: -1 };
 
 function weightedLine(series, total, weight, number, text, kind) {
   const row = make("div", null, { class: "code-line " + kind + (weight ? "" : " cold") });
@@ -21,22 +21,44 @@ function column(title, words) {
   return box;
 }
 
-function showCode(facts, index) {
-  const one = code.list[index], box = byId("code");
-  box.replaceChildren();
-  byId("code-function").value = String(index);
-  if (!one) return;
-  const series = facts.series[0];
-  byId("code-words").textContent = sayShare(one.weight, series.total) + " of the total is its own; shares below are of that";
-  const source = column(visible(one.file || "Source"), one.source_missing);
+// The lines are those of all samples: a page has no others. The function's own
+// share follows filters as everywhere.
+function sayOwnShare(facts, one) {
+  const words = sayShare(one.weight, facts.series[0].total) + " of the total is its own; shares below are of that";
+  if (selection.series) return words + ", of " + visible(facts.series[0].event);
+  if (!hasFilters()) return words;
+  const f = facts.functions.findIndex((name, i) => name === one.function
+    && facts.modules[facts.module_of[i]][0] === one.module);
+  return words + ", of all samples. The filters leave "
+    + sayShare(f < 0 ? 0 : page.perFunction.self[f], facts.series[0].total) + " of the total to it";
+}
+
+// A function has lines of other files, too, where code of those is inlined.
+function sourceOf(series, one, file) {
+  const source = column(visible(file.name || "Source"), file.missing);
+  if (one.sources.length > 1 && file.weight)
+    source.firstChild.textContent += " \u2013 " + sayShare(file.weight, one.weight);
   const lines = make("div", null, { class: "code-lines", tabindex: "0", "aria-label": "Source" });
   let last = 0;
-  for (const [number, weight, text] of one.source || []) {
+  for (const [number, weight, text] of file.lines) {
     if (last && number !== last + 1) lines.append(make("div", "\u22ef", { class: "code-gap" }));
     lines.append(weightedLine(series, one.weight, weight, number, text, "source"));
     last = number;
   }
   source.append(lines);
+  return source;
+}
+
+function showCode(facts, index) {
+  const one = code.list[index], box = byId("code");
+  box.replaceChildren();
+  byId("code-function").value = String(index);
+  if (!one) return;
+  code.shown = index;
+  const series = facts.series[0];
+  byId("code-words").textContent = sayOwnShare(facts, one);
+  const sources = make("div", null, { class: "code-column" });
+  for (const file of one.sources) sources.append(sourceOf(series, one, file));
   const assembly = column("Instructions", one.assembly_missing);
   const instructions = make("div", null, { class: "code-lines", tabindex: "0", "aria-label": "Instructions" });
   last = 0;
@@ -45,7 +67,7 @@ function showCode(facts, index) {
     instructions.append(weightedLine(series, one.weight, weight, address, text, "assembly"));
   }
   assembly.append(instructions);
-  box.append(source, assembly);
+  box.append(sources, assembly);
 }
 
 function setCode(facts, list) {

@@ -15,6 +15,7 @@ const graph = {
   colors: null, dark: false,
   letter: 7.2,
   redraws: 0,
+  few: [],              // bars of many small functions that have their number
 };
 
 // Hues that neighbours in rank are told apart by, the program itself first.
@@ -104,6 +105,16 @@ function drawSoon() {
   requestAnimationFrame(() => { isDrawDue = false; draw(); });
 }
 
+// The bar of frames that are too narrow to be seen one by one.
+function nameFew(c, count, left, wide, y, ink) {
+  const letters = Math.floor((wide - 8) / graph.letter);
+  const words = [`${count} small functions`, `${count} small`].find((one) => one.length <= letters);
+  if (count < 2 || !words) return;
+  c.fillStyle = ink;
+  c.fillText(words, left + 4, y + ROW / 2, wide - 6);
+  graph.few.push({ count, left, wide, y });
+}
+
 function draw() {
   const { context: c, shape, width, height, facts } = graph;
   if (!shape || !width) return;
@@ -117,6 +128,7 @@ function draw() {
   const ink = graph.dark ? "#f1f1ee" : "#1c1d21", pale = graph.dark ? "#8b8f99" : "#7b808c";
   const few = graph.dark ? "hsl(220 6% 26%)" : "hsl(220 10% 88%)";
   const path = new Set();
+  graph.few = [];
   for (let i = graph.zoom; i >= 0; i = shape.parent[i]) path.add(i);
   for (let i = 0; i < shape.n;) {
     let left = (shape.x[i] - graph.from) * scale;
@@ -129,14 +141,16 @@ function draw() {
     if (wide < LEAST_WIDTH) {
       // together with the narrow ones beside it
       const p = shape.parent[i], last = p < 0 ? shape.n : shape.end[p];
-      let k = shape.end[i];
+      let k = shape.end[i], count = shape.total[i] > 0 ? 1 : 0;
       while (k < last && shape.parent[k] === p && shape.total[k] * scale < LEAST_WIDTH) {
         wide += shape.total[k] * scale;
+        if (shape.total[k] > 0) count++;
         k = shape.end[k];
       }
       if (wide >= 0.4 && y > -ROW && y < height) {
         c.fillStyle = few;
         c.fillRect(left, y, Math.max(wide, 0.6), ROW - 1);
+        nameFew(c, count, left, Math.min(wide, width - left), y, pale);
       }
       i = k;
       continue;
@@ -259,9 +273,18 @@ function sibling(i, way) {
   return -1;
 }
 
+// In a sandwich the function stands in the middle twice: as what its callers
+// lead to, and as what its callees come from.
+function fromMiddle(key) {
+  const shape = graph.shape;
+  if (key === "ArrowUp") return firstChild(0);
+  return key === "ArrowDown" && shape.end[0] < shape.n ? firstChild(shape.end[0]) : -1;
+}
+
 function neighbour(i, key) {
   const shape = graph.shape;
   if (i < 0) return shape.n ? (graph.zoom >= 0 ? graph.zoom : 0) : -1;
+  if (shape.row && shape.parent[i] < 0) return fromMiddle(key);
   const isUpward = shape.row ? shape.row[i] < shape.middle : graph.isFlame;
   if (key === "ArrowLeft") return sibling(i, -1);
   if (key === "ArrowRight") return sibling(i, 1);

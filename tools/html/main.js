@@ -8,6 +8,9 @@ const page = {
 // For scripts that look at the page, and for its tests.
 window.portprofPage = { page, selection, graph, table };
 
+// What a key or a button did, for eyes and screen readers; it goes with the next.
+function say(words) { byId("said").textContent = words; }
+
 function series() { return page.facts.series[page.facts.is_diff ? 1 : selection.series]; }
 
 // ---- the difference of two ----
@@ -59,6 +62,11 @@ function recount() {
   showLegend();
   showFilters();
   reshape();
+  showSeriesAccount(facts, selection.series, {
+    weight: sumRoots(tree, page.weights.total), samples: page.weights.samples,
+    perFunction: page.perFunction,
+  });
+  if (code.shown >= 0) showCode(facts, code.shown);
 }
 
 function rankModules() {
@@ -136,6 +144,7 @@ function sayHottest() {
 function showFocus(i) {
   const { facts } = page, { shape } = graph;
   graph.focus = i;
+  say("");
   const text = byId("focus-text"), buttons = byId("focus-buttons");
   text.replaceChildren();
   buttons.replaceChildren();
@@ -186,13 +195,13 @@ function zoom(i, isAtOnce) {
 }
 
 function back() {
-  if (!page.history.length) return;
+  if (!page.history.length) return say("There is no view before this one.");
   zoomTo(page.history.pop());
   showFocus(graph.focus);
 }
 
 function resetView() {
-  if (page.view === "sandwich") return setView("calls");
+  if (page.view === "sandwich" && graph.zoom < 0) return leaveSandwich();
   if (graph.zoom >= 0) page.history.push(graph.zoom);
   zoomTo(-1);
   showFocus(-1);
@@ -202,8 +211,28 @@ function hasFilters() {
   return selection.only.length > 0 || selection.hidden.length > 0 || Boolean(selection.slices);
 }
 
+// Back to the calls, with the function still chosen.
+function leaveSandwich() {
+  page.view = "calls";
+  reshape();
+  const i = widestFrame(page.sandwichOf);
+  if (i < 0) return;
+  showFocus(i);
+  scrollToFrame(i);
+}
+
+// The widest frame of a function in the graph; -1: it has none.
+function widestFrame(f) {
+  const { shape } = graph;
+  let best = -1;
+  for (let i = 0; i < shape.n; i++)
+    if (shape.frame[i] === f && (best < 0 || shape.total[i] > shape.total[best])) best = i;
+  return best;
+}
+
 // Everything again: without filters and zoom.
 function resetAll() {
+  if (page.view === "sandwich") leaveSandwich();
   if (hasFilters()) {
     selection.only.length = selection.hidden.length = 0;
     selection.slices = null;
@@ -219,6 +248,7 @@ function setView(view) {
         : table.rows.reduce((best, row) => best && best.self >= row.self ? best : row, null)?.f ?? -1;
     return sandwich(f);
   }
+  if (view === "calls" && page.view === "sandwich") return leaveSandwich();
   page.view = view;
   reshape();
 }
@@ -234,11 +264,12 @@ function sandwich(f) {
 }
 
 function flip() {
-  if (page.view === "sandwich") return;
+  if (page.view === "sandwich") return say("A sandwich has callers above and callees below.");
   graph.isFlame = !graph.isFlame;
   byId("flip").setAttribute("aria-pressed", String(graph.isFlame));
   graph.scroller.scrollTop = graph.isFlame ? graph.scroller.scrollHeight : 0;
   drawSoon();
+  say(graph.isFlame ? "Flame: callees above their callers." : "Icicle: callees below their callers.");
 }
 
 // ---- rules: only, hide ----
@@ -246,6 +277,7 @@ function flip() {
 function ruleName(rule) {
   const { facts } = page;
   if (rule.kind === "function") return facts.shown[rule.value];
+  if (rule.kind === "kernel") return "the kernel";
   if (rule.kind === "module") return visible(facts.modules[rule.value][0]);
   return threadName(facts, rule.value);
 }
@@ -254,6 +286,18 @@ function addRule(list, rule) {
   if (selection[list].some((r) => r.kind === rule.kind && r.value === rule.value)) return;
   selection[list].push(rule);
   recountAll();
+  say((list === "only" ? "Only " : "Without ") + ruleName(rule) + ": "
+    + sayShare(sumRoots(page.tree, page.weights.total), series().total) + " of the total is left.");
+}
+
+// Code of the kernel away, or back again.
+function toggleKernel() {
+  if (!page.facts.modules.some((m) => m[2])) return say("No code of the kernel is in this profile.");
+  const at = selection.hidden.findIndex((rule) => rule.kind === "kernel");
+  if (at < 0) return addRule("hidden", { kind: "kernel", value: 0 });
+  selection.hidden.splice(at, 1);
+  recountAll();
+  say("The kernel's code is shown again.");
 }
 
 function showFilters() {
@@ -342,10 +386,10 @@ function showFound() {
 
 function nextMatch(way) {
   const { shape } = graph;
-  if (!graph.matches) return;
+  if (!graph.matches) return say("Nothing is looked for: / begins a search.");
   const hits = [];
   for (let i = 0; i < shape.n; i++) if (graph.matches[shape.frame[i]] && shape.total[i]) hits.push(i);
-  if (!hits.length) return;
+  if (!hits.length) return say("Nothing here matches.");
   hits.sort((a, b) => shape.total[b] - shape.total[a] || a - b);
   const at = hits.indexOf(graph.focus);
   const i = at < 0 || !way ? hits[0] : hits[(at + way + hits.length) % hits.length];
@@ -365,10 +409,7 @@ function pickRow(f, isScrolled) {
     selectRow(f, true);
     return;
   }
-  const { shape } = graph;
-  let best = -1;
-  for (let i = 0; i < shape.n; i++)
-    if (shape.frame[i] === f && (best < 0 || shape.total[i] > shape.total[best])) best = i;
+  const best = widestFrame(f);
   selectRow(f, false);
   if (best < 0 && page.view !== "calls") {
     page.view = "calls";
@@ -388,12 +429,19 @@ function pickRow(f, isScrolled) {
 
 function toCode(f) {
   const at = codeOf(page.facts, f);
-  if (at < 0) return;
+  if (at < 0) {
+    return say(code.list.length
+      ? `No source of ${page.facts.short[f]} is in this page: it has that of the ${code.list.length} hottest functions.`
+      : "No source is in this page: it could not be read where the page was made.");
+  }
+  say("Source of " + page.facts.short[f] + ", below.");
   showCode(page.facts, at);
   byId("code-part").scrollIntoView({ block: "start" });
 }
 
 // ---- wiring ----
+
+const CHOOSE_FIRST = "Choose a function first: a click in the graph, or the arrow keys.";
 
 function onKey(event) {
   const inText = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
@@ -423,9 +471,10 @@ function onKey(event) {
     s: () => setView(page.view === "sandwich" ? "calls" : "sandwich"),
     f: flip, t: toggleTheme, n: () => nextMatch(1), N: () => nextMatch(-1),
     0: resetAll, Backspace: back,
-    o: () => f > 0 && addRule("only", { kind: "function", value: f }),
-    h: () => f > 0 && addRule("hidden", { kind: "function", value: f }),
-    c: () => f > 0 && toCode(f),
+    o: () => f > 0 ? addRule("only", { kind: "function", value: f }) : say(CHOOSE_FIRST),
+    h: () => f > 0 ? addRule("hidden", { kind: "function", value: f }) : say(CHOOSE_FIRST),
+    c: () => f > 0 ? toCode(f) : say(CHOOSE_FIRST),
+    k: toggleKernel,
     Enter: isButton ? null : () => graph.focus >= 0 && zoom(graph.focus),
   };
   if (event.key.startsWith("Arrow") && (event.target === byId("graph") || event.target === document.body)) {
@@ -518,7 +567,6 @@ function wire() {
   page.facts.series.forEach((one, i) => select.append(make("option", visible(one.event), { value: i })));
   select.addEventListener("change", () => {
     selection.series = Number(select.value);
-    showSeriesAccount(page.facts, selection.series);
     recountAll();
   });
 }

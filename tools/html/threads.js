@@ -5,17 +5,22 @@ const LANES = 14; // shown at first
 
 const lanes = { isWhole: false, list: [], most: 0, drag: null };
 
-// Weight by thread and by slice; slices are put together to at most 600.
+// Weight by thread and by slice; slices are put together to at most 600. The
+// filters of code count for both, that of time for shares alone: a line of time
+// shows what is beside the range, too.
 function sumThreads(tree, facts) {
   const samples = tree.series[selection.series];
   const count = facts.threads.length + 1;
   const columns = Math.min(600, facts.slices);
   const each = columns ? facts.slices / columns : 1;
   const all = new Float64Array(count);
+  const mask = nodeMask(tree, facts);
+  const [from, to] = selection.slices || [0, Infinity];
   const cells = columns ? Array.from({ length: count }, () => null) : null;
   for (let i = 0; i < samples.count; i++) {
     const t = samples.thread[i], slice = samples.slice[i];
-    all[t] += samples.weight[i];
+    if (mask && !mask[samples.node[i]]) continue;
+    if (slice >= from && slice <= to) all[t] += samples.weight[i];
     if (!cells || !slice) continue;
     if (!cells[t]) cells[t] = new Float64Array(columns);
     cells[t][Math.min(columns - 1, Math.floor((slice - 1) / each))] += samples.weight[i];
@@ -87,11 +92,13 @@ function wireRange(box, facts, onRange) {
 
 function showThreads(tree, facts, onRule, onRange) {
   const { all, cells, columns } = sumThreads(tree, facts);
-  const order = [...all.keys()].filter((t) => all[t] > 0).sort((a, b) => all[b] - all[a]);
+  const order = [...all.keys()].filter((t) => all[t] > 0 || (cells && cells[t]))
+    .sort((a, b) => all[b] - all[a]);
   const part = byId("threads-part"), box = byId("threads");
-  part.hidden = order.length < 2 && !columns;
+  part.hidden = facts.threads.length < 2 && !columns;
   const series = facts.series[selection.series];
-  byId("threads-hint").textContent = columns ? "drag over a line to select a time" : "";
+  byId("threads-hint").textContent = [columns ? "drag over a line to select a time" : "",
+    hasFilters() ? "shares of the total, as the filters leave them" : ""].filter(Boolean).join("; ");
   box.replaceChildren();
   let most = 0;
   if (columns) for (const t of order) if (cells[t]) for (const cell of cells[t]) most = Math.max(most, cell);

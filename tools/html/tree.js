@@ -12,6 +12,8 @@ function ruleMask(tree, facts, rule) {
     const p = tree.parent[i];
     if (rule.kind === "function")
       mask[i] = tree.frame[i] === rule.value || (p >= 0 && mask[p]) ? 1 : 0;
+    else if (rule.kind === "kernel")
+      mask[i] = facts.modules[moduleOf[tree.frame[i]]][2] ? 1 : 0;
     else // code of the module, as report --module has it
       mask[i] = moduleOf[tree.frame[i]] === rule.value ? 1 : 0;
   }
@@ -39,7 +41,7 @@ function threadIsIn(thread) {
     || selection.only.some(names);
 }
 
-// `self` and `total` of each node.
+// `self` and `total` of each node; `samples`: how many are behind them.
 function weigh(tree, facts, seriesIndex) {
   const samples = tree.series[seriesIndex];
   const self = new Float64Array(tree.n);
@@ -48,19 +50,21 @@ function weigh(tree, facts, seriesIndex) {
   for (let i = 0; i < threads.length; i++) threads[i] = threadIsIn(i) ? 1 : 0;
   const from = selection.slices ? selection.slices[0] : 0;
   const to = selection.slices ? selection.slices[1] : Infinity;
+  let kept = 0;
   for (let i = 0; i < samples.count; i++) {
     const node = samples.node[i];
     if (!threads[samples.thread[i]] || (mask && !mask[node])) continue;
     if (selection.slices && (samples.slice[i] < from || samples.slice[i] > to))
       continue;
     self[node] += samples.weight[i];
+    kept += samples.samples[i];
   }
   const total = self.slice();
   for (let i = tree.n - 1; i >= 0; i--) {
     const p = tree.parent[i];
     if (p >= 0) total[p] += total[i];
   }
-  return { self, total };
+  return { self, total, samples: kept };
 }
 
 function sumRoots(tree, total) {

@@ -375,6 +375,20 @@ static void print_chains(const struct ppi_chains *chains, FILE *out)
 		        "with libdw can see that\n", "");
 }
 
+/* The system does not say it of processes that were attached to. */
+static void print_unknown_time(const portprof_profile_event *event, FILE *out)
+{
+	char text[64];
+
+	if (event->has_stats && event->stats.total_weight &&
+	    event->unit == PORTPROF_UNIT_NANOSECONDS)
+		fprintf(out, LABEL "%s in samples, in all unknown", "CPU time",
+		        say_time(event->stats.total_weight, text,
+		                 sizeof(text)));
+	else
+		fprintf(out, LABEL "unknown", "CPU time");
+}
+
 static void print_times(const portprof_profile_origin *origin,
                         const portprof_profile_event *event, FILE *out)
 {
@@ -384,7 +398,7 @@ static void print_times(const portprof_profile_origin *origin,
 		fprintf(out, LABEL "%s", "CPU time",
 		        say_time(event->stats.cpu_time_ns, text, sizeof(text)));
 	else
-		fprintf(out, LABEL "unknown", "CPU time");
+		print_unknown_time(event, out);
 	if (origin->duration_ns)
 		fprintf(out, " in %s",
 		        say_time(origin->duration_ns, text, sizeof(text)));
