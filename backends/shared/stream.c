@@ -80,22 +80,37 @@ static struct message *begin(struct ppi_stream *stream, size_t position,
 	return message;
 }
 
-bool ppi_stream_put(struct ppi_stream *stream, const void *head,
-                    size_t head_bytes, const void *body, size_t body_bytes)
+void *ppi_stream_begin(struct ppi_stream *stream, size_t bytes)
 {
-	size_t bytes = head_bytes + body_bytes, position, filler;
-	struct message *message;
+	size_t position, filler;
 
 	if (bytes > stream->size / 4 ||
 	    !claim(stream, length_of(bytes), &position, &filler))
-		return false;
+		return NULL;
 	if (filler)
-		begin(stream, position, filler - sizeof(*message), FILLER);
-	message = begin(stream, position + filler, bytes, CLAIMED);
-	memcpy(message + 1, head, head_bytes);
+		begin(stream, position, filler - sizeof(struct message),
+		      FILLER);
+	return begin(stream, position + filler, bytes, CLAIMED) + 1;
+}
+
+void ppi_stream_end(void *message)
+{
+	struct message *head = (struct message *)message - 1;
+
+	atomic_store_explicit(&head->state, WHOLE, memory_order_release);
+}
+
+bool ppi_stream_put(struct ppi_stream *stream, const void *head,
+                    size_t head_bytes, const void *body, size_t body_bytes)
+{
+	char *message = ppi_stream_begin(stream, head_bytes + body_bytes);
+
+	if (!message)
+		return false;
+	memcpy(message, head, head_bytes);
 	if (body_bytes)
-		memcpy((char *)(message + 1) + head_bytes, body, body_bytes);
-	atomic_store_explicit(&message->state, WHOLE, memory_order_release);
+		memcpy(message + head_bytes, body, body_bytes);
+	ppi_stream_end(message);
 	return true;
 }
 
@@ -154,11 +169,25 @@ bool ppi_stream_skip(struct ppi_stream *stream)
 	return true;
 }
 
+size_t ppi_stream_head(const struct ppi_stream *stream)
+{
+	return atomic_load(&stream->memory->head);
+}
+
+size_t ppi_stream_tail(const struct ppi_stream *stream)
+{
+	return atomic_load(&stream->memory->tail);
+}
+
 /* What was passed is zeroed already. */
 void ppi_stream_empty(struct ppi_stream *stream)
 {
 	struct ppi_stream_memory *memory = stream->memory;
+	size_t head = atomic_load(&memory->head);
 
-	if (atomic_load(&memory->head) != atomic_load(&memory->tail))
-		memset((void *)memory, 0, ppi_stream_bytes(stream->size));
+	if (head == atomic_load(&memory->tail))
+		return;
+	memset(memory->bytes, 0, stream->size);
+	atomic_store(&memory->tail, head & ~(size_t)7);
+	atomic_store(&memory->head, head & ~(size_t)7);
 }
