@@ -113,8 +113,10 @@ static portprof_status open_backend(struct attempt *attempt,
 		                        kernel, &opened->box,
 		                        opened->bs.refusals, why);
 	opened->box.plan.area = opened->area;
-	if (!(opened->bs.caps & PORTPROF_CAP_UNWIND))
+	if (!(opened->bs.caps & PORTPROF_CAP_UNWIND)) {
 		opened->box.plan.stack_bytes = 0;
+		opened->box.plan.uses_tables = false;
+	}
 	if (status == PORTPROF_OK) {
 		ppi_helper_call(open_in_helper, attempt);
 		status = attempt->status;

@@ -130,11 +130,16 @@ static portprof_status check_sinks(const portprof_config *config,
 	return PORTPROF_OK;
 }
 
+/* Another process takes what is measured, and unwinds it. */
+static bool is_for_collector(const portprof_config *config)
+{
+	return config->sink_count && config->sinks[0].ops == &ppi_sink_share;
+}
+
 /* Its samples come from another process, or go to one. */
 static bool is_shared(const portprof_config *config)
 {
-	return config->pool || (config->sink_count &&
-	                        config->sinks[0].ops == &ppi_sink_share);
+	return config->pool || is_for_collector(config);
 }
 
 static portprof_status check_unwind(const portprof_config *config,
@@ -145,7 +150,7 @@ static portprof_status check_unwind(const portprof_config *config,
 	if (config->number[PPI_KEY_UNWIND] != PORTPROF_UNWIND_DWARF)
 		return PORTPROF_OK;
 	*caps |= PORTPROF_CAP_UNWIND;
-	if (ppi_unwinder_has_tables(&missing))
+	if (is_for_collector(config) || ppi_unwinder_has_tables(&missing))
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "plan chains",
 	                "call chains by frame tables: %s; or use frame "
@@ -420,23 +425,35 @@ static portprof_status plan_ranges(const portprof_config *config,
 	return PORTPROF_OK;
 }
 
+static void plan_chains(const portprof_config *config,
+                        const struct ppi_backend_ops *ops,
+                        struct ppi_plan *plan)
+{
+	plan->chain_depth = config->number[PPI_KEY_CALLCHAIN];
+	if (!plan->chain_depth)
+		return;
+	plan->uses_tables = !is_for_collector(config) &&
+	                    config->number[PPI_KEY_UNWIND] !=
+				    PORTPROF_UNWIND_FP &&
+	                    ppi_unwinder_has_tables(NULL);
+	if (!plan->uses_tables && !ops->copies_stacks)
+		return;
+	plan->stack_bytes = config->number[PPI_KEY_STACK]
+		? config->number[PPI_KEY_STACK] : STACK_USUAL;
+	plan->want_modules = true;
+}
+
 static void plan_wishes(const portprof_config *config,
+                        const struct ppi_backend_ops *ops,
                         struct ppi_plan *plan)
 {
 	for (size_t i = 0; i < config->sink_count; i++) {
-		const struct ppi_sink_ops *ops = config->sinks[i].ops;
+		const struct ppi_sink_ops *sink = config->sinks[i].ops;
 
-		plan->want_modules |= ops->wants_modules;
+		plan->want_modules |= sink->wants_modules;
 		plan->want_user_address |= config->sinks[i].region_count > 0;
 	}
-	plan->chain_depth = config->number[PPI_KEY_CALLCHAIN];
-	if (plan->chain_depth &&
-	    config->number[PPI_KEY_UNWIND] != PORTPROF_UNWIND_FP &&
-	    ppi_unwinder_has_tables(NULL)) {
-		plan->stack_bytes = config->number[PPI_KEY_STACK]
-			? config->number[PPI_KEY_STACK] : STACK_USUAL;
-		plan->want_modules = true;
-	}
+	plan_chains(config, ops, plan);
 	plan->follow_children = follows_children(config);
 	plan->has_exact_children =
 		config->number[PPI_KEY_CHILDREN] == PORTPROF_CHILDREN_EXACT;
@@ -462,7 +479,7 @@ portprof_status ppi_plan_build(const portprof_config *config,
 	box->plan.mode = mode;
 	box->plan.target = target_of(config);
 	if (mode == PPI_SAMPLE)
-		plan_wishes(config, &box->plan);
+		plan_wishes(config, ops, &box->plan);
 	box->plan.allow_refused = config->allow_refused;
 	box->plan.required_caps = config->required_caps;
 	box->plan.follow_children = follows_children(config);

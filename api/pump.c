@@ -16,13 +16,19 @@ void ppi_pump_set_room(size_t records)
 	records_in_room = records ? records : DEFAULT_RECORDS;
 }
 
+/* Stacks of an area are another process's to unwind. */
+static bool unwinds(const struct ppi_plan *plan)
+{
+	return plan->stack_bytes && !plan->area;
+}
+
 /* Room for some stacks, for one where a test wants little room. */
 static size_t words_of_stacks(const struct ppi_plan *plan)
 {
 	size_t words = (sizeof(struct ppi_user_context) + plan->stack_bytes +
 	                7) / 8;
 
-	if (!plan->stack_bytes)
+	if (!unwinds(plan))
 		return 0;
 	return records_in_room == DEFAULT_RECORDS ? STACKS * words : words;
 }
@@ -45,10 +51,12 @@ portprof_status ppi_pump_init(struct ppi_pump *pump,
 	pump->verdicts = calloc(records_in_room, 1);
 	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
 	pump->chain_depth = plan->chain_depth;
-	if (plan->stack_bytes)
+	if (unwinds(plan))
 		pump->unwinder = ppi_unwinder_new(ppi_machine_here());
+	if (pump->unwinder && !plan->uses_tables)
+		ppi_unwinder_leave_tables(pump->unwinder);
 	if (pump->room.records && pump->room.words && pump->verdicts &&
-	    pump->tallies && (pump->unwinder || !plan->stack_bytes))
+	    pump->tallies && (pump->unwinder || !unwinds(plan)))
 		return PORTPROF_OK;
 	ppi_pump_free(pump);
 	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open", "out of memory");

@@ -35,6 +35,8 @@ static portprof_status drain(struct portprof_session *session,
 {
 	struct portprof_session *left PPI_AT_LEAVE(end_delivery) = session;
 	struct ppi_backend_session *bs = &session->opened.bs;
+	struct ppi_area *area = session->opened.area;
+	uint64_t place = area ? ppi_area_place(area) : 0;
 	portprof_status status;
 
 	/* libraries first: one may lie now where another one was */
@@ -44,6 +46,8 @@ static portprof_status drain(struct portprof_session *session,
 	status = ppi_pump_drain(&session->pump, bs);
 	session->is_delivering = false;
 	left = NULL;
+	if (area)
+		ppi_area_mark(area, place);
 	if (status == PORTPROF_OK)
 		return status;
 	ppi_fail(why, status, 0, "drain", "backend %s could not be drained: "

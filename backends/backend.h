@@ -185,9 +185,10 @@ struct ppi_plan {
 	uint64_t timeline_ns;   /* files keep when samples fell, to so much; of
 	                         * no concern to backends; 0 = they do not */
 	unsigned chain_depth;   /* 0 = none */
-	size_t stack_bytes;     /* CAP_UNWIND: the user's part of chains is
-	                         * unwound from registers and so much of the
-	                         * stack; 0 = the backend gives chains */
+	size_t stack_bytes;     /* the user's part of chains is unwound from
+	                         * registers and so much of the stack; 0 = the
+	                         * backend gives chains */
+	bool uses_tables;       /* by frame tables (CAP_UNWIND), too */
 	uint32_t sample_fields; /* of PORTPROF_FIELD_ what the hardware tells;
 	                         * only where CAP_EVENTS is there */
 	size_t ring_bytes;      /* 0 = the backend chooses */
@@ -279,16 +280,18 @@ void ppi_area_leave(struct ppi_area *area);
 /* Whether nobody collects any more: measuring has no purpose then. */
 bool ppi_area_is_abandoned(const struct ppi_area *area);
 
-/* The memory of a ring for backends that take samples in signal handlers: see
- * backends/shared/pcring.h. */
-void *ppi_area_ring(struct ppi_area *area, size_t *bytes);
+/* The memory of a ring for backends that take samples in signal handlers, and
+ * how much of a stack goes with each: see backends/shared/tick_ring.h. */
+void *ppi_area_ring(struct ppi_area *area, size_t *bytes, size_t *stack_bytes);
 
 /* Other records, one thread at a time. False when there is no room. A module
- * is valid for samples from the last mark on. */
+ * is valid for samples from the last mark on, and samples with stacks wait for
+ * the next one: the code they fell on is then told. */
 bool ppi_area_put(struct ppi_area *area, const portprof_record *record,
                   const void *payload, size_t payload_bytes);
 bool ppi_area_note(struct ppi_area *area, const char *note);
-void ppi_area_mark(struct ppi_area *area);
+uint64_t ppi_area_place(const struct ppi_area *area); /* of the next sample */
+void ppi_area_mark(struct ppi_area *area, uint64_t place);
 
 /* The account as of now; `is_last`: nothing more will come. */
 void ppi_area_account(struct ppi_area *area, const struct ppi_account *account,
@@ -440,6 +443,8 @@ struct ppi_backend_ops {
 	/* Modifiers that are a group's and stand with its first event, with
 	 * commas between them; NULL = none. */
 	const char *group_modifiers;
+	/* Its chains are unwound from copies of stacks, never given. */
+	bool copies_stacks;
 	const void *real_kernel; /* the real seam, NULL when not on this OS */
 
 	/* Usable here, now, by this user, with which capabilities? Leaves no

@@ -24,6 +24,8 @@ libportprof_core_la_SOURCES += \
 	backends/shared/pcring.h \
 	backends/shared/stream.c \
 	backends/shared/stream.h \
+	backends/shared/tick_ring.c \
+	backends/shared/tick_ring.h \
 	backends/shared/ticks.c \
 	backends/shared/ticks.h \
 	backends/shared/tickweight.c \

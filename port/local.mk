@@ -19,6 +19,8 @@ libportprof_core_la_SOURCES += \
 	port/clock_ns.h \
 	port/context_pc.c \
 	port/context_pc.h \
+	port/context_stack.c \
+	port/context_stack.h \
 	port/cpu_clock.c \
 	port/cpu_clock.h \
 	port/cpu_clock_read.c \

@@ -186,7 +186,8 @@ Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
 	account->backend = text(run->backend);
 	account->timeline_ns = run->plan->timeline_ns;
 	account->chain_depth = run->plan->chain_depth;
-	account->stack_bytes = (uint32_t)run->plan->stack_bytes;
+	if (run->plan->uses_tables)
+		account->stack_bytes = (uint32_t)run->plan->stack_bytes;
 	for (size_t i = 0; i < account->n_passed_over; i++) {
 		account->passed_over[i]->backend =
 			text(run->passed_over_names[i]);

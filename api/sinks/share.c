@@ -114,7 +114,6 @@ static portprof_status share_flush(struct ppi_sink *sink,
 	       ppi_area_note(share->area, run->notes[share->notes]))
 		share->notes++;
 	tell_account(share->area, run, false);
-	ppi_area_mark(share->area);
 	return PORTPROF_OK;
 }
 

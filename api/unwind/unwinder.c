@@ -84,6 +84,7 @@ enum { CHAIN_MAX = 1024 };
 
 struct ppi_unwinder {
 	const struct ppi_machine *machine;
+	bool has_no_tables;
 	struct ppi_code_map code;
 	struct slot *slots;
 	struct call_slot *calls;
@@ -115,6 +116,11 @@ void ppi_unwinder_free(struct ppi_unwinder *unwinder)
 	free(unwinder->slots);
 	free(unwinder->calls);
 	free(unwinder);
+}
+
+void ppi_unwinder_leave_tables(struct ppi_unwinder *unwinder)
+{
+	unwinder->has_no_tables = true;
 }
 
 void ppi_unwinder_stats_get(const struct ppi_unwinder *unwinder,
@@ -306,7 +312,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 
 	walk->unwinder->stats.frames++;
 	walk->end = PORTPROF_CHAIN_NO_RULE;
-	if (extent)
+	if (extent && !walk->unwinder->has_no_tables)
 		rule = rule_of(walk, extent, lookup, &rules, &address);
 	if (rule) {
 		is_by_table = true;
@@ -458,7 +464,8 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 		unwinder->chain[0] = record->address;
 	memcpy(words, unwinder->chain, count * sizeof(*words));
 	record->payload_words += count;
-	record->chain_end = end;
+	record->chain_end = unwinder->has_no_tables ? PORTPROF_CHAIN_UNKNOWN
+	                                            : end;
 	record->valid |= PORTPROF_FIELD_CHAIN;
 	record->valid &= ~PPI_FIELD_CONTEXT;
 }

@@ -19,6 +19,10 @@ struct ppi_unwinder;
 struct ppi_unwinder *ppi_unwinder_new(const struct ppi_machine *machine);
 void ppi_unwinder_free(struct ppi_unwinder *unwinder);
 
+/* From now on follow frame pointers alone. How a chain ends is not told then:
+ * code that keeps none is skipped, and nobody sees it. */
+void ppi_unwinder_leave_tables(struct ppi_unwinder *unwinder);
+
 /*
  * Unwind one stack of process `pid` into `chain`, leaf first; other addresses
  * are return addresses, or one more than the address that a signal

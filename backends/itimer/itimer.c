@@ -19,7 +19,8 @@
 
 enum {
 	LOOK_NS = 100000000, /* is all as it should be? */
-	BUSY_NS = 50000      /* less CPU time than that is none */
+	BUSY_NS = 50000,     /* less CPU time than that is none */
+	STACKS_MS = 50       /* a ring of them holds five times that */
 };
 
 #define SWEEP_NS UINT64_C(1000000000)
@@ -34,7 +35,7 @@ enum {
 	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_EXACT_PC | \
 	 PORTPROF_CAP_WHOLE_SPACE | PORTPROF_CAP_PID_TID | \
 	 PORTPROF_CAP_TIME | PORTPROF_CAP_PROCESS | PORTPROF_CAP_EXCLUSIVE | \
-	 PORTPROF_CAP_EXEC_SAFE)
+	 PORTPROF_CAP_EXEC_SAFE | PPI_TICK_CHAINS)
 
 static struct itimer_state *state_of(const struct ppi_backend_session *bs)
 {
@@ -89,6 +90,7 @@ static void itimer_probe(const void *seam, struct ppi_probe *out)
 	out->is_usable = true;
 	out->caps = ITIMER_CAPS;
 	out->status = PORTPROF_OK;
+	ppi_ticks_probe_chains(out);
 	if (!ppi_exec_guard_is_promised())
 		lack_exec_safe(out);
 }
@@ -147,13 +149,13 @@ static portprof_status take_memory(struct itimer_state *state,
 	                       kernel->cpu_count(kernel->self)) &&
 	    itimer_table_init(&state->table, 0))
 		return PORTPROF_OK;
-	ppi_pcring_free(&state->ring);
+	ppi_tick_ring_free(&state->ring);
 	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open", "out of memory");
 }
 
 static void free_memory(struct itimer_state *state)
 {
-	ppi_pcring_free(&state->ring);
+	ppi_tick_ring_free(&state->ring);
 	itimer_table_free(&state->table);
 	free(state->tids);
 }
@@ -177,6 +179,8 @@ static portprof_status itimer_open(struct ppi_backend_session *bs,
 	if (status)
 		goto remove_handler;
 	ppi_tick_rate_note(bs, &state->rate);
+	if (state->ring.stack_bytes)
+		bs->drain_every_ms = STACKS_MS;
 	ppi_note(bs, "one timer for the whole process: when several threads "
 	         "are busy, their shares are biased" ITIMER_UNBIASED);
 	if (!ppi_exec_guard_is_promised())
@@ -391,7 +395,7 @@ static portprof_status itimer_stats(struct ppi_backend_session *bs,
 	out->cpu_time_ns = ppi_meter_total_ns(&state->meter);
 	out->not_attached = unsampled_ns(state);
 	out->total_weight = out->cpu_time_ns - out->not_attached;
-	out->lost_samples = ppi_pcring_dropped(&state->ring) +
+	out->lost_samples = ppi_tick_ring_dropped(&state->ring) +
 	                    atomic_load(&state->crowded);
 	out->lost_certainty = PORTPROF_UNKNOWN;
 	out->total_certainty = state->meter.is_exact ? PORTPROF_EXACT :
@@ -423,6 +427,7 @@ const struct ppi_backend_ops ppi_backend_itimer = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.group_modifiers = NULL,
+	.copies_stacks = true,
 	.real_kernel = ITIMER_REAL_KERNEL,
 	.probe = itimer_probe,
 	.resolve = itimer_resolve,

@@ -13,7 +13,6 @@
 #include "backends/itimer/itimer_kernel.h"
 #include "backends/shared/cpu_meter.h"
 #include "backends/shared/gate.h"
-#include "backends/shared/pcring.h"
 #include "backends/shared/ticks.h"
 
 /* What a refusal offers besides, where the system has it (config.h). */
@@ -53,7 +52,7 @@ struct itimer_state {
 	bool is_by_thread; /* weights by threads' clocks, not the process's */
 	uint64_t began_ns; /* CLOCK_MONOTONIC of the last start */
 	struct itimer_table table;
-	struct ppi_pcring ring;
+	struct ppi_tick_ring ring;
 	_Atomic size_t crowded;     /* ticks of threads without a slot */
 	atomic_flag is_being_read;  /* process_last_ns, where it is used */
 	uint64_t process_last_ns;

@@ -3,9 +3,9 @@
  * The SIGPROF handler of the itimer backend.
  *
  * Reached in signal context, and nothing else:
- *   handle_tick, is_tick, record_tick, is_due, weigh_by_thread,
+ *   handle_tick, is_tick, record_tick, put, is_due, weigh_by_thread,
  *   weigh_by_process, pass_on (here)
- *   itimer_table_get, ppi_gate_enter, ppi_gate_leave, ppi_pcring_put,
+ *   itimer_table_get, ppi_gate_enter, ppi_gate_leave, ppi_tick_ring_put,
  *   ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
  *   clock_gettime(2)
@@ -27,6 +27,13 @@
 static struct ppi_gate gate;
 
 /* ---- in signal context ---- */
+
+static bool put(struct itimer_state *state, const struct ppi_tick *tick,
+                const void *context)
+{
+	return ppi_tick_ring_put(&state->ring, tick,
+	                         tick->tid == state->bs->owner_pid, context);
+}
 
 /*
  * All CPU time of the thread since its last tick. One that is met for the
@@ -58,7 +65,8 @@ static bool weigh_by_thread(struct itimer_state *state, struct ppi_tick *tick,
 
 /* All CPU time of the process since the last tick of any thread. Of two ticks
  * at once one carries the weight of both; the other is not taken. */
-static bool weigh_by_process(struct itimer_state *state, struct ppi_tick *tick)
+static bool weigh_by_process(struct itimer_state *state, struct ppi_tick *tick,
+                             const void *context)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	uint64_t now_ns;
@@ -69,7 +77,7 @@ static bool weigh_by_process(struct itimer_state *state, struct ppi_tick *tick)
 		return false;
 	if (now_ns > state->process_last_ns) {
 		tick->weight = now_ns - state->process_last_ns;
-		is_taken = ppi_pcring_put(&state->ring, tick);
+		is_taken = put(state, tick, context);
 	}
 	if (is_taken)
 		state->process_last_ns = now_ns;
@@ -114,9 +122,9 @@ static void record_tick(struct itimer_state *state, const void *context)
 	if (!is_due(state))
 		return;
 	if (!state->is_by_thread)
-		weigh_by_process(state, &tick);
+		weigh_by_process(state, &tick, context);
 	else if (weigh_by_thread(state, &tick, &slot, &reached_ns) &&
-	         ppi_pcring_put(&state->ring, &tick))
+	         put(state, &tick, context))
 		slot->last_ns = reached_ns;
 }
 

@@ -109,6 +109,7 @@ const struct ppi_backend_ops ppi_backend_null = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.group_modifiers = NULL,
+	.copies_stacks = false,
 	.real_kernel = &null_kernel,
 	.probe = null_probe,
 	.resolve = null_resolve,

@@ -188,6 +188,7 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.count_ways = &perf_count_ways,
 	.count_parts = &perf_count_parts,
 	.group_modifiers = "excl,pinned",
+	.copies_stacks = false,
 	.real_kernel = REAL_KERNEL,
 	.probe = perf_probe,
 	.resolve = perf_resolve,

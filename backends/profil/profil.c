@@ -303,6 +303,7 @@ const struct ppi_backend_ops ppi_backend_profil = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.group_modifiers = NULL,
+	.copies_stacks = false,
 	.real_kernel = PROFIL_REAL_KERNEL,
 	.probe = profil_probe,
 	.resolve = profil_resolve,

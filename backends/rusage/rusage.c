@@ -446,6 +446,7 @@ const struct ppi_backend_ops ppi_backend_rusage = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.group_modifiers = NULL,
+	.copies_stacks = false,
 	.real_kernel = REAL_KERNEL,
 	.probe = rusage_probe,
 	.resolve = rusage_resolve,

@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "backends/share/share.h"
-#include "backends/shared/pcring.h"
 #include "backends/shared/stream.h"
+#include "backends/shared/tick_ring.h"
 #include "port/shared_memory.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct ppi_area {
 	int id;
 	int64_t owner_pid;
 	size_t ring_bytes;
-	struct ppi_pcring ring;
+	struct ppi_tick_ring ring;
 	struct ppi_stream stream;
 	uint64_t marked; /* position in the ring */
 };
@@ -97,12 +97,12 @@ static portprof_status use_memory(struct ppi_area *area, struct ppi_diag *why)
 	area->shared = shared;
 	area->owner_pid = getpid();
 	area->ring_bytes = (size_t)shared->ring_bytes;
-	ppi_pcring_write_to(&area->ring, share_ring_at(shared),
-	                    area->ring_bytes);
+	ppi_tick_ring_use(&area->ring, (size_t)shared->stack_bytes,
+	                  share_ring_at(shared), area->ring_bytes, true);
 	ppi_stream_use(&area->stream,
 	               share_stream_at(shared, area->ring_bytes),
 	               ppi_stream_bytes(SHARE_STREAM_BYTES));
-	area->marked = ppi_pcring_head(&area->ring);
+	ppi_area_mark(area, ppi_area_place(area));
 	shared->pid = area->owner_pid;
 	shared->parent_pid = getppid();
 	atomic_store(&shared->use, SHARE_USED);
@@ -169,9 +169,10 @@ bool ppi_area_is_abandoned(const struct ppi_area *area)
 
 /* ---- filling it ---- */
 
-void *ppi_area_ring(struct ppi_area *area, size_t *bytes)
+void *ppi_area_ring(struct ppi_area *area, size_t *bytes, size_t *stack_bytes)
 {
 	*bytes = area->ring_bytes;
+	*stack_bytes = area->ring.stack_bytes;
 	return share_ring_at(area->shared);
 }
 
@@ -199,9 +200,15 @@ bool ppi_area_note(struct ppi_area *area, const char *note)
 	return put(area, SHARE_NOTE, NULL, note, strlen(note) + 1);
 }
 
-void ppi_area_mark(struct ppi_area *area)
+uint64_t ppi_area_place(const struct ppi_area *area)
 {
-	area->marked = ppi_pcring_head(&area->ring);
+	return ppi_tick_ring_head(&area->ring);
+}
+
+void ppi_area_mark(struct ppi_area *area, uint64_t place)
+{
+	area->marked = place;
+	atomic_store(&area->shared->marked, (size_t)place);
 }
 
 /* The account in force stays whole if we are killed while writing. */

@@ -59,13 +59,16 @@ static portprof_status collect_open(struct ppi_backend_session *bs,
 {
 	struct collect_state *state = state_of(bs);
 	struct ppi_tick_rate rate = ppi_tick_rate_of(&bs->plan->events[0], 0);
-	size_t cells = ppi_tick_ring_cells(bs->plan, &rate, ppi_cpu_count());
+	struct ppi_tick_ring_size size =
+		ppi_tick_ring_size(bs->plan, &rate, ppi_cpu_count());
 
 	state->bs = bs;
 	state->pool = bs->pool;
 	state->done.lost_certainty = PORTPROF_EXACT;
 	state->done.total_certainty = PORTPROF_EXACT;
-	state->pool->ring_bytes = (ppi_pcring_bytes(cells) + 63) & ~(size_t)63;
+	state->pool->stack_bytes = size.stack_bytes;
+	state->pool->ring_bytes =
+		(ppi_tick_ring_bytes(&size) + 63) & ~(size_t)63;
 	if (!ppi_pool_fill(state->pool, SPARE_AREAS))
 		return ppi_fail(why, PORTPROF_E_LIMIT, errno, "share memory",
 		                "memory to share with the measured processes "
@@ -225,29 +228,45 @@ static const struct share_message *next_message(struct pool_area *area,
 		ppi_stream_pass(&area->stream);
 		message = ppi_stream_peek(&area->stream, bytes);
 	}
-	*is_due = message && (ptrdiff_t)(area->ring.tail -
+	*is_due = message && (ptrdiff_t)(ppi_tick_ring_tail(&area->ring) -
 	                                 (size_t)message->since) >= 0;
 	return message;
+}
+
+/* A stack is unwound by what is known of the code when it is taken. */
+static enum ppi_tick_moved move_sample(struct pool_area *area,
+                                       struct ppi_room *room)
+{
+	size_t marked = atomic_load(&area->shared->marked);
+
+	if (area->ring.stack_bytes && !area->is_dead &&
+	    (ptrdiff_t)(ppi_tick_ring_tail(&area->ring) - marked) >= 0)
+		return PPI_TICK_NONE;
+	return ppi_tick_ring_move(&area->ring, area->pid, room);
 }
 
 /* True when there is nothing more at the moment, false when the room is full. */
 static bool empty(struct collect_state *state, struct pool_area *area,
                   struct ppi_room *room)
 {
-	struct ppi_tick tick;
 	size_t bytes;
 
 	for (;;) {
 		bool is_due;
+		enum ppi_tick_moved moved;
 		const struct share_message *message =
 			next_message(area, &bytes, &is_due);
 
 		if (room->record_count == room->record_room)
 			return false;
-		if (!is_due && ppi_pcring_take(&area->ring, &tick)) {
-			ppi_tick_give(&tick, area->pid, room);
-		} else if (!is_due && area->is_dead &&
-		           ppi_pcring_skip(&area->ring)) {
+		moved = is_due ? PPI_TICK_NONE
+		               : move_sample(area, room);
+		if (moved == PPI_TICK_NO_ROOM)
+			return false;
+		if (moved == PPI_TICK_MOVED)
+			continue;
+		if (!is_due && area->is_dead &&
+		    ppi_tick_ring_skip(&area->ring)) {
 			state->begun_lost++;
 		} else if (is_due || (message && area->is_dead)) {
 			if (!give_message(state, area, message, bytes, room))
@@ -341,7 +360,7 @@ static portprof_status collect_stats(struct ppi_backend_session *bs,
 		struct pool_area *area = &state->pool->areas[i];
 		struct ppi_account account;
 
-		out->lost_samples += ppi_pcring_dropped(&area->ring);
+		out->lost_samples += ppi_tick_ring_dropped(&area->ring);
 		if (!area->is_used)
 			continue;
 		account = read_account(area->shared);
@@ -371,6 +390,7 @@ const struct ppi_backend_ops ppi_backend_collect = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.group_modifiers = NULL,
+	.copies_stacks = false,
 	.real_kernel = NULL,
 	.probe = collect_probe,
 	.resolve = collect_resolve,

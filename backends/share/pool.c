@@ -81,8 +81,9 @@ static bool add_area(struct ppi_pool *pool)
 		return false;
 	area->shared = memory;
 	area->shared->ring_bytes = pool->ring_bytes;
-	ppi_pcring_read_from(&area->ring, share_ring_at(area->shared),
-	                     pool->ring_bytes);
+	area->shared->stack_bytes = pool->stack_bytes;
+	ppi_tick_ring_use(&area->ring, pool->stack_bytes,
+	                  share_ring_at(area->shared), pool->ring_bytes, false);
 	ppi_stream_use(&area->stream,
 	               share_stream_at(area->shared, pool->ring_bytes),
 	               stream_bytes);
@@ -112,6 +113,7 @@ void ppi_pool_give_back(struct ppi_pool *pool, size_t number)
 	struct share_area *shared = area->shared;
 
 	ppi_stream_empty(&area->stream);
+	ppi_tick_ring_empty(&area->ring);
 	memset(shared->accounts, 0, sizeof(shared->accounts));
 	atomic_store(&shared->current, 0);
 	atomic_store(&shared->use, SHARE_UNUSED);

@@ -4,14 +4,14 @@
 #define PPI_POOL_H
 
 #include "backends/share/share.h"
-#include "backends/shared/pcring.h"
+#include "backends/shared/tick_ring.h"
 #include "backends/shared/stream.h"
 
 /* One area as the collector has it. */
 struct pool_area {
 	struct share_area *shared;
 	int id;
-	struct ppi_pcring ring;
+	struct ppi_tick_ring ring;
 	struct ppi_stream stream;
 	bool is_used;  /* a session has it */
 	bool is_dead;  /* whoever had it can put nothing more there */
@@ -24,7 +24,7 @@ struct ppi_pool {
 	int index_id;
 	struct share_index *index;
 	char name[16];
-	size_t ring_bytes; /* of each area */
+	size_t ring_bytes, stack_bytes; /* of each area */
 	struct pool_area *areas; /* as many as index->count */
 	size_t count;
 };

@@ -15,7 +15,7 @@
 #define SHARE_MAGIC UINT32_C(0x70707368)
 
 /* Raise with any change below or of what is put into rings and streams. */
-#define SHARE_LAYOUT 1u
+#define SHARE_LAYOUT 2u
 
 enum {
 	SHARE_AREAS_MAX = 1024, /* processes measured at once */
@@ -47,9 +47,12 @@ enum share_use { SHARE_UNUSED, SHARE_USED, SHARE_ENDED };
 struct share_area {
 	uint32_t magic, layout;
 	uint64_t ring_bytes;
+	uint64_t stack_bytes; /* with each tick of the ring, at most */
 	_Atomic int use;
 	_Atomic int is_closed; /* the collector has ended */
 	int64_t pid, parent_pid;
+	/* place in the ring: the code of all samples before it was told */
+	_Atomic size_t marked;
 	/* of two accounts the one with this number is whole */
 	_Atomic unsigned current;
 	struct ppi_account accounts[2];

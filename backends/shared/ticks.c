@@ -2,7 +2,15 @@
 /* Rates, rings, records and totals of backends that sample by timers. */
 #include "backends/shared/ticks.h"
 
-enum { RING_MIN = 4096, RING_MAX = 65536, DEFAULT_HZ = 100 };
+#include <stdio.h>
+
+enum {
+	RING_MIN = 4096,
+	RING_MAX = 65536,
+	STACKS_MIN = 64,
+	STACKS_MAX = 2048,
+	DEFAULT_HZ = 100
+};
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -28,31 +36,37 @@ uint64_t ppi_tick_rate_resolution_ns(const struct ppi_tick_rate *rate)
 	return rate->period_ns + rate->tick_ns;
 }
 
-size_t ppi_tick_ring_cells(const struct ppi_plan *plan,
-                           const struct ppi_tick_rate *rate, unsigned cpus)
+static uint64_t within(uint64_t value, uint64_t least, uint64_t most)
 {
-	uint64_t cells = 2 * NS_PER_S / ppi_tick_rate_granted_ns(rate) * cpus;
-
-	if (cells < RING_MIN)
-		cells = RING_MIN;
-	if (cells > RING_MAX)
-		cells = RING_MAX;
-	if (plan->ring_bytes)
-		cells = plan->ring_bytes / sizeof(struct ppi_pcring_cell);
-	return (size_t)cells;
+	return value < least ? least : value > most ? most : value;
 }
 
-bool ppi_tick_ring_init(struct ppi_pcring *ring, const struct ppi_plan *plan,
+struct ppi_tick_ring_size ppi_tick_ring_size(const struct ppi_plan *plan,
+                                             const struct ppi_tick_rate *rate,
+                                             unsigned cpus)
+{
+	uint64_t a_second = NS_PER_S / ppi_tick_rate_granted_ns(rate) * cpus;
+	struct ppi_tick_ring_size size = { .stack_bytes = plan->stack_bytes,
+		                           .bytes = plan->ring_bytes };
+
+	size.samples = (size_t)(plan->stack_bytes
+		? within(a_second / 4, STACKS_MIN, STACKS_MAX)
+		: within(2 * a_second, RING_MIN, RING_MAX));
+	return size;
+}
+
+bool ppi_tick_ring_init(struct ppi_tick_ring *ring,
+                        const struct ppi_plan *plan,
                         const struct ppi_tick_rate *rate, unsigned cpus)
 {
-	size_t bytes;
+	struct ppi_tick_ring_size size = ppi_tick_ring_size(plan, rate, cpus);
+	size_t bytes, stack_bytes;
 	void *memory;
 
 	if (!plan->area)
-		return ppi_pcring_init(ring,
-		                       ppi_tick_ring_cells(plan, rate, cpus));
-	memory = ppi_area_ring(plan->area, &bytes);
-	ppi_pcring_write_to(ring, memory, bytes);
+		return ppi_tick_ring_make(ring, &size);
+	memory = ppi_area_ring(plan->area, &bytes, &stack_bytes);
+	ppi_tick_ring_use(ring, stack_bytes, memory, bytes, true);
 	return true;
 }
 
@@ -76,33 +90,26 @@ void ppi_tick_rate_account(const struct ppi_tick_rate *rate,
 	out->granted_hz = (double)NS_PER_S / (double)out->granted_period;
 }
 
-void ppi_ticks_drain(struct ppi_pcring *ring, int64_t pid,
+void ppi_ticks_drain(struct ppi_tick_ring *ring, int64_t pid,
                      struct ppi_room *room)
 {
-	struct ppi_tick tick;
-
-	while (!ring->is_foreign && room->record_count < room->record_room &&
-	       ppi_pcring_take(ring, &tick))
-		ppi_tick_give(&tick, pid, room);
+	while (!ring->is_foreign &&
+	       ppi_tick_ring_move(ring, pid, room) == PPI_TICK_MOVED)
+		;
 }
 
-void ppi_tick_give(const struct ppi_tick *tick, int64_t pid,
-                   struct ppi_room *room)
+void ppi_ticks_probe_chains(struct ppi_probe *out)
 {
-	const portprof_record record = {
-		.kind = PORTPROF_RECORD_SAMPLE,
-		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
-		         PORTPROF_FIELD_TIME,
-		.pid = (uint32_t)pid,
-		.tid = (uint32_t)tick->tid,
-		.time_ns = tick->time_ns,
-		.address = tick->pc,
-		.span = 1,
-		.weight = tick->weight,
-		.samples = 1,
-	};
+	struct ppi_limit *limit = &out->limits[out->limit_count];
+	const char *why;
 
-	ppi_room_add(room, &record, NULL, 0);
+	if (ppi_context_has_stack(&why))
+		return;
+	out->caps &= ~(uint64_t)PPI_TICK_CHAINS;
+	out->limit_count++;
+	limit->caps = PPI_TICK_CHAINS;
+	limit->status = PORTPROF_E_UNSUPPORTED;
+	snprintf(limit->words, sizeof(limit->words), "call chains: %s", why);
 }
 
 void ppi_meter_begin(struct ppi_meter *meter, uint64_t now_ns)

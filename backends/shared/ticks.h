@@ -4,7 +4,7 @@
 #define PPI_TICKS_H
 
 #include "backends/backend.h"
-#include "backends/shared/pcring.h"
+#include "backends/shared/tick_ring.h"
 
 /* How often ticks are asked for, and how often they can come. */
 struct ppi_tick_rate {
@@ -21,12 +21,15 @@ uint64_t ppi_tick_rate_granted_ns(const struct ppi_tick_rate *rate);
 /* The longest CPU time between two ticks of one thread (R in the contract). */
 uint64_t ppi_tick_rate_resolution_ns(const struct ppi_tick_rate *rate);
 
-/* Room for what all CPUs can give in two seconds, or what the plan says. */
-size_t ppi_tick_ring_cells(const struct ppi_plan *plan,
-                           const struct ppi_tick_rate *rate, unsigned cpus);
+/* Room for what all CPUs can give in two seconds, of stacks in a quarter of
+ * one; or what the plan says. */
+struct ppi_tick_ring_size ppi_tick_ring_size(const struct ppi_plan *plan,
+                                             const struct ppi_tick_rate *rate,
+                                             unsigned cpus);
 
 /* A ring of that size, or the one of the plan's area. */
-bool ppi_tick_ring_init(struct ppi_pcring *ring, const struct ppi_plan *plan,
+bool ppi_tick_ring_init(struct ppi_tick_ring *ring,
+                        const struct ppi_plan *plan,
                         const struct ppi_tick_rate *rate, unsigned cpus);
 
 /* Tell the user when the kernel's tick is coarser than the period. */
@@ -35,14 +38,15 @@ void ppi_tick_rate_note(struct ppi_backend_session *bs,
 void ppi_tick_rate_account(const struct ppi_tick_rate *rate,
                            struct ppi_account *out);
 
-/* Put a tick into `room`, which has room for it, as a sample. */
-void ppi_tick_give(const struct ppi_tick *tick, int64_t pid,
-                   struct ppi_room *room);
-
 /* Move ticks into `room` as samples until one of them is empty or full. Where
  * another process takes them, nothing is moved. */
-void ppi_ticks_drain(struct ppi_pcring *ring, int64_t pid,
+void ppi_ticks_drain(struct ppi_tick_ring *ring, int64_t pid,
                      struct ppi_room *room);
+
+/* Call chains of such a backend: its probe has both capabilities already, and
+ * loses them here where they are not to be had. */
+#define PPI_TICK_CHAINS (PORTPROF_CAP_CHAIN | PORTPROF_CAP_UNWIND)
+void ppi_ticks_probe_chains(struct ppi_probe *out);
 
 /* The event's own total: a clock that is looked at, while running. */
 struct ppi_meter {

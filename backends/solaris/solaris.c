@@ -377,6 +377,7 @@ const struct ppi_backend_ops ppi_backend_solaris = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.group_modifiers = NULL,
+	.copies_stacks = false,
 	.real_kernel = SOLARIS_REAL_KERNEL,
 	.probe = solaris_probe,
 	.resolve = solaris_resolve,

@@ -26,7 +26,7 @@
 	 PORTPROF_CAP_WHOLE_SPACE | PORTPROF_CAP_PID_TID | \
 	 PORTPROF_CAP_TIME | PORTPROF_CAP_PROCESS | PORTPROF_CAP_THREAD | \
 	 PORTPROF_CAP_FAIR | PORTPROF_CAP_LOST_EXACT | \
-	 PORTPROF_CAP_EXEC_SAFE)
+	 PORTPROF_CAP_EXEC_SAFE | PPI_TICK_CHAINS)
 
 static struct timer_state *state_of(const struct ppi_backend_session *bs)
 {
@@ -87,6 +87,7 @@ static void timer_probe(const void *seam, struct ppi_probe *out)
 	out->is_usable = true;
 	out->caps = TIMER_CAPS;
 	out->status = PORTPROF_OK;
+	ppi_ticks_probe_chains(out);
 }
 
 static portprof_status timer_resolve(const void *seam,
@@ -193,7 +194,7 @@ free_threads:
 	timer_handler_remove(state);
 	timer_threads_free(state);
 free_ring:
-	ppi_pcring_free(&state->ring);
+	ppi_tick_ring_free(&state->ring);
 	return status;
 }
 
@@ -301,7 +302,7 @@ static portprof_status timer_stats(struct ppi_backend_session *bs,
 	if (attached_ns < out->cpu_time_ns && !state->only_tid)
 		out->total_weight = attached_ns;
 	out->not_attached = out->cpu_time_ns - out->total_weight;
-	out->lost_samples = ppi_pcring_dropped(&state->ring);
+	out->lost_samples = ppi_tick_ring_dropped(&state->ring);
 	out->lost_certainty = PORTPROF_EXACT;
 	out->total_certainty = state->meter.is_exact ? PORTPROF_EXACT :
 	                                               PORTPROF_UNKNOWN;
@@ -321,7 +322,7 @@ static void timer_close(struct ppi_backend_session *bs)
 		timer_threads_detach(state);
 	timer_handler_remove(state);
 	timer_threads_free(state);
-	ppi_pcring_free(&state->ring);
+	ppi_tick_ring_free(&state->ring);
 }
 
 const struct ppi_backend_ops ppi_backend_timer = {
@@ -333,6 +334,7 @@ const struct ppi_backend_ops ppi_backend_timer = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.group_modifiers = NULL,
+	.copies_stacks = true,
 	.real_kernel = TIMER_REAL_KERNEL,
 	.probe = timer_probe,
 	.resolve = timer_resolve,

@@ -11,7 +11,6 @@
 
 #include "backends/backend.h"
 #include "backends/shared/gate.h"
-#include "backends/shared/pcring.h"
 #include "backends/shared/ticks.h"
 #include "backends/timer/timer_kernel.h"
 
@@ -57,7 +56,7 @@ struct timer_state {
 	_Atomic bool is_ticking;
 	struct timer_thread *chunks[TIMER_CHUNKS];
 	_Atomic unsigned chunk_count;
-	struct ppi_pcring ring;
+	struct ppi_tick_ring ring;
 
 	int signo;
 	struct sigaction before;

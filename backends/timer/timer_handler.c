@@ -4,7 +4,7 @@
  *
  * Reached in signal context, and nothing else:
  *   handle_tick, record_tick, find_thread, is_tick, pass_on (here)
- *   ppi_gate_enter, ppi_gate_leave, ppi_pcring_put, ppi_context_pc
+ *   ppi_gate_enter, ppi_gate_leave, ppi_tick_ring_put, ppi_context_pc
  *   kernel->thread_cpu, now_ns: clock_gettime(2)
  *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
  *   not ours, and forward: the program's own handler, where it is known
@@ -63,7 +63,8 @@ static void record_tick(struct timer_state *state, struct timer_thread *thread,
 	    cpu_ns <= thread->last_ns)
 		return;
 	tick.weight = cpu_ns - thread->last_ns;
-	if (ppi_pcring_put(&state->ring, &tick))
+	if (ppi_tick_ring_put(&state->ring, &tick,
+	                      tick.tid == state->bs->owner_pid, context))
 		thread->last_ns = cpu_ns;
 	atomic_fetch_add_explicit(&thread->ticks, 1, memory_order_release);
 }

@@ -96,7 +96,7 @@ if [ -x "$programs/deny" ] && ! is_sanitized; then
 	esac
 fi
 refused "chains that a backend has not" 125 'without -b the best backend' \
-	-b timer -g -o "$out" -- true
+	-b null -g -o "$out" -- true
 record -b prf -o "$out" -- true
 same "backends in an error and in the help" \
 	"$("$portprof" record --help | tr -s '\n ' ' ' |

@@ -16,9 +16,6 @@ cc=${CC:-cc}
 record --call-graph dwarf,100 -o bad.pb.gz -- true
 same "a copy of 100 bytes: status" 125 "$status"
 has "a copy of 100 bytes: what can be" "stack" "$tmp/words"
-record --call-graph dwarf -b itimer -o bad.pb.gz -- true
-same "by itimer: status" 125 "$status"
-has "by itimer: what it lacks" "unwind|elfutils|libdw" "$tmp/words"
 record --call-graph auto -o auto.pb.gz -- "$burn" 50
 same "auto works everywhere: status" 0 "$status"
 

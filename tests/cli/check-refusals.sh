@@ -71,8 +71,17 @@ done
 ran 125 "a mistyped name, by a named backend" 'cpu-clokc' 'cpu-clock' \
 	"$portprof" record -b timer -e cpu-clokc -o "$out" -- true
 has_not "other systems have no say" 'operating system' "$tmp/words"
-ran 125 "call chains behind a filter" 'perf_event_open' 'without -g' \
-	"$deny" EPERM "$portprof" record -g -o "$out" -- true
+if can_use timer; then
+	"$deny" EPERM "$portprof" record -g -o "$out" -- "$burn" 40 \
+		>"$tmp/printed" 2>"$tmp/words"
+	case $(uname -m) in
+	x86_64 | aarch64)
+		same "call chains behind a filter: by timers" 0 $?
+		has "call chains behind a filter: who" 'by timer' "$tmp/words"
+		;;
+	*) same "call chains behind a filter: refused" 125 $? ;;
+	esac
+fi
 ran 125 "everything forbidden" 'seccomp|perf_event_open' 'doctor' \
 	"$deny" TIMERS "$portprof" record -o "$out" -- "$burn" 20 1
 ran 125 "everything forbidden, itimer" 'setitimer' 'doctor' \

@@ -43,6 +43,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-short.sh \
 	tests/cli/check-record-signals.sh \
 	tests/cli/check-record-shared.sh \
+	tests/cli/check-record-stacks.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-refusals.sh \
 	tests/cli/check-report.sh \

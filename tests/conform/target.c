@@ -287,6 +287,62 @@ static void sample_12_chains_begin_at_the_leaf(void **state)
 	cf_close(session);
 }
 
+/* Weight of chains that are whole; each says whether it is. */
+static uint64_t whole_weight(const struct cf_log *log, uint64_t most)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < log->count; i++) {
+		const portprof_record *record = &log->records[i];
+
+		assert_true(record->valid & PORTPROF_FIELD_CHAIN);
+		assert_in_range(log->chains[i][0], 1, most);
+		assert_int_equal(log->chains[i][1], record->address);
+		assert_in_range(record->chain_end, PORTPROF_CHAIN_WHOLE,
+		                PORTPROF_CHAIN_DEPTH);
+		if (record->chain_end == PORTPROF_CHAIN_WHOLE)
+			weight += record->weight;
+	}
+	return weight;
+}
+
+/* Of the fixture's own program, however it was compiled, nearly all; what a
+ * simulated kernel copies need not be a stack. */
+static void sample_12_tables_make_chains_whole(void **state)
+{
+	enum { DEPTH = 127 };
+	portprof_config *config = cf_config();
+	struct cf_program program = { .count = 0 };
+	portprof_session *session;
+	portprof_stats stats;
+	struct cf_log *log;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_UNWIND);
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	portprof_config_set_number(config, "callchain", DEPTH);
+	portprof_config_set_number(config, "unwind", PORTPROF_UNWIND_DWARF);
+	log = cf_log(config);
+	if (cf_try_open(config, &session) != PORTPROF_OK) {
+		cf_diag(PORTPROF_E_UNSUPPORTED);
+		cf_skip("%s", portprof_last_diag()->words);
+	}
+	fixture.thread_start(1);
+	cf_start(session);
+	cf_work(&program, 0, 0, 100 * CF_MS);
+	cf_work(&program, 1, 1, 100 * CF_MS);
+	cf_run(&program);
+	cf_stop(session);
+	fixture.thread_end(1);
+	stats = cf_stats(session, 0);
+	if (fixture.is_real)
+		assert_true(whole_weight(log, DEPTH) >=
+		            stats.kept_weight / 20 * 19);
+	else
+		whole_weight(log, DEPTH);
+	cf_close(session);
+}
+
 static void sample_12_depth_needs_the_capability(void **state)
 {
 	portprof_config *config = cf_config();
@@ -314,6 +370,7 @@ static const struct cf_case cases[] = {
 	CF_CASE(sample_10_no_such_thread_is_refused),
 	CF_SAMPLES(sample_11_another_process),
 	CF_SAMPLES(sample_12_chains_begin_at_the_leaf),
+	CF_SAMPLES(sample_12_tables_make_chains_whole),
 	CF_CASE(sample_12_depth_needs_the_capability),
 	CF_SAMPLES(sample_16_whoever_runs_anywhere),
 	CF_SAMPLES(sample_16_one_cpu_alone),

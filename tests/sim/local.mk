@@ -38,6 +38,7 @@ TIMER_TESTS = \
 	tests/unit/test_itimer \
 	tests/unit/test_pcring \
 	tests/unit/test_share \
+	tests/unit/test_tick_ring \
 	tests/unit/test_timer \
 	tests/unit/test_timer_signal
 TIMER_KIT = tests/unit/timer_kit.c tests/unit/timer_kit.h

@@ -267,7 +267,7 @@ static void each_session_has_an_area_of_its_own(void **state)
 	struct ppi_pool *pool = new_pool(3);
 	struct ppi_area *areas[3];
 	struct ppi_diag why;
-	size_t bytes;
+	size_t bytes, stack_bytes;
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -275,7 +275,8 @@ static void each_session_has_an_area_of_its_own(void **state)
 		                               &why), PORTPROF_OK);
 		assert_int_equal(pool->areas[i].shared->use, SHARE_USED);
 		assert_int_equal(pool->areas[i].shared->pid, getpid());
-		assert_non_null(ppi_area_ring(areas[i], &bytes));
+		assert_non_null(ppi_area_ring(areas[i], &bytes, &stack_bytes));
+		assert_int_equal(stack_bytes, 0);
 		assert_int_equal(bytes, pool->ring_bytes);
 		assert_false(ppi_area_is_abandoned(areas[i]));
 	}
