@@ -167,6 +167,38 @@ static portprof_status try_backend(const struct ppi_backend_ops *ops,
 	                open_backend(attempt, ops, kernel, probe, why);
 }
 
+/*
+ * A part of the system that is not there is so for everybody, and that goes
+ * before the rights that are missing to measure it. Opening looks for it
+ * first.
+ */
+static bool has_no_place(struct attempt *attempt, uint64_t caps,
+                         struct ppi_diag *why)
+{
+	struct ppi_opened *opened = attempt->opened;
+	const char *wanted = opened->config->backend;
+	portprof_status status = PORTPROF_OK;
+	const struct ppi_backend_ops *ops;
+
+	if (opened->config->target != PPI_TARGET_SYSTEM)
+		return false;
+	for (size_t i = 0; status == PORTPROF_OK && (ops = ppi_backend_at(i));
+	     i++) {
+		if (!(ops->caps & PORTPROF_CAP_SYSTEM) ||
+		    (strcmp(wanted, "auto") != 0 &&
+		     strcmp(wanted, ops->name) != 0))
+			continue;
+		status = ppi_select(ops->name,
+		                    caps & ~(uint64_t)PORTPROF_CAP_SYSTEM,
+		                    try_backend, attempt, NULL, why);
+		if (status != PORTPROF_OK)
+			continue;
+		opened->bs.ops->close(&opened->bs);
+		free_memory(opened);
+	}
+	return status == PORTPROF_E_INVALID || status == PORTPROF_E_NOTFOUND;
+}
+
 portprof_status ppi_opened_open(struct ppi_opened *opened,
                                 const portprof_config *config,
                                 enum ppi_mode mode, struct ppi_diag *why)
@@ -195,7 +227,9 @@ portprof_status ppi_opened_open(struct ppi_opened *opened,
 	    status != PORTPROF_E_NOMEM) {
 		struct ppi_diag unknown;
 
-		if (ppi_plan_check_names(opened->config, mode, &unknown))
+		if (ppi_plan_check_names(opened->config, mode, &unknown) ||
+		    (status == PORTPROF_E_DENIED &&
+		     has_no_place(&attempt, caps, &unknown)))
 			*why = unknown;
 		status = why->status;
 	}

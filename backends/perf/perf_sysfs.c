@@ -434,6 +434,13 @@ static portprof_status refuse_lookup(const struct perf_request *request,
 	                request->core.text);
 }
 
+/* As perf writes one, mem:0x1000: perf-record(1). */
+static bool is_breakpoint(const char *name)
+{
+	return strncmp(name, "mem:", 4) == 0 && name[4] >= '0' &&
+	       name[4] <= '9';
+}
+
 portprof_status perf_tracepoint_resolve(
 	const struct perf_kernel *kernel,
 	const struct perf_request *request, enum ppi_mode mode,
@@ -444,6 +451,14 @@ portprof_status perf_tracepoint_resolve(
 	const char *folder = perf_tracepoint_folder(kernel, &error);
 	int64_t number;
 
+	if (is_breakpoint(request->core.name)) {
+		*is_there = true;
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                "resolve event", "event '%s', column 1: no "
+		                "event string has the address of a breakpoint; "
+		                "perf record -e %s does", request->core.text,
+		                request->core.text);
+	}
 	if (!folder)
 		return refuse_lookup(request, error, is_there, why);
 	snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", folder, group,

@@ -108,6 +108,44 @@ static void each_limit_has_its_status(void **state)
 	ppi_backend_set_kernel("perf", NULL);
 }
 
+/* CPUs and cgroups that are not there are so for everybody: that comes before
+ * the rights to measure them. */
+static void places_before_rights(void **state)
+{
+	static const struct {
+		const char *cgroup, *cpus;
+		portprof_status status;
+		const char *words;
+	} cases[] = {
+		{ NULL, "4095", PORTPROF_E_INVALID, "4095" },
+		{ "no-such", NULL, PORTPROF_E_NOTFOUND, "no-such" },
+		{ NULL, "0", PORTPROF_E_DENIED, "paranoid=0" },
+	};
+
+	(void)state;
+	perf_sim_machine.is_privileged = false;
+	ppi_backend_set_kernel("perf", &perf_sim_kernel);
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t at = i / 2;
+		portprof_config *config = portprof_config_new();
+		portprof_session *session = NULL;
+		portprof_group *group = NULL;
+
+		portprof_config_set_backend(config, "perf");
+		portprof_config_add_event(config, "task-clock");
+		portprof_config_set_target_system(config, cases[at].cgroup,
+		                                  cases[at].cpus);
+		assert_int_equal(
+			i % 2 ? portprof_group_open_config(config, &group)
+			      : portprof_session_open(config, &session),
+			cases[at].status);
+		assert_non_null(strstr(portprof_last_diag()->words,
+		                       cases[at].words));
+		portprof_config_free(config);
+	}
+	ppi_backend_set_kernel("perf", NULL);
+}
+
 static void an_ordinary_user(void **state)
 {
 	(void)state;
@@ -206,6 +244,8 @@ static void events_that_cannot_be(void **state)
 	             PORTPROF_E_UNSUPPORTED, 0, "precise");
 	expect_words(run_add(&run, "task-clock:cpu=1", 1000),
 	             PORTPROF_E_UNSUPPORTED, 0, "cpu=1");
+	expect_words(run_add(&run, "mem:0x1000", 1000),
+	             PORTPROF_E_UNSUPPORTED, 0, "column 1: no event string");
 	/* no guest's faults are known here, whatever else is counted */
 	expect_words(run_add(&run, "page-faults:mg", 1000),
 	             PORTPROF_E_UNSUPPORTED, 0, "column 13: drop 'mg'");
@@ -444,6 +484,7 @@ int main(void)
 		CASE(all_is_well),
 		CASE(no_pmu),
 		CASE(each_limit_has_its_status),
+		CASE(places_before_rights),
 		CASE(an_ordinary_user),
 		CASE(a_locked_distribution),
 		CASE(a_filter_that_says_eperm),
