@@ -235,6 +235,14 @@ static portprof_status attach_once(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
+static bool are_all_refused(const struct ppi_backend_session *bs)
+{
+	for (uint32_t i = 0; i < bs->plan->event_count; i++)
+		if (!perf_is_refused(bs, i))
+			return false;
+	return true;
+}
+
 /*
  * A thread that appears meanwhile may have inherited the counters or not,
  * and nothing tells. So do it again, until no thread appears.
@@ -260,7 +268,8 @@ static portprof_status attach_process(struct ppi_backend_session *bs,
 		return PORTPROF_E_DENIED; /* why is the last thread's */
 	if (status == PORTPROF_OK)
 		perf_note_missed(bs, refused);
-	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0)
+	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0 &&
+	    !are_all_refused(bs))
 		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH,
 		                "attach threads", "process %lld has ended",
 		                (long long)bs->plan->target.pid);

@@ -408,6 +408,25 @@ static void several_processes_are_counted_together(void **state)
 	assert_int_equal(counts[0].raw, 30 * MS);
 }
 
+/* Who it belongs to is why, also where events may be refused; it has not
+ * ended. */
+static void somebody_elses_process_alone(void **state)
+{
+	int64_t foreign = perf_sim_fork(0);
+
+	(void)state;
+	perf_sim_machine.foreign_pid = foreign;
+	run.plan.allow_refused = true;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_PID, .pid = foreign,
+	};
+	add("cycles", 0);
+	add("instructions", 0);
+	assert_int_equal(run_open(&run), PORTPROF_E_DENIED);
+	assert_int_equal(run.why.os_errno, EACCES);
+	assert_non_null(strstr(run.why.words, "belongs to another"));
+}
+
 static void one_thread_alone(void **state)
 {
 	int64_t tid = perf_sim_thread(0);
@@ -446,6 +465,7 @@ int main(void)
 		CASE(threads_that_appear_meanwhile),
 		CASE(a_command_counts_from_its_exec_on),
 		CASE(several_processes_are_counted_together),
+		CASE(somebody_elses_process_alone),
 		CASE(one_thread_alone),
 	};
 

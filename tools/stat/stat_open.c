@@ -201,17 +201,19 @@ static bool was_said(const struct ppi_stat *stat, size_t index)
 	return false;
 }
 
-/* The user asked for these events, or this backend, alone, and none can be
- * had. */
+/* No event counts, and the user asked for these events or this backend, or
+ * there is no command whose times would be left to show. */
 static bool is_pointless(const struct ppi_stat *stat)
 {
-	if (!stat->events[0].was_named && !stat->options.backend)
+	bool is_chosen = stat->events[0].was_named || stat->options.backend;
+
+	if (!is_chosen && !ppi_stat_is_attached(&stat->options))
 		return false;
 	for (size_t i = 0; i < stat->event_count; i++)
 		if (stat->events[i].refusal.status == PORTPROF_OK)
 			return false;
 	for (size_t i = 0; i < stat->event_count; i++)
-		if (!was_said(stat, i))
+		if (i == 0 || (is_chosen && !was_said(stat, i)))
 			ppi_say("%s", stat->events[i].refusal.words);
 	if (stat->options.command && needs_its_course(&stat->options))
 		ppi_say("leave %s out to count the command until it ends",
