@@ -42,6 +42,11 @@ int ppi_find_program(const char *name, char **path);
 /* The same search in $PATH alone, without words: to be freed; NULL. */
 char *ppi_search_program(const char *name);
 
+/* Whether the system gives a program other rights than this user's: by
+ * set-user-id, set-group-id or file capabilities. Nobody but an administrator
+ * measures those. */
+bool ppi_has_other_rights(const char *program);
+
 /* Fork a child that waits before it executes `program` with the arguments of
  * `command`. `environment` NULL means this process's own. False with words.
  * Signals that ppi_catch_signals caught are kept until it is released, and then

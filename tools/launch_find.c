@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#ifdef HAVE_LINUX_XATTR_H
+#include <sys/xattr.h>
+#endif
 #include <unistd.h>
 
 /* 0, or the errno that execve would give for this path. */
@@ -178,4 +181,20 @@ int ppi_find_program(const char *name, char **path)
 	}
 	*path = found;
 	return 0;
+}
+
+/* An administrator's rights are changed by none of it to more. */
+bool ppi_has_other_rights(const char *program)
+{
+	struct stat at;
+
+	if (geteuid() == 0 || stat(program, &at) != 0)
+		return false;
+#ifdef HAVE_LINUX_XATTR_H
+	/* capabilities(7): where a file keeps its own */
+	if (getxattr(program, "security.capability", NULL, 0) > 0)
+		return true;
+#endif
+	return (at.st_mode & S_ISUID && at.st_uid != geteuid()) ||
+	       (at.st_mode & S_ISGID && at.st_gid != getegid());
 }

@@ -9,11 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#ifdef HAVE_LINUX_XATTR_H
-#include <sys/xattr.h>
-#endif
-#include <unistd.h>
 
 /* Fields of an ELF head (System V ABI, chapter 4): where they are in files
  * of either class. */
@@ -57,22 +52,6 @@ static const char *judge_elf(FILE *file, const unsigned char *head)
 	if (!has_interpreter(file, head))
 		return "is linked statically, so nothing can be loaded into it";
 	return NULL;
-}
-
-/* An administrator's rights are changed by none of it to more. */
-bool ppi_has_other_rights(const char *program)
-{
-	struct stat at;
-
-	if (geteuid() == 0 || stat(program, &at) != 0)
-		return false;
-#ifdef HAVE_LINUX_XATTR_H
-	/* capabilities(7): where a file keeps its own */
-	if (getxattr(program, "security.capability", NULL, 0) > 0)
-		return true;
-#endif
-	return (at.st_mode & S_ISUID && at.st_uid != geteuid()) ||
-	       (at.st_mode & S_ISGID && at.st_gid != getegid());
 }
 
 const char *ppi_why_not_preloaded(const char *program)

@@ -183,9 +183,4 @@ void ppi_say_details(portprof_session *session);
  * there speaks against it. */
 const char *ppi_why_not_preloaded(const char *program);
 
-/* Whether the system gives a program other rights than this user's: by
- * set-user-id, set-group-id or file capabilities. Nobody but an administrator
- * measures those. */
-bool ppi_has_other_rights(const char *program);
-
 #endif

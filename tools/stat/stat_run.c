@@ -71,6 +71,33 @@ static void take_times(struct ppi_stat *stat, uint64_t started_ns)
 	stat->times.has_cpu = false;
 }
 
+/* execve(2) takes counters off a program that gets other rights than its
+ * user's: what they show is what came before. */
+static void refuse_other_rights(struct ppi_stat *stat)
+{
+	uint64_t used_ns = stat->end.user_time_ns + stat->end.system_time_ns;
+	bool is_lost = false;
+
+	if (ppi_stat_is_attached(&stat->options) ||
+	    !ppi_has_other_rights(stat->program))
+		return;
+	for (size_t i = 0; i < stat->event_count; i++) {
+		struct ppi_stat_event *event = &stat->events[i];
+
+		if (event->is_by_wait4 ||
+		    event->refusal.status != PORTPROF_OK ||
+		    event->now.enabled_ns > used_ns / 2)
+			continue;
+		event->now.status = PORTPROF_COUNT_ERROR;
+		is_lost = true;
+	}
+	if (!is_lost)
+		return;
+	ppi_say("'%s' runs with other rights than this user (set-user-id or "
+	        "file capabilities), who may not measure it", stat->program);
+	ppi_say("count it as administrator");
+}
+
 int ppi_stat_run_command(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
@@ -101,6 +128,7 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 	take_times(stat, started_ns);
 	ppi_child_wait(&child, &stat->end);
 	ppi_stat_read_ended(stat);
+	refuse_other_rights(stat);
 	if (!options->delay_ms)
 		stat->times = (struct ppi_stat_times){
 			stat->end.duration_ns, stat->end.user_time_ns,
