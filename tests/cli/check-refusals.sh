@@ -110,6 +110,21 @@ if can_use perf && [ "$(id -u)" -eq 0 ]; then
 	ran 125 "guests of what the kernel counts" "column 13.*'mg'" 'drop' \
 		"$portprof" stat -e page-faults:mg -- true
 fi
+if can_use perf; then
+	ran 125 "a breakpoint as perf writes it" 'mem:0x1000.*column 1' \
+		'perf record' "$portprof" stat -e mem:0x1000 -- true
+	has_not "a breakpoint: no tracefs" 'tracefs' "$tmp/words"
+	ran 125 "a level to drop" 'column 11' 'drop' "$portprof" record \
+		-e cpu-clock:h -o "$out" -- true
+	same "a level to drop: no more" 1 "$(wc -l <"$tmp/words")"
+fi
+if can_use perf && ! "$portprof" stat -e cycles -- true 2>/dev/null; then
+	echo 'require = hardware' >hardware.conf
+	ran 125 "hardware that is not there" 'hardware' 'pmu=on|no PMU|table' \
+		"$portprof" record --config hardware.conf -o "$out" -- true
+	has_not "hardware that is not there: no advice about -b" 'without -b' \
+		"$tmp/words"
+fi
 ran 1 "a list of nothing" 'solaris' 'operating system|catalogue' \
 	"$portprof" list -b solaris
 
@@ -160,6 +175,35 @@ if [ "$(id -u)" -eq 0 ] && become_ordinary && command -v setpriv >/dev/null &&
 else
 	skip "hidden by /proc" "cannot mount it so here"
 fi
+if can_use perf && become_ordinary; then
+	for verb in "record -o nobody.pb.gz" stat; do
+		name=${verb%% *}
+		# shellcheck disable=SC2086
+		{
+			ran 125 "$name: a CPU that is not there" '4095' \
+				'cpu/online' ordinary "$portprof" $verb \
+				-C 4095 -- true
+			ran 125 "$name: a cgroup that is not there" \
+				"no cgroup 'no-such'" '/proc/PID/cgroup' \
+				ordinary "$portprof" $verb -G no-such -- true
+		}
+		if ! ordinary "$portprof" stat -a -e cpu-clock -- true \
+			2>/dev/null; then
+			# shellcheck disable=SC2086
+			ran 125 "$name: the whole system" 'system|mode' \
+				'paranoid|PERFMON|administrator' ordinary \
+				"$portprof" $verb -a -- true
+		fi
+		if [ "$(id -u)" -eq 0 ] && ! ordinary kill -0 $victim \
+			2>/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid \
+			2>/dev/null)" -ge 0 ]; then
+			# shellcheck disable=SC2086
+			ran 125 "$name: somebody else's process" \
+				"$victim .*(another|hides)" 'administrator' \
+				ordinary "$portprof" $verb -p $victim
+		fi
+	done
+fi
 kill $victim
 
 ### Nothing was sampled
@@ -174,6 +218,10 @@ if can_use perf; then
 		2>"$tmp/words"
 	said "no event: how many there were" 'no sample: [0-9]+ events'
 	has_not "no event: no CPU time of 0" '0\.000 ms' "$tmp/words"
+	# the session's strings are gone by then
+	MALLOC_PERTURB_=165 "$portprof" record -b perf \
+		-e major-faults@1000000 -o "$out" -- true 2>"$tmp/words"
+	said "no event: which" 'events of major-faults'
 fi
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	mkdir -m 777 rights
@@ -187,6 +235,18 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 			'another backend' "$tmp/words"
 	else
 		skip "a set-user-id program" "it has no other rights here"
+	fi
+	if ordinary "$portprof" stat -e task-clock -- rights/burn 60 1 \
+		2>"$tmp/words" && grep -q 'lost its counter' "$tmp/words"; then
+		said "a set-user-id program is counted: why not" 'set-user-id'
+		said "a set-user-id program is counted: what to do" \
+			'administrator'
+	elif ! grep -Eq '^ +[0-9.,]+ m?s +task-clock' "$tmp/words"; then
+		not_ok "a set-user-id program is counted"
+	else
+		counted=$(awk '/task-clock/ { print int($1) }' "$tmp/words")
+		check "a set-user-id program is counted: all of it" \
+			[ "$counted" -ge 30 ]
 	fi
 fi
 

@@ -84,8 +84,9 @@ void ppi_say_refusal(const struct ppi_record *record)
 	bool is_event;
 
 	ppi_say_failure(NULL);
-	/* what was mistyped has been named */
-	if (why.status == PORTPROF_E_INVALID ||
+	/* what was mistyped has been named, or what to drop from the string */
+	if (strstr(why.words, "', column ") ||
+	    why.status == PORTPROF_E_INVALID ||
 	    why.status == PORTPROF_E_NOTFOUND ||
 	    why.status == PORTPROF_E_NOMEM)
 		return;
@@ -97,7 +98,8 @@ void ppi_say_refusal(const struct ppi_record *record)
 	else if (is_event)
 		ppi_say("-e cpu-clock measures CPU time instead; portprof "
 		        "doctor %s says what '%s' would need", event, event);
-	else if (why.status == PORTPROF_E_UNSUPPORTED && backend)
+	else if (why.status == PORTPROF_E_UNSUPPORTED && backend &&
+	         strcmp(backend, "auto") != 0)
 		ppi_say("without -b the best backend that can is taken");
 	else if (why.status == PORTPROF_E_DENIED)
 		ppi_say("portprof doctor says what works here, and what to "

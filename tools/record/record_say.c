@@ -128,9 +128,16 @@ static void say_no_sample(const struct ppi_record *record,
 		        "names: programs that are linked statically and those "
 		        "whose LD_PRELOAD was replaced do not load it",
 		        backend);
+	else if (is_time && !event->counts_kernel)
+		ppi_say("samples of the kernel's code are not this user's to "
+		        "take, and it may have worked there: record it as "
+		        "administrator");
+	else if (is_command)
+		ppi_say("the notes in portprof report may say why; another "
+		        "backend (-b) may do better");
 	else
-		ppi_say("that should not be: the notes in portprof report may "
-		        "say why; another backend (-b) may do better");
+		ppi_say("the notes in portprof report may say why: threads "
+		        "that could not be attached, or that ended");
 }
 
 static void say_file(const char *path)

@@ -15,6 +15,8 @@
 
 #include <portprof/tool.h>
 
+enum { EVENT_ROOM = 256 }; /* a canonical event string */
+
 /* The flush puts the file in its place: whoever is killed from now on leaves
  * one that can be read. */
 static portprof_status begin(portprof_session *session)
@@ -69,7 +71,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 	portprof_stats stats = { .size = sizeof(stats) };
 	portprof_event_info event = { .size = sizeof(event) };
 	const char *backend = portprof_session_backend(session);
-	char stopping[PORTPROF_WORDS_BYTES] = "";
+	char stopping[PORTPROF_WORDS_BYTES] = "", name[EVENT_ROOM] = "";
 	uint64_t children;
 	bool is_known;
 
@@ -83,6 +85,10 @@ bool ppi_record_finish(const struct ppi_record *record,
 	children = portprof_session_children(session);
 	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	           portprof_session_event(session, 0, &event) == PORTPROF_OK;
+	/* the session's strings go with it */
+	if (is_known)
+		snprintf(name, sizeof(name), "%s", event.canonical);
+	event.canonical = name;
 	ppi_say_passed_over(record, session);
 	if (record->options.is_verbose)
 		ppi_say_details(session);
