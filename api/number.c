@@ -70,7 +70,7 @@ const char *ppi_time_read(const char *text, uint64_t *ms)
 	}
 	if (text[0] == '-')
 		return "is negative";
-	if (whole == 0 || end == whole + 1)
+	if (whole == 0 || end == whole + 1 || text[end] == '.')
 		return "is no time";
 	if (strcmp(text + end, "ms") == 0)
 		unit = 1;

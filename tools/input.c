@@ -51,7 +51,10 @@ static bool say_leftovers(const char *path)
 
 static void say_missing(const char *path)
 {
-	if (strcmp(path, PPI_DEFAULT_OUTPUT) == 0)
+	if (path[0] == '\0')
+		ppi_say("the name of the profile is empty; portprof report "
+		        "alone shows " PPI_DEFAULT_OUTPUT);
+	else if (strcmp(path, PPI_DEFAULT_OUTPUT) == 0)
 		ppi_say("there is no " PPI_DEFAULT_OUTPUT " here; make one: "
 		        "portprof record -- COMMAND, or name another: portprof "
 		        "report FILE");
@@ -116,6 +119,11 @@ portprof_profile *ppi_profile_open(const char *path, const char *program,
 	}
 	if (stat(path, &at) == 0 && S_ISDIR(at.st_mode))
 		return open_parts(path);
+	if (stat(path, &at) == 0 && S_ISREG(at.st_mode) && at.st_size == 0) {
+		ppi_say("'%s' is empty, so it is no profile; make one: "
+		        "portprof record -o %s -- COMMAND", path, path);
+		return NULL;
+	}
 	if (portprof_profile_read(path, memory_max, &profile) == PORTPROF_OK)
 		return profile;
 	if (is_of_perf(path))

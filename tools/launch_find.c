@@ -147,6 +147,11 @@ static int refuse(const char *name, int error, const char *interpreter)
 		        interpreter, strerror(error));
 		return PPI_EXIT_CANNOT_RUN;
 	}
+	if (name[0] == '-') {
+		ppi_say("there is no command '%s' in $PATH; if it is an "
+		        "option, put it before --", name);
+		return PPI_EXIT_NOT_FOUND;
+	}
 	if (error == ENOENT || error == ENOTDIR) {
 		ppi_say("there is no command '%s'%s%s%s", name,
 		        strchr(name, '/') ? "" : " in $PATH",

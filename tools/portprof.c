@@ -76,6 +76,12 @@ static void unknown_verb(const char *name)
 	struct ppi_guess guess = { .wanted = name };
 	char known[256] = "", likely[128];
 
+	if (name[0] == '-') {
+		ppi_say_usage(PPI_EXIT_USAGE, NULL,
+		              "'%s' is no option of portprof; a verb comes "
+		              "first, as in portprof record %s", name, name);
+		return;
+	}
 	for (size_t i = 0; i < VERB_COUNT; i++) {
 		size_t used = strlen(known);
 

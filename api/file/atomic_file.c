@@ -40,13 +40,17 @@ portprof_status ppi_file_status(int os_errno)
 	}
 }
 
-static const char *remedy(int os_errno)
+static const char *remedy(int os_errno, const char *folder)
 {
+	struct stat at;
+
 	switch (ppi_file_status(os_errno)) {
 	case PORTPROF_E_DENIED:
 		return "choose a folder that you may write to";
 	case PORTPROF_E_NOTFOUND:
-		return "create the folder first, or choose another";
+		return stat(folder, &at) == 0
+		               ? "choose another folder"
+		               : "create the folder first, or choose another";
 	case PORTPROF_E_LIMIT:
 		return os_errno == EMFILE || os_errno == ENFILE
 		               ? "raise the limit of open files (ulimit -n)"
@@ -62,6 +66,12 @@ static portprof_status check_place(const char *path, const char *folder,
 {
 	struct stat at, above;
 
+	/* a draft without a name never meets that */
+	if (stat(path, &at) != 0 && errno == ENAMETOOLONG)
+		return ppi_fail(why, PORTPROF_E_INVALID, ENAMETOOLONG,
+		                "check output", "the output's name is longer "
+		                "than this file system takes: '%.40s...'; "
+		                "choose a shorter one", path);
 	if (stat(path, &at) != 0)
 		return PORTPROF_OK; /* creating the draft will tell */
 	if (S_ISDIR(at.st_mode))
@@ -228,7 +238,7 @@ portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
 		status = ppi_fail(why, ppi_file_status(error), error,
 		                  "open output",
 		                  "cannot create '%s' in '%s': %s; %s", path,
-		                  folder, strerror(error), remedy(error));
+		                  folder, strerror(error), remedy(error, folder));
 		goto fail;
 	}
 	free(folder);

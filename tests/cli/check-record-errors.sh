@@ -52,6 +52,10 @@ chmod +x broken
 refused "a program that the system refuses" 126 "cannot execute './broken'" \
 	-o "$out" -- ./broken
 refused "no command at all" 125 '-p PID' -o "$out"
+refused "an option behind the --" 127 "'-F'.*before --" -o "$out" -- -F 5
+"$portprof" -F 5 record -- true >"$tmp/printed" 2>"$tmp/words"
+same "an option before the verb: status" 2 $?
+has "an option before the verb: words" 'portprof record -F' "$tmp/words"
 
 ### The options
 
@@ -108,6 +112,17 @@ same "backends in an error and in the help" \
 refused "no such folder" 125 "no/such/folder" -o no/such/folder/p -- true
 refused "a folder as output" 125 "is a folder" -o "$tmp" -- true
 refused "a device as output" 125 "/dev/null" -o /dev/null -- true
+refused "a name that is too long" 125 'shorter' \
+	-o "$(awk 'BEGIN { while (i++ < 300) printf "x" }')" -- true
+[ ! -d /proc/self ] || refused "a folder without room for files" 125 \
+	'choose another folder' -o /proc/p -- true
+has_not "a folder without room for files: it is there" 'create the folder' \
+	"$tmp/words"
+refused "a duration with two points" 125 "'0.2.3s?' is no time" \
+	--duration 0.2.3 -p $$ -o "$out"
+"$portprof" stat -o no/such/folder/s -- true >"$tmp/printed" 2>"$tmp/words"
+same "stat to no such folder: status" 125 $?
+has "stat to no such folder: words" "no/such/folder/s.*-o" "$tmp/words"
 refused "no such configuration file" 125 "gone\\.conf" --config gone.conf \
 	-o "$out" -- true
 printf 'frequency = 100\nfrequncy = 100\n' >bad.conf
@@ -122,6 +137,12 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 if become_ordinary; then
 	mkdir -m 0 closed
+	ordinary "$portprof" record -o closed/p -- true 2>"$tmp/words"
+	same "a folder of somebody else: status" 125 $?
+	has "a folder of somebody else: words" \
+		"closed/p.*folder that you may write to" "$tmp/words"
+	has_not "a folder of somebody else: no advice about rights to measure" \
+		doctor "$tmp/words"
 	ordinary env PATH="$tmp/closed:$PATH" "$portprof" record \
 		-o nobody.pb.gz -- no-such-command 2>"$tmp/words"
 	same "a closed folder in the path: status" 127 $?
@@ -162,6 +183,10 @@ mkdir empty
 printf 'PERFILE2and more' >perf.data
 rejected "report of what perf wrote" 1 "perf.data. was written by perf record" \
 	perf.data
+rejected "report of no name" 1 'name of the profile is empty' -i ''
+: >nothing.pb.gz
+rejected "report of an empty file" 1 'nothing.pb.gz. is empty.*record -o' \
+	-i nothing.pb.gz
 rejected "report of an empty folder" 1 'without parts' -i empty
 rejected "report by an unknown key" 2 "'colour' is not one of function" \
 	--sort module,colour

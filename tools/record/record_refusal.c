@@ -84,8 +84,9 @@ void ppi_say_refusal(const struct ppi_record *record)
 	bool is_event;
 
 	ppi_say_failure(NULL);
-	/* what was mistyped has been named, or what to drop from the string */
-	if (strstr(why.words, "', column ") ||
+	/* what was mistyped has been named, what to drop from the string, or
+	 * where the file cannot be */
+	if (strstr(why.words, "', column ") || strstr(why.step, "output") ||
 	    why.status == PORTPROF_E_INVALID ||
 	    why.status == PORTPROF_E_NOTFOUND ||
 	    why.status == PORTPROF_E_NOMEM)

@@ -144,7 +144,8 @@ static bool open_output(struct ppi_stat *stat)
 	stat->out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
 	if (stat->out)
 		return true;
-	ppi_say("cannot write to '%s': %s", path, strerror(errno));
+	ppi_say("cannot write to '%s': %s; name another file with -o", path,
+	        strerror(errno));
 	return false;
 }
 
