@@ -9,7 +9,9 @@ FOREIGN_FILES = \
 	port/foreign_file.c \
 	port/foreign_file.h \
 	port/process_owner.c \
-	port/process_owner.h
+	port/process_owner.h \
+	port/text_width.c \
+	port/text_width.h
 
 libportprof_core_la_SOURCES += \
 	$(FOREIGN_FILES) \

@@ -265,6 +265,29 @@ for turn in range(count):
         bad += 1
 print(bad, "of", count, "do harm")
 EOF2
+### Names of characters that take two columns of a terminal, or none
+
+python3 "$srcdir/tests/html/write_profile.py" wide wide.pb.gz
+for form in --color=never --tree; do
+	"$portprof" report $form wide.pb.gz >out
+	same "$form, wide names: lines of 80 columns, functions below each other" \
+		"ok" "$(python3 -c '
+import sys, unicodedata
+
+def columns(text):
+    return sum(0 if unicodedata.combining(c) else
+               2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
+
+lines = open("out", encoding="utf-8").read().split("\n")
+wide = [line for line in lines if "\u8a08" in line or "cafe" in line]
+starts = {columns(line[:min(i for i in (line.find("\u8a08"), line.find("cafe"))
+                            if i >= 0)]) for line in wide}
+print("ok" if len(wide) == 2 and len(starts) == 1 and
+      all(75 < columns(line) <= 80 for line in wide) else
+      [columns(line) for line in wide] + list(starts))')"
+done
+
 turns=200
 [ "${PP_SANITIZERS:-no}" = no ] || turns=60
 python3 harm.py "$portprof" $turns >harms 2>&1

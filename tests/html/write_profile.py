@@ -4,6 +4,8 @@
 weak       a tenth at a function of the kernel that lets interrupts in, a fifth
            in code without names
 many       a thousand functions of a ten-thousandth each beside a large one
+wide       names of characters that are two columns wide, and of accents that
+           are none
 small      two threads, four functions in two modules, ten samples
 before, after   two runs: one function 20 % slower, one gone, one new, the
            others as they were but for chance
@@ -117,6 +119,13 @@ def many(profile):
         profile.add([MAIN, ("rare_%d" % i, "/x/app")], 1, MS)
 
 
+def wide(profile):
+    profile.add([MAIN, ("計算関数" * 20, "/x/模块.so")],
+                60, 60 * MS)
+    profile.add([MAIN, ("cafe\u0301" * 30, "/x/😀.so")], 40, 40 * MS)
+    profile.add([MAIN], 10, 10 * MS)
+
+
 def run(profile, seed, slow=1.0, has_old=True, has_new=False):
     chance = random.Random(seed)
     for i in range(40):
@@ -163,8 +172,9 @@ def hostile(profile):
 
 def make(kind, *rest):
     profile = Profile()
-    if kind in ("small", "weak", "many"):
-        {"small": small, "weak": weak, "many": many}[kind](profile)
+    if kind in ("small", "weak", "many", "wide"):
+        {"small": small, "weak": weak, "many": many,
+         "wide": wide}[kind](profile)
     elif kind == "before":
         run(profile, 1)
     elif kind == "same":

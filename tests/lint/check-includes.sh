@@ -84,7 +84,7 @@ function allowed(to,    area) {
 	    to == "tests/memory/alloc.h"))
 		return 1
 	# what comes from others is handled alike above and below the library
-	if (area == "tools" && to ~ /^port\/(clean_text|foreign_file|process_owner)\.h$/)
+	if (area == "tools" && to ~ /^port\/(clean_text|text_width|foreign_file|process_owner)\.h$/)
 		return 1
 	# what is loaded into programs shares signals with the backend in it
 	if (file ~ /^tools\/preload\// && to == "port/signal_share.h")

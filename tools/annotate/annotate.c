@@ -5,6 +5,7 @@
 #include "tools/annotate/annotate.h"
 
 #include "port/clean_text.h"
+#include "port/text_width.h"
 #include "tools/color.h"
 #include "tools/input.h"
 #include "tools/memory.h"
@@ -69,7 +70,7 @@ static void put_cut(const char *text, int room)
 	int column = 0;
 
 	while (*text && column < room) {
-		size_t length;
+		size_t length, width;
 
 		if (*text == '\t') {
 			int spaces = 4 - column % 4;
@@ -80,8 +81,9 @@ static void put_cut(const char *text, int room)
 			continue;
 		}
 		length = ppi_text_next(&text, piece);
-		/* written out: as many columns as bytes */
-		column += piece[0] == '\\' ? (int)length : 1;
+		piece[length] = '\0';
+		width = ppi_text_width(piece);
+		column += (int)width;
 		if (column <= room)
 			fwrite(piece, 1, length, stdout);
 	}

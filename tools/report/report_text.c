@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "tools/report/report.h"
+
+#include "port/text_width.h"
 #include "tools/color.h"
 #include "tools/report/report_units.h"
 #include "tools/tools.h"
@@ -64,7 +66,7 @@ static const char *line_word(const struct ppi_row *row, char *out, size_t bytes)
 
 static int wider(int width, const char *text)
 {
-	int length = (int)strlen(text);
+	int length = (int)ppi_text_width(text);
 
 	return length > width ? length : width;
 }
@@ -73,19 +75,28 @@ static int wider(int width, const char *text)
  * character. `name` may be shown, and `room` holds what is. */
 static const char *cut(const char *name, size_t fits, char room[PPI_SHOWN_BYTES])
 {
-	if (strlen(name) <= fits)
+	size_t bytes;
+
+	if (ppi_text_width(name) <= fits)
 		return name;
-	if (name != room)
-		snprintf(room, PPI_SHOWN_BYTES, "%.*s", PPI_SHOWN_BYTES - 1,
-		         name);
-	if (fits < 4) {
-		room[fits] = '\0';
-		return room;
-	}
-	for (fits -= 3; fits > 0 && ((unsigned char)room[fits] & 0xc0) == 0x80;)
-		fits--;
-	snprintf(room + fits, 4, "...");
+	bytes = ppi_text_fit(name, fits < 4 ? fits : fits - 3);
+	if (bytes > PPI_SHOWN_BYTES - 4)
+		bytes = PPI_SHOWN_BYTES - 4;
+	memmove(room, name, bytes);
+	snprintf(room + bytes, 4, "%s", fits < 4 ? "" : "...");
 	return room;
+}
+
+/* A column of names, cut and filled up: printf(3) counts bytes. */
+static void print_column(const struct columns *columns, const char *name,
+                         int width, char room[PPI_SHOWN_BYTES])
+{
+	size_t fits = width > 0 ? (size_t)width : 0, taken;
+
+	name = cut(name, fits, room);
+	taken = ppi_text_width(name);
+	fprintf(columns->out, " %s%*s ", name,
+	        taken < fits ? (int)(fits - taken) : 0, "");
 }
 
 static void print_function(const struct columns *columns, const char *name)
@@ -103,25 +114,22 @@ static void print_names(const struct columns *columns,
 	char text[256], room[PPI_SHOWN_BYTES];
 
 	if (columns->keys & PPI_BY_OWNER)
-		fprintf(columns->out, " %-*s ", columns->thread_width,
-		        row ? cut(thread_word(columns, row, text,
-		                              sizeof(text)),
-		                  (size_t)columns->thread_width, room)
-		            : "");
+		print_column(columns,
+		             row ? thread_word(columns, row, text,
+		                               sizeof(text))
+		                 : "",
+		             columns->thread_width, room);
 	if (columns->keys & PPI_BY_MODULE)
-		fprintf(columns->out, " %-*s ", columns->module_width,
-		        row ? cut(ppi_shown(row->module, room),
-		                  (size_t)columns->module_width, room)
-		            : "");
+		print_column(columns, row ? ppi_shown(row->module, room) : "",
+		             columns->module_width, room);
 	if (columns->keys & PPI_BY_ADDRESS && row)
 		fprintf(columns->out, " %#18" PRIx64 " ", row->address);
 	else if (columns->keys & PPI_BY_ADDRESS)
 		fprintf(columns->out, " %18s ", "");
 	if (columns->keys & PPI_BY_LINE)
-		fprintf(columns->out, " %-*s ", columns->line_width,
-		        row ? cut(line_word(row, text, sizeof(text)),
-		                  (size_t)columns->line_width, room)
-		            : "");
+		print_column(columns,
+		             row ? line_word(row, text, sizeof(text)) : "",
+		             columns->line_width, room);
 	if (columns->keys & PPI_BY_FUNCTION && row)
 		print_function(columns, row->function);
 }

@@ -4,6 +4,7 @@
 
 #include "tools/report/report_tree.h"
 
+#include "port/text_width.h"
 #include "tools/color.h"
 #include "tools/report/report_chains.h"
 #include "tools/report/report_fold.h"
@@ -232,7 +233,7 @@ static void print_name(const struct lines *lines, size_t depth,
 	size_t width = (size_t)ppi_line_width(lines->out);
 	size_t room = width > NUMBERS_WIDTH + NAME_LEAST
 	                      ? width - NUMBERS_WIDTH : NAME_LEAST;
-	size_t indent = depth, length, bytes;
+	size_t indent = depth, bytes;
 	char shown[PPI_SHOWN_BYTES], level[32] = "";
 
 	if (indent + NAME_LEAST > room) {
@@ -240,14 +241,11 @@ static void print_name(const struct lines *lines, size_t depth,
 		snprintf(level, sizeof(level), "[%zu] ", depth);
 	}
 	name = ppi_shown(name, shown);
-	length = strlen(name);
 	room -= indent + strlen(level);
-	bytes = length <= room ? length : room - 3;
-	while (bytes < length && bytes > 0 &&
-	       ((unsigned char)name[bytes] & 0xc0) == 0x80)
-		bytes--;
+	bytes = ppi_text_fit(name, ppi_text_width(name) <= room ? room
+	                                                        : room - 3);
 	fprintf(lines->out, "%*s%s%.*s%s\n", (int)indent, "", level,
-	        (int)bytes, name, bytes < length ? "..." : "");
+	        (int)bytes, name, name[bytes] ? "..." : "");
 }
 
 static const char *name_of(const struct lines *lines, const struct node *node,

@@ -4,6 +4,7 @@
 
 #include "tools/top/top_draw.h"
 
+#include "port/text_width.h"
 #include "tools/report/report_units.h"
 #include "tools/tools.h"
 
@@ -20,25 +21,12 @@ enum {
 
 /* ---- lines ---- */
 
-/* So many bytes of a UTF-8 text take so many columns, for names of Latin,
- * Greek and the like; what is wider is cut by the end of the screen. */
-static int bytes_of(const char *text, int columns)
-{
-	int bytes = 0;
-
-	for (; text[bytes] && columns > 0; columns--) {
-		bytes++;
-		while (((unsigned char)text[bytes] & 0xc0) == 0x80)
-			bytes++;
-	}
-	return bytes;
-}
-
 /* A text that is cut at the end of the screen. */
 static void put(int y, int x, const char *text)
 {
 	if (y < LINES && x < COLS)
-		mvaddnstr(y, x, text, bytes_of(text, COLS - x));
+		mvaddnstr(y, x, text,
+		          (int)ppi_text_fit(text, (size_t)(COLS - x)));
 }
 
 #if defined(__GNUC__)
@@ -233,7 +221,7 @@ static void draw_row(const struct ppi_top_screen *screen, int y,
 		const char *of = ppi_shown(row->row.module ? row->row.module
 		                                           : "", module);
 
-		mvaddnstr(y, x, of, bytes_of(of, MODULE_WIDTH));
+		mvaddnstr(y, x, of, (int)ppi_text_fit(of, MODULE_WIDTH));
 		x += MODULE_WIDTH + 1;
 	}
 	if (screen->table != PPI_TOP_THREADS || screen->function)
