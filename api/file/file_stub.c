@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Profile files in a build without protobuf-c: they say how to get them. */
 #include <portprof/profile.h>
+#include <portprof/tool.h>
 
 #include "api/internal/diag.h"
 
@@ -32,4 +33,30 @@ portprof_status portprof_profile_write(const portprof_profile *profile,
 	if (!path)
 		return ppi_refuse_null("portprof_profile_write", "path");
 	return left_out("write profile", path);
+}
+
+portprof_status portprof_follow_open(const char *path, uint64_t memory_max,
+				     portprof_follow **follow)
+{
+	(void)memory_max;
+	if (!path)
+		return ppi_refuse_null("portprof_follow_open", "path");
+	if (!follow)
+		return ppi_refuse_null("portprof_follow_open", "follow");
+	return left_out("follow profile", path);
+}
+
+portprof_status portprof_follow_read(portprof_follow *follow,
+                                     portprof_profile **profile,
+                                     bool *is_anew)
+{
+	(void)profile;
+	(void)is_anew;
+	(void)follow;
+	return ppi_refuse_null("portprof_follow_read", "follow");
+}
+
+void portprof_follow_close(portprof_follow *follow)
+{
+	(void)follow;
 }

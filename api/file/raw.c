@@ -57,7 +57,7 @@ static const unsigned char element_bytes[PPI_RAW_LISTS] = {
 
 uint64_t ppi_raw_bytes(const struct ppi_raw *raw)
 {
-	uint64_t sum = raw->arena.total + raw->scratch.total;
+	uint64_t sum = raw->arena.total + raw->news.total + raw->scratch.total;
 
 	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
 		sum += (uint64_t)raw->lists[i].room * element_bytes[i];
@@ -100,7 +100,7 @@ static portprof_status add_sample(struct ppi_raw *raw,
 	if (status != PORTPROF_OK)
 		return status;
 	sample.bytes = (const uint8_t *)ppi_arena_copy(
-		&raw->arena, field->bytes, field->count);
+		&raw->news, field->bytes, field->count);
 	return sample.bytes && append(raw, PPI_RAW_SAMPLES, sizeof(sample),
 	                              &sample, 1)
 	               ? PORTPROF_OK
@@ -239,7 +239,7 @@ static portprof_status add_account(struct ppi_raw *raw,
                                    const struct ppi_wire_field *field)
 {
 	const char *copy =
-		ppi_arena_copy(&raw->arena, field->bytes, field->count);
+		ppi_arena_copy(&raw->news, field->bytes, field->count);
 
 	if (!copy)
 		return PORTPROF_E_NOMEM;
@@ -327,11 +327,31 @@ portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
 	return status;
 }
 
+/* The last account stays: a portion without one changes nothing of it. */
+bool ppi_raw_forget_samples(struct ppi_raw *raw)
+{
+	struct ppi_arena news = { 0 };
+	char *account = NULL;
+
+	if (raw->single.account) {
+		account = ppi_arena_copy(&news, raw->single.account,
+		                         raw->single.account_bytes);
+		if (!account)
+			return false;
+	}
+	ppi_arena_free(&raw->news);
+	raw->news = news;
+	raw->single.account = (const uint8_t *)account;
+	raw->lists[PPI_RAW_SAMPLES].count = 0;
+	return true;
+}
+
 void ppi_raw_free(struct ppi_raw *raw)
 {
 	for (size_t i = 0; i < PPI_RAW_LISTS; i++)
 		ppi_vector_free(&raw->lists[i]);
 	ppi_raw_parts_free(&raw->parts);
 	ppi_arena_free(&raw->arena);
+	ppi_arena_free(&raw->news);
 	ppi_arena_free(&raw->scratch);
 }

@@ -74,7 +74,8 @@ struct ppi_raw_single {
 struct ppi_raw {
 	struct ppi_vector lists[PPI_RAW_LISTS];
 	struct ppi_raw_single single;
-	struct ppi_arena arena;   /* texts, samples */
+	struct ppi_arena arena;   /* texts */
+	struct ppi_arena news;    /* samples and the account */
 	struct ppi_raw_parts parts; /* of the sample in hand */
 	struct ppi_arena scratch; /* the message in hand */
 	const struct ppi_bounds *bounds; /* of all of it; NULL: none */
@@ -90,6 +91,10 @@ uint64_t ppi_raw_bytes(const struct ppi_raw *raw);
 portprof_status ppi_raw_add(struct ppi_raw *raw, const uint8_t *bytes,
                             size_t count);
 void ppi_raw_free(struct ppi_raw *raw);
+
+/* Forget the samples: what is added later may still point to all else. False
+ * when out of memory. */
+bool ppi_raw_forget_samples(struct ppi_raw *raw);
 
 /* E_FORMAT, E_NOMEM: `parts` holds anything. */
 portprof_status ppi_raw_sample_read(const struct ppi_raw_sample *sample,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile file, ours or another writer's, whole or torn, into memory. */
+/* A profile file, ours or another writer's, whole or torn, into memory; and one
+ * that grows, piece by piece. */
+#include "config.h"
+
 #include "api/file/read.h"
 
 #include "api/file/gunzip.h"
@@ -7,8 +10,11 @@
 #include "api/internal/diag.h"
 #include "port/foreign_file.h"
 
+#include <portprof/tool.h>
+
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static portprof_status take_member(void *context, const uint8_t *bytes,
@@ -157,4 +163,133 @@ portprof_status portprof_profile_read(const char *path, uint64_t memory_max,
 	status = ppi_profile_read_fd(fd, path, memory_max, profile, &why);
 	close(fd);
 	return status == PORTPROF_OK ? status : ppi_report(&why);
+}
+
+/* ---- a file that grows ---- */
+
+struct portprof_follow {
+	char *path;
+	uint64_t memory_max;
+	struct ppi_raw raw; /* of what was read, all but samples */
+	uint64_t read;      /* bytes */
+	dev_t device;
+	ino_t inode;
+};
+
+portprof_status portprof_follow_open(const char *path, uint64_t memory_max,
+				     portprof_follow **follow)
+{
+	portprof_follow *one;
+
+	if (!path)
+		return ppi_refuse_null("portprof_follow_open", "path");
+	if (!follow)
+		return ppi_refuse_null("portprof_follow_open", "follow");
+	one = calloc(1, sizeof(*one));
+	if (one)
+		one->path = strdup(path);
+	if (!one || !one->path) {
+		free(one);
+		return ppi_refuse(PORTPROF_E_NOMEM, "follow profile",
+		                  "out of memory");
+	}
+	one->memory_max = memory_max;
+	*follow = one;
+	return PORTPROF_OK;
+}
+
+static void begin_anew(portprof_follow *follow)
+{
+	ppi_raw_free(&follow->raw);
+	memset(&follow->raw, 0, sizeof(follow->raw));
+	follow->read = 0;
+}
+
+/* Whether it is the file that was read before, with the same bytes first. A
+ * finished one was written anew and renamed over that. */
+static bool is_same_file(portprof_follow *follow, int fd)
+{
+	struct stat at;
+	bool is_same = fstat(fd, &at) == 0 && follow->read &&
+	               at.st_dev == follow->device &&
+	               at.st_ino == follow->inode &&
+	               (uint64_t)at.st_size >= follow->read &&
+	               lseek(fd, (off_t)follow->read, SEEK_SET) >= 0;
+
+	if (!is_same) {
+		begin_anew(follow);
+		follow->device = at.st_dev;
+		follow->inode = at.st_ino;
+	}
+	return is_same;
+}
+
+/* A portion that is not whole yet is read the next time. */
+static portprof_status read_more(portprof_follow *follow, int fd,
+                                 portprof_profile **profile,
+                                 struct ppi_diag *why)
+{
+	struct ppi_bounds bounds = { .asked = follow->memory_max };
+	struct ppi_resolve resolve = { .raw = &follow->raw, .why = why,
+		                       .name = follow->path };
+	struct ppi_gunzip_end end;
+	portprof_status status;
+	int error;
+
+	follow->raw.bounds = &bounds;
+	status = ppi_gunzip(fd, &bounds, take_member, &follow->raw, &end,
+	                    &error);
+	if (status != PORTPROF_OK || (end.members == 0 && follow->read == 0))
+		status = explain(status, follow->path, &end, &bounds, error,
+		                 why);
+	follow->read += end.whole;
+	/* there is no damage to speak of: the end may be in the making */
+	end.size = end.whole;
+	end.is_cut = false;
+	if (status == PORTPROF_OK)
+		status = build(&resolve, &end);
+	if (status != PORTPROF_OK)
+		return status;
+	if (!ppi_raw_forget_samples(&follow->raw)) {
+		portprof_profile_free(resolve.profile);
+		return ppi_resolve_memory(&resolve);
+	}
+	*profile = resolve.profile;
+	return PORTPROF_OK;
+}
+
+portprof_status portprof_follow_read(portprof_follow *follow,
+                                     portprof_profile **profile,
+                                     bool *is_anew)
+{
+	struct ppi_diag why = { 0 };
+	portprof_status status;
+	int fd;
+
+	if (!follow)
+		return ppi_refuse_null("portprof_follow_read", "follow");
+	if (!profile)
+		return ppi_refuse_null("portprof_follow_read", "profile");
+	if (!is_anew)
+		return ppi_refuse_null("portprof_follow_read", "is_anew");
+	fd = ppi_foreign_open(follow->path, PPI_FOREIGN_TYPED, NULL);
+	if (fd < 0)
+		return cannot_open(follow->path, errno);
+	*is_anew = !is_same_file(follow, fd);
+	status = read_more(follow, fd, profile, &why);
+	follow->raw.bounds = NULL;
+	close(fd);
+	if (status == PORTPROF_OK)
+		return status;
+	begin_anew(follow);
+	return ppi_report(&why);
+}
+
+void portprof_follow_close(portprof_follow *follow)
+{
+	if (!follow)
+		return;
+	begin_anew(follow);
+	free(follow->path);
+	free(follow);
 }

@@ -3,11 +3,13 @@
 #ifndef PORTPROF_TOOL_H
 #define PORTPROF_TOOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <portprof/config.h>
 #include <portprof/export.h>
+#include <portprof/profile.h>
 #include <portprof/session.h>
 #include <portprof/status.h>
 
@@ -77,6 +79,32 @@ PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
  */
 PORTPROF_API portprof_status
 portprof_session_set_cpu_time(portprof_session *session, uint64_t cpu_time_ns);
+
+/*
+ * A file that a session is writing, read piece by piece. *follow belongs to the
+ * caller, for portprof_follow_close, and is used by one thread at a time.
+ * `memory_max` is as in portprof_profile_read, for each reading. Nothing is
+ * opened yet. E_INVALID, E_NOMEM; E_UNSUPPORTED in a build without files.
+ */
+typedef struct portprof_follow portprof_follow;
+PORTPROF_API portprof_status portprof_follow_open(const char *path,
+						  uint64_t memory_max,
+						  portprof_follow **follow);
+
+/*
+ * What was appended since the last time: *profile has the new samples alone, and
+ * the account, mappings, locations and threads of all until now. It is the
+ * caller's. *is_anew: it is the first, or another file has taken the place of
+ * the one before, as at the end of a session; *profile has all of it then.
+ * Statuses are those of portprof_profile_read; after a failure the next reading
+ * is anew.
+ */
+PORTPROF_API portprof_status portprof_follow_read(portprof_follow *follow,
+						  portprof_profile **profile,
+						  bool *is_anew);
+
+/* NULL is nothing. */
+PORTPROF_API void portprof_follow_close(portprof_follow *follow);
 
 #ifdef __cplusplus
 }

@@ -269,7 +269,7 @@ EOF2
 
 python3 "$srcdir/tests/html/write_profile.py" wide wide.pb.gz
 for form in --color=never --tree; do
-	"$portprof" report $form wide.pb.gz >out
+	COLUMNS=80 "$portprof" report $form wide.pb.gz >out
 	same "$form, wide names: lines of 80 columns, functions below each other" \
 		"ok" "$(python3 -c '
 import sys, unicodedata

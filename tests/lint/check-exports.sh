@@ -67,7 +67,10 @@ fi
 echo "check-exports: $(wc -l <"$tmp/headers" | tr -d ' ') declared," \
 	"$(wc -l <"$tmp/library" | tr -d ' ') exported"
 # An interface that can be learned: what is added takes the place of something.
-[ "$(wc -l <"$tmp/headers")" -lt 110 ] || {
+# What <portprof.h> leaves out is the command's, and no part of it.
+grep -o 'portprof_[a-z0-9_]* *(' "$srcdir/api/portprof/tool.h" | tr -d ' (' |
+	sort -u >"$tmp/tool"
+[ "$(comm -23 "$tmp/headers" "$tmp/tool" | wc -l)" -lt 110 ] || {
 	echo "110 functions or more are declared"
 	status=1
 }

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include <portprof/tool.h>
+
 #include "port/thread.h"
 #include "tests/unit/file_kit.h"
 
@@ -125,6 +127,98 @@ static void portions_say_what_the_end_says(void **state)
 	kit_assert_same(portions, whole);
 	portprof_profile_free(portions);
 	portprof_profile_free(whole);
+}
+
+static portprof_profile *follow_more(portprof_follow *follow, bool is_anew)
+{
+	portprof_profile *profile;
+	bool was_anew;
+
+	assert_int_equal(portprof_follow_read(follow, &profile, &was_anew),
+	                 PORTPROF_OK);
+	assert_int_equal(was_anew, is_anew);
+	return profile;
+}
+
+/* Whoever follows a file reads each portion once: what the pieces have is
+ * together what the file has, even if its beginning cannot be read any more. */
+static void a_file_that_grows_is_read_by_pieces(void **state)
+{
+	portprof_profile *all = NULL, *more, *whole;
+	portprof_follow *follow;
+	uint64_t chain[2] = { 0x10020, 0x10031 };
+
+	(void)state;
+	kit_module(&kit, 100, 0x10000, 0x1000, 0, "/bin/app", "");
+	assert_int_equal(portprof_follow_open(kit.path, 0, &follow),
+	                 PORTPROF_OK);
+	for (uint32_t second = 0; second < 6; second++) {
+		kit_chain(&kit, 0, 100, 100, chain, 2, 1, 7);
+		kit_sample(&kit, 0, 100, 100 + second, 0x10000 + second, 1, 11);
+		assert_int_equal(kit_flush(&kit, NULL), PORTPROF_OK);
+		whole = kit_read(&kit);
+		more = follow_more(follow, second == 0);
+		assert_int_equal(portprof_profile_sample_count(more), 2);
+		/* its account is that of all */
+		assert_int_equal(portprof_profile_event_get(more, 0)
+		                         ->stats.kept_samples,
+		                 2 * (second + 1));
+		if (all) {
+			assert_int_equal(portprof_profile_merge(all, more),
+			                 PORTPROF_OK);
+			portprof_profile_free(more);
+		} else {
+			all = more;
+		}
+		assert_int_equal(portprof_profile_sample_count(all),
+		                 portprof_profile_sample_count(whole));
+		assert_int_equal(leaf_weight(all, "/bin/app", 0x20),
+		                 leaf_weight(whole, "/bin/app", 0x20));
+		assert_int_equal(leaf_weight(all, "/bin/app", second), 11);
+		portprof_profile_free(whole);
+	}
+	more = follow_more(follow, false);
+	assert_int_equal(portprof_profile_sample_count(more), 0);
+	portprof_profile_free(more);
+	/* what was read is not read again */
+	{
+		FILE *file = fopen(kit.path, "r+");
+
+		fputs("no gzip", file);
+		fseek(file, 0, SEEK_END);
+		fputs("\x1f\x8b", file); /* a portion in the making */
+		fclose(file);
+	}
+	more = follow_more(follow, false);
+	assert_int_equal(portprof_profile_sample_count(more), 0);
+	assert_null(portprof_profile_origin_get(more)->damage);
+	portprof_profile_free(more);
+	portprof_profile_free(all);
+	portprof_follow_close(follow);
+}
+
+static void a_file_that_is_replaced_is_read_anew(void **state)
+{
+	portprof_profile *more, *whole;
+	portprof_follow *follow;
+
+	(void)state;
+	assert_int_equal(portprof_follow_open(kit.path, 0, &follow),
+	                 PORTPROF_OK);
+	kit_sample(&kit, 0, 100, 100, 0x10000, 1, 11);
+	assert_int_equal(kit_flush(&kit, NULL), PORTPROF_OK);
+	portprof_profile_free(follow_more(follow, true));
+	kit_sample(&kit, 0, 100, 100, 0x10001, 1, 11);
+	whole = finish();
+	more = follow_more(follow, true);
+	kit_assert_same(more, whole);
+	portprof_profile_free(whole);
+	portprof_profile_free(more);
+	unlink(kit.path);
+	assert_int_equal(portprof_follow_read(follow, &more, &(bool){ false }),
+	                 PORTPROF_E_NOTFOUND);
+	portprof_follow_close(follow);
+	portprof_follow_close(NULL);
 }
 
 static void callers_are_looked_up_in_their_call(void **state)
@@ -512,6 +606,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(equal_samples_are_one),
 		CASE(portions_say_what_the_end_says),
+		CASE(a_file_that_grows_is_read_by_pieces),
+		CASE(a_file_that_is_replaced_is_read_anew),
 		CASE(callers_are_looked_up_in_their_call),
 		CASE(chains_end_where_nothing_is_mapped),
 		CASE(one_file_is_one_mapping),

@@ -4,6 +4,7 @@
 #define PPI_TOP_H
 
 #include <portprof.h>
+#include <portprof/tool.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,24 +13,29 @@
 #include "tools/report/report_rows.h"
 #include "tools/symbols/symbols.h"
 
-/* ---- top_data.c: the recording so far, read back again and again ---- */
+/* ---- top_data.c: the recording so far; each look reads what is new ---- */
 
-/* So many looks lie between now and the time that "recent" counts from. */
+/* So many looks are what "recent" is. */
 enum { PPI_TOP_SPAN = 5 };
 
-/* The recording as it was at one moment. */
+/* A look: what it brought, or everything until then. */
 struct ppi_top_moment {
 	portprof_profile *profile; /* NULL: none */
 	struct ppi_symbols_name *names;
-	uint64_t at_ns; /* CLOCK_MONOTONIC */
+	uint64_t at_ns;   /* CLOCK_MONOTONIC */
+	uint64_t *totals; /* of each event until then */
 };
 
 struct ppi_top_data {
 	const char *path; /* where it is recorded */
 	struct ppi_symbols *symbols;
 	uint64_t symbols_ns; /* since when these: maps of JIT code grow */
-	/* the newest is [0]; the oldest, what recent shares count from */
+	portprof_follow *follow;
+	struct ppi_top_moment all;
+	/* what looks brought, the newest [0]; recent shares count from the end
+	 * of the oldest */
 	struct ppi_top_moment moments[PPI_TOP_SPAN + 1];
+	const portprof_profile *head; /* whose account is the newest; or NULL */
 	uint64_t cost_ns; /* what the last look took */
 	bool has_failed;  /* and why, in `why` */
 	char why[PORTPROF_WORDS_BYTES];
@@ -58,7 +64,7 @@ struct ppi_top_wish {
 
 struct ppi_top_row {
 	struct ppi_row row;    /* since the beginning */
-	uint64_t recent_weight; /* since the oldest moment */
+	uint64_t recent_weight; /* of the last looks */
 };
 
 struct ppi_top_rows {
@@ -67,10 +73,11 @@ struct ppi_top_rows {
 	uint64_t total, recent_total; /* all of the event, samples or not */
 	bool has_chains;
 	/* those that the table is made of */
-	struct ppi_rows now, then;
+	struct ppi_rows now, recent[PPI_TOP_SPAN];
 };
 
-/* Read what was recorded until now; what fails leaves the moment before. */
+/* Read what was recorded since the last look; what fails leaves what was
+ * known. */
 void ppi_top_look(struct ppi_top_data *data);
 void ppi_top_free(struct ppi_top_data *data);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables of portprof top: the recording is read back again and again, and
- * what it has now is compared with what it had some looks ago.
+ * The tables of portprof top: each look reads what was recorded since the one
+ * before, keeps it for a while as what is recent, and adds it to all.
  */
 #include "config.h"
 
@@ -22,34 +22,37 @@
 static void free_moment(struct ppi_top_moment *moment)
 {
 	free(moment->names);
+	free(moment->totals);
 	portprof_profile_free(moment->profile);
 	memset(moment, 0, sizeof(*moment));
 }
 
+static bool name_moment(struct ppi_top_moment *moment,
+                        struct ppi_symbols *symbols)
+{
+	if (!moment->profile)
+		return true;
+	free(moment->names);
+	moment->names = ppi_name_locations(moment->profile, symbols);
+	return moment->names != NULL;
+}
+
 /* The names of a moment belong to the symbols: with new ones, all are found
  * again. */
-static bool renew_symbols(struct ppi_top_data *data,
-                          const portprof_profile *profile)
+static bool renew_symbols(struct ppi_top_data *data)
 {
-	uint64_t start_ns = portprof_profile_origin_get(profile)->start_ns;
+	uint64_t start_ns = portprof_profile_origin_get(data->head)->start_ns;
 	struct ppi_symbols *symbols = ppi_symbols_new(start_ns);
+	bool is_good = true;
 
 	if (!symbols)
 		return false;
-	for (size_t i = 0; i <= PPI_TOP_SPAN; i++) {
-		struct ppi_top_moment *moment = &data->moments[i];
-
-		if (!moment->profile)
-			continue;
-		free(moment->names);
-		moment->names = ppi_name_locations(moment->profile, symbols);
-		if (!moment->names)
-			free_moment(moment);
-	}
+	for (size_t i = 0; i <= PPI_TOP_SPAN; i++)
+		is_good &= name_moment(&data->moments[i], symbols);
 	ppi_symbols_free(data->symbols);
 	data->symbols = symbols;
 	data->symbols_ns = ppi_now_ns();
-	return true;
+	return is_good;
 }
 
 static bool has_failed(struct ppi_top_data *data, const char *why)
@@ -59,36 +62,80 @@ static bool has_failed(struct ppi_top_data *data, const char *why)
 	return false;
 }
 
-static bool read_moment(struct ppi_top_data *data,
-                        struct ppi_top_moment *moment)
+static bool sum_moment(struct ppi_top_moment *moment)
 {
-	memset(moment, 0, sizeof(*moment));
-	if (portprof_profile_read(data->path, 0, &moment->profile))
-		return has_failed(data, portprof_last_diag()->words);
+	size_t count = portprof_profile_event_count(moment->profile);
+
 	moment->at_ns = ppi_now_ns();
-	if ((data->symbols &&
-	     moment->at_ns - data->symbols_ns < SYMBOLS_LAST_NS) ||
-	    renew_symbols(data, moment->profile))
-		moment->names = ppi_name_locations(moment->profile,
-		                                   data->symbols);
-	if (moment->names)
-		return true;
-	free_moment(moment);
-	return has_failed(data, "out of memory");
+	moment->totals = calloc(count + 1, sizeof(*moment->totals));
+	for (size_t i = 0; moment->totals && i < count; i++)
+		moment->totals[i] =
+			portprof_profile_event_get(moment->profile, i)
+				->stats.total_weight;
+	return moment->totals != NULL;
+}
+
+/* All of it is there again: at the beginning, and when a recording that has
+ * ended was written anew. What was recent stays so. */
+static void take_all(struct ppi_top_data *data, portprof_profile *profile)
+{
+	free_moment(&data->all);
+	data->all.profile = profile;
+	data->head = profile;
+}
+
+/* More of it. The moments before have no samples that this one has. */
+static bool take_more(struct ppi_top_data *data, portprof_profile *profile)
+{
+	struct ppi_top_moment moment = { .profile = profile };
+
+	if (!sum_moment(&moment) ||
+	    portprof_profile_merge(data->all.profile, profile)) {
+		free_moment(&moment);
+		/* what was read is lost: all of it again the next time */
+		portprof_follow_close(data->follow);
+		data->follow = NULL;
+		return has_failed(data, portprof_last_diag()->words);
+	}
+	free_moment(&data->moments[PPI_TOP_SPAN]);
+	memmove(data->moments + 1, data->moments,
+	        PPI_TOP_SPAN * sizeof(moment));
+	data->moments[0] = moment;
+	data->head = profile;
+	return true;
+}
+
+static bool read_news(struct ppi_top_data *data)
+{
+	portprof_profile *profile;
+	bool is_anew, is_good = true;
+
+	if (!data->follow &&
+	    portprof_follow_open(data->path, 0, &data->follow))
+		return has_failed(data, portprof_last_diag()->words);
+	if (portprof_follow_read(data->follow, &profile, &is_anew))
+		return has_failed(data, portprof_last_diag()->words);
+	if (is_anew || !data->all.profile)
+		take_all(data, profile);
+	else if (!take_more(data, profile))
+		return false;
+	if (!data->symbols ||
+	    ppi_now_ns() - data->symbols_ns >= SYMBOLS_LAST_NS)
+		is_good = renew_symbols(data);
+	else
+		is_good = is_anew ||
+		          name_moment(&data->moments[0], data->symbols);
+	/* last: new samples may have brought new locations */
+	is_good = is_good && name_moment(&data->all, data->symbols);
+	return is_good || has_failed(data, "out of memory");
 }
 
 void ppi_top_look(struct ppi_top_data *data)
 {
 	uint64_t began_ns = ppi_now_ns();
-	struct ppi_top_moment moment;
 
-	if (read_moment(data, &moment)) {
+	if (read_news(data))
 		data->has_failed = false;
-		free_moment(&data->moments[PPI_TOP_SPAN]);
-		memmove(data->moments + 1, data->moments,
-		        PPI_TOP_SPAN * sizeof(moment));
-		data->moments[0] = moment;
-	}
 	data->cost_ns = ppi_now_ns() - began_ns;
 }
 
@@ -96,6 +143,10 @@ void ppi_top_free(struct ppi_top_data *data)
 {
 	for (size_t i = 0; i <= PPI_TOP_SPAN; i++)
 		free_moment(&data->moments[i]);
+	free_moment(&data->all);
+	data->head = NULL;
+	portprof_follow_close(data->follow);
+	data->follow = NULL;
 	ppi_symbols_free(data->symbols);
 	data->symbols = NULL;
 }
@@ -122,18 +173,14 @@ static bool *leave_out_others(const portprof_profile *profile, uint32_t tid)
 }
 
 static bool fold(const struct ppi_top_moment *moment,
-                 const struct ppi_top_wish *wish, struct ppi_rows *rows,
-                 uint64_t *total)
+                 const struct ppi_top_wish *wish, struct ppi_rows *rows)
 {
 	struct ppi_view view = { moment->profile, moment->names, wish->event,
 		                 NULL };
-	struct ppi_report report = { .profile = moment->profile,
-		                     .event = wish->event };
 	bool *is_left_out = NULL, is_good = true;
 
 	memset(rows, 0, sizeof(*rows));
-	*total = 0;
-	if (!moment->profile ||
+	if (!moment->profile || !moment->names ||
 	    wish->event >= portprof_profile_event_count(moment->profile))
 		return true;
 	if (wish->tid) {
@@ -149,15 +196,23 @@ static bool fold(const struct ppi_top_moment *moment,
 		                         wish->function, rows);
 	else if (is_good)
 		is_good = ppi_rows_fold(&view, keys_of(wish->table), rows);
-	if (is_good) {
-		ppi_report_sum(&report, rows->weight + rows->left_weight);
-		*total = report.total;
-	}
 	free(is_left_out);
 	return is_good;
 }
 
-/* ---- two of them together ---- */
+/* All of the event, samples or not. */
+static uint64_t total_of(const struct ppi_top_data *data, size_t event,
+                         const struct ppi_rows *rows)
+{
+	struct ppi_report report = { .profile = data->head, .event = event };
+
+	if (!data->head || event >= portprof_profile_event_count(data->head))
+		return 0;
+	ppi_report_sum(&report, rows->weight + rows->left_weight);
+	return report.total;
+}
+
+/* ---- all, and the last of them ---- */
 
 static int compare_text(const char *a, const char *b)
 {
@@ -225,7 +280,25 @@ static int by_calls(const void *a, const void *b)
 	return compare_rows(a, b, PPI_TOP_CALLS);
 }
 
-static void join(struct ppi_top_rows *rows, const struct ppi_top_wish *wish)
+static uint64_t recent_weight(const struct ppi_top_rows *rows,
+                              const struct ppi_row *now)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < PPI_TOP_SPAN; i++) {
+		const struct ppi_rows *from = &rows->recent[i];
+		const struct ppi_row *row = NULL;
+
+		if (from->count)
+			row = bsearch(now, from->rows, from->count,
+			              sizeof(*row), compare_keys);
+		sum += row ? row->self_weight : 0;
+	}
+	return sum;
+}
+
+static void join(struct ppi_top_rows *rows, const struct ppi_top_wish *wish,
+                 bool has_recent)
 {
 	static int (*const compare[])(const void *, const void *) = {
 		[PPI_TOP_RECENT] = by_recent,
@@ -233,21 +306,19 @@ static void join(struct ppi_top_rows *rows, const struct ppi_top_wish *wish)
 		[PPI_TOP_CALLS] = by_calls,
 	};
 
-	if (rows->then.count)
-		qsort(rows->then.rows, rows->then.count,
-		      sizeof(*rows->then.rows), compare_keys);
+	for (size_t i = 0; i < PPI_TOP_SPAN; i++)
+		if (rows->recent[i].count)
+			qsort(rows->recent[i].rows, rows->recent[i].count,
+			      sizeof(struct ppi_row), compare_keys);
 	for (size_t i = 0; i < rows->now.count; i++) {
-		const struct ppi_row *now = &rows->now.rows[i], *then = NULL;
+		const struct ppi_row *now = &rows->now.rows[i];
 		struct ppi_top_row *row = &rows->rows[rows->count];
 
 		if (!is_wanted(now, wish->filter))
 			continue;
-		if (rows->then.count)
-			then = bsearch(now, rows->then.rows, rows->then.count,
-			               sizeof(*then), compare_keys);
 		row->row = *now;
-		row->recent_weight =
-			less(now->self_weight, then ? then->self_weight : 0);
+		row->recent_weight = has_recent ? recent_weight(rows, now)
+		                                : now->self_weight;
 		rows->count++;
 	}
 	if (rows->count)
@@ -260,26 +331,34 @@ bool ppi_top_rows_make(const struct ppi_top_data *data,
                        struct ppi_top_rows *rows)
 {
 	const struct ppi_top_moment *then = &data->moments[PPI_TOP_SPAN];
-	uint64_t total_then = 0;
+	/* while there are fewer looks, recent is since the beginning */
+	bool has_recent = then->profile != NULL;
 
 	memset(rows, 0, sizeof(*rows));
-	/* while there are fewer moments, recent is since the beginning */
-	if (!fold(&data->moments[0], wish, &rows->now, &rows->total) ||
-	    !fold(then, wish, &rows->then, &total_then))
+	if (!fold(&data->all, wish, &rows->now))
 		return false;
-	rows->recent_total = less(rows->total, total_then);
+	for (size_t i = 0; has_recent && i < PPI_TOP_SPAN; i++)
+		if (!fold(&data->moments[i], wish, &rows->recent[i]))
+			return false;
+	rows->total = total_of(data, wish->event, &rows->now);
+	rows->recent_total = rows->total;
+	if (has_recent &&
+	    wish->event < portprof_profile_event_count(then->profile))
+		rows->recent_total = less(data->moments[0].totals[wish->event],
+		                          then->totals[wish->event]);
 	rows->has_chains = rows->now.has_chains;
 	rows->rows = calloc(rows->now.count + 1, sizeof(*rows->rows));
 	if (!rows->rows)
 		return false;
-	join(rows, wish);
+	join(rows, wish, has_recent);
 	return true;
 }
 
 void ppi_top_rows_free(struct ppi_top_rows *rows)
 {
 	ppi_rows_free(&rows->now);
-	ppi_rows_free(&rows->then);
+	for (size_t i = 0; i < PPI_TOP_SPAN; i++)
+		ppi_rows_free(&rows->recent[i]);
 	free(rows->rows);
 	memset(rows, 0, sizeof(*rows));
 }

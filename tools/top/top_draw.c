@@ -45,7 +45,7 @@ static void put_words(int y, int x, const char *words, ...)
 
 static const portprof_profile_event *event_of(const struct ppi_top_screen *screen)
 {
-	const portprof_profile *profile = screen->data->moments[0].profile;
+	const portprof_profile *profile = screen->data->head;
 
 	return profile ? portprof_profile_event_get(profile, screen->event)
 	               : NULL;
@@ -55,7 +55,7 @@ static const portprof_profile_event *event_of(const struct ppi_top_screen *scree
 
 static uint64_t duration_ns(const struct ppi_top_screen *screen)
 {
-	const portprof_profile *profile = screen->data->moments[0].profile;
+	const portprof_profile *profile = screen->data->head;
 
 	return profile ? portprof_profile_origin_get(profile)->duration_ns : 0;
 }
@@ -115,7 +115,7 @@ static void draw_account(const struct ppi_top_screen *screen,
 static void draw_note(const struct ppi_top_screen *screen,
                       const struct ppi_top_title *title)
 {
-	const portprof_profile *profile = screen->data->moments[0].profile;
+	const portprof_profile *profile = screen->data->head;
 	const portprof_profile_origin *origin =
 		profile ? portprof_profile_origin_get(profile) : NULL;
 	char room[PPI_SHOWN_BYTES];

@@ -38,8 +38,8 @@ const char *ppi_top_row_name(const struct ppi_top_screen *screen,
 void ppi_top_draw(struct ppi_top_screen *screen,
                   const struct ppi_top_title *title);
 
-/* Write a profile with the names of its code, and keep what was there as .old.
- * False: the thread's diagnostic says why. */
-bool ppi_top_save(const portprof_profile *profile, const char *path);
+/* Write what was recorded to `from` until now, with the names of its code, and
+ * keep what was there as .old. False: the thread's diagnostic says why. */
+bool ppi_top_save(const char *from, const char *path);
 
 #endif

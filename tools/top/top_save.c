@@ -9,20 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ppi_top_save(const portprof_profile *profile, const char *path)
+bool ppi_top_save(const char *from, const char *path)
 {
 	size_t bytes = strlen(path) + sizeof(".old");
 	char *old = malloc(bytes);
+	portprof_profile *profile;
+	bool is_written;
 
-	if (!old)
+	if (!old || portprof_profile_read(from, 0, &profile)) {
+		free(old);
 		return false;
+	}
 	snprintf(old, bytes, "%s.old", path);
 	/* there may have been none, and writing says what is wrong there */
 	rename(path, old);
 	free(old);
-	if (portprof_profile_write(profile, path))
-		return false;
+	is_written = portprof_profile_write(profile, path) == PORTPROF_OK;
+	portprof_profile_free(profile);
 	/* it can be named later, too */
-	ppi_names_write(path);
-	return true;
+	if (is_written)
+		ppi_names_write(path);
+	return is_written;
 }

@@ -225,15 +225,13 @@ static void leave(struct ppi_top_screen *screen)
 static void save(struct ppi_top_screen *screen,
                  const struct ppi_top_title *title)
 {
-	const portprof_profile *profile = screen->data->moments[0].profile;
-
 	if (title->is_kept)
 		snprintf(screen->word, sizeof(screen->word),
 		         "all of it is recorded to %.200s", title->save_to);
-	else if (!profile)
+	else if (!screen->data->head)
 		snprintf(screen->word, sizeof(screen->word),
 		         "there is nothing to save yet");
-	else if (!ppi_top_save(profile, title->save_to))
+	else if (!ppi_top_save(screen->data->path, title->save_to))
 		snprintf(screen->word, sizeof(screen->word), "%.300s",
 		         portprof_last_diag()->words);
 	else
@@ -336,10 +334,9 @@ static bool obey(struct ppi_top_screen *screen,
 			screen->order = PPI_TOP_RECENT;
 		break;
 	case 'e':
-		events = screen->data->moments[0].profile
-		                 ? portprof_profile_event_count(
-					   screen->data->moments[0].profile)
-		                 : 1;
+		events = screen->data->head ? portprof_profile_event_count(
+						      screen->data->head)
+		                            : 1;
 		screen->event = events ? (screen->event + 1) % events : 0;
 		break;
 	case 'p':
