@@ -92,7 +92,11 @@ int main(void) { $long_name(); return 0; }
 END
 record -g -F 1000 -o p.pb.gz -- "./$long" 100 1 "$long_name $long_name" \
 	"$long_name$long_name"
+strip -g -o "$long-stripped" "$long" 2>words &&
+	record -F 1000 -o stripped.pb.gz -- "./$long-stripped" 100 1
 for width in '' 100; do
+	[ ! -e stripped.pb.gz ] || fits "what has no lines" "$width" \
+		-i stripped.pb.gz --sort line
 	fits "the report" "$width" -i p.pb.gz
 	fits "by thread and line" "$width" -i p.pb.gz \
 		--sort thread,module,function,line

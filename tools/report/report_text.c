@@ -355,10 +355,11 @@ static void print_rest(const struct columns *columns,
 
 /* Only for code that makes up a part worth the trouble. */
 static void print_hints(const struct ppi_report *report,
-                        const struct ppi_nameless_list *list, const char *words,
-                        FILE *out)
+                        const struct ppi_nameless_list *list,
+                        const char *lacks, const char *remedy, FILE *out)
 {
 	const char *before = "\n";
+	char words[PPI_SHOWN_BYTES], module[PPI_SHOWN_BYTES / 2];
 
 	for (size_t i = 0; i < list->count; i++) {
 		double share =
@@ -370,10 +371,11 @@ static void print_hints(const struct ppi_report *report,
 		if (list->modules[i].module[0] == '[')
 			continue;
 		fputs(before, out);
-		ppi_put_text(list->modules[i].module, out);
 		before = "";
-		fprintf(out, words, share);
-		fputc('\n', out);
+		snprintf(module, sizeof(module), "%s", list->modules[i].module);
+		snprintf(words, sizeof(words), "%s has no %s for %.1f %% of the "
+		         "total: %s", module, lacks, share, remedy);
+		ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
 	}
 }
 
@@ -422,13 +424,11 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		print_idle(&columns, report->idle);
 	if (report->keys & PPI_BY_FUNCTION)
 		print_hints(report, &rows->nameless,
-		            " has no symbols for %.1f %% of the total: install "
-		            "its debug symbols to see names.",
-		            out);
+		            "symbols",
+		            "install its debug symbols to see names.", out);
 	print_hints(report, &rows->lineless,
-	            " has no lines for %.1f %% of the total: compile it with "
-	            "-g, or install its debug symbols.",
-	            out);
+	            "lines",
+	            "compile it with -g, or install its debug symbols.", out);
 }
 
 void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
