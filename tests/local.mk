@@ -97,7 +97,7 @@ SCRIPT_TESTS_ALL += \
 	tests/memory/check-leaks.sh
 SCRIPT_TESTS_LONG += tests/install/check-bmake.sh tests/install/check-static.sh
 EXTRA_DIST += \
-	tests/install/consumer.c tests/memory/libpfm4.supp
+	tests/install/build.sh tests/install/consumer.c tests/memory/libpfm4.supp
 
 # Everything that make check would build, with as many jobs as there are, so
 # that the tests themselves can run alone.

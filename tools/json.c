@@ -6,6 +6,7 @@
 
 #include "port/clean_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static void put_key(struct ppi_json *json, const char *key)
 static void enter(struct ppi_json *json, char open, char close)
 {
 	fputc(open, json->out);
+	assert(json->depth < PPI_JSON_DEPTH);
 	json->has_any[json->depth] = false;
 	json->close[json->depth++] = close;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Objects and arrays within each other, at most. */
 enum { PPI_JSON_DEPTH = 8 };
 
 struct ppi_json {

@@ -2,27 +2,8 @@
 # SPDX-License-Identifier: MIT
 # A build with no optional library: it links, says what was left out, and records
 # nothing that it could not write.
-set -eu
-: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
-: "${CC:=cc}" "${MAKE:=make}"
-if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
-	echo "skip: an instrumented build is not what is installed"
-	exit 77
-fi
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-bare.XXXXXX")
-trap 'rm -rf "$tmp"' 0
-MAKEFLAGS=
-export MAKEFLAGS
-mkdir "$tmp/build"
-cd "$tmp/build"
-
-run() {
-	"$@" >"$tmp/log" 2>&1 || {
-		tail -n 40 "$tmp/log"
-		echo "failed: $*"
-		exit 1
-	}
-}
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$srcdir/tests/install/build.sh"
 
 run "$srcdir/configure" --without-cmocka --without-libpfm4 \
 	--without-protobuf-c --without-zlib --without-libelf --without-libdw \

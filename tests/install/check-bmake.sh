@@ -2,36 +2,18 @@
 # SPDX-License-Identifier: MIT
 # The BSDs' make and a shell that is POSIX's and no more build the tree and pass
 # make check. BMAKE_TESTS: which tests, by default all of them.
-set -eu
-: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
-: "${CC:=cc}" "${CXX:=c++}"
-if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
-	echo "skip: one build with bmake is enough"
-	exit 77
-fi
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$srcdir/tests/install/build.sh"
 command -v bmake >/dev/null || { echo "skip: no bmake here"; exit 77; }
 # The plainest that is here; none of them knows what bash adds.
 for shell in posh dash mksh yash ''; do
 	! path=$(command -v "$shell") || break
 done
 [ -n "$shell" ] || { echo "skip: no POSIX shell here but bash"; exit 77; }
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-bmake.XXXXXX")
-trap 'rm -rf "$tmp"' 0
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKE
+unset MAKEFLAGS MAKE
 SHELL=$path CONFIG_SHELL=$path PORTPROF_SPEED=check
 export SHELL CONFIG_SHELL PORTPROF_SPEED
-mkdir "$tmp/build"
 
-run() {
-	"$@" >"$tmp/log" 2>&1 || {
-		grep -E '^(FAIL|ERROR)' "$tmp/log" || :
-		tail -n 40 "$tmp/log"
-		echo "failed: $*"
-		exit 1
-	}
-}
-
-cd "$tmp/build"
 run "$path" "$srcdir/configure" CC="$CC" CXX="$CXX" CFLAGS=-O1
 run bmake -j2
 run bmake -j2 check-programs

@@ -2,28 +2,11 @@
 # SPDX-License-Identifier: MIT
 # The tarball builds and installs where there are no autotools and no protoc-c,
 # and what it installed is enough for a stranger's program.
-set -eu
-: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
-: "${CC:=cc}" "${MAKE:=make}"
-if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
-	echo "skip: an instrumented build is not what a tarball gives"
-	exit 77
-fi
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-tarball.XXXXXX")
-trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' 0
-MAKEFLAGS=
-export MAKEFLAGS
-
-run() {
-	"$@" >"$tmp/log" 2>&1 || {
-		tail -n 40 "$tmp/log"
-		echo "failed: $*"
-		exit 1
-	}
-}
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$srcdir/tests/install/build.sh"
 
 # Tools that a user of a tarball need not have: calling one is the failure.
-mkdir "$tmp/poison" "$tmp/build"
+mkdir "$tmp/poison"
 for tool in autoconf autoheader autom4te autoreconf automake aclocal m4 \
 	libtoolize protoc-c; do
 	printf '#!/bin/sh\necho %s >>%s/called\nexit 1\n' $tool "$tmp" \
@@ -34,7 +17,6 @@ done
 run "$MAKE" -C "$builddir" distdir distdir="$tmp/tree"
 chmod -R a-w "$tmp/tree"
 PATH=$tmp/poison:$PATH
-cd "$tmp/build"
 run ../tree/configure --prefix="$tmp/inst" CC="$CC"
 run "$MAKE" -j2
 run "$MAKE" install

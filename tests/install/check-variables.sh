@@ -3,24 +3,8 @@
 # What the user gives configure: flags of a library win over what is found and
 # are in its help, answers are kept in a cache, and a backend that is switched
 # off is not in the library.
-set -eu
-: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
-: "${CC:=cc}" "${MAKE:=make}"
-if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
-	echo "skip: an instrumented build is not what is installed"
-	exit 77
-fi
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-variables.XXXXXX")
-trap 'rm -rf "$tmp"' 0
-MAKEFLAGS=
-export MAKEFLAGS
-mkdir "$tmp/build"
-cd "$tmp/build"
-
-fail() {
-	echo "$*"
-	exit 1
-}
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$srcdir/tests/install/build.sh"
 
 configure() {
 	"$srcdir/configure" -C --without-cmocka CC="$CC" CXX=no CFLAGS='-O0' \

@@ -295,7 +295,7 @@ static void put_rows(struct ppi_json *json, const char *key,
 	ppi_json_close(json);
 }
 
-/* The function, and the rows under another key: objects are written flat. */
+/* The function under one key, its rows under another. */
 static void put_edges(struct ppi_json *json, const char *of, const char *key,
                       const struct ppi_report *report,
                       const struct ppi_report_edges *edges)
