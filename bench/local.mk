@@ -5,9 +5,11 @@ EXTRA_PROGRAMS =
 EXTRA_DIST += bench/README.md bench/page.py bench/closure.sh bench/peers.py bench/services.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
-EXTRA_PROGRAMS += bench/own bench/split
+EXTRA_PROGRAMS += bench/own bench/split bench/stacks
 bench_own_SOURCES = bench/own.c bench/spent.c bench/spent.h
 bench_own_LDADD = libportprof.la
+bench_stacks_SOURCES = bench/stacks.c bench/spent.c bench/spent.h
+bench_stacks_LDADD = $(HIDDEN_LDADD)
 bench_split_CFLAGS = $(AM_CFLAGS) -fno-pie
 bench_split_LDFLAGS = $(AM_LDFLAGS) -no-pie
 bench_split_LDADD =
@@ -27,6 +29,7 @@ bench/peer_profil.so: bench/peer_profil.c
 bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
 	bench/drain 7 1000
 	bench/own
+	bench/stacks
 	bench/threads
 	bench/counters
 	$(SHELL) $(srcdir)/bench/closure.sh .

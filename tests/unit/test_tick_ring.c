@@ -330,7 +330,7 @@ static void without_stacks_ticks_are_as_ever(void **state)
 #define CASE(function) \
 	cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_first_threads_stack_is_copied_to_its_end),
@@ -350,5 +350,7 @@ int main(void)
 		print_message("skip: %s\n", why);
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests_name("tick ring", tests, NULL, NULL);
 }
