@@ -5,8 +5,11 @@
 #include "api/unwind/code_map.h"
 
 #include "api/unwind/module_image.h"
+#include "port/clock_ns.h"
 
 #define HASH_NONFATAL_OOM 1
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -16,6 +19,13 @@ enum { SWEEP_EVERY = 256 };
 
 /* Modules whose tables are open at a time: a large one takes some MiB. */
 enum { OPEN_MAX = 256 };
+
+/* Between two looks at a process's mappings pass so many ms, and so many times
+ * what the last one took: wrong addresses are frequent. */
+enum { LOOK_MS = 50, LOOK_SHARE = 20 };
+
+/* As of a MODULE record. */
+enum { PATH_ROOM = 4096 };
 
 /* A process may be gone before its file was found; others have it too. */
 enum { TRIES_MAX = 3 };
@@ -183,6 +193,54 @@ void ppi_code_map_add(struct ppi_code_map *map, uint32_t pid, uint64_t start,
 	extent.value = (uintptr_t)code;
 	ppi_process_map_add(&map->processes, pid, &extent);
 	drop_code(map, code); /* it is the extent's now */
+}
+
+/* ---- what nobody said ---- */
+
+struct look {
+	struct ppi_code_map *map;
+	uint32_t pid;
+	bool has_found;
+};
+
+static bool is_known(const struct look *look, uint64_t address)
+{
+	return ppi_layout_at(ppi_process_map_find(&look->map->processes,
+	                                          look->pid),
+	                     address) != NULL;
+}
+
+static void take_mapping(void *context, uint64_t start, uint64_t limit,
+                         uint64_t offset, const char *path)
+{
+	struct look *look = context;
+	union {
+		portprof_module module;
+		char bytes[sizeof(portprof_module) + PATH_ROOM];
+	} room;
+
+	if (is_known(look, start) && is_known(look, limit - 1))
+		return;
+	memset(&room.module, 0, sizeof(room.module));
+	room.module.file_offset = offset;
+	snprintf(room.bytes + offsetof(portprof_module, path), PATH_ROOM, "%s",
+	         path[0] ? path : "//anon");
+	ppi_code_map_add(look->map, look->pid, start, limit, &room.module);
+	look->has_found = true;
+}
+
+bool ppi_code_map_look(struct ppi_code_map *map, uint32_t pid)
+{
+	struct look look = { map, pid, false };
+	uint64_t begun_ns = ppi_monotonic_ns(), ended_ns;
+
+	if (begun_ns < map->next_look_ns)
+		return false;
+	ppi_process_each_code(pid, take_mapping, &look);
+	ended_ns = ppi_monotonic_ns();
+	map->next_look_ns = ended_ns + LOOK_MS * UINT64_C(1000000) +
+	                    LOOK_SHARE * (ended_ns - begun_ns);
+	return look.has_found;
 }
 
 void ppi_code_map_exit(struct ppi_code_map *map, uint32_t pid)

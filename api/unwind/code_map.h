@@ -18,6 +18,7 @@ struct ppi_code_map {
 	uint32_t next_serial;
 	unsigned open_count, ended;
 	uint64_t opened; /* modules that have had their tables opened */
+	uint64_t next_look_ns; /* CLOCK_MONOTONIC */
 };
 
 /* The map stays where it is while it is open. */
@@ -30,6 +31,13 @@ void ppi_code_map_close(struct ppi_code_map *map);
 void ppi_code_map_add(struct ppi_code_map *map, uint32_t pid, uint64_t start,
                       uint64_t limit, const portprof_module *module);
 void ppi_code_map_exit(struct ppi_code_map *map, uint32_t pid);
+
+/*
+ * Code lies where no record has said so: look at what the process has mapped now.
+ * False when nothing was added, or the last look was a moment ago. Extents of
+ * the process that were found before may be gone.
+ */
+bool ppi_code_map_look(struct ppi_code_map *map, uint32_t pid);
 
 /*
  * The tables of code, which are opened when first asked for; NULL when it has

@@ -66,6 +66,7 @@ size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
 /* A line of /proc/PID/maps. */
 struct map_line {
 	uint64_t start, end, offset, inode;
+	char rights[8];
 	char device[32];
 	char name[4096];
 };
@@ -79,10 +80,11 @@ static bool next_line(FILE *maps, struct map_line *line)
 
 		line->name[0] = '\0';
 		if (sscanf(text,
-		           "%" SCNx64 "-%" SCNx64 " %*7s %" SCNx64
+		           "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
 		           " %31s %" SCNu64 " %n",
-		           &line->start, &line->end, &line->offset,
-		           line->device, &line->inode, &used) < 5 || !used)
+		           &line->start, &line->end, line->rights,
+		           &line->offset, line->device, &line->inode,
+		           &used) < 6 || !used)
 			continue;
 		text[strcspn(text, "\n")] = '\0';
 		snprintf(line->name, sizeof(line->name), "%s", text + used);
@@ -97,6 +99,23 @@ static FILE *open_maps(uint32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
 	return fopen(path, "re");
+}
+
+void ppi_process_each_code(uint32_t pid,
+                           void (*take)(void *context, uint64_t start,
+                                        uint64_t limit, uint64_t offset,
+                                        const char *path),
+                           void *context)
+{
+	FILE *maps = open_maps(pid);
+	struct map_line line;
+
+	while (maps && next_line(maps, &line))
+		if (strchr(line.rights, 'x'))
+			take(context, line.start, line.end, line.offset,
+			     line.name);
+	if (maps)
+		fclose(maps);
 }
 
 static bool find_line(uint32_t pid, uint64_t address, struct map_line *line)

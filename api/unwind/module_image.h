@@ -18,6 +18,14 @@ bool ppi_module_image_open(const struct ppi_machine *machine, uint32_t pid,
                            size_t build_id_bytes, struct ppi_frame_rules **rules,
                            char **image);
 
+/* Call `take` for each mapping of a process that may be executed; `path` is as
+ * the system shows it, "" for memory of no file. */
+void ppi_process_each_code(uint32_t pid,
+                           void (*take)(void *context, uint64_t start,
+                                        uint64_t limit, uint64_t offset,
+                                        const char *path),
+                           void *context);
+
 /* Bytes of a process's memory; how many could be read. */
 size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
                         size_t count);

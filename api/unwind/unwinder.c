@@ -288,6 +288,19 @@ static bool follows_call(struct walk *walk, uint64_t address)
 	return slot->is_return;
 }
 
+/* What lies at an address, code that was made a moment ago as well. The extent
+ * stays until the next call. */
+static const struct ppi_extent *code_at(struct walk *walk, uint64_t address)
+{
+	const struct ppi_extent *extent = ppi_layout_at(walk->layout, address);
+	struct ppi_code_map *code = &walk->unwinder->code;
+
+	if (extent || address >> 47 || !ppi_code_map_look(code, walk->pid))
+		return extent;
+	walk->layout = ppi_process_map_find(&code->processes, walk->pid);
+	return ppi_layout_at(walk->layout, address);
+}
+
 /* The ABI of each: the frame of the outermost function has none above it, and
  * the frame pointer says so by being 0. */
 static bool is_marked_outermost(const struct walk *walk)
@@ -304,7 +317,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	uint64_t pc = walk->at.value[machine->pc];
 	/* a return address may be the first byte of another function */
 	uint64_t lookup = is_leaf || *is_interrupted ? pc : pc - 1;
-	const struct ppi_extent *extent = ppi_layout_at(walk->layout, lookup);
+	const struct ppi_extent *extent = code_at(walk, lookup);
 	const struct ppi_rule *rule = NULL;
 	struct ppi_frame_rules *rules = NULL;
 	bool is_signal = false, is_by_table = false;
@@ -350,7 +363,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	if (!is_signal && (to.cfa < sp || (to.cfa == sp &&
 	                                   (!is_leaf || machine->call_bytes))))
 		return false;
-	if (!ppi_layout_at(walk->layout, is_signal ? pc : pc - 1))
+	if (!code_at(walk, is_signal ? pc : pc - 1))
 		return false;
 	if (!is_by_table && !follows_call(walk, pc))
 		return false;

@@ -398,6 +398,46 @@ static void chains_are_mixed(void **state)
 	end(&s);
 }
 
+/* No record says that code was made: it is looked for where a chain comes to
+ * it. */
+static void code_made_meanwhile_is_found(void **state)
+{
+	static const unsigned char call[] = { 0xe8, 0, 0, 0, 0, 0x90 };
+	uint32_t pid = (uint32_t)getpid();
+	struct stage s;
+	unsigned char *code;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	at = (uint64_t)(uintptr_t)code;
+	memcpy(code + 100, call, sizeof(call));
+	assert_int_equal(mprotect(code, 4096, PROT_READ | PROT_EXEC), 0);
+	note_module(s.unwinder, pid, BASE + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, s.path);
+	s.words[0] = at + 105;
+	set_register(&s, 6, STACK + 24);
+	s.words[3] = STACK + 128;
+	s.words[4] = at + 105;
+	s.words[16] = 0;
+	s.words[17] = BASE + 0x1090;
+	set_register(&s, 16, BASE + 0x1000);
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 105, at + 105, BASE + 0x1090);
+	/* memory that may not be executed is none */
+	s.words[4] = (uint64_t)(uintptr_t)s.words;
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 105);
+	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	munmap(code, 4096);
+	end(&s);
+}
+
 /* Functions without a frame have their return address in a register, and
  * signed addresses lose their signature. */
 static void arm64_is_unwound(void **state)
@@ -507,6 +547,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(junk_is_no_caller),
 		cmocka_unit_test(processes_have_their_own_code),
 		cmocka_unit_test(chains_are_mixed),
+		cmocka_unit_test(code_made_meanwhile_is_found),
 		cmocka_unit_test(arm64_is_unwound),
 		cmocka_unit_test(records_get_their_chain),
 		cmocka_unit_test(a_reset_forgets_how_chains_ended),
