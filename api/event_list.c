@@ -49,7 +49,7 @@ static bool next_event(const char *list, struct place *place)
 		place->end = place->modifiers + strcspn(place->modifiers, ",");
 	}
 	place->event = at;
-	place->length = strcspn(at, place->modifiers ? ",}" : ",");
+	place->length = ppi_event_span(at, place->modifiers ? ",}" : ",");
 	return true;
 }
 
@@ -82,9 +82,8 @@ static void add(struct text *text, const char *from, size_t length)
 static bool spell(const struct place *place, char *out, size_t bytes)
 {
 	struct text text = { .out = out, .bytes = bytes };
-	const char *period = memchr(place->event, '@', place->length);
-	size_t length = period ? (size_t)(period - place->event)
-	                       : place->length;
+	size_t length = ppi_event_span(place->event, place->modifiers ? "@,}"
+	                                                              : "@,");
 	const char *at = place->modifiers;
 
 	add(&text, place->event, length);
@@ -126,7 +125,7 @@ size_t ppi_event_item(const char *list)
 	const char *close = list[0] == '{' ? strchr(list, '}') : NULL;
 	size_t group = close ? (size_t)(close - list) : 0;
 
-	return group + strcspn(list + group, ",");
+	return close ? group + strcspn(close, ",") : ppi_event_span(list, ",");
 }
 
 static portprof_status mistake(const char *list, size_t at, size_t *column,

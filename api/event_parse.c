@@ -78,19 +78,102 @@ static portprof_status mistake(const struct parser *p, size_t at,
 	                at + 1, said);
 }
 
+/* ---- places and filters, whose letters are their own ---- */
+
+/* What an event of a program's own place begins with, and how many parts with a
+ * colon between them name it: a file, a symbol or address. */
+static const struct {
+	const char *begin;
+	unsigned parts;
+} places[] = {
+	{ "mem:", 1 }, { "breakpoint:", 1 }, { "uprobe:", 2 },
+	{ "uretprobe:", 2 },
+};
+
+static bool is_place_letter(char c)
+{
+	return c > ' ' && c < 127 && !strchr("@,{}\"'", c);
+}
+
+size_t ppi_event_place(const char *text)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		size_t at = strlen(places[i].begin);
+
+		if (strncasecmp(text, places[i].begin, at) != 0 ||
+		    text[at] == ':')
+			continue;
+		for (unsigned part = 0; part < places[i].parts; part++) {
+			at += part > 0 && text[at] == ':';
+			while (text[at] != ':' && is_place_letter(text[at]))
+				at++;
+		}
+		return at;
+	}
+	return 0;
+}
+
+/* Behind the filter that begins with this '/'; 0 where it does not end. */
+static size_t skip_filter(const char *text, size_t at)
+{
+	char quote = '\0';
+
+	for (at++; text[at] && (quote || text[at] != '/'); at++)
+		if (quote ? text[at] == quote : strchr("\"'", text[at]) != NULL)
+			quote = quote ? '\0' : text[at];
+	return text[at] ? at + 1 : 0;
+}
+
+size_t ppi_event_span(const char *text, const char *stops)
+{
+	size_t at = ppi_event_place(text), end;
+	bool has_part = false;
+
+	while (text[at] && !strchr(stops, text[at])) {
+		end = text[at] == '/' && has_part ? skip_filter(text, at) : 0;
+		has_part |= text[at] == ':';
+		at = end ? end : at + 1;
+	}
+	return at;
+}
+
+/* ---- letters ---- */
+
 static bool is_name_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       (c >= '0' && c <= '9') || (c && strchr("_-:.=@", c));
 }
 
+static bool is_filter_letter(char c)
+{
+	return c >= ' ' && c < 127 && c != '{' && c != '}';
+}
+
+/* The first character that may not stand where it does, or the end. */
+static size_t first_wrong(const char *text)
+{
+	size_t at = ppi_event_place(text);
+	bool has_part = at > 0;
+
+	for (;;) {
+		size_t end = text[at] == '/' && has_part
+			? skip_filter(text, at) : 0;
+
+		if (!end && !is_name_letter(text[at]))
+			return at;
+		has_part |= text[at] == ':';
+		for (at++; at < end; at++)
+			if (!is_filter_letter(text[at]))
+				return at;
+	}
+}
+
 static portprof_status check_letters(const struct parser *p)
 {
 	const char *text = p->text;
-	size_t i = 0;
+	size_t i = first_wrong(text), place = ppi_event_place(text);
 
-	while (is_name_letter(text[i]))
-		i++;
 	if (i >= sizeof(p->request->text))
 		return mistake(p, sizeof(p->request->text) - 1,
 			       "it is longer than %zu characters",
@@ -101,6 +184,11 @@ static portprof_status check_letters(const struct parser *p)
 			       "exists everywhere");
 	if (text[i] == '\0')
 		return PORTPROF_OK;
+	if (text[i] == '/' && !place && memchr(text, ':', i))
+		return mistake(p, i,
+			       "this filter does not end; write a second '/' "
+			       "behind it, as in "
+			       "sched:sched_switch/prev_pid==1/");
 	if (text[i] == ',')
 		return mistake(p, i,
 			       "a comma separates events: give each "
@@ -288,11 +376,21 @@ static portprof_status settle(const struct parser *p)
 
 /* ---- parts ---- */
 
-/* Up to the next separator. libpfm4 separates by '.' as well as by ':'. */
+/* Up to the next separator, with the filter that ends it. libpfm4 separates by
+ * '.' as well as by ':'. */
 static struct stretch part_at(const struct parser *p,
                                      size_t at)
 {
-	return (struct stretch){ at, strcspn(p->text + at, ":.@") };
+	size_t length = strcspn(p->text + at, ":.@/");
+
+	if (p->text[at + length] == '/')
+		length = skip_filter(p->text, at + length) - at;
+	return (struct stretch){ at, length };
+}
+
+static bool has_filter(const struct parser *p, struct stretch part)
+{
+	return part.length && p->text[part.at + part.length - 1] == '/';
 }
 
 static portprof_status append(const struct parser *p,
@@ -310,6 +408,18 @@ static portprof_status append(const struct parser *p,
 		       sizeof(p->request->name) - 1);
 }
 
+/* check_letters has measured the text. */
+static portprof_status keep_part(struct parser *p, struct stretch part,
+                                 size_t key_bytes)
+{
+	p->request->parts[p->request->part_count++] = (struct ppi_event_part){
+		.at = (uint8_t)part.at,
+		.bytes = (uint8_t)part.length,
+		.key_bytes = (uint8_t)key_bytes,
+	};
+	return PORTPROF_OK;
+}
+
 /* A unit mask, or a modifier of the backend's: only its form is checked. */
 static portprof_status take_other(struct parser *p, struct stretch part)
 {
@@ -318,6 +428,9 @@ static portprof_status take_other(struct parser *p, struct stretch part)
 	struct stretch value = value_of(p, part, &has_value);
 	uint64_t ignored;
 
+	/* the signs in a filter are its own */
+	if (has_filter(p, part))
+		return keep_part(p, part, part.length);
 	if (*text == '=')
 		return mistake(
 			p, part.at, "a modifier's name is missing before '='");
@@ -343,20 +456,15 @@ static portprof_status take_other(struct parser *p, struct stretch part)
 		return mistake(p, part.at,
 			       "the raw unit mask '%.*s' %s",
 			       (int)part.length, text, wrong);
-	/* check_letters has measured the text */
-	p->request->parts[p->request->part_count++] = (struct ppi_event_part){
-		.at = (uint8_t)part.at,
-		.bytes = (uint8_t)part.length,
-		.key_bytes = (uint8_t)(has_value ? value.at - 1 - part.at
-		                                 : part.length),
-	};
-	return PORTPROF_OK;
+	return keep_part(p, part, has_value ? value.at - 1 - part.at
+	                                    : part.length);
 }
 
 static portprof_status take_part(struct parser *p,
                                  struct stretch part)
 {
-	enum modifier m = modifier_at(p, part);
+	enum modifier m = has_filter(p, part) ? MOD_COUNT
+	                                      : modifier_at(p, part);
 
 	return m == MOD_COUNT ? take_other(p, part)
 	                      : take_modifier(p, m, part);
@@ -399,9 +507,34 @@ static portprof_status take_parts(struct parser *p, size_t at)
 		status = take_part(p, part);
 		at = part.at + part.length;
 	}
-	if (status || p->text[at] != '@')
+	if (status || p->text[at] == '\0')
 		return status;
+	if (p->text[at] != '@')
+		return mistake(p, at, "behind a filter comes a ':' or '@'");
 	return take_at(p, at);
+}
+
+/* A place stands whole in the name. */
+static portprof_status take_place(struct parser *p, size_t *at)
+{
+	size_t end = ppi_event_place(p->text);
+	size_t colon = strcspn(p->text, ":");
+	size_t last = end;
+
+	while (p->text[last - 1] != ':')
+		last--;
+	if (last == end || strchr(":@", p->text[colon + 1]))
+		return mistake(
+			p, last == end ? end : colon + 1,
+			"what '%.*s' is to meet is missing; write mem:ADDRESS, "
+			"breakpoint:SYMBOL or uprobe:FILE:SYMBOL",
+			(int)colon, p->text);
+	if (strncasecmp(p->text, "u", 1) == 0 && last == colon + 1)
+		return mistake(p, end, "a symbol is missing after the file, as "
+			       "in %.*s:FILE:SYMBOL", (int)colon, p->text);
+	p->request->name_column = 1;
+	*at = end;
+	return append(p, "", (struct stretch){ 0, end });
 }
 
 static portprof_status take_name(struct parser *p, size_t *at)
@@ -452,7 +585,8 @@ portprof_status ppi_event_parse_at(const char *text,
 	portprof_status status = check_letters(&p);
 
 	if (status == PORTPROF_OK)
-		status = take_name(&p, &at);
+		status = ppi_event_place(text) ? take_place(&p, &at)
+		                               : take_name(&p, &at);
 	if (status == PORTPROF_OK)
 		status = take_parts(&p, at);
 	if (status == PORTPROF_OK)

@@ -228,6 +228,17 @@ static void find_event(const portprof_config *config, size_t index,
 	*group = has_groups ? at : 0;
 }
 
+/* A command's program is not loaded yet, the whole system has many, and who
+ * collects does not know whose they will be. */
+static int64_t symbols_of(const portprof_config *config)
+{
+	struct ppi_target target = target_of(config);
+
+	return target.kind == PPI_TARGET_COMMAND ||
+	       target.kind == PPI_TARGET_SYSTEM || config->pool ? -1
+	                                                        : target.pid;
+}
+
 /* A group's modifiers are the kernel's to take from the event that leads, which is
  * the first. */
 static portprof_status check_member(const struct ppi_backend_ops *ops,
@@ -276,6 +287,7 @@ static portprof_status plan_event(const portprof_config *config,
 		                          (1u << PPI_KEY_FREQUENCY |
 		                           1u << PPI_KEY_PERIOD));
 	}
+	request.pid = symbols_of(config);
 	if (config->number[PPI_KEY_PRECISE] && mode == PPI_SAMPLE)
 		snprintf(request.wish, sizeof(request.wish), "precise=max");
 	status = ops->resolve(kernel, &request, mode, event, why);
@@ -322,6 +334,7 @@ portprof_status ppi_plan_check_names(const portprof_config *config,
 
 		find_event(config, i, &request, &group);
 		request.skip_open_check = true;
+		request.pid = symbols_of(config);
 		status = find_name(config, mode, &request, why);
 	}
 	return status;

@@ -51,6 +51,8 @@ struct ppi_event_request {
 	                     * it makes no sense may have another */
 	bool skip_open_check; /* say what it means; do not ask whether the
 	                       * kernel would open it here */
+	int64_t pid;      /* whose symbols a name may mean; 0 = nobody is to be
+	                   * measured yet: this process's; -1 = no process's */
 	/* All else, in order. Resolve takes each or refuses it by its name, value
 	 * and column (ppi_event_refuse_part). */
 	struct ppi_event_part parts[PPI_EVENT_PARTS];

@@ -20,6 +20,16 @@ portprof_status ppi_event_parse_at(const char *text,
                                    struct ppi_event_request *request,
                                    size_t *column, struct ppi_diag *why);
 
+/*
+ * The length of the place that an event is of, "mem:ADDRESS",
+ * "breakpoint:SYMBOL", "uprobe:FILE:SYMBOL", with that word before it; 0 where it
+ * is another event. What is in it parts nothing.
+ */
+size_t ppi_event_place(const char *text);
+
+/* Up to the first of `stops` that is in no place and no filter of an event. */
+size_t ppi_event_span(const char *text, const char *stops);
+
 /* Whether a word is in a list with commas, in upper or lower case; or a part's
  * key is. A list that is NULL has none. */
 bool ppi_word_in(const char *word, size_t length, const char *list);

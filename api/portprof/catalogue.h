@@ -20,7 +20,10 @@ typedef enum portprof_source {
 	PORTPROF_SOURCE_CACHE = 3,     /* the same, of caches and predictors */
 	PORTPROF_SOURCE_TABLE = 4,     /* libpfm4's table of this CPU's PMU */
 	PORTPROF_SOURCE_SYSTEM = 5,    /* the system's own PMUs, as in sysfs */
-	PORTPROF_SOURCE_TRACEPOINT = 6 /* a place in the kernel's code */
+	PORTPROF_SOURCE_TRACEPOINT = 6, /* a place in the kernel's code */
+	PORTPROF_SOURCE_PLACE = 7      /* a place in a program: `name` is a form,
+	                                * whose words in capitals are the
+	                                * user's, and needs_mask is set */
 } portprof_source;
 
 /*

@@ -24,6 +24,11 @@ extern "C" {
  * parts are the backend's, which takes each or refuses it: of perf mg, mh (guest,
  * host), precise=0..3, hw_smpl, pinned, excl, cpu=N, unit masks and modifiers of
  * the PMU's own. portprof-events(7) has the grammar.
+ *
+ * Of perf are events of places: tracepoints with a filter, GROUP:NAME/FILTER/, in
+ * which anything but a brace may stand; breakpoints, mem:ADDRESS[/BYTES]:r|w|rw|x
+ * and breakpoint:SYMBOL[+OFFSET][/BYTES]:x|w|rw|r; and probes,
+ * uprobe:FILE:SYMBOL[+OFFSET] and uretprobe:FILE:SYMBOL.
  */
 
 /* Units of an event's weight. */

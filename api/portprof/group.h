@@ -38,8 +38,8 @@ typedef struct portprof_count {
 /*
  * Open the events of a comma-separated list ("cycles:u,instructions:u") as
  * one group on the whole process, best backend; they count from now on. With
- * a config, its events, target and backend are used. Commas within a libpfm4
- * event string do not occur. With braces, as in "{cycles,instructions}:u,cs",
+ * a config, its events, target and backend are used. Commas within a filter
+ * part no events. With braces, as in "{cycles,instructions}:u,cs",
  * only what is within a pair of them is of one instant; values come in the order
  * of the list all the same. The caller closes *group. Statuses as for
  * portprof_session_open. Any thread; not in signal handlers. Since 0.1.

@@ -21,6 +21,8 @@ PERF_SOURCES = \
 	backends/perf/perf_names.h \
 	backends/perf/perf_open.c \
 	backends/perf/perf_pending.c \
+	backends/perf/perf_place.c \
+	backends/perf/perf_place.h \
 	backends/perf/perf_port.c \
 	backends/perf/perf_probe.c \
 	backends/perf/perf_proc.c \
@@ -39,11 +41,14 @@ PERF_SOURCES = \
 	backends/perf/perf_ring.h \
 	backends/perf/perf_sample.c \
 	backends/perf/perf_state.h \
+	backends/perf/perf_symbol.c \
+	backends/perf/perf_symbol.h \
 	backends/perf/perf_sysfs.c \
 	backends/perf/perf_sysfs.h \
 	backends/perf/perf_tables.c \
 	backends/perf/perf_tables.h \
 	backends/perf/perf_tail.c \
+	backends/perf/perf_tracepoint.c \
 	backends/perf/perf_unknown.c \
 	backends/perf/perf_threads.c \
 	backends/perf/perf_user.c \

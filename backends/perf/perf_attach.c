@@ -100,9 +100,11 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, source.tid, -source.fd,
 		                          why);
-	if (to->fd == PERF_PORT_FREE)
+	if (what)
+		error = perf_set_filter(kernel, what, source.fd);
+	if (error == 0 && to->fd == PERF_PORT_FREE)
 		status = perf_map_ring(bs, source.fd, to, why);
-	else if (!source.is_member)
+	else if (error == 0 && !source.is_member)
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_SET_OUTPUT,
 		                        (void *)(intptr_t)to->fd);

@@ -45,6 +45,9 @@ static void set_event(const struct ppi_event *event,
 	attr->config = own->config[0];
 	attr->config1 = own->config[1];
 	attr->config2 = own->config[2];
+	attr->bp_type = own->bp_type;
+	if (own->has_path)
+		attr->config1 = (uint64_t)(uintptr_t)event->request.name;
 	attr->precise_ip = own->precise & 3;
 	set_exclusions(event, attr);
 }
@@ -202,6 +205,21 @@ void perf_attr_trial(const struct ppi_event *event,
 	} else {
 		attr->sample_period = event->period;
 	}
+}
+
+int perf_set_filter(const struct perf_kernel *kernel,
+                    const struct ppi_event *event, int fd)
+{
+	const struct perf_own *own = perf_own(event);
+	char filter[PPI_EVENT_TEXT];
+
+	if (!own->filter_bytes)
+		return 0;
+	memcpy(filter, event->request.text + own->filter_at,
+	       own->filter_bytes);
+	filter[own->filter_bytes] = '\0';
+	return kernel->control(kernel->self, fd, PERF_EVENT_IOC_SET_FILTER,
+	                       filter);
 }
 
 static bool is_zero(const void *bytes, size_t count)

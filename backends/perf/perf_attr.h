@@ -82,6 +82,11 @@ int perf_open_attr_with(const struct perf_kernel *kernel,
                         struct perf_event_attr *attr, int64_t pid, int cpu,
                         int group_fd, unsigned long flags);
 
+/* An event of a tracepoint with a filter, open: give it to the kernel, which
+ * keeps it for copies in children, too. 0 or a negative errno. */
+int perf_set_filter(const struct perf_kernel *kernel,
+                    const struct ppi_event *event, int fd);
+
 /* Set one of enum perf_flag_bit. */
 void perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit);
 

@@ -247,6 +247,39 @@ static void walk_tracepoints(struct walk *walk)
 	free(text);
 }
 
+/* ---- places in programs ---- */
+
+static void walk_places(struct walk *walk)
+{
+	static const struct {
+		const char *pmu, *name, *means;
+	} places[] = {
+		{ "breakpoint", "mem:ADDRESS/BYTES:rw", "a breakpoint on 1, 2, 4 "
+		  "or 8 bytes of memory: r, w, rw; or x for code" },
+		{ "breakpoint", "breakpoint:SYMBOL:x", "a breakpoint on a "
+		  "function, or with w or rw on a variable, of the process that "
+		  "is measured" },
+		{ "uprobe", "uprobe:FILE:SYMBOL+OFFSET", "a probe of a program "
+		  "or library: executions of one of its instructions" },
+		{ "uprobe", "uretprobe:FILE:SYMBOL", "the same, where the "
+		  "function returns" },
+	};
+	char type[32];
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) &&
+	     walk->answer == 0; i++) {
+		if (!perf_sysfs_text(walk->kernel, places[i].pmu, "type", "",
+		                     type, sizeof(type)))
+			continue;
+		begin(walk, PORTPROF_SOURCE_PLACE, places[i].pmu);
+		walk->event.needs_mask = 1;
+		snprintf(walk->name, sizeof(walk->name), "%s", places[i].name);
+		snprintf(walk->means, sizeof(walk->means), "%s",
+		         places[i].means);
+		give(walk);
+	}
+}
+
 static int walk_events(const void *kernel, portprof_event_fn take,
                        void *context)
 {
@@ -258,6 +291,8 @@ static int walk_events(const void *kernel, portprof_event_fn take,
 		walk_tables(&walk);
 	if (walk.answer == 0)
 		walk_system(&walk);
+	if (walk.answer == 0)
+		walk_places(&walk);
 	if (walk.answer == 0)
 		walk_tracepoints(&walk);
 	return walk.answer;

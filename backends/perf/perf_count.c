@@ -122,8 +122,10 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 	source.fd = open_for_user(bs, &source, &attr);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
-	error = kernel->control(kernel->self, source.fd, PERF_EVENT_IOC_ID,
-	                        &source.id);
+	error = perf_set_filter(kernel, what, source.fd);
+	if (error == 0)
+		error = kernel->control(kernel->self, source.fd,
+		                        PERF_EVENT_IOC_ID, &source.id);
 	if (error == 0)
 		perf_user_map(bs, &source);
 	if (error == 0 && !perf_add_source(state, &source))

@@ -2,6 +2,7 @@
 /* Why the kernel refused, in sentences that a user can act on. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_place.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rights.h"
 
@@ -96,7 +97,11 @@ portprof_status perf_refuse_open(const struct perf_kernel *kernel,
                                  struct ppi_diag *why)
 {
 	uint64_t limit, available;
+	portprof_status status = perf_place_refuse(kernel, event, os_error,
+	                                           why);
 
+	if (status)
+		return status;
 	switch (os_error) {
 	case EACCES:
 	case EPERM:

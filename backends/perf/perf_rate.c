@@ -260,7 +260,7 @@ static uint64_t expected_rate(const struct ppi_plan *plan, bool at_the_fastest)
 		         event->period)
 			rate += 1000000000u / event->period + 1;
 		else if (at_the_fastest && event->period &&
-		         perf_own(event)->type != PERF_TYPE_TRACEPOINT)
+		         !perf_is_of_place(event))
 			rate += CYCLES_HZ / event->period + RATE_UNKNOWN_HZ;
 		else
 			rate += RATE_UNKNOWN_HZ;

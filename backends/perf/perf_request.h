@@ -26,6 +26,10 @@ struct perf_own {
 	uint32_t type;      /* attr.type */
 	uint32_t precise;   /* attr.precise_ip */
 	uint64_t config[3]; /* attr.config, config1, config2 */
+	uint32_t bp_type;   /* of a breakpoint: attr.bp_type */
+	bool has_path;      /* config1 is to be a pointer to request.name, which
+	                     * is the file of a probe */
+	uint8_t filter_at, filter_bytes; /* in request.text; 0 = none */
 	struct perf_asked asked;
 }
 /* they lie in words of the core's */

@@ -6,6 +6,7 @@
 #include "backends/perf/perf_resolve.h"
 
 #include "backends/perf/perf_names.h"
+#include "backends/perf/perf_place.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
 #include "backends/perf/perf_rights.h"
@@ -196,11 +197,13 @@ static portprof_status find_event(const struct perf_kernel *kernel,
                                   enum ppi_mode mode, struct ppi_event *event,
                                   struct ppi_diag *why)
 {
-	portprof_status status = ppi_perf_resolve(request, mode, event, why);
-	portprof_status other;
+	portprof_status status, other;
 	struct ppi_diag other_why;
 	bool is_there;
 
+	if (perf_place_is_name(request->core.name))
+		return perf_place_resolve(kernel, request, mode, event, why);
+	status = ppi_perf_resolve(request, mode, event, why);
 	if (status != PORTPROF_E_NOTFOUND && status != PORTPROF_E_UNSUPPORTED)
 		return status;
 	other = perf_sysfs_resolve(kernel, request, mode, event, &is_there,
@@ -300,6 +303,10 @@ static portprof_status resolve(const struct perf_kernel *kernel,
 		return refuse_modes(&found, why);
 	if (error != 0)
 		return refuse_event(kernel, &found, error, why);
+	if (!request->core.skip_open_check)
+		status = perf_tracepoint_check_filter(kernel, &found, why);
+	if (status != PORTPROF_OK)
+		return status;
 	if (found.is_cpu_time && is_one_mode(&found)) {
 		found.is_cpu_time = false;
 		if (mode == PPI_SAMPLE)
@@ -524,7 +531,7 @@ static const char *guests_of(const struct perf_asked *asked)
  */
 static bool is_taken_each(const struct ppi_event *event)
 {
-	return perf_own(event)->type == PERF_TYPE_TRACEPOINT ||
+	return perf_is_of_place(event) ||
 	       (perf_own(event)->type == PERF_TYPE_SOFTWARE &&
 	        !event->is_cpu_time);
 }
@@ -587,6 +594,9 @@ void perf_encode(struct ppi_event *event)
 			used += (size_t)snprintf(out + used, room - used,
 			                         ", config%d 0x%" PRIx64, i,
 			                         own->config[i]);
+	if (own->bp_type)
+		used += (size_t)snprintf(out + used, room - used,
+		                         ", bp_type %" PRIu32, own->bp_type);
 	if (own->precise)
 		used += (size_t)snprintf(out + used, room - used,
 		                         ", precise %" PRIu32, own->precise);

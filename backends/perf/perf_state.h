@@ -208,6 +208,16 @@ static inline bool perf_is_occurrence(const struct ppi_event *event)
 	       perf_own(event)->config[0] != PERF_COUNT_SW_TASK_CLOCK;
 }
 
+/* Whether it happens at a place, in the kernel's code or in a program's: a
+ * tracepoint, a breakpoint, a probe. Each is counted as it comes. */
+static inline bool perf_is_of_place(const struct ppi_event *event)
+{
+	const struct perf_own *own = perf_own(event);
+
+	return own->type == PERF_TYPE_TRACEPOINT ||
+	       own->type == PERF_TYPE_BREAKPOINT || own->has_path;
+}
+
 /* Whether this machine's registers, and with them stacks, are known. */
 static inline bool perf_can_unwind(const struct perf_kernel *kernel)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that the system itself names: PMUs in sysfs, their terms, tracepoints. */
+/* Events that the system itself names: PMUs in sysfs, and their terms. */
 #include "backends/perf/perf_sysfs.h"
 
 #include "backends/perf/perf_names.h"
@@ -248,13 +248,12 @@ static portprof_status refuse_kind(const struct pmu *pmu)
 	static const struct {
 		const char *pmu, *words;
 	} kinds[] = {
-		{ "uprobe", "a probe is made first, by perf probe -x FILE "
-		            "FUNCTION, and measured as the tracepoint that it "
-		            "names" },
+		{ "uprobe", "a probe of a program is written "
+		            "uprobe:FILE:SYMBOL or uretprobe:FILE:SYMBOL" },
 		{ "kprobe", "a probe is made first, by perf probe FUNCTION, and "
 		            "measured as the tracepoint that it names" },
-		{ "breakpoint", "no event string has the address of a "
-		                "breakpoint; perf record -e mem:ADDRESS does" },
+		{ "breakpoint", "a breakpoint is written mem:ADDRESS/BYTES:rw "
+		                "or breakpoint:SYMBOL:x" },
 		{ "tracepoint", "tracepoints go by name, as in "
 		                "sched:sched_switch" },
 	};
@@ -328,154 +327,6 @@ portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
 	if (status == PORTPROF_OK)
 		*event = draft;
 	return status;
-}
-
-/* ---- tracepoints ---- */
-
-const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error)
-{
-	static const char *const places[] = {
-		"/sys/kernel/tracing", /* Documentation/trace/ftrace.rst, 4.1 */
-		"/sys/kernel/debug/tracing",
-	};
-
-	*error = ENOENT;
-	for (size_t i = 0; i < 2; i++) {
-		char path[PATH_ROOM], byte;
-		ssize_t got;
-
-		snprintf(path, sizeof(path), "%s/available_events", places[i]);
-		got = kernel->read_file(kernel->self, path, 0, &byte, 1);
-		if (got >= 0)
-			return places[i];
-		if (got != -ENOENT)
-			*error = (int)-got;
-	}
-	return NULL;
-}
-
-bool perf_tracepoint_is_name(const char *name)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-	                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                              "0123456789_-";
-	size_t group = strspn(name, letters);
-	size_t event = name[group] == ':' ? strspn(name + group + 1, letters)
-	                                  : 0;
-
-	return group > 0 && event > 0 && name[group + 1 + event] == '\0';
-}
-
-static portprof_status refuse_tracepoint(
-	const struct perf_kernel *kernel,
-	const struct perf_request *request, const char *folder,
-	bool *is_there, struct ppi_diag *why)
-{
-	int length = (int)strcspn(request->core.name, ":");
-	char path[PATH_ROOM], text[8];
-
-	snprintf(path, sizeof(path), "%s/events/%.*s/enable", folder, length,
-	         request->core.name);
-	*is_there = perf_proc_text(kernel, path, text, sizeof(text));
-	return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "resolve event",
-	                "event '%s': no such tracepoint is in %s/events; "
-	                "portprof list '%.*s:*' shows those of its group",
-	                request->core.text, folder, length, request->core.name);
-}
-
-/* Whether the first part is an event, so that the second was to be a unit
- * mask or modifier of it. */
-static bool is_event(const char *name)
-{
-	char first[192];
-	struct ppi_perf_name generic;
-	struct ppi_table_answer answer;
-
-	snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, ":"), name);
-	return ppi_perf_name_find(first, &generic) ||
-	       ppi_table_encode(first, &answer) != PPI_TABLE_NO_EVENT;
-}
-
-/* Or was meant to be one: what it is near to helps more than a file system. */
-static bool is_near_event(const char *name)
-{
-	struct ppi_nearest nearest;
-	struct ppi_table_pmu pmu;
-	char first[192];
-	int id = 0;
-
-	snprintf(first, sizeof(first), "%.*s", (int)strcspn(name, ":"), name);
-	ppi_nearest_begin(&nearest, first);
-	ppi_perf_names_offer(&nearest);
-	while (ppi_table_next_pmu(&id, &pmu))
-		if (pmu.is_present)
-			ppi_table_offer_events(&pmu, &nearest);
-	return nearest.best[0][0] != '\0';
-}
-
-static portprof_status refuse_lookup(const struct perf_request *request,
-                                     int error, bool *is_there,
-                                     struct ppi_diag *why)
-{
-	if (is_event(request->core.name) || is_near_event(request->core.name))
-		return PORTPROF_E_NOTFOUND;
-	*is_there = true;
-	if (error == ENOENT)
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, error,
-		                "resolve event", "event '%s': tracepoints need "
-		                "tracefs, which is not mounted: as "
-		                "administrator, mount -t tracefs tracefs "
-		                "/sys/kernel/tracing", request->core.text);
-	return ppi_fail(why, PORTPROF_E_DENIED, error, "resolve event",
-	                "event '%s' is none of this system; if it is a "
-	                "tracepoint: this user may not look at those: as "
-	                "administrator, mount -o remount,mode=755 "
-	                "/sys/kernel/tracing, and see portprof doctor",
-	                request->core.text);
-}
-
-/* As perf writes one, mem:0x1000: perf-record(1). */
-static bool is_breakpoint(const char *name)
-{
-	return strncmp(name, "mem:", 4) == 0 && name[4] >= '0' &&
-	       name[4] <= '9';
-}
-
-portprof_status perf_tracepoint_resolve(
-	const struct perf_kernel *kernel,
-	const struct perf_request *request, enum ppi_mode mode,
-	struct ppi_event *event, bool *is_there, struct ppi_diag *why)
-{
-	char path[PATH_ROOM];
-	int error, group = (int)strcspn(request->core.name, ":");
-	const char *folder = perf_tracepoint_folder(kernel, &error);
-	int64_t number;
-
-	if (is_breakpoint(request->core.name)) {
-		*is_there = true;
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "resolve event", "event '%s', column 1: no "
-		                "event string has the address of a breakpoint; "
-		                "perf record -e %s does", request->core.text,
-		                request->core.text);
-	}
-	if (!folder)
-		return refuse_lookup(request, error, is_there, why);
-	snprintf(path, sizeof(path), "%s/events/%.*s/%s/id", folder, group,
-	         request->core.name, request->core.name + group + 1);
-	number = perf_proc_number(kernel, path, -1);
-	if (number < 0)
-		return refuse_tracepoint(kernel, request, folder, is_there,
-		                         why);
-	*is_there = true;
-	if (ppi_perf_check_software(event, request->core.name, why))
-		return PORTPROF_E_UNSUPPORTED;
-	perf_own_of(event)->type = PERF_TYPE_TRACEPOINT;
-	perf_own_of(event)->config[0] = (uint64_t)number;
-	snprintf(event->pmu, sizeof(event->pmu), "tracepoint");
-	perf_set_modes(event);
-	return ppi_perf_event_finish(event, mode, request->core.name,
-	                             "a tracepoint of the kernel", why);
 }
 
 /* ---- terms, and the bits that they stand for ---- */

@@ -42,7 +42,8 @@ bool perf_sysfs_tells_precision(const struct perf_kernel *kernel);
 
 /* ---- tracepoints ---- */
 
-/* Whether a name may be one: "GROUP:EVENT", both words of a C program. */
+/* Whether a name may be one: "GROUP:EVENT", both words of a C program, and a
+ * filter "/FIELD==VALUE/" behind it or none. */
 bool perf_tracepoint_is_name(const char *name);
 
 /* As perf_sysfs_resolve, of such a name. */
@@ -50,6 +51,12 @@ portprof_status perf_tracepoint_resolve(
 	const struct perf_kernel *kernel,
 	const struct perf_request *request, enum ppi_mode mode,
 	struct ppi_event *event, bool *is_there, struct ppi_diag *why);
+
+/* Whether the kernel takes the filter of an event that can be opened; of another,
+ * too. E_INVALID names the fields there are. */
+portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
+                                             const struct ppi_event *event,
+                                             struct ppi_diag *why);
 
 /* Where tracepoints are: a folder with a file "available_events" and a folder
  * "events"; NULL when it cannot be read, for the reason in *error. */

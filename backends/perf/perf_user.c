@@ -114,8 +114,7 @@ static bool can_be_of_use(const struct ppi_backend_session *bs)
 static bool is_of_pmu(const struct ppi_event *event)
 {
 	return perf_own(event)->type != PERF_TYPE_SOFTWARE &&
-	       perf_own(event)->type != PERF_TYPE_TRACEPOINT &&
-	       perf_own(event)->type != PERF_TYPE_BREAKPOINT;
+	       !perf_is_of_place(event);
 }
 
 /* Whether this PMU measures events of that type: its own, or those that the

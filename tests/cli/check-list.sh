@@ -143,6 +143,10 @@ has "for people: the encoding" 'encoding +type 0, config 0x0' "$tmp/list"
 has "for people: who can measure it" '^  by perf ' "$tmp/list"
 has "for people: why others cannot" '^  by itimer +.cycles. is not CPU time' \
 	"$tmp/list"
+means mem:0x1000/4:w 5 0 '"config1 0x1000, config2 0x4, bp_type 2" in r["encoding"]'
+means mem:0x1000:x 5 0 '"bp_type 4" in r["encoding"]'
+list 'uprobe:*'
+has "forms of places" '^  uprobe:FILE:SYMBOL' "$tmp/list"
 id=$(cat /sys/kernel/tracing/events/sched/sched_switch/id 2>/dev/null)
 if [ -n "$id" ]; then
 	means sched:sched_switch 2 "$id"
@@ -151,6 +155,13 @@ if [ -n "$id" ]; then
 	"$portprof" stat -x , -e sched:sched_process_exec -o "$tmp/counts" -- true \
 		2>"$tmp/words"
 	has "and they count" '^1,,sched:sched_process_exec,' "$tmp/counts"
+	"$portprof" stat -x , -e 'sched:sched_process_exec/pid>0 && old_pid>0/' \
+		-e 'sched:sched_process_exec/filename=="a, b"/' \
+		-o "$tmp/counts" -- true 2>"$tmp/words"
+	has "a filter that is true" '^1,,sched:sched_process_exec/pid' "$tmp/counts"
+	has "and one that is not" '^0,,' "$tmp/counts"
+	list --explain 'sched:sched_switch/no_field==1/'
+	has "a field that there is not" 'fields: prev_comm, ' "$tmp/list"
 else
 	skip "tracepoints" "this user may not see them"
 fi

@@ -102,7 +102,7 @@ if can_use perf && [ "$(id -u)" -eq 0 ]; then
 			'drop' "$portprof" stat -e msr::tsc:u -- true
 	fi
 	[ ! -d $sys/uprobe ] ||
-		ran 125 "a probe by number" 'uprobe' 'perf probe' \
+		ran 125 "a probe by number" 'uprobe' 'uprobe:FILE:SYMBOL' \
 			"$portprof" stat -e uprobe::raw:config1=4096 -- true
 	[ ! -d $sys/breakpoint ] ||
 		ran 125 "a breakpoint by number" 'breakpoint' 'mem:' \
@@ -111,8 +111,8 @@ if can_use perf && [ "$(id -u)" -eq 0 ]; then
 		"$portprof" stat -e page-faults:mg -- true
 fi
 if can_use perf; then
-	ran 125 "a breakpoint as perf writes it" 'mem:0x1000.*column 1' \
-		'perf record' "$portprof" stat -e mem:0x1000 -- true
+	ran 125 "a breakpoint on 3 bytes" 'mem:0x1000/3.*column 5' \
+		'1, 2, 4 or 8' "$portprof" stat -e mem:0x1000/3:w -- true
 	has_not "a breakpoint: no tracefs" 'tracefs' "$tmp/words"
 	ran 125 "a level to drop" 'column 11' 'drop' "$portprof" record \
 		-e cpu-clock:h -o "$out" -- true

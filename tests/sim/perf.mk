@@ -29,6 +29,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_fields \
 	tests/unit/test_perf_stacks \
 	tests/unit/test_perf_values \
+	tests/unit/test_perf_place \
 	tests/unit/test_perf_precise \
 	tests/unit/test_perf_rate \
 	tests/unit/test_perf_hybrid \
@@ -89,6 +90,9 @@ tests_unit_test_perf_tails_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_count_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_refuse_LDADD = $(PERF_SIM_LDADD)
+
+tests_unit_test_perf_place_SOURCES = tests/unit/test_perf_place.c \
+	tests/tools/speed.h
 
 tests_unit_test_perf_sysfs_LDADD = $(PERF_SIM_LDADD)
 

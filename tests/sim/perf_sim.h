@@ -96,6 +96,11 @@ uint64_t perf_sim_idle_time(unsigned cpu);
  * overflow together share one sample, the latest opened first [run]. */
 void perf_sim_page_faults(int64_t tid, uint64_t pc, unsigned count);
 
+/* The filters that events of tracepoints were given: how many, and the last. One
+ * of a field that does not begin with "prev_" is refused. */
+unsigned perf_sim_filters(void);
+const char *perf_sim_last_filter(void);
+
 /* How far the clocks that we do not ask for are from CLOCK_MONOTONIC. */
 #define PERF_SIM_CLOCK_BEHIND_NS UINT64_C(12000000)
 #define PERF_SIM_CLOCK_AHEAD_NS UINT64_C(1700000000000000000)

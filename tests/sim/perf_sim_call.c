@@ -3,6 +3,7 @@
 #include "tests/sim/perf_sim_state.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +42,27 @@ static int set_output(struct sim_event *event, int to_fd)
 	return 0;
 }
 
+/* [v6.18 core.c perf_event_set_filter, trace_events_filter.c] */
+static int set_filter(const struct sim_event *event, const char *filter)
+{
+	if (event->attr.type != PERF_TYPE_TRACEPOINT ||
+	    strncmp(filter, "prev_", 5) != 0)
+		return -EINVAL;
+	sim.filters++;
+	snprintf(sim.last_filter, sizeof(sim.last_filter), "%s", filter);
+	return 0;
+}
+
+unsigned perf_sim_filters(void)
+{
+	return sim.filters;
+}
+
+const char *perf_sim_last_filter(void)
+{
+	return sim.last_filter;
+}
+
 int sim_control(void *self, int fd, unsigned long request, void *arg)
 {
 	struct sim_event *event = sim_of_fd(fd);
@@ -70,6 +92,8 @@ int sim_control(void *self, int fd, unsigned long request, void *arg)
 		return 0;
 	case PERF_EVENT_IOC_SET_OUTPUT:
 		return set_output(event, (int)(intptr_t)arg);
+	case PERF_EVENT_IOC_SET_FILTER:
+		return set_filter(event, arg);
 	case PERF_EVENT_IOC_ID:
 		memcpy(arg, &event->id, sizeof(event->id));
 		return 0;

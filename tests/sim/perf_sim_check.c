@@ -143,6 +143,8 @@ static int check_type(const struct perf_event_attr *attr)
 		return -EOPNOTSUPP;
 	if (sim_is_hardware(attr))
 		return perf_sim_machine.counters ? 0 : -ENOENT;
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		return 0;
 	return attr->type == PERF_TYPE_SOFTWARE &&
 	       attr->config <= PERF_COUNT_SW_BPF_OUTPUT ? 0 : -ENOENT;
 }

@@ -71,7 +71,8 @@ struct sim {
 	struct sim_event *fds[SIM_FDS];
 	struct sim_ring *rings;
 	size_t open_fds, peak_fds, mapped, locked_bytes;
-	unsigned abuses, to_lose, timers_fired, samples_made;
+	unsigned abuses, to_lose, timers_fired, samples_made, filters;
+	char last_filter[256];
 	/* Where events of a CPU are, whoever runs there; in between a task,
 	 * the thread that does, or the idle task. */
 	struct sim_task contexts[PERF_SIM_CPUS_MAX];

@@ -132,6 +132,11 @@ static const char *const machine[] = {
 	"sched:sched_switch\nsched:sched_wakeup\nirq:softirq_entry\n",
 	"/sys/kernel/tracing/events/sched/enable", "0\n",
 	"/sys/kernel/tracing/events/sched/sched_switch/id", "315\n",
+	"/sys/kernel/tracing/events/sched/sched_switch/format",
+	"name: sched_switch\nID: 315\nformat:\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n",
 	NULL, NULL,
 };
 
@@ -230,7 +235,7 @@ static void what_a_pmu_does_not_have(void **state)
 	assert_non_null(strstr(why.words, "-a"));
 	/* what else they take is no number */
 	refuse("uprobe::raw:config1=4096", PORTPROF_E_UNSUPPORTED,
-	       "perf probe");
+	       "uprobe:FILE:SYMBOL");
 	refuse("breakpoint::raw", PORTPROF_E_UNSUPPORTED, "mem:");
 }
 
@@ -255,6 +260,7 @@ static void tracepoints(void **state)
 	       "portprof list 'sched:*'");
 	assert_int_equal(resolve("nogroup:x"), PORTPROF_E_NOTFOUND);
 	assert_false(is_there);
+	assert_int_equal(perf_own(&event)->filter_bytes, 0);
 	perf_sim_machine.files = locked_machine;
 	refuse("sched:sched_switch", PORTPROF_E_DENIED, "remount,mode=755");
 	/* a unit mask that is wrong is no tracepoint that may not be seen */
@@ -266,6 +272,68 @@ static void tracepoints(void **state)
 	       "mount -t tracefs");
 	assert_int_equal(resolve("page-fautls:u1"), PORTPROF_E_NOTFOUND);
 	assert_false(is_there);
+}
+
+/* ---- filters ---- */
+
+static void a_filter_is_kept_as_it_was_written(void **state)
+{
+	static const char text[] = "sched:sched_switch/prev_comm==\"a,b:u@1\" "
+	                           "&& prev_pid!=0/:period=2";
+	const struct perf_own *own = perf_own(&event);
+
+	(void)state;
+	assert_int_equal(resolve(text), PORTPROF_OK);
+	assert_int_equal(own->type, PERF_TYPE_TRACEPOINT);
+	assert_int_equal(own->config[0], 315);
+	assert_memory_equal(event.request.text + own->filter_at,
+	                    "prev_comm==\"a,b:u@1\" && prev_pid!=0",
+	                    own->filter_bytes);
+	assert_int_equal(own->filter_bytes, 35);
+	assert_string_equal(event.canonical, text);
+	refuse("sched:sched_switch//", PORTPROF_E_INVALID, "filter is empty");
+	refuse("sched:sched_swich/a==1/", PORTPROF_E_NOTFOUND,
+	       "portprof list 'sched:*'");
+}
+
+static portprof_status open_filter(const char *text)
+{
+	portprof_group *group = NULL;
+	portprof_config *config = portprof_config_new();
+	portprof_status status;
+
+	assert_int_equal(portprof_config_set_backend(config, "perf"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_event(config, text), PORTPROF_OK);
+	assert_int_equal(portprof_config_set_target(
+				 config, PORTPROF_TARGET_THREAD, 0),
+	                 PORTPROF_OK);
+	status = portprof_group_open_config(config, &group);
+	portprof_group_close(group);
+	portprof_config_free(config);
+	assert_int_equal(perf_sim_open_fds(), 0);
+	return status;
+}
+
+/* To every event that is opened for it, and to no other. */
+static void the_kernel_is_given_the_filter(void **state)
+{
+	(void)state;
+	perf_sim_machine.is_privileged = true;
+	assert_int_equal(open_filter("sched:sched_switch"), PORTPROF_OK);
+	assert_int_equal(perf_sim_filters(), 0);
+	assert_int_equal(open_filter("sched:sched_switch/prev_pid==7/"),
+	                 PORTPROF_OK);
+	assert_string_equal(perf_sim_last_filter(), "prev_pid==7");
+	/* a trial when it is resolved, and the event itself */
+	assert_int_equal(perf_sim_filters(), 2);
+	assert_int_equal(open_filter("sched:sched_switch/pid==7/"),
+	                 PORTPROF_E_INVALID);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "column 20: the kernel does not take the filter "
+	                       "'pid==7'"));
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "fields: prev_comm, prev_pid"));
 }
 
 /* ---- the catalogue ---- */
@@ -316,6 +384,7 @@ static void the_catalogue_has_them_all(void **state)
 	static const char *const wanted[] = {
 		"task-clock\n", "cycles\n", "L1-dcache-load-misses\n",
 		"fake::hits\n", "fake::energy\n", "uncore::reads\n",
+		"mem:ADDRESS/BYTES:rw\n", "uretprobe:FILE:SYMBOL\n",
 		"sched:sched_switch\n", "irq:softirq_entry\n",
 	};
 
@@ -380,6 +449,8 @@ int main(void)
 		CASE(what_a_pmu_does_not_have),
 		CASE(no_pmu_of_that_name),
 		CASE(tracepoints),
+		CASE(a_filter_is_kept_as_it_was_written),
+		CASE(the_kernel_is_given_the_filter),
 		CASE(the_catalogue_has_them_all),
 		CASE(a_walk_ends_when_told),
 		CASE(pmus_tell_what_they_take),

@@ -57,6 +57,7 @@ const char *ppi_list_source(portprof_source source)
 		[PORTPROF_SOURCE_TABLE] = "libpfm4",
 		[PORTPROF_SOURCE_SYSTEM] = "system",
 		[PORTPROF_SOURCE_TRACEPOINT] = "tracepoint",
+		[PORTPROF_SOURCE_PLACE] = "place",
 	};
 
 	return (size_t)source < sizeof(names) / sizeof(names[0]) &&

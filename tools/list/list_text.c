@@ -11,9 +11,9 @@
 
 enum { NAME_WIDTH = 26 };
 
-static const char *title_of(portprof_source source)
+static const char *title_of(const struct ppi_list_group *group)
 {
-	switch (source) {
+	switch (group->source) {
 	case PORTPROF_SOURCE_SOFTWARE:
 		return "Software events, counted by the kernel";
 	case PORTPROF_SOURCE_HARDWARE:
@@ -22,6 +22,10 @@ static const char *title_of(portprof_source source)
 		return "Caches and predictors, by generic names";
 	case PORTPROF_SOURCE_TRACEPOINT:
 		return "Tracepoints of the kernel";
+	case PORTPROF_SOURCE_PLACE:
+		return strcmp(group->pmu, "uprobe") == 0
+			? "Probes of programs, by file and symbol"
+			: "Breakpoints, by address or symbol";
 	default:
 		return NULL;
 	}
@@ -31,7 +35,7 @@ static void put_title(const struct ppi_list *list,
                       const struct ppi_list_group *group, FILE *out)
 {
 	const portprof_catalogue_pmu *pmu = ppi_list_pmu(list, group->pmu);
-	const char *title = title_of(group->source);
+	const char *title = title_of(group);
 	char room[PPI_SHOWN_BYTES], more[PPI_SHOWN_BYTES];
 
 	fprintf(out, "%s", ppi_color(out, PPI_BOLD));

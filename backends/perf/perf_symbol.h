@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a program's functions and variables are: symbol tables of ELF files. */
+#ifndef PERF_SYMBOL_H
+#define PERF_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backends/perf/perf_kernel.h"
+
+enum perf_symbol_answer {
+	PERF_SYMBOL_FOUND,
+	PERF_SYMBOL_NONE,
+	PERF_SYMBOL_SEVERAL, /* local ones of that name at different places */
+	PERF_SYMBOL_CHOSEN,  /* which function it is the program chooses as it
+	                      * starts (STT_GNU_IFUNC) */
+	PERF_SYMBOL_NO_FILE, /* the file cannot be read; errno in *error */
+	PERF_SYMBOL_NO_ELF,  /* it is no ELF file of this byte order */
+	PERF_SYMBOL_NO_MEMORY
+};
+
+struct perf_symbol {
+	uint64_t address;     /* as the file has it */
+	uint64_t bytes;       /* 0 = it does not tell */
+	uint64_t file_offset; /* of what is loaded from the file; else 0 */
+};
+
+/* A global symbol of the file, or one of its own that is alone of that name. */
+enum perf_symbol_answer perf_symbol_in_file(const struct perf_kernel *kernel,
+                                            const char *path, const char *name,
+                                            struct perf_symbol *symbol,
+                                            int *error);
+
+/*
+ * The same in the files that a process has mapped, its program first: the
+ * address is the one that it has there, and `path` the file. pid 0 = this
+ * process. PERF_SYMBOL_NO_FILE: its mappings cannot be read.
+ */
+enum perf_symbol_answer
+perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
+                       const char *name, struct perf_symbol *symbol,
+                       char *path, size_t path_bytes);
+
+/* The path of the file of that name, "libc.so.6", that a process has mapped; false
+ * where there is none. */
+bool perf_symbol_find_file(const struct perf_kernel *kernel, int64_t pid,
+                           const char *name, char *path, size_t path_bytes);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Breakpoints and probes on this machine's kernel: places found by symbol, and
+ * counts and samples that are the program's own numbers. What the machine or the
+ * user may not is skipped.
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <portprof.h>
+
+#include "backends/perf/perf_symbol.h"
+#include "tests/tools/speed.h"
+
+/* ---- the program ---- */
+
+volatile uint64_t place_variable;
+static volatile uint32_t place_own_variable;
+
+__attribute__((noinline)) void place_function(void);
+void place_function(void)
+{
+	place_variable++;
+}
+
+__attribute__((noinline)) static void place_own_function(void)
+{
+	place_own_variable = place_own_variable + 1;
+}
+
+static void work(uint64_t times)
+{
+	for (uint64_t i = 0; i < times; i++)
+		place_function();
+}
+
+/* ---- symbols ---- */
+
+static enum perf_symbol_answer find(const char *name,
+                                    struct perf_symbol *symbol)
+{
+	char path[4096];
+
+	return perf_symbol_in_process(&perf_kernel_real, 0, name, symbol, path,
+	                              sizeof(path));
+}
+
+static void symbols_are_where_they_are(void **state)
+{
+	struct perf_symbol symbol;
+
+	(void)state;
+	place_own_function();
+	assert_int_equal(find("place_function", &symbol), PERF_SYMBOL_FOUND);
+	assert_int_equal(symbol.address, (uintptr_t)place_function);
+	assert_int_equal(find("place_variable", &symbol), PERF_SYMBOL_FOUND);
+	assert_int_equal(symbol.address, (uintptr_t)&place_variable);
+	assert_int_equal(symbol.bytes, sizeof(place_variable));
+	assert_int_equal(find("place_own_function", &symbol),
+	                 PERF_SYMBOL_FOUND);
+	assert_int_equal(symbol.address, (uintptr_t)place_own_function);
+	assert_int_equal(find("place_own_variable", &symbol),
+	                 PERF_SYMBOL_FOUND);
+	assert_int_equal(symbol.address, (uintptr_t)&place_own_variable);
+	assert_int_equal(find("place_functio", &symbol), PERF_SYMBOL_NONE);
+	assert_int_equal(find("", &symbol), PERF_SYMBOL_NONE);
+}
+
+static void symbols_of_libraries(void **state)
+{
+	void *here = dlsym(RTLD_DEFAULT, "tcgetattr");
+	struct perf_symbol symbol;
+	char path[4096];
+	Dl_info info;
+	int error;
+
+	(void)state;
+	if (!here || !dladdr(here, &info) || info.dli_fname[0] != '/')
+		skip();
+	assert_int_equal(find("tcgetattr", &symbol), PERF_SYMBOL_FOUND);
+	assert_int_equal(symbol.address, (uintptr_t)here);
+	assert_int_equal(perf_symbol_in_file(&perf_kernel_real, info.dli_fname,
+	                                     "tcgetattr", &symbol, &error),
+	                 PERF_SYMBOL_FOUND);
+	assert_true(symbol.file_offset > 0);
+	assert_true(perf_symbol_find_file(&perf_kernel_real, 0,
+	                                  strrchr(info.dli_fname, '/') + 1,
+	                                  path, sizeof(path)));
+	assert_true(path[0] == '/');
+}
+
+static void what_is_no_program(void **state)
+{
+	struct perf_symbol symbol;
+	int error;
+
+	(void)state;
+	assert_int_equal(perf_symbol_in_file(&perf_kernel_real, "/nowhere",
+	                                     "main", &symbol, &error),
+	                 PERF_SYMBOL_NO_FILE);
+	assert_int_equal(error, ENOENT);
+	assert_int_equal(perf_symbol_in_file(&perf_kernel_real,
+	                                     "/proc/self/status", "main",
+	                                     &symbol, &error),
+	                 PERF_SYMBOL_NO_ELF);
+}
+
+/* ---- counts ---- */
+
+/* Skips what this machine or user may not. */
+static portprof_group *open_events(const char *events, portprof_target target,
+                                   int64_t id)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_group *group = NULL;
+	portprof_status status;
+
+	assert_int_equal(portprof_config_set_backend(config, "perf"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_event(config, events),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_target(config, target, id),
+	                 PORTPROF_OK);
+	status = portprof_group_open_config(config, &group);
+	portprof_config_free(config);
+	if (status == PORTPROF_E_UNSUPPORTED || status == PORTPROF_E_DENIED ||
+	    status == PORTPROF_E_LIMIT) {
+		print_message("%s\n", portprof_last_diag()->words);
+		skip();
+	}
+	if (status)
+		fail_msg("%s", portprof_last_diag()->words);
+	return group;
+}
+
+static void check_counts(portprof_group *group, size_t events, uint64_t wanted)
+{
+	portprof_count counts[4];
+
+	assert_int_equal(portprof_group_read(group, counts, events),
+	                 PORTPROF_OK);
+	for (size_t i = 0; i < events; i++) {
+		assert_int_equal(counts[i].status, PORTPROF_COUNT_OK);
+		assert_int_equal(counts[i].raw, wanted);
+		assert_int_equal(counts[i].scaled, wanted);
+	}
+}
+
+/* One, many, and at each speed of the suite so many that a minute is enough. */
+static const uint64_t *hits(void)
+{
+	static uint64_t times[] = { 1, 2, 3, 10, 1000, 0, 0 };
+
+	times[5] = by_speed(20000, 100000, 1000000);
+	return times;
+}
+
+static void breakpoints_count_what_the_program_does(void **state)
+{
+	char events[200];
+	portprof_group *group;
+
+	(void)state;
+	snprintf(events, sizeof(events), "breakpoint:place_function:x,"
+	         "breakpoint:place_variable:w:u,mem:%#llx/8:w",
+	         (unsigned long long)(uintptr_t)&place_variable);
+	group = open_events(events, PORTPROF_TARGET_PROCESS, 0);
+	for (const uint64_t *times = hits(); *times; times++) {
+		assert_int_equal(portprof_group_reset(group), PORTPROF_OK);
+		work(*times);
+		check_counts(group, 3, *times);
+	}
+	portprof_group_close(group);
+}
+
+/* A child that does as many as it reads, and says when it has. */
+static pid_t start_child(int to[2], int from[2])
+{
+	uint64_t times;
+	pid_t child;
+
+	assert_int_equal(pipe(to), 0);
+	assert_int_equal(pipe(from), 0);
+	child = fork();
+	if (child != 0) {
+		close(to[0]);
+		close(from[1]);
+		return child;
+	}
+	close(to[1]);
+	close(from[0]);
+	while (read(to[0], &times, sizeof(times)) == sizeof(times)) {
+		work(times);
+		if (write(from[1], "", 1) != 1)
+			break;
+	}
+	_exit(0);
+}
+
+static void end_child(pid_t child, int to, int from)
+{
+	int status;
+
+	close(to);
+	close(from);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* Skipping jumps, so the child is there only once that is over. */
+static void attached_to_another_process(const char *events, size_t count)
+{
+	int to[2], from[2];
+	portprof_group *group = open_events(events, PORTPROF_TARGET_PROCESS, 0);
+	pid_t child;
+	char byte;
+
+	portprof_group_close(group);
+	child = start_child(to, from);
+	group = open_events(events, PORTPROF_TARGET_PID, child);
+	for (const uint64_t *times = hits(); *times; times++) {
+		assert_int_equal(portprof_group_reset(group), PORTPROF_OK);
+		assert_int_equal(write(to[1], times, sizeof(*times)),
+		                 sizeof(*times));
+		assert_int_equal(read(from[0], &byte, 1), 1);
+		check_counts(group, count, *times);
+	}
+	portprof_group_close(group);
+	end_child(child, to[1], from[0]);
+}
+
+static void breakpoints_of_another_process(void **state)
+{
+	(void)state;
+	attached_to_another_process("breakpoint:place_function:x,"
+	                            "breakpoint:place_variable:w", 2);
+}
+
+static void own_file(char *events, size_t bytes, const char *format)
+{
+	char path[100];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	/* no string is longer than 255 characters */
+	if (length <= 0 || length == sizeof(path) - 1)
+		skip();
+	path[length] = '\0';
+	snprintf(events, bytes, format, path, path);
+}
+
+static void probes_count_what_the_program_does(void **state)
+{
+	portprof_group *group;
+	char events[400];
+
+	(void)state;
+	own_file(events, sizeof(events), "uprobe:%s:place_function,"
+	         "uretprobe:%s:place_function");
+	group = open_events(events, PORTPROF_TARGET_PROCESS, 0);
+	for (const uint64_t *times = hits(); *times; times++) {
+		assert_int_equal(portprof_group_reset(group), PORTPROF_OK);
+		work(*times);
+		check_counts(group, 2, *times);
+	}
+	portprof_group_close(group);
+	attached_to_another_process(events, 2);
+}
+
+/* ---- samples ---- */
+
+struct seen {
+	uint64_t samples, weight, elsewhere;
+};
+
+static void take(const portprof_batch *batch, void *context)
+{
+	struct seen *seen = context;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		seen->samples++;
+		seen->weight += record->weight;
+		seen->elsewhere += record->address !=
+		                   (uintptr_t)place_function;
+	}
+}
+
+/* Few enough in each tick of the kernel that it throttles nothing. */
+static void work_slowly(uint64_t times)
+{
+	for (uint64_t i = 0; i < times; i++) {
+		place_function();
+		if (i % 20 == 0)
+			nanosleep(&(struct timespec){ .tv_nsec = 2000000 },
+			          NULL);
+	}
+}
+
+static void every_hit_is_a_sample(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session = NULL;
+	struct seen seen = { .samples = 0 };
+	portprof_status status;
+
+	(void)state;
+	assert_int_equal(portprof_config_set_backend(config, "perf"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_event(
+				 config, "breakpoint:place_function:x"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_callback(config, take, &seen),
+	                 PORTPROF_OK);
+	status = portprof_session_open(config, &session);
+	portprof_config_free(config);
+	if (status == PORTPROF_E_UNSUPPORTED || status == PORTPROF_E_DENIED ||
+	    status == PORTPROF_E_LIMIT)
+		skip();
+	assert_int_equal(status, PORTPROF_OK);
+	assert_int_equal(portprof_session_start(session), PORTPROF_OK);
+	work_slowly(1000);
+	assert_int_equal(portprof_session_stop(session), PORTPROF_OK);
+	portprof_session_close(session);
+	assert_int_equal(seen.samples, 1000);
+	assert_int_equal(seen.weight, 1000);
+	assert_int_equal(seen.elsewhere, 0);
+}
+
+/* ---- refusals ---- */
+
+static void refuse(const char *event, portprof_status wanted,
+                   const char *words)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+	portprof_status status = portprof_event_look_up(event, "perf", &info);
+
+	if (status != wanted)
+		fail_msg("%s: status %d: %s", event, status,
+		         portprof_last_diag()->words);
+	if (!strstr(portprof_last_diag()->words, words))
+		fail_msg("%s: %s", event, portprof_last_diag()->words);
+}
+
+/* No CPU has so many debug registers. */
+static void more_breakpoints_than_the_cpu_has(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_group *group = NULL;
+	char event[40];
+
+	(void)state;
+	portprof_group_close(open_events("mem:0x1000/8:w",
+	                                 PORTPROF_TARGET_THREAD, 0));
+	assert_int_equal(portprof_config_set_backend(config, "perf"),
+	                 PORTPROF_OK);
+	for (unsigned i = 1; i <= 40; i++) {
+		snprintf(event, sizeof(event), "{mem:%#x/8:w}", i << 12);
+		assert_int_equal(portprof_config_add_event(config, event),
+		                 PORTPROF_OK);
+	}
+	assert_int_equal(portprof_group_open_config(config, &group),
+	                 PORTPROF_E_LIMIT);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "no debug register free"));
+	portprof_config_free(config);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+	(void)state;
+	refuse("mem:main:w", PORTPROF_E_INVALID, "column 5: 'main' is no "
+	       "address");
+	refuse("mem:0x10/3:w", PORTPROF_E_INVALID, "1, 2, 4 or 8");
+	refuse("mem:0x10/x:w", PORTPROF_E_INVALID, "'x' is no number");
+	refuse("mem:0x10/8:x", PORTPROF_E_INVALID, "drop /8");
+	refuse("mem:0x10:q", PORTPROF_E_INVALID, "column 10: 'q' is neither");
+	refuse("mem:0x10:r:w", PORTPROF_E_INVALID, "one access too many");
+	refuse("mem:0x10:w:precise=2", PORTPROF_E_UNSUPPORTED, "precise");
+	refuse("breakpoint:place_functio:x", PORTPROF_E_UNSUPPORTED,
+	       "attach to it (-p PID)");
+	refuse("breakpoint:place_function+x:x", PORTPROF_E_INVALID,
+	       "'x' is no number");
+	/* other backends know none of them */
+	assert_int_equal(portprof_event_look_up(
+				 "breakpoint:place_function:x", "timer",
+				 &(portprof_event_info){
+					 .size = sizeof(portprof_event_info) }),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "is not CPU time"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symbols_are_where_they_are),
+		cmocka_unit_test(symbols_of_libraries),
+		cmocka_unit_test(what_is_no_program),
+		cmocka_unit_test(breakpoints_count_what_the_program_does),
+		cmocka_unit_test(breakpoints_of_another_process),
+		cmocka_unit_test(probes_count_what_the_program_does),
+		cmocka_unit_test(every_hit_is_a_sample),
+		cmocka_unit_test(more_breakpoints_than_the_cpu_has),
+		cmocka_unit_test(what_is_wrong_is_said),
+	};
+
+	return cmocka_run_group_tests_name("perf_place", tests, NULL, NULL);
+}
