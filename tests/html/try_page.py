@@ -292,6 +292,39 @@ def account(b):
           said(b))
 
 
+CODE = [{"function": "memcpy", "module": "libc.so.6", "weight": 400,
+         "sources": [{"name": "/x/copy.c", "weight": 300, "missing": "",
+                      "lines": [[7, 300, "*to = *from;", 0]]},
+                     {"name": "/x/word.h", "weight": 100, "missing": "",
+                      "lines": [[3, 60, "load(from)", 0],
+                                [9, 40, "store(to)", 1]]}],
+         "assembly_missing": "",
+         "assembly": [["1040", 400, "rep movsb", 0]]}]
+
+
+def source(b):
+    b.open_page("small.html")
+    b.run("setCode(portprofPage.page.facts, %s)" % json.dumps(CODE))
+    shown = "document.querySelector('#code').innerText"
+    text = b.run(shown)
+    check("source, and instructions", "*to = *from;" in text and
+          "rep movsb" in text, text)
+    check("source of the other file that was inlined", "word.h" in text and
+          "25.0 %" in text and "store(to)" in text, text)
+    b.click(*b.frame("memcpy"))
+    b.press("c")
+    check("c goes there and says so", "Source of memcpy" in said(b), said(b))
+    b.click_on(".lane:nth-child(2) .lane-name")
+    words = b.text("#code-words")
+    check("its own share follows filters, its lines are those of all samples",
+          "of all samples" in words and "10.0 %" in words, words)
+    same("source: no complaint", [], b.complaints)
+    b.press("0")
+    b.click(*b.frame("work"))
+    b.press("c")
+    check("a function that is not there", "the 1 hottest" in said(b), said(b))
+
+
 def many_small(b):
     b.open_page("many.html")
     same("a bar of many small functions has their number", [1000], b.run(
@@ -390,7 +423,7 @@ def main():
     b = Reader()
     try:
         for part in (mouse, views, keyboard, sandwich_keys, account,
-                     many_small, narrow, difference, hostile, sizes):
+                     source, many_small, narrow, difference, hostile, sizes):
             part(b)
         same("nothing was asked for but files", [],
              [r for r in b.requests if not r.startswith("file:")])

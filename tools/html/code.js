@@ -61,7 +61,6 @@ function showCode(facts, index) {
   for (const file of one.sources) sources.append(sourceOf(series, one, file));
   const assembly = column("Instructions", one.assembly_missing);
   const instructions = make("div", null, { class: "code-lines", tabindex: "0", "aria-label": "Instructions" });
-  last = 0;
   for (const [address, weight, text, isGap] of one.assembly || []) {
     if (isGap) instructions.append(make("div", "\u22ef", { class: "code-gap" }));
     instructions.append(weightedLine(series, one.weight, weight, address, text, "assembly"));
