@@ -77,6 +77,23 @@ static const char *missing_tables(bool has_core_table)
 	return "";
 }
 
+/* Letters that perf takes behind an event, in one part: perf-list(1), event
+ * modifiers. False: these are none. */
+static bool say_letters(const char *part, char *words, size_t bytes)
+{
+	size_t length = strlen(part);
+
+	if (strspn(part, "ukhUKH") == length)
+		snprintf(words, bytes, "'%s' is no modifier; write levels "
+		         "apart, as in :u:k", part);
+	else if (strspn(part, "pP") == length && length <= 3)
+		snprintf(words, bytes, "'%s' is no modifier; write "
+		         "precise=%zu", part, length);
+	else
+		return false;
+	return true;
+}
+
 /* A generic event that libpfm4 does not know, with a part that only libpfm4
  * could know. */
 static portprof_status refuse_generic(const struct perf_request *request,
@@ -86,10 +103,7 @@ static portprof_status refuse_generic(const struct perf_request *request,
 	char name[192], words[320];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(part, ":"), part);
-	if (strspn(name, "ukhUKH") == strlen(name))
-		snprintf(words, sizeof(words), "'%s' is no modifier; write "
-		         "levels apart, as in :u:k", name);
-	else
+	if (!say_letters(name, words, sizeof(words)))
 		snprintf(words, sizeof(words), "'%.90s' is neither a unit "
 		         "mask nor a modifier of this event", name);
 	return refuse(request, why, PORTPROF_E_NOTFOUND,
@@ -194,13 +208,13 @@ static portprof_status refuse_part(const struct perf_request *request,
                                    const char *part, const char *hint,
                                    struct ppi_diag *why)
 {
+	bool is_unknown = verdict == PPI_TABLE_NO_PART;
 	char words[720];
-	bool is_levels = strspn(part, "ukhUKH") == strlen(part);
 
-	if (verdict == PPI_TABLE_NO_PART && is_levels)
-		snprintf(words, sizeof(words), "'%s' is no modifier; write "
-		         "levels apart, as in :u:k", part);
-	else if (verdict == PPI_TABLE_NO_PART)
+	if (is_unknown && say_letters(part, words, sizeof(words)))
+		return refuse(request, why, PORTPROF_E_NOTFOUND,
+		              ppi_perf_column_of(&request->core, part), words);
+	if (is_unknown)
 		snprintf(words, sizeof(words), "'%.90s' is neither a unit "
 		         "mask nor a modifier of this event%s", part, hint);
 	else if (verdict == PPI_TABLE_BAD_VALUE)
@@ -213,8 +227,7 @@ static portprof_status refuse_part(const struct perf_request *request,
 		snprintf(words, sizeof(words), "'%.90s' cannot be combined "
 		         "with the other unit masks and modifiers", part);
 	return refuse(request, why,
-	              verdict == PPI_TABLE_NO_PART ? PORTPROF_E_NOTFOUND :
-	                                             PORTPROF_E_INVALID,
+	              is_unknown ? PORTPROF_E_NOTFOUND : PORTPROF_E_INVALID,
 	              ppi_perf_column_of(&request->core, part), words);
 }
 
@@ -309,7 +322,7 @@ portprof_status ppi_table_refuse(const struct perf_request *request,
 	case PPI_TABLE_NOT_HERE:
 		return refuse(request, why, PORTPROF_E_UNSUPPORTED, 1,
 		              "this kernel does not offer the PMU of this "
-		              "event");
+		              "event; portprof list shows what it offers");
 	case PPI_TABLE_NO_MEMORY:
 		return refuse(request, why, PORTPROF_E_NOMEM, 1,
 		              "out of memory");
