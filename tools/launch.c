@@ -132,7 +132,10 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 	if (plan.null_fd >= 0)
 		close(plan.null_fd);
 	if (child->pid < 0) {
-		ppi_say("cannot start a process: %s", strerror(failure));
+		ppi_say("cannot start a process: %s%s", strerror(failure),
+		        failure == EMFILE ? "; raise the limit with ulimit -n"
+		        : failure == EAGAIN ? "; raise the limit with ulimit -u"
+		                            : "");
 		close_pipes(go, error);
 		free(plan.script);
 		return false;

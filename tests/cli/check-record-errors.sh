@@ -123,6 +123,14 @@ refused "a duration with two points" 125 "'0.2.3s?' is no time" \
 "$portprof" stat -o no/such/folder/s -- true >"$tmp/printed" 2>"$tmp/words"
 same "stat to no such folder: status" 125 $?
 has "stat to no such folder: words" "no/such/folder/s.*-o" "$tmp/words"
+# Three and what a library may hold are open before.
+# shellcheck disable=SC3045
+if (ulimit -n 6 && "$portprof" stat -- true) >"$tmp/printed" 2>"$tmp/words"; then
+	skip "no descriptor for a command" "it needs none here"
+else
+	has "no descriptor for a command" 'ulimit -n|error while loading' \
+		"$tmp/words"
+fi
 refused "no such configuration file" 125 "gone\\.conf" --config gone.conf \
 	-o "$out" -- true
 printf 'frequency = 100\nfrequncy = 100\n' >bad.conf
