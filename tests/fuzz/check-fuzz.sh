@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each reader of what others wrote, under libFuzzer with ASan and UBSan, from
+# Each reader of what others wrote, and the unwinder, under libFuzzer with ASan and UBSan, from
 # its corpus: ten seconds each, or FUZZ_SECONDS. A finding is kept in
 # fuzz/findings of the build folder.
 set -u
@@ -53,7 +53,7 @@ if grep -q '#undef PPI_FILE' config.h || ! grep -q 'HAVE_LIBDW 1' config.h; then
 	exit 77
 fi
 
-fuzzers='config elf event gmon jit profile'
+fuzzers='config elf event gmon jit profile unwind'
 programs=
 for fuzzer in $fuzzers; do
 	programs="$programs tests/fuzz/fuzz_$fuzzer"

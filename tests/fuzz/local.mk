@@ -8,7 +8,8 @@ FUZZERS = \
 	tests/fuzz/fuzz_event \
 	tests/fuzz/fuzz_gmon \
 	tests/fuzz/fuzz_jit \
-	tests/fuzz/fuzz_profile
+	tests/fuzz/fuzz_profile \
+	tests/fuzz/fuzz_unwind
 EXTRA_PROGRAMS += $(FUZZERS)
 SCRIPT_TESTS_ALL += tests/fuzz/check-fuzz.sh
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/README.md
@@ -42,6 +43,11 @@ tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_profile_CPPFLAGS = $(FUZZ_CPPFLAGS)
 tests_fuzz_fuzz_profile_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_profile_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_unwind_SOURCES = tests/fuzz/fuzz_unwind.c $(UNWIND_KIT) \
+	$(FUZZ_COMMON)
+tests_fuzz_fuzz_unwind_CPPFLAGS = $(FUZZ_CPPFLAGS)
+tests_fuzz_fuzz_unwind_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_unwind_LDADD = $(FUZZ_LDADD)
 
 # An hour each, on demand: make -C build fuzz FUZZ_SECONDS=3600
 FUZZ_SECONDS = 3600
