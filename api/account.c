@@ -74,7 +74,8 @@ static void fill_weights(const struct ppi_tally *tally,
 	uint64_t attributed = tally->kept_weight + tally->outside_weight;
 	uint64_t not_attached = account->not_attached;
 
-	if (is_cpu_time && stats->cpu_time_ns > account->total_weight)
+	if (is_cpu_time && stats->cpu_time_ns > account->total_weight &&
+	    !account->is_partial)
 		not_attached = stats->cpu_time_ns - account->total_weight;
 	stats->kept_weight = tally->kept_weight;
 	stats->outside_weight = tally->outside_weight;

@@ -78,6 +78,7 @@ libportprof_core_la_SOURCES += \
 	api/session.c \
 	api/session_query.c \
 	api/session_sinks.c \
+	api/session_steer.c \
 	api/session_times.c \
 	api/sinks/array.c \
 	api/sinks/callback.c \

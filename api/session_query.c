@@ -101,18 +101,6 @@ portprof_status portprof_session_sink_stats(portprof_session *session,
 	                                        "sink stats");
 }
 
-portprof_status portprof_session_set_cpu_time(portprof_session *session,
-                                              uint64_t cpu_time_ns)
-{
-	portprof_status status = ppi_session_enter(session, "set_cpu_time", false);
-
-	if (status)
-		return status;
-	session->told_cpu_time_ns = cpu_time_ns;
-	pthread_mutex_unlock(&session->lock);
-	return PORTPROF_OK;
-}
-
 uint64_t portprof_session_children(portprof_session *session)
 {
 	uint64_t count = 0;

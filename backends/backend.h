@@ -251,6 +251,8 @@ struct ppi_account {
 	bool is_estimate;         /* samples are not the total's parts, but an
 	                           * estimate of it that may be above it ... */
 	double variance;          /* ... by so much, squared */
+	bool is_partial;          /* the event was off for some of the time: CPU
+	                           * time that it has not is not its lack */
 	uint64_t own_cost_ns;     /* of our helper threads in other processes */
 	uint64_t lost_samples;    /* by the kernel or by our ring */
 	uint64_t throttled;
@@ -421,6 +423,21 @@ struct ppi_count_parts {
 	                        const char **cpus, portprof_count *out);
 };
 
+/* What of an open session can be changed, running or not. */
+enum ppi_steer {
+	PPI_STEER_PERIOD,      /* in the event's unit */
+	PPI_STEER_RATE,        /* in Hz */
+	PPI_STEER_ENABLED,     /* 0: the event measures nothing until 1 */
+	PPI_STEER_SAMPLES_LEFT /* it is off after so many more samples */
+};
+struct ppi_steering {
+	/* The numbers are in range. E_UNSUPPORTED, E_STATE; nothing has changed
+	 * then. May be called by a sink, during drain. */
+	portprof_status (*steer)(struct ppi_backend_session *bs, size_t event,
+	                         enum ppi_steer what, uint64_t number,
+	                         struct ppi_diag *why);
+};
+
 /* ---- the nine functions ---- */
 
 /*
@@ -442,6 +459,7 @@ struct ppi_backend_ops {
 	const struct ppi_catalogue_ops *catalogue;
 	const struct ppi_count_ways *count_ways;
 	const struct ppi_count_parts *count_parts;
+	const struct ppi_steering *steering;
 	/* Modifiers that are a group's and stand with its first event, with
 	 * commas between them; NULL = none. */
 	const char *group_modifiers;

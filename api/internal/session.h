@@ -43,7 +43,7 @@ struct portprof_session {
 	uint64_t begins_ns, ends_ns; /* of the last start, CLOCK_MONOTONIC */
 	struct ppi_stretch stretch;
 	struct ppi_baseline baseline;
-	uint64_t told_cpu_time_ns; /* portprof_session_set_cpu_time */
+	uint64_t told_cpu_time_ns; /* "cpu-time" of portprof_session_set_number */
 	struct ppi_diag failure;   /* first failure of drain or of a sink */
 	struct portprof_session *next; /* all sessions of this process */
 };

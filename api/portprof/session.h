@@ -57,6 +57,34 @@ PORTPROF_API portprof_status portprof_session_reset(portprof_session *session);
  * Returns the first failure of a sink (a full disk, say); closed all the same. */
 PORTPROF_API portprof_status portprof_session_close(portprof_session *session);
 
+/*
+ * Change an open session, running or not, by the name of a setting. Of an event,
+ * whose number is its place among the session's:
+ *   period        a sample each so many, in the event's unit, from now on
+ *   frequency     samples a second, from now on; an event that is sampled by
+ *                 period (CPU time aside) cannot be given a rate, nor one by rate
+ *                 a period
+ *   enabled       0: this event is not measured any more, and others go on; 1: it
+ *                 is again. Its total is what it counted while it was on
+ *   samples-left  after so many samples more, beside those left from before, the
+ *                 event is off: counted by the kernel, of a session that is bound
+ *                 to one thread and running
+ * and of the session, where the event is 0:
+ *   cpu-time      the CPU time in nanoseconds that the system charged to a target
+ *                 that has ended (user + system of wait4(2)), which the session
+ *                 can no longer ask for; after stop
+ * What is granted is in portprof_session_stats; threads that began while the
+ * session was open may keep their period, and a note says so. Weights are right
+ * whatever the period was. A callback of the session may call it.
+ *   E_INVALID      no such event or setting, or out of range
+ *   E_UNSUPPORTED  this backend or event cannot; the words say what can
+ *   E_STATE        not yet: the session, or the command that it measures, has
+ *                  not begun
+ */
+PORTPROF_API portprof_status portprof_session_set_number(
+	portprof_session *session, size_t event, const char *key,
+	uint64_t number);
+
 /* How a total is known. */
 typedef enum portprof_certainty {
 	PORTPROF_UNKNOWN = 0, /* the number is a lower bound */

@@ -73,14 +73,6 @@ PORTPROF_API portprof_status portprof_config_collect(portprof_config *config,
 PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
 
 /*
- * Set the CPU time in nanoseconds that the system charged to a target that has
- * ended (user + system of wait4(2)), which a session can no longer ask for.
- * Call it after stop and before close.
- */
-PORTPROF_API portprof_status
-portprof_session_set_cpu_time(portprof_session *session, uint64_t cpu_time_ns);
-
-/*
  * A file that a session is writing, read piece by piece. *follow belongs to the
  * caller, for portprof_follow_close, and is used by one thread at a time.
  * `memory_max` is as in portprof_profile_read, for each reading. Nothing is

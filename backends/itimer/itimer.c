@@ -426,6 +426,7 @@ const struct ppi_backend_ops ppi_backend_itimer = {
 	.catalogue = NULL,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
 	.real_kernel = ITIMER_REAL_KERNEL,

@@ -41,6 +41,7 @@ PERF_SOURCES = \
 	backends/perf/perf_ring.h \
 	backends/perf/perf_sample.c \
 	backends/perf/perf_state.h \
+	backends/perf/perf_steer.c \
 	backends/perf/perf_symbol.c \
 	backends/perf/perf_symbol.h \
 	backends/perf/perf_sysfs.c \

@@ -66,8 +66,9 @@ static portprof_status control_all(struct ppi_backend_session *bs,
 		const struct perf_source *source = &state->sources[i];
 		int error = 0;
 
-		if (state->layout != PERF_NO_RINGS ? !source->is_member
-		                                   : source->leader < 0)
+		if (state->layout != PERF_NO_RINGS
+		    ? !source->is_member && !perf_is_off(state, source)
+		    : source->leader < 0)
 			error = kernel->control(kernel->self, source->fd,
 			                        request, NULL);
 		failed = error < 0 ? -error : failed;
@@ -187,6 +188,7 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.catalogue = &perf_catalogue,
 	.count_ways = &perf_count_ways,
 	.count_parts = &perf_count_parts,
+	.steering = &perf_steering,
 	.group_modifiers = "excl,pinned",
 	.copies_stacks = false,
 	.real_kernel = REAL_KERNEL,

@@ -304,11 +304,13 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 	out->cpu_time_ns = cpu_time_so_far(bs);
 	if (state->layout == PERF_SYSTEM_RINGS && what->is_cpu_time)
 		out->cpu_time_ns = out->total_weight;
-	if (what->is_cpu_time && out->cpu_time_ns > out->total_weight)
+	out->is_partial = tally.was_off;
+	if (what->is_cpu_time && out->cpu_time_ns > out->total_weight &&
+	    !out->is_partial)
 		out->not_attached = out->cpu_time_ns - out->total_weight;
 	fill_loss(state, &tally, event, out);
-	if (what->rate_hz) {
-		out->granted_hz = (double)what->rate_hz;
+	if (tally.rate_hz) {
+		out->granted_hz = (double)tally.rate_hz;
 	} else {
 		out->granted_period = tally.period;
 		if (what->unit == PORTPROF_UNIT_NANOSECONDS && tally.period)

@@ -293,7 +293,8 @@ static void enable_thread(struct ppi_backend_session *bs, int64_t tid)
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].tid == tid &&
-		    !state->sources[i].is_member)
+		    !state->sources[i].is_member &&
+		    !perf_is_off(state, &state->sources[i]))
 			kernel->control(kernel->self, state->sources[i].fd,
 			                PERF_EVENT_IOC_ENABLE, NULL);
 }

@@ -432,8 +432,10 @@ static portprof_status prepare(struct ppi_backend_session *bs,
 	state->scratch = malloc(PERF_RECORD_ROOM);
 	state->tail_words = malloc(PERF_PAYLOAD_WORDS *
 	                           sizeof(*state->tail_words));
-	for (size_t i = 0; state->tallies && i < bs->plan->event_count; i++)
+	for (size_t i = 0; state->tallies && i < bs->plan->event_count; i++) {
 		state->tallies[i].period = bs->plan->events[i].period;
+		state->tallies[i].rate_hz = bs->plan->events[i].rate_hz;
+	}
 	if (state->tallies && state->scratch && state->tail_words &&
 	    perf_weights_init(&state->weights, bs->plan->event_count))
 		return PORTPROF_OK;

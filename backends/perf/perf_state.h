@@ -81,6 +81,8 @@ struct perf_tally {
 	double variance;       /* of the weights that are estimates */
 	uint64_t samples;
 	uint64_t period;       /* the kernel's now; 0 = by rate */
+	uint64_t rate_hz;      /* the kernel's now; 0 = by period */
+	bool is_off, was_off;  /* one event of several: perf_steer.c */
 	uint64_t seen_samples, seen_emitted, seen_lost; /* perf_rate_watch */
 	uint64_t throttled;
 	uint64_t unclear;      /* samples that came, and nobody knows whose */
@@ -426,6 +428,18 @@ void perf_idle_stop(struct ppi_backend_session *bs);
  * tell. */
 bool perf_idle_so_far(const struct ppi_backend_session *bs,
                       struct perf_idle_times *out);
+
+/* ---- perf_steer.c ---- */
+
+extern const struct ppi_steering perf_steering;
+
+/* Whether its event is switched off, while others of the session are not. */
+static inline bool perf_is_off(const struct perf_state *state,
+                               const struct perf_source *source)
+{
+	return source->event != PERF_CARRIER &&
+	       state->tallies[source->event].is_off;
+}
 
 /* ---- perf_account.c ---- */
 

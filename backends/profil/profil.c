@@ -302,6 +302,7 @@ const struct ppi_backend_ops ppi_backend_profil = {
 	.catalogue = NULL,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
 	.real_kernel = PROFIL_REAL_KERNEL,

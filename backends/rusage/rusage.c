@@ -445,6 +445,7 @@ const struct ppi_backend_ops ppi_backend_rusage = {
 	.catalogue = &rusage_catalogue,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
 	.real_kernel = REAL_KERNEL,

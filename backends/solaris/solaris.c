@@ -376,6 +376,7 @@ const struct ppi_backend_ops ppi_backend_solaris = {
 	.catalogue = NULL,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
 	.real_kernel = SOLARIS_REAL_KERNEL,

@@ -333,6 +333,7 @@ const struct ppi_backend_ops ppi_backend_timer = {
 	.catalogue = NULL,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
 	.real_kernel = TIMER_REAL_KERNEL,

@@ -218,8 +218,8 @@ static void loss_7_an_ended_target_is_told(void **state)
 	cf_start(session);
 	cf_burn(0, 0, 10 * CF_MS);
 	cf_stop(session);
-	assert_int_equal(portprof_session_set_cpu_time(session,
-	                                               5000 * CF_MS),
+	assert_int_equal(portprof_session_set_number(session, 0, "cpu-time",
+	                                             5000 * CF_MS),
 	                 PORTPROF_OK);
 	stats = cf_stats(session, 0);
 	assert_int_equal(stats.cpu_time_ns, 5000 * CF_MS);

@@ -36,6 +36,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_hybrid_sample \
 	tests/unit/test_perf_refuse \
 	tests/unit/test_perf_report \
+	tests/unit/test_perf_steer \
 	tests/unit/test_perf_sysfs \
 	tests/unit/test_perf_system \
 	tests/unit/test_perf_tails \
@@ -93,6 +94,10 @@ tests_unit_test_perf_refuse_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_place_SOURCES = tests/unit/test_perf_place.c \
 	tests/tools/speed.h
+
+tests_unit_test_perf_steer_SOURCES = tests/unit/test_perf_steer.c \
+	$(PERF_CASE)
+tests_unit_test_perf_steer_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_sysfs_LDADD = $(PERF_SIM_LDADD)
 

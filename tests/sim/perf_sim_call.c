@@ -90,6 +90,13 @@ int sim_control(void *self, int fd, unsigned long request, void *arg)
 		       sizeof(event->attr.sample_period));
 		event->left = event->attr.sample_period;
 		return 0;
+	case PERF_EVENT_IOC_REFRESH:
+		/* [v6.18 core.c perf_event_refresh] */
+		if (event->attr.inherit || !event->attr.sample_period)
+			return -EINVAL;
+		event->samples_left += (unsigned)(intptr_t)arg;
+		switch_event(event, true);
+		return 0;
 	case PERF_EVENT_IOC_SET_OUTPUT:
 		return set_output(event, (int)(intptr_t)arg);
 	case PERF_EVENT_IOC_SET_FILTER:

@@ -270,6 +270,9 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 	bool is_forced_out = sim.to_lose > 0;
 	struct draft draft;
 
+	/* [v6.18 core.c __perf_event_overflow] */
+	if (event->samples_left && --event->samples_left == 0)
+		event->is_on = false;
 	fill_in(filled, event, from);
 	begin(&draft, PERF_RECORD_SAMPLE,
 	      perf_sim_machine.is_in_guest ? PERF_RECORD_MISC_GUEST_KERNEL

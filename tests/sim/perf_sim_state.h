@@ -38,6 +38,7 @@ struct sim_event {
 	uint64_t lost;
 	uint64_t left;            /* until the next overflow */
 	uint64_t late_ns;         /* the timer is this late */
+	unsigned samples_left;    /* until it is off; 0 = that is not set */
 };
 
 struct sim_mapping {

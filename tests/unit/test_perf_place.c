@@ -342,6 +342,71 @@ static void every_hit_is_a_sample(void **state)
 	assert_int_equal(seen.elsewhere, 0);
 }
 
+/* Another period on the fly, and an end after so many hits: each is in one
+ * sample's weight, or in none. */
+static void a_running_breakpoint_is_steered(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_stats stats = { .size = sizeof(stats) };
+	portprof_session *session = NULL;
+	struct seen seen = { .samples = 0 };
+	portprof_status status;
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(portprof_config_set_backend(config, "perf"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_set_target(
+				 config, PORTPROF_TARGET_THREAD, 0),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_event(
+				 config, "breakpoint:place_function:x@1"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_callback(config, take, &seen),
+	                 PORTPROF_OK);
+	status = portprof_session_open(config, &session);
+	portprof_config_free(config);
+	if (status == PORTPROF_E_UNSUPPORTED || status == PORTPROF_E_DENIED ||
+	    status == PORTPROF_E_LIMIT)
+		skip();
+	assert_int_equal(status, PORTPROF_OK);
+	assert_int_equal(portprof_session_start(session), PORTPROF_OK);
+	work_slowly(100);
+	assert_int_equal(portprof_session_set_number(session, 0, "period", 10),
+	                 PORTPROF_OK);
+	work_slowly(100);
+	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+	/* the kernel begins the new period where it likes */
+	assert_in_range(seen.samples, 109, 113);
+	assert_in_range(seen.weight, 190, 200);
+	before = seen.samples;
+	assert_int_equal(portprof_session_set_number(session, 0, "enabled", 0),
+	                 PORTPROF_OK);
+	work_slowly(100);
+	assert_int_equal(portprof_session_set_number(session, 0, "period", 1),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_session_set_number(session, 0,
+	                                             "samples-left", 50),
+	                 PORTPROF_OK);
+	work_slowly(1000);
+	assert_int_equal(portprof_session_stop(session), PORTPROF_OK);
+	assert_int_equal(seen.samples, before + 50);
+	assert_int_equal(seen.weight, 250);
+	assert_int_equal(portprof_session_stats(session, 0, &stats),
+	                 PORTPROF_OK);
+	assert_int_equal(stats.total_weight, 250);
+	assert_int_equal(stats.unattributed_weight, 0);
+	assert_int_equal(portprof_session_set_number(session, 1, "period", 1),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_session_set_number(session, 0, "perod", 1),
+	                 PORTPROF_E_INVALID);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "did you mean period"));
+	assert_int_equal(portprof_session_set_number(session, 0, "period", 0),
+	                 PORTPROF_E_INVALID);
+	portprof_session_close(session);
+}
+
 /* ---- refusals ---- */
 
 static void refuse(const char *event, portprof_status wanted,
@@ -416,6 +481,7 @@ int main(void)
 		cmocka_unit_test(breakpoints_of_another_process),
 		cmocka_unit_test(probes_count_what_the_program_does),
 		cmocka_unit_test(every_hit_is_a_sample),
+		cmocka_unit_test(a_running_breakpoint_is_steered),
 		cmocka_unit_test(more_breakpoints_than_the_cpu_has),
 		cmocka_unit_test(what_is_wrong_is_said),
 	};

@@ -81,7 +81,8 @@ bool ppi_record_finish(const struct ppi_record *record,
 	/* what it used before and after is none of ours */
 	if (end->cpu_time_ns && !record->settings.delay_ms &&
 	    !record->settings.duration_ms)
-		portprof_session_set_cpu_time(session, end->cpu_time_ns);
+		portprof_session_set_number(session, 0, "cpu-time",
+		                            end->cpu_time_ns);
 	children = portprof_session_children(session);
 	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	           portprof_session_event(session, 0, &event) == PORTPROF_OK;

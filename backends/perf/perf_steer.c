@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* A session steered while it is open: rates, single events, so many samples. */
+#include "backends/perf/perf_state.h"
+
+#include "backends/perf/perf_rate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+static const char *text_of(const struct ppi_backend_session *bs, size_t event)
+{
+	return bs->plan->events[event].request.text;
+}
+
+static bool is_clock(const struct ppi_event *event)
+{
+	return event->unit == PORTPROF_UNIT_NANOSECONDS;
+}
+
+/* Make one call for each of the event's own descriptors; members of a group are
+ * switched by their leader. */
+static portprof_status control_event(struct ppi_backend_session *bs,
+                                     size_t event, unsigned long request,
+                                     void *arg, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	int failed = 0;
+
+	for (size_t i = 0; i < state->source_count; i++) {
+		const struct perf_source *source = &state->sources[i];
+		int error = 0;
+
+		if (source->event == event && !source->is_member)
+			error = kernel->control(kernel->self, source->fd,
+			                        request, arg);
+		failed = error < 0 ? -error : failed;
+	}
+	if (failed == 0)
+		return PORTPROF_OK;
+	return ppi_fail(why, PORTPROF_E_SYSTEM, failed, "steer", "the kernel "
+	                "refused to change the open event '%s': %s",
+	                text_of(bs, event), strerror(failed));
+}
+
+/* Samples of a group's members are their leader's. */
+static portprof_status check_leads(const struct ppi_backend_session *bs,
+                                   size_t event, struct ppi_diag *why)
+{
+	const struct ppi_plan *plan = bs->plan;
+
+	if (!(plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES) ||
+	    event == 0 ||
+	    plan->events[event].group != plan->events[event - 1].group)
+		return PORTPROF_OK;
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer", "'%s' counts "
+	                "along with the first event of its group: steer that",
+	                text_of(bs, event));
+}
+
+/* ---- periods and rates ---- */
+
+/* The copies that children have keep theirs: kernel/events/core.c,
+ * _perf_event_period. */
+static void say_who_keeps(struct ppi_backend_session *bs, size_t event)
+{
+	if (perf_state_of(bs)->kind.inherits)
+		ppi_note(bs, "'%s' was given another rate while running: "
+		         "threads that began since the session was opened, and "
+		         "before that, keep theirs", text_of(bs, event));
+}
+
+static portprof_status set_period(struct ppi_backend_session *bs, size_t event,
+                                  uint64_t period, struct ppi_diag *why)
+{
+	struct perf_tally *tally = &perf_state_of(bs)->tallies[event];
+	const struct ppi_event *what = &bs->plan->events[event];
+	portprof_status status;
+
+	if (what->rate_hz)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer",
+		                "'%s' was opened with a rate, which the kernel "
+		                "keeps: set 'frequency', or open it with a "
+		                "period", what->request.text);
+	if (is_clock(what))
+		period = perf_rate_grant(perf_kernel_of(bs->kernel), period);
+	status = control_event(bs, event, PERF_EVENT_IOC_PERIOD, &period, why);
+	if (status == PORTPROF_OK) {
+		tally->period = period;
+		say_who_keeps(bs, event);
+	}
+	return status;
+}
+
+static portprof_status set_rate(struct ppi_backend_session *bs, size_t event,
+                                uint64_t rate_hz, struct ppi_diag *why)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct ppi_event *what = &bs->plan->events[event];
+	uint64_t most = perf_rate_allowed_hz(kernel);
+	portprof_status status;
+
+	rate_hz = rate_hz < most ? rate_hz : most;
+	if (is_clock(what))
+		return set_period(bs, event, 1000000000u / rate_hz, why);
+	if (!what->rate_hz)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer",
+		                "'%s' was opened with a period, which the "
+		                "kernel keeps: set 'period', or open it with a "
+		                "rate", what->request.text);
+	status = control_event(bs, event, PERF_EVENT_IOC_PERIOD, &rate_hz,
+	                       why);
+	if (status == PORTPROF_OK) {
+		perf_state_of(bs)->tallies[event].rate_hz = rate_hz;
+		say_who_keeps(bs, event);
+	}
+	return status;
+}
+
+/* ---- one event of several ---- */
+
+/* Where descriptors are short the first event tells of mappings and threads,
+ * which it does only while it is on. */
+static portprof_status check_may_end(const struct ppi_backend_session *bs,
+                                     size_t event, struct ppi_diag *why)
+{
+	const struct perf_state *state = perf_state_of(bs);
+
+	if (state->awaits_exec)
+		return ppi_fail(why, PORTPROF_E_STATE, 0, "steer", "the command "
+		                "has not begun yet, and begins with all events");
+	if (event > 0 || state->has_carriers)
+		return PORTPROF_OK;
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer", "too few "
+	                "descriptors were free for an event that reports "
+	                "code and threads alone, so '%s' has to stay on: raise "
+	                "the limit with ulimit -n", text_of(bs, event));
+}
+
+static portprof_status set_enabled(struct ppi_backend_session *bs,
+                                   size_t event, bool is_on,
+                                   struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	struct perf_tally *tally = &state->tallies[event];
+	portprof_status status = check_may_end(bs, event, why);
+
+	if (status == PORTPROF_OK && state->is_running)
+		status = control_event(bs, event, is_on ? PERF_EVENT_IOC_ENABLE
+		                       : PERF_EVENT_IOC_DISABLE, NULL, why);
+	if (status)
+		return status;
+	tally->is_off = !is_on;
+	tally->was_off |= !is_on;
+	return PORTPROF_OK;
+}
+
+/* ---- so many samples ---- */
+
+/* The kernel counts them for each of its events, and not for inherited ones
+ * (kernel/events/core.c, perf_event_refresh): exact where there is one. */
+static portprof_status set_samples_left(struct ppi_backend_session *bs,
+                                        size_t event, uint64_t samples,
+                                        struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status = check_may_end(bs, event, why);
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->source_count; i++)
+		count += state->sources[i].event == event;
+	if (status == PORTPROF_OK && !state->is_running)
+		status = ppi_fail(why, PORTPROF_E_STATE, 0, "steer", "samples "
+		                  "can be counted down while the session runs: "
+		                  "start it first");
+	if (status == PORTPROF_OK && (count != 1 || state->kind.inherits))
+		status = ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer",
+		                  "the kernel counts samples down for one "
+		                  "thread: bind the session to it "
+		                  "(PORTPROF_TARGET_THREAD, PORTPROF_TARGET_TID)");
+	if (status == PORTPROF_OK && samples > INT_MAX)
+		status = ppi_fail(why, PORTPROF_E_INVALID, 0, "steer", "%"
+		                  PRIu64 " samples are more than the kernel "
+		                  "counts down: %d", samples, INT_MAX);
+	if (status == PORTPROF_OK)
+		status = control_event(bs, event, PERF_EVENT_IOC_REFRESH,
+		                       (void *)(intptr_t)samples, why);
+	if (status)
+		return status;
+	state->tallies[event].is_off = false;
+	state->tallies[event].was_off = true;
+	return PORTPROF_OK;
+}
+
+static portprof_status steer(struct ppi_backend_session *bs, size_t event,
+                             enum ppi_steer what, uint64_t number,
+                             struct ppi_diag *why)
+{
+	portprof_status status = check_leads(bs, event, why);
+
+	if (status)
+		return status;
+	switch (what) {
+	case PPI_STEER_PERIOD:
+		return set_period(bs, event, number, why);
+	case PPI_STEER_RATE:
+		return set_rate(bs, event, number, why);
+	case PPI_STEER_ENABLED:
+		return set_enabled(bs, event, number != 0, why);
+	default:
+		return set_samples_left(bs, event, number, why);
+	}
+}
+
+const struct ppi_steering perf_steering = {
+	.steer = steer,
+};
