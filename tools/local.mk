@@ -33,8 +33,12 @@ libportprof_tools_la_SOURCES = \
 	tools/doctor/doctor_text.c \
 	tools/export/export.c \
 	tools/export/export.h \
+	tools/export/export_callgrind.c \
 	tools/export/export_folded.c \
 	tools/export/export_gmon.c \
+	tools/export/export_gperftools.c \
+	tools/export/export_out.c \
+	tools/export/export_perf.c \
 	tools/export/export_speedscope.c \
 	tools/diff/changes.c \
 	tools/diff/changes.h \

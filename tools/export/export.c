@@ -22,6 +22,9 @@ static int take_format(const struct ppi_given *given, void *format)
 		[PPI_EXPORT_PPROF] = "pprof",
 		[PPI_EXPORT_FOLDED] = "folded",
 		[PPI_EXPORT_SPEEDSCOPE] = "speedscope",
+		[PPI_EXPORT_CALLGRIND] = "callgrind",
+		[PPI_EXPORT_PERF_SCRIPT] = "perf-script",
+		[PPI_EXPORT_GPERFTOOLS] = "gperftools",
 	};
 
 	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
@@ -31,7 +34,8 @@ static int take_format(const struct ppi_given *given, void *format)
 			return PPI_EXIT_OK;
 		}
 	return ppi_given_refuse(given,
-	                        "one of gmon, folded, pprof, speedscope");
+	                        "one of callgrind, folded, gmon, gperftools, "
+	                        "perf-script, pprof, speedscope");
 }
 
 #define AT(member) offsetof(struct ppi_export, member)
@@ -40,13 +44,15 @@ static const struct ppi_option table[] = {
 	{ 'f', "format", "FORMAT",
 	  "gmon: for gprof, one executable or library; folded: one line "
 	  "for each call chain, for flame graphs; pprof: for every reader "
-	  "of pprof files; speedscope: JSON for www.speedscope.app",
+	  "of pprof files; speedscope: JSON for www.speedscope.app; "
+	  "callgrind: for callgrind_annotate and KCachegrind; perf-script: "
+	  "as perf script prints it; gperftools: for google-pprof",
 	  .take = take_format, .place = AT(format) },
 	{ 'i', "input", "FILE",
 	  "read this profile or gmon.out, like FILE (" PPI_DEFAULT_OUTPUT ")",
 	  .take = ppi_take_text, .place = AT(input) },
 	{ 'o', "output", "FILE",
-	  "write there (gmon: gmon.out; folded, speedscope: standard "
+	  "write there (gmon: gmon.out; pprof: needed; others: standard "
 	  "output)",
 	  .take = ppi_take_text, .place = AT(output) },
 	{ 'e', "event", "NAME", "export this event (the first)",
@@ -90,8 +96,10 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 		                      "is read; -o names the file to write",
 		                      argv[optind]);
 	if (export->format == PPI_EXPORT_NONE)
-		return ppi_line_wrong(&line, "no format given: --format gmon, "
-		                             "folded, pprof or speedscope");
+		return ppi_line_wrong(&line, "no format given: --format "
+		                             "callgrind, folded, gmon, "
+		                             "gperftools, perf-script, pprof "
+		                             "or speedscope");
 	if (export->format != PPI_EXPORT_GMON &&
 	    (export->module || export->rate_hz || export->with_chains))
 		return ppi_line_wrong(&line, "--module, --rate and --arcs need "
@@ -128,6 +136,12 @@ static bool write_format(const struct ppi_export *export)
 		return ppi_export_folded(export);
 	case PPI_EXPORT_SPEEDSCOPE:
 		return ppi_export_speedscope(export);
+	case PPI_EXPORT_CALLGRIND:
+		return ppi_export_callgrind(export);
+	case PPI_EXPORT_PERF_SCRIPT:
+		return ppi_export_perf_script(export);
+	case PPI_EXPORT_GPERFTOOLS:
+		return ppi_export_gperftools(export);
 	default:
 		return export_pprof(export);
 	}

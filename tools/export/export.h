@@ -6,13 +6,19 @@
 #include <portprof.h>
 
 #include <stdbool.h>
+#include <stdio.h>
+
+#include "tools/report/report_rows.h"
 
 enum ppi_export_format {
 	PPI_EXPORT_NONE,
 	PPI_EXPORT_GMON,
 	PPI_EXPORT_PPROF,
 	PPI_EXPORT_FOLDED,
-	PPI_EXPORT_SPEEDSCOPE
+	PPI_EXPORT_SPEEDSCOPE,
+	PPI_EXPORT_CALLGRIND,
+	PPI_EXPORT_PERF_SCRIPT,
+	PPI_EXPORT_GPERFTOOLS
 };
 
 struct ppi_export {
@@ -32,5 +38,25 @@ struct ppi_export {
 bool ppi_export_gmon(const struct ppi_export *export);
 bool ppi_export_folded(const struct ppi_export *export);
 bool ppi_export_speedscope(const struct ppi_export *export);
+bool ppi_export_callgrind(const struct ppi_export *export);
+bool ppi_export_perf_script(const struct ppi_export *export);
+bool ppi_export_gperftools(const struct ppi_export *export);
+
+/* ---- export_out.c ---- */
+
+struct ppi_export_names {
+	struct ppi_symbols *symbols;
+	struct ppi_symbols_name *names; /* of locations */
+};
+
+/* False when out of memory, said. */
+bool ppi_export_name(const struct ppi_export *export, bool has_lines,
+                     struct ppi_export_names *names);
+void ppi_export_names_free(struct ppi_export_names *names);
+
+/* Open the output, let `put` write to it, close it. `put` returns false when
+ * out of memory. False: it has said why. */
+bool ppi_export_write(const struct ppi_export *export,
+                      bool (*put)(void *context, FILE *out), void *context);
 
 #endif
