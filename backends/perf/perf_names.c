@@ -164,6 +164,36 @@ bool ppi_perf_names_walk(ppi_perf_name_fn visit, void *context)
 	return false;
 }
 
+/* PAPI's presets that are one generic event: those whose definition for x86 and
+ * Arm is the event that the kernel takes for it (PAPI, src/papi_events.csv). */
+static const struct {
+	const char *papi, *name;
+} papi_names[] = {
+	{ "PAPI_TOT_CYC", "cycles" },
+	{ "PAPI_TOT_INS", "instructions" },
+	{ "PAPI_REF_CYC", "ref-cycles" },
+	{ "PAPI_BR_INS", "branches" },
+	{ "PAPI_BR_MSP", "branch-misses" },
+	{ "PAPI_L1_LDM", "L1-dcache-load-misses" },
+	{ "PAPI_L1_STM", "L1-dcache-store-misses" },
+	{ "PAPI_L1_DCR", "L1-dcache-loads" },
+	{ "PAPI_L1_DCW", "L1-dcache-stores" },
+	{ "PAPI_L1_ICM", "L1-icache-load-misses" },
+	{ "PAPI_L3_TCA", "cache-references" },
+	{ "PAPI_L3_TCM", "cache-misses" },
+	{ "PAPI_TLB_IM", "iTLB-load-misses" },
+};
+
+enum { PAPI_NAMES = sizeof(papi_names) / sizeof(papi_names[0]) };
+
+static const char *without_papi(const char *name)
+{
+	for (size_t i = 0; i < PAPI_NAMES; i++)
+		if (same_name(papi_names[i].papi, name))
+			return papi_names[i].name;
+	return name;
+}
+
 struct search {
 	const char *name;
 	struct ppi_perf_name *out;
@@ -207,6 +237,7 @@ bool ppi_perf_name_find(const char *name, struct ppi_perf_name *out)
 
 	if (strncasecmp(name, "perf::", 6) == 0)
 		search.name += 6;
+	search.name = without_papi(search.name);
 	return ppi_perf_names_walk(is_named, &search) || find_raw(name, out);
 }
 
@@ -244,6 +275,8 @@ static bool offer(const struct ppi_perf_name *name, const char *spelling,
 void ppi_perf_names_offer(struct ppi_nearest *nearest)
 {
 	ppi_perf_names_walk(offer, nearest);
+	for (size_t i = 0; i < PAPI_NAMES; i++)
+		ppi_nearest_offer(nearest, papi_names[i].papi);
 }
 
 /* The hypervisor, guests and the hardware know nothing of what the kernel

@@ -60,8 +60,10 @@ portprof_status ppi_cpu_time_refuse(const struct ppi_event_request *request,
 {
 	const char *name = without_prefix(request->name);
 	struct ppi_nearest nearest;
-	/* PMU::EVENT, EVENT:MASK and GROUP:TRACEPOINT are of a PMU, or of Linux */
-	bool is_of_pmu = strchr(name, ':') || has_mask(request);
+	/* PMU::EVENT, EVENT:MASK, GROUP:TRACEPOINT and PAPI's presets are of a
+	 * PMU, or of Linux */
+	bool is_of_pmu = strchr(name, ':') || has_mask(request) ||
+	                 strncasecmp(name, "PAPI_", 5) == 0;
 	char hint[320];
 
 	ppi_nearest_begin(&nearest, name);

@@ -145,6 +145,13 @@ has "for people: why others cannot" '^  by itimer +.cycles. is not CPU time' \
 	"$tmp/list"
 means mem:0x1000/4:w 5 0 '"config1 0x1000, config2 0x4, bp_type 2" in r["encoding"]'
 means mem:0x1000:x 5 0 '"bp_type 4" in r["encoding"]'
+means PAPI_TOT_INS 0 1 'r["canonical"] == "instructions"'
+list --explain IPC:u
+has "a preset: its formula" 'formula +instructions / cycles' "$tmp/list"
+has "and what its events mean" 'encoding +type 0, config 0x1' "$tmp/list"
+list -j --explain branch-miss-rate
+holds "the same for programs" \
+	'r["of"] == "branch-misses" and r["by"] == "branches" and r["factor"] == 100'
 list 'uprobe:*'
 has "forms of places" '^  uprobe:FILE:SYMBOL' "$tmp/list"
 id=$(cat /sys/kernel/tracing/events/sched/sched_switch/id 2>/dev/null)

@@ -188,6 +188,49 @@ static void instructions_per_cycle(void **state)
 	assert_true(isnan(metric(1).value));
 }
 
+/* Two events of one group, and what they are to each other. */
+static void presets_are_groups(void **state)
+{
+	struct ppi_stat chosen = {
+		.options.events = {
+			.list = { "ipc:u,{page-faults,branch-miss-rate}",
+			          "CPI" },
+			.count = 2,
+		},
+	};
+	static const char *const asked[] = {
+		"instructions:u", "cycles:u", "page-faults", "branch-misses",
+		"branches", "cycles", "instructions",
+	};
+	static const size_t group[] = { 0, 0, 1, 1, 1, 2, 2 };
+	const struct ppi_stat_value counted[7] = {
+		{ .value = 300 }, { .value = 200 }, { .value = 1 },
+		{ .value = 5 }, { .value = 40 }, { .value = 700 },
+		{ .status = PORTPROF_COUNT_NEVER_RAN },
+	};
+	struct ppi_stat_metric metric;
+
+	(void)state;
+	assert_true(ppi_stat_choose(&chosen));
+	assert_int_equal(chosen.event_count, 7);
+	assert_int_equal(chosen.group_count, 3);
+	for (size_t i = 0; i < 7; i++) {
+		assert_string_equal(chosen.events[i].asked, asked[i]);
+		assert_int_equal(chosen.events[i].group, group[i]);
+	}
+	metric = ppi_stat_metric(&chosen, counted, 0, 1000);
+	assert_string_equal(metric.unit, "instructions per cycle");
+	assert_true(metric.value == 1.5);
+	metric = ppi_stat_metric(&chosen, counted, 3, 1000);
+	assert_string_equal(metric.unit, "% of branches");
+	assert_true(metric.value == 12.5);
+	/* what was not counted stays unknown */
+	metric = ppi_stat_metric(&chosen, counted, 5, 1000);
+	assert_string_equal(metric.unit, "cycles per instruction");
+	assert_true(isnan(metric.value));
+	ppi_stat_free(&chosen);
+}
+
 /* As a CPU's own tables call them, with modifiers or none. */
 static void names_of_the_cpu_are_related_too(void **state)
 {
@@ -321,6 +364,7 @@ int main(void)
 		cmocka_unit_test(large_numbers_that_differ_little),
 		cmocka_unit_test(one_run_has_no_deviation),
 		cmocka_unit_test(runs_without_a_number),
+		METRIC(presets_are_groups),
 		METRIC(instructions_per_cycle),
 		METRIC(names_of_the_cpu_are_related_too),
 		METRIC(another_group_is_no_partner),

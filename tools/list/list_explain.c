@@ -5,6 +5,7 @@
 #include "tools/list/list.h"
 
 #include "tools/json.h"
+#include "tools/presets.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -229,7 +230,7 @@ static void print_json(const struct explanation *explanation, FILE *out)
 	ppi_json_end(&json);
 }
 
-int ppi_list_explain(struct ppi_list *list, FILE *out)
+static int explain_event(struct ppi_list *list, FILE *out)
 {
 	struct explanation explanation = { .asked = list->options.explain,
 		                           .list = list };
@@ -247,4 +248,73 @@ int ppi_list_explain(struct ppi_list *list, FILE *out)
 	else
 		print_text(&explanation, out);
 	return PPI_EXIT_OK;
+}
+
+/* ---- presets ---- */
+
+static void print_preset(const struct ppi_preset *preset, const char *asked,
+                         const char *modifiers, FILE *out)
+{
+	char words[600];
+
+	ppi_put_text(asked, out);
+	fputc('\n', out);
+	put(out, "means", preset->unit);
+	snprintf(words, sizeof(words), "%s / %s%s", preset->of, preset->by,
+	         preset->factor == 100 ? " * 100" : "");
+	put(out, "formula", words);
+	snprintf(words, sizeof(words), "{%s%s,%s%s}, for portprof stat -e",
+	         preset->of, modifiers, preset->by, modifiers);
+	put(out, "events", words);
+}
+
+static void preset_to_json(const struct ppi_preset *preset, const char *asked,
+                           const char *modifiers, FILE *out)
+{
+	struct ppi_json json;
+	char event[300];
+
+	ppi_json_begin(&json, out, false);
+	ppi_json_number(&json, "schema", SCHEMA);
+	ppi_json_text(&json, "asked", asked);
+	ppi_json_text(&json, "means", preset->unit);
+	ppi_json_number(&json, "factor", (uint64_t)preset->factor);
+	snprintf(event, sizeof(event), "%s%s", preset->of, modifiers);
+	ppi_json_text(&json, "of", event);
+	snprintf(event, sizeof(event), "%s%s", preset->by, modifiers);
+	ppi_json_text(&json, "by", event);
+	ppi_json_end(&json);
+}
+
+/* For people with what its events mean here. */
+static int explain_preset(struct ppi_list *list,
+                          const struct ppi_preset *preset,
+                          const char *modifiers, FILE *out)
+{
+	const char *const names[] = { preset->of, preset->by };
+	int status = PPI_EXIT_OK;
+	char event[300];
+
+	if (list->options.is_json) {
+		preset_to_json(preset, list->options.explain, modifiers, out);
+		return PPI_EXIT_OK;
+	}
+	print_preset(preset, list->options.explain, modifiers, out);
+	for (size_t i = 0; i < 2 && status == PPI_EXIT_OK; i++) {
+		snprintf(event, sizeof(event), "%s%s", names[i], modifiers);
+		list->options.explain = event;
+		fputc('\n', out);
+		status = explain_event(list, out);
+	}
+	return status;
+}
+
+int ppi_list_explain(struct ppi_list *list, FILE *out)
+{
+	const char *modifiers;
+	const struct ppi_preset *preset =
+		ppi_preset_find(list->options.explain, &modifiers);
+
+	return preset ? explain_preset(list, preset, modifiers, out)
+	              : explain_event(list, out);
 }

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "tools/launch.h"
+#include "tools/presets.h"
 #include "tools/targets/targets.h"
 #include "tools/watch.h"
 
@@ -78,6 +79,7 @@ struct ppi_stat_event {
 	char *asked;              /* with the modifiers of its braces */
 	size_t group;             /* index of its group */
 	bool was_named;           /* by the user, not by default */
+	const struct ppi_preset *preset; /* whose first event it is; or NULL */
 	char name[264];           /* as it is shown */
 	portprof_event_info info; /* its strings end with the group: */
 	char canonical[256], description[256];

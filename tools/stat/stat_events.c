@@ -36,7 +36,7 @@ static bool begin_group(struct ppi_stat *stat)
 }
 
 /* One event more; `item` is its number among the groups of its list. */
-static bool take_event(struct ppi_stat *stat, const char *text, size_t item,
+static bool add_to_item(struct ppi_stat *stat, const char *text, size_t item,
                        size_t first_group)
 {
 	struct ppi_stat_event *event;
@@ -50,6 +50,24 @@ static bool take_event(struct ppi_stat *stat, const char *text, size_t item,
 	stat->groups[event->group].count++;
 	event->asked = strdup(text);
 	return event->asked != NULL;
+}
+
+/* A preset's events are of one group, be it of more. */
+static bool take_event(struct ppi_stat *stat, const char *text, size_t item,
+                       size_t first_group)
+{
+	const char *modifiers;
+	const struct ppi_preset *preset = ppi_preset_find(text, &modifiers);
+	char of[256], by[256];
+
+	if (!preset)
+		return add_to_item(stat, text, item, first_group);
+	snprintf(of, sizeof(of), "%s%s", preset->of, modifiers);
+	snprintf(by, sizeof(by), "%s%s", preset->by, modifiers);
+	if (!add_to_item(stat, of, item, first_group))
+		return false;
+	stat->events[stat->event_count - 1].preset = preset;
+	return add_to_item(stat, by, item, first_group);
 }
 
 /* "{a,b}:u,c": two groups, the first of two events. */

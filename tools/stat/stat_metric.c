@@ -96,10 +96,20 @@ static double divide(const struct ppi_stat_value *of,
 	               : NAN;
 }
 
+/* Its other event is the next. */
+static struct ppi_stat_metric preset_of(const struct ppi_preset *preset,
+                                        const struct ppi_stat_value *of)
+{
+	return (struct ppi_stat_metric){ preset->unit,
+		                         divide(of, of + 1, preset->factor) };
+}
+
 static struct ppi_stat_metric ratio(const struct ppi_stat *stat,
                                     const struct ppi_stat_value *values,
                                     size_t index)
 {
+	if (stat->events[index].preset)
+		return preset_of(stat->events[index].preset, &values[index]);
 	for (size_t i = 0; i < RATIOS; i++) {
 		size_t by;
 
