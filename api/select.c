@@ -143,12 +143,22 @@ struct answer {
 	struct ppi_diag why;
 	const char *name;
 	int weight;
+	unsigned missing; /* capabilities that it never claimed */
 };
+
+static unsigned count_bits(uint64_t bits)
+{
+	unsigned count = 0;
+
+	for (; bits; bits &= bits - 1)
+		count++;
+	return count;
+}
 
 /*
  * What something can be done about goes before what a backend cannot do, and
- * that before what it never claimed; of equals the best backend's. Backends of
- * other systems are no answer at all.
+ * that before what it never claimed, of which the least; of equals the best
+ * backend's. Backends of other systems are no answer at all.
  */
 static void weigh(struct answer *answer, const struct ppi_backend_ops *ops,
                   uint64_t needed_caps, const struct ppi_diag *why)
@@ -158,9 +168,12 @@ static void weigh(struct answer *answer, const struct ppi_backend_ops *ops,
 	int weight = !is_final                   ? 3 :
 	             !(needed_caps & ~ops->caps) ? 2 :
 	                                           1;
+	unsigned missing = count_bits(needed_caps & ~ops->caps);
 
-	if (!ppi_backend_kernel(ops) || weight <= answer->weight)
+	if (!ppi_backend_kernel(ops) || weight < answer->weight ||
+	    (weight == answer->weight && missing >= answer->missing))
 		return;
+	answer->missing = missing;
 	answer->why = *why;
 	answer->name = ops->name;
 	answer->weight = weight;

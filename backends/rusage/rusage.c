@@ -223,7 +223,7 @@ static void rusage_probe(const void *kernel, struct ppi_probe *out)
 	out->caps = RUSAGE_CAPS;
 	rusage_limit(out, PORTPROF_CAP_ATTACH, "the system reports another "
 	             "process's usage only at its end, to its parent: count a "
-	             "command until it ends, or use the perf backend");
+	             "command until it ends");
 	if (!seam->has_threads)
 		rusage_limit(out, PORTPROF_CAP_THREAD, "this system has no "
 		             "RUSAGE_THREAD: count the process");

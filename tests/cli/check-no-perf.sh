@@ -72,6 +72,17 @@ for system in freebsd netbsd openbsd openbsd78 dragonfly; do
 	run $system record -b prof -o "$tmp/x.pb.gz" -- true
 	has "$system: record -b prof: who is meant" 'profil' "$tmp/words"
 
+	for target in '-p 1' '-a' '-t 1' '-C 0'; do
+		# shellcheck disable=SC2086
+		run $system record $target -o "$tmp/x.pb.gz"
+		refused "$system: record $target" 125 'record -- COMMAND'
+		has "$system: record $target: what is missing" \
+			'(attach|system|thread)' "$tmp/words"
+		# shellcheck disable=SC2086
+		run $system stat $target
+		refused "$system: stat $target" 125 'a command'
+	done
+
 	run $system doctor
 	has "$system: doctor: sampling" \
 		"^  cpu-time +limited sampled by .*itimer" "$tmp/printed"

@@ -215,6 +215,12 @@ static bool is_pointless(const struct ppi_stat *stat)
 	for (size_t i = 0; i < stat->event_count; i++)
 		if (i == 0 || (is_chosen && !was_said(stat, i)))
 			ppi_say("%s", stat->events[i].refusal.words);
+	if (ppi_stat_is_attached(&stat->options) && !stat->options.backend &&
+	    stat->events[0].refusal.status == PORTPROF_E_UNSUPPORTED &&
+	    strcmp(stat->events[0].refusal.step, "choose backend") == 0 &&
+	    !strstr(stat->events[0].refusal.words, "command"))
+		ppi_say("a command that portprof starts may be counted all the "
+		        "same: portprof stat -- COMMAND");
 	if (stat->options.command && needs_its_course(&stat->options))
 		ppi_say("leave %s out to count the command until it ends",
 		        stat->options.interval_ms ? "-I" : "-D");
