@@ -34,8 +34,8 @@ static int take_format(const struct ppi_given *given, void *format)
 			return PPI_EXIT_OK;
 		}
 	return ppi_given_refuse(given,
-	                        "one of callgrind, folded, gmon, gperftools, "
-	                        "perf-script, pprof, speedscope");
+	                        "one of gmon, folded, pprof, speedscope, "
+	                        "callgrind, perf-script, gperftools");
 }
 
 #define AT(member) offsetof(struct ppi_export, member)
@@ -96,10 +96,9 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 		                      "is read; -o names the file to write",
 		                      argv[optind]);
 	if (export->format == PPI_EXPORT_NONE)
-		return ppi_line_wrong(&line, "no format given: --format "
-		                             "callgrind, folded, gmon, "
-		                             "gperftools, perf-script, pprof "
-		                             "or speedscope");
+		return ppi_line_wrong(&line, "no format given: --format gmon, "
+		                             "folded, pprof or another of "
+		                             "--help");
 	if (export->format != PPI_EXPORT_GMON &&
 	    (export->module || export->rate_hz || export->with_chains))
 		return ppi_line_wrong(&line, "--module, --rate and --arcs need "
