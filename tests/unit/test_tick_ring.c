@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -327,6 +328,60 @@ static void without_stacks_ticks_are_as_ever(void **state)
 	assert_int_equal(room.word_count, 0);
 }
 
+/* ---- in shared memory ---- */
+
+static unsigned drained(struct ppi_backend_session *bs)
+{
+	unsigned samples = 0;
+
+	room.record_count = room.word_count = 0;
+	assert_int_equal(bs->ops->drain(bs, &room), PORTPROF_OK);
+	for (size_t i = 0; i < room.record_count; i++)
+		samples += records[i].kind == PORTPROF_RECORD_SAMPLE;
+	return samples;
+}
+
+/* The code that a sample fell on is known when it is unwound: it waits until
+ * the process has looked for modules after it. */
+static void a_stack_waits_for_the_code_it_fell_on(void **state)
+{
+	struct ppi_event event = { .rate_hz = 100, .is_cpu_time = true };
+	struct ppi_plan plan = { .events = &event, .event_count = 1,
+		                 .chain_depth = 8, .stack_bytes = LITTLE };
+	struct ppi_backend_session bs = { .ops = &ppi_backend_collect,
+		                          .plan = &plan };
+	struct ppi_area *area;
+	size_t bytes, stack_bytes;
+	struct ppi_diag why;
+	uint64_t place;
+	void *memory;
+
+	(void)state;
+	bs.state = calloc(1, bs.ops->state_size);
+	bs.owner_pid = getpid();
+	assert_int_equal(ppi_pool_open(&bs.pool, &why), PORTPROF_OK);
+	assert_int_equal(bs.ops->open(&bs, &why), PORTPROF_OK);
+	assert_int_equal(ppi_area_take(ppi_pool_name(bs.pool), &area, &why),
+	                 PORTPROF_OK);
+	memory = ppi_area_ring(area, &bytes, &stack_bytes);
+	assert_int_equal(stack_bytes, LITTLE);
+	ppi_tick_ring_use(&ring, stack_bytes, memory, bytes, true);
+	raise(SIGUSR1);
+	place = ppi_area_place(area);
+	raise(SIGUSR1);
+	assert_int_equal(puts_kept, 2);
+	assert_int_equal(drained(&bs), 0);
+	ppi_area_mark(area, place);
+	assert_int_equal(drained(&bs), 1);
+	assert_int_equal(drained(&bs), 0);
+	ppi_area_mark(area, ppi_area_place(area));
+	assert_int_equal(drained(&bs), 1);
+	bs.ops->close(&bs);
+	ppi_area_leave(area);
+	ppi_pool_release(bs.pool);
+	free(bs.state);
+}
+
 #define CASE(function) \
 	cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
@@ -343,6 +398,7 @@ int main(int argc, char **argv)
 		CASE(a_stack_that_fits_no_room_is_left_out),
 		CASE(a_stack_is_no_longer_than_its_message),
 		CASE(without_stacks_ticks_are_as_ever),
+		CASE(a_stack_waits_for_the_code_it_fell_on),
 	};
 	const char *why;
 
