@@ -86,6 +86,20 @@ python3 "$srcdir/tests/cli/hostile.py" write evil.pb.gz
 python3 "$look" page.html >shown
 same "a terminal's controls: the page is whole" 0 $?
 
+### Names where room is short
+
+if command -v node >/dev/null; then
+	same "short names are those of the text report" "" "$(node -e '
+const fs = require("fs"), [, words, list] = process.argv;
+const short = new Function(fs.readFileSync(words, "utf8") + "return shortName;")();
+for (const line of fs.readFileSync(list, "utf8").split("\n")) {
+  const [name, is] = line.split("\t");
+  if (is && short(name) !== is) console.log(name, "is", short(name));
+}' "$srcdir/tools/html/words.js" "$srcdir/tests/data/short-names.txt" 2>&1)"
+else
+	skip "short names are those of the text report" "no node"
+fi
+
 ### What cannot be written
 
 "$portprof" report --html gone/page.html small.pb.gz 2>words

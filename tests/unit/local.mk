@@ -30,7 +30,8 @@ EXTRA_DIST += \
 	tests/data/events-perf-good.txt \
 	tests/data/events-known.txt \
 	tests/data/events-unknown-libpfm4.txt \
-	tests/data/events-unknown.txt
+	tests/data/events-unknown.txt \
+	tests/data/short-names.txt
 
 # With a system folder that a test can write to: its own config_file.c comes
 # before the one in the library.

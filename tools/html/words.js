@@ -52,18 +52,61 @@ function sayDoubt(series, part) {
   return " \u00b1 " + (100 * Math.sqrt(share * (1 - share) / series.kept_samples)).toFixed(1);
 }
 
-// Where room is short "void std::f<int>(char) const" is "std::f<>"; operators
-// keep all.
-function shortName(name) {
-  if (/\boperator\b/.test(name) || name.startsWith("<")) return name;
-  let text = "", depth = 0;
-  for (const c of name) {
-    if (c === "(" && depth === 0 && text && !text.endsWith("::")) break;
-    if (c === "<" && depth++ === 0) text += "<>";
-    if (depth === 0) text += c;
-    if (c === ">" && depth > 0) depth--;
+// ---- Short names, as report_short.c makes them (tests/data/short-names.txt) ----
+
+const operators = ["operator()", "operator<<=", "operator>>=", "operator<=>",
+  "operator->*", "operator<<", "operator>>", "operator->", "operator<=",
+  "operator>=", "operator<", "operator>"];
+
+// Behind what an operator is called by, which is no bracket; 0: it is none.
+function operatorLength(name, at) {
+  const found = operators.find((word) => name.startsWith(word, at));
+  return found ? found.length : 0;
+}
+
+// Behind the bracket that closes the one at `at`; 0: none does.
+function behind(name, at) {
+  for (let depth = 0; at < name.length; at++) {
+    const skip = operatorLength(name, at), c = name[at];
+    if (skip) {
+      at += skip - 1;
+      continue;
+    }
+    if ("(<{[".includes(c)) depth++;
+    else if (")}]".includes(c) || (c === ">" && name[at - 1] !== "-")) depth--;
+    if (depth === 0) return at + 1;
   }
-  if (depth) return name;
-  text = text.trim();
-  return text.slice(text.lastIndexOf(" ") + 1) || name;
+  return 0;
+}
+
+// Whether a bracket stands for a scope or is part of a word.
+function isScope(name, at) {
+  return name.startsWith("(anonymous namespace)", at) ||
+    name[at] === "{" || name[at] === "[" || (name[at] === "<" && at === 0);
+}
+
+// Where room is short "void std::f<int>(char) const" is "std::f<>".
+function shortName(name) {
+  if (name[0] === "(" || !/[(<]/.test(name)) return name;
+  let text = "", at = 0;
+  while (at < name.length) {
+    const skip = operatorLength(name, at), c = name[at];
+    if (skip || !" (<{[".includes(c) || (c === " " && at + 1 === name.length)) {
+      text += name.slice(at, at + (skip || 1));
+      at += skip || 1;
+    } else if (c === " ") {
+      // The type that is returned goes; the space of "operator new" stays.
+      if (text.endsWith("operator")) text += c;
+      else if (name[at + 1] !== "<") text = "";
+      at++;
+    } else {
+      const end = behind(name, at);
+      if (!end) return name;
+      if (isScope(name, at)) text += name.slice(at, end);
+      else if (c === "<") text += "<>";
+      else if (!name.startsWith("::", end)) break;
+      at = end;
+    }
+  }
+  return text || name;
 }

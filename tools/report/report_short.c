@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++ and Rust without what makes them long. */
+/* Names of C++ and Rust without what makes them long; tools/html/words.js does the
+ * same, and tests/data/short-names.txt holds them together. */
 #include "config.h"
 
 #include "tools/report/report_tree.h"
