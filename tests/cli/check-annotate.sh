@@ -8,7 +8,7 @@ set -u
 . "$srcdir/tests/cli/cli.sh"
 grep -q 'define HAVE_LIBDW 1' "$builddir/config.h" ||
 	{ echo "skip: built without libdw"; exit 77; }
-command -v objdump >/dev/null || { echo "skip: no objdump"; exit 77; }
+need_command objdump
 
 cat >inlined.h <<'EOT'
 static inline __attribute__((always_inline)) unsigned long

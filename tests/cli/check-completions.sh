@@ -6,7 +6,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v bash >/dev/null || { echo "skip: no bash"; exit 77; }
+need_command bash
 
 mkdir bin
 ln -s "$portprof" bin/portprof

@@ -9,8 +9,8 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v gprof >/dev/null || { echo "skip: no gprof; install binutils"; exit 77; }
-command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+need_command gprof
+need_command python3
 unset GMON_OUT_PREFIX 2>/dev/null || :
 source=$srcdir/tests/cli/pg_work.c
 

@@ -7,7 +7,7 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 
-can_use perf || { echo "skip: some of them need perf"; exit 77; }
+need_backend perf
 
 # What pages that only read a profile find: two of a program "burn" with call
 # chains from main.

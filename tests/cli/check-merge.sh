@@ -5,7 +5,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+need_command python3
 
 # Written here, so that the sums are known: so many hosts with one program, each
 # of which has it at an address of its own.

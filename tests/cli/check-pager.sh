@@ -5,7 +5,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+need_command python3
 python3 "$srcdir/tests/html/write_profile.py" small small.pb.gz
 TERM=xterm
 unset PORTPROF_PAGER PAGER LESS 2>/dev/null || :

@@ -10,7 +10,7 @@ if is_sanitized; then
 	echo "skip: a sanitizer's library must come first, before what is preloaded"
 	exit 77
 fi
-command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+need_command python3
 object=$builddir/.libs/libportprof-preload.so
 [ -f "$object" ] || { echo "skip: no preloaded object was built"; exit 77; }
 

@@ -6,8 +6,8 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
-can_use perf || { echo "skip: $(tail -n 1 "$tmp/words")"; exit 77; }
+need_command python3
+need_backend perf
 
 round=0
 while [ "$round" -lt "${ROUNDS:-1}" ]; do

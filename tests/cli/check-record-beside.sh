@@ -8,10 +8,10 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v perf >/dev/null || { echo "skip: no perf to record beside"; exit 77; }
+need_command perf
 perf record -q -a -e cpu-clock -o try.data -- true >try 2>&1 ||
 	{ echo "skip: perf may not record the system here"; exit 77; }
-can_use perf || { echo "skip: $(head -n 1 words)"; exit 77; }
+need_backend perf
 
 "$programs/ten" &
 target=$!

@@ -7,7 +7,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+need_command python3
 [ -r /proc/self/schedstat ] || { echo "skip: no /proc/PID/schedstat"; exit 77; }
 
 usable=

@@ -6,7 +6,7 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 touch=$programs/touch
-command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+need_command python3
 record -q -b perf -e page-faults -o try.pb.gz -- true
 if [ "$status" -ne 0 ]; then
 	echo "skip: $(tail -n 1 "$tmp/words")"

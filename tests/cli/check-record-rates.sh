@@ -5,7 +5,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+need_command python3
 record -q -b perf -e task-clock -o try.pb.gz -- true
 if [ "$status" -ne 0 ]; then
 	echo "skip: $(tail -n 1 "$tmp/words")"

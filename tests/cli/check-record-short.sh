@@ -6,7 +6,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-can_use perf || { echo "skip: $(head -n 1 words)"; exit 77; }
+need_backend perf
 
 cat >many.sh <<'EOF2'
 i=0

@@ -6,7 +6,7 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
+need_command python3
 
 # unhindered COMMAND...: with signals as a shell gives them to what is in the
 # foreground; in the background it ignores SIGINT.

@@ -6,11 +6,8 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
-if ! can_use perf; then
-	echo "skip: $(tail -n 1 "$tmp/words")"
-	exit 77
-fi
+need_command python3
+need_backend perf
 cc=${CC:-cc}
 
 record --call-graph dwarf,100 -o bad.pb.gz -- true

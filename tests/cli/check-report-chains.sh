@@ -6,15 +6,9 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
-if ! can_use perf; then
-	echo "skip: $(tail -n 1 "$tmp/words")"
-	exit 77
-fi
-if ! grep -q 'define HAVE_LIBELF 1' "$builddir/config.h"; then
-	echo "skip: built without libelf"
-	exit 77
-fi
+need_command python3
+need_backend perf
+need_library LIBELF
 cc=${CC:-cc}
 
 # drive <- main is whole where frames are kept. spin and drive call something,

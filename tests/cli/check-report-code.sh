@@ -7,11 +7,8 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit 77; }
-if ! grep -q 'define HAVE_LIBELF 1' "$builddir/config.h"; then
-	echo "skip: built without libelf"
-	exit 77
-fi
+need_command python3
+need_library LIBELF
 cc=${CC:-cc}
 flags='-O1 -g -fno-omit-frame-pointer -Wl,--build-id=sha1'
 

@@ -11,8 +11,8 @@ set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
-command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
-command -v perf >/dev/null || { echo "skip: no perf to compare with"; exit 77; }
+need_command python3
+need_command perf
 if ! perf record -q -e task-clock:u -F 1000 -o try.data -- "$burn" 30 \
 	>/dev/null 2>&1 || ! perf report --stdio -i try.data >/dev/null 2>&1; then
 	echo "skip: perf does not work here"

@@ -96,6 +96,19 @@ can_use() {
 	[ "$status" -eq 0 ]
 }
 
+# need_command NAME, need_backend NAME, need_library NAME: the whole test is skipped
+# where there is none
+need_command() {
+	command -v "$1" >/dev/null || { echo "skip: no $1 here"; exit 77; }
+}
+need_backend() {
+	can_use "$1" || { echo "skip: $(tail -n 1 "$tmp/words")"; exit 77; }
+}
+need_library() {
+	grep -q "define HAVE_$1 1" "$builddir/config.h" ||
+		{ echo "skip: built without $1"; exit 77; }
+}
+
 # some_of BACKEND...: all of them, but in make check the first that works
 some_of() {
 	[ "$(by_speed one all all)" = all ] || for some in "$@"; do
