@@ -47,6 +47,11 @@ portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
                                    struct ppi_event *event,
                                    struct ppi_diag *why);
 
+/* ---- perf_describe.c ---- */
+
+/* "in user and kernel mode"; a constant string. */
+const char *perf_say_levels(const struct ppi_event *event);
+
 /* event->encoding, of what is known by now. */
 void perf_encode(struct ppi_event *event);
 
