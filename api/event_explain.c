@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Event strings of callers: their form, and what they mean on a backend. */
+/* portprof_event_try and portprof_event_look_up: whether an event string is
+ * well-formed, and what it means on a backend. Opens nothing that stays. */
 #include "api/internal/event.h"
 
 #include "api/internal/diag.h"

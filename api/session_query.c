@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session can be asked, and told. */
+/* What a session reports: its account, events, backend and notes. */
 #include "api/internal/diag.h"
 #include "api/internal/session.h"
 #include "api/internal/sized.h"

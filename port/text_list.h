@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the code lies that is mapped into this process. */
+/* Lists the executable mappings of this process. */
 #ifndef PPI_TEXT_LIST_H
 #define PPI_TEXT_LIST_H
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs one test program and tells its cases as one clean TAP stream.
+# Runs one test program and prints its cases as one clean TAP stream.
 #
 # usage: run-test.sh PROGRAM [ARGUMENT...]
 #

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profile files in a build without protobuf-c: they say how to get them. */
+/* Profile files in a build without protobuf-c: each function refuses, and says what to
+ * install. */
 #include <portprof/profile.h>
 #include <portprof/tool.h>
 

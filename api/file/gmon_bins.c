@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bins of a gmon.out to be, while they hold weights. */
+/* The histogram of a gmon.out that is exported: its bins hold whole weights until the
+ * file is written, with counts of 16 bits. */
 #include "config.h"
 
 #include "api/file/gmon_export.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing the file that a gmon.out tells of. */
+/* Chooses the one program or library of a profile that a gmon.out describes. */
 #include "api/file/gmon_module.h"
 
 #include "api/file/model.h"

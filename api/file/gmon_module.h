@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one file of a profile's that a gmon.out tells of. */
+/* The one program or library of a profile that a gmon.out describes. */
 #ifndef PPI_FILE_GMON_MODULE_H
 #define PPI_FILE_GMON_MODULE_H
 

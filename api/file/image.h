@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the headers of an ELF file tell, of any byte order and word size. */
+/* Reads the headers of an ELF file, of any byte order and word size: where its code
+ * lies, and its build ID. */
 #ifndef PPI_FILE_IMAGE_H
 #define PPI_FILE_IMAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the path of a mapping tells. */
+/* Whether the path of a mapping is a file that other processes map as well. */
 #include "api/file/path.h"
 
 #include <stddef.h>

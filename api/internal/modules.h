@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The code that is mapped in this process, told as MODULE records. */
+/* The code that is mapped in this process, as MODULE records. */
 #ifndef PPI_MODULES_H
 #define PPI_MODULES_H
 

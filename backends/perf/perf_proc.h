@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc and /sys tell the perf backend. */
+/* Reads /proc and /sys for the perf backend, through its seam. */
 #ifndef PERF_PROC_H
 #define PERF_PROC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a tick is: what the system tells, or what a clock says. */
+/* How long a tick is: as the system reports it, or as a clock measures it. */
 #include "backends/profil/profil_state.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What only the system's own tables tell, each system in its own way. */
+/* Facts that only the sysctl tables of a system have, read as each system does. */
 #ifndef PPI_PROFIL_SYSCTL_H
 #define PPI_PROFIL_SYSCTL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors: what a failure tells, what it leaves alone. */
+/* Errors: what a failure reports, and what it leaves unchanged. */
 #include "tests/conform/conform.h"
 
 #include <fcntl.h>

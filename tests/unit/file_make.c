@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes profile files for other programs to read, and tells what is in one.
+ * Makes profile files for other programs to read, and prints what is in one.
  *
  *   file_make random SEED PORTIONS WHOLE  a random session in portions, and
  *                                         as it is at its end; prints what a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles added up, and told what they do not know themselves. */
+/* Merges profiles, and adds to them what their files do not say. */
 #include "config.h"
 
 #include <setjmp.h>

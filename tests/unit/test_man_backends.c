@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * portprof-backends(7) tells of every backend and capability that there is, of
- * no other, and gives each backend exactly what it can ever have.
+ * portprof-backends(7) names every backend and capability, and
+ * no other; each backend has exactly the capabilities that it can ever have.
  */
 #include <stdarg.h>
 #include <stddef.h>

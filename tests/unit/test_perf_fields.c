@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What hardware tells with a sample: data addresses, latencies, branches. */
+/* What hardware reports with a sample: data addresses, latencies, branches. */
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a whole group had counted, told with each sample of its leader. */
+/* The values of a whole group, in each sample of its leader. */
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a page knows besides its tree, as JSON: the account, names, threads. */
+/* A page's data other than its tree, as JSON: the account, names, threads. */
 #include "config.h"
 
 #include "tools/html/page.h"

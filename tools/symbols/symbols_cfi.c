@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether code keeps a frame pointer, by the unwind tables, which stripped
- * files have too: they tell for each instruction where the caller's frame is.
+ * files have too: they say for each instruction where the caller's frame is.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file says of an address besides its function: frame and source line. */
+/* The frame and the source line that a file has for an address. */
 #ifndef PPI_SYMBOLS_LINE_H
 #define PPI_SYMBOLS_LINE_H
 

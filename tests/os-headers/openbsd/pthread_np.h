@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenBSD: pthread_set_name_np(3). */
+/* OpenBSD's <pthread_np.h>, to compile its code on other systems:
+ * pthread_set_name_np(3). */
 #ifndef OS_PTHREAD_NP_H
 #define OS_PTHREAD_NP_H
 
