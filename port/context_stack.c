@@ -184,18 +184,19 @@ size_t ppi_context_stack(const struct ppi_stack_bounds *bounds,
 
 #endif
 
-/* A sanitizer has what lies between a frame's variables forbidden to all, and
- * memcpy(3) looks. */
-#if defined(__SANITIZE_ADDRESS__)
+/* A sanitizer has what lies between a frame's variables forbidden to all, or
+ * sees what other threads put there, and memcpy(3) looks. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define WATCHED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+	__has_feature(thread_sanitizer)
 #define WATCHED 1
 #endif
 #endif
 
 #ifdef WATCHED
-__attribute__((no_sanitize("address", "undefined")))
+__attribute__((no_sanitize("address", "thread", "undefined")))
 void ppi_stack_copy(void *to, uint64_t from, size_t bytes)
 {
 	const volatile uint64_t *word = (const volatile void *)(uintptr_t)from;
