@@ -27,7 +27,7 @@ chance = random.Random(seed)
 OUTPUT = "p.pb.gz"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LAST_S = 1.0  # what may be missing of a recorder that was killed
-GRAIN_S = 0.05  # a few periods and ticks, and the program's own beginning
+GRAIN_S = 0.05  # a few periods and ticks
 LAG_S = 0.1  # a machine that lets us oversleep so long is too busy to judge
 
 
@@ -110,7 +110,8 @@ def look(must_be):
     parts = weight + report["outside"] + report["unattributed"]
     if parts != report["total_weight"]:
         return 0.0, f"parts make {parts}, total is {report['total_weight']}"
-    return weight / 1e9, None
+    # what a program does before our object is loaded in it has its own place
+    return (weight + (report["not_attached"] or 0)) / 1e9, None
 
 
 def as_in_a_terminal():
