@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* AddressSanitizer keeps a shadow of all memory, larger than any limit. */
-#if defined(__SANITIZE_ADDRESS__)
+/* Sanitizers keep a shadow of all memory, larger than any limit. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { CAN_LIMIT = 0 };
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 enum { CAN_LIMIT = 0 };
 #else
 enum { CAN_LIMIT = 1 };

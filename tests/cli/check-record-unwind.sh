@@ -129,4 +129,14 @@ has "10,000 deep: nothing is lost" '^  samples .* 0 lost' "$tmp/report"
 report -q -i deep.pb.gz
 has_not "10,000 deep: no caller is invented" ' main$' "$tmp/report"
 
+# A frame table that is hostile can make libdw take gigabytes. In a build with a
+# sanitizer there is no such limit.
+if [ -r /proc/self/limits ] && [ "${PP_SANITIZERS:-no}" = no ]; then
+	# shellcheck disable=SC2016
+	record -o limits.pb.gz -- sh -c 'ulimit -d; grep "Max data" /proc/$PPID/limits'
+	# shellcheck disable=SC3045 # every shell here has it
+	same "the command has the limits of before" "$(ulimit -d)" \
+		"$(head -n 1 "$tmp/printed")"
+	has "the recorder bounds its own memory" 'Max data size *[0-9]' "$tmp/printed"
+fi
 tap_end

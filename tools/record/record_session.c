@@ -4,6 +4,7 @@
 
 #include "tools/record/record.h"
 
+#include "tools/memory.h"
 #include "tools/names/names.h"
 #include "tools/tools.h"
 
@@ -35,6 +36,9 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 
 	if (!config)
 		return NULL;
+	/* frame tables of what is measured are read from here on; the command
+	 * has begun without this limit */
+	ppi_memory_limit(0);
 	ppi_record_title(&record->options, title, sizeof(title));
 	status = ppi_targets_set(&record->options.targets, child, config);
 	if (status == PORTPROF_OK)
