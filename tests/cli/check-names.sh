@@ -65,8 +65,9 @@ same "recorded without names" 0 "$status"
 rm two
 holds "the function is in the file" named.pb.gz \
 	'p["outer"].get("heavy", 0) > p["outer"].get("light", 0) > 0'
+# one name may be in two modules, as clock_gettime of libc and of the vdso
 holds "the report says the same when the program is gone" named.pb.gz \
-	'all(p["outer"].get(x["name"]) == x["self_weight"] for x in r["functions"] if x["self_weight"])'
+	'all(p["outer"].get(x["name"]) == sum(y["self_weight"] for y in r["functions"] if y["name"] == x["name"]) for x in r["functions"] if x["self_weight"])'
 holds "no name is asked for" bare.pb.gz 'p["functions"] == p["lines"] == 0'
 cp bare.pb.gz gone.pb.gz
 "$portprof" names gone.pb.gz 2>words
