@@ -72,7 +72,8 @@ for system in freebsd netbsd openbsd openbsd78 dragonfly; do
 	run $system record -b prof -o "$tmp/x.pb.gz" -- true
 	has "$system: record -b prof: who is meant" 'profil' "$tmp/words"
 
-	for target in '-p 1' '-a' '-t 1' '-C 0'; do
+	# this shell: /proc may hide others
+	for target in "-p $$" '-a' "-t $$" '-C 0'; do
 		# shellcheck disable=SC2086
 		run $system record $target -o "$tmp/x.pb.gz"
 		refused "$system: record $target" 125 'record -- COMMAND'

@@ -196,12 +196,7 @@ wait $gone
 refused "a process that has ended" "no process $gone, or it has ended" -p $gone
 refused "no process's number" "'12x' is not the number of a process" -p 12x
 refused "two targets" 'one target at a time' -p $sleeper -t $sleeper
-if [ "$whole" -eq 0 ]; then
-	cpus="CPUs '0,99999' are not all online"
-else
-	cpus="perf_event_paranoid=0|$filtered"
-fi
-refused "no such CPU" "$cpus" -C 0,99999 -- true
+refused "no such CPU" "CPUs '0,99999' are not all online|$filtered" -C 0,99999 -- true
 refused "no list of CPUs" "'0-' is no list of CPUs" -C 0- -- true
 refused "a process of the whole system" 'one target at a time' -a -p $sleeper
 refused "a backend that sees one process" 'timer lacks .*system' -b timer -a

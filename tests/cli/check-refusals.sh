@@ -77,7 +77,7 @@ if can_use timer; then
 	case $(uname -m) in
 	x86_64 | aarch64)
 		same "call chains behind a filter: by timers" 0 $?
-		has "call chains behind a filter: who" 'by timer' "$tmp/words"
+		has "call chains behind a filter: who" 'by timer|timer samples' "$tmp/words"
 		;;
 	*) same "call chains behind a filter: refused" 125 $? ;;
 	esac

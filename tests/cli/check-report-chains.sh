@@ -66,7 +66,7 @@ check "with frame pointers: the header tells how far to believe callers" \
 	grep -q '^  callers  *complete for [0-9.]* % of the weight' "$tmp/report"
 
 check "the header: an event's rate is not told thrice" \
-	grep -Eq '^  event  *task-clock:freq=1000(:u)?, in user[a-z ]* mode: CPU time' \
+	grep -Eq '^  event  *task-clock:freq=1000(:u)?, in user.* mode.*: CPU time' \
 	"$tmp/report"
 check "the header: what was granted as asked is told once" \
 	grep -Eq '^  rate  *1000 Hz, [0-9.]+ Hz achieved' "$tmp/report"
