@@ -105,9 +105,13 @@ libportprof_core_la_SOURCES += \
 	api/unwind/unwinder.h
 if UNWIND_TABLES
 libportprof_core_la_SOURCES += \
+	api/unwind/call_frames.c \
+	api/unwind/call_frames.h \
 	api/unwind/expression.c \
 	api/unwind/expression.h \
-	api/unwind/frame_rules.c
+	api/unwind/frame_rules.c \
+	api/unwind/frame_table.c \
+	api/unwind/frame_table.h
 else
 libportprof_core_la_SOURCES += \
 	api/unwind/frame_rules_none.c

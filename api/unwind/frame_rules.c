@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of one module, from its .eh_frame by elfutils. libdw is loaded when
- * the first stack is unwound: a program that uses the library for other things
- * does not need it.
+ * Rules of one module, from its .eh_frame by elfutils. libdw gets one entry at a
+ * time, which was looked at before, and nothing else of the file. It is loaded
+ * when the first stack is unwound: a program that uses the library for other
+ * things does not need it.
  */
 #include "config.h"
 
 #include "api/unwind/frame_rules.h"
 
 #include "api/unwind/expression.h"
+#include "api/unwind/frame_table.h"
 #include "port/library.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
+#include <elfutils/libdw.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define DW_FUNCTIONS(X)                                                    \
-	X(elf_version) X(elf_begin) X(elf_memory) X(elf_end) X(elf_cntl)   \
-	X(gelf_getehdr) X(gelf_getphdr) X(elf_getphdrnum)                  \
-	X(dwelf_elf_gnu_build_id) X(dwarf_getcfi_elf) X(dwarf_cfi_end)     \
-	X(dwarf_cfi_addrframe) X(dwarf_frame_info) X(dwarf_frame_cfa)      \
-	X(dwarf_frame_register)
+	X(elf_version) X(elf_memory) X(elf_end) X(dwarf_getcfi_elf)        \
+	X(dwarf_cfi_end) X(dwarf_cfi_addrframe) X(dwarf_frame_info)        \
+	X(dwarf_frame_cfa) X(dwarf_frame_register)
 
 #define DW_POINTER(name) __typeof__(name) *name;
 #define DW_NAME(name) #name,
@@ -52,67 +52,15 @@ const char *ppi_frame_rules_missing(void)
 	                                  "(Debian: libdw1)";
 }
 
-enum { SEGMENTS_MAX = 16 };
-
 struct ppi_frame_rules {
 	const struct ppi_machine *machine;
+	struct ppi_frame_table *table;
+	/* The entry that libdw has, as a program of its own. */
+	const unsigned char *entry;
+	unsigned char *image;
 	Elf *elf;
 	Dwarf_CFI *cfi;
-	/* Rules looked up: libdw keeps what it has decoded. */
-	unsigned lookups;
-	size_t segment_count;
-	struct {
-		uint64_t offset, bytes, address;
-	} segments[SEGMENTS_MAX];
 };
-
-/* libdw's memory of decoded entries is given back after so many lookups. */
-enum { LOOKUPS_MAX = 1 << 17 };
-
-static bool is_for(const struct ppi_machine *machine, Elf *elf)
-{
-	GElf_Ehdr header;
-
-	return dw.gelf_getehdr(elf, &header) &&
-	       header.e_machine == machine->elf_machine &&
-	       header.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header.e_ident[EI_DATA] == ELFDATA2LSB;
-}
-
-static bool is_same_build(Elf *elf, const unsigned char *build_id,
-                          size_t bytes)
-{
-	const void *own = NULL;
-	ssize_t own_bytes;
-
-	if (bytes == 0)
-		return true;
-	own_bytes = dw.dwelf_elf_gnu_build_id(elf, &own);
-	/* the record's may be cut */
-	return own_bytes >= 0 && (size_t)own_bytes >= bytes &&
-	       memcmp(own, build_id, bytes) == 0;
-}
-
-static void take_segments(struct ppi_frame_rules *rules)
-{
-	size_t count = 0;
-
-	if (dw.elf_getphdrnum(rules->elf, &count) < 0)
-		return;
-	for (size_t i = 0; i < count && rules->segment_count < SEGMENTS_MAX;
-	     i++) {
-		GElf_Phdr header;
-		size_t at = rules->segment_count;
-
-		if (!dw.gelf_getphdr(rules->elf, (int)i, &header) ||
-		    header.p_type != PT_LOAD || !(header.p_flags & PF_X))
-			continue;
-		rules->segments[at].offset = header.p_offset;
-		rules->segments[at].bytes = header.p_filesz;
-		rules->segments[at].address = header.p_vaddr;
-		rules->segment_count++;
-	}
-}
 
 struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
                                  char *bytes, size_t size,
@@ -127,65 +75,123 @@ struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, 
 	if (!rules)
 		return NULL;
 	rules->machine = machine;
-	/* Not mapped: a file that others cut short would kill us. */
-	rules->elf = fd >= 0 ? dw.elf_begin(fd, ELF_C_READ, NULL)
-	                     : dw.elf_memory(bytes, size);
-	if (rules->elf && is_for(machine, rules->elf) &&
-	    is_same_build(rules->elf, build_id, build_id_bytes)) {
-		take_segments(rules);
-		rules->cfi = dw.dwarf_getcfi_elf(rules->elf);
-	}
-	if (rules->cfi) {
-		/* all that is needed was read; fd is closed soon */
-		if (fd >= 0)
-			dw.elf_cntl(rules->elf, ELF_C_FDDONE);
+	rules->table = ppi_frame_table_open(machine->elf_machine, fd, bytes,
+	                                    size, build_id, build_id_bytes);
+	if (rules->table)
 		return rules;
-	}
-	ppi_frame_rules_close(rules);
+	free(rules);
 	return NULL;
+}
+
+static void drop_entry(struct ppi_frame_rules *rules)
+{
+	if (rules->cfi)
+		dw.dwarf_cfi_end(rules->cfi);
+	if (rules->elf)
+		dw.elf_end(rules->elf);
+	free(rules->image);
+	rules->cfi = NULL;
+	rules->elf = NULL;
+	rules->image = NULL;
+	rules->entry = NULL;
 }
 
 void ppi_frame_rules_close(struct ppi_frame_rules *rules)
 {
 	if (!rules)
 		return;
-	if (rules->cfi)
-		dw.dwarf_cfi_end(rules->cfi);
-	if (rules->elf)
-		dw.elf_end(rules->elf);
+	drop_entry(rules);
+	ppi_frame_table_close(rules->table);
 	free(rules);
 }
 
 bool ppi_frame_rules_address(const struct ppi_frame_rules *rules, uint64_t file_offset,
                        uint64_t *address)
 {
-	for (size_t i = 0; i < rules->segment_count; i++) {
-		uint64_t from = rules->segments[i].offset;
+	return ppi_frame_table_address(rules->table, file_offset, address);
+}
 
-		if (file_offset >= from &&
-		    file_offset - from < rules->segments[i].bytes) {
-			*address = file_offset - from +
-			           rules->segments[i].address;
-			return true;
-		}
-	}
-	return false;
+/* ---- one entry for libdw ---- */
+
+/* A program with nothing but a header without a table, and the entry. */
+struct small_image {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	unsigned char version, frames, count, rows;
+	unsigned char address[8]; /* of `entries` */
+	unsigned char rest[4];    /* `entries` begin on 8 bytes */
+	unsigned char entries[];
+};
+
+static unsigned char *make_image(const struct ppi_machine *machine,
+                                 const struct ppi_frame_entry *entry,
+                                 size_t *size)
+{
+	enum { END_BYTES = 4 }; /* a length of 0 */
+	const size_t at = offsetof(struct small_image, version);
+	struct small_image *image;
+	/* where the copy of `own` is as far from what it names as it was */
+	uint64_t address = entry->own_address - entry->common_bytes;
+	uint32_t back = (uint32_t)entry->common_bytes + 4;
+
+	*size = sizeof(*image) + entry->common_bytes + entry->own_bytes +
+	        END_BYTES;
+	image = calloc(1, *size);
+	if (!image)
+		return NULL;
+	memcpy(image->header.e_ident, ELFMAG, SELFMAG);
+	image->header.e_ident[EI_CLASS] = ELFCLASS64;
+	image->header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image->header.e_ident[EI_VERSION] = EV_CURRENT;
+	image->header.e_type = ET_DYN;
+	image->header.e_machine = machine->elf_machine;
+	image->header.e_version = EV_CURRENT;
+	image->header.e_ehsize = sizeof(image->header);
+	image->header.e_phoff = offsetof(struct small_image, segment);
+	image->header.e_phentsize = sizeof(image->segment);
+	image->header.e_phnum = 1;
+	image->segment.p_type = PT_GNU_EH_FRAME;
+	image->segment.p_offset = at;
+	image->segment.p_filesz = offsetof(struct small_image, entries) - at;
+	image->segment.p_memsz = image->segment.p_filesz;
+	image->segment.p_vaddr = address - image->segment.p_filesz;
+	image->version = 1;
+	image->frames = DW_EH_PE_udata8;
+	image->count = DW_EH_PE_omit;
+	image->rows = DW_EH_PE_omit;
+	memcpy(image->address, &address, sizeof(address));
+	memcpy(image->entries, entry->common, entry->common_bytes);
+	memcpy(image->entries + entry->common_bytes, entry->own,
+	       entry->own_bytes);
+	memcpy(image->entries + entry->common_bytes + 4, &back, sizeof(back));
+	return (unsigned char *)image;
+}
+
+static bool hand_over(struct ppi_frame_rules *rules,
+                      const struct ppi_frame_entry *entry)
+{
+	size_t size;
+
+	if (rules->entry == entry->own)
+		return rules->cfi != NULL;
+	drop_entry(rules);
+	rules->entry = entry->own;
+	rules->image = make_image(rules->machine, entry, &size);
+	if (rules->image)
+		rules->elf = dw.elf_memory((char *)rules->image, size);
+	if (rules->elf)
+		rules->cfi = dw.dwarf_getcfi_elf(rules->elf);
+	return rules->cfi != NULL;
 }
 
 static Dwarf_Frame *frame_at(struct ppi_frame_rules *rules, uint64_t address)
 {
+	struct ppi_frame_entry entry;
 	Dwarf_Frame *frame = NULL;
 
-	if (++rules->lookups == LOOKUPS_MAX) {
-		Dwarf_CFI *fresh = dw.dwarf_getcfi_elf(rules->elf);
-
-		rules->lookups = 0;
-		if (fresh) {
-			dw.dwarf_cfi_end(rules->cfi);
-			rules->cfi = fresh;
-		}
-	}
-	if (dw.dwarf_cfi_addrframe(rules->cfi, address, &frame) != 0)
+	if (!ppi_frame_table_find(rules->table, address, &entry) ||
+	    !hand_over(rules, &entry) ||
+	    dw.dwarf_cfi_addrframe(rules->cfi, address, &frame) != 0)
 		return NULL;
 	return frame;
 }

@@ -89,11 +89,6 @@ fi
 for fuzzer in $fuzzers; do
 	corpus=$build/corpus/$fuzzer
 	mkdir -p "$corpus"
-	# libdw makes room for the largest register that a frame table names,
-	# which a limit of the process bounds (doc/security.md)
-	most=
-	[ "$fuzzer" != unwind ] || most=:max_allocation_size_mb=256
-	ASAN_OPTIONS=$ASAN_OPTIONS$most \
 	"tests/fuzz/fuzz_$fuzzer" -max_total_time="$FUZZ_SECONDS" \
 		-timeout="$input_seconds" -rss_limit_mb="$memory_mib" \
 		-max_len=16384 -print_final_stats=1 -verbosity=0 \

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+/* Frame tables: LSB, chapter "Exception Frames". */
+#include "config.h"
+
+#include "api/unwind/frame_table.h"
+
+#include "api/unwind/call_frames.h"
+
+#include <dwarf.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	SEGMENTS_MAX = 64,
+	SECTIONS_MAX = 1 << 16,
+	NOTES_MAX = 4096,
+	/* Chromium's has 30 MB */
+	TABLE_MAX = 128 << 20,
+	/* one function's; a thousand times the usual */
+	ENTRY_MAX = 1 << 18,
+	LETTERS_MAX = 8, /* and a common entry's smallest rest is longer */
+	ROW_BYTES = 8
+};
+
+/* A part of the file, and where it is in memory. */
+struct part {
+	const unsigned char *bytes;
+	size_t size;
+	uint64_t address;
+	void *owned; /* to free; NULL: it lies in the image */
+};
+
+struct row {
+	uint64_t start;
+	size_t at; /* in the frames */
+};
+
+struct ppi_frame_table {
+	int fd;
+	const char *image;
+	size_t image_bytes;
+	size_t segment_count;
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	struct part frames, header;
+	/* How an entry is found: the header's table, or rows of our own when it
+	 * has none. */
+	struct ppi_cursor search;
+	struct row *rows;
+	size_t row_count;
+};
+
+/* ---- the file ---- */
+
+static bool read_at(const struct ppi_frame_table *table, uint64_t offset,
+                    void *out, size_t bytes)
+{
+	size_t done = 0;
+
+	if (offset > (uint64_t)INT64_MAX - bytes)
+		return false;
+	if (table->fd < 0) {
+		if (offset > table->image_bytes ||
+		    bytes > table->image_bytes - offset)
+			return false;
+		memcpy(out, table->image + offset, bytes);
+		return true;
+	}
+	while (done < bytes) {
+		ssize_t got = pread(table->fd, (char *)out + done, bytes - done,
+		                    (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+static bool take_part(const struct ppi_frame_table *table, uint64_t offset,
+                      uint64_t bytes, uint64_t address, struct part *part)
+{
+	if (bytes == 0 || bytes > TABLE_MAX)
+		return false;
+	part->size = (size_t)bytes;
+	part->address = address;
+	if (table->fd < 0) {
+		part->bytes = (const unsigned char *)table->image + offset;
+		return offset <= table->image_bytes &&
+		       bytes <= table->image_bytes - offset;
+	}
+	part->owned = malloc(part->size);
+	part->bytes = part->owned;
+	return part->owned && read_at(table, offset, part->owned, part->size);
+}
+
+static bool take_segments(struct ppi_frame_table *table, uint16_t machine,
+                          Elf64_Ehdr *header)
+{
+	static const unsigned char ident[] = { 0x7f, 'E', 'L', 'F', ELFCLASS64,
+		                               ELFDATA2LSB, EV_CURRENT };
+
+	if (!read_at(table, 0, header, sizeof(*header)) ||
+	    memcmp(header->e_ident, ident, sizeof(ident)) != 0 ||
+	    header->e_machine != machine ||
+	    header->e_phentsize != sizeof(Elf64_Phdr))
+		return false;
+	table->segment_count = header->e_phnum < SEGMENTS_MAX ? header->e_phnum
+	                                                      : SEGMENTS_MAX;
+	return read_at(table, header->e_phoff, table->segments,
+	               table->segment_count * sizeof(Elf64_Phdr));
+}
+
+static bool is_build_id(const struct ppi_frame_table *table,
+                        const Elf64_Phdr *segment,
+                        const unsigned char *build_id, size_t bytes)
+{
+	unsigned char notes[NOTES_MAX];
+	struct ppi_cursor cursor = { notes, notes, false };
+	size_t size = segment->p_filesz < NOTES_MAX ? segment->p_filesz
+	                                            : NOTES_MAX;
+
+	if (!read_at(table, segment->p_offset, notes, size))
+		return false;
+	cursor.end += size;
+	while (cursor.at < cursor.end) {
+		uint64_t name = ppi_cursor_number(&cursor, 4);
+		uint64_t description = ppi_cursor_number(&cursor, 4);
+		bool is_gnu = ppi_cursor_number(&cursor, 4) == NT_GNU_BUILD_ID &&
+		              name == 4 && cursor.end - cursor.at >= 4 &&
+		              memcmp(cursor.at, "GNU", 4) == 0;
+
+		ppi_cursor_skip(&cursor, (name + 3) / 4 * 4);
+		if (is_gnu)
+			return description >= bytes &&
+			       (size_t)(cursor.end - cursor.at) >= bytes &&
+			       memcmp(cursor.at, build_id, bytes) == 0;
+		ppi_cursor_skip(&cursor, (description + 3) / 4 * 4);
+	}
+	return false;
+}
+
+static bool is_same_build(const struct ppi_frame_table *table,
+                          const unsigned char *build_id, size_t bytes)
+{
+	for (size_t i = 0; i < table->segment_count; i++)
+		if (table->segments[i].p_type == PT_NOTE &&
+		    is_build_id(table, &table->segments[i], build_id, bytes))
+			return true;
+	return bytes == 0;
+}
+
+bool ppi_frame_table_address(const struct ppi_frame_table *table,
+                             uint64_t file_offset, uint64_t *address)
+{
+	for (size_t i = 0; i < table->segment_count; i++) {
+		const Elf64_Phdr *segment = &table->segments[i];
+
+		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X &&
+		    file_offset >= segment->p_offset &&
+		    file_offset - segment->p_offset < segment->p_filesz) {
+			*address = file_offset - segment->p_offset +
+			           segment->p_vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- encoded addresses ---- */
+
+/* 0 for those that are not read: LEB128, and relative to what we do not know. */
+static size_t pointer_bytes(unsigned encoding)
+{
+	switch (encoding & ~(unsigned)DW_EH_PE_pcrel) {
+	case DW_EH_PE_absptr:
+	case DW_EH_PE_udata8:
+	case DW_EH_PE_sdata8:
+		return 8;
+	case DW_EH_PE_udata4:
+	case DW_EH_PE_sdata4:
+		return 4;
+	case DW_EH_PE_udata2:
+	case DW_EH_PE_sdata2:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+/* `address`: where the cursor is. */
+static uint64_t read_pointer(struct ppi_cursor *cursor, unsigned encoding,
+                             uint64_t address)
+{
+	size_t bytes = pointer_bytes(encoding);
+	uint64_t value = ppi_cursor_number(cursor, bytes);
+
+	if (encoding & DW_EH_PE_signed && bytes < 8 &&
+	    value >> (8 * bytes - 1))
+		value |= ~UINT64_C(0) << (8 * bytes);
+	return encoding & DW_EH_PE_pcrel ? value + address : value;
+}
+
+/* ---- entries ---- */
+
+/* The entry at `at` of the frames: what follows its length. */
+static bool open_entry(const struct ppi_frame_table *table, size_t at,
+                       struct ppi_cursor *entry)
+{
+	const struct part *frames = &table->frames;
+	uint64_t bytes;
+
+	if (at > frames->size)
+		return false;
+	*entry = (struct ppi_cursor){ frames->bytes + at,
+		                      frames->bytes + frames->size, false };
+	bytes = ppi_cursor_number(entry, 4);
+	/* 0 ends the table, 0xffffffff begins a longer length */
+	if (entry->is_past || bytes < 4 || bytes > ENTRY_MAX ||
+	    bytes > (uint64_t)(entry->end - entry->at))
+		return false;
+	entry->end = entry->at + bytes;
+	return true;
+}
+
+/* What others of a common entry matter to us. */
+struct common {
+	unsigned encoding; /* of addresses */
+	bool has_sizes;    /* each entry tells the size of what is added to it */
+	struct ppi_cursor program;
+};
+
+static bool read_augmentation(struct ppi_cursor *entry, const char *letters,
+                              struct common *common)
+{
+	struct ppi_cursor added;
+	uint64_t bytes;
+
+	common->encoding = DW_EH_PE_absptr;
+	common->has_sizes = letters[0] == 'z';
+	if (!common->has_sizes)
+		return letters[0] == '\0';
+	bytes = ppi_cursor_uleb(entry);
+	added = *entry;
+	ppi_cursor_skip(entry, bytes);
+	added.end = entry->at;
+	while (*++letters)
+		switch (*letters) {
+		case 'R':
+			common->encoding = (unsigned)ppi_cursor_number(&added, 1);
+			break;
+		case 'P':
+			bytes = pointer_bytes((unsigned)ppi_cursor_number(
+				&added, 1) & ~(unsigned)DW_EH_PE_indirect);
+			if (bytes == 0)
+				return false;
+			ppi_cursor_skip(&added, bytes);
+			break;
+		case 'L':
+			ppi_cursor_skip(&added, 1);
+			break;
+		case 'S': /* a signal frame */
+		case 'B': /* arm64: signed by the second key */
+			break;
+		default:
+			return false;
+		}
+	return !added.is_past;
+}
+
+static bool read_common(struct ppi_cursor entry, struct common *common)
+{
+	const char *letters;
+	uint64_t version;
+
+	if (ppi_cursor_number(&entry, 4) != 0)
+		return false;
+	version = ppi_cursor_number(&entry, 1);
+	letters = (const char *)entry.at;
+	if ((version != 1 && version != 3) ||
+	    (size_t)(entry.end - entry.at) < LETTERS_MAX ||
+	    !memchr(letters, '\0', LETTERS_MAX))
+		return false;
+	ppi_cursor_skip(&entry, strlen(letters) + 1);
+	ppi_cursor_uleb(&entry); /* alignment of code */
+	ppi_cursor_uleb(&entry); /* and of data */
+	if (version == 1)
+		ppi_cursor_skip(&entry, 1); /* column of the return address */
+	else
+		ppi_cursor_uleb(&entry);
+	if (!read_augmentation(&entry, letters, common))
+		return false;
+	common->program = entry;
+	return !entry.is_past && pointer_bytes(common->encoding) > 0;
+}
+
+/* The entry at `at` and the address that it begins with. Its programs are
+ * looked at when `is_modest` wants to know. */
+static bool read_own(const struct ppi_frame_table *table, size_t at,
+                     struct ppi_frame_entry *out, uint64_t *start,
+                     bool *is_modest)
+{
+	const unsigned char *frames = table->frames.bytes;
+	struct ppi_cursor own, shared;
+	struct common common;
+	uint64_t back;
+	size_t bytes;
+
+	if (!open_entry(table, at, &own))
+		return false;
+	out->own = frames + at;
+	out->own_bytes = (size_t)(own.end - out->own);
+	out->own_address = table->frames.address + at;
+	back = ppi_cursor_number(&own, 4);
+	if (back == 0 || back > at + 4 ||
+	    !open_entry(table, at + 4 - back, &shared) ||
+	    !read_common(shared, &common))
+		return false;
+	out->common = frames + (at + 4 - back);
+	out->common_bytes = (size_t)(shared.end - out->common);
+	bytes = pointer_bytes(common.encoding);
+	*start = read_pointer(&own, common.encoding,
+	                      out->own_address + 8);
+	if (!is_modest)
+		return !own.is_past;
+	ppi_cursor_skip(&own, bytes); /* how far it reaches */
+	if (common.has_sizes)
+		ppi_cursor_skip(&own, ppi_cursor_uleb(&own));
+	*is_modest = !own.is_past &&
+	             ppi_call_frames_are_modest(common.program, bytes) &&
+	             ppi_call_frames_are_modest(own, bytes);
+	return true;
+}
+
+/* ---- finding ---- */
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static bool add_row(struct ppi_frame_table *table, uint64_t start, size_t at)
+{
+	/* a power of two: full */
+	if (!(table->row_count & (table->row_count - 1))) {
+		size_t room = table->row_count ? 2 * table->row_count : 1;
+		struct row *grown = realloc(table->rows, room * sizeof(*grown));
+
+		if (!grown)
+			return false;
+		table->rows = grown;
+	}
+	table->rows[table->row_count++] = (struct row){ start, at };
+	return true;
+}
+
+/* No header, or none with a table: go through all. */
+static bool make_rows(struct ppi_frame_table *table)
+{
+	struct ppi_frame_entry entry;
+	struct ppi_cursor cursor;
+	uint64_t start;
+
+	for (size_t at = 0; open_entry(table, at, &cursor);
+	     at = (size_t)(cursor.end - table->frames.bytes))
+		if (read_own(table, at, &entry, &start, NULL) &&
+		    !add_row(table, start, at))
+			return false;
+	if (table->row_count == 0)
+		return false;
+	qsort(table->rows, table->row_count, sizeof(*table->rows),
+	      compare_rows);
+	return true;
+}
+
+/* Row `i`: pairs of 32 bits, relative to the header. */
+static struct row row_at(const struct ppi_frame_table *table, size_t i)
+{
+	struct ppi_cursor cursor = table->search;
+	struct row row;
+
+	if (table->rows)
+		return table->rows[i];
+	cursor.at += i * ROW_BYTES;
+	row.start = read_pointer(&cursor, DW_EH_PE_sdata4, 0) +
+	            table->header.address;
+	row.at = (size_t)(read_pointer(&cursor, DW_EH_PE_sdata4, 0) +
+	                  table->header.address - table->frames.address);
+	return row;
+}
+
+bool ppi_frame_table_find(const struct ppi_frame_table *table,
+                          uint64_t address, struct ppi_frame_entry *entry)
+{
+	size_t from = 0, to = table->row_count;
+	uint64_t start;
+	bool is_modest;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (row_at(table, middle).start <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from > 0 &&
+	       read_own(table, row_at(table, from - 1).at, entry, &start,
+	                &is_modest) &&
+	       is_modest;
+}
+
+/* ---- where the table is ---- */
+
+static const Elf64_Phdr *segment_of(const struct ppi_frame_table *table,
+                                    uint64_t address)
+{
+	for (size_t i = 0; i < table->segment_count; i++) {
+		const Elf64_Phdr *segment = &table->segments[i];
+
+		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
+		    address - segment->p_vaddr < segment->p_filesz)
+			return segment;
+	}
+	return NULL;
+}
+
+/* How long the frames are is said nowhere: to the end of what is mapped with
+ * them, or to the header when that follows. */
+static bool take_frames(struct ppi_frame_table *table, uint64_t address)
+{
+	const Elf64_Phdr *segment = segment_of(table, address);
+	uint64_t into, bytes;
+
+	if (!segment)
+		return false;
+	into = address - segment->p_vaddr;
+	bytes = segment->p_filesz - into;
+	if (table->header.address > address &&
+	    table->header.address - address < bytes)
+		bytes = table->header.address - address;
+	return take_part(table, segment->p_offset + into, bytes, address,
+	                 &table->frames);
+}
+
+static bool take_header(struct ppi_frame_table *table,
+                        const Elf64_Phdr *segment)
+{
+	struct ppi_cursor cursor;
+	unsigned frames, count, rows;
+	uint64_t number;
+
+	if (!take_part(table, segment->p_offset, segment->p_filesz,
+	               segment->p_vaddr, &table->header))
+		return false;
+	cursor = (struct ppi_cursor){ table->header.bytes,
+		                      table->header.bytes + table->header.size,
+		                      false };
+	if (ppi_cursor_number(&cursor, 1) != 1)
+		return false;
+	frames = (unsigned)ppi_cursor_number(&cursor, 1);
+	count = (unsigned)ppi_cursor_number(&cursor, 1);
+	rows = (unsigned)ppi_cursor_number(&cursor, 1);
+	if (pointer_bytes(frames) == 0 ||
+	    !take_frames(table, read_pointer(&cursor, frames,
+	                                     table->header.address + 4)))
+		return false;
+	if (count != DW_EH_PE_udata4 ||
+	    rows != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
+		return make_rows(table);
+	number = ppi_cursor_number(&cursor, 4);
+	table->search = cursor;
+	table->row_count = (size_t)(cursor.end - cursor.at) / ROW_BYTES;
+	if (number < table->row_count)
+		table->row_count = (size_t)number;
+	return table->row_count > 0;
+}
+
+/* Static programs have no header for us; they have sections mostly. */
+static bool take_section(struct ppi_frame_table *table,
+                         const Elf64_Ehdr *header)
+{
+	static const char wanted[] = ".eh_frame";
+	Elf64_Shdr names, section;
+
+	if (header->e_shentsize != sizeof(section) || header->e_shoff == 0 ||
+	    !read_at(table,
+	             header->e_shoff + header->e_shstrndx * sizeof(names),
+	             &names, sizeof(names)))
+		return false;
+	for (uint64_t i = 0; i < header->e_shnum && i < SECTIONS_MAX; i++) {
+		char name[sizeof(wanted)];
+
+		if (!read_at(table, header->e_shoff + i * sizeof(section),
+		             &section, sizeof(section)))
+			return false;
+		if (section.sh_type != SHT_NOBITS &&
+		    !(section.sh_flags & SHF_COMPRESSED) &&
+		    read_at(table, names.sh_offset + section.sh_name, name,
+		            sizeof(name)) &&
+		    memcmp(name, wanted, sizeof(name)) == 0)
+			return take_part(table, section.sh_offset,
+			                 section.sh_size, section.sh_addr,
+			                 &table->frames) &&
+			       make_rows(table);
+	}
+	return false;
+}
+
+static bool take_table(struct ppi_frame_table *table, const Elf64_Ehdr *header)
+{
+	for (size_t i = 0; i < table->segment_count; i++)
+		if (table->segments[i].p_type == PT_GNU_EH_FRAME)
+			return take_header(table, &table->segments[i]);
+	return take_section(table, header);
+}
+
+struct ppi_frame_table *ppi_frame_table_open(uint16_t machine, int fd,
+                                             const char *bytes, size_t size,
+                                             const unsigned char *build_id,
+                                             size_t build_id_bytes)
+{
+	struct ppi_frame_table *table = calloc(1, sizeof(*table));
+	Elf64_Ehdr header;
+
+	if (!table)
+		return NULL;
+	table->fd = fd;
+	table->image = bytes;
+	table->image_bytes = size;
+	if (take_segments(table, machine, &header) &&
+	    is_same_build(table, build_id, build_id_bytes) &&
+	    take_table(table, &header)) {
+		table->fd = -1; /* it may be closed, and its number another's */
+		return table;
+	}
+	ppi_frame_table_close(table);
+	return NULL;
+}
+
+void ppi_frame_table_close(struct ppi_frame_table *table)
+{
+	if (!table)
+		return;
+	free(table->frames.owned);
+	free(table->header.owned);
+	free(table->rows);
+	free(table);
+}
