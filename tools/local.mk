@@ -123,6 +123,8 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_sum.c \
 	tools/report/report_text.c \
 	tools/report/report_short.c \
+	tools/report/report_skid.c \
+	tools/report/report_skid.h \
 	tools/report/report_ticker.c \
 	tools/report/report_ticker.h \
 	tools/report/report_tree.c \

@@ -288,6 +288,24 @@ print("ok" if len(wide) == 2 and len(starts) == 1 and
       [columns(line) for line in wide] + list(starts))')"
 done
 
+### Names before numbers of samples, where both have no room
+
+python3 "$srcdir/tests/html/write_profile.py" small small.pb.gz
+COLUMNS=80 "$portprof" report -q -n 0 small.pb.gz >narrow
+has "80 columns: the name is whole" ' parse.char const.*[)]$' narrow
+has_not "80 columns: numbers of samples give way" 'samples' narrow
+COLUMNS=90 "$portprof" report -q -n 0 small.pb.gz >wide
+has "90 columns: both" ' 400  app .* parse.char const.*[)]$' wide
+
+### A clock's samples that waited for interrupts
+
+python3 "$srcdir/tests/html/write_profile.py" weak weak.pb.gz
+"$portprof" report weak.pb.gz | tr '\n' ' ' >weak
+has "skid: how much, where, and what to do" \
+	'10\.0 % is at finish_task_switch\.isra\.0 .*(-e cycles)' weak
+"$portprof" report small.pb.gz >small
+has_not "skid: not where there is none" 'interrupts' small
+
 turns=200
 [ "${PP_SANITIZERS:-no}" = no ] || turns=60
 python3 harm.py "$portprof" $turns >harms 2>&1

@@ -107,6 +107,23 @@ else
 		"objdump names none here"
 fi
 
+if grep -q 'define HAVE_LIBIBERTY 1' "$builddir/config.h"; then
+	objdump -d -C -j .plt -j .plt.sec -j .plt.got "$tmp/cxx" 2>/dev/null |
+		sed -n 's/^0*\([0-9a-f]*\) <\(.*(.*)@plt\)>:$/\1 \2/p' >"$tmp/plt"
+	while read -r at name; do
+		printf '%s|' "$name"
+		printf '%x\n' $((0x$at + 4)) | "$probe" "$tmp/cxx"
+	done <"$tmp/plt" >"$tmp/out"
+	if [ -s "$tmp/plt" ]; then
+		# shellcheck disable=SC2016 # awk's
+		check "stubs of C++ functions are demangled" awk -F'|' \
+			'$1 != $2 { bad++ } END { exit bad > 0 }' "$tmp/out"
+	else
+		skip "stubs of C++ functions are demangled" \
+			"objdump names none here"
+	fi
+fi
+
 # Which file: its build-id decides.
 id=$(build_id_of "$tmp/pie")
 at=$(offset_of "$tmp/pie" hidden)

@@ -103,23 +103,18 @@ function unnamedCard(facts, series, seen) {
     weight > 0.05 * seen.weight ? "weak" : "");
 }
 
-// Where the kernel lets interrupts in again. A clock's interrupt that comes
-// while they are off waits until here, so what ran before is charged to these
-// (Linux: kernel/sched/core.c, include/linux/spinlock_api_smp.h, kernel/softirq.c).
-const LETS_INTERRUPTS_IN = new RegExp("^(finish_task_switch|_raw_(spin|read|write)_unlock_irq"
-  + "|_?_?do_softirq|handle_softirqs|__local_bh_enable_ip|do_idle|exit_to_user_mode"
-  + "|syscall_exit_to_user_mode|irqentry_exit|raw_spin_rq_unlock_irq|rcu_read_unlock_special)");
-
+// A clock's interrupt that comes while interrupts are off waits until the kernel
+// lets them in again, so what ran before is charged to the functions that do.
 function sayWhereInterruptsWaited(facts, series, seen) {
   if (!series.is_time) return "";
   let weight = 0, most = 0;
-  facts.functions.forEach((name, f) => {
+  for (const f of facts.let_interrupts_in) {
     const self = seen.perFunction.self[f];
-    if (!self || !facts.modules[facts.module_of[f]][2] || !LETS_INTERRUPTS_IN.test(name)) return;
+    if (!self) continue;
     weight += self;
     if (!most || self > seen.perFunction.self[most]) most = f;
-  });
-  if (weight < 0.02 * seen.weight || !weight) return "";
+  }
+  if (weight < 0.05 * seen.weight || !weight) return "";
   return sayShare(weight, seen.weight) + " is at " + facts.functions[most]
     + " and its like, where the kernel lets interrupts in again. This clock's samples wait for that"
     + " (skid): the time went by before, with interrupts off. A hardware event (-e cycles) shows where.";

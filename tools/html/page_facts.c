@@ -6,6 +6,7 @@
 
 #include "tools/diff/noise.h"
 #include "tools/json.h"
+#include "tools/report/report_skid.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,12 @@ static void put_functions(struct ppi_json *json,
 	ppi_json_array(json, "nameless");
 	for (uint32_t i = 0; i < tree->function_count; i++)
 		if (!tree->functions[i].is_named)
+			ppi_json_number(json, NULL, i);
+	ppi_json_close(json);
+	ppi_json_array(json, "let_interrupts_in");
+	for (uint32_t i = 0; i < tree->function_count; i++)
+		if (tree->functions[i].is_kernel &&
+		    ppi_lets_interrupts_in(tree->functions[i].name))
 			ppi_json_number(json, NULL, i);
 	ppi_json_close(json);
 }

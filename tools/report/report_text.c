@@ -6,6 +6,7 @@
 
 #include "port/text_width.h"
 #include "tools/color.h"
+#include "tools/report/report_skid.h"
 #include "tools/report/report_units.h"
 #include "tools/tools.h"
 
@@ -17,7 +18,7 @@ struct columns {
 	unsigned keys;
 	struct ppi_scale scale;
 	uint64_t total;
-	bool has_chains;
+	bool has_chains, has_samples;
 	int module_width, thread_width, line_width;
 	size_t function_room;
 	FILE *out;
@@ -142,7 +143,9 @@ static int function_room(const struct columns *columns)
 {
 	int left = ppi_line_width(columns->out);
 
-	left -= NUMBER_WIDTH + SAMPLES_WIDTH + 1;
+	left -= NUMBER_WIDTH + 1;
+	if (columns->has_samples)
+		left -= SAMPLES_WIDTH;
 	if (columns->has_chains)
 		left -= NUMBER_WIDTH;
 	if (columns->keys & PPI_BY_OWNER)
@@ -166,8 +169,9 @@ static void shrink(struct columns *columns, int *width, int least, int wanted)
 	*width = *width - missing > least ? *width - missing : least;
 }
 
-/* Modules are cut first, then threads, then functions; of many columns on a
- * narrow screen all are, so that no row is broken. */
+/* Modules are cut first, then numbers of samples are left out, then threads are
+ * cut, then functions; of many columns on a narrow screen all are, so that no
+ * row is broken. */
 static void fit_names(struct columns *columns, int longest)
 {
 	enum { MODULE_LEAST = 12, LEAST = 4 };
@@ -177,6 +181,8 @@ static void fit_names(struct columns *columns, int longest)
 	if (!(columns->keys & PPI_BY_FUNCTION))
 		longest = wanted = 0;
 	shrink(columns, &columns->module_width, MODULE_LEAST, longest);
+	if (columns->has_chains && function_room(columns) < wanted)
+		columns->has_samples = false;
 	shrink(columns, &columns->thread_width, MODULE_LEAST, wanted);
 	wanted = wanted < MODULE_LEAST ? wanted : MODULE_LEAST;
 	shrink(columns, &columns->line_width, MODULE_LEAST, wanted);
@@ -251,7 +257,8 @@ static void print_row(const struct columns *columns, const struct ppi_row *row)
 	print_number(columns, row->self_weight, true);
 	if (columns->has_chains)
 		print_number(columns, row->total_weight, true);
-	fprintf(columns->out, " %8" PRIu64 " ", row->samples);
+	if (columns->has_samples)
+		fprintf(columns->out, " %8" PRIu64 " ", row->samples);
 	print_names(columns, row);
 	fputc('\n', columns->out);
 }
@@ -264,9 +271,9 @@ static void print_words(const struct columns *columns, uint64_t samples,
 
 	if (columns->has_chains)
 		print_number(columns, 0, false);
-	if (samples)
+	if (columns->has_samples && samples)
 		fprintf(columns->out, " %8" PRIu64 " ", samples);
-	else
+	else if (columns->has_samples)
 		fprintf(columns->out, " %8s ", "-");
 	if (!(columns->keys & PPI_BY_FUNCTION)) {
 		fprintf(columns->out, " %s\n", words);
@@ -316,7 +323,8 @@ static void print_heads(const struct columns *columns, const char *first)
 	        first, "share");
 	if (columns->has_chains)
 		fprintf(columns->out, " %11s %7s ", "total", "share");
-	fprintf(columns->out, " %8s ", "samples");
+	if (columns->has_samples)
+		fprintf(columns->out, " %8s ", "samples");
 	if (columns->keys & PPI_BY_OWNER)
 		fprintf(columns->out, " %-*s ", columns->thread_width,
 		        cut(thread_head(columns->keys),
@@ -379,6 +387,40 @@ static void print_hints(const struct ppi_report *report,
 	}
 }
 
+/* Where a clock's interrupts waited, and so what is charged for others. */
+static void print_skid(const struct ppi_report *report,
+                       const struct ppi_rows *rows, FILE *out)
+{
+	const struct ppi_row *most = NULL;
+	char words[PPI_SHOWN_BYTES], room[PPI_SHOWN_BYTES];
+	uint64_t weight = 0;
+	double share;
+
+	if (report->what->unit != PORTPROF_UNIT_NANOSECONDS)
+		return;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct ppi_row *row = &rows->rows[i];
+
+		if (!row->self_weight || row->module[0] != '[' ||
+		    !ppi_lets_interrupts_in(row->function))
+			continue;
+		weight += row->self_weight;
+		if (!most || row->self_weight > most->self_weight)
+			most = row;
+	}
+	share = ppi_percent(weight, report->total);
+	if (!most || share < 5)
+		return;
+	snprintf(words, sizeof(words),
+	         "%.1f %% is at %.200s and its like, where the kernel lets "
+	         "interrupts in again. This clock's samples wait for that "
+	         "(skid): the time went by before, with interrupts off. A "
+	         "hardware event (-e cycles) shows where.",
+	         share, ppi_shown(most->function, room));
+	fputc('\n', out);
+	ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
+}
+
 static size_t count_shown(const struct ppi_report *report,
                           const struct ppi_rows *rows)
 {
@@ -394,6 +436,7 @@ static struct columns columns_of(const struct ppi_report *report, unsigned keys,
 		.keys = keys,
 		.scale = ppi_scale_of(report->what->unit, report->total),
 		.total = report->total,
+		.has_samples = true,
 		.out = out,
 	};
 }
@@ -422,6 +465,8 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		             "(unattributed)");
 	if (report->idle)
 		print_idle(&columns, report->idle);
+	if (report->keys & PPI_BY_FUNCTION && report->keys & PPI_BY_MODULE)
+		print_skid(report, rows, out);
 	if (report->keys & PPI_BY_FUNCTION)
 		print_hints(report, &rows->nameless,
 		            "symbols",

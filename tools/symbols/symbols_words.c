@@ -103,6 +103,29 @@ static void strip_version(char *name)
 		*at = '\0';
 }
 
+/* What is readable of a name, to free; NULL: it is what it was. A linker's
+ * "_Znwm@plt" is the call of operator new through a table. */
+static char *demangle(char *name)
+{
+	static const char plt[] = "@plt";
+	size_t length = strlen(name), rest = strlen(plt);
+	char *words, *joined;
+
+	if (length <= rest || strcmp(name + length - rest, plt) != 0)
+		return ppi_demangle(name);
+	name[length - rest] = '\0';
+	words = ppi_demangle(name);
+	name[length - rest] = plt[0];
+	if (!words)
+		return NULL;
+	joined = realloc(words, strlen(words) + sizeof(plt));
+	if (!joined) {
+		free(words);
+		return NULL;
+	}
+	return strcat(joined, plt);
+}
+
 const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name)
 {
 	char *copy = strdup(name), *demangled;
@@ -111,7 +134,7 @@ const char *ppi_symbols_readable(struct ppi_symbols *symbols, const char *name)
 	if (!copy)
 		return "?";
 	strip_version(copy);
-	demangled = ppi_demangle(copy);
+	demangled = demangle(copy);
 	kept = ppi_symbols_keep(symbols, demangled ? demangled : copy);
 	free(demangled);
 	free(copy);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Kernel functions that are charged for what ran before them. */
+#ifndef PPI_REPORT_SKID_H
+#define PPI_REPORT_SKID_H
+
+#include <stdbool.h>
+
+/* Whether a function of the kernel is one that lets interrupts in again. A
+ * clock's interrupt that comes while they are off waits until there. */
+bool ppi_lets_interrupts_in(const char *function);
+
+#endif
