@@ -19,6 +19,7 @@ portprof_config *portprof_config_new(void)
 		return NULL;
 	memcpy(config->backend, "auto", sizeof("auto"));
 	config->number[PPI_KEY_FREQUENCY] = PPI_DEFAULT_HZ;
+	config->number[PPI_KEY_UNWIND] = PORTPROF_UNWIND_AUTO;
 	config->target = PPI_TARGET_PROCESS;
 	return config;
 }

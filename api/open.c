@@ -199,6 +199,22 @@ static bool has_no_place(struct attempt *attempt, uint64_t caps,
 	return status == PORTPROF_E_INVALID || status == PORTPROF_E_NOTFOUND;
 }
 
+/* Where chains were to be found by tables if that works, and it does not. A
+ * member of a recording leaves that to who collects. */
+static void say_how_chains_are_found(struct ppi_opened *opened)
+{
+	const struct ppi_plan *plan = &opened->box.plan;
+	const char *missing;
+
+	if (!plan->chain_depth || plan->uses_tables || plan->area ||
+	    opened->config->number[PPI_KEY_UNWIND] != PORTPROF_UNWIND_AUTO)
+		return;
+	if (ppi_unwinder_has_tables(&missing))
+		missing = "stacks are not copied here";
+	ppi_note(&opened->bs, "call chains by frame pointers, which code "
+	         "without them breaks: %s", missing);
+}
+
 portprof_status ppi_opened_open(struct ppi_opened *opened,
                                 const portprof_config *config,
                                 enum ppi_mode mode, struct ppi_diag *why)
@@ -235,6 +251,7 @@ portprof_status ppi_opened_open(struct ppi_opened *opened,
 	}
 	if (status)
 		goto leave_area;
+	say_how_chains_are_found(opened);
 	ppi_fork_guard_init(&opened->guard);
 	return PORTPROF_OK;
 

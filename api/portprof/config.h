@@ -142,9 +142,10 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *              sampled beside the threads of a command or another process,
  *              where this user may do that: what processes shorter than a
  *              period use is an estimate then (LOSS-12), and else in no sample
- *   unwind     how the user's part of a chain is found: PORTPROF_UNWIND_FP
- *              (default), _DWARF or _AUTO. Capability: UNWIND for _DWARF, which
- *              is refused with E_UNSUPPORTED where elfutils is not there
+ *   unwind     how the user's part of a chain is found: PORTPROF_UNWIND_AUTO
+ *              (default), _DWARF or _FP. Capability: UNWIND for _DWARF, which
+ *              is refused with E_UNSUPPORTED where elfutils is not there;
+ *              _AUTO follows frame pointers there, which a note says
  *   stack      bytes of the stack that are copied with a sample to be unwound,
  *              1024 to 64512 (default 32768). A user whose locked memory
  *              is limited may get fewer, which a note says

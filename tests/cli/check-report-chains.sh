@@ -52,7 +52,7 @@ then
 fi
 machine=$(uname -m)
 
-record -b perf -F 1000 -g -o framed.pb.gz -- ./framed
+record -b perf -F 1000 --call-graph fp -o framed.pb.gz -- ./framed
 same "with frame pointers: recorded" 0 "$status"
 claim "with frame pointers: spin is in main's total" \
 	"sum(x['total_weight'] for x in r['functions'] if x['name'] == 'main') > r['chains']['weight'] * 0.9"
@@ -101,7 +101,7 @@ fi
 
 case $machine in
 x86_64)
-	record -b perf -F 1000 -g -o frameless.pb.gz -- ./frameless
+	record -b perf -F 1000 --call-graph fp -o frameless.pb.gz -- ./frameless
 	same "without: recorded" 0 "$status"
 	claim "without: most chains are doubted" \
 		"r['chains']['end_early'] + r['chains']['leave_one_out'] > r['chains']['weight'] * 0.8"
@@ -129,7 +129,7 @@ judge flat.pb.gz
 # front of it stand functions that nobody calls.
 if $cc -O1 -g -fno-omit-frame-pointer -static -o static subject.c 2>/dev/null
 then
-	record -b perf -F 1000 -g -o static.pb.gz -- ./static
+	record -b perf -F 1000 --call-graph fp -o static.pb.gz -- ./static
 	same "static: recorded" 0 "$status"
 	claim "static: no row for what was not called" \
 		"not any(x['name'].endswith('tm_clones') or '+0x' in x['name'] and 'static' in x['module'] for x in r['functions'])"
@@ -169,13 +169,13 @@ int main(int count, char **words)
 EOF2
 $cc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -o deep deep.c 2>/dev/null ||
 	$cc -O1 -fno-omit-frame-pointer -o deep deep.c
-record -b perf -F 500 -g -o deep.pb.gz -- ./deep 1200
+record -b perf -F 500 --call-graph fp -o deep.pb.gz -- ./deep 1200
 claim "deeper than the limit: cut" \
 	"r['chains']['cut'] > r['chains']['weight'] * 0.8"
 claim "deeper than the limit: no module is named for it" \
 	"sum(x['weight'] for x in r['chains']['modules'] if x['module'] == 'deep') < r['chains']['weight'] * 0.1"
 judge deep.pb.gz
-record -b perf -F 500 -g -o shallow.pb.gz -- ./deep 20
+record -b perf -F 500 --call-graph fp -o shallow.pb.gz -- ./deep 20
 claim "within the limit: not cut" \
 	"r['chains']['cut'] < r['chains']['weight'] * 0.1"
 judge shallow.pb.gz
@@ -204,7 +204,7 @@ if [ "$machine" = x86_64 ] && $cc -m32 -O1 -fno-omit-frame-pointer -nostdlib \
 	-static -fno-pie -no-pie -fno-stack-protector -o small small.c \
 	2>/dev/null && ./small
 then
-	record -b perf -F 500 -g -o small.pb.gz -- ./small
+	record -b perf -F 500 --call-graph fp -o small.pb.gz -- ./small
 	same "32 bits: recorded" 0 "$status"
 	# what the kernel did before _start is not beneath it
 	claim "32 bits: _start is the root of what it calls" \
@@ -247,7 +247,7 @@ EOF2
 if GOCACHE=$tmp/go HOME=$tmp GO111MODULE=off go build -o goes goes.go \
 	>/dev/null 2>&1
 then
-	record -b perf -F 500 -g -o goes.pb.gz -- ./goes
+	record -b perf -F 500 --call-graph fp -o goes.pb.gz -- ./goes
 	same "Go: recorded" 0 "$status"
 	claim "Go: complete" \
 		"r['chains']['end_early'] + r['chains']['leave_one_out'] + r['chains']['last_caller_missing'] < r['chains']['weight'] * 0.2"

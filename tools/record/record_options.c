@@ -31,7 +31,7 @@ static int take_call_graph(const struct ppi_given *given, void *place)
 		options->chains = "off";
 	else
 		return ppi_given_refuse(given,
-		                        "one of fp, dwarf, dwarf,BYTES, auto, "
+		                        "one of auto, fp, dwarf, dwarf,BYTES, "
 		                        "none");
 	return PPI_EXIT_OK;
 }
@@ -98,12 +98,12 @@ static const struct ppi_option table[] = {
 	{ .name = "frequency", .value = "HZ" },
 	{ 'c', "count", "N", "take one sample every N nanoseconds or events",
 	  .take = ppi_take_text, .place = AT(period) },
-	{ 'g', NULL, NULL, "record call chains, as --call-graph fp",
+	{ 'g', NULL, NULL, "record call chains, as --call-graph auto",
 	  .take = ppi_take_what, .place = AT(chains), .what = PPI_CHAIN_DEPTH },
 	{ 0, "call-graph", "HOW",
-	  "record call chains by frame pointers (fp), by frame tables "
-	  "(dwarf or dwarf,BYTES), by what works (auto), or not at all "
-	  "(none)",
+	  "record call chains by frame tables where that works (auto), by "
+	  "them alone (dwarf or dwarf,BYTES), by frame pointers (fp), or "
+	  "not at all (none)",
 	  .take = take_call_graph },
 	{ 'b', "backend", "NAME", "use @BACKENDS (the best)",
 	  .take = ppi_take_text, .place = AT(backend) },
