@@ -387,7 +387,7 @@ size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
 		.at = *registers,
 		.end = PORTPROF_CHAIN_NO_RULE,
 	};
-	bool is_interrupted = false;
+	bool is_interrupted = false, was_interrupted;
 	size_t depth = 1;
 
 	chain[0] = registers->value[walk.machine->pc];
@@ -396,9 +396,14 @@ size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
 			walk.end = PORTPROF_CHAIN_DEPTH;
 			break;
 		}
+		was_interrupted = is_interrupted;
 		if (!step(&walk, depth == 1, &is_interrupted))
 			break;
-		/* readers look up other addresses than the leaf at one less */
+		/* Readers look up other addresses than the leaf at one less. A
+		 * handler returns to the first byte of what the kernel put
+		 * below it, which nobody called. */
+		if (is_interrupted && !was_interrupted && depth > 1)
+			chain[depth - 1]++;
 		chain[depth++] = walk.at.value[walk.machine->pc] +
 		                 is_interrupted;
 	}

@@ -25,8 +25,8 @@ void ppi_unwinder_leave_tables(struct ppi_unwinder *unwinder);
 
 /*
  * Unwind one stack of process `pid` into `chain`, leaf first; other addresses
- * are return addresses, or one more than the address that a signal
- * interrupted. Returns how many, at least 1, at most `room`, which is not 0.
+ * are return addresses, or one more than an address that nobody called: what a
+ * signal interrupted, and what its handler returns to. Returns how many, at least 1, at most `room`, which is not 0.
  */
 size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
                          const struct ppi_registers *registers,

@@ -11,6 +11,10 @@ tests_cli_deny_LDADD =
 tests_cli_storm_LDADD =
 tests_cli_ten_LDADD =
 tests_cli_touch_LDADD =
+if HAVE_LIBDW
+check_PROGRAMS += tests/cli/unwind_peer
+tests_cli_unwind_peer_LDADD = $(HIDDEN_LDADD) $(LIBDW_LIBS)
+endif
 SCRIPT_TESTS += \
 	tests/cli/check-annotate.sh \
 	tests/cli/check-cgroup.sh \
@@ -57,7 +61,8 @@ SCRIPT_TESTS += \
 	tests/cli/check-report-perf.sh \
 	tests/cli/check-selftest.sh \
 	tests/cli/check-stat.sh \
-	tests/cli/check-targets.sh
+	tests/cli/check-targets.sh \
+	tests/cli/check-unwind-peer.sh
 SCRIPT_TESTS_ALL += \
 	tests/cli/check-export-large.sh \
 	tests/cli/check-record-real.sh

@@ -205,7 +205,7 @@ static void signals_interrupt_at_the_byte(void **state)
 	s.words[1 + 5] = STACK + 8 * 10; /* sp */
 	s.words[13] = BASE + 0x1090;
 	walk(&s, BASE + 0x1000, 32);
-	assert_chain(&s, BASE + 0x1000, BASE + 0x10c1, BASE + 0x1041,
+	assert_chain(&s, BASE + 0x1000, BASE + 0x10c2, BASE + 0x1041,
 	             BASE + 0x1090);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
 	/* down again: the handler has a stack of its own */
@@ -216,7 +216,7 @@ static void signals_interrupt_at_the_byte(void **state)
 	set_register(&s, 7, STACK + 80);
 	s.stack.start = STACK;
 	walk(&s, BASE + 0x1000, 32);
-	assert_chain(&s, BASE + 0x1000, BASE + 0x10c1, BASE + 0x1041,
+	assert_chain(&s, BASE + 0x1000, BASE + 0x10c2, BASE + 0x1041,
 	             BASE + 0x1090);
 	end(&s);
 }

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two unwinders on the same registers and stack bytes: ours, and elfutils'
+ * (dwfl_thread_getframes). A program is stopped at random moments by ptrace(2),
+ * in any of its threads, and both read a copy of what is in its stack then.
+ *
+ * usage: unwind_peer SAMPLES COMMAND [ARGUMENT...]
+ *
+ * The last line says how many chains are
+ *   equal
+ *   longer    than elfutils': each further address follows a call, and the chain
+ *             ends at the thread's root
+ *   refused   ours ends where elfutils' goes on to what is no caller: memory that
+ *             cannot be executed, or code that follows no call
+ *   shorter   elfutils finds callers that we do not
+ *   other     they differ
+ * and how long a walk takes whose rules were looked up before. Lines before it
+ * show what is in the last three. Status 1 if a chain is in the last two.
+ */
+#include "config.h"
+
+#include "api/unwind/calls.h"
+#include "api/unwind/module_image.h"
+#include "api/unwind/unwinder.h"
+#include "backends/backend.h"
+
+#include <elf.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STACK_ROOM = 62 << 10, DEPTH = 500, THREADS = 64, MAPS = 1 << 16,
+       SHOWN = 12, CODE_BEFORE = 7, CODE_AFTER = 16 };
+
+struct chain {
+	size_t count;
+	uint64_t pc[DEPTH];
+};
+
+static struct {
+	pid_t pid, threads[THREADS];
+	size_t thread_count;
+	char maps[MAPS], seen[MAPS];
+	struct ppi_registers registers;
+	struct ppi_stack stack;
+	unsigned char bytes[STACK_ROOM];
+	struct ppi_unwinder *unwinder;
+	Dwfl *dwfl;
+	struct chain ours, theirs;
+	enum portprof_chain_end end;
+} peer;
+
+static struct {
+	unsigned long samples, equal, longer, refused, shorter, other, whole,
+		frames;
+	uint64_t our_ns, their_ns;
+} sums;
+
+static _Noreturn void die(const char *what)
+{
+	fprintf(stderr, "unwind_peer: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- what is sampled ---- */
+
+static void set(unsigned number, uint64_t value)
+{
+	peer.registers.value[number] = value;
+	peer.registers.known |= UINT64_C(1) << number;
+}
+
+static void read_registers(pid_t tid)
+{
+	struct user_regs_struct r;
+	struct iovec part = { &r, sizeof(r) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &part) != 0)
+		die("PTRACE_GETREGSET");
+	memset(&peer.registers, 0, sizeof(peer.registers));
+#if defined __x86_64__
+	/* System V ABI for x86-64, figure 3.36 */
+	const uint64_t values[] = { r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi,
+		                    r.rbp, r.rsp, r.r8,  r.r9,  r.r10, r.r11,
+		                    r.r12, r.r13, r.r14, r.r15, r.rip };
+
+	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		set(i, values[i]);
+#elif defined __aarch64__
+	for (unsigned i = 0; i < 31; i++)
+		set(i, r.regs[i]);
+	set(31, r.sp);
+	set(32, r.pc);
+#endif
+}
+
+/* The copy ends where the mapping does, or its room. */
+static void read_stack(void)
+{
+	uint64_t start = peer.registers.value[ppi_machine_here()->sp];
+	size_t got = 0, part;
+
+	while (got < STACK_ROOM) {
+		part = 4096 - (start + got) % 4096;
+		part = part < STACK_ROOM - got ? part : STACK_ROOM - got;
+		if (ppi_process_read((uint32_t)peer.pid, start + got,
+		                     peer.bytes + got, part) != part)
+			break;
+		got += part;
+	}
+	peer.stack = (struct ppi_stack){ peer.bytes, start, got & ~(size_t)7,
+		                         got < STACK_ROOM };
+}
+
+static bool read_word(uint64_t address, uint64_t *word)
+{
+	uint64_t at = address - peer.stack.start;
+
+	if (peer.stack.size < 8 || at > peer.stack.size - 8)
+		return false;
+	memcpy(word, peer.bytes + at, 8);
+	return true;
+}
+
+/* ---- ours ---- */
+
+static void note_mapping(void *context, uint64_t start, uint64_t limit,
+                         uint64_t offset, const char *path)
+{
+	static uint64_t words[1024];
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_MODULE,
+		.valid = PORTPROF_FIELD_PID,
+		.pid = (uint32_t)peer.pid,
+		.address = start,
+		.span = limit - start,
+	};
+	struct ppi_room room = { &record, 1, 0, words, 1024, 0 };
+
+	(void)context;
+	if (ppi_room_add_module(&room, &record, offset, NULL, 0,
+	                        path[0] ? path : "//anon"))
+		ppi_unwinder_note(peer.unwinder,
+		                  &(portprof_batch){ &record, 1, words,
+		                                     room.word_count },
+		                  &record);
+}
+
+static void walk_ours(void)
+{
+	uint64_t before = 0;
+
+	for (unsigned warm = 0; warm < 2; warm++) {
+		before = now_ns();
+		peer.ours.count = ppi_unwinder_walk(
+			peer.unwinder, (uint32_t)peer.pid, &peer.registers,
+			&peer.stack, peer.ours.pc, DEPTH, &peer.end);
+	}
+	sums.our_ns += now_ns() - before;
+}
+
+/* ---- theirs ---- */
+
+static int no_debuginfo(Dwfl_Module *module, void **data, const char *name,
+                        Dwarf_Addr base, const char *file, const char *link,
+                        GElf_Word crc, char **path)
+{
+	(void)module, (void)data, (void)name, (void)base, (void)file;
+	(void)link, (void)crc, (void)path;
+	return -1;
+}
+
+static pid_t next_thread(Dwfl *dwfl, void *context, void **state)
+{
+	(void)dwfl;
+	if (*state)
+		return 0;
+	*state = context;
+	return peer.pid;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *context, void **state)
+{
+	(void)dwfl;
+	*state = context;
+	return tid == peer.pid;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word,
+                        void *context)
+{
+	uint64_t found = 0;
+	bool is_there = read_word(address, &found);
+
+	(void)dwfl, (void)context;
+	*word = found;
+	return is_there;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *context)
+{
+	const struct ppi_machine *machine = ppi_machine_here();
+	Dwarf_Word words[PPI_REGISTERS];
+
+	(void)context;
+	for (unsigned i = 0; i < machine->register_count; i++)
+		words[i] = peer.registers.value[i];
+#if defined __aarch64__
+	dwfl_thread_state_register_pc(thread, words[32]);
+	return dwfl_thread_state_registers(thread, 0, 32, words);
+#else
+	return dwfl_thread_state_registers(thread, 0, 17, words);
+#endif
+}
+
+static int take_frame(Dwfl_Frame *frame, void *context)
+{
+	struct chain *chain = context;
+	bool is_interrupted;
+	Dwarf_Addr pc;
+
+	if (chain->count == DEPTH || !dwfl_frame_pc(frame, &pc, &is_interrupted))
+		return DWARF_CB_ABORT;
+	/* as ours: a leaf's own, else one that is looked up at one less */
+	chain->pc[chain->count] = pc + (chain->count && is_interrupted);
+	chain->count++;
+	return DWARF_CB_OK;
+}
+
+static void report_modules(void)
+{
+	if (dwfl_linux_proc_report(peer.dwfl, peer.pid) != 0 ||
+	    dwfl_report_end(peer.dwfl, NULL, NULL) != 0)
+		die(dwfl_errmsg(-1));
+}
+
+static void open_theirs(void)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = no_debuginfo,
+	};
+	static const Dwfl_Thread_Callbacks threads = {
+		.next_thread = next_thread,
+		.get_thread = get_thread,
+		.memory_read = read_memory,
+		.set_initial_registers = set_registers,
+	};
+
+	dwfl_end(peer.dwfl);
+	peer.dwfl = dwfl_begin(&callbacks);
+	if (!peer.dwfl)
+		die("dwfl_begin");
+	report_modules();
+	if (!dwfl_attach_state(peer.dwfl, NULL, peer.pid, &threads, &peer))
+		die(dwfl_errmsg(-1));
+}
+
+static void walk_theirs(void)
+{
+	uint64_t before = now_ns();
+
+	peer.theirs.count = 0;
+	dwfl_getthread_frames(peer.dwfl, peer.pid, take_frame, &peer.theirs);
+	sums.their_ns += now_ns() - before;
+}
+
+/* ---- both ---- */
+
+static bool follows_call(uint64_t address)
+{
+	unsigned char code[CODE_BEFORE + CODE_AFTER];
+	size_t got = ppi_process_read((uint32_t)peer.pid,
+	                              address - CODE_BEFORE, code,
+	                              sizeof(code));
+
+	return got >= CODE_BEFORE &&
+	       ppi_returns_to(ppi_machine_here()->elf_machine, code,
+	                      CODE_BEFORE, got);
+}
+
+/* Whether a caller of theirs, from the index on, cannot be one. */
+static bool is_invented(size_t from)
+{
+	for (size_t i = from; i < peer.theirs.count; i++)
+		if (!dwfl_addrmodule(peer.dwfl, peer.theirs.pc[i]) ||
+		    !follows_call(peer.theirs.pc[i]))
+			return true;
+	return false;
+}
+
+static size_t equal_part(void)
+{
+	size_t i = 0;
+
+	while (i < peer.ours.count && i < peer.theirs.count &&
+	       peer.ours.pc[i] == peer.theirs.pc[i])
+		i++;
+	return i;
+}
+
+static void show_address(const char *whose, uint64_t address)
+{
+	Dwfl_Module *module = dwfl_addrmodule(peer.dwfl, address);
+	GElf_Sym symbol;
+	GElf_Off offset = 0;
+	const char *name = module
+		? dwfl_module_addrinfo(module, address, &offset, &symbol, NULL,
+	                               NULL, NULL)
+		: NULL;
+
+	printf("#   %s %#llx %s %s+%#llx\n", whose, (unsigned long long)address,
+	       module ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL,
+	                                 NULL, NULL)
+	              : "?",
+	       name ? name : "?", (unsigned long long)offset);
+}
+
+static void show(const char *what, size_t same)
+{
+	static unsigned shown;
+
+	if (++shown > SHOWN)
+		return;
+	printf("# %s: %zu ours, %zu theirs, %zu equal, ours ends with %d\n",
+	       what, peer.ours.count, peer.theirs.count, same, (int)peer.end);
+	if (same)
+		show_address("both ", peer.ours.pc[same - 1]);
+	for (size_t i = same; i < same + 3; i++) {
+		if (i < peer.ours.count)
+			show_address("ours ", peer.ours.pc[i]);
+		if (i < peer.theirs.count)
+			show_address("their", peer.theirs.pc[i]);
+	}
+}
+
+static void compare(void)
+{
+	size_t same = equal_part();
+	bool is_longer = same == peer.theirs.count &&
+	                 peer.end == PORTPROF_CHAIN_WHOLE;
+
+	for (size_t i = same; is_longer && i < peer.ours.count; i++)
+		is_longer = follows_call(peer.ours.pc[i]);
+	sums.samples++;
+	sums.frames += peer.ours.count;
+	sums.whole += peer.end == PORTPROF_CHAIN_WHOLE;
+	if (same == peer.ours.count && same == peer.theirs.count) {
+		sums.equal++;
+	} else if (is_longer) {
+		sums.longer++;
+	} else if (same == peer.ours.count && is_invented(same) &&
+	           peer.end != PORTPROF_CHAIN_WHOLE) {
+		sums.refused++;
+		show("refused", same);
+	} else if (same == peer.ours.count) {
+		sums.shorter++;
+		show("shorter", same);
+	} else {
+		sums.other++;
+		show("other", same);
+	}
+}
+
+static void read_maps(void)
+{
+	char path[64];
+	size_t got;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)peer.pid);
+	file = fopen(path, "r");
+	if (!file)
+		die(path);
+	got = fread(peer.maps, 1, sizeof(peer.maps) - 1, file);
+	peer.maps[got] = '\0';
+	fclose(file);
+	if (strcmp(peer.maps, peer.seen) == 0)
+		return;
+	memcpy(peer.seen, peer.maps, sizeof(peer.seen));
+	ppi_process_each_code((uint32_t)peer.pid, note_mapping, NULL);
+	open_theirs();
+}
+
+static void take_sample(pid_t tid)
+{
+	read_maps();
+	read_registers(tid);
+	read_stack();
+	walk_ours();
+	walk_theirs();
+	compare();
+}
+
+/* ---- the program ---- */
+
+static pid_t start(char **command)
+{
+	int go[2];
+	char byte = 0;
+	pid_t pid;
+
+	if (pipe(go) != 0 || (pid = fork()) < 0)
+		die("start the command");
+	if (pid == 0) {
+		close(go[1]);
+		if (read(go[0], &byte, 1) == 1)
+			execvp(command[0], command);
+		_exit(127);
+	}
+	close(go[0]);
+	if (ptrace(PTRACE_SEIZE, pid, NULL,
+	           (void *)(PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL |
+	                    PTRACE_O_TRACEEXEC)) != 0)
+		die("PTRACE_SEIZE");
+	if (write(go[1], &byte, 1) != 1)
+		die("start the command");
+	close(go[1]);
+	return pid;
+}
+
+static void keep_thread(pid_t tid, bool is_there)
+{
+	size_t i = 0;
+
+	while (i < peer.thread_count && peer.threads[i] != tid)
+		i++;
+	if (is_there && i == peer.thread_count && i < THREADS)
+		peer.threads[peer.thread_count++] = tid;
+	else if (!is_there && i < peer.thread_count)
+		peer.threads[i] = peer.threads[--peer.thread_count];
+}
+
+/* What threads stop for, until `wanted` did: false when all are gone. */
+static bool take_stops(pid_t wanted)
+{
+	for (;;) {
+		int status, event, with = 0;
+		pid_t tid = waitpid(-1, &status, __WALL);
+
+		if (tid < 0)
+			return false;
+		if (!WIFSTOPPED(status)) {
+			keep_thread(tid, false);
+			if (tid == peer.pid)
+				return false;
+			if (tid == wanted)
+				return true;
+			continue;
+		}
+		keep_thread(tid, true);
+		event = status >> 16;
+		if (event == PTRACE_EVENT_STOP && tid == wanted)
+			take_sample(tid);
+		else if (event == 0)
+			with = WSTOPSIG(status);
+		ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)with);
+		if (tid == wanted && (event == PTRACE_EVENT_STOP ||
+		                      event == PTRACE_EVENT_EXEC))
+			return true;
+	}
+}
+
+static unsigned random_below(unsigned limit)
+{
+	static uint64_t seed = 88172645463325252u;
+
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed % limit);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long most = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
+	const char *why;
+
+	if (most == 0) {
+		fprintf(stderr, "usage: unwind_peer SAMPLES COMMAND...\n");
+		return 2;
+	}
+	if (!ppi_unwinder_has_tables(&why)) {
+		printf("skip: %s\n", why);
+		return 77;
+	}
+	peer.unwinder = ppi_unwinder_new(ppi_machine_here());
+	while (sums.samples < most) {
+		unsigned long before = sums.samples;
+
+		peer.seen[0] = '\0';
+		peer.thread_count = 0;
+		peer.pid = start(argv + 2);
+		if (!take_stops(peer.pid)) /* its exec */
+			break;
+		for (;;) {
+			struct timespec nap = { 0, 20000 +
+				                random_below(300000) };
+			pid_t tid;
+
+			nanosleep(&nap, NULL);
+			if (sums.samples == most || peer.thread_count == 0)
+				break;
+			tid = peer.threads[random_below(
+				(unsigned)peer.thread_count)];
+			if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 &&
+			    errno != ESRCH)
+				die("PTRACE_INTERRUPT");
+			if (!take_stops(tid))
+				break;
+		}
+		kill(peer.pid, SIGKILL);
+		while (waitpid(-1, NULL, __WALL) > 0)
+			;
+		if (sums.samples == before)
+			break; /* it does nothing */
+	}
+	dwfl_end(peer.dwfl);
+	ppi_unwinder_free(peer.unwinder);
+	if (!sums.samples)
+		return 2;
+	printf("%lu samples of %.1f frames: %lu equal, %lu longer, %lu refused, "
+	       "%lu shorter, %lu other; %.2f %% whole; %.2f us each, %.2f us by "
+	       "elfutils\n",
+	       sums.samples, (double)sums.frames / (double)sums.samples,
+	       sums.equal, sums.longer, sums.refused, sums.shorter, sums.other,
+	       100.0 * (double)sums.whole / (double)sums.samples,
+	       (double)sums.our_ns / 1e3 / (double)sums.samples,
+	       (double)sums.their_ns / 1e3 / (double)sums.samples);
+	return sums.shorter || sums.other;
+}
