@@ -5,6 +5,7 @@
 #include "api/internal/diag.h"
 #include "api/internal/helper.h"
 #include "api/internal/sized.h"
+#include "api/unwind/unwinder.h"
 #include "port/library.h"
 
 #include <stdio.h>

@@ -239,7 +239,8 @@ struct ppi_user_context {
 	uint64_t known; /* bit n: registers[n] is known */
 	uint64_t registers[PPI_REGISTERS];
 	uint32_t stack_bytes; /* which follow this struct */
-	uint32_t is_stack_all; /* the stack ends there, not only the copy */
+	uint16_t is_stack_all; /* the stack ends there, not only the copy */
+	uint16_t is_32_bit;    /* so is the program: of other registers */
 };
 
 /* A backend's part of the account of one event, since open. */

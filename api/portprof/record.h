@@ -54,7 +54,9 @@ typedef enum portprof_chain_end {
 	                             * from the last address to its caller */
 	PORTPROF_CHAIN_OUTSIDE = 4, /* the next frame is on another stack */
 	PORTPROF_CHAIN_JUNK = 5,    /* what was found there is no caller */
-	PORTPROF_CHAIN_DEPTH = 6    /* as deep as was asked for */
+	PORTPROF_CHAIN_DEPTH = 6,   /* as deep as was asked for */
+	PORTPROF_CHAIN_POINTERS = 7 /* a 32-bit program's: frame pointers alone
+	                             * were followed */
 } portprof_chain_end;
 
 /*

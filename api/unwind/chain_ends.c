@@ -14,6 +14,7 @@ static const char *const reasons[PPI_CHAIN_ENDS] = {
 	[PORTPROF_CHAIN_OUTSIDE] = "caller on another stack",
 	[PORTPROF_CHAIN_JUNK] = "no return address",
 	[PORTPROF_CHAIN_DEPTH] = "too deep",
+	[PORTPROF_CHAIN_POINTERS] = "by frame pointers (32-bit programs)",
 };
 
 void ppi_chain_ends_count(struct ppi_chain_ends *ends,

@@ -411,6 +411,41 @@ size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
 	return depth;
 }
 
+/*
+ * A program of 32 bits on a machine of 64: its tables are not read, and frame
+ * pointers lead as its ABI says: the caller's lies where ours points, and the
+ * return address above it. Only x86 has them in the same registers.
+ */
+static size_t walk_32_bit(struct ppi_unwinder *unwinder, uint32_t pid,
+                          const struct ppi_registers *registers,
+                          const struct ppi_stack *stack, uint64_t *chain,
+                          size_t room)
+{
+	const struct ppi_machine *machine = unwinder->machine;
+	struct walk walk = {
+		.unwinder = unwinder,
+		.machine = machine,
+		.layout = ppi_process_map_find(&unwinder->code.processes,
+		                               pid),
+		.stack = stack,
+		.pid = pid,
+	};
+	uint64_t fp = (uint32_t)registers->value[machine->fp];
+	uint64_t least = stack->start, words;
+	size_t depth = 1;
+
+	chain[0] = registers->value[machine->pc];
+	while (walk.layout && depth < room && fp >= least && fp % 4 == 0 &&
+	       machine == &ppi_machine_x86_64 && load(&walk, fp, &words) &&
+	       words >> 32 && code_at(&walk, (words >> 32) - 1) &&
+	       follows_call(&walk, words >> 32)) {
+		chain[depth++] = words >> 32;
+		least = fp + 8;
+		fp = (uint32_t)words;
+	}
+	return depth;
+}
+
 /* ---- records ---- */
 
 void ppi_unwinder_note(struct ppi_unwinder *unwinder,
@@ -475,8 +510,14 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	most = kernel < depth ? depth - kernel : 1;
 	most = least(most, CHAIN_MAX);
 	most = least(most, (sizeof(context) + context.stack_bytes) / 8);
-	count = ppi_unwinder_walk(unwinder, record->pid, &registers, &stack,
-	                          unwinder->chain, most, &end);
+	if (context.is_32_bit) {
+		end = PORTPROF_CHAIN_POINTERS;
+		count = walk_32_bit(unwinder, record->pid, &registers, &stack,
+		                    unwinder->chain, most);
+	} else {
+		count = ppi_unwinder_walk(unwinder, record->pid, &registers,
+		                          &stack, unwinder->chain, most, &end);
+	}
 	/* hardware may know better than the registers what it sampled */
 	if (kernel == 0)
 		unwinder->chain[0] = record->address;

@@ -166,8 +166,8 @@ static void read_registers(const struct perf_shape *shape,
 		reader->has_failed = true;
 		return;
 	}
-	if (abi == PERF_SAMPLE_REGS_ABI_64)
-		seen->registers = (const uint64_t *)(const void *)reader->at;
+	seen->registers = (const uint64_t *)(const void *)reader->at;
+	seen->is_32_bit = abi != PERF_SAMPLE_REGS_ABI_64;
 	for (at = 0; at < count; at++) {
 		uint64_t value = next(reader);
 

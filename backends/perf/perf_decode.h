@@ -32,8 +32,9 @@ struct perf_seen {
 	uint64_t running;     /* READ: time running, if asked for */
 	const uint64_t *chain;
 	size_t chain_words;   /* markers included */
-	const uint64_t *registers;      /* of 64-bit user code, as the shape has
-	                                 * them; NULL = none */
+	const uint64_t *registers;      /* of user code, as the shape has them;
+	                                 * NULL = none */
+	bool is_32_bit;                 /* so is the user code */
 	const unsigned char *stack;     /* a copy, from the stack pointer up */
 	size_t stack_bytes;
 	bool is_stack_all;              /* it could not have been longer */

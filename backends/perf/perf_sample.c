@@ -189,6 +189,7 @@ static void add_context(const struct ppi_backend_session *bs,
 	struct ppi_user_context context = {
 		.stack_bytes = (uint32_t)(seen->stack_bytes & ~(size_t)7),
 		.is_stack_all = seen->is_stack_all,
+		.is_32_bit = seen->is_32_bit,
 	};
 	size_t at = 0;
 

@@ -121,13 +121,48 @@ gzip -dc subject.pb.gz >subject.pb
 check "no stack is in the file" \
 	sh -c '! grep -q marker-of-a-stack subject.pb'
 
+record -F 500 -g -o auto.pb.gz -- ./subject
+report -i auto.pb.gz
+has "-g does the same" \
+	'by frame tables: (9[5-9]|100)[.0-9]* % of the weight whole' "$tmp/report"
+
 record -F 500 --call-graph dwarf,4096 -o deep.pb.gz -- ./subject 10000
 same "10,000 deep: recorded" 0 "$status"
 report -i deep.pb.gz
 has "10,000 deep: cut, and why" 'cut.* stack copy too short' "$tmp/report"
+has "10,000 deep: the verdict has the share, the module and what helps" \
+	'cut for [0-9.]* %.*copy.*subject [0-9.]* %.*--call-graph dwarf,8192' "$tmp/report"
 has "10,000 deep: nothing is lost" '^  samples .* 0 lost' "$tmp/report"
 report -q -i deep.pb.gz
 has_not "10,000 deep: no caller is invented" ' main$' "$tmp/report"
+
+# Programs of 32 bits: by frame pointers, and the verdict says so.
+cat >small.c <<'EOF2'
+static volatile unsigned sum;
+__attribute__((noinline)) static void spin32(void)
+{
+	for (unsigned i = 0; i < 300000000; i++)
+		sum += i;
+}
+__attribute__((noinline)) static void middle32(void) { spin32(); sum++; }
+void _start(void)
+{
+	middle32();
+	__asm__ volatile("int $0x80" : : "a"(1), "b"(0));
+}
+EOF2
+if [ "$(uname -m)" = x86_64 ] && $cc -m32 -O0 -fno-omit-frame-pointer -fno-pie \
+	-static -nostdlib -o small small.c 2>"$tmp/words"; then
+	record -F 500 -g -o small.pb.gz -- ./small
+	same "32 bits: recorded" 0 "$status"
+	report -i small.pb.gz
+	has "32 bits: the verdict says so" \
+		'cut for (9[0-9.]*|100.0) %: 32-bit' "$tmp/report"
+	report -q -i small.pb.gz --callers spin32
+	has "32 bits: callers by frame pointers" 'middle32' "$tmp/report"
+else
+	skip "32 bits" "$cc makes no such program"
+fi
 
 # A frame table that is hostile can make libdw take gigabytes. In a build with a
 # sanitizer there is no such limit.

@@ -507,6 +507,41 @@ static void records_get_their_chain(void **state)
 	end(&s);
 }
 
+/* Words of 32 bits: the caller's frame pointer, and what it returns to. */
+static void programs_of_32_bits_keep_frame_pointers(void **state)
+{
+	struct ppi_user_context context = { .is_32_bit = true };
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_SAMPLE, .pid = NOBODY,
+		.valid = PPI_FIELD_CONTEXT, .address = 0x8001000,
+	};
+	uint64_t words[64] = { 0 };
+	struct ppi_room room = { &record, 1, 1, words, 64, 64 };
+	uint32_t *stack = (uint32_t *)(words + sizeof(context) / 8);
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	note_module(s.unwinder, NOBODY, 0x8001000, 0x1000, 0, "/nowhere");
+	context.registers[16] = 0x8001000;
+	context.registers[7] = 0xffff1000;
+	context.registers[6] = 0xffff1004;
+	context.known = 1u << 16 | 1u << 7 | 1u << 6;
+	context.stack_bytes = 64;
+	memcpy(words, &context, sizeof(context));
+	stack[1] = 0xffff1010;
+	stack[2] = 0x8001100;
+	stack[4] = 0xffff100c; /* down: the chain ends */
+	stack[5] = 0x8001200;
+	ppi_unwinder_take(s.unwinder, &room, 127);
+	assert_int_equal(record.payload_words, 3);
+	assert_int_equal(words[0], 0x8001000);
+	assert_int_equal(words[1], 0x8001100);
+	assert_int_equal(words[2], 0x8001200);
+	assert_int_equal(record.chain_end, PORTPROF_CHAIN_POINTERS);
+	end(&s);
+}
+
 /* A reset begins again: what was whole or cut before is in no sentence. */
 static void a_reset_forgets_how_chains_ended(void **state)
 {
@@ -550,6 +585,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(code_made_meanwhile_is_found),
 		cmocka_unit_test(arm64_is_unwound),
 		cmocka_unit_test(records_get_their_chain),
+		cmocka_unit_test(programs_of_32_bits_keep_frame_pointers),
 		cmocka_unit_test(a_reset_forgets_how_chains_ended),
 	};
 

@@ -181,7 +181,7 @@ static void judge_unwound(const struct ppi_view *view,
 	switch (sample->chain_end) {
 	case PORTPROF_CHAIN_UNKNOWN:
 	case PORTPROF_CHAIN_WHOLE:
-		break;
+		return;
 	case PORTPROF_CHAIN_COPY_SHORT:
 	case PORTPROF_CHAIN_DEPTH:
 		chain->end = PPI_CHAIN_CUT;
@@ -189,6 +189,8 @@ static void judge_unwound(const struct ppi_view *view,
 	default:
 		blame(view, sample, chain->depth - 1, PPI_CHAIN_ENDS, chain);
 	}
+	chain->module = name_of(view, sample, chain->depth - 1)->module;
+	chain->reason = sample->chain_end;
 }
 
 void ppi_chain_judge(const struct ppi_view *view,
@@ -240,6 +242,10 @@ static bool add_sample(const struct ppi_view *view,
 	*has_callers |= sample->depth > 1;
 	ppi_chain_judge(view, sample, &chain);
 	chains->weight += weight;
+	if (chain.reason && chain.reason <= PORTPROF_CHAIN_POINTERS &&
+	    !ppi_nameless_add(&chains->reasons[chain.reason], chain.module,
+	                      weight))
+		return false;
 	switch (chain.end) {
 	case PPI_CHAIN_WHOLE:
 		return true;
@@ -270,6 +276,8 @@ bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
 
 	memset(chains, 0, sizeof(*chains));
 	chains->is_unwound = is_unwound(view);
+	chains->stack_bytes =
+		portprof_profile_origin_get(view->profile)->stack_bytes;
 	for (size_t i = 0;
 	     is_good &&
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
@@ -279,6 +287,8 @@ bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
 			                     &has_callers);
 	ppi_nameless_sort(&chains->modules);
 	ppi_nameless_sort(&chains->leaves);
+	for (size_t i = 0; i <= PORTPROF_CHAIN_POINTERS; i++)
+		ppi_nameless_sort(&chains->reasons[i]);
 	if (!is_good || !has_callers)
 		ppi_chains_free(chains);
 	return is_good;
@@ -288,5 +298,7 @@ void ppi_chains_free(struct ppi_chains *chains)
 {
 	free(chains->modules.modules);
 	free(chains->leaves.modules);
+	for (size_t i = 0; i <= PORTPROF_CHAIN_POINTERS; i++)
+		free(chains->reasons[i].modules);
 	memset(chains, 0, sizeof(*chains));
 }

@@ -27,6 +27,8 @@ struct ppi_chain {
 	 * where no code is to blame. */
 	const char *module, *function;
 	bool keeps_leaf_frames; /* its compiler can: -mno-omit-leaf-... */
+	/* Of one by frame tables that is cut: enum portprof_chain_end. */
+	unsigned reason;
 };
 
 void ppi_chain_judge(const struct ppi_view *view,
@@ -51,7 +53,10 @@ struct ppi_chains {
 	uint64_t leaving, skipping, cut, ending;
 	struct ppi_nameless_list modules; /* whose code it is */
 	struct ppi_nameless_list leaves;  /* functions */
-	bool is_unwound;                  /* by frame tables */
+	bool is_unwound;                  /* by frame tables; then, why those are
+	                                   * cut that are, and in which module */
+	struct ppi_nameless_list reasons[PORTPROF_CHAIN_POINTERS + 1];
+	unsigned stack_bytes;             /* that were copied with a sample */
 	bool keeps_leaf_frames;           /* some compiler of theirs can */
 };
 

@@ -340,6 +340,79 @@ static void print_leaves(const struct ppi_chains *chains, FILE *out)
 	                : "gcc for x86 cannot give them one, clang can\n");
 }
 
+static uint64_t sum_of(const struct ppi_nameless_list *list)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		sum += list->modules[i].weight;
+	return sum;
+}
+
+/* What a JIT compiler made lies in no file. */
+static bool is_in_no_file(const struct ppi_nameless_list *list)
+{
+	const char *module = list->modules[0].module;
+
+	return module[0] == '[' || strstr(module, ".map");
+}
+
+/* What helps against cut chains, "" where nothing does. */
+static const char *advice_for(enum portprof_chain_end reason,
+                              const struct ppi_chains *chains, char *room,
+                              size_t bytes)
+{
+	enum { MOST = 63 << 10 };
+	unsigned more = 2 * chains->stack_bytes;
+
+	switch (reason) {
+	case PORTPROF_CHAIN_COPY_SHORT:
+		if (chains->stack_bytes >= MOST)
+			return "";
+		snprintf(room, bytes, ": record --call-graph dwarf,%u",
+		         more < MOST ? more : MOST);
+		return room;
+	case PORTPROF_CHAIN_NO_RULE:
+		return is_in_no_file(&chains->reasons[reason])
+			? ": have its compiler keep frame pointers (java "
+			  "-XX:+PreserveFramePointer, node --perf-basic-prof)"
+			: ": use a build with frame tables "
+			  "(-fasynchronous-unwind-tables) or with "
+			  PPI_FRAME_FLAG;
+	default:
+		return "";
+	}
+}
+
+/* Why chains by frame tables are cut, by weight and module. */
+static void print_reasons(const struct ppi_chains *chains, FILE *out)
+{
+	static const char *const words[] = {
+		[PORTPROF_CHAIN_COPY_SHORT] = "stack copy too short",
+		[PORTPROF_CHAIN_NO_RULE] = "neither frame table nor frame "
+					   "pointer",
+		[PORTPROF_CHAIN_OUTSIDE] = "caller on another stack",
+		[PORTPROF_CHAIN_JUNK] = "no return address found",
+		[PORTPROF_CHAIN_DEPTH] = "depth limit",
+		[PORTPROF_CHAIN_POINTERS] = "32-bit program, by frame pointers "
+					    "alone",
+	};
+	char room[64];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const struct ppi_nameless_list *list = &chains->reasons[i];
+		double share = ppi_percent(sum_of(list), chains->weight);
+
+		if (!words[i] || share < 0.05)
+			continue;
+		fprintf(out, LABEL "cut for %.1f %%: %s (", "", share, words[i]);
+		print_largest(list, chains, out);
+		fprintf(out, ")%s\n",
+		        advice_for((enum portprof_chain_end)i, chains, room,
+		                   sizeof(room)));
+	}
+}
+
 /* For how much of the weight callers can be believed, and what spoils the
  * others. */
 static void print_chains(const struct ppi_chains *chains, FILE *out)
@@ -351,18 +424,17 @@ static void print_chains(const struct ppi_chains *chains, FILE *out)
 	fprintf(out, LABEL "complete for %.1f %% of the weight", "callers",
 	        ppi_percent(chains->weight - bad - chains->cut -
 	                            chains->leaving, chains->weight));
+	if (chains->is_unwound) {
+		fputc('\n', out);
+		print_reasons(chains, out);
+		return;
+	}
 	print_share("cut early", chains->ending, chains, out);
 	print_share("a caller missing", chains->skipping, chains, out);
-	print_share(chains->is_unwound ? "cut at the end of the stack's copy"
-	                               : "cut at the depth limit",
-	            chains->cut, chains, out);
+	print_share("cut at the depth limit", chains->cut, chains, out);
 	print_share("the last caller missing", chains->leaving, chains, out);
 	fputc('\n', out);
-	if (bad && chains->is_unwound) {
-		fprintf(out, LABEL "cut in ", "");
-		print_largest(&chains->modules, chains, out);
-		fprintf(out, "; the notes say why\n");
-	} else if (bad) {
+	if (bad) {
 		fprintf(out, LABEL "code without frame pointers: ", "");
 		print_largest(&chains->modules, chains, out);
 		fprintf(out, "; compile it with " PPI_FRAME_FLAG "\n");

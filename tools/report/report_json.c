@@ -133,6 +133,26 @@ static void put_largest(struct ppi_json *json, const char *key,
 	ppi_json_close(json);
 }
 
+/* Why chains by frame tables are cut. */
+static void put_reasons(struct ppi_json *json, const struct ppi_chains *chains)
+{
+	static const char *const keys[] = {
+		[PORTPROF_CHAIN_COPY_SHORT] = "copy_short",
+		[PORTPROF_CHAIN_NO_RULE] = "no_rule",
+		[PORTPROF_CHAIN_OUTSIDE] = "outside",
+		[PORTPROF_CHAIN_JUNK] = "junk",
+		[PORTPROF_CHAIN_DEPTH] = "depth",
+		[PORTPROF_CHAIN_POINTERS] = "pointers",
+	};
+
+	ppi_json_object(json, "reasons");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i] && chains->reasons[i].count)
+			put_largest(json, keys[i], &chains->reasons[i],
+			            "module");
+	ppi_json_close(json);
+}
+
 static void put_chains(struct ppi_json *json, const struct ppi_chains *chains)
 {
 	if (chains->weight == 0) {
@@ -145,6 +165,7 @@ static void put_chains(struct ppi_json *json, const struct ppi_chains *chains)
 	ppi_json_number(json, "leave_one_out", chains->skipping);
 	ppi_json_number(json, "cut", chains->cut);
 	ppi_json_number(json, "last_caller_missing", chains->leaving);
+	put_reasons(json, chains);
 	put_largest(json, "modules", &chains->modules, "module");
 	put_largest(json, "leaves", &chains->leaves, "function");
 	ppi_json_close(json);
