@@ -46,6 +46,18 @@ static const struct ppi_word field_words[] = {
 	{"latency", PORTPROF_FIELD_LATENCY},
 	{"branches", PORTPROF_FIELD_BRANCHES},
 	{"group-values", PORTPROF_FIELD_GROUP_VALUES},
+	{"data-source", PORTPROF_FIELD_DATA_SOURCE},
+	{"instruction-latency", PORTPROF_FIELD_INSTRUCTION_LATENCY},
+	{"transaction", PORTPROF_FIELD_TRANSACTION},
+	{"physical-address", PORTPROF_FIELD_PHYSICAL_ADDRESS},
+	{"page-sizes", PORTPROF_FIELD_PAGE_SIZES},
+	{NULL, 0}};
+
+static const struct ppi_word branch_words[] = {
+	{"calls", PORTPROF_BRANCHES_CALLS},
+	{"returns", PORTPROF_BRANCHES_RETURNS},
+	{"conditional", PORTPROF_BRANCHES_CONDITIONAL},
+	{"indirect", PORTPROF_BRANCHES_INDIRECT},
 	{NULL, 0}};
 
 static const struct ppi_setting settings[PPI_KEY_COUNT] = {
@@ -107,8 +119,22 @@ static const struct ppi_setting settings[PPI_KEY_COUNT] = {
 			    .max = PORTPROF_FIELD_DATA_ADDRESS |
 				   PORTPROF_FIELD_LATENCY |
 				   PORTPROF_FIELD_BRANCHES |
-				   PORTPROF_FIELD_GROUP_VALUES,
-			    .words = field_words},
+				   PORTPROF_FIELD_GROUP_VALUES |
+				   PORTPROF_FIELD_DATA_SOURCE |
+				   PORTPROF_FIELD_INSTRUCTION_LATENCY |
+				   PORTPROF_FIELD_TRANSACTION |
+				   PORTPROF_FIELD_PHYSICAL_ADDRESS |
+				   PORTPROF_FIELD_PAGE_SIZES,
+			    .words = field_words,
+			    .none = "none"},
+	[PPI_KEY_BRANCHES] = {.name = "branches",
+			      .form = PPI_FORM_BITS,
+			      .max = PORTPROF_BRANCHES_CALLS |
+				     PORTPROF_BRANCHES_RETURNS |
+				     PORTPROF_BRANCHES_CONDITIONAL |
+				     PORTPROF_BRANCHES_INDIRECT,
+			      .words = branch_words,
+			      .none = "any"},
 	[PPI_KEY_PRECISE] = {.name = "precise",
 			     .form = PPI_FORM_CHOICE,
 			     .max = 1,

@@ -41,6 +41,14 @@ static const char *field_at(size_t index, uint64_t *bit)
 	return words[index].name;
 }
 
+static const char *branch_at(size_t index, uint64_t *bit)
+{
+	const struct ppi_word *words = ppi_setting_of(PPI_KEY_BRANCHES)->words;
+
+	*bit = words[index].number;
+	return words[index].name;
+}
+
 static const char *cap_at(size_t index, uint64_t *bit)
 {
 	*bit = index < 64 ? (uint64_t)1 << index : 0;
@@ -79,9 +87,15 @@ static const struct bits_of_list capabilities = {cap_at, "capability",
 
 static const struct bits_of_list fields = {
 	field_at,
-	"field of samples: there are data-address, latency, branches and "
-	"group-values",
+	"field of samples: there are data-address, latency, branches, "
+	"group-values, data-source, instruction-latency, transaction, "
+	"physical-address and page-sizes",
 	"names no field; give none for none"};
+
+static const struct bits_of_list branches = {
+	branch_at,
+	"kind of branch: there are calls, returns, conditional and indirect",
+	"names no kind; give any for all"};
 
 /* Words, commas and blanks between them. */
 static portprof_status read_bits(struct setting *setting,
@@ -235,10 +249,12 @@ static portprof_status read_number(struct setting *setting, enum ppi_key key,
 	const char *value = setting->value, *wrong;
 
 	if (row->form == PPI_FORM_BITS) {
-		if (strcasecmp(value, "none") != 0)
-			return read_bits(setting, &fields, number);
 		*number = 0;
-		return PORTPROF_OK;
+		if (strcasecmp(value, row->none) == 0)
+			return PORTPROF_OK;
+		return read_bits(setting,
+				 key == PPI_KEY_FIELDS ? &fields : &branches,
+				 number);
 	}
 	if (read_word(row->words, value, number))
 		return PORTPROF_OK;

@@ -157,6 +157,15 @@ static portprof_status check_unwind(const portprof_config *config,
 	                "pointers", missing);
 }
 
+/* Whoever says which branches wants them. */
+static uint32_t fields_of(const portprof_config *config)
+{
+	uint32_t fields = (uint32_t)config->number[PPI_KEY_FIELDS];
+
+	return config->number[PPI_KEY_BRANCHES]
+		? fields | PORTPROF_FIELD_BRANCHES : fields;
+}
+
 portprof_status ppi_plan_needs(const portprof_config *config,
                                enum ppi_mode mode, uint64_t *caps,
                                struct ppi_diag *why)
@@ -199,7 +208,7 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 			return status;
 	}
 	/* fields are an event's: who measures CPU time alone has none */
-	if (config->number[PPI_KEY_FIELDS] && mode == PPI_SAMPLE)
+	if (fields_of(config) && mode == PPI_SAMPLE)
 		*caps |= PORTPROF_CAP_EVENTS;
 	if (config->number[PPI_KEY_FIELDS] & PORTPROF_FIELD_GROUP_VALUES &&
 	    mode == PPI_SAMPLE)
@@ -473,7 +482,8 @@ static void plan_wishes(const portprof_config *config,
 	plan->is_delayed = config->number[PPI_KEY_DELAY] > 0 &&
 			   plan->want_modules && !plan->target.is_self;
 	plan->allow_refused = config->allow_refused;
-	plan->sample_fields = config->number[PPI_KEY_FIELDS];
+	plan->sample_fields = fields_of(config);
+	plan->branch_kinds = (uint32_t)config->number[PPI_KEY_BRANCHES];
 	plan->ring_bytes = config->number[PPI_KEY_RING];
 	plan->command = config->command;
 	plan->timeline_ns = config->number[PPI_KEY_TIMELINE] * 1000000u;

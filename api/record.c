@@ -110,7 +110,8 @@ const portprof_branch *portprof_batch_branches(const portprof_batch *batch,
 	if (!(record->valid & PORTPROF_FIELD_BRANCHES) ||
 	    record->branches > batch->word_count ||
 	    record->branch_count >
-	            (batch->word_count - record->branches) / 2)
+	            (batch->word_count - record->branches) /
+	                    (sizeof(portprof_branch) / 8))
 		return NULL;
 	*count = (size_t)record->branch_count;
 	return (const portprof_branch *)(const void *)

@@ -193,6 +193,7 @@ struct ppi_plan {
 	bool uses_tables;       /* by frame tables (CAP_UNWIND), too */
 	uint32_t sample_fields; /* of PORTPROF_FIELD_ what the hardware tells;
 	                         * only where CAP_EVENTS is there */
+	uint32_t branch_kinds;  /* of PORTPROF_BRANCHES_; 0 = all */
 	size_t ring_bytes;      /* 0 = the backend chooses */
 	uint64_t required_caps; /* the user's: open must not remove them */
 	struct ppi_area *area;  /* not NULL: what is measured goes there, and

@@ -137,19 +137,21 @@ static uint64_t time_of(const portprof_config *config, const char *key)
 static bool load_file(portprof_config *file,
                       const struct ppi_record_options *options)
 {
+	static const char *const left_out[] = { "fields", "branches" };
 	portprof_status status;
-	char fields[256];
+	char value[256];
 
 	/* record follows children unless a file or --no-inherit says no */
 	portprof_config_set_number(file, "children", 1);
 	status = portprof_config_load(file, options->config_path,
 	                              options->set_name);
-	if (status == PORTPROF_OK &&
-	    portprof_config_get(file, "fields", 0, fields, sizeof(fields)) ==
-	            PORTPROF_OK)
-		ppi_say("%s: 'fields = %s' is left out: files keep no fields "
-		        "of samples, programs get them in callbacks",
-		        portprof_config_origin(file, "fields", 0), fields);
+	for (size_t i = 0; i < 2 && status == PORTPROF_OK; i++)
+		if (portprof_config_get(file, left_out[i], 0, value,
+		                        sizeof(value)) == PORTPROF_OK)
+			ppi_say("%s: '%s = %s' is left out: files keep no fields "
+			        "of samples, programs get them in callbacks",
+			        portprof_config_origin(file, left_out[i], 0),
+			        left_out[i], value);
 	if (status == PORTPROF_OK)
 		return true;
 	if (status == PORTPROF_E_NOTFOUND && !options->config_path &&

@@ -18,7 +18,7 @@ enum ppi_form {
 	PPI_FORM_BYTES,  /* 65536, 64K, 1M */
 	PPI_FORM_TIME,   /* 500ms, 10s; kept in milliseconds */
 	PPI_FORM_CHOICE, /* one of `words`, and nothing else */
-	PPI_FORM_BITS    /* a list of `words`, or none */
+	PPI_FORM_BITS    /* a list of `words`, or `none` */
 };
 
 /* A row of the table. */
@@ -32,6 +32,7 @@ struct ppi_setting {
 	const char *remedy; /* what to give instead of a bad value; of a
 			     * CHOICE what is wrong with it */
 	const struct ppi_word *words;
+	const char *none; /* a list without any */
 };
 
 const struct ppi_setting *ppi_setting_of(enum ppi_key key);

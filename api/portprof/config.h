@@ -157,12 +157,16 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *   timeline   files keep when samples fell, to so many milliseconds; 0 = they
  *              do not (default). Capability: TIME
  *   fields     what the hardware reports with each sample, PORTPROF_FIELD_
- *              bits: DATA_ADDRESS, LATENCY, BRANCHES, GROUP_VALUES.
- *              Capability: EVENTS, and GROUP for the last, by which the first
+ *              bits: DATA_ADDRESS, LATENCY, BRANCHES, GROUP_VALUES,
+ *              DATA_SOURCE, INSTRUCTION_LATENCY, TRANSACTION,
+ *              PHYSICAL_ADDRESS (for who may measure the kernel), PAGE_SIZES.
+ *              Capability: EVENTS, and GROUP for GROUP_VALUES, by which the first
  *              event of each group is sampled and the others are counted
  *              along. A sample's `valid` bits say what it has. No file keeps
  *              them. Opening is refused with E_UNSUPPORTED where the kernel or
  *              the PMU has no such field
+ *   branches   the branches that the field BRANCHES keeps, PORTPROF_BRANCHES_
+ *              bits; 0 = all (default). Asking for some asks for the field
  *   precise    1 = events that name no precise level get the highest that this
  *              machine grants, tried from 3 down to 0
  * Times are by CLOCK_MONOTONIC, up to a hundred years; delay and duration hold
@@ -175,6 +179,12 @@ enum {
 	PORTPROF_UNWIND_DWARF = 1, /* by frame tables (.eh_frame), and by frame
 	                            * pointers through code that has none */
 	PORTPROF_UNWIND_AUTO = 2   /* as DWARF where that works, else as FP */
+};
+enum {
+	PORTPROF_BRANCHES_CALLS = 1u << 0,
+	PORTPROF_BRANCHES_RETURNS = 1u << 1,
+	PORTPROF_BRANCHES_CONDITIONAL = 1u << 2,
+	PORTPROF_BRANCHES_INDIRECT = 1u << 3 /* calls and jumps */
 };
 PORTPROF_API portprof_status portprof_config_set_number(portprof_config *config,
 							const char *key,

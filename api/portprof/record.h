@@ -40,10 +40,63 @@ enum {
 	PORTPROF_FIELD_LATENCY = 1u << 9,
 	PORTPROF_FIELD_BRANCHES = 1u << 10,
 	PORTPROF_FIELD_GROUP_VALUES = 1u << 11,
-	PORTPROF_FIELD_GUEST = 1u << 12 /* a claim: the thread ran the code of
-					 * a virtual machine, which has no
-					 * address here: address is 0 */
+	PORTPROF_FIELD_GUEST = 1u << 12, /* a claim: the thread ran the code of
+					  * a virtual machine, which has no
+					  * address here: address is 0 */
+	/* Only where asked for, too. */
+	PORTPROF_FIELD_DATA_SOURCE = 1u << 13,
+	PORTPROF_FIELD_INSTRUCTION_LATENCY = 1u << 14,
+	PORTPROF_FIELD_TRANSACTION = 1u << 15,
+	PORTPROF_FIELD_PHYSICAL_ADDRESS = 1u << 16,
+	PORTPROF_FIELD_PAGE_SIZES = 1u << 17
 };
+
+/*
+ * Where the data of an access came from: portprof_record.data_source. Several
+ * levels, with HIT or MISS, are those that were asked. Source: data_src of
+ * perf_event_open(2).
+ */
+#define PORTPROF_DATA_LOAD        (UINT64_C(1) << 0)
+#define PORTPROF_DATA_STORE       (UINT64_C(1) << 1)
+#define PORTPROF_DATA_PREFETCH    (UINT64_C(1) << 2)
+#define PORTPROF_DATA_EXECUTE     (UINT64_C(1) << 3)
+#define PORTPROF_DATA_LOCKED      (UINT64_C(1) << 4)  /* an atomic access */
+#define PORTPROF_DATA_HIT         (UINT64_C(1) << 5)  /* in this level */
+#define PORTPROF_DATA_MISS        (UINT64_C(1) << 6)  /* not in this level */
+#define PORTPROF_DATA_L1          (UINT64_C(1) << 7)
+#define PORTPROF_DATA_FILL_BUFFER (UINT64_C(1) << 8)  /* on its way to L1 */
+#define PORTPROF_DATA_L2          (UINT64_C(1) << 9)
+#define PORTPROF_DATA_L3          (UINT64_C(1) << 10)
+#define PORTPROF_DATA_L4          (UINT64_C(1) << 11)
+#define PORTPROF_DATA_CACHE       (UINT64_C(1) << 12) /* a cache, no matter which */
+#define PORTPROF_DATA_MEMORY      (UINT64_C(1) << 13)
+#define PORTPROF_DATA_PERSISTENT  (UINT64_C(1) << 14) /* persistent memory */
+#define PORTPROF_DATA_IO          (UINT64_C(1) << 15)
+#define PORTPROF_DATA_UNCACHED    (UINT64_C(1) << 16)
+#define PORTPROF_DATA_REMOTE      (UINT64_C(1) << 17) /* of another node */
+#define PORTPROF_DATA_SNOOP_NONE  (UINT64_C(1) << 18) /* no other cache asked */
+#define PORTPROF_DATA_SNOOP_HIT   (UINT64_C(1) << 19) /* another cache had it */
+#define PORTPROF_DATA_SNOOP_MISS  (UINT64_C(1) << 20)
+#define PORTPROF_DATA_SNOOP_MODIFIED (UINT64_C(1) << 21) /* and had changed it */
+#define PORTPROF_DATA_SNOOP_FORWARD  (UINT64_C(1) << 22) /* and handed it over */
+#define PORTPROF_DATA_SNOOP_PEER  (UINT64_C(1) << 23) /* by a peer's cache */
+#define PORTPROF_DATA_TLB_HIT     (UINT64_C(1) << 24)
+#define PORTPROF_DATA_TLB_MISS    (UINT64_C(1) << 25)
+#define PORTPROF_DATA_TLB_L1      (UINT64_C(1) << 26)
+#define PORTPROF_DATA_TLB_L2      (UINT64_C(1) << 27)
+#define PORTPROF_DATA_TLB_WALK    (UINT64_C(1) << 28) /* hardware read the tables */
+#define PORTPROF_DATA_TLB_FAULT   (UINT64_C(1) << 29) /* the system did */
+#define PORTPROF_DATA_BLOCKED     (UINT64_C(1) << 30) /* by an earlier store */
+
+/* How a hardware transaction ended: portprof_record.transaction. The upper 32
+ * bits are the code that the program gave with an explicit abort. */
+#define PORTPROF_TRANSACTION_ELISION      (UINT64_C(1) << 0) /* of a lock */
+#define PORTPROF_TRANSACTION_EXPLICIT     (UINT64_C(1) << 1) /* begun as such */
+#define PORTPROF_TRANSACTION_SYNCHRONOUS  (UINT64_C(1) << 2) /* by this code */
+#define PORTPROF_TRANSACTION_ASYNCHRONOUS (UINT64_C(1) << 3)
+#define PORTPROF_TRANSACTION_RETRY        (UINT64_C(1) << 4) /* may succeed */
+#define PORTPROF_TRANSACTION_CONFLICT     (UINT64_C(1) << 5) /* of data */
+#define PORTPROF_TRANSACTION_CAPACITY     (UINT64_C(1) << 6) /* too much data */
 
 /* How a call chain ends. */
 typedef enum portprof_chain_end {
@@ -92,11 +145,29 @@ typedef struct portprof_record {
 	uint64_t values;       /* index into the batch's words */
 	uint64_t value_count;
 	uint64_t chain_end;    /* enum portprof_chain_end */
+	/* More that hardware tells where asked, each with its bit of `valid`. */
+	uint64_t data_source;  /* PORTPROF_DATA_ bits */
+	uint64_t instruction_latency; /* cycles from issue to the end, beside
+	                        * latency, which then is the access's alone */
+	uint64_t transaction;  /* PORTPROF_TRANSACTION_ bits */
+	uint64_t physical_address; /* of data_address */
+	/* sizes of the pages of data_address and of address; 0 = unknown */
+	uint64_t data_page_bytes, code_page_bytes;
 } portprof_record;
+
+/* What is known of a branch; neither of the first two: its prediction is not. */
+enum {
+	PORTPROF_BRANCH_MISPREDICTED = 1u << 0,
+	PORTPROF_BRANCH_PREDICTED = 1u << 1,
+	PORTPROF_BRANCH_IN_TRANSACTION = 1u << 2,
+	PORTPROF_BRANCH_ABORT = 1u << 3 /* the abort of a transaction */
+};
 
 /* A branch that was taken. */
 typedef struct portprof_branch {
 	uint64_t from, to;
+	uint32_t flags;  /* PORTPROF_BRANCH_ bits */
+	uint32_t cycles; /* since the branch before it; 0 = unknown */
 } portprof_branch;
 
 /* Longest build-id kept (SHA-1 has 20 bytes). */

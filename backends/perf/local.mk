@@ -14,6 +14,8 @@ PERF_SOURCES = \
 	backends/perf/perf_count.c \
 	backends/perf/perf_decode.c \
 	backends/perf/perf_decode.h \
+	backends/perf/perf_fields.c \
+	backends/perf/perf_fields.h \
 	backends/perf/perf_describe.c \
 	backends/perf/perf_drain.c \
 	backends/perf/perf_errors.c \

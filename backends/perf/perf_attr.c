@@ -90,8 +90,7 @@ static void set_shape(const struct perf_session_kind *kind,
 	/* of whom we have the stack, the chain is ours */
 	attr->exclude_callchain_user = kind->shape.stack_bytes > 0;
 	/* the modes are the event's own: those it excludes are left out */
-	if (kind->shape.sample_type & PERF_SAMPLE_BRANCH_STACK)
-		attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	attr->branch_sample_type = kind->shape.branch_filter;
 	if (kind->shape.sample_type & PERF_SAMPLE_CALLCHAIN)
 		attr->sample_max_stack = (uint16_t)kind->shape.chain_depth;
 }

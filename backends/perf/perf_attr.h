@@ -33,6 +33,7 @@ struct perf_shape {
 	uint64_t user_mask;    /* REGS_USER: which */
 	uint64_t user_ip_mask; /* the pc's bit in it; 0 = it is of no use */
 	uint32_t stack_bytes;  /* STACK_USER */
+	uint64_t branch_filter; /* BRANCH_STACK */
 	unsigned chain_depth;
 };
 

@@ -239,8 +239,18 @@ static void decode_sample(const struct perf_shape *shape,
 		read_registers(shape, reader, seen);
 	if (has(shape, PERF_SAMPLE_STACK_USER))
 		read_stack(reader, seen);
-	if (has(shape, PERF_SAMPLE_WEIGHT))
+	if (has(shape, PERF_SAMPLE_WEIGHT | PERF_TELLS_WEIGHTS))
 		seen->latency = next(reader);
+	if (has(shape, PERF_SAMPLE_DATA_SRC))
+		seen->data_source = next(reader);
+	if (has(shape, PERF_SAMPLE_TRANSACTION))
+		seen->transaction = next(reader);
+	if (has(shape, PERF_TELLS_PHYSICAL))
+		seen->physical_address = next(reader);
+	if (has(shape, PERF_TELLS_DATA_PAGE))
+		seen->data_page_bytes = next(reader);
+	if (has(shape, PERF_TELLS_CODE_PAGE))
+		seen->code_page_bytes = next(reader);
 }
 
 /* The words that sample_id_all puts at the end of other records. */

@@ -38,7 +38,9 @@ struct perf_seen {
 	const unsigned char *stack;     /* a copy, from the stack pointer up */
 	size_t stack_bytes;
 	bool is_stack_all;              /* it could not have been longer */
-	uint64_t data_address, latency; /* 0: the hardware told none */
+	/* 0: the hardware told none */
+	uint64_t data_address, latency, data_source, transaction;
+	uint64_t physical_address, data_page_bytes, code_page_bytes;
 	const uint64_t *branches;       /* from, to, flags of each */
 	size_t branch_count;
 	const uint64_t *values; /* READ of a group: each with value_step */

@@ -2,6 +2,7 @@
 /* Why the kernel refused, in sentences that a user can act on. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_fields.h"
 #include "backends/perf/perf_place.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rights.h"
@@ -145,19 +146,24 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
                                    const struct ppi_event *event, int64_t tid,
                                    int os_error, struct ppi_diag *why)
 {
+	const char *fields = bs->plan->sample_fields
+		? perf_fields_refused(bs->plan->sample_fields, os_error) : NULL;
+
 	if (perf_refuse_cgroup(bs, os_error, why))
 		return PORTPROF_E_UNSUPPORTED;
-	if (event && bs->plan->sample_fields &&
-	    (os_error == EOPNOTSUPP || os_error == EINVAL))
+	if (event && fields && os_error == EACCES)
+		return ppi_fail(
+			why, PORTPROF_E_DENIED, os_error, "open event",
+			"samples of '%s' with %s are for who may measure the "
+			"kernel: run as administrator, setcap cap_perfmon=ep "
+			"on the program, or sysctl kernel.perf_event_paranoid=1",
+			event->request.text, fields);
+	if (event && fields)
 		return ppi_fail(
 			why, PORTPROF_E_UNSUPPORTED, os_error, "open event",
-			"the PMU behind '%s' does not "
-			"record %s in samples: ask for less with "
-			"portprof_config_set_number",
-			event->request.text,
-			bs->plan->sample_fields & PORTPROF_FIELD_BRANCHES
-				? "the branches taken"
-				: "data addresses or latencies");
+			"the PMU behind '%s' does not record %s in samples, or "
+			"this kernel does not: ask for less with fields",
+			event->request.text, fields);
 	if (bs->plan->target.is_self || os_error != EACCES ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM)
 		return perf_refuse_open(perf_kernel_of(bs->kernel), event,

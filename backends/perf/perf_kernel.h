@@ -94,6 +94,12 @@ enum {
 	PERF_ATTR_BYTES = 112                /* up to sample_max_stack, 4.8 */
 };
 
+/* Bits of sample_type that older headers lack. */
+#define PERF_TELLS_PHYSICAL (UINT64_C(1) << 19)  /* PERF_SAMPLE_PHYS_ADDR, 4.14 */
+#define PERF_TELLS_DATA_PAGE (UINT64_C(1) << 22) /* _DATA_PAGE_SIZE, 5.11 */
+#define PERF_TELLS_CODE_PAGE (UINT64_C(1) << 23) /* _CODE_PAGE_SIZE, 5.11 */
+#define PERF_TELLS_WEIGHTS (UINT64_C(1) << 24)   /* _WEIGHT_STRUCT, 5.12 */
+
 /* perf_event.h numbers the context markers of call chains down from here. */
 #define PERF_CHAIN_MARKER UINT64_C(0xfffffffffffff001)
 

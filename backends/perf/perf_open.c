@@ -2,6 +2,7 @@
 /* Opening a sampling session: which layout, how large, which threads. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_fields.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
 #include "backends/perf/perf_sysfs.h"
@@ -173,7 +174,7 @@ static int64_t deepest(const struct ppi_plan *plan)
 	int64_t depth = DEPTH_MAX;
 
 	if (plan->sample_fields & PORTPROF_FIELD_BRANCHES)
-		depth -= 2 * PERF_BRANCHES_MAX;
+		depth -= sizeof(portprof_branch) / 8 * PERF_BRANCHES_MAX;
 	if (plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
 		depth -= PERF_EVENTS_MAX;
 	return depth;
@@ -260,12 +261,7 @@ static void shape_records(struct ppi_backend_session *bs)
 			         shape->chain_depth);
 		}
 	}
-	if (plan->sample_fields & PORTPROF_FIELD_DATA_ADDRESS)
-		shape->sample_type |= PERF_SAMPLE_ADDR;
-	if (plan->sample_fields & PORTPROF_FIELD_LATENCY)
-		shape->sample_type |= PERF_SAMPLE_WEIGHT;
-	if (plan->sample_fields & PORTPROF_FIELD_BRANCHES)
-		shape->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	perf_fields_ask(plan, shape);
 	if (plan->want_user_address && has_kernel &&
 	    kind->features & PERF_HAS_USER_IP) {
 		shape->sample_type |= PERF_SAMPLE_REGS_USER;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One sample of the kernel's: whose it is, what it weighs, where it fell. */
+#include "backends/perf/perf_fields.h"
 #include "backends/perf/perf_state.h"
 
 #include <string.h>
@@ -106,12 +107,6 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	return state->tallies[source->event].period;
 }
 
-static size_t branches_of(const struct perf_seen *seen)
-{
-	return seen->branch_count < PERF_BRANCHES_MAX ? seen->branch_count
-	                                              : PERF_BRANCHES_MAX;
-}
-
 static size_t values_of(const struct perf_seen *seen)
 {
 	return seen->value_count < PERF_EVENTS_MAX ? seen->value_count
@@ -131,31 +126,6 @@ static void add_values(const struct perf_seen *seen, struct ppi_room *room,
 	for (size_t i = 0; i < count; i++)
 		room->words[room->word_count++] =
 			seen->values[i * seen->value_step];
-}
-
-/* What only some hardware tells, of what was asked for. */
-static void add_fields(const struct perf_seen *seen, struct ppi_room *room,
-                       portprof_record *record)
-{
-	size_t count = branches_of(seen);
-
-	if (seen->data_address) {
-		record->data_address = seen->data_address;
-		record->valid |= PORTPROF_FIELD_DATA_ADDRESS;
-	}
-	if (seen->latency) {
-		record->latency = seen->latency;
-		record->valid |= PORTPROF_FIELD_LATENCY;
-	}
-	if (count == 0)
-		return;
-	record->branches = room->word_count;
-	record->branch_count = count;
-	record->valid |= PORTPROF_FIELD_BRANCHES;
-	for (size_t i = 0; i < count; i++) {
-		room->words[room->word_count++] = seen->branches[3 * i];
-		room->words[room->word_count++] = seen->branches[3 * i + 1];
-	}
 }
 
 static uint64_t *free_words(const struct ppi_room *room)
@@ -291,7 +261,8 @@ static void add_sample(struct ppi_backend_session *bs,
 			(double)record.weight * (double)record.weight;
 	if (bs->plan->sample_fields) {
 		add_values(seen, room, &record);
-		add_fields(seen, room, &record);
+		perf_fields_add(bs->plan->sample_fields, seen, room,
+		                &record);
 	}
 	room->records[room->record_count++] = record;
 }
@@ -437,7 +408,8 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 		return true;
 	}
 	if (!perf_has_room(room, state->kind.shape.chain_depth +
-	                         context_words(bs, seen) + 2 * branches_of(seen) + values_of(seen)))
+	                         context_words(bs, seen) +
+	                         perf_fields_words(seen) + values_of(seen)))
 		return false;
 	if (!find_source(bs, seen, &source)) {
 		if (!was_dropped(bs))

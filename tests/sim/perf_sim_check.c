@@ -127,6 +127,17 @@ static int check_rights(const struct perf_event_attr *attr, int64_t pid,
 
 static int check_type(const struct perf_event_attr *attr)
 {
+	/* [v6.18 core.c perf_copy_attr] */
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
+	    !(attr->branch_sample_type & ~(uint64_t)PERF_SAMPLE_BRANCH_PLM_ALL))
+		return -EINVAL;
+	if (attr->sample_type & PERF_TELLS_WEIGHTS &&
+	    attr->sample_type & PERF_SAMPLE_WEIGHT)
+		return -EINVAL;
+	/* [v6.18 core.c perf_allow_kernel] */
+	if (attr->sample_type & PERF_TELLS_PHYSICAL &&
+	    perf_sim_machine.paranoid > 1)
+		return -EACCES;
 	/* [run]: no PMU, no branches */
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
 	    !sim_is_hardware(attr))

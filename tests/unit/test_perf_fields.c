@@ -75,6 +75,10 @@ static void check_branches(const portprof_record *record)
 	assert_int_equal(count, 2);
 	assert_int_equal(branches[0].from, record->address + 1);
 	assert_int_equal(branches[0].to, record->address - 1);
+	assert_int_equal(branches[0].flags, PORTPROF_BRANCH_MISPREDICTED);
+	assert_int_equal(branches[0].cycles, 7);
+	assert_int_equal(branches[1].flags, PORTPROF_BRANCH_PREDICTED);
+	assert_int_equal(branches[1].cycles, 0);
 	assert_int_equal(branches[1].from, record->address + 2);
 }
 
@@ -168,6 +172,110 @@ static void what_cannot_have_branches_is_refused_in_words(void **state)
 	assert_non_null(strstr(run.why.words, "the branches taken"));
 }
 
+enum { MORE = PORTPROF_FIELD_LATENCY | PORTPROF_FIELD_INSTRUCTION_LATENCY |
+              PORTPROF_FIELD_DATA_SOURCE | PORTPROF_FIELD_TRANSACTION |
+              PORTPROF_FIELD_PHYSICAL_ADDRESS | PORTPROF_FIELD_PAGE_SIZES };
+
+static void accesses_are_told_whole(void **state)
+{
+	(void)state;
+	perf_sim_machine.paranoid = 1;
+	sample("cycles:period=1000000", MORE, 0);
+	for (size_t i = 0; i < run.record_count; i++) {
+		const portprof_record *record = &run.records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		/* the address was not asked for, though it had to be */
+		assert_int_equal(record->valid & (ALL | MORE), MORE);
+		assert_int_equal(record->latency, 17);
+		assert_int_equal(record->instruction_latency, 29);
+		assert_true(record->data_source ==
+		            (PORTPROF_DATA_STORE | PORTPROF_DATA_HIT |
+		             PORTPROF_DATA_L3 | PORTPROF_DATA_SNOOP_MODIFIED |
+		             PORTPROF_DATA_LOCKED | PORTPROF_DATA_TLB_HIT |
+		             PORTPROF_DATA_TLB_L2));
+		assert_true(record->transaction ==
+		            (PORTPROF_TRANSACTION_EXPLICIT |
+		             PORTPROF_TRANSACTION_CONFLICT |
+		             UINT64_C(0xab) << 32));
+		assert_int_equal(record->physical_address,
+		                 record->address + 0x7000);
+		assert_int_equal(record->data_page_bytes, 2 << 20);
+		assert_int_equal(record->code_page_bytes, 4096);
+	}
+}
+
+static void software_tells_the_code_page_alone(void **state)
+{
+	(void)state;
+	perf_sim_machine.paranoid = 1;
+	sample("task-clock", MORE, 0);
+	for (size_t i = 0; i < run.record_count; i++)
+		if (run.records[i].kind == PORTPROF_RECORD_SAMPLE) {
+			assert_int_equal(run.records[i].valid & (ALL | MORE),
+			                 PORTPROF_FIELD_PAGE_SIZES);
+			assert_int_equal(run.records[i].data_page_bytes, 0);
+			assert_int_equal(run.records[i].code_page_bytes, 4096);
+		}
+}
+
+static void branches_are_filtered(void **state)
+{
+	const portprof_record *record;
+
+	(void)state;
+	run.plan.branch_kinds = PORTPROF_BRANCHES_CONDITIONAL |
+	                        PORTPROF_BRANCHES_RETURNS;
+	run.room = 1;
+	sample("cycles:period=1000000", PORTPROF_FIELD_BRANCHES, 0);
+	for (record = run.records; record->kind != PORTPROF_RECORD_SAMPLE;)
+		record++;
+	assert_int_equal(record->branch_count, 1);
+}
+
+static void physical_addresses_are_for_who_sees_the_kernel(void **state)
+{
+	(void)state;
+	perf_sim_machine.paranoid = 2;
+	run.plan.sample_fields = PORTPROF_FIELD_PHYSICAL_ADDRESS;
+	assert_int_equal(run_add(&run, "cycles:u", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_E_DENIED);
+	assert_non_null(strstr(run.why.words, "physical addresses"));
+	assert_non_null(strstr(run.why.words, "perf_event_paranoid"));
+}
+
+static void branches_are_asked_for_by_kind(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	char value[128];
+
+	(void)state;
+	assert_int_equal(portprof_config_set(config, "branches",
+	                                     "returns, calls"), PORTPROF_OK);
+	assert_int_equal(portprof_config_get(config, "branches", 0, value,
+	                                     sizeof(value)), PORTPROF_OK);
+	assert_string_equal(value, "calls, returns");
+	assert_int_equal(portprof_config_set(config, "branches", "callls"),
+	                 PORTPROF_E_INVALID);
+	assert_non_null(strstr(portprof_last_diag()->words, "calls"));
+	assert_int_equal(portprof_config_set(config, "branches", "any"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_get(config, "branches", 0, value,
+	                                     sizeof(value)),
+	                 PORTPROF_E_NOTFOUND);
+	/* it is a field: a backend without events has none */
+	portprof_config_set(config, "branches", "calls");
+	portprof_config_set_backend(config, "null");
+	{
+		portprof_session *session;
+
+		assert_int_equal(portprof_session_open(config, &session),
+		                 PORTPROF_E_UNSUPPORTED);
+	}
+	portprof_config_free(config);
+}
+
 static void only_fields_of_hardware_can_be_asked_for(void **state)
 {
 	portprof_config *config = portprof_config_new();
@@ -187,12 +295,13 @@ static void only_fields_of_hardware_can_be_asked_for(void **state)
 	portprof_config_free(config);
 }
 
-/* ---- on the real kernel, which tells where page faults happened ---- */
+/* ---- on the real kernel, which tells where page faults happened, and on
+ * how large pages, from 5.11 ---- */
 
 enum { PAGES = 500, PAGE = 4096 };
 
 static struct {
-	uint64_t start, samples, inside;
+	uint64_t start, samples, inside, on_pages;
 } faults;
 
 static void take_faults(const portprof_batch *batch, void *context)
@@ -204,6 +313,8 @@ static void take_faults(const portprof_batch *batch, void *context)
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
 		faults.samples++;
+		faults.on_pages += record->valid & PORTPROF_FIELD_PAGE_SIZES &&
+		                   record->code_page_bytes >= PAGE;
 		faults.inside += record->valid & PORTPROF_FIELD_DATA_ADDRESS &&
 		                 record->data_address - faults.start <
 		                         (uint64_t)PAGES * PAGE;
@@ -245,6 +356,33 @@ static void page_faults_tell_where(void **state)
 	munmap((void *)memory, (size_t)PAGES * PAGE);
 }
 
+static void code_has_pages(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	volatile unsigned sum = 0;
+	portprof_session *session;
+
+	(void)state;
+	memset(&faults, 0, sizeof(faults));
+	portprof_config_set_backend(config, "perf");
+	portprof_config_add_event(config, "task-clock:u:period=1000000");
+	portprof_config_set_number(config, "fields", PORTPROF_FIELD_PAGE_SIZES);
+	portprof_config_add_callback(config, take_faults, NULL);
+	if (portprof_session_open(config, &session) != PORTPROF_OK) {
+		print_message("skip: %s\n", portprof_last_diag()->words);
+		portprof_config_free(config);
+		skip();
+	}
+	portprof_session_start(session);
+	for (unsigned i = 0; i < 100000000; i++)
+		sum += i;
+	portprof_session_stop(session);
+	portprof_session_close(session);
+	portprof_config_free(config);
+	assert_true(faults.samples > 0);
+	assert_true(faults.on_pages > 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
 int main(void)
@@ -255,8 +393,14 @@ int main(void)
 		CASE(what_was_not_asked_for_is_not_there),
 		CASE(what_has_none_claims_none),
 		CASE(what_cannot_have_branches_is_refused_in_words),
+		CASE(accesses_are_told_whole),
+		CASE(software_tells_the_code_page_alone),
+		CASE(branches_are_filtered),
+		CASE(physical_addresses_are_for_who_sees_the_kernel),
+		CASE(branches_are_asked_for_by_kind),
 		CASE(only_fields_of_hardware_can_be_asked_for),
 		cmocka_unit_test(page_faults_tell_where),
+		cmocka_unit_test(code_has_pages),
 	};
 
 	return cmocka_run_group_tests_name("perf_fields", tests, NULL, NULL);

@@ -54,6 +54,7 @@ static const char *default_of(const char *key)
 		{ "stack", "32768" },
 		{ "ring", "by the rate" },
 		{ "fields", "none" },
+		{ "branches", "any" },
 		{ "precise", "event" },
 	};
 

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Bits of a sample as linux/perf_event.h has them (6.1), in neutral words. */
+#include "config.h"
+
+#include "backends/perf/perf_fields.h"
+
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { BRANCH_WORDS = sizeof(portprof_branch) / 8 };
+
+/* ---- asking ---- */
+
+static uint64_t branch_filter(uint32_t kinds)
+{
+	return (kinds & PORTPROF_BRANCHES_CALLS ? PERF_SAMPLE_BRANCH_ANY_CALL
+	                                        : 0) |
+	       (kinds & PORTPROF_BRANCHES_RETURNS
+	                ? PERF_SAMPLE_BRANCH_ANY_RETURN : 0) |
+	       (kinds & PORTPROF_BRANCHES_CONDITIONAL
+	                ? PERF_SAMPLE_BRANCH_COND : 0) |
+	       (kinds & PORTPROF_BRANCHES_INDIRECT
+	                ? (uint64_t)PERF_SAMPLE_BRANCH_IND_CALL |
+	                  PERF_SAMPLE_BRANCH_IND_JUMP : 0);
+}
+
+void perf_fields_ask(const struct ppi_plan *plan, struct perf_shape *shape)
+{
+	static const struct {
+		uint32_t field;
+		uint64_t bit;
+	} bits[] = {
+		{ PORTPROF_FIELD_DATA_ADDRESS, PERF_SAMPLE_ADDR },
+		{ PORTPROF_FIELD_DATA_SOURCE, PERF_SAMPLE_DATA_SRC },
+		{ PORTPROF_FIELD_TRANSACTION, PERF_SAMPLE_TRANSACTION },
+		/* of the address, which the kernel looks up for them */
+		{ PORTPROF_FIELD_PHYSICAL_ADDRESS,
+		  PERF_SAMPLE_ADDR | PERF_TELLS_PHYSICAL },
+		{ PORTPROF_FIELD_PAGE_SIZES,
+		  PERF_SAMPLE_ADDR | PERF_TELLS_DATA_PAGE |
+		          PERF_TELLS_CODE_PAGE },
+		{ PORTPROF_FIELD_BRANCHES, PERF_SAMPLE_BRANCH_STACK },
+	};
+	uint32_t asked = plan->sample_fields;
+
+	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (asked & bits[i].field)
+			shape->sample_type |= bits[i].bit;
+	/* one word holds either; EINVAL with both */
+	if (asked & PORTPROF_FIELD_INSTRUCTION_LATENCY)
+		shape->sample_type |= PERF_TELLS_WEIGHTS;
+	else if (asked & PORTPROF_FIELD_LATENCY)
+		shape->sample_type |= PERF_SAMPLE_WEIGHT;
+	if (asked & PORTPROF_FIELD_BRANCHES)
+		shape->branch_filter = plan->branch_kinds
+			? branch_filter(plan->branch_kinds)
+			: PERF_SAMPLE_BRANCH_ANY;
+}
+
+const char *perf_fields_refused(uint32_t fields, int os_error)
+{
+	if (os_error == EACCES)
+		return fields & PORTPROF_FIELD_PHYSICAL_ADDRESS
+			? "physical addresses" : NULL;
+	if (os_error != EOPNOTSUPP && os_error != EINVAL)
+		return NULL;
+	return fields & PORTPROF_FIELD_BRANCHES ? "the branches taken"
+	                                        : "that of its accesses to data";
+}
+
+/* ---- telling ---- */
+
+/* Fields of the word `data_src`, and what each of their bits says. */
+enum {
+	OPERATION_AT = 0, LEVEL_AT = 5, SNOOP_AT = 19, LOCK_AT = 24,
+	TLB_AT = 26, LEVEL_NUMBER_AT = 33, REMOTE_AT = 37, SNOOP_MORE_AT = 38,
+	BLOCK_AT = 40
+};
+
+static uint64_t data_source(uint64_t word)
+{
+	/* by bit; bits that say "not available" have none */
+	static const uint64_t of_bit[] = {
+		[OPERATION_AT + 1] = PORTPROF_DATA_LOAD,
+		[OPERATION_AT + 2] = PORTPROF_DATA_STORE,
+		[OPERATION_AT + 3] = PORTPROF_DATA_PREFETCH,
+		[OPERATION_AT + 4] = PORTPROF_DATA_EXECUTE,
+		[LEVEL_AT + 1] = PORTPROF_DATA_HIT,
+		[LEVEL_AT + 2] = PORTPROF_DATA_MISS,
+		[LEVEL_AT + 3] = PORTPROF_DATA_L1,
+		[LEVEL_AT + 4] = PORTPROF_DATA_FILL_BUFFER,
+		[LEVEL_AT + 5] = PORTPROF_DATA_L2,
+		[LEVEL_AT + 6] = PORTPROF_DATA_L3,
+		[LEVEL_AT + 7] = PORTPROF_DATA_MEMORY,
+		[LEVEL_AT + 8] = PORTPROF_DATA_MEMORY | PORTPROF_DATA_REMOTE,
+		[LEVEL_AT + 9] = PORTPROF_DATA_MEMORY | PORTPROF_DATA_REMOTE,
+		[LEVEL_AT + 10] = PORTPROF_DATA_CACHE | PORTPROF_DATA_REMOTE,
+		[LEVEL_AT + 11] = PORTPROF_DATA_CACHE | PORTPROF_DATA_REMOTE,
+		[LEVEL_AT + 12] = PORTPROF_DATA_IO,
+		[LEVEL_AT + 13] = PORTPROF_DATA_UNCACHED,
+		[SNOOP_AT + 1] = PORTPROF_DATA_SNOOP_NONE,
+		[SNOOP_AT + 2] = PORTPROF_DATA_SNOOP_HIT,
+		[SNOOP_AT + 3] = PORTPROF_DATA_SNOOP_MISS,
+		[SNOOP_AT + 4] = PORTPROF_DATA_SNOOP_MODIFIED,
+		[LOCK_AT + 1] = PORTPROF_DATA_LOCKED,
+		[TLB_AT + 1] = PORTPROF_DATA_TLB_HIT,
+		[TLB_AT + 2] = PORTPROF_DATA_TLB_MISS,
+		[TLB_AT + 3] = PORTPROF_DATA_TLB_L1,
+		[TLB_AT + 4] = PORTPROF_DATA_TLB_L2,
+		[TLB_AT + 5] = PORTPROF_DATA_TLB_WALK,
+		[TLB_AT + 6] = PORTPROF_DATA_TLB_FAULT,
+		[REMOTE_AT] = PORTPROF_DATA_REMOTE,
+		[SNOOP_MORE_AT] = PORTPROF_DATA_SNOOP_FORWARD,
+		[SNOOP_MORE_AT + 1] = PORTPROF_DATA_SNOOP_PEER,
+		[BLOCK_AT + 1] = PORTPROF_DATA_BLOCKED,
+		[BLOCK_AT + 2] = PORTPROF_DATA_BLOCKED,
+	};
+	/* newer hardware gives a number beside the bits of the level */
+	static const uint64_t of_number[16] = {
+		[1] = PORTPROF_DATA_L1,        [2] = PORTPROF_DATA_L2,
+		[3] = PORTPROF_DATA_L3,        [4] = PORTPROF_DATA_L4,
+		[9] = PORTPROF_DATA_MEMORY | PORTPROF_DATA_REMOTE,
+		[10] = PORTPROF_DATA_IO,       [11] = PORTPROF_DATA_CACHE,
+		[12] = PORTPROF_DATA_FILL_BUFFER,
+		[13] = PORTPROF_DATA_MEMORY,   [14] = PORTPROF_DATA_PERSISTENT,
+	};
+	const uint64_t level_number = UINT64_C(15) << LEVEL_NUMBER_AT;
+	uint64_t bits = of_number[(word & level_number) >> LEVEL_NUMBER_AT];
+
+	for (size_t i = 0; i < sizeof(of_bit) / sizeof(of_bit[0]); i++)
+		if (word >> i & 1 && !(level_number >> i & 1))
+			bits |= of_bit[i];
+	return bits;
+}
+
+static uint64_t transaction(uint64_t word)
+{
+	/* PERF_TXN_, from bit 0; the program's own code in the upper half */
+	static const uint64_t of_bit[] = {
+		PORTPROF_TRANSACTION_ELISION,     PORTPROF_TRANSACTION_EXPLICIT,
+		PORTPROF_TRANSACTION_SYNCHRONOUS, PORTPROF_TRANSACTION_ASYNCHRONOUS,
+		PORTPROF_TRANSACTION_RETRY,       PORTPROF_TRANSACTION_CONFLICT,
+		PORTPROF_TRANSACTION_CAPACITY,    PORTPROF_TRANSACTION_CAPACITY,
+	};
+	uint64_t bits = word & ~UINT64_C(0xffffffff);
+
+	for (size_t i = 0; i < sizeof(of_bit) / sizeof(of_bit[0]); i++)
+		if (word >> i & 1)
+			bits |= of_bit[i];
+	return bits;
+}
+
+static size_t branches_of(const struct perf_seen *seen)
+{
+	return seen->branch_count < PERF_BRANCHES_MAX ? seen->branch_count
+	                                              : PERF_BRANCHES_MAX;
+}
+
+/* From, to, and a word: mispredicted, predicted, in a transaction, aborted,
+ * 16 bits of cycles. */
+static void add_branches(const struct perf_seen *seen, struct ppi_room *room,
+                         portprof_record *record)
+{
+	enum { FLAGS = PORTPROF_BRANCH_MISPREDICTED |
+	               PORTPROF_BRANCH_PREDICTED |
+	               PORTPROF_BRANCH_IN_TRANSACTION |
+	               PORTPROF_BRANCH_ABORT };
+	size_t count = branches_of(seen);
+
+	if (count == 0)
+		return;
+	record->branches = room->word_count;
+	record->branch_count = count;
+	record->valid |= PORTPROF_FIELD_BRANCHES;
+	for (size_t i = 0; i < count; i++) {
+		const uint64_t *from = &seen->branches[3 * i];
+		portprof_branch branch = {
+			from[0], from[1], (uint32_t)(from[2] & FLAGS),
+			(uint32_t)(from[2] >> 4 & 0xffff)
+		};
+
+		memcpy(&room->words[room->word_count], &branch, sizeof(branch));
+		room->word_count += BRANCH_WORDS;
+	}
+}
+
+size_t perf_fields_words(const struct perf_seen *seen)
+{
+	return BRANCH_WORDS * branches_of(seen);
+}
+
+/* 0 is what the kernel says where nothing is known. */
+static void add_number(uint64_t *to, uint64_t number, uint32_t fields,
+                       uint32_t field, portprof_record *record)
+{
+	if (!number || !(fields & field))
+		return;
+	*to = number;
+	record->valid |= field;
+}
+
+void perf_fields_add(uint32_t fields, const struct perf_seen *seen,
+                     struct ppi_room *room, portprof_record *record)
+{
+	bool has_parts = fields & PORTPROF_FIELD_INSTRUCTION_LATENCY;
+
+	add_number(&record->data_address, seen->data_address, fields,
+	           PORTPROF_FIELD_DATA_ADDRESS, record);
+	/* 32 bits, 16 and 16 where parts were asked for */
+	add_number(&record->latency,
+	           has_parts ? (uint32_t)seen->latency : seen->latency, fields,
+	           PORTPROF_FIELD_LATENCY, record);
+	add_number(&record->instruction_latency, seen->latency >> 32 & 0xffff,
+	           fields, PORTPROF_FIELD_INSTRUCTION_LATENCY, record);
+	add_number(&record->data_source, data_source(seen->data_source), fields,
+	           PORTPROF_FIELD_DATA_SOURCE, record);
+	add_number(&record->transaction, transaction(seen->transaction), fields,
+	           PORTPROF_FIELD_TRANSACTION, record);
+	add_number(&record->physical_address, seen->physical_address, fields,
+	           PORTPROF_FIELD_PHYSICAL_ADDRESS, record);
+	add_number(&record->data_page_bytes, seen->data_page_bytes, fields,
+	           PORTPROF_FIELD_PAGE_SIZES, record);
+	add_number(&record->code_page_bytes, seen->code_page_bytes, fields,
+	           PORTPROF_FIELD_PAGE_SIZES, record);
+	add_branches(seen, room, record);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What only some hardware tells of a sample: asking for it, and its words. */
+#ifndef PERF_FIELDS_H
+#define PERF_FIELDS_H
+
+#include "backends/perf/perf_attr.h"
+#include "backends/perf/perf_decode.h"
+
+/* Add what the plan asks for to the shape of samples. */
+void perf_fields_ask(const struct ppi_plan *plan, struct perf_shape *shape);
+
+/* How many words of a room its fields take, and put them there. */
+size_t perf_fields_words(const struct perf_seen *seen);
+void perf_fields_add(uint32_t fields, const struct perf_seen *seen,
+                     struct ppi_room *room, portprof_record *record);
+
+/* What of it this refusal is about, for people. */
+const char *perf_fields_refused(uint32_t fields, int os_error);
+
+#endif
