@@ -216,6 +216,7 @@ static void registers_and_a_stack(void **state)
 	assert_int_equal(seen.user_ip, 0x33);
 	assert_int_equal(seen.stack_bytes, 32);
 	assert_false(seen.is_stack_all);
+	assert_false(seen.is_32_bit);
 	for (size_t bytes = 8; bytes < record.count * 8; bytes += 8)
 		assert_false(decode(&with_stack, &record, bytes));
 	/* the stack ends within the copy */
@@ -227,10 +228,11 @@ static void registers_and_a_stack(void **state)
 	put_stack(&record, PERF_SAMPLE_REGS_ABI_64, 32, UINT64_MAX);
 	assert_true(decode(&with_stack, &record, record.count * 8));
 	assert_int_equal(seen.stack_bytes, 32);
-	/* registers of a 32-bit program are of no use */
+	/* a 32-bit program's are marked as such */
 	put_stack(&record, PERF_SAMPLE_REGS_ABI_32, 32, 32);
 	assert_true(decode(&with_stack, &record, record.count * 8));
-	assert_null(seen.registers);
+	assert_non_null(seen.registers);
+	assert_true(seen.is_32_bit);
 	assert_int_equal(seen.user_ip, 0x33);
 }
 
