@@ -462,6 +462,7 @@ static void plan_chains(const portprof_config *config,
 		return;
 	plan->stack_bytes = config->number[PPI_KEY_STACK]
 		? config->number[PPI_KEY_STACK] : STACK_USUAL;
+	plan->may_copy_less = !config->number[PPI_KEY_STACK];
 	plan->want_modules = true;
 }
 

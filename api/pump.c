@@ -172,6 +172,8 @@ portprof_status ppi_pump_drain(struct ppi_pump *pump,
 			deliver(pump);
 		else
 			return status;
+		bs->wants_longer_stacks =
+			ppi_chain_ends_are_short(&pump->chain_ends);
 		if (status)
 			return status;
 	}

@@ -190,6 +190,8 @@ struct ppi_plan {
 	size_t stack_bytes;     /* the user's part of chains is unwound from
 	                         * registers and so much of the stack; 0 = the
 	                         * backend gives chains */
+	bool may_copy_less;     /* ... and may begin with less than that, until
+	                         * wants_longer_stacks says that chains are cut */
 	bool uses_tables;       /* by frame tables (CAP_UNWIND), too */
 	uint32_t sample_fields; /* of PORTPROF_FIELD_ what the hardware tells;
 	                         * only where CAP_EVENTS is there */
@@ -362,6 +364,8 @@ struct ppi_backend_session {
 	 * carried by samples of after. Changes only while stopped. */
 	unsigned resets;
 	struct ppi_pool *pool;  /* of ppi_backend_collect; else NULL */
+	/* The pump's: chains are cut where copies of stacks end. */
+	bool wants_longer_stacks;
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
 	char (*notes)[256];

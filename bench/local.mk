@@ -2,7 +2,7 @@
 # bench/: what things cost. Built on demand (make bench/NAME), never by check.
 
 EXTRA_PROGRAMS =
-EXTRA_DIST += bench/README.md bench/page.py bench/closure.sh bench/peers.py bench/services.py \
+EXTRA_DIST += bench/README.md bench/page.py bench/closure.sh bench/chains.py bench/peers.py bench/services.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
 EXTRA_PROGRAMS += bench/own bench/split bench/stacks
@@ -33,6 +33,7 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
 	bench/threads
 	bench/counters
 	$(SHELL) $(srcdir)/bench/closure.sh .
+	python3 $(srcdir)/bench/chains.py .
 	python3 $(srcdir)/bench/peers.py .
 	$(SHELL) $(srcdir)/bench/report.sh .
 	python3 $(srcdir)/bench/page.py .

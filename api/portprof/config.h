@@ -147,8 +147,10 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *              is refused with E_UNSUPPORTED where elfutils is not there;
  *              _AUTO follows frame pointers there, which a note says
  *   stack      bytes of the stack that are copied with a sample to be unwound,
- *              1024 to 64512 (default 32768). A user whose locked memory
- *              is limited may get fewer, which a note says
+ *              1024 to 64512. Where it is not set, up to 32768: the perf
+ *              backend begins with 8192 and copies more once chains are cut.
+ *              timer and itimer copy no more than is in use. A user whose
+ *              locked memory is limited may get fewer, which a note says
  *   ring       size of each kernel buffer for samples in bytes, up to 1 GiB;
  *              0 = chosen by rate (default). Records of mappings, threads and
  *              names have buffers of their own

@@ -37,6 +37,15 @@ void ppi_chain_ends_reset(struct ppi_chain_ends *ends)
 		         "call chains by frame tables: no samples yet");
 }
 
+bool ppi_chain_ends_are_short(const struct ppi_chain_ends *ends)
+{
+	uint64_t all = 0;
+
+	for (size_t i = PORTPROF_CHAIN_WHOLE; i < PPI_CHAIN_ENDS; i++)
+		all += ends->weight[i];
+	return ends->weight[PORTPROF_CHAIN_COPY_SHORT] > all / 100;
+}
+
 static double percent(uint64_t part, uint64_t all)
 {
 	return 100.0 * (double)part / (double)all;

@@ -16,6 +16,9 @@ struct ppi_chain_ends {
 void ppi_chain_ends_count(struct ppi_chain_ends *ends,
                           const portprof_batch *batch);
 
+/* Whether more than a hundredth of the weight is cut at the end of a copy. */
+bool ppi_chain_ends_are_short(const struct ppi_chain_ends *ends);
+
 /* Begin again: a note that there is says so, until samples come. */
 void ppi_chain_ends_reset(struct ppi_chain_ends *ends);
 

@@ -51,6 +51,7 @@ PERF_SOURCES = \
 	backends/perf/perf_sysfs.h \
 	backends/perf/perf_tables.c \
 	backends/perf/perf_tables.h \
+	backends/perf/perf_grow.c \
 	backends/perf/perf_tail.c \
 	backends/perf/perf_tracepoint.c \
 	backends/perf/perf_unknown.c \

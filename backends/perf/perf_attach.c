@@ -92,6 +92,8 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 	else
 		perf_attr_carrier(&state->kind, bs->plan->target.kind ==
 		                  PPI_TARGET_COMMAND, &attr);
+	if (what)
+		perf_attr_of_size(state, source.is_large, &attr);
 	if (what && perf_is_by_core(bs, source.event))
 		attr.config |= (uint64_t)state->cores[source.core].type << 32;
 	source.fd = source.tid == PERF_ANYBODY
@@ -227,6 +229,12 @@ static portprof_status open_sources(struct ppi_backend_session *bs,
 	     source.event++) {
 		leader = is_member(bs->plan, source.event) ? leader : -1;
 		status = open_event(bs, source, &is_told, &leader, why);
+		if (status != PORTPROF_OK || !perf_state_of(bs)->small_stack)
+			continue;
+		leader = -1;
+		source.is_large = true;
+		status = open_event(bs, source, &is_told, &leader, why);
+		source.is_large = false;
 	}
 	/* A CPU's own is there with its side ring. */
 	if (perf_state_of(bs)->has_carriers ? tid == PERF_ANYBODY : is_told)

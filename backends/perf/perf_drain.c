@@ -346,6 +346,8 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	size_t at;
 
+	if (bs->wants_longer_stacks)
+		perf_grow_stacks(bs);
 	if (state->is_side_behind)
 		perf_pending_catch_up(bs);
 	if (!perf_pending_flush(state, room))

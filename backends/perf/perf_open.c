@@ -509,6 +509,7 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	status = perf_open_cgroup(bs, why);
 	if (status == PORTPROF_OK && state->layout != PERF_THREAD_RINGS)
 		status = open_rings(bs, why);
+	perf_choose_small_stacks(bs, threads);
 	if (status == PORTPROF_OK)
 		status = state->layout == PERF_SYSTEM_RINGS
 			? perf_attach_system(bs, why)

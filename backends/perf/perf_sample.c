@@ -86,6 +86,7 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 		.value = event->is_cpu_time ? seen->value
 		                            : scaled_value(bs, source->event, seen),
 		.thread_time = event->is_cpu_time ? seen->thread_time : 0,
+		.is_second = source->is_large,
 	};
 	uint64_t weight;
 

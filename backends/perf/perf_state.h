@@ -45,6 +45,8 @@ struct perf_source {
 	bool is_tail;    /* sampling: a CPU, for what threads' events miss */
 	bool is_member;  /* sampling: its leader switches it, and samples */
 	bool is_refused; /* counting with allow_refused */
+	bool is_large;   /* sampling: with the whole copy of the stack, off until
+	                  * is_grown; perf_grow.c */
 	bool rdpmc_unreliable; /* what user_page leads to is not the count */
 	void *user_page; /* counting: the kernel's page of it, or NULL */
 };
@@ -133,6 +135,8 @@ struct perf_state {
 	struct perf_ending *endings, *last_ending; /* perf_tail.c */
 	unsigned missed_threads; /* that ended without any sample */
 	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */
+	uint32_t small_stack; /* copies begin with; 0 = they are all alike */
+	bool is_grown;        /* those are too short: perf_grow.c */
 
 	int cgroup_fd;      /* of its folder, if has_cgroup */
 	bool has_cgroup;
@@ -438,8 +442,19 @@ static inline bool perf_is_off(const struct perf_state *state,
                                const struct perf_source *source)
 {
 	return source->event != PERF_CARRIER &&
-	       state->tallies[source->event].is_off;
+	       (state->tallies[source->event].is_off ||
+	        (state->small_stack && source->is_large != state->is_grown));
 }
+
+/* ---- perf_grow.c ---- */
+
+/* After shapes and layout are known: whether copies of stacks begin small. */
+void perf_choose_small_stacks(struct ppi_backend_session *bs, size_t threads);
+/* The attributes of one of the two events that there are of each then. */
+void perf_attr_of_size(const struct perf_state *state, bool is_large,
+                       struct perf_event_attr *attr);
+/* Chains are cut: from now on copy more. */
+void perf_grow_stacks(struct ppi_backend_session *bs);
 
 /* ---- perf_account.c ---- */
 

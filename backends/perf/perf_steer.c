@@ -21,6 +21,13 @@ static bool is_clock(const struct ppi_event *event)
 	return event->unit == PORTPROF_UNIT_NANOSECONDS;
 }
 
+/* Of two that differ in the size of stacks one is off: perf_grow.c. */
+static bool is_of_other_size(const struct perf_state *state,
+                             const struct perf_source *source)
+{
+	return state->small_stack && source->is_large != state->is_grown;
+}
+
 /* Make one call for each of the event's own descriptors; members of a group are
  * switched by their leader. */
 static portprof_status control_event(struct ppi_backend_session *bs,
@@ -35,7 +42,9 @@ static portprof_status control_event(struct ppi_backend_session *bs,
 		const struct perf_source *source = &state->sources[i];
 		int error = 0;
 
-		if (source->event == event && !source->is_member)
+		if (source->event == event && !source->is_member &&
+		    (request == PERF_EVENT_IOC_PERIOD ||
+		     !is_of_other_size(state, source)))
 			error = kernel->control(kernel->self, source->fd,
 			                        request, arg);
 		failed = error < 0 ? -error : failed;
@@ -172,7 +181,8 @@ static portprof_status set_samples_left(struct ppi_backend_session *bs,
 	size_t count = 0;
 
 	for (size_t i = 0; i < state->source_count; i++)
-		count += state->sources[i].event == event;
+		count += state->sources[i].event == event &&
+		         !is_of_other_size(state, &state->sources[i]);
 	if (status == PORTPROF_OK && !state->is_running)
 		status = ppi_fail(why, PORTPROF_E_STATE, 0, "steer", "samples "
 		                  "can be counted down while the session runs: "

@@ -72,20 +72,22 @@ static bool is_to_estimate(const struct ppi_backend_session *bs, size_t event)
  * would meet them at the same place each time: a little less, on each CPU
  * another. Weights tell how much passed in any case.
  */
-static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t port)
+static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t port,
+                   bool is_large)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	struct perf_session_kind kind = state->kind;
 	struct perf_source source = {
 		.event = event, .ring = (uint32_t)port, .tid = PERF_ANYBODY,
-		.is_tail = true,
+		.is_tail = true, .is_large = is_large,
 	};
 	struct perf_event_attr attr;
 	int error;
 
 	kind.inherits = kind.removes_on_exec = kind.enables_on_exec = false;
 	perf_attr_sample(&kind, &bs->plan->events[event], false, &attr);
+	perf_attr_of_size(state, is_large, &attr);
 	attr.sample_period -= attr.sample_period * (1 + port % 7) / 97;
 	source.fd = perf_open_attr(kernel, &attr, PERF_ANYBODY,
 	                           (int)state->ports[port].cpu, -1);
@@ -130,8 +132,11 @@ void perf_tail_open(struct ppi_backend_session *bs)
 			continue;
 		state->may_have_tails = true;
 		for (size_t port = 0; port < state->cpu_count && error == 0;
-		     port++)
-			error = open_on(bs, i, port);
+		     port++) {
+			error = open_on(bs, i, port, false);
+			if (error == 0 && state->small_stack)
+				error = open_on(bs, i, port, true);
+		}
 	}
 	if (error < 0)
 		close_tails(bs);
@@ -148,7 +153,8 @@ void perf_tail_enable(struct ppi_backend_session *bs)
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->source_count; i++)
-		if (state->sources[i].is_tail)
+		if (state->sources[i].is_tail &&
+		    !perf_is_off(state, &state->sources[i]))
 			kernel->control(kernel->self, state->sources[i].fd,
 			                PERF_EVENT_IOC_ENABLE, NULL);
 }

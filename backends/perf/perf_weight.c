@@ -219,8 +219,13 @@ bool perf_weights_take(struct perf_weights *weights,
 	stream->value = reading->value;
 
 	reached = progress->counted;
+	if (reading->is_second && !progress->has_base) {
+		progress->has_base = true;
+		progress->base = progress->emitted;
+	}
 	if (reading->thread_time && !thread->has_mixed_times)
-		reached = reading->thread_time;
+		reached = reading->thread_time +
+		          (reading->is_second ? progress->base : 0);
 	*weight = reached > progress->emitted ? reached - progress->emitted : 0;
 	progress->emitted += *weight;
 	return true;

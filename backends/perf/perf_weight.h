@@ -40,6 +40,8 @@ void perf_tail_free(struct perf_tail *tail);
 struct perf_progress {
 	uint64_t counted; /* sum of its streams' values */
 	uint64_t emitted; /* sum of weights given */
+	uint64_t base;    /* ... when its second event took over */
+	bool has_base;
 };
 
 struct perf_thread {
@@ -70,6 +72,8 @@ struct perf_reading {
 	uint64_t id;
 	uint64_t value;
 	uint64_t thread_time; /* 0 = this event has none */
+	bool is_second;       /* the event took over from another: its times
+	                       * began then */
 };
 
 bool perf_weights_init(struct perf_weights *weights, size_t event_count);

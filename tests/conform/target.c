@@ -322,6 +322,7 @@ static void sample_12_tables_make_chains_whole(void **state)
 	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
 	portprof_config_set_number(config, "callchain", DEPTH);
 	portprof_config_set_number(config, "unwind", PORTPROF_UNWIND_DWARF);
+	portprof_config_set_number(config, "stack", 32768);
 	log = cf_log(config);
 	if (cf_try_open(config, &session) != PORTPROF_OK) {
 		cf_diag(PORTPROF_E_UNSUPPORTED);

@@ -252,6 +252,85 @@ static void estimates_have_stacks(void **state)
 	assert_true(stacks > 20);
 }
 
+/* How many copies there are of each size, and what they weigh together. */
+static uint64_t weigh_copies(size_t *small, size_t *large)
+{
+	const uint64_t *stack;
+	uint64_t weight = 0;
+
+	*small = *large = 0;
+	for (size_t i = 0; i < run.record_count; i++) {
+		const portprof_record *record = &run.records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		weight += record->weight;
+		if (context_of(record, &stack).stack_bytes == 8192)
+			(*small)++;
+		else if (context_of(record, &stack).stack_bytes == 32768)
+			(*large)++;
+	}
+	return weight;
+}
+
+/* Small until chains are cut; each thread's weight goes on as if it were one
+ * event. A thread that comes later has the larger ones from its beginning, and
+ * a stop and a start change nothing. */
+static void grow(bool is_whole_system)
+{
+	size_t small, large, before;
+	uint64_t weight;
+	int64_t thread;
+
+	perf_sim_machine.is_privileged = true;
+	run.plan.stack_bytes = 32768;
+	run.plan.may_copy_less = true;
+	if (is_whole_system) {
+		run.plan.target.kind = PPI_TARGET_SYSTEM;
+		run.plan.target.is_self = false;
+	}
+	thread = perf_sim_thread(perf_sim_main_tid());
+	open_at("task-clock", 1000);
+	run_work(perf_sim_main_tid(), 0x1000, 30 * MS, 0);
+	run_work(thread, 0x2000, 30 * MS, 0);
+	run_drain(&run);
+	weigh_copies(&small, &large);
+	assert_in_range(small, 55, 62);
+	assert_int_equal(large, 0);
+	before = small;
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	run.bs.wants_longer_stacks = true;
+	run_drain(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 30 * MS, 0);
+	run_work(thread, 0x2000, 30 * MS, 0);
+	run_stop(&run);
+	run_start(&run);
+	thread = perf_sim_thread(perf_sim_main_tid());
+	run_work(thread, 0x3000, 30 * MS, 0);
+	run_stop(&run);
+	weight = weigh_copies(&small, &large);
+	assert_in_range(small, before + 8, before + 12);
+	assert_in_range(large, 82, 96);
+	/* of each thread what was used since its last small copy is in none */
+	assert_in_range(weight, 155 * MS, 160 * MS);
+	assert_in_range(run_account(&run, 0).total_weight, 159 * MS,
+	                161 * MS);
+	assert_int_equal(run_account(&run, 0).lost_samples, 0);
+	assert_true(run_has_note(&run, "32768"));
+}
+
+static void copies_begin_small_and_grow(void **state)
+{
+	(void)state;
+	grow(false);
+}
+
+static void of_the_whole_system_likewise(void **state)
+{
+	(void)state;
+	grow(true);
+}
+
 /* A room that is full takes it next time. */
 static void small_rooms_lose_nothing(void **state)
 {
@@ -290,6 +369,8 @@ int main(int argc, char **argv)
 		CASE(little_memory_means_small_copies),
 		CASE(the_ring_of_a_thread_likewise),
 		CASE(estimates_have_stacks),
+		CASE(copies_begin_small_and_grow),
+		CASE(of_the_whole_system_likewise),
 		CASE(small_rooms_lose_nothing),
 	};
 

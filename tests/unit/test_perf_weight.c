@@ -26,7 +26,7 @@ static int tear_down(void **state)
 static uint64_t take(uint32_t tid, uint64_t id, uint64_t value,
                      uint64_t thread_time)
 {
-	struct perf_reading reading = { tid, 0, id, value, thread_time };
+	struct perf_reading reading = { tid, 0, id, value, thread_time, false };
 	uint64_t weight = 0;
 
 	assert_true(perf_weights_take(&weights, &reading, &weight));
@@ -103,7 +103,7 @@ static void mix_all_spares_inherited_threads(void **state)
 
 static void events_are_apart(void **state)
 {
-	struct perf_reading other = { 1, 1, 9, 1000, 0 };
+	struct perf_reading other = { 1, 1, 9, 1000, 0, false };
 	uint64_t weight;
 
 	(void)state;
@@ -148,7 +148,7 @@ static void ended_threads_take_no_memory(void **state)
 
 static void too_many_threads_are_refused(void **state)
 {
-	struct perf_reading reading = { PERF_THREADS_MAX + 1, 0, 7, 10, 0 };
+	struct perf_reading reading = { PERF_THREADS_MAX + 1, 0, 7, 10, 0, false };
 	uint64_t weight = 77;
 
 	(void)state;
