@@ -24,6 +24,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-export.sh \
 	tests/cli/check-export-readers.sh \
 	tests/cli/check-hostile.sh \
+	tests/cli/check-inlined.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \
 	tests/cli/check-man-examples.sh \

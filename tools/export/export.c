@@ -74,6 +74,9 @@ static const struct ppi_option table[] = {
 	  "gmon: write sampled callers as calls; gprof then prints numbers of "
 	  "samples as numbers of calls",
 	  .take = ppi_take_flag, .place = AT(with_chains) },
+	{ 0, "inline", NULL,
+	  "folded, perf-script: write inlined functions as frames of their own",
+	  .take = ppi_take_flag, .place = AT(has_inlines) },
 };
 
 static const struct ppi_line line = {

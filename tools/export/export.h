@@ -28,7 +28,7 @@ struct ppi_export {
 	const char *module, *program;
 	uint64_t memory_max; /* 0: the usual */
 	uint64_t rate_hz;    /* 0: as it was sampled */
-	bool with_chains, is_quiet;
+	bool with_chains, has_inlines, is_quiet;
 	portprof_profile *profile;
 	size_t event_number;
 };

@@ -35,6 +35,16 @@ static void put_name(const char *name, FILE *out)
 		fwrite(piece[0] == ';' ? ":" : piece, 1, length, out);
 }
 
+/* Names go from the innermost outwards, chains the other way. */
+static void put_outermost_first(const struct ppi_symbols_name *name, FILE *out)
+{
+	if (name->caller) {
+		put_outermost_first(name->caller, out);
+		fputc(';', out);
+	}
+	put_name(name->function, out);
+}
+
 /* Outermost first. */
 static char *make_chain(const struct ppi_symbols_name *names,
                         const portprof_profile_sample *sample)
@@ -48,7 +58,7 @@ static char *make_chain(const struct ppi_symbols_name *names,
 	if (sample->depth == 0)
 		fputs("[unknown]", out);
 	for (size_t i = sample->depth; i-- > 0;) {
-		put_name(names[sample->locations[i]].function, out);
+		put_outermost_first(&names[sample->locations[i]], out);
 		if (i)
 			fputc(';', out);
 	}
@@ -126,11 +136,15 @@ bool ppi_export_folded(const struct ppi_export *export)
 {
 	struct ppi_symbols *symbols = ppi_symbols_new(
 		portprof_profile_origin_get(export->profile)->start_ns);
-	struct ppi_symbols_name *names =
-		symbols ? ppi_name_locations(export->profile, symbols) : NULL;
+	struct ppi_symbols_name *names = NULL;
 	struct lines lines = { 0 };
-	bool is_good = names && collect(export, names, &lines);
+	bool is_good;
 
+	if (symbols) {
+		ppi_symbols_want(symbols, false, export->has_inlines);
+		names = ppi_name_locations(export->profile, symbols);
+	}
+	is_good = names && collect(export, names, &lines);
 	if (is_good)
 		is_good = put_file(&lines, export->output);
 	else

@@ -87,10 +87,16 @@ static void put_frame(const struct writing *writing, uint32_t location,
                       FILE *out)
 {
 	const struct ppi_symbols_name *name = &writing->names[location];
+	uint64_t address = portprof_profile_location_get(
+		writing->export->profile, location)->address;
 
-	fprintf(out, "\t%16" PRIx64 " ",
-	        portprof_profile_location_get(writing->export->profile,
-	                                      location)->address);
+	/* what is inlined has the address of what it is in, and no file */
+	for (; name->caller; name = name->caller) {
+		fprintf(out, "\t%16" PRIx64 " ", address);
+		put_text(name->function, out);
+		fputs(" (inlined)\n", out);
+	}
+	fprintf(out, "\t%16" PRIx64 " ", address);
 	/* readers take "+0x10" at the end for an offset */
 	put_text(name->is_named ? name->function : "[unknown]", out);
 	fputs(" (", out);
