@@ -138,9 +138,15 @@ libportprof_core_la_SOURCES += \
 	api/file/gmon_write.c \
 	api/file/image.c \
 	api/file/image.h \
+	api/file/import.c \
+	api/file/import.h \
+	api/file/import_folded.c \
+	api/file/import_gperftools.c \
+	api/file/import_perf.c \
 	api/file/merge.c \
 	api/file/merge_account.c \
 	api/file/model.c \
+	api/file/model_events.c \
 	api/file/names.c \
 	api/file/model.h \
 	api/file/path.c \

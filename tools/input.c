@@ -9,6 +9,8 @@
 #include "tools/record/parts.h"
 #include "tools/tools.h"
 
+#include <portprof/tool.h>
+
 #include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -87,6 +89,18 @@ static portprof_profile *open_gmon(const char *path, const char *program,
 	return NULL;
 }
 
+/* What other tools wrote is known by its first line or words. */
+static portprof_profile *open_import(const char *path, uint64_t memory_max)
+{
+	portprof_profile *profile;
+
+	if (portprof_import_read(path, memory_max, &profile) == PORTPROF_OK)
+		return profile;
+	ppi_say_failure(NULL);
+	ppi_memory_say_remedy();
+	return NULL;
+}
+
 /* What perf record writes begins with these letters (perf.data's magic, in
  * tools/perf/util/header.c of Linux). */
 static bool is_of_perf(const char *path)
@@ -117,6 +131,8 @@ portprof_profile *ppi_profile_open(const char *path, const char *program,
 		        path);
 		return NULL;
 	}
+	if (portprof_import_is(path))
+		return open_import(path, memory_max);
 	if (stat(path, &at) == 0 && S_ISDIR(at.st_mode))
 		return open_parts(path);
 	if (stat(path, &at) == 0 && S_ISREG(at.st_mode) && at.st_size == 0) {

@@ -42,36 +42,6 @@ static portprof_status out_of_memory(const struct converting *converting)
 
 /* ---- what is measured ---- */
 
-static bool add_type(portprof_profile *profile, const char *name,
-                     const char *unit, uint32_t event, bool is_samples)
-{
-	struct ppi_type type = {
-		.type = ppi_profile_text(profile, name, strlen(name)),
-		.unit = ppi_profile_text(profile, unit, strlen(unit)),
-		.event = event,
-		.is_samples = is_samples,
-	};
-
-	return type.type != PPI_NONE && type.unit != PPI_NONE &&
-	       ppi_vector_add(&profile->types, sizeof(type), &type, 1);
-}
-
-static bool add_event(portprof_profile *profile, const char *name,
-                      const char *description, portprof_unit unit,
-                      bool is_cpu_time)
-{
-	struct ppi_profile_event event = {
-		.shown.name = ppi_profile_keep(profile, name),
-		.shown.asked = "",
-		.shown.description = ppi_profile_keep(profile, description),
-		.shown.unit = unit,
-		.is_cpu_time = is_cpu_time,
-	};
-
-	return event.shown.name && event.shown.description &&
-	       ppi_vector_add(&profile->events, sizeof(event), &event, 1);
-}
-
 /* The first event's name, and a sentence about it. */
 static void describe(const struct converting *converting, char *name,
                      size_t name_bytes, char *words, size_t words_bytes)
@@ -102,27 +72,21 @@ static bool add_events(const struct converting *converting)
 {
 	portprof_profile *profile = converting->profile;
 	bool has_calls = converting->gmon->arc_count > 0;
-	const char *unit = converting->is_seconds ? "nanoseconds" : "count";
 	char name[40], words[120];
 
 	describe(converting, name, sizeof(name), words, sizeof(words));
-	profile->default_type = ppi_profile_text(profile, name, strlen(name));
-	return profile->default_type != PPI_NONE &&
-	       add_event(profile, name, words,
-	                 converting->is_seconds ? PORTPROF_UNIT_NANOSECONDS
-	                                        : PORTPROF_UNIT_COUNT,
-	                 converting->is_seconds) &&
+	return ppi_profile_add_event(profile, name, words,
+	                             converting->is_seconds
+	                                     ? PORTPROF_UNIT_NANOSECONDS
+	                                     : PORTPROF_UNIT_COUNT,
+	                             converting->is_seconds) &&
 	       (!has_calls ||
-	        add_event(profile, "calls",
-	                  "calls, counted by code compiled with -pg; or, in "
-	                  "what portprof export --arcs wrote, samples of them",
-	                  PORTPROF_UNIT_COUNT, false)) &&
-	       /* the order of every file: counts, then weights backwards */
-	       add_type(profile, "samples", "count", 0, true) &&
-	       (!has_calls ||
-	        (add_type(profile, "samples:calls", "count", 1, true) &&
-	         add_type(profile, "calls", "count", 1, false))) &&
-	       add_type(profile, name, unit, 0, false);
+	        ppi_profile_add_event(
+			profile, "calls",
+			"calls, counted by code compiled with -pg; or, in what "
+			"portprof export --arcs wrote, samples of them",
+			PORTPROF_UNIT_COUNT, false)) &&
+	       ppi_profile_add_types(profile);
 }
 
 /* ---- where ---- */

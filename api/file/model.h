@@ -91,6 +91,13 @@ portprof_profile *ppi_profile_new(void);
 
 /* Below, PPI_NONE and false mean that memory is out. */
 
+/* What is measured; then, once, the types of values in the order of every file:
+ * counts of samples, then weights backwards. */
+bool ppi_profile_add_event(portprof_profile *profile, const char *name,
+                           const char *description, portprof_unit unit,
+                           bool is_cpu_time);
+bool ppi_profile_add_types(portprof_profile *profile);
+
 uint32_t ppi_profile_text(portprof_profile *profile, const char *text,
                           size_t bytes);
 /* The string of a number, and one that the profile keeps. */

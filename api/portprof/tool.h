@@ -98,6 +98,25 @@ PORTPROF_API portprof_status portprof_follow_read(portprof_follow *follow,
 /* NULL is nothing. */
 PORTPROF_API void portprof_follow_close(portprof_follow *follow);
 
+/* 1 when a file begins as folded stacks (of FlameGraph's scripts), the text of
+ * perf script or a CPU profile of gperftools do, else 0. */
+PORTPROF_API int portprof_import_is(const char *path);
+
+/*
+ * Read such a file; *profile is the caller's. Folded stacks have one event,
+ * "weight", and code without addresses; perf's text has perf's events; the
+ * profile of gperftools has the event "cpu", and its code no names.
+ *   E_NOTFOUND, E_DENIED  of the file
+ *   E_FORMAT              it is none of them, or has a mistake: the words have
+ *                         FILE:LINE
+ *   E_LIMIT               it takes more memory than `memory_max`, see
+ *                         portprof_profile_read
+ *   E_NOMEM, E_SYSTEM     reading failed
+ */
+PORTPROF_API portprof_status portprof_import_read(const char *path,
+						  uint64_t memory_max,
+						  portprof_profile **profile);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,6 +23,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-doctor.sh \
 	tests/cli/check-export.sh \
 	tests/cli/check-export-readers.sh \
+	tests/cli/check-import.sh \
 	tests/cli/check-hostile.sh \
 	tests/cli/check-inlined.sh \
 	tests/cli/check-list.sh \

@@ -7,6 +7,7 @@ FUZZERS = \
 	tests/fuzz/fuzz_elf \
 	tests/fuzz/fuzz_event \
 	tests/fuzz/fuzz_gmon \
+	tests/fuzz/fuzz_import \
 	tests/fuzz/fuzz_jit \
 	tests/fuzz/fuzz_profile \
 	tests/fuzz/fuzz_unwind
@@ -35,6 +36,10 @@ tests_fuzz_fuzz_gmon_SOURCES = tests/fuzz/fuzz_gmon.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_gmon_CPPFLAGS = $(FUZZ_CPPFLAGS)
 tests_fuzz_fuzz_gmon_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_gmon_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_import_SOURCES = tests/fuzz/fuzz_import.c $(FUZZ_COMMON)
+tests_fuzz_fuzz_import_CPPFLAGS = $(FUZZ_CPPFLAGS)
+tests_fuzz_fuzz_import_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_import_LDADD = $(FUZZ_LDADD)
 tests_fuzz_fuzz_jit_SOURCES = tests/fuzz/fuzz_jit.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_jit_CPPFLAGS = $(FUZZ_CPPFLAGS)
 tests_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)

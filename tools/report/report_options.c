@@ -102,7 +102,8 @@ static const struct ppi_option table[] = {
 static const struct ppi_line line = {
 	.verb = "report",
 	.usage = "[OPTION...] [FILE...]",
-	.notes = "Reads any pprof file and gmon.out. (unattributed) is weight "
+	.notes = "Reads any pprof file, gmon.out, folded stacks, the text of perf "
+	         "script, CPU profiles of gperftools. (unattributed) is weight "
 	         "without a sample.",
 	.options = table,
 	.option_count = sizeof(table) / sizeof(table[0]),
