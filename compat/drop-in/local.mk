@@ -29,6 +29,7 @@ libportprof_dropin_la_SOURCES = \
 	compat/drop-in/store.h
 
 lib_LTLIBRARIES += libportprof-profil.la
+libportprof_profil_la_LIBTOOLFLAGS =
 libportprof_profil_la_SOURCES = \
 	compat/drop-in/mcount.c \
 	compat/drop-in/plain.c \
