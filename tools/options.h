@@ -104,6 +104,11 @@ int ppi_take_color(const struct ppi_given *given, void *nothing);
 	{ .name = "debug-dir", .value = "DIR", \
 	  .help = "also look for separate debug files here", \
 	  .take = ppi_take_folder, .place = (at) }
+#define PPI_ROOT_OPTION(at) \
+	{ .name = "root", .value = "DIR", \
+	  .help = "look for programs and libraries below here: a container's " \
+	          "or another machine's files", \
+	  .take = ppi_take_folder, .place = (at) }
 #define PPI_ROWS_OPTION(at) \
 	{ 'n', "rows", "N", "print at most N rows; 0 prints all (30)", \
 	  .take = ppi_take_number, .place = (at), .most = SIZE_MAX, \

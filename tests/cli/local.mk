@@ -60,6 +60,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-report-code.sh \
 	tests/cli/check-report-header.sh \
 	tests/cli/check-report-others.sh \
+	tests/cli/check-report-places.sh \
 	tests/cli/check-report-perf.sh \
 	tests/cli/check-selftest.sh \
 	tests/cli/check-stat.sh \

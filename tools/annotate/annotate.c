@@ -23,7 +23,7 @@
 
 struct options {
 	const char *function, *input, *event;
-	char *debug_folder;
+	struct ppi_named_sources sources;
 	uint64_t around, memory_max;
 	bool is_source_only;
 };
@@ -41,7 +41,8 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(event) },
 	{ 0, "source", NULL, "leave out the instructions",
 	  .take = ppi_take_flag, .place = AT(is_source_only) },
-	PPI_DEBUG_DIR_OPTION(AT(debug_folder)),
+	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_COLOR_OPTION,
 	PPI_MEMORY_OPTION(AT(memory_max)),
 };
@@ -198,7 +199,7 @@ static bool annotate(const struct options *options)
 	                              options->event);
 	if (view.event != SIZE_MAX) {
 		if (ppi_named_find(&named, profile, true, false,
-		                   options->debug_folder)) {
+		                   &options->sources)) {
 			view.names = named.names;
 			is_good = show(profile, options, &view);
 		} else {
@@ -225,6 +226,7 @@ int ppi_annotate_main(int argc, char **argv)
 		ppi_memory_limit(options.memory_max);
 		status = annotate(&options) ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	}
-	free(options.debug_folder);
+	free(options.sources.debug_folder);
+	free(options.sources.root);
 	return status;
 }

@@ -18,7 +18,7 @@
 struct options {
 	const char *before, *after;
 	const char *event, *page, *separator;
-	char *debug_folder;
+	struct ppi_named_sources sources;
 	struct ppi_diff_form form;
 	bool is_normalized;
 	uint64_t memory_max;
@@ -60,7 +60,8 @@ static const struct ppi_option table[] = {
 	PPI_SEPARATOR_OPTION(AT(separator), "print fields for spreadsheets"),
 	{ 'q', "quiet", NULL, "print only the rows",
 	  .take = ppi_take_flag, .place = AT(form.is_quiet) },
-	PPI_DEBUG_DIR_OPTION(AT(debug_folder)),
+	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_COLOR_OPTION,
 	PPI_MEMORY_OPTION(AT(memory_max)),
 };
@@ -104,7 +105,7 @@ static bool open_side(struct side *side, const struct options *options,
 		return false;
 	if (!ppi_named_find(&side->named, side->profile,
 	                    options->form.keys & PPI_BY_LINE, false,
-	                    options->debug_folder)) {
+	                    &options->sources)) {
 		ppi_say("out of memory");
 		return false;
 	}
@@ -196,6 +197,7 @@ int ppi_diff_main(int argc, char **argv)
 		ppi_memory_limit(options.memory_max);
 		status = compare(&options) ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	}
-	free(options.debug_folder);
+	free(options.sources.debug_folder);
+	free(options.sources.root);
 	return status;
 }

@@ -118,7 +118,7 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 
 static bool export_pprof(const struct ppi_export *export)
 {
-	static const struct ppi_names_sources usual;
+	static const struct ppi_named_sources usual;
 
 	if (!ppi_names_give(export->profile, &usual))
 		return false;

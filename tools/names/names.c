@@ -14,7 +14,7 @@
 
 struct wanted {
 	const char *input, *output;
-	struct ppi_names_sources sources;
+	struct ppi_named_sources sources;
 	uint64_t memory_max;
 };
 
@@ -27,6 +27,7 @@ static const struct ppi_option table[] = {
 	{ 'o', "output", "FILE", "write the named profile there (FILE itself)",
 	  .take = ppi_take_text, .place = AT(output) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_MEMORY_OPTION(AT(memory_max)),
 };
 
@@ -89,5 +90,6 @@ int ppi_names_main(int argc, char **argv)
 	status = is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 free:
 	free(wanted.sources.debug_folder);
+	free(wanted.sources.root);
 	return status;
 }

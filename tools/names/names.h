@@ -7,15 +7,12 @@
 
 #include <stdbool.h>
 
-/* Where to look for them; all NULL: the usual. */
-struct ppi_names_sources {
-	char *debug_folder;
-};
+#include "tools/report/report_named.h"
 
 /* Name the code of a profile, with lines and inlined functions; what the file
  * names already stays. False when out of memory: words were said. */
 bool ppi_names_give(portprof_profile *profile,
-                    const struct ppi_names_sources *sources);
+                    const struct ppi_named_sources *sources);
 
 /* The same for a file, which is read and written again, in a process of its
  * own: nothing that is wrong with the binaries can hurt the caller. False with

@@ -68,7 +68,7 @@ static bool give(portprof_profile *profile,
 }
 
 bool ppi_names_give(portprof_profile *profile,
-                    const struct ppi_names_sources *sources)
+                    const struct ppi_named_sources *sources)
 {
 	struct ppi_symbols *symbols =
 		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
@@ -80,6 +80,7 @@ bool ppi_names_give(portprof_profile *profile,
 	if (symbols) {
 		ppi_symbols_want(symbols, true, true);
 		ppi_symbols_look_in(symbols, sources->debug_folder);
+		ppi_symbols_look_below(symbols, sources->root);
 		ppi_ticker_begin("naming code", "addresses");
 		names = ppi_name_locations(profile, symbols);
 		ppi_ticker_end();
@@ -96,7 +97,7 @@ bool ppi_names_give(portprof_profile *profile,
 
 static bool name_file(const char *path)
 {
-	static const struct ppi_names_sources usual;
+	static const struct ppi_named_sources usual;
 	portprof_profile *profile;
 	bool is_good;
 

@@ -24,7 +24,8 @@ static bool has_callers(const portprof_profile *profile)
 }
 
 bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
-                    bool lines, bool inlines, const char *folder)
+                    bool lines, bool inlines,
+                    const struct ppi_named_sources *sources)
 {
 	*named = (struct ppi_named){ 0 };
 	named->symbols =
@@ -34,7 +35,8 @@ bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
 	ppi_symbols_want(named->symbols, lines, inlines);
 	if (has_callers(profile))
 		ppi_symbols_want_frames(named->symbols);
-	ppi_symbols_look_in(named->symbols, folder);
+	ppi_symbols_look_in(named->symbols, sources->debug_folder);
+	ppi_symbols_look_below(named->symbols, sources->root);
 	ppi_ticker_begin("naming code", "addresses");
 	named->names = ppi_name_locations(profile, named->symbols);
 	ppi_ticker_end();

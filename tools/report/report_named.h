@@ -14,10 +14,16 @@ struct ppi_named {
 	struct ppi_symbols_name *names; /* by location */
 };
 
-/* `folder`: with debug files besides the usual, or NULL. False when out of
- * memory; ppi_named_free is due all the same. */
+/* Where its files may be besides the usual; NULL or "" none. */
+struct ppi_named_sources {
+	char *debug_folder; /* with debug files */
+	char *root;         /* in which they lie as if it were "/" */
+};
+
+/* False when out of memory; ppi_named_free is due all the same. */
 bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
-                    bool lines, bool inlines, const char *folder);
+                    bool lines, bool inlines,
+                    const struct ppi_named_sources *sources);
 void ppi_named_free(struct ppi_named *named);
 
 #endif

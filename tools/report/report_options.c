@@ -68,7 +68,8 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(filter.functions) },
 	{ 0, "time", "FROM,TO", "keep these seconds (needs record --timeline)",
 	  .take = take_times, .place = AT(filter) },
-	PPI_DEBUG_DIR_OPTION(AT(debug_folder)),
+	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_MEMORY_OPTION(AT(memory_max)),
 	{ .help = "What to print" },
 	{ 's', "sort", "KEYS",
@@ -169,5 +170,6 @@ int ppi_report_read_options(int argc, char **argv,
 void ppi_report_free_options(struct ppi_report_options *options)
 {
 	free(options->inputs);
-	free(options->debug_folder);
+	free(options->sources.debug_folder);
+	free(options->sources.root);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/report/report_named.h"
 #include "tools/report/report_filter.h"
 
 enum ppi_report_form {
@@ -29,7 +30,7 @@ struct ppi_report_options {
 	bool is_tree, has_full_names;
 	struct ppi_filter filter;
 	const char *callers, *callees; /* functions; NULL */
-	char *debug_folder;            /* from the root; NULL */
+	struct ppi_named_sources sources; /* from the root; NULL */
 	enum ppi_report_form form;
 	const char *separator; /* of CSV */
 	const char *page;      /* file of HTML */

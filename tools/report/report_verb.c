@@ -356,7 +356,7 @@ static bool print_report(const portprof_profile *profile,
 	                                                 PPI_BY_ADDRESS) ||
 	                                options->form == PPI_FORM_HTML,
 	                                options->has_inlines,
-	                                options->debug_folder);
+	                                &options->sources);
 	bool is_good = false;
 
 	printing.report.path = path;

@@ -56,6 +56,11 @@ void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder)
 	symbols->folder = folder;
 }
 
+void ppi_symbols_look_below(struct ppi_symbols *symbols, const char *root)
+{
+	symbols->root = root;
+}
+
 /* "/usr/bin/xz" is "xz" in a table; "//anon" and "[vdso]" stay readable. */
 static const char *short_name(const char *path)
 {
@@ -144,6 +149,32 @@ open_copy(const char *folder, const struct ppi_symbol_wanted *asked)
 	return file;
 }
 
+/* The file, and its debug file, in another file system; NULL when it is not the
+ * one that was measured, or not there. */
+static struct ppi_symbol_file *
+open_below(struct ppi_symbols *symbols, const char *path,
+           const struct ppi_symbol_wanted *asked)
+{
+	static const char folder[] = "/usr/lib/debug";
+	struct ppi_symbol_wanted wanted = *asked;
+	size_t bytes = strlen(symbols->root) + strlen(path) + sizeof(folder);
+	struct ppi_symbol_file *file;
+	char *below = malloc(bytes), why[400];
+	const char *debug;
+
+	if (!below)
+		return NULL;
+	snprintf(below, bytes, "%s%s", symbols->root, folder);
+	debug = ppi_symbols_keep(symbols, below);
+	snprintf(below, bytes, "%s%s", symbols->root, path);
+	wanted.path = below;
+	if (!wanted.folder)
+		wanted.folder = debug;
+	file = ppi_symbol_file_open(&wanted, why, sizeof(why));
+	free(below);
+	return file ? file : open_copy(debug, asked);
+}
+
 static void open_file(struct ppi_symbols *symbols,
                       struct ppi_symbols_module *module, const char *build_id)
 {
@@ -155,7 +186,13 @@ static void open_file(struct ppi_symbols *symbols,
 	};
 	char why[400] = "", *deleted = deleted_path(module->path);
 
-	if (deleted)
+	if (symbols->root && strcmp(module->path, "[vdso]") != 0)
+		module->file = open_below(symbols,
+		                          deleted ? deleted : module->path,
+		                          &wanted);
+	if (module->file)
+		why[0] = '\0';
+	else if (deleted)
 		open_deleted(symbols, module, &wanted, deleted, why,
 		             sizeof(why));
 	else

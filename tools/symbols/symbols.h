@@ -77,6 +77,11 @@ void ppi_symbols_want_frames(struct ppi_symbols *symbols);
  * long as the symbols. Before the first find. */
 void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder);
 
+/* Where the files of the profile lie, as if this folder were their "/"; what is
+ * not there is looked for where it was. NULL: there alone. It must live as long
+ * as the symbols. Before the first find. */
+void ppi_symbols_look_below(struct ppi_symbols *symbols, const char *root);
+
 /* What the profile knows of a process, of which a map can be trusted then:
  * its user (-1 unknown), when it began, and until when it was measured
  * (CLOCK_REALTIME, 0 unknown). Before the first find. */

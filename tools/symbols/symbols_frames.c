@@ -47,7 +47,7 @@ static const unsigned char *skip_leb(const unsigned char *at,
 }
 
 /* What one letter of a CIE's augmentation has in its data. */
-static const unsigned char *skip_augmentation(char letter,
+static const unsigned char *skip_augmentation(char letter, unsigned pointer,
                                               const unsigned char *data,
                                               const unsigned char *end)
 {
@@ -60,7 +60,7 @@ static const unsigned char *skip_augmentation(char letter,
 		case FORMAT_S4:
 			return data + 5;
 		case FORMAT_POINTER:
-			return data + 9;
+			return data + 1 + pointer;
 		default:
 			return NULL;
 		}
@@ -73,7 +73,8 @@ static const unsigned char *skip_augmentation(char letter,
 }
 
 /* The encoding of addresses in the FDEs of a CIE; -1 when not known. */
-static int cie_encoding(const unsigned char *cie, uint64_t left)
+static int cie_encoding(const unsigned char *cie, uint64_t left,
+                        unsigned pointer)
 {
 	const unsigned char *end = cie + (left < 256 ? left : 256);
 	const unsigned char *data;
@@ -91,23 +92,23 @@ static int cie_encoding(const unsigned char *cie, uint64_t left)
 	for (letters++; data && data < end && *letters; letters++) {
 		if (*letters == 'R')
 			return *data;
-		data = skip_augmentation(*letters, data, end);
+		data = skip_augmentation(*letters, pointer, data, end);
 	}
 	return -1;
 }
 
 /* The length of the function that the FDE at this address describes. */
-static uint64_t fde_length(Elf *elf, uint64_t address)
+static uint64_t fde_length(Elf *elf, uint64_t address, unsigned pointer)
 {
 	uint64_t left, cie_left, length;
 	const unsigned char *fde = ppi_elf_at(elf, address, &left), *cie;
 
-	if (!fde || left < 24 || read_u32(fde) == UINT32_MAX)
+	if (!fde || left < 8 + 2 * pointer || read_u32(fde) == UINT32_MAX)
 		return 0;
 	cie = ppi_elf_at(elf, address + 4 - read_u32(fde + 4), &cie_left);
 	if (!cie)
 		return 0;
-	switch (cie_encoding(cie, cie_left)) {
+	switch (cie_encoding(cie, cie_left, pointer)) {
 	case 0x10 | FORMAT_S4:
 	case 0x10 | FORMAT_U4:
 	case FORMAT_U4:
@@ -115,6 +116,8 @@ static uint64_t fde_length(Elf *elf, uint64_t address)
 		return read_u32(fde + 12);
 	case FORMAT_POINTER:
 	case 0x10 | FORMAT_POINTER:
+		if (pointer == 4)
+			return read_u32(fde + 12);
 		memcpy(&length, fde + 16, sizeof(length));
 		return length;
 	default:
@@ -133,15 +136,15 @@ static bool find_frame_header(Elf *elf, GElf_Phdr *header)
 	return false;
 }
 
-static bool is_of_this_machine(Elf *elf)
+/* A 32-bit program runs on a 64-bit system, too. */
+static bool has_our_byte_order(Elf *elf)
 {
 	const char *ident = elf_getident(elf, NULL);
 	const uint16_t probe = 1;
 	unsigned char order = *(const unsigned char *)&probe ? ELFDATA2LSB
 	                                                     : ELFDATA2MSB;
 
-	return ident && gelf_getclass(elf) == ELFCLASS64 &&
-	       (unsigned char)ident[EI_DATA] == order;
+	return ident && (unsigned char)ident[EI_DATA] == order;
 }
 
 /* Head: version, three encodings, address of .eh_frame, count; then pairs of
@@ -150,9 +153,10 @@ void ppi_elf_add_frames(Elf *elf, struct ppi_symbol_table *table)
 {
 	GElf_Phdr header;
 	const unsigned char *bytes;
-	uint64_t count;
+	unsigned pointer = gelf_getclass(elf) == ELFCLASS32 ? 4 : 8;
+	uint64_t count, mask = pointer == 4 ? UINT32_MAX : UINT64_MAX;
 
-	if (!is_of_this_machine(elf) || !find_frame_header(elf, &header) ||
+	if (!has_our_byte_order(elf) || !find_frame_header(elf, &header) ||
 	    header.p_filesz < 12)
 		return;
 	bytes = ppi_elf_bytes(elf, header.p_offset, header.p_filesz);
@@ -166,9 +170,12 @@ void ppi_elf_add_frames(Elf *elf, struct ppi_symbol_table *table)
 		count = PPI_ELF_FRAMES_MAX;
 	for (uint64_t i = 0; i < count; i++) {
 		const unsigned char *pair = bytes + 12 + 8 * i;
-		uint64_t start = header.p_vaddr + (uint64_t)read_s32(pair);
+		uint64_t start =
+			(header.p_vaddr + (uint64_t)read_s32(pair)) & mask;
 		uint64_t length = fde_length(
-			elf, header.p_vaddr + (uint64_t)read_s32(pair + 4));
+			elf,
+			(header.p_vaddr + (uint64_t)read_s32(pair + 4)) & mask,
+			pointer);
 
 		if (length)
 			ppi_symbol_table_add(table, start, length, UINT64_MAX,

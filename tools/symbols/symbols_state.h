@@ -27,6 +27,7 @@ struct ppi_symbols {
 	bool wants_lines, wants_inlines, wants_frames;
 	bool is_hushed, took_names;
 	const char *folder; /* with debug files */
+	const char *root;   /* with all files; NULL */
 	struct ppi_symbols_word *words;
 	struct ppi_symbols_module *modules;
 	struct ppi_symbols_inlined *inlined;
