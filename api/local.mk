@@ -76,6 +76,7 @@ libportprof_core_la_SOURCES += \
 	api/region_sum.c \
 	api/select.c \
 	api/session.c \
+	api/session_notice.c \
 	api/session_query.c \
 	api/session_sinks.c \
 	api/session_steer.c \

@@ -22,15 +22,18 @@ static bool unwinds(const struct ppi_plan *plan)
 	return plan->stack_bytes && !plan->area;
 }
 
+static size_t words_of_stack(const struct ppi_plan *plan)
+{
+	if (!unwinds(plan))
+		return 0;
+	return (sizeof(struct ppi_user_context) + plan->stack_bytes + 7) / 8;
+}
+
 /* Room for some stacks, for one where a test wants little room. */
 static size_t words_of_stacks(const struct ppi_plan *plan)
 {
-	size_t words = (sizeof(struct ppi_user_context) + plan->stack_bytes +
-	                7) / 8;
-
-	if (!unwinds(plan))
-		return 0;
-	return records_in_room == DEFAULT_RECORDS ? STACKS * words : words;
+	return words_of_stack(plan) *
+	       (records_in_room == DEFAULT_RECORDS ? STACKS : 1);
 }
 
 portprof_status ppi_pump_init(struct ppi_pump *pump,
@@ -51,6 +54,7 @@ portprof_status ppi_pump_init(struct ppi_pump *pump,
 	pump->verdicts = calloc(records_in_room, 1);
 	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
 	pump->chain_depth = plan->chain_depth;
+	pump->words_of_one = PPI_WORDS_MIN + words_of_stack(plan);
 	if (unwinds(plan))
 		pump->unwinder = ppi_unwinder_new(ppi_machine_here());
 	if (pump->unwinder && !plan->uses_tables)
@@ -127,11 +131,8 @@ static void deliver(struct ppi_pump *pump)
 	/* a session without sinks counts what it saw: nothing is lost */
 	uint8_t first = pump->sink_count ? PPI_LOST : PPI_KEPT;
 
-	if (pump->unwinder) {
-		ppi_unwinder_take(pump->unwinder, &pump->room,
-		                  pump->chain_depth);
+	if (pump->unwinder)
 		ppi_chain_ends_count(&pump->chain_ends, &batch);
-	}
 	memset(pump->verdicts, first, batch.count);
 	for (size_t i = 0; i < pump->sink_count; i++)
 		pump->sinks[i].ops->take(&pump->sinks[i], &batch,
@@ -144,6 +145,19 @@ static void clear_room(struct ppi_pump *pump)
 	pump->room.word_count = 0;
 }
 
+/* Chains of the records from `first` on: now, as the code that they lie in may
+ * be gone when they are delivered. */
+static void unwind(struct ppi_pump *pump, size_t first)
+{
+	struct ppi_room room = pump->room;
+
+	if (!pump->unwinder)
+		return;
+	room.records += first;
+	room.record_count -= first;
+	ppi_unwinder_take(pump->unwinder, &room, pump->chain_depth);
+}
+
 /* Modules go before the samples that fell on them. */
 static void deliver_modules(struct ppi_pump *pump)
 {
@@ -154,20 +168,116 @@ static void deliver_modules(struct ppi_pump *pump)
 	do {
 		clear_room(pump);
 		is_all_told = ppi_modules_tell(pump->modules, &pump->room);
+		unwind(pump, 0);
 		if (pump->room.record_count)
 			deliver(pump);
 	} while (!is_all_told && pump->room.record_count);
 }
 
+/* ---- what waits until it is asked for ---- */
+
+static void deliver_held(struct ppi_pump *pump)
+{
+	if (!pump->is_held)
+		return;
+	pump->is_held = pump->is_full = pump->has_end = false;
+	pump->held_samples = 0;
+	deliver(pump);
+}
+
+static void count_held(struct ppi_pump *pump, size_t first)
+{
+	const struct ppi_room *room = &pump->room;
+
+	for (size_t i = first; i < room->record_count; i++) {
+		const portprof_record *record = &room->records[i];
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE)
+			pump->held_samples += record->samples;
+		pump->has_end |= record->kind == PORTPROF_RECORD_EXIT &&
+		                 record->pid == record->tid &&
+		                 record->pid == pump->target_pid;
+	}
+	pump->is_held = room->record_count > 0;
+	/* some record may find no room: a birth comes with a second one */
+	pump->is_full = room->record_room - room->record_count < 2 ||
+	                room->word_room - room->word_count <
+				pump->words_of_one;
+}
+
+portprof_status ppi_pump_hold(struct ppi_pump *pump,
+                              struct ppi_backend_session *bs)
+{
+	portprof_status status = PORTPROF_OK;
+	struct ppi_room *room = &pump->room;
+	size_t first, before;
+
+	if (!pump->is_held)
+		clear_room(pump);
+	first = room->record_count;
+	/* a backend is asked also where nothing fits: it has other things to
+	 * do now and then */
+	if (!pump->modules || ppi_modules_tell(pump->modules, room))
+		do {
+			before = room->record_count;
+			status = bs->ops->drain(bs, room);
+			unwind(pump, before);
+		} while (status == PORTPROF_OK && room->record_count > before);
+	count_held(pump, first);
+	return status;
+}
+
+size_t ppi_pump_held_bytes(const struct ppi_pump *pump)
+{
+	if (!pump->is_held)
+		return 0;
+	return pump->room.record_count * sizeof(*pump->room.records) +
+	       pump->room.word_count * sizeof(*pump->room.words);
+}
+
+static bool grow(void **array, size_t *room, size_t wanted, size_t size)
+{
+	void *grown;
+
+	if (wanted <= *room)
+		return true;
+	grown = realloc(*array, wanted * size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*room = wanted;
+	return true;
+}
+
+bool ppi_pump_grow(struct ppi_pump *pump, size_t records, size_t words)
+{
+	struct ppi_room *room = &pump->room;
+	size_t verdicts = room->record_room;
+	void *of_verdicts = pump->verdicts, *of_records = room->records,
+	     *of_words = room->words;
+	bool is_grown =
+		grow(&of_verdicts, &verdicts, records, sizeof(*pump->verdicts)) &&
+		grow(&of_records, &room->record_room, records,
+		     sizeof(*room->records)) &&
+		grow(&of_words, &room->word_room, words, sizeof(*room->words));
+
+	pump->verdicts = of_verdicts;
+	room->records = of_records;
+	room->words = of_words;
+	return is_grown;
+}
+
 portprof_status ppi_pump_drain(struct ppi_pump *pump,
                                struct ppi_backend_session *bs)
 {
+	deliver_held(pump);
 	deliver_modules(pump);
 	for (;;) {
 		portprof_status status;
 
 		clear_room(pump);
 		status = bs->ops->drain(bs, &pump->room);
+		unwind(pump, 0);
 		if (pump->room.record_count)
 			deliver(pump);
 		else

@@ -11,6 +11,9 @@
 /* With a drain every 250 ms a sample is in the file within a second. */
 enum { FLUSH_EVERY_MS = 700, IDLE_MS = 3600 * 1000 };
 
+/* With a descriptor the program wants to know soon. */
+enum { LOOK_EVERY_MS = 50 };
+
 /* ---- drawing samples ---- */
 
 static bool has_baseline_modules(const struct portprof_session *session)
@@ -30,8 +33,32 @@ static void end_delivery(struct portprof_session **session)
 	pthread_mutex_unlock(&(*session)->lock);
 }
 
-static portprof_status drain(struct portprof_session *session,
-                             struct ppi_diag *why)
+static portprof_status failed_drain(struct portprof_session *session,
+                                    portprof_status status,
+                                    struct ppi_diag *why)
+{
+	ppi_fail(why, status, 0, "drain", "backend %s could not be drained: "
+	         "%s", session->opened.bs.ops->name,
+	         portprof_status_text(status));
+	ppi_session_remember(session, why);
+	return status;
+}
+
+/* Samples wait for the program's own thread, which is told of them. */
+static portprof_status hold(struct portprof_session *session,
+                            struct ppi_diag *why)
+{
+	portprof_status status;
+
+	if (session->pump.modules)
+		ppi_modules_scan(session->pump.modules);
+	status = ppi_pump_hold(&session->pump, &session->opened.bs);
+	ppi_notice_look(session);
+	return status ? failed_drain(session, status, why) : PORTPROF_OK;
+}
+
+static portprof_status deliver(struct portprof_session *session,
+                               struct ppi_diag *why)
 {
 	struct portprof_session *left PPI_AT_LEAVE(end_delivery) = session;
 	struct ppi_backend_session *bs = &session->opened.bs;
@@ -48,12 +75,16 @@ static portprof_status drain(struct portprof_session *session,
 	left = NULL;
 	if (area)
 		ppi_area_mark(area, place);
-	if (status == PORTPROF_OK)
-		return status;
-	ppi_fail(why, status, 0, "drain", "backend %s could not be drained: "
-	         "%s", bs->ops->name, portprof_status_text(status));
-	ppi_session_remember(session, why);
-	return status;
+	ppi_notice_look(session);
+	return status ? failed_drain(session, status, why) : PORTPROF_OK;
+}
+
+static portprof_status drain(struct portprof_session *session,
+                             struct ppi_diag *why)
+{
+	if (session->is_served && !session->opened.area)
+		return hold(session, why);
+	return deliver(session, why);
 }
 
 static portprof_status drain_and_flush(struct portprof_session *session,
@@ -131,7 +162,8 @@ portprof_status ppi_session_pause(struct portprof_session *session,
 
 	session->is_waiting = false;
 	if (!session->is_running)
-		return PORTPROF_OK;
+		return session->pump.is_held ? drain_and_flush(session, why)
+		                             : PORTPROF_OK;
 	stopped = bs->ops->stop(bs, why);
 	session->is_running = false;
 	end_stretch(session);
@@ -181,13 +213,19 @@ static unsigned run_task(struct ppi_helper_task *task)
 	struct portprof_session *session =
 		(struct portprof_session *)((char *)task -
 		        offsetof(struct portprof_session, task));
-	unsigned pause_ms = IDLE_MS;
+	unsigned pause_ms = IDLE_MS,
+		 longest_ms = session->opened.bs.drain_every_ms;
 
 	pthread_mutex_lock(&session->lock);
+	/* with a descriptor no callback runs here, which might never return */
+	session->is_served = session->notice.is_on;
 	serve(session);
+	session->is_served = false;
 	if (session->is_waiting || session->is_running)
 		pause_ms = ppi_session_nap_ms(
-			session, session->opened.bs.drain_every_ms);
+			session, session->notice.is_on &&
+				 longest_ms > LOOK_EVERY_MS ? LOOK_EVERY_MS
+							    : longest_ms);
 	pthread_mutex_unlock(&session->lock);
 	return pause_ms;
 }
@@ -218,6 +256,7 @@ static portprof_status init_parts(struct portprof_session *session,
 
 static void free_parts(struct portprof_session *session)
 {
+	ppi_notice_close(&session->notice);
 	free(session->baseline.accounts);
 	free(session->baseline.tallies);
 	ppi_modules_free(&session->modules);
@@ -378,6 +417,8 @@ portprof_status portprof_session_reset(portprof_session *session)
 	if (session->is_running)
 		status = ppi_fail(&why, PORTPROF_E_STATE, 0, "reset",
 		                  "stop the session before resetting it");
+	if (status == PORTPROF_OK && session->pump.is_held)
+		status = drain_and_flush(session, &why);
 	if (status == PORTPROF_OK) {
 		ppi_account_reset(session);
 		ppi_chain_ends_reset(&session->pump.chain_ends);

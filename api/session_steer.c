@@ -72,6 +72,10 @@ static portprof_status set_number(struct portprof_session *session,
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "set number",
 		                "no event number %zu: there are %zu", event,
 		                session->opened.box.plan.event_count);
+	if (strcmp(key, "wakeup-samples") == 0 ||
+	    strcmp(key, "wakeup-bytes") == 0)
+		return ppi_notice_set(session, strcmp(key, "wakeup-bytes") == 0,
+		                      number, why);
 	if (strcmp(key, "cpu-time") == 0) {
 		session->told_cpu_time_ns = number;
 		return PORTPROF_OK;
@@ -84,6 +88,8 @@ static portprof_status set_number(struct portprof_session *session,
 	for (setting = 0; setting < SETTINGS; setting++)
 		ppi_nearest_offer(&nearest, settings[setting].key);
 	ppi_nearest_offer(&nearest, "cpu-time");
+	ppi_nearest_offer(&nearest, "wakeup-samples");
+	ppi_nearest_offer(&nearest, "wakeup-bytes");
 	return ppi_fail(why, PORTPROF_E_INVALID, 0, "set number", "an open "
 	                "session has no setting '%.60s'%s", key,
 	                ppi_nearest_say(&nearest, hint, sizeof(hint)));

@@ -27,6 +27,11 @@ struct ppi_pump {
 	struct ppi_chain_ends chain_ends;
 	int64_t target_pid;
 	uint64_t born, dead;         /* processes that the target created */
+	bool is_held;                /* the room has what no sink has seen yet */
+	bool is_full;                /* and no more of it */
+	bool has_end;                /* and that the target has ended */
+	uint64_t held_samples;
+	size_t words_of_one;         /* that a record may take */
 };
 
 portprof_status ppi_pump_init(struct ppi_pump *pump,
@@ -34,9 +39,19 @@ portprof_status ppi_pump_init(struct ppi_pump *pump,
                               struct ppi_diag *why);
 void ppi_pump_free(struct ppi_pump *pump);
 
-/* Drain until empty, through all sinks. Returns the backend's failure. */
+/* Drain until empty, through all sinks: first what is held. Returns the backend's
+ * failure. */
 portprof_status ppi_pump_drain(struct ppi_pump *pump,
                                struct ppi_backend_session *bs);
+
+/* Drain as far as there is room, and hold that for the next ppi_pump_drain. What
+ * has no room stays with the backend. */
+portprof_status ppi_pump_hold(struct ppi_pump *pump,
+                              struct ppi_backend_session *bs);
+size_t ppi_pump_held_bytes(const struct ppi_pump *pump);
+
+/* Room to hold so many records and words at least; false when out of memory. */
+bool ppi_pump_grow(struct ppi_pump *pump, size_t records, size_t words);
 
 /* Records in a batch of sessions opened from now on; 0 = the default. For
  * tests that must show that small rooms lose nothing. */

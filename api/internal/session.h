@@ -4,6 +4,7 @@
 #define PPI_SESSION_H
 
 #include <pthread.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include <portprof/session.h>
@@ -27,6 +28,15 @@ struct ppi_baseline {
 	uint64_t ran_ns, own_cost_ns;
 };
 
+/* portprof_session_fd: a pipe with a byte in it while samples wait. */
+struct ppi_notice {
+	bool is_on, is_readable;
+	int ends[2];
+	dev_t devices[2];   /* what they were: a program may close them */
+	ino_t files[2];
+	uint64_t samples, bytes; /* of which so many; 0: not asked for */
+};
+
 struct portprof_session {
 	struct ppi_opened opened;
 	pthread_mutex_t lock; /* recursive: callbacks may ask for stats */
@@ -34,6 +44,7 @@ struct portprof_session {
 	bool is_waiting;      /* started, but its delay is not over */
 	bool is_paused_for_call;
 	bool is_delivering;   /* sinks are at work: not the time to stop */
+	bool is_served;       /* by the helper, and nobody called */
 	struct ppi_pump pump;
 	struct ppi_sink sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;
@@ -44,6 +55,7 @@ struct portprof_session {
 	struct ppi_stretch stretch;
 	struct ppi_baseline baseline;
 	uint64_t told_cpu_time_ns; /* "cpu-time" of portprof_session_set_number */
+	struct ppi_notice notice;
 	struct ppi_diag failure;   /* first failure of drain or of a sink */
 	struct portprof_session *next; /* all sessions of this process */
 };
@@ -91,6 +103,14 @@ portprof_status ppi_session_pause(struct portprof_session *session,
                                   struct ppi_diag *why);
 portprof_status ppi_session_resume(struct portprof_session *session,
                                    struct ppi_diag *why);
+
+/* session_notice.c: the lock is held. After samples were held or delivered; of how
+ * many (`bytes`: of how much memory) the descriptor tells; give it back, in a
+ * forked child, too. */
+void ppi_notice_look(struct portprof_session *session);
+portprof_status ppi_notice_set(struct portprof_session *session, bool bytes,
+                               uint64_t number, struct ppi_diag *why);
+void ppi_notice_close(struct ppi_notice *notice);
 
 /* The list of this process's sessions (process.c). */
 void ppi_process_add(struct portprof_session *session);

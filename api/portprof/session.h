@@ -70,6 +70,8 @@ PORTPROF_API portprof_status portprof_session_close(portprof_session *session);
  *                 event is off: counted by the kernel, of a session that is bound
  *                 to one thread and running
  * and of the session, where the event is 0:
+ *   wakeup-samples, wakeup-bytes
+ *                 see portprof_session_fd; not in a callback of the session
  *   cpu-time      the CPU time in nanoseconds that the system charged to a target
  *                 that has ended (user + system of wait4(2)), which the session
  *                 can no longer ask for; after stop
@@ -84,6 +86,25 @@ PORTPROF_API portprof_status portprof_session_close(portprof_session *session);
 PORTPROF_API portprof_status portprof_session_set_number(
 	portprof_session *session, size_t event, const char *key,
 	uint64_t number);
+
+/*
+ * A descriptor for an event loop: readable while at least so many samples wait
+ * ("wakeup-samples" of portprof_session_set_number, 1 to 65536, as asked for 1), or
+ * so many bytes of samples and what else is told ("wakeup-bytes", to 16 MiB), or
+ * when no more can wait in memory, or the target or the session's duration has
+ * ended and some wait. Looked for at least each 50 ms.
+ *
+ * From the first call on samples come to the sinks, callbacks too, in flush, stop
+ * and close alone: in the thread that calls them. flush makes the descriptor
+ * unreadable. A program that does not come in time finds samples lost, and
+ * counted as lost.
+ *
+ * *fd is the session's, the same each time, and closed with it: poll it, and neither
+ * read nor close it. Untouched on failure: E_LIMIT (too many open files), E_SYSTEM,
+ * E_FORKED, E_STATE (in a callback), E_INVALID. Since 0.1.
+ */
+PORTPROF_API portprof_status portprof_session_fd(portprof_session *session,
+                                                 int *fd);
 
 /* How a total is known. */
 typedef enum portprof_certainty {

@@ -121,4 +121,7 @@ extern const struct fixture fixture;
  */
 void fx_set_room(size_t records);
 
+/* What the helper thread does now and then, where there is no such thread. */
+void fx_serve(void);
+
 #endif

@@ -2,10 +2,12 @@
 /* Sinks: array, callback, file, many at once. */
 #include "tests/conform/conform.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void burn(portprof_session *session, uint64_t cpu_ns)
 {
@@ -349,6 +351,159 @@ static void sink_5_regions_that_cannot_be_are_refused(void **state)
 	cf_diag(PORTPROF_E_INVALID);
 }
 
+/* ---- a descriptor for an event loop ---- */
+
+static bool is_readable(int fd, int timeout_ms)
+{
+	struct pollfd wanted = { .fd = fd, .events = POLLIN };
+
+	fx_serve();
+	return poll(&wanted, 1, fixture.is_real ? timeout_ms : 0) == 1 &&
+	       wanted.revents == POLLIN;
+}
+
+struct reader {
+	pthread_t thread;
+	uint64_t weight, samples;
+	bool is_elsewhere;
+};
+
+static void take_here(const portprof_batch *batch, void *context)
+{
+	struct reader *reader = context;
+
+	reader->is_elsewhere |= !pthread_equal(pthread_self(), reader->thread);
+	for (size_t i = 0; i < batch->count; i++)
+		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE) {
+			reader->weight += batch->records[i].weight;
+			reader->samples += batch->records[i].samples;
+		}
+}
+
+static portprof_session *open_reader(struct reader *reader, int *fd)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session;
+
+	reader->thread = pthread_self();
+	assert_int_equal(portprof_config_add_callback(config, take_here,
+	                                              reader), PORTPROF_OK);
+	session = cf_open(config);
+	assert_int_equal(portprof_session_fd(session, fd), PORTPROF_OK);
+	return session;
+}
+
+/* It is readable from the samples asked for on, and they come in flush. */
+static void sink_7_samples_wait_until_the_program_comes(void **state)
+{
+	struct reader *reader = cf_memory(sizeof(*reader));
+	portprof_session *session;
+	int fd = -1, again = -1;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	session = open_reader(reader, &fd);
+	assert_int_equal(portprof_session_fd(session, &again), PORTPROF_OK);
+	assert_int_equal(fd, again);
+	assert_int_equal(portprof_session_set_number(session, 0,
+	                                             "wakeup-samples", 3),
+	                 PORTPROF_OK);
+	assert_false(is_readable(fd, 0));
+	cf_start(session);
+	for (unsigned round = 0; round < 3; round++) {
+		uint64_t before = reader->samples;
+
+		for (unsigned i = 0; i < 1000 && !is_readable(fd, 100); i++)
+			cf_burn(0, 0, 10 * CF_MS);
+		assert_int_equal(reader->samples, before);
+		assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+		assert_true(reader->samples >= before + 3);
+	}
+	cf_stop(session);
+	assert_false(is_readable(fd, 0));
+	assert_false(reader->is_elsewhere);
+	assert_int_equal(reader->weight, cf_stats(session, 0).kept_weight);
+	assert_int_equal(reader->samples, cf_stats(session, 0).kept_samples);
+	cf_close(session);
+}
+
+/* What waits is in no total that reset has cleared, and nothing is lost. */
+static void sink_7_what_waits_comes_in_stop_too(void **state)
+{
+	struct reader *reader = cf_memory(sizeof(*reader));
+	portprof_session *session;
+	int fd = -1;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	session = open_reader(reader, &fd);
+	assert_int_equal(portprof_session_set_number(session, 0,
+	                                             "wakeup-bytes", 1 << 20),
+	                 PORTPROF_OK);
+	cf_start(session);
+	cf_burn(0, 1, 60 * CF_MS);
+	assert_false(is_readable(fd, 120));
+	assert_int_equal(reader->samples, 0);
+	cf_stop(session);
+	assert_int_equal(reader->weight, cf_stats(session, 0).kept_weight);
+	assert_int_equal(cf_stats(session, 0).lost_samples, 0);
+	assert_true(reader->weight > 0);
+	assert_false(reader->is_elsewhere);
+	cf_close(session);
+}
+
+static void sink_7_descriptor_that_the_program_closed_is_left(void **state)
+{
+	struct reader *reader = cf_memory(sizeof(*reader));
+	portprof_session *session;
+	int fd = -1, other, ends[2];
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	session = open_reader(reader, &fd);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(pipe(ends), 0);
+	other = ends[0] == fd ? ends[0] : dup2(ends[0], fd);
+	assert_int_equal(other, fd);
+	cf_start(session);
+	cf_burn(0, 0, 20 * CF_MS);
+	fx_serve();
+	cf_stop(session);
+	cf_close(session);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	assert_true(is_readable(fd, 0));
+	if (ends[0] != fd)
+		close(fd);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void sink_7_what_cannot_be_asked_for_is_refused(void **state)
+{
+	struct reader *reader = cf_memory(sizeof(*reader));
+	portprof_session *session;
+	int fd = -1;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	session = open_reader(reader, &fd);
+	assert_int_equal(portprof_session_fd(session, NULL),
+	                 PORTPROF_E_INVALID);
+	assert_int_equal(portprof_session_set_number(
+				 session, 0, "wakeup-samples", 0),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	assert_int_equal(portprof_session_set_number(
+				 session, 0, "wakeup-samples", 1 << 17),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	assert_int_equal(portprof_session_set_number(
+				 session, 0, "wakeup-bytes", 1 << 25),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	cf_close(session);
+}
+
 static const struct cf_case cases[] = {
 	CF_SAMPLES(sink_1_array_holds_samples_in_order),
 	CF_CASE(sink_1_array_needs_exact_pcs),
@@ -361,6 +516,10 @@ static const struct cf_case cases[] = {
 	CF_CASE(sink_4_one_more_is_refused),
 	CF_SAMPLES(sink_5_region_callback_gets_what_a_histogram_counts),
 	CF_CASE(sink_5_regions_that_cannot_be_are_refused),
+	CF_SAMPLES(sink_7_samples_wait_until_the_program_comes),
+	CF_SAMPLES(sink_7_what_waits_comes_in_stop_too),
+	CF_LIFE(sink_7_descriptor_that_the_program_closed_is_left),
+	CF_LIFE(sink_7_what_cannot_be_asked_for_is_refused),
 };
 
 CF_FAMILY(sink);

@@ -75,6 +75,32 @@ else
 		"$tmp/out"
 fi
 
+# The worker computes for more than a wakeup's samples, and all come to the loop.
+if "$builddir/examples/06_event_loop" >"$tmp/out" 2>&1; then
+	awk '{ good = $1 > 0 && ($1 < 16 || $6 > 0) && $NF == "elsewhere" && $(NF - 2) == 0 }
+		END { exit !good }' "$tmp/out"
+	check "06_event_loop takes its samples in its loop" [ $? -eq 0 ]
+else
+	has "06_event_loop is refused with a reason" \
+		'^06_event_loop: opening: .{20}' "$tmp/out"
+fi
+if [ -e "$builddir/.libs/libportprof.so" ] &&
+	[ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" = nono ] &&
+	pkg-config --exists libevent_core 2>/dev/null; then
+	# shellcheck disable=SC2046,SC2086
+	$CC -std=c11 -D_GNU_SOURCE -Wall -I "$srcdir/api" -I "$builddir/api" \
+		-o "$tmp/libevent_loop" "$srcdir/examples/libevent_loop.c" \
+		"$builddir/.libs/libportprof.so" \
+		$(pkg-config --cflags --libs libevent_core) \
+		-Wl,-rpath,"$(cd "$builddir/.libs" && pwd)" >"$tmp/out" 2>&1 &&
+		"$tmp/libevent_loop" >"$tmp/out" 2>&1
+	has "libevent_loop takes its samples in its loop" \
+		'^[1-9][0-9]* samples of [1-9][0-9]* in [1-9][0-9]* wakeups' \
+		"$tmp/out"
+else
+	skip "libevent_loop takes its samples" "no libevent here"
+fi
+
 ### Both languages
 
 # compiles LANGUAGE STANDARD COMPILER...: each example, with nothing to warn of
