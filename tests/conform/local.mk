@@ -9,10 +9,10 @@
 #	tests_conform_conform_NAME_SOURCES = tests/fixtures/NAME.c
 #	tests_conform_conform_NAME_LDADD = $(CONFORM_LDADD)
 #
-# A simulated kernel on the machine of tests/sim has its own file among SOURCES,
-# and $(MACHINE_LDADD) in place of $(CONFORM_LDADD). For a real kernel $(REAL_LDADD) in place of $(CONFORM_LDADD), and
-# pkglibexec_PROGRAMS in place of check_PROGRAMS: it is installed, because
-# portprof selftest runs all conform_*_real that it finds there.
+# A simulated kernel on the machine of tests/sim has $(MACHINE_LDADD) in place of
+# $(CONFORM_LDADD); a kernel in a file of its own is one more of SOURCES. A real
+# kernel has $(REAL_LDADD), and pkglibexec_PROGRAMS in place of check_PROGRAMS: it is
+# installed, because portprof selftest runs all conform_*_real that it finds there.
 
 ### The program under measurement of real fixtures
 

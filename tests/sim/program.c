@@ -242,7 +242,8 @@ static void turn_over(unsigned i)
 
 	if (was_in_kernel) {
 		sim.threads[i].is_in_kernel = false;
-		sim.machine->to_user(&sim.threads[i]);
+		if (sim.machine->to_user)
+			sim.machine->to_user(&sim.threads[i]);
 	}
 	if (run->done_ns == work->cpu_ns) {
 		run->next++;
@@ -306,7 +307,7 @@ static void tick_all(const unsigned *running, unsigned count)
 		struct sim_thread *thread = &sim.threads[running[k]];
 
 		sim.machine->tick(thread);
-		if (!thread->is_in_kernel)
+		if (!thread->is_in_kernel && sim.machine->to_user)
 			sim.machine->to_user(thread);
 	}
 	if (count)

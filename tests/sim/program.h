@@ -29,6 +29,7 @@ struct sim_thread {
 struct sim_machine {
 	unsigned cpus;
 	uint64_t tick_ns;
+	/* What happens; NULL where the kernel does nothing then, except for tick. */
 	/* On the CPU that the thread runs on, the timer interrupt. */
 	void (*tick)(struct sim_thread *thread);
 	/* The thread is about to run in user mode: time for its signals. */
