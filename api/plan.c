@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Nearly all stacks of programs end within that; a compiler's is deeper. */
-enum { STACK_USUAL = 32 << 10 };
+enum { STACK_USUAL = 63 << 10 };
 
 static struct ppi_target target_of(const portprof_config *config)
 {

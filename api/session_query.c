@@ -5,6 +5,8 @@
 #include "api/internal/sized.h"
 #include "port/clock_ns.h"
 
+#include <string.h>
+
 #include <portprof/tool.h>
 
 uint64_t ppi_session_clock_ns(clockid_t clock)
@@ -112,6 +114,26 @@ uint64_t portprof_session_children(portprof_session *session)
 		count = session->pump.born - session->pump.dead;
 	pthread_mutex_unlock(&session->lock);
 	return count;
+}
+
+bool portprof_session_unwinding(portprof_session *session,
+				portprof_unwinding *unwinding)
+{
+	struct ppi_unwinder_stats stats = { 0 };
+	bool is_there;
+
+	memset(unwinding, 0, sizeof(*unwinding));
+	if (ppi_session_enter(session, "unwinding", true))
+		return false;
+	is_there = session->pump.unwinder != NULL;
+	if (is_there)
+		ppi_unwinder_stats_get(session->pump.unwinder, &stats);
+	pthread_mutex_unlock(&session->lock);
+	*unwinding = (portprof_unwinding){
+		stats.samples, stats.frames, stats.misses, stats.modules,
+		stats.memory_bytes, stats.cpu_ns,
+	};
+	return is_there;
 }
 
 /* What does not change after open is answered without the lock. */

@@ -147,7 +147,7 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *              is refused with E_UNSUPPORTED where elfutils is not there;
  *              _AUTO follows frame pointers there, which a note says
  *   stack      bytes of the stack that are copied with a sample to be unwound,
- *              1024 to 64512. Where it is not set, up to 32768: the perf
+ *              1024 to 64512. Where it is not set, up to 64512: the perf
  *              backend begins with 8192 and copies more once chains are cut.
  *              timer and itimer copy no more than is in use. A user whose
  *              locked memory is limited may get fewer, which a note says

@@ -72,6 +72,19 @@ PORTPROF_API portprof_status portprof_config_collect(portprof_config *config,
  */
 PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
 
+/* What unwinding by frame tables did and cost until now. */
+typedef struct portprof_unwinding {
+	uint64_t samples, frames;
+	uint64_t lookups;      /* rules that were not in the table of rules */
+	uint64_t modules;      /* whose frame tables were opened */
+	uint64_t memory_bytes; /* of the table of rules, which does not grow */
+	uint64_t cpu_ns;       /* of the thread that unwinds */
+} portprof_unwinding;
+
+/* False, and zeros, where the session does not unwind. */
+PORTPROF_API bool portprof_session_unwinding(portprof_session *session,
+					     portprof_unwinding *unwinding);
+
 /*
  * A file that a session is writing, read piece by piece. *follow belongs to the
  * caller, for portprof_follow_close, and is used by one thread at a time.

@@ -10,6 +10,7 @@
 #include "api/unwind/code_map.h"
 #include "api/unwind/calls.h"
 #include "api/unwind/module_image.h"
+#include "port/clock_ns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -500,6 +501,7 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	struct ppi_registers registers;
 	struct ppi_stack stack;
 
+	unwinder->stats.samples++;
 	memcpy(&context, words, sizeof(context));
 	registers.known = context.known;
 	memcpy(registers.value, context.registers, sizeof(registers.value));
@@ -534,7 +536,9 @@ void ppi_unwinder_take(struct ppi_unwinder *unwinder, struct ppi_room *room,
 {
 	const portprof_batch batch = { room->records, room->record_count,
 		                       room->words, room->word_count };
+	uint64_t began = 0, ended = 0;
 
+	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &began);
 	for (size_t i = 0; i < room->record_count; i++) {
 		portprof_record *record = &room->records[i];
 
@@ -543,4 +547,6 @@ void ppi_unwinder_take(struct ppi_unwinder *unwinder, struct ppi_room *room,
 		else if (record->valid & PPI_FIELD_CONTEXT)
 			unwind_sample(unwinder, room, record, depth);
 	}
+	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &ended);
+	unwinder->stats.cpu_ns += ended - began;
 }

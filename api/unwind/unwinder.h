@@ -45,6 +45,7 @@ void ppi_unwinder_take(struct ppi_unwinder *unwinder, struct ppi_room *room,
 
 /* For -v and tests. */
 struct ppi_unwinder_stats {
+	uint64_t samples, cpu_ns; /* of ppi_unwinder_take */
 	uint64_t frames, misses; /* rules that had to be looked up in tables */
 	uint64_t modules;        /* whose tables were opened */
 	uint64_t memory_bytes;   /* of the table of rules */

@@ -14,7 +14,8 @@ enum {
 	CPUS_MAX = 64,         /* more: creating a thread gets too dear */
 	FDS_MAX = 4096,
 	FDS_LEFT = 8,          /* what we leave free in any case */
-	DEPTH_MAX = 1000       /* so that a chain fits in PPI_WORDS_MIN */
+	DEPTH_MAX = 1000,      /* so that a chain fits in PPI_WORDS_MIN */
+	STACK_NEEDED = 8 << 10 /* of most chains: shorter copies are a note */
 };
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -359,7 +360,9 @@ static void say_stack_size(struct ppi_backend_session *bs)
 {
 	size_t bytes = perf_state_of(bs)->kind.shape.stack_bytes;
 
-	if (bytes && bytes < bs->plan->stack_bytes && bytes < PERF_STACK_MAX)
+	/* who named no size gets what there is room for */
+	if (bytes && bytes < bs->plan->stack_bytes && bytes < PERF_STACK_MAX &&
+	    (!bs->plan->may_copy_less || bytes < STACK_NEEDED))
 		ppi_note(bs, "%zu bytes of the stack are copied with a sample, "
 		         "not %zu, so that no sample is lost: the memory a user "
 		         "may lock is limited; raise kernel.perf_event_mlock_kb "

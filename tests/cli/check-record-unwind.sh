@@ -121,7 +121,9 @@ gzip -dc subject.pb.gz >subject.pb
 check "no stack is in the file" \
 	sh -c '! grep -q marker-of-a-stack subject.pb'
 
-record -F 500 -g -o auto.pb.gz -- ./subject
+record -v -F 500 -g -o auto.pb.gz -- ./subject
+has "-v tells what unwinding cost, and how large the table of rules is" \
+	'unwinding: [0-9]+ samples of .* us of .* table of [0-9]+ KiB' "$tmp/words"
 report -i auto.pb.gz
 has "-g does the same" \
 	'by frame tables: (9[5-9]|100)[.0-9]* % of the weight whole' "$tmp/report"

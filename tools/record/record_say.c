@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <portprof/tool.h>
+
 static const char *say_seconds(uint64_t ns, char *out, size_t bytes)
 {
 	if (ns >= 1000000000)
@@ -249,10 +251,22 @@ static void say_event(portprof_session *session, size_t index)
 
 void ppi_say_details(portprof_session *session)
 {
+	portprof_unwinding unwinding;
 	const char *note;
 
 	for (size_t i = 0; i < portprof_session_event_count(session); i++)
 		say_event(session, i);
 	for (size_t i = 0; (note = portprof_session_note(session, i)); i++)
 		ppi_say("note: %s", note);
+	if (portprof_session_unwinding(session, &unwinding) &&
+	    unwinding.samples)
+		ppi_say("unwinding: %" PRIu64 " samples of %.1f frames, %.2f us "
+		        "of CPU time each; %" PRIu64 " rules looked up in "
+		        "tables of %" PRIu64 " modules, a table of %" PRIu64
+		        " KiB keeps them", unwinding.samples,
+		        (double)unwinding.frames / (double)unwinding.samples,
+		        (double)unwinding.cpu_ns / 1e3 /
+		                (double)unwinding.samples,
+		        unwinding.lookups, unwinding.modules,
+		        unwinding.memory_bytes >> 10);
 }
