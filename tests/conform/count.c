@@ -333,12 +333,54 @@ static void count_8_more_than_there_are_is_refused(void **state)
 	cf_close_group(group);
 }
 
+/* Fifty groups of four in one list: each has one time, and all count the same
+ * work. */
+static void count_2_two_hundred_counters(void **state)
+{
+	enum { GROUPS = 50, EVENTS = 4 };
+	static const char four[] =
+		"{task-clock,page-faults,context-switches,cpu-migrations}";
+	portprof_count *counts = cf_memory(GROUPS * EVENTS * sizeof(*counts));
+	char *list = cf_memory(GROUPS * sizeof(four));
+	portprof_config *config = cf_config();
+	portprof_status status;
+	portprof_group *group;
+	uint64_t used;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_GROUP);
+	for (unsigned i = 0; i < GROUPS; i++) {
+		strcat(list, i ? "," : "");
+		strcat(list, four);
+	}
+	assert_int_equal(portprof_config_add_event(config, list), PORTPROF_OK);
+	status = portprof_group_open_config(config, &group);
+	if (status == PORTPROF_E_UNSUPPORTED || status == PORTPROF_E_LIMIT)
+		cf_skip("%s", portprof_last_diag()->words);
+	assert_int_equal(status, PORTPROF_OK);
+	assert_int_equal(portprof_group_event_count(group), GROUPS * EVENTS);
+	used = cf_burn(0, 0, 50 * CF_MS);
+	assert_int_equal(portprof_group_stop(group), PORTPROF_OK);
+	assert_int_equal(portprof_group_read(group, counts, GROUPS * EVENTS),
+	                 PORTPROF_OK);
+	for (unsigned i = 0; i < GROUPS; i++) {
+		const portprof_count *of = &counts[(size_t)i * EVENTS];
+
+		assert_true(of->raw + cf_slack(used) >= used);
+		cf_measured(of->raw);
+		for (unsigned j = 1; j < EVENTS; j++)
+			assert_int_equal(of[j].enabled_ns, of->enabled_ns);
+	}
+	portprof_group_close(group);
+}
+
 static const struct cf_case cases[] = {
 	CF_COUNTS(count_1_counts_from_open_on),
 	CF_COUNTS(count_1_values_never_go_back),
 	CF_CASE(count_1_needs_the_capability),
 	CF_COUNTS(count_1_whole_process),
 	CF_COUNTS(count_2_one_group_has_one_time),
+	CF_COUNTS(count_2_two_hundred_counters),
 	CF_COUNTS(count_3_values_say_what_they_are_worth),
 	CF_COUNTS(count_4_stop_start_reset),
 	CF_COUNTS(count_5_two_readings_agree),
