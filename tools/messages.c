@@ -33,8 +33,15 @@ static void say_list(const char *words, va_list list)
 	}
 	fprintf(stderr, "%sportprof:%s ", ppi_color(stderr, PPI_BOLD),
 	        ppi_color(stderr, PPI_PLAIN));
-	ppi_put_text(text ? text : "out of memory", stderr);
-	fputc('\n', stderr);
+	/* on a terminal no word is cut; elsewhere a message is one line */
+	if (ppi_terminal_width(stderr)) {
+		ppi_put_wrapped_to(stderr, text ? text : "out of memory",
+		                   (int)strlen("portprof: "),
+		                   ppi_line_width(stderr));
+	} else {
+		ppi_put_text(text ? text : "out of memory", stderr);
+		fputc('\n', stderr);
+	}
 	free(text);
 }
 

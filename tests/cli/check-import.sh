@@ -113,6 +113,15 @@ awk 'BEGIN { for (i = 0; i < 300000; i++) printf "f%d;g%d;h%d 1\n", i, i, i }' >
 same "too much for the memory: status" 1 $?
 has "too much for the memory: words" '20 MiB' words
 
+### Where nothing can be written
+
+for format in folded speedscope callgrind perf-script gperftools; do
+	"$portprof" export -f $format -o nowhere/out small.pb.gz 2>words
+	same "$format, no such folder: status" 1 $?
+	has "$format, no such folder: a remedy" \
+		"cannot write 'nowhere/out': .*; name another file with -o" words
+done
+
 ### The real tools
 
 if command -v perf >/dev/null &&

@@ -4,6 +4,7 @@
 
 #include "tools/diff/changes.h"
 
+#include "port/text_width.h"
 #include "tools/color.h"
 #include "tools/report/report_units.h"
 #include "tools/tools.h"
@@ -11,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *say(struct ppi_scale scale, double weight, bool has_sign,
@@ -45,17 +47,20 @@ static void print_side(const char *which, const struct ppi_page_series *side,
 {
 	const char *command =
 		portprof_profile_origin_get(side->view.profile)->command;
-	char total[64];
+	char total[64], *words = NULL;
+	size_t bytes;
+	FILE *line = open_memstream(&words, &bytes);
 
-	fprintf(out, "  %-7s ", which);
-	ppi_put_text(side->report.path, out);
-	fprintf(out, ": %s", say(scale, (double)side->report.total, false,
-	                         total));
-	if (command[0]) {
-		fputs(", ", out);
-		ppi_put_text(command, out);
+	say(scale, (double)side->report.total, false, total);
+	if (line) {
+		fprintf(line, "%s: %s%s%s", side->report.path, total,
+		        command[0] ? ", " : "", command);
+		if (fclose(line) != 0)
+			words = NULL;
 	}
-	fputc('\n', out);
+	fprintf(out, "  %-7s ", which);
+	ppi_put_wrapped_to(out, words ? words : total, 10, ppi_line_width(out));
+	free(words);
 }
 
 static void print_header(const struct ppi_page_series *before,
@@ -80,22 +85,55 @@ static void print_header(const struct ppi_page_series *before,
 	        "explains (95 %%)\n\n", "", changes->beyond, changes->count);
 }
 
-/* The name goes last, so that it may be long. */
+/* As much of a text as that takes, or all; what it took. */
+static size_t print_cut(const char *text, size_t columns, FILE *out)
+{
+	char room[PPI_SHOWN_BYTES];
+	const char *shown = ppi_shown(text, room);
+	size_t wide = ppi_text_width(shown);
+
+	if (wide <= columns) {
+		fputs(shown, out);
+		return wide;
+	}
+	fprintf(out, "%.*s...", (int)ppi_text_fit(shown, columns - 3), shown);
+	return columns;
+}
+
+enum { NUMBERS_WIDTH = 55, PART_LEAST = 10 };
+
+/* The function goes last and gets the room that is left; a module's name is cut
+ * before it. */
 static void print_name(const struct ppi_row *row, FILE *out)
 {
-	const char *parts[] = { row->module, row->thread, row->function };
-	const char *before = "";
+	const char *parts[] = { row->module, row->thread, row->source_file,
+		                row->function };
+	size_t count = 0, left = (size_t)ppi_line_width(out);
+	char line[32];
 
+	left = left > NUMBERS_WIDTH + PART_LEAST ? left - NUMBERS_WIDTH
+	                                         : PART_LEAST;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (parts[i] && parts[i][0]) {
-			fputs(before, out);
-			ppi_put_text(parts[i], out);
-			before = "  ";
-		}
-	if (row->source_file && row->source_file[0]) {
-		fputs(before, out);
-		ppi_put_text(row->source_file, out);
-		fprintf(out, ":%" PRIu64, row->line);
+		count += parts[i] && parts[i][0];
+	for (size_t i = 0; count && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		size_t part = left, behind = parts[i] == row->source_file
+		                             ? (size_t)snprintf(
+						       line, sizeof(line),
+						       ":%" PRIu64, row->line)
+		                             : 0;
+
+		if (!parts[i] || !parts[i][0])
+			continue;
+		if (--count)
+			part = left / (count + 1) > PART_LEAST + 2 + behind
+			               ? left / (count + 1) - 2 - behind
+			               : PART_LEAST;
+		part = print_cut(parts[i], part, out);
+		if (behind)
+			fputs(line, out);
+		part += behind + 2;
+		left = left > part + PART_LEAST ? left - part : PART_LEAST;
+		fputs(count ? "  " : "", out);
 	}
 	fputc('\n', out);
 }

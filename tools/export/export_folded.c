@@ -9,7 +9,6 @@
 #include "tools/report/report_rows.h"
 #include "tools/tools.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,8 +96,10 @@ static bool collect(const struct ppi_export *export,
 	return lines->lines != NULL;
 }
 
-static void put_lines(struct lines *lines, FILE *out)
+static bool put_lines(void *context, FILE *out)
 {
+	struct lines *lines = context;
+
 	if (lines->count)
 		qsort(lines->lines, lines->count, sizeof(*lines->lines),
 		      compare);
@@ -113,23 +114,7 @@ static void put_lines(struct lines *lines, FILE *out)
 		fprintf(out, "%s %" PRIu64 "\n", lines->lines[first].chain,
 		        weight);
 	}
-}
-
-static bool put_file(struct lines *lines, const char *path)
-{
-	FILE *out = path ? fopen(path, "w") : stdout;
-	bool is_good = out != NULL;
-
-	if (out) {
-		put_lines(lines, out);
-		is_good = fflush(out) == 0 && !ferror(out);
-	}
-	if (out && path && fclose(out) != 0)
-		is_good = false;
-	if (!is_good)
-		ppi_say("cannot write '%s': %s",
-		        path ? path : "standard output", strerror(errno));
-	return is_good;
+	return true;
 }
 
 bool ppi_export_folded(const struct ppi_export *export)
@@ -146,7 +131,7 @@ bool ppi_export_folded(const struct ppi_export *export)
 	}
 	is_good = names && collect(export, names, &lines);
 	if (is_good)
-		is_good = put_file(&lines, export->output);
+		is_good = ppi_export_write(export, put_lines, &lines);
 	else
 		ppi_say("out of memory");
 	for (size_t i = 0; i < lines.count; i++)

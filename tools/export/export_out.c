@@ -53,7 +53,7 @@ bool ppi_export_write(const struct ppi_export *export,
 	if (!has_memory)
 		ppi_say("out of memory");
 	else if (!is_good)
-		ppi_say("cannot write '%s': %s",
+		ppi_say("cannot write '%s': %s; name another file with -o",
 		        path ? path : "standard output", strerror(errno));
 	return is_good && has_memory;
 }

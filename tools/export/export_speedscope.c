@@ -11,7 +11,6 @@
 #include "tools/report/report_rows.h"
 #include "tools/tools.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +132,9 @@ static void put_samples(struct writing *writing, size_t event)
 	ppi_json_number(&writing->json, "endValue", sum);
 }
 
-static bool put_profile(struct writing *writing, FILE *out)
+static bool put_profile(void *context, FILE *out)
 {
+	struct writing *writing = context;
 	const struct ppi_export *export = writing->export;
 	const portprof_profile_event *event = portprof_profile_event_get(
 		export->profile, export->event_number);
@@ -155,21 +155,9 @@ static bool put_profile(struct writing *writing, FILE *out)
 	              event->unit == PORTPROF_UNIT_NANOSECONDS ? "nanoseconds"
 	                                                       : "none");
 	put_samples(writing, export->event_number);
-	return ppi_json_end(&writing->json);
-}
-
-static bool put_file(struct writing *writing)
-{
-	const char *path = writing->export->output;
-	FILE *out = path ? fopen(path, "w") : stdout;
-	bool is_good = out && put_profile(writing, out);
-
-	if (out && path && fclose(out) != 0)
-		is_good = false;
-	if (!is_good)
-		ppi_say("cannot write '%s': %s",
-		        path ? path : "standard output", strerror(errno));
-	return is_good;
+	/* whether all was written is asked of the stream */
+	ppi_json_end(&writing->json);
+	return true;
 }
 
 bool ppi_export_speedscope(const struct ppi_export *export)
@@ -187,7 +175,7 @@ bool ppi_export_speedscope(const struct ppi_export *export)
 	}
 	writing.names = names;
 	if (names)
-		is_good = put_file(&writing);
+		is_good = ppi_export_write(export, put_profile, &writing);
 	else
 		ppi_say("out of memory");
 	HASH_ITER (hh, writing.frames, frame, next) {
