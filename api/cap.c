@@ -12,7 +12,7 @@ static const char *const names[] = {
 	"whole-space", "kernel", "chain", "pid-tid", "time", "cpu",
 	"process", "thread", "attach", "children", "fair", "lost-exact",
 	"exclusive", "modules", "system", "exec-safe", "command",
-	"unwind",
+	"unwind", "package",
 };
 
 enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };

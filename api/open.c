@@ -293,6 +293,8 @@ void ppi_event_info_fill(const struct ppi_event *event,
 	info->counts_kernel = event->counts_kernel;
 	info->encoding = event->encoding;
 	info->pmu = event->pmu;
+	info->scaled_unit = event->scaled_unit;
+	info->scale = event->scaled_unit[0] ? event->scale : 1;
 	info->counts_hypervisor = event->counts_hypervisor;
 }
 

@@ -90,6 +90,9 @@ struct ppi_event {
 	char description[256];
 	char encoding[128];   /* what the kernel is asked for, to be printed:
 	                       * "type 4, config 0x3c"; "" = nothing to say */
+	/* A count times `scale` is in this unit ("Joules"); "" = a number. */
+	double scale;
+	char scaled_unit[24];
 	uint64_t own[12];     /* the backend's; nobody else looks at it */
 	size_t group;         /* events of equal number are one group */
 };

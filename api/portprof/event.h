@@ -62,6 +62,10 @@ typedef struct portprof_event_info {
 	const char *pmu;       /* whose event it is; "" = a generic one */
 	const char *encoding;  /* what the kernel is asked for, in the backend's
 	                        * words: "type 4, config 0x3c, precise 2" */
+	/* What a count stands for: count * scale is in scaled_unit, "Joules"
+	 * say; "" and 1 where a count is a number of events. */
+	const char *scaled_unit;
+	double scale;
 } portprof_event_info;
 
 /*

@@ -22,7 +22,7 @@
 	 PORTPROF_CAP_CHILDREN | PORTPROF_CAP_FAIR |                       \
 	 PORTPROF_CAP_LOST_EXACT | PORTPROF_CAP_MODULES |                  \
 	 PORTPROF_CAP_SYSTEM | PORTPROF_CAP_EXEC_SAFE |                    \
-	 PORTPROF_CAP_COMMAND | PORTPROF_CAP_UNWIND)
+	 PORTPROF_CAP_COMMAND | PORTPROF_CAP_UNWIND | PORTPROF_CAP_PACKAGE)
 
 static void perf_probe(const void *kernel, struct ppi_probe *out)
 {

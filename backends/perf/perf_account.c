@@ -267,7 +267,7 @@ static void fill_charged(const struct ppi_backend_session *bs,
 	struct perf_idle_times idle;
 	uint64_t not_charged = tally->helper;
 
-	if (perf_idle_so_far(bs, &idle)) {
+	if (perf_idle_so_far(bs, -1, &idle)) {
 		out->idle_ns = idle.idle_ns;
 		not_charged += idle.idle_ns + idle.stolen_ns;
 	} else {
@@ -360,37 +360,41 @@ static bool parse_line(const char *line, int *cpu,
 	return true;
 }
 
-static bool is_ours(const struct perf_state *state, int cpu)
+static size_t index_of(const struct perf_state *state, int cpu)
 {
-	for (size_t i = 0; i < state->cpu_count; i++)
-		if (state->cpus[i] == cpu)
-			return true;
-	return false;
+	size_t i = 0;
+
+	while (i < state->cpu_count && state->cpus[i] != cpu)
+		i++;
+	return i;
 }
 
 /* False unless all CPUs of the session are there. */
-static bool add_lines(const struct perf_state *state, const char *text,
-                      struct perf_idle_times *sum)
+static bool take_lines(const struct perf_state *state, const char *text,
+                       struct perf_idle_times *times)
 {
 	size_t found = 0;
 
 	for (const char *line = text; line; line = strchr(line, '\n')) {
-		struct perf_idle_times times;
+		struct perf_idle_times one;
+		size_t i;
 		int cpu;
 
 		line += *line == '\n';
-		if (!parse_line(line, &cpu, &times) || !is_ours(state, cpu))
+		if (!parse_line(line, &cpu, &one))
 			continue;
-		sum->idle_ns += times.idle_ns;
-		sum->stolen_ns += times.stolen_ns;
+		i = index_of(state, cpu);
+		if (i == state->cpu_count)
+			continue;
+		times[i] = one;
 		found++;
 	}
 	return found == state->cpu_count;
 }
 
-/* Since the system's start. */
+/* Of each CPU of the session, since the system's start. */
 static bool read_times(const struct ppi_backend_session *bs,
-                       struct perf_idle_times *sum)
+                       struct perf_idle_times *times)
 {
 	enum { LINE = 160 };
 	const struct perf_state *state = perf_state_of(bs);
@@ -400,22 +404,35 @@ static bool read_times(const struct ppi_backend_session *bs,
 	bool is_known = text && perf_proc_text(perf_kernel_of(bs->kernel),
 	                                       "/proc/stat", text, room);
 
-	*sum = (struct perf_idle_times){ 0 };
-	is_known = is_known && add_lines(state, text, sum);
+	is_known = is_known && take_lines(state, text, times);
 	free(text);
 	return is_known;
 }
 
-static bool add_since(const struct perf_idle_times *now,
-                      const struct perf_idle *idle,
-                      struct perf_idle_times *sum)
+/* Behind what each CPU began with. */
+static struct perf_idle_times *sums_of(const struct perf_state *state)
 {
-	if (now->idle_ns < idle->began.idle_ns ||
-	    now->stolen_ns < idle->began.stolen_ns)
-		return false;
-	sum->idle_ns += now->idle_ns - idle->began.idle_ns;
-	sum->stolen_ns += now->stolen_ns - idle->began.stolen_ns;
-	return true;
+	return state->idle.began + state->cpu_count;
+}
+
+/* Add to each CPU's sum what passed since it was begun. */
+static bool add_since(const struct ppi_backend_session *bs,
+                      struct perf_idle_times *sums)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_idle_times *began = state->idle.began;
+	struct perf_idle_times *now = calloc(state->cpu_count + 1,
+	                                     sizeof(*now));
+	bool is_good = now && read_times(bs, now);
+
+	for (size_t i = 0; i < state->cpu_count && is_good; i++) {
+		is_good = now[i].idle_ns >= began[i].idle_ns &&
+		          now[i].stolen_ns >= began[i].stolen_ns;
+		sums[i].idle_ns += now[i].idle_ns - began[i].idle_ns;
+		sums[i].stolen_ns += now[i].stolen_ns - began[i].stolen_ns;
+	}
+	free(now);
+	return is_good;
 }
 
 /* The first PID namespace has this inode: include/linux/proc_ns.h. In another,
@@ -437,7 +454,12 @@ void perf_idle_start(struct ppi_backend_session *bs)
 		ppi_note(bs, "this is a container with process numbers of its "
 		         "own: what runs outside has none here, and its time "
 		         "is unattributed");
-	if (!is_system(bs) || read_times(bs, &idle->began))
+	if (!is_system(bs))
+		return;
+	if (!idle->began)
+		idle->began = calloc(2 * perf_state_of(bs)->cpu_count + 1,
+		                     sizeof(*idle->began));
+	if (idle->began && read_times(bs, idle->began))
 		return;
 	idle->is_unknown = true;
 	ppi_note(bs, "idle time is what samples of the idle task say: "
@@ -446,23 +468,34 @@ void perf_idle_start(struct ppi_backend_session *bs)
 
 void perf_idle_stop(struct ppi_backend_session *bs)
 {
-	struct perf_idle *idle = &perf_state_of(bs)->idle;
-	struct perf_idle_times now;
+	struct perf_state *state = perf_state_of(bs);
 
-	if (is_system(bs) && !idle->is_unknown &&
-	    (!read_times(bs, &now) || !add_since(&now, idle, &idle->sum)))
-		idle->is_unknown = true;
+	if (is_system(bs) && !state->idle.is_unknown &&
+	    !add_since(bs, sums_of(state)))
+		state->idle.is_unknown = true;
 }
 
-bool perf_idle_so_far(const struct ppi_backend_session *bs,
+bool perf_idle_so_far(const struct ppi_backend_session *bs, int cpu,
                       struct perf_idle_times *out)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	struct perf_idle_times now;
+	struct perf_idle_times *sums;
+	bool is_known;
 
-	*out = state->idle.sum;
-	if (state->idle.is_unknown)
+	*out = (struct perf_idle_times){ 0 };
+	if (state->idle.is_unknown || !state->idle.began)
+		return !state->idle.is_unknown;
+	sums = calloc(state->cpu_count + 1, sizeof(*sums));
+	if (!sums)
 		return false;
-	return !state->is_running ||
-	       (read_times(bs, &now) && add_since(&now, &state->idle, out));
+	memcpy(sums, sums_of(state), state->cpu_count * sizeof(*sums));
+	is_known = !state->is_running || add_since(bs, sums);
+	for (size_t i = 0; i < state->cpu_count; i++) {
+		if (cpu >= 0 && state->cpus[i] != cpu)
+			continue;
+		out->idle_ns += sums[i].idle_ns;
+		out->stolen_ns += sums[i].stolen_ns;
+	}
+	free(sums);
+	return is_known;
 }

@@ -420,6 +420,7 @@ void perf_release(struct ppi_backend_session *bs)
 	free(state->sources);
 	free(state->ports);
 	free(state->order);
+	free(state->idle.began);
 	free(state->cpus);
 	free(state->tallies);
 	free(state->scratch);

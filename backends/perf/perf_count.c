@@ -4,6 +4,7 @@
 #include "backends/perf/perf_user.h"
 
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_sysfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,6 +138,21 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 	return perf_refuse_open(kernel, what, -error, why);
 }
 
+/* Of the system, an event may be of one CPU, or of one in each package. */
+static bool is_on_cpu(const struct ppi_backend_session *bs, size_t event,
+                      int cpu)
+{
+	const struct ppi_event *what = &bs->plan->events[event];
+	const struct perf_own *own = perf_own(what);
+
+	if (cpu < 0)
+		return true;
+	if (own->is_package && !perf_is_package_cpu(perf_kernel_of(bs->kernel),
+	                                            what->pmu, cpu))
+		return false;
+	return own->asked.cpu < 0 || own->asked.cpu == cpu;
+}
+
 static portprof_status attach_on_core(struct ppi_backend_session *bs,
                                       int64_t tid, size_t core, bool is_first,
                                       struct ppi_diag *why)
@@ -146,7 +162,8 @@ static portprof_status attach_on_core(struct ppi_backend_session *bs,
 
 	for (uint32_t i = 0; i < bs->plan->event_count; i++) {
 		if (perf_is_refused(bs, i) ||
-		    !perf_is_on_core(bs, i, core, cpu))
+		    !perf_is_on_core(bs, i, core, cpu) ||
+		    !is_on_cpu(bs, i, cpu))
 			continue;
 		status = open_counter(bs, tid, i, core, why);
 		if (status != PORTPROF_OK && perf_may_miss(bs, tid, status))
@@ -278,12 +295,68 @@ static portprof_status attach_process(struct ppi_backend_session *bs,
 	return status;
 }
 
+/* What counts for CPUs cannot say whose part is a process's. */
+static portprof_status check_cpus(const struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	const struct ppi_plan *plan = bs->plan;
+
+	if (plan->target.kind == PPI_TARGET_SYSTEM)
+		return PORTPROF_OK;
+	for (size_t i = 0; i < plan->event_count; i++) {
+		const struct ppi_event *event = &plan->events[i];
+		const struct perf_own *own = perf_own(event);
+
+		if (perf_is_refused(bs, i))
+			continue;
+		if (own->is_package)
+			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+			                "open counters", "'%s': PMU %s counts for "
+			                "whole packages, not for processes: measure "
+			                "the whole system (portprof stat -a)",
+			                event->request.text, event->pmu);
+		if (own->asked.cpu >= 0)
+			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+			                "open counters", "'%s': threads are "
+			                "measured on all CPUs; drop cpu=%d, or "
+			                "measure the whole system (portprof stat "
+			                "-a)", event->request.text, own->asked.cpu);
+	}
+	return PORTPROF_OK;
+}
+
+/* Each event must have a CPU to be counted on. */
+static portprof_status check_counted(const struct ppi_backend_session *bs,
+                                     struct ppi_diag *why)
+{
+	const struct perf_state *state = perf_state_of(bs);
+
+	for (size_t i = 0; i < bs->plan->event_count; i++) {
+		const struct ppi_event *event = &bs->plan->events[i];
+		size_t cpu = 0;
+
+		if (perf_is_refused(bs, i))
+			continue;
+		while (cpu < state->cpu_count &&
+		       !is_on_cpu(bs, i, state->cpus[cpu]))
+			cpu++;
+		if (cpu == state->cpu_count)
+			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+			                "open counters", "'%s': none of the CPUs "
+			                "that it counts on is online and measured",
+			                event->request.text);
+	}
+	return PORTPROF_OK;
+}
+
 static portprof_status attach_system(struct ppi_backend_session *bs,
                                      struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = perf_find_cpus(bs, why);
 
+	if (status == PORTPROF_OK)
+		status = check_counted(bs, why);
 	if (status == PORTPROF_OK)
 		status = perf_open_cgroup(bs, why);
 	for (size_t i = 0; i < state->cpu_count && status == PORTPROF_OK; i++)
@@ -389,6 +462,8 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 	size_t count = bs->plan->event_count;
 	portprof_status status = check_groups(bs->plan, why);
 
+	if (status == PORTPROF_OK)
+		status = check_cpus(bs, why);
 	if (status != PORTPROF_OK)
 		return status;
 	choose_kind(bs);

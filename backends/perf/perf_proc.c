@@ -96,7 +96,7 @@ static bool is_in(const int *cpus, size_t count, long cpu)
 	return false;
 }
 
-static bool is_listed(const char *list, int cpu)
+bool perf_proc_has_cpu(const char *list, int cpu)
 {
 	long first, last;
 
@@ -117,7 +117,7 @@ bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count)
 			if (!is_in(cpus, *count, cpu))
 				return false;
 	for (size_t i = 0; i < *count; i++)
-		if (is_listed(list, cpus[i]))
+		if (perf_proc_has_cpu(list, cpus[i]))
 			cpus[kept++] = cpus[i];
 	*count = kept;
 	return true;

@@ -31,6 +31,9 @@ bool perf_proc_text(const struct perf_kernel *kernel, const char *path,
 int perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
                    size_t *count);
 
+/* Whether a list such as "0,2-3" has that CPU. */
+bool perf_proc_has_cpu(const char *list, int cpu);
+
 /* Keep of `cpus` those in a list such as "0,2-3"; false, and nothing is
  * changed, unless all of the list are there. */
 bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count);

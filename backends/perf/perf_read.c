@@ -188,7 +188,8 @@ static portprof_status take_idle(struct ppi_backend_session *bs, size_t event,
 	struct perf_idle_times idle;
 	uint64_t not_charged;
 
-	if (!perf_idle_so_far(bs, &idle))
+	if (!perf_idle_so_far(bs, perf_own(&bs->plan->events[event])->asked.cpu,
+	                      &idle))
 		return PORTPROF_E_SYSTEM;
 	not_charged = idle.idle_ns + idle.stolen_ns;
 	count->raw = never_less(&perf_state_of(bs)->highest[event],

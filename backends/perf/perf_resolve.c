@@ -34,10 +34,11 @@ static portprof_status refuse_settings(const struct ppi_event *event,
 	const struct ppi_event_request *request = &event->request;
 	const struct perf_own *own = perf_own(event);
 
-	if (own->asked.cpu >= 0)
+	if (own->asked.cpu >= 0 && mode == PPI_SAMPLE)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                "resolve event", "event '%s', column %zu: "
-		                "threads are measured on all CPUs; drop cpu=%d",
+		                "samples are of all CPUs; drop cpu=%d, or count "
+		                "the event",
 		                request->text, ppi_perf_column_of(request, "cpu"),
 		                own->asked.cpu);
 	if (own->asked.precise && own->type == PERF_TYPE_SOFTWARE)
@@ -91,10 +92,12 @@ static int try_open(const struct perf_kernel *kernel,
                     const struct ppi_event *event)
 {
 	struct perf_event_attr attr;
-	int fd;
+	int cpu = -1, fd;
 
 	perf_attr_trial(event, &attr);
-	fd = perf_open_attr(kernel, &attr, 0, -1, -1);
+	if (perf_own(event)->is_package)
+		cpu = perf_package_cpu(kernel, event->pmu);
+	fd = perf_open_attr(kernel, &attr, cpu < 0 ? 0 : -1, cpu, -1);
 	if (fd < 0)
 		return -fd;
 	kernel->close_event(kernel->self, fd);

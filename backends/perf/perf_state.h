@@ -98,8 +98,9 @@ struct perf_idle_times {
 };
 
 struct perf_idle {
-	struct perf_idle_times began; /* since the system's start */
-	struct perf_idle_times sum;   /* while running, until then */
+	/* Of each CPU, since the system's start; behind them, what passed
+	 * while the session ran, until it stopped last. */
+	struct perf_idle_times *began;
 	bool is_unknown;
 };
 
@@ -428,9 +429,9 @@ bool perf_has_idle(const struct ppi_backend_session *bs, size_t event);
 /* Just before events are switched on, and after they are off. */
 void perf_idle_start(struct ppi_backend_session *bs);
 void perf_idle_stop(struct ppi_backend_session *bs);
-/* Of the CPUs of the session while it ran. False where /proc/stat does not
- * tell. */
-bool perf_idle_so_far(const struct ppi_backend_session *bs,
+/* Of one CPU of the session while it ran, -1: of all. False where /proc/stat
+ * does not tell. */
+bool perf_idle_so_far(const struct ppi_backend_session *bs, int cpu,
                       struct perf_idle_times *out);
 
 /* ---- perf_steer.c ---- */

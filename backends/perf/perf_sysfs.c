@@ -6,6 +6,7 @@
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_tables.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,9 +226,57 @@ static portprof_status put_parts(const struct pmu *pmu, const char *parts)
 
 /* ---- events ---- */
 
+/* "2.3283064365386962890625e-10", whatever the program's locale is. */
+static bool read_scale(const char *text, double *scale)
+{
+	double number = 0;
+	long power = 0, more = 0;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	for (; isdigit((unsigned char)*text); text++)
+		number = number * 10 + (*text - '0');
+	if (*text == '.')
+		for (text++; isdigit((unsigned char)*text); text++, power--)
+			number = number * 10 + (*text - '0');
+	if (*text == 'e' || *text == 'E') {
+		more = strtol(text + 1, &end, 10);
+		text = end;
+	}
+	power += more;
+	if (*text || power > 300 || power < -300)
+		return false;
+	for (; power > 0; power--)
+		number *= 10;
+	for (; power < 0; power++)
+		number /= 10;
+	*scale = number;
+	return true;
+}
+
+int perf_package_cpu(const struct perf_kernel *kernel, const char *pmu)
+{
+	char cpus[128];
+
+	if (!perf_sysfs_text(kernel, pmu, "cpumask", "", cpus, sizeof(cpus)))
+		return -1;
+	return atoi(cpus);
+}
+
+bool perf_is_package_cpu(const struct perf_kernel *kernel, const char *pmu,
+                         int cpu)
+{
+	char cpus[128];
+
+	return perf_sysfs_text(kernel, pmu, "cpumask", "", cpus,
+	                       sizeof(cpus)) &&
+	       perf_proc_has_cpu(cpus, cpu);
+}
+
 /* The unit of an energy, say: "0.00023 Joules". */
-static void say_unit(const struct pmu *pmu, const char *event, char *out,
-                     size_t bytes)
+static void take_unit(const struct pmu *pmu, const char *event, char *out,
+                      size_t bytes)
 {
 	char name[128], scale[64], unit[64];
 
@@ -237,9 +286,36 @@ static void say_unit(const struct pmu *pmu, const char *event, char *out,
 	                     sizeof(scale)))
 		snprintf(scale, sizeof(scale), "1");
 	snprintf(name, sizeof(name), "%.100s.unit", event);
-	if (perf_sysfs_text(pmu->kernel, pmu->name, "events", name, unit,
-	                    sizeof(unit)))
-		snprintf(out, bytes, ", in units of %s %s", scale, unit);
+	if (!perf_sysfs_text(pmu->kernel, pmu->name, "events", name, unit,
+	                     sizeof(unit)))
+		return;
+	snprintf(out, bytes, ", in units of %s %s", scale, unit);
+	if (read_scale(scale, &pmu->event->scale))
+		snprintf(pmu->event->scaled_unit,
+		         sizeof(pmu->event->scaled_unit), "%.23s", unit);
+}
+
+/* A PMU with a cpumask counts what whole packages do, on one CPU of each. */
+static portprof_status make_package(struct pmu *pmu, enum ppi_mode mode)
+{
+	struct ppi_event *event = pmu->event;
+
+	if (mode == PPI_SAMPLE)
+		return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
+		                "resolve event", "'%s' cannot be sampled: PMU %s "
+		                "counts for whole packages, which belongs to no "
+		                "code; count it with portprof stat -a",
+		                pmu->request->core.text, pmu->name);
+	if (pmu->request->core.has_modes)
+		return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
+		                "resolve event", "'%s': PMU %s counts in every "
+		                "mode; drop the levels", pmu->request->core.text,
+		                pmu->name);
+	event->counts_user = event->counts_kernel = true;
+	event->counts_hypervisor = true;
+	perf_own_of(event)->asked.exclude_guest = false;
+	perf_own_of(event)->is_package = true;
+	return PORTPROF_OK;
 }
 
 /* PMUs of the kernel's whose events are more than numbers. */
@@ -270,7 +346,7 @@ static portprof_status refuse_kind(const struct pmu *pmu)
 static portprof_status resolve_pmu(struct pmu *pmu, const char *parts,
                                    int64_t type, enum ppi_mode mode)
 {
-	char cpus[128], means[256], unit[160], first[101];
+	char cpus[128], means[256], unit[160], first[101], where[160] = "";
 	portprof_status status = refuse_kind(pmu);
 
 	if (status == PORTPROF_OK)
@@ -279,20 +355,21 @@ static portprof_status resolve_pmu(struct pmu *pmu, const char *parts,
 		return status;
 	if (perf_sysfs_text(pmu->kernel, pmu->name, "cpumask", "", cpus,
 	                    sizeof(cpus)))
-		return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
-		                "resolve event", "'%s': PMU %s counts for "
-		                "whole packages (CPUs %s), which portprof does "
-		                "not measure, with -a neither; perf stat -a -e "
-		                "%s/.../ does", pmu->request->core.text, pmu->name,
-		                cpus, pmu->name);
+		snprintf(where, sizeof(where), " for whole packages, on CPUs "
+		         "%s", cpus);
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(parts, ":"),
 	         parts);
-	say_unit(pmu, first, unit, sizeof(unit));
-	snprintf(means, sizeof(means), "PMU %s of the system, config 0x%llx%s",
-	         pmu->name, (unsigned long long)perf_own(pmu->event)->config[0], unit);
+	take_unit(pmu, first, unit, sizeof(unit));
+	snprintf(means, sizeof(means), "PMU %s of the system, config 0x%llx%s%s",
+	         pmu->name, (unsigned long long)perf_own(pmu->event)->config[0],
+	         where, unit);
 	perf_own_of(pmu->event)->type = (uint32_t)type;
 	snprintf(pmu->event->pmu, sizeof(pmu->event->pmu), "%s", pmu->name);
 	perf_set_modes(pmu->event);
+	if (where[0])
+		status = make_package(pmu, mode);
+	if (status)
+		return status;
 	return ppi_perf_event_finish(pmu->event, mode, pmu->request->core.name,
 	                             means, pmu->why);
 }

@@ -20,7 +20,7 @@
  *                  whether the PMU or group is
  *   E_INVALID      a value out of its range
  *   E_DENIED       tracepoints may not be looked up
- *   E_UNSUPPORTED  it counts for packages, not for threads
+ *   E_UNSUPPORTED  it counts for packages, and is to be sampled or of one mode
  */
 portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
                                    const struct perf_request *request,
@@ -35,6 +35,12 @@ char *perf_sysfs_names(const struct perf_kernel *kernel, const char *folder);
 bool perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
                      const char *folder, const char *name, char *out,
                      size_t room);
+
+/* Of a PMU that counts for whole packages: the first of the CPUs that it counts
+ * on (-1: unknown), and whether this is one of them. */
+int perf_package_cpu(const struct perf_kernel *kernel, const char *pmu);
+bool perf_is_package_cpu(const struct perf_kernel *kernel, const char *pmu,
+                         int cpu);
 
 /* Whether some PMU tells how precise its samples can be. Where none does the
  * kernel may take every level and ignore it (drivers/perf/arm_pmu.c). */

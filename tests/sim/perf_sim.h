@@ -15,7 +15,7 @@
 
 #include "backends/perf/perf_kernel.h"
 
-enum { PERF_SIM_CPUS_MAX = 16 };
+enum { PERF_SIM_CPUS_MAX = 16, PERF_SIM_PACKAGE = 77 /* a type of PMU */ };
 
 /* The machine and its settings; change it between perf_sim_reset and the
  * first call of the backend. */

@@ -125,7 +125,7 @@ static int check_rights(const struct perf_event_attr *attr, int64_t pid,
 		? -EACCES : 0;
 }
 
-static int check_type(const struct perf_event_attr *attr)
+static int check_type(const struct perf_event_attr *attr, int64_t pid)
 {
 	/* [v6.18 core.c perf_copy_attr] */
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
@@ -152,6 +152,12 @@ static int check_type(const struct perf_event_attr *attr)
 	if (sim_is_hardware(attr) && perf_sim_machine.counters &&
 	    attr->precise_ip > perf_sim_machine.precise_max)
 		return -EOPNOTSUPP;
+	/* [v6.18 arch/x86/events/rapl.c rapl_pmu_event_init]: for CPUs, of
+	 * all modes (PERF_PMU_CAP_NO_EXCLUDE), not sampled */
+	if (attr->type == PERF_SIM_PACKAGE)
+		return pid >= 0 || attr->sample_period || attr->exclude_user ||
+		       attr->exclude_kernel || attr->exclude_hv ||
+		       attr->exclude_guest || attr->exclude_host ? -EINVAL : 0;
 	if (sim_is_hardware(attr))
 		return perf_sim_machine.counters ? 0 : -ENOENT;
 	if (attr->type == PERF_TYPE_TRACEPOINT)
@@ -186,5 +192,5 @@ int sim_check_attr(struct perf_event_attr *attr, int64_t pid, int cpu,
 		return error;
 	if ((pid < 0 && cpu < 0) || cpu >= (int)perf_sim_machine.cpus)
 		return -EINVAL;
-	return check_type(attr);
+	return check_type(attr, pid);
 }

@@ -40,7 +40,7 @@ static uint64_t rate_of(const struct perf_event_attr *attr)
 	if (attr->type == PERF_TYPE_HARDWARE &&
 	    (uint32_t)attr->config == PERF_COUNT_HW_INSTRUCTIONS)
 		return 2;
-	return sim_is_hardware(attr) ? 1 : 0;
+	return sim_is_hardware(attr) || attr->type == PERF_SIM_PACKAGE;
 }
 
 /* ---- who may count ---- */

@@ -206,6 +206,13 @@ static void events_of_a_pmu(void **state)
 	expect("fake::energy", 2, 0);
 	assert_non_null(strstr(event.description,
 	                       "in units of 2.5e-10 Joules"));
+	if (resolve("uncore::reads") != PORTPROF_OK)
+		fail_msg("%s", why.words);
+	assert_int_equal(perf_own(&event)->type, 77);
+	assert_non_null(strstr(event.description,
+	                       "for whole packages, on CPUs 0,16"));
+	assert_true(event.counts_user && event.counts_kernel &&
+	            event.counts_hypervisor);
 }
 
 static void refuse(const char *text, portprof_status status, const char *words)
@@ -230,9 +237,7 @@ static void what_a_pmu_does_not_have(void **state)
 	refuse("fake::hits:umask=0x100", PORTPROF_E_INVALID, "up to 0xff");
 	refuse("fake::hits:broken", PORTPROF_E_UNSUPPORTED, "not understood");
 	refuse("fake::odd", PORTPROF_E_NOTFOUND, "'strange'");
-	refuse("uncore::reads", PORTPROF_E_UNSUPPORTED,
-	       "0,16");
-	assert_non_null(strstr(why.words, "-a"));
+	refuse("uncore::reads:u", PORTPROF_E_UNSUPPORTED, "drop the levels");
 	/* what else they take is no number */
 	refuse("uprobe::raw:config1=4096", PORTPROF_E_UNSUPPORTED,
 	       "uprobe:FILE:SYMBOL");

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 #define MS UINT64_C(1000000)
 
@@ -242,6 +243,103 @@ static void counting_leaves_idle_time_out(void **state)
 	}
 }
 
+static const char *const energy_meter[] = {
+	"/sys/bus/event_source/devices/meter/type", "77\n",
+	"/sys/bus/event_source/devices/meter/cpumask", "0,2\n",
+	"/sys/bus/event_source/devices/meter/events/energy", "event=0x2\n",
+	"/sys/bus/event_source/devices/meter/events/energy.scale", "2.5e-10\n",
+	"/sys/bus/event_source/devices/meter/events/energy.unit", "Joules\n",
+	"/sys/bus/event_source/devices/meter/format/event", "config:0-7\n",
+	NULL, NULL,
+};
+
+/* A session that counts these for the system, after 30 times 3 ms of work on
+ * each CPU and 37 of nothing. */
+static void count_system(const char *const *events, size_t count,
+                         portprof_count *counts)
+{
+	int64_t tids[CPUS];
+
+	run_init(&run, PPI_COUNT);
+	begin(0x5, tids);
+	for (size_t i = 0; i < count; i++)
+		if (run_add(&run, events[i], 0) != PORTPROF_OK)
+			fail_msg("%s", run.why.words);
+	if (run_open(&run) != PORTPROF_OK)
+		fail_msg("%s", run.why.words);
+	run_start(&run);
+	for (unsigned i = 0; i < 30; i++) {
+		perf_sim_idle(37 * MS);
+		work_on_all(tids, 3 * MS);
+	}
+	assert_int_equal(run.bs.ops->count(&run.bs, counts, count),
+	                 PORTPROF_OK);
+}
+
+static void packages_are_counted_once_each(void **state)
+{
+	static const char *const events[] = { "meter::energy", "cpu-clock" };
+	portprof_count counts[2];
+
+	(void)state;
+	perf_sim_machine.files = energy_meter;
+	count_system(events, 2, counts);
+	assert_true(strcmp(run.events[0].scaled_unit, "Joules") == 0);
+	assert_true(run.events[0].scale > 2.4999e-10 &&
+	            run.events[0].scale < 2.5001e-10);
+	/* on two of four CPUs, which are counted for as long as the others */
+	assert_int_equal(counts[0].status, PORTPROF_COUNT_OK);
+	assert_int_equal(counts[0].enabled_ns, 2 * 30 * 40 * MS);
+	assert_int_equal(counts[1].enabled_ns, CPUS * 30 * 40 * MS);
+}
+
+static void one_cpu_can_be_counted(void **state)
+{
+	static const char *const events[] = { "cpu-clock:cpu=1", "cpu-clock" };
+	portprof_count counts[2];
+
+	(void)state;
+	count_system(events, 2, counts);
+	assert_int_equal(counts[0].enabled_ns, 30 * 40 * MS);
+	/* idle time is that of this CPU */
+	assert_in_range(counts[0].raw, (90 - STEP_MS) * MS,
+	                (90 + STEP_MS) * MS);
+	assert_int_equal(counts[1].enabled_ns, CPUS * 30 * 40 * MS);
+}
+
+static void what_is_of_cpus_is_of_no_process(void **state)
+{
+	static const struct {
+		const char *event, *words;
+		bool is_system;
+	} rows[] = {
+		{ "meter::energy", "stat -a", false },
+		{ "cpu-clock:cpu=1", "cpu=1", false },
+		{ "cpu-clock:cpu=99", "none of the CPUs", true },
+	};
+
+	(void)state;
+	perf_sim_machine.files = energy_meter;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		run_init(&run, PPI_COUNT);
+		if (rows[i].is_system)
+			run.plan.target = (struct ppi_target){
+				.kind = PPI_TARGET_SYSTEM };
+		if (run_add(&run, rows[i].event, 0) != PORTPROF_OK)
+			fail_msg("%s", run.why.words);
+		assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
+		if (!strstr(run.why.words, rows[i].words))
+			fail_msg("%s", run.why.words);
+	}
+	run_init(&run, PPI_COUNT);
+	assert_int_equal(run_add(&run, "meter::energy:u", 0),
+	                 PORTPROF_E_UNSUPPORTED);
+	run_init(&run, PPI_SAMPLE);
+	assert_int_equal(run_add(&run, "meter::energy", 0),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(run.why.words, "portprof stat -a"));
+}
+
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
@@ -256,6 +354,9 @@ int main(void)
 		CASE(a_container_is_said),
 		CASE(without_proc_the_total_is_uncertain),
 		CASE(counting_leaves_idle_time_out),
+		CASE(packages_are_counted_once_each),
+		CASE(one_cpu_can_be_counted),
+		CASE(what_is_of_cpus_is_of_no_process),
 	};
 
 	return cmocka_run_group_tests_name("perf_system", tests, NULL, NULL);

@@ -166,6 +166,13 @@ struct ppi_stat_metric ppi_stat_metric(const struct ppi_stat *stat,
 		                       : NAN;
 		return metric;
 	}
+	if (event->info.scaled_unit && event->info.scaled_unit[0]) {
+		metric.unit = event->info.scaled_unit;
+		metric.value = ppi_stat_is_number(&values[index])
+		                       ? values[index].value * event->info.scale
+		                       : NAN;
+		return metric;
+	}
 	metric = ratio(stat, values, index);
 	return metric.unit ? metric : rate(stat, values, index);
 }
