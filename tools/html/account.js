@@ -24,7 +24,7 @@ function timeCard(series, label) {
   const words = series.duration_ns ? ["in " + sayTime(series.duration_ns)] : [];
   if (!series.is_time)
     return card(label + series.event, sayCount(series.total), words.join(), "");
-  words.push(series.cpu_time_ns ? "waiting is not counted" : "in samples, in all unknown");
+  words.push(series.cpu_time_ns ? "waiting is not counted" : "what samples stand for");
   return card(label + "CPU time", sayTime(series.cpu_time_ns || series.total),
     words.join("; "), "");
 }
@@ -99,7 +99,7 @@ function adviceForUnnamed(module) {
 function unnamedCard(facts, series, seen) {
   const { weight, module } = sumUnnamed(facts, seen);
   if (!weight) return null;
-  return card("Unnamed frames", sayShare(weight, seen.weight), adviceForUnnamed(module),
+  return card("Self in unnamed frames", sayShare(weight, seen.weight), adviceForUnnamed(module),
     weight > 0.05 * seen.weight ? "weak" : "");
 }
 

@@ -3,6 +3,7 @@
 
 const ROW = 19;         // height of a frame, CSS pixels
 const LEAST_WIDTH = 0.7; // narrower frames are drawn together
+const PRINTED_WIDTH = 820, PRINTED_ROWS = 45; // on paper, in the same pixels
 
 const graph = {
   canvas: null, context: null, scroller: null,
@@ -15,6 +16,7 @@ const graph = {
   colors: null, dark: false,
   letter: 7.2,
   redraws: 0,
+  isPrinted: false,
   few: [],              // bars of many small functions that have their number
 };
 
@@ -22,6 +24,7 @@ const graph = {
 const HUES = [32, 207, 145, 268, 340, 178, 54, 232, 100, 310, 12, 165];
 
 function isDark() {
+  if (graph.isPrinted) return false;
   const chosen = document.documentElement.dataset.theme;
   if (chosen) return chosen === "dark";
   return matchMedia("(prefers-color-scheme: dark)").matches;
@@ -82,12 +85,13 @@ function sizeGraph() {
   const { canvas, scroller, shape } = graph;
   if (!shape) return;
   const ratio = window.devicePixelRatio || 1;
-  const room = Math.max(220, Math.min(Math.floor(innerHeight * 0.68), 1400));
+  const room = graph.isPrinted ? PRINTED_ROWS * ROW
+    : Math.max(220, Math.min(Math.floor(innerHeight * 0.68), 1400));
   const tall = Math.max(2, shape.height) * ROW + 1;
   const height = Math.min(room, Math.max(8, shape.seen) * ROW + 1);
   scroller.style.height = height + "px";
   byId("spacer").style.height = Math.max(0, tall - height) + "px";
-  const width = scroller.clientWidth;
+  const width = graph.isPrinted ? PRINTED_WIDTH : scroller.clientWidth;
   canvas.style.width = width + "px";
   canvas.style.height = height + "px";
   if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);

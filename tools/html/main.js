@@ -137,8 +137,13 @@ function sayHottest() {
       hot.sort((a, b) => b.self - a.self);
       hot.length = Math.min(hot.length, 3);
     }
-  return "Hottest by themselves: " + hot.map((row) => page.facts.short[row.f] + " "
-    + sayShare(row.self, series().total) + sayDoubt(series(), row.self)).join(", ");
+  const line = make("div", "Hottest by themselves: ");
+  hot.forEach((row, i) => {
+    const name = make("button", page.facts.short[row.f], { class: "link", title: "Find it in the graph" });
+    name.addEventListener("click", () => pickRow(row.f, false));
+    line.append(i ? ", " : "", name, " " + sayShare(row.self, series().total) + sayDoubt(series(), row.self));
+  });
+  return line;
 }
 
 function showFocus(i) {
@@ -157,13 +162,13 @@ function showFocus(i) {
       + ", " + sayShare(shape.all ?? kept, series().total) + " of the total"
       + (page.view === "sandwich" ? " \u2013 callers above, callees below" : "")
       + ". Click or use the arrow keys.", { class: "soft" }));
-    if (!facts.is_diff && page.view !== "sandwich") text.append(make("div", sayHottest()));
+    if (!facts.is_diff && page.view !== "sandwich") text.append(sayHottest());
     drawSoon();
     return;
   }
   const f = shape.frame[i];
   const module = visible(facts.modules[facts.module_of[f]][0]);
-  text.append(make("strong", facts.shown[f]));
+  text.append(make("strong", facts.shown[f], { title: facts.shown[f] }));
   if (module) text.append(make("span", " " + module, { class: "soft" }));
   let words = sayWeight(series(), shape.total[i]) + ", " + sayShare(shape.total[i], series().total)
     + sayDoubt(series(), shape.total[i]) + " of the total";
@@ -171,6 +176,10 @@ function showFocus(i) {
   if (p >= 0 && page.view === "calls")
     words += ", " + sayShare(shape.total[i], shape.total[p]) + " of " + facts.short[shape.frame[p]];
   if (shape.self && shape.self[i]) words += ", itself " + sayShare(shape.self[i], series().total);
+  // a function may stand in many places
+  const all = page.perFunction.total[f];
+  if (f > 0 && page.view === "calls" && all > 1.0005 * shape.total[i])
+    words += "; " + sayShare(all, series().total) + " in all its places";
   if (shape.change) words += "; " + verdictOf(shape.change(i)) + " (before " + sayWeight(series(), shape.other[i]) + ")";
   text.append(make("div", words));
   if (f === 0) {
@@ -238,7 +247,14 @@ function resetAll() {
     selection.slices = null;
     recountAll();
   }
+  clearTableFilter();
   resetView();
+}
+
+function clearTableFilter() {
+  if (!table.filter) return;
+  byId("filter").value = table.filter = "";
+  drawTable();
 }
 
 function setView(view) {
@@ -282,8 +298,19 @@ function ruleName(rule) {
   return threadName(facts, rule.value);
 }
 
+function dropRule(list, rule) {
+  const at = selection[list].findIndex((r) => r.kind === rule.kind && r.value === rule.value);
+  if (at >= 0) selection[list].splice(at, 1);
+  return at >= 0;
+}
+
+// Asked for again, a rule goes; only what was hidden is shown again.
 function addRule(list, rule) {
-  if (selection[list].some((r) => r.kind === rule.kind && r.value === rule.value)) return;
+  if (dropRule(list, rule)) {
+    recountAll();
+    return say("The filter of " + ruleName(rule) + " is gone.");
+  }
+  if (list === "only") dropRule("hidden", rule);
   selection[list].push(rule);
   recountAll();
   say((list === "only" ? "Only " : "Without ") + ruleName(rule) + ": "
@@ -381,7 +408,8 @@ function showFound() {
     }
   }
   page.matched = sum;
-  out.textContent = sayShare(sum, series().total) + " matched" + (page.searchIsPlain ? " (as plain text)" : "");
+  const functions = graph.matches.reduce((a, b) => a + b, 0);
+  out.textContent = sayShare(sum, series().total) + " in " + functions + (functions === 1 ? " match" : " matches") + (page.searchIsPlain ? " (as plain text)" : "");
 }
 
 function nextMatch(way) {
@@ -424,14 +452,14 @@ function pickRow(f, isScrolled) {
   showFound();
   showFocus(best);
   if (best >= 0) scrollToFrame(best);
-  byId("graph-part").scrollIntoView({ block: "start", behavior: "smooth" });
+  byId("graph-part").scrollIntoView({ block: "start" });
 }
 
 function toCode(f) {
   const at = codeOf(page.facts, f);
   if (at < 0) {
     return say(code.list.length
-      ? `No source of ${page.facts.short[f]} is in this page: it has that of the ${code.list.length} hottest functions.`
+      ? `No source of ${page.facts.short[f]} is in this page: it has that of ${code.list.map((one) => shortName(visible(one.function))).join(", ")}.`
       : "No source is in this page: it could not be read where the page was made.");
   }
   say("Source of " + page.facts.short[f] + ", below.");
@@ -448,7 +476,9 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") {
     if (byId("keys").open) return;
-    if (event.target === byId("search") || graph.matches) {
+    if (event.target === byId("filter")) {
+      clearTableFilter();
+    } else if (event.target === byId("search") || graph.matches) {
       byId("search").value = "";
       search("");
       byId("graph").focus({ preventScroll: true });
@@ -504,21 +534,30 @@ function toggleTheme() {
   drawSoon();
 }
 
+// On paper all rows are there, as wide as the paper, in light colours.
+function printGraph(isPrinted) {
+  graph.isPrinted = isPrinted;
+  rankModules();
+  sizeGraph();
+}
+
 function wireGraph() {
   const { canvas } = graph;
-  let shown = -1;
+  let shown = -1, first = -1;
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
     return frameAt(event.clientX - box.left, event.clientY - box.top);
   };
   canvas.addEventListener("click", (event) => {
-    const i = at(event);
+    // what stands above the graph may have grown since the first of two clicks
+    const i = event.detail > 1 ? first : at(event);
+    first = i;
     if (i < 0) return;
+    if (event.detail > 1) return zoom(i);
     if (i === graph.focus && graph.zoom !== i) return zoom(i);
     if (i === graph.focus) return back();
     showFocus(i);
   });
-  canvas.addEventListener("dblclick", (event) => { const i = at(event); if (i >= 0) zoom(i); });
   canvas.addEventListener("pointermove", (event) => {
     if (event.pointerType === "touch") return;
     const i = at(event);
@@ -550,6 +589,8 @@ function wire() {
   table.onPick = (f) => pickRow(f, false);
   table.sort = page.facts.is_diff ? "change" : "self";
   document.addEventListener("keydown", onKey);
+  window.addEventListener("beforeprint", () => printGraph(true));
+  window.addEventListener("afterprint", () => printGraph(false));
   let width = 0;
   new ResizeObserver(() => {
     if (graph.scroller.clientWidth === width) return;

@@ -97,7 +97,8 @@ function showThreads(tree, facts, onRule, onRange) {
   const part = byId("threads-part"), box = byId("threads");
   part.hidden = facts.threads.length < 2 && !columns;
   const series = facts.series[selection.series];
-  byId("threads-hint").textContent = [columns ? "drag over a line to select a time" : "",
+  byId("threads-hint").textContent = [columns ? "drag over a line to select a time"
+    : "each bar is a share of the total; with record --timeline they are lines of time",
     hasFilters() ? "shares of the total, as the filters leave them" : ""].filter(Boolean).join("; ");
   box.replaceChildren();
   let most = 0;
@@ -107,10 +108,12 @@ function showThreads(tree, facts, onRule, onRange) {
     const row = make("div", null, { class: "lane" + (threadIsIn(t) ? "" : " out") });
     const name = make("button", threadName(facts, t), { class: "link lane-name", title: "Only this thread" });
     name.addEventListener("click", () => onRule("only", { kind: "thread", value: t }));
-    const hide = make("button", "Hide", { class: "small", "aria-label": "Hide " + threadName(facts, t) });
+    const isHidden = selection.hidden.some((rule) => rule.kind === "thread" && rule.value === t);
+    const hide = make("button", isHidden ? "Show" : "Hide",
+      { class: "small", "aria-label": (isHidden ? "Show " : "Hide ") + threadName(facts, t) });
     hide.addEventListener("click", () => onRule("hidden", { kind: "thread", value: t }));
     row.append(name, make("span", sayShare(all[t], series.total), { class: "lane-share" }));
-    const line = make("div", null, { class: "lane-line" });
+    const line = make("div", null, { class: "lane-line" + (columns && cells[t] ? " timed" : "") });
     if (columns && cells[t]) {
       const canvas = make("canvas", null, { role: "img", "aria-label": "use of the CPU over time by " + threadName(facts, t) });
       line.append(canvas, make("span", null, { class: "lane-range" }));
@@ -118,7 +121,7 @@ function showThreads(tree, facts, onRule, onRange) {
       requestAnimationFrame(() => drawLane(canvas, cells[t], most));
     } else {
       const bar = make("span", null, { class: "lane-bar" });
-      bar.style.width = 100 * all[t] / (all[order[0]] || 1) + "%";
+      bar.style.width = 100 * all[t] / (series.total || 1) + "%";
       line.append(bar);
     }
     row.append(line, hide);
