@@ -360,7 +360,7 @@ bool ppi_key_is_list(enum ppi_key key)
 portprof_status ppi_key_unknown(const char *name, struct ppi_diag *why)
 {
 	struct ppi_nearest nearest;
-	char hint[320], known[160] = "";
+	char hint[320], known[256] = "";
 
 	ppi_nearest_begin(&nearest, name);
 	for (enum ppi_key key = 0; key < PPI_KEY_COUNT; key++) {

@@ -213,10 +213,10 @@ static unsigned run_task(struct ppi_helper_task *task)
 	struct portprof_session *session =
 		(struct portprof_session *)((char *)task -
 		        offsetof(struct portprof_session, task));
-	unsigned pause_ms = IDLE_MS,
-		 longest_ms = session->opened.bs.drain_every_ms;
+	unsigned pause_ms = IDLE_MS, longest_ms;
 
 	pthread_mutex_lock(&session->lock);
+	longest_ms = session->opened.bs.drain_every_ms;
 	/* with a descriptor no callback runs here, which might never return */
 	session->is_served = session->notice.is_on;
 	serve(session);

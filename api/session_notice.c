@@ -20,8 +20,8 @@ static bool is_ours(const struct ppi_notice *notice, int end)
 	struct stat at;
 
 	return fstat(notice->ends[end], &at) == 0 &&
-	       at.st_dev == notice->devices[end] &&
-	       at.st_ino == notice->files[end];
+	       (uint64_t)at.st_dev == notice->devices[end] &&
+	       (uint64_t)at.st_ino == notice->files[end];
 }
 
 static bool is_due(const struct portprof_session *session)
@@ -87,8 +87,8 @@ static bool make_ready(struct ppi_notice *notice, int end)
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ||
 	    fcntl(fd, F_SETFL, O_NONBLOCK) != 0 || fstat(fd, &at) != 0)
 		return false;
-	notice->devices[end] = at.st_dev;
-	notice->files[end] = at.st_ino;
+	notice->devices[end] = (uint64_t)at.st_dev;
+	notice->files[end] = (uint64_t)at.st_ino;
 	return true;
 }
 

@@ -88,21 +88,23 @@ static enum ppi_import_kind kind_of(const char *path)
 	unsigned char *begin = malloc(BEGIN_BYTES + 1);
 	char *line;
 	size_t count;
-	bool is_whole;
+	bool is_whole, has_callers;
 
 	if (!file || !begin)
 		goto done;
 	count = fread(begin, 1, BEGIN_BYTES, file);
 	begin[count] = '\0';
+	/* "frequency = 100" ends with a number, too */
+	has_callers = memchr(begin, ';', count) != NULL;
 	if (ppi_import_is_gperftools(begin, count))
 		kind = PPI_IMPORT_GPERFTOOLS;
 	else if (is_text(begin, count) &&
 	         first_line((char *)begin, &line, &is_whole)) {
 		if (ppi_import_is_perf(line))
 			kind = PPI_IMPORT_PERF;
-		else if (count < BEGIN_BYTES || is_whole
-		                 ? ends_with_number(line)
-		                 : strchr(line, ';') != NULL)
+		else if (has_callers &&
+		         (ends_with_number(line) ||
+		          (count == BEGIN_BYTES && !is_whole)))
 			kind = PPI_IMPORT_FOLDED;
 	}
 done:

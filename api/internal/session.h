@@ -4,7 +4,6 @@
 #define PPI_SESSION_H
 
 #include <pthread.h>
-#include <sys/types.h>
 #include <time.h>
 
 #include <portprof/session.h>
@@ -32,8 +31,8 @@ struct ppi_baseline {
 struct ppi_notice {
 	bool is_on, is_readable;
 	int ends[2];
-	dev_t devices[2];   /* what they were: a program may close them */
-	ino_t files[2];
+	uint64_t devices[2]; /* what they were: a program may close them */
+	uint64_t files[2];
 	uint64_t samples, bytes; /* of which so many; 0: not asked for */
 };
 

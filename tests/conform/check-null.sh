@@ -16,7 +16,7 @@ hist 1 3 4 5 10
 life 6 7 8 9 11 14 16 19 20 21 22 23
 sample 1 10 12 15 16
 sel 1 2 3 4 5 6 7 8
-sink 1 3 4 5
+sink 1 3 4 5 7
 END
 
 # What a build leaves out it would have passed.

@@ -15,6 +15,8 @@ extern int *os_errno(void);
 #define EINVAL 7
 #define EIO 17
 #define EISDIR 8
+#define EMFILE 18
+#define ENFILE 19
 #define ENOENT 9
 #define ENOMEM 10
 #define ENOSPC 11

@@ -14,6 +14,9 @@
 #define O_NONBLOCK 4
 #define O_NOFOLLOW 0x100
 #define F_DUPFD_CLOEXEC 17
+#define F_SETFD 2
+#define F_SETFL 4
+#define FD_CLOEXEC 1
 
 int open(const char *path, int flags, ...);
 int fcntl(int fd, int request, ...);

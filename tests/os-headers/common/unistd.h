@@ -19,6 +19,7 @@ int access(const char *path, int mode);
 ssize_t read(int fd, void *to, size_t bytes);
 ssize_t write(int fd, const void *from, size_t bytes);
 int close(int fd);
+int pipe(int ends[2]);
 int unlink(const char *path);
 pid_t getpid(void);
 uid_t getuid(void);
