@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Each reader of what others wrote, and the unwinder, under libFuzzer with ASan and UBSan, from
-# its corpus: five seconds each, ten in check-long, or FUZZ_SECONDS. A finding is kept in
+# its corpus: ten seconds each, or FUZZ_SECONDS. A finding is kept in
 # fuzz/findings of the build folder.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${MAKE:=make}"
 . "$srcdir/tests/tools/tap.sh"
-: "${FUZZ_SECONDS:=$(by_speed 5 5 10)}"
+: "${FUZZ_SECONDS:=10}"
 
 # The bounds that are promised: memory of 256 MiB for a profile, 512 MiB for a
 # table of symbols, and what the sanitizers add; seconds for one input.
