@@ -166,6 +166,54 @@ else
 	skip "32 bits" "$cc makes no such program"
 fi
 
+# Tables that cannot be read: frame pointers are followed, and that is said.
+cat >plain.c <<'EOF2'
+#include <portprof.h>
+#include <stdio.h>
+int main(void)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session;
+	volatile unsigned sum = 0;
+	const char *note;
+
+	portprof_config_set_number(config, "callchain", 64);
+	if (portprof_session_open(config, &session) != PORTPROF_OK) {
+		printf("refused: %s\n", portprof_last_diag()->words);
+		return 0;
+	}
+	portprof_session_start(session);
+	for (unsigned i = 0; i < 100000000; i++)
+		sum += i;
+	portprof_session_stop(session);
+	for (size_t i = 0; (note = portprof_session_note(session, i)); i++)
+		printf("%s\n", note);
+	portprof_session_close(session);
+	portprof_config_free(config);
+	return 0;
+}
+EOF2
+if [ -f "$builddir/.libs/libportprof.so" ] &&
+	[ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" = nono ] &&
+	$cc -I"$srcdir/api" -I"$builddir/api" -o plain plain.c \
+		-L"$builddir/.libs" -lportprof 2>/dev/null; then
+	mkdir -p broken
+	echo "no library" >broken/libdw.so.1
+	libs=$(cd "$builddir/.libs" && pwd)
+	LD_LIBRARY_PATH=$libs ./plain >"$tmp/with"
+	LD_LIBRARY_PATH=$PWD/broken:$libs ./plain >"$tmp/without"
+	if grep -q '^refused: ' "$tmp/with"; then
+		has "no tables: refused alike" '^refused: ' "$tmp/without"
+	else
+		has_not "tables: nothing is said of frame pointers" \
+			'by frame pointers' "$tmp/with"
+		has "no tables: frame pointers, and why" \
+			'by frame pointers, .*libdw' "$tmp/without"
+	fi
+else
+	skip "no tables" "no shared library to link with here"
+fi
+
 # A frame table that is hostile can make libdw take gigabytes. In a build with a
 # sanitizer there is no such limit.
 if [ -r /proc/self/limits ] && [ "${PP_SANITIZERS:-no}" = no ]; then
