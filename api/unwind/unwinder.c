@@ -509,8 +509,13 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	stack.start = registers.value[unwinder->machine->sp];
 	stack.size = context.stack_bytes;
 	stack.is_all = context.is_stack_all;
-	most = kernel < depth ? depth - kernel : 1;
-	most = least(most, CHAIN_MAX);
+	record->valid |= PORTPROF_FIELD_CHAIN;
+	record->valid &= ~PPI_FIELD_CONTEXT;
+	if (kernel >= depth) {
+		record->chain_end = PORTPROF_CHAIN_DEPTH;
+		return;
+	}
+	most = least(depth - kernel, CHAIN_MAX);
 	most = least(most, (sizeof(context) + context.stack_bytes) / 8);
 	if (context.is_32_bit) {
 		end = PORTPROF_CHAIN_POINTERS;
@@ -527,8 +532,6 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	record->payload_words += count;
 	record->chain_end = unwinder->has_no_tables ? PORTPROF_CHAIN_UNKNOWN
 	                                            : end;
-	record->valid |= PORTPROF_FIELD_CHAIN;
-	record->valid &= ~PPI_FIELD_CONTEXT;
 }
 
 void ppi_unwinder_take(struct ppi_unwinder *unwinder, struct ppi_room *room,

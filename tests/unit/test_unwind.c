@@ -507,6 +507,33 @@ static void records_get_their_chain(void **state)
 	end(&s);
 }
 
+/* What the kernel did fills the depth: no caller is put on top of that. */
+static void kernel_parts_may_fill_the_depth(void **state)
+{
+	enum { DEPTH = 2, WORDS = DEPTH + sizeof(struct ppi_user_context) / 8 };
+	struct ppi_user_context context = { 0 };
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_SAMPLE, .pid = NOBODY,
+		.valid = PPI_FIELD_CONTEXT, .payload_words = DEPTH,
+	};
+	uint64_t words[WORDS] = { UINT64_C(0xffffffff81000000),
+		                  UINT64_C(0xffffffff81000010) };
+	struct ppi_room room = { &record, 1, 1, words, WORDS, WORDS };
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	context.registers[16] = BASE + 0x1000;
+	context.registers[7] = STACK;
+	context.known = 1u << 16 | 1u << 7;
+	memcpy(words + DEPTH, &context, sizeof(context));
+	ppi_unwinder_take(s.unwinder, &room, DEPTH);
+	assert_int_equal(record.payload_words, DEPTH);
+	assert_int_equal(record.chain_end, PORTPROF_CHAIN_DEPTH);
+	assert_int_equal(record.valid, PORTPROF_FIELD_CHAIN);
+	end(&s);
+}
+
 /* Words of 32 bits: the caller's frame pointer, and what it returns to. */
 static void programs_of_32_bits_keep_frame_pointers(void **state)
 {
@@ -585,6 +612,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(code_made_meanwhile_is_found),
 		cmocka_unit_test(arm64_is_unwound),
 		cmocka_unit_test(records_get_their_chain),
+		cmocka_unit_test(kernel_parts_may_fill_the_depth),
 		cmocka_unit_test(programs_of_32_bits_keep_frame_pointers),
 		cmocka_unit_test(a_reset_forgets_how_chains_ended),
 	};
