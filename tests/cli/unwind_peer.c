@@ -297,11 +297,27 @@ static bool follows_call(uint64_t address)
 	                      CODE_BEFORE, got);
 }
 
+/* By the mappings: to elfutils all that follows a module's end is of it. */
+static bool is_code(uint64_t address)
+{
+	unsigned long long start, limit;
+	char executable;
+
+	for (const char *line = peer.maps; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "%llx-%llx %*c%*c%c", &start, &limit,
+		           &executable) == 3 &&
+		    executable == 'x' && address >= start && address < limit)
+			return true;
+	}
+	return false;
+}
+
 /* Whether a caller of theirs, from the index on, cannot be one. */
 static bool is_invented(size_t from)
 {
 	for (size_t i = from; i < peer.theirs.count; i++)
-		if (!dwfl_addrmodule(peer.dwfl, peer.theirs.pc[i]) ||
+		if (!is_code(peer.theirs.pc[i]) ||
 		    !follows_call(peer.theirs.pc[i]))
 			return true;
 	return false;
