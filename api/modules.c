@@ -9,6 +9,7 @@
 
 #include "api/internal/modules.h"
 
+#include "port/build_id.h"
 #include "port/elf_w.h"
 #include "port/thread.h"
 
@@ -26,39 +27,22 @@ struct ppi_module_seen {
 	char *path;
 };
 
-/* A note of either class, by the ELF specification; systems do not agree on
- * its name. */
-struct note_header {
-	uint32_t name_bytes, descriptor_bytes, type;
-};
-
-/* GNU's build-id: name "GNU", type 3, descriptor the id. */
 static size_t find_build_id(const struct dl_phdr_info *info,
                             unsigned char *build_id)
 {
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		const char *at = (const char *)(info->dlpi_addr + ph->p_vaddr);
-		const char *end = at + ph->p_memsz;
+		const unsigned char *id;
+		size_t bytes;
 
 		if (ph->p_type != PT_NOTE)
 			continue;
-		while ((size_t)(end - at) >= sizeof(struct note_header)) {
-			const struct note_header *note = (const void *)at;
-			size_t name = (note->name_bytes + 3u) & ~(size_t)3;
-			size_t desc = (note->descriptor_bytes + 3u) & ~(size_t)3;
-			const char *body = at + sizeof(*note);
-
-			if (name + desc > (size_t)(end - body))
-				break;
-			if (note->type == 3 && note->name_bytes == 4 &&
-			    memcmp(body, "GNU", 4) == 0 &&
-			    note->descriptor_bytes <= PORTPROF_BUILD_ID_BYTES) {
-				memcpy(build_id, body + name,
-				       note->descriptor_bytes);
-				return note->descriptor_bytes;
-			}
-			at = body + name + desc;
+		bytes = ppi_build_id_find(
+			(const char *)(info->dlpi_addr + ph->p_vaddr),
+			ph->p_memsz, false, PORTPROF_BUILD_ID_BYTES, &id);
+		if (bytes) {
+			memcpy(build_id, id, bytes);
+			return bytes;
 		}
 	}
 	return 0;

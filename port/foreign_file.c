@@ -94,6 +94,23 @@ bool ppi_foreign_is_harmless(const char *path)
 	return stat(path, &at) != 0 || S_ISREG(at.st_mode);
 }
 
+size_t ppi_foreign_read(int fd, void *bytes, size_t count, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < count && offset <= (uint64_t)INT64_MAX - done) {
+		ssize_t got = pread(fd, (char *)bytes + done, count - done,
+		                    (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
 const char *ppi_foreign_error(int error)
 {
 	return error == EINVAL ? "not a regular file" : strerror(error);

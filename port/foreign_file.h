@@ -4,6 +4,8 @@
 #define PPI_FOREIGN_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <sys/stat.h>
@@ -33,6 +35,9 @@ FILE *ppi_foreign_stream(const char *path, unsigned how);
 /* Whether opening `path` finds a regular file or nothing, for libraries that
  * open by themselves. */
 bool ppi_foreign_is_harmless(const char *path);
+
+/* Read at an offset; how much there was of it. */
+size_t ppi_foreign_read(int fd, void *bytes, size_t count, uint64_t offset);
 
 /* What errno of these means, for people. */
 const char *ppi_foreign_error(int error);

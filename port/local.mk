@@ -4,6 +4,8 @@
 # What comes from others, for the library and for the command, which cannot
 # reach what the library hides.
 FOREIGN_FILES = \
+	port/build_id.c \
+	port/build_id.h \
 	port/clean_text.c \
 	port/clean_text.h \
 	port/foreign_file.c \

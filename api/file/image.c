@@ -4,6 +4,7 @@
 
 #include "api/file/image.h"
 
+#include "port/build_id.h"
 #include "port/foreign_file.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TYPE_LOAD = 1, TYPE_NOTE = 4, FLAG_EXECUTE = 1, NOTE_BUILD_ID = 3 };
+enum { TYPE_LOAD = 1, TYPE_NOTE = 4, FLAG_EXECUTE = 1 };
 enum { NOTE_ROOM = 65536, HEADERS_ROOM = 65536 };
 
 struct reading {
@@ -43,14 +44,7 @@ static uint64_t number_at(const struct reading *reading,
 static bool get(const struct reading *reading, void *bytes, size_t count,
                 uint64_t offset)
 {
-	ssize_t got;
-
-	if (offset > INT64_MAX)
-		return false;
-	do
-		got = pread(reading->fd, bytes, count, (off_t)offset);
-	while (got < 0 && errno == EINTR);
-	return got >= 0 && (size_t)got == count;
+	return ppi_foreign_read(reading->fd, bytes, count, offset) == count;
 }
 
 static void keep_build_id(struct ppi_image *image, const unsigned char *id,
@@ -60,38 +54,18 @@ static void keep_build_id(struct ppi_image *image, const unsigned char *id,
 		snprintf(image->build_id + 2 * i, 3, "%02x", id[i]);
 }
 
-/* GNU's build-id: name "GNU", type 3. Names and contents begin at multiples
- * of 4. */
 static void take_notes(const struct reading *reading, uint64_t offset,
                        uint64_t bytes)
 {
-	size_t at = 0, count = bytes < NOTE_ROOM ? (size_t)bytes : NOTE_ROOM;
+	size_t count = bytes < NOTE_ROOM ? (size_t)bytes : NOTE_ROOM;
 	unsigned char *room = malloc(NOTE_ROOM);
+	const unsigned char *id = NULL;
 
-	if (!room || !get(reading, room, count, offset))
-		count = 0;
-	while (count - at >= 12) {
-		size_t name = (size_t)number_at(reading, room + at, 4);
-		size_t content = (size_t)number_at(reading, room + at + 4, 4);
-		uint64_t type = number_at(reading, room + at + 8, 4);
-		size_t left = count - at - 12, from;
-
-		if (name > left || content > left)
-			break;
-		from = (name + 3) & ~(size_t)3;
-		if (from > left || content > left - from)
-			break;
-		if (type == NOTE_BUILD_ID && name == 4 &&
-		    memcmp(room + at + 12, "GNU", 4) == 0 &&
-		    content <= PORTPROF_BUILD_ID_BYTES) {
-			keep_build_id(reading->image, room + at + 12 + from,
-			              content);
-			break;
-		}
-		from += (content + 3) & ~(size_t)3;
-		if (from > left)
-			break;
-		at += 12 + from;
+	if (room && get(reading, room, count, offset)) {
+		count = ppi_build_id_find(room, count,
+		                          reading->image->is_swapped,
+		                          PORTPROF_BUILD_ID_BYTES, &id);
+		keep_build_id(reading->image, id, count);
 	}
 	free(room);
 }

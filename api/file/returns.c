@@ -8,7 +8,6 @@
 #include "api/unwind/calls.h"
 #include "port/foreign_file.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 enum { UNASKED, CAN_BE, CANNOT_BE, IS_TRAMPOLINE };
@@ -74,16 +73,13 @@ static size_t read_text(const char *path, uint64_t offset,
                         unsigned char *bytes, size_t room)
 {
 	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
-	ssize_t got = -1;
+	size_t got;
 
 	if (fd < 0)
 		return 0;
-	if (offset <= INT64_MAX)
-		do
-			got = pread(fd, bytes, room, (off_t)offset);
-		while (got < 0 && errno == EINTR);
+	got = ppi_foreign_read(fd, bytes, room, offset);
 	close(fd);
-	return got < 0 ? 0 : (size_t)got;
+	return got;
 }
 
 static uint8_t ask(struct ppi_returns *returns, uint32_t mapping,

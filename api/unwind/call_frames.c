@@ -15,7 +15,7 @@ enum {
 	EXPRESSION_BYTES_MAX = 4096
 };
 
-uint64_t ppi_cursor_number(struct ppi_cursor *cursor, size_t bytes)
+uint64_t ppi_cfi_number(struct ppi_cfi *cursor, size_t bytes)
 {
 	uint64_t number = 0;
 
@@ -29,13 +29,13 @@ uint64_t ppi_cursor_number(struct ppi_cursor *cursor, size_t bytes)
 	return number;
 }
 
-uint64_t ppi_cursor_uleb(struct ppi_cursor *cursor)
+uint64_t ppi_cfi_uleb(struct ppi_cfi *cursor)
 {
 	uint64_t number = 0, byte;
 
 	/* libdw, too, reads ten bytes; what goes on after them is nonsense */
 	for (unsigned shift = 0; shift < 70; shift += 7) {
-		byte = ppi_cursor_number(cursor, 1);
+		byte = ppi_cfi_number(cursor, 1);
 		number |= (byte & 0x7f) << shift;
 		if (!(byte & 0x80))
 			return number;
@@ -44,7 +44,7 @@ uint64_t ppi_cursor_uleb(struct ppi_cursor *cursor)
 	return number;
 }
 
-void ppi_cursor_skip(struct ppi_cursor *cursor, uint64_t bytes)
+void ppi_cfi_skip(struct ppi_cfi *cursor, uint64_t bytes)
 {
 	if ((uint64_t)(cursor->end - cursor->at) < bytes) {
 		cursor->is_past = true;
@@ -102,31 +102,31 @@ static const char *operands_of(unsigned instruction)
 	}
 }
 
-static bool skip_operand(struct ppi_cursor *program, char kind,
+static bool skip_operand(struct ppi_cfi *program, char kind,
                          size_t pointer_bytes)
 {
 	uint64_t bytes;
 
 	switch (kind) {
 	case 'r':
-		return ppi_cursor_uleb(program) < REGISTERS_MAX;
+		return ppi_cfi_uleb(program) < REGISTERS_MAX;
 	case 'u':
-		ppi_cursor_uleb(program);
+		ppi_cfi_uleb(program);
 		return true;
 	case 'b':
-		bytes = ppi_cursor_uleb(program);
-		ppi_cursor_skip(program, bytes);
+		bytes = ppi_cfi_uleb(program);
+		ppi_cfi_skip(program, bytes);
 		return bytes <= EXPRESSION_BYTES_MAX;
 	case 'a':
-		ppi_cursor_skip(program, pointer_bytes);
+		ppi_cfi_skip(program, pointer_bytes);
 		return true;
 	default:
-		ppi_cursor_skip(program, (uint64_t)(kind - '0'));
+		ppi_cfi_skip(program, (uint64_t)(kind - '0'));
 		return true;
 	}
 }
 
-bool ppi_call_frames_are_modest(struct ppi_cursor program,
+bool ppi_call_frames_are_modest(struct ppi_cfi program,
                                 size_t pointer_bytes)
 {
 	unsigned remembered = 0;

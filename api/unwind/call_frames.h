@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 /* A place in bytes of somebody else; past the end it reads zeros. */
-struct ppi_cursor {
+struct ppi_cfi {
 	const unsigned char *at, *end;
 	bool is_past; /* it was asked for more than there is, or for nonsense */
 };
 
 /* `bytes` of them, 8 at most, little-endian. */
-uint64_t ppi_cursor_number(struct ppi_cursor *cursor, size_t bytes);
-uint64_t ppi_cursor_uleb(struct ppi_cursor *cursor);
-void ppi_cursor_skip(struct ppi_cursor *cursor, uint64_t bytes);
+uint64_t ppi_cfi_number(struct ppi_cfi *cursor, size_t bytes);
+uint64_t ppi_cfi_uleb(struct ppi_cfi *cursor);
+void ppi_cfi_skip(struct ppi_cfi *cursor, uint64_t bytes);
 
 /*
  * Whether carrying out these instructions takes little memory. libdw makes
@@ -24,7 +24,7 @@ void ppi_cursor_skip(struct ppi_cursor *cursor, uint64_t bytes);
  * state and for every operation of an expression. `pointer_bytes` is the size
  * of an address in the table.
  */
-bool ppi_call_frames_are_modest(struct ppi_cursor program,
+bool ppi_call_frames_are_modest(struct ppi_cfi program,
                                 size_t pointer_bytes);
 
 #endif

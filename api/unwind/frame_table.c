@@ -5,13 +5,13 @@
 #include "api/unwind/frame_table.h"
 
 #include "api/unwind/call_frames.h"
+#include "port/build_id.h"
+#include "port/foreign_file.h"
 
 #include <dwarf.h>
 #include <elf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
 	SEGMENTS_MAX = 64,
@@ -47,7 +47,7 @@ struct ppi_frame_table {
 	struct part frames, header;
 	/* How an entry is found: the header's table, or rows of our own when it
 	 * has none. */
-	struct ppi_cursor search;
+	struct ppi_cfi search;
 	struct row *rows;
 	size_t row_count;
 };
@@ -57,10 +57,6 @@ struct ppi_frame_table {
 static bool read_at(const struct ppi_frame_table *table, uint64_t offset,
                     void *out, size_t bytes)
 {
-	size_t done = 0;
-
-	if (offset > (uint64_t)INT64_MAX - bytes)
-		return false;
 	if (table->fd < 0) {
 		if (offset > table->image_bytes ||
 		    bytes > table->image_bytes - offset)
@@ -68,17 +64,7 @@ static bool read_at(const struct ppi_frame_table *table, uint64_t offset,
 		memcpy(out, table->image + offset, bytes);
 		return true;
 	}
-	while (done < bytes) {
-		ssize_t got = pread(table->fd, (char *)out + done, bytes - done,
-		                    (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
+	return ppi_foreign_read(table->fd, out, bytes, offset) == bytes;
 }
 
 static bool take_part(const struct ppi_frame_table *table, uint64_t offset,
@@ -120,28 +106,15 @@ static bool is_build_id(const struct ppi_frame_table *table,
                         const unsigned char *build_id, size_t bytes)
 {
 	unsigned char notes[NOTES_MAX];
-	struct ppi_cursor cursor = { notes, notes, false };
+	const unsigned char *own;
 	size_t size = segment->p_filesz < NOTES_MAX ? segment->p_filesz
 	                                            : NOTES_MAX;
 
 	if (!read_at(table, segment->p_offset, notes, size))
 		return false;
-	cursor.end += size;
-	while (cursor.at < cursor.end) {
-		uint64_t name = ppi_cursor_number(&cursor, 4);
-		uint64_t description = ppi_cursor_number(&cursor, 4);
-		bool is_gnu = ppi_cursor_number(&cursor, 4) == NT_GNU_BUILD_ID &&
-		              name == 4 && cursor.end - cursor.at >= 4 &&
-		              memcmp(cursor.at, "GNU", 4) == 0;
-
-		ppi_cursor_skip(&cursor, (name + 3) / 4 * 4);
-		if (is_gnu)
-			return description >= bytes &&
-			       (size_t)(cursor.end - cursor.at) >= bytes &&
-			       memcmp(cursor.at, build_id, bytes) == 0;
-		ppi_cursor_skip(&cursor, (description + 3) / 4 * 4);
-	}
-	return false;
+	/* the record's may be cut */
+	size = ppi_build_id_find(notes, size, false, NOTES_MAX, &own);
+	return size > 0 && size >= bytes && memcmp(own, build_id, bytes) == 0;
 }
 
 static bool is_same_build(const struct ppi_frame_table *table,
@@ -193,11 +166,11 @@ static size_t pointer_bytes(unsigned encoding)
 }
 
 /* `address`: where the cursor is. */
-static uint64_t read_pointer(struct ppi_cursor *cursor, unsigned encoding,
+static uint64_t read_pointer(struct ppi_cfi *cursor, unsigned encoding,
                              uint64_t address)
 {
 	size_t bytes = pointer_bytes(encoding);
-	uint64_t value = ppi_cursor_number(cursor, bytes);
+	uint64_t value = ppi_cfi_number(cursor, bytes);
 
 	if (encoding & DW_EH_PE_signed && bytes < 8 &&
 	    value >> (8 * bytes - 1))
@@ -209,16 +182,16 @@ static uint64_t read_pointer(struct ppi_cursor *cursor, unsigned encoding,
 
 /* The entry at `at` of the frames: what follows its length. */
 static bool open_entry(const struct ppi_frame_table *table, size_t at,
-                       struct ppi_cursor *entry)
+                       struct ppi_cfi *entry)
 {
 	const struct part *frames = &table->frames;
 	uint64_t bytes;
 
 	if (at > frames->size)
 		return false;
-	*entry = (struct ppi_cursor){ frames->bytes + at,
+	*entry = (struct ppi_cfi){ frames->bytes + at,
 		                      frames->bytes + frames->size, false };
-	bytes = ppi_cursor_number(entry, 4);
+	bytes = ppi_cfi_number(entry, 4);
 	/* 0 ends the table, 0xffffffff begins a longer length */
 	if (entry->is_past || bytes < 4 || bytes > ENTRY_MAX ||
 	    bytes > (uint64_t)(entry->end - entry->at))
@@ -231,37 +204,37 @@ static bool open_entry(const struct ppi_frame_table *table, size_t at,
 struct common {
 	unsigned encoding; /* of addresses */
 	bool has_sizes;    /* each entry tells the size of what is added to it */
-	struct ppi_cursor program;
+	struct ppi_cfi program;
 };
 
-static bool read_augmentation(struct ppi_cursor *entry, const char *letters,
+static bool read_augmentation(struct ppi_cfi *entry, const char *letters,
                               struct common *common)
 {
-	struct ppi_cursor added;
+	struct ppi_cfi added;
 	uint64_t bytes;
 
 	common->encoding = DW_EH_PE_absptr;
 	common->has_sizes = letters[0] == 'z';
 	if (!common->has_sizes)
 		return letters[0] == '\0';
-	bytes = ppi_cursor_uleb(entry);
+	bytes = ppi_cfi_uleb(entry);
 	added = *entry;
-	ppi_cursor_skip(entry, bytes);
+	ppi_cfi_skip(entry, bytes);
 	added.end = entry->at;
 	while (*++letters)
 		switch (*letters) {
 		case 'R':
-			common->encoding = (unsigned)ppi_cursor_number(&added, 1);
+			common->encoding = (unsigned)ppi_cfi_number(&added, 1);
 			break;
 		case 'P':
-			bytes = pointer_bytes((unsigned)ppi_cursor_number(
+			bytes = pointer_bytes((unsigned)ppi_cfi_number(
 				&added, 1) & ~(unsigned)DW_EH_PE_indirect);
 			if (bytes == 0)
 				return false;
-			ppi_cursor_skip(&added, bytes);
+			ppi_cfi_skip(&added, bytes);
 			break;
 		case 'L':
-			ppi_cursor_skip(&added, 1);
+			ppi_cfi_skip(&added, 1);
 			break;
 		case 'S': /* a signal frame */
 		case 'B': /* arm64: signed by the second key */
@@ -272,26 +245,26 @@ static bool read_augmentation(struct ppi_cursor *entry, const char *letters,
 	return !added.is_past;
 }
 
-static bool read_common(struct ppi_cursor entry, struct common *common)
+static bool read_common(struct ppi_cfi entry, struct common *common)
 {
 	const char *letters;
 	uint64_t version;
 
-	if (ppi_cursor_number(&entry, 4) != 0)
+	if (ppi_cfi_number(&entry, 4) != 0)
 		return false;
-	version = ppi_cursor_number(&entry, 1);
+	version = ppi_cfi_number(&entry, 1);
 	letters = (const char *)entry.at;
 	if ((version != 1 && version != 3) ||
 	    (size_t)(entry.end - entry.at) < LETTERS_MAX ||
 	    !memchr(letters, '\0', LETTERS_MAX))
 		return false;
-	ppi_cursor_skip(&entry, strlen(letters) + 1);
-	ppi_cursor_uleb(&entry); /* alignment of code */
-	ppi_cursor_uleb(&entry); /* and of data */
+	ppi_cfi_skip(&entry, strlen(letters) + 1);
+	ppi_cfi_uleb(&entry); /* alignment of code */
+	ppi_cfi_uleb(&entry); /* and of data */
 	if (version == 1)
-		ppi_cursor_skip(&entry, 1); /* column of the return address */
+		ppi_cfi_skip(&entry, 1); /* column of the return address */
 	else
-		ppi_cursor_uleb(&entry);
+		ppi_cfi_uleb(&entry);
 	if (!read_augmentation(&entry, letters, common))
 		return false;
 	common->program = entry;
@@ -305,7 +278,7 @@ static bool read_own(const struct ppi_frame_table *table, size_t at,
                      bool *is_modest)
 {
 	const unsigned char *frames = table->frames.bytes;
-	struct ppi_cursor own, shared;
+	struct ppi_cfi own, shared;
 	struct common common;
 	uint64_t back;
 	size_t bytes;
@@ -315,7 +288,7 @@ static bool read_own(const struct ppi_frame_table *table, size_t at,
 	out->own = frames + at;
 	out->own_bytes = (size_t)(own.end - out->own);
 	out->own_address = table->frames.address + at;
-	back = ppi_cursor_number(&own, 4);
+	back = ppi_cfi_number(&own, 4);
 	if (back == 0 || back > at + 4 ||
 	    !open_entry(table, at + 4 - back, &shared) ||
 	    !read_common(shared, &common))
@@ -327,9 +300,9 @@ static bool read_own(const struct ppi_frame_table *table, size_t at,
 	                      out->own_address + 8);
 	if (!is_modest)
 		return !own.is_past;
-	ppi_cursor_skip(&own, bytes); /* how far it reaches */
+	ppi_cfi_skip(&own, bytes); /* how far it reaches */
 	if (common.has_sizes)
-		ppi_cursor_skip(&own, ppi_cursor_uleb(&own));
+		ppi_cfi_skip(&own, ppi_cfi_uleb(&own));
 	*is_modest = !own.is_past &&
 	             ppi_call_frames_are_modest(common.program, bytes) &&
 	             ppi_call_frames_are_modest(own, bytes);
@@ -364,7 +337,7 @@ static bool add_row(struct ppi_frame_table *table, uint64_t start, size_t at)
 static bool make_rows(struct ppi_frame_table *table)
 {
 	struct ppi_frame_entry entry;
-	struct ppi_cursor cursor;
+	struct ppi_cfi cursor;
 	uint64_t start;
 
 	for (size_t at = 0; open_entry(table, at, &cursor);
@@ -382,7 +355,7 @@ static bool make_rows(struct ppi_frame_table *table)
 /* Row `i`: pairs of 32 bits, relative to the header. */
 static struct row row_at(const struct ppi_frame_table *table, size_t i)
 {
-	struct ppi_cursor cursor = table->search;
+	struct ppi_cfi cursor = table->search;
 	struct row row;
 
 	if (table->rows)
@@ -452,21 +425,21 @@ static bool take_frames(struct ppi_frame_table *table, uint64_t address)
 static bool take_header(struct ppi_frame_table *table,
                         const Elf64_Phdr *segment)
 {
-	struct ppi_cursor cursor;
+	struct ppi_cfi cursor;
 	unsigned frames, count, rows;
 	uint64_t number;
 
 	if (!take_part(table, segment->p_offset, segment->p_filesz,
 	               segment->p_vaddr, &table->header))
 		return false;
-	cursor = (struct ppi_cursor){ table->header.bytes,
+	cursor = (struct ppi_cfi){ table->header.bytes,
 		                      table->header.bytes + table->header.size,
 		                      false };
-	if (ppi_cursor_number(&cursor, 1) != 1)
+	if (ppi_cfi_number(&cursor, 1) != 1)
 		return false;
-	frames = (unsigned)ppi_cursor_number(&cursor, 1);
-	count = (unsigned)ppi_cursor_number(&cursor, 1);
-	rows = (unsigned)ppi_cursor_number(&cursor, 1);
+	frames = (unsigned)ppi_cfi_number(&cursor, 1);
+	count = (unsigned)ppi_cfi_number(&cursor, 1);
+	rows = (unsigned)ppi_cfi_number(&cursor, 1);
 	if (pointer_bytes(frames) == 0 ||
 	    !take_frames(table, read_pointer(&cursor, frames,
 	                                     table->header.address + 4)))
@@ -474,7 +447,7 @@ static bool take_header(struct ppi_frame_table *table,
 	if (count != DW_EH_PE_udata4 ||
 	    rows != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
 		return make_rows(table);
-	number = ppi_cursor_number(&cursor, 4);
+	number = ppi_cfi_number(&cursor, 4);
 	table->search = cursor;
 	table->row_count = (size_t)(cursor.end - cursor.at) / ROW_BYTES;
 	if (number < table->row_count)

@@ -10,7 +10,6 @@
 
 #include "port/foreign_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,23 +23,6 @@ enum { PATH_ROOM = 4096 + 64 };
 #define IMAGE_MAX (UINT64_C(64) << 20)
 
 /* ---- memory ---- */
-
-static size_t read_at(int fd, void *bytes, size_t count, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < count && at <= (uint64_t)INT64_MAX - done) {
-		ssize_t got = pread(fd, (char *)bytes + done, count - done,
-		                    (off_t)(at + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return done;
-}
 
 static int open_memory(uint32_t pid)
 {
@@ -58,7 +40,7 @@ size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
 
 	if (fd < 0)
 		return 0;
-	got = read_at(fd, bytes, count, address);
+	got = ppi_foreign_read(fd, bytes, count, address);
 	close(fd);
 	return got;
 }
@@ -178,7 +160,7 @@ static char *copy_image(uint32_t pid, const struct map_line *of, size_t *size)
 			image = grown;
 			*size = (size_t)(line.offset + bytes);
 		}
-		read_at(memory, image + line.offset, (size_t)bytes,
+		ppi_foreign_read(memory, image + line.offset, (size_t)bytes,
 		        line.start);
 	}
 	if (maps)

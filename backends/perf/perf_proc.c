@@ -2,6 +2,8 @@
 /* Reads /proc and /sys for the perf backend, through its seam. */
 #include "backends/perf/perf_proc.h"
 
+#include "port/build_id.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -394,52 +396,20 @@ static bool read_at(const struct file *file, uint64_t offset, void *out,
 	                               out, bytes) == (ssize_t)bytes;
 }
 
-static size_t round_up(size_t bytes)
-{
-	return (bytes + 3) & ~(size_t)3;
-}
-
-/* Notes: three numbers, the owner's name, the description; elf(5). */
-static size_t find_in_notes(const unsigned char *notes, size_t bytes,
-                            unsigned char *out, size_t room)
-{
-	Elf64_Nhdr note;
-
-	while (bytes >= sizeof(note)) {
-		size_t name, rest;
-
-		memcpy(&note, notes, sizeof(note));
-		notes += sizeof(note);
-		bytes -= sizeof(note);
-		if (note.n_namesz > bytes || note.n_descsz > bytes)
-			return 0;
-		name = round_up(note.n_namesz);
-		rest = round_up(note.n_descsz);
-		if (name > bytes || note.n_descsz > bytes - name)
-			return 0;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    memcmp(notes, "GNU", 4) == 0 && note.n_descsz <= room) {
-			memcpy(out, notes + name, note.n_descsz);
-			return note.n_descsz;
-		}
-		if (rest > bytes - name)
-			return 0;
-		notes += name + rest;
-		bytes -= name + rest;
-	}
-	return 0;
-}
-
 static size_t find_in_segment(const struct file *file, uint64_t offset,
                               uint64_t bytes, unsigned char *out, size_t room)
 {
 	unsigned char notes[NOTES_MAX];
+	const unsigned char *id;
 
 	if (bytes > sizeof(notes))
 		bytes = sizeof(notes);
 	if (!read_at(file, offset, notes, (size_t)bytes))
 		return 0;
-	return find_in_notes(notes, (size_t)bytes, out, room);
+	bytes = ppi_build_id_find(notes, (size_t)bytes, false, room, &id);
+	if (bytes)
+		memcpy(out, id, (size_t)bytes);
+	return (size_t)bytes;
 }
 
 /* A file's header and a segment of it, in the form of 64 bits. */

@@ -157,7 +157,7 @@ static void a_cut_image_is_not_read_beyond(void **state)
 static bool is_modest(const char *bytes, size_t count)
 {
 	return ppi_call_frames_are_modest(
-		(struct ppi_cursor){ (const unsigned char *)bytes,
+		(struct ppi_cfi){ (const unsigned char *)bytes,
 	                             (const unsigned char *)bytes + count,
 	                             false },
 		4);
