@@ -335,18 +335,21 @@ static portprof_status find_name(const portprof_config *config,
 portprof_status ppi_plan_check_names(const portprof_config *config,
                                      enum ppi_mode mode, struct ppi_diag *why)
 {
-	portprof_status status = PORTPROF_OK;
-
-	for (size_t i = 0; i < ppi_plan_event_count(config) && !status; i++) {
+	for (size_t i = 0; i < ppi_plan_event_count(config); i++) {
 		struct ppi_event_request request;
+		portprof_status status;
 		size_t group;
 
 		find_event(config, i, &request, &group);
 		request.skip_open_check = true;
 		request.pid = symbols_of(config);
 		status = find_name(config, mode, &request, why);
+		if (config->allow_refused && status == PORTPROF_OK)
+			return PORTPROF_OK;
+		if (!config->allow_refused && status != PORTPROF_OK)
+			return status;
 	}
-	return status;
+	return config->allow_refused ? why->status : PORTPROF_OK;
 }
 
 static portprof_status plan_events(const portprof_config *config,

@@ -26,7 +26,8 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 /*
  * When no backend could do it: E_NOTFOUND for the first event whose name none of
  * those that came into question knows, be they usable or not. Who mistyped a name
- * is helped by the nearest ones, and not by more rights.
+ * is helped by the nearest ones, and not by more rights. Where events may be left
+ * out, only if none of the names is known.
  */
 portprof_status ppi_plan_check_names(const portprof_config *config,
                                      enum ppi_mode mode, struct ppi_diag *why);

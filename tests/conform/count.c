@@ -260,6 +260,17 @@ static void count_6_refused_whole_or_said(void **state)
 	assert_int_equal(fixture.held(), 0);
 
 	assert_int_equal(portprof_config_set_partial(config, 1), PORTPROF_OK);
+	if (!cf_has(PORTPROF_CAP_GROUP)) {
+		/* not the name: several events are more than it reads at once */
+		status = portprof_group_open_config(config, &group);
+		assert_int_equal(status, PORTPROF_E_UNSUPPORTED);
+		cf_diag(status);
+		group = open_group("task-clock", NULL);
+		cf_burn(0, 0, 5 * CF_MS);
+		cf_measured(cf_read(group).raw);
+		cf_close_group(group);
+		return;
+	}
 	group = cf_group(config);
 	cf_burn(0, 0, 5 * CF_MS);
 	assert_int_equal(portprof_group_read(group, counts, 2), PORTPROF_OK);
