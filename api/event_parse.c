@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event strings: text to request, and back. Pure: asks no machine and no table of
+ * Event strings: text to request. Pure: asks no machine and no table of
  * events. It knows names, levels, period and rate; of all other parts it checks
  * the form alone, and the backend that resolves the event takes them or refuses
  * them. What libpfm4 would take silently in another sense than it is written
@@ -10,7 +10,6 @@
 #include "api/internal/event.h"
 #include "api/internal/number.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,65 +77,6 @@ static portprof_status mistake(const struct parser *p, size_t at,
 	                at + 1, said);
 }
 
-/* ---- places and filters, whose letters are their own ---- */
-
-/* What an event of a program's own place begins with, and how many parts with a
- * colon between them name it: a file, a symbol or address. */
-static const struct {
-	const char *begin;
-	unsigned parts;
-} places[] = {
-	{ "mem:", 1 }, { "breakpoint:", 1 }, { "uprobe:", 2 },
-	{ "uretprobe:", 2 },
-};
-
-static bool is_place_letter(char c)
-{
-	return c > ' ' && c < 127 && !strchr("@,{}\"'", c);
-}
-
-size_t ppi_event_place(const char *text)
-{
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		size_t at = strlen(places[i].begin);
-
-		if (strncasecmp(text, places[i].begin, at) != 0 ||
-		    text[at] == ':')
-			continue;
-		for (unsigned part = 0; part < places[i].parts; part++) {
-			at += part > 0 && text[at] == ':';
-			while (text[at] != ':' && is_place_letter(text[at]))
-				at++;
-		}
-		return at;
-	}
-	return 0;
-}
-
-/* Behind the filter that begins with this '/'; 0 where it does not end. */
-static size_t skip_filter(const char *text, size_t at)
-{
-	char quote = '\0';
-
-	for (at++; text[at] && (quote || text[at] != '/'); at++)
-		if (quote ? text[at] == quote : strchr("\"'", text[at]) != NULL)
-			quote = quote ? '\0' : text[at];
-	return text[at] ? at + 1 : 0;
-}
-
-size_t ppi_event_span(const char *text, const char *stops)
-{
-	size_t at = ppi_event_place(text), end;
-	bool has_part = false;
-
-	while (text[at] && !strchr(stops, text[at])) {
-		end = text[at] == '/' && has_part ? skip_filter(text, at) : 0;
-		has_part |= text[at] == ':';
-		at = end ? end : at + 1;
-	}
-	return at;
-}
-
 /* ---- letters ---- */
 
 static bool is_name_letter(char c)
@@ -158,7 +98,7 @@ static size_t first_wrong(const char *text)
 
 	for (;;) {
 		size_t end = text[at] == '/' && has_part
-			? skip_filter(text, at) : 0;
+			? ppi_event_skip_filter(text, at) : 0;
 
 		if (!end && !is_name_letter(text[at]))
 			return at;
@@ -384,7 +324,7 @@ static struct stretch part_at(const struct parser *p,
 	size_t length = strcspn(p->text + at, ":.@/");
 
 	if (p->text[at + length] == '/')
-		length = skip_filter(p->text, at + length) - at;
+		length = ppi_event_skip_filter(p->text, at + length) - at;
 	return (struct stretch){ at, length };
 }
 
@@ -603,94 +543,4 @@ portprof_status ppi_event_parse(const char *text,
                                 struct ppi_diag *why)
 {
 	return ppi_event_parse_at(text, request, NULL, why);
-}
-
-bool ppi_event_part_is(const struct ppi_event_request *request,
-                       const struct ppi_event_part *part, const char *key)
-{
-	return strlen(key) == part->key_bytes &&
-	       strncasecmp(request->text + part->at, key, part->key_bytes) == 0;
-}
-
-bool ppi_word_in(const char *word, size_t length, const char *list)
-{
-	while (list && *list) {
-		size_t here = strcspn(list, ",");
-
-		if (here == length && strncasecmp(list, word, length) == 0)
-			return true;
-		list += here;
-		list += *list == ',';
-	}
-	return false;
-}
-
-bool ppi_event_part_in(const struct ppi_event_request *request,
-                       const struct ppi_event_part *part, const char *list)
-{
-	return ppi_word_in(request->text + part->at, part->key_bytes, list);
-}
-
-portprof_status ppi_event_refuse_part(const struct ppi_event_request *request,
-                                      const struct ppi_event_part *part,
-                                      portprof_status status,
-                                      struct ppi_diag *why, const char *words)
-{
-	return ppi_fail(why, status, 0, "resolve event",
-	                "event '%s', column %u: drop '%.*s': %s", request->text,
-	                part->at + 1u, part->bytes, request->text + part->at,
-	                words);
-}
-
-/* ---- request to text ---- */
-
-/* Text that grows in a buffer of fixed size. */
-struct text {
-	char *out;
-	size_t used, bytes;
-	bool fits;
-};
-
-static void add(struct text *text, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void add(struct text *text, const char *format, ...)
-{
-	size_t room = text->bytes - text->used;
-	va_list values;
-	int length;
-
-	if (!text->fits)
-		return;
-	va_start(values, format);
-	length = vsnprintf(text->out + text->used, room, format, values);
-	va_end(values);
-	text->fits = length >= 0 && (size_t)length < room;
-	if (text->fits)
-		text->used += (size_t)length;
-}
-
-static void add_flag(struct text *text, bool is_set, const char *flag)
-{
-	if (is_set)
-		add(text, ":%s", flag);
-}
-
-bool ppi_event_format(const struct ppi_event_request *request, const char *name,
-                      const char *more, char *out, size_t bytes)
-{
-	struct text text = { .out = out, .bytes = bytes, .fits = bytes > 0 };
-
-	add(&text, "%s", name);
-	if (request->has_modes) {
-		add_flag(&text, request->user, "u");
-		add_flag(&text, request->kernel, "k");
-		add_flag(&text, request->hypervisor, "h");
-	}
-	if (request->period)
-		add(&text, ":period=%" PRIu64, request->period);
-	if (request->rate_hz)
-		add(&text, ":freq=%" PRIu64, request->rate_hz);
-	add(&text, "%s", more);
-	return text.fits;
 }

@@ -39,6 +39,8 @@ libportprof_core_la_SOURCES += \
 	api/event_explain.c \
 	api/event_list.c \
 	api/event_parse.c \
+	api/event_request.c \
+	api/event_span.c \
 	api/group.c \
 	api/helper.c \
 	api/internal/cap.h \

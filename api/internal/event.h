@@ -27,6 +27,9 @@ portprof_status ppi_event_parse_at(const char *text,
  */
 size_t ppi_event_place(const char *text);
 
+/* Behind the filter that begins with the '/' at `at`; 0 where it does not end. */
+size_t ppi_event_skip_filter(const char *text, size_t at);
+
 /* Up to the first of `stops` that is in no place and no filter of an event. */
 size_t ppi_event_span(const char *text, const char *stops);
 
