@@ -122,7 +122,7 @@ def views(b):
     b.open_page("small.html")
     b.click_on("#view-inverted")
     near("inverted: everything", 1e9, b.sum_shown())
-    same("inverted: own time first", 0.4e9, b.run(
+    same("inverted: self time first", 0.4e9, b.run(
         "portprofPage.graph.shape.total[0]"))
     b.click(*b.frame("memcpy"))
     b.click_on("#view-sandwich")

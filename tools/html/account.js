@@ -144,7 +144,7 @@ function warningsOf(series) {
     words.push("For " + sayShare(c.ending + c.skipping, c.weight)
       + " of the weight callers are missing"
       + (c.module ? ", mostly in " + c.module : "")
-      + ": compile it with -fno-omit-frame-pointer. The functions' own times are right all the same.");
+      + ": compile it with -fno-omit-frame-pointer. Self times are right all the same.");
   return words;
 }
 

@@ -24,7 +24,7 @@ function column(title, words) {
 // The lines are those of all samples: a page has no others. The function's own
 // share follows filters as everywhere.
 function sayOwnShare(facts, one) {
-  const words = sayShare(one.weight, facts.series[0].total) + " of the total is its own; shares below are of that";
+  const words = sayShare(one.weight, facts.series[0].total) + " of the total is its self time; shares below are of that";
   if (selection.series) return words + ", of " + visible(facts.series[0].event);
   if (!hasFilters()) return words;
   const f = facts.functions.findIndex((name, i) => name === one.function

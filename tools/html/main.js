@@ -175,7 +175,7 @@ function showFocus(i) {
   const p = shape.parent[i];
   if (p >= 0 && page.view === "calls")
     words += ", " + sayShare(shape.total[i], shape.total[p]) + " of " + facts.short[shape.frame[p]];
-  if (shape.self && shape.self[i]) words += ", itself " + sayShare(shape.self[i], series().total);
+  if (shape.self && shape.self[i]) words += ", self " + sayShare(shape.self[i], series().total);
   // a function may stand in many places
   const all = page.perFunction.total[f];
   if (f > 0 && page.view === "calls" && all > 1.0005 * shape.total[i])
