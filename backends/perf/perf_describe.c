@@ -91,9 +91,11 @@ static void describe(struct ppi_event *event, enum ppi_mode mode,
 	                guests_of(&perf_own(event)->asked), rate, precise);
 	/* what it means is cut first, and leaves room for what becomes of it:
 	 * "in user mode alone (kernel mode is not permitted)" */
-	if (used < MEANING_END - 16)
-		snprintf(event->description + used,
-		         (size_t)(MEANING_END - used), ": %s", means);
+	if (used >= MEANING_END - 16)
+		return;
+	if (snprintf(event->description + used, (size_t)(MEANING_END - used),
+	             ": %s", means) >= MEANING_END - used)
+		memcpy(event->description + MEANING_END - 4, "...", 4);
 }
 
 void perf_encode(struct ppi_event *event)

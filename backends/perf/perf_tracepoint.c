@@ -147,14 +147,14 @@ static portprof_status take_filter(const struct perf_request *request,
 	return PORTPROF_OK;
 }
 
-/* "prev_comm, prev_pid, ..." of the lines "field:char prev_comm[16]; offset:..."
- * (Documentation/trace/events.rst). What begins with common_ every one has. */
-static void list_fields(const struct perf_kernel *kernel,
-                        const struct ppi_event *event, char *out, size_t bytes)
+/* "prev_comm, prev_pid" of the lines "field:char prev_comm[16]; offset:..."
+ * and "field:__data_loc char[] name; ..." (Documentation/trace/events.rst).
+ * What begins with common_ every one has. */
+static void list_fields(const struct perf_kernel *kernel, const char *name,
+                        char *out, size_t bytes)
 {
-	const char *name = event->request.name, *at;
 	int error, group = (int)strcspn(name, ":");
-	const char *folder = perf_tracepoint_folder(kernel, &error);
+	const char *folder = perf_tracepoint_folder(kernel, &error), *at;
 	char path[PATH_ROOM], text[8192];
 	size_t used = 0;
 
@@ -165,14 +165,15 @@ static void list_fields(const struct perf_kernel *kernel,
 	if (!perf_proc_text(kernel, path, text, sizeof(text)))
 		return;
 	for (at = text; (at = strstr(at, "field:")) && used < bytes;) {
-		const char *end = at + strcspn(at, ";[\n"), *word = end;
+		const char *end = at + strcspn(at, ";\n"), *word = end;
 
 		while (word > at && word[-1] != ' ' && word[-1] != '*')
 			word--;
 		if (strncmp(word, "common_", 7) != 0)
 			used += (size_t)snprintf(out + used, bytes - used,
 			                         "%s%.*s", used ? ", " : "",
-			                         (int)(end - word), word);
+			                         (int)strcspn(word, "[;\n"),
+			                         word);
 		at = end;
 	}
 }
@@ -196,7 +197,7 @@ portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
 	kernel->close_event(kernel->self, fd);
 	if (error == 0)
 		return PORTPROF_OK;
-	list_fields(kernel, event, fields, sizeof(fields));
+	list_fields(kernel, event->request.name, fields, sizeof(fields));
 	return ppi_fail(why, error == -ENOMEM ? PORTPROF_E_NOMEM
 	                                      : PORTPROF_E_INVALID,
 	                -error, "resolve event", "event '%s', column %u: the "
@@ -212,7 +213,7 @@ portprof_status perf_tracepoint_resolve(
 	const struct perf_request *request, enum ppi_mode mode,
 	struct ppi_event *event, bool *is_there, struct ppi_diag *why)
 {
-	char path[PATH_ROOM];
+	char path[PATH_ROOM], fields[200], means[256];
 	int error, group = (int)strcspn(request->core.name, ":");
 	const char *folder = perf_tracepoint_folder(kernel, &error);
 	int64_t number;
@@ -236,9 +237,11 @@ portprof_status perf_tracepoint_resolve(
 	perf_set_modes(event);
 	if (take_filter(request, event, why))
 		return PORTPROF_E_INVALID;
-	return ppi_perf_event_finish(event, mode, request->core.name,
-	                             perf_own(event)->filter_bytes
-	                             ? "a tracepoint of the kernel, where its "
-	                               "filter is true"
-	                             : "a tracepoint of the kernel", why);
+	list_fields(kernel, request->core.name, fields, sizeof(fields));
+	snprintf(means, sizeof(means), "a tracepoint%s%s%s",
+	         perf_own(event)->filter_bytes ? ", where its filter is true"
+	                                       : "",
+	         fields[0] ? ", fields " : "", fields);
+	return ppi_perf_event_finish(event, mode, request->core.name, means,
+	                             why);
 }

@@ -136,7 +136,8 @@ static const char *const machine[] = {
 	"name: sched_switch\nID: 315\nformat:\n"
 	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 	"\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
-	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n",
+	"\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] reason;\toffset:28;\tsize:4;\tsigned:0;\n",
 	NULL, NULL,
 };
 
@@ -258,6 +259,8 @@ static void tracepoints(void **state)
 	assert_int_equal(perf_own(&event)->type, PERF_TYPE_TRACEPOINT);
 	assert_int_equal(perf_own(&event)->config[0], 315);
 	assert_string_equal(event.pmu, "tracepoint");
+	assert_non_null(strstr(event.description, ": a tracepoint, fields "
+	                       "prev_comm, prev_pid, reason"));
 	assert_int_equal(resolve("sched:sched_switch:mh"), PORTPROF_OK);
 	refuse("sched:sched_switch:mg", PORTPROF_E_UNSUPPORTED,
 	       "column 20: drop 'mg'");
@@ -338,7 +341,7 @@ static void the_kernel_is_given_the_filter(void **state)
 	                       "column 20: the kernel does not take the filter "
 	                       "'pid==7'"));
 	assert_non_null(strstr(portprof_last_diag()->words,
-	                       "fields: prev_comm, prev_pid"));
+	                       "fields: prev_comm, prev_pid, reason"));
 }
 
 /* ---- the catalogue ---- */
