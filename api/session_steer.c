@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What of an open session can be changed. */
 #include "api/internal/diag.h"
+#include "api/internal/helper.h"
 #include "api/internal/session.h"
 
 #include <inttypes.h>
@@ -60,6 +61,77 @@ static portprof_status steer(struct portprof_session *session, size_t event,
 	return status;
 }
 
+/* ---- threads ---- */
+
+struct choice {
+	struct portprof_session *session;
+	enum ppi_steer what;
+	uint64_t tid;
+	struct ppi_diag why;
+	portprof_status status;
+};
+
+/* In the helper thread: what opens events may not be a thread of the program,
+ * which could switch them off by prctl(2). */
+static void choose_in_helper(void *context)
+{
+	struct choice *choice = context;
+	struct portprof_session *session = choice->session;
+	struct ppi_backend_session *bs = &session->opened.bs;
+
+	pthread_mutex_lock(&session->lock);
+	choice->status = bs->ops->steering->steer(bs, 0, choice->what,
+	                                          choice->tid, &choice->why);
+	pthread_mutex_unlock(&session->lock);
+}
+
+static portprof_status check_choice(portprof_session *session, size_t event,
+                                    const char *key, uint64_t tid)
+{
+	const struct ppi_backend_ops *ops;
+	portprof_status status =
+		ppi_session_enter(session, "portprof_session_set_number", false);
+
+	if (status)
+		return status;
+	ops = session->opened.bs.ops;
+	pthread_mutex_unlock(&session->lock);
+	if (event > 0)
+		return ppi_refuse(PORTPROF_E_INVALID, "set number",
+		                  "%s is for all events of a session: the event "
+		                  "is 0", key);
+	if (tid < 1 || tid > INT32_MAX)
+		return ppi_refuse(PORTPROF_E_INVALID, "set number",
+		                  "%s takes the id of a thread, not %" PRIu64,
+		                  key, tid);
+	if (!ops->steering)
+		return ppi_refuse(PORTPROF_E_UNSUPPORTED, "set number",
+		                  "backend %s measures the threads that it was "
+		                  "opened for: use the backend perf", ops->name);
+	return PORTPROF_OK;
+}
+
+/* Samples of before come to the sinks in this thread, as with any flush, and a
+ * ring that is given up is empty. */
+static portprof_status choose_thread(portprof_session *session, size_t event,
+                                     const char *key, enum ppi_steer what,
+                                     uint64_t tid)
+{
+	struct choice choice = { .session = session, .what = what, .tid = tid };
+	portprof_status status = check_choice(session, event, key, tid);
+
+	if (status == PORTPROF_OK)
+		status = portprof_session_flush(session);
+	if (status)
+		return status;
+	ppi_helper_call(choose_in_helper, &choice);
+	if (choice.status)
+		return ppi_report(&choice.why);
+	return portprof_session_flush(session);
+}
+
+/* ---- by name ---- */
+
 static portprof_status set_number(struct portprof_session *session,
                                   size_t event, const char *key,
                                   uint64_t number, struct ppi_diag *why)
@@ -87,6 +159,8 @@ static portprof_status set_number(struct portprof_session *session,
 	ppi_nearest_begin(&nearest, key);
 	for (setting = 0; setting < SETTINGS; setting++)
 		ppi_nearest_offer(&nearest, settings[setting].key);
+	ppi_nearest_offer(&nearest, "add-thread");
+	ppi_nearest_offer(&nearest, "remove-thread");
 	ppi_nearest_offer(&nearest, "cpu-time");
 	ppi_nearest_offer(&nearest, "wakeup-samples");
 	ppi_nearest_offer(&nearest, "wakeup-bytes");
@@ -104,6 +178,12 @@ portprof_status portprof_session_set_number(portprof_session *session,
 
 	if (!key)
 		return ppi_refuse_null("portprof_session_set_number", "key");
+	if (strcmp(key, "add-thread") == 0)
+		return choose_thread(session, event, key, PPI_STEER_ADD_THREAD,
+		                     number);
+	if (strcmp(key, "remove-thread") == 0)
+		return choose_thread(session, event, key,
+		                     PPI_STEER_REMOVE_THREAD, number);
 	status = ppi_session_enter(session, "portprof_session_set_number",
 	                           true);
 	if (status)

@@ -437,7 +437,10 @@ enum ppi_steer {
 	PPI_STEER_PERIOD,      /* in the event's unit */
 	PPI_STEER_RATE,        /* in Hz */
 	PPI_STEER_ENABLED,     /* 0: the event measures nothing until 1 */
-	PPI_STEER_SAMPLES_LEFT /* it is off after so many more samples */
+	PPI_STEER_SAMPLES_LEFT, /* it is off after so many more samples */
+	PPI_STEER_ADD_THREAD,   /* of all events: of a session on one thread, */
+	PPI_STEER_REMOVE_THREAD /* these; in the helper thread, emptied before
+	                         * and after; never by a sink */
 };
 struct ppi_steering {
 	/* The numbers are in range. E_UNSUPPORTED, E_STATE; nothing has changed

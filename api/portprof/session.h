@@ -72,6 +72,12 @@ PORTPROF_API portprof_status portprof_session_close(portprof_session *session);
  * and of the session, where the event is 0:
  *   wakeup-samples, wakeup-bytes
  *                 see portprof_session_fd; not in a callback of the session
+ *   add-thread, remove-thread
+ *                 measure that thread, too, or no longer, by its kernel id (of
+ *                 gettid(2)): of a session that is bound to a thread, and of the
+ *                 same process. Adding one that is measured is success. Its
+ *                 weight is what it used in between; cpu_time_ns is 0, unknown,
+ *                 from then on. E_NOTFOUND: no such thread. Not in a callback
  *   cpu-time      the CPU time in nanoseconds that the system charged to a target
  *                 that has ended (user + system of wait4(2)), which the session
  *                 can no longer ask for; after stop

@@ -164,6 +164,9 @@ static bool target_time(const struct ppi_backend_session *bs, uint64_t *ns)
 {
 	const struct ppi_target *target = &bs->plan->target;
 
+	/* no clock is theirs alone */
+	if (perf_state_of(bs)->has_chosen_threads)
+		return false;
 	switch (target->kind) {
 	case PPI_TARGET_PROCESS:
 	case PPI_TARGET_PID:

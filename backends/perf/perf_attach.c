@@ -307,6 +307,21 @@ static void enable_thread(struct ppi_backend_session *bs, int64_t tid)
 			                PERF_EVENT_IOC_ENABLE, NULL);
 }
 
+void perf_end_thread(struct ppi_backend_session *bs, int64_t tid)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	for (size_t i = 0; i < state->source_count; i++)
+		if (state->sources[i].tid == tid)
+			kernel->control(kernel->self, state->sources[i].fd,
+			                PERF_EVENT_IOC_DISABLE, NULL);
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].tid == tid &&
+		    state->ports[i].fd != PERF_PORT_FREE)
+			state->ports[i].is_ended = true;
+}
+
 void perf_enable_carriers(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);

@@ -131,6 +131,7 @@ struct perf_state {
 	                     * what it lost may be no sample */
 	bool is_early;      /* carriers tell, start is still to come */
 	bool is_fork_told;  /* ... of the front record: its name is not */
+	bool has_chosen_threads; /* some were added or removed while open */
 	bool may_have_tails; /* short processes are to be estimated, */
 	bool has_tails;      /* and CPUs are sampled for that */
 	struct perf_ending *endings, *last_ending; /* perf_tail.c */
@@ -275,6 +276,8 @@ struct perf_source *perf_add_source(struct perf_state *state,
                                     const struct perf_source *source);
 /* A thread ring that is empty and whose thread is gone. */
 void perf_retire_port(struct ppi_backend_session *bs, size_t port);
+/* End a thread's events; the next drain gives back its ring, when it is empty. */
+void perf_end_thread(struct ppi_backend_session *bs, int64_t tid);
 /* Close the sources opened for `tid`, as if they had never been. */
 void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid);
 /* Descriptors, mappings and memory, in the owner or in a forked child. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A session steered while it is open: rates, single events, so many samples. */
+/* A session steered while it is open: rates, single events, so many samples,
+ * threads. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
 
 #include <errno.h>
@@ -206,12 +208,92 @@ static portprof_status set_samples_left(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
+/* ---- threads chosen one by one ---- */
+
+/* It has its own ring, and no other layout can do without a thread. */
+static portprof_status check_thread(const struct ppi_backend_session *bs,
+                                    uint64_t tid, struct ppi_diag *why)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct ppi_target *target = &bs->plan->target;
+	char name[64];
+
+	if (target->kind != PPI_TARGET_TID)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer", "the "
+		                "session measures all threads of its target: "
+		                "bind it to one (PORTPROF_TARGET_THREAD, "
+		                "PORTPROF_TARGET_TID) to add others");
+	if (target->is_self && tid == (uint64_t)bs->helper_tid)
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "steer", "thread %"
+		                PRIu64 " is the library's own: it is in no "
+		                "profile", tid);
+	if (!perf_proc_thread_name(kernel, target->pid, (int64_t)tid, name,
+	                           sizeof(name)))
+		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH, "steer",
+		                "process %lld has no thread %" PRIu64,
+		                (long long)target->pid, tid);
+	return PORTPROF_OK;
+}
+
+static bool is_measured(const struct perf_state *state, uint64_t tid)
+{
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].fd != PERF_PORT_FREE &&
+		    state->ports[i].tid == (int64_t)tid &&
+		    !state->ports[i].is_ended)
+			return true;
+	return false;
+}
+
+/* The CPU time of the target is no clock's any more. */
+static void note_choice(struct perf_state *state)
+{
+	state->has_chosen_threads = true;
+	state->has_cpu_time = false;
+}
+
+static portprof_status add_thread(struct ppi_backend_session *bs,
+                                  uint64_t tid, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	portprof_status status = check_thread(bs, tid, why);
+
+	if (status || is_measured(state, tid))
+		return status;
+	status = perf_attach_thread(bs, (int64_t)tid, why);
+	if (status == PORTPROF_OK)
+		note_choice(state);
+	return status;
+}
+
+/* One that has ended was there until its ring was empty. */
+static portprof_status remove_thread(struct ppi_backend_session *bs,
+                                     uint64_t tid, struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+
+	if (bs->plan->target.kind != PPI_TARGET_TID)
+		return check_thread(bs, tid, why);
+	if (!is_measured(state, tid))
+		return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "steer", "thread %"
+		                PRIu64 " is not measured: it was not added, or "
+		                "has ended", tid);
+	perf_end_thread(bs, (int64_t)tid);
+	note_choice(state);
+	return PORTPROF_OK;
+}
+
 static portprof_status steer(struct ppi_backend_session *bs, size_t event,
                              enum ppi_steer what, uint64_t number,
                              struct ppi_diag *why)
 {
-	portprof_status status = check_leads(bs, event, why);
+	portprof_status status;
 
+	if (what == PPI_STEER_ADD_THREAD)
+		return add_thread(bs, number, why);
+	if (what == PPI_STEER_REMOVE_THREAD)
+		return remove_thread(bs, number, why);
+	status = check_leads(bs, event, why);
 	if (status)
 		return status;
 	switch (what) {

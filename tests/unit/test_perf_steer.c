@@ -154,6 +154,69 @@ static void samples_are_counted_where_they_can_be(void **state)
 	                 PORTPROF_E_STATE);
 }
 
+static void threads_come_and_go(void **state)
+{
+	int64_t main_tid = perf_sim_main_tid(), other, idle;
+
+	(void)state;
+	other = perf_sim_thread(main_tid);
+	idle = perf_sim_thread(main_tid);
+	bound_to_a_thread("task-clock:period=1000000");
+	run_work(other, 0x2000, 20 * MS, 0);
+	assert_int_equal(steer(0, PPI_STEER_ADD_THREAD, (uint64_t)other),
+	                 PORTPROF_OK);
+	/* once more changes nothing */
+	assert_int_equal(steer(0, PPI_STEER_ADD_THREAD, (uint64_t)other),
+	                 PORTPROF_OK);
+	run_work(other, 0x2000, 10 * MS, 0);
+	run_work(idle, 0x2000, 10 * MS, 0);
+	work(5 * MS);
+	assert_int_equal(run_weight_of(&run, other), 10 * MS);
+	assert_int_equal(run_weight_of(&run, main_tid), 5 * MS);
+	assert_int_equal(run_weight_of(&run, idle), 0);
+	/* the first may go, too */
+	assert_int_equal(steer(0, PPI_STEER_REMOVE_THREAD, (uint64_t)main_tid),
+	                 PORTPROF_OK);
+	work(5 * MS);
+	run_work(other, 0x2000, 10 * MS, 0);
+	run_drain(&run);
+	assert_int_equal(run_weight_of(&run, main_tid), 5 * MS);
+	assert_int_equal(steer(0, PPI_STEER_REMOVE_THREAD, (uint64_t)other),
+	                 PORTPROF_OK);
+	run_drain(&run);
+	assert_int_equal(run_account(&run, 0).total_weight, 25 * MS);
+	assert_int_equal(steer(0, PPI_STEER_REMOVE_THREAD, (uint64_t)other),
+	                 PORTPROF_E_NOTFOUND);
+	/* and come back */
+	assert_int_equal(steer(0, PPI_STEER_ADD_THREAD, (uint64_t)other),
+	                 PORTPROF_OK);
+	run_work(other, 0x2000, 3 * MS, 0);
+	run_stop(&run);
+	assert_int_equal(run_weight_of(&run, other), 23 * MS);
+	assert_int_equal(run_account(&run, 0).total_weight, 28 * MS);
+	assert_int_equal(run_account(&run, 0).not_attached, 0);
+	assert_int_equal(run_account(&run, 0).cpu_time_ns, 0);
+}
+
+static void a_thread_that_is_not_there_is_refused(void **state)
+{
+	(void)state;
+	bound_to_a_thread("task-clock:period=1000000");
+	assert_int_equal(steer(0, PPI_STEER_ADD_THREAD, 999999),
+	                 PORTPROF_E_NOTFOUND);
+	assert_non_null(strstr(run.why.words, "no thread 999999"));
+}
+
+static void all_threads_stay_all(void **state)
+{
+	(void)state;
+	open_and_start("task-clock", 1000);
+	assert_int_equal(steer(0, PPI_STEER_REMOVE_THREAD,
+	                       (uint64_t)perf_sim_main_tid()),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(run.why.words, "PORTPROF_TARGET_THREAD"));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
 int main(void)
@@ -166,6 +229,9 @@ int main(void)
 		CASE(one_event_rests_while_the_other_goes_on),
 		CASE(it_ends_after_so_many_samples),
 		CASE(samples_are_counted_where_they_can_be),
+		CASE(threads_come_and_go),
+		CASE(a_thread_that_is_not_there_is_refused),
+		CASE(all_threads_stay_all),
 	};
 
 	return cmocka_run_group_tests_name("perf_steer", tests, NULL, NULL);
