@@ -5,6 +5,7 @@
 #include "tools/launch.h"
 
 #include "tools/clock.h"
+#include "tools/taken.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -188,6 +189,7 @@ int ppi_child_release(struct ppi_child *child, const char *name)
 		ppi_child_cancel(child);
 		return 128 + ppi_kept_signal();
 	}
+	child->is_taken_known = ppi_taken_ns(&child->taken_ns);
 	child->released_ns = ppi_now_ns();
 	do /* fails when a signal has ended the child: waiting tells that */
 		got = write(child->go_fd, "", 1);
@@ -237,6 +239,7 @@ bool ppi_child_was_killed(const struct ppi_child *child)
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 {
 	struct rusage usage = { 0 };
+	uint64_t taken_ns;
 	siginfo_t info;
 	int status = 0;
 
@@ -247,6 +250,8 @@ void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 	while (wait4(child->pid, &status, 0, &usage) < 0 && errno == EINTR)
 		;
 	end->duration_ns = ppi_now_ns() - child->released_ns;
+	end->taken_ns = child->is_taken_known && ppi_taken_ns(&taken_ns)
+		? taken_ns - child->taken_ns : UINT64_MAX;
 	end->user_time_ns = time_ns(usage.ru_utime);
 	end->system_time_ns = time_ns(usage.ru_stime);
 	end->cpu_time_ns = end->user_time_ns + end->system_time_ns;

@@ -14,6 +14,8 @@ struct ppi_child {
 	int go_fd;    /* a byte written here lets it execute the command */
 	int error_fd; /* its errno comes here when that fails */
 	uint64_t released_ns; /* CLOCK_MONOTONIC */
+	uint64_t taken_ns;    /* by then */
+	bool is_taken_known;
 	bool has_no_terminal; /* asked for before it is started: what would be
 	                       * a terminal of its first three descriptors is
 	                       * /dev/null */
@@ -26,6 +28,8 @@ struct ppi_end {
 	uint64_t cpu_time_ns; /* user and system, waited-for children too */
 	uint64_t user_time_ns, system_time_ns;
 	uint64_t duration_ns; /* since it was released */
+	uint64_t taken_ns;    /* in that time, by what nobody is charged for:
+	                       * see taken.h; UINT64_MAX: unknown */
 };
 
 /* Whether a file is a program of the system's own form: if that is refused, it

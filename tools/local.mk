@@ -154,6 +154,8 @@ libportprof_tools_la_SOURCES = \
 	tools/targets/cgroup_find.c \
 	tools/targets/cgroup_find.h \
 	tools/targets/cgroup_names.c \
+	tools/taken.c \
+	tools/taken.h \
 	tools/targets/targets.c \
 	tools/targets/targets.h \
 	tools/targets/targets_cgroup.c \

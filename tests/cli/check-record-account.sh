@@ -36,4 +36,31 @@ while [ "$round" -lt "${ROUNDS:-1}" ]; do
 		judge "$one.pb.gz"
 	done
 done
+
+# A child that nobody waits for is in no wait4(2): what the event counted is the
+# CPU time then, and that more was counted is not laid on interrupts.
+cat >unwaited.py <<'END'
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+child = os.fork()
+while time.process_time() < (0.1 if child else 0.6):
+    pass
+try:
+    os.wait()
+except ChildProcessError:
+    pass
+END
+record -b perf -F 500 -o unwaited.pb.gz -- python3 unwaited.py
+same "unwaited: status" 0 "$status"
+has "unwaited: it is said" "processes that nobody waited for" "$tmp/words"
+claim "unwaited: CPU time is what the event counted" \
+	"0.5e9 < r['total_weight'] <= r['cpu_time_ns'] * 1.1"
+judge unwaited.pb.gz
+record -b perf -F 500 -o waited.pb.gz -- python3 -c '
+import os, time
+child = os.fork()
+while time.process_time() < 0.2:
+    pass
+child and os.wait()'
+has_not "waited for: nothing is said" "nobody waited for" "$tmp/words"
 tap_end

@@ -69,6 +69,44 @@ static void say_unwhole(const struct ppi_record *record, const char *stopping)
 	        path);
 }
 
+/*
+ * What wait4 tells is without processes that nobody waited for, such as children
+ * of who ignores SIGCHLD, and without those that go on. An event's clock may run
+ * ahead of it while interrupts and a hypervisor have the CPU, and no further:
+ * what is more than that is of such processes, and the clock is right.
+ */
+static bool is_charge_whole(const struct ppi_end *end,
+                            const portprof_event_info *event,
+                            const portprof_stats *stats)
+{
+	const uint64_t slack = 20000000 + end->cpu_time_ns / 50 +
+	                       4 * stats->standard_error;
+
+	return event->unit != PORTPROF_UNIT_NANOSECONDS ||
+	       end->taken_ns == UINT64_MAX ||
+	       stats->total_weight <= end->cpu_time_ns + end->taken_ns + slack;
+}
+
+static void tell_cpu_time(const struct ppi_record *record,
+                          portprof_session *session, const struct ppi_end *end)
+{
+	portprof_stats stats = { .size = sizeof(stats) };
+	portprof_event_info event = { .size = sizeof(event) };
+	uint64_t ns = end->cpu_time_ns;
+
+	if (portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
+	    portprof_session_event(session, 0, &event) == PORTPROF_OK &&
+	    !is_charge_whole(end, &event, &stats)) {
+		if (!record->options.is_quiet)
+			ppi_say("the system's account has %.3f s, without "
+			        "processes that nobody waited for or that go "
+			        "on; the event's clock has them",
+			        (double)ns / 1e9);
+		ns = stats.total_weight;
+	}
+	portprof_session_set_number(session, 0, "cpu-time", ns);
+}
+
 bool ppi_record_finish(const struct ppi_record *record,
                        portprof_session *session, const struct ppi_end *end)
 {
@@ -85,8 +123,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 	/* what it used before and after is none of ours */
 	if (end->cpu_time_ns && !record->settings.delay_ms &&
 	    !record->settings.duration_ms)
-		portprof_session_set_number(session, 0, "cpu-time",
-		                            end->cpu_time_ns);
+		tell_cpu_time(record, session, end);
 	children = portprof_session_children(session);
 	is_known = portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	           portprof_session_event(session, 0, &event) == PORTPROF_OK;
