@@ -17,6 +17,7 @@
 long sysconf(int name);
 int access(const char *path, int mode);
 ssize_t read(int fd, void *to, size_t bytes);
+ssize_t pread(int fd, void *to, size_t bytes, off_t offset);
 ssize_t write(int fd, const void *from, size_t bytes);
 int close(int fd);
 int pipe(int ends[2]);
