@@ -358,15 +358,20 @@ static void say_rate(struct ppi_backend_session *bs,
 
 static void say_stack_size(struct ppi_backend_session *bs)
 {
-	size_t bytes = perf_state_of(bs)->kind.shape.stack_bytes;
+	const struct perf_state *state = perf_state_of(bs);
+	size_t bytes = state->kind.shape.stack_bytes;
 
 	/* who named no size gets what there is room for */
 	if (bytes && bytes < bs->plan->stack_bytes && bytes < PERF_STACK_MAX &&
 	    (!bs->plan->may_copy_less || bytes < STACK_NEEDED))
 		ppi_note(bs, "%zu bytes of the stack are copied with a sample, "
-		         "not %zu, so that no sample is lost: the memory a user "
-		         "may lock is limited; raise kernel.perf_event_mlock_kb "
-		         "or ulimit -l", bytes, bs->plan->stack_bytes);
+		         "not %zu, so that no sample is lost: %s", bytes,
+		         bs->plan->stack_bytes,
+		         state->is_lock_limited
+		         ? "the memory a user may lock is limited; raise "
+		           "kernel.perf_event_mlock_kb or ulimit -l"
+		         : "buffers hold no more at this rate; a lower one "
+		           "leaves room for more");
 }
 
 static void say_what_is_special(struct ppi_backend_session *bs)

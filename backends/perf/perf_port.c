@@ -92,6 +92,7 @@ void perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads)
 			    rings * state->ring_bytes + state->page_bytes)))
 			break;
 		state->ring_bytes /= 2;
+		state->is_lock_limited = true;
 	}
 	perf_fit_stacks(bs);
 }
@@ -108,7 +109,8 @@ bool perf_shrink_rings(struct ppi_backend_session *bs)
 	     *larger / 2 < ring_least(state)))
 		return false;
 	*larger /= 2;
-	if (perf_state_of(bs)->kind.shape.stack_bytes &&
+	state->is_lock_limited = true;
+	if (state->kind.shape.stack_bytes &&
 	    larger == &state->ring_bytes)
 		return true; /* shorter copies make up for it */
 	ppi_note(bs, "rings are smaller than they should be, so samples may "

@@ -229,9 +229,11 @@ enum {
 	RING_THREAD_MAX = 64 << 10,
 	CHAIN_TYPICAL = 32,    /* addresses, to size rings by */
 	RATE_UNKNOWN_HZ = 4000,
-	/* With copies of stacks: of one ring, of all, and how long a ring must
-	 * last when our thread is kept from running by others. */
+	/* With copies of stacks: of one ring, of one whose rate needs more, of
+	 * all, and how long a ring must last when our thread is kept from
+	 * running by others. */
 	STACKS_RING = 32 << 20,
+	STACKS_RING_FAST = 64 << 20,
 	STACKS_ALL = 256 << 20,
 	STACKS_HOLD_MS = 400,
 	STACK_BESIDE = 35 * 8, /* the registers, two sizes */
@@ -307,8 +309,10 @@ static size_t with_stacks(const struct ppi_backend_session *bs, size_t bytes)
 	size_t rings = state->layout == PERF_THREAD_RINGS
 		? RINGS_OF_THREADS : state->cpu_count;
 	size_t most = STACKS_ALL / rings;
+	uint64_t held = expected_load(bs, false) * STACKS_HOLD_MS / 1000;
+	size_t ring = held > STACKS_RING ? STACKS_RING_FAST : STACKS_RING;
 
-	most = most > STACKS_RING ? STACKS_RING : most;
+	most = most > ring ? ring : most;
 	bytes += (size_t)(bytes / expected_bytes(shape) *
 	                  stack_record_bytes(shape));
 	return bytes < most ? bytes : most;

@@ -151,6 +151,7 @@ struct perf_state {
 	/* Data of each ring of samples, and of each side ring: mappings,
 	 * threads and names. Only ever reduced. */
 	size_t ring_bytes, side_bytes;
+	bool is_lock_limited; /* the user's locked memory reduced them */
 	size_t page_bytes;
 
 	struct perf_weights weights;

@@ -199,6 +199,25 @@ static void little_memory_means_small_copies(void **state)
 	assert_true(run_has_note(&run, "perf_event_mlock_kb"));
 }
 
+/* Whose memory is not limited is not told that it is: the rate is the cause. */
+static void high_rates_mean_small_copies(void **state)
+{
+	const uint64_t *stack;
+	struct ppi_user_context context;
+
+	(void)state;
+	perf_sim_machine.is_privileged = true;
+	run.plan.stack_bytes = 32768;
+	open_at("task-clock", 8000);
+	run_work(perf_sim_main_tid(), 0x1000, 40 * MS, 0);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).lost_samples, 0);
+	context = context_of(find_sample(false), &stack);
+	assert_in_range(context.stack_bytes, 1024, 32767);
+	assert_true(run_has_note(&run, "at this rate"));
+	assert_false(run_has_note(&run, "perf_event_mlock_kb"));
+}
+
 /* One thread's ring is made with its event: how large it can be is found out
  * before. */
 static void the_ring_of_a_thread_likewise(void **state)
@@ -367,6 +386,7 @@ int main(int argc, char **argv)
 		CASE(programs_of_32_bits_are_known_as_such),
 		CASE(rings_last_as_long_as_without_stacks),
 		CASE(little_memory_means_small_copies),
+		CASE(high_rates_mean_small_copies),
 		CASE(the_ring_of_a_thread_likewise),
 		CASE(estimates_have_stacks),
 		CASE(copies_begin_small_and_grow),
