@@ -107,6 +107,8 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_fold.h \
 	tools/report/report_header.c \
 	tools/report/report_json.c \
+	tools/report/report_made.c \
+	tools/report/report_made.h \
 	tools/report/report_named.c \
 	tools/report/report_named.h \
 	tools/report/report_names.c \

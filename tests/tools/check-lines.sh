@@ -234,7 +234,10 @@ if [ ! -e "$map" ]; then
 		'1080 20 with spaces(int, char)' '1000 40 py::new:/x.py' \
 		'ffffffffffffff00 200 past the end' >"$map"
 	printf '%s\n' 1010 1050 1090 10ff 1100 2000 | "$probe" -p $pid //anon |
-		cut -d'|' -f1,2 >"$tmp/out"
+		cut -d'|' -f1,2 >"$tmp/all"
+	grep -v '^note: ' "$tmp/all" >"$tmp/out"
+	has "a map that names an address twice: it is said" \
+		"^note: $map .*last line" "$tmp/all"
 	same "a map of run-time code: the last word counts" \
 		"py::new:/x.py py::old:/x.py with_spaces(int,_char) py::old:/x.py [anonymous]+0x1100 [anonymous]+0x2000" \
 		"$(cut -d'|' -f1 "$tmp/out" | tr ' ' _ | paste -sd' ')"
@@ -247,6 +250,9 @@ if [ ! -e "$map" ]; then
 	printf '1000 100 py::new:/x.py\n' >"/tmp/perf-9$pid.map"
 	echo 1010 | "$probe" -p $pid,9$pid //anon >"$tmp/out"
 	has "two processes that agree" '^py::new' "$tmp/out"
+	printf '1000 100 %s\n' py::new py::new >"/tmp/perf-9$pid.map"
+	echo 1010 | "$probe" -p 9$pid //anon >"$tmp/out"
+	has_not "a map that says the same twice: nothing to note" '^note' "$tmp/out"
 	echo 1010 | "$probe" -p 9$pid //anon "" 9999999999 >"$tmp/out"
 	has "a map older than the measurement: it is said" \
 		'^note: .*was written before the measurement' "$tmp/out"

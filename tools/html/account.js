@@ -92,7 +92,8 @@ function adviceForUnnamed(module) {
   const [name, path, isKernel] = module;
   if (isKernel) return "the kernel hides its names: as root, or with kptr_restrict 0, record again";
   if (/^(\/\/anon|\[anon|\[jit|\[unknown|$)/.test(path || name))
-    return "code made at run time: start its runtime with a perf map";
+    return "code made while running: record its runtime with a perf map (node --perf-basic-prof, " +
+      "java -XX:+DumpPerfMapAtExit, PYTHONPERFSUPPORT=1, DOTNET_PerfMapEnabled=1)";
   return "mostly " + visible(name) + ": install its debug symbols, or name them by --debug-dir";
 }
 

@@ -30,10 +30,13 @@ static size_t lines_of(const struct ppi_symbols_name *name,
 
 	for (; name && count < INLINED_MAX; name = name->caller) {
 		/* the innermost may be all that debug information knows */
-		if (!name->function || !name->function[0])
+		const char *function =
+			name->by_address ? name->by_address : name->function;
+
+		if (!function || !function[0])
 			break;
 		lines[count++] = (portprof_profile_line){
-			name->function, name->source_file, name->line
+			function, name->source_file, name->line
 		};
 	}
 	return count;

@@ -63,6 +63,17 @@ static size_t count_frames(const struct ppi_view *view, size_t locations)
 	return count;
 }
 
+/* Addresses tell code apart that was made while running, where those or lines
+ * are asked for. */
+static const char *function_of(const struct ppi_fold *fold,
+                               const struct ppi_symbols_name *name)
+{
+	return name->by_address &&
+	                       fold->keys & (PPI_BY_ADDRESS | PPI_BY_LINE)
+	               ? name->by_address
+	               : name->function;
+}
+
 static struct ppi_place *place_of(struct ppi_fold *fold, uint64_t address,
                                   const struct ppi_symbols_name *name)
 {
@@ -71,7 +82,7 @@ static struct ppi_place *place_of(struct ppi_fold *fold, uint64_t address,
 
 	memset(&key, 0, sizeof(key)); /* padding is compared too */
 	if (fold->keys & PPI_BY_FUNCTION)
-		key.function = name->function;
+		key.function = function_of(fold, name);
 	if (fold->keys & PPI_BY_MODULE)
 		key.path = name->path;
 	if (fold->keys & PPI_BY_LINE) {

@@ -5,6 +5,7 @@
 #include "tools/report/report_rows.h"
 
 #include "tools/report/report_chains.h"
+#include "tools/report/report_made.h"
 #include "tools/report/report_pairs.h"
 #include "tools/report/report_ticker.h"
 
@@ -80,6 +81,9 @@ struct makers {
 	bool *is_made;   /* by location */
 	uint32_t *first; /* by location; one more behind */
 	uint32_t *pids;
+	/* what the last process asked for needs: threads may be many */
+	uint32_t advised;
+	const char *advice;
 };
 
 static void free_makers(struct makers *makers)
@@ -222,8 +226,17 @@ static void take_given(const portprof_profile *profile, size_t index,
 		find_more(symbols, place, name);
 }
 
+static const char *advice_for(const portprof_profile *profile, uint32_t pid,
+                              struct makers *makers)
+{
+	if (!makers->advice || makers->advised != pid)
+		makers->advice = ppi_made_advice(profile, pid);
+	makers->advised = pid;
+	return makers->advice;
+}
+
 static void name_location(const portprof_profile *profile, size_t index,
-                          const struct makers *makers,
+                          struct makers *makers,
                           struct ppi_symbols *symbols,
                           struct ppi_symbols_name *name)
 {
@@ -247,6 +260,11 @@ static void name_location(const portprof_profile *profile, size_t index,
 		!place.has_mapping && !name->is_kernel &&
 		!location->function[0] &&
 		portprof_profile_origin_get(profile)->backend[0];
+	if (!name->is_named && place.has_mapping && makers->is_made[index]) {
+		ppi_symbols_gather(symbols, &place, name);
+		name->advice = advice_for(
+			profile, place.pid_count ? place.pids[0] : 0, makers);
+	}
 }
 
 static void tell_processes(const portprof_profile *profile,

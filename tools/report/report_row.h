@@ -76,6 +76,7 @@ struct ppi_rows {
 	uint64_t skipping_weight; /* of edges that leave a function out: the
 	                           * inner one keeps no frame pointer */
 	struct ppi_nameless_list nameless, lineless;
+	struct ppi_nameless_list made; /* code made while running, by advice */
 };
 
 /* Put what has most itself first, or with all it called. */

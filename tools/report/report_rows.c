@@ -17,6 +17,8 @@ static bool note_leaf(struct ppi_rows *rows, unsigned keys,
 	if (!name->is_named && name->is_stripped &&
 	    !ppi_nameless_add(&rows->nameless, name->module, weight))
 		return false;
+	if (name->advice && !ppi_nameless_add(&rows->made, name->advice, weight))
+		return false;
 	return !(keys & PPI_BY_LINE) || name->line ||
 	       ppi_nameless_add(&rows->lineless, name->module, weight);
 }
@@ -105,6 +107,7 @@ bool ppi_rows_fold(const struct ppi_view *view, unsigned keys,
 	ppi_fold_end(&fold, rows);
 	ppi_nameless_sort(&rows->nameless);
 	ppi_nameless_sort(&rows->lineless);
+	ppi_nameless_sort(&rows->made);
 	if (!is_good)
 		ppi_rows_free(rows);
 	return is_good;
@@ -115,5 +118,6 @@ void ppi_rows_free(struct ppi_rows *rows)
 	free(rows->rows);
 	free(rows->nameless.modules);
 	free(rows->lineless.modules);
+	free(rows->made.modules);
 	memset(rows, 0, sizeof(*rows));
 }

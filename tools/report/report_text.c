@@ -387,6 +387,26 @@ static void print_hints(const struct ppi_report *report,
 	}
 }
 
+/* What would name code that was made while running. */
+static void print_made(const struct ppi_report *report,
+                       const struct ppi_nameless_list *made, FILE *out)
+{
+	char words[PPI_SHOWN_BYTES];
+
+	for (size_t i = 0; i < made->count; i++) {
+		double share =
+			ppi_percent(made->modules[i].weight, report->total);
+
+		if (share < 0.1)
+			break;
+		snprintf(words, sizeof(words), "Code made while running has no "
+		         "names for %.1f %% of the total: %s.", share,
+		         made->modules[i].module);
+		fputs(i ? "" : "\n", out);
+		ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
+	}
+}
+
 /* Where a clock's interrupts waited, and so what is charged for others. */
 static void print_skid(const struct ppi_report *report,
                        const struct ppi_rows *rows, FILE *out)
@@ -471,6 +491,8 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		print_hints(report, &rows->nameless,
 		            "symbols",
 		            "install its debug symbols to see names.", out);
+	if (report->keys & PPI_BY_FUNCTION)
+		print_made(report, &rows->made, out);
 	print_hints(report, &rows->lineless,
 	            "lines",
 	            "compile it with -g, or install its debug symbols.", out);

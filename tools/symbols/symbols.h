@@ -49,6 +49,10 @@ struct ppi_symbols_name {
 	enum ppi_frame_pointer frame_at, frame_before;
 	/* Its compiler can be asked for frames in functions that call nobody. */
 	bool keeps_leaf_frames;
+	/* Of code made while running that has no name: "module+0xADDRESS", where
+	 * function is one name for all such code of the process, and what would
+	 * give it names. Both NULL otherwise. */
+	const char *by_address, *advice;
 	/* Of the address and of its function, in the file as objdump prints
 	 * them; 0 unknown. */
 	uint64_t vaddr, start;
@@ -103,6 +107,12 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       const struct ppi_symbols_given *given, size_t count,
                       struct ppi_symbols_name *name);
+
+/* Give all code that a process made while running, and that has no name, one
+ * name and module. */
+void ppi_symbols_gather(struct ppi_symbols *symbols,
+                        const struct ppi_symbols_place *place,
+                        struct ppi_symbols_name *name);
 
 /* Whether the function is what code without a name is called. */
 bool ppi_symbols_is_placeholder(const char *function, const char *module);

@@ -118,6 +118,7 @@ struct map {
 	size_t count, room;
 	char *names;
 	size_t name_bytes, name_room;
+	bool has_reused; /* lines give the same address two names */
 };
 
 static void *grown(void *array, size_t *room, size_t wanted, size_t bytes)
@@ -229,8 +230,24 @@ static void pop(struct heap *heap)
 	heap->pieces[at] = last;
 }
 
+static void pop_ended(struct heap *heap, uint64_t address)
+{
+	while (heap->count && heap->pieces[0]->end <= address)
+		pop(heap);
+}
+
+static void begin(struct map *map, struct heap *heap,
+                  const struct piece *piece)
+{
+	pop_ended(heap, piece->start);
+	map->has_reused |= heap->count &&
+	                   strcmp(map->names + heap->pieces[0]->name,
+	                          map->names + piece->name) != 0;
+	push(heap, piece);
+}
+
 /* From edge to edge, the youngest piece that has begun and not ended. */
-static bool sweep(const struct map *map, const uint64_t *edges,
+static bool sweep(struct map *map, const uint64_t *edges,
                   struct heap *heap, struct ppi_symbol_table *table)
 {
 	size_t next = 0;
@@ -240,9 +257,8 @@ static bool sweep(const struct map *map, const uint64_t *edges,
 		if (edges[i] == edges[i + 1])
 			continue;
 		while (next < map->count && map->pieces[next].start <= edges[i])
-			push(heap, &map->pieces[next++]);
-		while (heap->count && heap->pieces[0]->end <= edges[i])
-			pop(heap);
+			begin(map, heap, &map->pieces[next++]);
+		pop_ended(heap, edges[i]);
 		if (heap->count)
 			is_good = ppi_symbol_table_add(
 				table, edges[i], edges[i + 1] - edges[i],
@@ -298,6 +314,11 @@ bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
 	else if (map.count == 0)
 		snprintf(why, why_bytes,
 		         "has no lines of the form START SIZE NAME");
+	else if (map.has_reused)
+		snprintf(why, why_bytes,
+		         "names some addresses more than once: its last line "
+		         "for an address counts, also for code that was there "
+		         "before");
 	is_good = is_good && map.count;
 	free(map.pieces);
 	free(map.names);

@@ -24,7 +24,8 @@ struct ppi_jit_owner {
  * The folder is everybody's, so a map counts only if it belongs to the user of
  * the process and was there while that ran.
  * False when it cannot be used: `why` then says why, as the end of a sentence
- * about the file, "" when there simply is none.
+ * about the file, "" when there simply is none. True with a `why` says in the
+ * same way what to know of its names.
  */
 bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
                   struct ppi_symbol_table *table, char *why, size_t why_bytes);

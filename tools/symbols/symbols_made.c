@@ -85,6 +85,10 @@ static void read_map(struct ppi_symbols *symbols,
 	if (process->has_names) {
 		if (!process->began_ns)
 			note_old_map(symbols, path);
+		if (why[0]) {
+			snprintf(words, sizeof(words), "%s %s", path, why);
+			ppi_symbols_add_note(symbols, words);
+		}
 	} else if (why[0]) {
 		snprintf(words, sizeof(words), "%s %s; its code is not named",
 		         path, why);
@@ -146,6 +150,27 @@ bool ppi_symbols_in_processes(struct ppi_symbols *symbols,
 	name->function = found;
 	name->is_named = true;
 	return true;
+}
+
+void ppi_symbols_gather(struct ppi_symbols *symbols,
+                        const struct ppi_symbols_place *place,
+                        struct ppi_symbols_name *name)
+{
+	char function[80] = "(code made while running)";
+
+	name->module = "[anonymous]";
+	name->path = "//anon";
+	ppi_symbols_by_address(symbols, place->address, name);
+	name->by_address = name->function;
+	/* what was forked lies at the same addresses */
+	if (place->pid_count > 1)
+		snprintf(function, sizeof(function),
+		         "(code made while running, several processes)");
+	else if (place->pid_count)
+		snprintf(function, sizeof(function),
+		         "(code made while running, PID %" PRIu32 ")",
+		         place->pids[0]);
+	name->function = ppi_symbols_keep(symbols, function);
 }
 
 void ppi_symbols_free_processes(struct ppi_symbols *symbols)
