@@ -17,6 +17,7 @@
 #include "tools/report/report.h"
 #include "tools/report/report_filter.h"
 #include "tools/report/report_pairs.h"
+#include "tools/report/report_units.h"
 
 enum { BY_FUNCTION = PPI_BY_FUNCTION | PPI_BY_MODULE };
 
@@ -521,6 +522,15 @@ static void pairs_keep_their_numbers(void **state)
 	ppi_pairs_free(&pairs);
 }
 
+static void what_rounds_to_nothing_is_not_below_it(void **state)
+{
+	(void)state;
+	assert_string_equal(ppi_minus("0.000 s"), "");
+	assert_string_equal(ppi_minus("0"), "");
+	assert_string_equal(ppi_minus("0.001 s"), "-");
+	assert_string_equal(ppi_minus("10.0"), "-");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,6 +552,7 @@ int main(void)
 		cmocka_unit_test(csv_tells_lines_and_addresses),
 		cmocka_unit_test(csv_tells_whose_callers),
 		cmocka_unit_test(pairs_keep_their_numbers),
+		cmocka_unit_test(what_rounds_to_nothing_is_not_below_it),
 	};
 
 	return cmocka_run_group_tests_name("report rows", tests, set_up,

@@ -225,8 +225,7 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	uint64_t kept = report->total - report->outside -
 	                report->unattributed + report->excess;
 	uint64_t rest = report->excess ? report->excess : report->unattributed;
-	const char *sign = report->excess ? "-" : "";
-	char total[64], part[64];
+	char total[64], part[64], share[32];
 
 	fprintf(out, LABEL "%s: ", "total",
 	        ppi_say_weight(scale, report->total, total, sizeof(total)));
@@ -239,9 +238,11 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	}
 	fprintf(out, "%s outside, ",
 	        ppi_say_weight(scale, report->outside, part, sizeof(part)));
-	fprintf(out, "%s%s unattributed (%s%.1f %%)\n", sign,
-	        ppi_say_weight(scale, rest, part, sizeof(part)), sign,
-	        ppi_percent(rest, report->total));
+	ppi_say_weight(scale, rest, part, sizeof(part));
+	snprintf(share, sizeof(share), "%.1f", ppi_percent(rest, report->total));
+	fprintf(out, "%s%s unattributed (%s%s %%)\n",
+	        report->excess ? ppi_minus(part) : "", part,
+	        report->excess ? ppi_minus(share) : "", share);
 }
 
 /* Of samples of CPUs: how far chance may have led them from the truth. */

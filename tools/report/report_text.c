@@ -295,12 +295,14 @@ static void print_remark(const struct columns *columns, uint64_t weight,
 /* What estimates have too much; then nothing is missing. */
 static void print_excess(const struct columns *columns, uint64_t weight)
 {
-	char text[64], with_sign[66];
+	char text[64], number[66], share[32], percent[34];
 
-	snprintf(with_sign, sizeof(with_sign), "-%s",
-	         ppi_say_weight(columns->scale, weight, text, sizeof(text)));
-	fprintf(columns->out, " %11s %6.1f%% ", with_sign,
-	        -ppi_percent(weight, columns->total));
+	ppi_say_weight(columns->scale, weight, text, sizeof(text));
+	snprintf(number, sizeof(number), "%s%s", ppi_minus(text), text);
+	snprintf(share, sizeof(share), "%.1f",
+	         ppi_percent(weight, columns->total));
+	snprintf(percent, sizeof(percent), "%s%s", ppi_minus(share), share);
+	fprintf(columns->out, " %11s %6s%% ", number, percent);
 	print_words(columns, 0, "(unattributed)");
 }
 

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 struct ppi_scale ppi_scale_of(portprof_unit unit, uint64_t largest)
 {
@@ -27,6 +28,11 @@ const char *ppi_say_weight(struct ppi_scale scale, uint64_t weight, char *out,
 		snprintf(out, bytes, "%.*f%s", scale.digits,
 		         (double)weight / scale.divisor, scale.unit);
 	return out;
+}
+
+const char *ppi_minus(const char *number)
+{
+	return strpbrk(number, "123456789") ? "-" : "";
 }
 
 double ppi_percent(uint64_t part, uint64_t whole)

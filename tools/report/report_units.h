@@ -23,6 +23,10 @@ const char *ppi_say_weight(struct ppi_scale scale, uint64_t weight, char *out,
                            size_t bytes);
 
 /* 0 of nothing. */
+/* "-" before a number in words that is below 0, but for one that is rounded to
+ * 0. */
+const char *ppi_minus(const char *number);
+
 double ppi_percent(uint64_t part, uint64_t whole);
 
 #endif
