@@ -84,6 +84,17 @@ else
 	has "06_event_loop is refused with a reason" \
 		'^06_event_loop: opening: .{20}' "$tmp/out"
 fi
+# What the worker did while it was adopted is in its samples, what came after is not;
+# its first and last steps in the library are, too.
+if "$builddir/examples/07_adopt_thread" >"$tmp/out" 2>&1; then
+	sed 's/^/# /' "$tmp/out"
+	awk '{ exit !($3 >= 100 && $5 > 0.9 * $3 && $5 < $3 + 0.7 * $10) }' \
+		"$tmp/out"
+	check "07_adopt_thread: the worker is measured while adopted" [ $? -eq 0 ]
+else
+	has "07_adopt_thread is refused with a reason" \
+		'^07_adopt_thread: (opening|adopting): .{20}' "$tmp/out"
+fi
 if [ -e "$builddir/.libs/libportprof.so" ] &&
 	[ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" = nono ] &&
 	pkg-config --exists libevent_core 2>/dev/null; then
