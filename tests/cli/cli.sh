@@ -88,6 +88,19 @@ report() {
 	status=$?
 }
 
+# not_under FILE NAME FUNCTION SHARE: FUNCTION has less than that below it; a sample
+# may fall before the work begins.
+not_under() {
+	"$portprof" report -j -i "$1" >"$tmp/under.json" 2>"$tmp/words"
+	check "$2" python3 -c '
+import json, sys
+report = json.load(open(sys.argv[1]))
+below = sum(x["total_weight"] for x in report["functions"] if x["name"] == sys.argv[2])
+weight = report["chains"]["weight"]
+assert weight > 0 and below * 100 < weight * float(sys.argv[3]), below
+' "$tmp/under.json" "$3" "$4"
+}
+
 # can_use BACKEND: whether it works here at all; the words tell why not. In a
 # shell, too: a library with a sanitizer in it cannot be loaded into programs
 # that have none.

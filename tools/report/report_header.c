@@ -408,7 +408,8 @@ static void print_reasons(const struct ppi_chains *chains, FILE *out)
 			continue;
 		fprintf(out, LABEL "cut for %.1f %%: %s (", "", share, words[i]);
 		print_largest(list, chains, out);
-		fprintf(out, ")%s\n",
+		/* for less nobody compiles anything again */
+		fprintf(out, ")%s\n", share < 1 ? "" :
 		        advice_for((enum portprof_chain_end)i, chains, room,
 		                   sizeof(room)));
 	}
