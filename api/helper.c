@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ static struct helper {
 	pthread_cond_t work;   /* the thread has something to do */
 	pthread_cond_t done;   /* a call or a task has ended */
 	pthread_t thread;
-	int64_t tid;
+	_Atomic long tid; /* 0: there is none */
 	unsigned takers;
 	bool is_up, should_end, is_manual;
 	bool is_changing; /* being started or ended: takers wait */
@@ -143,7 +144,7 @@ static void *helper_main(void *unused)
 	ppi_thread_set_name("portprof");
 	pthread_cleanup_push(go_in_callback, NULL);
 	pthread_mutex_lock(&helper.lock);
-	helper.tid = ppi_thread_id();
+	helper.tid = (long)ppi_thread_id();
 	ppi_cpu_helper_begin(helper.tid);
 	helper.is_up = true;
 	pthread_cond_broadcast(&helper.done);

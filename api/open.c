@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What one attempt needs and what the helper thread answers. */
+/* What one attempt needs, and what opening answers. */
 struct attempt {
 	struct ppi_opened *opened;
 	enum ppi_mode mode;
@@ -21,7 +21,7 @@ struct attempt {
 	struct ppi_diag *why;
 };
 
-static void open_in_helper(void *context)
+static void open_now(void *context)
 {
 	struct attempt *attempt = context;
 	struct ppi_backend_session *bs = &attempt->opened->bs;
@@ -85,6 +85,22 @@ static void leave_area(struct ppi_opened *opened)
 	opened->area = NULL;
 }
 
+/* From here on until the session or group is closed. */
+static portprof_status take_helper(struct ppi_opened *opened,
+                                   struct ppi_diag *why)
+{
+	if (!opened->has_helper)
+		opened->has_helper = ppi_helper_take(why) == PORTPROF_OK;
+	return opened->has_helper ? PORTPROF_OK : why->status;
+}
+
+static void leave_helper(struct ppi_opened *opened)
+{
+	if (opened->has_helper)
+		ppi_helper_give_back();
+	opened->has_helper = false;
+}
+
 static portprof_status open_backend(struct attempt *attempt,
                                     const struct ppi_backend_ops *ops,
                                     const void *kernel,
@@ -94,6 +110,8 @@ static portprof_status open_backend(struct attempt *attempt,
 	struct ppi_opened *opened = attempt->opened;
 	portprof_status status;
 
+	if (!ops->counts_alone && take_helper(opened, why))
+		return why->status;
 	opened->bs = (struct ppi_backend_session){
 		.ops = ops,
 		.kernel = kernel,
@@ -118,10 +136,12 @@ static portprof_status open_backend(struct attempt *attempt,
 		opened->box.plan.stack_bytes = 0;
 		opened->box.plan.uses_tables = false;
 	}
-	if (status == PORTPROF_OK) {
-		ppi_helper_call(open_in_helper, attempt);
+	if (status == PORTPROF_OK && opened->has_helper)
+		ppi_helper_call(open_now, attempt);
+	else if (status == PORTPROF_OK)
+		open_now(attempt);
+	if (status == PORTPROF_OK)
 		status = attempt->status;
-	}
 	if (status)
 		free_memory(opened);
 	return status;
@@ -232,12 +252,12 @@ portprof_status ppi_opened_open(struct ppi_opened *opened,
 	if (!opened->config)
 		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open",
 		                "out of memory");
-	status = ppi_helper_take(why);
+	status = mode == PPI_SAMPLE ? take_helper(opened, why) : PORTPROF_OK;
 	if (status)
 		goto free_config;
 	status = take_area(opened, mode, why);
 	if (status)
-		goto give_helper_back;
+		goto leave_helper;
 	status = ppi_select(opened->config->backend, caps, try_backend,
 	                    &attempt, &opened->passed_over, why);
 	if (status != PORTPROF_OK && status != PORTPROF_E_INVALID &&
@@ -259,8 +279,8 @@ portprof_status ppi_opened_open(struct ppi_opened *opened,
 leave_area:
 	ppi_passed_over_free(&opened->passed_over);
 	leave_area(opened);
-give_helper_back:
-	ppi_helper_give_back();
+leave_helper:
+	leave_helper(opened);
 free_config:
 	portprof_config_free(opened->config);
 	return status;
@@ -277,7 +297,7 @@ void ppi_opened_close(struct ppi_opened *opened)
 	portprof_config_free(opened->config);
 	ppi_fork_guard_release(&opened->guard);
 	if (!is_forked)
-		ppi_helper_give_back();
+		leave_helper(opened);
 }
 
 void ppi_event_info_fill(const struct ppi_event *event,

@@ -25,7 +25,8 @@ static struct ppi_target target_of(const portprof_config *config)
 	case PPI_TARGET_TID:
 		target.tid = config->target_is_caller ? ppi_thread_id() :
 		                                        config->target_id;
-		target.is_self = ppi_thread_is_own(target.tid);
+		target.is_self = config->target_is_caller ||
+		                 ppi_thread_is_own(target.tid);
 		/* whose thread it is only the kernel knows */
 		target.pid = target.is_self ? target.pid : target.tid;
 		break;

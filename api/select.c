@@ -75,6 +75,35 @@ static portprof_status refuse_caps(const struct ppi_backend_ops *ops,
 	                limit->words);
 }
 
+/*
+ * Probing takes ten times as long as opening a counter. What could be done
+ * before is tried, then; where that fails, and a new probe does not find what
+ * the old one did, nothing is known by it. False: go on with what `probe` says.
+ */
+static bool try_as_before(const struct ppi_backend_ops *ops,
+                          const void *kernel, uint64_t needed_caps,
+                          ppi_try_fn attempt, void *context,
+                          struct ppi_probe *probe, struct ppi_diag *why,
+                          portprof_status *status)
+{
+	uint64_t caps_before;
+	bool is_tried;
+
+	probe->may_be_old = needed_caps & PORTPROF_CAP_COUNT;
+	ops->probe(kernel, probe);
+	if (!probe->is_old)
+		return false;
+	caps_before = probe->caps;
+	is_tried = !(needed_caps & ~caps_before);
+	if (is_tried)
+		*status = attempt(ops, kernel, probe, context, why);
+	if (is_tried && *status == PORTPROF_OK)
+		return true;
+	*probe = (struct ppi_probe){ .may_be_old = false };
+	ops->probe(kernel, probe);
+	return is_tried && probe->is_usable && probe->caps == caps_before;
+}
+
 static portprof_status consider(const struct ppi_backend_ops *ops,
                                 bool is_named, uint64_t needed_caps,
                                 ppi_try_fn attempt, void *context,
@@ -82,6 +111,7 @@ static portprof_status consider(const struct ppi_backend_ops *ops,
 {
 	const void *kernel = ppi_backend_kernel(ops);
 	struct ppi_probe probe = { 0 };
+	portprof_status status;
 
 	if (!kernel)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
@@ -90,7 +120,9 @@ static portprof_status consider(const struct ppi_backend_ops *ops,
 	/* what it can never do needs no probe */
 	if (needed_caps & ~ops->caps)
 		return refuse_caps(ops, &probe, needed_caps & ~ops->caps, why);
-	ops->probe(kernel, &probe);
+	if (try_as_before(ops, kernel, needed_caps, attempt, context, &probe,
+	                  why, &status))
+		return status;
 	if (!probe.is_usable)
 		return ppi_fail(why, probe.status, probe.os_errno,
 		                "probe backend", "%s", probe.reason);

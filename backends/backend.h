@@ -317,6 +317,9 @@ const char *ppi_pool_name(const struct ppi_pool *pool);
 /* What probing found; `reason` says what to do when !is_usable, or what is
  * restricted when it is. */
 struct ppi_probe {
+	/* Asked: what was found before, when it was usable, will do; and
+	 * answered: that is what this is, with `caps` and nothing else. */
+	bool may_be_old, is_old;
 	bool is_usable;
 	bool only_by_name; /* usable, but auto passes it over for `reason` */
 	uint64_t caps;
@@ -477,6 +480,9 @@ struct ppi_backend_ops {
 	const char *group_modifiers;
 	/* Its chains are unwound from copies of stacks, never given. */
 	bool copies_stacks;
+	/* Its counters need no helper thread, which others keep: so that what
+	 * it used can be left out. */
+	bool counts_alone;
 	const void *real_kernel; /* the real seam, NULL when not on this OS */
 
 	/* Usable here, now, by this user, with which capabilities? Leaves no

@@ -24,11 +24,12 @@ void ppi_fork_guard_release(struct ppi_fork_guard *guard);
 
 /* Zeroed memory on the guard's page, for what a forked child is not to find;
  * NULL where there is no page. */
-enum { PPI_FORK_GUARD_BYTES = 1024 };
+enum { PPI_FORK_GUARD_AT = 64, PPI_FORK_GUARD_BYTES = 1024 };
 
 static inline void *ppi_fork_guard_memory(const struct ppi_fork_guard *guard)
 {
-	return guard->page ? (char *)(size_t)guard->page + 64 : NULL;
+	return guard->page ? (char *)(size_t)guard->page + PPI_FORK_GUARD_AT
+	                   : NULL;
 }
 
 static inline bool ppi_is_forked(const struct ppi_fork_guard *guard)

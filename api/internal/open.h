@@ -18,10 +18,12 @@ struct ppi_opened {
 	struct ppi_area *area;      /* to leave samples in; NULL = none */
 	struct ppi_backend_ops collector; /* with the name of who measures */
 	struct ppi_passed_over passed_over;
+	bool has_helper;            /* took it */
 	char notes[PPI_NOTES_MAX][256];
 };
 
-/* Choose, plan, open in the helper thread, which is taken. Undone on failure.
+/* Choose, plan, open; in the helper thread, which is taken, but for counters
+ * that need none (counts_alone). Undone on failure.
  * `opened` must not move afterwards. */
 portprof_status ppi_opened_open(struct ppi_opened *opened,
                                 const portprof_config *config,

@@ -429,6 +429,7 @@ const struct ppi_backend_ops ppi_backend_itimer = {
 	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
+	.counts_alone = false,
 	.real_kernel = ITIMER_REAL_KERNEL,
 	.probe = itimer_probe,
 	.resolve = itimer_resolve,

@@ -111,6 +111,7 @@ const struct ppi_backend_ops ppi_backend_null = {
 	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.counts_alone = false,
 	.real_kernel = &null_kernel,
 	.probe = null_probe,
 	.resolve = null_resolve,

@@ -24,11 +24,27 @@
 	 PORTPROF_CAP_SYSTEM | PORTPROF_CAP_EXEC_SAFE |                    \
 	 PORTPROF_CAP_COMMAND | PORTPROF_CAP_UNWIND | PORTPROF_CAP_PACKAGE)
 
+/* What is lacking is known: the highest bit, which is no capability's. */
+#define LACKS_KNOWN (UINT32_C(1) << 31)
+
 static void perf_probe(const void *kernel, struct ppi_probe *out)
 {
+	_Atomic uint32_t *lacks = perf_kernel_of(kernel)->lacks;
+	uint32_t before = atomic_load(lacks);
+
 	out->caps = PERF_CAPS;
+	out->is_old = out->may_be_old && before & LACKS_KNOWN;
+	if (out->is_old) {
+		out->is_usable = true;
+		out->caps &= ~(uint64_t)before;
+		return;
+	}
 	perf_probe_ladder(perf_kernel_of(kernel), out);
+	atomic_store(lacks, out->is_usable
+	             ? (uint32_t)(PERF_CAPS & ~out->caps) | LACKS_KNOWN : 0);
 }
+
+_Static_assert(PERF_CAPS < LACKS_KNOWN, "capabilities fit in 31 bits");
 
 static portprof_status perf_resolve(const void *kernel,
                                     const struct ppi_event_request *request,
@@ -191,6 +207,7 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.steering = &perf_steering,
 	.group_modifiers = "excl,pinned",
 	.copies_stacks = false,
+	.counts_alone = true,
 	.real_kernel = REAL_KERNEL,
 	.probe = perf_probe,
 	.resolve = perf_resolve,

@@ -30,20 +30,37 @@ static bool read_core(const struct perf_kernel *kernel, const char *pmu,
 	return true;
 }
 
+/* Whether there is an event that a PMU counts, and not the kernel itself. */
+static bool has_pmu_event(const struct ppi_backend_session *bs)
+{
+	for (size_t i = 0; i < bs->plan->event_count; i++) {
+		uint32_t type = perf_own(&bs->plan->events[i])->type;
+
+		if (type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT)
+			return true;
+	}
+	return false;
+}
+
 void perf_find_cores(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	char *pmus = perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
+	char *pmus;
 
+	if (!has_pmu_event(bs) || atomic_load(kernel->is_uniform))
+		return;
+	pmus = perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
 	for (const char *at = pmus;
 	     at && *at && state->core_count < PERF_CORES_MAX;
 	     at += strlen(at) + 1)
 		state->core_count += read_core(
 			kernel, at, &state->cores[state->core_count]);
 	free(pmus);
-	if (state->core_count < 2)
-		state->core_count = 0; /* all alike */
+	if (pmus && state->core_count < 2) { /* all alike, for ever */
+		state->core_count = 0;
+		atomic_store(kernel->is_uniform, 1);
+	}
 }
 
 bool perf_is_by_core(const struct ppi_backend_session *bs, size_t event)

@@ -206,6 +206,22 @@ static bool is_attached(const struct perf_state *state, int64_t tid)
 	return false;
 }
 
+static portprof_status check_descriptors(const struct ppi_backend_session *bs,
+                                         size_t threads, struct ppi_diag *why)
+{
+	size_t cores = perf_state_of(bs)->core_count;
+	uint64_t needed = (uint64_t)threads * (cores ? cores : 1) *
+	                  bs->plan->event_count + FDS_LEFT;
+	uint64_t limit;
+	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
+	                                        &limit);
+
+	if (needed <= available)
+		return PORTPROF_OK;
+	return perf_refuse_fds(needed, available, limit,
+	                       "one for each event and thread", why);
+}
+
 static portprof_status list_threads(struct ppi_backend_session *bs,
                                     int64_t **tids, size_t *count,
                                     struct ppi_diag *why)
@@ -232,6 +248,8 @@ static portprof_status attach_once(struct ppi_backend_session *bs,
 	portprof_status status = list_threads(bs, &tids, &count, why);
 
 	*news = *refused = 0;
+	if (status == PORTPROF_OK)
+		status = check_descriptors(bs, count, why);
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
 		if (is_ours(bs, tids[i]))
 			continue;
@@ -364,32 +382,6 @@ static portprof_status attach_system(struct ppi_backend_session *bs,
 	return status;
 }
 
-static portprof_status check_descriptors(struct ppi_backend_session *bs,
-                                         struct ppi_diag *why)
-{
-	int64_t *tids;
-	uint64_t limit, needed, available;
-	size_t count = 1;
-
-	if (bs->plan->target.kind == PPI_TARGET_SYSTEM)
-		return PORTPROF_OK; /* few: opening them tells */
-	if (bs->plan->target.kind != PPI_TARGET_TID) {
-		portprof_status status = list_threads(bs, &tids, &count, why);
-
-		if (status != PORTPROF_OK)
-			return status;
-		free(tids);
-	}
-	if (perf_state_of(bs)->core_count > 0)
-		count *= perf_state_of(bs)->core_count;
-	needed = (uint64_t)count * bs->plan->event_count + FDS_LEFT;
-	available = perf_proc_free_fds(perf_kernel_of(bs->kernel), &limit);
-	if (needed <= available)
-		return PORTPROF_OK;
-	return perf_refuse_fds(needed, available, limit,
-	                       "one for each event and thread", why);
-}
-
 static void choose_kind(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -475,8 +467,8 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 	if (!state->highest || !state->tallies || !state->user_pages)
 		status = ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM,
 		                  "open counters", "out of memory");
-	else
-		status = check_descriptors(bs, why);
+	else if (bs->plan->target.kind == PPI_TARGET_TID)
+		status = check_descriptors(bs, 1, why);
 	if (status == PORTPROF_OK && bs->plan->target.kind == PPI_TARGET_TID)
 		status = attach_counters(bs, bs->plan->target.tid, why);
 	else if (status == PORTPROF_OK &&

@@ -56,6 +56,9 @@ struct perf_kernel {
 	 * /proc/self/fd since Linux 6.2 (fs/proc/fd.c, proc_fd_getattr), 0
 	 * before. */
 	int (*count_fds)(void *self, size_t *count);
+	/* How many threads this process has, from the links of its folder task
+	 * (fs/proc/base.c, proc_task_getattr); 0 = not told. */
+	size_t (*count_threads)(void *self);
 	/* A descriptor of a folder, for close_event. */
 	int (*open_folder)(void *self, const char *path);
 	int64_t (*get_pid)(void *self);
@@ -68,6 +71,10 @@ struct perf_kernel {
 	const struct perf_registers *registers;
 	/* What the kernel was found to know (perf_attr.c); 0 = not asked. */
 	_Atomic uint32_t *features;
+	/* Capabilities that are missing, as of the last probe (perf.c). */
+	_Atomic uint32_t *lacks;
+	/* Not 0: all CPUs are of one type (perf_cores.c). */
+	_Atomic uint32_t *is_uniform;
 	/* Time of a sampling interrupt (perf_rate.c); 0 = not measured. */
 	_Atomic uint32_t *interrupt_ns;
 	void *self;

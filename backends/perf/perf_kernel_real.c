@@ -59,10 +59,15 @@ static int real_open_event(void *self, struct perf_event_attr *attr,
                            int64_t pid, int cpu, int group_fd,
                            unsigned long flags)
 {
-	long fd = syscall(SYS_perf_event_open, attr, (pid_t)pid, cpu, group_fd,
-	                  flags);
+	long fd;
 
 	(void)self;
+	/* a signal while somebody executes a program or looks at its rights:
+	 * kernel/events/core.c, exec_update_lock */
+	do {
+		fd = syscall(SYS_perf_event_open, attr, (pid_t)pid, cpu,
+		             group_fd, flags);
+	} while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : (int)fd;
 }
 
@@ -193,6 +198,16 @@ static int real_count_fds(void *self, size_t *count)
 	return 0;
 }
 
+static size_t real_count_threads(void *self)
+{
+	struct stat folder;
+
+	(void)self;
+	if (stat("/proc/self/task", &folder) < 0 || folder.st_nlink < 2)
+		return 0;
+	return (size_t)folder.st_nlink - 2;
+}
+
 static int real_get_inode(void *self, const char *path, uint64_t *inode)
 {
 	struct stat file;
@@ -242,7 +257,8 @@ static size_t real_get_page_bytes(void *self)
 }
 
 /* Asked once a process, whoever asks first. */
-static _Atomic uint32_t known_features, known_interrupt_ns;
+static _Atomic uint32_t known_features, known_lacks, known_uniform,
+	known_interrupt_ns;
 
 const struct perf_kernel perf_kernel_real = {
 	.open_event = real_open_event,
@@ -257,6 +273,7 @@ const struct perf_kernel perf_kernel_real = {
 	.read_file = real_read_file,
 	.get_inode = real_get_inode,
 	.count_fds = real_count_fds,
+	.count_threads = real_count_threads,
 	.open_folder = real_open_folder,
 	.get_pid = real_get_pid,
 	.get_tid = real_get_tid,
@@ -266,6 +283,8 @@ const struct perf_kernel perf_kernel_real = {
 		? 0 : UINT64_C(1) << (USER_IP_REGISTER & 63),
 	.registers = USER_REGISTERS,
 	.features = &known_features,
+	.lacks = &known_lacks,
+	.is_uniform = &known_uniform,
 	.interrupt_ns = &known_interrupt_ns,
 	.self = NULL,
 };

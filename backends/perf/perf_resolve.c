@@ -70,14 +70,15 @@ static void set_rate(const struct perf_kernel *kernel, enum ppi_mode mode,
 {
 	const struct ppi_event_request *request = &event->request;
 	bool is_clock = event->unit == PORTPROF_UNIT_NANOSECONDS;
-	uint64_t most = perf_rate_allowed_hz(kernel);
 	uint64_t rate = request->rate_hz ? request->rate_hz : RATE_DEFAULT_HZ;
+	uint64_t most;
 
-	rate = rate < most ? rate : most;
 	event->period = 0;
 	event->rate_hz = 0;
 	if (mode == PPI_COUNT)
 		return;
+	most = perf_rate_allowed_hz(kernel);
+	rate = rate < most ? rate : most;
 	if (request->period)
 		event->period = request->period;
 	else if (is_clock)

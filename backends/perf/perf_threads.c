@@ -127,24 +127,32 @@ static int family_threads(const struct ppi_backend_session *bs,
 }
 
 /* A command that waits for its exec has one thread, with /proc or without. */
-int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
-                        size_t *count)
+static int only_thread(int64_t tid, int64_t **tids, size_t *count)
 {
-	const struct ppi_target *target = &bs->plan->target;
-	int error;
-
-	if (perf_has_family(bs->plan) || target->other_count)
-		return family_threads(bs, tids, count);
-	error = perf_proc_threads(perf_kernel_of(bs->kernel), target->pid,
-	                          tids, count);
-	if (error != -ENOSYS || target->kind != PPI_TARGET_COMMAND)
-		return error;
 	*tids = malloc(sizeof(**tids));
 	if (!*tids)
 		return -ENOMEM;
-	**tids = target->pid;
+	**tids = tid;
 	*count = 1;
 	return 0;
+}
+
+int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
+                        size_t *count)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	const struct ppi_target *target = &bs->plan->target;
+	int error;
+
+	/* listing takes as long as opening a counter */
+	if (target->is_self && kernel->count_threads(kernel->self) == 1)
+		return only_thread(kernel->get_tid(kernel->self), tids, count);
+	if (perf_has_family(bs->plan) || target->other_count)
+		return family_threads(bs, tids, count);
+	error = perf_proc_threads(kernel, target->pid, tids, count);
+	if (error != -ENOSYS || target->kind != PPI_TARGET_COMMAND)
+		return error;
+	return only_thread(target->pid, tids, count);
 }
 
 static bool is_of(const struct perf_kernel *kernel, int64_t pid, int64_t tid)

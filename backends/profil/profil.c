@@ -305,6 +305,7 @@ const struct ppi_backend_ops ppi_backend_profil = {
 	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.counts_alone = false,
 	.real_kernel = PROFIL_REAL_KERNEL,
 	.probe = profil_probe,
 	.resolve = profil_resolve,

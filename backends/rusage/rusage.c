@@ -448,6 +448,7 @@ const struct ppi_backend_ops ppi_backend_rusage = {
 	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.counts_alone = false,
 	.real_kernel = REAL_KERNEL,
 	.probe = rusage_probe,
 	.resolve = rusage_resolve,

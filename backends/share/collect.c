@@ -392,6 +392,7 @@ const struct ppi_backend_ops ppi_backend_collect = {
 	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.counts_alone = false,
 	.real_kernel = NULL,
 	.probe = collect_probe,
 	.resolve = collect_resolve,

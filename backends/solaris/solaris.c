@@ -379,6 +379,7 @@ const struct ppi_backend_ops ppi_backend_solaris = {
 	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
+	.counts_alone = false,
 	.real_kernel = SOLARIS_REAL_KERNEL,
 	.probe = solaris_probe,
 	.resolve = solaris_resolve,

@@ -336,6 +336,7 @@ const struct ppi_backend_ops ppi_backend_timer = {
 	.steering = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
+	.counts_alone = false,
 	.real_kernel = TIMER_REAL_KERNEL,
 	.probe = timer_probe,
 	.resolve = timer_resolve,

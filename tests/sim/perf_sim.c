@@ -292,6 +292,13 @@ static int sim_count_fds(void *self, size_t *count)
 	return 0;
 }
 
+/* Not told: threads are listed, and may come and go meanwhile. */
+static size_t sim_count_threads(void *self)
+{
+	(void)self;
+	return 0;
+}
+
 static size_t sim_get_page_bytes(void *self)
 {
 	(void)self;
@@ -311,6 +318,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.read_file = locked_read_file,
 	.get_inode = locked_get_inode,
 	.count_fds = sim_count_fds,
+	.count_threads = sim_count_threads,
 	.open_folder = sim_open_folder,
 	.get_pid = sim_get_pid,
 	.get_tid = sim_get_tid,
@@ -319,5 +327,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.user_ip_mask = 1u << 8, /* PERF_REG_X86_IP */
 	.registers = &perf_registers_x86_64,
 	.features = &sim.features,
+	.lacks = &sim.lacks,
+	.is_uniform = &sim.is_uniform,
 	.interrupt_ns = &sim.interrupt_ns,
 };

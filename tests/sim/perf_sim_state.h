@@ -79,7 +79,7 @@ struct sim {
 	struct sim_task contexts[PERF_SIM_CPUS_MAX];
 	uint64_t idle_ns[PERF_SIM_CPUS_MAX];
 	const char *replaced; /* path that leads to another file by now */
-	_Atomic uint32_t features, interrupt_ns;
+	_Atomic uint32_t features, lacks, is_uniform, interrupt_ns;
 	uint64_t spun_ns;   /* a thread reads the clock under a trial event */
 };
 extern struct sim sim;
