@@ -2,7 +2,8 @@
 /*
  * What it costs to create threads while sampling: 1,000 that live at the same
  * time and 1,000 one after the other, in CPU time, beside the same without a
- * session; and the descriptors and rings that sampling takes.
+ * session, and beside what the kernel alone takes for events that nobody
+ * reads; and the descriptors and rings that sampling takes.
  *
  * usage: threads [rounds]
  */
@@ -13,10 +14,13 @@
 #include <portprof.h>
 
 #include <dirent.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { THREADS = 1000, ROUNDS_MAX = 99 };
 
@@ -140,10 +144,56 @@ static portprof_session *begin(void)
 	return session;
 }
 
+/* ---- the kernel alone: a clock on each CPU, inherited, read by nobody ---- */
+
+enum { CPUS_MAX = 64 };
+
+static size_t open_clocks(int fds[CPUS_MAX], uint64_t sample_type)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t count = 0;
+
+	for (int cpu = 0; cpu < cpus && cpu < CPUS_MAX; cpu++) {
+		struct perf_event_attr attr = {
+			.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE,
+			.config = PERF_COUNT_SW_TASK_CLOCK,
+			.sample_period = 1000000,
+			.sample_type = PERF_SAMPLE_IDENTIFIER |
+			               PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			               PERF_SAMPLE_TIME | sample_type,
+			.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+			               PERF_FORMAT_ID,
+			.inherit = 1, .exclude_hv = 1, .exclude_guest = 1,
+		};
+		long fd = syscall(SYS_perf_event_open, &attr, 0, cpu, -1,
+		                  PERF_FLAG_FD_CLOEXEC);
+
+		if (fd >= 0)
+			fds[count++] = (int)fd;
+	}
+	return count;
+}
+
+/* What the kernel knows of what a session asks for. */
+static void time_kernel(double ns[2])
+{
+	int fds[CPUS_MAX];
+	size_t count = open_clocks(fds, PERF_SAMPLE_READ);
+	struct seen unused;
+
+	if (count == 0)
+		count = open_clocks(fds, 0);
+	ns[0] = together(&unused);
+	ns[1] = in_a_row();
+	while (count > 0)
+		close(fds[--count]);
+}
+
 int main(int argc, char **argv)
 {
 	size_t rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 11;
 	double bare[2][ROUNDS_MAX], with[2][ROUNDS_MAX], ratio[2][ROUNDS_MAX];
+	double alone[2][ROUNDS_MAX], share[2][ROUNDS_MAX];
 	static const char *const names[] = { "alive together", "in a row" };
 	struct seen before, during;
 
@@ -151,21 +201,28 @@ int main(int argc, char **argv)
 		rounds = ROUNDS_MAX;
 	for (size_t i = 0; i < rounds; i++) {
 		portprof_session *session;
+		double kernel[2];
 
 		bare[0][i] = together(&before);
 		bare[1][i] = in_a_row();
+		time_kernel(kernel);
 		session = begin();
 		with[0][i] = together(&during);
 		with[1][i] = in_a_row();
 		portprof_session_stop(session);
 		portprof_session_close(session);
-		for (size_t k = 0; k < 2; k++)
+		for (size_t k = 0; k < 2; k++) {
+			alone[k][i] = kernel[k];
+			share[k][i] = kernel[k] / bare[k][i];
 			ratio[k][i] = with[k][i] / bare[k][i];
+		}
 	}
 	for (size_t k = 0; k < 2; k++)
-		printf("%d threads %-14s bare %6.2f us  sampled %6.2f us "
-		       "each (ratio %.2f)\n", THREADS, names[k],
-		       bench_median(bare[k], rounds) / 1e3,
+		printf("%d threads %-14s bare %6.2f us  kernel alone %6.2f us "
+		       "(ratio %.2f)  sampled %6.2f us each (ratio %.2f)\n",
+		       THREADS, names[k], bench_median(bare[k], rounds) / 1e3,
+		       bench_median(alone[k], rounds) / 1e3,
+		       bench_median(share[k], rounds),
 		       bench_median(with[k], rounds) / 1e3,
 		       bench_median(ratio[k], rounds));
 	printf("with %d threads alive: %zu descriptors, %ld KiB of rings, "
