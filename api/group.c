@@ -4,6 +4,7 @@
 
 #include "api/internal/diag.h"
 #include "api/internal/open.h"
+#include "port/clock_ns.h"
 #include "port/scale.h"
 
 #include <stdio.h>
@@ -199,6 +200,15 @@ static portprof_status read_all(struct ppi_backend_session *bs,
 	return status ? ppi_count_failed(bs, status) : PORTPROF_OK;
 }
 
+static portprof_status stamp(portprof_count *counts, size_t count)
+{
+	uint64_t now_ns = ppi_monotonic_ns();
+
+	for (size_t i = 0; i < count; i++)
+		counts[i].taken_ns = now_ns;
+	return PORTPROF_OK;
+}
+
 /* Mistakes, forked children, resets, other backends. */
 SELDOM static portprof_status read_group(portprof_group *group,
                                          portprof_count *counts, size_t count)
@@ -220,7 +230,7 @@ SELDOM static portprof_status read_group(portprof_group *group,
 	for (size_t i = 0; status == PORTPROF_OK && group->has_base &&
 	     i < count; i++)
 		subtract(&counts[i], &group->base[i]);
-	return status;
+	return status ? status : stamp(counts, count);
 }
 
 /* Hot: all but the backend's own part is elsewhere. */
@@ -228,13 +238,15 @@ portprof_status portprof_group_read(portprof_group *group,
                                     portprof_count *counts, size_t count)
 {
 	struct shortcut way;
+	portprof_status status;
 
 	if (!group || !counts)
 		return read_group(group, counts, count);
 	way = *group->shortcut;
 	if (count > way.count)
 		return read_group(group, counts, count);
-	return way.all(&group->opened.bs, counts, count);
+	status = way.all(&group->opened.bs, counts, count);
+	return status ? status : stamp(counts, count);
 }
 
 SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
@@ -296,6 +308,7 @@ portprof_status portprof_group_part(portprof_group *group, size_t index,
                                     const char **cpus, portprof_count *count)
 {
 	struct ppi_backend_session *bs;
+	portprof_status status;
 
 	if (!group || !pmu || !cpus || !count)
 		return ppi_refuse_null("portprof_group_part",
@@ -308,10 +321,10 @@ portprof_status portprof_group_part(portprof_group *group, size_t index,
 		return ppi_refuse(PORTPROF_E_FORKED, "group part",
 		                  "this group belongs to the parent process");
 	bs = &group->opened.bs;
-	return bs->ops->count_parts
-	               ? bs->ops->count_parts->part(bs, index, part, pmu, cpus,
-	                                            count)
-	               : PORTPROF_E_NOTFOUND;
+	if (!bs->ops->count_parts)
+		return PORTPROF_E_NOTFOUND;
+	status = bs->ops->count_parts->part(bs, index, part, pmu, cpus, count);
+	return status ? status : stamp(count, 1);
 }
 
 static portprof_status enter(const portprof_group *group, const char *call)

@@ -22,6 +22,7 @@ module portprof
     integer(c_int64_t) :: enabled_ns
     integer(c_int64_t) :: running_ns
     integer(c_int64_t) :: status
+    integer(c_int64_t) :: taken_ns
   end type portprof_count
 
   ! What begins struct portprof_region_info in C.

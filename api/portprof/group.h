@@ -33,6 +33,8 @@ typedef struct portprof_count {
 	uint64_t enabled_ns; /* time the counter wanted to count */
 	uint64_t running_ns; /* time it did */
 	uint64_t status;     /* portprof_count_status */
+	uint64_t taken_ns;   /* CLOCK_MONOTONIC, when it had been read; 0 = not
+	                      * told, by portprof_group_event_read and in sums */
 } portprof_count;
 
 /*
@@ -53,7 +55,7 @@ PORTPROF_API portprof_status portprof_group_open_config(
  * Values since open, or since reset, of the first `count` events, all taken
  * at the same instant where the backend has PORTPROF_CAP_GROUP. Monotonic
  * between resets. The fast path: no allocation, lock or formatting; about one
- * system call. Any thread; async-signal-safe on success. E_INVALID if count
+ * system call. taken_ns is the same in all: what happened after it is in none. Any thread; async-signal-safe on success. E_INVALID if count
  * is larger than the number of events; E_FORKED in a forked child. Since 0.1.
  */
 PORTPROF_API portprof_status portprof_group_read(portprof_group *group,
@@ -69,7 +71,7 @@ PORTPROF_API portprof_status portprof_group_read(portprof_group *group,
  * counter is not on the PMU at that moment, it is one system call; which way
  * it was cannot be seen in the value. While running_ns equals enabled_ns the
  * two may be as old as the kernel's last look at the counter;
- * portprof_group_read has them of now. Two counters read one after the other
+ * portprof_group_read has them of now, and says when that is. Two counters read one after the other
  * are not of one instant. *count is untouched on failure:
  *   E_INVALID  no such event, or NULL
  *   E_FORKED   in a forked child

@@ -290,8 +290,10 @@ portprof_status perf_count_all(struct ppi_backend_session *bs,
 	if (!perf_read_plainly(bs, words))
 		return count_in_full(bs, out, count);
 	for (size_t i = 0; i < count; i++)
-		out[i] = (portprof_count){ words[3 + i], words[3 + i],
-			                   words[1], words[2],
-			                   PORTPROF_COUNT_OK };
+		out[i] = (portprof_count){ .raw = words[3 + i],
+			                   .scaled = words[3 + i],
+			                   .enabled_ns = words[1],
+			                   .running_ns = words[2],
+			                   .status = PORTPROF_COUNT_OK };
 	return PORTPROF_OK;
 }

@@ -253,9 +253,11 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 	if (source && source->user_page && !source->rdpmc_unreliable)
 		compare_ways(bs, event, source);
 	if (perf_read_plainly(bs, words)) {
-		*out = (portprof_count){ words[3 + event], words[3 + event],
-			                 words[1], words[2],
-			                 PORTPROF_COUNT_OK };
+		*out = (portprof_count){ .raw = words[3 + event],
+			                 .scaled = words[3 + event],
+			                 .enabled_ns = words[1],
+			                 .running_ns = words[2],
+			                 .status = PORTPROF_COUNT_OK };
 		return PORTPROF_OK;
 	}
 	status = perf_read_counts(bs, event, &count, 1);
@@ -280,6 +282,7 @@ static portprof_status count_one(struct ppi_backend_session *bs, size_t event,
 	out->enabled_ns = value.enabled_ns;
 	out->running_ns = value.running_ns;
 	out->status = PORTPROF_COUNT_OK;
+	out->taken_ns = 0;
 	return PORTPROF_OK;
 }
 

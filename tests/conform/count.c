@@ -3,6 +3,7 @@
 #include "tests/conform/conform.h"
 
 #include <string.h>
+#include <time.h>
 
 static portprof_group *open_group(const char *first, const char *second)
 {
@@ -385,6 +386,57 @@ static void count_2_two_hundred_counters(void **state)
 	portprof_group_close(group);
 }
 
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Between what the clock says before and after; a reset changes no time. */
+static void count_10_a_reading_says_when_it_was_taken(void **state)
+{
+	portprof_group *group = open_group("task-clock", NULL);
+	uint64_t last = monotonic_ns();
+	portprof_count count;
+
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		if (i == 100)
+			assert_int_equal(portprof_group_reset(group),
+			                 PORTPROF_OK);
+		if (i % 50 == 0)
+			cf_burn(0, 0, 2 * CF_MS);
+		count = cf_read(group);
+		assert_true(count.taken_ns >= last);
+		last = monotonic_ns();
+		assert_true(count.taken_ns <= last);
+	}
+	memset(&count, 0x5a, sizeof(count));
+	assert_int_equal(portprof_group_event_read(group, 0, &count),
+	                 PORTPROF_OK);
+	assert_int_equal(count.taken_ns, 0);
+	cf_close_group(group);
+}
+
+/* One time for all, also of groups that are read one after the other. */
+static void count_10_all_have_one_time(void **state)
+{
+	portprof_count counts[2];
+	portprof_group *group;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_GROUP);
+	group = open_group("task-clock", "page-faults");
+	cf_burn(0, 0, 2 * CF_MS);
+	assert_int_equal(portprof_group_read(group, counts, 2), PORTPROF_OK);
+	cf_measured(counts[0].raw);
+	assert_true(counts[0].taken_ns > 0);
+	assert_int_equal(counts[0].taken_ns, counts[1].taken_ns);
+	cf_close_group(group);
+}
+
 static const struct cf_case cases[] = {
 	CF_COUNTS(count_1_counts_from_open_on),
 	CF_COUNTS(count_1_values_never_go_back),
@@ -399,6 +451,8 @@ static const struct cf_case cases[] = {
 	CF_COUNTS(count_6_refused_whole_or_said),
 	CF_COUNTS(count_7_inert_in_a_forked_child),
 	CF_GROUPS(count_8_more_than_there_are_is_refused),
+	CF_COUNTS(count_10_a_reading_says_when_it_was_taken),
+	CF_COUNTS(count_10_all_have_one_time),
 };
 
 CF_FAMILY(count);

@@ -19,11 +19,13 @@
 static struct ppi_stat_value between(uint64_t raw, uint64_t enabled,
                                      uint64_t running)
 {
-	const portprof_count before = { 1000, 1000, 500, 500,
-		                        PORTPROF_COUNT_OK };
-	const portprof_count after = { 1000 + raw, 0, 500 + enabled,
-		                       500 + running,
-		                       PORTPROF_COUNT_SCALED };
+	const portprof_count before = { .raw = 1000, .scaled = 1000,
+		                        .enabled_ns = 500, .running_ns = 500,
+		                        .status = PORTPROF_COUNT_OK };
+	const portprof_count after = { .raw = 1000 + raw,
+		                       .enabled_ns = 500 + enabled,
+		                       .running_ns = 500 + running,
+		                       .status = PORTPROF_COUNT_SCALED };
 
 	return ppi_stat_between(&before, &after);
 }
