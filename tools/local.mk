@@ -215,6 +215,28 @@ else
 libportprof_tools_la_SOURCES += tools/doctor/doctor_elf_stub.c tools/symbols/symbols_stub.c
 endif
 
+# OTLP_PB comes from protoc-c, as PROFILE_PB does.
+OTLP_PB = tools/export/otlp.pb-c.c tools/export/otlp.pb-c.h
+MAINTAINERCLEANFILES += $(OTLP_PB)
+EXTRA_DIST += tools/export/otlp.proto
+tools/export/otlp.pb-c.c: tools/export/otlp.proto
+	$(AM_V_at)$(MKDIR_P) tools/export
+	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(srcdir) --c_out=. \
+		$(srcdir)/tools/export/otlp.proto
+tools/export/otlp.pb-c.h: tools/export/otlp.pb-c.c
+if PROFILE_FILE
+libportprof_tools_la_SOURCES += \
+	$(OTLP_PB) \
+	tools/export/export_otlp.c \
+	tools/export/otlp.c \
+	tools/export/otlp.h
+libportprof_tools_la_CPPFLAGS += $(PROTOBUF_C_CFLAGS)
+libportprof_tools_la_LIBADD += $(PROTOBUF_C_LIBS)
+BUILT_SOURCES += $(OTLP_PB)
+else
+libportprof_tools_la_SOURCES += tools/export/export_otlp_stub.c
+endif
+
 if HAVE_CURSES
 libportprof_tools_la_SOURCES += \
 	tools/top/top_draw.c \

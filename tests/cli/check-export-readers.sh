@@ -84,6 +84,44 @@ for one in weak hostile evil; do
 done
 has "perf-script: code without a name" '\[unknown\] \(/x/plugin.so\)' weak.perf
 
+### OTLP profiles, by the published numbers of their fields
+
+for one in small weak deep hostile evil; do
+	"$portprof" export -f otlp -o $one.otlp $one.pb.gz 2>words
+	same "otlp, $one: status" 0 $?
+	python3 "$srcdir/tests/cli/otlp.py" $one.otlp >$one.json
+	same "otlp, $one: an independent reader takes it" 0 $?
+done
+has "otlp: experimental, of which version" \
+	'experimental: .*opentelemetry-proto 1\.11\.0' words
+# of_otlp FILE EXPRESSION: of what that reader found, d
+of_otlp() {
+	python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+p = d["profiles"][0]
+print(eval(sys.argv[2]))' "$1" "$2"
+}
+for one in small weak deep hostile evil; do
+	same "otlp, $one: the rules of its dictionary" "[]" \
+		"$(of_otlp $one.json 'd["broken"]')"
+	same "otlp, $one: the total" "$(total $one.pb.gz)" \
+		"$(of_otlp $one.json 'sum(p["functions"].values())')"
+done
+for one in small deep; do
+	same "otlp, $one: the ten hottest" "$(ten self $one.pb.gz)" \
+		"$(of_otlp $one.json '"\n".join("%d %s" % (n, f) for n, f in sorted(
+			((n, f) for f, n in p["functions"].items()),
+			reverse=True)[:10])' | sort)"
+done
+same "otlp: scope, event and unit" "portprof cpu nanoseconds" \
+	"$(of_otlp small.json 'd["scope"] + " " + p["type"] + " " + p["unit"]')"
+same "otlp: threads are told by pid and tid" \
+	"$("$portprof" report -n 0 -x '|' --sort thread small.pb.gz | awk -F'|' '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ print $at["pid"] "/" $at["tid"], $at["self"] }' | sort)" \
+	"$(of_otlp small.json '"\n".join("%s %d" % (k.split()[0], n)
+		for k, n in p["threads"].items())' | sort)"
+
 ### google-pprof
 
 "$portprof" export -f gperftools -o small.prof small.pb.gz

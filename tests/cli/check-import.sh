@@ -115,7 +115,7 @@ has "too much for the memory: words" '20 MiB' words
 
 ### Where nothing can be written
 
-for format in folded speedscope callgrind perf-script gperftools; do
+for format in folded speedscope callgrind perf-script gperftools otlp; do
 	"$portprof" export -f $format -o nowhere/out small.pb.gz 2>words
 	same "$format, no such folder: status" 1 $?
 	has "$format, no such folder: a remedy" \

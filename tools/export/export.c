@@ -25,6 +25,7 @@ static int take_format(const struct ppi_given *given, void *format)
 		[PPI_EXPORT_CALLGRIND] = "callgrind",
 		[PPI_EXPORT_PERF_SCRIPT] = "perf-script",
 		[PPI_EXPORT_GPERFTOOLS] = "gperftools",
+		[PPI_EXPORT_OTLP] = "otlp",
 	};
 
 	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
@@ -35,7 +36,7 @@ static int take_format(const struct ppi_given *given, void *format)
 		}
 	return ppi_given_refuse(given,
 	                        "one of gmon, folded, pprof, speedscope, "
-	                        "callgrind, perf-script, gperftools");
+	                        "callgrind, perf-script, gperftools, otlp");
 }
 
 #define AT(member) offsetof(struct ppi_export, member)
@@ -46,7 +47,8 @@ static const struct ppi_option table[] = {
 	  "for each call chain, for flame graphs; pprof: for every reader "
 	  "of pprof files; speedscope: JSON for www.speedscope.app; "
 	  "callgrind: for callgrind_annotate and KCachegrind; perf-script: "
-	  "as perf script prints it; gperftools: for google-pprof",
+	  "as perf script prints it; gperftools: for google-pprof; otlp: "
+	  "OpenTelemetry profiles (experimental)",
 	  .take = take_format, .place = AT(format) },
 	{ 'i', "input", "FILE",
 	  "read this profile or gmon.out, like FILE (" PPI_DEFAULT_OUTPUT ")",
@@ -55,7 +57,7 @@ static const struct ppi_option table[] = {
 	  "write there (gmon: gmon.out; pprof: needed; others: standard "
 	  "output)",
 	  .take = ppi_take_text, .place = AT(output) },
-	{ 'e', "event", "NAME", "export this event (the first)",
+	{ 'e', "event", "NAME", "export this event (the first; otlp: all)",
 	  .take = ppi_take_text, .place = AT(event) },
 	{ 0, "program", "FILE",
 	  "find the program here now; for a gmon.out: the program that "
@@ -144,6 +146,8 @@ static bool write_format(const struct ppi_export *export)
 		return ppi_export_perf_script(export);
 	case PPI_EXPORT_GPERFTOOLS:
 		return ppi_export_gperftools(export);
+	case PPI_EXPORT_OTLP:
+		return ppi_export_otlp(export);
 	default:
 		return export_pprof(export);
 	}

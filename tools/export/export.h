@@ -18,7 +18,8 @@ enum ppi_export_format {
 	PPI_EXPORT_SPEEDSCOPE,
 	PPI_EXPORT_CALLGRIND,
 	PPI_EXPORT_PERF_SCRIPT,
-	PPI_EXPORT_GPERFTOOLS
+	PPI_EXPORT_GPERFTOOLS,
+	PPI_EXPORT_OTLP
 };
 
 struct ppi_export {
@@ -41,6 +42,7 @@ bool ppi_export_speedscope(const struct ppi_export *export);
 bool ppi_export_callgrind(const struct ppi_export *export);
 bool ppi_export_perf_script(const struct ppi_export *export);
 bool ppi_export_gperftools(const struct ppi_export *export);
+bool ppi_export_otlp(const struct ppi_export *export);
 
 /* ---- export_out.c ---- */
 

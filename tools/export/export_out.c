@@ -19,8 +19,10 @@ bool ppi_export_name(const struct ppi_export *export, bool has_lines,
 		portprof_profile_origin_get(export->profile)->start_ns);
 	if (names->symbols) {
 		ppi_symbols_want(names->symbols, has_lines,
-		                 export->has_inlines &&
-		                         export->format == PPI_EXPORT_PERF_SCRIPT);
+		                 export->format == PPI_EXPORT_OTLP ||
+		                         (export->has_inlines &&
+		                          export->format ==
+		                                  PPI_EXPORT_PERF_SCRIPT));
 		names->names = ppi_name_locations(export->profile,
 		                                  names->symbols);
 	}

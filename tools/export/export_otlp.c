@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A profile as OpenTelemetry has it: one message ProfilesData (otlp.proto). Of
+ * each event it has a profile, and all share one dictionary. Attributes have
+ * the names of OpenTelemetry's semantic conventions.
+ */
+#include "config.h"
+
+#include "tools/export/export.h"
+
+#include "port/clean_text.h"
+#include "tools/export/otlp.h"
+#include "tools/tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers of fields in otlp.proto that are written one at a time. */
+enum {
+	DATA_RESOURCE = 1,
+	DATA_DICTIONARY = 2,
+	RESOURCE_RESOURCE = 1,
+	RESOURCE_SCOPE = 2,
+	SCOPE_SCOPE = 1,
+	SCOPE_PROFILE = 2,
+	PROFILE_SAMPLE = 2,
+	TABLE_MAPPING = 1,
+	TABLE_LOCATION = 2,
+	TABLE_FUNCTION = 3,
+	TABLE_LINK = 4,
+	TABLE_STRING = 5,
+	TABLE_ATTRIBUTE = 6,
+	TABLE_STACK = 7
+};
+
+/* Functions of a location; a deeper one is cut. */
+enum { LINES_MAX = 64 };
+
+struct function { int32_t name, file; };
+struct thread { uint32_t pid, tid; };
+/* With a text, or a number where that is -1. */
+struct attribute { int64_t number; int32_t key, text; };
+
+/* A sample, in the order of what tells observations apart. */
+struct piece {
+	int32_t stack, thread;
+	size_t sample;
+};
+
+struct writing {
+	const struct ppi_export *export;
+	const struct ppi_symbols_name *names;
+	struct ppi_otlp_table texts, functions, attributes, stacks, threads;
+	struct piece *pieces;
+	size_t piece_count, event;
+	int64_t *values; /* room for all samples */
+	uint64_t *times;
+	bool is_short; /* of memory */
+};
+
+/* 0, and that memory is short, for what has no number. */
+static int32_t numbered(struct writing *writing, int32_t number)
+{
+	writing->is_short |= number < 0;
+	return number < 0 ? 0 : number;
+}
+
+static int32_t text_of(struct writing *writing, const char *text)
+{
+	return numbered(writing, ppi_otlp_text(&writing->texts, text));
+}
+
+static int32_t function_of(struct writing *writing,
+                           const struct ppi_symbols_name *name)
+{
+	struct function function = {
+		text_of(writing, name->function),
+		name->source_file ? text_of(writing, name->source_file) : 0,
+	};
+
+	return numbered(writing,
+	                ppi_otlp_number(&writing->functions, &function,
+	                                sizeof(function)));
+}
+
+/* `text` NULL: the number. */
+static int32_t attribute_of(struct writing *writing, const char *key,
+                            const char *text, int64_t number)
+{
+	struct attribute attribute;
+
+	memset(&attribute, 0, sizeof(attribute)); /* padding is compared too */
+	attribute.number = number;
+	attribute.key = text_of(writing, key);
+	attribute.text = text ? text_of(writing, text) : -1;
+	return numbered(writing,
+	                ppi_otlp_number(&writing->attributes, &attribute,
+	                                sizeof(attribute)));
+}
+
+static void fill_value(PpiOtlp__AnyValue *value, const char *text,
+                       int64_t number)
+{
+	ppi_otlp__any_value__init(value);
+	if (text) {
+		value->value_case = PPI_OTLP__ANY_VALUE__VALUE_STRING_VALUE;
+		value->string_value = (char *)(uintptr_t)text;
+	} else {
+		value->value_case = PPI_OTLP__ANY_VALUE__VALUE_INT_VALUE;
+		value->int_value = number;
+	}
+}
+
+/* ---- Samples ---- */
+
+static int compare_pieces(const void *left, const void *right)
+{
+	const struct piece *a = left, *b = right;
+
+	if (a->stack != b->stack)
+		return a->stack < b->stack ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+static bool find_pieces(struct writing *writing)
+{
+	const portprof_profile *profile = writing->export->profile;
+	const portprof_profile_thread *named;
+	size_t count = portprof_profile_sample_count(profile);
+
+	/* thread i of the profile is number i + 1, so that it has its name */
+	for (size_t i = 0;
+	     (named = portprof_profile_thread_get(profile, i)) != NULL; i++) {
+		struct thread thread = { named->pid, named->tid };
+
+		numbered(writing, ppi_otlp_number(&writing->threads, &thread,
+		                                  sizeof(thread)));
+	}
+	writing->pieces = calloc(count + 1, sizeof(*writing->pieces));
+	writing->values = calloc(count + 1, sizeof(*writing->values));
+	writing->times = calloc(count + 1, sizeof(*writing->times));
+	if (!writing->pieces || !writing->values || !writing->times)
+		return false;
+	writing->piece_count = count;
+	for (size_t i = 0; i < count; i++) {
+		const portprof_profile_sample *sample =
+			portprof_profile_sample_get(profile, i);
+		struct thread thread = { sample->pid, sample->tid };
+		size_t bytes = sample->depth * sizeof(*sample->locations);
+
+		writing->pieces[i].sample = i;
+		writing->pieces[i].stack = numbered(
+			writing, ppi_otlp_number(&writing->stacks,
+			                         sample->locations, bytes));
+		writing->pieces[i].thread = numbered(
+			writing, ppi_otlp_number(&writing->threads, &thread,
+			                         sizeof(thread)));
+	}
+	qsort(writing->pieces, count, sizeof(*writing->pieces), compare_pieces);
+	return !writing->is_short;
+}
+
+static size_t find_attributes(struct writing *writing,
+                              const struct piece *piece, int32_t *attributes)
+{
+	const portprof_profile *profile = writing->export->profile;
+	const portprof_profile_sample *sample =
+		portprof_profile_sample_get(profile, piece->sample);
+	const portprof_profile_thread *thread = portprof_profile_thread_get(
+		profile, (size_t)piece->thread - 1);
+	size_t count = 0;
+
+	if (sample->pid)
+		attributes[count++] = attribute_of(writing, "process.pid", NULL,
+		                                   sample->pid);
+	if (sample->tid)
+		attributes[count++] = attribute_of(writing, "thread.id", NULL,
+		                                   sample->tid);
+	if (thread && thread->name[0])
+		attributes[count++] = attribute_of(writing, "thread.name",
+		                                   thread->name, 0);
+	return count;
+}
+
+/* Observations of one chain and thread: with their times where these are
+ * known, else their sum. */
+static void put_sample(struct writing *writing, struct ppi_otlp_out *out,
+                       size_t first, size_t end)
+{
+	const portprof_profile *profile = writing->export->profile;
+	bool has_times = portprof_profile_origin_get(profile)->timeline_ns != 0;
+	PpiOtlp__Sample message = PPI_OTLP__SAMPLE__INIT;
+	int32_t attributes[3];
+	size_t count = 0;
+
+	for (size_t i = first; i < end; i++) {
+		size_t number = writing->pieces[i].sample;
+		uint64_t weight = portprof_profile_sample_get(profile, number)
+		                          ->weights[writing->event];
+
+		if (weight == 0)
+			continue;
+		if (!has_times && count) {
+			writing->values[0] += (int64_t)weight;
+			continue;
+		}
+		writing->values[count] = (int64_t)weight;
+		writing->times[count++] =
+			portprof_profile_sample_time(profile, number);
+	}
+	if (count == 0)
+		return;
+	message.stack_index = writing->pieces[first].stack;
+	message.attribute_indices = attributes;
+	message.n_attribute_indices =
+		find_attributes(writing, &writing->pieces[first], attributes);
+	message.values = writing->values;
+	message.n_values = count;
+	message.timestamps_unix_nano = writing->times;
+	message.n_timestamps_unix_nano = has_times ? count : 0;
+	ppi_otlp_put(out, PROFILE_SAMPLE, &message);
+}
+
+static void put_profile(struct ppi_otlp_out *out, void *context)
+{
+	struct writing *writing = context;
+	const portprof_profile *profile = writing->export->profile;
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(profile);
+	const portprof_profile_event *event =
+		portprof_profile_event_get(profile, writing->event);
+	const struct piece *pieces = writing->pieces;
+	PpiOtlp__Profile message = PPI_OTLP__PROFILE__INIT;
+	PpiOtlp__ValueType type = PPI_OTLP__VALUE_TYPE__INIT;
+
+	type.type_strindex = text_of(writing, event->name);
+	type.unit_strindex = text_of(
+		writing, event->unit == PORTPROF_UNIT_NANOSECONDS
+		                 ? "nanoseconds" : "count");
+	message.sample_type = &type;
+	message.time_unix_nano = origin->start_ns;
+	message.duration_nano = origin->duration_ns;
+	ppi_otlp_put_part(out, &message);
+	for (size_t first = 0, end; first < writing->piece_count; first = end) {
+		for (end = first + 1; end < writing->piece_count &&
+		                      pieces[end].stack == pieces[first].stack &&
+		                      pieces[end].thread == pieces[first].thread;)
+			end++;
+		put_sample(writing, out, first, end);
+	}
+}
+
+static void put_scope(struct ppi_otlp_out *out, void *context)
+{
+	static char name[] = "portprof", version[] = PORTPROF_VERSION_STRING;
+	struct writing *writing = context;
+	const struct ppi_export *export = writing->export;
+	size_t count = portprof_profile_event_count(export->profile);
+	PpiOtlp__InstrumentationScope scope =
+		PPI_OTLP__INSTRUMENTATION_SCOPE__INIT;
+
+	scope.name = name;
+	scope.version = version;
+	ppi_otlp_put(out, SCOPE_SCOPE, &scope);
+	for (writing->event = 0; writing->event < count; writing->event++)
+		if (!export->event || writing->event == export->event_number)
+			ppi_otlp_put_nested(out, SCOPE_PROFILE, put_profile,
+			                    writing);
+}
+
+/* Where it was measured; NULL when that is not one host. */
+static const char *host_of(const portprof_profile_origin *origin)
+{
+	static const char key[] = "host: ";
+	const char *host = NULL;
+
+	for (size_t i = 0; i < origin->fact_count; i++) {
+		if (strncmp(origin->facts[i], key, strlen(key)) != 0)
+			continue;
+		if (host)
+			return NULL;
+		host = origin->facts[i] + strlen(key);
+	}
+	return host;
+}
+
+static void put_resource(struct ppi_otlp_out *out, void *context)
+{
+	static char key[] = "host.name";
+	struct writing *writing = context;
+	const char *host = host_of(portprof_profile_origin_get(
+		writing->export->profile));
+	PpiOtlp__Resource resource = PPI_OTLP__RESOURCE__INIT;
+	PpiOtlp__KeyValue pair = PPI_OTLP__KEY_VALUE__INIT, *pairs = &pair;
+	PpiOtlp__AnyValue value;
+
+	/* a host's name that is no UTF-8 is no name of a host */
+	if (host && ppi_text_is_clean(host)) {
+		fill_value(&value, host, 0);
+		pair.key = key;
+		pair.value = &value;
+		resource.attributes = &pairs;
+		resource.n_attributes = 1;
+		ppi_otlp_put(out, RESOURCE_RESOURCE, &resource);
+	}
+	ppi_otlp_put_nested(out, RESOURCE_SCOPE, put_scope, writing);
+}
+
+/* ---- The dictionary ---- */
+
+static void put_mappings(struct writing *writing, struct ppi_otlp_out *out)
+{
+	static const PpiOtlp__Mapping none = PPI_OTLP__MAPPING__INIT;
+	const portprof_profile_mapping *mapping;
+
+	ppi_otlp_put(out, TABLE_MAPPING, &none);
+	for (size_t i = 0; (mapping = portprof_profile_mapping_get(
+				    writing->export->profile, i)) != NULL;
+	     i++) {
+		PpiOtlp__Mapping message = PPI_OTLP__MAPPING__INIT;
+		int32_t build_id;
+
+		message.memory_start = mapping->start;
+		message.memory_limit = mapping->limit;
+		message.file_offset = mapping->file_offset;
+		message.filename_strindex = text_of(writing, mapping->path);
+		if (mapping->build_id[0]) {
+			build_id = attribute_of(
+				writing, "process.executable.build_id.gnu",
+				mapping->build_id, 0);
+			message.attribute_indices = &build_id;
+			message.n_attribute_indices = 1;
+		}
+		ppi_otlp_put(out, TABLE_MAPPING, &message);
+	}
+}
+
+static void put_locations(struct writing *writing, struct ppi_otlp_out *out)
+{
+	static const PpiOtlp__Location none = PPI_OTLP__LOCATION__INIT;
+	const portprof_profile_location *location;
+
+	ppi_otlp_put(out, TABLE_LOCATION, &none);
+	for (size_t i = 0; (location = portprof_profile_location_get(
+				    writing->export->profile, i)) != NULL;
+	     i++) {
+		PpiOtlp__Location message = PPI_OTLP__LOCATION__INIT;
+		PpiOtlp__Line lines[LINES_MAX], *at[LINES_MAX];
+
+		message.address = location->address;
+		message.lines = at;
+		if (location->mapping != SIZE_MAX)
+			message.mapping_index = (int32_t)location->mapping + 1;
+		for (const struct ppi_symbols_name *name = &writing->names[i];
+		     name && name->is_named && message.n_lines < LINES_MAX;
+		     name = name->caller) {
+			PpiOtlp__Line *line = &lines[message.n_lines];
+
+			ppi_otlp__line__init(line);
+			line->function_index = function_of(writing, name);
+			line->line = (int64_t)name->line;
+			at[message.n_lines++] = line;
+		}
+		ppi_otlp_put(out, TABLE_LOCATION, &message);
+	}
+}
+
+static void put_functions(struct writing *writing, struct ppi_otlp_out *out)
+{
+	PpiOtlp__Function message = PPI_OTLP__FUNCTION__INIT;
+
+	ppi_otlp_put(out, TABLE_FUNCTION, &message);
+	for (const struct ppi_otlp_item *at = writing->functions.items; at;
+	     at = at->hh.next) {
+		const struct function *function = ppi_otlp_thing(at);
+
+		message.name_strindex = function->name;
+		message.filename_strindex = function->file;
+		ppi_otlp_put(out, TABLE_FUNCTION, &message);
+	}
+}
+
+/* Spans of traces: none, by identifiers of their usual lengths. */
+static void put_links(struct ppi_otlp_out *out)
+{
+	static uint8_t zeros[16];
+	PpiOtlp__Link message = PPI_OTLP__LINK__INIT;
+
+	message.trace_id.data = message.span_id.data = zeros;
+	message.trace_id.len = 16;
+	message.span_id.len = 8;
+	ppi_otlp_put(out, TABLE_LINK, &message);
+}
+
+static void put_stacks(struct writing *writing, struct ppi_otlp_out *out)
+{
+	static const PpiOtlp__Stack none = PPI_OTLP__STACK__INIT;
+
+	ppi_otlp_put(out, TABLE_STACK, &none);
+	for (const struct ppi_otlp_item *at = writing->stacks.items; at;
+	     at = at->hh.next) {
+		const uint32_t *locations = ppi_otlp_thing(at);
+		PpiOtlp__Stack message = PPI_OTLP__STACK__INIT;
+
+		message.n_location_indices = at->hh.keylen / sizeof(*locations);
+		message.location_indices = calloc(message.n_location_indices,
+		                                  sizeof(int32_t));
+		if (!message.location_indices) {
+			writing->is_short = true;
+			return;
+		}
+		for (size_t i = 0; i < message.n_location_indices; i++)
+			message.location_indices[i] = (int32_t)locations[i] + 1;
+		ppi_otlp_put(out, TABLE_STACK, &message);
+		free(message.location_indices);
+	}
+}
+
+/* Texts by their numbers, which attributes with a text need. */
+static const char **list_texts(const struct writing *writing)
+{
+	const char **list =
+		calloc((size_t)writing->texts.count + 1, sizeof(*list));
+
+	for (const struct ppi_otlp_item *at = writing->texts.items; list && at;
+	     at = at->hh.next)
+		list[at->number] = ppi_otlp_thing(at);
+	return list;
+}
+
+static void put_attributes(struct writing *writing, struct ppi_otlp_out *out)
+{
+	static const PpiOtlp__KeyValueAndUnit none =
+		PPI_OTLP__KEY_VALUE_AND_UNIT__INIT;
+	const char **texts = list_texts(writing);
+
+	writing->is_short |= !texts;
+	ppi_otlp_put(out, TABLE_ATTRIBUTE, &none);
+	for (const struct ppi_otlp_item *at = writing->attributes.items;
+	     texts && at; at = at->hh.next) {
+		const struct attribute *attribute = ppi_otlp_thing(at);
+		PpiOtlp__KeyValueAndUnit message =
+			PPI_OTLP__KEY_VALUE_AND_UNIT__INIT;
+		PpiOtlp__AnyValue value;
+
+		fill_value(&value,
+		           attribute->text < 0 ? NULL : texts[attribute->text],
+		           attribute->number);
+		message.key_strindex = attribute->key;
+		message.value = &value;
+		ppi_otlp_put(out, TABLE_ATTRIBUTE, &message);
+	}
+	free(texts);
+}
+
+/* Texts come last: the other tables may bring some. */
+static void put_dictionary(struct ppi_otlp_out *out, void *context)
+{
+	struct writing *writing = context;
+
+	put_mappings(writing, out);
+	put_locations(writing, out);
+	put_functions(writing, out);
+	put_links(out);
+	put_attributes(writing, out);
+	put_stacks(writing, out);
+	ppi_otlp_put_text(out, TABLE_STRING, "", 0);
+	for (const struct ppi_otlp_item *at = writing->texts.items; at;
+	     at = at->hh.next)
+		ppi_otlp_put_text(out, TABLE_STRING, ppi_otlp_thing(at),
+		                  strlen(ppi_otlp_thing(at)));
+}
+
+static bool put_data(void *context, FILE *file)
+{
+	struct writing *writing = context;
+	struct ppi_otlp_out out = { file, 0 };
+
+	ppi_otlp_put_nested(&out, DATA_RESOURCE, put_resource, writing);
+	ppi_otlp_put_nested(&out, DATA_DICTIONARY, put_dictionary, writing);
+	return !writing->is_short;
+}
+
+bool ppi_export_otlp(const struct ppi_export *export)
+{
+	struct writing writing = { .export = export };
+	struct ppi_export_names names;
+	bool is_good = ppi_export_name(export, true, &names);
+
+	if (is_good) {
+		writing.names = names.names;
+		is_good = find_pieces(&writing);
+		if (!is_good)
+			ppi_say("out of memory");
+		is_good = is_good && ppi_export_write(export, put_data, &writing);
+		ppi_export_names_free(&names);
+	}
+	if (is_good && !export->is_quiet)
+		ppi_say("experimental: OTLP profiles as opentelemetry-proto "
+		        "1.11.0 has them (profiles v1development)");
+	free(writing.pieces);
+	free(writing.values);
+	free(writing.times);
+	ppi_otlp_table_free(&writing.texts);
+	ppi_otlp_table_free(&writing.functions);
+	ppi_otlp_table_free(&writing.attributes);
+	ppi_otlp_table_free(&writing.stacks);
+	ppi_otlp_table_free(&writing.threads);
+	return is_good;
+}
