@@ -10,6 +10,8 @@ FOREIGN_FILES = \
 	port/clean_text.h \
 	port/foreign_file.c \
 	port/foreign_file.h \
+	port/json.c \
+	port/json.h \
 	port/process_owner.c \
 	port/process_owner.h \
 	port/text_width.c \

@@ -57,8 +57,6 @@ libportprof_tools_la_SOURCES = \
 	tools/html/page_facts.c \
 	tools/html/page_grow.c \
 	tools/html/page_tree.h \
-	tools/json.c \
-	tools/json.h \
 	tools/launch.c \
 	tools/launch.h \
 	tools/launch_find.c \

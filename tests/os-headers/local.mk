@@ -4,6 +4,7 @@
 SCRIPT_TESTS += tests/os-headers/check-os-headers.sh
 EXTRA_DIST += \
 	tests/os-headers/README.md \
+	tests/os-headers/common/assert.h \
 	tests/os-headers/common/ctype.h \
 	tests/os-headers/common/dirent.h \
 	tests/os-headers/common/dlfcn.h \
@@ -12,6 +13,7 @@ EXTRA_DIST += \
 	tests/os-headers/common/inttypes.h \
 	tests/os-headers/common/limits.h \
 	tests/os-headers/common/link.h \
+	tests/os-headers/common/math.h \
 	tests/os-headers/common/pthread.h \
 	tests/os-headers/common/sched.h \
 	tests/os-headers/common/signal.h \

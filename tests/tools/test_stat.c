@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tools/json.h"
+#include "port/json.h"
 #include "tools/stat/stat.h"
 
 /* ---- readings ---- */

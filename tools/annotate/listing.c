@@ -4,7 +4,7 @@
 
 #include "tools/annotate/annotate.h"
 
-#include "tools/json.h"
+#include "port/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

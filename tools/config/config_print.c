@@ -8,8 +8,8 @@
 
 #include "tools/config/config_show.h"
 
+#include "port/json.h"
 #include "tools/color.h"
-#include "tools/json.h"
 #include "tools/tools.h"
 
 #include <string.h>

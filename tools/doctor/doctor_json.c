@@ -7,7 +7,7 @@
 
 #include "tools/doctor/doctor.h"
 
-#include "tools/json.h"
+#include "port/json.h"
 
 #include <string.h>
 

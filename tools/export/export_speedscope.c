@@ -7,7 +7,7 @@
 
 #include "tools/export/export.h"
 
-#include "tools/json.h"
+#include "port/json.h"
 #include "tools/report/report_rows.h"
 #include "tools/tools.h"
 

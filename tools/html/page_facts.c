@@ -4,8 +4,8 @@
 
 #include "tools/html/page.h"
 
+#include "port/json.h"
 #include "tools/diff/noise.h"
-#include "tools/json.h"
 #include "tools/report/report_skid.h"
 
 #include <stdio.h>

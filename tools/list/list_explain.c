@@ -4,7 +4,7 @@
 
 #include "tools/list/list.h"
 
-#include "tools/json.h"
+#include "port/json.h"
 #include "tools/presets.h"
 #include "tools/tools.h"
 

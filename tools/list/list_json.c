@@ -7,7 +7,7 @@
 
 #include "tools/list/list.h"
 
-#include "tools/json.h"
+#include "port/json.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 #include "tools/report/report.h"
 
-#include "tools/json.h"
+#include "port/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "tools/stat/stat.h"
 
-#include "tools/json.h"
+#include "port/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,12 +13,18 @@ extern FILE *os_stderr;
 
 FILE *fopen(const char *restrict path, const char *restrict mode);
 FILE *fdopen(int fd, const char *mode);
+FILE *open_memstream(char **text, size_t *bytes);
 int fclose(FILE *file);
+int fflush(FILE *file);
 int ferror(FILE *file);
 int fileno(FILE *file);
+int fputc(int letter, FILE *file);
+int fputs(const char *restrict text, FILE *restrict file);
 char *fgets(char *restrict line, int bytes, FILE *restrict file);
 size_t fread(void *restrict to, size_t bytes, size_t count,
              FILE *restrict file);
+size_t fwrite(const void *restrict from, size_t bytes, size_t count,
+              FILE *restrict file);
 ssize_t getline(char **restrict line, size_t *restrict room,
                 FILE *restrict file);
 int snprintf(char *restrict out, size_t bytes, const char *restrict format,

@@ -2,7 +2,7 @@
 /* JSON as it is written, piece by piece. */
 #include "config.h"
 
-#include "tools/json.h"
+#include "port/json.h"
 
 #include "port/clean_text.h"
 
