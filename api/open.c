@@ -89,6 +89,7 @@ static void leave_area(struct ppi_opened *opened)
 static portprof_status take_helper(struct ppi_opened *opened,
                                    struct ppi_diag *why)
 {
+	ppi_process_handle_forks();
 	if (!opened->has_helper)
 		opened->has_helper = ppi_helper_take(why) == PORTPROF_OK;
 	return opened->has_helper ? PORTPROF_OK : why->status;

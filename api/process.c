@@ -41,13 +41,19 @@ static void after_fork_in_child(void)
 	pthread_mutex_unlock(&process.lock);
 }
 
-void ppi_process_add(struct portprof_session *session)
+void ppi_process_handle_forks(void)
 {
 	pthread_mutex_lock(&process.lock);
 	if (!process.has_handlers)
 		process.has_handlers =
 			pthread_atfork(before_fork, after_fork_in_parent,
 			               after_fork_in_child) == 0;
+	pthread_mutex_unlock(&process.lock);
+}
+
+void ppi_process_add(struct portprof_session *session)
+{
+	pthread_mutex_lock(&process.lock);
 	process.owner = getpid();
 	session->next = process.sessions;
 	process.sessions = session;

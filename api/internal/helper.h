@@ -59,6 +59,10 @@ void ppi_helper_set_manual(bool manual);
 /* Then: run every registered task once, as the thread would when it is due. */
 void ppi_helper_run_tasks(void);
 
+/* Before the helper is taken for the first time: a forked child has none
+ * (api/process.c). */
+void ppi_process_handle_forks(void);
+
 /* For api/process.c: hold the helper's lock over a fork. */
 void ppi_helper_before_fork(void);
 void ppi_helper_after_fork_in_parent(void);
