@@ -59,6 +59,7 @@ libportprof_core_la_SOURCES += \
 	api/internal/process_map.h \
 	api/internal/pump.h \
 	api/internal/region.h \
+	api/internal/region_table.h \
 	api/internal/select.h \
 	api/internal/session.h \
 	api/internal/sink.h \
@@ -74,8 +75,10 @@ libportprof_core_la_SOURCES += \
 	api/pump.c \
 	api/record.c \
 	api/region.c \
+	api/region_env.c \
 	api/region_open.c \
 	api/region_sum.c \
+	api/region_table.c \
 	api/select.c \
 	api/session.c \
 	api/session_notice.c \
@@ -156,7 +159,9 @@ libportprof_core_la_SOURCES += \
 	api/file/path.h \
 	api/file/pool.c \
 	api/file/pool.h \
-	api/file/profile.c
+	api/file/profile.c \
+	api/file/whole_file.c \
+	api/file/whole_file.h
 
 if PROFILE_FILE
 libportprof_core_la_SOURCES += \

@@ -210,7 +210,7 @@ static struct ppi_region_frame *new_frame(const struct ppi_regions *all,
 
 portprof_status portprof_region_begin(const char *name)
 {
-	struct ppi_regions *all = ppi_regions_now();
+	struct ppi_regions *all = ppi_regions_wanted();
 	struct ppi_region_thread *thread;
 	struct ppi_region_frame *frame;
 	struct ppi_region *region;
@@ -276,4 +276,17 @@ portprof_status portprof_region_end(const char *name)
 	region->depth--;
 	thread->depth--;
 	return PORTPROF_OK;
+}
+
+void ppi_region_end_all(void)
+{
+	const struct ppi_regions *all = ppi_regions_now();
+	const struct ppi_region_thread *thread = mine.thread;
+
+	if (!all || !thread || mine.generation != all->generation)
+		return;
+	while (thread->depth > 0)
+		if (portprof_region_end(thread->frames[thread->depth - 1]
+		                                .region->name->text))
+			return;
 }

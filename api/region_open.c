@@ -63,11 +63,13 @@ static void free_thread(struct ppi_region_thread *thread)
 	free(thread);
 }
 
-static void free_all(struct ppi_regions *all)
+void ppi_regions_free(struct ppi_regions *all)
 {
 	struct ppi_region_thread *next;
 	struct ppi_region_name *name, *following;
 
+	if (!all)
+		return;
 	for (struct ppi_region_thread *at = all->threads; at; at = next) {
 		next = at->next;
 		free_thread(at);
@@ -113,7 +115,7 @@ static portprof_status make(const portprof_config *config,
 		                    "out of memory");
 	}
 	if (status)
-		free_all(all);
+		ppi_regions_free(all);
 	else
 		*out = all;
 	return status;
@@ -129,12 +131,13 @@ portprof_status portprof_regions_open(const portprof_config *config)
 		                  "regions are open in this process already: "
 		                  "close them first");
 	status = make(config, &all);
-	if (status)
+	if (status) {
 		atomic_flag_clear(&is_taken);
-	else
-		atomic_store_explicit(&open_regions, all,
-		                      memory_order_release);
-	return status;
+		return status;
+	}
+	atomic_store_explicit(&open_regions, all, memory_order_release);
+	ppi_regions_want_none();
+	return PORTPROF_OK;
 }
 
 size_t portprof_regions_event_count(void)
@@ -162,13 +165,22 @@ portprof_status portprof_regions_event(size_t index, portprof_event_info *info)
 	                      sizeof(all->events[index]), "regions event");
 }
 
+struct ppi_regions *ppi_regions_disown(void)
+{
+	struct ppi_regions *all = atomic_exchange(&open_regions, NULL);
+
+	atomic_flag_clear(&is_taken);
+	return all;
+}
+
 void portprof_regions_close(void)
 {
 	struct ppi_regions *all = ppi_regions_now();
 
 	if (!all)
 		return;
+	ppi_regions_deliver();
 	atomic_store_explicit(&open_regions, NULL, memory_order_release);
-	free_all(all);
+	ppi_regions_free(all);
 	atomic_flag_clear(&is_taken);
 }

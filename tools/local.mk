@@ -68,7 +68,12 @@ libportprof_tools_la_SOURCES = \
 	tools/list/list_text.c \
 	tools/memory.c \
 	tools/memory.h \
+	tools/merge/json_read.c \
+	tools/merge/json_read.h \
 	tools/merge/merge.c \
+	tools/merge/merge.h \
+	tools/merge/merge_print.c \
+	tools/merge/merge_regions.c \
 	tools/names/names.c \
 	tools/names/names.h \
 	tools/names/names_give.c \

@@ -63,6 +63,20 @@ struct ppi_regions {
 
 /* The open ones, or NULL. */
 struct ppi_regions *ppi_regions_now(void);
+/* The same; when there are none, those that $PORTPROF asks for are opened. */
+struct ppi_regions *ppi_regions_wanted(void);
+/* The program has its own: $PORTPROF is not asked any more. */
+void ppi_regions_want_none(void);
+/* Write the table that $PORTPROF asked for, if it did and was not written. */
+void ppi_regions_deliver(void);
+
+/* From now on none are open, and nothing was given back: for a forked child,
+ * which closes them with _free. NULL is nothing. */
+struct ppi_regions *ppi_regions_disown(void);
+void ppi_regions_free(struct ppi_regions *all);
+
+/* End what the calling thread has open. */
+void ppi_region_end_all(void);
 
 /* The calling thread's from now on, with its group; NULL: open one. NULL when
  * out of memory. */

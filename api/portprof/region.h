@@ -40,7 +40,9 @@ portprof_regions_open(const portprof_config *config);
  * while it is open (recursion): each is a call, what is counted is counted
  * once. The string is copied when it is new. Costs a reading of the group each;
  * two readings a call are part of what is counted. While no regions are open
- * both do nothing, and return OK.
+ * both do nothing, and return OK; but when $PORTPROF has "regions", the first
+ * begin of a program that has opened none opens them, and a table is written at
+ * the exit (portprof_region(3)).
  *   E_INVALID  NULL or ""; end: that name is not the innermost open region of
  *              this thread (nothing is changed then)
  *   E_FORKED   in a forked child: the regions are its parent's
@@ -90,7 +92,8 @@ PORTPROF_API portprof_status
 portprof_regions_event(size_t index, portprof_event_info *info);
 
 /*
- * Give everything back; what was counted is gone. No other thread may be in a
+ * Give everything back; what was counted is gone, but for the table that
+ * $PORTPROF asked for, which is written before. No other thread may be in a
  * function of this header meanwhile; begin and end do nothing afterwards.
  * Without open regions it does nothing. Since 0.1.
  */

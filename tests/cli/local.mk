@@ -3,11 +3,12 @@
 # on real ones.
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
-	tests/cli/storm tests/cli/ten tests/cli/touch
+	tests/cli/region_job tests/cli/storm tests/cli/ten tests/cli/touch
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
 tests_cli_close_all_LDADD =
 tests_cli_deny_LDADD =
+tests_cli_region_job_LDADD = libportprof.la
 tests_cli_storm_LDADD =
 tests_cli_ten_LDADD =
 tests_cli_touch_LDADD =
@@ -37,6 +38,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-pager.sh \
 	tests/cli/check-top.sh \
 	tests/cli/check-preload.sh \
+	tests/cli/check-regions.sh \
 	tests/cli/check-record-account.sh \
 	tests/cli/check-record-attach.sh \
 	tests/cli/check-record-beside.sh \

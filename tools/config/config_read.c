@@ -209,10 +209,12 @@ static bool read_file(struct ppi_config_view *view, portprof_config *config)
 
 /* ---- $PORTPROF ---- */
 
-/* The settings that the preloaded object knows and the library does not. */
+/* What has a meaning in $PORTPROF alone. */
 static bool is_object_key(const char *part, size_t length)
 {
-	return strncmp(part, "since=", 6) == 0 && length > 6;
+	return (strncmp(part, "since=", 6) == 0 && length > 6) ||
+	       (strncmp(part, "regions", 7) == 0 &&
+	        (length == 7 || part[7] == '='));
 }
 
 static bool take_part(portprof_config *config, const char *part,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof merge: adds profiles up, of any number of processes and hosts. */
+/* portprof merge: adds profiles or tables of regions up, of any number of
+ * processes and hosts. */
 #include "config.h"
+
+#include "tools/merge/merge.h"
 
 #include "tools/memory.h"
 #include "tools/input.h"
@@ -10,12 +13,14 @@
 
 #include <portprof.h>
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 struct merge {
 	const char *output;
 	uint64_t memory_max;
-	bool is_quiet;
+	bool is_quiet, is_json;
 	portprof_profile *all;
 	size_t merged, left_out;
 };
@@ -23,8 +28,11 @@ struct merge {
 #define AT(member) offsetof(struct merge, member)
 
 static const struct ppi_option table[] = {
-	{ 'o', "output", "FILE", "write the sum of all profiles there",
+	{ 'o', "output", "FILE", "write the sum of all there; tables go to "
+	  "standard output without it",
 	  .take = ppi_take_text, .place = AT(output) },
+	{ 'j', "json", NULL, "print the sum of tables as JSON",
+	  .take = ppi_take_flag, .place = AT(is_json) },
 	{ 'q', "quiet", NULL, "print no summary",
 	  .take = ppi_take_flag, .place = AT(is_quiet) },
 	PPI_MEMORY_OPTION(AT(memory_max)),
@@ -32,10 +40,13 @@ static const struct ppi_option table[] = {
 
 static const struct ppi_line line = {
 	.verb = "merge",
-	.usage = "-o OUTPUT [OPTION...] FILE...",
+	.usage = "-o OUTPUT [OPTION...] FILE...\n"
+	         "[-o OUTPUT] [-j] TABLE...",
 	.notes = "The profiles must have the same events. A binary that was "
 	         "mapped elsewhere is recognized by its build-id. A profile "
-	         "that cannot be merged is left out, and the exit status is 1.",
+	         "that cannot be merged is left out, and the exit status is 1. "
+	         "TABLE is what a program with regions writes in JSON at its "
+	         "exit, when it is run with PORTPROF=regions.",
 	.options = table,
 	.option_count = sizeof(table) / sizeof(table[0]),
 	.wrong = PPI_EXIT_USAGE,
@@ -87,6 +98,42 @@ static int write_sum(const struct merge *merge)
 	return merge->left_out ? PPI_EXIT_FAILED : PPI_EXIT_OK;
 }
 
+/* ---- tables of regions ---- */
+
+static bool print_regions(const struct merge *merge,
+                          const struct ppi_merge_regions *all)
+{
+	FILE *out = merge->output ? fopen(merge->output, "w") : stdout;
+	bool is_good = out &&
+	               ppi_merge_regions_print(all, merge->is_json, out);
+
+	if (out && merge->output && fclose(out) != 0)
+		is_good = false;
+	if (!is_good)
+		ppi_say("cannot write '%s': %s; name another file with -o",
+		        merge->output ? merge->output : "standard output",
+		        strerror(errno));
+	return is_good;
+}
+
+static int merge_regions(const struct merge *merge, int argc, char **argv)
+{
+	struct ppi_merge_regions all = { 0 };
+	bool is_good;
+
+	for (int i = optind; i < argc; i++)
+		ppi_merge_regions_add(&all, argv[i]);
+	ppi_merge_regions_sort(&all);
+	is_good = all.process_count > 0 && print_regions(merge, &all);
+	if (all.process_count == 0)
+		ppi_say("no table of regions was merged");
+	else if (all.left_out)
+		ppi_say("%zu files were left out", all.left_out);
+	is_good = is_good && all.left_out == 0;
+	ppi_merge_regions_free(&all);
+	return is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+}
+
 int ppi_merge_main(int argc, char **argv)
 {
 	struct merge merge = { 0 };
@@ -94,12 +141,17 @@ int ppi_merge_main(int argc, char **argv)
 
 	if (status != PPI_LINE_READ)
 		return status;
+	ppi_memory_limit(merge.memory_max);
+	if (optind < argc && ppi_merge_is_regions(argv[optind]))
+		return merge_regions(&merge, argc, argv);
 	if (!merge.output)
 		return ppi_line_wrong(&line, "no output given: -o FILE");
 	if (optind == argc)
 		return ppi_line_wrong(&line, "no profile given: portprof merge "
 		                             "-o %s FILE...", merge.output);
-	ppi_memory_limit(merge.memory_max);
+	if (merge.is_json)
+		return ppi_line_wrong(&line, "-j is for tables of regions, and "
+		                             "'%s' is none", argv[optind]);
 	if (!merge.is_quiet)
 		ppi_progress_begin("merging");
 	for (int first = optind, i = first; i < argc; i++) {

@@ -284,6 +284,8 @@ __attribute__((constructor)) static void load(void)
 		say_not("out of memory");
 		return;
 	}
+	if (self.settings.regions)
+		return;
 	if (!self.settings.output)
 		self.settings.output = strdup(DEFAULT_OUTPUT);
 	if (!self.settings.output)

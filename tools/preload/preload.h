@@ -13,6 +13,7 @@ struct ppi_preload_settings {
 	char *lines;    /* one "key = value" a line, without output */
 	char *output;   /* pattern; NULL: not given */
 	char *share;    /* the recorder's memory; NULL: files are written */
+	bool regions;   /* they are counted, by the library in the program */
 	bool children;  /* profile processes that this one creates */
 	uint64_t since_ns; /* CLOCK_MONOTONIC that times count from; 0: not
 	                    * given, so from this process's start */

@@ -35,6 +35,10 @@ static bool take_part(const char *part, size_t length,
 
 	if (length == 0)
 		return true;
+	if (is_key(part, key, "regions")) {
+		out->regions = true;
+		return true;
+	}
 	if (equals && is_key(part, key, "output")) {
 		free(out->output);
 		out->output = strndup(equals + 1, length - key - 1);

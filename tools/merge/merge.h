@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables of regions, of any number of processes, as one. */
+#ifndef PPI_MERGE_H
+#define PPI_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <uthash.h>
+
+/* A value that one process counted in a region, over all its threads. */
+struct ppi_region_cell {
+	uint64_t value;
+	bool is_known, is_estimate;
+};
+
+struct ppi_merge_process {
+	char *path, *host;
+	uint64_t pid, rank, opened_ns;
+	bool has_rank;
+	uint64_t refused_threads;
+	size_t order; /* of reading */
+};
+
+/* Calls are the first cell of a process, events follow. */
+struct ppi_merge_region {
+	UT_hash_handle hh;
+	char *name;
+	size_t processes; /* as many have a row of cells */
+	struct ppi_region_cell **rows;
+};
+
+struct ppi_merge_event {
+	char *name, *unit;
+};
+
+struct ppi_merge_regions {
+	struct ppi_merge_process *processes;
+	size_t process_count;
+	struct ppi_merge_event *events;
+	size_t event_count;
+	struct ppi_merge_region *regions; /* in the order of reading */
+	size_t left_out;
+};
+
+/* What one column of a region is over all processes: one that did not have the
+ * region counts as 0, one that could not count it not at all. */
+struct ppi_merge_spread {
+	size_t processes;       /* that had the region */
+	size_t counted;         /* that are in the rest */
+	bool is_estimate;
+	uint64_t sum, least, most;
+	size_t least_at, most_at;
+	double mean;
+	double imbalance;       /* in percent; negative: there is none */
+};
+
+/* Whether a file begins as a table of regions. */
+bool ppi_merge_is_regions(const char *path);
+
+/* Add a file's table; what cannot be added is said and counted. */
+void ppi_merge_regions_add(struct ppi_merge_regions *all, const char *path);
+/* In the order of ranks. */
+void ppi_merge_regions_sort(struct ppi_merge_regions *all);
+struct ppi_merge_spread
+ppi_merge_spread(const struct ppi_merge_regions *all,
+                 const struct ppi_merge_region *region, size_t column);
+void ppi_merge_regions_free(struct ppi_merge_regions *all);
+
+/* merge_print.c; false when the stream did not take it. */
+bool ppi_merge_regions_print(const struct ppi_merge_regions *all, bool is_json,
+                             FILE *out);
+
+#endif
