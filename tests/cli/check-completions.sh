@@ -50,7 +50,7 @@ for format in $(offered export --format ''); do
 	"$portprof" export -f "$format" -i missing -o missing 2>words
 	has_not "format $format is one" 'not one of' words
 done
-same "formats" 7 "$(offered export -f '' | wc -l | tr -d ' ')"
+same "formats" 8 "$(offered export -f '' | wc -l | tr -d ' ')"
 : >some.pb.gz
 same "files" "some.pb.gz" "$(offered report -i some)"
 check "behind -- a command" [ "$(offered record -F 9 -- awk | grep -c '^awk$')" \
