@@ -199,6 +199,20 @@ portprof_status portprof_config_add_callback(portprof_config *config,
 	return add_sink(config, &request);
 }
 
+portprof_status portprof_config_add_observer(portprof_config *config,
+                                             portprof_batch_fn take,
+                                             void *context)
+{
+	struct ppi_sink_request request = { .ops = &ppi_sink_observer,
+		                            .take = take,
+		                            .context = context };
+
+	if (!config || !take)
+		return ppi_refuse_null("portprof_config_add_observer",
+		                       config ? "take" : "config");
+	return add_sink(config, &request);
+}
+
 portprof_status portprof_config_add_region_callback(
 	portprof_config *config, const portprof_region *regions, size_t count,
 	portprof_batch_fn take, void *context)

@@ -172,6 +172,8 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols_file.h \
 	tools/symbols/symbols_line.h \
 	tools/symbols/symbols_in_kernel.c \
+	tools/symbols/symbols_held.c \
+	tools/symbols/symbols_held.h \
 	tools/symbols/symbols_jit.c \
 	tools/symbols/symbols_jit.h \
 	tools/symbols/symbols_kernel.c \

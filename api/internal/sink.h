@@ -82,6 +82,7 @@ extern const struct ppi_sink_ops ppi_sink_hist;
 extern const struct ppi_sink_ops ppi_sink_array;
 extern const struct ppi_sink_ops ppi_sink_callback;
 extern const struct ppi_sink_ops ppi_sink_region_callback;
+extern const struct ppi_sink_ops ppi_sink_observer;
 extern const struct ppi_sink_ops ppi_sink_file;
 extern const struct ppi_sink_ops ppi_sink_share;
 

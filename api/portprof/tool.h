@@ -65,6 +65,14 @@ PORTPROF_API portprof_status portprof_config_collect(portprof_config *config,
 						     const char **name);
 
 /*
+ * A callback that looks on (portprof_config_add_callback): it gets what the
+ * sinks get, one of the sixteen, and keeps no sample. What no other sink kept is
+ * lost, whoever saw it.
+ */
+PORTPROF_API portprof_status portprof_config_add_observer(
+	portprof_config *config, portprof_batch_fn take, void *context);
+
+/*
  * How many processes that the target created are known to be running,
  * children's children included: as far as the kernel reported by the last
  * drain, with the capability PORTPROF_CAP_CHILDREN, the setting children, and a

@@ -54,6 +54,24 @@ const struct ppi_sink_ops ppi_sink_callback = {
 	.close = ppi_sink_nothing,
 };
 
+/* Who looks on keeps nothing: what became of a sample is not his to say. */
+static void observer_take(struct ppi_sink *sink, const portprof_batch *batch,
+                          uint8_t *verdicts)
+{
+	(void)verdicts;
+	sink->request->take(batch, sink->request->context);
+}
+
+const struct ppi_sink_ops ppi_sink_observer = {
+	.name = "observer",
+	.wants_modules = true,
+	.wants_account = false,
+	.open = ppi_sink_nothing,
+	.take = observer_take,
+	.flush = ppi_sink_nothing,
+	.close = ppi_sink_nothing,
+};
+
 const struct ppi_sink_ops ppi_sink_region_callback = {
 	.name = "region callback",
 	.wants_modules = false,

@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include <portprof.h>
+#include <portprof/tool.h>
 
 #include "backends/perf/perf_symbol.h"
 #include "tests/tools/speed.h"
@@ -342,6 +343,39 @@ static void every_hit_is_a_sample(void **state)
 	assert_int_equal(seen.elsewhere, 0);
 }
 
+/* Who looks on sees every sample, and keeps none: they are lost all the same. */
+static void an_observer_keeps_nothing(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_stats stats = { .size = sizeof(stats) };
+	portprof_session *session = NULL;
+	struct seen seen = { .samples = 0 };
+	portprof_status status;
+
+	(void)state;
+	assert_int_equal(portprof_config_add_observer(config, NULL, NULL),
+	                 PORTPROF_E_INVALID);
+	portprof_config_set_backend(config, "perf");
+	portprof_config_add_event(config, "breakpoint:place_function:x");
+	assert_int_equal(portprof_config_add_observer(config, take, &seen),
+	                 PORTPROF_OK);
+	status = portprof_session_open(config, &session);
+	portprof_config_free(config);
+	if (status == PORTPROF_E_UNSUPPORTED || status == PORTPROF_E_DENIED ||
+	    status == PORTPROF_E_LIMIT)
+		skip();
+	assert_int_equal(status, PORTPROF_OK);
+	assert_int_equal(portprof_session_start(session), PORTPROF_OK);
+	work_slowly(100);
+	assert_int_equal(portprof_session_stop(session), PORTPROF_OK);
+	assert_int_equal(portprof_session_stats(session, 0, &stats),
+	                 PORTPROF_OK);
+	portprof_session_close(session);
+	assert_int_equal(seen.samples, 100);
+	assert_int_equal(stats.kept_samples, 0);
+	assert_int_equal(stats.lost_samples, 100);
+}
+
 /* Another period on the fly, and an end after so many hits: each is in one
  * sample's weight, or in none. */
 static void a_running_breakpoint_is_steered(void **state)
@@ -481,6 +515,7 @@ int main(void)
 		cmocka_unit_test(breakpoints_of_another_process),
 		cmocka_unit_test(probes_count_what_the_program_does),
 		cmocka_unit_test(every_hit_is_a_sample),
+		cmocka_unit_test(an_observer_keeps_nothing),
 		cmocka_unit_test(a_running_breakpoint_is_steered),
 		cmocka_unit_test(more_breakpoints_than_the_cpu_has),
 		cmocka_unit_test(what_is_wrong_is_said),

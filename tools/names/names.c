@@ -54,7 +54,7 @@ static bool name_one(const struct wanted *wanted, const char *path)
 	damage = portprof_profile_origin_get(profile)->damage;
 	if (damage)
 		ppi_say("%s: %s", path, damage);
-	is_good = ppi_names_give(profile, &wanted->sources);
+	is_good = ppi_names_give(profile, &wanted->sources, NULL);
 	if (is_good && portprof_profile_write(
 			       profile, wanted->output ? wanted->output
 		                                       : path)) {

@@ -71,7 +71,8 @@ static bool give(portprof_profile *profile,
 }
 
 bool ppi_names_give(portprof_profile *profile,
-                    const struct ppi_named_sources *sources)
+                    const struct ppi_named_sources *sources,
+                    const struct ppi_held *held)
 {
 	struct ppi_symbols *symbols =
 		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
@@ -84,6 +85,7 @@ bool ppi_names_give(portprof_profile *profile,
 		ppi_symbols_want(symbols, true, true);
 		ppi_symbols_look_in(symbols, sources->debug_folder);
 		ppi_symbols_look_below(symbols, sources->root);
+		ppi_symbols_know_held(symbols, held);
 		ppi_ticker_begin("naming code", "addresses");
 		names = ppi_name_locations(profile, symbols);
 		ppi_ticker_end();
@@ -98,7 +100,7 @@ bool ppi_names_give(portprof_profile *profile,
 
 /* ---- a file ---- */
 
-static bool name_file(const char *path)
+static bool name_file(const char *path, const struct ppi_held *held)
 {
 	static const struct ppi_named_sources usual;
 	portprof_profile *profile;
@@ -109,7 +111,7 @@ static bool name_file(const char *path)
 		ppi_say_failure("naming code");
 		return false;
 	}
-	is_good = ppi_names_give(profile, &usual);
+	is_good = ppi_names_give(profile, &usual, held);
 	if (is_good && portprof_profile_write(profile, path)) {
 		ppi_say_failure("naming code");
 		is_good = false;
@@ -128,7 +130,7 @@ static bool wait_for(pid_t child)
 	return WIFEXITED(status) && WEXITSTATUS(status) == PPI_EXIT_OK;
 }
 
-bool ppi_names_write(const char *path)
+bool ppi_names_write(const char *path, const struct ppi_held *held)
 {
 	struct stat at;
 	pid_t child;
@@ -139,6 +141,6 @@ bool ppi_names_write(const char *path)
 	fflush(NULL);
 	child = fork();
 	if (child == 0)
-		_exit(name_file(path) ? PPI_EXIT_OK : PPI_EXIT_FAILED);
+		_exit(name_file(path, held) ? PPI_EXIT_OK : PPI_EXIT_FAILED);
 	return child > 0 && wait_for(child);
 }

@@ -5,6 +5,7 @@
 #include "tools/record/record.h"
 
 #include "tools/backends.h"
+#include "tools/symbols/symbols_held.h"
 #include "tools/tools.h"
 
 #include <stdlib.h>
@@ -57,8 +58,11 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 			goto free;
 	}
 	ppi_catch_signals();
+	if (!record.options.is_nameless)
+		record.held = ppi_held_new();
 	status = run(&record);
 free:
+	ppi_held_free(record.held);
 	free(record.program);
 	ppi_targets_free(&record.options.targets);
 	ppi_settings_free(&record.settings);

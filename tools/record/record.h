@@ -90,6 +90,7 @@ struct ppi_record {
 	struct ppi_record_options options;
 	struct ppi_settings settings;
 	char *program; /* the file that will be executed */
+	struct ppi_held *held; /* what will name the code; NULL: nothing */
 };
 
 /*

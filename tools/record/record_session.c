@@ -6,6 +6,7 @@
 
 #include "tools/memory.h"
 #include "tools/names/names.h"
+#include "tools/symbols/symbols_held.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -27,6 +28,14 @@ static portprof_status begin(portprof_session *session)
 	return status ? status : portprof_session_flush(session);
 }
 
+static void hold(const portprof_batch *batch, void *held)
+{
+	for (size_t i = 0; i < batch->count; i++)
+		ppi_held_see(held, &batch->records[i],
+		             portprof_batch_module(batch, &batch->records[i]));
+	ppi_held_look(held);
+}
+
 portprof_session *ppi_record_open(const struct ppi_record *record,
                                   portprof_config *config, int64_t child)
 {
@@ -46,6 +55,9 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 	if (status == PORTPROF_OK)
 		status = portprof_config_write_to(config,
 		                                  record->settings.output);
+	if (status == PORTPROF_OK && record->held)
+		status = portprof_config_add_observer(config, hold,
+		                                      record->held);
 	if (status == PORTPROF_OK)
 		status = portprof_session_open(config, &session);
 	/* what fails counts as nothing: the caller reads the diagnostic */
@@ -142,7 +154,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 		ppi_say("stopping: %s", stopping);
 	if (!record->options.is_nameless &&
 	    (!is_known || stats.kept_samples) &&
-	    !ppi_names_write(record->settings.output))
+	    !ppi_names_write(record->settings.output, record->held))
 		ppi_say("its code is not named; portprof names %s does it",
 		        record->settings.output);
 	if (is_known)

@@ -4,6 +4,7 @@
 
 #include "tools/symbols/symbols.h"
 
+#include "tools/symbols/symbols_held.h"
 #include "tools/symbols/symbols_state.h"
 
 #include <inttypes.h>
@@ -59,6 +60,12 @@ void ppi_symbols_look_in(struct ppi_symbols *symbols, const char *folder)
 void ppi_symbols_look_below(struct ppi_symbols *symbols, const char *root)
 {
 	symbols->root = root;
+}
+
+void ppi_symbols_know_held(struct ppi_symbols *symbols,
+                           const struct ppi_held *held)
+{
+	symbols->held = held;
 }
 
 /* "/usr/bin/xz" is "xz" in a table; "//anon" and "[vdso]" stay readable. */
@@ -175,6 +182,20 @@ open_below(struct ppi_symbols *symbols, const char *path,
 	return file ? file : open_copy(debug, asked);
 }
 
+/* The file itself, held open since it was mapped. */
+static struct ppi_symbol_file *
+open_held(const struct ppi_symbols *symbols, const char *path,
+          const struct ppi_symbol_wanted *asked)
+{
+	struct ppi_symbol_wanted wanted = *asked;
+	char name[PPI_HELD_NAME_ROOM], why[400];
+
+	if (!ppi_held_file(symbols->held, path, asked->build_id, name))
+		return NULL;
+	wanted.path = name;
+	return ppi_symbol_file_open(&wanted, why, sizeof(why));
+}
+
 static void open_file(struct ppi_symbols *symbols,
                       struct ppi_symbols_module *module, const char *build_id)
 {
@@ -184,9 +205,13 @@ static void open_file(struct ppi_symbols *symbols,
 		.recorded_ns = symbols->recorded_ns,
 		.folder = symbols->folder,
 	};
-	char why[400] = "", *deleted = deleted_path(module->path);
+	const char *path = module->path;
+	char why[400] = "", *deleted = deleted_path(path);
 
-	if (symbols->root && strcmp(module->path, "[vdso]") != 0)
+	/* without a build-id nothing else tells it from another of its name */
+	if (!build_id[0])
+		module->file = open_held(symbols, path, &wanted);
+	if (!module->file && symbols->root && strcmp(module->path, "[vdso]") != 0)
 		module->file = open_below(symbols,
 		                          deleted ? deleted : module->path,
 		                          &wanted);
@@ -197,6 +222,8 @@ static void open_file(struct ppi_symbols *symbols,
 		             sizeof(why));
 	else
 		module->file = ppi_symbol_file_open(&wanted, why, sizeof(why));
+	if (!module->file)
+		module->file = open_held(symbols, path, &wanted);
 	if (!module->file && symbols->folder)
 		module->file = open_copy(symbols->folder, &wanted);
 	if (!module->file)

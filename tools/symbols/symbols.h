@@ -93,6 +93,12 @@ void ppi_symbols_know_process(struct ppi_symbols *symbols, uint32_t pid,
                               int64_t user, uint64_t began_ns);
 void ppi_symbols_know_end(struct ppi_symbols *symbols, uint64_t ended_ns);
 
+/* What is held open of it (tools/symbols/symbols_held.h), NULL for nothing; it
+ * must live as long as the symbols. Before the first find. */
+struct ppi_held;
+void ppi_symbols_know_held(struct ppi_symbols *symbols,
+                           const struct ppi_held *held);
+
 void ppi_symbols_find(struct ppi_symbols *symbols,
                       const struct ppi_symbols_place *place,
                       struct ppi_symbols_name *name);

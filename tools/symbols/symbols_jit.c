@@ -86,7 +86,10 @@ static FILE *open_own(const char *path, const struct ppi_jit_owner *owner,
                       char *why, size_t why_bytes)
 {
 	struct stat at;
-	int fd = ppi_foreign_open(path, PPI_FOREIGN_NO_LINK, &at);
+	int fd = ppi_foreign_open(path,
+	                          strncmp(path, "/proc/self/fd/", 14) == 0
+	                                  ? PPI_FOREIGN_FILE
+	                                  : PPI_FOREIGN_NO_LINK, &at);
 	const char *doubts;
 	FILE *file;
 

@@ -5,6 +5,7 @@
 #include "tools/symbols/symbols_state.h"
 
 #include "tools/symbols/symbols.h"
+#include "tools/symbols/symbols_held.h"
 #include "tools/symbols/symbols_jit.h"
 
 #include <inttypes.h>
@@ -75,13 +76,16 @@ static void read_map(struct ppi_symbols *symbols,
 	const struct ppi_jit_owner owner = { process->pid, process->user,
 		                             process->began_ns,
 		                             symbols->ended_ns };
-	char path[64], why[200], words[300];
+	char path[64], held[PPI_HELD_NAME_ROOM], why[200], words[300];
 
 	process->is_read = true;
 	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", process->pid);
 	process->path = ppi_symbols_keep(symbols, path);
-	process->has_names = ppi_jit_read(path, &owner, &process->table, why,
-	                                  sizeof(why));
+	process->has_names =
+		(ppi_held_map(symbols->held, process->pid, held) &&
+	         ppi_jit_read(held, &owner, &process->table, why,
+	                      sizeof(why))) ||
+		ppi_jit_read(path, &owner, &process->table, why, sizeof(why));
 	if (process->has_names) {
 		if (!process->began_ns)
 			note_old_map(symbols, path);

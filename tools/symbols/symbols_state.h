@@ -28,6 +28,7 @@ struct ppi_symbols {
 	bool is_hushed, took_names;
 	const char *folder; /* with debug files */
 	const char *root;   /* with all files; NULL */
+	const struct ppi_held *held;
 	struct ppi_symbols_word *words;
 	struct ppi_symbols_module *modules;
 	struct ppi_symbols_inlined *inlined;

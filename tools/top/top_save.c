@@ -28,6 +28,6 @@ bool ppi_top_save(const char *from, const char *path)
 	portprof_profile_free(profile);
 	/* it can be named later, too */
 	if (is_written)
-		ppi_names_write(path);
+		ppi_names_write(path, NULL);
 	return is_written;
 }

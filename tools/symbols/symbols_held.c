@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/* What names code, held open while the processes that were measured live. */
+#include "config.h"
+
+#include "tools/symbols/symbols_held.h"
+
+#include "port/foreign_file.h"
+#include "tools/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <uthash.h>
+
+enum {
+	FILES_MAX = 256,      /* that are open at once */
+	NAMES_MAX = 1 << 16,  /* that are remembered */
+	PATH_ROOM = 4096 + 64 /* PATH_MAX of Linux, below /proc/PID/root */
+};
+
+/* A process's map is looked for when the process is first seen, and then after
+ * this long, twice as long, and so on. */
+#define LOOK_FIRST_NS UINT64_C(100000000)
+#define LOOK_LAST_NS UINT64_C(10000000000)
+
+struct held_file {
+	UT_hash_handle hh;
+	int fd; /* -1: it needs none */
+	dev_t device;
+	ino_t inode;
+	const char *path; /* in `key` */
+	char key[];       /* build-id and path */
+};
+
+struct held_process {
+	UT_hash_handle hh;
+	uint32_t pid, inner_pid; /* inner: as it knows itself; 0 unknown */
+	int fd;                  /* of its map; -1 none yet */
+	uint64_t wait_ns, next_ns;
+};
+
+struct ppi_held {
+	struct held_file *files; /* the oldest first */
+	struct held_process *processes;
+	size_t open, open_max; /* descriptors */
+	uint64_t next_ns;      /* no process is looked at before */
+};
+
+struct ppi_held *ppi_held_new(void)
+{
+	struct ppi_held *held = calloc(1, sizeof(*held));
+	long all = sysconf(_SC_OPEN_MAX);
+
+	if (held)
+		held->open_max = all > 0 && all / 4 < FILES_MAX
+		                         ? (size_t)all / 4
+		                         : FILES_MAX;
+	return held;
+}
+
+static void let_go(struct ppi_held *held, int *fd)
+{
+	if (*fd < 0)
+		return;
+	close(*fd);
+	*fd = -1;
+	held->open--;
+}
+
+static void forget_file(struct ppi_held *held, struct held_file *file)
+{
+	let_go(held, &file->fd);
+	HASH_DEL(held->files, file);
+	free(file);
+}
+
+static void forget_process(struct ppi_held *held, struct held_process *process)
+{
+	let_go(held, &process->fd);
+	HASH_DEL(held->processes, process);
+	free(process);
+}
+
+void ppi_held_free(struct ppi_held *held)
+{
+	struct held_file *file, *next_file;
+	struct held_process *process, *next_process;
+
+	if (!held)
+		return;
+	HASH_ITER (hh, held->files, file, next_file)
+		forget_file(held, file);
+	HASH_ITER (hh, held->processes, process, next_process)
+		forget_process(held, process);
+	free(held);
+}
+
+/* ---- room ---- */
+
+static bool lies_where_it_was(const struct held_file *file)
+{
+	struct stat at;
+
+	return stat(file->path, &at) == 0 && at.st_dev == file->device &&
+	       at.st_ino == file->inode;
+}
+
+/* False when maps alone fill it. */
+static bool make_room(struct ppi_held *held)
+{
+	struct held_file *file, *next;
+
+	if (held->open < held->open_max)
+		return true;
+	HASH_ITER (hh, held->files, file, next)
+		if (file->fd >= 0 && lies_where_it_was(file))
+			let_go(held, &file->fd);
+	HASH_ITER (hh, held->files, file, next)
+		if (held->open >= held->open_max && file->fd >= 0)
+			forget_file(held, file);
+	return held->open < held->open_max;
+}
+
+/* ---- files ---- */
+
+/* What Linux puts behind the name of a file that was deleted while mapped. */
+#define DELETED " (deleted)"
+
+static bool is_file_name(const char *path)
+{
+	return path[0] == '/' && path[1] != '/' &&
+	       strncmp(path, "/memfd:", 7) != 0 &&
+	       strncmp(path, "/dev/", 5) != 0 &&
+	       strncmp(path, "/SYSV", 5) != 0;
+}
+
+static bool is_deleted(const char *path)
+{
+	size_t length = strlen(path), more = strlen(DELETED);
+
+	return length > more && strcmp(path + length - more, DELETED) == 0;
+}
+
+static char *key_of(const char *path, const char *build_id)
+{
+	size_t bytes = strlen(path) + strlen(build_id) + 2;
+	char *key = malloc(bytes);
+
+	if (key)
+		snprintf(key, bytes, "%s %s", build_id, path);
+	return key;
+}
+
+/* As the process sees it; or by its mapping, which takes more rights
+ * (proc_pid_map_files(5)). */
+static int open_mapped(const portprof_record *record, const char *path,
+                       struct stat *at)
+{
+	char name[PATH_ROOM];
+	int fd = -1;
+
+	snprintf(name, sizeof(name), "/proc/%" PRIu32 "/root%s", record->pid,
+	         path);
+	if (!is_deleted(path))
+		fd = ppi_foreign_open(name, PPI_FOREIGN_FILE, at);
+	if (fd >= 0)
+		return fd;
+	snprintf(name, sizeof(name),
+	         "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
+	         record->pid, record->address, record->address + record->span);
+	return ppi_foreign_open(name, PPI_FOREIGN_FILE, at);
+}
+
+static void add_file(struct ppi_held *held, const portprof_record *record,
+                     const char *path, const char *key)
+{
+	size_t length = strlen(key);
+	struct held_file *file;
+	struct stat at;
+	int fd;
+
+	if (HASH_COUNT(held->files) >= NAMES_MAX || !make_room(held))
+		return;
+	/* gone already: the next process that maps it may live */
+	fd = open_mapped(record, path, &at);
+	if (fd < 0)
+		return;
+	file = calloc(1, sizeof(*file) + length + 1);
+	if (!file) {
+		close(fd);
+		return;
+	}
+	memcpy(file->key, key, length + 1);
+	file->path = file->key + length - strlen(path);
+	file->fd = fd;
+	file->device = at.st_dev;
+	file->inode = at.st_ino;
+	held->open++;
+	HASH_ADD_KEYPTR(hh, held->files, file->key, length, file);
+}
+
+static const struct held_file *find_file(const struct ppi_held *held,
+                                         const char *key)
+{
+	struct held_file *file;
+
+	HASH_FIND(hh, held->files, key, strlen(key), file);
+	return file;
+}
+
+static void see_module(struct ppi_held *held, const portprof_record *record,
+                       const portprof_module *module)
+{
+	char build_id[2 * PORTPROF_BUILD_ID_BYTES + 1] = "", *key;
+
+	if (!module || !is_file_name(module->path))
+		return;
+	for (size_t i = 0; i < module->build_id_bytes &&
+	                   i < PORTPROF_BUILD_ID_BYTES; i++)
+		snprintf(build_id + 2 * i, 3, "%02x", module->build_id[i]);
+	key = key_of(module->path, build_id);
+	if (key && !find_file(held, key))
+		add_file(held, record, module->path, key);
+	free(key);
+}
+
+/* ---- maps ---- */
+
+/* proc_pid_status(5): the numbers of a process, from our namespace to its own.
+ * Without that line it has one alone. */
+static uint32_t read_inner_pid(uint32_t pid)
+{
+	char name[64], line[256], *last;
+	uint32_t inner = pid;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%" PRIu32 "/status", pid);
+	file = fopen(name, "re");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		last = strrchr(line, '\t');
+		inner = last ? (uint32_t)strtoul(last, NULL, 10) : pid;
+		break;
+	}
+	fclose(file);
+	return inner;
+}
+
+static void look_for_map(struct ppi_held *held, struct held_process *process,
+                         uint64_t now_ns)
+{
+	char name[96];
+
+	if (!process->inner_pid)
+		process->inner_pid = read_inner_pid(process->pid);
+	if (process->inner_pid && make_room(held)) {
+		snprintf(name, sizeof(name),
+		         "/proc/%" PRIu32 "/root/tmp/perf-%" PRIu32 ".map",
+		         process->pid, process->inner_pid);
+		process->fd = ppi_foreign_open(name, PPI_FOREIGN_NO_LINK, NULL);
+		held->open += process->fd >= 0;
+	}
+	process->wait_ns = process->wait_ns ? process->wait_ns * 2
+	                                    : LOOK_FIRST_NS;
+	if (process->wait_ns > LOOK_LAST_NS)
+		process->wait_ns = LOOK_LAST_NS;
+	process->next_ns = now_ns + process->wait_ns;
+}
+
+void ppi_held_look(struct ppi_held *held)
+{
+	const uint64_t now_ns = ppi_now_ns();
+	struct held_process *process, *next;
+	uint64_t soonest = UINT64_MAX;
+
+	if (now_ns < held->next_ns)
+		return;
+	HASH_ITER (hh, held->processes, process, next) {
+		if (process->fd < 0 && process->next_ns <= now_ns)
+			look_for_map(held, process, now_ns);
+		if (process->fd < 0 && process->next_ns < soonest)
+			soonest = process->next_ns;
+	}
+	held->next_ns = soonest;
+}
+
+static struct held_process *find_process(const struct ppi_held *held,
+                                         uint32_t pid)
+{
+	struct held_process *process;
+
+	HASH_FIND(hh, held->processes, &pid, sizeof(pid), process);
+	return process;
+}
+
+static void see_process(struct ppi_held *held, uint32_t pid)
+{
+	struct held_process *process;
+
+	if (pid == 0 || find_process(held, pid))
+		return;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return;
+	process->pid = pid;
+	process->fd = -1;
+	HASH_ADD(hh, held->processes, pid, sizeof(process->pid), process);
+	held->next_ns = 0;
+}
+
+static void see_exit(struct ppi_held *held, const portprof_record *record)
+{
+	struct held_process *process = find_process(held, record->pid);
+
+	if (process && record->pid == record->tid && process->fd < 0)
+		forget_process(held, process);
+}
+
+void ppi_held_see(struct ppi_held *held, const portprof_record *record,
+                  const portprof_module *module)
+{
+	switch (record->kind) {
+	case PORTPROF_RECORD_MODULE:
+		see_module(held, record, module);
+		see_process(held, record->pid);
+		break;
+	case PORTPROF_RECORD_THREAD:
+	case PORTPROF_RECORD_FORK:
+		see_process(held, record->pid);
+		break;
+	case PORTPROF_RECORD_EXIT:
+		see_exit(held, record);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- by name ---- */
+
+static bool name_fd(int fd, char name[PPI_HELD_NAME_ROOM])
+{
+	if (fd >= 0)
+		snprintf(name, PPI_HELD_NAME_ROOM, "/proc/self/fd/%d", fd);
+	return fd >= 0;
+}
+
+bool ppi_held_file(const struct ppi_held *held, const char *path,
+                   const char *build_id, char name[PPI_HELD_NAME_ROOM])
+{
+	const struct held_file *file = NULL;
+	char *key = held ? key_of(path, build_id) : NULL;
+
+	if (key)
+		file = find_file(held, key);
+	/* whoever wrote the profile may have read the build-id from the file */
+	if (key && !file)
+		file = find_file(held, strchr(key, ' '));
+	free(key);
+	return file && name_fd(file->fd, name);
+}
+
+bool ppi_held_map(const struct ppi_held *held, uint32_t pid,
+                  char name[PPI_HELD_NAME_ROOM])
+{
+	const struct held_process *process =
+		held ? find_process(held, pid) : NULL;
+
+	return process && name_fd(process->fd, name);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What names code, held open while the processes that were measured live. */
+#ifndef PPI_SYMBOLS_HELD_H
+#define PPI_SYMBOLS_HELD_H
+
+#include <portprof.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A container's files and maps go with its last process, and what `go test` or
+ * configure builds is deleted before the measurement ends. A file that is held
+ * open can be read all the same. As many are held as leave this process
+ * descriptors enough: those go first that lie where they were mapped, then the
+ * oldest. Where a system shows no process's files (Linux does, in
+ * /proc/PID/root) none is.
+ */
+struct ppi_held;
+
+/* NULL when out of memory. */
+struct ppi_held *ppi_held_new(void);
+void ppi_held_free(struct ppi_held *held);
+
+/* Hold what a record tells of; `module` is a MODULE record's, NULL of others. */
+void ppi_held_see(struct ppi_held *held, const portprof_record *record,
+                  const portprof_module *module);
+
+/* Look for maps that processes have begun since. Often: it looks when it is
+ * time. */
+void ppi_held_look(struct ppi_held *held);
+
+/* Room for the name of a file that is held. */
+enum { PPI_HELD_NAME_ROOM = 32 };
+
+/* The name by which this process, or its forked child, can open the file that
+ * was mapped, or the process's map of code that it made while running. False
+ * when it is not held; `held` may be NULL. */
+bool ppi_held_file(const struct ppi_held *held, const char *path,
+                   const char *build_id, char name[PPI_HELD_NAME_ROOM]);
+bool ppi_held_map(const struct ppi_held *held, uint32_t pid,
+                  char name[PPI_HELD_NAME_ROOM]);
+
+#endif
