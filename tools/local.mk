@@ -204,6 +204,7 @@ libportprof_tools_la_SOURCES += \
 	tools/symbols/symbols_find.h \
 	tools/symbols/symbols_frames.c \
 	tools/symbols/symbols_compiler.c \
+	tools/symbols/symbols_go.c \
 	tools/symbols/symbols_plt.c \
 	tools/symbols/symbols_vdso.c \
 	tools/symbols/symbols_vdso.h

@@ -87,6 +87,9 @@ named "its code is named" gone.pb.gz held_work
 cp bare gone
 record -q -b perf -o gone.pb.gz -- ./gone
 named "without a build-id, too" gone.pb.gz held_bare
+record -q -b perf -o late.pb.gz -- sh -c 'sleep 1.1; cp bare late; touch late; ./late'
+named "nor when it was written after the recording had begun" late.pb.gz \
+	held_bare
 cp bare swapped
 record -q -b perf -o swapped.pb.gz -- sh -c './swapped; cp other swapped; touch -d "2001-01-01" swapped'
 named "not by another file that took its place" swapped.pb.gz held_bare
@@ -99,6 +102,45 @@ has_not "--no-names names nothing" held_work "$tmp/report"
 record -q -b perf -o made.pb.gz -- ./made
 same "a map that is deleted: status" 0 "$status"
 named "the code that it named is named" made.pb.gz made_work
+
+# Go's programs have no build-id of ours, and go run and go test strip them.
+if command -v go >/dev/null 2>&1; then
+	mkdir -p job
+	cat >job/job.go <<'EOF2'
+package main
+
+import "time"
+
+var sum int
+
+//go:noinline
+func heldWork(n int) {
+	for i := 0; i < n; i++ {
+		sum += i * 3
+	}
+}
+
+func main() {
+	for began := time.Now(); time.Since(began) < 2*time.Second; {
+		heldWork(100000)
+	}
+}
+EOF2
+	HOME=$PWD GOCACHE=$PWD/cache GOFLAGS=-mod=mod
+	export HOME GOCACHE GOFLAGS
+	go run job/job.go 2>words # compiles what it needs
+	record -q -b perf -o go.pb.gz -- go run job/job.go
+	same "go run: status" 0 "$status"
+	report -q -i go.pb.gz
+	has "go run's program, stripped and gone, has names" \
+		'% .* main\.heldWork$' "$tmp/report"
+	go build -ldflags=-s -o job/whole job/job.go
+	record -q -b perf --no-names -o go.pb.gz -- job/whole
+	named "a stripped program of Go has its own names" go.pb.gz \
+		'main\.heldWork'
+else
+	skip "go run" "no go here"
+fi
 
 # a file system, and numbers of processes, of their own
 cat >inside.sh <<'EOF2'

@@ -193,6 +193,8 @@ open_held(const struct ppi_symbols *symbols, const char *path,
 	if (!ppi_held_file(symbols->held, path, asked->build_id, name))
 		return NULL;
 	wanted.path = name;
+	/* it is the one, however late it was written */
+	wanted.recorded_ns = 0;
 	return ppi_symbol_file_open(&wanted, why, sizeof(why));
 }
 

@@ -6,25 +6,6 @@
 
 #include <string.h>
 
-/* The contents of a section; NULL none. */
-static Elf_Data *section(Elf *elf, const char *wanted)
-{
-	size_t names;
-	Elf_Scn *at = NULL;
-	GElf_Shdr header;
-
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return NULL;
-	while ((at = elf_nextscn(elf, at)) != NULL) {
-		const char *name = gelf_getshdr(at, &header)
-			? elf_strptr(elf, names, header.sh_name) : NULL;
-
-		if (name && strcmp(name, wanted) == 0)
-			return elf_rawdata(at, NULL);
-	}
-	return NULL;
-}
-
 static int machine_of(Elf *elf)
 {
 	GElf_Ehdr header;
@@ -35,7 +16,7 @@ static int machine_of(Elf *elf)
 /* Kept in stripped files, too (Go's cmd/link). */
 bool ppi_elf_is_go(Elf *elf)
 {
-	return section(elf, ".gopclntab") != NULL;
+	return ppi_elf_section(elf, ".gopclntab") != NULL;
 }
 
 /* lea N(%rsp),%rbp with a byte or a word; mov %rsp,%rbp. */
@@ -83,7 +64,7 @@ enum ppi_frame_pointer ppi_elf_go_frame(Elf *elf, uint64_t start,
 bool ppi_elf_keeps_leaf_frames(Elf *elf)
 {
 	static const char clang[] = "clang";
-	const Elf_Data *comment = section(elf, ".comment");
+	const Elf_Data *comment = ppi_elf_section(elf, ".comment");
 	const char *text = comment ? comment->d_buf : NULL;
 	size_t length = sizeof(clang) - 1;
 

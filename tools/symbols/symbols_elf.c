@@ -35,6 +35,24 @@ const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left)
 	return NULL;
 }
 
+Elf_Data *ppi_elf_section(Elf *elf, const char *wanted)
+{
+	size_t names;
+	Elf_Scn *at = NULL;
+	GElf_Shdr header;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return NULL;
+	while ((at = elf_nextscn(elf, at)) != NULL) {
+		const char *name = gelf_getshdr(at, &header)
+			? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (name && strcmp(name, wanted) == 0)
+			return elf_rawdata(at, NULL);
+	}
+	return NULL;
+}
+
 size_t ppi_elf_segments(Elf *elf)
 {
 	size_t count;

@@ -63,6 +63,14 @@ const unsigned char *ppi_elf_bytes(Elf *elf, uint64_t offset, uint64_t bytes);
  * follow in it goes to *left. */
 const unsigned char *ppi_elf_at(Elf *elf, uint64_t vaddr, uint64_t *left);
 
+/* The contents of a section, unconverted; NULL none. */
+Elf_Data *ppi_elf_section(Elf *elf, const char *wanted);
+
+/* Add the functions of a Go program, which are known when it is stripped, too.
+ * False when they are not: it is none, or one of before Go 1.18, or memory
+ * ran out. */
+bool ppi_elf_add_go(Elf *elf, struct ppi_symbol_table *table);
+
 /* What the compiler left that a frame pointer depends on (symbols_compiler.c).
  * Whether it is Go's; its code between a function's start and an address. */
 bool ppi_elf_is_go(Elf *elf);

@@ -105,6 +105,8 @@ static void read_names(struct ppi_symbol_file *file)
 	if (!file->is_complete && debug_of(file))
 		file->is_complete =
 			ppi_debug_symbols(file->debug, &file->names);
+	if (!file->is_complete)
+		file->is_complete = ppi_elf_add_go(file->elf, &file->names);
 	if (file->fd < 0) /* the vdso's .dynsym is all that there is */
 		file->is_complete = true;
 	ppi_elf_add_plt(file->elf, &file->names);
