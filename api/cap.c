@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the capability bits. */
+/* The name of each capability bit of a backend, and lists of them as text. */
 #include "api/internal/cap.h"
 
 #include <stdio.h>

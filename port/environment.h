@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment, where it can be trusted. */
+/* getenv(3), but NULL where the process has more rights than its user. */
 #ifndef PPI_ENVIRONMENT_H
 #define PPI_ENVIRONMENT_H
 

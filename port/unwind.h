@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that is done however a block is left. */
+/* Cleanup that runs however a block is left, by an exception too. */
 #ifndef PPI_UNWIND_H
 #define PPI_UNWIND_H
 

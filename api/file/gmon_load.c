@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a gmon.out. */
+/* Reads a gmon.out file into memory; api/gmon parses it. */
 #include "config.h"
 
 #include "api/file/gmon_load.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Capability sets in words. */
+/* Sets of capability bits of a backend as text. */
 #ifndef PPI_CAP_H
 #define PPI_CAP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An array that grows. */
+/* An array that grows, for any element type; depends on the C library only. */
 #ifndef PPI_VECTOR_H
 #define PPI_VECTOR_H
 

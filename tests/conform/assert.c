@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assertions of the suite, and running one case. */
+/* Assertions of the conformance suite, and how one case is run. */
 #include "tests/conform/assert.h"
 
 #include <inttypes.h>

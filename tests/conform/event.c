@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events: their strings, and what they resolve to. */
+/* Conformance cases of event strings and what they resolve to. */
 #include "tests/conform/conform.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork, children, exec, and threads that crash. */
+/* Conformance cases of fork, children, exec, and threads that crash. */
 #include "tests/conform/conform.h"
 
 #include <errno.h>

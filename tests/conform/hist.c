@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Histograms: bins, scales, regions, saturation. */
+/* Conformance cases of histograms: bins, scales, regions, saturation. */
 #include "tests/conform/conform.h"
 
 #include <stdlib.h>

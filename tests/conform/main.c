@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the suite on the fixture that it is linked with.
+ * The main program of each conform_NAME: runs the conformance cases,
+ * by public calls alone, on the fixture (a backend and its kernel) that it is
+ * linked with, and prints the results as TAP.
  *
  * usage: conform_NAME [PATTERN]    cases whose names match, '*' and '?'
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every allocation fails once, and then for good. */
+/* Conformance cases in which each allocation fails once, and then for good. */
 #include "tests/conform/conform.h"
 #include "tests/memory/alloc.h"
 

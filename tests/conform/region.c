@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Regions and bins that cases count in. */
+/* Memory regions and histogram bins that conformance cases sample into. */
 #include "tests/conform/conform.h"
 
 portprof_region cf_region(uint64_t offset, uint32_t scale, unsigned bits,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selection: which backend, and why not a better one. */
+/* Conformance cases of choosing a backend, and why not another one. */
 #include "tests/conform/conform.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The application's system calls, handlers and masks. */
+/* Conformance cases of the application's system calls, handlers and masks. */
 #include "tests/conform/conform.h"
 
 #include <errno.h>

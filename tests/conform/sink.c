@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sinks: array, callback, file, many at once. */
+/* Conformance cases of sinks: array, callback, file, many at once. */
 #include "tests/conform/conform.h"
 
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The habits, and what they have in common. */
+/* The test program odd: runs the habit that its argument names. */
 #include "config.h"
 
 #include "tests/odd/odd.h"

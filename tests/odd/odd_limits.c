@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Odd habits with limits of resources. */
+/* Habits of the test program odd that limit its own resources. */
 #include "config.h"
 
 #include "tests/odd/odd.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Odd habits with threads. */
+/* Habits of the test program odd that have to do with threads. */
 #include "config.h"
 
 #include "tests/odd/odd.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock of a simulated machine. */
+/* The virtual clock that all simulated kernels share. */
 #include "tests/sim/clock.h"
 
 #include <stddef.h>

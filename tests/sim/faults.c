@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that fail on command. */
+/* Makes chosen calls of a simulated kernel fail with a chosen errno. */
 #include "tests/sim/faults.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session on a simulated kernel. */
+/* Opens and drives a session on a simulated kernel, for unit tests. */
 #include "tests/sim/session.h"
 
 #include "tests/sim/program.h"

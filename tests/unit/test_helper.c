@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The helper thread: calls, tasks, its end, and who waits for whom. */
+/* The helper thread: calls, tasks, its end, and which thread waits. */
 #include "api/internal/helper.h"
 #include "port/thread.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Diagnoses for people. */
+/* Prints the findings of portprof doctor as text. */
 #include "config.h"
 
 #include "tools/doctor/doctor.h"

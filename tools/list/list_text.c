@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The catalogue for people. */
+/* Prints the events of portprof list as text. */
 #include "config.h"
 
 #include "tools/list/list.h"

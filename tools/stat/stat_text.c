@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts for people: the table of perf stat. */
+/* Prints counts as a text table like that of perf stat. */
 #include "config.h"
 
 #include "tools/stat/stat.h"
