@@ -276,7 +276,7 @@ portprof_status portprof_config_require(portprof_config *config, uint64_t caps)
 	for (unsigned bit = 0; bit < 64; bit++)
 		if (caps >> bit & 1 && !portprof_cap_name((uint64_t)1 << bit))
 			return ppi_refuse(PORTPROF_E_INVALID, "require",
-			                  "bit %u is no capability", bit);
+			                  "bit %u is not a capability", bit);
 	config->required_caps |= caps;
 	ppi_config_came_from(config, PPI_KEY_REQUIRE, NULL);
 	return PORTPROF_OK;
@@ -331,7 +331,7 @@ portprof_status portprof_config_set_target(portprof_config *config,
 		return ppi_refuse_null("portprof_config_set_target", "config");
 	if ((unsigned)target >= KINDS)
 		return ppi_refuse(PORTPROF_E_INVALID, "set target",
-				  "%d is no kind of target", (int)target);
+				  "%d is not a kind of target", (int)target);
 	if (has_id ? id < 1 || id > INT32_MAX : id != 0)
 		return ppi_refuse(PORTPROF_E_INVALID, "set target",
 				  has_id ? "%lld is not the id of a thread or "
@@ -422,7 +422,7 @@ portprof_status portprof_config_set_target_system(portprof_config *config,
 				  cgroup);
 	if (cpus && !is_list(cpus))
 		return ppi_refuse(PORTPROF_E_INVALID, "set target",
-				  "'%.64s' is no list of CPUs; write one as "
+				  "'%.64s' is not a list of CPUs; write one as "
 				  "0,2-3",
 				  cpus);
 	return set_system(config, cgroup, cpus);

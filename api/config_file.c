@@ -265,8 +265,8 @@ static portprof_status check_seen(struct load *load, enum ppi_key key,
 		return ppi_config_mistake(
 			load->why, PORTPROF_E_INVALID, load->name, line->line,
 			line->key_column,
-			"%s cannot go with the %s of line %u; keep one of the "
-			"two",
+			"%s cannot be combined with the %s of line %u; keep "
+			"one of the two",
 			line->key, ppi_key_name(rival), load->seen[rival]);
 	load->seen[key] = line->line;
 	return PORTPROF_OK;

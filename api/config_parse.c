@@ -123,7 +123,7 @@ static portprof_status take_setting(struct reader *reader, char *line,
 		               "a comment begins with '#'");
 	if (!equals)
 		return mistake(reader, line, key,
-		               "this is no setting; write KEY = VALUE");
+		               "this is not a setting; write KEY = VALUE");
 	if (equals == key)
 		return mistake(reader, line, key,
 		               "a key is missing before '='");

@@ -139,7 +139,7 @@ static const struct ppi_setting settings[PPI_KEY_COUNT] = {
 			     .form = PPI_FORM_CHOICE,
 			     .max = 1,
 			     .remedy = "is neither max nor event; a level "
-				       "is said with its event, as in "
+				       "is written with its event, as in "
 				       "cycles:precise=2",
 			     .words = precise_words},
 	[PPI_KEY_COMMAND] = {.name = "command",
@@ -237,7 +237,7 @@ portprof_status portprof_config_set_number(portprof_config *config,
 	}
 	if (settings[known].form == PPI_FORM_TEXT)
 		return ppi_refuse(PORTPROF_E_INVALID, "set",
-				  "%s is no number: give it as text to "
+				  "%s is not a number: give it as text to "
 				  "portprof_config_set",
 				  key);
 	return set_number("portprof_config_set_number", config, known, number);

@@ -161,7 +161,7 @@ portprof_status portprof_config_add_histogram(portprof_config *config,
 		                       config ? "regions" : "config");
 	if (unit != PORTPROF_BINS_TICKS && unit != PORTPROF_BINS_WEIGHT)
 		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
-		                  "%d is no portprof_bin_unit", (int)unit);
+		                  "%d is not a portprof_bin_unit", (int)unit);
 	status = check_regions(regions, count, check_region);
 	return status ? status :
 	                add_with_regions(config, &request, regions, count);

@@ -115,7 +115,7 @@ static portprof_status read_bits(struct setting *setting,
 		setting->column = (size_t)(word - setting->value) + 1;
 		if (!bit)
 			return ppi_fail(setting->why, PORTPROF_E_INVALID, 0,
-					"set", "%s: '%.*s' is no %s%s",
+					"set", "%s: '%.*s' is not a %s%s",
 					setting->key, (int)length, word,
 					known->what, hint);
 		*bits |= bit;

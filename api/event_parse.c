@@ -306,8 +306,8 @@ static portprof_status settle(const struct parser *p)
 	if (p->place[MOD_PERIOD] && rate)
 		return mistake(
 			p, rate - 1,
-			"a frequency cannot go with the period at column %zu; "
-		        "keep one of the two",
+			"a frequency cannot be combined with the period at "
+			"column %zu; keep one of the two",
 			p->place[MOD_PERIOD]);
 	p->request->period = p->value[MOD_PERIOD];
 	p->request->rate_hz = p->value[MOD_FREQ];
@@ -503,7 +503,7 @@ static portprof_status take_name(struct parser *p, size_t *at)
 	    memchr(text + name.at, '=', name.length))
 		return mistake(
 			p, name.at,
-			"'%.*s' is no event but a modifier; an event comes "
+			"'%.*s' is a modifier, not an event; an event comes "
 		        "first, as in cpu-clock:u",
 			(int)name.length, text + name.at);
 	if (has_pmu)

@@ -71,7 +71,7 @@ const char *ppi_time_read(const char *text, uint64_t *ms)
 	if (text[0] == '-')
 		return "is negative";
 	if (whole == 0 || end == whole + 1 || text[end] == '.')
-		return "is no time";
+		return "is not a time";
 	if (strcmp(text + end, "ms") == 0)
 		unit = 1;
 	else if (strcmp(text + end, "s") == 0)

@@ -110,7 +110,7 @@ static char *read_settings(const char *text)
 		is_good = asked.is_text ||
 		          is_key(format, format_length, "json");
 		if (!is_good)
-			complain("'%.*s' is no format of tables: write "
+			complain("'%.*s' is not a format of tables: write "
 			         "regions=json or regions=text",
 			         (int)format_length, format);
 	}

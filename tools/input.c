@@ -136,7 +136,7 @@ portprof_profile *ppi_profile_open(const char *path, const char *program,
 	if (stat(path, &at) == 0 && S_ISDIR(at.st_mode))
 		return open_parts(path);
 	if (stat(path, &at) == 0 && S_ISREG(at.st_mode) && at.st_size == 0) {
-		ppi_say("'%s' is empty, so it is no profile; make one: "
+		ppi_say("'%s' is empty, so it is not a profile; make one: "
 		        "portprof record -o %s -- COMMAND", path, path);
 		return NULL;
 	}

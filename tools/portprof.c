@@ -78,7 +78,7 @@ static void unknown_verb(const char *name)
 
 	if (name[0] == '-') {
 		ppi_say_usage(PPI_EXIT_USAGE, NULL,
-		              "'%s' is no option of portprof; a verb comes "
+		              "'%s' is not an option of portprof; a verb comes "
 		              "first, as in portprof record %s", name, name);
 		return;
 	}

@@ -88,7 +88,7 @@ static portprof_status check_place(const char *path, const char *folder,
 	    geteuid() != 0 && geteuid() != at.st_uid &&
 	    geteuid() != above.st_uid)
 		return ppi_fail(why, PORTPROF_E_DENIED, EPERM, "check output",
-		                "'%s' belongs to somebody else and cannot be "
+		                "'%s' belongs to another user and cannot be "
 		                "replaced in '%s'; choose another path",
 		                path, folder);
 	return PORTPROF_OK;

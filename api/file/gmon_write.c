@@ -105,7 +105,7 @@ static portprof_status check(struct ppi_gmon_export *exporting)
 	    event->unit != PORTPROF_UNIT_NANOSECONDS)
 		return ppi_fail(exporting->why, PORTPROF_E_INVALID, 0,
 		                "write gmon.out",
-		                "'%s' is no time, so it has no ticks a second",
+		                "'%s' is not a time, so it has no ticks a second",
 		                event->name);
 	return PORTPROF_OK;
 }

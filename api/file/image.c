@@ -143,7 +143,7 @@ static portprof_status take_file(struct reading *reading)
 
 	if (!get(reading, header, 52, 0) || memcmp(header, "\177ELF", 4) != 0 ||
 	    header[4] < 1 || header[4] > 2 || header[5] < 1 || header[5] > 2)
-		return refuse(reading, "is no ELF file, so not a program");
+		return refuse(reading, "is not an ELF file, so not a program");
 	is_large = header[4] == 2;
 	reading->is_little = header[5] == 1;
 	reading->image->pointer_bytes = is_large ? 8 : 4;

@@ -148,7 +148,7 @@ portprof_status ppi_import_line(struct ppi_import *import, char **text)
 		return ppi_import_memory(import);
 	*text = import->text.data;
 	if (strlen(*text) + 1 != import->text.count)
-		return ppi_import_bad(import, "a zero byte is no text: the "
+		return ppi_import_bad(import, "a zero byte is not text: the "
 		                              "file is damaged");
 	return PORTPROF_OK;
 }

@@ -41,7 +41,7 @@ static portprof_status explain(portprof_status status, const char *name,
 	return ppi_fail(why, PORTPROF_E_FORMAT, 0, "read profile",
 	                end->is_cut ? "'%s' is cut off within its first "
 	                              "portion: nothing in it can be read"
-	                : end->size ? "'%s' is no profile: a pprof file, "
+	                : end->size ? "'%s' is not a profile: a pprof file, "
 	                              "gzipped or not, is wanted"
 	                            : "'%s' is empty",
 	                name);

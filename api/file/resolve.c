@@ -5,7 +5,7 @@
 portprof_status ppi_resolve_bad(struct ppi_resolve *resolve, const char *what)
 {
 	return ppi_fail(resolve->why, PORTPROF_E_FORMAT, 0, "read profile",
-	                "'%s' is damaged, or no profile: %s", resolve->name,
+	                "'%s' is damaged, or not a profile: %s", resolve->name,
 	                what);
 }
 

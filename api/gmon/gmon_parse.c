@@ -44,7 +44,7 @@ enum ppi_gmon_status ppi_gmon_parse(const void *bytes, size_t count,
 	else
 		status = ppi_gmon_refuse(
 			&reader, 0,
-			"this is no gmon.out: it begins neither with "
+			"this is not a gmon.out: it begins neither with "
 			"\"gmon\" nor with 4.4BSD's header");
 	if (status != PPI_GMON_OK) {
 		ppi_gmon_free(&reader.gmon);

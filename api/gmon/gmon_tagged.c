@@ -132,7 +132,7 @@ static enum ppi_gmon_status take_tagged(struct ppi_gmon_reader *reader)
 		default:
 			status = ppi_gmon_refuse(
 				reader, reader->at - 1,
-				"%u is no kind of record: the file is "
+				"%u is not a kind of record: the file is "
 				"damaged, or of a program with other "
 				"pointers",
 				reader->bytes[reader->at - 1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing gmon.out. */
+/* Writes gmon.out, in the format of glibc or of 4.4BSD. */
 #include "api/gmon/gmon.h"
 
 #include "api/gmon/gmon_layout.h"
@@ -121,7 +121,7 @@ check_histogram(const struct writer *writer,
 	width = bytes / histogram->bin_count;
 	if (width & (width - 1))
 		return refuse(why,
-		              "bins of %llu bytes are no power of two wide",
+		              "bins of %llu bytes are not a power of two wide",
 		              (unsigned long long)width);
 	if (!fits(gmon, writer->pointer_bytes, histogram->low) ||
 	    !fits(gmon, writer->pointer_bytes, histogram->high))

@@ -124,9 +124,9 @@ portprof_status perf_refuse_open(const struct perf_kernel *kernel,
 		                "out of memory");
 	case EBUSY:
 		return ppi_fail(why, PORTPROF_E_BUSY, os_error, "open event",
-		                "'%s' is held by somebody who uses the PMU "
-		                "alone (an exclusive event, or the NMI "
-		                "watchdog: sysctl kernel.nmi_watchdog=0)",
+		                "'%s': the PMU is in exclusive use (by an "
+		                "exclusive event, or the NMI watchdog: "
+		                "sysctl kernel.nmi_watchdog=0)",
 		                event ? event->request.text : "a ring");
 	case ENOSYS:
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,

@@ -125,7 +125,7 @@ static portprof_status take_number(struct place *place, char sign,
 	if (read_number(at + 1, out))
 		return PORTPROF_OK;
 	return refuse(place, PORTPROF_E_INVALID, column,
-	              "'%.60s' is no number; write %s", at + 1,
+	              "'%.60s' is not a number; write %s", at + 1,
 	              kinds[place->kind].form);
 }
 
@@ -152,7 +152,7 @@ static portprof_status take_access(struct place *place, const char *word,
 	              ppi_perf_column_of(&place->request->core, part),
 	              "'%.60s' %s; write %s", part,
 	              place->access ? "is one access too many" :
-	              is_probe(place) ? "is no modifier of a probe" :
+	              is_probe(place) ? "is not a modifier of a probe" :
 	                                "is neither r, w, x or rw, nor a "
 	                                "modifier",
 	              kinds[place->kind].form);
@@ -218,7 +218,7 @@ static portprof_status refuse_symbol(const struct place *place,
 		              error ? ": " : "", error ? strerror(error) : "");
 	case PERF_SYMBOL_NO_ELF:
 		return refuse(place, PORTPROF_E_UNSUPPORTED, column,
-		              "%s is no program or library (ELF) of this "
+		              "%s is not a program or library (ELF) of this "
 		              "machine", where);
 	case PERF_SYMBOL_NO_MEMORY:
 		return refuse(place, PORTPROF_E_NOMEM, column, "out of memory");
@@ -234,9 +234,10 @@ static portprof_status refuse_unborn(const struct place *place,
                                      const char *why)
 {
 	return refuse(place, PORTPROF_E_UNSUPPORTED, place->symbol_column,
-	              "%swhere '%.90s' of another is can be told while that "
-	              "runs: attach to it (-p PID), or probe its file, "
-	              "uprobe:FILE:%.90s", why, place->symbol, place->symbol);
+	              "%sthe address of '%.90s' in another process is known "
+	              "while that runs: attach to it (-p PID), or probe its "
+	              "file, uprobe:FILE:%.90s",
+	              why, place->symbol, place->symbol);
 }
 
 /* In the process that is measured, or in this one where none is told yet. */
@@ -320,7 +321,8 @@ static portprof_status fill_breakpoint(struct place *place)
 		status = find_in_process(place);
 	else if (!read_number(place->symbol, &place->found.address))
 		status = refuse(place, PORTPROF_E_INVALID,
-		                place->symbol_column, "'%.60s' is no address; "
+		                place->symbol_column,
+		                "'%.60s' is not an address; "
 		                "write %s", place->symbol,
 		                kinds[place->kind].form);
 	if (!place->access)

@@ -161,8 +161,8 @@ const char *perf_find_module(const struct perf_kernel *kernel,
 	if (perf_proc_text(kernel, "/sys/kernel/security/lockdown", text,
 	                   sizeof(text)) &&
 	    strstr(text, "[confidentiality]")) {
-		*remedy = "boot without lockdown=confidentiality: nobody can "
-		          "lift it while the system runs";
+		*remedy = "boot without lockdown=confidentiality: it cannot "
+		          "be lifted while the system runs";
 		return "the kernel is locked down (confidentiality)";
 	}
 	if (perf_proc_number(kernel, "/sys/fs/selinux/enforce", 0) == 1) {

@@ -184,7 +184,7 @@ static portprof_status put_terms(const struct pmu *pmu, const char *text)
 	       perf_format_next(&text, name, sizeof(name), &value))
 		status = put_term(pmu, name, value);
 	if (status == PORTPROF_OK && *text)
-		return refuse(pmu, PORTPROF_E_INVALID, text, "is no term: "
+		return refuse(pmu, PORTPROF_E_INVALID, text, "is not a term: "
 		              "write NAME=VALUE");
 	return status;
 }

@@ -111,7 +111,7 @@ static portprof_status refuse_lookup(const struct perf_request *request,
 		                "administrator, mount -t tracefs tracefs "
 		                "/sys/kernel/tracing", request->core.text);
 	return ppi_fail(why, PORTPROF_E_DENIED, error, "resolve event",
-	                "event '%s' is none of this system; if it is a "
+	                "event '%s' is not one of this system; if it is a "
 	                "tracepoint: this user may not look at those: as "
 	                "administrator, mount -o remount,mode=755 "
 	                "/sys/kernel/tracing, and see portprof doctor",

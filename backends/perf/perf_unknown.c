@@ -84,10 +84,10 @@ static bool say_letters(const char *part, char *words, size_t bytes)
 	size_t length = strlen(part);
 
 	if (strspn(part, "ukhUKH") == length)
-		snprintf(words, bytes, "'%s' is no modifier; write levels "
+		snprintf(words, bytes, "'%s' is not a modifier; write levels "
 		         "apart, as in :u:k", part);
 	else if (strspn(part, "pP") == length && length <= 3)
-		snprintf(words, bytes, "'%s' is no modifier; write "
+		snprintf(words, bytes, "'%s' is not a modifier; write "
 		         "precise=%zu", part, length);
 	else
 		return false;

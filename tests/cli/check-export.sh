@@ -243,7 +243,7 @@ if compile pg -pg && ./pg && [ -s gmon.out ]; then
 	has "what is unknown, too" 'gmon.out has no threads' report
 	report -e cpu -i gmon.out --program ./pg
 	has_not "and nobody speaks of chains" '^ *callers ' report
-	has "no number stands for it" 'in samples, what else there was is not in the file' report
+	has "no number stands for it" 'file does not say how much is missing' report
 	report --json -e calls -i gmon.out --program ./pg
 	same "calls are gprof's, each one" "yes" "$(python3 -c '
 import json
@@ -338,7 +338,7 @@ refused "no program is named" 1 'name it with --program'
 report -i pie.pb.gz --program pie
 refused "a program for what tells itself" 1 'program.*gmon.out'
 report -i pie.gmon --program two.c
-refused "no executable" 1 "'two.c' is no ELF file"
+refused "no executable" 1 "'two.c' is not an ELF file"
 head -c 100 pie.gmon >cut.gmon
 report -i cut.gmon --program pie
 refused "a file that was cut" 1 "'cut.gmon' .*at byte [0-9]+: .*let the program write it anew"

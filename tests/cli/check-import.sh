@@ -101,7 +101,7 @@ refused "folded, no chain" bad 'bad:2: .*take this'
 printf 'a;b 3\na;b 99999999999999999999999\n' >bad
 refused "folded, a huge number" bad 'bad:2: '
 printf 'a;b 3\na;\0b 3\n' >bad
-refused "folded, a zero byte" bad 'bad:2: .*damaged|no profile'
+refused "folded, a zero byte" bad 'bad:2: .*damaged|not a profile'
 { cat small.perf-script; echo "  zzz what"; } >bad
 refused "perf script" bad 'bad:[0-9]+: .*perf script -F'
 head -c 200 small.gperftools >bad

@@ -52,7 +52,7 @@ except ChildProcessError:
 END
 record -b perf -F 500 -o unwaited.pb.gz -- python3 unwaited.py
 same "unwaited: status" 0 "$status"
-has "unwaited: it is said" "processes that nobody waited for" "$tmp/words"
+has "unwaited: it is said" "not waited for" "$tmp/words"
 claim "unwaited: CPU time is what the event counted" \
 	"0.5e9 < r['total_weight'] <= r['cpu_time_ns'] * 1.1"
 judge unwaited.pb.gz
@@ -62,5 +62,5 @@ child = os.fork()
 while time.process_time() < 0.2:
     pass
 child and os.wait()'
-has_not "waited for: nothing is said" "nobody waited for" "$tmp/words"
+has_not "waited for: nothing is said" "not waited for" "$tmp/words"
 tap_end

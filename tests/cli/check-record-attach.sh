@@ -197,7 +197,7 @@ refused "a process that has ended" "no process $gone, or it has ended" -p $gone
 refused "no process's number" "'12x' is not the number of a process" -p 12x
 refused "two targets" 'one target at a time' -p $sleeper -t $sleeper
 refused "no such CPU" "CPUs '0,99999' are not all online|$filtered" -C 0,99999 -- true
-refused "no list of CPUs" "'0-' is no list of CPUs" -C 0- -- true
+refused "no list of CPUs" "'0-' is not a list of CPUs" -C 0- -- true
 refused "a process of the whole system" 'one target at a time' -a -p $sleeper
 refused "a backend that sees one process" 'timer lacks .*system' -b timer -a
 refused "a backend that cannot attach" 'timer lacks .*attach' -b timer \

@@ -118,7 +118,7 @@ refused "a name that is too long" 125 'shorter' \
 	'choose another folder' -o /proc/p -- true
 has_not "a folder without room for files: it is there" 'create the folder' \
 	"$tmp/words"
-refused "a duration with two points" 125 "'0.2.3s?' is no time" \
+refused "a duration with two points" 125 "'0.2.3s?' is not a time" \
 	--duration 0.2.3 -p $$ -o "$out"
 "$portprof" stat -o no/such/folder/s -- true >"$tmp/printed" 2>"$tmp/words"
 same "stat to no such folder: status" 125 $?

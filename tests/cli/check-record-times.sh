@@ -103,7 +103,7 @@ refused() {
 	has "$refused_words: words" "$refused_pattern" "$tmp/words"
 	same "$refused_words: no file" "gone.pb.gz*" "$(echo gone.pb.gz*)"
 }
-refused "no delay" "delay 'soon' is no time; give one as 500ms" -D soon
+refused "no delay" "delay 'soon' is not a time; give one as 500ms" -D soon
 refused "a delay below 0" "delay '-1' is negative" -D -1
 refused "another unit" "duration '3h' has a unit" --duration 3h
 tap_end

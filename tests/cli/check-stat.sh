@@ -84,7 +84,7 @@ refused "an unknown colour" 125 'auto, always or never' --color=red -- ./run
 refused "duration of a command" 125 '-duration.*-p' --duration 1 -- ./run
 refused "a process that is not there" 125 'no process 4194303' -p 4194303
 refused "a process and a thread" 125 'exclude each other' -p 1 -t 1
-refused "runs of nothing" 125 'there is none' -r 3 -p $$
+refused "runs of nothing" 125 'no command' -r 3 -p $$
 refused "no such command" 127 "no command 'no-such-command'" -- no-such-command
 refused "no such configuration file" 125 'gone.conf' --config gone.conf -- ./run
 "$portprof" stat -o no/such/file -- ./run >"$tmp/printed" 2>"$tmp/words"

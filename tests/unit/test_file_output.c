@@ -176,7 +176,7 @@ static void others_files_in_a_shared_folder_are_refused(void **state)
 	kit_store(kit.path, "theirs", 6);
 	assert_int_equal(chmod(kit.folder, 01777), 0);
 	assert_int_equal(seteuid(65534), 0);
-	assert_refused(PORTPROF_E_DENIED, "somebody else");
+	assert_refused(PORTPROF_E_DENIED, "another user");
 	assert_int_equal(seteuid(0), 0);
 	assert_holds(kit.path, "theirs");
 }

@@ -164,10 +164,10 @@ static void what_lies_is_refused(void **state)
 {
 	(void)state;
 	made.count = 0;
-	parse_badly("no gmon.out", 0);
+	parse_badly("not a gmon.out", 0);
 	memset(made.bytes, 'x', 100);
 	made.count = 100;
-	parse_badly("no gmon.out", 0);
+	parse_badly("not a gmon.out", 0);
 	begin_few();
 	made.bytes[4] = 2;
 	parse_badly("version 2", 4);
@@ -185,7 +185,7 @@ static void what_lies_is_refused(void **state)
 	parse_badly("cannot have 8 bins", 20);
 	begin_few();
 	made.bytes[made.count++] = 3;
-	parse_badly("3 is no kind of record", made.count - 1);
+	parse_badly("3 is not a kind of record", made.count - 1);
 	begin_few();
 	gmon_histogram(&made, 0x401000, 0x401020, 8, 250, "seconds", few);
 	parse_badly("another unit (250 a seconds)", 20 + 41 + 16);

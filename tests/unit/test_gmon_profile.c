@@ -307,7 +307,7 @@ static void what_does_not_fit_is_refused(void **state)
 	read_badly(PORTPROF_E_FORMAT, "at byte");
 	elf.count = 3;
 	save(program, &elf);
-	read_badly(PORTPROF_E_FORMAT, "no ELF file");
+	read_badly(PORTPROF_E_FORMAT, "not an ELF file");
 	unlink(program);
 	read_badly(PORTPROF_E_NOTFOUND, "cannot open");
 	make_elf(true, 8);
@@ -321,7 +321,7 @@ static void what_does_not_fit_is_refused(void **state)
 	assert_false(portprof_gmon_is("/dev/null"));
 	save(file, &elf);
 	assert_false(portprof_gmon_is(file));
-	read_badly(PORTPROF_E_FORMAT, "no gmon.out");
+	read_badly(PORTPROF_E_FORMAT, "not a gmon.out");
 }
 
 /* Any program at all: it is read or refused, and what is read lies in it. */
@@ -502,7 +502,7 @@ static void what_cannot_be_written_is_refused(void **state)
 	gmon_histogram(&made, LOW, LOW + 8, 2, 1, "cycles", bins);
 	profile = read_well();
 	wanted.rate_hz = 100;
-	write_badly(profile, &wanted, PORTPROF_E_INVALID, "is no time");
+	write_badly(profile, &wanted, PORTPROF_E_INVALID, "is not a time");
 	portprof_profile_free(profile);
 	assert_int_equal(portprof_gmon_read(file, NULL, 0, &profile),
 			 PORTPROF_OK);

@@ -483,10 +483,10 @@ static void more_breakpoints_than_the_cpu_has(void **state)
 static void what_is_wrong_is_said(void **state)
 {
 	(void)state;
-	refuse("mem:main:w", PORTPROF_E_INVALID, "column 5: 'main' is no "
+	refuse("mem:main:w", PORTPROF_E_INVALID, "column 5: 'main' is not an "
 	       "address");
 	refuse("mem:0x10/3:w", PORTPROF_E_INVALID, "1, 2, 4 or 8");
-	refuse("mem:0x10/x:w", PORTPROF_E_INVALID, "'x' is no number");
+	refuse("mem:0x10/x:w", PORTPROF_E_INVALID, "'x' is not a number");
 	refuse("mem:0x10/8:x", PORTPROF_E_INVALID, "drop /8");
 	refuse("mem:0x10:q", PORTPROF_E_INVALID, "column 10: 'q' is neither");
 	refuse("mem:0x10:r:w", PORTPROF_E_INVALID, "one access too many");
@@ -494,7 +494,7 @@ static void what_is_wrong_is_said(void **state)
 	refuse("breakpoint:place_functio:x", PORTPROF_E_UNSUPPORTED,
 	       "attach to it (-p PID)");
 	refuse("breakpoint:place_function+x:x", PORTPROF_E_INVALID,
-	       "'x' is no number");
+	       "'x' is not a number");
 	/* other backends know none of them */
 	assert_int_equal(portprof_event_look_up(
 				 "breakpoint:place_function:x", "timer",

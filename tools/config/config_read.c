@@ -231,7 +231,7 @@ static bool take_part(portprof_config *config, const char *part,
 		return true;
 	}
 	if (!equals) {
-		ppi_say("$PORTPROF: '%s' is no setting; write KEY=VALUE, with "
+		ppi_say("$PORTPROF: '%s' is not a setting; write KEY=VALUE with "
 		        "semicolons between them", text);
 		free(text);
 		return false;

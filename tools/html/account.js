@@ -59,7 +59,7 @@ function attributedCard(series) {
   const kept = series.total - series.outside - series.unattributed;
   const share = series.total ? kept / series.total : 0;
   if (!series.has_account)
-    return card("In samples", sayWeight(series, kept), "what else there was is not in the file", "");
+    return card("In samples", sayWeight(series, kept), "the file does not say how much is missing", "");
   return card("In samples", sayShare(share, 1),
     series.unattributed ? sayShare(series.unattributed, series.total) + " is not attributed"
       : "everything that was measured",

@@ -236,7 +236,7 @@ static bool read_table(const char *path, struct table *table)
 	while (ppi_json_in_key(&in, key, sizeof(key)))
 		read_member(&in, key, table);
 	if (!table->type || strcmp(table->type, TYPE) != 0)
-		ppi_say("'%s' is left out: it is no table of regions as "
+		ppi_say("'%s' is left out: it is not a table of regions as "
 		        "PORTPROF=regions writes it", path);
 	else if (!ppi_json_in_end(&in))
 		ppi_say("'%s' is left out: line %zu is damaged", path,

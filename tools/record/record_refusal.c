@@ -105,8 +105,8 @@ void ppi_say_refusal(const struct ppi_record *record)
 	else if (strcmp(why.step, "choose backend") == 0 &&
 	         why.status == PORTPROF_E_UNSUPPORTED &&
 	         record->options.targets.scope != PPI_SCOPE_COMMAND)
-		ppi_say("a command that portprof starts may be measured all the "
-		        "same: portprof record -- COMMAND");
+		ppi_say("a command that portprof starts can still be "
+		        "measured: portprof record -- COMMAND");
 	else if (why.status == PORTPROF_E_DENIED)
 		ppi_say("portprof doctor says what works here, and what to "
 		        "change");

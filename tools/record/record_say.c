@@ -131,9 +131,8 @@ static void say_no_sample(const struct ppi_record *record,
 		        "whose LD_PRELOAD was replaced do not load it",
 		        backend);
 	else if (is_time && !event->counts_kernel)
-		ppi_say("samples of the kernel's code are not this user's to "
-		        "take, and it may have worked there: record it as "
-		        "administrator");
+		ppi_say("this user may not sample kernel code, where it may "
+		        "have spent its time: record it as administrator");
 	else if (is_command)
 		ppi_say("the notes in portprof report may say why; another "
 		        "backend (-b) may do better");

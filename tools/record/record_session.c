@@ -110,9 +110,9 @@ static void tell_cpu_time(const struct ppi_record *record,
 	    portprof_session_event(session, 0, &event) == PORTPROF_OK &&
 	    !is_charge_whole(end, &event, &stats)) {
 		if (!record->options.is_quiet)
-			ppi_say("the system's account has %.3f s, without "
-			        "processes that nobody waited for or that go "
-			        "on; the event's clock has them",
+			ppi_say("the system charged %.3f s, without processes "
+			        "that were not waited for or still run; CPU "
+			        "time is what the event counted",
 			        (double)ns / 1e9);
 		ns = stats.total_weight;
 	}
@@ -155,7 +155,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 	if (!record->options.is_nameless &&
 	    (!is_known || stats.kept_samples) &&
 	    !ppi_names_write(record->settings.output, record->held))
-		ppi_say("its code is not named; portprof names %s does it",
+		ppi_say("functions have no names; try: portprof names %s",
 		        record->settings.output);
 	if (is_known)
 		ppi_say_summary(record, end, backend, &event, &stats);

@@ -80,7 +80,7 @@ static void print_verdict(const portprof_profile_origin *origin, FILE *out)
 {
 	print_line(out, "backend",
 	           origin->backend[0] ? origin->backend
-	                              : "not said by the writer of this file",
+	                              : "not recorded in this file",
 	           NULL);
 	for (size_t i = 0; i < origin->passed_over_count; i++)
 		print_line(out, "passed over", origin->passed_over_names[i],
@@ -233,7 +233,7 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	        ppi_say_weight(scale, kept, part, sizeof(part)));
 	/* of others' files, and gmon.out: no account, so no other number */
 	if (!report->what->has_stats) {
-		fprintf(out, "what else there was is not in the file\n");
+		fprintf(out, "the file does not say how much is missing\n");
 		return;
 	}
 	fprintf(out, "%s outside, ",
@@ -330,10 +330,10 @@ static void print_share(const char *what, uint64_t weight,
 		        ppi_percent(weight, chains->weight));
 }
 
-/* gcc gives x86 functions that call nobody no frame, whatever it is asked. */
+/* gcc gives leaf functions of x86 no frame, whatever the options. */
 static void print_leaves(const struct ppi_chains *chains, FILE *out)
 {
-	fprintf(out, LABEL "no frame in functions that call nobody: ", "");
+	fprintf(out, LABEL "no frame pointer in leaf functions: ", "");
 	print_largest(&chains->leaves, chains, out);
 	fprintf(out, "\n" LABEL, "");
 	fprintf(out, chains->keeps_leaf_frames

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a report for people. */
+/* Prints the rows of a report as a text table. */
 #include "config.h"
 
 #include "tools/report/report.h"
@@ -522,8 +522,8 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 	print_rest(&columns, rows, shown);
 	if (rows->skipping_weight && edge == PPI_CALLERS)
 		fprintf(out,
-		        "\nFor %.1f %% the caller itself is missing, and what "
-		        "stands here called that:\n%s keeps no frame pointer "
+		        "\nFor %.1f %% the direct caller is missing, and its "
+		        "caller is shown instead:\n%s keeps no frame pointer "
 		        "there.\n",
 		        ppi_percent(rows->skipping_weight, rows->weight),
 		        function);

@@ -134,8 +134,8 @@ static bool fold_edges(struct printing *printing, enum ppi_edge edge,
 	if (!function)
 		return true;
 	if (!has_chains) {
-		ppi_say("%s holds no call chains, so nobody knows who called "
-		        "%s: record with -g",
+		ppi_say("%s has no call chains, so the callers of %s are "
+		        "unknown: record with -g",
 		        printing->report.path, function);
 		return false;
 	}
@@ -242,7 +242,7 @@ static bool print_tree(struct printing *printing, const struct ppi_rows *rows)
 	uint64_t weight;
 
 	if (!rows->has_chains) {
-		ppi_say("%s holds no call chains, so there is no tree: record "
+		ppi_say("%s has no call chains, so there is no tree: record "
 		        "with -g", printing->report.path);
 		return false;
 	}

@@ -219,8 +219,8 @@ static bool is_pointless(const struct ppi_stat *stat)
 	    stat->events[0].refusal.status == PORTPROF_E_UNSUPPORTED &&
 	    strcmp(stat->events[0].refusal.step, "choose backend") == 0 &&
 	    !strstr(stat->events[0].refusal.words, "command"))
-		ppi_say("a command that portprof starts may be counted all the "
-		        "same: portprof stat -- COMMAND");
+		ppi_say("a command that portprof starts can still be "
+		        "counted: portprof stat -- COMMAND");
 	if (stat->options.command && needs_its_course(&stat->options))
 		ppi_say("leave %s out to count the command until it ends",
 		        stat->options.interval_ms ? "-I" : "-D");

@@ -91,7 +91,7 @@ static const char *contradiction(const struct ppi_stat_options *options)
 		return "--duration needs -p, -t, -a or the like: a command is "
 		       "counted until it ends";
 	if (options->runs > 1 && !options->command)
-		return "-r runs a command several times, and there is none";
+		return "-r repeats a command, and no command was given";
 	if (options->runs > 1 && options->interval_ms)
 		return "-r and -I exclude each other: means of runs, or the "
 		       "course of one";

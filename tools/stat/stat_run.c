@@ -93,8 +93,8 @@ static void refuse_other_rights(struct ppi_stat *stat)
 	}
 	if (!is_lost)
 		return;
-	ppi_say("'%s' runs with other rights than this user (set-user-id or "
-	        "file capabilities), who may not measure it", stat->program);
+	ppi_say("'%s' runs with other rights (set-user-id or file "
+	        "capabilities): this user may not measure it", stat->program);
 	ppi_say("count it as administrator");
 }
 

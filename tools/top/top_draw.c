@@ -290,8 +290,8 @@ static void draw_help(void)
 {
 	static const char *const help[] = {
 		"Up, Down, PageUp, PageDown, Home, End   choose a row",
-		"Enter   of a function who called it and what it called (-g);",
-		"        of a thread its functions",
+		"Enter   show callers and callees of a function (-g), or the",
+		"        functions of a thread",
 		"Esc     back, and show everything again",
 		"f m t   by function, by module, by thread",
 		"o       order: recent share, share of all, share with calls",
@@ -301,9 +301,9 @@ static void draw_help(void)
 		"s       save what was recorded so far as a profile",
 		"q       end; a command that was started for it gets SIGTERM",
 		"",
-		"Shares are parts of all there was of the event, in the last",
-		"seconds and since the beginning; what no sample stands for is",
-		"said above as unattributed.",
+		"Shares are parts of the total of the event, in the last few",
+		"seconds and since the beginning; weight without a sample is",
+		"shown above as unattributed.",
 	};
 
 	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++)

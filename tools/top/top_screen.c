@@ -44,8 +44,7 @@ bool ppi_top_screen_can(void)
 	bool is_known;
 
 	if (!terminal) {
-		ppi_say("top draws on a terminal, and there is none (%s)",
-		        strerror(errno));
+		ppi_say("top needs a terminal: %s", strerror(errno));
 		ppi_say("without one: portprof record, then portprof report");
 		return false;
 	}
@@ -200,7 +199,7 @@ static void enter(struct ppi_top_screen *screen)
 		return;
 	if (!screen->function && !screen->rows.has_chains) {
 		snprintf(screen->word, sizeof(screen->word),
-		         "who called it was not recorded: start top with -g");
+		         "callers were not recorded: start top with -g");
 		return;
 	}
 	if (row->row.function && row->row.function[0] != '(') {
