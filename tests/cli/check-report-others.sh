@@ -112,7 +112,7 @@ EOF2
 python3 go.py || exit 99
 report -i go.pb.gz
 same "a profile of Go: status" 0 "$status"
-has "who measured is not made up" '^  backend +not said' "$tmp/report"
+has "who measured is not made up" '^  backend +not recorded' "$tmp/report"
 has "the event is CPU time" '^  event +cpu$' "$tmp/report"
 has "chains are there" ' total +share +samples ' "$tmp/report"
 report -i go.pb.gz -s line -q
