@@ -30,6 +30,7 @@ static struct helper {
 	pthread_cond_t done;   /* a call or a task has ended */
 	pthread_t thread;
 	_Atomic long tid; /* 0: there is none */
+	_Atomic long owner; /* the process that started it */
 	unsigned takers;
 	bool is_up, should_end, is_manual;
 	bool is_changing; /* being started or ended: takers wait */
@@ -202,6 +203,7 @@ static portprof_status start_thread(struct ppi_diag *why)
 	int error;
 
 	init_work_condition();
+	helper.owner = getpid();
 	helper.should_end = helper.is_up = false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -272,6 +274,11 @@ void ppi_helper_give_back(void)
 int64_t ppi_helper_tid(void)
 {
 	return helper.tid;
+}
+
+bool ppi_helper_is_ours(void)
+{
+	return helper.owner == getpid();
 }
 
 static bool runs_inline(void)

@@ -143,7 +143,7 @@ bool ppi_before_lone_call(void)
 	int kept = errno;
 	bool has_ended = false;
 
-	if (process.sessions && process.owner == getpid()) {
+	if (ppi_helper_is_ours()) {
 		for_all_sessions(pause_for_call);
 		has_ended = ppi_helper_suspend();
 		if (!has_ended)

@@ -45,6 +45,8 @@ libportprof_core_la_SOURCES += \
 	port/scale.h \
 	port/shared_memory.c \
 	port/shared_memory.h \
+	port/signal_number.c \
+	port/signal_number.h \
 	port/signal_share.c \
 	port/signal_share.h \
 	port/text_list.c \

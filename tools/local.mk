@@ -290,7 +290,9 @@ libportprof_preload_la_SOURCES = \
 	tools/preload/settings.c \
 	tools/preload/signals.c \
 	tools/preload/signals.h \
-	tools/preload/timers.c
+	tools/preload/timers.c \
+	tools/preload/toggle.c \
+	tools/preload/toggle.h
 libportprof_preload_la_LIBADD = $(PRELOAD_LIBS)
 libportprof_preload_la_LDFLAGS = $(PRELOAD_LINK)
 if HAVE_VERSION_SCRIPT

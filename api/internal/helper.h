@@ -31,6 +31,10 @@ portprof_status ppi_helper_take(struct ppi_diag *why);
 void ppi_helper_give_back(void);
 int64_t ppi_helper_tid(void);
 
+/* Whether the thread is this process's, and not that of one whose memory this
+ * one shares. */
+bool ppi_helper_is_ours(void);
+
 /*
  * End the thread for a while, for calls that do what they should only in a
  * process of one thread; calls run in the caller meanwhile, tasks wait. False:

@@ -14,7 +14,7 @@ if [ -x "$builddir/.libs/portprof" ] && [ -f "$builddir/.libs/libportprof.so" ];
 fi
 
 # Nothing of the user's may show through.
-unset PORTPROF PORTPROF_CONFIG LD_PRELOAD NO_COLOR CLICOLOR_FORCE \
+unset PORTPROF PORTPROF_SIGNAL PORTPROF_CONFIG LD_PRELOAD NO_COLOR CLICOLOR_FORCE \
 	2>/dev/null || :
 XDG_CONFIG_HOME=$tmp/config
 # and nothing waits for a reader

@@ -3,7 +3,8 @@
 # on real ones.
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
-	tests/cli/region_job tests/cli/storm tests/cli/ten tests/cli/touch
+	tests/cli/region_job tests/cli/storm tests/cli/ten tests/cli/toggled \
+	tests/cli/touch
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
 tests_cli_close_all_LDADD =
@@ -11,6 +12,7 @@ tests_cli_deny_LDADD =
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_storm_LDADD =
 tests_cli_ten_LDADD =
+tests_cli_toggled_LDADD =
 tests_cli_touch_LDADD =
 if HAVE_LIBDW
 check_PROGRAMS += tests/cli/unwind_peer
@@ -37,6 +39,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-no-perf.sh \
 	tests/cli/check-options.sh \
 	tests/cli/check-pager.sh \
+	tests/cli/check-toggle.sh \
 	tests/cli/check-top.sh \
 	tests/cli/check-preload.sh \
 	tests/cli/check-regions.sh \

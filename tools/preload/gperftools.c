@@ -27,10 +27,15 @@ static const char *find_ignored(void)
 	if (realtime && strchr("1tTyY", realtime[0]))
 		return "CPUPROFILE_REALTIME is not supported: time without CPU "
 		       "use is not measured";
-	if (value_of("CPUPROFILESIGNAL"))
-		return "CPUPROFILESIGNAL is not supported: profiling runs from "
-		       "the start of the program to its end";
 	return NULL;
+}
+
+const char *ppi_preload_signal_variable(bool is_gperftools)
+{
+	if (value_of("PORTPROF_SIGNAL"))
+		return "PORTPROF_SIGNAL";
+	return is_gperftools && value_of("CPUPROFILESIGNAL") ? "CPUPROFILESIGNAL"
+	                                                     : NULL;
 }
 
 char *ppi_preload_from_gperftools(const char **ignored)

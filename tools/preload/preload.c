@@ -12,6 +12,7 @@
 
 #include "tools/clock.h"
 #include "tools/preload/signals.h"
+#include "tools/preload/toggle.h"
 
 #include <portprof.h>
 #include <portprof/tool.h>
@@ -19,6 +20,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,7 +36,14 @@ static struct {
 	struct ppi_preload_settings settings;
 	portprof_session *session;
 	pid_t owner;
-} self;
+
+	/* ---- where a signal starts and stops it ---- */
+	bool is_toggled;
+	unsigned file_count;     /* of sessions so far */
+	pthread_mutex_t lock;    /* whoever starts, stops or flushes it */
+	atomic_bool is_stopping; /* in the helper thread */
+	bool is_over;            /* the process ends */
+} self = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
  * To where nobody reads any more, or past a limit of file sizes, a write sends
@@ -122,6 +131,23 @@ static bool shift_times(portprof_config *config)
 	return true;
 }
 
+/* A session of several adds its number, as gperftools does
+ * (CpuProfilerSwitch, src/profiler.cc, 07c5e922). */
+static char *make_path(void)
+{
+	char *path = ppi_preload_path(self.settings.output, getpid());
+	size_t bytes = path ? strlen(path) + 16 : 0;
+	char *numbered;
+
+	if (!self.is_toggled || !path)
+		return path;
+	numbered = malloc(bytes);
+	if (numbered)
+		snprintf(numbered, bytes, "%s.%u", path, self.file_count);
+	free(path);
+	return numbered;
+}
+
 static portprof_status set_sink(portprof_config *config)
 {
 	char *path;
@@ -129,7 +155,7 @@ static portprof_status set_sink(portprof_config *config)
 
 	if (self.settings.share)
 		return portprof_config_share_with(config, self.settings.share);
-	path = ppi_preload_path(self.settings.output, getpid());
+	path = make_path();
 	/* without memory there is no path, and the library says so */
 	status = portprof_config_write_to(config, path);
 	free(path);
@@ -150,7 +176,7 @@ static portprof_config *configure(void)
 		  set_sink(config) == PORTPROF_OK;
 	if (!is_good)
 		say_failure();
-	if (is_good && shift_times(config))
+	if (is_good && (self.is_toggled || shift_times(config)))
 		return config;
 	portprof_config_free(config);
 	return NULL;
@@ -159,46 +185,121 @@ static portprof_config *configure(void)
 static void begin(void)
 {
 	portprof_config *config = configure();
+	portprof_session *session = NULL;
 
 	if (!config)
 		return;
-	if (portprof_session_open(config, &self.session)) {
+	if (portprof_session_open(config, &session)) {
 		say_failure();
-		self.session = NULL;
+		session = NULL;
 	} else {
-		ppi_mask_adopt();
-		if (portprof_session_start(self.session)) {
+		/* the helper thread's mask is its own */
+		if (!self.is_toggled)
+			ppi_mask_adopt();
+		if (portprof_session_start(session)) {
 			say_failure();
-			portprof_session_close(self.session);
-			self.session = NULL;
+			portprof_session_close(session);
+			session = NULL;
 		}
 	}
 	self.owner = getpid();
+	self.session = session;
 	portprof_config_free(config);
 }
 
 bool ppi_preload_is_active(void)
 {
-	return self.session && self.owner == getpid();
+	return (self.session || atomic_load(&self.is_stopping)) &&
+	       self.owner == getpid();
 }
 
+/* What is being stopped is looked up by who stops it, which may close
+ * libraries, too. */
 void ppi_preload_flush(void)
 {
+	if (!ppi_preload_is_active() || pthread_mutex_trylock(&self.lock) != 0)
+		return;
 	/* what fails is remembered, and said at the end */
-	if (ppi_preload_is_active())
+	if (self.session)
 		portprof_session_flush(self.session);
+	pthread_mutex_unlock(&self.lock);
+}
+
+static void end(void)
+{
+	portprof_session *session = self.session;
+
+	self.session = NULL;
+	if (session && portprof_session_close(session))
+		say("the profile of this process is not whole",
+		    portprof_last_diag()->words);
 }
 
 void ppi_preload_finish(void)
 {
-	portprof_session *session = self.session;
-
 	if (!ppi_preload_is_active())
 		return;
-	self.session = NULL;
-	if (portprof_session_close(session))
-		say("the profile of this process is not whole",
-		    portprof_last_diag()->words);
+	/* a handler may have interrupted whoever holds it */
+	if (!self.is_toggled) {
+		end();
+		return;
+	}
+	pthread_mutex_lock(&self.lock);
+	self.is_over = true;
+	end();
+	pthread_mutex_unlock(&self.lock);
+}
+
+/* ---- by signal ---- */
+
+/* In the helper thread, which the holder of the lock may wait for. */
+static bool toggle(void)
+{
+	if (pthread_mutex_trylock(&self.lock) != 0)
+		return false;
+	if (self.session) {
+		atomic_store(&self.is_stopping, true);
+		end();
+		atomic_store(&self.is_stopping, false);
+	} else if (!self.is_over) {
+		begin();
+		self.file_count += self.session != NULL;
+	}
+	pthread_mutex_unlock(&self.lock);
+	return true;
+}
+
+static void say_lost(void)
+{
+	say("no signal starts or stops the profile any more",
+	    "the program has put a handler of its own on it; name another");
+}
+
+/* What a session would refuse is told now, not when the signal comes. */
+static bool are_settings_good(void)
+{
+	portprof_config *config = configure();
+
+	portprof_config_free(config);
+	return config != NULL;
+}
+
+/* False when the signal cannot be had; then nothing is profiled. */
+static bool wait_for_signal(const char *variable)
+{
+	char reason[PORTPROF_WORDS_BYTES], words[PORTPROF_WORDS_BYTES + 64];
+
+	self.is_toggled = true;
+	if (!are_settings_good())
+		return false;
+	if (ppi_toggle_begin(getenv(variable), toggle, say_lost, reason,
+	                     sizeof(reason))) {
+		ppi_mask_adopt();
+		return true;
+	}
+	snprintf(words, sizeof(words), "%s: %s", variable, reason);
+	say_not(words);
+	return false;
 }
 
 /* A child must not write to its parent's file. */
@@ -227,9 +328,15 @@ static void after_fork_in_child(void)
 	if (self.session)
 		portprof_session_close(self.session);
 	self.session = NULL;
+	atomic_store(&self.is_stopping, false);
+	pthread_mutex_init(&self.lock, NULL);
+	self.file_count = 0;
 	if (self.settings.children && make_unique()) {
 		ppi_signals_lend();
-		begin();
+		if (self.is_toggled)
+			ppi_toggle_begin_again();
+		else
+			begin();
 	}
 	ppi_signals_settle();
 }
@@ -248,6 +355,7 @@ static void prepare_heirs(const char *text, bool has_since)
 
 	if (!self.settings.children) {
 		unsetenv("PORTPROF");
+		unsetenv("PORTPROF_SIGNAL");
 		return;
 	}
 	if (is_unique && has_since)
@@ -270,12 +378,18 @@ static void prepare_heirs(const char *text, bool has_since)
 
 __attribute__((constructor)) static void load(void)
 {
-	const char *text = getenv("PORTPROF"), *ignored = NULL;
+	const char *text = getenv("PORTPROF"), *ignored = NULL, *variable;
 	bool has_since;
 
 	/* kept as long as the process: it is part of the settings */
-	if (!text || !text[0])
+	if (!text || !text[0]) {
 		text = ppi_preload_from_gperftools(&ignored);
+		variable = ppi_preload_signal_variable(text != NULL);
+	} else {
+		variable = ppi_preload_signal_variable(false);
+	}
+	if (!text && variable)
+		text = "";
 	if (!text)
 		return;
 	if (ignored)
@@ -291,7 +405,15 @@ __attribute__((constructor)) static void load(void)
 	if (!self.settings.output)
 		return;
 	has_since = self.settings.since_ns != 0;
-	begin();
+	if (variable && !self.settings.share) {
+		if (!wait_for_signal(variable))
+			return;
+		/* each session has times of its own */
+		has_since = true;
+		setenv("PORTPROF_SIGNAL", getenv(variable), 1);
+	} else {
+		begin();
+	}
 	prepare_heirs(text, has_since);
 	/* after the library's own handlers, which run in this order too */
 	pthread_atfork(NULL, NULL, after_fork_in_child);

@@ -37,6 +37,10 @@ char *ppi_preload_path(const char *pattern, pid_t pid);
  */
 char *ppi_preload_from_gperftools(const char **ignored);
 
+/* The variable that names the signal which starts and stops the session; NULL:
+ * none is set. */
+const char *ppi_preload_signal_variable(bool is_gperftools);
+
 /* Whether all processes get a path of their own. */
 bool ppi_preload_is_unique(const char *pattern);
 

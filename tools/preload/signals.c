@@ -237,6 +237,37 @@ void ppi_signal_hand_over(int number, void (*stop)(void))
 
 /* ---- the program's wishes ---- */
 
+/* The signal that the program gets when it wants it; 0: there is none. */
+static _Atomic int weak_signal;
+static atomic_bool is_given_up;
+
+void ppi_signal_give_up_on_wish(int number)
+{
+	atomic_store(&weak_signal, number);
+}
+
+bool ppi_signal_is_given_up(int number)
+{
+	return atomic_load(&weak_signal) == number && atomic_load(&is_given_up);
+}
+
+static bool is_handler(const struct sigaction *wish)
+{
+	return wish->sa_flags & SA_SIGINFO ||
+	       (wish->sa_handler != SIG_DFL && wish->sa_handler != SIG_IGN);
+}
+
+/* With the lock held. */
+static void give_up_if_weak(int number, const struct sigaction *wish)
+{
+	if (number != atomic_load(&weak_signal) || !is_handler(wish))
+		return;
+	if (call_sigaction(number, wish, NULL) != 0)
+		return;
+	set_taken(number, false);
+	atomic_store(&is_given_up, true);
+}
+
 /* True when the signal is the library's: then the wish is noted, and all is
  * done. */
 static bool note_wish(int number, const struct sigaction *next,
@@ -252,8 +283,10 @@ static bool note_wish(int number, const struct sigaction *next,
 	is_ours = atomic_load(&taken[number].is_taken);
 	if (is_ours && before)
 		*before = *wish_of(number);
-	if (is_ours && next)
+	if (is_ours && next) {
 		set_wish(number, &wish);
+		give_up_if_weak(number, &wish);
+	}
 	give_lock(&mask);
 	return is_ours;
 }

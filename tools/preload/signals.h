@@ -34,6 +34,11 @@ int ppi_program_sigaction(int number, const struct sigaction *next,
  * called first, to end the ticks. The library finds it displaced. */
 void ppi_signal_hand_over(int number, void (*stop)(void));
 
+/* From now on a signal that is taken goes back to the program when it puts a
+ * handler of its own there; and whether it has. One signal of a process. */
+void ppi_signal_give_up_on_wish(int number);
+bool ppi_signal_is_given_up(int number);
+
 /* In a forked child: adopt before the library's copies are closed; lend before
  * it opens anew, so that it finds the signals free that it had, whatever the
  * program wishes; settle at the end: the wishes are in force again. */
