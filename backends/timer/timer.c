@@ -8,7 +8,6 @@
 
 #include "backends/timer/timer.h"
 
-#include "backends/shared/cpu_time.h"
 #include "port/context_pc.h"
 
 #include <errno.h>
@@ -97,9 +96,7 @@ static portprof_status timer_resolve(const void *seam,
                                      struct ppi_diag *why)
 {
 	(void)seam;
-	return ppi_cpu_time_resolve(request, mode,
-	                            "CPU time, by one timer a thread", event,
-	                            why);
+	return timer_event_resolve(request, mode, event, why);
 }
 
 /* ---- open ---- */
@@ -161,6 +158,7 @@ static void init_state(struct timer_state *state,
 	state->random = (kernel->now_ns(kernel->self) ^
 	                 (uint64_t)bs->owner_pid << 32) | 1;
 	state->meter.is_exact = true;
+	state->asked_signo = timer_signal_of(&bs->plan->events[0]);
 }
 
 static portprof_status timer_open(struct ppi_backend_session *bs,

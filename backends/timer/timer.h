@@ -59,6 +59,7 @@ struct timer_state {
 	struct ppi_tick_ring ring;
 
 	int signo;
+	int asked_signo; /* no other will do; 0: any */
 	struct sigaction before;
 	bool is_displaced; /* the program has our signal, and no other is free */
 
@@ -77,6 +78,16 @@ struct timer_state {
 	struct ppi_meter meter;    /* CPU time of the target */
 	uint64_t attached_done_ns; /* of threads and stretches that are over */
 };
+
+/* ---- timer_event.c: what is asked for ---- */
+
+portprof_status timer_event_resolve(const struct ppi_event_request *request,
+                                    enum ppi_mode mode,
+                                    struct ppi_event *event,
+                                    struct ppi_diag *why);
+
+/* The signal that a resolved event names; 0: it names none. */
+int timer_signal_of(const struct ppi_event *event);
 
 /* ---- timer_threads.c: which threads there are ---- */
 

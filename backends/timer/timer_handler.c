@@ -191,6 +191,18 @@ static unsigned count_sessions(int first, int last)
 	return count;
 }
 
+static portprof_status refuse_asked(int signo, struct ppi_diag *why)
+{
+	bool is_ours = atomic_load(&gates[signo].guest) != NULL;
+
+	return ppi_fail(why, PORTPROF_E_BUSY, 0, "install signal handler",
+	                "signal %d, which the event asks for, %s; ask for "
+	                "another, or for none", signo,
+	                is_ours ? "is another timer session's" :
+	                          "has a handler of the program's, or is "
+	                          "ignored");
+}
+
 portprof_status timer_handler_install(struct timer_state *state,
                                       struct ppi_diag *why)
 {
@@ -200,6 +212,8 @@ portprof_status timer_handler_install(struct timer_state *state,
 	kernel->signal_range(kernel->self, &first, &last);
 	if (last >= SIGNALS_MAX)
 		last = SIGNALS_MAX - 1;
+	if (state->asked_signo)
+		first = last = state->asked_signo;
 	for (int signo = last; signo >= first; signo--) {
 		if (try_signal(state, signo) == 0)
 			return PORTPROF_OK;
@@ -209,6 +223,8 @@ portprof_status timer_handler_install(struct timer_state *state,
 			                "signal %d cannot be taken: %s",
 			                signo, strerror(errno));
 	}
+	if (state->asked_signo)
+		return refuse_asked(state->asked_signo, why);
 	if (count_sessions(first, last) > 0)
 		return ppi_fail(why, PORTPROF_E_BUSY, 0,
 		                "install signal handler",

@@ -115,7 +115,8 @@ static void end_early(struct timer_state *state, int lost)
 	state->is_displaced = true;
 	ppi_note(state->bs, "sampling ended early: the program has put a "
 	         "handler of its own on signal %d, which was free when the "
-	         "session was opened, and no other signal is free", lost);
+	         "session was opened, and no other signal is %s", lost,
+	         state->asked_signo ? "allowed" : "free");
 }
 
 /*

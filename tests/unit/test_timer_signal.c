@@ -223,6 +223,106 @@ static void without_another_sampling_ends(void **state)
 	assert_int_equal(timer_sim_timers(), 0);
 }
 
+/* ---- a signal that is asked for ---- */
+
+static portprof_status open_event(const char *event)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_status status;
+
+	memset(&one, 0, sizeof(one));
+	portprof_config_set_backend(config, "timer");
+	assert_int_equal(portprof_config_add_event(config, event), PORTPROF_OK);
+	status = portprof_session_open(config, &one.session);
+	portprof_config_free(config);
+	return status;
+}
+
+static void it_takes_the_signal_that_is_asked_for(void **state)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+
+	(void)state;
+	assert_int_equal(open_event("task-clock:freq=100:signal=0x28"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_session_event(one.session, 0, &info),
+	                 PORTPROF_OK);
+	assert_string_equal(info.canonical, "task-clock:freq=100:signal=40");
+	assert_ptr_equal(action_of(SIM_RT_LAST).sa_handler, SIG_DFL);
+	assert_ptr_not_equal(action_of(40).sa_handler, SIG_DFL);
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
+	sim_burn(0, 100 * MS);
+	stop();
+	assert_in_range(sim_stats(&one).kept_samples, 9, 11);
+	sim_close(&one);
+	assert_ptr_equal(action_of(40).sa_handler, SIG_DFL);
+	/* one that is not of the real-time ones will do, too */
+	assert_int_equal(open_event("cpu-clock:signal=12"), PORTPROF_OK);
+	assert_ptr_not_equal(action_of(12).sa_handler, SIG_DFL);
+}
+
+static void what_is_no_usable_signal_is_refused(void **state)
+{
+	static const struct {
+		const char *event, *words;
+	} cases[] = {
+		{ "cpu-clock:signal=0", "signal=40" },
+		{ "cpu-clock:signal=65", "signal=40" },
+		{ "cpu-clock:signal=99999999999", "signal=40" },
+		{ "cpu-clock:signal=y", "signal=40" },
+		{ "cpu-clock:signal", "signal=40" },
+		{ "cpu-clock:signal=9", "cannot be caught" },
+		{ "cpu-clock:signal=33", "signal=40" },
+		{ "cpu-clock:signal=11", "mistake of the program" },
+		{ "cpu-clock:signal=17", "tells of children" },
+		{ "cpu-clock:signal=40:signal=41", "column 21" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(open_event(cases[i].event),
+		                 PORTPROF_E_INVALID);
+		assert_non_null(strstr(portprof_last_diag()->words,
+		                       cases[i].words));
+		assert_int_equal(timer_sim_held(), 0);
+	}
+}
+
+static void a_signal_that_is_in_use_is_refused(void **state)
+{
+	struct sim_session other;
+
+	(void)state;
+	set_action(40, on_foreign);
+	assert_int_equal(open_event("cpu-clock:signal=40"), PORTPROF_E_BUSY);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "signal 40, which the event asks for, has a "
+	                       "handler"));
+	assert_ptr_equal(action_of(40).sa_handler, on_foreign);
+	assert_int_equal(open_event("cpu-clock:signal=41"), PORTPROF_OK);
+	other = one;
+	assert_int_equal(open_event("cpu-clock:signal=41"), PORTPROF_E_BUSY);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "is another timer session's"));
+	sim_close(&other);
+}
+
+/* The program takes it: no other will do. */
+static void no_other_stands_in_for_it(void **state)
+{
+	(void)state;
+	assert_int_equal(open_event("cpu-clock:signal=40"), PORTPROF_OK);
+	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
+	sim_burn(0, 20 * MS);
+	set_action(40, on_foreign);
+	sim_program_idle(50 * MS);
+	foreign_signals = 0;
+	sim_burn(0, 100 * MS);
+	assert_int_equal(foreign_signals, 0);
+	stop();
+	assert_true(sim_has_note(&one, "no other signal is allowed"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +335,10 @@ int main(void)
 		CASE(what_is_not_ours_is_forwarded),
 		CASE(a_signal_taken_from_us_is_left_for_another),
 		CASE(without_another_sampling_ends),
+		CASE(it_takes_the_signal_that_is_asked_for),
+		CASE(what_is_no_usable_signal_is_refused),
+		CASE(a_signal_that_is_in_use_is_refused),
+		CASE(no_other_stands_in_for_it),
 	};
 
 	return cmocka_run_group_tests_name("timer signal", tests, NULL, NULL);
