@@ -5,6 +5,7 @@
 
 #include "api/internal/diag.h"
 #include "api/internal/open.h"
+#include "api/internal/preset.h"
 #include "api/internal/select.h"
 #include "api/internal/sized.h"
 
@@ -63,6 +64,20 @@ static portprof_status resolve_on_best(const struct ppi_event_request *request,
 	                "this build has no backend that measures anything");
 }
 
+static portprof_status refuse_preset(const struct ppi_event_request *request,
+                                     struct ppi_diag *why)
+{
+	const portprof_preset *preset =
+		ppi_preset_find(request->name, strlen(request->name));
+
+	if (!preset)
+		return PORTPROF_OK;
+	return ppi_fail(why, PORTPROF_E_INVALID, 0, "explain event",
+	                "'%s' is a preset, not one event: explain the events "
+	                "that it stands for in a list, such as %s",
+	                request->text, preset->events[0]);
+}
+
 /* What the calling thread asked for last: it owns the strings of the info. */
 static _Thread_local struct ppi_event last_found;
 
@@ -84,6 +99,8 @@ static portprof_status find(const char *event_string, const char *backend,
 				       : !backend    ? "backend"
 						     : "info");
 	status = ppi_event_parse(event_string, &request, &why);
+	if (status == PORTPROF_OK)
+		status = refuse_preset(&request, &why);
 	if (status)
 		return ppi_report(&why);
 	request.skip_open_check = skip_open_check;

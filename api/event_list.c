@@ -7,6 +7,7 @@
 #include "api/internal/event.h"
 
 #include "api/internal/diag.h"
+#include "api/internal/preset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,32 @@ struct place {
 	const char *modifiers, *end;
 	size_t group;
 	bool is_first; /* of its group */
+	const portprof_preset *preset; /* that stands there; NULL: an event does */
+	size_t part;   /* which of its events */
 };
+
+/* The events of a preset are of its group, and those after the first are not
+ * the group's first. */
+static bool next_part(struct place *place)
+{
+	if (!place->preset ||
+	    place->part + 1 == ppi_preset_event_count(place->preset))
+		return false;
+	place->part++;
+	place->is_first = false;
+	return true;
+}
+
+/* A PMU's event is no preset, whatever the PMU's name. */
+static const portprof_preset *preset_at(const struct place *place)
+{
+	size_t length = strcspn(place->event, ":.@,}");
+
+	if (length > place->length ||
+	    strncmp(place->event + length, "::", 2) == 0)
+		return NULL;
+	return ppi_preset_find(place->event, length);
+}
 
 /* Begin with { .event = NULL }; false past the last. Never fails: a brace that
  * is not closed reaches to the end, and ppi_event_list_read refuses it. */
@@ -28,6 +54,8 @@ static bool next_event(const char *list, struct place *place)
 {
 	const char *at = list;
 
+	if (next_part(place))
+		return true;
 	place->is_first = true;
 	if (place->event) {
 		at = place->event + place->length;
@@ -50,6 +78,8 @@ static bool next_event(const char *list, struct place *place)
 	}
 	place->event = at;
 	place->length = ppi_event_span(at, place->modifiers ? ",}" : ",");
+	place->preset = preset_at(place);
+	place->part = 0;
 	return true;
 }
 
@@ -85,8 +115,15 @@ static bool spell(const struct place *place, char *out, size_t bytes)
 	size_t length = ppi_event_span(place->event, place->modifiers ? "@,}"
 	                                                              : "@,");
 	const char *at = place->modifiers;
+	size_t named = 0;
 
-	add(&text, place->event, length);
+	if (place->preset) {
+		const char *name = place->preset->events[place->part];
+
+		named = strlen(place->preset->name);
+		add(&text, name, strlen(name));
+	}
+	add(&text, place->event + named, length - named);
 	while (at && at < place->end) {
 		size_t part = 1 + strcspn(at + 1, ":.@,");
 
@@ -179,6 +216,12 @@ static size_t column_in(const char *list, const struct place *place,
 {
 	size_t at = (size_t)(place->event - list);
 
+	if (place->preset) {
+		size_t name = strlen(place->preset->events[place->part]);
+		size_t named = strlen(place->preset->name);
+
+		column = column > name ? column - name + named : 1;
+	}
 	if (column <= place->length || !place->length || !place->modifiers)
 		return at + column;
 	return (size_t)(place->modifiers - list) + column - place->length;
@@ -201,6 +244,8 @@ portprof_status ppi_event_list_read(const char *list, ppi_event_take_fn take,
 		status = ppi_event_parse_at(event, &request, &at, why);
 		if (status && column)
 			*column = column_in(list, &place, at);
+		request.preset = place.preset;
+		request.preset_event = place.part;
 		if (status == PORTPROF_OK && take)
 			take(&request, context);
 	}
@@ -229,4 +274,14 @@ portprof_status portprof_event_list_get(const char *list, size_t index,
 	if (group)
 		*group = place.group;
 	return PORTPROF_OK;
+}
+
+const portprof_preset *portprof_event_list_preset(const char *list,
+                                                  size_t index)
+{
+	struct place place;
+
+	if (!list || !find(list, index, &place))
+		return NULL;
+	return place.part == 0 ? place.preset : NULL;
 }

@@ -4,6 +4,7 @@
 
 #include "api/internal/diag.h"
 #include "api/internal/open.h"
+#include "api/internal/preset.h"
 #include "port/clock_ns.h"
 #include "port/scale.h"
 
@@ -386,6 +387,24 @@ void portprof_group_close(portprof_group *group)
 	if (!ppi_is_forked(&group->opened.guard))
 		group->opened.bs.ops->stop(&group->opened.bs, &why);
 	free_group(group);
+}
+
+portprof_status portprof_group_metric(const portprof_group *group,
+                                      const portprof_count *counts,
+                                      size_t index, portprof_metric *metric)
+{
+	if (!group)
+		return ppi_refuse_null("portprof_group_metric", "group");
+	return ppi_metric_get(group->opened.box.events,
+	                      group->opened.box.plan.event_count, counts,
+	                      index, metric);
+}
+
+const struct ppi_event *ppi_group_events(const portprof_group *group,
+                                         size_t *count)
+{
+	*count = group->opened.box.plan.event_count;
+	return group->opened.box.events;
 }
 
 size_t portprof_group_event_count(const portprof_group *group)

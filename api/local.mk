@@ -56,6 +56,7 @@ libportprof_core_la_SOURCES += \
 	api/internal/number.h \
 	api/internal/open.h \
 	api/internal/plan.h \
+	api/internal/preset.h \
 	api/internal/process_map.h \
 	api/internal/pump.h \
 	api/internal/region.h \
@@ -70,6 +71,7 @@ libportprof_core_la_SOURCES += \
 	api/number.c \
 	api/open.c \
 	api/plan.c \
+	api/preset.c \
 	api/process.c \
 	api/process_map.c \
 	api/pump.c \

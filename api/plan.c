@@ -3,6 +3,7 @@
 #include "api/internal/plan.h"
 
 #include "api/internal/event.h"
+#include "api/internal/preset.h"
 #include "api/unwind/unwinder.h"
 #include "port/thread.h"
 
@@ -302,6 +303,14 @@ static portprof_status plan_event(const portprof_config *config,
 		snprintf(request.wish, sizeof(request.wish), "precise=max");
 	status = ops->resolve(kernel, &request, mode, event, why);
 	event->group = group;
+	/* of one that is left out its place in a preset stays known */
+	event->request.preset = request.preset;
+	event->request.preset_event = request.preset_event;
+	if (status && request.preset) {
+		snprintf(event->request.text, sizeof(event->request.text), "%s",
+		         request.text);
+		status = ppi_preset_blame(&request, why);
+	}
 	return status;
 }
 
@@ -316,6 +325,8 @@ static portprof_status find_name(const portprof_config *config,
 	bool is_unknown = false;
 	struct ppi_event event;
 
+	if (request->preset) /* the user's word was the preset's name */
+		return PORTPROF_OK;
 	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
 		const void *kernel = ppi_backend_kernel(ops);
 		struct ppi_diag now;

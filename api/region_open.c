@@ -3,7 +3,9 @@
 #include "api/internal/region.h"
 
 #include "api/internal/diag.h"
+#include "api/internal/open.h"
 #include "api/internal/plan.h"
+#include "api/internal/preset.h"
 #include "api/internal/sized.h"
 
 #include <stdatomic.h>
@@ -36,15 +38,23 @@ static portprof_status check_config(const portprof_config *config)
 	return PORTPROF_OK;
 }
 
+/* A copy: the group ends with its thread, and the events go on. */
 static bool take_events(struct ppi_regions *all, const portprof_group *group)
 {
-	all->event_count = portprof_group_event_count(group);
+	const struct ppi_event *resolved =
+		ppi_group_events(group, &all->event_count);
+
+	all->resolved = calloc(all->event_count, sizeof(*all->resolved));
 	all->events = calloc(all->event_count, sizeof(*all->events));
-	for (size_t i = 0; all->events && i < all->event_count; i++) {
+	if (!all->resolved || !all->events)
+		return false;
+	memcpy(all->resolved, resolved,
+	       all->event_count * sizeof(*all->resolved));
+	for (size_t i = 0; i < all->event_count; i++) {
+		ppi_event_info_fill(&all->resolved[i], &all->events[i]);
 		all->events[i].size = sizeof(all->events[i]);
-		portprof_group_event(group, i, &all->events[i]);
 	}
-	return all->events;
+	return true;
 }
 
 static void free_thread(struct ppi_region_thread *thread)
@@ -80,6 +90,7 @@ void ppi_regions_free(struct ppi_regions *all)
 	}
 	portprof_config_free(all->config);
 	free(all->events);
+	free(all->resolved);
 	pthread_mutex_destroy(&all->lock);
 	ppi_fork_guard_release(&all->guard);
 	free(all);
@@ -163,6 +174,19 @@ portprof_status portprof_regions_event(size_t index, portprof_event_info *info)
 		                  all->event_count);
 	return ppi_sized_copy(info, &all->events[index],
 	                      sizeof(all->events[index]), "regions event");
+}
+
+portprof_status portprof_regions_metric(const portprof_count *counts,
+                                        size_t index, portprof_metric *metric)
+{
+	const struct ppi_regions *all = ppi_regions_now();
+
+	if (!all)
+		return ppi_refuse(PORTPROF_E_STATE, "regions metric",
+		                  "no regions are open: call "
+		                  "portprof_regions_open first");
+	return ppi_metric_get(all->resolved, all->event_count, counts, index,
+	                      metric);
 }
 
 struct ppi_regions *ppi_regions_disown(void)

@@ -6,10 +6,12 @@
  */
 #include "api/internal/region_table.h"
 
+#include "api/internal/preset.h"
 #include "port/clean_text.h"
 #include "port/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -96,6 +98,19 @@ static const char *word_of(uint64_t status)
 	return status <= PORTPROF_COUNT_REFUSED ? words[status] : "refused";
 }
 
+/* What presets come to, in the order of the table's "metrics". */
+static void put_metrics(struct ppi_json *json,
+                        const portprof_region_info *region)
+{
+	portprof_metric metric = { .size = sizeof(metric) };
+
+	ppi_json_array(json, "metrics");
+	for (size_t i = 0; portprof_regions_metric(region->counts, i,
+	                                           &metric) == PORTPROF_OK; i++)
+		ppi_json_real(json, NULL, metric.value);
+	ppi_json_close(json);
+}
+
 static int put_row(const portprof_region_info *region, void *context)
 {
 	struct ppi_json *json = context;
@@ -120,6 +135,7 @@ static int put_row(const portprof_region_info *region, void *context)
 		ppi_json_close(json);
 	}
 	ppi_json_close(json);
+	put_metrics(json, region);
 	ppi_json_close(json);
 	return 0;
 }
@@ -127,6 +143,33 @@ static int put_row(const portprof_region_info *region, void *context)
 static const char *unit_of(const portprof_event_info *event)
 {
 	return event->unit == PORTPROF_UNIT_NANOSECONDS ? "ns" : "count";
+}
+
+/* A metric of no counts: its name and unit. */
+static bool metric_of(const struct ppi_regions *all, size_t index,
+                      portprof_metric *metric)
+{
+	static const portprof_count nothing[PORTPROF_REGION_EVENTS_MAX];
+
+	metric->size = sizeof(*metric);
+	return ppi_metric_get(all->resolved, all->event_count, nothing, index,
+	                      metric) == PORTPROF_OK;
+}
+
+static void put_metric_names(struct ppi_json *json,
+                             const struct ppi_regions *all)
+{
+	portprof_metric metric;
+
+	ppi_json_array(json, "metrics");
+	for (size_t i = 0; metric_of(all, i, &metric); i++) {
+		ppi_json_object(json, NULL);
+		ppi_json_text(json, "metric", metric.name);
+		ppi_json_text(json, "unit", metric.unit);
+		ppi_json_number(json, "event", metric.event);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
 }
 
 static bool put_json(struct ppi_regions *all,
@@ -157,6 +200,7 @@ static bool put_json(struct ppi_regions *all,
 		ppi_json_close(&json);
 	}
 	ppi_json_close(&json);
+	put_metric_names(&json, all);
 	ppi_json_array(&json, "regions");
 	is_read = portprof_regions_read(1, put_row, &json) == PORTPROF_OK;
 	return ppi_json_end(&json) && is_read;
@@ -187,6 +231,28 @@ static void put_clean(const char *text, FILE *out)
 		fwrite(piece, 1, length, out);
 }
 
+static int metric_column(const portprof_metric *metric)
+{
+	size_t length = strlen(metric->name);
+
+	return length < COLUMN_MIN ? COLUMN_MIN : (int)length;
+}
+
+static void put_values(const struct text_table *table,
+                       const portprof_region_info *region)
+{
+	portprof_metric metric = { .size = sizeof(metric) };
+
+	for (size_t i = 0; portprof_regions_metric(region->counts, i,
+	                                           &metric) == PORTPROF_OK; i++)
+		if (isnan(metric.value))
+			fprintf(table->out, "  %*s", metric_column(&metric),
+			        "unknown");
+		else
+			fprintf(table->out, "  %*.*g", metric_column(&metric),
+			        6, metric.value);
+}
+
 static int put_line(const portprof_region_info *region, void *context)
 {
 	const struct text_table *table = context;
@@ -208,6 +274,7 @@ static int put_line(const portprof_region_info *region, void *context)
 		fprintf(table->out, "  %*s", column_of(&table->all->events[i]),
 		        cell);
 	}
+	put_values(table, region);
 	fputs("  ", table->out);
 	put_clean(region->name, table->out);
 	fputc('\n', table->out);
@@ -218,6 +285,7 @@ static bool put_text(struct ppi_regions *all,
                      const struct ppi_region_origin *origin, FILE *out)
 {
 	struct text_table table = { all, out };
+	portprof_metric metric;
 	const char *why;
 	size_t refused = count_refused(all, &why);
 	bool is_read;
@@ -241,6 +309,8 @@ static bool put_text(struct ppi_regions *all,
 		fprintf(out, "  %*s,%s", column - (int)strlen(unit) - 1,
 		        all->events[i].canonical, unit);
 	}
+	for (size_t i = 0; metric_of(all, i, &metric); i++)
+		fprintf(out, "  %*s", metric_column(&metric), metric.name);
 	fputs("  region\n", out);
 	is_read = portprof_regions_read(1, put_line, &table) == PORTPROF_OK;
 	return fflush(out) == 0 && !ferror(out) && is_read;

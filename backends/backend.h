@@ -61,6 +61,9 @@ struct ppi_event_request {
 	 * have it; "" = none. Without meaning for a backend that does not know
 	 * it. */
 	char wish[32];
+	/* Of whose events in a list it is which; NULL: it was written itself. */
+	const struct portprof_preset *preset;
+	size_t preset_event;
 };
 
 /* Whether the part's key is `key`, in upper or lower case. */

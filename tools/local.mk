@@ -79,8 +79,6 @@ libportprof_tools_la_SOURCES = \
 	tools/names/names_give.c \
 	tools/options.c \
 	tools/pager.c \
-	tools/presets.c \
-	tools/presets.h \
 	tools/pager.h \
 	tools/options.h \
 	tools/record/parts.c \

@@ -39,6 +39,10 @@ portprof_status ppi_opened_passed_over(const struct ppi_opened *opened,
                                        size_t index, const char **name,
                                        const char **reason);
 
+/* What the events of a group resolved to; they go with the group. */
+const struct ppi_event *ppi_group_events(const portprof_group *group,
+                                         size_t *count);
+
 /* An event in its public form. */
 void ppi_event_info_fill(const struct ppi_event *event,
                          portprof_event_info *info);

@@ -53,7 +53,8 @@ struct ppi_regions {
 	uint64_t generation;     /* which opening of the process this is */
 	struct ppi_fork_guard guard;
 	portprof_config *config;
-	portprof_event_info *events;
+	struct ppi_event *resolved;  /* those of the first group */
+	portprof_event_info *events; /* the same; its strings are theirs */
 	size_t event_count;
 	pthread_mutex_t lock;    /* threads and names */
 	struct ppi_region_thread *threads;

@@ -76,6 +76,8 @@ typedef struct portprof_event_info {
  *   list  = item {"," item}
  *   item  = event | "{" event {"," event} "}" [":" modifier ...] ["@" period]
  *
+ * A preset, such as IPC, is its events (portprof-events(7)).
+ *
  * The index-th event of a list, from 0, with its group's modifiers: "b:u" of
  * "{a,b}:u". *group, if `group` is not NULL, is the number of its item. Outputs
  * are untouched on failure:

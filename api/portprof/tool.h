@@ -9,6 +9,7 @@
 
 #include <portprof/config.h>
 #include <portprof/export.h>
+#include <portprof/group.h>
 #include <portprof/profile.h>
 #include <portprof/session.h>
 #include <portprof/status.h>
@@ -137,6 +138,72 @@ PORTPROF_API int portprof_import_is(const char *path);
 PORTPROF_API portprof_status portprof_import_read(const char *path,
 						  uint64_t memory_max,
 						  portprof_profile **profile);
+
+/*
+ * Presets: words of an event list that stand for several events of one group and
+ * for numbers that are computed from their counts. "IPC:u" in a list is read as
+ * "instructions:u,cycles:u", wherever a list is read.
+ */
+#define PORTPROF_PRESET_EVENTS_MAX 8
+#define PORTPROF_PRESET_FORMULAS_MAX 4
+
+/* factor * (of[0] * count[0] + ...) / (by[0] * count[0] + ...); where all of `by`
+ * are 0 nothing is divided. */
+typedef struct portprof_formula {
+	const char *name;   /* "IPC" */
+	const char *unit;   /* "instructions per cycle" */
+	size_t event;       /* of the preset: beside which it is shown */
+	double factor;
+	int of[PORTPROF_PRESET_EVENTS_MAX];
+	int by[PORTPROF_PRESET_EVENTS_MAX];
+} portprof_formula;
+
+typedef struct portprof_preset {
+	const char *name;   /* as in a list, in upper or lower case */
+	const char *means;
+	const char *events[PORTPROF_PRESET_EVENTS_MAX]; /* NULL past the last */
+	portprof_formula formulas[PORTPROF_PRESET_FORMULAS_MAX];
+	size_t formula_count;
+} portprof_preset;
+
+/* All that there are; NULL past the last. One name may come several times: the
+ * first whose events are known on a machine is taken there. Static. Any thread. */
+PORTPROF_API const portprof_preset *portprof_preset_at(size_t index);
+
+/* The preset whose first event is the index-th event of a list, as
+ * portprof_event_list_get counts them; NULL: that event begins none. Static. Any
+ * thread, not in signal handlers. */
+PORTPROF_API const portprof_preset *
+portprof_event_list_preset(const char *list, size_t index);
+
+/* What a formula of a preset comes to: `values` has one for each event, NAN what
+ * is not known. NAN where a part of it is not known, or would be divided by 0. */
+PORTPROF_API double portprof_preset_value(const portprof_preset *preset,
+					  size_t formula, const double *values);
+
+/* A number that a preset stands for, of one reading. */
+typedef struct portprof_metric {
+	size_t size;        /* of the struct, set by the caller */
+	char name[96];      /* "IPC:u" */
+	const char *unit;
+	size_t event;       /* of the group: beside which it is shown */
+	double value;       /* NAN: unknown */
+	uint32_t is_estimate; /* a count of it is scaled */
+} portprof_metric;
+
+/*
+ * The index-th number that the presets in a group's events stand for, of
+ * `counts`, a reading of the whole group or the difference of two; and of the
+ * regions that are open, of the counts of one. *metric is untouched on failure:
+ *   E_NOTFOUND  there are no more; no diagnostic
+ *   E_INVALID   NULL
+ *   E_STATE     no regions are open
+ */
+PORTPROF_API portprof_status portprof_group_metric(
+	const portprof_group *group, const portprof_count *counts,
+	size_t index, portprof_metric *metric);
+PORTPROF_API portprof_status portprof_regions_metric(
+	const portprof_count *counts, size_t index, portprof_metric *metric);
 
 #ifdef __cplusplus
 }

@@ -279,15 +279,20 @@ static void take_unit(const struct pmu *pmu, const char *event, char *out,
                       size_t bytes)
 {
 	char name[128], scale[64], unit[64];
+	bool has_scale, has_unit;
 
 	out[0] = '\0';
 	snprintf(name, sizeof(name), "%.100s.scale", event);
-	if (!perf_sysfs_text(pmu->kernel, pmu->name, "events", name, scale,
-	                     sizeof(scale)))
-		snprintf(scale, sizeof(scale), "1");
+	has_scale = perf_sysfs_text(pmu->kernel, pmu->name, "events", name,
+	                            scale, sizeof(scale));
 	snprintf(name, sizeof(name), "%.100s.unit", event);
-	if (!perf_sysfs_text(pmu->kernel, pmu->name, "events", name, unit,
-	                     sizeof(unit)))
+	has_unit = perf_sysfs_text(pmu->kernel, pmu->name, "events", name, unit,
+	                           sizeof(unit));
+	if (!has_scale)
+		snprintf(scale, sizeof(scale), "1");
+	if (!has_unit && has_scale && strcmp(scale, "1") != 0)
+		snprintf(unit, sizeof(unit), "events"); /* topdown-total-slots */
+	else if (!has_unit)
 		return;
 	snprintf(out, bytes, ", in units of %s %s", scale, unit);
 	if (read_scale(scale, &pmu->event->scale))

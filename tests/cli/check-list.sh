@@ -151,7 +151,13 @@ has "a preset: its formula" 'formula +instructions / cycles' "$tmp/list"
 has "and what its events mean" 'encoding +type 0, config 0x1' "$tmp/list"
 list -j --explain branch-miss-rate
 holds "the same for programs" \
-	'r["of"] == "branch-misses" and r["by"] == "branches" and r["factor"] == 100'
+	'(r["preset"] == "branch-miss-rate" and
+	r["formulas"] == [{"name": "branch-miss-rate", "unit": "% of branches",
+		"formula": "branch-misses / branches * 100"}] and
+	list(e) == ["branch-misses", "branches"])'
+list --explain FLOPS
+has "a preset of this machine's events" 'formula +\(?[A-Z].* / task-clock \* 1000000000' \
+	"$tmp/list"
 list 'uprobe:*'
 has "forms of places" '^  uprobe:FILE:SYMBOL' "$tmp/list"
 id=$(cat /sys/kernel/tracing/events/sched/sched_switch/id 2>/dev/null)

@@ -3,6 +3,7 @@
 #include "tests/pmu/lab.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,36 @@ static void stat_counts_the_loop(void **state)
 	assert_in_range(many - few, 2000000 - 20000, 2000000 + 20000);
 }
 
+/* The number after the key, from `at` on. */
+static double number_of(const char *at, const char *key)
+{
+	at = at ? strstr(at, key) : NULL;
+	assert_non_null(at);
+	return strtod(at + strlen(key), NULL);
+}
+
+/* It counts one of each: the ratio is that of the two values it prints. */
+static void stat_prints_a_preset(void **state)
+{
+	const char *cycles;
+	double instructions;
+
+	(void)state;
+	assert_int_equal(run("/bin/portprof stat --json -e IPC:u -- "
+	                     "/bin/pmu_scope loop 1000000"), 0);
+	show(14);
+	assert_true(has("\"instructions per cycle\""));
+	cycles = strstr(output, "\"cycles:u\"");
+	instructions = number_of(output, "\"value\": ");
+	assert_true(instructions >= 2000000);
+	assert_true(fabs(number_of(strstr(output, "\"metric\""),
+	                           "\"value\": ") -
+	                 instructions / number_of(cycles, "\"value\": ")) <
+	            1e-5);
+	assert_int_equal(run("/bin/portprof list --explain IPC:u"), 0);
+	assert_true(has("instructions / cycles"));
+}
+
 static void stat_shows_one_group(void **state)
 {
 	(void)state;
@@ -151,6 +182,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		LAB_CASE(stat_counts_the_loop),
 		LAB_CASE(stat_shows_one_group),
+		LAB_CASE(stat_prints_a_preset),
 		LAB_CASE(list_knows_the_pmu),
 		LAB_CASE(list_explains_an_event),
 		LAB_CASE(doctor_finds_the_pmu),

@@ -2,7 +2,10 @@
 /* Counting on the guest's PMU: exact, because its clock is the instruction. */
 #include "tests/pmu/lab.h"
 
+#include <portprof/tool.h>
+
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { SHORT = 1000, LONG = 1000000, READ_MAX = 2000 };
@@ -185,6 +188,101 @@ static void other_machines_pmu_is_refused(void **state)
 	assert_null(group);
 }
 
+/* What a preset comes to of these values, as of a reading. */
+static portprof_metric metric_of(portprof_group *group, const uint64_t *values,
+                                 size_t index)
+{
+	portprof_metric metric = { .size = sizeof(metric) };
+	portprof_count counts[8] = { { .raw = 0 } };
+
+	for (size_t i = 0; i < portprof_group_event_count(group); i++)
+		counts[i].raw = counts[i].scaled = values[i];
+	lab_must(portprof_group_metric(group, counts, index, &metric));
+	lab_say("%s: %g %s", metric.name, metric.value, metric.unit);
+	return metric;
+}
+
+/* One instruction is one cycle; what is counted is what the formula takes. */
+static void presets_are_computed_of_exact_counts(void **state)
+{
+	portprof_group *group = lab_group("IPC:u,CPI:u");
+	uint64_t few[4], many[4], mixed[4];
+
+	(void)state;
+	lab_count_loop(group, SHORT, few, 4);
+	lab_count_loop(group, SHORT, few, 4);
+	lab_count_loop(group, LONG, many, 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(many[i] - few[i],
+		                 LAB_INSTRUCTIONS * (LONG - SHORT));
+	assert_true(metric_of(group, many, 0).value == 1);
+	assert_true(metric_of(group, many, 1).value == 1);
+	/* of two exact counts that differ */
+	memcpy(mixed, many, sizeof(mixed));
+	mixed[0] = few[0];
+	assert_true(metric_of(group, mixed, 0).value ==
+	            (double)few[0] / (double)many[1]);
+	mixed[3] = few[3];
+	assert_true(metric_of(group, mixed, 1).value ==
+	            (double)many[2] / (double)few[3]);
+}
+
+static int take_region(const portprof_region_info *region, void *context)
+{
+	portprof_metric metric = { .size = sizeof(metric) };
+	uint64_t *counts = context;
+
+	lab_must(portprof_regions_metric(region->counts, 0, &metric));
+	lab_say("%s: %" PRIu64 " instructions, %" PRIu64 " cycles, %s %g",
+	        region->name, region->counts[0].raw, region->counts[1].raw,
+	        metric.name, metric.value);
+	assert_true(metric.value == (double)region->counts[0].scaled /
+	                                    (double)region->counts[1].scaled);
+	counts[strcmp(region->name, "short") == 0] = region->counts[0].raw;
+	return 0;
+}
+
+static void presets_of_regions_are_exact(void **state)
+{
+	portprof_config *config = lab_config();
+	uint64_t counts[2];
+	static const char *const names[] = { "warm", "short", "long" };
+	static const uint64_t turns[] = { SHORT, SHORT, LONG };
+
+	(void)state;
+	lab_add_event(config, "IPC:u");
+	lab_must(portprof_regions_open(config));
+	for (size_t i = 0; i < 3; i++) {
+		lab_must(portprof_region_begin(names[i]));
+		lab_loop(turns[i]);
+		lab_must(portprof_region_end(names[i]));
+	}
+	lab_must(portprof_regions_read(0, take_region, counts));
+	portprof_regions_close();
+	if (lab_is_exact())
+		assert_in_range(counts[0] - counts[1],
+		                LAB_INSTRUCTIONS * (LONG - SHORT) - READ_MAX,
+		                LAB_INSTRUCTIONS * (LONG - SHORT) + READ_MAX);
+}
+
+static void presets_that_this_pmu_cannot_are_refused_by_name(void **state)
+{
+	static const char *const names[] = { "FLOPS", "topdown" };
+	portprof_group *group = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		portprof_config *config = lab_config();
+
+		lab_add_event(config, names[i]);
+		assert_int_equal(portprof_group_open_config(config, &group),
+		                 PORTPROF_E_UNSUPPORTED);
+		lab_say("%s", portprof_last_diag()->words);
+		assert_non_null(strstr(portprof_last_diag()->words, names[i]));
+		assert_null(group);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +299,9 @@ int main(int argc, char **argv)
 		LAB_CASE(levels_add_up),
 		LAB_CASE(zero_is_a_count),
 		LAB_CASE(other_machines_pmu_is_refused),
+		LAB_CASE(presets_are_computed_of_exact_counts),
+		LAB_CASE(presets_of_regions_are_exact),
+		LAB_CASE(presets_that_this_pmu_cannot_are_refused_by_name),
 	};
 
 	lab_begin(argc, argv);

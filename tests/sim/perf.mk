@@ -44,6 +44,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_user_page \
 	tests/unit/test_event_group \
 	tests/unit/test_group_open \
+	tests/unit/test_preset \
 	tests/unit/test_regions
 
 if HAVE_CMOCKA
@@ -116,6 +117,7 @@ tests_unit_test_perf_user_page_CPPFLAGS = $(TEST_CPPFLAGS) \
 	-DPERF_USER_SIMULATED
 tests_unit_test_perf_user_page_LDADD = $(PERF_SIM_LDADD)
 
+tests_unit_test_preset_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_regions_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_hybrid_LDADD = $(PERF_SIM_LDADD)

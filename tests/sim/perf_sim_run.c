@@ -37,6 +37,13 @@ static uint64_t rate_of(const struct perf_event_attr *attr)
 {
 	if (is_clock(attr))
 		return 1;
+	/* Ice Lake's metrics of slots: event 0, umask 0x80 to 0x83 of 4, have 1 to
+	 * 4 of 10 [v6.18 arch/x86/events/intel/core.c icl_td_events_attrs] */
+	if (attr->type == PERF_TYPE_RAW && attr->config == 0x400)
+		return 10;
+	if (attr->type == PERF_TYPE_RAW && attr->config >> 10 == 0x20 &&
+	    (attr->config & 0xff) == 0)
+		return 1 + (attr->config >> 8 & 3);
 	if (attr->type == PERF_TYPE_HARDWARE &&
 	    (uint32_t)attr->config == PERF_COUNT_HW_INSTRUCTIONS)
 		return 2;

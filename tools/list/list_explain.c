@@ -4,8 +4,9 @@
 
 #include "tools/list/list.h"
 
+#include <portprof/tool.h>
+
 #include "port/json.h"
-#include "tools/presets.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -252,69 +253,146 @@ static int explain_event(struct ppi_list *list, FILE *out)
 
 /* ---- presets ---- */
 
-static void print_preset(const struct ppi_preset *preset, const char *asked,
-                         const char *modifiers, FILE *out)
-{
-	char words[600];
+enum { FORMULA_BYTES = 1024, EVENT_BYTES = 300 };
 
-	ppi_put_text(asked, out);
+/* "a + 2 * b - c"; "" when nothing is summed up. */
+static int put_sum(char *out, size_t bytes, const portprof_preset *preset,
+                   const int *factors)
+{
+	int used = 0, terms = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < PORTPROF_PRESET_EVENTS_MAX; i++) {
+		int factor = factors[i] < 0 ? -factors[i] : factors[i];
+		char times[24] = "";
+
+		if (factor == 0 || (size_t)used >= bytes)
+			continue;
+		if (factor > 1)
+			snprintf(times, sizeof(times), "%d * ", factor);
+		used += snprintf(out + used, bytes - (size_t)used, "%s%s%s",
+		                 factors[i] < 0 ? " - " : terms ? " + " : "",
+		                 times, preset->events[i]);
+		terms++;
+	}
+	return terms;
+}
+
+static const char *say_formula(const portprof_preset *preset, size_t index,
+                               char out[FORMULA_BYTES])
+{
+	const portprof_formula *formula = &preset->formulas[index];
+	char of[400], by[400], factor[32] = "";
+	int of_terms = put_sum(of, sizeof(of), preset, formula->of);
+	int by_terms = put_sum(by, sizeof(by), preset, formula->by);
+
+	if (formula->factor != 1)
+		snprintf(factor, sizeof(factor), " * %.0f", formula->factor);
+	if (by_terms == 0)
+		snprintf(out, FORMULA_BYTES, "%s%s", of, factor);
+	else
+		snprintf(out, FORMULA_BYTES, "%s%s%s / %s%s%s%s",
+		         of_terms > 1 ? "(" : "", of, of_terms > 1 ? ")" : "",
+		         by_terms > 1 ? "(" : "", by, by_terms > 1 ? ")" : "",
+		         factor);
+	return out;
+}
+
+/* False past the last event of the preset. */
+static bool event_of(const struct ppi_list *list,
+                     const portprof_preset *preset, size_t index,
+                     char event[EVENT_BYTES])
+{
+	return index < PORTPROF_PRESET_EVENTS_MAX && preset->events[index] &&
+	       portprof_event_list_get(list->options.explain, index, event,
+	                               EVENT_BYTES, NULL) == PORTPROF_OK;
+}
+
+static void print_preset(const struct ppi_list *list,
+                         const portprof_preset *preset, FILE *out)
+{
+	char formula[FORMULA_BYTES], words[FORMULA_BYTES + 100];
+	char event[EVENT_BYTES];
+	size_t used = 0;
+
+	ppi_put_text(list->options.explain, out);
 	fputc('\n', out);
-	put(out, "means", preset->unit);
-	snprintf(words, sizeof(words), "%s / %s%s", preset->of, preset->by,
-	         preset->factor == 100 ? " * 100" : "");
-	put(out, "formula", words);
-	snprintf(words, sizeof(words), "{%s%s,%s%s}, for portprof stat -e",
-	         preset->of, modifiers, preset->by, modifiers);
+	put(out, "means", preset->means);
+	for (size_t i = 0; i < preset->formula_count; i++) {
+		say_formula(preset, i, formula);
+		snprintf(words, sizeof(words), "%s%s%s",
+		         preset->formula_count > 1 ? preset->formulas[i].name
+		                                   : "",
+		         preset->formula_count > 1 ? " = " : "", formula);
+		put(out, "formula", words);
+	}
+	for (size_t i = 0; event_of(list, preset, i, event); i++)
+		if (used < sizeof(words))
+			used += (size_t)snprintf(words + used,
+			                         sizeof(words) - used, "%s%s",
+			                         i ? ", " : "", event);
 	put(out, "events", words);
 }
 
-static void preset_to_json(const struct ppi_preset *preset, const char *asked,
-                           const char *modifiers, FILE *out)
+static void preset_to_json(const struct ppi_list *list,
+                           const portprof_preset *preset, FILE *out)
 {
+	char formula[FORMULA_BYTES], event[EVENT_BYTES];
 	struct ppi_json json;
-	char event[300];
 
 	ppi_json_begin(&json, out, false);
 	ppi_json_number(&json, "schema", SCHEMA);
-	ppi_json_text(&json, "asked", asked);
-	ppi_json_text(&json, "means", preset->unit);
-	ppi_json_number(&json, "factor", (uint64_t)preset->factor);
-	snprintf(event, sizeof(event), "%s%s", preset->of, modifiers);
-	ppi_json_text(&json, "of", event);
-	snprintf(event, sizeof(event), "%s%s", preset->by, modifiers);
-	ppi_json_text(&json, "by", event);
+	ppi_json_text(&json, "asked", list->options.explain);
+	ppi_json_text(&json, "preset", preset->name);
+	ppi_json_text(&json, "means", preset->means);
+	ppi_json_array(&json, "formulas");
+	for (size_t i = 0; i < preset->formula_count; i++) {
+		ppi_json_object(&json, NULL);
+		ppi_json_text(&json, "name", preset->formulas[i].name);
+		ppi_json_text(&json, "unit", preset->formulas[i].unit);
+		ppi_json_text(&json, "formula",
+		              say_formula(preset, i, formula));
+		ppi_json_close(&json);
+	}
+	ppi_json_close(&json);
+	ppi_json_array(&json, "events");
+	for (size_t i = 0; event_of(list, preset, i, event); i++) {
+		ppi_json_object(&json, NULL);
+		ppi_json_text(&json, "event", event);
+		ppi_json_close(&json);
+	}
+	ppi_json_close(&json);
 	ppi_json_end(&json);
 }
 
 /* For people with what its events mean here. */
 static int explain_preset(struct ppi_list *list,
-                          const struct ppi_preset *preset,
-                          const char *modifiers, FILE *out)
+                          const portprof_preset *preset, FILE *out)
 {
-	const char *const names[] = { preset->of, preset->by };
+	const char *asked = list->options.explain;
+	char event[EVENT_BYTES];
 	int status = PPI_EXIT_OK;
-	char event[300];
 
 	if (list->options.is_json) {
-		preset_to_json(preset, list->options.explain, modifiers, out);
+		preset_to_json(list, preset, out);
 		return PPI_EXIT_OK;
 	}
-	print_preset(preset, list->options.explain, modifiers, out);
-	for (size_t i = 0; i < 2 && status == PPI_EXIT_OK; i++) {
-		snprintf(event, sizeof(event), "%s%s", names[i], modifiers);
+	print_preset(list, preset, out);
+	for (size_t i = 0;
+	     status == PPI_EXIT_OK && event_of(list, preset, i, event); i++) {
 		list->options.explain = event;
 		fputc('\n', out);
 		status = explain_event(list, out);
+		list->options.explain = asked;
 	}
 	return status;
 }
 
 int ppi_list_explain(struct ppi_list *list, FILE *out)
 {
-	const char *modifiers;
-	const struct ppi_preset *preset =
-		ppi_preset_find(list->options.explain, &modifiers);
+	const portprof_preset *preset =
+		portprof_event_list_preset(list->options.explain, 0);
 
-	return preset ? explain_preset(list, preset, modifiers, out)
+	return preset ? explain_preset(list, preset, out)
 	              : explain_event(list, out);
 }

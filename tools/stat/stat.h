@@ -4,6 +4,7 @@
 #define PPI_STAT_H
 
 #include <portprof.h>
+#include <portprof/tool.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +13,6 @@
 #include <sys/types.h>
 
 #include "tools/launch.h"
-#include "tools/presets.h"
 #include "tools/targets/targets.h"
 #include "tools/watch.h"
 
@@ -79,7 +79,8 @@ struct ppi_stat_event {
 	char *asked;              /* with the modifiers of its braces */
 	size_t group;             /* index of its group */
 	bool was_named;           /* by the user, not by default */
-	const struct ppi_preset *preset; /* whose first event it is; or NULL */
+	const portprof_preset *preset; /* whose event it is; or NULL, */
+	size_t part;              /* and which of these */
 	char name[264];           /* as it is shown */
 	portprof_event_info info; /* its strings end with the group: */
 	char canonical[256], description[256];

@@ -52,38 +52,35 @@ static bool add_to_item(struct ppi_stat *stat, const char *text, size_t item,
 	return event->asked != NULL;
 }
 
-/* A preset's events are of one group, be it of more. */
-static bool take_event(struct ppi_stat *stat, const char *text, size_t item,
-                       size_t first_group)
+/* Whether a preset has an event of that number. */
+static bool is_part(const portprof_preset *preset, size_t part)
 {
-	const char *modifiers;
-	const struct ppi_preset *preset = ppi_preset_find(text, &modifiers);
-	char of[256], by[256];
-
-	if (!preset)
-		return add_to_item(stat, text, item, first_group);
-	snprintf(of, sizeof(of), "%s%s", preset->of, modifiers);
-	snprintf(by, sizeof(by), "%s%s", preset->by, modifiers);
-	if (!add_to_item(stat, of, item, first_group))
-		return false;
-	stat->events[stat->event_count - 1].preset = preset;
-	return add_to_item(stat, by, item, first_group);
+	return preset && part < PORTPROF_PRESET_EVENTS_MAX &&
+	       preset->events[part];
 }
 
 /* "{a,b}:u,c": two groups, the first of two events. */
 static bool take_list(struct ppi_stat *stat, const char *list)
 {
-	size_t first_group = stat->group_count, item;
+	size_t first_group = stat->group_count, item, part = 0;
+	const portprof_preset *preset = NULL, *begun;
 	portprof_status status;
 	char event[256];
 
 	for (size_t i = 0; (status = portprof_event_list_get(
 				    list, i, event, sizeof(event), &item)) ==
-	                   PORTPROF_OK; i++)
-		if (!take_event(stat, event, item, first_group)) {
+	                   PORTPROF_OK; i++) {
+		if (!add_to_item(stat, event, item, first_group)) {
 			ppi_say("out of memory");
 			return false;
 		}
+		begun = portprof_event_list_preset(list, i);
+		part = begun ? 0 : part + 1;
+		if (begun || !is_part(preset, part))
+			preset = begun;
+		stat->events[stat->event_count - 1].preset = preset;
+		stat->events[stat->event_count - 1].part = part;
+	}
 	if (status == PORTPROF_E_NOTFOUND)
 		return true;
 	ppi_say_failure(NULL);
@@ -148,7 +145,9 @@ static bool is_known(struct ppi_stat_event *event, const char *backend)
 	portprof_status status = portprof_event_try(
 		event->asked, backend ? backend : "auto", &info);
 
-	if (status != PORTPROF_E_NOTFOUND && status != PORTPROF_E_INVALID)
+	/* the user's word was the preset's name */
+	if (status == PORTPROF_E_NOTFOUND ? event->preset != NULL
+	                                  : status != PORTPROF_E_INVALID)
 		return true;
 	ppi_say_failure(NULL);
 	return false;

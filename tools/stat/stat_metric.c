@@ -96,20 +96,43 @@ static double divide(const struct ppi_stat_value *of,
 	               : NAN;
 }
 
-/* Its other event is the next. */
-static struct ppi_stat_metric preset_of(const struct ppi_preset *preset,
-                                        const struct ppi_stat_value *of)
+static double scale_of(const struct ppi_stat_event *event)
 {
-	return (struct ppi_stat_metric){ preset->unit,
-		                         divide(of, of + 1, preset->factor) };
+	const char *unit = event->info.scaled_unit;
+
+	return unit && unit[0] ? event->info.scale : 1;
+}
+
+/* What is shown beside event `index` of its preset. */
+static struct ppi_stat_metric preset_of(const struct ppi_stat *stat,
+                                        const struct ppi_stat_value *values,
+                                        size_t index)
+{
+	const struct ppi_stat_event *event = &stat->events[index];
+	const portprof_preset *preset = event->preset;
+	double known[PORTPROF_PRESET_EVENTS_MAX];
+
+	for (size_t i = 0; i < PORTPROF_PRESET_EVENTS_MAX; i++) {
+		size_t at = index - event->part + i;
+
+		known[i] = NAN;
+		if (preset->events[i] && ppi_stat_is_number(&values[at]))
+			known[i] = values[at].value *
+			           scale_of(&stat->events[at]);
+	}
+	for (size_t i = 0; i < preset->formula_count; i++)
+		if (preset->formulas[i].event == event->part)
+			return (struct ppi_stat_metric){
+				preset->formulas[i].unit,
+				portprof_preset_value(preset, i, known)
+			};
+	return (struct ppi_stat_metric){ .unit = NULL };
 }
 
 static struct ppi_stat_metric ratio(const struct ppi_stat *stat,
                                     const struct ppi_stat_value *values,
                                     size_t index)
 {
-	if (stat->events[index].preset)
-		return preset_of(stat->events[index].preset, &values[index]);
 	for (size_t i = 0; i < RATIOS; i++) {
 		size_t by;
 
@@ -158,6 +181,10 @@ struct ppi_stat_metric ppi_stat_metric(const struct ppi_stat *stat,
 	struct ppi_stat_metric metric = { .unit = NULL };
 
 	if (event->refusal.status != PORTPROF_OK)
+		return metric;
+	if (event->preset)
+		metric = preset_of(stat, values, index);
+	if (metric.unit)
 		return metric;
 	if (event->info.unit == PORTPROF_UNIT_NANOSECONDS) {
 		metric.unit = "CPUs utilized";

@@ -96,6 +96,16 @@ static void ask_better_backend(const struct ppi_stat *stat,
 		event->refusal = *portprof_last_diag();
 }
 
+/* The user wrote the preset's name. */
+static void say_preset(struct ppi_stat_event *event)
+{
+	char words[sizeof(event->refusal.words)];
+
+	snprintf(words, sizeof(words), "%s", event->refusal.words);
+	snprintf(event->refusal.words, sizeof(event->refusal.words),
+	         "%s: %.400s", event->preset->name, words);
+}
+
 static void take_answers(struct ppi_stat *stat, struct ppi_stat_group *group)
 {
 	const char *backend = portprof_group_backend(group->open);
@@ -118,6 +128,8 @@ static void take_answers(struct ppi_stat *stat, struct ppi_stat_group *group)
 			snprintf(event->description, sizeof(event->description),
 			         "%s", event->info.description);
 		}
+		if (event->preset && event->refusal.status)
+			say_preset(event);
 		event->is_by_wait4 = is_by_wait4 &&
 		                     event->refusal.status == PORTPROF_OK;
 		name_event(event);
@@ -140,13 +152,22 @@ static void refuse_all(struct ppi_stat *stat,
 		if (portprof_event_try(event->asked, backend ? backend : "auto",
 				       &info))
 			event->refusal = *portprof_last_diag();
+		if (event->preset)
+			say_preset(event);
 		name_event(event);
 	}
 }
 
-/* Whether the events are at fault, and not the user or the target. */
-static bool is_refusal(portprof_status status)
+/* Whether the events are at fault, and not the user or the target: of a preset
+ * the user did not write their names. */
+static bool is_refusal(const struct ppi_stat *stat,
+                       const struct ppi_stat_group *group,
+                       portprof_status status)
 {
+	for (size_t i = 0; i < group->count; i++)
+		if (status == PORTPROF_E_NOTFOUND &&
+		    stat->events[group->first + i].preset)
+			return true;
 	return status == PORTPROF_E_UNSUPPORTED ||
 	       status == PORTPROF_E_DENIED || status == PORTPROF_E_BUSY;
 }
@@ -184,7 +205,7 @@ static bool open_group(struct ppi_stat *stat, pid_t child,
 			if (stat->events[group->first + i].refusal.status &&
 			    !stat->options.backend)
 				open_alone(stat, child, group->first + i);
-	} else if (is_refusal(portprof_last_diag()->status))
+	} else if (is_refusal(stat, group, portprof_last_diag()->status))
 		refuse_all(stat, group);
 	else
 		return false;
