@@ -8,9 +8,9 @@ Starts nginx (with wrk), PostgreSQL (pgbench, with a connection for each query a
 with lasting ones) and redis (redis-benchmark), whichever is installed, each on a
 port of its own, and records it twice in the same seconds: by `perf record -a`,
 restricted to its processes afterwards, or by `perf record -p`, and by portprof
-with --name or -p of its master. Prints how far the ten hottest functions are
-apart, in points of a percent. Code without names counts by its module, as both
-tell it. What perf would call [unknown] twice over is one row here.
+with --name, -p of its master and --unit of a cgroup made for it. Prints how far
+the ten hottest functions are apart, in points of a percent. Code without names
+counts by its module, as both tell it. What perf would call [unknown] twice over is one row here.
 """
 import argparse
 import collections
@@ -97,6 +97,44 @@ def both(options, what, comm, ours):
             ["-p", ",".join(pids), "-e", "task-clock"], "-p")
 
 
+def by_unit(options, what, comm):
+    """All processes of that name in a cgroup of their own, as systemd has it;
+    those that they create are born in it."""
+    unit = None
+    for mount in ("perf_event", "unified", "."):
+        mount = os.path.join("/sys/fs/cgroup", mount)
+        if os.access(os.path.join(mount, "cgroup.procs"), os.W_OK):
+            unit = os.path.join(mount, "portprof%d.service" % os.getpid())
+            os.mkdir(unit)
+            break
+    if not unit:
+        print("%s: left out, no cgroup can be made here" % what)
+        return
+    procs = os.path.join(unit, "cgroup.procs")
+    try:
+        for pid in subprocess.run(["pgrep", "-x", comm], capture_output=True,
+                                  text=True, check=False).stdout.split():
+            with contextlib.suppress(ProcessLookupError), \
+                    open(procs, "w", encoding="ascii") as file:
+                file.write(pid)
+        compare(options, what, comm, ["--unit", os.path.basename(unit)],
+                ["-a", "-e", "cpu-clock"], "-a")
+    finally:
+        above = os.path.join(os.path.dirname(unit), "cgroup.procs")
+        for _ in range(100):
+            with open(procs, encoding="ascii") as file:
+                left = file.read().split()
+            for pid in left:
+                with contextlib.suppress(OSError), \
+                        open(above, "w", encoding="ascii") as file:
+                    file.write(pid)
+            try:
+                os.rmdir(unit)
+                break
+            except OSError:     # one was born meanwhile, or is a zombie
+                time.sleep(0.05)
+
+
 @contextlib.contextmanager
 def load(command, **words):
     """Something that makes work, until it is over."""
@@ -130,6 +168,7 @@ def nginx(options, folder):
                    "http://127.0.0.1:%d/file" % PORT]):
             both(options, "nginx --name", "nginx", ["--name", "nginx"])
             both(options, "nginx -p MASTER", "nginx", ["-p", master])
+            by_unit(options, "nginx --unit", "nginx")
     finally:
         subprocess.run(["nginx", "-c", config, "-s", "stop"], check=False)
 
@@ -160,6 +199,7 @@ def postgres(options, folder):
                        *more, "-U", "postgres", "bench"]):
                 both(options, "postgres -p MASTER, " + what, "postgres",
                      ["-p", master])
+                by_unit(options, "postgres --unit, " + what, "postgres")
     finally:
         run("pg_ctl", "-D", data, "-m", "fast", "stop")
 
@@ -171,6 +211,7 @@ def redis(options, folder):
                    "-q", "-t", "set,get", "-P", "16"]):
             both(options, "redis --name", "redis-server",
                  ["--name", "redis-server"])
+            by_unit(options, "redis --unit", "redis-server")
 
 
 def main():
