@@ -90,6 +90,11 @@ typedef struct portprof_unwinding {
 	uint64_t cpu_ns;       /* of the thread that unwinds */
 } portprof_unwinding;
 
+/* Why no call chain can be found by frame tables in this process, or on this
+ * kind of CPU; NULL: they can, by backends with PORTPROF_CAP_UNWIND. Static. Any
+ * thread. */
+PORTPROF_API const char *portprof_unwind_missing(void);
+
 /* False, and zeros, where the session does not unwind. */
 PORTPROF_API bool portprof_session_unwinding(portprof_session *session,
 					     portprof_unwinding *unwinding);

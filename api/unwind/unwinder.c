@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <portprof/tool.h>
+
 /* System V ABI for x86-64, figure 3.36: DWARF register numbers. */
 const struct ppi_machine ppi_machine_x86_64 = {
 	.elf_machine = 62,
@@ -59,6 +61,13 @@ bool ppi_unwinder_has_tables(const char **why)
 	if (why)
 		*why = missing;
 	return !missing;
+}
+
+const char *portprof_unwind_missing(void)
+{
+	const char *missing;
+
+	return ppi_unwinder_has_tables(&missing) ? NULL : missing;
 }
 
 /* One rule of the table. A pc has one place in it: what needs that place next

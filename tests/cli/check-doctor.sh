@@ -169,13 +169,23 @@ if $cc -O2 -g -fno-omit-frame-pointer -o framed subject.c 2>/dev/null &&
 	doctor -j ./framed
 	same "a program: status" 0 "$status"
 	holds "with frame pointers" \
-		'f["frame-pointers"]["verdict"] in ("works", "unknown")'
+		'f["call-chains"]["verdict"] in ("works", "unknown")'
 	holds "with debug information" 'f["debug-info"]["verdict"] == "works"'
 	doctor -j ./frameless
 	case $(uname -m) in
 	x86_64 | amd64)
-		holds "without frame pointers" \
-			'f["frame-pointers"]["verdict"] == "no" and "-fno-omit-frame-pointer" in f["frame-pointers"]["remedy"]'
+		if grep -q 'define HAVE_LIBDW ' "$builddir/config.h"; then
+			holds "by frame tables, without frame pointers" \
+				'f["call-chains"]["verdict"] == "works" and "frame tables" in f["call-chains"]["words"]'
+		else
+			holds "no libdw, and no frame pointers" \
+				'f["call-chains"]["verdict"] == "no" and "elfutils" in f["call-chains"]["remedy"]'
+		fi
+		$cc -O2 -fomit-frame-pointer -fno-asynchronous-unwind-tables -o bare subject.c &&
+			doctor -j ./bare
+		holds "neither frame tables nor frame pointers" \
+			'f["call-chains"]["verdict"] == "no" and "-fno-omit-frame-pointer" in f["call-chains"]["remedy"]'
+		doctor -j ./frameless
 		;;
 	*) skip "without frame pointers" "this ABI may keep them all the same" ;;
 	esac

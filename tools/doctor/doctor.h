@@ -16,6 +16,7 @@ struct ppi_doctor_host {
 	const char *root;    /* stands before every path; "" is this machine */
 	bool lacks_perf;     /* Linux, and this build has no perf backend */
 	uint64_t timers;     /* pending signals that this user may have */
+	const char *unwind_missing; /* as portprof_unwind_missing */
 	/* As portprof_backend_info_get, _backend_examine, _event_explain,
 	 * _catalogue_pmus. */
 	portprof_status (*backend)(void *self, size_t index,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program's file offers to a profiler: names, lines, frame pointers. */
+/* What a program's file offers to a profiler: names, lines, call chains. */
 #include "config.h"
 
 #include "tools/doctor/doctor_elf.h"
@@ -126,6 +126,36 @@ static void look_at_sections(Elf *elf, struct ppi_program *program)
 		look_at_table(elf, dynamic, &dynamic_header, find, program);
 }
 
+/*
+ * How many functions the search table of .eh_frame counts: Linux Standard Base
+ * Core 5.0, 10.6.2: version 1, three encodings, the pointer, the count. All
+ * linkers write the pointer and the count in four bytes (DW_EH_PE_sdata4 or
+ * udata4 by themselves or from the pc); others are not looked at.
+ */
+static unsigned count_tables(Elf *elf)
+{
+	size_t count = ppi_elf_segments(elf);
+
+	for (size_t i = 0; i < count; i++) {
+		const unsigned char *table;
+		GElf_Phdr segment;
+		uint32_t number;
+		uint64_t left;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) ||
+		    segment.p_type != PT_GNU_EH_FRAME)
+			continue;
+		table = ppi_elf_at(elf, segment.p_vaddr, &left);
+		if (!table || left < 12 || table[0] != 1 ||
+		    ((table[1] & 0x0f) != 0x0b && (table[1] & 0x0f) != 0x03) ||
+		    (table[2] != 0x03 && table[2] != 0x0b))
+			continue;
+		memcpy(&number, table + 8, sizeof(number));
+		return number;
+	}
+	return 0;
+}
+
 /* A program that asks for no interpreter cannot be preloaded into; a library
  * asks for none either. */
 static bool is_static(Elf *elf)
@@ -162,6 +192,8 @@ int ppi_program_read(const char *path, struct ppi_program *program)
 		ppi_elf_build_id(elf, program->build_id,
 		                 sizeof(program->build_id));
 		look_at_sections(elf, program);
+		if (program->is_known)
+			program->tabled = count_tables(elf);
 	}
 	if (elf)
 		elf_end(elf);

@@ -13,6 +13,7 @@ struct ppi_program {
 	char build_id[80];  /* hexadecimal; "" none */
 	unsigned functions; /* that were looked at */
 	unsigned framed;    /* of them, that keep a frame pointer */
+	unsigned tabled;    /* of all functions, that have frame tables */
 };
 
 /* 0, or why not: an errno, or -1 for a file that is no program, -2 when this

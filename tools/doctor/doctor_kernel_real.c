@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include <portprof/tool.h>
+
 static uint64_t count_timers(void)
 {
 #ifdef RLIMIT_SIGPENDING
@@ -70,6 +72,7 @@ void ppi_doctor_host_fill(struct ppi_doctor_host *host)
 		.root = "",
 		.lacks_perf = lacks_perf(),
 		.timers = count_timers(),
+		.unwind_missing = portprof_unwind_missing(),
 		.backend = backend,
 		.examine = examine,
 		.explain = explain,

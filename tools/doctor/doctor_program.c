@@ -44,38 +44,71 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void frames(struct ppi_doctor *doctor, const char *name,
-                   const struct ppi_program *program, bool is_own)
+/* Whether a session can follow frame tables here, whatever the program has. */
+static const char *why_no_tables(const struct ppi_doctor *doctor)
 {
-	unsigned percent = program->functions
-	                           ? program->framed * 100 / program->functions
-	                           : 0;
-	const char *remedy = is_own
-		? "compile it with " PPI_FRAME_FLAG
-		: "compile your own code with " PPI_FRAME_FLAG ": calls "
-		  "within it are recorded then; for this library take a "
-		  "distribution built with frame pointers";
+	for (size_t i = 0; i < doctor->backend_count; i++)
+		if (doctor->backends[i].is_usable &&
+		    doctor->backends[i].caps & PORTPROF_CAP_UNWIND)
+			return doctor->host->unwind_missing;
+	return "no backend that works here copies stacks";
+}
 
-	if (!program->is_known || program->functions == 0)
-		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
-		               PORTPROF_VERDICT_UNKNOWN, NULL, "%s: %s", name,
-		               program->is_known
-		               ? "it names no function to look at"
-		               : "unknown how it was compiled, on this kind of "
-		                 "CPU");
-	else if (percent >= MOSTLY)
-		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
+/* By frame pointers alone. */
+static void frames(struct ppi_doctor *doctor, const char *name,
+                   const struct ppi_program *program, const char *why,
+                   const char *remedy)
+{
+	unsigned percent = program->framed * 100 / program->functions;
+
+	if (percent >= MOSTLY)
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
 		               PORTPROF_VERDICT_WORKS, NULL, "%s: %u %% of %u functions "
 		               "keep a frame pointer: portprof record -g finds "
 		               "who called them", name, percent,
 		               program->functions);
 	else
-		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "frame-pointers",
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
 		               percent > HARDLY ? PORTPROF_VERDICT_LIMITED : PORTPROF_VERDICT_FAILS,
-		               remedy, "%s: %u %% of %u functions keep a frame "
-		               "pointer: chains of callers (record -g) lose "
-		               "the caller there, or end", name, percent,
-		               program->functions);
+		               remedy, "%s: %s, and %u %% of %u functions keep "
+		               "a frame pointer: chains of callers (record -g) "
+		               "lose the caller there, or end", name, why,
+		               percent, program->functions);
+}
+
+static void chains(struct ppi_doctor *doctor, const char *name,
+                   const struct ppi_program *program, bool is_own)
+{
+	const char *missing = why_no_tables(doctor);
+	/* small functions are not looked at, but have tables as well */
+	bool has_tables = program->tabled &&
+	                  program->tabled * 10 >= program->functions * 9;
+
+	if (!program->is_known)
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
+		               PORTPROF_VERDICT_UNKNOWN, NULL, "%s: unknown "
+		               "how it was compiled, on this kind of CPU", name);
+	else if (has_tables && !missing)
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
+		               PORTPROF_VERDICT_WORKS, NULL, "%s: %u functions "
+		               "have frame tables: portprof record -g finds who "
+		               "called them", name, program->tabled);
+	else if (program->functions == 0)
+		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
+		               PORTPROF_VERDICT_UNKNOWN, NULL, "%s: it names no "
+		               "function to look at", name);
+	else if (has_tables)
+		frames(doctor, name, program, missing, is_own
+		       ? "a build of portprof with elfutils (libdw) reads its "
+		         "frame tables; or compile it with " PPI_FRAME_FLAG
+		       : "a build of portprof with elfutils (libdw) reads its "
+		         "frame tables; or compile your own code with "
+		         PPI_FRAME_FLAG ": calls within it are recorded then");
+	else
+		frames(doctor, name, program, "it has no frame tables", is_own
+		       ? "compile it without -fno-asynchronous-unwind-tables, "
+		         "or with " PPI_FRAME_FLAG
+		       : "take a build with frame tables or frame pointers");
 }
 
 /* Where distributions keep what they stripped: the first two digits of the
@@ -196,7 +229,7 @@ bool ppi_doctor_program(struct ppi_doctor *doctor, const char *path)
 		return false;
 	}
 	preload(doctor, last_part(path), &program);
-	frames(doctor, last_part(path), &program, is_own);
+	chains(doctor, last_part(path), &program, is_own);
 	debug_info(doctor, last_part(path), path, &program, is_own);
 	return true;
 }
