@@ -4,14 +4,17 @@
 
 #include "tools/stat/stat.h"
 
+#include "port/text_width.h"
 #include "tools/color.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
-enum { VALUE_WIDTH = 18, NAME_WIDTH = 24, NUMBER_BYTES = 48 };
+enum { VALUE_WIDTH = 18, NAME_WIDTH = 17, NUMBER_BYTES = 48, TAIL_BYTES = 160,
+       TIME_WIDTH = 14 };
 
 /* 1234567.25 becomes 1,234,567.25. */
 static const char *group_digits(const char *digits, char out[NUMBER_BYTES])
@@ -62,47 +65,91 @@ static void put_value(struct ppi_stat *stat, size_t index,
 	        ppi_shown(event->name, room));
 }
 
-static void put_metric(struct ppi_stat *stat, size_t index,
-                       const struct ppi_stat_value *value,
+/* What follows a name: words, and the columns that they take. */
+struct tail {
+	char text[TAIL_BYTES];
+	size_t used, hidden; /* bytes, and those of colors among them */
+};
+
+static void add(struct tail *tail, const char *words, ...)
+{
+	va_list values;
+	int count;
+
+	va_start(values, words);
+	count = vsnprintf(tail->text + tail->used,
+	                  sizeof(tail->text) - tail->used, words, values);
+	va_end(values);
+	tail->used += count > 0 ? (size_t)count : 0;
+	if (tail->used > sizeof(tail->text) - 1)
+		tail->used = sizeof(tail->text) - 1;
+}
+
+static void add_color(struct tail *tail, const char *color)
+{
+	tail->hidden += strlen(color);
+	add(tail, "%s", color);
+}
+
+static void add_metric(struct tail *tail, const struct ppi_stat_value *value,
                        const struct ppi_stat_metric *metric)
 {
-	char shown[PPI_SHOWN_BYTES];
-	int room = NAME_WIDTH -
-	           (int)strlen(ppi_shown(stat->events[index].name, shown));
-
 	if (!value->is_by_wait4 &&
 	    (!metric->unit || value->status == PPI_STAT_IDLE))
 		return;
-	fprintf(stat->out, "%*s #", room > 0 ? room : 0, "");
+	add(tail, " #");
 	if (value->is_by_wait4)
-		fprintf(stat->out, "  by wait4");
+		add(tail, "  by wait4");
 	else if (isnan(metric->value))
-		fprintf(stat->out, "  unknown %s", metric->unit);
+		add(tail, "  unknown %s", metric->unit);
 	else
-		fprintf(stat->out, " %8.3f %s", metric->value, metric->unit);
+		add(tail, " %8.3f %s", metric->value, metric->unit);
 }
 
-static void put_error(struct ppi_stat *stat, const struct ppi_stat_sum *sum)
+static void add_error(struct tail *tail, const struct ppi_stat_sum *sum)
 {
 	double error = ppi_stat_error(sum);
 
 	if (!isnan(error) && sum->mean > 0)
-		fprintf(stat->out, "  ( +- %5.2f%% )", error / sum->mean * 100);
+		add(tail, "  ( +- %5.2f%% )", error / sum->mean * 100);
 }
 
 /* The share of the time that the event was really counted. */
-static void put_share(struct ppi_stat *stat,
+static void add_share(const struct ppi_stat *stat, struct tail *tail,
                       const struct ppi_stat_value *value)
 {
 	double share = value->enabled_ns ? (double)value->running_ns /
 	                                           (double)value->enabled_ns
 	                                 : 0;
 
-	if (value->status == PORTPROF_COUNT_SCALED)
-		fprintf(stat->out, "  %s(%.2f%%)%s",
-		        share < 0.5 ? ppi_color(stat->out, PPI_YELLOW) : "",
-		        share * 100,
-		        share < 0.5 ? ppi_color(stat->out, PPI_PLAIN) : "");
+	if (value->status != PORTPROF_COUNT_SCALED)
+		return;
+	if (share < 0.5)
+		add_color(tail, ppi_color(stat->out, PPI_YELLOW));
+	add(tail, "  (%.2f%%)", share * 100);
+	if (share < 0.5)
+		add_color(tail, ppi_color(stat->out, PPI_PLAIN));
+}
+
+/* On the same line, or where that is too narrow on the next one. */
+static void put_tail(const struct ppi_stat *stat, size_t index,
+                     const struct tail *tail, bool is_interval)
+{
+	char shown[PPI_SHOWN_BYTES];
+	int name = (int)ppi_text_width(ppi_shown(stat->events[index].name,
+	                                         shown));
+	int before = (is_interval ? TIME_WIDTH : 0) + VALUE_WIDTH + 5;
+	int column = is_interval ? NAME_WIDTH - 1 : NAME_WIDTH;
+	int gap = name < column ? column - name : 0;
+
+	if (!tail->used)
+		return;
+	if (before + name + gap + (int)(tail->used - tail->hidden) >
+	    ppi_line_width(stat->out))
+		fprintf(stat->out, "\n%*s", before, "");
+	else
+		fprintf(stat->out, "%*s", gap, "");
+	fputs(tail->text, stat->out);
 }
 
 /* The time in which nobody ran; not an event, and so no metric. */
@@ -116,7 +163,8 @@ static void put_idle(struct ppi_stat *stat, const struct ppi_stat_view *view,
 		return;
 	snprintf(digits, sizeof(digits), "%.2f", ns / 1e6);
 	if (view->is_interval)
-		fprintf(stat->out, "%13.6f ", (double)view->at_ns / 1e9);
+		fprintf(stat->out, "%*.6f ", TIME_WIDTH - 1,
+		        (double)view->at_ns / 1e9);
 	fprintf(stat->out, "%*s ms  (idle)\n", VALUE_WIDTH,
 	        group_digits(digits, number));
 }
@@ -127,12 +175,14 @@ static void put_row(struct ppi_stat *stat, const struct ppi_stat_view *view,
 	const struct ppi_stat_value *value = &view->values[index];
 	struct ppi_stat_metric metric = ppi_stat_metric(
 		stat, view->values, index, view->wall_ns);
+	struct tail tail = { .used = 0 };
 
 	put_value(stat, index, value);
-	put_metric(stat, index, value, &metric);
+	add_metric(&tail, value, &metric);
 	if (!view->is_interval)
-		put_error(stat, &stat->events[index].sum);
-	put_share(stat, value);
+		add_error(&tail, &stat->events[index].sum);
+	add_share(stat, &tail, value);
+	put_tail(stat, index, &tail, view->is_interval);
 	fputc('\n', stat->out);
 	put_idle(stat, view, index);
 }
@@ -144,7 +194,8 @@ static void print_interval(struct ppi_stat *stat,
 		fprintf(stat->out, "#      time s %*s unit event\n",
 		        VALUE_WIDTH, "count");
 	for (size_t i = 0; i < stat->event_count; i++) {
-		fprintf(stat->out, "%13.6f ", (double)view->at_ns / 1e9);
+		fprintf(stat->out, "%*.6f ", TIME_WIDTH - 1,
+		        (double)view->at_ns / 1e9);
 		put_row(stat, view, i);
 	}
 }
@@ -188,12 +239,13 @@ static void put_target(struct ppi_stat *stat)
 static void put_time(struct ppi_stat *stat, const struct ppi_stat_sum *sum,
                      const char *words)
 {
+	struct tail tail = { .used = 0 };
+
 	if (sum->runs == 0)
 		return;
-	fprintf(stat->out, "%*.9f seconds %s", VALUE_WIDTH, sum->mean / 1e9,
-	        words);
-	put_error(stat, sum);
-	fputc('\n', stat->out);
+	add_error(&tail, sum);
+	fprintf(stat->out, "%*.9f seconds %s%s\n", VALUE_WIDTH,
+	        sum->mean / 1e9, words, tail.text);
 }
 
 /* More of an event: how it was asked of the kernel, and the runs. */
