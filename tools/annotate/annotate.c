@@ -64,31 +64,41 @@ static const struct ppi_line line = {
 
 /* ---- printing ---- */
 
-/* As much of a text as fits; tabs become spaces. */
-static void put_cut(const char *text, int room)
+/* A text that can be printed, tabs made spaces. */
+static void make_plain(const char *text, char *out, size_t bytes)
 {
-	char piece[PPI_TEXT_PIECE];
-	int column = 0;
+	size_t used = 0, column = 0;
 
-	while (*text && column < room) {
-		size_t length, width;
+	while (*text && used + PPI_TEXT_PIECE < bytes) {
+		char piece[PPI_TEXT_PIECE];
+		size_t length = 1;
 
 		if (*text == '\t') {
-			int spaces = 4 - column % 4;
-
-			for (; spaces-- > 0 && column < room; column++)
-				putchar(' ');
 			text++;
-			continue;
+			piece[0] = ' ';
+			for (size_t n = 3 - column % 4; n; n--, column++)
+				out[used++] = ' ';
+		} else {
+			length = ppi_text_next(&text, piece);
 		}
-		length = ppi_text_next(&text, piece);
-		piece[length] = '\0';
-		width = ppi_text_width(piece);
-		column += (int)width;
-		if (column <= room)
-			fwrite(piece, 1, length, stdout);
+		memcpy(out + used, piece, length);
+		out[used + length] = '\0';
+		column += ppi_text_width(out + used);
+		used += length;
 	}
-	putchar('\n');
+	out[used] = '\0';
+}
+
+/* As much of a text as fits. */
+static void put_cut(const char *text, size_t room)
+{
+	char plain[1024];
+
+	make_plain(text, plain, sizeof(plain));
+	if (ppi_text_width(plain) <= room)
+		printf("%s\n", plain);
+	else
+		printf("%.*s...\n", (int)ppi_text_fit(plain, room - 3), plain);
 }
 
 static void print_listing(const char *title, const struct ppi_code *code,
@@ -116,7 +126,7 @@ static void print_listing(const char *title, const struct ppi_code *code,
 		else
 			printf("%8s", "");
 		printf(is_hex ? " %9" PRIx64 "  " : " %6" PRIu64 "  ", one->at);
-		put_cut(one->text, width - (is_hex ? 20 : 17));
+		put_cut(one->text, (size_t)width - (is_hex ? 20 : 17));
 		fputs(ppi_color(stdout, PPI_PLAIN), stdout);
 	}
 }
