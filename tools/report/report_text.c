@@ -18,8 +18,8 @@ struct columns {
 	unsigned keys;
 	struct ppi_scale scale;
 	uint64_t total;
-	bool has_chains, has_samples;
-	int module_width, thread_width, line_width;
+	bool has_chains, has_samples, has_total_share;
+	int module_width, thread_width, line_width, address_width;
 	size_t function_room;
 	FILE *out;
 };
@@ -124,9 +124,10 @@ static void print_names(const struct columns *columns,
 		print_column(columns, row ? ppi_shown(row->module, room) : "",
 		             columns->module_width, room);
 	if (columns->keys & PPI_BY_ADDRESS && row)
-		fprintf(columns->out, " %#18" PRIx64 " ", row->address);
+		fprintf(columns->out, " %#*" PRIx64 " ", columns->address_width,
+		        row->address);
 	else if (columns->keys & PPI_BY_ADDRESS)
-		fprintf(columns->out, " %18s ", "");
+		fprintf(columns->out, " %*s ", columns->address_width, "");
 	if (columns->keys & PPI_BY_LINE)
 		print_column(columns,
 		             row ? line_word(row, text, sizeof(text)) : "",
@@ -135,7 +136,7 @@ static void print_names(const struct columns *columns,
 		print_function(columns, row->function);
 }
 
-enum { NUMBER_WIDTH = 21, SAMPLES_WIDTH = 10, ADDRESS_WIDTH = 20,
+enum { NUMBER_WIDTH = 21, SHARE_WIDTH = 8, SAMPLES_WIDTH = 10,
        FUNCTION_LEAST = 24 };
 
 /* What the columns before it leave, which have a space on both sides. */
@@ -147,13 +148,14 @@ static int function_room(const struct columns *columns)
 	if (columns->has_samples)
 		left -= SAMPLES_WIDTH;
 	if (columns->has_chains)
-		left -= NUMBER_WIDTH;
+		left -= columns->has_total_share ? NUMBER_WIDTH
+		                                 : NUMBER_WIDTH - SHARE_WIDTH;
 	if (columns->keys & PPI_BY_OWNER)
 		left -= columns->thread_width + 2;
 	if (columns->keys & PPI_BY_MODULE)
 		left -= columns->module_width + 2;
 	if (columns->keys & PPI_BY_ADDRESS)
-		left -= ADDRESS_WIDTH;
+		left -= columns->address_width + 2;
 	if (columns->keys & PPI_BY_LINE)
 		left -= columns->line_width + 2;
 	return left;
@@ -169,9 +171,9 @@ static void shrink(struct columns *columns, int *width, int least, int wanted)
 	*width = *width - missing > least ? *width - missing : least;
 }
 
-/* Modules are cut first, then numbers of samples are left out, then threads are
- * cut, then functions; of many columns on a narrow screen all are, so that no
- * row is broken. */
+/* Modules are cut first, then numbers of samples are left out, then shares of
+ * totals, then threads are cut, then functions; of many columns on a narrow
+ * screen all are, so that no row is broken. */
 static void fit_names(struct columns *columns, int longest)
 {
 	enum { MODULE_LEAST = 12, LEAST = 4 };
@@ -183,6 +185,7 @@ static void fit_names(struct columns *columns, int longest)
 	shrink(columns, &columns->module_width, MODULE_LEAST, longest);
 	if (columns->has_chains && function_room(columns) < wanted)
 		columns->has_samples = false;
+	columns->has_total_share = function_room(columns) >= wanted;
 	shrink(columns, &columns->thread_width, MODULE_LEAST, wanted);
 	wanted = wanted < MODULE_LEAST ? wanted : MODULE_LEAST;
 	shrink(columns, &columns->line_width, MODULE_LEAST, wanted);
@@ -202,6 +205,8 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 	columns->module_width = (int)strlen("module");
 	columns->thread_width = (int)strlen("process");
 	columns->line_width = (int)strlen("line");
+	columns->address_width = (int)strlen("address");
+	columns->has_total_share = true;
 	for (size_t i = 0; i < shown; i++) {
 		const struct ppi_row *row = &rows->rows[i];
 
@@ -216,6 +221,11 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 			columns->thread_width = wider(
 				columns->thread_width,
 				thread_word(columns, row, text, sizeof(text)));
+		if (columns->keys & PPI_BY_ADDRESS) {
+			snprintf(text, sizeof(text), "%#" PRIx64, row->address);
+			columns->address_width =
+				wider(columns->address_width, text);
+		}
 		if (columns->keys & PPI_BY_LINE)
 			columns->line_width =
 				wider(columns->line_width,
@@ -234,29 +244,31 @@ static const char *color_of(const struct columns *columns, double share)
 	                      : "";
 }
 
-/* One number column and its share; "-" where there is none. */
+/* A number, and its share; "-" where there is none. */
 static void print_number(const struct columns *columns, uint64_t weight,
-                         bool is_there)
+                         bool is_there, bool has_share)
 {
 	double share = ppi_percent(weight, columns->total);
 	const char *color = color_of(columns, share);
 	char text[64];
 
-	if (!is_there) {
-		fprintf(columns->out, " %11s %7s ", "-", "-");
-		return;
-	}
-	fprintf(columns->out, " %11s %s%6.1f%%%s ",
-	        ppi_say_weight(columns->scale, weight, text, sizeof(text)),
-	        color, share,
-	        color[0] ? ppi_color(columns->out, PPI_PLAIN) : "");
+	fprintf(columns->out, " %11s ",
+	        is_there ? ppi_say_weight(columns->scale, weight, text,
+	                                  sizeof(text))
+	                 : "-");
+	if (has_share && is_there)
+		fprintf(columns->out, "%s%6.1f%%%s ", color, share,
+		        color[0] ? ppi_color(columns->out, PPI_PLAIN) : "");
+	else if (has_share)
+		fprintf(columns->out, "%7s ", "-");
 }
 
 static void print_row(const struct columns *columns, const struct ppi_row *row)
 {
-	print_number(columns, row->self_weight, true);
+	print_number(columns, row->self_weight, true, true);
 	if (columns->has_chains)
-		print_number(columns, row->total_weight, true);
+		print_number(columns, row->total_weight, true,
+		             columns->has_total_share);
 	if (columns->has_samples)
 		fprintf(columns->out, " %8" PRIu64 " ", row->samples);
 	print_names(columns, row);
@@ -270,7 +282,7 @@ static void print_words(const struct columns *columns, uint64_t samples,
 	char room[PPI_SHOWN_BYTES];
 
 	if (columns->has_chains)
-		print_number(columns, 0, false);
+		print_number(columns, 0, false, columns->has_total_share);
 	if (columns->has_samples && samples)
 		fprintf(columns->out, " %8" PRIu64 " ", samples);
 	else if (columns->has_samples)
@@ -288,7 +300,7 @@ static void print_words(const struct columns *columns, uint64_t samples,
 static void print_remark(const struct columns *columns, uint64_t weight,
                          uint64_t samples, const char *words)
 {
-	print_number(columns, weight, true);
+	print_number(columns, weight, true, true);
 	print_words(columns, samples, words);
 }
 
@@ -324,7 +336,9 @@ static void print_heads(const struct columns *columns, const char *first)
 	fprintf(columns->out, "%s %11s %7s ", ppi_color(columns->out, PPI_BOLD),
 	        first, "share");
 	if (columns->has_chains)
-		fprintf(columns->out, " %11s %7s ", "total", "share");
+		fprintf(columns->out, " %11s ", "total");
+	if (columns->has_chains && columns->has_total_share)
+		fprintf(columns->out, "%7s ", "share");
 	if (columns->has_samples)
 		fprintf(columns->out, " %8s ", "samples");
 	if (columns->keys & PPI_BY_OWNER)
@@ -335,7 +349,8 @@ static void print_heads(const struct columns *columns, const char *first)
 		fprintf(columns->out, " %-*s ", columns->module_width,
 		        cut("module", (size_t)columns->module_width, room));
 	if (columns->keys & PPI_BY_ADDRESS)
-		fprintf(columns->out, " %18s ", "address");
+		fprintf(columns->out, " %*s ", columns->address_width,
+		        "address");
 	if (columns->keys & PPI_BY_LINE)
 		fprintf(columns->out, " %-*s ", columns->line_width, "line");
 	if (columns->keys & PPI_BY_FUNCTION)
