@@ -34,7 +34,7 @@ void ppi_chain_ends_reset(struct ppi_chain_ends *ends)
 	memset(ends->weight, 0, sizeof(ends->weight));
 	if (ends->note)
 		snprintf(ends->note, NOTE_BYTES,
-		         "call chains by frame tables: no samples yet");
+		         PORTPROF_NOTE_CHAINS "no samples yet");
 }
 
 bool ppi_chain_ends_are_short(const struct ppi_chain_ends *ends)
@@ -64,8 +64,8 @@ void ppi_chain_ends_say(struct ppi_chain_ends *ends,
 	if (all == 0)
 		return;
 	used = (size_t)snprintf(words, sizeof(words),
-	                        "call chains by frame tables: %.1f %% of the "
-	                        "weight whole",
+	                        PORTPROF_NOTE_CHAINS "%.1f %% of the weight "
+	                        "whole",
 	                        percent(ends->weight[PORTPROF_CHAIN_WHOLE],
 	                                all));
 	for (size_t i = 0; i < PPI_CHAIN_ENDS && used < sizeof(words); i++)

@@ -142,9 +142,9 @@ void perf_tail_open(struct ppi_backend_session *bs)
 		close_tails(bs);
 	state->has_tails = state->may_have_tails && error == 0;
 	if (state->has_tails)
-		ppi_note(bs, "CPUs are sampled beside threads: what short "
-		         "processes use, and others after their last sample, "
-		         "is an estimate");
+		ppi_note(bs, PORTPROF_NOTE_ESTIMATES "what short processes "
+		         "use, and others after their last sample, is an "
+		         "estimate");
 }
 
 void perf_tail_enable(struct ppi_backend_session *bs)

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <portprof/tool.h>
+
 #define LABEL "  %-13s "
 
 static const char *say_time(uint64_t ns, char *out, size_t bytes)
@@ -245,16 +247,30 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	        report->excess ? ppi_minus(share) : "", share);
 }
 
+/* What a note that begins so goes on to say; NULL: there is none. */
+static const char *rest_of_note(const portprof_profile_origin *origin,
+                                const char *prefix)
+{
+	for (size_t i = 0; i < origin->note_count; i++)
+		if (strncmp(origin->notes[i], prefix, strlen(prefix)) == 0)
+			return origin->notes[i] + strlen(prefix);
+	return NULL;
+}
+
 /* Of samples of CPUs: how far chance may have led them from the truth. */
 static void print_error(const struct ppi_report *report, FILE *out)
 {
 	const portprof_stats *stats = &report->what->stats;
+	const char *what = rest_of_note(
+		portprof_profile_origin_get(report->profile),
+		PORTPROF_NOTE_ESTIMATES);
 	char text[64];
 
 	if (!report->what->has_stats || stats->standard_error == 0)
 		return;
-	fprintf(out, LABEL "CPUs were sampled: weights are estimates, all of "
-	        "them with a standard error of %s (%.1f %%) at most\n", "",
+	fprintf(out, LABEL "%s, with a standard error of %s (%.1f %%) at most\n",
+	        "", what ? what
+	                 : "CPUs were sampled: all weights are estimates",
 	        ppi_say_weight(ppi_scale_of(report->what->unit,
 	                                    stats->standard_error),
 	                       stats->standard_error, text, sizeof(text)),
@@ -519,6 +535,17 @@ static void print_when(const portprof_profile_origin *origin, FILE *out)
 		fprintf(out, LABEL "%s\n", "when", text);
 }
 
+/* Numbers above say it. */
+static bool is_said(const struct ppi_report *report, const char *note)
+{
+	return (report->what->has_stats &&
+	        strncmp(note, PORTPROF_NOTE_ESTIMATES,
+	                strlen(PORTPROF_NOTE_ESTIMATES)) == 0) ||
+	       (report->chains.weight && report->chains.is_unwound &&
+	        strncmp(note, PORTPROF_NOTE_CHAINS,
+	                strlen(PORTPROF_NOTE_CHAINS)) == 0);
+}
+
 /* The recorder may have said it already. */
 static bool is_noted(const portprof_profile_origin *origin, const char *note)
 {
@@ -557,7 +584,8 @@ static void print_body(const struct ppi_report *report, FILE *out)
 	                : "",
 	        ppi_symbols_tier(), ppi_symbols_tier_more(report->symbols));
 	for (size_t i = 0; i < origin->note_count; i++)
-		print_line(out, "note", origin->notes[i], NULL);
+		if (!is_said(report, origin->notes[i]))
+			print_line(out, "note", origin->notes[i], NULL);
 	for (size_t i = 0;
 	     (note = ppi_symbols_note(report->symbols, i)) != NULL; i++)
 		if (!is_noted(origin, note))
