@@ -103,7 +103,10 @@ portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why);
 bool itimer_arm_is_ours(const struct itimer_state *state);
 /* Begin the period again; false when the timer is the program's by now. */
 bool itimer_arm_again(const struct itimer_state *state);
-/* Stop the ticks; a timer that is the program's by now goes on. */
+/* The next tick after so much CPU time; a timer that is the program's by now goes
+ * on. For the handler. */
+void itimer_arm_next(const struct itimer_state *state, uint64_t left_ns);
+/* Stop the ticks, and wait for handlers; a timer that is the program's by now goes on. */
 void itimer_disarm(struct itimer_state *state);
 
 /* ---- itimer_handler.c: what happens at a tick ---- */

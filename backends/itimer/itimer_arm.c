@@ -17,6 +17,9 @@
 
 #define NS_PER_US UINT64_C(1000)
 
+/* What is shorter would be no time, which stops the timer. */
+#define SHORTEST_NS NS_PER_US
+
 /* Below it there is no room for odd intervals. */
 enum { SHORTEST_US = 64, SHARE = 16 };
 
@@ -60,6 +63,8 @@ static uint64_t next_random(struct itimer_state *state)
 
 	state->random = (state->random + kernel->now_ns(kernel->self)) *
 	                UINT64_C(6364136223846793005) + 1;
+	if (!state->random)
+		state->random = 1;
 	return state->random >> 16;
 }
 
@@ -76,7 +81,8 @@ static uint64_t odd_interval(struct itimer_state *state)
 }
 
 /* The first tick at random within one period, so that no program that works
- * in step with its start is always met at the same place. */
+ * in step with its start is always met at the same place; the handler sets the
+ * next. */
 portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why)
 {
 	const struct itimer_kernel *kernel = state->kernel;
@@ -84,7 +90,14 @@ portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why)
 	const struct itimer_value none = { 0, 0 };
 	struct itimer_value before, now;
 
-	ours.left_ns = 1 + next_random(state) % ours.every_ns;
+	next_random(state);
+	if (state->rate.spread_ns) {
+		ours.left_ns = ppi_tick_rate_first(&state->rate,
+		                                   &state->random);
+		state->due_ns += ours.left_ns;
+	} else {
+		ours.left_ns = 1 + next_random(state) % ours.every_ns;
+	}
 	if (kernel->set(kernel->self, &ours, &before))
 		return refuse_timer(why);
 	if (is_running(&before)) {
@@ -133,11 +146,23 @@ bool itimer_arm_again(const struct itimer_state *state)
 	return replace(state, &ours);
 }
 
+void itimer_arm_next(const struct itimer_state *state, uint64_t left_ns)
+{
+	const struct itimer_value ours = {
+		.left_ns = left_ns > SHORTEST_NS ? left_ns : SHORTEST_NS,
+		.every_ns = state->every_ns
+	};
+
+	replace(state, &ours);
+}
+
 void itimer_disarm(struct itimer_state *state)
 {
 	const struct itimer_value none = { 0, 0 };
 
 	atomic_store(&state->is_ticking, false);
+	/* or it would set the timer again */
+	itimer_handler_wait(state);
 	if (itimer_arm_is_ours(state))
 		replace(state, &none);
 }

@@ -5,10 +5,11 @@
  * Reached in signal context, and nothing else:
  *   handle_tick, is_tick, record_tick, put, is_due, weigh_by_thread,
  *   weigh_by_process, pass_on (here)
- *   itimer_table_get, ppi_gate_enter, ppi_gate_leave, ppi_tick_ring_put,
- *   ppi_context_pc
+ *   itimer_table_get, itimer_arm_next, ppi_gate_enter, ppi_gate_leave,
+ *   ppi_tick_ring_put, ppi_tick_rate_due, ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
- *   clock_gettime(2)
+ *   clock_gettime(2); set: setitimer(2), which no standard allows here, and which
+ *   is a bare system call in every C library that we know
  *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
  *   not ours, and forward: the program's own handler, where it is known
  * No lock, no memory, no stdio, no loader, no thread-local storage.
@@ -102,8 +103,14 @@ static bool is_due(struct itimer_state *state)
 	    atomic_flag_test_and_set(&state->is_due_changing))
 		return true;
 	is_so = now_ns >= state->due_ns;
-	if (is_so)
+	if (is_so && state->rate.spread_ns)
+		state->due_ns = ppi_tick_rate_due(&state->rate, state->due_ns,
+		                                  now_ns, &state->random);
+	else if (is_so)
 		state->due_ns += state->rate.period_ns;
+	if (state->rate.spread_ns)
+		itimer_arm_next(state, state->due_ns > now_ns
+		                       ? state->due_ns - now_ns : 0);
 	atomic_flag_clear(&state->is_due_changing);
 	return is_so;
 }

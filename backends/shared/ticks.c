@@ -17,12 +17,61 @@ enum {
 struct ppi_tick_rate ppi_tick_rate_of(const struct ppi_event *event,
                                       uint64_t tick_ns)
 {
-	struct ppi_tick_rate rate = { event->period, tick_ns };
+	struct ppi_tick_rate rate = { event->period, tick_ns, 0 };
 	uint64_t hz = event->rate_hz ? event->rate_hz : DEFAULT_HZ;
 
 	if (!rate.period_ns)
 		rate.period_ns = hz < NS_PER_S ? NS_PER_S / hz : 1;
+	if (rate.period_ns > tick_ns)
+		rate.spread_ns = rate.period_ns - tick_ns;
+	if (rate.spread_ns > rate.period_ns / 2)
+		rate.spread_ns = rate.period_ns / 2;
 	return rate;
+}
+
+/* xorshift64: Marsaglia, Journal of Statistical Software 8 (14), 2003. */
+static uint64_t next_random(uint64_t *random)
+{
+	uint64_t x = *random;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return *random = x;
+}
+
+uint64_t ppi_tick_rate_next(const struct ppi_tick_rate *rate,
+                            uint64_t *random)
+{
+	uint64_t least = rate->period_ns - rate->spread_ns;
+
+	if (!rate->spread_ns)
+		return rate->period_ns;
+	return least + next_random(random) % (2 * rate->spread_ns + 1);
+}
+
+/*
+ * From a moment in a period that is as likely in a long one as it is long: a
+ * point below the longest is taken when a period drawn beside it reaches so
+ * far. So a thread is met as often at its beginning as later.
+ */
+uint64_t ppi_tick_rate_first(const struct ppi_tick_rate *rate,
+                             uint64_t *random)
+{
+	uint64_t longest = rate->period_ns + rate->spread_ns, point;
+
+	do
+		point = 1 + next_random(random) % longest;
+	while (point > ppi_tick_rate_next(rate, random));
+	return point;
+}
+
+uint64_t ppi_tick_rate_due(const struct ppi_tick_rate *rate, uint64_t due_ns,
+                           uint64_t now_ns, uint64_t *random)
+{
+	if (due_ns + 4 * rate->period_ns < now_ns)
+		due_ns = now_ns;
+	return due_ns + ppi_tick_rate_next(rate, random);
 }
 
 uint64_t ppi_tick_rate_granted_ns(const struct ppi_tick_rate *rate)
@@ -33,7 +82,7 @@ uint64_t ppi_tick_rate_granted_ns(const struct ppi_tick_rate *rate)
 
 uint64_t ppi_tick_rate_resolution_ns(const struct ppi_tick_rate *rate)
 {
-	return rate->period_ns + rate->tick_ns;
+	return rate->period_ns + rate->spread_ns + rate->tick_ns;
 }
 
 static uint64_t within(uint64_t value, uint64_t least, uint64_t most)

@@ -10,10 +10,34 @@
 struct ppi_tick_rate {
 	uint64_t period_ns; /* asked for */
 	uint64_t tick_ns;   /* the kernel looks at timers; 0 = unknown */
+	uint64_t spread_ns; /* a period is longer or shorter by up to that */
 };
 
 struct ppi_tick_rate ppi_tick_rate_of(const struct ppi_event *event,
                                       uint64_t tick_ns);
+
+/*
+ * How far it is to the next tick, at random, so that a program which works at
+ * our rate is not met at one place: period_ns on average, within spread_ns of it,
+ * all alike. Half a period is the most; less where the tick is nearly as long,
+ * which would come too late for the next, and none where it is longer: then every
+ * tick of the kernel is taken. _first is from a moment that has nothing to do with
+ * our ticks. For signal handlers, too; *random is never 0.
+ */
+uint64_t ppi_tick_rate_next(const struct ppi_tick_rate *rate,
+                            uint64_t *random);
+uint64_t ppi_tick_rate_first(const struct ppi_tick_rate *rate,
+                             uint64_t *random);
+
+/*
+ * When the next tick is due, one that was due at due_ns having come at now_ns.
+ * It is counted from when that was due, for ticks come late, and there shall be
+ * as many as was asked for; but what a thread could not be told of for longer
+ * than four periods is not made up for. May lie before now_ns. For signal
+ * handlers, too.
+ */
+uint64_t ppi_tick_rate_due(const struct ppi_tick_rate *rate, uint64_t due_ns,
+                           uint64_t now_ns, uint64_t *random);
 
 /* The longer of the two: CPU time between two ticks in the long run. */
 uint64_t ppi_tick_rate_granted_ns(const struct ppi_tick_rate *rate);

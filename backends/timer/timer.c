@@ -247,7 +247,6 @@ static portprof_status timer_stop(struct ppi_backend_session *bs,
 	if (!state->meter.is_running)
 		return PORTPROF_OK;
 	timer_threads_disarm(state);
-	timer_handler_wait(state);
 	/* disarming has freshened the clock */
 	if (timer_clock_see(state) != 0 && !state->only_tid)
 		status = refuse_clock(why, "stop");
@@ -316,8 +315,11 @@ static void timer_close(struct ppi_backend_session *bs)
 	const struct timer_kernel *kernel = state->kernel;
 
 	atomic_store(&state->is_ticking, false);
-	if (kernel->process_id(kernel->self) == bs->owner_pid)
+	if (kernel->process_id(kernel->self) == bs->owner_pid) {
+		/* or it would set a timer that is deleted */
+		timer_handler_wait(state);
 		timer_threads_detach(state);
+	}
 	timer_handler_remove(state);
 	timer_threads_free(state);
 	ppi_tick_ring_free(&state->ring);

@@ -20,9 +20,9 @@
  *
  * The CPU time that the session accounts for in a thread runs from base_ns
  * to the clock's present value. Written by the handler, in the thread itself:
- * last_ns, then `ticks` with release order. Start writes last_ns, too, but
- * only while no handler can be inside. is_armed is set last, with release
- * order, before the first tick can come: what the handler reads is there.
+ * due_ns, random and last_ns, then `ticks` with release order. Start writes them,
+ * too, but only while no handler can be inside. is_armed is set last, with
+ * release order, before the first tick can come: what the handler reads is there.
  */
 struct timer_thread {
 	int64_t tid;
@@ -31,6 +31,8 @@ struct timer_thread {
 	bool is_counted;  /* base_ns is valid: a stretch is running */
 	uint64_t base_ns;
 	uint64_t last_ns; /* what its samples so far reach up to */
+	uint64_t due_ns;  /* of its clock: when the next tick is meant to be */
+	uint64_t random;
 	_Atomic bool is_armed;
 	_Atomic unsigned ticks;
 

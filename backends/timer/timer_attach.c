@@ -60,6 +60,7 @@ static void begin_account(struct timer_state *state,
 	uint64_t now_ns = 0;
 
 	kernel->thread_cpu(kernel->self, thread->tid, &now_ns);
+	thread->due_ns = now_ns;
 	thread->base_ns = now_ns > elapsed_ns ? now_ns - elapsed_ns : 0;
 	thread->last_ns = thread->seen_ns = thread->base_ns;
 	thread->is_counted = true;
@@ -68,26 +69,19 @@ static void begin_account(struct timer_state *state,
 
 /* ---- one thread's timer ---- */
 
-static uint64_t next_random(struct timer_state *state)
-{
-	uint64_t x = state->random;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return state->random = x;
-}
-
 /*
  * The first tick comes at random within a period: threads that live shorter
  * than one are then met as often as their CPU time deserves, and all threads
- * of a pool are not ticked in step.
+ * of a pool are not ticked in step. The handler sets the next; the interval is
+ * for ticks that the program keeps from it.
  */
 static int arm(struct timer_state *state, struct timer_thread *thread)
 {
 	const struct timer_kernel *kernel = state->kernel;
-	uint64_t first = 1 + next_random(state) % state->rate.period_ns;
+	uint64_t first = ppi_tick_rate_first(&state->rate, &state->random);
 
+	thread->due_ns += first;
+	thread->random = state->random;
 	atomic_store_explicit(&thread->is_armed, true, memory_order_release);
 	return kernel->set(kernel->self, thread->timer, first,
 	                   state->rate.period_ns);
@@ -193,6 +187,8 @@ void timer_threads_disarm(struct timer_state *state)
 	const struct timer_kernel *kernel = state->kernel;
 
 	atomic_store(&state->is_ticking, false);
+	/* or it would set the timer again */
+	timer_handler_wait(state);
 	for (size_t i = 0; i < state->thread_count; i++) {
 		struct timer_thread *thread = state->threads[i];
 

@@ -3,9 +3,10 @@
  * The signal handler of the timer backend, and the signal it lives on.
  *
  * Reached in signal context, and nothing else:
- *   handle_tick, record_tick, find_thread, is_tick, pass_on (here)
- *   ppi_gate_enter, ppi_gate_leave, ppi_tick_ring_put, ppi_context_pc
- *   kernel->thread_cpu, now_ns: clock_gettime(2)
+ *   handle_tick, record_tick, set_next, find_thread, is_tick, pass_on (here)
+ *   ppi_gate_enter, ppi_gate_leave, ppi_tick_ring_put, ppi_context_pc,
+ *   ppi_tick_rate_due
+ *   kernel->thread_cpu, now_ns: clock_gettime(2); set: timer_settime(2)
  *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
  *   not ours, and forward: the program's own handler, where it is known
  * No lock, no memory, no stdio, no loader: open and start call what a tick of
@@ -44,6 +45,21 @@ static struct timer_thread *find_thread(struct timer_state *state,
 	return NULL;
 }
 
+/* A timer that is due already is set all the same, to its shortest. */
+static void set_next(const struct timer_state *state,
+                     struct timer_thread *thread, uint64_t cpu_ns)
+{
+	const struct timer_kernel *kernel = state->kernel;
+
+	if (!state->rate.spread_ns)
+		return;
+	thread->due_ns = ppi_tick_rate_due(&state->rate, thread->due_ns, cpu_ns,
+	                                   &thread->random);
+	kernel->set(kernel->self, thread->timer,
+	            thread->due_ns > cpu_ns ? thread->due_ns - cpu_ns : 1,
+	            state->rate.period_ns);
+}
+
 /*
  * The tick stands for all CPU time of the thread since its last one, so the
  * overrun count is not needed: it tells the same in units of the period. A
@@ -59,8 +75,10 @@ static void record_tick(struct timer_state *state, struct timer_thread *thread,
 		                 .tid = thread->tid };
 	uint64_t cpu_ns;
 
-	if (kernel->thread_cpu(kernel->self, 0, &cpu_ns) != 0 ||
-	    cpu_ns <= thread->last_ns)
+	if (kernel->thread_cpu(kernel->self, 0, &cpu_ns) != 0)
+		return;
+	set_next(state, thread, cpu_ns);
+	if (cpu_ns <= thread->last_ns)
 		return;
 	tick.weight = cpu_ns - thread->last_ns;
 	if (ppi_tick_ring_put(&state->ring, &tick,

@@ -3,12 +3,14 @@
 # on real ones.
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
+	tests/cli/in_step \
 	tests/cli/region_job tests/cli/storm tests/cli/ten tests/cli/toggled \
 	tests/cli/touch
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
 tests_cli_close_all_LDADD =
 tests_cli_deny_LDADD =
+tests_cli_in_step_LDADD =
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_storm_LDADD =
 tests_cli_ten_LDADD =
@@ -28,6 +30,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-export-readers.sh \
 	tests/cli/check-import.sh \
 	tests/cli/check-hostile.sh \
+	tests/cli/check-in-step.sh \
 	tests/cli/check-inlined.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \

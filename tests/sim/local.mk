@@ -35,12 +35,14 @@ check_PROGRAMS += $(TIMER_TESTS)
 TESTS += $(TIMER_TESTS)
 endif
 TIMER_TESTS = \
+	tests/unit/test_dither \
 	tests/unit/test_itimer \
 	tests/unit/test_pcring \
 	tests/unit/test_share \
 	tests/unit/test_tick_ring \
 	tests/unit/test_timer \
 	tests/unit/test_timer_signal
+tests_unit_test_dither_LDADD = tests/sim/libtimersim.la $(TEST_LDADD)
 TIMER_KIT = tests/unit/timer_kit.c tests/unit/timer_kit.h
 tests_unit_test_timer_SOURCES = tests/unit/test_timer.c $(TIMER_KIT)
 tests_unit_test_timer_LDADD = tests/sim/libtimersim.la $(TEST_LDADD)
