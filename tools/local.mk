@@ -65,6 +65,7 @@ libportprof_tools_la_SOURCES = \
 	tools/list/list_collect.c \
 	tools/list/list_explain.c \
 	tools/list/list_json.c \
+	tools/list/list_presets.c \
 	tools/list/list_text.c \
 	tools/memory.c \
 	tools/memory.h \

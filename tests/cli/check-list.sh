@@ -146,6 +146,15 @@ has "for people: why others cannot" '^  by itimer +.cycles. is not CPU time' \
 means mem:0x1000/4:w 5 0 '"config1 0x1000, config2 0x4, bp_type 2" in r["encoding"]'
 means mem:0x1000:x 5 0 '"bp_type 4" in r["encoding"]'
 means PAPI_TOT_INS 0 1 'r["canonical"] == "instructions"'
+list IPC
+same "a preset: status" 0 "$status"
+has "a preset by its name" '^  IPC  *instructions per cycle' "$tmp/list"
+has_not "a preset by its name: no other" 'CPI' "$tmp/list"
+list -j
+holds "presets, and whether they can be counted" \
+	'{"IPC", "CPI", "miss-rate"} <= {p["preset"] for p in r["presets"]} and all(p["usable"] != ("why" in p) for p in r["presets"])'
+holds "a preset comes once" \
+	'len({p["preset"] for p in r["presets"]}) == len(r["presets"])'
 list --explain IPC:u
 has "a preset: its formula" 'formula +instructions / cycles' "$tmp/list"
 has "and what its events mean" 'encoding +type 0, config 0x1' "$tmp/list"

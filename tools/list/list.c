@@ -106,11 +106,12 @@ static int print(const struct ppi_list *list)
 {
 	if (list->options.is_json)
 		ppi_list_print_json(list, stdout);
-	else if (list->event_count == 0)
+	else if (list->event_count + list->preset_count == 0)
 		return nothing_fits(list);
 	else
 		ppi_list_print_text(list, stdout);
-	return list->event_count ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+	return list->event_count + list->preset_count ? PPI_EXIT_OK
+	                                              : PPI_EXIT_FAILED;
 }
 
 int ppi_list_main(int argc, char **argv)

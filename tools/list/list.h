@@ -51,6 +51,8 @@ struct ppi_list {
 		char *text;
 	} *pmus;
 	size_t pmu_count;
+	size_t preset_count;     /* that match */
+	bool presets_by_meaning; /* no event and no preset has such a name */
 };
 
 /* All that the options ask for, tried as far as that is cheap. False with
@@ -68,6 +70,17 @@ bool ppi_list_fits(const char *pattern, const char *name);
 const char *ppi_list_source(portprof_source source);
 const portprof_catalogue_pmu *ppi_list_pmu(const struct ppi_list *list,
                                            const char *name);
+
+/* How many presets match, by their names or else by what they mean; and all of
+ * them as text or JSON. Nothing where none matches. */
+size_t ppi_list_find_presets(struct ppi_list *list);
+void ppi_list_put_presets(const struct ppi_list *list, FILE *out);
+struct ppi_json;
+void ppi_list_json_presets(const struct ppi_list *list, struct ppi_json *json);
+
+/* A name and what fills up its column. */
+enum { PPI_LIST_NAME_WIDTH = 26 };
+void ppi_list_put_name(const char *name, FILE *out);
 
 void ppi_list_print_text(const struct ppi_list *list, FILE *out);
 void ppi_list_print_json(const struct ppi_list *list, FILE *out);

@@ -268,6 +268,7 @@ bool ppi_list_collect(struct ppi_list *list)
 		return false;
 	if (!make_groups(list))
 		return false;
+	list->preset_count = ppi_list_find_presets(list);
 	for (size_t i = 0; i < list->group_count; i++)
 		try_group(list, &list->groups[i]);
 	return true;

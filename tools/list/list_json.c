@@ -86,5 +86,6 @@ void ppi_list_print_json(const struct ppi_list *list, FILE *out)
 	for (size_t i = 0; i < list->event_count; i++)
 		put_event(&json, &list->events[i]);
 	ppi_json_close(&json);
+	ppi_list_json_presets(list, &json);
 	ppi_json_end(&json);
 }

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { NAME_WIDTH = 26 };
-
 static const char *title_of(const struct ppi_list_group *group)
 {
 	switch (group->source) {
@@ -55,7 +53,7 @@ static void put_title(const struct ppi_list *list,
 		        ppi_shown(pmu->terms, more));
 }
 
-static void put_name(const char *name, FILE *out)
+void ppi_list_put_name(const char *name, FILE *out)
 {
 	char room[PPI_SHOWN_BYTES];
 	int length;
@@ -63,10 +61,10 @@ static void put_name(const char *name, FILE *out)
 	name = ppi_shown(name, room);
 	length = (int)strlen(name);
 	fprintf(out, "  %s", name);
-	if (length > NAME_WIDTH)
-		fprintf(out, "\n%*s", NAME_WIDTH + 4, "");
+	if (length > PPI_LIST_NAME_WIDTH)
+		fprintf(out, "\n%*s", PPI_LIST_NAME_WIDTH + 4, "");
 	else
-		fprintf(out, "%*s", NAME_WIDTH + 2 - length, "");
+		fprintf(out, "%*s", PPI_LIST_NAME_WIDTH + 2 - length, "");
 }
 
 /* Masks stand below their event, if that is shown. */
@@ -113,8 +111,8 @@ static void put_event(const struct ppi_list *list, size_t index, FILE *out)
 		fputc('\n', out);
 		return;
 	}
-	put_name(name_of(list, index, room), out);
-	ppi_put_wrapped(out, words, NAME_WIDTH + 4);
+	ppi_list_put_name(name_of(list, index, room), out);
+	ppi_put_wrapped(out, words, PPI_LIST_NAME_WIDTH + 4);
 }
 
 /* Why events of a group are refused, each reason once. */
@@ -181,4 +179,5 @@ void ppi_list_print_text(const struct ppi_list *list, FILE *out)
 {
 	for (size_t i = 0; i < list->group_count; i++)
 		put_group(list, &list->groups[i], out);
+	ppi_list_put_presets(list, out);
 }
