@@ -124,6 +124,10 @@ if can_use perf && ! "$portprof" stat -e cycles -- true 2>/dev/null; then
 		"$portprof" record --config hardware.conf -o "$out" -- true
 	has_not "hardware that is not there: no advice about -b" 'without -b' \
 		"$tmp/words"
+	# not why a backend that has one event alone cannot take them
+	ran 125 "several events that are not there" "'cycles' cannot" 'cpu-clock' \
+		"$portprof" record -e cycles,instructions -o "$out" -- true
+	has_not "several events: nothing of memory" 'share' "$tmp/words"
 fi
 ran 1 "a list of nothing" 'solaris' 'operating system|catalogue' \
 	"$portprof" list -b solaris

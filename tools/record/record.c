@@ -20,14 +20,32 @@ static bool is_inside_only(const char *name)
 	       !(info.caps & PORTPROF_CAP_ATTACH);
 }
 
+static bool has_several_events(const struct ppi_record *record)
+{
+	portprof_config *config = ppi_settings_config(&record->settings);
+	char list[512], event[256];
+	bool is_one = !config ||
+	              portprof_config_get(config, "event", 0, list,
+	                                  sizeof(list)) ||
+	              (portprof_config_get(config, "event", 1, event,
+	                                   sizeof(event)) &&
+	               portprof_event_list_get(list, 1, event, sizeof(event),
+	                                       NULL));
+
+	portprof_config_free(config);
+	return !is_one;
+}
+
 /*
  * From outside where that can be, because then nothing runs in the program;
  * else by the preloaded object, if the user leaves us the choice, or has named
- * what works only inside. That is asked last: it probes backends.
+ * what works only inside. That is asked last: it probes backends. Of several
+ * events it can have one, so then what is said is what was missing outside.
  */
 static int run(struct ppi_record *record)
 {
 	const char *backend = ppi_settings_get(&record->settings, "backend");
+	bool has_several = has_several_events(record);
 	int status;
 
 	if (record->options.targets.scope != PPI_SCOPE_COMMAND)
@@ -35,7 +53,7 @@ static int run(struct ppi_record *record)
 	status = ppi_record_outside(record);
 	if (status >= 0)
 		return status;
-	if (!backend || strcmp(backend, "auto") == 0)
+	if ((!backend || strcmp(backend, "auto") == 0) && !has_several)
 		return ppi_record_preload(record);
 	if (portprof_last_diag()->status == PORTPROF_E_UNSUPPORTED &&
 	    is_inside_only(backend))
