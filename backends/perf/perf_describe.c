@@ -124,6 +124,10 @@ void perf_encode(struct ppi_event *event)
 	         own->asked.exclude_host ? ", without the host" : "");
 }
 
+/* The kernel does not vary periods. Programs work in whole milliseconds, and a
+ * prime rate meets those at another place each time. */
+enum { RATE_USUAL_HZ = 101 };
+
 portprof_status ppi_perf_event_finish(struct ppi_event *event,
                                       enum ppi_mode mode, const char *name,
                                       const char *means, struct ppi_diag *why)
@@ -139,6 +143,8 @@ portprof_status ppi_perf_event_finish(struct ppi_event *event,
 	if (request->is_rate_usual && is_taken_each(event)) {
 		request->period = 1;
 		request->rate_hz = 0;
+	} else if (request->is_rate_usual) {
+		request->rate_hz = RATE_USUAL_HZ;
 	}
 	event->period = request->period;
 	event->rate_hz = request->rate_hz;

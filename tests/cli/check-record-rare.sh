@@ -45,7 +45,8 @@ named "-F wins" page-faults:freq=100 -e page-faults -F 100
 named "-c wins" page-faults:period=7 -e page-faults -c 7
 named "so does a rate of the event's own" page-faults:freq=50 \
 	-e page-faults:freq=50
-named "CPU time keeps its rate" task-clock:freq=100 -e task-clock
+named "CPU time has a rate, a prime one" task-clock:freq=101 -e task-clock
+named "but for 100 that is asked for" task-clock:freq=100 -e task-clock -F 100
 printf 'frequency = 100\nevent = page-faults\n' >rated.conf
 named "a rate of a configuration file wins" page-faults:freq=100 \
 	--config rated.conf
