@@ -48,6 +48,9 @@ size_t ppi_list_find_presets(struct ppi_list *list)
 	bool in_meanings = false;
 	size_t count = 0;
 
+	/* a backend without events has none of these */
+	if (list->event_count == 0 && !list->options.pattern)
+		return 0;
 	do {
 		list->presets_by_meaning = in_meanings;
 		for (size_t i = 0; portprof_preset_at(i); i++)
