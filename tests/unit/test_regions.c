@@ -463,11 +463,24 @@ static void *open_in_thread(void *status)
 	return NULL;
 }
 
+/* What was given back is used for something else: memory of a thread that ended is
+ * the next one's. */
+static void *use_memory(void *unused)
+{
+	enum { BLOCKS = 8000 };
+	static char *blocks[BLOCKS];
+
+	(void)unused;
+	for (size_t i = 0; i < BLOCKS; i++)
+		blocks[i] = memset(malloc(i + 1), 'x', i + 1);
+	for (size_t i = 0; i < BLOCKS; i++)
+		free(blocks[i]);
+	return NULL;
+}
+
 /* The events are the regions', not of the thread that opened them. */
 static void who_opened_them_may_end(void **state)
 {
-	enum { BLOCKS = 4000 };
-	static char *blocks[BLOCKS];
 	portprof_event_info info = { .size = sizeof(info) };
 	portprof_status opened = PORTPROF_E_SYSTEM;
 	pthread_t thread;
@@ -478,13 +491,10 @@ static void who_opened_them_may_end(void **state)
 	pthread_join(thread, NULL);
 	if (opened)
 		skip();
-	/* what was given back is used for something else */
-	for (size_t i = 0; i < BLOCKS; i++)
-		blocks[i] = memset(malloc(i + 1), 'x', i + 1);
+	assert_int_equal(pthread_create(&thread, NULL, use_memory, NULL), 0);
+	pthread_join(thread, NULL);
 	assert_int_equal(portprof_regions_event(0, &info), PORTPROF_OK);
 	assert_string_equal(info.canonical, "task-clock");
-	for (size_t i = 0; i < BLOCKS; i++)
-		free(blocks[i]);
 	portprof_regions_close();
 }
 
