@@ -53,6 +53,18 @@ static const struct ppi_word field_words[] = {
 	{"page-sizes", PORTPROF_FIELD_PAGE_SIZES},
 	{NULL, 0}};
 
+/* Values of a group are many numbers, and no label. */
+static const struct ppi_word label_words[] = {
+	{"data-address", PORTPROF_FIELD_DATA_ADDRESS},
+	{"latency", PORTPROF_FIELD_LATENCY},
+	{"branches", PORTPROF_FIELD_BRANCHES},
+	{"data-source", PORTPROF_FIELD_DATA_SOURCE},
+	{"instruction-latency", PORTPROF_FIELD_INSTRUCTION_LATENCY},
+	{"transaction", PORTPROF_FIELD_TRANSACTION},
+	{"physical-address", PORTPROF_FIELD_PHYSICAL_ADDRESS},
+	{"page-sizes", PORTPROF_FIELD_PAGE_SIZES},
+	{NULL, 0}};
+
 static const struct ppi_word branch_words[] = {
 	{"calls", PORTPROF_BRANCHES_CALLS},
 	{"returns", PORTPROF_BRANCHES_RETURNS},
@@ -126,6 +138,18 @@ static const struct ppi_setting settings[PPI_KEY_COUNT] = {
 				   PORTPROF_FIELD_PHYSICAL_ADDRESS |
 				   PORTPROF_FIELD_PAGE_SIZES,
 			    .words = field_words,
+			    .none = "none"},
+	[PPI_KEY_LABELS] = {.name = "labels",
+			    .form = PPI_FORM_BITS,
+			    .max = PORTPROF_FIELD_DATA_ADDRESS |
+				   PORTPROF_FIELD_LATENCY |
+				   PORTPROF_FIELD_BRANCHES |
+				   PORTPROF_FIELD_DATA_SOURCE |
+				   PORTPROF_FIELD_INSTRUCTION_LATENCY |
+				   PORTPROF_FIELD_TRANSACTION |
+				   PORTPROF_FIELD_PHYSICAL_ADDRESS |
+				   PORTPROF_FIELD_PAGE_SIZES,
+			    .words = label_words,
 			    .none = "none"},
 	[PPI_KEY_BRANCHES] = {.name = "branches",
 			      .form = PPI_FORM_BITS,

@@ -41,6 +41,14 @@ static const char *field_at(size_t index, uint64_t *bit)
 	return words[index].name;
 }
 
+static const char *label_at(size_t index, uint64_t *bit)
+{
+	const struct ppi_word *words = ppi_setting_of(PPI_KEY_LABELS)->words;
+
+	*bit = words[index].number;
+	return words[index].name;
+}
+
 static const char *branch_at(size_t index, uint64_t *bit)
 {
 	const struct ppi_word *words = ppi_setting_of(PPI_KEY_BRANCHES)->words;
@@ -90,6 +98,13 @@ static const struct bits_of_list fields = {
 	"field of samples: there are data-address, latency, branches, "
 	"group-values, data-source, instruction-latency, transaction, "
 	"physical-address and page-sizes",
+	"names no field; give none for none"};
+
+static const struct bits_of_list labels = {
+	label_at,
+	"field that can be a label: there are data-address, latency, branches, "
+	"data-source, instruction-latency, transaction, physical-address and "
+	"page-sizes",
 	"names no field; give none for none"};
 
 static const struct bits_of_list branches = {
@@ -253,7 +268,8 @@ static portprof_status read_number(struct setting *setting, enum ppi_key key,
 		if (strcasecmp(value, row->none) == 0)
 			return PORTPROF_OK;
 		return read_bits(setting,
-				 key == PPI_KEY_FIELDS ? &fields : &branches,
+				 key == PPI_KEY_FIELDS ? &fields :
+				 key == PPI_KEY_LABELS ? &labels : &branches,
 				 number);
 	}
 	if (read_word(row->words, value, number))

@@ -199,6 +199,8 @@ libportprof_core_la_SOURCES += \
 	api/file/address_space.h \
 	api/file/returns.c \
 	api/file/returns.h \
+	api/file/sample_labels.c \
+	api/file/sample_labels.h \
 	api/file/sample_table.c \
 	api/file/sample_table.h \
 	api/file/threads.c \

@@ -159,10 +159,11 @@ static portprof_status check_unwind(const portprof_config *config,
 	                "pointers", missing);
 }
 
-/* Whoever says which branches wants them. */
+/* Whoever says which branches wants them, and who labels by a field, it. */
 static uint32_t fields_of(const portprof_config *config)
 {
-	uint32_t fields = (uint32_t)config->number[PPI_KEY_FIELDS];
+	uint32_t fields = (uint32_t)(config->number[PPI_KEY_FIELDS] |
+	                             config->number[PPI_KEY_LABELS]);
 
 	return config->number[PPI_KEY_BRANCHES]
 		? fields | PORTPROF_FIELD_BRANCHES : fields;
@@ -499,6 +500,7 @@ static void plan_wishes(const portprof_config *config,
 			   plan->want_modules && !plan->target.is_self;
 	plan->allow_refused = config->allow_refused;
 	plan->sample_fields = fields_of(config);
+	plan->label_fields = (uint32_t)config->number[PPI_KEY_LABELS];
 	plan->branch_kinds = (uint32_t)config->number[PPI_KEY_BRANCHES];
 	plan->ring_bytes = config->number[PPI_KEY_RING];
 	plan->command = config->command;

@@ -201,6 +201,8 @@ struct ppi_plan {
 	bool uses_tables;       /* by frame tables (CAP_UNWIND), too */
 	uint32_t sample_fields; /* of PORTPROF_FIELD_ what the hardware tells;
 	                         * only where CAP_EVENTS is there */
+	uint32_t label_fields;  /* those of them that files keep; of no concern
+	                         * to backends */
 	uint32_t branch_kinds;  /* of PORTPROF_BRANCHES_; 0 = all */
 	size_t ring_bytes;      /* 0 = the backend chooses */
 	uint64_t required_caps; /* the user's: open must not remove them */

@@ -119,6 +119,7 @@ static bool take_all(const portprof_config *file,
 	       take(file, "duration", options->duration.text, settings) &&
 	       take(file, "timeline", options->timeline.text, settings) &&
 	       take(file, "precise", NULL, settings) &&
+	       take(file, "labels", options->labels, settings) &&
 	       take(file, "require", NULL, settings) &&
 	       take_output(file, options, settings);
 }
@@ -148,8 +149,8 @@ static bool load_file(portprof_config *file,
 	for (size_t i = 0; i < 2 && status == PORTPROF_OK; i++)
 		if (portprof_config_get(file, left_out[i], 0, value,
 		                        sizeof(value)) == PORTPROF_OK)
-			ppi_say("%s: '%s = %s' is left out: files keep no fields "
-			        "of samples, programs get them in callbacks",
+			ppi_say("%s: '%s = %s' is left out: programs get fields "
+			        "in callbacks, files those of the setting labels",
 			        portprof_config_origin(file, left_out[i], 0),
 			        left_out[i], value);
 	if (status == PORTPROF_OK)

@@ -59,7 +59,8 @@ void ppi_stats_unpack(const Ppi__Stats *from, portprof_stats *stats)
 #undef COPY
 }
 
-/* An array of pointers to as many structures of `bytes`. */
+/* An array of pointers to as many structures of `bytes`, and room for one pointer
+ * more. */
 static void **make_pointers(struct ppi_arena *arena, size_t count,
                             size_t bytes)
 {
@@ -170,6 +171,17 @@ static bool add_facts(struct ppi_arena *arena,
 	}
 	account->n_fact = count;
 	return true;
+}
+
+/* make_pointers has left room for one. */
+bool ppi_account_add_note(struct ppi_arena *arena, Ppi__Account *account,
+                          const char *note)
+{
+	char *text = ppi_account_text(arena, note);
+
+	if (text)
+		account->note[account->n_note++] = text;
+	return text != NULL;
 }
 
 Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,

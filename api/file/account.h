@@ -22,6 +22,10 @@ Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
 Ppi__Account *ppi_account_new(struct ppi_arena *arena, size_t passed_over,
                               size_t notes, size_t facts, size_t events);
 
+/* One note more, once. False when out of memory. */
+bool ppi_account_add_note(struct ppi_arena *arena, Ppi__Account *account,
+                          const char *note);
+
 Ppi__Stats *ppi_stats_pack(struct ppi_arena *arena,
                            const portprof_stats *stats);
 void ppi_stats_unpack(const Ppi__Stats *from, portprof_stats *stats);

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* pid, tid, thread, span, time, chain_end. */
-enum { LABELS_MAX = 6 };
+/* pid, tid, thread, span, time, chain_end; and a set. */
+enum { LABELS_MAX = 6 + PPI_SET_LABELS_MAX };
 
 /* Numbers of the strings that labels are made of. */
 struct label_words {
@@ -132,6 +132,8 @@ static size_t make_labels(struct ppi_writer *writer,
 		labels[count++] =
 			(Ppi__Label){ .key = words->chain_end,
 			              .num = (int64_t)line->chain_end };
+	count += ppi_sample_labels_make(&writer->labels, line->labels,
+	                                &writer->places, &labels[count]);
 	for (size_t i = 0; i < count; i++)
 		labels[i].base = (ProtobufCMessage)PROTOBUF_C_MESSAGE_INIT(
 			&ppi__label__descriptor);
@@ -209,8 +211,12 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	Ppi__Account *account = ppi_account_of_run(arena, run,
 	                                           &writer->machine);
 	const struct ppi_places *places = &writer->places;
+	char note[160];
 
 	if (!account)
+		return NULL;
+	if (ppi_sample_labels_note(&writer->labels, note, sizeof(note)) &&
+	    !ppi_account_add_note(arena, account, note))
 		return NULL;
 	account->complete = is_complete;
 	account->command = ppi_account_text(arena, run->plan->command

@@ -15,6 +15,7 @@ struct ppi_writer {
 	struct ppi_spaces spaces;
 	struct ppi_threads threads;
 	struct ppi_sums sums;
+	struct ppi_sample_labels labels;
 	struct ppi_encoder encoder;
 	struct ppi_output output;
 	struct ppi_machine machine; /* that it runs on */

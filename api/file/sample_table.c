@@ -5,11 +5,11 @@
 /*
  * A key is an array of words: the layout of the address space and what kind
  * of sample it is; process and thread; when, if that is kept, and how the chain
- * ends; then the addresses as they came. The
+ * ends; its labels; then the addresses as they came. The
  * layout's number makes the same address another key once something else is
  * mapped there, so locations are looked up once a key.
  */
-enum { WORD_LAYOUT, WORD_THREAD, WORD_TIME, WORD_CHAIN };
+enum { WORD_LAYOUT, WORD_THREAD, WORD_TIME, WORD_LABELS, WORD_CHAIN };
 
 /* Bounds of the memory of one portion. */
 enum { LINES_MAX = 1 << 15, BYTES_MAX = 8 << 20 };
@@ -122,9 +122,10 @@ static bool is_unwound(const struct ppi_sums_line *line)
 
 static bool add_line(struct ppi_sums *sums, const portprof_record *record,
                      const struct ppi_layout *layout, uint32_t pid,
-                     const uint64_t *chain, size_t depth)
+                     const uint64_t *chain, size_t depth, uint32_t labels)
 {
 	struct ppi_sums_line line = {
+		.labels = labels,
 		.chain = sums->chains.count,
 		.depth = (uint32_t)depth,
 		.pid = pid,
@@ -166,7 +167,8 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 }
 
 bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
-                   uint32_t pid, const uint64_t *chain, size_t depth)
+                  uint32_t pid, const uint64_t *chain, size_t depth,
+                  uint32_t labels)
 {
 	const struct ppi_layout *layout =
 		ppi_process_map_find(&sums->spaces->processes, pid);
@@ -189,13 +191,14 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
 		key[WORD_LAYOUT] = UINT64_MAX; /* no layout has that number */
 	key[WORD_THREAD] = (uint64_t)pid << 32 | tid;
 	key[WORD_TIME] = time_ms_of(sums, record) ^ chain_end_of(record) << 56;
+	key[WORD_LABELS] = labels;
 	memcpy(key + WORD_CHAIN, chain, depth * sizeof(*chain));
 	number = ppi_pool_enter(&sums->keys, key,
 	                        (WORD_CHAIN + depth) * sizeof(*key));
 	if (number == PPI_NONE)
 		return false;
 	if (number == sums->lines.count &&
-	    !add_line(sums, record, layout, pid, chain, depth)) {
+	    !add_line(sums, record, layout, pid, chain, depth, labels)) {
 		ppi_pool_drop_last(&sums->keys);
 		sums->values.count = number * 2 * sums->event_count;
 		return false;

@@ -5,6 +5,7 @@
 
 #include "api/file/returns.h"
 #include "api/file/address_space.h"
+#include "api/file/sample_labels.h"
 
 /* The label that says when a sample's slice of time began, by CLOCK_REALTIME,
  * so that files of several processes agree. */
@@ -26,6 +27,7 @@ struct ppi_sums_line {
 	bool has_code;  /* some code of the process was known then */
 	bool is_whole;  /* every location is known */
 	uint8_t chain_end; /* enum portprof_chain_end */
+	uint32_t labels; /* the number of their set; 0 = none */
 };
 
 struct ppi_sums {
@@ -65,10 +67,12 @@ void ppi_sums_close(struct ppi_sums *sums);
  * Count a sample. `chain` has its call chain, leaf first, other addresses
  * being return addresses; with depth 0 record->address is all there is. The
  * chain ends before what cannot be a caller: memory where no code is mapped,
- * or text without a call. False when out of memory: it was not counted.
+ * or text without a call. `labels` is the set of its labels, 0 for none. False
+ * when out of memory: it was not counted.
  */
 bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
-                   uint32_t pid, const uint64_t *chain, size_t depth);
+                  uint32_t pid, const uint64_t *chain, size_t depth,
+                  uint32_t labels);
 
 /* Whether it is time to write, for the memory that it takes. */
 bool ppi_sums_is_full(const struct ppi_sums *sums);

@@ -22,6 +22,7 @@ static void free_writer(struct ppi_writer *writer)
 	ppi_gzip_close(&writer->encoder.gzip);
 	ppi_vector_free(&writer->encoder.scratch);
 	ppi_sums_close(&writer->sums);
+	ppi_pool_free(&writer->labels.sets);
 	ppi_threads_close(&writer->threads);
 	ppi_spaces_close(&writer->spaces);
 	ppi_places_close(&writer->places);
@@ -69,6 +70,7 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 		meet_process(writer, writer->default_pid);
 	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
 	writer->sums.slice_ns = plan->timeline_ns;
+	writer->labels.fields = plan->label_fields;
 	writer->sums.realtime_ns = realtime_at_zero();
 	return writer;
 }
@@ -205,7 +207,9 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 	if (writer->meets_threads && record->tid)
 		ppi_threads_meet(&writer->threads, pid, record->tid, false);
 	chain = portprof_batch_chain(batch, record, &depth);
-	return ppi_sums_add(&writer->sums, record, pid, chain, depth);
+	return ppi_sums_add(&writer->sums, record, pid, chain, depth,
+	                    ppi_sample_labels_enter(&writer->labels, batch,
+	                                            record));
 }
 
 static void take_sample(struct ppi_sink *sink, const portprof_batch *batch,

@@ -17,7 +17,7 @@
 static const char *const keys[] = {
 	"event", "backend", "frequency", "period", "output", "callchain",
 	"children", "ring", "delay", "duration", "timeline",
-	"fields", "branches", "precise",
+	"fields", "branches", "precise", "labels",
 };
 
 enum { KEYS = sizeof(keys) / sizeof(keys[0]), DUMP = 8192 };

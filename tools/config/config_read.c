@@ -55,6 +55,7 @@ static const char *default_of(const char *key)
 		{ "ring", "by the rate" },
 		{ "fields", "none" },
 		{ "branches", "any" },
+		{ "labels", "none" },
 		{ "precise", "event" },
 	};
 

@@ -28,6 +28,7 @@ struct ppi_record_options {
 	struct ppi_texts events; /* of -e, each perhaps a list */
 	const char *frequency, *period, *backend, *chains, *children;
 	const char *unwind, *stack; /* of --call-graph */
+	const char *labels;
 	struct ppi_own_text ring, delay, duration, timeline;
 	const char *config_path, *set_name;
 	const char *output;     /* NULL: not given */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What hardware reports of samples, as labels of a file: bounded. */
+#ifndef PPI_FILE_SAMPLE_LABELS_H
+#define PPI_FILE_SAMPLE_LABELS_H
+
+#include <portprof/record.h>
+
+#include "api/file/ids.h"
+#include "api/file/locations.h"
+#include "api/file/pool.h"
+#include "api/file/profile.pb-c.h"
+
+/* So many different sets of labels a file has, and labels a set. Data addresses
+ * would make each sample one of its own. */
+enum { PPI_LABEL_SETS_MAX = 4096, PPI_SET_LABELS_MAX = 10 };
+
+struct ppi_sample_labels {
+	uint32_t fields;      /* of PORTPROF_FIELD_: those to keep; 0 = none */
+	struct ppi_pool sets; /* of all portions */
+	uint64_t left_out;    /* samples that were kept without their set */
+};
+
+/* What is kept of a sample: the number of its set from 1 on; 0: none, or there
+ * was no room, which is counted. */
+uint32_t ppi_sample_labels_enter(struct ppi_sample_labels *labels,
+                                 const portprof_batch *batch,
+                                 const portprof_record *record);
+
+/* The labels of a set; returns how many. Their strings are entered. */
+size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
+                              uint32_t set, struct ppi_places *places,
+                              Ppi__Label *out);
+
+/* What a file says of samples without their labels; false: there are none. */
+bool ppi_sample_labels_note(const struct ppi_sample_labels *labels, char *out,
+                            size_t bytes);
+
+#endif
