@@ -34,6 +34,30 @@ while read -r name test; do
 	}
 done <"$tmp/rows"
 
+# A test that reaches the row has the name, or something of the way there. Tests that
+# go through all names of a table (test_event_tables), or whose every case is
+# about the row, have none of its words.
+# shellcheck disable=SC2016
+sed -n 's/^| `/`/p' "$page" | LC_ALL=C ${AWK:-awk} -F ' *[|] *' '
+function has_word(text, words,    count, list, i) {
+	count = split(words, list, /[^A-Za-z0-9_-]+/)
+	for (i = 1; i <= count; i++)
+		if (length(list[i]) > 2 && index(text, list[i]))
+			return 1
+	return 0
+}
+$2 == "reached" && $4 !~ /test_event_tables/ {
+	text = ""
+	while ((getline line < $4) > 0)
+		text = text line "\n"
+	close($4)
+	if (!has_word(text, $1) && !has_word(text, $3)) {
+		print "no word of the row is in its test: " $1 ", " $4
+		bad = 1
+	}
+}
+END { exit bad }' || status=1
+
 cut -d ' ' -f 1 "$tmp/rows" | sort >"$tmp/names"
 uniq -d "$tmp/names" | sed 's/^/named twice: /' >"$tmp/twice"
 [ ! -s "$tmp/twice" ] || { cat "$tmp/twice"; status=1; }

@@ -385,6 +385,12 @@ static void tasks_names_and_losses(void **state)
 	put_trailer(&record);
 	assert_true(decode(&full, &record, record.count * 8));
 	assert_int_equal(seen.lost, 1234);
+
+	begin(&record, PERF_RECORD_LOST_SAMPLES, 0);
+	put(&record, 99);
+	put_trailer(&record);
+	assert_true(decode(&full, &record, record.count * 8));
+	assert_int_equal(seen.lost, 99);
 }
 
 /* A type of a newer kernel is no mistake; it only says nothing. */

@@ -310,6 +310,48 @@ static void switches_in_user_mode(void **state)
 	}
 }
 
+/* perf_event_open(2), "ERRORS". */
+static void each_errno_has_its_status(void **state)
+{
+	static const struct {
+		int os_errno;
+		portprof_status status;
+		const char *words;
+	} cases[] = {
+		{ EACCES, PORTPROF_E_DENIED, "perf_event_paranoid" },
+		{ EPERM, PORTPROF_E_DENIED, "perf_event_paranoid" },
+		{ EBUSY, PORTPROF_E_BUSY, "exclusive" },
+		{ EINVAL, PORTPROF_E_UNSUPPORTED, "modifiers" },
+		{ EMFILE, PORTPROF_E_LIMIT, "ulimit -n" },
+		{ ENFILE, PORTPROF_E_LIMIT, "fs.file-max" },
+		{ ENODEV, PORTPROF_E_UNSUPPORTED, "no PMU" },
+		{ ENOENT, PORTPROF_E_UNSUPPORTED, "no PMU" },
+		{ EOPNOTSUPP, PORTPROF_E_UNSUPPORTED, "interrupt" },
+		{ ENOSYS, PORTPROF_E_UNSUPPORTED, "perf_event_open" },
+		{ ENOMEM, PORTPROF_E_NOMEM, "memory" },
+		{ ESRCH, PORTPROF_E_NOTFOUND, "ended" },
+		{ EFAULT, PORTPROF_E_SYSTEM, "opened" },
+	};
+
+	(void)state;
+	perf_sim_machine.counters = 2;
+	assert_int_equal(run_add(&run, "cycles:u", 1000), PORTPROF_OK);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		expect_words(perf_refuse_open(&perf_sim_kernel, &run.events[0],
+		                              cases[i].os_errno, &run.why),
+		             cases[i].status, cases[i].os_errno, cases[i].words);
+}
+
+static void chains_are_as_deep_as_the_kernel_allows(void **state)
+{
+	(void)state;
+	run.plan.chain_depth = 1000;
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_true(run_has_note(&run, "kernel.perf_event_max_stack"));
+	assert_true(run_has_note(&run, "127"));
+}
+
 static void rates_above_the_kernels_limit(void **state)
 {
 	(void)state;
@@ -496,6 +538,8 @@ int main(void)
 		CASE(events_behind_a_filter),
 		CASE(only_what_was_not_asked_for_is_given_up),
 		CASE(switches_in_user_mode),
+		CASE(each_errno_has_its_status),
+		CASE(chains_are_as_deep_as_the_kernel_allows),
 		CASE(rates_above_the_kernels_limit),
 		CASE(too_few_descriptors),
 		CASE(little_memory_to_lock),
