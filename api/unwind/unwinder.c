@@ -152,6 +152,7 @@ struct walk {
 	uint32_t pid;
 	struct ppi_registers at; /* of the current frame */
 	enum portprof_chain_end end; /* why it could not go on */
+	bool keeps_pointers; /* the frame before was found by its frame pointer */
 };
 
 static bool is_known(const struct walk *walk, unsigned number)
@@ -254,8 +255,12 @@ static bool step_simple(struct walk *walk, const struct ppi_rule *rule,
 	return true;
 }
 
-/* Both machines: the caller's frame pointer, then the return address, lie
- * where the frame pointer points. Nothing else is known of the caller. */
+/*
+ * Both machines: the caller's frame pointer, then the return address, lie
+ * where the frame pointer points. Nothing else is known of the caller. Where the
+ * frame before was found so, a pointer that leads back is to another stack: Go's
+ * runtime.systemstack runs on the thread's with the goroutine's pointer.
+ */
 static bool step_frame_pointer(struct walk *walk, struct ppi_frame *to)
 {
 	const struct ppi_machine *machine = walk->machine;
@@ -263,7 +268,8 @@ static bool step_frame_pointer(struct walk *walk, struct ppi_frame *to)
 
 	if (!is_known(walk, machine->fp) || fp % 8 ||
 	    fp < walk->at.value[machine->sp]) {
-		walk->end = PORTPROF_CHAIN_NO_RULE;
+		walk->end = walk->keeps_pointers && fp % 8 == 0
+			? PORTPROF_CHAIN_OUTSIDE : PORTPROF_CHAIN_NO_RULE;
 		return false;
 	}
 	if (!load(walk, fp, &caller) || !load(walk, fp + 8, &ra))
@@ -379,6 +385,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 		return false;
 	*is_interrupted = is_signal;
 	walk->at = to.registers;
+	walk->keeps_pointers = !is_by_table;
 	return true;
 }
 

@@ -287,6 +287,16 @@ static void cut_chains_say_why(void **state)
 	walk(&s, BASE + 0x1000, 2);
 	assert_chain(&s, BASE + 0x1000, BASE + 0x1050);
 	assert_int_equal(s.end, PORTPROF_CHAIN_DEPTH);
+	/* a frame pointer of this stack led to one of another, or to none */
+	set_register(&s, 6, STACK + 8 * 2);
+	s.words[2] = STACK - 4096;
+	s.words[3] = BASE + 0x1f90;
+	walk(&s, BASE + 0x1f80, 32);
+	assert_chain(&s, BASE + 0x1f80, BASE + 0x1f90);
+	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
+	s.words[2] = 12345;
+	walk(&s, BASE + 0x1f80, 32);
+	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
 	/* a register that nobody knows */
 	s.registers.known &= ~(UINT64_C(1) << 3);
 	walk(&s, BASE + 0x1190, 32);
