@@ -8,6 +8,8 @@ PERF_SOURCES = \
 	backends/perf/perf_attach.c \
 	backends/perf/perf_attr.c \
 	backends/perf/perf_attr.h \
+	backends/perf/perf_beat.c \
+	backends/perf/perf_beat.h \
 	backends/perf/perf_catalogue.c \
 	backends/perf/perf_cgroup.c \
 	backends/perf/perf_cores.c \

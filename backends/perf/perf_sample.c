@@ -245,6 +245,31 @@ static portprof_record describe(const struct ppi_backend_session *bs,
 	return record;
 }
 
+/* Of the first event's clock, in user code: a kernel's sample tells where that
+ * was left. */
+static void watch_beat(struct ppi_backend_session *bs,
+                       const struct perf_source *source,
+                       const struct perf_seen *seen)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct ppi_event *event = &bs->plan->events[0];
+	uint64_t address = seen->is_kernel ? seen->user_ip : seen->ip;
+	unsigned every;
+
+	if (source->event != 0 || !event->is_cpu_time || state->has_beat ||
+	    state->layout == PERF_SYSTEM_RINGS || seen->is_guest ||
+	    (seen->is_kernel && !seen->has_user_ip))
+		return;
+	every = perf_beat_see(&state->beat, seen->tid, address);
+	if (!every)
+		return;
+	state->has_beat = true;
+	ppi_note(bs, "%s: samples are in step with the program: %u of them fall "
+	         "at the same places as the %u before, and shares may be wrong; "
+	         "take another rate, a prime one, such as 101 or 997",
+	         event->request.name, every, every);
+}
+
 static void add_sample(struct ppi_backend_session *bs,
                        const struct perf_port *port,
                        const struct perf_source *source,
@@ -255,6 +280,7 @@ static void add_sample(struct ppi_backend_session *bs,
 	portprof_record record = describe(bs, port, source, seen, room);
 
 	record.weight = weigh(bs, port, source, seen);
+	watch_beat(bs, source, seen);
 	tally->emitted += record.weight;
 	tally->samples++;
 	if (perf_has_idle(bs, source->event))

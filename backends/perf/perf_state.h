@@ -5,6 +5,7 @@
 
 #include "backends/backend.h"
 #include "backends/perf/perf_attr.h"
+#include "backends/perf/perf_beat.h"
 #include "backends/perf/perf_decode.h"
 #include "backends/perf/perf_kernel.h"
 #include "backends/perf/perf_ring.h"
@@ -176,6 +177,8 @@ struct perf_state {
 	unsigned nap_ms;       /* drain_every_ms by the rate */
 	uint64_t next_adapt_ns, next_rate_look_ns;
 
+	struct perf_beat beat; /* of one thread's CPU time */
+	bool has_beat;         /* and a note says so */
 	struct perf_idle idle; /* whole system */
 	uint64_t cpu_time_ns;  /* of the target while running, until started_at */
 	uint64_t started_at_ns;

@@ -31,6 +31,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_values \
 	tests/unit/test_perf_place \
 	tests/unit/test_perf_precise \
+	tests/unit/test_perf_beat \
 	tests/unit/test_perf_rate \
 	tests/unit/test_perf_hybrid \
 	tests/unit/test_perf_hybrid_sample \
@@ -139,6 +140,9 @@ tests_unit_test_perf_values_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_report_SOURCES = tests/unit/test_perf_report.c \
 	$(PERF_CASE)
 tests_unit_test_perf_report_LDADD = $(PERF_SIM_LDADD)
+tests_unit_test_perf_beat_SOURCES = tests/unit/test_perf_beat.c \
+	$(PERF_CASE)
+tests_unit_test_perf_beat_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_rate_SOURCES = tests/unit/test_perf_rate.c \
 	$(PERF_CASE)
 tests_unit_test_perf_rate_LDADD = $(PERF_SIM_LDADD)
