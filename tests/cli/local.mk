@@ -49,6 +49,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-account.sh \
 	tests/cli/check-record-attach.sh \
 	tests/cli/check-record-beside.sh \
+	tests/cli/check-record-coroutines.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-killed.sh \
