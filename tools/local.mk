@@ -78,6 +78,8 @@ libportprof_tools_la_SOURCES = \
 	tools/names/names.c \
 	tools/names/names.h \
 	tools/names/names_give.c \
+	tools/names/names_time.c \
+	tools/names/names_time.h \
 	tools/options.c \
 	tools/pager.c \
 	tools/pager.h \
@@ -175,6 +177,8 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols_held.h \
 	tools/symbols/symbols_jit.c \
 	tools/symbols/symbols_jit.h \
+	tools/symbols/symbols_jitdump.c \
+	tools/symbols/symbols_jitdump.h \
 	tools/symbols/symbols_kernel.c \
 	tools/symbols/symbols_kernel.h \
 	tools/symbols/symbols_made.c \

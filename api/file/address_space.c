@@ -15,6 +15,7 @@ void ppi_spaces_open(struct ppi_spaces *spaces, struct ppi_places *places,
 void ppi_spaces_close(struct ppi_spaces *spaces)
 {
 	ppi_process_map_close(&spaces->processes);
+	ppi_ids_free(&spaces->dumping);
 }
 
 /*
@@ -55,6 +56,16 @@ static void note_main(struct ppi_spaces *spaces, uint32_t pid,
 		places->main_mapping = mapping;
 }
 
+/* A reader finds the dump by its mapping, which no sample is in. */
+static void note_dump(struct ppi_spaces *spaces, uint32_t pid,
+                      uint32_t mapping, const char *path)
+{
+	if (ppi_is_code_dump(path) &&
+	    ppi_ids_find(&spaces->dumping, pid) == PPI_NONE &&
+	    ppi_places_list(spaces->places, mapping))
+		ppi_ids_add(&spaces->dumping, pid);
+}
+
 bool ppi_spaces_map(struct ppi_spaces *spaces, uint32_t pid, uint64_t start,
                     uint64_t limit, const portprof_module *module)
 {
@@ -78,8 +89,10 @@ bool ppi_spaces_map(struct ppi_spaces *spaces, uint32_t pid, uint64_t start,
 		return true;
 	if (!ppi_process_map_add(processes, pid, &extent))
 		return false;
-	if (!is_kernel)
+	if (!is_kernel) {
 		note_main(spaces, pid, mapping, module->path);
+		note_dump(spaces, pid, mapping, module->path);
+	}
 	return true;
 }
 
@@ -88,6 +101,22 @@ void ppi_spaces_exec(struct ppi_spaces *spaces, uint32_t pid)
 	ppi_process_map_exec(&spaces->processes, pid);
 	if (pid == spaces->main_pid && spaces->places->listed.count == 0)
 		spaces->places->main_mapping = PPI_NONE;
+}
+
+bool ppi_spaces_may_change(const struct ppi_spaces *spaces,
+                           const struct ppi_layout *layout, uint64_t address)
+{
+	const struct ppi_extent *extent;
+	const struct ppi_place *place;
+
+	if (address >> 63)
+		return false;
+	extent = ppi_layout_at(layout, address);
+	if (!extent)
+		return true;
+	place = ppi_places_at(spaces->places, (uint32_t)extent->value);
+	return !ppi_is_shared_file(ppi_pool_key(&spaces->places->strings,
+	                                        place->path, NULL));
 }
 
 uint64_t ppi_spaces_locate(struct ppi_spaces *spaces,

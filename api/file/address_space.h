@@ -3,6 +3,7 @@
 #ifndef PPI_FILE_ADDRESS_SPACE_H
 #define PPI_FILE_ADDRESS_SPACE_H
 
+#include "api/file/ids.h"
 #include "api/file/locations.h"
 #include "api/internal/process_map.h"
 
@@ -12,6 +13,7 @@ struct ppi_spaces {
 	struct ppi_places *places;
 	struct ppi_process_map processes;
 	int64_t main_pid; /* whose program is the main one */
+	struct ppi_ids dumping; /* processes that map a jit-PID.dump */
 };
 
 void ppi_spaces_open(struct ppi_spaces *spaces, struct ppi_places *places,
@@ -23,6 +25,11 @@ void ppi_spaces_close(struct ppi_spaces *spaces);
 bool ppi_spaces_map(struct ppi_spaces *spaces, uint32_t pid, uint64_t start,
                     uint64_t limit, const portprof_module *module);
 void ppi_spaces_exec(struct ppi_spaces *spaces, uint32_t pid);
+
+/* Whether another function may lie at the address of a process at another time,
+ * and a file says which. `layout` may be NULL. */
+bool ppi_spaces_may_change(const struct ppi_spaces *spaces,
+                           const struct ppi_layout *layout, uint64_t address);
 
 /* The location of an address; 0 when nothing is known to be mapped there, or
  * when out of memory. `layout` may be NULL. */

@@ -97,8 +97,7 @@ const struct ppi_place *ppi_places_at(const struct ppi_places *places,
 	return &PPI_AT(&places->mapping, struct ppi_place)[mapping];
 }
 
-/* From now on the file has to have this mapping. */
-static bool list_mapping(struct ppi_places *places, uint32_t mapping)
+bool ppi_places_list(struct ppi_places *places, uint32_t mapping)
 {
 	struct ppi_place *place;
 
@@ -110,7 +109,7 @@ static bool list_mapping(struct ppi_places *places, uint32_t mapping)
 	/* the program itself is to be the first that a reader meets */
 	if (places->listed.count == 0 && places->main_mapping != PPI_NONE &&
 	    mapping != places->main_mapping &&
-	    !list_mapping(places, places->main_mapping))
+	    !ppi_places_list(places, places->main_mapping))
 		return false;
 	place->is_listed = ppi_vector_add(&places->listed, sizeof(mapping),
 	                                  &mapping, 1);
@@ -123,7 +122,7 @@ uint64_t ppi_places_location(struct ppi_places *places, uint32_t mapping,
 	struct ppi_location_key key = { address, mapping };
 	uint32_t number;
 
-	if (!list_mapping(places, mapping))
+	if (!ppi_places_list(places, mapping))
 		return 0;
 	number = ppi_pool_enter(&places->locations, &key, sizeof(key));
 	return number == PPI_NONE ? 0 : places->location_base + number + 1;

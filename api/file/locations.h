@@ -55,6 +55,9 @@ uint64_t ppi_places_guest(struct ppi_places *places);
 const struct ppi_place *ppi_places_at(const struct ppi_places *places,
                                       uint32_t mapping);
 
+/* From now on the file has to have this mapping. False when out of memory. */
+bool ppi_places_list(struct ppi_places *places, uint32_t mapping);
+
 /* The id of a location: not 0, or 0 when out of memory. */
 uint64_t ppi_places_location(struct ppi_places *places, uint32_t mapping,
                              uint64_t address);

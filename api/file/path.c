@@ -21,3 +21,18 @@ bool ppi_is_shared_file(const char *path)
 			return false;
 	return true;
 }
+
+/* Its writer maps a page of it for no other purpose than to be seen
+ * (tools/perf/Documentation/jitdump-specification.txt of Linux). */
+bool ppi_is_code_dump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t digits;
+
+	if (!name || strncmp(name, "/jit-", 5) != 0)
+		return false;
+	name += 5;
+	digits = strspn(name, "0123456789");
+	return digits > 0 && (strcmp(name + digits, ".dump") == 0 ||
+	                      strcmp(name + digits, ".dump (deleted)") == 0);
+}

@@ -7,17 +7,17 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* pid, tid, thread, span, time, chain_end; and a set. */
-enum { LABELS_MAX = 6 + PPI_SET_LABELS_MAX };
+/* pid, tid, thread, span, time, code_time, chain_end; and a set. */
+enum { LABELS_MAX = 7 + PPI_SET_LABELS_MAX };
 
 /* Numbers of the strings that labels are made of. */
 struct label_words {
 	uint32_t pid, tid, thread, span, bytes, time, milliseconds;
-	uint32_t chain_end;
+	uint32_t chain_end, code_time, nanoseconds;
 };
 
-static bool enter_label_words(struct ppi_places *places, bool has_times,
-                              bool has_cut_chains,
+static bool enter_label_words(struct ppi_places *places,
+                              const struct ppi_sums *sums,
                               struct label_words *words)
 {
 	words->pid = ppi_places_string(places, "pid");
@@ -25,10 +25,17 @@ static bool enter_label_words(struct ppi_places *places, bool has_times,
 	words->thread = ppi_places_string(places, "thread");
 	words->span = ppi_places_string(places, "span");
 	words->bytes = ppi_places_string(places, "bytes");
-	words->chain_end = has_cut_chains
+	words->chain_end = sums->has_cut_chains
 		? ppi_places_string(places, PPI_CHAIN_END_LABEL) : 0;
 	words->time = words->milliseconds = 0;
-	if (has_times) {
+	words->code_time = words->nanoseconds = 0;
+	if (sums->has_code_times) {
+		words->code_time =
+			ppi_places_string(places, PPI_CODE_TIME_LABEL);
+		words->nanoseconds =
+			ppi_places_string(places, PPI_CODE_TIME_UNIT);
+	}
+	if (sums->slice_ns) {
 		words->time = ppi_places_string(places, PPI_TIME_LABEL);
 		words->milliseconds =
 			ppi_places_string(places, PPI_TIME_UNIT);
@@ -36,7 +43,8 @@ static bool enter_label_words(struct ppi_places *places, bool has_times,
 	return words->pid != PPI_NONE && words->tid != PPI_NONE &&
 	       words->thread != PPI_NONE && words->span != PPI_NONE &&
 	       words->bytes != PPI_NONE && words->chain_end != PPI_NONE &&
-	       words->time != PPI_NONE &&
+	       words->code_time != PPI_NONE &&
+	       words->nanoseconds != PPI_NONE && words->time != PPI_NONE &&
 	       words->milliseconds != PPI_NONE;
 }
 
@@ -128,6 +136,11 @@ static size_t make_labels(struct ppi_writer *writer,
 			(Ppi__Label){ .key = words->time,
 			              .num = (int64_t)line->time_ms,
 			              .num_unit = words->milliseconds };
+	if (line->code_time_ns)
+		labels[count++] =
+			(Ppi__Label){ .key = words->code_time,
+			              .num = (int64_t)line->code_time_ns,
+			              .num_unit = words->nanoseconds };
 	if (line->chain_end > PORTPROF_CHAIN_WHOLE)
 		labels[count++] =
 			(Ppi__Label){ .key = words->chain_end,
@@ -279,9 +292,8 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 {
 	struct ppi_arena arena = { 0 };
 	struct label_words words;
-	bool is_made = enter_label_words(&writer->places,
-		                 writer->sums.slice_ns != 0,
-		                 writer->sums.has_cut_chains, &words) &&
+	bool is_made = enter_label_words(&writer->places, &writer->sums,
+		                         &words) &&
 	               ppi_sums_finish(&writer->sums);
 
 	writer->pending_samples = writer->sums.samples;

@@ -2,14 +2,23 @@
 /* Samples of one portion, added up by call chain, process and thread. */
 #include "api/file/sample_table.h"
 
+#include <time.h>
+
 /*
  * A key is an array of words: the layout of the address space and what kind
  * of sample it is; process and thread; when, if that is kept, and how the chain
- * ends; its labels; then the addresses as they came. The
- * layout's number makes the same address another key once something else is
- * mapped there, so locations are looked up once a key.
+ * ends; when exactly, where code comes and goes; its labels; then the addresses
+ * as they came. The layout's number makes the same address another key once
+ * something else is mapped there, so locations are looked up once a key.
  */
-enum { WORD_LAYOUT, WORD_THREAD, WORD_TIME, WORD_LABELS, WORD_CHAIN };
+enum {
+	WORD_LAYOUT,
+	WORD_THREAD,
+	WORD_TIME,
+	WORD_CODE_TIME,
+	WORD_LABELS,
+	WORD_CHAIN
+};
 
 /* Bounds of the memory of one portion. */
 enum { LINES_MAX = 1 << 15, BYTES_MAX = 8 << 20 };
@@ -58,6 +67,31 @@ static uint64_t time_ms_of(const struct ppi_sums *sums,
 	if (!sums->slice_ns || !(record->valid & PORTPROF_FIELD_TIME))
 		return 0;
 	return time_ns / sums->slice_ns * sums->slice_ns / 1000000u;
+}
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* When the sample fell, of a process that says when it made which code, where
+ * the chain has such code; else 0. */
+static uint64_t code_time_of(const struct ppi_sums *sums,
+                             const portprof_record *record, uint32_t pid,
+                             const struct ppi_layout *layout,
+                             const uint64_t *chain, size_t depth)
+{
+	if (ppi_ids_find(&sums->spaces->dumping, pid) == PPI_NONE)
+		return 0;
+	for (size_t i = 0; i < depth; i++)
+		if (ppi_spaces_may_change(sums->spaces, layout, chain[i]))
+			return record->valid & PORTPROF_FIELD_TIME
+			               ? record->time_ns
+			               : monotonic_ns();
+	return 0;
 }
 
 static uint64_t chain_end_of(const portprof_record *record)
@@ -122,7 +156,8 @@ static bool is_unwound(const struct ppi_sums_line *line)
 
 static bool add_line(struct ppi_sums *sums, const portprof_record *record,
                      const struct ppi_layout *layout, uint32_t pid,
-                     const uint64_t *chain, size_t depth, uint32_t labels)
+                     uint64_t code_time_ns, uint32_t labels,
+                     const uint64_t *chain, size_t depth)
 {
 	struct ppi_sums_line line = {
 		.labels = labels,
@@ -132,6 +167,7 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 		.tid = record->valid & PORTPROF_FIELD_TID ? record->tid : 0,
 		.span = span_of(record),
 		.time_ms = time_ms_of(sums, record),
+		.code_time_ns = code_time_ns,
 		.chain_end = (uint8_t)chain_end_of(record),
 		.is_kernel = record->valid & PORTPROF_FIELD_KERNEL,
 		.is_guest = record->valid & PORTPROF_FIELD_GUEST,
@@ -163,6 +199,7 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 	}
 	sums->chains.count += line.depth;
 	sums->has_cut_chains |= line.chain_end > PORTPROF_CHAIN_WHOLE;
+	sums->has_code_times |= code_time_ns != 0;
 	return ppi_vector_add(&sums->lines, sizeof(line), &line, 1);
 }
 
@@ -191,6 +228,8 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
 		key[WORD_LAYOUT] = UINT64_MAX; /* no layout has that number */
 	key[WORD_THREAD] = (uint64_t)pid << 32 | tid;
 	key[WORD_TIME] = time_ms_of(sums, record) ^ chain_end_of(record) << 56;
+	key[WORD_CODE_TIME] =
+		code_time_of(sums, record, pid, layout, chain, depth);
 	key[WORD_LABELS] = labels;
 	memcpy(key + WORD_CHAIN, chain, depth * sizeof(*chain));
 	number = ppi_pool_enter(&sums->keys, key,
@@ -198,7 +237,8 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
 	if (number == PPI_NONE)
 		return false;
 	if (number == sums->lines.count &&
-	    !add_line(sums, record, layout, pid, chain, depth, labels)) {
+	    !add_line(sums, record, layout, pid, key[WORD_CODE_TIME], labels,
+	              chain, depth)) {
 		ppi_pool_drop_last(&sums->keys);
 		sums->values.count = number * 2 * sums->event_count;
 		return false;

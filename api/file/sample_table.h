@@ -16,6 +16,11 @@
  * number of enum portprof_chain_end. */
 #define PPI_CHAIN_END_LABEL "chain_end"
 
+/* The label of samples in code that their process made while running, and of
+ * which it says when: the time of the sample, by CLOCK_MONOTONIC. */
+#define PPI_CODE_TIME_LABEL "code_time"
+#define PPI_CODE_TIME_UNIT "monotonic_ns"
+
 /* What the values of the same number belong to. */
 struct ppi_sums_line {
 	size_t chain;   /* first of `depth` elements of chains */
@@ -23,6 +28,7 @@ struct ppi_sums_line {
 	uint32_t pid, tid;
 	uint32_t span;  /* 0 = exact; else bytes that a pc stands for */
 	uint64_t time_ms; /* of its slice, CLOCK_REALTIME; 0 = not kept */
+	uint64_t code_time_ns; /* CLOCK_MONOTONIC; 0 = not kept */
 	bool is_kernel, is_guest;
 	bool has_code;  /* some code of the process was known then */
 	bool is_whole;  /* every location is known */
@@ -44,6 +50,7 @@ struct ppi_sums {
 	uint64_t *scratch;        /* a key being put together */
 	size_t scratch_words;
 	bool has_cut_chains;      /* some line has a chain_end that says so */
+	bool has_code_times;      /* some line has a code_time_ns */
 	uint64_t samples, weight; /* sums over all lines and events */
 };
 

@@ -125,6 +125,32 @@ PORTPROF_API portprof_status portprof_follow_read(portprof_follow *follow,
 /* NULL is nothing. */
 PORTPROF_API void portprof_follow_close(portprof_follow *follow);
 
+/*
+ * What lay at an address of a process at a time (CLOCK_MONOTONIC): fill *line,
+ * and *mapping with the number of the mapping whose file says so, SIZE_MAX for
+ * that of the location. Strings need only last until the next call.
+ * PORTPROF_CODE_UNTOLD: nothing says what the process made when; then the
+ * samples keep their time.
+ */
+typedef enum portprof_code {
+	PORTPROF_CODE_UNTOLD,
+	PORTPROF_CODE_NAMELESS,
+	PORTPROF_CODE_NAMED
+} portprof_code;
+typedef int (*portprof_code_fn)(void *context, uint32_t pid, uint64_t address,
+				uint64_t time_ns, portprof_profile_line *line,
+				size_t *mapping); /* a portprof_code */
+
+/*
+ * Name the code that processes made while they ran, by the time of each sample
+ * in it: that is kept of processes that map a jit-PID.dump. Code without a name
+ * alone is asked for. Then what differs by nothing but such a time is one
+ * sample. Pointers to samples, locations and lines that were handed out before
+ * are void. E_INVALID (a NULL), E_NOMEM: samples are as before.
+ */
+PORTPROF_API portprof_status portprof_profile_name_by_time(
+	portprof_profile *profile, portprof_code_fn find, void *context);
+
 /* 1 when a file begins as folded stacks (of FlameGraph's scripts), the text of
  * perf script or a CPU profile of gperftools do, else 0. */
 PORTPROF_API int portprof_import_is(const char *path);

@@ -39,6 +39,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-merge.sh \
 	tests/cli/check-names.sh \
 	tests/cli/check-names-held.sh \
+	tests/cli/check-names-time.sh \
 	tests/cli/check-no-perf.sh \
 	tests/cli/check-options.sh \
 	tests/cli/check-pager.sh \

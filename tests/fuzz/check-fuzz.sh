@@ -54,7 +54,7 @@ if grep -q '#undef PPI_FILE' config.h || ! grep -q 'HAVE_LIBDW 1' config.h; then
 	exit 77
 fi
 
-fuzzers='config elf event gmon import jit profile unwind'
+fuzzers='config elf event gmon import jit jitdump profile unwind'
 programs=
 for fuzzer in $fuzzers; do
 	programs="$programs tests/fuzz/fuzz_$fuzzer"

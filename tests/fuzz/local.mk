@@ -9,6 +9,7 @@ FUZZERS = \
 	tests/fuzz/fuzz_gmon \
 	tests/fuzz/fuzz_import \
 	tests/fuzz/fuzz_jit \
+	tests/fuzz/fuzz_jitdump \
 	tests/fuzz/fuzz_profile \
 	tests/fuzz/fuzz_unwind
 EXTRA_PROGRAMS += $(FUZZERS)
@@ -44,6 +45,10 @@ tests_fuzz_fuzz_jit_SOURCES = tests/fuzz/fuzz_jit.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_jit_CPPFLAGS = $(FUZZ_CPPFLAGS)
 tests_fuzz_fuzz_jit_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_jit_LDADD = $(FUZZ_LDADD)
+tests_fuzz_fuzz_jitdump_SOURCES = tests/fuzz/fuzz_jitdump.c $(FUZZ_COMMON)
+tests_fuzz_fuzz_jitdump_CPPFLAGS = $(FUZZ_CPPFLAGS)
+tests_fuzz_fuzz_jitdump_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_jitdump_LDADD = $(FUZZ_LDADD)
 tests_fuzz_fuzz_profile_SOURCES = tests/fuzz/fuzz_profile.c $(FUZZ_COMMON)
 tests_fuzz_fuzz_profile_CPPFLAGS = $(FUZZ_CPPFLAGS)
 tests_fuzz_fuzz_profile_LDFLAGS = $(FUZZ_LINK)

@@ -9,6 +9,7 @@
 #include "tools/color.h"
 #include "tools/input.h"
 #include "tools/memory.h"
+#include "tools/names/names_time.h"
 #include "tools/options.h"
 #include "tools/pager.h"
 #include "tools/report/report_named.h"
@@ -205,6 +206,7 @@ static bool annotate(const struct options *options)
 
 	if (!profile)
 		return false;
+	ppi_names_by_time(profile, options->sources.root, NULL);
 	view.event = ppi_event_choose(profile, options->input,
 	                              options->event);
 	if (view.event != SIZE_MAX) {

@@ -6,6 +6,7 @@
 #include "tools/html/html_report.h"
 #include "tools/input.h"
 #include "tools/memory.h"
+#include "tools/names/names_time.h"
 #include "tools/options.h"
 #include "tools/report/report_named.h"
 #include "tools/tools.h"
@@ -100,6 +101,7 @@ static bool open_side(struct side *side, const struct options *options,
 	side->profile = ppi_profile_open(path, NULL, options->memory_max);
 	if (!side->profile)
 		return false;
+	ppi_names_by_time(side->profile, options->sources.root, NULL);
 	number = ppi_event_choose(side->profile, path, event);
 	if (number == SIZE_MAX)
 		return false;

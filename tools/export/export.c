@@ -8,6 +8,7 @@
 #include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/names/names.h"
+#include "tools/names/names_time.h"
 #include "tools/tools.h"
 
 #include <stdint.h>
@@ -188,6 +189,7 @@ int ppi_export_main(int argc, char **argv)
 	if (!profile)
 		return PPI_EXIT_FAILED;
 	export.profile = profile;
+	ppi_names_by_time(profile, NULL, NULL);
 	damage = portprof_profile_origin_get(profile)->damage;
 	if (damage)
 		ppi_say("%s: %s", export.input, damage);

@@ -5,6 +5,7 @@
 #include "tools/names/names.h"
 
 #include "tools/memory.h"
+#include "tools/names/names_time.h"
 #include "tools/report/report_rows.h"
 #include "tools/report/report_ticker.h"
 #include "tools/tools.h"
@@ -81,7 +82,7 @@ bool ppi_names_give(portprof_profile *profile,
 
 	/* Looking for symbols must never download by itself. */
 	unsetenv("DEBUGINFOD_URLS");
-	if (symbols) {
+	if (symbols && ppi_names_by_time(profile, sources->root, held)) {
 		ppi_symbols_want(symbols, true, true);
 		ppi_symbols_look_in(symbols, sources->debug_folder);
 		ppi_symbols_look_below(symbols, sources->root);

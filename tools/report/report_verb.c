@@ -8,6 +8,7 @@
 #include "tools/html/html_report.h"
 #include "tools/input.h"
 #include "tools/memory.h"
+#include "tools/names/names_time.h"
 #include "tools/pager.h"
 #include "tools/report/report_named.h"
 #include "tools/report/report_options.h"
@@ -41,6 +42,8 @@ static portprof_profile *open_input(const struct ppi_report_options *options,
 		atomic_store(&ppi_ticker_done, (uint64_t)at.st_size >> 20);
 	profile = ppi_profile_open(path, options->program, options->memory_max);
 	ppi_ticker_end();
+	if (profile)
+		ppi_names_by_time(profile, options->sources.root, NULL);
 	return profile;
 }
 

@@ -41,6 +41,7 @@ struct held_process {
 	uint32_t pid, inner_pid; /* inner: as it knows itself; 0 unknown */
 	int fd;                  /* of its map; -1 none yet */
 	uint64_t wait_ns, next_ns;
+	char *dump; /* path of its jit-PID.dump; NULL none */
 };
 
 struct ppi_held {
@@ -82,6 +83,7 @@ static void forget_process(struct ppi_held *held, struct held_process *process)
 {
 	let_go(held, &process->fd);
 	HASH_DEL(held->processes, process);
+	free(process->dump);
 	free(process);
 }
 
@@ -315,11 +317,30 @@ static void see_process(struct ppi_held *held, uint32_t pid)
 	held->next_ns = 0;
 }
 
+bool ppi_is_jitdump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	int length = 0;
+	unsigned long pid;
+
+	return name && sscanf(name, "/jit-%lu.dump%n", &pid, &length) == 1 &&
+	       (!name[length] || strcmp(name + length, DELETED) == 0);
+}
+
+static void see_dump(struct ppi_held *held, uint32_t pid, const char *path)
+{
+	struct held_process *process = find_process(held, pid);
+
+	if (process && !process->dump && ppi_is_jitdump(path))
+		process->dump = strdup(path);
+}
+
 static void see_exit(struct ppi_held *held, const portprof_record *record)
 {
 	struct held_process *process = find_process(held, record->pid);
 
-	if (process && record->pid == record->tid && process->fd < 0)
+	if (process && record->pid == record->tid && process->fd < 0 &&
+	    !process->dump)
 		forget_process(held, process);
 }
 
@@ -330,6 +351,8 @@ void ppi_held_see(struct ppi_held *held, const portprof_record *record,
 	case PORTPROF_RECORD_MODULE:
 		see_module(held, record, module);
 		see_process(held, record->pid);
+		if (module)
+			see_dump(held, record->pid, module->path);
 		break;
 	case PORTPROF_RECORD_THREAD:
 	case PORTPROF_RECORD_FORK:
@@ -374,4 +397,12 @@ bool ppi_held_map(const struct ppi_held *held, uint32_t pid,
 		held ? find_process(held, pid) : NULL;
 
 	return process && name_fd(process->fd, name);
+}
+
+const char *ppi_held_dump(const struct ppi_held *held, uint32_t pid)
+{
+	const struct held_process *process =
+		held ? find_process(held, pid) : NULL;
+
+	return process ? process->dump : NULL;
 }

@@ -31,6 +31,9 @@ void ppi_held_see(struct ppi_held *held, const portprof_record *record,
  * time. */
 void ppi_held_look(struct ppi_held *held);
 
+/* Whether the path is that of a jit-PID.dump, perhaps deleted. */
+bool ppi_is_jitdump(const char *path);
+
 /* Room for the name of a file that is held. */
 enum { PPI_HELD_NAME_ROOM = 32 };
 
@@ -41,5 +44,9 @@ bool ppi_held_file(const struct ppi_held *held, const char *path,
                    const char *build_id, char name[PPI_HELD_NAME_ROOM]);
 bool ppi_held_map(const struct ppi_held *held, uint32_t pid,
                   char name[PPI_HELD_NAME_ROOM]);
+
+/* The path of the jit-PID.dump that a process has mapped, as it sees it; NULL
+ * none was seen. */
+const char *ppi_held_dump(const struct ppi_held *held, uint32_t pid);
 
 #endif

@@ -22,7 +22,7 @@
 
 /* A map that is larger, or has more pieces, is none: those of large programs
  * have some hundred thousand lines and tens of megabytes. */
-#define MAP_BYTES_MAX ((off_t)256 << 20)
+#define MAP_BYTES_MAX (UINT64_C(256) << 20)
 enum { PIECES_MAX = 4 << 20 };
 
 /* Clocks of file systems are coarse, and that of processes has ticks. */
@@ -62,7 +62,8 @@ static bool runs_on(const struct ppi_jit_owner *owner)
 }
 
 static const char *doubt(int fd, const struct stat *at,
-                         const struct ppi_jit_owner *owner)
+                         const struct ppi_jit_owner *owner,
+                         uint64_t bytes_max)
 {
 	uint64_t made = made_ns(fd);
 
@@ -71,8 +72,8 @@ static const char *doubt(int fd, const struct stat *at,
 		return "belongs to another user than the process";
 	if (at->st_mode & S_IWOTH)
 		return "can be written by everybody";
-	if (at->st_size > MAP_BYTES_MAX)
-		return "is larger than 256 MiB";
+	if (at->st_size < 0 || (uint64_t)at->st_size > bytes_max)
+		return "is too large";
 	if (owner->began_ns && ns_of(at->st_mtim) + SLACK_NS < owner->began_ns)
 		return "was written before the process began";
 	if (owner->ended_ns && made > owner->ended_ns + SLACK_NS &&
@@ -82,8 +83,8 @@ static const char *doubt(int fd, const struct stat *at,
 	return NULL;
 }
 
-static FILE *open_own(const char *path, const struct ppi_jit_owner *owner,
-                      char *why, size_t why_bytes)
+FILE *ppi_jit_open(const char *path, const struct ppi_jit_owner *owner,
+                   uint64_t bytes_max, char *why, size_t why_bytes)
 {
 	struct stat at;
 	int fd = ppi_foreign_open(path,
@@ -99,7 +100,7 @@ static FILE *open_own(const char *path, const struct ppi_jit_owner *owner,
 			         ppi_foreign_error(errno));
 		return NULL;
 	}
-	doubts = fstat(fd, &at) == 0 ? doubt(fd, &at, owner)
+	doubts = fstat(fd, &at) == 0 ? doubt(fd, &at, owner, bytes_max)
 	                             : "cannot be read";
 	if (doubts)
 		snprintf(why, why_bytes, "%s", doubts);
@@ -302,12 +303,12 @@ bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
 	bool is_good = true;
 
 	why[0] = '\0';
-	file = open_own(path, owner, why, why_bytes);
+	file = ppi_jit_open(path, owner, MAP_BYTES_MAX, why, why_bytes);
 	if (!file)
 		return false;
 	/* it may grow while it is read */
 	while (is_good && map.count < PIECES_MAX &&
-	       ftello(file) <= MAP_BYTES_MAX && getline(&line, &room, file) >= 0)
+	       (uint64_t)ftello(file) <= MAP_BYTES_MAX && getline(&line, &room, file) >= 0)
 		is_good = read_line(&map, line, number++);
 	free(line);
 	fclose(file);

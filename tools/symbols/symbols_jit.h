@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "tools/symbols/symbols_table.h"
 
@@ -29,5 +30,9 @@ struct ppi_jit_owner {
  */
 bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
                   struct ppi_symbol_table *table, char *why, size_t why_bytes);
+
+/* Open what names the code of a process; NULL with `why`, as above. */
+FILE *ppi_jit_open(const char *path, const struct ppi_jit_owner *owner,
+                   uint64_t bytes_max, char *why, size_t why_bytes);
 
 #endif

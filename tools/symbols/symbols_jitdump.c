@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of code that a process made itself, and when, from its jit-PID.dump: what
+ * node --perf-prof, LLVM, .NET and perf's agent for Java write
+ * (tools/perf/Documentation/jitdump-specification.txt of Linux).
+ */
+#include "config.h"
+
+#include "tools/symbols/symbols_jitdump.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The machine code itself is passed by, so a dump may be large. */
+#define DUMP_BYTES_MAX (UINT64_C(16) << 30)
+#define TEXT_BYTES_MAX ((size_t)512 << 20)
+enum {
+	LOADS_MAX = 1 << 20,
+	LINES_MAX = 8 << 20,
+	RECORD_MAX = 16 << 20, /* of one that is read as a whole */
+	NAME_MAX_BYTES = 1 << 16
+};
+
+enum { MAGIC = 0x4a695444, HEADER_BYTES = 40, RECORD_BYTES = 16 };
+
+/* JITDUMP_FLAGS_ARCH_TIMESTAMP: times of the CPU's own counter. */
+#define FLAG_CPU_TIMES UINT64_C(1)
+
+enum kind { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE };
+
+/* Texts are offsets in `text`; number 0 is "". */
+struct load {
+	uint64_t time_ns, start, end;
+	uint64_t index; /* by which it is moved */
+	size_t function, first_line;
+	uint32_t line_count;
+};
+
+struct line {
+	uint64_t address;
+	size_t file;
+	uint32_t number;
+};
+
+/*
+ * Code lies over code that lay there before, in part perhaps, and nobody says
+ * when it goes. So the addresses are cut at each end of a load, and a tree over
+ * the pieces has each load at the few nodes that make up its span, oldest
+ * first: what lay at an address is at one of the nodes above its piece.
+ */
+struct ppi_jitdump {
+	struct load *loads;
+	size_t load_count, load_room;
+	struct line *lines;
+	size_t line_count, line_room;
+	char *text;
+	size_t text_bytes, text_room;
+
+	uint64_t *edges;
+	size_t edge_count;
+	size_t *first;   /* by node, one more behind: where its loads begin */
+	uint32_t *loads_of;
+
+	/* while it is read: lines told of the load that comes next */
+	uint64_t told_address;
+	size_t told_first;
+	uint32_t told_count;
+};
+
+/* Room for one more of `bytes` each. */
+static bool grow(void **array, size_t *room, size_t wanted, size_t bytes)
+{
+	size_t more = *room ? *room : 64;
+	void *bigger;
+
+	if (wanted <= *room)
+		return true;
+	while (more < wanted)
+		more *= 2;
+	bigger = realloc(*array, more * bytes);
+	if (!bigger)
+		return false;
+	*array = bigger;
+	*room = more;
+	return true;
+}
+
+/* ---- records ---- */
+
+static uint32_t u32(const unsigned char *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static uint64_t u64(const unsigned char *bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static bool add_text(struct ppi_jitdump *dump, const char *text, size_t bytes,
+                     size_t *number)
+{
+	void *grown = dump->text;
+
+	if (bytes >= NAME_MAX_BYTES)
+		bytes = NAME_MAX_BYTES - 1;
+	if (dump->text_bytes + bytes + 1 > TEXT_BYTES_MAX ||
+	    !grow(&grown, &dump->text_room, dump->text_bytes + bytes + 1, 1))
+		return false;
+	dump->text = grown;
+	*number = dump->text_bytes;
+	memcpy(dump->text + dump->text_bytes, text, bytes);
+	dump->text_bytes += bytes;
+	dump->text[dump->text_bytes++] = '\0';
+	return true;
+}
+
+static bool add_load(struct ppi_jitdump *dump, const struct load *load)
+{
+	void *grown = dump->loads;
+
+	if (load->end <= load->start)
+		return true; /* no code, or none that there can be */
+	if (!grow(&grown, &dump->load_room, dump->load_count + 1,
+	          sizeof(*load)))
+		return false;
+	dump->loads = grown;
+	dump->loads[dump->load_count++] = *load;
+	return true;
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/*
+ * Lines are told just before their code. V8 adds to their addresses the size of
+ * the header that perf inject puts before each function (deps/v8/src/diagnostics/
+ * perf-jit.cc of node: kElfHeaderSize), and the names of some of its files are
+ * what lay in freed memory: then addresses behind them are none of the code.
+ */
+static void take_told_lines(struct ppi_jitdump *dump, struct load *load)
+{
+	enum { ELF_HEADER_BYTES = 0x40 };
+	struct line *lines = dump->lines + dump->told_first;
+	uint32_t count = dump->told_count;
+	uint64_t shift;
+
+	dump->told_count = 0;
+	if (count == 0 || dump->told_address != load->start)
+		return;
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	shift = lines[0].address - load->start == ELF_HEADER_BYTES
+	                ? ELF_HEADER_BYTES : 0;
+	if (lines[0].address < load->start ||
+	    lines[count - 1].address - shift > load->end)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		lines[i].address -= shift;
+	load->first_line = dump->told_first;
+	load->line_count = count;
+}
+
+/* pid, tid, vma, address, size, index; the name; the code. */
+static bool take_load(struct ppi_jitdump *dump, uint64_t time_ns,
+                      const unsigned char *body, size_t bytes)
+{
+	enum { FIXED = 40 };
+	struct load load = { .time_ns = time_ns };
+	const char *name = (const char *)body + FIXED;
+
+	if (bytes <= FIXED || !memchr(name, '\0', bytes - FIXED))
+		return true;
+	load.start = u64(body + 16);
+	load.end = load.start + u64(body + 24);
+	load.index = u64(body + 32);
+	take_told_lines(dump, &load);
+	return add_text(dump, name, strlen(name), &load.function) &&
+	       add_load(dump, &load);
+}
+
+/* pid, tid, vma, old address, new address, size, index */
+static bool take_move(struct ppi_jitdump *dump, uint64_t time_ns,
+                      const unsigned char *body, size_t bytes)
+{
+	enum { FIXED = 48 };
+	uint64_t start;
+
+	if (bytes < FIXED)
+		return true;
+	start = u64(body + 16);
+	for (size_t i = dump->load_count; i-- > 0;) {
+		struct load load = dump->loads[i];
+
+		if (load.start != start || load.index != u64(body + 40))
+			continue;
+		load.time_ns = time_ns;
+		load.start = u64(body + 24);
+		load.end = load.start + u64(body + 32);
+		load.line_count = 0; /* they have the old addresses */
+		return add_load(dump, &load);
+	}
+	return true;
+}
+
+/* address, line, discriminator; the file. One of "\377" is the one before. */
+static bool take_line(struct ppi_jitdump *dump, const unsigned char **at,
+                      const unsigned char *end, size_t *file)
+{
+	enum { FIXED = 16 };
+	struct line line = { 0 };
+	const char *name = (const char *)*at + FIXED;
+	const char *stop;
+	void *grown = dump->lines;
+
+	if (end - *at <= FIXED ||
+	    !(stop = memchr(name, '\0', (size_t)(end - *at) - FIXED))) {
+		*at = end;
+		return true;
+	}
+	if (strcmp(name, "\377") != 0 &&
+	    (*file == 0 || strcmp(dump->text + *file, name) != 0) &&
+	    !add_text(dump, name, (size_t)(stop - name), file))
+		return false;
+	line.address = u64(*at);
+	line.number = u32(*at + 8);
+	line.file = *file;
+	*at = (const unsigned char *)stop + 1;
+	if (dump->line_count >= LINES_MAX)
+		return true;
+	if (!grow(&grown, &dump->line_room, dump->line_count + 1, sizeof(line)))
+		return false;
+	dump->lines = grown;
+	dump->lines[dump->line_count++] = line;
+	dump->told_count++;
+	return true;
+}
+
+static bool take_debug_info(struct ppi_jitdump *dump,
+                            const unsigned char *body, size_t bytes)
+{
+	enum { FIXED = 16 };
+	const unsigned char *at = body + FIXED, *end = body + bytes;
+	uint64_t count;
+	size_t file = 0;
+
+	if (bytes < FIXED)
+		return true;
+	dump->told_address = u64(body);
+	dump->told_first = dump->line_count;
+	dump->told_count = 0;
+	for (count = u64(body + 8); count > 0 && at < end; count--)
+		if (!take_line(dump, &at, end, &file))
+			return false;
+	return true;
+}
+
+/* ---- the file ---- */
+
+/* Of a record as much as says something: not the code. */
+static size_t bytes_wanted(uint32_t kind, size_t bytes)
+{
+	switch (kind) {
+	case CODE_LOAD:
+		return bytes < 40 + NAME_MAX_BYTES ? bytes : 40 + NAME_MAX_BYTES;
+	case CODE_MOVE:
+		return bytes < 48 ? bytes : 48;
+	case CODE_DEBUG_INFO:
+		return bytes < RECORD_MAX ? bytes : RECORD_MAX;
+	default:
+		return 0;
+	}
+}
+
+static bool take_record(struct ppi_jitdump *dump, uint32_t kind,
+                        uint64_t time_ns, const unsigned char *body,
+                        size_t bytes)
+{
+	switch (kind) {
+	case CODE_LOAD:
+		return take_load(dump, time_ns, body, bytes);
+	case CODE_MOVE:
+		return take_move(dump, time_ns, body, bytes);
+	case CODE_DEBUG_INFO:
+		return take_debug_info(dump, body, bytes);
+	default:
+		return true;
+	}
+}
+
+/* Until its end, or a record that is not whole: the process may run on. */
+static bool read_records(struct ppi_jitdump *dump, FILE *file)
+{
+	unsigned char head[RECORD_BYTES], *body = NULL;
+	size_t room = 0;
+	bool is_good = true;
+
+	while (is_good && dump->load_count < LOADS_MAX &&
+	       fread(head, 1, sizeof(head), file) == sizeof(head)) {
+		uint32_t kind = u32(head), bytes = u32(head + 4);
+		size_t wanted;
+		void *grown = body;
+
+		if (bytes < sizeof(head) || kind == CODE_CLOSE)
+			break;
+		bytes -= (uint32_t)sizeof(head);
+		wanted = bytes_wanted(kind, bytes);
+		is_good = grow(&grown, &room, wanted + 1, 1);
+		body = grown;
+		if (!is_good || fread(body, 1, wanted, file) != wanted ||
+		    fseeko(file, (off_t)(bytes - wanted), SEEK_CUR) != 0)
+			break;
+		is_good = take_record(dump, kind, u64(head + 8), body, wanted);
+	}
+	free(body);
+	return is_good;
+}
+
+/* Why a file with this beginning cannot be read; NULL: it can. */
+static const char *doubt(const unsigned char *header, size_t bytes)
+{
+	if (bytes >= 4 && u32(header) == __builtin_bswap32(MAGIC))
+		return "was written on a machine of another byte order";
+	if (bytes < HEADER_BYTES || u32(header) != MAGIC)
+		return "does not begin as a jitdump";
+	if (u32(header + 4) != 1)
+		return "is a jitdump of a version other than 1";
+	if (u32(header + 8) < HEADER_BYTES)
+		return "has no whole header";
+	if (u64(header + 32) & FLAG_CPU_TIMES)
+		return "has times of the CPU's counter, not of CLOCK_MONOTONIC";
+	return NULL;
+}
+
+/* ---- which code lay where ---- */
+
+static int compare_edges(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Of equal times, as of runtimes without a clock, the later record counts. */
+static int compare_times(const void *left, const void *right)
+{
+	const struct load *a = left, *b = right;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->function < b->function ? -1 : a->function > b->function;
+}
+
+static bool cut(struct ppi_jitdump *dump)
+{
+	size_t kept = 0;
+
+	dump->edges = malloc((2 * dump->load_count + 1) *
+	                     sizeof(*dump->edges));
+	if (!dump->edges)
+		return false;
+	for (size_t i = 0; i < dump->load_count; i++) {
+		dump->edges[2 * i] = dump->loads[i].start;
+		dump->edges[2 * i + 1] = dump->loads[i].end;
+	}
+	if (dump->load_count)
+		qsort(dump->edges, 2 * dump->load_count, sizeof(*dump->edges),
+		      compare_edges);
+	for (size_t i = 0; i < 2 * dump->load_count; i++)
+		if (kept == 0 || dump->edges[i] != dump->edges[kept - 1])
+			dump->edges[kept++] = dump->edges[i];
+	dump->edge_count = kept;
+	return true;
+}
+
+/* The piece that begins at or last before an address; SIZE_MAX none. */
+static size_t piece_of(const struct ppi_jitdump *dump, uint64_t address)
+{
+	size_t low = 0, high = dump->edge_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dump->edges[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? low - 1 : SIZE_MAX;
+}
+
+/* Leaf i is node count + i, the one above a node half its number. `put` NULL
+ * counts the loads of each node, else they are put where put[node] says. */
+static void spread(struct ppi_jitdump *dump, size_t *put)
+{
+	for (size_t i = 0; i < dump->load_count; i++) {
+		size_t low = piece_of(dump, dump->loads[i].start) +
+		             dump->edge_count;
+		size_t high = piece_of(dump, dump->loads[i].end) +
+		              dump->edge_count;
+
+		for (; low < high; low /= 2, high /= 2) {
+			size_t nodes[2], count = 0;
+
+			if (low & 1)
+				nodes[count++] = low++;
+			if (high & 1)
+				nodes[count++] = --high;
+			for (size_t j = 0; j < count; j++)
+				if (put)
+					dump->loads_of[put[nodes[j]]++] =
+						(uint32_t)i;
+				else
+					dump->first[nodes[j] + 1]++;
+		}
+	}
+}
+
+static bool build(struct ppi_jitdump *dump)
+{
+	size_t nodes, *put;
+
+	if (dump->load_count)
+		qsort(dump->loads, dump->load_count, sizeof(*dump->loads),
+		      compare_times);
+	if (!cut(dump))
+		return false;
+	nodes = 2 * dump->edge_count;
+	dump->first = calloc(nodes + 2, sizeof(*dump->first));
+	put = malloc((nodes + 1) * sizeof(*put));
+	if (dump->first && put) {
+		spread(dump, NULL);
+		for (size_t i = 0; i < nodes; i++)
+			dump->first[i + 1] += dump->first[i];
+		dump->loads_of = malloc((dump->first[nodes] + 1) *
+		                        sizeof(*dump->loads_of));
+		memcpy(put, dump->first, nodes * sizeof(*put));
+	}
+	if (dump->loads_of)
+		spread(dump, put);
+	free(put);
+	return dump->loads_of != NULL;
+}
+
+struct ppi_jitdump *ppi_jitdump_read(const char *path,
+                                     const struct ppi_jit_owner *owner,
+                                     char *why, size_t why_bytes)
+{
+	struct ppi_jitdump *dump;
+	unsigned char header[HEADER_BYTES];
+	const char *doubts;
+	FILE *file;
+	size_t empty;
+	bool is_good;
+
+	why[0] = '\0';
+	file = ppi_jit_open(path, owner, DUMP_BYTES_MAX, why, why_bytes);
+	if (!file)
+		return NULL;
+	doubts = doubt(header, fread(header, 1, sizeof(header), file));
+	if (doubts) {
+		snprintf(why, why_bytes, "%s", doubts);
+		fclose(file);
+		return NULL;
+	}
+	dump = calloc(1, sizeof(*dump));
+	is_good = dump && add_text(dump, "", 0, &empty) &&
+	          fseeko(file, (off_t)u32(header + 8), SEEK_SET) == 0 &&
+	          read_records(dump, file) && build(dump);
+	fclose(file);
+	if (is_good)
+		return dump;
+	snprintf(why, why_bytes, "needs more memory than there is");
+	ppi_jitdump_free(dump);
+	return NULL;
+}
+
+void ppi_jitdump_free(struct ppi_jitdump *dump)
+{
+	if (!dump)
+		return;
+	free(dump->loads);
+	free(dump->lines);
+	free(dump->text);
+	free(dump->edges);
+	free(dump->first);
+	free(dump->loads_of);
+	free(dump);
+}
+
+/* ---- looking up ---- */
+
+/* Of those of a node: the last until then, and the first of all. */
+static void look_in_node(const struct ppi_jitdump *dump, size_t node,
+                         uint64_t time_ns, uint32_t *last, uint32_t *first)
+{
+	size_t begin = dump->first[node], low = begin;
+	size_t high = dump->first[node + 1];
+
+	if (low == high)
+		return;
+	if (dump->loads_of[low] < *first)
+		*first = dump->loads_of[low];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dump->loads[dump->loads_of[middle]].time_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > begin &&
+	    (*last == UINT32_MAX || dump->loads_of[low - 1] > *last))
+		*last = dump->loads_of[low - 1];
+}
+
+static void find_line(const struct ppi_jitdump *dump, const struct load *load,
+                      uint64_t address, struct ppi_jitdump_code *code)
+{
+	const struct line *lines = dump->lines + load->first_line;
+	size_t low = 0, high = load->line_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lines[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0)
+		return;
+	code->source_file = dump->text + lines[low - 1].file;
+	code->line = lines[low - 1].number;
+}
+
+bool ppi_jitdump_find(const struct ppi_jitdump *dump, uint64_t address,
+                      uint64_t time_ns, struct ppi_jitdump_code *code)
+{
+	uint32_t last = UINT32_MAX, first = UINT32_MAX;
+	size_t piece = piece_of(dump, address);
+	const struct load *load;
+
+	if (piece == SIZE_MAX)
+		return false;
+	for (size_t node = piece + dump->edge_count; node > 0; node /= 2)
+		look_in_node(dump, node, time_ns, &last, &first);
+	if (last == UINT32_MAX)
+		last = first;
+	if (last == UINT32_MAX)
+		return false;
+	load = &dump->loads[last];
+	*code = (struct ppi_jitdump_code){ dump->text + load->function, "", 0 };
+	if (load->line_count)
+		find_line(dump, load, address, code);
+	return true;
+}
