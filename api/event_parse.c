@@ -311,6 +311,7 @@ static portprof_status settle(const struct parser *p)
 			p->place[MOD_PERIOD]);
 	p->request->period = p->value[MOD_PERIOD];
 	p->request->rate_hz = p->value[MOD_FREQ];
+	p->request->is_rate_own = p->request->period || p->request->rate_hz;
 	return settle_levels(p);
 }
 

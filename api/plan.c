@@ -365,6 +365,27 @@ portprof_status ppi_plan_check_names(const portprof_config *config,
 	return config->allow_refused ? why->status : PORTPROF_OK;
 }
 
+void ppi_plan_choose_sampled(struct ppi_event *events, size_t count)
+{
+	size_t next;
+
+	for (size_t first = 0; first < count; first = next) {
+		bool has_own = false;
+
+		for (next = first; next < count &&
+		     events[next].group == events[first].group; next++)
+			has_own |= events[next].request.is_rate_own;
+		for (size_t i = first; i < next; i++) {
+			if (has_own ? events[i].request.is_rate_own
+			            : i == first)
+				continue;
+			events[i].period = events[i].rate_hz = 0;
+			events[i].request.period = 0;
+			events[i].request.rate_hz = 0;
+		}
+	}
+}
+
 static portprof_status plan_events(const portprof_config *config,
                                    enum ppi_mode mode,
                                    const struct ppi_backend_ops *ops,
@@ -392,6 +413,8 @@ static portprof_status plan_events(const portprof_config *config,
 	}
 	if (refused == count)
 		return why->status;
+	if (mode == PPI_SAMPLE && has_groups(config, mode))
+		ppi_plan_choose_sampled(box->events, count);
 	box->plan.events = box->events;
 	box->plan.event_count = count;
 	return PORTPROF_OK;

@@ -47,6 +47,7 @@ struct ppi_event_request {
 	bool user, kernel, hypervisor;
 	uint64_t period;  /* 0 = not given; else in the event's unit */
 	uint64_t rate_hz; /* 0 = not given */
+	bool is_rate_own; /* its string says the period or rate, not the session */
 	bool is_rate_usual; /* nobody asked for that rate: an event for which
 	                     * it makes no sense may have another */
 	bool skip_open_check; /* say what it means; do not ask whether the
@@ -86,7 +87,9 @@ struct ppi_event {
 	portprof_unit unit;
 	bool is_cpu_time;     /* its own total is the target's CPU time */
 	bool counts_user, counts_kernel, counts_hypervisor;
-	uint64_t period;      /* to be asked of the kernel; unit of the event */
+	uint64_t period;      /* to be asked of the kernel; unit of the event.
+	                       * Without period and rate it is counted along with
+	                       * those of its group, which are sampled */
 	uint64_t rate_hz;     /* not 0: the kernel is asked for a rate */
 	char pmu[64];         /* whose event it is; "" = the backend's own */
 	char canonical[256];  /* parses and resolves to the same again */

@@ -9,7 +9,8 @@ noinst_PROGRAMS += \
 	examples/04_regions \
 	examples/05_events \
 	examples/06_event_loop \
-	examples/07_adopt_thread
+	examples/07_adopt_thread \
+	examples/08_group_values
 examples_01_wordcount_LDADD =
 examples_02_region_LDADD = libportprof.la
 examples_03_count_LDADD = libportprof.la
@@ -17,6 +18,7 @@ examples_04_regions_LDADD = libportprof.la
 examples_05_events_LDADD = libportprof.la
 examples_06_event_loop_LDADD = libportprof.la
 examples_07_adopt_thread_LDADD = libportprof.la
+examples_08_group_values_LDADD = libportprof.la
 
 # Built by tests/tools/check-examples.sh, where libevent is.
 EXTRA_DIST += examples/libevent_loop.c

@@ -43,6 +43,13 @@ portprof_status ppi_plan_build(const portprof_config *config,
                                const void *kernel, struct ppi_plan_box *box,
                                struct ppi_diag *refusals,
                                struct ppi_diag *why);
+
+/*
+ * Where samples hold what their group counted: each event whose string has a period
+ * or rate is sampled; of a group without one, the first. The others lose theirs.
+ */
+void ppi_plan_choose_sampled(struct ppi_event *events, size_t count);
+
 void ppi_plan_free(struct ppi_plan_box *box);
 
 #endif

@@ -162,8 +162,9 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *              bits: DATA_ADDRESS, LATENCY, BRANCHES, GROUP_VALUES,
  *              DATA_SOURCE, INSTRUCTION_LATENCY, TRANSACTION,
  *              PHYSICAL_ADDRESS (for who may measure the kernel), PAGE_SIZES.
- *              Capability: EVENTS, and GROUP for GROUP_VALUES, by which the first
- *              event of each group is sampled and the others are counted
+ *              Capability: EVENTS, and GROUP for GROUP_VALUES, by which the
+ *              events of a group whose strings have a period or rate are
+ *              sampled, or else its first, and the others are counted
  *              along. A sample's `valid` bits say what it has. No file keeps
  *              them. Opening is refused with E_UNSUPPORTED where the kernel or
  *              the PMU has no such field

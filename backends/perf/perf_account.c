@@ -61,6 +61,28 @@ void perf_say_side_losses(struct ppi_backend_session *bs)
 	         (unsigned long long)all);
 }
 
+/* Whether a reading has all of its group: a member's that samples does. */
+static bool reads_group(const struct ppi_backend_session *bs,
+                        const struct perf_source *source)
+{
+	return !source->is_member ||
+	       perf_is_sampled(&bs->plan->events[source->event]);
+}
+
+/* Where its value is among those of its group, which begin at `first`. */
+static size_t place_in_group(uint64_t format, const uint64_t *words,
+                             size_t first, uint64_t id)
+{
+	size_t step = 2 + ((format & PERF_READ_LOST) != 0), at = first;
+
+	if (!(format & PERF_FORMAT_ID))
+		return first;
+	for (uint64_t i = 0; i < words[0]; i++, at += step)
+		if (at + 1 < PERF_READ_ROOM && words[at + 1] == id)
+			return at;
+	return first;
+}
+
 /* The words in the order of enum perf_event_read_format. */
 void perf_tally_source(struct ppi_backend_session *bs,
                        const struct perf_source *source,
@@ -68,7 +90,7 @@ void perf_tally_source(struct ppi_backend_session *bs,
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t format = perf_state_of(bs)->kind.shape.read_format;
-	bool is_group = format & PERF_FORMAT_GROUP && !source->is_member;
+	bool is_group = format & PERF_FORMAT_GROUP && reads_group(bs, source);
 	uint64_t words[PERF_READ_ROOM] = { 0 }, value = 0, enabled, running;
 	size_t at = 0;
 
@@ -77,8 +99,7 @@ void perf_tally_source(struct ppi_backend_session *bs,
 		tally->is_short = true;
 		return;
 	}
-	/* of a group their number comes first, and the leader's is the first
-	 * behind the times */
+	/* of a group their number comes first, and the values behind the times */
 	if (is_group)
 		at++;
 	else
@@ -87,8 +108,10 @@ void perf_tally_source(struct ppi_backend_session *bs,
 	running = enabled;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		running = words[at++];
-	if (is_group)
+	if (is_group) {
+		at = place_in_group(format, words, at, source->id);
 		value = words[at++];
+	}
 	if (running && running < enabled &&
 	    !perf_is_split(bs, source->event) &&
 	    !bs->plan->events[source->event].is_cpu_time)

@@ -67,7 +67,8 @@ static int cpu_of_port(const struct perf_state *state, size_t port)
 
 /*
  * Open one event for one thread and lead its records into its ring, or make
- * that the event's own; a member of the group that *leader leads has none.
+ * that the event's own; a member of the group that *leader leads has none, if it
+ * only counts along.
  * *leader of -1 becomes the event's descriptor.
  */
 static portprof_status open_source(struct ppi_backend_session *bs,
@@ -85,13 +86,15 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 	int error = 0;
 
 	source.is_member = *leader >= 0;
-	if (source.is_member)
+	if (source.is_member) {
 		perf_attr_member(&state->kind, what, &attr);
-	else if (what)
+		attr.disabled = state->tallies[source.event].is_off;
+	} else if (what) {
 		perf_attr_sample(&state->kind, what, is_carrier, &attr);
-	else
+	} else {
 		perf_attr_carrier(&state->kind, bs->plan->target.kind ==
 		                  PPI_TARGET_COMMAND, &attr);
+	}
 	if (what)
 		perf_attr_of_size(state, source.is_large, &attr);
 	if (what && perf_is_by_core(bs, source.event))
@@ -106,7 +109,7 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 		error = perf_set_filter(kernel, what, source.fd);
 	if (error == 0 && to->fd == PERF_PORT_FREE)
 		status = perf_map_ring(bs, source.fd, to, why);
-	else if (error == 0 && !source.is_member)
+	else if (error == 0 && (!source.is_member || perf_is_sampled(what)))
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_SET_OUTPUT,
 		                        (void *)(intptr_t)to->fd);

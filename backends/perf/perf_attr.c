@@ -75,6 +75,16 @@ static void set_clock(const struct perf_session_kind *kind,
 	}
 }
 
+/* The most precise was wished for of what is sampled; hardware refuses it of what
+ * only counts (arch/x86/events/core.c, x86_pmu_hw_config). */
+static void settle_precision(const struct ppi_event *event,
+                             struct perf_event_attr *attr)
+{
+	if (!perf_is_sampled(event) &&
+	    perf_own(event)->asked.wants_max_precision)
+		attr->precise_ip = 0;
+}
+
 /* All events that write to one ring must have the same clock and shape. */
 static void set_shape(const struct perf_session_kind *kind,
                       struct perf_event_attr *attr)
@@ -93,6 +103,17 @@ static void set_shape(const struct perf_session_kind *kind,
 	attr->branch_sample_type = kind->shape.branch_filter;
 	if (kind->shape.sample_type & PERF_SAMPLE_CALLCHAIN)
 		attr->sample_max_stack = (uint16_t)kind->shape.chain_depth;
+}
+
+static void set_rate(const struct ppi_event *event,
+                     struct perf_event_attr *attr)
+{
+	if (event->rate_hz) {
+		attr->freq = 1;
+		attr->sample_freq = event->rate_hz;
+	} else {
+		attr->sample_period = event->period;
+	}
 }
 
 static void carry(struct perf_event_attr *attr)
@@ -116,12 +137,8 @@ void perf_attr_sample(const struct perf_session_kind *kind,
 	attr->pinned = perf_own(event)->asked.pinned;
 	attr->exclusive = perf_own(event)->asked.exclusive;
 	attr->exclude_callchain_kernel = !event->counts_kernel;
-	if (event->rate_hz) {
-		attr->freq = 1;
-		attr->sample_freq = event->rate_hz;
-	} else {
-		attr->sample_period = event->period;
-	}
+	set_rate(event, attr);
+	settle_precision(event, attr);
 	if (is_carrier)
 		carry(attr);
 }
@@ -186,6 +203,13 @@ void perf_attr_member(const struct perf_session_kind *kind,
                       struct perf_event_attr *attr)
 {
 	perf_attr_count(kind, event, false, attr);
+	settle_precision(event, attr);
+	if (perf_is_sampled(event)) {
+		set_shape(kind, attr);
+		attr->exclude_callchain_kernel = !event->counts_kernel;
+		set_rate(event, attr);
+		return;
+	}
 	/* what it reads alone is its own */
 	attr->read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	/* kernel/events/core.c, perf_event_open: a group has one clock */
@@ -198,12 +222,7 @@ void perf_attr_trial(const struct ppi_event *event,
 	memset(attr, 0, sizeof(*attr));
 	set_event(event, attr);
 	attr->disabled = 1;
-	if (event->rate_hz) {
-		attr->freq = 1;
-		attr->sample_freq = event->rate_hz;
-	} else {
-		attr->sample_period = event->period;
-	}
+	set_rate(event, attr);
 }
 
 int perf_set_filter(const struct perf_kernel *kernel,

@@ -61,7 +61,14 @@ void perf_attr_count(const struct perf_session_kind *kind,
                      const struct ppi_event *event, bool is_leader,
                      struct perf_event_attr *attr);
 
-/* Sampling: counts along with the event that leads its group. */
+/* Whether it has samples of its own. */
+static inline bool perf_is_sampled(const struct ppi_event *event)
+{
+	return event->period || event->rate_hz;
+}
+
+/* Sampling: counts along with the event that leads its group, and has samples of
+ * its own if it has a period or rate. */
 void perf_attr_member(const struct perf_session_kind *kind,
                       const struct ppi_event *event,
                       struct perf_event_attr *attr);

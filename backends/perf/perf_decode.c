@@ -84,8 +84,27 @@ static void read_values(const struct perf_shape *shape, struct reader *reader,
 		next(reader);
 }
 
-/* The number, the times, then value, id and lost of each; the leader's, whose
- * sample it is, first. */
+void perf_seen_choose(struct perf_seen *seen, size_t index)
+{
+	const uint64_t *values = seen->values + index * seen->value_step;
+
+	seen->value = values[0];
+	if (seen->has_value_ids)
+		take_own_id(seen, values[1]);
+}
+
+/* Whose sample it is among a group's values: the leader's, where the kernel filled
+ * it in for another event. */
+static size_t find_own(const struct perf_seen *seen)
+{
+	for (size_t i = 0; seen->has_value_ids && seen->has_id &&
+	     i < seen->value_count; i++)
+		if (seen->values[i * seen->value_step + 1] == seen->id)
+			return i;
+	return 0;
+}
+
+/* The number, the times, then value, id and lost of each; the leader's first. */
 static void read_group(const struct perf_shape *shape, struct reader *reader,
                        struct perf_seen *seen)
 {
@@ -107,9 +126,8 @@ static void read_group(const struct perf_shape *shape, struct reader *reader,
 	seen->values = (const uint64_t *)(const void *)reader->at;
 	seen->value_count = (size_t)count;
 	seen->value_step = step;
-	seen->value = seen->values[0];
-	if (format & PERF_FORMAT_ID)
-		take_own_id(seen, seen->values[1]);
+	seen->has_value_ids = format & PERF_FORMAT_ID;
+	perf_seen_choose(seen, find_own(seen));
 	reader->at += count * 8 * step;
 	reader->left -= (size_t)count * 8 * step;
 }

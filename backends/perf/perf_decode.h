@@ -45,6 +45,7 @@ struct perf_seen {
 	size_t branch_count;
 	const uint64_t *values; /* READ of a group: each with value_step */
 	size_t value_count, value_step;
+	bool has_value_ids;
 
 	uint64_t lost;        /* LOST, LOST_SAMPLES */
 
@@ -53,6 +54,9 @@ struct perf_seen {
 	struct perf_file_key file;      /* MMAP2 */
 	const char *name; /* zero-terminated within the record */
 };
+
+/* Of a group's values that one is the sample's own event's. */
+void perf_seen_choose(struct perf_seen *seen, size_t index);
 
 /* Byte of the word that holds the time in a sample, and how far from its end
  * in any other record. */

@@ -332,6 +332,31 @@ static bool find_source(const struct ppi_backend_session *bs,
 	return true;
 }
 
+/*
+ * Whether it bears the id of one that only counts along: the kernel filled it in for
+ * another recorder's event, and its group's are read from the leader on. It is of the
+ * one that is sampled, then.
+ */
+static bool find_sampled(const struct ppi_backend_session *bs,
+                         struct perf_seen *seen)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_source *found = perf_source_of(state, seen->id);
+
+	if (!found || found->event == PERF_CARRIER ||
+	    perf_is_sampled(&bs->plan->events[found->event]))
+		return false;
+	for (size_t i = 0; i < seen->value_count && seen->has_value_ids; i++) {
+		found = perf_source_of(
+			state, seen->values[i * seen->value_step + 1]);
+		if (!found || !perf_is_sampled(&bs->plan->events[found->event]))
+			continue;
+		perf_seen_choose(seen, i);
+		return true;
+	}
+	return false;
+}
+
 /* It is some event's, and nobody can know which one's. */
 static void count_unclear(struct ppi_backend_session *bs)
 {
@@ -427,7 +452,13 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	struct perf_source source;
+	struct perf_seen own;
 
+	if (seen->value_count > 1 && seen->is_shared) {
+		own = *seen;
+		if (find_sampled(bs, &own))
+			seen = &own;
+	}
 	if (!perf_is_wanted(bs, seen)) {
 		/* else another recorder's pid namespace gave the numbers */
 		if (!is_left_out(bs, seen))

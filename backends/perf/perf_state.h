@@ -44,7 +44,7 @@ struct perf_source {
 	uint8_t core;    /* of which core type, if there are several */
 	bool is_more;    /* ... and not the first of its event and thread */
 	bool is_tail;    /* sampling: a CPU, for what threads' events miss */
-	bool is_member;  /* sampling: its leader switches it, and samples */
+	bool is_member;  /* sampling: its group's leader switches it */
 	bool is_refused; /* counting with allow_refused */
 	bool is_large;   /* sampling: with the whole copy of the stack, off until
 	                  * is_grown; perf_grow.c */

@@ -30,8 +30,7 @@ static bool is_of_other_size(const struct perf_state *state,
 	return state->small_stack && source->is_large != state->is_grown;
 }
 
-/* Make one call for each of the event's own descriptors; members of a group are
- * switched by their leader. */
+/* Make one call for each of the event's own descriptors. */
 static portprof_status control_event(struct ppi_backend_session *bs,
                                      size_t event, unsigned long request,
                                      void *arg, struct ppi_diag *why)
@@ -44,7 +43,7 @@ static portprof_status control_event(struct ppi_backend_session *bs,
 		const struct perf_source *source = &state->sources[i];
 		int error = 0;
 
-		if (source->event == event && !source->is_member &&
+		if (source->event == event &&
 		    (request == PERF_EVENT_IOC_PERIOD ||
 		     !is_of_other_size(state, source)))
 			error = kernel->control(kernel->self, source->fd,
@@ -58,19 +57,14 @@ static portprof_status control_event(struct ppi_backend_session *bs,
 	                text_of(bs, event), strerror(failed));
 }
 
-/* Samples of a group's members are their leader's. */
-static portprof_status check_leads(const struct ppi_backend_session *bs,
-                                   size_t event, struct ppi_diag *why)
+static portprof_status check_sampled(const struct ppi_backend_session *bs,
+                                     size_t event, struct ppi_diag *why)
 {
-	const struct ppi_plan *plan = bs->plan;
-
-	if (!(plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES) ||
-	    event == 0 ||
-	    plan->events[event].group != plan->events[event - 1].group)
+	if (perf_is_sampled(&bs->plan->events[event]))
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer", "'%s' counts "
-	                "along with the first event of its group: steer that",
-	                text_of(bs, event));
+	                "along with the event of its group that is sampled: "
+	                "steer that", text_of(bs, event));
 }
 
 /* ---- periods and rates ---- */
@@ -293,7 +287,7 @@ static portprof_status steer(struct ppi_backend_session *bs, size_t event,
 		return add_thread(bs, number, why);
 	if (what == PPI_STEER_REMOVE_THREAD)
 		return remove_thread(bs, number, why);
-	status = check_leads(bs, event, why);
+	status = check_sampled(bs, event, why);
 	if (status)
 		return status;
 	switch (what) {

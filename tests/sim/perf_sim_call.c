@@ -165,11 +165,13 @@ static size_t put_member(const struct sim_event *event, uint64_t format,
 	return n;
 }
 
-/* Leader first, then members as they were opened: ids ascend. */
-static size_t put_group(const struct sim_event *leader, uint64_t *out,
+/* Leader first, then members as they were opened: ids ascend. Whichever of them is
+ * read [v6.18 core.c perf_read_group]. */
+static size_t put_group(const struct sim_event *event, uint64_t *out,
                         size_t room)
 {
-	uint64_t format = leader->attr.read_format, last = leader->id;
+	const struct sim_event *leader = event->leader;
+	uint64_t format = event->attr.read_format, last = leader->id;
 	struct total total = total_of(leader);
 	size_t n = 1, members = 1;
 

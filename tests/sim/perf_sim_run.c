@@ -155,8 +155,9 @@ static uint64_t period_of(const struct perf_event_attr *attr)
 	uint64_t period = attr->freq ? 1000000000u / attr->sample_freq
 	                             : attr->sample_period;
 
-	/* [v6.18 core.c perf_swevent_start_hrtimer]: never below 10 us */
-	return is_clock(attr) && period < 10000 ? 10000 : period;
+	/* [v6.18 core.c perf_swevent_start_hrtimer]: never below 10 us, if it
+	 * samples at all */
+	return is_clock(attr) && period && period < 10000 ? 10000 : period;
 }
 
 /* How late this expiry is: now and then a timer is. */

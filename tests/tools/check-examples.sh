@@ -95,6 +95,15 @@ else
 	has "07_adopt_thread is refused with a reason" \
 		'^07_adopt_thread: (opening|adopting): .{20}' "$tmp/out"
 fi
+if "$builddir/examples/08_group_values" >"$tmp/out" 2>&1; then
+	sed 's/^/# /' "$tmp/out"
+	# huge pages would be fewer
+	awk '{ exit !($1 > 0 && $1 == $4 && $6 > 0) }' "$tmp/out"
+	check "08_group_values: each fault has the time it was at" [ $? -eq 0 ]
+else
+	has "08_group_values is refused with a reason" \
+		'^08_group_values: opening: .{20}' "$tmp/out"
+fi
 if [ -e "$builddir/.libs/libportprof.so" ] &&
 	[ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" = nono ] &&
 	pkg-config --exists libevent_core 2>/dev/null; then

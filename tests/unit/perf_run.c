@@ -3,6 +3,7 @@
 #include "tests/unit/perf_run.h"
 
 #include "api/internal/event.h"
+#include "api/internal/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,8 @@ portprof_status run_open(struct perf_run *run)
 	run->words = calloc(run->word_room, sizeof(*run->words));
 	if (run->plan.allow_refused)
 		run->bs.refusals = run->refusals;
+	if (run->plan.sample_fields & PORTPROF_FIELD_GROUP_VALUES)
+		ppi_plan_choose_sampled(run->events, run->plan.event_count);
 	status = ppi_backend_perf.open(&run->bs, &run->why);
 	if (status != PORTPROF_OK) {
 		free(run->bs.state);

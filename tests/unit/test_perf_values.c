@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of a whole group, in each sample of its leader. */
+/* The values of a whole group, in each sample of those of it that are sampled. */
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>
@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -60,13 +61,15 @@ static portprof_batch everything(void)
 		                 run.word_count };
 }
 
-/* Every sample is the leader's, has as many values, and stands for what its own
- * value grew by. Returns the last one's values. */
-static const uint64_t *check_samples(uint32_t leader, size_t members,
-                                     int64_t tid, size_t at_least)
+/* Every sample of an event whose group begins with `first` has as many values, and
+ * stands for what its own grew by. Returns the last one's values. */
+static const uint64_t *check_of_group(uint32_t event, uint32_t first,
+                                      size_t members, int64_t tid,
+                                      size_t at_least)
 {
 	portprof_batch batch = everything();
 	const uint64_t *last = NULL;
+	uint32_t own = event - first;
 	size_t seen = 0;
 
 	for (size_t i = 0; i < run.record_count; i++) {
@@ -75,13 +78,13 @@ static const uint64_t *check_samples(uint32_t leader, size_t members,
 		size_t count;
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE ||
-		    record->event != leader || record->tid != tid)
+		    record->event != event || record->tid != tid)
 			continue;
 		values = portprof_batch_values(&batch, record, &count);
 		assert_non_null(values);
 		assert_int_equal(count, members);
 		assert_int_equal(record->weight,
-		                 values[0] - (last ? last[0] : 0));
+		                 values[own] - (last ? last[own] : 0));
 		for (size_t m = 0; last && m < members; m++)
 			assert_true(values[m] >= last[m]);
 		last = values;
@@ -91,13 +94,19 @@ static const uint64_t *check_samples(uint32_t leader, size_t members,
 	return last;
 }
 
+static const uint64_t *check_samples(uint32_t leader, size_t members,
+                                     int64_t tid, size_t at_least)
+{
+	return check_of_group(leader, leader, members, tid, at_least);
+}
+
 static void each_sample_has_the_whole_group(void **state)
 {
 	const uint64_t *last;
 
 	(void)state;
 	add("cycles:period=1000000", 0);
-	add("instructions:period=10", 0);
+	add("instructions", 0);
 	add("task-clock", 0);
 	run.plan.chain_depth = 16;
 	open_it();
@@ -105,7 +114,7 @@ static void each_sample_has_the_whole_group(void **state)
 	run_work(perf_sim_main_tid(), 0x1000, 50 * MS, 0);
 	run_stop(&run);
 	last = check_samples(0, 3, perf_sim_main_tid(), 40);
-	/* no samples of the members, though one had a period of its own */
+	/* no samples of the members */
 	assert_int_equal(run_samples(&run, 1), 0);
 	assert_int_equal(run_samples(&run, 2), 0);
 	/* each its own: of what the machine counts in 50 ms */
@@ -113,6 +122,97 @@ static void each_sample_has_the_whole_group(void **state)
 	assert_int_equal(run_account(&run, 2).total_weight, 50 * MS);
 	assert_in_range(last[1], 1, run_account(&run, 1).total_weight);
 	assert_in_range(last[2], 40 * MS, 50 * MS);
+}
+
+/* Whose string has a period is sampled, wherever it stands. */
+static void any_member_can_be_the_one_that_is_sampled(void **state)
+{
+	static const char *const texts[] = { "cycles", "instructions",
+		                             "task-clock" };
+	char text[64];
+
+	for (uint32_t sampled = 1; sampled < 3; sampled++) {
+		struct ppi_account account;
+
+		fresh(state);
+		for (uint32_t i = 0; i < 3; i++) {
+			snprintf(text, sizeof(text), "%s%s", texts[i],
+			         i == sampled ? ":period=1000000" : "");
+			add(text, 0);
+		}
+		run.plan.chain_depth = 16;
+		open_it();
+		run_start(&run);
+		run_work(perf_sim_main_tid(), 0x1000, 50 * MS, 0);
+		run_stop(&run);
+		check_of_group(sampled, 0, 3, perf_sim_main_tid(), 20);
+		assert_int_equal(run_samples(&run, sampled),
+		                 run_account(&run, sampled).total_weight /
+		                 1000000);
+		for (uint32_t i = 0; i < 3; i++)
+			assert_int_equal(run_samples(&run, i) > 0,
+			                 i == sampled);
+		account = run_account(&run, sampled);
+		assert_int_equal(account.total_weight,
+		                 run_weight(&run, sampled));
+		assert_int_equal(account.granted_period, 1000000);
+		/* what is only counted counts all the same */
+		assert_int_equal(run_account(&run, 2).total_weight, 50 * MS);
+		assert_true(run_account(&run, 0).total_weight > 0);
+		assert_int_equal(run_account(&run, 0).granted_period, 0);
+		nothing_is_held(state);
+	}
+	fresh(state);
+}
+
+static void several_of_a_group_can_be_sampled(void **state)
+{
+	(void)state;
+	add("cycles:period=1000000", 0);
+	add("task-clock", 0);
+	add("instructions:period=500000", 0);
+	add("page-faults", 1);
+	add("cpu-clock:freq=1000", 1);
+	open_it();
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 50 * MS, 0);
+	run_stop(&run);
+	check_of_group(0, 0, 3, perf_sim_main_tid(), 40);
+	check_of_group(2, 0, 3, perf_sim_main_tid(), 40);
+	check_of_group(4, 3, 2, perf_sim_main_tid(), 40);
+	assert_int_equal(run_samples(&run, 1), 0);
+	assert_int_equal(run_samples(&run, 3), 0);
+}
+
+static void who_is_sampled_is_steered(void **state)
+{
+	const struct ppi_steering *steering = run.bs.ops->steering;
+	size_t before;
+
+	(void)state;
+	add("task-clock", 0);
+	add("cpu-clock:period=1000000", 0);
+	open_it();
+	run_start(&run);
+	assert_int_equal(steering->steer(&run.bs, 0, PPI_STEER_PERIOD, MS,
+	                                 &run.why), PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(run.why.words, "that is sampled"));
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	run_drain(&run);
+	assert_int_equal(run_samples(&run, 1), 10);
+	assert_int_equal(steering->steer(&run.bs, 1, PPI_STEER_PERIOD, 2 * MS,
+	                                 &run.why), PORTPROF_OK);
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	run_drain(&run);
+	assert_int_equal(run_samples(&run, 1), 15);
+	assert_int_equal(steering->steer(&run.bs, 1, PPI_STEER_ENABLED, 0,
+	                                 &run.why), PORTPROF_OK);
+	before = run_samples(&run, 1);
+	run_work(perf_sim_main_tid(), 0x1000, 10 * MS, 0);
+	run_stop(&run);
+	assert_int_equal(run_samples(&run, 1), before);
+	assert_int_equal(run_account(&run, 0).total_weight, 30 * MS);
+	assert_int_equal(run_account(&run, 1).total_weight, 20 * MS);
 }
 
 static void groups_are_told_apart(void **state)
@@ -315,12 +415,107 @@ static void this_kernel_tells_page_faults_with_time(void **state)
 	                told.last[0] / 100 * 105);
 }
 
+/* Another recorder of the same occurrences is there first: the kernel fills samples
+ * in for it, with its id. */
+static portprof_session *open_faults(const char *events,
+                                     void (*take)(const portprof_batch *,
+                                                  void *), void *context)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_session *session = NULL;
+
+	assert_int_equal(portprof_config_load_text(config, "test", events,
+	                                           NULL), PORTPROF_OK);
+	assert_int_equal(portprof_config_set_target(
+				 config, PORTPROF_TARGET_THREAD, 0),
+	                 PORTPROF_OK);
+	portprof_config_add_callback(config, take, context);
+	if (portprof_session_open(config, &session) != PORTPROF_OK)
+		print_message("%s\n", portprof_last_diag()->words);
+	portprof_config_free(config);
+	return session;
+}
+
+static void ignore(const portprof_batch *batch, void *context)
+{
+	(void)batch;
+	(void)context;
+}
+
+static struct {
+	uint64_t samples, weight, of_others, last[2];
+} faults;
+
+static void take_faults(const portprof_batch *batch, void *context)
+{
+	(void)context;
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+		const uint64_t *values;
+		size_t count;
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			continue;
+		values = portprof_batch_values(batch, record, &count);
+		faults.of_others += record->event != 1 || count != 2;
+		faults.samples++;
+		faults.weight += record->weight;
+		if (count == 2)
+			memcpy(faults.last, values, sizeof(faults.last));
+	}
+}
+
+static void this_kernel_samples_the_second(void **state)
+{
+	volatile char *memory = mmap(NULL, (size_t)PAGES * PAGE,
+	                             PROT_READ | PROT_WRITE,
+	                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	portprof_session *other, *session;
+	portprof_stats stats = { .size = sizeof(stats) };
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	madvise((void *)memory, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE);
+	other = open_faults("backend = perf\nevent = page-faults:u:period=1\n",
+	                    ignore, NULL);
+	session = open_faults("backend = perf\n"
+	                      "event = {task-clock,page-faults:period=1}:u\n"
+	                      "fields = group-values\n", take_faults, NULL);
+	if (!other || !session) {
+		portprof_session_close(other);
+		portprof_session_close(session);
+		munmap((void *)memory, (size_t)PAGES * PAGE);
+		skip();
+	}
+	portprof_session_start(other);
+	portprof_session_start(session);
+	for (size_t i = 0; i < PAGES; i++)
+		memory[i * PAGE] = 1;
+	portprof_session_stop(session);
+	portprof_session_stop(other);
+	assert_int_equal(portprof_session_stats(session, 1, &stats),
+	                 PORTPROF_OK);
+	/* each fault is a sample, with the time at which it was */
+	assert_true(faults.samples >= PAGES);
+	assert_int_equal(faults.of_others, 0);
+	assert_int_equal(faults.weight, faults.samples);
+	assert_int_equal(faults.last[1], stats.total_weight);
+	assert_int_equal(faults.samples, stats.total_weight);
+	assert_true(faults.last[0] > 0);
+	portprof_session_close(session);
+	portprof_session_close(other);
+	munmap((void *)memory, (size_t)PAGES * PAGE);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(each_sample_has_the_whole_group),
+		CASE(any_member_can_be_the_one_that_is_sampled),
+		CASE(several_of_a_group_can_be_sampled),
+		CASE(who_is_sampled_is_steered),
 		CASE(groups_are_told_apart),
 		CASE(all_begin_and_end_together),
 		CASE(every_thread_has_values_of_its_own),
@@ -329,6 +524,7 @@ int main(void)
 		CASE(a_group_that_does_not_fit_is_refused),
 		CASE(backends_without_groups_are_refused),
 		cmocka_unit_test(this_kernel_tells_page_faults_with_time),
+		cmocka_unit_test(this_kernel_samples_the_second),
 	};
 
 	return cmocka_run_group_tests_name("perf_values", tests, NULL, NULL);
