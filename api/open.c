@@ -162,10 +162,12 @@ static portprof_status rehearse(struct attempt *attempt,
 	portprof_status status;
 
 	config->pool = NULL;
+	config->is_rehearsed = true;
 	config->target = PPI_TARGET_PROCESS;
 	config->number[PPI_KEY_CHILDREN] = false;
 	status = open_backend(attempt, ops, kernel, probe, why);
 	config->pool = asked.pool;
+	config->is_rehearsed = false;
 	config->target = asked.target;
 	config->number[PPI_KEY_CHILDREN] = asked.number[PPI_KEY_CHILDREN];
 	if (status)

@@ -240,15 +240,16 @@ static void find_event(const portprof_config *config, size_t index,
 	*group = has_groups ? at : 0;
 }
 
-/* A command's program is not loaded yet, the whole system has many, and who
- * collects does not know whose they will be. */
+/* A command's program is not loaded yet, and the whole system has many. Who collects
+ * does not know whose they will be: each process finds its own. */
 static int64_t symbols_of(const portprof_config *config)
 {
 	struct ppi_target target = target_of(config);
 
+	if (config->pool || config->is_rehearsed)
+		return -2;
 	return target.kind == PPI_TARGET_COMMAND ||
-	       target.kind == PPI_TARGET_SYSTEM || config->pool ? -1
-	                                                        : target.pid;
+	       target.kind == PPI_TARGET_SYSTEM ? -1 : target.pid;
 }
 
 /* A group's modifiers are the kernel's to take from the event that leads, which is

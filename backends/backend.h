@@ -53,7 +53,9 @@ struct ppi_event_request {
 	bool skip_open_check; /* say what it means; do not ask whether the
 	                       * kernel would open it here */
 	int64_t pid;      /* whose symbols a name may mean; 0 = nobody is to be
-	                   * measured yet: this process's; -1 = no process's */
+	                   * measured yet: this process's; -1 = no process's;
+	                   * -2 = those of processes that are not there yet, which
+	                   * will look for themselves: any */
 	/* All else, in order. Resolve takes each or refuses it by its name, value
 	 * and column (ppi_event_refuse_part). */
 	struct ppi_event_part parts[PPI_EVENT_PARTS];

@@ -38,6 +38,7 @@ struct portprof_config {
 	struct ppi_sink_request sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;
 	struct ppi_pool *pool;  /* its session collects from it; NULL = none */
+	bool is_rehearsed;      /* for processes that are not there yet */
 	size_t output_sink;     /* 1 + the sink that "output" made; 0 = none */
 	unsigned given;         /* 1 << key: not the default any more */
 	char *origins[PPI_KEY_COUNT]; /* FILE:LINE; NULL = the program's */

@@ -39,7 +39,10 @@ static const struct {
 	[PLACE_URETPROBE] = { "uretprobe:", "uretprobe:FILE:SYMBOL" },
 };
 
-enum { DATA_BYTES = 4 };
+enum {
+	DATA_BYTES = 4,
+	ANY_ADDRESS = 0x1000 /* of a user's, to ask whether it may be */
+};
 
 struct place {
 	const struct perf_kernel *kernel;
@@ -235,9 +238,9 @@ static portprof_status refuse_unborn(const struct place *place,
 {
 	return refuse(place, PORTPROF_E_UNSUPPORTED, place->symbol_column,
 	              "%sthe address of '%.90s' in another process is known "
-	              "while that runs: attach to it (-p PID), or probe its "
-	              "file, uprobe:FILE:%.90s",
-	              why, place->symbol, place->symbol);
+	              "while that runs: attach to it (-p PID), record it alone "
+	              "(portprof record -e, without -b), or probe its file, "
+	              "uprobe:FILE:%.90s", why, place->symbol, place->symbol);
 }
 
 /* In the process that is measured, or in this one where none is told yet. */
@@ -247,6 +250,12 @@ static portprof_status find_in_process(struct place *place)
 	enum perf_symbol_answer answer;
 	char path[PATH_MAX], where[64];
 
+	if (pid == -2) {
+		place->found.address = ANY_ADDRESS;
+		snprintf(place->means, sizeof(place->means), "'%.100s', where "
+		         "each process has it", place->symbol);
+		return PORTPROF_OK;
+	}
 	if (pid < 0)
 		return refuse_unborn(place, "");
 	answer = perf_symbol_in_process(place->kernel, pid, place->symbol,

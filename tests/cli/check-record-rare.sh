@@ -52,4 +52,42 @@ named "a rate of a configuration file wins" page-faults:freq=100 \
 	--config rated.conf
 printf 'event = minor-faults\n' >plain.conf
 named "without one in it, each" minor-faults:period=1 --config plain.conf
+
+### Breakpoints of a program that begins now, wherever it is loaded
+
+cat >hit.c <<'EOT'
+volatile int hits;
+
+__attribute__((noinline)) void hit(void)
+{
+	hits = hits + 1;
+}
+
+int main(void)
+{
+	while (hits < 1000)
+		hit();
+	return 0;
+}
+EOT
+if ! ${CC:-cc} -O0 -o hit hit.c 2>cc.words; then
+	skip "breakpoints of a command" "nothing can be compiled"
+	tap_end
+fi
+for event in breakpoint:hit breakpoint:hits:w; do
+	record -e $event -o hit.pb.gz -- ./hit
+	if [ "$status" -ne 0 ] && grep -Eq 'breakpoints|no such event|is not for' words; then
+		skip "$event" "$(head -n 1 words | tr '#' ' ')"
+		continue
+	fi
+	same "$event: status" 0 "$status"
+	claim "$event: each is a sample" \
+		"r['samples'] == r['total_weight'] == 1000 and f('hit') == 1000"
+	judge hit.pb.gz
+done
+record -e breakpoint:hit:x,task-clock -o hit.pb.gz -- ./hit
+same "with other events: it is refused" 125 "$status"
+has "and what can be done is said" 'attach to it.*record it alone' words
+record -e breakpoint:no_such_function -o hit.pb.gz -- ./hit
+has "a symbol that the program lacks is said" "no symbol 'no_such_function'" words
 tap_end
