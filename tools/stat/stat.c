@@ -60,12 +60,23 @@ static struct ppi_stat_value value_of(const struct ppi_stat_event *event,
 	return ppi_stat_between(from, &event->now);
 }
 
+/* When the last of the values was read; what happened later is in none. */
+static uint64_t read_at(const struct ppi_stat *stat)
+{
+	uint64_t last_ns = 0;
+
+	for (size_t i = 0; i < stat->event_count; i++)
+		if (stat->events[i].now.taken_ns > last_ns)
+			last_ns = stat->events[i].now.taken_ns;
+	return last_ns ? last_ns : ppi_now_ns();
+}
+
 void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,
                        uint64_t *last_ns)
 {
 	struct ppi_stat_value *values =
 		calloc(stat->event_count, sizeof(*values));
-	uint64_t now = ppi_now_ns();
+	uint64_t now = read_at(stat);
 	struct ppi_stat_view view = { .values = values,
 		                      .wall_ns = now - *last_ns,
 		                      .at_ns = now - started_ns,
