@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # port/: what C libraries lack or do differently. Includes nothing above it.
 
-# What comes from others, for the library and for the command, which cannot
+# What comes from others or goes to them, for the library and for the command, which cannot
 # reach what the library hides.
 FOREIGN_FILES = \
 	port/build_id.c \
@@ -12,6 +12,8 @@ FOREIGN_FILES = \
 	port/foreign_file.h \
 	port/json.c \
 	port/json.h \
+	port/library.c \
+	port/library.h \
 	port/process_owner.c \
 	port/process_owner.h \
 	port/text_width.c \
@@ -35,8 +37,6 @@ libportprof_core_la_SOURCES += \
 	port/exec_guard.h \
 	port/fork_guard.c \
 	port/fork_guard.h \
-	port/library.c \
-	port/library.h \
 	port/machine.c \
 	port/machine.h \
 	port/memory_limit.c \

@@ -192,7 +192,9 @@ libportprof_tools_la_SOURCES = \
 	tools/top/top_data.c \
 	tools/watch.c \
 	tools/watch.h \
-	tools/messages.c
+	tools/messages.c \
+	tools/symbols/symbols_download.c \
+	tools/symbols/symbols_download.h
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)
 libportprof_tools_la_LIBADD = $(PP_CMD_LIBS)

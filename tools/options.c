@@ -10,6 +10,7 @@
 #include "tools/color.h"
 #include "tools/guess.h"
 #include "tools/pager.h"
+#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -411,6 +412,18 @@ int ppi_take_separator(const struct ppi_given *given, void *separator)
 	return ppi_line_wrong(given->line,
 	                      "%s: a separator must be neither empty nor have "
 	                      "quotes or line ends; try -x ,", given->name);
+}
+
+int ppi_take_debuginfod(const struct ppi_given *given, void *nothing)
+{
+	const char *why;
+
+	(void)given;
+	(void)nothing;
+	if (ppi_download_begin(&why))
+		return PPI_EXIT_OK;
+	ppi_say("--debuginfod: %s", why);
+	return PPI_EXIT_FAILED;
 }
 
 int ppi_take_color(const struct ppi_given *given, void *nothing)

@@ -94,6 +94,8 @@ int ppi_take_folder(const struct ppi_given *given, void *folder);
 /* What stands between fields: const char *. */
 int ppi_take_separator(const struct ppi_given *given, void *separator);
 int ppi_take_color(const struct ppi_given *given, void *nothing);
+/* Refused where nothing can be downloaded. */
+int ppi_take_debuginfod(const struct ppi_given *given, void *nothing);
 
 /* Rows that several verbs have. */
 #define PPI_COLOR_OPTION \
@@ -104,6 +106,11 @@ int ppi_take_color(const struct ppi_given *given, void *nothing);
 	{ .name = "debug-dir", .value = "DIR", \
 	  .help = "also look for separate debug files here", \
 	  .take = ppi_take_folder, .place = (at) }
+#define PPI_DEBUGINFOD_OPTION \
+	{ .name = "debuginfod", \
+	  .help = "download debug files that are not here, from " \
+	          "DEBUGINFOD_URLS", \
+	  .take = ppi_take_debuginfod }
 #define PPI_ROOT_OPTION(at) \
 	{ .name = "root", .value = "DIR", \
 	  .help = "look for programs and libraries below here: a container's " \

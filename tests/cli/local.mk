@@ -24,6 +24,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-annotate.sh \
 	tests/cli/check-cgroup.sh \
 	tests/cli/check-config.sh \
+	tests/cli/check-debuginfod.sh \
 	tests/cli/check-diff.sh \
 	tests/cli/check-doctor.sh \
 	tests/cli/check-export.sh \

@@ -14,6 +14,7 @@
 #include "tools/pager.h"
 #include "tools/report/report_named.h"
 #include "tools/report/report_units.h"
+#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -43,6 +44,7 @@ static const struct ppi_option table[] = {
 	{ 0, "source", NULL, "leave out the instructions",
 	  .take = ppi_take_flag, .place = AT(is_source_only) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_DEBUGINFOD_OPTION,
 	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_COLOR_OPTION,
 	PPI_MEMORY_OPTION(AT(memory_max)),
@@ -233,8 +235,7 @@ int ppi_annotate_main(int argc, char **argv)
 		                        "no function given; portprof report "
 		                        "shows the hot ones");
 	if (status == PPI_LINE_READ) {
-		/* Looking for symbols must never download by itself. */
-		unsetenv("DEBUGINFOD_URLS");
+		ppi_download_never();
 		ppi_memory_limit(options.memory_max);
 		status = annotate(&options) ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	}

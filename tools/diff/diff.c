@@ -9,6 +9,7 @@
 #include "tools/names/names_time.h"
 #include "tools/options.h"
 #include "tools/report/report_named.h"
+#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <stdint.h>
@@ -62,6 +63,7 @@ static const struct ppi_option table[] = {
 	{ 'q', "quiet", NULL, "print only the rows",
 	  .take = ppi_take_flag, .place = AT(form.is_quiet) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_DEBUGINFOD_OPTION,
 	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_COLOR_OPTION,
 	PPI_MEMORY_OPTION(AT(memory_max)),
@@ -194,8 +196,7 @@ int ppi_diff_main(int argc, char **argv)
 		status = ppi_line_wrong(&line,
 		                        "name two profiles: diff BEFORE AFTER");
 	if (status == PPI_LINE_READ) {
-		/* Looking for symbols must never download by itself. */
-		unsetenv("DEBUGINFOD_URLS");
+		ppi_download_never();
 		ppi_memory_limit(options.memory_max);
 		status = compare(&options) ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	}

@@ -9,6 +9,7 @@
 #include "tools/options.h"
 #include "tools/names/names.h"
 #include "tools/names/names_time.h"
+#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <stdint.h>
@@ -182,8 +183,7 @@ int ppi_export_main(int argc, char **argv)
 		status = complete(&export, argc, argv);
 	if (status != PPI_LINE_READ)
 		return status;
-	/* Looking for symbols must never download by itself. */
-	unsetenv("DEBUGINFOD_URLS");
+	ppi_download_never();
 	ppi_memory_limit(export.memory_max);
 	profile = open_input(&export);
 	if (!profile)

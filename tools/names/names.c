@@ -27,6 +27,7 @@ static const struct ppi_option table[] = {
 	{ 'o', "output", "FILE", "write the named profile there (FILE itself)",
 	  .take = ppi_take_text, .place = AT(output) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_DEBUGINFOD_OPTION,
 	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_MEMORY_OPTION(AT(memory_max)),
 };

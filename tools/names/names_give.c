@@ -8,6 +8,7 @@
 #include "tools/names/names_time.h"
 #include "tools/report/report_rows.h"
 #include "tools/report/report_ticker.h"
+#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -80,8 +81,7 @@ bool ppi_names_give(portprof_profile *profile,
 	struct ppi_symbols_name *names = NULL;
 	bool is_good;
 
-	/* Looking for symbols must never download by itself. */
-	unsetenv("DEBUGINFOD_URLS");
+	ppi_download_never();
 	if (symbols && ppi_names_by_time(profile, sources->root, held)) {
 		ppi_symbols_want(symbols, true, true);
 		ppi_symbols_look_in(symbols, sources->debug_folder);

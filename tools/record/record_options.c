@@ -127,6 +127,7 @@ static const struct ppi_option table[] = {
 	{ 0, "labels", "FIELDS",
 	  "label samples by data-address, latency, data-source, branches, ...",
 	  .take = ppi_take_text, .place = AT(labels) },
+	PPI_DEBUGINFOD_OPTION,
 	{ 0, "no-names", NULL, "leave names of functions out of FILE",
 	  .take = ppi_take_flag, .place = AT(is_nameless) },
 	{ 0, "no-arguments", NULL, "leave the command's arguments out of FILE",

@@ -69,6 +69,7 @@ static const struct ppi_option table[] = {
 	{ 0, "time", "FROM,TO", "keep these seconds (needs record --timeline)",
 	  .take = take_times, .place = AT(filter) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_DEBUGINFOD_OPTION,
 	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_MEMORY_OPTION(AT(memory_max)),
 	{ .help = "What to print" },

@@ -14,6 +14,7 @@
 #include "tools/report/report_options.h"
 #include "tools/report/report_ticker.h"
 #include "tools/report/report_tree.h"
+#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <stdint.h>
@@ -384,8 +385,7 @@ int ppi_report_main(int argc, char **argv)
 	int status = ppi_report_read_options(argc, argv, &options);
 
 	if (status < 0) {
-		/* Looking for symbols must never download by itself. */
-		unsetenv("DEBUGINFOD_URLS");
+		ppi_download_never();
 		ppi_memory_limit(options.memory_max);
 		profile = read_inputs(&options);
 		status = profile && print_report(profile, &options)

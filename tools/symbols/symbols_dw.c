@@ -9,6 +9,7 @@
 #include "tools/symbols/symbols_dw.h"
 
 #include "port/foreign_file.h"
+#include "tools/symbols/symbols_download.h"
 #include "tools/symbols/symbols_find.h"
 
 #include <elfutils/libdwelf.h>
@@ -55,6 +56,8 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 		return find_rest(debug, module, found);
 	fd = ppi_debug_find(debug->elf, debug->path, debug->build_id,
 	                    debug->folder, found);
+	if (fd < 0)
+		fd = ppi_download_find(debug->build_id, found);
 	if (fd >= 0)
 		debug->debug_path = strdup(*found);
 	return fd;
