@@ -19,6 +19,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool ppi_input_is_regions(const char *path)
+{
+	struct stat at;
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, &at);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	char begin[128] = "";
+
+	if (!file)
+		return false;
+	begin[fread(begin, 1, sizeof(begin) - 1, file)] = '\0';
+	fclose(file);
+	return begin[strspn(begin, " \t\r\n")] == '{' && strstr(begin, PPI_REGIONS_TYPE);
+}
+
 static portprof_profile *open_parts(const char *folder)
 {
 	struct ppi_parts parts;
@@ -146,6 +160,10 @@ portprof_profile *ppi_profile_open(const char *path, const char *program,
 		ppi_say("'%s' was written by perf record: perf report shows "
 		        "it; portprof record makes profiles for portprof "
 		        "report", path);
+	else if (ppi_input_is_regions(path))
+		ppi_say("'%s' is a table of regions and not a profile: "
+		        "portprof merge %s shows it, and with others their sum",
+		        path, path);
 	else if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND) {
 		ppi_say_failure(NULL);
 		ppi_memory_say_remedy();

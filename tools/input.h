@@ -5,6 +5,7 @@
 
 #include <portprof.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,10 @@
  */
 portprof_profile *ppi_profile_open(const char *path, const char *program,
                                    uint64_t memory_max);
+
+/* Whether a file begins as a table of regions, and what it is called there. */
+#define PPI_REGIONS_TYPE "portprof regions"
+bool ppi_input_is_regions(const char *path);
 
 /*
  * The number of the event that is called `name`, as it was asked for or as the

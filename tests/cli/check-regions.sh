@@ -68,6 +68,10 @@ holds "the calls of each" "$table" \
 holds "names are whole" "$table" 'len(rows("a \"name\"\n of two lines")) == 3'
 holds "each has counted" "$table" \
 	'all(r["counts"][0]["value"] > 0 for r in rows("turn"))'
+"$portprof" report "$table" >printed 2>words
+same "it is not a profile: status" 1 $?
+has "it is not a profile: what shows it" "a table of regions.*portprof merge $table" \
+	words
 rm -f portprof-regions.*
 
 with 'regions;output=o.json' - 1 1 exit

@@ -142,7 +142,7 @@ int ppi_merge_main(int argc, char **argv)
 	if (status != PPI_LINE_READ)
 		return status;
 	ppi_memory_limit(merge.memory_max);
-	if (optind < argc && ppi_merge_is_regions(argv[optind]))
+	if (optind < argc && ppi_input_is_regions(argv[optind]))
 		return merge_regions(&merge, argc, argv);
 	if (!merge.output)
 		return ppi_line_wrong(&line, "no output given: -o FILE");

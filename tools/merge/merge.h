@@ -57,9 +57,6 @@ struct ppi_merge_spread {
 	double imbalance;       /* in percent; negative: there is none */
 };
 
-/* Whether a file begins as a table of regions. */
-bool ppi_merge_is_regions(const char *path);
-
 /* Add a file's table; what cannot be added is said and counted. */
 void ppi_merge_regions_add(struct ppi_merge_regions *all, const char *path);
 /* In the order of ranks. */

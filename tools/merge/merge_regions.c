@@ -8,6 +8,7 @@
 #include "tools/merge/merge.h"
 
 #include "port/foreign_file.h"
+#include "tools/input.h"
 #include "tools/merge/json_read.h"
 #include "tools/tools.h"
 
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPE "portprof regions"
 enum { SCHEMA = 1, KEY_BYTES = 32, FILE_MAX = 256 << 20 };
 
 /* A row of a file: a region in a thread. */
@@ -235,7 +235,7 @@ static bool read_table(const char *path, struct table *table)
 	ppi_json_in_enter(&in, '{');
 	while (ppi_json_in_key(&in, key, sizeof(key)))
 		read_member(&in, key, table);
-	if (!table->type || strcmp(table->type, TYPE) != 0)
+	if (!table->type || strcmp(table->type, PPI_REGIONS_TYPE) != 0)
 		ppi_say("'%s' is left out: it is not a table of regions as "
 		        "PORTPROF=regions writes it", path);
 	else if (!ppi_json_in_end(&in))
@@ -370,20 +370,6 @@ void ppi_merge_regions_add(struct ppi_merge_regions *all, const char *path)
 		add_table(all, &table, path);
 	}
 	free_table(&table);
-}
-
-bool ppi_merge_is_regions(const char *path)
-{
-	struct stat at;
-	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, &at);
-	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-	char begin[128] = "";
-
-	if (!file)
-		return false;
-	begin[fread(begin, 1, sizeof(begin) - 1, file)] = '\0';
-	fclose(file);
-	return begin[strspn(begin, " \t\r\n")] == '{' && strstr(begin, TYPE);
 }
 
 /* ---- what it comes to ---- */

@@ -93,7 +93,7 @@ static const struct ppi_option table[] = {
 	{ 0, "duration", "S", "stop after S seconds",
 	  .take = take_time, .place = AT(duration), .what = "s" },
 	{ .help = "How to measure" },
-	{ 'F', "freq", "HZ", "take HZ samples a second of CPU time (100)",
+	{ 'F', "freq", "HZ", "take HZ samples a second of CPU time (about 100)",
 	  .take = ppi_take_text, .place = AT(frequency) },
 	{ .name = "frequency", .value = "HZ" },
 	{ 'c', "count", "N", "take one sample every N nanoseconds or events",
