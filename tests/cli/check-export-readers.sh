@@ -76,6 +76,24 @@ for one in small deep; do
 			LC_ALL=C sort)"
 done
 has "perf-script: a thread is told by pid and tid" ' 7/8 ' small.perf
+same "perf-script: each sample has a line" \
+	"$("$portprof" report -j small.pb.gz |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["samples"])')" \
+	"$(grep -c '^[^[:space:]]' small.perf)"
+same "perf-script: without times each follows when the one before is over" "" \
+	"$(python3 - small.perf <<'EOF2'
+import re, sys
+over = {}
+for line in open(sys.argv[1]):
+    head = re.match(r"\S.*? (\d+)/(\d+) (\d+)\.(\d{6}): +(\d+) ", line)
+    if head:
+        thread = head.group(1, 2)
+        us = int(head.group(3)) * 1000000 + int(head.group(4))
+        if us != over.get(thread, 0) // 1000:
+            print(line)
+        over[thread] = over.get(thread, 0) + int(head.group(5))
+EOF2
+)"
 for one in weak hostile evil; do
 	"$portprof" export -f perf-script -o $one.perf $one.pb.gz
 	same "perf-script, $one: a reader gets the total" "$(total $one.pb.gz)" \

@@ -10,15 +10,22 @@
 #include "tools/export/export.h"
 
 #include "port/clean_text.h"
+#include "tools/tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+/* More samples than that of one row are not written one by one. */
+enum { SAMPLES_MAX = 100000 };
 
 struct writing {
 	const struct ppi_export *export;
 	const struct ppi_symbols_name *names;
 	const char *event;
-	const portprof_profile_thread *thread; /* of the sample before */
+	bool is_time;          /* that is what its weight is */
+	size_t thread;         /* of the sample before; the count: no known one */
+	uint64_t *thread_time; /* of each, and of those that are not known */
 };
 
 static void put_text(const char *text, FILE *out)
@@ -48,37 +55,37 @@ static bool is_of(const portprof_profile_sample *sample,
 }
 
 /* Samples of a thread mostly follow one another. */
-static const char *thread_name(struct writing *writing,
-                               const portprof_profile_sample *sample)
+static void find_thread(struct writing *writing,
+                        const portprof_profile_sample *sample)
 {
 	const portprof_profile *profile = writing->export->profile;
+	const portprof_profile_thread *thread =
+		portprof_profile_thread_get(profile, writing->thread);
 
-	if (!is_of(sample, writing->thread))
-		for (size_t i = 0; (writing->thread = portprof_profile_thread_get(
-					    profile, i)) != NULL; i++)
-			if (is_of(sample, writing->thread))
-				break;
-	return writing->thread && writing->thread->name[0]
-	               ? writing->thread->name : NULL;
+	if (is_of(sample, thread))
+		return;
+	for (writing->thread = 0;
+	     (thread = portprof_profile_thread_get(profile, writing->thread));
+	     writing->thread++)
+		if (is_of(sample, thread))
+			return;
 }
 
-/* Where a profile has no times the order of samples is all there is. */
-static void put_head(struct writing *writing, size_t index,
-                     const portprof_profile_sample *sample, FILE *out)
+static void put_head(const struct writing *writing, uint64_t ns,
+                     uint64_t weight, const portprof_profile_sample *sample,
+                     FILE *out)
 {
-	const portprof_profile *profile = writing->export->profile;
-	uint64_t ns = portprof_profile_sample_time(profile, index);
-	const char *name = thread_name(writing, sample);
+	const portprof_profile_thread *thread = portprof_profile_thread_get(
+		writing->export->profile, writing->thread);
 
-	if (name)
-		put_text(name, out);
+	if (thread && thread->name[0])
+		put_text(thread->name, out);
 	else
 		fprintf(out, ":%" PRIu32, sample->tid);
 	fprintf(out, " %" PRIu32 "/%" PRIu32 " %" PRIu64 ".%06" PRIu64
 	        ": %10" PRIu64 " ",
 	        sample->pid, sample->tid, ns / 1000000000u,
-	        ns / 1000u % 1000000u,
-	        sample->weights[writing->export->event_number]);
+	        ns / 1000u % 1000000u, weight);
 	put_event(writing->event, out);
 	fputs(": \n", out);
 }
@@ -106,33 +113,64 @@ static void put_frame(const struct writing *writing, uint32_t location,
 	fputs(")\n", out);
 }
 
+static void put_chain(const struct writing *writing,
+                      const portprof_profile_sample *sample, FILE *out)
+{
+	if (sample->depth == 0)
+		fprintf(out, "\t%16x [unknown] ([unknown])\n", 0u);
+	for (size_t k = 0; k < sample->depth; k++)
+		put_frame(writing, sample->locations[k], out);
+	fputc('\n', out);
+}
+
+/*
+ * A row of a profile stands for equal samples, and a line of perf for one:
+ * readers take the time to the thread's next line for its weight (speedscope,
+ * src/import/linux-tools-perf.ts), or each line for one. Where a profile has no
+ * times a thread's samples follow one another, each after its weight.
+ */
+static void put_row(struct writing *writing, size_t index,
+                    const portprof_profile_sample *sample, FILE *out)
+{
+	size_t event = writing->export->event_number;
+	uint64_t ns = portprof_profile_sample_time(writing->export->profile,
+	                                           index);
+	uint64_t count = sample->samples[event], left = sample->weights[event];
+
+	find_thread(writing, sample);
+	if (count == 0 || count > SAMPLES_MAX || count > left)
+		count = 1;
+	for (; count; count--) {
+		uint64_t weight = left / count;
+		uint64_t *time = &writing->thread_time[writing->thread];
+
+		left -= weight;
+		put_head(writing, ns ? ns : *time, weight, sample, out);
+		*time += writing->is_time ? weight : 1000 * weight;
+		put_chain(writing, sample, out);
+	}
+}
+
 static bool put_samples(void *context, FILE *out)
 {
 	struct writing *writing = context;
-	const portprof_profile *profile = writing->export->profile;
 	const portprof_profile_sample *sample;
 
-	for (size_t i = 0;
-	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++) {
-		if (!sample->weights[writing->export->event_number])
-			continue;
-		put_head(writing, i, sample, out);
-		if (sample->depth == 0)
-			fprintf(out, "\t%16x [unknown] ([unknown])\n", 0u);
-		for (size_t k = 0; k < sample->depth; k++)
-			put_frame(writing, sample->locations[k], out);
-		fputc('\n', out);
-	}
+	for (size_t i = 0; (sample = portprof_profile_sample_get(
+				    writing->export->profile, i)) != NULL; i++)
+		if (sample->weights[writing->export->event_number])
+			put_row(writing, i, sample, out);
 	return true;
 }
 
 bool ppi_export_perf_script(const struct ppi_export *export)
 {
+	const portprof_profile_event *event = portprof_profile_event_get(
+		export->profile, export->event_number);
 	struct writing writing = {
 		.export = export,
-		.event = portprof_profile_event_get(export->profile,
-		                                    export->event_number)
-				 ->name,
+		.event = event->name,
+		.is_time = event->unit == PORTPROF_UNIT_NANOSECONDS,
 	};
 	struct ppi_export_names names;
 	bool is_good;
@@ -140,7 +178,14 @@ bool ppi_export_perf_script(const struct ppi_export *export)
 	if (!ppi_export_name(export, false, &names))
 		return false;
 	writing.names = names.names;
-	is_good = ppi_export_write(export, put_samples, &writing);
+	writing.thread_time =
+		calloc(portprof_profile_thread_count(export->profile) + 1,
+	               sizeof(*writing.thread_time));
+	if (!writing.thread_time)
+		ppi_say("out of memory");
+	is_good = writing.thread_time &&
+	          ppi_export_write(export, put_samples, &writing);
+	free(writing.thread_time);
 	ppi_export_names_free(&names);
 	return is_good;
 }
