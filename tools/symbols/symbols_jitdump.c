@@ -154,13 +154,14 @@ static int compare_lines(const void *left, const void *right)
 static void take_told_lines(struct ppi_jitdump *dump, struct load *load)
 {
 	enum { ELF_HEADER_BYTES = 0x40 };
-	struct line *lines = dump->lines + dump->told_first;
+	struct line *lines;
 	uint32_t count = dump->told_count;
 	uint64_t shift;
 
 	dump->told_count = 0;
 	if (count == 0 || dump->told_address != load->start)
 		return;
+	lines = dump->lines + dump->told_first;
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	shift = lines[0].address - load->start == ELF_HEADER_BYTES
 	                ? ELF_HEADER_BYTES : 0;
