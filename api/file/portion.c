@@ -108,9 +108,10 @@ static size_t make_labels(struct ppi_writer *writer,
                           const struct ppi_sums_line *line,
                           const struct label_words *words, Ppi__Label *labels)
 {
+	struct ppi_label_ids of_fields[PPI_SET_LABELS_MAX];
 	const struct ppi_thread *thread;
 	uint32_t name = PPI_NONE;
-	size_t count = 0;
+	size_t count = 0, fields;
 
 	if (line->pid)
 		labels[count++] = (Ppi__Label){ .key = words->pid,
@@ -145,8 +146,13 @@ static size_t make_labels(struct ppi_writer *writer,
 		labels[count++] =
 			(Ppi__Label){ .key = words->chain_end,
 			              .num = (int64_t)line->chain_end };
-	count += ppi_sample_labels_make(&writer->labels, line->labels,
-	                                &writer->places, &labels[count]);
+	fields = ppi_sample_labels_make(&writer->labels, line->labels,
+	                                &writer->places, of_fields);
+	for (size_t i = 0; i < fields; i++)
+		labels[count++] = (Ppi__Label){ .key = of_fields[i].key,
+			                        .str = of_fields[i].text,
+			                        .num_unit = of_fields[i].unit,
+			                        .num = of_fields[i].number };
 	for (size_t i = 0; i < count; i++)
 		labels[i].base = (ProtobufCMessage)PROTOBUF_C_MESSAGE_INIT(
 			&ppi__label__descriptor);

@@ -187,7 +187,7 @@ static void put_words(uint64_t bits, const struct word_of_bit *words, char *out,
 }
 
 static bool make_label(size_t kind, uint64_t value, struct ppi_places *places,
-                       Ppi__Label *label)
+                       struct ppi_label_ids *label)
 {
 	char text[400] = "";
 	uint32_t key, str = 0, unit = 0;
@@ -206,14 +206,14 @@ static bool make_label(size_t kind, uint64_t value, struct ppi_places *places,
 		unit = ppi_places_string(places, kinds[kind].unit);
 	if (key == PPI_NONE || str == PPI_NONE || unit == PPI_NONE)
 		return false;
-	*label = (Ppi__Label){ .key = key, .str = str, .num_unit = unit,
-		               .num = text[0] ? 0 : (int64_t)value };
+	*label = (struct ppi_label_ids){ key, str, unit,
+		                     text[0] ? 0 : (int64_t)value };
 	return true;
 }
 
 size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
                               uint32_t set, struct ppi_places *places,
-                              Ppi__Label *out)
+                              struct ppi_label_ids *out)
 {
 	const uint64_t *words;
 	size_t count = 0;

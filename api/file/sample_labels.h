@@ -8,7 +8,6 @@
 #include "api/file/ids.h"
 #include "api/file/locations.h"
 #include "api/file/pool.h"
-#include "api/file/profile.pb-c.h"
 
 /* So many different sets of labels a file has, and labels a set. Data addresses
  * would make each sample one of its own. */
@@ -26,10 +25,17 @@ uint32_t ppi_sample_labels_enter(struct ppi_sample_labels *labels,
                                  const portprof_batch *batch,
                                  const portprof_record *record);
 
-/* The labels of a set; returns how many. Their strings are entered. */
+/* A label as a file has it: strings by their numbers there. */
+struct ppi_label_ids {
+	uint32_t key, text, unit;
+	int64_t number;
+};
+
+/* The labels of a set; returns how many, PPI_SET_LABELS_MAX at most. Their
+ * strings are entered. */
 size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
                               uint32_t set, struct ppi_places *places,
-                              Ppi__Label *out);
+                              struct ppi_label_ids *out);
 
 /* What a file says of samples without their labels; false: there are none. */
 bool ppi_sample_labels_note(const struct ppi_sample_labels *labels, char *out,

@@ -60,7 +60,7 @@ static const char *string_of(int64_t number)
 static const char *say(uint32_t set)
 {
 	static char out[1024];
-	Ppi__Label made[PPI_SET_LABELS_MAX];
+	struct ppi_label_ids made[PPI_SET_LABELS_MAX];
 	size_t count = ppi_sample_labels_make(&labels, set, &places, made);
 	size_t used = 0;
 
@@ -69,14 +69,14 @@ static const char *say(uint32_t set)
 	for (size_t i = 0; i < count; i++) {
 		used += (size_t)snprintf(out + used, sizeof(out) - used, "%s%s=",
 		                         i ? " " : "", string_of(made[i].key));
-		if (made[i].str)
+		if (made[i].text)
 			used += (size_t)snprintf(out + used, sizeof(out) - used,
-			                         "%s", string_of(made[i].str));
+			                         "%s", string_of(made[i].text));
 		else
 			used += (size_t)snprintf(out + used, sizeof(out) - used,
 			                         "%lld/%s",
-			                         (long long)made[i].num,
-			                         string_of(made[i].num_unit));
+			                         (long long)made[i].number,
+			                         string_of(made[i].unit));
 	}
 	return out;
 }
