@@ -62,7 +62,10 @@ struct ppi_jitdump {
 	size_t *first;   /* by node, one more behind: where its loads begin */
 	uint32_t *loads_of;
 
-	/* while it is read: lines told of the load that comes next */
+	/* while it is read: 1 more than the newest load of each index, by
+	 * index_slot; and lines told of the load that comes next */
+	uint32_t *newest;
+	size_t newest_room;
 	uint64_t told_address;
 	size_t told_first;
 	uint32_t told_count;
@@ -122,6 +125,37 @@ static bool add_text(struct ppi_jitdump *dump, const char *text, size_t bytes,
 	return true;
 }
 
+/* Where an index is in the table of the newest loads, or would be. Fibonacci
+ * hashing: runtimes count their code; and from an address that is another each
+ * time, so that no file can be made whose indices all meet. */
+static uint32_t *index_slot(const struct ppi_jitdump *dump, uint64_t index)
+{
+	uint64_t mixed = index ^ (uint64_t)(uintptr_t)dump;
+	size_t at = (size_t)(mixed * UINT64_C(11400714819323198485) >> 32);
+
+	for (;; at++) {
+		uint32_t *slot = &dump->newest[at & (dump->newest_room - 1)];
+
+		if (!*slot || dump->loads[*slot - 1].index == index)
+			return slot;
+	}
+}
+
+/* Room for one more, at most half of the table in use. */
+static bool grow_newest(struct ppi_jitdump *dump)
+{
+	uint32_t *old = dump->newest;
+
+	if (dump->load_count < dump->newest_room / 2)
+		return true;
+	dump->newest_room = dump->newest_room ? 2 * dump->newest_room : 256;
+	dump->newest = calloc(dump->newest_room, sizeof(*dump->newest));
+	free(old);
+	for (size_t i = 0; dump->newest && i < dump->load_count; i++)
+		*index_slot(dump, dump->loads[i].index) = (uint32_t)i + 1;
+	return dump->newest;
+}
+
 static bool add_load(struct ppi_jitdump *dump, const struct load *load)
 {
 	void *grown = dump->loads;
@@ -132,7 +166,10 @@ static bool add_load(struct ppi_jitdump *dump, const struct load *load)
 	          sizeof(*load)))
 		return false;
 	dump->loads = grown;
+	if (!grow_newest(dump))
+		return false;
 	dump->loads[dump->load_count++] = *load;
+	*index_slot(dump, load->index) = (uint32_t)dump->load_count;
 	return true;
 }
 
@@ -197,23 +234,20 @@ static bool take_move(struct ppi_jitdump *dump, uint64_t time_ns,
                       const unsigned char *body, size_t bytes)
 {
 	enum { FIXED = 48 };
-	uint64_t start;
+	struct load load;
+	uint32_t number;
 
-	if (bytes < FIXED)
+	if (bytes < FIXED || dump->load_count == 0)
 		return true;
-	start = u64(body + 16);
-	for (size_t i = dump->load_count; i-- > 0;) {
-		struct load load = dump->loads[i];
-
-		if (load.start != start || load.index != u64(body + 40))
-			continue;
-		load.time_ns = time_ns;
-		load.start = u64(body + 24);
-		load.end = load.start + u64(body + 32);
-		load.line_count = 0; /* they have the old addresses */
-		return add_load(dump, &load);
-	}
-	return true;
+	number = *index_slot(dump, u64(body + 40));
+	if (!number || dump->loads[number - 1].start != u64(body + 16))
+		return true;
+	load = dump->loads[number - 1];
+	load.time_ns = time_ns;
+	load.start = u64(body + 24);
+	load.end = load.start + u64(body + 32);
+	load.line_count = 0; /* they have the old addresses */
+	return add_load(dump, &load);
 }
 
 /* address, line, discriminator; the file. One of "\377" is the one before. */
@@ -493,6 +527,7 @@ void ppi_jitdump_free(struct ppi_jitdump *dump)
 	if (!dump)
 		return;
 	free(dump->loads);
+	free(dump->newest);
 	free(dump->lines);
 	free(dump->text);
 	free(dump->edges);
