@@ -47,8 +47,11 @@ for backend in $(some_of perf timer itimer); do
 	ends $backend greedy 0 115
 	ends $backend disable 0 115
 	ends $backend deaf 0 115
+	# deaf, nothing; and the process's timer asks one thread, whichever runs
+	share=2
+	[ $backend = itimer ] && share=5
 	claim "$backend, deaf: its threads are heard all the same" \
-		'weights > r["total_weight"] / 2'
+		"weights > r['total_weight'] / $share"
 	judge p.pb.gz
 
 	# A shell with children, some of them short.
