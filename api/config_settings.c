@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of settings: how each is named, written, limited, kept and printed,
- * and where the one in force came from. config_value.c reads values by it.
+ * and where the one in force came from; and the functions by which programs set
+ * and get them. config_value.c reads values by it.
  */
 #include "api/internal/config_settings.h"
 

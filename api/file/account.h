@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The account that goes with the samples: as a message, and in words. */
+/* What a session says of itself in a file, beside its samples: notes, events and
+ * their counts, losses; as a message, and in words. */
 #ifndef PPI_FILE_ACCOUNT_H
 #define PPI_FILE_ACCOUNT_H
 

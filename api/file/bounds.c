@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory the contents of a file may take. */
+/* Sums up what the contents of a file take in memory, up to a limit. */
 #include "api/file/bounds.h"
 
 #include "api/file/model.h"

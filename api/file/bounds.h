@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory the contents of a file may take. */
+/* A limit of the memory that is taken to read a file, and what it has taken. */
 #ifndef PPI_FILE_BOUNDS_H
 #define PPI_FILE_BOUNDS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the one program or library of a profile that a gmon.out describes. */
+/* The one program or library of a profile that a gmon.out describes: chooses it,
+ * opens its file, checks its build-id and maps its addresses. */
 #include "api/file/gmon_module.h"
 
 #include "api/file/model.h"
