@@ -138,10 +138,10 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *   callchain  callers kept with each sample, up to 1024; 0 = none (default)
  *   children   whether processes that the target creates are measured too: 0
  *              (default), 1, or PORTPROF_CHILDREN_EXACT; of another process
- *              also those that descend from it already. With 1 the CPUs are
- *              sampled beside the threads of a command or another process,
- *              where this user may do that: what processes shorter than a
- *              period use is an estimate then (LOSS-12), and else in no sample
+ *              also those that descend from it already. With 1, where this
+ *              user may sample CPUs, the CPU time of another process is sampled
+ *              so, and of a command what processes shorter than a period use:
+ *              estimates (LOSS-12). Without, the latter is in no sample
  *   unwind     how the user's part of a chain is found: PORTPROF_UNWIND_AUTO
  *              (default), _DWARF or _FP. Capability: UNWIND for _DWARF, which
  *              is refused with E_UNSUPPORTED where elfutils is not there;

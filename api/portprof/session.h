@@ -200,7 +200,7 @@ portprof_session_note(portprof_session *session, size_t index);
 /* How notes begin that say in words what the numbers of a profile say, too: its
  * ends of chains, and its standard error. Who shows those need not show these. */
 #define PORTPROF_NOTE_CHAINS    "call chains by frame tables: "
-#define PORTPROF_NOTE_ESTIMATES "CPUs are sampled beside threads: "
+#define PORTPROF_NOTE_ESTIMATES "CPUs are sampled: "
 
 #ifdef __cplusplus
 }

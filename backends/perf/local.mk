@@ -21,6 +21,7 @@ PERF_SOURCES = \
 	backends/perf/perf_describe.c \
 	backends/perf/perf_drain.c \
 	backends/perf/perf_errors.c \
+	backends/perf/perf_family.c \
 	backends/perf/perf_kernel.h \
 	backends/perf/perf_names.c \
 	backends/perf/perf_names.h \

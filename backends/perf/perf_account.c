@@ -169,8 +169,9 @@ static bool process_time(const struct ppi_backend_session *bs, uint64_t *ns)
 	const struct ppi_target *target = &bs->plan->target;
 	uint64_t own = 0;
 
-	/* The clock of a process knows nothing of its children. */
-	if (bs->plan->follow_children)
+	/* The clock of a process knows nothing of its children: those that have
+	 * ended are in none. */
+	if (bs->plan->follow_children && !perf_state_of(bs)->is_by_cpu)
 		return false;
 	if (!target->is_self)
 		return others_time(bs, ns);
@@ -232,7 +233,7 @@ static uint64_t cpu_time_so_far(const struct ppi_backend_session *bs)
 	const struct perf_state *state = perf_state_of(bs);
 	uint64_t now;
 
-	if (!state->has_cpu_time)
+	if (!state->has_cpu_time || state->has_family_ended)
 		return 0;
 	if (!state->is_running)
 		return state->cpu_time_ns;
@@ -305,6 +306,19 @@ static void fill_charged(const struct ppi_backend_session *bs,
 	out->is_estimate = true;
 }
 
+/* What the processes' clocks tell, if none of them has ended, with what only it
+ * knew; else what was sampled. */
+static void fill_family(const struct ppi_backend_session *bs,
+                        const struct perf_tally *tally,
+                        struct ppi_account *out)
+{
+	uint64_t charged = cpu_time_so_far(bs);
+
+	out->total_weight = charged ? charged : tally->emitted;
+	out->total_certainty = charged ? PORTPROF_EXACT : PORTPROF_UNKNOWN;
+	out->is_estimate = true;
+}
+
 void perf_account(struct ppi_backend_session *bs, size_t event,
                   struct ppi_account *out)
 {
@@ -321,7 +335,9 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 	                                      : PORTPROF_EXACT;
 	out->is_estimate = state->has_tails;
 	out->variance = tally.variance;
-	if (perf_has_idle(bs, event))
+	if (state->is_by_cpu)
+		fill_family(bs, &tally, out);
+	else if (perf_has_idle(bs, event))
 		fill_charged(bs, &tally, out);
 	if (perf_is_period_weighted(what)) {
 		out->total_weight = tally.emitted;
@@ -366,7 +382,8 @@ bool perf_has_idle(const struct ppi_backend_session *bs, size_t event)
 {
 	const struct ppi_event *what = &bs->plan->events[event];
 
-	return is_system(bs) && perf_own(what)->type == PERF_TYPE_SOFTWARE &&
+	return (is_system(bs) || perf_state_of(bs)->is_by_cpu) &&
+	       perf_own(what)->type == PERF_TYPE_SOFTWARE &&
 	       what->unit == PORTPROF_UNIT_NANOSECONDS;
 }
 

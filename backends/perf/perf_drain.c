@@ -38,6 +38,8 @@ bool perf_is_wanted(const struct ppi_backend_session *bs,
 
 	if (target->is_self && seen->tid == (uint64_t)bs->helper_tid)
 		return false;
+	if (perf_state_of(bs)->family)
+		return perf_family_has(perf_state_of(bs), seen->pid);
 	return perf_follows(bs->plan) || target->kind == PPI_TARGET_TID ||
 	       perf_is_target(target, (int64_t)seen->pid);
 }
@@ -130,7 +132,8 @@ static bool take_new_process(struct ppi_backend_session *bs,
 	portprof_record record =
 		perf_new_record(state, port, seen, PORTPROF_RECORD_FORK);
 
-	if (!bs->plan->want_modules || !perf_follows(bs->plan))
+	if (!bs->plan->want_modules || !perf_follows(bs->plan) ||
+	    !perf_is_wanted(bs, seen))
 		return true;
 	record.address = seen->parent_pid;
 	if (!state->is_fork_told && !ppi_room_add(room, &record, NULL, 0))
@@ -149,6 +152,8 @@ static bool take_fork(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	struct ppi_diag why;
 
+	if (seen->pid != seen->parent_pid)
+		perf_family_begin(state, seen->parent_pid, seen->pid);
 	if (state->has_tails && !state->is_fork_told &&
 	    !perf_tail_begin(bs, seen, room))
 		return false;
@@ -189,6 +194,8 @@ static bool take_exit(struct ppi_backend_session *bs,
 
 	if (!is_to_wait && is_told && !ppi_room_add(room, &record, NULL, 0))
 		return false;
+	if (seen->tid == seen->pid)
+		perf_family_end(state, seen->pid);
 	perf_tail_miss(bs, thread);
 	/* A copy ends: its times go to the event that it is a copy of. */
 	if (carrier && carrier->tid != seen->tid) {

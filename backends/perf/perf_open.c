@@ -100,9 +100,10 @@ static uint64_t events_of_thread(const struct ppi_backend_session *bs)
 static portprof_status choose_layout(struct ppi_backend_session *bs,
                                      size_t threads, struct ppi_diag *why)
 {
-	bool is_system = bs->plan->target.kind == PPI_TARGET_SYSTEM;
 	struct perf_state *state = perf_state_of(bs);
 	const struct ppi_plan *plan = bs->plan;
+	bool is_system = plan->target.kind == PPI_TARGET_SYSTEM ||
+	                 state->is_by_cpu;
 	uint64_t limit;
 	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
 	                                        &limit);
@@ -302,10 +303,10 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 	state->is_id_doubtful = !state->has_values &&
 	                        has_equal_occurrences(plan);
 	state->awaits_exec = kind->enables_on_exec;
-	/* Of a system: what begins while its processes are looked up is known
-	 * by its records. */
+	/* Of CPUs: what begins while processes are looked up is known by its
+	 * records. */
 	state->is_early = plan->is_delayed ||
-	                  plan->target.kind == PPI_TARGET_SYSTEM;
+	                  state->layout == PERF_SYSTEM_RINGS;
 	if (kind->inherits && !kind->follows_children &&
 	    !(kind->features & PERF_HAS_INHERIT_THREAD))
 		ppi_note(bs, "this kernel (before 5.13) does not separate "
@@ -454,6 +455,7 @@ static size_t count_threads(struct ppi_backend_session *bs)
 
 	if (bs->plan->target.kind == PPI_TARGET_TID ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM ||
+	    perf_state_of(bs)->is_by_cpu ||
 	    perf_target_threads(bs, &tids, &count) < 0)
 		return 1;
 	free(tids);
@@ -502,6 +504,7 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	if (status != PORTPROF_OK)
 		goto release;
 	state->kind.features = perf_features(perf_kernel_of(bs->kernel));
+	state->is_by_cpu = perf_is_by_cpu(bs);
 	threads = count_threads(bs);
 	status = choose_carriers(bs, threads, why);
 	if (status != PORTPROF_OK)
@@ -529,6 +532,10 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	perf_tail_open(bs);
 	if (state->is_early && has_begun(bs->plan))
 		perf_enable_carriers(bs);
+	if (state->is_by_cpu)
+		status = perf_family_open(bs, why);
+	if (status != PORTPROF_OK)
+		goto release;
 	perf_choose_nap(bs);
 	say_stack_size(bs);
 	say_what_is_special(bs);

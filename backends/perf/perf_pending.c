@@ -227,6 +227,7 @@ void perf_pending_catch_up(struct ppi_backend_session *bs)
 		return;
 	state->next_catch_up_ns = now + pause_ns;
 	state->is_side_behind = false;
+	perf_family_look(bs);
 	if (!bs->plan->want_modules)
 		return;
 	if (target->kind == PPI_TARGET_SYSTEM)

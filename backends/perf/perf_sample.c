@@ -295,19 +295,21 @@ static void add_sample(struct ppi_backend_session *bs,
 }
 
 /*
- * Of the whole system: a CPU's clock runs on when nobody does, in the idle task
- * (process 0), and our helper is in no profile. Their weight is taken, so that
- * the next sample does not stand for it, and left out.
+ * Of CPUs: their clocks run on when nobody does, in the idle task (process 0),
+ * and with those who are not the target; our helper is in no profile. Their weight
+ * is taken, so that the next sample does not stand for it, and left out.
  */
 static bool is_nobody(const struct ppi_backend_session *bs,
                       const struct perf_source *source,
                       const struct perf_seen *seen)
 {
 	const struct ppi_event *event = &bs->plan->events[source->event];
+	const struct perf_state *state = perf_state_of(bs);
 
-	if (perf_state_of(bs)->layout != PERF_SYSTEM_RINGS)
+	if (state->layout != PERF_SYSTEM_RINGS)
 		return false;
 	return seen->tid == (uint64_t)bs->helper_tid ||
+	       (state->family && !perf_family_has(state, seen->pid)) ||
 	       (seen->pid == 0 && event->unit == PORTPROF_UNIT_NANOSECONDS);
 }
 
@@ -459,7 +461,7 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 		if (find_sampled(bs, &own))
 			seen = &own;
 	}
-	if (!perf_is_wanted(bs, seen)) {
+	if (!state->family && !perf_is_wanted(bs, seen)) {
 		/* else another recorder's pid namespace gave the numbers */
 		if (!is_left_out(bs, seen))
 			count_unclear(bs);
@@ -478,7 +480,7 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 		uint64_t weight = weigh(bs, port, &source, seen);
 
 		state->tallies[source.event].left_out += weight;
-		if (seen->pid != 0)
+		if (seen->pid != 0 && seen->tid == (uint64_t)bs->helper_tid)
 			state->tallies[source.event].helper += weight;
 		return true;
 	}

@@ -141,6 +141,10 @@ struct perf_state {
 	uint32_t small_stack; /* copies begin with; 0 = they are all alike */
 	bool is_grown;        /* those are too short: perf_grow.c */
 
+	bool is_by_cpu;     /* other processes, by samples of CPUs: */
+	uint64_t *family;   /* a bit for each process of the target; NULL:
+	                     * what is sampled is the target's */
+	bool has_family_ended; /* one of those, or several */
 	int cgroup_fd;      /* of its folder, if has_cgroup */
 	bool has_cgroup;
 	int *cpus;
@@ -286,6 +290,22 @@ void perf_end_thread(struct ppi_backend_session *bs, int64_t tid);
 void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid);
 /* Descriptors, mappings and memory, in the owner or in a forked child. */
 void perf_release(struct ppi_backend_session *bs);
+
+/* ---- perf_family.c: processes by samples of the CPUs ---- */
+
+/* Whether the target is measured so. CPUs are found. */
+bool perf_is_by_cpu(const struct ppi_backend_session *bs);
+/* From now on perf_state.family is whose samples are the target's. Carriers tell
+ * already. */
+portprof_status perf_family_open(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why);
+/* Add those that belong to the target now: records may have been lost. 0 or a
+ * negative errno. */
+int perf_family_look(struct ppi_backend_session *bs);
+bool perf_family_has(const struct perf_state *state, uint64_t pid);
+/* FORK and EXIT records, in the order of time; nothing without a family. */
+void perf_family_begin(struct perf_state *state, uint64_t parent, uint64_t pid);
+void perf_family_end(struct perf_state *state, uint64_t pid);
 
 /* ---- perf_catalogue.c ---- */
 

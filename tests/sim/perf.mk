@@ -40,6 +40,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_steer \
 	tests/unit/test_perf_sysfs \
 	tests/unit/test_perf_system \
+	tests/unit/test_perf_family \
 	tests/unit/test_perf_tails \
 	tests/unit/test_perf_user \
 	tests/unit/test_perf_user_page \
@@ -87,6 +88,9 @@ tests_unit_test_perf_system_SOURCES = tests/unit/test_perf_system.c \
 	$(PERF_CASE)
 tests_unit_test_perf_system_LDADD = $(PERF_SIM_LDADD)
 
+tests_unit_test_perf_family_SOURCES = tests/unit/test_perf_family.c \
+	$(PERF_CASE)
+tests_unit_test_perf_family_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_tails_SOURCES = tests/unit/test_perf_tails.c \
 	$(PERF_CASE)
 tests_unit_test_perf_tails_LDADD = $(PERF_SIM_LDADD)

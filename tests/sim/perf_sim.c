@@ -67,9 +67,9 @@ void perf_sim_reset(void)
 	perf_sim_forget_fault();
 	sim.now_ns = UINT64_C(1000000000000);
 	sim.random = UINT64_C(88172645463325252);
-	/* Past the largest pid that a kernel gives, so that nobody real is
+	/* Among the last pids that a kernel gives, so that nobody real is
 	 * meant by accident. */
-	sim.next_tid = 5000000;
+	sim.next_tid = 4100000;
 	sim.main_tid = getpid();
 	task = calloc(1, sizeof(*task));
 	task->pid = task->tid = sim.main_tid;

@@ -75,6 +75,8 @@ void perf_sim_reset(void);
 int64_t perf_sim_thread(int64_t creator);
 int64_t perf_sim_fork(int64_t creator);
 void perf_sim_exit(int64_t tid);
+/* The next thread or process is given this number, which nobody has any more. */
+void perf_sim_reuse(int64_t tid);
 /* The only thread of its process becomes another program. */
 void perf_sim_exec(int64_t tid, const char *name);
 void perf_sim_rename(int64_t tid, const char *name);

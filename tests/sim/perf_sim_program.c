@@ -10,7 +10,8 @@ static struct sim_task *new_task(struct sim_task *from, bool is_process)
 {
 	struct sim_task *task = calloc(1, sizeof(*task));
 
-	task->tid = sim.next_tid++;
+	task->tid = sim.reused_tid ? sim.reused_tid : sim.next_tid++;
+	sim.reused_tid = 0;
 	task->pid = is_process ? task->tid : from->pid;
 	task->parent_pid = is_process ? from->pid : from->parent_pid;
 	/* Spread over the CPUs, as a scheduler would. */
@@ -47,6 +48,11 @@ void perf_sim_exit(int64_t tid)
 	               task->tid);
 	sim_end_events(task);
 	task->is_alive = false;
+}
+
+void perf_sim_reuse(int64_t tid)
+{
+	sim.reused_tid = tid;
 }
 
 void perf_sim_rename(int64_t tid, const char *name)

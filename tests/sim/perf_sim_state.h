@@ -68,6 +68,7 @@ struct sim_task {
 struct sim {
 	uint64_t now_ns, next_id, random;
 	int64_t next_tid, main_tid;
+	int64_t reused_tid; /* what the next has in place of next_tid */
 	struct sim_task *tasks;
 	struct sim_event *fds[SIM_FDS];
 	struct sim_ring *rings;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes by samples of the CPUs: whose each of them is.
+ *
+ * A clock of its own costs a thread time at each switch to it: the kernel
+ * starts the clock's timer anew, with interrupts off, and what falls due
+ * meanwhile is sampled where they are on again (kernel/events/core.c,
+ * perf_swevent_start_hrtimer). Of a service that switches often that is a
+ * twentieth of its time, at one place. A CPU's clock goes on whoever runs, so
+ * whoever may sample CPUs measures other processes that way, and takes of the
+ * samples those of the target: the processes that were named, all that they had
+ * created when the session was opened, and, by the kernel's records of FORK in
+ * the order of time, all that these create.
+ */
+#include "backends/perf/perf_state.h"
+
+#include "backends/perf/perf_proc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* include/linux/threads.h, PID_MAX_LIMIT */
+enum { PIDS_MAX = 4 << 20, WORD_BITS = 64 };
+
+/* With inherited events of threads what a process's children use is told
+ * exactly, of what was asked for that way or has another clock. */
+bool perf_is_by_cpu(const struct ppi_backend_session *bs)
+{
+	const struct ppi_plan *plan = bs->plan;
+
+	if (!perf_has_family(plan) || plan->has_exact_children ||
+	    plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
+		return false;
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (!plan->events[i].is_cpu_time || !plan->events[i].period ||
+		    perf_own(&plan->events[i])->type != PERF_TYPE_SOFTWARE)
+			return false;
+	return perf_ask_dummy(perf_kernel_of(bs->kernel), PERF_ANYBODY,
+	                      perf_state_of(bs)->cpus[0]) == 0;
+}
+
+static void set(struct perf_state *state, uint64_t pid, bool is_in)
+{
+	uint64_t bit = UINT64_C(1) << pid % WORD_BITS;
+
+	if (pid >= PIDS_MAX)
+		return;
+	if (is_in)
+		state->family[pid / WORD_BITS] |= bit;
+	else
+		state->family[pid / WORD_BITS] &= ~bit;
+}
+
+bool perf_family_has(const struct perf_state *state, uint64_t pid)
+{
+	return pid < PIDS_MAX &&
+	       state->family[pid / WORD_BITS] >> pid % WORD_BITS & 1;
+}
+
+/* A number is given again, to whoever's child. */
+void perf_family_begin(struct perf_state *state, uint64_t parent, uint64_t pid)
+{
+	if (state->family)
+		set(state, pid, perf_family_has(state, parent));
+}
+
+void perf_family_end(struct perf_state *state, uint64_t pid)
+{
+	if (state->family && perf_family_has(state, pid))
+		state->has_family_ended = true;
+}
+
+int perf_family_look(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	int64_t *pids;
+	size_t count;
+	int error;
+
+	if (!state->family)
+		return 0;
+	error = perf_target_processes(bs, &pids, &count);
+	if (error < 0)
+		return error;
+	for (size_t i = 0; i < count; i++)
+		set(state, (uint64_t)pids[i], true);
+	free(pids);
+	return 0;
+}
+
+/* Carriers tell already: whoever is created while we look is known by that. */
+portprof_status perf_family_open(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	int64_t *tids;
+	size_t count;
+	int error = perf_target_threads(bs, &tids, &count);
+
+	if (error < 0)
+		return perf_refuse_threads(bs, -error, why);
+	free(tids);
+	state->family = calloc(PIDS_MAX / WORD_BITS, sizeof(*state->family));
+	if (!state->family || perf_family_look(bs) < 0)
+		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
+		                "out of memory");
+	ppi_note(bs, PORTPROF_NOTE_ESTIMATES "weights are estimates of what the "
+	         "target used");
+	return PORTPROF_OK;
+}
