@@ -70,9 +70,11 @@ def compare(options, what, comm, ours, theirs, kind):
     with tempfile.TemporaryDirectory() as folder:
         data, out = (os.path.join(folder, n) for n in ("perf.data", "o.pb.gz"))
         rate, span = str(options.rate), ["--", "sleep", str(options.seconds)]
+        # at the same rate one timer may always be due while the other's
+        # interrupt is served, and is sampled where that ends
         perf = subprocess.Popen(
-            ["perf", "record", "-q", *theirs, "-F", rate, "-o", data, *span],
-            stderr=subprocess.DEVNULL)
+            ["perf", "record", "-q", *theirs, "-F", str(options.rate - 8),
+             "-o", data, *span], stderr=subprocess.DEVNULL)
         subprocess.run([command, "record", "-q", "-F", rate, "-o", out, *ours,
                         *span], check=True)
         perf.wait()

@@ -191,6 +191,8 @@ static bool target_time(const struct ppi_backend_session *bs, uint64_t *ns)
 	/* no clock is theirs alone */
 	if (perf_state_of(bs)->has_chosen_threads)
 		return false;
+	if (target->cgroup)
+		return perf_state_of(bs)->is_by_cpu && perf_cgroup_time(bs, ns);
 	switch (target->kind) {
 	case PPI_TARGET_PROCESS:
 	case PPI_TARGET_PID:

@@ -442,6 +442,7 @@ void perf_release(struct ppi_backend_session *bs)
 	free(state->cpus);
 	free(state->tallies);
 	free(state->family);
+	free(state->cgroups);
 	free(state->scratch);
 	free(state->tail_words);
 	free((void *)state->highest);

@@ -2,12 +2,16 @@
 /*
  * A control group as the target: the kernel takes a descriptor of its folder
  * in place of a process, and counts on each CPU what runs there of it
- * (perf_event_open(2), PERF_FLAG_PID_CGROUP).
+ * (perf_event_open(2), PERF_FLAG_PID_CGROUP). Where CPUs are sampled for it
+ * instead (perf_family.c), samples say in which group their thread is.
  */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_proc.h"
+
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where systems mount the hierarchy that knows perf events: version 2 alone;
@@ -47,6 +51,17 @@ static portprof_status refuse(const struct ppi_backend_session *bs, int error,
 	}
 }
 
+/* Whether a path leads to a folder or into it. */
+static bool is_below(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	while (length && folder[length - 1] == '/')
+		length--;
+	return strncmp(path, folder, length) == 0 &&
+	       (path[length] == '/' || path[length] == '\0');
+}
+
 /* By its name in a hierarchy, or by its folder. */
 portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
                                  struct ppi_diag *why)
@@ -62,6 +77,10 @@ portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
 	if (strncmp(name, mounts[0], strlen(mounts[0])) == 0) {
 		fd = kernel->open_folder(kernel->self, name);
 		worst = -fd;
+		for (size_t i = 0; i < MOUNTS; i++)
+			if (is_below(name, mounts[i]))
+				state->cgroup_mount = mounts[i];
+		state->cgroup_name = name + strlen(state->cgroup_mount);
 	}
 	for (size_t i = 0; fd < 0 && i < MOUNTS; i++) {
 		snprintf(path, sizeof(path), "%s/%s", mounts[i],
@@ -69,6 +88,8 @@ portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
 		fd = kernel->open_folder(kernel->self, path);
 		if (fd < 0 && fd != -ENOENT)
 			worst = -fd;
+		state->cgroup_mount = mounts[i];
+		state->cgroup_name = name;
 	}
 	if (fd < 0)
 		return refuse(bs, worst, why);
@@ -83,7 +104,7 @@ int perf_open_on_cpu(const struct ppi_backend_session *bs,
 	const struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
-	if (!state->has_cgroup)
+	if (!state->has_cgroup || state->is_by_cpu)
 		return perf_open_attr(kernel, attr, PERF_ANYBODY, cpu,
 		                      group_fd);
 	return perf_open_attr_with(kernel, attr, state->cgroup_fd, cpu,
@@ -104,4 +125,162 @@ bool perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
 	           "(version 2, or version 1's perf_event)"
 	         : "this kernel was built without CONFIG_CGROUP_PERF");
 	return true;
+}
+
+/* ---- where CPUs are sampled: whose samples are the group's ---- */
+
+struct perf_cgroup_known {
+	uint64_t id;
+	bool is_inside;
+};
+
+/* The folder's path in the hierarchy, with a slash in front. */
+static void group_path(const struct perf_state *state, char *out, size_t room)
+{
+	const char *name = state->cgroup_name;
+
+	snprintf(out, room, "/%s", name + (name[0] == '/'));
+}
+
+static void file_of(const struct perf_state *state, const char *group,
+                    const char *file, char *out, size_t room)
+{
+	snprintf(out, room, "%s%s%s", state->cgroup_mount, group, file);
+}
+
+bool perf_cgroup_time(const struct ppi_backend_session *bs, uint64_t *ns)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	char group[PATH_ROOM], path[2 * PATH_ROOM], text[512];
+	unsigned long long us;
+	const char *at;
+
+	group_path(state, group, sizeof(group));
+	file_of(state, group, "/cpu.stat", path, sizeof(path));
+	if (!perf_proc_text(perf_kernel_of(bs->kernel), path, text,
+	                    sizeof(text)))
+		return false;
+	at = strstr(text, "usage_usec ");
+	if (!at || sscanf(at, "usage_usec %llu", &us) != 1)
+		return false;
+	*ns = us * 1000;
+	return true;
+}
+
+static portprof_status refuse_hierarchy(const struct ppi_backend_session *bs,
+                                        int error, struct ppi_diag *why)
+{
+	return perf_refuse_cgroup(bs, error, why)
+		? why->status
+		: perf_refuse_open(perf_kernel_of(bs->kernel), NULL, error, why);
+}
+
+/* A group of another hierarchy would have no sample: ask for an event of it. */
+portprof_status perf_cgroup_check(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	struct perf_event_attr attr;
+	int fd;
+
+	perf_attr_ring_owner(&state->kind, &attr);
+	fd = perf_open_attr_with(kernel, &attr, state->cgroup_fd, state->cpus[0],
+	                         -1, PERF_FLAG_PID_CGROUP);
+	if (fd < 0)
+		return refuse_hierarchy(bs, -fd, why);
+	kernel->close_event(kernel->self, fd);
+	return PORTPROF_OK;
+}
+
+/* The line of /proc/PID/cgroup about the hierarchy: "0::PATH" of version 2,
+ * "N:perf_event:PATH" of version 1. cgroups(7). */
+static bool find_path(const struct perf_state *state, const char *text,
+                      char *out, size_t room)
+{
+	bool is_old = strcmp(state->cgroup_mount, mounts[MOUNTS - 1]) == 0;
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *path;
+
+		line += *line == '\n';
+		path = strstr(line, is_old ? ":perf_event:" : "0::");
+		if (!path || (!is_old && path != line) ||
+		    (size_t)(path - line) > strcspn(line, "\n"))
+			continue;
+		path = strchr(line, '/');
+		if (!path || strcspn(path, "\n") >= room)
+			return false;
+		snprintf(out, room, "%.*s", (int)strcspn(path, "\n"), path);
+		return true;
+	}
+	return false;
+}
+
+/* A sample's number of a group is that of its folder (kernel/cgroup/cgroup.c,
+ * cgroup_id). Its process is in it, unless it has moved since. */
+static bool look_up(const struct ppi_backend_session *bs,
+                    const struct perf_seen *seen, bool *is_inside)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	char text[2 * PATH_ROOM], group[PATH_ROOM], path[2 * PATH_ROOM];
+	char target[PATH_ROOM];
+	uint64_t inode;
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", (unsigned)seen->pid);
+	if (!perf_proc_text(kernel, path, text, sizeof(text)) ||
+	    !find_path(state, text, group, sizeof(group)))
+		return false;
+	file_of(state, group, "", path, sizeof(path));
+	if (kernel->get_inode(kernel->self, path, &inode) < 0 ||
+	    inode != seen->cgroup)
+		return false;
+	group_path(state, target, sizeof(target));
+	*is_inside = is_below(group, target);
+	return true;
+}
+
+static bool remember(struct perf_state *state, size_t at, uint64_t id,
+                     bool is_inside)
+{
+	size_t count = state->cgroup_count;
+	struct perf_cgroup_known *more =
+		realloc(state->cgroups, (count + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	memmove(more + at + 1, more + at, (count - at) * sizeof(*more));
+	more[at] = (struct perf_cgroup_known){ id, is_inside };
+	state->cgroups = more;
+	state->cgroup_count++;
+	return true;
+}
+
+bool perf_cgroup_has(struct ppi_backend_session *bs,
+                     const struct perf_seen *seen)
+{
+	struct perf_state *state = perf_state_of(bs);
+	size_t low = 0, high = state->cgroup_count;
+	bool is_inside = false;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (state->cgroups[middle].id < seen->cgroup)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < state->cgroup_count && state->cgroups[low].id == seen->cgroup)
+		return state->cgroups[low].is_inside;
+	if (look_up(bs, seen, &is_inside)) {
+		remember(state, low, seen->cgroup, is_inside);
+	} else if (!state->has_lost_cgroups) {
+		state->has_lost_cgroups = true;
+		ppi_note(bs, "samples of processes that had ended before their "
+		         "cgroup was known are left out: some may have been "
+		         "of '%s'", bs->plan->target.cgroup);
+	}
+	return is_inside;
 }

@@ -265,6 +265,8 @@ static void decode_sample(const struct perf_shape *shape,
 		seen->transaction = next(reader);
 	if (has(shape, PERF_TELLS_PHYSICAL))
 		seen->physical_address = next(reader);
+	if (has(shape, PERF_TELLS_CGROUP))
+		seen->cgroup = next(reader);
 	if (has(shape, PERF_TELLS_DATA_PAGE))
 		seen->data_page_bytes = next(reader);
 	if (has(shape, PERF_TELLS_CODE_PAGE))

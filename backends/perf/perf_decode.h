@@ -41,6 +41,7 @@ struct perf_seen {
 	/* 0: the hardware told none */
 	uint64_t data_address, latency, data_source, transaction;
 	uint64_t physical_address, data_page_bytes, code_page_bytes;
+	uint64_t cgroup;      /* of the thread, in the hierarchy of perf's */
 	const uint64_t *branches;       /* from, to, flags of each */
 	size_t branch_count;
 	const uint64_t *values; /* READ of a group: each with value_step */

@@ -10,7 +10,7 @@
  * whoever may sample CPUs measures other processes that way, and takes of the
  * samples those of the target: the processes that were named, all that they had
  * created when the session was opened, and, by the kernel's records of FORK in
- * the order of time, all that these create.
+ * the order of time, all that these create; or a control group's.
  */
 #include "backends/perf/perf_state.h"
 
@@ -22,21 +22,35 @@
 /* include/linux/threads.h, PID_MAX_LIMIT */
 enum { PIDS_MAX = 4 << 20, WORD_BITS = 64 };
 
+/* May a CPU be sampled, and does the kernel tell which group its thread is in,
+ * if that is the question? 0 or an errno. */
+static int ask(const struct ppi_backend_session *bs)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.sample_type = bs->plan->target.cgroup ? PERF_TELLS_CGROUP : 0,
+	};
+
+	return perf_try_attr(perf_kernel_of(bs->kernel), &attr, PERF_ANYBODY,
+	                     perf_state_of(bs)->cpus[0], 0);
+}
+
 /* With inherited events of threads what a process's children use is told
  * exactly, of what was asked for that way or has another clock. */
 bool perf_is_by_cpu(const struct ppi_backend_session *bs)
 {
 	const struct ppi_plan *plan = bs->plan;
 
-	if (!perf_has_family(plan) || plan->has_exact_children ||
+	if ((!perf_has_family(plan) && !plan->target.cgroup) ||
+	    plan->has_exact_children ||
 	    plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
 		return false;
 	for (size_t i = 0; i < plan->event_count; i++)
 		if (!plan->events[i].is_cpu_time || !plan->events[i].period ||
 		    perf_own(&plan->events[i])->type != PERF_TYPE_SOFTWARE)
 			return false;
-	return perf_ask_dummy(perf_kernel_of(bs->kernel), PERF_ANYBODY,
-	                      perf_state_of(bs)->cpus[0]) == 0;
+	return ask(bs) == 0;
 }
 
 static void set(struct perf_state *state, uint64_t pid, bool is_in)
@@ -88,9 +102,8 @@ int perf_family_look(struct ppi_backend_session *bs)
 	return 0;
 }
 
-/* Carriers tell already: whoever is created while we look is known by that. */
-portprof_status perf_family_open(struct ppi_backend_session *bs,
-                                 struct ppi_diag *why)
+static portprof_status find_family(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	int64_t *tids;
@@ -104,7 +117,29 @@ portprof_status perf_family_open(struct ppi_backend_session *bs,
 	if (!state->family || perf_family_look(bs) < 0)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
 		                "out of memory");
-	ppi_note(bs, PORTPROF_NOTE_ESTIMATES "weights are estimates of what the "
-	         "target used");
 	return PORTPROF_OK;
+}
+
+/* Carriers tell already: whoever is created while we look is known by that. */
+portprof_status perf_family_open(struct ppi_backend_session *bs,
+                                 struct ppi_diag *why)
+{
+	portprof_status status = bs->plan->target.cgroup
+		? perf_cgroup_check(bs, why) : find_family(bs, why);
+
+	if (status == PORTPROF_OK)
+		ppi_note(bs, PORTPROF_NOTE_ESTIMATES "weights are estimates of "
+		         "what the target used");
+	return status;
+}
+
+bool perf_is_of_target(struct ppi_backend_session *bs,
+                       const struct perf_seen *seen)
+{
+	const struct perf_state *state = perf_state_of(bs);
+
+	if (!state->is_by_cpu)
+		return true;
+	return state->family ? perf_family_has(state, seen->pid)
+	                     : perf_cgroup_has(bs, seen);
 }

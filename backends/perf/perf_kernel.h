@@ -103,6 +103,7 @@ enum {
 
 /* Bits of sample_type that older headers lack. */
 #define PERF_TELLS_PHYSICAL (UINT64_C(1) << 19)  /* PERF_SAMPLE_PHYS_ADDR, 4.14 */
+#define PERF_TELLS_CGROUP (UINT64_C(1) << 21)    /* PERF_SAMPLE_CGROUP, 5.7 */
 #define PERF_TELLS_DATA_PAGE (UINT64_C(1) << 22) /* _DATA_PAGE_SIZE, 5.11 */
 #define PERF_TELLS_CODE_PAGE (UINT64_C(1) << 23) /* _CODE_PAGE_SIZE, 5.11 */
 #define PERF_TELLS_WEIGHTS (UINT64_C(1) << 24)   /* _WEIGHT_STRUCT, 5.12 */

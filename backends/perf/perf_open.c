@@ -269,6 +269,8 @@ static void shape_records(struct ppi_backend_session *bs)
 		shape->sample_type |= PERF_SAMPLE_REGS_USER;
 		shape->user_mask = shape->user_ip_mask = kernel->user_ip_mask;
 	}
+	if (state->is_by_cpu && plan->target.cgroup)
+		shape->sample_type |= PERF_TELLS_CGROUP;
 	if (plan->chain_depth && plan->stack_bytes)
 		shape_stack(bs);
 }

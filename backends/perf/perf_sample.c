@@ -299,7 +299,7 @@ static void add_sample(struct ppi_backend_session *bs,
  * and with those who are not the target; our helper is in no profile. Their weight
  * is taken, so that the next sample does not stand for it, and left out.
  */
-static bool is_nobody(const struct ppi_backend_session *bs,
+static bool is_nobody(struct ppi_backend_session *bs,
                       const struct perf_source *source,
                       const struct perf_seen *seen)
 {
@@ -309,8 +309,8 @@ static bool is_nobody(const struct ppi_backend_session *bs,
 	if (state->layout != PERF_SYSTEM_RINGS)
 		return false;
 	return seen->tid == (uint64_t)bs->helper_tid ||
-	       (state->family && !perf_family_has(state, seen->pid)) ||
-	       (seen->pid == 0 && event->unit == PORTPROF_UNIT_NANOSECONDS);
+	       (seen->pid == 0 && event->unit == PORTPROF_UNIT_NANOSECONDS) ||
+	       !perf_is_of_target(bs, seen);
 }
 
 /*

@@ -147,6 +147,10 @@ struct perf_state {
 	bool has_family_ended; /* one of those, or several */
 	int cgroup_fd;      /* of its folder, if has_cgroup */
 	bool has_cgroup;
+	const char *cgroup_mount, *cgroup_name; /* of the hierarchy; there */
+	struct perf_cgroup_known *cgroups; /* ascending id: perf_cgroup.c */
+	size_t cgroup_count;
+	bool has_lost_cgroups; /* a note says so */
 	int *cpus;
 	size_t cpu_count;
 	struct perf_source *sources; /* ascending id */
@@ -302,6 +306,9 @@ portprof_status perf_family_open(struct ppi_backend_session *bs,
 /* Add those that belong to the target now: records may have been lost. 0 or a
  * negative errno. */
 int perf_family_look(struct ppi_backend_session *bs);
+/* Whether a sample of a CPU is of the target. */
+bool perf_is_of_target(struct ppi_backend_session *bs,
+                       const struct perf_seen *seen);
 bool perf_family_has(const struct perf_state *state, uint64_t pid);
 /* FORK and EXIT records, in the order of time; nothing without a family. */
 void perf_family_begin(struct perf_state *state, uint64_t parent, uint64_t pid);
@@ -319,6 +326,15 @@ portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
 /* An event of a CPU: of all that runs there, or of the cgroup. */
 int perf_open_on_cpu(const struct ppi_backend_session *bs,
                      struct perf_event_attr *attr, int cpu, int group_fd);
+/* Where CPUs are sampled: whether the kernel tells samples' groups of this
+ * hierarchy. */
+portprof_status perf_cgroup_check(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why);
+/* Whether a sample's thread was in the group, or in one below it. */
+bool perf_cgroup_has(struct ppi_backend_session *bs,
+                     const struct perf_seen *seen);
+/* CPU time of all that ever ran in it; false where that is not told. */
+bool perf_cgroup_time(const struct ppi_backend_session *bs, uint64_t *ns);
 /* Whether it is the cgroup that was refused; told then. */
 bool perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
                         struct ppi_diag *why);

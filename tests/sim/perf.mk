@@ -5,6 +5,7 @@ PERF_SIM = \
 	tests/sim/perf_sim.c \
 	tests/sim/perf_sim.h \
 	tests/sim/perf_sim_call.c \
+	tests/sim/perf_sim_cgroup.c \
 	tests/sim/perf_sim_check.c \
 	tests/sim/perf_sim_inherit.c \
 	tests/sim/perf_sim_open.c \

@@ -255,13 +255,6 @@ LOCKED(ssize_t, read_file, (void *self, const char *path, uint64_t offset,
 LOCKED(int, get_inode, (void *self, const char *path, uint64_t *inode),
        (self, path, inode))
 
-/* No folder of the simulated system is a cgroup's. */
-static int sim_open_folder(void *self, const char *path)
-{
-	(void)self;
-	return strcmp(path, "/sys/fs/cgroup/secret") == 0 ? -EACCES : -ENOENT;
-}
-
 static int64_t sim_get_pid(void *self)
 {
 	(void)self;

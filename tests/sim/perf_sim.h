@@ -51,6 +51,7 @@ struct perf_sim_machine {
 	bool user_lies;         /* what they read there is not the count */
 	uint32_t silent_idle;   /* by CPU: no samples of the idle task */
 	bool lacks_stat;        /* no /proc/stat */
+	bool has_old_cgroups;   /* version 1's hierarchy knows perf events */
 	bool is_container;      /* a PID namespace of its own */
 	int64_t foreign_pid;    /* a process of another user, who may not be
 	                         * measured; 0: none */
@@ -77,6 +78,9 @@ int64_t perf_sim_fork(int64_t creator);
 void perf_sim_exit(int64_t tid);
 /* The next thread or process is given this number, which nobody has any more. */
 void perf_sim_reuse(int64_t tid);
+/* A process goes into a control group, such as "/shop/web", which is made if it
+ * is not there; what it creates is born in it. All begin in "/". */
+void perf_sim_move(int64_t pid, const char *group);
 /* The only thread of its process becomes another program. */
 void perf_sim_exec(int64_t tid, const char *name);
 void perf_sim_rename(int64_t tid, const char *name);

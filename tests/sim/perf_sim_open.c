@@ -12,7 +12,7 @@ struct sim_event *sim_of_fd(int fd)
 	return at >= 0 && at < SIM_FDS ? sim.fds[at] : NULL;
 }
 
-static int new_fd(struct sim_event *event)
+int sim_new_fd(struct sim_event *event)
 {
 	if (sim.open_fds + 3 >= perf_sim_machine.fd_limit)
 		return -EMFILE; /* 3: the standard ones */
@@ -53,15 +53,23 @@ static int check_group(const struct perf_event_attr *attr,
 int sim_open_event(void *self, struct perf_event_attr *attr, int64_t pid,
                    int cpu, int group_fd, unsigned long flags)
 {
-	struct sim_event *event, *leader;
+	struct sim_event *event, *leader, *folder = NULL;
 	struct sim_task *task;
 	int error = sim_fault(SIM_OPEN);
 	int fd;
 
 	(void)self;
+	/* [v6.18 core.c perf_cgroup_connect]: a CPU's, while the group runs
+	 * there; here nobody measures by such a one. */
+	if (flags & PERF_FLAG_PID_CGROUP) {
+		folder = sim_of_fd((int)pid);
+		pid = -1;
+	}
 	error = error ? error : sim_check_attr(attr, pid, cpu, flags);
 	if (error)
 		return error;
+	if (flags & PERF_FLAG_PID_CGROUP && (!folder || !folder->is_folder))
+		return -EBADF;
 	leader = group_fd < 0 ? NULL : sim_of_fd(group_fd);
 	task = pid < 0 ? &sim.contexts[cpu] : sim_task(pid);
 	if (group_fd >= 0 && !leader)
@@ -72,7 +80,7 @@ int sim_open_event(void *self, struct perf_event_attr *attr, int64_t pid,
 	if (error)
 		return error;
 	event = calloc(1, sizeof(*event));
-	fd = event ? new_fd(event) : -ENOMEM;
+	fd = event ? sim_new_fd(event) : -ENOMEM;
 	if (fd < 0) {
 		free(event);
 		return fd;

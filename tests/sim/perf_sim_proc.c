@@ -337,6 +337,9 @@ int sim_get_inode(void *self, const char *path, uint64_t *inode)
 		*inode = perf_sim_machine.is_container ? 17 : 0xeffffffc;
 		return 0;
 	}
+	*inode = sim_cgroup_inode(path);
+	if (*inode)
+		return 0;
 	if (!mapping)
 		return -ENOENT;
 	*inode = sim.replaced && strcmp(sim.replaced, mapping->path) == 0
@@ -398,6 +401,7 @@ ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
 	    print_cpus(path, text, sizeof(text)) ||
 	    print_task(path, text, sizeof(text)) ||
 	    print_stat(path, text, sizeof(text)) ||
+	    sim_print_cgroup(path, text, sizeof(text)) ||
 	    print_maps(path, text, sizeof(text)))
 		length = strlen(text);
 	else if (find_mapping(path))

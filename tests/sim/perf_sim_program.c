@@ -17,6 +17,7 @@ static struct sim_task *new_task(struct sim_task *from, bool is_process)
 	/* Spread over the CPUs, as a scheduler would. */
 	task->cpu = (unsigned)(task->tid % perf_sim_machine.cpus);
 	task->is_alive = true;
+	task->cgroup = from->cgroup;
 	memcpy(task->name, from->name, sizeof(task->name));
 	task->next = sim.tasks;
 	sim.tasks = task;

@@ -287,7 +287,7 @@ static void put_branches(struct draft *draft, const struct perf_event_attr *attr
  * perf_output_sample]. Of other events the source is "not available" in each of
  * its parts (PERF_MEM_NA), the rest 0. */
 static void put_access(struct draft *draft, const struct perf_event_attr *attr,
-                       uint64_t ip)
+                       uint64_t ip, uint64_t cgroup)
 {
 	uint64_t type = attr->sample_type;
 	bool is_known = sim_is_hardware(attr);
@@ -309,6 +309,8 @@ static void put_access(struct draft *draft, const struct perf_event_attr *attr,
 		put(draft, is_known ? 1 << 1 | 1 << 5 | UINT64_C(0xab) << 32 : 0);
 	if (type & PERF_TELLS_PHYSICAL)
 		put(draft, is_known ? ip + 0x7000 : 0);
+	if (type & PERF_TELLS_CGROUP)
+		put(draft, cgroup);
 	if (type & PERF_TELLS_DATA_PAGE)
 		put(draft, is_known ? 1 << 21 : 0);
 	if (type & PERF_TELLS_CODE_PAGE)
@@ -364,7 +366,7 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 		put_registers(&draft, attr, from);
 	if (type & PERF_SAMPLE_STACK_USER)
 		put_stack(&draft, attr);
-	put_access(&draft, attr, from->ip);
+	put_access(&draft, attr, from->ip, sim_cgroup_of(task));
 	if (is_forced_out)
 		sim.to_lose--;
 	write_draft(event, &draft, task, is_forced_out);

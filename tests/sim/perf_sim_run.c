@@ -243,6 +243,7 @@ static void run_stretch(struct sim_task *task, struct stretch *stretch,
 
 	context->pid = task->pid;
 	context->tid = task->tid;
+	context->cgroup = task->cgroup;
 	while (ns > 0) {
 		uint64_t step = until_overflow(context,
 		                               until_overflow(task, ns));

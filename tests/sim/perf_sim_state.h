@@ -22,6 +22,8 @@ struct sim_ring {
 	struct sim_ring *next;
 };
 
+enum { SIM_CGROUPS = 16 };
+
 struct sim_event {
 	struct perf_event_attr attr;
 	struct sim_event *next;   /* of the same task */
@@ -32,6 +34,7 @@ struct sim_event {
 	uint64_t id;
 	int cpu;
 	bool has_own_ring, is_on, has_error;
+	bool is_folder;           /* no event: a control group's descriptor */
 	bool is_on_pmu;           /* when its task ran last */
 	uint64_t count, enabled_ns, running_ns;
 	uint64_t child_count, child_enabled_ns, child_running_ns;
@@ -54,6 +57,7 @@ struct sim_task {
 	unsigned cpu;
 	bool is_alive;
 	char name[SIM_NAME];
+	uint64_t cgroup;    /* index + 1 in sim.cgroups; 0 = the root */
 	uint64_t cpu_ns;
 	uint64_t exited_ns; /* leader: CPU time of ended threads */
 	struct sim_event *events;
@@ -68,6 +72,7 @@ struct sim_task {
 struct sim {
 	uint64_t now_ns, next_id, random;
 	int64_t next_tid, main_tid;
+	char cgroups[SIM_CGROUPS][64];
 	int64_t reused_tid; /* what the next has in place of next_tid */
 	struct sim_task *tasks;
 	struct sim_event *fds[SIM_FDS];
@@ -106,6 +111,15 @@ bool sim_attr_flag(const struct perf_event_attr *attr, unsigned bit);
 bool sim_is_hardware(const struct perf_event_attr *attr);
 /* Whether its PMU is that CPU's. */
 bool sim_is_of_cpu(const struct perf_event_attr *attr, unsigned cpu);
+
+/* ---- perf_sim_cgroup.c ---- */
+int sim_open_folder(void *self, const char *path);
+int sim_new_fd(struct sim_event *event);
+/* The number of its folder; 0: there is none. */
+uint64_t sim_cgroup_inode(const char *path);
+uint64_t sim_cgroup_of(const struct sim_task *task);
+/* A file of a group, and a process's line about its own. */
+bool sim_print_cgroup(const char *path, char *out, size_t room);
 
 /* ---- perf_sim_call.c ---- */
 int sim_control(void *self, int fd, unsigned long request, void *arg);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Other processes measured by samples of the CPUs, on a simulated kernel. */
+/* Other processes, and control groups, measured by samples of the CPUs, on a
+ * simulated kernel. */
 #include "tests/unit/perf_case.h"
 
 #include <setjmp.h>
@@ -236,6 +237,95 @@ static void nobody_is_no_target(void **state)
 	assert_int_equal(run_open(&run), PORTPROF_E_NOTFOUND);
 }
 
+static void begin_group(const char *group)
+{
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_SYSTEM, .cgroup = group,
+	};
+	open_and_start("task-clock", 1000);
+}
+
+/* However the group is written: who is in it or below, who comes and who leaves,
+ * and nobody of a group whose name begins alike. */
+static void a_group_is_whoever_runs_in_it(void **state)
+{
+	static const char *const ways[] = {
+		"shop", "/shop", "/sys/fs/cgroup/shop", "shop",
+		"/sys/fs/cgroup/perf_event/shop"
+	};
+
+	(void)state;
+	for (size_t way = 0; way < 5; way++) {
+		bool is_old = way >= 3;
+		int64_t in = perf_sim_fork(0), below = perf_sim_fork(0);
+		int64_t alike = perf_sim_fork(0), other = perf_sim_fork(0);
+		int64_t child;
+		struct ppi_account account;
+
+		perf_sim_machine.has_old_cgroups = is_old;
+		perf_sim_move(in, "/shop");
+		perf_sim_move(below, "/shop/web");
+		perf_sim_move(alike, "/shopping");
+		begin_group(ways[way]);
+		child = perf_sim_fork(in);
+		work(in, 100 * MS);
+		work(below, 100 * MS);
+		work(child, 100 * MS);
+		work(alike, 100 * MS);
+		work(other, 100 * MS);
+		run_drain(&run);
+		assert_int_equal(run_weight_of(&run, other), 0);
+		perf_sim_move(other, "/shop/late");
+		perf_sim_exit(child);
+		work(other, 100 * MS);
+		run_stop(&run);
+		assert_near(in, 100 * MS);
+		assert_near(below, 100 * MS);
+		assert_near(child, 100 * MS);
+		assert_near(other, 100 * MS);
+		assert_int_equal(run_weight_of(&run, alike), 0);
+		account = run_account(&run, 0);
+		assert_true(account.is_estimate);
+		/* version 1 has no clock of it; in version 2's, as simulated,
+		 * came what other had used before */
+		assert_int_equal(account.total_certainty,
+		                 is_old ? PORTPROF_UNKNOWN : PORTPROF_EXACT);
+		assert_int_equal(account.total_weight,
+		                 is_old ? run_weight(&run, 0) : 500 * MS);
+		assert_false(run_has_note(&run, "had ended"));
+		run_close(&run);
+		perf_sim_reset();
+		run_init(&run, PPI_SAMPLE);
+	}
+}
+
+/* Its only process is gone before anybody looks which group it was in. */
+static void a_group_that_nobody_can_tell_is_said(void **state)
+{
+	int64_t in = perf_sim_fork(0), quick;
+
+	(void)state;
+	perf_sim_move(in, "/shop");
+	begin_group("shop");
+	quick = perf_sim_fork(0);
+	perf_sim_move(quick, "/shop/quick");
+	work(quick, 50 * MS);
+	perf_sim_exit(quick);
+	run_stop(&run);
+	assert_int_equal(run_weight_of(&run, quick), 0);
+	assert_true(run_has_note(&run, "had ended"));
+}
+
+static void no_such_group(void **state)
+{
+	(void)state;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_SYSTEM, .cgroup = "no/such",
+	};
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_E_NOTFOUND);
+}
+
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
@@ -250,6 +340,9 @@ int main(void)
 		CASE(a_lost_record_is_made_up_for),
 		CASE(who_may_not_sample_cpus_samples_threads),
 		CASE(nobody_is_no_target),
+		CASE(a_group_is_whoever_runs_in_it),
+		CASE(a_group_that_nobody_can_tell_is_said),
+		CASE(no_such_group),
 	};
 
 	return cmocka_run_group_tests_name("perf_family", tests, NULL, NULL);
