@@ -183,10 +183,11 @@ static void slow_down(struct ppi_backend_session *bs, size_t at,
 			                PERF_EVENT_IOC_PERIOD, &period);
 	state->tallies[at].period = period;
 	ppi_note(bs, "%s: slowed down to %llu Hz while running: each sample "
-	         "took more than a quarter of its period; threads that began "
-	         "before keep their rate until they end",
+	         "took more than a quarter of its period%s",
 	         bs->plan->events[at].request.name,
-	         1000000000ull / (unsigned long long)period);
+	         1000000000ull / (unsigned long long)period,
+	         state->kind.inherits ? "; threads that began before keep their "
+	                                "rate until they end" : "");
 }
 
 void perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns)
