@@ -257,6 +257,11 @@ struct ppi_user_context {
 	uint32_t stack_bytes; /* which follow this struct */
 	uint16_t is_stack_all; /* the stack ends there, not only the copy */
 	uint16_t is_32_bit;    /* so is the program: of other registers */
+	/* Of the stack that a signal interrupted, where its handler runs on
+	 * another; 0 = none or unknown. Its bytes follow those of the first. */
+	uint64_t interrupted_start;
+	uint32_t interrupted_bytes;
+	uint32_t is_interrupted_all;
 };
 
 /* A backend's part of the account of one event, since open. */

@@ -18,13 +18,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { STACK_MAX = 64 << 20, PAGE_LEAST = 4096 };
+enum { STACK_MAX = 64 << 20, PAGE_LEAST = 4096, FRAME_MAX = 16384 };
 
 bool ppi_context_has_stack(const char **why)
 {
@@ -59,7 +60,8 @@ static const uint8_t numbers[] = {
 	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 	REG_RIP
 };
-enum { KNOWN = sizeof(numbers), STACK_POINTER = 7 };
+enum { KNOWN = sizeof(numbers), STACK_POINTER = 7,
+       SAVED = offsetof(ucontext_t, uc_mcontext.gregs) + 8 * REG_RSP };
 
 uint64_t ppi_context_registers(const void *context, uint64_t *registers)
 {
@@ -74,7 +76,8 @@ uint64_t ppi_context_registers(const void *context, uint64_t *registers)
 
 /* DWARF for the Arm 64-bit Architecture, table 1; the pc has no number there,
  * and is given the one behind them. */
-enum { GENERAL = 31, STACK_POINTER = 31, PROGRAM_COUNTER = 32, KNOWN };
+enum { GENERAL = 31, STACK_POINTER = 31, PROGRAM_COUNTER = 32, KNOWN,
+       SAVED = offsetof(ucontext_t, uc_mcontext.sp) };
 
 uint64_t ppi_context_registers(const void *context, uint64_t *registers)
 {
@@ -97,15 +100,21 @@ static uint64_t thread_end(void)
 	return (uint64_t)pthread_self();
 }
 
-/* How much of [start, end) can be read. The kernel reads the set before it
- * refuses what is to be done with it (kernel/signal.c, rt_sigprocmask), a call
- * that each filter of system calls lets through. */
+/* The kernel reads the set before it refuses what is to be done with it
+ * (kernel/signal.c, rt_sigprocmask), a call that each filter of system calls lets
+ * through. */
+static bool is_readable(uint64_t at)
+{
+	return syscall(SYS_rt_sigprocmask, ~0, at, NULL, 8) == 0 ||
+	       errno != EFAULT;
+}
+
+/* How much of [start, end) can be read, where its first word can be. */
 static size_t readable(uint64_t start, uint64_t end)
 {
 	uint64_t page = (start | (PAGE_LEAST - 1)) + 1;
 
-	while (page < end && (syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) == 0 ||
-	                      errno != EFAULT))
+	while (page < end && is_readable(page))
 		page += PAGE_LEAST;
 	return (size_t)((page < end ? page : end) - start);
 }
@@ -120,32 +129,106 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A stack that is neither is not read: a coroutine's, of which nobody knows who
- * takes the memory behind it away, and when. */
-size_t ppi_context_stack(const struct ppi_stack_bounds *bounds,
-                         const void *context, bool is_first, size_t most,
-                         uint64_t *start, bool *is_all)
+static struct ppi_stack_part part_of(uint64_t start, uint64_t end, size_t most)
 {
-	const ucontext_t *uc = context;
-	uint64_t registers[PPI_CONTEXT_REGISTERS];
-	uint64_t end, other = (uint64_t)(uintptr_t)uc->uc_stack.ss_sp;
-	uint64_t usual = bounds->main_end - bounds->main_start;
-	size_t bytes;
+	return (struct ppi_stack_part){
+		.start = start,
+		.bytes = (size_t)least(end - start, most) & ~(size_t)7,
+		.is_all = end - start < most,
+	};
+}
 
+/* The end of the stack that the thread began on; `at` where that is not on it.
+ * Of one that is neither the first thread's nor has the thread's record above
+ * nothing is known: a coroutine's, of which nobody knows who takes the memory
+ * behind it away, and when. */
+static uint64_t usual_end(const struct ppi_stack_bounds *bounds, uint64_t at,
+                          bool is_first, size_t most)
+{
+	uint64_t usual = bounds->main_end - bounds->main_start;
+
+	if (is_inside(at, bounds->main_start, bounds->main_end))
+		return bounds->main_end;
+	if (!is_first && thread_end() > at && thread_end() - at <= usual)
+		return at + readable(at, least(thread_end(), at + most));
+	return at;
+}
+
+static uint64_t word_at(uint64_t address)
+{
+	uint64_t word;
+
+	ppi_stack_copy(&word, address, sizeof(word));
+	return word;
+}
+
+/*
+ * The stack pointer that the thread had when a signal brought it to its
+ * alternate stack; 0 when that is not found. The frame of that signal is the
+ * topmost one; its registers are below what the CPU saves beside them, which has
+ * 11 KiB at most on x86-64 and 6 on arm64 with vectors of 32 bytes. The kernel
+ * notes in each frame which stack is the alternate one (kernel/signal.c, __save_altstack).
+ */
+static uint64_t saved_pointer(const stack_t *other, uint64_t from)
+{
+	uint64_t start = (uint64_t)(uintptr_t)other->ss_sp;
+	uint64_t end = start + other->ss_size;
+	uint64_t context = (end & ~UINT64_C(7)) - SAVED - 8, saved;
+
+	for (; context >= from && end - context < FRAME_MAX; context -= 8) {
+		uint64_t noted = context + offsetof(ucontext_t, uc_stack);
+
+		if (word_at(noted + offsetof(stack_t, ss_sp)) != start ||
+		    word_at(noted + offsetof(stack_t, ss_size)) !=
+			    other->ss_size)
+			continue;
+		saved = word_at(context + SAVED);
+		return is_inside(saved, start, end) ? 0 : saved;
+	}
+	return 0;
+}
+
+/* Nothing but the program's own memory says where it was interrupted, so the
+ * stack there is asked for page by page. Of one that is known and finds no room
+ * the beginning is told. */
+static struct ppi_stack_part part_interrupted(
+	const struct ppi_stack_bounds *bounds, const stack_t *other,
+	uint64_t from, bool is_first, size_t most)
+{
+	uint64_t at = saved_pointer(other, from), end;
+	struct ppi_stack_part part;
+
+	if (at == 0 || at % 8 || !is_readable(at))
+		return part_of(0, 0, 0);
+	end = usual_end(bounds, at, is_first, most > 8 ? most : 8);
+	if (end == at)
+		return part_of(0, 0, 0);
+	part = part_of(at, end, most);
+	part.bytes = readable(at, at + part.bytes);
+	return part;
+}
+
+void ppi_context_stacks(const struct ppi_stack_bounds *bounds,
+                        const void *context, bool is_first, size_t most,
+                        struct ppi_stack_part *runs,
+                        struct ppi_stack_part *interrupted)
+{
+	const stack_t *other = &((const ucontext_t *)context)->uc_stack;
+	uint64_t registers[PPI_CONTEXT_REGISTERS], at;
+	uint64_t start = (uint64_t)(uintptr_t)other->ss_sp;
+
+	*interrupted = part_of(0, 0, 0);
 	ppi_context_registers(context, registers);
-	*start = end = registers[STACK_POINTER];
-	if (!(uc->uc_stack.ss_flags & SS_DISABLE) &&
-	    is_inside(*start, other, other + uc->uc_stack.ss_size))
-		end = other + uc->uc_stack.ss_size;
-	else if (is_inside(*start, bounds->main_start, bounds->main_end))
-		end = bounds->main_end;
-	else if (!is_first && thread_end() > *start &&
-	         thread_end() - *start <= usual)
-		end = *start + readable(*start, least(thread_end(),
-		                                      *start + most));
-	bytes = (size_t)least(end - *start, most) & ~(size_t)7;
-	*is_all = end - *start < most;
-	return bytes;
+	at = registers[STACK_POINTER];
+	if (!(other->ss_flags & SS_DISABLE) &&
+	    is_inside(at, start, start + other->ss_size)) {
+		*runs = part_of(at, start + other->ss_size, most);
+		*interrupted = part_interrupted(bounds, other, at, is_first,
+		                                most - runs->bytes);
+	} else {
+		*runs = part_of(at, usual_end(bounds, at, is_first, most),
+		                most);
+	}
 }
 
 #else
@@ -169,17 +252,18 @@ uint64_t ppi_context_registers(const void *context, uint64_t *registers)
 	return 0;
 }
 
-size_t ppi_context_stack(const struct ppi_stack_bounds *bounds,
-                         const void *context, bool is_first, size_t most,
-                         uint64_t *start, bool *is_all)
+void ppi_context_stacks(const struct ppi_stack_bounds *bounds,
+                        const void *context, bool is_first, size_t most,
+                        struct ppi_stack_part *runs,
+                        struct ppi_stack_part *interrupted)
 {
 	(void)bounds;
 	(void)context;
 	(void)is_first;
 	(void)most;
-	*start = 0;
-	*is_all = true;
-	return 0;
+	memset(runs, 0, sizeof(*runs));
+	memset(interrupted, 0, sizeof(*interrupted));
+	runs->is_all = true;
 }
 
 #endif

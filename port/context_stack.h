@@ -25,15 +25,23 @@ void ppi_stack_bounds_learn(struct ppi_stack_bounds *bounds);
  */
 uint64_t ppi_context_registers(const void *context, uint64_t *registers);
 
+/* Part of a stack, from a stack pointer on: what is there for certain. */
+struct ppi_stack_part {
+	uint64_t start; /* 0 = none */
+	size_t bytes;
+	bool is_all; /* the stack ends there */
+};
+
 /*
- * The calling thread's stack from its interrupted stack pointer on, at most
- * `most` bytes of it: where it starts, and how many bytes are there for certain.
- * *is_all: it ends there. None, where the thread is on a stack that is not
+ * The calling thread's stack from its interrupted stack pointer on; and where
+ * that is the alternate one, its usual stack from where a signal interrupted it
+ * there. Both have at most `most` bytes together, and none of a stack that is not
  * known. `is_first`: it is the process's first thread. Async-signal-safe.
  */
-size_t ppi_context_stack(const struct ppi_stack_bounds *bounds,
-                         const void *context, bool is_first, size_t most,
-                         uint64_t *start, bool *is_all);
+void ppi_context_stacks(const struct ppi_stack_bounds *bounds,
+                        const void *context, bool is_first, size_t most,
+                        struct ppi_stack_part *runs,
+                        struct ppi_stack_part *interrupted);
 
 /* Copy words of a stack, whoever watches over memory. Async-signal-safe. */
 void ppi_stack_copy(void *to, uint64_t from, size_t bytes);

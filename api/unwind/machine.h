@@ -37,6 +37,8 @@ struct ppi_stack {
 	uint64_t start, size;
 	/* The copy ends where the stack does, not where its room did. */
 	bool is_all;
+	/* Of the one that a signal's handler on this one interrupted; NULL. */
+	const struct ppi_stack *interrupted;
 };
 
 /* Read a word of the stack; false when it is not in the copy. */

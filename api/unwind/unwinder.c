@@ -184,6 +184,17 @@ static bool load(void *context, uint64_t address, uint64_t *word)
 	return false;
 }
 
+/* Only where a signal came may a chain go to another stack, and only to the one
+ * that its frame names. */
+static void change_stack(struct walk *walk)
+{
+	const struct ppi_stack *interrupted = walk->stack->interrupted;
+
+	if (interrupted &&
+	    interrupted->start == walk->at.value[walk->machine->sp])
+		walk->stack = interrupted;
+}
+
 static const struct ppi_rule *rule_of(struct walk *walk,
                                       const struct ppi_extent *extent,
                                       uint64_t pc, struct ppi_frame_rules **rules,
@@ -385,6 +396,8 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 		return false;
 	*is_interrupted = is_signal;
 	walk->at = to.registers;
+	if (is_signal)
+		change_stack(walk);
 	walk->keeps_pointers = !is_by_table;
 	return true;
 }
@@ -502,7 +515,7 @@ static size_t least(size_t a, size_t b)
 }
 
 /*
- * Behind the chain that the kernel gave lie the registers, then the stack;
+ * Behind the chain that the kernel gave lie the registers, then the stacks;
  * frames are put over them. They fit: a frame takes a word of the stack, and
  * damaged tables, in which that is not so, get no more room.
  */
@@ -515,7 +528,7 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	enum portprof_chain_end end;
 	struct ppi_user_context context;
 	struct ppi_registers registers;
-	struct ppi_stack stack;
+	struct ppi_stack stack, interrupted;
 
 	unwinder->stats.samples++;
 	memcpy(&context, words, sizeof(context));
@@ -525,6 +538,11 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	stack.start = registers.value[unwinder->machine->sp];
 	stack.size = context.stack_bytes;
 	stack.is_all = context.is_stack_all;
+	stack.interrupted = context.interrupted_start ? &interrupted : NULL;
+	interrupted = (struct ppi_stack){
+		stack.bytes + stack.size, context.interrupted_start,
+		context.interrupted_bytes, context.is_interrupted_all, NULL
+	};
 	record->valid |= PORTPROF_FIELD_CHAIN;
 	record->valid &= ~PPI_FIELD_CONTEXT;
 	if (kernel >= depth) {
@@ -532,7 +550,8 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 		return;
 	}
 	most = least(depth - kernel, CHAIN_MAX);
-	most = least(most, (sizeof(context) + context.stack_bytes) / 8);
+	most = least(most, (sizeof(context) + stack.size + interrupted.size) /
+	                   8);
 	if (context.is_32_bit) {
 		end = PORTPROF_CHAIN_POINTERS;
 		count = walk_32_bit(unwinder, record->pid, &registers, &stack,

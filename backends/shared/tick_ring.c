@@ -93,14 +93,13 @@ void ppi_tick_ring_free(struct ppi_tick_ring *ring)
 static bool put_stacked(struct ppi_tick_ring *ring, const struct ppi_tick *tick,
                         bool is_first_thread, const void *context)
 {
-	bool is_all;
-	uint64_t start;
-	size_t bytes = ppi_context_stack(&ring->bounds, context,
-	                                 is_first_thread, ring->stack_bytes,
-	                                 &start, &is_all);
-	struct stacked *message = ppi_stream_begin(&ring->stacks,
-	                                           sizeof(*message) + bytes);
+	struct ppi_stack_part runs, interrupted;
+	struct stacked *message;
 
+	ppi_context_stacks(&ring->bounds, context, is_first_thread,
+	                   ring->stack_bytes, &runs, &interrupted);
+	message = ppi_stream_begin(&ring->stacks, sizeof(*message) +
+	                           runs.bytes + interrupted.bytes);
 	if (!message) {
 		atomic_fetch_add_explicit(&ring->stacks.memory->dropped, 1,
 		                          memory_order_relaxed);
@@ -109,9 +108,15 @@ static bool put_stacked(struct ppi_tick_ring *ring, const struct ppi_tick *tick,
 	message->tick = *tick;
 	message->context.known = ppi_context_registers(
 		context, message->context.registers);
-	message->context.stack_bytes = (uint32_t)bytes;
-	message->context.is_stack_all = is_all;
-	ppi_stack_copy(message + 1, start, bytes);
+	message->context.stack_bytes = (uint32_t)runs.bytes;
+	message->context.is_stack_all = runs.is_all;
+	message->context.is_32_bit = false;
+	message->context.interrupted_start = interrupted.start;
+	message->context.interrupted_bytes = (uint32_t)interrupted.bytes;
+	message->context.is_interrupted_all = interrupted.is_all;
+	ppi_stack_copy(message + 1, runs.start, runs.bytes);
+	ppi_stack_copy((char *)(message + 1) + runs.bytes, interrupted.start,
+	               interrupted.bytes);
 	ppi_stream_end(message);
 	return true;
 }
@@ -142,8 +147,8 @@ static portprof_record record_of(const struct ppi_tick *tick, int64_t pid)
 	};
 }
 
-/* The message is in another process's hands: its stack is believed to be as
- * large as it is. The record's chain is empty as yet: what is added is not in
+/* The message is in another process's hands: its stacks are believed to be as
+ * large as they are. The record's chain is empty as yet: what is added is not in
  * it. */
 static bool add_stacked(const struct stacked *message, size_t bytes,
                         int64_t pid, struct ppi_room *room)
@@ -163,6 +168,10 @@ static bool add_stacked(const struct stacked *message, size_t bytes,
 	if (context->stack_bytes > most)
 		context->stack_bytes = (uint32_t)most;
 	context->stack_bytes &= ~UINT32_C(7);
+	most -= context->stack_bytes;
+	if (context->interrupted_bytes > most)
+		context->interrupted_bytes = (uint32_t)most;
+	context->interrupted_bytes &= ~UINT32_C(7);
 	return true;
 }
 

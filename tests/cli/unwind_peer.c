@@ -127,7 +127,7 @@ static void read_stack(void)
 		got += part;
 	}
 	peer.stack = (struct ppi_stack){ peer.bytes, start, got & ~(size_t)7,
-		                         got < STACK_ROOM };
+		                         got < STACK_ROOM, NULL };
 }
 
 static bool read_word(uint64_t address, uint64_t *word)

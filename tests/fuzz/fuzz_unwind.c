@@ -134,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	/* of its own size in memory, so that a word too far is seen */
 	uint64_t *words = calloc(WORDS, sizeof(*words)), chain[ROOM];
 	struct ppi_stack stack = { (unsigned char *)words, STACK, 0,
-		                   switches & 2 };
+		                   switches & 2, NULL };
 	enum portprof_chain_end end = PORTPROF_CHAIN_UNKNOWN;
 	size_t depth, room = 1 + (switches >> 3) % ROOM;
 

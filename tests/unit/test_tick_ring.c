@@ -81,7 +81,7 @@ static const struct ppi_user_context *moved(void)
 	assert_int_equal(record->weight, 9);
 	assert_int_equal(record->pid, 5);
 	assert_int_equal(record->tid, 10);
-	return (const void *)(words + record->payload);
+	return (const void *)(room.words + record->payload);
 }
 
 static const struct ppi_user_context *move_one(void)
@@ -108,6 +108,18 @@ static bool holds(const struct ppi_user_context *context, const void *what,
 	return at < context->stack_bytes &&
 	       bytes <= context->stack_bytes - at &&
 	       memcmp((const char *)(context + 1) + at, what, bytes) == 0;
+}
+
+/* The same of the stack that was interrupted. */
+static bool holds_interrupted(const struct ppi_user_context *context,
+                              const void *what, size_t bytes)
+{
+	uint64_t at = (uint64_t)(uintptr_t)what - context->interrupted_start;
+
+	return at < context->interrupted_bytes &&
+	       bytes <= context->interrupted_bytes - at &&
+	       memcmp((const char *)(context + 1) + context->stack_bytes + at,
+	              what, bytes) == 0;
 }
 
 /* Memory that no other variable is in the place of. */
@@ -185,35 +197,184 @@ static void another_threads_stack_is_copied_to_its_end(void **state)
 
 enum { OTHER = 65536 };
 
-static void tick_on_other(int signo)
+static void tick_on_other(int signo, siginfo_t *info, void *context)
 {
 	char here[16];
 
 	(void)signo;
+	(void)info;
+	(void)context;
 	tick_over(here);
 	assert_true(holds(move_one(), here, sizeof("lies-here")));
 }
 
-static void an_alternate_stack_ends_where_it_does(void **state)
+/* Have `handler` called on an alternate stack, whose end is returned. */
+static uint64_t raise_on_other(void (*handler)(int, siginfo_t *, void *))
 {
 	stack_t before, other = { .ss_size = OTHER };
 	struct sigaction action;
 	uint64_t end;
 
-	(void)state;
-	make_ring(STACK, 0);
 	other.ss_sp = malloc(OTHER);
 	end = (uint64_t)(uintptr_t)other.ss_sp + OTHER;
 	assert_int_equal(sigaltstack(&other, &before), 0);
 	memset(&action, 0, sizeof(action));
-	action.sa_handler = tick_on_other;
-	action.sa_flags = SA_ONSTACK;
+	action.sa_sigaction = handler;
+	action.sa_flags = SA_SIGINFO | SA_ONSTACK;
 	sigaction(SIGUSR2, &action, NULL);
 	raise(SIGUSR2);
 	sigaltstack(&before, NULL);
+	free(other.ss_sp);
+	return end;
+}
+
+static void an_alternate_stack_ends_where_it_does(void **state)
+{
+	uint64_t end;
+
+	(void)state;
+	make_ring(STACK, 0);
+	end = raise_on_other(tick_on_other);
 	assert_true(moved()->is_stack_all);
 	assert_int_equal(start_of(moved()) + moved()->stack_bytes, end);
-	free(other.ss_sp);
+}
+
+/* Interrupted here, with a mark that the copy is to hold. */
+static __attribute__((noinline)) void mark_and_raise(volatile char *mark)
+{
+	memcpy((char *)(uintptr_t)mark, "is-below", 9);
+	raise_on_other(tick_on_other);
+	assert_true(holds_interrupted(moved(), (char *)(uintptr_t)mark, 9));
+}
+
+static void so_is_what_its_handler_interrupted(void **state)
+{
+	char mark[16];
+
+	(void)state;
+	make_ring(63 << 10, 0);
+	room.words = calloc(WORDS * 2, 8);
+	room.word_room = WORDS * 2;
+	mark_and_raise(mark);
+	assert_true(moved()->is_interrupted_all);
+	assert_in_range(moved()->interrupted_start +
+	                moved()->interrupted_bytes,
+	                ring.bounds.main_end - 7, ring.bounds.main_end);
+	/* on a usual stack there is no other */
+	tick_over(mark);
+	room.record_count = room.word_count = 0;
+	assert_int_equal(move_one()->interrupted_start, 0);
+	assert_int_equal(moved()->interrupted_bytes, 0);
+	free(room.words);
+}
+
+static void *interrupt_thread(void *unused)
+{
+	char mark[16];
+
+	is_first = false;
+	mark_and_raise(mark);
+	return unused;
+}
+
+static void so_it_is_in_another_thread(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	make_ring(STACK, 0);
+	assert_int_equal(pthread_create(&thread, NULL, interrupt_thread, NULL),
+	                 0);
+	pthread_join(thread, NULL);
+	assert_true(moved()->is_interrupted_all);
+	assert_in_range(moved()->interrupted_bytes, 64, STACK);
+}
+
+static void tick_and_copy(int signo, siginfo_t *info, void *context)
+{
+	(void)signo;
+	(void)info;
+	(void)context;
+	raise(SIGUSR1);
+}
+
+static void two_stacks_have_the_room_of_one(void **state)
+{
+	char apart[2 * STACK];
+
+	(void)state;
+	make_ring(STACK, 0);
+	memset(apart, 1, sizeof(apart));
+	raise_on_other(tick_and_copy);
+	assert_int_equal(move_one()->stack_bytes +
+	                 moved()->interrupted_bytes, STACK);
+	assert_true(moved()->is_stack_all);
+	assert_false(moved()->is_interrupted_all);
+	tear_down(NULL);
+	/* none is left: what was interrupted is known all the same */
+	make_ring(LITTLE, 0);
+	raise_on_other(tick_and_copy);
+	assert_int_equal(move_one()->stack_bytes, LITTLE);
+	assert_int_equal(moved()->interrupted_bytes, 0);
+	assert_true(moved()->interrupted_start);
+	assert_false(moved()->is_interrupted_all);
+	assert_int_equal(apart[STACK], 1);
+}
+
+/* The handler of what `lie` says was interrupted. */
+static uint64_t lie;
+
+static void tick_with_lie(int signo, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+#if defined(__x86_64__)
+	greg_t *pointer = &uc->uc_mcontext.gregs[REG_RSP];
+#else
+	unsigned long long *pointer = &uc->uc_mcontext.sp;
+#endif
+	uint64_t kept = (uint64_t)*pointer;
+
+	(void)signo;
+	(void)info;
+	memcpy(pointer, &lie, sizeof(lie));
+	raise(SIGUSR1);
+	memcpy(pointer, &kept, sizeof(kept));
+}
+
+static void *tick_with_lies(void *memory)
+{
+	is_first = false;
+	lie = (uint64_t)(uintptr_t)memory + 64;
+	raise_on_other(tick_with_lie);
+	lie = (uint64_t)(uintptr_t)&lie;
+	raise_on_other(tick_with_lie);
+	return NULL;
+}
+
+/* Where the thread's stack cannot be read, and where no stack is. */
+static void an_interrupted_stack_that_is_gone_is_not_read(void **state)
+{
+	char *memory = mmap(NULL, 8 * OTHER, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	(void)state;
+	make_ring(STACK, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	assert_int_equal(mprotect(memory, OTHER, PROT_NONE), 0);
+	pthread_attr_init(&attr);
+	pthread_attr_setstack(&attr, memory + OTHER, 7 * OTHER);
+	assert_int_equal(pthread_create(&thread, &attr, tick_with_lies, memory),
+	                 0);
+	pthread_join(thread, NULL);
+	pthread_attr_destroy(&attr);
+	assert_int_equal(puts_kept, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(move_one()->interrupted_bytes, 0);
+		assert_int_equal(moved()->interrupted_start, 0);
+	}
+	munmap(memory, 8 * OTHER);
 }
 
 static ucontext_t back, coroutine;
@@ -302,17 +463,19 @@ static void a_stack_that_fits_no_room_is_left_out(void **state)
 /* The other process may write what it likes. */
 static void a_stack_is_no_longer_than_its_message(void **state)
 {
-	struct ppi_user_context *lie;
+	struct ppi_user_context *told;
 	size_t bytes, honest;
 
 	(void)state;
 	make_ring(LITTLE, 0);
 	raise(SIGUSR1);
-	lie = (void *)((char *)(uintptr_t)ppi_stream_peek(&ring.stacks, &bytes) +
-	               sizeof(struct ppi_tick));
-	honest = lie->stack_bytes;
-	lie->stack_bytes = UINT32_MAX;
+	told = (void *)((char *)(uintptr_t)ppi_stream_peek(&ring.stacks, &bytes) +
+	                sizeof(struct ppi_tick));
+	honest = told->stack_bytes;
+	told->stack_bytes = UINT32_MAX;
+	told->interrupted_bytes = UINT32_MAX;
 	assert_int_equal(move_one()->stack_bytes, honest);
+	assert_int_equal(moved()->interrupted_bytes, 0);
 }
 
 static void without_stacks_ticks_are_as_ever(void **state)
@@ -392,6 +555,10 @@ int main(int argc, char **argv)
 		CASE(a_copy_is_as_long_as_was_asked),
 		CASE(another_threads_stack_is_copied_to_its_end),
 		CASE(an_alternate_stack_ends_where_it_does),
+		CASE(so_is_what_its_handler_interrupted),
+		CASE(so_it_is_in_another_thread),
+		CASE(two_stacks_have_the_room_of_one),
+		CASE(an_interrupted_stack_that_is_gone_is_not_read),
 		CASE(of_an_unknown_stack_nothing_is_read),
 		CASE(what_finds_no_room_is_counted),
 		CASE(what_the_room_cannot_take_stays),

@@ -103,7 +103,7 @@ static void begin_on(struct stage *stage, const struct ppi_machine *machine,
 	            KIT_TEXT, stage->path);
 	stage->stack = (struct ppi_stack){
 		(unsigned char *)stage->words, STACK, sizeof(stage->words),
-		false
+		false, NULL
 	};
 	set_register(stage, machine->sp, STACK);
 }
@@ -218,6 +218,46 @@ static void signals_interrupt_at_the_byte(void **state)
 	walk(&s, BASE + 0x1000, 32);
 	assert_chain(&s, BASE + 0x1000, BASE + 0x10c2, BASE + 0x1041,
 	             BASE + 0x1090);
+	end(&s);
+}
+
+/* A copy of the stack below belongs to the frame that names its beginning. */
+static void handlers_have_callers_on_another_stack(void **state)
+{
+	uint64_t below[8] = { [3] = BASE + 0x1050, [7] = BASE + 0x1090 };
+	struct ppi_stack interrupted = { (unsigned char *)below,
+		                         STACK + (UINT64_C(1) << 32),
+		                         sizeof(below), true, NULL };
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	s.words[0] = BASE + 0x10c0 + 1;
+	s.words[1 + 2] = BASE + 0x1040;
+	s.words[1 + 5] = interrupted.start;
+	s.stack.is_all = true;
+	s.stack.interrupted = &interrupted;
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x10c2, BASE + 0x1041,
+	             BASE + 0x1050, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	interrupted.size = 32;
+	walk(&s, BASE + 0x1000, 32);
+	assert_int_equal(s.depth, 4);
+	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
+	interrupted.is_all = false;
+	walk(&s, BASE + 0x1000, 32);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	/* one that the frame does not name, and one without a signal */
+	interrupted.size = sizeof(below);
+	s.words[1 + 5] = interrupted.start + 8;
+	walk(&s, BASE + 0x1000, 32);
+	assert_chain(&s, BASE + 0x1000, BASE + 0x10c2, BASE + 0x1041);
+	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
+	set_register(&s, 6, interrupted.start);
+	below[1] = BASE + 0x1f90;
+	walk(&s, BASE + 0x1f80, 32);
+	assert_chain(&s, BASE + 0x1f80);
 	end(&s);
 }
 
@@ -613,6 +653,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(rows_begin_at_their_first_byte),
 		cmocka_unit_test(callers_are_looked_up_at_their_call),
 		cmocka_unit_test(signals_interrupt_at_the_byte),
+		cmocka_unit_test(handlers_have_callers_on_another_stack),
 		cmocka_unit_test(expressions_are_evaluated),
 		cmocka_unit_test(saved_registers_come_back),
 		cmocka_unit_test(cut_chains_say_why),
