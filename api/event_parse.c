@@ -361,6 +361,28 @@ static portprof_status keep_part(struct parser *p, struct stretch part,
 	return PORTPROF_OK;
 }
 
+/* field=NAME: of all that an event tells of an occurrence, what samples keep. */
+static bool is_field(const struct parser *p, struct stretch part,
+                     struct stretch value)
+{
+	part.length = value.at - 1 - part.at;
+	return part_is(p, part, "field");
+}
+
+static portprof_status check_field(struct parser *p, struct stretch part,
+                                   struct stretch value)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+	                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                              "0123456789_";
+	size_t length = strspn(p->text + value.at, letters);
+
+	if (length == 0 || length != value.length)
+		return mistake(p, value.at, "field takes the name of a field, as "
+			       "in sched:sched_switch:field=prev_comm");
+	return keep_part(p, part, value.at - 1 - part.at);
+}
+
 /* A unit mask, or a modifier of the backend's: only its form is checked. */
 static portprof_status take_other(struct parser *p, struct stretch part)
 {
@@ -375,6 +397,8 @@ static portprof_status take_other(struct parser *p, struct stretch part)
 	if (*text == '=')
 		return mistake(
 			p, part.at, "a modifier's name is missing before '='");
+	if (has_value && is_field(p, part, value))
+		return check_field(p, part, value);
 	if (has_value && !read_flag(p, value, &ignored))
 		wrong = ppi_number_read(p->text + value.at, value.length,
 		                        &ignored);

@@ -30,7 +30,7 @@ enum { PPI_EVENT_TEXT = 256, PPI_EVENT_PARTS = PPI_EVENT_TEXT / 2 };
 /*
  * A part of an event string that the core does not know, as it was written: a
  * modifier of the backend's, with or without a value, or a unit mask. Values are
- * well-formed numbers, or y or n.
+ * well-formed numbers, or y or n; of `field`, names.
  */
 struct ppi_event_part {
 	uint8_t at;        /* its place in text, from 0: its column less 1 */
@@ -98,6 +98,8 @@ struct ppi_event {
 	char description[256];
 	char encoding[128];   /* what the kernel is asked for, to be printed:
 	                       * "type 4, config 0x3c"; "" = nothing to say */
+	char fields[160];     /* what its samples tell beside, as its string asks
+	                       * for it: names with blanks between; "" = nothing */
 	/* A count times `scale` is in this unit ("Joules"); "" = a number. */
 	double scale;
 	char scaled_unit[24];

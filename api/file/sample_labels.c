@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What hardware reports of samples, as labels of a file. Samples are added up by
+ * What hardware, or the event itself, tells of samples, as labels of a file. Samples are added up by
  * their labels, so what takes too many values is made coarse (cycles) or bounded
  * (all of it): a set that is new when there are enough is left out and counted.
  */
@@ -14,7 +14,8 @@ enum {
 	HAS, /* of PORTPROF_FIELD_ */
 	DATA_SOURCE, TRANSACTION, LATENCY, INSTRUCTION_LATENCY, DATA_ADDRESS,
 	PHYSICAL_ADDRESS, DATA_PAGE, CODE_PAGE, BRANCH, BRANCH_CYCLES,
-	WORDS
+	WORDS,
+	EVENT_WORDS = 128 /* of the event's own fields, at most */
 };
 
 struct word_of_bit {
@@ -131,11 +132,30 @@ static void take_branch(const portprof_batch *batch,
 	set[BRANCH_CYCLES] = coarse(branches[0].cycles);
 }
 
+/* Event and words of what it tells itself, behind the set; how many. */
+static size_t take_event_fields(const struct ppi_sample_labels *labels,
+                                const portprof_batch *batch,
+                                const portprof_record *record, uint64_t *out)
+{
+	size_t count = (size_t)record->event_field_words;
+
+	if (!labels->events || !(record->valid & PORTPROF_FIELD_EVENT_FIELDS) ||
+	    count > EVENT_WORDS || record->event_fields > batch->word_count ||
+	    count > batch->word_count - record->event_fields)
+		return 0;
+	out[0] = record->event;
+	memcpy(out + 1, batch->words + record->event_fields, count * 8);
+	return 1 + count;
+}
+
 uint32_t ppi_sample_labels_enter(struct ppi_sample_labels *labels,
                                  const portprof_batch *batch,
                                  const portprof_record *record)
 {
-	uint64_t set[WORDS] = { [HAS] = labels->fields & record->valid };
+	uint64_t set[WORDS + 1 + EVENT_WORDS] = {
+		[HAS] = labels->fields & record->valid
+	};
+	size_t more = take_event_fields(labels, batch, record, set + WORDS);
 	const uint64_t all[WORDS] = {
 		[DATA_SOURCE] = record->data_source,
 		[TRANSACTION] = record->transaction,
@@ -148,19 +168,21 @@ uint32_t ppi_sample_labels_enter(struct ppi_sample_labels *labels,
 	};
 	uint32_t number = PPI_NONE;
 
-	if (!set[HAS])
+	if (!set[HAS] && !more)
 		return 0;
 	if (set[HAS] & PORTPROF_FIELD_BRANCHES)
 		take_branch(batch, record, set);
 	for (size_t i = HAS + 1; i < BRANCH; i++)
 		if (set[HAS] & kinds[i].field)
 			set[i] = all[i];
-	if (!set[HAS])
+	if (!set[HAS] && !more)
 		return 0;
 	if (ppi_pool_count(&labels->sets) < PPI_LABEL_SETS_MAX)
-		number = ppi_pool_enter(&labels->sets, set, sizeof(set));
+		number = ppi_pool_enter(&labels->sets, set,
+		                        (WORDS + more) * sizeof(*set));
 	else
-		number = ppi_pool_find(&labels->sets, set, sizeof(set));
+		number = ppi_pool_find(&labels->sets, set,
+		                        (WORDS + more) * sizeof(*set));
 	if (number == PPI_NONE)
 		labels->left_out += record->samples;
 	return number == PPI_NONE ? 0 : number + 1;
@@ -211,19 +233,97 @@ static bool make_label(size_t kind, uint64_t value, struct ppi_places *places,
 	return true;
 }
 
+/* What other labels of files are called (api/file/portion.c). */
+static bool is_taken(const char *name)
+{
+	static const char *const taken[] = {
+		"pid", "tid", "thread", "span", "chain_end", "code_time", "time"
+	};
+
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (strcmp(name, taken[i]) == 0)
+			return true;
+	for (size_t i = HAS + 1; i < WORDS; i++)
+		if (strcmp(name, kinds[i].key) == 0)
+			return true;
+	return false;
+}
+
+/* The nth word of a list with blanks between. */
+static size_t nth_name(const char *list, uint32_t n, char *out, size_t bytes)
+{
+	for (; n && *list; n--) {
+		list += strcspn(list, " ");
+		list += *list == ' ';
+	}
+	return (size_t)snprintf(out, bytes, "%.*s", (int)strcspn(list, " "),
+	                        list);
+}
+
+static bool make_event_label(const portprof_event_field *field,
+                             const char *names, struct ppi_places *places,
+                             struct ppi_label_ids *label)
+{
+	const char *text = (const char *)(field + 1);
+	char name[176] = "event_";
+	size_t prefix = strlen(name);
+
+	if (!nth_name(names, field->index, name + prefix,
+	              sizeof(name) - prefix))
+		return false;
+	*label = (struct ppi_label_ids){ .key = ppi_places_string(
+		places, is_taken(name + prefix) ? name : name + prefix) };
+	/* pprof takes a number of 0 without a text for no label */
+	if (field->text_bytes > 1)
+		label->text = ppi_places_string(places, text);
+	else if (field->text_bytes == 0 && field->number == 0)
+		label->text = ppi_places_string(places, "0");
+	else if (field->text_bytes == 0)
+		label->number = field->number;
+	else
+		return false;
+	return label->key != PPI_NONE && label->text != PPI_NONE;
+}
+
+/* Those of the event itself, behind the set's words. */
+static size_t make_event_labels(const struct ppi_sample_labels *labels,
+                                const uint64_t *words, size_t count,
+                                struct ppi_places *places,
+                                struct ppi_label_ids *out)
+{
+	const portprof_batch batch = { .words = words + 1,
+		                       .word_count = count - 1 };
+	const portprof_record record = {
+		.valid = PORTPROF_FIELD_EVENT_FIELDS,
+		.event_field_words = count - 1,
+	};
+	const portprof_event_field *field = NULL;
+	size_t made = 0;
+
+	while ((field = portprof_batch_event_field(&batch, &record, field)))
+		made += make_event_label(field,
+		                         labels->events[words[0]].fields,
+		                         places, &out[made]);
+	return made;
+}
+
 size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
                               uint32_t set, struct ppi_places *places,
                               struct ppi_label_ids *out)
 {
 	const uint64_t *words;
-	size_t count = 0;
+	size_t count = 0, bytes;
 
 	if (set == 0)
 		return 0;
-	words = ppi_pool_key(&labels->sets, set - 1, NULL);
+	words = ppi_pool_key(&labels->sets, set - 1, &bytes);
 	for (size_t i = HAS + 1; i < WORDS; i++)
 		if (words[HAS] & kinds[i].field)
 			count += make_label(i, words[i], places, &out[count]);
+	if (bytes > WORDS * sizeof(*words))
+		count += make_event_labels(labels, words + WORDS,
+		                           bytes / sizeof(*words) - WORDS,
+		                           places, &out[count]);
 	return count;
 }
 

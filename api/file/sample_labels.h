@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What hardware reports of samples, as labels of a file: bounded. */
+/* What hardware, or the event itself, tells of samples, as labels of a file:
+ * bounded. */
 #ifndef PPI_FILE_SAMPLE_LABELS_H
 #define PPI_FILE_SAMPLE_LABELS_H
 
 #include <portprof/record.h>
 
+#include "backends/backend.h"
 #include "api/file/ids.h"
 #include "api/file/locations.h"
 #include "api/file/pool.h"
 
 /* So many different sets of labels a file has, and labels a set. Data addresses
  * would make each sample one of its own. */
-enum { PPI_LABEL_SETS_MAX = 4096, PPI_SET_LABELS_MAX = 10 };
+enum { PPI_LABEL_SETS_MAX = 4096, PPI_SET_LABELS_MAX = 10 + 8 };
 
 struct ppi_sample_labels {
 	uint32_t fields;      /* of PORTPROF_FIELD_: those to keep; 0 = none */
+	const struct ppi_event *events; /* of the records; their fields are kept,
+	                       * too. NULL: they have none */
 	struct ppi_pool sets; /* of all portions */
 	uint64_t left_out;    /* samples that were kept without their set */
 };

@@ -48,7 +48,9 @@ enum {
 	PORTPROF_FIELD_INSTRUCTION_LATENCY = 1u << 14,
 	PORTPROF_FIELD_TRANSACTION = 1u << 15,
 	PORTPROF_FIELD_PHYSICAL_ADDRESS = 1u << 16,
-	PORTPROF_FIELD_PAGE_SIZES = 1u << 17
+	PORTPROF_FIELD_PAGE_SIZES = 1u << 17,
+	/* Of events whose string asks for it: field=NAME. */
+	PORTPROF_FIELD_EVENT_FIELDS = 1u << 18
 };
 
 /*
@@ -153,6 +155,8 @@ typedef struct portprof_record {
 	uint64_t physical_address; /* of data_address */
 	/* sizes of the pages of data_address and of address; 0 = unknown */
 	uint64_t data_page_bytes, code_page_bytes;
+	uint64_t event_fields; /* index into the batch's words */
+	uint64_t event_field_words;
 } portprof_record;
 
 /* What is known of a branch; neither of the first two: its prediction is not. */
@@ -169,6 +173,16 @@ typedef struct portprof_branch {
 	uint32_t flags;  /* PORTPROF_BRANCH_ bits */
 	uint32_t cycles; /* since the branch before it; 0 = unknown */
 } portprof_branch;
+
+/* What the event itself tells of an occurrence: of a tracepoint the field that its
+ * string asked for, `event:field=A:field=B`. */
+typedef struct portprof_event_field {
+	uint32_t index;      /* in the order of the string, from 0 */
+	uint32_t text_bytes; /* of the text behind it, its zero included; 0: it is a
+	                      * number. Texts are cut to 63 bytes */
+	int64_t number;      /* of an unsigned field of 8 bytes: the same bits */
+	/* the text follows, filled with zeros up to the next 8 bytes */
+} portprof_event_field;
 
 /* Longest build-id kept (SHA-1 has 20 bytes). */
 enum { PORTPROF_BUILD_ID_BYTES = 20 };
@@ -232,6 +246,27 @@ portprof_batch_branches(const portprof_batch *batch,
 PORTPROF_API const uint64_t *
 portprof_batch_values(const portprof_batch *batch,
                       const portprof_record *record, size_t *count);
+
+/*
+ * The field of the event behind `before`, the first for NULL; NULL behind the last.
+ * Its text, if it has one, begins right behind it. Valid as long as the batch. Any
+ * thread; async-signal-safe. Since 0.1.
+ */
+static inline const portprof_event_field *
+portprof_batch_event_field(const portprof_batch *batch,
+                           const portprof_record *record,
+                           const portprof_event_field *before)
+{
+	const uint64_t *words = batch->words + record->event_fields, *at = words;
+	const uint64_t *end = words + record->event_field_words;
+
+	if (!(record->valid & PORTPROF_FIELD_EVENT_FIELDS))
+		return NULL;
+	if (before)
+		at = (const uint64_t *)(const void *)(before + 1) +
+		     (before->text_bytes + 7) / 8;
+	return at < end ? (const portprof_event_field *)(const void *)at : NULL;
+}
 
 #ifdef __cplusplus
 }

@@ -71,6 +71,7 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
 	writer->sums.slice_ns = plan->timeline_ns;
 	writer->labels.fields = plan->label_fields;
+	writer->labels.events = plan->events;
 	writer->sums.realtime_ns = realtime_at_zero();
 	return writer;
 }

@@ -35,6 +35,8 @@ PERF_SOURCES = \
 	backends/perf/perf_proc.h \
 	backends/perf/perf_rate.c \
 	backends/perf/perf_rate.h \
+	backends/perf/perf_raw.c \
+	backends/perf/perf_raw.h \
 	backends/perf/perf_read.c \
 	backends/perf/perf_report.c \
 	backends/perf/perf_request.c \

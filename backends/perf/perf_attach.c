@@ -441,6 +441,7 @@ void perf_release(struct ppi_backend_session *bs)
 	free(state->idle.began);
 	free(state->cpus);
 	free(state->tallies);
+	free(state->raw);
 	free(state->family);
 	free(state->cgroups);
 	free(state->scratch);

@@ -147,6 +147,26 @@ static void read_chain(struct reader *reader, struct perf_seen *seen)
 	reader->left -= (size_t)words * 8;
 }
 
+/* Its length and that, which end together at a word. */
+static void read_raw(struct reader *reader, struct perf_seen *seen)
+{
+	uint32_t bytes;
+
+	if (reader->left < 8) {
+		reader->has_failed = true;
+		return;
+	}
+	memcpy(&bytes, reader->at, sizeof(bytes));
+	if (bytes > reader->left - 4 || (bytes + 4) % 8) {
+		reader->has_failed = true;
+		return;
+	}
+	seen->raw = reader->at + 4;
+	seen->raw_bytes = bytes;
+	reader->at += bytes + 4;
+	reader->left -= bytes + 4;
+}
+
 /* Each branch has from, to and a word of flags. */
 static void read_branches(struct reader *reader, struct perf_seen *seen)
 {
@@ -251,6 +271,8 @@ static void decode_sample(const struct perf_shape *shape,
 		read_values(shape, reader, seen);
 	if (has(shape, PERF_SAMPLE_CALLCHAIN))
 		read_chain(reader, seen);
+	if (has(shape, PERF_SAMPLE_RAW))
+		read_raw(reader, seen);
 	if (has(shape, PERF_SAMPLE_BRANCH_STACK))
 		read_branches(reader, seen);
 	if (has(shape, PERF_SAMPLE_REGS_USER))

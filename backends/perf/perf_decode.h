@@ -47,6 +47,8 @@ struct perf_seen {
 	const uint64_t *values; /* READ of a group: each with value_step */
 	size_t value_count, value_step;
 	bool has_value_ids;
+	const unsigned char *raw;       /* of the event's own; NULL = none */
+	size_t raw_bytes;
 
 	uint64_t lost;        /* LOST, LOST_SAMPLES */
 

@@ -128,6 +128,34 @@ void perf_encode(struct ppi_event *event)
  * prime rate meets those at another place each time. */
 enum { RATE_USUAL_HZ = 101 };
 
+/* Names for who reads samples; only tracepoints have any. */
+static portprof_status take_fields(struct ppi_event *event, enum ppi_mode mode,
+                                   struct ppi_diag *why)
+{
+	const struct perf_asked *asked = &perf_own(event)->asked;
+	const char *text = event->request.text;
+	size_t used = 0;
+
+	if (asked->field_count && (perf_own(event)->type != PERF_TYPE_TRACEPOINT ||
+	                           mode == PPI_COUNT))
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
+		                "event '%s', column %u: %s", text,
+		                asked->field_at[0] - 5u,
+		                mode == PPI_COUNT
+		                ? "samples have fields, counts have none: leave "
+		                  "field out"
+		                : "only tracepoints have fields: leave field out");
+	for (size_t i = 0; i < asked->field_count; i++)
+		used += (size_t)snprintf(event->fields + used,
+		                         sizeof(event->fields) - used, "%s%.*s",
+		                         used ? " " : "", asked->field_bytes[i],
+		                         text + asked->field_at[i]);
+	return used < sizeof(event->fields) ? PORTPROF_OK :
+		ppi_fail(why, PORTPROF_E_LIMIT, 0, "resolve event",
+		         "event '%s': the names of its fields are too long "
+		         "together; ask for fewer", text);
+}
+
 portprof_status ppi_perf_event_finish(struct ppi_event *event,
                                       enum ppi_mode mode, const char *name,
                                       const char *means, struct ppi_diag *why)
@@ -155,5 +183,5 @@ portprof_status ppi_perf_event_finish(struct ppi_event *event,
 		                "fewer unit masks or modifiers",
 		                request->text);
 	describe(event, mode, name, means);
-	return PORTPROF_OK;
+	return take_fields(event, mode, why);
 }

@@ -164,6 +164,15 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
 			"the PMU behind '%s' does not record %s in samples, or "
 			"this kernel does not: ask for less with fields",
 			event->request.text, fields);
+	if (event && event->fields[0] && (os_error == EACCES ||
+	                                  os_error == EPERM))
+		return ppi_fail(
+			why, PORTPROF_E_DENIED, os_error, "open event",
+			"fields of '%s' may show what other users do, and are "
+			"for who may trace the kernel: leave field out, run as "
+			"administrator, setcap cap_perfmon=ep on the program, "
+			"or sysctl kernel.perf_event_paranoid=-1",
+			event->request.text);
 	if (bs->plan->target.is_self || os_error != EACCES ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM)
 		return perf_refuse_open(perf_kernel_of(bs->kernel), event,

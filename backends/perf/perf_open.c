@@ -269,6 +269,8 @@ static void shape_records(struct ppi_backend_session *bs)
 		shape->sample_type |= PERF_SAMPLE_REGS_USER;
 		shape->user_mask = shape->user_ip_mask = kernel->user_ip_mask;
 	}
+	if (state->raw)
+		shape->sample_type |= PERF_SAMPLE_RAW;
 	if (state->is_by_cpu && plan->target.cgroup)
 		shape->sample_type |= PERF_TELLS_CGROUP;
 	if (plan->chain_depth && plan->stack_bytes)
@@ -450,6 +452,31 @@ static portprof_status prepare(struct ppi_backend_session *bs,
 	                "out of memory");
 }
 
+/* What tracepoints were asked to tell: where it lies in their samples. */
+static portprof_status find_fields(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct ppi_plan *plan = bs->plan;
+	portprof_status status = PORTPROF_OK;
+	bool is_asked = false;
+
+	for (size_t i = 0; i < plan->event_count; i++)
+		is_asked |= plan->events[i].fields[0] != '\0';
+	if (!is_asked)
+		return PORTPROF_OK;
+	state->raw = calloc(plan->event_count,
+	                    PERF_RAW_MAX * sizeof(*state->raw));
+	if (!state->raw)
+		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
+		                "out of memory");
+	for (size_t i = 0; i < plan->event_count && !status; i++)
+		status = perf_tracepoint_fields(
+			perf_kernel_of(bs->kernel), &plan->events[i],
+			&state->raw[i * PERF_RAW_MAX], why);
+	return status;
+}
+
 static size_t count_threads(struct ppi_backend_session *bs)
 {
 	int64_t *tids;
@@ -503,6 +530,8 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	perf_find_cores(bs);
 	if (status == PORTPROF_OK)
 		status = check_values(bs, why);
+	if (status == PORTPROF_OK)
+		status = find_fields(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
 	state->kind.features = perf_features(perf_kernel_of(bs->kernel));

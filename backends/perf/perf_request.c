@@ -136,6 +136,29 @@ static portprof_status append(struct reader *r,
 	              sizeof(r->out->core.name) - 1);
 }
 
+/* The same twice is one. */
+static portprof_status take_field(struct reader *r,
+                                  const struct ppi_event_part *part)
+{
+	struct perf_asked *asked = &r->out->asked;
+	uint8_t at = (uint8_t)(part->at + part->key_bytes + 1);
+	uint8_t bytes = (uint8_t)(part->bytes - part->key_bytes - 1);
+	const char *text = r->request->text;
+	size_t i = 0;
+
+	while (i < asked->field_count &&
+	       (asked->field_bytes[i] != bytes ||
+	        memcmp(text + asked->field_at[i], text + at, bytes) != 0))
+		i++;
+	if (i == PERF_RAW_MAX)
+		return refuse(r, part->at + 1u, "samples keep %d fields at most",
+		              PERF_RAW_MAX);
+	asked->field_at[i] = at;
+	asked->field_bytes[i] = bytes;
+	asked->field_count += i == asked->field_count;
+	return PORTPROF_OK;
+}
+
 static portprof_status read_part(struct reader *r,
                                  const struct ppi_event_part *part)
 {
@@ -143,6 +166,8 @@ static portprof_status read_part(struct reader *r,
 	bool was_given = m < MOD_COUNT && r->place[m];
 	portprof_status status;
 
+	if (has_value(part) && ppi_event_part_is(r->request, part, "field"))
+		return take_field(r, part);
 	if (m == MOD_COUNT)
 		return append(r, part, r->request->text + part->at,
 		              part->bytes);
@@ -236,7 +261,8 @@ bool perf_request_format(const struct ppi_event_request *core,
                          const struct perf_asked *asked, const char *name,
                          char *out, size_t bytes)
 {
-	char more[96], precise[24] = "", cpu[24] = "";
+	char more[PPI_EVENT_TEXT + 96], precise[24] = "", cpu[24] = "";
+	size_t used;
 	bool tells_worlds = asked->has_guest_host;
 
 	if (asked->precise)
@@ -249,6 +275,11 @@ bool perf_request_format(const struct ppi_event_request *core,
 	         tells_worlds && !asked->exclude_host ? ":mh" : "", precise,
 	         asked->exclusive ? ":excl" : "",
 	         asked->pinned ? ":pinned" : "", cpu);
+	used = strlen(more);
+	for (size_t i = 0; i < asked->field_count && used < sizeof(more); i++)
+		used += (size_t)snprintf(more + used, sizeof(more) - used,
+		                         ":field=%.*s", asked->field_bytes[i],
+		                         core->text + asked->field_at[i]);
 	return ppi_event_format(core, name, more, out, bytes);
 }
 

@@ -5,6 +5,9 @@
 
 #include "backends/backend.h"
 
+/* So many fields of a tracepoint a sample keeps. */
+enum { PERF_RAW_MAX = 8 };
+
 /* What perf's own modifiers ask for. */
 struct perf_asked {
 	unsigned precise;         /* 0..3 */
@@ -14,6 +17,8 @@ struct perf_asked {
 	bool has_guest_host; /* mg or mh was given; else resolving decides */
 	bool exclude_guest, exclude_host; /* what the kernel is to leave out */
 	int cpu;             /* -1 = not given */
+	/* field=NAME: where the names stand in request.text */
+	uint8_t field_count, field_at[PERF_RAW_MAX], field_bytes[PERF_RAW_MAX];
 };
 
 struct perf_request {

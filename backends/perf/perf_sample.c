@@ -129,6 +129,25 @@ static void add_values(const struct perf_seen *seen, struct ppi_room *room,
 			seen->values[i * seen->value_step];
 }
 
+/* What a tracepoint's string asked for. */
+static void add_event_fields(const struct ppi_backend_session *bs,
+                             uint32_t event, const struct perf_seen *seen,
+                             struct ppi_room *room, portprof_record *record)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	unsigned count = perf_own(&bs->plan->events[event])->asked.field_count;
+
+	if (!state->raw || !count)
+		return;
+	record->event_fields = room->word_count;
+	for (unsigned i = 0; i < count; i++)
+		perf_raw_add(&state->raw[event * PERF_RAW_MAX + i], i, seen,
+		             room);
+	record->event_field_words = room->word_count - record->event_fields;
+	if (record->event_field_words)
+		record->valid |= PORTPROF_FIELD_EVENT_FIELDS;
+}
+
 static uint64_t *free_words(const struct ppi_room *room)
 {
 	return room->words + room->word_count;
@@ -291,6 +310,7 @@ static void add_sample(struct ppi_backend_session *bs,
 		perf_fields_add(bs->plan->sample_fields, seen, room,
 		                &record);
 	}
+	add_event_fields(bs, source->event, seen, room, &record);
 	room->records[room->record_count++] = record;
 }
 
@@ -469,7 +489,8 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 	}
 	if (!perf_has_room(room, state->kind.shape.chain_depth +
 	                         context_words(bs, seen) +
-	                         perf_fields_words(seen) + values_of(seen)))
+	                         perf_fields_words(seen) + values_of(seen) +
+	                         (state->raw ? PERF_RAW_WORDS : 0)))
 		return false;
 	if (!find_source(bs, seen, &source)) {
 		if (!was_dropped(bs))

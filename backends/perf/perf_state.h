@@ -8,6 +8,7 @@
 #include "backends/perf/perf_beat.h"
 #include "backends/perf/perf_decode.h"
 #include "backends/perf/perf_kernel.h"
+#include "backends/perf/perf_raw.h"
 #include "backends/perf/perf_ring.h"
 #include "backends/perf/perf_weight.h"
 
@@ -166,6 +167,8 @@ struct perf_state {
 	struct perf_weights weights;
 	struct perf_build_ids build_ids;
 	struct perf_tally *tallies;
+	struct perf_raw_field *raw; /* PERF_RAW_MAX of each event; NULL: no
+	                             * event has fields to tell */
 	uint64_t damaged;   /* of rings of samples that were given back */
 	uint64_t side_lost; /* records that carriers lost: those that are
 	                     * closed, or what LOST records said */

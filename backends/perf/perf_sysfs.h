@@ -64,6 +64,14 @@ portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
                                              const struct ppi_event *event,
                                              struct ppi_diag *why);
 
+/* Where the fields lie that a tracepoint's string asks for, in their order;
+ * refused by name if there is none such. */
+struct perf_raw_field;
+portprof_status perf_tracepoint_fields(const struct perf_kernel *kernel,
+                                       const struct ppi_event *event,
+                                       struct perf_raw_field *out,
+                                       struct ppi_diag *why);
+
 /* Where tracepoints are: a folder with a file "available_events" and a folder
  * "events"; NULL when it cannot be read, for the reason in *error. */
 const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error);

@@ -5,13 +5,14 @@
 #include "backends/perf/perf_attr.h"
 #include "backends/perf/perf_names.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_raw.h"
 #include "backends/perf/perf_tables.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_ROOM = 512 };
+enum { PATH_ROOM = 512, FORMAT_ROOM = 8192 };
 
 const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error)
 {
@@ -147,36 +148,91 @@ static portprof_status take_filter(const struct perf_request *request,
 	return PORTPROF_OK;
 }
 
-/* "prev_comm, prev_pid" of the lines "field:char prev_comm[16]; offset:..."
- * and "field:__data_loc char[] name; ..." (Documentation/trace/events.rst).
- * What begins with common_ every one has. */
-static void list_fields(const struct perf_kernel *kernel, const char *name,
-                        char *out, size_t bytes)
+/* A tracepoint's file `format`; false where it cannot be read. */
+static bool read_format(const struct perf_kernel *kernel, const char *name,
+                        char *text, size_t bytes)
 {
 	int error, group = (int)strcspn(name, ":");
-	const char *folder = perf_tracepoint_folder(kernel, &error), *at;
-	char path[PATH_ROOM], text[8192];
-	size_t used = 0;
+	const char *folder = perf_tracepoint_folder(kernel, &error);
+	char path[PATH_ROOM];
 
-	out[0] = '\0';
 	snprintf(path, sizeof(path), "%s/events/%.*s/%.*s/format",
 	         folder ? folder : "", group, name,
 	         (int)strcspn(name + group + 1, "/"), name + group + 1);
-	if (!perf_proc_text(kernel, path, text, sizeof(text)))
-		return;
-	for (at = text; (at = strstr(at, "field:")) && used < bytes;) {
-		const char *end = at + strcspn(at, ";\n"), *word = end;
-
-		while (word > at && word[-1] != ' ' && word[-1] != '*')
-			word--;
-		if (strncmp(word, "common_", 7) != 0)
-			used += (size_t)snprintf(out + used, bytes - used,
-			                         "%s%.*s", used ? ", " : "",
-			                         (int)strcspn(word, "[;\n"),
-			                         word);
-		at = end;
-	}
+	return perf_proc_text(kernel, path, text, bytes);
 }
+
+/* "prev_comm (text), prev_pid" of what filters and field= can name. */
+static void list_fields(const struct perf_kernel *kernel, const char *name,
+                        char *out, size_t bytes)
+{
+	struct perf_raw_field field;
+	char text[FORMAT_ROOM];
+	const char *at = text;
+	size_t used = 0;
+
+	out[0] = '\0';
+	if (!read_format(kernel, name, text, sizeof(text)))
+		return;
+	while (used < bytes && perf_raw_next(&at, &field))
+		used += (size_t)snprintf(out + used, bytes - used, "%s%.*s%s",
+		                         used ? ", " : "",
+		                         (int)field.name_bytes, field.name,
+		                         field.kind >= PERF_RAW_TEXT
+		                         ? " (text)" : "");
+}
+
+/* ---- fields of samples ---- */
+
+static bool find_field(const char *format, const char *name, size_t bytes,
+                       struct perf_raw_field *field)
+{
+	while (perf_raw_next(&format, field))
+		if (field->name_bytes == bytes &&
+		    memcmp(field->name, name, bytes) == 0)
+			return true;
+	return false;
+}
+
+portprof_status perf_tracepoint_fields(const struct perf_kernel *kernel,
+                                       const struct ppi_event *event,
+                                       struct perf_raw_field *out,
+                                       struct ppi_diag *why)
+{
+	const struct perf_asked *asked = &perf_own(event)->asked;
+	const char *text = event->request.text;
+	char format[FORMAT_ROOM], fields[320];
+
+	if (!asked->field_count)
+		return PORTPROF_OK;
+	if (!read_format(kernel, event->request.name, format, sizeof(format)))
+		return ppi_fail(why, PORTPROF_E_DENIED, EACCES, "resolve event",
+		                "event '%s': what its fields are cannot be read "
+		                "from tracefs: as administrator, mount -o "
+		                "remount,mode=755 /sys/kernel/tracing", text);
+	for (size_t i = 0; i < asked->field_count; i++) {
+		const char *name = text + asked->field_at[i];
+		bool is_there = find_field(format, name, asked->field_bytes[i],
+		                           &out[i]);
+
+		if (is_there && out[i].kind != PERF_RAW_OTHER)
+			continue;
+		list_fields(kernel, event->request.name, fields,
+		            sizeof(fields));
+		return ppi_fail(why, is_there ? PORTPROF_E_UNSUPPORTED
+		                              : PORTPROF_E_NOTFOUND,
+		                0, "resolve event",
+		                "event '%s', column %u: %s '%.*s'; fields: %s",
+		                text, asked->field_at[i] + 1u,
+		                is_there ? "samples keep numbers and texts, "
+		                           "which this is not:"
+		                         : "it has no field",
+		                asked->field_bytes[i], name, fields);
+	}
+	return PORTPROF_OK;
+}
+
+/* ---- filters, tried ---- */
 
 portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
                                              const struct ppi_event *event,
@@ -213,6 +269,7 @@ portprof_status perf_tracepoint_resolve(
 	const struct perf_request *request, enum ppi_mode mode,
 	struct ppi_event *event, bool *is_there, struct ppi_diag *why)
 {
+	struct perf_raw_field wanted[PERF_RAW_MAX];
 	char path[PATH_ROOM], fields[200], means[256];
 	int error, group = (int)strcspn(request->core.name, ":");
 	const char *folder = perf_tracepoint_folder(kernel, &error);
@@ -242,6 +299,8 @@ portprof_status perf_tracepoint_resolve(
 	         perf_own(event)->filter_bytes ? ", where its filter is true"
 	                                       : "",
 	         fields[0] ? ", fields " : "", fields);
+	if (perf_tracepoint_fields(kernel, event, wanted, why))
+		return why ? why->status : PORTPROF_E_NOTFOUND;
 	return ppi_perf_event_finish(event, mode, request->core.name, means,
 	                             why);
 }

@@ -211,7 +211,7 @@ static bool give_message(struct collect_state *state, struct pool_area *area,
 	record.pid = area->pid;
 	record.event = 0;
 	/* offsets into what is not here */
-	record.branch_count = record.value_count = 0;
+	record.branch_count = record.value_count = record.event_field_words = 0;
 	if (payload_bytes > room->word_room * 8)
 		return true;
 	return ppi_room_add(room, &record, payload, payload_bytes);

@@ -183,7 +183,7 @@ if [ -n "$id" ]; then
 	has "a filter that is true" '^1,,sched:sched_process_exec/pid' "$tmp/counts"
 	has "and one that is not" '^0,,' "$tmp/counts"
 	list --explain 'sched:sched_switch/no_field==1/'
-	has "a field that there is not" 'fields: prev_comm, ' "$tmp/list"
+	has "a field that there is not" 'fields: prev_comm .text., ' "$tmp/list"
 else
 	skip "tracepoints" "this user may not see them"
 fi

@@ -68,4 +68,19 @@ same "no such label: status" 125 "$status"
 has "no such label: the nearest" 'data-source' "$tmp/words"
 record -b timer --labels latency -o x.pb.gz -- true
 check "by a backend that has none it is refused" [ "$status" -ne 0 ]
+# What a tracepoint tells itself; who may not have it is told so.
+record -q -e syscalls:sys_enter_exit_group:field=error_code -o exit.pb.gz -- \
+	sh -c 'sh -c "exit 7"; sh -c "exit 300"; exit 0'
+if [ "$status" -eq 0 ]; then
+	check "fields of a tracepoint are labels" labels exit.pb.gz \
+		'sorted(int(f["error_code"]) for f, n in l for _ in range(n)) \
+		 == [0, 7, 300]'
+	record -q -e syscalls:sys_enter_exit_group:field=nothing -o no.pb.gz -- \
+		true
+	same "no such field: status" 125 "$status"
+	has "no such field: those there are" "no field 'nothing'; fields: .*error_code" \
+		"$tmp/words"
+else
+	echo "# skip: $(tail -n 1 "$tmp/words")"
+fi
 tap_end

@@ -31,7 +31,8 @@ tidy() {
 # Functions, and pointers to functions that have a name.
 declared() {
 	squeeze "$1" | tr '{};' '[\n*]' |
-		sed -n 's/^ *PORTPROF_API //p; /^ *typedef [^(]*(\*/p' | tidy
+		sed -n 's/^ *PORTPROF_API //p; s/^ *static inline //p
+			/^ *typedef [^(]*(\*/p' | tidy
 }
 
 described() {
@@ -110,8 +111,14 @@ for header in "$srcdir"/api/portprof/*.h; do
 		complain "libportprof.3 does not list $name.3"
 done
 
-sed -n 's/^	\(portprof_[a-z0-9_]*\);.*/\1/p' "$srcdir/api/portprof.map" |
-	sort >"$tmp/map"
+# Those that headers define have no symbol.
+{
+	sed -n 's/^	\(portprof_[a-z0-9_]*\);.*/\1/p' "$srcdir/api/portprof.map"
+	for header in "$srcdir"/api/portprof/*.h; do
+		squeeze "$header" | tr '{};' '[\n*]' |
+			sed -n 's/^ *static inline //p' | tidy | names_of
+	done
+} | sort >"$tmp/map"
 sort "$tmp/all" | diff "$tmp/map" - >"$tmp/diff" || {
 	complain "api/portprof.map (<) and the pages (>) differ:"
 	grep '^[<>]' "$tmp/diff"

@@ -102,6 +102,9 @@ uint64_t perf_sim_idle_time(unsigned cpu);
  * overflow together share one sample, the latest opened first [run]. */
 void perf_sim_page_faults(int64_t tid, uint64_t pc, unsigned count);
 
+/* tid comes by a tracepoint, any, which tells `bytes` of an occurrence. */
+void perf_sim_hit(int64_t tid, uint64_t pc, const void *raw, size_t bytes);
+
 /* The filters that events of tracepoints were given: how many, and the last. One
  * of a field that does not begin with "prev_" is refused. */
 unsigned perf_sim_filters(void);

@@ -283,6 +283,24 @@ static void put_branches(struct draft *draft, const struct perf_event_attr *attr
 	}
 }
 
+/* [v6.18 core.c perf_output_sample]: its length, then that, to the end of a word;
+ * four bytes of nothing where an event has none. */
+static void put_raw(struct draft *draft, const struct sim_sample *from)
+{
+	unsigned char bytes[256] = { 0 };
+	uint32_t length = (uint32_t)((from->raw_bytes + 4 + 7) / 8 * 8 - 4);
+
+	memcpy(bytes, &length, 4);
+	if (from->raw)
+		memcpy(bytes + 4, from->raw, from->raw_bytes);
+	for (size_t at = 0; at < length + 4; at += 8) {
+		uint64_t word;
+
+		memcpy(&word, bytes + at, 8);
+		put(draft, word);
+	}
+}
+
 /* What memory events of some hardware tell, in the order of [v6.18 core.c
  * perf_output_sample]. Of other events the source is "not available" in each of
  * its parts (PERF_MEM_NA), the rest 0. */
@@ -360,6 +378,8 @@ void sim_write_sample(struct sim_event *event, const struct sim_sample *from)
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		for (size_t i = 0; i < filled->chain_words; i++)
 			put(&draft, filled->chain[i]);
+	if (type & PERF_SAMPLE_RAW)
+		put_raw(&draft, from);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		put_branches(&draft, attr, from->ip);
 	if (type & PERF_SAMPLE_REGS_USER)

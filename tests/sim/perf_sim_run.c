@@ -397,9 +397,15 @@ static bool counts_faults(const struct sim_event *event,
 	       !event->attr.exclude_user && is_here(event, task);
 }
 
+static bool is_tracepoint(const struct sim_event *event,
+                          const struct sim_task *task)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT && is_here(event, task);
+}
+
 /* [v6.18 core.c perf_swevent_event]: an event of a fixed period that asks for
  * PERF_SAMPLE_PERIOD samples every occurrence. */
-static void count_fault(struct sim_event *event, struct sim_sample *sample)
+static void count_one(struct sim_event *event, struct sim_sample *sample)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
@@ -426,6 +432,20 @@ void perf_sim_page_faults(int64_t tid, uint64_t pc, unsigned count)
 
 		for (struct sim_event *at = task->events; at; at = at->next)
 			if (counts_faults(at, task))
-				count_fault(at, &sample);
+				count_one(at, &sample);
 	}
+}
+
+void perf_sim_hit(int64_t tid, uint64_t pc, const void *raw, size_t bytes)
+{
+	const struct sim_task *task = sim_task(tid);
+	struct sim_filled filled = { .fields = 0 };
+	struct sim_sample sample = {
+		.ip = pc, .user_ip = pc, .time_ns = sim.now_ns,
+		.filled = &filled, .raw = raw, .raw_bytes = bytes,
+	};
+
+	for (struct sim_event *at = task->events; at; at = at->next)
+		if (is_tracepoint(at, task))
+			count_one(at, &sample);
 }

@@ -148,6 +148,8 @@ struct sim_filled {
 struct sim_sample {
 	uint64_t ip, user_ip, time_ns;
 	bool is_kernel;
+	const void *raw;    /* what a tracepoint tells, */
+	size_t raw_bytes;
 	struct sim_filled *filled; /* NULL: the event has its own */
 };
 void sim_write_sample(struct sim_event *event, const struct sim_sample *from);

@@ -260,7 +260,7 @@ static void tracepoints(void **state)
 	assert_int_equal(perf_own(&event)->config[0], 315);
 	assert_string_equal(event.pmu, "tracepoint");
 	assert_non_null(strstr(event.description, ": a tracepoint, fields "
-	                       "prev_comm, prev_pid, reason"));
+	                       "prev_comm (text), prev_pid, reason (text)"));
 	assert_int_equal(resolve("sched:sched_switch:mh"), PORTPROF_OK);
 	refuse("sched:sched_switch:mg", PORTPROF_E_UNSUPPORTED,
 	       "column 20: drop 'mg'");
@@ -341,7 +341,8 @@ static void the_kernel_is_given_the_filter(void **state)
 	                       "column 20: the kernel does not take the filter "
 	                       "'pid==7'"));
 	assert_non_null(strstr(portprof_last_diag()->words,
-	                       "fields: prev_comm, prev_pid, reason"));
+	                       "fields: prev_comm (text), prev_pid, "
+	                       "reason (text)"));
 }
 
 /* ---- the catalogue ---- */

@@ -125,6 +125,47 @@ static void those_that_were_asked_for(void **state)
 	assert_int_equal(labels.left_out, 0);
 }
 
+/* Behind what hardware told; a number of 0 is a text, and what files call so
+ * already has another name. */
+static void what_the_event_tells(void **state)
+{
+	static const struct ppi_event events[2] = {
+		[1] = { .fields = "prev_comm next_pid pid state" }
+	};
+	static const struct {
+		portprof_event_field head;
+		uint64_t text;
+	} first = { { 0, 3, 0 }, 0 };
+	portprof_event_field rest[] = { { 1, 0, 0 }, { 2, 0, 77 },
+		                        { 3, 0, -5 } };
+	uint64_t words[32];
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_SAMPLE, .event = 1, .samples = 1,
+		.valid = PORTPROF_FIELD_EVENT_FIELDS,
+		.event_fields = 2,
+		.event_field_words = (sizeof(first) + sizeof(rest)) / 8,
+	};
+	portprof_batch batch = { &record, 1, words, 32 };
+	uint32_t set;
+
+	(void)state;
+	memcpy(words + 2, &first, sizeof(first));
+	memcpy((char *)(words + 2) + sizeof(first.head), "sh", 3);
+	memcpy((char *)(words + 2) + sizeof(first), rest, sizeof(rest));
+	assert_int_equal(ppi_sample_labels_enter(&labels, &batch, &record), 0);
+	labels.events = events;
+	set = ppi_sample_labels_enter(&labels, &batch, &record);
+	assert_string_equal(say(set), "prev_comm=sh next_pid=0 event_pid=77/ "
+	                              "state=-5/");
+	/* another number is another set, the same the same */
+	assert_int_equal(ppi_sample_labels_enter(&labels, &batch, &record), set);
+	words[record.event_fields + record.event_field_words - 1]++;
+	assert_int_not_equal(ppi_sample_labels_enter(&labels, &batch, &record),
+	                     set);
+	record.event_field_words = 31;
+	assert_int_equal(ppi_sample_labels_enter(&labels, &batch, &record), 0);
+}
+
 /* What is not known is no label, and never a 0. */
 static void what_is_not_known_is_no_label(void **state)
 {
@@ -185,6 +226,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(all_of_them),
 		CASE(those_that_were_asked_for),
+		CASE(what_the_event_tells),
 		CASE(what_is_not_known_is_no_label),
 		CASE(samples_that_are_alike_have_one_set),
 		CASE(there_are_so_many_and_no_more),
