@@ -106,6 +106,7 @@ libportprof_core_la_SOURCES += \
 	api/unwind/calls.c \
 	api/unwind/calls.h \
 	api/unwind/machine.h \
+	api/unwind/machines.c \
 	api/unwind/module_image.c \
 	api/unwind/module_image.h \
 	api/unwind/frame_rules.h \

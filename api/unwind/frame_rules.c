@@ -227,7 +227,7 @@ static bool make_cfa(const struct ppi_machine *machine, Dwarf_Frame *frame,
 enum where { SAME, UNDEFINED, AT_OFFSET, ELSEWHERE };
 
 /* Where the caller's register is. */
-static enum where find_saved(Dwarf_Frame *frame, int number, int32_t *offset)
+static enum where find_saved(Dwarf_Frame *frame, int number, int16_t *offset)
 {
 	Dwarf_Op memory[3], *ops;
 	size_t count;
@@ -242,16 +242,16 @@ static enum where find_saved(Dwarf_Frame *frame, int number, int32_t *offset)
 	if (count == 1)
 		return AT_OFFSET;
 	if (count != 2 || ops[1].atom != DW_OP_plus_uconst ||
-	    !fits(ops[1].number))
+	    (uint64_t)(int16_t)(uint16_t)ops[1].number != ops[1].number)
 		return ELSEWHERE;
-	*offset = (int32_t)(uint32_t)ops[1].number;
+	*offset = (int16_t)(uint16_t)ops[1].number;
 	return AT_OFFSET;
 }
 
 static bool make_saved(const struct ppi_machine *machine, Dwarf_Frame *frame,
                        struct ppi_rule *rule)
 {
-	int32_t ignored;
+	int16_t ignored;
 	/* x86-64: the stack pointer is the CFA, unless it says otherwise */
 	enum where sp = find_saved(frame, machine->sp, &ignored);
 

@@ -20,7 +20,7 @@ struct ppi_rule {
 	uint8_t cfa_register;
 	int32_t cfa_offset;
 	uint16_t saved; /* bit i: machine->saved[i] is at CFA + offset[i] */
-	int32_t offset[PPI_SAVED_MAX];
+	int16_t offset[PPI_SAVED_MAX]; /* small: a table of rules is in caches */
 };
 
 /* One frame, before or after a step. */

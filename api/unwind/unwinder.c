@@ -17,41 +17,6 @@
 
 #include <portprof/tool.h>
 
-/* System V ABI for x86-64, figure 3.36: DWARF register numbers. */
-const struct ppi_machine ppi_machine_x86_64 = {
-	.elf_machine = 62,
-	.register_count = 17,
-	.pc = 16, .sp = 7, .fp = 6, .ra = 16,
-	.saved_count = 7,
-	.saved = { 16, 6, 3, 12, 13, 14, 15 },
-	.call_bytes = 8,
-	.address_mask = UINT64_MAX,
-};
-
-/* DWARF for the Arm 64-bit Architecture, table 1; the pc has no number there.
- * Signed return addresses have their signature above the 48 bits of an
- * address of a user's (Linux, Documentation/arch/arm64/pointer-authentication). */
-const struct ppi_machine ppi_machine_arm64 = {
-	.elf_machine = 183,
-	.register_count = 33,
-	.pc = 32, .sp = 31, .fp = 29, .ra = 30,
-	.saved_count = 12,
-	.saved = { 30, 29, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
-	.call_bytes = 0,
-	.address_mask = (UINT64_C(1) << 48) - 1,
-};
-
-const struct ppi_machine *ppi_machine_here(void)
-{
-#if defined __x86_64__ && defined __LP64__
-	return &ppi_machine_x86_64;
-#elif defined __aarch64__ && defined __LP64__ && !defined __AARCH64EB__
-	return &ppi_machine_arm64;
-#else
-	return NULL;
-#endif
-}
-
 bool ppi_unwinder_has_tables(const char **why)
 {
 	const char *missing = ppi_machine_here()
@@ -73,7 +38,7 @@ const char *portprof_unwind_missing(void)
 /* One rule of the table. A pc has one place in it: what needs that place next
  * takes it, so the table never grows. */
 struct slot {
-	uint64_t address;
+	uint64_t place; /* in the file */
 	uint32_t serial; /* of the module's tables; 0 = free */
 	struct ppi_rule rule;
 };
@@ -95,6 +60,7 @@ enum { CHAIN_MAX = 1024 };
 struct ppi_unwinder {
 	const struct ppi_machine *machine;
 	bool has_no_tables;
+	uint64_t preserved; /* a bit for each register that callees preserve */
 	struct ppi_code_map code;
 	struct slot *slots;
 	struct call_slot *calls;
@@ -109,6 +75,8 @@ struct ppi_unwinder *ppi_unwinder_new(const struct ppi_machine *machine)
 	if (!unwinder)
 		return NULL;
 	unwinder->machine = machine;
+	for (unsigned i = 0; i < machine->saved_count; i++)
+		unwinder->preserved |= UINT64_C(1) << machine->saved[i];
 	ppi_code_map_open(&unwinder->code, machine);
 	unwinder->slots = calloc(SLOTS, sizeof(*unwinder->slots));
 	unwinder->calls = calloc(CALL_SLOTS, sizeof(*unwinder->calls));
@@ -151,6 +119,7 @@ struct walk {
 	const struct ppi_stack *stack;
 	uint32_t pid;
 	struct ppi_registers at; /* of the current frame */
+	const struct ppi_extent *extent; /* its code; NULL = unknown */
 	enum portprof_chain_end end; /* why it could not go on */
 	bool keeps_pointers; /* the frame before was found by its frame pointer */
 };
@@ -197,72 +166,80 @@ static void change_stack(struct walk *walk)
 
 static const struct ppi_rule *rule_of(struct walk *walk,
                                       const struct ppi_extent *extent,
-                                      uint64_t pc, struct ppi_frame_rules **rules,
-                                      uint64_t *address)
+                                      uint64_t pc, struct ppi_frame_rules **rules)
 {
 	struct ppi_unwinder *unwinder = walk->unwinder;
+	uint64_t place = pc + extent->shift, address;
 	uint32_t serial;
 	struct slot *slot;
 
 	*rules = ppi_code_map_rules(&unwinder->code, extent, walk->pid, &serial);
-	if (!*rules ||
-	    !ppi_frame_rules_address(*rules, pc + extent->shift, address))
+	if (!*rules)
 		return NULL;
-	slot = &unwinder->slots[(*address ^ *address >> 13 ^
+	slot = &unwinder->slots[(place ^ place >> 13 ^
 	                         (uint64_t)serial * 2654435761u) % SLOTS];
-	if (slot->serial != serial || slot->address != *address) {
+	if (slot->serial != serial || slot->place != place) {
 		unwinder->stats.misses++;
 		slot->serial = serial;
-		slot->address = *address;
-		ppi_frame_rules_find(*rules, *address, &slot->rule);
+		slot->place = place;
+		slot->rule.kind = PPI_RULE_NONE;
+		if (ppi_frame_rules_address(*rules, place, &address))
+			ppi_frame_rules_find(*rules, address, &slot->rule);
 	}
 	return slot->rule.kind == PPI_RULE_NONE ? NULL : &slot->rule;
 }
 
-/* Registers that the caller still has: those that are preserved. */
-static void keep_preserved(const struct walk *walk, struct ppi_registers *to)
-{
-	uint64_t kept = 0;
-
-	for (unsigned i = 0; i < walk->machine->saved_count; i++)
-		kept |= UINT64_C(1) << walk->machine->saved[i];
-	to->known &= kept;
-}
-
+/* The registers become the caller's in place: after a step that fails nobody
+ * reads them. */
 static bool step_simple(struct walk *walk, const struct ppi_rule *rule,
-                        struct ppi_frame *to)
+                        uint64_t *cfa)
 {
 	const struct ppi_machine *machine = walk->machine;
+	struct ppi_registers *at = &walk->at;
+	unsigned left = rule->saved;
 
 	if (!is_known(walk, rule->cfa_register)) {
 		walk->end = PORTPROF_CHAIN_NO_RULE;
 		return false;
 	}
-	to->cfa = walk->at.value[rule->cfa_register] +
-	          (uint64_t)(int64_t)rule->cfa_offset;
-	to->registers = walk->at;
-	for (unsigned i = 0; i < machine->saved_count; i++) {
-		uint64_t word, from = to->cfa +
-		                      (uint64_t)(int64_t)rule->offset[i];
+	*cfa = at->value[rule->cfa_register] +
+	       (uint64_t)(int64_t)rule->cfa_offset;
+	for (unsigned i = 0; left; i++, left >>= 1) {
+		unsigned number = machine->saved[i];
+		uint64_t word;
 
-		if (!(rule->saved >> i & 1))
+		if (!(left & 1))
 			continue;
-		if (load(walk, from, &word))
-			set(&to->registers, machine->saved[i], word);
-		else if (machine->saved[i] == machine->ra)
+		if (load(walk, *cfa + (uint64_t)(int64_t)rule->offset[i],
+		         &word))
+			set(at, number, word);
+		else if (number == machine->ra)
 			return false;
 		else
-			to->registers.known &=
-				~(UINT64_C(1) << machine->saved[i]);
+			at->known &= ~(UINT64_C(1) << number);
 	}
-	if (!(to->registers.known >> machine->ra & 1)) {
+	if (!is_known(walk, machine->ra)) {
 		walk->end = PORTPROF_CHAIN_NO_RULE;
 		return false;
 	}
-	set(&to->registers, machine->pc, to->registers.value[machine->ra]);
-	keep_preserved(walk, &to->registers);
-	set(&to->registers, machine->pc, to->registers.value[machine->ra]);
-	set(&to->registers, machine->sp, to->cfa);
+	at->known &= walk->unwinder->preserved;
+	set(at, machine->pc, at->value[machine->ra]);
+	set(at, machine->sp, *cfa);
+	return true;
+}
+
+/* By what is no register plus an offset. */
+static bool step_other(struct walk *walk, struct ppi_frame_rules *rules,
+                       uint64_t place, uint64_t *cfa)
+{
+	struct ppi_frame to;
+	uint64_t address;
+
+	if (!ppi_frame_rules_address(rules, place, &address) ||
+	    !ppi_frame_rules_step(rules, address, &walk->at, load, walk, &to))
+		return false;
+	walk->at = to.registers;
+	*cfa = to.cfa;
 	return true;
 }
 
@@ -272,7 +249,7 @@ static bool step_simple(struct walk *walk, const struct ppi_rule *rule,
  * frame before was found so, a pointer that leads back is to another stack: Go's
  * runtime.systemstack runs on the thread's with the goroutine's pointer.
  */
-static bool step_frame_pointer(struct walk *walk, struct ppi_frame *to)
+static bool step_frame_pointer(struct walk *walk, uint64_t *cfa)
 {
 	const struct ppi_machine *machine = walk->machine;
 	uint64_t fp = walk->at.value[machine->fp], caller, ra;
@@ -285,11 +262,11 @@ static bool step_frame_pointer(struct walk *walk, struct ppi_frame *to)
 	}
 	if (!load(walk, fp, &caller) || !load(walk, fp + 8, &ra))
 		return false;
-	memset(&to->registers, 0, sizeof(to->registers));
-	to->cfa = fp + 16;
-	set(&to->registers, machine->fp, caller);
-	set(&to->registers, machine->sp, to->cfa);
-	set(&to->registers, machine->pc, ra);
+	*cfa = fp + 16;
+	walk->at.known = 0;
+	set(&walk->at, machine->fp, caller);
+	set(&walk->at, machine->sp, *cfa);
+	set(&walk->at, machine->pc, ra);
 	return true;
 }
 
@@ -340,20 +317,19 @@ static bool is_marked_outermost(const struct walk *walk)
 static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 {
 	const struct ppi_machine *machine = walk->machine;
-	uint64_t sp = walk->at.value[machine->sp], address;
+	uint64_t sp = walk->at.value[machine->sp], cfa;
 	uint64_t pc = walk->at.value[machine->pc];
 	/* a return address may be the first byte of another function */
 	uint64_t lookup = is_leaf || *is_interrupted ? pc : pc - 1;
-	const struct ppi_extent *extent = code_at(walk, lookup);
+	const struct ppi_extent *extent = walk->extent;
 	const struct ppi_rule *rule = NULL;
 	struct ppi_frame_rules *rules = NULL;
 	bool is_signal = false, is_by_table = false;
-	struct ppi_frame to;
 
 	walk->unwinder->stats.frames++;
 	walk->end = PORTPROF_CHAIN_NO_RULE;
 	if (extent && !walk->unwinder->has_no_tables)
-		rule = rule_of(walk, extent, lookup, &rules, &address);
+		rule = rule_of(walk, extent, lookup, &rules);
 	if (rule) {
 		is_by_table = true;
 		is_signal = rule->is_signal;
@@ -362,11 +338,11 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 			return false;
 		}
 		if (rule->kind == PPI_RULE_SIMPLE
-			    ? !step_simple(walk, rule, &to)
-			    : !ppi_frame_rules_step(rules, address, &walk->at, load,
-		                              walk, &to))
+			    ? !step_simple(walk, rule, &cfa)
+			    : !step_other(walk, rules, lookup + extent->shift,
+			                  &cfa))
 			return false;
-		if (!(to.registers.known >> machine->pc & 1)) {
+		if (!is_known(walk, machine->pc)) {
 			walk->end = PORTPROF_CHAIN_WHOLE;
 			return false;
 		}
@@ -375,11 +351,11 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 			walk->end = PORTPROF_CHAIN_WHOLE;
 			return false;
 		}
-		if (!step_frame_pointer(walk, &to))
+		if (!step_frame_pointer(walk, &cfa))
 			return false;
 	}
-	pc = to.registers.value[machine->pc] & machine->address_mask;
-	to.registers.value[machine->pc] = pc;
+	pc = walk->at.value[machine->pc] & machine->address_mask;
+	walk->at.value[machine->pc] = pc;
 	if (pc == 0) {
 		walk->end = PORTPROF_CHAIN_WHOLE;
 		return false;
@@ -387,15 +363,15 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	walk->end = PORTPROF_CHAIN_JUNK;
 	/* only the kernel moves to another stack; a function that has no frame
 	 * keeps its caller's, on a machine whose calls push nothing */
-	if (!is_signal && (to.cfa < sp || (to.cfa == sp &&
-	                                   (!is_leaf || machine->call_bytes))))
+	if (!is_signal && (cfa < sp || (cfa == sp &&
+	                                (!is_leaf || machine->call_bytes))))
 		return false;
-	if (!code_at(walk, is_signal ? pc : pc - 1))
+	walk->extent = code_at(walk, is_signal ? pc : pc - 1);
+	if (!walk->extent)
 		return false;
 	if (!is_by_table && !follows_call(walk, pc))
 		return false;
 	*is_interrupted = is_signal;
-	walk->at = to.registers;
 	if (is_signal)
 		change_stack(walk);
 	walk->keeps_pointers = !is_by_table;
@@ -421,6 +397,8 @@ size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
 	size_t depth = 1;
 
 	chain[0] = registers->value[walk.machine->pc];
+	if (walk.layout)
+		walk.extent = code_at(&walk, chain[0]);
 	while (walk.layout) {
 		if (depth == room) {
 			walk.end = PORTPROF_CHAIN_DEPTH;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The machines whose stacks are unwound. */
+#include "config.h"
+
+#include "api/unwind/machine.h"
+
+#include <stddef.h>
+
+/* System V ABI for x86-64, figure 3.36: DWARF register numbers. */
+const struct ppi_machine ppi_machine_x86_64 = {
+	.elf_machine = 62,
+	.register_count = 17,
+	.pc = 16, .sp = 7, .fp = 6, .ra = 16,
+	.saved_count = 7,
+	.saved = { 16, 6, 3, 12, 13, 14, 15 },
+	.call_bytes = 8,
+	.address_mask = UINT64_MAX,
+};
+
+/* DWARF for the Arm 64-bit Architecture, table 1; the pc has no number there.
+ * Signed return addresses have their signature above the 48 bits of an
+ * address of a user's (Linux, Documentation/arch/arm64/pointer-authentication). */
+const struct ppi_machine ppi_machine_arm64 = {
+	.elf_machine = 183,
+	.register_count = 33,
+	.pc = 32, .sp = 31, .fp = 29, .ra = 30,
+	.saved_count = 12,
+	.saved = { 30, 29, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
+	.call_bytes = 0,
+	.address_mask = (UINT64_C(1) << 48) - 1,
+};
+
+const struct ppi_machine *ppi_machine_here(void)
+{
+#if defined __x86_64__ && defined __LP64__
+	return &ppi_machine_x86_64;
+#elif defined __aarch64__ && defined __LP64__ && !defined __AARCH64EB__
+	return &ppi_machine_arm64;
+#else
+	return NULL;
+#endif
+}
