@@ -14,17 +14,26 @@
 
 /* Of several forms of one name the one that is taken here; NULL: another is, or
  * its name does not fit. */
-static const portprof_preset *wanted(const struct ppi_list *list, size_t index,
-                                     bool in_meanings)
+static const portprof_preset *wanted(const struct ppi_list *list, size_t index)
 {
 	const portprof_preset *preset = portprof_preset_at(index);
 	const char *pattern = list->options.pattern;
 
 	if (portprof_event_list_preset(preset->name, 0) != preset)
 		return NULL;
-	return !pattern || ppi_list_fits(pattern, in_meanings ? preset->means
-	                                                      : preset->name)
+	return !pattern || ppi_list_fits(pattern, list->presets_by_meaning
+	                                                  ? preset->means
+	                                                  : preset->name)
 		? preset : NULL;
+}
+
+static size_t count(const struct ppi_list *list)
+{
+	size_t fitting = 0;
+
+	for (size_t i = 0; portprof_preset_at(i); i++)
+		fitting += wanted(list, i) != NULL;
+	return fitting;
 }
 
 /* NULL when all of its events can be counted here. The words last until the next
@@ -45,19 +54,17 @@ static const char *why_not(const struct ppi_list *list,
 
 size_t ppi_list_find_presets(struct ppi_list *list)
 {
-	bool in_meanings = false;
-	size_t count = 0;
+	size_t found;
 
 	/* a backend without events has none of these */
 	if (list->event_count == 0 && !list->options.pattern)
 		return 0;
-	do {
-		list->presets_by_meaning = in_meanings;
-		for (size_t i = 0; portprof_preset_at(i); i++)
-			count += wanted(list, i, in_meanings) != NULL;
-		in_meanings = !in_meanings;
-	} while (count == 0 && list->event_count == 0 && in_meanings);
-	return count;
+	list->presets_by_meaning = false;
+	found = count(list);
+	if (found > 0 || list->event_count > 0)
+		return found;
+	list->presets_by_meaning = true;
+	return count(list);
 }
 
 void ppi_list_put_presets(const struct ppi_list *list, FILE *out)
@@ -70,8 +77,7 @@ void ppi_list_put_presets(const struct ppi_list *list, FILE *out)
 	fprintf(out, "%sPresets, for portprof stat, groups and regions%s\n",
 	        ppi_color(out, PPI_BOLD), ppi_color(out, PPI_PLAIN));
 	for (size_t i = 0; portprof_preset_at(i); i++) {
-		const portprof_preset *preset =
-			wanted(list, i, list->presets_by_meaning);
+		const portprof_preset *preset = wanted(list, i);
 		const char *why = preset ? why_not(list, preset) : NULL;
 
 		if (!preset)
@@ -99,8 +105,7 @@ void ppi_list_json_presets(const struct ppi_list *list, struct ppi_json *json)
 {
 	ppi_json_array(json, "presets");
 	for (size_t i = 0; portprof_preset_at(i); i++) {
-		const portprof_preset *preset =
-			wanted(list, i, list->presets_by_meaning);
+		const portprof_preset *preset = wanted(list, i);
 		const char *why = preset ? why_not(list, preset) : NULL;
 
 		if (!preset)
