@@ -247,14 +247,23 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	        report->excess ? ppi_minus(share) : "", share);
 }
 
-/* What a note that begins so goes on to say; NULL: there is none. */
+/* What follows a prefix; NULL: the note begins otherwise. */
+static const char *behind(const char *note, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return strncmp(note, prefix, length) == 0 ? note + length : NULL;
+}
+
+/* What the first note with this prefix says; NULL: there is none. */
 static const char *rest_of_note(const portprof_profile_origin *origin,
                                 const char *prefix)
 {
-	for (size_t i = 0; i < origin->note_count; i++)
-		if (strncmp(origin->notes[i], prefix, strlen(prefix)) == 0)
-			return origin->notes[i] + strlen(prefix);
-	return NULL;
+	const char *rest = NULL;
+
+	for (size_t i = 0; i < origin->note_count && !rest; i++)
+		rest = behind(origin->notes[i], prefix);
+	return rest;
 }
 
 /* Of samples of CPUs: how far chance may have led them from the truth. */
@@ -539,11 +548,9 @@ static void print_when(const portprof_profile_origin *origin, FILE *out)
 static bool is_said(const struct ppi_report *report, const char *note)
 {
 	return (report->what->has_stats &&
-	        strncmp(note, PORTPROF_NOTE_ESTIMATES,
-	                strlen(PORTPROF_NOTE_ESTIMATES)) == 0) ||
+	        behind(note, PORTPROF_NOTE_ESTIMATES)) ||
 	       (report->chains.weight && report->chains.is_unwound &&
-	        strncmp(note, PORTPROF_NOTE_CHAINS,
-	                strlen(PORTPROF_NOTE_CHAINS)) == 0);
+	        behind(note, PORTPROF_NOTE_CHAINS));
 }
 
 /* The recorder may have said it already. */
