@@ -170,6 +170,8 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols.h \
 	tools/symbols/symbols_demangle.c \
 	tools/symbols/symbols_demangle.h \
+	tools/symbols/symbols_download.c \
+	tools/symbols/symbols_download.h \
 	tools/symbols/symbols_file.h \
 	tools/symbols/symbols_line.h \
 	tools/symbols/symbols_in_kernel.c \
@@ -192,9 +194,7 @@ libportprof_tools_la_SOURCES = \
 	tools/top/top_data.c \
 	tools/watch.c \
 	tools/watch.h \
-	tools/messages.c \
-	tools/symbols/symbols_download.c \
-	tools/symbols/symbols_download.h
+	tools/messages.c
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)
 libportprof_tools_la_LIBADD = $(PP_CMD_LIBS)
