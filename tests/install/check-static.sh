@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A build without shared libraries: all of it builds, installs and is used by a
-# program; where only the preloaded object could record, the refusal says why it
-# is missing.
+# A build without shared libraries: all of it and its tests' programs build; it
+# installs and is used by a program; where only the preloaded object could record,
+# the refusal says why it is missing.
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$srcdir/tests/install/build.sh"
 
 run "$srcdir/configure" --disable-shared --prefix="$tmp/inst" CC="$CC" \
 	CXX="$CXX" CFLAGS='-O0'
 run "$MAKE" -j2
+run "$MAKE" -j2 check-programs
 run "$MAKE" install
 run "$MAKE" installcheck
 if "$tmp/inst/bin/portprof" record -b timer -o "$tmp/p.pb.gz" -- true \

@@ -4,6 +4,7 @@
 
 check_PROGRAMS += tests/plugin/host
 tests_plugin_host_LDADD =
+if SHARED
 PLUGIN_LINK = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += tests/plugin/linked.la tests/plugin/inside.la
 tests_plugin_linked_la_SOURCES = tests/plugin/plugin.c
@@ -12,4 +13,5 @@ tests_plugin_linked_la_LDFLAGS = $(PLUGIN_LINK)
 tests_plugin_inside_la_SOURCES = tests/plugin/plugin.c
 tests_plugin_inside_la_LIBADD = libportprof-core.la
 tests_plugin_inside_la_LDFLAGS = $(PLUGIN_LINK)
+endif
 SCRIPT_TESTS += tests/plugin/check-plugin.sh
