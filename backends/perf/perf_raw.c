@@ -79,20 +79,26 @@ bool perf_raw_next(const char **at, struct perf_raw_field *field)
 
 /* ---- from a record ---- */
 
+/* As the machine has it, lowest byte first or last. */
 static uint64_t number_at(const unsigned char *from, size_t bytes)
 {
-	uint64_t number = 0;
+	uint16_t two;
+	uint32_t four;
+	uint64_t eight;
 
-	/* in the machine's order, lowest byte first or last */
-	if (bytes == 1)
+	switch (bytes) {
+	case 1:
 		return *from;
-	if (bytes == 2)
-		number = *(const uint16_t *)memcpy(&(uint16_t){ 0 }, from, 2);
-	else if (bytes == 4)
-		number = *(const uint32_t *)memcpy(&(uint32_t){ 0 }, from, 4);
-	else
-		memcpy(&number, from, 8);
-	return number;
+	case 2:
+		memcpy(&two, from, sizeof(two));
+		return two;
+	case 4:
+		memcpy(&four, from, sizeof(four));
+		return four;
+	default:
+		memcpy(&eight, from, sizeof(eight));
+		return eight;
+	}
 }
 
 static int64_t signed_number(uint64_t number, size_t bytes)

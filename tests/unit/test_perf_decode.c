@@ -255,6 +255,36 @@ static void a_stack_longer_than_its_record(void **state)
 	assert_null(seen.stack);
 }
 
+/* What the event tells itself, and the group behind it. */
+static void bytes_of_the_event(void **state)
+{
+	static const struct perf_shape shape = {
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_RAW |
+		               PERF_TELLS_CGROUP,
+	};
+	static const uint32_t lengths[] = { 21, 24, 28, 36, UINT32_MAX - 3,
+		                            UINT32_MAX };
+	struct record record;
+
+	(void)state;
+	begin(&record, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	put(&record, 42);
+	put_pair(&record, 20, 0x11);
+	put(&record, 0x22);
+	put(&record, 0x33);
+	put(&record, 4711);
+	assert_true(perf_decode(&shape, record.words, record.count * 8, &seen));
+	assert_int_equal(seen.raw_bytes, 20);
+	assert_ptr_equal(seen.raw, (unsigned char *)&record.words[2] + 4);
+	assert_int_equal(seen.cgroup, 4711);
+	for (size_t bytes = 8; bytes < record.count * 8; bytes += 4)
+		assert_false(decode(&shape, &record, bytes));
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		memcpy(&record.words[2], &lengths[i], 4);
+		assert_false(decode(&shape, &record, record.count * 8));
+	}
+}
+
 /* A kernel thread has no user registers: one word says so. */
 static void no_user_registers(void **state)
 {
@@ -484,6 +514,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_user_registers),
 		cmocka_unit_test(registers_and_a_stack),
 		cmocka_unit_test(a_stack_longer_than_its_record),
+		cmocka_unit_test(bytes_of_the_event),
 		cmocka_unit_test(a_lean_sample),
 		cmocka_unit_test(a_mapping_whatever_its_mark),
 		cmocka_unit_test(names_end_within_their_record),
