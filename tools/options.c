@@ -426,6 +426,15 @@ int ppi_take_debuginfod(const struct ppi_given *given, void *nothing)
 	return PPI_EXIT_FAILED;
 }
 
+void ppi_settle_debuginfod(void)
+{
+	const char *wish = getenv("PORTPROF_DEBUGINFOD"), *why;
+
+	if (wish && *wish && strcmp(wish, "0") != 0 && !ppi_download_begin(&why))
+		ppi_say("PORTPROF_DEBUGINFOD: %s", why);
+	ppi_download_never();
+}
+
 int ppi_take_color(const struct ppi_given *given, void *nothing)
 {
 	(void)nothing;

@@ -81,7 +81,23 @@ record --debuginfod -F 500 -o recorded.pb.gz -- ./subject
 "$portprof" report recorded.pb.gz >"$tmp/report" 2>"$tmp/words"
 has "record --debuginfod, too" known_to_the_server "$tmp/report"
 
+rm -rf cache
+PORTPROF_DEBUGINFOD=1 "$portprof" report nameless.pb.gz >"$tmp/report" \
+	2>"$tmp/words"
+has "the environment asks for it, too" known_to_the_server "$tmp/report"
+rm -rf cache
+: >asked
+PORTPROF_DEBUGINFOD=0 "$portprof" report nameless.pb.gz >"$tmp/report" \
+	2>"$tmp/words"
+has_not "and does not with 0" known_to_the_server "$tmp/report"
+same "which asks nobody" "" "$(cat asked)"
+
 unset DEBUGINFOD_URLS
+PORTPROF_DEBUGINFOD=1 "$portprof" report nameless.pb.gz >"$tmp/report" \
+	2>"$tmp/words"
+same "the environment alone: the report is there" 0 $?
+has "the environment alone: what is missing" \
+	'PORTPROF_DEBUGINFOD: DEBUGINFOD_URLS names no server' "$tmp/words"
 "$portprof" report --debuginfod nameless.pb.gz >"$tmp/report" 2>"$tmp/words"
 same "no server is named: status" 1 $?
 has "no server is named: words" 'DEBUGINFOD_URLS names no server' "$tmp/words"

@@ -14,7 +14,6 @@
 #include "tools/pager.h"
 #include "tools/report/report_named.h"
 #include "tools/report/report_units.h"
-#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -235,7 +234,7 @@ int ppi_annotate_main(int argc, char **argv)
 		                        "no function given; portprof report "
 		                        "shows the hot ones");
 	if (status == PPI_LINE_READ) {
-		ppi_download_never();
+		ppi_settle_debuginfod();
 		ppi_memory_limit(options.memory_max);
 		status = annotate(&options) ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	}

@@ -9,7 +9,6 @@
 #include "tools/names/names_time.h"
 #include "tools/options.h"
 #include "tools/report/report_named.h"
-#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <stdint.h>
@@ -196,7 +195,7 @@ int ppi_diff_main(int argc, char **argv)
 		status = ppi_line_wrong(&line,
 		                        "name two profiles: diff BEFORE AFTER");
 	if (status == PPI_LINE_READ) {
-		ppi_download_never();
+		ppi_settle_debuginfod();
 		ppi_memory_limit(options.memory_max);
 		status = compare(&options) ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	}

@@ -6,9 +6,9 @@
 
 #include "tools/memory.h"
 #include "tools/names/names_time.h"
+#include "tools/options.h"
 #include "tools/report/report_rows.h"
 #include "tools/report/report_ticker.h"
-#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -81,7 +81,7 @@ bool ppi_names_give(portprof_profile *profile,
 	struct ppi_symbols_name *names = NULL;
 	bool is_good;
 
-	ppi_download_never();
+	ppi_settle_debuginfod();
 	if (symbols && ppi_names_by_time(profile, sources->root, held)) {
 		ppi_symbols_want(symbols, true, true);
 		ppi_symbols_look_in(symbols, sources->debug_folder);

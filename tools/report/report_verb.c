@@ -9,12 +9,12 @@
 #include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/names/names_time.h"
+#include "tools/options.h"
 #include "tools/pager.h"
 #include "tools/report/report_named.h"
 #include "tools/report/report_options.h"
 #include "tools/report/report_ticker.h"
 #include "tools/report/report_tree.h"
-#include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 
 #include <stdint.h>
@@ -385,7 +385,7 @@ int ppi_report_main(int argc, char **argv)
 	int status = ppi_report_read_options(argc, argv, &options);
 
 	if (status < 0) {
-		ppi_download_never();
+		ppi_settle_debuginfod();
 		ppi_memory_limit(options.memory_max);
 		profile = read_inputs(&options);
 		status = profile && print_report(profile, &options)
