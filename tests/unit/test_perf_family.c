@@ -329,7 +329,7 @@ static void no_such_group(void **state)
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(all_that_descend_are_the_target),
@@ -345,5 +345,7 @@ int main(void)
 		CASE(no_such_group),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name("perf_family", tests, NULL, NULL);
 }
