@@ -118,18 +118,25 @@ python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
 comm=$(basename "$python" | cut -c1-15)
 against python3 "$comm" "module function" "$python" work.py
 
-# Code of our own, so that the shares are known as well.
+# Code of our own, so that the shares are known as well: in a register, since how
+# long memory takes differs from function to function and from run to run; and its
+# rounds differ in length, or on some machine one would be a quarter of a period.
 cat >known.c <<'EOF2'
-static volatile unsigned sum;
+static volatile unsigned long sum;
 #define SPIN(name) __attribute__((noinline)) void name(unsigned n) \
-	{ for (unsigned i = 0; i < n; i++) sum = sum * 5 + i; }
+	{ unsigned long x = sum; \
+	  for (unsigned i = 0; i < n; i++) x = x * 6364136223846793005UL + i; \
+	  sum = x; }
 SPIN(most) SPIN(some) SPIN(few)
 int main(void)
 {
+	unsigned random = 1;
 	for (int i = 0; i < 4000; i++) {
-		most(60000);
-		some(30000);
-		few(10000);
+		unsigned n = 2000 + (random >> 16) % 16000;
+		random = random * 1103515245 + 12345;
+		most(6 * n);
+		some(3 * n);
+		few(n);
 	}
 	return 0;
 }
