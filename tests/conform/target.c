@@ -149,7 +149,7 @@ struct seen {
 	int64_t own, other;      /* process ids */
 	int64_t cpu;             /* the only one expected; -1: any */
 	/* the helper adds while the case looks */
-	_Atomic uint64_t own_ns, other_ns, idle_ns, stray_ns;
+	_Atomic uint64_t all_ns, own_ns, other_ns, idle_ns, stray_ns;
 };
 
 static void note_system(const portprof_batch *batch, void *context)
@@ -161,6 +161,7 @@ static void note_system(const portprof_batch *batch, void *context)
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
+		seen->all_ns += record->weight;
 		if (record->pid == 0)
 			seen->idle_ns += record->weight;
 		if (record->pid == seen->own)
@@ -172,7 +173,7 @@ static void note_system(const portprof_batch *batch, void *context)
 	}
 }
 
-/* Until both were seen. On some CPUs nobody may run: one look will do. */
+/* Until both were seen; on some CPUs, until anybody was. */
 static void watch_system(const char *cpus, struct seen *seen)
 {
 	portprof_config *config = cf_config();
@@ -189,8 +190,9 @@ static void watch_system(const char *cpus, struct seen *seen)
 		cf_burn(0, 0, 10 * CF_MS);
 		fixture.idle(10 * CF_MS);
 		portprof_session_flush(session);
-		if (cpus || (seen->own_ns > 20 * CF_MS &&
-		             seen->other_ns > 20 * CF_MS))
+		if (cpus ? seen->all_ns > 0
+		         : seen->own_ns > 20 * CF_MS &&
+		           seen->other_ns > 20 * CF_MS)
 			break;
 	}
 	cf_stop(session);

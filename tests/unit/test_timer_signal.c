@@ -253,7 +253,8 @@ static void it_takes_the_signal_that_is_asked_for(void **state)
 	assert_int_equal(portprof_session_start(one.session), PORTPROF_OK);
 	sim_burn(0, 100 * MS);
 	stop();
-	assert_in_range(sim_stats(&one).kept_samples, 9, 11);
+	/* periods vary from half to one and a half */
+	assert_in_range(sim_stats(&one).kept_samples, 6, 20);
 	sim_close(&one);
 	assert_ptr_equal(action_of(40).sa_handler, SIG_DFL);
 	/* one that is not of the real-time ones will do, too */
