@@ -282,14 +282,6 @@ portprof_status portprof_config_require(portprof_config *config, uint64_t caps)
 	return PORTPROF_OK;
 }
 
-portprof_status portprof_config_set_partial(portprof_config *config, int allow)
-{
-	if (!config)
-		return ppi_refuse_null("portprof_config_set_partial", "config");
-	config->allow_refused = allow != 0;
-	return PORTPROF_OK;
-}
-
 /* ---- the target ---- */
 
 static const enum ppi_target_kind kinds[] = {

@@ -42,6 +42,10 @@ static const struct ppi_word unwind_words[] = {
 static const struct ppi_word precise_words[] = {
 	{"event", 0}, {"max", 1}, {NULL, 0}};
 
+static const struct ppi_word partial_words[] = {
+	{"no", 0},  {"off", 0}, {"false", 0}, {"0", 0}, {"yes", 1},
+	{"on", 1}, {"true", 1}, {"1", 1},     {NULL, 0}};
+
 static const struct ppi_word field_words[] = {
 	{"data-address", PORTPROF_FIELD_DATA_ADDRESS},
 	{"latency", PORTPROF_FIELD_LATENCY},
@@ -167,6 +171,11 @@ static const struct ppi_setting settings[PPI_KEY_COUNT] = {
 				       "is written with its event, as in "
 				       "cycles:precise=2",
 			     .words = precise_words},
+	[PPI_KEY_PARTIAL] = {.name = "partial",
+			     .form = PPI_FORM_CHOICE,
+			     .max = 1,
+			     .remedy = "is neither yes nor no",
+			     .words = partial_words},
 	[PPI_KEY_COMMAND] = {.name = "command",
 			     .form = PPI_FORM_TEXT},
 	[PPI_KEY_UNWIND] = {.name = "unwind",

@@ -36,11 +36,11 @@ static portprof_status take_memory(struct ppi_opened *opened,
 	size_t events = ppi_plan_event_count(opened->config);
 
 	bs->state = calloc(1, bs->ops->state_size ? bs->ops->state_size : 1);
-	if (mode == PPI_COUNT && opened->config->allow_refused)
+	if (mode == PPI_COUNT && opened->config->number[PPI_KEY_PARTIAL])
 		bs->refusals = calloc(events ? events : 1,
 		                      sizeof(*bs->refusals));
 	if (bs->state && (bs->refusals || mode == PPI_SAMPLE ||
-	                  !opened->config->allow_refused))
+	                  !opened->config->number[PPI_KEY_PARTIAL]))
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open", "out of memory");
 }

@@ -358,12 +358,12 @@ portprof_status ppi_plan_check_names(const portprof_config *config,
 		request.skip_open_check = true;
 		request.pid = symbols_of(config);
 		status = find_name(config, mode, &request, why);
-		if (config->allow_refused && status == PORTPROF_OK)
+		if (config->number[PPI_KEY_PARTIAL] && status == PORTPROF_OK)
 			return PORTPROF_OK;
-		if (!config->allow_refused && status != PORTPROF_OK)
+		if (!config->number[PPI_KEY_PARTIAL] && status != PORTPROF_OK)
 			return status;
 	}
-	return config->allow_refused ? why->status : PORTPROF_OK;
+	return config->number[PPI_KEY_PARTIAL] ? why->status : PORTPROF_OK;
 }
 
 void ppi_plan_choose_sampled(struct ppi_event *events, size_t count)
@@ -522,7 +522,6 @@ static void plan_wishes(const portprof_config *config,
 		config->number[PPI_KEY_CHILDREN] == PORTPROF_CHILDREN_EXACT;
 	plan->is_delayed = config->number[PPI_KEY_DELAY] > 0 &&
 			   plan->want_modules && !plan->target.is_self;
-	plan->allow_refused = config->allow_refused;
 	plan->sample_fields = fields_of(config);
 	plan->label_fields = (uint32_t)config->number[PPI_KEY_LABELS];
 	plan->branch_kinds = (uint32_t)config->number[PPI_KEY_BRANCHES];
@@ -545,7 +544,7 @@ portprof_status ppi_plan_build(const portprof_config *config,
 	box->plan.target = target_of(config);
 	if (mode == PPI_SAMPLE)
 		plan_wishes(config, ops, &box->plan);
-	box->plan.allow_refused = config->allow_refused;
+	box->plan.allow_refused = config->number[PPI_KEY_PARTIAL];
 	box->plan.required_caps = config->required_caps;
 	box->plan.follow_children = follows_children(config);
 	status = plan_events(config, mode, ops, kernel, box, refusals, why);

@@ -34,7 +34,6 @@ struct portprof_config {
 	char *cpus;             /* PPI_TARGET_SYSTEM: NULL = all */
 	char *cgroup;           /* PPI_TARGET_SYSTEM: NULL = whoever runs */
 	char *command;          /* for files: what was measured; NULL = not said */
-	bool allow_refused;
 	struct ppi_sink_request sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;
 	struct ppi_pool *pool;  /* its session collects from it; NULL = none */

@@ -111,16 +111,9 @@ PORTPROF_API portprof_status portprof_config_set_target_system(
 	portprof_config *config, const char *cgroup, const char *cpus);
 
 /*
- * Counting only: open a group although some of its events are refused; they
- * report PORTPROF_COUNT_REFUSED (default 0: the group is refused).
- */
-PORTPROF_API portprof_status portprof_config_set_partial(
-	portprof_config *config, int allow);
-
-/*
  * One setting by name, with its value as in a configuration file: event,
  * backend, frequency, period, output, callchain, children, ring, delay,
- * duration, timeline, require, fields, precise, command, unwind, stack.
+ * duration, timeline, require, fields, precise, partial, command, unwind, stack.
  * portprof.conf(5) has the values. event and require add to what was set
  * before; output replaces an earlier output that was set by name, while
  * portprof_config_write_to adds a file.
@@ -172,8 +165,11 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *              bits; 0 = all (default). Asking for some asks for the field
  *   precise    1 = events that name no precise level get the highest that this
  *              machine grants, tried from 3 down to 0
+ *   partial    1 = a group of counters is opened although some of its events are
+ *              refused, and they report PORTPROF_COUNT_REFUSED; 0 = it is refused
+ *              (default)
  * Times are by CLOCK_MONOTONIC, up to a hundred years; delay and duration hold
- * for every start. All but children are of sampling alone.
+ * for every start. All but children and partial are of sampling alone.
  *   E_INVALID  no such setting, one that is no number, or out of range
  */
 enum { PORTPROF_CHILDREN_EXACT = 2 }; /* nothing is estimated */

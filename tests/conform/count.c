@@ -260,7 +260,7 @@ static void count_6_refused_whole_or_said(void **state)
 	assert_null(group);
 	assert_int_equal(fixture.held(), 0);
 
-	assert_int_equal(portprof_config_set_partial(config, 1), PORTPROF_OK);
+	assert_int_equal(portprof_config_set_number(config, "partial", 1), PORTPROF_OK);
 	if (!cf_has(PORTPROF_CAP_GROUP)) {
 		/* not the name: several events are more than it reads at once */
 		status = portprof_group_open_config(config, &group);

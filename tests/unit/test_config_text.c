@@ -17,7 +17,7 @@
 static const char *const keys[] = {
 	"event", "backend", "frequency", "period", "output", "callchain",
 	"children", "ring", "delay", "duration", "timeline",
-	"fields", "branches", "precise", "labels",
+	"fields", "branches", "precise", "labels", "partial",
 };
 
 enum { KEYS = sizeof(keys) / sizeof(keys[0]), DUMP = 8192 };

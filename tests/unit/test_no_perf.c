@@ -206,7 +206,7 @@ static portprof_status open_partial(const char *first, const char *second)
 	assert_int_equal(portprof_config_set_backend(config, "rusage"), 0);
 	assert_int_equal(portprof_config_add_event(config, first), 0);
 	assert_int_equal(portprof_config_add_event(config, second), 0);
-	assert_int_equal(portprof_config_set_partial(config, 1), 0);
+	assert_int_equal(portprof_config_set_number(config, "partial", 1), 0);
 	/* what no counter can do */
 	assert_int_equal(portprof_config_require(config, PORTPROF_CAP_CHAIN), 0);
 	status = portprof_group_open_config(config, &group);

@@ -255,7 +255,7 @@ static portprof_status open_group(const char *events, int partial)
 	portprof_config *config = config_of(events);
 	portprof_status status;
 
-	portprof_config_set_partial(config, partial);
+	portprof_config_set_number(config, "partial", partial);
 	status = portprof_group_open_config(config, &group);
 	portprof_config_free(config);
 	return status;

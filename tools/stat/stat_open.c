@@ -38,7 +38,7 @@ static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
 	if (status == PORTPROF_OK && needs_its_course(options))
 		status = portprof_config_require(config, PORTPROF_CAP_ATTACH);
 	if (status == PORTPROF_OK)
-		status = portprof_config_set_partial(config, 1);
+		status = portprof_config_set_number(config, "partial", 1);
 	for (size_t i = 0; status == PORTPROF_OK && i < group->count; i++)
 		status = portprof_config_add_event(
 			config, stat->events[group->first + i].asked);
