@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A group of counters: open, read, start, stop, reset, close. */
+/* A group of counters: open, read, start, stop, reset, threads, close. */
 #include <portprof/group.h>
 
 #include "api/internal/diag.h"
+#include "api/internal/group_threads.h"
 #include "api/internal/open.h"
 #include "api/internal/preset.h"
 #include "port/clock_ns.h"
 #include "port/scale.h"
 
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +30,11 @@ struct shortcut {
 static const struct shortcut closed;
 
 struct portprof_group {
-	const struct shortcut *shortcut;
-	struct ppi_opened opened;
+	_Atomic(const struct shortcut *) shortcut;
+	struct ppi_opened opened; /* of the first thread, if it is of threads */
+	struct ppi_group_threads threads; /* those beside it */
+	bool is_running;
+	bool is_first_out; /* it was removed */
 	portprof_count *base;  /* at the last reset; one an event */
 	portprof_diag *refusals; /* one an event, for the caller */
 	bool has_base;
@@ -105,6 +111,7 @@ static void open_shortcut(portprof_group *group)
 
 static void free_group(portprof_group *group)
 {
+	ppi_group_threads_close(&group->threads);
 	free(group->base);
 	free(group->refusals);
 	ppi_opened_close(&group->opened);
@@ -138,6 +145,7 @@ portprof_status portprof_group_open_config(const portprof_config *config,
 		free_group(opened);
 		return ppi_report(&why);
 	}
+	opened->is_running = true;
 	open_shortcut(opened);
 	*group = opened;
 	return PORTPROF_OK;
@@ -201,6 +209,79 @@ static portprof_status read_all(struct ppi_backend_session *bs,
 	return status ? ppi_count_failed(bs, status) : PORTPROF_OK;
 }
 
+static portprof_status read_one(struct ppi_backend_session *bs, size_t index,
+                                portprof_count *count)
+{
+	return bs->ops->count_ways ? bs->ops->count_ways->one(bs, index, count)
+	                           : read_up_to(bs, index, count);
+}
+
+/* The first thread's are in `counts`; put those of the others to them. */
+static portprof_status add_all(const struct ppi_group_view *view,
+                               portprof_count *counts, size_t count)
+{
+	portprof_count more[PPI_GROUP_THREAD_EVENTS];
+	portprof_status status = PORTPROF_OK;
+
+	for (size_t i = 0; i < view->count && status == PORTPROF_OK; i++) {
+		status = read_all(&view->threads[i]->opened.bs, more, count);
+		for (size_t at = 0; at < count && status == PORTPROF_OK; at++)
+			ppi_group_sum(&counts[at], &more[at]);
+	}
+	for (size_t at = 0; at < count; at++)
+		ppi_group_sum(&counts[at], &view->gone[at]);
+	return status;
+}
+
+static portprof_status add_one(const struct ppi_group_view *view, size_t index,
+                               portprof_count *count)
+{
+	portprof_status status = PORTPROF_OK;
+	portprof_count more;
+
+	for (size_t i = 0; i < view->count && status == PORTPROF_OK; i++) {
+		status = read_one(&view->threads[i]->opened.bs, index, &more);
+		if (status == PORTPROF_OK)
+			ppi_group_sum(count, &more);
+	}
+	ppi_group_sum(count, &view->gone[index]);
+	return status;
+}
+
+/* Nothing is told unless all could be read. */
+static portprof_status sum_all(portprof_group *group, portprof_count *counts,
+                               size_t count)
+{
+	portprof_count sum[PPI_GROUP_THREAD_EVENTS];
+	const struct ppi_group_view *view =
+		ppi_group_threads_enter(&group->threads);
+	portprof_status status;
+
+	status = read_all(&group->opened.bs, view ? sum : counts, count);
+	if (status == PORTPROF_OK && view)
+		status = add_all(view, sum, count);
+	if (status == PORTPROF_OK && view)
+		memcpy(counts, sum, count * sizeof(*counts));
+	ppi_group_threads_leave(&group->threads);
+	return status;
+}
+
+static portprof_status sum_one(portprof_group *group, size_t index,
+                               portprof_count *count)
+{
+	const struct ppi_group_view *view =
+		ppi_group_threads_enter(&group->threads);
+	portprof_count sum;
+	portprof_status status = read_one(&group->opened.bs, index, &sum);
+
+	if (status == PORTPROF_OK && view)
+		status = add_one(view, index, &sum);
+	if (status == PORTPROF_OK)
+		*count = sum;
+	ppi_group_threads_leave(&group->threads);
+	return status;
+}
+
 static portprof_status stamp(portprof_count *counts, size_t count)
 {
 	uint64_t now_ns = ppi_monotonic_ns();
@@ -210,7 +291,7 @@ static portprof_status stamp(portprof_count *counts, size_t count)
 	return PORTPROF_OK;
 }
 
-/* Mistakes, forked children, resets, other backends. */
+/* Mistakes, forked children, resets, several threads, other backends. */
 SELDOM static portprof_status read_group(portprof_group *group,
                                          portprof_count *counts, size_t count)
 {
@@ -227,7 +308,7 @@ SELDOM static portprof_status read_group(portprof_group *group,
 		return ppi_refuse(PORTPROF_E_FORKED, "read group",
 		                  "this group belongs to the parent process: "
 		                  "close it here and open another");
-	status = read_all(&group->opened.bs, counts, count);
+	status = sum_all(group, counts, count);
 	for (size_t i = 0; status == PORTPROF_OK && group->has_base &&
 	     i < count; i++)
 		subtract(&counts[i], &group->base[i]);
@@ -243,7 +324,7 @@ portprof_status portprof_group_read(portprof_group *group,
 
 	if (!group || !counts)
 		return read_group(group, counts, count);
-	way = *group->shortcut;
+	way = *atomic_load_explicit(&group->shortcut, memory_order_acquire);
 	if (count > way.count)
 		return read_group(group, counts, count);
 	status = way.all(&group->opened.bs, counts, count);
@@ -253,7 +334,6 @@ portprof_status portprof_group_read(portprof_group *group,
 SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
                                            portprof_count *count)
 {
-	struct ppi_backend_session *bs;
 	portprof_status status;
 
 	if (!group || !count)
@@ -268,10 +348,7 @@ SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
 		return ppi_refuse(PORTPROF_E_FORKED, "read counter",
 		                  "this group belongs to the parent process: "
 		                  "close it here and open another");
-	bs = &group->opened.bs;
-	status = bs->ops->count_ways
-	                 ? bs->ops->count_ways->one(bs, index, count)
-	                 : read_up_to(bs, index, count);
+	status = sum_one(group, index, count);
 	if (status == PORTPROF_OK && group->has_base)
 		subtract(count, &group->base[index]);
 	return status;
@@ -285,7 +362,7 @@ portprof_status portprof_group_event_read(portprof_group *group, size_t index,
 
 	if (!group || !count)
 		return read_counter(group, index, count);
-	way = *group->shortcut;
+	way = *atomic_load_explicit(&group->shortcut, memory_order_acquire);
 	if (index >= way.count)
 		return read_counter(group, index, count);
 	return way.one(&group->opened.bs, index, count);
@@ -297,6 +374,8 @@ const char *portprof_group_event_how(portprof_group *group, size_t index)
 
 	if (!group || index >= group->opened.box.plan.event_count)
 		return NULL;
+	if (atomic_load(&group->threads.view))
+		return "each thread's by read(2), and their sum";
 	bs = &group->opened.bs;
 	return bs->ops->count_ways
 	               ? bs->ops->count_ways->how(bs, index)
@@ -321,6 +400,10 @@ portprof_status portprof_group_part(portprof_group *group, size_t index,
 	if (ppi_is_forked(&group->opened.guard))
 		return ppi_refuse(PORTPROF_E_FORKED, "group part",
 		                  "this group belongs to the parent process");
+	if (atomic_load(&group->threads.view))
+		return ppi_refuse(PORTPROF_E_UNSUPPORTED, "group part",
+		                  "threads were added to the group, and parts "
+		                  "are told of one: open a group for each");
 	bs = &group->opened.bs;
 	if (!bs->ops->count_parts)
 		return PORTPROF_E_NOTFOUND;
@@ -338,44 +421,153 @@ static portprof_status enter(const portprof_group *group, const char *call)
 	return PORTPROF_OK;
 }
 
-portprof_status portprof_group_start(portprof_group *group)
+static portprof_status switch_to(struct ppi_opened *opened, bool is_on,
+                                 struct ppi_diag *why)
+{
+	const struct ppi_backend_ops *ops = opened->bs.ops;
+
+	return is_on ? ops->start(&opened->bs, why)
+	             : ops->stop(&opened->bs, why);
+}
+
+static portprof_status switch_all(portprof_group *group, const char *call,
+                                  bool is_on)
 {
 	struct ppi_diag why = { 0 };
-	portprof_status status = enter(group, "start group");
+	portprof_status status = enter(group, call);
+	const struct ppi_group_view *view;
 
 	if (status)
 		return status;
-	status = group->opened.bs.ops->start(&group->opened.bs, &why);
+	group->is_running = is_on;
+	if (!group->is_first_out)
+		status = switch_to(&group->opened, is_on, &why);
+	view = atomic_load(&group->threads.view);
+	for (size_t i = 0; view && i < view->count && status == PORTPROF_OK;
+	     i++)
+		status = switch_to(&view->threads[i]->opened, is_on, &why);
 	return status ? ppi_report(&why) : PORTPROF_OK;
+}
+
+portprof_status portprof_group_start(portprof_group *group)
+{
+	return switch_all(group, "start group", true);
 }
 
 portprof_status portprof_group_stop(portprof_group *group)
 {
-	struct ppi_diag why = { 0 };
-	portprof_status status = enter(group, "stop group");
-
-	if (status)
-		return status;
-	status = group->opened.bs.ops->stop(&group->opened.bs, &why);
-	return status ? ppi_report(&why) : PORTPROF_OK;
+	return switch_all(group, "stop group", false);
 }
 
 portprof_status portprof_group_reset(portprof_group *group)
 {
-	struct ppi_backend_session *bs;
 	portprof_status status = enter(group, "reset group");
 
 	if (status)
 		return status;
-	bs = &group->opened.bs;
-	status = bs->ops->count(bs, group->base,
-	                        group->opened.box.plan.event_count);
+	status = sum_all(group, group->base,
+	                 group->opened.box.plan.event_count);
 	if (status)
-		return ppi_refuse(status, "reset group", "backend %s: %s",
-		                  bs->ops->name, portprof_status_text(status));
+		return status;
 	group->has_base = true;
-	group->shortcut = &closed;
+	atomic_store(&group->shortcut, &closed);
 	return PORTPROF_OK;
+}
+
+/* ---- threads by hand ---- */
+
+static bool is_first(const portprof_group *group, uint64_t tid)
+{
+	return (uint64_t)group->opened.box.plan.target.tid == tid;
+}
+
+static portprof_status let_first(portprof_group *group, bool is_in,
+                                 struct ppi_diag *why)
+{
+	portprof_status status =
+		switch_to(&group->opened, is_in && group->is_running, why);
+
+	if (status == PORTPROF_OK)
+		group->is_first_out = !is_in;
+	return status;
+}
+
+static portprof_status add_thread(portprof_group *group, uint64_t tid,
+                                  struct ppi_diag *why)
+{
+	portprof_status status;
+
+	if (is_first(group, tid))
+		return let_first(group, true, why);
+	if (ppi_group_threads_find(&group->threads, (int64_t)tid))
+		return PORTPROF_OK;
+	status = ppi_group_threads_add(&group->threads, &group->opened,
+	                               (int64_t)tid, group->is_running, why);
+	if (status == PORTPROF_OK)
+		atomic_store(&group->shortcut, &closed);
+	return status;
+}
+
+static portprof_status remove_thread(portprof_group *group, uint64_t tid,
+                                     struct ppi_diag *why)
+{
+	struct ppi_group_thread *thread =
+		ppi_group_threads_find(&group->threads, (int64_t)tid);
+
+	if (thread)
+		return ppi_group_threads_remove(&group->threads, thread, why);
+	if (is_first(group, tid) && !group->is_first_out)
+		return let_first(group, false, why);
+	return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "set number",
+	                "thread %" PRIu64 " is not one of the group's", tid);
+}
+
+static portprof_status refuse_key(const char *key, struct ppi_diag *why)
+{
+	struct ppi_nearest nearest;
+	char hint[320];
+
+	ppi_nearest_begin(&nearest, key);
+	ppi_nearest_offer(&nearest, "add-thread");
+	ppi_nearest_offer(&nearest, "remove-thread");
+	return ppi_fail(why, PORTPROF_E_INVALID, 0, "set number",
+	                "an open group has no setting '%.60s'%s", key,
+	                ppi_nearest_say(&nearest, hint, sizeof(hint)));
+}
+
+static portprof_status set_number(portprof_group *group, const char *key,
+                                  uint64_t number, struct ppi_diag *why)
+{
+	bool is_add = strcmp(key, "add-thread") == 0;
+
+	if (!is_add && strcmp(key, "remove-thread") != 0)
+		return refuse_key(key, why);
+	if (number < 1 || number > INT32_MAX)
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "set number",
+		                "%s takes the id of a thread, not %" PRIu64,
+		                key, number);
+	if (group->opened.box.plan.target.kind != PPI_TARGET_TID)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "set number",
+		                "the group counts all threads of its target: "
+		                "bind it to one (PORTPROF_TARGET_THREAD, "
+		                "PORTPROF_TARGET_TID) to add others");
+	return is_add ? add_thread(group, number, why)
+	              : remove_thread(group, number, why);
+}
+
+portprof_status portprof_group_set_number(portprof_group *group,
+                                          const char *key, uint64_t number)
+{
+	struct ppi_diag why = { 0 };
+	portprof_status status;
+
+	if (!key)
+		return ppi_refuse_null("portprof_group_set_number", "key");
+	status = enter(group, "portprof_group_set_number");
+	if (status)
+		return status;
+	return set_number(group, key, number, &why) ? ppi_report(&why)
+	                                            : PORTPROF_OK;
 }
 
 void portprof_group_close(portprof_group *group)

@@ -42,6 +42,7 @@ libportprof_core_la_SOURCES += \
 	api/event_request.c \
 	api/event_span.c \
 	api/group.c \
+	api/group_threads.c \
 	api/helper.c \
 	api/internal/cap.h \
 	api/internal/config.h \
@@ -50,6 +51,7 @@ libportprof_core_la_SOURCES += \
 	api/internal/config_settings.h \
 	api/internal/diag.h \
 	api/internal/event.h \
+	api/internal/group_threads.h \
 	api/internal/helper.h \
 	api/internal/lone_call.h \
 	api/internal/modules.h \

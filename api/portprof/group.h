@@ -117,6 +117,28 @@ PORTPROF_API portprof_status portprof_group_start(portprof_group *group);
 PORTPROF_API portprof_status portprof_group_stop(portprof_group *group);
 PORTPROF_API portprof_status portprof_group_reset(portprof_group *group);
 
+/*
+ * Change an open group, running or not, by the name of a setting:
+ *   add-thread, remove-thread
+ *              count that thread, too, or no longer, by its kernel id (of
+ *              gettid(2)): of a group that is bound to a thread, of up to 64
+ *              events. Values are sums over threads: each is of one instant by
+ *              itself, and scaled by itself; what a removed thread counted stays
+ *              in them. Adding one that is counted is success; one that has ended
+ *              is removed as others are, before another has its id. A thread
+ *              that is added costs what opening and reading the group does
+ * As start and stop, one thread at a time; others may read meanwhile.
+ *   E_INVALID      no such setting, or not the id of a thread
+ *   E_NOTFOUND     no such thread, or not one of the group's
+ *   E_UNSUPPORTED  the group counts a process or the system, or its backend
+ *                  counts no thread but the one that calls
+ *   E_LIMIT        too many events, or too few descriptors
+ * Or as for portprof_group_open. Not in signal handlers. Since 0.1.
+ */
+PORTPROF_API portprof_status portprof_group_set_number(portprof_group *group,
+						       const char *key,
+						       uint64_t number);
+
 /* Give everything back. NULL does nothing. In a forked child it does not
  * touch the parent's counters. Since 0.1. */
 PORTPROF_API void portprof_group_close(portprof_group *group);

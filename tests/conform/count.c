@@ -437,6 +437,157 @@ static void count_10_all_have_one_time(void **state)
 	cf_close_group(group);
 }
 
+/* ---- threads by hand ---- */
+
+static portprof_group *open_thread_group(void)
+{
+	portprof_config *config = cf_config();
+
+	assert_int_equal(portprof_config_set_target(
+				 config, PORTPROF_TARGET_THREAD, 0),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_event(config, "task-clock"),
+	                 PORTPROF_OK);
+	return cf_group(config);
+}
+
+static portprof_status choose(portprof_group *group, const char *how,
+                              unsigned thread)
+{
+	return portprof_group_set_number(group, how,
+	                                 (uint64_t)fixture.thread_tid(thread));
+}
+
+/* Go on only where another thread than the caller can be counted. */
+static void needs_other_threads(portprof_group *group)
+{
+	portprof_status status = choose(group, "add-thread", 1);
+
+	if (status == PORTPROF_OK)
+		return;
+	assert_int_equal(status, PORTPROF_E_UNSUPPORTED);
+	cf_diag(status);
+	assert_int_equal(choose(group, "remove-thread", 1),
+	                 PORTPROF_E_NOTFOUND);
+	cf_burn(0, 0, 5 * CF_MS);
+	cf_measured(cf_read(group).raw);
+	fixture.thread_end(1);
+	fixture.thread_end(2);
+	cf_close_group(group);
+	cf_skip("it counts the thread that calls, and no other");
+}
+
+/* All three work at the same time; what those in the group used is in it. */
+static void check_counted(portprof_group *group, const bool in_group[3])
+{
+	struct cf_program program = { .count = 0 };
+	uint64_t before = cf_read(group).raw, used = 0, value;
+
+	for (unsigned t = 0; t < 3; t++)
+		cf_work(&program, t, t, (20 + 10 * t) * CF_MS);
+	cf_run(&program);
+	value = cf_read(group).raw - before;
+	for (unsigned t = 0; t < 3; t++)
+		used += in_group[t] ? cf_used_by(&program, t) : 0;
+	assert_true(value + cf_slack(used) >= used);
+	assert_true(value <= used + cf_slack(cf_used(&program)));
+	cf_measured(value);
+}
+
+static void count_12_threads_are_chosen_by_hand(void **state)
+{
+	portprof_group *group;
+	portprof_count before, after;
+	uint64_t ended;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_THREAD);
+	fixture.thread_start(1);
+	fixture.thread_start(2);
+	group = open_thread_group();
+	needs_other_threads(group);
+	check_counted(group, (bool[]){ true, true, false });
+	assert_int_equal(choose(group, "add-thread", 1), PORTPROF_OK);
+	check_counted(group, (bool[]){ true, true, false });
+	assert_int_equal(choose(group, "add-thread", 2), PORTPROF_OK);
+	check_counted(group, (bool[]){ true, true, true });
+	assert_int_equal(choose(group, "remove-thread", 0), PORTPROF_OK);
+	check_counted(group, (bool[]){ false, true, true });
+
+	/* what was counted stays, also of a thread that has ended */
+	before = cf_read(group);
+	assert_int_equal(choose(group, "remove-thread", 1), PORTPROF_OK);
+	ended = (uint64_t)fixture.thread_tid(2);
+	fixture.thread_end(2);
+	assert_int_equal(portprof_group_set_number(group, "remove-thread",
+	                                           ended), PORTPROF_OK);
+	after = cf_read(group);
+	assert_true(after.raw >= before.raw);
+	assert_int_equal(after.raw, cf_read(group).raw);
+	assert_int_equal(choose(group, "remove-thread", 1),
+	                 PORTPROF_E_NOTFOUND);
+	cf_diag(PORTPROF_E_NOTFOUND);
+
+	fixture.thread_start(2);
+	assert_int_equal(choose(group, "add-thread", 0), PORTPROF_OK);
+	assert_int_equal(choose(group, "add-thread", 1), PORTPROF_OK);
+	check_counted(group, (bool[]){ true, true, false });
+	fixture.thread_end(1);
+	fixture.thread_end(2);
+	cf_close_group(group);
+}
+
+static void count_12_added_threads_start_and_stop_with_the_group(void **state)
+{
+	portprof_group *group;
+	portprof_count count;
+	uint64_t used;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_THREAD);
+	fixture.thread_start(1);
+	fixture.thread_start(2);
+	group = open_thread_group();
+	needs_other_threads(group);
+	used = cf_burn(1, 1, 10 * CF_MS);
+	assert_int_equal(portprof_group_event_read(group, 0, &count),
+	                 PORTPROF_OK);
+	assert_true(count.raw + cf_slack(used) >= used);
+	assert_int_equal(portprof_group_stop(group), PORTPROF_OK);
+	assert_int_equal(choose(group, "add-thread", 2), PORTPROF_OK);
+	count = cf_read(group);
+	cf_burn(1, 1, 10 * CF_MS);
+	cf_burn(2, 2, 10 * CF_MS);
+	assert_int_equal(cf_read(group).raw, count.raw);
+	assert_int_equal(portprof_group_reset(group), PORTPROF_OK);
+	assert_int_equal(cf_read(group).raw, 0);
+	assert_int_equal(portprof_group_start(group), PORTPROF_OK);
+	check_counted(group, (bool[]){ true, true, true });
+	fixture.thread_end(1);
+	fixture.thread_end(2);
+	cf_close_group(group);
+}
+
+static void count_12_bad_choices_are_refused(void **state)
+{
+	portprof_group *group;
+
+	(void)state;
+	group = open_group("task-clock", NULL);
+	assert_int_equal(portprof_group_set_number(group, "add-tread", 1),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	assert_non_null(strstr(portprof_last_diag()->words, "add-thread"));
+	assert_int_equal(portprof_group_set_number(group, "add-thread", 0),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	/* it has the thread already, with all others */
+	assert_int_equal(choose(group, "add-thread", 0),
+	                 PORTPROF_E_UNSUPPORTED);
+	cf_diag(PORTPROF_E_UNSUPPORTED);
+	cf_close_group(group);
+}
+
 static const struct cf_case cases[] = {
 	CF_COUNTS(count_1_counts_from_open_on),
 	CF_COUNTS(count_1_values_never_go_back),
@@ -453,6 +604,9 @@ static const struct cf_case cases[] = {
 	CF_GROUPS(count_8_more_than_there_are_is_refused),
 	CF_COUNTS(count_10_a_reading_says_when_it_was_taken),
 	CF_COUNTS(count_10_all_have_one_time),
+	CF_COUNTS(count_12_threads_are_chosen_by_hand),
+	CF_COUNTS(count_12_added_threads_start_and_stop_with_the_group),
+	CF_GROUPS(count_12_bad_choices_are_refused),
 };
 
 CF_FAMILY(count);

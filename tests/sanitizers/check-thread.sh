@@ -8,6 +8,7 @@ set -u
 . "$srcdir/tests/sanitizers/build.sh"
 sanitize thread thread \
 	tests/unit/test_helper \
+	tests/unit/test_group_threads \
 	tests/unit/test_pcring \
 	tests/unit/test_timer_signal \
 	tests/dropin/stress \

@@ -48,6 +48,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_user_page \
 	tests/unit/test_event_group \
 	tests/unit/test_group_open \
+	tests/unit/test_group_threads \
 	tests/unit/test_preset \
 	tests/unit/test_regions
 
@@ -139,6 +140,7 @@ tests_unit_test_perf_hybrid_sample_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_event_group_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_group_open_LDADD = $(PERF_SIM_LDADD)
+tests_unit_test_group_threads_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_fields_LDADD = $(PERF_SIM_LDADD)
 
