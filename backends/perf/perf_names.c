@@ -23,7 +23,7 @@ static const struct {
 	const char *means;
 } generics[] = {
 	{ "task-clock", SW, PERF_COUNT_SW_TASK_CLOCK,
-	  "CPU time, by the clock of the thread" },
+	  "CPU time of threads" },
 	{ "cpu-clock", SW, PERF_COUNT_SW_CPU_CLOCK,
 	  "CPU time, by the clock of the CPU" },
 	{ "page-faults", SW, PERF_COUNT_SW_PAGE_FAULTS, "page faults" },

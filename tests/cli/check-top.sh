@@ -165,6 +165,21 @@ has "q: the command was ended" 'status 143' ended
 same "nothing is left behind" "" "$(ls "$TMPDIR")"
 end
 
+### A program that is deleted while it runs
+
+cp "$burn" gone
+begin 80 24
+type_keys "run $portprof top -F 200 -b $backend -- ./gone 600000" Enter
+await "a program that will be deleted" 'gone +burn_'
+rm gone
+type_keys s
+await "s after it was deleted" 'saved to portprof.pb.gz'
+report
+[ "$backend" != perf ] || has "has its names all the same" 'gone +burn_' report
+type_keys q
+await "and the screen ends" 'left as it was'
+end
+
 ### Callers; a command that ends by itself
 
 begin 80 24

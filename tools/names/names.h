@@ -19,6 +19,6 @@ bool ppi_names_give(portprof_profile *profile,
 /* The same for a file, which is read and written again, in a process of its
  * own: nothing that is wrong with the binaries can hurt the caller. False with
  * words; the file is as it was then. */
-bool ppi_names_write(const char *path, const struct ppi_held *held);
+bool ppi_names_write(const char *path, struct ppi_held *held);
 
 #endif

@@ -9,6 +9,7 @@
 #include "tools/options.h"
 #include "tools/report/report_rows.h"
 #include "tools/report/report_ticker.h"
+#include "tools/symbols/symbols_held.h"
 #include "tools/tools.h"
 
 #include <errno.h>
@@ -131,7 +132,7 @@ static bool wait_for(pid_t child)
 	return WIFEXITED(status) && WEXITSTATUS(status) == PPI_EXIT_OK;
 }
 
-bool ppi_names_write(const char *path, const struct ppi_held *held)
+bool ppi_names_write(const char *path, struct ppi_held *held)
 {
 	struct stat at;
 	pid_t child;
@@ -140,8 +141,10 @@ bool ppi_names_write(const char *path, const struct ppi_held *held)
 	    at.st_size > BYTES_MAX)
 		return false;
 	fflush(NULL);
+	ppi_held_lock(held);
 	child = fork();
 	if (child == 0)
 		_exit(name_file(path, held) ? PPI_EXIT_OK : PPI_EXIT_FAILED);
+	ppi_held_unlock(held);
 	return child > 0 && wait_for(child);
 }

@@ -76,8 +76,10 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 			goto free;
 	}
 	ppi_catch_signals();
-	if (!record.options.is_nameless)
+	if (!record.options.is_nameless || live)
 		record.held = ppi_held_new();
+	if (live)
+		live->held = record.held;
 	status = run(&record);
 free:
 	ppi_held_free(record.held);

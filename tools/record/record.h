@@ -83,6 +83,7 @@ struct ppi_live {
 	bool (*turn)(struct ppi_live *live, portprof_session *session,
 	             const char *ended);
 	void (*end)(struct ppi_live *live);
+	struct ppi_held *held; /* the recording's; NULL: nothing */
 };
 
 /* One recording. */

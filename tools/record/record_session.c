@@ -30,10 +30,12 @@ static portprof_status begin(portprof_session *session)
 
 static void hold(const portprof_batch *batch, void *held)
 {
+	ppi_held_lock(held);
 	for (size_t i = 0; i < batch->count; i++)
 		ppi_held_see(held, &batch->records[i],
 		             portprof_batch_module(batch, &batch->records[i]));
 	ppi_held_look(held);
+	ppi_held_unlock(held);
 }
 
 portprof_session *ppi_record_open(const struct ppi_record *record,

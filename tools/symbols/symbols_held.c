@@ -8,6 +8,7 @@
 #include "tools/clock.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@ struct held_process {
 };
 
 struct ppi_held {
+	pthread_mutex_t lock;
 	struct held_file *files; /* the oldest first */
 	struct held_process *processes;
 	size_t open, open_max; /* descriptors */
@@ -56,11 +58,24 @@ struct ppi_held *ppi_held_new(void)
 	struct ppi_held *held = calloc(1, sizeof(*held));
 	long all = sysconf(_SC_OPEN_MAX);
 
-	if (held)
-		held->open_max = all > 0 && all / 4 < FILES_MAX
-		                         ? (size_t)all / 4
-		                         : FILES_MAX;
+	if (!held)
+		return NULL;
+	held->open_max = all > 0 && all / 4 < FILES_MAX ? (size_t)all / 4
+	                                                : FILES_MAX;
+	pthread_mutex_init(&held->lock, NULL);
 	return held;
+}
+
+void ppi_held_lock(struct ppi_held *held)
+{
+	if (held)
+		pthread_mutex_lock(&held->lock);
+}
+
+void ppi_held_unlock(struct ppi_held *held)
+{
+	if (held)
+		pthread_mutex_unlock(&held->lock);
 }
 
 static void let_go(struct ppi_held *held, int *fd)
@@ -98,6 +113,7 @@ void ppi_held_free(struct ppi_held *held)
 		forget_file(held, file);
 	HASH_ITER (hh, held->processes, process, next_process)
 		forget_process(held, process);
+	pthread_mutex_destroy(&held->lock);
 	free(held);
 }
 

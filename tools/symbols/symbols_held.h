@@ -23,6 +23,11 @@ struct ppi_held;
 struct ppi_held *ppi_held_new(void);
 void ppi_held_free(struct ppi_held *held);
 
+/* Records are seen in another thread than forks children that read what is held:
+ * both do it under this lock. NULL does nothing. */
+void ppi_held_lock(struct ppi_held *held);
+void ppi_held_unlock(struct ppi_held *held);
+
 /* Hold what a record tells of; `module` is a MODULE record's, NULL of others. */
 void ppi_held_see(struct ppi_held *held, const portprof_record *record,
                   const portprof_module *module);

@@ -56,6 +56,7 @@ static bool turn(struct ppi_live *live, portprof_session *session,
 	bool is_news = false, is_last = ended[0] && !top->was_ended;
 
 	top->title.ended = ended;
+	top->title.held = live->held;
 	top->title.backend = portprof_session_backend(session);
 	if (!top->screen) {
 		top->screen = ppi_top_screen_begin(&top->data);
@@ -126,7 +127,7 @@ static void remove_folder(char *folder, char *path)
 
 static int run(struct ppi_record_options *options)
 {
-	struct top top = { .live = { turn, end } };
+	struct top top = { .live = { .turn = turn, .end = end } };
 	char *folder = NULL, *path = NULL;
 	int status = PPI_EXIT_RECORD;
 

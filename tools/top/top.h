@@ -98,6 +98,7 @@ struct ppi_top_title {
 	const char *ended;   /* how it ended; "" it runs */
 	const char *save_to; /* where `s` saves */
 	bool is_kept;        /* there, by -o: there is nothing to save */
+	struct ppi_held *held; /* what will name the code there */
 };
 
 /* Whether there is a terminal that can show it; false with words. */

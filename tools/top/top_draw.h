@@ -40,6 +40,7 @@ void ppi_top_draw(struct ppi_top_screen *screen,
 
 /* Write what was recorded to `from` until now, with the names of its code, and
  * keep what was there as .old. False: the thread's diagnostic says why. */
-bool ppi_top_save(const char *from, const char *path);
+bool ppi_top_save(const char *from, const char *path,
+                  struct ppi_held *held);
 
 #endif

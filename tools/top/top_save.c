@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ppi_top_save(const char *from, const char *path)
+bool ppi_top_save(const char *from, const char *path,
+                  struct ppi_held *held)
 {
 	size_t bytes = strlen(path) + sizeof(".old");
 	char *old = malloc(bytes);
@@ -28,6 +29,6 @@ bool ppi_top_save(const char *from, const char *path)
 	portprof_profile_free(profile);
 	/* it can be named later, too */
 	if (is_written)
-		ppi_names_write(path, NULL);
+		ppi_names_write(path, held);
 	return is_written;
 }

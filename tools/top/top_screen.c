@@ -230,7 +230,7 @@ static void save(struct ppi_top_screen *screen,
 	else if (!screen->data->head)
 		snprintf(screen->word, sizeof(screen->word),
 		         "there is nothing to save yet");
-	else if (!ppi_top_save(screen->data->path, title->save_to))
+	else if (!ppi_top_save(screen->data->path, title->save_to, title->held))
 		snprintf(screen->word, sizeof(screen->word), "%.300s",
 		         portprof_last_diag()->words);
 	else
