@@ -29,6 +29,7 @@ libportprof_core_la_SOURCES += \
 	api/backend.c \
 	api/cap.c \
 	api/catalogue.c \
+	api/code_watch.c \
 	api/config.c \
 	api/config_file.c \
 	api/config_parse.c \
@@ -45,6 +46,7 @@ libportprof_core_la_SOURCES += \
 	api/group_threads.c \
 	api/helper.c \
 	api/internal/cap.h \
+	api/internal/code_watch.h \
 	api/internal/config.h \
 	api/internal/config_key.h \
 	api/internal/config_parse.h \

@@ -73,6 +73,7 @@ void ppi_pump_free(struct ppi_pump *pump)
 	free(pump->verdicts);
 	free(pump->tallies);
 	ppi_unwinder_free(pump->unwinder);
+	ppi_code_watch_free(pump->watch);
 	memset(pump, 0, sizeof(*pump));
 }
 
@@ -113,24 +114,24 @@ static void count_processes(struct ppi_pump *pump,
 static void tally_batch(struct ppi_pump **delivered)
 {
 	struct ppi_pump *pump = *delivered;
-	const portprof_record *records = pump->room.records;
+	const portprof_record *records = pump->delivered->records;
 
-	for (size_t i = 0; i < pump->room.record_count; i++)
+	for (size_t i = 0; i < pump->delivered->record_count; i++)
 		if (records[i].kind != PORTPROF_RECORD_SAMPLE)
 			count_processes(pump, &records[i]);
 		else if (records[i].event < pump->event_count)
 			tally(pump, &records[i], pump->verdicts[i]);
 }
 
-static void deliver(struct ppi_pump *pump)
+static void deliver(struct ppi_pump *pump, const struct ppi_room *room)
 {
 	struct ppi_pump *delivered PPI_AT_LEAVE(tally_batch) = pump;
-	const struct ppi_room *room = &pump->room;
 	const portprof_batch batch = { room->records, room->record_count,
 		                 room->words, room->word_count };
 	/* a session without sinks counts what it saw: nothing is lost */
 	uint8_t first = pump->sink_count ? PPI_LOST : PPI_KEPT;
 
+	pump->delivered = room;
 	if (pump->unwinder)
 		ppi_chain_ends_count(&pump->chain_ends, &batch);
 	memset(pump->verdicts, first, batch.count);
@@ -145,17 +146,23 @@ static void clear_room(struct ppi_pump *pump)
 	pump->room.word_count = 0;
 }
 
-/* Chains of the records from `first` on: now, as the code that they lie in may
- * be gone when they are delivered. */
-static void unwind(struct ppi_pump *pump, size_t first)
+/* The records from `first` to before `end`. */
+static struct ppi_room part_of(const struct ppi_room *room, size_t first,
+                               size_t end)
 {
-	struct ppi_room room = pump->room;
+	struct ppi_room part = *room;
 
-	if (!pump->unwinder)
-		return;
-	room.records += first;
-	room.record_count -= first;
-	ppi_unwinder_take(pump->unwinder, &room, pump->chain_depth);
+	part.records += first;
+	part.record_count = end - first;
+	return part;
+}
+
+/* Chains of the records: now, as the code that they lie in may be gone when they
+ * are delivered. */
+static void unwind(struct ppi_pump *pump, struct ppi_room room)
+{
+	if (pump->unwinder)
+		ppi_unwinder_take(pump->unwinder, &room, pump->chain_depth);
 }
 
 /* Modules go before the samples that fell on them. */
@@ -168,10 +175,49 @@ static void deliver_modules(struct ppi_pump *pump)
 	do {
 		clear_room(pump);
 		is_all_told = ppi_modules_tell(pump->modules, &pump->room);
-		unwind(pump, 0);
+		unwind(pump, pump->room);
 		if (pump->room.record_count)
-			deliver(pump);
+			deliver(pump, &pump->room);
 	} while (!is_all_told && pump->room.record_count);
+}
+
+/* ---- code that nobody told of ---- */
+
+static void deliver_found(struct ppi_pump *pump, const portprof_record *sample)
+{
+	enum { RECORDS = 32 };
+	portprof_record records[RECORDS];
+	uint64_t words[PPI_WORDS_MIN];
+	struct ppi_room found = { .records = records,
+		                  .record_room = RECORDS,
+		                  .words = words,
+		                  .word_room = PPI_WORDS_MIN };
+
+	ppi_code_watch_look(pump->watch, sample, &found);
+	unwind(pump, found);
+	if (found.record_count)
+		deliver(pump, &found);
+}
+
+/* In parts, where a sample waits for what it fell on. */
+static void deliver_watched(struct ppi_pump *pump)
+{
+	const struct ppi_room *room = &pump->room;
+	size_t first = 0, seen = 0;
+
+	while (first < room->record_count) {
+		size_t next = ppi_code_watch_see(pump->watch, room->records,
+		                                 seen, room->record_count);
+		struct ppi_room part = part_of(room, first, next);
+
+		unwind(pump, part);
+		if (part.record_count)
+			deliver(pump, &part);
+		if (next < room->record_count)
+			deliver_found(pump, &room->records[next]);
+		first = next;
+		seen = next + 1;
+	}
 }
 
 /* ---- what waits until it is asked for ---- */
@@ -182,7 +228,7 @@ static void deliver_held(struct ppi_pump *pump)
 		return;
 	pump->is_held = pump->is_full = pump->has_end = false;
 	pump->held_samples = 0;
-	deliver(pump);
+	deliver(pump, &pump->room);
 }
 
 static void count_held(struct ppi_pump *pump, size_t first)
@@ -221,7 +267,7 @@ portprof_status ppi_pump_hold(struct ppi_pump *pump,
 		do {
 			before = room->record_count;
 			status = bs->ops->drain(bs, room);
-			unwind(pump, before);
+			unwind(pump, part_of(room, before, room->record_count));
 		} while (status == PORTPROF_OK && room->record_count > before);
 	count_held(pump, first);
 	return status;
@@ -277,11 +323,14 @@ portprof_status ppi_pump_drain(struct ppi_pump *pump,
 
 		clear_room(pump);
 		status = bs->ops->drain(bs, &pump->room);
-		unwind(pump, 0);
-		if (pump->room.record_count)
-			deliver(pump);
-		else
+		if (pump->room.record_count == 0)
 			return status;
+		if (pump->watch) {
+			deliver_watched(pump);
+		} else {
+			unwind(pump, pump->room);
+			deliver(pump, &pump->room);
+		}
 		bs->wants_longer_stacks =
 			ppi_chain_ends_are_short(&pump->chain_ends);
 		if (status)

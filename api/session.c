@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* With a drain every 250 ms a sample is in the file within a second. */
 enum { FLUSH_EVERY_MS = 700, IDLE_MS = 3600 * 1000 };
@@ -21,6 +22,16 @@ static bool has_baseline_modules(const struct portprof_session *session)
 	const struct ppi_plan *plan = &session->opened.box.plan;
 
 	return plan->want_modules && plan->target.is_self;
+}
+
+/* Where processes tell of their own code, it is what the loader knows. A member of
+ * a recording leaves its samples to who collects. */
+static bool has_untold_code(const struct portprof_session *session)
+{
+	const struct ppi_plan *plan = &session->opened.box.plan;
+
+	return plan->want_modules && !plan->area &&
+	       (plan->target.is_self || session->opened.bs.pool);
 }
 
 /* A callback was left by an exception or pthread_exit: so is the session's
@@ -249,6 +260,9 @@ static portprof_status init_parts(struct portprof_session *session,
 		session->pump.target_pid = session->opened.box.plan.target.pid;
 		if (has_baseline_modules(session))
 			session->pump.modules = &session->modules;
+		if (has_untold_code(session))
+			session->pump.watch =
+				ppi_code_watch_new((uint32_t)getpid());
 		return PORTPROF_OK;
 	}
 	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open", "out of memory");

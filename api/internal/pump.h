@@ -3,6 +3,7 @@
 #ifndef PPI_PUMP_H
 #define PPI_PUMP_H
 
+#include "api/internal/code_watch.h"
 #include "api/internal/modules.h"
 #include "api/internal/sink.h"
 #include "api/unwind/chain_ends.h"
@@ -16,12 +17,14 @@ struct ppi_tally {
 
 struct ppi_pump {
 	struct ppi_room room;
+	const struct ppi_room *delivered; /* while it is: that, or a part */
 	uint8_t *verdicts;
 	struct ppi_sink *sinks;
 	size_t sink_count;
 	struct ppi_tally *tallies; /* one an event */
 	size_t event_count;
 	struct ppi_modules *modules; /* NULL: nobody wants them */
+	struct ppi_code_watch *watch; /* NULL: all code is told of */
 	struct ppi_unwinder *unwinder; /* NULL: chains come as they are */
 	unsigned chain_depth;
 	struct ppi_chain_ends chain_ends;

@@ -13,7 +13,7 @@ record -q -b perf -o probe.pb.gz -- true
 
 # Half a second of CPU time in each of three functions, loaded one after another
 # at the same address; the third is told of a little after it began, and moves.
-# Its argument is what is wrong with the dump: flags, order, gone, hidden.
+# Its argument is what is wrong with the dump: flags, order, gone, hidden, none.
 cat >made.c <<'EOF2'
 #include <stdint.h>
 #include <stdio.h>
@@ -92,7 +92,8 @@ int main(int argc, char **argv)
 	char path[64], *code = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 	                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	snprintf(path, sizeof(path), "jit-%ld.dump", (long)getpid());
+	snprintf(path, sizeof(path), "%s-%ld.dump",
+	         strcmp(wrong, "none") ? "jit" : "log", (long)getpid());
 	dump = fopen(path, "w+");
 	if (code == MAP_FAILED || !dump)
 		return 1;
@@ -158,6 +159,20 @@ has "and the file that says so" 'jit-[0-9]+\.dump +first_work' "$tmp/report"
 same "equal samples are one then" "" \
 	"$("$portprof" export -q -f folded whole.pb.gz | sed 's/ [0-9]*$//' |
 		sort | uniq -d)"
+
+# The loader knows nothing of such code, and a handler no more than its address.
+for backend in timer itimer; do
+	can_use "$backend" || { skip "by $backend" "not here"; continue; }
+	record -q -b "$backend" -F 500 -o "$backend.pb.gz" -- ./made
+	three "by $backend" "$backend.pb.gz"
+	record -q -b "$backend" -F 500 -o "$backend.pb.gz" -- ./made none
+	report -i "$backend.pb.gz"
+	has "by $backend, without names: one row" \
+		'(9[0-9]|100)\.[0-9]% .*\[anonymous\] +\(code made while running' \
+		"$tmp/report"
+	has "and what to do" 'Code made while running has no names' "$tmp/report"
+done
+rm -f jit-*.dump log-*.dump
 
 record -q -b perf -F 500 -o gone.pb.gz -- ./made gone
 three "a dump that is gone when the recording ends" gone.pb.gz
