@@ -59,6 +59,9 @@ struct perf_kernel {
 	/* How many threads this process has, from the links of its folder task
 	 * (fs/proc/base.c, proc_task_getattr); 0 = not told. */
 	size_t (*count_threads)(void *self);
+	/* How often the calling thread left a CPU so far, or had to: getrusage(2),
+	 * RUSAGE_THREAD. */
+	uint64_t (*count_switches)(void *self);
 	/* A descriptor of a folder, for close_event. */
 	int (*open_folder)(void *self, const char *path);
 	int64_t (*get_pid)(void *self);

@@ -208,6 +208,15 @@ static size_t real_count_threads(void *self)
 	return (size_t)folder.st_nlink - 2;
 }
 
+static uint64_t real_count_switches(void *self)
+{
+	struct rusage usage = { .ru_nvcsw = 0 };
+
+	(void)self;
+	getrusage(RUSAGE_THREAD, &usage);
+	return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
 static int real_get_inode(void *self, const char *path, uint64_t *inode)
 {
 	struct stat file;
@@ -274,6 +283,7 @@ const struct perf_kernel perf_kernel_real = {
 	.get_inode = real_get_inode,
 	.count_fds = real_count_fds,
 	.count_threads = real_count_threads,
+	.count_switches = real_count_switches,
 	.open_folder = real_open_folder,
 	.get_pid = real_get_pid,
 	.get_tid = real_get_tid,

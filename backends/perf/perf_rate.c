@@ -59,8 +59,6 @@ static void keep_gap(uint64_t longest[TRIALS], uint64_t gap)
 {
 	size_t at = TRIALS - 1;
 
-	if (gap <= longest[at])
-		return;
 	for (; at > 0 && longest[at - 1] < gap; at--)
 		longest[at] = longest[at - 1];
 	longest[at] = gap;
@@ -68,12 +66,14 @@ static void keep_gap(uint64_t longest[TRIALS], uint64_t gap)
 
 /*
  * This thread reads the clock without a pause while it is interrupted TRIALS
- * times. Those are the longest gaps between two readings but for the few in
- * which somebody else ran, so that the middle one is an interrupt's.
+ * times. Those are the longest gaps between two readings, but for those in which
+ * another thread ran, who was switched to, and the few in which another machine
+ * had the CPU: so the middle one is an interrupt's.
  */
 static uint64_t measure(const struct perf_kernel *kernel)
 {
-	uint64_t longest[TRIALS] = { 0 }, ran = 0, last, now;
+	uint64_t longest[TRIALS] = { 0 }, ran = 0, last, now, gap;
+	uint64_t before = kernel->count_switches(kernel->self), switches;
 	int fd = open_trial(kernel);
 
 	if (fd < 0)
@@ -84,9 +84,17 @@ static uint64_t measure(const struct perf_kernel *kernel)
 	     reads < READS_MAX; reads++) {
 		if (kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now) < 0)
 			break;
-		keep_gap(longest, now - last);
-		ran += now - last < PREEMPTED_NS ? now - last : 0;
+		gap = now - last;
+		ran += gap < PREEMPTED_NS ? gap : 0;
 		last = now;
+		if (gap <= longest[TRIALS - 1])
+			continue;
+		switches = kernel->count_switches(kernel->self);
+		if (switches == before)
+			keep_gap(longest, gap);
+		before = switches;
+		if (kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &last) < 0)
+			break;
 	}
 close_trial:
 	kernel->close_event(kernel->self, fd);

@@ -298,6 +298,12 @@ static size_t sim_get_page_bytes(void *self)
 	return SIM_PAGE;
 }
 
+static uint64_t sim_count_switches(void *self)
+{
+	(void)self;
+	return sim.switches;
+}
+
 const struct perf_kernel perf_sim_kernel = {
 	.open_event = locked_open_event,
 	.control = locked_control,
@@ -312,6 +318,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.get_inode = locked_get_inode,
 	.count_fds = sim_count_fds,
 	.count_threads = sim_count_threads,
+	.count_switches = sim_count_switches,
 	.open_folder = sim_open_folder,
 	.get_pid = sim_get_pid,
 	.get_tid = sim_get_tid,

@@ -34,6 +34,8 @@ struct perf_sim_machine {
 	unsigned late_every;    /* each nth timer fires ... */
 	uint64_t late_ns;       /* ... so much too late */
 	uint64_t interrupt_ns;  /* what each takes from who reads the clock */
+	uint64_t preempted_ns;  /* so long another thread runs, each 200 us of
+	                         * who reads the clock */
 	unsigned throttle_every; /* each nth sample is a throttled one */
 	bool is_in_guest;       /* each sample falls in a virtual machine that
 	                         * the thread runs */

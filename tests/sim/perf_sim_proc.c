@@ -27,6 +27,11 @@ static uint64_t spin(void)
 		if (before / at->attr.sample_period !=
 		    sim.spun_ns / at->attr.sample_period)
 			sim.spun_ns += perf_sim_machine.interrupt_ns;
+		if (perf_sim_machine.preempted_ns &&
+		    before / 200000 != sim.spun_ns / 200000) {
+			sim.spun_ns += perf_sim_machine.preempted_ns;
+			sim.switches++;
+		}
 		return sim.spun_ns;
 	}
 	sim.spun_ns = 0;

@@ -87,6 +87,7 @@ struct sim {
 	const char *replaced; /* path that leads to another file by now */
 	_Atomic uint32_t features, lacks, is_uniform, interrupt_ns;
 	uint64_t spun_ns;   /* a thread reads the clock under a trial event */
+	uint64_t switches;  /* ... and left its CPU so often */
 };
 extern struct sim sim;
 

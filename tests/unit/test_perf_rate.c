@@ -114,6 +114,21 @@ static void dearer_interrupts_slow_it_down(void **state)
 	check_closure(7000 * MS, 1, period);
 }
 
+/* Longer than interrupts, shorter than a time slice: those who wake up often. */
+static void busy_neighbours_are_no_interrupts(void **state)
+{
+	(void)state;
+	perf_sim_machine.interrupt_ns = 2 * US;
+	perf_sim_machine.preempted_ns = 100 * US;
+	open_and_start("task-clock", 20000);
+	assert_int_equal(run.events[0].period, 50 * US);
+	run_for(3);
+	assert_int_equal(run_samples(&run, 0), 60000);
+	assert_false(run_has_note(&run, "slowed down"));
+	run_stop(&run);
+	check_closure(3000 * MS, 1, 50 * US);
+}
+
 /* Each fires a period and more too late: whatever one takes, it is too much. */
 static void late_samples_slow_it_down(void **state)
 {
@@ -168,6 +183,7 @@ int main(void)
 		CASE(cheap_interrupts_limit_nothing),
 		CASE(what_cannot_be_measured),
 		CASE(dearer_interrupts_slow_it_down),
+		CASE(busy_neighbours_are_no_interrupts),
 		CASE(late_samples_slow_it_down),
 		CASE(few_samples_need_not_be_late),
 		CASE(lost_samples_need_not_be_late),
