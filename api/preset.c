@@ -290,25 +290,58 @@ static void compute(const struct ppi_event *events,
 	metric->is_estimate = is_estimate;
 }
 
+/* Where the preset of the index-th metric begins, and which of its formulas that
+ * is; `count` past the last. */
+static size_t metric_at(const struct ppi_event *events, size_t count,
+                        size_t index, size_t *formula)
+{
+	for (size_t at = 0; at < count; at++) {
+		size_t formulas = preset_at(events, count, at)
+			? events[at].request.preset->formula_count : 0;
+
+		*formula = index;
+		if (index < formulas)
+			return at;
+		index -= formulas;
+	}
+	return count;
+}
+
 portprof_status ppi_metric_get(const struct ppi_event *events, size_t count,
                                const portprof_count *counts, size_t index,
                                portprof_metric *metric)
 {
 	portprof_metric full = { .size = 0 };
+	size_t formula, at;
 
 	if (!counts || !metric)
 		return ppi_refuse_null("metric", counts ? "metric" : "counts");
-	for (size_t at = 0; at < count; at++) {
-		size_t formulas = preset_at(events, count, at)
-			? events[at].request.preset->formula_count : 0;
-
-		if (index < formulas) {
-			compute(events, counts, at, index, &full);
-			return ppi_sized_copy(metric, &full, sizeof(full),
-			                      "metric");
-		}
-		index -= formulas;
-	}
+	at = metric_at(events, count, index, &formula);
 	/* walking to the end is how callers use this: no diagnostic */
-	return PORTPROF_E_NOTFOUND;
+	if (at == count)
+		return PORTPROF_E_NOTFOUND;
+	compute(events, counts, at, formula, &full);
+	return ppi_sized_copy(metric, &full, sizeof(full), "metric");
+}
+
+bool ppi_metric_factors(const struct ppi_event *events, size_t count,
+                        size_t index, double *of, double *by)
+{
+	size_t formula, at = metric_at(events, count, index, &formula);
+	const portprof_formula *how;
+
+	if (at == count)
+		return false;
+	how = &events[at].request.preset->formulas[formula];
+	for (size_t i = 0; i < count; i++)
+		of[i] = by[i] = 0;
+	for (size_t i = 0; i < ppi_preset_event_count(
+				       events[at].request.preset); i++) {
+		const struct ppi_event *event = &events[at + i];
+		double scale = event->scaled_unit[0] ? event->scale : 1;
+
+		of[at + i] = how->factor * how->of[i] * scale;
+		by[at + i] = how->by[i] * scale;
+	}
+	return true;
 }

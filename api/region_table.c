@@ -156,9 +156,20 @@ static bool metric_of(const struct ppi_regions *all, size_t index,
 	                      metric) == PORTPROF_OK;
 }
 
+static void put_factors(struct ppi_json *json, const char *key,
+                        const double *factors, size_t count)
+{
+	ppi_json_array(json, key);
+	for (size_t i = 0; i < count; i++)
+		ppi_json_real(json, NULL, factors[i]);
+	ppi_json_close(json);
+}
+
+/* With what it is of each event, so that who adds tables up needs no preset. */
 static void put_metric_names(struct ppi_json *json,
                              const struct ppi_regions *all)
 {
+	double of[PORTPROF_REGION_EVENTS_MAX], by[PORTPROF_REGION_EVENTS_MAX];
 	portprof_metric metric;
 
 	ppi_json_array(json, "metrics");
@@ -167,6 +178,9 @@ static void put_metric_names(struct ppi_json *json,
 		ppi_json_text(json, "metric", metric.name);
 		ppi_json_text(json, "unit", metric.unit);
 		ppi_json_number(json, "event", metric.event);
+		ppi_metric_factors(all->resolved, all->event_count, i, of, by);
+		put_factors(json, "of", of, all->event_count);
+		put_factors(json, "by", by, all->event_count);
 		ppi_json_close(json);
 	}
 	ppi_json_close(json);

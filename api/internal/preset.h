@@ -23,4 +23,9 @@ portprof_status ppi_metric_get(const struct ppi_event *events, size_t count,
                                const portprof_count *counts, size_t index,
                                portprof_metric *metric);
 
+/* The same as factors of each of the events: the metric is the sum of values by
+ * `of`, divided by that by `by` unless all of those are 0. False past the last. */
+bool ppi_metric_factors(const struct ppi_event *events, size_t count,
+                        size_t index, double *of, double *by);
+
 #endif

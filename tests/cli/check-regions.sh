@@ -163,6 +163,40 @@ with 'regions;output=idle.json' 4 0 1
 has "a rank without a region has 0 of it" \
 	'^turn +calls +4 +20 +0 +4 +4\.0 +8 +3 +100\.0 %$' sum
 
+# What a preset stands for is computed of the sums: 400 / 350, and not the mean.
+# table RANK INSTRUCTIONS CYCLES
+table() {
+	cat <<EOF
+{"type": "portprof regions", "schema": 1, "host": "h", "pid": $1, "rank": $1,
+ "opened_ns": 1, "refused_threads": 0, "refusal": "",
+ "events": [{"event": "task-clock", "unit": "ns"},
+  {"event": "instructions", "unit": "count"}, {"event": "cycles", "unit": "count"}],
+ "metrics": [{"metric": "IPC", "unit": "instructions per cycle", "event": 1,
+   "of": [0, 1, 0], "by": [0, 0, 1]},
+  {"metric": "half", "unit": "", "event": 0, "of": [0.5e0, -1, 0], "by": [0, 0, 0]}],
+ "regions": [{"region": "turn", "thread": 1, "calls": 1, "counts": [
+  {"value": 1000, "status": "ok"}, {"value": $2, "status": "ok"},
+  {"value": $3, "status": "ok"}], "metrics": [null, null]}]}
+EOF
+}
+table 0 100 50 >ipc.0
+table 1 300 300 >ipc.1
+table 2 null 700 >ipc.2
+"$portprof" merge ipc.0 ipc.1 >sum 2>words
+same "metrics: status" 0 $?
+has "metrics: of all, the least and the most" \
+	'^ +IPC +2 +1\.143 +1\.000 +1 +2\.000 +0$' sum
+has "metrics: without a divisor" '^ +half +2 +600\.000 +200\.000 +1 +400\.000 +0$' sum
+"$portprof" merge -j ipc.0 ipc.1 ipc.2 >sum.json 2>words
+check "metrics: what one could not count is unknown" python3 -c '
+import json
+ipc, half = json.load(open("sum.json"))["metrics"]
+assert ipc["metric"] == "IPC" and ipc["value"] is None
+assert ipc["values"] == [2, 1, None] and half["values"][:2] == [400, 200]'
+sed 's/"of": \[0, 1, 0\]/"of": [0, 1]/' ipc.1 >short.json
+"$portprof" merge ipc.0 short.json >sum 2>words
+has "a metric that is not of all events" "'short.json' is left out: .{10}" words
+
 ### Files that are none
 
 head -c 600 job.json.0 >cut.json

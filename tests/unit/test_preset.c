@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Presets: read in every list, and computed of what a simulated PMU counts. */
 #include "api/internal/helper.h"
+#include "api/internal/open.h"
+#include "api/internal/preset.h"
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>
@@ -277,6 +279,28 @@ static portprof_metric metric_at(size_t index)
 	return metric;
 }
 
+/* What is written into tables computes the same, of counts as they are told. */
+static void check_factors(void)
+{
+	size_t count, metrics = 0;
+	const struct ppi_event *events = ppi_group_events(group, &count);
+	double of[64], by[64];
+
+	for (; ppi_metric_factors(events, count, metrics, of, by); metrics++) {
+		double sum = 0, divisor = 0;
+		bool has_by = false;
+
+		for (size_t i = 0; i < count; i++) {
+			sum += of[i] * (double)counts[i].scaled;
+			divisor += by[i] * (double)counts[i].scaled;
+			has_by |= by[i] != 0;
+		}
+		assert_true(fabs(sum / (has_by ? divisor : 1) -
+		                 metric_at(metrics).value) < 1e-9);
+	}
+	assert_true(metrics > 0);
+}
+
 /* Two instructions a cycle. */
 static void a_group_has_its_ratios(void **state)
 {
@@ -298,6 +322,7 @@ static void a_group_has_its_ratios(void **state)
 	assert_string_equal(metric_at(1).name, "CPI");
 	assert_true(metric_at(1).value == 0.5);
 	assert_true(metric_at(2).value == 0);
+	check_factors();
 	assert_int_equal(portprof_group_metric(group, counts, 3, &metric),
 	                 PORTPROF_E_NOTFOUND);
 	assert_int_equal(portprof_group_metric(NULL, counts, 0, &metric),
@@ -352,6 +377,7 @@ static void the_kernels_topdown_events(void **state)
 		            1e-9);
 	}
 	assert_true(metric_at(4).value == 2);
+	check_factors();
 }
 
 /* Those of older CPUs: slots are cycles times 4, by the kernel's scale. */

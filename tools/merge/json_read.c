@@ -185,6 +185,23 @@ bool ppi_json_in_number(struct ppi_json_in *in, uint64_t *number)
 	return !in->is_wrong;
 }
 
+bool ppi_json_in_real(struct ppi_json_in *in, double *number)
+{
+	char letter = next(in), *end;
+
+	*number = 0;
+	if (letter == 'n') {
+		ppi_json_in_skip(in);
+		return false;
+	}
+	in->is_wrong |= letter != '-' && (letter < '0' || letter > '9');
+	if (in->is_wrong)
+		return false;
+	*number = strtod(in->at, &end);
+	in->at = end;
+	return true;
+}
+
 static void skip_word(struct ppi_json_in *in)
 {
 	size_t length = strspn(in->at, "+-.0123456789abcdefghijklmnopqrstuvwxyzE");

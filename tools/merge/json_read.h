@@ -25,6 +25,8 @@ bool ppi_json_in_item(struct ppi_json_in *in);
 char *ppi_json_in_text(struct ppi_json_in *in);
 /* False for null. Numbers are whole and not negative here. */
 bool ppi_json_in_number(struct ppi_json_in *in, uint64_t *number);
+/* The same of any number. */
+bool ppi_json_in_real(struct ppi_json_in *in, double *number);
 /* A value of any kind. */
 void ppi_json_in_skip(struct ppi_json_in *in);
 /* Whether all was right and nothing follows. */

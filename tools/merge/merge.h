@@ -36,11 +36,21 @@ struct ppi_merge_event {
 	char *name, *unit;
 };
 
+/* What a preset stands for: the sum of values times `of`, divided by that by `by`
+ * unless all of those are 0. */
+struct ppi_merge_metric {
+	char *name, *unit;
+	double *of, *by; /* of each event */
+	size_t of_count, by_count;
+};
+
 struct ppi_merge_regions {
 	struct ppi_merge_process *processes;
 	size_t process_count;
 	struct ppi_merge_event *events;
 	size_t event_count;
+	struct ppi_merge_metric *metrics;
+	size_t metric_count;
 	struct ppi_merge_region *regions; /* in the order of reading */
 	size_t left_out;
 };
@@ -64,6 +74,11 @@ void ppi_merge_regions_sort(struct ppi_merge_regions *all);
 struct ppi_merge_spread
 ppi_merge_spread(const struct ppi_merge_regions *all,
                  const struct ppi_merge_region *region, size_t column);
+/* Of one process, or of all together (SIZE_MAX); NAN: a part of it was not
+ * counted, or it divides by 0. */
+double ppi_merge_metric_value(const struct ppi_merge_regions *all,
+                              const struct ppi_merge_region *region,
+                              size_t metric, size_t process);
 void ppi_merge_regions_free(struct ppi_merge_regions *all);
 
 /* merge_print.c; false when the stream did not take it. */

@@ -8,6 +8,7 @@
 #include "tools/tools.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { SCHEMA = 1, NAME_MIN = 8, EVENT_MIN = 6 };
@@ -87,6 +88,46 @@ static void put_line(const struct ppi_merge_regions *all,
 		        all->process_count - spread.counted);
 }
 
+/* What a preset comes to: of all together, and of the processes that have least and
+ * most of it. */
+static void put_metric(const struct ppi_merge_regions *all,
+                       const struct ppi_merge_region *region, size_t metric,
+                       int event_width, FILE *out)
+{
+	double value = ppi_merge_metric_value(all, region, metric, SIZE_MAX);
+	size_t least_at = 0, most_at = 0, counted = 0;
+	double least = 0, most = 0;
+	char room[32];
+
+	for (size_t i = 0; i < all->process_count; i++) {
+		double own = ppi_merge_metric_value(all, region, metric, i);
+
+		if (isnan(own))
+			continue;
+		if (!counted || own < least) {
+			least = own;
+			least_at = i;
+		}
+		if (!counted++ || own > most) {
+			most = own;
+			most_at = i;
+		}
+	}
+	fprintf(out, "%-*s %9zu ", event_width, all->metrics[metric].name,
+	        counted);
+	if (isnan(value)) {
+		fprintf(out, "%16s", "not counted");
+		return;
+	}
+	fprintf(out, "%16.3f", value);
+	if (counted == 0)
+		return;
+	fprintf(out, " %14.3f %10s", least,
+	        label_of(&all->processes[least_at], room));
+	fprintf(out, " %16s %14.3f %10s", "", most,
+	        label_of(&all->processes[most_at], room));
+}
+
 static bool print_text(const struct ppi_merge_regions *all, FILE *out)
 {
 	const struct ppi_merge_region *region;
@@ -103,17 +144,28 @@ static bool print_text(const struct ppi_merge_regions *all, FILE *out)
 
 		event_width = width > event_width ? width : event_width;
 	}
+	for (size_t i = 0; i < all->metric_count; i++) {
+		int width = (int)strlen(all->metrics[i].name);
+
+		event_width = width > event_width ? width : event_width;
+	}
 	put_header(all, out);
 	fprintf(out, "\n%-*s  %-*s %9s %16s %14s %10s %16s %14s %10s %10s\n",
 	        name_width, "region", event_width, "event", "processes", "sum",
 	        "min", "rank", "mean", "max", "rank", "imbalance");
-	for (region = all->regions; region; region = region->hh.next)
+	for (region = all->regions; region; region = region->hh.next) {
 		for (size_t i = 0; i <= all->event_count; i++) {
 			fprintf(out, "%-*s  ", name_width,
 			        i ? "" : ppi_shown(region->name, room));
 			put_line(all, region, i, event_width, out);
 			fputc('\n', out);
 		}
+		for (size_t i = 0; i < all->metric_count; i++) {
+			fprintf(out, "%-*s  ", name_width, "");
+			put_metric(all, region, i, event_width, out);
+			fputc('\n', out);
+		}
+	}
 	return fflush(out) == 0 && !ferror(out);
 }
 
@@ -193,6 +245,24 @@ static void put_spread(const struct ppi_merge_regions *all,
 	ppi_json_close(json);
 }
 
+static void put_metric_values(const struct ppi_merge_regions *all,
+                              const struct ppi_merge_region *region,
+                              size_t metric, struct ppi_json *json)
+{
+	ppi_json_object(json, NULL);
+	ppi_json_text(json, "region", region->name);
+	ppi_json_text(json, "metric", all->metrics[metric].name);
+	ppi_json_text(json, "unit", all->metrics[metric].unit);
+	ppi_json_real(json, "value", ppi_merge_metric_value(all, region, metric,
+	                                                    SIZE_MAX));
+	ppi_json_array(json, "values");
+	for (size_t i = 0; i < all->process_count; i++)
+		ppi_json_real(json, NULL, ppi_merge_metric_value(
+						  all, region, metric, i));
+	ppi_json_close(json);
+	ppi_json_close(json);
+}
+
 static bool print_json(const struct ppi_merge_regions *all, FILE *out)
 {
 	struct ppi_json json;
@@ -206,6 +276,12 @@ static bool print_json(const struct ppi_merge_regions *all, FILE *out)
 	     region = region->hh.next)
 		for (size_t i = 0; i <= all->event_count; i++)
 			put_spread(all, region, i, &json);
+	ppi_json_close(&json);
+	ppi_json_array(&json, "metrics");
+	for (const struct ppi_merge_region *region = all->regions; region;
+	     region = region->hh.next)
+		for (size_t i = 0; i < all->metric_count; i++)
+			put_metric_values(all, region, i, &json);
 	return ppi_json_end(&json);
 }
 

@@ -13,6 +13,7 @@
 #include "tools/tools.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,8 @@ struct table {
 	struct ppi_merge_process process;
 	struct ppi_merge_event *events;
 	size_t event_count;
+	struct ppi_merge_metric *metrics;
+	size_t metric_count;
 	struct row *rows;
 	size_t row_count;
 	char *type;
@@ -62,10 +65,22 @@ static void free_events(struct ppi_merge_event *events, size_t count)
 	free(events);
 }
 
+static void free_metrics(struct ppi_merge_metric *metrics, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(metrics[i].name);
+		free(metrics[i].unit);
+		free(metrics[i].of);
+		free(metrics[i].by);
+	}
+	free(metrics);
+}
+
 static void free_table(struct table *table)
 {
 	free_process(&table->process);
 	free_events(table->events, table->event_count);
+	free_metrics(table->metrics, table->metric_count);
 	for (size_t i = 0; i < table->row_count; i++) {
 		free(table->rows[i].name);
 		free(table->rows[i].cells);
@@ -133,6 +148,39 @@ static void read_event(struct ppi_json_in *in, struct table *table)
 		else
 			ppi_json_in_skip(in);
 	in->is_wrong |= !event->name || !event->unit;
+}
+
+static void read_factors(struct ppi_json_in *in, double **factors,
+                         size_t *count)
+{
+	ppi_json_in_enter(in, '[');
+	while (ppi_json_in_item(in)) {
+		*factors = more(*factors, *count, sizeof(**factors));
+		in->is_wrong |= !ppi_json_in_real(in, &(*factors)[(*count)++]);
+	}
+}
+
+static void read_metric(struct ppi_json_in *in, struct table *table)
+{
+	struct ppi_merge_metric *metric;
+	char key[KEY_BYTES];
+
+	table->metrics = more(table->metrics, table->metric_count,
+	                      sizeof(*table->metrics));
+	metric = &table->metrics[table->metric_count++];
+	ppi_json_in_enter(in, '{');
+	while (ppi_json_in_key(in, key, sizeof(key)))
+		if (strcmp(key, "metric") == 0)
+			replace(&metric->name, ppi_json_in_text(in));
+		else if (strcmp(key, "unit") == 0)
+			replace(&metric->unit, ppi_json_in_text(in));
+		else if (strcmp(key, "of") == 0 && !metric->of)
+			read_factors(in, &metric->of, &metric->of_count);
+		else if (strcmp(key, "by") == 0 && !metric->by)
+			read_factors(in, &metric->by, &metric->by_count);
+		else
+			ppi_json_in_skip(in);
+	in->is_wrong |= !metric->name || !metric->unit;
 }
 
 static void read_count(struct ppi_json_in *in, struct ppi_region_cell *cell)
@@ -204,6 +252,9 @@ static void read_member(struct ppi_json_in *in, const char *key,
 	else if (strcmp(key, "events") == 0 && ppi_json_in_enter(in, '['))
 		while (ppi_json_in_item(in))
 			read_event(in, table);
+	else if (strcmp(key, "metrics") == 0 && ppi_json_in_enter(in, '['))
+		while (ppi_json_in_item(in))
+			read_metric(in, table);
 	else if (strcmp(key, "regions") == 0 && ppi_json_in_enter(in, '['))
 		while (ppi_json_in_item(in))
 			read_row(in, table);
@@ -213,6 +264,10 @@ static void read_member(struct ppi_json_in *in, const char *key,
 
 static bool are_rows_whole(const struct table *table)
 {
+	for (size_t i = 0; i < table->metric_count; i++)
+		if (table->metrics[i].of_count != table->event_count ||
+		    table->metrics[i].by_count != table->event_count)
+			return false;
 	for (size_t i = 0; i < table->row_count; i++)
 		if (table->rows[i].count != table->event_count + 1)
 			return false;
@@ -247,7 +302,8 @@ static bool read_table(const char *path, struct table *table)
 		        (unsigned long long)table->schema, SCHEMA);
 	else if (!table->process.host || !are_rows_whole(table))
 		ppi_say("'%s' is left out: it has no host, or a row without a "
-		        "count for each event", path);
+		        "count, or a metric without factors, for each event",
+		        path);
 	else
 		is_good = true;
 	free(text);
@@ -338,8 +394,11 @@ static void add_table(struct ppi_merge_regions *all, struct table *table,
 	if (number == 0) {
 		all->events = table->events;
 		all->event_count = table->event_count;
+		all->metrics = table->metrics;
+		all->metric_count = table->metric_count;
 		table->events = NULL;
-		table->event_count = 0;
+		table->metrics = NULL;
+		table->event_count = table->metric_count = 0;
 	}
 	all->processes = more(all->processes, number, sizeof(*process));
 	process = &all->processes[all->process_count++];
@@ -437,6 +496,48 @@ ppi_merge_spread(const struct ppi_merge_regions *all,
 	return spread;
 }
 
+/* The value of an event, of one process or of all. */
+static double value_of(const struct ppi_merge_regions *all,
+                       const struct ppi_merge_region *region, size_t event,
+                       size_t process)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < all->process_count; i++) {
+		size_t order = all->processes[i].order;
+
+		if ((process != SIZE_MAX && process != i) ||
+		    order >= region->processes || !region->rows[order])
+			continue;
+		if (!region->rows[order][event + 1].is_known)
+			return NAN;
+		sum += (double)region->rows[order][event + 1].value;
+	}
+	return sum;
+}
+
+double ppi_merge_metric_value(const struct ppi_merge_regions *all,
+                              const struct ppi_merge_region *region,
+                              size_t metric, size_t process)
+{
+	const struct ppi_merge_metric *how = &all->metrics[metric];
+	double of = 0, by = 0;
+	bool has_by = false;
+
+	for (size_t i = 0; i < all->event_count; i++) {
+		double value = 0;
+
+		if (how->of[i] != 0 || how->by[i] != 0)
+			value = value_of(all, region, i, process);
+		of += how->of[i] * value;
+		by += how->by[i] * value;
+		has_by |= how->by[i] != 0;
+	}
+	if (!has_by)
+		return of;
+	return by > 0 ? of / by : NAN;
+}
+
 void ppi_merge_regions_free(struct ppi_merge_regions *all)
 {
 	struct ppi_merge_region *region, *next;
@@ -453,4 +554,5 @@ void ppi_merge_regions_free(struct ppi_merge_regions *all)
 		free_process(&all->processes[i]);
 	free(all->processes);
 	free_events(all->events, all->event_count);
+	free_metrics(all->metrics, all->metric_count);
 }
