@@ -193,6 +193,10 @@ import json
 ipc, half = json.load(open("sum.json"))["metrics"]
 assert ipc["metric"] == "IPC" and ipc["value"] is None
 assert ipc["values"] == [2, 1, None] and half["values"][:2] == [400, 200]'
+sed 's/"of": \[0, 1, 0\], "by": \[0, 0, 1\]/"other": 1/' ipc.1 >bare.json
+"$portprof" merge bare.json ipc.0 >sum 2>words
+same "a metric of which nobody says what it is is passed by" 0 \
+	"$(grep -c IPC sum)"
 sed 's/"of": \[0, 1, 0\]/"of": [0, 1]/' ipc.1 >short.json
 "$portprof" merge ipc.0 short.json >sum 2>words
 has "a metric that is not of all events" "'short.json' is left out: .{10}" words

@@ -65,14 +65,18 @@ static void free_events(struct ppi_merge_event *events, size_t count)
 	free(events);
 }
 
+static void free_metric(struct ppi_merge_metric *metric)
+{
+	free(metric->name);
+	free(metric->unit);
+	free(metric->of);
+	free(metric->by);
+}
+
 static void free_metrics(struct ppi_merge_metric *metrics, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		free(metrics[i].name);
-		free(metrics[i].unit);
-		free(metrics[i].of);
-		free(metrics[i].by);
-	}
+	for (size_t i = 0; i < count; i++)
+		free_metric(&metrics[i]);
 	free(metrics);
 }
 
@@ -181,6 +185,9 @@ static void read_metric(struct ppi_json_in *in, struct table *table)
 		else
 			ppi_json_in_skip(in);
 	in->is_wrong |= !metric->name || !metric->unit;
+	/* nobody said how it is computed */
+	if (!metric->of && !metric->by)
+		free_metric(&table->metrics[--table->metric_count]);
 }
 
 static void read_count(struct ppi_json_in *in, struct ppi_region_cell *cell)
