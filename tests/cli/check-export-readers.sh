@@ -75,6 +75,11 @@ for one in small deep; do
 		"$(python3 "$srcdir/tests/cli/perf_script.py" $one.perf |
 			LC_ALL=C sort)"
 done
+echo 'main;(anonymous namespace)::f(int) 5' >anonymous.folded
+"$portprof" export -q -f perf-script -o anonymous.perf anonymous.folded
+same "perf-script: no frame is taken for a process's name" \
+	'main;{anonymous namespace}::f(int) 5' \
+	"$(python3 "$srcdir/tests/cli/perf_script.py" anonymous.perf)"
 has "perf-script: a thread is told by pid and tid" ' 7/8 ' small.perf
 same "perf-script: each sample has a line" \
 	"$("$portprof" report -j small.pb.gz |

@@ -3,7 +3,8 @@
 WEIGHT", by the rules of FlameGraph's stackcollapse-perf.pl as its comments
 tell them: a line that does not begin with a space opens a sample (command,
 pid or pid/tid, [cpu], time, period, event), each line below is a frame, leaf
-first, "ADDRESS SYMBOL+OFFSET (FILE)", and an empty line ends it."""
+first, "ADDRESS SYMBOL+OFFSET (FILE)", and an empty line ends it. A symbol that
+begins with a bracket is taken for a process's name, and passed by."""
 import re
 import sys
 
@@ -25,6 +26,8 @@ def read(lines):
         else:
             frame = re.match(r"\s*([0-9a-f]+)\s+(.+) \((.*)\)$", line)
             assert frame and stack is not None, line
+            if frame.group(2).startswith("("):
+                continue
             name = re.sub(r"\+0x[0-9a-f]+$", "", frame.group(2))
             stack.append(name.replace(";", ":"))
     assert stack is None, "the last sample has no end"

@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* More samples than that of one row are not written one by one. */
 enum { SAMPLES_MAX = 100000 };
@@ -45,6 +46,23 @@ static void put_event(const char *name, FILE *out)
 
 	while ((length = ppi_text_next(&name, piece)) > 0)
 		fwrite(piece[0] == ' ' ? "_" : piece, 1, length, out);
+}
+
+/* Readers pass by a name that begins with a bracket, as that of a process does
+ * (stackcollapse-perf.pl of FlameGraph; src/profile-logic/import/linux-perf.ts of
+ * Firefox's profiler): "(anonymous namespace)::f" is told as
+ * "{anonymous namespace}::f". */
+static void put_function(const char *name, FILE *out)
+{
+	const char *end = name[0] == '(' ? strchr(name, ')') : NULL;
+	char *told = end ? strdup(name) : NULL;
+
+	if (told) {
+		told[0] = '{';
+		told[end - name] = '}';
+	}
+	put_text(told ? told : name, out);
+	free(told);
 }
 
 static bool is_of(const portprof_profile_sample *sample,
@@ -100,12 +118,12 @@ static void put_frame(const struct writing *writing, uint32_t location,
 	/* what is inlined has the address of what it is in, and no file */
 	for (; name->caller; name = name->caller) {
 		fprintf(out, "\t%16" PRIx64 " ", address);
-		put_text(name->function, out);
+		put_function(name->function, out);
 		fputs(" (inlined)\n", out);
 	}
 	fprintf(out, "\t%16" PRIx64 " ", address);
 	/* readers take "+0x10" at the end for an offset */
-	put_text(name->is_named ? name->function : "[unknown]", out);
+	put_function(name->is_named ? name->function : "[unknown]", out);
 	fputs(" (", out);
 	put_text(name->is_kernel ? "[kernel.kallsyms]"
 	         : name->path[0] ? name->path
