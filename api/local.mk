@@ -108,6 +108,8 @@ libportprof_core_la_SOURCES += \
 	api/unwind/code_map.c \
 	api/unwind/code_map.h \
 	api/unwind/calls.c \
+	api/unwind/code_bytes.c \
+	api/unwind/code_bytes.h \
 	api/unwind/calls.h \
 	api/unwind/machine.h \
 	api/unwind/machines.c \

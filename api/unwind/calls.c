@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether code in front of an address calls. */
+/* Whether code in front of an address calls, and what is no function. */
 #include "api/unwind/calls.h"
 
 #include <string.h>
@@ -74,10 +74,65 @@ static uint32_t arm_word(const unsigned char *at)
 	       (uint32_t)at[3] << 24;
 }
 
-/* mov x8, #139, and then the system call. */
+/* mov x8, #139, and then the system call (Linux, arch/arm64/kernel/vdso/
+ * sigreturn.S, whose tables say nothing of it since 5.8; musl, restore.s). */
 static bool is_arm64_sigreturn(const unsigned char *code, size_t count)
 {
-	return count >= 4 && arm_word(code) == 0xd2801168;
+	return count >= 4 && arm_word(code) == 0xd2801168 &&
+	       (count < 8 || arm_word(code + 4) == 0xd4000001);
+}
+
+/*
+ * The ABI leaves x16 and x17 to linkers, between a call and what it leads to (Procedure
+ * Call Standard for the Arm 64-bit Architecture, 6.1.1). Entries of a PLT are as
+ * in binutils' bfd/elfnn-aarch64.c, elfNN_aarch64_small_plt_*; veneers as in
+ * aarch64_adrp_branch_stub and aarch64_long_branch_stub there.
+ */
+static bool is_arm64_stub_word(uint32_t word)
+{
+	static const struct {
+		uint32_t mask, value;
+	} forms[] = {
+		{ 0x9f00001f, 0x90000010 }, /* adrp x16, page */
+		{ 0xffc003ff, 0xf9400211 }, /* ldr x17, [x16, offset] */
+		{ 0xffc003ff, 0x91000210 }, /* add x16, x16, offset */
+		{ 0xff00001f, 0x58000010 }, /* ldr x16, literal */
+		{ 0x9f00001f, 0x10000011 }, /* adr x17, place */
+		{ 0xffffffff, 0x8b110210 }, /* add x16, x16, x17 */
+		{ 0xffffffff, 0xd503245f }, /* bti c */
+		{ 0xffffffff, 0xd503219f }, /* autia1716 */
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if ((word & forms[i].mask) == forms[i].value)
+			return true;
+	return false;
+}
+
+/* From `at` on nothing but such instructions, to br x16 or br x17. The first
+ * entry of a PLT begins with stp x16, x30, [sp, -16]!. */
+static enum ppi_stub arm64_stub(const unsigned char *bytes, size_t at,
+                                size_t count)
+{
+	enum { PUSH = 0xa9bf7bf0u, WORDS = 6 };
+	size_t end = at;
+
+	while (end + 4 <= count && end < at + 4 * WORDS &&
+	       (is_arm64_stub_word(arm_word(bytes + end)) ||
+	        (end == at && arm_word(bytes + end) == PUSH)))
+		end += 4;
+	if (end + 4 > count ||
+	    (arm_word(bytes + end) & 0xffffffdf) != 0xd61f0200)
+		return PPI_STUB_NONE;
+	for (size_t i = at; i >= 4 && i + 16 > at; i -= 4) {
+		uint32_t before = arm_word(bytes + i - 4);
+
+		if (before == PUSH)
+			return PPI_STUB_PUSHED;
+		if (!is_arm64_stub_word(before))
+			break;
+	}
+	return PPI_STUB_PLAIN;
 }
 
 /* BL, BLR, and BLR with authentication (Arm ARM, C6.2); a goroutine returns
@@ -108,6 +163,13 @@ bool ppi_returns_by_signal(unsigned machine, const unsigned char *code,
 	default:
 		return false;
 	}
+}
+
+enum ppi_stub ppi_stub(unsigned machine, const unsigned char *bytes, size_t at,
+                       size_t count)
+{
+	return machine == MACHINE_AARCH64 ? arm64_stub(bytes, at, count)
+	                                  : PPI_STUB_NONE;
 }
 
 bool ppi_returns_to(unsigned machine, const unsigned char *bytes, size_t at,

@@ -153,6 +153,11 @@ struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,
 	return code->rules;
 }
 
+bool ppi_code_map_is_vdso(const struct ppi_extent *extent)
+{
+	return strcmp(code_of(extent->value)->key, "[vdso]") == 0;
+}
+
 /* ---- what records say ---- */
 
 static void count_user(void *context, uintptr_t value, int change)

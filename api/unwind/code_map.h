@@ -47,4 +47,7 @@ struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,
                                            const struct ppi_extent *extent,
                                            uint32_t pid, uint32_t *serial);
 
+/* Whether it is the kernel's own, which all processes have. */
+bool ppi_code_map_is_vdso(const struct ppi_extent *extent);
+
 #endif

@@ -18,6 +18,10 @@ struct ppi_machine {
 	uint8_t call_bytes; /* a call pushes so much before it jumps */
 	/* Bits of an address; those above may be a signature. */
 	uint64_t address_mask;
+	uint8_t address_bits; /* a user's code has no more */
+	/* Where a signal's frame keeps all registers, by number: so far above
+	 * its stack pointer. 0: tables describe such frames. */
+	uint16_t signal_registers;
 };
 
 extern const struct ppi_machine ppi_machine_x86_64, ppi_machine_arm64;

@@ -15,11 +15,15 @@ const struct ppi_machine ppi_machine_x86_64 = {
 	.saved = { 16, 6, 3, 12, 13, 14, 15 },
 	.call_bytes = 8,
 	.address_mask = UINT64_MAX,
+	.address_bits = 47,
 };
 
 /* DWARF for the Arm 64-bit Architecture, table 1; the pc has no number there.
  * Signed return addresses have their signature above the 48 bits of an
- * address of a user's (Linux, Documentation/arch/arm64/pointer-authentication). */
+ * address of a user's (Linux, Documentation/arch/arm64/pointer-authentication). A
+ * signal's frame is a siginfo_t of 128 bytes and a ucontext_t, whose mcontext begins
+ * at 176 with the address of a fault, then the registers (arch/arm64/kernel/signal.c,
+ * struct rt_sigframe; asm/ucontext.h, asm/sigcontext.h). */
 const struct ppi_machine ppi_machine_arm64 = {
 	.elf_machine = 183,
 	.register_count = 33,
@@ -28,6 +32,8 @@ const struct ppi_machine ppi_machine_arm64 = {
 	.saved = { 30, 29, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28 },
 	.call_bytes = 0,
 	.address_mask = (UINT64_C(1) << 48) - 1,
+	.address_bits = 48,
+	.signal_registers = 128 + 176 + 8,
 };
 
 const struct ppi_machine *ppi_machine_here(void)

@@ -125,6 +125,17 @@ static bool find_vdso(struct map_line *line)
 	return is_found;
 }
 
+size_t ppi_vdso_read(uint64_t offset, void *bytes, size_t count)
+{
+	struct map_line line;
+
+	return find_vdso(&line)
+		? ppi_process_read((uint32_t)getpid(),
+	                           line.start + offset - line.offset, bytes,
+	                           count)
+		: 0;
+}
+
 static bool is_same_file(const struct map_line *a, const struct map_line *b)
 {
 	return a->inode == b->inode && strcmp(a->device, b->device) == 0 &&

@@ -30,4 +30,7 @@ void ppi_process_each_code(uint32_t pid,
 size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
                         size_t count);
 
+/* The same of the vdso, which lies in this process, too. */
+size_t ppi_vdso_read(uint64_t offset, void *bytes, size_t count);
+
 #endif

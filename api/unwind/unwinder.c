@@ -7,8 +7,7 @@
 
 #include "api/unwind/unwinder.h"
 
-#include "api/unwind/code_map.h"
-#include "api/unwind/calls.h"
+#include "api/unwind/code_bytes.h"
 #include "api/unwind/module_image.h"
 #include "port/clock_ns.h"
 
@@ -45,15 +44,6 @@ struct slot {
 
 enum { SLOTS = 1 << 13 };
 
-/* Whether a call precedes an address, by process. */
-struct call_slot {
-	uint64_t address;
-	uint32_t pid;
-	bool is_return;
-};
-
-enum { CALL_SLOTS = 1 << 10 };
-
 /* Addresses of a chain, at most. */
 enum { CHAIN_MAX = 1024 };
 
@@ -63,7 +53,7 @@ struct ppi_unwinder {
 	uint64_t preserved; /* a bit for each register that callees preserve */
 	struct ppi_code_map code;
 	struct slot *slots;
-	struct call_slot *calls;
+	struct ppi_code_bytes *bytes;
 	struct ppi_unwinder_stats stats;
 	uint64_t chain[CHAIN_MAX];
 };
@@ -79,8 +69,8 @@ struct ppi_unwinder *ppi_unwinder_new(const struct ppi_machine *machine)
 		unwinder->preserved |= UINT64_C(1) << machine->saved[i];
 	ppi_code_map_open(&unwinder->code, machine);
 	unwinder->slots = calloc(SLOTS, sizeof(*unwinder->slots));
-	unwinder->calls = calloc(CALL_SLOTS, sizeof(*unwinder->calls));
-	if (unwinder->slots && unwinder->calls)
+	unwinder->bytes = ppi_code_bytes_new();
+	if (unwinder->slots && unwinder->bytes)
 		return unwinder;
 	ppi_unwinder_free(unwinder);
 	return NULL;
@@ -92,7 +82,7 @@ void ppi_unwinder_free(struct ppi_unwinder *unwinder)
 		return;
 	ppi_code_map_close(&unwinder->code);
 	free(unwinder->slots);
-	free(unwinder->calls);
+	ppi_code_bytes_free(unwinder->bytes);
 	free(unwinder);
 }
 
@@ -107,7 +97,7 @@ void ppi_unwinder_stats_get(const struct ppi_unwinder *unwinder,
 	*stats = unwinder->stats;
 	stats->modules = unwinder->code.opened;
 	stats->memory_bytes = SLOTS * sizeof(struct slot) +
-	                      CALL_SLOTS * sizeof(struct call_slot);
+	                      ppi_code_bytes_size;
 }
 
 /* ---- one walk ---- */
@@ -270,26 +260,53 @@ static bool step_frame_pointer(struct walk *walk, uint64_t *cfa)
 	return true;
 }
 
-/* Whether a call precedes `address`; true where the code cannot be read. */
+/* Of arm64's: the kernel put all registers above the stack pointer. */
+static bool step_signal(struct walk *walk, uint64_t *cfa)
+{
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_registers to = { .known = 0 };
+	uint64_t word, from;
+
+	*cfa = walk->at.value[machine->sp];
+	from = *cfa + machine->signal_registers;
+	for (unsigned i = 0; i < machine->register_count; i++) {
+		if (!load(walk, from + 8 * i, &word))
+			return false;
+		set(&to, i, word);
+	}
+	walk->at = to;
+	return true;
+}
+
+/* Between a call and what it leads to: all is as the caller left it. */
+static bool step_stub(struct walk *walk, enum ppi_code_kind kind, uint64_t *cfa)
+{
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_registers *at = &walk->at;
+
+	if (!is_known(walk, machine->ra)) {
+		walk->end = PORTPROF_CHAIN_NO_RULE;
+		return false;
+	}
+	*cfa = at->value[machine->sp] +
+	       (kind == PPI_CODE_STUB_PUSHED ? 16 : 0);
+	at->known &= walk->unwinder->preserved;
+	set(at, machine->pc, at->value[machine->ra]);
+	set(at, machine->sp, *cfa);
+	return true;
+}
+
+static struct ppi_code_place place_of(const struct walk *walk, uint64_t address)
+{
+	return (struct ppi_code_place){ walk->machine, walk->extent, address,
+		                        walk->pid };
+}
+
 static bool follows_call(struct walk *walk, uint64_t address)
 {
-	struct call_slot *slot =
-		&walk->unwinder->calls[(address ^ address >> 10 ^ walk->pid) %
-	                               CALL_SLOTS];
+	struct ppi_code_place place = place_of(walk, address);
 
-	if (slot->address != address || slot->pid != walk->pid) {
-		unsigned char bytes[PPI_CALL_BEFORE + PPI_CALL_AFTER];
-		size_t got = ppi_process_read(walk->pid,
-		                              address - PPI_CALL_BEFORE, bytes,
-		                              sizeof(bytes));
-
-		slot->address = address;
-		slot->pid = walk->pid;
-		slot->is_return = got < PPI_CALL_BEFORE ||
-			ppi_returns_to(walk->machine->elf_machine, bytes,
-			               PPI_CALL_BEFORE, got);
-	}
-	return slot->is_return;
+	return ppi_code_follows_call(walk->unwinder->bytes, &place);
 }
 
 /* What lies at an address, code that was made a moment ago as well. The extent
@@ -299,7 +316,8 @@ static const struct ppi_extent *code_at(struct walk *walk, uint64_t address)
 	const struct ppi_extent *extent = ppi_layout_at(walk->layout, address);
 	struct ppi_code_map *code = &walk->unwinder->code;
 
-	if (extent || address >> 47 || !ppi_code_map_look(code, walk->pid))
+	if (extent || address >> walk->machine->address_bits ||
+	    !ppi_code_map_look(code, walk->pid))
 		return extent;
 	walk->layout = ppi_process_map_find(&code->processes, walk->pid);
 	return ppi_layout_at(walk->layout, address);
@@ -313,6 +331,23 @@ static bool is_marked_outermost(const struct walk *walk)
 	       walk->at.value[walk->machine->fp] == 0;
 }
 
+/* What no table describes is told by its code, where the machine has such;
+ * `is_first`: nothing was called from there. */
+static enum ppi_code_kind kind_of(struct walk *walk, const struct ppi_rule *rule,
+                                  bool is_first)
+{
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_code_place place =
+		place_of(walk, walk->at.value[machine->pc]);
+	enum ppi_code_kind kind;
+
+	if (!machine->signal_registers || !walk->extent ||
+	    (rule && !rule->is_signal))
+		return PPI_CODE_OTHER;
+	kind = ppi_code_kind_of(walk->unwinder->bytes, &place, is_first);
+	return rule && kind != PPI_CODE_SIGNAL_RETURN ? PPI_CODE_OTHER : kind;
+}
+
 /* One frame up. False: it ends here, and walk->end says why. */
 static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 {
@@ -320,17 +355,27 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	uint64_t sp = walk->at.value[machine->sp], cfa;
 	uint64_t pc = walk->at.value[machine->pc];
 	/* a return address may be the first byte of another function */
-	uint64_t lookup = is_leaf || *is_interrupted ? pc : pc - 1;
+	bool is_first = is_leaf || *is_interrupted;
+	uint64_t lookup = is_first ? pc : pc - 1;
 	const struct ppi_extent *extent = walk->extent;
 	const struct ppi_rule *rule = NULL;
 	struct ppi_frame_rules *rules = NULL;
 	bool is_signal = false, is_by_table = false;
+	enum ppi_code_kind kind;
 
 	walk->unwinder->stats.frames++;
 	walk->end = PORTPROF_CHAIN_NO_RULE;
 	if (extent && !walk->unwinder->has_no_tables)
 		rule = rule_of(walk, extent, lookup, &rules);
-	if (rule) {
+	kind = kind_of(walk, rule, is_first);
+	if (kind == PPI_CODE_SIGNAL_RETURN) {
+		is_by_table = is_signal = true;
+		if (!step_signal(walk, &cfa))
+			return false;
+	} else if (kind != PPI_CODE_OTHER) {
+		if (!step_stub(walk, kind, &cfa))
+			return false;
+	} else if (rule) {
 		is_by_table = true;
 		is_signal = rule->is_signal;
 		if (rule->is_outermost) {
@@ -364,7 +409,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	/* only the kernel moves to another stack; a function that has no frame
 	 * keeps its caller's, on a machine whose calls push nothing */
 	if (!is_signal && (cfa < sp || (cfa == sp &&
-	                                (!is_leaf || machine->call_bytes))))
+	                                (!is_first || machine->call_bytes))))
 		return false;
 	walk->extent = code_at(walk, is_signal ? pc : pc - 1);
 	if (!walk->extent)
@@ -374,7 +419,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	*is_interrupted = is_signal;
 	if (is_signal)
 		change_stack(walk);
-	walk->keeps_pointers = !is_by_table;
+	walk->keeps_pointers = !is_by_table && kind == PPI_CODE_OTHER;
 	return true;
 }
 

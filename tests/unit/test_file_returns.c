@@ -62,6 +62,12 @@ static const struct {
 	{ "b", ARM, 4, CODE(1, 0, 0, 0x14), false },
 	{ "br x8", ARM, 4, CODE(0, 1, 0x1f, 0xd6), false },
 	{ "ret", ARM, 4, CODE(0xc0, 0x03, 0x5f, 0xd6), false },
+	{ "mov x8, 139; svc", ARM, 4,
+	  CODE(0x1f, 0x20, 3, 0xd5, 0x68, 0x11, 0x80, 0xd2, 1, 0, 0, 0xd4),
+	  true },
+	{ "mov x8, 139; ret", ARM, 4,
+	  CODE(0, 0, 0, 0, 0x68, 0x11, 0x80, 0xd2, 0xc0, 0x03, 0x5f, 0xd6),
+	  false },
 	{ "unknown", S390, 4, CODE(1, 2, 3, 4), true },
 };
 
@@ -73,6 +79,49 @@ static void instructions(void **state)
 		                   cases[i].at, cases[i].count) !=
 		    cases[i].can_be)
 			fail_msg("%s: %d", cases[i].words, cases[i].can_be);
+}
+
+/* Entries of PLTs and a veneer as ld 2.40 makes them, and what looks alike:
+ * what each of their instructions is. */
+static void stubs_of_arm64(void **state)
+{
+	const enum ppi_stub N = PPI_STUB_NONE, P = PPI_STUB_PLAIN,
+			    Q = PPI_STUB_PUSHED;
+	const struct {
+		const char *words;
+		uint32_t code[8];
+		size_t count;
+		enum ppi_stub wanted[8];
+	} stubs[] = {
+		{ "entry", { 0xb0000530, 0xf9462a11, 0x91314210, 0xd61f0220 },
+		  4, { P, P, P, P } },
+		{ "entry with bti and autia1716",
+		  { 0xd503245f, 0x90000530, 0xf9462a11, 0x91314210, 0xd503219f,
+		    0xd61f0220 },
+		  6, { P, P, P, P, P, P } },
+		{ "first entry",
+		  { 0xa9bf7bf0, 0xb0000530, 0xf9462a11, 0x91314210, 0xd61f0220,
+		    0xd503201f, 0xd503201f, 0xd503201f },
+		  8, { P, Q, Q, Q, Q, N, N, N } },
+		{ "veneer", { 0x90000010, 0x91000210, 0xd61f0200 },
+		  3, { P, P, P } },
+		{ "another jump", { 0xb0000530, 0xf9462a11, 0xd61f0100 },
+		  3, { N, N, N } },
+		{ "a function", { 0xb0000530, 0xaa0003e1, 0xd61f0220 },
+		  3, { N, N, P } },
+		{ "its end is not seen", { 0xb0000530, 0xf9462a11 },
+		  2, { N, N } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stubs) / sizeof(stubs[0]); i++)
+		for (size_t at = 0; at < stubs[i].count; at++)
+			if (ppi_stub(ARM, (const unsigned char *)stubs[i].code,
+			             4 * at, 4 * stubs[i].count) !=
+			    stubs[i].wanted[at])
+				fail_msg("%s: %zu", stubs[i].words, at);
+	assert_int_equal(ppi_stub(X86, (const unsigned char *)stubs[0].code, 0,
+	                          16), PPI_STUB_NONE);
 }
 
 /* Nothing in front or behind is read that is not there. */
@@ -224,6 +273,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions),
+		cmocka_unit_test(stubs_of_arm64),
 		cmocka_unit_test(at_the_edge_of_a_file),
 		cmocka_unit_test(a_chain_ends_where_no_call_is),
 #ifdef __x86_64__

@@ -519,6 +519,118 @@ static void arm64_is_unwound(void **state)
 	end(&s);
 }
 
+/* Code of arm64 in this process, whoever it is. */
+static const uint32_t arm64_code[] = {
+	0xd503201f, /* nop */
+	0xd2801168, 0xd4000001, /* mov x8, 139; svc 0 */
+	0x94000000, /* bl */
+	0xb0000530, 0xf9462a11, 0x91314210, 0xd61f0220, /* of a PLT */
+	0xd503201f, 0xd65f03c0,
+};
+
+static uint64_t put_arm64_code(struct stage *s, unsigned char **page)
+{
+	static const struct kit_function arm64[] = {
+		{ 0x1000, 0x1040, false, PROGRAM("") },
+		{ 0x1040, 0x1080, false, PROGRAM("\x0e\x20\x9d\x04\x9e\x03") },
+		{ 0x1080, 0x10c0, false, PROGRAM("\x07\x1e") },
+	};
+	uint32_t pid = (uint32_t)getpid();
+
+	begin_on(s, &ppi_machine_arm64, KIT_ARM64, arm64, 3);
+	*page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(*page, MAP_FAILED);
+	memcpy(*page + 64, arm64_code, sizeof(arm64_code));
+	note_module(s->unwinder, pid, (uint64_t)(uintptr_t)*page, 4096, 0,
+	            "//anon");
+	note_module(s->unwinder, pid, BASE + KIT_TEXT, KIT_TEXT_BYTES, KIT_TEXT,
+	            s->path);
+	return (uint64_t)(uintptr_t)*page + 64;
+}
+
+static void walk_here(struct stage *s, uint64_t pc)
+{
+	set_register(s, 32, pc);
+	s->depth = ppi_unwinder_walk(s->unwinder, (uint32_t)getpid(),
+	                             &s->registers, &s->stack, s->chain, 32,
+	                             &s->end);
+}
+
+/* What the kernel puts on the stack for a handler: the registers from 312 bytes
+ * on. No table tells of it, and a function without a frame may be below. */
+static void arm64_signals_keep_all_registers(void **state)
+{
+	enum { FRAME = 4, REGISTERS = FRAME + 312 / 8, BELOW = 80 };
+	uint64_t words[96] = { 0 }, at;
+	unsigned char *page;
+	struct stage s;
+
+	(void)state;
+	if (!ppi_unwinder_has_tables(NULL))
+		skip();
+	at = put_arm64_code(&s, &page) + 4;
+	words[1] = at; /* the handler's frame has four words */
+	words[REGISTERS + 29] = 0x1235;
+	words[REGISTERS + 30] = BASE + 0x1050;
+	words[REGISTERS + 31] = STACK + 8 * BELOW; /* sp */
+	words[REGISTERS + 32] = BASE + 0x1000;     /* pc */
+	words[BELOW + 1] = BASE + 0x1090;
+	s.stack.bytes = (unsigned char *)words;
+	s.stack.size = sizeof(words);
+	walk_here(&s, BASE + 0x1048);
+	assert_chain(&s, BASE + 0x1048, at + 1, BASE + 0x1001, BASE + 0x1050,
+	             BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* the handler has returned; before and after the system call */
+	set_register(&s, 31, STACK + 8 * FRAME);
+	for (unsigned past = 0; past <= 8; past += 4) {
+		walk_here(&s, at + past);
+		assert_chain(&s, at + past, BASE + 0x1001, BASE + 0x1050,
+		             BASE + 0x1090);
+		assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	}
+	/* the copy ends within the frame */
+	s.stack.size = 8 * (REGISTERS + 32);
+	walk_here(&s, at);
+	assert_chain(&s, at);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	munmap(page, 4096);
+	end(&s);
+}
+
+/* Nothing has moved since the call. */
+static void arm64_stubs_have_their_callers_registers(void **state)
+{
+	unsigned char *page;
+	struct stage s;
+	uint64_t at;
+
+	(void)state;
+	if (!ppi_unwinder_has_tables(NULL))
+		skip();
+	at = put_arm64_code(&s, &page);
+	s.words[1] = BASE + 0x1090;
+	for (unsigned past = 16; past <= 28; past += 4) {
+		set_register(&s, 30, BASE + 0x1050);
+		set_register(&s, 29, 0x1235); /* no frame pointer */
+		walk_here(&s, at + past);
+		assert_chain(&s, at + past, BASE + 0x1050, BASE + 0x1090);
+		assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	}
+	/* other code is not */
+	walk_here(&s, at + 32);
+	assert_chain(&s, at + 32);
+	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
+	/* nor is one called from */
+	set_register(&s, 30, at + 16);
+	s.words[0] = 0;
+	walk_here(&s, BASE + 0x1008);
+	assert_chain(&s, BASE + 0x1008, at + 16);
+	munmap(page, 4096);
+	end(&s);
+}
+
 /* In place of registers and stack, in a record of the kernel's. */
 static void records_get_their_chain(void **state)
 {
@@ -662,6 +774,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(chains_are_mixed),
 		cmocka_unit_test(code_made_meanwhile_is_found),
 		cmocka_unit_test(arm64_is_unwound),
+		cmocka_unit_test(arm64_signals_keep_all_registers),
+		cmocka_unit_test(arm64_stubs_have_their_callers_registers),
 		cmocka_unit_test(records_get_their_chain),
 		cmocka_unit_test(kernel_parts_may_fill_the_depth),
 		cmocka_unit_test(programs_of_32_bits_keep_frame_pointers),
