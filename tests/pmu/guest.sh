@@ -8,7 +8,8 @@ debian=arm64
 host=aarch64-linux-gnu
 kernel=linux-image-cloud-arm64
 libraries='libcmocka0 libcmocka-dev libprotobuf-c1 libprotobuf-c-dev zlib1g
-	zlib1g-dev libpfm4 libpfm4-dev libelf1 libelf-dev'
+	zlib1g-dev libpfm4 libpfm4-dev libelf1 libelf-dev libdw1 libdw-dev
+	liblzma5 libbz2-1.0'
 root=$here/root
 : "${MAKE:=make}" "${PORTPROF_PMU_TIMEOUT:=1200}"
 
@@ -140,7 +141,7 @@ copy_libraries() {
 		cp "$($host-gcc -print-file-name=$name)" "$1/" || return 1
 	done
 	for name in cmocka.so.0 pfm.so.4 protobuf-c.so.1 elf.so.1 \
-		z.so.1; do
+		z.so.1 dw.so.1 lzma.so.5 bz2.so.1.0; do
 		cp "$root/usr/lib/$host/lib$name" "$1/" 2>/dev/null ||
 			cp "$root/lib/$host/lib$name" "$1/" || return 1
 	done

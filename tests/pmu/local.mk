@@ -4,7 +4,8 @@
 # Compiled wherever events can be counted, so that they go with the library;
 # run in the guest alone, where counts are exact.
 PMU_TESTS = tests/pmu/pmu_command tests/pmu/pmu_count tests/pmu/pmu_sample \
-	tests/pmu/pmu_scope tests/pmu/pmu_share tests/pmu/pmu_user
+	tests/pmu/pmu_scope tests/pmu/pmu_share tests/pmu/pmu_user \
+	tests/pmu/pmu_unwind
 if HAVE_CMOCKA
 if BACKEND_PERF
 check_PROGRAMS += $(PMU_TESTS)
@@ -20,6 +21,9 @@ tests_pmu_pmu_sample_SOURCES = tests/pmu/pmu_sample.c $(PMU_LAB)
 tests_pmu_pmu_user_SOURCES = tests/pmu/pmu_user.c $(PMU_LAB)
 tests_pmu_pmu_command_SOURCES = tests/pmu/pmu_command.c $(PMU_LAB)
 tests_pmu_pmu_scope_SOURCES = tests/pmu/pmu_scope.c $(PMU_LAB)
+tests_pmu_pmu_unwind_SOURCES = tests/pmu/pmu_unwind.c $(PMU_LAB)
+tests_pmu_pmu_unwind_CFLAGS = $(AM_CFLAGS) -fomit-frame-pointer \
+	-fasynchronous-unwind-tables -fno-builtin-ffsll
 
 dist_check_SCRIPTS += tests/pmu/run
 EXTRA_DIST += tests/pmu/README.md tests/pmu/guest.sh tests/pmu/init.c tests/pmu/mutants.awk \
