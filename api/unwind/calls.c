@@ -135,8 +135,16 @@ static enum ppi_stub arm64_stub(const unsigned char *bytes, size_t at,
 	return PPI_STUB_PLAIN;
 }
 
-/* BL, BLR, and BLR with authentication (Arm ARM, C6.2); a goroutine returns
- * behind a nop, as above. */
+/* A goroutine's, as above: behind a nop, or what Go writes for one, mov x0, x0
+ * (runtime/asm_arm64.s). Functions lie behind nops, too, and begin with no call. */
+static bool is_arm64_goexit(uint32_t before, const unsigned char *code,
+                            size_t count)
+{
+	return (before == 0xd503201f || before == 0xaa0003e0) && count >= 4 &&
+	       (arm_word(code) & 0xfc000000) == 0x94000000;
+}
+
+/* BL, BLR, and BLR with authentication (Arm ARM, C6.2). */
 static bool is_arm64_return(const unsigned char *bytes, size_t at,
                             size_t count)
 {
@@ -147,7 +155,8 @@ static bool is_arm64_return(const unsigned char *bytes, size_t at,
 	word = arm_word(bytes + at - 4);
 	return (word & 0xfc000000) == 0x94000000 ||
 	       (word & 0xfffffc1f) == 0xd63f0000 ||
-	       (word & 0xfefff800) == 0xd63f0800 || word == 0xd503201f ||
+	       (word & 0xfefff800) == 0xd63f0800 ||
+	       is_arm64_goexit(word, bytes + at, count - at) ||
 	       is_arm64_sigreturn(bytes + at, count - at);
 }
 

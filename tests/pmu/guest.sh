@@ -162,7 +162,10 @@ pack() {
 	quietly libraries copy_libraries "$tree/lib" || return 1
 	cp "$here/build/portprof" "$here"/build/tests/pmu/pmu_* \
 		"$here/build/tests/conform/conform_perf_real" \
-		"$here/build/tests/unit/test_event_tables" "$tree/bin/" ||
+		"$here/build/tests/unit/test_event_tables" \
+		"$here/build/tests/unit/test_unwind" \
+		"$here/build/tests/unit/test_frame_table" \
+		"$here/build/tests/unit/test_file_returns" "$tree/bin/" ||
 		return 1
 	rm -f "$tree"/bin/*.o
 	archive "$tree" "$here/base.cpio"

@@ -31,7 +31,8 @@ EXTRA_DIST += tests/pmu/README.md tests/pmu/guest.sh tests/pmu/init.c tests/pmu/
 
 # What goes into the guest, in the build that tests/pmu/run makes for it.
 pmu-programs: $(PMU_TESTS) tests/conform/conform_perf_real \
-	tests/unit/test_event_tables
+	tests/unit/test_event_tables tests/unit/test_unwind \
+	tests/unit/test_frame_table tests/unit/test_file_returns
 
 # How it compiles and how it links what the lab makes wrong.
 pmu-flags:
