@@ -511,7 +511,7 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 	}
 	if (is_second_copy(bs, seen, source.tid))
 		perf_drop_direct(bs, seen->tid);
-	if (state->has_tails)
+	if (state->has_tails && perf_tail_is_of(bs, source.event))
 		return take_own(bs, port, &source, seen, room);
 	add_sample(bs, port, &source, seen, room);
 	return true;

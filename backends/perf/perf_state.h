@@ -396,6 +396,8 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 /* ---- perf_tail.c: estimates of what threads use after their last sample,
  * by samples of the CPUs ---- */
 
+/* Whether tails of this event are estimated: of those of CPU time. */
+bool perf_tail_is_of(const struct ppi_backend_session *bs, size_t event);
 /* Where CPUs may be sampled, and it is of use. Threads are attached. */
 void perf_tail_open(struct ppi_backend_session *bs);
 void perf_tail_enable(struct ppi_backend_session *bs);

@@ -55,7 +55,7 @@ void perf_tail_free(struct perf_tail *tail)
 
 /* CPU time of other processes, which come and go as they like. The library's
  * own process is never measured by what else its machine does. */
-static bool is_to_estimate(const struct ppi_backend_session *bs, size_t event)
+bool perf_tail_is_of(const struct ppi_backend_session *bs, size_t event)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	const struct ppi_event *what = &bs->plan->events[event];
@@ -128,7 +128,7 @@ void perf_tail_open(struct ppi_backend_session *bs)
 	int error = 0;
 
 	for (uint32_t i = 0; i < bs->plan->event_count && error == 0; i++) {
-		if (!is_to_estimate(bs, i))
+		if (!perf_tail_is_of(bs, i))
 			continue;
 		state->may_have_tails = true;
 		for (size_t port = 0; port < state->cpu_count && error == 0;

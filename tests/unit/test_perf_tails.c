@@ -199,6 +199,32 @@ static void another_program_in_the_same_process(void **state)
 				assert_true(run.records[j].address != FIRST);
 }
 
+/* What is no CPU time is sampled as ever, from the first one on. */
+static void other_events_beside_keep_all_samples(void **state)
+{
+	uint64_t all = 0;
+	int64_t pid;
+
+	(void)state;
+	assert_int_equal(run_add(&run, "page-faults:period=1", 0), PORTPROF_OK);
+	pid = begin("task-clock", 1000);
+	for (unsigned i = 0; i < CHILDREN; i++) {
+		int64_t child = perf_sim_fork(pid);
+
+		perf_sim_page_faults(child, FIRST, 5);
+		perf_sim_exec(child, "cc1");
+		run_work(child, FIRST, 500 * US, 0);
+		perf_sim_page_faults(child, SECOND, 7);
+		perf_sim_exit(child);
+		all += 12;
+		perf_sim_idle(next_random(2000) * US);
+		run_drain(&run);
+	}
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).total_weight, all);
+	assert_int_equal(run_samples(&run, 0), all);
+}
+
 /* Whoever else runs on those CPUs. */
 static void others_are_not_in_the_profile(void **state)
 {
@@ -302,6 +328,7 @@ int main(void)
 		CASE(old_processes_are_exact_but_for_their_ends),
 		CASE(long_threads_are_exact),
 		CASE(another_program_in_the_same_process),
+		CASE(other_events_beside_keep_all_samples),
 		CASE(others_are_not_in_the_profile),
 		CASE(before_its_exec_it_has_none),
 		CASE(where_it_is_not_permitted_it_is_said),
