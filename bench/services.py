@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Real services under load: the shares that portprof sees beside those of perf.
 
-usage: bench/services.py BUILD_DIRECTORY [--seconds N] [--rate HZ]
+usage: bench/services.py BUILD_DIRECTORY [--seconds N] [--rate HZ] [--in-turn]
+                         [SERVICE...]
 
 Starts nginx (with wrk), PostgreSQL (pgbench, with a connection for each query and
 with lasting ones) and redis (redis-benchmark), whichever is installed, each on a
 port of its own, and records it twice in the same seconds: by `perf record -a`,
 restricted to its processes afterwards, or by `perf record -p`, and by portprof
-with --name, -p of its master and --unit of a cgroup made for it. Prints how far
-the ten hottest functions are apart, in points of a percent. Code without names
+with --name, -p of its master and --unit of a cgroup made for it. With --in-turn
+they record one after the other, three times, so that neither serves the other's
+timer, and how far perf is from itself is printed, too. Prints how far the ten hottest functions are apart, in points of a percent. Code without names
 counts by its module, as both tell it. What perf would call [unknown] twice over is one row here.
 """
 import argparse
@@ -65,7 +67,45 @@ def shares(count):
     return {name: 100.0 * weight / whole for name, weight in count.items()}
 
 
+def furthest(one, other):
+    hot = sorted(set(one) | set(other), key=lambda n: -max(
+        one.get(n, 0), other.get(n, 0)))[:10]
+    worst = max(hot, key=lambda n: abs(one.get(n, 0) - other.get(n, 0)),
+                default="")
+    return "%s %.2f and %.2f %%" % (worst, one.get(worst, 0),
+                                    other.get(worst, 0))
+
+
+def compare_in_turn(options, what, comm, ours, theirs, kind):
+    command = os.path.join(options.build, "portprof")
+    rate, span = str(options.rate), ["--", "sleep", str(options.seconds)]
+    perf, own, lost = [], collections.Counter(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = (os.path.join(folder, n) for n in ("perf.data", "o.pb.gz"))
+        for turn in range(7):
+            if turn % 2 == 0:
+                subprocess.run(["perf", "record", "-q", *theirs, "-F", rate,
+                                "-o", data, *span], check=True,
+                               stderr=subprocess.DEVNULL)
+                perf.append(of_perf(data, comm))
+            else:
+                subprocess.run([command, "record", "-q", "-F", rate, "-o", out,
+                                *ours, *span], check=True)
+                more, more_lost = of_portprof(command, out)
+                own, lost = own + more, lost + more_lost
+    whole = sum(perf, collections.Counter())
+    print("%-34s perf %s: %6d samples; %d lost by portprof; furthest apart: "
+          "%s; perf from itself: %s" % (
+              what, kind, sum(whole.values()), lost,
+              furthest(shares(whole), shares(own)),
+              furthest(shares(perf[0] + perf[2]), shares(perf[1] + perf[3]))),
+          flush=True)
+
+
 def compare(options, what, comm, ours, theirs, kind):
+    if options.in_turn:
+        compare_in_turn(options, what, comm, ours, theirs, kind)
+        return
     command = os.path.join(options.build, "portprof")
     with tempfile.TemporaryDirectory() as folder:
         data, out = (os.path.join(folder, n) for n in ("perf.data", "o.pb.gz"))
@@ -81,14 +121,9 @@ def compare(options, what, comm, ours, theirs, kind):
         raw = of_perf(data, comm)
         their, (our, lost) = shares(raw), of_portprof(command, out)
         our = shares(our)
-    hot = sorted(set(their) | set(our), key=lambda n: -max(
-        their.get(n, 0), our.get(n, 0)))[:10]
-    worst = max(hot, key=lambda n: abs(their.get(n, 0) - our.get(n, 0)),
-                default="")
     print("%-34s perf %s: %6d samples; %d lost by portprof; furthest apart: "
-          "%s %.2f and %.2f %%" % (
-              what, kind, sum(raw.values()), lost, worst,
-              their.get(worst, 0), our.get(worst, 0)), flush=True)
+          "%s" % (what, kind, sum(raw.values()), lost, furthest(their, our)),
+          flush=True)
 
 
 def both(options, what, comm, ours):
@@ -221,10 +256,14 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--rate", type=int, default=999)
+    parser.add_argument("--in-turn", action="store_true")
+    parser.add_argument("service", nargs="*")
     options = parser.parse_args()
     for service, needs in ((nginx, ("nginx", "wrk")),
                            (postgres, ("pg_ctlcluster",)),
                            (redis, ("redis-server", "redis-benchmark"))):
+        if options.service and service.__name__ not in options.service:
+            continue
         missing = [n for n in (*needs, "perf") if not shutil.which(n)]
         if missing:
             print("%s: left out, no %s" % (service.__name__,
