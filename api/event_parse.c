@@ -397,6 +397,10 @@ static portprof_status take_other(struct parser *p, struct stretch part)
 	if (*text == '=')
 		return mistake(
 			p, part.at, "a modifier's name is missing before '='");
+	if (!has_value && part_is(p, part, "field"))
+		return check_field(p, part,
+		                   (struct stretch){
+					   .at = part.at + part.length });
 	if (has_value && is_field(p, part, value))
 		return check_field(p, part, value);
 	if (has_value && !read_flag(p, value, &ignored))

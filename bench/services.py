@@ -128,6 +128,8 @@ def compare(options, what, comm, ours, theirs, kind):
 
 def both(options, what, comm, ours):
     compare(options, what, comm, ours, ["-a", "-e", "cpu-clock"], "-a")
+    if options.in_turn:     # its clocks of threads change what is measured
+        return
     pids = subprocess.run(["pgrep", "-x", comm], capture_output=True,
                           text=True, check=False).stdout.split()
     compare(options, what, comm, ours,
@@ -258,7 +260,7 @@ def main():
     parser.add_argument("--rate", type=int, default=999)
     parser.add_argument("--in-turn", action="store_true")
     parser.add_argument("service", nargs="*")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     for service, needs in ((nginx, ("nginx", "wrk")),
                            (postgres, ("pg_ctlcluster",)),
                            (redis, ("redis-server", "redis-benchmark"))):

@@ -314,7 +314,26 @@ static portprof_status attach_process(struct ppi_backend_session *bs,
 }
 
 /* What counts for CPUs cannot say whose part is a process's. */
-static portprof_status check_cpus(const struct ppi_backend_session *bs,
+static portprof_status check_cpu(const struct ppi_event *event,
+                                 struct ppi_diag *why)
+{
+	const struct perf_own *own = perf_own(event);
+
+	if (own->is_package)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open counters",
+		                "'%s': PMU %s counts for whole packages, not "
+		                "for processes: measure the whole system "
+		                "(portprof stat -a)", event->request.text,
+		                event->pmu);
+	if (own->asked.cpu >= 0)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open counters",
+		                "'%s': threads are measured on all CPUs; drop "
+		                "cpu=%d, or measure the whole system (portprof "
+		                "stat -a)", event->request.text, own->asked.cpu);
+	return PORTPROF_OK;
+}
+
+static portprof_status check_cpus(struct ppi_backend_session *bs,
                                   struct ppi_diag *why)
 {
 	const struct ppi_plan *plan = bs->plan;
@@ -322,23 +341,12 @@ static portprof_status check_cpus(const struct ppi_backend_session *bs,
 	if (plan->target.kind == PPI_TARGET_SYSTEM)
 		return PORTPROF_OK;
 	for (size_t i = 0; i < plan->event_count; i++) {
-		const struct ppi_event *event = &plan->events[i];
-		const struct perf_own *own = perf_own(event);
-
-		if (perf_is_refused(bs, i))
+		if (perf_is_refused(bs, i) ||
+		    check_cpu(&plan->events[i], why) == PORTPROF_OK)
 			continue;
-		if (own->is_package)
-			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-			                "open counters", "'%s': PMU %s counts for "
-			                "whole packages, not for processes: measure "
-			                "the whole system (portprof stat -a)",
-			                event->request.text, event->pmu);
-		if (own->asked.cpu >= 0)
-			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-			                "open counters", "'%s': threads are "
-			                "measured on all CPUs; drop cpu=%d, or "
-			                "measure the whole system (portprof stat "
-			                "-a)", event->request.text, own->asked.cpu);
+		if (!bs->refusals)
+			return why->status;
+		bs->refusals[i] = *why;
 	}
 	return PORTPROF_OK;
 }

@@ -375,4 +375,8 @@ print(*sorted(set(found) - words), sep="\n", end="")
 print("" if len(found) > 40 else "too few keys", end="")
 EOF2
 same "every key of JSON is in the manual page" "" "$(cat undocumented)"
+status=0
+report --json --html page.html missing.pb.gz
+same "two forms at once are refused" 2 "$status"
+has "and what they are" 'three forms of a report' "$tmp/words"
 tap_end

@@ -340,6 +340,27 @@ static void what_is_of_cpus_is_of_no_process(void **state)
 	assert_non_null(strstr(run.why.words, "portprof stat -a"));
 }
 
+/* Where events may be refused it alone is, and says the same. */
+static void other_events_are_counted_all_the_same(void **state)
+{
+	portprof_count counts[2];
+
+	(void)state;
+	perf_sim_machine.files = energy_meter;
+	run_init(&run, PPI_COUNT);
+	assert_int_equal(run_add(&run, "meter::energy", 0), PORTPROF_OK);
+	assert_int_equal(run_add(&run, "task-clock", 0), PORTPROF_OK);
+	run.plan.allow_refused = true;
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	run_start(&run);
+	run_work(perf_sim_main_tid(), 0x1000, 5 * MS, 0);
+	assert_int_equal(run.bs.ops->count(&run.bs, counts, 2), PORTPROF_OK);
+	assert_int_equal(counts[0].status, PORTPROF_COUNT_REFUSED);
+	assert_non_null(strstr(run.refusals[0].words, "stat -a"));
+	assert_int_equal(counts[1].status, PORTPROF_COUNT_OK);
+	assert_int_equal(counts[1].raw, 5 * MS);
+}
+
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
@@ -355,6 +376,7 @@ int main(void)
 		CASE(without_proc_the_total_is_uncertain),
 		CASE(counting_leaves_idle_time_out),
 		CASE(packages_are_counted_once_each),
+		CASE(other_events_are_counted_all_the_same),
 		CASE(one_cpu_can_be_counted),
 		CASE(what_is_of_cpus_is_of_no_process),
 	};

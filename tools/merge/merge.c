@@ -90,8 +90,9 @@ static int write_sum(const struct merge *merge)
 		return PPI_EXIT_FAILED;
 	}
 	if (!merge->is_quiet)
-		ppi_say("%s: %zu profiles merged, %zu different samples",
+		ppi_say("%s: %zu profile%s merged, %zu different samples",
 		        merge->output, merge->merged,
+		        merge->merged == 1 ? "" : "s",
 		        portprof_profile_sample_count(merge->all));
 	if (merge->left_out)
 		ppi_say("%zu files were left out", merge->left_out);

@@ -162,6 +162,11 @@ int ppi_report_read_options(int argc, char **argv,
 		return PPI_EXIT_FAILED;
 	}
 	status = ppi_line_read(&line, argc, argv, options);
+	if (status == PPI_LINE_READ && (options->page != NULL) +
+	    options->is_json + (options->separator != NULL) > 1)
+		status = ppi_line_wrong(&line, "--html, --json and -x are "
+		                               "three forms of a report: ask "
+		                               "for one");
 	if (status != PPI_LINE_READ)
 		return status;
 	complete(options, argc, argv);
