@@ -360,6 +360,38 @@ static void much_that_is_missing_has_a_remedy(void **state)
 	free(text);
 }
 
+/* Samples of CPUs that are further from what was charged than chance leads. */
+static void a_bias_of_estimates_is_told(void **state)
+{
+	static const char *const notes[] = {
+		PORTPROF_NOTE_ESTIMATES "weights are estimates",
+	};
+	portprof_profile_event estimate = events[0];
+	portprof_profile changed = profile;
+	struct ppi_report report = report_of(0);
+	char *text;
+
+	(void)state;
+	estimate.stats.lost_samples = 0;
+	estimate.stats.total_weight = 60 * MS;
+	estimate.stats.unattributed_weight = 12 * MS;
+	estimate.stats.standard_error = 2 * MS;
+	changed.events = &estimate;
+	changed.event_count = 1;
+	changed.origin.notes = notes;
+	changed.origin.note_count = 1;
+	report.profile = &changed;
+	text = printed(&report, false);
+	assert_line(text, "samples have 20.0 % less than was charged");
+	assert_line(text, "--no-estimates");
+	free(text);
+	estimate.stats.standard_error = 3 * MS;
+	text = printed(&report, false);
+	assert_line(text, "a standard error of 3.000 ms");
+	assert_null(strstr(text, "than was charged"));
+	free(text);
+}
+
 static void rows_beyond_the_limit_are_summed(void **state)
 {
 	struct ppi_report report = report_of(0);
@@ -454,6 +486,7 @@ int main(void)
 		cmocka_unit_test(text_has_account_and_rows),
 		cmocka_unit_test(more_than_was_charged_is_told),
 		cmocka_unit_test(much_that_is_missing_has_a_remedy),
+		cmocka_unit_test(a_bias_of_estimates_is_told),
 		cmocka_unit_test(rows_beyond_the_limit_are_summed),
 		cmocka_unit_test(damage_is_told_first),
 		cmocka_unit_test(json_has_every_key),
