@@ -160,7 +160,7 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *              sampled, or else its first, and the others are counted
  *              along. A sample's `valid` bits say what it has. No file keeps
  *              them. Opening is refused with E_UNSUPPORTED where the kernel or
- *              the PMU has no such field
+ *              the PMU has no such field, or no sampled event can have it
  *   branches   the branches that the field BRANCHES keeps, PORTPROF_BRANCHES_
  *              bits; 0 = all (default). Asking for some asks for the field
  *   precise    1 = events that name no precise level get the highest that this

@@ -59,6 +59,66 @@ void perf_fields_ask(const struct ppi_plan *plan, struct perf_shape *shape)
 			: PERF_SAMPLE_BRANCH_ANY;
 }
 
+/* The kernel takes the bits for any event, and tells 0 where nothing fills them in:
+ * its own events have the address of a fault at most (perf_sw_event of mm/memory.c
+ * and of the traps), and hits of a place that of a breakpoint. */
+static bool can_have(const struct ppi_event *event, uint32_t field)
+{
+	const struct perf_own *own = perf_own(event);
+	bool is_address = field & (PORTPROF_FIELD_DATA_ADDRESS |
+	                           PORTPROF_FIELD_PHYSICAL_ADDRESS);
+
+	if (own->type == PERF_TYPE_SOFTWARE)
+		switch (own->config[0]) {
+		case PERF_COUNT_SW_PAGE_FAULTS:
+		case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+		case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
+		case PERF_COUNT_SW_ALIGNMENT_FAULTS:
+		case PERF_COUNT_SW_EMULATION_FAULTS:
+			return is_address;
+		default:
+			return false;
+		}
+	if (perf_is_of_place(event))
+		return own->type == PERF_TYPE_BREAKPOINT && is_address;
+	return true;
+}
+
+portprof_status perf_fields_check(const struct ppi_plan *plan,
+                                  struct ppi_diag *why)
+{
+	static const struct {
+		uint32_t field;
+		const char *name;
+	} fields[] = {
+		{ PORTPROF_FIELD_DATA_ADDRESS, "data-address" },
+		{ PORTPROF_FIELD_LATENCY, "latency" },
+		{ PORTPROF_FIELD_DATA_SOURCE, "data-source" },
+		{ PORTPROF_FIELD_INSTRUCTION_LATENCY, "instruction-latency" },
+		{ PORTPROF_FIELD_TRANSACTION, "transaction" },
+		{ PORTPROF_FIELD_PHYSICAL_ADDRESS, "physical-address" },
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		size_t at = 0;
+
+		if (!(plan->sample_fields & fields[i].field))
+			continue;
+		while (at < plan->event_count &&
+		       !(perf_is_sampled(&plan->events[at]) &&
+		         can_have(&plan->events[at], fields[i].field)))
+			at++;
+		if (at == plan->event_count)
+			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+			                "open events", "samples of '%s' have no "
+			                "%s: events of a PMU that samples "
+			                "accesses to memory have, such as "
+			                "mem-loads", plan->events[0].request.text,
+			                fields[i].name);
+	}
+	return PORTPROF_OK;
+}
+
 const char *perf_fields_refused(uint32_t fields, int os_error)
 {
 	if (os_error == EACCES)

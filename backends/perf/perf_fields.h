@@ -6,6 +6,10 @@
 #include "backends/perf/perf_attr.h"
 #include "backends/perf/perf_decode.h"
 
+/* Each field that the plan asks for is one that some sampled event can have. */
+portprof_status perf_fields_check(const struct ppi_plan *plan,
+                                  struct ppi_diag *why);
+
 /* Add what the plan asks for to the shape of samples. */
 void perf_fields_ask(const struct ppi_plan *plan, struct perf_shape *shape);
 

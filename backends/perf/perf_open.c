@@ -531,6 +531,8 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	if (status == PORTPROF_OK)
 		status = check_values(bs, why);
 	if (status == PORTPROF_OK)
+		status = perf_fields_check(bs->plan, why);
+	if (status == PORTPROF_OK)
 		status = find_fields(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;

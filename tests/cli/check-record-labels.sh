@@ -63,6 +63,11 @@ record --config conf -o conf.pb.gz -- "$touch" 100
 same "by a file: status" 0 "$status"
 check "by a file: labels" labels conf.pb.gz \
 	'sum(n for f, n in l if "data_address" in f) == s >= 100'
+for field in data-address latency data-source transaction; do
+	record -q --labels $field -o x.pb.gz -- true
+	same "no label $field of a clock: status" 125 "$status"
+	has "no label $field of a clock: words" "have no $field" "$tmp/words"
+done
 record --labels datta-source -o x.pb.gz -- true
 same "no such label: status" 125 "$status"
 has "no such label: the nearest" 'data-source' "$tmp/words"

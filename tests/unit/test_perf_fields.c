@@ -155,11 +155,46 @@ static void what_was_not_asked_for_is_not_there(void **state)
 
 static void what_has_none_claims_none(void **state)
 {
+	size_t samples = 0;
+
 	(void)state;
-	sample("task-clock", PORTPROF_FIELD_LATENCY |
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	sample("cycles:period=1000000", PORTPROF_FIELD_LATENCY |
 	                             PORTPROF_FIELD_DATA_ADDRESS, 0);
-	for (size_t i = 0; i < run.record_count; i++)
+	for (size_t i = 0; i < run.record_count; i++) {
+		if (run.records[i].kind != PORTPROF_RECORD_SAMPLE ||
+		    run.records[i].event != 0)
+			continue;
 		assert_int_equal(run.records[i].valid & ALL, 0);
+		samples++;
+	}
+	assert_true(samples > 0);
+}
+
+/* Where no event can have it, nobody waits for what never comes. */
+static void what_none_can_have_is_refused(void **state)
+{
+	static const struct {
+		const char *event;
+		uint32_t field;
+		const char *name;
+	} rows[] = {
+		{ "task-clock", PORTPROF_FIELD_LATENCY, "no latency" },
+		{ "task-clock", PORTPROF_FIELD_DATA_ADDRESS, "no data-address" },
+		{ "page-faults", PORTPROF_FIELD_DATA_SOURCE, "no data-source" },
+		{ "context-switches", PORTPROF_FIELD_TRANSACTION,
+		  "no transaction" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		run_init(&run, PPI_SAMPLE);
+		run.plan.sample_fields = rows[i].field;
+		assert_int_equal(run_add(&run, rows[i].event, 100),
+		                 PORTPROF_OK);
+		assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
+		assert_non_null(strstr(run.why.words, rows[i].name));
+	}
 }
 
 static void what_cannot_have_branches_is_refused_in_words(void **state)
@@ -210,7 +245,7 @@ static void software_tells_the_code_page_alone(void **state)
 {
 	(void)state;
 	perf_sim_machine.paranoid = 1;
-	sample("task-clock", MORE, 0);
+	sample("task-clock", PORTPROF_FIELD_PAGE_SIZES, 0);
 	for (size_t i = 0; i < run.record_count; i++)
 		if (run.records[i].kind == PORTPROF_RECORD_SAMPLE) {
 			assert_int_equal(run.records[i].valid & (ALL | MORE),
@@ -392,6 +427,7 @@ int main(void)
 		CASE(branches_and_chains_share_the_arena),
 		CASE(what_was_not_asked_for_is_not_there),
 		CASE(what_has_none_claims_none),
+		CASE(what_none_can_have_is_refused),
 		CASE(what_cannot_have_branches_is_refused_in_words),
 		CASE(accesses_are_told_whole),
 		CASE(software_tells_the_code_page_alone),
