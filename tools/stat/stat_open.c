@@ -96,11 +96,18 @@ static void ask_better_backend(const struct ppi_stat *stat,
 		event->refusal = *portprof_last_diag();
 }
 
-/* The user wrote the preset's name. */
+/* The user wrote the preset's name, and what a name like its event's would be is
+ * no help. */
 static void say_preset(struct ppi_stat_event *event)
 {
 	char words[sizeof(event->refusal.words)];
 
+	if (event->refusal.status == PORTPROF_E_NOTFOUND) {
+		snprintf(event->refusal.words, sizeof(event->refusal.words),
+		         "%s: no PMU of this machine counts '%.200s'",
+		         event->preset->name, event->asked);
+		return;
+	}
 	snprintf(words, sizeof(words), "%s", event->refusal.words);
 	snprintf(event->refusal.words, sizeof(event->refusal.words),
 	         "%s: %.400s", event->preset->name, words);
