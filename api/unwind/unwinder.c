@@ -112,6 +112,9 @@ struct walk {
 	const struct ppi_extent *extent; /* its code; NULL = unknown */
 	enum portprof_chain_end end; /* why it could not go on */
 	bool keeps_pointers; /* the frame before was found by its frame pointer */
+	/* The stack pointer may be higher: on arm64 a frame's pointers lie at its
+	 * end or its beginning. */
+	bool is_sp_least;
 };
 
 static bool is_known(const struct walk *walk, unsigned number)
@@ -179,6 +182,22 @@ static const struct ppi_rule *rule_of(struct walk *walk,
 	return slot->rule.kind == PPI_RULE_NONE ? NULL : &slot->rule;
 }
 
+/* Where the stack pointer is not known, by the frame pointer: a function that
+ * saves its caller's points to it. */
+static uint64_t find_cfa(const struct walk *walk, const struct ppi_rule *rule)
+{
+	enum { RA, FP }; /* in machine->saved */
+	const struct ppi_registers *at = &walk->at;
+
+	if (walk->is_sp_least && rule->cfa_register == walk->machine->sp &&
+	    rule->saved >> RA & 1 && rule->saved >> FP & 1 &&
+	    is_known(walk, walk->machine->fp))
+		return at->value[walk->machine->fp] -
+		       (uint64_t)(int64_t)rule->offset[FP];
+	return at->value[rule->cfa_register] +
+	       (uint64_t)(int64_t)rule->cfa_offset;
+}
+
 /* The registers become the caller's in place: after a step that fails nobody
  * reads them. */
 static bool step_simple(struct walk *walk, const struct ppi_rule *rule,
@@ -192,8 +211,7 @@ static bool step_simple(struct walk *walk, const struct ppi_rule *rule,
 		walk->end = PORTPROF_CHAIN_NO_RULE;
 		return false;
 	}
-	*cfa = at->value[rule->cfa_register] +
-	       (uint64_t)(int64_t)rule->cfa_offset;
+	*cfa = find_cfa(walk, rule);
 	for (unsigned i = 0; left; i++, left >>= 1) {
 		unsigned number = machine->saved[i];
 		uint64_t word;
@@ -342,10 +360,48 @@ static enum ppi_code_kind kind_of(struct walk *walk, const struct ppi_rule *rule
 	enum ppi_code_kind kind;
 
 	if (!machine->signal_registers || !walk->extent ||
-	    (rule && !rule->is_signal))
+	    walk->is_sp_least || (rule && !rule->is_signal))
 		return PPI_CODE_OTHER;
 	kind = ppi_code_kind_of(walk->unwinder->bytes, &place, is_first);
 	return rule && kind != PPI_CODE_SIGNAL_RETURN ? PPI_CODE_OTHER : kind;
+}
+
+/*
+ * Whether the caller is where the register of return addresses says: what a
+ * function calls itself returns to its own module. So it is in the vdso, whose
+ * functions have no tables on arm64, and in assembly of libraries.
+ */
+static bool has_link(struct walk *walk, uint64_t *caller)
+{
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_code_place place = { .machine = machine, .pid = walk->pid };
+	uintptr_t module = walk->extent ? walk->extent->value : 0;
+
+	if (machine->call_bytes || !module || !is_known(walk, machine->ra))
+		return false;
+	place.address = walk->at.value[machine->ra] & machine->address_mask;
+	place.extent = code_at(walk, place.address - 1);
+	*caller = place.address;
+	return place.extent && place.extent->value != module &&
+	       ppi_code_follows_call(walk->unwinder->bytes, &place);
+}
+
+/* The function may have a frame, whose pointers lead to the same caller. */
+static bool step_link(struct walk *walk, uint64_t caller, uint64_t *cfa)
+{
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_registers *at = &walk->at;
+	uint64_t fp = at->value[machine->fp], saved;
+
+	if (is_known(walk, machine->fp) && fp % 8 == 0 &&
+	    load(walk, fp + 8, &saved) &&
+	    (saved & machine->address_mask) == caller)
+		return step_frame_pointer(walk, cfa);
+	*cfa = at->value[machine->sp];
+	at->known &= walk->unwinder->preserved;
+	set(at, machine->pc, caller);
+	set(at, machine->sp, *cfa);
+	return true;
 }
 
 /* One frame up. False: it ends here, and walk->end says why. */
@@ -362,6 +418,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	struct ppi_frame_rules *rules = NULL;
 	bool is_signal = false, is_by_table = false;
 	enum ppi_code_kind kind;
+	uint64_t caller;
 
 	walk->unwinder->stats.frames++;
 	walk->end = PORTPROF_CHAIN_NO_RULE;
@@ -391,6 +448,9 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 			walk->end = PORTPROF_CHAIN_WHOLE;
 			return false;
 		}
+	} else if (is_first && has_link(walk, &caller)) {
+		if (!step_link(walk, caller, &cfa))
+			return false;
 	} else {
 		if (!is_leaf && is_marked_outermost(walk)) {
 			walk->end = PORTPROF_CHAIN_WHOLE;
@@ -414,12 +474,13 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	walk->extent = code_at(walk, is_signal ? pc : pc - 1);
 	if (!walk->extent)
 		return false;
-	if (!is_by_table && !follows_call(walk, pc))
+	if ((!is_by_table || walk->is_sp_least) && !follows_call(walk, pc))
 		return false;
 	*is_interrupted = is_signal;
 	if (is_signal)
 		change_stack(walk);
 	walk->keeps_pointers = !is_by_table && kind == PPI_CODE_OTHER;
+	walk->is_sp_least = walk->keeps_pointers && machine->call_bytes == 0;
 	return true;
 }
 

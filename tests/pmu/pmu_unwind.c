@@ -11,6 +11,7 @@
 #endif
 #include "tests/pmu/lab.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TURNS = 8000000, DEPTH = 200, RECURSION = 60, SHOWN = 3 };
@@ -31,7 +33,7 @@ enum { TURNS = 8000000, DEPTH = 200, RECURSION = 60, SHOWN = 3 };
 #define SECTIONS(X)                                                        \
 	X(leaf) X(spill) X(third) X(second) X(first) X(recurse) X(handler) \
 	X(signed_leaf) X(signed_second) X(signed_first) X(interrupted)     \
-	X(by_thread) X(no_frame) X(plt_loop) X(made_loop)
+	X(by_thread) X(no_frame) X(plt_loop) X(made_loop) X(vdso_loop)
 
 enum place {
 #define PLACE(name) IN_##name,
@@ -171,6 +173,17 @@ IN(plt_loop) static uint64_t plt_loop(uint64_t turns)
 	return kept;
 }
 
+IN(vdso_loop) static uint64_t vdso_loop(uint64_t turns)
+{
+	struct timespec now;
+
+	while (turns--) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		kept += (uint64_t)now.tv_nsec;
+	}
+	return kept;
+}
+
 IN(made_loop) static uint64_t made_loop(uint64_t (*made)(void *, uint64_t))
 {
 	return made((void *)(uintptr_t)leaf, TURNS) + kept;
@@ -201,6 +214,7 @@ static struct {
 	enum place callers[RECURSION + 16];
 	size_t count;
 	uint64_t stub, stub_end; /* samples there are meant, if it is not 0 */
+	uint64_t library;        /* a function of the C library is between */
 } seen;
 
 static const char *place_name(uint64_t address)
@@ -224,6 +238,8 @@ static bool is_expected(const uint64_t *chain, size_t depth)
 {
 	size_t next = 0;
 
+	if (seen.library && (depth < 2 || chain[1] - seen.library > 0x200))
+		return false;
 	for (size_t i = 0; i < depth && next < seen.count; i++) {
 		uint64_t at = chain[i] - (i > 0);
 
@@ -416,16 +432,33 @@ static void an_entry_of_the_plt(void **state)
 	finish(session);
 }
 
+/* The kernel's function has no table, and the C library's calls it. */
+static void the_vdso(void **state)
+{
+	uint64_t library = (uintptr_t)dlsym(RTLD_DEFAULT, "clock_gettime");
+	portprof_session *session;
+
+	(void)state;
+	assert_true(library > 0);
+	expect(IN_vdso_loop);
+	seen.stub = getauxval(AT_SYSINFO_EHDR);
+	seen.stub_end = seen.stub + 0x10000;
+	seen.library = library;
+	session = begin();
+	kept += vdso_loop(TURNS / 16);
+	finish(session);
+}
+
 /* Code that the program made while it was measured, and keeps frame pointers in. */
 static void code_made_meanwhile(void **state)
 {
 	static const uint32_t code[] = {
-		0xa9bf7bfd, /* stp x29, x30, [sp, #-16]! */
+		0xa9bc7bfd, /* stp x29, x30, [sp, #-64]! */
 		0x910003fd, /* mov x29, sp */
 		0xaa0003e2, /* mov x2, x0 */
 		0xaa0103e0, /* mov x0, x1 */
 		0xd63f0040, /* blr x2 */
-		0xa8c17bfd, /* ldp x29, x30, [sp], #16 */
+		0xa8c47bfd, /* ldp x29, x30, [sp], #64 */
 		0xd65f03c0, /* ret */
 	};
 	portprof_session *session;
@@ -455,6 +488,7 @@ int main(int argc, char **argv)
 		LAB_CASE(a_handler_and_what_it_interrupted),
 		LAB_CASE(a_handler_on_a_stack_of_its_own),
 		LAB_CASE(an_entry_of_the_plt),
+		LAB_CASE(the_vdso),
 		LAB_CASE(code_made_meanwhile),
 	};
 

@@ -620,6 +620,7 @@ static void arm64_stubs_have_their_callers_registers(void **state)
 		assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
 	}
 	/* other code is not */
+	set_register(&s, 30, at + 16);
 	walk_here(&s, at + 32);
 	assert_chain(&s, at + 32);
 	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
@@ -628,6 +629,41 @@ static void arm64_stubs_have_their_callers_registers(void **state)
 	s.words[0] = 0;
 	walk_here(&s, BASE + 0x1008);
 	assert_chain(&s, BASE + 0x1008, at + 16);
+	munmap(page, 4096);
+	end(&s);
+}
+
+/* Code without tables: a frame's two pointers lie at its lower end or at its
+ * upper one, and a function that has called nobody may have none. */
+static void arm64_frames_are_found_without_tables(void **state)
+{
+	unsigned char *page;
+	struct stage s;
+	uint64_t at;
+
+	(void)state;
+	if (!ppi_unwinder_has_tables(NULL))
+		skip();
+	at = put_arm64_code(&s, &page);
+	/* by frame pointers: the next frame does not begin behind them */
+	set_register(&s, 29, STACK + 8 * 2);
+	set_register(&s, 30, at + 16);
+	s.words[2] = STACK + 8 * 8;
+	s.words[3] = BASE + 0x1050;
+	s.words[5] = 0x77;
+	s.words[9] = BASE + 0x1090;
+	walk_here(&s, at + 32);
+	assert_chain(&s, at + 32, BASE + 0x1050, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* called from another module, with a frame of its own and without */
+	set_register(&s, 30, BASE + 0x1050 + (UINT64_C(0x2a) << 48));
+	walk_here(&s, at + 32);
+	assert_chain(&s, at + 32, BASE + 0x1050, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	set_register(&s, 29, STACK + 8 * 8);
+	walk_here(&s, at + 32);
+	assert_chain(&s, at + 32, BASE + 0x1050, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
 	munmap(page, 4096);
 	end(&s);
 }
@@ -777,6 +813,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(arm64_is_unwound),
 		cmocka_unit_test(arm64_signals_keep_all_registers),
 		cmocka_unit_test(arm64_stubs_have_their_callers_registers),
+		cmocka_unit_test(arm64_frames_are_found_without_tables),
 		cmocka_unit_test(records_get_their_chain),
 		cmocka_unit_test(kernel_parts_may_fill_the_depth),
 		cmocka_unit_test(programs_of_32_bits_keep_frame_pointers),
