@@ -4,6 +4,7 @@
 
 #include "tools/launch.h"
 
+#include "port/exec_stop.h"
 #include "tools/clock.h"
 #include "tools/taken.h"
 #include "tools/tools.h"
@@ -129,6 +130,8 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 		run_child(go[0], error[1], &plan);
 	}
 	failure = errno;
+	child->stops_at_exec = child->stops_at_exec && child->pid > 0 &&
+	                       ppi_exec_stop_begin(child->pid);
 	ppi_let_signals(&plan.mask);
 	if (plan.null_fd >= 0)
 		close(plan.null_fd);
@@ -161,8 +164,21 @@ static void reap(struct ppi_child *child)
 		ppi_keep_signal(WTERMSIG(status));
 }
 
+/* It is us who ended it, and no signal of the user's. */
+static void end_stopped(struct ppi_child *child)
+{
+	ppi_pass_signals_to(0);
+	kill(child->pid, SIGKILL);
+	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 void ppi_child_cancel(struct ppi_child *child)
 {
+	if (child->is_stopped) {
+		end_stopped(child);
+		return;
+	}
 	close(child->go_fd);
 	close(child->error_fd);
 	reap(child);
@@ -173,6 +189,12 @@ static int say_exec_error(const char *name, int error)
 	ppi_say("cannot execute '%s': %s", name, strerror(error));
 	return error == ENOENT || error == ENOTDIR ? PPI_EXIT_NOT_FOUND
 	                                           : PPI_EXIT_CANNOT_RUN;
+}
+
+static void begin_times(struct ppi_child *child)
+{
+	child->is_taken_known = ppi_taken_ns(&child->taken_ns);
+	child->released_ns = ppi_now_ns();
 }
 
 int ppi_child_release(struct ppi_child *child, const char *name)
@@ -189,12 +211,13 @@ int ppi_child_release(struct ppi_child *child, const char *name)
 		ppi_child_cancel(child);
 		return 128 + ppi_kept_signal();
 	}
-	child->is_taken_known = ppi_taken_ns(&child->taken_ns);
-	child->released_ns = ppi_now_ns();
+	begin_times(child);
 	do /* fails when a signal has ended the child: waiting tells that */
 		got = write(child->go_fd, "", 1);
 	while (got < 0 && errno == EINTR);
 	close(child->go_fd);
+	child->is_stopped = child->stops_at_exec &&
+	                    ppi_exec_stop_await(child->pid);
 	do /* the pipe closes without a word when exec succeeds */
 		got = read(child->error_fd, &error, sizeof(error));
 	while (got < 0 && errno == EINTR);
@@ -203,6 +226,13 @@ int ppi_child_release(struct ppi_child *child, const char *name)
 		return 0;
 	reap(child);
 	return say_exec_error(name, error);
+}
+
+void ppi_child_go_on(struct ppi_child *child)
+{
+	child->is_stopped = false;
+	begin_times(child);
+	ppi_exec_stop_end(child->pid);
 }
 
 static uint64_t time_ns(struct timeval time)

@@ -19,6 +19,10 @@ struct ppi_child {
 	bool has_no_terminal; /* asked for before it is started: what would be
 	                       * a terminal of its first three descriptors is
 	                       * /dev/null */
+	bool stops_at_exec; /* asked for before it is started, false after it
+	                     * where that cannot be had: once released it
+	                     * stands before its first instruction */
+	bool is_stopped;    /* there */
 };
 
 /* How it ended. */
@@ -62,7 +66,10 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
  * that was kept: then it was cancelled. */
 int ppi_child_release(struct ppi_child *child, const char *name);
 
-/* End a child that was not released. */
+/* Let go on what stands before its first instruction; its times begin here. */
+void ppi_child_go_on(struct ppi_child *child);
+
+/* End a child that was not released, or stands there. */
 void ppi_child_cancel(struct ppi_child *child);
 
 /* Whether it has; ppi_child_wait then returns at once. */

@@ -5,6 +5,8 @@
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
 	$(FOREIGN_FILES) \
+	port/exec_stop.c \
+	port/exec_stop.h \
 	tools/annotate/annotate.c \
 	tools/annotate/annotate.h \
 	tools/annotate/code.c \

@@ -91,6 +91,9 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 		attr.disabled = state->tallies[source.event].is_off;
 	} else if (what) {
 		perf_attr_sample(&state->kind, what, is_carrier, &attr);
+		if (!is_carrier &&
+		    !(state->kind.shape.read_format & PERF_FORMAT_GROUP))
+			perf_attr_end_with_program(&state->kind, what, &attr);
 	} else {
 		perf_attr_carrier(&state->kind, bs->plan->target.kind ==
 		                  PPI_TARGET_COMMAND, &attr);

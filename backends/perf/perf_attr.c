@@ -66,6 +66,15 @@ static void set_inheritance(const struct perf_session_kind *kind,
 		perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
 }
 
+void perf_attr_end_with_program(const struct perf_session_kind *kind,
+                                const struct ppi_event *event,
+                                struct perf_event_attr *attr)
+{
+	if (perf_own(event)->is_of_program && !attr->enable_on_exec &&
+	    kind->features & PERF_HAS_REMOVE_ON_EXEC)
+		perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
+}
+
 static void set_clock(const struct perf_session_kind *kind,
                       struct perf_event_attr *attr)
 {

@@ -47,6 +47,13 @@ struct perf_session_kind {
 	bool enables_on_exec;
 };
 
+/* An event of a place in a program means nothing in the next one of its process:
+ * let it end at exec, where this kernel can (and the event is not one that execs
+ * begin). Not for an event that others are read or told with. */
+void perf_attr_end_with_program(const struct perf_session_kind *kind,
+                                const struct ppi_event *event,
+                                struct perf_event_attr *attr);
+
 void perf_attr_sample(const struct perf_session_kind *kind,
                       const struct ppi_event *event, bool is_carrier,
                       struct perf_event_attr *attr);

@@ -102,6 +102,16 @@ static bool has_source(const struct perf_state *state, int64_t tid,
 	return false;
 }
 
+/* Nobody else is read with it. */
+static bool is_alone(const struct ppi_plan *plan, uint32_t event)
+{
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (i != event && plan->events[i].group ==
+		                  plan->events[event].group)
+			return false;
+	return true;
+}
+
 static portprof_status open_counter(struct ppi_backend_session *bs,
                                     int64_t tid, uint32_t event, size_t core,
                                     struct ppi_diag *why)
@@ -118,6 +128,8 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 
 	source.leader = leader_for(bs, tid, event, core);
 	perf_attr_count(&state->kind, what, source.leader < 0, &attr);
+	if (is_alone(bs->plan, event))
+		perf_attr_end_with_program(&state->kind, what, &attr);
 	if (perf_is_by_core(bs, event))
 		attr.config |= (uint64_t)state->cores[core].type << 32;
 	source.fd = open_for_user(bs, &source, &attr);

@@ -199,9 +199,12 @@ static portprof_status read_place(struct place *place)
 
 static portprof_status refuse_symbol(const struct place *place,
                                      enum perf_symbol_answer answer,
-                                     const char *where, int error)
+                                     const char *where,
+                                     const struct ppi_nearest *nearest,
+                                     int error)
 {
 	size_t column = place->symbol_column;
+	char hint[320];
 
 	switch (answer) {
 	case PERF_SYMBOL_SEVERAL:
@@ -226,10 +229,11 @@ static portprof_status refuse_symbol(const struct place *place,
 	case PERF_SYMBOL_NO_MEMORY:
 		return refuse(place, PORTPROF_E_NOMEM, column, "out of memory");
 	default:
+		ppi_nearest_say(nearest, hint, sizeof(hint));
 		return refuse(place, PORTPROF_E_NOTFOUND, column, "%s has no "
-		              "symbol '%.100s'; nm and nm -D list those that a "
-		              "file has, in the form that linkers use", where,
-		              place->symbol);
+		              "symbol '%.100s'%s", where, place->symbol,
+		              hint[0] ? hint : "; nm and nm -D list those that "
+		              "a file has, in the form that linkers use");
 	}
 }
 
@@ -248,6 +252,7 @@ static portprof_status find_in_process(struct place *place)
 {
 	int64_t pid = place->request->core.pid;
 	enum perf_symbol_answer answer;
+	struct ppi_nearest nearest;
 	char path[PATH_MAX], where[64];
 
 	if (pid == -2) {
@@ -258,8 +263,10 @@ static portprof_status find_in_process(struct place *place)
 	}
 	if (pid < 0)
 		return refuse_unborn(place, "");
+	ppi_nearest_begin(&nearest, place->symbol);
 	answer = perf_symbol_in_process(place->kernel, pid, place->symbol,
-	                                &place->found, path, sizeof(path));
+	                                &place->found, &nearest, path,
+	                                sizeof(path));
 	if (answer == PERF_SYMBOL_FOUND) {
 		snprintf(place->means, sizeof(place->means), "0x%" PRIx64
 		         ", which is in %.150s",
@@ -272,7 +279,7 @@ static portprof_status find_in_process(struct place *place)
 	if (pid == 0 && answer == PERF_SYMBOL_NONE)
 		return refuse_unborn(place, "this process has no such symbol, "
 		                     "and ");
-	return refuse_symbol(place, answer, where, 0);
+	return refuse_symbol(place, answer, where, &nearest, 0);
 }
 
 /* ---- breakpoints ---- */
@@ -342,6 +349,7 @@ static portprof_status fill_breakpoint(struct place *place)
 	if (status)
 		return status;
 	own->type = PERF_TYPE_BREAKPOINT;
+	own->is_of_program = place->kind == PLACE_BREAKPOINT;
 	own->bp_type = place->access;
 	own->config[1] = place->found.address + place->offset; /* bp_addr */
 	own->config[2] = place->bytes;                         /* bp_len */
@@ -364,13 +372,15 @@ static portprof_status fill_breakpoint(struct place *place)
 static portprof_status find_in_file(struct place *place, const char *path)
 {
 	enum perf_symbol_answer answer;
+	struct ppi_nearest nearest;
 	char where[128];
 	int error;
 
 	if (read_number(place->symbol, &place->found.file_offset))
 		return PORTPROF_OK;
+	ppi_nearest_begin(&nearest, place->symbol);
 	answer = perf_symbol_in_file(place->kernel, path, place->symbol,
-	                             &place->found, &error);
+	                             &place->found, &nearest, &error);
 	snprintf(where, sizeof(where), "file %.100s", path);
 	if (answer == PERF_SYMBOL_NO_FILE && place->request->core.pid == 0 &&
 	    !strchr(place->file, '/'))
@@ -379,7 +389,7 @@ static portprof_status find_in_file(struct place *place, const char *path)
 		              "another has mapped is found when that is attached "
 		              "to (-p PID); or give the path", place->file);
 	if (answer != PERF_SYMBOL_FOUND)
-		return refuse_symbol(place, answer, where, error);
+		return refuse_symbol(place, answer, where, &nearest, error);
 	if (place->found.file_offset)
 		return PORTPROF_OK;
 	return refuse(place, PORTPROF_E_UNSUPPORTED, place->symbol_column,

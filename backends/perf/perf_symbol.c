@@ -149,6 +149,7 @@ struct search {
 	const char *name;
 	struct perf_symbol *symbol;
 	bool is_global, is_local, is_chosen, has_other;
+	struct ppi_nearest *nearest; /* offered every name; NULL: none is */
 };
 
 static void take_symbol(struct search *search, const Elf64_Sym *symbol)
@@ -167,6 +168,16 @@ static void take_symbol(struct search *search, const Elf64_Sym *symbol)
 	search->is_local = true;
 	search->symbol->address = symbol->st_value;
 	search->symbol->bytes = symbol->st_size;
+}
+
+static void offer_symbol(struct search *search, const Elf64_Sym *symbol,
+                         const char *name)
+{
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
+
+	if ((type == STT_FUNC || type == STT_OBJECT) &&
+	    symbol->st_shndx != SHN_UNDEF)
+		ppi_nearest_offer(search->nearest, name);
 }
 
 static bool read_symbols(const struct file *file, uint64_t offset,
@@ -208,12 +219,18 @@ static bool search_table(const struct file *file, const Elf64_Shdr *table,
 	if (!names || !chunk ||
 	    !read_at(file, strings.sh_offset, names, (size_t)strings.sh_size))
 		count = 0;
+	if (names)
+		names[strings.sh_size] = '\0';
 	for (uint64_t at = 0; at < count && !search->is_global; at += CHUNK) {
 		size_t some = count - at < CHUNK ? (size_t)(count - at) : CHUNK;
 
 		if (!read_symbols(file, table->sh_offset + at * each, chunk,
 		                  some))
 			break;
+		for (size_t i = 0; search->nearest && i < some; i++)
+			if (chunk[i].st_name < strings.sh_size)
+				offer_symbol(search, &chunk[i],
+				             names + chunk[i].st_name);
 		for (size_t i = 0; i < some && !search->is_global; i++)
 			if (chunk[i].st_name < strings.sh_size &&
 			    strings.sh_size - chunk[i].st_name >= length &&
@@ -241,9 +258,11 @@ static uint64_t file_offset_of(const struct file *file, uint64_t address)
 
 static enum perf_symbol_answer search_file(const struct file *file,
                                            const char *name,
-                                           struct perf_symbol *symbol)
+                                           struct perf_symbol *symbol,
+                                           struct ppi_nearest *nearest)
 {
-	struct search search = { .name = name, .symbol = symbol };
+	struct search search = { .name = name, .symbol = symbol,
+		                 .nearest = nearest };
 	size_t count = file->header.e_shnum;
 	Elf64_Shdr section;
 
@@ -268,6 +287,7 @@ static enum perf_symbol_answer search_file(const struct file *file,
 enum perf_symbol_answer perf_symbol_in_file(const struct perf_kernel *kernel,
                                             const char *path, const char *name,
                                             struct perf_symbol *symbol,
+                                            struct ppi_nearest *nearest,
                                             int *error)
 {
 	enum perf_symbol_answer answer;
@@ -275,8 +295,11 @@ enum perf_symbol_answer perf_symbol_in_file(const struct perf_kernel *kernel,
 
 	memset(symbol, 0, sizeof(*symbol));
 	answer = open_file(&file, kernel, path, error);
-	return answer == PERF_SYMBOL_FOUND ? search_file(&file, name, symbol)
-	                                   : answer;
+	if (answer == PERF_SYMBOL_FOUND)
+		answer = search_file(&file, name, symbol, NULL);
+	if (answer == PERF_SYMBOL_NONE)
+		answer = search_file(&file, name, symbol, nearest);
+	return answer;
 }
 
 /* ---- processes ---- */
@@ -286,6 +309,7 @@ struct walk {
 	int64_t pid;
 	const char *name;
 	struct perf_symbol *symbol;
+	struct ppi_nearest *nearest;
 	enum perf_symbol_answer answer;
 	bool has_mapping;
 	char *path;        /* of the last file that was looked at */
@@ -333,7 +357,8 @@ static void search_mapping(void *context, const struct perf_mapping *mapping)
 	if (answer == PERF_SYMBOL_NO_FILE)
 		answer = open_file(&file, walk->kernel, mapping->path, &error);
 	if (answer == PERF_SYMBOL_FOUND)
-		answer = search_file(&file, walk->name, walk->symbol);
+		answer = search_file(&file, walk->name, walk->symbol,
+		                     walk->nearest);
 	if (answer == PERF_SYMBOL_FOUND && !find_shift(&file, mapping, &shift))
 		answer = PERF_SYMBOL_NONE;
 	if (answer == PERF_SYMBOL_FOUND)
@@ -352,7 +377,8 @@ static int64_t process_of(const struct perf_kernel *kernel, int64_t pid)
 enum perf_symbol_answer
 perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
                        const char *name, struct perf_symbol *symbol,
-                       char *path, size_t path_bytes)
+                       struct ppi_nearest *nearest, char *path,
+                       size_t path_bytes)
 {
 	struct walk walk = {
 		.kernel = kernel, .pid = process_of(kernel, pid), .name = name,
@@ -363,6 +389,11 @@ perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
 	memset(symbol, 0, sizeof(*symbol));
 	path[0] = '\0';
 	perf_proc_mappings(kernel, walk.pid, search_mapping, &walk);
+	if (walk.has_mapping && walk.answer == PERF_SYMBOL_NONE && nearest) {
+		walk.nearest = nearest;
+		path[0] = '\0';
+		perf_proc_mappings(kernel, walk.pid, search_mapping, &walk);
+	}
 	return walk.has_mapping ? walk.answer : PERF_SYMBOL_NO_FILE;
 }
 

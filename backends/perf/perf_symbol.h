@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backends/backend.h"
 #include "backends/perf/perf_kernel.h"
 
 enum perf_symbol_answer {
@@ -26,10 +27,12 @@ struct perf_symbol {
 	uint64_t file_offset; /* of what is loaded from the file; else 0 */
 };
 
-/* A global symbol of the file, or one of its own that is alone of that name. */
+/* A global symbol of the file, or one of its own that is alone of that name. Where
+ * there is none, `nearest` is offered those that there are. */
 enum perf_symbol_answer perf_symbol_in_file(const struct perf_kernel *kernel,
                                             const char *path, const char *name,
                                             struct perf_symbol *symbol,
+                                            struct ppi_nearest *nearest,
                                             int *error);
 
 /*
@@ -40,7 +43,8 @@ enum perf_symbol_answer perf_symbol_in_file(const struct perf_kernel *kernel,
 enum perf_symbol_answer
 perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
                        const char *name, struct perf_symbol *symbol,
-                       char *path, size_t path_bytes);
+                       struct ppi_nearest *nearest, char *path,
+                       size_t path_bytes);
 
 /* The path of the file of that name, "libc.so.6", that a process has mapped; false
  * where there is none. */

@@ -77,6 +77,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-report-perf.sh \
 	tests/cli/check-selftest.sh \
 	tests/cli/check-stat.sh \
+	tests/cli/check-stat-symbols.sh \
 	tests/cli/check-targets.sh \
 	tests/cli/check-unwind-peer.sh
 SCRIPT_TESTS_ALL += \

@@ -84,7 +84,7 @@ function allowed(to,    area) {
 	    to == "tests/memory/alloc.h"))
 		return 1
 	# what comes from others is handled alike above and below the library
-	if (area == "tools" && to ~ /^port\/(clean_text|text_width|foreign_file|json|library|process_owner)\.h$/)
+	if (area == "tools" && to ~ /^port\/(clean_text|text_width|exec_stop|foreign_file|json|library|process_owner)\.h$/)
 		return 1
 	# what a signal handler does cannot be timed from outside
 	if (file == "bench/stacks.c" && to == "backends/shared/tick_ring.h")

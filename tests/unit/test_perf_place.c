@@ -55,8 +55,8 @@ static enum perf_symbol_answer find(const char *name,
 {
 	char path[4096];
 
-	return perf_symbol_in_process(&perf_kernel_real, 0, name, symbol, path,
-	                              sizeof(path));
+	return perf_symbol_in_process(&perf_kernel_real, 0, name, symbol, NULL,
+	                              path, sizeof(path));
 }
 
 static void symbols_are_where_they_are(void **state)
@@ -94,7 +94,8 @@ static void symbols_of_libraries(void **state)
 	assert_int_equal(find("tcgetattr", &symbol), PERF_SYMBOL_FOUND);
 	assert_int_equal(symbol.address, (uintptr_t)here);
 	assert_int_equal(perf_symbol_in_file(&perf_kernel_real, info.dli_fname,
-	                                     "tcgetattr", &symbol, &error),
+	                                     "tcgetattr", &symbol, NULL,
+	                                     &error),
 	                 PERF_SYMBOL_FOUND);
 	assert_true(symbol.file_offset > 0);
 	assert_true(perf_symbol_find_file(&perf_kernel_real, 0,
@@ -110,12 +111,14 @@ static void what_is_no_program(void **state)
 
 	(void)state;
 	assert_int_equal(perf_symbol_in_file(&perf_kernel_real, "/nowhere",
-	                                     "main", &symbol, &error),
+	                                     "main", &symbol, NULL,
+	                                     &error),
 	                 PERF_SYMBOL_NO_FILE);
 	assert_int_equal(error, ENOENT);
 	assert_int_equal(perf_symbol_in_file(&perf_kernel_real,
 	                                     "/proc/self/status", "main",
-	                                     &symbol, &error),
+	                                     &symbol, NULL,
+	                                     &error),
 	                 PERF_SYMBOL_NO_ELF);
 }
 

@@ -118,6 +118,7 @@ struct ppi_stat {
 	FILE *out;
 	struct ppi_stat_times times; /* of the last run */
 	bool has_begun;           /* it did not end before the delay */
+	bool stops_at_exec;       /* the command will, for groups with symbols */
 	struct ppi_stat_sum wall, user, system;
 	unsigned done;            /* runs that ended */
 	struct ppi_end end;       /* how the last command ended */
@@ -131,6 +132,11 @@ void ppi_stat_free(struct ppi_stat *stat);
  * False with words when a mistake is found or the target is not there; what
  * cannot be counted is marked. */
 bool ppi_stat_open(struct ppi_stat *stat, pid_t child);
+/* With stops_at_exec some groups are left over until the child stands there, for
+ * what a symbol's address is, is known then: whether there are any, and opening
+ * them. */
+bool ppi_stat_has_symbols(const struct ppi_stat *stat);
+bool ppi_stat_open_at_exec(struct ppi_stat *stat, pid_t child);
 void ppi_stat_close(struct ppi_stat *stat);
 
 /* Read every group into event->now; begin makes this moment the base. */

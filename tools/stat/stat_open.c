@@ -17,6 +17,25 @@ static bool needs_its_course(const struct ppi_stat_options *options)
 	return options->interval_ms || options->delay_ms;
 }
 
+/* Whether it has a place that only a program in memory tells. */
+static bool has_symbols(const struct ppi_stat *stat,
+                        const struct ppi_stat_group *group)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (strncmp(stat->events[group->first + i].asked,
+		            "breakpoint:", strlen("breakpoint:")) == 0)
+			return true;
+	return false;
+}
+
+bool ppi_stat_has_symbols(const struct ppi_stat *stat)
+{
+	for (size_t i = 0; i < stat->group_count; i++)
+		if (has_symbols(stat, &stat->groups[i]))
+			return true;
+	return false;
+}
+
 /* NULL with the library's diagnostic. */
 static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
                                   const struct ppi_stat_group *group)
@@ -27,7 +46,9 @@ static portprof_config *config_of(const struct ppi_stat *stat, pid_t child,
 
 	if (!config)
 		return NULL;
-	status = ppi_targets_set(&options->targets, child, config);
+	status = stat->stops_at_exec && has_symbols(stat, group)
+		? portprof_config_set_target(config, PORTPROF_TARGET_PID, child)
+		: ppi_targets_set(&options->targets, child, config);
 	if (status == PORTPROF_OK && options->backend)
 		status = portprof_config_set_backend(config, options->backend);
 	if (status == PORTPROF_OK &&
@@ -255,11 +276,25 @@ static bool is_pointless(const struct ppi_stat *stat)
 	return true;
 }
 
-static bool open_groups(struct ppi_stat *stat, pid_t child)
+static void say_why_not_open(bool at_exec)
+{
+	bool is_missing = portprof_last_diag()->status == PORTPROF_E_NOTFOUND;
+
+	ppi_say_failure(NULL);
+	if (at_exec && is_missing)
+		ppi_say("the program alone is in memory as it starts, its "
+		        "libraries are not; count what is in one by "
+		        "uprobe:FILE:SYMBOL, or attach with -p PID");
+}
+
+/* Those that wait for the command's program, or the others. */
+static bool open_groups(struct ppi_stat *stat, pid_t child, bool at_exec)
 {
 	for (size_t i = 0; i < stat->group_count; i++)
-		if (!open_group(stat, child, &stat->groups[i])) {
-			ppi_say_failure(NULL);
+		if ((stat->stops_at_exec &&
+		     has_symbols(stat, &stat->groups[i])) == at_exec &&
+		    !open_group(stat, child, &stat->groups[i])) {
+			say_why_not_open(at_exec);
 			ppi_stat_close(stat);
 			return false;
 		}
@@ -291,31 +326,41 @@ static void say_missing(const struct ppi_stat *stat)
 		        targets->gone == 1 ? "it" : "they");
 }
 
+static bool finish_open(struct ppi_stat *stat)
+{
+	say_missing(stat);
+	if (!is_pointless(stat))
+		return true;
+	ppi_stat_close(stat);
+	return false;
+}
+
 bool ppi_stat_open(struct ppi_stat *stat, pid_t child)
 {
-	if (!open_groups(stat, child))
+	if (!open_groups(stat, child, false))
 		return false;
 	if (is_denied(stat) &&
 	    ppi_targets_leave_cgroup(&stat->options.targets)) {
 		ppi_stat_close(stat);
-		if (!open_groups(stat, child))
+		if (!open_groups(stat, child, false))
 			return false;
 		ppi_say("%s: its cgroup may not be measured by this user; "
 		        "attached to the %zu processes in it",
 		        stat->options.targets.words,
 		        stat->options.targets.count);
 	}
-	say_missing(stat);
 	for (size_t i = 0; i < stat->event_count; i++) {
 		struct ppi_stat_event *event = &stat->events[i];
 
 		memset(&event->base, 0, sizeof(event->base));
 		event->before = event->base;
 	}
-	if (!is_pointless(stat))
-		return true;
-	ppi_stat_close(stat);
-	return false;
+	return stat->stops_at_exec || finish_open(stat);
+}
+
+bool ppi_stat_open_at_exec(struct ppi_stat *stat, pid_t child)
+{
+	return open_groups(stat, child, true) && finish_open(stat);
 }
 
 void ppi_stat_close(struct ppi_stat *stat)

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Where an interval or the delay ends next; 0: nowhere. */
 static uint64_t next_deadline(const struct ppi_stat *stat, uint64_t last_ns)
@@ -98,16 +99,65 @@ static void refuse_other_rights(struct ppi_stat *stat)
 	ppi_say("count it as administrator");
 }
 
+/* Whether to stop the command where symbols have addresses. */
+static bool wants_stop(const struct ppi_stat *stat)
+{
+	return stat->options.targets.scope == PPI_SCOPE_COMMAND &&
+	       ppi_stat_has_symbols(stat);
+}
+
+/* What execve(2) gives a program it does not give to one that is traced by a user
+ * without these rights. */
+static bool would_lose_rights(const struct ppi_stat *stat)
+{
+	return geteuid() != 0 && ppi_has_other_rights(stat->program);
+}
+
+static void say_no_stop(const struct ppi_stat *stat)
+{
+	if (would_lose_rights(stat))
+		ppi_say("'%s' gets other rights than yours, which it would "
+		        "lose if it was stopped at its start to find symbols; "
+		        "count it as administrator", stat->program);
+	else
+		ppi_say("'%s' cannot be stopped at its start to find symbols: "
+		        "ptrace(2) is forbidden here", stat->program);
+}
+
+/* 0, or the exit status after words. */
+static int start_program(struct ppi_stat *stat, struct ppi_child *child)
+{
+	int status = ppi_child_release(child, stat->options.command[0]);
+
+	if (status) {
+		ppi_stat_close(stat);
+		return status;
+	}
+	if (!stat->stops_at_exec)
+		return 0;
+	if (!ppi_stat_open_at_exec(stat, child->pid)) {
+		ppi_child_cancel(child);
+		return PPI_EXIT_RECORD;
+	}
+	ppi_child_go_on(child);
+	return 0;
+}
+
 int ppi_stat_run_command(struct ppi_stat *stat)
 {
 	const struct ppi_stat_options *options = &stat->options;
 	struct ppi_stat_waited waited = { .child = NULL };
-	struct ppi_child child = { 0 };
+	struct ppi_child child = {
+		.stops_at_exec = wants_stop(stat) && !would_lose_rights(stat)
+	};
 	uint64_t started_ns;
 	int status;
 
 	if (!ppi_child_start(&child, stat->program, options->command, NULL))
 		return PPI_EXIT_RECORD;
+	stat->stops_at_exec = child.stops_at_exec;
+	if (wants_stop(stat) && !child.stops_at_exec)
+		say_no_stop(stat);
 	if (!ppi_stat_open(stat, child.pid)) {
 		ppi_child_cancel(&child);
 		return ppi_kept_signal() ? 128 + ppi_kept_signal()
@@ -115,11 +165,9 @@ int ppi_stat_run_command(struct ppi_stat *stat)
 	}
 	if (ppi_stat_is_attached(options))
 		ppi_stat_begin(stat);
-	status = ppi_child_release(&child, options->command[0]);
-	if (status) {
-		ppi_stat_close(stat);
+	status = start_program(stat, &child);
+	if (status)
 		return status;
-	}
 	waited.child = &child;
 	started_ns = child.released_ns;
 	stat->has_begun = watch(stat, &waited, &started_ns);

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Breakpoints on symbols of a command that stat starts, wherever it is loaded.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+
+# counted WORDS "VALUE ..." ARGUMENT...: of the events, in their order
+counted() {
+	counted_words=$1 counted_values=$2
+	shift 2
+	"$portprof" stat -x ';' -o "$tmp/counts" "$@" >"$tmp/printed" 2>"$tmp/words"
+	status=$?
+	same "$counted_words" "$counted_values" \
+		"$(cut -d ';' -f 1 "$tmp/counts" | tr '\n' ' ' | sed 's/ $//')"
+}
+
+# refused WORDS STATUS PATTERN ARGUMENT...: before an instruction of it ran
+refused() {
+	refused_words=$1 refused_status=$2 refused_pattern=$3
+	shift 3
+	"$portprof" stat "$@" >"$tmp/printed" 2>"$tmp/words"
+	same "$refused_words: status" "$refused_status" $?
+	has "$refused_words: words" "$refused_pattern" "$tmp/words"
+	has_not "$refused_words: nothing was run" ran "$tmp/printed"
+}
+
+cat >hit.c <<'EOT'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+volatile int hits;
+
+__attribute__((noinline)) void NAME(void)
+{
+	hits = hits + 1;
+}
+
+/* usage: hit TIMES [PROGRAM]     a child executes PROGRAM TIMES; "-" is itself */
+int main(int argc, char **argv)
+{
+	int times = atoi(argv[1]), is_child = argc > 2 && fork() == 0;
+
+	if (is_child && argv[2][0] != '-') {
+		execl(argv[2], argv[2], argv[1], (char *)0);
+		_exit(127);
+	}
+	if (!is_child)
+		wait(NULL);
+	for (int i = 0; i < times; i++)
+		NAME();
+	puts("ran");
+	return 0;
+}
+EOT
+if ! ${CC:-cc} -O1 -DNAME=hit -o hit hit.c 2>cc.words; then
+	echo "skip: nothing can be compiled"
+	exit 77
+fi
+if ! "$portprof" stat -e breakpoint:hit:x -- ./hit 1 >"$tmp/printed" 2>"$tmp/words"
+then
+	echo "skip: $(tail -n 1 "$tmp/words")"
+	exit 77
+fi
+
+### Each hit is counted, from the first to the last
+
+for times in 0 1 1000 100000; do
+	counted "$times calls: each is counted, and each write" "$times $times" \
+		-e breakpoint:hit:x,breakpoint:hits:w -- ./hit $times
+done
+counted "of children, too" 2000 -e breakpoint:hit -- ./hit 1000 -
+counted "or not" 1000 --no-inherit -e breakpoint:hit -- ./hit 1000 -
+counted "in a group" "500 500" -e '{breakpoint:hit,breakpoint:hits:w}' -- ./hit 500
+counted "in each run" 500 -r 3 -e breakpoint:hit -- ./hit 500
+"$portprof" stat -x ';' -o "$tmp/counts" -e task-clock,breakpoint:hit -- ./hit 10 \
+	>"$tmp/printed" 2>"$tmp/words"
+has "beside what is counted from its exec: the hits" '^10;;breakpoint:hit;' "$tmp/counts"
+has "and the other" '^0\.[0-9]*[1-9][0-9]*;msec;task-clock|^[1-9][0-9.]*;msec;task-clock' \
+	"$tmp/counts"
+
+### Another program at the same addresses
+
+if ${CC:-cc} -O1 -no-pie -DNAME=hit -o fixed hit.c 2>cc.words &&
+	${CC:-cc} -O1 -no-pie -DNAME=hat -o other hit.c 2>cc.words &&
+	[ "$(nm fixed | grep ' hit$' | cut -d ' ' -f 1)" = \
+		"$(nm other | grep ' hat$' | cut -d ' ' -f 1)" ]; then
+	counted "what stands there in a child's next program is not it" 1000 \
+		-e breakpoint:hit -- ./fixed 1000 ./other
+else
+	skip "another program there" "none can be linked there"
+fi
+
+### What is wrong is said before the program runs
+
+refused "a symbol that it lacks" 125 "no symbol 'hti'.*did you mean hit" \
+	-e breakpoint:hti -- ./hit 1
+refused "what its libraries have" 125 'libraries are not.*uprobe:FILE' \
+	-e breakpoint:malloc_usable_size -- ./hit 1
+refused "what the program has that it becomes" 125 "no symbol 'hit'" \
+	-e breakpoint:hit -- sh -c 'exec ./hit 5'
+refused "a program that is not there" 127 'no command' \
+	-e breakpoint:hit -- ./nothing
+printf 'echo ran\n' >script && chmod +x script
+refused "a script" 125 "no symbol 'hit'" -e breakpoint:hit -- ./script
+
+### Where a command is not stopped at its start
+
+if [ "$(id -u)" -eq 0 ] && become_ordinary; then
+	chmod 755 "$tmp" hit
+	cp hit risen
+	chmod 4755 risen
+	ordinary "$portprof" stat -e breakpoint:hit:u -- ./risen 1 \
+		>"$tmp/printed" 2>"$tmp/words"
+	has "one that gets other rights is not traced: that is said" \
+		'other rights.*administrator' "$tmp/words"
+	has "with what can be done" 'attach to it|uprobe:FILE' "$tmp/words"
+	ordinary "$portprof" stat -x ';' -o - -e breakpoint:hit:u -- ./hit 7 \
+		>"$tmp/counts" 2>"$tmp/words"
+	has "an ordinary user counts his own" '^7;;breakpoint:hit' "$tmp/counts"
+else
+	skip "an ordinary user" "not root, or this user cannot get here"
+fi
+tap_end
