@@ -267,9 +267,10 @@ static const char *rest_of_note(const portprof_profile_origin *origin,
 }
 
 /*
- * Further from what the system charged than chance leads. A thread that is woken
- * for moments is met where interrupts are let in again, or not at all: nginx with
- * short answers on two busy CPUs had 5 to 38 % less, by perf -a 5 to 24.
+ * Further from what the system charged than chance leads: a clock's interrupt that
+ * is late by as long as threads run at a time meets the next one
+ * (doc/platforms/linux.md): nginx with short answers on two busy CPUs had 5 to 38 %
+ * less, by perf -a 5 to 24.
  */
 static void print_bias(const struct ppi_report *report, FILE *out)
 {
