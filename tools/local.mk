@@ -113,6 +113,8 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_fold.h \
 	tools/report/report_header.c \
 	tools/report/report_json.c \
+	tools/report/report_labels.c \
+	tools/report/report_labels.h \
 	tools/report/report_made.c \
 	tools/report/report_made.h \
 	tools/report/report_named.c \

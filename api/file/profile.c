@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What callers see of a profile, and the parts of it that are lists. */
 #include <portprof/profile.h>
+#include <portprof/tool.h>
 
 #include "api/file/model.h"
 #include "api/file/sample_table.h"
@@ -221,6 +222,29 @@ uint64_t portprof_profile_sample_time(const portprof_profile *profile,
 		           PPI_TIME_UNIT) == 0)
 			return (uint64_t)labels[i].number * 1000000u;
 	return 0;
+}
+
+bool portprof_profile_label_get(const portprof_profile *profile,
+                                const portprof_profile_sample *sample,
+                                size_t index, portprof_profile_label *label)
+{
+	const struct ppi_label *labels;
+	size_t count;
+
+	if (!profile || !sample || !label)
+		return false;
+	/* what is shown of a sample is its beginning */
+	labels = ppi_profile_label_set(
+		profile, ((const struct ppi_sample *)sample)->labels, &count);
+	if (index >= count)
+		return false;
+	*label = (portprof_profile_label){
+		ppi_profile_string(profile, labels[index].key),
+		ppi_profile_string(profile, labels[index].text),
+		ppi_profile_string(profile, labels[index].unit),
+		labels[index].number
+	};
+	return true;
 }
 
 size_t portprof_profile_thread_count(const portprof_profile *profile)

@@ -99,6 +99,19 @@ PORTPROF_API const char *portprof_unwind_missing(void);
 PORTPROF_API bool portprof_session_unwinding(portprof_session *session,
 					     portprof_unwinding *unwinding);
 
+/* A label of a sample that is no process, no thread and no part of the call
+ * chain: a text, or else a number. Strings are "" where there is none, and last as
+ * long as the profile. */
+typedef struct portprof_profile_label {
+	const char *name, *text, *unit; /* of the number */
+	int64_t number;
+} portprof_profile_label;
+
+/* The index-th label of a sample of that profile; false past the last. */
+PORTPROF_API bool portprof_profile_label_get(
+	const portprof_profile *profile, const portprof_profile_sample *sample,
+	size_t index, portprof_profile_label *label);
+
 /*
  * A file that a session is writing, read piece by piece. *follow belongs to the
  * caller, for portprof_follow_close, and is used by one thread at a time.

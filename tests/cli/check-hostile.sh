@@ -17,7 +17,7 @@ harmless() {
 ### Names
 
 python3 "$hostile" write evil.pb.gz || exit 99
-for sort in function,module line thread process comm address; do
+for sort in function,module line thread process comm address label:plain; do
 	report -n 0 -s "$sort" -i evil.pb.gz
 	same "text by $sort: status" 0 "$status"
 	harmless text "text by $sort" "$tmp/report"
@@ -25,10 +25,10 @@ done
 report -n 0 --callers 'fn*' --callees 'fn*' --children --inline -i evil.pb.gz
 harmless text "callers and callees" "$tmp/report"
 for separator in ',' ';' '	' '|'; do
-	report -s thread,module,line,function -x "$separator" -i evil.pb.gz
+	report -s thread,label:plain,module,line,function -x "$separator" -i evil.pb.gz
 	harmless csv "fields between '$separator'" "$tmp/report"
 done
-report -j -s thread,module,line,function -i evil.pb.gz
+report -j -s thread,label:plain,module,line,function -i evil.pb.gz
 harmless json "JSON" "$tmp/report"
 "$portprof" export -f folded -o folded evil.pb.gz 2>"$tmp/words"
 harmless text "folded stacks" folded

@@ -42,6 +42,49 @@ check "pages that were touched are 4 KiB apart or more" labels few.pb.gz \
 	'len({int(f["data_address"], 16) >> 12 for f, n in l}) >= 500'
 claim "no sum changes" "r['total_weight'] >= 500"
 judge few.pb.gz
+report -q -n 0 -s label:data_address -x ';' -i few.pb.gz
+check "a row for each address, and their sum is the total" test "$(awk -F ';' \
+	'NR > 1 && $7 ~ /^0x/ { rows++; sum += $2 } END { print (rows >= 500 && sum == rows) }' \
+	"$tmp/report")" = 1
+report -i few.pb.gz
+has "the header names labels" '^  labels  *data_address \(--sort label:NAME\)' "$tmp/report"
+report -q -i few.pb.gz -s label:data_address,thread -n 1
+has "beside other keys" 'touch/[0-9]+ +0x[0-9a-f]+' "$tmp/report"
+one=$(report -q -n 0 -s label:data_address -x ';' -i few.pb.gz; awk -F ';' \
+	'$7 ~ /^0x/ { print $7; exit }' "$tmp/report")
+report -q -x ';' -s label:data_address --label "data_address=$one" -i few.pb.gz
+same "one value alone" "1 $one" "$(awk -F ';' '$7 ~ /^0x/ { print $2, $7 }' "$tmp/report")"
+report -q -x ';' -s label:data_address --label "data_address=0x*" -i few.pb.gz
+same "a pattern of all: nothing is left out" "" "$(grep 'left out' "$tmp/report")"
+"$portprof" report -i few.pb.gz -s label:data_adress >"$tmp/report" 2>"$tmp/words"
+same "a label that is not there: status" 1 $?
+has "a label that is not there: near ones" "no sample.*label 'data_adress'.*did you mean data_address" "$tmp/words"
+"$portprof" report -i few.pb.gz --label data_address=7 >"$tmp/report" 2>"$tmp/words"
+has "a value that is not there" "'7' is in this profile" "$tmp/words"
+"$portprof" report -i few.pb.gz --label data_address >"$tmp/report" 2>"$tmp/words"
+has "no value" 'NAME=VALUE' "$tmp/words"
+"$portprof" export -f folded -o x.folded few.pb.gz 2>"$tmp/words"
+has "an export without labels says so" 'data_address.*-f pprof' "$tmp/words"
+"$portprof" export -f pprof -o x.pb.gz few.pb.gz 2>"$tmp/words"
+check "one with labels keeps them" labels x.pb.gz \
+	'sum(n for f, n in l if "data_address" in f) >= 500'
+
+# A number has its unit; who has none is told from who has.
+python3 - "$srcdir/tests/cli" units.pb <<'EOF2'
+import sys
+sys.path.insert(0, sys.argv[1])
+from hostile import message, number, varint
+strings = ["", "samples", "count", "size", "bytes"]
+body = message(1, number(1, 1) + number(2, 2))
+for value, size in ((5, 64), (3, 4096), (2, 64), (1, 0)):
+    label = message(3, number(1, 3) + number(3, size) + number(4, 4))
+    body += message(2, message(2, varint(value)) + (label if size else b""))
+body += b"".join(message(6, s) for s in strings)
+open(sys.argv[2], "wb").write(body)
+EOF2
+report -q -x ';' -s label:size -i units.pb
+same "numbers have units; none is none" "7 64 bytes,3 4096 bytes,1 (none)," \
+	"$(awk -F ';' 'NR > 1 { printf "%s %s,", $2, $7 }' "$tmp/report")"
 record -e page-faults@1 -o none.pb.gz -- "$touch" 500
 check "none where none was asked for" labels none.pb.gz \
 	'all("data_address" not in f for f, n in l)'

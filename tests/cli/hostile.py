@@ -67,6 +67,8 @@ def write(path):
             labels += message(3, number(1, text(key)) + number(3, value))
         labels += message(3, number(1, text(evil("label", i))) +
                           number(2, text(evil("value", i))))
+        labels += message(3, number(1, text("plain")) +
+                          number(2, text(evil("value", i))))
         body += message(2, message(1, varint(i) + varint(i % count + 1)) +
                         message(2, varint(1) + varint(1000 * i)) + labels)
         body += message(1001, number(1, 40 + i) + number(2, 40 + i) +
@@ -164,7 +166,9 @@ def strings_of(path):
             yield from ((0, t) for f, t in fields(part) if f == 3)
 
 
-if sys.argv[1] == "write":
+if __name__ != "__main__":
+    pass
+elif sys.argv[1] == "write":
     write(sys.argv[2])
 elif sys.argv[1] == "utf8":
     found = list(strings_of(sys.argv[2]))

@@ -51,3 +51,15 @@ uint64_t portprof_profile_sample_time(const portprof_profile *profile,
 {
 	return profile->origin.start_ns + index * profile->origin.timeline_ns;
 }
+
+bool portprof_profile_label_get(const portprof_profile *profile,
+                                const portprof_profile_sample *sample,
+                                size_t index, portprof_profile_label *label)
+{
+	size_t number = (size_t)(sample - profile->samples);
+
+	if (index > 0 || number >= profile->label_count)
+		return false;
+	*label = profile->labels[number];
+	return true;
+}

@@ -4,6 +4,7 @@
 #define FAKE_PROFILE_H
 
 #include <portprof.h>
+#include <portprof/tool.h>
 
 struct portprof_profile {
 	portprof_profile_origin origin;
@@ -17,6 +18,9 @@ struct portprof_profile {
 	size_t sample_count;
 	const portprof_profile_thread *threads;
 	size_t thread_count;
+	const portprof_profile_label *labels; /* NULL, or one each of the first
+	                                       * samples, */
+	size_t label_count;                   /* so many */
 };
 
 #endif

@@ -238,15 +238,23 @@ static void parts_make_the_total(void **state)
 
 static void words_for_sorting(void **state)
 {
-	const char *unknown = NULL;
+	const char *unknown = NULL, *label;
 
 	(void)state;
-	assert_int_equal(ppi_rows_keys("module", &unknown), PPI_BY_MODULE);
-	assert_int_equal(ppi_rows_keys("module,thread", &unknown),
+	assert_int_equal(ppi_rows_keys("module", &label, &unknown),
+	                 PPI_BY_MODULE);
+	assert_null(label);
+	assert_int_equal(ppi_rows_keys("module,thread", &label, &unknown),
 	                 PPI_BY_MODULE | PPI_BY_THREAD | PPI_BY_PROCESS);
-	assert_int_equal(ppi_rows_keys("module,threads", &unknown), 0);
+	assert_int_equal(ppi_rows_keys("module,threads", &label, &unknown), 0);
 	assert_string_equal(unknown, "threads");
-	assert_int_equal(ppi_rows_keys("", &unknown), 0);
+	assert_int_equal(ppi_rows_keys("", &label, &unknown), 0);
+	assert_int_equal(ppi_rows_keys("label:latency,comm", &label, &unknown),
+	                 PPI_BY_LABEL | PPI_BY_COMM);
+	assert_string_equal(label, "latency,comm");
+	assert_int_equal(ppi_rows_keys("label:", &label, &unknown), 0);
+	assert_int_equal(ppi_rows_keys("label:a,label:b", &label, &unknown), 0);
+	assert_string_equal(unknown, "label:b");
 }
 
 /* What print writes, as a string to be freed. */

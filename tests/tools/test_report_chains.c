@@ -80,7 +80,7 @@ static enum ppi_chain_end judge(const char **module, size_t depth,
 		.samples = &sample,
 		.sample_count = 1,
 	};
-	const struct ppi_view view = { &profile, names, 0, NULL };
+	const struct ppi_view view = { .profile = &profile, .names = names };
 	struct ppi_chain verdict;
 
 	ppi_chain_judge(&view, &sample, &verdict);
@@ -237,7 +237,7 @@ static portprof_profile profile = {
 
 static void weights_are_summed_by_module(void **state)
 {
-	struct ppi_view view = { &profile, names, 0, NULL };
+	struct ppi_view view = { .profile = &profile, .names = names };
 	const bool is_left_out[] = { false, false, false, false, true };
 	struct ppi_chains chains;
 
@@ -268,7 +268,7 @@ static void weights_are_summed_by_module(void **state)
 static void no_chain_needs_no_verdict(void **state)
 {
 	portprof_profile flat = profile;
-	const struct ppi_view view = { &flat, names, 0, NULL };
+	const struct ppi_view view = { .profile = &flat, .names = names };
 	struct ppi_chains chains;
 
 	(void)state;
@@ -286,7 +286,7 @@ static void no_chain_needs_no_verdict(void **state)
 
 static void callers_that_were_lost_are_unknown(void **state)
 {
-	const struct ppi_view view = { &profile, names, 0, NULL };
+	const struct ppi_view view = { .profile = &profile, .names = names };
 	struct ppi_rows rows;
 
 	(void)state;
@@ -320,7 +320,7 @@ static void what_is_no_code_has_no_row(void **state)
 	static const uint32_t chain[] = { BARE, NONSENSE, MAIN };
 	const portprof_profile_sample sample = { chain, 3, 1, 1, one, one, 0 };
 	portprof_profile made = profile;
-	const struct ppi_view view = { &made, names, 0, NULL };
+	const struct ppi_view view = { .profile = &made, .names = names };
 	struct ppi_rows rows;
 
 	(void)state;

@@ -95,7 +95,7 @@ static portprof_profile profile = {
 
 static struct ppi_symbols *symbols;
 static struct ppi_symbols_name *names;
-static struct ppi_view view = { &profile, NULL, 0, NULL };
+static struct ppi_view view = { .profile = &profile };
 
 static int set_up(void **state)
 {
@@ -199,6 +199,47 @@ static void threads_of_a_name_are_one_comm(void **state)
 	assert_int_equal(rows.rows[1].self_weight, 17);
 	assert_string_equal(rows.rows[2].thread, "");
 	ppi_rows_free(&rows);
+}
+
+/* The sums by a label's values, "text=sum " each. */
+static void check_labels(struct ppi_view *some, unsigned keys,
+                         const char *expected)
+{
+	struct ppi_rows rows;
+	char said[200] = "";
+
+	assert_true(ppi_rows_fold(some, keys, &rows));
+	for (size_t i = 0; i < rows.count; i++)
+		snprintf(said + strlen(said), sizeof(said) - strlen(said),
+		         "%s=%d ", rows.rows[i].label,
+		         (int)rows.rows[i].self_weight);
+	assert_string_equal(said, expected);
+	ppi_rows_free(&rows);
+}
+
+static void labels_are_rows(void **state)
+{
+	static const portprof_profile_label labels[] = {
+		{ "size", "", "bytes", 64 }, { "size", "", "bytes", 4096 },
+		{ "size", "", "bytes", 64 }, { "color", "red", "", 0 },
+	};
+	struct portprof_profile labelled = profile;
+	struct ppi_view some = view;
+
+	(void)state;
+	labelled.labels = labels;
+	labelled.label_count = 4;
+	some.profile = &labelled;
+	some.label = "size,comm";
+	check_labels(&some, PPI_BY_LABEL,
+	             "64 bytes=50 4096 bytes=20 (none)=15 ");
+	check_labels(&some, PPI_BY_LABEL | PPI_BY_COMM,
+	             "64 bytes=40 4096 bytes=20 64 bytes=10 (none)=7 (none)=5 "
+	             "(none)=3 ");
+	some.label = "color";
+	check_labels(&some, PPI_BY_LABEL, "(none)=78 red=7 ");
+	assert_string_equal(ppi_labels_name(&labelled, 1), "color");
+	assert_null(ppi_labels_name(&labelled, 2));
 }
 
 static void functions_of_threads(void **state)
@@ -538,6 +579,7 @@ int main(void)
 		cmocka_unit_test(samples_without_an_address_are_unknown),
 		cmocka_unit_test(lines_are_rows),
 		cmocka_unit_test(threads_of_a_name_are_one_comm),
+		cmocka_unit_test(labels_are_rows),
 		cmocka_unit_test(functions_of_threads),
 		cmocka_unit_test(most_in_total_can_come_first),
 		cmocka_unit_test(inlined_functions_are_callers),

@@ -30,10 +30,10 @@ struct options {
 /* Numbers of threads, processes and addresses differ from run to run. */
 static int take_sort(const struct ppi_given *given, void *keys)
 {
-	const char *unknown;
-	unsigned found = ppi_rows_keys(given->value, &unknown);
+	const char *label, *unknown;
+	unsigned found = ppi_rows_keys(given->value, &label, &unknown);
 
-	if (!found)
+	if (!found || label)
 		return ppi_given_refuse(
 			given, "made of function, module, line, comm");
 	if (found & (PPI_BY_ADDRESS | PPI_BY_THREAD | PPI_BY_PROCESS))

@@ -172,6 +172,17 @@ static portprof_profile *open_input(struct ppi_export *export)
 	return ppi_profile_open(export->input, writer, export->memory_max);
 }
 
+/* What other forms have no place for. */
+static void say_labels(const struct ppi_export *export)
+{
+	const char *name = ppi_labels_name(export->profile, 0);
+
+	if (name && !export->is_quiet && export->format != PPI_EXPORT_PPROF)
+		ppi_say("labels of samples (%s%s) are not in it; "
+		        "-f pprof keeps them", name,
+		        ppi_labels_name(export->profile, 1) ? ", ..." : "");
+}
+
 int ppi_export_main(int argc, char **argv)
 {
 	struct ppi_export export = { 0 };
@@ -197,6 +208,8 @@ int ppi_export_main(int argc, char **argv)
 	                                       export.event);
 	status = export.event_number != SIZE_MAX && write_format(&export)
 	         ? PPI_EXIT_OK : PPI_EXIT_FAILED;
+	if (status == PPI_EXIT_OK)
+		say_labels(&export);
 	portprof_profile_free(profile);
 	return status;
 }

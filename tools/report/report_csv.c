@@ -65,6 +65,8 @@ static void put_row(const struct csv *csv, const struct ppi_row *row)
 		put_number(csv, row->pid);
 	if (keys & PPI_BY_THREAD)
 		put_number(csv, row->tid);
+	if (keys & PPI_BY_LABEL)
+		put_text(csv, row->label);
 	if (keys & PPI_BY_MODULE)
 		put_text(csv, row->path[0] == '/' ? row->path : row->module);
 	if (keys & PPI_BY_ADDRESS)
@@ -83,9 +85,10 @@ static const struct {
 	const char *name;
 } names[] = {
 	{ PPI_BY_OWNER, "thread" },    { PPI_BY_PROCESS, "pid" },
-	{ PPI_BY_THREAD, "tid" },      { PPI_BY_MODULE, "module" },
-	{ PPI_BY_ADDRESS, "address" }, { PPI_BY_LINE, "file" },
-	{ PPI_BY_LINE, "line" },       { PPI_BY_FUNCTION, "function" },
+	{ PPI_BY_THREAD, "tid" },      { PPI_BY_LABEL, "label" },
+	{ PPI_BY_MODULE, "module" },   { PPI_BY_ADDRESS, "address" },
+	{ PPI_BY_LINE, "file" },       { PPI_BY_LINE, "line" },
+	{ PPI_BY_FUNCTION, "function" },
 };
 
 enum { NAME_COUNT = sizeof(names) / sizeof(names[0]) };

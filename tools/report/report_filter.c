@@ -44,6 +44,8 @@ bool ppi_filter_read_times(const char *text, struct ppi_filter *filter)
 	       filter->from_ns < filter->to_ns;
 }
 
+enum { LISTS = 4 };
+
 /* The words of one list, and which of them anything has fitted. */
 struct list {
 	char *text; /* words end in zero bytes */
@@ -206,6 +208,35 @@ static bool leave_out_threads(struct applying *applying, struct list *list)
 	return is_good;
 }
 
+static bool fits_label(const char *word, const void *thing)
+{
+	const struct ppi_label_value *value = thing;
+
+	return fnmatch(word, value->text, 0) == 0;
+}
+
+/* `name` ends at the "=". */
+static bool leave_out_labels(struct applying *applying, struct list *list,
+                             const char *name)
+{
+	struct ppi_labels labels;
+	const portprof_profile_sample *sample;
+	const struct ppi_label_value *value;
+	bool is_good = true;
+
+	ppi_labels_open(&labels, applying->profile, name);
+	for (size_t i = 0; is_good && (sample = portprof_profile_sample_get(
+					       applying->profile, i)) != NULL;
+	     i++) {
+		value = ppi_labels_find(&labels, sample);
+		is_good = value != NULL;
+		if (is_good && !fits_any(list, fits_label, value))
+			applying->is_left_out[i] = true;
+	}
+	ppi_labels_close(&labels);
+	return is_good;
+}
+
 /* By the sampled code alone, or by all of the chain. */
 static bool leave_out_code(struct applying *applying, struct list *list,
                            fits_fn fits, bool is_whole_chain)
@@ -262,6 +293,13 @@ static const char *function_name(const struct applying *applying, size_t i)
 	return is_location(applying, i) ? applying->names[i].function : NULL;
 }
 
+static const char *no_name(const struct applying *applying, size_t i)
+{
+	(void)applying;
+	(void)i;
+	return NULL;
+}
+
 static bool say_unmet(const struct applying *applying, const struct list *list,
                       const char *what, name_fn name_of, const char *remedy)
 {
@@ -313,19 +351,23 @@ static bool leave_out_times(struct applying *applying,
 }
 
 /* The lists are the filter's, in the order of struct ppi_filter. */
-static bool apply_lists(struct applying *applying, struct list lists[3])
+static bool apply_lists(struct applying *applying, struct list lists[LISTS],
+                        const char *label)
 {
 	if (lists[0].count && !leave_out_threads(applying, &lists[0]))
 		return false;
 	if (lists[1].count &&
 	    !leave_out_code(applying, &lists[1], fits_module, false))
 		return false;
-	return !lists[2].count ||
-	       leave_out_code(applying, &lists[2], fits_function, true);
+	if (lists[2].count &&
+	    !leave_out_code(applying, &lists[2], fits_function, true))
+		return false;
+	return !lists[3].count ||
+	       leave_out_labels(applying, &lists[3], label);
 }
 
 static bool say_all_unmet(const struct applying *applying,
-                          const struct list lists[3])
+                          const struct list lists[LISTS])
 {
 	bool is_met =
 		say_unmet(applying, &lists[0], "thread", thread_name,
@@ -333,9 +375,17 @@ static bool say_all_unmet(const struct applying *applying,
 
 	is_met &= say_unmet(applying, &lists[1], "module", module_name,
 	                    "--sort module shows them");
-	return say_unmet(applying, &lists[2], "function", function_name,
-	                 "-n 0 shows them") &&
+	is_met &= say_unmet(applying, &lists[2], "function", function_name,
+	                    "-n 0 shows them");
+	return say_unmet(applying, &lists[3], "value of that label", no_name,
+	                 "--sort label:NAME shows them") &&
 	       is_met;
+}
+
+/* NULL of none. */
+static const char *values_of(const char *label)
+{
+	return label ? strchr(label, '=') + 1 : NULL;
 }
 
 enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
@@ -345,12 +395,12 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 {
 	struct applying applying = { profile, names, NULL };
 	enum ppi_filter_result result = PPI_FILTER_MEMORY;
-	struct list lists[3];
+	struct list lists[LISTS];
 	bool is_good;
 
 	*is_left_out = NULL;
 	if (!filter->threads && !filter->modules && !filter->functions &&
-	    !filter->has_times)
+	    !filter->label && !filter->has_times)
 		return PPI_FILTER_OK;
 	if (filter->has_times &&
 	    !portprof_profile_origin_get(profile)->timeline_ns) {
@@ -358,18 +408,21 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 		        "record it with --timeline 1s");
 		return PPI_FILTER_NOTHING;
 	}
+	if (filter->label && !ppi_labels_check(profile, filter->label))
+		return PPI_FILTER_NOTHING;
 	is_good = read_list(filter->threads, false, &lists[0]);
 	is_good &= read_list(filter->modules, false, &lists[1]);
 	is_good &= read_list(filter->functions, true, &lists[2]);
+	is_good &= read_list(values_of(filter->label), false, &lists[3]);
 	applying.is_left_out =
 		new_flags(portprof_profile_sample_count(profile));
-	if (is_good && applying.is_left_out && apply_lists(&applying, lists))
+	if (is_good && applying.is_left_out && apply_lists(&applying, lists, filter->label))
 		result = say_all_unmet(&applying, lists) &&
 		                         (!filter->has_times ||
 		                          leave_out_times(&applying, filter))
 		                 ? PPI_FILTER_OK
 		                 : PPI_FILTER_NOTHING;
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < LISTS; i++)
 		free_list(&lists[i]);
 	if (result == PPI_FILTER_OK)
 		*is_left_out = applying.is_left_out;

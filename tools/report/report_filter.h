@@ -11,6 +11,7 @@ struct ppi_filter {
 	const char *threads;   /* names, or numbers of threads or processes */
 	const char *modules;   /* of the sampled code: names or paths */
 	const char *functions; /* anywhere in the chain */
+	const char *label;     /* "NAME=LIST": values of a label */
 	bool has_times;        /* only from `from_ns` on, and before `to_ns`, */
 	uint64_t from_ns, to_ns; /* counted from when measuring began */
 };

@@ -151,6 +151,8 @@ bool ppi_fold_begin(struct ppi_fold *fold, const struct ppi_view *view,
 	memset(fold, 0, sizeof(*fold));
 	fold->view = view;
 	fold->keys = keys;
+	ppi_labels_open(&fold->labels, view->profile,
+	                view->label ? view->label : "");
 	if (!ppi_owners_open(&fold->owners, view->profile, keys))
 		return false;
 	fold->location_count = portprof_profile_location_count(view->profile);
@@ -205,7 +207,8 @@ static bool make_room(struct ppi_fold *fold)
 }
 
 static size_t add_row(struct ppi_fold *fold, const struct ppi_place *place,
-                      const struct ppi_owner *owner)
+                      const struct ppi_owner *owner,
+                      const struct ppi_label_value *label)
 {
 	struct ppi_row *row;
 
@@ -222,6 +225,7 @@ static size_t add_row(struct ppi_fold *fold, const struct ppi_place *place,
 		.thread = owner ? owner->name : "",
 		.pid = owner ? owner->pid : 0,
 		.tid = owner ? owner->tid : 0,
+		.label = label ? label->text : NULL,
 		.is_named = place->name->is_named,
 	};
 	if (fold->keys & PPI_BY_MODULE)
@@ -232,7 +236,7 @@ static size_t add_row(struct ppi_fold *fold, const struct ppi_place *place,
 static size_t row_of_place(struct ppi_fold *fold, struct ppi_place *place)
 {
 	if (place->row == SIZE_MAX)
-		place->row = add_row(fold, place, NULL);
+		place->row = add_row(fold, place, NULL, NULL);
 	return place->row;
 }
 
@@ -241,17 +245,25 @@ size_t ppi_fold_row(struct ppi_fold *fold,
 {
 	struct ppi_place *place = fold->places[frame];
 	const struct ppi_owner *owner;
-	uint32_t known = fold->pairs.count, pair;
+	const struct ppi_label_value *label = NULL;
+	uint32_t known = fold->pairs.count, who, pair;
 
-	if (!(fold->keys & PPI_BY_OWNER))
+	if (!(fold->keys & PPI_BY_SAMPLE))
 		return row_of_place(fold, place);
 	owner = ppi_owners_find(&fold->owners, sample->pid, sample->tid);
 	if (!owner)
 		return SIZE_MAX;
-	pair = ppi_pairs_enter(&fold->pairs, owner->number, place->number);
-	if (pair == PPI_NO_PAIR)
+	who = owner->number;
+	if (fold->keys & PPI_BY_LABEL) {
+		label = ppi_labels_find(&fold->labels, sample);
+		if (!label)
+			return SIZE_MAX;
+		who = ppi_pairs_enter(&fold->labelled, who, label->number);
+	}
+	pair = ppi_pairs_enter(&fold->pairs, who, place->number);
+	if (who == PPI_NO_PAIR || pair == PPI_NO_PAIR)
 		return SIZE_MAX;
-	return pair == known ? add_row(fold, place, owner) : pair;
+	return pair == known ? add_row(fold, place, owner, label) : pair;
 }
 
 void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows)
@@ -260,6 +272,7 @@ void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows)
 
 	rows->rows = fold->rows;
 	rows->count = fold->row_count;
+	rows->labels = fold->labels;
 	ppi_rows_by_self(rows);
 	HASH_ITER (hh, fold->place_table, place, next) {
 		HASH_DEL(fold->place_table, place);
@@ -267,6 +280,7 @@ void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows)
 	}
 	ppi_owners_close(&fold->owners);
 	ppi_pairs_free(&fold->pairs);
+	ppi_pairs_free(&fold->labelled);
 	free(fold->first_frame);
 	free(fold->frames);
 	free(fold->places);

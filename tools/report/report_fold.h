@@ -26,7 +26,10 @@ struct ppi_fold {
 	struct ppi_place *place_table;
 	uint32_t place_count;
 	struct ppi_owners owners;
-	struct ppi_pairs pairs; /* of owner and place: one for each row */
+	struct ppi_labels labels;
+	struct ppi_pairs labelled; /* of owner and label */
+	struct ppi_pairs pairs; /* of those, or owner, and place: one for each
+	                         * row */
 
 	struct ppi_row *rows;
 	size_t *last_samples; /* of rows: 1 + the last whose total it has */

@@ -590,6 +590,21 @@ static bool is_noted(const portprof_profile_origin *origin, const char *note)
 	return false;
 }
 
+/* What samples tell besides: no row shows it unless it is asked for. */
+static void print_labels(const portprof_profile *profile, FILE *out)
+{
+	const char *name = ppi_labels_name(profile, 0);
+
+	if (!name)
+		return;
+	fprintf(out, LABEL, "labels");
+	for (size_t i = 0; (name = ppi_labels_name(profile, i)) != NULL; i++) {
+		fputs(i ? ", " : "", out);
+		ppi_put_text(name, out);
+	}
+	fputs(" (--sort label:NAME)\n", out);
+}
+
 /* Everything below the title, in lines of any length. */
 static void print_body(const struct ppi_report *report, FILE *out)
 {
@@ -613,6 +628,7 @@ static void print_body(const struct ppi_report *report, FILE *out)
 	print_missing(report, out);
 	print_excess(event, out);
 	print_chains(&report->chains, out);
+	print_labels(report->profile, out);
 	fprintf(out, LABEL "%s%s%s\n", "symbols",
 	        ppi_symbols_took_names(report->symbols)
 	                ? "the profile's own names; else "

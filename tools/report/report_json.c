@@ -262,6 +262,8 @@ static void put_keys(struct ppi_json *json, unsigned keys,
 		ppi_json_number(json, "pid", row->pid);
 	if (keys & PPI_BY_THREAD)
 		ppi_json_number(json, "tid", row->tid);
+	if (keys & PPI_BY_LABEL)
+		ppi_json_text(json, "label", row->label);
 	if (keys & PPI_BY_MODULE) {
 		ppi_json_text(json, "module", row->module);
 		ppi_json_text(json, "path", row->path);

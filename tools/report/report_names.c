@@ -15,6 +15,8 @@
 /* Functions of a location; a deeper one is cut. */
 enum { GIVEN_MAX = 64 };
 
+#define PPI_LABEL_KEY "label:"
+
 static const struct {
 	const char *word;
 	unsigned bits;
@@ -35,9 +37,21 @@ static const struct {
 	{ "comm", PPI_BY_COMM },
 };
 
-unsigned ppi_rows_keys(const char *text, const char **unknown)
+/* Of one label, since a row has one column for it. */
+static bool is_label(const char *word, size_t length, const char *known)
+{
+	size_t prefix = strlen(PPI_LABEL_KEY);
+
+	return length > prefix && !known &&
+	       strncmp(word, PPI_LABEL_KEY, prefix) == 0;
+}
+
+unsigned ppi_rows_keys(const char *text, const char **label,
+                       const char **unknown)
 {
 	unsigned keys = 0;
+
+	*label = NULL;
 
 	while (*text) {
 		size_t length = strcspn(text, ","), i = 0;
@@ -46,11 +60,15 @@ unsigned ppi_rows_keys(const char *text, const char **unknown)
 		while (i < count && (strlen(words[i].word) != length ||
 		                     strncmp(words[i].word, text, length) != 0))
 			i++;
-		if (i == count) {
+		if (i < count) {
+			keys |= words[i].bits;
+		} else if (is_label(text, length, *label)) {
+			*label = text + strlen(PPI_LABEL_KEY);
+			keys |= PPI_BY_LABEL;
+		} else {
 			*unknown = text;
 			return 0;
 		}
-		keys |= words[i].bits;
 		text += length;
 		text += *text == ',';
 	}

@@ -28,13 +28,13 @@ static int take_sort(const struct ppi_given *given, void *place)
 	struct ppi_report_options *options = place;
 	const char *unknown;
 
-	options->keys = ppi_rows_keys(given->value, &unknown);
+	options->keys = ppi_rows_keys(given->value, &options->label, &unknown);
 	options->sort = given->value;
 	if (options->keys)
 		return PPI_EXIT_OK;
 	return ppi_line_wrong(given->line,
 	                      "%s: '%.*s' is not one of function, module, "
-	                      "line, address, thread, process, comm",
+	                      "line, address, thread, process, comm, label:NAME",
 	                      given->name,
 	                      (int)strcspn(unknown, ","), unknown);
 }
@@ -45,6 +45,16 @@ static int take_times(const struct ppi_given *given, void *filter)
 		return PPI_EXIT_OK;
 	return ppi_given_refuse(given, "FROM,TO in seconds, such as 2,5 or 2, "
 	                               "or ,5");
+}
+
+static int take_label(const struct ppi_given *given, void *label)
+{
+	const char *equals = strchr(given->value, '=');
+
+	if (!equals || equals == given->value || !equals[1])
+		return ppi_given_refuse(given, "NAME=VALUE[,VALUE...]");
+	*(const char **)label = given->value;
+	return PPI_EXIT_OK;
 }
 
 #define AT(member) offsetof(struct ppi_report_options, member)
@@ -64,6 +74,8 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(filter.threads) },
 	{ 0, "module", "LIST", "keep samples in these binaries",
 	  .take = ppi_take_text, .place = AT(filter.modules) },
+	{ 0, "label", "NAME=LIST", "keep samples with these values of a label",
+	  .take = take_label, .place = AT(filter.label) },
 	{ 0, "focus", "FUNC", "keep samples in FUNC and what it calls",
 	  .take = ppi_take_text, .place = AT(filter.functions) },
 	{ 0, "time", "FROM,TO", "keep these seconds (needs record --timeline)",
@@ -74,8 +86,8 @@ static const struct ppi_option table[] = {
 	PPI_MEMORY_OPTION(AT(memory_max)),
 	{ .help = "What to print" },
 	{ 's', "sort", "KEYS",
-	  "group by function, module, line, address, thread, process or "
-	  "comm, or by several (function)",
+	  "group by function, module, line, address, thread, process, comm "
+	  "or label:NAME, or by several (function)",
 	  .take = take_sort },
 	PPI_ROWS_OPTION(AT(rows)),
 	{ 0, "children", NULL, "sort by weight with callees",

@@ -25,6 +25,7 @@ struct ppi_report_options {
 	const char *event; /* NULL: all */
 	const char *sort;  /* as it was given; NULL: by function */
 	unsigned keys;     /* PPI_BY_ bits */
+	const char *label; /* up to a comma: of PPI_BY_LABEL */
 	uint64_t rows;     /* 0: all */
 	bool is_by_total, is_quiet, has_inlines, is_json;
 	bool is_tree, has_full_names;

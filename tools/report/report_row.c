@@ -68,7 +68,9 @@ static int compare_names(const struct ppi_row *a, const struct ppi_row *b)
 		order = compare_number(a->pid, b->pid);
 	if (order == 0)
 		order = compare_number(a->tid, b->tid);
-	return order ? order : compare_text(a->thread, b->thread);
+	if (order == 0)
+		order = compare_text(a->thread, b->thread);
+	return order ? order : compare_text(a->label, b->label);
 }
 
 /* Equal rows stand in the same order in every run. */

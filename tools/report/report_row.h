@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/report/report_labels.h"
 #include "tools/symbols/symbols.h"
 
 /* What makes two samples belong to the same row. */
@@ -20,11 +21,13 @@ enum {
 	PPI_BY_PROCESS = 1u << 4,
 	PPI_BY_LINE = 1u << 5,
 	PPI_BY_COMM = 1u << 6, /* threads of one name are one */
+	PPI_BY_LABEL = 1u << 7, /* of the view's name */
 
 	/* Sets of them. */
 	PPI_BY_CODE =
 		PPI_BY_FUNCTION | PPI_BY_MODULE | PPI_BY_ADDRESS | PPI_BY_LINE,
-	PPI_BY_OWNER = PPI_BY_THREAD | PPI_BY_PROCESS | PPI_BY_COMM
+	PPI_BY_OWNER = PPI_BY_THREAD | PPI_BY_PROCESS | PPI_BY_COMM,
+	PPI_BY_SAMPLE = PPI_BY_OWNER | PPI_BY_LABEL
 };
 
 /* What of a profile is looked at. */
@@ -33,10 +36,11 @@ struct ppi_view {
 	const struct ppi_symbols_name *names; /* of its locations */
 	size_t event;
 	const bool *is_left_out; /* by sample; NULL: all are in */
+	const char *label; /* that PPI_BY_LABEL tells apart */
 };
 
-/* Strings belong to the symbols and the profile; NULL, 0 where not folded by
- * them. */
+/* Strings belong to the symbols and the profile, labels to the rows; NULL, 0
+ * where not folded by them. */
 struct ppi_row {
 	const char *function, *module, *path;
 	const char *source_file; /* "" unknown */
@@ -44,6 +48,7 @@ struct ppi_row {
 	uint64_t address;
 	uint32_t pid, tid;
 	const char *thread; /* its name; "" unknown */
+	const char *label;  /* its value */
 	bool is_named;
 	uint64_t self_weight;  /* its own samples */
 	uint64_t total_weight; /* and those of what it called; without chains
@@ -77,6 +82,7 @@ struct ppi_rows {
 	                           * inner one keeps no frame pointer */
 	struct ppi_nameless_list nameless, lineless;
 	struct ppi_nameless_list made; /* code made while running, by advice */
+	struct ppi_labels labels; /* texts of rows */
 };
 
 /* Put what has most itself first, or with all it called. */

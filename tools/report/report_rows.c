@@ -119,5 +119,6 @@ void ppi_rows_free(struct ppi_rows *rows)
 	free(rows->nameless.modules);
 	free(rows->lineless.modules);
 	free(rows->made.modules);
+	ppi_labels_close(&rows->labels);
 	memset(rows, 0, sizeof(*rows));
 }

@@ -21,7 +21,8 @@ static inline bool ppi_rows_build(const portprof_profile *profile, size_t event,
                                   const struct ppi_symbols_name *names,
                                   struct ppi_rows *rows)
 {
-	const struct ppi_view view = { profile, names, event, NULL };
+	const struct ppi_view view = { .profile = profile, .names = names,
+		                       .event = event };
 
 	return ppi_rows_fold(&view, keys, rows);
 }
@@ -66,7 +67,9 @@ bool ppi_is_function(const char *wanted, const char *function);
 struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
                                             struct ppi_symbols *symbols);
 
-/* "function,module,..." to bits; 0 and the unknown word when it has one. */
-unsigned ppi_rows_keys(const char *text, const char **unknown);
+/* "function,module,..." to bits; 0 and the unknown word when it has one. *label is
+ * behind "label:", up to a comma or the end. */
+unsigned ppi_rows_keys(const char *text, const char **label,
+                       const char **unknown);
 
 #endif

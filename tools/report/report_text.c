@@ -19,7 +19,8 @@ struct columns {
 	struct ppi_scale scale;
 	uint64_t total;
 	bool has_chains, has_samples, has_total_share;
-	int module_width, thread_width, line_width, address_width;
+	int module_width, thread_width, line_width, address_width, label_width;
+	const char *label_head;
 	size_t function_room;
 	FILE *out;
 };
@@ -120,6 +121,9 @@ static void print_names(const struct columns *columns,
 		                               sizeof(text))
 		                 : "",
 		             columns->thread_width, room);
+	if (columns->keys & PPI_BY_LABEL)
+		print_column(columns, row ? ppi_shown(row->label, room) : "",
+		             columns->label_width, room);
 	if (columns->keys & PPI_BY_MODULE)
 		print_column(columns, row ? ppi_shown(row->module, room) : "",
 		             columns->module_width, room);
@@ -152,6 +156,8 @@ static int function_room(const struct columns *columns)
 		                                 : NUMBER_WIDTH - SHARE_WIDTH;
 	if (columns->keys & PPI_BY_OWNER)
 		left -= columns->thread_width + 2;
+	if (columns->keys & PPI_BY_LABEL)
+		left -= columns->label_width + 2;
 	if (columns->keys & PPI_BY_MODULE)
 		left -= columns->module_width + 2;
 	if (columns->keys & PPI_BY_ADDRESS)
@@ -187,10 +193,12 @@ static void fit_names(struct columns *columns, int longest)
 		columns->has_samples = false;
 	columns->has_total_share = function_room(columns) >= wanted;
 	shrink(columns, &columns->thread_width, MODULE_LEAST, wanted);
+	shrink(columns, &columns->label_width, MODULE_LEAST, wanted);
 	wanted = wanted < MODULE_LEAST ? wanted : MODULE_LEAST;
 	shrink(columns, &columns->line_width, MODULE_LEAST, wanted);
 	shrink(columns, &columns->module_width, LEAST, wanted);
 	shrink(columns, &columns->thread_width, LEAST, wanted);
+	shrink(columns, &columns->label_width, LEAST, wanted);
 	shrink(columns, &columns->line_width, LEAST, wanted);
 	room = function_room(columns);
 	columns->function_room = room > 0 ? (size_t)room : 0;
@@ -206,6 +214,8 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 	columns->thread_width = (int)strlen("process");
 	columns->line_width = (int)strlen("line");
 	columns->address_width = (int)strlen("address");
+	columns->label_head = rows->labels.name;
+	columns->label_width = (int)strlen(columns->label_head);
 	columns->has_total_share = true;
 	for (size_t i = 0; i < shown; i++) {
 		const struct ppi_row *row = &rows->rows[i];
@@ -221,6 +231,10 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 			columns->thread_width = wider(
 				columns->thread_width,
 				thread_word(columns, row, text, sizeof(text)));
+		if (columns->keys & PPI_BY_LABEL)
+			columns->label_width =
+				wider(columns->label_width,
+			              ppi_shown(row->label, room));
 		if (columns->keys & PPI_BY_ADDRESS) {
 			snprintf(text, sizeof(text), "%#" PRIx64, row->address);
 			columns->address_width =
@@ -345,6 +359,9 @@ static void print_heads(const struct columns *columns, const char *first)
 		fprintf(columns->out, " %-*s ", columns->thread_width,
 		        cut(thread_head(columns->keys),
 		            (size_t)columns->thread_width, room));
+	if (columns->keys & PPI_BY_LABEL)
+		print_column(columns, ppi_shown(columns->label_head, room),
+		             columns->label_width, room);
 	if (columns->keys & PPI_BY_MODULE)
 		fprintf(columns->out, " %-*s ", columns->module_width,
 		        cut("module", (size_t)columns->module_width, room));

@@ -322,6 +322,9 @@ static bool print_filtered(struct printing *printing)
 {
 	bool *is_left_out = NULL, is_good = false;
 
+	if (printing->view.label &&
+	    !ppi_labels_check(printing->view.profile, printing->view.label))
+		return false;
 	switch (ppi_filter_apply(&printing->options->filter,
 	                         printing->view.profile, printing->view.names,
 	                         &is_left_out)) {
@@ -351,7 +354,7 @@ static bool print_report(const portprof_profile *profile,
 		            .keys = options->keys,
 		            .row_limit = (size_t)options->rows },
 		.options = options,
-		.view = { .profile = profile },
+		.view = { .profile = profile, .label = options->label },
 	};
 	struct ppi_named named;
 	char *path = join_inputs(options);

@@ -175,8 +175,9 @@ static bool *leave_out_others(const portprof_profile *profile, uint32_t tid)
 static bool fold(const struct ppi_top_moment *moment,
                  const struct ppi_top_wish *wish, struct ppi_rows *rows)
 {
-	struct ppi_view view = { moment->profile, moment->names, wish->event,
-		                 NULL };
+	struct ppi_view view = { .profile = moment->profile,
+		                 .names = moment->names,
+		                 .event = wish->event };
 	bool *is_left_out = NULL, is_good = true;
 
 	memset(rows, 0, sizeof(*rows));
