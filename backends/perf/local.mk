@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # backends/perf/: needs <linux/perf_event.h>; calls Linux in
-# perf_kernel_real.c alone.
+# perf_kernel_real.c alone. events/ leads from a string to what the kernel is asked for,
+# records/ reads what it writes; beside them is the session.
 
 PERF_SOURCES = \
 	backends/perf/perf.c \
@@ -8,64 +9,64 @@ PERF_SOURCES = \
 	backends/perf/perf_attach.c \
 	backends/perf/perf_attr.c \
 	backends/perf/perf_attr.h \
-	backends/perf/perf_beat.c \
-	backends/perf/perf_beat.h \
-	backends/perf/perf_catalogue.c \
 	backends/perf/perf_cgroup.c \
 	backends/perf/perf_cores.c \
 	backends/perf/perf_count.c \
-	backends/perf/perf_decode.c \
-	backends/perf/perf_decode.h \
-	backends/perf/perf_fields.c \
-	backends/perf/perf_fields.h \
-	backends/perf/perf_describe.c \
 	backends/perf/perf_drain.c \
 	backends/perf/perf_errors.c \
 	backends/perf/perf_family.c \
+	backends/perf/perf_fields.c \
+	backends/perf/perf_fields.h \
+	backends/perf/perf_grow.c \
 	backends/perf/perf_kernel.h \
-	backends/perf/perf_names.c \
-	backends/perf/perf_names.h \
 	backends/perf/perf_open.c \
 	backends/perf/perf_pending.c \
-	backends/perf/perf_place.c \
-	backends/perf/perf_place.h \
 	backends/perf/perf_port.c \
 	backends/perf/perf_probe.c \
 	backends/perf/perf_proc.c \
 	backends/perf/perf_proc.h \
 	backends/perf/perf_rate.c \
 	backends/perf/perf_rate.h \
-	backends/perf/perf_raw.c \
-	backends/perf/perf_raw.h \
 	backends/perf/perf_read.c \
 	backends/perf/perf_report.c \
-	backends/perf/perf_request.c \
-	backends/perf/perf_request.h \
-	backends/perf/perf_resolve.c \
-	backends/perf/perf_resolve.h \
 	backends/perf/perf_rights.c \
 	backends/perf/perf_rights.h \
-	backends/perf/perf_ring.c \
-	backends/perf/perf_ring.h \
 	backends/perf/perf_sample.c \
 	backends/perf/perf_state.h \
 	backends/perf/perf_steer.c \
-	backends/perf/perf_symbol.c \
-	backends/perf/perf_symbol.h \
-	backends/perf/perf_sysfs.c \
-	backends/perf/perf_sysfs.h \
-	backends/perf/perf_tables.c \
-	backends/perf/perf_tables.h \
-	backends/perf/perf_grow.c \
 	backends/perf/perf_tail.c \
-	backends/perf/perf_tracepoint.c \
-	backends/perf/perf_unknown.c \
 	backends/perf/perf_threads.c \
 	backends/perf/perf_user.c \
 	backends/perf/perf_user.h \
 	backends/perf/perf_user_cpu.h \
-	backends/perf/perf_weight.c \
-	backends/perf/perf_weight.h
+	backends/perf/events/perf_catalogue.c \
+	backends/perf/events/perf_describe.c \
+	backends/perf/events/perf_names.c \
+	backends/perf/events/perf_names.h \
+	backends/perf/events/perf_place.c \
+	backends/perf/events/perf_place.h \
+	backends/perf/events/perf_request.c \
+	backends/perf/events/perf_request.h \
+	backends/perf/events/perf_resolve.c \
+	backends/perf/events/perf_resolve.h \
+	backends/perf/events/perf_symbol.c \
+	backends/perf/events/perf_symbol.h \
+	backends/perf/events/perf_sysfs.c \
+	backends/perf/events/perf_sysfs.h \
+	backends/perf/events/perf_tables.c \
+	backends/perf/events/perf_tables.h \
+	backends/perf/events/perf_tracepoint.c \
+	backends/perf/events/perf_unknown.c \
+	backends/perf/records/perf_beat.c \
+	backends/perf/records/perf_beat.h \
+	backends/perf/records/perf_decode.c \
+	backends/perf/records/perf_decode.h \
+	backends/perf/records/perf_raw.c \
+	backends/perf/records/perf_raw.h \
+	backends/perf/records/perf_ring.c \
+	backends/perf/records/perf_ring.h \
+	backends/perf/records/perf_weight.c \
+	backends/perf/records/perf_weight.h
 if HAVE_PERF_HEADERS
 if BACKEND_OFF_PERF
 libportprof_tested_la_SOURCES += $(PERF_SOURCES) \

@@ -4,8 +4,8 @@
 #define PERF_ATTR_H
 
 #include "backends/backend.h"
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/perf_kernel.h"
-#include "backends/perf/perf_request.h"
 
 /* Optional parts of the interface, each found by trying it once a process. */
 enum perf_feature {

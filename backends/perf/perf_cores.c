@@ -8,7 +8,7 @@
  */
 #include "backends/perf/perf_state.h"
 
-#include "backends/perf/perf_sysfs.h"
+#include "backends/perf/events/perf_sysfs.h"
 
 #include <errno.h>
 #include <stdio.h>

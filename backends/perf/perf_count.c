@@ -3,8 +3,8 @@
 #include "backends/perf/perf_state.h"
 #include "backends/perf/perf_user.h"
 
+#include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_sysfs.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* Why the kernel refused, in sentences that a user can act on. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/events/perf_place.h"
 #include "backends/perf/perf_fields.h"
-#include "backends/perf/perf_place.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rights.h"
 

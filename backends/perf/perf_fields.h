@@ -4,7 +4,7 @@
 #define PERF_FIELDS_H
 
 #include "backends/perf/perf_attr.h"
-#include "backends/perf/perf_decode.h"
+#include "backends/perf/records/perf_decode.h"
 
 /* Each field that the plan asks for is one that some sampled event can have. */
 portprof_status perf_fields_check(const struct ppi_plan *plan,

@@ -2,10 +2,10 @@
 /* Opening a sampling session: which layout, how large, which threads. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_fields.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
-#include "backends/perf/perf_sysfs.h"
 
 #include <errno.h>
 #include <stdlib.h>

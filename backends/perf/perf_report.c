@@ -2,10 +2,10 @@
 /* What a probe reports to who asks: settings, limits and the place it runs. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
 #include "backends/perf/perf_rights.h"
-#include "backends/perf/perf_sysfs.h"
 
 #include <errno.h>
 #include <inttypes.h>

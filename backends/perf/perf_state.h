@@ -5,12 +5,12 @@
 
 #include "backends/backend.h"
 #include "backends/perf/perf_attr.h"
-#include "backends/perf/perf_beat.h"
-#include "backends/perf/perf_decode.h"
 #include "backends/perf/perf_kernel.h"
-#include "backends/perf/perf_raw.h"
-#include "backends/perf/perf_ring.h"
-#include "backends/perf/perf_weight.h"
+#include "backends/perf/records/perf_beat.h"
+#include "backends/perf/records/perf_decode.h"
+#include "backends/perf/records/perf_raw.h"
+#include "backends/perf/records/perf_ring.h"
+#include "backends/perf/records/perf_weight.h"
 
 /* Events of one group, and words that reading its descriptor can give: with
  * ids and losses. Counters of one session, in any number of groups. */

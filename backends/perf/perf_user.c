@@ -5,7 +5,7 @@
  */
 #include "backends/perf/perf_user.h"
 
-#include "backends/perf/perf_sysfs.h"
+#include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_state.h"
 #include "backends/perf/perf_user_cpu.h"
 

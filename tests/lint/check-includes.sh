@@ -66,7 +66,7 @@ function allowed(to,    area) {
 	area = area_of(file)
 	if (to ~ /^</) {
 		if (to ~ /^<perfmon\//)
-			return file == "backends/perf/perf_tables.c" || \
+			return file == "backends/perf/events/perf_tables.c" || \
 				area == "tests/unit"
 		return 1
 	}

@@ -61,7 +61,7 @@ tests_unit_test_event_names_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 # As if libpfm4 had not been found: its own perf_tables.c comes before the one
 # in the library.
 tests_unit_test_event_names_bare_SOURCES = tests/unit/test_event_names.c \
-	tests/unit/table.h backends/perf/perf_tables.c
+	tests/unit/table.h backends/perf/events/perf_tables.c
 tests_unit_test_event_names_bare_CPPFLAGS = $(TEST_CPPFLAGS) \
 	-DPPI_WITHOUT_LIBPFM4
 

@@ -20,8 +20,8 @@
 #endif
 
 #include "api/internal/event.h"
-#include "backends/perf/perf_resolve.h"
-#include "backends/perf/perf_tables.h"
+#include "backends/perf/events/perf_resolve.h"
+#include "backends/perf/events/perf_tables.h"
 #include <errno.h>
 
 #include "table.h"

@@ -21,8 +21,8 @@
 
 #include "api/internal/event.h"
 #ifdef HAVE_LINUX_PERF_EVENT_H
-#include "backends/perf/perf_resolve.h"
-#include "backends/perf/perf_tables.h"
+#include "backends/perf/events/perf_resolve.h"
+#include "backends/perf/events/perf_tables.h"
 #endif
 
 enum { LINE = 1024 };

@@ -2,7 +2,7 @@
 /* Counting on a machine with two types of core: simulated, CPUs 0-1 and 2-3. */
 #include "tests/unit/perf_run.h"
 
-#include "backends/perf/perf_sysfs.h"
+#include "backends/perf/events/perf_sysfs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

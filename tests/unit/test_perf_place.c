@@ -23,7 +23,7 @@
 #include <portprof.h>
 #include <portprof/tool.h>
 
-#include "backends/perf/perf_symbol.h"
+#include "backends/perf/events/perf_symbol.h"
 #include "tests/tools/speed.h"
 
 /* ---- the program ---- */

@@ -14,7 +14,7 @@
 #include <portprof.h>
 
 #include "api/internal/event.h"
-#include "backends/perf/perf_sysfs.h"
+#include "backends/perf/events/perf_sysfs.h"
 #include "tests/sim/perf_sim.h"
 
 #define PMUS "/sys/bus/event_source/devices/"

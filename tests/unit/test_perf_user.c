@@ -5,7 +5,7 @@
  */
 #include "tests/unit/perf_run.h"
 
-#include "backends/perf/perf_sysfs.h"
+#include "backends/perf/events/perf_sysfs.h"
 #include "tests/unit/user_cpu.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights: their sum is what was counted, whatever happens in between. */
-#include "backends/perf/perf_weight.h"
+#include "backends/perf/records/perf_weight.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,7 @@
 #include "api/internal/config.h"
 #include "api/internal/event.h"
 #ifdef HAVE_LINUX_PERF_EVENT_H
-#include "backends/perf/perf_resolve.h"
+#include "backends/perf/events/perf_resolve.h"
 #endif
 #include "table.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
-#include "backends/perf/perf_decode.h"
+#include "backends/perf/records/perf_decode.h"
 
 enum perf_raw_kind {
 	PERF_RAW_OTHER,    /* a structure, or several numbers */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that the system itself names: PMUs in sysfs, and their terms. */
-#include "backends/perf/perf_sysfs.h"
+#include "backends/perf/events/perf_sysfs.h"
 
-#include "backends/perf/perf_names.h"
+#include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_tables.h"
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_tables.h"
 
 #include <ctype.h>
 #include <errno.h>

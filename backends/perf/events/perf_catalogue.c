@@ -3,10 +3,10 @@
 #include "backends/perf/perf_kernel.h"
 
 #include "backends/backend.h"
-#include "backends/perf/perf_names.h"
+#include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_sysfs.h"
+#include "backends/perf/events/perf_tables.h"
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_sysfs.h"
-#include "backends/perf/perf_tables.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>

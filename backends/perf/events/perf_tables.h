@@ -3,7 +3,7 @@
 #ifndef PPI_PERF_TABLES_H
 #define PPI_PERF_TABLES_H
 
-#include "backends/perf/perf_request.h"
+#include "backends/perf/events/perf_request.h"
 
 /* What libpfm4 said to a string. */
 enum ppi_table_verdict {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracepoints of the kernel by the files of tracefs, and filters on them. */
-#include "backends/perf/perf_sysfs.h"
+#include "backends/perf/events/perf_sysfs.h"
 
+#include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_tables.h"
 #include "backends/perf/perf_attr.h"
-#include "backends/perf/perf_names.h"
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_raw.h"
-#include "backends/perf/perf_tables.h"
+#include "backends/perf/records/perf_raw.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef PPI_PERF_NAMES_H
 #define PPI_PERF_NAMES_H
 
-#include "backends/perf/perf_request.h"
+#include "backends/perf/events/perf_request.h"
 
 enum { PPI_PERF_NAME_BYTES = 40 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rhythms of places, seen while samples come. */
-#include "backends/perf/perf_beat.h"
+#include "backends/perf/records/perf_beat.h"
 
 #include <string.h>
 

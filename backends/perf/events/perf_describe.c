@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A resolved event in words: its description, its canonical form, and what the
  * kernel is asked for. */
-#include "backends/perf/perf_names.h"
+#include "backends/perf/events/perf_names.h"
 
 #include "backends/perf/perf_state.h"
 

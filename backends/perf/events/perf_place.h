@@ -3,8 +3,8 @@
 #ifndef PERF_PLACE_H
 #define PERF_PLACE_H
 
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/perf_kernel.h"
-#include "backends/perf/perf_request.h"
 
 /* Whether it is one by its name: mem:..., breakpoint:..., uprobe:... */
 bool perf_place_is_name(const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What to say of an event string that cannot be resolved. */
-#include "backends/perf/perf_names.h"
-#include "backends/perf/perf_tables.h"
+#include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_tables.h"
 
 #include <stdio.h>
 #include <string.h>

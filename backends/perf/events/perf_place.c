@@ -4,12 +4,12 @@
  * find by address (mem:, breakpoint:), and probes, which the kernel patches into
  * the pages of a file (uprobe:, uretprobe:).
  */
-#include "backends/perf/perf_place.h"
+#include "backends/perf/events/perf_place.h"
 
-#include "backends/perf/perf_names.h"
+#include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_symbol.h"
+#include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_rights.h"
-#include "backends/perf/perf_symbol.h"
-#include "backends/perf/perf_sysfs.h"
 
 #include <errno.h>
 #include <inttypes.h>

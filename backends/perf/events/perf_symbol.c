@@ -3,7 +3,7 @@
  * Where a program's functions and variables are: symbol tables of ELF files, as
  * elf(5) has them, in the form of 64 bits whatever the file's is.
  */
-#include "backends/perf/perf_symbol.h"
+#include "backends/perf/events/perf_symbol.h"
 
 #include "backends/perf/perf_proc.h"
 

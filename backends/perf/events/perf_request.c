@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests for perf events: the modifiers that perf adds to the core's. */
-#include "backends/perf/perf_request.h"
+#include "backends/perf/events/perf_request.h"
 
 #include <limits.h>
 #include <stdarg.h>

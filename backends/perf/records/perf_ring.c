@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading one ring that the kernel writes. */
-#include "backends/perf/perf_ring.h"
+#include "backends/perf/records/perf_ring.h"
 
 #include <string.h>
 

@@ -3,16 +3,16 @@
  * What an event will really be on this kernel, for this user: levels and rates that
  * are permitted, and the kernel's numbers for its name.
  */
-#include "backends/perf/perf_resolve.h"
+#include "backends/perf/events/perf_resolve.h"
 
-#include "backends/perf/perf_names.h"
-#include "backends/perf/perf_place.h"
+#include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_place.h"
+#include "backends/perf/events/perf_sysfs.h"
+#include "backends/perf/events/perf_tables.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
 #include "backends/perf/perf_rights.h"
 #include "backends/perf/perf_state.h"
-#include "backends/perf/perf_sysfs.h"
-#include "backends/perf/perf_tables.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Kernel records taken apart. The order of fields is that of
  * include/uapi/linux/perf_event.h, enum perf_event_type.
  */
-#include "backends/perf/perf_decode.h"
+#include "backends/perf/records/perf_decode.h"
 
 #include <string.h>
 

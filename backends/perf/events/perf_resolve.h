@@ -3,7 +3,7 @@
 #ifndef PERF_RESOLVE_H
 #define PERF_RESOLVE_H
 
-#include "backends/perf/perf_request.h"
+#include "backends/perf/events/perf_request.h"
 
 /*
  * What `request` means on this machine, opened by nobody yet. When it names

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What each sample stands for: the table of threads behind it. */
-#include "backends/perf/perf_weight.h"
+#include "backends/perf/records/perf_weight.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* Event names of libpfm4, where it is there: the only file that knows it. */
 #include "config.h"
 
-#include "backends/perf/perf_tables.h"
+#include "backends/perf/events/perf_tables.h"
 
 #include "port/library.h"
 

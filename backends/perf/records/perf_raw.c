@@ -8,7 +8,7 @@
  * A text whose length varies is a word: 16 bits where it begins, above them its
  * length (include/trace/stages/stage1_struct_define.h, __data_loc and __rel_loc).
  */
-#include "backends/perf/perf_raw.h"
+#include "backends/perf/records/perf_raw.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/perf_kernel.h"
-#include "backends/perf/perf_request.h"
 
 #define PERF_SYSFS_PMUS "/sys/bus/event_source/devices"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's generic events: names, numbers, what they are. */
-#include "backends/perf/perf_names.h"
+#include "backends/perf/events/perf_names.h"
 
 #include <ctype.h>
 #include <stdio.h>
