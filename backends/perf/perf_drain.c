@@ -75,6 +75,22 @@ static bool take_module(struct ppi_backend_session *bs,
 	                           build_id_bytes, seen->name);
 }
 
+/* Whoever executes a program has the number of its process' first thread from now
+ * on: what that one did is told before. */
+static bool take_number(struct ppi_backend_session *bs,
+                        const struct perf_seen *seen, struct ppi_room *room)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_thread *first =
+		perf_weights_find(&state->weights, seen->pid);
+
+	if (first && first->has_ended &&
+	    !perf_tail_settle(bs, UINT64_MAX, room))
+		return false;
+	perf_weights_exec(&state->weights, seen->pid);
+	return true;
+}
+
 static bool take_name(struct ppi_backend_session *bs,
                       const struct perf_port *port,
                       const struct perf_seen *seen, struct ppi_room *room)
@@ -85,6 +101,8 @@ static bool take_name(struct ppi_backend_session *bs,
 	/* The kernel enabled the events just before it said so. */
 	if (seen->is_exec)
 		perf_state_of(bs)->awaits_exec = false;
+	if (seen->is_exec && !take_number(bs, seen, room))
+		return false;
 	/* What it was until now is known by what is mapped until now. */
 	if (seen->is_exec &&
 	    !perf_tail_flush(bs, perf_weights_find(

@@ -81,6 +81,7 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	const struct ppi_event *event = &bs->plan->events[source->event];
 	struct perf_reading reading = {
 		.tid = seen->tid,
+		.pid = seen->pid,
 		.event = source->event,
 		.id = source->id,
 		.value = event->is_cpu_time ? seen->value
@@ -93,6 +94,7 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	/* The CPU's event goes on whoever runs there. */
 	if (state->layout == PERF_SYSTEM_RINGS || source->is_tail) {
 		reading.tid = cpu_key(port->cpu);
+		reading.pid = 0;
 		reading.thread_time = 0;
 	}
 	if (perf_is_period_weighted(event))

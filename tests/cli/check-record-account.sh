@@ -63,4 +63,54 @@ while time.process_time() < 0.2:
     pass
 child and os.wait()'
 has_not "waited for: nothing is said" "not waited for" "$tmp/words"
+
+# A thread that executes a program has the number of the first from then on, and
+# goes on with its own counts.
+cat >thread_exec.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void touch(int pages)
+{
+	long bytes = sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, (size_t)(pages * bytes), PROT_READ | PROT_WRITE,
+	                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(at, (size_t)(pages * bytes), MADV_NOHUGEPAGE);
+	for (int i = 0; i < pages; i++)
+		at[i * bytes] = 1;
+}
+
+static void *execute(void *program)
+{
+	touch(3000);
+	execl(program, program, "2000", (char *)0);
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	touch(argc > 1 ? atoi(argv[1]) : 1000);
+	if (argc > 1)
+		return 0;
+	pthread_create(&thread, NULL, execute, argv[0]);
+	for (;;)
+		pause();
+}
+END
+if ${CC:-cc} -O1 -pthread -o thread_exec thread_exec.c 2>cc.words; then
+	for more in "" -e\ task-clock; do
+		# shellcheck disable=SC2086
+		record -b perf -e page-faults@1 $more -o thread_exec.pb.gz -- ./thread_exec
+		claim "a thread's exec${more:+ beside a clock}: each fault once" \
+			"6000 <= r['total_weight'] == r['samples'] + r['lost'] < 6900"
+		judge thread_exec.pb.gz
+	done
+else
+	skip "a thread's exec" "nothing can be compiled"
+fi
 tap_end

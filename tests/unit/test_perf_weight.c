@@ -26,7 +26,8 @@ static int tear_down(void **state)
 static uint64_t take(uint32_t tid, uint64_t id, uint64_t value,
                      uint64_t thread_time)
 {
-	struct perf_reading reading = { tid, 0, id, value, thread_time, false };
+	struct perf_reading reading = { tid, tid / 100 * 100, 0, id, value,
+		                        thread_time, false };
 	uint64_t weight = 0;
 
 	assert_true(perf_weights_take(&weights, &reading, &weight));
@@ -103,7 +104,7 @@ static void mix_all_spares_inherited_threads(void **state)
 
 static void events_are_apart(void **state)
 {
-	struct perf_reading other = { 1, 1, 9, 1000, 0, false };
+	struct perf_reading other = { 1, 1, 1, 9, 1000, 0, false };
 	uint64_t weight;
 
 	(void)state;
@@ -111,6 +112,32 @@ static void events_are_apart(void **state)
 	assert_true(perf_weights_take(&weights, &other, &weight));
 	assert_int_equal(weight, 1000);
 	assert_int_equal(take(1, 7, 110, 0), 10);
+}
+
+/* Process 100: its thread 105 executes a program, and is called 100 then. */
+static void another_thread_executes_a_program(void **state)
+{
+	(void)state;
+	assert_int_equal(take(100, 7, 550, 0), 550);
+	assert_int_equal(take(105, 7, 1000, 0), 1000);
+	assert_int_equal(take(205, 7, 9, 0), 9);
+	perf_weights_end_later(&weights, 100);
+	perf_weights_exec(&weights, 100);
+	perf_weights_forget_ended(&weights);
+	assert_null(perf_weights_find(&weights, 105));
+	assert_int_equal(take(100, 7, 1001, 0), 1);
+	assert_int_equal(take(100, 7, 3000, 0), 1999);
+	/* the first one itself */
+	assert_int_equal(take(206, 7, 5, 0), 5);
+	perf_weights_end_later(&weights, 206);
+	perf_weights_exec(&weights, 100);
+	assert_int_equal(take(100, 7, 3001, 0), 1);
+	/* nobody else is there */
+	perf_weights_end_later(&weights, 100);
+	perf_weights_exec(&weights, 100);
+	perf_weights_forget_ended(&weights);
+	assert_null(perf_weights_find(&weights, 100));
+	assert_int_equal(take(205, 7, 10, 0), 1);
 }
 
 /* The number was given to a new thread and nobody said so. */
@@ -148,7 +175,8 @@ static void ended_threads_take_no_memory(void **state)
 
 static void too_many_threads_are_refused(void **state)
 {
-	struct perf_reading reading = { PERF_THREADS_MAX + 1, 0, 7, 10, 0, false };
+	struct perf_reading reading = { PERF_THREADS_MAX + 1, 0, 0, 7, 10, 0,
+		                        false };
 	uint64_t weight = 77;
 
 	(void)state;
@@ -196,6 +224,7 @@ int main(void)
 		CASE(no_double_weight_when_times_get_mixed),
 		CASE(mix_all_spares_inherited_threads),
 		CASE(events_are_apart),
+		CASE(another_thread_executes_a_program),
 		CASE(a_count_that_goes_back_is_a_new_thread),
 		CASE(a_dropped_stream_was_never_there),
 		CASE(ended_threads_take_no_memory),

@@ -94,15 +94,16 @@ struct perf_thread *perf_weights_add(struct perf_weights *weights,
 	return thread;
 }
 
-void perf_weights_end(struct perf_weights *weights, uint32_t tid)
+/* NULL when it is not there. */
+static struct perf_thread *take_out(struct perf_weights *weights, uint32_t tid)
 {
 	const size_t mask = weights->room - 1;
+	struct perf_thread *thread = perf_weights_find(weights, tid);
 	size_t hole, at;
 
-	if (!perf_weights_find(weights, tid))
-		return;
+	if (!thread)
+		return NULL;
 	hole = slot_of(weights, tid);
-	free_thread(weights->slots[hole]);
 	weights->slots[hole] = NULL;
 	weights->count--;
 	/* Move up those that had to go past the hole to find a place. */
@@ -115,6 +116,35 @@ void perf_weights_end(struct perf_weights *weights, uint32_t tid)
 		weights->slots[at] = NULL;
 		hole = at;
 	}
+	return thread;
+}
+
+void perf_weights_end(struct perf_weights *weights, uint32_t tid)
+{
+	free_thread(take_out(weights, tid));
+}
+
+void perf_weights_exec(struct perf_weights *weights, uint32_t pid)
+{
+	struct perf_thread *first = perf_weights_find(weights, pid);
+	struct perf_thread *other = NULL;
+
+	if (first && !first->is_ended)
+		return;
+	for (size_t i = 0; i < weights->room; i++) {
+		struct perf_thread *thread = weights->slots[i];
+
+		if (thread && thread != first && thread->pid == pid &&
+		    !thread->is_ended)
+			other = thread;
+	}
+	if (!other)
+		return;
+	perf_weights_end(weights, pid);
+	take_out(weights, other->tid);
+	other->tid = pid;
+	weights->slots[slot_of(weights, pid)] = other;
+	weights->count++;
 }
 
 void perf_weights_end_later(struct perf_weights *weights, uint32_t tid)
@@ -205,6 +235,7 @@ bool perf_weights_take(struct perf_weights *weights,
 
 	if (!thread)
 		return false;
+	thread->pid = reading->pid;
 	stream = find_stream(thread, reading->id);
 	if (stream && reading->value < stream->value) {
 		begin_again(weights, thread);

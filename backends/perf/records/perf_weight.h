@@ -45,7 +45,7 @@ struct perf_progress {
 };
 
 struct perf_thread {
-	uint32_t tid;
+	uint32_t tid, pid;    /* pid 0: not known yet */
 	char name[PERF_NAME_BYTES]; /* a new thread has its creator's */
 	bool is_direct;       /* some events were opened for this very thread */
 	bool has_ended;       /* perf_tail.c: its number may be another's */
@@ -67,7 +67,7 @@ struct perf_weights {
 };
 
 struct perf_reading {
-	uint32_t tid;
+	uint32_t tid, pid;
 	uint32_t event;
 	uint64_t id;
 	uint64_t value;
@@ -96,6 +96,13 @@ void perf_weights_end(struct perf_weights *weights, uint32_t tid);
 void perf_weights_end_later(struct perf_weights *weights, uint32_t tid);
 void perf_weights_begin(struct perf_weights *weights, uint32_t tid);
 void perf_weights_forget_ended(struct perf_weights *weights);
+
+/*
+ * Process `pid` executes another program. If another of its threads than the first
+ * did it, that one has the number of the first from now on, whose end was told,
+ * and its events go on with what they had counted (fs/exec.c, de_thread).
+ */
+void perf_weights_exec(struct perf_weights *weights, uint32_t pid);
 
 /* The weight of one sample; false when the thread could not be kept. */
 bool perf_weights_take(struct perf_weights *weights,
