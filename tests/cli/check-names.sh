@@ -71,6 +71,7 @@ holds "the report says the same when the program is gone" named.pb.gz \
 holds "no name is asked for" bare.pb.gz 'p["functions"] == p["lines"] == 0'
 cp bare.pb.gz gone.pb.gz
 "$portprof" names gone.pb.gz 2>words
+has "addresses without a name are said" '^portprof: gone.pb.gz: [1-9][0-9]* of [0-9]+ addresses' words
 holds "without the program its code has no name" gone.pb.gz \
 	'"heavy" not in p["outer"] and "light" not in p["outer"]'
 cp kept two

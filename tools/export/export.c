@@ -124,7 +124,7 @@ static bool export_pprof(const struct ppi_export *export)
 {
 	static const struct ppi_named_sources usual;
 
-	if (!ppi_names_give(export->profile, &usual, NULL))
+	if (!ppi_names_give(export->profile, &usual, NULL, NULL))
 		return false;
 	if (portprof_profile_write(export->profile, export->output) ==
 	    PORTPROF_OK)

@@ -48,6 +48,7 @@ static bool name_one(const struct wanted *wanted, const char *path)
 	portprof_profile *profile =
 		ppi_profile_open(path, NULL, wanted->memory_max);
 	const char *damage;
+	size_t unnamed = 0;
 	bool is_good;
 
 	if (!profile)
@@ -55,13 +56,17 @@ static bool name_one(const struct wanted *wanted, const char *path)
 	damage = portprof_profile_origin_get(profile)->damage;
 	if (damage)
 		ppi_say("%s: %s", path, damage);
-	is_good = ppi_names_give(profile, &wanted->sources, NULL);
+	is_good = ppi_names_give(profile, &wanted->sources, NULL, &unnamed);
 	if (is_good && portprof_profile_write(
 			       profile, wanted->output ? wanted->output
 		                                       : path)) {
 		ppi_say_failure(NULL);
 		is_good = false;
 	}
+	if (is_good && unnamed)
+		ppi_say("%s: %zu of %zu addresses are in no function that is "
+		        "known; portprof report tells in which files", path,
+		        unnamed, portprof_profile_location_count(profile));
 	portprof_profile_free(profile);
 	return is_good;
 }

@@ -10,11 +10,13 @@
 #include "tools/report/report_named.h"
 
 /* Name the code of a profile, with lines and inlined functions; what the file
- * names already stays. `held`: what is held open of it, or NULL. False when out of memory: words were said. */
+ * names already stays. `held`: what is held open of it, or NULL. *unnamed: how many
+ * addresses are in no function that is known; NULL. False when out of memory: words
+ * were said. */
 struct ppi_held;
 bool ppi_names_give(portprof_profile *profile,
                     const struct ppi_named_sources *sources,
-                    const struct ppi_held *held);
+                    const struct ppi_held *held, size_t *unnamed);
 
 /* The same for a file, which is read and written again, in a process of its
  * own: nothing that is wrong with the binaries can hurt the caller. False with

@@ -73,9 +73,19 @@ static bool give(portprof_profile *profile,
 	return true;
 }
 
+static size_t count_unnamed(const portprof_profile *profile,
+                            const struct ppi_symbols_name *names)
+{
+	size_t count = portprof_profile_location_count(profile), unnamed = 0;
+
+	for (size_t i = 0; i < count; i++)
+		unnamed += !names[i].is_named;
+	return unnamed;
+}
+
 bool ppi_names_give(portprof_profile *profile,
                     const struct ppi_named_sources *sources,
-                    const struct ppi_held *held)
+                    const struct ppi_held *held, size_t *unnamed)
 {
 	struct ppi_symbols *symbols =
 		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
@@ -95,6 +105,8 @@ bool ppi_names_give(portprof_profile *profile,
 	if (!names)
 		ppi_say("out of memory");
 	is_good = names && give(profile, names);
+	if (is_good && unnamed)
+		*unnamed = count_unnamed(profile, names);
 	free(names);
 	ppi_symbols_free(symbols);
 	return is_good;
@@ -113,7 +125,7 @@ static bool name_file(const char *path, const struct ppi_held *held)
 		ppi_say_failure("naming code");
 		return false;
 	}
-	is_good = ppi_names_give(profile, &usual, held);
+	is_good = ppi_names_give(profile, &usual, held, NULL);
 	if (is_good && portprof_profile_write(profile, path)) {
 		ppi_say_failure("naming code");
 		is_good = false;

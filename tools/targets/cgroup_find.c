@@ -167,6 +167,7 @@ static void say_none(struct search *search)
 	struct ppi_guess guess = { .wanted = search->wanted };
 	struct ppi_cgroup_found *found = search->found;
 	bool is_unit_name = search->kind == PPI_CGROUP_UNIT;
+	bool is_any = search->name_count > 0;
 	char words[256];
 
 	for (size_t i = 0; i < search->name_count; i++)
@@ -176,6 +177,8 @@ static void say_none(struct search *search)
 	         "no %s '%.100s' runs here%s%s",
 	         is_unit_name ? "unit" : "container", search->wanted, words,
 	         words[0]       ? ""
+	         : !is_any      ? ", and no other: name processes by --name or "
+	                          "-p, a cgroup by -G"
 	         : is_unit_name ? " (systemd-cgls lists those that do)"
 	                        : " (docker ps, podman ps or crictl ps list "
 	                          "those that do)");
