@@ -81,21 +81,24 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 		? NULL : &bs->plan->events[source.event];
 	struct perf_port *to = &state->ports[source.ring];
 	int cpu = cpu_of_port(state, source.ring);
+	struct perf_session_kind kind = state->kind;
 	struct perf_event_attr attr;
 	portprof_status status = PORTPROF_OK;
 	int error = 0;
 
 	source.is_member = *leader >= 0;
+	if (what)
+		kind = perf_kind_of_event(&state->kind, what);
 	if (source.is_member) {
-		perf_attr_member(&state->kind, what, &attr);
+		perf_attr_member(&kind, what, &attr);
 		attr.disabled = state->tallies[source.event].is_off;
 	} else if (what) {
-		perf_attr_sample(&state->kind, what, is_carrier, &attr);
+		perf_attr_sample(&kind, what, is_carrier, &attr);
 		if (!is_carrier &&
 		    !(state->kind.shape.read_format & PERF_FORMAT_GROUP))
-			perf_attr_end_with_program(&state->kind, what, &attr);
+			perf_attr_end_with_program(&kind, what, &attr);
 	} else {
-		perf_attr_carrier(&state->kind, bs->plan->target.kind ==
+		perf_attr_carrier(&kind, bs->plan->target.kind ==
 		                  PPI_TARGET_COMMAND, &attr);
 	}
 	if (what)

@@ -52,6 +52,24 @@ static void set_event(const struct ppi_event *event,
 	set_exclusions(event, attr);
 }
 
+bool perf_plan_has_probe(const struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (perf_own(&plan->events[i])->has_path)
+			return true;
+	return false;
+}
+
+struct perf_session_kind perf_kind_of_event(
+	const struct perf_session_kind *kind, const struct ppi_event *event)
+{
+	struct perf_session_kind own = *kind;
+
+	if (perf_own(event)->has_path)
+		own.inherits = own.follows_children = false;
+	return own;
+}
+
 static void set_inheritance(const struct perf_session_kind *kind,
                             struct perf_event_attr *attr)
 {

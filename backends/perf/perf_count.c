@@ -37,14 +37,17 @@ static int leader_for(const struct ppi_backend_session *bs, int64_t tid,
                       uint32_t event, size_t core)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	size_t group = bs->plan->events[event].group;
+	const struct ppi_event *events = bs->plan->events;
 
+	if (perf_own(&events[event])->has_path)
+		return -1;
 	for (size_t i = 0; i < state->source_count; i++) {
 		const struct perf_source *source = &state->sources[i];
 
 		if (source->tid == tid && source->leader < 0 &&
 		    source->core == core &&
-		    bs->plan->events[source->event].group == group)
+		    !perf_own(&events[source->event])->has_path &&
+		    events[source->event].group == events[event].group)
 			return source->fd;
 	}
 	return -1;
@@ -123,13 +126,15 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 		.event = event, .tid = tid, .core = (uint8_t)core,
 		.is_more = has_source(state, tid, event),
 	};
+	const struct perf_session_kind kind =
+		perf_kind_of_event(&state->kind, what);
 	struct perf_event_attr attr;
 	int error;
 
 	source.leader = leader_for(bs, tid, event, core);
-	perf_attr_count(&state->kind, what, source.leader < 0, &attr);
+	perf_attr_count(&kind, what, source.leader < 0, &attr);
 	if (is_alone(bs->plan, event))
-		perf_attr_end_with_program(&state->kind, what, &attr);
+		perf_attr_end_with_program(&kind, what, &attr);
 	if (perf_is_by_core(bs, event))
 		attr.config |= (uint64_t)state->cores[core].type << 32;
 	source.fd = open_for_user(bs, &source, &attr);
@@ -416,6 +421,8 @@ static void choose_kind(struct ppi_backend_session *bs)
 	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND;
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
+	if (kind->inherits && perf_plan_has_probe(plan))
+		ppi_note(bs, PERF_NOTE_PROBE);
 	/* No ids: a group's values come in the order of its opening. */
 	kind->shape.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	                          PERF_FORMAT_TOTAL_TIME_RUNNING;
