@@ -114,6 +114,21 @@ if [ -w /dev/full ]; then
 	same "a full disk: status" 1 $?
 fi
 
+# What is no file is written to, and is afterwards what it was.
+: >behind.html
+ln -s behind.html link.html
+"$portprof" report --html link.html big.pb.gz
+same "a link: status" 0 $?
+check "a link stays one" test -h link.html
+check "and the page is behind it" cmp -s behind.html again.html
+mkfifo fifo.html
+cat fifo.html >through.html &
+"$portprof" report --html fifo.html big.pb.gz
+same "a pipe: status" 0 $?
+wait
+check "a pipe stays one" test -p fifo.html
+check "and the page went through it" cmp -s through.html again.html
+
 ### A real run
 
 record -q -F 1000 -o run.pb.gz -- "$burn" 200

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
@@ -149,10 +150,13 @@ static bool say_unwritten(const char *path)
 	return false;
 }
 
+/* To a file of that name, which is `path` once it is whole; or, where they are the
+ * same, as it comes. */
 static bool write_beside(struct ppi_page *page, const char *path,
                          const char *beside)
 {
-	FILE *out = fopen(beside, "w");
+	bool is_path = strcmp(path, beside) == 0;
+	FILE *out = fopen(beside, "we");
 	bool is_good, has_memory;
 
 	if (!out)
@@ -162,11 +166,19 @@ static bool write_beside(struct ppi_page *page, const char *path,
 	is_good = fclose(out) == 0 && is_good;
 	if (!has_memory)
 		ppi_say("out of memory");
-	else if (!is_good || rename(beside, path) != 0)
+	else if (!is_good || (!is_path && rename(beside, path) != 0))
 		is_good = say_unwritten(path);
-	if (!is_good || !has_memory)
+	if ((!is_good || !has_memory) && !is_path)
 		remove(beside);
 	return is_good && has_memory;
+}
+
+/* A device, a pipe or a link is written to, and not replaced. */
+static bool is_replaced(const char *path)
+{
+	struct stat at;
+
+	return lstat(path, &at) != 0 || S_ISREG(at.st_mode);
 }
 
 bool ppi_page_write(struct ppi_page *page, const char *path)
@@ -181,6 +193,8 @@ bool ppi_page_write(struct ppi_page *page, const char *path)
 			ppi_say("out of memory");
 		return is_good;
 	}
+	if (!is_replaced(path))
+		return write_beside(page, path, path);
 	beside = malloc(bytes);
 	if (!beside) {
 		ppi_say("out of memory");
