@@ -46,6 +46,21 @@ for file in one.gz one.gz.[0-9]*; do
 	judge "$file"
 done
 
+# Each program that a process executes has a file: none takes another's place.
+for output in chain.gz chain-%p.gz; do
+	PORTPROF="output=$output;frequency=1000" LD_PRELOAD=$object \
+		sh -c 'export BURN=$1; exec sh -c "\$BURN 0; exec sh -c \"exec \$BURN 50\"" ' \
+		sh "$burn" 2>"$tmp/words"
+	whole=0
+	for file in "${output%%[-.]*}"*; do
+		"$portprof" report --json -i "$file" 2>"$tmp/words" |
+			grep -q '"name": "burn_much"' && whole=$((whole + 1))
+	done
+	check "$output: the fourth of a chain has a file" test "$whole" -ge 1
+	same "$output: none was put aside" "" "$(find . -name 'chain*.old')"
+	rm -f chain*
+done
+
 # What gperftools' users have in their scripts.
 with CPUPROFILE=two%p.prof CPUPROFILE_FREQUENCY=500 -- 100
 same "CPUPROFILE: status" 0 "$status"

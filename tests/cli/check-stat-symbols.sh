@@ -98,6 +98,7 @@ fi
 
 # Where it is, fork and pthread_create fail in the program that is measured.
 # forked VERB...: whether both of ./hit and its child ran
+# shellcheck disable=SC2317 # check calls it
 forked() {
 	"$portprof" "$@" -- ./hit 1000 - >"$tmp/printed" 2>"$tmp/words" &&
 		[ "$(grep -c ran "$tmp/printed")" -eq 2 ]

@@ -26,6 +26,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_OUTPUT "portprof.pb.gz"
@@ -37,6 +39,7 @@ static struct {
 	portprof_session *session;
 	pid_t owner;
 
+	bool is_heir; /* not the first process, or not its first program */
 	/* ---- where a signal starts and stops it ---- */
 	bool is_toggled;
 	unsigned file_count;     /* of sessions so far */
@@ -131,19 +134,43 @@ static bool shift_times(portprof_config *config)
 	return true;
 }
 
-/* A session of several adds its number, as gperftools does
- * (CpuProfilerSwitch, src/profiler.cc, 07c5e922). */
+/* Whether a program that this process executed before wrote it: it is younger
+ * than the first process. */
+static bool is_of_this_run(const char *path)
+{
+	struct timespec now, began;
+	uint64_t gone_ns = ppi_now_ns() - self.settings.since_ns;
+	struct stat at;
+
+	if (!self.is_heir || stat(path, &at) != 0 ||
+	    clock_gettime(CLOCK_REALTIME, &now) != 0)
+		return false;
+	began = now;
+	began.tv_sec -= (time_t)(gone_ns / 1000000000u) + 1;
+	return at.st_mtime >= began.tv_sec;
+}
+
+/*
+ * A session of several adds its number, as gperftools does (CpuProfilerSwitch,
+ * src/profiler.cc, 07c5e922); so does the third program that a process executes,
+ * whose name would be the second's, and all after it.
+ */
 static char *make_path(void)
 {
 	char *path = ppi_preload_path(self.settings.output, getpid());
 	size_t bytes = path ? strlen(path) + 16 : 0;
 	char *numbered;
 
-	if (!self.is_toggled || !path)
+	if (!path || !(self.is_toggled || is_of_this_run(path)))
 		return path;
 	numbered = malloc(bytes);
-	if (numbered)
+	if (numbered && self.is_toggled)
 		snprintf(numbered, bytes, "%s.%u", path, self.file_count);
+	for (unsigned n = 2; numbered && !self.is_toggled; n++) {
+		snprintf(numbered, bytes, "%s.%u", path, n);
+		if (!is_of_this_run(numbered))
+			break;
+	}
 	free(path);
 	return numbered;
 }
@@ -331,6 +358,7 @@ static void after_fork_in_child(void)
 	atomic_store(&self.is_stopping, false);
 	pthread_mutex_init(&self.lock, NULL);
 	self.file_count = 0;
+	self.is_heir = true;
 	if (self.settings.children && make_unique()) {
 		ppi_signals_lend();
 		if (self.is_toggled)
@@ -404,7 +432,7 @@ __attribute__((constructor)) static void load(void)
 		self.settings.output = strdup(DEFAULT_OUTPUT);
 	if (!self.settings.output)
 		return;
-	has_since = self.settings.since_ns != 0;
+	self.is_heir = has_since = self.settings.since_ns != 0;
 	if (variable && !self.settings.share) {
 		if (!wait_for_signal(variable))
 			return;
