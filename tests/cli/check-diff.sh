@@ -78,4 +78,17 @@ diff --html - before.pb.gz after.pb.gz
 same "the page: status" 0 "$status"
 python3 "$srcdir/tests/html/page.py" out 1 >shown
 same "the page: it can be read" 0 $?
+### What has no sample
+
+record -q -b perf -e page-faults -F 50 -o few.pb.gz -- "$programs/touch" 2000
+if [ "$status" -eq 0 ] && [ -f few.pb.gz ]; then
+	record -q -b perf -e page-faults@1 -o each.pb.gz -- "$programs/touch" 2000
+	diff few.pb.gz each.pb.gz
+	has "a side that lacks much is told of" '% of before is in no sample' out
+	has_not "and one that does not is not" '% of after' out
+	diff each.pb.gz each.pb.gz
+	has_not "nor are two that do not" 'in no sample' out
+else
+	skip "what has no sample" "nothing can be recorded here"
+fi
 tap_end

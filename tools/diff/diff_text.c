@@ -63,6 +63,24 @@ static void print_side(const char *which, const struct ppi_page_series *side,
 	free(words);
 }
 
+/* What no sample stands for is in no row, and a row has changed where there is
+ * more of it on one side. */
+static void print_missing(const char *which,
+                          const struct ppi_page_series *side, FILE *out)
+{
+	enum { LEAST_PERCENT = 2 };
+	double share = ppi_percent(side->report.unattributed,
+	                           side->report.total);
+	char words[200];
+
+	if (share < LEAST_PERCENT)
+		return;
+	snprintf(words, sizeof(words), "%.1f %% of %s is in no sample, and rows "
+	         "seem that much smaller there", share, which);
+	fprintf(out, "  %-7s ", "");
+	ppi_put_wrapped_to(out, words, 10, ppi_line_width(out));
+}
+
 static void print_header(const struct ppi_page_series *before,
                          const struct ppi_page_series *after,
                          const struct ppi_changes *changes,
@@ -81,6 +99,8 @@ static void print_header(const struct ppi_page_series *before,
 		fprintf(out, "  %-7s %s (%+.1f %%)\n", "change",
 		        say(scale, new - old, true, change),
 		        old > 0 ? 100 * (new - old) / old : 0);
+	print_missing("before", before, out);
+	print_missing("after", after, out);
 	fprintf(out, "  %-7s %zu of %zu rows changed by more than chance "
 	        "explains (95 %%)\n\n", "", changes->beyond, changes->count);
 }

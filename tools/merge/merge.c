@@ -78,6 +78,11 @@ static void add(struct merge *merge, const char *path)
 	portprof_profile_free(part);
 }
 
+static void say_left_out(size_t count)
+{
+	ppi_say("%zu file%s left out", count, count == 1 ? " was" : "s were");
+}
+
 static int write_sum(const struct merge *merge)
 {
 	if (!merge->all) {
@@ -95,7 +100,7 @@ static int write_sum(const struct merge *merge)
 		        merge->merged == 1 ? "" : "s",
 		        portprof_profile_sample_count(merge->all));
 	if (merge->left_out)
-		ppi_say("%zu files were left out", merge->left_out);
+		say_left_out(merge->left_out);
 	return merge->left_out ? PPI_EXIT_FAILED : PPI_EXIT_OK;
 }
 
@@ -129,7 +134,7 @@ static int merge_regions(const struct merge *merge, int argc, char **argv)
 	if (all.process_count == 0)
 		ppi_say("no table of regions was merged");
 	else if (all.left_out)
-		ppi_say("%zu files were left out", all.left_out);
+		say_left_out(all.left_out);
 	is_good = is_good && all.left_out == 0;
 	ppi_merge_regions_free(&all);
 	return is_good ? PPI_EXIT_OK : PPI_EXIT_FAILED;

@@ -21,6 +21,8 @@ static void put_value(struct ppi_stat *stat, size_t index,
 		      stat->out);
 	else if (event->info.unit == PORTPROF_UNIT_NANOSECONDS)
 		fprintf(stat->out, "%.2f", value->value / 1e6);
+	else if (stat->done > 1 && value->value != (double)value->exact)
+		fprintf(stat->out, "%.2f", value->value); /* a mean */
 	else
 		fprintf(stat->out, "%" PRIu64, value->exact);
 }
