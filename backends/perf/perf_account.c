@@ -13,8 +13,23 @@
 	"%llu records of mappings and names were lost: those of processes " \
 	"that have ended may be missing; the others were read from /proc"
 
+/* A program may have closed it, with all that it did not open itself, and have a
+ * file of its own there, which is none of ours to read. */
+static bool is_there(struct ppi_backend_session *bs, int fd)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	uint64_t id;
+
+	if (kernel->control(kernel->self, fd, PERF_EVENT_IOC_ID, &id) == 0)
+		return true;
+	ppi_note(bs, "the program closed descriptors of this session, and what it "
+	         "used since is in no sample: sample it by timer, which has "
+	         "none, or from outside (portprof record)");
+	return false;
+}
+
 /* What the kernel could not write of what this source had to tell. */
-static bool read_lost(const struct ppi_backend_session *bs,
+static bool read_lost(struct ppi_backend_session *bs,
                       const struct perf_source *source, uint64_t *lost)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -22,7 +37,7 @@ static bool read_lost(const struct ppi_backend_session *bs,
 	uint64_t words[PERF_READ_ROOM] = { 0 };
 	ssize_t got;
 
-	if (!(format & PERF_READ_LOST))
+	if (!(format & PERF_READ_LOST) || !is_there(bs, source->fd))
 		return false;
 	got = kernel->read_event(kernel->self, source->fd, words,
 	                         sizeof(words));
@@ -94,7 +109,8 @@ void perf_tally_source(struct ppi_backend_session *bs,
 	uint64_t words[PERF_READ_ROOM] = { 0 }, value = 0, enabled, running;
 	size_t at = 0;
 
-	if (kernel->read_event(kernel->self, source->fd, words,
+	if (!is_there(bs, source->fd) ||
+	    kernel->read_event(kernel->self, source->fd, words,
 	                       sizeof(words)) <= 0) {
 		tally->is_short = true;
 		return;

@@ -61,6 +61,19 @@ for output in chain.gz chain-%p.gz; do
 	rm -f chain*
 done
 
+# Who closes what it does not know closes our descriptors, too.
+if can_use perf; then
+	mkdir own
+	PORTPROF='backend=perf;output=closed.gz' LD_PRELOAD=$object \
+		"$programs/close_all" own 200 1500 2>"$tmp/words"
+	same "descriptors are closed: the program keeps its own" 0 $?
+	report -i closed.gz
+	has "descriptors are closed: that is said" 'note  *the program closed descriptors' \
+		"$tmp/report"
+else
+	skip "descriptors are closed" "no perf here"
+fi
+
 # What gperftools' users have in their scripts.
 with CPUPROFILE=two%p.prof CPUPROFILE_FREQUENCY=500 -- 100
 same "CPUPROFILE: status" 0 "$status"

@@ -3,7 +3,7 @@
  * A command that closes every descriptor it does not know, as daemons do, and
  * opens files of its own in their places. Nobody else may write to them.
  *
- * usage: close_all FOLDER MILLISECONDS
+ * usage: close_all FOLDER MILLISECONDS [BEFORE]     BEFORE: used before that
  *
  * Exit status 1: a file does not hold what was written there, or a descriptor
  * is another file's.
@@ -64,19 +64,35 @@ __attribute__((noinline)) void use_cpu(uint64_t ms)
 int main(int argc, char **argv)
 {
 	struct own_file files[FILES];
+	int pipes[FILES][2];
+	char held[sizeof(words)];
 	int broken = 0;
 
 	if (argc < 3)
 		return 2;
+	if (argc > 3)
+		use_cpu(strtoull(argv[3], NULL, 10));
 	for (int fd = 3; fd < DESCRIPTORS; fd++)
 		close(fd);
 	for (int i = 0; i < FILES; i++)
 		if (!open_own(argv[1], i, &files[i]))
 			return 2;
-	use_cpu(strtoull(argv[2], NULL, 10));
+	for (int i = 0; i < FILES; i++)
+		if (pipe(pipes[i]) != 0 ||
+		    write(pipes[i][1], words, sizeof(words)) !=
+		            (ssize_t)sizeof(words))
+			return 2;
+	use_cpu(strtoull(argv[2], NULL, 10) +
+	        (argc > 3 ? strtoull(argv[3], NULL, 10) : 0));
 	for (int i = 0; i < FILES; i++)
 		if (!is_intact(&files[i])) {
 			printf("own-%d is not what it was\n", i);
+			broken = 1;
+		}
+	for (int i = 0; i < FILES; i++)
+		if (read(pipes[i][0], held, sizeof(held)) !=
+		    (ssize_t)sizeof(held)) {
+			printf("pipe %d lost what was in it\n", i);
 			broken = 1;
 		}
 	return broken;

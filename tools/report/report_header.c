@@ -162,7 +162,8 @@ static const char *say_why_more(const portprof_stats *stats,
 	if (strcmp(backend, "perf") != 0)
 		return "each tick of the kernel samples the running thread";
 	return stats->total_weight > stats->cpu_time_ns
-	               ? "this clock also runs in interrupts and stolen time"
+	               ? "this clock also runs in interrupts, stolen time and "
+	                 "processes that nobody waited for"
 	               : NULL;
 }
 
@@ -337,8 +338,8 @@ static void print_missing(const struct ppi_report *report, FILE *out)
 
 /*
  * perf's clocks go on in interrupts and while a hypervisor has the CPU for
- * another machine; what the system charges (wait4) does not. More than a
- * thousandth is said.
+ * another machine; what the system charges (wait4) does not, nor is a process
+ * in it that nobody waited for. More than a thousandth is said.
  */
 static void print_excess(const portprof_profile_event *event, FILE *out)
 {
@@ -354,7 +355,8 @@ static void print_excess(const portprof_profile_event *event, FILE *out)
 	if (excess <= stats->cpu_time_ns / 1000)
 		return;
 	fprintf(out, LABEL "%s (%.1f %%) more than the system charged: this "
-	        "clock also counts interrupts and stolen time\n",
+	        "clock also counts interrupts, stolen time and processes that "
+	        "nobody waited for\n",
 	        "", say_time(excess, text, sizeof(text)),
 	        ppi_percent(excess, stats->cpu_time_ns));
 }
