@@ -48,12 +48,12 @@ struct perf_session_kind {
 };
 
 /*
- * The kind of session as it is for one event: a probe has no copies. The kernel reads the
- * path of a probe's file anew for each, from the memory of whoever creates the
- * thread, where it is not: fork and pthread_create failed there with EFAULT
- * (kernel/trace/trace_event_perf.c, perf_uprobe_init); and a copy that ends
- * takes the probe out of its process (seen on 6.18). Nor does it lead a group or
- * is it in one, whose copies it would be among (kernel/events/core.c,
+ * The kind of session as it is for one event: a probe has no copies. The kernel
+ * reads the path of a probe's file anew for each, from the memory of whoever
+ * creates the thread, where it is not: fork and pthread_create failed there with
+ * EFAULT (kernel/trace/trace_event_perf.c, perf_uprobe_init); and a copy that
+ * ends takes the probe out of its process (seen on 6.18). Nor does it lead a
+ * group or is it in one, whose copies it would be among (kernel/events/core.c,
  * inherit_group).
  */
 struct perf_session_kind perf_kind_of_event(

@@ -133,7 +133,8 @@ static int start_program(struct ppi_stat *stat, struct ppi_child *child)
 		ppi_stat_close(stat);
 		return status;
 	}
-	if (!stat->stops_at_exec)
+	/* or a signal has ended it before, as waiting tells */
+	if (!child->is_stopped)
 		return 0;
 	if (!ppi_stat_open_at_exec(stat, child->pid)) {
 		ppi_child_cancel(child);
