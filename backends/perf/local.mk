@@ -1,44 +1,40 @@
 # SPDX-License-Identifier: MIT
 # backends/perf/: needs <linux/perf_event.h>; calls Linux in
-# perf_kernel_real.c alone. events/ leads from a string to what the kernel is asked for,
-# records/ reads what it writes; beside them is the session.
+# perf_kernel_real.c alone. The session and its sampling are here, in four rooms what
+# they stand on: probe/ finds out what can be done here, events/ leads from a string to
+# what the kernel is asked for, counts/ opens and reads counters, records/ reads what
+# the kernel writes.
 
 PERF_SOURCES = \
 	backends/perf/perf.c \
 	backends/perf/perf_account.c \
 	backends/perf/perf_attach.c \
-	backends/perf/perf_attr.c \
-	backends/perf/perf_attr.h \
 	backends/perf/perf_cgroup.c \
-	backends/perf/perf_cores.c \
-	backends/perf/perf_count.c \
 	backends/perf/perf_drain.c \
 	backends/perf/perf_errors.c \
 	backends/perf/perf_family.c \
-	backends/perf/perf_fields.c \
-	backends/perf/perf_fields.h \
 	backends/perf/perf_grow.c \
 	backends/perf/perf_kernel.h \
 	backends/perf/perf_open.c \
 	backends/perf/perf_pending.c \
 	backends/perf/perf_port.c \
-	backends/perf/perf_probe.c \
 	backends/perf/perf_proc.c \
 	backends/perf/perf_proc.h \
 	backends/perf/perf_rate.c \
 	backends/perf/perf_rate.h \
-	backends/perf/perf_read.c \
-	backends/perf/perf_report.c \
-	backends/perf/perf_rights.c \
-	backends/perf/perf_rights.h \
 	backends/perf/perf_sample.c \
 	backends/perf/perf_state.h \
 	backends/perf/perf_steer.c \
 	backends/perf/perf_tail.c \
 	backends/perf/perf_threads.c \
-	backends/perf/perf_user.c \
-	backends/perf/perf_user.h \
-	backends/perf/perf_user_cpu.h \
+	backends/perf/counts/perf_cores.c \
+	backends/perf/counts/perf_count.c \
+	backends/perf/counts/perf_read.c \
+	backends/perf/counts/perf_user.c \
+	backends/perf/counts/perf_user.h \
+	backends/perf/counts/perf_user_cpu.h \
+	backends/perf/events/perf_attr.c \
+	backends/perf/events/perf_attr.h \
 	backends/perf/events/perf_catalogue.c \
 	backends/perf/events/perf_describe.c \
 	backends/perf/events/perf_names.c \
@@ -57,10 +53,16 @@ PERF_SOURCES = \
 	backends/perf/events/perf_tables.h \
 	backends/perf/events/perf_tracepoint.c \
 	backends/perf/events/perf_unknown.c \
+	backends/perf/probe/perf_probe.c \
+	backends/perf/probe/perf_report.c \
+	backends/perf/probe/perf_rights.c \
+	backends/perf/probe/perf_rights.h \
 	backends/perf/records/perf_beat.c \
 	backends/perf/records/perf_beat.h \
 	backends/perf/records/perf_decode.c \
 	backends/perf/records/perf_decode.h \
+	backends/perf/records/perf_fields.c \
+	backends/perf/records/perf_fields.h \
 	backends/perf/records/perf_raw.c \
 	backends/perf/records/perf_raw.h \
 	backends/perf/records/perf_ring.c \

@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "backends/perf/perf_state.h"
-#include "backends/perf/perf_user.h"
+#include "backends/perf/counts/perf_user.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening and closing the kernel events and rings of single threads. */
 #include "backends/perf/perf_state.h"
-#include "backends/perf/perf_user.h"
+#include "backends/perf/counts/perf_user.h"
 
 #include "backends/perf/perf_proc.h"
 

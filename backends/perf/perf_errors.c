@@ -3,9 +3,9 @@
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/events/perf_place.h"
-#include "backends/perf/perf_fields.h"
+#include "backends/perf/records/perf_fields.h"
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_rights.h"
+#include "backends/perf/probe/perf_rights.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/events/perf_sysfs.h"
-#include "backends/perf/perf_fields.h"
+#include "backends/perf/records/perf_fields.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
 

@@ -12,7 +12,7 @@
 #include "backends/perf/perf_rate.h"
 
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_rights.h"
+#include "backends/perf/probe/perf_rights.h"
 #include "backends/perf/perf_state.h"
 
 #include <time.h>

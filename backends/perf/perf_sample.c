@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One sample of the kernel's: whose it is, what it weighs, where it fell. */
-#include "backends/perf/perf_fields.h"
+#include "backends/perf/records/perf_fields.h"
 #include "backends/perf/perf_state.h"
 
 #include <string.h>

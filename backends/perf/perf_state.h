@@ -4,7 +4,7 @@
 #define PERF_STATE_H
 
 #include "backends/backend.h"
-#include "backends/perf/perf_attr.h"
+#include "backends/perf/events/perf_attr.h"
 #include "backends/perf/perf_kernel.h"
 #include "backends/perf/records/perf_beat.h"
 #include "backends/perf/records/perf_decode.h"

@@ -117,7 +117,7 @@ tests_unit_test_perf_sysfs_LDADD = $(PERF_SIM_LDADD)
 # With registers of their own: their perf_user.c comes before the one in the
 # library.
 PERF_USER = tests/unit/user_cpu.c tests/unit/user_cpu.h \
-	backends/perf/perf_user.c
+	backends/perf/counts/perf_user.c
 tests_unit_test_perf_user_SOURCES = tests/unit/test_perf_user.c $(PERF_USER)
 tests_unit_test_perf_user_CPPFLAGS = $(TEST_CPPFLAGS) -DPERF_USER_SIMULATED
 tests_unit_test_perf_user_LDADD = $(PERF_SIM_LDADD)

@@ -2,7 +2,7 @@
 /* A CPU whose counters programs may read, in place of the real one's. */
 #include "tests/unit/user_cpu.h"
 
-#include "backends/perf/perf_user_cpu.h"
+#include "backends/perf/counts/perf_user_cpu.h"
 #include "tests/sim/perf_sim.h"
 
 #include <pthread.h>

@@ -9,7 +9,7 @@
 #include "backends/perf/events/perf_names.h"
 #include "backends/perf/events/perf_symbol.h"
 #include "backends/perf/events/perf_sysfs.h"
-#include "backends/perf/perf_rights.h"
+#include "backends/perf/probe/perf_rights.h"
 
 #include <errno.h>
 #include <inttypes.h>

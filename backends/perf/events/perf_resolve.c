@@ -11,7 +11,7 @@
 #include "backends/perf/events/perf_tables.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
-#include "backends/perf/perf_rights.h"
+#include "backends/perf/probe/perf_rights.h"
 #include "backends/perf/perf_state.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 
 #include "backends/perf/events/perf_names.h"
 #include "backends/perf/events/perf_tables.h"
-#include "backends/perf/perf_attr.h"
+#include "backends/perf/events/perf_attr.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/records/perf_raw.h"
 

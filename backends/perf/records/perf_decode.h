@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/perf/perf_attr.h"
+#include "backends/perf/events/perf_attr.h"
 #include "backends/perf/perf_proc.h"
 
 /* What one kernel record says. Pointers lead into the record. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From resolved events to perf_event_attr, and what this kernel knows. */
-#include "backends/perf/perf_attr.h"
+#include "backends/perf/events/perf_attr.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "backends/perf/perf_state.h"
 
-#include "backends/perf/perf_rights.h"
+#include "backends/perf/probe/perf_rights.h"
 
 #include <errno.h>
 #include <stdio.h>

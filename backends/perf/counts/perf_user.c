@@ -3,11 +3,11 @@
  * Reading a counter without the kernel: the protocol that linux/perf_event.h
  * describes at struct perf_event_mmap_page, and when it may be used.
  */
-#include "backends/perf/perf_user.h"
+#include "backends/perf/counts/perf_user.h"
 
 #include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_state.h"
-#include "backends/perf/perf_user_cpu.h"
+#include "backends/perf/counts/perf_user_cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
-#include "backends/perf/perf_rights.h"
+#include "backends/perf/probe/perf_rights.h"
 
 #include <errno.h>
 #include <inttypes.h>

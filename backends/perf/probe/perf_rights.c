@@ -5,7 +5,7 @@
  * kernel mode, 2 own processes in user mode (Documentation/admin-guide/sysctl/
  * kernel.rst); levels 3 and 4 are Debian's and Ubuntu's.
  */
-#include "backends/perf/perf_rights.h"
+#include "backends/perf/probe/perf_rights.h"
 
 #include "backends/perf/perf_proc.h"
 

@@ -3,7 +3,7 @@
 #ifndef PERF_FIELDS_H
 #define PERF_FIELDS_H
 
-#include "backends/perf/perf_attr.h"
+#include "backends/perf/events/perf_attr.h"
 #include "backends/perf/records/perf_decode.h"
 
 /* Each field that the plan asks for is one that some sampled event can have. */

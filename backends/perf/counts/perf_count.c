@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting: opening groups of kernel events on every thread. */
 #include "backends/perf/perf_state.h"
-#include "backends/perf/perf_user.h"
+#include "backends/perf/counts/perf_user.h"
 
 #include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_proc.h"

@@ -2,7 +2,7 @@
 /* Bits of a sample as linux/perf_event.h has them (6.1), in neutral words. */
 #include "config.h"
 
-#include "backends/perf/perf_fields.h"
+#include "backends/perf/records/perf_fields.h"
 
 #include "backends/perf/perf_state.h"
 
