@@ -4,8 +4,9 @@
  * delivered = kept + outside + lost samples, and total = kept + outside +
  * unattributed - excess weight. Only estimates have an excess (LOSS-12).
  */
-#include "api/internal/number.h"
 #include "api/internal/session.h"
+
+#include "port/square_root.h"
 
 #include <string.h>
 
@@ -84,7 +85,7 @@ static void fill_weights(const struct ppi_tally *tally,
 		stats->total_weight = attributed;
 	stats->unattributed_weight = since(stats->total_weight, attributed);
 	stats->excess_weight = since(attributed, stats->total_weight);
-	stats->standard_error = ppi_root(account->variance);
+	stats->standard_error = ppi_square_root(account->variance);
 	stats->idle_time_ns = account->idle_ns;
 	stats->not_attached_weight = not_attached;
 	if (stats->not_attached_weight > stats->unattributed_weight)

@@ -89,13 +89,3 @@ const char *ppi_time_read(const char *text, uint64_t *ms)
 		*ms += read_fraction(text + whole + 1, part, unit);
 	return NULL;
 }
-
-/* Newton's method, from above: it gets smaller until it is there. */
-uint64_t ppi_root(double square)
-{
-	double guess = square > 1 ? square : 1, better;
-
-	while ((better = (guess + square / guess) / 2) < guess)
-		guess = better;
-	return square > 0 ? (uint64_t)guess : 0;
-}

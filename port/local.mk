@@ -49,6 +49,7 @@ libportprof_core_la_SOURCES += \
 	port/signal_number.h \
 	port/signal_share.c \
 	port/signal_share.h \
+	port/square_root.h \
 	port/text_list.c \
 	port/text_list.h \
 	port/thread.c \

@@ -3,7 +3,7 @@
  * the account of them all is the same but for the order of words. */
 #include "api/file/model.h"
 #include "api/internal/diag.h"
-#include "api/internal/number.h"
+#include "port/square_root.h"
 
 /* What both agree on, else 0: unknown. */
 #define AGREE(a, b) ((a) == (b) ? (a) : 0)
@@ -52,7 +52,7 @@ static void add_stats(portprof_stats *into, const portprof_stats *from)
 	SUM(own_cost_ns);
 #undef SUM
 	balance(into);
-	into->standard_error = ppi_root(
+	into->standard_error = ppi_square_root(
 		(double)into->standard_error * (double)into->standard_error +
 		(double)from->standard_error * (double)from->standard_error);
 	if (from->lost_certainty < into->lost_certainty)

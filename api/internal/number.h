@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as event strings and configuration files write them; a root. */
+/* Numbers as event strings and configuration files write them. */
 #ifndef PPI_NUMBER_H
 #define PPI_NUMBER_H
 
@@ -18,9 +18,5 @@ const char *ppi_number_read(const char *text, size_t length, uint64_t *value);
  * cutting off what is finer. Returns NULL, or what is wrong, as above.
  */
 const char *ppi_time_read(const char *text, uint64_t *ms);
-
-/* The root of a number that is not below 0, without the mathematical library;
- * what is behind the point is cut off. */
-uint64_t ppi_root(double square);
 
 #endif
