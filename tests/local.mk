@@ -57,14 +57,45 @@ dist_check_SCRIPTS += tests/run-test.sh $(SCRIPT_TESTS) $(SCRIPT_TESTS_ALL) \
 	$(SCRIPT_TESTS_LONG)
 EXTRA_DIST += tests/tools/speed.h
 
+# What computes and measures nothing: check-all runs it one by one beside the two
+# tests that run at a time, on what they leave of the processors while they wait.
+TESTS_BESIDE = \
+	tests/fuzz/check-fuzz.sh \
+	tests/sanitizers/check-address.sh \
+	tests/pmu/check-pmu.sh \
+	tests/pmu/check-pmu-mutants.sh \
+	tests/mutation/check-mutation.sh \
+	tests/install/check-tarball.sh \
+	tests/install/check-bare.sh \
+	tests/install/check-variables.sh \
+	tests/os-headers/check-os-headers.sh \
+	tests/lint/check-shell.sh
+
 check-all:
-	$(MAKE) $(AM_MAKEFLAGS) check PORTPROF_SPEED=all \
+	$(MAKE) $(AM_MAKEFLAGS) check-programs
+	$(MAKE) $(AM_MAKEFLAGS) check-both PORTPROF_SPEED=all \
 		TESTS='$(TESTS) $(TESTS_ALL)'
+
+check-both:
+	@rm -f $(TEST_SUITE_LOG) $(TEST_LOGS) $(TEST_LOGS:.log=.trs)
+	@beside= rest=; for test in $(TESTS); do \
+		case " $(TESTS_BESIDE) " in \
+		*" $$test "*) beside="$$beside $$test" ;; \
+		*) rest="$$rest $$test" ;; \
+		esac; \
+	done; \
+	nice $(MAKE) $(AM_MAKEFLAGS) -j1 test-logs TESTS="$$beside" & \
+	trap "kill $$!" 1 2 15; \
+	$(MAKE) $(AM_MAKEFLAGS) test-logs TESTS="$$rest"; wait
+	@$(MAKE) $(AM_MAKEFLAGS) $(TEST_SUITE_LOG); status=$$?; \
+	$(MAKE) $(AM_MAKEFLAGS) table; exit $$status
+
+test-logs: $(TEST_LOGS)
 
 check-long:
 	$(MAKE) $(AM_MAKEFLAGS) check PORTPROF_SPEED=long \
 		TESTS='$(TESTS) $(TESTS_ALL) $(TESTS_LONG)'
-.PHONY: check-all check-long
+.PHONY: check-all check-both check-long test-logs
 
 # Never true: here automake learns which tests need a rule.
 if EVERY_SPEED
