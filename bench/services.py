@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Real services under load: the shares that portprof sees beside those of perf.
 
-usage: bench/services.py BUILD_DIRECTORY [--seconds N] [--rate HZ] [--in-turn]
+usage: bench/services.py BUILD_DIRECTORY [--seconds N] [--rate HZ] [--in-turn TURNS]
                          [SERVICE...]
 
 Starts nginx (with wrk), PostgreSQL (pgbench, with a connection for each query and
@@ -10,9 +10,13 @@ with lasting ones) and redis (redis-benchmark), whichever is installed, each on 
 port of its own, and records it twice in the same seconds: by `perf record -a`,
 restricted to its processes afterwards, or by `perf record -p`, and by portprof
 with --name, -p of its master and --unit of a cgroup made for it. With --in-turn
-they record one after the other, three times, so that neither serves the other's
-timer, and how far perf is from itself is printed, too. Prints how far the ten hottest functions are apart, in points of a percent. Code without names
-counts by its module, as both tell it. What perf would call [unknown] twice over is one row here.
+they record one after the other, TURNS times each, so that neither serves the
+other's timer.
+
+Prints how far the ten hottest functions are apart, in points of a percent; with
+--in-turn also the standard error of that, and how far perf is from itself. Code
+without names counts by its module, as both tell it. What perf would call [unknown]
+twice over is one row here.
 """
 import argparse
 import collections
@@ -21,6 +25,7 @@ import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -76,30 +81,45 @@ def furthest(one, other):
                                     other.get(worst, 0))
 
 
+def mean_and_error(values):
+    """Of the rounds, each of which has a phase and a load of its own."""
+    error = statistics.stdev(values) / len(values) ** 0.5
+    return statistics.mean(values), error
+
+
 def compare_in_turn(options, what, comm, ours, theirs, kind):
     command = os.path.join(options.build, "portprof")
     rate, span = str(options.rate), ["--", "sleep", str(options.seconds)]
-    perf, own, lost = [], collections.Counter(), 0
+    perf, own, lost = [], [], 0
     with tempfile.TemporaryDirectory() as folder:
         data, out = (os.path.join(folder, n) for n in ("perf.data", "o.pb.gz"))
-        for turn in range(7):
+        for turn in range(2 * options.in_turn):
             if turn % 2 == 0:
                 subprocess.run(["perf", "record", "-q", *theirs, "-F", rate,
                                 "-o", data, *span], check=True,
                                stderr=subprocess.DEVNULL)
-                perf.append(of_perf(data, comm))
+                perf.append(shares(of_perf(data, comm)))
             else:
                 subprocess.run([command, "record", "-q", "-F", rate, "-o", out,
                                 *ours, *span], check=True)
                 more, more_lost = of_portprof(command, out)
-                own, lost = own + more, lost + more_lost
-    whole = sum(perf, collections.Counter())
-    print("%-34s perf %s: %6d samples; %d lost by portprof; furthest apart: "
-          "%s; perf from itself: %s" % (
-              what, kind, sum(whole.values()), lost,
-              furthest(shares(whole), shares(own)),
-              furthest(shares(perf[0] + perf[2]), shares(perf[1] + perf[3]))),
-          flush=True)
+                own.append(shares(more))
+                lost += more_lost
+    rows = []
+    for name in set().union(*perf, *own):
+        their, their_error = mean_and_error([s.get(name, 0) for s in perf])
+        our, our_error = mean_and_error([s.get(name, 0) for s in own])
+        itself = statistics.mean([s.get(name, 0) for s in perf[::2]]) - \
+            statistics.mean([s.get(name, 0) for s in perf[1::2]])
+        rows.append((max(their, our), name, their, our,
+                     (their_error ** 2 + our_error ** 2) ** 0.5, itself))
+    rows = sorted(rows, reverse=True)[:10]
+    _, name, their, our, error, _ = max(rows, key=lambda r: abs(r[2] - r[3]))
+    itself = max(rows, key=lambda r: abs(r[5]))
+    print("%-34s perf %s, %d turns, %d lost by portprof; furthest apart: %s "
+          "%.2f and %.2f %%, standard error %.2f; perf from itself: %s %.2f" % (
+              what, kind, options.in_turn, lost, name, their, our, error,
+              itself[1], abs(itself[5])), flush=True)
 
 
 def compare(options, what, comm, ours, theirs, kind):
@@ -258,7 +278,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--rate", type=int, default=999)
-    parser.add_argument("--in-turn", action="store_true")
+    parser.add_argument("--in-turn", type=int, default=0, metavar="TURNS")
     parser.add_argument("service", nargs="*")
     options = parser.parse_intermixed_args()
     for service, needs in ((nginx, ("nginx", "wrk")),
