@@ -98,13 +98,43 @@ static void check(portprof_status status)
 	cf_diag(status);
 }
 
-/* A whole life. A value is read or refused, and never goes back. */
+/* A value of CPU time never goes back, has all that was spent while counting
+ * was on, and nothing that was not spent. */
+struct bounds {
+	uint64_t last, owed, spent;
+};
+
+static void work(struct bounds *bounds, unsigned thread, bool is_on)
+{
+	uint64_t used = cf_burn(thread, 0, 5 * CF_MS);
+
+	bounds->spent += used;
+	bounds->owed += is_on ? used : 0;
+}
+
+static void see(struct bounds *bounds, portprof_status status,
+                const portprof_count *count)
+{
+	check(status);
+	if (status)
+		return;
+	assert_true(count->raw >= bounds->last);
+	assert_true(count->raw + cf_slack(bounds->spent) >= bounds->owed);
+	assert_true(count->raw <= bounds->spent + cf_slack(bounds->spent));
+	bounds->last = count->raw;
+}
+
+/* A whole life. A value is read or refused. */
 static portprof_status live(const portprof_config *config, bool by_thread)
 {
 	portprof_group *group = NULL;
-	portprof_status status = cf_try_group(config, &group);
-	portprof_count count = { .raw = 0 }, last = { .raw = 0 };
+	portprof_count count;
+	portprof_status status;
+	struct bounds bounds = { .last = 0 };
+	bool is_on = true;
 
+	cf_burn(0, 0, 3 * CF_MS); /* no clock is at 0 when counting begins */
+	status = cf_try_group(config, &group);
 	check(status);
 	if (status) {
 		assert_null(group);
@@ -113,24 +143,25 @@ static portprof_status live(const portprof_config *config, bool by_thread)
 	}
 	fixture.thread_start(1);
 	for (unsigned i = 0; i < 3; i++) {
-		cf_burn(by_thread ? 0 : i % 2, 0, 5 * CF_MS);
-		check(portprof_group_read(group, &count, 1));
-		assert_true(count.raw >= last.raw);
-		last = count;
-		check(portprof_group_event_read(group, 0, &count));
-		assert_true(count.raw >= last.raw);
-		last = count;
+		unsigned thread = by_thread ? 0 : i % 2;
+
+		work(&bounds, thread, is_on);
+		see(&bounds, portprof_group_read(group, &count, 1), &count);
+		see(&bounds, portprof_group_event_read(group, 0, &count),
+		    &count);
+		work(&bounds, thread, is_on); /* which stop has to see */
 		check(portprof_group_stop(group));
-		check(portprof_group_start(group));
+		status = portprof_group_start(group);
+		check(status);
+		is_on = status == PORTPROF_OK;
 	}
 	if (portprof_group_reset(group) == PORTPROF_OK)
-		last.raw = 0;
-	check(portprof_group_read(group, &count, 1));
-	assert_true(count.raw >= last.raw);
+		bounds = (struct bounds){ .last = 0 };
+	see(&bounds, portprof_group_read(group, &count, 1), &count);
 	fixture.thread_end(1);
 	cf_close_group(group);
 	assert_int_equal(fixture.held(), 0);
-	return status;
+	return PORTPROF_OK;
 }
 
 /* False when the call is not made nth times in a life. */
