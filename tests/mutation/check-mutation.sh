@@ -12,7 +12,7 @@
 set -uf
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${MUTATION_COMPILE:=${CC:-cc} -g -O1 -DHAVE_CONFIG_H -I$builddir -I$srcdir -I$srcdir/api}"
-: "${MUTATION_LIBS:=-lcmocka -lpthread}"
+: "${MUTATION_LIBS:=-lcmocka -lpthread}" "${MUTATION_WRAP:=}"
 table=$srcdir/tests/mutation/guards.txt
 only=${1-}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-mutation.XXXXXX") || exit 1
@@ -50,6 +50,14 @@ mutate() {
 	END { exit found != 1 }' "$srcdir/$file" >"$tmp/mutant.c"
 }
 
+# A fixture's program is conform_NAME, all others are of CMocka's.
+folder_of() {
+	case $1 in
+	conform_*) echo conform ;;
+	*) echo unit ;;
+	esac
+}
+
 # The test's own objects, by what make links it of, which is asked for once: a
 # file that several programs share is compiled for each, or once. The library's
 # come from the library.
@@ -57,7 +65,8 @@ objects_of() {
 	if [ ! -s "$tmp/$1.objects" ]; then
 		# shellcheck disable=SC2016
 		printf 'include Makefile\nwhat-$(NAME): ; @echo $(%s)\n' \
-			'tests_unit_$(NAME)_OBJECTS' >"$tmp/what.mk"
+			"tests_$(folder_of "$1")_\$(NAME)_OBJECTS" \
+			>"$tmp/what.mk"
 		MAKEFLAGS='' ${MAKE:-make} -s -f "$tmp/what.mk" NAME="$1" \
 			"what-$1" | tr ' ' '\n' |
 			grep '^tests/' >"$tmp/$1.objects"
@@ -65,8 +74,11 @@ objects_of() {
 	cat "$tmp/$1.objects"
 }
 
-simulators() {
-	for name in libprofilsim libperfsim; do
+# libraries PROGRAM: what it is linked with besides, suite first
+libraries() {
+	[ "$(folder_of "$1")" = unit ] ||
+		echo "tests/conform/.libs/libconform.a $MUTATION_WRAP"
+	for name in libprofilsim libperfsim librusagesim libtimersim; do
 		[ ! -e "tests/sim/.libs/$name.a" ] ||
 			echo "tests/sim/.libs/$name.a"
 	done
@@ -76,7 +88,7 @@ simulators() {
 build() {
 	# shellcheck disable=SC2046,SC2086
 	$MUTATION_COMPILE -w -o "$tmp/$1" "$tmp/mutant.o" \
-		$(objects_of "$1") $(simulators) \
+		$(objects_of "$1") $(libraries "$1") \
 		.libs/libportprof-core.a $MUTATION_LIBS 2>"$tmp/errors"
 }
 
@@ -99,7 +111,8 @@ begin_guard() {
 # check_cases PROGRAM PATTERN: all of them must fail now, and pass otherwise
 check_cases() {
 	[ "$is_built" = yes ] || return 0
-	if [ ! -x tests/unit/"$1" ]; then
+	program=tests/$(folder_of "$1")/$1
+	if [ ! -x "$program" ]; then
 		tell_row "${1#test_}" 'is not built on this system'
 		return
 	fi
@@ -107,7 +120,7 @@ check_cases() {
 		complain "does not link: $(head -n 1 "$tmp/errors")"
 		return
 	fi
-	tap tests/unit/"$1" "$2" >"$tmp/before"
+	tap "$program" "$2" >"$tmp/before"
 	tap "$tmp/$1" "$2" >"$tmp/after"
 	[ -s "$tmp/before" ] || complain "no case of $1 is named $2"
 	while read -r result name; do

@@ -9,7 +9,8 @@ EXTRA_DIST += tests/mutation/guards.txt tests/mutation/check-mutation.sh
 AM_TESTS_ENVIRONMENT += \
 	MUTATION_COMPILE='$(CC) $(DEFS) $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)'; \
 	MUTATION_LIBS='$(CMOCKA_LIBS) $(PP_LIB_LIBS) $(LIBS)'; \
-	export MUTATION_COMPILE MUTATION_LIBS;
+	MUTATION_WRAP='$(WRAP_LDFLAGS)'; \
+	export MUTATION_COMPILE MUTATION_LIBS MUTATION_WRAP;
 
 # The table alone.
 check-mutation: $(PROFIL_TESTS)
