@@ -29,7 +29,8 @@ libportprof_core_la_SOURCES += \
 	backends/shared/ticks.c \
 	backends/shared/ticks.h \
 	backends/shared/tickweight.c \
-	backends/shared/tickweight.h
+	backends/shared/tickweight.h \
+	backends/shared/total.h
 
 include backends/perf/local.mk
 include backends/share/local.mk

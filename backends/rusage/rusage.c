@@ -9,6 +9,7 @@
 #include "backends/backend.h"
 #include "backends/rusage/rusage_command.h"
 #include "backends/rusage/rusage_events.h"
+#include "backends/shared/total.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -24,22 +25,12 @@
 
 enum { EVENTS_MAX = 64 };
 
-/*
- * A value that starts and stops. start and stop write, one thread at a time;
- * any thread reads meanwhile, also in a signal handler.
- */
-struct slot {
-	_Atomic uint64_t offset;  /* while it runs: reading less offset */
-	_Atomic uint64_t held;    /* while it is stopped */
-	_Atomic uint64_t highest; /* of all that was reported */
-};
-
 struct rusage_state {
 	_Atomic bool is_running;
 	_Atomic bool has_ended;    /* a command: it was waited for */
 	struct rusage_usage early; /* a command: of before its exec */
 	enum rusage_field fields[EVENTS_MAX];
-	struct slot time, events[EVENTS_MAX];
+	struct ppi_total time, events[EVENTS_MAX];
 };
 
 /* One reading of everything. */
@@ -146,42 +137,6 @@ static int read_now(const struct ppi_backend_session *bs, struct moment *now)
 	    bs->plan->follow_children)
 		result = add_children(kernel, &now->usage);
 	return result;
-}
-
-/* ---- values that start and stop ---- */
-
-static void start_slot(struct slot *slot, uint64_t reading)
-{
-	atomic_store(&slot->offset, reading - atomic_load(&slot->held));
-}
-
-/* A clock may go back a little (port/cpu_clock.h); a value never does. */
-static uint64_t never_less(struct slot *slot, uint64_t value)
-{
-	uint64_t highest = atomic_load(&slot->highest);
-
-	while (value > highest)
-		if (atomic_compare_exchange_weak(&slot->highest, &highest,
-		                                 value))
-			return value;
-	return highest;
-}
-
-static uint64_t read_slot(struct slot *slot, bool is_running, uint64_t reading)
-{
-	uint64_t value;
-
-	if (!is_running)
-		return never_less(slot, atomic_load(&slot->held));
-	value = reading - atomic_load(&slot->offset);
-	/* read before a stop and a start of another thread, or a clock that
-	 * went back further than it was when counting began */
-	return never_less(slot, value > UINT64_MAX / 2 ? 0 : value);
-}
-
-static void stop_slot(struct slot *slot, uint64_t reading)
-{
-	atomic_store(&slot->held, read_slot(slot, true, reading));
 }
 
 static uint64_t value_of(const struct ppi_backend_session *bs, size_t event,
@@ -316,9 +271,9 @@ static portprof_status rusage_start(struct ppi_backend_session *bs,
 		return PORTPROF_OK;
 	if (read_now(bs, &now))
 		return refuse_reading(why, "start rusage");
-	start_slot(&state->time, now.at_ns);
+	ppi_total_start(&state->time, now.at_ns);
 	for (size_t i = 0; i < bs->plan->event_count; i++)
-		start_slot(&state->events[i], value_of(bs, i, &now));
+		ppi_total_start(&state->events[i], value_of(bs, i, &now));
 	atomic_store(&state->is_running, true);
 	return PORTPROF_OK;
 }
@@ -335,9 +290,9 @@ static portprof_status rusage_stop(struct ppi_backend_session *bs,
 		return PORTPROF_OK;
 	if (read_now(bs, &now))
 		return refuse_reading(why, "stop rusage");
-	stop_slot(&state->time, now.at_ns);
+	ppi_total_stop(&state->time, now.at_ns);
 	for (size_t i = 0; i < bs->plan->event_count; i++)
-		stop_slot(&state->events[i], value_of(bs, i, &now));
+		ppi_total_stop(&state->events[i], value_of(bs, i, &now));
 	atomic_store(&state->is_running, false);
 	return PORTPROF_OK;
 }
@@ -403,10 +358,11 @@ static portprof_status rusage_count(struct ppi_backend_session *bs,
 		return PORTPROF_E_UNSUPPORTED;
 	if (is_running && read_now(bs, &now))
 		return PORTPROF_E_SYSTEM;
-	time_ns = read_slot(&state->time, is_running, now.at_ns);
+	time_ns = ppi_total_read(&state->time, is_running, now.at_ns);
 	for (size_t i = 0; i < count; i++)
-		put_count(bs, i, read_slot(&state->events[i], is_running,
-		                           value_of(bs, i, &now)),
+		put_count(bs, i,
+		          ppi_total_read(&state->events[i], is_running,
+		                         value_of(bs, i, &now)),
 		          time_ns, is_there, &out[i]);
 	return PORTPROF_OK;
 }
