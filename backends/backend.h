@@ -378,11 +378,13 @@ struct ppi_backend_session {
 	unsigned drain_every_ms; /* longest time between two drains; open may
 	                         * lower it from the core's 250 */
 	int64_t owner_pid;      /* the process that opened it */
-	int64_t helper_tid;     /* our helper thread; not to be profiled */
+	int64_t helper_tid;     /* our helper thread, not to be profiled; 0 on
+	                         * a simulated kernel */
 	struct ppi_diag *refusals; /* PPI_COUNT with allow_refused: one an event,
 	                            * else NULL. Where status is set on entry to
 	                            * open the event is unresolved: skip it. Open
-	                            * tells there what it cannot open itself. */
+	                            * tells there what it cannot open itself. As
+	                            * long as the session: count reads it, too. */
 	/* How often totals began at 0 again: weight of before must not be
 	 * carried by samples of after. Changes only while stopped. */
 	unsigned resets;
@@ -536,12 +538,13 @@ struct ppi_backend_ops {
 	portprof_status (*drain)(struct ppi_backend_session *bs,
 	                         struct ppi_room *room);
 
-	/* Values since open of events [0, count), at one instant where
-	 * CAP_GROUP is there. Hot: no allocation, lock or formatting. */
+	/* What events [0, count) counted since open, while started, at one
+	 * instant where CAP_GROUP is there. Hot: no allocation, lock or
+	 * formatting; shared/total.h is a value that can be read so. */
 	portprof_status (*count)(struct ppi_backend_session *bs,
 	                         portprof_count *out, size_t count);
 
-	/* The account of one event since open; exact or marked unknown
+	/* The account of one sampled event since open; exact or marked unknown
 	 * (LOSS-*). Silent loss is the worst bug this library can have. */
 	portprof_status (*stats)(struct ppi_backend_session *bs, size_t event,
 	                         struct ppi_account *out);

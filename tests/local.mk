@@ -105,6 +105,7 @@ endif
 ### Scripts: what the tree, the library and the tarball must look like
 
 SCRIPT_TESTS += \
+	tests/lint/check-backend-page.sh \
 	tests/lint/check-contract.sh \
 	tests/lint/check-dist.sh \
 	tests/lint/check-exports.sh \
