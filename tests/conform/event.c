@@ -143,6 +143,7 @@ static void event_2_names_without_pmu_are_known_everywhere(void **state)
 	assert_int_equal(info.unit, PORTPROF_UNIT_NANOSECONDS);
 	must_explain("task-clock", &info);
 	assert_int_equal(info.unit, PORTPROF_UNIT_NANOSECONDS);
+	assert_int_equal(info.is_counted_only, !cf_has(PORTPROF_CAP_SAMPLE));
 }
 
 static void event_3_unknown_gets_the_nearest_names(void **state)
