@@ -37,6 +37,10 @@ struct fixture {
 	 * kernel's tick. */
 	uint64_t tick_ns;
 
+	/* Each period is by chance up to half of itself longer or shorter
+	 * (SAMPLE-15). */
+	bool varies_periods;
+
 	/* The kernel samples whatever runs when its own clock ticks: the rate
 	 * asked for changes nothing, and chance decides who is met. */
 	bool has_own_rate;

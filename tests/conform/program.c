@@ -76,6 +76,7 @@ struct expect cf_expect(const struct cf_program *program, uint64_t period_ns)
 	struct expect expect;
 	struct expect_terms terms = {
 		.period_ns = period_ns,
+		.spread_ns = fixture.varies_periods ? period_ns / 2 : 0,
 		.tick_ns = fixture.tick_ns,
 		.clocks = clocks(),
 		.is_fair = cf_has(PORTPROF_CAP_FAIR),

@@ -17,7 +17,8 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 /* The most one thread can use between two of its samples. */
 static uint64_t resolution(const struct expect_terms *terms)
 {
-	return (terms->period_ns + terms->tick_ns) * terms->clocks;
+	return (terms->period_ns + terms->spread_ns + terms->tick_ns) *
+	       terms->clocks;
 }
 
 /* What one thread did, in all and in its longest stay in the kernel. */

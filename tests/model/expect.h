@@ -26,6 +26,7 @@ struct expect_work {
 /* How the measurement looks at the program. */
 struct expect_terms {
 	uint64_t period_ns;
+	uint64_t spread_ns;   /* a period is longer or shorter by up to that */
 	uint64_t tick_ns;     /* 0: timers are exact */
 	unsigned clocks;      /* separate clocks a thread is seen by, one a CPU
 	                       * at most */

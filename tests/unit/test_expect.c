@@ -124,6 +124,10 @@ static void ticks_and_silence_in_the_kernel(void **state)
 	terms.tick_ns = 40;
 	expect_program(works, 1, &terms, &e);
 	assert_int_equal(e.unattributed.high, 50);
+	terms.spread_ns = 5;
+	expect_program(works, 1, &terms, &e);
+	assert_int_equal(e.unattributed.high, 55);
+	terms.spread_ns = 0;
 	terms.sees_kernel = false;
 	expect_program(works, 1, &terms, &e);
 	assert_int_equal(e.unattributed.high, 110);
