@@ -181,7 +181,7 @@ portprof_status ppi_import_frame(struct ppi_import *import, uint32_t mapping,
 }
 
 portprof_status ppi_import_sample(struct ppi_import *import, uint32_t pid,
-                                  uint32_t tid, size_t event,
+                                  uint32_t tid, const char *name, size_t event,
                                   uint64_t samples, uint64_t weight)
 {
 	size_t events = import->profile->events.count;
@@ -189,6 +189,7 @@ portprof_status ppi_import_sample(struct ppi_import *import, uint32_t pid,
 	portprof_profile_sample sample = {
 		.pid = pid,
 		.tid = tid,
+		.thread_name = name,
 		.locations = import->chain.data,
 		.depth = import->chain.count,
 		.samples = values,

@@ -52,9 +52,9 @@ portprof_status ppi_import_frame(struct ppi_import *import, uint32_t mapping,
                                  uint64_t address, const char *name);
 
 /* The chain in hand, leaf first, becomes a sample of that event, and is
- * forgotten. */
+ * forgotten. `name`: the thread's, or NULL. */
 portprof_status ppi_import_sample(struct ppi_import *import, uint32_t pid,
-                                  uint32_t tid, size_t event,
+                                  uint32_t tid, const char *name, size_t event,
                                   uint64_t samples, uint64_t weight);
 
 #endif

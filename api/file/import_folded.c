@@ -65,7 +65,7 @@ static portprof_status take_line(struct ppi_import *import, char *text)
 		import->chain.count = 0;
 		return PORTPROF_OK;
 	}
-	return ppi_import_sample(import, 0, 0, 0, number, number);
+	return ppi_import_sample(import, 0, 0, NULL, 0, number, number);
 }
 
 portprof_status ppi_import_folded(struct ppi_import *import)

@@ -128,7 +128,7 @@ static portprof_status take_chain(struct ppi_import *import,
 	weight = samples > UINT64_MAX / 1000 / words->period_us
 	                 ? UINT64_MAX
 	                 : samples * words->period_us * 1000;
-	return ppi_import_sample(import, 0, 0, 0, samples, weight);
+	return ppi_import_sample(import, 0, 0, NULL, 0, samples, weight);
 }
 
 /* "START-LIMIT PERMISSIONS OFFSET DEVICE INODE PATH"; what is none says no

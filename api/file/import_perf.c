@@ -234,7 +234,7 @@ static bool take_frame(struct ppi_import *import, char *text,
 struct open_sample {
 	bool is_open;
 	size_t event;
-	uint32_t pid, tid;
+	uint32_t pid, tid, name;
 	uint64_t period;
 };
 
@@ -244,8 +244,9 @@ static portprof_status end_sample(struct ppi_import *import,
 	if (!open->is_open)
 		return PORTPROF_OK;
 	open->is_open = false;
-	return ppi_import_sample(import, open->pid, open->tid, open->event, 1,
-	                         open->period);
+	return ppi_import_sample(import, open->pid, open->tid,
+	                         ppi_profile_string(import->profile, open->name),
+	                         open->event, 1, open->period);
 }
 
 static portprof_status begin_sample(struct ppi_import *import,
@@ -259,11 +260,15 @@ static portprof_status begin_sample(struct ppi_import *import,
 	*open = (struct open_sample){ true,
 		                      find_event(import->profile, head->event),
 		                      (uint32_t)head->pid, (uint32_t)head->tid,
+		                      ppi_profile_text(import->profile,
+		                                       head->comm,
+		                                       strlen(head->comm)),
 		                      head->period };
 	if (open->event == SIZE_MAX)
 		return ppi_import_bad(import, "the file changes while it is "
 		                              "read");
-	if (!ppi_profile_thread(import->profile, open->pid, open->tid,
+	if (open->name == PPI_NONE ||
+	    !ppi_profile_thread(import->profile, open->pid, open->tid,
 	                        head->comm, true))
 		return ppi_import_memory(import);
 	take_frame(import, head->rest, &status);

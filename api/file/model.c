@@ -288,7 +288,7 @@ const struct ppi_label *ppi_profile_label_set(const portprof_profile *profile,
 }
 
 /* A sample's key: whose it is, then its locations. */
-enum { KEY_PID, KEY_TID, KEY_LABELS, KEY_LOCATIONS };
+enum { KEY_PID, KEY_TID, KEY_LABELS, KEY_NAME, KEY_LOCATIONS };
 
 static bool add_sample(portprof_profile *profile, uint32_t number,
                        const portprof_profile_sample *shown, uint32_t labels)
@@ -303,6 +303,7 @@ static bool add_sample(portprof_profile *profile, uint32_t number,
 	if (!values)
 		return false;
 	memset(values, 0, 2 * events * sizeof(*values));
+	sample.shown.thread_name = ppi_profile_string(profile, key[KEY_NAME]);
 	sample.shown.locations = key + KEY_LOCATIONS;
 	sample.shown.samples = values;
 	sample.shown.weights = values + events;
@@ -313,9 +314,13 @@ bool ppi_profile_sample(portprof_profile *profile,
                         const portprof_profile_sample *shown, uint32_t labels)
 {
 	size_t events = profile->events.count, words;
+	const char *name = shown->thread_name ? shown->thread_name : "";
+	uint32_t text = ppi_profile_text(profile, name, strlen(name));
 	uint32_t small[64], *key = small, number;
 	uint64_t *values;
 
+	if (text == PPI_NONE)
+		return false;
 	words = KEY_LOCATIONS + shown->depth;
 	if (words > sizeof(small) / sizeof(small[0]))
 		key = malloc(words * sizeof(*key));
@@ -324,6 +329,7 @@ bool ppi_profile_sample(portprof_profile *profile,
 	key[KEY_PID] = shown->pid;
 	key[KEY_TID] = shown->tid;
 	key[KEY_LABELS] = labels;
+	key[KEY_NAME] = text;
 	if (shown->depth)
 		memcpy(key + KEY_LOCATIONS, shown->locations,
 		       shown->depth * sizeof(*key));

@@ -103,31 +103,29 @@ static void put_locations(struct ppi_writer *writer)
 	places->locations_written = count;
 }
 
+/* Of a process, or a thread: not the idle task's, nor of one that has ended. */
+static bool is_number(uint32_t id)
+{
+	return id != 0 && id != UINT32_MAX;
+}
+
 /* The labels of a line; returns how many. */
 static size_t make_labels(struct ppi_writer *writer,
                           const struct ppi_sums_line *line,
                           const struct label_words *words, Ppi__Label *labels)
 {
 	struct ppi_label_ids of_fields[PPI_SET_LABELS_MAX];
-	const struct ppi_thread *thread;
-	uint32_t name = PPI_NONE;
 	size_t count = 0, fields;
 
-	if (line->pid)
+	if (is_number(line->pid))
 		labels[count++] = (Ppi__Label){ .key = words->pid,
 			                        .num = line->pid };
-	if (line->tid) {
+	if (is_number(line->tid))
 		labels[count++] = (Ppi__Label){ .key = words->tid,
 			                        .num = line->tid };
-		thread = ppi_threads_get(&writer->threads, line->pid,
-		                         line->tid);
-		if (thread && thread->name[0])
-			name = ppi_places_string(&writer->places,
-			                         thread->name);
-	}
-	if (name != PPI_NONE)
+	if (line->name)
 		labels[count++] = (Ppi__Label){ .key = words->thread,
-			                        .str = name };
+			                        .str = line->name };
 	if (line->span)
 		labels[count++] = (Ppi__Label){ .key = words->span,
 			                        .num = line->span,
@@ -189,7 +187,8 @@ static void put_thread(struct ppi_thread *thread, void *context)
 	struct ppi_writer *writer = context;
 	Ppi__Thread message = PPI__THREAD__INIT;
 
-	if (thread->is_told || (!thread->name[0] && !thread->owner))
+	if (thread->is_told || !is_number(thread->tid) ||
+	    (!thread->name[0] && !thread->owner))
 		return;
 	ppi_clean_utf8(thread->name, strlen(thread->name));
 	message.pid = thread->pid;
@@ -235,6 +234,9 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	if (!account)
 		return NULL;
 	if (ppi_sample_labels_note(&writer->labels, note, sizeof(note)) &&
+	    !ppi_account_add_note(arena, account, note))
+		return NULL;
+	if (ppi_threads_note(&writer->threads, note, sizeof(note)) &&
 	    !ppi_account_add_note(arena, account, note))
 		return NULL;
 	account->complete = is_complete;

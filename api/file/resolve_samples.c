@@ -14,6 +14,7 @@ struct taking {
 	uint32_t pid_key, tid_key, thread_key, chain_end_key;
 	uint32_t pid, tid, chain_end;
 	const char *thread;          /* name, or NULL */
+	bool has_threads;            /* the file has the last name of each */
 	portprof_profile_thread last; /* entered; name NULL: none was */
 };
 
@@ -36,14 +37,14 @@ static bool is_own_label(struct taking *taking, const struct ppi_label *label)
 	return true;
 }
 
-/* The name of a thread that is known by number is the thread's, not the
- * sample's. */
+/* The name that a thread known by number had then is a field of its own; in our
+ * files, that of the idle task as well, which has no number. */
 static void take_thread_label(struct taking *taking)
 {
 	struct ppi_label *labels = PPI_AT(&taking->labels, struct ppi_label);
 
 	taking->thread = NULL;
-	if (!taking->tid)
+	if (!taking->tid && !taking->resolve->profile->has_account)
 		return;
 	for (size_t i = 0; i < taking->labels.count; i++) {
 		if (labels[i].key != taking->thread_key || !labels[i].text)
@@ -167,7 +168,20 @@ static bool enter_thread(struct taking *taking)
 		                                  .tid = taking->tid,
 		                                  .name = name };
 	return ppi_profile_thread(taking->resolve->profile, taking->pid,
-	                          taking->tid, name, true);
+	                          taking->tid, name, !taking->has_threads);
+}
+
+/* A sample without one, taken before the name was known, has its thread's. */
+static const char *name_of(const struct taking *taking)
+{
+	const portprof_profile *profile = taking->resolve->profile;
+	const uint32_t key[2] = { taking->pid, taking->tid };
+	uint32_t number;
+
+	if (taking->thread || !taking->tid)
+		return taking->thread;
+	number = ppi_pool_find(&profile->thread_keys, key, sizeof(key));
+	return PPI_AT(&profile->threads, portprof_profile_thread)[number].name;
 }
 
 static portprof_status take_sample(struct taking *taking,
@@ -200,6 +214,7 @@ static portprof_status take_sample(struct taking *taking,
 	shown.weights = taking->values + profile->events.count;
 	if (!enter_thread(taking))
 		return PORTPROF_E_NOMEM;
+	shown.thread_name = name_of(taking);
 	return ppi_profile_sample(profile, &shown, labels) ? PORTPROF_OK
 	                                                   : PORTPROF_E_NOMEM;
 }
@@ -258,14 +273,16 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 		                 sizeof(PPI_CHAIN_END_LABEL) - 1);
 	taking.values = calloc(2 * profile->events.count + 1,
 	                       sizeof(*taking.values));
-	if (taking.values && taking.pid_key != PPI_NONE &&
+	status = take_threads(resolve);
+	taking.has_threads = resolve->raw->lists[PPI_RAW_THREADS].count > 0;
+	if (status != PORTPROF_OK)
+		;
+	else if (taking.values && taking.pid_key != PPI_NONE &&
 	    taking.chain_end_key != PPI_NONE &&
 	    taking.tid_key != PPI_NONE && taking.thread_key != PPI_NONE)
 		status = take_all(&taking);
 	else
 		status = ppi_resolve_memory(resolve);
-	if (status == PORTPROF_OK)
-		status = take_threads(resolve);
 	free(taking.values);
 	ppi_raw_parts_free(&taking.parts);
 	ppi_vector_free(&taking.locations);

@@ -7,8 +7,8 @@
 /*
  * A key is an array of words: the layout of the address space and what kind
  * of sample it is; process and thread; when, if that is kept, and how the chain
- * ends; when exactly, where code comes and goes; its labels; then the addresses
- * as they came. The layout's number makes the same address another key once
+ * ends; when exactly, where code comes and goes; its labels and its thread's name;
+ * then the addresses as they came. The layout's number makes the same address another key once
  * something else is mapped there, so locations are looked up once a key.
  */
 enum {
@@ -156,11 +156,12 @@ static bool is_unwound(const struct ppi_sums_line *line)
 
 static bool add_line(struct ppi_sums *sums, const portprof_record *record,
                      const struct ppi_layout *layout, uint32_t pid,
-                     uint64_t code_time_ns, uint32_t labels,
+                     uint64_t code_time_ns, uint64_t name_and_labels,
                      const uint64_t *chain, size_t depth)
 {
 	struct ppi_sums_line line = {
-		.labels = labels,
+		.labels = (uint32_t)name_and_labels,
+		.name = (uint32_t)(name_and_labels >> 32),
 		.chain = sums->chains.count,
 		.depth = (uint32_t)depth,
 		.pid = pid,
@@ -205,7 +206,7 @@ static bool add_line(struct ppi_sums *sums, const portprof_record *record,
 
 bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
                   uint32_t pid, const uint64_t *chain, size_t depth,
-                  uint32_t labels)
+                  uint32_t labels, uint32_t name)
 {
 	const struct ppi_layout *layout =
 		ppi_process_map_find(&sums->spaces->processes, pid);
@@ -230,15 +231,15 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
 	key[WORD_TIME] = time_ms_of(sums, record) ^ chain_end_of(record) << 56;
 	key[WORD_CODE_TIME] =
 		code_time_of(sums, record, pid, layout, chain, depth);
-	key[WORD_LABELS] = labels;
+	key[WORD_LABELS] = (uint64_t)name << 32 | labels;
 	memcpy(key + WORD_CHAIN, chain, depth * sizeof(*chain));
 	number = ppi_pool_enter(&sums->keys, key,
 	                        (WORD_CHAIN + depth) * sizeof(*key));
 	if (number == PPI_NONE)
 		return false;
 	if (number == sums->lines.count &&
-	    !add_line(sums, record, layout, pid, key[WORD_CODE_TIME], labels,
-	              chain, depth)) {
+	    !add_line(sums, record, layout, pid, key[WORD_CODE_TIME],
+	              key[WORD_LABELS], chain, depth)) {
 		ppi_pool_drop_last(&sums->keys);
 		sums->values.count = number * 2 * sums->event_count;
 		return false;

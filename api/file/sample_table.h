@@ -34,6 +34,7 @@ struct ppi_sums_line {
 	bool is_whole;  /* every location is known */
 	uint8_t chain_end; /* enum portprof_chain_end */
 	uint32_t labels; /* the number of their set; 0 = none */
+	uint32_t name;   /* of the thread then: a string; 0 = not known */
 };
 
 struct ppi_sums {
@@ -74,12 +75,13 @@ void ppi_sums_close(struct ppi_sums *sums);
  * Count a sample. `chain` has its call chain, leaf first, other addresses
  * being return addresses; with depth 0 record->address is all there is. The
  * chain ends before what cannot be a caller: memory where no code is mapped,
- * or text without a call. `labels` is the set of its labels, 0 for none. False
- * when out of memory: it was not counted.
+ * or text without a call. `labels` is the set of its labels and `name` the
+ * string of its thread's name, 0 for none. False when out of memory: it was not
+ * counted.
  */
 bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
                   uint32_t pid, const uint64_t *chain, size_t depth,
-                  uint32_t labels);
+                  uint32_t labels, uint32_t name);
 
 /* Whether it is time to write, for the memory that it takes. */
 bool ppi_sums_is_full(const struct ppi_sums *sums);

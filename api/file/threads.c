@@ -2,9 +2,11 @@
 /* The names of threads, and which of them the file has not heard of yet. */
 #include "api/file/threads.h"
 
+#include "api/file/encode.h"
 #include "port/process_owner.h"
 #include "port/thread.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +83,61 @@ void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 		return;
 	snprintf(thread->name, sizeof(thread->name), "%s", name);
 	thread->is_told = false;
+	thread->text = 0;
 	find_owner(thread);
+}
+
+/* A thread that goes to and fro between names brings each of them once. */
+static uint32_t enter_name(struct ppi_threads *threads,
+                           struct ppi_places *places,
+                           struct ppi_thread *thread)
+{
+	uint32_t text = ppi_pool_find(&places->strings, thread->name,
+	                              strlen(thread->name));
+
+	if (text != PPI_NONE)
+		return text;
+	if (thread->names >= PPI_THREAD_NAMES_MAX ||
+	    threads->names >= PPI_NAMES_MAX)
+		return ppi_places_string(places, PPI_OTHER_NAMES);
+	thread->names++;
+	threads->names++;
+	return ppi_places_string(places, thread->name);
+}
+
+uint32_t ppi_threads_text(struct ppi_threads *threads,
+                          struct ppi_places *places, uint32_t pid,
+                          uint32_t tid)
+{
+	struct ppi_thread *thread = find(threads, pid, tid);
+
+	if (!thread || !thread->name[0])
+		return 0;
+	if (!thread->text) {
+		ppi_clean_utf8(thread->name, strlen(thread->name));
+		thread->text = enter_name(threads, places, thread);
+		if (thread->text == PPI_NONE) {
+			thread->text = 0;
+			return PPI_NONE;
+		}
+		thread->is_other = strcmp(ppi_pool_key(&places->strings,
+		                                       thread->text, NULL),
+		                          thread->name) != 0;
+	}
+	threads->left_out += thread->is_other;
+	return thread->text;
+}
+
+bool ppi_threads_note(const struct ppi_threads *threads, char *out,
+                      size_t bytes)
+{
+	if (threads->left_out == 0)
+		return false;
+	snprintf(out, bytes, "%" PRIu64 " samples are of the name "
+	         PPI_OTHER_NAMES ": a file keeps %d names that a thread gives "
+	         "itself, and %d of all", threads->left_out,
+	         PPI_THREAD_NAMES_MAX, PPI_NAMES_MAX);
+	return true;
 }
 
 void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
@@ -95,6 +151,7 @@ void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 	thread->is_met = true;
 	if (is_anew) {
 		thread->name[0] = '\0';
+		thread->text = 0;
 		thread->is_told = false;
 		find_owner(thread);
 	}

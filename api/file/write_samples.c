@@ -25,18 +25,6 @@ static bool add_label(struct sample_message *sample, int64_t key, int64_t text,
 	return ppi_vector_add(&sample->labels, sizeof(label), &label, 1);
 }
 
-static const char *thread_name(const portprof_profile *profile, uint32_t pid,
-                               uint32_t tid)
-{
-	const uint32_t key[2] = { pid, tid };
-	uint32_t number =
-		ppi_pool_find(&profile->thread_keys, key, sizeof(key));
-
-	if (number == PPI_NONE)
-		return "";
-	return PPI_AT(&profile->threads, portprof_profile_thread)[number].name;
-}
-
 static bool add_own_label(struct ppi_writing *writing,
                           struct sample_message *sample, const char *key,
                           const char *text, uint32_t number)
@@ -53,8 +41,7 @@ static bool make_labels(struct ppi_writing *writing,
 	size_t count;
 	const struct ppi_label *labels = ppi_profile_label_set(
 		writing->profile, from->labels, &count);
-	const char *name =
-		tid ? thread_name(writing->profile, pid, tid) : "";
+	const char *name = from->shown.thread_name;
 	bool is_made = true;
 
 	sample->labels.count = 0;

@@ -136,8 +136,8 @@ typedef struct portprof_profile_line {
 } portprof_profile_line;
 
 /*
- * Aggregated: one per distinct chain and thread. In the files of others
- * `samples` is 0 for an event whose samples were not counted.
+ * Aggregated: one per distinct chain, thread and name of that thread, which may
+ * change while it runs. In the files of others `samples` is 0 for an event whose samples were not counted.
  */
 typedef struct portprof_profile_sample {
 	const uint32_t *locations; /* indexes, leaf first */
@@ -147,11 +147,12 @@ typedef struct portprof_profile_sample {
 	const uint64_t *weights;  /* per event */
 	uint32_t chain_end;       /* of a profile with stack_bytes: enum
 	                           * portprof_chain_end, 0 for whole ones */
+	const char *thread_name;  /* that the thread had then; "" unknown */
 } portprof_profile_sample;
 
 typedef struct portprof_profile_thread {
 	uint32_t pid, tid;
-	const char *name;
+	const char *name; /* its last one */
 	/* Of a process, which is the thread whose tid is its pid: */
 	int64_t owner;     /* its user's id; -1 unknown */
 	uint64_t began_ns; /* when it began, CLOCK_REALTIME; 0 unknown */

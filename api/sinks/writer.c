@@ -193,6 +193,7 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 	                       ? record->pid
 	                       : writer->default_pid;
 	const uint64_t *chain;
+	uint32_t name;
 	size_t depth;
 
 	if (record->event >= writer->sums.event_count || writer->is_broken)
@@ -207,10 +208,14 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 	}
 	if (writer->meets_threads && record->tid)
 		ppi_threads_meet(&writer->threads, pid, record->tid, false);
+	name = ppi_threads_text(&writer->threads, &writer->places, pid,
+	                        record->valid & PORTPROF_FIELD_TID
+	                                ? record->tid : 0);
 	chain = portprof_batch_chain(batch, record, &depth);
-	return ppi_sums_add(&writer->sums, record, pid, chain, depth,
+	return name != PPI_NONE &&
+	       ppi_sums_add(&writer->sums, record, pid, chain, depth,
 	                    ppi_sample_labels_enter(&writer->labels, batch,
-	                                            record));
+	                                            record), name);
 }
 
 static void take_sample(struct ppi_sink *sink, const portprof_batch *batch,

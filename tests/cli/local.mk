@@ -4,7 +4,7 @@
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/in_step \
-	tests/cli/region_job tests/cli/storm tests/cli/ten tests/cli/toggled \
+	tests/cli/region_job tests/cli/renamed tests/cli/storm tests/cli/ten tests/cli/toggled \
 	tests/cli/touch
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
@@ -12,6 +12,7 @@ tests_cli_close_all_LDADD =
 tests_cli_deny_LDADD =
 tests_cli_in_step_LDADD =
 tests_cli_region_job_LDADD = libportprof.la
+tests_cli_renamed_LDADD =
 tests_cli_storm_LDADD =
 tests_cli_ten_LDADD =
 tests_cli_toggled_LDADD =
@@ -79,6 +80,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-stat.sh \
 	tests/cli/check-stat-symbols.sh \
 	tests/cli/check-targets.sh \
+	tests/cli/check-thread-names.sh \
 	tests/cli/check-unwind-peer.sh
 SCRIPT_TESTS_ALL += \
 	tests/cli/check-export-large.sh \

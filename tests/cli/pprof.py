@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A reader of pprof files that shares nothing with portprof: profile.proto of
 google/pprof, decoded by hand. pprof.py FILE prints, as JSON, the flat weights
-by function, the mappings, and how many functions and lines there are."""
+by function and by label "thread", the mappings, and how many functions and lines
+there are."""
 import gzip
 import json
 import sys
@@ -86,7 +87,7 @@ def read(path):
         for line in map(message, location.get(4, [])):
             lines.append(functions[first(line, 1)] + (first(line, 2),))
         locations[first(location, 1)] = lines
-    weights, samples, inner, pairs = {}, 0, {}, {}
+    weights, samples, inner, threads = {}, 0, {}, {}
     for raw in whole.get(2, []):
         sample = message(raw)
         leaf = numbers(sample.get(1, []))[:1]
@@ -97,7 +98,12 @@ def read(path):
         weights[name] = weights.get(name, 0) + values[-1]
         inner[inlined] = inner.get(inlined, 0) + values[-1]
         samples += values[0]
+        for label in map(message, sample.get(3, [])):
+            if strings[first(label, 1)] == "thread":
+                thread = strings[first(label, 2)]
+                threads[thread] = threads.get(thread, 0) + values[-1]
     return {"outer": weights, "inner": inner, "samples": samples,
+            "threads": threads,
             "mappings": list(mappings.values()),
             "functions": len(functions),
             "lines": sum(len(lines) for lines in locations.values()),

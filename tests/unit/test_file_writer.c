@@ -482,10 +482,107 @@ static void a_thread_goes_by_its_last_name(void **state)
 	kit_sample(&kit, 0, 100, 101, 0x10010, 1, 1);
 	kit_sample(&kit, 0, 100, 102, 0x10010, 1, 1);
 	profile = finish();
-	assert_int_equal(portprof_profile_sample_count(profile), 2);
 	assert_string_equal(name_of(profile, 100), "app");
 	assert_string_equal(name_of(profile, 101), "worker ?");
 	assert_string_equal(name_of(profile, 102), "");
+	portprof_profile_free(profile);
+}
+
+static uint64_t weight_of_name(const portprof_profile *profile,
+                               const char *name)
+{
+	const portprof_profile_sample *sample;
+	uint64_t weight = 0;
+
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
+		if (strcmp(sample->thread_name, name) == 0)
+			weight += sample->weights[0];
+	return weight;
+}
+
+/* A shell forks and executes; the idle task has a name and no number. */
+static void a_sample_has_the_name_that_its_thread_had(void **state)
+{
+	portprof_profile *profile, *again;
+	char path[160];
+
+	(void)state;
+	kit_thread(&kit, 0, 0, "swapper", false);
+	kit_thread(&kit, 100, 100, "sh", false);
+	kit_sample(&kit, 0, 100, 100, 0x10010, 1, 10);
+	kit_sample(&kit, 0, 0, 0, 0x10010, 1, 10000);
+	kit_fork(&kit, 101, 101, 100);
+	kit_thread(&kit, 101, 101, "sh", false);
+	kit_sample(&kit, 0, 101, 101, 0x10010, 1, 1);
+	kit_thread(&kit, 101, 101, "cc", true);
+	kit_sample(&kit, 0, 101, 101, 0x10010, 1, 40);
+	kit_sample(&kit, 0, 102, 102, 0x10010, 1, 100000);
+	assert_int_equal(kit_flush(&kit, NULL), PORTPROF_OK);
+	kit_sample(&kit, 0, 101, 101, 0x10010, 1, 60);
+	kit_thread(&kit, 101, 101, "cc1", true);
+	kit_sample(&kit, 0, 101, 101, 0x10010, 1, 1000);
+	assert_int_equal(kit_flush(&kit, NULL), PORTPROF_OK);
+	profile = kit_read(&kit);
+	assert_int_equal(weight_of_name(profile, "cc"), 100);
+	portprof_profile_free(profile);
+	profile = finish();
+	assert_int_equal(portprof_profile_sample_count(profile), 6);
+	assert_string_equal(name_of(profile, 101), "cc1");
+	assert_int_equal(weight_of_name(profile, "sh"), 11);
+	assert_int_equal(weight_of_name(profile, "cc"), 100);
+	assert_int_equal(weight_of_name(profile, "cc1"), 1000);
+	assert_int_equal(weight_of_name(profile, "swapper"), 10000);
+	assert_int_equal(weight_of_name(profile, ""), 100000);
+	/* written anew and merged */
+	snprintf(path, sizeof(path), "%s/again", kit.folder);
+	assert_int_equal(portprof_profile_write(profile, path), PORTPROF_OK);
+	assert_int_equal(portprof_profile_read(path, 0, &again), PORTPROF_OK);
+	kit_assert_same(profile, again);
+	assert_int_equal(portprof_profile_merge(again, profile), PORTPROF_OK);
+	assert_int_equal(portprof_profile_sample_count(again), 6);
+	assert_int_equal(weight_of_name(again, "cc"), 200);
+	assert_int_equal(weight_of_name(again, "swapper"), 20000);
+	portprof_profile_free(profile);
+	portprof_profile_free(again);
+}
+
+/* A program may name its thread after each request. */
+static void names_of_requests_are_bounded(void **state)
+{
+	portprof_profile *profile;
+	const portprof_profile_origin *origin;
+	uint64_t others, kept = 0;
+	bool is_told = false;
+	char name[32];
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "request-%u", i);
+		kit_thread(&kit, 100, 100, name, false);
+		kit_sample(&kit, 0, 100, 100, 0x10010, 1, 1);
+		kit_thread(&kit, 100, 100, "idle", false);
+		kit_sample(&kit, 0, 100, 100, 0x10010, 1, 1);
+	}
+	kit_thread(&kit, 100, 101, "quiet", false);
+	kit_sample(&kit, 0, 100, 101, 0x10010, 1, 7);
+	profile = finish();
+	others = weight_of_name(profile, "(other names)");
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "request-%u", i);
+		kept += weight_of_name(profile, name);
+	}
+	assert_in_range(kept, 1, 64);
+	assert_int_equal(kept + others, 1000);
+	assert_int_equal(weight_of_name(profile, "idle"), 1000);
+	assert_int_equal(weight_of_name(profile, "quiet"), 7);
+	assert_true(portprof_profile_sample_count(profile) <= 67);
+	assert_string_equal(name_of(profile, 100), "idle");
+	snprintf(name, sizeof(name), "%u samples", (unsigned)others);
+	origin = portprof_profile_origin_get(profile);
+	for (size_t i = 0; i < origin->note_count; i++)
+		is_told |= strncmp(origin->notes[i], name, strlen(name)) == 0;
+	assert_true(is_told);
 	portprof_profile_free(profile);
 }
 
@@ -621,6 +718,8 @@ int main(void)
 		CASE(the_program_is_the_first_mapping),
 		CASE(records_without_a_process_are_the_targets),
 		CASE(a_thread_goes_by_its_last_name),
+		CASE(a_sample_has_the_name_that_its_thread_had),
+		CASE(names_of_requests_are_bounded),
 		CASE(a_thread_without_records_is_asked_for),
 		CASE(memory_is_bounded_and_nothing_lost),
 		CASE(nothing_new_writes_nothing),

@@ -37,7 +37,7 @@ enum {
 enum { LINES_MAX = 64 };
 
 struct function { int32_t name, file; };
-struct thread { uint32_t pid, tid; };
+struct thread { uint32_t pid, tid; int32_t name; };
 /* With a text, or a number where that is -1. */
 struct attribute { int64_t number; int32_t key, text; };
 
@@ -127,17 +127,8 @@ static int compare_pieces(const void *left, const void *right)
 static bool find_pieces(struct writing *writing)
 {
 	const portprof_profile *profile = writing->export->profile;
-	const portprof_profile_thread *named;
 	size_t count = portprof_profile_sample_count(profile);
 
-	/* thread i of the profile is number i + 1, so that it has its name */
-	for (size_t i = 0;
-	     (named = portprof_profile_thread_get(profile, i)) != NULL; i++) {
-		struct thread thread = { named->pid, named->tid };
-
-		numbered(writing, ppi_otlp_number(&writing->threads, &thread,
-		                                  sizeof(thread)));
-	}
 	writing->pieces = calloc(count + 1, sizeof(*writing->pieces));
 	writing->values = calloc(count + 1, sizeof(*writing->values));
 	writing->times = calloc(count + 1, sizeof(*writing->times));
@@ -147,7 +138,10 @@ static bool find_pieces(struct writing *writing)
 	for (size_t i = 0; i < count; i++) {
 		const portprof_profile_sample *sample =
 			portprof_profile_sample_get(profile, i);
-		struct thread thread = { sample->pid, sample->tid };
+		struct thread thread = {
+			sample->pid, sample->tid,
+			text_of(writing, sample->thread_name),
+		};
 		size_t bytes = sample->depth * sizeof(*sample->locations);
 
 		writing->pieces[i].sample = i;
@@ -168,8 +162,6 @@ static size_t find_attributes(struct writing *writing,
 	const portprof_profile *profile = writing->export->profile;
 	const portprof_profile_sample *sample =
 		portprof_profile_sample_get(profile, piece->sample);
-	const portprof_profile_thread *thread = portprof_profile_thread_get(
-		profile, (size_t)piece->thread - 1);
 	size_t count = 0;
 
 	if (sample->pid)
@@ -178,9 +170,9 @@ static size_t find_attributes(struct writing *writing,
 	if (sample->tid)
 		attributes[count++] = attribute_of(writing, "thread.id", NULL,
 		                                   sample->tid);
-	if (thread && thread->name[0])
+	if (sample->thread_name[0])
 		attributes[count++] = attribute_of(writing, "thread.name",
-		                                   thread->name, 0);
+		                                   sample->thread_name, 0);
 	return count;
 }
 

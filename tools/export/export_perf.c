@@ -93,11 +93,8 @@ static void put_head(const struct writing *writing, uint64_t ns,
                      uint64_t weight, const portprof_profile_sample *sample,
                      FILE *out)
 {
-	const portprof_profile_thread *thread = portprof_profile_thread_get(
-		writing->export->profile, writing->thread);
-
-	if (thread && thread->name[0])
-		put_text(thread->name, out);
+	if (sample->thread_name[0])
+		put_text(sample->thread_name, out);
 	else
 		fprintf(out, ":%" PRIu32, sample->tid);
 	fprintf(out, " %" PRIu32 "/%" PRIu32 " %" PRIu64 ".%06" PRIu64

@@ -164,7 +164,7 @@ static void put_threads(struct ppi_json *json,
                         const struct ppi_page_tree *tree)
 {
 	ppi_json_array(json, "threads");
-	for (uint32_t i = 0; i < tree->threads.count; i++) {
+	for (uint32_t i = 0; i < tree->thread_count; i++) {
 		const struct ppi_page_thread *thread = &tree->thread_list[i];
 
 		ppi_json_array(json, NULL);

@@ -17,6 +17,14 @@ struct ppi_page_frame {
 	char key[];
 };
 
+/* The name's text: two profiles keep names of their own. */
+struct ppi_page_lane {
+	UT_hash_handle hh;
+	struct ppi_page_thread thread;
+	uint32_t number;
+	char key[];
+};
+
 /* Which functions each location of a profile is in, innermost first. */
 struct location_frames {
 	uint32_t *first; /* by location; one more behind */
@@ -159,6 +167,31 @@ static uint32_t find_node(struct ppi_page *page, const struct ppi_view *view,
 	return node;
 }
 
+/* The number of a lane, from 1 on; 0 when out of memory. */
+static uint32_t find_lane(struct ppi_page_tree *tree,
+                          const portprof_profile_sample *sample)
+{
+	size_t name_bytes = strlen(sample->thread_name);
+	uint32_t ids[2] = { sample->pid, sample->tid };
+	size_t bytes = sizeof(ids) + name_bytes;
+	struct ppi_page_lane *lane = malloc(sizeof(*lane) + bytes), *found;
+
+	if (!lane)
+		return 0;
+	memcpy(lane->key, ids, sizeof(ids));
+	memcpy(lane->key + sizeof(ids), sample->thread_name, name_bytes);
+	HASH_FIND(hh, tree->lanes, lane->key, bytes, found);
+	if (found) {
+		free(lane);
+		return found->number;
+	}
+	lane->thread = (struct ppi_page_thread){ sample->pid, sample->tid,
+		                                 sample->thread_name };
+	lane->number = ++tree->thread_count;
+	HASH_ADD(hh, tree->lanes, key, bytes, lane);
+	return lane->number;
+}
+
 static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
                        uint32_t node, const struct ppi_view *view, size_t i)
 {
@@ -173,13 +206,10 @@ static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
 		.weight = from->weights[view->event],
 		.samples = from->samples[view->event],
 	};
-	if (from->pid || from->tid) {
-		uint32_t thread = ppi_pairs_enter(&tree->threads, from->pid,
-		                                  from->tid);
-
-		if (thread == PPI_NO_PAIR)
+	if (from->pid || from->tid || from->thread_name[0]) {
+		sample->thread = find_lane(tree, from);
+		if (!sample->thread)
 			return false;
-		sample->thread = thread + 1;
 	}
 	if (tree->slice_ns && time_ns >= tree->start_ns) {
 		uint64_t slice = (time_ns - tree->start_ns) / tree->slice_ns;
@@ -320,30 +350,14 @@ static bool put_in_order(struct ppi_page *page)
 static bool list_threads(struct ppi_page *page)
 {
 	struct ppi_page_tree *tree = &page->tree;
-	uint32_t count = tree->threads.count;
+	const struct ppi_page_lane *lane;
 
-	tree->thread_list = calloc(count + 1u, sizeof(*tree->thread_list));
+	tree->thread_list = calloc(tree->thread_count + 1u,
+	                           sizeof(*tree->thread_list));
 	if (!tree->thread_list)
 		return false;
-	for (uint32_t i = 0; i < count; i++)
-		tree->thread_list[i] = (struct ppi_page_thread){
-			(uint32_t)(tree->threads.pairs[i] >> 32),
-			(uint32_t)tree->threads.pairs[i], ""
-		};
-	for (size_t s = 0; s < page->series_count; s++) {
-		const portprof_profile *profile = page->series[s].view.profile;
-		const portprof_profile_thread *thread;
-
-		for (size_t i = 0;
-		     (thread = portprof_profile_thread_get(profile, i)) != NULL;
-		     i++) {
-			uint32_t at = ppi_pairs_find(&tree->threads,
-			                             thread->pid, thread->tid);
-
-			if (at != PPI_NO_PAIR)
-				tree->thread_list[at].name = thread->name;
-		}
-	}
+	for (lane = tree->lanes; lane; lane = lane->hh.next)
+		tree->thread_list[lane->number - 1] = lane->thread;
 	return true;
 }
 
@@ -398,6 +412,7 @@ bool ppi_page_grow(struct ppi_page *page)
 void ppi_page_tree_free(struct ppi_page_tree *tree)
 {
 	struct ppi_page_frame *frame, *next;
+	struct ppi_page_lane *lane, *next_lane;
 
 	HASH_ITER (hh, tree->table, frame, next) {
 		HASH_DEL(tree->table, frame);
@@ -405,7 +420,10 @@ void ppi_page_tree_free(struct ppi_page_tree *tree)
 	}
 	free(tree->functions);
 	ppi_pairs_free(&tree->nodes);
-	ppi_pairs_free(&tree->threads);
+	HASH_ITER (hh, tree->lanes, lane, next_lane) {
+		HASH_DEL(tree->lanes, lane);
+		free(lane);
+	}
 	free(tree->order);
 	free(tree->written);
 	free(tree->depth);

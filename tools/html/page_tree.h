@@ -26,10 +26,13 @@ struct ppi_page_sample {
 	uint64_t weight, samples;
 };
 
+/* A thread under one of its names. */
 struct ppi_page_thread {
 	uint32_t pid, tid;
 	const char *name;
 };
+
+struct ppi_page_lane;
 
 struct ppi_page_tree {
 	struct ppi_page_frame *table;
@@ -41,8 +44,9 @@ struct ppi_page_tree {
 	uint32_t *written;      /* the other way round */
 	uint32_t *depth;        /* by node */
 
-	struct ppi_pairs threads;
+	struct ppi_page_lane *lanes; /* of threads, by number */
 	struct ppi_page_thread *thread_list;
+	uint32_t thread_count;
 
 	struct ppi_page_sample *samples;
 	size_t sample_count;

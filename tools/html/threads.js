@@ -31,7 +31,8 @@ function sumThreads(tree, facts) {
 function threadName(facts, t) {
   if (!t) return "thread unknown";
   const [pid, tid, name] = facts.threads[t - 1];
-  return visible(name || "thread") + " " + (pid === tid ? pid : pid + "/" + tid);
+  const number = pid === tid ? pid : pid + "/" + tid;
+  return visible(name || "thread") + (number ? " " + number : "");
 }
 
 function drawLane(canvas, cells, most) {

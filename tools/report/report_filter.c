@@ -165,14 +165,13 @@ static bool *new_flags(size_t count)
 	return calloc(count + 1, sizeof(bool));
 }
 
-/* Threads are looked at once each, when they are first met. */
+/* Threads are looked at once for each of their names. */
 static bool is_thread_in(struct ppi_owners *owners, bool **is_in,
                          struct list *list,
                          const portprof_profile_sample *sample, bool *answer)
 {
 	uint32_t known = owners->count;
-	const struct ppi_owner *owner =
-		ppi_owners_find(owners, sample->pid, sample->tid);
+	const struct ppi_owner *owner = ppi_owners_find(owners, sample);
 	bool *grown;
 
 	if (!owner)
@@ -194,7 +193,8 @@ static bool leave_out_threads(struct applying *applying, struct list *list)
 	const portprof_profile_sample *sample;
 	bool *is_in = NULL, is_kept;
 	bool is_good = ppi_owners_open(&owners, applying->profile,
-	                               PPI_BY_THREAD | PPI_BY_PROCESS);
+	                               PPI_BY_THREAD | PPI_BY_PROCESS |
+	                               PPI_BY_COMM);
 
 	for (size_t i = 0; is_good && (sample = portprof_profile_sample_get(
 					       applying->profile, i)) != NULL;

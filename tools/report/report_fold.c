@@ -250,7 +250,7 @@ size_t ppi_fold_row(struct ppi_fold *fold,
 
 	if (!(fold->keys & PPI_BY_SAMPLE))
 		return row_of_place(fold, place);
-	owner = ppi_owners_find(&fold->owners, sample->pid, sample->tid);
+	owner = ppi_owners_find(&fold->owners, sample);
 	if (!owner)
 		return SIZE_MAX;
 	who = owner->number;

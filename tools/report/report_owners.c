@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose a sample is. What makes two threads one owner is found once for each
- * thread; a sample costs one look into a table of pairs. */
+/* Whose a sample is. */
 #include "config.h"
 
 #include "tools/report/report_owners.h"
@@ -44,65 +43,72 @@ bool ppi_owners_open(struct ppi_owners *owners, const portprof_profile *profile,
 }
 
 /* Each thread is in a profile once, so its number is that of its pair. */
-static const char *name_of(const struct ppi_owners *owners, uint32_t pid,
-                           uint32_t tid)
+static const char *last_name(const struct ppi_owners *owners, uint32_t pid,
+                             uint32_t tid)
 {
 	uint32_t number = ppi_pairs_find(&owners->named_threads, pid, tid);
 
-	/* Nobody's number: of a file that keeps none, or of a process that
-	 * had ended when its CPU was sampled (kernel/events/core.c,
-	 * perf_event_pid_type, gives -1 then). */
 	if (number == PPI_NO_PAIR)
-		return pid || tid ? "" : "(unknown)";
+		return "";
 	return portprof_profile_thread_get(owners->profile, number)->name;
 }
 
-static const struct ppi_owner *add(struct ppi_owners *owners, uint32_t pid,
-                                   uint32_t tid)
+/* That its thread had then, where the file says so. */
+static const char *name_then(const struct ppi_owners *owners,
+                             const portprof_profile_sample *sample)
 {
-	bool is_process = !(owners->keys & (PPI_BY_THREAD | PPI_BY_COMM));
-	const char *name = name_of(owners, pid, is_process ? pid : tid);
+	const char *name = sample->thread_name;
+
+	if (name && name[0])
+		return name;
+	/* of a file that keeps neither */
+	if (!sample->pid && !sample->tid)
+		return "(unknown)";
+	return last_name(owners, sample->pid, sample->tid);
+}
+
+static struct ppi_owner_entry *add(struct ppi_owners *owners,
+                                   const struct key *key,
+                                   const portprof_profile_sample *sample)
+{
+	bool is_process = !(owners->keys & PPI_BY_THREAD);
+	struct ppi_owner_entry *entry = malloc(sizeof(*entry));
+	const char *name = key->name;
+
+	if (!entry)
+		return NULL;
+	if (!name)
+		name = last_name(owners, sample->pid,
+		                 is_process ? sample->pid : sample->tid);
+	entry->key = *key;
+	entry->owner =
+		(struct ppi_owner){ key->pid, key->tid, name, owners->count++ };
+	HASH_ADD(hh, owners->table, key, sizeof(entry->key), entry);
+	return entry;
+}
+
+/* A thread is one row, by its last name, unless rows are by names. What has no
+ * number (the idle task, what had exited) is told apart by names always. */
+const struct ppi_owner *
+ppi_owners_find(struct ppi_owners *owners,
+                const portprof_profile_sample *sample)
+{
+	struct ppi_owner_entry *entry = owners->last;
 	struct key key;
-	struct ppi_owner_entry *entry;
 
 	memset(&key, 0, sizeof(key)); /* padding is compared too */
 	if (owners->keys & PPI_BY_PROCESS)
-		key.pid = pid;
+		key.pid = sample->pid;
 	if (owners->keys & PPI_BY_THREAD)
-		key.tid = tid;
-	if (owners->keys & PPI_BY_COMM)
-		key.name = name;
-	HASH_FIND(hh, owners->table, &key, sizeof(key), entry);
-	if (entry)
-		return &entry->owner;
-	entry = malloc(sizeof(*entry));
+		key.tid = sample->tid;
+	if (owners->keys & PPI_BY_COMM || (!sample->pid && !sample->tid))
+		key.name = name_then(owners, sample);
+	if (!entry || memcmp(&entry->key, &key, sizeof(key)) != 0)
+		HASH_FIND(hh, owners->table, &key, sizeof(key), entry);
 	if (!entry)
-		return NULL;
-	entry->key = key;
-	entry->owner =
-		(struct ppi_owner){ key.pid, key.tid, name, owners->count++ };
-	HASH_ADD(hh, owners->table, key, sizeof(entry->key), entry);
-	return &entry->owner;
-}
-
-const struct ppi_owner *ppi_owners_find(struct ppi_owners *owners, uint32_t pid,
-                                        uint32_t tid)
-{
-	uint32_t known = owners->threads.count;
-	uint32_t thread = ppi_pairs_enter(&owners->threads, pid, tid);
-	void *grown;
-
-	if (thread == PPI_NO_PAIR)
-		return NULL;
-	if (thread < known)
-		return owners->of_thread[thread];
-	grown = realloc(owners->of_thread,
-	                (thread + 1u) * sizeof(*owners->of_thread));
-	if (!grown)
-		return NULL;
-	owners->of_thread = grown;
-	owners->of_thread[thread] = add(owners, pid, tid);
-	return owners->of_thread[thread];
+		entry = add(owners, &key, sample);
+	owners->last = entry;
+	return entry ? &entry->owner : NULL;
 }
 
 void ppi_owners_close(struct ppi_owners *owners)
@@ -113,7 +119,5 @@ void ppi_owners_close(struct ppi_owners *owners)
 		HASH_DEL(owners->table, entry);
 		free(entry);
 	}
-	free(owners->of_thread);
-	ppi_pairs_free(&owners->threads);
 	ppi_pairs_free(&owners->named_threads);
 }

@@ -18,10 +18,8 @@ struct ppi_owner {
 struct ppi_owners {
 	const portprof_profile *profile;
 	unsigned keys; /* PPI_BY_ bits */
-	struct ppi_owner_entry *table;
-	struct ppi_pairs threads; /* those asked for, */
-	const struct ppi_owner **of_thread;
-	struct ppi_pairs named_threads; /* and all of the profile */
+	struct ppi_owner_entry *table, *last;
+	struct ppi_pairs named_threads; /* all of the profile */
 	uint32_t count;
 };
 
@@ -30,8 +28,9 @@ bool ppi_owners_open(struct ppi_owners *owners, const portprof_profile *profile,
                      unsigned keys);
 
 /* NULL when out of memory. */
-const struct ppi_owner *ppi_owners_find(struct ppi_owners *owners, uint32_t pid,
-                                        uint32_t tid);
+const struct ppi_owner *
+ppi_owners_find(struct ppi_owners *owners,
+                const portprof_profile_sample *sample);
 void ppi_owners_close(struct ppi_owners *owners);
 
 #endif
