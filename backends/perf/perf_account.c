@@ -498,7 +498,7 @@ static bool add_since(const struct ppi_backend_session *bs,
 
 /* The first PID namespace has this inode: include/linux/proc_ns.h. In another,
  * processes outside are all numbered 0, as the idle task is. */
-static bool is_contained(const struct perf_kernel *kernel)
+bool perf_is_contained(const struct perf_kernel *kernel)
 {
 	const uint64_t first = UINT64_C(0xeffffffc);
 	uint64_t inode;
@@ -511,7 +511,7 @@ void perf_idle_start(struct ppi_backend_session *bs)
 {
 	struct perf_idle *idle = &perf_state_of(bs)->idle;
 
-	if (is_system(bs) && is_contained(perf_kernel_of(bs->kernel)))
+	if (is_system(bs) && perf_is_contained(perf_kernel_of(bs->kernel)))
 		ppi_note(bs, "this is a container with process numbers of its "
 		         "own: what runs outside has none here, and its time "
 		         "is unattributed");

@@ -170,6 +170,34 @@ static void add_all_processes(struct ppi_backend_session *bs)
 	free(pids);
 }
 
+static void add_number(struct perf_state *state, uint32_t number,
+                       const char *name)
+{
+	const portprof_record record = {
+		.kind = PORTPROF_RECORD_THREAD,
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID,
+		.pid = number,
+		.tid = number,
+	};
+
+	perf_pending_add(state, &record, 0, NULL, 0, name);
+}
+
+/* What is in no list of processes. The idle task is "swapper/CPU"
+ * (kernel/sched/core.c, init_idle), of which perf says "swapper"; a process that
+ * had ended when its CPU was sampled is -1 (kernel/events/core.c,
+ * perf_event_pid_type). */
+static void add_unlisted(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+
+	if (!bs->plan->target.cgroup)
+		add_number(state, 0,
+		           perf_is_contained(perf_kernel_of(bs->kernel))
+		                   ? "(idle or outside)" : "swapper");
+	add_number(state, UINT32_MAX, "(exited)");
+}
+
 static void add_target(struct ppi_backend_session *bs)
 {
 	int64_t *pids;
@@ -196,6 +224,7 @@ void perf_pending_baseline(struct ppi_backend_session *bs)
 	if (plan->target.kind == PPI_TARGET_COMMAND)
 		return;
 	if (plan->target.kind == PPI_TARGET_SYSTEM) {
+		add_unlisted(bs);
 		add_all_processes(bs);
 		return;
 	}

@@ -177,7 +177,8 @@ static void what_begins_while_we_look_is_known(void **state)
 	assert_in_range(run_weight_of(&run, late), 48 * MS, 52 * MS);
 }
 
-/* Who runs outside has no number there. */
+/* Who runs outside has no number there; in both, what is in no list of processes
+ * is called something. */
 static void a_container_is_said(void **state)
 {
 	int64_t tids[CPUS];
@@ -189,6 +190,9 @@ static void a_container_is_said(void **state)
 		open_and_start("task-clock", 1000);
 		run_stop(&run);
 		assert_int_equal(run_has_note(&run, "container"), contained);
+		assert_string_equal(run_name(&run, 0),
+		                    contained ? "(idle or outside)" : "swapper");
+		assert_string_equal(run_name(&run, UINT32_MAX), "(exited)");
 		run_close(&run);
 		run_init(&run, PPI_SAMPLE);
 	}
