@@ -111,18 +111,46 @@ int perf_open_on_cpu(const struct ppi_backend_session *bs,
 	                           group_fd, PERF_FLAG_PID_CGROUP);
 }
 
-/* What the kernel's answer means for a cgroup and not for a system; false:
- * ask the others. */
+/* Ask for an event of the group that every kernel knows: 0 or an errno. */
+static int ask_for_any(const struct ppi_backend_session *bs)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	struct perf_event_attr attr;
+	int fd;
+
+	perf_attr_ring_owner(&state->kind, &attr);
+	fd = perf_open_attr_with(kernel, &attr, state->cgroup_fd, state->cpus[0],
+	                         -1, PERF_FLAG_PID_CGROUP);
+	if (fd < 0)
+		return -fd;
+	kernel->close_event(kernel->self, fd);
+	return 0;
+}
+
+/*
+ * What the kernel's answer means for a cgroup and not for a system; false: ask
+ * the others. A folder of another hierarchy is ENOENT, as an unknown event is
+ * (kernel/cgroup/cgroup.c, css_tryget_online_from_dir); what is no cgroup at all
+ * is EBADF.
+ */
 bool perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
                         struct ppi_diag *why)
 {
-	if (!bs->plan->target.cgroup || (os_error != EBADF && os_error != EINVAL))
+	bool is_astray = os_error == EBADF;
+
+	if (!bs->plan->target.cgroup || !perf_state_of(bs)->has_cgroup)
+		return false;
+	if (os_error == ENOENT)
+		is_astray = ask_for_any(bs) == ENOENT;
+	if (!is_astray && os_error != EINVAL)
 		return false;
 	ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error, "open event",
 	         "'%s' cannot be measured as a cgroup: %s", bs->plan->target.cgroup,
-	         os_error == EBADF
+	         is_astray
 	         ? "the folder is none of the hierarchy that knows perf events "
-	           "(version 2, or version 1's perf_event)"
+	           "(version 2, or version 1's perf_event, which may not be "
+	           "mounted); name its processes by -p, --unit or --container"
 	         : "this kernel was built without CONFIG_CGROUP_PERF");
 	return true;
 }
@@ -179,18 +207,9 @@ static portprof_status refuse_hierarchy(const struct ppi_backend_session *bs,
 portprof_status perf_cgroup_check(struct ppi_backend_session *bs,
                                   struct ppi_diag *why)
 {
-	const struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	struct perf_event_attr attr;
-	int fd;
+	int error = ask_for_any(bs);
 
-	perf_attr_ring_owner(&state->kind, &attr);
-	fd = perf_open_attr_with(kernel, &attr, state->cgroup_fd, state->cpus[0],
-	                         -1, PERF_FLAG_PID_CGROUP);
-	if (fd < 0)
-		return refuse_hierarchy(bs, -fd, why);
-	kernel->close_event(kernel->self, fd);
-	return PORTPROF_OK;
+	return error ? refuse_hierarchy(bs, error, why) : PORTPROF_OK;
 }
 
 /* The line of /proc/PID/cgroup about the hierarchy: "0::PATH" of version 2,

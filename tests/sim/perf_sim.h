@@ -54,6 +54,7 @@ struct perf_sim_machine {
 	uint32_t silent_idle;   /* by CPU: no samples of the idle task */
 	bool lacks_stat;        /* no /proc/stat */
 	bool has_old_cgroups;   /* version 1's hierarchy knows perf events */
+	bool is_group_astray; /* the folder is of a hierarchy without perf events */
 	bool is_container;      /* a PID namespace of its own */
 	int64_t foreign_pid;    /* a process of another user, who may not be
 	                         * measured; 0: none */

@@ -70,6 +70,9 @@ int sim_open_event(void *self, struct perf_event_attr *attr, int64_t pid,
 		return error;
 	if (flags & PERF_FLAG_PID_CGROUP && (!folder || !folder->is_folder))
 		return -EBADF;
+	/* [v6.18 cgroup.c css_tryget_online_from_dir] */
+	if (flags & PERF_FLAG_PID_CGROUP && perf_sim_machine.is_group_astray)
+		return -ENOENT;
 	leader = group_fd < 0 ? NULL : sim_of_fd(group_fd);
 	task = pid < 0 ? &sim.contexts[cpu] : sim_task(pid);
 	if (group_fd >= 0 && !leader)

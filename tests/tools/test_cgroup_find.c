@@ -92,6 +92,10 @@ static void finds(enum ppi_cgroup_kind kind, const char *wanted,
 	snprintf(whole, sizeof(whole), "%s/sys/fs/cgroup/%s", root, folder);
 	assert_string_equal(found.folder, whole);
 	assert_int_equal(found.is_for_perf, is_for_perf);
+	/* what is missing, and the remedy */
+	assert_int_equal(strstr(found.words, "perf_event") != NULL &&
+	                 strstr(found.words, "unified_cgroup_hierarchy"),
+	                 !is_for_perf);
 }
 
 static void finds_none(enum ppi_cgroup_kind kind, const char *wanted,
@@ -189,6 +193,23 @@ static void containers_of_docker_in_version_1(void **state)
 	      true);
 }
 
+/* As some cloud machines are: other hierarchies of version 1, and none that knows
+ * perf events. */
+static void groups_without_perf_event(void **state)
+{
+	struct ppi_cgroup_found found;
+
+	(void)state;
+	make_file("sys/fs/cgroup/memory", "cgroup.procs", "1\n");
+	make_folder("sys/fs/cgroup/memory/docker/" ID_A);
+	make_folder("sys/fs/cgroup/systemd/system.slice/nginx.service");
+	finds(PPI_CGROUP_CONTAINER, "3f1c0e5b", "memory/docker/" ID_A, false);
+	finds(PPI_CGROUP_UNIT, "nginx", "systemd/system.slice/nginx.service",
+	      false);
+	assert_true(ppi_cgroup_find(root, PPI_CGROUP_UNIT, "nginx", &found));
+	assert_non_null(strstr(found.words, "not mounted"));
+}
+
 /* conmon watches a container, and is none. */
 static void containers_of_podman(void **state)
 {
@@ -282,6 +303,7 @@ int main(void)
 		CASE(units_of_both_versions),
 		CASE(containers_of_docker),
 		CASE(containers_of_docker_in_version_1),
+		CASE(groups_without_perf_event),
 		CASE(containers_of_podman),
 		CASE(containers_of_containerd),
 		CASE(containers_of_kubelet),

@@ -316,6 +316,22 @@ static void a_group_that_nobody_can_tell_is_said(void **state)
 	assert_true(run_has_note(&run, "had ended"));
 }
 
+/* The kernel's answer is the same as of an event that it does not know. */
+static void a_group_of_another_hierarchy_is_refused(void **state)
+{
+	int64_t in = perf_sim_fork(0);
+
+	(void)state;
+	perf_sim_move(in, "/shop");
+	perf_sim_machine.is_group_astray = true;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_SYSTEM, .cgroup = "shop",
+	};
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(run.why.words, "perf_event"));
+}
+
 static void no_such_group(void **state)
 {
 	(void)state;
@@ -342,6 +358,7 @@ int main(int argc, char **argv)
 		CASE(nobody_is_no_target),
 		CASE(a_group_is_whoever_runs_in_it),
 		CASE(a_group_that_nobody_can_tell_is_said),
+		CASE(a_group_of_another_hierarchy_is_refused),
 		CASE(no_such_group),
 	};
 

@@ -80,15 +80,12 @@ static portprof_session *open_session(struct attach *attach)
 	portprof_session *session = ppi_record_open(
 		record, ppi_settings_config(&record->settings), 0);
 
-	if (session || portprof_last_diag()->status != PORTPROF_E_DENIED ||
-	    !ppi_targets_leave_cgroup(&record->options.targets))
-		return session;
-	session = ppi_record_open(record,
-	                          ppi_settings_config(&record->settings), 0);
+	if (!session && portprof_last_diag()->status == PORTPROF_E_DENIED &&
+	    ppi_targets_leave_cgroup(&record->options.targets))
+		session = ppi_record_open(
+			record, ppi_settings_config(&record->settings), 0);
 	if (session && !record->options.is_quiet)
-		ppi_say("%s: its cgroup may not be measured by this user; "
-		        "attached to the %zu processes in it",
-		        attach->target, record->options.targets.count);
+		ppi_targets_say_no_cgroup(&record->options.targets);
 	return session;
 }
 

@@ -344,11 +344,8 @@ bool ppi_stat_open(struct ppi_stat *stat, pid_t child)
 		ppi_stat_close(stat);
 		if (!open_groups(stat, child, false))
 			return false;
-		ppi_say("%s: its cgroup may not be measured by this user; "
-		        "attached to the %zu processes in it",
-		        stat->options.targets.words,
-		        stat->options.targets.count);
 	}
+	ppi_targets_say_no_cgroup(&stat->options.targets);
 	for (size_t i = 0; i < stat->event_count; i++) {
 		struct ppi_stat_event *event = &stat->events[i];
 

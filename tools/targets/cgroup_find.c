@@ -184,6 +184,18 @@ static void say_none(struct search *search)
 	                          "those that do)");
 }
 
+/* What is missing, and what makes up for it. */
+static void say_processes(struct ppi_cgroup_found *found, const char *root)
+{
+	snprintf(found->words, sizeof(found->words),
+	         "cgroups of version 1 here, and %s: what enters it otherwise is "
+	         "missed; boot with systemd.unified_cgroup_hierarchy=1 to measure "
+	         "the group",
+	         is_there(root, "perf_event/cgroup.procs")
+	         ? "it has none in the hierarchy perf_event"
+	         : "the hierarchy perf_event is not mounted");
+}
+
 bool ppi_cgroup_find(const char *root, enum ppi_cgroup_kind kind,
                      const char *wanted, struct ppi_cgroup_found *found)
 {
@@ -203,6 +215,8 @@ bool ppi_cgroup_find(const char *root, enum ppi_cgroup_kind kind,
 	walk_all(search, root);
 	if (!found->folder[0])
 		say_none(search);
+	else if (!found->is_for_perf)
+		say_processes(found, root);
 	if (search->is_ambiguous) {
 		found->folder[0] = '\0';
 		snprintf(found->words, sizeof(found->words),

@@ -13,7 +13,8 @@ struct ppi_cgroup_found {
 	char folder[PPI_CGROUP_PATH]; /* below the root that was given */
 	bool is_for_perf; /* the kernel takes it for a target; else only its
 	                   * processes are known */
-	char words[512];  /* why there is none, with names like it */
+	char words[512];  /* why there is none, with names like it; or why it
+	                   * is not for perf */
 };
 
 /* Look below `root`/sys/fs/cgroup; "" is this machine's. False with words. */

@@ -161,6 +161,8 @@ static bool find_cgroup(struct ppi_targets *targets)
 	}
 	if (found.is_for_perf)
 		targets->cgroup = strdup(found.folder);
+	else
+		targets->no_cgroup = strdup(found.words);
 	if (targets->cgroup || targets->count)
 		return true;
 	ppi_say("%s '%s' has no process", targets->unit ? "unit" : "container",
@@ -221,7 +223,19 @@ bool ppi_targets_leave_cgroup(struct ppi_targets *targets)
 		return false;
 	free(targets->cgroup);
 	targets->cgroup = NULL;
+	targets->no_cgroup = strdup("its cgroup may not be measured by this "
+	                            "user");
 	return true;
+}
+
+void ppi_targets_say_no_cgroup(const struct ppi_targets *targets)
+{
+	if (targets->no_cgroup)
+		ppi_say("%s: attached to the %zu process%s in it, and what %s: "
+		        "%s", targets->words, targets->count,
+		        targets->count == 1 ? "" : "es",
+		        targets->count == 1 ? "it starts" : "they start",
+		        targets->no_cgroup);
 }
 
 /* "populated 0" in version 2; version 1 tells by the folder alone. */
@@ -262,7 +276,8 @@ void ppi_targets_free(struct ppi_targets *targets)
 {
 	free(targets->processes);
 	free(targets->cgroup);
+	free(targets->no_cgroup);
 	targets->processes = NULL;
-	targets->cgroup = NULL;
+	targets->cgroup = targets->no_cgroup = NULL;
 	targets->count = 0;
 }

@@ -36,7 +36,8 @@ struct ppi_targets {
 	struct ppi_watch *processes;
 	size_t count;
 	size_t gone;           /* processes that ended before they were found */
-	char *cgroup;          /* the folder to measure by; NULL: by process */
+	char *cgroup;          /* the folder to measure by; NULL: by process, */
+	char *no_cgroup;       /* and why, where a cgroup was asked for */
 	char words[128];       /* the target as a message names it */
 };
 
@@ -84,6 +85,10 @@ portprof_status ppi_targets_set(const struct ppi_targets *targets,
 /* Measure by process what was to be measured by cgroup; false when that was
  * so already, or no process is known. */
 bool ppi_targets_leave_cgroup(struct ppi_targets *targets);
+
+/* That processes are measured in the place of a cgroup; nothing where it is not
+ * so. */
+void ppi_targets_say_no_cgroup(const struct ppi_targets *targets);
 
 /* All have ended, or the cgroup is empty. */
 bool ppi_targets_have_ended(const struct ppi_targets *targets);
