@@ -27,6 +27,7 @@ PERF_SOURCES = \
 	backends/perf/perf_steer.c \
 	backends/perf/perf_tail.c \
 	backends/perf/perf_threads.c \
+	backends/perf/perf_traced.c \
 	backends/perf/counts/perf_cores.c \
 	backends/perf/counts/perf_count.c \
 	backends/perf/counts/perf_read.c \

@@ -88,7 +88,7 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 
 	source.is_member = *leader >= 0;
 	if (what)
-		kind = perf_kind_of_event(&state->kind, what);
+		kind = perf_kind_of_event(bs, source.event);
 	if (source.is_member) {
 		perf_attr_member(&kind, what, &attr);
 		attr.disabled = state->tallies[source.event].is_off;
@@ -101,8 +101,10 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 		perf_attr_carrier(&kind, bs->plan->target.kind ==
 		                  PPI_TARGET_COMMAND, &attr);
 	}
-	if (what)
+	if (what) {
 		perf_attr_of_size(state, source.is_large, &attr);
+		perf_attr_of_probe(state, source.event, &attr);
+	}
 	if (what && perf_is_by_core(bs, source.event))
 		attr.config |= (uint64_t)state->cores[source.core].type << 32;
 	source.fd = source.tid == PERF_ANYBODY
@@ -435,6 +437,7 @@ void perf_release(struct ppi_backend_session *bs)
 			kernel->close_event(kernel->self,
 			                    state->sources[i].fd);
 	}
+	perf_untrace_probes(bs); /* none is in use any more */
 	if (state->has_cgroup)
 		kernel->close_event(kernel->self, state->cgroup_fd);
 	perf_pending_free(state);

@@ -50,6 +50,9 @@ struct perf_kernel {
 	                  size_t room, size_t *bytes);
 	ssize_t (*read_file)(void *self, const char *path, uint64_t offset,
 	                     void *buffer, size_t bytes);
+	/* To the end of a file that is there; all of it, at once. */
+	int (*append_file)(void *self, const char *path, const void *bytes,
+	                   size_t count);
 	/* The inode number of a file. */
 	int (*get_inode)(void *self, const char *path, uint64_t *inode);
 	/* How many descriptors this process has open: the size of

@@ -187,6 +187,22 @@ static ssize_t real_read_file(void *self, const char *path, uint64_t offset,
 	return got;
 }
 
+static int real_append_file(void *self, const char *path, const void *bytes,
+                            size_t count)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int error = 0;
+
+	(void)self;
+	if (fd < 0)
+		return -errno;
+	errno = EIO;
+	if (write(fd, bytes, count) != (ssize_t)count)
+		error = -errno;
+	close(fd);
+	return error;
+}
+
 static int real_count_fds(void *self, size_t *count)
 {
 	struct stat folder;
@@ -280,6 +296,7 @@ const struct perf_kernel perf_kernel_real = {
 	.list_numbers = real_list_numbers,
 	.list_names = real_list_names,
 	.read_file = real_read_file,
+	.append_file = real_append_file,
 	.get_inode = real_get_inode,
 	.count_fds = real_count_fds,
 	.count_threads = real_count_threads,

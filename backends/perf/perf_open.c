@@ -311,8 +311,7 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 	 * records. */
 	state->is_early = plan->is_delayed ||
 	                  state->layout == PERF_SYSTEM_RINGS;
-	if (kind->inherits && perf_plan_has_probe(plan))
-		ppi_note(bs, PERF_NOTE_PROBE);
+	perf_trace_probes(bs);
 	if (kind->inherits && !kind->follows_children &&
 	    !(kind->features & PERF_HAS_INHERIT_THREAD))
 		ppi_note(bs, "this kernel (before 5.13) does not separate "

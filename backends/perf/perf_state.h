@@ -123,6 +123,14 @@ struct perf_core {
 	char name[64], cpus[128];
 };
 
+/* A probe that is a tracepoint of ours in tracefs; id 0: it is none. */
+#define PERF_TRACED_GROUP "portprof"
+enum { PERF_TRACED_NAME = 64 };
+struct perf_traced {
+	int64_t id;
+	char name[PERF_TRACED_NAME];
+};
+
 struct perf_state {
 	struct perf_session_kind kind;
 	enum perf_layout layout;
@@ -141,6 +149,9 @@ struct perf_state {
 	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */
 	uint32_t small_stack; /* copies begin with; 0 = they are all alike */
 	bool is_grown;        /* those are too short: perf_grow.c */
+
+	struct perf_traced *traced; /* of each event; NULL: no probe is */
+	const char *tracefs;        /* where those are */
 
 	bool is_by_cpu;     /* other processes, by samples of CPUs: */
 	uint64_t *family;   /* a bit for each process of the target; NULL:
@@ -360,6 +371,23 @@ void perf_close_cpus(struct ppi_backend_session *bs);
 void perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads);
 /* Halve the size of the rings to come; false when they are smallest. */
 bool perf_shrink_rings(struct ppi_backend_session *bs);
+
+/* ---- perf_traced.c ---- */
+
+/* Where events are inherited: make tracepoints of the plan's probes, or note what
+ * of them is not counted. The kind of session is known, nothing is open yet. */
+void perf_trace_probes(struct ppi_backend_session *bs);
+/* Remove them, when nothing is open any more. */
+void perf_untrace_probes(struct ppi_backend_session *bs);
+/* A probe that cannot be inherited. Nor does it lead a group or is it in one, whose
+ * copies it would be among (kernel/events/core.c, inherit_group). */
+bool perf_is_lone_probe(const struct ppi_backend_session *bs, size_t event);
+/* The kind of session as it is for one event. */
+struct perf_session_kind perf_kind_of_event(
+	const struct ppi_backend_session *bs, size_t event);
+/* The tracepoint's attributes in place of the probe's. */
+void perf_attr_of_probe(const struct perf_state *state, size_t event,
+                        struct perf_event_attr *attr);
 
 /* ---- perf_threads.c ---- */
 

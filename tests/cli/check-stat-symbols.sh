@@ -94,30 +94,6 @@ else
 	skip "another program there" "none can be linked there"
 fi
 
-### Probes: the kernel cannot hand them on, and must not be asked to
-
-# Where it is, fork and pthread_create fail in the program that is measured.
-# forked VERB...: whether both of ./hit and its child ran
-# shellcheck disable=SC2317 # check calls it
-forked() {
-	"$portprof" "$@" -- ./hit 1000 - >"$tmp/printed" 2>"$tmp/words" &&
-		[ "$(grep -c ran "$tmp/printed")" -eq 2 ]
-}
-if "$portprof" stat -x ';' -o "$tmp/counts" -e "uprobe:./hit:hit" -- ./hit 1000 \
-	>"$tmp/printed" 2>"$tmp/words" && grep -q '^1000;' "$tmp/counts"; then
-	check "a probe does not keep a program from forking" \
-		forked stat -o "$tmp/counts" -e "uprobe:./hit:hit,uretprobe:./hit:hit"
-	has "and whom it does not count is said" 'none that they create' "$tmp/words"
-	check "nor in a group" \
-		forked stat -o "$tmp/counts" -e "{page-faults,uprobe:./hit:hit}"
-	check "nor by samples" \
-		forked record -o p.pb.gz -e "uprobe:./hit:hit" -e task-clock
-	counted "of the whole system it counts both" 2000 -a -e "uprobe:./hit:hit" \
-		-- ./hit 1000 -
-else
-	skip "probes" "$(tail -n 1 "$tmp/words" | tr '#' ' ')"
-fi
-
 ### What is wrong is said before the program runs
 
 refused "a symbol that it lacks" 125 "no symbol 'hti'.*did you mean hit" \

@@ -58,6 +58,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-kills.sh \
 	tests/cli/check-record-poor.sh \
+	tests/cli/check-probes.sh \
 	tests/cli/check-record-labels.sh \
 	tests/cli/check-record-rare.sh \
 	tests/cli/check-record-rates.sh \

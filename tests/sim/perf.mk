@@ -13,6 +13,7 @@ PERF_SIM = \
 	tests/sim/perf_sim_program.c \
 	tests/sim/perf_sim_ring.c \
 	tests/sim/perf_sim_run.c \
+	tests/sim/perf_sim_tracefs.c \
 	tests/sim/perf_sim_user.c \
 	tests/sim/perf_sim_state.h
 EXTRA_DIST += tests/sim/perf.mk
@@ -44,6 +45,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_family \
 	tests/unit/test_perf_raw \
 	tests/unit/test_perf_tails \
+	tests/unit/test_perf_traced \
 	tests/unit/test_perf_user \
 	tests/unit/test_perf_user_page \
 	tests/unit/test_event_group \
@@ -100,6 +102,9 @@ tests_unit_test_perf_raw_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_tails_SOURCES = tests/unit/test_perf_tails.c \
 	$(PERF_CASE)
 tests_unit_test_perf_tails_LDADD = $(PERF_SIM_LDADD)
+tests_unit_test_perf_traced_SOURCES = tests/unit/test_perf_traced.c \
+	$(PERF_CASE)
+tests_unit_test_perf_traced_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_perf_count_LDADD = $(PERF_SIM_LDADD)
 

@@ -65,6 +65,7 @@ void perf_sim_reset(void)
 		.precise_max = 3,
 	};
 	perf_sim_forget_fault();
+	sim_clear_tracefs();
 	sim.now_ns = UINT64_C(1000000000000);
 	sim.random = UINT64_C(88172645463325252);
 	/* Among the last pids that a kernel gives, so that nobody real is
@@ -150,6 +151,7 @@ static const struct {
 	[SIM_LIST] = { "opendir", { EMFILE, ENFILE, ENOMEM, EACCES } },
 	[SIM_FILE] = { "open", { EMFILE, ENFILE, ENOMEM, EACCES } },
 	[SIM_LIMIT] = { "getrlimit", { EFAULT } },
+	[SIM_APPEND] = { "write", { EMFILE, EACCES, ENOMEM, EINVAL, EROFS } },
 };
 
 static struct {
@@ -252,6 +254,9 @@ LOCKED(ssize_t, read_file, (void *self, const char *path, uint64_t offset,
                             void *buffer, size_t bytes),
        (self, path, offset, buffer, bytes))
 
+LOCKED(int, append_file, (void *self, const char *path, const void *bytes,
+                          size_t count),
+       (self, path, bytes, count))
 LOCKED(int, get_inode, (void *self, const char *path, uint64_t *inode),
        (self, path, inode))
 
@@ -315,6 +320,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.list_numbers = locked_list_numbers,
 	.list_names = locked_list_names,
 	.read_file = locked_read_file,
+	.append_file = locked_append_file,
 	.get_inode = locked_get_inode,
 	.count_fds = sim_count_fds,
 	.count_threads = sim_count_threads,

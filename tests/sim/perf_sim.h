@@ -15,7 +15,8 @@
 
 #include "backends/perf/perf_kernel.h"
 
-enum { PERF_SIM_CPUS_MAX = 16, PERF_SIM_PACKAGE = 77 /* a type of PMU */ };
+enum { PERF_SIM_CPUS_MAX = 16, PERF_SIM_PACKAGE = 77, /* a type of PMU, */
+       PERF_SIM_UPROBE = 78 /* and that of probes */ };
 
 /* The machine and its settings; change it between perf_sim_reset and the
  * first call of the backend. */
@@ -59,6 +60,7 @@ struct perf_sim_machine {
 	int64_t foreign_pid;    /* a process of another user, who may not be
 	                         * measured; 0: none */
 	bool has_neighbour;     /* whose events ask for build-ids */
+	bool has_tracefs;       /* who is privileged makes probes in it */
 	/* Files of /sys besides: path, text, and so on, NULL; a text of NULL
 	 * is one that may not be read. */
 	const char *const *files;
@@ -107,6 +109,11 @@ void perf_sim_page_faults(int64_t tid, uint64_t pc, unsigned count);
 
 /* tid comes by a tracepoint, any, which tells `bytes` of an occurrence. */
 void perf_sim_hit(int64_t tid, uint64_t pc, const void *raw, size_t bytes);
+
+/* Entries of probes in tracefs: somebody's own, "GROUP/NAME"; how many there are,
+ * and their lines. */
+int perf_sim_make_entry(const char *name);
+size_t perf_sim_entries(char *out, size_t room);
 
 /* The filters that events of tracepoints were given: how many, and the last. One
  * of a field that does not begin with "prev_" is refused. */

@@ -160,7 +160,11 @@ static int check_type(const struct perf_event_attr *attr, int64_t pid)
 		       attr->exclude_guest || attr->exclude_host ? -EINVAL : 0;
 	if (sim_is_hardware(attr))
 		return perf_sim_machine.counters ? 0 : -ENOENT;
+	if (attr->type == PERF_SIM_UPROBE)
+		return sim_check_probe(attr);
 	/* [v6.18 kernel/trace/trace_event_perf.c perf_trace_event_perm] */
+	if (attr->type == PERF_TYPE_TRACEPOINT && sim_check_probe(attr))
+		return sim_check_probe(attr);
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		return attr->sample_type & PERF_SAMPLE_RAW &&
 		       !perf_sim_machine.is_privileged &&

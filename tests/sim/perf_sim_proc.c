@@ -162,6 +162,10 @@ int sim_list_names(void *self, const char *folder, char *out, size_t room,
 	*bytes = 0;
 	if (error)
 		return error;
+	*bytes = sim_list_tracefs(folder, out, room);
+	if (*bytes != SIZE_MAX)
+		return 0;
+	*bytes = 0;
 	for (const char *const *at = perf_sim_machine.files; at && at[0];
 	     at += 2) {
 		if (!is_below(folder, at[0], name, sizeof(name)) ||
@@ -402,6 +406,7 @@ ssize_t sim_read_file(void *self, const char *path, uint64_t offset,
 	if (find_file(path) && !find_file(path)[1])
 		return -EACCES;
 	if (print_file(path, text, sizeof(text)) ||
+	    sim_print_tracefs(path, text, sizeof(text)) ||
 	    print_setting(path, text, sizeof(text)) ||
 	    print_cpus(path, text, sizeof(text)) ||
 	    print_task(path, text, sizeof(text)) ||

@@ -96,7 +96,7 @@ struct sim_task *sim_task(int64_t tid);
 /* The n-th call that is to fail: its negative errno, else 0. */
 enum sim_call {
 	SIM_OPEN, SIM_CONTROL, SIM_READ, SIM_MAP, SIM_CLOCK, SIM_LIST,
-	SIM_FILE, SIM_LIMIT, SIM_CALLS
+	SIM_FILE, SIM_LIMIT, SIM_APPEND, SIM_CALLS
 };
 int sim_fault(enum sim_call call);
 
@@ -158,6 +158,15 @@ void sim_write_task(struct sim_task *task, uint32_t type, int64_t pid,
                     int64_t parent_pid, int64_t tid, int64_t parent_tid);
 void sim_write_name(struct sim_task *task, bool is_exec);
 void sim_write_mapping(struct sim_task *task, const struct sim_mapping *what);
+
+/* ---- perf_sim_tracefs.c ---- */
+void sim_clear_tracefs(void);
+int sim_append_file(void *self, const char *path, const void *bytes,
+                    size_t count);
+bool sim_print_tracefs(const char *path, char *out, size_t room);
+/* Names in the folder of a group, as list_names has them; SIZE_MAX: it is none. */
+size_t sim_list_tracefs(const char *folder, char *out, size_t room);
+int sim_check_probe(const struct perf_event_attr *attr);
 
 /* ---- perf_sim_user.c: what programs read of their counters ---- */
 void sim_update_pages(void);

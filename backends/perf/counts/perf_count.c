@@ -39,14 +39,14 @@ static int leader_for(const struct ppi_backend_session *bs, int64_t tid,
 	const struct perf_state *state = perf_state_of(bs);
 	const struct ppi_event *events = bs->plan->events;
 
-	if (perf_own(&events[event])->has_path)
+	if (perf_is_lone_probe(bs, event))
 		return -1;
 	for (size_t i = 0; i < state->source_count; i++) {
 		const struct perf_source *source = &state->sources[i];
 
 		if (source->tid == tid && source->leader < 0 &&
 		    source->core == core &&
-		    !perf_own(&events[source->event])->has_path &&
+		    !perf_is_lone_probe(bs, source->event) &&
 		    events[source->event].group == events[event].group)
 			return source->fd;
 	}
@@ -126,8 +126,7 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 		.event = event, .tid = tid, .core = (uint8_t)core,
 		.is_more = has_source(state, tid, event),
 	};
-	const struct perf_session_kind kind =
-		perf_kind_of_event(&state->kind, what);
+	const struct perf_session_kind kind = perf_kind_of_event(bs, event);
 	struct perf_event_attr attr;
 	int error;
 
@@ -135,6 +134,7 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 	perf_attr_count(&kind, what, source.leader < 0, &attr);
 	if (is_alone(bs->plan, event))
 		perf_attr_end_with_program(&kind, what, &attr);
+	perf_attr_of_probe(state, event, &attr);
 	if (perf_is_by_core(bs, event))
 		attr.config |= (uint64_t)state->cores[core].type << 32;
 	source.fd = open_for_user(bs, &source, &attr);
@@ -421,8 +421,7 @@ static void choose_kind(struct ppi_backend_session *bs)
 	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND;
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
-	if (kind->inherits && perf_plan_has_probe(plan))
-		ppi_note(bs, PERF_NOTE_PROBE);
+	perf_trace_probes(bs);
 	/* No ids: a group's values come in the order of its opening. */
 	kind->shape.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	                          PERF_FORMAT_TOTAL_TIME_RUNNING;

@@ -52,24 +52,6 @@ static void set_event(const struct ppi_event *event,
 	set_exclusions(event, attr);
 }
 
-bool perf_plan_has_probe(const struct ppi_plan *plan)
-{
-	for (size_t i = 0; i < plan->event_count; i++)
-		if (perf_own(&plan->events[i])->has_path)
-			return true;
-	return false;
-}
-
-struct perf_session_kind perf_kind_of_event(
-	const struct perf_session_kind *kind, const struct ppi_event *event)
-{
-	struct perf_session_kind own = *kind;
-
-	if (perf_own(event)->has_path)
-		own.inherits = own.follows_children = false;
-	return own;
-}
-
 static void set_inheritance(const struct perf_session_kind *kind,
                             struct perf_event_attr *attr)
 {
@@ -209,6 +191,21 @@ void perf_attr_carrier(const struct perf_session_kind *kind,
 	carry(attr);
 }
 
+/*
+ * Two processes that inherited the same events swap them when one follows the
+ * other on a CPU (kernel/events/core.c, perf_event_context_sched_out), but a
+ * probe stays where it was put: the first of them to end takes it out of the
+ * other, whose hits are lost from then on (kernel/trace/trace_uprobe.c,
+ * uprobe_perf_close; seen on 6.18). Events whose samples read their count are not
+ * swapped (nr_no_switch_fast), be there samples or not.
+ */
+static bool may_swap_places(const struct perf_session_kind *kind,
+                            const struct ppi_event *event)
+{
+	return kind->inherits && perf_own(event)->is_probe &&
+	       kind->features & PERF_HAS_INHERIT_READ;
+}
+
 void perf_attr_count(const struct perf_session_kind *kind,
                      const struct ppi_event *event, bool is_leader,
                      struct perf_event_attr *attr)
@@ -219,6 +216,8 @@ void perf_attr_count(const struct perf_session_kind *kind,
 	set_inheritance(kind, attr);
 	/* Members follow their leader. */
 	attr->disabled = is_leader;
+	if (may_swap_places(kind, event))
+		attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
 	if (!is_leader)
 		attr->enable_on_exec = 0;
 	attr->pinned = is_leader && perf_own(event)->asked.pinned;

@@ -47,24 +47,6 @@ struct perf_session_kind {
 	bool enables_on_exec;
 };
 
-/*
- * The kind of session as it is for one event: a probe has no copies. The kernel
- * reads the path of a probe's file anew for each, from the memory of whoever
- * creates the thread, where it is not: fork and pthread_create failed there with
- * EFAULT (kernel/trace/trace_event_perf.c, perf_uprobe_init); and a copy that
- * ends takes the probe out of its process (seen on 6.18). Nor does it lead a
- * group or is it in one, whose copies it would be among (kernel/events/core.c,
- * inherit_group).
- */
-struct perf_session_kind perf_kind_of_event(
-	const struct perf_session_kind *kind, const struct ppi_event *event);
-bool perf_plan_has_probe(const struct ppi_plan *plan);
-#define PERF_NOTE_PROBE                                                       \
-	"a probe is of the threads that are there when it is set, and of none "  \
-	"that they create, nor of their processes: the kernel cannot hand it "  \
-	"on; with -a it is of everybody, and the tracepoint that perf probe "   \
-	"makes of the place is handed on"
-
 /* An event of a place in a program means nothing in the next one of its process:
  * let it end at exec, where this kernel can (and the event is not one that execs
  * begin). Not for an event that others are read or told with. */

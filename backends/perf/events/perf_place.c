@@ -41,6 +41,8 @@ static const struct {
 
 enum {
 	DATA_BYTES = 4,
+	KERNEL_ENOTSUPP = 524, /* linux/errno.h: no user's, but given to him by
+	                        * arch_uprobe_analyze_insn */
 	ANY_ADDRESS = 0x1000 /* of a user's, to ask whether it may be */
 };
 
@@ -462,7 +464,8 @@ static portprof_status fill_probe(struct place *place)
 		status = find_in_file(place, path);
 	if (status)
 		return status;
-	own->has_path = true;
+	own->has_path = own->is_probe = true;
+	own->is_return = place->kind == PLACE_URETPROBE;
 	own->config[2] = place->found.file_offset + place->offset;
 	snprintf(place->event->pmu, sizeof(place->event->pmu), "uprobe");
 	snprintf(place->means, sizeof(place->means), "%s at offset 0x%" PRIx64
@@ -567,6 +570,7 @@ static portprof_status refuse_probe(const struct perf_kernel *kernel,
 		                                sizeof(remedy)));
 	case EINVAL:
 	case ENOTSUP:
+	case KERNEL_ENOTSUPP:
 	case EIO:
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
 		                "open event", "the kernel sets no probe for "

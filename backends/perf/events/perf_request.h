@@ -34,6 +34,9 @@ struct perf_own {
 	uint32_t bp_type;   /* of a breakpoint: attr.bp_type */
 	bool has_path;      /* config1 is to be a pointer to request.name, which
 	                     * is the file of a probe */
+	bool is_return;     /* such a probe, of returns */
+	bool is_probe;      /* that, or a tracepoint that somebody made of a
+	                     * place */
 	bool is_of_program; /* a place in what a process executes until its
 	                     * next execve */
 	bool is_package;    /* counted for whole packages, on CPUs of its PMU's

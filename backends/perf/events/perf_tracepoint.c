@@ -295,6 +295,8 @@ portprof_status perf_tracepoint_resolve(
 	if (take_filter(request, event, why))
 		return PORTPROF_E_INVALID;
 	list_fields(kernel, request->core.name, fields, sizeof(fields));
+	/* kernel/trace/trace_probe.h, FIELD_STRING_IP and FIELD_STRING_FUNC */
+	perf_own_of(event)->is_probe = strstr(fields, "__probe_") != NULL;
 	snprintf(means, sizeof(means), "a tracepoint%s%s%s",
 	         perf_own(event)->filter_bytes ? ", where its filter is true"
 	                                       : "",
