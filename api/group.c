@@ -170,10 +170,11 @@ portprof_status portprof_group_open(const char *events, portprof_group **group)
 }
 
 portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
-                                 portprof_status status)
+                                 portprof_status status, const char *why)
 {
 	return ppi_refuse(status, "read counter", "backend %s: %s",
-	                  bs->ops->name, portprof_status_text(status));
+	                  bs->ops->name,
+	                  why ? why : portprof_status_text(status));
 }
 
 /* One event where the backend has no way of its own: with those before it. */
@@ -184,10 +185,10 @@ static portprof_status read_up_to(struct ppi_backend_session *bs, size_t index,
 	portprof_status status;
 
 	if (index >= READ_ROOM)
-		return ppi_count_failed(bs, PORTPROF_E_LIMIT);
+		return ppi_count_failed(bs, PORTPROF_E_LIMIT, NULL);
 	status = bs->ops->count(bs, counts, index + 1);
 	if (status)
-		return ppi_count_failed(bs, status);
+		return ppi_count_failed(bs, status, NULL);
 	*count = counts[index];
 	return PORTPROF_OK;
 }
@@ -206,7 +207,7 @@ static portprof_status read_all(struct ppi_backend_session *bs,
 	if (bs->ops->count_ways)
 		return bs->ops->count_ways->all(bs, counts, count);
 	status = bs->ops->count(bs, counts, count);
-	return status ? ppi_count_failed(bs, status) : PORTPROF_OK;
+	return status ? ppi_count_failed(bs, status, NULL) : PORTPROF_OK;
 }
 
 static portprof_status read_one(struct ppi_backend_session *bs, size_t index,

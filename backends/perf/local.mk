@@ -10,6 +10,7 @@ PERF_SOURCES = \
 	backends/perf/perf_account.c \
 	backends/perf/perf_attach.c \
 	backends/perf/perf_cgroup.c \
+	backends/perf/perf_descriptor.c \
 	backends/perf/perf_drain.c \
 	backends/perf/perf_errors.c \
 	backends/perf/perf_family.c \

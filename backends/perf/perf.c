@@ -75,7 +75,6 @@ static portprof_status control_all(struct ppi_backend_session *bs,
                                    struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	int failed = 0;
 
 	for (size_t i = 0; i < state->source_count; i++) {
@@ -85,8 +84,7 @@ static portprof_status control_all(struct ppi_backend_session *bs,
 		if (state->layout != PERF_NO_RINGS
 		    ? !source->is_member && !perf_is_off(state, source)
 		    : source->leader < 0)
-			error = kernel->control(kernel->self, source->fd,
-			                        request, NULL);
+			error = perf_control(bs, source, request, NULL);
 		failed = error < 0 ? -error : failed;
 	}
 	if (failed == 0)

@@ -15,12 +15,10 @@
 
 /* A program may have closed it, with all that it did not open itself, and have a
  * file of its own there, which is none of ours to read. */
-static bool is_there(struct ppi_backend_session *bs, int fd)
+static bool is_there(struct ppi_backend_session *bs,
+                     const struct perf_source *source)
 {
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	uint64_t id;
-
-	if (kernel->control(kernel->self, fd, PERF_EVENT_IOC_ID, &id) == 0)
+	if (perf_is_ours(bs, source))
 		return true;
 	ppi_note(bs, "the program closed descriptors of this session, and what it "
 	         "used since is in no sample: sample it by timer, which has "
@@ -37,7 +35,7 @@ static bool read_lost(struct ppi_backend_session *bs,
 	uint64_t words[PERF_READ_ROOM] = { 0 };
 	ssize_t got;
 
-	if (!(format & PERF_READ_LOST) || !is_there(bs, source->fd))
+	if (!(format & PERF_READ_LOST) || !is_there(bs, source))
 		return false;
 	got = kernel->read_event(kernel->self, source->fd, words,
 	                         sizeof(words));
@@ -109,7 +107,7 @@ void perf_tally_source(struct ppi_backend_session *bs,
 	uint64_t words[PERF_READ_ROOM] = { 0 }, value = 0, enabled, running;
 	size_t at = 0;
 
-	if (!is_there(bs, source->fd) ||
+	if (!is_there(bs, source) ||
 	    kernel->read_event(kernel->self, source->fd, words,
 	                       sizeof(words)) <= 0) {
 		tally->is_short = true;

@@ -39,7 +39,6 @@ static void close_sources(struct ppi_backend_session *bs, int64_t tid,
                           bool is_counted)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < state->source_count; i++) {
@@ -53,7 +52,7 @@ static void close_sources(struct ppi_backend_session *bs, int64_t tid,
 			perf_tally_closing(bs, source);
 		else
 			perf_weights_drop_stream(&state->weights, source->id);
-		kernel->close_event(kernel->self, source->fd);
+		perf_close_source(bs, source);
 	}
 	state->source_count = kept;
 }
@@ -137,7 +136,7 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 	if (to->fd == PERF_PORT_FREE && to->ring.address)
 		kernel->unmap(kernel->self, to->ring.address,
 		              to->ring.mapped_bytes);
-	kernel->close_event(kernel->self, source.fd);
+	kernel->close_event(kernel->self, source.fd, PERF_FRESH);
 	return status != PORTPROF_OK ? status
 		: perf_refuse_open(kernel, what, -error, why);
 }
@@ -308,25 +307,23 @@ static portprof_status open_with_ring(struct ppi_backend_session *bs,
 static void enable_thread(struct ppi_backend_session *bs, int64_t tid)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].tid == tid &&
 		    !state->sources[i].is_member &&
 		    !perf_is_off(state, &state->sources[i]))
-			kernel->control(kernel->self, state->sources[i].fd,
-			                PERF_EVENT_IOC_ENABLE, NULL);
+			perf_control(bs, &state->sources[i],
+			             PERF_EVENT_IOC_ENABLE, NULL);
 }
 
 void perf_end_thread(struct ppi_backend_session *bs, int64_t tid)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].tid == tid)
-			kernel->control(kernel->self, state->sources[i].fd,
-			                PERF_EVENT_IOC_DISABLE, NULL);
+			perf_control(bs, &state->sources[i],
+			             PERF_EVENT_IOC_DISABLE, NULL);
 	for (size_t i = 0; i < state->port_count; i++)
 		if (state->ports[i].tid == tid &&
 		    state->ports[i].fd != PERF_PORT_FREE)
@@ -336,12 +333,11 @@ void perf_end_thread(struct ppi_backend_session *bs, int64_t tid)
 void perf_enable_carriers(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].event == PERF_CARRIER)
-			kernel->control(kernel->self, state->sources[i].fd,
-			                PERF_EVENT_IOC_ENABLE, NULL);
+			perf_control(bs, &state->sources[i],
+			             PERF_EVENT_IOC_ENABLE, NULL);
 }
 
 portprof_status perf_attach_thread(struct ppi_backend_session *bs,
@@ -389,7 +385,7 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t at)
 			continue;
 		}
 		perf_tally_closing(bs, source);
-		kernel->close_event(kernel->self, source->fd);
+		perf_close_source(bs, source);
 	}
 	state->source_count = kept;
 	if (port->is_side)
@@ -428,18 +424,17 @@ void perf_release(struct ppi_backend_session *bs)
 			kernel->unmap(kernel->self, port->ring.address,
 			              port->ring.mapped_bytes);
 		if (port->owns_fd)
-			kernel->close_event(kernel->self, port->fd);
+			kernel->close_event(kernel->self, port->fd, 0);
 	}
 	for (size_t i = 0; i < state->source_count; i++) {
 		if (is_owner)
 			perf_user_unmap(bs, &state->sources[i]);
 		if (!state->sources[i].is_refused)
-			kernel->close_event(kernel->self,
-			                    state->sources[i].fd);
+			perf_close_source(bs, &state->sources[i]);
 	}
 	perf_untrace_probes(bs); /* none is in use any more */
 	if (state->has_cgroup)
-		kernel->close_event(kernel->self, state->cgroup_fd);
+		kernel->close_event(kernel->self, state->cgroup_fd, 0);
 	perf_pending_free(state);
 	perf_tail_forget(state);
 	perf_weights_free(&state->weights);

@@ -124,7 +124,7 @@ static int ask_for_any(const struct ppi_backend_session *bs)
 	                         -1, PERF_FLAG_PID_CGROUP);
 	if (fd < 0)
 		return -fd;
-	kernel->close_event(kernel->self, fd);
+	kernel->close_event(kernel->self, fd, PERF_FRESH);
 	return 0;
 }
 

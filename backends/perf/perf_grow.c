@@ -45,7 +45,6 @@ static void control(struct ppi_backend_session *bs, bool is_large,
                     unsigned long request)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->source_count; i++) {
 		const struct perf_source *source = &state->sources[i];
@@ -53,8 +52,7 @@ static void control(struct ppi_backend_session *bs, bool is_large,
 		if (source->event != PERF_CARRIER &&
 		    source->is_large == is_large &&
 		    !state->tallies[source->event].is_off)
-			kernel->control(kernel->self, source->fd, request,
-			                NULL);
+			perf_control(bs, source, request, NULL);
 	}
 }
 

@@ -23,6 +23,8 @@ struct perf_registers {
 extern const struct perf_registers perf_registers_x86_64,
 	perf_registers_arm64;
 
+#define PERF_FRESH UINT64_MAX
+
 /*
  * Each call returns 0 or a positive result, or a negative errno. `self` is
  * NULL for the real kernel.
@@ -33,7 +35,12 @@ struct perf_kernel {
 	                  int cpu, int group_fd, unsigned long flags);
 	int (*control)(void *self, int fd, unsigned long request, void *arg);
 	ssize_t (*read_event)(void *self, int fd, void *buffer, size_t bytes);
-	int (*close_event)(void *self, int fd);
+	/* Of this number alone (PERF_EVENT_IOC_ID); 0: of any event, or a folder;
+	 * PERF_FRESH: opened a moment ago. */
+	int (*close_event)(void *self, int fd, uint64_t id);
+	/* The descriptor, or one of a large number in its place, where nobody
+	 * who closed it opens files of his own next. */
+	int (*move_away)(void *self, int fd);
 	/* A shared, writable mapping of the event's ring. */
 	int (*map)(void *self, int fd, size_t bytes, void **address);
 	int (*unmap)(void *self, void *address, size_t bytes);

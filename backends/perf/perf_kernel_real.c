@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -87,18 +88,45 @@ static ssize_t real_read_event(void *self, int fd, void *buffer, size_t bytes)
 	return got < 0 ? -errno : got;
 }
 
-static int real_close_event(void *self, int fd)
+/* The program may have closed it, and have its own file there: only an event has
+ * an id, and the folder of a cgroup is a folder. */
+static bool is_there(int fd, uint64_t id)
 {
 	struct stat at;
-	uint64_t id;
+	uint64_t own;
 
-	/* the program may have closed it, and have its own file there: only an
-	 * event has an id, and the folder of a cgroup is a folder */
+	if (id == PERF_FRESH)
+		return true;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &own) == 0)
+		return id == 0 || id == own;
+	return id == 0 && fstat(fd, &at) == 0 && S_ISDIR(at.st_mode);
+}
+
+static int real_close_event(void *self, int fd, uint64_t id)
+{
 	(void)self;
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 &&
-	    (fstat(fd, &at) != 0 || !S_ISDIR(at.st_mode)))
+	if (!is_there(fd, id))
 		return -EBADF;
 	return close(fd) < 0 ? -errno : 0;
+}
+
+/* Far from the smallest number that is free, which a program gets next, and below
+ * what select(2) can name, so that the table of descriptors stays small. */
+static int real_move_away(void *self, int fd)
+{
+	enum { FAR = 768 };
+	struct rlimit limit;
+	int away = fcntl(fd, F_DUPFD_CLOEXEC, FAR);
+
+	(void)self;
+	if (away < 0 && errno == EINVAL &&
+	    getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		away = fcntl(fd, F_DUPFD_CLOEXEC,
+		             (int)(limit.rlim_cur / 4 * 3));
+	if (away < 0)
+		return fd;
+	close(fd);
+	return away;
 }
 
 static int real_map(void *self, int fd, size_t bytes, void **address)
@@ -290,6 +318,7 @@ const struct perf_kernel perf_kernel_real = {
 	.control = real_control,
 	.read_event = real_read_event,
 	.close_event = real_close_event,
+	.move_away = real_move_away,
 	.map = real_map,
 	.unmap = real_unmap,
 	.get_clock = real_get_clock,

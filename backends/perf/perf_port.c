@@ -170,7 +170,7 @@ portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
 		return perf_refuse_open(kernel, NULL, -fd, why);
 	status = perf_map_ring(bs, fd, &state->ports[at], why);
 	if (status != PORTPROF_OK) {
-		kernel->close_event(kernel->self, fd);
+		kernel->close_event(kernel->self, fd, PERF_FRESH);
 		return status;
 	}
 	state->ports[at].fd = fd;
@@ -190,7 +190,7 @@ void perf_close_cpus(struct ppi_backend_session *bs)
 			continue;
 		perf_retire_port(bs, i);
 		if (port.owns_fd)
-			kernel->close_event(kernel->self, port.fd);
+			kernel->close_event(kernel->self, port.fd, PERF_FRESH);
 	}
 	state->port_count = 0;
 }

@@ -48,7 +48,7 @@ static int open_trial(const struct perf_kernel *kernel)
 
 	if (fd >= 0 && kernel->control(kernel->self, fd, PERF_EVENT_IOC_ENABLE,
 	                               NULL) < 0) {
-		kernel->close_event(kernel->self, fd);
+		kernel->close_event(kernel->self, fd, PERF_FRESH);
 		return -1;
 	}
 	return fd;
@@ -97,7 +97,7 @@ static uint64_t measure(const struct perf_kernel *kernel)
 			break;
 	}
 close_trial:
-	kernel->close_event(kernel->self, fd);
+	kernel->close_event(kernel->self, fd, PERF_FRESH);
 	return longest[TRIALS / 2];
 }
 
@@ -183,12 +183,11 @@ static void slow_down(struct ppi_backend_session *bs, size_t at,
                       uint64_t period)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].event == at)
-			kernel->control(kernel->self, state->sources[i].fd,
-			                PERF_EVENT_IOC_PERIOD, &period);
+			perf_control(bs, &state->sources[i],
+			             PERF_EVENT_IOC_PERIOD, &period);
 	state->tallies[at].period = period;
 	ppi_note(bs, "%s: slowed down to %llu Hz while running: each sample "
 	         "took more than a quarter of its period%s",

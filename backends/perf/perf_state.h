@@ -207,6 +207,7 @@ struct perf_state {
 	bool has_cpu_time;
 	struct perf_core cores[PERF_CORES_MAX];
 	size_t core_count;                      /* 0: all are alike */
+	_Atomic bool is_closed; /* counting: the program closed descriptors */
 	bool is_one_group;     /* counting: one leader, one source an event */
 	_Atomic uint64_t *highest; /* counting: scaled values never go back */
 	/* Counting, one an event: NULL until both ways of reading were seen
@@ -371,6 +372,25 @@ void perf_close_cpus(struct ppi_backend_session *bs);
 void perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads);
 /* Halve the size of the rings to come; false when they are smallest. */
 bool perf_shrink_rings(struct ppi_backend_session *bs);
+
+/* ---- perf_descriptor.c: what a program may have closed ---- */
+
+/* Whether its descriptor leads to its event still. */
+bool perf_is_ours(const struct ppi_backend_session *bs,
+                  const struct perf_source *source);
+/* An ioctl of its event; -EBADF where the descriptor is none of it. */
+int perf_control(const struct ppi_backend_session *bs,
+                 const struct perf_source *source, unsigned long request,
+                 void *arg);
+void perf_close_source(const struct ppi_backend_session *bs,
+                       const struct perf_source *source);
+/* Counting, after an odd answer: whether it was none of its event's. Then nothing
+ * of the session is read again. */
+bool perf_look_closed(const struct ppi_backend_session *bs,
+                      const struct perf_source *source);
+/* ppi_count_failed with the reason, if it is that. */
+portprof_status perf_count_failed(const struct ppi_backend_session *bs,
+                                  portprof_status status);
 
 /* ---- perf_traced.c ---- */
 

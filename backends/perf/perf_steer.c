@@ -36,7 +36,6 @@ static portprof_status control_event(struct ppi_backend_session *bs,
                                      void *arg, struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	int failed = 0;
 
 	for (size_t i = 0; i < state->source_count; i++) {
@@ -46,8 +45,7 @@ static portprof_status control_event(struct ppi_backend_session *bs,
 		if (source->event == event &&
 		    (request == PERF_EVENT_IOC_PERIOD ||
 		     !is_of_other_size(state, source)))
-			error = kernel->control(kernel->self, source->fd,
-			                        request, arg);
+			error = perf_control(bs, source, request, arg);
 		failed = error < 0 ? -error : failed;
 	}
 	if (failed == 0)

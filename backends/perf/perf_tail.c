@@ -102,20 +102,18 @@ static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t port,
 	if (error == 0 && !perf_add_source(state, &source))
 		error = -ENOMEM;
 	if (error < 0)
-		kernel->close_event(kernel->self, source.fd);
+		kernel->close_event(kernel->self, source.fd, PERF_FRESH);
 	return error;
 }
 
 static void close_tails(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < state->source_count; i++) {
 		if (state->sources[i].is_tail)
-			kernel->close_event(kernel->self,
-			                    state->sources[i].fd);
+			perf_close_source(bs, &state->sources[i]);
 		else
 			state->sources[kept++] = state->sources[i];
 	}
@@ -150,13 +148,12 @@ void perf_tail_open(struct ppi_backend_session *bs)
 void perf_tail_enable(struct ppi_backend_session *bs)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].is_tail &&
 		    !perf_is_off(state, &state->sources[i]))
-			kernel->control(kernel->self, state->sources[i].fd,
-			                PERF_EVENT_IOC_ENABLE, NULL);
+			perf_control(bs, &state->sources[i],
+			             PERF_EVENT_IOC_ENABLE, NULL);
 }
 
 void perf_tail_keep(struct ppi_backend_session *bs,

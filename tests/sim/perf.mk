@@ -49,6 +49,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_user \
 	tests/unit/test_perf_user_page \
 	tests/unit/test_event_group \
+	tests/unit/test_group_closed \
 	tests/unit/test_group_open \
 	tests/unit/test_group_threads \
 	tests/unit/test_preset \
@@ -144,6 +145,7 @@ tests_unit_test_perf_hybrid_sample_LDADD = $(PERF_SIM_LDADD)
 
 tests_unit_test_event_group_LDADD = $(PERF_SIM_LDADD)
 
+tests_unit_test_group_closed_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_group_open_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_group_threads_LDADD = $(PERF_SIM_LDADD)
 

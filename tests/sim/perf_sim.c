@@ -50,7 +50,7 @@ void perf_sim_reset(void)
 
 	for (int fd = 0; fd < SIM_FDS; fd++)
 		if (sim.fds[fd])
-			sim_close_event(NULL, fd + SIM_FIRST_FD);
+			sim_close_event(NULL, fd + SIM_FIRST_FD, PERF_FRESH);
 	free_tasks();
 	for (struct sim_ring *ring = sim.rings; ring; ring = next) {
 		next = ring->next;
@@ -237,7 +237,7 @@ LOCKED(int, control, (void *self, int fd, unsigned long request, void *arg),
        (self, fd, request, arg))
 LOCKED(ssize_t, read_event, (void *self, int fd, void *buffer, size_t bytes),
        (self, fd, buffer, bytes))
-LOCKED(int, close_event, (void *self, int fd), (self, fd))
+LOCKED(int, close_event, (void *self, int fd, uint64_t id), (self, fd, id))
 LOCKED(int, map, (void *self, int fd, size_t bytes, void **address),
        (self, fd, bytes, address))
 LOCKED(int, unmap, (void *self, void *address, size_t bytes),
@@ -303,6 +303,12 @@ static size_t sim_get_page_bytes(void *self)
 	return SIM_PAGE;
 }
 
+static int sim_move_away(void *self, int fd)
+{
+	(void)self;
+	return fd;
+}
+
 static uint64_t sim_count_switches(void *self)
 {
 	(void)self;
@@ -314,6 +320,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.control = locked_control,
 	.read_event = locked_read_event,
 	.close_event = locked_close_event,
+	.move_away = sim_move_away,
 	.map = locked_map,
 	.unmap = locked_unmap,
 	.get_clock = locked_get_clock,

@@ -239,12 +239,12 @@ static void free_copies(const struct sim_event *event)
 	}
 }
 
-int sim_close_event(void *self, int fd)
+int sim_close_event(void *self, int fd, uint64_t id)
 {
 	struct sim_event *event = sim_of_fd(fd);
 
 	(void)self;
-	if (!event)
+	if (!event || (id && id != PERF_FRESH && id != event->id))
 		return -EBADF;
 	sim.fds[fd - SIM_FIRST_FD] = NULL;
 	sim.open_fds--;

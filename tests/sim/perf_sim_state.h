@@ -125,7 +125,7 @@ bool sim_print_cgroup(const char *path, char *out, size_t room);
 /* ---- perf_sim_call.c ---- */
 int sim_control(void *self, int fd, unsigned long request, void *arg);
 ssize_t sim_read_event(void *self, int fd, void *buffer, size_t bytes);
-int sim_close_event(void *self, int fd);
+int sim_close_event(void *self, int fd, uint64_t id);
 int sim_map(void *self, int fd, size_t bytes, void **address);
 int sim_unmap(void *self, void *address, size_t bytes);
 

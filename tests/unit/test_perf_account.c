@@ -173,7 +173,7 @@ static int open_other(int64_t tid, uint64_t period, bool has_id, int clock)
 static void close_other(int fd)
 {
 	perf_sim_kernel.unmap(NULL, other_ring, 65536 + 4096);
-	perf_sim_kernel.close_event(NULL, fd);
+	perf_sim_kernel.close_event(NULL, fd, PERF_FRESH);
 }
 
 /* One session, two periods of one event, in rings that both share. */

@@ -164,11 +164,11 @@ static void the_kernel_takes_it(void **state)
 		fd = perf_open_attr(&perf_sim_kernel, &attr, 0, 1, -1);
 		assert_true(fd >= 0);
 		assert_int_equal(attr.size, PERF_ATTR_BYTES);
-		perf_sim_kernel.close_event(NULL, fd);
+		perf_sim_kernel.close_event(NULL, fd, PERF_FRESH);
 		perf_attr_ring_owner(&kind, &attr);
 		fd = perf_open_attr(&perf_sim_kernel, &attr, 0, 1, -1);
 		assert_true(fd >= 0);
-		perf_sim_kernel.close_event(NULL, fd);
+		perf_sim_kernel.close_event(NULL, fd, PERF_FRESH);
 	}
 }
 

@@ -98,7 +98,7 @@ static void close_event(const struct world *world, struct event *event)
 	const struct perf_kernel *kernel = world->kernel;
 
 	kernel->unmap(kernel->self, event->address, event->bytes);
-	kernel->close_event(kernel->self, event->fd);
+	kernel->close_event(kernel->self, event->fd, PERF_FRESH);
 }
 
 /* An event that never samples loses records all the same. */

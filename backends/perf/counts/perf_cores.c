@@ -203,7 +203,7 @@ portprof_status perf_count_part(struct ppi_backend_session *bs, size_t event,
 		return PORTPROF_E_NOTFOUND;
 	status = perf_read_core(bs, event, part, &count);
 	if (status)
-		return ppi_count_failed(bs, status);
+		return perf_count_failed(bs, status);
 	*pmu = state->cores[part].name;
 	*cpus = state->cores[part].cpus;
 	*out = count;

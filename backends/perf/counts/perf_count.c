@@ -18,11 +18,10 @@ enum {
 static void close_last(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	const struct perf_source *last = &state->sources[--state->source_count];
 
 	perf_user_unmap(bs, last);
-	kernel->close_event(kernel->self, last->fd);
+	perf_close_source(bs, last);
 }
 
 static void close_all(struct ppi_backend_session *bs)
@@ -140,6 +139,7 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 	source.fd = open_for_user(bs, &source, &attr);
 	if (source.fd < 0)
 		return perf_refuse_source(bs, what, tid, -source.fd, why);
+	source.fd = kernel->move_away(kernel->self, source.fd);
 	error = perf_set_filter(kernel, what, source.fd);
 	if (error == 0)
 		error = kernel->control(kernel->self, source.fd,
@@ -151,7 +151,7 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 	if (error == 0)
 		return PORTPROF_OK;
 	perf_user_unmap(bs, &source);
-	kernel->close_event(kernel->self, source.fd);
+	kernel->close_event(kernel->self, source.fd, PERF_FRESH);
 	return perf_refuse_open(kernel, what, -error, why);
 }
 

@@ -74,27 +74,33 @@ static void mark_error(const struct ppi_backend_session *bs,
 			to->out[i].status = PORTPROF_COUNT_ERROR;
 }
 
+static bool add_answer(const struct perf_state *state,
+                       const struct perf_source *source, const uint64_t *words,
+                       size_t have, const struct reading *to)
+{
+	if (have < 3)
+		return false;
+	if (state->kind.shape.read_format & PERF_FORMAT_GROUP)
+		return add_group(state, source, words, have, to);
+	add_value(source, words[0], &words[1], to);
+	return true;
+}
+
 static portprof_status read_source(struct ppi_backend_session *bs,
                                    const struct perf_source *source,
                                    const struct reading *to)
 {
-	const struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t words[PERF_READ_ROOM];
 	ssize_t got = kernel->read_event(kernel->self, source->fd, words,
 	                                 sizeof(words));
-	size_t have = got > 0 ? (size_t)got / 8 : 0;
 
-	if (got == 0) {
-		mark_error(bs, source, to);
+	if (got > 0 && add_answer(perf_state_of(bs), source, words,
+	                          (size_t)got / 8, to))
 		return PORTPROF_OK;
-	}
-	if (have < 3)
+	if (perf_look_closed(bs, source) || got != 0)
 		return PORTPROF_E_SYSTEM;
-	if (state->kind.shape.read_format & PERF_FORMAT_GROUP)
-		return add_group(state, source, words, have, to)
-			? PORTPROF_OK : PORTPROF_E_SYSTEM;
-	add_value(source, words[0], &words[1], to);
+	mark_error(bs, source, to);
 	return PORTPROF_OK;
 }
 
@@ -169,6 +175,8 @@ static portprof_status read_sources(struct ppi_backend_session *bs,
 	const struct perf_state *state = perf_state_of(bs);
 
 	memset(to->out, 0, to->count * sizeof(*to->out));
+	if (atomic_load(&state->is_closed))
+		return PORTPROF_E_SYSTEM;
 	for (size_t i = 0; i < state->source_count; i++) {
 		portprof_status status;
 
@@ -266,7 +274,7 @@ static portprof_status count_in_full(struct ppi_backend_session *bs,
 {
 	portprof_status status = count_from(bs, 0, out, count);
 
-	return status ? ppi_count_failed(bs, status) : PORTPROF_OK;
+	return status ? perf_count_failed(bs, status) : PORTPROF_OK;
 }
 
 bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)
@@ -274,11 +282,17 @@ bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)
 	const struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	size_t all = state->source_count, bytes = (3 + all) * 8;
+	ssize_t got;
 
-	return state->is_one_group &&
-	       kernel->read_event(kernel->self, state->sources[0].fd, words,
-	                          bytes) == (ssize_t)bytes &&
-	       words[0] == all && words[1] == words[2] && words[1] > 0;
+	if (!state->is_one_group || atomic_load_explicit(&state->is_closed,
+	                                                 memory_order_relaxed))
+		return false;
+	got = kernel->read_event(kernel->self, state->sources[0].fd, words,
+	                         bytes);
+	if (got == (ssize_t)bytes && words[0] == all)
+		return words[1] == words[2] && words[1] > 0;
+	perf_look_closed(bs, &state->sources[0]);
+	return false;
 }
 
 /* Hot: next to the call itself there is little to do. */

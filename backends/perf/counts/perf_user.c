@@ -262,7 +262,7 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 	}
 	status = perf_read_counts(bs, event, &count, 1);
 	if (status)
-		return ppi_count_failed(bs, status);
+		return perf_count_failed(bs, status);
 	*out = count;
 	return PORTPROF_OK;
 }

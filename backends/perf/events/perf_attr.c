@@ -356,7 +356,7 @@ static int try_feature(const struct perf_kernel *kernel, uint32_t feature)
 	trial_of(feature, kernel, &attr);
 	fd = perf_open_attr(kernel, &attr, 0, -1, -1);
 	if (fd >= 0) {
-		kernel->close_event(kernel->self, fd);
+		kernel->close_event(kernel->self, fd, PERF_FRESH);
 		return 1;
 	}
 	return fd == -EINVAL || fd == -E2BIG || fd == -EOPNOTSUPP ||

@@ -101,7 +101,7 @@ static int try_open(const struct perf_kernel *kernel,
 	fd = perf_open_attr(kernel, &attr, cpu < 0 ? 0 : -1, cpu, -1);
 	if (fd < 0)
 		return -fd;
-	kernel->close_event(kernel->self, fd);
+	kernel->close_event(kernel->self, fd, PERF_FRESH);
 	return 0;
 }
 

@@ -250,7 +250,7 @@ portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
 	if (fd < 0)
 		return PORTPROF_OK; /* it could be opened: open says why */
 	error = perf_set_filter(kernel, event, fd);
-	kernel->close_event(kernel->self, fd);
+	kernel->close_event(kernel->self, fd, PERF_FRESH);
 	if (error == 0)
 		return PORTPROF_OK;
 	list_fields(kernel, event->request.name, fields, sizeof(fields));

@@ -30,7 +30,7 @@ int perf_try_attr(const struct perf_kernel *kernel,
 		if (!error)
 			kernel->unmap(kernel->self, ring, ring_bytes);
 	}
-	kernel->close_event(kernel->self, fd);
+	kernel->close_event(kernel->self, fd, PERF_FRESH);
 	return error;
 }
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Descriptors of events in a program that may close all it did not open itself
+ * (closefrom(3)): what it opens later in their places is none of ours to switch,
+ * read or close.
+ */
+#include "backends/perf/perf_state.h"
+
+#include <errno.h>
+
+bool perf_is_ours(const struct ppi_backend_session *bs,
+                  const struct perf_source *source)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	uint64_t id;
+
+	/* numbers of events are not given twice */
+	return kernel->control(kernel->self, source->fd, PERF_EVENT_IOC_ID,
+	                       &id) == 0 && id == source->id;
+}
+
+int perf_control(const struct ppi_backend_session *bs,
+                 const struct perf_source *source, unsigned long request,
+                 void *arg)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	return perf_is_ours(bs, source)
+	       ? kernel->control(kernel->self, source->fd, request, arg)
+	       : -EBADF;
+}
+
+void perf_close_source(const struct ppi_backend_session *bs,
+                       const struct perf_source *source)
+{
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	kernel->close_event(kernel->self, source->fd, source->id);
+}
+
+bool perf_look_closed(const struct ppi_backend_session *bs,
+                      const struct perf_source *source)
+{
+	if (perf_is_ours(bs, source))
+		return false;
+	atomic_store(&perf_state_of(bs)->is_closed, true);
+	return true;
+}
+
+portprof_status perf_count_failed(const struct ppi_backend_session *bs,
+                                  portprof_status status)
+{
+	return ppi_count_failed(bs, status,
+	                        atomic_load(&perf_state_of(bs)->is_closed)
+	                        ? "the program closed the descriptors of the "
+	                          "group: close it and open another" : NULL);
+}
