@@ -103,6 +103,8 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_title.c \
 	tools/report/report_verb.c \
 	tools/report/report.h \
+	tools/report/report_advice.c \
+	tools/report/report_advice.h \
 	tools/report/report_chains.c \
 	tools/report/report_chains.h \
 	tools/report/report_csv.c \
@@ -115,8 +117,6 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_json.c \
 	tools/report/report_labels.c \
 	tools/report/report_labels.h \
-	tools/report/report_made.c \
-	tools/report/report_made.h \
 	tools/report/report_named.c \
 	tools/report/report_named.h \
 	tools/report/report_names.c \

@@ -4,8 +4,8 @@
 
 #include "tools/report/report_rows.h"
 
+#include "tools/report/report_advice.h"
 #include "tools/report/report_chains.h"
-#include "tools/report/report_made.h"
 #include "tools/report/report_pairs.h"
 #include "tools/report/report_ticker.h"
 
@@ -248,7 +248,7 @@ static const char *advice_for(const portprof_profile *profile, uint32_t pid,
                               struct makers *makers)
 {
 	if (!makers->advice || makers->advised != pid)
-		makers->advice = ppi_made_advice(profile, pid);
+		makers->advice = ppi_runtime_advice(profile, pid);
 	makers->advised = pid;
 	return makers->advice;
 }

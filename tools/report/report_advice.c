@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What names the code that a process makes while running: its runtime. */
+/* How to start a runtime so that the code which it makes has names: advice. */
 #include "config.h"
 
-#include "tools/report/report_made.h"
+#include "tools/report/report_advice.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static const struct {
 static const char other[] =
 	"have the program write /tmp/perf-PID.map, lines of START SIZE NAME";
 
-const char *ppi_made_advice(const portprof_profile *profile, uint32_t pid)
+const char *ppi_runtime_advice(const portprof_profile *profile, uint32_t pid)
 {
 	const portprof_profile_thread *thread;
 
