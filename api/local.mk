@@ -169,6 +169,7 @@ libportprof_core_la_SOURCES += \
 	api/file/pool.c \
 	api/file/pool.h \
 	api/file/profile.c \
+	api/file/set_times.c \
 	api/file/whole_file.c \
 	api/file/whole_file.h
 
