@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing and describing backends; also the notes a backend leaves. */
+/*
+ * The public list of backends, and examining one (portprof doctor); what a backend
+ * calls to report a finding or leave a note.
+ */
 #include <portprof/backend.h>
 #include "backends/backend.h"
 

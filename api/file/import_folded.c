@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded stacks: a line is a call chain, outermost function first, with
+ * Imports folded stacks: a line is a call chain, outermost function first, with
  * semicolons between, a space and a number, as README.md of FlameGraph has it.
  */
 #include "config.h"

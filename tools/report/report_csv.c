@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of a report for spreadsheets and scripts. */
+/* Prints the rows of a report as CSV, and what of the total has no row. */
 #include "config.h"
 
 #include "tools/report/report.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile folded into rows: who had how much of an event. */
+/*
+ * Folds a profile into rows (report_row.h): who had how much of an event, and who
+ * called a function or was called by it. Also the names of rows and their keys.
+ */
 #ifndef PPI_REPORT_ROWS_H
 #define PPI_REPORT_ROWS_H
 
