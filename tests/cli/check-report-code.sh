@@ -115,7 +115,8 @@ id=$(readelf -n plain 2>/dev/null | sed -n 's/.*Build ID: *//p')
 if [ "$id" ] && command -v objcopy >/dev/null; then
 	rest=${id#??}
 	folder=debug/.build-id/${id%"$rest"}
-	mkdir -p "$folder"
+	mkdir -p "$folder" copy/.build-id/"${id%"$rest"}"
+	cp plain "copy/.build-id/${id%"$rest"}/$rest"
 	objcopy --only-keep-debug plain "$folder/$rest.debug"
 	objcopy --strip-all plain
 	first=${backends# }
@@ -127,6 +128,9 @@ if [ "$id" ] && command -v objcopy >/dev/null; then
 		'^plain has no symbols for [0-9.]+ % of the total' "$tmp/report"
 	report -i p.pb.gz -q --debug-dir debug
 	has "stripped: a debug file by build-id gives the name" \
+		' plain +secret_work$' "$tmp/report"
+	report -i p.pb.gz -q --debug-dir copy
+	has "stripped: so does a copy that is not" \
 		' plain +secret_work$' "$tmp/report"
 	# shellcheck disable=SC2086
 	$cc $flags -DOTHER -O2 -fPIE -pie -o plain plain.c

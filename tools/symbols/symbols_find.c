@@ -21,6 +21,7 @@ static const char usual_folder[] = "/usr/lib/debug";
 struct wanted {
 	const char *build_id; /* "": the sum decides */
 	bool has_sum;
+	bool has_symbols; /* it must have a table of them */
 	uint32_t sum;
 };
 
@@ -40,6 +41,18 @@ static uint32_t sum_of(const unsigned char *bytes, size_t count)
 	return ~sum;
 }
 
+static bool has_table(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section)) != NULL)
+		if (gelf_getshdr(section, &header) &&
+		    header.sh_type == SHT_SYMTAB)
+			return true;
+	return false;
+}
+
 static bool is_wanted(Elf *elf, const struct stat *at,
                       const struct wanted *wanted)
 {
@@ -47,7 +60,8 @@ static bool is_wanted(Elf *elf, const struct stat *at,
 	char found[PPI_BUILD_ID_ROOM];
 	size_t size;
 
-	if (!elf || elf_kind(elf) != ELF_K_ELF)
+	if (!elf || elf_kind(elf) != ELF_K_ELF ||
+	    (wanted->has_symbols && !has_table(elf)))
 		return false;
 	if (wanted->build_id[0]) {
 		ppi_elf_build_id(elf, found, sizeof(found));
@@ -103,16 +117,23 @@ static int open_named(const struct wanted *wanted, char *path, char **found)
 }
 
 static int open_by_build_id(const struct wanted *wanted, const char *folder,
-                            char **found)
+                            const char *suffix, char **found)
 {
 	const char *id = wanted->build_id;
 
 	if (!folder || strlen(id) <= 2)
 		return -1;
 	return open_named(wanted,
-	                  print("%s/.build-id/%.2s/%s.debug", folder, id,
-	                        id + 2),
+	                  print("%s/.build-id/%.2s/%s%s", folder, id, id + 2,
+	                        suffix),
 	                  found);
+}
+
+/* A copy of the binary from before it was stripped. */
+static int open_copy(struct wanted *wanted, const char *folder, char **found)
+{
+	wanted->has_symbols = true;
+	return open_by_build_id(wanted, folder, "", found);
 }
 
 /* The name in .gnu_debuglink, and behind it, aligned to 4, the sum. */
@@ -186,10 +207,10 @@ int ppi_debug_find(Elf *elf, const char *path, const char *build_id,
 	struct wanted wanted = { .build_id = build_id };
 	const char *slash = strrchr(path, '/'), *link;
 	char *name = NULL;
-	int fd = open_by_build_id(&wanted, folder, found);
+	int fd = open_by_build_id(&wanted, folder, ".debug", found);
 
 	if (fd < 0)
-		fd = open_by_build_id(&wanted, usual_folder, found);
+		fd = open_by_build_id(&wanted, usual_folder, ".debug", found);
 	if (fd >= 0 || !slash)
 		return fd;
 	link = read_link(elf, &wanted);
@@ -200,7 +221,7 @@ int ppi_debug_find(Elf *elf, const char *path, const char *build_id,
 	if (link)
 		fd = open_by_link(&wanted, path, link, folder, found);
 	free(name);
-	return fd;
+	return fd < 0 ? open_copy(&wanted, folder, found) : fd;
 }
 
 char *ppi_debug_beside(const char *path, const char *name)
@@ -221,7 +242,7 @@ int ppi_debug_find_rest(const char *path, const char *name,
 	int fd;
 
 	ppi_elf_print_id(id, id_bytes, text, sizeof(text));
-	fd = open_by_build_id(&wanted, usual_folder, found);
+	fd = open_by_build_id(&wanted, usual_folder, ".debug", found);
 	return fd < 0 ? open_named(&wanted, ppi_debug_beside(path, name), found)
 	              : fd;
 }
