@@ -5,6 +5,7 @@
 #include "tools/tools.h"
 
 #include "port/clean_text.h"
+#include "port/text_width.h"
 #include "tools/color.h"
 #include "tools/progress.h"
 #include <portprof.h>
@@ -132,29 +133,42 @@ void ppi_put_field(const char *text, const char *separator, FILE *out)
 	fputs(is_quoted ? "\"" : "", out);
 }
 
+/* Columns of the word that begins there, as it is shown. */
+static int word_width(const char *word, const char *end)
+{
+	char piece[PPI_TEXT_PIECE];
+	int width = 0;
+
+	while (word < end && ppi_text_next(&word, piece) > 0)
+		width += (int)ppi_text_width(piece);
+	return width;
+}
+
 void ppi_put_wrapped_to(FILE *out, const char *words, int column, int width)
 {
 	int at = column;
 
 	while (*words) {
-		int length = (int)strcspn(words, " ");
+		const char *end = words + strcspn(words, " ");
 
-		if (at > column && at + 1 + length > width) {
+		if (at > column && at + 1 + word_width(words, end) > width) {
 			fprintf(out, "\n%*s", column, "");
 			at = column;
 		} else if (at > column) {
 			fputc(' ', out);
 			at++;
 		}
-		for (const char *end = words + length; words < end;) {
+		while (words < end) {
 			char piece[PPI_TEXT_PIECE];
+			size_t bytes = ppi_text_next(&words, piece);
+			int more = (int)ppi_text_width(piece);
 
-			if (at >= width) {
+			if (at > column && at + more > width) {
 				fprintf(out, "\n%*s", column, "");
 				at = column;
 			}
-			fwrite(piece, 1, ppi_text_next(&words, piece), out);
-			at++;
+			fwrite(piece, 1, bytes, out);
+			at += more;
 		}
 		words += strspn(words, " ");
 	}

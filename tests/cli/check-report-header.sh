@@ -70,11 +70,12 @@ fi
 
 ### It fits
 
-# fits NAME WIDTH ARGUMENT...: no line of the report is longer
+# fits NAME WIDTH ARGUMENT...: no line of the report, or of $verb, is longer
+verb=report
 fits() {
 	fits_name=$1 fits_width=$2
 	shift 2
-	COLUMNS=$fits_width "$portprof" report "$@" >"$tmp/report" 2>words
+	COLUMNS=$fits_width "$portprof" $verb "$@" >"$tmp/report" 2>words
 	same "$fits_name: no line beyond ${fits_width:-80}" "" \
 		"$(python3 -c '
 import sys
@@ -103,6 +104,14 @@ for width in '' 100; do
 	fits "by address" "$width" -i p.pb.gz --sort module,function,address
 	fits "callers" "$width" -i p.pb.gz --callers burn_much
 done
+# what is not printed as it is takes more columns than it has bytes
+control=$(printf 'a\nb\nc\nd\ne\nf\ng\nh')
+record -F 1000 -o q.pb.gz -- "./$long" 100 1 "$control" "$control$control" \
+	"$control" "$control$control"
+fits "a command of several lines" '' -i q.pb.gz
+verb=diff
+fits "two of them" '' q.pb.gz q.pb.gz
+verb=report
 COLUMNS='' "$portprof" report -i p.pb.gz >"$tmp/report"
 has "a module is cut before a function" '[.][.][.] *burn_much$' report
 COLUMNS=2000 "$portprof" report -i p.pb.gz >"$tmp/report"

@@ -138,9 +138,10 @@ static bool fold_edges(struct printing *printing, enum ppi_edge edge,
 	if (!function)
 		return true;
 	if (!has_chains) {
-		ppi_say("%s has no call chains, so the callers of %s are "
-		        "unknown: record with -g",
-		        printing->report.path, function);
+		ppi_say("%s has no call chains, so the %s of %s are unknown: "
+		        "record with -g",
+		        printing->report.path,
+		        edge == PPI_CALLEES ? "callees" : "callers", function);
 		return false;
 	}
 	if (!ppi_rows_edges_by(&printing->view, printing->report.keys, edge,
