@@ -109,7 +109,7 @@ control=$(printf 'a\nb\nc\nd\ne\nf\ng\nh')
 record -F 1000 -o q.pb.gz -- "./$long" 100 1 "$control" "$control$control" \
 	"$control" "$control$control"
 fits "a command of several lines" '' -i q.pb.gz
-verb=diff
+verb='diff'
 fits "two of them" '' q.pb.gz q.pb.gz
 verb=report
 COLUMNS='' "$portprof" report -i p.pb.gz >"$tmp/report"

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 static volatile unsigned long sum;
 
@@ -29,7 +31,9 @@ int main(int argc, char **argv)
 			execvp(argv[i] + 5, argv + i + 1);
 			return 1;
 		}
+#ifdef __linux__
 		prctl(PR_SET_NAME, argv[i]);
+#endif
 		while (cpu_ms() - begin < ms)
 			for (int k = 0; k < 10000; k++)
 				sum += (unsigned long)k;
