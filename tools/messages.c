@@ -133,14 +133,21 @@ void ppi_put_field(const char *text, const char *separator, FILE *out)
 	fputs(is_quoted ? "\"" : "", out);
 }
 
+/* What is shown of the next character, and how many columns that takes. */
+static int next_piece(const char **text, char piece[PPI_TEXT_PIECE + 1])
+{
+	piece[ppi_text_next(text, piece)] = '\0';
+	return (int)ppi_text_width(piece);
+}
+
 /* Columns of the word that begins there, as it is shown. */
 static int word_width(const char *word, const char *end)
 {
-	char piece[PPI_TEXT_PIECE];
+	char piece[PPI_TEXT_PIECE + 1];
 	int width = 0;
 
-	while (word < end && ppi_text_next(&word, piece) > 0)
-		width += (int)ppi_text_width(piece);
+	while (word < end)
+		width += next_piece(&word, piece);
 	return width;
 }
 
@@ -159,15 +166,14 @@ void ppi_put_wrapped_to(FILE *out, const char *words, int column, int width)
 			at++;
 		}
 		while (words < end) {
-			char piece[PPI_TEXT_PIECE];
-			size_t bytes = ppi_text_next(&words, piece);
-			int more = (int)ppi_text_width(piece);
+			char piece[PPI_TEXT_PIECE + 1];
+			int more = next_piece(&words, piece);
 
 			if (at > column && at + more > width) {
 				fprintf(out, "\n%*s", column, "");
 				at = column;
 			}
-			fwrite(piece, 1, bytes, out);
+			fputs(piece, out);
 			at += more;
 		}
 		words += strspn(words, " ");

@@ -109,6 +109,11 @@ control=$(printf 'a\nb\nc\nd\ne\nf\ng\nh')
 record -F 1000 -o q.pb.gz -- "./$long" 100 1 "$control" "$control$control" \
 	"$control" "$control$control"
 fits "a command of several lines" '' -i q.pb.gz
+check "its lines are filled" python3 -c '
+lines = open("report", encoding="utf-8").read().split("\n")
+at = [line[:7] for line in lines].index("  total")
+assert len(lines[at]) + 1 + len(lines[at + 1].split()[0]) > 80, lines[at]
+'
 verb='diff'
 fits "two of them" '' q.pb.gz q.pb.gz
 verb=report
