@@ -155,8 +155,8 @@ if [ "$whole" -eq 0 ]; then
 	# but for what had just ended, whose number the kernel no longer tells
 	claim "-a: nobody is not" \
 		"sum(x['weight'] for x in r['threads'] if x['pid'] == 0) * 50 <= r['total_weight']"
-	claim "-a: what has no number is called so" \
-		"all(x['name'] == '(unknown)' for x in r['threads'] if x['pid'] == 0)"
+	claim "-a: what has no number is what had exited" \
+		"all(x['name'] == '(exited)' for x in r['threads'] if x['pid'] == 0)"
 	claim "-a: functions have names" "f('burn_much') > 0"
 	claim "-a: parts make the total" \
 		'weights + r["outside"] + r["unattributed"] == r["total_weight"]'
