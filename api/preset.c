@@ -18,12 +18,16 @@
 enum { EVENTS = PORTPROF_PRESET_EVENTS_MAX };
 
 #define FLOPS_MEANS "floating-point operations per second of CPU time"
-#define FLOPS(...)                                                             \
-	.name = "FLOPS", .means = FLOPS_MEANS, .formula_count = 1,             \
+#define FLOPS(...) FLOPS_OF(FLOPS_MEANS, __VA_ARGS__)
+#define FLOPS_OF(means_, ...)                                                  \
+	.name = "FLOPS", .means = means_, .formula_count = 1,                  \
 	.formulas = { {                                                        \
 		.name = "FLOPS", .unit = "operations per second", .event = 1,  \
 		.factor = 1e9, .by = { 1 }, .of = { 0, __VA_ARGS__ },          \
 	} }
+#define FLOPS_SPECULATED(...)                                                  \
+	FLOPS_OF(FLOPS_MEANS ", mispredicted paths and idle lanes of vectors " \
+	         "included", __VA_ARGS__)
 #define TOPDOWN .name = "topdown", .formula_count = 4,                         \
 	.means = "where issue slots went, level 1 of the top-down method"
 #define TOPDOWN_METRICS(pmu)                                                   \
@@ -52,7 +56,12 @@ enum { EVENTS = PORTPROF_PRESET_EVENTS_MAX };
 /*
  * Sources. Operations that an instruction stands for: Intel 64 and IA-32
  * Architectures Optimization Reference Manual, "FP_ARITH_INST_RETIRED", and PAPI's
- * src/papi_events.csv; AMD counts operations themselves. The kernel's topdown
+ * src/papi_events.csv; AMD counts operations themselves. Arm does so for vectors of
+ * 128 bits: Arm Architecture Reference Manual for A-profile (DDI 0487),
+ * FP_FIXED_OPS_SPEC and FP_SCALE_OPS_SPEC, which is to be multiplied by the vector
+ * length / 128; Neoverse N2 and V2 have no other, and Linux computes
+ * fp_ops_per_cycle so (tools/perf/pmu-events/arch/arm64/arm/neoverse-n2-v2,
+ * metrics.json). The kernel's topdown
  * events: Linux tools/perf/Documentation/topdown.txt (since Ice Lake, in a group
  * led by slots) and arch/x86/events/intel/core.c, td_* (before); formulas: A. Yasin,
  * "A Top-Down method for performance analysis and counters architecture", ISPASS
@@ -96,6 +105,12 @@ static const portprof_preset presets[] = {
 	              "FP_ARITH_INST_RETIRED:256B_PACKED_SINGLE" } },
 	{ FLOPS(1), /* AMD since Zen 2 */
 	  .events = { "task-clock", "RETIRED_SSE_AVX_FLOPS:ANY" } },
+	{ FLOPS_SPECULATED(1, 1), /* Arm Neoverse with vectors of 128 bits */
+	  .events = { "task-clock", "arm_n2::FP_FIXED_OPS_SPEC",
+	              "arm_n2::FP_SCALE_OPS_SPEC" } },
+	{ FLOPS_SPECULATED(1, 1),
+	  .events = { "task-clock", "arm_v2::FP_FIXED_OPS_SPEC",
+	              "arm_v2::FP_SCALE_OPS_SPEC" } },
 	{ TOPDOWN, TOPDOWN_METRICS("cpu") },
 	{ TOPDOWN, TOPDOWN_METRICS("cpu_core") }, /* hybrid machines */
 	{ TOPDOWN, /* Intel before Ice Lake */
@@ -192,14 +207,50 @@ const portprof_preset *ppi_preset_find(const char *name, size_t length)
 	return first < PRESETS ? &presets[first] : NULL;
 }
 
+/*
+ * Why the events that a CPU has do not make up a preset. Of SVE the length of
+ * vectors is each process's own (prctl(2), PR_SVE_SET_VL), and the counter does not
+ * know it; VFP_SPEC and ASE_SPEC count instructions, and some of integers.
+ */
+#define OF_VECTOR_LENGTH                                                       \
+	"FP_SCALE_OPS_SPEC is to be multiplied by the vector length, which "   \
+	"each process may choose on this CPU; count it and FP_FIXED_OPS_SPEC"
+
+static const struct {
+	const char *preset, *event, *why;
+} lacks[] = {
+	{ "FLOPS", "arm_v1::FP_SCALE_OPS_SPEC", OF_VECTOR_LENGTH },
+	{ "FLOPS", "arm_a64fx::FP_SCALE_OPS_SPEC", OF_VECTOR_LENGTH },
+	{ "FLOPS", "VFP_SPEC", "this CPU counts floating-point instructions "
+	                       "(VFP_SPEC, ASE_SPEC), of one number as of four, "
+	                       "not operations" },
+};
+
+const char *portprof_preset_missing(const portprof_preset *preset)
+{
+	if (!preset || are_known(preset))
+		return NULL;
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
+		if (strcmp(lacks[i].preset, preset->name) == 0 &&
+		    is_known(lacks[i].event))
+			return lacks[i].why;
+	return NULL;
+}
+
 portprof_status ppi_preset_blame(const struct ppi_event_request *request,
                                  struct ppi_diag *why)
 {
 	char words[sizeof(why->words)];
 	bool is_unknown = why->status == PORTPROF_E_NOTFOUND;
+	const char *reason;
 
 	if (!request->preset)
 		return why->status;
+	reason = portprof_preset_missing(request->preset);
+	if (reason)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                "resolve preset", "preset %s: %s",
+		                request->preset->name, reason);
 	snprintf(words, sizeof(words), "%s", why->words);
 	return ppi_fail(why, is_unknown ? PORTPROF_E_UNSUPPORTED : why->status,
 	                why->os_errno, "resolve preset", "preset %s%s: %.400s",

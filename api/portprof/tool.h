@@ -220,6 +220,11 @@ PORTPROF_API const portprof_preset *portprof_preset_at(size_t index);
 PORTPROF_API const portprof_preset *
 portprof_event_list_preset(const char *list, size_t index);
 
+/* Why a machine that counts something like it cannot compute a preset, where that is
+ * known; NULL where it can, or has nothing of the kind. Static. Any thread, not in
+ * signal handlers. */
+PORTPROF_API const char *portprof_preset_missing(const portprof_preset *preset);
+
 /* What a formula of a preset comes to: `values` has one for each event, NAN what
  * is not known. NAN where a part of it is not known, or would be divided by 0. */
 PORTPROF_API double portprof_preset_value(const portprof_preset *preset,

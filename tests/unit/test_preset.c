@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -193,6 +194,8 @@ static void operations_are_weighted(void **state)
 		flops = portprof_preset_value(preset, 0, values);
 		if (!preset->events[2])
 			expected = 2;
+		else if (!preset->events[3])
+			expected = 2 * 1001; /* Arm: operations themselves */
 		else if (!preset->events[5])
 			expected = 2 * 8004002001.0;
 		else
@@ -410,6 +413,48 @@ static void the_kernels_older_topdown_events(void **state)
 	assert_true(fabs(sum - 100) < 1e-9);
 }
 
+#define ARM(core, name) "/sys/bus/event_source/devices/arm_" core "/" name
+
+static void arm_counts_operations(void **state)
+{
+	static const char *const files[] = {
+		ARM("n2", "type"), "4\n",
+		ARM("n2", "format/event"), "config:0-15\n",
+		ARM("n2", "events/FP_FIXED_OPS_SPEC"), "event=0x80c1\n",
+		ARM("n2", "events/FP_SCALE_OPS_SPEC"), "event=0x80c0\n",
+		NULL,
+	};
+
+	(void)state;
+	perf_sim_machine.files = files;
+	assert_int_equal(open_group("FLOPS", 0), PORTPROF_OK);
+	assert_int_equal(portprof_group_event_count(group), 3);
+	work(5 * MS);
+	assert_true(counts[1].raw > 0 && counts[2].raw > 0);
+	assert_true(fabs(metric_at(0).value -
+	                 1e9 * (double)(counts[1].raw + counts[2].raw) /
+	                 (double)counts[0].raw) < 1);
+	check_factors();
+}
+
+static void arm_counts_units_of_vectors(void **state)
+{
+	static const char *const files[] = {
+		ARM("v1", "type"), "4\n",
+		ARM("v1", "format/event"), "config:0-15\n",
+		ARM("v1", "events/FP_FIXED_OPS_SPEC"), "event=0x80c1\n",
+		ARM("v1", "events/FP_SCALE_OPS_SPEC"), "event=0x80c0\n",
+		NULL,
+	};
+
+	(void)state;
+	perf_sim_machine.files = files;
+	assert_int_equal(open_group("FLOPS", 0), PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(portprof_last_diag()->words, "preset FLOPS"));
+	assert_non_null(strstr(portprof_last_diag()->words, "vector length"));
+	assert_null(group);
+}
+
 /* By its own name, and not by a name that the user never wrote alone. */
 static void what_the_machine_has_not_is_refused_by_name(void **state)
 {
@@ -477,9 +522,13 @@ int main(void)
 		SIM(what_was_not_counted_stays_unknown),
 		SIM(the_kernels_topdown_events),
 		SIM(the_kernels_older_topdown_events),
+		SIM(arm_counts_operations),
+		SIM(arm_counts_units_of_vectors),
 		SIM(what_the_machine_has_not_is_refused_by_name),
 		SIM(a_region_has_its_ratios),
 	};
 
+	/* A CPU of which libpfm4 knows no such events, whatever this is. */
+	setenv("LIBPFM_FORCE_PMU", "intel_p5", 1);
 	return cmocka_run_group_tests_name("preset", tests, NULL, NULL);
 }

@@ -122,7 +122,13 @@ static void ask_better_backend(const struct ppi_stat *stat,
 static void say_preset(struct ppi_stat_event *event)
 {
 	char words[sizeof(event->refusal.words)];
+	const char *reason = portprof_preset_missing(event->preset);
 
+	if (reason) {
+		snprintf(event->refusal.words, sizeof(event->refusal.words),
+		         "%s: %s", event->preset->name, reason);
+		return;
+	}
 	if (event->refusal.status == PORTPROF_E_NOTFOUND) {
 		snprintf(event->refusal.words, sizeof(event->refusal.words),
 		         "%s: no PMU of this machine counts '%.200s'",
