@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -26,7 +27,11 @@ struct call {
 
 static struct helper {
 	pthread_mutex_t lock;
-	pthread_cond_t work;   /* the thread has something to do */
+#ifdef HAVE_SEM_CLOCKWAIT /* glibc 2.30: a signal handler may post it */
+	sem_t work;            /* the thread has something to do */
+#else
+	pthread_cond_t work;
+#endif
 	pthread_cond_t done;   /* a call or a task has ended */
 	pthread_t thread;
 	_Atomic long tid; /* 0: there is none */
@@ -44,6 +49,58 @@ static struct helper {
 	struct ppi_helper_task *tasks;
 } helper = { .lock = PTHREAD_MUTEX_INITIALIZER,
 	     .done = PTHREAD_COND_INITIALIZER };
+
+/* ---- the thread waits, and is woken ---- */
+
+/* On the monotonic clock: setting the date must not stop the drain. */
+#ifdef HAVE_SEM_CLOCKWAIT
+static void init_work(void)
+{
+	sem_init(&helper.work, 0, 0);
+}
+
+static void destroy_work(void)
+{
+	sem_destroy(&helper.work);
+}
+
+static void signal_work(void)
+{
+	sem_post(&helper.work);
+}
+
+static void wait_until(const struct timespec *until)
+{
+	pthread_mutex_unlock(&helper.lock);
+	sem_clockwait(&helper.work, CLOCK_MONOTONIC, until);
+	pthread_mutex_lock(&helper.lock);
+}
+#else
+static void init_work(void)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&helper.work, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void destroy_work(void)
+{
+	pthread_cond_destroy(&helper.work);
+}
+
+static void signal_work(void)
+{
+	pthread_cond_signal(&helper.work);
+}
+
+static void wait_until(const struct timespec *until)
+{
+	pthread_cond_timedwait(&helper.work, &helper.lock, until);
+}
+#endif
 
 static void run_call(void)
 {
@@ -76,9 +133,12 @@ static struct ppi_helper_task *earliest_task(void)
 {
 	struct ppi_helper_task *first = helper.tasks;
 
-	for (struct ppi_helper_task *t = first; t; t = t->next)
+	for (struct ppi_helper_task *t = first; t; t = t->next) {
+		if (atomic_exchange(&t->is_wished, false))
+			t->due_ns = 0;
 		if (t->due_ns < first->due_ns)
 			first = t;
+	}
 	return first;
 }
 
@@ -110,7 +170,7 @@ static void wait_for_work(const struct ppi_helper_task *next)
 		due_ns = next->due_ns;
 	until.tv_sec = (time_t)(due_ns / 1000000000u);
 	until.tv_nsec = (long)(due_ns % 1000000000u);
-	pthread_cond_timedwait(&helper.work, &helper.lock, &until);
+	wait_until(&until);
 }
 
 static void work(void)
@@ -162,17 +222,6 @@ static void *helper_main(void *unused)
 	return NULL;
 }
 
-/* Waits on the monotonic clock: setting the date must not stop the drain. */
-static void init_work_condition(void)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&helper.work, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 /*
  * As any thread of the program has it, for callbacks of the program's run
  * there; but where memory is limited it takes as little of that as it can, and
@@ -202,7 +251,7 @@ static portprof_status start_thread(struct ppi_diag *why)
 	sigset_t all, before;
 	int error;
 
-	init_work_condition();
+	init_work();
 	helper.owner = getpid();
 	helper.should_end = helper.is_up = false;
 	sigfillset(&all);
@@ -251,7 +300,7 @@ static void end_thread(void)
 		return;
 	}
 	helper.should_end = helper.is_changing = true;
-	pthread_cond_signal(&helper.work);
+	signal_work();
 	pthread_mutex_unlock(&helper.lock);
 	pthread_join(helper.thread, NULL);
 	pthread_mutex_lock(&helper.lock);
@@ -259,7 +308,7 @@ static void end_thread(void)
 	helper.has_thread = false;
 	helper.tid = 0;
 	ppi_cpu_helper_end();
-	pthread_cond_destroy(&helper.work);
+	destroy_work();
 	pthread_cond_broadcast(&helper.done);
 }
 
@@ -351,7 +400,7 @@ void ppi_helper_call(void (*function)(void *context), void *context)
 	while (helper.call && !helper.is_gone)
 		pthread_cond_wait(&helper.done, &helper.lock);
 	helper.call = &call;
-	pthread_cond_signal(&helper.work);
+	signal_work();
 	while (!call.is_done && !helper.is_gone && !is_left(&call))
 		pthread_cond_wait(&helper.done, &helper.lock);
 	if (helper.call == &call)
@@ -366,8 +415,16 @@ void ppi_helper_wake(struct ppi_helper_task *task)
 	pthread_mutex_lock(&helper.lock);
 	task->due_ns = ppi_monotonic_ns();
 	if (helper.is_up)
-		pthread_cond_signal(&helper.work);
+		signal_work();
 	pthread_mutex_unlock(&helper.lock);
+}
+
+void ppi_helper_wish(struct ppi_helper_task *task)
+{
+	atomic_store(&task->is_wished, true);
+#ifdef HAVE_SEM_CLOCKWAIT
+	sem_post(&helper.work);
+#endif
 }
 
 void ppi_helper_add(struct ppi_helper_task *task)

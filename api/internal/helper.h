@@ -3,6 +3,7 @@
 #ifndef PPI_HELPER_H
 #define PPI_HELPER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct ppi_helper_task {
 	unsigned (*run)(struct ppi_helper_task *task);
 	uint64_t due_ns;
 	bool is_running;
+	_Atomic bool is_wished; /* by ppi_helper_wish */
 	struct ppi_helper_task *next;
 };
 
@@ -52,6 +54,9 @@ void ppi_helper_call(void (*call)(void *context), void *context);
 void ppi_helper_add(struct ppi_helper_task *task);
 void ppi_helper_wake(struct ppi_helper_task *task);
 void ppi_helper_remove(struct ppi_helper_task *task);
+/* As wake, for a task that is registered; a signal handler may call it. Where
+ * that cannot wake the thread (no sem_clockwait) the task runs when it said. */
+void ppi_helper_wish(struct ppi_helper_task *task);
 
 /* CPU time the helper thread has used so far, in ns. */
 uint64_t ppi_helper_cpu_ns(void);

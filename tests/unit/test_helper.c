@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The helper thread: calls, tasks, its end, and which thread waits. */
+#include "config.h"
+
 #include "api/internal/helper.h"
+#include "port/clock_ns.h"
 #include "port/thread.h"
 
 #include <pthread.h>
@@ -163,6 +166,42 @@ static void *take_and_call(void *context)
 
 /* Threads that take and give back at the same time: the helper ends and is
  * started again under their feet. */
+#ifdef HAVE_SEM_CLOCKWAIT
+static struct counter wished = { .task.run = count_run,
+	                         .lock = PTHREAD_MUTEX_INITIALIZER,
+	                         .ran = PTHREAD_COND_INITIALIZER,
+	                         .pause_ms = 3600 * 1000 };
+
+static void wish(int number)
+{
+	(void)number;
+	ppi_helper_wish(&wished.task);
+}
+
+/* At once, not when the thread looks around next, which is half a second. */
+static void test_a_handler_may_wish(void **state)
+{
+	struct sigaction ours = { .sa_handler = wish }, before;
+	uint64_t began_ns;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &ours, &before), 0);
+	assert_int_equal(ppi_helper_take(NULL), 0);
+	ppi_helper_add(&wished.task);
+	wait_for_runs(&wished, 1);
+	began_ns = ppi_monotonic_ns();
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(raise(SIGUSR1), 0);
+		wait_for_runs(&wished, 2 + i);
+	}
+	assert_true(ppi_monotonic_ns() - began_ns <
+	            100 * PPI_HELPER_LOOK_MS / 4 * UINT64_C(1000000));
+	ppi_helper_remove(&wished.task);
+	ppi_helper_give_back();
+	sigaction(SIGUSR1, &before, NULL);
+}
+#endif
+
 static void test_takers_in_many_threads(void **state)
 {
 	pthread_t threads[4];
@@ -202,6 +241,9 @@ int main(void)
 		cmocka_unit_test(
 			test_thread_lives_as_long_as_somebody_needs_it),
 		cmocka_unit_test(test_tasks_run_and_wake),
+#ifdef HAVE_SEM_CLOCKWAIT
+		cmocka_unit_test(test_a_handler_may_wish),
+#endif
 		cmocka_unit_test(test_takers_in_many_threads),
 		cmocka_unit_test(test_manual_mode_has_no_thread),
 	};

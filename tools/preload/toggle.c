@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The handler counts signals and does nothing else. The helper thread, which
- * ends for calls that mind threads and with the program's last one, looks at
- * the count now and then: what a session does to start and stop is nothing
- * for a handler.
+ * The handler counts signals, wakes the helper thread where a handler can, and
+ * does nothing else: what a session does to start and stop is nothing for a
+ * handler. The thread, which ends for calls that mind threads and with the
+ * program's last one, also looks at the count now and then.
  */
 #include "config.h"
 
@@ -33,14 +33,20 @@ static struct {
 	struct ppi_helper_task task;
 } self;
 
-/* Reaches getpid() only. */
+static void ask(void)
+{
+	atomic_fetch_add(&self.asked, 1);
+	ppi_helper_wish(&self.task);
+}
+
+/* Reaches getpid() and sem_post() only. */
 static void count(int number, siginfo_t *info, void *context)
 {
 	(void)number;
 	(void)info;
 	(void)context;
 	if (getpid() == atomic_load(&self.owner))
-		atomic_fetch_add(&self.asked, 1);
+		ask();
 }
 
 static unsigned look(struct ppi_helper_task *task)
