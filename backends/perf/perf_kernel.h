@@ -43,6 +43,9 @@ struct perf_kernel {
 	int (*move_away)(void *self, int fd);
 	/* A shared, writable mapping of the event's ring. */
 	int (*map)(void *self, int fd, size_t bytes, void **address);
+	/* A page of a file, to be read, for unmap. */
+	int (*map_file)(void *self, const char *path, uint64_t offset,
+	                size_t bytes, void **address);
 	int (*unmap)(void *self, void *address, size_t bytes);
 
 	/* Clock ids of processes and threads: perf_clock_of_... */

@@ -141,6 +141,23 @@ static int real_map(void *self, int fd, size_t bytes, void **address)
 	return 0;
 }
 
+static int real_map_file(void *self, const char *path, uint64_t offset,
+                         size_t bytes, void **address)
+{
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
+	void *mapped;
+
+	(void)self;
+	if (fd < 0)
+		return -errno;
+	mapped = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, (off_t)offset);
+	close(fd);
+	if (mapped == MAP_FAILED)
+		return -errno;
+	*address = mapped;
+	return 0;
+}
+
 static int real_unmap(void *self, void *address, size_t bytes)
 {
 	(void)self;
@@ -320,6 +337,7 @@ const struct perf_kernel perf_kernel_real = {
 	.close_event = real_close_event,
 	.move_away = real_move_away,
 	.map = real_map,
+	.map_file = real_map_file,
 	.unmap = real_unmap,
 	.get_clock = real_get_clock,
 	.list_numbers = real_list_numbers,

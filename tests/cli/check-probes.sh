@@ -95,6 +95,18 @@ if ! "$portprof" stat -x ';' -o counts -e "$probe" -- ./hit 1000 0 0 0 \
 	exit 77
 fi
 
+# Of a program that begins, the kernel says to nobody that it set none.
+"$portprof" stat -e "uprobe:$PWD/hit:locked" -- ./hit 1 0 0 0 >"$tmp/printed" \
+	2>"$tmp/words"
+status=$?
+if grep -q ' 1 .*uprobe' "$tmp/words"; then
+	skip "an instruction that the kernel sets no probe on" "it does here"
+else
+	same "an instruction that the kernel sets no probe on is refused" 125 $status
+	has "with the reason" 'sets no probe' "$tmp/words"
+	has_not "before the program runs" ran "$tmp/printed"
+fi
+
 # With tracefs, and without: in a namespace of mounts that nobody else sees.
 cat >traced.sh <<'EOT'
 mount -t tracefs tracefs /sys/kernel/tracing || exit 77

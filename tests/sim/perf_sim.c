@@ -303,6 +303,18 @@ static size_t sim_get_page_bytes(void *self)
 	return SIM_PAGE;
 }
 
+/* Nobody maps a program here to see whether a probe can be set. */
+static int sim_map_file(void *self, const char *path, uint64_t offset,
+                        size_t bytes, void **address)
+{
+	(void)self;
+	(void)path;
+	(void)offset;
+	(void)bytes;
+	(void)address;
+	return -ENODEV;
+}
+
 static int sim_move_away(void *self, int fd)
 {
 	(void)self;
@@ -322,6 +334,7 @@ const struct perf_kernel perf_sim_kernel = {
 	.close_event = locked_close_event,
 	.move_away = sim_move_away,
 	.map = locked_map,
+	.map_file = sim_map_file,
 	.unmap = locked_unmap,
 	.get_clock = locked_get_clock,
 	.list_numbers = locked_list_numbers,

@@ -89,9 +89,27 @@ static void set_rate(const struct perf_kernel *kernel, enum ppi_mode mode,
 		event->period = perf_rate_grant(kernel, event->period);
 }
 
+/* The kernel looks at a probe's instruction when it sets the probe in a process
+ * that maps it (kernel/events/uprobes.c, prepare_uprobe). Where the first to do so
+ * is a program that begins, nobody hears that it cannot, and no hit is counted; so
+ * this process maps it for a moment. NULL: it cannot be. */
+static void *map_probe(const struct perf_kernel *kernel,
+                       const struct ppi_event *event, size_t bytes)
+{
+	uint64_t at = perf_own(event)->config[2];
+	void *page;
+
+	return perf_own(event)->has_path &&
+	       kernel->map_file(kernel->self, event->request.name,
+	                        at - at % bytes, bytes, &page) == 0
+	       ? page : NULL;
+}
+
 static int try_open(const struct perf_kernel *kernel,
                     const struct ppi_event *event)
 {
+	size_t bytes = kernel->get_page_bytes(kernel->self);
+	void *page = map_probe(kernel, event, bytes);
 	struct perf_event_attr attr;
 	int cpu = -1, fd;
 
@@ -99,6 +117,8 @@ static int try_open(const struct perf_kernel *kernel,
 	if (perf_own(event)->is_package)
 		cpu = perf_package_cpu(kernel, event->pmu);
 	fd = perf_open_attr(kernel, &attr, cpu < 0 ? 0 : -1, cpu, -1);
+	if (page)
+		kernel->unmap(kernel->self, page, bytes);
 	if (fd < 0)
 		return -fd;
 	kernel->close_event(kernel->self, fd, PERF_FRESH);
