@@ -11,12 +11,14 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef HAVE_SEM_CLOCKWAIT
+#include <semaphore.h>
+#endif
 
 /* A call somebody waits for. */
 struct call {
