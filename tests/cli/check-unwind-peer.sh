@@ -138,6 +138,8 @@ cat >work.c <<'EOF2'
 #define C(n) B(n##0) B(n##1) B(n##2) B(n##3) B(n##4) B(n##5) B(n##6) B(n##7)
 C(1) C(2) C(3) C(4) C(5) C(6) C(7)
 EOF2
+# cc1 by itself does not know where headers are
+${CC:-cc} -E -P work.c >work.i 2>/dev/null
 equal "the C compiler" "$(${CC:-cc} -print-prog-name=cc1 2>/dev/null ||
-	echo cc1)" -quiet -O2 work.c -o work.s
+	echo cc1)" -quiet -O2 -fpreprocessed work.i -o work.s
 tap_end
