@@ -16,7 +16,8 @@ struct ppi_machine {
 	/* Registers that a called function preserves, `ra` among them. */
 	uint8_t saved_count, saved[PPI_SAVED_MAX];
 	uint8_t call_bytes; /* a call pushes so much before it jumps */
-	/* Bits of an address; those above may be a signature. */
+	/* Bits of an address; those above may be a signature, and more of them
+	 * where ppi_machine_unsigned says so. */
 	uint64_t address_mask;
 	uint8_t address_bits; /* a user's code has no more */
 	/* Where a signal's frame keeps all registers, by number: so far above
@@ -29,6 +30,9 @@ extern const struct ppi_machine ppi_machine_x86_64, ppi_machine_arm64;
 /* The machine that this library is built for; NULL: its chains come from frame
  * pointers alone. */
 const struct ppi_machine *ppi_machine_here(void);
+
+/* Bits that this kernel leaves unsigned in addresses of all its processes. */
+uint64_t ppi_machine_unsigned(void);
 
 struct ppi_registers {
 	uint64_t value[PPI_REGISTERS];

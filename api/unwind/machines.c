@@ -19,9 +19,9 @@ const struct ppi_machine ppi_machine_x86_64 = {
 };
 
 /* DWARF for the Arm 64-bit Architecture, table 1; the pc has no number there.
- * Signed return addresses have their signature above the 48 bits of an
- * address of a user's (Linux, Documentation/arch/arm64/pointer-authentication). A
- * signal's frame is a siginfo_t of 128 bytes and a ucontext_t, whose mcontext begins
+ * Signed return addresses have their signature above the bits of an address of
+ * a user's, of which kernels use 48 or fewer (Linux,
+ * Documentation/arch/arm64/pointer-authentication). A signal's frame is a siginfo_t of 128 bytes and a ucontext_t, whose mcontext begins
  * at 176 with the address of a fault, then the registers (arch/arm64/kernel/signal.c,
  * struct rt_sigframe; asm/ucontext.h, asm/sigcontext.h). */
 const struct ppi_machine ppi_machine_arm64 = {
@@ -45,4 +45,22 @@ const struct ppi_machine *ppi_machine_here(void)
 #else
 	return NULL;
 #endif
+}
+
+/*
+ * Signatures lie in bits 54 down to the kernel's number of bits of an address, 36 to
+ * 52 (Linux, arch/arm64/include/asm/pointer_auth.h). XPACLRI takes them from x30,
+ * whatever they are, and does nothing on CPUs that do not sign (Arm ARM, C6.2).
+ */
+uint64_t ppi_machine_unsigned(void)
+{
+	uint64_t bits = UINT64_MAX;
+
+#if defined __aarch64__
+	bits = UINT64_MAX >> 9;
+	__asm__("mov x30, %0\n\t"
+		"hint #7\n\t" /* xpaclri */
+		"mov %0, x30" : "+r"(bits) : : "x30");
+#endif
+	return bits;
 }

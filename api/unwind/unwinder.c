@@ -51,6 +51,7 @@ struct ppi_unwinder {
 	const struct ppi_machine *machine;
 	bool has_no_tables;
 	uint64_t preserved; /* a bit for each register that callees preserve */
+	uint64_t address_mask;
 	struct ppi_code_map code;
 	struct slot *slots;
 	struct ppi_code_bytes *bytes;
@@ -65,6 +66,7 @@ struct ppi_unwinder *ppi_unwinder_new(const struct ppi_machine *machine)
 	if (!unwinder)
 		return NULL;
 	unwinder->machine = machine;
+	unwinder->address_mask = machine->address_mask & ppi_machine_unsigned();
 	for (unsigned i = 0; i < machine->saved_count; i++)
 		unwinder->preserved |= UINT64_C(1) << machine->saved[i];
 	ppi_code_map_open(&unwinder->code, machine);
@@ -379,7 +381,8 @@ static bool has_link(struct walk *walk, uint64_t *caller)
 
 	if (machine->call_bytes || !module || !is_known(walk, machine->ra))
 		return false;
-	place.address = walk->at.value[machine->ra] & machine->address_mask;
+	place.address = walk->at.value[machine->ra] &
+	                walk->unwinder->address_mask;
 	place.extent = code_at(walk, place.address - 1);
 	*caller = place.address;
 	return place.extent && place.extent->value != module &&
@@ -395,7 +398,7 @@ static bool step_link(struct walk *walk, uint64_t caller, uint64_t *cfa)
 
 	if (is_known(walk, machine->fp) && fp % 8 == 0 &&
 	    load(walk, fp + 8, &saved) &&
-	    (saved & machine->address_mask) == caller)
+	    (saved & walk->unwinder->address_mask) == caller)
 		return step_frame_pointer(walk, cfa);
 	*cfa = at->value[machine->sp];
 	at->known &= walk->unwinder->preserved;
@@ -459,7 +462,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 		if (!step_frame_pointer(walk, &cfa))
 			return false;
 	}
-	pc = walk->at.value[machine->pc] & machine->address_mask;
+	pc = walk->at.value[machine->pc] & walk->unwinder->address_mask;
 	walk->at.value[machine->pc] = pc;
 	if (pc == 0) {
 		walk->end = PORTPROF_CHAIN_WHOLE;

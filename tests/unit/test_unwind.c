@@ -489,6 +489,22 @@ static void code_made_meanwhile_is_found(void **state)
 	end(&s);
 }
 
+/* On arm64 a signature is what this CPU takes off; addresses stay. */
+static void addresses_are_not_signatures(void **state)
+{
+	uint64_t bits = ppi_machine_unsigned();
+	uint64_t here = (uint64_t)(uintptr_t)addresses_are_not_signatures;
+	uint64_t stack = (uint64_t)(uintptr_t)&bits;
+
+	(void)state;
+	assert_int_equal(here & bits, here);
+	assert_int_equal(stack & bits, stack);
+	assert_true((bits & (bits + 1)) == 0);
+#ifdef __aarch64__
+	assert_int_equal(bits >> 55, 0);
+#endif
+}
+
 /* Functions without a frame have their return address in a register, and
  * signed addresses lose their signature. */
 static void arm64_is_unwound(void **state)
@@ -810,6 +826,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(processes_have_their_own_code),
 		cmocka_unit_test(chains_are_mixed),
 		cmocka_unit_test(code_made_meanwhile_is_found),
+		cmocka_unit_test(addresses_are_not_signatures),
 		cmocka_unit_test(arm64_is_unwound),
 		cmocka_unit_test(arm64_signals_keep_all_registers),
 		cmocka_unit_test(arm64_stubs_have_their_callers_registers),
