@@ -264,6 +264,9 @@ struct ppi_user_context {
 	uint64_t interrupted_start;
 	uint32_t interrupted_bytes;
 	uint32_t is_interrupted_all;
+	/* Return addresses as frame pointers led the kernel, past the copy as well;
+	 * they follow the stacks. */
+	uint64_t caller_count;
 };
 
 /* A backend's part of the account of one event, since open. */

@@ -74,7 +74,7 @@ static portprof_status take_labels(struct taking *taking)
 		};
 
 		if (label.key == taking->chain_end_key && label.number > 0 &&
-		    label.number <= PORTPROF_CHAIN_POINTERS)
+		    label.number <= PORTPROF_CHAIN_LEAVES_OUT)
 			taking->chain_end = (uint32_t)label.number;
 		if (label.key == PPI_NONE || label.text == PPI_NONE ||
 		    label.unit == PPI_NONE)

@@ -174,6 +174,149 @@ bool ppi_returns_by_signal(unsigned machine, const unsigned char *code,
 	}
 }
 
+/* ---- functions that change the stack ---- */
+
+/* 8B /r from memory, or 89 /r from a register that is no frame pointer's, into rsp
+ * (Intel SDM, MOV). */
+static bool is_x86_stack_load(const unsigned char *code)
+{
+	if ((code[0] == 0x48 || code[0] == 0x49) && code[1] == 0x8b)
+		return (code[2] & 0x38) == 0x20 && code[2] < 0xc0;
+	return (code[0] == 0x48 || code[0] == 0x4c) && code[1] == 0x89 &&
+	       (code[2] & 0xc7) == 0xc4 &&
+	       !(code[0] == 0x48 && code[2] == 0xec);
+}
+
+/*
+ * The first functions of stacks of Go's runtime call one that does not come back
+ * (runtime/asm_amd64.s). goexit: above. mcall: pop and a jump to badmcall2.
+ * mstart: nothing but a call. morestack: the new stack, a call, and abort.
+ */
+static bool is_x86_stack_root(const unsigned char *bytes, size_t at,
+                              size_t count)
+{
+	const unsigned char *code = bytes + at, *call = code - 5;
+
+	if (is_x86_goexit(bytes, at, count))
+		return true;
+	if (count - at < 8 || at < 9)
+		return false;
+	if (call[0] != 0xe8) /* by a register */
+		return code[-2] == 0xff && (code[-1] & 0xf8) == 0xd0 &&
+		       code[0] == 0x58 &&
+		       (code[1] == 0xe9 ||
+		        (code[1] == 0x48 && (code[2] == 0x8b || code[2] == 0x8d) &&
+		         code[3] == 0x05));
+	return (call[-1] == 0xcc && code[0] == 0xc3 && code[1] == 0xcc) ||
+	       (is_x86_stack_load(call - 4) && code[0] == 0xe8 &&
+	        code[5] == 0xc3);
+}
+
+enum ppi_return ppi_return_kind(unsigned machine, const unsigned char *bytes,
+                                size_t at, size_t count)
+{
+	enum { RET = 0xc3 };
+
+	if (machine == MACHINE_AARCH64)
+		return at >= 4 && is_arm64_goexit(arm_word(bytes + at - 4),
+		                                  bytes + at, count - at)
+			? PPI_RETURN_NEVER : PPI_RETURN_PLAIN;
+	if (machine != MACHINE_X86_64)
+		return PPI_RETURN_PLAIN;
+	if (is_x86_stack_root(bytes, at, count))
+		return PPI_RETURN_NEVER;
+	for (size_t i = at; i + 3 <= count && bytes[i] != RET; i++)
+		if (is_x86_stack_load(bytes + i))
+			return PPI_RETURN_BACK;
+	return PPI_RETURN_PLAIN;
+}
+
+bool ppi_call_target(unsigned machine, const unsigned char *end, size_t before,
+                     uint64_t address, uint64_t *target)
+{
+	if (machine != MACHINE_X86_64 || before < 5 || end[-5] != 0xe8)
+		return false;
+	*target = address + (uint64_t)(int64_t)(int32_t)arm_word(end - 4);
+	return true;
+}
+
+/* How long a function is: up to what fills the room before the next one, int3, or
+ * to the next one's first instruction, which of Go's compares the stack pointer
+ * with the stack's end (cmd/internal/obj/x86/obj6.go). 0: its end is not among the
+ * bytes. */
+static size_t x86_length(const unsigned char *code, size_t count,
+                         uint64_t start)
+{
+	for (size_t i = 1; i + 4 <= count; i++) {
+		size_t end = i;
+
+		while (end < count && code[end] == 0xcc)
+			end++;
+		if (end > i && (start + end) % 16 == 0)
+			return i;
+		if ((start + i) % 32 == 0 &&
+		    (memcmp(code + i, "\x49\x3b\x66\x10", 4) == 0 ||
+		     memcmp(code + i, "\x4c\x8d\x64\x24", 4) == 0 ||
+		     memcmp(code + i, "\x4c\x8d\xa4\x24", 4) == 0))
+			return i;
+	}
+	return 0;
+}
+
+uint64_t ppi_function_start(unsigned machine, const unsigned char *bytes,
+                            size_t at, uint64_t address)
+{
+	for (size_t i = at; machine == MACHINE_X86_64 && i > 0; i--)
+		if ((address - (at - i)) % 16 == 0 && bytes[i - 1] == 0xcc)
+			return address - (at - i);
+	return 0;
+}
+
+uint64_t ppi_one_call(unsigned machine, const unsigned char *code, size_t count,
+                      uint64_t start, uint64_t callee)
+{
+	size_t length = machine == MACHINE_X86_64
+		? x86_length(code, count, start) : 0;
+	uint64_t target, found = 0;
+
+	for (size_t i = 5; i <= length; i++) {
+		if (!ppi_call_target(machine, code + i, i, start + i,
+		                     &target) || target != callee)
+			continue;
+		if (found)
+			return 0;
+		found = start + i;
+	}
+	return found;
+}
+
+/* lea register, [rip + 32 bits] (Intel SDM, LEA). */
+unsigned ppi_find_named(unsigned machine, const unsigned char *code,
+                        size_t count, uint64_t start, uint64_t named,
+                        uint64_t callee, uint64_t *returns_to)
+{
+	unsigned found = 0;
+	uint64_t target;
+
+	*returns_to = 0;
+	for (size_t i = PPI_NAMED_BEFORE; machine == MACHINE_X86_64 &&
+	                   i + PPI_NAMED_AFTER <= count; i++) {
+		if (code[i - 6] != 0x8d || (code[i - 5] & 0xc7) != 5 ||
+		    start + i + (uint64_t)(int64_t)(int32_t)arm_word(
+				        code + i - 4) != named)
+			continue;
+		found++;
+		*returns_to = 0;
+		for (size_t j = i + 5; j <= i + PPI_NAMED_AFTER; j++)
+			if (ppi_call_target(machine, code + j, j, start + j,
+			                    &target)) {
+				*returns_to = target == callee ? start + j : 0;
+				break;
+			}
+	}
+	return found;
+}
+
 enum ppi_stub ppi_stub(unsigned machine, const unsigned char *bytes, size_t at,
                        size_t count)
 {

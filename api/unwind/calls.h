@@ -20,6 +20,42 @@ bool ppi_returns_by_signal(unsigned machine, const unsigned char *code,
 bool ppi_returns_to(unsigned machine, const unsigned char *bytes, size_t at,
                     size_t count);
 
+/* What follows a call, on the stack that the called function was on. */
+enum ppi_return {
+	PPI_RETURN_PLAIN,
+	PPI_RETURN_NEVER, /* nothing: that stack begins with the call */
+	PPI_RETURN_BACK   /* the way back to another stack */
+};
+enum { PPI_RETURN_AFTER = 64 }; /* bytes to look at */
+
+/* What lies at bytes[at], which a function returns to. */
+enum ppi_return ppi_return_kind(unsigned machine, const unsigned char *bytes,
+                                size_t at, size_t count);
+
+/* Of bytes[at], which lies at `address`: where its function begins, which is not
+ * long; 0: not there. */
+uint64_t ppi_function_start(unsigned machine, const unsigned char *bytes,
+                            size_t at, uint64_t address);
+
+/*
+ * Among `count` bytes of code at `start`, those that have so many behind them: how
+ * many instructions give the address `named`. *returns_to gets where a call of
+ * `callee` returns to, if it is the first behind the last of them; or 0.
+ */
+unsigned ppi_find_named(unsigned machine, const unsigned char *code,
+                        size_t count, uint64_t start, uint64_t named,
+                        uint64_t callee, uint64_t *returns_to);
+enum { PPI_NAMED_BEFORE = 7, PPI_NAMED_AFTER = 64 };
+
+/* Where the function that begins at `start` with these bytes returns to from its
+ * one call of another; 0: it has none, or several, or goes on behind them. */
+uint64_t ppi_one_call(unsigned machine, const unsigned char *code, size_t count,
+                      uint64_t start, uint64_t callee);
+
+/* Where the call goes that ends before `address`; false unless it says so itself. */
+bool ppi_call_target(unsigned machine, const unsigned char *end, size_t before,
+                     uint64_t address, uint64_t *target);
+
 /* Code by which a linker leads elsewhere, such as an entry of a PLT. */
 enum { PPI_STUB_BEFORE = 16, PPI_STUB_AFTER = 28 }; /* bytes to look at */
 enum ppi_stub {

@@ -5,7 +5,7 @@
 
 #include "backends/backend.h"
 
-enum { PPI_CHAIN_ENDS = PORTPROF_CHAIN_POINTERS + 1 };
+enum { PPI_CHAIN_ENDS = PORTPROF_CHAIN_LEAVES_OUT + 1 };
 
 /* Of event 0, whose samples have chains to be unwound. */
 struct ppi_chain_ends {

@@ -3,6 +3,7 @@
 #ifndef PPI_UNWIND_CODE_BYTES_H
 #define PPI_UNWIND_CODE_BYTES_H
 
+#include "api/unwind/calls.h"
 #include "api/unwind/code_map.h"
 
 struct ppi_code_bytes;
@@ -36,5 +37,31 @@ enum ppi_code_kind {
 enum ppi_code_kind ppi_code_kind_of(struct ppi_code_bytes *bytes,
                                     const struct ppi_code_place *place,
                                     bool is_first);
+
+/* What follows a call there; PLAIN where it cannot be read. */
+enum ppi_return ppi_code_return(struct ppi_code_bytes *bytes,
+                                const struct ppi_code_place *place);
+
+/* Where the call goes that precedes it, and where the function begins that it is in,
+ * whose extent is known; 0: not known. */
+uint64_t ppi_code_call_target(struct ppi_code_bytes *bytes,
+                              const struct ppi_code_place *place);
+uint64_t ppi_code_function_start(struct ppi_code_bytes *bytes,
+                                 const struct ppi_code_place *place);
+
+/*
+ * How a frame pointer led to a place, a return address, from a function that has
+ * changed the stack and called another there: it is at `inner` when that returns,
+ * which is at `called` itself.
+ */
+enum ppi_code_between {
+	PPI_BETWEEN_NONE,   /* it has the frame pointer */
+	PPI_BETWEEN_ONE,    /* its caller has, and goes on at *between */
+	PPI_BETWEEN_UNKNOWN /* somebody has */
+};
+enum ppi_code_between ppi_code_find_between(struct ppi_code_bytes *bytes,
+                                            const struct ppi_code_place *place,
+                                            uint64_t inner, uint64_t called,
+                                            uint64_t *between);
 
 #endif

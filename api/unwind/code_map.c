@@ -6,12 +6,14 @@
 
 #include "api/unwind/module_image.h"
 #include "port/clock_ns.h"
+#include "port/foreign_file.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <uthash.h>
 
 /* Processes that end between two sweeps. */
@@ -124,6 +126,29 @@ static void close_all_tables(struct ppi_code_map *map)
 			code->tries_left = TRIES_MAX;
 		close_tables(map, code);
 	}
+}
+
+uint32_t ppi_code_map_serial(const struct ppi_extent *extent)
+{
+	return code_of(extent->value)->serial;
+}
+
+size_t ppi_code_map_read(const struct ppi_extent *extent, uint64_t address,
+                         void *bytes, size_t count)
+{
+	const char *path = code_of(extent->value)->key;
+	struct stat at;
+	size_t got;
+	int fd;
+
+	if (path[0] != '/' || is_private(path))
+		return 0;
+	fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, &at);
+	if (fd < 0)
+		return 0;
+	got = ppi_foreign_read(fd, bytes, count, address + extent->shift);
+	close(fd);
+	return got;
 }
 
 struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,

@@ -47,6 +47,13 @@ struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,
                                            const struct ppi_extent *extent,
                                            uint32_t pid, uint32_t *serial);
 
+/* Code of a process that has ended, from its file; how much could be read. */
+size_t ppi_code_map_read(const struct ppi_extent *extent, uint64_t address,
+                         void *bytes, size_t count);
+
+/* Never used twice: processes that share code have the same. */
+uint32_t ppi_code_map_serial(const struct ppi_extent *extent);
+
 /* Whether it is the kernel's own, which all processes have. */
 bool ppi_code_map_is_vdso(const struct ppi_extent *extent);
 

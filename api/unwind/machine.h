@@ -47,6 +47,10 @@ struct ppi_stack {
 	bool is_all;
 	/* Of the one that a signal's handler on this one interrupted; NULL. */
 	const struct ppi_stack *interrupted;
+	/* Return addresses as frame pointers led the kernel from the registers on,
+	 * past the copy as well. */
+	const uint64_t *callers;
+	size_t caller_count;
 };
 
 /* Read a word of the stack; false when it is not in the copy. */

@@ -110,6 +110,8 @@ struct walk {
 	const struct ppi_layout *layout;
 	const struct ppi_stack *stack;
 	uint32_t pid;
+	const struct ppi_registers *began; /* on the stack that callers are of */
+	const struct ppi_stack *first;
 	struct ppi_registers at; /* of the current frame */
 	const struct ppi_extent *extent; /* its code; NULL = unknown */
 	enum portprof_chain_end end; /* why it could not go on */
@@ -117,6 +119,10 @@ struct walk {
 	/* The stack pointer may be higher: on arm64 a frame's pointers lie at its
 	 * end or its beginning. */
 	bool is_sp_least;
+	uint64_t left_at; /* the frame pointer that led out of the copy, or 0 */
+	uint64_t called;  /* the pc of the frame before */
+	uint64_t between; /* a return address in front of the one that was found */
+	bool leaves_out;  /* there is one, and nobody knows which */
 };
 
 static bool is_known(const struct walk *walk, unsigned number)
@@ -146,6 +152,17 @@ static bool load(void *context, uint64_t address, uint64_t *word)
 	walk->end = address >= stack->start && !stack->is_all
 		? PORTPROF_CHAIN_COPY_SHORT : PORTPROF_CHAIN_OUTSIDE;
 	return false;
+}
+
+static bool peek(const struct ppi_stack *stack, uint64_t address,
+                 uint64_t *word)
+{
+	uint64_t at = address - stack->start;
+
+	if (stack->size < 8 || at > stack->size - 8)
+		return false;
+	memcpy(word, stack->bytes + at, 8);
+	return true;
 }
 
 /* Only where a signal came may a chain go to another stack, and only to the one
@@ -200,8 +217,21 @@ static uint64_t find_cfa(const struct walk *walk, const struct ppi_rule *rule)
 	       (uint64_t)(int64_t)rule->cfa_offset;
 }
 
+/* As functions with a frame pointer have it: what frame pointers lead to is right
+ * then. */
+static bool keeps_pointer(const struct ppi_machine *machine,
+                          const struct ppi_rule *rule)
+{
+	enum { RA, FP }; /* in machine->saved */
+
+	return rule->kind == PPI_RULE_SIMPLE && !rule->is_signal &&
+	       rule->cfa_register == machine->fp && rule->cfa_offset == 16 &&
+	       rule->saved >> RA & 1 && rule->offset[RA] == -8 &&
+	       rule->saved >> FP & 1 && rule->offset[FP] == -16;
+}
+
 /* The registers become the caller's in place: after a step that fails nobody
- * reads them. */
+ * reads more of them than the frame pointer. */
 static bool step_simple(struct walk *walk, const struct ppi_rule *rule,
                         uint64_t *cfa)
 {
@@ -223,9 +253,11 @@ static bool step_simple(struct walk *walk, const struct ppi_rule *rule,
 		if (load(walk, *cfa + (uint64_t)(int64_t)rule->offset[i],
 		         &word))
 			set(at, number, word);
-		else if (number == machine->ra)
+		else if (number == machine->ra) {
+			if (keeps_pointer(machine, rule))
+				walk->left_at = at->value[machine->fp];
 			return false;
-		else
+		} else
 			at->known &= ~(UINT64_C(1) << number);
 	}
 	if (!is_known(walk, machine->ra)) {
@@ -256,22 +288,26 @@ static bool step_other(struct walk *walk, struct ppi_frame_rules *rules,
 /*
  * Both machines: the caller's frame pointer, then the return address, lie
  * where the frame pointer points. Nothing else is known of the caller. Where the
- * frame before was found so, a pointer that leads back is to another stack: Go's
- * runtime.systemstack runs on the thread's with the goroutine's pointer.
+ * frame before was found so, or this one has changed the stack, a pointer that leads
+ * back is to another stack.
  */
-static bool step_frame_pointer(struct walk *walk, uint64_t *cfa)
+static bool step_frame_pointer(struct walk *walk, bool is_switched,
+                               uint64_t *cfa)
 {
 	const struct ppi_machine *machine = walk->machine;
 	uint64_t fp = walk->at.value[machine->fp], caller, ra;
 
-	if (!is_known(walk, machine->fp) || fp % 8 ||
-	    fp < walk->at.value[machine->sp]) {
-		walk->end = walk->keeps_pointers && fp % 8 == 0
-			? PORTPROF_CHAIN_OUTSIDE : PORTPROF_CHAIN_NO_RULE;
+	if (!is_known(walk, machine->fp) || fp % 8)
+		return false;
+	walk->left_at = fp;
+	if (fp < walk->at.value[machine->sp]) {
+		if (walk->keeps_pointers || is_switched)
+			walk->end = PORTPROF_CHAIN_OUTSIDE;
 		return false;
 	}
 	if (!load(walk, fp, &caller) || !load(walk, fp + 8, &ra))
 		return false;
+	walk->left_at = 0;
 	*cfa = fp + 16;
 	walk->at.known = 0;
 	set(&walk->at, machine->fp, caller);
@@ -399,12 +435,39 @@ static bool step_link(struct walk *walk, uint64_t caller, uint64_t *cfa)
 	if (is_known(walk, machine->fp) && fp % 8 == 0 &&
 	    load(walk, fp + 8, &saved) &&
 	    (saved & walk->unwinder->address_mask) == caller)
-		return step_frame_pointer(walk, cfa);
+		return step_frame_pointer(walk, false, cfa);
 	*cfa = at->value[machine->sp];
 	at->known &= walk->unwinder->preserved;
 	set(at, machine->pc, caller);
 	set(at, machine->sp, *cfa);
 	return true;
+}
+
+/* What the function does that the current frame, a caller's, is of: change the
+ * stack, or begin one. Of code that tables describe they say so. */
+static enum ppi_return return_of(struct walk *walk)
+{
+	struct ppi_code_place place =
+		place_of(walk, walk->at.value[walk->machine->pc]);
+
+	return walk->extent ? ppi_code_return(walk->unwinder->bytes, &place)
+	                    : PPI_RETURN_PLAIN;
+}
+
+/*
+ * Go's runtime.systemstack and asmcgocall have no frame pointer of their own where
+ * they have changed the stack: it leads to their caller's frame, and so past it.
+ * `inner` is what is left then, `walk` at what it led to.
+ */
+static void find_between(struct walk *walk, uint64_t inner)
+{
+	struct ppi_code_place place =
+		place_of(walk, walk->at.value[walk->machine->pc]);
+
+	walk->leaves_out |=
+		ppi_code_find_between(walk->unwinder->bytes, &place, inner,
+		                      walk->called, &walk->between) ==
+		PPI_BETWEEN_UNKNOWN;
 }
 
 /* One frame up. False: it ends here, and walk->end says why. */
@@ -421,10 +484,12 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	struct ppi_frame_rules *rules = NULL;
 	bool is_signal = false, is_by_table = false;
 	enum ppi_code_kind kind;
-	uint64_t caller;
+	enum ppi_return comes = PPI_RETURN_PLAIN;
+	uint64_t caller, inner = pc;
 
 	walk->unwinder->stats.frames++;
 	walk->end = PORTPROF_CHAIN_NO_RULE;
+	walk->left_at = walk->between = 0;
 	if (extent && !walk->unwinder->has_no_tables)
 		rule = rule_of(walk, extent, lookup, &rules);
 	kind = kind_of(walk, rule, is_first);
@@ -455,11 +520,14 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 		if (!step_link(walk, caller, &cfa))
 			return false;
 	} else {
-		if (!is_leaf && is_marked_outermost(walk)) {
+		if (!is_first)
+			comes = return_of(walk);
+		if (!is_leaf && (is_marked_outermost(walk) ||
+		                 comes == PPI_RETURN_NEVER)) {
 			walk->end = PORTPROF_CHAIN_WHOLE;
 			return false;
 		}
-		if (!step_frame_pointer(walk, &cfa))
+		if (!step_frame_pointer(walk, comes == PPI_RETURN_BACK, &cfa))
 			return false;
 	}
 	pc = walk->at.value[machine->pc] & walk->unwinder->address_mask;
@@ -479,6 +547,9 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 		return false;
 	if ((!is_by_table || walk->is_sp_least) && !follows_call(walk, pc))
 		return false;
+	if (comes == PPI_RETURN_BACK)
+		find_between(walk, inner);
+	walk->called = inner;
 	*is_interrupted = is_signal;
 	if (is_signal)
 		change_stack(walk);
@@ -487,12 +558,123 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	return true;
 }
 
+/* ---- past the copy ---- */
+
+/* The kernel followed frame pointers before. From where the walk left the copy on
+ * it went the same way, if it came there: which of its addresses is the next? */
+static bool find_next(const struct walk *walk, size_t *next)
+{
+	const struct ppi_stack *stack = walk->first;
+	uint64_t fp = walk->began->value[walk->machine->fp], caller, ra;
+
+	*next = 0;
+	if (!walk->left_at || !(walk->began->known >> walk->machine->fp & 1) ||
+	    peek(stack, walk->left_at, &ra))
+		return false;
+	for (; fp != walk->left_at; fp = caller)
+		if (*next == stack->caller_count || !peek(stack, fp, &caller) ||
+		    !peek(stack, fp + 8, &ra) || ra != stack->callers[(*next)++])
+			return false;
+	return *next < stack->caller_count;
+}
+
+/* Whether the frame pointer of the last frame is its function's: tables say so, or
+ * that function has changed the stack, or it lies further up on this one. */
+static bool may_go_on(struct walk *walk, bool was_first, bool *is_switched)
+{
+	const struct ppi_machine *machine = walk->machine;
+	const struct ppi_rule *rule;
+	struct ppi_frame_rules *rules;
+	uint64_t pc = walk->at.value[machine->pc];
+	uint64_t lookup = was_first ? pc : pc - 1;
+
+	*is_switched = false;
+	walk->extent = code_at(walk, lookup);
+	if (!walk->extent || walk->unwinder->has_no_tables)
+		return false;
+	rule = rule_of(walk, walk->extent, lookup, &rules);
+	if (rule)
+		return keeps_pointer(machine, rule);
+	if (was_first || return_of(walk) != PPI_RETURN_BACK)
+		return walk->left_at >= walk->at.value[machine->sp] &&
+		       !walk->stack->is_all;
+	*is_switched = true;
+	return true;
+}
+
+/* Append a return address that the kernel found; false: the chain ends. */
+static bool go_on_to(struct walk *walk, uint64_t address, bool is_switched,
+                     uint64_t *chain, size_t *depth, size_t room)
+{
+	uint64_t inner = walk->at.value[walk->machine->pc];
+
+	address &= walk->unwinder->address_mask;
+	walk->between = 0;
+	if (address == 0) {
+		walk->end = PORTPROF_CHAIN_WHOLE;
+		return false;
+	}
+	walk->extent = code_at(walk, address - 1);
+	if (!walk->extent || !follows_call(walk, address)) {
+		walk->end = PORTPROF_CHAIN_JUNK;
+		return false;
+	}
+	walk->at.value[walk->machine->pc] = address;
+	if (is_switched)
+		find_between(walk, inner);
+	walk->called = inner;
+	if (walk->between && *depth < room)
+		chain[(*depth)++] = walk->between;
+	if (*depth == room) {
+		walk->end = PORTPROF_CHAIN_DEPTH;
+		return false;
+	}
+	chain[(*depth)++] = address;
+	return true;
+}
+
+/* Return addresses past the copy, as far as each function keeps a frame pointer. */
+static size_t go_on(struct walk *walk, bool was_first, uint64_t *chain,
+                    size_t depth, size_t room)
+{
+	enum portprof_chain_end why = walk->end;
+	bool is_switched;
+	size_t next;
+
+	if (!find_next(walk, &next) ||
+	    !may_go_on(walk, was_first, &is_switched))
+		return depth;
+	for (; next < walk->first->caller_count; next++) {
+		struct ppi_frame_rules *rules;
+		const struct ppi_rule *rule;
+		enum ppi_return comes = PPI_RETURN_PLAIN;
+
+		if (!go_on_to(walk, walk->first->callers[next], is_switched,
+		              chain, &depth, room))
+			return depth;
+		rule = rule_of(walk, walk->extent,
+		               walk->at.value[walk->machine->pc] - 1, &rules);
+		if (!rule)
+			comes = return_of(walk);
+		walk->end = comes == PPI_RETURN_NEVER ||
+		                            (rule && rule->is_outermost)
+			? PORTPROF_CHAIN_WHOLE : why;
+		if (walk->end == PORTPROF_CHAIN_WHOLE ||
+		    (rule && !keeps_pointer(walk->machine, rule)))
+			return depth;
+		is_switched = comes == PPI_RETURN_BACK;
+	}
+	return depth;
+}
+
 size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
                          const struct ppi_registers *registers,
                          const struct ppi_stack *stack, uint64_t *chain,
                          size_t room, enum portprof_chain_end *end)
 {
 	struct walk walk = {
+		.began = registers,
+		.first = stack,
 		.unwinder = unwinder,
 		.machine = unwinder->machine,
 		.layout = ppi_process_map_find(&unwinder->code.processes,
@@ -514,17 +696,28 @@ size_t ppi_unwinder_walk(struct ppi_unwinder *unwinder, uint32_t pid,
 			break;
 		}
 		was_interrupted = is_interrupted;
-		if (!step(&walk, depth == 1, &is_interrupted))
+		if (!step(&walk, depth == 1, &is_interrupted)) {
+			depth = go_on(&walk, depth == 1 || was_interrupted,
+			              chain, depth, room);
 			break;
+		}
 		/* Readers look up other addresses than the leaf at one less. A
 		 * handler returns to the first byte of what the kernel put
 		 * below it, which nobody called. */
 		if (is_interrupted && !was_interrupted && depth > 1)
 			chain[depth - 1]++;
+		if (walk.between) {
+			chain[depth++] = walk.between;
+			if (depth == room) {
+				walk.end = PORTPROF_CHAIN_DEPTH;
+				break;
+			}
+		}
 		chain[depth++] = walk.at.value[walk.machine->pc] +
 		                 is_interrupted;
 	}
-	*end = walk.end;
+	*end = walk.end == PORTPROF_CHAIN_WHOLE && walk.leaves_out
+		? PORTPROF_CHAIN_LEAVES_OUT : walk.end;
 	return depth;
 }
 
@@ -627,9 +820,14 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	stack.is_all = context.is_stack_all;
 	stack.interrupted = context.interrupted_start ? &interrupted : NULL;
 	interrupted = (struct ppi_stack){
-		stack.bytes + stack.size, context.interrupted_start,
-		context.interrupted_bytes, context.is_interrupted_all, NULL
+		.bytes = stack.bytes + stack.size,
+		.start = context.interrupted_start,
+		.size = context.interrupted_bytes,
+		.is_all = context.is_interrupted_all,
 	};
+	stack.callers = words + (sizeof(context) + stack.size +
+	                         interrupted.size) / 8;
+	stack.caller_count = context.caller_count;
 	record->valid |= PORTPROF_FIELD_CHAIN;
 	record->valid &= ~PPI_FIELD_CONTEXT;
 	if (kernel >= depth) {
@@ -638,7 +836,7 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 	}
 	most = least(depth - kernel, CHAIN_MAX);
 	most = least(most, (sizeof(context) + stack.size + interrupted.size) /
-	                   8);
+	                   8 + stack.caller_count);
 	if (context.is_32_bit) {
 		end = PORTPROF_CHAIN_POINTERS;
 		count = walk_32_bit(unwinder, record->pid, &registers, &stack,

@@ -170,9 +170,23 @@ static size_t context_words(const struct ppi_backend_session *bs,
 		? (sizeof(struct ppi_user_context) + seen->stack_bytes) / 8 : 0;
 }
 
+/* The user's part of a chain, `most` addresses of it, but for the first, which was
+ * not called. */
+static uint64_t add_callers(const struct perf_seen *seen, size_t most,
+                            uint64_t *callers)
+{
+	size_t at = perf_chain_kernel_part(seen->chain, seen->chain_words) + 2;
+	size_t count = 0;
+
+	for (; at < seen->chain_words && count < most &&
+	     seen->chain[at] < PERF_CHAIN_MARKER; at++)
+		callers[count++] = seen->chain[at];
+	return count;
+}
+
 static void add_context(const struct ppi_backend_session *bs,
-                        const struct perf_seen *seen, struct ppi_room *room,
-                        portprof_record *record)
+                        const struct perf_seen *seen, size_t most,
+                        struct ppi_room *room, portprof_record *record)
 {
 	const struct perf_registers *registers =
 		perf_kernel_of(bs->kernel)->registers;
@@ -193,10 +207,13 @@ static void add_context(const struct ppi_backend_session *bs,
 		}
 		value += (asked & bit) != 0;
 	}
+	context.caller_count = add_callers(
+		seen, most, free_words(room) +
+		                    (sizeof(context) + context.stack_bytes) / 8);
 	memcpy(free_words(room), &context, sizeof(context));
 	room->word_count += sizeof(context) / 8;
 	memcpy(free_words(room), seen->stack, context.stack_bytes);
-	room->word_count += context.stack_bytes / 8;
+	room->word_count += context.stack_bytes / 8 + context.caller_count;
 	record->valid |= PPI_FIELD_CONTEXT;
 }
 
@@ -229,7 +246,7 @@ static void add_chain(const struct ppi_backend_session *bs,
 	record->payload_words = depth;
 	room->word_count += depth;
 	if (is_to_unwind)
-		add_context(bs, seen, room, record);
+		add_context(bs, seen, shape->chain_depth - depth, room, record);
 	else if (shape->stack_bytes)
 		/* a thread of the kernel's has no other part */
 		record->chain_end = seen->is_kernel ? PORTPROF_CHAIN_WHOLE

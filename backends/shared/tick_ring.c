@@ -172,6 +172,7 @@ static bool add_stacked(const struct stacked *message, size_t bytes,
 	if (context->interrupted_bytes > most)
 		context->interrupted_bytes = (uint32_t)most;
 	context->interrupted_bytes &= ~UINT32_C(7);
+	context->caller_count = 0;
 	return true;
 }
 

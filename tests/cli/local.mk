@@ -55,6 +55,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-coroutines.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
+	tests/cli/check-record-go.sh \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-kills.sh \
 	tests/cli/check-record-poor.sh \
@@ -66,6 +67,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-signals.sh \
 	tests/cli/check-record-shared.sh \
 	tests/cli/check-record-stacks.sh \
+	tests/cli/check-record-switch.sh \
 	tests/cli/check-record-times.sh \
 	tests/cli/check-refusals.sh \
 	tests/cli/check-report.sh \

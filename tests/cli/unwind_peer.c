@@ -126,8 +126,12 @@ static void read_stack(void)
 			break;
 		got += part;
 	}
-	peer.stack = (struct ppi_stack){ peer.bytes, start, got & ~(size_t)7,
-		                         got < STACK_ROOM, NULL };
+	peer.stack = (struct ppi_stack){
+		.bytes = peer.bytes,
+		.start = start,
+		.size = got & ~(size_t)7,
+		.is_all = got < STACK_ROOM,
+	};
 }
 
 static bool read_word(uint64_t address, uint64_t *word)

@@ -21,6 +21,7 @@ enum {
 	FUNCTIONS = 4,
 	FUNCTION_BYTES = 0x40,
 	WORDS = 64,
+	CALLERS = 16,
 	ROOM = 48
 };
 
@@ -133,12 +134,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	struct ppi_registers registers = { .known = 0 };
 	/* of its own size in memory, so that a word too far is seen */
 	uint64_t *words = calloc(WORDS, sizeof(*words)), chain[ROOM];
-	struct ppi_stack stack = { (unsigned char *)words, STACK, 0,
-		                   switches & 2, NULL };
+	uint64_t *callers = calloc(CALLERS, sizeof(*callers));
+	struct ppi_stack stack = {
+		.bytes = (unsigned char *)words,
+		.start = STACK,
+		.is_all = switches & 2,
+		.callers = callers,
+	};
 	enum portprof_chain_end end = PORTPROF_CHAIN_UNKNOWN;
 	size_t depth, room = 1 + (switches >> 3) % ROOM;
 
-	if (!unwinder || !words)
+	if (!unwinder || !words || !callers)
 		abort();
 	for (unsigned i = 0; i < machine->register_count; i++)
 		if (next_value(&input, &registers.value[i]))
@@ -150,16 +156,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 		next_value(&input, &words[stack.size / 8]);
 		stack.size += 8;
 	}
+	while (stack.caller_count < CALLERS && input.at < input.end)
+		next_value(&input, &callers[stack.caller_count++]);
 	depth = ppi_unwinder_walk(unwinder, NOBODY, &registers, &stack, chain,
 	                          room, &end);
 	if (depth < 1 || depth > room || end < PORTPROF_CHAIN_WHOLE ||
-	    end > PORTPROF_CHAIN_DEPTH ||
+	    end > PORTPROF_CHAIN_LEAVES_OUT ||
 	    chain[0] != registers.value[machine->pc])
 		abort();
 	for (size_t i = 1; i < depth; i++)
 		if (!is_code(chain[i]))
 			abort();
 	free(words);
+	free(callers);
 	ppi_unwinder_free(unwinder);
 	return 0;
 }

@@ -129,6 +129,9 @@ static void tables_need_no_frame_pointers(void **state)
 	assert_string_equal(module, "app");
 	chain_end = PORTPROF_CHAIN_COPY_SHORT;
 	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE)), PPI_CHAIN_CUT);
+	chain_end = PORTPROF_CHAIN_LEAVES_OUT;
+	assert_int_equal(judge(&module, CHAIN(LEAF, MIDDLE)), PPI_CHAIN_SKIPS);
+	assert_string_equal(module, "app");
 	/* what the kernel did by itself has no other part */
 	assert_int_equal(judge(&module, CHAIN(IN_KERNEL)), PPI_CHAIN_WHOLE);
 	chain_end = PORTPROF_CHAIN_UNKNOWN;

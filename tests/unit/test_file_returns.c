@@ -130,6 +130,149 @@ static void stubs_of_arm64(void **state)
 	                          16), PPI_STUB_NONE);
 }
 
+/* What Go 1.19 has behind calls on stacks that are not their callers', and what
+ * looks alike. `at` bytes stand in front. */
+static void what_follows_a_call_on_another_stack(void **state)
+{
+	const enum ppi_return P = PPI_RETURN_PLAIN, N = PPI_RETURN_NEVER,
+			      B = PPI_RETURN_BACK;
+	const struct {
+		const char *words;
+		size_t at;
+		const unsigned char *bytes;
+		size_t count;
+		enum ppi_return wanted;
+	} calls[] = {
+		{ "systemstack", 9,
+		  CODE(0x48, 0x89, 0xdc, 0x48, 0x89, 0xfa, 0x3f, 0xff, 0xd7,
+		       0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff,
+		       0x48, 0x8b, 0x58, 0x30, 0x48, 0x8b, 0x60, 0x38, 0xc3,
+		       0xcc), B },
+		{ "asmcgocall", 9,
+		  CODE(0x24, 0x28, 0x48, 0x89, 0xdf, 0x89, 0xd9, 0xff, 0xd0,
+		       0x48, 0x8b, 0x7c, 0x24, 0x30, 0x48, 0x89, 0xf4, 0x89,
+		       0x44, 0x24, 0x18, 0xc3), B },
+		{ "a function that moved a frame's end", 9,
+		  CODE(0, 0, 0, 0, 0xe8, 1, 2, 3, 4, 0x48, 0x89, 0xec, 0x5d,
+		       0xc3, 0x48, 0x8b, 0x60, 0x38), P },
+		{ "a function that loads r12", 9,
+		  CODE(0, 0, 0, 0, 0xe8, 1, 2, 3, 4, 0x4c, 0x8b, 0x64, 0x24,
+		       0x10, 0xc3), P },
+		{ "behind a function", 9,
+		  CODE(0, 0, 0, 0, 0xe8, 1, 2, 3, 4, 0xc3, 0x48, 0x8b, 0x60,
+		       0x38), P },
+		{ "goexit", 9,
+		  CODE(0, 0, 0, 0, 0, 0, 0, 0, 0x90, 0xe8, 1, 2, 3, 4), N },
+		{ "mcall", 9,
+		  CODE(0x66, 0x38, 0x50, 0x4c, 0x8b, 0x22, 0x41, 0xff, 0xd4,
+		       0x58, 0xe9, 1, 2, 3, 4, 0xc3, 0xcc, 0xcc), N },
+		{ "mcall of another day", 9,
+		  CODE(0x66, 0x38, 0x50, 0x4c, 0x8b, 0x22, 0x41, 0xff, 0xd4,
+		       0x58, 0x48, 0x8d, 0x05, 1, 2, 3, 4, 0xff, 0xe0), N },
+		{ "pop behind a direct call", 9,
+		  CODE(0, 0, 0, 0, 0xe8, 1, 2, 3, 4, 0x58, 0xe9, 1, 2, 3, 4,
+		       0xc3, 0xcc), P },
+		{ "mstart", 9,
+		  CODE(0xcc, 0xcc, 0xcc, 0xcc, 0xe8, 1, 2, 3, 4, 0xc3, 0xcc,
+		       0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc), N },
+		{ "one that does more", 9,
+		  CODE(0x48, 0x83, 0xec, 0x08, 0xe8, 1, 2, 3, 4, 0xc3, 0xcc,
+		       0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc), P },
+		{ "morestack", 9,
+		  CODE(0x48, 0x8b, 0x63, 0x38, 0xe8, 1, 2, 3, 4, 0xe8, 5, 6, 7,
+		       8, 0xc3, 0xcc, 0xcc), N },
+		{ "two calls", 9,
+		  CODE(0x48, 0x89, 0xf8, 0x90, 0xe8, 1, 2, 3, 4, 0xe8, 5, 6, 7,
+		       8, 0xc3, 0xcc, 0xcc), P },
+		{ "nothing", 0, CODE(0x90), P },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (ppi_return_kind(X86, calls[i].bytes, calls[i].at,
+		                    calls[i].count) != calls[i].wanted)
+			fail_msg("%s: not %d", calls[i].words,
+			         calls[i].wanted);
+	assert_int_equal(ppi_return_kind(S390, calls[0].bytes, calls[0].at,
+	                                 calls[0].count), P);
+	assert_int_equal(ppi_return_kind(
+		ARM, (const unsigned char[]){ 0x1f, 0x20, 3, 0xd5, 1, 0, 0,
+		                              0x94 }, 4, 8), N);
+}
+
+/* A function of 24 bytes and room up to 0x1020, then another. */
+static void one_call_in_a_function(void **state)
+{
+	enum { START = 0x1000, CALLEE = 0x2000, BYTES = 64 };
+	unsigned char code[BYTES];
+	uint64_t target;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memset(code + 24, 0xcc, 8);
+	memcpy(code + 8, "\xe8\xf3\x0f\x00\x00", 5); /* at 0x100d */
+	memcpy(code + 40, "\xe8\xd3\x0f\x00\x00", 5); /* not its own */
+	assert_true(ppi_call_target(X86, code + 13, 13, START + 13, &target));
+	assert_int_equal(target, CALLEE);
+	assert_false(ppi_call_target(X86, code + 14, 14, START + 14, &target));
+	assert_false(ppi_call_target(X86, code + 13, 4, START + 13, &target));
+	assert_int_equal(ppi_one_call(X86, code, BYTES, START, CALLEE),
+	                 START + 13);
+	assert_int_equal(ppi_one_call(X86, code, BYTES, START, CALLEE + 1), 0);
+	assert_int_equal(ppi_one_call(ARM, code, BYTES, START, CALLEE), 0);
+	/* its end is not seen; the next one begins without any room */
+	assert_int_equal(ppi_one_call(X86, code, 20, START, CALLEE), 0);
+	memset(code + 24, 0x90, 8);
+	assert_int_equal(ppi_one_call(X86, code, BYTES, START, CALLEE), 0);
+	memcpy(code + 32, "\x49\x3b\x66\x10", 4);
+	assert_int_equal(ppi_one_call(X86, code, BYTES, START, CALLEE),
+	                 START + 13);
+	/* two, and nobody knows which */
+	memcpy(code + 16, "\xe8\xeb\x0f\x00\x00", 5);
+	assert_int_equal(ppi_one_call(X86, code, BYTES, START, CALLEE), 0);
+	/* the function that a byte is of */
+	memset(code, 0xcc, 32);
+	assert_int_equal(ppi_function_start(X86, code, 40, START + 40),
+	                 START + 32);
+	assert_int_equal(ppi_function_start(X86, code, 32, START + 32),
+	                 START + 32);
+	assert_int_equal(ppi_function_start(X86, code + 32, 8, START + 40), 0);
+}
+
+/* lea rax, [rip + ...], which is 0x3000, and soon call 0x2000. */
+static void who_names_a_function_and_calls(void **state)
+{
+	enum { START = 0x1000, CALLEE = 0x2000 };
+	unsigned char named[PPI_NAMED_AFTER + 16];
+	uint64_t returns_to;
+
+	(void)state;
+	memset(named, 0x90, sizeof(named));
+	memcpy(named + 4, "\x48\x8d\x05\xf5\x1f\x00\x00", 7);
+	memcpy(named + 15, "\xe8\xec\x0f\x00\x00", 5);
+	assert_int_equal(ppi_find_named(X86, named, sizeof(named),
+	                                START, 0x3000, CALLEE,
+	                                &returns_to), 1);
+	assert_int_equal(returns_to, START + 20);
+	assert_int_equal(ppi_find_named(X86, named, sizeof(named),
+	                                START, 0x3000, CALLEE + 16,
+	                                &returns_to), 1);
+	assert_int_equal(returns_to, 0);
+	assert_int_equal(ppi_find_named(X86, named, sizeof(named),
+	                                START, 0x3001, CALLEE,
+	                                &returns_to), 0);
+	assert_int_equal(ppi_find_named(X86, named, PPI_NAMED_AFTER, START,
+	                                0x3000, CALLEE, &returns_to),
+	                 0);
+	/* another call comes first */
+	memcpy(named + 11, "\xe8\x00\x01\x00", 4);
+	assert_int_equal(ppi_find_named(X86, named, sizeof(named),
+	                                START, 0x3000, CALLEE,
+	                                &returns_to), 1);
+	assert_int_equal(returns_to, 0);
+}
+
+
 /* Nothing in front or behind is read that is not there. */
 static void at_the_edge_of_a_file(void **state)
 {
@@ -280,6 +423,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions),
 		cmocka_unit_test(stubs_of_arm64),
+		cmocka_unit_test(what_follows_a_call_on_another_stack),
+		cmocka_unit_test(one_call_in_a_function),
+		cmocka_unit_test(who_names_a_function_and_calls),
 		cmocka_unit_test(at_the_edge_of_a_file),
 		cmocka_unit_test(a_chain_ends_where_no_call_is),
 #ifdef __x86_64__

@@ -115,7 +115,40 @@ static void a_stack_ends_where_its_memory_does(void **state)
 	assert_true(context.is_stack_all);
 }
 
-/* The kernel's part is the kernel's; of the user's only its context comes. */
+/* What frame pointers led the kernel to follows the stack: it may lie past the
+ * copy. The address itself was not called. */
+static void callers_of_the_kernel_come_with_it(void **state)
+{
+	const uint64_t *stack;
+	struct ppi_user_context context;
+
+	(void)state;
+	open_at("task-clock", 1000);
+	run_work(perf_sim_main_tid(), 0x1000, 20 * MS, 0);
+	run_stop(&run);
+	context = context_of(find_sample(false), &stack);
+	assert_int_equal(context.caller_count, 1);
+	assert_int_equal(stack[STACK / 8], 0x101000);
+}
+
+/* With those of the kernel they are no more than were asked for. */
+static void callers_are_within_the_depth(void **state)
+{
+	const portprof_record *record;
+	const uint64_t *stack;
+
+	(void)state;
+	perf_sim_machine.is_privileged = true;
+	run.plan.chain_depth = 1;
+	open_at("task-clock", 1000);
+	run_work(perf_sim_main_tid(), 0x1000, 40 * MS, 20 * MS);
+	run_stop(&run);
+	record = find_sample(true);
+	assert_int_equal(record->payload_words, 1);
+	assert_int_equal(context_of(record, &stack).caller_count, 0);
+}
+
+/* The kernel's part is the kernel's; of the user's its context comes. */
 static void the_kernel_tells_its_own_part(void **state)
 {
 	const portprof_record *record;
@@ -381,6 +414,8 @@ int main(int argc, char **argv)
 	cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 		CASE(registers_and_stack_come_with_a_sample),
 		CASE(a_stack_ends_where_its_memory_does),
+		CASE(callers_of_the_kernel_come_with_it),
+		CASE(callers_are_within_the_depth),
 		CASE(the_kernel_tells_its_own_part),
 		CASE(what_has_no_user_part_is_no_stack),
 		CASE(programs_of_32_bits_are_known_as_such),

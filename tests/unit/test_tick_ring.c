@@ -474,7 +474,9 @@ static void a_stack_is_no_longer_than_its_message(void **state)
 	honest = told->stack_bytes;
 	told->stack_bytes = UINT32_MAX;
 	told->interrupted_bytes = UINT32_MAX;
+	told->caller_count = UINT64_MAX;
 	assert_int_equal(move_one()->stack_bytes, honest);
+	assert_int_equal(moved()->caller_count, 0);
 	assert_int_equal(moved()->interrupted_bytes, 0);
 }
 

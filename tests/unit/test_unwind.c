@@ -50,6 +50,8 @@ static const struct kit_function x86[] = {
 	{ 0x1180, 0x11c0, false, PROGRAM("\x0c\x03\x20") },
 	/* saves rbx, at CFA - 16 */
 	{ 0x11c0, 0x1200, false, PROGRAM("\x0e\x10\x83\x02") },
+	/* keeps a frame pointer */
+	{ 0x1200, 0x1240, false, PROGRAM("\x0c\x06\x10\x86\x02") },
 };
 
 struct stage {
@@ -102,8 +104,9 @@ static void begin_on(struct stage *stage, const struct ppi_machine *machine,
 	note_module(stage->unwinder, NOBODY, BASE + KIT_TEXT, KIT_TEXT_BYTES,
 	            KIT_TEXT, stage->path);
 	stage->stack = (struct ppi_stack){
-		(unsigned char *)stage->words, STACK, sizeof(stage->words),
-		false, NULL
+		.bytes = (unsigned char *)stage->words,
+		.start = STACK,
+		.size = sizeof(stage->words),
 	};
 	set_register(stage, machine->sp, STACK);
 }
@@ -225,9 +228,12 @@ static void signals_interrupt_at_the_byte(void **state)
 static void handlers_have_callers_on_another_stack(void **state)
 {
 	uint64_t below[8] = { [3] = BASE + 0x1050, [7] = BASE + 0x1090 };
-	struct ppi_stack interrupted = { (unsigned char *)below,
-		                         STACK + (UINT64_C(1) << 32),
-		                         sizeof(below), true, NULL };
+	struct ppi_stack interrupted = {
+		.bytes = (unsigned char *)below,
+		.start = STACK + (UINT64_C(1) << 32),
+		.size = sizeof(below),
+		.is_all = true,
+	};
 	struct stage s;
 
 	(void)state;
@@ -428,8 +434,6 @@ static void chains_are_mixed(void **state)
 	set_register(&s, 16, BASE + 0x1000);
 	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
 	                            s.chain, 32, &s.end);
-	/* the last is no return address: the kit's text is zeros, and cannot
-	 * be read here, so it is believed */
 	assert_chain(&s, BASE + 0x1000, at + 105, at + 105, BASE + 0x1090);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
 	/* no call precedes it */
@@ -444,6 +448,241 @@ static void chains_are_mixed(void **state)
 	                            s.chain, 32, &s.end);
 	assert_chain(&s, BASE + 0x1000, at + 105);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	munmap(code, 4096);
+	end(&s);
+}
+
+/* ---- past the copy ---- */
+
+/* Code of a page: calls, and where they return to. */
+enum {
+	SWITCHER = 0x100, ON_OTHER = 0x112, /* call *rdi; back to the first stack */
+	CALLER = 0x200, BETWEEN = 0x20d,    /* calls SWITCHER */
+	OUTER = 0x305,                      /* calls CALLER */
+	PLAIN = 0x405, ROOT = 0x505, INDIRECT = 0x602,
+	DIRECT = 0x705,                     /* calls SWITCHER */
+	CLOSURE = 0x800,
+	MAKER = 0x910                       /* makes it, calls SWITCHER */
+};
+
+static void put_call(unsigned char *code, int returns_to, int callee)
+{
+	int32_t distance = callee - returns_to;
+
+	code[returns_to - 5] = 0xe8;
+	memcpy(code + returns_to - 4, &distance, sizeof(distance));
+}
+
+static unsigned char *make_code(struct stage *s, uint64_t *at)
+{
+	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	static const unsigned char back[] = { 0xff, 0xd7, 0x48, 0x8b, 0x60,
+		                              0x38, 0xc3 };
+	static const unsigned char lea[] = { 0x48, 0x8d, 0x05, 0xf9, 0xfe, 0xff,
+		                             0xff };
+
+	assert_ptr_not_equal(code, MAP_FAILED);
+	memset(code, 0xcc, 4096);
+	memset(code + SWITCHER, 0x90, ON_OTHER - SWITCHER);
+	memcpy(code + ON_OTHER - 2, back, sizeof(back));
+	memset(code + CALLER, 0x90, 24);
+	put_call(code, BETWEEN, SWITCHER);
+	put_call(code, OUTER, CALLER);
+	put_call(code, PLAIN, CLOSURE);
+	memset(code + PLAIN, 0x90, 8);
+	put_call(code, ROOT, CLOSURE);
+	code[ROOT] = 0xc3;
+	code[INDIRECT - 2] = 0xff;
+	code[INDIRECT - 1] = 0xd0;
+	put_call(code, DIRECT, SWITCHER);
+	memset(code + CLOSURE, 0x90, 32);
+	*at = (uint64_t)(uintptr_t)code;
+	memcpy(code + MAKER - 16, lea, sizeof(lea));
+	put_call(code, MAKER, SWITCHER);
+	note_module(s->unwinder, (uint32_t)getpid(), *at, 4096, 0, "//anon");
+	note_module(s->unwinder, (uint32_t)getpid(), BASE + KIT_TEXT,
+	            KIT_TEXT_BYTES, KIT_TEXT, s->path);
+	return code;
+}
+
+/* From a frame of the copy, which returns to `first` and leads to `pointer`. */
+static void walk_past(struct stage *s, uint64_t pc, uint64_t pointer,
+                      size_t room, const uint64_t *callers, size_t count)
+{
+	set_register(s, 16, pc);
+	set_register(s, 6, STACK + 24);
+	s->words[3] = pointer;
+	s->words[4] = callers[0];
+	s->stack.callers = callers;
+	s->stack.caller_count = count;
+	s->depth = ppi_unwinder_walk(s->unwinder, (uint32_t)getpid(),
+	                             &s->registers, &s->stack, s->chain, room,
+	                             &s->end);
+}
+
+#define PAST(s, pc, pointer, room, ...)                                   \
+	do {                                                              \
+		const uint64_t callers[] = { __VA_ARGS__ };               \
+		walk_past(s, pc, pointer, room, callers,                  \
+		          sizeof(callers) / sizeof(callers[0]));          \
+	} while (0)
+
+#define ABOVE (STACK + 65536)
+#define ELSEWHERE (STACK - 65536)
+
+/* The kernel read more of the stack than it copied. */
+static void frame_pointers_lead_past_the_copy(void **state)
+{
+	struct stage s;
+	unsigned char *code;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	code = make_code(&s, &at);
+	PAST(&s, at + CLOSURE, ABOVE, 32, at + PLAIN, at + PLAIN, at + ROOT);
+	assert_chain(&s, at + CLOSURE, at + PLAIN, at + PLAIN, at + ROOT);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* not where the beginning comes */
+	PAST(&s, at + CLOSURE, ABOVE, 32, at + PLAIN, at + PLAIN);
+	assert_chain(&s, at + CLOSURE, at + PLAIN, at + PLAIN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	PAST(&s, at + CLOSURE, ABOVE, 3, at + PLAIN, at + PLAIN, at + ROOT);
+	assert_chain(&s, at + CLOSURE, at + PLAIN, at + PLAIN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_DEPTH);
+	/* what follows no call */
+	PAST(&s, at + CLOSURE, ABOVE, 32, at + PLAIN, at + PLAIN + 1, at + ROOT);
+	assert_chain(&s, at + CLOSURE, at + PLAIN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	/* tables say who keeps a frame pointer */
+	PAST(&s, at + CLOSURE, ABOVE, 32, at + PLAIN, BASE + 0x1210,
+	     BASE + 0x1050, at + ROOT);
+	assert_chain(&s, at + CLOSURE, at + PLAIN, BASE + 0x1210,
+	             BASE + 0x1050);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	PAST(&s, at + CLOSURE, ABOVE, 32, at + PLAIN, BASE + 0x1090, at + ROOT);
+	assert_chain(&s, at + CLOSURE, at + PLAIN, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* the copy is all that there was of this stack */
+	s.stack.is_all = true;
+	PAST(&s, at + CLOSURE, ABOVE, 32, at + PLAIN, at + PLAIN, at + ROOT);
+	assert_chain(&s, at + CLOSURE, at + PLAIN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
+	munmap(code, 4096);
+	end(&s);
+}
+
+/* It went another way, or does not say where. */
+static void no_other_way_is_gone(void **state)
+{
+	struct stage s;
+	unsigned char *code;
+	uint64_t at, callers[3];
+
+	(void)state;
+	begin(&s);
+	code = make_code(&s, &at);
+	callers[0] = at + OUTER;
+	callers[1] = at + PLAIN;
+	callers[2] = at + ROOT;
+	walk_past(&s, at + CLOSURE, ABOVE, 32, callers, 3);
+	assert_int_equal(s.depth, 4);
+	s.words[4] = at + PLAIN;
+	s.depth = ppi_unwinder_walk(s.unwinder, (uint32_t)getpid(),
+	                            &s.registers, &s.stack, s.chain, 32,
+	                            &s.end);
+	assert_chain(&s, at + CLOSURE, at + PLAIN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	/* it began with another frame pointer than the tables found */
+	s.words[3] = STACK + 48; /* of 0x1200's */
+	s.words[4] = BASE + 0x1210;
+	s.words[6] = ABOVE;
+	s.words[7] = at + PLAIN;
+	set_register(&s, 6, STACK + 64);
+	s.words[0] = STACK + 24;
+	s.words[1] = at + PLAIN;
+	set_register(&s, 16, BASE + 0x1004);
+	s.depth = ppi_unwinder_walk(s.unwinder, (uint32_t)getpid(),
+	                            &s.registers, &s.stack, s.chain, 32,
+	                            &s.end);
+	assert_chain(&s, BASE + 0x1004, at + PLAIN, BASE + 0x1210, at + PLAIN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	s.stack.callers = NULL;
+	s.stack.caller_count = 0;
+	munmap(code, 4096);
+	end(&s);
+}
+
+/* To another stack only from a function that has changed it, and past whoever
+ * called that, which is found by its code or told as missing. */
+static void stacks_are_changed_by_functions_that_do(void **state)
+{
+	struct stage s;
+	unsigned char *code;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	code = make_code(&s, &at);
+	PAST(&s, at + PLAIN, ELSEWHERE, 32, at + PLAIN, at + OUTER, at + ROOT);
+	assert_chain(&s, at + PLAIN, at + PLAIN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
+	PAST(&s, at + PLAIN, ELSEWHERE, 32, at + ON_OTHER, at + OUTER,
+	     at + ROOT);
+	assert_chain(&s, at + PLAIN, at + ON_OTHER, at + BETWEEN, at + OUTER,
+	             at + ROOT);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	PAST(&s, at + PLAIN, ELSEWHERE, 3, at + ON_OTHER, at + OUTER, at + ROOT);
+	assert_chain(&s, at + PLAIN, at + ON_OTHER, at + BETWEEN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_DEPTH);
+	/* the kernel did not read it */
+	PAST(&s, at + PLAIN, ELSEWHERE, 32, at + ON_OTHER);
+	assert_chain(&s, at + PLAIN, at + ON_OTHER);
+	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
+	/* it has a frame of its own there */
+	PAST(&s, at + PLAIN, ELSEWHERE, 32, at + ON_OTHER, at + DIRECT,
+	     at + ROOT);
+	assert_chain(&s, at + PLAIN, at + ON_OTHER, at + DIRECT, at + ROOT);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* a call that does not say whom it called; but who made a closure did */
+	PAST(&s, at + PLAIN, ELSEWHERE, 32, at + ON_OTHER, at + INDIRECT,
+	     at + ROOT);
+	assert_chain(&s, at + PLAIN, at + ON_OTHER, at + INDIRECT, at + ROOT);
+	assert_int_equal(s.end, PORTPROF_CHAIN_LEAVES_OUT);
+	PAST(&s, at + CLOSURE + 8, ELSEWHERE, 32, at + ON_OTHER, at + INDIRECT,
+	     at + ROOT);
+	assert_chain(&s, at + CLOSURE + 8, at + ON_OTHER, at + MAKER,
+	             at + INDIRECT, at + ROOT);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	munmap(code, 4096);
+	end(&s);
+}
+
+/* The same within the copy, where the other stack lies near. */
+static void stacks_may_lie_in_one_copy(void **state)
+{
+	struct stage s;
+	unsigned char *code;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	code = make_code(&s, &at);
+	s.words[20] = STACK + 30 * 8;
+	s.words[21] = at + OUTER;
+	s.words[31] = at + ROOT;
+	PAST(&s, at + PLAIN, STACK + 20 * 8, 32, at + ON_OTHER);
+	assert_chain(&s, at + PLAIN, at + ON_OTHER, at + BETWEEN, at + OUTER,
+	             at + ROOT);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	PAST(&s, at + PLAIN, STACK + 20 * 8, 3, at + ON_OTHER);
+	assert_chain(&s, at + PLAIN, at + ON_OTHER, at + BETWEEN);
+	assert_int_equal(s.end, PORTPROF_CHAIN_DEPTH);
+	s.words[21] = at + INDIRECT;
+	PAST(&s, at + PLAIN, STACK + 20 * 8, 32, at + ON_OTHER);
+	assert_chain(&s, at + PLAIN, at + ON_OTHER, at + INDIRECT, at + ROOT);
+	assert_int_equal(s.end, PORTPROF_CHAIN_LEAVES_OUT);
 	munmap(code, 4096);
 	end(&s);
 }
@@ -801,6 +1040,11 @@ static void a_reset_forgets_how_chains_ended(void **state)
 	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
 	assert_non_null(ends->note);
 	assert_non_null(strstr(ends->note, "25.0 %"));
+	assert_null(strstr(ends->note, "another stack"));
+	ends->weight[PORTPROF_CHAIN_LEAVES_OUT] = 1;
+	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+	assert_non_null(strstr(ends->note, "whole, 20.0 % but for a caller on "
+	                                   "another stack; cut: 60.0 %"));
 	assert_int_equal(portprof_session_reset(session), PORTPROF_OK);
 	assert_null(strchr(ends->note, '%'));
 	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
@@ -825,6 +1069,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(junk_is_no_caller),
 		cmocka_unit_test(processes_have_their_own_code),
 		cmocka_unit_test(chains_are_mixed),
+		cmocka_unit_test(frame_pointers_lead_past_the_copy),
+		cmocka_unit_test(no_other_way_is_gone),
+		cmocka_unit_test(stacks_are_changed_by_functions_that_do),
+		cmocka_unit_test(stacks_may_lie_in_one_copy),
 		cmocka_unit_test(code_made_meanwhile_is_found),
 		cmocka_unit_test(addresses_are_not_signatures),
 		cmocka_unit_test(arm64_is_unwound),

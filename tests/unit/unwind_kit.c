@@ -114,6 +114,9 @@ char *kit_image(unsigned machine, const struct kit_function *functions,
 
 	if (!w.bytes)
 		abort();
+	/* calls everywhere: e8, or bl */
+	memset(w.bytes + KIT_TEXT, machine == KIT_ARM64 ? 0x94 : 0xe8,
+	       KIT_TEXT_BYTES);
 	frames = (frames + 7) / 8 * 8;
 	w.at = frames;
 	cies[0] = put_cie(&w, machine, false);

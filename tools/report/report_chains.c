@@ -186,6 +186,9 @@ static void judge_unwound(const struct ppi_view *view,
 	case PORTPROF_CHAIN_DEPTH:
 		chain->end = PPI_CHAIN_CUT;
 		break;
+	case PORTPROF_CHAIN_LEAVES_OUT:
+		chain->end = PPI_CHAIN_SKIPS;
+		break;
 	default:
 		blame(view, sample, chain->depth - 1, PPI_CHAIN_ENDS, chain);
 	}
@@ -242,7 +245,7 @@ static bool add_sample(const struct ppi_view *view,
 	*has_callers |= sample->depth > 1;
 	ppi_chain_judge(view, sample, &chain);
 	chains->weight += weight;
-	if (chain.reason && chain.reason <= PORTPROF_CHAIN_POINTERS &&
+	if (chain.reason && chain.reason <= PORTPROF_CHAIN_LEAVES_OUT &&
 	    !ppi_nameless_add(&chains->reasons[chain.reason], chain.module,
 	                      weight))
 		return false;
@@ -287,7 +290,7 @@ bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
 			                     &has_callers);
 	ppi_nameless_sort(&chains->modules);
 	ppi_nameless_sort(&chains->leaves);
-	for (size_t i = 0; i <= PORTPROF_CHAIN_POINTERS; i++)
+	for (size_t i = 0; i <= PORTPROF_CHAIN_LEAVES_OUT; i++)
 		ppi_nameless_sort(&chains->reasons[i]);
 	if (!is_good || !has_callers)
 		ppi_chains_free(chains);
@@ -298,7 +301,7 @@ void ppi_chains_free(struct ppi_chains *chains)
 {
 	free(chains->modules.modules);
 	free(chains->leaves.modules);
-	for (size_t i = 0; i <= PORTPROF_CHAIN_POINTERS; i++)
+	for (size_t i = 0; i <= PORTPROF_CHAIN_LEAVES_OUT; i++)
 		free(chains->reasons[i].modules);
 	memset(chains, 0, sizeof(*chains));
 }

@@ -55,7 +55,7 @@ struct ppi_chains {
 	struct ppi_nameless_list leaves;  /* functions */
 	bool is_unwound;                  /* by frame tables; then, why those are
 	                                   * cut that are, and in which module */
-	struct ppi_nameless_list reasons[PORTPROF_CHAIN_POINTERS + 1];
+	struct ppi_nameless_list reasons[PORTPROF_CHAIN_LEAVES_OUT + 1];
 	unsigned stack_bytes;             /* that were copied with a sample */
 	bool keeps_leaf_frames;           /* some compiler of theirs can */
 };

@@ -452,6 +452,7 @@ static void print_reasons(const struct ppi_chains *chains, FILE *out)
 		[PORTPROF_CHAIN_DEPTH] = "depth limit",
 		[PORTPROF_CHAIN_POINTERS] = "32-bit program, by frame pointers "
 					    "alone",
+		[PORTPROF_CHAIN_LEAVES_OUT] = "it went on on another stack",
 	};
 	char room[64];
 
@@ -461,7 +462,10 @@ static void print_reasons(const struct ppi_chains *chains, FILE *out)
 
 		if (!words[i] || share < 0.05)
 			continue;
-		fprintf(out, LABEL "cut for %.1f %%: %s (", "", share, words[i]);
+		fprintf(out, LABEL "%s for %.1f %%: %s (", "",
+		        i == PORTPROF_CHAIN_LEAVES_OUT ? "a caller missing"
+		                                       : "cut",
+		        share, words[i]);
 		print_largest(list, chains, out);
 		/* for less nobody compiles anything again */
 		fprintf(out, ")%s\n", share < 1 ? "" :

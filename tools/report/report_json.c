@@ -143,6 +143,7 @@ static void put_reasons(struct ppi_json *json, const struct ppi_chains *chains)
 		[PORTPROF_CHAIN_JUNK] = "junk",
 		[PORTPROF_CHAIN_DEPTH] = "depth",
 		[PORTPROF_CHAIN_POINTERS] = "pointers",
+		[PORTPROF_CHAIN_LEAVES_OUT] = "leaves_out",
 	};
 
 	ppi_json_object(json, "reasons");

@@ -106,8 +106,6 @@ static void set_shape(const struct perf_session_kind *kind,
 	set_clock(kind, attr);
 	attr->sample_regs_user = kind->shape.user_mask;
 	attr->sample_stack_user = kind->shape.stack_bytes;
-	/* of whom we have the stack, the chain is ours */
-	attr->exclude_callchain_user = kind->shape.stack_bytes > 0;
 	/* the modes are the event's own: those it excludes are left out */
 	attr->branch_sample_type = kind->shape.branch_filter;
 	if (kind->shape.sample_type & PERF_SAMPLE_CALLCHAIN)
@@ -172,7 +170,6 @@ static void set_dummy(const struct perf_session_kind *kind,
 	attr->branch_sample_type = 0;
 	attr->sample_regs_user = 0;
 	attr->sample_stack_user = 0;
-	attr->exclude_callchain_user = 0;
 	attr->sample_max_stack = 0;
 }
 
