@@ -317,11 +317,36 @@ unsigned ppi_find_named(unsigned machine, const unsigned char *code,
 	return found;
 }
 
+/* A jump through memory, FF /4 of [rip + 32 bits] (Intel SDM, JMP), as in entries of
+ * PLTs, with endbr64 or bnd before it; or ret. What a call pushed is last. */
+static enum ppi_stub x86_stub(const unsigned char *code, size_t count)
+{
+	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	if (begins(code, count, endbr64, sizeof(endbr64))) {
+		code += sizeof(endbr64);
+		count -= sizeof(endbr64);
+	}
+	if (count > 0 && code[0] == 0xf2) {
+		code++;
+		count--;
+	}
+	return (count > 0 && code[0] == 0xc3) ||
+	                       (count > 1 && code[0] == 0xff && code[1] == 0x25)
+		? PPI_STUB_PLAIN : PPI_STUB_NONE;
+}
+
 enum ppi_stub ppi_stub(unsigned machine, const unsigned char *bytes, size_t at,
                        size_t count)
 {
-	return machine == MACHINE_AARCH64 ? arm64_stub(bytes, at, count)
-	                                  : PPI_STUB_NONE;
+	switch (machine) {
+	case MACHINE_X86_64:
+		return x86_stub(bytes + at, count - at);
+	case MACHINE_AARCH64:
+		return arm64_stub(bytes, at, count);
+	default:
+		return PPI_STUB_NONE;
+	}
 }
 
 bool ppi_returns_to(unsigned machine, const unsigned char *bytes, size_t at,

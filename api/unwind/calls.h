@@ -64,7 +64,7 @@ enum ppi_stub {
 	PPI_STUB_PUSHED /* two words are on the stack */
 };
 
-/* What is at bytes[at] of code of arm64; on x86-64 tables describe it. */
+/* What is at bytes[at] of code; on x86-64 a function's return is one, too. */
 enum ppi_stub ppi_stub(unsigned machine, const unsigned char *bytes, size_t at,
                        size_t count);
 

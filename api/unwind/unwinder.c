@@ -443,6 +443,58 @@ static bool step_link(struct walk *walk, uint64_t caller, uint64_t *cfa)
 	return true;
 }
 
+/*
+ * Whether the function that runs has no frame, and a call pushed its return address
+ * last: Go's have none where they call nobody, nor have others before they have made
+ * it. Frame pointers would lead past its caller. Of whom the call is that the frame
+ * pointer leads to tells whose that is.
+ */
+static bool is_bare(struct walk *walk, uint64_t *caller)
+{
+	enum { FUNCTION = 16384 };
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_code_bytes *bytes = walk->unwinder->bytes;
+	uint64_t fp = walk->at.value[machine->fp], saved = 0, start, by, owner;
+	uint64_t pc = walk->at.value[machine->pc];
+	struct ppi_code_place place = place_of(walk, pc);
+	bool is_stub;
+
+	if (!machine->call_bytes || !walk->extent ||
+	    !peek(walk->stack, walk->at.value[machine->sp], caller))
+		return false;
+	is_stub = ppi_code_kind_of(bytes, &place, true) == PPI_CODE_STUB;
+	if (walk->stack->caller_count)
+		saved = walk->stack->callers[0];
+	else if (is_known(walk, machine->fp))
+		peek(walk->stack, fp + 8, &saved);
+	start = ppi_code_function_start(bytes, &place);
+	place.address = *caller;
+	place.extent = code_at(walk, *caller - 1);
+	if (!place.extent || !ppi_code_follows_call(bytes, &place))
+		return false;
+	if (is_stub)
+		return true;
+	by = ppi_code_call_target(bytes, &place);
+	place.address = saved;
+	place.extent = code_at(walk, saved - 1);
+	owner = place.extent ? ppi_code_call_target(bytes, &place) : 0;
+	if (start)
+		return owner != start && (by ? by == start : owner != 0);
+	return by && owner && pc - by < FUNCTION &&
+	       !(by <= owner && owner <= pc);
+}
+
+static void step_bare(struct walk *walk, uint64_t caller, uint64_t *cfa)
+{
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_registers *at = &walk->at;
+
+	*cfa = at->value[machine->sp] + machine->call_bytes;
+	at->known &= walk->unwinder->preserved;
+	set(at, machine->pc, caller);
+	set(at, machine->sp, *cfa);
+}
+
 /* What the function does that the current frame, a caller's, is of: change the
  * stack, or begin one. Of code that tables describe they say so. */
 static enum ppi_return return_of(struct walk *walk)
@@ -482,7 +534,7 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	const struct ppi_extent *extent = walk->extent;
 	const struct ppi_rule *rule = NULL;
 	struct ppi_frame_rules *rules = NULL;
-	bool is_signal = false, is_by_table = false;
+	bool is_signal = false, is_by_table = false, is_bare_leaf = false;
 	enum ppi_code_kind kind;
 	enum ppi_return comes = PPI_RETURN_PLAIN;
 	uint64_t caller, inner = pc;
@@ -519,6 +571,9 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	} else if (is_first && has_link(walk, &caller)) {
 		if (!step_link(walk, caller, &cfa))
 			return false;
+	} else if (is_leaf && is_bare(walk, &caller)) {
+		is_bare_leaf = true;
+		step_bare(walk, caller, &cfa);
 	} else {
 		if (!is_first)
 			comes = return_of(walk);
@@ -553,7 +608,8 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	*is_interrupted = is_signal;
 	if (is_signal)
 		change_stack(walk);
-	walk->keeps_pointers = !is_by_table && kind == PPI_CODE_OTHER;
+	walk->keeps_pointers = !is_by_table && kind == PPI_CODE_OTHER &&
+	                       !is_bare_leaf;
 	walk->is_sp_least = walk->keeps_pointers && machine->call_bytes == 0;
 	return true;
 }

@@ -96,13 +96,14 @@ import json, sys
 c = json.load(open(sys.argv[1], encoding="utf-8"))["chains"]
 bad = sum(c[k] for k in ("end_early", "leave_one_out", "cut", "last_caller_missing"))
 print("# %.1f %% complete, of %d ns" % (100 - 100 * bad / c["weight"], c["weight"]))
-sys.exit(bad > 0.03 * c["weight"])
+sys.exit(bad > 0.05 * c["weight"])
 EOF2
 same "nearly all chains are complete" 0 $?
 cat said
 
-# What is in front of runtime.systemstack has a call of it, and what compute is
-# called by calls it.
+# What is in front of runtime.systemstack has a call of it, and so has what is in
+# front of compute, which has no frame. Where a caller is missing, and told as
+# missing, it is another.
 "$portprof" export -f folded -o folded go.pb.gz 2>/dev/null
 go tool objdump subject >code 2>/dev/null
 python3 - folded code <<'EOF2' >said 2>&1
@@ -119,7 +120,7 @@ for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
     stack, weight = line.rsplit(" ", 1)
     chain = stack.split(";")
     total += int(weight)
-    for name in ("runtime.systemstack",):
+    for name in ("runtime.systemstack", "main.compute"):
         for i, f in enumerate(chain):
             if f.split(".abi")[0] == name and i > 0:
                 checked += int(weight)
@@ -128,7 +129,7 @@ for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
                     print("# %s does not call %s" % (chain[i - 1], name))
 print("# %.0f %% of the weight checked, %.1f %% of that not right" % (
     100 * checked / total, 100 * wrong / max(checked, 1)))
-sys.exit(checked < 0.01 * total or wrong > 0.02 * checked)
+sys.exit(checked < 0.2 * total or wrong > 0.05 * checked)
 EOF2
 same "what changed the stack was called by who calls it" 0 $?
 sort said | uniq -c | sort -rn | head -12 | sed 's/^/# /'

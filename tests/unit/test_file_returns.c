@@ -130,6 +130,32 @@ static void stubs_of_arm64(void **state)
 	                          16), PPI_STUB_NONE);
 }
 
+static void stubs_of_x86(void **state)
+{
+	const struct {
+		const char *words;
+		const unsigned char *bytes;
+		size_t count;
+		bool is_stub;
+	} stubs[] = {
+		{ "entry", CODE(0xff, 0x25, 1, 2, 3, 4), true },
+		{ "entry with endbr64 and bnd",
+		  CODE(0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 1, 2, 3, 4),
+		  true },
+		{ "ret", CODE(0xc3), true },
+		{ "call", CODE(0xff, 0x15, 1, 2, 3, 4), false },
+		{ "a function", CODE(0xf3, 0x0f, 0x1e, 0xfa, 0x55), false },
+		{ "its end is not seen", CODE(0xf3, 0x0f, 0x1e, 0xfa), false },
+		{ "nothing", CODE(0xf2), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(stubs) / sizeof(stubs[0]); i++)
+		if ((ppi_stub(X86, stubs[i].bytes, 0, stubs[i].count) ==
+		     PPI_STUB_PLAIN) != stubs[i].is_stub)
+			fail_msg("%s", stubs[i].words);
+}
+
 /* What Go 1.19 has behind calls on stacks that are not their callers', and what
  * looks alike. `at` bytes stand in front. */
 static void what_follows_a_call_on_another_stack(void **state)
@@ -423,6 +449,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions),
 		cmocka_unit_test(stubs_of_arm64),
+		cmocka_unit_test(stubs_of_x86),
 		cmocka_unit_test(what_follows_a_call_on_another_stack),
 		cmocka_unit_test(one_call_in_a_function),
 		cmocka_unit_test(who_names_a_function_and_calls),

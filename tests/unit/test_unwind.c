@@ -687,6 +687,54 @@ static void stacks_may_lie_in_one_copy(void **state)
 	end(&s);
 }
 
+/* A function without a frame has its caller's frame pointer. */
+static void callers_of_functions_without_frames(void **state)
+{
+	struct stage s;
+	unsigned char *code;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	code = make_code(&s, &at);
+	s.words[0] = at + PLAIN; /* calls CLOSURE */
+	PAST(&s, at + CLOSURE + 8, ABOVE, 32, at + OUTER, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 8, at + PLAIN, at + OUTER, at + ROOT);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* it has one, and the word is of a call before */
+	PAST(&s, at + CLOSURE + 8, ABOVE, 32, at + PLAIN, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 8, at + PLAIN, at + ROOT);
+	/* the word is of a call of something else, or of none */
+	s.words[0] = at + OUTER;
+	PAST(&s, at + CLOSURE + 8, ABOVE, 32, at + DIRECT, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 8, at + DIRECT, at + ROOT);
+	s.words[0] = at + PLAIN + 1;
+	PAST(&s, at + CLOSURE + 8, ABOVE, 32, at + DIRECT, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 8, at + DIRECT, at + ROOT);
+	/* an indirect one: whose the frame pointer is shows who has none */
+	s.words[0] = at + INDIRECT;
+	PAST(&s, at + CLOSURE + 8, ABOVE, 32, at + OUTER, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 8, at + INDIRECT, at + OUTER,
+	             at + ROOT);
+	PAST(&s, at + CLOSURE + 8, ABOVE, 32, at + INDIRECT, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 8, at + INDIRECT, at + ROOT);
+	/* it is about to return */
+	code[CLOSURE + 9] = 0xc3;
+	PAST(&s, at + CLOSURE + 9, ABOVE, 32, at + INDIRECT, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 9, at + INDIRECT, at + INDIRECT,
+	             at + ROOT);
+	/* where it begins is not seen: both must say it */
+	memset(code + CLOSURE, 0x90, 2048);
+	s.words[0] = at + PLAIN;
+	PAST(&s, at + CLOSURE + 1200, ABOVE, 32, at + OUTER, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 1200, at + PLAIN, at + OUTER,
+	             at + ROOT);
+	PAST(&s, at + CLOSURE + 1200, ABOVE, 32, at + INDIRECT, at + ROOT);
+	assert_chain(&s, at + CLOSURE + 1200, at + INDIRECT, at + ROOT);
+	munmap(code, 4096);
+	end(&s);
+}
+
 /* No record says that code was made: it is looked for where a chain comes to
  * it. */
 static void code_made_meanwhile_is_found(void **state)
@@ -1073,6 +1121,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_other_way_is_gone),
 		cmocka_unit_test(stacks_are_changed_by_functions_that_do),
 		cmocka_unit_test(stacks_may_lie_in_one_copy),
+		cmocka_unit_test(callers_of_functions_without_frames),
 		cmocka_unit_test(code_made_meanwhile_is_found),
 		cmocka_unit_test(addresses_are_not_signatures),
 		cmocka_unit_test(arm64_is_unwound),
