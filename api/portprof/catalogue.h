@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The catalogue: which events there are here, and whose they are. */
+/* The catalogue: events and PMUs of this machine. */
 #ifndef PORTPROF_CATALOGUE_H
 #define PORTPROF_CATALOGUE_H
 
@@ -13,58 +13,59 @@
 extern "C" {
 #endif
 
-/* Who names an event. */
+/* The origin of an event. */
 typedef enum portprof_source {
 	PORTPROF_SOURCE_SOFTWARE = 1,  /* the kernel counts it, no PMU */
 	PORTPROF_SOURCE_HARDWARE = 2,  /* a generic name for what a PMU counts */
-	PORTPROF_SOURCE_CACHE = 3,     /* the same, of caches and predictors */
+	PORTPROF_SOURCE_CACHE = 3,     /* the same for caches and predictors */
 	PORTPROF_SOURCE_TABLE = 4,     /* libpfm4's table of this CPU's PMU */
 	PORTPROF_SOURCE_SYSTEM = 5,    /* the system's own PMUs, as in sysfs */
 	PORTPROF_SOURCE_TRACEPOINT = 6, /* a place in the kernel's code */
-	PORTPROF_SOURCE_PLACE = 7      /* a place in a program: `name` is a form,
-	                                * whose words in capitals are the
-	                                * user's, and needs_mask is set */
+	PORTPROF_SOURCE_PLACE = 7      /* a place in a program: `name` is a
+	                                * template whose words in capitals must
+	                                * be replaced, and needs_mask is set */
 } portprof_source;
 
 /*
- * One event, or one unit mask of the event before it. `size` is what the
- * library knows of this struct: fields past it are not there. The strings are
- * never NULL and last, like the struct, as long as the call. Since 0.1.
+ * One event, or one unit mask of the event before it. `size` is the size of this
+ * struct in the library: members past it do not exist. The strings are never
+ * NULL and valid, like the struct, during the call. Since 0.1.
  */
 typedef struct portprof_catalogue_event {
 	size_t size;
 	portprof_source source;
-	uint32_t is_mask;    /* a variant of the last event without this mark */
-	uint32_t needs_mask; /* cannot be used but with one of its masks */
+	uint32_t is_mask;    /* a unit mask of the last event with 0 here */
+	uint32_t needs_mask; /* can only be used with one of its masks */
 	const char *name;    /* an event string */
-	const char *also;    /* other names of the same, blanks between */
+	const char *also;    /* other names, separated by blanks */
 	const char *pmu;
-	const char *means;   /* "" where nobody says */
+	const char *means;   /* a description; may be "" */
 } portprof_catalogue_event;
 
 /*
- * One PMU that libpfm4 or the system says is here. Whether it can be used, only
- * opening one of its events tells. `size` and strings as above. Since 0.1.
+ * One PMU of this machine according to libpfm4 or the system. Open one of its
+ * events to find out whether it can be used. `size` and strings as above. Since
+ * 0.1.
  */
 typedef struct portprof_catalogue_pmu {
 	size_t size;
 	portprof_source source; /* TABLE or SYSTEM */
-	uint32_t is_core;       /* it counts what CPU cores do */
+	uint32_t is_core;       /* it counts events of CPU cores */
 	int64_t type;           /* in its events' encoding; -1 unknown */
 	uint64_t event_count;
 	const char *name;
 	const char *means;
-	const char *cpus;       /* which CPUs it is of, as in "0-3,8"; "" all */
-	const char *terms;      /* SYSTEM: what PMU::raw:TERM=VALUE can say, as in
+	const char *cpus;       /* the CPUs it covers, as in "0-3,8"; "" all */
+	const char *terms;      /* SYSTEM: the terms of PMU::raw:TERM=VALUE, as in
 	                         * "event=config:0-7 inv=config:23" */
 } portprof_catalogue_pmu;
 
 /*
  * Call `take` for every event or PMU that `backend` (a name, or "auto" for all
- * of this system, each event once, as the best one has it) can name on this
- * machine, until it returns other than 0. Nothing is opened; names may be read
- * from files of the system. The struct is the library's and lasts as long as the
- * call.
+ * backends, each event once, as described by the best one) can name on this
+ * machine, until it returns nonzero. No event is opened; names may be read
+ * from files of the system. The struct belongs to the library and is valid
+ * during the call.
  *   E_INVALID  no such backend
  * Any thread, not in signal handlers. Since 0.1.
  */

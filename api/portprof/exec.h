@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* exec: what becomes of sessions when the process turns into another program. */
+/* exec: pausing sessions when the process executes another program. */
 #ifndef PORTPROF_EXEC_H
 #define PORTPROF_EXEC_H
 

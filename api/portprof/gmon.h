@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gmon.out, the file of gprof(1): read as a profile, made from one. */
+/* gmon.out, the file of gprof(1): reading and writing it. */
 #ifndef PORTPROF_GMON_H
 #define PORTPROF_GMON_H
 
@@ -14,19 +14,19 @@
 extern "C" {
 #endif
 
-/* From any thread. All since 0.1. */
+/* Any thread. All since 0.1. */
 
-/* 1 when a file is a gmon.out of glibc's or of 4.4BSD's, else 0. */
+/* 1 if a file is a gmon.out of glibc or 4.4BSD, otherwise 0. */
 PORTPROF_API int portprof_gmon_is(const char *path);
 
 /*
- * Read a gmon.out, of any byte order and word size. Which program wrote it
- * stands nowhere in it: `program` is that executable, or NULL, and code then
- * has no mapping. The first event is "cpu", or, where the file does not count
- * seconds, what it counts; there is a second one, "calls", where calls were
- * counted: caller and function called, no further.
+ * Read a gmon.out with any byte order and word size. The file does not name the
+ * program that wrote it: `program` is that executable; with NULL, code has no
+ * mapping. The first event is "cpu", or, if the file does not count seconds, its
+ * unit. If calls were counted, a second one is "calls", with caller and called
+ * function.
  *   E_NOTFOUND, E_DENIED  of either file
- *   E_FORMAT              of either, or they are of two machines
+ *   E_FORMAT              of either, or they are for different machines
  *   E_LIMIT               it takes more memory than `memory_max`, see
  *                         portprof_profile_read
  *   E_NOMEM, E_SYSTEM     reading failed
@@ -36,24 +36,24 @@ PORTPROF_API portprof_status portprof_gmon_read(const char *path,
 						uint64_t memory_max,
 						portprof_profile **profile);
 
-/* What is to be written; everything 0 but size is a good choice. */
+/* What to write; 0 is a good default for all members except size. */
 typedef struct portprof_gmon_wanted {
 	size_t size;
 	size_t event;
-	const char *module; /* path of a mapping, or its last part; NULL: the
+	const char *module; /* path of a mapping, or its base name; NULL: the
 	                     * program */
-	const char *file;   /* where that file lies now; NULL: there */
-	uint32_t rate_hz;   /* ticks in a second; 0: as it was sampled */
-	int with_chains;    /* pairs of caller and function, as often as they
-	                     * were sampled: no counts of calls */
+	const char *file;   /* its present path; NULL: unchanged */
+	uint32_t rate_hz;   /* ticks per second; 0: the sampling rate */
+	int with_chains;    /* write pairs of caller and function with their
+	                     * numbers of samples, not of calls */
 } portprof_gmon_wanted;
 
-/* What was written. Times and weights in the event's unit. */
+/* What was written. Weights are in the event's unit. */
 typedef struct portprof_gmon_written {
 	size_t size;
 	uint64_t ticks;
 	uint64_t kept_weight;    /* became ticks */
-	uint64_t outside_weight; /* lies in other files, or nowhere */
+	uint64_t outside_weight; /* in other files, or in none */
 	uint64_t bin_bytes;      /* of code in a bin */
 	uint64_t arcs;
 	uint32_t rate;      /* ticks in one unit of the dimension */
@@ -61,13 +61,13 @@ typedef struct portprof_gmon_written {
 } portprof_gmon_written;
 
 /*
- * Write the samples that lie in one executable or library, in glibc's format.
- * The file itself is needed: it tells where its code lies. `written` may be
- * NULL. On any failure what was at `path` is untouched.
- *   E_INVALID             no such event or module, a rate for what is no time,
- *                         a folder, pipe or device
+ * Write the samples in one executable or library, in glibc's format. The file
+ * itself is needed: it has the addresses of its code. `written` may be NULL. On
+ * failure an existing file at `path` is unchanged.
+ *   E_INVALID             no such event or module, a rate for an event other
+ *                         than time, a directory, pipe or device
  *   E_NOTFOUND, E_DENIED  of the module's file or of `path`
- *   E_FORMAT              the module's file is another one now, or no ELF file
+ *   E_FORMAT              the module's file was replaced, or is not ELF
  *   E_LIMIT               disk full, or too many ticks for bins of 16 bits
  *   E_NOMEM, E_SYSTEM
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile: what a file sink wrote, read back, merged, written again. */
+/* Profiles: reading, merging and writing them. */
 #ifndef PORTPROF_PROFILE_H
 #define PORTPROF_PROFILE_H
 
@@ -17,24 +17,24 @@ extern "C" {
 #endif
 
 /*
- * A whole profile in memory. Pointers handed out belong to the profile and
- * are good until it is freed or another one is merged into it. One thread at
- * a time. Getters take NULL for an empty profile. All since 0.1.
+ * A whole profile in memory. Returned pointers belong to the profile and are
+ * valid until it is freed or another one is merged into it. One thread at a
+ * time. Getters accept NULL as an empty profile. All since 0.1.
  */
 typedef struct portprof_profile portprof_profile;
 
 /*
- * Read a pprof file, ours or another writer's. A file cut in the middle is
- * read up to the last whole portion; portprof_profile_origin has the damage.
+ * Read a pprof file of any writer. A truncated file is read up to the last
+ * complete part; portprof_profile_origin has the damage.
  *
  * Only a regular file is opened, or, named as /dev/fd/N or /dev/stdin, a pipe
  * or socket that the process was started with. It takes at most
  * `memory_max` bytes of memory; 0 is 256 times the size of the file or 64 MiB,
- * whichever is more, and at most 2 GiB (1 GiB where pointers have 32 bits).
+ * whichever is more, and at most 2 GiB (1 GiB on 32-bit systems).
  *   E_NOTFOUND         no such file
  *   E_DENIED           not readable
  *   E_FORMAT           not a profile
- *   E_UNSUPPORTED      left out at build time
+ *   E_UNSUPPORTED      the library was built without files
  *   E_LIMIT            it takes more memory
  *   E_NOMEM, E_SYSTEM  reading failed
  */
@@ -45,28 +45,28 @@ PORTPROF_API portprof_status portprof_profile_read(const char *path,
 PORTPROF_API void portprof_profile_free(portprof_profile *profile);
 
 /*
- * Add all of `from` to `into`. The events must be the same, and the two not
- * one profile (E_INVALID: `into` is untouched). A file that lay elsewhere in
- * the other profile is one mapping. E_NOMEM: `into` has only a part of `from`.
+ * Add all of `from` to `into`, another profile with the same events (E_INVALID:
+ * `into` is unchanged). A binary that was mapped elsewhere becomes one mapping.
+ * E_NOMEM: `into` has only a part of `from`.
  */
 PORTPROF_API portprof_status
 portprof_profile_merge(portprof_profile *into, const portprof_profile *from);
 
 /*
- * Set what the whole run took, once the parts of its processes are merged.
+ * Set the times of the whole run, after merging the parts of its processes.
  * CPU time: as charged by the system (user + system of wait4(2)); what no part
  * accounts for becomes unattributed, in every event that is CPU time, and the
- * profile counts as complete. Duration: merging adds the times of parts up,
- * although they may have run side by side. 0 leaves either as it is.
+ * profile counts as complete. Duration: merging adds up the times of parts,
+ * although they may have run concurrently. 0 leaves either unchanged.
  */
 PORTPROF_API portprof_status portprof_profile_set_times(
 	portprof_profile *profile, uint64_t cpu_time_ns, uint64_t duration_ns);
 
 /*
- * Write as one aggregated portion, to a new file renamed over `path`: on any
- * failure what was there is untouched. E_INVALID for a folder, pipe or
- * device; E_DENIED, E_NOTFOUND (no such folder), E_LIMIT (disk full, quota),
- * E_NOMEM, E_UNSUPPORTED, E_SYSTEM.
+ * Write as one aggregated part, to a new file renamed over `path`: on failure an
+ * existing file is unchanged. E_INVALID for a directory, pipe or device;
+ * E_DENIED, E_NOTFOUND (no such directory), E_LIMIT (disk full, quota), E_NOMEM,
+ * E_UNSUPPORTED, E_SYSTEM.
  */
 PORTPROF_API portprof_status
 portprof_profile_write(const portprof_profile *profile, const char *path);
@@ -92,18 +92,17 @@ typedef struct portprof_profile_origin {
 	const char *command;   /* what was measured, for people */
 	uint64_t start_ns;     /* CLOCK_REALTIME */
 	uint64_t duration_ns;
-	int is_complete;       /* the writer closed it in good order */
-	uint64_t timeline_ns;  /* portprof_profile_sample_time says when samples
-	                        * fell, to so much; 0: it does not */
-	unsigned chain_depth;  /* callers were kept, so many addresses a sample
-	                        * at most; 0: not, or not said */
-	unsigned stack_bytes;  /* callers were found by frame tables, in copies
-	                        * of so much of the stack; 0: by frame pointers,
-	                        * or not said */
+	int is_complete;       /* the writer closed it properly */
+	uint64_t timeline_ns;  /* resolution of portprof_profile_sample_time; 0:
+	                        * times were not kept */
+	unsigned chain_depth;  /* maximum addresses of a call chain; 0: not
+	                        * recorded, or unknown */
+	unsigned stack_bytes;  /* of the stack copied with each sample for frame
+	                        * tables; 0: by frame pointers, or unknown */
 	const char *damage;    /* what is missing at the end of the file; NULL:
 				* nothing */
 	size_t fact_count;
-	const char *const *facts; /* where and by what it was measured, as
+	const char *const *facts; /* machine and program that measured, as
 	                        * "host: web1", each once; since 0.1 */
 } portprof_profile_origin;
 
@@ -114,21 +113,20 @@ typedef struct portprof_profile_mapping {
 } portprof_profile_mapping;
 
 /*
- * `address` is that of the sample, or lies in the call where it is a caller's
- * (not behind it, as the return address does): look it up as it is.
+ * `address` is that of the sample or, for a caller, one in the call instruction,
+ * not the return address: look it up unchanged.
  */
 typedef struct portprof_profile_location {
 	uint64_t address;
 	size_t mapping; /* index, or SIZE_MAX */
-	const char *function; /* where the file itself names it; else "" */
+	const char *function; /* if the file has its name, else "" */
 	const char *source_file;
 	uint64_t line;
 } portprof_profile_location;
 
 /*
- * A function of a location, where the file itself names it. Of several the
- * first is what the location itself tells, the innermost; each further one is
- * what the one before was inlined into, at the line of that call.
+ * A function of a location, if the file has its name. The first is the
+ * innermost; each further one contains the previous one, inlined at its line.
  */
 typedef struct portprof_profile_line {
 	const char *function, *source_file;
@@ -179,10 +177,10 @@ PORTPROF_API size_t portprof_profile_line_count(
 PORTPROF_API const portprof_profile_line *portprof_profile_line_get(
 	const portprof_profile *profile, size_t location, size_t index);
 /*
- * Name the code of a location: `count` functions, the innermost inlined one
- * first, instead of what the file says. Pointers to locations and lines that
- * were handed out before are void. E_INVALID: no such location, no line, a
- * line without a function; E_NOMEM, E_UNSUPPORTED (left out at build time).
+ * Replace the names of a location by `count` functions, the innermost inlined
+ * one first. Previously returned pointers to locations and lines become invalid.
+ * E_INVALID: no such location, no line, a line without a function; E_NOMEM,
+ * E_UNSUPPORTED (the library was built without files).
  */
 PORTPROF_API portprof_status portprof_profile_name_location(
 	portprof_profile *profile, size_t location,
@@ -191,8 +189,8 @@ PORTPROF_API size_t
 portprof_profile_sample_count(const portprof_profile *profile);
 PORTPROF_API const portprof_profile_sample *
 portprof_profile_sample_get(const portprof_profile *profile, size_t index);
-/* When the slice of time began that the sample fell in, by CLOCK_REALTIME in
- * nanoseconds; 0 where that was not kept (the setting timeline). */
+/* The start of the sample's slice of time, by CLOCK_REALTIME in nanoseconds; 0 if
+ * times were not kept (the setting timeline). */
 PORTPROF_API uint64_t portprof_profile_sample_time(
 	const portprof_profile *profile, size_t index);
 PORTPROF_API size_t

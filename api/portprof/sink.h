@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where samples go: histogram, array, callback, file. */
+/* Sinks, the destinations of samples: histogram, array, callback, file. */
 #ifndef PORTPROF_SINK_H
 #define PORTPROF_SINK_H
 
@@ -17,20 +17,20 @@ extern "C" {
 
 /*
  * Sinks are added to a config and get every sample of every session opened
- * with it. Up to 16; they are numbered from 0 in the order of adding. Memory
- * given to a sink must stay until stop or close has returned; after that
- * nothing more is written to it. Samples arrive from a helper thread or, in
- * stop and flush, from the calling thread: never from a signal handler.
- * All since 0.1.
+ * with it. A config has at most 16, numbered from 0 in the order of adding. The
+ * memory of a sink must remain valid until stop or close returns; after that
+ * nothing more is written to it. Samples are passed on by a helper thread or, in
+ * stop and flush, by the calling thread, never in a signal handler. All since
+ * 0.1.
  */
 enum { PORTPROF_SINKS_MAX = 16 };
 
 /*
- * A region of text and the bins over it: profil(2) arithmetic. One bin covers
- * 131072/scale bytes, so 65536 is 2 bytes a bin, 32768 is 4, 2 is 65536. A pc
- * goes to bin floor((pc - offset) * scale / 131072); below offset or past the
- * last bin it is outside. For powers of two that is the manual pages' formula
- * too; contract clause HIST-4 has the difference for others.
+ * A region of text with its bins, as in profil(2). One bin covers 131072/scale
+ * bytes: 2 at 65536, 4 at 32768, 65536 at 2. A pc is counted in bin
+ * floor((pc - offset) * scale / 131072); below offset or past the last bin it is
+ * outside. For powers of two this is the formula of the manual pages; contract
+ * clause HIST-4 has the difference for other scales.
  *
  * Bins are counted up, never cleared, and stop at their largest value.
  */
@@ -44,7 +44,7 @@ typedef struct portprof_region {
 
 /* What a bin counts. */
 typedef enum portprof_bin_unit {
-	PORTPROF_BINS_TICKS = 0, /* periods as asked for; their sum times the
+	PORTPROF_BINS_TICKS = 0, /* requested periods; their sum times the
 	                          * period is the weight, to within one */
 	PORTPROF_BINS_WEIGHT = 1 /* the event's own unit */
 } portprof_bin_unit;
@@ -58,8 +58,8 @@ PORTPROF_API portprof_status portprof_config_add_histogram(
 	size_t count, portprof_bin_unit unit);
 
 /*
- * Store program counters in time order as pcsample(2) does, one element a
- * sample, until `room` is used. What no longer fits is counted as lost.
+ * Store program counters in time order like pcsample(2), one element per
+ * sample, until `room` is used. Further samples are counted as lost.
  */
 PORTPROF_API portprof_status portprof_config_add_array(portprof_config *config,
                                                        uint64_t *pcs,
@@ -68,37 +68,36 @@ PORTPROF_API portprof_status portprof_config_add_array(portprof_config *config,
 /*
  * Call `take` with batches of records of all kinds. It runs in normal context
  * in the helper thread or in the thread that stops or flushes, never in two
- * at once; it may allocate and lock, must not call start, stop, flush, reset
- * or close of this session (E_STATE), and while it runs nothing else is
- * drained.
+ * at once. It may allocate and lock. It must not call start, stop, flush, reset
+ * or close of this session (E_STATE). While it runs nothing else is drained.
  *
- * It should return. A C++ exception that it throws in stop, flush or close goes
- * through to whoever called that: the batch is lost, the session is as before,
- * and the call can be made again. One that it throws in the helper thread, which
- * nobody called, ends the program. pthread_exit ends the thread alike; when
- * that was the helper thread, samples come in stop and flush alone from then on,
- * until all sessions of the process are closed. longjmp out of it is refused:
- * the session is lost, its calls return E_STATE in that thread and wait for
- * ever in others.
+ * It should return. A C++ exception that it throws in stop, flush or close
+ * reaches the caller: the batch is lost, the session is unchanged, and the call
+ * can be repeated. An exception in the helper thread, which has no caller, ends
+ * the program. pthread_exit ends the thread; if it was the helper thread, samples
+ * are then passed on only in stop and flush, until all sessions of the process
+ * are closed. longjmp out of it is not supported: the session is lost, its calls
+ * return E_STATE in that thread and wait forever in others.
  */
 typedef void (*portprof_batch_fn)(const portprof_batch *batch, void *context);
 PORTPROF_API portprof_status portprof_config_add_callback(
 	portprof_config *config, portprof_batch_fn take, void *context);
 
 /*
- * The same for samples in `count` regions, by any backend: also one that tells
- * no others. `bins` and `bin_bits` are not used; a bin is how finely a sample
- * must be told, and no sample spans two. What else the backend tells, samples
- * elsewhere too, may come along. Refuses regions as add_histogram does.
+ * The same for samples in `count` regions, with any backend, also those that only
+ * count ranges of text. `bins` and `bin_bits` are not used; a bin is the minimum
+ * resolution of samples, and no sample spans two. The callback may also get what
+ * else the backend reports, including samples elsewhere. Refuses regions like
+ * add_histogram.
  */
 PORTPROF_API portprof_status portprof_config_add_region_callback(
 	portprof_config *config, const portprof_region *regions, size_t count,
 	portprof_batch_fn take, void *context);
 
 /*
- * Write a pprof file (gzip), in portions while running, whole after each;
- * made one aggregated portion at close. An existing file is kept as PATH.old.
- * E_UNSUPPORTED: left out at build time, the words say how to get it.
+ * Write a pprof file (gzip), in parts while running, valid after each;
+ * close joins them. An existing file is kept as PATH.old. E_UNSUPPORTED: the
+ * library was built without files; the words say how to enable them.
  */
 PORTPROF_API portprof_status portprof_config_write_to(portprof_config *config,
                                                       const char *path);

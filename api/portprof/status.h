@@ -13,14 +13,14 @@ extern "C" {
 
 /*
  * Every function that can fail returns one of these: 0 is success, failures
- * are negative, and a number never changes its meaning. Outputs are untouched
- * when the status is not PORTPROF_OK. Since 0.1.
+ * are negative, and a number never changes its meaning. Outputs are unchanged
+ * if the status is not PORTPROF_OK. Since 0.1.
  *
- * Which of the four refusals:
+ * The four refusals:
  *   INVALID      the caller's mistake, found before any side effect
- *   UNSUPPORTED  this backend or system never can
- *   DENIED       it could, with more rights
- *   BUSY         it could, later
+ *   UNSUPPORTED  not supported by this backend or system
+ *   DENIED       needs more permissions
+ *   BUSY         a resource is in use; may succeed later
  */
 typedef enum portprof_status {
 	PORTPROF_OK = 0,
@@ -41,8 +41,8 @@ typedef enum portprof_status {
 enum { PORTPROF_STEP_BYTES = 64, PORTPROF_WORDS_BYTES = 960 };
 
 /*
- * Why the last call of this thread failed. All strings end in a zero byte and
- * are cut at a character's end when longer. Since 0.1.
+ * Why the last call of this thread failed. Strings are null-terminated; longer
+ * ones are truncated at the end of a character. Since 0.1.
  */
 typedef struct portprof_diag {
 	portprof_status status;
@@ -53,15 +53,15 @@ typedef struct portprof_diag {
 
 /*
  * The constant's name ("PORTPROF_E_BUSY") or a short English text for a
- * status; for numbers that are none, "PORTPROF_E_?" and "unknown status".
+ * status; for other numbers "PORTPROF_E_?" and "unknown status".
  * The strings are static. Any thread; async-signal-safe. Since 0.1.
  */
 PORTPROF_API const char *portprof_status_name(portprof_status status);
 PORTPROF_API const char *portprof_status_text(portprof_status status);
 
 /*
- * The diagnostic of the last failed portprof call made by the calling thread.
- * Never NULL; status is PORTPROF_OK when none has failed. The memory belongs
+ * The diagnostic of the last failed portprof call of the calling thread.
+ * Never NULL; status is PORTPROF_OK if none has failed. The memory belongs
  * to the thread and is overwritten by its next failure: copy the struct to
  * keep it. Success does not clear it. Not for signal handlers. Since 0.1.
  */

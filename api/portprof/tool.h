@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the command portprof needs of its library, and few other programs do. */
+/* Unstable functions for the portprof command. */
 #ifndef PORTPROF_TOOL_H
 #define PORTPROF_TOOL_H
 
@@ -19,10 +19,10 @@ extern "C" {
 #endif
 
 /*
- * Unstable: these functions may change or go with any release, without a new
- * version of the library. <portprof.h> does not include this header. Threads as
- * for the other functions of a config or a session; none is for signal
- * handlers. All since 0.1.
+ * Any release may change or remove these functions, without a new version of the
+ * library. <portprof.h> does not include this header. The rules for threads are
+ * those of other functions of a config or a session; none may be called in
+ * signal handlers. All since 0.1.
  */
 
 /* The names of all settings, in the order of portprof.conf(5); NULL past the
@@ -30,78 +30,74 @@ extern "C" {
 PORTPROF_API const char *portprof_config_key(size_t index);
 
 /*
- * Where a setting in force came from: "FILE:LINE", "default", or "the
- * program", which is a function of the library. `index` counts events. NULL:
- * no such setting. The string lasts until the config is changed.
+ * Where a setting comes from: "FILE:LINE", "default", or "the program" for a
+ * function of the library. `index` counts events. NULL: no such setting. The
+ * string is valid until the config is changed.
  */
 PORTPROF_API const char *portprof_config_origin(const portprof_config *config,
 						const char *key, size_t index);
 
-/* The file that was loaded last, or the name that stood for a text; NULL when
- * none was. The string lasts until the config is changed. */
+/* The file that was loaded last, or the name of the text; NULL if none was. The
+ * string is valid until the config is changed. */
 PORTPROF_API const char *portprof_config_file(const portprof_config *config);
 
 /*
- * Leave samples in memory that a session of another process collects, and
- * nowhere else: a config with this sink has no other (E_INVALID). What was
- * sampled is safe there however this process ends; it holds no descriptor and
- * writes no file for it. `name` is what portprof_config_collect gave to the
- * other process, which must be of the same user. Opening a session is refused
- * with E_NOTFOUND when that process has ended, with E_DENIED when it is another
- * user's, with E_LIMIT when it has no room for one more, and with E_UNSUPPORTED
- * when it is of another version.
+ * Store samples in shared memory, from which a session of another process
+ * collects them. A config with this sink has no other (E_INVALID). The samples
+ * survive any end of this process, which opens no descriptor and writes no file
+ * for them. `name` is the result of portprof_config_collect in the other process,
+ * which must belong to the same user. Opening a session returns E_NOTFOUND if
+ * that process has ended, E_DENIED if it belongs to another user, E_LIMIT if it
+ * has no room for one more, and E_UNSUPPORTED if it has another version.
  */
 PORTPROF_API portprof_status portprof_config_share_with(portprof_config *config,
 							const char *name);
 
 /*
- * Collect instead of measuring: sessions of this config take what sessions of
- * other processes leave, and give it to the sinks. *name is for these, and is
- * valid as long as the config. One such session at a time. Its target is the
- * command that begins those processes (PORTPROF_TARGET_COMMAND), its backend
- * and events are those that they use. E_LIMIT, E_UNSUPPORTED: the system gives
- * no shared memory (shmget(2)), the words say why.
+ * Collect instead of measuring: sessions of this config pass samples that other
+ * processes share to the sinks. *name is for those processes, and is valid as
+ * long as the config. One such session at a time. Its target is the command that
+ * starts those processes (PORTPROF_TARGET_COMMAND); its backend and events are
+ * those that they use. E_LIMIT, E_UNSUPPORTED: shared memory (shmget(2)) is not
+ * available; the words say why.
  */
 PORTPROF_API portprof_status portprof_config_collect(portprof_config *config,
 						     const char **name);
 
 /*
- * A callback that looks on (portprof_config_add_callback): it gets what the
- * sinks get, one of the sixteen, and keeps no sample. What no other sink kept is
- * lost, whoever saw it.
+ * A callback (portprof_config_add_callback) that keeps no samples: a sample that
+ * no other sink keeps is counted as lost. It is one of the sixteen sinks.
  */
 PORTPROF_API portprof_status portprof_config_add_observer(
 	portprof_config *config, portprof_batch_fn take, void *context);
 
 /*
- * How many processes that the target created are known to be running,
- * children's children included: as far as the kernel reported by the last
- * drain, with the capability PORTPROF_CAP_CHILDREN, the setting children, and a
- * file or a callback as a sink. Else 0.
+ * The number of running descendants of the target, as far as the kernel reported
+ * them by the last drain. Needs the capability PORTPROF_CAP_CHILDREN, the setting
+ * children, and a file or a callback as a sink; otherwise 0.
  */
 PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
 
-/* What unwinding by frame tables did and cost until now. */
+/* What unwinding by frame tables did and cost so far. */
 typedef struct portprof_unwinding {
 	uint64_t samples, frames;
 	uint64_t lookups;      /* rules that were not in the table of rules */
-	uint64_t modules;      /* whose frame tables were opened */
+	uint64_t modules;      /* files whose frame tables were opened */
 	uint64_t memory_bytes; /* of the table of rules, which does not grow */
 	uint64_t cpu_ns;       /* of the thread that unwinds */
 } portprof_unwinding;
 
-/* Why no call chain can be found by frame tables in this process, or on this
- * kind of CPU; NULL: they can, by backends with PORTPROF_CAP_UNWIND. Static. Any
- * thread. */
+/* Why call chains cannot be found by frame tables in this process, or on this
+ * kind of CPU; NULL if backends with PORTPROF_CAP_UNWIND can find them. Static.
+ * Any thread. */
 PORTPROF_API const char *portprof_unwind_missing(void);
 
-/* False, and zeros, where the session does not unwind. */
+/* False, and zeros, if the session does not unwind. */
 PORTPROF_API bool portprof_session_unwinding(portprof_session *session,
 					     portprof_unwinding *unwinding);
 
-/* A label of a sample that is no process, no thread and no part of the call
- * chain: a text, or else a number. Strings are "" where there is none, and last as
- * long as the profile. */
+/* A label of a sample, other than process, thread and call chain: a text or a
+ * number. Missing strings are ""; strings are valid as long as the profile. */
 typedef struct portprof_profile_label {
 	const char *name, *text, *unit; /* of the number */
 	int64_t number;
@@ -113,10 +109,10 @@ PORTPROF_API bool portprof_profile_label_get(
 	size_t index, portprof_profile_label *label);
 
 /*
- * A file that a session is writing, read piece by piece. *follow belongs to the
- * caller, for portprof_follow_close, and is used by one thread at a time.
- * `memory_max` is as in portprof_profile_read, for each reading. Nothing is
- * opened yet. E_INVALID, E_NOMEM; E_UNSUPPORTED in a build without files.
+ * Read a file that a session is writing, part by part. The caller closes *follow
+ * with portprof_follow_close; one thread at a time may use it. `memory_max` is as
+ * in portprof_profile_read, for each reading. Nothing is opened yet. E_INVALID,
+ * E_NOMEM; E_UNSUPPORTED in a build without files.
  */
 typedef struct portprof_follow portprof_follow;
 PORTPROF_API portprof_status portprof_follow_open(const char *path,
@@ -124,26 +120,26 @@ PORTPROF_API portprof_status portprof_follow_open(const char *path,
 						  portprof_follow **follow);
 
 /*
- * What was appended since the last time: *profile has the new samples alone, and
- * the account, mappings, locations and threads of all until now. It is the
- * caller's. *is_anew: it is the first, or another file has taken the place of
- * the one before, as at the end of a session; *profile has all of it then.
+ * Read what was appended since the previous reading: *profile, which the caller
+ * frees, has only the new samples, but the account, mappings, locations and
+ * threads of all. *is_anew: *profile has everything, because this is the first
+ * reading, or another file replaced the previous one, as at the end of a session.
  * Statuses are those of portprof_profile_read; after a failure the next reading
- * is anew.
+ * starts anew.
  */
 PORTPROF_API portprof_status portprof_follow_read(portprof_follow *follow,
 						  portprof_profile **profile,
 						  bool *is_anew);
 
-/* NULL is nothing. */
+/* NULL does nothing. */
 PORTPROF_API void portprof_follow_close(portprof_follow *follow);
 
 /*
- * What lay at an address of a process at a time (CLOCK_MONOTONIC): fill *line,
- * and *mapping with the number of the mapping whose file says so, SIZE_MAX for
- * that of the location. Strings need only last until the next call.
- * PORTPROF_CODE_UNTOLD: nothing says what the process made when; then the
- * samples keep their time.
+ * What was at an address of a process at a time (CLOCK_MONOTONIC): set *line,
+ * and *mapping to the number of the mapping whose file names it, or SIZE_MAX for
+ * that of the location. Strings need only be valid until the next call.
+ * PORTPROF_CODE_UNTOLD: there is no record of what the process generated; the
+ * samples then keep their times.
  */
 typedef enum portprof_code {
 	PORTPROF_CODE_UNTOLD,
@@ -155,25 +151,25 @@ typedef int (*portprof_code_fn)(void *context, uint32_t pid, uint64_t address,
 				size_t *mapping); /* a portprof_code */
 
 /*
- * Name the code that processes made while they ran, by the time of each sample
- * in it: that is kept of processes that map a jit-PID.dump. Code without a name
- * alone is asked for. Then what differs by nothing but such a time is one
- * sample. Pointers to samples, locations and lines that were handed out before
- * are void. E_INVALID (a NULL), E_NOMEM: samples are as before.
+ * Name generated code by the time of each sample in it, which is kept for
+ * processes that map a jit-PID.dump. `find` is called only for code without a
+ * name. Samples that no longer differ are added up. Previously returned pointers
+ * to samples, locations and lines become invalid. E_INVALID (a NULL), E_NOMEM:
+ * samples are unchanged.
  */
 PORTPROF_API portprof_status portprof_profile_name_by_time(
 	portprof_profile *profile, portprof_code_fn find, void *context);
 
-/* 1 when a file begins as folded stacks (of FlameGraph's scripts), the text of
- * perf script or a CPU profile of gperftools do, else 0. */
+/* 1 if a file begins like folded stacks (of FlameGraph's scripts), the output of
+ * perf script or a CPU profile of gperftools, otherwise 0. */
 PORTPROF_API int portprof_import_is(const char *path);
 
 /*
- * Read such a file; *profile is the caller's. Folded stacks have one event,
- * "weight", and code without addresses; perf's text has perf's events; the
- * profile of gperftools has the event "cpu", and its code no names.
+ * Read such a file; the caller frees *profile. Folded stacks have one event,
+ * "weight", and code without addresses; the output of perf has its events; a
+ * profile of gperftools has the event "cpu", and code without names.
  *   E_NOTFOUND, E_DENIED  of the file
- *   E_FORMAT              it is none of them, or has a mistake: the words have
+ *   E_FORMAT              another format, or a mistake: the words have
  *                         FILE:LINE
  *   E_LIMIT               it takes more memory than `memory_max`, see
  *                         portprof_profile_read
@@ -184,19 +180,19 @@ PORTPROF_API portprof_status portprof_import_read(const char *path,
 						  portprof_profile **profile);
 
 /*
- * Presets: words of an event list that stand for several events of one group and
- * for numbers that are computed from their counts. "IPC:u" in a list is read as
- * "instructions:u,cycles:u", wherever a list is read.
+ * Presets: names in an event list for several events of one group, and for
+ * numbers that are computed from their counts. In every list "IPC:u" is read as
+ * "instructions:u,cycles:u".
  */
 #define PORTPROF_PRESET_EVENTS_MAX 8
 #define PORTPROF_PRESET_FORMULAS_MAX 4
 
-/* factor * (of[0] * count[0] + ...) / (by[0] * count[0] + ...); where all of `by`
- * are 0 nothing is divided. */
+/* factor * (of[0] * count[0] + ...) / (by[0] * count[0] + ...), without the
+ * division if all of `by` are 0. */
 typedef struct portprof_formula {
 	const char *name;   /* "IPC" */
 	const char *unit;   /* "instructions per cycle" */
-	size_t event;       /* of the preset: beside which it is shown */
+	size_t event;       /* of the preset, with which it is shown */
 	double factor;
 	int of[PORTPROF_PRESET_EVENTS_MAX];
 	int by[PORTPROF_PRESET_EVENTS_MAX];
@@ -210,12 +206,12 @@ typedef struct portprof_preset {
 	size_t formula_count;
 } portprof_preset;
 
-/* All that there are; NULL past the last. One name may come several times: the
- * first whose events are known on a machine is taken there. Static. Any thread. */
+/* All presets; NULL past the last. Of several with one name, the first whose
+ * events are known on a machine is used there. Static. Any thread. */
 PORTPROF_API const portprof_preset *portprof_preset_at(size_t index);
 
 /* The preset whose first event is the index-th event of a list, as
- * portprof_event_list_get counts them; NULL: that event begins none. Static. Any
+ * portprof_event_list_get counts them; NULL if there is none. Static. Any
  * thread, not in signal handlers. */
 PORTPROF_API const portprof_preset *
 portprof_event_list_preset(const char *list, size_t index);
@@ -230,20 +226,20 @@ PORTPROF_API const char *portprof_preset_missing(const portprof_preset *preset);
 PORTPROF_API double portprof_preset_value(const portprof_preset *preset,
 					  size_t formula, const double *values);
 
-/* A number that a preset stands for, of one reading. */
+/* A number that a preset computes from one reading. */
 typedef struct portprof_metric {
 	size_t size;        /* of the struct, set by the caller */
 	char name[96];      /* "IPC:u" */
 	const char *unit;
-	size_t event;       /* of the group: beside which it is shown */
+	size_t event;       /* of the group, with which it is shown */
 	double value;       /* NAN: unknown */
-	uint32_t is_estimate; /* a count of it is scaled */
+	uint32_t is_estimate; /* a count that it uses is scaled */
 } portprof_metric;
 
 /*
- * The index-th number that the presets in a group's events stand for, of
- * `counts`, a reading of the whole group or the difference of two; and of the
- * regions that are open, of the counts of one. *metric is untouched on failure:
+ * The index-th number of the presets in a group's events, from `counts`, a
+ * reading of the whole group or the difference of two; and of those in the events
+ * of the open regions, from the counts of one. *metric is unchanged on failure:
  *   E_NOTFOUND  there are no more; no diagnostic
  *   E_INVALID   NULL
  *   E_STATE     no regions are open
