@@ -328,8 +328,8 @@ portprof_status portprof_config_set_target(portprof_config *config,
 		return ppi_refuse(PORTPROF_E_INVALID, "set target",
 				  has_id ? "%lld is not the id of a thread or "
 					   "process"
-					 : "this process and thread have no "
-					   "id to give: not %lld, but 0",
+					 : "the id of this process or thread "
+					   "is 0, not %lld",
 				  (long long)id);
 	if (target == PORTPROF_TARGET_ALSO_PID)
 		return add_process(config, id);

@@ -92,7 +92,7 @@ static portprof_status slurp(const char *path, char **text, size_t *bytes,
 		return no_memory(why);
 	if (error == EFBIG)
 		return ppi_fail(why, PORTPROF_E_LIMIT, 0, "read configuration",
-		                "'%.256s' is longer than %d bytes: it is no "
+		                "'%.256s' is longer than %d bytes: it is not a "
 		                "configuration file", path, FILE_BYTES_MAX);
 	return cannot_read(path, error, why);
 }
@@ -192,8 +192,8 @@ static portprof_status slurp_wanted(const char *path, char **found, char **text,
 	if (status == PORTPROF_E_NOTFOUND && !path)
 		return ppi_fail(why, PORTPROF_E_INVALID, ENOENT,
 		                "find configuration",
-		                "PORTPROF_CONFIG names '%.256s', which is not "
-		                "there; correct or unset it", named);
+		                "PORTPROF_CONFIG names '%.256s', which does "
+		                "not exist; correct or unset it", named);
 	return status;
 }
 
@@ -259,7 +259,7 @@ static portprof_status check_seen(struct load *load, enum ppi_key key,
 		return ppi_config_mistake(
 			load->why, PORTPROF_E_INVALID, load->name, line->line,
 			line->key_column,
-			"%s was given at line %u already; keep one of the two",
+			"%s is already set at line %u; keep one of the two",
 			line->key, load->seen[key]);
 	if (load->seen[rival])
 		return ppi_config_mistake(

@@ -76,7 +76,7 @@ static portprof_status check_bytes(const struct reader *reader,
 		if ((byte >= ' ' && byte != 127) || byte == '\t')
 			continue;
 		snprintf(words, sizeof(words), "the control character 0x%02x "
-		         "has no place here; remove it", byte);
+		         "is not allowed here; remove it", byte);
 		return mistake(reader, line, line + i, words);
 	}
 	return PORTPROF_OK;

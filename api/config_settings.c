@@ -99,8 +99,8 @@ static const struct ppi_setting settings[PPI_KEY_COUNT] = {
 	[PPI_KEY_CALLCHAIN] = {.name = "callchain",
 			       .form = PPI_FORM_NUMBER,
 			       .max = CHAIN_DEPTH_MAX,
-			       .remedy = "on, off or the most callers to "
-					 "keep",
+			       .remedy = "on, off or the maximum number of "
+					 "callers",
 			       .words = callchain_words},
 	[PPI_KEY_CHILDREN] = {.name = "children",
 			      .form = PPI_FORM_CHOICE,
@@ -363,8 +363,8 @@ portprof_status portprof_config_get(const portprof_config *config,
 	length = strlen(text);
 	if (length >= value_bytes)
 		return ppi_refuse(PORTPROF_E_LIMIT, "get setting",
-				  "the value of '%s' has %zu bytes: make room "
-				  "for them and a zero",
+				  "the value of '%s' has %zu bytes: provide "
+				  "room for them and a null byte",
 				  key, length);
 	memcpy(value, text, length + 1);
 	return PORTPROF_OK;

@@ -73,8 +73,8 @@ static portprof_status refuse_preset(const struct ppi_event_request *request,
 	if (!preset)
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_INVALID, 0, "explain event",
-	                "'%s' is a preset, not one event: explain the events "
-	                "that it stands for in a list, such as %s",
+	                "'%s' is a preset, not one event: explain its events, "
+	                "such as %s",
 	                request->text, preset->events[0]);
 }
 

@@ -127,12 +127,12 @@ static portprof_status check_letters(const struct parser *p)
 	if (text[i] == '/' && !place && memchr(text, ':', i))
 		return mistake(p, i,
 			       "this filter does not end; write a second '/' "
-			       "behind it, as in "
+			       "after it, as in "
 			       "sched:sched_switch/prev_pid==1/");
 	if (text[i] == ',')
 		return mistake(p, i,
-			       "a comma separates events: give each "
-			       "one as a string of its own");
+			       "a comma separates events: give each as a "
+			       "separate string");
 	if (text[i] == ' ')
 		return mistake(
 			p, i, "an event string has no blanks; remove this one");
@@ -142,7 +142,8 @@ static portprof_status check_letters(const struct parser *p)
 			"the notation PMU/EVENT/ is perf's; write PMU::EVENT");
 	if (text[i] > ' ' && text[i] < 127)
 		return mistake(
-			p, i, "the character %c occurs in no event string",
+			p, i, "the character %c is not allowed in an event "
+			      "string",
 			text[i]);
 	return mistake(p, i, "the byte 0x%02x is not printable ASCII",
 		       (unsigned)(unsigned char)text[i]);
@@ -222,8 +223,8 @@ static portprof_status keep(struct parser *p, enum modifier m,
 {
 	if (p->place[m] && p->value[m] != value)
 		return mistake(p, at,
-			       "%s was given another value at column "
-			       "%zu; keep one of the two",
+			       "%s has another value at column %zu; keep one "
+			       "of the two",
 			       modifiers[m].name, p->place[m]);
 	p->value[m] = value;
 	p->place[m] = at + 1;
@@ -479,7 +480,7 @@ static portprof_status take_parts(struct parser *p, size_t at)
 	if (status || p->text[at] == '\0')
 		return status;
 	if (p->text[at] != '@')
-		return mistake(p, at, "behind a filter comes a ':' or '@'");
+		return mistake(p, at, "after a filter comes a ':' or '@'");
 	return take_at(p, at);
 }
 
@@ -495,7 +496,7 @@ static portprof_status take_place(struct parser *p, size_t *at)
 	if (last == end || strchr(":@", p->text[colon + 1]))
 		return mistake(
 			p, last == end ? end : colon + 1,
-			"what '%.*s' is to meet is missing; write mem:ADDRESS, "
+			"the place of '%.*s' is missing; write mem:ADDRESS, "
 			"breakpoint:SYMBOL or uprobe:FILE:SYMBOL",
 			(int)colon, p->text);
 	if (strncasecmp(p->text, "u", 1) == 0 && last == colon + 1)
@@ -526,8 +527,8 @@ static portprof_status take_name(struct parser *p, size_t *at)
 	if (has_pmu && (modifier_at(p, name) < MOD_COUNT ||
 	                memchr(text, '=', pmu.length)))
 		return mistake(p, pmu.length,
-			       "'::' stands between PMU and event "
-			       "only; write ':' before a modifier");
+			       "'::' is allowed only between PMU and event; "
+			       "write ':' before a modifier");
 	if (modifier_at(p, name) < MOD_COUNT ||
 	    memchr(text + name.at, '=', name.length))
 		return mistake(

@@ -404,7 +404,8 @@ portprof_status portprof_group_part(portprof_group *group, size_t index,
 	if (atomic_load(&group->threads.view))
 		return ppi_refuse(PORTPROF_E_UNSUPPORTED, "group part",
 		                  "threads were added to the group, and parts "
-		                  "are told of one: open a group for each");
+		                  "are those of one thread: open a group for "
+		                  "each");
 	bs = &group->opened.bs;
 	if (!bs->ops->count_parts)
 		return PORTPROF_E_NOTFOUND;

@@ -235,8 +235,8 @@ void ppi_context_stacks(const struct ppi_stack_bounds *bounds,
 
 bool ppi_context_has_stack(const char **why)
 {
-	*why = "the registers and the stack that a signal interrupts are known "
-	       "of Linux on x86-64 and arm64 alone";
+	*why = "registers and stacks of interrupted code can be read only on "
+	       "Linux on x86-64 and arm64";
 	return false;
 }
 

@@ -145,8 +145,8 @@ const char *ppi_signal_unusable(int number)
 	static const char *const words[] = {
 		[FREE] = NULL,
 		[FIXED] = "cannot be caught",
-		[FAULT] = "is what a mistake of the program raises",
-		[NEWS] = "tells of children, terminals or sockets",
+		[FAULT] = "is raised by mistakes of the program",
+		[NEWS] = "is sent for children, terminals or sockets",
 	};
 
 	return words[purpose_of(number)];

@@ -161,8 +161,8 @@ portprof_profile *ppi_profile_open(const char *path, const char *program,
 		        "it; portprof record makes profiles for portprof "
 		        "report", path);
 	else if (ppi_input_is_regions(path))
-		ppi_say("'%s' is a table of regions and not a profile: "
-		        "portprof merge %s shows it, and with others their sum",
+		ppi_say("'%s' is a table of regions, not a profile: portprof "
+		        "merge %s prints it",
 		        path, path);
 	else if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND) {
 		ppi_say_failure(NULL);

@@ -118,12 +118,12 @@ static const char *remedy_of(const char *name)
 		         "out (c++ -g -O2)" },
 		{ ".cpp", "it is a source file: compile it and run what comes "
 		          "out (c++ -g -O2)" },
-		{ ".rs", "it is a source file: compile it and run what comes "
-		         "out" },
-		{ ".go", "it is a source file: compile it and run what comes "
-		         "out" },
-		{ ".py", "give it to its interpreter: -- python3 FILE" },
-		{ ".pl", "give it to its interpreter: -- perl FILE" },
+		{ ".rs", "it is a source file: compile it and run the "
+		         "program" },
+		{ ".go", "it is a source file: compile it and run the "
+		         "program" },
+		{ ".py", "run it with its interpreter: -- python3 FILE" },
+		{ ".pl", "run it with its interpreter: -- perl FILE" },
 		{ ".sh", "make it executable (chmod +x), or: -- sh FILE" },
 	};
 	size_t length = strlen(name);
@@ -155,7 +155,7 @@ static int refuse(const char *name, int error, const char *interpreter)
 	if (error == ENOENT || error == ENOTDIR) {
 		ppi_say("there is no command '%s'%s%s%s", name,
 		        strchr(name, '/') ? "" : " in $PATH",
-		        is_here ? "; the file here is ./" : "",
+		        is_here ? "; run it as ./" : "",
 		        is_here ? name : "");
 		return PPI_EXIT_NOT_FOUND;
 	}

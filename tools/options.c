@@ -288,7 +288,7 @@ static int read_words(const struct ppi_line *line, int argc, char **argv,
 		*(const char **)((char *)options + line->places[i]) =
 			argv[optind++];
 	if (optind < argc && line->one_word_more)
-		return ppi_line_wrong(line, "'%s' is one word too many: %s",
+		return ppi_line_wrong(line, "unexpected argument '%s': %s",
 		                      argv[optind], line->one_word_more);
 	return PPI_LINE_READ;
 }
@@ -334,7 +334,8 @@ int ppi_take_texts(const struct ppi_given *given, void *texts)
 	size_t room = sizeof(all->list) / sizeof(all->list[0]);
 
 	if (all->count == room)
-		return ppi_line_wrong(given->line, "%s can be given %zu times",
+		return ppi_line_wrong(given->line, "%s can be used at most %zu "
+		                                   "times",
 		                      given->name, room);
 	all->list[all->count++] = given->value;
 	return PPI_EXIT_OK;

@@ -149,8 +149,9 @@ static bool load_file(portprof_config *file,
 	for (size_t i = 0; i < 2 && status == PORTPROF_OK; i++)
 		if (portprof_config_get(file, left_out[i], 0, value,
 		                        sizeof(value)) == PORTPROF_OK)
-			ppi_say("%s: '%s = %s' is left out: programs get fields "
-			        "in callbacks, files those of the setting labels",
+			ppi_say("%s: '%s = %s' is ignored: fields are for "
+			        "callbacks; files keep those of the setting "
+			        "labels",
 			        portprof_config_origin(file, left_out[i], 0),
 			        left_out[i], value);
 	if (status == PORTPROF_OK)

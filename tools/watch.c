@@ -65,8 +65,8 @@ static void say_why_not(int64_t id, bool is_thread)
 		ppi_say("there is no %s %lld, or it has ended", what,
 		        (long long)id);
 	} else if (!read_status(getpid(), &status)) {
-		ppi_say("%s %lld runs, but /proc, by which others are measured, "
-		        "is not mounted", what, (long long)id);
+		ppi_say("%s %lld runs, but /proc, which is needed to measure "
+		        "it, is not mounted", what, (long long)id);
 		ppi_say("as administrator: mount -t proc proc /proc");
 	} else {
 		ppi_say("%s %lld runs, but /proc hides it from this user "

@@ -70,7 +70,7 @@ static portprof_status check_place(const char *path, const char *folder,
 	if (stat(path, &at) != 0 && errno == ENAMETOOLONG)
 		return ppi_fail(why, PORTPROF_E_INVALID, ENAMETOOLONG,
 		                "check output", "the output's name is longer "
-		                "than this file system takes: '%.40s...'; "
+		                "than this file system allows: '%.40s...'; "
 		                "choose a shorter one", path);
 	if (stat(path, &at) != 0)
 		return PORTPROF_OK; /* creating the draft will tell */

@@ -12,9 +12,9 @@ portprof_status ppi_bounds_fail(const struct ppi_bounds *bounds,
 	                "is it damaged, or made to do harm?",
 	                name,
 	                (unsigned long long)(ppi_bounds_bytes(bounds) >> 20),
-	                bounds->asked ? "which is the limit asked for"
+	                bounds->asked ? "the requested limit"
 	                : ppi_bounds_bytes(bounds) < PPI_BOUNDS_MOST
-	                        ? "much for its size"
+	                        ? "too much for its size"
 	                        : "the usual limit");
 }
 

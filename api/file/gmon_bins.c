@@ -49,8 +49,8 @@ portprof_status ppi_gmon_export_lay(struct ppi_gmon_export *exporting)
 		if (high > UINT64_MAX - width)
 			return ppi_fail(exporting->why, PORTPROF_E_FORMAT, 0,
 			                "write gmon.out",
-			                "'%s' is damaged: its code lies at the "
-			                "end of all addresses",
+			                "'%s' is damaged: its code is at the "
+			                "end of the address space",
 			                exporting->module.path);
 		ppi_gmon_lay(&low, &high, width);
 		if (gmon->histogram_count && low <= last[-1].high)

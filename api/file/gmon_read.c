@@ -270,7 +270,7 @@ static bool add_notes(const struct converting *converting)
 	    stat(converting->program, &program) == 0 &&
 	    program.st_mtime > file.st_mtime) {
 		snprintf(words, sizeof(words),
-		         "'%s' is newer than '%s': if it was built anew since, "
+		         "'%s' is newer than '%s': if it was rebuilt since, "
 		         "the names below are wrong",
 		         converting->program, converting->path);
 		if (!ppi_profile_note(profile, words))

@@ -157,8 +157,7 @@ static portprof_status put(const struct ppi_gmon_export *exporting,
 	if (error)
 		status = ppi_fail(exporting->why, ppi_file_status(error), error,
 		                  "write gmon.out",
-		                  "cannot write '%s': %s; what was there "
-		                  "before is untouched",
+		                  "cannot write '%s': %s; nothing was changed",
 		                  path, strerror(error));
 	ppi_draft_close(&draft, true);
 	return status;

@@ -79,7 +79,7 @@ static portprof_status take_code(struct reading *reading,
 	if (code->bytes > INT64_MAX ||
 	    code->address > UINT64_MAX - code->bytes ||
 	    code->offset > UINT64_MAX - code->bytes)
-		return refuse(reading, "is damaged: its code lies nowhere");
+		return refuse(reading, "is damaged: its code has no addresses");
 	if (at == sizeof(image->code) / sizeof(image->code[0]))
 		return refuse(reading, "has code in more than 16 pieces");
 	for (; at > 0 && image->code[at - 1].address > code->address; at--)
@@ -122,8 +122,8 @@ static portprof_status take_headers(struct reading *reading, uint64_t offset,
 		                "read program", "out of memory");
 	if (size * count > HEADERS_ROOM ||
 	    !get(reading, room, size * count, offset))
-		status = refuse(reading, "is damaged: its headers are not all "
-		                         "there");
+		status = refuse(reading, "is damaged: its headers are "
+		                         "incomplete");
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
 		status = take_header(reading, room + i * size);
 	free(room);
@@ -151,7 +151,7 @@ static portprof_status take_file(struct reading *reading)
 	reading->image->is_swapped =
 		reading->is_little != (*(const unsigned char *)&probe == 1);
 	if (is_large && !get(reading, header, 64, 0))
-		return refuse(reading, "is cut off in its header");
+		return refuse(reading, "is truncated in its header");
 	least = is_large ? 56 : 32;
 	size = (size_t)number_at(reading, header + (is_large ? 54 : 42), 2);
 	if (size < least)

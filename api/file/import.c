@@ -133,8 +133,8 @@ portprof_status ppi_import_line(struct ppi_import *import, char **text)
 		if (import->text.count == LINE_BYTES_MAX) {
 			import->line++;
 			return ppi_import_bad(import,
-			                      "a line of more than 1 MiB is no "
-			                      "call chain");
+			                      "a line of more than 1 MiB is "
+			                      "not a call chain");
 		}
 		if (!ppi_vector_add(&import->text, 1, &byte, 1))
 			return ppi_import_memory(import);

@@ -44,13 +44,13 @@ static portprof_status take_line(struct ppi_import *import, char *text)
 	if (!take_number(text, &number))
 		return ppi_import_bad(
 			import, "a line of folded stacks ends with a space and "
-		                "a whole number: take this one out, or write "
-		                "the file anew");
+		                "a whole number: remove this one, or write the "
+		                "file again");
 	if (!text[0])
 		return ppi_import_bad(
 			import, "a line of folded stacks has functions before "
-		                "its number: take this one out, or write the "
-		                "file anew");
+		                "its number: remove this one, or write the "
+		                "file again");
 	while (status == PORTPROF_OK && (at = strrchr(text, ';')) != NULL) {
 		status = ppi_import_frame(import, PPI_NONE, 0,
 		                          at[1] ? at + 1 : "[unknown]");
@@ -80,7 +80,7 @@ portprof_status ppi_import_folded(struct ppi_import *import)
 	    !ppi_profile_add_types(profile) ||
 	    !ppi_profile_note(profile,
 	                      "folded stacks have no threads, modules, command "
-	                      "or unit: each number is taken as so many "
+	                      "or unit: each number is read as a number of "
 	                      "samples"))
 		return ppi_import_memory(import);
 	while ((status = ppi_import_line(import, &text)) == PORTPROF_OK &&

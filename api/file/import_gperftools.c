@@ -69,7 +69,7 @@ static portprof_status refuse(const struct ppi_import *import, size_t at,
 {
 	return ppi_fail(import->why, PORTPROF_E_FORMAT, 0, "read profile",
 	                "%s: byte %zu: %s: a program that ends by itself, or "
-	                "calls ProfilerStop, writes it whole",
+	                "calls ProfilerStop, writes a complete file",
 	                import->path, at, what);
 }
 

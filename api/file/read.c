@@ -39,10 +39,10 @@ static portprof_status explain(portprof_status status, const char *name,
 	if (end->members > 0)
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_FORMAT, 0, "read profile",
-	                end->is_cut ? "'%s' is cut off within its first "
-	                              "portion: nothing in it can be read"
-	                : end->size ? "'%s' is not a profile: a pprof file, "
-	                              "gzipped or not, is wanted"
+	                end->is_cut ? "'%s' is truncated in its first part: "
+	                              "nothing in it can be read"
+	                : end->size ? "'%s' is not a profile: expected a pprof "
+	                              "file, gzipped or not"
 	                            : "'%s' is empty",
 	                name);
 }

@@ -242,8 +242,7 @@ portprof_status portprof_profile_write(const portprof_profile *profile,
 	if (error) {
 		status = ppi_fail(&why, ppi_file_status(error), error,
 		                  "write profile",
-		                  "cannot write '%s': %s; what was there "
-		                  "before is untouched",
+		                  "cannot write '%s': %s; nothing was changed",
 		                  path, strerror(error));
 		ppi_report(&why);
 	}

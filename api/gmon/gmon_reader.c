@@ -68,7 +68,7 @@ enum ppi_gmon_status ppi_gmon_need(struct ppi_gmon_reader *reader,
 	return ppi_gmon_refuse(
 		reader, reader->at,
 		"%s takes %llu bytes and the file has %zu more: it is "
-		"cut off or damaged, let the program write it anew",
+		"truncated or damaged; run the program again",
 		what, (unsigned long long)bytes, ppi_gmon_left(reader));
 }
 

@@ -110,8 +110,8 @@ static enum ppi_gmon_status take_blocks(struct ppi_gmon_reader *reader)
 	}
 	return ppi_gmon_refuse(
 		reader, reader->at - 1,
-		"a list of basic blocks that does not end within the "
-		"file: it is cut off or damaged");
+		"a list of basic blocks that does not end within the file: it "
+		"is truncated or damaged");
 }
 
 static enum ppi_gmon_status take_tagged(struct ppi_gmon_reader *reader)

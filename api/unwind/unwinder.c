@@ -20,7 +20,7 @@ bool ppi_unwinder_has_tables(const char **why)
 {
 	const char *missing = ppi_machine_here()
 		? ppi_frame_rules_missing()
-		: "frame tables are read on x86-64 and arm64 alone";
+		: "frame tables are supported only on x86-64 and arm64";
 
 	if (why)
 		*why = missing;

@@ -66,8 +66,8 @@ static void itimer_probe(const void *seam, struct ppi_probe *out)
 	if (!ppi_context_has_pc()) {
 		out->status = PORTPROF_E_UNSUPPORTED;
 		snprintf(out->reason, sizeof(out->reason),
-		         "on this machine it is not known where a signal frame "
-		         "keeps the program counter; portprof must be ported");
+		         "the place of the program counter in signal frames is "
+		         "unknown on this machine; portprof must be ported");
 		return;
 	}
 	if (kernel->get(kernel->self, &now) != 0) {
@@ -82,8 +82,8 @@ static void itimer_probe(const void *seam, struct ppi_probe *out)
 		out->status = PORTPROF_E_DENIED;
 		out->os_errno = errno;
 		snprintf(out->reason, sizeof(out->reason),
-		         "the profiling timer may not be set: %s; a system call "
-		         "filter (seccomp) forbids setitimer, take it away",
+		         "the profiling timer may not be set: %s; remove the "
+		         "system call filter (seccomp) that forbids setitimer",
 		         strerror(errno));
 		return;
 	}

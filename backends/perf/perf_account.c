@@ -20,9 +20,9 @@ static bool is_there(struct ppi_backend_session *bs,
 {
 	if (perf_is_ours(bs, source))
 		return true;
-	ppi_note(bs, "the program closed descriptors of this session, and what it "
-	         "used since is in no sample: sample it by timer, which has "
-	         "none, or from outside (portprof record)");
+	ppi_note(bs, "the program closed descriptors of this session, and its "
+	         "time since then is in no sample: use the timer backend, "
+	         "which has none, or sample from outside (portprof record)");
 	return false;
 }
 
@@ -521,7 +521,7 @@ void perf_idle_start(struct ppi_backend_session *bs)
 	if (idle->began && read_times(bs, idle->began))
 		return;
 	idle->is_unknown = true;
-	ppi_note(bs, "idle time is what samples of the idle task say: "
+	ppi_note(bs, "idle time is that of samples of the idle task: "
 	         "/proc/stat cannot be read");
 }
 

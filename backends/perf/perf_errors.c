@@ -57,7 +57,7 @@ static portprof_status refuse_denied(const struct perf_kernel *kernel,
 	                "'%s' is not permitted%s: %s",
 	                event ? event->request.text : "a ring",
 	                is_tracepoint ? " (a tracepoint)" : wants_kernel
-	                ? " in kernel mode (user mode alone: add :u)" : "",
+	                ? " in kernel mode (for user mode only, add :u)" : "",
 	                rights);
 }
 
@@ -83,8 +83,8 @@ static portprof_status refuse_shape(const struct ppi_event *event,
 		                text);
 	case EINVAL:
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "the kernel refuses '%s' as it is: "
-		                "drop modifiers, or take fewer events in one "
+		                "open event", "the kernel refuses '%s': drop "
+		                "modifiers, or use fewer events in one "
 		                "group", text);
 	default:
 		return ppi_fail(why, PORTPROF_E_SYSTEM, os_error, "open event",
@@ -154,9 +154,10 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
 	if (event && fields && os_error == EACCES)
 		return ppi_fail(
 			why, PORTPROF_E_DENIED, os_error, "open event",
-			"samples of '%s' with %s are for who may measure the "
-			"kernel: run as administrator, setcap cap_perfmon=ep "
-			"on the program, or sysctl kernel.perf_event_paranoid=1",
+			"samples of '%s' with %s need permission to measure "
+			"the kernel: run as administrator, setcap "
+			"cap_perfmon=ep on the program, or sysctl "
+			"kernel.perf_event_paranoid=1",
 			event->request.text, fields);
 	if (event && fields)
 		return ppi_fail(
@@ -168,10 +169,10 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
 	                                  os_error == EPERM))
 		return ppi_fail(
 			why, PORTPROF_E_DENIED, os_error, "open event",
-			"fields of '%s' may show what other users do, and are "
-			"for who may trace the kernel: leave field out, run as "
-			"administrator, setcap cap_perfmon=ep on the program, "
-			"or sysctl kernel.perf_event_paranoid=-1",
+			"fields of '%s' may show what other users do, and need "
+			"permission to trace the kernel: leave field out, run "
+			"as administrator, setcap cap_perfmon=ep on the "
+			"program, or sysctl kernel.perf_event_paranoid=-1",
 			event->request.text);
 	if (bs->plan->target.is_self || os_error != EACCES ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM)
@@ -219,8 +220,8 @@ portprof_status perf_refuse_threads(const struct ppi_backend_session *bs,
 	case ENFILE:
 		return ppi_fail(why, PORTPROF_E_LIMIT, os_error,
 		                "list threads", "no descriptor is free to read "
-		                "/proc/%lld/task with; raise the limit with "
-		                "ulimit -n", (long long)pid);
+		                "/proc/%lld/task; raise the limit with ulimit "
+		                "-n", (long long)pid);
 	case EACCES:
 	case EPERM:
 		return ppi_fail(why, PORTPROF_E_DENIED, os_error,

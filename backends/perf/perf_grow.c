@@ -67,8 +67,8 @@ void perf_grow_stacks(struct ppi_backend_session *bs)
 		return;
 	control(bs, false, PERF_EVENT_IOC_DISABLE);
 	control(bs, true, PERF_EVENT_IOC_ENABLE);
-	ppi_note(bs, "chains were cut: %u bytes of each stack are copied now, "
-	         "%u before%s", state->kind.shape.stack_bytes,
+	ppi_note(bs, "call chains were truncated: %u bytes of each stack are "
+	         "copied now, %u before%s", state->kind.shape.stack_bytes,
 	         state->small_stack,
 	         state->kind.shape.stack_bytes < bs->plan->stack_bytes &&
 	         !state->is_lock_limited

@@ -163,10 +163,9 @@ static portprof_status choose_carriers(struct ppi_backend_session *bs,
 	bs->caps &= ~(uint64_t)PORTPROF_CAP_LOST_EXACT;
 	status = choose_layout(bs, threads, why);
 	if (status == PORTPROF_OK)
-		ppi_note(bs, "too few descriptors are free for events that "
-		         "record mappings and names alone: lost records may be "
-		         "of either kind; raise the limit with "
-		         "ulimit -n");
+		ppi_note(bs, "too few descriptors are free for separate events "
+		         "that record mappings and names: lost records may be "
+		         "of either kind; raise the limit with ulimit -n");
 	return status;
 }
 
@@ -258,8 +257,9 @@ static void shape_records(struct ppi_backend_session *bs)
 		shape->chain_depth = plan->chain_depth;
 		if (plan->chain_depth > (uint64_t)most) {
 			shape->chain_depth = (unsigned)most;
-			ppi_note(bs, "call chains are cut at %u addresses: "
-			         "sysctl kernel.perf_event_max_stack",
+			ppi_note(bs, "call chains are truncated at %u "
+			         "addresses: sysctl "
+			         "kernel.perf_event_max_stack",
 			         shape->chain_depth);
 		}
 	}

@@ -302,9 +302,9 @@ static void watch_beat(struct ppi_backend_session *bs,
 	if (!every)
 		return;
 	state->has_beat = true;
-	ppi_note(bs, "%s: samples are in step with the program: %u of them fall "
-	         "at the same places as the %u before, and shares may be wrong; "
-	         "take another rate, a prime one, such as 101 or 997",
+	ppi_note(bs, "%s: samples are in step with the program: %u of them are "
+	         "at the same places as the %u before, and shares may be "
+	         "wrong; use a prime rate, such as 101 or 997",
 	         event->request.name, every, every);
 }
 

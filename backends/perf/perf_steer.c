@@ -134,14 +134,16 @@ static portprof_status check_may_end(const struct ppi_backend_session *bs,
 	const struct perf_state *state = perf_state_of(bs);
 
 	if (state->awaits_exec)
-		return ppi_fail(why, PORTPROF_E_STATE, 0, "steer", "the command "
-		                "has not begun yet, and begins with all events");
+		return ppi_fail(why, PORTPROF_E_STATE, 0, "steer", "the "
+		                "command has not started yet, and starts with "
+		                "all events");
 	if (event > 0 || state->has_carriers)
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer", "too few "
-	                "descriptors were free for an event that reports "
-	                "code and threads alone, so '%s' has to stay on: raise "
-	                "the limit with ulimit -n", text_of(bs, event));
+	                "descriptors were free for a separate event that "
+	                "reports code and threads, so '%s' has to stay "
+	                "enabled: raise the limit with ulimit "
+	                "-n", text_of(bs, event));
 }
 
 static portprof_status set_enabled(struct ppi_backend_session *bs,

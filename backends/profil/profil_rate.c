@@ -103,7 +103,7 @@ static portprof_status measure(struct ppi_backend_session *bs,
 	if (status == PORTPROF_OK && state->weight.den == 0)
 		status = ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 		                  "measure rate", "%s accepts profil() and "
-		                  "samples nothing: take another backend",
+		                  "samples nothing: use another backend",
 		                  state->rules->region.system);
 	return status;
 }

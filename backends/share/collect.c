@@ -383,7 +383,7 @@ static void collect_close(struct ppi_backend_session *bs)
 
 const struct ppi_backend_ops ppi_backend_collect = {
 	.name = "collect",
-	.summary = "takes what sessions of other processes leave in memory",
+	.summary = "collects samples that other processes share",
 	.caps = 0,
 	.state_size = sizeof(struct collect_state),
 	.catalogue = NULL,

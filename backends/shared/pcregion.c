@@ -133,7 +133,7 @@ static portprof_status refuse_span(struct span span, uint64_t bin_bytes,
 	                "profil() counts one stretch of text: the regions reach "
 	                "over %" PRIu64 " MiB, too much for bins of %" PRIu64
 	                " bytes; ask for regions closer together, for wider "
-	                "bins, or take another backend",
+	                "bins, or use another backend",
 	                (span.end - span.start) >> 20, bin_bytes);
 }
 
@@ -144,7 +144,7 @@ static portprof_status refuse_alias(const struct ppi_text *alias,
 	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "choose region",
 	                "on %s code at 0x%" PRIx64 "-0x%" PRIx64 " would count "
 	                "as if it were in the regions, whose bins are %" PRIu64
-	                " bytes: ask for wider bins, or take another backend",
+	                " bytes: ask for wider bins, or use another backend",
 	                rules->system, alias->start, alias->end, bin_bytes);
 }
 

@@ -123,9 +123,9 @@ void ppi_tick_rate_note(struct ppi_backend_session *bs,
                         const struct ppi_tick_rate *rate)
 {
 	if (rate->tick_ns > rate->period_ns)
-		ppi_note(bs, "asked for a sample every %llu ns; the kernel "
-		         "looks at CPU timers every %llu ns: fewer samples "
-		         "with larger weights",
+		ppi_note(bs, "requested a sample every %llu ns, but the kernel "
+		         "checks CPU timers every %llu ns: samples are fewer "
+		         "and weigh more",
 		         (unsigned long long)rate->period_ns,
 		         (unsigned long long)rate->tick_ns);
 }

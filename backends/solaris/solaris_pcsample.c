@@ -53,7 +53,7 @@ static portprof_status fail_on(int error, struct ppi_diag *why)
 {
 	return ppi_fail(why, error == ENOSYS ? PORTPROF_E_UNSUPPORTED :
 	                                       PORTPROF_E_SYSTEM,
-	                error, "pcsample", "pcsample failed: %s; take the "
+	                error, "pcsample", "pcsample failed: %s; use the "
 	                "backend itimer", strerror(error));
 }
 

@@ -45,7 +45,7 @@ static portprof_status take_part(const struct ppi_event_request *request,
 
 	if (*signo)
 		return ppi_event_refuse_part(request, part, PORTPROF_E_INVALID,
-		                             why, "signal was given before");
+		                             why, "signal is already set");
 	if (!number)
 		return ppi_event_refuse_part(
 			request, part, PORTPROF_E_INVALID, why,

@@ -216,8 +216,8 @@ static portprof_status refuse_asked(int signo, struct ppi_diag *why)
 	return ppi_fail(why, PORTPROF_E_BUSY, 0, "install signal handler",
 	                "signal %d, which the event asks for, %s; ask for "
 	                "another, or for none", signo,
-	                is_ours ? "is another timer session's" :
-	                          "has a handler of the program's, or is "
+	                is_ours ? "is used by another timer session" :
+	                          "has a handler of the program, or is "
 	                          "ignored");
 }
 

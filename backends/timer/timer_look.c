@@ -113,8 +113,8 @@ portprof_status timer_change_signal(struct timer_state *state,
 static void end_early(struct timer_state *state, int lost)
 {
 	state->is_displaced = true;
-	ppi_note(state->bs, "sampling ended early: the program has put a "
-	         "handler of its own on signal %d, which was free when the "
+	ppi_note(state->bs, "sampling ended early: the program has installed "
+	         "its own handler for signal %d, which was free when the "
 	         "session was opened, and no other signal is %s", lost,
 	         state->asked_signo ? "allowed" : "free");
 }
@@ -134,7 +134,7 @@ static void yield_signal(struct timer_state *state)
 		end_early(state, lost);
 		return;
 	}
-	ppi_note(state->bs, "the program has put a handler of its own on "
+	ppi_note(state->bs, "the program has installed its own handler for "
 	         "signal %d, which was free when the session was opened: "
 	         "sampling continues with signal %d", lost, state->signo);
 }

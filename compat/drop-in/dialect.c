@@ -73,8 +73,8 @@ static void read_dialect(void)
 	asked.plain = name ? ppi_rules_find(name) : NULL;
 	if (name && !asked.plain) {
 		list_dialects(list, sizeof(list));
-		ppi_complain("PORTPROF_DIALECT=%.64s: no such dialect; taking "
-		             "%s, the host's; there are %s", name,
+		ppi_complain("PORTPROF_DIALECT=%.64s: no such dialect; using "
+		             "%s, that of this system; there are %s", name,
 		             ppi_rules_of_host()->name, list);
 	}
 	if (!asked.plain)
@@ -96,7 +96,7 @@ static void read_hz(void)
 		asked.hz = (unsigned)hz;
 	else
 		ppi_complain("PORTPROF_HZ=%.64s: must be a number of ticks a "
-		             "second from 1 to %d; taking the usual rate",
+		             "second from 1 to %d; using the usual rate",
 		             text, HZ_MAX);
 }
 

@@ -214,5 +214,5 @@ same "a program that is not there: status" 1 "$status"
 has "a program that is not there: words" 'gone.*No such file' "$tmp/found"
 doctor ./subject.c
 same "no program at all: status" 1 "$status"
-has "no program at all: what to look at" 'of a script, look at' "$tmp/found"
+has "no program at all: what to look at" 'script.*interpreter' "$tmp/found"
 tap_end

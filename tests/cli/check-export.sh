@@ -149,7 +149,7 @@ if sed 's/^int main/int work/' two.c >lib.c &&
 		libtwo.so
 	exported -f gmon -i use.pb.gz -o use.gmon
 	has "of the program nearly nothing is there" \
-		'lie outside of it, .* in libtwo.so: --module libtwo.so' words
+		'outside.* in libtwo.so: --module libtwo.so' words
 else
 	skip "gprof of a library" "none can be made here"
 fi
@@ -208,7 +208,7 @@ if [ -n "$chains" ]; then
 else
 	skip "gprof draws callers" "no chains can be recorded here"
 	exported -f gmon --arcs -i pie.pb.gz -o arcs.gmon
-	has "arcs without chains" 'nobody is named as a caller: record with -g' words
+	has "arcs without chains" 'callers.*record with -g' words
 fi
 
 # ---- folded stacks and pprof
@@ -341,5 +341,5 @@ report -i pie.gmon --program two.c
 refused "no executable" 1 "'two.c' is not an ELF file"
 head -c 100 pie.gmon >cut.gmon
 report -i cut.gmon --program pie
-refused "a file that was cut" 1 "'cut.gmon' .*at byte [0-9]+: .*let the program write it anew"
+refused "a file that was cut" 1 "'cut.gmon' .*at byte [0-9]+: .*run the program"
 tap_end

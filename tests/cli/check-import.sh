@@ -95,9 +95,9 @@ refused() {
 	has "$1: place and remedy" "$3" words
 }
 printf 'a;b 3\na;c x\n' >bad
-refused "folded, no number" bad 'bad:2: .*take this'
+refused "folded, no number" bad 'bad:2: .*number'
 printf 'a;b 3\n 7\n' >bad
-refused "folded, no chain" bad 'bad:2: .*take this'
+refused "folded, no chain" bad 'bad:2: .*number'
 printf 'a;b 3\na;b 99999999999999999999999\n' >bad
 refused "folded, a huge number" bad 'bad:2: '
 printf 'a;b 3\na;\0b 3\n' >bad

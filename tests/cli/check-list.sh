@@ -46,8 +46,8 @@ refused() {
 	same "$refused_words: nothing is printed" "" "$(cat "$tmp/list")"
 }
 refused "an unknown option" 2 "Try 'portprof list --help'" --nonsense
-refused "two patterns" 2 "one word too many" a b
-refused "a pattern and an event" 2 "no pattern beside" --explain cycles a
+refused "two patterns" 2 "'b'" a b
+refused "a pattern and an event" 2 "--explain.*pattern" --explain cycles a
 refused "an unknown backend" 1 "did you mean perf" -b prf
 refused "an unknown colour" 2 "not auto, always or never" --color=blue
 refused "a pattern that fits nothing" 1 "zzzz" zzzz

@@ -212,7 +212,7 @@ rm "$dump"
 none "a dump that is missing" bare.pb.gz 'gone'
 mv real "$dump"
 : >"$dump"
-none "an empty one" bare.pb.gz 'does not begin'
+none "an empty one" bare.pb.gz 'jitdump'
 
 record -q -b perf -F 500 --no-names -o cpu.pb.gz -- ./made flags
 none "times by the CPU's counter" cpu.pb.gz 'CLOCK_MONOTONIC'

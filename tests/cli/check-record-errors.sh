@@ -40,7 +40,7 @@ refused "a source file" 126 'cannot run .*compile it' -o "$out" -- ./some.c
 refused "a script of python" 126 'cannot run .*-- python3 FILE' -o "$out" \
 	-- ./some.py
 refused "a file that is here, and not in the path" 127 \
-	'no command .some\.c. in .PATH; the file here is \./some\.c' -o "$out" \
+	'no command .some\.c. in .PATH.*\./some\.c' -o "$out" \
 	-- some.c
 refused "a folder" 126 "cannot run '\\./'" -o "$out" -- ./
 printf '#!/no/such/interpreter\n' >script
@@ -99,7 +99,7 @@ if [ -x "$programs/deny" ] && ! is_sanitized; then
 	*) skip "an event that only a denied backend has" "nothing can be denied" ;;
 	esac
 fi
-refused "chains that a backend has not" 125 'without -b the best backend' \
+refused "chains that a backend has not" 125 'without -b' \
 	-b null -g -o "$out" -- true
 record -b prf -o "$out" -- true
 same "backends in an error and in the help" \

@@ -87,7 +87,7 @@ for event in breakpoint:hit breakpoint:hits:w; do
 done
 record -e breakpoint:hit:x,task-clock -o hit.pb.gz -- ./hit
 same "with other events: it is refused" 125 "$status"
-has "and what can be done is said" 'attach to it.*record it alone' words
+has "and what can be done is said" '-p PID.*record -e' words
 record -e breakpoint:no_such_function -o hit.pb.gz -- ./hit
 has "a symbol that the program lacks is said" "no symbol 'no_such_function'" words
 tap_end

@@ -98,7 +98,7 @@ fi
 
 refused "a symbol that it lacks" 125 "no symbol 'hti'.*did you mean hit" \
 	-e breakpoint:hti -- ./hit 1
-refused "what its libraries have" 125 'libraries are not.*uprobe:FILE' \
+refused "what its libraries have" 125 'libraries.*uprobe:FILE' \
 	-e breakpoint:malloc_usable_size -- ./hit 1
 refused "what the program has that it becomes" 125 "no symbol 'hit'" \
 	-e breakpoint:hit -- sh -c 'exec ./hit 5'

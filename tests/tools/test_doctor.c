@@ -267,8 +267,7 @@ static void a_cpu_that_libpfm4_does_not_know(void **state)
 	fake.has_table = false;
 	examine();
 	if (strstr(finding("cpu-events")->words, "has no table"))
-		expect("cpu-events", PORTPROF_VERDICT_LIMITED, "Test CPU 3000: this libpfm4 "
-		       "has no table of it", "--with-libpfm4=PREFIX");
+		expect("cpu-events", PORTPROF_VERDICT_LIMITED, "Test CPU 3000: libpfm4", "--with-libpfm4=PREFIX");
 	else
 		expect("cpu-events", PORTPROF_VERDICT_LIMITED, "without libpfm4",
 		       "libpfm4-dev");

@@ -492,7 +492,7 @@ static void what_is_wrong_is_said(void **state)
 	refuse("mem:0x10/x:w", PORTPROF_E_INVALID, "'x' is not a number");
 	refuse("mem:0x10/8:x", PORTPROF_E_INVALID, "drop /8");
 	refuse("mem:0x10:q", PORTPROF_E_INVALID, "column 10: 'q' is neither");
-	refuse("mem:0x10:r:w", PORTPROF_E_INVALID, "one access too many");
+	refuse("mem:0x10:r:w", PORTPROF_E_INVALID, "column 12: 'w' ");
 	refuse("mem:0x10:w:precise=2", PORTPROF_E_UNSUPPORTED, "precise");
 	refuse("breakpoint:place_functio:x", PORTPROF_E_UNSUPPORTED,
 	       "attach to it (-p PID)");

@@ -282,8 +282,8 @@ static void only_what_was_not_asked_for_is_given_up(void **state)
 	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
 	assert_false(run.events[0].counts_kernel);
 	assert_non_null(strstr(run.events[0].description,
-	                       "in user mode alone (kernel mode is not "
-	                       "permitted), 1000 times a second: CPU time"));
+	                       "kernel mode is not permitted), "
+	                       "1000 times a second: CPU time"));
 	assert_null(strstr(run.events[0].description, "user and kernel"));
 }
 

@@ -236,7 +236,7 @@ static void what_a_pmu_does_not_have(void **state)
 	refuse("fake::hits:umsk=1", PORTPROF_E_NOTFOUND, "did you mean umask");
 	refuse("fake::zzzzzzzz", PORTPROF_E_NOTFOUND, "energy, ");
 	refuse("fake::hits:umask=0x100", PORTPROF_E_INVALID, "up to 0xff");
-	refuse("fake::hits:broken", PORTPROF_E_UNSUPPORTED, "not understood");
+	refuse("fake::hits:broken", PORTPROF_E_UNSUPPORTED, "'broken' ");
 	refuse("fake::odd", PORTPROF_E_NOTFOUND, "'strange'");
 	refuse("uncore::reads:u", PORTPROF_E_UNSUPPORTED, "drop the levels");
 	/* what else they take is no number */
@@ -338,7 +338,7 @@ static void the_kernel_is_given_the_filter(void **state)
 	assert_int_equal(open_filter("sched:sched_switch/pid==7/"),
 	                 PORTPROF_E_INVALID);
 	assert_non_null(strstr(portprof_last_diag()->words,
-	                       "column 20: the kernel does not take the filter "
+	                       "column 20: the kernel refuses the filter "
 	                       "'pid==7'"));
 	assert_non_null(strstr(portprof_last_diag()->words,
 	                       "fields: prev_comm (text), prev_pid, "

@@ -274,8 +274,8 @@ static void what_is_no_usable_signal_is_refused(void **state)
 		{ "cpu-clock:signal", "signal=40" },
 		{ "cpu-clock:signal=9", "cannot be caught" },
 		{ "cpu-clock:signal=33", "signal=40" },
-		{ "cpu-clock:signal=11", "mistake of the program" },
-		{ "cpu-clock:signal=17", "tells of children" },
+		{ "cpu-clock:signal=11", "mistakes" },
+		{ "cpu-clock:signal=17", "children" },
 		{ "cpu-clock:signal=40:signal=41", "column 21" },
 	};
 
@@ -304,7 +304,7 @@ static void a_signal_that_is_in_use_is_refused(void **state)
 	other = one;
 	assert_int_equal(open_event("cpu-clock:signal=41"), PORTPROF_E_BUSY);
 	assert_non_null(strstr(portprof_last_diag()->words,
-	                       "is another timer session's"));
+	                       "another timer session"));
 	sim_close(&other);
 }
 

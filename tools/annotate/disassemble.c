@@ -88,10 +88,10 @@ size_t ppi_code_disassemble(const struct ppi_code *code,
 	FILE *in;
 
 	*instructions = NULL;
-	snprintf(why, why_bytes, "objdump printed nothing of this file");
+	snprintf(why, why_bytes, "objdump printed nothing for this file");
 	if (!code->address_count || code->path[0] != '/') {
 		snprintf(why, why_bytes,
-		         "this code lies in no file that can be read");
+		         "no readable file has this code");
 		return 0;
 	}
 	last = code->addresses[code->address_count - 1].at;

@@ -28,9 +28,9 @@ static const struct ppi_line line = {
 	.verb = "config",
 	.usage = "[OPTION...] [SET]",
 	.about = "Reads the configuration file as portprof record does, with "
-	         "its set [SET] if you name one, and shows each setting in "
-	         "force and where it comes from. Mistakes are reported with "
-	         "line and column. Nothing is changed.",
+	         "its set [SET] if given, and prints each setting in effect "
+	         "and its origin. Mistakes are reported with line and column. "
+	         "Nothing is changed.",
 	.notes = "Files: $PORTPROF_CONFIG, "
 	         "$XDG_CONFIG_HOME/portprof/portprof.conf, " PPI_SYSCONFDIR
 	         "/portprof.conf. The settings of preloaded programs, "

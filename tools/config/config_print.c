@@ -74,8 +74,7 @@ void ppi_config_print_text(const struct ppi_config_view *view, FILE *out)
 		fputc('\n', out);
 	}
 	if (view->has_preload) {
-		fprintf(out, "\n$PORTPROF, for programs that the object is "
-		        "preloaded into\n");
+		fprintf(out, "\n$PORTPROF, for the preloaded object\n");
 		put_rows(&view->preload, out);
 	}
 	put_reasons(&view->record, out);

@@ -75,8 +75,8 @@ static void print_missing(const char *which,
 
 	if (share < LEAST_PERCENT)
 		return;
-	snprintf(words, sizeof(words), "%.1f %% of %s is in no sample, and rows "
-	         "seem that much smaller there", share, which);
+	snprintf(words, sizeof(words), "%.1f %% of %s has no sample, so its "
+	         "rows are too small by that much", share, which);
 	fprintf(out, "  %-7s ", "");
 	ppi_put_wrapped_to(out, words, 10, ppi_line_width(out));
 }

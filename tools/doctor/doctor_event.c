@@ -102,9 +102,8 @@ bool ppi_doctor_ask_event(const struct ppi_doctor *doctor, const char *asked,
 			if (status == PORTPROF_E_NOTFOUND)
 				ppi_say_no_match(
 					asked, why.words,
-					"portprof list shows the events that "
-					"there are, and a program is named by "
-					"its path");
+					"portprof list shows all events; name "
+					"a program by its path");
 			else
 				ppi_say("%s", why.words);
 			return false;

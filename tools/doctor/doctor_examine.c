@@ -114,10 +114,9 @@ static void sampling(struct ppi_doctor *doctor)
 	else
 		ppi_doctor_add(doctor, PPI_TOPIC_EVENTS, "cpu-time",
 		               PORTPROF_VERDICT_LIMITED, "see below",
-		               "sampled by %s, from inside the program: not of "
-		               "programs that run already, that are linked "
-		               "statically or that have other rights; without "
-		               "kernel code", names);
+		               "sampled by %s, from inside the program: no "
+		               "running, statically linked or privileged "
+		               "programs, no kernel code", names);
 }
 
 /* Classes of events and targets that no backend reported on: by what the

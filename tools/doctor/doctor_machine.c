@@ -105,8 +105,8 @@ static void table(struct ppi_doctor *doctor)
 		               "a newer libpfm4 (configure "
 		               "--with-libpfm4=PREFIX); until then use generic "
 		               "names (cycles) or raw codes (rHEX)",
-		               "%s: this libpfm4 has no table of it, so the "
-		               "names of its own events are unknown", cpu);
+		               "%s: libpfm4 has no table for it, so its own "
+		               "event names are unknown", cpu);
 	else
 		ppi_doctor_add(doctor, PPI_TOPIC_MACHINE, "cpu-events",
 		               PORTPROF_VERDICT_LIMITED, "install libpfm4-dev "

@@ -63,16 +63,16 @@ static void frames(struct ppi_doctor *doctor, const char *name,
 
 	if (percent >= MOSTLY)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
-		               PORTPROF_VERDICT_WORKS, NULL, "%s: %u %% of %u functions "
-		               "keep a frame pointer: portprof record -g finds "
-		               "who called them", name, percent,
+		               PORTPROF_VERDICT_WORKS, NULL, "%s: %u %% of %u "
+		               "functions keep a frame pointer: portprof "
+		               "record -g finds their callers", name, percent,
 		               program->functions);
 	else
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
 		               percent > HARDLY ? PORTPROF_VERDICT_LIMITED : PORTPROF_VERDICT_FAILS,
 		               remedy, "%s: %s, and %u %% of %u functions keep "
-		               "a frame pointer: chains of callers (record -g) "
-		               "lose the caller there, or end", name, why,
+		               "a frame pointer: call chains (record -g) miss "
+		               "callers in the others, or end", name, why,
 		               percent, program->functions);
 }
 
@@ -91,12 +91,12 @@ static void chains(struct ppi_doctor *doctor, const char *name,
 	else if (has_tables && !missing)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
 		               PORTPROF_VERDICT_WORKS, NULL, "%s: %u functions "
-		               "have frame tables: portprof record -g finds who "
-		               "called them", name, program->tabled);
+		               "have frame tables: portprof record -g finds "
+		               "their callers", name, program->tabled);
 	else if (program->functions == 0)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "call-chains",
-		               PORTPROF_VERDICT_UNKNOWN, NULL, "%s: it names no "
-		               "function to look at", name);
+		               PORTPROF_VERDICT_UNKNOWN, NULL, "%s: it has no "
+		               "named functions to examine", name);
 	else if (has_tables)
 		frames(doctor, name, program, missing, is_own
 		       ? "a build of portprof with elfutils (libdw) reads its "
@@ -108,7 +108,7 @@ static void chains(struct ppi_doctor *doctor, const char *name,
 		frames(doctor, name, program, "it has no frame tables", is_own
 		       ? "compile it without -fno-asynchronous-unwind-tables, "
 		         "or with " PPI_FRAME_FLAG
-		       : "take a build with frame tables or frame pointers");
+		       : "use a build with frame tables or frame pointers");
 }
 
 /* Where distributions keep what they stripped: the first two digits of the
@@ -179,16 +179,17 @@ static void debug_info(struct ppi_doctor *doctor, const char *name,
 		                                         "debug file");
 	else if (program->has_names)
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
-		               PORTPROF_VERDICT_LIMITED, remedy, "%s: functions have names, "
-		               "lines and inlined functions have not", name);
+		               PORTPROF_VERDICT_LIMITED, remedy, "%s: "
+		               "functions have names; lines and inlined "
+		               "functions do not", name);
 	else
 		ppi_doctor_add(doctor, PPI_TOPIC_PROGRAM, "debug-info",
 		               is_own ? PORTPROF_VERDICT_FAILS : PORTPROF_VERDICT_LIMITED, remedy,
-		               "%s: it is stripped: only functions that it "
-		               "exports have names%s", name,
+		               "%s: it is stripped: only exported functions "
+		               "have names%s", name,
 		               program->build_id[0]
 		               ? "" : ", and it has no build-id to find a "
-		                      "debug file by");
+		                      "debug file");
 }
 
 static void preload(struct ppi_doctor *doctor, const char *name,
@@ -219,11 +220,11 @@ bool ppi_doctor_program(struct ppi_doctor *doctor, const char *path)
 		               PORTPROF_VERDICT_UNKNOWN, error == -2
 		               ? "install libelf-dev and build portprof again"
 		               : error == -1
-		               ? "of a script, look at what its first line "
-		                 "names; a source file has to be compiled"
+		               ? "for a script, name its interpreter (first "
+		                 "line); a source file must be compiled"
 		               : NULL, "%s: %s", path,
 		               error > 0 ? strerror(error)
-		               : error == -1 ? "this is no ELF program"
+		               : error == -1 ? "this is not an ELF program"
 		                             : "programs cannot be read "
 		                               "without libelf");
 		return false;

@@ -128,7 +128,7 @@ void ppi_doctor_print_event(const struct ppi_doctor_event *event, FILE *out)
 		                WORDS_COLUMN);
 	}
 	if (event->finding_count)
-		fprintf(out, "\n%sWhat stands in the way%s\n",
+		fprintf(out, "\n%sWhat prevents it%s\n",
 		        ppi_color(out, PPI_BOLD), ppi_color(out, PPI_PLAIN));
 	for (size_t i = 0; i < event->finding_count; i++)
 		put_finding(event->findings[i], out);

@@ -99,7 +99,7 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 		export->input = argv[optind++];
 	if (optind < argc)
 		return ppi_line_wrong(&line,
-		                      "'%s' is one word too many: one profile "
+		                      "unexpected argument '%s': one profile "
 		                      "is read; -o names the file to write",
 		                      argv[optind]);
 	if (export->format == PPI_EXPORT_NONE)

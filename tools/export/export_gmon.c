@@ -79,14 +79,14 @@ static void say_outside(const struct ppi_export *export, portprof_unit unit,
 	ppi_say_weight(ppi_scale_of(unit, written->outside_weight),
 	               written->outside_weight, words, sizeof(words));
 	if (other)
-		ppi_say("%s (%.1f %%) lie outside of it, %s of that in %s: "
-		        "--module %s writes those",
+		ppi_say("%s (%.1f %%) are outside this file, %s of that in %s: "
+		        "--module %s exports those",
 		        words, ppi_percent(written->outside_weight, all),
 		        ppi_say_weight(ppi_scale_of(unit, most), most, part,
 		                       sizeof(part)),
 		        other, other);
 	else
-		ppi_say("%s (%.1f %%) lie outside of it", words,
+		ppi_say("%s (%.1f %%) are outside this file", words,
 		        ppi_percent(written->outside_weight, all));
 }
 
@@ -110,11 +110,11 @@ static void say_written(const struct ppi_export *export, const char *path,
 	if (written->outside_weight)
 		say_outside(export, unit, written);
 	if (export->with_chains && written->arcs == 0)
-		ppi_say("no call chain lies in it, so nobody is named as a "
-		        "caller: record with -g");
+		ppi_say("it has no call chains, so no callers are written: "
+		        "record with -g");
 	else if (export->with_chains)
-		ppi_say("%" PRIu64 " pairs of caller and function: what gprof "
-		        "calls calls are samples",
+		ppi_say("%" PRIu64 " pairs of caller and function: gprof's "
+		        "numbers of calls are samples",
 		        written->arcs);
 }
 

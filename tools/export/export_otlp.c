@@ -490,8 +490,8 @@ bool ppi_export_otlp(const struct ppi_export *export)
 		ppi_export_names_free(&names);
 	}
 	if (is_good && !export->is_quiet)
-		ppi_say("experimental: OTLP profiles as opentelemetry-proto "
-		        "1.11.0 has them (profiles v1development)");
+		ppi_say("experimental: OTLP profiles of opentelemetry-proto "
+		        "1.11.0 (profiles v1development)");
 	free(writing.pieces);
 	free(writing.values);
 	free(writing.times);

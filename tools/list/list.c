@@ -98,7 +98,7 @@ static int nothing_fits(const struct ppi_list *list)
 					&info) == PORTPROF_E_NOTFOUND;
 	ppi_say_no_match(pattern,
 	                 is_unknown ? portprof_last_diag()->words : "",
-	                 "portprof list -a shows everything that there is");
+	                 "portprof list -a shows everything");
 	return PPI_EXIT_FAILED;
 }
 
@@ -122,8 +122,8 @@ int ppi_list_main(int argc, char **argv)
 	if (status != PPI_LINE_READ)
 		return status;
 	if (list.options.pattern && list.options.explain)
-		return ppi_line_wrong(&line, "--explain takes an event string, "
-		                             "and no pattern beside it");
+		return ppi_line_wrong(&line, "--explain takes an event string "
+		                             "and no pattern");
 	if (list.options.explain) {
 		portprof_catalogue_pmus(list.options.backend, ppi_list_take_pmu,
 		                        &list);

@@ -28,8 +28,8 @@ struct merge {
 #define AT(member) offsetof(struct merge, member)
 
 static const struct ppi_option table[] = {
-	{ 'o', "output", "FILE", "write the sum of all there; tables go to "
-	  "standard output without it",
+	{ 'o', "output", "FILE", "write the sum to this file (tables: standard "
+	  "output)",
 	  .take = ppi_take_text, .place = AT(output) },
 	{ 'j', "json", NULL, "print the sum of tables as JSON",
 	  .take = ppi_take_flag, .place = AT(is_json) },
@@ -45,8 +45,8 @@ static const struct ppi_line line = {
 	.notes = "The profiles must have the same events. A binary that was "
 	         "mapped elsewhere is recognized by its build-id. A profile "
 	         "that cannot be merged is left out, and the exit status is 1. "
-	         "TABLE is what a program with regions writes in JSON at its "
-	         "exit, when it is run with PORTPROF=regions.",
+	         "TABLE is the JSON that a program with regions writes at its "
+	         "exit when run with PORTPROF=regions.",
 	.options = table,
 	.option_count = sizeof(table) / sizeof(table[0]),
 	.wrong = PPI_EXIT_USAGE,
@@ -156,8 +156,8 @@ int ppi_merge_main(int argc, char **argv)
 		return ppi_line_wrong(&line, "no profile given: portprof merge "
 		                             "-o %s FILE...", merge.output);
 	if (merge.is_json)
-		return ppi_line_wrong(&line, "-j is for tables of regions, and "
-		                             "'%s' is none", argv[optind]);
+		return ppi_line_wrong(&line, "-j needs tables of regions; '%s' "
+		                             "is not one", argv[optind]);
 	if (!merge.is_quiet)
 		ppi_progress_begin("merging");
 	for (int first = optind, i = first; i < argc; i++) {

@@ -64,8 +64,8 @@ static bool name_one(const struct wanted *wanted, const char *path)
 		is_good = false;
 	}
 	if (is_good && unnamed)
-		ppi_say("%s: %zu of %zu addresses are in no function that is "
-		        "known; portprof report tells in which files", path,
+		ppi_say("%s: %zu of %zu addresses are in no known function; "
+		        "portprof report shows in which files", path,
 		        unnamed, portprof_profile_location_count(profile));
 	portprof_profile_free(profile);
 	return is_good;
@@ -81,9 +81,9 @@ int ppi_names_main(int argc, char **argv)
 		goto free;
 	if (wanted.output && argc - optind + (wanted.input != NULL) > 1) {
 		status = ppi_line_wrong(&line,
-		                        "'%s' is one word too many: one "
-		                        "profile is written to -o; portprof "
-		                        "merge makes one of several",
+		                        "unexpected argument '%s': -o writes "
+		                        "one profile; portprof merge makes one "
+		                        "of several",
 		                        argv[argc - 1]);
 		goto free;
 	}

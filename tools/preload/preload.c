@@ -258,7 +258,7 @@ static void end(void)
 
 	self.session = NULL;
 	if (session && portprof_session_close(session))
-		say("the profile of this process is not whole",
+		say("the profile of this process is incomplete",
 		    portprof_last_diag()->words);
 }
 
@@ -299,7 +299,7 @@ static bool toggle(void)
 static void say_lost(void)
 {
 	say("no signal starts or stops the profile any more",
-	    "the program has put a handler of its own on it; name another");
+	    "the program has installed its own handler for it; name another");
 }
 
 /* What a session would refuse is told now, not when the signal comes. */

@@ -95,7 +95,7 @@ static const char *find_user(int number)
 		return "cannot be caught";
 	if ((now.sa_flags & SA_SIGINFO) ||
 	    (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN))
-		return "has a handler of the program's already";
+		return "already has a handler of the program";
 	return NULL;
 }
 

@@ -115,7 +115,7 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_what, .place = AT(children), .what = "exact" },
 	{ 0, "config", "FILE", "read settings from this file",
 	  .take = ppi_take_text, .place = AT(config_path) },
-	{ 0, "set", "NAME", "read the settings of its [NAME], too",
+	{ 0, "set", "NAME", "also read the settings of its section [NAME]",
 	  .take = ppi_take_text, .place = AT(set_name) },
 	{ .help = "What to write" },
 	{ 'o', "output", "FILE",

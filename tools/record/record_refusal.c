@@ -101,7 +101,8 @@ void ppi_say_refusal(const struct ppi_record *record)
 		        "doctor %s says what '%s' would need", event, event);
 	else if (why.status == PORTPROF_E_UNSUPPORTED && backend &&
 	         strcmp(backend, "auto") != 0)
-		ppi_say("without -b the best backend that can is taken");
+		ppi_say("without -b, the best backend that supports it is "
+		        "used");
 	else if (strcmp(why.step, "choose backend") == 0 &&
 	         why.status == PORTPROF_E_UNSUPPORTED &&
 	         record->options.targets.scope != PPI_SCOPE_COMMAND)

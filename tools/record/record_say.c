@@ -108,15 +108,14 @@ static void say_no_sample(const struct ppi_record *record,
 		        "measure it: record it as administrator",
 		        record->program);
 	else if (strcmp(backend, "null") == 0)
-		ppi_say("the backend null measures nothing; without -b null the "
-		        "best one is taken");
+		ppi_say("the backend null measures nothing; without -b null "
+		        "the best one is used");
 	else if (stats->lost_samples)
 		ppi_say("%" PRIu64 " samples were lost: sample less often (-F)",
 		        stats->lost_samples);
 	else if (has_slept(end, event, stats))
-		ppi_say("it slept for most of %s, and CPU time is what is "
-		        "sampled: record -e context-switches shows where it "
-		        "goes to sleep",
+		ppi_say("it slept for most of %s, and samples are of CPU time: "
+		        "record -e context-switches shows where it sleeps",
 		        say_seconds(end->duration_ns, room, sizeof(room)));
 	else if (!is_time && stats->total_weight == 0)
 		ppi_say("the event did not occur: measure longer, or give it "
@@ -196,7 +195,7 @@ bool ppi_say_too_short(const struct ppi_record *record,
 	if (end->duration_ns >= delay_ns)
 		return false;
 	ppi_say("nothing was measured, and no file written: the command ended "
-	        "after %s, and measuring was to begin after %s",
+	        "after %s, before the delay of %s was over",
 	        say_seconds(end->duration_ns, lived, sizeof(lived)),
 	        say_seconds(delay_ns, delay, sizeof(delay)));
 	return true;

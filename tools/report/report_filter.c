@@ -346,7 +346,7 @@ static bool leave_out_times(struct applying *applying,
 			is_any_in = true;
 	}
 	if (!is_any_in)
-		ppi_say("--time: no sample fell then");
+		ppi_say("--time: no sample is in that time");
 	return is_any_in;
 }
 

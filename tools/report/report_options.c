@@ -154,7 +154,7 @@ static int check_tree(const struct ppi_report_options *options)
 		return ppi_line_wrong(&line, "--tree grows in one direction: "
 		                             "--callers or --callees");
 	if (options->sort)
-		return ppi_line_wrong(&line, "--tree is of functions: leave "
+		return ppi_line_wrong(&line, "--tree shows functions: leave "
 		                             "out -s");
 	return PPI_LINE_READ;
 }

@@ -288,9 +288,9 @@ static void say_why_not_open(bool at_exec)
 
 	ppi_say_failure(NULL);
 	if (at_exec && is_missing)
-		ppi_say("the program alone is in memory as it starts, its "
-		        "libraries are not; count what is in one by "
-		        "uprobe:FILE:SYMBOL, or attach with -p PID");
+		ppi_say("when it starts, only the program is in memory, not "
+		        "its libraries; for those use uprobe:FILE:SYMBOL, or "
+		        "attach with -p PID");
 }
 
 /* Those that wait for the command's program, or the others. */

@@ -38,7 +38,7 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(backend) },
 	{ 0, "config", "FILE", "count the events of this configuration file",
 	  .take = ppi_take_text, .place = AT(config_path) },
-	{ 0, "set", "NAME", "count the events of its [NAME], too",
+	{ 0, "set", "NAME", "also count the events of its section [NAME]",
 	  .take = ppi_take_text, .place = AT(set_name) },
 	{ .help = "What to print" },
 	{ 'I', "interval-print", "MS", "print counts every MS milliseconds",

@@ -34,8 +34,7 @@ bool ppi_download_begin(const char **why)
 	if (client)
 		return true;
 #ifndef HAVE_LIBDW
-	*why = "this build reads no debug files: it was made without elfutils' "
-	       "libdw";
+	*why = "this build cannot read debug files: it has no libdw (elfutils)";
 	return false;
 #endif
 	if (!servers || !*servers) {

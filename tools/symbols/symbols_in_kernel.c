@@ -17,7 +17,7 @@ static void read_kernel(struct ppi_symbols *symbols)
 	symbols->is_kernel_read = true;
 	if (ppi_kernel_is_newer(symbols->recorded_ns)) {
 		ppi_symbols_add_note(symbols,
-		                     "the system was started again after the "
+		                     "the system was rebooted after the "
 		                     "measurement; kernel code is not named");
 		return;
 	}

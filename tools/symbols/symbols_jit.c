@@ -314,7 +314,7 @@ bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
 	fclose(file);
 	is_good = is_good && resolve(&map, table);
 	if (!is_good)
-		snprintf(why, why_bytes, "needs more memory than there is");
+		snprintf(why, why_bytes, "needs more memory than is available");
 	else if (map.count == 0)
 		snprintf(why, why_bytes,
 		         "has no lines of the form START SIZE NAME");

@@ -369,11 +369,11 @@ static const char *doubt(const unsigned char *header, size_t bytes)
 	if (bytes >= 4 && u32(header) == __builtin_bswap32(MAGIC))
 		return "was written on a machine of another byte order";
 	if (bytes < HEADER_BYTES || u32(header) != MAGIC)
-		return "does not begin as a jitdump";
+		return "is not a jitdump";
 	if (u32(header + 4) != 1)
 		return "is a jitdump of a version other than 1";
 	if (u32(header + 8) < HEADER_BYTES)
-		return "has no whole header";
+		return "has an incomplete header";
 	if (u64(header + 32) & FLAG_CPU_TIMES)
 		return "has times of the CPU's counter, not of CLOCK_MONOTONIC";
 	return NULL;
@@ -517,7 +517,7 @@ struct ppi_jitdump *ppi_jitdump_read(const char *path,
 	fclose(file);
 	if (is_good)
 		return dump;
-	snprintf(why, why_bytes, "needs more memory than there is");
+	snprintf(why, why_bytes, "needs more memory than is available");
 	ppi_jitdump_free(dump);
 	return NULL;
 }

@@ -221,7 +221,7 @@ bool ppi_cgroup_find(const char *root, enum ppi_cgroup_kind kind,
 		found->folder[0] = '\0';
 		snprintf(found->words, sizeof(found->words),
 		         "'%.60s' begins the ids of several containers: give "
-		         "more of it", wanted);
+		         "more digits", wanted);
 	}
 	for (size_t i = 0; i < search->name_count; i++)
 		free(search->names[i]);

@@ -97,8 +97,8 @@ static char *make_folder(void)
 		snprintf(folder, bytes, "%s/portprof-top.XXXXXX", parent);
 	if (folder && mkdtemp(folder))
 		return folder;
-	ppi_say("no folder can be made in %s: set TMPDIR to one that can be "
-	        "written", parent);
+	ppi_say("cannot create a directory in %s: set TMPDIR to a writable "
+	        "one", parent);
 	free(folder);
 	return NULL;
 }
@@ -170,9 +170,9 @@ int ppi_top_main(int argc, char **argv)
 	             "modules, threads and, with -g, the callers of a "
 	             "function; of the whole system if no command or target "
 	             "is given. The key ? lists the keys.";
-	line.notes = "Nothing is left in a file, but for -o FILE and what the "
-	             "key s saves to " PPI_DEFAULT_OUTPUT ". The exit status "
-	             "is as of portprof record.";
+	line.notes = "No file remains, except -o FILE and what the key s saves "
+	             "to " PPI_DEFAULT_OUTPUT ". The exit status is that of "
+	             "portprof record.";
 	status = ppi_record_read_options(&line, argc, argv, &options);
 	if (status >= 0)
 		return status;

@@ -53,10 +53,10 @@ bool ppi_top_screen_can(void)
 	fclose(terminal);
 	if (is_known)
 		return true;
-	ppi_say("top cannot draw on a terminal of the kind '%s': nothing is "
-	        "known of it here", kind ? kind : "");
-	ppi_say("say which it is, as in TERM=xterm portprof top, or use "
-	        "portprof record and portprof report");
+	ppi_say("top cannot draw on a terminal of type '%s', which is unknown "
+	        "here", kind ? kind : "");
+	ppi_say("set TERM, as in TERM=xterm portprof top, or use portprof "
+	        "record and portprof report");
 	return false;
 }
 
@@ -226,7 +226,7 @@ static void save(struct ppi_top_screen *screen,
 {
 	if (title->is_kept)
 		snprintf(screen->word, sizeof(screen->word),
-		         "all of it is recorded to %.200s", title->save_to);
+		         "everything is recorded to %.200s", title->save_to);
 	else if (!screen->data->head)
 		snprintf(screen->word, sizeof(screen->word),
 		         "there is nothing to save yet");

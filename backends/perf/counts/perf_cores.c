@@ -145,7 +145,7 @@ static void tell_cover(struct ppi_backend_session *bs, size_t event)
 	ppi_note(bs, "'%.64s' %s on %s%s%s",
 	         bs->plan->events[event].request.text,
 	         state->layout == PERF_NO_RINGS ? "counts" : "is sampled", on,
-	         off[0] ? " alone, and has nothing like it on " : "", off);
+	         off[0] ? " only; there is no such event on " : "", off);
 }
 
 static bool has_others(const struct ppi_backend_session *bs)
@@ -176,8 +176,8 @@ portprof_status perf_check_cores(struct ppi_backend_session *bs,
 			continue;
 		}
 		ppi_fail(bs->refusals ? &bs->refusals[event] : why,
-		         PORTPROF_E_UNSUPPORTED, 0, "open event", "'%s' is an "
-		         "event of none of this machine's core types",
+		         PORTPROF_E_UNSUPPORTED, 0, "open event", "no core "
+		         "type of this machine has the event '%s'",
 		         bs->plan->events[event].request.text);
 		if (!bs->refusals)
 			return PORTPROF_E_UNSUPPORTED;

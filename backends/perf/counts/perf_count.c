@@ -315,8 +315,8 @@ static portprof_status attach_process(struct ppi_backend_session *bs,
 	}
 	if (status == PORTPROF_OK && news > 0)
 		ppi_note(bs, "threads were created while counters were being "
-		         "opened: what those of them count that inherited "
-		         "none is missing");
+		         "opened: counts of those that inherited none are "
+		         "missing");
 	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0 &&
 	    refused)
 		return PORTPROF_E_DENIED; /* why is the last thread's */
@@ -465,8 +465,8 @@ static portprof_status check_groups(const struct ppi_plan *plan,
 		if (members > PERF_EVENTS_MAX)
 			return ppi_fail(why, PORTPROF_E_LIMIT, 0,
 			                "open counters", "a group has more "
-			                "than %d events, '%s' being the first "
-			                "too many: part it with braces",
+			                "than %d events, and '%s' is the first "
+			                "too many: divide it with braces",
 			                PERF_EVENTS_MAX,
 			                plan->events[i].request.text);
 	}

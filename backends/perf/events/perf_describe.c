@@ -90,7 +90,7 @@ static void describe(struct ppi_event *event, enum ppi_mode mode,
 	                "%s %s%s, %s%s", name, perf_say_levels(event),
 	                guests_of(&perf_own(event)->asked), rate, precise);
 	/* what it means is cut first, and leaves room for what becomes of it:
-	 * "in user mode alone (kernel mode is not permitted)" */
+	 * "in user mode only (kernel mode is not permitted)" */
 	if (used >= MEANING_END - 16)
 		return;
 	if (snprintf(event->description + used, (size_t)(MEANING_END - used),

@@ -156,7 +156,7 @@ static portprof_status take_access(struct place *place, const char *word,
 	return refuse(place, PORTPROF_E_INVALID,
 	              ppi_perf_column_of(&place->request->core, part),
 	              "'%.60s' %s; write %s", part,
-	              place->access ? "is one access too many" :
+	              place->access ? "is a second access" :
 	              is_probe(place) ? "is not a modifier of a probe" :
 	                                "is neither r, w, x or rw, nor a "
 	                                "modifier",
@@ -212,13 +212,14 @@ static portprof_status refuse_symbol(const struct place *place,
 	case PERF_SYMBOL_SEVERAL:
 		return refuse(place, PORTPROF_E_INVALID, column, "%s has "
 		              "several symbols '%.100s', each of one source "
-		              "file; give the address of the one that is meant",
+		              "file; give the address of one",
 		              where, place->symbol);
 	case PERF_SYMBOL_CHOSEN:
 		return refuse(place, PORTPROF_E_UNSUPPORTED, column,
-		              "which function '%.100s' is %s chooses as it "
-		              "starts (an indirect function); name that one, "
-		              "or give its address", place->symbol, where);
+		              "'%.100s' is an indirect function, which %s "
+		              "resolves when it starts; name the resolved "
+		              "function, or give its "
+		              "address", place->symbol, where);
 	case PERF_SYMBOL_NO_FILE:
 		return refuse(place, error == EACCES || error == EPERM
 		              ? PORTPROF_E_DENIED : PORTPROF_E_NOTFOUND, column,
@@ -244,8 +245,9 @@ static portprof_status refuse_unborn(const struct place *place,
 {
 	return refuse(place, PORTPROF_E_UNSUPPORTED, place->symbol_column,
 	              "%sthe address of '%.90s' in another process is known "
-	              "while that runs: attach to it (-p PID), record it alone "
-	              "(portprof record -e, without -b), or probe its file, "
+	              "only while it runs: attach to it (-p PID), record only "
+	              "this event (portprof record -e, without -b), or probe "
+	              "its file, "
 	              "uprobe:FILE:%.90s", why, place->symbol, place->symbol);
 }
 
@@ -313,7 +315,8 @@ static portprof_status settle_length(struct place *place)
 
 	if (is_code && place->bytes)
 		return refuse(place, PORTPROF_E_INVALID, place->symbol_column,
-		              "what is executed has no length: drop /%" PRIu64,
+		              "an execute breakpoint has no length: drop "
+		              "/%" PRIu64,
 		              place->bytes);
 	if (is_code)
 		place->bytes = sizeof(void *);
@@ -387,9 +390,9 @@ static portprof_status find_in_file(struct place *place, const char *path)
 	if (answer == PERF_SYMBOL_NO_FILE && place->request->core.pid == 0 &&
 	    !strchr(place->file, '/'))
 		return refuse(place, PORTPROF_E_UNSUPPORTED, 1, "no file %.90s "
-		              "is here or mapped by this process; one that "
-		              "another has mapped is found when that is attached "
-		              "to (-p PID); or give the path", place->file);
+		              "is here or mapped by this process; attach to "
+		              "the process that maps it (-p PID), or give its "
+		              "path", place->file);
 	if (answer != PERF_SYMBOL_FOUND)
 		return refuse_symbol(place, answer, where, &nearest, error);
 	if (place->found.file_offset)
@@ -427,7 +430,7 @@ static portprof_status put_type(struct place *place)
 	if (!perf_sysfs_text(place->kernel, "uprobe", "type", "", text,
 	                     sizeof(text)))
 		return refuse(place, PORTPROF_E_UNSUPPORTED, 1, "this kernel "
-		              "has no probes of programs that events can be of "
+		              "has no events for probes of programs "
 		              "(CONFIG_UPROBE_EVENTS, Linux 4.17)");
 	own->type = (uint32_t)strtoul(text, NULL, 10);
 	if (place->kind == PLACE_UPROBE)
@@ -451,8 +454,8 @@ static portprof_status fill_probe(struct place *place)
 	if (status == PORTPROF_OK && place->kind == PLACE_URETPROBE &&
 	    place->offset)
 		status = refuse(place, PORTPROF_E_INVALID,
-		                place->symbol_column, "a function returns as a "
-		                "whole: drop +%" PRIu64, place->offset);
+		                place->symbol_column, "a probe of returns has "
+		                "no offset: drop +%" PRIu64, place->offset);
 	if (status == PORTPROF_OK && asked->has_modes && !asked->user)
 		status = refuse(place, PORTPROF_E_UNSUPPORTED,
 		                ppi_perf_column_of(asked, "k"), "a probe of a "
@@ -529,10 +532,11 @@ static portprof_status refuse_breakpoint(const struct ppi_event *event,
 			                "open event", "'%s' is an address of "
 			                "the kernel: drop :u", text);
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "this CPU takes no such "
-		                "breakpoint as '%s': %s", text,
+		                "open event", "this CPU does not support the "
+		                "breakpoint '%s': %s", text,
 		                own->bp_type == HW_BREAKPOINT_R
-		                ? "x86 sees no reads without writes; write rw"
+		                ? "x86 cannot watch reads without writes; "
+		                  "write rw"
 		                : "the address must be a multiple of its "
 		                  "length");
 	case ENOENT:
@@ -573,7 +577,7 @@ static portprof_status refuse_probe(const struct perf_kernel *kernel,
 	case KERNEL_ENOTSUPP:
 	case EIO:
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "the kernel sets no probe for "
+		                "open event", "the kernel refuses the probe "
 		                "'%s': no instruction begins there, it is one "
 		                "that cannot be probed, or the file is on a "
 		                "file system without memory mappings", text);

@@ -115,8 +115,8 @@ static portprof_status take(struct reader *r, enum modifier m,
 		              length, value, name, name, name, name);
 	/* the same twice is harmless, as in libpfm4 */
 	if (r->place[m] && r->value[m] != number)
-		return refuse(r, column, "%s was given another value at column "
-		              "%zu; keep one of the two", name, r->place[m]);
+		return refuse(r, column, "%s has another value at column %zu; "
+		              "keep one of the two", name, r->place[m]);
 	r->value[m] = number;
 	r->place[m] = column;
 	return PORTPROF_OK;
@@ -197,7 +197,7 @@ static portprof_status settle_worlds(const struct reader *r,
 	asked->exclude_host = asked->has_guest_host && !is_set(r, MOD_MH);
 	if (r->place[MOD_MH] && !asked->has_guest_host)
 		return refuse(r, first, "neither host nor guest is left to "
-		              "measure; write mg for guests alone");
+		              "measure; write mg for guests only");
 	return PORTPROF_OK;
 }
 

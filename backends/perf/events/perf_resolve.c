@@ -192,7 +192,7 @@ static void leave_kernel_out(struct ppi_event *event)
 		return;
 	snprintf(rest, sizeof(rest), "%s", at + strlen(both));
 	*at = '\0';
-	add_words(event, "in user mode alone (kernel mode is not permitted)");
+	add_words(event, "in user mode only (kernel mode is not permitted)");
 	add_words(event, rest);
 }
 

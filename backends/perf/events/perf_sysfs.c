@@ -164,8 +164,9 @@ static portprof_status put_term(const struct pmu *pmu, const char *name,
 	                          sizeof(text)))
 		return refuse_unknown(pmu, name);
 	if (!perf_format_parse(text, &field))
-		return refuse(pmu, PORTPROF_E_UNSUPPORTED, name, "is described "
-		              "by the kernel in a way that is not understood");
+		return refuse(pmu, PORTPROF_E_UNSUPPORTED, name, "has a "
+		              "description by the kernel that portprof cannot "
+		              "read");
 	if (perf_format_put(&field, value, perf_own_of(pmu->event)->config))
 		return PORTPROF_OK;
 	snprintf(words, sizeof(words), "takes values up to 0x%llx",
@@ -307,9 +308,9 @@ static portprof_status make_package(struct pmu *pmu, enum ppi_mode mode)
 
 	if (mode == PPI_SAMPLE)
 		return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
-		                "resolve event", "'%s' cannot be sampled: PMU %s "
-		                "counts for whole packages, which belongs to no "
-		                "code; count it with portprof stat -a",
+		                "resolve event", "'%s' cannot be sampled: PMU "
+		                "%s counts whole packages, not code; count it "
+		                "with portprof stat -a",
 		                pmu->request->core.text, pmu->name);
 	if (pmu->request->core.has_modes)
 		return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,

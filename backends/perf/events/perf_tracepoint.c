@@ -112,8 +112,8 @@ static portprof_status refuse_lookup(const struct perf_request *request,
 		                "administrator, mount -t tracefs tracefs "
 		                "/sys/kernel/tracing", request->core.text);
 	return ppi_fail(why, PORTPROF_E_DENIED, error, "resolve event",
-	                "event '%s' is not one of this system; if it is a "
-	                "tracepoint: this user may not look at those: as "
+	                "event '%s' is unknown on this system; if it is a "
+	                "tracepoint, this user may not see those: as "
 	                "administrator, mount -o remount,mode=755 "
 	                "/sys/kernel/tracing, and see portprof doctor",
 	                request->core.text);
@@ -207,8 +207,8 @@ portprof_status perf_tracepoint_fields(const struct perf_kernel *kernel,
 		return PORTPROF_OK;
 	if (!read_format(kernel, event->request.name, format, sizeof(format)))
 		return ppi_fail(why, PORTPROF_E_DENIED, EACCES, "resolve event",
-		                "event '%s': what its fields are cannot be read "
-		                "from tracefs: as administrator, mount -o "
+		                "event '%s': its fields cannot be read from "
+		                "tracefs: as administrator, mount -o "
 		                "remount,mode=755 /sys/kernel/tracing", text);
 	for (size_t i = 0; i < asked->field_count; i++) {
 		const char *name = text + asked->field_at[i];
@@ -257,7 +257,7 @@ portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
 	return ppi_fail(why, error == -ENOMEM ? PORTPROF_E_NOMEM
 	                                      : PORTPROF_E_INVALID,
 	                -error, "resolve event", "event '%s', column %u: the "
-	                "kernel does not take the filter '%.*s': %s%s%s",
+	                "kernel refuses the filter '%.*s': %s%s%s",
 	                event->request.text, own->filter_at + 1u,
 	                own->filter_bytes, event->request.text + own->filter_at,
 	                strerror(-error), fields[0] ? "; fields: " : "",

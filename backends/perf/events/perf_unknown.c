@@ -218,11 +218,11 @@ static portprof_status refuse_part(const struct perf_request *request,
 		snprintf(words, sizeof(words), "'%.90s' is neither a unit "
 		         "mask nor a modifier of this event%s", part, hint);
 	else if (verdict == PPI_TABLE_BAD_VALUE)
-		snprintf(words, sizeof(words), "this event does not take the "
+		snprintf(words, sizeof(words), "this event does not accept the "
 		         "value in '%.90s'", part);
 	else if (verdict == PPI_TABLE_TWICE)
-		snprintf(words, sizeof(words), "'%.90s' was given another "
-		         "value before; keep one of the two", part);
+		snprintf(words, sizeof(words), "'%.90s' has another value "
+		         "before; keep one of the two", part);
 	else
 		snprintf(words, sizeof(words), "'%.90s' cannot be combined "
 		         "with the other unit masks and modifiers", part);
@@ -267,7 +267,7 @@ static portprof_status refuse_modifier(const struct perf_request *request,
 		              ppi_perf_column_of(&request->core, ours[i].word), words);
 	}
 	return refuse(request, why, PORTPROF_E_UNSUPPORTED, 1,
-	              "this event does not take these modifiers together");
+	              "this event does not accept these modifiers together");
 }
 
 static portprof_status refuse_parts(const struct perf_request *request,
@@ -298,16 +298,16 @@ static portprof_status refuse_parts(const struct perf_request *request,
 	if (is_one && strcasecmp(part, "hw_smpl") == 0)
 		return refuse(request, why, PORTPROF_E_UNSUPPORTED,
 		              ppi_perf_column_of(&request->core, part),
-		              "drop 'hw_smpl': the hardware keeps no buffer "
-		              "of this event");
+		              "drop 'hw_smpl': the hardware has no buffer for "
+		              "this event");
 	if (is_one)
 		return refuse_part(request, verdict, part, hint, why);
 	if (verdict == PPI_TABLE_BAD_MASK)
-		snprintf(hint, sizeof(hint), "it needs one unit mask or "
-		         "more that go together; there are: %s", masks);
+		snprintf(hint, sizeof(hint), "it needs one or more unit masks "
+		         "that can be combined; there are: %s", masks);
 	else
-		snprintf(hint, sizeof(hint), "its unit masks and modifiers do "
-		         "not go together");
+		snprintf(hint, sizeof(hint), "its unit masks and modifiers "
+		         "cannot be combined");
 	return refuse(request, why, PORTPROF_E_INVALID, request->core.name_column,
 	              hint);
 }

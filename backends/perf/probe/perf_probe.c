@@ -267,8 +267,8 @@ static void look_for_hardware(const struct perf_kernel *kernel,
 		break;
 	case EBUSY:
 		limit(out, name, caps, PORTPROF_VERDICT_FAILS,
-		      PORTPROF_E_BUSY, "another program or "
-		      "the NMI watchdog has the PMU to itself",
+		      PORTPROF_E_BUSY, "another program or the NMI watchdog "
+		      "uses the PMU exclusively",
 		      "end that program, or sysctl kernel.nmi_watchdog=0");
 		break;
 	case EACCES:

@@ -138,7 +138,7 @@ static void report_level(const struct perf_rights *rights,
 		                 NULL, "kernel.perf_event_paranoid is %" PRId64
 		                 "%s", level, level < 0
 		                 ? ": everybody may measure everything"
-		                 : ", but CAP_PERFMON stands above it");
+		                 : ", but CAP_PERFMON overrides it");
 		return;
 	}
 	ppi_probe_report(out, "rights", "paranoid", PORTPROF_VERDICT_LIMITED,
@@ -334,8 +334,9 @@ static void report_virtual_machine(const struct perf_kernel *kernel,
 		                   "clouds: a metal or whole-socket instance",
 		                 "%s, %s", name[0] ? name : "unknown kind",
 		                 has_pmu
-		                 ? "with a PMU; if its events take no samples, "
-		                   "the hypervisor passes no interrupts on"
+		                 ? "with a PMU; if its events produce no "
+		                   "samples, the hypervisor does not forward "
+		                   "interrupts"
 		                 : "without a PMU");
 }
 
