@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration files: found, read, and into a config: all of it, or none on a
- * mistake. */
+/* Configuration files: finding and reading them. A config gets all settings, or
+ * none if there is a mistake. */
 #include "config.h"
 
 #include "api/internal/config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding up what regions counted, and handing it out. */
+/* Adds up the counts of regions, and returns them. */
 #include "api/internal/region.h"
 
 #include "api/internal/diag.h"

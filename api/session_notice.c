@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A descriptor that tells a program's event loop that samples wait. */
+/* A descriptor that wakes a program's event loop when samples wait. */
 #include "config.h"
 
 #include "api/internal/diag.h"

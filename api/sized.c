@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies a structure to a caller that was built against another size of it. */
+/* Copies a structure to a caller that was built with another size of it. */
 #include "api/internal/sized.h"
 
 #include "api/internal/diag.h"

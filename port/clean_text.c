@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of others, so that a terminal shows it and obeys none of it. */
+/* Escapes untrusted text, so that a terminal shows it and obeys none of it. */
 #include "port/clean_text.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of others, so that a terminal shows it and obeys none of it. */
+/* Escapes untrusted text, so that a terminal shows it and obeys none of it. */
 #ifndef PPI_CLEAN_TEXT_H
 #define PPI_CLEAN_TEXT_H
 

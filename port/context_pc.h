@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program counter in the context that a signal handler is given. */
+/* The program counter in the context of a signal handler. */
 #ifndef PPI_CONTEXT_PC_H
 #define PPI_CONTEXT_PC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether somebody stops our timers before each exec of this process. */
+/* Whether our timers are stopped before each exec of this process. */
 #include "port/exec_guard.h"
 
 #include <stdatomic.h>

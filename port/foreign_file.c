@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening files that somebody else wrote, named or put there. */
+/* Opening files that others wrote, named or put there. */
 #include "config.h"
 
 #include "port/foreign_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON as it is written, piece by piece. */
+/* Writes JSON, piece by piece. */
 #include "config.h"
 
 #include "port/json.h"

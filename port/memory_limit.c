@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits of memory, and taking little of it. */
+/* Limits of memory, and allocating less where they are low. */
 #include "config.h"
 
 #include "port/memory_limit.h"

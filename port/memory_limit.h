@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits of memory, and taking little of it. */
+/* Limits of memory, and allocating less where they are low. */
 #ifndef PPI_MEMORY_LIMIT_H
 #define PPI_MEMORY_LIMIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages of memory straight from the system: zeroed, and nobody else's. */
+/* Pages of memory directly from the system: zeroed, and not shared. */
 #ifndef PPI_PAGES_H
 #define PPI_PAGES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether and how what is printed is coloured. */
+/* Whether and how output is colored. */
 #include "config.h"
 
 #include "tools/color.h"

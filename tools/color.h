@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether and how what is printed is coloured. */
+/* Whether and how output is colored. */
 #ifndef PPI_COLOR_H
 #define PPI_COLOR_H
 

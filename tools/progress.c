@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A progress line on a terminal, for what takes longer than a second. */
+/* A progress line on a terminal, if the work takes longer than a second. */
 #include "config.h"
 
 #include "tools/progress.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One line on a terminal about what takes longer than a second. */
+/* A progress line on a terminal, if the work takes longer than a second. */
 #ifndef PPI_PROGRESS_H
 #define PPI_PROGRESS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time of CPUs that no process is charged for, read from /proc/stat. */
+/* CPU time that is charged to no process, read from /proc/stat. */
 #include "config.h"
 
 #include "tools/taken.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time of CPUs that no process is charged for. */
+/* CPU time that is charged to no process. */
 #ifndef TOOLS_TAKEN_H
 #define TOOLS_TAKEN_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session says of itself in a file, beside its samples: notes, events and
- * their counts, losses; as a message, and in words. */
+/* What a file has besides samples: notes, events and their counts, losses; as a
+ * message, and as text. */
 #ifndef PPI_FILE_ACCOUNT_H
 #define PPI_FILE_ACCOUNT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that is given back all at once, and stays where it is until then. */
+/* Memory that is freed all at once, and does not move until then. */
 #include "api/file/arena.h"
 
 #include <stdint.h>

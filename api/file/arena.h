@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that is given back all at once, and stays where it is until then. */
+/* Memory that is freed all at once, and does not move until then. */
 #ifndef PPI_FILE_ARENA_H
 #define PPI_FILE_ARENA_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a file beside its place, and renames it when it is complete. */
+/* Writes a temporary file, and renames it when it is complete. */
 #include "config.h"
 
 #include "api/file/atomic_file.h"

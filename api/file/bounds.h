@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A limit of the memory that is taken to read a file, and what it has taken. */
+/* A limit for the memory to read a file, and the memory used so far. */
 #ifndef PPI_FILE_BOUNDS_H
 #define PPI_FILE_BOUNDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which tool wrote a file, and what the readers of all of them share. */
+/* Recognizes the files of other tools; code that their readers share. */
 #include "config.h"
 
 #include "api/file/import.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names given to the code of a profile that was read without them. */
+/* Adds names to the code of a profile that was read without them. */
 #include <portprof/profile.h>
 #include <portprof/tool.h>
 

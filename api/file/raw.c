@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile as its messages stand in the file, before anything is believed. */
+/* A profile as its messages are in the file, before they are validated. */
 #include "api/file/raw.h"
 
 #include "api/file/encode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether what a call chain names as a caller can be one. */
+/* Whether an address in a call chain can be a return address. */
 #include "config.h"
 
 #include "api/file/returns.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether what a call chain names as a caller can be one: a return address
- * follows a call. */
+/* Whether an address in a call chain can be a return address: one that follows
+ * a call. */
 #ifndef PPI_FILE_RETURNS_H
 #define PPI_FILE_RETURNS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What hardware, or the event itself, tells of samples, as labels of a file:
- * bounded. */
+/* Fields of samples that the hardware or the event reports, as labels of a file,
+ * in bounded number. */
 #ifndef PPI_FILE_SAMPLE_LABELS_H
 #define PPI_FILE_SAMPLE_LABELS_H
 

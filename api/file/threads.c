@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of threads, and which of them the file has not heard of yet. */
+/* The names of threads, and which of them are not yet in the file. */
 #include "api/file/threads.h"
 
 #include "api/file/encode.h"

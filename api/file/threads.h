@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of threads, and which of them the file has not heard of yet. */
+/* The names of threads, and which of them are not yet in the file. */
 #ifndef PPI_FILE_THREADS_H
 #define PPI_FILE_THREADS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of protobuf messages, one after another, unbelieved. */
+/* Fields of protobuf messages, one after another, not trusted. */
 #include "api/file/wire.h"
 
 bool ppi_read_field(struct ppi_cursor *from, struct ppi_wire_field *field)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of protobuf messages, one after another, unbelieved. */
+/* Fields of protobuf messages, one after another, not trusted. */
 #ifndef PPI_FILE_WIRE_H
 #define PPI_FILE_WIRE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Code that no record told of, found where samples fell on it. */
+/* Code that no record reported, found when a sample is in it. */
 #ifndef PPI_CODE_WATCH_H
 #define PPI_CODE_WATCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration text taken apart into lines. */
+/* Parses configuration text line by line. */
 #ifndef PPI_CONFIG_PARSE_H
 #define PPI_CONFIG_PARSE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of settings, for who reads a value by it. */
+/* The table of settings. */
 #ifndef PPI_CONFIG_SETTINGS_H
 #define PPI_CONFIG_SETTINGS_H
 

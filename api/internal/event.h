@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Event strings taken apart; backend.h has ppi_event_format. */
+/* Parses event strings; backend.h has ppi_event_format. */
 #ifndef PPI_EVENT_H
 #define PPI_EVENT_H
 

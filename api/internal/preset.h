@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets: names in event lists that stand for several events and a formula. */
+/* Presets: names in event lists for several events and a formula. */
 #ifndef PPI_PRESET_H
 #define PPI_PRESET_H
 

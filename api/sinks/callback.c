@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The callback sinks: the caller's function gets every batch, or all that the
- * backend tells of some regions. */
+/* The callback sinks: the caller's function gets every batch, or the samples of
+ * some regions. */
 #include "api/internal/sink.h"
 
 #include "port/unwind.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sink that leaves what is measured in memory, for another process. */
+/* The sink that stores samples in shared memory, for another process. */
 #include "api/internal/sink.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether code in front of an address calls, and what is no function. */
+/* Whether a call precedes an address, and code that is not a function. */
 #include "api/unwind/calls.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether code in front of an address calls: a return address follows one. And
- * what code is that no table describes. */
+/* Whether a call precedes an address, as with return addresses; and code that no
+ * table describes. */
 #ifndef PPI_UNWIND_CALLS_H
 #define PPI_UNWIND_CALLS_H
 

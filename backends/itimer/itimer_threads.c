@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of threads, by which a tick is given the CPU time since the last
- * tick of the same thread. */
+/* The table of threads, so that a tick gets the CPU time since the last tick of
+ * the same thread. */
 #include "backends/itimer/itimer.h"
 
 #include <errno.h>

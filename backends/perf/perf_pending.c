@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that no kernel record brings: what was there before we came. */
+/* Synthesized records: processes, names and mappings from before the session. */
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_proc.h"

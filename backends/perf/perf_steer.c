@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session steered while it is open: rates, single events, so many samples,
- * threads. */
+/* Changes an open session: rates, single events, numbers of samples, threads. */
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_proc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one profil() of the process: taken when it is free, given back whole. */
+/* The one profil() of the process: claimed if unused, and restored. */
 #include "backends/profil/profil_state.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In what the systems' profil() differ, as far as a careful caller sees it. */
+/* The differences between the systems' profil() that a careful caller can see. */
 #ifndef PPI_PROFIL_RULES_H
 #define PPI_PROFIL_RULES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events that the system's accounts have, and what they mean. */
+/* The events in the system's accounts, and their meaning. */
 #include "backends/rusage/rusage_events.h"
 
 #include "backends/shared/cpu_time.h"

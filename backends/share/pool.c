@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A pool of areas: memory, and who has it. */
+/* A pool of areas of shared memory, and their users. */
 #include "config.h"
 
 #include "backends/share/pool.h"

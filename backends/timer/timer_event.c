@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an event string says to the timer backend: CPU time, and which signal
- * tells of it. */
+/* Event strings of the timer backend: CPU time, and the signal to use. */
 #include "backends/timer/timer.h"
 
 #include "backends/shared/cpu_time.h"

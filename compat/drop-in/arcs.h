@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who called whom how often: what mcount gathers, in any thread. */
+/* Counts of calls by caller and callee, which mcount collects in any thread. */
 #ifndef PPI_ARCS_H
 #define PPI_ARCS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who gets samples of the engine, and of which text. */
+/* The clients of the engine, and the text of each. */
 #ifndef PPI_CLIENT_H
 #define PPI_CLIENT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* monstartup() and its relatives: what a program of cc -pg calls. */
+/* monstartup() and its relatives, which programs built with cc -pg call. */
 #ifndef PPI_MONITOR_H
 #define PPI_MONITOR_H
 

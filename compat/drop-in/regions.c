@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The regions of sprofil(): who gets which text, and which bin of his. */
+/* The regions of sprofil(): which region and bin an address belongs to. */
 #include "compat/drop-in/regions.h"
 
 #include "compat/drop-in/rules.h"

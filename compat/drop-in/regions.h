@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The regions of sprofil(): who gets which text, and which bin of his. */
+/* The regions of sprofil(): which region and bin an address belongs to. */
 #ifndef PPI_SPROFIL_REGIONS_H
 #define PPI_SPROFIL_REGIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof config: checks a configuration file, and shows what is in force. */
+/* portprof config: checks a configuration file, and prints its settings. */
 #include "config.h"
 
 #include "tools/config/config_show.h"

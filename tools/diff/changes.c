@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two profiles side by side: what each function had before and after. */
+/* Compares two profiles: the weight of each function before and after. */
 #include "config.h"
 
 #include "tools/diff/changes.h"

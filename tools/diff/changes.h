@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two profiles side by side: what each function had before and after. */
+/* Compares two profiles: the weight of each function before and after. */
 #ifndef PPI_DIFF_CHANGES_H
 #define PPI_DIFF_CHANGES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof doctor: what works here, and what would unlock the rest. */
+/* portprof doctor: what works here, and how to enable the rest. */
 #include "config.h"
 
 #include "tools/doctor/doctor.h"

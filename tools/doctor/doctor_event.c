@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One event: who can measure it here, and why others cannot. */
+/* One event: which backends can measure it here, and why others cannot. */
 #include "config.h"
 
 #include "tools/doctor/doctor.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pieces of OTLP profiles: tables that number what they hold, and messages
- * within messages that are written without holding them in memory. */
+/* Parts of OTLP profiles: tables that number their entries, and nested messages
+ * that are written without keeping them in memory. */
 #ifndef PPI_OTLP_H
 #define PPI_OTLP_H
 

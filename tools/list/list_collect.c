@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The catalogue, cut down to what was asked for, and tried. */
+/* Selects events from the catalogue, and tries them. */
 #include "config.h"
 
 #include "tools/list/list.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The presets of portprof list: numbers made of several counts. */
+/* The presets of portprof list: numbers computed from several counts. */
 #include "config.h"
 
 #include "tools/list/list.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON as it is read, piece by piece: no tree in memory. */
+/* Reads JSON, piece by piece, without a tree in memory. */
 #include "config.h"
 
 #include "tools/merge/json_read.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* $PORTPROF taken apart: key=value;key=value. */
+/* Parses $PORTPROF: key=value;key=value. */
 #include "config.h"
 
 #include "tools/preload/preload.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof record: samples a command, or what runs already, into a profile. */
+/* portprof record: samples a command or a running target into a profile. */
 #include "config.h"
 
 #include "tools/record/record.h"

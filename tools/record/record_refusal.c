@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a recording is refused, or done by another backend than the best: what
- * helps, in two lines; the rest for those who ask. */
+/* Why a recording is refused, or the best backend not used: the remedy in two
+ * lines, the rest with -v. */
 #include "config.h"
 
 #include "tools/record/record.h"

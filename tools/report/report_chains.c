@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far the call chains of a profile can be believed, and whose code hides
- * its callers. */
+/* How complete the call chains of a profile are, and which code hides its
+ * callers. */
 #include "config.h"
 
 #include "tools/report/report_chains.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far the call chains of a profile can be believed. */
+/* How complete the call chains of a profile are. */
 #ifndef PPI_REPORT_CHAINS_H
 #define PPI_REPORT_CHAINS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of who called a function, or of what it called. */
+/* Rows of callers or callees of a function. */
 #include "config.h"
 
 #include "tools/report/report_chains.h"

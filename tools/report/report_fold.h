@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples being added up in rows: what folding by keys and by calls share. */
+/* Adds up samples in rows: code that folding by keys and by calls share. */
 #ifndef PPI_REPORT_FOLD_H
 #define PPI_REPORT_FOLD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A report's header: how it was measured, and how far to believe it. */
+/* A report's header: how the profile was measured, and how reliable it is. */
 #include "config.h"
 
 #include "tools/report/report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels of samples: what one says of each, as a text. */
+/* Labels of samples: the value of one in each sample, as text. */
 #include "config.h"
 
 #include "tools/report/report_labels.h"

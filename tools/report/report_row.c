@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a report: what one is, and in which order they stand. */
+/* Rows of a report, and their order. */
 #include "config.h"
 
 #include "tools/report/report_row.h"

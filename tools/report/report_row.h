@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a report: what one is, and in which order they stand. */
+/* Rows of a report, and their order. */
 #ifndef PPI_REPORT_ROW_H
 #define PPI_REPORT_ROW_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile folded into rows: who had how much of an event. */
+/* Folds a profile into rows with their weights. */
 #include "config.h"
 
 #include "tools/report/report_rows.h"

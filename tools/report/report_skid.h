@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel functions that are charged for what ran before them. */
+/* Kernel functions that get samples of what ran before them (skid). */
 #ifndef PPI_REPORT_SKID_H
 #define PPI_REPORT_SKID_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The total of an event, and the parts of it that no row shows. */
+/* The total of an event, and its parts that are in no row. */
 #include "config.h"
 
 #include "tools/report/report.h"

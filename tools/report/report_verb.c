@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof report: reads a profile, names its code, prints who is hot. */
+/* portprof report: reads and symbolizes a profile, prints the hot functions. */
 #include "config.h"
 
 #include "tools/report/report.h"

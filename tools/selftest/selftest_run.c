@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the conformance programs, running them, reading what they say. */
+/* Finds and runs the conformance programs, and reads their output. */
 #include "tools/selftest/selftest.h"
 
 #include "tools/clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events to count, and which of them together. */
+/* The events to count, and their groups. */
 #include "config.h"
 
 #include "tools/stat/stat.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where CPUs are of several types: what each type counted of an event. */
+/* Counts of an event by each type of CPU. */
 #include "config.h"
 
 #include "tools/stat/stat.h"

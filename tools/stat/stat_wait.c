@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for what is counted, until a moment or its end. */
+/* Waits for the end of the target, or for a time. */
 #include "config.h"
 
 #include "tools/stat/stat.h"

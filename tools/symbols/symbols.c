@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From recorded addresses to names: which file, and what to say without one. */
+/* From recorded addresses to names: finding files, and notes if there is none. */
 #include "config.h"
 
 #include "tools/symbols/symbols.h"

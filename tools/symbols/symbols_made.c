@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of code that lies in no file: of each process that ran it. */
+/* Names of code without a file, for each process that ran it. */
 #include "config.h"
 
 #include "tools/symbols/symbols_state.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whom to measure: a command, processes by number or by name, what runs in a
- * unit of systemd, a container or a cgroup, a thread, or CPUs. */
+/* Targets: a command, processes by number or by name, a systemd unit, a
+ * container or a cgroup, a thread, or CPUs. */
 #ifndef PPI_TARGETS_H
 #define PPI_TARGETS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What portprof top knows, and what it shows of it. */
+/* The state of portprof top, and what it shows. */
 #ifndef PPI_TOP_H
 #define PPI_TOP_H
 

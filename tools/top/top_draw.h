@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the screen of portprof top is made of. */
+/* The parts of the screen of portprof top. */
 #ifndef PPI_TOP_DRAW_H
 #define PPI_TOP_DRAW_H
 

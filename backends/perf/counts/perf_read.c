@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting: one reading of all groups, and what each value is worth. */
+/* Counting: one reading of all groups, with the status of each value. */
 #include "backends/perf/perf_state.h"
 
 #include "port/scale.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A resolved event in words: its description, its canonical form, and what the
- * kernel is asked for. */
+/* A resolved event as text: its description, its canonical form, and what is
+ * requested from the kernel. */
 #include "backends/perf/events/perf_names.h"
 
 #include "backends/perf/perf_state.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's generic events: names, numbers, what they are. */
+/* The kernel's generic events: names, numbers, descriptions. */
 #include "backends/perf/events/perf_names.h"
 
 #include <ctype.h>

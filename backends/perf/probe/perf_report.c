@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a probe reports to who asks: settings, limits and the place it runs. */
+/* What a probe reports: settings, limits and the environment. */
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/events/perf_sysfs.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel records taken apart; nothing in them is trusted. */
+/* Parses kernel records; nothing in them is trusted. */
 #ifndef PERF_DECODE_H
 #define PERF_DECODE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What only some hardware tells of a sample: asking for it, and its words. */
+/* Fields of samples that only some hardware has: requesting and describing them. */
 #ifndef PERF_FIELDS_H
 #define PERF_FIELDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tracepoint tells of an occurrence, field by field. */
+/* The fields of a tracepoint's occurrence. */
 #ifndef PERF_RAW_H
 #define PERF_RAW_H
 

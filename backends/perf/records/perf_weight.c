@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each sample stands for: the table of threads behind it. */
+/* The weight of each sample, by a table of threads. */
 #include "backends/perf/records/perf_weight.h"
 
 #include <stdlib.h>
