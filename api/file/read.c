@@ -60,9 +60,8 @@ static bool tell_damage(portprof_profile *profile,
 		         "; %llu samples that point into it are left out",
 		         (unsigned long long)dropped);
 	snprintf(text, sizeof(text),
-	         "the last %llu of its %llu bytes are a broken portion, so "
-	         "what was measured after the portion before (about the last "
-	         "second) is missing%s",
+	         "the last %llu of its %llu bytes are an incomplete part, so "
+	         "the end of the measurement (about a second) is missing%s",
 	         (unsigned long long)(end->size - end->whole),
 	         (unsigned long long)end->size, more);
 	profile->damage = strdup(text);

@@ -117,8 +117,8 @@ function sayWhereInterruptsWaited(facts, series, seen) {
   }
   if (weight < 0.05 * seen.weight || !weight) return "";
   return sayShare(weight, seen.weight) + " is at " + facts.functions[most]
-    + " and its like, where the kernel lets interrupts in again. This clock's samples wait for that"
-    + " (skid): the time went by before, with interrupts off. A hardware event (-e cycles) shows where.";
+    + " and similar functions, where the kernel enables interrupts again. This clock's samples wait for that"
+    + " (skid): the time was spent before, with interrupts off. A hardware event (-e cycles) shows where.";
 }
 
 // Sentences about what should keep a reader from a hasty conclusion.
@@ -140,7 +140,7 @@ function warningsOf(series) {
     words.push(sayShare(series.unattributed, series.total)
       + " of the total is in no sample, so no function is charged for it.");
   if (series.throttled)
-    words.push("The kernel held sampling back " + sayCount(series.throttled) + " times.");
+    words.push("The kernel throttled sampling " + sayCount(series.throttled) + " times.");
   if (c && (c.ending + c.skipping) > c.weight * 0.1)
     words.push("For " + sayShare(c.ending + c.skipping, c.weight)
       + " of the weight callers are missing"

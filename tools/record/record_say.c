@@ -93,14 +93,14 @@ static void say_no_sample(const struct ppi_record *record,
 	uint64_t expected = say_expected(event, stats, often, sizeof(often));
 
 	if (is_time)
-		ppi_say("no sample: the %s used %s of CPU time, and %s was to "
-		        "be sampled %s, so %" PRIu64 " samples were to be "
-		        "expected", is_command ? "command" : "target",
+		ppi_say("no sample: the %s used %s of CPU time, and with %s "
+		        "sampled %s, %" PRIu64 " samples were expected",
+		        is_command ? "command" : "target",
 		        say_cpu_time(event, stats, time), event->canonical,
 		        often, expected);
 	else
-		ppi_say("no sample: %" PRIu64 " events of %s were counted, and "
-		        "were to be sampled %s", stats->total_weight,
+		ppi_say("no sample: %" PRIu64 " events of %s were counted, to "
+		        "be sampled %s", stats->total_weight,
 		        event->canonical, often);
 	if (is_command && ppi_has_other_rights(record->program))
 		ppi_say("'%s' runs with other rights than this user "
@@ -206,11 +206,10 @@ void ppi_say_left(const struct ppi_record *record, uint64_t count)
 	bool is_one = count == 1;
 
 	if (!record->options.is_quiet)
-		ppi_say("%" PRIu64 " process%s of the command go%s on; what "
-		        "%s from now on is not measured: portprof record -p "
-		        "PID does that",
-		        count, is_one ? "" : "es", is_one ? "es" : "",
-		        is_one ? "it does" : "they do");
+		ppi_say("%" PRIu64 " process%s of the command still run%s, "
+		        "and will not be measured: portprof record -p PID "
+		        "does that",
+		        count, is_one ? "" : "es", is_one ? "s" : "");
 }
 
 void ppi_say_end(const struct ppi_record *record, const struct ppi_end *end)

@@ -216,7 +216,7 @@ static void print_samples(const portprof_stats *stats, FILE *out)
 		fprintf(out, ", %" PRIu64 " outside", stats->outside_samples);
 	if (stats->throttled)
 		fprintf(out,
-		        "; the kernel held sampling back %" PRIu64 " times",
+		        "; the kernel throttled sampling %" PRIu64 " times",
 		        stats->throttled);
 	fputc('\n', out);
 }
@@ -282,10 +282,10 @@ static void print_bias(const struct ppi_report *report, FILE *out)
 	if (gap / SIGMAS <= error || report->what->stats.lost_samples ||
 	    ppi_percent(gap, report->total) < LEAST_PERCENT)
 		return;
-	fprintf(out, LABEL "samples have %.1f %% %s than was charged, and "
-	        "chance would give %.1f: what runs for moments is met too %s, "
-	        "and shares are off by as much; record --no-estimates has "
-	        "clocks of the threads\n", "",
+	fprintf(out, LABEL "samples have %.1f %% %s than was charged; the "
+	        "standard error is %.1f %%. Short runs are sampled too %s, "
+	        "and shares are off by as much; record --no-estimates uses "
+	        "clocks of threads\n", "",
 	        ppi_percent(gap, report->total),
 	        report->excess ? "more" : "less",
 	        ppi_percent(error, report->total),

@@ -466,9 +466,9 @@ static void print_skid(const struct ppi_report *report,
 	if (!most || share < 5)
 		return;
 	snprintf(words, sizeof(words),
-	         "%.1f %% is at %.200s and its like, where the kernel lets "
-	         "interrupts in again. This clock's samples wait for that "
-	         "(skid): the time went by before, with interrupts off. A "
+	         "%.1f %% is at %.200s and similar functions, where the kernel "
+	         "enables interrupts again. This clock's samples wait for that "
+	         "(skid): the time was spent before, with interrupts off. A "
 	         "hardware event (-e cycles) shows where.",
 	         share, ppi_shown(most->function, room));
 	fputc('\n', out);
