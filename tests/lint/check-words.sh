@@ -1,12 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Worn phrases in what the command and the library say: each of them made a
-# sentence that a reader had to read twice. Only strings are looked at.
+# sentence that a reader had to read twice. Of sources, only strings are checked;
+# manual pages and public headers are checked whole.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
+worn='whoever|besides|what there is not|can(not)? be had|cannot be told|tell them apart|tells? (of|what|which|nothing)|goes on'
+status=0
+! grep -nE "$worn" doc/man/*.[1-8] api/portprof/*.h || status=1
+
 # shellcheck disable=SC2016,SC2086
-find api backends compat tools -name '*.c' | sort | LC_ALL=C xargs ${AWK:-awk} '
+find api backends compat tools -name '*.c' | sort | LC_ALL=C xargs ${AWK:-awk} -v worn="$worn" '
 FNR == 1 { text = "" }
 /^#include/ { next }
 {
@@ -18,7 +23,7 @@ FNR == 1 { text = "" }
 	# adjacent strings are one: judge them when something else follows
 	if (rest ~ /^[ \t]*$/ && text != "")
 		next
-	if (match(text, /whoever|besides|what there is not|can(not)? be had|cannot be told|tell them apart|tells? (of|what|which|nothing)|goes on/)) {
+	if (match(text, worn)) {
 		print FILENAME ":" FNR ": \"" substr(text, RSTART, RLENGTH) "\": " text
 		bad++
 	}
@@ -27,4 +32,5 @@ FNR == 1 { text = "" }
 END {
 	print "check-words: " (bad + 0) " worn phrases"
 	exit bad > 0
-}'
+}' || status=1
+exit $status
