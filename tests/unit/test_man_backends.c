@@ -114,15 +114,15 @@ static bool told_caps(const char *backend, uint64_t *caps)
 	*caps = 0;
 	open_page(&page);
 	while (next_line(&page)) {
-		text = after(&page, "Which backend has which", ".It Cm ");
+		text = after(&page, "Capabilities of each backend", ".It Cm ");
 		if (text) {
 			is_here = strcmp(text, backend) == 0;
 			is_told |= is_here;
 		}
-		text = after(&page, "Which backend has which", ".El");
+		text = after(&page, "Capabilities of each backend", ".El");
 		if (text)
 			is_here = false;
-		text = after(&page, "Which backend has which", ".Li ");
+		text = after(&page, "Capabilities of each backend", ".Li ");
 		if (text && is_here)
 			*caps |= caps_of(text);
 	}
