@@ -219,13 +219,13 @@ static const uint32_t good[] = { LEAF, MAIN }, broken[] = { BARE },
 		      lacking[] = { STRIPPED, MIDDLE, MAIN },
 		      leaving[] = { BARE, MIDDLE, MAIN }, cut[] = { MIDDLE };
 static const portprof_profile_sample samples[] = {
-	{ good, 2, 1, 1, &w[0], &w[0], 0 },
-	{ broken, 1, 1, 1, &w[1], &w[1], 0 },
-	{ lacking, 3, 1, 1, &w[2], &w[2], 0 },
-	{ NULL, 0, 1, 1, &w[3], &w[3], 0 },
-	{ broken, 1, 1, 2, &w[4], &w[4], 0 },
-	{ leaving, 3, 1, 1, &w[5], &w[5], 0 },
-	{ cut, 1, 1, 1, &w[6], &w[6], 0 },
+	{ good, 2, 1, 1, &w[0], &w[0], 0, NULL },
+	{ broken, 1, 1, 1, &w[1], &w[1], 0, NULL },
+	{ lacking, 3, 1, 1, &w[2], &w[2], 0, NULL },
+	{ NULL, 0, 1, 1, &w[3], &w[3], 0, NULL },
+	{ broken, 1, 1, 2, &w[4], &w[4], 0, NULL },
+	{ leaving, 3, 1, 1, &w[5], &w[5], 0, NULL },
+	{ cut, 1, 1, 1, &w[6], &w[6], 0, NULL },
 };
 
 static portprof_profile profile = {
