@@ -219,6 +219,23 @@ static portprof_status take_sample(struct taking *taking,
 	                                                   : PORTPROF_E_NOMEM;
 }
 
+/* Without a table of threads, samples have to say the last name of each: a sample
+ * without a name may come before the one that has it. */
+static portprof_status learn_threads(struct taking *taking)
+{
+	const struct ppi_vector *list =
+		&taking->resolve->raw->lists[PPI_RAW_SAMPLES];
+	const struct ppi_raw_sample *raw = list->data;
+
+	for (size_t i = 0; i < list->count && !taking->has_threads; i++)
+		if (ppi_raw_sample_read(&raw[i], &taking->parts) ==
+			    PORTPROF_OK &&
+		    take_labels(taking) == PORTPROF_OK &&
+		    !enter_thread(taking))
+			return ppi_resolve_memory(taking->resolve);
+	return ppi_resolve_bounds(taking->resolve);
+}
+
 static portprof_status take_all(struct taking *taking)
 {
 	struct ppi_resolve *resolve = taking->resolve;
@@ -280,9 +297,11 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	else if (taking.values && taking.pid_key != PPI_NONE &&
 	    taking.chain_end_key != PPI_NONE &&
 	    taking.tid_key != PPI_NONE && taking.thread_key != PPI_NONE)
-		status = take_all(&taking);
+		status = learn_threads(&taking);
 	else
 		status = ppi_resolve_memory(resolve);
+	if (status == PORTPROF_OK)
+		status = take_all(&taking);
 	free(taking.values);
 	ppi_raw_parts_free(&taking.parts);
 	ppi_vector_free(&taking.locations);

@@ -101,7 +101,7 @@ for backend in $(some_of perf timer itimer); do
 	record -b $backend -F 1000 -o p.pb.gz -- "$burn" 200 1 daemon
 	same "$backend, a daemon: status" 0 "$status"
 	has "$backend, a daemon: what happened" \
-		'1 process of the command goes on' "$tmp/words"
+		'1 process of the command still runs.* portprof record -p PID' "$tmp/words"
 	claim "$backend, a daemon: the time before is there" \
 		"f('burn_much') > 0"
 	judge p.pb.gz

@@ -64,7 +64,7 @@ for backend in $(some_of perf timer itimer); do
 	record -b $backend -D 60000 -o p.pb.gz -- sh -c 'exit 4'
 	same "$backend, ended in its delay: status" 4 "$status"
 	has "$backend, ended in its delay: words" \
-		'nothing was measured, .* ended after .*begin after 60.000 s' \
+		'nothing was measured, .* ended after .* delay of 60.000 s' \
 		"$tmp/words"
 	same "$backend, ended in its delay: no file is touched" \
 		"precious p.pb.gz" "$(cat p.pb.gz) $(echo p.pb.gz*)"
