@@ -605,7 +605,12 @@ static bool step(struct walk *walk, bool is_leaf, bool *is_interrupted)
 	if (comes == PPI_RETURN_BACK)
 		find_between(walk, inner);
 	walk->called = inner;
-	*is_interrupted = is_signal;
+	/* An exception continues in its handler, to which the unwinder of another
+	 * module returns (libgcc's unwind.inc, uw_install_context): no call precedes
+	 * it. Within one module only a leaf is asked: it is for the hot path. */
+	*is_interrupted = is_signal ||
+	                  (is_by_table && (is_leaf || walk->extent != extent) &&
+	                   !follows_call(walk, pc));
 	if (is_signal)
 		change_stack(walk);
 	walk->keeps_pointers = !is_by_table && kind == PPI_CODE_OTHER &&

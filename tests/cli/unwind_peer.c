@@ -9,7 +9,7 @@
  * The last line says how many chains are
  *   equal
  *   longer    than elfutils': each further address follows a call, and the chain
- *             ends at the thread's root
+ *             ends at the thread's root; or of the function that handles an exception
  *   refused   ours ends where elfutils' goes on to what is no caller: memory that
  *             cannot be executed, or code that follows no call
  *   shorter   elfutils finds callers that we do not
@@ -372,14 +372,25 @@ static void show(const char *what, size_t same)
 	}
 }
 
+/* An exception is about to go on in its handler, which nobody called (libgcc's
+ * unwind.inc, _Unwind_RaiseException, replaces its own return address): elfutils
+ * looks that up at one less, and its further frames are of another function. */
+static bool is_handler(size_t at)
+{
+	return at > 0 && at < peer.ours.count && at < peer.theirs.count &&
+	       peer.ours.pc[at] == peer.theirs.pc[at] + 1 &&
+	       !follows_call(peer.theirs.pc[at]);
+}
+
 static void compare(void)
 {
 	size_t same = equal_part();
-	bool is_longer = same == peer.theirs.count &&
-	                 peer.end == PORTPROF_CHAIN_WHOLE;
+	bool is_longer = peer.end == PORTPROF_CHAIN_WHOLE &&
+	                 same == peer.theirs.count;
 
 	for (size_t i = same; is_longer && i < peer.ours.count; i++)
 		is_longer = follows_call(peer.ours.pc[i]);
+	is_longer |= is_handler(same);
 	sums.samples++;
 	sums.frames += peer.ours.count;
 	sums.whole += peer.end == PORTPROF_CHAIN_WHOLE;
