@@ -117,7 +117,10 @@ libportprof_core_la_SOURCES += \
 	api/unwind/module_image.h \
 	api/unwind/frame_rules.h \
 	api/unwind/unwinder.c \
-	api/unwind/unwinder.h
+	api/unwind/unwinder.h \
+	api/unwind/unwinder_state.h \
+	api/unwind/walk.c \
+	api/unwind/walk.h
 if UNWIND_TABLES
 libportprof_core_la_SOURCES += \
 	api/unwind/call_frames.c \
