@@ -32,7 +32,6 @@ SCRIPT_TESTS += \
 	tests/cli/check-export-readers.sh \
 	tests/cli/check-import.sh \
 	tests/cli/check-hostile.sh \
-	tests/cli/check-in-step.sh \
 	tests/cli/check-inlined.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \
@@ -41,31 +40,26 @@ SCRIPT_TESTS += \
 	tests/cli/check-merge.sh \
 	tests/cli/check-names.sh \
 	tests/cli/check-names-held.sh \
-	tests/cli/check-names-time.sh \
 	tests/cli/check-no-perf.sh \
 	tests/cli/check-options.sh \
 	tests/cli/check-pager.sh \
 	tests/cli/check-toggle.sh \
-	tests/cli/check-top.sh \
 	tests/cli/check-preload.sh \
 	tests/cli/check-regions.sh \
 	tests/cli/check-record-account.sh \
 	tests/cli/check-record-attach.sh \
-	tests/cli/check-record-beside.sh \
 	tests/cli/check-record-coroutines.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-go.sh \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-kills.sh \
-	tests/cli/check-record-poor.sh \
 	tests/cli/check-probes.sh \
 	tests/cli/check-record-labels.sh \
 	tests/cli/check-record-rare.sh \
 	tests/cli/check-record-rates.sh \
 	tests/cli/check-record-short.sh \
 	tests/cli/check-record-signals.sh \
-	tests/cli/check-record-shared.sh \
 	tests/cli/check-record-stacks.sh \
 	tests/cli/check-record-switch.sh \
 	tests/cli/check-record-times.sh \
@@ -86,6 +80,12 @@ SCRIPT_TESTS += \
 	tests/cli/check-thread-names.sh \
 	tests/cli/check-unwind-peer.sh
 SCRIPT_TESTS_ALL += \
+	tests/cli/check-in-step.sh \
+	tests/cli/check-names-time.sh \
+	tests/cli/check-record-beside.sh \
+	tests/cli/check-record-poor.sh \
+	tests/cli/check-record-shared.sh \
+	tests/cli/check-top.sh \
 	tests/cli/check-export-large.sh \
 	tests/cli/check-record-real.sh
 SCRIPT_TESTS_LONG += tests/cli/check-suite-machines.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # tests/os-headers/: declarations of systems that are not here.
 
-SCRIPT_TESTS += tests/os-headers/check-os-headers.sh
+SCRIPT_TESTS_ALL += tests/os-headers/check-os-headers.sh
 EXTRA_DIST += \
 	tests/os-headers/README.md \
 	tests/os-headers/common/assert.h \
