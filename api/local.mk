@@ -116,6 +116,8 @@ libportprof_core_la_SOURCES += \
 	api/unwind/module_image.c \
 	api/unwind/module_image.h \
 	api/unwind/frame_rules.h \
+	api/unwind/step.c \
+	api/unwind/step.h \
 	api/unwind/unwinder.c \
 	api/unwind/unwinder.h \
 	api/unwind/unwinder_state.h \

@@ -506,6 +506,18 @@ static unsigned char *make_code(struct stage *s, uint64_t *at)
 	return code;
 }
 
+static unsigned char *begin_in_code(struct stage *s, uint64_t *at)
+{
+	begin(s);
+	return make_code(s, at);
+}
+
+static void end_in_code(struct stage *s, unsigned char *code)
+{
+	munmap(code, 4096);
+	end(s);
+}
+
 /* From a frame of the copy, which returns to `first` and leads to `pointer`. */
 static void walk_past(struct stage *s, uint64_t pc, uint64_t pointer,
                       size_t room, const uint64_t *callers, size_t count)
@@ -539,8 +551,7 @@ static void frame_pointers_lead_past_the_copy(void **state)
 	uint64_t at;
 
 	(void)state;
-	begin(&s);
-	code = make_code(&s, &at);
+	code = begin_in_code(&s, &at);
 	PAST(&s, at + CLOSURE, ABOVE, 32, at + PLAIN, at + PLAIN, at + ROOT);
 	assert_chain(&s, at + CLOSURE, at + PLAIN, at + PLAIN, at + ROOT);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
@@ -569,8 +580,7 @@ static void frame_pointers_lead_past_the_copy(void **state)
 	PAST(&s, at + CLOSURE, ABOVE, 32, at + PLAIN, at + PLAIN, at + ROOT);
 	assert_chain(&s, at + CLOSURE, at + PLAIN);
 	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
-	munmap(code, 4096);
-	end(&s);
+	end_in_code(&s, code);
 }
 
 /* It went another way, or does not say where. */
@@ -581,8 +591,7 @@ static void no_other_way_is_gone(void **state)
 	uint64_t at, callers[3];
 
 	(void)state;
-	begin(&s);
-	code = make_code(&s, &at);
+	code = begin_in_code(&s, &at);
 	callers[0] = at + OUTER;
 	callers[1] = at + PLAIN;
 	callers[2] = at + ROOT;
@@ -610,8 +619,7 @@ static void no_other_way_is_gone(void **state)
 	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
 	s.stack.callers = NULL;
 	s.stack.caller_count = 0;
-	munmap(code, 4096);
-	end(&s);
+	end_in_code(&s, code);
 }
 
 /* To another stack only from a function that has changed it, and past whoever
@@ -623,8 +631,7 @@ static void stacks_are_changed_by_functions_that_do(void **state)
 	uint64_t at;
 
 	(void)state;
-	begin(&s);
-	code = make_code(&s, &at);
+	code = begin_in_code(&s, &at);
 	PAST(&s, at + PLAIN, ELSEWHERE, 32, at + PLAIN, at + OUTER, at + ROOT);
 	assert_chain(&s, at + PLAIN, at + PLAIN);
 	assert_int_equal(s.end, PORTPROF_CHAIN_OUTSIDE);
@@ -655,8 +662,7 @@ static void stacks_are_changed_by_functions_that_do(void **state)
 	assert_chain(&s, at + CLOSURE + 8, at + ON_OTHER, at + MAKER,
 	             at + INDIRECT, at + ROOT);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
-	munmap(code, 4096);
-	end(&s);
+	end_in_code(&s, code);
 }
 
 /* The same within the copy, where the other stack lies near. */
@@ -667,8 +673,7 @@ static void stacks_may_lie_in_one_copy(void **state)
 	uint64_t at;
 
 	(void)state;
-	begin(&s);
-	code = make_code(&s, &at);
+	code = begin_in_code(&s, &at);
 	s.words[20] = STACK + 30 * 8;
 	s.words[21] = at + OUTER;
 	s.words[31] = at + ROOT;
@@ -683,8 +688,7 @@ static void stacks_may_lie_in_one_copy(void **state)
 	PAST(&s, at + PLAIN, STACK + 20 * 8, 32, at + ON_OTHER);
 	assert_chain(&s, at + PLAIN, at + ON_OTHER, at + INDIRECT, at + ROOT);
 	assert_int_equal(s.end, PORTPROF_CHAIN_LEAVES_OUT);
-	munmap(code, 4096);
-	end(&s);
+	end_in_code(&s, code);
 }
 
 /* A function without a frame has its caller's frame pointer. */
@@ -695,8 +699,7 @@ static void callers_of_functions_without_frames(void **state)
 	uint64_t at;
 
 	(void)state;
-	begin(&s);
-	code = make_code(&s, &at);
+	code = begin_in_code(&s, &at);
 	s.words[0] = at + PLAIN; /* calls CLOSURE */
 	PAST(&s, at + CLOSURE + 8, ABOVE, 32, at + OUTER, at + ROOT);
 	assert_chain(&s, at + CLOSURE + 8, at + PLAIN, at + OUTER, at + ROOT);
@@ -731,8 +734,7 @@ static void callers_of_functions_without_frames(void **state)
 	             at + ROOT);
 	PAST(&s, at + CLOSURE + 1200, ABOVE, 32, at + INDIRECT, at + ROOT);
 	assert_chain(&s, at + CLOSURE + 1200, at + INDIRECT, at + ROOT);
-	munmap(code, 4096);
-	end(&s);
+	end_in_code(&s, code);
 }
 
 /* No record says that code was made: it is looked for where a chain comes to
