@@ -71,6 +71,11 @@ static void signal_work(void)
 	sem_post(&helper.work);
 }
 
+static void signal_from_handler(void)
+{
+	sem_post(&helper.work);
+}
+
 static void wait_until(const struct timespec *until)
 {
 	pthread_mutex_unlock(&helper.lock);
@@ -96,6 +101,11 @@ static void destroy_work(void)
 static void signal_work(void)
 {
 	pthread_cond_signal(&helper.work);
+}
+
+/* No condition may be signalled there: the thread looks when it was to. */
+static void signal_from_handler(void)
+{
 }
 
 static void wait_until(const struct timespec *until)
@@ -424,9 +434,7 @@ void ppi_helper_wake(struct ppi_helper_task *task)
 void ppi_helper_wish(struct ppi_helper_task *task)
 {
 	atomic_store(&task->is_wished, true);
-#ifdef HAVE_SEM_CLOCKWAIT
-	sem_post(&helper.work);
-#endif
+	signal_from_handler();
 }
 
 void ppi_helper_add(struct ppi_helper_task *task)

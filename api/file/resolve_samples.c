@@ -219,6 +219,14 @@ static portprof_status take_sample(struct taking *taking,
 	                                                   : PORTPROF_E_NOMEM;
 }
 
+static bool has_text(const struct ppi_resolve *resolve, uint32_t text)
+{
+	for (size_t i = 0; i < resolve->texts.count; i++)
+		if (PPI_AT(&resolve->texts, uint32_t)[i] == text)
+			return true;
+	return false;
+}
+
 /* Without a table of threads, samples have to say the last name of each: a sample
  * without a name may come before the one that has it. */
 static portprof_status learn_threads(struct taking *taking)
@@ -227,7 +235,10 @@ static portprof_status learn_threads(struct taking *taking)
 		&taking->resolve->raw->lists[PPI_RAW_SAMPLES];
 	const struct ppi_raw_sample *raw = list->data;
 
-	for (size_t i = 0; i < list->count && !taking->has_threads; i++)
+	if (taking->has_threads ||
+	    !has_text(taking->resolve, taking->thread_key))
+		return PORTPROF_OK;
+	for (size_t i = 0; i < list->count; i++)
 		if (ppi_raw_sample_read(&raw[i], &taking->parts) ==
 			    PORTPROF_OK &&
 		    take_labels(taking) == PORTPROF_OK &&
@@ -290,16 +301,14 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 		                 sizeof(PPI_CHAIN_END_LABEL) - 1);
 	taking.values = calloc(2 * profile->events.count + 1,
 	                       sizeof(*taking.values));
-	status = take_threads(resolve);
 	taking.has_threads = resolve->raw->lists[PPI_RAW_THREADS].count > 0;
-	if (status != PORTPROF_OK)
-		;
-	else if (taking.values && taking.pid_key != PPI_NONE &&
-	    taking.chain_end_key != PPI_NONE &&
-	    taking.tid_key != PPI_NONE && taking.thread_key != PPI_NONE)
+	status = taking.values && taking.pid_key != PPI_NONE &&
+	                         taking.tid_key != PPI_NONE &&
+	                         taking.thread_key != PPI_NONE &&
+	                         taking.chain_end_key != PPI_NONE
+		? take_threads(resolve) : ppi_resolve_memory(resolve);
+	if (status == PORTPROF_OK)
 		status = learn_threads(&taking);
-	else
-		status = ppi_resolve_memory(resolve);
 	if (status == PORTPROF_OK)
 		status = take_all(&taking);
 	free(taking.values);

@@ -8,8 +8,9 @@
  * A key is an array of words: the layout of the address space and what kind
  * of sample it is; process and thread; when, if that is kept, and how the chain
  * ends; when exactly, where code comes and goes; its labels and its thread's name;
- * then the addresses as they came. The layout's number makes the same address another key once
- * something else is mapped there, so locations are looked up once a key.
+ * then the addresses as they came. The layout's number makes the same address
+ * another key once something else is mapped there, so locations are looked up once
+ * a key.
  */
 enum {
 	WORD_LAYOUT,
@@ -156,12 +157,12 @@ static bool is_unwound(const struct ppi_sums_line *line)
 
 static bool add_line(struct ppi_sums *sums, const portprof_record *record,
                      const struct ppi_layout *layout, uint32_t pid,
-                     uint64_t code_time_ns, uint64_t name_and_labels,
+                     uint64_t code_time_ns, uint32_t labels, uint32_t name,
                      const uint64_t *chain, size_t depth)
 {
 	struct ppi_sums_line line = {
-		.labels = (uint32_t)name_and_labels,
-		.name = (uint32_t)(name_and_labels >> 32),
+		.labels = labels,
+		.name = name,
 		.chain = sums->chains.count,
 		.depth = (uint32_t)depth,
 		.pid = pid,
@@ -238,8 +239,8 @@ bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
 	if (number == PPI_NONE)
 		return false;
 	if (number == sums->lines.count &&
-	    !add_line(sums, record, layout, pid, key[WORD_CODE_TIME],
-	              key[WORD_LABELS], chain, depth)) {
+	    !add_line(sums, record, layout, pid, key[WORD_CODE_TIME], labels,
+	              name, chain, depth)) {
 		ppi_pool_drop_last(&sums->keys);
 		sums->values.count = number * 2 * sums->event_count;
 		return false;

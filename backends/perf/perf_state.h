@@ -522,10 +522,10 @@ void perf_remember_name(struct perf_state *state, uint32_t tid,
 
 /* Whether what this event counted has idle time in it. */
 bool perf_has_idle(const struct ppi_backend_session *bs, size_t event);
-/* Just before events are switched on, and after they are off. */
 /* Whether process numbers here are not the system's own: 0 is the idle task's and
  * that of all that runs outside. */
 bool perf_is_contained(const struct perf_kernel *kernel);
+/* Just before events are switched on, and after they are off. */
 void perf_idle_start(struct ppi_backend_session *bs);
 void perf_idle_stop(struct ppi_backend_session *bs);
 /* Of one CPU of the session while it ran, -1: of all. False where /proc/stat

@@ -233,32 +233,50 @@ static void say_why_not(struct ppi_backend_session *bs,
 	         remedy ? remedy : strerror(error));
 }
 
+static bool has_probe(const struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (perf_own(&plan->events[i])->has_path)
+			return true;
+	return false;
+}
+
+/* Room and a place for entries; 0 or an errno. */
+static int prepare(struct ppi_backend_session *bs, struct owner *here)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+	int error = 0;
+
+	state->traced = calloc(bs->plan->event_count, sizeof(*state->traced));
+	if (!state->traced)
+		return ENOMEM;
+	state->tracefs = perf_tracepoint_folder(kernel, &error);
+	if (!state->tracefs)
+		return error;
+	*here = owner_here(kernel);
+	sweep(kernel, state->tracefs, here);
+	return 0;
+}
+
 void perf_trace_probes(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	size_t count = bs->plan->event_count;
 	struct owner here = { 0 };
 	bool has_any = false;
-	int error = 0;
+	int unready;
 
-	if (!state->kind.inherits)
+	if (!state->kind.inherits || !has_probe(bs->plan))
 		return;
-	for (size_t i = 0; i < count; i++) {
+	unready = prepare(bs, &here);
+	for (size_t i = 0; i < bs->plan->event_count; i++) {
 		const struct ppi_event *event = &bs->plan->events[i];
+		int error = unready;
 
 		if (!perf_own(event)->has_path)
 			continue;
-		if (!state->traced) {
-			state->traced = calloc(count, sizeof(*state->traced));
-			state->tracefs = perf_tracepoint_folder(kernel, &error);
-			here = owner_here(kernel);
-			if (state->traced && state->tracefs)
-				sweep(kernel, state->tracefs, &here);
-		}
-		if (!state->traced)
-			error = ENOMEM;
-		else if (state->tracefs)
+		if (!error)
 			error = -make_entry(kernel, state->tracefs, &here,
 			                    event, &state->traced[i]);
 		if (error)

@@ -414,16 +414,15 @@ static void the_kernels_older_topdown_events(void **state)
 }
 
 #define ARM(core, name) "/sys/bus/event_source/devices/arm_" core "/" name
+#define ARM_FILES(core)                                                        \
+	ARM(core, "type"), "4\n",                                              \
+	ARM(core, "format/event"), "config:0-15\n",                            \
+	ARM(core, "events/FP_FIXED_OPS_SPEC"), "event=0x80c1\n",               \
+	ARM(core, "events/FP_SCALE_OPS_SPEC"), "event=0x80c0\n"
 
 static void arm_counts_operations(void **state)
 {
-	static const char *const files[] = {
-		ARM("n2", "type"), "4\n",
-		ARM("n2", "format/event"), "config:0-15\n",
-		ARM("n2", "events/FP_FIXED_OPS_SPEC"), "event=0x80c1\n",
-		ARM("n2", "events/FP_SCALE_OPS_SPEC"), "event=0x80c0\n",
-		NULL,
-	};
+	static const char *const files[] = { ARM_FILES("n2"), NULL };
 
 	(void)state;
 	perf_sim_machine.files = files;
@@ -439,13 +438,7 @@ static void arm_counts_operations(void **state)
 
 static void arm_counts_units_of_vectors(void **state)
 {
-	static const char *const files[] = {
-		ARM("v1", "type"), "4\n",
-		ARM("v1", "format/event"), "config:0-15\n",
-		ARM("v1", "events/FP_FIXED_OPS_SPEC"), "event=0x80c1\n",
-		ARM("v1", "events/FP_SCALE_OPS_SPEC"), "event=0x80c0\n",
-		NULL,
-	};
+	static const char *const files[] = { ARM_FILES("v1"), NULL };
 
 	(void)state;
 	perf_sim_machine.files = files;

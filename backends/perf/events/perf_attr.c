@@ -150,16 +150,22 @@ void perf_attr_sample(const struct perf_session_kind *kind,
 		carry(attr);
 }
 
+/* An event of the kernel's own, which needs no right, and is off. */
+static void set_software(uint64_t config, struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = config;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->disabled = 1;
+}
+
 /* Counts nothing, but writes into a ring of this shape. */
 static void set_dummy(const struct perf_session_kind *kind,
                       struct perf_event_attr *attr)
 {
-	memset(attr, 0, sizeof(*attr));
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_DUMMY;
-	attr->exclude_kernel = 1;
-	attr->exclude_hv = 1;
-	attr->disabled = 1;
+	set_software(PERF_COUNT_SW_DUMMY, attr);
 	set_shape(kind, attr);
 	/* It never samples: what its records end in is all it needs. A chain or
 	 * registers would be refused, and the kernel does more at each switch
@@ -302,13 +308,8 @@ int perf_open_attr_with(const struct perf_kernel *kernel,
 static void trial_of(uint32_t feature, const struct perf_kernel *kernel,
                      struct perf_event_attr *attr)
 {
-	memset(attr, 0, sizeof(*attr));
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_TASK_CLOCK;
+	set_software(PERF_COUNT_SW_TASK_CLOCK, attr);
 	attr->sample_period = 1000000;
-	attr->exclude_kernel = 1;
-	attr->exclude_hv = 1;
-	attr->disabled = 1;
 	switch (feature) {
 	case PERF_HAS_INHERIT_READ:
 		attr->inherit = 1;
