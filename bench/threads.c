@@ -5,7 +5,7 @@
  * session, and beside what the kernel alone takes for events that nobody
  * reads; and the descriptors and rings that sampling takes.
  *
- * usage: threads [rounds]
+ * usage: threads [rounds [backend]]
  */
 #include "config.h"
 
@@ -129,12 +129,12 @@ static double in_a_row(void)
 	return (double)(bench_own_ns() - before) / THREADS;
 }
 
-static portprof_session *begin(void)
+static portprof_session *begin(const char *backend)
 {
 	portprof_config *config = portprof_config_new();
 	portprof_session *session;
 
-	portprof_config_set_backend(config, "perf");
+	portprof_config_set_backend(config, backend);
 	portprof_config_set_frequency(config, 1000);
 	if (portprof_session_open(config, &session) != PORTPROF_OK)
 		bench_die("open");
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 		bare[0][i] = together(&before);
 		bare[1][i] = in_a_row();
 		time_kernel(kernel);
-		session = begin();
+		session = begin(argc > 2 ? argv[2] : "perf");
 		with[0][i] = together(&during);
 		with[1][i] = in_a_row();
 		portprof_session_stop(session);

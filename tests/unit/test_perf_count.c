@@ -342,17 +342,30 @@ static void threads_that_appear_meanwhile(void **state)
 	int64_t first;
 
 	(void)state;
+	perf_sim_thread(0); /* the one that creates them */
 	to_appear = 3;
 	perf_sim_machine.on_list = appear_while_listed;
 	add("cycles", 0);
 	open_and_start();
 	assert_int_equal(to_appear, 0);
-	assert_int_equal(perf_sim_open_fds(), 4);
+	assert_int_equal(perf_sim_open_fds(), 5);
 	first = perf_sim_thread(0) - 1;
 	run_work(first, 0x1000, 10 * MS, 0);
 	run_work(first + 1, 0x1000, 10 * MS, 0);
 	read_counts();
 	assert_int_equal(counts[0].raw, 20 * MS);
+}
+
+/* Nobody is there to create threads while the only one opens counters. */
+static void the_only_thread_does_not_look_again(void **state)
+{
+	(void)state;
+	to_appear = 1;
+	perf_sim_machine.on_list = appear_while_listed;
+	add("cycles", 0);
+	open_and_start();
+	assert_int_equal(to_appear, 1);
+	assert_int_equal(perf_sim_open_fds(), 1);
 }
 
 static void a_command_counts_from_its_exec_on(void **state)
@@ -463,6 +476,7 @@ int main(void)
 		CASE(descriptors_are_counted_first),
 		CASE(old_kernels_read_one_by_one),
 		CASE(threads_that_appear_meanwhile),
+		CASE(the_only_thread_does_not_look_again),
 		CASE(a_command_counts_from_its_exec_on),
 		CASE(several_processes_are_counted_together),
 		CASE(somebody_elses_process_alone),

@@ -253,6 +253,12 @@ static bool is_ours(const struct ppi_backend_session *bs, int64_t tid)
 	return bs->plan->target.is_self && tid == bs->helper_tid;
 }
 
+/* The only thread of this process creates none while it is here. */
+static bool is_one_thread(const struct ppi_backend_session *bs, size_t threads)
+{
+	return bs->plan->target.is_self && threads == 1;
+}
+
 /* Attach all listed threads; *news is how many more there are afterwards,
  * *refused how many may not be measured. */
 static portprof_status attach_once(struct ppi_backend_session *bs,
@@ -278,8 +284,9 @@ static portprof_status attach_once(struct ppi_backend_session *bs,
 		status = PORTPROF_OK;
 	}
 	free(tids);
-	if (status == PORTPROF_OK)
-		status = list_threads(bs, &tids, &count, why);
+	if (status != PORTPROF_OK || is_one_thread(bs, count))
+		return status;
+	status = list_threads(bs, &tids, &count, why);
 	if (status != PORTPROF_OK)
 		return status;
 	for (size_t i = 0; i < count; i++)
