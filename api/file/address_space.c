@@ -4,11 +4,11 @@
 
 #include "api/file/path.h"
 
-void ppi_spaces_open(struct ppi_spaces *spaces, struct ppi_places *places,
+void ppi_spaces_open(struct ppi_spaces *spaces, struct ppi_locations *locations,
                      int64_t main_pid)
 {
 	memset(spaces, 0, sizeof(*spaces));
-	spaces->places = places;
+	spaces->locations = locations;
 	spaces->main_pid = main_pid;
 }
 
@@ -22,17 +22,17 @@ void ppi_spaces_close(struct ppi_spaces *spaces)
  * The loader and the kernel may both tell of one mapping, and one of them
  * may know less: then it is no change.
  */
-static bool is_told_already(const struct ppi_places *places,
+static bool is_told_already(const struct ppi_locations *locations,
                             const struct ppi_extent *known,
                             const struct ppi_extent *told)
 {
-	const struct ppi_place *a, *b;
+	const struct ppi_file_mapping *a, *b;
 
 	if (!known || known->start != told->start ||
 	    known->limit != told->limit)
 		return false;
-	a = ppi_places_at(places, (uint32_t)known->value);
-	b = ppi_places_at(places, (uint32_t)told->value);
+	a = ppi_locations_mapping_at(locations, (uint32_t)known->value);
+	b = ppi_locations_mapping_at(locations, (uint32_t)told->value);
 	/* what is known may be the rest of something larger */
 	if (a->limit - a->start != b->limit - b->start ||
 	    a->file_offset != b->file_offset)
@@ -48,12 +48,12 @@ static bool is_told_already(const struct ppi_places *places,
 static void note_main(struct ppi_spaces *spaces, uint32_t pid,
                       uint32_t mapping, const char *path)
 {
-	struct ppi_places *places = spaces->places;
+	struct ppi_locations *locations = spaces->locations;
 
-	if (pid == spaces->main_pid && places->main_mapping == PPI_NONE &&
-	    places->listed.count == 0 && path[0] != '[' &&
+	if (pid == spaces->main_pid && locations->main_mapping == PPI_NONE &&
+	    locations->listed.count == 0 && path[0] != '[' &&
 	    (ppi_is_shared_file(path) || strcmp(path, "//program") == 0))
-		places->main_mapping = mapping;
+		locations->main_mapping = mapping;
 }
 
 /* A reader finds the dump by its mapping, which no sample is in. */
@@ -62,7 +62,7 @@ static void note_dump(struct ppi_spaces *spaces, uint32_t pid,
 {
 	if (ppi_is_code_dump(path) &&
 	    ppi_ids_find(&spaces->dumping, pid) == PPI_NONE &&
-	    ppi_places_list(spaces->places, mapping))
+	    ppi_locations_list_mapping(spaces->locations, mapping))
 		ppi_ids_add(&spaces->dumping, pid);
 }
 
@@ -77,14 +77,17 @@ bool ppi_spaces_map(struct ppi_spaces *spaces, uint32_t pid, uint64_t start,
 
 	if (limit <= start)
 		return true;
-	mapping = ppi_places_mapping(spaces->places, start, limit, module);
+	mapping =
+		ppi_locations_mapping(spaces->locations, start, limit, module);
 	if (mapping == PPI_NONE)
 		return false;
 	extent.value = mapping;
-	extent.shift = ppi_places_at(spaces->places, mapping)->start - start;
+	extent.shift =
+		ppi_locations_mapping_at(spaces->locations, mapping)->start -
+		start;
 	layout = is_kernel ? processes->kernel
 	                   : ppi_process_map_find(processes, pid);
-	if (is_told_already(spaces->places, ppi_layout_at(layout, start),
+	if (is_told_already(spaces->locations, ppi_layout_at(layout, start),
 	                    &extent))
 		return true;
 	if (!ppi_process_map_add(processes, pid, &extent))
@@ -99,24 +102,25 @@ bool ppi_spaces_map(struct ppi_spaces *spaces, uint32_t pid, uint64_t start,
 void ppi_spaces_exec(struct ppi_spaces *spaces, uint32_t pid)
 {
 	ppi_process_map_exec(&spaces->processes, pid);
-	if (pid == spaces->main_pid && spaces->places->listed.count == 0)
-		spaces->places->main_mapping = PPI_NONE;
+	if (pid == spaces->main_pid && spaces->locations->listed.count == 0)
+		spaces->locations->main_mapping = PPI_NONE;
 }
 
 bool ppi_spaces_may_change(const struct ppi_spaces *spaces,
                            const struct ppi_layout *layout, uint64_t address)
 {
 	const struct ppi_extent *extent;
-	const struct ppi_place *place;
+	const struct ppi_file_mapping *entry;
 
 	if (address >> 63)
 		return false;
 	extent = ppi_layout_at(layout, address);
 	if (!extent)
 		return true;
-	place = ppi_places_at(spaces->places, (uint32_t)extent->value);
-	return !ppi_is_shared_file(ppi_pool_key(&spaces->places->strings,
-	                                        place->path, NULL));
+	entry = ppi_locations_mapping_at(spaces->locations,
+	                                 (uint32_t)extent->value);
+	return !ppi_is_shared_file(
+		ppi_pool_key(&spaces->locations->strings, entry->path, NULL));
 }
 
 uint64_t ppi_spaces_locate(struct ppi_spaces *spaces,
@@ -132,13 +136,13 @@ uint64_t ppi_spaces_locate(struct ppi_spaces *spaces,
 	}
 	extent = ppi_layout_at(layout, address);
 	if (extent)
-		return ppi_places_location(spaces->places,
-		                           (uint32_t)extent->value,
-		                           address + extent->shift);
+		return ppi_locations_add(spaces->locations,
+		                         (uint32_t)extent->value,
+		                         address + extent->shift);
 	if (!is_kernel)
 		return 0;
-	mapping = ppi_places_kernel(spaces->places);
+	mapping = ppi_locations_kernel(spaces->locations);
 	if (mapping == PPI_NONE)
 		return 0;
-	return ppi_places_location(spaces->places, mapping, address);
+	return ppi_locations_add(spaces->locations, mapping, address);
 }

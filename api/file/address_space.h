@@ -7,16 +7,16 @@
 #include "api/file/locations.h"
 #include "api/internal/process_map.h"
 
-/* What is mapped; the value of an extent is a mapping of ppi_places, and what is
- * added to an address makes it one of that mapping. */
+/* What each process has mapped. The value of an extent is a mapping of
+ * ppi_locations; its shift makes an address one of that mapping. */
 struct ppi_spaces {
-	struct ppi_places *places;
+	struct ppi_locations *locations;
 	struct ppi_process_map processes;
 	int64_t main_pid; /* whose program is the main one */
 	struct ppi_ids dumping; /* processes that map a jit-PID.dump */
 };
 
-void ppi_spaces_open(struct ppi_spaces *spaces, struct ppi_places *places,
+void ppi_spaces_open(struct ppi_spaces *spaces, struct ppi_locations *locations,
                      int64_t main_pid);
 void ppi_spaces_close(struct ppi_spaces *spaces);
 

@@ -9,18 +9,18 @@
 #include "api/file/pool.h"
 
 /* A mapping as the file has it. */
-struct ppi_place {
+struct ppi_file_mapping {
 	uint64_t start, limit, file_offset;
 	uint32_t path, build_id; /* numbers of strings */
 	bool is_listed;          /* in `listed` */
 };
 
-struct ppi_places {
+struct ppi_locations {
 	struct ppi_pool strings;     /* number 0 is "" */
 	struct ppi_pool mappings;    /* what makes a mapping another one */
-	struct ppi_vector mapping;   /* struct ppi_place, by number */
+	struct ppi_vector mapping;   /* struct ppi_file_mapping, by number */
 	struct ppi_vector listed;    /* uint32_t: in the order of the file */
-	struct ppi_pool locations;   /* struct ppi_location_key */
+	struct ppi_pool keys;        /* struct ppi_location_key */
 	uint64_t location_base;      /* id of a location: base + number + 1 */
 	uint32_t main_mapping;       /* the program itself, or PPI_NONE */
 	uint32_t kernel_mapping;
@@ -32,37 +32,40 @@ struct ppi_location_key {
 	uint64_t mapping; /* number, or PPI_NONE */
 };
 
-bool ppi_places_open(struct ppi_places *places);
-void ppi_places_close(struct ppi_places *places);
+bool ppi_locations_open(struct ppi_locations *locations);
+void ppi_locations_close(struct ppi_locations *locations);
 
 /* PPI_NONE when out of memory, here and below. */
-uint32_t ppi_places_string(struct ppi_places *places, const char *text);
+uint32_t ppi_locations_string(struct ppi_locations *locations,
+                              const char *text);
 
 /*
  * The mapping that a module mapped at [start, limit) belongs to. One file
  * mapped at several places, by several processes perhaps, is one mapping, at
  * the place where it was seen first: move addresses by its start - `start`.
  */
-uint32_t ppi_places_mapping(struct ppi_places *places, uint64_t start,
-                            uint64_t limit, const portprof_module *module);
+uint32_t ppi_locations_mapping(struct ppi_locations *locations, uint64_t start,
+                               uint64_t limit, const portprof_module *module);
 
 /* The mapping of kernel addresses of which nothing is known. */
-uint32_t ppi_places_kernel(struct ppi_places *places);
+uint32_t ppi_locations_kernel(struct ppi_locations *locations);
 
 /* The one location of code that virtual machines ran; 0 when out of memory. */
-uint64_t ppi_places_guest(struct ppi_places *places);
+uint64_t ppi_locations_guest(struct ppi_locations *locations);
 
-const struct ppi_place *ppi_places_at(const struct ppi_places *places,
-                                      uint32_t mapping);
+const struct ppi_file_mapping *
+ppi_locations_mapping_at(const struct ppi_locations *locations,
+                         uint32_t mapping);
 
 /* From now on the file has to have this mapping. False when out of memory. */
-bool ppi_places_list(struct ppi_places *places, uint32_t mapping);
+bool ppi_locations_list_mapping(struct ppi_locations *locations,
+                                uint32_t mapping);
 
 /* The id of a location: not 0, or 0 when out of memory. */
-uint64_t ppi_places_location(struct ppi_places *places, uint32_t mapping,
-                             uint64_t address);
+uint64_t ppi_locations_add(struct ppi_locations *locations, uint32_t mapping,
+                           uint64_t address);
 
 /* What was written is not needed any more, when there is much of it. */
-void ppi_places_trim(struct ppi_places *places);
+void ppi_locations_trim(struct ppi_locations *locations);
 
 #endif

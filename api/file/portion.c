@@ -16,29 +16,31 @@ struct label_words {
 	uint32_t chain_end, code_time, nanoseconds;
 };
 
-static bool enter_label_words(struct ppi_places *places,
+static bool enter_label_words(struct ppi_locations *locations,
                               const struct ppi_sums *sums,
                               struct label_words *words)
 {
-	words->pid = ppi_places_string(places, "pid");
-	words->tid = ppi_places_string(places, "tid");
-	words->thread = ppi_places_string(places, "thread");
-	words->span = ppi_places_string(places, "span");
-	words->bytes = ppi_places_string(places, "bytes");
-	words->chain_end = sums->has_cut_chains
-		? ppi_places_string(places, PPI_CHAIN_END_LABEL) : 0;
+	words->pid = ppi_locations_string(locations, "pid");
+	words->tid = ppi_locations_string(locations, "tid");
+	words->thread = ppi_locations_string(locations, "thread");
+	words->span = ppi_locations_string(locations, "span");
+	words->bytes = ppi_locations_string(locations, "bytes");
+	words->chain_end =
+		sums->has_cut_chains
+			? ppi_locations_string(locations, PPI_CHAIN_END_LABEL)
+			: 0;
 	words->time = words->milliseconds = 0;
 	words->code_time = words->nanoseconds = 0;
 	if (sums->has_code_times) {
 		words->code_time =
-			ppi_places_string(places, PPI_CODE_TIME_LABEL);
+			ppi_locations_string(locations, PPI_CODE_TIME_LABEL);
 		words->nanoseconds =
-			ppi_places_string(places, PPI_CODE_TIME_UNIT);
+			ppi_locations_string(locations, PPI_CODE_TIME_UNIT);
 	}
 	if (sums->slice_ns) {
-		words->time = ppi_places_string(places, PPI_TIME_LABEL);
+		words->time = ppi_locations_string(locations, PPI_TIME_LABEL);
 		words->milliseconds =
-			ppi_places_string(places, PPI_TIME_UNIT);
+			ppi_locations_string(locations, PPI_TIME_UNIT);
 	}
 	return words->pid != PPI_NONE && words->tid != PPI_NONE &&
 	       words->thread != PPI_NONE && words->span != PPI_NONE &&
@@ -50,57 +52,58 @@ static bool enter_label_words(struct ppi_places *places,
 
 static void put_strings(struct ppi_writer *writer)
 {
-	struct ppi_places *places = &writer->places;
-	size_t count = ppi_pool_count(&places->strings);
+	struct ppi_locations *locations = &writer->locations;
+	size_t count = ppi_pool_count(&locations->strings);
 
-	for (size_t i = places->strings_written; i < count; i++) {
+	for (size_t i = locations->strings_written; i < count; i++) {
 		size_t bytes;
-		const char *text = ppi_pool_key(&places->strings, (uint32_t)i,
-		                                &bytes);
+		const char *text =
+			ppi_pool_key(&locations->strings, (uint32_t)i, &bytes);
 
 		ppi_encode_string(&writer->encoder, text, bytes);
 	}
-	places->strings_written = count;
+	locations->strings_written = count;
 }
 
 static void put_mappings(struct ppi_writer *writer)
 {
-	struct ppi_places *places = &writer->places;
+	struct ppi_locations *locations = &writer->locations;
 	Ppi__Mapping message = PPI__MAPPING__INIT;
 
-	for (size_t i = places->listed_written; i < places->listed.count;
+	for (size_t i = locations->listed_written; i < locations->listed.count;
 	     i++) {
-		uint32_t number = PPI_AT(&places->listed, uint32_t)[i];
-		const struct ppi_place *place = ppi_places_at(places, number);
+		uint32_t number = PPI_AT(&locations->listed, uint32_t)[i];
+		const struct ppi_file_mapping *entry =
+			ppi_locations_mapping_at(locations, number);
 
 		message.id = number + 1u;
-		message.memory_start = place->start;
-		message.memory_limit = place->limit;
-		message.file_offset = place->file_offset;
-		message.filename = place->path;
-		message.build_id = place->build_id;
+		message.memory_start = entry->start;
+		message.memory_limit = entry->limit;
+		message.file_offset = entry->file_offset;
+		message.filename = entry->path;
+		message.build_id = entry->build_id;
 		ppi_encode(&writer->encoder, PPI_FIELD_MAPPING, &message);
 	}
-	places->listed_written = places->listed.count;
+	locations->listed_written = locations->listed.count;
 }
 
 static void put_locations(struct ppi_writer *writer)
 {
-	struct ppi_places *places = &writer->places;
-	size_t count = ppi_pool_count(&places->locations);
+	struct ppi_locations *locations = &writer->locations;
+	size_t count = ppi_pool_count(&locations->keys);
 	Ppi__Location message = PPI__LOCATION__INIT;
 
-	for (size_t i = places->locations_written; i < count; i++) {
+	for (size_t i = locations->locations_written; i < count; i++) {
 		const struct ppi_location_key *key =
-			ppi_pool_key(&places->locations, (uint32_t)i, NULL);
+			ppi_pool_key(&locations->keys, (uint32_t)i, NULL);
 
-		message.id = places->location_base + i + 1;
+		message.id = locations->location_base + i + 1;
 		message.mapping_id =
 			key->mapping == PPI_NONE ? 0 : key->mapping + 1;
 		message.address = key->address;
 		ppi_encode(&writer->encoder, PPI_FIELD_LOCATION, &message);
 	}
-	places->locations_written = count;
+	locations->locations_written = count;
 }
 
 /* Of a process, or a thread: not the idle task's, nor of one that has ended. */
@@ -145,7 +148,7 @@ static size_t make_labels(struct ppi_writer *writer,
 			(Ppi__Label){ .key = words->chain_end,
 			              .num = (int64_t)line->chain_end };
 	fields = ppi_sample_labels_make(&writer->labels, line->labels,
-	                                &writer->places, of_fields);
+	                                &writer->locations, of_fields);
 	for (size_t i = 0; i < fields; i++)
 		labels[count++] = (Ppi__Label){ .key = of_fields[i].key,
 			                        .str = of_fields[i].text,
@@ -211,13 +214,15 @@ uint64_t ppi_portion_numbers(const struct ppi_run *run)
 }
 
 /* How the account calls what was measured: the program's own file. */
-static const char *command_of(const struct ppi_places *places)
+static const char *command_of(const struct ppi_locations *locations)
 {
-	if (places->main_mapping == PPI_NONE)
+	if (locations->main_mapping == PPI_NONE)
 		return "";
 	return ppi_pool_key(
-		&places->strings,
-		ppi_places_at(places, places->main_mapping)->path, NULL);
+		&locations->strings,
+		ppi_locations_mapping_at(locations, locations->main_mapping)
+			->path,
+		NULL);
 }
 
 /* The account and the times: whatever stood in earlier portions is void. */
@@ -228,7 +233,7 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	Ppi__Profile part = PPI__PROFILE__INIT;
 	Ppi__Account *account = ppi_account_of_run(arena, run,
 	                                           &writer->machine);
-	const struct ppi_places *places = &writer->places;
+	const struct ppi_locations *locations = &writer->locations;
 	char note[160];
 
 	if (!account)
@@ -240,13 +245,13 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	    !ppi_account_add_note(arena, account, note))
 		return NULL;
 	account->complete = is_complete;
-	account->command = ppi_account_text(arena, run->plan->command
-	                                    ? run->plan->command
-	                                    : command_of(places));
+	account->command = ppi_account_text(
+		arena, run->plan->command ? run->plan->command
+					  : command_of(locations));
 	if (!account->command)
 		return NULL;
-	if (places->main_mapping != PPI_NONE)
-		account->main_mapping = places->main_mapping + 1u;
+	if (locations->main_mapping != PPI_NONE)
+		account->main_mapping = locations->main_mapping + 1u;
 	/* pprof takes a second time for a sign of files put together blindly */
 	if (!writer->is_time_told && run->start_realtime_ns) {
 		part.time_nanos = (int64_t)run->start_realtime_ns;
@@ -300,9 +305,9 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 {
 	struct ppi_arena arena = { 0 };
 	struct label_words words;
-	bool is_made = enter_label_words(&writer->places, &writer->sums,
-		                         &words) &&
-	               ppi_sums_finish(&writer->sums);
+	bool is_made =
+		enter_label_words(&writer->locations, &writer->sums, &words) &&
+		ppi_sums_finish(&writer->sums);
 
 	writer->pending_samples = writer->sums.samples;
 	writer->pending_weight = writer->sums.weight;
@@ -334,7 +339,7 @@ struct first {
 
 static int64_t enter(struct first *first, const char *text)
 {
-	uint32_t number = ppi_places_string(&first->writer->places, text);
+	uint32_t number = ppi_locations_string(&first->writer->locations, text);
 
 	if (number == PPI_NONE)
 		first->failed = true;

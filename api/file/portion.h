@@ -11,7 +11,7 @@
 #include "port/machine.h"
 
 struct ppi_writer {
-	struct ppi_places places;
+	struct ppi_locations locations;
 	struct ppi_spaces spaces;
 	struct ppi_threads threads;
 	struct ppi_sums sums;

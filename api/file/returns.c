@@ -17,10 +17,11 @@ struct ppi_returns_file {
 	unsigned machine;
 };
 
-void ppi_returns_open(struct ppi_returns *returns, struct ppi_places *places)
+void ppi_returns_open(struct ppi_returns *returns,
+                      struct ppi_locations *locations)
 {
 	memset(returns, 0, sizeof(*returns));
-	returns->places = places;
+	returns->locations = locations;
 }
 
 void ppi_returns_close(struct ppi_returns *returns)
@@ -29,22 +30,22 @@ void ppi_returns_close(struct ppi_returns *returns)
 	ppi_vector_free(&returns->verdicts);
 }
 
-static const char *string_at(const struct ppi_places *places, uint32_t number)
+static const char *string_at(const struct ppi_locations *locations,
+                             uint32_t number)
 {
-	return ppi_pool_key(&places->strings, number, NULL);
+	return ppi_pool_key(&locations->strings, number, NULL);
 }
 
-static void ask_file(const struct ppi_places *places,
-                     const struct ppi_place *place,
+static void ask_file(const struct ppi_locations *locations,
+                     const struct ppi_file_mapping *entry,
                      struct ppi_returns_file *file)
 {
-	const char *build_id = string_at(places, place->build_id);
+	const char *build_id = string_at(locations, entry->build_id);
 	struct ppi_image image;
 
 	file->is_asked = true;
-	if (!build_id[0] ||
-	    ppi_image_read(string_at(places, place->path), &image, NULL) !=
-	            PORTPROF_OK)
+	if (!build_id[0] || ppi_image_read(string_at(locations, entry->path),
+	                                   &image, NULL) != PORTPROF_OK)
 		return;
 	file->machine = image.machine;
 	file->is_same = strcmp(image.build_id, build_id) == 0;
@@ -63,8 +64,9 @@ static const struct ppi_returns_file *file_of(struct ppi_returns *returns,
 		return NULL;
 	file = &PPI_AT(&returns->files, struct ppi_returns_file)[mapping];
 	if (!file->is_asked)
-		ask_file(returns->places,
-		         ppi_places_at(returns->places, mapping), file);
+		ask_file(returns->locations,
+		         ppi_locations_mapping_at(returns->locations, mapping),
+		         file);
 	return file->is_same ? file : NULL;
 }
 
@@ -86,18 +88,18 @@ static uint8_t ask(struct ppi_returns *returns, uint32_t mapping,
                    uint64_t address)
 {
 	const struct ppi_returns_file *file = file_of(returns, mapping);
-	const struct ppi_place *place;
+	const struct ppi_file_mapping *entry;
 	unsigned char bytes[PPI_CALL_BEFORE + PPI_CALL_AFTER];
 	uint64_t offset;
 	size_t at, count;
 
 	if (!file)
 		return CAN_BE;
-	place = ppi_places_at(returns->places, mapping);
-	offset = address - place->start + place->file_offset;
+	entry = ppi_locations_mapping_at(returns->locations, mapping);
+	offset = address - entry->start + entry->file_offset;
 	at = offset < PPI_CALL_BEFORE ? (size_t)offset : PPI_CALL_BEFORE;
-	count = read_text(string_at(returns->places, place->path), offset - at,
-	                  bytes, sizeof(bytes));
+	count = read_text(string_at(returns->locations, entry->path),
+	                  offset - at, bytes, sizeof(bytes));
 	if (count < at)
 		return CAN_BE;
 	if (ppi_returns_by_signal(file->machine, bytes + at, count - at))
@@ -108,13 +110,13 @@ static uint8_t ask(struct ppi_returns *returns, uint32_t mapping,
 
 static uint8_t verdict_of(struct ppi_returns *returns, uint64_t id)
 {
-	const struct ppi_places *places = returns->places;
+	const struct ppi_locations *locations = returns->locations;
 	const struct ppi_location_key *key;
 	size_t number, count;
 	uint8_t *verdict;
 
-	if (returns->base != places->location_base) {
-		returns->base = places->location_base;
+	if (returns->base != locations->location_base) {
+		returns->base = locations->location_base;
 		returns->verdicts.count = 0;
 	}
 	number = (size_t)(id - returns->base - 1);
@@ -124,7 +126,7 @@ static uint8_t verdict_of(struct ppi_returns *returns, uint64_t id)
 	                    number + 1 - count))
 		return CAN_BE;
 	verdict = &PPI_AT(&returns->verdicts, uint8_t)[number];
-	key = ppi_pool_key(&places->locations, (uint32_t)number, NULL);
+	key = ppi_pool_key(&locations->keys, (uint32_t)number, NULL);
 	if (*verdict == UNASKED)
 		*verdict = key->mapping == PPI_NONE ? CAN_BE :
 		           ask(returns, (uint32_t)key->mapping,
@@ -139,16 +141,16 @@ bool ppi_returns_can_be(struct ppi_returns *returns, uint64_t id)
 
 uint64_t ppi_returns_exact(struct ppi_returns *returns, uint64_t id)
 {
-	struct ppi_places *places = returns->places;
+	struct ppi_locations *locations = returns->locations;
 	const struct ppi_location_key *key;
 	uint32_t mapping;
 	uint64_t address;
 
 	if (verdict_of(returns, id) != IS_TRAMPOLINE)
 		return id;
-	key = ppi_pool_key(&places->locations,
-	                   (uint32_t)(id - places->location_base - 1), NULL);
+	key = ppi_pool_key(&locations->keys,
+	                   (uint32_t)(id - locations->location_base - 1), NULL);
 	mapping = (uint32_t)key->mapping;
 	address = key->address + 1;
-	return ppi_places_location(places, mapping, address);
+	return ppi_locations_add(locations, mapping, address);
 }

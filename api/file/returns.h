@@ -7,19 +7,20 @@
 #include "api/file/locations.h"
 
 struct ppi_returns {
-	struct ppi_places *places;
+	struct ppi_locations *locations;
 	struct ppi_vector files;    /* struct ppi_returns_file, by mapping */
 	struct ppi_vector verdicts; /* uint8_t, by location */
 	uint64_t base;              /* the locations' when they were made */
 };
 
-void ppi_returns_open(struct ppi_returns *returns, struct ppi_places *places);
+void ppi_returns_open(struct ppi_returns *returns,
+                      struct ppi_locations *locations);
 void ppi_returns_close(struct ppi_returns *returns);
 
 /*
  * False when the text in front of the location was read and has no call there,
  * so that no function returns to it: what the stack held was no return address.
- * `id` is of the places; its address is one less than the return address. The
+ * `id` is a location; its address is one less than the return address. The
  * file is asked once a location, and only if it still is the one that was
  * mapped.
  */

@@ -208,7 +208,8 @@ static void put_words(uint64_t bits, const struct word_of_bit *words, char *out,
 	}
 }
 
-static bool make_label(size_t kind, uint64_t value, struct ppi_places *places,
+static bool make_label(size_t kind, uint64_t value,
+                       struct ppi_locations *locations,
                        struct ppi_label_ids *label)
 {
 	char text[400] = "";
@@ -221,11 +222,11 @@ static bool make_label(size_t kind, uint64_t value, struct ppi_places *places,
 	/* pprof takes a number of 0 without a text for no label */
 	if (!text[0] && (kinds[kind].words || value == 0))
 		return false;
-	key = ppi_places_string(places, kinds[kind].key);
+	key = ppi_locations_string(locations, kinds[kind].key);
 	if (text[0])
-		str = ppi_places_string(places, text);
+		str = ppi_locations_string(locations, text);
 	if (kinds[kind].unit)
-		unit = ppi_places_string(places, kinds[kind].unit);
+		unit = ppi_locations_string(locations, kinds[kind].unit);
 	if (key == PPI_NONE || str == PPI_NONE || unit == PPI_NONE)
 		return false;
 	*label = (struct ppi_label_ids){ key, str, unit,
@@ -261,7 +262,7 @@ static size_t nth_name(const char *list, uint32_t n, char *out, size_t bytes)
 }
 
 static bool make_event_label(const portprof_event_field *field,
-                             const char *names, struct ppi_places *places,
+                             const char *names, struct ppi_locations *locations,
                              struct ppi_label_ids *label)
 {
 	const char *text = (const char *)(field + 1);
@@ -271,13 +272,15 @@ static bool make_event_label(const portprof_event_field *field,
 	if (!nth_name(names, field->index, name + prefix,
 	              sizeof(name) - prefix))
 		return false;
-	*label = (struct ppi_label_ids){ .key = ppi_places_string(
-		places, is_taken(name + prefix) ? name : name + prefix) };
+	*label = (struct ppi_label_ids){
+		.key = ppi_locations_string(
+			locations,
+			is_taken(name + prefix) ? name : name + prefix)};
 	/* pprof takes a number of 0 without a text for no label */
 	if (field->text_bytes > 1)
-		label->text = ppi_places_string(places, text);
+		label->text = ppi_locations_string(locations, text);
 	else if (field->text_bytes == 0 && field->number == 0)
-		label->text = ppi_places_string(places, "0");
+		label->text = ppi_locations_string(locations, "0");
 	else if (field->text_bytes == 0)
 		label->number = field->number;
 	else
@@ -288,7 +291,7 @@ static bool make_event_label(const portprof_event_field *field,
 /* Those of the event itself, behind the set's words. */
 static size_t make_event_labels(const struct ppi_sample_labels *labels,
                                 const uint64_t *words, size_t count,
-                                struct ppi_places *places,
+                                struct ppi_locations *locations,
                                 struct ppi_label_ids *out)
 {
 	const portprof_batch batch = { .words = words + 1,
@@ -301,14 +304,13 @@ static size_t make_event_labels(const struct ppi_sample_labels *labels,
 	size_t made = 0;
 
 	while ((field = portprof_batch_event_field(&batch, &record, field)))
-		made += make_event_label(field,
-		                         labels->events[words[0]].fields,
-		                         places, &out[made]);
+		made += make_event_label(field, labels->events[words[0]].fields,
+		                         locations, &out[made]);
 	return made;
 }
 
 size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
-                              uint32_t set, struct ppi_places *places,
+                              uint32_t set, struct ppi_locations *locations,
                               struct ppi_label_ids *out)
 {
 	const uint64_t *words;
@@ -319,11 +321,12 @@ size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
 	words = ppi_pool_key(&labels->sets, set - 1, &bytes);
 	for (size_t i = HAS + 1; i < WORDS; i++)
 		if (words[HAS] & kinds[i].field)
-			count += make_label(i, words[i], places, &out[count]);
+			count +=
+				make_label(i, words[i], locations, &out[count]);
 	if (bytes > WORDS * sizeof(*words))
 		count += make_event_labels(labels, words + WORDS,
 		                           bytes / sizeof(*words) - WORDS,
-		                           places, &out[count]);
+		                           locations, &out[count]);
 	return count;
 }
 

@@ -38,7 +38,7 @@ struct ppi_label_ids {
 /* The labels of a set; returns how many, PPI_SET_LABELS_MAX at most. Their
  * strings are entered. */
 size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
-                              uint32_t set, struct ppi_places *places,
+                              uint32_t set, struct ppi_locations *locations,
                               struct ppi_label_ids *out);
 
 /* What a file says of samples without their labels; false: there are none. */

@@ -29,7 +29,7 @@ void ppi_sums_open(struct ppi_sums *sums, struct ppi_spaces *spaces,
 {
 	memset(sums, 0, sizeof(*sums));
 	sums->spaces = spaces;
-	ppi_returns_open(&sums->returns, spaces->places);
+	ppi_returns_open(&sums->returns, spaces->locations);
 	sums->event_count = event_count;
 }
 
@@ -130,7 +130,7 @@ static uint64_t locate(struct ppi_sums *sums,
 
 	if (line->is_guest && i == 0) {
 		*address = 0;
-		return ppi_places_guest(sums->spaces->places);
+		return ppi_locations_guest(sums->spaces->locations);
 	}
 	*address = chain[i] - (i > 0 && chain[i] > 0);
 	return ppi_spaces_locate(sums->spaces, layout, *address, is_kernel);
@@ -289,8 +289,8 @@ static bool finish_line(struct ppi_sums *sums, size_t number)
 			break;
 		}
 		if (!locations[i])
-			locations[i] = ppi_places_location(
-				sums->spaces->places, PPI_NONE, address);
+			locations[i] = ppi_locations_add(
+				sums->spaces->locations, PPI_NONE, address);
 		else if (is_caller(line, chain, i))
 			locations[i] = ppi_returns_exact(&sums->returns,
 			                                 locations[i]);

@@ -89,24 +89,24 @@ void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 
 /* A thread that goes to and fro between names brings each of them once. */
 static uint32_t enter_name(struct ppi_threads *threads,
-                           struct ppi_places *places,
+                           struct ppi_locations *locations,
                            struct ppi_thread *thread)
 {
-	uint32_t text = ppi_pool_find(&places->strings, thread->name,
+	uint32_t text = ppi_pool_find(&locations->strings, thread->name,
 	                              strlen(thread->name));
 
 	if (text != PPI_NONE)
 		return text;
 	if (thread->names >= PPI_THREAD_NAMES_MAX ||
 	    threads->names >= PPI_NAMES_MAX)
-		return ppi_places_string(places, PPI_OTHER_NAMES);
+		return ppi_locations_string(locations, PPI_OTHER_NAMES);
 	thread->names++;
 	threads->names++;
-	return ppi_places_string(places, thread->name);
+	return ppi_locations_string(locations, thread->name);
 }
 
 uint32_t ppi_threads_text(struct ppi_threads *threads,
-                          struct ppi_places *places, uint32_t pid,
+                          struct ppi_locations *locations, uint32_t pid,
                           uint32_t tid)
 {
 	struct ppi_thread *thread = find(threads, pid, tid);
@@ -115,12 +115,12 @@ uint32_t ppi_threads_text(struct ppi_threads *threads,
 		return 0;
 	if (!thread->text) {
 		ppi_clean_utf8(thread->name, strlen(thread->name));
-		thread->text = enter_name(threads, places, thread);
+		thread->text = enter_name(threads, locations, thread);
 		if (thread->text == PPI_NONE) {
 			thread->text = 0;
 			return PPI_NONE;
 		}
-		thread->is_other = strcmp(ppi_pool_key(&places->strings,
+		thread->is_other = strcmp(ppi_pool_key(&locations->strings,
 		                                       thread->text, NULL),
 		                          thread->name) != 0;
 	}

@@ -45,7 +45,7 @@ void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
 /* The string of the name that a thread has now, for a sample of it; 0 where
  * that is not known, PPI_NONE when out of memory. */
 uint32_t ppi_threads_text(struct ppi_threads *threads,
-                          struct ppi_places *places, uint32_t pid,
+                          struct ppi_locations *locations, uint32_t pid,
                           uint32_t tid);
 /* What the account should say of names that were left out. */
 bool ppi_threads_note(const struct ppi_threads *threads, char *out,

@@ -25,7 +25,7 @@ static void free_writer(struct ppi_writer *writer)
 	ppi_pool_free(&writer->labels.sets);
 	ppi_threads_close(&writer->threads);
 	ppi_spaces_close(&writer->spaces);
-	ppi_places_close(&writer->places);
+	ppi_locations_close(&writer->locations);
 	free(writer);
 }
 
@@ -61,11 +61,11 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 	ppi_machine_read(&writer->machine);
 	writer->output.draft.fd = -1;
 	if (ppi_gzip_open(&writer->encoder.gzip, PPI_GZIP_PORTION, -1) != 0 ||
-	    !ppi_places_open(&writer->places)) {
+	    !ppi_locations_open(&writer->locations)) {
 		free_writer(writer);
 		return NULL;
 	}
-	ppi_spaces_open(&writer->spaces, &writer->places, pid);
+	ppi_spaces_open(&writer->spaces, &writer->locations, pid);
 	if (plan->target.is_self)
 		meet_process(writer, writer->default_pid);
 	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
@@ -122,7 +122,7 @@ static int push(struct ppi_writer *writer)
 	writer->is_pending = false;
 	writer->pending_samples = 0;
 	writer->pending_weight = 0;
-	ppi_places_trim(&writer->places);
+	ppi_locations_trim(&writer->locations);
 	return 0;
 }
 
@@ -208,9 +208,9 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 	}
 	if (writer->meets_threads && record->tid)
 		ppi_threads_meet(&writer->threads, pid, record->tid, false);
-	name = ppi_threads_text(&writer->threads, &writer->places, pid,
-	                        record->valid & PORTPROF_FIELD_TID
-	                                ? record->tid : 0);
+	name = ppi_threads_text(&writer->threads, &writer->locations, pid,
+	                        record->valid & PORTPROF_FIELD_TID ? record->tid
+	                                                           : 0);
 	chain = portprof_batch_chain(batch, record, &depth);
 	return name != PPI_NONE &&
 	       ppi_sums_add(&writer->sums, record, pid, chain, depth,

@@ -19,21 +19,21 @@ enum { ALL = PORTPROF_FIELD_DATA_ADDRESS | PORTPROF_FIELD_LATENCY |
              PORTPROF_FIELD_PAGE_SIZES };
 
 static struct ppi_sample_labels labels;
-static struct ppi_places places;
+static struct ppi_locations locations;
 
 static int fresh(void **state)
 {
 	(void)state;
 	memset(&labels, 0, sizeof(labels));
 	labels.fields = ALL;
-	return ppi_places_open(&places) ? 0 : -1;
+	return ppi_locations_open(&locations) ? 0 : -1;
 }
 
 static int gone(void **state)
 {
 	(void)state;
 	ppi_pool_free(&labels.sets);
-	ppi_places_close(&places);
+	ppi_locations_close(&locations);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ static uint32_t enter(const portprof_record *record)
 
 static const char *string_of(int64_t number)
 {
-	return ppi_pool_key(&places.strings, (uint32_t)number, NULL);
+	return ppi_pool_key(&locations.strings, (uint32_t)number, NULL);
 }
 
 /* "key=text" or "key=number unit", parted by blanks. */
@@ -61,7 +61,7 @@ static const char *say(uint32_t set)
 {
 	static char out[1024];
 	struct ppi_label_ids made[PPI_SET_LABELS_MAX];
-	size_t count = ppi_sample_labels_make(&labels, set, &places, made);
+	size_t count = ppi_sample_labels_make(&labels, set, &locations, made);
 	size_t used = 0;
 
 	assert_true(count <= PPI_SET_LABELS_MAX);
