@@ -104,7 +104,7 @@ static char *folder_of(const char *path)
 }
 
 /* A name beside the path that nothing has yet: PATH.PID-N.part. */
-static bool make_name(struct ppi_draft *draft, unsigned n)
+static bool make_name(struct ppi_atomic_file *draft, unsigned n)
 {
 	size_t room = strlen(draft->path) + 48;
 
@@ -118,7 +118,7 @@ static bool make_name(struct ppi_draft *draft, unsigned n)
 
 enum { NAMES_MAX = 1000 };
 
-static int create_named(struct ppi_draft *draft)
+static int create_named(struct ppi_atomic_file *draft)
 {
 	for (unsigned n = 0; n < NAMES_MAX; n++) {
 		if (!make_name(draft, n))
@@ -143,7 +143,7 @@ static void say_descriptor(int fd, char path[64])
 }
 
 /* False where there are no such files, or no way to name one later. */
-static bool create_nameless(struct ppi_draft *draft, const char *folder)
+static bool create_nameless(struct ppi_atomic_file *draft, const char *folder)
 {
 	char path[64];
 
@@ -160,7 +160,7 @@ static bool create_nameless(struct ppi_draft *draft, const char *folder)
 	return draft->is_nameless;
 }
 
-static int link_to(const struct ppi_draft *draft, const char *name)
+static int link_to(const struct ppi_atomic_file *draft, const char *name)
 {
 	char path[64];
 
@@ -171,14 +171,14 @@ static int link_to(const struct ppi_draft *draft, const char *name)
 
 #else
 
-static bool create_nameless(struct ppi_draft *draft, const char *folder)
+static bool create_nameless(struct ppi_atomic_file *draft, const char *folder)
 {
 	(void)draft;
 	(void)folder;
 	return false;
 }
 
-static int link_to(const struct ppi_draft *draft, const char *name)
+static int link_to(const struct ppi_atomic_file *draft, const char *name)
 {
 	(void)draft;
 	(void)name;
@@ -187,7 +187,7 @@ static int link_to(const struct ppi_draft *draft, const char *name)
 
 #endif
 
-static int create(struct ppi_draft *draft, const char *folder)
+static int create(struct ppi_atomic_file *draft, const char *folder)
 {
 	int error = create_nameless(draft, folder) ? 0 : create_named(draft);
 	struct stat at;
@@ -215,8 +215,8 @@ static char *absolute(const char *path)
 	return full;
 }
 
-portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
-                               struct ppi_diag *why)
+portprof_status ppi_atomic_file_open(struct ppi_atomic_file *draft,
+                                     const char *path, struct ppi_diag *why)
 {
 	char *folder = folder_of(path);
 	portprof_status status;
@@ -245,13 +245,13 @@ portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
 	return PORTPROF_OK;
 fail:
 	free(folder);
-	ppi_draft_close(draft, false);
+	ppi_atomic_file_close(draft, false);
 	return status;
 }
 
 /* What has no name gets one beside the path, which can replace what is there:
  * linkat(2) does not. */
-static int give_name(struct ppi_draft *draft)
+static int give_name(struct ppi_atomic_file *draft)
 {
 	int error = EEXIST;
 
@@ -265,7 +265,7 @@ static int give_name(struct ppi_draft *draft)
 	return error;
 }
 
-int ppi_draft_place(struct ppi_draft *draft)
+int ppi_atomic_file_place(struct ppi_atomic_file *draft)
 {
 	int error = 0;
 
@@ -287,7 +287,7 @@ int ppi_draft_place(struct ppi_draft *draft)
 	return 0;
 }
 
-bool ppi_draft_is_ours(const struct ppi_draft *draft)
+bool ppi_atomic_file_is_ours(const struct ppi_atomic_file *draft)
 {
 	struct stat at;
 
@@ -296,16 +296,16 @@ bool ppi_draft_is_ours(const struct ppi_draft *draft)
 }
 
 /* What is at a number that was ours and is not any more is left alone. */
-bool ppi_draft_regain(struct ppi_draft *draft)
+bool ppi_atomic_file_regain(struct ppi_atomic_file *draft)
 {
-	if (ppi_draft_is_ours(draft))
+	if (ppi_atomic_file_is_ours(draft))
 		return true;
 	draft->fd = -1;
 	if (draft->is_nameless && !draft->name)
 		return false; /* nothing else leads to it */
 	draft->fd = open(draft->name ? draft->name : draft->path,
 	                 O_RDWR | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-	if (ppi_draft_is_ours(draft))
+	if (ppi_atomic_file_is_ours(draft))
 		return true;
 	if (draft->fd >= 0)
 		close(draft->fd);
@@ -313,9 +313,9 @@ bool ppi_draft_regain(struct ppi_draft *draft)
 	return false;
 }
 
-void ppi_draft_close(struct ppi_draft *draft, bool remove)
+void ppi_atomic_file_close(struct ppi_atomic_file *draft, bool remove)
 {
-	if (ppi_draft_is_ours(draft))
+	if (ppi_atomic_file_is_ours(draft))
 		close(draft->fd);
 	if (draft->name && remove)
 		unlink(draft->name);

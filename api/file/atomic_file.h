@@ -12,7 +12,7 @@
  * the system and the file system know such files, so that nothing is left of
  * one whose process is killed.
  */
-struct ppi_draft {
+struct ppi_atomic_file {
 	char *path;        /* of the result */
 	char *name;        /* of the draft; NULL: it has none, or has its place */
 	int fd;            /* -1: none; read and append */
@@ -23,10 +23,10 @@ struct ppi_draft {
 
 /* Make a draft beside `path`: everything that can be wrong with the path is
  * found now, and said. */
-portprof_status ppi_draft_open(struct ppi_draft *draft, const char *path,
-                               struct ppi_diag *why);
+portprof_status ppi_atomic_file_open(struct ppi_atomic_file *draft,
+                                     const char *path, struct ppi_diag *why);
 /* Put it at `path`, over what is there; it stays open. 0 or an errno. */
-int ppi_draft_place(struct ppi_draft *draft);
+int ppi_atomic_file_place(struct ppi_atomic_file *draft);
 
 /*
  * Whether the descriptor still is the file's. Asked before each use: what is
@@ -34,11 +34,11 @@ int ppi_draft_place(struct ppi_draft *draft);
  * a program that closes our descriptor can still meet us. _regain opens the
  * file anew, if it is still where it was: false when it cannot be had.
  */
-bool ppi_draft_is_ours(const struct ppi_draft *draft);
-bool ppi_draft_regain(struct ppi_draft *draft);
+bool ppi_atomic_file_is_ours(const struct ppi_atomic_file *draft);
+bool ppi_atomic_file_regain(struct ppi_atomic_file *draft);
 
 /* Close what is ours; take the draft away unless it was placed. */
-void ppi_draft_close(struct ppi_draft *draft, bool remove);
+void ppi_atomic_file_close(struct ppi_atomic_file *draft, bool remove);
 
 /* The status that an errno of a file operation stands for. */
 portprof_status ppi_file_status(int os_errno);

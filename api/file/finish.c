@@ -17,17 +17,18 @@ enum { FINISH_BYTES_MAX = 64 << 20 };
 static void replace(const struct ppi_output *output,
                     const portprof_profile *profile)
 {
-	struct ppi_draft draft;
+	struct ppi_atomic_file draft;
 	struct stat at;
 
-	if (ppi_draft_open(&draft, output->draft.path, NULL) != PORTPROF_OK)
+	if (ppi_atomic_file_open(&draft, output->draft.path, NULL) !=
+	    PORTPROF_OK)
 		return;
 	if (fstat(output->draft.fd, &at) == 0 &&
 	    fchmod(draft.fd, at.st_mode & 0777) == 0 &&
 	    ppi_profile_write_fd(profile, draft.fd) == 0 &&
 	    ppi_output_is_ours(output))
-		ppi_draft_place(&draft);
-	ppi_draft_close(&draft, true);
+		ppi_atomic_file_place(&draft);
+	ppi_atomic_file_close(&draft, true);
 }
 
 void ppi_finish(struct ppi_output *output)
@@ -35,7 +36,8 @@ void ppi_finish(struct ppi_output *output)
 	portprof_profile *profile;
 
 	if (!ppi_output_is_ours(output) ||
-	    !ppi_draft_regain(&output->draft) || output->size > FINISH_BYTES_MAX ||
+	    !ppi_atomic_file_regain(&output->draft) ||
+	    output->size > FINISH_BYTES_MAX ||
 	    lseek(output->draft.fd, 0, SEEK_SET) != 0 ||
 	    ppi_profile_read_fd(output->draft.fd, output->draft.path, 0,
 	                        &profile, NULL) != PORTPROF_OK)

@@ -134,8 +134,9 @@ static portprof_status put(const struct ppi_gmon_export *exporting,
                            const char *path)
 {
 	struct ppi_gmon_why words;
-	struct ppi_draft draft;
-	portprof_status status = ppi_draft_open(&draft, path, exporting->why);
+	struct ppi_atomic_file draft;
+	portprof_status status =
+		ppi_atomic_file_open(&draft, path, exporting->why);
 	enum ppi_gmon_status wrote;
 	int error = 0;
 
@@ -148,7 +149,7 @@ static portprof_status put(const struct ppi_gmon_export *exporting,
 	if (wrote == PPI_GMON_SYSTEM)
 		error = errno;
 	else if (wrote == PPI_GMON_OK)
-		error = ppi_draft_place(&draft);
+		error = ppi_atomic_file_place(&draft);
 	else
 		status =
 			ppi_fail(exporting->why, PORTPROF_E_FORMAT, 0,
@@ -159,7 +160,7 @@ static portprof_status put(const struct ppi_gmon_export *exporting,
 		                  "write gmon.out",
 		                  "cannot write '%s': %s; nothing was changed",
 		                  path, strerror(error));
-	ppi_draft_close(&draft, true);
+	ppi_atomic_file_close(&draft, true);
 	return status;
 }
 

@@ -42,7 +42,7 @@ portprof_status ppi_output_open(struct ppi_output *output, const char *path,
 		return PORTPROF_E_INVALID;
 	}
 	free(old);
-	return ppi_draft_open(&output->draft, path, why);
+	return ppi_atomic_file_open(&output->draft, path, why);
 }
 
 static int keep_old(const char *path)
@@ -67,7 +67,7 @@ static int mend(struct ppi_output *output)
 {
 	if (!output->is_torn)
 		return 0;
-	if (!ppi_draft_regain(&output->draft))
+	if (!ppi_atomic_file_regain(&output->draft))
 		return EBADF;
 	if (ftruncate(output->draft.fd, (off_t)output->size) != 0)
 		return errno;
@@ -86,7 +86,7 @@ int ppi_output_append(struct ppi_output *output, const void *bytes,
 	while (!error && done < count) {
 		ssize_t put;
 
-		if (!ppi_draft_regain(&output->draft)) {
+		if (!ppi_atomic_file_regain(&output->draft)) {
 			error = EBADF;
 			break;
 		}
@@ -112,11 +112,11 @@ int ppi_output_place(struct ppi_output *output)
 
 	if (output->is_placed)
 		return 0;
-	if (!ppi_draft_regain(&output->draft))
+	if (!ppi_atomic_file_regain(&output->draft))
 		return EBADF;
 	error = keep_old(output->draft.path);
 	if (!error)
-		error = ppi_draft_place(&output->draft);
+		error = ppi_atomic_file_place(&output->draft);
 	output->is_placed = !error;
 	return error;
 }
@@ -135,5 +135,5 @@ bool ppi_output_is_ours(const struct ppi_output *output)
 
 void ppi_output_close(struct ppi_output *output, bool is_child)
 {
-	ppi_draft_close(&output->draft, !is_child);
+	ppi_atomic_file_close(&output->draft, !is_child);
 }

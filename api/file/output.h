@@ -9,7 +9,7 @@
 #include "api/file/atomic_file.h"
 
 struct ppi_output {
-	struct ppi_draft draft;
+	struct ppi_atomic_file draft;
 	uint64_t size;  /* bytes of whole portions */
 	bool is_placed; /* the file has its name */
 	bool is_torn;   /* behind `size` lies part of a portion */

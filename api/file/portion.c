@@ -17,7 +17,7 @@ struct label_words {
 };
 
 static bool enter_label_words(struct ppi_locations *locations,
-                              const struct ppi_sums *sums,
+                              const struct ppi_sample_table *table,
                               struct label_words *words)
 {
 	words->pid = ppi_locations_string(locations, "pid");
@@ -26,18 +26,18 @@ static bool enter_label_words(struct ppi_locations *locations,
 	words->span = ppi_locations_string(locations, "span");
 	words->bytes = ppi_locations_string(locations, "bytes");
 	words->chain_end =
-		sums->has_cut_chains
+		table->has_cut_chains
 			? ppi_locations_string(locations, PPI_CHAIN_END_LABEL)
 			: 0;
 	words->time = words->milliseconds = 0;
 	words->code_time = words->nanoseconds = 0;
-	if (sums->has_code_times) {
+	if (table->has_code_times) {
 		words->code_time =
 			ppi_locations_string(locations, PPI_CODE_TIME_LABEL);
 		words->nanoseconds =
 			ppi_locations_string(locations, PPI_CODE_TIME_UNIT);
 	}
-	if (sums->slice_ns) {
+	if (table->slice_ns) {
 		words->time = ppi_locations_string(locations, PPI_TIME_LABEL);
 		words->milliseconds =
 			ppi_locations_string(locations, PPI_TIME_UNIT);
@@ -114,7 +114,7 @@ static bool is_number(uint32_t id)
 
 /* The labels of a line; returns how many. */
 static size_t make_labels(struct ppi_writer *writer,
-                          const struct ppi_sums_line *line,
+                          const struct ppi_sample_line *line,
                           const struct label_words *words, Ppi__Label *labels)
 {
 	struct ppi_label_ids of_fields[PPI_SET_LABELS_MAX];
@@ -163,24 +163,24 @@ static size_t make_labels(struct ppi_writer *writer,
 static void put_samples(struct ppi_writer *writer,
                         const struct label_words *words)
 {
-	struct ppi_sums *sums = &writer->sums;
+	struct ppi_sample_table *table = &writer->table;
 	Ppi__Sample message = PPI__SAMPLE__INIT;
 	Ppi__Label labels[LABELS_MAX], *pointers[LABELS_MAX];
 
 	for (size_t i = 0; i < LABELS_MAX; i++)
 		pointers[i] = &labels[i];
 	message.label = pointers;
-	message.n_value = 2 * sums->event_count;
-	for (size_t i = 0; i < ppi_sums_count(sums); i++) {
-		const struct ppi_sums_line *line =
-			&PPI_AT(&sums->lines, struct ppi_sums_line)[i];
+	message.n_value = 2 * table->event_count;
+	for (size_t i = 0; i < ppi_sample_table_count(table); i++) {
+		const struct ppi_sample_line *line =
+			&PPI_AT(&table->lines, struct ppi_sample_line)[i];
 
 		message.n_label = make_labels(writer, line, words, labels);
 		message.n_location_id = line->depth;
 		message.location_id =
-			PPI_AT(&sums->chains, uint64_t) + line->chain;
+			PPI_AT(&table->chains, uint64_t) + line->chain;
 		message.value =
-			PPI_AT(&sums->values, int64_t) + i * message.n_value;
+			PPI_AT(&table->values, int64_t) + i * message.n_value;
 		ppi_encode(&writer->encoder, PPI_FIELD_SAMPLE, &message);
 	}
 }
@@ -306,11 +306,11 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 	struct ppi_arena arena = { 0 };
 	struct label_words words;
 	bool is_made =
-		enter_label_words(&writer->locations, &writer->sums, &words) &&
-		ppi_sums_finish(&writer->sums);
+		enter_label_words(&writer->locations, &writer->table, &words) &&
+		ppi_sample_table_finish(&writer->table);
 
-	writer->pending_samples = writer->sums.samples;
-	writer->pending_weight = writer->sums.weight;
+	writer->pending_samples = writer->table.samples;
+	writer->pending_weight = writer->table.weight;
 	ppi_gzip_begin(&writer->encoder.gzip);
 	if (is_made) {
 		put_mappings(writer);
@@ -323,7 +323,7 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 		is_made = put_account(writer, &arena, run, is_complete);
 	}
 	ppi_arena_free(&arena);
-	ppi_sums_clear(&writer->sums);
+	ppi_sample_table_clear(&writer->table);
 	writer->has_news = false;
 	return is_made ? end_portion(writer) : ENOMEM;
 }

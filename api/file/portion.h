@@ -14,7 +14,7 @@ struct ppi_writer {
 	struct ppi_locations locations;
 	struct ppi_spaces spaces;
 	struct ppi_threads threads;
-	struct ppi_sums sums;
+	struct ppi_sample_table table;
 	struct ppi_sample_labels labels;
 	struct ppi_encoder encoder;
 	struct ppi_output output;

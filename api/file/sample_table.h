@@ -22,7 +22,7 @@
 #define PPI_CODE_TIME_UNIT "monotonic_ns"
 
 /* What the values of the same number belong to. */
-struct ppi_sums_line {
+struct ppi_sample_line {
 	size_t chain;   /* first of `depth` elements of chains */
 	uint32_t depth;
 	uint32_t pid, tid;
@@ -37,14 +37,14 @@ struct ppi_sums_line {
 	uint32_t name;   /* of the thread then: a string; 0 = not known */
 };
 
-struct ppi_sums {
+struct ppi_sample_table {
 	struct ppi_spaces *spaces;
 	struct ppi_returns returns;
 	size_t event_count;
 	uint64_t slice_ns;        /* keep when samples fell; 0 = do not */
 	uint64_t realtime_ns;     /* CLOCK_REALTIME when CLOCK_MONOTONIC is 0 */
 	struct ppi_pool keys;     /* words: see sample_table.c */
-	struct ppi_vector lines;  /* struct ppi_sums_line, by key */
+	struct ppi_vector lines;  /* struct ppi_sample_line, by key */
 	struct ppi_vector chains; /* uint64_t: locations, 0 = not known yet */
 	struct ppi_vector values; /* int64_t: 2 * event_count a line, in the
 	                           * order of the file's sample types */
@@ -67,9 +67,9 @@ static inline size_t ppi_weight_value(size_t event, size_t event_count)
 	return 2 * event_count - 1 - event;
 }
 
-void ppi_sums_open(struct ppi_sums *sums, struct ppi_spaces *spaces,
-                    size_t event_count);
-void ppi_sums_close(struct ppi_sums *sums);
+void ppi_sample_table_open(struct ppi_sample_table *table,
+                           struct ppi_spaces *spaces, size_t event_count);
+void ppi_sample_table_close(struct ppi_sample_table *table);
 
 /*
  * Count a sample. `chain` has its call chain, leaf first, other addresses
@@ -79,23 +79,25 @@ void ppi_sums_close(struct ppi_sums *sums);
  * string of its thread's name, 0 for none. False when out of memory: it was not
  * counted.
  */
-bool ppi_sums_add(struct ppi_sums *sums, const portprof_record *record,
-                  uint32_t pid, const uint64_t *chain, size_t depth,
-                  uint32_t labels, uint32_t name);
+bool ppi_sample_table_add(struct ppi_sample_table *table,
+                          const portprof_record *record, uint32_t pid,
+                          const uint64_t *chain, size_t depth, uint32_t labels,
+                          uint32_t name);
 
 /* Whether it is time to write, for the memory that it takes. */
-bool ppi_sums_is_full(const struct ppi_sums *sums);
+bool ppi_sample_table_is_full(const struct ppi_sample_table *table);
 
 /* Look again for what was not mapped when it was first seen: a module may be
  * told of after the first sample in it. False when out of memory. */
-bool ppi_sums_finish(struct ppi_sums *sums);
+bool ppi_sample_table_finish(struct ppi_sample_table *table);
 
 /* Begin anew, after the portion was made. */
-void ppi_sums_clear(struct ppi_sums *sums);
+void ppi_sample_table_clear(struct ppi_sample_table *table);
 
-static inline size_t ppi_sums_count(const struct ppi_sums *sums)
+static inline size_t
+ppi_sample_table_count(const struct ppi_sample_table *table)
 {
-	return sums->lines.count;
+	return table->lines.count;
 }
 
 #endif

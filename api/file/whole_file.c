@@ -28,8 +28,8 @@ static int write_all(int fd, const char *bytes, size_t count)
 portprof_status ppi_file_put(const char *path, const char *bytes, size_t count,
                              struct ppi_diag *why)
 {
-	struct ppi_draft draft;
-	portprof_status status = ppi_draft_open(&draft, path, why);
+	struct ppi_atomic_file draft;
+	portprof_status status = ppi_atomic_file_open(&draft, path, why);
 	int error = EFBIG;
 
 	if (status)
@@ -37,8 +37,8 @@ portprof_status ppi_file_put(const char *path, const char *bytes, size_t count,
 	if (!ppi_file_is_limited(count))
 		error = write_all(draft.fd, bytes, count);
 	if (error == 0)
-		error = ppi_draft_place(&draft);
-	ppi_draft_close(&draft, error != 0);
+		error = ppi_atomic_file_place(&draft);
+	ppi_atomic_file_close(&draft, error != 0);
 	return error ? ppi_fail(why, ppi_file_status(error), error,
 	                        "write file", "cannot write '%s': %s", path,
 	                        strerror(error))

@@ -225,7 +225,7 @@ portprof_status portprof_profile_write(const portprof_profile *profile,
                                        const char *path)
 {
 	struct ppi_diag why = { 0 };
-	struct ppi_draft draft;
+	struct ppi_atomic_file draft;
 	portprof_status status;
 	int error;
 
@@ -233,12 +233,12 @@ portprof_status portprof_profile_write(const portprof_profile *profile,
 		return ppi_refuse_null("portprof_profile_write", "profile");
 	if (!path)
 		return ppi_refuse_null("portprof_profile_write", "path");
-	status = ppi_draft_open(&draft, path, &why);
+	status = ppi_atomic_file_open(&draft, path, &why);
 	if (status != PORTPROF_OK)
 		return ppi_report(&why);
 	error = ppi_profile_write_fd(profile, draft.fd);
 	if (!error)
-		error = ppi_draft_place(&draft);
+		error = ppi_atomic_file_place(&draft);
 	if (error) {
 		status = ppi_fail(&why, ppi_file_status(error), error,
 		                  "write profile",
@@ -246,6 +246,6 @@ portprof_status portprof_profile_write(const portprof_profile *profile,
 		                  path, strerror(error));
 		ppi_report(&why);
 	}
-	ppi_draft_close(&draft, true);
+	ppi_atomic_file_close(&draft, true);
 	return status;
 }

@@ -21,7 +21,7 @@ static void free_writer(struct ppi_writer *writer)
 	ppi_output_close(&writer->output, writer->owner_pid != getpid());
 	ppi_gzip_close(&writer->encoder.gzip);
 	ppi_vector_free(&writer->encoder.scratch);
-	ppi_sums_close(&writer->sums);
+	ppi_sample_table_close(&writer->table);
 	ppi_pool_free(&writer->labels.sets);
 	ppi_threads_close(&writer->threads);
 	ppi_spaces_close(&writer->spaces);
@@ -68,11 +68,12 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 	ppi_spaces_open(&writer->spaces, &writer->locations, pid);
 	if (plan->target.is_self)
 		meet_process(writer, writer->default_pid);
-	ppi_sums_open(&writer->sums, &writer->spaces, plan->event_count);
-	writer->sums.slice_ns = plan->timeline_ns;
+	ppi_sample_table_open(&writer->table, &writer->spaces,
+	                      plan->event_count);
+	writer->table.slice_ns = plan->timeline_ns;
 	writer->labels.fields = plan->label_fields;
 	writer->labels.events = plan->events;
-	writer->sums.realtime_ns = realtime_at_zero();
+	writer->table.realtime_ns = realtime_at_zero();
 	return writer;
 }
 
@@ -196,14 +197,15 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 	uint32_t name;
 	size_t depth;
 
-	if (record->event >= writer->sums.event_count || writer->is_broken)
+	if (record->event >= writer->table.event_count || writer->is_broken)
 		return false;
-	if (ppi_sums_is_full(&writer->sums)) {
+	if (ppi_sample_table_is_full(&writer->table)) {
 		int error = write_portion(sink, NULL, false);
 
 		if (error)
 			remember(sink, error);
-		if (ppi_sums_is_full(&writer->sums) || writer->is_broken)
+		if (ppi_sample_table_is_full(&writer->table) ||
+		    writer->is_broken)
 			return false;
 	}
 	if (writer->meets_threads && record->tid)
@@ -213,9 +215,10 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 	                                                           : 0);
 	chain = portprof_batch_chain(batch, record, &depth);
 	return name != PPI_NONE &&
-	       ppi_sums_add(&writer->sums, record, pid, chain, depth,
-	                    ppi_sample_labels_enter(&writer->labels, batch,
-	                                            record), name);
+	       ppi_sample_table_add(
+		       &writer->table, record, pid, chain, depth,
+		       ppi_sample_labels_enter(&writer->labels, batch, record),
+		       name);
 }
 
 static void take_sample(struct ppi_sink *sink, const portprof_batch *batch,
@@ -348,8 +351,8 @@ static portprof_status finish(struct ppi_sink *sink, const struct ppi_run *run,
 		ppi_finish(&writer->output);
 		return tell_lost(sink, why);
 	}
-	samples = writer->pending_samples + writer->sums.samples;
-	weight = writer->pending_weight + writer->sums.weight;
+	samples = writer->pending_samples + writer->table.samples;
+	weight = writer->pending_weight + writer->table.weight;
 	lose(sink, samples, weight);
 	remember(sink, error);
 	if (samples == 0)
