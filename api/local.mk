@@ -134,7 +134,7 @@ libportprof_core_la_SOURCES += \
 	api/unwind/frame_table.h
 else
 libportprof_core_la_SOURCES += \
-	api/unwind/frame_rules_none.c
+	api/unwind/frame_rules_stub.c
 endif
 
 # Profile files: the model of a profile is always there, its file is not.

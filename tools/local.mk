@@ -259,7 +259,7 @@ libportprof_tools_la_SOURCES += \
 	tools/top/top_save.c \
 	tools/top/top_screen.c
 else
-libportprof_tools_la_SOURCES += tools/top/top_none.c
+libportprof_tools_la_SOURCES += tools/top/top_stub.c
 endif
 
 portprof_SOURCES += \
