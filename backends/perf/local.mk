@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
 # backends/perf/: needs <linux/perf_event.h>; calls Linux in
-# perf_kernel_real.c alone. The session and its sampling are here, in four rooms what
-# they stand on: probe/ finds out what can be done here, events/ leads from a string to
-# what the kernel is asked for, counts/ opens and reads counters, records/ reads what
-# the kernel writes.
+# perf_kernel_real.c alone. Sessions and their sampling are in this folder. Below
+# them: probe/ finds out what can be measured here, events/ leads from a string to
+# what the kernel is asked for, counts/ opens and reads counters, records/ reads
+# what the kernel writes.
 
 PERF_SOURCES = \
 	backends/perf/perf.c \
 	backends/perf/perf_account.c \
+	backends/perf/perf_account.h \
 	backends/perf/perf_attach.c \
 	backends/perf/perf_cgroup.c \
 	backends/perf/perf_descriptor.c \
 	backends/perf/perf_drain.c \
 	backends/perf/perf_errors.c \
+	backends/perf/perf_errors.h \
 	backends/perf/perf_family.c \
 	backends/perf/perf_grow.c \
 	backends/perf/perf_kernel.h \
@@ -23,14 +25,18 @@ PERF_SOURCES = \
 	backends/perf/perf_proc.h \
 	backends/perf/perf_rate.c \
 	backends/perf/perf_rate.h \
+	backends/perf/perf_rings.h \
 	backends/perf/perf_sample.c \
+	backends/perf/perf_samples.h \
 	backends/perf/perf_state.h \
 	backends/perf/perf_steer.c \
 	backends/perf/perf_tail.c \
+	backends/perf/perf_target.h \
 	backends/perf/perf_threads.c \
 	backends/perf/perf_traced.c \
 	backends/perf/counts/perf_cores.c \
 	backends/perf/counts/perf_count.c \
+	backends/perf/counts/perf_counts.h \
 	backends/perf/counts/perf_read.c \
 	backends/perf/counts/perf_user.c \
 	backends/perf/counts/perf_user.h \
@@ -56,9 +62,13 @@ PERF_SOURCES = \
 	backends/perf/events/perf_tracepoint.c \
 	backends/perf/events/perf_unknown.c \
 	backends/perf/probe/perf_probe.c \
+	backends/perf/probe/perf_probe.h \
 	backends/perf/probe/perf_report.c \
+	backends/perf/probe/perf_report.h \
 	backends/perf/probe/perf_rights.c \
 	backends/perf/probe/perf_rights.h \
+	backends/perf/probe/perf_try.c \
+	backends/perf/probe/perf_try.h \
 	backends/perf/records/perf_beat.c \
 	backends/perf/records/perf_beat.h \
 	backends/perf/records/perf_decode.c \

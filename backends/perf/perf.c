@@ -7,7 +7,15 @@
 #include "config.h"
 
 #include "backends/perf/perf_state.h"
+
+#include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/counts/perf_user.h"
+#include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_resolve.h"
+#include "backends/perf/perf_account.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_samples.h"
+#include "backends/perf/probe/perf_probe.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What was counted and lost, and the target's own clock beside it. */
-#include "backends/perf/perf_state.h"
+#include "backends/perf/perf_account.h"
 
+#include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_state.h"
+#include "backends/perf/perf_target.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening and closing the kernel events and rings of single threads. */
 #include "backends/perf/perf_state.h"
-#include "backends/perf/counts/perf_user.h"
 
+#include "backends/perf/counts/perf_counts.h"
+#include "backends/perf/counts/perf_user.h"
+#include "backends/perf/perf_account.h"
+#include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_samples.h"
+#include "backends/perf/perf_target.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,9 @@
  */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_target.h"
 
 #include <errno.h>
 #include <stdio.h>

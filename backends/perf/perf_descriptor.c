@@ -6,6 +6,7 @@
  */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_rings.h"
 #include <errno.h>
 
 bool perf_is_ours(const struct ppi_backend_session *bs,

@@ -4,9 +4,136 @@
 
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_samples.h"
+#include "backends/perf/perf_target.h"
 
 #include <string.h>
 #include <time.h>
+
+/* ---- the oldest record of all rings first: a heap of fronts ---- */
+
+/* Look at a port's front record; false when the ring is empty. */
+static bool look_at_front(struct perf_state *state, struct perf_port *port)
+{
+	const struct perf_shape *shape = &state->kind.shape;
+	struct perf_event_header header;
+	uint64_t word, earliest = port->last_time_ns;
+	size_t at;
+
+	if (earliest < state->began_ns && state->began_ns != UINT64_MAX)
+		earliest = state->began_ns;
+	port->front_bytes = perf_ring_front(&port->ring);
+	if (port->front_bytes == 0)
+		return false;
+	word = perf_ring_word(&port->ring, 0);
+	memcpy(&header, &word, sizeof(header));
+	port->front_type = header.type;
+	if (header.type == PERF_RECORD_SAMPLE)
+		at = perf_time_in_sample(shape);
+	else
+		at = port->front_bytes - perf_time_from_end(shape);
+	/* Too short to hold a time: out of the way at once. */
+	word = 0;
+	if (at >= sizeof(header) && at + 8 <= port->front_bytes)
+		word = perf_ring_word(&port->ring, at);
+	/* Another recorder's clock (perf_seen.is_shared) may be ahead of ours
+	 * or behind: it was written before we looked, and after the record in
+	 * front of it. */
+	if (word > state->looked_at_ns)
+		word = state->until_ns < state->looked_at_ns
+			? state->until_ns : state->looked_at_ns;
+	port->next_time_ns = word;
+	if (header.type == PERF_RECORD_SAMPLE && word < earliest)
+		port->next_time_ns = earliest;
+	return true;
+}
+
+/* Of one instant: what a sample may need comes before it, the end of its
+ * thread behind. */
+static int rank_of(const struct perf_port *port)
+{
+	return port->front_type == PERF_RECORD_EXIT ? 2 :
+	       port->front_type == PERF_RECORD_SAMPLE ? 1 : 0;
+}
+
+static bool is_older(const struct perf_state *state, size_t a, size_t b)
+{
+	const struct perf_port *left = &state->ports[state->order[a]];
+	const struct perf_port *right = &state->ports[state->order[b]];
+
+	if (left->next_time_ns != right->next_time_ns)
+		return left->next_time_ns < right->next_time_ns;
+	return rank_of(left) < rank_of(right);
+}
+
+static void swap(struct perf_state *state, size_t a, size_t b)
+{
+	size_t port = state->order[a];
+
+	state->order[a] = state->order[b];
+	state->order[b] = port;
+}
+
+static void sift_down(struct perf_state *state, size_t at)
+{
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= state->order_count)
+			return;
+		if (child + 1 < state->order_count &&
+		    is_older(state, child + 1, child))
+			child++;
+		if (!is_older(state, child, at))
+			return;
+		swap(state, at, child);
+		at = child;
+	}
+}
+
+/* See how far the kernel has written in all rings. */
+static void merge_look(struct perf_state *state)
+{
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].fd >= 0)
+			perf_ring_look(&state->ports[i].ring);
+}
+
+static void merge_begin(struct perf_state *state)
+{
+	state->order_count = 0;
+	for (size_t i = 0; i < state->port_count; i++)
+		if (state->ports[i].fd >= 0 &&
+		    look_at_front(state, &state->ports[i]))
+			state->order[state->order_count++] = i;
+	for (size_t i = state->order_count / 2; i-- > 0;)
+		sift_down(state, i);
+}
+
+/* The port whose front record is the oldest of those up to until_ns; false when
+ * there is none. */
+static bool merge_oldest(struct perf_state *state, size_t *port)
+{
+	if (state->order_count == 0 ||
+	    state->ports[state->order[0]].next_time_ns > state->until_ns)
+		return false;
+	*port = state->order[0];
+	return true;
+}
+
+/* The oldest was popped: look at the port's next. */
+static void merge_advance(struct perf_state *state)
+{
+	struct perf_port *port = &state->ports[state->order[0]];
+
+	port->last_time_ns = port->next_time_ns;
+	if (!look_at_front(state, port))
+		state->order[0] = state->order[--state->order_count];
+	sift_down(state, 0);
+}
+
+/* ---- what each record leads to ---- */
 
 portprof_record perf_new_record(const struct perf_state *state,
                                 const struct perf_port *port,
@@ -312,9 +439,9 @@ static void look_at_rings(struct ppi_backend_session *bs)
 	bool goes_on = state->is_running || state->is_early;
 
 	state->until_ns = goes_on ? perf_record_clock(bs) : UINT64_MAX;
-	perf_merge_look(state);
+	merge_look(state);
 	state->looked_at_ns = perf_record_clock(bs);
-	perf_merge_begin(state);
+	merge_begin(state);
 }
 
 /*
@@ -386,7 +513,7 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 	adapt_nap(bs, state->until_ns);
 	if (state->until_ns != UINT64_MAX)
 		perf_rate_watch(bs, state->until_ns);
-	while (perf_merge_oldest(state, &at)) {
+	while (merge_oldest(state, &at)) {
 		struct perf_port *port = &state->ports[at];
 		size_t bytes = port->front_bytes;
 		const void *record = perf_ring_record(&port->ring, bytes,
@@ -403,7 +530,7 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 		}
 		/* Attaching a thread may have moved the ports. */
 		perf_ring_pop(&state->ports[at].ring, bytes);
-		perf_merge_advance(state);
+		merge_advance(state);
 	}
 	if (!state->is_running && state->has_tails &&
 	    (!perf_tail_settle(bs, UINT64_MAX, room) ||
@@ -413,122 +540,4 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 	if (state->layout == PERF_THREAD_RINGS)
 		retire_ended(bs);
 	return PORTPROF_OK;
-}
-
-/* ---- records of several rings by their times: a heap of fronts ---- */
-
-/* Look at a port's front record; false when the ring is empty. */
-static bool look_at_front(struct perf_state *state, struct perf_port *port)
-{
-	const struct perf_shape *shape = &state->kind.shape;
-	struct perf_event_header header;
-	uint64_t word, earliest = port->last_time_ns;
-	size_t at;
-
-	if (earliest < state->began_ns && state->began_ns != UINT64_MAX)
-		earliest = state->began_ns;
-	port->front_bytes = perf_ring_front(&port->ring);
-	if (port->front_bytes == 0)
-		return false;
-	word = perf_ring_word(&port->ring, 0);
-	memcpy(&header, &word, sizeof(header));
-	port->front_type = header.type;
-	if (header.type == PERF_RECORD_SAMPLE)
-		at = perf_time_in_sample(shape);
-	else
-		at = port->front_bytes - perf_time_from_end(shape);
-	/* Too short to hold a time: out of the way at once. */
-	word = 0;
-	if (at >= sizeof(header) && at + 8 <= port->front_bytes)
-		word = perf_ring_word(&port->ring, at);
-	/* Another recorder's clock (perf_seen.is_shared) may be ahead of ours
-	 * or behind: it was written before we looked, and after the record in
-	 * front of it. */
-	if (word > state->looked_at_ns)
-		word = state->until_ns < state->looked_at_ns
-			? state->until_ns : state->looked_at_ns;
-	port->next_time_ns = word;
-	if (header.type == PERF_RECORD_SAMPLE && word < earliest)
-		port->next_time_ns = earliest;
-	return true;
-}
-
-/* Of one instant: what a sample may need comes before it, the end of its
- * thread behind. */
-static int rank_of(const struct perf_port *port)
-{
-	return port->front_type == PERF_RECORD_EXIT ? 2 :
-	       port->front_type == PERF_RECORD_SAMPLE ? 1 : 0;
-}
-
-static bool is_older(const struct perf_state *state, size_t a, size_t b)
-{
-	const struct perf_port *left = &state->ports[state->order[a]];
-	const struct perf_port *right = &state->ports[state->order[b]];
-
-	if (left->next_time_ns != right->next_time_ns)
-		return left->next_time_ns < right->next_time_ns;
-	return rank_of(left) < rank_of(right);
-}
-
-static void swap(struct perf_state *state, size_t a, size_t b)
-{
-	size_t port = state->order[a];
-
-	state->order[a] = state->order[b];
-	state->order[b] = port;
-}
-
-static void sift_down(struct perf_state *state, size_t at)
-{
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= state->order_count)
-			return;
-		if (child + 1 < state->order_count &&
-		    is_older(state, child + 1, child))
-			child++;
-		if (!is_older(state, child, at))
-			return;
-		swap(state, at, child);
-		at = child;
-	}
-}
-
-void perf_merge_look(struct perf_state *state)
-{
-	for (size_t i = 0; i < state->port_count; i++)
-		if (state->ports[i].fd >= 0)
-			perf_ring_look(&state->ports[i].ring);
-}
-
-void perf_merge_begin(struct perf_state *state)
-{
-	state->order_count = 0;
-	for (size_t i = 0; i < state->port_count; i++)
-		if (state->ports[i].fd >= 0 &&
-		    look_at_front(state, &state->ports[i]))
-			state->order[state->order_count++] = i;
-	for (size_t i = state->order_count / 2; i-- > 0;)
-		sift_down(state, i);
-}
-
-bool perf_merge_oldest(struct perf_state *state, size_t *port)
-{
-	if (state->order_count == 0 ||
-	    state->ports[state->order[0]].next_time_ns > state->until_ns)
-		return false;
-	*port = state->order[0];
-	return true;
-}
-
-void perf_merge_advance(struct perf_state *state)
-{
-	struct perf_port *port = &state->ports[state->order[0]];
-
-	port->last_time_ns = port->next_time_ns;
-	if (!look_at_front(state, port))
-		state->order[0] = state->order[--state->order_count];
-	sift_down(state, 0);
 }

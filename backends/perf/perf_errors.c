@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Why the kernel refused, in sentences that a user can act on. */
-#include "backends/perf/perf_state.h"
+#include "backends/perf/perf_errors.h"
 
 #include "backends/perf/events/perf_place.h"
-#include "backends/perf/records/perf_fields.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_target.h"
 #include "backends/perf/probe/perf_rights.h"
+#include "backends/perf/probe/perf_try.h"
+#include "backends/perf/records/perf_fields.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -190,7 +192,7 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
  * there but for ESRCH. */
 static bool is_hidden(const struct perf_kernel *kernel, int64_t pid)
 {
-	int error = perf_ask_dummy(kernel, pid, -1);
+	int error = perf_try_dummy(kernel, pid, -1);
 
 	return error == 0 || error == EACCES || error == EPERM;
 }

@@ -14,7 +14,10 @@
  */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_target.h"
+#include "backends/perf/probe/perf_try.h"
 
 #include <errno.h>
 #include <stdlib.h>

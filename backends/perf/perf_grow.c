@@ -9,6 +9,7 @@
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rings.h"
 
 #include <linux/perf_event.h>
 

@@ -8,6 +8,7 @@
 #define PERF_KERNEL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -136,6 +137,12 @@ static inline int32_t perf_clock_of_process(int64_t pid)
 static inline int32_t perf_clock_of_thread(int64_t tid)
 {
 	return (int32_t)(~(uint32_t)tid << 3 | 6u);
+}
+
+/* Whether this machine's registers, and with them stacks, are known. */
+static inline bool perf_can_unwind(const struct perf_kernel *kernel)
+{
+	return kernel->registers && kernel->user_ip_mask;
 }
 
 extern const struct perf_kernel perf_kernel_real;

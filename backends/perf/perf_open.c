@@ -2,10 +2,15 @@
 /* Opening a sampling session: which layout, how large, which threads. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/events/perf_sysfs.h"
-#include "backends/perf/records/perf_fields.h"
+#include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_samples.h"
+#include "backends/perf/perf_target.h"
+#include "backends/perf/records/perf_fields.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,10 @@
 /* Synthesized records: processes, names and mappings from before the session. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_account.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_samples.h"
+#include "backends/perf/perf_target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +16,7 @@
 #define KERNEL_START UINT64_C(0xffff000000000000)
 #define KERNEL_BYTES UINT64_C(0x0000ffffffffffff)
 
-bool perf_pending_add(struct perf_state *state, const portprof_record *record,
+static bool add_pending(struct perf_state *state, const portprof_record *record,
                       uint64_t file_offset, const unsigned char *build_id,
                       size_t build_id_bytes, const char *name)
 {
@@ -94,12 +97,7 @@ static void add_thread(struct ppi_backend_session *bs, int64_t pid,
 	                           sizeof(name)))
 		return;
 	perf_remember_name(perf_state_of(bs), (uint32_t)tid, name);
-	perf_pending_add(perf_state_of(bs), &record, 0, NULL, 0, name);
-}
-
-void perf_pending_thread(struct ppi_backend_session *bs, int64_t tid)
-{
-	add_thread(bs, bs->plan->target.pid, tid);
+	add_pending(perf_state_of(bs), &record, 0, NULL, 0, name);
 }
 
 /* Whose mappings are being read. */
@@ -126,7 +124,7 @@ static void take_mapping(void *context, const struct perf_mapping *mapping)
 	                               perf_kernel_of(bs->kernel), record.pid,
 	                               &mapping->file, mapping->path,
 	                               build_id);
-	perf_pending_add(perf_state_of(bs), &record, mapping->file_offset,
+	add_pending(perf_state_of(bs), &record, mapping->file_offset,
 	                 build_id, build_id_bytes,
 	                 mapping->path[0] ? mapping->path : "//anon");
 }
@@ -140,7 +138,7 @@ static void add_kernel_text(struct perf_state *state)
 		.span = KERNEL_BYTES,
 	};
 
-	perf_pending_add(state, &record, 0, NULL, 0, "[kernel.kallsyms]");
+	add_pending(state, &record, 0, NULL, 0, "[kernel.kallsyms]");
 }
 
 static void add_process(struct ppi_backend_session *bs, int64_t pid)
@@ -180,7 +178,7 @@ static void add_number(struct perf_state *state, uint32_t number,
 		.tid = number,
 	};
 
-	perf_pending_add(state, &record, 0, NULL, 0, name);
+	add_pending(state, &record, 0, NULL, 0, name);
 }
 
 /* What is in no list of processes. The idle task is "swapper/CPU"
@@ -239,7 +237,8 @@ void perf_pending_baseline(struct ppi_backend_session *bs)
 	/* by id, so those of one thread are beside each other */
 	for (size_t i = 0; i < state->source_count; i++)
 		if (i == 0 || state->sources[i].tid != state->sources[i - 1].tid)
-			perf_pending_thread(bs, state->sources[i].tid);
+			add_thread(bs, bs->plan->target.pid,
+			           state->sources[i].tid);
 }
 
 /* A look costs what open's costs: not with each loss of a storm. */

@@ -2,6 +2,10 @@
 /* The rings: places for them, mapping them, one for each CPU. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_errors.h"
+#include "backends/perf/perf_rate.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/probe/perf_try.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

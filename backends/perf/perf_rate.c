@@ -11,9 +11,11 @@
  */
 #include "backends/perf/perf_rate.h"
 
+#include "backends/perf/perf_account.h"
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/probe/perf_rights.h"
+#include "backends/perf/perf_rings.h"
 #include "backends/perf/perf_state.h"
+#include "backends/perf/probe/perf_rights.h"
 
 #include <time.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* How often a clock may interrupt a program. */
+/* How often clocks interrupt and rings are emptied, and at what cost. */
 #ifndef PERF_RATE_H
 #define PERF_RATE_H
 
-#include "backends/perf/perf_state.h"
+#include "backends/backend.h"
+#include "backends/perf/perf_kernel.h"
 
 /* kernel/events/core.c, perf_swevent_start_hrtimer: a shorter one is
  * stretched, but reported as asked. */
@@ -22,5 +23,14 @@ uint64_t perf_rate_grant(const struct perf_kernel *kernel, uint64_t period_ns);
 
 /* Every two seconds: does it still hold? Else longer periods from now on. */
 void perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns);
+
+/* Sampling, once the layout and the shape of records are known: how large rings
+ * are. */
+void perf_size_rings(struct ppi_backend_session *bs);
+/* After rings became smaller: copy no more of stacks than leaves time between
+ * two drains. Before any event is open. */
+void perf_fit_stacks(struct ppi_backend_session *bs);
+/* How often rings are emptied. */
+void perf_choose_nap(struct ppi_backend_session *bs);
 
 #endif

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* One sample of the kernel's: whose it is, what it weighs, where it fell. */
 #include "backends/perf/records/perf_fields.h"
+
+#include "backends/perf/counts/perf_counts.h"
+#include "backends/perf/perf_account.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_samples.h"
 #include "backends/perf/perf_state.h"
+#include "backends/perf/perf_target.h"
 
 #include <string.h>
 

@@ -4,6 +4,7 @@
 
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
+#include "backends/perf/perf_rings.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -21,6 +21,8 @@
  */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_samples.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,11 @@
 /* Finds the threads to measure: at open, and with thread rings all along. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_target.h"
+#include "backends/perf/probe/perf_try.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -178,7 +182,7 @@ bool perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
 	     (!perf_has_family(bs->plan) || is_of(kernel, target->pid, tid))))
 		return false;
 	/* its event may be what is denied, to everybody's threads */
-	error = perf_ask_dummy(kernel, tid, -1);
+	error = perf_try_dummy(kernel, tid, -1);
 	return error == EACCES || error == EPERM || error == ESRCH;
 }
 

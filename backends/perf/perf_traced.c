@@ -13,6 +13,7 @@
 
 #include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rings.h"
 
 #include <errno.h>
 #include <inttypes.h>

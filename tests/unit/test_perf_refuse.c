@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each refusal of the perf backend: its status, and that it names a remedy. */
+#include "backends/perf/perf_errors.h"
 #include "tests/unit/perf_run.h"
 
 #include <errno.h>

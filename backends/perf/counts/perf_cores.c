@@ -8,7 +8,9 @@
  */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/events/perf_sysfs.h"
+#include "backends/perf/perf_rings.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting: opening groups of kernel events on every thread. */
 #include "backends/perf/perf_state.h"
-#include "backends/perf/counts/perf_user.h"
 
+#include "backends/perf/counts/perf_counts.h"
+#include "backends/perf/counts/perf_user.h"
 #include "backends/perf/events/perf_sysfs.h"
+#include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_proc.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_target.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,9 @@
 /* Counting: one reading of all groups, with the status of each value. */
 #include "backends/perf/perf_state.h"
 
+#include "backends/perf/counts/perf_counts.h"
+#include "backends/perf/perf_account.h"
+#include "backends/perf/perf_rings.h"
 #include "port/scale.h"
 
 #include <string.h>

@@ -5,9 +5,11 @@
  */
 #include "backends/perf/counts/perf_user.h"
 
-#include "backends/perf/events/perf_sysfs.h"
-#include "backends/perf/perf_state.h"
+#include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/counts/perf_user_cpu.h"
+#include "backends/perf/events/perf_sysfs.h"
+#include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

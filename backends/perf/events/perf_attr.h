@@ -74,6 +74,37 @@ static inline bool perf_is_sampled(const struct ppi_event *event)
 	return event->period || event->rate_hz;
 }
 
+/*
+ * CPU time of one mode only ("cpu-clock:u"). The kernel counts both modes in
+ * any case (kernel/events/core.c, task_clock_event_update), so samples stand
+ * for a period each and the total is their sum.
+ */
+static inline bool perf_is_period_weighted(const struct ppi_event *event)
+{
+	return event->unit == PORTPROF_UNIT_NANOSECONDS && !event->is_cpu_time;
+}
+
+/*
+ * Whether the kernel counts it at places in its code, and fills in one sample
+ * for all events that such an occurrence makes overflow. Clocks have a timer each.
+ */
+static inline bool perf_is_occurrence(const struct ppi_event *event)
+{
+	return perf_own(event)->type == PERF_TYPE_SOFTWARE &&
+	       perf_own(event)->config[0] != PERF_COUNT_SW_CPU_CLOCK &&
+	       perf_own(event)->config[0] != PERF_COUNT_SW_TASK_CLOCK;
+}
+
+/* Whether it happens at a place, in the kernel's code or in a program's: a
+ * tracepoint, a breakpoint, a probe. Each is counted as it comes. */
+static inline bool perf_is_of_place(const struct ppi_event *event)
+{
+	const struct perf_own *own = perf_own(event);
+
+	return own->type == PERF_TYPE_TRACEPOINT ||
+	       own->type == PERF_TYPE_BREAKPOINT || own->has_path;
+}
+
 /* Sampling: counts along with the event that leads its group, and has samples of
  * its own if it has a period or rate. */
 void perf_attr_member(const struct perf_session_kind *kind,

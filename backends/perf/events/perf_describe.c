@@ -3,7 +3,7 @@
  * requested from the kernel. */
 #include "backends/perf/events/perf_names.h"
 
-#include "backends/perf/perf_state.h"
+#include "backends/perf/events/perf_attr.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -65,4 +65,7 @@ portprof_status ppi_perf_event_finish(struct ppi_event *event,
                                       const char *means,
                                       struct ppi_diag *why);
 
+/* perf_catalogue.c: what `portprof list` shows. */
+extern const struct ppi_catalogue_ops perf_catalogue;
+
 #endif

@@ -5,14 +5,16 @@
  */
 #include "backends/perf/events/perf_resolve.h"
 
+#include "backends/perf/events/perf_attr.h"
 #include "backends/perf/events/perf_names.h"
 #include "backends/perf/events/perf_place.h"
 #include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/events/perf_tables.h"
+#include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
+#include "backends/perf/probe/perf_probe.h"
 #include "backends/perf/probe/perf_rights.h"
-#include "backends/perf/perf_state.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,62 +3,23 @@
  * Whether perf_event_open works here, for this user, and if not why: small
  * questions one after the other, each of which leaves nothing behind.
  */
-#include "backends/perf/perf_state.h"
+#include "backends/perf/probe/perf_probe.h"
 
+#include "backends/perf/events/perf_attr.h"
+#include "backends/perf/perf_errors.h"
+#include "backends/perf/probe/perf_report.h"
 #include "backends/perf/probe/perf_rights.h"
+#include "backends/perf/probe/perf_try.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int perf_try_attr(const struct perf_kernel *kernel,
-                  struct perf_event_attr *attr, int64_t pid, int cpu,
-                  size_t ring_bytes)
-{
-	void *ring;
-	int error = 0;
-	int fd;
-
-	attr->disabled = 1;
-	attr->exclude_hv = 1;
-	fd = perf_open_attr(kernel, attr, pid, cpu, -1);
-	if (fd < 0)
-		return -fd;
-	if (ring_bytes) {
-		error = -kernel->map(kernel->self, fd, ring_bytes, &ring);
-		if (!error)
-			kernel->unmap(kernel->self, ring, ring_bytes);
-	}
-	kernel->close_event(kernel->self, fd, PERF_FRESH);
-	return error;
-}
-
-/* Whether the kernel opens it: 0 or an errno. */
-static int ask_of(const struct perf_kernel *kernel, uint32_t type,
-                  uint64_t config, bool is_user_only, int64_t pid, int cpu)
-{
-	struct perf_event_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.type = type;
-	attr.config = config;
-	attr.exclude_kernel = is_user_only;
-	if (type == PERF_TYPE_HARDWARE)
-		attr.sample_period = 1000000;
-	return perf_try_attr(kernel, &attr, pid, cpu, 0);
-}
-
 static int ask(const struct perf_kernel *kernel, uint32_t type,
                uint64_t config, bool is_user_only)
 {
-	return ask_of(kernel, type, config, is_user_only, 0, -1);
-}
-
-int perf_ask_dummy(const struct perf_kernel *kernel, int64_t pid, int cpu)
-{
-	return ask_of(kernel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true,
-	              pid, cpu);
+	return perf_try_type(kernel, type, config, is_user_only, 0, -1);
 }
 
 /* Nothing can be opened: for this reason, until that is done. */
@@ -151,7 +112,7 @@ static bool is_unlocked(const struct perf_kernel *kernel,
 static bool is_let_through(const struct perf_kernel *kernel,
                            struct ppi_probe *out)
 {
-	int error = perf_ask_dummy(kernel, 0, -1);
+	int error = perf_try_dummy(kernel, 0, -1);
 	const char *remedy, *module;
 	struct ppi_diag why;
 	char words[160];
@@ -225,7 +186,7 @@ static void look_for_system(const struct perf_kernel *kernel,
                             struct ppi_probe *out)
 {
 	/* CPU 0 may be offline; others are not tried */
-	int error = perf_ask_dummy(kernel, -1, 0);
+	int error = perf_try_dummy(kernel, -1, 0);
 
 	if (error == EACCES || error == EPERM)
 		limit_by_rights(rights, out, "other-processes",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a probe reports: settings, limits and the environment. */
-#include "backends/perf/perf_state.h"
+#include "backends/perf/probe/perf_report.h"
 
 #include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rate.h"
 #include "backends/perf/probe/perf_rights.h"
+#include "backends/perf/probe/perf_try.h"
 
 #include <errno.h>
 #include <inttypes.h>
