@@ -110,8 +110,6 @@ static bool has_begun(struct ppi_backend_session *bs)
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t words[PERF_READ_ROOM] = { 0 };
 
-	if (!state->awaits_exec)
-		return true;
 	/* Word 1 is the time enabled, in a group's reading and in a lone
 	 * event's alike. */
 	for (size_t i = 0; i < state->source_count && state->awaits_exec; i++)
@@ -139,7 +137,7 @@ static portprof_status perf_start(struct ppi_backend_session *bs,
 		perf_clock_start(bs);
 	perf_idle_start(bs);
 	perf_tail_enable(bs);
-	if (has_begun(bs))
+	if (!state->awaits_exec || has_begun(bs))
 		status = control_all(bs, PERF_EVENT_IOC_ENABLE, "start", why);
 	if (status == PORTPROF_OK)
 		state->is_running = true;
