@@ -200,6 +200,42 @@ static void an_event_of_the_programs_own_is_not_switched(void **state)
 	in_child(put_own_event_there, "task-clock,page-faults");
 }
 
+/* Another group, which has as many events, at the first one's numbers: far from
+ * the program's own descriptors they are the next. */
+static int open_another_group_there(const char *events)
+{
+	struct numbers before = numbers_now(), first, then;
+	portprof_group *group = open_or_leave(events), *another;
+	portprof_count count;
+
+	first = numbers_now();
+	for (size_t i = 0; i < first.count; i++)
+		if (first.fds[i] > 2)
+			close(first.fds[i]);
+	another = open_or_leave(events);
+	then = numbers_now();
+	for (size_t i = 0; i < first.count; i++)
+		if (!has(&before, first.fds[i]))
+			MUST(has(&then, first.fds[i]));
+	MUST(portprof_group_read(another, &count, 1) == PORTPROF_OK);
+	MUST(portprof_group_event_read(group, 0, &count) == PORTPROF_E_SYSTEM);
+	MUST(strstr(portprof_last_diag()->words, "closed the descriptors"));
+	MUST(portprof_group_read(group, &count, 1) == PORTPROF_E_SYSTEM);
+	MUST(portprof_group_stop(group) != PORTPROF_OK);
+	portprof_group_close(group);
+	MUST(portprof_group_read(another, &count, 1) == PORTPROF_OK);
+	portprof_group_close(another);
+	return 0;
+}
+
+static void another_groups_counts_are_not_its_own(void **state)
+{
+	(void)state;
+	in_child(open_another_group_there, "task-clock");
+	in_child(open_another_group_there, "task-clock,page-faults");
+	in_child(open_another_group_there, "{task-clock},{page-faults}");
+}
+
 /* What a program opens next has a number that ours cannot have had. */
 static void ours_are_out_of_the_way(void **state)
 {
@@ -224,6 +260,7 @@ int main(void)
 		cmocka_unit_test(pipes_are_not_read),
 		cmocka_unit_test(nor_by_several_groups),
 		cmocka_unit_test(an_event_of_the_programs_own_is_not_switched),
+		cmocka_unit_test(another_groups_counts_are_not_its_own),
 		cmocka_unit_test(ours_are_out_of_the_way),
 	};
 

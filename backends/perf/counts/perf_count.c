@@ -433,9 +433,10 @@ static void choose_kind(struct ppi_backend_session *bs)
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
 	perf_trace_probes(bs);
-	/* No ids: a group's values come in the order of its opening. */
+	/* Ids say whether the descriptor is still ours: perf_descriptor.c. */
 	kind->shape.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
-	                          PERF_FORMAT_TOTAL_TIME_RUNNING;
+	                          PERF_FORMAT_TOTAL_TIME_RUNNING |
+	                          PERF_FORMAT_ID;
 	if (!kind->inherits || kind->features & PERF_HAS_INHERIT_GROUP) {
 		kind->shape.read_format |= PERF_FORMAT_GROUP;
 		return;

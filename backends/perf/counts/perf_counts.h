@@ -20,10 +20,14 @@ portprof_status perf_read_core(struct ppi_backend_session *bs, size_t event,
                                size_t core, portprof_count *out);
 /*
  * The kernel's answer for the one group on one thread: number, times enabled and
- * running, values in the order of the events. False where it is not so, or
- * something is to be told: read in full.
+ * running, values with their ids in the order of the events. False where it is not
+ * so, or something is to be told: read in full. PERF_READ_ROOM words.
  */
 bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words);
+static inline uint64_t perf_plain_value(const uint64_t *words, size_t event)
+{
+	return words[3 + 2 * event];
+}
 /* The same of [0, count), in short where there is one group on one thread. */
 portprof_status perf_count_all(struct ppi_backend_session *bs,
                                portprof_count *out, size_t count);

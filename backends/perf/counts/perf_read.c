@@ -45,9 +45,10 @@ static const struct perf_source *next_member(const struct perf_state *state,
 	return NULL;
 }
 
-/* Number, enabled, running, then each value in the order of opening: the
- * kernel's list of siblings is added to at its end (kernel/events/core.c,
- * perf_group_attach). False unless there are as many as we opened. */
+/* Number, enabled, running, then each value with its event's id, in the order of
+ * opening: the kernel's list of siblings is added to at its end
+ * (kernel/events/core.c, perf_group_attach). False unless they are those that we
+ * opened. */
 static bool add_group(const struct perf_state *state,
                       const struct perf_source *leader, const uint64_t *words,
                       size_t have, const struct reading *to)
@@ -55,8 +56,9 @@ static bool add_group(const struct perf_state *state,
 	const struct perf_source *source = leader;
 	uint64_t i;
 
-	for (i = 0; i < words[0] && 3 + i < have && source; i++) {
-		add_value(source, words[3 + i], &words[1], to);
+	for (i = 0; i < words[0] && 4 + 2 * i < have && source &&
+	            words[4 + 2 * i] == source->id; i++) {
+		add_value(source, perf_plain_value(words, i), &words[1], to);
 		source = next_member(state, leader, source);
 	}
 	return i == words[0] && !source;
@@ -81,10 +83,12 @@ static bool add_answer(const struct perf_state *state,
                        const struct perf_source *source, const uint64_t *words,
                        size_t have, const struct reading *to)
 {
-	if (have < 3)
+	if (have < 4)
 		return false;
 	if (state->kind.shape.read_format & PERF_FORMAT_GROUP)
 		return add_group(state, source, words, have, to);
+	if (words[3] != source->id)
+		return false;
 	add_value(source, words[0], &words[1], to);
 	return true;
 }
@@ -284,7 +288,7 @@ bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	size_t all = state->source_count, bytes = (3 + all) * 8;
+	size_t all = state->source_count, bytes = (3 + 2 * all) * 8;
 	ssize_t got;
 
 	if (!state->is_one_group || atomic_load_explicit(&state->is_closed,
@@ -292,7 +296,8 @@ bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)
 		return false;
 	got = kernel->read_event(kernel->self, state->sources[0].fd, words,
 	                         bytes);
-	if (got == (ssize_t)bytes && words[0] == all)
+	if (got == (ssize_t)bytes && words[0] == all &&
+	    words[4] == state->sources[0].id)
 		return words[1] == words[2] && words[1] > 0;
 	perf_look_closed(bs, &state->sources[0]);
 	return false;
@@ -302,13 +307,13 @@ bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)
 portprof_status perf_count_all(struct ppi_backend_session *bs,
                                portprof_count *out, size_t count)
 {
-	uint64_t words[3 + PERF_EVENTS_MAX];
+	uint64_t words[PERF_READ_ROOM];
 
 	if (!perf_read_plainly(bs, words))
 		return count_in_full(bs, out, count);
 	for (size_t i = 0; i < count; i++)
-		out[i] = (portprof_count){ .raw = words[3 + i],
-			                   .scaled = words[3 + i],
+		out[i] = (portprof_count){ .raw = perf_plain_value(words, i),
+			                   .scaled = perf_plain_value(words, i),
 			                   .enabled_ns = words[1],
 			                   .running_ns = words[2],
 			                   .status = PORTPROF_COUNT_OK };

@@ -238,7 +238,7 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 		own_page(state, event);
 	struct perf_source *source = NULL;
 	struct perf_user_value value;
-	uint64_t words[3 + PERF_EVENTS_MAX];
+	uint64_t words[PERF_READ_ROOM];
 	portprof_count count;
 	portprof_status status;
 
@@ -255,8 +255,9 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 	if (source && source->user_page && !source->rdpmc_unreliable)
 		compare_ways(bs, event, source);
 	if (perf_read_plainly(bs, words)) {
-		*out = (portprof_count){ .raw = words[3 + event],
-			                 .scaled = words[3 + event],
+		*out = (portprof_count){ .raw = perf_plain_value(words, event),
+			                 .scaled = perf_plain_value(words,
+			                                            event),
 			                 .enabled_ns = words[1],
 			                 .running_ns = words[2],
 			                 .status = PORTPROF_COUNT_OK };
