@@ -51,10 +51,10 @@ static const uint64_t n30[] = { 30, 7 }, n10[] = { 10, 0 }, n5[] = { 5, 0 },
 		      n3[] = { 3, 2 };
 
 static const portprof_profile_sample samples[] = {
-	{ chain_a, 3, 10, 11, n30, w30, 0 },
-	{ chain_b, 3, 10, 11, n10, w10, 0 },
-	{ chain_c, 2, 10, 11, n5, w5, 0 },
-	{ chain_d, 1, 10, 12, n3, w3, 0 },
+	{ chain_a, 3, 10, 11, n30, w30, 0, "" },
+	{ chain_b, 3, 10, 11, n10, w10, 0, "" },
+	{ chain_c, 2, 10, 11, n5, w5, 0, "" },
+	{ chain_d, 1, 10, 12, n3, w3, 0, "" },
 };
 
 static const portprof_profile_thread threads[] = {

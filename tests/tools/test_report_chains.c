@@ -69,7 +69,7 @@ static enum ppi_chain_end judge(const char **module, size_t depth,
                                 const uint32_t *chain)
 {
 	const portprof_profile_sample sample = { chain, depth, 1, 1, one, one,
-		                                 chain_end };
+		                                 chain_end, "" };
 	portprof_profile profile = {
 		.origin = { .backend = "perf", .chain_depth = asked_depth,
 		            .stack_bytes = stack_bytes },
@@ -321,7 +321,8 @@ static void callers_that_were_lost_are_unknown(void **state)
 static void what_is_no_code_has_no_row(void **state)
 {
 	static const uint32_t chain[] = { BARE, NONSENSE, MAIN };
-	const portprof_profile_sample sample = { chain, 3, 1, 1, one, one, 0 };
+	const portprof_profile_sample sample = { chain, 3, 1, 1, one, one, 0,
+		                                 "" };
 	portprof_profile made = profile;
 	const struct ppi_view view = { .profile = &made, .names = names };
 	struct ppi_rows rows;

@@ -54,12 +54,12 @@ static const uint64_t w40[] = { 40 }, w20[] = { 20 }, w10[] = { 10 },
 		      w7[] = { 7 }, w3[] = { 3 }, w5[] = { 5 };
 
 static const portprof_profile_sample samples[] = {
-	{ chain_a, 3, 10, 11, w40, w40, 0 },
-	{ chain_b, 3, 10, 11, w20, w20, 0 },
-	{ chain_c, 2, 10, 12, w10, w10, 0 },
-	{ chain_d, 2, 10, 13, w7, w7, 0 },
-	{ chain_e, 1, 20, 21, w3, w3, 0 },
-	{ NULL, 0, 10, 11, w5, w5, 0 },
+	{ chain_a, 3, 10, 11, w40, w40, 0, "" },
+	{ chain_b, 3, 10, 11, w20, w20, 0, "" },
+	{ chain_c, 2, 10, 12, w10, w10, 0, "" },
+	{ chain_d, 2, 10, 13, w7, w7, 0, "" },
+	{ chain_e, 1, 20, 21, w3, w3, 0, "" },
+	{ NULL, 0, 10, 11, w5, w5, 0, "" },
 };
 
 static const portprof_profile_thread threads[] = {
