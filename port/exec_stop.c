@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
