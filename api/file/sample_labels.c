@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What hardware, or the event itself, tells of samples, as labels of a file. Samples are added up by
- * their labels, so what takes too many values is made coarse (cycles) or bounded
- * (all of it): a set that is new when there are enough is left out and counted.
+ * What the hardware or the event itself reports of samples, as labels of a file.
+ * Samples are added up by their labels, so a value with too many forms is made
+ * coarse (cycles) or bounded (all of it): when there are enough sets of labels, a
+ * new one is left out and counted.
  */
 #include "api/file/sample_labels.h"
 
