@@ -123,7 +123,7 @@ page() {
 	cases ok | grep -v '# SKIP' >page.passed
 	{ cases ok; cases 'not ok'; } | grep '# SKIP' | sort >page.skipped
 	cases 'not ok' | grep -v '# SKIP' | sort >page.failed
-	echo "**Run where.** $(uname -srm), $(compiler), ${version##*/}," \
+	echo "**Where it was run.** $(uname -srm), $(compiler), ${version##*/}," \
 		"$(date '+%Y-%m-%d'):"
 	echo "$(wc -l <page.passed | tr -d ' ') cases passed," \
 		"$(wc -l <page.skipped | tr -d ' ') skipped," \
