@@ -532,6 +532,7 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 		perf_ring_pop(&state->ports[at].ring, bytes);
 		merge_advance(state);
 	}
+	perf_tail_pace(bs);
 	if (!state->is_running && state->has_tails &&
 	    (!perf_tail_settle(bs, UINT64_MAX, room) ||
 	     !perf_tail_flush_all(bs, room)))

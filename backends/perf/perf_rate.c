@@ -14,6 +14,7 @@
 #include "backends/perf/perf_account.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rings.h"
+#include "backends/perf/perf_samples.h"
 #include "backends/perf/perf_state.h"
 #include "backends/perf/probe/perf_rights.h"
 
@@ -186,11 +187,16 @@ static void slow_down(struct ppi_backend_session *bs, size_t at,
 {
 	struct perf_state *state = perf_state_of(bs);
 
-	for (size_t i = 0; i < state->source_count; i++)
-		if (state->sources[i].event == at)
-			perf_control(bs, &state->sources[i],
-			             PERF_EVENT_IOC_PERIOD, &period);
 	state->tallies[at].period = period;
+	for (size_t i = 0; i < state->source_count; i++) {
+		const struct perf_source *source = &state->sources[i];
+		uint64_t own = source->is_tail
+			? perf_tail_period(state, source->event, source->ring)
+			: period;
+
+		if (source->event == at)
+			perf_control(bs, source, PERF_EVENT_IOC_PERIOD, &own);
+	}
 	ppi_note(bs, "%s: slowed down to %llu Hz while running: each sample "
 	         "took more than a quarter of its period%s",
 	         bs->plan->events[at].request.name,

@@ -70,11 +70,8 @@ static uint32_t cpu_key(uint32_t cpu)
  * and then nobody knows since when it was busy. One period is what a sample
  * stands for at least.
  */
-static uint64_t weigh_on_cpu(const struct ppi_backend_session *bs,
-                             uint32_t event, uint64_t since_last)
+static uint64_t weigh_on_cpu(uint64_t period, uint64_t since_last)
 {
-	uint64_t period = perf_state_of(bs)->tallies[event].period;
-
 	return since_last >= 2 * period ? period : since_last;
 }
 
@@ -109,8 +106,13 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 		return state->kind.shape.sample_type & PERF_SAMPLE_PERIOD
 			? seen->period : state->tallies[source->event].period;
 	if (perf_weights_take(&state->weights, &reading, &weight))
-		return source->is_tail || perf_has_idle(bs, source->event)
-			? weigh_on_cpu(bs, source->event, weight) : weight;
+		return source->is_tail
+			? weigh_on_cpu(perf_tail_longest(state, source->event,
+		                                         seen->time_ns), weight)
+			: perf_has_idle(bs, source->event)
+			? weigh_on_cpu(state->tallies[source->event].period,
+		                       weight)
+			: weight;
 	ppi_note(bs, "some threads are weighed by periods: there was no room "
 	         "to remember what they had counted");
 	return state->tallies[source->event].period;

@@ -38,6 +38,14 @@ bool perf_tail_is_of(const struct ppi_backend_session *bs, size_t event);
 /* Where CPUs may be sampled, and it is of use. Threads are attached. */
 void perf_tail_open(struct ppi_backend_session *bs);
 void perf_tail_enable(struct ppi_backend_session *bs);
+/* After a drain: how often CPUs are sampled from now on. */
+void perf_tail_pace(struct ppi_backend_session *bs);
+/* Of the clock on the CPU of a port, now. */
+uint64_t perf_tail_period(const struct perf_state *state, uint32_t event,
+                          size_t port);
+/* The longest that a sample of a CPU, taken then, may stand for. */
+uint64_t perf_tail_longest(const struct perf_state *state, uint32_t event,
+                           uint64_t time_ns);
 /* A CPU's sample with its payload; kept if it is of a known thread. */
 void perf_tail_keep(struct ppi_backend_session *bs,
                     const portprof_record *record, const uint64_t *words,

@@ -145,7 +145,10 @@ struct perf_state {
 	bool is_fork_told;  /* ... of the front record: its name is not */
 	bool has_chosen_threads; /* some were added or removed while open */
 	bool may_have_tails; /* short processes are to be estimated, */
-	bool has_tails;      /* and CPUs are sampled for that */
+	bool has_tails;      /* and CPUs are sampled for that, */
+	bool is_quiet;       /* less often: nothing began or ended lately */
+	uint64_t stirred_ns; /* when something did; */
+	uint64_t paced_ns;   /* when that last changed */
 	struct perf_ending *endings, *last_ending; /* perf_tail.c */
 	unsigned missed_threads; /* that ended without any sample */
 	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */

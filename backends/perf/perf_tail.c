@@ -18,6 +18,10 @@
  * Of a process that the target has created, the first periods are estimated
  * as well: its own samples come at the same times after its beginning as those
  * of all its likes, and what such processes do between would never be seen.
+ *
+ * Where nothing has begun or ended for a while there are few tails, and CPUs are
+ * sampled less often: each sample weighs what its clock counted, so estimates
+ * are as right on the average.
  */
 #include "backends/perf/perf_state.h"
 
@@ -36,6 +40,12 @@
 
 /* Periods until like processes are far enough apart. */
 enum { YOUNG_PERIODS = 16 };
+
+/* How long nothing has begun or ended when CPUs are sampled less often, how much
+ * less, and at what period no less. */
+#define QUIET_NS UINT64_C(200000000)
+#define QUIET_PERIOD_NS UINT64_C(4000000)
+enum { QUIET_PERIODS = 8 };
 
 /* A sample of a CPU that waits for what its thread does next. */
 struct perf_tail {
@@ -69,11 +79,39 @@ bool perf_tail_is_of(const struct ppi_backend_session *bs, size_t event)
 	       perf_own(what)->type == PERF_TYPE_SOFTWARE;
 }
 
+static uint64_t quiet_period(const struct perf_state *state, uint32_t event)
+{
+	uint64_t period = state->tallies[event].period;
+	uint64_t longer = QUIET_PERIODS * period < QUIET_PERIOD_NS
+		? QUIET_PERIODS * period : QUIET_PERIOD_NS;
+
+	return longer > period ? longer : period;
+}
+
 /*
  * The scheduler's time slices begin at ticks, and a period of so many ticks
  * would meet them at the same place each time: a little less, on each CPU
  * another. Weights tell how much passed in any case.
  */
+uint64_t perf_tail_period(const struct perf_state *state, uint32_t event,
+                          size_t port)
+{
+	uint64_t period = state->is_quiet ? quiet_period(state, event)
+	                                  : state->tallies[event].period;
+
+	return period - period * (1 + port % 7) / 97;
+}
+
+/* The first sample after a change has been counted for at the other period. */
+uint64_t perf_tail_longest(const struct perf_state *state, uint32_t event,
+                           uint64_t time_ns)
+{
+	uint64_t quiet = quiet_period(state, event);
+
+	return state->is_quiet || time_ns < state->paced_ns + 2 * quiet
+		? quiet : state->tallies[event].period;
+}
+
 static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t port,
                    bool is_large)
 {
@@ -90,7 +128,7 @@ static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t port,
 	kind.inherits = kind.removes_on_exec = kind.enables_on_exec = false;
 	perf_attr_sample(&kind, &bs->plan->events[event], false, &attr);
 	perf_attr_of_size(state, is_large, &attr);
-	attr.sample_period -= attr.sample_period * (1 + port % 7) / 97;
+	attr.sample_period = perf_tail_period(state, event, port);
 	source.fd = perf_open_attr(kernel, &attr, PERF_ANYBODY,
 	                           (int)state->ports[port].cpu, -1);
 	if (source.fd < 0)
@@ -156,6 +194,36 @@ void perf_tail_enable(struct ppi_backend_session *bs)
 		    !perf_is_off(state, &state->sources[i]))
 			perf_control(bs, &state->sources[i],
 			             PERF_EVENT_IOC_ENABLE, NULL);
+}
+
+static void set_periods(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+
+	for (size_t i = 0; i < state->source_count; i++) {
+		const struct perf_source *source = &state->sources[i];
+		uint64_t period;
+
+		if (!source->is_tail)
+			continue;
+		period = perf_tail_period(state, source->event, source->ring);
+		perf_control(bs, source, PERF_EVENT_IOC_PERIOD, &period);
+	}
+	state->paced_ns = perf_record_clock(bs);
+}
+
+void perf_tail_pace(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	uint64_t now = state->until_ns;
+	bool is_quiet = state->stirred_ns + QUIET_NS < now &&
+	                state->began_ns + QUIET_NS < now;
+
+	if (!state->has_tails || state->awaits_exec || now == UINT64_MAX ||
+	    is_quiet == state->is_quiet)
+		return;
+	state->is_quiet = is_quiet;
+	set_periods(bs);
 }
 
 void perf_tail_keep(struct ppi_backend_session *bs,
@@ -254,6 +322,7 @@ bool perf_tail_end(struct ppi_backend_session *bs,
 	else
 		state->endings = ending;
 	state->last_ending = ending;
+	state->stirred_ns = time_ns;
 	thread->has_ended = true;
 	return true;
 }
@@ -309,6 +378,7 @@ bool perf_tail_begin(struct ppi_backend_session *bs,
 	    !perf_tail_settle(bs, UINT64_MAX, room))
 		return false;
 	thread = perf_weights_add(weights, fork->tid);
+	perf_state_of(bs)->stirred_ns = fork->time_ns;
 	if (thread)
 		thread->is_young = is_young;
 	return true;

@@ -251,6 +251,68 @@ static void others_are_not_in_the_profile(void **state)
 	assert_true(weight_at(FIRST) > all / 2);
 }
 
+static uint64_t run_burst(int64_t parent, unsigned children)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < children; i++) {
+		int64_t child = perf_sim_fork(parent);
+		uint64_t used = (300 + next_random(500)) * US;
+
+		run_work(child, SECOND, used, 0);
+		perf_sim_exit(child);
+		all += used;
+	}
+	return all;
+}
+
+static uint64_t longest_weight_at(uint64_t pc)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < run.record_count; i++)
+		if (run.records[i].kind == PORTPROF_RECORD_SAMPLE &&
+		    run.records[i].address == pc &&
+		    run.records[i].weight > longest)
+			longest = run.records[i].weight;
+	return longest;
+}
+
+/* Where nothing begins or ends, a sample of a CPU stands for more; each burst of
+ * processes is met by such samples first, and by as many as ever after a drain. */
+static void where_nothing_begins_cpus_are_sampled_less(void **state)
+{
+	int64_t pid = begin("task-clock", 1000);
+	struct ppi_account account;
+	uint64_t all = 0, fresh_all = 0, met;
+
+	(void)state;
+	all += run_burst(pid, 100);
+	run_drain(&run);
+	assert_true(longest_weight_at(SECOND) < 2 * MS);
+	for (unsigned i = 0; i < 100; i++) {
+		for (unsigned part = 0; part < 10; part++) {
+			run_work(pid, FIRST, 50 * MS, 0);
+			run_drain(&run);
+		}
+		all += run_burst(pid, 100);
+		run_drain(&run);
+		fresh_all += run_burst(pid, 100);
+		run_drain(&run);
+	}
+	run_stop(&run);
+	all += fresh_all;
+	met = weight_at(SECOND);
+	account = run_account(&run, 0);
+	assert_int_equal(account.total_weight, all + 50000 * MS);
+	assert_near(met, all, account.variance);
+	assert_true(longest_weight_at(SECOND) > 3 * MS);
+	/* as if the second of each two bursts had samples of 1 ms */
+	assert_true(account.variance <
+	            4.2 * (double)MS * (double)(all - fresh_all) +
+	            1.5 * (double)MS * (double)fresh_all);
+}
+
 /* A command that has not begun is none of ours yet. */
 static void before_its_exec_it_has_none(void **state)
 {
@@ -330,6 +392,7 @@ int main(void)
 		CASE(another_program_in_the_same_process),
 		CASE(other_events_beside_keep_all_samples),
 		CASE(others_are_not_in_the_profile),
+		CASE(where_nothing_begins_cpus_are_sampled_less),
 		CASE(before_its_exec_it_has_none),
 		CASE(where_it_is_not_permitted_it_is_said),
 		CASE(nothing_is_estimated_unasked),
