@@ -10,6 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char *read_hex(char *at, uint64_t *number)
+{
+	*number = 0;
+	for (;; at++) {
+		unsigned char digit = (unsigned char)*at;
+
+		if (digit >= '0' && digit <= '9')
+			digit = (unsigned char)(digit - '0');
+		else if (digit >= 'a' && digit <= 'f')
+			digit = (unsigned char)(digit - 'a' + 10);
+		else
+			return at;
+		*number = *number << 4 | digit;
+	}
+}
+
 /*
  * One line: address, type, name and, of a module's, a tab and "[module]". Two
  * hundred thousand of them are read for each report, so by hand.
@@ -17,11 +33,14 @@
 static bool add_line(char *line, struct ppi_symbol_table *table)
 {
 	char *at, type, *tab;
-	uint64_t address = strtoull(line, &at, 16);
+	uint64_t address;
 
-	line[strcspn(line, "\n")] = '\0';
+	at = read_hex(line, &address);
 	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ' || !at[3])
 		return false;
+	tab = strchr(at, '\n');
+	if (tab)
+		*tab = '\0';
 	type = at[1];
 	if (address == 0 || !strchr("tTwW", type))
 		return false;

@@ -77,6 +77,30 @@ static int compare_symbols(const void *left, const void *right)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
+/* The kernel's are in order but for a few, which need few moves; false, with some
+ * moved, after as many moves as there are symbols. */
+static bool sort_few(struct ppi_symbol_table *table)
+{
+	struct ppi_symbol *symbols = table->symbols;
+	size_t moves = 0;
+
+	for (size_t i = 1; i < table->count; i++) {
+		struct ppi_symbol symbol = symbols[i];
+		size_t at = i;
+
+		while (at > 0 && moves < table->count &&
+		       compare_symbols(&symbols[at - 1], &symbol) > 0) {
+			symbols[at] = symbols[at - 1];
+			at--;
+			moves++;
+		}
+		symbols[at] = symbol;
+		if (moves >= table->count)
+			return false;
+	}
+	return true;
+}
+
 /* Keep one of several that begin alike, and no open-ended one inside a
  * symbol whose size is known: it is a label in that function. */
 static void drop_doubles(struct ppi_symbol_table *table)
@@ -119,7 +143,7 @@ bool ppi_symbol_table_sort(struct ppi_symbol_table *table)
 	if (!reaches)
 		return false;
 	table->reach = reaches;
-	if (table->count > 1)
+	if (table->count > 1 && !sort_few(table))
 		qsort(table->symbols, table->count, sizeof(*table->symbols),
 		      compare_symbols);
 	drop_doubles(table);
