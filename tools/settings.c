@@ -103,6 +103,28 @@ static bool take_output(const portprof_config *file,
 	return settings->output != NULL;
 }
 
+/* The fields that are kept are those that the command line names, or the file. */
+static bool keeps_branches(const portprof_config *file,
+                           const struct ppi_record_options *options)
+{
+	char value[VALUE_BYTES];
+
+	if (options->labels)
+		return strstr(options->labels, "branches") != NULL;
+	return portprof_config_get(file, "labels", 0, value, sizeof(value)) ==
+	               PORTPROF_OK &&
+	       strstr(value, "branches") != NULL;
+}
+
+/* Which branches matters to a file that keeps them. */
+static bool take_branches(const portprof_config *file,
+                          const struct ppi_record_options *options,
+                          struct ppi_settings *settings)
+{
+	return !keeps_branches(file, options) ||
+	       take(file, "branches", NULL, settings);
+}
+
 static bool take_all(const portprof_config *file,
                      const struct ppi_record_options *options,
                      struct ppi_settings *settings)
@@ -120,6 +142,7 @@ static bool take_all(const portprof_config *file,
 	       take(file, "timeline", options->timeline.text, settings) &&
 	       take(file, "precise", NULL, settings) &&
 	       take(file, "labels", options->labels, settings) &&
+	       take_branches(file, options, settings) &&
 	       take(file, "require", NULL, settings) &&
 	       take_output(file, options, settings);
 }
@@ -134,26 +157,31 @@ static uint64_t time_of(const portprof_config *config, const char *key)
 	return strtoull(value, NULL, 10);
 }
 
+static void say_ignored(const portprof_config *file, const char *key)
+{
+	char value[VALUE_BYTES];
+
+	if (portprof_config_get(file, key, 0, value, sizeof(value)) ==
+	    PORTPROF_OK)
+		ppi_say("%s: '%s = %s' is ignored: fields are for callbacks; "
+		        "files keep those of the setting labels",
+		        portprof_config_origin(file, key, 0), key, value);
+}
+
 /* A file that nobody named need not be there. */
 static bool load_file(portprof_config *file,
                       const struct ppi_record_options *options)
 {
-	static const char *const left_out[] = { "fields", "branches" };
 	portprof_status status;
-	char value[256];
 
 	/* record follows children unless a file or --no-inherit says no */
 	portprof_config_set_number(file, "children", 1);
 	status = portprof_config_load(file, options->config_path,
 	                              options->set_name);
-	for (size_t i = 0; i < 2 && status == PORTPROF_OK; i++)
-		if (portprof_config_get(file, left_out[i], 0, value,
-		                        sizeof(value)) == PORTPROF_OK)
-			ppi_say("%s: '%s = %s' is ignored: fields are for "
-			        "callbacks; files keep those of the setting "
-			        "labels",
-			        portprof_config_origin(file, left_out[i], 0),
-			        left_out[i], value);
+	if (status == PORTPROF_OK)
+		say_ignored(file, "fields");
+	if (status == PORTPROF_OK && !keeps_branches(file, options))
+		say_ignored(file, "branches");
 	if (status == PORTPROF_OK)
 		return true;
 	if (status == PORTPROF_E_NOTFOUND && !options->config_path &&

@@ -106,6 +106,16 @@ record --config conf -o conf.pb.gz -- "$touch" 100
 same "by a file: status" 0 "$status"
 check "by a file: labels" labels conf.pb.gz \
 	'sum(n for f, n in l if "data_address" in f) == s >= 100'
+printf 'event = page-faults\nfields = latency\nbranches = calls\n' >conf
+record --config conf -o conf.pb.gz -- true
+same "keys of callbacks are ignored, and named" 2 \
+	"$(grep -c 'is ignored' "$tmp/words")"
+printf 'event = page-faults\nbranches = calls\n' >conf
+record --config conf --labels branches -o conf.pb.gz -- true
+has_not "kinds of the branches that are kept count" 'is ignored' "$tmp/words"
+echo 'labels = branches' >>conf
+record --config conf -o conf.pb.gz -- true
+has_not "also if the file keeps them" 'is ignored' "$tmp/words"
 for field in data-address latency data-source transaction; do
 	record -q --labels $field -o x.pb.gz -- true
 	same "no label $field of a clock: status" 125 "$status"
