@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a profile that we make from another file measures. */
+/* Adds events, and with them sample types, to a profile that is made from
+ * another format. */
 #include "api/file/model.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The output path: names and whole portions. */
+/* The file of a session: its temporary name, its place, the file that was there
+ * before, and whole portions appended to it. */
 #include "config.h"
 
 #include "api/file/output.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of byte strings, each numbered in the order of its first coming. A
- * table with open slots, linear from where the hash points: a profile of
- * millions of samples is mostly look-ups here, and each should touch little
- * memory.
+ * A set of byte strings, numbered in the order in which they were added: a hash
+ * table with open addressing and linear probing. A profile of millions of
+ * samples is mostly look-ups here, and each should touch little memory.
  */
 #include "api/file/pool.h"
 

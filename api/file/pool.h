@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of byte strings, each numbered in the order of its first coming. */
+/* A set of byte strings, numbered in the order in which they were added. */
 #ifndef PPI_FILE_POOL_H
 #define PPI_FILE_POOL_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One gzip member: what came since the last, as messages of the schema. */
+/* Encodes a portion: what is new since the last one, as messages of the schema
+ * in one gzip member. api/file/output.c writes it. */
 #include "api/file/portion.h"
 
 #include "api/file/account.h"
