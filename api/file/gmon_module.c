@@ -63,9 +63,11 @@ static portprof_status find_named(struct ppi_gmon_module *module,
 		     strcmp(module->build_id, mapping->build_id) != 0))
 			return ppi_fail(why, PORTPROF_E_INVALID, 0,
 			                "find module",
-			                "'%s' may be '%s' or '%s': give the "
-			                "whole path, of one version",
-			                name, module->path, mapping->path);
+			                "'%s' may be '%s' (build-id %.12s) or "
+			                "'%s' (%.12s): give a full path, and a "
+			                "profile of one build",
+			                name, module->path, module->build_id,
+			                mapping->path, mapping->build_id);
 		module->path = mapping->path;
 		module->build_id = mapping->build_id;
 	}
@@ -73,8 +75,8 @@ static portprof_status find_named(struct ppi_gmon_module *module,
 		return PORTPROF_OK;
 	list_files(profile, files, sizeof(files));
 	return ppi_fail(why, PORTPROF_E_INVALID, 0, "find module",
-	                "no file '%s' is in the profile; there are: %s", name,
-	                files[0] ? files : "none at all");
+	                "the profile has no file '%s'; its files: %s", name,
+	                files[0] ? files : "none");
 }
 
 /* The first mapping, where the profile says so or has no other file. */
@@ -120,8 +122,8 @@ portprof_status ppi_gmon_module_find(struct ppi_gmon_module *module,
 	    strcmp(module->build_id, module->image.build_id) != 0)
 		return ppi_fail(why, PORTPROF_E_FORMAT, 0, "find module",
 		                "'%s' is another build than the one that was "
-		                "measured (build-id %.12s, not %.12s): bring "
-		                "that one back, or record again",
+		                "measured (build-id %.12s, not %.12s): use the "
+		                "measured build, or record again",
 		                file ? file : module->path,
 		                module->image.build_id, module->build_id);
 	return PORTPROF_OK;

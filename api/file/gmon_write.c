@@ -98,14 +98,14 @@ static portprof_status check(struct ppi_gmon_export *exporting)
 	if (exporting->wanted.rate_hz > PPI_GMON_MOST_RATE)
 		return ppi_fail(exporting->why, PORTPROF_E_INVALID, 0,
 		                "write gmon.out",
-		                "%u ticks a second are more than %d",
+		                "%u ticks a second exceed the maximum, %d",
 		                (unsigned)exporting->wanted.rate_hz,
 		                PPI_GMON_MOST_RATE);
 	if (exporting->wanted.rate_hz &&
 	    event->unit != PORTPROF_UNIT_NANOSECONDS)
 		return ppi_fail(exporting->why, PORTPROF_E_INVALID, 0,
 		                "write gmon.out",
-		                "'%s' is not a time, so it has no ticks a second",
+		                "a rate needs an event of time, not '%s'",
 		                event->name);
 	return PORTPROF_OK;
 }

@@ -33,7 +33,7 @@ typedef struct portprof_count {
 	uint64_t enabled_ns; /* how long the counter was enabled */
 	uint64_t running_ns; /* how long it counted */
 	uint64_t status;     /* portprof_count_status */
-	uint64_t taken_ns;   /* CLOCK_MONOTONIC, when it had been read; 0 after
+	uint64_t taken_ns;   /* CLOCK_MONOTONIC, just after the read; 0 after
 	                      * portprof_group_event_read and in sums */
 } portprof_count;
 

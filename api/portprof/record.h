@@ -108,10 +108,10 @@ typedef enum portprof_chain_end {
 	                             * from the last address to its caller */
 	PORTPROF_CHAIN_OUTSIDE = 4, /* the next frame is on another stack */
 	PORTPROF_CHAIN_JUNK = 5,    /* what was found there is no caller */
-	PORTPROF_CHAIN_DEPTH = 6,   /* as deep as was asked for */
+	PORTPROF_CHAIN_DEPTH = 6,   /* as deep as requested */
 	PORTPROF_CHAIN_POINTERS = 7, /* a 32-bit program's: frame pointers alone
 	                              * were followed */
-	PORTPROF_CHAIN_LEAVES_OUT = 8 /* whole, but for a function that went on on
+	PORTPROF_CHAIN_LEAVES_OUT = 8 /* whole, but for a function that continued on
 	                               * another stack */
 } portprof_chain_end;
 

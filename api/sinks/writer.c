@@ -95,13 +95,12 @@ static portprof_status fail(struct ppi_sink *sink, int error,
 	if (error == EBADF)
 		return ppi_fail(why, PORTPROF_E_SYSTEM, error, "write profile",
 		                "the program has closed the descriptor of '%s', "
-		                "and the file is not there any more; it holds "
-		                "what was written before. Open sessions after "
+		                "and the file was moved or removed, so nothing "
+		                "more is written to it. Open sessions after "
 		                "closing descriptors", sink->request->path);
 	return ppi_fail(why, status, error, "write profile",
-	                "cannot write to '%s': %s; it holds what was written "
-	                "before. Newer samples are kept in memory as long as "
-	                "there is room: %s",
+	                "cannot write to '%s': %s; earlier samples are in it, newer "
+	                "ones stay in memory as long as there is room: %s",
 	                sink->request->path, strerror(error),
 	                status == PORTPROF_E_LIMIT
 	                        ? "free some space on the disk, or raise the "
@@ -358,8 +357,8 @@ static portprof_status finish(struct ppi_sink *sink, const struct ppi_run *run,
 	if (samples == 0)
 		return ppi_fail(why, ppi_file_status(error), error,
 		                "finish profile",
-		                "the end of '%s' could not be written: %s; all "
-		                "samples are there",
+		                "'%s' has all samples, but its end could not be "
+		                "written: %s",
 		                sink->request->path, strerror(error));
 	return ppi_fail(why, ppi_file_status(error), error, "finish profile",
 	                "the last %llu samples could not be written to '%s': "

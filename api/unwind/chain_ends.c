@@ -71,7 +71,7 @@ void ppi_chain_ends_say(struct ppi_chain_ends *ends,
 	if (percent(ends->weight[PORTPROF_CHAIN_LEAVES_OUT], all) >= 0.05)
 		used += (size_t)snprintf(
 			words + used, sizeof(words) - used,
-			", %.1f %% but for a caller on another stack",
+			", %.1f %% except for a caller on another stack",
 			percent(ends->weight[PORTPROF_CHAIN_LEAVES_OUT], all));
 	for (size_t i = 0; i < PPI_CHAIN_ENDS && used < sizeof(words); i++)
 		if (reasons[i] && percent(ends->weight[i], all) >= 0.05) {

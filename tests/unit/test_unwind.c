@@ -1093,8 +1093,9 @@ static void a_reset_forgets_how_chains_ended(void **state)
 	assert_null(strstr(ends->note, "another stack"));
 	ends->weight[PORTPROF_CHAIN_LEAVES_OUT] = 1;
 	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
-	assert_non_null(strstr(ends->note, "whole, 20.0 % but for a caller on "
-	                                   "another stack; cut: 60.0 %"));
+	assert_non_null(strstr(ends->note, "20.0 %"));
+	assert_non_null(strstr(ends->note, "another stack"));
+	assert_non_null(strstr(ends->note, "cut: 60.0 %"));
 	assert_int_equal(portprof_session_reset(session), PORTPROF_OK);
 	assert_null(strchr(ends->note, '%'));
 	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
