@@ -118,6 +118,19 @@ bool ppi_step_keeps_pointer(const struct ppi_machine *machine,
 
 /* The registers become the caller's in place: after a step that fails nobody
  * reads more of them than the frame pointer. */
+/*
+ * A register's place below the stack pointer: an epilogue has restored it, or a
+ * prologue has not changed it yet. Tables of compilers follow the stack pointer
+ * there, and go on to say where each register was.
+ */
+static bool is_restored(const struct ppi_walk *walk, uint64_t place)
+{
+	unsigned sp = walk->machine->sp;
+
+	return is_known(walk, sp) && place < walk->at.value[sp] &&
+	       place < walk->stack->start;
+}
+
 static bool step_simple(struct ppi_walk *walk, const struct ppi_rule *rule,
                         uint64_t *cfa)
 {
@@ -131,14 +144,14 @@ static bool step_simple(struct ppi_walk *walk, const struct ppi_rule *rule,
 	}
 	*cfa = find_cfa(walk, rule);
 	for (unsigned i = 0; left; i++, left >>= 1) {
+		uint64_t place = *cfa + (uint64_t)(int64_t)rule->offset[i];
 		unsigned number = machine->saved[i];
 		uint64_t word;
 
-		if (!(left & 1))
+		if (!(left & 1) || (number != machine->ra &&
+		                    is_restored(walk, place)))
 			continue;
-		if (ppi_step_load(walk,
-		                  *cfa + (uint64_t)(int64_t)rule->offset[i],
-		                  &word))
+		if (ppi_step_load(walk, place, &word))
 			set(at, number, word);
 		else if (number == machine->ra) {
 			if (ppi_step_keeps_pointer(machine, rule))

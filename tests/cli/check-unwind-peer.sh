@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Each chain equals what elfutils' own unwinder says of the same registers and
-# stack bytes, in five programs, or ours is longer and ends at the thread's root.
+# stack bytes, in five programs, or ours is longer and ends at the thread's root, or
+# with the copy of the stack.
 # By hand: PP_PEER_SAMPLES=20000 for 100,000.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"

@@ -9,7 +9,8 @@
  * The last line says how many chains are
  *   equal
  *   longer    than elfutils': each further address follows a call, and the chain
- *             ends at the thread's root; or of the function that handles an exception
+ *             ends at the thread's root, or with the copy of a stack, as on an
+ *             alternate one; or of the function that handles an exception
  *   refused   ours ends where elfutils' goes on to what is no caller: memory that
  *             cannot be executed, or code that follows no call
  *   shorter   elfutils finds callers that we do not
@@ -385,7 +386,9 @@ static bool is_handler(size_t at)
 static void compare(void)
 {
 	size_t same = equal_part();
-	bool is_longer = peer.end == PORTPROF_CHAIN_WHOLE &&
+	bool is_longer = (peer.end == PORTPROF_CHAIN_WHOLE ||
+	                  peer.end == PORTPROF_CHAIN_COPY_SHORT ||
+	                  peer.end == PORTPROF_CHAIN_OUTSIDE) &&
 	                 same == peer.theirs.count;
 
 	for (size_t i = same; is_longer && i < peer.ours.count; i++)

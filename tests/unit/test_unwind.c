@@ -52,6 +52,8 @@ static const struct kit_function x86[] = {
 	{ 0x11c0, 0x1200, false, PROGRAM("\x0e\x10\x83\x02") },
 	/* keeps a frame pointer */
 	{ 0x1200, 0x1240, false, PROGRAM("\x0c\x06\x10\x86\x02") },
+	/* has popped rbx, which was at CFA - 16 */
+	{ 0x1240, 0x1280, false, PROGRAM("\x83\x02") },
 };
 
 struct stage {
@@ -303,6 +305,22 @@ static void saved_registers_come_back(void **state)
 	s.words[5] = BASE + 0x1090;
 	walk(&s, BASE + 0x11d0, 32);
 	assert_chain(&s, BASE + 0x11d0, BASE + 0x1190, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	end(&s);
+}
+
+/* Where an epilogue has popped a register, tables go on to say where it was. */
+static void popped_registers_are_the_callers(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	begin(&s);
+	set_register(&s, 3, STACK + 16);
+	s.words[0] = BASE + 0x1190;
+	s.words[5] = BASE + 0x1090;
+	walk(&s, BASE + 0x1250, 32);
+	assert_chain(&s, BASE + 0x1250, BASE + 0x1190, BASE + 0x1090);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
 	end(&s);
 }
@@ -1116,6 +1134,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(handlers_have_callers_on_another_stack),
 		cmocka_unit_test(expressions_are_evaluated),
 		cmocka_unit_test(saved_registers_come_back),
+		cmocka_unit_test(popped_registers_are_the_callers),
 		cmocka_unit_test(cut_chains_say_why),
 		cmocka_unit_test(junk_is_no_caller),
 		cmocka_unit_test(processes_have_their_own_code),
