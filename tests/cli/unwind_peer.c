@@ -302,6 +302,27 @@ static bool follows_call(uint64_t address)
 	                      CODE_BEFORE, got);
 }
 
+/* What a handler returns to: the frame, which has one more than its address. */
+static bool is_signal_return(uint64_t address)
+{
+	unsigned char code[CODE_AFTER];
+	size_t got = ppi_process_read((uint32_t)peer.pid, address - 1, code,
+	                              sizeof(code));
+
+	return ppi_returns_by_signal(ppi_machine_here()->elf_machine, code, got);
+}
+
+/* Whether each of our frames was called, or is what a signal interrupted. */
+static bool are_called(size_t from)
+{
+	for (size_t i = from; i < peer.ours.count; i++)
+		if (is_signal_return(peer.ours.pc[i]))
+			i++;
+		else if (!follows_call(peer.ours.pc[i]))
+			return false;
+	return true;
+}
+
 /* By the mappings: to elfutils all that follows a module's end is of it. */
 static bool is_code(uint64_t address)
 {
@@ -391,8 +412,7 @@ static void compare(void)
 	                  peer.end == PORTPROF_CHAIN_OUTSIDE) &&
 	                 same == peer.theirs.count;
 
-	for (size_t i = same; is_longer && i < peer.ours.count; i++)
-		is_longer = follows_call(peer.ours.pc[i]);
+	is_longer = is_longer && are_called(same);
 	is_longer |= is_handler(same);
 	sums.samples++;
 	sums.frames += peer.ours.count;
