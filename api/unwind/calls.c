@@ -317,6 +317,34 @@ unsigned ppi_find_named(unsigned machine, const unsigned char *code,
 	return found;
 }
 
+/* pop, 58 to 5F, with 41 before it for r8 to r15 (Intel SDM, POP); then ret, with or
+ * without rep or bnd, or a jump. A jump alone may be one of a loop. */
+static bool is_x86_epilogue(const unsigned char *code, size_t count)
+{
+	size_t at = 0, pops = 0;
+
+	while (at + 1 < count) {
+		size_t prefix = code[at] == 0x41;
+
+		if ((code[at + prefix] & 0xf8) != 0x58)
+			break;
+		at += prefix + 1;
+		pops++;
+	}
+	if (at + 1 < count && (code[at] == 0xf2 || code[at] == 0xf3))
+		at++;
+	return at < count &&
+	       (code[at] == 0xc3 || code[at] == 0xc2 ||
+	        (pops > 0 && (code[at] == 0xe9 || code[at] == 0xeb)));
+}
+
+bool ppi_is_epilogue(unsigned machine, const unsigned char *bytes, size_t at,
+                     size_t count)
+{
+	return machine == MACHINE_X86_64 &&
+	       is_x86_epilogue(bytes + at, count - at);
+}
+
 /* A jump through memory, FF /4 of [rip + 32 bits] (Intel SDM, JMP), as in entries of
  * PLTs, with endbr64 or bnd before it; or ret. What a call pushed is last. */
 static enum ppi_stub x86_stub(const unsigned char *code, size_t count)

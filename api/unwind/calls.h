@@ -56,6 +56,12 @@ uint64_t ppi_one_call(unsigned machine, const unsigned char *code, size_t count,
 bool ppi_call_target(unsigned machine, const unsigned char *end, size_t before,
                      uint64_t address, uint64_t *target);
 
+/* Whether bytes[at] and what follows only take registers from the stack, and then
+ * return or jump to another function. False of machines whose tables say of each
+ * register that it is restored. */
+bool ppi_is_epilogue(unsigned machine, const unsigned char *bytes, size_t at,
+                     size_t count);
+
 /* Code by which a linker leads elsewhere, such as an entry of a PLT. */
 enum { PPI_STUB_BEFORE = 16, PPI_STUB_AFTER = 28 }; /* bytes to look at */
 enum ppi_stub {

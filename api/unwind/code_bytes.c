@@ -10,6 +10,7 @@
 
 enum question {
 	FOLLOWS_CALL = 1,
+	IS_EPILOGUE,
 	KIND_OF_FIRST,
 	KIND_OF_CALLER,
 	RETURN_KIND,
@@ -110,6 +111,8 @@ static uint64_t find(const struct ppi_code_place *place, enum question question)
 	switch (question) {
 	case FOLLOWS_CALL:
 		return ppi_returns_to(machine, bytes, BEFORE, got);
+	case IS_EPILOGUE:
+		return ppi_is_epilogue(machine, bytes, BEFORE, got);
 	case KIND_OF_FIRST:
 		return kind_of_first(machine, bytes, BEFORE, got);
 	case RETURN_KIND:
@@ -161,6 +164,12 @@ bool ppi_code_follows_call(struct ppi_code_bytes *bytes,
                            const struct ppi_code_place *place)
 {
 	return ask(bytes, place, FOLLOWS_CALL);
+}
+
+bool ppi_code_is_epilogue(struct ppi_code_bytes *bytes,
+                          const struct ppi_code_place *place)
+{
+	return ask(bytes, place, IS_EPILOGUE);
 }
 
 enum ppi_code_kind ppi_code_kind_of(struct ppi_code_bytes *bytes,

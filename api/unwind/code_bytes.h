@@ -25,6 +25,11 @@ struct ppi_code_place {
 bool ppi_code_follows_call(struct ppi_code_bytes *bytes,
                            const struct ppi_code_place *place);
 
+/* Whether nothing is left but to restore registers and to return; false where it
+ * cannot be read. */
+bool ppi_code_is_epilogue(struct ppi_code_bytes *bytes,
+                          const struct ppi_code_place *place);
+
 enum ppi_code_kind {
 	PPI_CODE_OTHER,
 	PPI_CODE_SIGNAL_RETURN, /* what a signal handler returns to */

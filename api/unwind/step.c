@@ -116,26 +116,35 @@ bool ppi_step_keeps_pointer(const struct ppi_machine *machine,
 	       rule->saved >> FP & 1 && rule->offset[FP] == -16;
 }
 
-/* The registers become the caller's in place: after a step that fails nobody
- * reads more of them than the frame pointer. */
-/*
- * A register's place below the stack pointer: an epilogue has restored it, or a
- * prologue has not changed it yet. Tables of compilers follow the stack pointer
- * there, and go on to say where each register was.
- */
-static bool is_restored(const struct ppi_walk *walk, uint64_t place)
+static struct ppi_code_place place_of(const struct ppi_walk *walk, uint64_t address)
 {
+	return (struct ppi_code_place){ walk->machine, walk->extent, address,
+		                        walk->pid };
+}
+
+/*
+ * Whether a register that was saved at `place` has its caller's value again. Tables
+ * follow the stack pointer through an epilogue, and go on to say where each register
+ * was: below the stack pointer. A leaf may save there, too, and change the register
+ * (x86-64 psABI, the red zone): what its code does next tells them apart.
+ */
+static bool is_restored(const struct ppi_walk *walk, uint64_t pc, uint64_t place)
+{
+	struct ppi_code_place code = place_of(walk, pc);
 	unsigned sp = walk->machine->sp;
 
 	return is_known(walk, sp) && place < walk->at.value[sp] &&
-	       place < walk->stack->start;
+	       ppi_code_is_epilogue(walk->unwinder->bytes, &code);
 }
 
+/* The registers become the caller's in place: after a step that fails nobody
+ * reads more of them than the frame pointer. */
 static bool step_simple(struct ppi_walk *walk, const struct ppi_rule *rule,
                         uint64_t *cfa)
 {
 	const struct ppi_machine *machine = walk->machine;
 	struct ppi_registers *at = &walk->at;
+	uint64_t pc = at->value[machine->pc];
 	unsigned left = rule->saved;
 
 	if (!is_known(walk, rule->cfa_register)) {
@@ -148,8 +157,7 @@ static bool step_simple(struct ppi_walk *walk, const struct ppi_rule *rule,
 		unsigned number = machine->saved[i];
 		uint64_t word;
 
-		if (!(left & 1) || (number != machine->ra &&
-		                    is_restored(walk, place)))
+		if (!(left & 1))
 			continue;
 		if (ppi_step_load(walk, place, &word))
 			set(at, number, word);
@@ -157,7 +165,7 @@ static bool step_simple(struct ppi_walk *walk, const struct ppi_rule *rule,
 			if (ppi_step_keeps_pointer(machine, rule))
 				walk->left_at = at->value[machine->fp];
 			return false;
-		} else
+		} else if (!is_restored(walk, pc, place))
 			at->known &= ~(UINT64_C(1) << number);
 	}
 	if (!is_known(walk, machine->ra)) {
@@ -252,12 +260,6 @@ static bool step_stub(struct ppi_walk *walk, enum ppi_code_kind kind, uint64_t *
 	set(at, machine->pc, at->value[machine->ra]);
 	set(at, machine->sp, *cfa);
 	return true;
-}
-
-static struct ppi_code_place place_of(const struct ppi_walk *walk, uint64_t address)
-{
-	return (struct ppi_code_place){ walk->machine, walk->extent, address,
-		                        walk->pid };
 }
 
 bool ppi_step_follows_call(struct ppi_walk *walk, uint64_t address)

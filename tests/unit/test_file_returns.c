@@ -156,6 +156,34 @@ static void stubs_of_x86(void **state)
 			fail_msg("%s", stubs[i].words);
 }
 
+static void epilogues_of_x86(void **state)
+{
+	const struct {
+		const char *words;
+		const unsigned char *bytes;
+		size_t count;
+		bool is_epilogue;
+	} codes[] = {
+		{ "ret", CODE(0xc3), true },
+		{ "ret 8", CODE(0xc2, 8, 0), true },
+		{ "rep ret", CODE(0xf3, 0xc3), true },
+		{ "pop rbx; pop r15; bnd ret", CODE(0x5b, 0x41, 0x5f, 0xf2, 0xc3),
+		  true },
+		{ "pop rbp; jmp", CODE(0x5d, 0xe9, 1, 2, 3, 4), true },
+		{ "jmp, of a loop", CODE(0xeb, 0xf0), false },
+		{ "pop rbp; mov", CODE(0x5d, 0x48, 0x89, 0xfb, 0xc3), false },
+		{ "push r12", CODE(0x41, 0x54, 0xc3), false },
+		{ "its end is not seen", CODE(0x5d, 0x41), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (ppi_is_epilogue(X86, codes[i].bytes, 0, codes[i].count) !=
+		    codes[i].is_epilogue)
+			fail_msg("%s", codes[i].words);
+	assert_false(ppi_is_epilogue(ARM, codes[0].bytes, 0, 1));
+}
+
 /* What Go 1.19 has behind calls on stacks that are not their callers', and what
  * looks alike. `at` bytes stand in front. */
 static void what_follows_a_call_on_another_stack(void **state)
@@ -450,6 +478,7 @@ int main(void)
 		cmocka_unit_test(instructions),
 		cmocka_unit_test(stubs_of_arm64),
 		cmocka_unit_test(stubs_of_x86),
+		cmocka_unit_test(epilogues_of_x86),
 		cmocka_unit_test(what_follows_a_call_on_another_stack),
 		cmocka_unit_test(one_call_in_a_function),
 		cmocka_unit_test(who_names_a_function_and_calls),

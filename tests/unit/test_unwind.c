@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <stdlib.h>
@@ -309,19 +310,37 @@ static void saved_registers_come_back(void **state)
 	end(&s);
 }
 
-/* Where an epilogue has popped a register, tables go on to say where it was. */
+/* In the program's file, whose offsets are its addresses. */
+static void put_code(const struct stage *s, long at, const char *code,
+                     size_t count)
+{
+	FILE *file = fopen(s->path, "r+");
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	assert_int_equal(fwrite(code, 1, count, file), count);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Where an epilogue has popped a register, tables go on to say where it was; a leaf
+ * that saved it in the red zone may have changed it. */
 static void popped_registers_are_the_callers(void **state)
 {
 	struct stage s;
 
 	(void)state;
 	begin(&s);
+	put_code(&s, 0x1250, "\x5d\x41\x5c\xc3", 4); /* pop rbp; pop r12; ret */
+	put_code(&s, 0x1260, "\x48\x89\xfb\xc3", 4); /* mov rbx, rdi; ret */
 	set_register(&s, 3, STACK + 16);
 	s.words[0] = BASE + 0x1190;
 	s.words[5] = BASE + 0x1090;
 	walk(&s, BASE + 0x1250, 32);
 	assert_chain(&s, BASE + 0x1250, BASE + 0x1190, BASE + 0x1090);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	walk(&s, BASE + 0x1260, 32);
+	assert_chain(&s, BASE + 0x1260, BASE + 0x1190);
+	assert_int_equal(s.end, PORTPROF_CHAIN_NO_RULE);
 	end(&s);
 }
 
