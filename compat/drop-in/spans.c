@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Programs lie below on every system, and it is 2^46 of the widest bins. */
-static const uint64_t space_end = (uint64_t)1 << 62;
+/* Programs lie below on every system. It is 2^46 of the widest bins, or 2^16, which
+ * a size_t takes in either case. */
+static const uint64_t space_end = (uint64_t)1 << (sizeof(size_t) > 4 ? 62 : 32);
 static const uint64_t widest_bin = 65536;
 
 bool ppi_span_make(struct ppi_span *span, uint64_t offset, uint64_t count,
