@@ -119,15 +119,20 @@ static void stubs_of_arm64(void **state)
 		  2, { N, N } },
 	};
 
+	unsigned char code[8 * 4];
+
 	(void)state;
-	for (size_t i = 0; i < sizeof(stubs) / sizeof(stubs[0]); i++)
+	for (size_t i = 0; i < sizeof(stubs) / sizeof(stubs[0]); i++) {
+		/* arm64 has the low byte first, whatever this machine has */
+		for (size_t at = 0; at < sizeof(code); at++)
+			code[at] = (unsigned char)(stubs[i].code[at / 4] >>
+			                           at % 4 * 8);
 		for (size_t at = 0; at < stubs[i].count; at++)
-			if (ppi_stub(ARM, (const unsigned char *)stubs[i].code,
-			             4 * at, 4 * stubs[i].count) !=
+			if (ppi_stub(ARM, code, 4 * at, 4 * stubs[i].count) !=
 			    stubs[i].wanted[at])
 				fail_msg("%s: %zu", stubs[i].words, at);
-	assert_int_equal(ppi_stub(X86, (const unsigned char *)stubs[0].code, 0,
-	                          16), PPI_STUB_NONE);
+		assert_int_equal(ppi_stub(X86, code, 0, 16), PPI_STUB_NONE);
+	}
 }
 
 static void stubs_of_x86(void **state)
