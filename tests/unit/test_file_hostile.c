@@ -308,7 +308,7 @@ static void no_single_message_takes_much(void **state)
 static void the_limit_can_be_raised_and_lowered(void **state)
 {
 	const struct bomb samples = { HEAD, "\x12\x03\x12\x01\x01",
-		                      sizeof(HEAD) - 1, 5, 3000000, 1 };
+		                      sizeof(HEAD) - 1, 5, 5000000, 1 };
 
 	(void)state;
 	make_bomb(&samples);
