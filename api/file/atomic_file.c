@@ -194,7 +194,7 @@ static int create(struct ppi_atomic_file *draft, const char *folder)
 
 	if (error || fstat(draft->fd, &at) != 0)
 		return error ? error : errno;
-	draft->device = at.st_dev;
+	draft->device = (uint64_t)at.st_dev;
 	draft->inode = at.st_ino;
 	return 0;
 }
@@ -292,7 +292,7 @@ bool ppi_atomic_file_is_ours(const struct ppi_atomic_file *draft)
 	struct stat at;
 
 	return draft->fd >= 0 && fstat(draft->fd, &at) == 0 &&
-	       at.st_dev == draft->device && at.st_ino == draft->inode;
+	       (uint64_t)at.st_dev == draft->device && at.st_ino == draft->inode;
 }
 
 /* What is at a number that was ours and is not any more is left alone. */

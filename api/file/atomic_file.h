@@ -17,8 +17,9 @@ struct ppi_atomic_file {
 	char *name;        /* of the draft; NULL: it has none, or has its place */
 	int fd;            /* -1: none; read and append */
 	bool is_nameless;
-	dev_t device;      /* which file it is: the program may close what it */
-	ino_t inode;       /* does not know, and open its own in its place */
+	/* Which file it is: the program may close what it does not know, and
+	 * open its own in its place. The size of ino_t depends on config.h. */
+	uint64_t device, inode;
 };
 
 /* Make a draft beside `path`: everything that can be wrong with the path is

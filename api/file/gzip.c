@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One gzip member at a time, made in memory or put to a descriptor. */
+#include "config.h"
+
 #include "api/file/gzip.h"
 
 #include "api/file/atomic_file.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile in memory to a file, as one gzip member. */
+#include "config.h"
+
 #include <portprof/profile.h>
 
 #include <portprof/version.h>
