@@ -464,6 +464,31 @@ static void a_running_breakpoint_is_steered(void **state)
 	portprof_session_close(session);
 }
 
+/* What a symbol is says how it is watched; code at a variable never runs. */
+static void no_access_is_that_of_the_symbol(void **state)
+{
+	static const struct {
+		const char *event, *means;
+	} rows[] = {
+		{ "breakpoint:place_function", "executions of 0x" },
+		{ "breakpoint:place_variable",
+		  "reads of and writes to 8 bytes at 0x" },
+		{ "breakpoint:place_variable:x", "executions of 0x" },
+		{ "mem:0x1000", "reads of and writes to 4 bytes at 0x1000" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		portprof_event_info info = { .size = sizeof(info) };
+
+		assert_int_equal(portprof_event_look_up(rows[i].event, "perf",
+		                                        &info),
+		                 PORTPROF_OK);
+		if (!strstr(info.description, rows[i].means))
+			fail_msg("%s: %s", rows[i].event, info.description);
+	}
+}
+
 /* ---- refusals ---- */
 
 static void refuse(const char *event, portprof_status wanted,
@@ -540,6 +565,7 @@ int main(void)
 		cmocka_unit_test(every_hit_is_a_sample),
 		cmocka_unit_test(an_observer_keeps_nothing),
 		cmocka_unit_test(a_running_breakpoint_is_steered),
+		cmocka_unit_test(no_access_is_that_of_the_symbol),
 		cmocka_unit_test(more_breakpoints_than_the_cpu_has),
 		cmocka_unit_test(what_is_wrong_is_said),
 	};

@@ -347,8 +347,9 @@ static portprof_status fill_breakpoint(struct place *place)
 		                "write %s", place->symbol,
 		                kinds[place->kind].form);
 	if (!place->access)
-		place->access = place->kind == PLACE_MEM ? HW_BREAKPOINT_RW
-		                                         : HW_BREAKPOINT_X;
+		place->access = place->kind == PLACE_MEM ||
+		                        place->found.is_variable
+			? HW_BREAKPOINT_RW : HW_BREAKPOINT_X;
 	if (status == PORTPROF_OK)
 		status = settle_length(place);
 	if (status)

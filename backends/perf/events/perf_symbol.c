@@ -168,6 +168,7 @@ static void take_symbol(struct search *search, const Elf64_Sym *symbol)
 	search->is_local = true;
 	search->symbol->address = symbol->st_value;
 	search->symbol->bytes = symbol->st_size;
+	search->symbol->is_variable = type == STT_OBJECT;
 }
 
 static void offer_symbol(struct search *search, const Elf64_Sym *symbol,

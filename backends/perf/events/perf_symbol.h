@@ -25,6 +25,7 @@ struct perf_symbol {
 	uint64_t address;     /* as the file has it */
 	uint64_t bytes;       /* 0 = it does not tell */
 	uint64_t file_offset; /* of what is loaded from the file; else 0 */
+	bool is_variable;     /* STT_OBJECT */
 };
 
 /* A global symbol of the file, or one of its own that is alone of that name. Where
