@@ -553,6 +553,41 @@ static void what_is_wrong_is_said(void **state)
 	                       "is not CPU time"));
 }
 
+/* The level of perf_event_paranoid changes nothing: 1 is no remedy. */
+static int try_kernel_address(void)
+{
+	portprof_event_info info = { .size = sizeof(info) };
+	const char *words;
+
+	if (geteuid() == 0 && setuid(65534) != 0)
+		return 77;
+	if (portprof_event_try("mem:0x1000/8:w:u", "perf", &info))
+		return 77;
+	if (portprof_event_try("mem:0xffffffff81000000:x", "perf", &info) !=
+	    PORTPROF_E_DENIED)
+		return 1;
+	words = portprof_last_diag()->words;
+	return strstr(words, "CAP_SYS_ADMIN") && !strstr(words, "paranoid")
+		? 0 : 2;
+}
+
+static void an_address_of_the_kernel(void **state)
+{
+	pid_t child;
+	int status;
+
+	(void)state;
+	if (sizeof(void *) < 8)
+		skip();
+	child = fork();
+	if (child == 0)
+		_exit(try_kernel_address());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (status == 77 << 8)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -568,6 +603,7 @@ int main(void)
 		cmocka_unit_test(no_access_is_that_of_the_symbol),
 		cmocka_unit_test(more_breakpoints_than_the_cpu_has),
 		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(an_address_of_the_kernel),
 	};
 	struct sigaction action = { .sa_sigaction = say_trap,
 		                    .sa_flags = SA_SIGINFO };

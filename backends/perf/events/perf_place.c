@@ -522,6 +522,10 @@ static portprof_status refuse_breakpoint(const struct ppi_event *event,
 		                "few (x86 four), which breakpoints of a session, "
 		                "of other sessions and of debuggers share",
 		                text);
+	case EACCES: /* kernel mode was refused before the address was seen */
+		if (!(own->config[1] >> 63))
+			return PORTPROF_OK;
+		/* fall through */
 	case EPERM:
 		return ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
 		                "'%s' is an address of the kernel, which only "
