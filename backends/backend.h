@@ -95,7 +95,7 @@ struct ppi_event {
 	uint64_t rate_hz;     /* not 0: the kernel is asked for a rate */
 	char pmu[64];         /* whose event it is; "" = the backend's own */
 	char canonical[256];  /* parses and resolves to the same again */
-	char description[256];
+	char description[512];
 	char encoding[128];   /* what the kernel is asked for, to be printed:
 	                       * "type 4, config 0x3c"; "" = nothing to say */
 	char fields[160];     /* what its samples tell beside, as its string asks

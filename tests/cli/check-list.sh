@@ -189,6 +189,9 @@ if [ -n "$id" ]; then
 	has "and one that is not" '^0,,' "$tmp/counts"
 	list --explain 'sched:sched_switch/no_field==1/'
 	has "a field that there is not" 'fields: prev_comm .text., ' "$tmp/list"
+	list -j --explain sched:sched_switch
+	has "all fields of a tracepoint" '"means":.* next_pid, next_prio' \
+		"$tmp/list"
 else
 	skip "tracepoints" "this user may not see them"
 fi

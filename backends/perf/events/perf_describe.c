@@ -11,7 +11,7 @@
 
 #include <linux/perf_event.h>
 
-enum { MEANING_END = 184 }; /* of the 256 bytes of a description */
+enum { MEANING_END = 440 }; /* of the 512 bytes of a description */
 
 const char *perf_say_levels(const struct ppi_event *event)
 {

@@ -270,7 +270,7 @@ portprof_status perf_tracepoint_resolve(
 	struct ppi_event *event, bool *is_there, struct ppi_diag *why)
 {
 	struct perf_raw_field wanted[PERF_RAW_MAX];
-	char path[PATH_ROOM], fields[200], means[256];
+	char path[PATH_ROOM], fields[320], means[384];
 	int error, group = (int)strcspn(request->core.name, ":");
 	const char *folder = perf_tracepoint_folder(kernel, &error);
 	int64_t number;
