@@ -187,7 +187,7 @@ if [ -n "$id" ]; then
 		-o "$tmp/counts" -- true 2>"$tmp/words"
 	has "a filter that is true" '^1,,sched:sched_process_exec/pid' "$tmp/counts"
 	has "and one that is not" '^0,,' "$tmp/counts"
-	list --explain 'sched:sched_switch/no_field==1/'
+	list -j --explain 'sched:sched_switch/no_field==1/'
 	has "a field that there is not" 'fields: prev_comm .text., ' "$tmp/list"
 	list -j --explain sched:sched_switch
 	has "all fields of a tracepoint" '"means":.* next_pid, next_prio' \
