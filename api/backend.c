@@ -150,7 +150,7 @@ portprof_status portprof_backend_examine(const char *backend,
 
 void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
 {
-	char note[256];
+	char note[PPI_NOTE_BYTES];
 	va_list values;
 
 	va_start(values, words);

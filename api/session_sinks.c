@@ -26,7 +26,7 @@ static struct ppi_run run_of(struct portprof_session *session,
 		.passed_over_reasons = (const char *const *)
 			opened->passed_over.reasons,
 		.passed_over_count = opened->passed_over.count,
-		.notes = (const char (*)[256])opened->notes,
+		.notes = (const char (*)[PPI_NOTE_BYTES])opened->notes,
 		.note_count = opened->bs.note_count,
 		.stats = stats,
 		.start_realtime_ns = session->stretch.first_realtime_ns,

@@ -372,6 +372,9 @@ void ppi_probe_report(struct ppi_probe *probe, const char *topic,
 struct ppi_backend_session;
 
 /* One open session of a backend. */
+/* A note begins with an event string that may be as long as PPI_EVENT_TEXT. */
+enum { PPI_NOTE_BYTES = PPI_EVENT_TEXT + 320 };
+
 struct ppi_backend_session {
 	const struct ppi_backend_ops *ops;
 	const void *kernel;     /* the seam: real or simulated */
@@ -396,7 +399,7 @@ struct ppi_backend_session {
 	bool wants_longer_stacks;
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
-	char (*notes)[256];
+	char (*notes)[PPI_NOTE_BYTES];
 	size_t note_count, note_room;
 };
 

@@ -19,7 +19,7 @@ struct ppi_opened {
 	struct ppi_backend_ops collector; /* with the name of who measures */
 	struct ppi_passed_over passed_over;
 	bool has_helper;            /* took it */
-	char notes[PPI_NOTES_MAX][256];
+	char notes[PPI_NOTES_MAX][PPI_NOTE_BYTES];
 };
 
 /* Choose, plan, open; in the helper thread, which is taken, but for counters

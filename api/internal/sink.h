@@ -34,7 +34,7 @@ struct ppi_run {
 	const char *const *passed_over_names;
 	const char *const *passed_over_reasons;
 	size_t passed_over_count;
-	const char (*notes)[256];
+	const char (*notes)[PPI_NOTE_BYTES];
 	size_t note_count;
 	const portprof_stats *stats; /* one per event, as of now */
 	uint64_t start_realtime_ns;  /* first start; 0 = not yet */

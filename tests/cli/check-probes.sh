@@ -142,6 +142,10 @@ counted bare "without tracefs the program runs, and its first thread is counted"
 	"100 100" -e "$probe,$returns" -- ./hit 100 2 2 1
 has "that others are not counted is said" 'begin later' "$tmp/words"
 has "and what can be done" 'mount -t tracefs.*-a' "$tmp/words"
+long=$(printf '%0150d' 0)
+mkdir "$long" && cp hit "$long"
+counted bare "a long path" 100 -e "uprobe:./$long/hit:hit" -- "$long/hit" 100 2 2 1
+has "does not cut that off" 'mount -t tracefs.*-a' "$tmp/words"
 counted bare "of the whole system all are counted" 600 -a -e "$probe" -- ./hit 100 2 2 1
 has_not "and there is nothing to say" 'begin later' "$tmp/words"
 

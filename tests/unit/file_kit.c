@@ -77,7 +77,7 @@ void kit_begin(struct file_kit *kit, size_t event_count)
 	kit->run.passed_over_names = passed_names;
 	kit->run.passed_over_reasons = passed_reasons;
 	kit->run.passed_over_count = 1;
-	kit->run.notes = (const char(*)[256])kit->notes;
+	kit->run.notes = (const char(*)[PPI_NOTE_BYTES])kit->notes;
 	kit->run.note_count = 1;
 	kit->run.stats = kit->stats;
 	kit->request.ops = &ppi_sink_file;

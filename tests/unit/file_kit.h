@@ -14,7 +14,7 @@ struct file_kit {
 	struct ppi_event events[KIT_EVENTS];
 	struct ppi_plan plan;
 	portprof_stats stats[KIT_EVENTS];
-	char notes[2][256];
+	char notes[2][PPI_NOTE_BYTES];
 	struct ppi_run run;
 	struct ppi_sink_request request;
 	struct ppi_sink sink;

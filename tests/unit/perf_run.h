@@ -14,7 +14,7 @@ struct perf_run {
 	struct ppi_backend_session bs;
 	struct ppi_diag why;
 	struct ppi_diag refusals[RUN_EVENTS];
-	char notes[32][256];
+	char notes[32][PPI_NOTE_BYTES];
 	size_t room; /* records a drain may bring at once */
 
 	/* What was drained. */

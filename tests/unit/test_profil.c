@@ -51,7 +51,7 @@ static void many_cpus_are_harvested_more_often(void **state)
 		const struct ppi_backend_ops *ops = ppi_backend_find("profil");
 		struct ppi_backend_session bs = { .ops = ops, .plan = &plan,
 			                          .drain_every_ms = 250 };
-		char notes[8][256];
+		char notes[8][PPI_NOTE_BYTES];
 		struct ppi_diag why = { 0 };
 
 		kit_begin(&kit_freebsd);
