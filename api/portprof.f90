@@ -14,6 +14,13 @@ module portprof
   integer(c_int), parameter, public :: PORTPROF_E_UNSUPPORTED = -2
   integer(c_int), parameter, public :: PORTPROF_E_DENIED = -3
   integer(c_int), parameter, public :: PORTPROF_E_BUSY = -4
+  integer(c_int), parameter, public :: PORTPROF_E_NOMEM = -5
+  integer(c_int), parameter, public :: PORTPROF_E_NOTFOUND = -6
+  integer(c_int), parameter, public :: PORTPROF_E_LIMIT = -7
+  integer(c_int), parameter, public :: PORTPROF_E_STATE = -8
+  integer(c_int), parameter, public :: PORTPROF_E_FORKED = -9
+  integer(c_int), parameter, public :: PORTPROF_E_SYSTEM = -10
+  integer(c_int), parameter, public :: PORTPROF_E_FORMAT = -11
 
   ! What portprof_count is in C; counts never reach the sign.
   type, bind(c), public :: portprof_count
@@ -36,13 +43,21 @@ module portprof
     integer(c_size_t) :: count
   end type portprof_region_info
 
+  ! What portprof_diag is in C.
+  type, bind(c) :: diag
+    integer(c_int) :: status
+    integer(c_int) :: os_errno
+    character(kind=c_char) :: step(64)
+    character(kind=c_char) :: words(960)
+  end type diag
+
   public :: portprof_group_open_f, portprof_group_read, portprof_group_close
   public :: portprof_group_event_count
   public :: portprof_config_new, portprof_config_free
   public :: portprof_config_add_event_f, portprof_config_set_f
   public :: portprof_regions_open, portprof_regions_close, portprof_regions_read
   public :: portprof_region_begin_f, portprof_region_end_f
-  public :: portprof_words_f, portprof_string_f
+  public :: portprof_words_f, portprof_reason_f, portprof_string_f
 
   interface
     function portprof_group_read(group, counts, count) &
@@ -131,6 +146,10 @@ module portprof
       integer(c_int), value :: status
       type(c_ptr) :: text
     end function
+    function last_diag() bind(c, name='portprof_last_diag') result(last)
+      import :: c_ptr
+      type(c_ptr) :: last
+    end function
     function string_length(text) bind(c, name='strlen') result(length)
       import :: c_ptr, c_size_t
       type(c_ptr), value :: text
@@ -186,6 +205,14 @@ contains
     do i = 1, length
       string(i:i) = letters(i)
     end do
+  end function
+
+  ! Why the last failed call of this thread failed, and what to do about it.
+  function portprof_reason_f() result(words)
+    character(len=:), allocatable :: words
+    type(diag), pointer :: last
+    call c_f_pointer(last_diag(), last)
+    words = portprof_string_f(c_loc(last%words))
   end function
 
   ! A short English text for a status.

@@ -57,7 +57,7 @@ contains
   subroutine must(status)
     integer(c_int), intent(in) :: status
     if (status /= PORTPROF_OK) then
-      print '(a, a)', 'fortran_regions: ', portprof_words_f(status)
+      print '(a, a)', 'fortran_regions: ', portprof_reason_f()
       stop 1
     end if
   end subroutine
