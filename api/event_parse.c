@@ -469,6 +469,11 @@ static portprof_status take_parts(struct parser *p, size_t at)
 			return mistake(
 				p, at, "nothing follows this '%c'; remove it",
 				p->text[at]);
+		if (part.length == 0 && ppi_event_place(p->text))
+			return mistake(
+				p, part.at,
+				"a part is empty; symbols of C++ are written "
+				"mangled, as nm prints them");
 		if (part.length == 0)
 			return mistake(
 				p, part.at,

@@ -146,6 +146,8 @@ long=$(printf '%0150d' 0)
 mkdir "$long" && cp hit "$long"
 counted bare "a long path" 100 -e "uprobe:./$long/hit:hit" -- "$long/hit" 100 2 2 1
 has "does not cut that off" 'mount -t tracefs.*-a' "$tmp/words"
+"$portprof" stat -e uprobe:nothing.so:f -- ./hit 1 1 1 1 2>"$tmp/words"
+has "a library that is not mapped yet needs its path" 'give its path' "$tmp/words"
 counted bare "of the whole system all are counted" 600 -a -e "$probe" -- ./hit 100 2 2 1
 has_not "and there is nothing to say" 'begin later' "$tmp/words"
 

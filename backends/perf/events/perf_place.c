@@ -388,12 +388,12 @@ static portprof_status find_in_file(struct place *place, const char *path)
 	answer = perf_symbol_in_file(place->kernel, path, place->symbol,
 	                             &place->found, &nearest, &error);
 	snprintf(where, sizeof(where), "file %.100s", path);
-	if (answer == PERF_SYMBOL_NO_FILE && place->request->core.pid == 0 &&
-	    !strchr(place->file, '/'))
+	/* a command maps its libraries only once it runs */
+	if (answer == PERF_SYMBOL_NO_FILE && !strchr(place->file, '/'))
 		return refuse(place, PORTPROF_E_UNSUPPORTED, 1, "no file %.90s "
-		              "is here or mapped by this process; attach to "
-		              "the process that maps it (-p PID), or give its "
-		              "path", place->file);
+		              "is here or mapped by the measured process; give "
+		              "its path, or attach to the process that maps it "
+		              "(-p PID)", place->file);
 	if (answer != PERF_SYMBOL_FOUND)
 		return refuse_symbol(place, answer, where, &nearest, error);
 	if (place->found.file_offset)
