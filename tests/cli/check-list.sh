@@ -149,6 +149,7 @@ has "for people: why others cannot" '^  by itimer +.cycles. is not CPU time' \
 	"$tmp/list"
 means mem:0x1000/4:w 5 0 '"config1 0x1000, config2 0x4, bp_type 2" in r["encoding"]'
 means mem:0x1000:x 5 0 '"bp_type 4" in r["encoding"]'
+means task-clock:cpu=0 1 1 'r["cpus"] == "0"'
 means PAPI_TOT_INS 0 1 'r["canonical"] == "instructions"'
 list IPC
 same "a preset: status" 0 "$status"

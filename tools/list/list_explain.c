@@ -97,6 +97,20 @@ static const portprof_catalogue_pmu *pmu_of(
 	return NULL;
 }
 
+/* Empty where all do. */
+static void say_cpus(const struct explanation *explanation, char *out,
+                     size_t bytes)
+{
+	const portprof_catalogue_pmu *pmu = pmu_of(explanation);
+	const char *one = strstr(explanation->info.canonical, ":cpu=");
+
+	if (one)
+		snprintf(out, bytes, "%.*s", (int)strspn(one + 5, "0123456789"),
+		         one + 5);
+	else
+		snprintf(out, bytes, "%s", pmu ? pmu->cpus : "");
+}
+
 static void say_rate(const portprof_event_info *info, char *out, size_t bytes)
 {
 	if (info->period)
@@ -152,7 +166,7 @@ static void print_text(struct explanation *explanation, FILE *out)
 {
 	const portprof_event_info *info = &explanation->info;
 	const portprof_catalogue_pmu *pmu = pmu_of(explanation);
-	char words[512];
+	char words[512], cpus[256];
 
 	ppi_put_text(explanation->asked, out);
 	fputc('\n', out);
@@ -160,9 +174,9 @@ static void print_text(struct explanation *explanation, FILE *out)
 	put(out, "means", info->description);
 	put(out, "PMU", info->pmu[0] ? info->pmu
 	                             : "none of its own: a generic event");
-	snprintf(words, sizeof(words), "%s%s%s",
-	         pmu ? pmu->cpus : "all", pmu ? ", by " : "",
-	         pmu ? pmu->name : "");
+	say_cpus(explanation, cpus, sizeof(cpus));
+	snprintf(words, sizeof(words), "%s%s%s", cpus[0] ? cpus : "all",
+	         pmu ? ", by " : "", pmu ? pmu->name : "");
 	put(out, "CPUs", words);
 	put(out, "unit", info->unit == PORTPROF_UNIT_NANOSECONDS
 	                         ? "nanoseconds"
@@ -197,8 +211,8 @@ static void put_modes(struct ppi_json *json, const portprof_event_info *info)
 static void print_json(const struct explanation *explanation, FILE *out)
 {
 	const portprof_event_info *info = &explanation->info;
-	const portprof_catalogue_pmu *pmu = pmu_of(explanation);
 	struct ppi_json json;
+	char cpus[256];
 
 	ppi_json_begin(&json, out, false);
 	ppi_json_number(&json, "schema", SCHEMA);
@@ -206,7 +220,8 @@ static void print_json(const struct explanation *explanation, FILE *out)
 	ppi_json_text(&json, "canonical", info->canonical);
 	ppi_json_text(&json, "means", info->description);
 	ppi_json_text(&json, "pmu", info->pmu[0] ? info->pmu : NULL);
-	ppi_json_text(&json, "cpus", pmu ? pmu->cpus : NULL);
+	say_cpus(explanation, cpus, sizeof(cpus));
+	ppi_json_text(&json, "cpus", cpus[0] ? cpus : NULL);
 	ppi_json_text(&json, "unit", info->unit == PORTPROF_UNIT_NANOSECONDS
 	                                     ? "ns"
 	                                     : "count");
