@@ -541,6 +541,8 @@ static void what_is_wrong_is_said(void **state)
 	refuse("mem:0x10:w:precise=2", PORTPROF_E_UNSUPPORTED, "precise");
 	refuse("breakpoint:place_functio:x", PORTPROF_E_UNSUPPORTED,
 	       "attach to it (-p PID)");
+	refuse("breakpoint:place_functio:x", PORTPROF_E_UNSUPPORTED,
+	       "portprof stat");
 	refuse("breakpoint:place_function+x:x", PORTPROF_E_INVALID,
 	       "'x' is not a number");
 	/* other backends know none of them */

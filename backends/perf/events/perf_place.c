@@ -245,9 +245,9 @@ static portprof_status refuse_unborn(const struct place *place,
 {
 	return refuse(place, PORTPROF_E_UNSUPPORTED, place->symbol_column,
 	              "%sthe address of '%.90s' in another process is known "
-	              "only while it runs: attach to it (-p PID), record only "
-	              "this event (portprof record -e, without -b), or probe "
-	              "its file, "
+	              "only while it runs: attach to it (-p PID), count it in "
+	              "a command (portprof stat), record only this event "
+	              "(portprof record -e, without -b), or probe its file, "
 	              "uprobe:FILE:%.90s", why, place->symbol, place->symbol);
 }
 
