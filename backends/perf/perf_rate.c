@@ -255,7 +255,8 @@ enum {
 	STACK_BESIDE = 35 * 8, /* the registers, two sizes */
 	RINGS_OF_THREADS = 32,
 	NAP_MIN_MS = 2,
-	NAP_NEW_THREADS_MS = 10
+	NAP_NEW_THREADS_MS = 10,
+	NAP_SMALL_STACKS_MS = 8
 };
 
 /* What a fast CPU counts in a second. */
@@ -428,6 +429,9 @@ void perf_choose_nap(struct ppi_backend_session *bs)
 		most = NAP_NEW_THREADS_MS;
 	state->nap_ms = most;
 	bs->drain_every_ms = half_full_ms(bs, true);
+	/* chains that small copies cut are seen soon, or never */
+	if (state->small_stack && most > NAP_SMALL_STACKS_MS)
+		most = NAP_SMALL_STACKS_MS;
 	if (bs->drain_every_ms > most)
 		bs->drain_every_ms = most;
 }

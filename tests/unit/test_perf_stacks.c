@@ -343,6 +343,8 @@ static void grow(bool is_whole_system)
 	}
 	thread = perf_sim_thread(perf_sim_main_tid());
 	open_at("task-clock", 1000);
+	/* the first look comes before many chains are cut */
+	assert_in_range(run.bs.drain_every_ms, 1, 8);
 	run_work(perf_sim_main_tid(), 0x1000, 30 * MS, 0);
 	run_work(thread, 0x2000, 30 * MS, 0);
 	run_drain(&run);
