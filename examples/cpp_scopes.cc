@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The library from C++: counters, a sampled scope and regions, each freed at
-// the end of its scope.
+// The library from C++: counters, a sampled scope, a label and regions, each
+// freed at the end of its scope.
 //
 // usage: cpp_scopes [EVENTS]     such as: cpp_scopes page-faults,task-clock
 #include <portprof.hpp>
@@ -33,6 +33,7 @@ static void sample_it(std::size_t &sum)
 
 	{
 		portprof::sampling sampling(session);
+		portprof::label label("sampled");
 
 		for (int i = 0; i < 200; i++)
 			sum += touch(4 << 20);

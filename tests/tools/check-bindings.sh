@@ -40,6 +40,19 @@ for standard in c++11 c++17; do
 	"$tmp/scopes" >"$tmp/out" 2>&1
 	status=$?
 	may_count "$words: regions count each scope" '^touch: 201 calls$'
+	if "$builddir/portprof" record -q -b perf -F 1000 -o "$tmp/labelled" -- \
+		"$tmp/scopes" task-clock >"$tmp/out" 2>&1; then
+		"$builddir/portprof" report -q --sort comm \
+			"$tmp/labelled" >"$tmp/out" 2>&1
+		has "$words: a label is what samples of its scope have" \
+			' sampled *$' "$tmp/out"
+		"$builddir/portprof" report -q --thread scopes \
+			"$tmp/labelled" >"$tmp/out" 2>&1
+		same "$words: others have the name as before" 0 $?
+	else
+		skip "$words: a label is what samples of its scope have" \
+			"no perf"
+	fi
 	"$tmp/scopes" no-such-event >"$tmp/out" 2>&1
 	same "$words: a wrong event throws" 1 $?
 	has "$words: with status and name" 'PORTPROF_E_NOTFOUND.*no-such-event' \
