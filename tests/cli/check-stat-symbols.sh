@@ -76,9 +76,9 @@ counted "of children, too" 2000 -e breakpoint:hit -- ./hit 1000 -
 counted "or not" 1000 --no-inherit -e breakpoint:hit -- ./hit 1000 -
 counted "in a group" "500 500" -e '{breakpoint:hit,breakpoint:hits:w}' -- ./hit 500
 counted "in each run" 500 -r 3 -e breakpoint:hit -- ./hit 500
-"$portprof" stat -x ';' -o "$tmp/counts" -e task-clock,breakpoint:hit -- ./hit 10 \
+"$portprof" stat -x ';' -o "$tmp/counts" -e task-clock,breakpoint:hit:u -- ./hit 10 \
 	>"$tmp/printed" 2>"$tmp/words"
-has "beside what is counted from its exec: the hits" '^10;;breakpoint:hit;' "$tmp/counts"
+has "beside what is counted from its exec: the hits" '^10;;breakpoint:hit:u;' "$tmp/counts"
 has "and the other" '^0\.[0-9]*[1-9][0-9]*;msec;task-clock|^[1-9][0-9.]*;msec;task-clock' \
 	"$tmp/counts"
 
