@@ -435,15 +435,12 @@ static portprof_status switch_to(struct ppi_opened *opened, bool is_on,
 static portprof_status switch_all(portprof_group *group, const char *call,
                                   bool is_on)
 {
-	struct ppi_diag why; /* a kilobyte: its heads are cleared */
+	struct ppi_diag why; /* a kilobyte: filled by what fails */
 	portprof_status status = enter(group, call);
 	const struct ppi_group_view *view;
 
 	if (status)
 		return status;
-	why.status = PORTPROF_OK;
-	why.os_errno = 0;
-	why.step[0] = why.words[0] = '\0';
 	group->is_running = is_on;
 	if (!group->is_first_out)
 		status = switch_to(&group->opened, is_on, &why);

@@ -371,10 +371,10 @@ void ppi_probe_report(struct ppi_probe *probe, const char *topic,
 
 struct ppi_backend_session;
 
-/* One open session of a backend. */
 /* A note begins with an event string that may be as long as PPI_EVENT_TEXT. */
 enum { PPI_NOTE_BYTES = PPI_EVENT_TEXT + 320 };
 
+/* One open session of a backend. */
 struct ppi_backend_session {
 	const struct ppi_backend_ops *ops;
 	const void *kernel;     /* the seam: real or simulated */

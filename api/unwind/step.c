@@ -106,7 +106,7 @@ static uint64_t find_cfa(const struct ppi_walk *walk,
 /* As functions with a frame pointer have it: what frame pointers lead to is right
  * then. */
 bool ppi_step_keeps_pointer(const struct ppi_machine *machine,
-                          const struct ppi_rule *rule)
+                            const struct ppi_rule *rule)
 {
 	enum { RA, FP }; /* in machine->saved */
 

@@ -7,6 +7,7 @@
 #include "backends/perf/perf_state.h"
 
 #include "backends/perf/perf_rings.h"
+
 #include <errno.h>
 
 /*

@@ -17,8 +17,8 @@
 #define KERNEL_BYTES UINT64_C(0x0000ffffffffffff)
 
 static bool add_pending(struct perf_state *state, const portprof_record *record,
-                      uint64_t file_offset, const unsigned char *build_id,
-                      size_t build_id_bytes, const char *name)
+                        uint64_t file_offset, const unsigned char *build_id,
+                        size_t build_id_bytes, const char *name)
 {
 	size_t bytes = strlen(name) + 1;
 	struct perf_pending *pending = malloc(sizeof(*pending) + bytes);
@@ -124,9 +124,9 @@ static void take_mapping(void *context, const struct perf_mapping *mapping)
 	                               perf_kernel_of(bs->kernel), record.pid,
 	                               &mapping->file, mapping->path,
 	                               build_id);
-	add_pending(perf_state_of(bs), &record, mapping->file_offset,
-	                 build_id, build_id_bytes,
-	                 mapping->path[0] ? mapping->path : "//anon");
+	add_pending(perf_state_of(bs), &record, mapping->file_offset, build_id,
+	            build_id_bytes,
+	            mapping->path[0] ? mapping->path : "//anon");
 }
 
 static void add_kernel_text(struct perf_state *state)

@@ -190,12 +190,14 @@ static void slow_down(struct ppi_backend_session *bs, size_t at,
 	state->tallies[at].period = period;
 	for (size_t i = 0; i < state->source_count; i++) {
 		const struct perf_source *source = &state->sources[i];
-		uint64_t own = source->is_tail
-			? perf_tail_period(state, source->event, source->ring)
-			: period;
+		uint64_t own = period;
 
-		if (source->event == at)
-			perf_control(bs, source, PERF_EVENT_IOC_PERIOD, &own);
+		if (source->event != at)
+			continue;
+		if (source->is_tail)
+			own = perf_tail_period(state, source->event,
+			                       source->ring);
+		perf_control(bs, source, PERF_EVENT_IOC_PERIOD, &own);
 	}
 	ppi_note(bs, "%s: slowed down to %llu Hz while running: each sample "
 	         "took more than a quarter of its period%s",

@@ -92,7 +92,7 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 		.thread_time = event->is_cpu_time ? seen->thread_time : 0,
 		.is_second = source->is_large,
 	};
-	uint64_t weight;
+	uint64_t period = state->tallies[source->event].period, weight;
 
 	/* The CPU's event goes on whoever runs there. */
 	if (state->layout == PERF_SYSTEM_RINGS || source->is_tail) {
@@ -101,21 +101,20 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 		reading.thread_time = 0;
 	}
 	if (perf_is_period_weighted(event))
-		return state->tallies[source->event].period;
+		return period;
 	if (!state->has_values)
 		return state->kind.shape.sample_type & PERF_SAMPLE_PERIOD
-			? seen->period : state->tallies[source->event].period;
-	if (perf_weights_take(&state->weights, &reading, &weight))
-		return source->is_tail
-			? weigh_on_cpu(perf_tail_longest(state, source->event,
-		                                         seen->time_ns), weight)
-			: perf_has_idle(bs, source->event)
-			? weigh_on_cpu(state->tallies[source->event].period,
-		                       weight)
-			: weight;
-	ppi_note(bs, "some threads are weighed by periods: there was no room "
-	         "to remember what they had counted");
-	return state->tallies[source->event].period;
+			? seen->period : period;
+	if (!perf_weights_take(&state->weights, &reading, &weight)) {
+		ppi_note(bs, "some threads are weighed by periods: there was "
+		         "no room to remember what they had counted");
+		return period;
+	}
+	if (source->is_tail)
+		return weigh_on_cpu(perf_tail_longest(state, source->event,
+		                                      seen->time_ns), weight);
+	return perf_has_idle(bs, source->event) ? weigh_on_cpu(period, weight)
+	                                        : weight;
 }
 
 static size_t values_of(const struct perf_seen *seen)

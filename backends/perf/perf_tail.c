@@ -27,6 +27,7 @@
 
 #include "backends/perf/perf_rings.h"
 #include "backends/perf/perf_samples.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
