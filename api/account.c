@@ -115,6 +115,12 @@ void ppi_account_fill(struct portprof_session *session, size_t event,
 	struct ppi_account account = account_of(session, event);
 	struct ppi_tally tally = tally_of(session, event);
 
+	/* what was sampled of the CPUs is an estimate of just that */
+	if (account.is_estimate && session->told_cpu_time_ns &&
+	    what->is_cpu_time && !account.is_partial) {
+		account.total_weight = session->told_cpu_time_ns;
+		account.total_certainty = PORTPROF_EXACT;
+	}
 	memset(stats, 0, sizeof(*stats));
 	stats->size = sizeof(*stats);
 	stats->cpu_time_ns = session->told_cpu_time_ns ?

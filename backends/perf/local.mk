@@ -30,6 +30,7 @@ PERF_SOURCES = \
 	backends/perf/perf_samples.h \
 	backends/perf/perf_state.h \
 	backends/perf/perf_steer.c \
+	backends/perf/perf_clocks.c \
 	backends/perf/perf_tail.c \
 	backends/perf/perf_target.h \
 	backends/perf/perf_threads.c \

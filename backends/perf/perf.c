@@ -136,8 +136,9 @@ static portprof_status perf_start(struct ppi_backend_session *bs,
 	if (state->layout != PERF_NO_RINGS)
 		perf_clock_start(bs);
 	perf_idle_start(bs);
+	perf_clocks_start(bs);
 	perf_tail_enable(bs);
-	if (!state->awaits_exec || has_begun(bs))
+	if (!state->awaits_exec || state->is_by_cpu || has_begun(bs))
 		status = control_all(bs, PERF_EVENT_IOC_ENABLE, "start", why);
 	if (status == PORTPROF_OK)
 		state->is_running = true;

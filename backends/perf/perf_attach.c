@@ -104,7 +104,8 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 			perf_attr_end_with_program(&kind, what, &attr);
 	} else {
 		perf_attr_carrier(&kind, bs->plan->target.kind ==
-		                  PPI_TARGET_COMMAND, &attr);
+		                  PPI_TARGET_COMMAND && !state->is_by_cpu,
+		                  &attr);
 	}
 	if (what) {
 		perf_attr_of_size(state, source.is_large, &attr);
@@ -412,6 +413,7 @@ void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid)
 	if (thread)
 		thread->is_direct = false;
 	close_sources(bs, tid, false);
+	perf_clocks_recount(bs);
 }
 
 void perf_release(struct ppi_backend_session *bs)

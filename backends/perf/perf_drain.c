@@ -225,8 +225,9 @@ static bool take_name(struct ppi_backend_session *bs,
 	portprof_record record = perf_new_record(perf_state_of(bs), port, seen,
 	                                    PORTPROF_RECORD_THREAD);
 
-	/* The kernel enabled the events just before it said so. */
-	if (seen->is_exec)
+	/* The kernel enabled the events just before it said so; those of a CPU
+	 * see everybody's. */
+	if (seen->is_exec && perf_is_wanted(bs, seen))
 		perf_state_of(bs)->awaits_exec = false;
 	if (seen->is_exec && !take_number(bs, seen, room))
 		return false;
@@ -440,6 +441,7 @@ static void look_at_rings(struct ppi_backend_session *bs)
 
 	state->until_ns = goes_on ? perf_record_clock(bs) : UINT64_MAX;
 	merge_look(state);
+	perf_clocks_look(bs);
 	state->looked_at_ns = perf_record_clock(bs);
 	merge_begin(state);
 }
@@ -529,6 +531,7 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 			port->ring.damaged++;
 		}
 		/* Attaching a thread may have moved the ports. */
+		perf_clocks_pass(bs, &state->ports[at]);
 		perf_ring_pop(&state->ports[at].ring, bytes);
 		merge_advance(state);
 	}

@@ -44,8 +44,10 @@ static int ask(const struct ppi_backend_session *bs)
 bool perf_is_by_cpu(const struct ppi_backend_session *bs)
 {
 	const struct ppi_plan *plan = bs->plan;
+	bool is_command = plan->target.kind == PPI_TARGET_COMMAND &&
+	                  plan->follow_children;
 
-	if ((!perf_has_family(plan) && !plan->target.cgroup) ||
+	if ((!perf_has_family(plan) && !is_command && !plan->target.cgroup) ||
 	    plan->has_exact_children ||
 	    plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
 		return false;

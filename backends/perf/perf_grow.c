@@ -25,7 +25,7 @@ void perf_choose_small_stacks(struct ppi_backend_session *bs, size_t threads)
 
 	/* what leads others, or is told apart by its count alone, stays one */
 	if (bs->plan->may_copy_less && bs->plan->event_count == 1 &&
-	    state->has_carriers && state->has_values &&
+	    state->has_carriers && (state->has_values || state->has_clocks) &&
 	    state->kind.shape.stack_bytes > SMALL &&
 	    needed * EVENTS_SHARE < available)
 		state->small_stack = SMALL;

@@ -31,11 +31,28 @@ static bool is_process(const struct ppi_plan *plan)
 	       plan->target.kind == PPI_TARGET_PID;
 }
 
+/*
+ * Whether samples have to read the count of inherited events, although that costs
+ * each switch of threads (perf_clocks.c): some may bear the id of another event,
+ * and only what they read says whose they are; or events may not be swapped
+ * (perf_attr.c, may_swap_places).
+ */
+static bool must_read_counts(const struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (perf_own(&plan->events[i])->is_probe ||
+		    (plan->event_count > 1 &&
+		     perf_is_occurrence(&plan->events[i])))
+			return true;
+	return false;
+}
+
 /* Whether CPU rings can be as exact as thread rings on this kernel. */
 static bool is_cpu_exact(const struct perf_session_kind *kind,
                          const struct ppi_plan *plan)
 {
-	return (kind->features & PERF_HAS_INHERIT_READ) &&
+	return (kind->features & PERF_HAS_INHERIT_READ ||
+	        !must_read_counts(plan)) &&
 	       (plan->follow_children ||
 	        kind->features & PERF_HAS_INHERIT_THREAD);
 }
@@ -214,6 +231,14 @@ static void shape_stack(struct ppi_backend_session *bs)
 	shape->stack_bytes = (uint32_t)(bytes + 7) & ~UINT32_C(7);
 }
 
+static bool has_cpu_time(const struct ppi_plan *plan)
+{
+	for (size_t i = 0; i < plan->event_count; i++)
+		if (plan->events[i].is_cpu_time)
+			return true;
+	return false;
+}
+
 static void shape_records(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
@@ -234,7 +259,9 @@ static void shape_records(struct ppi_backend_session *bs)
 	if (state->layout == PERF_THREAD_RINGS)
 		shape->sample_type |= PERF_SAMPLE_CPU;
 	state->has_values = state->layout != PERF_CPU_RINGS ||
-	                    kind->features & PERF_HAS_INHERIT_READ;
+	                    (kind->features & PERF_HAS_INHERIT_READ &&
+	                     must_read_counts(plan));
+	state->has_clocks = !state->has_values && has_cpu_time(plan);
 	if (state->has_values)
 		shape->sample_type |= PERF_SAMPLE_READ;
 	else if (needs_period)
@@ -304,14 +331,15 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 
 	kind->inherits = state->layout == PERF_CPU_RINGS;
 	kind->follows_children = kind->inherits && plan->follow_children;
-	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND &&
-	                        !plan->is_delayed;
+	state->awaits_exec = plan->target.kind == PPI_TARGET_COMMAND &&
+	                     !plan->is_delayed;
+	/* a CPU knows of no exec: what it samples before is left out */
+	kind->enables_on_exec = state->awaits_exec && !state->is_by_cpu;
 	/* exec ends the profile of this very process. Our descriptors close
 	 * then too, so a followed child may keep its events when it does. */
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->is_id_doubtful = !state->has_values &&
 	                        has_equal_occurrences(plan);
-	state->awaits_exec = kind->enables_on_exec;
 	/* Of CPUs: what begins while processes are looked up is known by its
 	 * records. */
 	state->is_early = plan->is_delayed ||
@@ -322,10 +350,11 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 		ppi_note(bs, "this kernel (before 5.13) does not separate "
 		         "threads from child processes: what children use until they "
 		         "exec is in the total, but not in the samples");
-	if (!state->has_values)
+	if (must_read_counts(plan) && !state->has_values)
 		ppi_note(bs, "this kernel (before 6.12) does not record "
-		         "counts of inherited events: a sample has the weight of "
-		         "one period, and missed weight is unattributed");
+		         "counts of inherited events: samples of other events than "
+		         "CPU time have the weight of one period, and missed "
+		         "weight is unattributed");
 }
 
 static void say_precision(struct ppi_backend_session *bs,
@@ -521,9 +550,10 @@ static portprof_status open_rings(struct ppi_backend_session *bs,
 }
 
 /* A command's carriers begin at its exec: what it is now is of no interest. */
-static bool has_begun(const struct ppi_plan *plan)
+static bool has_begun(const struct ppi_backend_session *bs)
 {
-	return plan->target.kind != PPI_TARGET_COMMAND;
+	return bs->plan->target.kind != PPI_TARGET_COMMAND ||
+	       perf_state_of(bs)->is_by_cpu;
 }
 
 portprof_status perf_open_sampling(struct ppi_backend_session *bs,
@@ -569,7 +599,7 @@ portprof_status perf_open_sampling(struct ppi_backend_session *bs,
 	if (status != PORTPROF_OK)
 		goto release;
 	perf_tail_open(bs);
-	if (state->is_early && has_begun(bs->plan))
+	if (state->is_early && has_begun(bs))
 		perf_enable_carriers(bs);
 	if (state->is_by_cpu)
 		status = perf_family_open(bs, why);

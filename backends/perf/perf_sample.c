@@ -102,6 +102,8 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	}
 	if (perf_is_period_weighted(event))
 		return period;
+	if (state->has_clocks && event->is_cpu_time)
+		return perf_clocks_weigh(bs, source->event, seen->tid);
 	if (!state->has_values)
 		return state->kind.shape.sample_type & PERF_SAMPLE_PERIOD
 			? seen->period : period;
@@ -356,7 +358,7 @@ static bool is_nobody(struct ppi_backend_session *bs,
 		return false;
 	return seen->tid == (uint64_t)bs->helper_tid ||
 	       (seen->pid == 0 && event->unit == PORTPROF_UNIT_NANOSECONDS) ||
-	       !perf_is_of_target(bs, seen);
+	       state->awaits_exec || !perf_is_of_target(bs, seen);
 }
 
 /*

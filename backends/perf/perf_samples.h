@@ -30,6 +30,21 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 const struct perf_source *perf_source_of(const struct perf_state *state,
                                          uint64_t id);
 
+/* ---- perf_clocks.c: weights by the clocks of threads, where samples of
+ * inherited clocks have no count; else nothing happens ---- */
+
+/* Just before events are switched on. */
+void perf_clocks_start(struct ppi_backend_session *bs);
+/* After it is known how far rings are filled. */
+void perf_clocks_look(struct ppi_backend_session *bs);
+/* Some sources were closed: their samples in the rings are no one's. */
+void perf_clocks_recount(struct ppi_backend_session *bs);
+uint64_t perf_clocks_weigh(struct ppi_backend_session *bs, uint32_t event,
+                           uint32_t tid);
+/* The front record of a ring is about to be popped. */
+void perf_clocks_pass(struct ppi_backend_session *bs,
+                      const struct perf_port *port);
+
 /* ---- perf_tail.c: estimates of what threads use after their last sample,
  * by samples of the CPUs ---- */
 

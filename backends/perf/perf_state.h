@@ -76,6 +76,7 @@ struct perf_port {
 	uint64_t last_time_ns; /* of the one before it */
 	uint32_t front_type;
 	size_t front_bytes;
+	uint64_t counted_to; /* perf_clocks.c: position in the ring */
 };
 
 /* What closed sources leave behind, per event of the plan. */
@@ -136,7 +137,11 @@ struct perf_traced {
 struct perf_state {
 	struct perf_session_kind kind;
 	enum perf_layout layout;
-	bool has_values;    /* samples carry the event's own count */
+	bool has_values;    /* samples carry the event's own count; else */
+	bool has_clocks;    /* those of CPU time weigh what threads' clocks
+	                     * show: perf_clocks.c */
+	bool has_late_bases; /* some threads' clocks were not read at start */
+	bool has_fresh_samples; /* since clocks were read last */
 	bool is_running;
 	bool is_id_doubtful; /* a sample may bear another event's id */
 	bool has_carriers;  /* sources of their own; else event 0 tells, and

@@ -73,9 +73,8 @@ bool perf_tail_is_of(const struct ppi_backend_session *bs, size_t event)
 	const struct perf_state *state = perf_state_of(bs);
 	const struct ppi_event *what = &bs->plan->events[event];
 
-	return state->layout == PERF_CPU_RINGS && state->has_values &&
-	       bs->plan->follow_children && !bs->plan->has_exact_children &&
-	       !bs->plan->target.is_self &&
+	return state->layout == PERF_CPU_RINGS && bs->plan->follow_children &&
+	       !bs->plan->has_exact_children && !bs->plan->target.is_self &&
 	       what->is_cpu_time && what->period &&
 	       perf_own(what)->type == PERF_TYPE_SOFTWARE;
 }
@@ -170,6 +169,8 @@ void perf_tail_open(struct ppi_backend_session *bs)
 		if (!perf_tail_is_of(bs, i))
 			continue;
 		state->may_have_tails = true;
+		if (!state->has_values)
+			return; /* else perf_family.c would sample CPUs */
 		for (size_t port = 0; port < state->cpu_count && error == 0;
 		     port++) {
 			error = open_on(bs, i, port, false);
@@ -405,6 +406,15 @@ bool perf_tail_flush_all(struct ppi_backend_session *bs,
 	return true;
 }
 
+static bool has_sample(const struct ppi_backend_session *bs,
+                       const struct perf_thread *thread)
+{
+	for (size_t i = 0; i < bs->plan->event_count; i++)
+		if (thread->progress[i].emitted)
+			return true;
+	return false;
+}
+
 void perf_tail_miss(struct ppi_backend_session *bs,
                     const struct perf_thread *thread)
 {
@@ -412,7 +422,7 @@ void perf_tail_miss(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 
 	if (!state->may_have_tails || state->has_tails ||
-	    (thread && thread->stream_count > 0) ||
+	    (thread && has_sample(bs, thread)) ||
 	    ++state->missed_threads != MANY)
 		return;
 	ppi_note(bs, "shares are biased: processes that end within a period "

@@ -44,6 +44,7 @@ PERF_TESTS = \
 	tests/unit/test_perf_system \
 	tests/unit/test_perf_family \
 	tests/unit/test_perf_raw \
+	tests/unit/test_perf_clocks \
 	tests/unit/test_perf_tails \
 	tests/unit/test_perf_traced \
 	tests/unit/test_perf_user \
@@ -100,6 +101,9 @@ tests_unit_test_perf_family_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_raw_SOURCES = tests/unit/test_perf_raw.c \
 	$(PERF_CASE)
 tests_unit_test_perf_raw_LDADD = $(PERF_SIM_LDADD)
+tests_unit_test_perf_clocks_SOURCES = tests/unit/test_perf_clocks.c \
+	$(PERF_CASE)
+tests_unit_test_perf_clocks_LDADD = $(PERF_SIM_LDADD)
 tests_unit_test_perf_tails_SOURCES = tests/unit/test_perf_tails.c \
 	$(PERF_CASE)
 tests_unit_test_perf_tails_LDADD = $(PERF_SIM_LDADD)

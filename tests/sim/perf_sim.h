@@ -46,6 +46,8 @@ struct perf_sim_machine {
 	                         * no end is in reach */
 	bool migrates;          /* threads change CPU with each slice */
 	uint64_t slice_ns;      /* CPU time between two scheduling decisions */
+	uint64_t switch_ns;     /* what a switch costs the next thread where
+	                         * events stop and start, and none counts it */
 	bool is_hybrid;         /* lower half of the CPUs: PMU 10, upper: 11 */
 	bool lacks_instructions; /* ... the upper half's PMU */
 	unsigned precise_max;   /* of the PMU: more is refused */

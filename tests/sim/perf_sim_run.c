@@ -310,15 +310,59 @@ current_work(struct sim_task *task, const struct perf_sim_work *works,
 	return task->work < count ? &works[task->work] : NULL;
 }
 
+/* What the two events are copies of. */
+static const struct sim_event *root_of(const struct sim_event *event)
+{
+	return event->parent ? event->parent : event;
+}
+
+/*
+ * [v6.18 core.c perf_event_context_sched_out]: contexts that are copies of one
+ * another change places, and no event stops; unless one of them has an inherited
+ * event whose samples read its count (nr_no_switch_fast).
+ */
+static bool may_place(const struct sim_task *from, const struct sim_task *to)
+{
+	for (const struct sim_event *a = from->events; a; a = a->next) {
+		const struct sim_event *b = to->events;
+
+		while (b && root_of(b) != root_of(a))
+			b = b->next;
+		if (!b || (a->attr.inherit &&
+		           a->attr.sample_type & PERF_SAMPLE_READ))
+			return false;
+	}
+	return true;
+}
+
+/* The time goes on, the thread is charged for it, and its events are off. */
+static uint64_t pay_switch(struct sim_task *task, struct stretch *stretch)
+{
+	const struct sim_task *last = sim.ran_last[task->cpu];
+	struct stretch same = *stretch;
+
+	sim.ran_last[task->cpu] = task;
+	if (!perf_sim_machine.switch_ns || !last || last == task ||
+	    (may_place(last, task) && may_place(task, last)))
+		return 0;
+	same.is_kernel = true;
+	same.pc = KERNEL_PC;
+	advance(&sim.contexts[task->cpu], &same, perf_sim_machine.switch_ns);
+	stretch->time_ns += perf_sim_machine.switch_ns;
+	task->cpu_ns += perf_sim_machine.switch_ns;
+	return perf_sim_machine.switch_ns;
+}
+
 /* A CPU's time until the slice is used or nothing is left to do. */
 static uint64_t run_slice(struct sim_task *task,
                           const struct perf_sim_work *works, size_t count)
 {
 	const struct perf_sim_work *work;
 	struct stretch stretch = { .time_ns = sim.now_ns };
-	uint64_t left = perf_sim_machine.slice_ns;
+	uint64_t left = perf_sim_machine.slice_ns, paid;
 
 	schedule_pmu(task);
+	paid = pay_switch(task, &stretch);
 	while (left > 0 && (work = current_work(task, works, count)) != NULL) {
 		uint64_t ns = next_stretch(work, task->done_ns,
 		                           &stretch.is_kernel);
@@ -329,7 +373,7 @@ static uint64_t run_slice(struct sim_task *task,
 		task->done_ns += ns;
 		left -= ns;
 	}
-	return perf_sim_machine.slice_ns - left;
+	return paid + perf_sim_machine.slice_ns - left;
 }
 
 /* The task that has waited longest for this CPU, or NULL. */

@@ -83,6 +83,7 @@ struct sim {
 	/* Where events of a CPU are, whoever runs there; in between a task,
 	 * the thread that does, or the idle task. */
 	struct sim_task contexts[PERF_SIM_CPUS_MAX];
+	const struct sim_task *ran_last[PERF_SIM_CPUS_MAX];
 	uint64_t idle_ns[PERF_SIM_CPUS_MAX];
 	const char *replaced; /* path that leads to another file by now */
 	_Atomic uint32_t features, lacks, is_uniform, interrupt_ns;

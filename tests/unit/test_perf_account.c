@@ -66,7 +66,7 @@ static void what_is_lost_are_samples(void **state)
 
 		perf_sim_reset();
 		if (layout)
-			perf_sim_machine.missing = PERF_HAS_INHERIT_READ;
+			perf_sim_machine.missing = PERF_HAS_INHERIT_THREAD;
 		run.plan.ring_bytes = 4096;
 		open_and_start("task-clock", 10000);
 		for (unsigned i = 0; i < 200; i++)

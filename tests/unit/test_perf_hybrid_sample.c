@@ -129,7 +129,7 @@ static void threads_of_later_have_both(void **state)
 	int64_t old = perf_sim_thread(0), young;
 
 	(void)state;
-	perf_sim_machine.missing = PERF_HAS_INHERIT_READ;
+	perf_sim_machine.missing = PERF_HAS_INHERIT_THREAD;
 	add("cycles:period=100000");
 	open_it();
 	assert_int_equal(perf_state_of(&run.bs)->layout, PERF_THREAD_RINGS);

@@ -490,7 +490,7 @@ static void fast_counters_get_large_rings(void **state)
 static void new_threads_are_looked_for_soon(void **state)
 {
 	(void)state;
-	perf_sim_machine.missing = PERF_HAS_INHERIT_READ;
+	perf_sim_machine.missing = PERF_HAS_INHERIT_THREAD;
 	assert_int_equal(run_add(&run, "task-clock", 100), PORTPROF_OK);
 	assert_int_equal(run_open(&run), PORTPROF_OK);
 	assert_int_equal(perf_state_of(&run.bs)->layout, PERF_THREAD_RINGS);

@@ -217,8 +217,10 @@ static void a_command_from_its_exec_on(void **state)
 		.kind = PPI_TARGET_COMMAND, .pid = pid,
 		.tid = 0, .is_self = false,
 	};
-	open_and_start("task-clock", 1000);
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
 	run_work(pid, 0x1000, 10 * MS, 0);
+	run_start(&run);
 	assert_int_equal(run_account(&run, 0).total_weight, 0);
 	perf_sim_exec(pid, "prog");
 	run_work(pid, 0x2000, 20 * MS, 0);
@@ -444,7 +446,7 @@ static void what_ran_before_it_was_found_is_not_attached(void **state)
 	int64_t tid;
 
 	(void)state;
-	perf_sim_machine.missing = PERF_HAS_INHERIT_READ;
+	perf_sim_machine.missing = PERF_HAS_INHERIT_THREAD;
 	open_and_start("task-clock", 1000);
 	tid = perf_sim_thread(0);
 	run_work(tid, 0x1000, 7 * MS, 0);
@@ -455,7 +457,9 @@ static void what_ran_before_it_was_found_is_not_attached(void **state)
 	assert_int_equal(run_account(&run, 0).not_attached, 7 * MS);
 }
 
-static void old_kernels_weigh_commands_by_periods(void **state)
+/* What is lost is in the weights of the others: threads have clocks on every
+ * kernel. Page faults have none. */
+static void old_kernels_weigh_faults_by_periods(void **state)
 {
 	int64_t pid = perf_sim_fork(0);
 
@@ -465,16 +469,23 @@ static void old_kernels_weigh_commands_by_periods(void **state)
 		.kind = PPI_TARGET_COMMAND, .pid = pid,
 		.tid = 0, .is_self = false,
 	};
+	assert_int_equal(run_add(&run, "page-faults:period=1", 0),
+	                 PORTPROF_OK);
 	open_and_start("task-clock", 1000);
 	assert_true(run_has_note(&run, "one period"));
 	perf_sim_exec(pid, "prog");
 	run_work(pid, 0x2000, 20 * MS, 0);
 	perf_sim_lose(3);
+	perf_sim_page_faults(pid, 0x2000, 7);
+	run_work(pid, 0x2000, 20 * MS, 0);
+	perf_sim_lose(3);
 	run_work(pid, 0x2000, 20 * MS, 0);
 	run_stop(&run);
-	assert_int_equal(run_account(&run, 0).total_weight, 40 * MS);
-	assert_int_equal(run_weight(&run, 0), 37 * MS);
-	assert_int_equal(run_account(&run, 0).lost_certainty,
+	assert_int_equal(run_account(&run, 0).total_weight, 7);
+	assert_int_equal(run_weight(&run, 0), 4);
+	assert_int_equal(run_account(&run, 1).total_weight, 60 * MS);
+	assert_in_range(run_weight(&run, 1), 59 * MS, 60 * MS);
+	assert_int_equal(run_account(&run, 1).lost_certainty,
 	                 PORTPROF_UNKNOWN);
 }
 
@@ -500,7 +511,7 @@ int main(void)
 		CASE(without_descriptors_there_are_no_carriers),
 		CASE(thread_rings_find_new_threads),
 		CASE(what_ran_before_it_was_found_is_not_attached),
-		CASE(old_kernels_weigh_commands_by_periods),
+		CASE(old_kernels_weigh_faults_by_periods),
 	};
 
 	return cmocka_run_group_tests_name("perf_threads", tests, NULL, NULL);

@@ -111,11 +111,16 @@ static void tell_cpu_time(const struct ppi_record *record,
 	if (portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	    portprof_session_event(session, 0, &event) == PORTPROF_OK &&
 	    !is_charge_whole(end, &event, &stats)) {
+		bool is_estimate = stats.standard_error > 0;
+
 		if (!record->options.is_quiet)
 			ppi_say("the system charged %.3f s, without processes "
 			        "that were not waited for or still run; CPU "
-			        "time is what the event counted",
-			        (double)ns / 1e9);
+			        "time is what %s",
+			        (double)ns / 1e9, is_estimate
+			        ? "was sampled" : "the event counted");
+		if (is_estimate)
+			return;
 		ns = stats.total_weight;
 	}
 	portprof_session_set_number(session, 0, "cpu-time", ns);
@@ -148,6 +153,8 @@ bool ppi_record_finish(const struct ppi_record *record,
 	ppi_say_passed_over(record, session);
 	if (record->options.is_verbose)
 		ppi_say_details(session);
+	if (is_known)
+		ppi_say_costs(record, session, end, &stats);
 	if (portprof_session_close(session)) {
 		say_unwhole(record, stopping);
 		return false;

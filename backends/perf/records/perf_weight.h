@@ -40,8 +40,12 @@ void perf_tail_free(struct perf_tail *tail);
 struct perf_progress {
 	uint64_t counted; /* sum of its streams' values */
 	uint64_t emitted; /* sum of weights given */
-	uint64_t base;    /* ... when its second event took over */
+	uint64_t base;    /* ... when its second event took over; what the
+	                   * thread's own clock is ahead of it: perf_clocks.c */
 	bool has_base;
+	bool is_fresh;    /* perf_clocks.c: samples of it came just now; */
+	uint32_t waiting; /* so many are in rings, */
+	uint64_t reached; /* and will have made `emitted` this */
 };
 
 struct perf_thread {

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of inherited clocks, which have no count: no switch of threads stops an
+ * event, and weights are by the threads' own clocks. On a simulated kernel. */
+#include "tests/unit/perf_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+enum { USER = 0x1000 };
+
+/* A command of an ordinary user, from its exec on. */
+static int64_t begin_command(const char *event, uint64_t rate_hz)
+{
+	int64_t pid = perf_sim_fork(0);
+
+	perf_sim_machine.is_privileged = false;
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+		.tid = 0, .is_self = false,
+	};
+	run.plan.follow_children = true;
+	open_and_start(event, rate_hz);
+	perf_sim_exec(pid, "prog");
+	return pid;
+}
+
+/* Two that take turns every 20 us on one CPU, where a switch that stops events
+ * costs 10 us. */
+static void take_turns(int64_t one, int64_t other)
+{
+	const struct perf_sim_work works[] = {
+		{ one, USER, 100 * MS, 0 },
+		{ other, USER, 100 * MS, 0 },
+	};
+
+	perf_sim_run(works, 2);
+}
+
+static void set_switches(void)
+{
+	perf_sim_machine.cpus = 1;
+	perf_sim_machine.slice_ns = 20 * US;
+	perf_sim_machine.switch_ns = 10 * US;
+}
+
+static void switches_of_a_command_stop_no_event(void **state)
+{
+	int64_t pid, child;
+
+	(void)state;
+	set_switches();
+	pid = begin_command("task-clock", 1000);
+	child = perf_sim_fork(pid);
+	take_turns(pid, child);
+	run_stop(&run);
+	assert_int_equal(perf_sim_cpu_time(pid), 100 * MS);
+	assert_int_equal(perf_sim_cpu_time(child), 100 * MS);
+	check_closure(200 * MS, 2, MS);
+}
+
+static void switches_of_the_own_threads_stop_no_event(void **state)
+{
+	int64_t one, other;
+
+	(void)state;
+	set_switches();
+	open_and_start("task-clock", 1000);
+	one = perf_sim_thread(0);
+	other = perf_sim_thread(0);
+	take_turns(one, other);
+	run_stop(&run);
+	assert_int_equal(perf_sim_cpu_time(perf_sim_main_tid()), 200 * MS);
+	check_closure(200 * MS, 2, MS);
+}
+
+/* CPUs are sampled for it: its threads have no event at all. */
+static void switches_under_sampled_cpus_stop_no_event(void **state)
+{
+	int64_t pid = perf_sim_fork(0), child;
+
+	(void)state;
+	set_switches();
+	run.plan.target = (struct ppi_target){
+		.kind = PPI_TARGET_COMMAND, .pid = pid,
+		.tid = 0, .is_self = false,
+	};
+	run.plan.follow_children = true;
+	open_and_start("task-clock", 1000);
+	perf_sim_exec(pid, "prog");
+	child = perf_sim_fork(pid);
+	take_turns(pid, child);
+	run_stop(&run);
+	assert_int_equal(perf_sim_cpu_time(pid), 100 * MS);
+	assert_int_equal(perf_sim_cpu_time(child), 100 * MS);
+	assert_in_range(run_weight(&run, 0), 190 * MS, 210 * MS);
+}
+
+/* The simulated kernel is no kinder than the real one: with a count in each
+ * sample, as two events of one kind need it, switches cost. */
+static void samples_that_read_stop_events(void **state)
+{
+	int64_t pid, child;
+
+	(void)state;
+	set_switches();
+	perf_sim_machine.is_privileged = false;
+	assert_int_equal(run_add(&run, "page-faults:u:period=1", 0),
+	                 PORTPROF_OK);
+	pid = begin_command("task-clock", 1000);
+	child = perf_sim_fork(pid);
+	take_turns(pid, child);
+	run_stop(&run);
+	assert_true(perf_sim_cpu_time(child) > 140 * MS);
+}
+
+/* Where no sample may be in the kernel, the thread's other samples have that
+ * time: each thread its own. */
+static void kernel_time_is_in_the_threads_own_samples(void **state)
+{
+	int64_t pid, child;
+
+	(void)state;
+	perf_sim_machine.cpus = 1;
+	perf_sim_machine.slice_ns = 3 * MS + 70 * US;
+	pid = begin_command("task-clock", 1000);
+	child = perf_sim_fork(pid);
+	for (unsigned i = 0; i < 20; i++) {
+		const struct perf_sim_work works[] = {
+			{ pid, USER, 50 * MS, 30 * MS },
+			{ child, USER, 50 * MS, 0 },
+		};
+
+		perf_sim_run(works, 2);
+		run_drain(&run);
+	}
+	run_stop(&run);
+	check_closure(2000 * MS, 2, MS);
+	assert_in_range(run_weight_of(&run, pid), 999 * MS, 1000 * MS);
+	assert_in_range(run_weight_of(&run, child), 999 * MS, 1000 * MS);
+	/* by fewer samples */
+	assert_true(run_samples(&run, 0) < 1600);
+}
+
+/* Nobody can read its clock any more: a period for each sample, and what its last
+ * period was is in none. */
+static void the_clock_of_a_thread_that_ended_is_unknown(void **state)
+{
+	int64_t pid, child;
+
+	(void)state;
+	pid = begin_command("task-clock", 1000);
+	child = perf_sim_fork(pid);
+	run_work(child, USER, 7 * MS + 900 * US, 0);
+	run_drain(&run);
+	run_work(child, USER, 5 * MS, 0);
+	perf_sim_exit(child);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).total_weight, 12 * MS + 900 * US);
+	assert_in_range(run_weight_of(&run, child), 12 * MS,
+	                12 * MS + 900 * US);
+}
+
+static void what_is_lost_is_in_the_next_samples(void **state)
+{
+	int64_t pid;
+
+	(void)state;
+	pid = begin_command("task-clock", 1000);
+	run_work(pid, USER, 20 * MS, 0);
+	perf_sim_lose(15);
+	run_work(pid, USER, 20 * MS, 0);
+	run_stop(&run);
+	assert_int_equal(run_account(&run, 0).lost_samples, 15);
+	check_closure(40 * MS, 1, MS);
+}
+
+static void time_between_stop_and_start_is_nobodys(void **state)
+{
+	int64_t thread;
+
+	(void)state;
+	open_and_start("task-clock", 1000);
+	thread = perf_sim_thread(0);
+	for (unsigned i = 0; i < 10; i++) {
+		run_work(thread, USER, 10 * MS + 10 * US, 0);
+		run_stop(&run);
+		run_work(thread, USER, 70 * MS, 0);
+		run_start(&run);
+	}
+	run_stop(&run);
+	check_closure(100 * MS + 100 * US, 1, MS);
+}
+
+/* More than are asked at a start. */
+static void of_many_threads_each_has_its_own(void **state)
+{
+	enum { MANY = 300 };
+	int64_t tids[MANY];
+	uint64_t all = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < MANY; i++) {
+		tids[i] = perf_sim_thread(0);
+		run_work(tids[i], USER, i * MS, 0);
+	}
+	open_and_start("task-clock", 1000);
+	for (unsigned turn = 0; turn < 3; turn++) {
+		for (unsigned i = 0; i < MANY; i++) {
+			uint64_t ns = (1 + i % 7) * MS + 100 * US;
+
+			run_work(tids[i], USER, ns, ns / 4);
+			all += ns;
+		}
+		run_drain(&run);
+	}
+	run_stop(&run);
+	check_closure(all, MANY, 2 * MS);
+}
+
+/* Two clocks are weighed apart. */
+static void each_clock_has_its_own_weights(void **state)
+{
+	int64_t pid;
+
+	(void)state;
+	perf_sim_machine.is_privileged = false;
+	assert_int_equal(run_add(&run, "cpu-clock", 500), PORTPROF_OK);
+	pid = begin_command("task-clock", 1000);
+	for (unsigned i = 0; i < 10; i++) {
+		run_work(pid, USER, 33 * MS, 9 * MS);
+		run_drain(&run);
+	}
+	run_stop(&run);
+	assert_in_range(run_weight(&run, 0), 328 * MS, 330 * MS);
+	assert_in_range(run_weight(&run, 1), 329 * MS, 330 * MS);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(switches_of_a_command_stop_no_event),
+		CASE(switches_of_the_own_threads_stop_no_event),
+		CASE(switches_under_sampled_cpus_stop_no_event),
+		CASE(samples_that_read_stop_events),
+		CASE(kernel_time_is_in_the_threads_own_samples),
+		CASE(the_clock_of_a_thread_that_ended_is_unknown),
+		CASE(what_is_lost_is_in_the_next_samples),
+		CASE(time_between_stop_and_start_is_nobodys),
+		CASE(of_many_threads_each_has_its_own),
+		CASE(each_clock_has_its_own_weights),
+	};
+
+	return cmocka_run_group_tests_name("perf_clocks", tests, NULL, NULL);
+}
