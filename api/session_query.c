@@ -136,6 +136,21 @@ bool portprof_session_unwinding(portprof_session *session,
 	return is_there;
 }
 
+bool portprof_session_costs(portprof_session *session, portprof_costs *costs)
+{
+	const struct ppi_backend_session *bs;
+
+	*costs = (portprof_costs){ 0, 0 };
+	if (ppi_session_enter(session, "costs", true))
+		return false;
+	bs = &session->opened.bs;
+	if (bs->ops->costs)
+		bs->ops->costs->measure(bs, &costs->sample_ns,
+		                        &costs->switch_ns);
+	pthread_mutex_unlock(&session->lock);
+	return bs->ops->costs != NULL;
+}
+
 /* What does not change after open is answered without the lock. */
 
 size_t portprof_session_event_count(const portprof_session *session)

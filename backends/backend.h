@@ -460,6 +460,13 @@ struct ppi_count_parts {
 	                        const char **cpus, portprof_count *out);
 };
 
+/* What measuring adds to the target's own CPU time: measured here and now, which
+ * takes up to 3 ms the first time. 0: nothing, or nobody knows. */
+struct ppi_costs_ops {
+	void (*measure)(const struct ppi_backend_session *bs,
+	                uint64_t *sample_ns, uint64_t *switch_ns);
+};
+
 /* What of an open session can be changed, running or not. */
 enum ppi_steer {
 	PPI_STEER_PERIOD,      /* in the event's unit */
@@ -499,6 +506,7 @@ struct ppi_backend_ops {
 	const struct ppi_catalogue_ops *catalogue;
 	const struct ppi_count_ways *count_ways;
 	const struct ppi_count_parts *count_parts;
+	const struct ppi_costs_ops *costs;
 	const struct ppi_steering *steering;
 	/* Modifiers that are a group's and stand with its first event, with
 	 * commas between them; NULL = none. */

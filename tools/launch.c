@@ -264,18 +264,24 @@ bool ppi_child_was_killed(const struct ppi_child *child)
 	       (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED);
 }
 
+void ppi_child_await_end(const struct ppi_child *child)
+{
+	siginfo_t info;
+
+	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 &&
+	       errno == EINTR)
+		;
+}
+
 /* Reaping frees the number, so signals must not be sent to it from then on:
  * wait first without reaping. */
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 {
 	struct rusage usage = { 0 };
 	uint64_t taken_ns;
-	siginfo_t info;
 	int status = 0;
 
-	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 &&
-	       errno == EINTR)
-		;
+	ppi_child_await_end(child);
 	ppi_pass_signals_to(0);
 	while (wait4(child->pid, &status, 0, &usage) < 0 && errno == EINTR)
 		;
@@ -284,6 +290,7 @@ void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 		? taken_ns - child->taken_ns : UINT64_MAX;
 	end->user_time_ns = time_ns(usage.ru_utime);
 	end->system_time_ns = time_ns(usage.ru_stime);
+	end->switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
 	end->cpu_time_ns = end->user_time_ns + end->system_time_ns;
 	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end->exit_status = end->signal ? 128 + end->signal

@@ -31,6 +31,7 @@ struct ppi_end {
 	int signal;           /* 0: it ended by itself */
 	uint64_t cpu_time_ns; /* user and system, waited-for children too */
 	uint64_t user_time_ns, system_time_ns;
+	uint64_t switches;    /* of threads, its own and waited-for children's */
 	uint64_t duration_ns; /* since it was released */
 	uint64_t taken_ns;    /* in that time, by what nobody is charged for:
 	                       * see taken.h; UINT64_MAX: unknown */
@@ -78,7 +79,9 @@ bool ppi_child_has_ended(const struct ppi_child *child);
 /* The same, by a signal. */
 bool ppi_child_was_killed(const struct ppi_child *child);
 
-/* Wait until it has ended. */
+/* Wait until it has ended; its numbers can be read still. */
+void ppi_child_await_end(const struct ppi_child *child);
+/* The same, and how it ended. */
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end);
 
 #endif

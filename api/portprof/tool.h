@@ -96,6 +96,17 @@ PORTPROF_API const char *portprof_unwind_missing(void);
 PORTPROF_API bool portprof_session_unwinding(portprof_session *session,
 					     portprof_unwinding *unwinding);
 
+/* What measuring adds to the CPU time of the target, in nanoseconds: with each
+ * sample, and with each switch of its threads where that stops and starts events.
+ * Measured in this call, which takes up to 3 ms. */
+typedef struct portprof_costs {
+	uint64_t sample_ns, switch_ns; /* 0: nothing, or unknown */
+} portprof_costs;
+
+/* False, and zeros, if the session's backend cannot measure that. */
+PORTPROF_API bool portprof_session_costs(portprof_session *session,
+					 portprof_costs *costs);
+
 /* A label of a sample, other than process, thread and call chain: a text or a
  * number. Missing strings are ""; strings are valid as long as the profile. */
 typedef struct portprof_profile_label {

@@ -13,6 +13,7 @@
 #include "backends/perf/events/perf_names.h"
 #include "backends/perf/events/perf_resolve.h"
 #include "backends/perf/perf_account.h"
+#include "backends/perf/perf_rate.h"
 #include "backends/perf/perf_rings.h"
 #include "backends/perf/perf_samples.h"
 #include "backends/perf/probe/perf_probe.h"
@@ -209,6 +210,7 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.catalogue = &perf_catalogue,
 	.count_ways = &perf_count_ways,
 	.count_parts = &perf_count_parts,
+	.costs = &perf_costs,
 	.steering = &perf_steering,
 	.group_modifiers = "excl,pinned",
 	.copies_stacks = false,

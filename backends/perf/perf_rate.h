@@ -14,6 +14,9 @@ enum { PERF_PERIOD_MIN_NS = 10000 };
  * in this process, 0 where that failed. */
 uint64_t perf_rate_interrupt_ns(const struct perf_kernel *kernel);
 
+/* What a sample and a switch add to the threads that are measured. */
+extern const struct ppi_costs_ops perf_costs;
+
 /* Samples a second that the sysctl allows: UINT64_MAX where it limits none. */
 uint64_t perf_rate_allowed_hz(const struct perf_kernel *kernel);
 

@@ -4,7 +4,7 @@
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/in_step \
-	tests/cli/region_job tests/cli/renamed tests/cli/storm tests/cli/ten tests/cli/toggled \
+	tests/cli/region_job tests/cli/renamed tests/cli/storm tests/cli/switches tests/cli/ten tests/cli/toggled \
 	tests/cli/touch
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
@@ -14,6 +14,7 @@ tests_cli_in_step_LDADD =
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_renamed_LDADD =
 tests_cli_storm_LDADD =
+tests_cli_switches_LDADD = -lpthread
 tests_cli_ten_LDADD =
 tests_cli_toggled_LDADD =
 tests_cli_touch_LDADD =
@@ -52,6 +53,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
 	tests/cli/check-record-go.sh \
+	tests/cli/check-record-cost.sh \
 	tests/cli/check-record-killed.sh \
 	tests/cli/check-record-kills.sh \
 	tests/cli/check-probes.sh \

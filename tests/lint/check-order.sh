@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # In every backends/X/X.c the contract functions stand in the order of
 # struct ppi_backend_ops, all of them, and the table names every field. An
-# optional table (struct ppi_catalogue_ops, ppi_count_ways, ppi_count_parts, ppi_steering) is
+# optional table (struct ppi_catalogue_ops, ppi_count_ways, ppi_count_parts, ppi_costs_ops, ppi_steering) is
 # complete, in the order of backend.h, wherever it is; no slot is NULL.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
@@ -120,7 +120,7 @@ function complain(text) {
 }
 
 FILENAME == "backends/backend.h" {
-	if (/^struct ppi_(catalogue_ops|count_ways|count_parts|steering) *\{/)
+	if (/^struct ppi_(catalogue_ops|count_ways|count_parts|costs_ops|steering) *\{/)
 		type = $2
 	else if (/^\};/)
 		type = ""
@@ -129,7 +129,7 @@ FILENAME == "backends/backend.h" {
 	next
 }
 
-/^(static )?const struct ppi_(catalogue_ops|count_ways|count_parts|steering) [a-z_]+ *=/ {
+/^(static )?const struct ppi_(catalogue_ops|count_ways|count_parts|costs_ops|steering) [a-z_]+ *=/ {
 	table = $0
 	sub(/.*struct /, "", table)
 	sub(/ .*/, "", table)

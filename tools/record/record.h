@@ -165,6 +165,11 @@ void ppi_say_summary(const struct ppi_record *record,
                      const portprof_event_info *event,
                      const portprof_stats *stats);
 
+/* What measuring added to the command's own CPU time, where that is more than a
+ * few parts in a hundred, or with -v. Before the session is closed. */
+void ppi_say_costs(const struct ppi_record *record, portprof_session *session,
+                   const struct ppi_end *end, const portprof_stats *stats);
+
 /* That the command ended before its delay was over, so that nothing was
  * measured, nor written; false when it did not. */
 bool ppi_say_too_short(const struct ppi_record *record,

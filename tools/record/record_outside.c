@@ -64,6 +64,9 @@ int ppi_record_command(const struct ppi_record *record,
 		return undo(record, session, &before, status);
 	if (record->live)
 		show_until_end(record->live, session, &child);
+	/* what its last samples stand for can be asked until it is reaped */
+	ppi_child_await_end(&child);
+	portprof_session_flush(session);
 	ppi_child_wait(&child, &end);
 	ppi_say_end(record, &end);
 	if (ppi_say_too_short(record, &end))

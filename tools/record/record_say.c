@@ -186,6 +186,35 @@ void ppi_say_summary(const struct ppi_record *record,
 	say_file(record->settings.output);
 }
 
+void ppi_say_costs(const struct ppi_record *record, portprof_session *session,
+                   const struct ppi_end *end, const portprof_stats *stats)
+{
+	enum { WORTH_A_WORD = 3 }; /* percent */
+	portprof_costs costs;
+	double by_samples, by_switches, percent;
+
+	if (record->options.is_quiet || !end->cpu_time_ns ||
+	    !portprof_session_costs(session, &costs))
+		return;
+	by_samples = (double)stats->delivered_samples *
+	             (double)costs.sample_ns;
+	by_switches = (double)end->switches * (double)costs.switch_ns;
+	percent = (by_samples + by_switches) * 100 / (double)end->cpu_time_ns;
+	if (record->options.is_verbose || percent >= WORTH_A_WORD)
+		ppi_say("measuring added about %.1f %% to the command's CPU "
+		        "time: %" PRIu64 " samples of %.1f us, %" PRIu64
+		        " switches of %.1f us", percent,
+		        stats->delivered_samples, (double)costs.sample_ns / 1e3,
+		        end->switches, (double)costs.switch_ns / 1e3);
+	if (percent < WORTH_A_WORD)
+		return;
+	if (by_switches > by_samples)
+		ppi_say("the command switches threads often: -b timer and, as "
+		        "administrator, -a add nothing to a switch");
+	else
+		ppi_say("sample less often (-F)");
+}
+
 bool ppi_say_too_short(const struct ppi_record *record,
                        const struct ppi_end *end)
 {
