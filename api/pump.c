@@ -127,13 +127,16 @@ static void deliver(struct ppi_pump *pump, const struct ppi_room *room)
 	const portprof_batch batch = { room->records, room->record_count,
 		                 room->words, room->word_count };
 	/* a session without sinks counts what it saw: nothing is lost */
-	uint8_t first = pump->sink_count ? PPI_LOST : PPI_KEPT;
+	uint8_t first = pump->sink_count || pump->feeds_files_only ? PPI_LOST
+	                                                           : PPI_KEPT;
 
 	pump->delivered = room;
 	memset(pump->verdicts, first, batch.count);
 	for (size_t i = 0; i < pump->sink_count; i++)
-		pump->sinks[i].ops->take(&pump->sinks[i], &batch,
-		                         pump->verdicts);
+		if (!pump->feeds_files_only ||
+		    pump->sinks[i].ops == &ppi_sink_file)
+			pump->sinks[i].ops->take(&pump->sinks[i], &batch,
+			                         pump->verdicts);
 }
 
 static void clear_room(struct ppi_pump *pump)

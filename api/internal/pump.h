@@ -36,6 +36,7 @@ struct ppi_pump {
 	uint64_t held_samples;
 	bool is_holding;             /* what is drawn goes there */
 	bool has_end;                /* the target's is in it */
+	bool feeds_files_only;       /* the process ends */
 };
 
 portprof_status ppi_pump_init(struct ppi_pump *pump,
