@@ -63,8 +63,11 @@ bool perf_look_closed(const struct ppi_backend_session *bs,
 portprof_status perf_count_failed(const struct ppi_backend_session *bs,
                                   portprof_status status)
 {
-	return ppi_count_failed(bs, status,
-	                        atomic_load(&perf_state_of(bs)->is_closed)
-	                        ? "the program closed the descriptors of the "
-	                          "group: close it and open another" : NULL);
+	const char *why = NULL;
+
+	if (atomic_load(&perf_state_of(bs)->is_closed))
+		why = "the program closed the descriptors of the group";
+	else if (status == PORTPROF_E_SYSTEM && errno == ECHILD)
+		why = "threads began and ended all the while";
+	return ppi_count_failed(bs, status, why);
 }

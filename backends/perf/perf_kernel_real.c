@@ -80,11 +80,19 @@ static int real_control(void *self, int fd, unsigned long request, void *arg)
 
 static ssize_t real_read_event(void *self, int fd, void *buffer, size_t bytes)
 {
-	/* Not read(): that is a point of cancellation, which costs two atomic
-	 * changes and would end a thread in the middle of a reading. */
-	long got = syscall(SYS_read, fd, buffer, bytes);
+	enum { TRIES = 100000 }; /* of which one takes half a microsecond */
+	long got;
 
 	(void)self;
+	/* Not read(): that is a point of cancellation, which costs two atomic
+	 * changes and would end a thread in the middle of a reading. While a
+	 * thread begins or ends, its copy of a group is not complete:
+	 * kernel/events/core.c, __perf_read_group_add. */
+	for (int i = 0; i < TRIES; i++) {
+		got = syscall(SYS_read, fd, buffer, bytes);
+		if (got >= 0 || errno != ECHILD)
+			break;
+	}
 	return got < 0 ? -errno : got;
 }
 
