@@ -44,11 +44,11 @@ for program in ./shared ./static; do
 	for backend in perf timer itimer; do
 		for chains in $all_chains; do
 			for way in $memory; do
-				cell $program $backend $way $chains close
+				cell "$program" "$backend" "$way" "$chains" close
 			done
 			for way in $files; do
 				for end in $ends; do
-					cell $program $backend $way $chains $end
+					cell "$program" "$backend" "$way" "$chains" "$end"
 				done
 			done
 		done
