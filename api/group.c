@@ -9,6 +9,7 @@
 #include "port/clock_ns.h"
 #include "port/scale.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -172,9 +173,16 @@ portprof_status portprof_group_open(const char *events, portprof_group **group)
 portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
                                  portprof_status status, const char *why)
 {
-	return ppi_refuse(status, "read counter", "backend %s: %s",
-	                  bs->ops->name,
-	                  why ? why : portprof_status_text(status));
+	int error = status == PORTPROF_E_SYSTEM ? errno : 0;
+	struct ppi_diag diag;
+
+	if (!why)
+		why = error ? strerror(error) : portprof_status_text(status);
+	ppi_fail(&diag, status, error, "read counter",
+	         "backend %s cannot read counters: %s%s", bs->ops->name, why,
+	         status == PORTPROF_E_SYSTEM
+	                 ? "; read again, or open another group" : "");
+	return ppi_report(&diag);
 }
 
 /* One event where the backend has no way of its own: with those before it. */

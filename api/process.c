@@ -116,6 +116,25 @@ static void for_all_sessions(void (*visit)(struct portprof_session *session))
 	pthread_mutex_unlock(&process.lock);
 }
 
+/* Sinks in the process's own memory and callbacks are left alone: what they would
+ * reach may be gone. A session of a recording is completed by who collects. */
+static void complete_files(struct portprof_session *session)
+{
+	if (!ppi_session_has_file(session) || session->opened.area ||
+	    !lock_soon(&session->lock))
+		return;
+	if (!session->is_delivering) /* by a callback, which called exit(3) */
+		ppi_session_complete(session);
+	pthread_mutex_unlock(&session->lock);
+}
+
+/* At exit(3): a destructor, as it runs behind the functions of atexit(3) and the
+ * destructors of the program, which may close sessions and are sampled, too. */
+__attribute__((destructor)) static void end_process(void)
+{
+	for_all_sessions(complete_files);
+}
+
 void portprof_exec_guard(void)
 {
 	ppi_exec_guard_promise();

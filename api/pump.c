@@ -22,17 +22,12 @@ static bool unwinds(const struct ppi_plan *plan)
 	return plan->stack_bytes && !plan->area;
 }
 
-static size_t words_of_stack(const struct ppi_plan *plan)
-{
-	if (!unwinds(plan))
-		return 0;
-	return (sizeof(struct ppi_user_context) + plan->stack_bytes + 7) / 8;
-}
-
 /* Room for some stacks, for one where a test wants little room. */
 static size_t words_of_stacks(const struct ppi_plan *plan)
 {
-	return words_of_stack(plan) *
+	if (!unwinds(plan))
+		return 0;
+	return (sizeof(struct ppi_user_context) + plan->stack_bytes + 7) / 8 *
 	       (records_in_room == DEFAULT_RECORDS ? STACKS : 1);
 }
 
@@ -54,7 +49,8 @@ portprof_status ppi_pump_init(struct ppi_pump *pump,
 	pump->verdicts = calloc(records_in_room, 1);
 	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
 	pump->chain_depth = plan->chain_depth;
-	pump->words_of_one = PPI_WORDS_MIN + words_of_stack(plan);
+	pump->verdict_room = pump->most_records = records_in_room;
+	pump->most_words = words;
 	if (unwinds(plan))
 		pump->unwinder = ppi_unwinder_new(ppi_machine_here());
 	if (pump->unwinder && !plan->uses_tables)
@@ -70,6 +66,8 @@ void ppi_pump_free(struct ppi_pump *pump)
 {
 	free(pump->room.records);
 	free(pump->room.words);
+	free(pump->held.records);
+	free(pump->held.words);
 	free(pump->verdicts);
 	free(pump->tallies);
 	ppi_unwinder_free(pump->unwinder);
@@ -129,15 +127,16 @@ static void deliver(struct ppi_pump *pump, const struct ppi_room *room)
 	const portprof_batch batch = { room->records, room->record_count,
 		                 room->words, room->word_count };
 	/* a session without sinks counts what it saw: nothing is lost */
-	uint8_t first = pump->sink_count ? PPI_LOST : PPI_KEPT;
+	uint8_t first = pump->sink_count || pump->feeds_files_only ? PPI_LOST
+	                                                           : PPI_KEPT;
 
 	pump->delivered = room;
-	if (pump->unwinder)
-		ppi_chain_ends_count(&pump->chain_ends, &batch);
 	memset(pump->verdicts, first, batch.count);
 	for (size_t i = 0; i < pump->sink_count; i++)
-		pump->sinks[i].ops->take(&pump->sinks[i], &batch,
-		                         pump->verdicts);
+		if (!pump->feeds_files_only ||
+		    pump->sinks[i].ops == &ppi_sink_file)
+			pump->sinks[i].ops->take(&pump->sinks[i], &batch,
+			                         pump->verdicts);
 }
 
 static void clear_room(struct ppi_pump *pump)
@@ -161,29 +160,151 @@ static struct ppi_room part_of(const struct ppi_room *room, size_t first,
  * are delivered. */
 static void unwind(struct ppi_pump *pump, struct ppi_room room)
 {
-	if (pump->unwinder)
-		ppi_unwinder_take(pump->unwinder, &room, pump->chain_depth);
+	const portprof_batch batch = { room.records, room.record_count,
+		                       room.words, room.word_count };
+
+	if (!pump->unwinder)
+		return;
+	ppi_unwinder_take(pump->unwinder, &room, pump->chain_depth);
+	ppi_chain_ends_count(&pump->chain_ends, &batch);
 }
 
-/* Modules go before the samples that fell on them. */
-static void deliver_modules(struct ppi_pump *pump)
-{
-	bool is_all_told;
+/* ---- what waits until it is asked for ---- */
 
-	if (!pump->modules)
+static bool grow(void **array, size_t *room, size_t wanted, size_t size)
+{
+	size_t more = wanted > 2 * *room ? wanted : 2 * *room;
+	void *grown;
+
+	if (wanted <= *room)
+		return true;
+	grown = realloc(*array, more * size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*room = more;
+	return true;
+}
+
+static bool make_room(struct ppi_pump *pump, size_t records, size_t words)
+{
+	struct ppi_room *held = &pump->held;
+	void *of_verdicts = pump->verdicts, *of_records = held->records,
+	     *of_words = held->words;
+	bool is_grown =
+		grow(&of_verdicts, &pump->verdict_room, records,
+		     sizeof(*pump->verdicts)) &&
+		grow(&of_records, &held->record_room, records,
+		     sizeof(*held->records)) &&
+		grow(&of_words, &held->word_room, words, sizeof(*held->words));
+
+	pump->verdicts = of_verdicts;
+	held->records = of_records;
+	held->words = of_words;
+	return is_grown;
+}
+
+bool ppi_pump_grow(struct ppi_pump *pump, size_t records, size_t words)
+{
+	if (!make_room(pump, records, words))
+		return false;
+	if (pump->most_records < records)
+		pump->most_records = records;
+	if (pump->most_words < words)
+		pump->most_words = words;
+	return true;
+}
+
+/* A birth comes with a second record. */
+bool ppi_pump_is_full(const struct ppi_pump *pump)
+{
+	return pump->held.record_count + 2 > pump->most_records ||
+	       pump->held.word_count + PPI_WORDS_MIN > pump->most_words;
+}
+
+size_t ppi_pump_held_bytes(const struct ppi_pump *pump)
+{
+	return pump->held.record_count * sizeof(*pump->held.records) +
+	       pump->held.word_count * sizeof(*pump->held.words);
+}
+
+/* So many records may be added to them, of `most`. */
+static size_t room_to_hold(const struct ppi_pump *pump, size_t most)
+{
+	size_t count = pump->held.record_count;
+
+	if (count >= pump->most_records ||
+	    pump->held.word_count >= pump->most_words)
+		return 0;
+	return most < pump->most_records - count ? most
+	                                         : pump->most_records - count;
+}
+
+static void keep_record(struct ppi_pump *pump, const portprof_record *record,
+                        const uint64_t *words)
+{
+	struct ppi_room *held = &pump->held;
+	portprof_record *kept = &held->records[held->record_count++];
+
+	*kept = *record;
+	kept->payload = held->word_count;
+	if (record->payload_words)
+		memcpy(held->words + held->word_count, words + record->payload,
+		       (size_t)record->payload_words * sizeof(*words));
+	held->word_count += (size_t)record->payload_words;
+	if (record->kind == PORTPROF_RECORD_SAMPLE)
+		pump->held_samples += record->samples;
+	pump->has_end |= record->kind == PORTPROF_RECORD_EXIT &&
+	                 record->pid == record->tid &&
+	                 record->pid == pump->target_pid;
+}
+
+/* Without the stacks that chains were found in. */
+static void keep(struct ppi_pump *pump, const struct ppi_room *room)
+{
+	const struct ppi_room *held = &pump->held;
+	size_t words = 0;
+
+	for (size_t i = 0; i < room->record_count; i++)
+		words += (size_t)room->records[i].payload_words;
+	if (make_room(pump, held->record_count + room->record_count,
+	              held->word_count + words)) {
+		for (size_t i = 0; i < room->record_count; i++)
+			keep_record(pump, &room->records[i], room->words);
 		return;
-	do {
-		clear_room(pump);
-		is_all_told = ppi_modules_tell(pump->modules, &pump->room);
-		unwind(pump, pump->room);
-		if (pump->room.record_count)
-			deliver(pump, &pump->room);
-	} while (!is_all_told && pump->room.record_count);
+	}
+	for (size_t i = 0; i < room->record_count; i++)
+		if (room->records[i].kind == PORTPROF_RECORD_SAMPLE &&
+		    room->records[i].event < pump->event_count)
+			tally(pump, &room->records[i], PPI_LOST);
+}
+
+static void deliver_held(struct ppi_pump *pump)
+{
+	const struct ppi_room held = pump->held;
+
+	pump->held.record_count = pump->held.word_count = 0;
+	pump->held_samples = 0;
+	pump->has_end = false;
+	if (held.record_count)
+		deliver(pump, &held);
+}
+
+/* ---- from the backend to either ---- */
+
+/* To the sinks, or to what waits until it is asked for. */
+static void pass(struct ppi_pump *pump, struct ppi_room room)
+{
+	unwind(pump, room);
+	if (room.record_count && pump->is_holding)
+		keep(pump, &room);
+	else if (room.record_count)
+		deliver(pump, &room);
 }
 
 /* ---- code that nobody told of ---- */
 
-static void deliver_found(struct ppi_pump *pump, const portprof_record *sample)
+static void pass_found(struct ppi_pump *pump, const portprof_record *sample)
 {
 	enum { RECORDS = 32 };
 	portprof_record records[RECORDS];
@@ -194,13 +315,11 @@ static void deliver_found(struct ppi_pump *pump, const portprof_record *sample)
 		                  .word_room = PPI_WORDS_MIN };
 
 	ppi_code_watch_look(pump->watch, sample, &found);
-	unwind(pump, found);
-	if (found.record_count)
-		deliver(pump, &found);
+	pass(pump, found);
 }
 
 /* In parts, where a sample waits for what it fell on. */
-static void deliver_watched(struct ppi_pump *pump)
+static void pass_watched(struct ppi_pump *pump)
 {
 	const struct ppi_room *room = &pump->room;
 	size_t first = 0, seen = 0;
@@ -208,132 +327,74 @@ static void deliver_watched(struct ppi_pump *pump)
 	while (first < room->record_count) {
 		size_t next = ppi_code_watch_see(pump->watch, room->records,
 		                                 seen, room->record_count);
-		struct ppi_room part = part_of(room, first, next);
 
-		unwind(pump, part);
-		if (part.record_count)
-			deliver(pump, &part);
+		pass(pump, part_of(room, first, next));
 		if (next < room->record_count)
-			deliver_found(pump, &room->records[next]);
+			pass_found(pump, &room->records[next]);
 		first = next;
 		seen = next + 1;
 	}
 }
 
-/* ---- what waits until it is asked for ---- */
-
-static void deliver_held(struct ppi_pump *pump)
+/* What was drawn. */
+static void pass_all(struct ppi_pump *pump)
 {
-	if (!pump->is_held)
+	if (pump->watch)
+		pass_watched(pump);
+	else
+		pass(pump, pump->room);
+}
+
+/* Modules go before the samples that fell on them. */
+static void pass_modules(struct ppi_pump *pump)
+{
+	bool is_all_told;
+
+	if (!pump->modules)
 		return;
-	pump->is_held = pump->is_full = pump->has_end = false;
-	pump->held_samples = 0;
-	deliver(pump, &pump->room);
-}
-
-static void count_held(struct ppi_pump *pump, size_t first)
-{
-	const struct ppi_room *room = &pump->room;
-
-	for (size_t i = first; i < room->record_count; i++) {
-		const portprof_record *record = &room->records[i];
-
-		if (record->kind == PORTPROF_RECORD_SAMPLE)
-			pump->held_samples += record->samples;
-		pump->has_end |= record->kind == PORTPROF_RECORD_EXIT &&
-		                 record->pid == record->tid &&
-		                 record->pid == pump->target_pid;
-	}
-	pump->is_held = room->record_count > 0;
-	/* some record may find no room: a birth comes with a second one */
-	pump->is_full = room->record_room - room->record_count < 2 ||
-	                room->word_room - room->word_count <
-				pump->words_of_one;
-}
-
-portprof_status ppi_pump_hold(struct ppi_pump *pump,
-                              struct ppi_backend_session *bs)
-{
-	portprof_status status = PORTPROF_OK;
-	struct ppi_room *room = &pump->room;
-	size_t first, before;
-
-	if (!pump->is_held)
+	do {
 		clear_room(pump);
-	first = room->record_count;
-	/* a backend is asked also where nothing fits: it has other things to
-	 * do now and then */
-	if (!pump->modules || ppi_modules_tell(pump->modules, room))
-		do {
-			before = room->record_count;
-			status = bs->ops->drain(bs, room);
-			unwind(pump, part_of(room, before, room->record_count));
-		} while (status == PORTPROF_OK && room->record_count > before);
-	count_held(pump, first);
+		is_all_told = ppi_modules_tell(pump->modules, &pump->room);
+		pass_all(pump);
+	} while (!is_all_told && pump->room.record_count);
+}
+
+/* What the backend has, as far as there may be more of what waits. It is asked
+ * also where nothing fits: it has other things to do now and then. */
+static portprof_status draw(struct ppi_pump *pump,
+                            struct ppi_backend_session *bs)
+{
+	const size_t room = pump->room.record_room;
+	portprof_status status;
+
+	pass_modules(pump);
+	do {
+		bs->wants_longer_stacks =
+			ppi_chain_ends_are_short(&pump->chain_ends);
+		clear_room(pump);
+		if (pump->is_holding)
+			pump->room.record_room = room_to_hold(pump, room);
+		status = bs->ops->drain(bs, &pump->room);
+		pump->room.record_room = room;
+		pass_all(pump);
+	} while (status == PORTPROF_OK && pump->room.record_count);
 	return status;
-}
-
-size_t ppi_pump_held_bytes(const struct ppi_pump *pump)
-{
-	if (!pump->is_held)
-		return 0;
-	return pump->room.record_count * sizeof(*pump->room.records) +
-	       pump->room.word_count * sizeof(*pump->room.words);
-}
-
-static bool grow(void **array, size_t *room, size_t wanted, size_t size)
-{
-	void *grown;
-
-	if (wanted <= *room)
-		return true;
-	grown = realloc(*array, wanted * size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = wanted;
-	return true;
-}
-
-bool ppi_pump_grow(struct ppi_pump *pump, size_t records, size_t words)
-{
-	struct ppi_room *room = &pump->room;
-	size_t verdicts = room->record_room;
-	void *of_verdicts = pump->verdicts, *of_records = room->records,
-	     *of_words = room->words;
-	bool is_grown =
-		grow(&of_verdicts, &verdicts, records, sizeof(*pump->verdicts)) &&
-		grow(&of_records, &room->record_room, records,
-		     sizeof(*room->records)) &&
-		grow(&of_words, &room->word_room, words, sizeof(*room->words));
-
-	pump->verdicts = of_verdicts;
-	room->records = of_records;
-	room->words = of_words;
-	return is_grown;
 }
 
 portprof_status ppi_pump_drain(struct ppi_pump *pump,
                                struct ppi_backend_session *bs)
 {
 	deliver_held(pump);
-	deliver_modules(pump);
-	for (;;) {
-		portprof_status status;
+	return draw(pump, bs);
+}
 
-		clear_room(pump);
-		status = bs->ops->drain(bs, &pump->room);
-		if (pump->room.record_count == 0)
-			return status;
-		if (pump->watch) {
-			deliver_watched(pump);
-		} else {
-			unwind(pump, pump->room);
-			deliver(pump, &pump->room);
-		}
-		bs->wants_longer_stacks =
-			ppi_chain_ends_are_short(&pump->chain_ends);
-		if (status)
-			return status;
-	}
+portprof_status ppi_pump_hold(struct ppi_pump *pump,
+                              struct ppi_backend_session *bs)
+{
+	portprof_status status;
+
+	pump->is_holding = true;
+	status = draw(pump, bs);
+	pump->is_holding = false;
+	return status;
 }

@@ -31,9 +31,9 @@ static bool is_due(const struct portprof_session *session)
 	uint64_t samples = notice->samples || notice->bytes ? notice->samples
 	                                                    : 1;
 
-	if (!pump->is_held)
+	if (!pump->held.record_count)
 		return false;
-	return pump->is_full || pump->has_end || !session->is_running ||
+	return ppi_pump_is_full(pump) || pump->has_end || !session->is_running ||
 	       (samples && pump->held_samples >= samples) ||
 	       (notice->bytes && ppi_pump_held_bytes(pump) >= notice->bytes);
 }
@@ -58,7 +58,7 @@ portprof_status ppi_notice_set(struct portprof_session *session, bool bytes,
                                uint64_t number, struct ppi_diag *why)
 {
 	uint64_t most = bytes ? BYTES_MAX : SAMPLES_MAX;
-	struct ppi_room *room = &session->pump.room;
+	const struct ppi_room *held = &session->pump.held;
 	size_t wanted = 2 * (size_t)number;
 
 	if (number < 1 || number > most)
@@ -70,8 +70,8 @@ portprof_status ppi_notice_set(struct portprof_session *session, bool bytes,
 		return ppi_fail(why, PORTPROF_E_STATE, 0, "set number",
 		                "a callback has the memory that would change");
 	if (!ppi_pump_grow(&session->pump,
-	                   bytes ? wanted / sizeof(*room->records) : wanted,
-	                   bytes ? wanted / sizeof(*room->words) : 0))
+	                   bytes ? wanted / sizeof(*held->records) : wanted,
+	                   bytes ? wanted / sizeof(*held->words) : 0))
 		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "set number",
 		                "out of memory");
 	*(bytes ? &session->notice.bytes : &session->notice.samples) = number;

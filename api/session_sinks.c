@@ -52,9 +52,12 @@ portprof_status ppi_session_flush_sinks(struct portprof_session *session,
                                    struct ppi_diag *why)
 {
 	portprof_status first = PORTPROF_OK;
-	portprof_stats *stats = stats_room(session);
+	portprof_stats *stats;
 	struct ppi_run run;
 
+	if (session->is_complete)
+		return PORTPROF_OK;
+	stats = stats_room(session);
 	if (!stats)
 		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "flush",
 		                "out of memory");
@@ -80,9 +83,8 @@ portprof_status ppi_session_close_sinks(struct portprof_session *session,
 {
 	portprof_status first = PORTPROF_OK;
 
-	while (session->sink_count > 0) {
-		struct ppi_sink *sink =
-			&session->sinks[--session->sink_count];
+	for (size_t i = session->is_complete ? 0 : session->sink_count; i > 0;) {
+		struct ppi_sink *sink = &session->sinks[--i];
 		struct ppi_diag now = { 0 };
 		portprof_status status = sink->ops->close(sink, run, &now);
 
@@ -133,4 +135,27 @@ portprof_status ppi_session_finish_sinks(struct portprof_session *session,
 	status = ppi_session_close_sinks(session, &run, why);
 	free(stats);
 	return status;
+}
+
+bool ppi_session_has_file(const struct portprof_session *session)
+{
+	for (size_t i = 0; i < session->sink_count; i++)
+		if (session->sinks[i].ops == &ppi_sink_file)
+			return true;
+	return false;
+}
+
+void ppi_session_complete(struct portprof_session *session)
+{
+	struct ppi_diag why = { 0 };
+
+	if (session->is_complete)
+		return;
+	session->pump.feeds_files_only = true;
+	if (ppi_session_pause(session, &why))
+		ppi_session_remember(session, &why);
+	if (ppi_session_finish_sinks(session, &why))
+		ppi_session_remember(session, &why);
+	session->is_complete = true;
+	session->pump.sink_count = 0;
 }

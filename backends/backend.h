@@ -411,7 +411,8 @@ void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
 	;
 
 /* Tell the caller of a way of ppi_count_ways, whose thread this is, that the
- * reading failed, and why if it is known (else NULL). Returns status. */
+ * reading failed, and why if it is known (else NULL): with E_SYSTEM, errno is the
+ * system's answer. Returns status. */
 portprof_status ppi_count_failed(const struct ppi_backend_session *bs,
                                  portprof_status status, const char *why);
 

@@ -1,20 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* A library that is loaded when it is first needed. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "config.h"
 
 #include "port/library.h"
+
+#include "port/elf_w.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
+/* The program itself comes first; a loader is named in it, or it needs none. */
+static int find_loader(struct dl_phdr_info *info, size_t size, void *is_there)
+{
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_INTERP)
+			*(bool *)is_there = true;
+	return 1;
+}
+
+bool ppi_library_is_static(void)
+{
+	bool has_loader = false;
+
+	dl_iterate_phdr(find_loader, &has_loader);
+	return !has_loader;
+}
+
 bool ppi_library_load(const char *file, const char *const names[],
                       size_t count, void *functions)
 {
-	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	void *library;
 	char *to = functions;
 	void *found;
 
+	if (ppi_library_is_static())
+		return false;
+	library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return false;
 	for (size_t i = 0; i < count; i++)

@@ -7,10 +7,16 @@
 #include <stddef.h>
 
 /*
+ * Whether this program was linked statically. What it loads brings a C library of
+ * its own, and memory of one must not be freed by the other.
+ */
+bool ppi_library_is_static(void);
+
+/*
  * Load `file` and put the addresses of its functions `names` into `functions`,
  * which points to as many pointers to functions. False when it, or one of
- * them, is not there; then nothing was put. It is never unloaded. Takes the
- * loader's lock: not for signal handlers.
+ * them, is not there, or the program is static; then nothing was put. It is
+ * never unloaded. Takes the loader's lock: not for signal handlers.
  */
 bool ppi_library_load(const char *file, const char *const names[],
                       size_t count, void *functions);

@@ -181,4 +181,5 @@ include tests/dropin/local.mk
 include tests/callback/local.mk
 include tests/odd/local.mk
 include tests/html/local.mk
+include tests/matrix/local.mk
 include tests/plugin/local.mk

@@ -32,9 +32,11 @@ void ppi_encode(struct ppi_encoder *encoder, enum ppi_field field,
 /* The fields that are set in `part`. */
 void ppi_encode_part(struct ppi_encoder *encoder, const Ppi__Profile *part);
 
-/* The next string of the table; what is not UTF-8 becomes '?'. */
+/* The next string of the table, in UTF-8; and in place what it was made of: the
+ * number of bytes. */
 void ppi_encode_string(struct ppi_encoder *encoder, const char *text,
                        size_t bytes);
+size_t ppi_bytes_of_utf8(char *text, size_t bytes);
 
 /* Replace what is not UTF-8 by '?', in place. */
 void ppi_clean_utf8(char *text, size_t bytes);

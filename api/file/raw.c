@@ -146,13 +146,13 @@ static bool add_thread(struct ppi_raw *raw, const Ppi__Thread *message)
 
 static bool add_string(struct ppi_raw *raw, const struct ppi_wire_field *field)
 {
-	struct ppi_raw_string string = {
-		ppi_arena_copy(&raw->arena, field->bytes, field->count),
-		field->count
-	};
+	char *text = ppi_arena_copy(&raw->arena, field->bytes, field->count);
+	struct ppi_raw_string string = { text, 0 };
 
-	return string.text &&
-	       append(raw, PPI_RAW_STRINGS, sizeof(string), &string, 1);
+	if (!text)
+		return false;
+	string.bytes = ppi_bytes_of_utf8(text, field->count);
+	return append(raw, PPI_RAW_STRINGS, sizeof(string), &string, 1);
 }
 
 static portprof_status done(bool is_added)

@@ -19,6 +19,7 @@ struct ppi_pump {
 	struct ppi_room room;
 	const struct ppi_room *delivered; /* while it is: that, or a part */
 	uint8_t *verdicts;
+	size_t verdict_room;
 	struct ppi_sink *sinks;
 	size_t sink_count;
 	struct ppi_tally *tallies; /* one an event */
@@ -30,11 +31,12 @@ struct ppi_pump {
 	struct ppi_chain_ends chain_ends;
 	int64_t target_pid;
 	uint64_t born, dead;         /* processes that the target created */
-	bool is_held;                /* the room has what no sink has seen yet */
-	bool is_full;                /* and no more of it */
-	bool has_end;                /* and that the target has ended */
+	struct ppi_room held;        /* what no sink has seen yet */
+	size_t most_records, most_words; /* of that */
 	uint64_t held_samples;
-	size_t words_of_one;         /* that a record may take */
+	bool is_holding;             /* what is drawn goes there */
+	bool has_end;                /* the target's is in it */
+	bool feeds_files_only;       /* the process ends */
 };
 
 portprof_status ppi_pump_init(struct ppi_pump *pump,
@@ -52,8 +54,9 @@ portprof_status ppi_pump_drain(struct ppi_pump *pump,
 portprof_status ppi_pump_hold(struct ppi_pump *pump,
                               struct ppi_backend_session *bs);
 size_t ppi_pump_held_bytes(const struct ppi_pump *pump);
+bool ppi_pump_is_full(const struct ppi_pump *pump);
 
-/* Room to hold so many records and words at least; false when out of memory. */
+/* Hold so many records and words at least; false when out of memory. */
 bool ppi_pump_grow(struct ppi_pump *pump, size_t records, size_t words);
 
 /* Records in a batch of sessions opened from now on; 0 = the default. For

@@ -44,6 +44,7 @@ struct portprof_session {
 	bool is_paused_for_call;
 	bool is_delivering;   /* sinks are at work: not the time to stop */
 	bool is_served;       /* by the helper, and nobody called */
+	bool is_complete;     /* the process ends: its files were closed */
 	struct ppi_pump pump;
 	struct ppi_sink sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;
@@ -95,6 +96,11 @@ portprof_status ppi_session_close_sinks(struct portprof_session *session,
                                         struct ppi_diag *why);
 portprof_status ppi_session_finish_sinks(struct portprof_session *session,
                                          struct ppi_diag *why);
+
+/* For the end of the process; the lock is held. Stop, and close the files: sinks
+ * have nothing to do any more, and keep their accounts. */
+bool ppi_session_has_file(const struct portprof_session *session);
+void ppi_session_complete(struct portprof_session *session);
 
 /* Stop drawing samples and bring all of them to the sinks; and start again.
  * For session.c and for process.c around an exec; the lock is held. */

@@ -55,7 +55,8 @@ PORTPROF_API portprof_status portprof_session_reset(portprof_session *session);
 
 /* Stop if running, complete files, release everything. NULL does nothing.
  * Returns the first failure of a sink, such as a full disk; the session is
- * closed nevertheless. */
+ * closed nevertheless. exit(3) stops sessions that are open and completes their
+ * files; histograms, arrays and callbacks get nothing then. */
 PORTPROF_API portprof_status portprof_session_close(portprof_session *session);
 
 /*

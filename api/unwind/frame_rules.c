@@ -47,9 +47,13 @@ static void load_libdw(void)
 const char *ppi_frame_rules_missing(void)
 {
 	pthread_once(&is_asked, load_libdw);
-	return is_loaded ? NULL
-	                 : PPI_LIBDW_FILE " cannot be loaded; install it "
-	                                  "(Debian: libdw1)";
+	if (is_loaded)
+		return NULL;
+	return ppi_library_is_static()
+	       ? "a statically linked program cannot load " PPI_LIBDW_FILE
+	         "; link it dynamically"
+	       : PPI_LIBDW_FILE " cannot be loaded; install it "
+	                        "(Debian: libdw1)";
 }
 
 struct ppi_frame_rules {

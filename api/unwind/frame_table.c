@@ -114,7 +114,8 @@ static bool is_build_id(const struct ppi_frame_table *table,
 		return false;
 	/* the record's may be cut */
 	size = ppi_build_id_find(notes, size, false, NOTES_MAX, &own);
-	return size > 0 && size >= bytes && memcmp(own, build_id, bytes) == 0;
+	return size > 0 && size >= bytes &&
+	       (bytes == 0 || memcmp(own, build_id, bytes) == 0);
 }
 
 static bool is_same_build(const struct ppi_frame_table *table,

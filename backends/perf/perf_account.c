@@ -8,6 +8,7 @@
 #include "backends/perf/perf_state.h"
 #include "backends/perf/perf_target.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 static bool is_there(struct ppi_backend_session *bs,
                      const struct perf_source *source)
 {
-	if (perf_is_ours(bs, source))
+	if (perf_ask_ours(bs, source) != -EBADF)
 		return true;
 	ppi_note(bs, "the program closed descriptors of this session, and its "
 	         "time since then is in no sample: use the timer backend, "

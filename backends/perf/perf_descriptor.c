@@ -21,15 +21,18 @@
  *   which take a pipe's bytes, and a stopped group would keep its place on the PMU.
  * Reading needs no question: ids are in the answer.
  */
-bool perf_is_ours(const struct ppi_backend_session *bs,
+int perf_ask_ours(const struct ppi_backend_session *bs,
                   const struct perf_source *source)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t id;
+	int error = kernel->control(kernel->self, source->fd,
+	                            PERF_EVENT_IOC_ID, &id);
 
+	if (error == -ENOTTY)
+		return -EBADF;
 	/* numbers of events are not given twice */
-	return kernel->control(kernel->self, source->fd, PERF_EVENT_IOC_ID,
-	                       &id) == 0 && id == source->id;
+	return error == 0 && id != source->id ? -EBADF : error;
 }
 
 int perf_control(const struct ppi_backend_session *bs,
@@ -38,9 +41,10 @@ int perf_control(const struct ppi_backend_session *bs,
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
-	return perf_is_ours(bs, source)
-	       ? kernel->control(kernel->self, source->fd, request, arg)
-	       : -EBADF;
+	int error = perf_ask_ours(bs, source);
+
+	return error ? error
+	             : kernel->control(kernel->self, source->fd, request, arg);
 }
 
 void perf_close_source(const struct ppi_backend_session *bs,
@@ -54,7 +58,7 @@ void perf_close_source(const struct ppi_backend_session *bs,
 bool perf_look_closed(const struct ppi_backend_session *bs,
                       const struct perf_source *source)
 {
-	if (perf_is_ours(bs, source))
+	if (perf_ask_ours(bs, source) != -EBADF)
 		return false;
 	atomic_store(&perf_state_of(bs)->is_closed, true);
 	return true;
@@ -63,8 +67,11 @@ bool perf_look_closed(const struct ppi_backend_session *bs,
 portprof_status perf_count_failed(const struct ppi_backend_session *bs,
                                   portprof_status status)
 {
-	return ppi_count_failed(bs, status,
-	                        atomic_load(&perf_state_of(bs)->is_closed)
-	                        ? "the program closed the descriptors of the "
-	                          "group: close it and open another" : NULL);
+	const char *why = NULL;
+
+	if (atomic_load(&perf_state_of(bs)->is_closed))
+		why = "the program closed the descriptors of the group";
+	else if (status == PORTPROF_E_SYSTEM && errno == ECHILD)
+		why = "threads began and ended all the while";
+	return ppi_count_failed(bs, status, why);
 }

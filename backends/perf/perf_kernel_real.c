@@ -72,19 +72,44 @@ static int real_open_event(void *self, struct perf_event_attr *attr,
 	return fd < 0 ? -errno : (int)fd;
 }
 
+/* Of files without a name, as events are, the mode has no type: fs/anon_inodes.c. */
+static bool may_be_event(int fd)
+{
+	struct stat at;
+
+	return fstat(fd, &at) == 0 && !(at.st_mode & S_IFMT);
+}
+
+/* A filter may forbid to ask whose descriptor this is (seccomp(2)); then at least it
+ * is none of a file, a pipe or a socket. */
 static int real_control(void *self, int fd, unsigned long request, void *arg)
 {
+	int error;
+
 	(void)self;
-	return ioctl(fd, request, arg) < 0 ? -errno : 0;
+	if (ioctl(fd, request, arg) >= 0)
+		return 0;
+	error = errno;
+	if (request == PERF_EVENT_IOC_ID && error != EBADF && !may_be_event(fd))
+		error = ENOTTY;
+	return -error;
 }
 
 static ssize_t real_read_event(void *self, int fd, void *buffer, size_t bytes)
 {
-	/* Not read(): that is a point of cancellation, which costs two atomic
-	 * changes and would end a thread in the middle of a reading. */
-	long got = syscall(SYS_read, fd, buffer, bytes);
+	enum { TRIES = 100000 }; /* of which one takes half a microsecond */
+	long got;
 
 	(void)self;
+	/* Not read(): that is a point of cancellation, which costs two atomic
+	 * changes and would end a thread in the middle of a reading. While a
+	 * thread begins or ends, its copy of a group is not complete:
+	 * kernel/events/core.c, __perf_read_group_add. */
+	for (int i = 0; i < TRIES; i++) {
+		got = syscall(SYS_read, fd, buffer, bytes);
+		if (got >= 0 || errno != ECHILD)
+			break;
+	}
 	return got < 0 ? -errno : got;
 }
 
@@ -94,11 +119,15 @@ static bool is_there(int fd, uint64_t id)
 {
 	struct stat at;
 	uint64_t own;
+	int error;
 
 	if (id == PERF_FRESH)
 		return true;
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &own) == 0)
+	error = real_control(NULL, fd, PERF_EVENT_IOC_ID, &own);
+	if (error == 0)
 		return id == 0 || id == own;
+	if (error != -ENOTTY)
+		return error != -EBADF;
 	return id == 0 && fstat(fd, &at) == 0 && S_ISDIR(at.st_mode);
 }
 

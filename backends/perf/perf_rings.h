@@ -63,10 +63,12 @@ bool perf_shrink_rings(struct ppi_backend_session *bs);
 
 /* ---- perf_descriptor.c: what a program may have closed ---- */
 
-/* Whether its descriptor leads to its event still. */
-bool perf_is_ours(const struct ppi_backend_session *bs,
+/* Whether its descriptor leads to its event still: 0, or -EBADF where it does not.
+ * Another errno: the question had no answer, as a filter may forbid it (seccomp(2)),
+ * and nobody knows. */
+int perf_ask_ours(const struct ppi_backend_session *bs,
                   const struct perf_source *source);
-/* An ioctl of its event; -EBADF where the descriptor is none of it. */
+/* An ioctl of its event; the errno of perf_ask_ours where that does not say 0. */
 int perf_control(const struct ppi_backend_session *bs,
                  const struct perf_source *source, unsigned long request,
                  void *arg);

@@ -98,6 +98,12 @@ if ! is_sanitized && can_use timer; then
 		"$(python3 "$hostile" utf8 named.pb.gz 2>&1)"
 	report -i named.pb.gz
 	has_not "a report on it" "$(printf '[\033\007]')" "$tmp/report"
+	bytes=$(printf 'bad\377.program')
+	cp "$burn" "$bytes"
+	record -b timer -F 1000 -o bytes.pb.gz -- "./$bytes" 50
+	report -i bytes.pb.gz
+	has "its functions, where the name is no UTF-8" 'bad.*program +burn_(much|little)' \
+		"$tmp/report"
 	"$portprof" record -q -b timer -o cut.pb.gz -- "./$nasty.program" 4000 &
 	recorder=$!
 	wait_for is_told cut.pb.gz

@@ -310,7 +310,7 @@ static uint64_t whole_weight(const struct cf_log *log, uint64_t most)
 
 /* Of the fixture's own program, however it was compiled, nearly all; what a
  * simulated kernel copies need not be a stack. */
-static void sample_12_tables_make_chains_whole(void **state)
+static void check_whole_chains(bool waits)
 {
 	enum { DEPTH = 127 };
 	portprof_config *config = cf_config();
@@ -318,8 +318,8 @@ static void sample_12_tables_make_chains_whole(void **state)
 	portprof_session *session;
 	portprof_stats stats;
 	struct cf_log *log;
+	int fd;
 
-	(void)state;
 	cf_needs(PORTPROF_CAP_UNWIND);
 	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
 	portprof_config_set_number(config, "callchain", DEPTH);
@@ -330,6 +330,9 @@ static void sample_12_tables_make_chains_whole(void **state)
 		cf_diag(PORTPROF_E_UNSUPPORTED);
 		cf_skip("%s", portprof_last_diag()->words);
 	}
+	if (waits)
+		assert_int_equal(portprof_session_fd(session, &fd),
+		                 PORTPROF_OK);
 	fixture.thread_start(1);
 	cf_start(session);
 	cf_work(&program, 0, 0, 100 * CF_MS);
@@ -344,6 +347,18 @@ static void sample_12_tables_make_chains_whole(void **state)
 	else
 		whole_weight(log, DEPTH);
 	cf_close(session);
+}
+
+static void sample_12_tables_make_chains_whole(void **state)
+{
+	(void)state;
+	check_whole_chains(false);
+}
+
+static void sample_12_waiting_changes_no_chain(void **state)
+{
+	(void)state;
+	check_whole_chains(true);
 }
 
 static void sample_12_depth_needs_the_capability(void **state)
@@ -374,6 +389,7 @@ static const struct cf_case cases[] = {
 	CF_SAMPLES(sample_11_another_process),
 	CF_SAMPLES(sample_12_chains_begin_at_the_leaf),
 	CF_SAMPLES(sample_12_tables_make_chains_whole),
+	CF_SAMPLES(sample_12_waiting_changes_no_chain),
 	CF_CASE(sample_12_depth_needs_the_capability),
 	CF_SAMPLES(sample_16_whoever_runs_anywhere),
 	CF_SAMPLES(sample_16_one_cpu_alone),

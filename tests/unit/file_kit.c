@@ -389,7 +389,8 @@ static char *text_of(const portprof_profile *profile, bool is_cleaned)
 
 	add_all(&lines, profile);
 	for (size_t i = 0; is_cleaned && i < lines.count; i++)
-		ppi_clean_utf8(lines.at[i], strlen(lines.at[i]));
+		if (strncmp(lines.at[i], "sample", 6) != 0)
+			ppi_clean_utf8(lines.at[i], strlen(lines.at[i]));
 	qsort(lines.at, lines.count, sizeof(*lines.at), compare_lines);
 	for (size_t i = 0; i < lines.count; i++)
 		bytes += strlen(lines.at[i]) + 1;

@@ -68,6 +68,10 @@ tests_unit_test_event_names_bare_CPPFLAGS = $(TEST_CPPFLAGS) \
 tests_unit_test_event_tables_LDADD = $(TEST_LDADD) $(LIBPFM4_LIBS)
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_library
-TESTS += tests/unit/test_library
+check_PROGRAMS += tests/unit/test_exit tests/unit/test_filter \
+	tests/unit/test_group_process tests/unit/test_held \
+	tests/unit/test_library
+TESTS += tests/unit/test_exit tests/unit/test_filter \
+	tests/unit/test_group_process tests/unit/test_held \
+	tests/unit/test_library
 endif

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "api/file/encode.h"
 #include "api/file/profile.pb-c.h"
 #include "tests/unit/file_kit.h"
 
@@ -258,6 +259,37 @@ static void text_is_utf8(void **state)
 		                    rows[i].out);
 }
 
+/* In the file they are UTF-8 by the bytes of other characters; who reads it has the
+ * path that opens the file. */
+static void paths_keep_their_bytes(void **state)
+{
+	static const char *const paths[] = {
+		"/lib/lib\377bad.so", "/lib/\x80\xbf\xc0.so",
+		"/lib/\xee\xbe\x80\xee\xbf\xbf.so", "/lib/gr\xc3\xbc\xc3.so",
+	};
+	portprof_profile *profile;
+
+	(void)state;
+	for (uint64_t i = 0; i < 4; i++) {
+		kit_module(&kit, 100, 0x20000 + 0x1000 * i, 0x1000, 0, paths[i],
+		           "");
+		kit_sample(&kit, 0, 100, 101, 0x20010 + 0x1000 * i, 1, 1);
+	}
+	assert_int_equal(kit_flush(&kit, NULL), PORTPROF_OK);
+	unpack();
+	for (size_t i = 0; i < message->n_string_table; i++) {
+		char *copy = strdup(message->string_table[i]);
+
+		ppi_clean_utf8(copy, strlen(copy));
+		assert_string_equal(copy, message->string_table[i]);
+		free(copy);
+	}
+	profile = kit_read(&kit);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(kit_find_mapping(profile, paths[i]) != SIZE_MAX);
+	portprof_profile_free(profile);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -268,6 +300,7 @@ int main(void)
 		CASE(comments_tell_the_account),
 		CASE(types_are_told_apart),
 		CASE(text_is_utf8),
+		CASE(paths_keep_their_bytes),
 	};
 
 	return cmocka_run_group_tests_name("file_format", tests, NULL, NULL);

@@ -131,6 +131,8 @@ static int close_and_open_own(const char *events)
 	MUST(pipe(empty) == 0);
 	MUST(portprof_group_read(group, counts, 2) == PORTPROF_E_SYSTEM);
 	MUST(strstr(portprof_last_diag()->words, "closed the descriptors"));
+	MUST(portprof_last_diag()->os_errno == EBADF);
+	MUST(strstr(portprof_last_diag()->words, "open another"));
 	MUST(portprof_group_event_read(group, 1, counts) ==
 	     PORTPROF_E_SYSTEM);
 	MUST(portprof_group_stop(group) != PORTPROF_OK);
@@ -220,6 +222,8 @@ static int open_another_group_there(const char *events)
 	MUST(portprof_group_read(another, &count, 1) == PORTPROF_OK);
 	MUST(portprof_group_event_read(group, 0, &count) == PORTPROF_E_SYSTEM);
 	MUST(strstr(portprof_last_diag()->words, "closed the descriptors"));
+	MUST(portprof_last_diag()->os_errno == EBADF);
+	MUST(strstr(portprof_last_diag()->words, "open another"));
 	MUST(portprof_group_read(group, &count, 1) == PORTPROF_E_SYSTEM);
 	MUST(portprof_group_stop(group) != PORTPROF_OK);
 	portprof_group_close(group);

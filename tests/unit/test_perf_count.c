@@ -457,6 +457,47 @@ static void one_thread_alone(void **state)
 	assert_int_equal(counts[0].raw, 10 * MS);
 }
 
+static size_t call_named(const char *name)
+{
+	size_t call = 0;
+
+	while (strcmp(perf_sim_call_name(call), name) != 0)
+		call++;
+	return call;
+}
+
+/* Each errno that the kernel may answer with reaches the caller. */
+static void a_reading_that_fails_says_why(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	portprof_group *group = NULL;
+
+	(void)state;
+	ppi_helper_set_manual(true);
+	ppi_backend_set_kernel("perf", &perf_sim_kernel);
+	portprof_config_set_backend(config, "perf");
+	portprof_config_set_target(config, PORTPROF_TARGET_THREAD, 0);
+	portprof_config_add_event(config, "{cycles:u},{instructions:u}");
+	if (portprof_group_open_config(config, &group) != PORTPROF_OK)
+		fail_msg("%s", portprof_last_diag()->words);
+	for (unsigned i = 0; perf_sim_fail(call_named("read"), 1, i); i++) {
+		const portprof_diag *diag = portprof_last_diag();
+
+		assert_int_equal(portprof_group_read(group, counts, 2),
+		                 PORTPROF_E_SYSTEM);
+		assert_int_not_equal(diag->os_errno, 0);
+		assert_non_null(strstr(diag->step, "read"));
+		assert_non_null(strstr(diag->words, strerror(diag->os_errno)));
+		assert_non_null(strstr(diag->words, "again"));
+		assert_int_equal(portprof_group_read(group, counts, 2),
+		                 PORTPROF_OK);
+	}
+	portprof_group_close(group);
+	portprof_config_free(config);
+	ppi_backend_set_kernel("perf", NULL);
+	ppi_helper_set_manual(false);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
 int main(void)
@@ -464,6 +505,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(a_group_counts_the_same_time),
 		CASE(many_groups_are_counted),
+		CASE(a_reading_that_fails_says_why),
 		CASE(user_mode_alone),
 		CASE(all_threads_old_and_new),
 		CASE(stop_holds_and_start_goes_on),

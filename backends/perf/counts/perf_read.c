@@ -7,6 +7,7 @@
 #include "backends/perf/perf_rings.h"
 #include "port/scale.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* What is asked for, and where it goes. */
@@ -105,8 +106,11 @@ static portprof_status read_source(struct ppi_backend_session *bs,
 	if (got > 0 && add_answer(perf_state_of(bs), source, words,
 	                          (size_t)got / 8, to))
 		return PORTPROF_OK;
-	if (perf_look_closed(bs, source) || got != 0)
+	if (perf_look_closed(bs, source) || got != 0) {
+		errno = atomic_load(&perf_state_of(bs)->is_closed) ? EBADF
+		                                    : got < 0 ? (int)-got : EIO;
 		return PORTPROF_E_SYSTEM;
+	}
 	mark_error(bs, source, to);
 	return PORTPROF_OK;
 }
@@ -182,8 +186,10 @@ static portprof_status read_sources(struct ppi_backend_session *bs,
 	const struct perf_state *state = perf_state_of(bs);
 
 	memset(to->out, 0, to->count * sizeof(*to->out));
-	if (atomic_load(&state->is_closed))
+	if (atomic_load(&state->is_closed)) {
+		errno = EBADF;
 		return PORTPROF_E_SYSTEM;
+	}
 	for (size_t i = 0; i < state->source_count; i++) {
 		portprof_status status;
 
