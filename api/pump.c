@@ -53,6 +53,7 @@ portprof_status ppi_pump_init(struct ppi_pump *pump,
 	pump->room.words = calloc(words, sizeof(*pump->room.words));
 	pump->verdicts = calloc(records_in_room, 1);
 	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
+	pump->area = plan->area;
 	pump->chain_depth = plan->chain_depth;
 	pump->words_of_one = PPI_WORDS_MIN + words_of_stack(plan);
 	if (unwinds(plan))
@@ -165,20 +166,22 @@ static void unwind(struct ppi_pump *pump, struct ppi_room room)
 		ppi_unwinder_take(pump->unwinder, &room, pump->chain_depth);
 }
 
-/* Modules go before the samples that fell on them. */
-static void deliver_modules(struct ppi_pump *pump)
+/* Code that is valid from that place on. False when nothing of it had room. */
+static bool deliver_modules(struct ppi_pump *pump, uint64_t place)
 {
 	bool is_all_told;
 
-	if (!pump->modules)
-		return;
+	if (pump->area)
+		ppi_area_since(pump->area, place);
 	do {
 		clear_room(pump);
-		is_all_told = ppi_modules_tell(pump->modules, &pump->room);
+		is_all_told = ppi_modules_tell(pump->modules, place,
+		                               &pump->room);
 		unwind(pump, pump->room);
 		if (pump->room.record_count)
 			deliver(pump, &pump->room);
 	} while (!is_all_told && pump->room.record_count);
+	return is_all_told;
 }
 
 /* ---- code that nobody told of ---- */
@@ -251,24 +254,46 @@ static void count_held(struct ppi_pump *pump, size_t first)
 				pump->words_of_one;
 }
 
+static portprof_status hold_until(struct ppi_pump *pump,
+                                  struct ppi_backend_session *bs,
+                                  uint64_t place)
+{
+	struct ppi_room *room = &pump->room;
+	portprof_status status;
+	size_t before;
+
+	bs->ticks_end = place;
+	/* a backend is asked also where nothing fits: it has other things to
+	 * do now and then */
+	do {
+		before = room->record_count;
+		status = bs->ops->drain(bs, room);
+		unwind(pump, part_of(room, before, room->record_count));
+	} while (status == PORTPROF_OK && room->record_count > before);
+	return status;
+}
+
 portprof_status ppi_pump_hold(struct ppi_pump *pump,
                               struct ppi_backend_session *bs)
 {
 	portprof_status status = PORTPROF_OK;
 	struct ppi_room *room = &pump->room;
-	size_t first, before;
+	uint64_t place = ppi_ticks_place(bs);
+	size_t first;
 
 	if (!pump->is_held)
 		clear_room(pump);
 	first = room->record_count;
-	/* a backend is asked also where nothing fits: it has other things to
-	 * do now and then */
-	if (!pump->modules || ppi_modules_tell(pump->modules, room))
-		do {
-			before = room->record_count;
-			status = bs->ops->drain(bs, room);
-			unwind(pump, part_of(room, before, room->record_count));
-		} while (status == PORTPROF_OK && room->record_count > before);
+	while (status == PORTPROF_OK && pump->modules &&
+	       ppi_modules_next(pump->modules, &place)) {
+		if (bs->ticks)
+			status = hold_until(pump, bs, place);
+		if (ppi_ticks_wait_before(bs, place) ||
+		    !ppi_modules_tell(pump->modules, place, room))
+			break;
+	}
+	if (status == PORTPROF_OK)
+		status = hold_until(pump, bs, place);
 	count_held(pump, first);
 	return status;
 }
@@ -313,11 +338,11 @@ bool ppi_pump_grow(struct ppi_pump *pump, size_t records, size_t words)
 	return is_grown;
 }
 
-portprof_status ppi_pump_drain(struct ppi_pump *pump,
-                               struct ppi_backend_session *bs)
+static portprof_status drain_until(struct ppi_pump *pump,
+                                   struct ppi_backend_session *bs,
+                                   uint64_t place)
 {
-	deliver_held(pump);
-	deliver_modules(pump);
+	bs->ticks_end = place;
 	for (;;) {
 		portprof_status status;
 
@@ -336,4 +361,24 @@ portprof_status ppi_pump_drain(struct ppi_pump *pump,
 		if (status)
 			return status;
 	}
+}
+
+/* Samples of before, then the code of those that come after, in turn. */
+portprof_status ppi_pump_drain(struct ppi_pump *pump,
+                               struct ppi_backend_session *bs)
+{
+	portprof_status status = PORTPROF_OK;
+	uint64_t place = ppi_ticks_place(bs);
+	bool is_untold;
+
+	deliver_held(pump);
+	do {
+		is_untold = pump->modules &&
+		            ppi_modules_next(pump->modules, &place);
+		if (bs->ticks || !is_untold)
+			status = drain_until(pump, bs, place);
+	} while (is_untold && status == PORTPROF_OK &&
+	         !ppi_ticks_wait_before(bs, place) &&
+	         deliver_modules(pump, place));
+	return status;
 }

@@ -375,8 +375,10 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		ppi_symbols_in_kernel(symbols, address, name);
 		return;
 	}
-	if (place->has_mapping && strcmp(place->path, "[guest]") == 0) {
-		name->function = name->module = name->path = "[guest]";
+	if (place->has_mapping && (strcmp(place->path, "[guest]") == 0 ||
+	                           strcmp(place->path, "[unloaded]") == 0)) {
+		name->function = name->module = name->path = ppi_symbols_keep(
+			symbols, place->path);
 		name->is_named = true;
 		return;
 	}
