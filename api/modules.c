@@ -13,10 +13,12 @@
 
 #include "api/internal/modules.h"
 
+#include "api/unwind/module_image.h"
 #include "port/build_id.h"
 #include "port/elf_w.h"
 #include "port/thread.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,21 +161,50 @@ static void add(struct ppi_modules *modules,
 
 /* ---- what the loader says ---- */
 
+struct file_at {
+	uint64_t address;
+	char *path;
+};
+
+static void find_file(void *context, uint64_t start, uint64_t limit,
+                      uint64_t offset, const char *path)
+{
+	const struct file_at *at = context;
+
+	(void)offset;
+	if (at->address >= start && at->address < limit && path[0] == '/')
+		snprintf(at->path, PATH_ROOM, "%s", path);
+}
+
+/* The program that the kernel started is the loader, where that was told to load
+ * ours (ld.so PROGRAM): the file that is mapped there is what counts. */
+static bool find_program(uint64_t address, char *buffer)
+{
+	struct file_at at = { address, buffer };
+
+	buffer[0] = '\0';
+	ppi_process_each_code((uint32_t)getpid(), find_file, &at);
+	return buffer[0] || ppi_program_path(buffer, PATH_ROOM);
+}
+
 /*
  * The loader calls the program itself "", the vdso by a name or "", and a
  * library as it was asked for: by a link's name, or by one relative to a
  * folder that may be another one later. The file behind it is what is named,
  * as the kernel names it too, so that profiles of all backends agree.
  */
-static const char *path_of(const char *name, bool is_first, char *buffer)
+static const char *path_of(const struct ppi_module_seen *module, bool is_first,
+                           char *buffer)
 {
+	const char *name = module->name;
+
 	if (strstr(name, "vdso"))
 		return "[vdso]";
 	if (strchr(name, '/') && realpath(name, buffer))
 		return buffer;
 	if (name[0])
 		return name;
-	if (is_first && ppi_program_path(buffer, PATH_ROOM))
+	if (is_first && find_program(module->start, buffer))
 		return buffer;
 	return is_first ? "//program" : "[vdso]";
 }
@@ -241,8 +272,7 @@ static void take(const struct walk *walk, struct ppi_module_seen *module,
 	}
 	module->scan = modules->scans;
 	module->since = modules->since;
-	module->path = (char *)(uintptr_t)path_of(module->name, is_first,
-	                                          buffer);
+	module->path = (char *)(uintptr_t)path_of(module, is_first, buffer);
 	if (known && walk->is_unannounced && known->scan + 1 == modules->scans)
 		add_unknown(walk, known, module);
 	drop_told_over(modules, module);

@@ -46,6 +46,8 @@ for backend in perf timer; do
 	fi
 done
 
+can_use itimer && by_handler=itimer || by_handler=
+
 ### Libraries that come and go, at the same place
 
 cat >first.c <<'EOF2'
@@ -84,7 +86,6 @@ EOF2
 if $cc $flags -shared -fPIC -o first.so first.c &&
 	$cc $flags -shared -fPIC -o second.so second.c &&
 	$cc $flags -o loads loads.c -ldl; then
-	can_use itimer && by_handler=itimer || by_handler=
 	# once each between two looks for code, and many times
 	for run in "4 150" "300 1"; do for backend in $backends $by_handler; do
 		# shellcheck disable=SC2086
@@ -106,6 +107,37 @@ if $cc $flags -shared -fPIC -o first.so first.c &&
 else
 	skip "libraries that come and go" "they cannot be built here"
 fi
+
+### Started by the loader; and where /proc is of other numbers
+
+cat >led.c <<'EOF2'
+#include "spin.h"
+static SPIN(led_work)
+int main(void) { return led_work(150) == 1; }
+EOF2
+# shellcheck disable=SC2086
+$cc $flags -o led led.c
+loader=$(readelf -l led 2>/dev/null | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+for backend in $backends $by_handler; do
+	if [ -x "$loader" ]; then
+		record -q -b "$backend" -F 1000 -o p.pb.gz -- "$loader" ./led
+		claim "$backend: what the loader was told to run" \
+			"0.8 < $(share led_work)"
+		claim "$backend: and its module" \
+			"[x['module'] for x in r['functions'] if x['name'] == 'led_work'] == ['led']"
+		judge p.pb.gz
+	else
+		skip "$backend: a program started by the loader" "no loader was found"
+	fi
+	if unshare -p -f true 2>/dev/null; then
+		record -q -b "$backend" -F 1000 -o p.pb.gz -- unshare -p -f ./led
+		claim "$backend: in a PID namespace with the old /proc" \
+			"0.8 < $(share led_work)"
+		judge p.pb.gz
+	else
+		skip "$backend: in a PID namespace" "none can be made here"
+	fi
+done
 
 ### Stripped, with its symbols elsewhere; then not the file that was measured
 
