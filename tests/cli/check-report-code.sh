@@ -242,7 +242,9 @@ fi
 ### Code made at run time
 
 cat >made.c <<'EOF2'
+#define _GNU_SOURCE
 #include "spin.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -256,10 +258,30 @@ __attribute__((noinline, aligned(64))) unsigned pure(unsigned n)
 		sum += i;
 	return sum;
 }
+static void *memory_of(const char *kind)
+{
+	int all = PROT_READ | PROT_WRITE | PROT_EXEC, fd = -1;
+	char *heap;
+	switch (kind ? kind[0] : 'p') {
+	case 's': /* shared */
+		return mmap(0, 4096, all, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	case 'm': /* memfd */
+		fd = memfd_create("double", 0);
+		return fd < 0 || ftruncate(fd, 4096) != 0 ? MAP_FAILED :
+		       mmap(0, 4096, all, MAP_SHARED, fd, 0);
+	case 'z': /* zero */
+		fd = open("/dev/zero", O_RDWR);
+		return mmap(0, 4096, all, MAP_PRIVATE, fd, 0);
+	case 'h': /* heap */
+		heap = (char *)(((unsigned long)malloc(8192) + 4095) & ~4095ul);
+		return mprotect(heap, 4096, all) ? MAP_FAILED : heap;
+	default:
+		return mmap(0, 4096, all, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	}
+}
 int main(int argc, char **argv)
 {
-	char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-	                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *code = memory_of(getenv("MADE_IN"));
 	char name[64];
 	FILE *map;
 	if (code == MAP_FAILED)
@@ -306,6 +328,21 @@ if $cc $flags -o made made.c 2>/dev/null && ./made; then
 		claim "$backend: with all of it" \
 			"${mine}[0]['self_weight'] > 0.5 * r['total_weight']"
 		judge p.pb.gz
+		for kind in shared memfd zero heap; do
+			MADE_IN=$kind record -q -b "$backend" -F 1000 \
+				-o p.pb.gz -- ./made
+			if [ "$status" -eq 99 ]; then
+				skip "$backend: code in memory of the kind $kind" \
+					"it may not be executed here"
+				continue
+			fi
+			claim "$backend: code in memory of the kind $kind, one row" \
+				"len($mine) == 1 and ', PID ' in ${mine}[0]['name']"
+			claim "$backend: with all of it" \
+				"${mine}[0]['self_weight'] > 0.5 * r['total_weight']"
+			judge p.pb.gz
+		done
+		record -q -g -b "$backend" -F 1000 -o p.pb.gz -- ./made
 		report -i p.pb.gz -q
 		has "$backend: and what would name it" 'perf-PID\.map' "$tmp/report"
 		report -i p.pb.gz -q --tree

@@ -440,6 +440,7 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
                       struct ppi_symbols_name *name)
 {
 	const char *path = place->has_mapping ? place->path : "";
+	bool is_made = ppi_symbols_is_made(place);
 
 	memset(name, 0, sizeof(*name));
 	name->module = is_kernel(place) ? "[kernel]"
@@ -447,12 +448,15 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 	                                                   short_name(path));
 	name->path = is_kernel(place) ? "[kernel]"
 	                              : ppi_symbols_keep(symbols, path);
-	name->is_named = !ppi_symbols_is_placeholder(given[0].function,
-	                                             name->module);
+	/* what has no name is written by its address (ppi_symbols_gather) */
+	name->is_named =
+		!ppi_symbols_is_placeholder(given[0].function, name->module) &&
+		!(is_made && ppi_symbols_is_placeholder(given[0].function,
+	                                                "[anonymous]"));
 	if (symbols->wants_lines && place->has_mapping && path[0] == '/')
 		find_place(symbols, place, name);
 	/* what names such code is the map of its process */
-	if (name->is_named && place->pid_count && ppi_symbols_is_made(place)) {
+	if (name->is_named && place->pid_count && is_made) {
 		char map[32];
 
 		snprintf(map, sizeof(map), "/tmp/perf-%" PRIu32 ".map",
