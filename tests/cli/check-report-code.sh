@@ -342,6 +342,7 @@ if $cc $flags -o made made.c 2>/dev/null && ./made; then
 				"${mine}[0]['self_weight'] > 0.5 * r['total_weight']"
 			judge p.pb.gz
 		done
+		unset MADE_IN
 		record -q -g -b "$backend" -F 1000 -o p.pb.gz -- ./made
 		report -i p.pb.gz -q
 		has "$backend: and what would name it" 'perf-PID\.map' "$tmp/report"

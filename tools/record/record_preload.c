@@ -106,6 +106,7 @@ static bool avoid_separators(char *path, size_t bytes)
 
 static bool is_glibc_alone_possible(void)
 {
+#ifdef RTLD_NOLOAD
 	void *symbol = dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), *library;
 	char path[4160];
 	Dl_info libc;
@@ -117,6 +118,9 @@ static bool is_glibc_alone_possible(void)
 	if (library)
 		dlclose(library);
 	return library != NULL;
+#else
+	return false;
+#endif
 }
 
 static void spare_other_loaders(char *path, size_t bytes)
