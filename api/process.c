@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What concerns all sessions of the process: fork, exec and lone calls. */
+/* What concerns all sessions of the process: fork, exec, dlclose, lone calls. */
 #include "api/internal/session.h"
 #include "api/internal/lone_call.h"
 #include "port/exec_guard.h"
@@ -188,5 +188,35 @@ void ppi_after_lone_call(void)
 
 	ppi_helper_resume();
 	for_all_sessions(go_on_with_helper);
+	errno = kept;
+}
+
+static void expect_unload(struct portprof_session *session)
+{
+	if (session->pump.modules)
+		ppi_modules_expect(session->pump.modules,
+		                   ppi_ticks_place(&session->opened.bs));
+}
+
+static void see_unload(struct portprof_session *session)
+{
+	if (session->pump.modules)
+		ppi_modules_unloaded(session->pump.modules,
+		                     ppi_ticks_place(&session->opened.bs));
+}
+
+void portprof_unload_begin(void)
+{
+	int kept = errno;
+
+	for_all_sessions(expect_unload);
+	errno = kept;
+}
+
+void portprof_unload_end(void)
+{
+	int kept = errno;
+
+	for_all_sessions(see_unload);
 	errno = kept;
 }

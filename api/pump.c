@@ -48,6 +48,7 @@ portprof_status ppi_pump_init(struct ppi_pump *pump,
 	pump->room.words = calloc(words, sizeof(*pump->room.words));
 	pump->verdicts = calloc(records_in_room, 1);
 	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
+	pump->area = plan->area;
 	pump->chain_depth = plan->chain_depth;
 	pump->verdict_room = pump->most_records = records_in_room;
 	pump->most_words = words;
@@ -345,29 +346,32 @@ static void pass_all(struct ppi_pump *pump)
 		pass(pump, pump->room);
 }
 
-/* Modules go before the samples that fell on them. */
-static void pass_modules(struct ppi_pump *pump)
+/* Code that is valid from that place on. False when nothing of it had room. */
+static bool pass_modules(struct ppi_pump *pump, uint64_t place)
 {
 	bool is_all_told;
 
-	if (!pump->modules)
-		return;
+	if (pump->area)
+		ppi_area_since(pump->area, place);
 	do {
 		clear_room(pump);
-		is_all_told = ppi_modules_tell(pump->modules, &pump->room);
+		is_all_told = ppi_modules_tell(pump->modules, place,
+		                               &pump->room);
 		pass_all(pump);
 	} while (!is_all_told && pump->room.record_count);
+	return is_all_told;
 }
 
-/* What the backend has, as far as there may be more of what waits. It is asked
- * also where nothing fits: it has other things to do now and then. */
-static portprof_status draw(struct ppi_pump *pump,
-                            struct ppi_backend_session *bs)
+/* What the backend has up to that place, as far as there may be more of what waits.
+ * It is asked also where nothing fits: it has other things to do now and then. */
+static portprof_status draw_until(struct ppi_pump *pump,
+                                  struct ppi_backend_session *bs,
+                                  uint64_t place)
 {
 	const size_t room = pump->room.record_room;
 	portprof_status status;
 
-	pass_modules(pump);
+	bs->ticks_end = place;
 	do {
 		bs->wants_longer_stacks =
 			ppi_chain_ends_are_short(&pump->chain_ends);
@@ -381,11 +385,23 @@ static portprof_status draw(struct ppi_pump *pump,
 	return status;
 }
 
-portprof_status ppi_pump_drain(struct ppi_pump *pump,
-                               struct ppi_backend_session *bs)
+/* Samples of before, then the code of those that come after, in turn. */
+static portprof_status draw(struct ppi_pump *pump,
+                            struct ppi_backend_session *bs)
 {
-	deliver_held(pump);
-	return draw(pump, bs);
+	portprof_status status = PORTPROF_OK;
+	uint64_t place = ppi_ticks_place(bs);
+	bool is_untold;
+
+	do {
+		is_untold = pump->modules &&
+		            ppi_modules_next(pump->modules, &place);
+		if (bs->ticks || !is_untold)
+			status = draw_until(pump, bs, place);
+	} while (is_untold && status == PORTPROF_OK &&
+	         !ppi_ticks_wait_before(bs, place) &&
+	         pass_modules(pump, place));
+	return status;
 }
 
 portprof_status ppi_pump_hold(struct ppi_pump *pump,
@@ -397,4 +413,11 @@ portprof_status ppi_pump_hold(struct ppi_pump *pump,
 	status = draw(pump, bs);
 	pump->is_holding = false;
 	return status;
+}
+
+portprof_status ppi_pump_drain(struct ppi_pump *pump,
+                               struct ppi_backend_session *bs)
+{
+	deliver_held(pump);
+	return draw(pump, bs);
 }

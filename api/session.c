@@ -55,14 +55,29 @@ static portprof_status failed_drain(struct portprof_session *session,
 	return status;
 }
 
+/* The code of all samples before the place that it returns. After the start
+ * kernels that report code do so in order. */
+static uint64_t look_for_code(struct portprof_session *session)
+{
+	struct ppi_backend_session *bs = &session->opened.bs;
+	uint64_t place = ppi_ticks_place(bs);
+
+	if (session->pump.modules && !(bs->caps & PORTPROF_CAP_MODULES) &&
+	    !ppi_modules_scan(session->pump.modules, place))
+		ppi_note(bs, "a library was unloaded and another one loaded at "
+		         "its address: which of them samples are in is unknown "
+		         "([unloaded]); link with libportprof-exec, or flush "
+		         "the session before dlclose");
+	return place;
+}
+
 /* Samples wait for the program's own thread, which is told of them. */
 static portprof_status hold(struct portprof_session *session,
                             struct ppi_diag *why)
 {
 	portprof_status status;
 
-	if (session->pump.modules)
-		ppi_modules_scan(session->pump.modules);
+	look_for_code(session);
 	status = ppi_pump_hold(&session->pump, &session->opened.bs);
 	ppi_notice_look(session);
 	return status ? failed_drain(session, status, why) : PORTPROF_OK;
@@ -74,12 +89,9 @@ static portprof_status deliver(struct portprof_session *session,
 	struct portprof_session *left PPI_AT_LEAVE(end_delivery) = session;
 	struct ppi_backend_session *bs = &session->opened.bs;
 	struct ppi_area *area = session->opened.area;
-	uint64_t place = area ? ppi_area_place(area) : 0;
+	uint64_t place = look_for_code(session);
 	portprof_status status;
 
-	/* libraries first: one may lie now where another one was */
-	if (session->pump.modules)
-		ppi_modules_scan(session->pump.modules);
 	session->is_delivering = true;
 	status = ppi_pump_drain(&session->pump, bs);
 	session->is_delivering = false;
@@ -140,7 +152,7 @@ static portprof_status begin(struct portprof_session *session,
 	portprof_status status;
 
 	if (session->pump.modules)
-		ppi_modules_scan(session->pump.modules);
+		ppi_modules_scan(session->pump.modules, ppi_ticks_place(bs));
 	begin_stretch(session);
 	status = bs->ops->start(bs, why);
 	if (status == PORTPROF_OK)
@@ -252,6 +264,7 @@ static portprof_status init_parts(struct portprof_session *session,
 	portprof_status status = ppi_pump_init(
 		&session->pump, &session->opened.box.plan, why);
 
+	ppi_modules_init(&session->modules);
 	if (status)
 		return status;
 	baseline->accounts = calloc(count, sizeof(*baseline->accounts));

@@ -315,13 +315,13 @@ bool ppi_area_is_abandoned(const struct ppi_area *area);
  * how much of a stack goes with each: see backends/shared/tick_ring.h. */
 void *ppi_area_ring(struct ppi_area *area, size_t *bytes, size_t *stack_bytes);
 
-/* Other records, one thread at a time. False when there is no room. A module
- * is valid for samples from the last mark on, and samples with stacks wait for
- * the next one: the code they fell on is then told. */
+/* Other records, one thread at a time. False when there is no room. They are
+ * valid for samples from place `since` of the ring on, where samples wait for the
+ * next mark: the code they fell on is then told. */
+void ppi_area_since(struct ppi_area *area, uint64_t since);
 bool ppi_area_put(struct ppi_area *area, const portprof_record *record,
                   const void *payload, size_t payload_bytes);
 bool ppi_area_note(struct ppi_area *area, const char *note);
-uint64_t ppi_area_place(const struct ppi_area *area); /* of the next sample */
 void ppi_area_mark(struct ppi_area *area, uint64_t place);
 
 /* The account as of now; `is_last`: nothing more will come. */
@@ -395,6 +395,11 @@ struct ppi_backend_session {
 	 * carried by samples of after. Changes only while stopped. */
 	unsigned resets;
 	struct ppi_pool *pool;  /* of ppi_backend_collect; else NULL */
+	/* Where samples of signal handlers wait in their order; open sets it,
+	 * and drain leaves what came at ticks_end or later. NULL: the kernel's
+	 * records are in order with those of code. */
+	const struct ppi_tick_ring *ticks;
+	uint64_t ticks_end;
 	/* The pump's: chains are cut where copies of stacks end. */
 	bool wants_longer_stacks;
 	/* Sentences for the user about how it is measured; open and drain
@@ -409,6 +414,12 @@ void ppi_note(struct ppi_backend_session *bs, const char *words, ...)
 	__attribute__((format(printf, 2, 3)))
 #endif
 	;
+
+/* The place of the next sample in bs->ticks, 0 without a ring; and whether one
+ * waits there from before a place. */
+uint64_t ppi_ticks_place(const struct ppi_backend_session *bs);
+bool ppi_ticks_wait_before(const struct ppi_backend_session *bs,
+                           uint64_t place);
 
 /* Tell the caller of a way of ppi_count_ways, whose thread this is, that the
  * reading failed, and why if it is known (else NULL): with E_SYSTEM, errno is the

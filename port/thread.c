@@ -62,7 +62,9 @@ bool ppi_thread_is_own(int64_t tid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/task/%lld", (long long)tid);
-	return access("/proc/self/task", F_OK) != 0 || access(path, F_OK) == 0;
+	/* /proc may be another namespace's, with other numbers */
+	return access("/proc/self/task", F_OK) != 0 ||
+	       access(path, F_OK) == 0 || ppi_thread_is_there(tid);
 #else
 	(void)tid;
 	return true;

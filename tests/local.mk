@@ -151,9 +151,9 @@ endif
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_core tests/unit/test_helper \
-	tests/unit/test_hist
+	tests/unit/test_hist tests/unit/test_modules
 TESTS += tests/unit/test_core tests/unit/test_helper \
-	tests/unit/test_hist
+	tests/unit/test_hist tests/unit/test_modules
 endif
 
 check_PROGRAMS += tests/memory/cycles

@@ -288,7 +288,7 @@ endif
 libportprof_preload_la_SOURCES = \
 	compat/exec/exec_wrap.c \
 	compat/exec/lone_wrap.c \
-	tools/preload/dlclose.c \
+	compat/exec/unload_wrap.c \
 	tools/preload/exit.c \
 	tools/preload/gperftools.c \
 	tools/preload/masks.c \

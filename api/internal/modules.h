@@ -1,26 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* The code that is mapped in this process, as MODULE records. */
+/*
+ * The code that is mapped in this process, as MODULE records, in the order in
+ * which it came and went.
+ *
+ * A *place* is one in the ring of samples. Before code is unmapped there is a
+ * scan (ppi_before_unload): what the next one finds was mapped after that, and is
+ * what samples from then on fell on. Calls of several threads are serialised.
+ */
 #ifndef PPI_MODULES_H
 #define PPI_MODULES_H
+
+#include <pthread.h>
 
 #include "backends/backend.h"
 
 struct ppi_modules {
-	struct ppi_module_seen *seen;
+	pthread_mutex_t lock;
+	struct ppi_module_seen *seen; /* those that were told are replaced */
 	size_t count, room;
 	size_t told;               /* of seen, how many were emitted */
+	unsigned scans;            /* those that found a change */
 	unsigned long long adds, subs; /* the loader's counters at last scan */
+	unsigned long long announced;  /* subs, as far as they were expected */
+	unsigned unloading;        /* threads that are at it */
+	bool has_missed;           /* of two at one place nobody knows which */
+	uint64_t since;            /* place that what comes is valid from */
+	uint64_t end;              /* place that the last scan holds up to */
 };
 
-/*
- * Look for code mapped since the last call. Takes the loader's lock: never in
- * a signal handler. Memory failures leave modules untold, not half told.
- */
-void ppi_modules_scan(struct ppi_modules *modules);
-
-/* Put what was not told yet into `room`. False when room was short. */
-bool ppi_modules_tell(struct ppi_modules *modules, struct ppi_room *room);
-
+void ppi_modules_init(struct ppi_modules *modules);
 void ppi_modules_free(struct ppi_modules *modules);
+
+/*
+ * Look for code mapped since the last call, `place` being the present one. Takes
+ * the loader's lock: never in a signal handler. Memory failures leave modules
+ * untold, not half told. False when other code has come to a place unannounced, in
+ * this scan or before: samples there are told as of "[unloaded]".
+ */
+bool ppi_modules_scan(struct ppi_modules *modules, uint64_t place);
+
+/* A scan before the calling thread unmaps code; and when it has done so. */
+void ppi_modules_expect(struct ppi_modules *modules, uint64_t place);
+void ppi_modules_unloaded(struct ppi_modules *modules, uint64_t place);
+
+/* Samples before that place fell on what was told. False: when all is told, and
+ * the place is that of the last scan. */
+bool ppi_modules_next(struct ppi_modules *modules, uint64_t *place);
+
+/* Put what is valid from that place on into `room`. False when room was short. */
+bool ppi_modules_tell(struct ppi_modules *modules, uint64_t place,
+                      struct ppi_room *room);
 
 #endif

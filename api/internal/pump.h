@@ -25,6 +25,7 @@ struct ppi_pump {
 	struct ppi_tally *tallies; /* one an event */
 	size_t event_count;
 	struct ppi_modules *modules; /* NULL: nobody wants them */
+	struct ppi_area *area;       /* where samples stay; NULL: they come here */
 	struct ppi_code_watch *watch; /* NULL: all code is told of */
 	struct ppi_unwinder *unwinder; /* NULL: chains come as they are */
 	unsigned chain_depth;
@@ -44,8 +45,8 @@ portprof_status ppi_pump_init(struct ppi_pump *pump,
                               struct ppi_diag *why);
 void ppi_pump_free(struct ppi_pump *pump);
 
-/* Drain until empty, through all sinks: first what is held. Returns the backend's
- * failure. */
+/* Drain until empty, through all sinks: first what is held. Samples of a ring come
+ * up to where the code is known. Returns the backend's failure. */
 portprof_status ppi_pump_drain(struct ppi_pump *pump,
                                struct ppi_backend_session *bs);
 

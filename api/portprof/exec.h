@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* exec: pausing sessions when the process executes another program. */
+/* exec and dlclose: before a process executes another program or unloads code. */
 #ifndef PORTPROF_EXEC_H
 #define PORTPROF_EXEC_H
 
@@ -12,11 +12,11 @@ extern "C" {
 /*
  * exec replaces the program, but keeps ITIMER_PROF: a session of the backend
  * itimer would leave its timer running, and the first SIGPROF would kill the new
- * program. Linking with libportprof-exec is enough: it wraps the exec functions
- * of the C library and calls the three functions below. They are for programs
+ * program. Linking with libportprof-exec is enough: it wraps dlclose and the exec
+ * functions of the C library and calls the functions below. They are for programs
  * that make the system call themselves or wrap exec in another way.
  *
- * All three may be called from any thread. All since 0.1.
+ * All may be called from any thread. All since 0.1.
  */
 
 /*
@@ -38,6 +38,14 @@ PORTPROF_API void portprof_exec_begin(void);
 /* The exec failed: resume the sessions that portprof_exec_begin paused. errno is
  * unchanged. Called where portprof_exec_begin may be. */
 PORTPROF_API void portprof_exec_failed(void);
+
+/*
+ * Code is about to be unmapped; and it was. Samples from before belong to it, also
+ * if other code is then mapped at its address. Around each dlclose; the calls come
+ * in pairs, call no sink and leave errno unchanged. Not in signal handlers.
+ */
+PORTPROF_API void portprof_unload_begin(void);
+PORTPROF_API void portprof_unload_end(void);
 
 #ifdef __cplusplus
 }

@@ -194,7 +194,8 @@ typedef struct portprof_module {
 	uint32_t build_id_bytes; /* 0 = unknown */
 	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
 	char path[];             /* null-terminated; "//anon" for none,
-	                          * "[vdso]", "[kernel.kallsyms]", ... */
+	                          * "[vdso]", "[kernel.kallsyms]",
+	                          * "[unloaded]" (LIFE-14), ... */
 } portprof_module;
 
 /*

@@ -79,6 +79,10 @@ static FILE *open_maps(uint32_t pid)
 {
 	char path[64];
 
+	/* /proc may be another namespace's, with another process of that
+	 * number */
+	if (pid == (uint32_t)getpid())
+		return fopen("/proc/self/maps", "re");
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
 	return fopen(path, "re");
 }

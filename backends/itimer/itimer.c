@@ -179,6 +179,7 @@ static portprof_status itimer_open(struct ppi_backend_session *bs,
 	if (status)
 		goto remove_handler;
 	ppi_tick_rate_note(bs, &state->rate);
+	bs->ticks = &state->ring;
 	if (state->ring.stack_bytes)
 		bs->drain_every_ms = STACKS_MS;
 	ppi_note(bs, "one timer for the whole process: when several threads "
@@ -367,7 +368,7 @@ static portprof_status itimer_drain(struct ppi_backend_session *bs,
 	if (state->meter.is_running && !state->is_displaced &&
 	    kernel->now_ns(kernel->self) >= state->next_look_ns)
 		look_around(state);
-	ppi_ticks_drain(&state->ring, bs->owner_pid, room);
+	ppi_ticks_drain(&state->ring, bs, room);
 	return PORTPROF_OK;
 }
 

@@ -6,8 +6,9 @@
  * failed there with EFAULT (kernel/trace/trace_event_perf.c, perf_uprobe_init);
  * and a copy that ends takes the probe out of its process (seen on 6.18). A
  * tracepoint of the same place has them, so we make one where we may: an entry in
- * tracefs (Documentation/trace/uprobetracer.rst), which is removed at close. One
- * that a killed process left is swept by the next that makes one.
+ * tracefs (Documentation/trace/uprobetracer.rst), which is removed at close, or
+ * later where forked children hold it still. One that a killed process left is
+ * swept by the next that makes one.
  */
 #include "backends/perf/perf_state.h"
 
@@ -26,7 +27,8 @@ enum {
 	PATH_ROOM = 256,
 	LINE_ROOM = 4096,   /* kernel/trace/trace.c, WRITE_BUFSIZE */
 	NAMES_ROOM = 4096,  /* of entries in tracefs: more are swept later */
-	TRIES_MAX = 64      /* for a name that nobody has */
+	TRIES_MAX = 64,     /* for a name that nobody has */
+	LEFT_MAX = 256      /* entries in use after close: more are swept later */
 };
 
 /* Process, its PID namespace, a counter: the kernel has at most 63 characters
@@ -72,15 +74,69 @@ static int put_line(const struct perf_kernel *kernel, const char *folder,
 	return kernel->append_file(kernel->self, path, line, strlen(line));
 }
 
-/* Refused (EBUSY) while an event of it is open: that of a child process in
- * which a session of its parent is, say. */
-static void remove_entry(const struct perf_kernel *kernel, const char *folder,
-                         const char *name)
+static int remove_entry(const struct perf_kernel *kernel, const char *folder,
+                        const char *name)
 {
 	char line[PERF_TRACED_NAME + 32];
 
 	snprintf(line, sizeof(line), "-:" PERF_TRACED_GROUP "/%s\n", name);
-	put_line(kernel, folder, line);
+	return put_line(kernel, folder, line);
+}
+
+/* ---- entries that were in use at close ---- */
+
+/* The kernel refuses (EBUSY) as long as an event of it is open: a forked child has
+ * the descriptors of its parent's sessions until it ends or executes a program. */
+static struct {
+	atomic_flag is_taken; /* in a forked child maybe for ever: no lock */
+	const struct perf_kernel *kernel;
+	const char *folder;
+	int64_t pid; /* whose they are */
+	char names[LEFT_MAX][PERF_TRACED_NAME];
+	size_t count;
+} left = { .is_taken = ATOMIC_FLAG_INIT };
+
+static void remove_left(void)
+{
+	size_t kept = 0;
+
+	if (left.count && left.kernel->get_pid(left.kernel->self) != left.pid)
+		left.count = 0;
+	for (size_t i = 0; i < left.count; i++)
+		if (remove_entry(left.kernel, left.folder, left.names[i]) ==
+		    -EBUSY)
+			memmove(left.names[kept++], left.names[i],
+			        PERF_TRACED_NAME);
+	left.count = kept;
+}
+
+/* Whoever comes to probes next, or to the end of the process, tries again. */
+static void remove_left_again(void)
+{
+	if (atomic_flag_test_and_set(&left.is_taken))
+		return;
+	remove_left();
+	atomic_flag_clear(&left.is_taken);
+}
+
+/* What two threads leave at once waits for another process that sweeps. */
+static void remove_later(const struct perf_kernel *kernel, const char *folder,
+                         const char *name)
+{
+	static bool is_at_exit;
+
+	if (atomic_flag_test_and_set(&left.is_taken))
+		return;
+	remove_left();
+	left.kernel = kernel;
+	left.folder = folder;
+	left.pid = kernel->get_pid(kernel->self);
+	if (left.count < LEFT_MAX)
+		snprintf(left.names[left.count++], PERF_TRACED_NAME, "%s",
+		         name);
+	if (!is_at_exit)
+		is_at_exit = atexit(remove_left_again) == 0;
+	atomic_flag_clear(&left.is_taken);
 }
 
 /* What processes of this PID namespace left that have ended; whether others live
@@ -256,6 +312,7 @@ static int prepare(struct ppi_backend_session *bs, struct owner *here)
 	if (!state->tracefs)
 		return error;
 	*here = owner_here(kernel);
+	remove_left_again();
 	sweep(kernel, state->tracefs, here);
 	return 0;
 }
@@ -298,8 +355,10 @@ void perf_untrace_probes(struct ppi_backend_session *bs)
 	bool is_owner = kernel->get_pid(kernel->self) == bs->owner_pid;
 
 	for (size_t i = 0; state->traced && i < bs->plan->event_count; i++)
-		if (is_owner && state->traced[i].id)
-			remove_entry(kernel, state->tracefs,
+		if (is_owner && state->traced[i].id &&
+		    remove_entry(kernel, state->tracefs,
+		                 state->traced[i].name) == -EBUSY)
+			remove_later(kernel, state->tracefs,
 			             state->traced[i].name);
 	free(state->traced);
 	state->traced = NULL;

@@ -26,7 +26,7 @@ struct ppi_area {
 	size_t ring_bytes;
 	struct ppi_tick_ring ring;
 	struct ppi_stream stream;
-	uint64_t marked; /* position in the ring */
+	uint64_t since; /* position in the ring */
 };
 
 /* ---- taking one ---- */
@@ -102,7 +102,8 @@ static portprof_status use_memory(struct ppi_area *area, struct ppi_diag *why)
 	ppi_stream_use(&area->stream,
 	               share_stream_at(shared, area->ring_bytes),
 	               ppi_stream_bytes(SHARE_STREAM_BYTES));
-	ppi_area_mark(area, ppi_area_place(area));
+	area->since = ppi_tick_ring_head(&area->ring);
+	ppi_area_mark(area, area->since);
 	shared->pid = area->owner_pid;
 	shared->parent_pid = getppid();
 	atomic_store(&shared->use, SHARE_USED);
@@ -181,7 +182,7 @@ static bool put(struct ppi_area *area, enum share_kind kind,
                 size_t payload_bytes)
 {
 	struct share_message message = { .kind = kind,
-		                         .since = area->marked };
+		                         .since = area->since };
 
 	if (record)
 		message.record = *record;
@@ -200,14 +201,13 @@ bool ppi_area_note(struct ppi_area *area, const char *note)
 	return put(area, SHARE_NOTE, NULL, note, strlen(note) + 1);
 }
 
-uint64_t ppi_area_place(const struct ppi_area *area)
+void ppi_area_since(struct ppi_area *area, uint64_t since)
 {
-	return ppi_tick_ring_head(&area->ring);
+	area->since = since;
 }
 
 void ppi_area_mark(struct ppi_area *area, uint64_t place)
 {
-	area->marked = place;
 	atomic_store(&area->shared->marked, (size_t)place);
 }
 

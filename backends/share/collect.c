@@ -233,13 +233,13 @@ static const struct share_message *next_message(struct pool_area *area,
 	return message;
 }
 
-/* A stack is unwound by what is known of the code when it is taken. */
+/* What its code is has been told when it is taken. */
 static enum ppi_tick_moved move_sample(struct pool_area *area,
                                        struct ppi_room *room)
 {
 	size_t marked = atomic_load(&area->shared->marked);
 
-	if (area->ring.stack_bytes && !area->is_dead &&
+	if (!area->is_dead &&
 	    (ptrdiff_t)(ppi_tick_ring_tail(&area->ring) - marked) >= 0)
 		return PPI_TICK_NONE;
 	return ppi_tick_ring_move(&area->ring, area->pid, room);

@@ -139,11 +139,29 @@ void ppi_tick_rate_account(const struct ppi_tick_rate *rate,
 	out->granted_hz = (double)NS_PER_S / (double)out->granted_period;
 }
 
-void ppi_ticks_drain(struct ppi_tick_ring *ring, int64_t pid,
+static bool is_before(const struct ppi_tick_ring *ring, uint64_t place)
+{
+	return !ring->is_foreign &&
+	       (ptrdiff_t)(ppi_tick_ring_tail(ring) - (size_t)place) < 0;
+}
+
+uint64_t ppi_ticks_place(const struct ppi_backend_session *bs)
+{
+	return bs->ticks ? ppi_tick_ring_head(bs->ticks) : 0;
+}
+
+bool ppi_ticks_wait_before(const struct ppi_backend_session *bs,
+                           uint64_t place)
+{
+	return bs->ticks && is_before(bs->ticks, place);
+}
+
+void ppi_ticks_drain(struct ppi_tick_ring *ring,
+                     const struct ppi_backend_session *bs,
                      struct ppi_room *room)
 {
-	while (!ring->is_foreign &&
-	       ppi_tick_ring_move(ring, pid, room) == PPI_TICK_MOVED)
+	while (is_before(ring, bs->ticks_end) &&
+	       ppi_tick_ring_move(ring, bs->owner_pid, room) == PPI_TICK_MOVED)
 		;
 }
 

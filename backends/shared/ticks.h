@@ -62,9 +62,10 @@ void ppi_tick_rate_note(struct ppi_backend_session *bs,
 void ppi_tick_rate_account(const struct ppi_tick_rate *rate,
                            struct ppi_account *out);
 
-/* Move ticks into `room` as samples until one of them is empty or full. Where
- * another process takes them, nothing is moved. */
-void ppi_ticks_drain(struct ppi_tick_ring *ring, int64_t pid,
+/* Move ticks into `room` as samples until one of them is empty or full, or at
+ * bs->ticks_end. Where another process takes them, nothing is moved. */
+void ppi_ticks_drain(struct ppi_tick_ring *ring,
+                     const struct ppi_backend_session *bs,
                      struct ppi_room *room);
 
 /* Call chains of such a backend: its probe has both capabilities already, and

@@ -185,6 +185,7 @@ static portprof_status timer_open(struct ppi_backend_session *bs,
 	if (status)
 		goto free_threads;
 	ppi_tick_rate_note(bs, &state->rate);
+	bs->ticks = &state->ring;
 	return PORTPROF_OK;
 
 free_threads:
@@ -265,7 +266,7 @@ static portprof_status timer_drain(struct ppi_backend_session *bs,
 	if (state->meter.is_running && !state->is_displaced &&
 	    kernel->now_ns(kernel->self) >= state->next_scan_ns)
 		timer_look_around(state);
-	ppi_ticks_drain(&state->ring, bs->owner_pid, room);
+	ppi_ticks_drain(&state->ring, bs, room);
 	return PORTPROF_OK;
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# compat/exec/: the exec wrappers, as a library for programs that sample
+# compat/exec/: the wrappers of exec and dlclose, as a library for programs that sample
 # themselves. The preloaded object and libportprof-profil hold the same file.
 
 # Only a shared object stands between a program and the C library.
@@ -7,7 +7,9 @@ if SHARED
 lib_LTLIBRARIES += libportprof-exec.la
 pkgconfig_DATA += compat/exec/portprof-exec.pc
 endif
-libportprof_exec_la_SOURCES = compat/exec/exec_wrap.c
+libportprof_exec_la_SOURCES = \
+	compat/exec/exec_wrap.c \
+	compat/exec/unload_wrap.c
 libportprof_exec_la_LIBADD = libportprof.la
 libportprof_exec_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -shared \
 	-no-undefined $(PP_DEFS_LDFLAGS) $(PP_STAY_LDFLAGS)

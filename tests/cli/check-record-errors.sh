@@ -171,6 +171,18 @@ if echo 'int main(void) { for (volatile int i = 0; i < 9000000; i++); return 3; 
 else
 	skip "a static program from inside" "cannot be tried here"
 fi
+if command -v musl-gcc >/dev/null && can_use timer && musl-gcc -o other static.c; then
+	refused "a program of another C library from inside" 3 \
+		"other' belongs to another C library than portprof" \
+		-b timer -o "$out" -- ./other
+	has_not "a program of another C library: its loader has no complaint" \
+		'relocating|shared library' "$tmp/words"
+	record -q -b timer -o "$out" -- sh -c './other; exit $?'
+	same "a program of another C library, started by one that is measured" \
+		3 "$status"
+else
+	skip "a program of another C library" "musl-gcc or the timer backend is missing"
+fi
 
 ### report
 

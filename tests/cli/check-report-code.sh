@@ -46,6 +46,8 @@ for backend in perf timer; do
 	fi
 done
 
+can_use itimer && by_handler=itimer || by_handler=
+
 ### Libraries that come and go, at the same place
 
 cat >first.c <<'EOF2'
@@ -60,20 +62,21 @@ EOF2
 cat >loads.c <<'EOF2'
 #include <dlfcn.h>
 #include <stdio.h>
-int main(void)
+#include <stdlib.h>
+int main(int argc, char **argv)
 {
 	static const char *const names[][2] = {
 		{ "./first.so", "in_first" }, { "./second.so", "in_second" },
 	};
 	void *places[2];
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < atoi(argv[argc - 2]); i++) {
 		void *library = dlopen(names[i % 2][0], RTLD_NOW);
 		unsigned (*spin)(double) =
 			(unsigned (*)(double))dlsym(library, names[i % 2][1]);
 		if (!spin)
 			return 99;
 		places[i % 2] = (void *)((unsigned long)spin & ~0xfffful);
-		spin(150);
+		spin(atof(argv[argc - 1]) + i % 3);
 		dlclose(library);
 	}
 	return places[0] == places[1] ? 0 : 3;
@@ -83,13 +86,16 @@ EOF2
 if $cc $flags -shared -fPIC -o first.so first.c &&
 	$cc $flags -shared -fPIC -o second.so second.c &&
 	$cc $flags -o loads loads.c -ldl; then
-	for backend in $backends; do
-		record -q -b "$backend" -F 1000 -o p.pb.gz -- ./loads
+	# once each between two looks for code, and many times
+	for run in "4 150" "300 1"; do for backend in $backends $by_handler; do
+		# shellcheck disable=SC2086
+		record -q -b "$backend" -F 1000 -o p.pb.gz -- ./loads $run
 		case $status in
 		0) where="at the same place" ;;
 		3) where="at different places" ;;
 		*) where="that failed with $status" ;;
 		esac
+		where="$where, ${run% *} turns"
 		for name in first second; do
 			claim "$backend: a library that was closed, $where: in_$name" \
 				"0.3 < $(share in_$name) < 0.6"
@@ -97,10 +103,41 @@ if $cc $flags -shared -fPIC -o first.so first.c &&
 				"[x['module'] for x in r['functions'] if x['name'] == 'in_$name'] == ['$name.so']"
 		done
 		judge p.pb.gz
-	done
+	done; done
 else
 	skip "libraries that come and go" "they cannot be built here"
 fi
+
+### Started by the loader; and where /proc is of other numbers
+
+cat >led.c <<'EOF2'
+#include "spin.h"
+static SPIN(led_work)
+int main(void) { return led_work(150) == 1; }
+EOF2
+# shellcheck disable=SC2086
+$cc $flags -o led led.c
+loader=$(readelf -l led 2>/dev/null | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+for backend in $backends $by_handler; do
+	if [ -x "$loader" ]; then
+		record -q -b "$backend" -F 1000 -o p.pb.gz -- "$loader" ./led
+		claim "$backend: what the loader was told to run" \
+			"0.8 < $(share led_work)"
+		claim "$backend: and its module" \
+			"[x['module'] for x in r['functions'] if x['name'] == 'led_work'] == ['led']"
+		judge p.pb.gz
+	else
+		skip "$backend: a program started by the loader" "no loader was found"
+	fi
+	if unshare -p -f true 2>/dev/null; then
+		record -q -b "$backend" -F 1000 -o p.pb.gz -- unshare -p -f ./led
+		claim "$backend: in a PID namespace with the old /proc" \
+			"0.8 < $(share led_work)"
+		judge p.pb.gz
+	else
+		skip "$backend: in a PID namespace" "none can be made here"
+	fi
+done
 
 ### Stripped, with its symbols elsewhere; then not the file that was measured
 
@@ -205,7 +242,9 @@ fi
 ### Code made at run time
 
 cat >made.c <<'EOF2'
+#define _GNU_SOURCE
 #include "spin.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -219,10 +258,30 @@ __attribute__((noinline, aligned(64))) unsigned pure(unsigned n)
 		sum += i;
 	return sum;
 }
+static void *memory_of(const char *kind)
+{
+	int all = PROT_READ | PROT_WRITE | PROT_EXEC, fd = -1;
+	char *heap;
+	switch (kind ? kind[0] : 'p') {
+	case 's': /* shared */
+		return mmap(0, 4096, all, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	case 'm': /* memfd */
+		fd = memfd_create("double", 0);
+		return fd < 0 || ftruncate(fd, 4096) != 0 ? MAP_FAILED :
+		       mmap(0, 4096, all, MAP_SHARED, fd, 0);
+	case 'z': /* zero */
+		fd = open("/dev/zero", O_RDWR);
+		return mmap(0, 4096, all, MAP_PRIVATE, fd, 0);
+	case 'h': /* heap */
+		heap = (char *)(((unsigned long)malloc(8192) + 4095) & ~4095ul);
+		return mprotect(heap, 4096, all) ? MAP_FAILED : heap;
+	default:
+		return mmap(0, 4096, all, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	}
+}
 int main(int argc, char **argv)
 {
-	char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-	                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *code = memory_of(getenv("MADE_IN"));
 	char name[64];
 	FILE *map;
 	if (code == MAP_FAILED)
@@ -269,6 +328,22 @@ if $cc $flags -o made made.c 2>/dev/null && ./made; then
 		claim "$backend: with all of it" \
 			"${mine}[0]['self_weight'] > 0.5 * r['total_weight']"
 		judge p.pb.gz
+		for kind in shared memfd zero heap; do
+			MADE_IN=$kind record -q -b "$backend" -F 1000 \
+				-o p.pb.gz -- ./made
+			if [ "$status" -eq 99 ]; then
+				skip "$backend: code in memory of the kind $kind" \
+					"it may not be executed here"
+				continue
+			fi
+			claim "$backend: code in memory of the kind $kind, one row" \
+				"len($mine) == 1 and ', PID ' in ${mine}[0]['name']"
+			claim "$backend: with all of it" \
+				"${mine}[0]['self_weight'] > 0.5 * r['total_weight']"
+			judge p.pb.gz
+		done
+		unset MADE_IN
+		record -q -g -b "$backend" -F 1000 -o p.pb.gz -- ./made
 		report -i p.pb.gz -q
 		has "$backend: and what would name it" 'perf-PID\.map' "$tmp/report"
 		report -i p.pb.gz -q --tree

@@ -41,6 +41,7 @@ tests_conform_libconform_la_SOURCES = \
 	tests/conform/assert.c \
 	tests/conform/assert.h \
 	tests/conform/claim.c \
+	tests/conform/code.c \
 	tests/conform/conform.c \
 	tests/conform/conform.h \
 	tests/conform/count.c \

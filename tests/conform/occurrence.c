@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Events that overflow at one occurrence, of one session and of several. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "tests/conform/conform.h"
 
 #include <inttypes.h>
+#include <sys/resource.h>
 
 enum { FAULTS = 2100, RING_BYTES = 256 << 10 };
 
@@ -122,10 +126,54 @@ static void loss_3_only_samples_are_lost(void **state)
 	cf_close(session);
 }
 
+#ifdef RUSAGE_THREAD
+static uint64_t own_faults(void)
+{
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
+}
+#endif
+
+/* Those of the helper thread are in the process's getrusage(2) as well: the file
+ * and the chains that it makes take memory. */
+static void sample_9_faults_of_the_helper_are_in_no_total(void **state)
+{
+#ifdef RUSAGE_THREAD
+	portprof_config *config = config_of("page-faults:period=50");
+	portprof_session *session;
+	uint64_t before, began, end, after;
+
+	(void)state;
+	cf_needs_real();
+	cf_needs_files();
+	assert_int_equal(portprof_config_write_to(config, cf_path()),
+	                 PORTPROF_OK);
+	session = cf_open(config);
+	before = own_faults();
+	cf_start(session);
+	began = own_faults();
+	fixture.page_faults(FAULTS);
+	assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
+	fixture.page_faults(FAULTS);
+	end = own_faults();
+	cf_stop(session);
+	after = own_faults();
+	assert_in_range(cf_stats(session, 0).total_weight, end - began,
+	                after - before);
+	cf_close(session);
+#else
+	(void)state;
+	cf_skip("this system does not report a thread's faults");
+#endif
+}
+
 static const struct cf_case cases[] = {
 	CF_SAMPLES(event_8_two_periods_of_one_event),
 	CF_SAMPLES(life_11_sessions_of_one_event),
 	CF_SAMPLES(loss_3_only_samples_are_lost),
+	CF_SAMPLES(sample_9_faults_of_the_helper_are_in_no_total),
 };
 
 CF_FAMILY(occurrence);

@@ -32,6 +32,8 @@ static struct entry *find(const char *name, size_t bytes)
 
 static bool is_in_use(const struct entry *entry)
 {
+	if (perf_sim_machine.holds_entries)
+		return true;
 	for (int fd = 0; fd < SIM_FDS; fd++)
 		if (sim.fds[fd] && !sim.fds[fd]->is_folder &&
 		    sim.fds[fd]->attr.type == PERF_TYPE_TRACEPOINT &&

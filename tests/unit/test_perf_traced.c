@@ -281,6 +281,29 @@ static void a_forked_child_leaves_it_to_its_parent(void **state)
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
+/* A child that was forked has its parent's descriptors, and the kernel refuses as
+ * long as it lives (EBUSY): the next session of probes takes them away. */
+static void what_a_child_held_is_removed_later(void **state)
+{
+	(void)state;
+	assert_int_equal(run_add(&run, PROBE, 0), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_int_equal(perf_sim_entries(NULL, 0), 1);
+	perf_sim_machine.holds_entries = true;
+	run_close(&run);
+	assert_int_equal(perf_sim_entries(NULL, 0), 1);
+	begin(PPI_COUNT);
+	assert_int_equal(run_add(&run, PROBE, 0), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	run_close(&run);
+	assert_int_equal(perf_sim_entries(NULL, 0), 2);
+	perf_sim_machine.holds_entries = false;
+	begin(PPI_COUNT);
+	assert_int_equal(run_add(&run, PROBE, 0), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_OK);
+	assert_int_equal(perf_sim_entries(NULL, 0), 1);
+}
+
 /* Before Linux 6.12 events are swapped between processes, and hits are lost. */
 static void an_older_kernel_is_said(void **state)
 {
@@ -314,6 +337,7 @@ int main(void)
 		CASE(what_the_dead_left_is_swept),
 		CASE(a_name_that_is_taken_is_not_used),
 		CASE(a_forked_child_leaves_it_to_its_parent),
+		CASE(what_a_child_held_is_removed_later),
 		CASE(an_older_kernel_is_said),
 	};
 

@@ -240,18 +240,6 @@ bool ppi_preload_is_active(void)
 	       self.owner == getpid();
 }
 
-/* What is being stopped is looked up by who stops it, which may close
- * libraries, too. */
-void ppi_preload_flush(void)
-{
-	if (!ppi_preload_is_active() || pthread_mutex_trylock(&self.lock) != 0)
-		return;
-	/* what fails is remembered, and said at the end */
-	if (self.session)
-		portprof_session_flush(self.session);
-	pthread_mutex_unlock(&self.lock);
-}
-
 static void end(void)
 {
 	portprof_session *session = self.session;

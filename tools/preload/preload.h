@@ -48,10 +48,6 @@ bool ppi_preload_is_unique(const char *pattern);
  * memory of such a one. */
 bool ppi_preload_is_active(void);
 
-/* Bring what was sampled so far to the file: it is looked up in what is mapped
- * now. */
-void ppi_preload_flush(void);
-
 /* Stop measuring this process and finish its file. Nothing in a child that
  * shares its parent's memory. */
 void ppi_preload_finish(void);

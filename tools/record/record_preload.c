@@ -6,10 +6,15 @@
  */
 #include "config.h"
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "tools/record/record.h"
 
 #include "tools/tools.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +95,42 @@ static bool avoid_separators(char *path, size_t bytes)
 	}
 	snprintf(path, bytes, "%s", name);
 	return true;
+}
+
+/*
+ * Only glibc's loader knows $LIB in LD_PRELOAD (ld.so(8)), whose folders lead back
+ * to the root. The loader of musl finds no such file and goes on, where it would
+ * end a program for symbols that its C library lacks.
+ */
+#define GLIBC_ALONE "/$LIB/../../../../../.."
+
+static bool is_glibc_alone_possible(void)
+{
+#ifdef RTLD_NOLOAD
+	void *symbol = dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), *library;
+	char path[4160];
+	Dl_info libc;
+
+	if (!symbol || !dladdr(symbol, &libc) || libc.dli_fname[0] != '/')
+		return false;
+	snprintf(path, sizeof(path), GLIBC_ALONE "%s", libc.dli_fname);
+	library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+	if (library)
+		dlclose(library);
+	return library != NULL;
+#else
+	return false;
+#endif
+}
+
+static void spare_other_loaders(char *path, size_t bytes)
+{
+	size_t before = strlen(GLIBC_ALONE), length = strlen(path);
+
+	if (before + length >= bytes || !is_glibc_alone_possible())
+		return;
+	memmove(path + before, path, length + 1);
+	memcpy(path, GLIBC_ALONE, before);
 }
 
 /* ---- the environment of the command ---- */
@@ -205,6 +246,8 @@ int ppi_record_preload(const struct ppi_record *record)
 		say_missing();
 		return PPI_EXIT_RECORD;
 	}
-	return avoid_separators(object, sizeof(object)) ? run(record, object)
-	                                                : PPI_EXIT_RECORD;
+	if (!avoid_separators(object, sizeof(object)))
+		return PPI_EXIT_RECORD;
+	spare_other_loaders(object, sizeof(object));
+	return run(record, object);
 }

@@ -375,8 +375,10 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		ppi_symbols_in_kernel(symbols, address, name);
 		return;
 	}
-	if (place->has_mapping && strcmp(place->path, "[guest]") == 0) {
-		name->function = name->module = name->path = "[guest]";
+	if (place->has_mapping && (strcmp(place->path, "[guest]") == 0 ||
+	                           strcmp(place->path, "[unloaded]") == 0)) {
+		name->function = name->module = name->path = ppi_symbols_keep(
+			symbols, place->path);
 		name->is_named = true;
 		return;
 	}
@@ -438,6 +440,7 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
                       struct ppi_symbols_name *name)
 {
 	const char *path = place->has_mapping ? place->path : "";
+	bool is_made = ppi_symbols_is_made(place);
 
 	memset(name, 0, sizeof(*name));
 	name->module = is_kernel(place) ? "[kernel]"
@@ -445,12 +448,15 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 	                                                   short_name(path));
 	name->path = is_kernel(place) ? "[kernel]"
 	                              : ppi_symbols_keep(symbols, path);
-	name->is_named = !ppi_symbols_is_placeholder(given[0].function,
-	                                             name->module);
+	/* what has no name is written by its address (ppi_symbols_gather) */
+	name->is_named =
+		!ppi_symbols_is_placeholder(given[0].function, name->module) &&
+		!(is_made && ppi_symbols_is_placeholder(given[0].function,
+	                                                "[anonymous]"));
 	if (symbols->wants_lines && place->has_mapping && path[0] == '/')
 		find_place(symbols, place, name);
 	/* what names such code is the map of its process */
-	if (name->is_named && place->pid_count && ppi_symbols_is_made(place)) {
+	if (name->is_named && place->pid_count && is_made) {
 		char map[32];
 
 		snprintf(map, sizeof(map), "/tmp/perf-%" PRIu32 ".map",
