@@ -209,6 +209,7 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.count_ways = &perf_count_ways,
 	.count_parts = &perf_count_parts,
 	.steering = &perf_steering,
+	.heirs = NULL,
 	.group_modifiers = "excl,pinned",
 	.copies_stacks = false,
 	.counts_alone = true,
