@@ -314,8 +314,9 @@ static void print_ends(const struct ppi_report *report, FILE *out)
 	            report->what->stats.standard_error ||
 	    ppi_percent(report->unattributed, report->total) < LEAST_PERCENT)
 		return;
-	fprintf(out, LABEL "processes are not sampled while they are loaded and "
-	        "while the system ends them: (unattributed)\n", "");
+	fprintf(out, LABEL "no timer samples a process while it is loaded and "
+	        "while the system ends it, nor a thread that ended before it "
+	        "was found\n", "");
 }
 
 /* Of samples of CPUs: how far chance may have led them from the truth. */
