@@ -6,6 +6,7 @@
 
 #include "port/clock_ns.h"
 #include "port/cpu_clock.h"
+#include "port/heir.h"
 #include "port/memory_limit.h"
 #include "port/thread.h"
 
@@ -40,6 +41,7 @@ static struct helper {
 	_Atomic long owner; /* the process that started it */
 	unsigned takers;
 	bool is_up, should_end, is_manual;
+	bool is_late;     /* it is taken and to be started by ppi_helper_begin */
 	bool is_changing; /* being started or ended: takers wait */
 	bool is_gone;     /* there is none: it has ended by itself, see below,
 	                   * or could not be started again */
@@ -258,7 +260,7 @@ static int create_thread(void)
 	return error;
 }
 
-static portprof_status start_thread(struct ppi_diag *why)
+static portprof_status create(struct ppi_diag *why)
 {
 	sigset_t all, before;
 	int error;
@@ -277,6 +279,17 @@ static portprof_status start_thread(struct ppi_diag *why)
 		                "cannot start the helper thread: %s; raise "
 		                "the limit of threads (ulimit -u)",
 		                strerror(error));
+	return PORTPROF_OK;
+}
+
+static portprof_status start_thread(struct ppi_diag *why)
+{
+	portprof_status status;
+
+	helper.is_late = false;
+	status = create(why);
+	if (status)
+		return status;
 	/* the lock is given up here: is_changing keeps other takers from
 	 * starting a second one */
 	helper.is_changing = true;
@@ -294,13 +307,44 @@ portprof_status ppi_helper_take(struct ppi_diag *why)
 	pthread_mutex_lock(&helper.lock);
 	while (helper.is_changing)
 		pthread_cond_wait(&helper.done, &helper.lock);
-	if (helper.takers == 0 && !helper.is_manual && !helper.is_gone &&
-	    !helper.suspensions)
+	if ((helper.takers == 0 || helper.is_late) && !helper.is_manual &&
+	    !helper.is_gone && !helper.suspensions)
 		status = start_thread(why);
 	if (status == PORTPROF_OK)
 		helper.takers++;
 	pthread_mutex_unlock(&helper.lock);
 	return status;
+}
+
+void ppi_helper_take_later(void)
+{
+	pthread_mutex_lock(&helper.lock);
+	while (helper.is_changing)
+		pthread_cond_wait(&helper.done, &helper.lock);
+	if (helper.takers++ == 0)
+		helper.is_late = !helper.is_manual && !helper.is_gone &&
+		                 !helper.suspensions;
+	pthread_mutex_unlock(&helper.lock);
+}
+
+/* Nobody waits for it to come up: most processes that are recorded have done
+ * their work before. */
+void ppi_helper_begin(void)
+{
+	struct ppi_diag unused;
+
+	pthread_mutex_lock(&helper.lock);
+	if (helper.is_late && !helper.suspensions)
+		helper.is_gone = create(&unused) != PORTPROF_OK;
+	helper.is_late &= helper.suspensions != 0;
+	pthread_mutex_unlock(&helper.lock);
+}
+
+/* It is there, and its number is not known yet. */
+static void wait_until_up(void)
+{
+	while (helper.has_thread && !helper.is_up && !helper.is_gone)
+		pthread_cond_wait(&helper.done, &helper.lock);
 }
 
 /* Called with the lock held; it is given up while the thread ends, and
@@ -311,6 +355,8 @@ static void end_thread(void)
 		helper.is_gone = false;
 		return;
 	}
+	if (ppi_heir.is_ending)
+		return;
 	helper.should_end = helper.is_changing = true;
 	signal_work();
 	pthread_mutex_unlock(&helper.lock);
@@ -327,13 +373,20 @@ static void end_thread(void)
 void ppi_helper_give_back(void)
 {
 	pthread_mutex_lock(&helper.lock);
-	if (--helper.takers == 0 && (helper.is_up || helper.is_gone))
+	if (--helper.takers == 0) {
+		helper.is_late = false;
 		end_thread();
+	}
 	pthread_mutex_unlock(&helper.lock);
 }
 
 int64_t ppi_helper_tid(void)
 {
+	if (helper.tid || !helper.has_thread)
+		return helper.tid;
+	pthread_mutex_lock(&helper.lock);
+	wait_until_up();
+	pthread_mutex_unlock(&helper.lock);
 	return helper.tid;
 }
 
@@ -344,7 +397,8 @@ bool ppi_helper_is_ours(void)
 
 static bool runs_inline(void)
 {
-	return helper.is_manual || helper.is_gone || helper.suspensions ||
+	return helper.is_manual || helper.is_gone || helper.is_late ||
+	       helper.suspensions ||
 	       (helper.is_up && pthread_equal(pthread_self(), helper.thread));
 }
 
@@ -365,6 +419,7 @@ bool ppi_helper_suspend(void)
 	pthread_mutex_lock(&helper.lock);
 	while (helper.is_changing)
 		pthread_cond_wait(&helper.done, &helper.lock);
+	wait_until_up();
 	tid = helper.tid;
 	if (!helper.suspensions && (!helper.is_up || runs_inline())) {
 		pthread_mutex_unlock(&helper.lock);
@@ -388,7 +443,7 @@ void ppi_helper_resume(void)
 	struct ppi_diag unused;
 
 	pthread_mutex_lock(&helper.lock);
-	if (--helper.suspensions == 0 && helper.takers)
+	if (--helper.suspensions == 0 && helper.takers && !helper.is_late)
 		helper.is_gone = start_thread(&unused) != PORTPROF_OK;
 	pthread_mutex_unlock(&helper.lock);
 }
@@ -424,8 +479,13 @@ void ppi_helper_call(void (*function)(void *context), void *context)
 
 void ppi_helper_wake(struct ppi_helper_task *task)
 {
+	ppi_helper_wake_in(task, 0);
+}
+
+void ppi_helper_wake_in(struct ppi_helper_task *task, unsigned ms)
+{
 	pthread_mutex_lock(&helper.lock);
-	task->due_ns = ppi_monotonic_ns();
+	task->due_ns = ppi_monotonic_ns() + (uint64_t)ms * 1000000u;
 	if (helper.is_up)
 		signal_work();
 	pthread_mutex_unlock(&helper.lock);
@@ -502,7 +562,7 @@ void ppi_helper_after_fork_in_child(void)
 	ppi_cpu_helper_end();
 	helper.takers = 0;
 	helper.is_up = helper.should_end = helper.is_changing = false;
-	helper.is_gone = helper.has_thread = false;
+	helper.is_gone = helper.has_thread = helper.is_late = false;
 	helper.suspensions = 0;
 	helper.call = NULL;
 	helper.tasks = NULL;

@@ -67,16 +67,18 @@ static void make_collector(struct ppi_opened *opened)
 	bs->caps |= PORTPROF_CAP_ATTACH | PORTPROF_CAP_CHILDREN;
 }
 
+static bool is_shared(const portprof_config *config)
+{
+	return config->sink_count && config->sinks[0].ops == &ppi_sink_share;
+}
+
 /* The area comes first: a backend may have its ring there. */
 static portprof_status take_area(struct ppi_opened *opened, enum ppi_mode mode,
                                  struct ppi_diag *why)
 {
-	const portprof_config *config = opened->config;
-
-	if (mode != PPI_SAMPLE || !config->sink_count ||
-	    config->sinks[0].ops != &ppi_sink_share)
+	if (mode != PPI_SAMPLE || !is_shared(opened->config))
 		return PORTPROF_OK;
-	return ppi_area_take(config->sinks[0].path, &opened->area, why);
+	return ppi_area_take(opened->config->sinks[0].path, &opened->area, why);
 }
 
 static void leave_area(struct ppi_opened *opened)
@@ -90,6 +92,11 @@ static portprof_status take_helper(struct ppi_opened *opened,
                                    struct ppi_diag *why)
 {
 	ppi_process_handle_forks();
+	if (!opened->has_helper && is_shared(opened->config)) {
+		/* each of many short processes would wait for it */
+		ppi_helper_take_later();
+		opened->has_helper = true;
+	}
 	if (!opened->has_helper)
 		opened->has_helper = ppi_helper_take(why) == PORTPROF_OK;
 	return opened->has_helper ? PORTPROF_OK : why->status;
@@ -133,6 +140,7 @@ static portprof_status open_backend(struct attempt *attempt,
 		                        kernel, &opened->box,
 		                        opened->bs.refusals, why);
 	opened->box.plan.area = opened->area;
+	opened->box.plan.estimates_ends = opened->area != NULL;
 	if (!(opened->bs.caps & PORTPROF_CAP_UNWIND)) {
 		opened->box.plan.stack_bytes = 0;
 		opened->box.plan.uses_tables = false;

@@ -3,6 +3,7 @@
 #include "api/internal/session.h"
 #include "api/internal/lone_call.h"
 #include "port/exec_guard.h"
+#include "port/heir.h"
 #include "port/signal_share.h"
 
 #include <errno.h>
@@ -16,6 +17,9 @@ static struct process {
 	struct portprof_session *sessions;
 	pid_t owner;       /* whose sessions they are */
 	bool has_handlers; /* pthread_atfork was called */
+	struct portprof_session *left; /* a copy of the parent's only session,
+	                                * which may go on, */
+	pid_t heir;        /* and does in this process */
 } process = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* A fork while the helper holds its lock would leave the child a lock that
@@ -37,9 +41,44 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
 	ppi_helper_after_fork_in_child();
+	if (process.sessions)
+		process.left = process.sessions->next ? NULL : process.sessions;
 	process.sessions = NULL;
 	pthread_mutex_unlock(&process.lock);
 }
+
+/* ---- heirs: see port/heir.h ---- */
+
+static bool begin_heir(void)
+{
+	struct ppi_backend_session *bs;
+
+	if (!process.left)
+		return false;
+	bs = &process.left->opened.bs;
+	if (!bs->ops->heirs || !bs->ops->heirs->begin(bs))
+		return false;
+	process.heir = getpid();
+	return true;
+}
+
+static void end_heir(void)
+{
+	struct ppi_backend_session *bs;
+
+	if (!process.left || process.heir != getpid())
+		return;
+	bs = &process.left->opened.bs;
+	bs->ops->heirs->end(bs);
+}
+
+void ppi_process_forget_left(const struct portprof_session *session)
+{
+	if (process.left == session)
+		process.left = NULL;
+}
+
+/* ---- fork ---- */
 
 void ppi_process_handle_forks(void)
 {
@@ -55,6 +94,8 @@ void ppi_process_add(struct portprof_session *session)
 {
 	pthread_mutex_lock(&process.lock);
 	process.owner = getpid();
+	if (session->opened.bs.ops->heirs)
+		ppi_heir = (struct ppi_heir){ begin_heir, end_heir, false };
 	session->next = process.sessions;
 	process.sessions = session;
 	pthread_mutex_unlock(&process.lock);
@@ -143,6 +184,7 @@ void portprof_exec_guard(void)
 void portprof_exec_begin(void)
 {
 	for_all_sessions(pause_for_call);
+	end_heir();
 	if (ppi_signal_share.set_aside)
 		ppi_signal_share.set_aside(true);
 }
@@ -153,6 +195,8 @@ void portprof_exec_failed(void)
 
 	if (ppi_signal_share.set_aside)
 		ppi_signal_share.set_aside(false);
+	if (process.left && process.heir == getpid())
+		begin_heir();
 	for_all_sessions(go_on);
 	errno = kept;
 }

@@ -92,6 +92,9 @@ static portprof_status deliver(struct portprof_session *session,
 	uint64_t place = look_for_code(session);
 	portprof_status status;
 
+	/* it has begun after the session was opened */
+	if (area && session->is_running && !bs->helper_tid)
+		bs->helper_tid = ppi_helper_tid();
 	session->is_delivering = true;
 	status = ppi_pump_drain(&session->pump, bs);
 	session->is_delivering = false;
@@ -171,9 +174,18 @@ portprof_status ppi_session_resume(struct portprof_session *session,
 	session->is_waiting = phase == PPI_EARLY;
 	if (!session->is_waiting)
 		status = begin(session, why);
-	if (status == PORTPROF_OK)
+	if (status)
+		return status;
+	/* the recorder is told of the code at once: this process may be killed */
+	if (session->opened.area && session->is_running) {
+		drain(session, why);
+		ppi_helper_wake_in(&session->task,
+		                   session->opened.bs.drain_every_ms);
+	} else {
 		ppi_helper_wake(&session->task);
-	return status;
+	}
+	ppi_helper_begin();
+	return PORTPROF_OK;
 }
 
 portprof_status ppi_session_pause(struct portprof_session *session,
@@ -355,6 +367,7 @@ static void close_in_child(struct portprof_session *session)
 {
 	struct ppi_diag why;
 
+	ppi_process_forget_left(session);
 	ppi_session_close_sinks(session, NULL, &why);
 	free_parts(session);
 	ppi_opened_close(&session->opened);

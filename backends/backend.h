@@ -216,6 +216,10 @@ struct ppi_plan {
 	struct ppi_area *area;  /* not NULL: what is measured goes there, and
 	                         * drain only does what has to be done now and
 	                         * then; see below */
+	bool estimates_ends;    /* the first sample of a thread weighs a whole
+	                         * period, so that samples are right on average
+	                         * though the last one is not the thread's end;
+	                         * only where CPU time is sampled by timers */
 	const struct ppi_range *ranges; /* NULL = pcs of the whole space */
 	size_t range_count;
 };
@@ -497,6 +501,21 @@ struct ppi_steering {
 	                         struct ppi_diag *why);
 };
 
+/*
+ * How a forked child of a process that leaves its samples in an area goes on doing
+ * so, by the copy of the session that the fork made: without a helper thread, and
+ * so without anything but samples (of ppi_tick.pid). A child that had none has
+ * written nothing to memory that it shares. Both in the child alone, with no
+ * other thread.
+ */
+struct ppi_heir_ops {
+	/* False: this session cannot, or is not running; nothing has changed. */
+	bool (*begin)(struct ppi_backend_session *bs);
+	/* No sample comes any more. Async-signal-safe; close may follow, which
+	 * is that of a child then. */
+	void (*end)(struct ppi_backend_session *bs);
+};
+
 /* ---- the nine functions ---- */
 
 /*
@@ -520,6 +539,7 @@ struct ppi_backend_ops {
 	const struct ppi_count_parts *count_parts;
 	const struct ppi_costs_ops *costs;
 	const struct ppi_steering *steering;
+	const struct ppi_heir_ops *heirs;
 	/* Modifiers that are a group's and stand with its first event, with
 	 * commas between them; NULL = none. */
 	const char *group_modifiers;

@@ -37,6 +37,8 @@ libportprof_core_la_SOURCES += \
 	port/exec_guard.h \
 	port/fork_guard.c \
 	port/fork_guard.h \
+	port/heir.c \
+	port/heir.h \
 	port/machine.c \
 	port/machine.h \
 	port/memory_limit.c \

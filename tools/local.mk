@@ -299,6 +299,7 @@ libportprof_preload_la_SOURCES = \
 	tools/preload/settings.c \
 	tools/preload/signals.c \
 	tools/preload/signals.h \
+	tools/preload/threads.c \
 	tools/preload/timers.c \
 	tools/preload/toggle.c \
 	tools/preload/toggle.h

@@ -31,6 +31,14 @@ enum { PPI_HELPER_STACK = 512 * 1024, PPI_HELPER_LOOK_MS = 500 };
  */
 portprof_status ppi_helper_take(struct ppi_diag *why);
 void ppi_helper_give_back(void);
+
+/* Take it without starting it, if nobody has it yet: calls run in the caller until
+ * ppi_helper_begin, which does not wait for it to come up. It is given back as if
+ * it had been started. */
+void ppi_helper_take_later(void);
+void ppi_helper_begin(void);
+
+/* 0: there is none. Waits for one that was begun. */
 int64_t ppi_helper_tid(void);
 
 /* Whether the thread is this process's, and not that of one whose memory this
@@ -53,6 +61,7 @@ void ppi_helper_call(void (*call)(void *context), void *context);
  * waits until the task does not run. */
 void ppi_helper_add(struct ppi_helper_task *task);
 void ppi_helper_wake(struct ppi_helper_task *task);
+void ppi_helper_wake_in(struct ppi_helper_task *task, unsigned ms);
 void ppi_helper_remove(struct ppi_helper_task *task);
 /* As wake, for a task that is registered; a signal handler may call it. Where
  * that cannot wake the thread (no sem_clockwait) the task runs when it said. */

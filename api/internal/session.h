@@ -120,5 +120,7 @@ void ppi_notice_close(struct ppi_notice *notice);
 /* The list of this process's sessions (process.c). */
 void ppi_process_add(struct portprof_session *session);
 void ppi_process_remove(struct portprof_session *session);
+/* In a forked child the copy of one is about to be freed. */
+void ppi_process_forget_left(const struct portprof_session *session);
 
 #endif

@@ -246,6 +246,18 @@ static uint64_t unsampled_ns(const struct itimer_state *state)
 	return sum;
 }
 
+/* How far samples are from the total by chance, squared. */
+static double variance_of(const struct itimer_state *state)
+{
+	const struct ppi_meter *meter = &state->meter;
+
+	if (!state->bs->plan->estimates_ends)
+		return 0;
+	return state->variance_done + (meter->is_running ?
+	       ppi_tick_rate_variance(&state->rate,
+	                              meter->seen_ns - meter->base_ns) : 0);
+}
+
 static portprof_status refuse_clock(struct ppi_diag *why, const char *step)
 {
 	return ppi_fail(why, PORTPROF_E_SYSTEM, errno, step,
@@ -276,7 +288,7 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 		return status;
 	if (kernel->process_cpu(kernel->self, &state->process_last_ns) != 0)
 		return refuse_clock(why, "start");
-	state->due_ns = state->process_last_ns;
+	state->due_ns = state->base_ns = state->process_last_ns;
 	state->is_displaced = false;
 	atomic_store(&state->is_ticking, true);
 	status = itimer_arm(state, why);
@@ -307,6 +319,7 @@ static portprof_status itimer_stop(struct ppi_backend_session *bs,
 	if (look_at_clock(state) != 0)
 		status = refuse_clock(why, "stop");
 	state->unsampled_ns = unsampled_ns(state);
+	state->variance_done = variance_of(state);
 	ppi_meter_end(&state->meter);
 	return status;
 }
@@ -394,6 +407,8 @@ static portprof_status itimer_stats(struct ppi_backend_session *bs,
 	if (state->meter.is_running)
 		look_at_clock(state);
 	out->cpu_time_ns = ppi_meter_total_ns(&state->meter);
+	out->is_estimate = bs->plan->estimates_ends;
+	out->variance = variance_of(state);
 	out->not_attached = unsampled_ns(state);
 	out->total_weight = out->cpu_time_ns - out->not_attached;
 	out->lost_samples = ppi_tick_ring_dropped(&state->ring) +
@@ -419,6 +434,11 @@ static void itimer_close(struct ppi_backend_session *bs)
 	free_memory(state);
 }
 
+static const struct ppi_heir_ops itimer_heirs = {
+	.begin = itimer_heir_begin,
+	.end = itimer_heir_end,
+};
+
 const struct ppi_backend_ops ppi_backend_itimer = {
 	.name = "itimer",
 	.summary = "samples by the process's profiling timer; works everywhere",
@@ -428,6 +448,7 @@ const struct ppi_backend_ops ppi_backend_itimer = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.steering = NULL,
+	.heirs = &itimer_heirs,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
 	.counts_alone = false,

@@ -58,6 +58,13 @@ struct itimer_state {
 	uint64_t process_last_ns;
 	atomic_flag is_due_changing; /* due_ns */
 	uint64_t due_ns;    /* of the process's clock: the next sample's */
+	uint64_t length_ns; /* where ends are estimated, the weight of the first
+	                     * sample since start; 0: it has come */
+	uint64_t base_ns;   /* the process's clock at start */
+	double variance_done; /* of stretches that are over */
+
+	int64_t heir_pid; /* of a forked child that goes on; 0: this is none */
+	_Atomic unsigned heir_samples;
 
 	struct sigaction before;
 	bool is_displaced; /* the program has taken handler or timer */
@@ -93,6 +100,14 @@ void itimer_threads_freshen(struct itimer_state *state);
 /* Give back the slots of threads that are gone. */
 void itimer_threads_sweep(struct itimer_state *state);
 
+/* ---- itimer_heir.c: in a forked child; see struct ppi_heir_ops ---- */
+
+bool itimer_heir_begin(struct ppi_backend_session *bs);
+void itimer_heir_end(struct ppi_backend_session *bs);
+
+/* Where this is one, its next tick says whose it is. Async-signal-safe. */
+void itimer_heir_sign(struct itimer_state *state, struct ppi_tick *tick);
+
 /* ---- itimer_arm.c: ITIMER_PROF ---- */
 
 /* E_BUSY when the timer runs: it would be the program's. */
@@ -124,6 +139,9 @@ void itimer_handler_flush(const struct itimer_state *state);
 void itimer_handler_yield(const struct itimer_state *state);
 portprof_status itimer_handler_retake(struct itimer_state *state,
                                       struct ppi_diag *why);
+
+/* In a forked child whose copy of the session goes on. */
+void itimer_handler_inherit(int64_t pid);
 
 /* Wait until no handler is at work on this session. */
 void itimer_handler_wait(struct itimer_state *state);

@@ -80,6 +80,23 @@ static uint64_t odd_interval(struct itimer_state *state)
 	return us * NS_PER_US;
 }
 
+/* Linux adds a tick to what is asked, and so takes no process by its first look
+ * (set_cpu_itimer, linux/kernel/time/itimer.c). */
+static uint64_t estimate_head(struct itimer_state *state)
+{
+	struct ppi_tick_head head = ppi_tick_rate_head(&state->rate,
+	                                               &state->random);
+	uint64_t tick_ns = state->rate.tick_ns;
+
+	if (head.first_ns > tick_ns + SHORTEST_NS)
+		head.first_ns -= tick_ns;
+	else
+		head.first_ns = SHORTEST_NS;
+	state->length_ns = head.length_ns;
+	state->due_ns += head.first_ns;
+	return head.first_ns;
+}
+
 /* The first tick at random within one period, so that no program that works
  * in step with its start is always met at the same place; the handler sets the
  * next. */
@@ -91,7 +108,9 @@ portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why)
 	struct itimer_value before, now;
 
 	next_random(state);
-	if (state->rate.spread_ns) {
+	if (state->bs->plan->estimates_ends) {
+		ours.left_ns = estimate_head(state);
+	} else if (state->rate.spread_ns) {
 		ours.left_ns = ppi_tick_rate_first(&state->rate,
 		                                   &state->random);
 		state->due_ns += ours.left_ns;

@@ -3,9 +3,10 @@
  * The SIGPROF handler of the itimer backend.
  *
  * Reached in signal context, and nothing else:
- *   handle_tick, is_tick, record_tick, put, is_due, weigh_by_thread,
- *   weigh_by_process, pass_on (here)
- *   itimer_table_get, itimer_arm_next, ppi_gate_enter, ppi_gate_leave,
+ *   handle_tick, is_tick, record_tick, put, is_due, begin_weights,
+ *   weigh_by_thread, weigh_by_process, pass_on (here)
+ *   itimer_table_get, itimer_arm_next, itimer_heir_sign,
+ *   ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
  *   ppi_tick_ring_put, ppi_tick_rate_due, ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
  *   clock_gettime(2); set: setitimer(2), which no standard allows here, and which
@@ -60,8 +61,8 @@ static bool weigh_by_thread(struct itimer_state *state, struct ppi_tick *tick,
 		(*slot)->last_ns = *reached_ns - elapsed;
 	if (*reached_ns < (*slot)->last_ns)
 		(*slot)->last_ns = 0;
-	tick->weight = *reached_ns - (*slot)->last_ns;
-	return tick->weight != 0;
+	tick->weight += *reached_ns - (*slot)->last_ns;
+	return (int64_t)tick->weight > 0;
 }
 
 /* All CPU time of the process since the last tick of any thread. Of two ticks
@@ -77,13 +78,27 @@ static bool weigh_by_process(struct itimer_state *state, struct ppi_tick *tick,
 	    atomic_flag_test_and_set(&state->is_being_read))
 		return false;
 	if (now_ns > state->process_last_ns) {
-		tick->weight = now_ns - state->process_last_ns;
+		tick->weight += now_ns - state->process_last_ns;
 		is_taken = put(state, tick, context);
 	}
 	if (is_taken)
 		state->process_last_ns = now_ns;
 	atomic_flag_clear(&state->is_being_read);
 	return is_taken;
+}
+
+/* What the first sample weighs more than the time since the start: with that it
+ * stands for a whole period, and for what passed in a long call of the kernel
+ * since. May be below 0, and wraps. */
+static uint64_t begin_weights(struct itimer_state *state, uint64_t now_ns)
+{
+	uint64_t late_ns = now_ns - state->due_ns;
+	uint64_t extra_ns = state->length_ns - (now_ns - state->base_ns);
+
+	state->length_ns = 0;
+	if (state->rate.spread_ns && late_ns > state->rate.tick_ns)
+		extra_ns += late_ns - state->rate.tick_ns;
+	return extra_ns;
 }
 
 /*
@@ -93,7 +108,7 @@ static bool weigh_by_process(struct itimer_state *state, struct ppi_tick *tick,
  * uses, and ticked more often. What comes before the process's exact clock
  * says that a period is over is left out; its weight is in the next sample.
  */
-static bool is_due(struct itimer_state *state)
+static bool is_due(struct itimer_state *state, uint64_t *extra_ns)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	uint64_t now_ns;
@@ -103,6 +118,8 @@ static bool is_due(struct itimer_state *state)
 	    atomic_flag_test_and_set(&state->is_due_changing))
 		return true;
 	is_so = now_ns >= state->due_ns;
+	if (is_so && state->length_ns)
+		*extra_ns = begin_weights(state, now_ns);
 	if (is_so && state->rate.spread_ns)
 		state->due_ns = ppi_tick_rate_due(&state->rate, state->due_ns,
 		                                  now_ns, &state->random);
@@ -126,8 +143,9 @@ static void record_tick(struct itimer_state *state, const void *context)
 	struct itimer_slot *slot;
 	uint64_t reached_ns;
 
-	if (!is_due(state))
+	if (!is_due(state, &tick.weight))
 		return;
+	itimer_heir_sign(state, &tick);
 	if (!state->is_by_thread)
 		weigh_by_process(state, &tick, context);
 	else if (weigh_by_thread(state, &tick, &slot, &reached_ns) &&
@@ -283,6 +301,11 @@ bool itimer_handler_is_ours(const struct itimer_state *state)
 
 	return kernel->action(kernel->self, NULL, &now) != 0 ||
 	       is_our_handler(&now);
+}
+
+void itimer_handler_inherit(int64_t pid)
+{
+	ppi_gate_inherit(&gate, pid);
 }
 
 void itimer_handler_wait(struct itimer_state *state)

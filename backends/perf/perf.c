@@ -212,6 +212,7 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.count_parts = &perf_count_parts,
 	.costs = &perf_costs,
 	.steering = &perf_steering,
+	.heirs = NULL,
 	.group_modifiers = "excl,pinned",
 	.copies_stacks = false,
 	.counts_alone = true,

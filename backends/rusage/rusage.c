@@ -402,6 +402,7 @@ const struct ppi_backend_ops ppi_backend_rusage = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.steering = NULL,
+	.heirs = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
 	.counts_alone = false,

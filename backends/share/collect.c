@@ -24,6 +24,7 @@ struct collect_state {
 	struct ppi_pool *pool;
 	struct ppi_account done; /* of sessions that are over */
 	uint64_t next_look_ns;
+	double period_ns;
 	uint64_t begun_lost;     /* samples that a killed process had begun */
 	bool is_over, is_short, is_joined;
 };
@@ -62,6 +63,8 @@ static portprof_status collect_open(struct ppi_backend_session *bs,
 	struct ppi_tick_ring_size size =
 		ppi_tick_ring_size(bs->plan, &rate, ppi_cpu_count());
 
+	rate.tick_ns = ppi_kernel_tick_ns();
+	state->period_ns = (double)ppi_tick_rate_granted_ns(&rate);
 	state->bs = bs;
 	state->pool = bs->pool;
 	state->done.lost_certainty = PORTPROF_EXACT;
@@ -181,16 +184,75 @@ static bool tell_birth(const struct collect_state *state,
 	return true;
 }
 
-static bool tell_end(const struct pool_area *area, struct ppi_room *room)
+static bool tell_exit(uint32_t pid, struct ppi_room *room)
 {
 	const portprof_record record = {
 		.kind = PORTPROF_RECORD_EXIT,
 		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID,
-		.pid = area->pid,
-		.tid = area->pid,
+		.pid = pid,
+		.tid = pid,
 	};
 
 	return ppi_room_add(room, &record, NULL, 0);
+}
+
+/* ---- children that a process forked and whose samples it has, too ---- */
+
+static bool is_told(const struct pool_area *area, uint32_t pid)
+{
+	for (size_t i = 0; i < POOL_HEIRS; i++)
+		if (area->heirs[i] == pid)
+			return true;
+	return false;
+}
+
+/*
+ * The next sample may be of such a child, which has what its parent had. When it
+ * ends nobody says: it counts as ended when many came after it, and begins again
+ * if it has not. False when there is no room.
+ */
+static bool tell_heir(struct pool_area *area, uint32_t pid,
+                      struct ppi_room *room)
+{
+	uint32_t *oldest = &area->heirs[area->heir_count % POOL_HEIRS];
+	const portprof_record record = {
+		.kind = PORTPROF_RECORD_FORK,
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID,
+		.pid = pid,
+		.tid = pid,
+		.address = area->pid,
+	};
+
+	if (!pid || is_told(area, pid))
+		return true;
+	if (room->record_count + 2 > room->record_room)
+		return false;
+	if (*oldest)
+		tell_exit(*oldest, room);
+	ppi_room_add(room, &record, NULL, 0);
+	*oldest = pid;
+	area->heir_count++;
+	return true;
+}
+
+/* Its samples are its total: right on average, and all that is known. */
+static void add_heirs(struct collect_state *state, const struct ppi_tick *tick)
+{
+	state->done.total_weight += tick->weight;
+	state->done.cpu_time_ns += tick->weight;
+	state->done.is_estimate = true;
+	state->done.variance += tick->squares * state->period_ns *
+	                        state->period_ns / PPI_TICK_SQUARE;
+}
+
+static bool tell_end(struct pool_area *area, struct ppi_room *room)
+{
+	for (size_t i = 0; i < POOL_HEIRS; i++) {
+		if (area->heirs[i] && !tell_exit(area->heirs[i], room))
+			return false;
+		area->heirs[i] = 0;
+	}
+	return tell_exit(area->pid, room);
 }
 
 /* False when there is no room. What makes no sense is left out. */
@@ -234,15 +296,25 @@ static const struct share_message *next_message(struct pool_area *area,
 }
 
 /* What its code is has been told when it is taken. */
-static enum ppi_tick_moved move_sample(struct pool_area *area,
+static enum ppi_tick_moved move_sample(struct collect_state *state,
+                                       struct pool_area *area,
                                        struct ppi_room *room)
 {
+	struct ppi_tick heirs = ppi_tick_ring_next(&area->ring);
+	enum ppi_tick_moved moved;
 	size_t marked = atomic_load(&area->shared->marked);
 
+	/* nobody looks at code any more where only heirs are left */
 	if (!area->is_dead &&
+	    atomic_load(&area->shared->use) != SHARE_ENDED &&
 	    (ptrdiff_t)(ppi_tick_ring_tail(&area->ring) - marked) >= 0)
 		return PPI_TICK_NONE;
-	return ppi_tick_ring_move(&area->ring, area->pid, room);
+	if (!tell_heir(area, (uint32_t)heirs.pid, room))
+		return PPI_TICK_NO_ROOM;
+	moved = ppi_tick_ring_move(&area->ring, area->pid, room);
+	if (moved == PPI_TICK_MOVED && heirs.pid)
+		add_heirs(state, &heirs);
+	return moved;
 }
 
 /* True when there is nothing more at the moment, false when the room is full. */
@@ -260,7 +332,7 @@ static bool empty(struct collect_state *state, struct pool_area *area,
 		if (room->record_count == room->record_room)
 			return false;
 		moved = is_due ? PPI_TICK_NONE
-		               : move_sample(area, room);
+		               : move_sample(state, area, room);
 		if (moved == PPI_TICK_NO_ROOM)
 			return false;
 		if (moved == PPI_TICK_MOVED)
@@ -390,6 +462,7 @@ const struct ppi_backend_ops ppi_backend_collect = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.steering = NULL,
+	.heirs = NULL,
 	.group_modifiers = NULL,
 	.copies_stacks = false,
 	.counts_alone = false,

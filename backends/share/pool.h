@@ -7,6 +7,9 @@
 #include "backends/shared/tick_ring.h"
 #include "backends/shared/stream.h"
 
+/* Births are told again when more than so many children take turns. */
+enum { POOL_HEIRS = 64 };
+
 /* One area as the collector has it. */
 struct pool_area {
 	struct share_area *shared;
@@ -17,6 +20,8 @@ struct pool_area {
 	bool is_dead;  /* whoever had it can put nothing more there */
 	bool is_told;  /* the birth of its process */
 	uint32_t pid, parent_pid;
+	uint32_t heirs[POOL_HEIRS]; /* forked children whose birth was told */
+	unsigned heir_count;
 };
 
 struct ppi_pool {

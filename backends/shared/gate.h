@@ -53,6 +53,14 @@ static inline bool ppi_gate_take(struct ppi_gate *gate, void *guest,
 	return atomic_compare_exchange_strong(&gate->guest, &nobody, guest);
 }
 
+/* In a forked child whose copy of the guest goes on: the handlers that were inside
+ * are threads of the parent's. */
+static inline void ppi_gate_inherit(struct ppi_gate *gate, int64_t pid)
+{
+	atomic_store(&gate->inside, 0);
+	atomic_store(&gate->pid, (long)pid);
+}
+
 static inline void ppi_gate_clear(struct ppi_gate *gate)
 {
 	atomic_store(&gate->guest, NULL);

@@ -131,11 +131,19 @@ static void pass_tail(struct ppi_pcring *ring)
 
 /* A writer that has claimed its cell and not filled it yet holds up the
  * reader, never other writers. */
+const struct ppi_tick *ppi_pcring_peek(const struct ppi_pcring *ring)
+{
+	return turn_of(ring, ring->tail) == ring->tail + 1
+		? &cell_at(ring, ring->tail)->tick : NULL;
+}
+
 bool ppi_pcring_take(struct ppi_pcring *ring, struct ppi_tick *tick)
 {
-	if (turn_of(ring, ring->tail) != ring->tail + 1)
+	const struct ppi_tick *oldest = ppi_pcring_peek(ring);
+
+	if (!oldest)
 		return false;
-	*tick = cell_at(ring, ring->tail)->tick;
+	*tick = *oldest;
 	pass_tail(ring);
 	return true;
 }

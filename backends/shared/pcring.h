@@ -21,7 +21,12 @@ struct ppi_tick {
 	uint64_t time_ns;
 	uint64_t weight;
 	int64_t tid;
+	int32_t pid; /* of a forked child; 0: the process whose ring it is */
+	/* of such a child: how much farther from its CPU time its samples are
+	 * by chance, in PPI_TICK_SQUARE-ths of a squared period */
+	int32_t squares;
 };
+enum { PPI_TICK_SQUARE = 65536 };
 
 /*
  * The turn of cell i, counted from i, says whose the cell is: equal to a
@@ -71,6 +76,9 @@ void ppi_pcring_read_from(struct ppi_pcring *ring, void *memory, size_t bytes);
 /* Put a tick in; false when the ring was full: it is counted as dropped.
  * Async-signal-safe, any number of threads at once. */
 bool ppi_pcring_put(struct ppi_pcring *ring, const struct ppi_tick *tick);
+
+/* The oldest tick, which stays where it is; NULL: there is none. */
+const struct ppi_tick *ppi_pcring_peek(const struct ppi_pcring *ring);
 
 /* Take the oldest tick out; false when there is none. One thread at a time. */
 bool ppi_pcring_take(struct ppi_pcring *ring, struct ppi_tick *tick);

@@ -137,7 +137,7 @@ static portprof_record record_of(const struct ppi_tick *tick, int64_t pid)
 		.kind = PORTPROF_RECORD_SAMPLE,
 		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
 		         PORTPROF_FIELD_TIME,
-		.pid = (uint32_t)pid,
+		.pid = (uint32_t)(tick->pid ? (int64_t)tick->pid : pid),
 		.tid = (uint32_t)tick->tid,
 		.time_ns = tick->time_ns,
 		.address = tick->pc,
@@ -206,6 +206,20 @@ enum ppi_tick_moved ppi_tick_ring_move(struct ppi_tick_ring *ring, int64_t pid,
 	record = record_of(&tick, pid);
 	ppi_room_add(room, &record, NULL, 0);
 	return PPI_TICK_MOVED;
+}
+
+struct ppi_tick ppi_tick_ring_next(struct ppi_tick_ring *ring)
+{
+	const struct ppi_tick none = { 0 }, *tick;
+	const struct stacked *message;
+	size_t bytes;
+
+	if (!ring->stack_bytes) {
+		tick = ppi_pcring_peek(&ring->ticks);
+		return tick ? *tick : none;
+	}
+	message = ppi_stream_peek(&ring->stacks, &bytes);
+	return message && bytes >= sizeof(*message) ? message->tick : none;
 }
 
 bool ppi_tick_ring_skip(struct ppi_tick_ring *ring)

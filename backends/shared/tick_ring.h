@@ -57,6 +57,9 @@ enum ppi_tick_moved { PPI_TICK_NONE, PPI_TICK_MOVED, PPI_TICK_NO_ROOM };
 enum ppi_tick_moved ppi_tick_ring_move(struct ppi_tick_ring *ring, int64_t pid,
                                        struct ppi_room *room);
 
+/* The oldest tick, which stays there; all 0: there is none. */
+struct ppi_tick ppi_tick_ring_next(struct ppi_tick_ring *ring);
+
 /* All writers are dead: leave out what one of them had begun. False when there
  * is nothing of that kind. */
 bool ppi_tick_ring_skip(struct ppi_tick_ring *ring);

@@ -55,15 +55,53 @@ uint64_t ppi_tick_rate_next(const struct ppi_tick_rate *rate,
  * point below the longest is taken when a period drawn beside it reaches so
  * far. So a thread is met as often at its beginning as later.
  */
-uint64_t ppi_tick_rate_first(const struct ppi_tick_rate *rate,
-                             uint64_t *random)
+static uint64_t draw_first(const struct ppi_tick_rate *rate, uint64_t *random,
+                           uint64_t *length)
 {
 	uint64_t longest = rate->period_ns + rate->spread_ns, point;
 
-	do
+	do {
 		point = 1 + next_random(random) % longest;
-	while (point > ppi_tick_rate_next(rate, random));
+		*length = ppi_tick_rate_next(rate, random);
+	} while (point > *length);
 	return point;
+}
+
+uint64_t ppi_tick_rate_first(const struct ppi_tick_rate *rate,
+                             uint64_t *random)
+{
+	uint64_t length;
+
+	return draw_first(rate, random, &length);
+}
+
+struct ppi_tick_head ppi_tick_rate_head(const struct ppi_tick_rate *rate,
+                                        uint64_t *random)
+{
+	struct ppi_tick_head head;
+
+	if (!rate->spread_ns)
+		head.length_ns = head.first_ns = ppi_tick_rate_granted_ns(rate);
+	else
+		head.first_ns = draw_first(rate, random, &head.length_ns);
+	head.looks = rate->tick_ns
+		? (head.first_ns + rate->tick_ns - 1) / rate->tick_ns : 0;
+	return head;
+}
+
+/*
+ * A thread of less than half a period has at most one sample, which weighs a
+ * period: used * E[length^2] / period - used^2. A longer one misses at either end
+ * what does not depend on how long it is, and not more than that.
+ */
+double ppi_tick_rate_variance(const struct ppi_tick_rate *rate,
+                              uint64_t used_ns)
+{
+	double period = (double)ppi_tick_rate_granted_ns(rate);
+	double spread = (double)rate->spread_ns;
+	double used = (double)used_ns < period / 2 ? (double)used_ns : period / 2;
+
+	return used * (period + spread * spread / (3 * period) - used);
 }
 
 uint64_t ppi_tick_rate_due(const struct ppi_tick_rate *rate, uint64_t due_ns,
@@ -83,6 +121,21 @@ uint64_t ppi_tick_rate_granted_ns(const struct ppi_tick_rate *rate)
 uint64_t ppi_tick_rate_resolution_ns(const struct ppi_tick_rate *rate)
 {
 	return rate->period_ns + rate->spread_ns + rate->tick_ns;
+}
+
+/* One that has a single sample was most probably short: then it adds all of its
+ * squared weight, and what ppi_tick_rate_variance is at most when a second comes. */
+int32_t ppi_tick_rate_squares(const struct ppi_tick_rate *rate,
+                              unsigned sample)
+{
+	uint64_t period = ppi_tick_rate_granted_ns(rate);
+	uint64_t share = rate->spread_ns * PPI_TICK_SQUARE / period;
+	int32_t more = (int32_t)(share * share / PPI_TICK_SQUARE / 3);
+
+	if (sample == 0)
+		return PPI_TICK_SQUARE + more;
+	return sample == 1 ? -(PPI_TICK_SQUARE + more) / 2 -
+	                     PPI_TICK_SQUARE / 4 : 0;
 }
 
 static uint64_t within(uint64_t value, uint64_t least, uint64_t most)

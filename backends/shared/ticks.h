@@ -30,6 +30,34 @@ uint64_t ppi_tick_rate_first(const struct ppi_tick_rate *rate,
                              uint64_t *random);
 
 /*
+ * The first sample of a thread (or process) whose ends are estimated: as if it had
+ * been sampled long before it began. It stands for the whole period that it ends,
+ * however much of that the thread has run; so the samples of many weigh on average
+ * what they used, and what runs after the last sample of one is in the first of
+ * another. Until then the kernel's looks count, each as a tick: a thread that runs
+ * for moments is met by them as often as it deserves, while its CPU clock between
+ * two of them is short or long.
+ */
+struct ppi_tick_head {
+	uint64_t length_ns; /* the first sample's weight */
+	uint64_t first_ns;  /* after so long it is due, */
+	uint64_t looks;     /* which is at this look; 0: they are not known */
+};
+struct ppi_tick_head ppi_tick_rate_head(const struct ppi_tick_rate *rate,
+                                        uint64_t *random);
+
+/* How far, squared, the samples of a thread that used so much CPU time are from
+ * it by chance. */
+double ppi_tick_rate_variance(const struct ppi_tick_rate *rate,
+                              uint64_t used_ns);
+
+/* The same by samples alone, of threads of which nothing else is known: what the
+ * first, the second or a later one (0, 1, ...) adds to it on average, as in
+ * ppi_tick.squares. For signal handlers. */
+int32_t ppi_tick_rate_squares(const struct ppi_tick_rate *rate,
+                              unsigned sample);
+
+/*
  * When the next tick is due, one that was due at due_ns having come at now_ns.
  * It is counted from when that was due, for ticks come late, and there shall be
  * as many as was asked for; but what a thread could not be told of for longer

@@ -6,6 +6,7 @@ TIMER_SOURCES = \
 	backends/timer/timer.h \
 	backends/timer/timer_attach.c \
 	backends/timer/timer_event.c \
+	backends/timer/timer_heir.c \
 	backends/timer/timer_handler.c \
 	backends/timer/timer_kernel.h \
 	backends/timer/timer_look.c \

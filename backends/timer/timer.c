@@ -236,6 +236,8 @@ static portprof_status timer_start(struct ppi_backend_session *bs,
 		if (timer_threads_scan(state, &fresh, NULL) != PORTPROF_OK)
 			break;
 	bs->drain_every_ms = TIMER_SCAN_MS;
+	/* all there were have just been found */
+	state->next_scan_ns = state->began_ns + TIMER_SCAN_MS * UINT64_C(1000000);
 	return PORTPROF_OK;
 }
 
@@ -290,9 +292,11 @@ static portprof_status timer_stats(struct ppi_backend_session *bs,
                                    size_t event, struct ppi_account *out)
 {
 	struct timer_state *state = state_of(bs);
-	uint64_t attached_ns = timer_threads_attached_ns(state);
+	uint64_t attached_ns = timer_threads_attached_ns(state,
+	                                                 &out->variance);
 
 	(void)event;
+	out->is_estimate = bs->plan->estimates_ends;
 	if (state->meter.is_running)
 		timer_clock_see(state);
 	out->cpu_time_ns = ppi_meter_total_ns(&state->meter);
@@ -326,6 +330,11 @@ static void timer_close(struct ppi_backend_session *bs)
 	ppi_tick_ring_free(&state->ring);
 }
 
+static const struct ppi_heir_ops timer_heirs = {
+	.begin = timer_heir_begin,
+	.end = timer_heir_end,
+};
+
 const struct ppi_backend_ops ppi_backend_timer = {
 	.name = "timer",
 	.summary = "samples by one CPU timer a thread; needs no permission",
@@ -335,6 +344,7 @@ const struct ppi_backend_ops ppi_backend_timer = {
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.steering = NULL,
+	.heirs = &timer_heirs,
 	.group_modifiers = NULL,
 	.copies_stacks = true,
 	.counts_alone = false,

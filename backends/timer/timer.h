@@ -33,6 +33,10 @@ struct timer_thread {
 	uint64_t last_ns; /* what its samples so far reach up to */
 	uint64_t due_ns;  /* of its clock: when the next tick is meant to be */
 	uint64_t random;
+	/* where ends are estimated, until its first sample; length_ns 0: that
+	 * has come */
+	struct ppi_tick_head head;
+	uint64_t looked_ns; /* its clock at the last look of the kernel's */
 	_Atomic bool is_armed;
 	_Atomic unsigned ticks;
 
@@ -60,6 +64,9 @@ struct timer_state {
 	_Atomic unsigned chunk_count;
 	struct ppi_tick_ring ring;
 
+	struct timer_thread heir; /* of a forked child that goes on */
+	int64_t heir_pid;         /* 0: this is none */
+
 	int signo;
 	int asked_signo; /* no other will do; 0: any */
 	struct sigaction before;
@@ -79,6 +86,7 @@ struct timer_state {
 	uint64_t began_ns;         /* CLOCK_MONOTONIC of the last start */
 	struct ppi_meter meter;    /* CPU time of the target */
 	uint64_t attached_done_ns; /* of threads and stretches that are over */
+	double variance_done;      /* of theirs, where ends are estimated */
 };
 
 /* ---- timer_event.c: what is asked for ---- */
@@ -104,6 +112,14 @@ portprof_status timer_threads_scan(struct timer_state *state, size_t *fresh,
 /* Free the entries, when no handler can be inside any more. */
 void timer_threads_free(struct timer_state *state);
 
+/* ---- timer_heir.c: in a forked child; see struct ppi_heir_ops ---- */
+
+bool timer_heir_begin(struct ppi_backend_session *bs);
+void timer_heir_end(struct ppi_backend_session *bs);
+
+/* Its next tick says whose it is. Async-signal-safe. */
+void timer_heir_sign(const struct timer_state *state, struct ppi_tick *tick);
+
 /* ---- timer_attach.c: their timers, and their part of the account ---- */
 
 /* Create the thread's timer, and while ticking arm it at once. False when
@@ -115,14 +131,20 @@ bool timer_thread_take_up(struct timer_state *state,
 void timer_thread_let_go(struct timer_state *state,
                          struct timer_thread *thread);
 
+/* Begin the account of a thread that has a timer, and arm that. Nonzero with errno
+ * on failure. */
+int timer_thread_begin(struct timer_state *state, struct timer_thread *thread);
+
 /* Arm all timers, with the present as the beginning of the account. */
 portprof_status timer_threads_arm(struct timer_state *state,
                                   struct ppi_diag *why);
 void timer_threads_disarm(struct timer_state *state);
 void timer_threads_detach(struct timer_state *state);
 
-/* CPU time of attached threads since open. */
-uint64_t timer_threads_attached_ns(struct timer_state *state);
+/* CPU time of attached threads since open; and where ends are estimated, how far
+ * their samples are from it by chance, squared. */
+uint64_t timer_threads_attached_ns(struct timer_state *state,
+                                   double *variance);
 
 /* ---- timer_look.c: what is looked at now and then ---- */
 
@@ -157,6 +179,9 @@ bool timer_handler_is_ours(const struct timer_state *state);
  * that one are deleted by now. */
 portprof_status timer_handler_renew(struct timer_state *state,
                                     struct ppi_diag *why);
+
+/* In a forked child whose copy of the session goes on. */
+void timer_handler_inherit(const struct timer_state *state);
 
 /* Wait until no handler is at work on this session. */
 void timer_handler_wait(struct timer_state *state);

@@ -31,22 +31,38 @@ static uint64_t answered_ns(const struct timer_state *state,
 	if (!is_there && atomic_load_explicit(&thread->ticks,
 	                                      memory_order_acquire))
 		until = thread->last_ns;
+	if ((int64_t)(until - thread->base_ns) < 0)
+		until = thread->base_ns;
 	return until - thread->base_ns +
 	       ppi_tick_rate_resolution_ns(&state->rate);
 }
 
-uint64_t timer_threads_attached_ns(struct timer_state *state)
+static void add_answered(const struct timer_state *state,
+                         struct timer_thread *thread, uint64_t *sum,
+                         double *variance)
+{
+	uint64_t ns = answered_ns(state, thread);
+
+	*sum += ns;
+	if (state->bs->plan->estimates_ends)
+		*variance += ppi_tick_rate_variance(&state->rate, ns);
+}
+
+uint64_t timer_threads_attached_ns(struct timer_state *state,
+                                   double *variance)
 {
 	uint64_t sum = state->attached_done_ns;
 
+	*variance = state->variance_done;
 	for (size_t i = 0; i < state->thread_count; i++)
-		sum += answered_ns(state, state->threads[i]);
+		add_answered(state, state->threads[i], &sum, variance);
 	return sum;
 }
 
 static void settle(struct timer_state *state, struct timer_thread *thread)
 {
-	state->attached_done_ns += answered_ns(state, thread);
+	add_answered(state, thread, &state->attached_done_ns,
+	             &state->variance_done);
 	thread->is_counted = false;
 }
 
@@ -69,6 +85,17 @@ static void begin_account(struct timer_state *state,
 
 /* ---- one thread's timer ---- */
 
+/* What it used before it was met is its first sample's, too. How soon the handler
+ * wants to be called: at each look, where those are counted. */
+static uint64_t estimate_head(struct timer_state *state,
+                              struct timer_thread *thread)
+{
+	thread->head = ppi_tick_rate_head(&state->rate, &state->random);
+	thread->head.length_ns += thread->due_ns - thread->base_ns;
+	thread->looked_ns = thread->due_ns;
+	return thread->head.looks ? 1 : thread->head.first_ns;
+}
+
 /*
  * The first tick comes at random within a period: threads that live shorter
  * than one are then met as often as their CPU time deserves, and all threads
@@ -78,7 +105,9 @@ static void begin_account(struct timer_state *state,
 static int arm(struct timer_state *state, struct timer_thread *thread)
 {
 	const struct timer_kernel *kernel = state->kernel;
-	uint64_t first = ppi_tick_rate_first(&state->rate, &state->random);
+	uint64_t first = state->bs->plan->estimates_ends
+		? estimate_head(state, thread)
+		: ppi_tick_rate_first(&state->rate, &state->random);
 
 	thread->due_ns += first;
 	thread->random = state->random;
@@ -146,6 +175,12 @@ void timer_thread_let_go(struct timer_state *state,
 {
 	settle(state, thread);
 	detach(state, thread);
+}
+
+int timer_thread_begin(struct timer_state *state, struct timer_thread *thread)
+{
+	begin_account(state, thread, 0);
+	return arm(state, thread);
 }
 
 /* ---- all timers at once ---- */

@@ -3,8 +3,9 @@
  * The signal handler of the timer backend, and the signal it lives on.
  *
  * Reached in signal context, and nothing else:
- *   handle_tick, record_tick, set_next, find_thread, is_tick, pass_on (here)
- *   ppi_gate_enter, ppi_gate_leave, ppi_tick_ring_put, ppi_context_pc,
+ *   handle_tick, record_tick, is_too_early, set_next, find_thread, is_tick,
+ *   pass_on (here)
+ *   timer_heir_sign, ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave, ppi_tick_ring_put, ppi_context_pc,
  *   ppi_tick_rate_due
  *   kernel->thread_cpu, now_ns: clock_gettime(2); set: timer_settime(2)
  *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
@@ -33,6 +34,8 @@ static struct timer_thread *find_thread(struct timer_state *state,
 	unsigned count = atomic_load(&state->chunk_count);
 	uintptr_t address = (uintptr_t)tag;
 
+	if (tag == &state->heir)
+		return &state->heir;
 	for (unsigned i = 0; i < count; i++) {
 		uintptr_t first = (uintptr_t)state->chunks[i];
 		uintptr_t bytes = ((uintptr_t)TIMER_FIRST_CHUNK << i) *
@@ -61,6 +64,36 @@ static void set_next(const struct timer_state *state,
 }
 
 /*
+ * A look of the kernel's before the first sample, or the one that takes it: that
+ * weighs a whole period, and what passed in a long call of the kernel, which hides
+ * looks. due_ns and last_ns may be below 0 then, and wrap. True: not yet.
+ */
+static bool is_too_early(const struct timer_state *state,
+                         struct timer_thread *thread, uint64_t cpu_ns)
+{
+	uint64_t tick_ns = state->rate.tick_ns, looks = 1, late_ns;
+	struct ppi_tick_head *head = &thread->head;
+
+	if (tick_ns && (cpu_ns - thread->looked_ns) / tick_ns > 1)
+		looks = (cpu_ns - thread->looked_ns) / tick_ns;
+	thread->looked_ns = cpu_ns;
+	if (looks < head->looks) {
+		head->looks -= looks;
+		head->first_ns -= looks * tick_ns;
+		state->kernel->set(state->kernel->self, thread->timer, 1,
+		                   state->rate.period_ns);
+		return true;
+	}
+	if (head->looks)
+		head->length_ns += (looks - head->looks) * tick_ns;
+	late_ns = head->looks * tick_ns - head->first_ns;
+	thread->due_ns = head->looks ? cpu_ns - late_ns : thread->due_ns;
+	thread->last_ns = cpu_ns - head->length_ns;
+	head->length_ns = 0;
+	return false;
+}
+
+/*
  * The tick stands for all CPU time of the thread since its last one, so the
  * overrun count is not needed: it tells the same in units of the period. A
  * tick that finds no room leaves last_ns alone, and the thread's next sample
@@ -75,12 +108,15 @@ static void record_tick(struct timer_state *state, struct timer_thread *thread,
 		                 .tid = thread->tid };
 	uint64_t cpu_ns;
 
-	if (kernel->thread_cpu(kernel->self, 0, &cpu_ns) != 0)
+	if (kernel->thread_cpu(kernel->self, 0, &cpu_ns) != 0 ||
+	    (thread->head.length_ns && is_too_early(state, thread, cpu_ns)))
 		return;
 	set_next(state, thread, cpu_ns);
-	if (cpu_ns <= thread->last_ns)
+	if ((int64_t)(cpu_ns - thread->last_ns) <= 0)
 		return;
 	tick.weight = cpu_ns - thread->last_ns;
+	if (thread == &state->heir)
+		timer_heir_sign(state, &tick);
 	if (ppi_tick_ring_put(&state->ring, &tick,
 	                      tick.tid == state->bs->owner_pid, context))
 		thread->last_ns = cpu_ns;
@@ -263,6 +299,11 @@ bool timer_handler_is_ours(const struct timer_state *state)
 
 	return kernel->action(kernel->self, state->signo, NULL, &now) != 0 ||
 	       ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_tick);
+}
+
+void timer_handler_inherit(const struct timer_state *state)
+{
+	ppi_gate_inherit(&gates[state->signo], state->heir_pid);
 }
 
 void timer_handler_wait(struct timer_state *state)

@@ -42,6 +42,7 @@ static struct timer_thread *take_entry(struct timer_state *state, int64_t tid)
 	atomic_store(&thread->is_armed, false);
 	thread->tid = tid;
 	thread->has_timer = thread->is_counted = thread->is_deaf = false;
+	memset(&thread->head, 0, sizeof(thread->head));
 	thread->base_ns = thread->last_ns = thread->seen_ns = 0;
 	atomic_store(&thread->ticks, 0);
 	thread->seen_ticks = 0;

@@ -3,13 +3,14 @@
 # on real ones.
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
-	tests/cli/in_step \
+	tests/cli/forks tests/cli/in_step \
 	tests/cli/region_job tests/cli/renamed tests/cli/storm tests/cli/switches tests/cli/ten tests/cli/toggled \
 	tests/cli/touch
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
 tests_cli_close_all_LDADD =
 tests_cli_deny_LDADD =
+tests_cli_forks_LDADD = -lpthread
 tests_cli_in_step_LDADD =
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_renamed_LDADD =
@@ -52,6 +53,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-coroutines.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
+	tests/cli/check-record-forks.sh \
 	tests/cli/check-record-go.sh \
 	tests/cli/check-record-cost.sh \
 	tests/cli/check-record-killed.sh \

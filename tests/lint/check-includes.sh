@@ -92,6 +92,9 @@ function allowed(to,    area) {
 	# what is loaded into programs shares signals with the backend in it
 	if (file ~ /^tools\/preload\// && to ~ /^port\/signal_(share|number)\.h$/)
 		return 1
+	# and goes on in forked children,
+	if (file ~ /^tools\/preload\// && to == "port/heir.h")
+		return 1
 	# and starts and stops its session in that thread
 	if (file == "tools/preload/toggle.c" && to == "api/internal/helper.h")
 		return 1

@@ -16,6 +16,7 @@
 #include <portprof.h>
 
 #include "api/internal/helper.h"
+#include "api/internal/session.h"
 #include "backends/backend.h"
 #include "backends/shared/ticks.h"
 #include "tests/sim/itimer_sim.h"
@@ -184,9 +185,135 @@ static void near_the_kernels_tick_there_is_less_room(void **state)
 	assert_int_equal(ppi_tick_rate_next(&rate, &random), MS);
 }
 
+/* ---- lives shorter than a period, as of the processes of a recorded command ---- */
+
+static uint64_t idle_random = 88172645463325252u;
+
+static void idle_for_a_while(void)
+{
+	idle_random ^= idle_random << 13;
+	idle_random ^= idle_random >> 7;
+	idle_random ^= idle_random << 17;
+	sim_program_idle(1 + idle_random % (3 * TICK_MS * MS));
+}
+
+/* A stretch between start and stop is one life: a third of it in function 0, the
+ * rest in function 1. */
+static void live(uint64_t life_ns, unsigned lives)
+{
+	struct fx_work works[2] = { { 0, 0, life_ns / 3, 0 },
+		                    { 0, 1, life_ns - life_ns / 3, 0 } };
+	uint64_t used[1];
+
+	for (unsigned i = 0; i < lives; i++) {
+		idle_for_a_while();
+		assert_int_equal(portprof_session_start(one.session),
+		                 PORTPROF_OK);
+		sim_program_spend(&works[0], 1, used);
+		sim_program_spend(&works[1], 1, used);
+		assert_int_equal(portprof_session_stop(one.session),
+		                 PORTPROF_OK);
+	}
+}
+
+static void is_within(uint64_t weight, uint64_t used, double sigmas,
+                      uint64_t error)
+{
+	double off = (double)weight - (double)used;
+
+	assert_true(off <= sigmas * (double)error &&
+	            off >= -sigmas * (double)error);
+}
+
+static void open_estimating(const char *backend)
+{
+	assert_int_equal(sim_open(&one, backend, HZ, 0, 0), PORTPROF_OK);
+	one.session->opened.box.plan.estimates_ends = true;
+}
+
+/* As much as was used, in each function, whatever part of a period a life is;
+ * and as far from it as the account says, not less. */
+static void lives_are_right(uint64_t life_ns)
+{
+	enum { LIVES = 3000 };
+	uint64_t used = LIVES * life_ns;
+	portprof_stats stats;
+
+	timer_sim_reset(wake);
+	open_estimating("timer");
+	live(life_ns, LIVES);
+	stats = sim_stats(&one);
+	assert_int_equal(stats.cpu_time_ns, used);
+	assert_in_range(stats.standard_error, 1, used);
+	is_within(sim_weight(&one), used, 5, stats.standard_error);
+	is_within(weight_of(0), used / 3, 5, stats.standard_error);
+	is_within(weight_of(1), used - used / 3, 5, stats.standard_error);
+	/* no more than what a life can be off, at the most */
+	assert_in_range((uint64_t)((double)stats.standard_error *
+	                           (double)stats.standard_error / LIVES / 1e6),
+	                0, (uint64_t)(0.31 * 10000 * 10000 + 1));
+	sim_close(&one);
+}
+
+static void short_lives_are_right_on_average(void **state)
+{
+	static const uint64_t lives_us[] = { 300, 1000, 3000, 4000, 7000,
+		                             11000, 26000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lives_us) / sizeof(*lives_us); i++)
+		lives_are_right(lives_us[i] * 1000);
+}
+
+/* Chance says how many have a sample: as many as there are periods. */
+static void the_error_is_that_of_the_samples(void **state)
+{
+	enum { RUNS = 200, LIVES = 40 };
+	double squares = 0, told = 0;
+
+	(void)state;
+	for (int i = 0; i < RUNS; i++) {
+		double off;
+
+		timer_sim_reset(wake);
+		open_estimating("timer");
+		live(2 * MS, LIVES);
+		off = (double)sim_weight(&one) - LIVES * 2e6;
+		squares += off * off;
+		told += (double)sim_stats(&one).standard_error *
+		        (double)sim_stats(&one).standard_error;
+		sim_close(&one);
+	}
+	/* of 200 squares the sum is within a half, by 5 sigma and more */
+	assert_true(squares > told * 0.5 && squares < told * 1.5);
+}
+
+/* ITIMER_PROF comes at the kernel's second tick at the earliest: what a life uses
+ * until then is in no sample. */
+static void long_lives_are_right_by_itimer(void **state)
+{
+	enum { LIVES = 400 };
+	const uint64_t life_ns = 40 * MS, used = LIVES * life_ns;
+
+	(void)state;
+	itimer_sim_reset(wake);
+	open_estimating("itimer");
+	live(life_ns, LIVES);
+	assert_int_equal(sim_stats(&one).cpu_time_ns, used);
+	assert_in_range(sim_weight(&one), used * 85 / 100, used * 105 / 100);
+	assert_in_range(weight_of(0), used / 3 * 80 / 100, used / 3 * 110 / 100);
+	sim_close(&one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			short_lives_are_right_on_average, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_error_is_that_of_the_samples, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			long_lives_are_right_by_itimer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(by_timer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(by_itimer, set_up, tear_down),
 		cmocka_unit_test(a_period_is_right_on_average_and_in_bounds),

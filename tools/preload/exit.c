@@ -59,7 +59,7 @@ static void finish_in_time(int status)
 
 _Noreturn void _exit(int status)
 {
-	if (ppi_preload_is_active())
+	if (ppi_preload_is_active() && !ppi_preload_is_light())
 		finish_in_time(status);
 	end_process(status);
 }

@@ -14,6 +14,8 @@
 #include "tools/preload/signals.h"
 #include "tools/preload/toggle.h"
 
+#include "port/heir.h"
+
 #include <portprof.h>
 #include <portprof/tool.h>
 
@@ -40,6 +42,7 @@ static struct {
 	pid_t owner;
 
 	bool is_heir; /* not the first process, or not its first program */
+	bool is_light; /* samples are left by the parent's session */
 	/* ---- where a signal starts and stops it ---- */
 	bool is_toggled;
 	unsigned file_count;     /* of sessions so far */
@@ -250,12 +253,21 @@ static void end(void)
 		    portprof_last_diag()->words);
 }
 
+bool ppi_preload_is_light(void)
+{
+	return self.is_light && ppi_preload_is_active();
+}
+
 void ppi_preload_finish(void)
 {
 	if (!ppi_preload_is_active())
 		return;
+	/* all it had is where the recorder finds it */
+	if (self.is_light)
+		return;
 	/* a handler may have interrupted whoever holds it */
 	if (!self.is_toggled) {
+		ppi_heir.is_ending = true;
 		end();
 		return;
 	}
@@ -337,16 +349,12 @@ static bool make_unique(void)
 }
 
 /* The parent's session is a dead copy here. */
-static void after_fork_in_child(void)
+static void begin_anew(void)
 {
-	ppi_signals_adopt();
 	if (self.session)
 		portprof_session_close(self.session);
 	self.session = NULL;
-	atomic_store(&self.is_stopping, false);
-	pthread_mutex_init(&self.lock, NULL);
-	self.file_count = 0;
-	self.is_heir = true;
+	self.is_light = false;
 	if (self.settings.children && make_unique()) {
 		ppi_signals_lend();
 		if (self.is_toggled)
@@ -354,6 +362,42 @@ static void after_fork_in_child(void)
 		else
 			begin();
 	}
+}
+
+/*
+ * Most children do little and end, or execute another program: what they do is
+ * left where the parent leaves it, by what is in their memory anyway. Only for
+ * threads (pthread_create) they need a session of their own.
+ */
+static bool begin_light(void)
+{
+	self.is_light = self.session && self.settings.share &&
+	                self.settings.children && ppi_heir.begin &&
+	                ppi_heir.begin();
+	if (self.is_light)
+		self.owner = getpid();
+	return self.is_light;
+}
+
+static void after_fork_in_child(void)
+{
+	ppi_signals_adopt();
+	atomic_store(&self.is_stopping, false);
+	pthread_mutex_init(&self.lock, NULL);
+	self.file_count = 0;
+	self.is_heir = true;
+	if (!begin_light())
+		begin_anew();
+	ppi_signals_settle();
+}
+
+void ppi_preload_grow(void)
+{
+	if (!ppi_preload_is_light())
+		return;
+	ppi_heir.end();
+	ppi_signals_adopt();
+	begin_anew();
 	ppi_signals_settle();
 }
 

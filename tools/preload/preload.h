@@ -48,6 +48,11 @@ bool ppi_preload_is_unique(const char *pattern);
  * memory of such a one. */
 bool ppi_preload_is_active(void);
 
+/* Whether it is, as a forked child that has no session of its own; and give it
+ * one, before it has a second thread. */
+bool ppi_preload_is_light(void);
+void ppi_preload_grow(void);
+
 /* Stop measuring this process and finish its file. Nothing in a child that
  * shares its parent's memory. */
 void ppi_preload_finish(void);

@@ -292,6 +292,33 @@ static void print_bias(const struct ppi_report *report, FILE *out)
 	        report->excess ? "often" : "seldom");
 }
 
+static const char by_timers[] =
+	"the first sample of a thread stands for a whole period, so that short "
+	"threads are right on average";
+
+static bool is_by_timers(const struct ppi_report *report)
+{
+	const char *backend =
+		portprof_profile_origin_get(report->profile)->backend;
+
+	return backend && (strcmp(backend, "timer") == 0 ||
+	                   strcmp(backend, "itimer") == 0);
+}
+
+/* More than chance leaves out: where no signal of a timer can come. */
+static void print_ends(const struct ppi_report *report, FILE *out)
+{
+	enum { SIGMAS = 3, LEAST_PERCENT = 3 };
+
+	if (report->unattributed / SIGMAS <=
+	            report->what->stats.standard_error ||
+	    ppi_percent(report->unattributed, report->total) < LEAST_PERCENT)
+		return;
+	fprintf(out, LABEL "no timer samples a process while it is loaded and "
+	        "while the system ends it, nor a thread that ended before it "
+	        "was found\n", "");
+}
+
 /* Of samples of CPUs: how far chance may have led them from the truth. */
 static void print_error(const struct ppi_report *report, FILE *out)
 {
@@ -303,6 +330,8 @@ static void print_error(const struct ppi_report *report, FILE *out)
 
 	if (!report->what->has_stats || stats->standard_error == 0)
 		return;
+	if (!what && is_by_timers(report))
+		what = by_timers;
 	fprintf(out, LABEL "%s, with a standard error of %s (%.1f %%) at most\n",
 	        "", what ? what
 	                 : "CPUs were sampled: all weights are estimates",
@@ -311,7 +340,9 @@ static void print_error(const struct ppi_report *report, FILE *out)
 	                       stats->standard_error, text, sizeof(text)),
 	        ppi_percent(stats->standard_error, report->total));
 	/* of a command only tails are estimates */
-	if (what)
+	if (what == by_timers)
+		print_ends(report, out);
+	else if (what)
 		print_bias(report, out);
 }
 
@@ -328,7 +359,7 @@ static void print_missing(const struct ppi_report *report, FILE *out)
 		return;
 	/* where the kernel grants less than was asked, asking is no use */
 	if (!report->what->has_stats || stats->lost_samples || hz <= 0 ||
-	    hz >= 1000 || hz < stats->requested_hz * 0.99 ||
+	    stats->standard_error || hz >= 1000 || hz < stats->requested_hz * 0.99 ||
 	    ppi_percent(report->unattributed, report->total) < 10)
 		return;
 	fprintf(out, LABEL "threads ended before their next sample: a higher "
