@@ -14,6 +14,7 @@ FOREIGN_FILES = \
 	port/json.h \
 	port/library.c \
 	port/library.h \
+	port/lock_soon.h \
 	port/process_owner.c \
 	port/process_owner.h \
 	port/text_width.c \
