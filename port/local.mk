@@ -38,6 +38,7 @@ libportprof_core_la_SOURCES += \
 	port/exec_guard.h \
 	port/fork_guard.c \
 	port/fork_guard.h \
+	port/fork_return.h \
 	port/machine.c \
 	port/machine.h \
 	port/memory_limit.c \
@@ -51,6 +52,7 @@ libportprof_core_la_SOURCES += \
 	port/signal_share.c \
 	port/signal_share.h \
 	port/square_root.h \
+	port/system_function.h \
 	port/text_list.c \
 	port/text_list.h \
 	port/thread.c \

@@ -37,6 +37,7 @@ EXTRA_DIST += \
 	tests/os-headers/dragonfly/pthread_np.h \
 	tests/os-headers/dragonfly/sys/param.h \
 	tests/os-headers/dragonfly/sys/proc.h \
+	tests/os-headers/dragonfly/sys/syscall.h \
 	tests/os-headers/dragonfly/sys/sysctl.h \
 	tests/os-headers/dragonfly/sys/user.h \
 	tests/os-headers/dragonfly/ucontext.h \
@@ -48,6 +49,7 @@ EXTRA_DIST += \
 	tests/os-headers/freebsd/sys/mman.h \
 	tests/os-headers/freebsd/sys/param.h \
 	tests/os-headers/freebsd/sys/proc.h \
+	tests/os-headers/freebsd/sys/syscall.h \
 	tests/os-headers/freebsd/sys/sysctl.h \
 	tests/os-headers/freebsd/sys/time.h \
 	tests/os-headers/freebsd/sys/user.h \
@@ -63,6 +65,7 @@ EXTRA_DIST += \
 	tests/os-headers/netbsd/pthread.h \
 	tests/os-headers/netbsd/sys/param.h \
 	tests/os-headers/netbsd/sys/proc.h \
+	tests/os-headers/netbsd/sys/syscall.h \
 	tests/os-headers/netbsd/sys/sysctl.h \
 	tests/os-headers/netbsd/sys/time.h \
 	tests/os-headers/netbsd/ucontext.h \
@@ -74,6 +77,7 @@ EXTRA_DIST += \
 	tests/os-headers/openbsd/sys/mman.h \
 	tests/os-headers/openbsd/sys/param.h \
 	tests/os-headers/openbsd/sys/proc.h \
+	tests/os-headers/openbsd/sys/syscall.h \
 	tests/os-headers/openbsd/sys/sysctl.h \
 	tests/os-headers/openbsd/sys/time.h \
 	tests/os-headers/openbsd/ucontext.h \
