@@ -10,6 +10,7 @@
 
 #include "tools/preload/preload.h"
 
+#include "port/fork_return.h"
 #include "tools/clock.h"
 #include "tools/preload/signals.h"
 #include "tools/preload/toggle.h"
@@ -40,6 +41,7 @@ static struct {
 	pid_t owner;
 
 	bool is_heir; /* not the first process, or not its first program */
+	bool is_due;  /* a forked child that is to be profiled, and is not */
 	/* ---- where a signal starts and stops it ---- */
 	bool is_toggled;
 	unsigned file_count;     /* of sessions so far */
@@ -348,7 +350,8 @@ static bool make_unique(void)
 	return true;
 }
 
-/* The parent's session is a dead copy here. */
+/* The parent's session is a dead copy here. The child's begins when fork has
+ * returned: its thread might wait for the handlers of a fork to end. */
 static void after_fork_in_child(void)
 {
 	ppi_signals_adopt();
@@ -359,13 +362,21 @@ static void after_fork_in_child(void)
 	pthread_mutex_init(&self.lock, NULL);
 	self.file_count = 0;
 	self.is_heir = true;
-	if (self.settings.children && make_unique()) {
-		ppi_signals_lend();
-		if (self.is_toggled)
-			ppi_toggle_begin_again();
-		else
-			begin();
-	}
+	self.is_due = self.settings.children && make_unique();
+	if (!self.is_due)
+		ppi_signals_settle();
+}
+
+void ppi_fork_returned(void)
+{
+	if (!self.is_due)
+		return;
+	self.is_due = false;
+	ppi_signals_lend();
+	if (self.is_toggled)
+		ppi_toggle_begin_again();
+	else
+		begin();
 	ppi_signals_settle();
 }
 
