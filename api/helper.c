@@ -359,7 +359,7 @@ static void wait_until_gone(int64_t tid)
 {
 	struct timespec nap = { 0, 20000 };
 
-	for (int i = 0; i < 5000 && ppi_thread_is_there(tid); i++)
+	for (int i = 0; i < 5000 && ppi_thread_is_own(tid); i++)
 		nanosleep(&nap, NULL);
 }
 

@@ -21,6 +21,8 @@ ssize_t pread(int fd, void *to, size_t bytes, off_t offset);
 ssize_t write(int fd, const void *from, size_t bytes);
 int close(int fd);
 int pipe(int ends[2]);
+int dup2(int from, int to);
+int isatty(int fd);
 int unlink(const char *path);
 pid_t getpid(void);
 pid_t fork(void);
