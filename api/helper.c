@@ -219,6 +219,8 @@ static void *helper_main(void *unused)
 	ppi_thread_set_name("portprof");
 	pthread_cleanup_push(go_in_callback, NULL);
 	pthread_mutex_lock(&helper.lock);
+	helper.thread = pthread_self();
+	helper.has_thread = true;
 	helper.tid = (long)ppi_thread_id();
 	ppi_cpu_helper_begin(helper.tid);
 	helper.is_up = true;
@@ -242,7 +244,7 @@ static void *helper_main(void *unused)
  * never less than it needs. A program with large thread-local data has room
  * for none in a small stack: then it is the usual one again.
  */
-static int create_thread(void)
+static int create_thread(pthread_t *thread)
 {
 	size_t bytes = 0;
 	pthread_attr_t attr;
@@ -253,16 +255,17 @@ static int create_thread(void)
 	pthread_attr_getstacksize(&attr, &bytes);
 	if (bytes < PPI_HELPER_STACK || ppi_memory_is_limited())
 		pthread_attr_setstacksize(&attr, PPI_HELPER_STACK);
-	error = pthread_create(&helper.thread, &attr, helper_main, NULL);
+	error = pthread_create(thread, &attr, helper_main, NULL);
 	pthread_attr_destroy(&attr);
 	if (error == EINVAL)
-		error = pthread_create(&helper.thread, NULL, helper_main, NULL);
+		error = pthread_create(thread, NULL, helper_main, NULL);
 	return error;
 }
 
 static portprof_status create(struct ppi_diag *why)
 {
 	sigset_t all, before;
+	pthread_t thread;
 	int error;
 
 	init_work();
@@ -270,9 +273,19 @@ static portprof_status create(struct ppi_diag *why)
 	helper.should_end = helper.is_up = false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	error = create_thread();
-	helper.has_thread = error == 0;
+	/* Without the lock: a fork that waits for it holds the one that NetBSD
+	 * takes here. is_changing keeps other takers from starting a second
+	 * one. */
+	helper.is_changing = true;
+	pthread_mutex_unlock(&helper.lock);
+	error = create_thread(&thread);
+	pthread_mutex_lock(&helper.lock);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	helper.has_thread = error == 0;
+	if (!error)
+		helper.thread = thread; /* it may not have begun yet */
+	helper.is_changing = false;
+	pthread_cond_broadcast(&helper.done);
 	if (error)
 		return ppi_fail(why, PORTPROF_E_LIMIT, error,
 		                "start helper thread",
@@ -408,7 +421,7 @@ static void wait_until_gone(int64_t tid)
 {
 	struct timespec nap = { 0, 20000 };
 
-	for (int i = 0; i < 5000 && ppi_thread_is_there(tid); i++)
+	for (int i = 0; i < 5000 && ppi_thread_is_own(tid); i++)
 		nanosleep(&nap, NULL);
 }
 
@@ -558,7 +571,7 @@ void ppi_helper_after_fork_in_parent(void)
 void ppi_helper_after_fork_in_child(void)
 {
 	pthread_cond_init(&helper.done, NULL);
-	helper.tid = 0;
+	helper.tid = helper.owner = 0;
 	ppi_cpu_helper_end();
 	helper.takers = 0;
 	helper.is_up = helper.should_end = helper.is_changing = false;
@@ -567,4 +580,14 @@ void ppi_helper_after_fork_in_child(void)
 	helper.call = NULL;
 	helper.tasks = NULL;
 	pthread_mutex_unlock(&helper.lock);
+}
+
+bool ppi_helper_renew(void)
+{
+	if (!helper.owner || ppi_helper_is_ours())
+		return false;
+	pthread_mutex_init(&helper.lock, NULL);
+	pthread_mutex_lock(&helper.lock);
+	ppi_helper_after_fork_in_child();
+	return true;
 }

@@ -4,10 +4,11 @@
 #include "api/internal/lone_call.h"
 #include "port/exec_guard.h"
 #include "port/heir.h"
+#include "port/lock_soon.h"
 #include "port/signal_share.h"
 
 #include <errno.h>
-#include <time.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include <portprof/exec.h>
@@ -16,7 +17,7 @@ static struct process {
 	pthread_mutex_t lock;
 	struct portprof_session *sessions;
 	pid_t owner;       /* whose sessions they are */
-	bool has_handlers; /* pthread_atfork was called */
+	atomic_bool has_handlers; /* pthread_atfork was called */
 	struct portprof_session *left; /* a copy of the parent's only session,
 	                                * which may go on, */
 	pid_t heir;        /* and does in this process */
@@ -80,14 +81,18 @@ void ppi_process_forget_left(const struct portprof_session *session)
 
 /* ---- fork ---- */
 
+/* Without the lock: on NetBSD a fork that waits for it holds the one that
+ * pthread_atfork needs (lib/libc/gen/pthread_atfork.c). */
 void ppi_process_handle_forks(void)
 {
-	pthread_mutex_lock(&process.lock);
-	if (!process.has_handlers)
-		process.has_handlers =
-			pthread_atfork(before_fork, after_fork_in_parent,
-			               after_fork_in_child) == 0;
-	pthread_mutex_unlock(&process.lock);
+	if (ppi_helper_renew()) {
+		pthread_mutex_init(&process.lock, NULL);
+		process.sessions = NULL;
+	}
+	if (!atomic_exchange(&process.has_handlers, true) &&
+	    pthread_atfork(before_fork, after_fork_in_parent,
+	                   after_fork_in_child))
+		atomic_store(&process.has_handlers, false);
 }
 
 void ppi_process_add(struct portprof_session *session)
@@ -114,20 +119,11 @@ void ppi_process_remove(struct portprof_session *session)
 }
 
 /* A thread that is stuck in a callback must not hold up an exec for ever. */
-static bool lock_soon(pthread_mutex_t *lock)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += 1;
-	return pthread_mutex_timedlock(lock, &until) == 0;
-}
-
 static void pause_for_call(struct portprof_session *session)
 {
 	struct ppi_diag why;
 
-	if (!lock_soon(&session->lock))
+	if (!ppi_lock_soon(&session->lock))
 		return;
 	session->is_paused_for_call = session->is_running ||
 	                              session->is_waiting;
@@ -139,7 +135,7 @@ static void go_on(struct portprof_session *session)
 {
 	struct ppi_diag why;
 
-	if (!session->is_paused_for_call || !lock_soon(&session->lock))
+	if (!session->is_paused_for_call || !ppi_lock_soon(&session->lock))
 		return;
 	session->is_paused_for_call = false;
 	ppi_session_resume(session, &why);
@@ -150,7 +146,7 @@ static void for_all_sessions(void (*visit)(struct portprof_session *session))
 {
 	/* a vfork child shares this memory, but has another pid */
 	if (!process.sessions || process.owner != getpid() ||
-	    !lock_soon(&process.lock))
+	    !ppi_lock_soon(&process.lock))
 		return;
 	for (struct portprof_session *s = process.sessions; s; s = s->next)
 		visit(s);
@@ -219,7 +215,7 @@ bool ppi_before_lone_call(void)
 /* The helper is another thread now. */
 static void go_on_with_helper(struct portprof_session *session)
 {
-	if (lock_soon(&session->lock)) {
+	if (ppi_lock_soon(&session->lock)) {
 		session->opened.bs.helper_tid = ppi_helper_tid();
 		pthread_mutex_unlock(&session->lock);
 	}

@@ -33,6 +33,8 @@ static bool wipe_on_fork(void *page)
 	return madvise(page, page_bytes(), MADV_WIPEONFORK) == 0;
 #elif defined(INHERIT_ZERO)
 	return minherit(page, page_bytes(), INHERIT_ZERO) == 0;
+#elif defined(MAP_INHERIT_ZERO)
+	return minherit(page, page_bytes(), MAP_INHERIT_ZERO) == 0;
 #else
 	(void)page;
 	return false;

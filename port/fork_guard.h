@@ -9,7 +9,8 @@
 
 /*
  * A page that the kernel hands to a forked child as zeroes: MADV_WIPEONFORK
- * (Linux 4.14, madvise(2)) or INHERIT_ZERO (FreeBSD 12, minherit(2)). It works
+ * (Linux 4.14, madvise(2)), INHERIT_ZERO (FreeBSD 12, minherit(2)) or
+ * MAP_INHERIT_ZERO (OpenBSD, NetBSD, minherit(2)). It works
  * for every way of making a process, raw clone(2) included, where a
  * pthread_atfork handler would not run. vfork children share the page, and
  * share what it guards. Where neither exists the pid is compared.

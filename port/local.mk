@@ -14,6 +14,7 @@ FOREIGN_FILES = \
 	port/json.h \
 	port/library.c \
 	port/library.h \
+	port/lock_soon.h \
 	port/process_owner.c \
 	port/process_owner.h \
 	port/text_width.c \
@@ -37,6 +38,7 @@ libportprof_core_la_SOURCES += \
 	port/exec_guard.h \
 	port/fork_guard.c \
 	port/fork_guard.h \
+	port/fork_return.h \
 	port/heir.c \
 	port/heir.h \
 	port/machine.c \
@@ -52,6 +54,7 @@ libportprof_core_la_SOURCES += \
 	port/signal_share.c \
 	port/signal_share.h \
 	port/square_root.h \
+	port/system_function.h \
 	port/text_list.c \
 	port/text_list.h \
 	port/thread.c \

@@ -18,12 +18,16 @@
 #include <sys/syscall.h>
 #elif defined(__FreeBSD__) || defined(__DragonFly__)
 #include <pthread_np.h>
-#include <sys/sysctl.h>
 #include <sys/types.h>
+#include <sys/sysctl.h>
+#ifdef __FreeBSD__
+#include <sys/thr.h>
+#endif
 #elif defined(__NetBSD__)
 #include <lwp.h>
 #elif defined(__OpenBSD__)
 #include <pthread_np.h>
+#include <signal.h>
 #elif defined(__sun)
 #include <thread.h>
 #endif
@@ -56,19 +60,30 @@ void ppi_thread_set_name(const char *name)
 #endif
 }
 
-bool ppi_thread_is_own(int64_t tid)
+/* Signal 0 to a thread of this process: none is sent. */
+static int ask_for(int64_t tid)
 {
 #if defined(__linux__)
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%lld", (long long)tid);
-	/* /proc may be another namespace's, with other numbers */
-	return access("/proc/self/task", F_OK) != 0 ||
-	       access(path, F_OK) == 0 || ppi_thread_is_there(tid);
+	return (int)syscall(SYS_tgkill, getpid(), (pid_t)tid, 0);
+#elif defined(__FreeBSD__)
+	return thr_kill((long)tid, 0);
+#elif defined(__NetBSD__)
+	return _lwp_kill((lwpid_t)tid, 0);
+#elif defined(__OpenBSD__)
+	return thrkill((pid_t)tid, 0, NULL);
+#elif defined(__sun)
+	errno = thr_kill((thread_t)tid, 0);
+	return errno ? -1 : 0;
 #else
-	(void)tid;
-	return true;
+	errno = ESRCH;
+	return tid == ppi_thread_id() ? 0 : -1;
 #endif
+}
+
+/* A sandbox may refuse the question: a number that may be ours is. */
+bool ppi_thread_is_own(int64_t tid)
+{
+	return tid > 0 && (ask_for(tid) == 0 || errno != ESRCH);
 }
 
 /* proc_pid_comm(5): with a newline behind it. */
@@ -98,18 +113,6 @@ bool ppi_thread_name(int64_t pid, int64_t tid, char *name, size_t bytes)
 	(void)tid;
 	(void)name;
 	(void)bytes;
-	return false;
-#endif
-}
-
-/* tgkill(2) with no signal: ESRCH when the kernel has forgotten it. */
-bool ppi_thread_is_there(int64_t tid)
-{
-#if defined(__linux__)
-	return syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) == 0 ||
-	       errno != ESRCH;
-#else
-	(void)tid;
 	return false;
 #endif
 }

@@ -17,12 +17,9 @@ void ppi_thread_set_name(const char *name);
  * seen: then `name` is as it was. */
 bool ppi_thread_name(int64_t pid, int64_t tid, char *name, size_t bytes);
 
-/* Whether `tid` is a thread of this process; true when that cannot be told. */
+/* Whether the system counts `tid` among the threads of this process; where it
+ * does not say, whether it is the caller. */
 bool ppi_thread_is_own(int64_t tid);
-
-/* Whether the system still counts `tid` among the threads of this process;
- * false where that cannot be told. */
-bool ppi_thread_is_there(int64_t tid);
 
 /* Whether all threads of the process but the caller, which is not its first,
  * have ended, and the exit status of the first; false when that is not known. */

@@ -241,58 +241,89 @@ static uint64_t time_ns(struct timeval time)
 	       (uint64_t)time.tv_usec * 1000u;
 }
 
-static bool has_ended(const struct ppi_child *child, siginfo_t *info)
+/* Reaping frees the number, so signals must not be sent to it from then on. */
+static bool reap_child(struct ppi_child *child, int options)
 {
-	info->si_pid = 0;
-	return waitid(P_PID, (id_t)child->pid, info,
-	              WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	       info->si_pid == child->pid;
+	pid_t got;
+
+	if (child->is_reaped)
+		return true;
+	do
+		got = wait4(child->pid, &child->status, options, &child->usage);
+	while (got < 0 && errno == EINTR);
+	child->is_reaped = got == child->pid;
+	if (child->is_reaped)
+		ppi_pass_signals_to(0);
+	return child->is_reaped;
 }
 
-bool ppi_child_has_ended(const struct ppi_child *child)
-{
-	siginfo_t info;
+#ifdef WEXITED
 
-	return has_ended(child, &info);
+/* Looks without reaping: wait(2). */
+static bool has_ended(struct ppi_child *child, int options, bool *was_killed)
+{
+	siginfo_t info = { 0 };
+	int result;
+
+	do
+		result = waitid(P_PID, (id_t)child->pid, &info,
+		                WEXITED | WNOWAIT | options);
+	while (result < 0 && errno == EINTR);
+	*was_killed = info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+	return result == 0 && info.si_pid == child->pid;
 }
 
-bool ppi_child_was_killed(const struct ppi_child *child)
-{
-	siginfo_t info;
+#else
 
-	return has_ended(child, &info) &&
-	       (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED);
+/* NetBSD before 8 and OpenBSD before 7.2 have no waitid(2). */
+static bool has_ended(struct ppi_child *child, int options, bool *was_killed)
+{
+	bool has = reap_child(child, options);
+
+	*was_killed = has && WIFSIGNALED(child->status);
+	return has;
 }
 
-void ppi_child_await_end(const struct ppi_child *child)
-{
-	siginfo_t info;
+#endif
 
-	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 &&
-	       errno == EINTR)
-		;
+bool ppi_child_has_ended(struct ppi_child *child)
+{
+	bool was_killed;
+
+	return has_ended(child, WNOHANG, &was_killed);
 }
 
-/* Reaping frees the number, so signals must not be sent to it from then on:
- * wait first without reaping. */
+bool ppi_child_was_killed(struct ppi_child *child)
+{
+	bool was_killed;
+
+	return has_ended(child, WNOHANG, &was_killed) && was_killed;
+}
+
+void ppi_child_await_end(struct ppi_child *child)
+{
+	bool was_killed;
+
+	has_ended(child, 0, &was_killed);
+}
+
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 {
-	struct rusage usage = { 0 };
 	uint64_t taken_ns;
-	int status = 0;
 
+	/* signals go to it until it has ended, and not to its number after */
 	ppi_child_await_end(child);
 	ppi_pass_signals_to(0);
-	while (wait4(child->pid, &status, 0, &usage) < 0 && errno == EINTR)
-		;
+	reap_child(child, 0);
 	end->duration_ns = ppi_now_ns() - child->released_ns;
 	end->taken_ns = child->is_taken_known && ppi_taken_ns(&taken_ns)
 		? taken_ns - child->taken_ns : UINT64_MAX;
-	end->user_time_ns = time_ns(usage.ru_utime);
-	end->system_time_ns = time_ns(usage.ru_stime);
-	end->switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+	end->user_time_ns = time_ns(child->usage.ru_utime);
+	end->system_time_ns = time_ns(child->usage.ru_stime);
+	end->switches = (uint64_t)child->usage.ru_nvcsw +
+	                (uint64_t)child->usage.ru_nivcsw;
 	end->cpu_time_ns = end->user_time_ns + end->system_time_ns;
-	end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	end->signal = WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0;
 	end->exit_status = end->signal ? 128 + end->signal
-	                               : WEXITSTATUS(status);
+	                               : WEXITSTATUS(child->status);
 }

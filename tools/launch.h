@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "tools/signals.h"
@@ -23,6 +24,9 @@ struct ppi_child {
 	                     * where that cannot be had: once released it
 	                     * stands before its first instruction */
 	bool is_stopped;    /* there */
+	bool is_reaped;     /* with the status and the times below */
+	int status;
+	struct rusage usage;
 };
 
 /* How it ended. */
@@ -74,13 +78,13 @@ void ppi_child_go_on(struct ppi_child *child);
 void ppi_child_cancel(struct ppi_child *child);
 
 /* Whether it has; ppi_child_wait then returns at once. */
-bool ppi_child_has_ended(const struct ppi_child *child);
+bool ppi_child_has_ended(struct ppi_child *child);
 
 /* The same, by a signal. */
-bool ppi_child_was_killed(const struct ppi_child *child);
+bool ppi_child_was_killed(struct ppi_child *child);
 
 /* Wait until it has ended; its numbers can be read still. */
-void ppi_child_await_end(const struct ppi_child *child);
+void ppi_child_await_end(struct ppi_child *child);
 /* The same, and how it ended. */
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end);
 

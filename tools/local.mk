@@ -287,6 +287,7 @@ endif
 # Not hidden: its map says what is seen.
 libportprof_preload_la_SOURCES = \
 	compat/exec/exec_wrap.c \
+	compat/exec/fork_wrap.c \
 	compat/exec/lone_wrap.c \
 	compat/exec/unload_wrap.c \
 	tools/preload/exit.c \

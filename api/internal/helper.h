@@ -86,4 +86,7 @@ void ppi_helper_before_fork(void);
 void ppi_helper_after_fork_in_parent(void);
 void ppi_helper_after_fork_in_child(void);
 
+/* In a child of clone(2), where no handler has run: true if it was one. */
+bool ppi_helper_renew(void);
+
 #endif

@@ -50,6 +50,14 @@ static void profil_probe(const void *kernel, struct ppi_probe *out)
 	if (!rules->takes_sigprof || ppi_exec_guard_is_promised())
 		out->caps |= PORTPROF_CAP_EXEC_SAFE;
 	out->only_by_name = rules->takes_sigprof;
+	if (k->is_reachable && !k->is_reachable(k->self)) {
+		out->status = PORTPROF_E_UNSUPPORTED;
+		snprintf(out->reason, sizeof(out->reason), "profil() of the "
+		         "system cannot be reached in a static program with "
+		         "libportprof-profil, which has that name: use the "
+		         "backend itimer");
+		return;
+	}
 	/* a scale that is refused whatever else is given: nothing changes */
 	errno = EINVAL;
 	if (rules->checks_scale &&

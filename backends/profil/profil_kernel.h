@@ -31,6 +31,8 @@ struct profil_kernel {
 	 * look at the scale, glibc at the pointer. */
 	int (*profil)(void *self, uint16_t *bins, size_t bytes,
 	              uint64_t offset, unsigned scale);
+	/* Whether there is such a function; NULL: there is. */
+	bool (*is_reachable)(void *self);
 	/* Ticks a second of one CPU, as the system tells; 0 = it does not. */
 	unsigned (*rate_hz)(void *self);
 	/* Whether the process is being profiled: 1, 0, -1 = cannot be told. */

@@ -5,9 +5,13 @@
 #include "backends/profil/profil_sysctl.h"
 #include "port/clock_ns.h"
 #include "port/pages.h"
+#include "port/system_function.h"
 #include "port/text_list.h"
 
 #include <sys/param.h>
+#ifndef __GLIBC__
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #if defined(__OpenBSD__) && OpenBSD >= 202510
@@ -29,16 +33,51 @@
 #define THIS_OS PROFIL_GLIBC
 #endif
 
+#if defined(SYS_profil) && !defined(CALL_PROFIL) && \
+	!(defined(__OpenBSD__) && OpenBSD >= 202404)
+/* No name that a program could have taken, so that a static one with a
+ * profil() of ours has the kernel's ticks, too. OpenBSD 7.5 has no syscall(2). */
+static bool real_is_reachable(void *self)
+{
+	(void)self;
+	return true;
+}
+
+static int real_profil(void *self, uint16_t *bins, size_t bytes,
+                       uint64_t offset, unsigned scale)
+{
+	(void)self;
+	return (int)syscall(SYS_profil, bins, bytes, (size_t)offset, scale);
+}
+#else
+#ifndef CALL_PROFIL
 #ifdef __GLIBC__
+typedef unsigned short samples;
+#else
+typedef char samples;
+#endif
 /* glibc stops for a null buffer (gmon/profil.c), which its own declaration
  * forbids: called by a pointer that does not. */
-static int (*const glibc_profil)(unsigned short *bins, size_t bytes,
-                                 size_t offset, unsigned scale) = profil;
-#define CALL_PROFIL glibc_profil
-#elif !defined(CALL_PROFIL)
+static int (*find_profil(void))(samples *, size_t, size_t, unsigned)
+{
+	int (*found)(samples *, size_t, size_t, unsigned) = profil;
+
+	if (ppi_system_function)
+		ppi_system_function("profil", &found);
+	return found;
+}
 #define CALL_PROFIL(bins, bytes, offset, scale) \
-	profil((char *)(bins), bytes, offset, scale)
+	find_profil()((samples *)(bins), bytes, offset, scale)
+#define IS_REACHABLE (find_profil() != NULL)
+#else
+#define IS_REACHABLE true
 #endif
+
+static bool real_is_reachable(void *self)
+{
+	(void)self;
+	return IS_REACHABLE;
+}
 
 static int real_profil(void *self, uint16_t *bins, size_t bytes,
                        uint64_t offset, unsigned scale)
@@ -46,6 +85,7 @@ static int real_profil(void *self, uint16_t *bins, size_t bytes,
 	(void)self;
 	return CALL_PROFIL(bins, bytes, (size_t)offset, scale);
 }
+#endif
 
 static int real_action(void *self, const struct sigaction *next,
                        struct sigaction *before)
@@ -133,6 +173,7 @@ static void real_burn_range(void *self, struct ppi_text *out)
 const struct profil_kernel ppi_profil_kernel_real = {
 	.os = THIS_OS,
 	.profil = real_profil,
+	.is_reachable = real_is_reachable,
 	.rate_hz = ppi_profil_rate_hz,
 	.is_profiling = ppi_profil_is_profiling,
 	.action = real_action,

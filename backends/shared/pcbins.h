@@ -9,6 +9,8 @@
 
 #include "backends/shared/own_ticks.h"
 
+enum { PPI_BINS_PARTS = 4096 };
+
 /*
  * The kernel counts in one buffer; another rests, and may still get a late
  * write from a CPU that was about to when it was replaced. `seen` is what was
@@ -22,6 +24,8 @@ struct ppi_pcbins {
 	uint32_t *wide;
 	size_t count;
 	unsigned active;       /* which buffer the kernel has */
+	/* Parts of the bins: what is not marked is all 0. */
+	bool seen_in[PPI_BINS_PARTS], wide_in[PPI_BINS_PARTS];
 	uint64_t waiting;      /* ticks in wide[] */
 	size_t cursor;         /* wide[] is empty before it */
 

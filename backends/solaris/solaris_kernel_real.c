@@ -5,22 +5,37 @@
 #include "backends/solaris/solaris_kernel.h"
 #include "port/clock_ns.h"
 #include "port/pages.h"
+#include "port/system_function.h"
 #include "port/text_list.h"
 
+#include <errno.h>
 #include <pcsample.h>
 #include <unistd.h>
 
 static void real_profil(void *self, uint16_t *bins, size_t bytes,
                         uint64_t offset, unsigned scale)
 {
+	void (*call)(unsigned short *, size_t, unsigned long, unsigned) =
+		profil;
+
 	(void)self;
-	profil(bins, bytes, (uintptr_t)offset, scale);
+	if (ppi_system_function)
+		ppi_system_function("profil", &call);
+	if (call)
+		call(bins, bytes, (uintptr_t)offset, scale);
 }
 
 static long real_pcsample(void *self, void *samples, long room)
 {
+	long (*call)(uintptr_t *, long) = pcsample;
+
 	(void)self;
-	return pcsample(samples, room);
+	if (ppi_system_function)
+		ppi_system_function("pcsample", &call);
+	if (call)
+		return call(samples, room);
+	errno = ENOSYS;
+	return -1;
 }
 
 static unsigned real_pc_bytes(void *self)

@@ -10,6 +10,9 @@
 
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/spans.h"
+#include "port/fork_guard.h"
+#include "port/fork_return.h"
+#include "port/lock_soon.h"
 
 #include <portprof.h>
 
@@ -34,8 +37,10 @@ static struct engine {
 	bool holds_samples; /* whoever has the lock */
 	sigset_t mask; /* of the thread that holds the lock */
 	int kept;      /* its errno */
-	pid_t owner;
-	bool has_handlers;
+	pid_t owner;   /* whose session and clients they are; 0 = nobody's */
+	struct ppi_fork_guard guard; /* the owner's */
+	atomic_bool has_handlers;
+	bool is_due;   /* a forked child that has clients on, and no session */
 	struct ppi_client *clients;
 	portprof_session *session;
 	atomic_bool is_running; /* also read without the lock */
@@ -196,6 +201,7 @@ static portprof_status start_session(void)
 	uint64_t hz = wanted_hz();
 	portprof_status status = PORTPROF_OK;
 
+	engine.is_due = false;
 	if (!ppi_spans_of(engine.clients, &spans, &count))
 		return PORTPROF_E_NOMEM;
 	if (engine.session && !is_suited(spans, count, hz))
@@ -221,7 +227,43 @@ static void stop_session(void)
 	engine.is_running = false;
 }
 
+/* ---- the lock ---- */
+
+/* With all signals blocked: a handler may call these functions, too. */
+static bool lock_for(bool (*get)(pthread_mutex_t *))
+{
+	sigset_t all, mask;
+	int kept = errno;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	if (!get(&engine.lock)) {
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+		return false;
+	}
+	engine.mask = mask;
+	engine.kept = kept;
+	return true;
+}
+
+static void unlock(void)
+{
+	sigset_t mask = engine.mask;
+	int kept = engine.kept;
+
+	pthread_mutex_unlock(&engine.lock);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	errno = kept;
+}
+
+static bool get(pthread_mutex_t *lock)
+{
+	return pthread_mutex_lock(lock) == 0;
+}
+
 /* ---- fork ---- */
+
+static _Thread_local bool is_forking; /* with the lock */
 
 static bool child_goes_on(void)
 {
@@ -231,49 +273,111 @@ static bool child_goes_on(void)
 	return false;
 }
 
-/* What was sampled until now is in the buffers that such a child has copies of.
+/*
+ * What was sampled until now is in the buffers that such a child has copies of.
  * For others it is left where it is: over glibc's profil() each look begins a
- * period anew. */
+ * period anew.
+ *
+ * Whoever has the lock may be starting a thread, which on NetBSD waits until
+ * this fork is over: then the child has nothing of what is being changed.
+ */
 static void before_fork(void)
 {
-	pthread_mutex_lock(&engine.lock);
-	if (engine.is_running && child_goes_on())
+	is_forking = lock_for(ppi_lock_soon);
+	if (is_forking && engine.is_running && child_goes_on())
 		portprof_session_flush(engine.session);
 }
 
 static void after_fork_in_parent(void)
 {
-	pthread_mutex_unlock(&engine.lock);
+	if (is_forking)
+		unlock();
+	is_forking = false;
+}
+
+static void own(void)
+{
+	ppi_fork_guard_release(&engine.guard);
+	ppi_fork_guard_init(&engine.guard);
+	engine.owner = getpid();
 }
 
 /* The parent's session is inert here. What the dialect lets go on has bins of
  * its own, copies of the parent's. */
-static void begin_in_child(void)
+static void disown(void)
 {
-	engine.owner = getpid();
 	close_session();
 	for (struct ppi_client *c = engine.clients; c; c = c->next)
 		c->is_on = c->is_on && c->goes_on_in_child;
-	if (any_is_on() && start_session())
-		ppi_complain("the child of a fork is not profiled: %s",
-		             portprof_last_diag()->words);
+	own();
+	engine.is_due = any_is_on();
+}
+
+/* Of a session and clients that another thread was about to change. */
+static void abandon(void)
+{
+	engine.session = NULL;
+	engine.spans = NULL;
+	for (struct ppi_client *c = engine.clients; c; c = c->next)
+		c->is_on = false;
+}
+
+static void renew_locks(void)
+{
+	pthread_mutex_init(&engine.lock, NULL);
+	pthread_mutex_init(&engine.samples, NULL);
+	engine.holds_samples = false;
+}
+
+/* No session begins here: its thread would wait for the fork to end. */
+static void become_child(bool is_whole)
+{
+	renew_locks();
+	if (!is_whole)
+		abandon();
+	disown();
 }
 
 static void after_fork_in_child(void)
 {
-	pthread_mutex_init(&engine.lock, NULL);
-	pthread_mutex_init(&engine.samples, NULL);
-	begin_in_child();
+	bool is_whole = is_forking;
+
+	after_fork_in_parent();
+	become_child(is_whole);
 }
 
 /* After the library's own handlers, which the first session made: those that
- * come later run first before a fork, and last in the child. */
+ * come later run first before a fork, and last in the child. Without the lock:
+ * a fork that waits for it may hold the one that pthread_atfork needs. */
 static void watch_forks(void)
 {
-	if (!engine.has_handlers && engine.session)
-		engine.has_handlers = pthread_atfork(before_fork,
-		                                     after_fork_in_parent,
-		                                     after_fork_in_child) == 0;
+	if (engine.owner && !atomic_exchange(&engine.has_handlers, true) &&
+	    pthread_atfork(before_fork, after_fork_in_parent,
+	                   after_fork_in_child))
+		atomic_store(&engine.has_handlers, false);
+}
+
+/* The child of a vfork runs in its parent's memory, where nothing is its own to
+ * change. That of a fork without handlers has a copy, as the guard shows. */
+static bool is_borrowed(void)
+{
+	if (!engine.owner || engine.owner == getpid())
+		return false;
+	if (!engine.guard.page || !ppi_is_forked(&engine.guard))
+		return true;
+	become_child(pthread_mutex_trylock(&engine.lock) == 0);
+	return false;
+}
+
+void ppi_fork_returned(void)
+{
+	if (!engine.is_due || engine.owner != getpid())
+		return;
+	lock_for(get);
+	if (engine.is_due && start_session())
+		ppi_complain("the child of a fork is not profiled: %s",
+		             portprof_last_diag()->words);
+	unlock();
 }
 
 /* ---- changing clients ---- */
@@ -313,31 +417,15 @@ static void settle(bool goes_on)
 	engine.holds_samples = true;
 }
 
-void ppi_engine_begin(bool goes_on)
+bool ppi_engine_begin(bool goes_on)
 {
-	sigset_t all, mask;
-	int kept = errno;
-
-	/* a handler may call these functions, too */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	pthread_mutex_lock(&engine.lock);
-	engine.mask = mask;
-	engine.kept = kept;
-	/* a fork that ran no handlers, or before there were any */
-	if (engine.owner != getpid())
-		begin_in_child();
+	if (is_borrowed())
+		return false;
+	lock_for(get);
+	if (!engine.owner)
+		own();
 	settle(goes_on);
-}
-
-static void unlock(void)
-{
-	sigset_t mask = engine.mask;
-	int kept = engine.kept;
-
-	pthread_mutex_unlock(&engine.lock);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	errno = kept;
+	return true;
 }
 
 static void list(struct ppi_client *client)
@@ -371,8 +459,8 @@ int ppi_engine_end(struct ppi_client *client)
 		if (any_is_on())
 			start_session();
 	}
-	watch_forks();
 	unlock();
+	watch_forks();
 	if (!error)
 		return 0;
 	errno = error;
@@ -381,7 +469,8 @@ int ppi_engine_end(struct ppi_client *client)
 
 void ppi_engine_forget(void)
 {
-	ppi_engine_begin(false);
+	if (!ppi_engine_begin(false))
+		return;
 	close_session();
 	for (struct ppi_client *c = engine.clients; c; c = c->next)
 		c->is_on = false;

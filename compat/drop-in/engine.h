@@ -18,8 +18,9 @@
 #include <stdint.h>
 
 /* goes_on: the caller will leave a client on. Sampling then need not stop,
- * and no thread's time is lost while this one waits for a CPU. */
-void ppi_engine_begin(bool goes_on);
+ * and no thread's time is lost while this one waits for a CPU. False in the
+ * child of a vfork, which must change nothing. */
+bool ppi_engine_begin(bool goes_on);
 
 /*
  * Go on with all clients that are on, `client` among them or not. 0, or -1 and

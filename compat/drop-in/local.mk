@@ -35,7 +35,10 @@ libportprof_profil_la_SOURCES = \
 	compat/drop-in/plain.c \
 	port/environment.c \
 	port/environment.h \
+	port/fork_guard.c \
+	port/fork_guard.h \
 	compat/exec/exec_wrap.c \
+	compat/exec/fork_wrap.c \
 	$(GMON_FILES)
 libportprof_profil_la_LIBADD = libportprof-dropin.la libportprof.la
 libportprof_profil_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \

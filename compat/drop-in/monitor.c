@@ -70,7 +70,8 @@ static bool prepare(uint64_t low, uint64_t high)
 
 void ppi_monstartup(const struct ppi_rules *rules, uint64_t low, uint64_t high)
 {
-	ppi_engine_begin(false);
+	if (!ppi_engine_begin(false))
+		return;
 	self.client.is_on = prepare(low, high);
 	if (!self.client.is_on)
 		ppi_complain("monstartup: no memory for the text 0x%llx-0x%llx",
@@ -89,7 +90,8 @@ void ppi_monstartup(const struct ppi_rules *rules, uint64_t low, uint64_t high)
 
 void ppi_moncontrol(bool on)
 {
-	ppi_engine_begin(false);
+	if (!ppi_engine_begin(false))
+		return;
 	self.client.is_on = on && self.bins;
 	ppi_arcs_set(self.client.is_on);
 	ppi_engine_end(&self.client);

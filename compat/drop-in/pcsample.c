@@ -41,7 +41,8 @@ long ppi_pcsample(uintptr_t *samples, long room)
 		errno = EINVAL;
 		return -1;
 	}
-	ppi_engine_begin(room > 0);
+	if (!ppi_engine_begin(room > 0))
+		return 0;
 	ppi_dropin_profil_off();
 	before = self.stored;
 	self.next = samples;

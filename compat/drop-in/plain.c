@@ -12,6 +12,7 @@
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/monitor.h"
 #include "compat/drop-in/profil.h"
+#include "port/system_function.h"
 
 #include <portprof/version.h>
 
@@ -41,7 +42,7 @@ static void *data_of(const char *(*function)(void))
 }
 
 /* Linked into one file everything is one object, and callers cannot be told
- * apart. */
+ * apart: there the backends ask for ppi_system_function. */
 static bool is_in_library(const void *caller)
 {
 	Dl_info here, there, library;
@@ -55,7 +56,7 @@ static bool is_in_library(const void *caller)
 }
 
 /* The backends profil and solaris call the system by these very names. */
-static void find_system(const char *name, void *function)
+void ppi_system_function(const char *name, void *function)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
@@ -75,7 +76,7 @@ int profil(void *bins, size_t bytes, size_t offset, unsigned scale)
 	if (!is_in_library(__builtin_return_address(0)))
 		return ppi_profil(ppi_plain_dialect(), bins, bytes, offset,
 		                  scale);
-	find_system("profil", &system);
+	ppi_system_function("profil", &system);
 	return system ? system(bins, bytes, offset, scale) : refuse();
 }
 
@@ -91,7 +92,7 @@ long pcsample(uintptr_t *samples, long count)
 
 	if (!is_in_library(__builtin_return_address(0)))
 		return ppi_pcsample(samples, count);
-	find_system("pcsample", &system);
+	ppi_system_function("pcsample", &system);
 	return system ? system(samples, count) : refuse();
 }
 

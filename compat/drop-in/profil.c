@@ -81,7 +81,8 @@ int ppi_profil(const struct ppi_rules *rules, void *bins, size_t bytes,
 		return -1;
 	}
 	goes_on = !is_off(rules, bins, scale);
-	ppi_engine_begin(goes_on);
+	if (!ppi_engine_begin(goes_on))
+		return 0;
 	if (rules->family == PPI_FAMILY_SOLARIS)
 		ppi_dropin_pcsample_off();
 	profil->client.is_on = goes_on;

@@ -139,7 +139,8 @@ int ppi_sprofil(struct prof *regions, int count, struct timeval *period,
 		return -1;
 	}
 	tell_period(period, ppi_tick_hz(rules));
-	ppi_engine_begin(false);
+	if (!ppi_engine_begin(false))
+		return 0;
 	was_begun = self.is_begun;
 	/* also what a start without a region, or one that failed, left */
 	forget();

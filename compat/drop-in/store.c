@@ -16,15 +16,36 @@
 enum { LEAST_PAGE = 4096 };
 
 /*
+ * A byte is sent through a pipe to where it came from: write(2) and read(2) say
+ * EFAULT. What the program writes to it meanwhile is lost, as it is when a kernel
+ * of BSD counts, so the byte must be one of the counter's. The pipe is made for
+ * each look, as a program may close all descriptors and reuse their numbers.
+ * Without a descriptor nothing is known.
+ */
+bool ppi_store_can_write(void *at)
+{
+	int ends[2], kept = errno;
+	bool can = true;
+
+	if (pipe(ends) == 0) {
+		can = write(ends[1], at, 1) == 1 && read(ends[0], at, 1) == 1;
+		close(ends[0]);
+		close(ends[1]);
+	}
+	errno = kept;
+	return can;
+}
+
+/*
  * A futex operation adds nothing to the word, in the kernel, which tells when
  * it may not (futex(2), FUTEX_WAKE_OP): no descriptor is needed, and the
- * program's own writes to the word are not lost. Where there is none, only
- * what no system maps is told.
+ * program's own writes to the word are not lost.
  */
-static bool can_write_page(uintptr_t page)
+static bool can_write_page(uintptr_t at)
 {
 #if defined(SYS_futex) && defined(FUTEX_WAKE_OP)
 	uint32_t nobody_waits = 0;
+	uintptr_t page = at & ~(uintptr_t)(LEAST_PAGE - 1);
 	int kept = errno;
 	bool can = syscall(SYS_futex, &nobody_waits,
 	                   FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, NULL, page,
@@ -32,9 +53,9 @@ static bool can_write_page(uintptr_t page)
 	           errno != EFAULT;
 
 	errno = kept;
-	return page >= LEAST_PAGE && can;
+	return can;
 #else
-	return page >= LEAST_PAGE;
+	return ppi_store_can_write((void *)at);
 #endif
 }
 
@@ -56,7 +77,10 @@ bool ppi_pages_can_write(struct ppi_pages *pages, const void *at, size_t bytes)
 
 		if (page != 0 && *slot == page)
 			continue;
-		if (!can_write_page(page * LEAST_PAGE))
+		/* no system maps the first */
+		if (page == 0 ||
+		    !can_write_page(page == first ? (uintptr_t)at :
+		                                    page * LEAST_PAGE))
 			return false;
 		*slot = page;
 	}

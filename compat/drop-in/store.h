@@ -18,6 +18,10 @@ struct ppi_pages {
 
 void ppi_pages_forget(struct ppi_pages *pages);
 
+/* Whether the byte at `at`, which is left as it is, can be written: what systems
+ * without a futex are asked. */
+bool ppi_store_can_write(void *at);
+
 /* Whether all of [at, at + bytes) can be written. */
 bool ppi_pages_can_write(struct ppi_pages *pages, const void *at,
                          size_t bytes);

@@ -6,14 +6,15 @@
 if HAVE_CMOCKA
 if HAVE_SPROFIL
 check_PROGRAMS += tests/dropin/caller
-SCRIPT_TESTS_ALL += tests/dropin/check-dropin.sh tests/dropin/check-glibc.sh \
-	tests/dropin/check-monstartup.sh
+SCRIPT_TESTS_ALL += tests/dropin/check-dropin.sh tests/dropin/check-forks.sh \
+	tests/dropin/check-glibc.sh tests/dropin/check-monstartup.sh
 endif
 endif
 tests_dropin_caller_CPPFLAGS =
 tests_dropin_caller_LDADD =
 
-EXTRA_DIST += tests/dropin/called.c
+EXTRA_DIST += tests/dropin/atfork_lock.c tests/dropin/called.c \
+	tests/dropin/forker.c
 
 DROPIN_TESTS = \
 	tests/dropin/stress \

@@ -7,10 +7,12 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "compat/drop-in/arcs.h"
 #include "compat/drop-in/regions.h"
@@ -177,6 +179,32 @@ static void counters_stop_or_wrap(void **state)
 	assert_int_equal(odd[0] + odd[1] + odd[2] + odd[3], 0);
 }
 
+/* As systems without a futex look: nothing is changed, or left open. */
+static void a_pipe_shows_what_can_be_written(void **state)
+{
+	char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int next = dup(0);
+
+	(void)state;
+	assert_true(memory != MAP_FAILED);
+	close(next);
+	memory[7] = 42;
+	errno = 3;
+	assert_true(ppi_store_can_write(memory + 7));
+	assert_int_equal(memory[7], 42);
+	mprotect(memory, 4096, PROT_READ);
+	assert_false(ppi_store_can_write(memory + 7));
+	assert_int_equal(memory[7], 42);
+	mprotect(memory, 4096, PROT_NONE);
+	assert_false(ppi_store_can_write(memory + 7));
+	munmap(memory, 4096);
+	assert_false(ppi_store_can_write(memory + 7));
+	assert_int_equal(errno, 3);
+	assert_int_equal(dup(0), next);
+	close(next);
+}
+
 static void pages_are_tried_before_they_are_written(void **state)
 {
 	struct ppi_pages pages;
@@ -192,16 +220,12 @@ static void pages_are_tried_before_they_are_written(void **state)
 	assert_int_equal(memory[100], 42);
 	assert_false(ppi_pages_can_write(&pages, NULL, 2));
 	assert_false(ppi_pages_can_write(&pages, (void *)UINTPTR_MAX, 2));
-#ifdef __linux__
 	mprotect(memory, bytes, PROT_READ);
 	ppi_pages_forget(&pages);
 	assert_false(ppi_pages_can_write(&pages, memory, 2));
 	munmap(memory, bytes);
 	ppi_pages_forget(&pages);
 	assert_false(ppi_pages_can_write(&pages, memory + 4096, 2));
-#else
-	munmap(memory, bytes);
-#endif
 }
 
 /* ---- calls ---- */
@@ -271,6 +295,7 @@ int main(void)
 		cmocka_unit_test(spans_hold_all_that_has_a_bin),
 		cmocka_unit_test(spans_of_no_end_are_whole),
 		cmocka_unit_test(counters_stop_or_wrap),
+		cmocka_unit_test(a_pipe_shows_what_can_be_written),
 		cmocka_unit_test(pages_are_tried_before_they_are_written),
 		cmocka_unit_test(calls_of_all_threads_are_counted),
 		cmocka_unit_test(calls_without_room_are_told),

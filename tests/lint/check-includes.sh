@@ -90,7 +90,7 @@ function allowed(to,    area) {
 	if (file == "bench/stacks.c" && to == "backends/shared/tick_ring.h")
 		return 1
 	# what is loaded into programs shares signals with the backend in it
-	if (file ~ /^tools\/preload\// && to ~ /^port\/signal_(share|number)\.h$/)
+	if (file ~ /^tools\/preload\// && to ~ /^port\/(signal_(share|number)|fork_return)\.h$/)
 		return 1
 	# and goes on in forked children,
 	if (file ~ /^tools\/preload\// && to == "port/heir.h")

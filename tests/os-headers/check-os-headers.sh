@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The library compiles for systems that are not here: clang, told to be there,
+# The library, and what the command and the tests ask of a system, compile for
+# systems that are not here: clang, told to be there,
 # reads declarations that were written from those systems' manual pages.
 #
 # Left out is what needs another project's headers: the file format, perf and
@@ -36,7 +37,10 @@ logic='backends/profil/profil.c backends/profil/profil_claim.c
 	backends/solaris/solaris_pcsample.c backends/solaris/solaris_profil.c'
 system="$(find port compat -name '*.c') backends/itimer/itimer_kernel_real.c
 	backends/rusage/rusage_kernel_real.c"
-profil="$system backends/profil/profil_kernel_real.c
+# and so does what the command and the tests ask of it
+others="tools/launch.c tests/fixtures/real_program.c tests/fixtures/real_burn.c
+	$(find tests/sim -name '*.c' ! -name 'perf_*' ! -name session.c)"
+profil="$system $others backends/profil/profil_kernel_real.c
 	backends/profil/profil_sysctl_kernel_real.c"
 solaris="$system backends/solaris/solaris_kernel_real.c"
 

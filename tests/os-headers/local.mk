@@ -29,6 +29,7 @@ EXTRA_DIST += \
 	tests/os-headers/common/sys/time.h \
 	tests/os-headers/common/sys/types.h \
 	tests/os-headers/common/sys/utsname.h \
+	tests/os-headers/common/sys/wait.h \
 	tests/os-headers/common/time.h \
 	tests/os-headers/common/unistd.h \
 	tests/os-headers/dragonfly/config.h \
@@ -37,6 +38,7 @@ EXTRA_DIST += \
 	tests/os-headers/dragonfly/pthread_np.h \
 	tests/os-headers/dragonfly/sys/param.h \
 	tests/os-headers/dragonfly/sys/proc.h \
+	tests/os-headers/dragonfly/sys/syscall.h \
 	tests/os-headers/dragonfly/sys/sysctl.h \
 	tests/os-headers/dragonfly/sys/user.h \
 	tests/os-headers/dragonfly/ucontext.h \
@@ -48,7 +50,9 @@ EXTRA_DIST += \
 	tests/os-headers/freebsd/sys/mman.h \
 	tests/os-headers/freebsd/sys/param.h \
 	tests/os-headers/freebsd/sys/proc.h \
+	tests/os-headers/freebsd/sys/syscall.h \
 	tests/os-headers/freebsd/sys/sysctl.h \
+	tests/os-headers/freebsd/sys/thr.h \
 	tests/os-headers/freebsd/sys/time.h \
 	tests/os-headers/freebsd/sys/user.h \
 	tests/os-headers/freebsd/ucontext.h \
@@ -56,6 +60,7 @@ EXTRA_DIST += \
 	tests/os-headers/freebsd10/config.h \
 	tests/os-headers/freebsd10/unistd.h \
 	tests/os-headers/netbsd6/config.h \
+	tests/os-headers/netbsd6/sys/wait.h \
 	tests/os-headers/netbsd6/time.h \
 	tests/os-headers/netbsd/config.h \
 	tests/os-headers/netbsd/lwp.h \
@@ -63,6 +68,7 @@ EXTRA_DIST += \
 	tests/os-headers/netbsd/pthread.h \
 	tests/os-headers/netbsd/sys/param.h \
 	tests/os-headers/netbsd/sys/proc.h \
+	tests/os-headers/netbsd/sys/syscall.h \
 	tests/os-headers/netbsd/sys/sysctl.h \
 	tests/os-headers/netbsd/sys/time.h \
 	tests/os-headers/netbsd/ucontext.h \
@@ -71,9 +77,11 @@ EXTRA_DIST += \
 	tests/os-headers/openbsd/os_types.h \
 	tests/os-headers/openbsd/pthread.h \
 	tests/os-headers/openbsd/pthread_np.h \
+	tests/os-headers/openbsd/signal.h \
 	tests/os-headers/openbsd/sys/mman.h \
 	tests/os-headers/openbsd/sys/param.h \
 	tests/os-headers/openbsd/sys/proc.h \
+	tests/os-headers/openbsd/sys/syscall.h \
 	tests/os-headers/openbsd/sys/sysctl.h \
 	tests/os-headers/openbsd/sys/time.h \
 	tests/os-headers/openbsd/ucontext.h \

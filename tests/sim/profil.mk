@@ -5,6 +5,7 @@ PROFIL_TESTS = \
 	tests/unit/test_cpu_clock \
 	tests/unit/test_no_perf \
 	tests/unit/test_own_ticks \
+	tests/unit/test_pcbins \
 	tests/unit/test_profil \
 	tests/unit/test_profil_equal \
 	tests/unit/test_profil_guards \

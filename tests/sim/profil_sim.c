@@ -122,6 +122,13 @@ static int stop(struct psim *sim)
 	return 0;
 }
 
+/* OpenBSD 7.8 counts behind a struct gmonhdr (sys/gmon.h), two longs and six
+ * ints, which the kernel writes to the file with the bins. */
+static size_t gmon_header(const struct psim *sim)
+{
+	return 2 * sim->pointer_bits / 8 + 24;
+}
+
 int psim_profil(struct psim *sim, void *base, size_t size, uint64_t offset,
                 unsigned scale)
 {
@@ -132,8 +139,10 @@ int psim_profil(struct psim *sim, void *base, size_t size, uint64_t offset,
 	if (os->has_pcsample)
 		return solaris_profil(sim, base, size, offset, scale);
 	if (os->needs_gmon_note)
-		return psim_profil_gmon(sim, base, size, size, offset, scale,
-		                        0);
+		return psim_profil_gmon(sim, (void *)((uintptr_t)base -
+		                                      gmon_header(sim)),
+		                        size + gmon_header(sim), size, offset,
+		                        scale, 0);
 	if (scale > os->scale_max)
 		return refuse(EINVAL);
 	if (scale == 0)
@@ -161,7 +170,8 @@ int psim_profil_gmon(struct psim *sim, void *buffer, size_t bytes,
 	sim->gmon_buffer = (uintptr_t)buffer;
 	sim->gmon_bytes = bytes;
 	note_call(sim, samples_bytes, scale);
-	set_params(sim, buffer, samples_bytes, offset, scale);
+	set_params(sim, (char *)buffer + gmon_header(sim), samples_bytes,
+	           offset, scale);
 	sim->threads[0].is_armed = true; /* who calls */
 	return 0;
 }

@@ -86,10 +86,8 @@ static void deliver(struct sim_timer *timer)
 	timer->is_pending = false;
 	if (!timer->every_ns)
 		timer->expires_ns = 0;
-	while (timer->expires_ns && timer->expires_ns <= thread->cpu_ns) {
+	while (timer->expires_ns && timer->expires_ns <= thread->cpu_ns)
 		timer->expires_ns += timer->every_ns;
-		info.si_overrun++;
-	}
 	sim_signals_deliver(thread, &info);
 }
 

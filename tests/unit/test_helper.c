@@ -78,7 +78,7 @@ static void test_suspended_is_not_there(void **state)
 	assert_int_equal(ppi_helper_take(NULL), 0);
 	tid = ppi_helper_tid();
 	assert_true(ppi_helper_suspend());
-	assert_false(ppi_thread_is_there(tid));
+	assert_false(ppi_thread_is_own(tid));
 	assert_int_equal(ppi_helper_tid(), 0);
 	ppi_helper_call(look_around, &seen);
 	assert_int_equal(seen.tid, ppi_thread_id());

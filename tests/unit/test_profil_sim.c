@@ -207,6 +207,24 @@ static void openbsd78_checks_in_its_order(void **state)
 	assert_int_equal(gmon(bins + 64, 128, 65536, 0), 0);
 }
 
+/* The buffer begins with the header of the file that the kernel will write. */
+static void openbsd78_counts_behind_the_header(void **state)
+{
+	(void)state;
+	simkit_begin(&psim_openbsd78);
+	sim.has_gmon_note = true;
+	assert_int_equal(gmon(bins, 72, 65536, 0), 0);
+	simkit_hit(0, OFFSET + 6);
+	assert_int_equal(simkit_the_bin(), 40 / 2 + 3);
+	psim_exec(&sim);
+	sim.has_gmon_note = true;
+	sim.pointer_bits = 32;
+	bins[40 / 2 + 3] = 0;
+	assert_int_equal(gmon(bins, 64, 65536, 0), 0);
+	simkit_hit(0, OFFSET + 6);
+	assert_int_equal(simkit_the_bin(), 32 / 2 + 3);
+}
+
 /* A signed int, widened and compared: 2^31 bytes on is out of range, however
  * large the buffer is said to be. Who compares without sign owes the tick. */
 static void sizes_of_2_gib_and_more(void **state)
@@ -245,6 +263,7 @@ int main(void)
 		cmocka_unit_test(calls_check_only_what_the_kernels_check),
 		cmocka_unit_test(openbsd78_refuses_ordinary_programs),
 		cmocka_unit_test(openbsd78_checks_in_its_order),
+		cmocka_unit_test(openbsd78_counts_behind_the_header),
 		cmocka_unit_test(sizes_of_2_gib_and_more),
 	};
 

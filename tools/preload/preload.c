@@ -10,6 +10,7 @@
 
 #include "tools/preload/preload.h"
 
+#include "port/fork_return.h"
 #include "tools/clock.h"
 #include "tools/preload/signals.h"
 #include "tools/preload/toggle.h"
@@ -43,6 +44,7 @@ static struct {
 
 	bool is_heir; /* not the first process, or not its first program */
 	bool is_light; /* samples are left by the parent's session */
+	bool is_due;  /* a forked child that is to be profiled, and is not */
 	/* ---- where a signal starts and stops it ---- */
 	bool is_toggled;
 	unsigned file_count;     /* of sessions so far */
@@ -348,20 +350,22 @@ static bool make_unique(void)
 	return true;
 }
 
-/* The parent's session is a dead copy here. */
-static void begin_anew(void)
+/* The parent's session is a dead copy in a child. */
+static void drop_copy(void)
 {
 	if (self.session)
 		portprof_session_close(self.session);
 	self.session = NULL;
 	self.is_light = false;
-	if (self.settings.children && make_unique()) {
-		ppi_signals_lend();
-		if (self.is_toggled)
-			ppi_toggle_begin_again();
-		else
-			begin();
-	}
+}
+
+static void begin_anew(void)
+{
+	ppi_signals_lend();
+	if (self.is_toggled)
+		ppi_toggle_begin_again();
+	else
+		begin();
 }
 
 /*
@@ -379,6 +383,8 @@ static bool begin_light(void)
 	return self.is_light;
 }
 
+/* A session of its own begins when fork has returned: its thread might wait for the
+ * handlers of a fork to end. */
 static void after_fork_in_child(void)
 {
 	ppi_signals_adopt();
@@ -386,8 +392,21 @@ static void after_fork_in_child(void)
 	pthread_mutex_init(&self.lock, NULL);
 	self.file_count = 0;
 	self.is_heir = true;
-	if (!begin_light())
-		begin_anew();
+	self.is_due = false;
+	if (!begin_light()) {
+		drop_copy();
+		self.is_due = self.settings.children && make_unique();
+	}
+	if (!self.is_due)
+		ppi_signals_settle();
+}
+
+void ppi_fork_returned(void)
+{
+	if (!self.is_due)
+		return;
+	self.is_due = false;
+	begin_anew();
 	ppi_signals_settle();
 }
 
@@ -397,7 +416,9 @@ void ppi_preload_grow(void)
 		return;
 	ppi_heir.end();
 	ppi_signals_adopt();
-	begin_anew();
+	drop_copy();
+	if (make_unique())
+		begin_anew();
 	ppi_signals_settle();
 }
 

@@ -8,8 +8,11 @@ extern int *os_errno(void);
 
 #define EACCES 1
 #define EAGAIN 2
+#define EALREADY 20
 #define EBUSY 3
+#define EDOM 21
 #define EEXIST 4
+#define EFAULT 22
 #define EFBIG 5
 #define EINTR 6
 #define EINVAL 7
@@ -18,6 +21,7 @@ extern int *os_errno(void);
 #define EMFILE 18
 #define ENFILE 19
 #define ENOENT 9
+#define ENOEXEC 23
 #define ENOMEM 10
 #define ENOSPC 11
 #define ENOSYS 12

@@ -7,6 +7,7 @@
 
 #define O_RDONLY 0
 #define O_WRONLY 1
+#define O_RDWR 2
 #define O_CREAT 0x200
 #define O_TRUNC 0x400
 #define O_CLOEXEC 0x100000

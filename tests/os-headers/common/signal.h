@@ -10,8 +10,16 @@ typedef struct {
 	unsigned bits[4];
 } sigset_t;
 
+union sigval {
+	int sival_int;
+	void *sival_ptr;
+};
+
 typedef struct {
 	int si_signo, si_code, si_errno;
+	pid_t si_pid;
+	int si_status;
+	union sigval si_value;
 } siginfo_t;
 
 struct sigaction {
@@ -62,6 +70,9 @@ struct sigaction {
 #define SIGUSR2 31
 #define SI_USER 0x10001
 #define SI_QUEUE 0x10002
+#define SI_TIMER 0x10003
+#define CLD_KILLED 2
+#define CLD_DUMPED 3
 
 int sigaction(int number, const struct sigaction *restrict next,
               struct sigaction *restrict before);

@@ -32,6 +32,7 @@ int snprintf(char *restrict out, size_t bytes, const char *restrict format,
 int vsnprintf(char *restrict out, size_t bytes, const char *restrict format,
               va_list list);
 int fprintf(FILE *restrict file, const char *restrict format, ...);
+int fscanf(FILE *restrict file, const char *restrict format, ...);
 int sscanf(const char *restrict text, const char *restrict format, ...);
 
 #endif

@@ -14,6 +14,8 @@ void qsort(void *first, size_t count, size_t bytes,
 void *bsearch(const void *key, const void *first, size_t count, size_t bytes,
               int (*compare)(const void *, const void *));
 char *getenv(const char *name);
+_Noreturn void abort(void);
+_Noreturn void exit(int status);
 /* https://pubs.opengroup.org/onlinepubs/9799919799/functions/realpath.html */
 char *realpath(const char *restrict path, char *restrict resolved);
 unsigned long strtoul(const char *restrict text, char **restrict end,

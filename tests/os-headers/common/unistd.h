@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is used of <unistd.h> of POSIX.1-2008 but for fexecve(3), which NetBSD
- * and OpenBSD lack; and _SC_NPROCESSORS_ONLN, which sysconf(3) of each of the
+ * and OpenBSD lack; daemon(3), and _SC_NPROCESSORS_ONLN, which sysconf(3) of each of the
  * systems has; the numbers are made up. */
 #ifndef OS_UNISTD_H
 #define OS_UNISTD_H
@@ -21,8 +21,12 @@ ssize_t pread(int fd, void *to, size_t bytes, off_t offset);
 ssize_t write(int fd, const void *from, size_t bytes);
 int close(int fd);
 int pipe(int ends[2]);
+int dup2(int from, int to);
+int isatty(int fd);
 int unlink(const char *path);
 pid_t getpid(void);
+pid_t fork(void);
+int daemon(int keep_folder, int keep_streams);
 uid_t getuid(void);
 uid_t geteuid(void);
 gid_t getgid(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DragonFly: profil(2), issetugid(2), fexecve(3), execvpe(3). */
+/* DragonFly: profil(2), issetugid(2), syscall(2), fexecve(3), execvpe(3). */
 #ifndef OS_DRAGONFLY_UNISTD_H
 #define OS_DRAGONFLY_UNISTD_H
 
@@ -8,6 +8,7 @@
 int profil(char *samples, size_t size, unsigned long offset,
            unsigned int scale);
 int issetugid(void);
+int syscall(int number, ...);
 int fexecve(int fd, char *const argv[], char *const envp[]);
 int execvpe(const char *file, char *const argv[], char *const envp[]);
 

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* FreeBSD: syscall(2). */
+#ifndef OS_FREEBSD_SYS_SYSCALL_H
+#define OS_FREEBSD_SYS_SYSCALL_H
+
+#define SYS_profil 44
+
+#endif

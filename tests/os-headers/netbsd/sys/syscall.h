@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* NetBSD: syscall(2). */
+#ifndef OS_NETBSD_SYS_SYSCALL_H
+#define OS_NETBSD_SYS_SYSCALL_H
+
+#define SYS_profil 44
+
+#endif
