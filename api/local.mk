@@ -169,12 +169,15 @@ libportprof_core_la_SOURCES += \
 	api/file/model_events.c \
 	api/file/names.c \
 	api/file/model.h \
+	api/file/output_path.c \
+	api/file/output_path.h \
 	api/file/path.c \
 	api/file/path.h \
 	api/file/pool.c \
 	api/file/pool.h \
 	api/file/profile.c \
 	api/file/set_times.c \
+	api/file/tool_output.c \
 	api/file/whole_file.c \
 	api/file/whole_file.h
 

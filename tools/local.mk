@@ -82,6 +82,8 @@ libportprof_tools_la_SOURCES = \
 	tools/names/names_give.c \
 	tools/names/names_time.c \
 	tools/names/names_time.h \
+	tools/output.c \
+	tools/output.h \
 	tools/options.c \
 	tools/pager.c \
 	tools/pager.h \

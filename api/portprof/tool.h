@@ -180,6 +180,33 @@ PORTPROF_API portprof_status portprof_import_read(const char *path,
 						  portprof_profile **profile);
 
 /*
+ * A file that takes its place when it is whole, as profiles do: links are
+ * followed to their end, and what is no regular file is never replaced. A pipe, a
+ * device or a descriptor of this process (/dev/stdout, /dev/fd/N) is a stream
+ * instead: what is written there is there at once. Opening a named pipe waits for
+ * its reader. One thread at a time.
+ *   E_INVALID, E_DENIED, E_NOTFOUND, E_LIMIT, E_NOMEM, E_SYSTEM: as
+ *   portprof_profile_write; a disk is E_INVALID
+ */
+typedef struct portprof_output portprof_output;
+PORTPROF_API portprof_status portprof_output_open(const char *path,
+						  portprof_output **output);
+
+/* A descriptor to write to, which stays the output's. */
+PORTPROF_API int portprof_output_fd(const portprof_output *output);
+
+/* The path that it takes, at the end of all links; NULL if it is a stream. Valid
+ * until it is closed. */
+PORTPROF_API const char *portprof_output_path(const portprof_output *output);
+
+/* Put it in its place, over what is there, with what was written so far; what is
+ * written later is in the file at once. The same statuses. */
+PORTPROF_API portprof_status portprof_output_place(portprof_output *output);
+
+/* What was not placed is gone. NULL does nothing. */
+PORTPROF_API void portprof_output_close(portprof_output *output);
+
+/*
  * Presets: names in an event list for several events of one group, and for
  * numbers that are computed from their counts. In every list "IPC:u" is read as
  * "instructions:u,cycles:u".

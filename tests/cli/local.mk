@@ -42,6 +42,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-names-held.sh \
 	tests/cli/check-no-perf.sh \
 	tests/cli/check-options.sh \
+	tests/cli/check-output.sh \
 	tests/cli/check-pager.sh \
 	tests/cli/check-toggle.sh \
 	tests/cli/check-preload.sh \

@@ -7,6 +7,7 @@
 #include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
+#include "tools/output.h"
 #include "tools/names/names.h"
 #include "tools/names/names_time.h"
 #include "tools/symbols/symbols_download.h"
@@ -126,11 +127,7 @@ static bool export_pprof(const struct ppi_export *export)
 
 	if (!ppi_names_give(export->profile, &usual, NULL, NULL))
 		return false;
-	if (portprof_profile_write(export->profile, export->output) ==
-	    PORTPROF_OK)
-		return true;
-	ppi_say_failure(NULL);
-	return false;
+	return ppi_profile_put(export->profile, export->output);
 }
 
 static bool write_format(const struct ppi_export *export)

@@ -56,9 +56,4 @@ bool ppi_export_name(const struct ppi_export *export, bool has_lines,
                      struct ppi_export_names *names);
 void ppi_export_names_free(struct ppi_export_names *names);
 
-/* Open the output, let `put` write to it, close it. `put` returns false when
- * out of memory. False: it has said why. */
-bool ppi_export_write(const struct ppi_export *export,
-                      bool (*put)(void *context, FILE *out), void *context);
-
 #endif

@@ -7,6 +7,7 @@
 #include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
+#include "tools/output.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -57,12 +58,9 @@ static bool name_one(const struct wanted *wanted, const char *path)
 	if (damage)
 		ppi_say("%s: %s", path, damage);
 	is_good = ppi_names_give(profile, &wanted->sources, NULL, &unnamed);
-	if (is_good && portprof_profile_write(
-			       profile, wanted->output ? wanted->output
-		                                       : path)) {
-		ppi_say_failure(NULL);
-		is_good = false;
-	}
+	is_good = is_good &&
+	          ppi_profile_put(profile, wanted->output ? wanted->output
+	                                                  : path);
 	if (is_good && unnamed)
 		ppi_say("%s: %zu of %zu addresses are in no known function; "
 		        "portprof report shows in which files", path,

@@ -4,6 +4,7 @@
 #define PPI_RECORD_H
 
 #include "tools/launch.h"
+#include "tools/output.h"
 #include "tools/targets/targets.h"
 #include <portprof.h>
 
@@ -92,6 +93,7 @@ struct ppi_record {
 	struct ppi_record_options options;
 	struct ppi_settings settings;
 	char *program; /* the file that will be executed */
+	struct ppi_spool spool; /* where it is written */
 	struct ppi_held *held; /* what will name the code; NULL: nothing */
 };
 

@@ -38,6 +38,12 @@ static void hold(const portprof_batch *batch, void *held)
 	ppi_held_unlock(held);
 }
 
+static const char *path_of(const struct ppi_record *record)
+{
+	return record->spool.stream ? record->spool.path
+	                            : record->settings.output;
+}
+
 portprof_session *ppi_record_open(const struct ppi_record *record,
                                   portprof_config *config, int64_t child)
 {
@@ -56,7 +62,7 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 		status = portprof_config_set(config, "command", title);
 	if (status == PORTPROF_OK)
 		status = portprof_config_write_to(config,
-		                                  record->settings.output);
+		                                  path_of(record));
 	if (status == PORTPROF_OK && record->held)
 		status = portprof_config_add_observer(config, hold,
 		                                      record->held);
@@ -156,7 +162,7 @@ bool ppi_record_finish(const struct ppi_record *record,
 		ppi_say("stopping: %s", stopping);
 	if (!record->options.is_nameless &&
 	    (!is_known || stats.kept_samples) &&
-	    !ppi_names_write(record->settings.output, record->held))
+	    !ppi_names_write(path_of(record), record->held))
 		ppi_say("functions have no names; try: portprof names %s",
 		        record->settings.output);
 	if (is_known)
