@@ -6,6 +6,7 @@
 
 #include "port/exec_stop.h"
 #include "tools/clock.h"
+#include "tools/memory.h"
 #include "tools/taken.h"
 #include "tools/tools.h"
 
@@ -64,6 +65,7 @@ static void run_child(int go, int error, const struct plan *plan)
 	int number;
 
 	ppi_uncatch_signals();
+	ppi_memory_unlimit();
 	for (int i = 0; plan->null_fd >= 0 && i < 3; i++)
 		if (plan->is_terminal[i])
 			dup2(plan->null_fd, i);

@@ -126,9 +126,8 @@ check "a profile passes through whole" \
 "$portprof" record -o - -- sh -c "echo WORDS; '$burn' 100" >profile 2>err
 has "what a command prints goes to standard error, if its own is the profile" \
 	'^WORDS$' err
-check "and the profile is one" "$portprof" report -q profile >out 2>&1 ||
-	"$portprof" report profile >out 2>&1
-has "with the samples" 'burn' out
+"$portprof" report profile >out 2>&1
+has "and the profile is one with samples" 'burn' out
 if command -v python3 >/dev/null; then
 	python3 -c 'import pty, sys
 sys.exit(pty.spawn(sys.argv[1:]) >> 8)' \

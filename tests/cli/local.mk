@@ -3,7 +3,7 @@
 # on real ones.
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
-	tests/cli/in_step \
+	tests/cli/in_step tests/cli/inherited \
 	tests/cli/region_job tests/cli/renamed tests/cli/storm tests/cli/ten tests/cli/toggled \
 	tests/cli/touch
 # programs to be measured: without portprof in them
@@ -11,6 +11,7 @@ tests_cli_burn_LDADD =
 tests_cli_close_all_LDADD =
 tests_cli_deny_LDADD =
 tests_cli_in_step_LDADD =
+tests_cli_inherited_LDADD =
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_renamed_LDADD =
 tests_cli_storm_LDADD =
@@ -32,6 +33,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-export-readers.sh \
 	tests/cli/check-import.sh \
 	tests/cli/check-hostile.sh \
+	tests/cli/check-inherited.sh \
 	tests/cli/check-inlined.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \

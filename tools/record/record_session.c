@@ -54,7 +54,7 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 	if (!config)
 		return NULL;
 	/* frame tables of what is measured are read from here on; the command
-	 * has begun without this limit */
+	 * runs without this limit, also one that is started after this */
 	ppi_memory_limit(0);
 	ppi_record_title(&record->options, title, sizeof(title));
 	status = ppi_targets_set(&record->options.targets, child, config);
