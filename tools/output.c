@@ -23,14 +23,6 @@ const char *ppi_output_shown(const char *path)
 	return !path || strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
-static bool open_output(const char *path, portprof_output **output)
-{
-	if (portprof_output_open(ppi_output_meant(path), output) == PORTPROF_OK)
-		return true;
-	ppi_say_failure(NULL);
-	return false;
-}
-
 /* ---- text ---- */
 
 bool ppi_out_open(struct ppi_out *out, const char *path)
@@ -41,8 +33,10 @@ bool ppi_out_open(struct ppi_out *out, const char *path)
 	if (!path || strcmp(path, "-") == 0)
 		return true;
 	out->stream = NULL;
-	if (!open_output(path, &out->output))
+	if (portprof_output_open(path, &out->output) != PORTPROF_OK) {
+		ppi_say_failure(NULL);
 		return false;
+	}
 	fd = fcntl(portprof_output_fd(out->output), F_DUPFD_CLOEXEC, 0);
 	out->stream = fd < 0 ? NULL : fdopen(fd, "w");
 	if (out->stream)
@@ -186,34 +180,51 @@ static bool is_same(int one, int other)
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-bool ppi_spool_begin(struct ppi_spool *spool, const char *path)
+static bool take_path(struct ppi_spool *spool, const char *path)
 {
-	portprof_output *output;
-	const char *place;
+	spool->path = strdup(path);
+	if (!spool->path)
+		ppi_say("out of memory");
+	return spool->path != NULL;
+}
 
-	memset(spool, 0, sizeof(*spool));
-	if (!open_output(path, &output))
-		return false;
-	place = portprof_output_path(output);
-	if (place) {
-		spool->path = strdup(place);
-		portprof_output_close(output);
-		if (!spool->path)
-			ppi_say("out of memory");
-		return spool->path != NULL;
-	}
-	spool->stream = output;
-	if (isatty(portprof_output_fd(output)))
+static bool take_stream(struct ppi_spool *spool, const char *path)
+{
+	int fd = portprof_output_fd(spool->stream);
+
+	spool->is_standard_output = is_same(fd, STDOUT_FILENO);
+	if (isatty(fd))
 		ppi_say("'%s' is a terminal, and a profile is binary: name a "
 		        "file, or write to a pipe", ppi_output_shown(path));
 	else
 		spool->folder = ppi_folder_make(&spool->path);
-	spool->is_standard_output =
-		is_same(portprof_output_fd(output), STDOUT_FILENO);
-	if (spool->folder)
-		return true;
-	ppi_spool_end(spool, false);
-	return false;
+	return spool->folder != NULL;
+}
+
+bool ppi_spool_begin(struct ppi_spool *spool, const char *path, bool is_late)
+{
+	const char *place, *meant = ppi_output_meant(path);
+	bool is_good;
+
+	memset(spool, 0, sizeof(*spool));
+	if (portprof_output_open(meant, &spool->stream) != PORTPROF_OK) {
+		if (is_late &&
+		    strcmp(portprof_last_diag()->step, "open stream") != 0)
+			return take_path(spool, path);
+		ppi_say_failure(NULL);
+		return false;
+	}
+	place = portprof_output_path(spool->stream);
+	if (!place) {
+		is_good = take_stream(spool, path);
+		if (!is_good)
+			ppi_spool_end(spool, false);
+		return is_good;
+	}
+	is_good = take_path(spool, place);
+	portprof_output_close(spool->stream);
+	spool->stream = NULL;
+	return is_good;
 }
 
 /* 0 or an errno. */
@@ -258,7 +269,7 @@ bool ppi_profile_put(const portprof_profile *profile, const char *path)
 	struct ppi_spool spool;
 	bool is_good;
 
-	if (!ppi_spool_begin(&spool, path))
+	if (!ppi_spool_begin(&spool, path, false))
 		return false;
 	is_good = portprof_profile_write(profile, spool.path) == PORTPROF_OK;
 	if (!is_good)

@@ -51,8 +51,9 @@ struct ppi_spool {
 	bool is_standard_output;
 };
 
-/* False with words. Binary data is not written to a terminal. */
-bool ppi_spool_begin(struct ppi_spool *spool, const char *path);
+/* False with words. Binary data is not written to a terminal. `is_late`: what is
+ * wrong with the place of a file is said by who writes there. */
+bool ppi_spool_begin(struct ppi_spool *spool, const char *path, bool is_late);
 
 /* Pass on what was written, if it was; false with words when that fails. Frees. */
 bool ppi_spool_end(struct ppi_spool *spool, bool is_good);

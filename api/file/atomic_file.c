@@ -266,7 +266,7 @@ static portprof_status find_and_open(struct ppi_atomic_file *draft,
 	error = open_stream(draft, at.descriptor);
 	if (error)
 		return ppi_fail(why, ppi_file_status(error), error,
-		                "open output", "cannot write to '%s': %s; %s",
+		                "open stream", "cannot write to '%s': %s; %s",
 		                path, strerror(error),
 		                remedy(error, draft->path));
 	return PORTPROF_OK;

@@ -134,7 +134,7 @@ bool ppi_export_gmon(const struct ppi_export *export)
 	struct ppi_spool spool;
 	bool is_good;
 
-	if (!ppi_spool_begin(&spool, path))
+	if (!ppi_spool_begin(&spool, path, false))
 		return false;
 	is_good = portprof_gmon_write(export->profile, &wanted, spool.path,
 	                              &written) == PORTPROF_OK;

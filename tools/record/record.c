@@ -77,7 +77,7 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 			goto free;
 	}
 	status = PPI_EXIT_RECORD;
-	if (!ppi_spool_begin(&record.spool, record.settings.output))
+	if (!ppi_spool_begin(&record.spool, record.settings.output, true))
 		goto free;
 	ppi_catch_signals();
 	if (!record.options.is_nameless || live)
