@@ -156,6 +156,7 @@ libportprof_core_la_SOURCES += \
 	api/file/gmon_read.c \
 	api/file/gmon_ticks.c \
 	api/file/gmon_write.c \
+	api/file/hide.c \
 	api/file/image.c \
 	api/file/image.h \
 	api/file/import.c \

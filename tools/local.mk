@@ -52,6 +52,8 @@ libportprof_tools_la_SOURCES = \
 	tools/guess.h \
 	tools/input.c \
 	tools/input.h \
+	tools/hide.c \
+	tools/hide.h \
 	tools/html/html_report.c \
 	tools/html/html_report.h \
 	tools/html/page.c \

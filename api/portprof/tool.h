@@ -160,6 +160,19 @@ typedef int (*portprof_code_fn)(void *context, uint32_t pid, uint64_t address,
 PORTPROF_API portprof_status portprof_profile_name_by_time(
 	portprof_profile *profile, portprof_code_fn find, void *context);
 
+/*
+ * Take out of a profile what may be nobody else's business: the folders of all
+ * paths, and all but the last names of paths in the command, events, notes and
+ * names of generated code; the host's name; source files and lines. Call it last: a
+ * profile that was changed is only read and written. E_INVALID (NULL); E_NOMEM:
+ * something is left.
+ */
+#define PORTPROF_HIDE_PATHS 1u
+#define PORTPROF_HIDE_HOST 2u
+#define PORTPROF_HIDE_SOURCE 4u
+PORTPROF_API portprof_status portprof_profile_hide(portprof_profile *profile,
+						   unsigned what);
+
 /* 1 if a file begins like folded stacks (of FlameGraph's scripts), the output of
  * perf script or a CPU profile of gperftools, otherwise 0. */
 PORTPROF_API int portprof_import_is(const char *path);

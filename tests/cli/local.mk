@@ -48,6 +48,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-pager.sh \
 	tests/cli/check-toggle.sh \
 	tests/cli/check-preload.sh \
+	tests/cli/check-privacy.sh \
 	tests/cli/check-regions.sh \
 	tests/cli/check-record-account.sh \
 	tests/cli/check-record-attach.sh \

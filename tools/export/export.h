@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "tools/hide.h"
 #include "tools/report/report_rows.h"
 
 enum ppi_export_format {
@@ -29,6 +30,7 @@ struct ppi_export {
 	const char *module, *program;
 	uint64_t memory_max; /* 0: the usual */
 	uint64_t rate_hz;    /* 0: as it was sampled */
+	struct ppi_hidden hidden;
 	bool with_chains, has_inlines, is_quiet;
 	portprof_profile *profile;
 	size_t event_number;

@@ -4,6 +4,7 @@
 
 #include "tools/names/names.h"
 
+#include "tools/hide.h"
 #include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
@@ -16,6 +17,7 @@
 struct wanted {
 	const char *input, *output;
 	struct ppi_named_sources sources;
+	struct ppi_hidden hidden;
 	uint64_t memory_max;
 };
 
@@ -30,6 +32,7 @@ static const struct ppi_option table[] = {
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
 	PPI_DEBUGINFOD_OPTION,
 	PPI_ROOT_OPTION(AT(sources.root)),
+	PPI_HIDE_OPTIONS(AT(hidden)),
 	PPI_MEMORY_OPTION(AT(memory_max)),
 };
 
@@ -58,7 +61,7 @@ static bool name_one(const struct wanted *wanted, const char *path)
 	if (damage)
 		ppi_say("%s: %s", path, damage);
 	is_good = ppi_names_give(profile, &wanted->sources, NULL, &unnamed);
-	is_good = is_good &&
+	is_good = is_good && ppi_hide(&wanted->hidden, profile) &&
 	          ppi_profile_put(profile, wanted->output ? wanted->output
 	                                                  : path);
 	if (is_good && unnamed)

@@ -3,6 +3,7 @@
 #ifndef PPI_RECORD_H
 #define PPI_RECORD_H
 
+#include "tools/hide.h"
 #include "tools/launch.h"
 #include "tools/output.h"
 #include "tools/targets/targets.h"
@@ -35,6 +36,7 @@ struct ppi_record_options {
 	const char *output;     /* NULL: not given */
 	struct ppi_targets targets;
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
+	struct ppi_hidden hidden;
 	bool takes_system;      /* who names no target means the system */
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and

@@ -127,6 +127,29 @@ static void tell_cpu_time(const struct ppi_record *record,
 	portprof_session_set_number(session, 0, "cpu-time", ns);
 }
 
+/* False, with words, when the file has what was to be left out. */
+static bool finish_file(const struct ppi_record *record, bool has_samples)
+{
+	const struct ppi_record_options *options = &record->options;
+	bool is_nameless = options->is_nameless || !has_samples;
+	bool hides = ppi_hides(&options->hidden);
+
+	if ((is_nameless && !hides) ||
+	    ppi_names_write(path_of(record), record->held, is_nameless,
+	                    &options->hidden))
+		return true;
+	if (!hides) {
+		ppi_say("functions have no names; try: portprof names %s",
+		        record->settings.output);
+		return true;
+	}
+	if (record->spool.stream)
+		unlink(record->spool.path);
+	ppi_say("'%s' still has what was to be left out; do not send it",
+	        ppi_output_shown(record->settings.output));
+	return false;
+}
+
 bool ppi_record_finish(const struct ppi_record *record,
                        portprof_session *session, const struct ppi_end *end)
 {
@@ -160,11 +183,8 @@ bool ppi_record_finish(const struct ppi_record *record,
 	}
 	if (stopping[0])
 		ppi_say("stopping: %s", stopping);
-	if (!record->options.is_nameless &&
-	    (!is_known || stats.kept_samples) &&
-	    !ppi_names_write(path_of(record), record->held))
-		ppi_say("functions have no names; try: portprof names %s",
-		        record->settings.output);
+	if (!finish_file(record, !is_known || stats.kept_samples))
+		return false;
 	if (is_known)
 		ppi_say_summary(record, end, backend, &event, &stats);
 	if (children && record->options.targets.scope == PPI_SCOPE_COMMAND)

@@ -44,6 +44,6 @@ bool ppi_top_save(const char *from, const char *path,
 	portprof_profile_free(profile);
 	/* it can be named later, too */
 	if (is_written)
-		ppi_names_write(path, held);
+		ppi_names_write(path, held, false, NULL);
 	return is_written;
 }
