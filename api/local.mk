@@ -156,6 +156,7 @@ libportprof_core_la_SOURCES += \
 	api/file/gmon_read.c \
 	api/file/gmon_ticks.c \
 	api/file/gmon_write.c \
+	api/file/hide.c \
 	api/file/image.c \
 	api/file/image.h \
 	api/file/import.c \
@@ -169,12 +170,15 @@ libportprof_core_la_SOURCES += \
 	api/file/model_events.c \
 	api/file/names.c \
 	api/file/model.h \
+	api/file/output_path.c \
+	api/file/output_path.h \
 	api/file/path.c \
 	api/file/path.h \
 	api/file/pool.c \
 	api/file/pool.h \
 	api/file/profile.c \
 	api/file/set_times.c \
+	api/file/tool_output.c \
 	api/file/whole_file.c \
 	api/file/whole_file.h
 

@@ -10,16 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number in "/dev/fd/N" and its other names; -1 when it is none. */
-static int descriptor_of(const char *path)
+int ppi_descriptor_named(const char *path)
 {
+	static const char *const names[] = { "/dev/stdin", "/dev/stdout",
+		                             "/dev/stderr" };
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 	const char *number = NULL;
 	char *end;
 	long descriptor;
 
-	if (strcmp(path, "/dev/stdin") == 0)
-		return STDIN_FILENO;
+	for (int i = 0; i < 3; i++)
+		if (strcmp(path, names[i]) == 0)
+			return i;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
 			number = path + strlen(folders[i]);
@@ -31,7 +33,7 @@ static int descriptor_of(const char *path)
 
 static int open_inherited(const char *path, struct stat *at)
 {
-	int descriptor = descriptor_of(path);
+	int descriptor = ppi_descriptor_named(path);
 
 	if (descriptor < 0 || fstat(descriptor, at) != 0 ||
 	    (!S_ISFIFO(at->st_mode) && !S_ISSOCK(at->st_mode))) {

@@ -32,6 +32,10 @@ int ppi_foreign_open(const char *path, unsigned how, struct stat *at);
 /* The same as a stream. */
 FILE *ppi_foreign_stream(const char *path, unsigned how);
 
+/* The descriptor that a path names: /dev/fd/N, /dev/stdout and their like; -1: it
+ * names none. */
+int ppi_descriptor_named(const char *path);
+
 /* Whether opening `path` finds a regular file or nothing, for libraries that
  * open by themselves. */
 bool ppi_foreign_is_harmless(const char *path);

@@ -6,6 +6,7 @@
 
 #include "port/exec_stop.h"
 #include "tools/clock.h"
+#include "tools/memory.h"
 #include "tools/taken.h"
 #include "tools/tools.h"
 
@@ -51,6 +52,7 @@ struct plan {
 	sigset_t mask; /* the command's */
 	int null_fd; /* to take the place of terminals; -1: they stay */
 	bool is_terminal[3];
+	bool has_no_output;
 	char **script; /* the shell's arguments, should it be a script without
 	                * "#!" (execvp(3) does the same); NULL: it is none */
 };
@@ -63,9 +65,12 @@ static void run_child(int go, int error, const struct plan *plan)
 	int number;
 
 	ppi_uncatch_signals();
+	ppi_memory_unlimit();
 	for (int i = 0; plan->null_fd >= 0 && i < 3; i++)
 		if (plan->is_terminal[i])
 			dup2(plan->null_fd, i);
+	if (plan->has_no_output)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pthread_sigmask(SIG_SETMASK, &plan->mask, NULL);
 	do
 		got = read(go, &byte, 1);
@@ -115,6 +120,7 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 		.environment = environment ? environment : environ,
 		.script = script_of(program, command),
 		.null_fd = -1,
+		.has_no_output = child->has_no_output,
 	};
 	int go[2] = { -1, -1 }, error[2] = { -1, -1 }, failure;
 

@@ -20,6 +20,8 @@ struct ppi_child {
 	bool has_no_terminal; /* asked for before it is started: what would be
 	                       * a terminal of its first three descriptors is
 	                       * /dev/null */
+	bool has_no_output; /* asked for before it is started: its standard
+	                     * output is ours alone; it has standard error */
 	bool stops_at_exec; /* asked for before it is started, false after it
 	                     * where that cannot be had: once released it
 	                     * stands before its first instruction */

@@ -52,6 +52,8 @@ libportprof_tools_la_SOURCES = \
 	tools/guess.h \
 	tools/input.c \
 	tools/input.h \
+	tools/hide.c \
+	tools/hide.h \
 	tools/html/html_report.c \
 	tools/html/html_report.h \
 	tools/html/page.c \
@@ -82,6 +84,8 @@ libportprof_tools_la_SOURCES = \
 	tools/names/names_give.c \
 	tools/names/names_time.c \
 	tools/names/names_time.h \
+	tools/output.c \
+	tools/output.h \
 	tools/options.c \
 	tools/pager.c \
 	tools/pager.h \

@@ -54,6 +54,9 @@ int ppi_take_memory(const struct ppi_given *given, void *bytes)
 	return PPI_EXIT_OK;
 }
 
+static rlim_t inherited;
+static bool is_limited;
+
 void ppi_memory_limit(uint64_t bytes)
 {
 	struct rlimit limit;
@@ -62,8 +65,21 @@ void ppi_memory_limit(uint64_t bytes)
 	if (!CAN_LIMIT || most > (rlim_t)-1 / 2 ||
 	    getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur <= most)
 		return;
+	if (!is_limited)
+		inherited = limit.rlim_cur;
 	limit.rlim_cur = (rlim_t)most;
-	setrlimit(RLIMIT_DATA, &limit); /* one bound more, if it can be had */
+	/* one bound more, if it can be had */
+	is_limited |= setrlimit(RLIMIT_DATA, &limit) == 0;
+}
+
+void ppi_memory_unlimit(void)
+{
+	struct rlimit limit;
+
+	if (!is_limited || getrlimit(RLIMIT_DATA, &limit) != 0)
+		return;
+	limit.rlim_cur = inherited;
+	setrlimit(RLIMIT_DATA, &limit);
 }
 
 void ppi_memory_say_remedy(void)

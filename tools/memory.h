@@ -21,6 +21,9 @@ int ppi_take_memory(const struct ppi_given *given, void *bytes);
  */
 void ppi_memory_limit(uint64_t bytes);
 
+/* The limit that this process was started with, for the command: in the child. */
+void ppi_memory_unlimit(void);
+
 /* What to do when a file takes more, where that was the last failure. */
 void ppi_memory_say_remedy(void);
 

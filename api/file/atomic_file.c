@@ -4,6 +4,8 @@
 
 #include "api/file/atomic_file.h"
 
+#include "api/file/output_path.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,6 +28,8 @@ portprof_status ppi_file_status(int os_errno)
 	case ENAMETOOLONG:
 	case EISDIR:
 	case ELOOP:
+	case ENXIO:   /* a socket */
+	case ENOTSUP:
 		return PORTPROF_E_INVALID;
 	case ENOSPC:
 	case EDQUOT:
@@ -61,9 +65,10 @@ static const char *remedy(int os_errno, const char *folder)
 }
 
 /* Is what is at `path` something that a profile may replace? */
-static portprof_status check_place(const char *path, const char *folder,
-                                   struct ppi_diag *why)
+static portprof_status check_place(struct ppi_atomic_file *draft,
+                                   const char *folder, struct ppi_diag *why)
 {
+	const char *path = draft->path;
 	struct stat at, above;
 
 	/* a draft without a name never meets that */
@@ -77,12 +82,7 @@ static portprof_status check_place(const char *path, const char *folder,
 	if (S_ISDIR(at.st_mode))
 		return ppi_fail(why, PORTPROF_E_INVALID, EISDIR, "check output",
 		                "'%s' is a folder; name a file in it", path);
-	if (!S_ISREG(at.st_mode))
-		return ppi_fail(why, PORTPROF_E_INVALID, 0, "check output",
-		                "'%s' is a pipe or device; a profile needs a "
-		                "regular file, because it is rewritten at its "
-		                "end",
-		                path);
+	draft->mode = at.st_mode & 0777;
 	/* in a folder such as /tmp only owners may rename: unlink(2) */
 	if (stat(folder, &above) == 0 && above.st_mode & S_ISVTX &&
 	    geteuid() != 0 && geteuid() != at.st_uid &&
@@ -187,66 +187,116 @@ static int link_to(const struct ppi_atomic_file *draft, const char *name)
 
 #endif
 
-static int create(struct ppi_atomic_file *draft, const char *folder)
+static int know(struct ppi_atomic_file *draft)
 {
-	int error = create_nameless(draft, folder) ? 0 : create_named(draft);
 	struct stat at;
 
-	if (error || fstat(draft->fd, &at) != 0)
-		return error ? error : errno;
+	if (fstat(draft->fd, &at) != 0)
+		return errno;
 	draft->device = (uint64_t)at.st_dev;
 	draft->inode = at.st_ino;
 	return 0;
 }
 
-/* The program may go to another folder. */
-static char *absolute(const char *path)
+/* What replaces a file is readable for nobody else than that was. */
+static int create(struct ppi_atomic_file *draft, const char *folder)
 {
-	char folder[4096];
-	size_t room;
-	char *full;
+	int error = create_nameless(draft, folder) ? 0 : create_named(draft);
 
-	if (path[0] == '/' || !getcwd(folder, sizeof(folder)))
-		return strdup(path);
-	room = strlen(folder) + strlen(path) + 2;
-	full = malloc(room);
-	if (full)
-		snprintf(full, room, "%s/%s", folder, path);
-	return full;
+	if (!error && draft->mode && fchmod(draft->fd, draft->mode) != 0)
+		error = errno;
+	return error ? error : know(draft);
+}
+
+static portprof_status open_file(struct ppi_atomic_file *draft,
+                                 const char *path, struct ppi_diag *why)
+{
+	char *folder = folder_of(draft->path);
+	portprof_status status = PORTPROF_E_NOMEM;
+	int error;
+
+	if (!folder)
+		return ppi_fail(why, status, ENOMEM, "open output",
+		                "out of memory for '%s'", path);
+	status = check_place(draft, folder, why);
+	error = status == PORTPROF_OK ? create(draft, folder) : 0;
+	if (error)
+		status = ppi_fail(why, ppi_file_status(error), error,
+		                  "open output",
+		                  "cannot create '%s' in '%s': %s; %s", path,
+		                  folder, strerror(error), remedy(error, folder));
+	free(folder);
+	return status;
+}
+
+/* A disk is a device that nobody means to write a profile to. */
+static int open_stream(struct ppi_atomic_file *draft, int descriptor)
+{
+	struct stat at;
+
+	draft->is_stream = true;
+	if (descriptor >= 0)
+		draft->fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+	else if (stat(draft->path, &at) == 0 && S_ISBLK(at.st_mode))
+		return ENOTSUP;
+	else
+		draft->fd = open(draft->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	return draft->fd < 0 ? errno : know(draft);
+}
+
+static portprof_status find_and_open(struct ppi_atomic_file *draft,
+                                     const char *path, bool takes_streams,
+                                     struct ppi_diag *why)
+{
+	struct ppi_output_path at;
+	portprof_status status = ppi_output_path_find(&at, path, why);
+	int error;
+
+	if (status != PORTPROF_OK)
+		return status;
+	draft->path = at.path;
+	if (!at.is_stream)
+		return open_file(draft, path, why);
+	if (!takes_streams)
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "check output",
+		                "'%s' is a pipe or device; a profile needs a "
+		                "regular file, because it is rewritten at its "
+		                "end",
+		                path);
+	error = open_stream(draft, at.descriptor);
+	if (error)
+		return ppi_fail(why, ppi_file_status(error), error,
+		                "open stream", "cannot write to '%s': %s; %s",
+		                path, strerror(error),
+		                remedy(error, draft->path));
+	return PORTPROF_OK;
+}
+
+static portprof_status open_draft(struct ppi_atomic_file *draft,
+                                  const char *path, bool takes_streams,
+                                  struct ppi_diag *why)
+{
+	portprof_status status;
+
+	memset(draft, 0, sizeof(*draft));
+	draft->fd = -1;
+	status = find_and_open(draft, path, takes_streams, why);
+	if (status != PORTPROF_OK)
+		ppi_atomic_file_close(draft, true);
+	return status;
 }
 
 portprof_status ppi_atomic_file_open(struct ppi_atomic_file *draft,
                                      const char *path, struct ppi_diag *why)
 {
-	char *folder = folder_of(path);
-	portprof_status status;
-	int error;
+	return open_draft(draft, path, false, why);
+}
 
-	memset(draft, 0, sizeof(*draft));
-	draft->fd = -1;
-	draft->path = absolute(path);
-	if (!folder || !draft->path) {
-		status = ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open output",
-		                  "out of memory for '%s'", path);
-		goto fail;
-	}
-	status = check_place(path, folder, why);
-	if (status != PORTPROF_OK)
-		goto fail;
-	error = create(draft, folder);
-	if (error) {
-		status = ppi_fail(why, ppi_file_status(error), error,
-		                  "open output",
-		                  "cannot create '%s' in '%s': %s; %s", path,
-		                  folder, strerror(error), remedy(error, folder));
-		goto fail;
-	}
-	free(folder);
-	return PORTPROF_OK;
-fail:
-	free(folder);
-	ppi_atomic_file_close(draft, false);
-	return status;
+portprof_status ppi_atomic_file_open_any(struct ppi_atomic_file *draft,
+                                         const char *path,
+                                         struct ppi_diag *why)
+{
+	return open_draft(draft, path, true, why);
 }
 
 /* What has no name gets one beside the path, which can replace what is there:
@@ -269,6 +319,8 @@ int ppi_atomic_file_place(struct ppi_atomic_file *draft)
 {
 	int error = 0;
 
+	if (draft->is_stream || (!draft->is_nameless && !draft->name))
+		return 0; /* it is there */
 	if (draft->is_nameless && !draft->name) {
 		error = link_to(draft, draft->path);
 		if (error == 0)
@@ -301,7 +353,7 @@ bool ppi_atomic_file_regain(struct ppi_atomic_file *draft)
 	if (ppi_atomic_file_is_ours(draft))
 		return true;
 	draft->fd = -1;
-	if (draft->is_nameless && !draft->name)
+	if (draft->is_stream || (draft->is_nameless && !draft->name))
 		return false; /* nothing else leads to it */
 	draft->fd = open(draft->name ? draft->name : draft->path,
 	                 O_RDWR | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);

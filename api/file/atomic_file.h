@@ -17,6 +17,9 @@ struct ppi_atomic_file {
 	char *name;        /* of the draft; NULL: it has none, or has its place */
 	int fd;            /* -1: none; read and append */
 	bool is_nameless;
+	bool is_stream;    /* a pipe, a device or a descriptor: it has its place,
+	                    * and what is written is there at once */
+	mode_t mode;       /* of the file to be replaced; 0: there is none */
 	/* Which file it is: the program may close what it does not know, and
 	 * open its own in its place. The size of ino_t depends on config.h. */
 	uint64_t device, inode;
@@ -26,6 +29,11 @@ struct ppi_atomic_file {
  * found now, and said. */
 portprof_status ppi_atomic_file_open(struct ppi_atomic_file *draft,
                                      const char *path, struct ppi_diag *why);
+/* The same; a pipe, device or descriptor is opened as it is, for writing in
+ * order and once. Opening a pipe with a name waits for its reader. */
+portprof_status ppi_atomic_file_open_any(struct ppi_atomic_file *draft,
+                                         const char *path,
+                                         struct ppi_diag *why);
 /* Put it at `path`, over what is there; it stays open. 0 or an errno. */
 int ppi_atomic_file_place(struct ppi_atomic_file *draft);
 

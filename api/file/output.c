@@ -26,24 +26,28 @@ static char *old_name(const char *path)
 portprof_status ppi_output_open(struct ppi_output *output, const char *path,
                                 struct ppi_diag *why)
 {
-	char *old = old_name(path);
+	portprof_status status;
 	struct stat at;
+	char *old;
 
 	memset(output, 0, sizeof(*output));
-	output->draft.fd = -1;
+	status = ppi_atomic_file_open(&output->draft, path, why);
+	if (status != PORTPROF_OK)
+		return status;
+	old = old_name(output->draft.path);
 	if (!old)
-		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open output",
-		                "out of memory for '%s'", path);
-	if (stat(old, &at) == 0 && S_ISDIR(at.st_mode)) {
-		ppi_fail(why, PORTPROF_E_INVALID, EISDIR, "check output",
-		         "'%s' is a folder, so that the profile in '%s' "
-		         "cannot be kept there; choose another path",
-		         old, path);
-		free(old);
-		return PORTPROF_E_INVALID;
-	}
+		status = ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open output",
+		                  "out of memory for '%s'", path);
+	else if (stat(old, &at) == 0 && S_ISDIR(at.st_mode))
+		status = ppi_fail(why, PORTPROF_E_INVALID, EISDIR,
+		                  "check output",
+		                  "'%s' is a folder, so that the profile in "
+		                  "'%s' cannot be kept there; choose another "
+		                  "path", old, path);
 	free(old);
-	return ppi_atomic_file_open(&output->draft, path, why);
+	if (status != PORTPROF_OK)
+		ppi_atomic_file_close(&output->draft, true);
+	return status;
 }
 
 static int keep_old(const char *path)

@@ -63,8 +63,8 @@ PORTPROF_API portprof_status portprof_profile_set_times(
 	portprof_profile *profile, uint64_t cpu_time_ns, uint64_t duration_ns);
 
 /*
- * Write as one aggregated part, to a new file renamed over `path`: on failure an
- * existing file is unchanged. E_INVALID for a directory, pipe or device;
+ * Write as one aggregated part, to a new file renamed over `path`, or over what a
+ * link there leads to: on failure an existing file is unchanged. E_INVALID for a directory, pipe or device;
  * E_DENIED, E_NOTFOUND (no such directory), E_LIMIT (disk full, quota), E_NOMEM,
  * E_UNSUPPORTED, E_SYSTEM.
  */

@@ -171,6 +171,19 @@ typedef int (*portprof_code_fn)(void *context, uint32_t pid, uint64_t address,
 PORTPROF_API portprof_status portprof_profile_name_by_time(
 	portprof_profile *profile, portprof_code_fn find, void *context);
 
+/*
+ * Take out of a profile what may be nobody else's business: the folders of all
+ * paths, and all but the last names of paths in the command, events, notes and
+ * names of generated code; the host's name; source files and lines. Call it last: a
+ * profile that was changed is only read and written. E_INVALID (NULL); E_NOMEM:
+ * something is left.
+ */
+#define PORTPROF_HIDE_PATHS 1u
+#define PORTPROF_HIDE_HOST 2u
+#define PORTPROF_HIDE_SOURCE 4u
+PORTPROF_API portprof_status portprof_profile_hide(portprof_profile *profile,
+						   unsigned what);
+
 /* 1 if a file begins like folded stacks (of FlameGraph's scripts), the output of
  * perf script or a CPU profile of gperftools, otherwise 0. */
 PORTPROF_API int portprof_import_is(const char *path);
@@ -189,6 +202,33 @@ PORTPROF_API int portprof_import_is(const char *path);
 PORTPROF_API portprof_status portprof_import_read(const char *path,
 						  uint64_t memory_max,
 						  portprof_profile **profile);
+
+/*
+ * A file that takes its place when it is whole, as profiles do: links are
+ * followed to their end, and what is no regular file is never replaced. A pipe, a
+ * device or a descriptor of this process (/dev/stdout, /dev/fd/N) is a stream
+ * instead: what is written there is there at once. Opening a named pipe waits for
+ * its reader. One thread at a time.
+ *   E_INVALID, E_DENIED, E_NOTFOUND, E_LIMIT, E_NOMEM, E_SYSTEM: as
+ *   portprof_profile_write; a disk is E_INVALID
+ */
+typedef struct portprof_output portprof_output;
+PORTPROF_API portprof_status portprof_output_open(const char *path,
+						  portprof_output **output);
+
+/* A descriptor to write to, which stays the output's. */
+PORTPROF_API int portprof_output_fd(const portprof_output *output);
+
+/* The path that it takes, at the end of all links; NULL if it is a stream. Valid
+ * until it is closed. */
+PORTPROF_API const char *portprof_output_path(const portprof_output *output);
+
+/* Put it in its place, over what is there, with what was written so far; what is
+ * written later is in the file at once. The same statuses. */
+PORTPROF_API portprof_status portprof_output_place(portprof_output *output);
+
+/* What was not placed is gone. NULL does nothing. */
+PORTPROF_API void portprof_output_close(portprof_output *output);
 
 /*
  * Presets: names in an event list for several events of one group, and for

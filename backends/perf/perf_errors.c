@@ -165,8 +165,9 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
 		return ppi_fail(
 			why, PORTPROF_E_UNSUPPORTED, os_error, "open event",
 			"the PMU behind '%s' does not record %s in samples, or "
-			"this kernel does not: ask for less with fields",
-			event->request.text, fields);
+			"this kernel does not: ask for less with %s",
+			event->request.text, fields,
+			bs->plan->label_fields ? "labels" : "fields");
 	if (event && event->fields[0] && (os_error == EACCES ||
 	                                  os_error == EPERM))
 		return ppi_fail(

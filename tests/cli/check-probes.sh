@@ -151,6 +151,30 @@ has "a library that is not mapped yet needs its path" 'give its path' "$tmp/word
 counted bare "of the whole system all are counted" 600 -a -e "$probe" -- ./hit 100 2 2 1
 has_not "and there is nothing to say" 'begin later' "$tmp/words"
 
+### Which capability it takes
+
+# only CAPABILITY COMMAND...: with that one
+only() {
+	capability=$1
+	shift
+	setpriv --inh-caps=-all "--bounding-set=-all,+$capability" "$@"
+}
+if [ "$(id -u)" -eq 0 ] && only sys_admin true 2>/dev/null; then
+	only sys_admin "$portprof" stat -e "$probe" -- ./hit 1 0 0 0 \
+		>"$tmp/printed" 2>"$tmp/words"
+	same "what every kernel takes is enough" 0 $?
+	if ! only perfmon "$portprof" stat -e "$probe" -- ./hit 1 0 0 0 \
+		>"$tmp/printed" 2>"$tmp/words"; then
+		has "who has CAP_PERFMON is told what is missing" \
+			'needs CAP_SYS_ADMIN.*CAP_PERFMON is not enough' \
+			"$tmp/words"
+		has_not "and not to get it" 'cap_perfmon|add PERFMON' \
+			"$tmp/words"
+	fi
+else
+	skip "which capability it takes" "it takes root and setpriv"
+fi
+
 ### Where there is
 
 if ! unshare -m sh traced.sh test -w /sys/kernel/tracing/uprobe_events 2>/dev/null; then

@@ -111,7 +111,8 @@ same "backends in an error and in the help" \
 
 refused "no such folder" 125 "no/such/folder" -o no/such/folder/p -- true
 refused "a folder as output" 125 "is a folder" -o "$tmp" -- true
-refused "a device as output" 125 "/dev/null" -o /dev/null -- true
+[ ! -c /dev/full ] ||
+	refused "a device that is full" 125 "No space left" -o /dev/full -- true
 refused "a name that is too long" 125 'shorter' \
 	-o "$(awk 'BEGIN { while (i++ < 300) printf "x" }')" -- true
 [ ! -d /proc/self ] || refused "a folder without room for files" 125 \
@@ -122,7 +123,7 @@ refused "a duration with two points" 125 "'0.2.3s?' is not a time" \
 	--duration 0.2.3 -p $$ -o "$out"
 "$portprof" stat -o no/such/folder/s -- true >"$tmp/printed" 2>"$tmp/words"
 same "stat to no such folder: status" 125 $?
-has "stat to no such folder: words" "no/such/folder/s.*-o" "$tmp/words"
+has "stat to no such folder: words" "no/such/folder/s.*create the folder" "$tmp/words"
 # Three and what a library may hold are open before.
 # shellcheck disable=SC3045
 if (ulimit -n 6 && "$portprof" stat -- true) >"$tmp/printed" 2>"$tmp/words"; then

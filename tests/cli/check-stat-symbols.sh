@@ -94,6 +94,30 @@ else
 	skip "another program there" "none can be linked there"
 fi
 
+### What a CPU has no register for
+
+places=breakpoint:hit
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23; do
+	places=$places,breakpoint:hits+$((4096 + 8 * i)):w
+done
+"$portprof" stat -x ';' -o "$tmp/counts" -e "$places" -- ./hit 10 >"$tmp/printed" 2>"$tmp/words"
+same "more breakpoints than registers: exit status" 0 $?
+has "the first is counted" '^10;;breakpoint:hit;' "$tmp/counts"
+has "others are refused" '^<not counted>;;breakpoint:hits' "$tmp/counts"
+"$portprof" stat -e "$places" -- ./hit 10 >"$tmp/printed" 2>"$tmp/words"
+has "for that reason" 'no debug register free' "$tmp/words"
+
+# x86 cannot watch reads alone; who can counts them
+if "$portprof" stat -x ';' -o "$tmp/counts" -e breakpoint:hits:r -- ./hit 10 \
+	>"$tmp/printed" 2>"$tmp/words"; then
+	has "reads are counted" '^1[0-9];;breakpoint:hits:r' "$tmp/counts"
+else
+	has "reads alone: the refusal says what to write" 'write rw' \
+		"$tmp/words"
+	has_not "and does not say that this is no command" 'portprof stat' \
+		"$tmp/words"
+fi
+
 ### What is wrong is said before the program runs
 
 refused "a symbol that it lacks" 125 "no symbol 'hti'.*did you mean hit" \

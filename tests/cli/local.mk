@@ -3,8 +3,9 @@
 # on real ones.
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
-	tests/cli/forks tests/cli/in_step \
-	tests/cli/region_job tests/cli/renamed tests/cli/storm tests/cli/switches tests/cli/ten tests/cli/toggled \
+	tests/cli/forks tests/cli/in_step tests/cli/inherited \
+	tests/cli/region_job tests/cli/renamed tests/cli/storm \
+	tests/cli/switches tests/cli/ten tests/cli/toggled \
 	tests/cli/touch
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
@@ -12,6 +13,7 @@ tests_cli_close_all_LDADD =
 tests_cli_deny_LDADD =
 tests_cli_forks_LDADD = -lpthread
 tests_cli_in_step_LDADD =
+tests_cli_inherited_LDADD =
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_renamed_LDADD =
 tests_cli_storm_LDADD =
@@ -34,6 +36,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-export-readers.sh \
 	tests/cli/check-import.sh \
 	tests/cli/check-hostile.sh \
+	tests/cli/check-inherited.sh \
 	tests/cli/check-inlined.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \
@@ -44,9 +47,11 @@ SCRIPT_TESTS += \
 	tests/cli/check-names-held.sh \
 	tests/cli/check-no-perf.sh \
 	tests/cli/check-options.sh \
+	tests/cli/check-output.sh \
 	tests/cli/check-pager.sh \
 	tests/cli/check-toggle.sh \
 	tests/cli/check-preload.sh \
+	tests/cli/check-privacy.sh \
 	tests/cli/check-regions.sh \
 	tests/cli/check-record-account.sh \
 	tests/cli/check-record-attach.sh \

@@ -5,7 +5,7 @@
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$srcdir/tests/install/build.sh"
 
-run "$srcdir/configure" --without-cmocka --without-libpfm4 \
+run "$srcdir/configure" --without-cmocka --with-libpfm=no \
 	--without-protobuf-c --without-zlib --without-libelf --without-libdw \
 	--without-libiberty --without-curses CC="$CC" CXX=no CFLAGS='-O0'
 run "$MAKE" -j2 libportprof.la portprof
@@ -15,6 +15,11 @@ if ! grep -q '(switched off); missing' "$tmp/words" ||
 	grep -q -e '-> switched off' "$tmp/words"; then
 	cat "$tmp/log"
 	echo "doctor does not say that libraries were switched off"
+	exit 1
+fi
+# by the package's other name, which configure would only warn about
+if grep -q 'define HAVE_LIBPFM4 1' config.h; then
+	echo "--with-libpfm=no did not switch libpfm4 off"
 	exit 1
 fi
 if ./portprof record -o "$tmp/p.pb.gz" -- true 2>"$tmp/words" ||

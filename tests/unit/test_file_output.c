@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -149,6 +150,77 @@ static void paths_that_cannot_be_are_refused(void **state)
 	assert_refused(PORTPROF_E_INVALID, "device");
 	/* the same words through the other door */
 	portprof_profile_free(NULL);
+}
+
+static void links_are_written_through(void **state)
+{
+	char far[160], old[160], target[8];
+	struct stat at;
+
+	(void)state;
+	kit_store(kit.path, "before", 6);
+	snprintf(far, sizeof(far), "%s/far", kit.folder);
+	assert_int_equal(symlink(strrchr(kit.path, '/') + 1, far), 0);
+	kit.request.path = far;
+	assert_int_equal(kit_open(&kit, NULL), PORTPROF_OK);
+	kit_sample(&kit, 0, 100, 100, 0x10, 1, 1);
+	assert_int_equal(kit_close(&kit, NULL), PORTPROF_OK);
+	assert_true(readlink(far, target, sizeof(target)) > 0);
+	portprof_profile_free(kit_read(&kit));
+	snprintf(old, sizeof(old), "%s.old", kit.path);
+	assert_holds(old, "before");
+	assert_int_equal(count_files(), 3);
+	/* what is not there yet is made where the link leads */
+	assert_int_equal(unlink(kit.path) | unlink(old), 0);
+	assert_int_equal(kit_open(&kit, NULL), PORTPROF_OK);
+	kit_sample(&kit, 0, 100, 100, 0x10, 1, 1);
+	assert_int_equal(kit_close(&kit, NULL), PORTPROF_OK);
+	assert_int_equal(lstat(kit.path, &at), 0);
+	assert_true(S_ISREG(at.st_mode));
+}
+
+static void links_that_lead_nowhere_are_refused(void **state)
+{
+	char far[160], number[64];
+	int fd;
+
+	(void)state;
+	snprintf(far, sizeof(far), "%s/far", kit.folder);
+	kit.request.path = far;
+	assert_int_equal(symlink("far", far), 0);
+	assert_refused(PORTPROF_E_INVALID, "link");
+	unlink(far);
+	assert_int_equal(symlink("/dev/null", far), 0);
+	assert_refused(PORTPROF_E_INVALID, "device");
+	unlink(far);
+	/* a descriptor has a file, and perhaps a name that is another's now */
+	kit_store(kit.path, "before", 6);
+	fd = open(kit.path, O_RDONLY);
+	snprintf(number, sizeof(number), "/dev/fd/%d", fd);
+	assert_int_equal(symlink(number, far), 0);
+	assert_refused(PORTPROF_E_INVALID, "regular file");
+	close(fd);
+	assert_refused(PORTPROF_E_INVALID, "not open");
+	assert_holds(kit.path, "before");
+}
+
+static void others_links_in_a_shared_folder_are_refused(void **state)
+{
+	char far[160];
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("skip: needs root to make somebody else's link\n");
+		skip();
+	}
+	snprintf(far, sizeof(far), "%s/far", kit.folder);
+	kit_store(kit.path, "before", 6);
+	assert_int_equal(symlink(kit.path, far), 0);
+	assert_int_equal(lchown(far, 65534, 65534), 0);
+	assert_int_equal(chmod(kit.folder, 01777), 0);
+	kit.request.path = far;
+	assert_refused(PORTPROF_E_DENIED, "another user");
+	assert_holds(kit.path, "before");
 }
 
 static void a_folder_not_ours_is_refused(void **state)
@@ -440,6 +512,9 @@ int main(void)
 		CASE(a_session_never_started_changes_nothing),
 		CASE(an_open_taken_back_changes_nothing),
 		CASE(started_but_never_sampled_is_a_file),
+		CASE(links_are_written_through),
+		CASE(links_that_lead_nowhere_are_refused),
+		CASE(others_links_in_a_shared_folder_are_refused),
 		CASE(paths_that_cannot_be_are_refused),
 		CASE(a_folder_not_ours_is_refused),
 		CASE(others_files_in_a_shared_folder_are_refused),

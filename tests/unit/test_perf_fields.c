@@ -205,6 +205,18 @@ static void what_cannot_have_branches_is_refused_in_words(void **state)
 	assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
 	assert_int_equal(run.why.os_errno, EOPNOTSUPP);
 	assert_non_null(strstr(run.why.words, "the branches taken"));
+	assert_non_null(strstr(run.why.words, "with fields"));
+}
+
+/* Who keeps them in a file asked for labels. */
+static void labels_are_refused_by_that_name(void **state)
+{
+	(void)state;
+	run.plan.sample_fields = PORTPROF_FIELD_BRANCHES;
+	run.plan.label_fields = PORTPROF_FIELD_BRANCHES;
+	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
+	assert_int_equal(run_open(&run), PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(run.why.words, "with labels"));
 }
 
 enum { MORE = PORTPROF_FIELD_LATENCY | PORTPROF_FIELD_INSTRUCTION_LATENCY |
@@ -429,6 +441,7 @@ int main(void)
 		CASE(what_has_none_claims_none),
 		CASE(what_none_can_have_is_refused),
 		CASE(what_cannot_have_branches_is_refused_in_words),
+		CASE(labels_are_refused_by_that_name),
 		CASE(accesses_are_told_whole),
 		CASE(software_tells_the_code_page_alone),
 		CASE(branches_are_filtered),

@@ -265,11 +265,18 @@ static void a_watchdog(void **state)
 static void hidden_tracepoints(void **state)
 {
 	static const char *const files[] = { NULL };
+	static const char *const hidden[] = {
+		"/sys/kernel/tracing/available_events", NULL, NULL, NULL
+	};
 
 	(void)state;
 	examine(files);
-	expect("tracepoints", PORTPROF_VERDICT_FAILS, "/sys/kernel/tracing",
-	       "mount");
+	expect("tracepoints", PORTPROF_VERDICT_FAILS, "not mounted",
+	       "mount -t tracefs tracefs /sys/kernel/tracing");
+	/* its files need a group, whatever the mode */
+	examine(hidden);
+	expect("tracepoints", PORTPROF_VERDICT_FAILS, "hidden",
+	       "remount,mode=755,gid=$(id -g) /sys/kernel/tracing");
 }
 
 static void small_limits(void **state)

@@ -270,7 +270,7 @@ static void tracepoints(void **state)
 	assert_false(is_there);
 	assert_int_equal(perf_own(&event)->filter_bytes, 0);
 	perf_sim_machine.files = locked_machine;
-	refuse("sched:sched_switch", PORTPROF_E_DENIED, "remount,mode=755");
+	refuse("sched:sched_switch", PORTPROF_E_DENIED, "remount,mode=755,gid=");
 	/* a unit mask that is wrong is no tracepoint that may not be seen */
 	assert_int_equal(resolve("cycles:uu"), PORTPROF_E_NOTFOUND);
 	assert_false(is_there);

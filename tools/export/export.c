@@ -7,6 +7,7 @@
 #include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
+#include "tools/output.h"
 #include "tools/names/names.h"
 #include "tools/names/names_time.h"
 #include "tools/symbols/symbols_download.h"
@@ -66,6 +67,7 @@ static const struct ppi_option table[] = {
 	  "wrote it (a.out)",
 	  .take = ppi_take_text, .place = AT(program) },
 	PPI_MEMORY_OPTION(AT(memory_max)),
+	PPI_HIDE_OPTIONS(AT(hidden)),
 	{ 'q', "quiet", NULL, "print no summary of what was written",
 	  .take = ppi_take_flag, .place = AT(is_quiet) },
 	{ 0, "module", "NAME",
@@ -120,17 +122,23 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 	return PPI_LINE_READ;
 }
 
-static bool export_pprof(const struct ppi_export *export)
+/* Names are found by what is hidden then. A gmon.out has none of it, and is
+ * made from the program's file. */
+static bool prepare(const struct ppi_export *export)
 {
 	static const struct ppi_named_sources usual;
+	bool hides = ppi_hides(&export->hidden);
 
-	if (!ppi_names_give(export->profile, &usual, NULL, NULL))
-		return false;
-	if (portprof_profile_write(export->profile, export->output) ==
-	    PORTPROF_OK)
+	if (export->format == PPI_EXPORT_GMON ||
+	    (export->format != PPI_EXPORT_PPROF && !hides))
 		return true;
-	ppi_say_failure(NULL);
-	return false;
+	return ppi_names_give(export->profile, &usual, NULL, NULL) &&
+	       (!hides || ppi_hide(&export->hidden, export->profile));
+}
+
+static bool export_pprof(const struct ppi_export *export)
+{
+	return ppi_profile_put(export->profile, export->output);
 }
 
 static bool write_format(const struct ppi_export *export)
@@ -206,7 +214,8 @@ int ppi_export_main(int argc, char **argv)
 		ppi_say("%s: %s", export.input, damage);
 	export.event_number = ppi_event_choose(export.profile, export.input,
 	                                       export.event);
-	status = export.event_number != SIZE_MAX && write_format(&export)
+	status = export.event_number != SIZE_MAX && prepare(&export) &&
+	         write_format(&export)
 	         ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	if (status == PPI_EXIT_OK)
 		say_labels(&export);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "tools/hide.h"
 #include "tools/report/report_rows.h"
 
 enum ppi_export_format {
@@ -29,6 +30,7 @@ struct ppi_export {
 	const char *module, *program;
 	uint64_t memory_max; /* 0: the usual */
 	uint64_t rate_hz;    /* 0: as it was sampled */
+	struct ppi_hidden hidden;
 	bool with_chains, has_inlines, is_quiet;
 	portprof_profile *profile;
 	size_t event_number;
@@ -55,10 +57,5 @@ struct ppi_export_names {
 bool ppi_export_name(const struct ppi_export *export, bool has_lines,
                      struct ppi_export_names *names);
 void ppi_export_names_free(struct ppi_export_names *names);
-
-/* Open the output, let `put` write to it, close it. `put` returns false when
- * out of memory. False: it has said why. */
-bool ppi_export_write(const struct ppi_export *export,
-                      bool (*put)(void *context, FILE *out), void *context);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "tools/export/export.h"
 
+#include "tools/output.h"
+
 #include "port/clean_text.h"
 
 #include <inttypes.h>
@@ -264,7 +266,7 @@ bool ppi_export_callgrind(const struct ppi_export *export)
 	if (!ppi_export_name(export, true, &names))
 		return false;
 	writing.names = names.names;
-	is_good = ppi_export_write(export, put_all, &writing);
+	is_good = ppi_out_write(export->output, put_all, &writing);
 	free_writing(&writing);
 	ppi_export_names_free(&names);
 	return is_good;

@@ -7,6 +7,7 @@
 
 #include "port/clean_text.h"
 #include "tools/report/report_rows.h"
+#include "tools/output.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -131,7 +132,7 @@ bool ppi_export_folded(const struct ppi_export *export)
 	}
 	is_good = names && collect(export, names, &lines);
 	if (is_good)
-		is_good = ppi_export_write(export, put_lines, &lines);
+		is_good = ppi_out_write(export->output, put_lines, &lines);
 	else
 		ppi_say("out of memory");
 	for (size_t i = 0; i < lines.count; i++)

@@ -5,6 +5,7 @@
 #include "tools/export/export.h"
 
 #include "tools/report/report_units.h"
+#include "tools/output.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -130,14 +131,19 @@ bool ppi_export_gmon(const struct ppi_export *export)
 		.rate_hz = export->rate_hz,
 		.with_chains = export->with_chains,
 	};
+	struct ppi_spool spool;
+	bool is_good;
 
-	if (portprof_gmon_write(export->profile, &wanted, path, &written) !=
-	    PORTPROF_OK) {
-		ppi_say_failure(NULL);
+	if (!ppi_spool_begin(&spool, path, false))
 		return false;
-	}
+	is_good = portprof_gmon_write(export->profile, &wanted, spool.path,
+	                              &written) == PORTPROF_OK;
+	if (!is_good)
+		ppi_say_failure(NULL);
+	if (!ppi_spool_end(&spool, is_good) || !is_good)
+		return false;
 	/* that there is nothing is no small talk */
 	if (!export->is_quiet || written.ticks == 0)
-		say_written(export, path, &written);
+		say_written(export, ppi_output_shown(path), &written);
 	return true;
 }

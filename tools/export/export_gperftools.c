@@ -9,6 +9,7 @@
 
 #include "tools/export/export.h"
 
+#include "tools/output.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -90,5 +91,5 @@ bool ppi_export_gperftools(const struct ppi_export *export)
 {
 	struct ppi_export copy = *export;
 
-	return ppi_export_write(export, put_profile, &copy);
+	return ppi_out_write(export->output, put_profile, &copy);
 }

@@ -10,6 +10,7 @@
 
 #include "port/clean_text.h"
 #include "tools/export/otlp.h"
+#include "tools/output.h"
 #include "tools/tools.h"
 
 #include <stdlib.h>
@@ -486,7 +487,7 @@ bool ppi_export_otlp(const struct ppi_export *export)
 		is_good = find_pieces(&writing);
 		if (!is_good)
 			ppi_say("out of memory");
-		is_good = is_good && ppi_export_write(export, put_data, &writing);
+		is_good = is_good && ppi_out_write(export->output, put_data, &writing);
 		ppi_export_names_free(&names);
 	}
 	if (is_good && !export->is_quiet)

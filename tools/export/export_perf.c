@@ -10,6 +10,7 @@
 #include "tools/export/export.h"
 
 #include "port/clean_text.h"
+#include "tools/output.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -199,7 +200,7 @@ bool ppi_export_perf_script(const struct ppi_export *export)
 	if (!writing.thread_time)
 		ppi_say("out of memory");
 	is_good = writing.thread_time &&
-	          ppi_export_write(export, put_samples, &writing);
+	          ppi_out_write(export->output, put_samples, &writing);
 	free(writing.thread_time);
 	ppi_export_names_free(&names);
 	return is_good;

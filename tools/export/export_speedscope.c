@@ -9,6 +9,7 @@
 
 #include "port/json.h"
 #include "tools/report/report_rows.h"
+#include "tools/output.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -175,7 +176,7 @@ bool ppi_export_speedscope(const struct ppi_export *export)
 	}
 	writing.names = names;
 	if (names)
-		is_good = ppi_export_write(export, put_profile, &writing);
+		is_good = ppi_out_write(export->output, put_profile, &writing);
 	else
 		ppi_say("out of memory");
 	HASH_ITER (hh, writing.frames, frame, next) {

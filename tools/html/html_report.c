@@ -60,9 +60,34 @@ static const char *title_of(const struct ppi_report *report)
 	return command[0] ? command : report->path;
 }
 
+static bool has_host(const portprof_profile_origin *origin)
+{
+	for (size_t i = 0; i < origin->fact_count; i++)
+		if (strncmp(origin->facts[i], "host: ", 6) == 0)
+			return true;
+	return false;
+}
+
+/* What somebody may not want to send. */
+static void say_contents(const struct ppi_page *page,
+                         const struct ppi_report *report,
+                         const struct ppi_hidden *hidden)
+{
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(report->profile);
+
+	ppi_say("the page has names of functions, threads and %s%s%s%s%s",
+	        hidden->paths ? "files" : "files, paths",
+	        hidden->source ? "" : ", line numbers",
+	        page->code ? ", source text" : "",
+	        origin->command[0] ? ", the command line" : "",
+	        has_host(origin) ? ", the host's name" : "");
+}
+
 bool ppi_html_report(const struct ppi_report *report,
                      const struct ppi_view *view, size_t first, size_t count,
-                     const char *path)
+                     const char *path, const struct ppi_hidden *hidden,
+                     bool is_verbose)
 {
 	struct ppi_page page = { .title = title_of(report) };
 	bool is_good, is_written = false;
@@ -80,8 +105,11 @@ bool ppi_html_report(const struct ppi_report *report,
 		series->report.event = series->view.event = first + i;
 		is_good = ppi_html_sum(series);
 	}
-	if (is_good && count)
+	/* without folders no source file is found */
+	if (is_good && count && !hidden->source && !hidden->paths)
 		page.code = ppi_code_json(&page.series[0].view);
+	if (is_verbose)
+		say_contents(&page, report, hidden);
 	if (is_good && ppi_page_grow(&page))
 		is_written = ppi_page_write(&page, path);
 	else

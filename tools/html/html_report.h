@@ -3,6 +3,7 @@
 #ifndef PPI_HTML_REPORT_H
 #define PPI_HTML_REPORT_H
 
+#include "tools/hide.h"
 #include "tools/report/report.h"
 
 struct ppi_page;
@@ -11,7 +12,8 @@ struct ppi_page_series;
 /* `count` events from `first` on; says why when it returns false. */
 bool ppi_html_report(const struct ppi_report *report,
                      const struct ppi_view *view, size_t first, size_t count,
-                     const char *path);
+                     const char *path, const struct ppi_hidden *hidden,
+                     bool is_verbose);
 
 /* The text report's header, to be freed; NULL when out of memory. */
 char *ppi_html_account(const struct ppi_report *report);

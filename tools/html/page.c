@@ -4,14 +4,12 @@
 
 #include "tools/html/page.h"
 
-#include "tools/tools.h"
+#include "tools/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #ifdef HAVE_ZLIB
 #include <zlib.h>
@@ -117,8 +115,9 @@ static void put_line(const char *line, uint64_t nonce, FILE *out)
 	fputs(line, out);
 }
 
-static bool put_page(struct ppi_page *page, FILE *out)
+static bool put_page(void *context, FILE *out)
 {
+	struct ppi_page *page = context;
 	size_t fact_bytes = 0, tree_bytes = 0;
 	char *facts = ppi_page_facts(page, &fact_bytes);
 	unsigned char *tree = facts ? ppi_page_tree_pack(page, &tree_bytes)
@@ -144,64 +143,7 @@ static bool put_page(struct ppi_page *page, FILE *out)
 	return tree != NULL;
 }
 
-static bool say_unwritten(const char *path)
-{
-	ppi_say("cannot write '%s': %s", path, strerror(errno));
-	return false;
-}
-
-/* To a file of that name, which is `path` once it is whole; or, where they are the
- * same, as it comes. */
-static bool write_beside(struct ppi_page *page, const char *path,
-                         const char *beside)
-{
-	bool is_path = strcmp(path, beside) == 0;
-	FILE *out = fopen(beside, "we");
-	bool is_good, has_memory;
-
-	if (!out)
-		return say_unwritten(path);
-	has_memory = put_page(page, out);
-	is_good = fflush(out) == 0 && !ferror(out);
-	is_good = fclose(out) == 0 && is_good;
-	if (!has_memory)
-		ppi_say("out of memory");
-	else if (!is_good || (!is_path && rename(beside, path) != 0))
-		is_good = say_unwritten(path);
-	if ((!is_good || !has_memory) && !is_path)
-		remove(beside);
-	return is_good && has_memory;
-}
-
-/* A device, a pipe or a link is written to, and not replaced. */
-static bool is_replaced(const char *path)
-{
-	struct stat at;
-
-	return lstat(path, &at) != 0 || S_ISREG(at.st_mode);
-}
-
 bool ppi_page_write(struct ppi_page *page, const char *path)
 {
-	size_t bytes = strlen(path) + sizeof(".part");
-	char *beside;
-	bool is_good;
-
-	if (strcmp(path, "-") == 0) {
-		is_good = put_page(page, stdout);
-		if (!is_good)
-			ppi_say("out of memory");
-		return is_good;
-	}
-	if (!is_replaced(path))
-		return write_beside(page, path, path);
-	beside = malloc(bytes);
-	if (!beside) {
-		ppi_say("out of memory");
-		return false;
-	}
-	snprintf(beside, bytes, "%s.part", path);
-	is_good = write_beside(page, path, beside);
-	free(beside);
-	return is_good;
+	return ppi_out_write(path, put_page, page);
 }

@@ -8,14 +8,13 @@
 #include "tools/memory.h"
 #include "tools/input.h"
 #include "tools/options.h"
+#include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/tools.h"
 
 #include <portprof.h>
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 struct merge {
 	const char *output;
@@ -90,13 +89,11 @@ static int write_sum(const struct merge *merge)
 		        merge->output);
 		return PPI_EXIT_FAILED;
 	}
-	if (portprof_profile_write(merge->all, merge->output)) {
-		ppi_say_failure(NULL);
+	if (!ppi_profile_put(merge->all, merge->output))
 		return PPI_EXIT_FAILED;
-	}
 	if (!merge->is_quiet)
 		ppi_say("%s: %zu profile%s merged, %zu different samples",
-		        merge->output, merge->merged,
+		        ppi_output_shown(merge->output), merge->merged,
 		        merge->merged == 1 ? "" : "s",
 		        portprof_profile_sample_count(merge->all));
 	if (merge->left_out)
@@ -109,17 +106,11 @@ static int write_sum(const struct merge *merge)
 static bool print_regions(const struct merge *merge,
                           const struct ppi_merge_regions *all)
 {
-	FILE *out = merge->output ? fopen(merge->output, "w") : stdout;
-	bool is_good = out &&
-	               ppi_merge_regions_print(all, merge->is_json, out);
+	struct ppi_out out;
 
-	if (out && merge->output && fclose(out) != 0)
-		is_good = false;
-	if (!is_good)
-		ppi_say("cannot write '%s': %s; name another file with -o",
-		        merge->output ? merge->output : "standard output",
-		        strerror(errno));
-	return is_good;
+	return ppi_out_open(&out, merge->output) &&
+	       ppi_out_close(&out, ppi_merge_regions_print(all, merge->is_json,
+	                                                   out.stream));
 }
 
 static int merge_regions(const struct merge *merge, int argc, char **argv)

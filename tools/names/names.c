@@ -4,9 +4,11 @@
 
 #include "tools/names/names.h"
 
+#include "tools/hide.h"
 #include "tools/input.h"
 #include "tools/memory.h"
 #include "tools/options.h"
+#include "tools/output.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -15,6 +17,7 @@
 struct wanted {
 	const char *input, *output;
 	struct ppi_named_sources sources;
+	struct ppi_hidden hidden;
 	uint64_t memory_max;
 };
 
@@ -29,6 +32,7 @@ static const struct ppi_option table[] = {
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
 	PPI_DEBUGINFOD_OPTION,
 	PPI_ROOT_OPTION(AT(sources.root)),
+	PPI_HIDE_OPTIONS(AT(hidden)),
 	PPI_MEMORY_OPTION(AT(memory_max)),
 };
 
@@ -57,12 +61,9 @@ static bool name_one(const struct wanted *wanted, const char *path)
 	if (damage)
 		ppi_say("%s: %s", path, damage);
 	is_good = ppi_names_give(profile, &wanted->sources, NULL, &unnamed);
-	if (is_good && portprof_profile_write(
-			       profile, wanted->output ? wanted->output
-		                                       : path)) {
-		ppi_say_failure(NULL);
-		is_good = false;
-	}
+	is_good = is_good && ppi_hide(&wanted->hidden, profile) &&
+	          ppi_profile_put(profile, wanted->output ? wanted->output
+	                                                  : path);
 	if (is_good && unnamed)
 		ppi_say("%s: %zu of %zu addresses are in no known function; "
 		        "portprof report shows in which files", path,

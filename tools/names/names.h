@@ -19,8 +19,11 @@ bool ppi_names_give(portprof_profile *profile,
                     const struct ppi_held *held, size_t *unnamed);
 
 /* The same for a file, which is read and written again, in a process of its
- * own: nothing that is wrong with the binaries can hurt the caller. False with
- * words; the file is as it was then. */
-bool ppi_names_write(const char *path, struct ppi_held *held);
+ * own: nothing that is wrong with the binaries can hurt the caller. `hidden` is
+ * taken out then; NULL: nothing. `is_nameless`: only that. False with words; the
+ * file is as it was then. */
+struct ppi_hidden;
+bool ppi_names_write(const char *path, struct ppi_held *held, bool is_nameless,
+                     const struct ppi_hidden *hidden);
 
 #endif

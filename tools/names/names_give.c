@@ -4,6 +4,7 @@
 
 #include "tools/names/names.h"
 
+#include "tools/hide.h"
 #include "tools/memory.h"
 #include "tools/names/names_time.h"
 #include "tools/options.h"
@@ -114,7 +115,8 @@ bool ppi_names_give(portprof_profile *profile,
 
 /* ---- a file ---- */
 
-static bool name_file(const char *path, const struct ppi_held *held)
+static bool name_file(const char *path, const struct ppi_held *held,
+                      bool is_nameless, const struct ppi_hidden *hidden)
 {
 	static const struct ppi_named_sources usual;
 	portprof_profile *profile;
@@ -125,7 +127,8 @@ static bool name_file(const char *path, const struct ppi_held *held)
 		ppi_say_failure("naming code");
 		return false;
 	}
-	is_good = ppi_names_give(profile, &usual, held, NULL);
+	is_good = is_nameless || ppi_names_give(profile, &usual, held, NULL);
+	is_good = is_good && (!hidden || ppi_hide(hidden, profile));
 	if (is_good && portprof_profile_write(profile, path)) {
 		ppi_say_failure("naming code");
 		is_good = false;
@@ -144,19 +147,22 @@ static bool wait_for(pid_t child)
 	return WIFEXITED(status) && WEXITSTATUS(status) == PPI_EXIT_OK;
 }
 
-bool ppi_names_write(const char *path, struct ppi_held *held)
+bool ppi_names_write(const char *path, struct ppi_held *held, bool is_nameless,
+                     const struct ppi_hidden *hidden)
 {
+	bool hides = hidden && ppi_hides(hidden);
 	struct stat at;
 	pid_t child;
 
 	if (stat(path, &at) != 0 || !S_ISREG(at.st_mode) ||
-	    at.st_size > BYTES_MAX)
+	    (at.st_size > BYTES_MAX && !hides))
 		return false;
 	fflush(NULL);
 	ppi_held_lock(held);
 	child = fork();
 	if (child == 0)
-		_exit(name_file(path, held) ? PPI_EXIT_OK : PPI_EXIT_FAILED);
+		_exit(name_file(path, held, is_nameless, hidden)
+		      ? PPI_EXIT_OK : PPI_EXIT_FAILED);
 	ppi_held_unlock(held);
 	return child > 0 && wait_for(child);
 }

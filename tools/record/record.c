@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Whether a backend is known to work only inside the process it measures. */
 static bool is_inside_only(const char *name)
@@ -75,12 +76,17 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 		if (status)
 			goto free;
 	}
+	status = PPI_EXIT_RECORD;
+	if (!ppi_spool_begin(&record.spool, record.settings.output, true))
+		goto free;
 	ppi_catch_signals();
 	if (!record.options.is_nameless || live)
 		record.held = ppi_held_new();
 	if (live)
 		live->held = record.held;
 	status = run(&record);
+	if (!ppi_spool_end(&record.spool, access(record.spool.path, F_OK) == 0))
+		status = status ? status : PPI_EXIT_RECORD;
 free:
 	ppi_held_free(record.held);
 	free(record.program);

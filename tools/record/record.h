@@ -3,7 +3,9 @@
 #ifndef PPI_RECORD_H
 #define PPI_RECORD_H
 
+#include "tools/hide.h"
 #include "tools/launch.h"
+#include "tools/output.h"
 #include "tools/targets/targets.h"
 #include <portprof.h>
 
@@ -34,6 +36,7 @@ struct ppi_record_options {
 	const char *output;     /* NULL: not given */
 	struct ppi_targets targets;
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
+	struct ppi_hidden hidden;
 	bool takes_system;      /* who names no target means the system */
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and
@@ -92,6 +95,7 @@ struct ppi_record {
 	struct ppi_record_options options;
 	struct ppi_settings settings;
 	char *program; /* the file that will be executed */
+	struct ppi_spool spool; /* where it is written */
 	struct ppi_held *held; /* what will name the code; NULL: nothing */
 };
 

@@ -210,7 +210,7 @@ static int release(struct attach *attach, const struct ppi_before *before)
 	if (status == 0)
 		return 0;
 	portprof_session_close(attach->session);
-	ppi_record_undo(record->settings.output, before);
+	ppi_record_undo(record->spool.path, before);
 	return status;
 }
 
@@ -223,7 +223,7 @@ static int run(struct attach *attach)
 	uint64_t began_ms;
 	int status;
 
-	ppi_record_look(record->settings.output, &before);
+	ppi_record_look(record->spool.path, &before);
 	attach->session = open_session(attach);
 	if (!attach->session) {
 		ppi_say_refusal(record);
@@ -257,6 +257,7 @@ int ppi_record_attach(struct ppi_record *record)
 		return PPI_EXIT_RECORD;
 	attach.has_child = record->options.command != NULL;
 	attach.child.has_no_terminal = record->live != NULL;
+	attach.child.has_no_output = record->spool.is_standard_output;
 	if (attach.has_child &&
 	    !ppi_child_start(&attach.child, record->program,
 	                     record->options.command, NULL))

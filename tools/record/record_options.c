@@ -132,6 +132,7 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_flag, .place = AT(is_nameless) },
 	{ 0, "no-arguments", NULL, "leave the command's arguments out of FILE",
 	  .take = ppi_take_flag, .place = AT(hides_arguments) },
+	PPI_HIDE_OPTIONS(AT(hidden)),
 	PPI_COLOR_OPTION,
 	{ 'q', "quiet", NULL, "print no summary",
 	  .take = ppi_take_flag, .place = AT(is_quiet) },

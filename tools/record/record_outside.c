@@ -15,7 +15,7 @@ static int undo(const struct ppi_record *record, portprof_session *session,
                 const struct ppi_before *before, int status)
 {
 	portprof_session_close(session);
-	ppi_record_undo(record->settings.output, before);
+	ppi_record_undo(record->spool.path, before);
 	return status;
 }
 
@@ -43,12 +43,15 @@ int ppi_record_command(const struct ppi_record *record,
                        portprof_config *config, char *const *environment)
 {
 	struct ppi_before before;
-	struct ppi_child child = { .has_no_terminal = record->live != NULL };
+	struct ppi_child child = {
+		.has_no_terminal = record->live != NULL,
+		.has_no_output = record->spool.is_standard_output,
+	};
 	struct ppi_end end = { 0 };
 	portprof_session *session;
 	int status;
 
-	ppi_record_look(record->settings.output, &before);
+	ppi_record_look(record->spool.path, &before);
 	if (!config || !ppi_child_start(&child, record->program,
 	                                record->options.command, environment)) {
 		portprof_config_free(config);

@@ -140,8 +140,14 @@ static void say_no_sample(const struct ppi_record *record,
 		        "that could not be attached, or that ended");
 }
 
-static void say_file(const char *path)
+static void say_file(const struct ppi_record *record)
 {
+	const char *path = record->settings.output;
+
+	if (record->spool.stream) {
+		ppi_say("wrote the profile to %s", ppi_output_shown(path));
+		return;
+	}
 	if (strcmp(path, PPI_DEFAULT_OUTPUT) == 0)
 		ppi_say("wrote %s; look at it: portprof report", path);
 	else
@@ -183,7 +189,7 @@ void ppi_say_summary(const struct ppi_record *record,
 		                                                : " or more",
 		        say_cpu_time(event, stats, time), backend);
 	say_granted(stats);
-	say_file(record->settings.output);
+	say_file(record);
 }
 
 void ppi_say_costs(const struct ppi_record *record, portprof_session *session,

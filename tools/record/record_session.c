@@ -38,6 +38,12 @@ static void hold(const portprof_batch *batch, void *held)
 	ppi_held_unlock(held);
 }
 
+static const char *path_of(const struct ppi_record *record)
+{
+	return record->spool.stream ? record->spool.path
+	                            : record->settings.output;
+}
+
 portprof_session *ppi_record_open(const struct ppi_record *record,
                                   portprof_config *config, int64_t child)
 {
@@ -48,7 +54,7 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 	if (!config)
 		return NULL;
 	/* frame tables of what is measured are read from here on; the command
-	 * has begun without this limit */
+	 * runs without this limit, also one that is started after this */
 	ppi_memory_limit(0);
 	ppi_record_title(&record->options, title, sizeof(title));
 	status = ppi_targets_set(&record->options.targets, child, config);
@@ -56,7 +62,7 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 		status = portprof_config_set(config, "command", title);
 	if (status == PORTPROF_OK)
 		status = portprof_config_write_to(config,
-		                                  record->settings.output);
+		                                  path_of(record));
 	if (status == PORTPROF_OK && record->held)
 		status = portprof_config_add_observer(config, hold,
 		                                      record->held);
@@ -126,6 +132,29 @@ static void tell_cpu_time(const struct ppi_record *record,
 	portprof_session_set_number(session, 0, "cpu-time", ns);
 }
 
+/* False, with words, when the file has what was to be left out. */
+static bool finish_file(const struct ppi_record *record, bool has_samples)
+{
+	const struct ppi_record_options *options = &record->options;
+	bool is_nameless = options->is_nameless || !has_samples;
+	bool hides = ppi_hides(&options->hidden);
+
+	if ((is_nameless && !hides) ||
+	    ppi_names_write(path_of(record), record->held, is_nameless,
+	                    &options->hidden))
+		return true;
+	if (!hides) {
+		ppi_say("functions have no names; try: portprof names %s",
+		        record->settings.output);
+		return true;
+	}
+	if (record->spool.stream)
+		unlink(record->spool.path);
+	ppi_say("'%s' still has what was to be left out; do not send it",
+	        ppi_output_shown(record->settings.output));
+	return false;
+}
+
 bool ppi_record_finish(const struct ppi_record *record,
                        portprof_session *session, const struct ppi_end *end)
 {
@@ -161,11 +190,8 @@ bool ppi_record_finish(const struct ppi_record *record,
 	}
 	if (stopping[0])
 		ppi_say("stopping: %s", stopping);
-	if (!record->options.is_nameless &&
-	    (!is_known || stats.kept_samples) &&
-	    !ppi_names_write(record->settings.output, record->held))
-		ppi_say("functions have no names; try: portprof names %s",
-		        record->settings.output);
+	if (!finish_file(record, !is_known || stats.kept_samples))
+		return false;
 	if (is_known)
 		ppi_say_summary(record, end, backend, &event, &stats);
 	if (children && record->options.targets.scope == PPI_SCOPE_COMMAND)

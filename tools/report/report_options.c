@@ -110,6 +110,9 @@ static const struct ppi_option table[] = {
 	PPI_SEPARATOR_OPTION(AT(separator), "print fields for spreadsheets"),
 	{ 0, "html", "FILE", "write a page for a browser",
 	  .take = ppi_take_text, .place = AT(page) },
+	PPI_HIDE_OPTIONS(AT(hidden)),
+	{ 'v', "verbose", NULL, "print what the page contains (with --html)",
+	  .take = ppi_take_flag, .place = AT(is_verbose) },
 	PPI_COLOR_OPTION,
 };
 
@@ -182,6 +185,10 @@ int ppi_report_read_options(int argc, char **argv,
 	if (status != PPI_LINE_READ)
 		return status;
 	complete(options, argc, argv);
+	if (!options->page && (ppi_hides(&options->hidden) ||
+	                       options->is_verbose))
+		return ppi_line_wrong(&line, "--no-paths, --no-host, "
+		                             "--no-source and -v need --html");
 	return options->is_tree ? check_tree(options) : status;
 }
 

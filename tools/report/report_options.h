@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/hide.h"
 #include "tools/report/report_named.h"
 #include "tools/report/report_filter.h"
 
@@ -35,6 +36,8 @@ struct ppi_report_options {
 	enum ppi_report_form form;
 	const char *separator; /* of CSV */
 	const char *page;      /* file of HTML */
+	struct ppi_hidden hidden; /* in it */
+	bool is_verbose;
 };
 
 /* -1: go on; else the exit status. */

@@ -8,6 +8,7 @@
 #include "tools/html/html_report.h"
 #include "tools/input.h"
 #include "tools/memory.h"
+#include "tools/names/names.h"
 #include "tools/names/names_time.h"
 #include "tools/options.h"
 #include "tools/pager.h"
@@ -312,7 +313,9 @@ static bool print_events(struct printing *printing)
 	if (printing->options->form == PPI_FORM_HTML)
 		return ppi_html_report(&printing->report, &printing->view,
 		                       first, count - first,
-		                       printing->options->page);
+		                       printing->options->page,
+		                       &printing->options->hidden,
+		                       printing->options->is_verbose);
 	for (size_t i = first; i < count; i++)
 		if (!print_event(printing, i, i == first))
 			return false;
@@ -367,7 +370,9 @@ static bool print_report(const portprof_profile *profile,
 	                                &options->sources);
 	bool is_good = false;
 
-	printing.report.path = path;
+	printing.report.path = path && options->hidden.paths &&
+	                               strrchr(path, '/')
+	                               ? strrchr(path, '/') + 1 : path;
 	printing.report.symbols = named.symbols;
 	printing.report.names = printing.view.names = named.names;
 	if (options->form == PPI_FORM_TEXT)
@@ -382,6 +387,15 @@ static bool print_report(const portprof_profile *profile,
 	return is_good;
 }
 
+/* Names are found by what is hidden then. */
+static bool hide(portprof_profile *profile,
+                 const struct ppi_report_options *options)
+{
+	return !ppi_hides(&options->hidden) ||
+	       (ppi_names_give(profile, &options->sources, NULL, NULL) &&
+	        ppi_hide(&options->hidden, profile));
+}
+
 int ppi_report_main(int argc, char **argv)
 {
 	struct ppi_report_options options;
@@ -392,7 +406,8 @@ int ppi_report_main(int argc, char **argv)
 		ppi_settle_debuginfod();
 		ppi_memory_limit(options.memory_max);
 		profile = read_inputs(&options);
-		status = profile && print_report(profile, &options)
+		status = profile && hide(profile, &options) &&
+		                         print_report(profile, &options)
 		                 ? PPI_EXIT_OK
 		                 : PPI_EXIT_FAILED;
 		portprof_profile_free(profile);

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 const struct ppi_stat_printer *ppi_stat_printer(const struct ppi_stat *stat)
 {
@@ -90,7 +89,7 @@ void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,
 	}
 	if (values)
 		ppi_stat_printer(stat)->interval(stat, &view);
-	fflush(stat->out);
+	ppi_out_step(&stat->file);
 	free(values);
 	*last_ns = now;
 }
@@ -149,28 +148,13 @@ static bool open_output(struct ppi_stat *stat)
 {
 	const char *path = stat->options.output;
 
-	stat->out = stat->options.command ? stderr : stdout;
-	if (!path)
-		return true;
-	stat->out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-	if (stat->out)
-		return true;
-	ppi_say("cannot write to '%s': %s; name another file with -o", path,
-	        strerror(errno));
-	return false;
-}
-
-static bool close_output(struct ppi_stat *stat)
-{
-	bool is_good = fflush(stat->out) == 0 && !ferror(stat->out);
-
-	if (stat->out != stdout && stat->out != stderr)
-		is_good &= fclose(stat->out) == 0;
-	if (!is_good)
-		ppi_say("the counts could not be written%s%s",
-		        stat->options.output ? " to " : "",
-		        stat->options.output ? stat->options.output : "");
-	return is_good;
+	stat->file = (struct ppi_out){
+		.stream = stat->options.command ? stderr : stdout
+	};
+	if (path && !ppi_out_open(&stat->file, path))
+		return false;
+	stat->out = stat->file.stream;
+	return true;
 }
 
 static bool print(struct ppi_stat *stat)
@@ -240,7 +224,7 @@ int ppi_stat_main(int argc, char **argv)
 	if (!open_output(&stat))
 		goto free;
 	status = run_all(&stat);
-	if (!close_output(&stat))
+	if (!ppi_out_close(&stat.file, stat.done > 0) && stat.done > 0)
 		status = PPI_EXIT_RECORD;
 free:
 	ppi_targets_free(&stat.options.targets);

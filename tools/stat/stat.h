@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "tools/launch.h"
+#include "tools/output.h"
 #include "tools/targets/targets.h"
 #include "tools/watch.h"
 
@@ -115,7 +116,8 @@ struct ppi_stat {
 	size_t group_count;
 	char backend[32];         /* "": none counts */
 	char *program;            /* the file that will be executed */
-	FILE *out;
+	struct ppi_out file;
+	FILE *out;                /* its stream */
 	struct ppi_stat_times times; /* of the last run */
 	bool has_begun;           /* it did not end before the delay */
 	bool stops_at_exec;       /* the command will, for groups with symbols */

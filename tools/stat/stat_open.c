@@ -7,6 +7,7 @@
 #include "tools/backends.h"
 #include "tools/tools.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,7 +184,9 @@ static void refuse_all(struct ppi_stat *stat,
 		portprof_event_info info = { .size = sizeof(info) };
 
 		event->refusal = all;
-		if (portprof_event_try(event->asked, backend ? backend : "auto",
+		/* this process has not the command's symbols */
+		if (!has_symbols(stat, group) &&
+		    portprof_event_try(event->asked, backend ? backend : "auto",
 				       &info))
 			event->refusal = *portprof_last_diag();
 		if (event->preset)
@@ -202,6 +205,10 @@ static bool is_refusal(const struct ppi_stat *stat,
 		if (status == PORTPROF_E_NOTFOUND &&
 		    stat->events[group->first + i].preset)
 			return true;
+	/* no debug register is left for it: those before it have theirs */
+	if (status == PORTPROF_E_LIMIT &&
+	    portprof_last_diag()->os_errno == ENOSPC)
+		return true;
 	return status == PORTPROF_E_UNSUPPORTED ||
 	       status == PORTPROF_E_DENIED || status == PORTPROF_E_BUSY;
 }

@@ -9,13 +9,12 @@
 
 #include "tools/clock.h"
 #include "tools/options.h"
+#include "tools/output.h"
 #include "tools/record/record.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A look takes at most this part of the time. */
 enum { LOOK_EVERY_MS = 1000, LOOK_SHARE = 10 };
@@ -80,49 +79,6 @@ static void end(struct ppi_live *live)
 	top->screen = NULL;
 }
 
-/* ---- where it is recorded ---- */
-
-/* A folder of ours alone; NULL with words. To be freed. */
-static char *make_folder(void)
-{
-	const char *parent = getenv("TMPDIR");
-	size_t bytes;
-	char *folder;
-
-	if (!parent || !parent[0])
-		parent = "/tmp";
-	bytes = strlen(parent) + sizeof("/portprof-top.XXXXXX");
-	folder = malloc(bytes);
-	if (folder)
-		snprintf(folder, bytes, "%s/portprof-top.XXXXXX", parent);
-	if (folder && mkdtemp(folder))
-		return folder;
-	ppi_say("cannot create a directory in %s: set TMPDIR to a writable "
-	        "one", parent);
-	free(folder);
-	return NULL;
-}
-
-static char *file_in(const char *folder)
-{
-	size_t bytes = strlen(folder) + sizeof("/" PPI_DEFAULT_OUTPUT);
-	char *path = malloc(bytes);
-
-	if (path)
-		snprintf(path, bytes, "%s/" PPI_DEFAULT_OUTPUT, folder);
-	return path;
-}
-
-static void remove_folder(char *folder, char *path)
-{
-	if (path)
-		unlink(path);
-	if (folder)
-		rmdir(folder);
-	free(path);
-	free(folder);
-}
-
 /* ---- the verb ---- */
 
 static int run(struct ppi_record_options *options)
@@ -138,22 +94,18 @@ static int run(struct ppi_record_options *options)
 	                                    : PPI_DEFAULT_OUTPUT;
 	top.title.ended = "";
 	if (!options->output) {
-		folder = make_folder();
+		folder = ppi_folder_make(&path);
 		if (!folder)
 			return PPI_EXIT_RECORD;
-		path = file_in(folder);
 		options->output = path;
 		options->is_quiet = true;
 		options->is_nameless = true;
 	}
 	top.data.path = options->output;
-	if (options->output)
-		status = ppi_record_live(options, &top.live);
-	else
-		ppi_say("out of memory");
+	status = ppi_record_live(options, &top.live);
 	ppi_top_screen_end(top.screen);
 	ppi_top_free(&top.data);
-	remove_folder(folder, path);
+	ppi_folder_remove(folder, path);
 	return status;
 }
 

@@ -562,21 +562,26 @@ static portprof_status refuse_probe(const struct perf_kernel *kernel,
 {
 	const char *text = event->request.text;
 	struct perf_rights rights;
-	char remedy[280];
 
 	switch (os_error) {
 	case EACCES:
 	case EPERM:
+		/* No level of paranoia allows it: kernel/events/core.c,
+		 * perf_uprobe_event_init. Which capability does was
+		 * CAP_PERFMON for some years, and is CAP_SYS_ADMIN again
+		 * (CVE-2025-38466): who has the former has been refused. */
 		perf_find_rights(kernel, &rights);
-		/* no level of paranoia allows it: kernel/events/core.c,
-		 * perf_uprobe_event_init */
-		rights.has_paranoid = false;
+		if (rights.can_admin)
+			return PORTPROF_OK; /* somebody else refuses it */
 		return ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
 		                "'%s' changes the pages of a file in every "
-		                "process that maps it, which needs CAP_PERFMON "
-		                "(CAP_SYS_ADMIN before Linux 5.8): %s", text,
-		                perf_say_remedy(&rights, 0, remedy,
-		                                sizeof(remedy)));
+		                "process that maps it, which needs CAP_SYS_ADMIN"
+		                "%s: %s", text, rights.can_perfmon
+		                ? ", since CAP_PERFMON is not enough for this "
+		                  "kernel"
+		                : " (CAP_PERFMON on some kernels from Linux "
+		                  "5.8 on)",
+		                perf_say_admin_remedy(&rights));
 	case EINVAL:
 	case ENOTSUP:
 	case KERNEL_ENOTSUPP:

@@ -76,6 +76,15 @@ portprof_status perf_tracepoint_fields(const struct perf_kernel *kernel,
  * "events"; NULL when it cannot be read, for the reason in *error. */
 const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error);
 
+/*
+ * What to type. Files of tracefs are closed to others whatever its mode is
+ * (TRACE_MODE_READ in kernel/trace/trace.h of Linux), so that a group is needed;
+ * the shell finds the user's own before sudo runs.
+ */
+#define PERF_TRACEFS_MOUNT "sudo mount -t tracefs tracefs /sys/kernel/tracing"
+#define PERF_TRACEFS_SHOW \
+	"sudo mount -o remount,mode=755,gid=$(id -g) /sys/kernel/tracing"
+
 /* ---- terms ---- */
 
 /*

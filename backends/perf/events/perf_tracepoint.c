@@ -21,7 +21,6 @@ const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error)
 		"/sys/kernel/debug/tracing",
 	};
 
-	*error = ENOENT;
 	for (size_t i = 0; i < 2; i++) {
 		char path[PATH_ROOM], byte;
 		ssize_t got;
@@ -30,7 +29,9 @@ const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error)
 		got = kernel->read_file(kernel->self, path, 0, &byte, 1);
 		if (got >= 0)
 			return places[i];
-		if (got != -ENOENT)
+		/* debugfs, where the second place would be, is closed to
+		 * users whether tracefs is mounted or not */
+		if (i == 0)
 			*error = (int)-got;
 	}
 	return NULL;
@@ -108,14 +109,12 @@ static portprof_status refuse_lookup(const struct perf_request *request,
 	if (error == ENOENT)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, error,
 		                "resolve event", "event '%s': tracepoints need "
-		                "tracefs, which is not mounted: as "
-		                "administrator, mount -t tracefs tracefs "
-		                "/sys/kernel/tracing", request->core.text);
+		                "tracefs, which is not mounted: "
+		                PERF_TRACEFS_MOUNT, request->core.text);
 	return ppi_fail(why, PORTPROF_E_DENIED, error, "resolve event",
 	                "event '%s' is unknown on this system; if it is a "
-	                "tracepoint, this user may not see those: as "
-	                "administrator, mount -o remount,mode=755 "
-	                "/sys/kernel/tracing, and see portprof doctor",
+	                "tracepoint, this user may not see those: "
+	                PERF_TRACEFS_SHOW ", and see portprof doctor",
 	                request->core.text);
 }
 
@@ -208,8 +207,7 @@ portprof_status perf_tracepoint_fields(const struct perf_kernel *kernel,
 	if (!read_format(kernel, event->request.name, format, sizeof(format)))
 		return ppi_fail(why, PORTPROF_E_DENIED, EACCES, "resolve event",
 		                "event '%s': its fields cannot be read from "
-		                "tracefs: as administrator, mount -o "
-		                "remount,mode=755 /sys/kernel/tracing", text);
+		                "tracefs: " PERF_TRACEFS_SHOW, text);
 	for (size_t i = 0; i < asked->field_count; i++) {
 		const char *name = text + asked->field_at[i];
 		bool is_there = find_field(format, name, asked->field_bytes[i],

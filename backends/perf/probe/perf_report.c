@@ -100,11 +100,14 @@ static void report_tracepoints(const struct perf_kernel *kernel,
 		id = perf_proc_number(kernel, path, -1);
 	}
 	if (id < 0) {
+		bool is_there = folder || error != ENOENT;
+
 		ppi_probe_report(out, "events", "tracepoints", PORTPROF_VERDICT_FAILS,
-		                 "sudo mount -o remount,mode=755 "
-		                 "/sys/kernel/tracing",
-		                 "/sys/kernel/tracing is not mounted, or hidden "
-		                 "from this user");
+		                 is_there ? PERF_TRACEFS_SHOW
+		                          : PERF_TRACEFS_MOUNT,
+		                 "tracefs %s", is_there
+		                 ? "is hidden from this user"
+		                 : "is not mounted at /sys/kernel/tracing");
 		return;
 	}
 	memset(&attr, 0, sizeof(attr));

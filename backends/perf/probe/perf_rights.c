@@ -90,8 +90,8 @@ void perf_find_rights(const struct perf_kernel *kernel,
 	find_container(kernel, rights);
 	if (rights->is_in_user_namespace)
 		return;
-	rights->can_perfmon = caps >> PERFMON_BIT & 1 ||
-	                      caps >> SYS_ADMIN_BIT & 1;
+	rights->can_admin = caps >> SYS_ADMIN_BIT & 1;
+	rights->can_perfmon = caps >> PERFMON_BIT & 1 || rights->can_admin;
 	rights->can_lock = caps >> IPC_LOCK_BIT & 1;
 }
 
@@ -137,6 +137,16 @@ const char *perf_say_remedy(const struct perf_rights *rights, int needed_level,
 		snprintf(out + used, bytes - used, "setcap cap_perfmon=ep on "
 		         "the program");
 	return out;
+}
+
+const char *perf_say_admin_remedy(const struct perf_rights *rights)
+{
+	if (rights->container[0])
+		return "start the container with --cap-add SYS_ADMIN";
+	if (rights->is_in_user_namespace)
+		return "run it outside this user namespace, in which "
+		       "capabilities do not count";
+	return "run it as administrator (sudo)";
 }
 
 const char *perf_say_paranoid(const struct perf_kernel *kernel,

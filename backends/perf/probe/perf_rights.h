@@ -13,6 +13,7 @@ struct perf_rights {
 	int64_t paranoid;      /* kernel.perf_event_paranoid */
 	bool has_paranoid;
 	bool can_perfmon;      /* CAP_PERFMON, or CAP_SYS_ADMIN */
+	bool can_admin;        /* CAP_SYS_ADMIN */
 	bool can_lock;         /* CAP_IPC_LOCK */
 	bool is_in_user_namespace; /* capabilities do not count */
 	bool has_filter;       /* a seccomp filter is installed */
@@ -28,6 +29,8 @@ const char *perf_say_level(const struct perf_rights *rights, int needed_level,
 /* What lets this user do what needs that level or less. Returns out. */
 const char *perf_say_remedy(const struct perf_rights *rights, int needed_level,
                             char *out, size_t bytes);
+/* What lets this user do what needs CAP_SYS_ADMIN. Constant. */
+const char *perf_say_admin_remedy(const struct perf_rights *rights);
 /* Both: "LEVEL: REMEDY". Returns out. */
 const char *perf_say_paranoid(const struct perf_kernel *kernel,
                               int needed_level, char *out, size_t bytes);
