@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number in "/dev/fd/N" and its other names; -1 when it is none. */
-static int descriptor_of(const char *path)
+/* The number in "/dev/fd/N" and its other names. */
+int ppi_foreign_descriptor(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 	const char *number = NULL;
@@ -31,7 +31,7 @@ static int descriptor_of(const char *path)
 
 static int open_inherited(const char *path, struct stat *at)
 {
-	int descriptor = descriptor_of(path);
+	int descriptor = ppi_foreign_descriptor(path);
 
 	if (descriptor < 0 || fstat(descriptor, at) != 0 ||
 	    (!S_ISFIFO(at->st_mode) && !S_ISSOCK(at->st_mode))) {
@@ -68,8 +68,12 @@ int ppi_foreign_open(const char *path, unsigned how, struct stat *at)
 	fd = open(path, flags);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, at) == 0 && S_ISREG(at->st_mode))
+	if (fstat(fd, at) == 0 && S_ISREG(at->st_mode)) {
+		/* where opening such a name duplicates, so is the offset */
+		if (ppi_foreign_descriptor(path) >= 0)
+			lseek(fd, 0, SEEK_SET);
 		return fd;
+	}
 	close(fd);
 	return refuse(at);
 }

@@ -32,6 +32,10 @@ int ppi_foreign_open(const char *path, unsigned how, struct stat *at);
 /* The same as a stream. */
 FILE *ppi_foreign_stream(const char *path, unsigned how);
 
+/* The descriptor that a name such as /dev/stdin or /dev/fd/3 is of; -1 when it is
+ * none of those. */
+int ppi_foreign_descriptor(const char *path);
+
 /* Whether opening `path` finds a regular file or nothing, for libraries that
  * open by themselves. */
 bool ppi_foreign_is_harmless(const char *path);

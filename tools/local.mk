@@ -52,6 +52,8 @@ libportprof_tools_la_SOURCES = \
 	tools/guess.h \
 	tools/input.c \
 	tools/input.h \
+	tools/input_stream.c \
+	tools/input_stream.h \
 	tools/html/html_report.c \
 	tools/html/html_report.h \
 	tools/html/page.c \
