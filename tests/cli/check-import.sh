@@ -242,7 +242,7 @@ python3 -c 'text = open("plain").read()
 open("wrapped.16", "wb").write(text.encode("utf-16"))
 open("wrapped.16be", "wb").write(text.encode("utf-16-be"))'
 for one in wrapped.*; do
-	same "$one" "$(chains plain)" "$(chains $one)"
+	same "$one" "$(chains plain)" "$(chains "$one")"
 done
 printf 'a;b 1.5\na;c 2\n' | "$portprof" export -q -f folded - >out
 same "fractions count tenths" "a;b 15
@@ -254,17 +254,19 @@ printf 'b 3\nc 4\n' >plain
 same "no callers at all" "b 3
 c 4" "$(chains plain)"
 for one in plain wrapped.gz small.perf-script small.gperftools small.pb.gz; do
-	"$portprof" report -n 0 -x '|' $one >asked
+	"$portprof" report -n 0 -x '|' "$one" >asked
 	for name in - /dev/stdin; do
-		"$portprof" report -n 0 -x '|' $name <$one >back
+		"$portprof" report -n 0 -x '|' $name <"$one" >back
 		same "$one as $name" "$(cat asked)" "$(cat back)"
-		cat $one | "$portprof" report -n 0 -x '|' $name >back
+		# shellcheck disable=SC2002 # a pipe is what is tried
+		cat "$one" | "$portprof" report -n 0 -x '|' $name >back
 		same "$one by a pipe as $name" "$(cat asked)" "$(cat back)"
 	done
 done
 "$portprof" export -q -f pprof -o asked.pb.gz small.perf-script
 for verb in "diff asked.pb.gz" "merge -q -o sum.pb.gz" "export -q -f folded" \
 	"annotate function_1 -i" "report -i"; do
+	# shellcheck disable=SC2086 # several words
 	"$portprof" $verb - <small.perf-script >out 2>words
 	has_not "$verb - reads a pipe" 'not a profile|no file' words
 done
@@ -346,6 +348,7 @@ if command -v perf >/dev/null &&
 	done
 	same "perf.data: the total" "$(read_sums real.txt)" \
 		"$(read_sums real.data)"
+	# shellcheck disable=SC2002 # a pipe is what is tried
 	same "perf.data by a pipe" "$(total real.data)" \
 		"$(cat real.data | total -)"
 	PATH=/nowhere "$portprof" report real.data 2>words
