@@ -45,7 +45,14 @@ libportprof_tools_la_SOURCES = \
 	tools/diff/changes.c \
 	tools/diff/changes.h \
 	tools/diff/diff.c \
+	tools/diff/diff_json.c \
 	tools/diff/diff_text.c \
+	tools/diff/gate.c \
+	tools/diff/gate.h \
+	tools/diff/match.c \
+	tools/diff/match.h \
+	tools/diff/match_names.c \
+	tools/diff/match_names.h \
 	tools/diff/noise.c \
 	tools/diff/noise.h \
 	tools/guess.c \
