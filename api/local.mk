@@ -202,6 +202,8 @@ libportprof_core_la_SOURCES += \
 	api/file/locations.c \
 	api/file/locations.h \
 	api/file/portion.c \
+	api/file/prune.c \
+	api/file/prune.h \
 	api/file/portion.h \
 	api/file/raw.c \
 	api/file/raw.h \

@@ -232,6 +232,93 @@ EOF2
 same "errors of traces are counted" 1 "$("$portprof" report fields.txt |
 	grep -c '1 error.* of instruction traces')"
 
+### pprof files of other tools
+
+# foreign.py NAME: writes drop, keep, units or names
+cat >foreign.py <<'EOF2'
+import sys
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+strings, body = [""], b""
+
+def text(words):
+    if words not in strings:
+        strings.append(words)
+    return strings.index(words)
+
+def profile(types, chains, extra=()):
+    global body
+    for name, unit in types:
+        body += field(1, field(1, text(name)) + field(2, text(unit)))
+    known = {}
+    for chain, values in chains:
+        for location in chain:
+            for name in location:
+                if name not in known:
+                    known[name] = len(known) + 1
+                    body += field(5, field(1, known[name]) +
+                                  field(2, text(name.lstrip("~"))
+                                        if name[0] != "~" else 0) +
+                                  field(3, text(name.lstrip("~"))))
+    places = {}
+    for chain, values in chains:
+        for location in chain:
+            if location not in places:
+                places[location] = len(places) + 1
+                body += field(4, field(1, places[location]) + b"".join(
+                    field(4, field(1, known[name])) for name in location))
+        body += field(2, field(1, b"".join(varint(places[l]) for l in chain)) +
+                      field(2, b"".join(varint(v) for v in values)))
+    for number, words in extra:
+        body += field(number, text(words))
+    body += b"".join(field(6, words.encode()) for words in strings)
+    sys.stdout.buffer.write(body)
+
+leaf, grow, load, main = (("operator new",), ("std::vector::grow(int)",),
+                          ("app::load",), ("main",))
+chains = [((leaf, grow, load, main), (3,)), ((grow, load, main), (1,)),
+          ((("tiny", "std::vector::at", "app::use"), main), (5,)),
+          ((grow,), (7,))]
+kind = sys.argv[1]
+if kind == "drop":
+    profile([("objects", "count")], chains,
+            [(7, "operator new|std::vector::.*")])
+elif kind == "keep":
+    profile([("objects", "count")], chains,
+            [(7, "operator new|std::vector::.*"), (8, ".*grow")])
+elif kind == "units":
+    profile([("delay", "milliseconds"), ("lock", "microseconds"),
+             ("wait", "seconds"), ("space", "bytes")], [((load,), (7, 9, 2, 5))])
+elif kind == "names":
+    profile([("objects", "count")], [((("~only_system",),), (3,))])
+EOF2
+for one in drop keep units names; do python3 foreign.py $one >$one.pb; done
+same "drop_frames: what it names goes, with what that called" \
+	"main;app::load 4
+main;app::use 5
+std::vector::grow(int) 7" "$(chains drop.pb)"
+same "keep_frames: but not what that names" \
+	"main;app::load;std::vector::grow(int) 4
+main;app::use 5
+std::vector::grow(int) 7" "$(chains keep.pb)"
+same "times in other units" "delay 7000000
+lock 9000
+wait 2000000000
+space 5" "$(read_sums units.pb | awk '{ print $1, $3 }')"
+"$portprof" export -q -f pprof -o units.pb.gz units.pb
+same "and as they are written" "$(read_sums units.pb)" "$(read_sums units.pb.gz)"
+same "a name that the system alone has" "only_system 3" "$(chains names.pb)"
+
 ### Files as people have them
 
 printf 'main;work 5\nmain;rest 7\n' >plain
