@@ -131,7 +131,8 @@ static bool look(struct ppi_prune *prune, uint32_t location, uint8_t *kind,
 	if (!is_good || i == 0)
 		return is_good;
 	*kind = i == count ? GOES : GOES_BENEATH;
-	if (i < count) {
+	/* code with a mapping is one location however often it is read */
+	if (i < count && known->shown.mapping == SIZE_MAX) {
 		struct ppi_line *rest = malloc((count - i) * sizeof(*rest));
 
 		if (!rest)
