@@ -164,6 +164,10 @@ libportprof_core_la_SOURCES += \
 	api/file/import_folded.c \
 	api/file/import_gperftools.c \
 	api/file/import_perf.c \
+	api/file/import_perf_line.c \
+	api/file/import_perf_line.h \
+	api/file/import_text.c \
+	api/file/import_text.h \
 	api/file/merge.c \
 	api/file/merge_account.c \
 	api/file/model.c \
@@ -202,6 +206,8 @@ libportprof_core_la_SOURCES += \
 	api/file/locations.c \
 	api/file/locations.h \
 	api/file/portion.c \
+	api/file/prune.c \
+	api/file/prune.h \
 	api/file/portion.h \
 	api/file/raw.c \
 	api/file/raw.h \

@@ -70,8 +70,12 @@ int ppi_foreign_open(const char *path, unsigned how, struct stat *at)
 	fd = open(path, flags);
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, at) == 0 && S_ISREG(at->st_mode))
+	if (fstat(fd, at) == 0 && S_ISREG(at->st_mode)) {
+		/* where opening such a name duplicates, so is the offset */
+		if (ppi_descriptor_named(path) >= 0)
+			lseek(fd, 0, SEEK_SET);
 		return fd;
+	}
 	close(fd);
 	return refuse(at);
 }

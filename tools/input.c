@@ -5,6 +5,7 @@
 #include "tools/input.h"
 
 #include "port/foreign_file.h"
+#include "tools/input_stream.h"
 #include "tools/memory.h"
 #include "tools/record/parts.h"
 #include "tools/tools.h"
@@ -131,12 +132,43 @@ static bool is_of_perf(const char *path)
 	return strcmp(begin, magic) == 0;
 }
 
+static portprof_profile *open_perf(const char *path, uint64_t memory_max)
+{
+	int text = ppi_input_of_perf(path);
+	portprof_profile *profile = NULL;
+	char name[32];
+
+	if (text < 0)
+		return NULL;
+	snprintf(name, sizeof(name), "/dev/fd/%d", text);
+	profile = open_import(name, memory_max);
+	close(text);
+	return profile;
+}
+
+static void say_why(const char *path)
+{
+	if (ppi_input_is_regions(path)) {
+		ppi_say("'%s' is a table of regions, not a profile: portprof "
+		        "merge %s prints it",
+		        path, path);
+	} else if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND) {
+		ppi_say_failure(NULL);
+		ppi_memory_say_remedy();
+	} else if (!say_leftovers(path)) {
+		say_missing(path);
+	}
+}
+
 portprof_profile *ppi_profile_open(const char *path, const char *program,
                                    uint64_t memory_max)
 {
 	struct stat at;
 	portprof_profile *profile;
 
+	path = ppi_input_name(path);
+	if (!path)
+		return NULL;
 	if (portprof_gmon_is(path))
 		return open_gmon(path, program, memory_max);
 	if (program) {
@@ -145,30 +177,20 @@ portprof_profile *ppi_profile_open(const char *path, const char *program,
 		        path);
 		return NULL;
 	}
+	if (is_of_perf(path))
+		return open_perf(path, memory_max);
 	if (portprof_import_is(path))
 		return open_import(path, memory_max);
 	if (stat(path, &at) == 0 && S_ISDIR(at.st_mode))
 		return open_parts(path);
 	if (stat(path, &at) == 0 && S_ISREG(at.st_mode) && at.st_size == 0) {
 		ppi_say("'%s' is empty, so it is not a profile; make one: "
-		        "portprof record -o %s -- COMMAND", path, path);
+		        "portprof record -o FILE -- COMMAND", path);
 		return NULL;
 	}
 	if (portprof_profile_read(path, memory_max, &profile) == PORTPROF_OK)
 		return profile;
-	if (is_of_perf(path))
-		ppi_say("'%s' was written by perf record: perf report shows "
-		        "it; portprof record makes profiles for portprof "
-		        "report", path);
-	else if (ppi_input_is_regions(path))
-		ppi_say("'%s' is a table of regions, not a profile: portprof "
-		        "merge %s prints it",
-		        path, path);
-	else if (portprof_last_diag()->status != PORTPROF_E_NOTFOUND) {
-		ppi_say_failure(NULL);
-		ppi_memory_say_remedy();
-	} else if (!say_leftovers(path))
-		say_missing(path);
+	say_why(path);
 	return NULL;
 }
 

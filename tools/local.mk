@@ -45,7 +45,14 @@ libportprof_tools_la_SOURCES = \
 	tools/diff/changes.c \
 	tools/diff/changes.h \
 	tools/diff/diff.c \
+	tools/diff/diff_json.c \
 	tools/diff/diff_text.c \
+	tools/diff/gate.c \
+	tools/diff/gate.h \
+	tools/diff/match.c \
+	tools/diff/match.h \
+	tools/diff/match_names.c \
+	tools/diff/match_names.h \
 	tools/diff/noise.c \
 	tools/diff/noise.h \
 	tools/guess.c \
@@ -54,6 +61,8 @@ libportprof_tools_la_SOURCES = \
 	tools/input.h \
 	tools/hide.c \
 	tools/hide.h \
+	tools/input_stream.c \
+	tools/input_stream.h \
 	tools/html/html_report.c \
 	tools/html/html_report.h \
 	tools/html/page.c \

@@ -14,6 +14,7 @@ enum {
 	PPI_EXIT_OK = 0,
 	PPI_EXIT_FAILED = 1,      /* verbs that run no command */
 	PPI_EXIT_USAGE = 2,
+	PPI_EXIT_GROWN = 3,       /* diff --fail-above */
 	PPI_EXIT_RECORD = 125,    /* record itself failed */
 	PPI_EXIT_CANNOT_RUN = 126, /* the command is no program */
 	PPI_EXIT_NOT_FOUND = 127

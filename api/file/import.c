@@ -9,18 +9,18 @@
 #include "api/internal/diag.h"
 #include "port/foreign_file.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 
 /* Chains of a thousand frames with long names stay far below. */
 enum { LINE_BYTES_MAX = 1 << 20, BEGIN_BYTES = 65536 };
 
-portprof_status ppi_import_bad(const struct ppi_import *import,
+portprof_status ppi_import_bad(const struct ppi_import *import, size_t column,
                                const char *words)
 {
 	return ppi_fail(import->why, PORTPROF_E_FORMAT, 0, "read profile",
-	                "%s:%llu: %s", import->path,
-	                (unsigned long long)import->line, words);
+	                "%s:%llu:%zu: %s", import->path,
+	                (unsigned long long)import->line, column, words);
 }
 
 portprof_status ppi_import_memory(const struct ppi_import *import)
@@ -41,85 +41,235 @@ static portprof_status fail_file(const struct ppi_import *import, int error)
 
 /* ---- which one ---- */
 
-/* The first line that says something; false when there is none. */
-static bool first_line(char *text, char **line, bool *is_whole)
+/* The first line that says something; NULL when there is none. *is_whole: it is
+ * not cut. *number: from 1. */
+static char *first_line(char *text, bool *is_whole, uint64_t *number)
 {
-	while (*text) {
+	for (*number = 1; *text; ++*number) {
 		size_t length = strcspn(text, "\n");
 
 		*is_whole = text[length] == '\n';
-		text[length] = '\0';
-		*line = text;
-		if (text[0] != '#' && text[strspn(text, " \t\r")] != '\0')
-			return true;
+		if (text[0] != '#' && strspn(text, " \t\r") < length) {
+			text[length] = '\0';
+			return text;
+		}
 		if (!*is_whole)
-			return false;
+			return NULL;
 		text += length + 1;
 	}
-	return false;
+	return NULL;
 }
 
-static bool is_text(const unsigned char *bytes, size_t count)
+static bool is_text(const char *bytes, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		if (bytes[i] == 127 ||
-		    (bytes[i] < 32 && !strchr("\t\n\r", bytes[i])) ||
-		    bytes[i] == 0)
+	for (size_t i = 0; i < count; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+
+		if (byte == 127 || byte == 0 ||
+		    (byte < 32 && !strchr("\t\n\r", byte)))
 			return false;
+	}
 	return true;
 }
 
-static bool ends_with_number(const char *line)
-{
-	size_t end = strlen(line), at;
+/* What a file is, and else why it is nothing that is read here. */
+struct look {
+	enum ppi_import_kind kind;
+	uint64_t line;
+	size_t column; /* 0: no text */
+	const char *reason;
+};
 
-	while (end && strchr(" \t\r", line[end - 1]))
-		end--;
-	at = end;
-	while (at && isdigit((unsigned char)line[at - 1]))
-		at--;
-	return at < end && at > 1 && line[at - 1] == ' ';
+/* Files that people have. */
+static const char *known_reason(const char *bytes, size_t count)
+{
+	static const struct {
+		const char *begin;
+		size_t count;
+		const char *reason;
+	} known[] = {
+		{ "PERFILE", 7, "perf record wrote it: make text of it with "
+		                "perf script" },
+		{ "2ELIFREP", 8, "perf record wrote it on a machine of another "
+		                 "byte order: make text of it with perf script" },
+		{ "\177ELF", 4, "it is a program or library (ELF)" },
+		{ "FLR\0", 4, "it is a recording of Java Flight Recorder: "
+		              "convert it to pprof or folded stacks" },
+		{ "PK\3\4", 4, "it is a zip archive: name a file in it" },
+		{ "\375" "7zXZ", 5, "it is compressed: use xz -dc FILE | "
+		                    "portprof report -" },
+		{ "BZh", 3, "it is compressed: use bzip2 -dc FILE | portprof "
+		            "report -" },
+		{ "\050\265\057\375", 4, "it is compressed: use zstd -dc FILE | "
+		                         "portprof report -" },
+		{ "JAVA PROFILE", 12, "it is a heap dump of Java (hprof), which "
+		                      "has no samples" },
+		{ "SQLite format", 13, "it is a database of SQLite" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (count >= known[i].count &&
+		    memcmp(bytes, known[i].begin, known[i].count) == 0)
+			return known[i].reason;
+	return NULL;
 }
 
-static enum ppi_import_kind kind_of(const char *path)
+/* A line that begins a text and is none of ours. */
+static void look_at_line(const char *line, bool has_callers, struct look *look)
 {
-	FILE *file = ppi_foreign_stream(path, PPI_FOREIGN_FILE);
-	enum ppi_import_kind kind = PPI_IMPORT_NONE;
-	unsigned char *begin = malloc(BEGIN_BYTES + 1);
-	char *line;
-	size_t count;
-	bool is_whole, has_callers;
+	static const struct {
+		const char *begin, *reason;
+	} known[] = {
+		{ "{", "JSON is not read: export pprof or folded stacks where "
+		       "it was made" },
+		{ "[", "JSON is not read: export pprof or folded stacks where "
+		       "it was made" },
+		{ "<", "XML and HTML are not read: fold the call chains with "
+		       "one of FlameGraph's or inferno's scripts" },
+		{ "--- ", "this text of gperftools or Java is not read: "
+		          "convert it with pprof -proto" },
+		{ "heap profile:", "heap profiles of gperftools are not read: "
+		                   "convert them with pprof -proto" },
+		{ "events:", "callgrind's format is not read" },
+		{ "version:", "callgrind's format is not read" },
+	};
+	size_t begin = strspn(line, " \t");
 
-	if (!file || !begin)
-		goto done;
-	count = fread(begin, 1, BEGIN_BYTES, file);
-	begin[count] = '\0';
-	/* "frequency = 100" ends with a number, too */
-	has_callers = memchr(begin, ';', count) != NULL;
-	if (ppi_import_is_gperftools(begin, count))
-		kind = PPI_IMPORT_GPERFTOOLS;
-	else if (is_text(begin, count) &&
-	         first_line((char *)begin, &line, &is_whole)) {
-		if (ppi_import_is_perf(line))
-			kind = PPI_IMPORT_PERF;
-		else if (has_callers &&
-		         (ends_with_number(line) ||
-		          (count == BEGIN_BYTES && !is_whole)))
-			kind = PPI_IMPORT_FOLDED;
+	look->column = begin + 1;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strncmp(line + begin, known[i].begin,
+		            strlen(known[i].begin)) == 0)
+			look->reason = known[i].reason;
+	if (look->reason)
+		return;
+	look->reason = "this is neither a folded stack (main;work 12) nor a "
+	               "sample of perf script (app 12 7.500000: 100 cycles:)";
+	if (strchr(line, ';')) {
+		look->column = strlen(line) + 1;
+		look->reason = "a folded stack ends with a space and a number";
+	} else if (!has_callers && ppi_import_folded_columns(line)) {
+		look->reason = "a folded stack has callers, with semicolons "
+		               "between, or each line ends with a number";
 	}
-done:
+}
+
+/* Without callers, lines of other things end with numbers, too, such as
+ * "frequency = 100". */
+static bool is_list(const char *text)
+{
+	char *copy = strdup(text), *line = copy, *end;
+	bool is_it = copy != NULL;
+
+	for (; line && *line && is_it; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		else
+			break; /* perhaps cut */
+		is_it = line[0] == '#' || !line[strspn(line, " \t\r")] ||
+		        (ppi_import_folded_columns(line) &&
+		         !strchr(line, '=') && !strstr(line, ": "));
+	}
+	free(copy);
+	return is_it;
+}
+
+static void look_at_text(char *text, bool is_all, struct look *look)
+{
+	bool has_callers = strchr(text, ';') || is_list(text), is_whole;
+	char *line;
+
+	if (ppi_import_is_perf(text)) {
+		look->kind = PPI_IMPORT_PERF;
+		return;
+	}
+	line = first_line(text, &is_whole, &look->line);
+	if (!line) {
+		look->line = look->column = 1;
+		look->reason = "the text has no line but comments";
+	} else if (has_callers && (ppi_import_folded_columns(line) ||
+	                           (!is_all && !is_whole))) {
+		look->kind = PPI_IMPORT_FOLDED;
+	} else {
+		look_at_line(line, has_callers, look);
+	}
+}
+
+static void look_at(struct ppi_import_text *source, struct look *look)
+{
+	char *begin = malloc(BEGIN_BYTES + 1);
+	size_t count = 0;
+	int c = 0;
+
+	while (begin && count < BEGIN_BYTES &&
+	       (c = ppi_import_text_byte(source)) != EOF)
+		begin[count++] = (char)c;
+	if (begin && count) {
+		begin[count] = '\0';
+		look->reason = known_reason(begin, count);
+		if (look->reason)
+			;
+		else if (ppi_import_is_gperftools((unsigned char *)begin,
+		                                  count))
+			look->kind = PPI_IMPORT_GPERFTOOLS;
+		else if (is_text(begin, count))
+			look_at_text(begin, c == EOF, look);
+	}
 	free(begin);
-	if (file)
-		fclose(file);
-	return kind;
+}
+
+static struct look look_at_file(const char *path)
+{
+	struct ppi_import_text source;
+	struct look look = { 0 };
+
+	if (!ppi_import_text_open(&source, path))
+		return look;
+	look_at(&source, &look);
+	ppi_import_text_close(&source);
+	return look;
 }
 
 int portprof_import_is(const char *path)
 {
-	return path && kind_of(path) != PPI_IMPORT_NONE;
+	return path && look_at_file(path).kind != PPI_IMPORT_NONE;
+}
+
+static portprof_status refuse(const char *path, const struct look *look,
+                              struct ppi_diag *why)
+{
+	if (look->column)
+		return ppi_fail(why, PORTPROF_E_FORMAT, 0, "read profile",
+		                "%s:%llu:%zu: not a profile: %s", path,
+		                (unsigned long long)look->line, look->column,
+		                look->reason);
+	return ppi_fail(why, PORTPROF_E_FORMAT, 0, "read profile",
+	                "'%s' is not a profile: %s", path,
+	                look->reason
+	                ? look->reason
+	                : "no pprof file, folded stacks, text of perf script "
+	                  "or CPU profile of gperftools begins with its bytes");
+}
+
+bool ppi_import_explain(const char *path, struct ppi_diag *why)
+{
+	struct look look = look_at_file(path);
+
+	if (!look.reason)
+		return false;
+	refuse(path, &look, why);
+	return true;
 }
 
 /* ---- lines ---- */
+
+portprof_status ppi_import_again(struct ppi_import *import)
+{
+	import->line = 0;
+	return ppi_import_text_rewind(&import->source)
+	               ? PORTPROF_OK
+	               : fail_file(import, import->source.error);
+}
 
 portprof_status ppi_import_line(struct ppi_import *import, char **text)
 {
@@ -127,65 +277,88 @@ portprof_status ppi_import_line(struct ppi_import *import, char **text)
 
 	import->text.count = 0;
 	*text = NULL;
-	while ((c = getc(import->file)) != EOF && c != '\n') {
+	while ((c = ppi_import_text_byte(&import->source)) != EOF &&
+	       c != '\n') {
 		char byte = (char)c;
 
 		if (import->text.count == LINE_BYTES_MAX) {
 			import->line++;
-			return ppi_import_bad(import,
+			return ppi_import_bad(import, LINE_BYTES_MAX,
 			                      "a line of more than 1 MiB is "
 			                      "not a call chain");
 		}
 		if (!ppi_vector_add(&import->text, 1, &byte, 1))
 			return ppi_import_memory(import);
 	}
-	if (ferror(import->file))
-		return fail_file(import, errno);
+	if (import->source.error)
+		return fail_file(import, import->source.error);
+	import->line += c != EOF || import->text.count;
+	if (import->source.damage)
+		return ppi_import_bad(import, import->text.count + 1,
+		                      import->source.damage);
 	if (c == EOF && import->text.count == 0)
 		return PORTPROF_OK;
-	import->line++;
+	if (import->text.count &&
+	    PPI_AT(&import->text, char)[import->text.count - 1] == '\r')
+		import->text.count--;
 	if (!ppi_vector_add(&import->text, 1, NULL, 1))
 		return ppi_import_memory(import);
 	*text = import->text.data;
 	if (strlen(*text) + 1 != import->text.count)
-		return ppi_import_bad(import, "a zero byte is not text: the "
-		                              "file is damaged");
+		return ppi_import_bad(import, strlen(*text) + 1,
+		                      "a zero byte is not text: the file is "
+		                      "damaged");
 	return PORTPROF_OK;
 }
 
 /* ---- samples ---- */
 
-portprof_status ppi_import_frame(struct ppi_import *import, uint32_t mapping,
-                                 uint64_t address, const char *name)
+uint32_t ppi_import_function(struct ppi_import *import, const char *name,
+                             const char *file)
 {
 	portprof_profile *profile = import->profile;
-	struct ppi_function function = { 0 };
-	struct ppi_line line = { 0 };
-	uint32_t number = 0;
+	struct ppi_function function = {
+		.name = ppi_profile_text(profile, name, strlen(name)),
+		.filename = ppi_profile_text(profile, file, strlen(file)),
+	};
 
-	if (name[0]) {
-		function.name = ppi_profile_text(profile, name, strlen(name));
-		function.system_name = function.name;
-		number = function.name == PPI_NONE
-		                 ? PPI_NONE
-		                 : ppi_profile_function(profile, &function);
-		line.function = number;
-	}
-	if (number != PPI_NONE)
-		number = ppi_profile_location(profile, mapping, address, &line,
-		                              name[0] ? 1 : 0, false);
+	function.system_name = function.name;
+	return function.name == PPI_NONE || function.filename == PPI_NONE
+	               ? PPI_NONE
+	               : ppi_profile_function(profile, &function);
+}
+
+portprof_status ppi_import_frame_of(struct ppi_import *import,
+                                    uint32_t mapping, uint64_t address,
+                                    const struct ppi_line *lines, size_t count)
+{
+	uint32_t number = ppi_profile_location(import->profile, mapping,
+	                                       address, lines, count, false);
+
 	if (number == PPI_NONE ||
 	    !ppi_vector_add(&import->chain, sizeof(number), &number, 1))
 		return ppi_import_memory(import);
 	return PORTPROF_OK;
 }
 
-portprof_status ppi_import_sample(struct ppi_import *import, uint32_t pid,
-                                  uint32_t tid, const char *name, size_t event,
-                                  uint64_t samples, uint64_t weight)
+portprof_status ppi_import_frame(struct ppi_import *import, uint32_t mapping,
+                                 uint64_t address, const char *name)
+{
+	struct ppi_line line = { 0 };
+	uint32_t number = name[0] ? ppi_import_function(import, name, "") : 0;
+
+	line.function = number;
+	if (number == PPI_NONE)
+		return ppi_import_memory(import);
+	return ppi_import_frame_of(import, mapping, address, &line,
+	                           name[0] ? 1 : 0);
+}
+
+portprof_status ppi_import_sample_of(struct ppi_import *import, uint32_t pid,
+                                     uint32_t tid, const char *name,
+                                     const uint64_t *values)
 {
 	size_t events = import->profile->events.count;
-	uint64_t *values = calloc(2 * events, sizeof(*values));
 	portprof_profile_sample sample = {
 		.pid = pid,
 		.tid = tid,
@@ -195,14 +368,8 @@ portprof_status ppi_import_sample(struct ppi_import *import, uint32_t pid,
 		.samples = values,
 		.weights = values + events,
 	};
-	bool is_good;
+	bool is_good = ppi_profile_sample(import->profile, &sample, 0);
 
-	if (!values)
-		return ppi_import_memory(import);
-	values[event] = samples;
-	values[events + event] = weight;
-	is_good = ppi_profile_sample(import->profile, &sample, 0);
-	free(values);
 	import->chain.count = 0;
 	if (!is_good)
 		return ppi_import_memory(import);
@@ -213,13 +380,32 @@ portprof_status ppi_import_sample(struct ppi_import *import, uint32_t pid,
 	return PORTPROF_OK;
 }
 
-static portprof_status read_kind(struct ppi_import *import,
-                                 enum ppi_import_kind kind)
+portprof_status ppi_import_sample(struct ppi_import *import, uint32_t pid,
+                                  uint32_t tid, const char *name, size_t event,
+                                  uint64_t samples, uint64_t weight)
 {
+	size_t events = import->profile->events.count;
+	uint64_t *values = calloc(2 * events, sizeof(*values));
+	portprof_status status;
+
+	if (!values)
+		return ppi_import_memory(import);
+	values[event] = samples;
+	values[events + event] = weight;
+	status = ppi_import_sample_of(import, pid, tid, name, values);
+	free(values);
+	return status;
+}
+
+static portprof_status read_kind(struct ppi_import *import)
+{
+	struct look look = { 0 };
+
+	look_at(&import->source, &look);
 	import->profile = ppi_profile_new();
 	if (!import->profile)
 		return ppi_import_memory(import);
-	switch (kind) {
+	switch (look.kind) {
 	case PPI_IMPORT_FOLDED:
 		return ppi_import_folded(import);
 	case PPI_IMPORT_PERF:
@@ -227,11 +413,7 @@ static portprof_status read_kind(struct ppi_import *import,
 	case PPI_IMPORT_GPERFTOOLS:
 		return ppi_import_gperftools(import);
 	default:
-		return ppi_fail(import->why, PORTPROF_E_FORMAT, 0,
-		                "read profile",
-		                "'%s' holds no folded stacks, no text of perf "
-		                "script and no CPU profile of gperftools",
-		                import->path);
+		return refuse(import->path, &look, import->why);
 	}
 }
 
@@ -249,15 +431,14 @@ portprof_status portprof_import_read(const char *path, uint64_t memory_max,
 		return ppi_refuse_null("portprof_import_read", "path");
 	if (!profile)
 		return ppi_refuse_null("portprof_import_read", "profile");
-	import.file = ppi_foreign_stream(path, PPI_FOREIGN_FILE);
-	if (!import.file) {
+	if (!ppi_import_text_open(&import.source, path)) {
 		fail_file(&import, errno);
 		return ppi_report(&why);
 	}
-	if (fstat(fileno(import.file), &at) == 0)
+	if (stat(path, &at) == 0)
 		import.bounds.file_bytes = (uint64_t)at.st_size;
-	status = read_kind(&import, kind_of(path));
-	fclose(import.file);
+	status = read_kind(&import);
+	ppi_import_text_close(&import.source);
 	ppi_vector_free(&import.text);
 	ppi_vector_free(&import.chain);
 	if (status == PORTPROF_OK) {

@@ -11,6 +11,7 @@
 #include "api/file/gmon_load.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { DEPTH_MAX = 65536, HEADER_WORDS_MAX = 1024, MAPPINGS_MAX = 16384 };
 

@@ -13,6 +13,7 @@ struct ppi_type {
 	uint32_t type, unit; /* strings */
 	uint32_t event;      /* whose value this is */
 	bool is_samples;     /* its count of samples; else its weight */
+	uint32_t factor;     /* of its values in another unit of time; 0: none */
 };
 
 struct ppi_profile_event {

@@ -6,6 +6,7 @@
 #include "api/file/read.h"
 
 #include "api/file/gunzip.h"
+#include "api/file/import.h"
 #include "api/file/resolve.h"
 #include "api/internal/diag.h"
 #include "port/foreign_file.h"
@@ -41,8 +42,8 @@ static portprof_status explain(portprof_status status, const char *name,
 	return ppi_fail(why, PORTPROF_E_FORMAT, 0, "read profile",
 	                end->is_cut ? "'%s' is truncated in its first part: "
 	                              "nothing in it can be read"
-	                : end->size ? "'%s' is not a profile: expected a pprof "
-	                              "file, gzipped or not"
+	                : end->size ? "'%s' is not a profile: its bytes are "
+	                              "no message of pprof's profile.proto"
 	                            : "'%s' is empty",
 	                name);
 }
@@ -161,6 +162,8 @@ portprof_status portprof_profile_read(const char *path, uint64_t memory_max,
 		return cannot_open(path, errno);
 	status = ppi_profile_read_fd(fd, path, memory_max, profile, &why);
 	close(fd);
+	if (status == PORTPROF_E_FORMAT)
+		ppi_import_explain(path, &why);
 	return status == PORTPROF_OK ? status : ppi_report(&why);
 }
 

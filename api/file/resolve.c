@@ -125,6 +125,8 @@ static portprof_status add_function(struct ppi_resolve *resolve,
 	if (function.name == PPI_NONE || function.system_name == PPI_NONE ||
 	    function.filename == PPI_NONE)
 		return miss(resolve, "a function has no name");
+	if (function.name == 0)
+		function.name = function.system_name;
 	*number = ppi_profile_function(resolve->profile, &function);
 	return *number == PPI_NONE ? ppi_resolve_memory(resolve)
 	                           : ppi_resolve_bounds(resolve);

@@ -7,6 +7,30 @@
  * in every report: no honest file comes near. */
 enum { TYPES_MAX = 16384, REMARKS_MAX = 4096 };
 
+/* Other units of time become nanoseconds, and values are multiplied. */
+static bool settle_unit(portprof_profile *profile, struct ppi_type *type)
+{
+	static const struct {
+		const char *unit;
+		uint32_t factor;
+	} units[] = {
+		{ "microseconds", 1000 },  { "us", 1000 },
+		{ "milliseconds", 1000000 }, { "ms", 1000000 },
+		{ "seconds", 1000000000 }, { "s", 1000000000 },
+		{ "ns", 1 },
+	};
+	const char *unit = ppi_profile_string(profile, type->unit);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(unit, units[i].unit) == 0) {
+			type->factor = units[i].factor;
+			type->unit = ppi_profile_text(profile, "nanoseconds",
+			                              11);
+			break;
+		}
+	return type->unit != PPI_NONE;
+}
+
 static portprof_status resolve_types(struct ppi_resolve *resolve)
 {
 	const struct ppi_vector *list = &resolve->raw->lists[PPI_RAW_TYPES];
@@ -25,7 +49,8 @@ static portprof_status resolve_types(struct ppi_resolve *resolve)
 		if (type.type == PPI_NONE || type.unit == PPI_NONE)
 			return ppi_resolve_bad(resolve,
 			                       "a sample type has no name");
-		if (!ppi_vector_add(&resolve->profile->types, sizeof(type),
+		if (!settle_unit(resolve->profile, &type) ||
+		    !ppi_vector_add(&resolve->profile->types, sizeof(type),
 		                    &type, 1))
 			return ppi_resolve_memory(resolve);
 	}

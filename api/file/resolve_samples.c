@@ -2,6 +2,7 @@
 /* Samples of a file, their values, labels and threads. */
 #include "api/file/resolve.h"
 
+#include "api/file/prune.h"
 #include "api/file/sample_table.h"
 
 /* One sample being taken over; memory is used again for the next. */
@@ -14,6 +15,7 @@ struct taking {
 	uint32_t pid_key, tid_key, thread_key, chain_end_key;
 	uint32_t pid, tid, chain_end;
 	const char *thread;          /* name, or NULL */
+	struct ppi_prune *prune;     /* or NULL */
 	bool has_threads;            /* the file has the last name of each */
 	portprof_profile_thread last; /* entered; name NULL: none was */
 };
@@ -108,7 +110,11 @@ static portprof_status take_locations(struct taking *taking)
 		ppi_vector_add(&taking->locations, sizeof(location), &location,
 		               1);
 	}
-	return PORTPROF_OK;
+	return !taking->prune || ppi_prune_chain(taking->prune,
+	                                         taking->locations.data,
+	                                         &taking->locations.count)
+	               ? PORTPROF_OK
+	               : PORTPROF_E_NOMEM;
 }
 
 static portprof_status take_values(struct taking *taking)
@@ -128,6 +134,10 @@ static portprof_status take_values(struct taking *taking)
 		uint64_t value = from[i] < 0 ? 0 : (uint64_t)from[i];
 
 		resolve->negative += from[i] < 0;
+		if (type->factor)
+			value = value > UINT64_MAX / type->factor
+			                ? UINT64_MAX
+			                : value * type->factor;
 		taking->values[type->is_samples ? type->event
 		                                : events + type->event] = value;
 	}
@@ -292,7 +302,9 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	struct taking taking = { .resolve = resolve };
 	portprof_profile *profile = resolve->profile;
 	portprof_status status;
+	bool is_memory;
 
+	taking.prune = ppi_prune_open(profile, &is_memory);
 	taking.pid_key = ppi_profile_text(profile, "pid", 3);
 	taking.tid_key = ppi_profile_text(profile, "tid", 3);
 	taking.thread_key = ppi_profile_text(profile, "thread", 6);
@@ -302,7 +314,7 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	taking.values = calloc(2 * profile->events.count + 1,
 	                       sizeof(*taking.values));
 	taking.has_threads = resolve->raw->lists[PPI_RAW_THREADS].count > 0;
-	status = taking.values && taking.pid_key != PPI_NONE &&
+	status = !is_memory && taking.values && taking.pid_key != PPI_NONE &&
 	                         taking.tid_key != PPI_NONE &&
 	                         taking.thread_key != PPI_NONE &&
 	                         taking.chain_end_key != PPI_NONE
@@ -312,6 +324,7 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	if (status == PORTPROF_OK)
 		status = take_all(&taking);
 	free(taking.values);
+	ppi_prune_close(taking.prune);
 	ppi_raw_parts_free(&taking.parts);
 	ppi_vector_free(&taking.locations);
 	ppi_vector_free(&taking.labels);

@@ -190,11 +190,12 @@ PORTPROF_API int portprof_import_is(const char *path);
 
 /*
  * Read such a file; the caller frees *profile. Folded stacks have one event,
- * "weight", and code without addresses; the output of perf has its events; a
+ * "weight" ("weight-tenths" and so on if numbers have fractions), or "before" and
+ * "after" if lines end with two numbers, and code without addresses; the output of perf has its events; a
  * profile of gperftools has the event "cpu", and code without names.
  *   E_NOTFOUND, E_DENIED  of the file
  *   E_FORMAT              another format, or a mistake: the words have
- *                         FILE:LINE
+ *                         FILE:LINE:COLUMN
  *   E_LIMIT               it takes more memory than `memory_max`, see
  *                         portprof_profile_read
  *   E_NOMEM, E_SYSTEM     reading failed

@@ -59,6 +59,131 @@ done
 check "equal runs: nothing in 19 of 20 tries (changed: $changed)" \
 	[ "$changed" -le 1 ]
 
+### Two builds
+
+# folded text as perf script prints it: MODULE FUNCTION SAMPLES lines
+build() {
+	while read -r module function samples; do
+		while [ "$samples" -gt 0 ]; do
+			printf 'app 1/1 7.000001: 1000000 cpu-clock: \n'
+			printf '\t1139 %s (%s)\n\n' "$function" "$module"
+			samples=$((samples - 1))
+		done
+	done
+}
+build >one.txt <<'EOF2'
+/b1/libz.so.1.2 same.llvm.4868 200
+/b1/libz.so.1.2 part.isra.0 50
+/b1/libz.so.1.2 part.cold 50
+/b1/libz.so.1.2 kind::h0123456789abcdef 90
+/b1/libz.so.1.2 run()::{lambda(int)#1}::operator()(int) 80
+/b1/libz.so.1.2 two::{lambda()#1} 60
+/b1/libz.so.1.2 two::{lambda()#2} 70
+/tmp/perf-17.map js_spin 100
+/b1/app-old main 100
+EOF2
+build >two.txt <<'EOF2'
+/b2/libz.so.1.3.1 same.llvm.3037 200
+/b2/libz.so.1.3.1 part.constprop.1 100
+/b2/libz.so.1.3.1 kind::hfedcba9876543210 90
+/b2/libz.so.1.3.1 run()::{lambda(int)#4}::operator()(int) 80
+/b2/libz.so.1.3.1 two::{lambda()#1} 60
+/b2/libz.so.1.3.1 two::{lambda()#2} 70
+/tmp/perf-18.map js_spin 100
+/b2/app-new main 100
+EOF2
+rows() { awk -F'|' 'NR > 1 { print $1, $2, $5, $6, $NF }' out | sort; }
+diff -x '|' --match app-old=app-new one.txt two.txt
+same "two builds: each function is one row" \
+	"100000000 100000000 noise [generated code] js_spin
+100000000 100000000 noise app-new main
+100000000 100000000 noise libz.so.1.3.1 part
+200000000 200000000 noise libz.so.1.3.1 same
+60000000 60000000 noise libz.so.1.3.1 two::{lambda()#1}
+70000000 70000000 noise libz.so.1.3.1 two::{lambda()#2}
+80000000 80000000 noise libz.so.1.3.1 run()::{lambda(int)}::operator()(int)
+90000000 90000000 noise libz.so.1.3.1 kind" "$(rows)"
+diff --match app-old=app-new one.txt two.txt
+has "two builds: libraries are said to be one" 'libz.so.1.2 and libz.so.1.3.1' out
+has "two builds: what was asked for, too" 'app-old and app-new.*--match' out
+diff one.txt two.txt
+has "what has no match is said, and how much" 'alone +12.5 % of before' out
+has "what has no match: the remedy" '--match' out
+diff -x '|' one.txt two.txt
+same "and is gone and new" "main gone
+main new" "$(verdicts | grep main)"
+diff --match nothing=app-new one.txt two.txt
+same "--match of no module: status" 1 "$status"
+has "--match of no module: its name" 'nothing=app-new' words
+diff --match nothing one.txt two.txt
+same "--match without a pair: status" 2 "$status"
+diff --html page.html one.txt two.txt
+same "a page of two builds: status" 0 "$status"
+
+# the program's own name, of what portprof recorded
+cp "$burn" ./burn-old
+cp "$burn" ./burn-new
+record -q -F 499 -o old.pb.gz -- ./burn-old 200
+[ "$status" -ne 0 ] || record -q -F 499 -o new.pb.gz -- ./burn-new 200
+if [ "$status" -eq 0 ]; then
+	diff -n 0 -a old.pb.gz new.pb.gz
+	has "programs of two names are one" 'burn-old and burn-new' out
+	has_not "and have their rows together" ' burn-old  ' out
+else
+	skip "programs of two names" "nothing can be recorded here"
+fi
+
+### Gates
+
+build >slow.txt <<'EOF2'
+/b/app hot 2400
+/b/app rest 1000
+EOF2
+build >fast.txt <<'EOF2'
+/b/app hot 1200
+/b/app rest 1000
+EOF2
+diff slow.txt fast.txt
+same "the total stands first" "total -1.200 s (-35.3 %)" \
+	"$(awk 'NR == 1 { print $1, $2, $3, $4, $5 }' out)"
+gate() {
+	what=$1 wanted=$2
+	shift 2
+	diff "$@"
+	same "$what: status" "$wanted" "$status"
+}
+gate "faster" 0 --fail-above 10% slow.txt fast.txt
+gate "slower" 3 --fail-above 10% fast.txt slow.txt
+has "slower: what and how much" 'total grew by 54.5 %.* 10 %' words
+gate "slower, but less than that" 0 --fail-above 60% fast.txt slow.txt
+gate "a function" 3 --fail-above 60% --function 'h?t' fast.txt slow.txt
+has "a function: its name" 'hot grew by 100.0 %' words
+gate "another function" 0 --fail-above 10% --function rest fast.txt slow.txt
+build >noisy.txt <<'EOF2'
+/b/app few 10
+/b/app rest 1000
+EOF2
+build >noise.txt <<'EOF2'
+/b/app few 14
+/b/app rest 1000
+EOF2
+gate "within noise" 0 --fail-above 10% --function few noisy.txt noise.txt
+gate "no percentage" 2 --fail-above often slow.txt fast.txt
+diff -j --fail-above 10 --function hot fast.txt slow.txt
+same "JSON: status" 3 "$status"
+same "JSON: what a program needs" "True grown 100 1 1200000000 54.5" \
+	"$(python3 -c 'import json
+d = json.load(open("out"))
+row = d["rows"][0]
+print(d["failed"], row["verdict"], row["percent"], len(d["rows"]),
+      row["change"], round(d["total"]["percent"], 1))')"
+diff -x '|' --min-change 50% fast.txt slow.txt
+same "--min-change leaves out what changed less" "hot grown" "$(verdicts)"
+diff -x '|' -i before.pb.gz after.pb.gz
+inclusive=$(wc -l <out)
+diff -x '|' before.pb.gz after.pb.gz
+check "inclusive rows have callers, too" [ "$inclusive" -gt "$(wc -l <out)" ]
+
 ### Mistakes
 
 diff before.pb.gz
@@ -85,7 +210,7 @@ if [ "$status" -eq 0 ] && [ -f few.pb.gz ]; then
 	record -q -b perf -e page-faults@1 -o each.pb.gz -- "$programs/touch" 2000
 	diff few.pb.gz each.pb.gz
 	has "a side that lacks much is told of" '% of before .*no sample' out
-	has_not "and one that does not is not" '% of after' out
+	has_not "and one that does not is not" '% of after has no sample' out
 	diff each.pb.gz each.pb.gz
 	has_not "nor are two that do not" '% of .* no sample' out
 else

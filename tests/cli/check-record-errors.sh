@@ -202,7 +202,8 @@ rejected "report of a file that is gone" 1 'gone\.pb\.gz' -i gone.pb.gz
 rejected "report of something else" 1 'bad\.conf' -i bad.conf
 mkdir empty
 printf 'PERFILE2and more' >perf.data
-rejected "report of what perf wrote" 1 "perf.data. was written by perf record" \
+rejected "report of what perf wrote, damaged" 1 \
+	"perf.data. was written by perf record" \
 	perf.data
 rejected "report of no name" 1 'name of the profile is empty' -i ''
 : >nothing.pb.gz

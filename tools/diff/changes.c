@@ -106,43 +106,102 @@ static void judge(struct ppi_changes *changes, double before_sample,
 	}
 }
 
+static void judge_total(const struct ppi_page_series *before,
+                        const struct ppi_page_series *after,
+                        struct ppi_changes *changes)
+{
+	struct ppi_change *total = &changes->total;
+
+	total->before = (double)before->report.total * changes->scale;
+	total->after = (double)after->report.total;
+	total->error = ppi_noise_error(
+		total->before, sample_weight(&before->view) * changes->scale,
+		total->after, sample_weight(&after->view));
+	total->is_noise = fabs(total->after - total->before) <=
+	                  ppi_noise_limit(1) * total->error;
+}
+
+/* All rows are judged, as chance may move any; then some are left out. */
+static void leave_out(struct ppi_changes *changes,
+                      const struct ppi_changes_asked *asked)
+{
+	size_t count = 0;
+
+	changes->beyond = 0;
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct ppi_change *one = &changes->changes[i];
+
+		if (asked->function &&
+		    (!one->row->function ||
+		     !ppi_is_function(asked->function, one->row->function)))
+			continue;
+		if (100 * fabs(one->after - one->before) <
+		    asked->percent_least * one->before)
+			continue;
+		changes->beyond += !one->is_noise;
+		changes->changes[count++] = *one;
+	}
+	changes->count = count;
+}
+
+static void add_rows(struct ppi_changes *changes, int side, bool is_inclusive)
+{
+	for (size_t i = 0; i < changes->rows[side].count; i++) {
+		const struct ppi_row *row = &changes->rows[side].rows[i];
+		double weight = (double)(is_inclusive ? row->total_weight
+		                                      : row->self_weight);
+
+		/* what only calls has nothing to compare */
+		if (weight > 0)
+			changes->changes[changes->count++] =
+				(struct ppi_change){
+					row,
+					side ? 0 : weight * changes->scale,
+					side ? weight : 0, 0, false
+				};
+	}
+}
+
 bool ppi_changes_find(const struct ppi_page_series *before,
-                      const struct ppi_page_series *after, unsigned keys,
-                      bool is_normalized, struct ppi_changes *changes)
+                      const struct ppi_page_series *after,
+                      const struct ppi_changes_asked *asked,
+                      struct ppi_changes *changes)
 {
 	*changes = (struct ppi_changes){ .scale = 1 };
-	if (is_normalized && before->report.total)
+	if (asked->is_normalized && before->report.total)
 		changes->scale = (double)after->report.total /
 		                 (double)before->report.total;
-	if (!ppi_rows_fold(&before->view, keys, &changes->rows[0]) ||
-	    !ppi_rows_fold(&after->view, keys, &changes->rows[1]))
+	if (!ppi_rows_fold(&before->view, asked->keys, &changes->rows[0]) ||
+	    !ppi_rows_fold(&after->view, asked->keys, &changes->rows[1]))
 		return false;
 	changes->changes =
 		calloc(changes->rows[0].count + changes->rows[1].count + 1,
 	               sizeof(*changes->changes));
 	if (!changes->changes)
 		return false;
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < changes->rows[side].count; i++) {
-			const struct ppi_row *row = &changes->rows[side].rows[i];
-			double weight = (double)row->self_weight;
-
-			/* what only calls has nothing to compare */
-			if (row->self_weight)
-				changes->changes[changes->count++] =
-					(struct ppi_change){
-						row,
-						side ? 0 : weight * changes->scale,
-						side ? weight : 0, 0, false
-					};
-		}
+	add_rows(changes, 0, asked->is_inclusive);
+	add_rows(changes, 1, asked->is_inclusive);
 	put_together(changes);
 	judge(changes, sample_weight(&before->view) * changes->scale,
 	      sample_weight(&after->view));
+	judge_total(before, after, changes);
+	changes->tested = changes->count;
+	leave_out(changes, asked);
 	if (changes->count)
 		qsort(changes->changes, changes->count,
 		      sizeof(*changes->changes), compare_by_change);
 	return true;
+}
+
+const char *ppi_change_verdict(const struct ppi_change *change)
+{
+	if (change->is_noise)
+		return "noise";
+	if (change->before <= 0)
+		return "new";
+	if (change->after <= 0)
+		return "gone";
+	return change->after > change->before ? "grown" : "shrunk";
 }
 
 void ppi_changes_free(struct ppi_changes *changes)

@@ -21,29 +21,52 @@ struct ppi_change {
 struct ppi_changes {
 	struct ppi_change *changes; /* beyond noise first, largest first */
 	size_t count, beyond;
+	size_t tested; /* before some were left out */
+	struct ppi_change total; /* of both profiles; no row */
 	double scale; /* what `before` was multiplied by: 1 but normalized */
 	struct ppi_rows rows[2];
 };
 
-/* The rows of the series `before` and `after` by `keys` (PPI_BY_ bits). False
- * when out of memory; ppi_changes_free is due all the same. */
+/* Which rows, and which weights of them. */
+struct ppi_changes_asked {
+	unsigned keys;        /* PPI_BY_ bits */
+	bool is_normalized;
+	bool is_inclusive;    /* with all that a function called */
+	const char *function; /* as ppi_is_function has it; NULL: all */
+	double percent_least; /* of what was before */
+};
+
+/* The rows of the series `before` and `after`. False when out of memory;
+ * ppi_changes_free is due all the same. */
 bool ppi_changes_find(const struct ppi_page_series *before,
-                      const struct ppi_page_series *after, unsigned keys,
-                      bool is_normalized, struct ppi_changes *changes);
+                      const struct ppi_page_series *after,
+                      const struct ppi_changes_asked *asked,
+                      struct ppi_changes *changes);
 void ppi_changes_free(struct ppi_changes *changes);
 
 /* How a change is printed. */
+struct ppi_gate;
+struct ppi_match;
+
 struct ppi_diff_form {
-	unsigned keys;
+	struct ppi_changes_asked asked;
 	uint64_t row_limit; /* 0: all */
 	bool shows_all;   /* what is within noise too */
 	bool is_quiet;    /* rows alone */
+	const struct ppi_match *match;
+	const struct ppi_gate *gate;
 };
 
 void ppi_diff_print(const struct ppi_page_series *before,
                     const struct ppi_page_series *after,
                     const struct ppi_changes *changes,
                     const struct ppi_diff_form *form, FILE *out);
+bool ppi_diff_print_json(const struct ppi_page_series *before,
+                         const struct ppi_page_series *after,
+                         const struct ppi_changes *changes,
+                         const struct ppi_diff_form *form, FILE *out);
+/* "grown", "shrunk", "new", "gone" or "noise". */
+const char *ppi_change_verdict(const struct ppi_change *change);
 void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
                         const char *separator, FILE *out);
 

@@ -2,7 +2,8 @@
 /* portprof diff: what changed between two profiles, beyond chance. */
 #include "config.h"
 
-#include "tools/diff/changes.h"
+#include "tools/diff/gate.h"
+#include "tools/diff/match.h"
 #include "tools/html/html_report.h"
 #include "tools/input.h"
 #include "tools/memory.h"
@@ -21,7 +22,9 @@ struct options {
 	const char *event, *page, *separator;
 	struct ppi_named_sources sources;
 	struct ppi_diff_form form;
-	bool is_normalized;
+	struct ppi_texts pairs;
+	struct ppi_gate gate;
+	bool is_json;
 	uint64_t memory_max;
 };
 
@@ -44,20 +47,59 @@ static int take_sort(const struct ppi_given *given, void *keys)
 	return PPI_EXIT_OK;
 }
 
+/* "5%" or "5". */
+static int take_percent(const struct ppi_given *given, void *percent)
+{
+	char *end;
+	double number = strtod(given->value, &end);
+
+	end += *end == '%';
+	if (end == given->value || *end || !(number >= 0) || number > 1e9)
+		return ppi_given_refuse(given, "a percentage such as 5%");
+	*(double *)percent = number;
+	return PPI_EXIT_OK;
+}
+
+static int take_pair(const struct ppi_given *given, void *pairs)
+{
+	const char *equal = strchr(given->value, '=');
+
+	if (!equal || equal == given->value || !equal[1])
+		return ppi_given_refuse(given, "MODULE=MODULE: one of BEFORE "
+		                               "and one of AFTER");
+	return ppi_take_texts(given, pairs);
+}
+
 static const struct ppi_option table[] = {
 	{ 's', "sort", "KEYS",
 	  "group by function, module, line or comm, or by several "
 	  "(function)",
-	  .take = take_sort, .place = AT(form.keys) },
+	  .take = take_sort, .place = AT(form.asked.keys) },
 	PPI_ROWS_OPTION(AT(form.row_limit)),
 	{ 'a', "all", NULL, "also print what changed no more than by chance",
 	  .take = ppi_take_flag, .place = AT(form.shows_all) },
 	{ 0, "normalize", NULL, "scale BEFORE to the total of AFTER",
-	  .take = ppi_take_flag, .place = AT(is_normalized) },
+	  .take = ppi_take_flag, .place = AT(form.asked.is_normalized) },
+	{ 'i', "inclusive", NULL,
+	  "compare functions with all that they called (their own code)",
+	  .take = ppi_take_flag, .place = AT(form.asked.is_inclusive) },
+	{ 0, "function", "PATTERN", "compare only these functions",
+	  .take = ppi_take_text, .place = AT(form.asked.function) },
+	{ 0, "min-change", "PERCENT",
+	  "leave out rows that changed by less of what they were",
+	  .take = take_percent, .place = AT(form.asked.percent_least) },
+	{ 0, "fail-above", "PERCENT",
+	  "exit with 3 if the total, or a function of --function, grew by more",
+	  .take = take_percent, .place = AT(gate.percent) },
+	{ 0, "match", "A=B",
+	  "take module A of BEFORE and module B of AFTER for one",
+	  .take = take_pair, .place = AT(pairs) },
 	{ 'e', "event", "NAME", "compare this event (the first)",
 	  .take = ppi_take_text, .place = AT(event) },
 	{ 0, "html", "FILE", "write a page for a browser",
 	  .take = ppi_take_text, .place = AT(page) },
+	{ 'j', "json", NULL, "print JSON", .take = ppi_take_flag,
+	  .place = AT(is_json) },
 	PPI_SEPARATOR_OPTION(AT(separator), "print fields for spreadsheets"),
 	{ 'q', "quiet", NULL, "print only the rows",
 	  .take = ppi_take_flag, .place = AT(form.is_quiet) },
@@ -73,7 +115,9 @@ static const size_t places[] = { AT(before), AT(after) };
 static const struct ppi_line line = {
 	.verb = "diff",
 	.usage = "[OPTION...] BEFORE AFTER",
-	.notes = "Each row is the weight of a function's own code. A row is "
+	.notes = "Each row is the weight of a function's own code. The same "
+	         "function of two builds is one row, whatever its file is "
+	         "called. A row is "
 	         "beyond noise if chance moves no row as far in 95 of 100 "
 	         "pairs of equal runs.",
 	.options = table,
@@ -107,7 +151,7 @@ static bool open_side(struct side *side, const struct options *options,
 	if (number == SIZE_MAX)
 		return false;
 	if (!ppi_named_find(&side->named, side->profile,
-	                    options->form.keys & PPI_BY_LINE, false,
+	                    options->form.asked.keys & PPI_BY_LINE, false,
 	                    &options->sources)) {
 		ppi_say("out of memory");
 		return false;
@@ -123,59 +167,124 @@ static bool open_side(struct side *side, const struct options *options,
 		          .names = side->named.names,
 		          .event = number },
 	};
-	if (ppi_html_sum(series))
-		return true;
-	ppi_say("out of memory");
-	return false;
+	return true;
 }
 
-static bool print(const struct options *options, struct ppi_page *page)
+/* The names of both sides become those of after, before anything is summed. */
+static struct ppi_match *match_sides(struct side sides[2],
+                                     struct ppi_page_series series[2],
+                                     const struct ppi_texts *pairs)
+{
+	struct ppi_match_side each[2];
+	const struct ppi_match_pairs asked = { pairs->list, pairs->count };
+	const char *unused;
+	struct ppi_match *match;
+
+	for (int i = 0; i < 2; i++)
+		each[i] = (struct ppi_match_side){ sides[i].profile,
+			                           sides[i].named.names,
+			                           series[i].view.event };
+	match = ppi_match_find(each, &asked, &unused);
+	if (match && unused) {
+		ppi_say("--match %s: there is no such module on its side; "
+		        "portprof report -s module lists them", unused);
+		ppi_match_free(match);
+		return NULL;
+	}
+	if (match && ppi_html_sum(&series[0]) && ppi_html_sum(&series[1]))
+		return match;
+	ppi_say("out of memory");
+	ppi_match_free(match);
+	return NULL;
+}
+
+static void say_gate(const struct ppi_gate *gate,
+                     const struct ppi_changes *changes)
+{
+	const struct ppi_change *one =
+		gate->worst ? gate->worst : &changes->total;
+
+	if (!gate->is_failed)
+		return;
+	if (one->before > 0)
+		ppi_say("%s grew by %.1f %%, more than %g %%",
+		        gate->worst ? one->row->function : "the total",
+		        ppi_change_percent(one), gate->percent);
+	else
+		ppi_say("%s is new, so it grew by more than %g %%",
+		        one->row->function, gate->percent);
+}
+
+static bool print(struct options *options, struct ppi_page *page)
 {
 	struct ppi_page_series *series = page->series;
+	struct ppi_changes_asked asked = options->form.asked;
 	struct ppi_changes changes;
-	unsigned keys = options->page ? PPI_BY_FUNCTION | PPI_BY_MODULE
-	                              : options->form.keys;
-	bool is_good = ppi_changes_find(&series[0], &series[1], keys,
-	                                options->is_normalized, &changes);
+	bool is_good;
 
-	page->tested_count = changes.count;
+	if (options->page)
+		asked.keys = PPI_BY_FUNCTION | PPI_BY_MODULE;
+	is_good = ppi_changes_find(&series[0], &series[1], &asked, &changes);
+	page->tested_count = changes.tested;
 	if (is_good && options->page)
 		is_good = ppi_page_grow(page);
-	if (!is_good)
+	if (!is_good) {
 		ppi_say("out of memory");
-	else if (options->page)
+		ppi_changes_free(&changes);
+		return false;
+	}
+	ppi_gate_judge(&options->gate, &changes, asked.function != NULL);
+	if (options->page)
 		is_good = ppi_page_write(page, options->page);
+	else if (options->is_json)
+		is_good = ppi_diff_print_json(&series[0], &series[1],
+		                              &changes, &options->form,
+		                              stdout);
 	else if (options->separator)
-		ppi_diff_print_csv(&changes, keys, options->separator, stdout);
+		ppi_diff_print_csv(&changes, asked.keys, options->separator,
+		                   stdout);
 	else
 		ppi_diff_print(&series[0], &series[1], &changes,
 		               &options->form, stdout);
+	say_gate(&options->gate, &changes);
 	ppi_changes_free(&changes);
 	return is_good;
 }
 
-static bool compare(const struct options *options)
+static bool compare(struct options *options)
 {
 	struct ppi_page_series series[2] = { 0 };
 	struct side sides[2] = { 0 };
+	struct ppi_match *match = NULL;
 	struct ppi_page page = { .is_diff = true,
-		                 .is_normalized = options->is_normalized,
+		                 .is_normalized =
+					 options->form.asked.is_normalized,
 		                 .series = series,
 		                 .series_count = 2 };
 	bool is_good = open_side(&sides[0], options, 0, options->event,
 	                         &series[0]);
 
+	/* the event of the first by its name */
 	if (is_good)
 		is_good = open_side(&sides[1], options, 1,
-		                    series[0].report.what->name, &series[1]);
-	if (is_good) {
+		                    portprof_profile_event_get(
+					    sides[0].profile,
+					    series[0].view.event)->name,
+		                    &series[1]);
+	if (is_good)
+		match = match_sides(sides, series, &options->pairs);
+	if (match) {
+		options->form.match = match;
+		options->form.gate = &options->gate;
 		page.title = portprof_profile_origin_get(sides[1].profile)
 		                     ->command;
 		if (!page.title[0])
 			page.title = "Difference of two profiles";
 		is_good = print(options, &page);
 	}
+	is_good = is_good && match;
 	ppi_html_free(&page);
+	ppi_match_free(match);
 	for (int i = 0; i < 2; i++) {
 		ppi_named_free(&sides[i].named);
 		portprof_profile_free(sides[i].profile);
@@ -183,10 +292,19 @@ static bool compare(const struct options *options)
 	return is_good;
 }
 
+static int status_of(struct options *options)
+{
+	ppi_settle_debuginfod();
+	ppi_memory_limit(options->memory_max);
+	if (!compare(options))
+		return PPI_EXIT_FAILED;
+	return options->gate.is_failed ? PPI_EXIT_GROWN : PPI_EXIT_OK;
+}
+
 int ppi_diff_main(int argc, char **argv)
 {
 	struct options options = {
-		.form = { .keys = PPI_BY_FUNCTION | PPI_BY_MODULE,
+		.form = { .asked.keys = PPI_BY_FUNCTION | PPI_BY_MODULE,
 		          .row_limit = 30 },
 	};
 	int status = ppi_line_read(&line, argc, argv, &options);
@@ -194,11 +312,8 @@ int ppi_diff_main(int argc, char **argv)
 	if (status == PPI_LINE_READ && !options.after)
 		status = ppi_line_wrong(&line,
 		                        "name two profiles: diff BEFORE AFTER");
-	if (status == PPI_LINE_READ) {
-		ppi_settle_debuginfod();
-		ppi_memory_limit(options.memory_max);
-		status = compare(&options) ? PPI_EXIT_OK : PPI_EXIT_FAILED;
-	}
+	if (status == PPI_LINE_READ)
+		status = status_of(&options);
 	free(options.sources.debug_folder);
 	free(options.sources.root);
 	return status;

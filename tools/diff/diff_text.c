@@ -2,6 +2,7 @@
 /* What changed, as text and as fields for spreadsheets. */
 #include "config.h"
 
+#include "tools/diff/match.h"
 #include "tools/diff/changes.h"
 
 #include "port/text_width.h"
@@ -81,28 +82,82 @@ static void print_missing(const char *which,
 	ppi_put_wrapped_to(out, words, 10, ppi_line_width(out));
 }
 
+static void print_line(FILE *out, const char *name, const char *words)
+{
+	fprintf(out, "  %-7s ", name);
+	ppi_put_wrapped_to(out, words, 10, ppi_line_width(out));
+}
+
+static void print_total(const struct ppi_changes *changes,
+                        struct ppi_scale scale, FILE *out)
+{
+	const struct ppi_change *total = &changes->total;
+	double size = total->after - total->before;
+	char change[64], words[200];
+
+	if (changes->scale < 1 || changes->scale > 1) {
+		snprintf(words, sizeof(words), "before was scaled by %.4g to "
+		         "the total of after", changes->scale);
+		print_line(out, "total", words);
+		return;
+	}
+	fprintf(out, "  %-7s %s%s (%+.1f %%)%s%s\n", "total",
+	        total->is_noise ? "" : ppi_color(out, size > 0 ? PPI_RED
+	                                                       : PPI_GREEN),
+	        say(scale, size, true, change),
+	        total->before > 0 ? 100 * size / total->before : 0,
+	        total->is_noise ? "" : ppi_color(out, PPI_PLAIN),
+	        total->is_noise ? ", within noise" : "");
+}
+
+/* Modules that differ in name, and what is on one side alone. */
+static void print_match(const struct ppi_page_series *sides[2],
+                        const struct ppi_match *match, FILE *out)
+{
+	enum { PAIRS_SHOWN = 3, LEAST_PERCENT = 2 };
+	static const char *const names[] = { "before", "after" };
+	const char *before, *after, *why, *alone;
+	char words[600];
+	uint64_t weight;
+
+	for (size_t i = 0; i < PAIRS_SHOWN &&
+	                   ppi_match_pair(match, i, &before, &after, &why);
+	     i++) {
+		snprintf(words, sizeof(words), "%.200s and %.200s are taken "
+		         "for one (%s)", before, after, why);
+		print_line(out, i ? "" : "matched", words);
+	}
+	for (int side = 0; side < 2; side++) {
+		alone = ppi_match_alone(match, side, &weight);
+		if (!alone || ppi_percent(weight, sides[side]->report.total) <
+				      LEAST_PERCENT)
+			continue;
+		snprintf(words, sizeof(words), "%.1f %% of %s is in modules "
+		         "that %s does not have, as %.200s; --match A=B pairs "
+		         "modules",
+		         ppi_percent(weight, sides[side]->report.total),
+		         names[side], names[!side], alone);
+		print_line(out, "alone", words);
+	}
+}
+
 static void print_header(const struct ppi_page_series *before,
                          const struct ppi_page_series *after,
                          const struct ppi_changes *changes,
+                         const struct ppi_diff_form *form,
                          struct ppi_scale scale, FILE *out)
 {
-	double old = (double)before->report.total * changes->scale;
-	double new = (double)after->report.total;
-	char change[64];
+	const struct ppi_page_series *sides[] = { before, after };
 
+	print_total(changes, scale, out);
 	print_side("before", before, scale, out);
 	print_side("after", after, scale, out);
-	if (changes->scale < 1 || changes->scale > 1)
-		fprintf(out, "  %-7s before was scaled by %.4g to the total of "
-		        "after\n", "", changes->scale);
-	else
-		fprintf(out, "  %-7s %s (%+.1f %%)\n", "change",
-		        say(scale, new - old, true, change),
-		        old > 0 ? 100 * (new - old) / old : 0);
+	print_match(sides, form->match, out);
 	print_missing("before", before, out);
 	print_missing("after", after, out);
 	fprintf(out, "  %-7s %zu of %zu rows changed by more than chance "
-	        "explains (95 %%)\n\n", "", changes->beyond, changes->count);
+	        "explains (95 %%)\n\n", "rows", changes->beyond,
+	        changes->tested);
 }
 
 /* As much of a text as that takes, or all; what it took. */
@@ -194,7 +249,7 @@ void ppi_diff_print(const struct ppi_page_series *before,
 	                       : count;
 
 	if (!form->is_quiet)
-		print_header(before, after, changes, scale, out);
+		print_header(before, after, changes, form, scale, out);
 	if (shown)
 		fprintf(out, "%10s %10s %11s %9s %9s  %s\n", "before", "after",
 		        "change", "error", "", "");
@@ -229,12 +284,7 @@ void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
 		        separator, one->after, separator,
 		        one->after - one->before, separator, one->error,
 		        separator,
-		        one->is_noise        ? "noise"
-		        : one->before <= 0   ? "new"
-		        : one->after <= 0    ? "gone"
-		        : one->after > one->before ? "grown"
-		                                   : "shrunk",
-		        separator);
+		        ppi_change_verdict(one), separator);
 		for (size_t k = 0; k < 3; k++) {
 			ppi_put_field(texts[k] ? texts[k] : "", separator, out);
 			fputs(separator, out);

@@ -5,6 +5,7 @@
 #include "tools/export/export.h"
 
 #include "tools/input.h"
+#include "tools/input_stream.h"
 #include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/output.h"
@@ -169,6 +170,9 @@ static portprof_profile *open_input(struct ppi_export *export)
 {
 	const char *writer = NULL;
 
+	export->input = ppi_input_name(export->input);
+	if (!export->input)
+		return NULL;
 	if (portprof_gmon_is(export->input)) {
 		writer = export->program;
 		export->program = NULL;

@@ -26,6 +26,7 @@ struct writing {
 	const struct ppi_symbols_name *names;
 	const char *event;
 	bool is_time;          /* that is what its weight is */
+	bool has_period;       /* the weight is no number of samples */
 	size_t thread;         /* of the sample before; the count: no known one */
 	uint64_t *thread_time; /* of each, and of those that are not known */
 };
@@ -98,10 +99,11 @@ static void put_head(const struct writing *writing, uint64_t ns,
 		put_text(sample->thread_name, out);
 	else
 		fprintf(out, ":%" PRIu32, sample->tid);
-	fprintf(out, " %" PRIu32 "/%" PRIu32 " %" PRIu64 ".%06" PRIu64
-	        ": %10" PRIu64 " ",
+	fprintf(out, " %" PRIu32 "/%" PRIu32 " %" PRIu64 ".%06" PRIu64 ": ",
 	        sample->pid, sample->tid, ns / 1000000000u,
-	        ns / 1000u % 1000000u, weight);
+	        ns / 1000u % 1000000u);
+	if (writing->has_period)
+		fprintf(out, "%10" PRIu64 " ", weight);
 	put_event(writing->event, out);
 	fputs(": \n", out);
 }
@@ -167,6 +169,17 @@ static void put_row(struct writing *writing, size_t index,
 	}
 }
 
+/* Readers take the period of a clock for nanoseconds: without one they count
+ * samples, as of a file that was imported from perf script without periods. */
+static bool is_clock(const char *event)
+{
+	size_t length = strcspn(event, ":/");
+
+	return (length == 9 && strncmp(event, "cpu-clock", 9) == 0) ||
+	       (length == 10 && strncmp(event, "task-clock", 10) == 0) ||
+	       (length == 3 && strncmp(event, "cpu", 3) == 0);
+}
+
 static bool put_samples(void *context, FILE *out)
 {
 	struct writing *writing = context;
@@ -187,6 +200,8 @@ bool ppi_export_perf_script(const struct ppi_export *export)
 		.export = export,
 		.event = event->name,
 		.is_time = event->unit == PORTPROF_UNIT_NANOSECONDS,
+		.has_period = event->unit == PORTPROF_UNIT_NANOSECONDS ||
+		              !is_clock(event->name),
 	};
 	struct ppi_export_names names;
 	bool is_good;

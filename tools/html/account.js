@@ -149,6 +149,13 @@ function warningsOf(series) {
   return words;
 }
 
+// The change of all, which those of the parts are to be seen beside.
+function sayTotal(facts) {
+  const [before, after] = facts.series, change = after.total - before.total;
+  const part = before.total ? ` (${change < 0 ? "-" : "+"}${Math.abs(100 * change / before.total).toFixed(1)} %)` : "";
+  return `total: ${change < 0 ? "-" : "+"}${sayWeight(after, Math.abs(change))}${part}`;
+}
+
 // `seen`: what of the first series is looked at; null until it is counted.
 function showAccount(facts) {
   const first = facts.series[0];
@@ -157,7 +164,7 @@ function showAccount(facts) {
   byId("version").textContent = facts.portprof;
   showSeriesAccount(facts, 0, null);
   byId("when").textContent = facts.is_diff
-    ? "before: " + visible(first.path) + "  \u00b7  after: " + visible(facts.series[1].path)
+    ? sayTotal(facts) + "  \u00b7  before: " + visible(first.path) + "  \u00b7  after: " + visible(facts.series[1].path)
     : sayWhen(first);
 }
 

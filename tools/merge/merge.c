@@ -7,6 +7,7 @@
 
 #include "tools/memory.h"
 #include "tools/input.h"
+#include "tools/input_stream.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/progress.h"
@@ -139,6 +140,11 @@ int ppi_merge_main(int argc, char **argv)
 	if (status != PPI_LINE_READ)
 		return status;
 	ppi_memory_limit(merge.memory_max);
+	for (int i = optind; i < argc; i++) {
+		argv[i] = (char *)ppi_input_name(argv[i]);
+		if (!argv[i])
+			return PPI_EXIT_FAILED;
+	}
 	if (optind < argc && ppi_input_is_regions(argv[optind]))
 		return merge_regions(&merge, argc, argv);
 	if (!merge.output)

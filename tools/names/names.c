@@ -6,6 +6,7 @@
 
 #include "tools/hide.h"
 #include "tools/input.h"
+#include "tools/input_stream.h"
 #include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/output.h"
@@ -49,12 +50,18 @@ static const struct ppi_line line = {
 
 static bool name_one(const struct wanted *wanted, const char *path)
 {
-	portprof_profile *profile =
-		ppi_profile_open(path, NULL, wanted->memory_max);
+	portprof_profile *profile;
 	const char *damage;
 	size_t unnamed = 0;
 	bool is_good;
 
+	if (ppi_input_is_stream(path)) {
+		ppi_say("'%s' cannot be rewritten in place: use portprof "
+		        "export -f pprof -o FILE, then names FILE",
+		        path);
+		return false;
+	}
+	profile = ppi_profile_open(path, NULL, wanted->memory_max);
 	if (!profile)
 		return false;
 	damage = portprof_profile_origin_get(profile)->damage;

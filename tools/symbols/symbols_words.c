@@ -146,8 +146,12 @@ void ppi_symbols_by_address(struct ppi_symbols *symbols, uint64_t address,
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "%.400s+0x%" PRIx64, name->module,
-	         address);
+	/* a file of another tool may give neither a name nor an address */
+	if (address == 0 && strcmp(name->module, "[unknown]") == 0)
+		snprintf(text, sizeof(text), "[unknown]");
+	else
+		snprintf(text, sizeof(text), "%.400s+0x%" PRIx64, name->module,
+		         address);
 	name->function = ppi_symbols_keep(symbols, text);
 	name->is_named = false;
 }
