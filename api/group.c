@@ -7,6 +7,7 @@
 #include "api/internal/open.h"
 #include "api/internal/preset.h"
 #include "port/clock_ns.h"
+#include "port/never_less.h"
 #include "port/scale.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ struct portprof_group {
 	bool is_running;
 	bool is_first_out; /* it was removed */
 	portprof_count *base;  /* at the last reset; one an event */
+	_Atomic uint64_t *highest; /* estimate since then; one an event */
 	portprof_diag *refusals; /* one an event, for the caller */
 	bool has_base;
 };
@@ -49,8 +51,11 @@ static uint64_t since(uint64_t now_ns, uint64_t base_ns)
 
 /* A reading since the last reset. What the kernel itself cannot forget (the
  * times, see perf_event_open(2)) is subtracted here with the rest. */
-static void subtract(portprof_count *count, const portprof_count *base)
+static void subtract(const portprof_group *group, size_t event,
+                     portprof_count *count)
 {
+	const portprof_count *base = &group->base[event];
+
 	if (count->status != PORTPROF_COUNT_OK &&
 	    count->status != PORTPROF_COUNT_SCALED)
 		return;
@@ -64,8 +69,10 @@ static void subtract(portprof_count *count, const portprof_count *base)
 		count->scaled = 0;
 		count->status = PORTPROF_COUNT_NEVER_RAN;
 	} else {
-		count->scaled = ppi_scale(count->raw, count->enabled_ns,
-		                          count->running_ns);
+		count->scaled = ppi_never_less(&group->highest[event],
+		                               ppi_scale(count->raw,
+		                                         count->enabled_ns,
+		                                         count->running_ns));
 		count->status = PORTPROF_COUNT_SCALED;
 	}
 }
@@ -76,8 +83,9 @@ static portprof_status take_memory(portprof_group *group, struct ppi_diag *why)
 	const struct ppi_diag *refusals = group->opened.bs.refusals;
 
 	group->base = calloc(count, sizeof(*group->base));
+	group->highest = calloc(count, sizeof(*group->highest));
 	group->refusals = calloc(count, sizeof(*group->refusals));
-	if (!group->base || !group->refusals)
+	if (!group->base || !group->highest || !group->refusals)
 		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open group",
 		                "out of memory");
 	for (size_t i = 0; refusals && i < count; i++) {
@@ -114,6 +122,7 @@ static void free_group(portprof_group *group)
 {
 	ppi_group_threads_close(&group->threads);
 	free(group->base);
+	free((void *)group->highest);
 	free(group->refusals);
 	ppi_opened_close(&group->opened);
 	free(group);
@@ -320,7 +329,7 @@ SELDOM static portprof_status read_group(portprof_group *group,
 	status = sum_all(group, counts, count);
 	for (size_t i = 0; status == PORTPROF_OK && group->has_base &&
 	     i < count; i++)
-		subtract(&counts[i], &group->base[i]);
+		subtract(group, i, &counts[i]);
 	return status ? status : stamp(counts, count);
 }
 
@@ -359,7 +368,7 @@ SELDOM static portprof_status read_counter(portprof_group *group, size_t index,
 		                  "close it here and open another");
 	status = sum_one(group, index, count);
 	if (status == PORTPROF_OK && group->has_base)
-		subtract(count, &group->base[index]);
+		subtract(group, index, count);
 	return status;
 }
 
@@ -472,13 +481,16 @@ portprof_status portprof_group_stop(portprof_group *group)
 portprof_status portprof_group_reset(portprof_group *group)
 {
 	portprof_status status = enter(group, "reset group");
+	size_t count;
 
 	if (status)
 		return status;
-	status = sum_all(group, group->base,
-	                 group->opened.box.plan.event_count);
+	count = group->opened.box.plan.event_count;
+	status = sum_all(group, group->base, count);
 	if (status)
 		return status;
+	for (size_t i = 0; i < count; i++)
+		atomic_store(&group->highest[i], 0);
 	group->has_base = true;
 	atomic_store(&group->shortcut, &closed);
 	return PORTPROF_OK;

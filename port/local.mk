@@ -46,6 +46,7 @@ libportprof_core_la_SOURCES += \
 	port/memory_limit.c \
 	port/memory_limit.h \
 	port/pages.h \
+	port/never_less.h \
 	port/scale.h \
 	port/shared_memory.c \
 	port/shared_memory.h \

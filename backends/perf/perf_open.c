@@ -449,8 +449,8 @@ portprof_status perf_find_cpus(struct ppi_backend_session *bs,
 		                "out of memory");
 	if (error < 0)
 		return ppi_fail(why, PORTPROF_E_SYSTEM, -error, "list CPUs",
-		                "/sys/devices/system/cpu/online cannot be "
-		                "read: is /sys mounted?");
+		                "neither /sys/devices/system/cpu/online nor "
+		                "/proc/stat can be read: mount /sys or /proc");
 	if (wanted && !perf_proc_pick_cpus(wanted, state->cpus,
 	                                   &state->cpu_count))
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "list CPUs",

@@ -62,25 +62,46 @@ static size_t parse_cpu_list(const char *text, int *out, size_t room)
 	return count;
 }
 
+enum { CPUS_MAX = 8192, STAT_BYTES = 1 << 20 };
+
+/* A chroot may have no /sys: /proc/stat has a line for each CPU that is online,
+ * proc_stat(5). */
+static size_t cpus_of_stat(const struct perf_kernel *kernel, int *out)
+{
+	char *text = malloc(STAT_BYTES);
+	size_t count = 0;
+
+	if (text && perf_proc_text(kernel, "/proc/stat", text, STAT_BYTES))
+		for (const char *line = text; line && count < CPUS_MAX;) {
+			if (!strncmp(line, "cpu", 3) && line[3] >= '0' &&
+			    line[3] <= '9')
+				out[count++] = atoi(line + 3);
+			line = strchr(line, '\n');
+			line = line ? line + 1 : NULL;
+		}
+	free(text);
+	return count;
+}
+
 int perf_proc_cpus(const struct perf_kernel *kernel, int **cpus, size_t *count)
 {
-	enum { ROOM = 8192 };
 	char text[4096];
-	int *list = malloc(ROOM * sizeof(*list));
+	int *list = malloc(CPUS_MAX * sizeof(*list));
 	ssize_t got = list ? kernel->read_file(
 		kernel->self, "/sys/devices/system/cpu/online", 0, text,
 		sizeof(text) - 1) : -ENOMEM;
 
-	if (got >= 0) {
-		text[got] = '\0';
-		*count = parse_cpu_list(text, list, ROOM);
-		*cpus = list;
-		if (*count > 0)
-			return 0;
-		got = -ENOENT;
-	}
+	if (!list)
+		return -ENOMEM;
+	text[got > 0 ? got : 0] = '\0';
+	*count = parse_cpu_list(text, list, CPUS_MAX);
+	if (*count == 0)
+		*count = cpus_of_stat(kernel, list);
+	*cpus = list;
+	if (*count > 0)
+		return 0;
 	free(list);
-	return (int)got;
+	return got < 0 ? (int)got : -ENOENT;
 }
 
 static int compare_ids(const void *left, const void *right)

@@ -8,6 +8,8 @@
 #ifndef PPI_TOTAL_H
 #define PPI_TOTAL_H
 
+#include "port/never_less.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,19 +25,6 @@ static inline void ppi_total_start(struct ppi_total *total, uint64_t reading)
 	atomic_store(&total->offset, reading - atomic_load(&total->held));
 }
 
-/* A clock may go back a little (port/cpu_clock.h); a total never does. */
-static inline uint64_t ppi_total_never_less(struct ppi_total *total,
-                                            uint64_t value)
-{
-	uint64_t highest = atomic_load(&total->highest);
-
-	while (value > highest)
-		if (atomic_compare_exchange_weak(&total->highest, &highest,
-		                                 value))
-			return value;
-	return highest;
-}
-
 /* `reading`, of now, counts while it runs alone. */
 static inline uint64_t ppi_total_read(struct ppi_total *total, bool is_running,
                                       uint64_t reading)
@@ -43,11 +32,14 @@ static inline uint64_t ppi_total_read(struct ppi_total *total, bool is_running,
 	uint64_t value;
 
 	if (!is_running)
-		return ppi_total_never_less(total, atomic_load(&total->held));
+		return ppi_never_less(&total->highest,
+		                      atomic_load(&total->held));
 	value = reading - atomic_load(&total->offset);
 	/* read before a stop and a start of another thread, or a clock that
-	 * went back further than it was when counting began */
-	return ppi_total_never_less(total, value > UINT64_MAX / 2 ? 0 : value);
+	 * went back further than it was when counting began; a clock may go
+	 * back a little (port/cpu_clock.h), a total never does */
+	return ppi_never_less(&total->highest,
+	                      value > UINT64_MAX / 2 ? 0 : value);
 }
 
 static inline void ppi_total_stop(struct ppi_total *total, uint64_t reading)

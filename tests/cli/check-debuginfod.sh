@@ -53,7 +53,7 @@ EOF2
 : >asked
 python3 server.py 2>/dev/null &
 server=$!
-trap 'kill $server 2>/dev/null' EXIT
+at_end="kill $server 2>/dev/null"
 wait_for test -s port
 DEBUGINFOD_URLS=http://127.0.0.1:$(cat port)/
 DEBUGINFOD_CACHE_PATH=$PWD/cache

@@ -15,7 +15,7 @@ need_backend perf
 
 "$programs/ten" &
 target=$!
-trap 'kill "$target"; rm -rf "$tmp"' EXIT
+at_end="kill $target"
 
 # Called by a name in a variable.
 # shellcheck disable=SC2317

@@ -139,6 +139,10 @@ if ! $cc -m32 -DBARE -O1 -fno-pie -no-pie -nostdlib -ffreestanding \
 	skip "32 bits" "no 32-bit program can be made or run here"
 	tap_end
 fi
+if ! can_use perf; then
+	skip "32 bits" "a 64-bit library cannot be loaded into it, and perf is not to be had"
+	tap_end
+fi
 record -q --no-names -F 500 -o p32.pb.gz -- "$PWD/two"
 same "32 bits, stripped: two functions, two rows" 2 \
 	"$(rows p32.pb.gz | grep -c '^two+0x')"

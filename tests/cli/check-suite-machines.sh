@@ -1,9 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The fast suite on machines that this one plays: where a filter forbids
-# perf_event_open, where /proc hides processes of others, for somebody without
-# rights, with a libpfm4 that knows another CPU and with one that knows none.
-# A case is a test program; the names of machines may be given as arguments.
+# perf_event_open, or all that the usual filter of a container forbids, without
+# tracefs, uprobes and memory that processes share, where /proc hides processes of
+# others, for somebody without rights, beside eight busy loops, with a libpfm4
+# that knows another CPU and with one that knows none.
+# A case is a test program; the names of machines may be given as arguments, and
+# those of programs, as a pattern, in $SUITE_TESTS.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"
@@ -22,9 +25,15 @@ tests() {
 		"$srcdir"/tests/conform/check-*.sh \
 		"$builddir"/tests/unit/test_* "$builddir"/tests/tools/test_* \
 		"$builddir"/tests/exec/test_* \
-		"$builddir"/tests/conform/conform_*; do
+		"$builddir"/tests/conform/conform_* \
+		"$builddir"/tests/dropin/on_*; do
 		case $test in
 		*.o | *.log | *.trs | */check-suite-machines.sh) continue ;;
+		esac
+		# shellcheck disable=SC2254 # a pattern
+		case ${test##*/} in
+		${SUITE_TESTS:-*}) ;;
+		*) continue ;;
 		esac
 		[ ! -f "$test" ] || echo "$test"
 	done
@@ -73,12 +82,45 @@ ordinary_hidden() {
 		--clear-groups --inh-caps=-all env HOME="$tmp" "$@"
 }
 
-[ $# -gt 0 ] || set -- EPERM ENOSYS hidden ordinary ordinary-hidden \
-	other-cpu no-cpu
+cat >"$tmp/bare.sh" <<'EOF2'
+mkdir "$TMPDIR/none" 2>/dev/null
+for folder in /sys/kernel/tracing /sys/kernel/debug \
+	/sys/bus/event_source/devices/uprobe; do
+	[ ! -d $folder ] || mount --bind "$TMPDIR/none" $folder || exit 99
+done
+mount -t tmpfs -o ro none /dev/shm || exit 99
+exec "$@"
+EOF2
+# shellcheck disable=SC2317
+bare() {
+	unshare -m sh "$tmp/bare.sh" "$@"
+}
+# busy COMMAND...: beside eight loops, as somebody without rights
+# shellcheck disable=SC2317
+busy() {
+	busy_loops=
+	# shellcheck disable=SC2034
+	for busy_loop in 1 2 3 4 5 6 7 8; do
+		sh -c "while kill -0 $$ 2>/dev/null; do
+			for i in 1 2 3 4 5 6 7 8 9; do :; done; done" &
+		busy_loops="$busy_loops $!"
+	done
+	ordinary_hidden "$@"
+	busy_status=$?
+	# shellcheck disable=SC2086 # words
+	kill -9 $busy_loops
+	# shellcheck disable=SC2086
+	wait $busy_loops 2>/dev/null
+	return $busy_status
+}
+
+[ $# -gt 0 ] || set -- EPERM ENOSYS container bare hidden ordinary \
+	ordinary-hidden busy other-cpu no-cpu
 for machine in "$@"; do
 	case $machine in
 	EPERM | EACCES | ENOSYS) suite "$machine" "$deny" "$machine" ;;
-	hidden | ordinary) suite "$machine" "$machine" ;;
+	container) suite "$machine" "$deny" CONTAINER ;;
+	hidden | ordinary | bare | busy) suite "$machine" "$machine" ;;
 	ordinary-hidden) suite "$machine" ordinary_hidden ;;
 	# libpfm4/docs/man3/libpfm.3: one that is not this CPU's, or none
 	other-cpu) suite "$machine" env LIBPFM_FORCE_PMU=skl ;;

@@ -90,7 +90,7 @@ begin() {
 end() {
 	screen kill-server 2>/dev/null
 }
-trap 'end; rm -rf "$tmp"' 0
+at_end=end
 
 backend=perf
 can_use perf || backend=timer

@@ -10,6 +10,9 @@
  *
  * or TIMERS: with EPERM, and timer_create and setitimer are forbidden too.
  *
+ * or CONTAINER: with EPERM, and what the usual filter of containers forbids
+ * too: namespaces, mounts, keys, tracing.
+ *
  * Ends with 77 where there is no such filter. Filters may be nested: the kernel
  * takes the answer of the newest, seccomp(2).
  *
@@ -33,26 +36,41 @@
 	(offsetof(struct seccomp_data, args[4]) +                            \
 	 (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
-/* Calls with any of these flags are answered with EINVAL. */
-static int forbid(unsigned number, unsigned wrong_flags, bool timers_too)
+#define ANSWER(number)                                                       \
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)(number))
+#define IF_CALL(number, then, otherwise)                                     \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, then, otherwise)
+
+static const unsigned none[] = { ~0u },
+		      timers[] = { SYS_timer_create, SYS_setitimer, ~0u },
+		      container[] = { SYS_unshare, SYS_setns, SYS_mount,
+	                              SYS_umount2, SYS_keyctl, SYS_add_key,
+	                              SYS_request_key, SYS_ptrace,
+	                              SYS_process_vm_readv, SYS_bpf, ~0u };
+
+/* perf_event_open gets the answer, or EINVAL with any of these flags, and the
+ * other calls EPERM. */
+static int forbid(unsigned answer, unsigned wrong_flags, const unsigned *calls)
 {
-	/* a call that is none, where timers are allowed */
-	unsigned create = timers_too ? SYS_timer_create : ~0u;
-	unsigned set = timers_too ? SYS_setitimer : ~0u;
-	struct sock_filter program[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-		         offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, create, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, set, 3, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 4),
+	struct sock_filter program[32] = { BPF_STMT(
+		BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	const struct sock_filter perf[] = {
+		IF_CALL(SYS_perf_event_open, 0, 4),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FLAGS),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, wrong_flags, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | number),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, wrong_flags, 0, 1),
+		ANSWER(EINVAL),
+		ANSWER(answer),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog filter = { 9, program };
+	struct sock_fprog filter = { 1, program };
 
+	for (; *calls != ~0u; calls++) {
+		program[filter.len++] =
+			(struct sock_filter)IF_CALL(*calls, 0, 1);
+		program[filter.len++] = (struct sock_filter)ANSWER(EPERM);
+	}
+	memcpy(program + filter.len, perf, sizeof(perf));
+	filter.len += sizeof(perf) / sizeof(perf[0]);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
@@ -65,11 +83,13 @@ static bool reaches_kernel(void)
 	       errno == EINVAL;
 }
 #else
-static int forbid(unsigned number, unsigned wrong_flags, bool timers_too)
+static const unsigned none[1], timers[1], container[1];
+
+static int forbid(unsigned answer, unsigned wrong_flags, const unsigned *calls)
 {
-	(void)number;
+	(void)answer;
 	(void)wrong_flags;
-	(void)timers_too;
+	(void)calls;
 	return -1;
 }
 
@@ -83,23 +103,24 @@ int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		unsigned number, wrong_flags;
-		bool timers_too;
+		unsigned answer, wrong_flags;
+		const unsigned *calls;
 	} errors[] = {
-		{ "EPERM", EPERM, 0, false },
-		{ "EACCES", EACCES, 0, false },
-		{ "ENOSYS", ENOSYS, 0, false },
-		{ "LOCKED", EACCES, ~0xfu, false },
-		{ "TIMERS", EPERM, 0, true },
+		{ "EPERM", EPERM, 0, none },
+		{ "EACCES", EACCES, 0, none },
+		{ "ENOSYS", ENOSYS, 0, none },
+		{ "LOCKED", EACCES, ~0xfu, none },
+		{ "TIMERS", EPERM, 0, timers },
+		{ "CONTAINER", EPERM, 0, container },
 	};
 
 	if (argc == 2 && strcmp(argv[1], "ASK") == 0)
 		return !reaches_kernel();
-	for (size_t i = 0; argc > 2 && i < 5; i++) {
+	for (size_t i = 0; argc > 2 && i < 6; i++) {
 		if (strcmp(errors[i].name, argv[1]) != 0)
 			continue;
-		if (forbid(errors[i].number, errors[i].wrong_flags,
-		           errors[i].timers_too) != 0) {
+		if (forbid(errors[i].answer, errors[i].wrong_flags,
+		           errors[i].calls) != 0) {
 			fprintf(stderr, "skip: no system call filter: %s\n",
 			        strerror(errno));
 			return 77;

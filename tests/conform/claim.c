@@ -192,6 +192,73 @@ static void sample_14_kernel_sample_says_where_it_was_entered(void **state)
 	cf_close(session);
 }
 
+/* What was seen of the values of a group, of one thread. */
+struct seen_values {
+	uint64_t last, samples, mistakes;
+	int64_t tid;
+};
+
+/* On a real machine the event's clock and the thread's, by which CPU time is
+ * weighed, are read a moment apart. */
+static bool is_difference(uint64_t weight, uint64_t difference)
+{
+	uint64_t room = fixture.is_exact ? 0 : difference / 20 + 50000;
+
+	return weight + room >= difference && weight <= difference + room;
+}
+
+static void take_values(const portprof_batch *batch, void *context)
+{
+	struct seen_values *seen = context;
+
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = &batch->records[i];
+		const uint64_t *values;
+		size_t count = 0;
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE ||
+		    (int64_t)record->tid != seen->tid)
+			continue;
+		cf_measured(record->weight);
+		values = portprof_batch_values(batch, record, &count);
+		seen->samples++;
+		if (!values || count != 3 || record->event != 1 ||
+		    !is_difference(record->weight, values[1] - seen->last))
+			seen->mistakes++;
+		else
+			seen->last = values[1];
+	}
+}
+
+/* The second of three is sampled; the others are counted. */
+static void sample_17_each_sample_has_the_values_of_its_group(void **state)
+{
+	struct seen_values seen = { .tid = fixture.thread_tid(0) };
+	portprof_config *config = cf_config();
+	portprof_session *session;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_EVENTS);
+	cf_needs(PORTPROF_CAP_GROUP);
+	cf_needs(PORTPROF_CAP_PID_TID);
+	assert_int_equal(portprof_config_add_event(config,
+			"{page-faults,task-clock:period=1000000,"
+			"context-switches}"), PORTPROF_OK);
+	assert_int_equal(portprof_config_set(config, "fields", "group-values"),
+	                 PORTPROF_OK);
+	assert_int_equal(portprof_config_add_callback(config, take_values,
+	                                              &seen), PORTPROF_OK);
+	session = cf_open(config);
+	cf_start(session);
+	cf_burn(0, 0, 60 * CF_MS);
+	cf_stop(session);
+	assert_true(seen.samples > 8);
+	assert_int_equal(seen.mistakes, 0);
+	assert_int_equal(cf_stats(session, 0).delivered_samples, 0);
+	assert_int_equal(cf_stats(session, 2).delivered_samples, 0);
+	cf_close(session);
+}
+
 static const struct cf_case cases[] = {
 	CF_SAMPLES(sample_8_records_claim_what_the_kernel_gave),
 	CF_SAMPLES(sample_9_helper_is_in_no_profile),
@@ -200,6 +267,7 @@ static const struct cf_case cases[] = {
 	CF_SAMPLES(sample_14_kernel_time_belongs_to_the_total),
 	CF_SAMPLES(sample_14_kernel_time_falls_on_who_called),
 	CF_SAMPLES(sample_14_kernel_sample_says_where_it_was_entered),
+	CF_SAMPLES(sample_17_each_sample_has_the_values_of_its_group),
 };
 
 CF_FAMILY(claim);

@@ -78,6 +78,7 @@ void cf_clean_up(void)
 	}
 	while (config_count)
 		portprof_config_free(configs[--config_count]);
+	fx_put_back();
 	fixture.teardown();
 	cf_free_logs();
 	while (block_count)

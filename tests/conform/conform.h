@@ -188,9 +188,10 @@ void cf_bounds(uint64_t *low, uint64_t *high);
 void cf_burn_all(portprof_session *session, uint64_t each_ns);
 
 /* All records that a callback saw. */
+enum { CF_DEPTH = 15 };
 struct cf_log {
 	portprof_record *records;
-	uint64_t (*chains)[4]; /* of each record: depth, first three pcs */
+	uint64_t (*chains)[1 + CF_DEPTH]; /* of each record: depth, first pcs */
 	size_t count, room;
 	size_t batches, kinds[8];
 	const char *mistake;   /* what a callback found wrong, or NULL */

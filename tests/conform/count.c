@@ -154,6 +154,79 @@ static void count_3_values_say_what_they_are_worth(void **state)
 	cf_close_group(group);
 }
 
+/* More events than any machine has counters: each is seen for a part of the
+ * time. */
+enum { CROWD = 24 };
+
+static portprof_group *open_crowd(void)
+{
+	portprof_config *config = cf_config();
+	portprof_group *group;
+
+	for (unsigned i = 0; i < CROWD; i++)
+		assert_int_equal(portprof_config_add_event(config,
+		                                           "{cycles:u}"),
+		                 PORTPROF_OK);
+	if (cf_try_group(config, &group) != PORTPROF_OK)
+		cf_skip("%s", portprof_last_diag()->words);
+	return group;
+}
+
+/* Work that they do not count, in the kernel, makes an estimate fall. */
+static void read_crowd(portprof_group *group, portprof_count *counts,
+                       bool is_in_kernel)
+{
+	struct cf_program program = { .count = 0 };
+
+	cf_kernel_work(&program, 0, 0, 7 * CF_MS,
+	               is_in_kernel ? 7 * CF_MS : 0);
+	cf_run(&program);
+	assert_int_equal(portprof_group_read(group, counts, CROWD),
+	                 PORTPROF_OK);
+}
+
+static void count_1_estimates_never_go_back(void **state)
+{
+	enum { ROUNDS = 60 };
+	portprof_group *group = open_crowd();
+	portprof_count last[CROWD] = { { 0 } }, now[CROWD];
+
+	(void)state;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		if (round == ROUNDS / 2) {
+			assert_int_equal(portprof_group_reset(group),
+			                 PORTPROF_OK);
+			memset(last, 0, sizeof(last));
+		}
+		read_crowd(group, now, round % 3 > 0);
+		for (unsigned i = 0; i < CROWD; i++) {
+			assert_true(now[i].raw >= last[i].raw);
+			assert_true(now[i].scaled >= last[i].scaled);
+		}
+		memcpy(last, now, sizeof(last));
+	}
+	cf_measured(now[0].raw);
+	cf_close_group(group);
+}
+
+static void count_3_what_was_seen_in_part_is_scaled(void **state)
+{
+	portprof_group *group = open_crowd();
+	portprof_count counts[CROWD];
+	unsigned scaled = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++)
+		read_crowd(group, counts, false);
+	for (unsigned i = 0; i < CROWD; i++) {
+		check_worth(&counts[i]);
+		cf_measured(counts[i].raw);
+		scaled += counts[i].status == PORTPROF_COUNT_SCALED;
+	}
+	assert_true(scaled > 0);
+	cf_close_group(group);
+}
+
 static void count_4_stop_start_reset(void **state)
 {
 	portprof_count held, more;
@@ -591,11 +664,13 @@ static void count_12_bad_choices_are_refused(void **state)
 static const struct cf_case cases[] = {
 	CF_COUNTS(count_1_counts_from_open_on),
 	CF_COUNTS(count_1_values_never_go_back),
+	CF_COUNTS(count_1_estimates_never_go_back),
 	CF_CASE(count_1_needs_the_capability),
 	CF_COUNTS(count_1_whole_process),
 	CF_COUNTS(count_2_one_group_has_one_time),
 	CF_COUNTS(count_2_two_hundred_counters),
 	CF_COUNTS(count_3_values_say_what_they_are_worth),
+	CF_COUNTS(count_3_what_was_seen_in_part_is_scaled),
 	CF_COUNTS(count_4_stop_start_reset),
 	CF_COUNTS(count_5_two_readings_agree),
 	CF_COUNTS(count_5_one_counter_agrees_with_its_group),

@@ -80,7 +80,7 @@ static bool sweep_one(size_t call, unsigned nth, unsigned variant,
 		return false;
 	live(&session);
 	give_up(session);
-	happened = fixture.fault_happened();
+	happened = fixture.fault_errno() != 0;
 	cf_clean_up();
 	cf_begin();
 	return happened;
@@ -161,8 +161,11 @@ static void err_5_errno_is_told(void **state)
 			portprof_session *session = NULL;
 			portprof_status status = open_and_start(&session);
 
-			if (status && fixture.fault_happened())
-				told += portprof_last_diag()->os_errno != 0;
+			if (status && fixture.fault_errno()) {
+				told++;
+				assert_int_equal(portprof_last_diag()->os_errno,
+				                 fixture.fault_errno());
+			}
 			give_up(session);
 			cf_clean_up();
 			cf_begin();

@@ -76,6 +76,10 @@ struct fixture {
 	void (*function_range)(unsigned function, uint64_t *start,
 	                       uint64_t *end);
 
+	/* Simulated kernels with call chains, else NULL: what is `level`
+	 * calls above an instruction. */
+	uint64_t (*caller)(uint64_t pc, unsigned level);
+
 	/* CPU time of the whole program so far, the library's helper thread
 	 * not counted. */
 	uint64_t (*cpu_time_ns)(void);
@@ -92,7 +96,7 @@ struct fixture {
 	size_t (*call_count)(void);
 	const char *(*call_name)(size_t call);
 	bool (*fail)(size_t call, unsigned nth, unsigned variant);
-	bool (*fault_happened)(void); /* since the last fail */
+	int (*fault_errno)(void); /* what failed since the last fail, or 0 */
 
 	/* What the backend holds of the kernel right now: descriptors,
 	 * mappings, timers, handlers. 0 after every close. For a real fixture
@@ -100,7 +104,8 @@ struct fixture {
 	size_t (*held)(void);
 
 	/* The program itself takes what an exclusive backend would need
-	 * (a SIGPROF handler, a timer); NULL when there is no such thing.
+	 * (a SIGPROF handler, a timer), each time another of what there is;
+	 * NULL when there is no such thing.
 	 * application_is_intact: it still has it. */
 	void (*application_takes)(void);
 	bool (*application_is_intact)(void);
@@ -124,6 +129,10 @@ extern const struct fixture fixture;
  * sinks at most `records` at once; 0 = as usual.
  */
 void fx_set_room(size_t records);
+
+/* Until the case ends that backend is none of this system's. */
+void fx_take_away(const char *backend);
+void fx_put_back(void);
 
 /* What the helper thread does now and then, where there is no such thread. */
 void fx_serve(void);

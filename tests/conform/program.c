@@ -209,7 +209,7 @@ static void keep(struct cf_log *log, const portprof_batch *batch,
 	cf_measured(record->weight);
 	kept = log->chains[log->count];
 	kept[0] = depth;
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < CF_DEPTH; i++)
 		kept[i + 1] = chain && i < depth ? chain[i] : 0;
 	log->records[log->count++] = *record;
 }

@@ -117,6 +117,32 @@ static void sel_2_each_passed_over_has_a_reason(void **state)
 	close_auto(session);
 }
 
+/* Also where the best of this machine works: the best is taken away then. */
+static void sel_2_the_best_is_passed_over(void **state)
+{
+	portprof_session *session = open_auto();
+	const char *name, *reason;
+	char best[64];
+
+	(void)state;
+	if (!session)
+		cf_skip("nothing works here");
+	snprintf(best, sizeof(best), "%s", portprof_session_backend(session));
+	assert_false(was_passed_over(session, best));
+	close_auto(session);
+	fx_take_away(best);
+	session = open_auto();
+	if (!session)
+		return; /* open_auto has checked the refusal */
+	assert_true(was_passed_over(session, best));
+	assert_int_not_equal(strcmp(portprof_session_backend(session), best),
+	                     0);
+	for (size_t i = 0; portprof_session_passed_over(session, i, &name,
+	                                                &reason) == 0; i++)
+		assert_true(strlen(reason) > 8);
+	close_auto(session);
+}
+
 static void sel_3_probing_leaves_no_trace(void **state)
 {
 	portprof_backend_info info;
@@ -267,6 +293,28 @@ static void sel_7_auto_never_takes_a_rank_below_0(void **state)
 	close_auto(session);
 }
 
+/* Where nothing else is, it is refused. */
+static void sel_7_nor_where_no_other_works(void **state)
+{
+	portprof_backend_info info;
+	portprof_session *session = NULL;
+	portprof_config *config = cf_config();
+	bool has_another = false;
+
+	(void)state;
+	for (size_t i = 0; info_at(i, &info); i++) {
+		has_another |= info.rank < 0 && info.is_usable;
+		if (info.rank >= 0)
+			fx_take_away(info.name);
+	}
+	assert_true(has_another); /* which could have been taken */
+	portprof_config_set_backend(config, "auto");
+	assert_int_equal(portprof_session_open(config, &session),
+	                 PORTPROF_E_UNSUPPORTED);
+	cf_diag(PORTPROF_E_UNSUPPORTED);
+	assert_null(session);
+}
+
 /* The name can be mended by whoever typed it, rights and backends cannot. */
 static void sel_8_a_mistyped_name_goes_first(void **state)
 {
@@ -323,6 +371,7 @@ static const struct cf_case cases[] = {
 	CF_CASE(sel_1_auto_takes_the_best_that_can),
 	CF_CASE(sel_1_list_is_in_order_of_rank),
 	CF_CASE(sel_2_each_passed_over_has_a_reason),
+	CF_CASE(sel_2_the_best_is_passed_over),
 	CF_CASE(sel_3_probing_leaves_no_trace),
 	CF_CASE(sel_3_probing_describes_what_it_refuses),
 	CF_CASE(sel_3_probing_never_fails_hard),
@@ -333,6 +382,7 @@ static const struct cf_case cases[] = {
 	CF_CASE(sel_5_capabilities_found_are_granted),
 	CF_LIFE(sel_6_session_has_no_capability_of_its_own),
 	CF_CASE(sel_7_auto_never_takes_a_rank_below_0),
+	CF_CASE(sel_7_nor_where_no_other_works),
 	CF_CASE(sel_8_a_mistyped_name_goes_first),
 	CF_CASE(sel_8_other_systems_are_no_answer),
 };

@@ -289,6 +289,84 @@ static void sample_12_chains_begin_at_the_leaf(void **state)
 	cf_close(session);
 }
 
+/* Three functions that call each other, and where each call returns to. */
+static void *volatile returns[3];
+static volatile uint64_t burnt;
+
+static __attribute__((noinline)) void called_0(void)
+{
+	returns[0] = __builtin_return_address(0);
+	burnt += cf_burn(0, 0, 100 * CF_MS);
+}
+
+static __attribute__((noinline)) void called_1(void)
+{
+	returns[1] = __builtin_return_address(0);
+	called_0();
+	burnt++; /* after the call, which is no jump then */
+}
+
+static __attribute__((noinline)) void called_2(void)
+{
+	returns[2] = __builtin_return_address(0);
+	called_1();
+	burnt++;
+}
+
+static bool has_callers_in_order(const uint64_t chain[1 + CF_DEPTH])
+{
+	size_t depth = chain[0] < CF_DEPTH ? chain[0] : CF_DEPTH, next = 0;
+
+	if (fixture.caller) {
+		for (unsigned i = 0; i < depth; i++)
+			if (chain[1 + i] != fixture.caller(chain[1], i))
+				return false;
+		return depth > 2;
+	}
+	for (size_t i = 1; i <= depth && next < 3; i++)
+		if (chain[i] == (uintptr_t)returns[next])
+			next++;
+		else if (next > 0)
+			return false;
+	return next == 3;
+}
+
+/* Who was called last comes first, its caller next, and so on. A simulated
+ * kernel says what its program's callers are. */
+static void sample_12_callers_come_in_order(void **state)
+{
+	portprof_config *config = cf_config();
+	portprof_session *session;
+	uint64_t in_order = 0;
+	struct cf_log *log;
+
+	(void)state;
+	cf_needs(PORTPROF_CAP_CHAIN);
+	cf_needs(PORTPROF_CAP_WHOLE_SPACE);
+	if (!fixture.caller) {
+		cf_needs(PORTPROF_CAP_UNWIND);
+		cf_needs_real();
+	}
+	portprof_config_set_number(config, "callchain", CF_DEPTH);
+	portprof_config_set_number(config, "unwind", fixture.caller ?
+	                           PORTPROF_UNWIND_FP :
+	                           PORTPROF_UNWIND_DWARF);
+	log = cf_log(config);
+	if (cf_try_open(config, &session) != PORTPROF_OK) {
+		cf_diag(PORTPROF_E_UNSUPPORTED);
+		cf_skip("%s", portprof_last_diag()->words);
+	}
+	cf_start(session);
+	called_2();
+	cf_stop(session);
+	for (size_t i = 0; i < log->count; i++)
+		if (has_callers_in_order(log->chains[i]))
+			in_order += log->records[i].weight;
+	assert_true(in_order > 0);
+	assert_true(in_order >= cf_stats(session, 0).kept_weight / 20 * 17);
+	cf_close(session);
+}
+
 /* Weight of chains that are whole; each says whether it is. */
 static uint64_t whole_weight(const struct cf_log *log, uint64_t most)
 {
@@ -388,6 +466,7 @@ static const struct cf_case cases[] = {
 	CF_CASE(sample_10_no_such_thread_is_refused),
 	CF_SAMPLES(sample_11_another_process),
 	CF_SAMPLES(sample_12_chains_begin_at_the_leaf),
+	CF_SAMPLES(sample_12_callers_come_in_order),
 	CF_SAMPLES(sample_12_tables_make_chains_whole),
 	CF_SAMPLES(sample_12_waiting_changes_no_chain),
 	CF_CASE(sample_12_depth_needs_the_capability),

@@ -78,6 +78,20 @@ static void spend_in_threads(unsigned threads)
 		pthread_join(ids[i], NULL);
 }
 
+/* What the kernel charged this process on the clock of ITIMER_PROF, whose ticks
+ * glibc counts: whoever runs when the kernel's own clock ticks has that tick.
+ * [v6.18 include/linux/posix-timers_types.h CPUCLOCK_PROF] */
+static unsigned long long charged_ms(void)
+{
+	struct timespec now = { 0, 0 };
+
+#ifdef __linux__
+	clock_gettime((clockid_t)-8, &now);
+#endif
+	return (unsigned long long)now.tv_sec * 1000 +
+	       (unsigned long long)now.tv_nsec / 1000000;
+}
+
 static void print_spent(void)
 {
 	uint64_t sum = 0;
@@ -135,9 +149,12 @@ static int off(void)
 
 static int call_profil(unsigned threads)
 {
+	unsigned long long charged = charged_ms();
+
 	printf("on=%d\n", profil(bins, sizeof(bins), text(), 65536));
 	spend_in_threads(threads);
 	printf("off=%d\n", off());
+	printf("charged_ms=%llu\n", charged_ms() - charged);
 	print_spent();
 	print_bins();
 	/* nothing is written any more */

@@ -76,8 +76,13 @@ echo "# backends:$backends"
 for backend in '' $backends; do
 	call PORTPROF_BACKEND="$backend" profil 600
 	same "profil ${backend:-auto}: on and off" "0 0" "${got_on-} ${got_off-}"
+	# glibc's are ticks of another clock than the threads' own: beside
+	# others a program may meet fewer of them
+	charged=${got_spent_ms-}
+	[ "$backend" != profil ] || [ "${got_charged_ms:-0}" -eq 0 ] ||
+		charged=$got_charged_ms
 	near "profil ${backend:-auto}: 100 ticks a second of CPU time" \
-		"${got_hot_a-}" "${got_spent_ms-}" 100
+		"${got_hot_a-}" "$charged" 100
 	same "profil ${backend:-auto}: nothing for what did not run" \
 		"0 0" "${got_hot_b-} ${got_cold-}"
 	same "profil ${backend:-auto}: nothing is written when it is off" \

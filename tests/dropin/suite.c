@@ -39,6 +39,9 @@ struct dialect {
 	unsigned off; /* a scale that stops, where one does */
 	uint16_t top;
 	bool full_stops;
+	unsigned scale_max;      /* what is above is EINVAL */
+	bool counts_at[2];       /* scales of 0 and 1: nothing, or one bin */
+	unsigned bin_of_byte_3;  /* at a scale of 3/4 */
 };
 
 static int glibc(void *buffer, size_t bytes, uint64_t offset, unsigned scale)
@@ -59,9 +62,9 @@ static int solaris(void *buffer, size_t bytes, uint64_t offset,
 }
 
 static struct dialect dialects[] = {
-	{ glibc, 0, 65535, false },
-	{ bsd, 0, 65535, false },
-	{ solaris, 1, 32767, true },
+	{ glibc, 0, 65535, false, UINT32_MAX, { true, true }, 0 },
+	{ bsd, 0, 65535, false, 65536, { false, true }, 1 },
+	{ solaris, 1, 32767, true, UINT32_MAX, { false, false }, 1 },
 };
 
 /* ---- the machine ---- */
@@ -298,6 +301,57 @@ static void hist_2_a_full_bin_stays_full(void **state)
 	near((uint64_t)bins[0] + bins[1], used, 1);
 }
 
+/* ---- what differs from system to system ---- */
+
+static void old_2_each_has_its_own_scales(void **state)
+{
+	const struct dialect *d = *state;
+
+	for (unsigned scale = 0; scale < 2; scale++) {
+		/* at 0 all of memory is one bin */
+		if (scale == 0 && d->counts_at[0] &&
+		    !has_cap(PORTPROF_CAP_WHOLE_SPACE))
+			continue;
+		memset(bins, 0, sizeof(bins));
+		assert_int_equal(d->profil(bins, bytes_of_all(), low, scale),
+		                 0);
+		spend(0, 0, 200);
+		assert_int_equal(off(d), 0);
+		assert_int_equal(all_ticks(bins) > 0, d->counts_at[scale]);
+		assert_int_equal(all_ticks(bins), bins[0]);
+	}
+	errno = 0;
+	assert_int_equal(d->profil(bins, bytes_of_all(), low, 65537),
+	                 d->scale_max > 65536 ? 0 : -1);
+	assert_int_equal(errno, d->scale_max > 65536 ? 0 : EINVAL);
+	assert_int_equal(off(d), 0);
+}
+
+/* Where all time of a function is at one address. */
+static void old_2_each_has_its_own_formula(void **state)
+{
+	const struct dialect *d = *state;
+	size_t at = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(on(d), 0);
+		spend(0, 0, 200);
+		assert_int_equal(off(d), 0);
+	}
+	while (at < BINS - 1 && !bins[at])
+		at++;
+	if (all_ticks(bins) != bins[at] || !has_cap(PORTPROF_CAP_EXACT_PC)) {
+		print_message("skip: a function has more than one address\n");
+		skip();
+	}
+	memset(bins, 0, sizeof(bins));
+	assert_int_equal(d->profil(bins, 8, low + 2 * at - 3, 0xC000), 0);
+	spend(0, 0, 200);
+	assert_int_equal(off(d), 0);
+	assert_true(all_ticks(bins) > 0);
+	assert_int_equal(all_ticks(bins), bins[d->bin_of_byte_3]);
+}
+
 /* ---- life ---- */
 
 /* Timers begin a new period at each start, so what stretches shorter than that
@@ -424,7 +478,8 @@ static void err_a_buffer_that_goes_is_survived(void **state)
 	{ #name "_bsd", name, set_up, tear_down, &dialects[1] },             \
 	{ #name "_solaris", name, set_up, tear_down, &dialects[2] }
 
-int main(void)
+/* usage: on_FIXTURE [PATTERN]    cases whose names match, '*' and '?' */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		EACH(hist_3_each_function_has_its_time_in_its_bins),
@@ -432,6 +487,8 @@ int main(void)
 		EACH(hist_6_outside_is_not_counted),
 		EACH(hist_7_bins_are_counted_up_never_cleared),
 		EACH(hist_2_a_full_bin_stays_full),
+		EACH(old_2_each_has_its_own_scales),
+		EACH(old_2_each_has_its_own_formula),
 		EACH(life_2_no_time_is_lost_between_stop_and_start),
 		EACH(life_3_nothing_is_written_after_stop),
 		EACH(life_4_a_second_call_replaces_the_first),
@@ -447,5 +504,7 @@ int main(void)
 		CASE(life_11_solaris_has_one_of_both, NULL),
 	};
 
+	if (argc == 2)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests_name(fixture.name, tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ int64_t thread_tid(unsigned thread);
 size_t call_count(void);
 const char *call_name(size_t call);
 bool fail_call(size_t call, unsigned nth, unsigned variant);
-bool fault_happened(void);
+int fault_errno(void);
 size_t held(void);
 EOF
 exit $status

@@ -41,6 +41,20 @@ expect skipped_case \
 ok 2 - b
 1..2'
 expect skipped_program 'echo no PMU; exit 77' '1..0 # SKIP no PMU'
+tap=". $(cd "$srcdir" && pwd)/tests/tools/tap.sh"
+expect skipped_rest "$tap; ok a; echo skip: no PMU; exit 77" \
+'ok 1 - a
+ok 2 - the rest # SKIP no PMU
+1..2'
+expect skipped_after_failure "$tap; not_ok a; echo skip: no PMU; exit 77" \
+'not ok 1 - a
+ok 2 - the rest # SKIP no PMU
+1..2'
+expect skipped_at_once "$tap; echo skip: no PMU; exit 77" '1..0 # SKIP no PMU'
+expect left_midway "$tap; ok a; exit 3" \
+'ok 1 - a
+not ok 2 - left_midway ended with status 3
+1..2'
 expect no_case 'exit 0' \
 'not ok 1 - no_case ran no case (exit status 0)
 1..1'
@@ -65,6 +79,12 @@ if timeout -k 1 1 true 2>/dev/null; then
 	expect hangs 'echo 1..1; sleep 60' \
 'not ok 1 - hangs ran no case (exit status 124)
 1..1'
+fi
+# What tap.sh does at the end, no script takes away.
+if grep -rl '^\. .*/tools/tap\.sh"$' "$srcdir/tests" --include='check-*.sh' |
+	xargs grep -lE '^trap .*(0|EXIT)$'; then
+	echo "scripts that source tap.sh set \$at_end instead of a trap"
+	status=1
 fi
 echo "check-runner: $tried streams"
 exit $status

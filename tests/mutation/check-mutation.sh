@@ -12,7 +12,8 @@
 set -uf
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${MUTATION_COMPILE:=${CC:-cc} -g -O1 -DHAVE_CONFIG_H -I$builddir -I$srcdir -I$srcdir/api}"
-: "${MUTATION_LIBS:=-lcmocka -lpthread}" "${MUTATION_WRAP:=}"
+: "${MUTATION_LIBS:=-lcmocka -lpthread}" "${MUTATION_WRAP:=}" \
+	"${MUTATION_WRAP_RING:=}"
 table=$srcdir/tests/mutation/guards.txt
 only=${1-}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-mutation.XXXXXX") || exit 1
@@ -50,10 +51,11 @@ mutate() {
 	END { exit found != 1 }' "$srcdir/$file" >"$tmp/mutant.c"
 }
 
-# A fixture's program is conform_NAME, all others are of CMocka's.
+# A fixture's programs are conform_NAME and on_NAME, all others are of CMocka's.
 folder_of() {
 	case $1 in
 	conform_*) echo conform ;;
+	on_*) echo dropin ;;
 	*) echo unit ;;
 	esac
 }
@@ -76,12 +78,21 @@ objects_of() {
 
 # libraries PROGRAM: what it is linked with besides, suite first
 libraries() {
-	[ "$(folder_of "$1")" = unit ] ||
-		echo "tests/conform/.libs/libconform.a $MUTATION_WRAP"
-	for name in libprofilsim libperfsim librusagesim libtimersim; do
-		[ ! -e "tests/sim/.libs/$name.a" ] ||
-			echo "tests/sim/.libs/$name.a"
+	case $(folder_of "$1") in
+	conform) echo "tests/conform/.libs/libconform.a $MUTATION_WRAP" ;;
+	dropin)
+		echo tests/dropin/.libs/libsuite.a
+		echo .libs/libportprof-dropin.a
+		;;
+	esac
+	for name in fixtures/.libs/libprofilprogram sim/.libs/libprofilsim \
+		sim/.libs/libperfsim sim/.libs/librusagesim \
+		sim/.libs/libtimersim; do
+		[ ! -e "tests/$name.a" ] || echo "tests/$name.a"
 	done
+	case $1 in
+	*_timer_sim | *_itimer_*sim) echo "$MUTATION_WRAP_RING" ;;
+	esac
 }
 
 # build PROGRAM: with the changed file in place of the library's

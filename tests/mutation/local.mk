@@ -10,10 +10,11 @@ AM_TESTS_ENVIRONMENT += \
 	MUTATION_COMPILE='$(CC) $(DEFS) $(AM_CPPFLAGS) $(PATH_CPPFLAGS) $(PP_LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)'; \
 	MUTATION_LIBS='$(CMOCKA_LIBS) $(PP_LIB_LIBS) $(LIBS)'; \
 	MUTATION_WRAP='$(WRAP_LDFLAGS)'; \
-	export MUTATION_COMPILE MUTATION_LIBS MUTATION_WRAP;
+	MUTATION_WRAP_RING='$(WRAP_RING_LDFLAGS)'; \
+	export MUTATION_COMPILE MUTATION_LIBS MUTATION_WRAP MUTATION_WRAP_RING;
 
-# The table alone.
+# The table alone, or the guards whose words have GUARD.
 check-mutation: $(PROFIL_TESTS)
 	@$(AM_TESTS_ENVIRONMENT) $(SHELL) \
-		$(srcdir)/tests/mutation/check-mutation.sh
+		$(srcdir)/tests/mutation/check-mutation.sh $(GUARD)
 .PHONY: check-mutation

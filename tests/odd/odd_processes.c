@@ -158,7 +158,7 @@ static void unshares_processes(void)
 	child = fork();
 	if (child == 0) {
 		odd_burn(10);
-		odd_say("first", getpid());
+		odd_say("first", getpid() == 1);
 		exit(3);
 	}
 	odd_say("child", odd_wait(child));

@@ -26,3 +26,8 @@ bool sim_faults_strike(struct sim_faults *faults, size_t call)
 	errno = faults->error;
 	return true;
 }
+
+int sim_faults_struck(const struct sim_faults *faults)
+{
+	return faults->has_happened ? faults->error : 0;
+}

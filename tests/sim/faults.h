@@ -33,4 +33,7 @@ bool sim_faults_plan(struct sim_faults *faults, size_t call, unsigned nth,
 /* Called first in each call: true, with errno set, when it is to fail. */
 bool sim_faults_strike(struct sim_faults *faults, size_t call);
 
+/* The errno of the one that failed since the last plan, or 0. */
+int sim_faults_struck(const struct sim_faults *faults);
+
 #endif

@@ -185,9 +185,9 @@ bool perf_sim_fail(size_t call, unsigned nth, unsigned variant)
 	return true;
 }
 
-bool perf_sim_fault_happened(void)
+int perf_sim_fault_errno(void)
 {
-	return fault.has_happened;
+	return fault.has_happened ? fault.error : 0;
 }
 
 void perf_sim_forget_fault(void)

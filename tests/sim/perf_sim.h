@@ -103,6 +103,9 @@ struct perf_sim_work {
 /* All threads at once, as far as there are CPUs; a thread's own works in
  * their order. */
 void perf_sim_run(const struct perf_sim_work *works, size_t count);
+/* Chains of user code have as many functions; `level` calls above pc is this. */
+enum { PERF_SIM_DEPTH = 3 };
+uint64_t perf_sim_caller(uint64_t pc, unsigned level);
 /* All CPUs. */
 void perf_sim_idle(uint64_t ns);
 uint64_t perf_sim_idle_time(unsigned cpu);
@@ -149,7 +152,7 @@ size_t perf_sim_call_count(void);
 const char *perf_sim_call_name(size_t call);
 /* Let the nth next call of that kind fail; false when it has no such errno. */
 bool perf_sim_fail(size_t call, unsigned nth, unsigned variant);
-bool perf_sim_fault_happened(void);
+int perf_sim_fault_errno(void); /* 0: it has not happened */
 void perf_sim_forget_fault(void);
 
 /* ---- what is held ---- */

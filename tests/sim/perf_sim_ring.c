@@ -180,12 +180,15 @@ static void put_group(struct draft *draft, const struct sim_event *event)
 	}
 }
 
-/* Chains: a marker before the addresses of each context [man]. The caller of
- * a function is what lies 0x100000 above it. */
+uint64_t perf_sim_caller(uint64_t pc, unsigned level)
+{
+	return pc + level * UINT64_C(0x100000);
+}
+
+/* Chains: a marker before the addresses of each context [man]. */
 static void put_chain(struct draft *draft, const struct sim_event *event,
                       const struct sim_sample *from)
 {
-	uint64_t user[2] = { from->user_ip, from->user_ip + 0x100000 };
 	size_t room = event->attr.sample_max_stack, at = draft->count;
 	size_t used = 0;
 
@@ -197,8 +200,9 @@ static void put_chain(struct draft *draft, const struct sim_event *event,
 	}
 	if (!event->attr.exclude_callchain_user) {
 		put(draft, (uint64_t)PERF_CONTEXT_USER);
-		for (size_t i = 0; i < 2 && used < room; i++, used++)
-			put(draft, user[i]);
+		for (unsigned i = 0; i < PERF_SIM_DEPTH && used < room;
+		     i++, used++)
+			put(draft, perf_sim_caller(from->user_ip, i));
 	}
 	draft->words[at] = draft->count - at - 1;
 }

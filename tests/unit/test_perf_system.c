@@ -3,13 +3,15 @@
  * The whole system, sampled and counted: idle time is nobody's. Some simulated
  * CPUs deliver samples of their idle task, others deliver none.
  */
+#include "backends/perf/perf_proc.h"
 #include "tests/unit/perf_case.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
-#include <string.h>
 
 #define MS UINT64_C(1000000)
 
@@ -365,6 +367,23 @@ static void other_events_are_counted_all_the_same(void **state)
 	assert_int_equal(counts[1].raw, 5 * MS);
 }
 
+/* As in a chroot. */
+static void cpus_are_found_where_no_sys_is_mounted(void **state)
+{
+	static const char *const files[] = { "/sys/devices/system/cpu/online",
+		                             NULL, NULL };
+	size_t count = 0;
+	int *cpus;
+
+	(void)state;
+	perf_sim_machine.files = files;
+	assert_int_equal(perf_proc_cpus(&perf_sim_kernel, &cpus, &count), 0);
+	assert_int_equal(count, CPUS);
+	for (int i = 0; i < CPUS; i++)
+		assert_int_equal(cpus[i], i);
+	free(cpus);
+}
+
 #define CASE(name) \
 	cmocka_unit_test_setup_teardown(name, fresh, nothing_is_held)
 
@@ -383,6 +402,7 @@ int main(void)
 		CASE(other_events_are_counted_all_the_same),
 		CASE(one_cpu_can_be_counted),
 		CASE(what_is_of_cpus_is_of_no_process),
+		CASE(cpus_are_found_where_no_sys_is_mounted),
 	};
 
 	return cmocka_run_group_tests_name("perf_system", tests, NULL, NULL);

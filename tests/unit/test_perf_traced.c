@@ -179,7 +179,7 @@ static void it_may_not_be_written(void **state)
 		perf_sim_fail(perf_sim_call_count() - 1, 1, variant);
 		expect_fallback(PROBE, errors[variant]
 		                ? strerror(errors[variant]) : "uprobe_events");
-		assert_true(perf_sim_fault_happened());
+		assert_true(perf_sim_fault_errno());
 		nothing_is_left(state);
 		run.bs.state = NULL;
 	}
@@ -205,7 +205,7 @@ static void no_fault_leaves_one(void **state)
 				else
 					assert_in_range(perf_sim_entries(
 						NULL, 0), 0, 1);
-				if (!perf_sim_fault_happened())
+				if (!perf_sim_fault_errno())
 					break;
 			}
 	perf_sim_reset();

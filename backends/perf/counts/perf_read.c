@@ -5,6 +5,7 @@
 #include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/perf_account.h"
 #include "backends/perf/perf_rings.h"
+#include "port/never_less.h"
 #include "port/scale.h"
 
 #include <errno.h>
@@ -115,20 +116,6 @@ static portprof_status read_source(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-/* An estimate may fall when the share of time that was seen grows; what was
- * told once is not taken back. */
-static uint64_t never_less(_Atomic uint64_t *highest, uint64_t value)
-{
-	uint64_t before = atomic_load_explicit(highest, memory_order_relaxed);
-
-	while (before < value &&
-	       !atomic_compare_exchange_weak_explicit(
-		       highest, &before, value, memory_order_relaxed,
-		       memory_order_relaxed))
-		;
-	return before > value ? before : value;
-}
-
 void perf_judge(struct ppi_backend_session *bs, size_t event,
                 portprof_count *count)
 {
@@ -150,10 +137,11 @@ void perf_judge(struct ppi_backend_session *bs, size_t event,
 		count->scaled = count->raw;
 		count->status = PORTPROF_COUNT_OK;
 	} else {
-		count->scaled = never_less(&state->highest[event],
-		                           ppi_scale(count->raw,
-		                                     count->enabled_ns,
-		                                     count->running_ns));
+		/* an estimate may fall when the share that was seen grows */
+		count->scaled = ppi_never_less(&state->highest[event],
+		                               ppi_scale(count->raw,
+		                                         count->enabled_ns,
+		                                         count->running_ns));
 		count->status = PORTPROF_COUNT_SCALED;
 	}
 }
@@ -213,9 +201,9 @@ static portprof_status take_idle(struct ppi_backend_session *bs, size_t event,
 	                      &idle))
 		return PORTPROF_E_SYSTEM;
 	not_charged = idle.idle_ns + idle.stolen_ns;
-	count->raw = never_less(&perf_state_of(bs)->highest[event],
-	                        count->raw > not_charged
-		                        ? count->raw - not_charged : 0);
+	count->raw = ppi_never_less(&perf_state_of(bs)->highest[event],
+	                            count->raw > not_charged
+	                            ? count->raw - not_charged : 0);
 	return PORTPROF_OK;
 }
 
