@@ -129,7 +129,7 @@ typedef enum portprof_certainty {
  * samples weigh.
  *
  * A sample is kept if at least one sink took it, outside if it was outside the
- * regions of all sinks that did not, otherwise lost. `size` as elsewhere.
+ * ranges of all sinks that did not, otherwise lost. `size` as elsewhere.
  */
 typedef struct portprof_stats {
 	size_t size;

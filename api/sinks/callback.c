@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The callback sinks: the caller's function gets every batch, or the samples of
- * some regions. */
+ * some ranges. */
 #include "api/internal/sink.h"
 
 #include "port/unwind.h"
@@ -72,8 +72,8 @@ const struct ppi_sink_ops ppi_sink_observer = {
 	.close = ppi_sink_nothing,
 };
 
-const struct ppi_sink_ops ppi_sink_region_callback = {
-	.name = "region callback",
+const struct ppi_sink_ops ppi_sink_range_callback = {
+	.name = "range callback",
 	.wants_modules = false,
 	.wants_account = false,
 	.open = ppi_sink_nothing,

@@ -109,7 +109,7 @@ static void err_3_null_is_refused(void **state)
 	portprof_session *session = NULL;
 	portprof_group *group = NULL;
 	portprof_stats stats = { .size = sizeof(stats) };
-	portprof_region region = { .offset = 0 };
+	portprof_range region = { .offset = 0 };
 
 	(void)state;
 	is_invalid(portprof_session_open(NULL, &session));
@@ -168,7 +168,7 @@ static void err_3_histogram_of_no_event_is_refused(void **state)
 {
 	portprof_config *config = cf_config();
 	portprof_session *session = NULL;
-	portprof_region region = { .offset = 0x400000, .scale = 65536,
+	portprof_range region = { .offset = 0x400000, .scale = 65536,
 		                   .bin_bits = 64, .bin_count = 8 };
 	portprof_status status;
 

@@ -54,8 +54,8 @@ static struct measured begin(const struct kit_system *system, uint64_t own_code,
 	if (is_stream)
 		portprof_config_add_callback(m.config, work_slowly, NULL);
 	else
-		portprof_config_add_region_callback(m.config, &m.region, 1,
-		                                    work_slowly, NULL);
+		portprof_config_add_range_callback(m.config, &m.region, 1,
+		                                   work_slowly, NULL);
 	if (kit_try_open(&m))
 		fail_msg("open: %s", portprof_last_diag()->words);
 	kit_run_helper(250 * MS);
