@@ -126,8 +126,7 @@ static void tally_batch(struct ppi_pump **delivered)
 static void deliver(struct ppi_pump *pump, const struct ppi_room *room)
 {
 	struct ppi_pump *delivered PPI_AT_LEAVE(tally_batch) = pump;
-	const portprof_batch batch = { room->records, room->record_count,
-		                 room->words, room->word_count };
+	const portprof_batch batch = ppi_room_batch(room);
 	/* a session without sinks counts what it saw: nothing is lost */
 	uint8_t first = pump->sink_count ? PPI_LOST : PPI_KEPT;
 

@@ -19,7 +19,8 @@ static void count_batch(struct taking *taking)
 	portprof_sink_stats *stats = &taking->sink->stats;
 
 	for (size_t i = 0; i < taking->batch->count; i++) {
-		const portprof_record *record = &taking->batch->records[i];
+		const portprof_record *record =
+			portprof_batch_record(taking->batch, i);
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;

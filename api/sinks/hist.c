@@ -186,7 +186,7 @@ static void hist_take(struct ppi_sink *sink, const portprof_batch *batch,
                       uint8_t *verdicts)
 {
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 
 		if (record->kind == PORTPROF_RECORD_SAMPLE &&
 		    record->event == sink->request->event)

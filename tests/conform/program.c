@@ -224,7 +224,7 @@ static void take(const portprof_batch *batch, void *context)
 	if (batch->count == 0)
 		log->mistake = "a batch is empty";
 	for (size_t i = 0; i < batch->count; i++)
-		keep(log, batch, &batch->records[i]);
+		keep(log, batch, portprof_batch_record(batch, i));
 	atomic_store(&log->is_inside, 0);
 }
 

@@ -97,10 +97,15 @@ static void take(const portprof_batch *batch, void *context)
 
 	pthread_mutex_lock(&guest->lock);
 	guest->calls++;
-	guest->is_bad |= !block || batch->count == 0;
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE)
-			guest->weight += batch->records[i].weight;
+	guest->is_bad |= !block || batch->count == 0 ||
+	                 batch->record_bytes < sizeof(portprof_record);
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE)
+			guest->weight += record->weight;
+	}
 	pthread_mutex_unlock(&guest->lock);
 	free(block);
 }
@@ -288,7 +293,7 @@ static void take_slots(const portprof_batch *batch, void *context)
 	struct slots *slots = context;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		uint64_t pc = record->address, slot;
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
@@ -373,11 +378,15 @@ static void take_here(const portprof_batch *batch, void *context)
 	struct reader *reader = context;
 
 	reader->is_elsewhere |= !pthread_equal(pthread_self(), reader->thread);
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE) {
-			reader->weight += batch->records[i].weight;
-			reader->samples += batch->records[i].samples;
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE) {
+			reader->weight += record->weight;
+			reader->samples += record->samples;
 		}
+	}
 }
 
 static portprof_session *open_reader(struct reader *reader, int *fd)

@@ -43,7 +43,8 @@ static enum ppi_verdict hist_take(struct hist *hist, uint64_t pc,
 	portprof_record record = { .kind = PORTPROF_RECORD_SAMPLE,
 		                   .address = pc, .span = 1,
 		                   .weight = weight, .samples = 1 };
-	portprof_batch batch = { &record, 1, NULL, 0 };
+	portprof_batch batch = { &record, 1, NULL, 0,
+	                         sizeof(portprof_record) };
 	uint8_t verdict = PPI_LOST;
 
 	ppi_sink_hist.take(&hist->sink, &batch, &verdict);
@@ -231,7 +232,8 @@ static void test_kernel_sample_counts_at_its_user_address(void **state)
 		.user_address = 0x102,
 		.valid = PORTPROF_FIELD_KERNEL | PORTPROF_FIELD_USER_ADDRESS,
 	};
-	portprof_batch batch = { &record, 1, NULL, 0 };
+	portprof_batch batch = { &record, 1, NULL, 0,
+	                         sizeof(portprof_record) };
 	uint8_t verdict = PPI_LOST;
 	struct hist hist;
 

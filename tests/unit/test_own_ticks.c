@@ -34,7 +34,7 @@ static void work_slowly(const portprof_batch *batch, void *context)
 
 	(void)context;
 	for (size_t i = 0; i < batch->count; i++)
-		work.cpu_ns += batch->records[i].weight / 24;
+		work.cpu_ns += portprof_batch_record(batch, i)->weight / 24;
 	if (work.cpu_ns && seam.run.crowd)
 		prun_helper_works(&seam.run, &work);
 }
