@@ -20,9 +20,9 @@ extern "C" {
 
 /*
  * Any release may change or remove these functions, without a new version of the
- * library. <portprof.h> does not include this header. The rules for threads are
- * those of other functions of a config or a session; none may be called in
- * signal handlers. All since 0.1.
+ * library: their symbols have the version LIBPORTPROF_PRIVATE. <portprof.h> does
+ * not include this header. The rules for threads are those of other functions of
+ * a config or a session; none may be called in signal handlers. All since 0.1.
  */
 
 /* The names of all settings, in the order of portprof.conf(5); NULL past the
