@@ -264,9 +264,8 @@ portprof_status portprof_event_list_get(const char *list, size_t index,
 		                       list ? "event" : "list");
 	if (ppi_event_list_read(list, NULL, NULL, NULL, &why))
 		return ppi_report(&why);
-	/* walking to the end is how callers use this: no diagnostic */
 	if (!find(list, index, &place))
-		return PORTPROF_E_NOTFOUND;
+		return PORTPROF_END;
 	if (!spell(&place, event, bytes))
 		return ppi_refuse(PORTPROF_E_LIMIT, "read event list",
 		                  "event number %zu of '%.200s' is longer than "

@@ -9,6 +9,7 @@ module portprof
   implicit none
   private
 
+  integer(c_int), parameter, public :: PORTPROF_END = 1
   integer(c_int), parameter, public :: PORTPROF_OK = 0
   integer(c_int), parameter, public :: PORTPROF_E_INVALID = -1
   integer(c_int), parameter, public :: PORTPROF_E_UNSUPPORTED = -2

@@ -239,10 +239,10 @@ typedef struct portprof_metric {
 /*
  * The index-th number of the presets in a group's events, from `counts`, a
  * reading of the whole group or the difference of two; and of those in the events
- * of the open regions, from the counts of one. *metric is unchanged on failure:
- *   E_NOTFOUND  there are no more; no diagnostic
- *   E_INVALID   NULL
- *   E_STATE     no regions are open
+ * of the open regions, from the counts of one. PORTPROF_END past the last.
+ * *metric is unchanged then and on failure:
+ *   E_INVALID  NULL
+ *   E_STATE    no regions are open
  */
 PORTPROF_API portprof_status portprof_group_metric(
 	const portprof_group *group, const portprof_count *counts,

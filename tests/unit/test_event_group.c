@@ -77,9 +77,9 @@ static void members_get_what_is_behind_the_brace(void **state)
 	check_member("{a,b:k,c}:u", 2, "c:u");
 	check_member("{a}", 0, "a");
 	assert_int_equal(portprof_event_list_get("{a,b}", 2, out, sizeof(out),
-						 NULL), PORTPROF_E_NOTFOUND);
+						 NULL), PORTPROF_END);
 	assert_int_equal(portprof_event_list_get("a", 1, out, sizeof(out),
-						 NULL), PORTPROF_E_NOTFOUND);
+						 NULL), PORTPROF_END);
 	check_member("x,{a,b}:u,y", 2, "b:u");
 	check_member("x,{a,b}:u,y", 3, "y");
 	assert_int_equal(portprof_event_list_get("{abcdef,b}", 0, out, 4, NULL),
@@ -190,7 +190,7 @@ static void lists_are_read_alike_everywhere(void **state)
 	}
 	assert_int_equal(portprof_event_list_get(list, 4, event, sizeof(event),
 	                                         &group_of),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 	assert_int_equal(portprof_event_list_get(list, 1, event, 8, NULL),
 	                 PORTPROF_E_LIMIT);
 	assert_string_equal(event, "branches");

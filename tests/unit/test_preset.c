@@ -38,7 +38,7 @@ static void check_list(const char *list, const char *const *events,
 		assert_int_equal(group, groups[i]);
 	}
 	assert_int_equal(portprof_event_list_get(list, i, event, sizeof(event),
-	                                         &group), PORTPROF_E_NOTFOUND);
+	                                         &group), PORTPROF_END);
 }
 
 static void a_preset_is_its_events(void **state)
@@ -327,7 +327,7 @@ static void a_group_has_its_ratios(void **state)
 	assert_true(metric_at(2).value == 0);
 	check_factors();
 	assert_int_equal(portprof_group_metric(group, counts, 3, &metric),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 	assert_int_equal(portprof_group_metric(NULL, counts, 0, &metric),
 	                 PORTPROF_E_INVALID);
 	assert_int_equal(portprof_group_metric(group, NULL, 0, &metric),
@@ -475,7 +475,7 @@ static int take_region(const portprof_region_info *region, void *context)
 	assert_string_equal(metric.name, "IPC");
 	*(double *)context = metric.value;
 	assert_int_equal(portprof_regions_metric(region->counts, 1, &metric),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 	return 0;
 }
 
