@@ -11,6 +11,7 @@
 #include <portprof/export.h>
 #include <portprof/group.h>
 #include <portprof/profile.h>
+#include <portprof/region.h>
 #include <portprof/session.h>
 #include <portprof/status.h>
 
@@ -239,16 +240,17 @@ typedef struct portprof_metric {
 /*
  * The index-th number of the presets in a group's events, from `counts`, a
  * reading of the whole group or the difference of two; and of those in the events
- * of the open regions, from the counts of one. PORTPROF_END past the last.
+ * of a set of regions, from the counts of one. PORTPROF_END past the last.
  * *metric is unchanged then and on failure:
  *   E_INVALID  NULL
- *   E_STATE    no regions are open
+ *   E_STATE    the process's own regions are not open
  */
 PORTPROF_API portprof_status portprof_group_metric(
 	const portprof_group *group, const portprof_count *counts,
 	size_t index, portprof_metric *metric);
 PORTPROF_API portprof_status portprof_regions_metric(
-	const portprof_count *counts, size_t index, portprof_metric *metric);
+	const portprof_regions *regions, const portprof_count *counts,
+	size_t index, portprof_metric *metric);
 
 #ifdef __cplusplus
 }
