@@ -114,29 +114,53 @@ public:
 		return stats;
 	}
 	// Closes now, and throws what the destructor would keep quiet about: a
-	// file that could not be written.
-	void close() { check(portprof_session_close(handle_.release())); }
+	// file that could not be written, or the exception of a callback, after
+	// which the session is open.
+	void close()
+	{
+		portprof_status status = portprof_session_close(get());
+
+		(void)handle_.release(); // a callback has not thrown
+		check(status);
+	}
 	portprof_session *get() const noexcept { return handle_.get(); }
 
 private:
 	struct release {
 		void operator()(portprof_session *handle) const noexcept
 		{
-			(void)portprof_session_close(handle);
+			// Of each exception of a callback one batch is lost,
+			// and the session is still to be closed.
+			for (;;) {
+				try {
+					(void)portprof_session_close(handle);
+					return;
+				} catch (...) {
+				}
+			}
 		}
 	};
 	std::unique_ptr<portprof_session, release> handle_;
 };
 
-// Samples from construction to the end of the scope. A start that fails
-// throws; a stop that fails shows in the session's statistics.
+// Samples from construction to stop() or the end of the scope. A start that fails
+// throws. The destructor stops in any case and throws nothing: what fails there
+// shows in the session's statistics, and the exception of a callback is dropped.
 class sampling {
 public:
 	explicit sampling(session &target) : session_(target.get())
 	{
 		check(portprof_session_start(session_));
 	}
-	~sampling() { (void)portprof_session_stop(session_); }
+	~sampling()
+	{
+		try {
+			(void)portprof_session_stop(session_);
+		} catch (...) {
+		}
+	}
+	// Stops now, and throws what the destructor would keep quiet about.
+	void stop() { check(portprof_session_stop(session_)); }
 	sampling(const sampling &) = delete;
 	sampling &operator=(const sampling &) = delete;
 

@@ -188,6 +188,12 @@ typedef struct portprof_event_field {
 /* Longest build-id kept (SHA-1 has 20 bytes). */
 enum { PORTPROF_BUILD_ID_BYTES = 20 };
 
+/* The last member has no size, which C++ compilers take and warn of. */
+#if defined(__cplusplus) && (defined(__GNUC__) || defined(__clang__))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+
 /* The payload of a MODULE record. */
 typedef struct portprof_module {
 	uint64_t file_offset;    /* of the mapped range in the file */
@@ -196,6 +202,10 @@ typedef struct portprof_module {
 	char path[];             /* null-terminated; "//anon" for none,
 	                          * "[vdso]", "[kernel.kallsyms]", ... */
 } portprof_module;
+
+#if defined(__cplusplus) && (defined(__GNUC__) || defined(__clang__))
+#pragma GCC diagnostic pop
+#endif
 
 /*
  * Records and the memory of their payloads. A sink or callback may read the
