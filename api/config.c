@@ -185,8 +185,7 @@ static bool begin_item(struct adding *adding)
 		return false;
 	config->event_count++;
 	adding->left = ppi_event_members(event->text);
-	adding->at += length;
-	adding->at += *adding->at == ',';
+	adding->at = ppi_event_next_item(adding->at + length);
 	event->requests = calloc(adding->left, sizeof(*event->requests));
 	return event->requests != NULL;
 }

@@ -71,6 +71,7 @@ typedef struct portprof_event_info {
 
 /*
  * Event lists: event strings separated by commas, those of a group in braces.
+ * Blanks may follow a comma.
  * Modifiers after a closing brace apply to each event of its group, except pinned
  * and excl, which apply to the group and are added to its first event.
  *
