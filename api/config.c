@@ -49,7 +49,7 @@ void portprof_config_free(portprof_config *config)
 	free(config->file);
 	ppi_pool_release(config->pool);
 	for (size_t i = 0; i < config->sink_count; i++) {
-		free(config->sinks[i].regions);
+		free(config->sinks[i].ranges);
 		free(config->sinks[i].path);
 	}
 	for (enum ppi_key key = 0; key < PPI_KEY_COUNT; key++)
@@ -107,14 +107,14 @@ static bool copy_origins(portprof_config *to, const portprof_config *from)
 static bool copy_sink(struct ppi_sink_request *to,
                       const struct ppi_sink_request *from)
 {
-	size_t bytes = from->region_count * sizeof(*from->regions);
+	size_t bytes = from->range_count * sizeof(*from->ranges);
 
 	*to = *from;
-	to->regions = bytes ? malloc(bytes) : NULL;
+	to->ranges = bytes ? malloc(bytes) : NULL;
 	to->path = from->path ? strdup(from->path) : NULL;
-	if (to->regions)
-		memcpy(to->regions, from->regions, bytes);
-	return (to->regions || !from->regions) && (to->path || !from->path);
+	if (to->ranges)
+		memcpy(to->ranges, from->ranges, bytes);
+	return (to->ranges || !from->ranges) && (to->path || !from->path);
 }
 
 static bool copy_others(portprof_config *to, const portprof_config *from)
@@ -185,8 +185,7 @@ static bool begin_item(struct adding *adding)
 		return false;
 	config->event_count++;
 	adding->left = ppi_event_members(event->text);
-	adding->at += length;
-	adding->at += *adding->at == ',';
+	adding->at = ppi_event_next_item(adding->at + length);
 	event->requests = calloc(adding->left, sizeof(*event->requests));
 	return event->requests != NULL;
 }

@@ -25,74 +25,74 @@ static portprof_status add_sink(portprof_config *config,
 	return PORTPROF_OK;
 }
 
-static portprof_status refuse_region(size_t index, const char *what)
+static portprof_status refuse_range(size_t index, const char *what)
 {
 	return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
-	                  "region %zu: %s", index, what);
+	                  "range %zu: %s", index, what);
 }
 
 /* The stretch of text, and how finely it is looked at. */
-static portprof_status check_text(const portprof_region *region, size_t index)
+static portprof_status check_text(const portprof_range *range, size_t index)
 {
-	uint64_t count = region->bin_count;
+	uint64_t count = range->bin_count;
 
-	if (region->scale < SCALE_MIN || region->scale > SCALE_MAX)
-		return refuse_region(index, "scale must be 2 to 131072 "
-		                     "(65536 is 2 bytes of text a bin)");
+	if (range->scale < SCALE_MIN || range->scale > SCALE_MAX)
+		return refuse_range(index, "scale must be 2 to 131072 "
+		                    "(65536 is 2 bytes of text a bin)");
 	if (count == 0)
-		return refuse_region(index, "bin_count is 0");
+		return refuse_range(index, "bin_count is 0");
 	if (count > UINT64_MAX / 131072)
-		return refuse_region(index, "bin_count is too large");
-	if (ppi_region_range(region).end == UINT64_MAX)
-		return refuse_region(index, "the text that its bins cover "
-		                     "ends beyond the address space");
+		return refuse_range(index, "bin_count is too large");
+	if (ppi_range_of_text(range).end == UINT64_MAX)
+		return refuse_range(index, "the text that its bins cover "
+		                    "ends beyond the address space");
 	return PORTPROF_OK;
 }
 
-static portprof_status check_region(const portprof_region *region,
-                                    size_t index)
+static portprof_status check_range(const portprof_range *range,
+                                   size_t index)
 {
-	unsigned bits = region->bin_bits;
-	uint64_t count = region->bin_count;
+	unsigned bits = range->bin_bits;
+	uint64_t count = range->bin_count;
 
 	if (bits != 16 && bits != 32 && bits != 64)
-		return refuse_region(index, "bin_bits must be 16, 32 or 64");
-	if (!region->bins)
-		return refuse_region(index, "bins is NULL");
-	if ((uintptr_t)region->bins % (bits / 8))
-		return refuse_region(index,
-		                     "bins is not aligned for its width");
-	if (count > (UINTPTR_MAX - (uintptr_t)region->bins) / (bits / 8))
-		return refuse_region(index, "bin_count is too large");
-	return check_text(region, index);
+		return refuse_range(index, "bin_bits must be 16, 32 or 64");
+	if (!range->bins)
+		return refuse_range(index, "bins is NULL");
+	if ((uintptr_t)range->bins % (bits / 8))
+		return refuse_range(index,
+		                    "bins is not aligned for its width");
+	if (count > (UINTPTR_MAX - (uintptr_t)range->bins) / (bits / 8))
+		return refuse_range(index, "bin_count is too large");
+	return check_text(range, index);
 }
 
 static int by_offset(const void *a, const void *b)
 {
-	const portprof_region *x = a, *y = b;
+	const portprof_range *x = a, *y = b;
 
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* The index in the caller's array of a region of the sorted copy, but not
- * `other`: two regions may be the same. */
-static size_t index_of(const portprof_region *regions,
-                       const portprof_region *wanted, size_t other)
+/* The index in the caller's array of a range of the sorted copy, but not
+ * `other`: two ranges may be the same. */
+static size_t index_of(const portprof_range *ranges,
+                       const portprof_range *wanted, size_t other)
 {
 	size_t i = 0;
 
 	while (i == other ||
-	       memcmp(&regions[i], wanted, sizeof(*wanted)) != 0)
+	       memcmp(&ranges[i], wanted, sizeof(*wanted)) != 0)
 		i++;
 	return i;
 }
 
-static portprof_status check_overlap(const portprof_region *given,
-                                     const portprof_region *sorted,
+static portprof_status check_overlap(const portprof_range *given,
+                                     const portprof_range *sorted,
                                      size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
-		uint64_t end = ppi_region_range(&sorted[i - 1]).end;
+		uint64_t end = ppi_range_of_text(&sorted[i - 1]).end;
 		size_t a, b;
 
 		if (sorted[i].offset >= end)
@@ -100,54 +100,54 @@ static portprof_status check_overlap(const portprof_region *given,
 		a = index_of(given, &sorted[i - 1], count);
 		b = index_of(given, &sorted[i], a);
 		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
-		                  "regions %zu and %zu overlap at 0x%llx: "
+		                  "ranges %zu and %zu overlap at 0x%llx: "
 		                  "shorten one or use two histograms", a, b,
 		                  (unsigned long long)sorted[i].offset);
 	}
 	return PORTPROF_OK;
 }
 
-/* A sorted copy of the regions in `request`, which has a sink then. */
-static portprof_status add_with_regions(portprof_config *config,
-                                        struct ppi_sink_request *request,
-                                        const portprof_region *regions,
-                                        size_t count)
+/* A sorted copy of the ranges in `request`, which has a sink then. */
+static portprof_status add_with_ranges(portprof_config *config,
+                                       struct ppi_sink_request *request,
+                                       const portprof_range *ranges,
+                                       size_t count)
 {
 	portprof_status status;
 
-	request->region_count = count;
-	request->regions = malloc(count * sizeof(*regions));
-	if (!request->regions)
+	request->range_count = count;
+	request->ranges = malloc(count * sizeof(*ranges));
+	if (!request->ranges)
 		return ppi_refuse(PORTPROF_E_NOMEM, "add sink",
 		                  "out of memory");
-	memcpy(request->regions, regions, count * sizeof(*regions));
-	qsort(request->regions, count, sizeof(*regions), by_offset);
-	status = check_overlap(regions, request->regions, count);
+	memcpy(request->ranges, ranges, count * sizeof(*ranges));
+	qsort(request->ranges, count, sizeof(*ranges), by_offset);
+	status = check_overlap(ranges, request->ranges, count);
 	if (status == PORTPROF_OK)
 		status = add_sink(config, request);
 	if (status)
-		free(request->regions);
+		free(request->ranges);
 	return status;
 }
 
-static portprof_status check_regions(
-	const portprof_region *regions, size_t count,
-	portprof_status (*check)(const portprof_region *, size_t))
+static portprof_status check_ranges(
+	const portprof_range *ranges, size_t count,
+	portprof_status (*check)(const portprof_range *, size_t))
 {
 	portprof_status status = PORTPROF_OK;
 
 	if (count < 1 || count > REGIONS_MAX)
 		return ppi_refuse(PORTPROF_E_INVALID, "add sink",
-		                  "%zu regions given: 1 to %d", count,
+		                  "%zu ranges given: 1 to %d", count,
 		                  REGIONS_MAX);
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
-		status = check(&regions[i], i);
+		status = check(&ranges[i], i);
 	return status;
 }
 
 portprof_status portprof_config_add_histogram(portprof_config *config,
                                               size_t event,
-                                              const portprof_region *regions,
+                                              const portprof_range *ranges,
                                               size_t count,
                                               portprof_bin_unit unit)
 {
@@ -156,15 +156,15 @@ portprof_status portprof_config_add_histogram(portprof_config *config,
 		                            .bin_unit = unit };
 	portprof_status status;
 
-	if (!config || !regions)
+	if (!config || !ranges)
 		return ppi_refuse_null("portprof_config_add_histogram",
-		                       config ? "regions" : "config");
+		                       config ? "ranges" : "config");
 	if (unit != PORTPROF_BINS_TICKS && unit != PORTPROF_BINS_WEIGHT)
 		return ppi_refuse(PORTPROF_E_INVALID, "add histogram",
 		                  "%d is not a portprof_bin_unit", (int)unit);
-	status = check_regions(regions, count, check_region);
+	status = check_ranges(ranges, count, check_range);
 	return status ? status :
-	                add_with_regions(config, &request, regions, count);
+	                add_with_ranges(config, &request, ranges, count);
 }
 
 portprof_status portprof_config_add_array(portprof_config *config,
@@ -213,22 +213,22 @@ portprof_status portprof_config_add_observer(portprof_config *config,
 	return add_sink(config, &request);
 }
 
-portprof_status portprof_config_add_region_callback(
-	portprof_config *config, const portprof_region *regions, size_t count,
+portprof_status portprof_config_add_range_callback(
+	portprof_config *config, const portprof_range *ranges, size_t count,
 	portprof_batch_fn take, void *context)
 {
-	struct ppi_sink_request request = { .ops = &ppi_sink_region_callback,
+	struct ppi_sink_request request = { .ops = &ppi_sink_range_callback,
 		                            .take = take,
 		                            .context = context };
 	portprof_status status;
 
-	if (!config || !regions || !take)
-		return ppi_refuse_null("portprof_config_add_region_callback",
+	if (!config || !ranges || !take)
+		return ppi_refuse_null("portprof_config_add_range_callback",
 		                       !config ? "config" :
-		                       !regions ? "regions" : "take");
-	status = check_regions(regions, count, check_text);
+		                       !ranges ? "ranges" : "take");
+	status = check_ranges(ranges, count, check_text);
 	return status ? status :
-	                add_with_regions(config, &request, regions, count);
+	                add_with_ranges(config, &request, ranges, count);
 }
 
 portprof_status portprof_config_share_with(portprof_config *config,

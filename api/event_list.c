@@ -48,6 +48,11 @@ static const portprof_preset *preset_at(const struct place *place)
 	return ppi_preset_find(place->event, length);
 }
 
+const char *ppi_event_next_item(const char *end)
+{
+	return *end == ',' ? end + 1 + strspn(end + 1, " \t") : end;
+}
+
 /* Begin with { .event = NULL }; false past the last. Never fails: a brace that
  * is not closed reaches to the end, and ppi_event_list_read refuses it. */
 static bool next_event(const char *list, struct place *place)
@@ -64,7 +69,7 @@ static bool next_event(const char *list, struct place *place)
 			at = place->end;
 		if (*at == '\0')
 			return false;
-		at++; /* the comma */
+		at = ppi_event_next_item(at);
 	}
 	if (place->is_first) {
 		place->group += place->event != NULL;
@@ -205,15 +210,22 @@ static portprof_status check_braces(const char *list, size_t *column,
 			return mistake(list, (size_t)(bad - list), column,
 			               "a brace begins a group or ends it, as "
 			               "in {cycles,instructions}:u", why);
-		at += *at == ',';
+		at = ppi_event_next_item(at);
 	}
 	return PORTPROF_OK;
 }
 
 /* Where in the list the n-th character of an event, as spelled, comes from. */
-static size_t column_in(const char *list, const struct place *place,
-                        size_t column)
+struct spelled {
+	const char *list;
+	struct place place;
+};
+
+static size_t column_in(const void *context, size_t column)
 {
+	const struct spelled *spelled = context;
+	const struct place *place = &spelled->place;
+	const char *list = spelled->list;
 	size_t at = (size_t)(place->event - list);
 
 	if (place->preset) {
@@ -231,21 +243,22 @@ portprof_status ppi_event_list_read(const char *list, ppi_event_take_fn take,
                                     void *context, size_t *column,
                                     struct ppi_diag *why)
 {
-	struct place place = { .event = NULL };
+	struct spelled spelled = { list, { .event = NULL } };
+	struct place *place = &spelled.place;
 	struct ppi_event_request request;
 	char event[sizeof(request.text)];
 	portprof_status status = check_braces(list, column, why);
-	size_t at = 1;
 
-	while (status == PORTPROF_OK && next_event(list, &place)) {
-		if (!spell(&place, event, sizeof(event)))
-			return mistake(list, (size_t)(place.event - list),
+	while (status == PORTPROF_OK && next_event(list, place)) {
+		if (!spell(place, event, sizeof(event)))
+			return mistake(list, (size_t)(place->event - list),
 			               column, "this event is too long", why);
-		status = ppi_event_parse_at(event, &request, &at, why);
-		if (status && column)
-			*column = column_in(list, &place, at);
-		request.preset = place.preset;
-		request.preset_event = place.part;
+		status = ppi_event_parse_in(event, &request,
+		                            strcmp(event, list) ? column_in
+		                                                : NULL,
+		                            &spelled, column, why);
+		request.preset = place->preset;
+		request.preset_event = place->part;
 		if (status == PORTPROF_OK && take)
 			take(&request, context);
 	}
@@ -264,9 +277,8 @@ portprof_status portprof_event_list_get(const char *list, size_t index,
 		                       list ? "event" : "list");
 	if (ppi_event_list_read(list, NULL, NULL, NULL, &why))
 		return ppi_report(&why);
-	/* walking to the end is how callers use this: no diagnostic */
 	if (!find(list, index, &place))
-		return PORTPROF_E_NOTFOUND;
+		return PORTPROF_END;
 	if (!spell(&place, event, bytes))
 		return ppi_refuse(PORTPROF_E_LIMIT, "read event list",
 		                  "event number %zu of '%.200s' is longer than "

@@ -24,6 +24,8 @@ struct parser {
 	uint64_t value[MOD_COUNT];
 	size_t place[MOD_COUNT]; /* column it was given at; 0 = not given */
 	size_t *column;          /* where to put that of a mistake, or NULL */
+	ppi_event_column_fn column_in; /* of the list; NULL: it is in none */
+	const void *context;
 	struct ppi_diag *why;
 };
 
@@ -64,6 +66,8 @@ static const char *quote(const char *text, char out[72])
 static portprof_status mistake(const struct parser *p, size_t at,
                                const char *words, ...)
 {
+	size_t column = p->column_in ? p->column_in(p->context, at + 1)
+	                             : at + 1;
 	char said[512], quoted[72];
 	va_list values;
 
@@ -71,10 +75,10 @@ static portprof_status mistake(const struct parser *p, size_t at,
 	vsnprintf(said, sizeof(said), words, values);
 	va_end(values);
 	if (p->column)
-		*p->column = at + 1;
+		*p->column = column;
 	return ppi_fail(p->why, PORTPROF_E_INVALID, 0, "check event string",
-	                "event '%s', column %zu: %s", quote(p->text, quoted),
-	                at + 1, said);
+	                "event '%s', column %zu%s: %s", quote(p->text, quoted),
+	                column, p->column_in ? " of the list" : "", said);
 }
 
 /* ---- letters ---- */
@@ -548,13 +552,16 @@ static portprof_status take_name(struct parser *p, size_t *at)
 	return status ? status : append(p, has_pmu ? "::" : "", name);
 }
 
-portprof_status ppi_event_parse_at(const char *text,
+portprof_status ppi_event_parse_in(const char *text,
                                    struct ppi_event_request *request,
-                                   size_t *column, struct ppi_diag *why)
+                                   ppi_event_column_fn column_in,
+                                   const void *context, size_t *column,
+                                   struct ppi_diag *why)
 {
 	struct ppi_event_request draft = { .part_count = 0 };
 	struct parser p = {
-		.text = text, .request = &draft, .column = column, .why = why
+		.text = text, .request = &draft, .column = column,
+		.column_in = column_in, .context = context, .why = why
 	};
 	size_t at = 0;
 	portprof_status status = check_letters(&p);
@@ -573,9 +580,16 @@ portprof_status ppi_event_parse_at(const char *text,
 	return PORTPROF_OK;
 }
 
+portprof_status ppi_event_parse_at(const char *text,
+                                   struct ppi_event_request *request,
+                                   size_t *column, struct ppi_diag *why)
+{
+	return ppi_event_parse_in(text, request, NULL, NULL, column, why);
+}
+
 portprof_status ppi_event_parse(const char *text,
                                 struct ppi_event_request *request,
                                 struct ppi_diag *why)
 {
-	return ppi_event_parse_at(text, request, NULL, why);
+	return ppi_event_parse_in(text, request, NULL, NULL, NULL, why);
 }

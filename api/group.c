@@ -425,7 +425,7 @@ portprof_status portprof_group_part(portprof_group *group, size_t index,
 		                  "each");
 	bs = &group->opened.bs;
 	if (!bs->ops->count_parts)
-		return PORTPROF_E_NOTFOUND;
+		return PORTPROF_END;
 	status = bs->ops->count_parts->part(bs, index, part, pmu, cpus, count);
 	return status ? status : stamp(count, 1);
 }

@@ -348,9 +348,11 @@ portprof_status ppi_opened_passed_over(const struct ppi_opened *opened,
                                        size_t index, const char **name,
                                        const char **reason)
 {
-	/* walking to the end is how callers use this: no diagnostic */
-	if (index >= opened->passed_over.count || !name || !reason)
-		return PORTPROF_E_INVALID;
+	if (!name || !reason)
+		return ppi_refuse_null("passed over",
+		                       name ? "reason" : "name");
+	if (index >= opened->passed_over.count)
+		return PORTPROF_END;
 	*name = opened->passed_over.names[index];
 	*reason = opened->passed_over.reasons[index];
 	return PORTPROF_OK;

@@ -83,11 +83,11 @@ static uint64_t target_caps(const struct ppi_target *target)
 	return caps;
 }
 
-/* Histograms, and callbacks over regions, can do with samples of those. */
-static bool only_regions(const portprof_config *config)
+/* Histograms, and callbacks over ranges, can do with samples of those. */
+static bool only_ranges(const portprof_config *config)
 {
 	for (size_t i = 0; i < config->sink_count; i++)
-		if (!config->sinks[i].region_count)
+		if (!config->sinks[i].range_count)
 			return false;
 	return config->sink_count > 0;
 }
@@ -103,7 +103,7 @@ size_t ppi_plan_event_count(const portprof_config *config)
 
 static uint64_t sink_caps(const portprof_config *config)
 {
-	uint64_t caps = only_regions(config) ? 0 : PORTPROF_CAP_WHOLE_SPACE;
+	uint64_t caps = only_ranges(config) ? 0 : PORTPROF_CAP_WHOLE_SPACE;
 
 	for (size_t i = 0; i < config->sink_count; i++) {
 		if (config->sinks[i].ops == &ppi_sink_array)
@@ -469,18 +469,18 @@ static portprof_status plan_ranges(const portprof_config *config,
 	size_t count = 0;
 
 	for (size_t i = 0; i < config->sink_count; i++)
-		count += config->sinks[i].region_count;
+		count += config->sinks[i].range_count;
 	box->ranges = calloc(count ? count : 1, sizeof(*box->ranges));
 	if (!box->ranges)
-		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "plan regions",
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "plan ranges",
 		                "out of memory");
 	count = 0;
 	for (size_t i = 0; i < config->sink_count; i++) {
 		const struct ppi_sink_request *sink = &config->sinks[i];
 
-		for (size_t r = 0; r < sink->region_count; r++)
+		for (size_t r = 0; r < sink->range_count; r++)
 			box->ranges[count++] =
-				ppi_region_range(&sink->regions[r]);
+				ppi_range_of_text(&sink->ranges[r]);
 	}
 	box->plan.ranges = box->ranges;
 	box->plan.range_count = merge_ranges(box->ranges, count);
@@ -514,7 +514,7 @@ static void plan_wishes(const portprof_config *config,
 		const struct ppi_sink_ops *sink = config->sinks[i].ops;
 
 		plan->want_modules |= sink->wants_modules;
-		plan->want_user_address |= config->sinks[i].region_count > 0;
+		plan->want_user_address |= config->sinks[i].range_count > 0;
 	}
 	plan_chains(config, ops, plan);
 	plan->follow_children = follows_children(config);
@@ -549,7 +549,7 @@ portprof_status ppi_plan_build(const portprof_config *config,
 	box->plan.follow_children = follows_children(config);
 	status = plan_events(config, mode, ops, kernel, box, refusals, why);
 	if (status == PORTPROF_OK && mode == PPI_SAMPLE &&
-	    only_regions(config))
+	    only_ranges(config))
 		status = plan_ranges(config, box, why);
 	if (status)
 		ppi_plan_free(box);

@@ -9,6 +9,7 @@ module portprof
   implicit none
   private
 
+  integer(c_int), parameter, public :: PORTPROF_END = 1
   integer(c_int), parameter, public :: PORTPROF_OK = 0
   integer(c_int), parameter, public :: PORTPROF_E_INVALID = -1
   integer(c_int), parameter, public :: PORTPROF_E_UNSUPPORTED = -2
@@ -57,6 +58,7 @@ module portprof
   public :: portprof_config_add_event_f, portprof_config_set_f
   public :: portprof_regions_open, portprof_regions_close, portprof_regions_read
   public :: portprof_region_begin_f, portprof_region_end_f
+  public :: portprof_region_read_f
   public :: portprof_words_f, portprof_reason_f, portprof_string_f
 
   interface
@@ -88,20 +90,27 @@ module portprof
       import :: c_ptr
       type(c_ptr), value :: config
     end subroutine
-    ! c_null_ptr for the default event.
-    function portprof_regions_open(config) &
+    ! config: c_null_ptr for the default event. regions: c_null_ptr for the
+    ! process's own set, or c_loc of a type(c_ptr) that gets a set's handle.
+    function portprof_regions_open(config, regions) &
         bind(c, name='portprof_regions_open') result(status)
       import :: c_ptr, c_int
-      type(c_ptr), value :: config
+      type(c_ptr), value :: config, regions
       integer(c_int) :: status
     end function
-    subroutine portprof_regions_close() bind(c, name='portprof_regions_close')
+    ! In these and in the functions of regions below, c_null_ptr is the
+    ! process's own set.
+    subroutine portprof_regions_close(regions) &
+        bind(c, name='portprof_regions_close')
+      import :: c_ptr
+      type(c_ptr), value :: regions
     end subroutine
     ! take: a bind(c) function of (type(portprof_region_info), context pointer)
     ! that returns 0 to go on.
-    function portprof_regions_read(by_thread, take, context) &
+    function portprof_regions_read(regions, by_thread, take, context) &
         bind(c, name='portprof_regions_read') result(status)
       import :: c_int, c_funptr, c_ptr
+      type(c_ptr), value :: regions
       integer(c_int), value :: by_thread
       type(c_funptr), value :: take
       type(c_ptr), value :: context
@@ -128,16 +137,27 @@ module portprof
       character(kind=c_char), intent(in) :: key(*), val(*)
       integer(c_int) :: status
     end function
-    function begin_region(name) bind(c, name='portprof_region_begin') &
-        result(status)
-      import :: c_char, c_int
+    function begin_region(regions, name) &
+        bind(c, name='portprof_region_begin') result(status)
+      import :: c_char, c_int, c_ptr
+      type(c_ptr), value :: regions
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int) :: status
     end function
-    function end_region(name) bind(c, name='portprof_region_end') &
+    function end_region(regions, name) bind(c, name='portprof_region_end') &
         result(status)
-      import :: c_char, c_int
+      import :: c_char, c_int, c_ptr
+      type(c_ptr), value :: regions
       character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: status
+    end function
+    function read_region(regions, name, counts, count) &
+        bind(c, name='portprof_region_read') result(status)
+      import :: c_char, c_int, c_ptr, c_size_t, portprof_count
+      type(c_ptr), value :: regions
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_size_t), value :: count
+      type(portprof_count), intent(out) :: counts(count)
       integer(c_int) :: status
     end function
     function status_text(status) bind(c, name='portprof_status_text') &
@@ -181,16 +201,27 @@ contains
     status = set_key(config, trim(key)//c_null_char, trim(val)//c_null_char)
   end function
 
-  function portprof_region_begin_f(name) result(status)
+  function portprof_region_begin_f(regions, name) result(status)
+    type(c_ptr), intent(in) :: regions
     character(len=*), intent(in) :: name
     integer(c_int) :: status
-    status = begin_region(trim(name)//c_null_char)
+    status = begin_region(regions, trim(name)//c_null_char)
   end function
 
-  function portprof_region_end_f(name) result(status)
+  function portprof_region_end_f(regions, name) result(status)
+    type(c_ptr), intent(in) :: regions
     character(len=*), intent(in) :: name
     integer(c_int) :: status
-    status = end_region(trim(name)//c_null_char)
+    status = end_region(regions, trim(name)//c_null_char)
+  end function
+
+  function portprof_region_read_f(regions, name, counts) result(status)
+    type(c_ptr), intent(in) :: regions
+    character(len=*), intent(in) :: name
+    type(portprof_count), intent(out) :: counts(:)
+    integer(c_int) :: status
+    status = read_region(regions, trim(name)//c_null_char, counts, &
+      size(counts, kind=c_size_t))
   end function
 
   ! A C string as a Fortran one.

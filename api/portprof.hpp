@@ -114,29 +114,53 @@ public:
 		return stats;
 	}
 	// Closes now, and throws what the destructor would keep quiet about: a
-	// file that could not be written.
-	void close() { check(portprof_session_close(handle_.release())); }
+	// file that could not be written, or the exception of a callback, after
+	// which the session is open.
+	void close()
+	{
+		portprof_status status = portprof_session_close(get());
+
+		(void)handle_.release(); // a callback has not thrown
+		check(status);
+	}
 	portprof_session *get() const noexcept { return handle_.get(); }
 
 private:
 	struct release {
 		void operator()(portprof_session *handle) const noexcept
 		{
-			(void)portprof_session_close(handle);
+			// Of each exception of a callback one batch is lost,
+			// and the session is still to be closed.
+			for (;;) {
+				try {
+					(void)portprof_session_close(handle);
+					return;
+				} catch (...) {
+				}
+			}
 		}
 	};
 	std::unique_ptr<portprof_session, release> handle_;
 };
 
-// Samples from construction to the end of the scope. A start that fails
-// throws; a stop that fails shows in the session's statistics.
+// Samples from construction to stop() or the end of the scope. A start that fails
+// throws. The destructor stops in any case and throws nothing: what fails there
+// shows in the session's statistics, and the exception of a callback is dropped.
 class sampling {
 public:
 	explicit sampling(session &target) : session_(target.get())
 	{
 		check(portprof_session_start(session_));
 	}
-	~sampling() { (void)portprof_session_stop(session_); }
+	~sampling()
+	{
+		try {
+			(void)portprof_session_stop(session_);
+		} catch (...) {
+		}
+	}
+	// Stops now, and throws what the destructor would keep quiet about.
+	void stop() { check(portprof_session_stop(session_)); }
 	sampling(const sampling &) = delete;
 	sampling &operator=(const sampling &) = delete;
 
@@ -188,39 +212,78 @@ private:
 	std::unique_ptr<portprof_group, release> handle_;
 };
 
-// Regions of the process are counted while one of these lives
+// The process's own regions are counted while one of these lives
 // (portprof_region(3)).
 class regions {
 public:
-	regions() { check(portprof_regions_open(nullptr)); }
+	regions() { check(portprof_regions_open(nullptr, nullptr)); }
 	explicit regions(const config &settings)
 	{
-		check(portprof_regions_open(settings.get()));
+		check(portprof_regions_open(settings.get(), nullptr));
 	}
-	~regions() { portprof_regions_close(); }
+	~regions() { portprof_regions_close(nullptr); }
 	regions(const regions &) = delete;
 	regions &operator=(const regions &) = delete;
 };
 
-// A region of the calling thread, from here to the end of the scope. It never
-// throws: a region that cannot be counted must not end the program. status()
-// says whether it is counted.
+// A set of regions of its own, as a library has it.
+class region_set {
+public:
+	explicit region_set(const config &settings)
+	{
+		portprof_regions *handle = nullptr;
+
+		check(portprof_regions_open(settings.get(), &handle));
+		handle_.reset(handle);
+	}
+	portprof_regions *get() const noexcept { return handle_.get(); }
+
+private:
+	struct release {
+		void operator()(portprof_regions *handle) const noexcept
+		{
+			portprof_regions_close(handle);
+		}
+	};
+	std::unique_ptr<portprof_regions, release> handle_;
+};
+
+// A region of the calling thread, from here to the end of the scope, of the
+// process's own set or of another. It never throws: a region that cannot be
+// counted must not end the program. status() says whether it is counted.
 class region {
 public:
 	explicit region(const char *name) noexcept
-		: name_(name), status_(portprof_region_begin(name))
+		: set_(nullptr), name_(name),
+		  status_(portprof_region_begin(set_, name))
+	{
+	}
+	region(const region_set &set, const char *name) noexcept
+		: set_(set.get()), name_(name),
+		  status_(portprof_region_begin(set_, name))
 	{
 	}
 	~region()
 	{
 		if (status_ == PORTPROF_OK)
-			(void)portprof_region_end(name_);
+			(void)portprof_region_end(set_, name_);
+	}
+	// What it has counted so far, a value for each event.
+	std::vector<portprof_count> read() const
+	{
+		std::vector<portprof_count> counts(
+			portprof_regions_event_count(set_));
+
+		check(portprof_region_read(set_, name_, counts.data(),
+		                           counts.size()));
+		return counts;
 	}
 	portprof_status status() const noexcept { return status_; }
 	region(const region &) = delete;
 	region &operator=(const region &) = delete;
 
 private:
+	portprof_regions *set_;
 	const char *name_;
 	portprof_status status_;
 };

@@ -368,9 +368,8 @@ portprof_status ppi_metric_get(const struct ppi_event *events, size_t count,
 	if (!counts || !metric)
 		return ppi_refuse_null("metric", counts ? "metric" : "counts");
 	at = metric_at(events, count, index, &formula);
-	/* walking to the end is how callers use this: no diagnostic */
 	if (at == count)
-		return PORTPROF_E_NOTFOUND;
+		return PORTPROF_END;
 	compute(events, counts, at, formula, &full);
 	return ppi_sized_copy(metric, &full, sizeof(full), "metric");
 }

@@ -125,8 +125,7 @@ static void tally_batch(struct ppi_pump **delivered)
 static void deliver(struct ppi_pump *pump, const struct ppi_room *room)
 {
 	struct ppi_pump *delivered PPI_AT_LEAVE(tally_batch) = pump;
-	const portprof_batch batch = { room->records, room->record_count,
-		                 room->words, room->word_count };
+	const portprof_batch batch = ppi_room_batch(room);
 	/* a session without sinks counts what it saw: nothing is lost */
 	uint8_t first = pump->sink_count || pump->feeds_files_only ? PPI_LOST
 	                                                           : PPI_KEPT;
@@ -161,8 +160,7 @@ static struct ppi_room part_of(const struct ppi_room *room, size_t first,
  * are delivered. */
 static void unwind(struct ppi_pump *pump, struct ppi_room room)
 {
-	const portprof_batch batch = { room.records, room.record_count,
-		                       room.words, room.word_count };
+	const portprof_batch batch = ppi_room_batch(&room);
 
 	if (!pump->unwinder)
 		return;

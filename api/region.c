@@ -8,32 +8,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The calling thread's, and of which opening: it may be of regions that were
- * closed meanwhile. */
+/* The calling thread's in each set, and of which opening: it may be of one that
+ * was closed meanwhile. */
 static _Thread_local struct {
 	struct ppi_region_thread *thread;
 	uint64_t generation;
-} mine;
+} mine[PORTPROF_REGION_SETS_MAX];
 
-/* Ends a thread's group with the thread. */
+/* Ends a thread's groups with the thread. */
 static pthread_key_t at_exit;
 static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
 
 static void end_thread(void *unused)
 {
-	const struct ppi_regions *all = ppi_regions_now();
-	struct ppi_region_thread *thread = mine.thread;
-	portprof_group *group;
-
 	(void)unused;
-	if (!all || mine.generation != all->generation || !thread)
-		return;
-	pthread_mutex_lock(&thread->lock);
-	group = thread->group;
-	thread->group = NULL;
-	pthread_mutex_unlock(&thread->lock);
-	portprof_group_close(group);
-	mine.thread = NULL;
+	for (unsigned slot = 0; slot < PORTPROF_REGION_SETS_MAX; slot++) {
+		struct ppi_region_thread *thread = mine[slot].thread;
+		portprof_group *group = NULL;
+
+		if (!thread)
+			continue;
+		if (ppi_regions_hold(slot, mine[slot].generation)) {
+			pthread_mutex_lock(&thread->lock);
+			group = thread->group;
+			thread->group = NULL;
+			pthread_mutex_unlock(&thread->lock);
+		}
+		ppi_regions_release();
+		portprof_group_close(group);
+		mine[slot].thread = NULL;
+	}
 }
 
 static void make_key(void)
@@ -43,7 +47,7 @@ static void make_key(void)
 
 /* ---- names ---- */
 
-static struct ppi_region_name *new_name(struct ppi_regions *all,
+static struct ppi_region_name *new_name(struct portprof_regions *all,
                                         const char *text)
 {
 	size_t length = strlen(text);
@@ -62,7 +66,7 @@ static struct ppi_region_name *new_name(struct ppi_regions *all,
 	return name;
 }
 
-static const struct ppi_region_name *intern(struct ppi_regions *all,
+static const struct ppi_region_name *intern(struct portprof_regions *all,
                                             const char *text)
 {
 	struct ppi_region_name *name;
@@ -75,7 +79,7 @@ static const struct ppi_region_name *intern(struct ppi_regions *all,
 	return name;
 }
 
-static struct ppi_region *new_region(struct ppi_regions *all,
+static struct ppi_region *new_region(struct portprof_regions *all,
                                      struct ppi_region_thread *thread,
                                      const char *text)
 {
@@ -99,7 +103,7 @@ static struct ppi_region *new_region(struct ppi_regions *all,
 }
 
 /* In the thread itself, which alone adds to its regions. */
-static struct ppi_region *find_region(struct ppi_regions *all,
+static struct ppi_region *find_region(struct portprof_regions *all,
                                       struct ppi_region_thread *thread,
                                       const char *text)
 {
@@ -111,7 +115,7 @@ static struct ppi_region *find_region(struct ppi_regions *all,
 
 /* ---- threads ---- */
 
-static void open_group(struct ppi_regions *all,
+static void open_group(struct portprof_regions *all,
                        struct ppi_region_thread *thread)
 {
 	portprof_config *config = ppi_config_copy(all->config);
@@ -128,7 +132,7 @@ static void open_group(struct ppi_regions *all,
 	portprof_config_free(config);
 }
 
-struct ppi_region_thread *ppi_region_thread_add(struct ppi_regions *all,
+struct ppi_region_thread *ppi_region_thread_add(struct portprof_regions *all,
                                                 portprof_group *group)
 {
 	struct ppi_region_thread *thread = calloc(1, sizeof(*thread));
@@ -141,8 +145,8 @@ struct ppi_region_thread *ppi_region_thread_add(struct ppi_regions *all,
 	thread->group = group;
 	if (!group)
 		open_group(all, thread);
-	mine.thread = thread;
-	mine.generation = all->generation;
+	mine[all->slot].thread = thread;
+	mine[all->slot].generation = all->generation;
 	pthread_setspecific(at_exit, thread);
 	pthread_mutex_lock(&all->lock);
 	thread->next = all->threads;
@@ -151,11 +155,12 @@ struct ppi_region_thread *ppi_region_thread_add(struct ppi_regions *all,
 	return thread;
 }
 
-/* The calling thread's; NULL when out of memory. */
-static struct ppi_region_thread *this_thread(struct ppi_regions *all)
+/* The calling thread's; NULL before its first region. */
+static struct ppi_region_thread *
+this_thread(const struct portprof_regions *all)
 {
-	return mine.thread && mine.generation == all->generation
-	       ? mine.thread : ppi_region_thread_add(all, NULL);
+	return mine[all->slot].generation == all->generation
+	       ? mine[all->slot].thread : NULL;
 }
 
 static portprof_status out_of_memory(const char *step)
@@ -163,23 +168,25 @@ static portprof_status out_of_memory(const char *step)
 	return ppi_refuse(PORTPROF_E_NOMEM, step, "out of memory");
 }
 
-/* What both need: *thread is NULL when there is nothing to do. */
-static portprof_status enter(const char *name, const char *step,
+static portprof_status refuse_forked(const char *step)
+{
+	return ppi_refuse(PORTPROF_E_FORKED, step, "regions were opened by the "
+	                  "parent process: close them here and open others");
+}
+
+/* The calling thread's in a set that is open. */
+static portprof_status enter(struct portprof_regions *all, const char *name,
+                             const char *step,
                              struct ppi_region_thread **thread)
 {
-	struct ppi_regions *all = ppi_regions_now();
-
-	*thread = NULL;
-	if (!all)
-		return PORTPROF_OK;
 	if (!name || !name[0])
 		return ppi_refuse(PORTPROF_E_INVALID, step,
 		                  "a region needs a name");
 	if (ppi_is_forked(&all->guard))
-		return ppi_refuse(PORTPROF_E_FORKED, step, "regions were "
-		                  "opened by the parent process: close them "
-		                  "here and open others");
+		return refuse_forked(step);
 	*thread = this_thread(all);
+	if (!*thread)
+		*thread = ppi_region_thread_add(all, NULL);
 	if (!*thread)
 		return out_of_memory(step);
 	if ((*thread)->status)
@@ -190,7 +197,7 @@ static portprof_status enter(const char *name, const char *step,
 
 /* ---- begin and end ---- */
 
-static struct ppi_region_frame *new_frame(const struct ppi_regions *all,
+static struct ppi_region_frame *new_frame(const struct portprof_regions *all,
                                           struct ppi_region_thread *thread)
 {
 	struct ppi_region_frame *more;
@@ -208,22 +215,27 @@ static struct ppi_region_frame *new_frame(const struct ppi_regions *all,
 	return &thread->frames[thread->room++];
 }
 
-portprof_status portprof_region_begin(const char *name)
+portprof_status portprof_region_begin(portprof_regions *regions,
+                                      const char *name)
 {
-	struct ppi_regions *all = ppi_regions_wanted();
+	struct portprof_regions *all = regions ? regions : ppi_regions_wanted();
 	struct ppi_region_thread *thread;
 	struct ppi_region_frame *frame;
 	struct ppi_region *region;
-	portprof_status status = enter(name, "begin region", &thread);
+	portprof_status status;
 
-	if (status || !thread)
+	if (!all)
+		return PORTPROF_OK;
+	status = enter(all, name, "begin region", &thread);
+	if (status)
 		return status;
 	region = find_region(all, thread, name);
 	frame = region ? new_frame(all, thread) : NULL;
 	if (!frame)
 		return out_of_memory("begin region");
+	frame->is_outermost = region->depth == 0;
 	/* last, so that what is above is not counted */
-	if (region->depth == 0)
+	if (frame->is_outermost)
 		status = portprof_group_read(thread->group, frame->begun,
 		                             all->event_count);
 	if (status)
@@ -248,45 +260,133 @@ static portprof_status refuse_end(const struct ppi_region_thread *thread,
 	                  thread->frames[thread->depth - 1].region->name->text);
 }
 
-portprof_status portprof_region_end(const char *name)
+static void pop(const struct portprof_regions *all,
+                const struct ppi_region_frame *frame,
+                const portprof_count *ended)
+{
+	struct ppi_region *region = frame->region;
+
+	for (size_t i = 0; frame->is_outermost && i < all->event_count; i++)
+		ppi_region_add(&region->totals[i], &frame->begun[i], &ended[i]);
+	region->calls++;
+	region->depth--;
+}
+
+/* End what the calling thread has open beyond `depth`, at one instant. */
+static portprof_status end_to(const struct portprof_regions *all,
+                              struct ppi_region_thread *thread, size_t depth)
 {
 	portprof_count ended[PORTPROF_REGION_EVENTS_MAX];
-	struct ppi_regions *all = ppi_regions_now();
-	struct ppi_region_thread *thread;
-	const struct ppi_region_frame *frame;
-	struct ppi_region *region;
-	portprof_status status = enter(name, "end region", &thread);
+	portprof_status status = PORTPROF_OK;
+	bool is_read = false;
 
-	if (status || !thread)
-		return status;
-	frame = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
-	if (!frame || strcmp(frame->region->name->text, name) != 0)
-		return refuse_end(thread, name);
-	region = frame->region;
-	if (region->depth == 1)
+	for (size_t i = depth; i < thread->depth; i++)
+		is_read |= thread->frames[i].is_outermost;
+	if (is_read)
 		status = portprof_group_read(thread->group, ended,
 		                             all->event_count);
 	if (status)
 		return status;
 	pthread_mutex_lock(&thread->lock);
-	for (size_t i = 0; region->depth == 1 && i < all->event_count; i++)
-		ppi_region_add(&region->totals[i], &frame->begun[i], &ended[i]);
-	region->calls++;
+	while (thread->depth > depth)
+		pop(all, &thread->frames[--thread->depth], ended);
 	pthread_mutex_unlock(&thread->lock);
-	region->depth--;
-	thread->depth--;
 	return PORTPROF_OK;
+}
+
+portprof_status portprof_region_end(portprof_regions *regions, const char *name)
+{
+	struct portprof_regions *all = regions ? regions : ppi_regions_now();
+	struct ppi_region_thread *thread;
+	const struct ppi_region_frame *frame;
+	portprof_status status;
+
+	if (!all)
+		return PORTPROF_OK;
+	status = enter(all, name, "end region", &thread);
+	if (status)
+		return status;
+	frame = thread->depth ? &thread->frames[thread->depth - 1] : NULL;
+	if (!frame || strcmp(frame->region->name->text, name) != 0)
+		return refuse_end(thread, name);
+	return end_to(all, thread, thread->depth - 1);
+}
+
+/* ---- depths ---- */
+
+size_t portprof_region_depth(const portprof_regions *regions)
+{
+	const struct portprof_regions *all = regions ? regions
+	                                             : ppi_regions_now();
+	const struct ppi_region_thread *thread =
+		all && !ppi_is_forked(&all->guard) ? this_thread(all) : NULL;
+
+	return thread ? thread->depth : 0;
+}
+
+portprof_status portprof_region_end_to(portprof_regions *regions, size_t depth)
+{
+	struct portprof_regions *all = regions ? regions : ppi_regions_now();
+	struct ppi_region_thread *thread;
+	size_t open;
+
+	if (!all)
+		return PORTPROF_OK;
+	if (ppi_is_forked(&all->guard))
+		return refuse_forked("end regions");
+	thread = this_thread(all);
+	open = thread ? thread->depth : 0;
+	if (depth > open)
+		return ppi_refuse(PORTPROF_E_INVALID, "end regions",
+		                  "%zu regions were to stay open in this "
+		                  "thread, but %zu are open", depth, open);
+	return thread ? end_to(all, thread, depth) : PORTPROF_OK;
 }
 
 void ppi_region_end_all(void)
 {
-	const struct ppi_regions *all = ppi_regions_now();
-	const struct ppi_region_thread *thread = mine.thread;
+	(void)portprof_region_end_to(NULL, 0);
+}
 
-	if (!all || !thread || mine.generation != all->generation)
-		return;
-	while (thread->depth > 0)
-		if (portprof_region_end(thread->frames[thread->depth - 1]
-		                                .region->name->text))
-			return;
+/* ---- reading inside ---- */
+
+/* Where the counters stood when a region began; NULL: it is not open. */
+static const portprof_count *begin_of(const struct ppi_region_thread *thread,
+                                      const char *name)
+{
+	for (size_t i = 0; i < thread->depth; i++)
+		if (thread->frames[i].is_outermost &&
+		    strcmp(thread->frames[i].region->name->text, name) == 0)
+			return thread->frames[i].begun;
+	return NULL;
+}
+
+portprof_status portprof_region_read(portprof_regions *regions,
+                                     const char *name, portprof_count *counts,
+                                     size_t count)
+{
+	struct portprof_regions *all = regions ? regions : ppi_regions_now();
+	portprof_count now[PORTPROF_REGION_EVENTS_MAX];
+	struct ppi_region_thread *thread;
+	const portprof_count *begun;
+	portprof_status status;
+
+	if (!counts)
+		return ppi_refuse_null("portprof_region_read", "counts");
+	if (!all)
+		return ppi_regions_refuse_closed("read region");
+	status = enter(all, name, "read region", &thread);
+	if (status)
+		return status;
+	begun = begin_of(thread, name);
+	if (!begun)
+		return ppi_refuse(PORTPROF_E_INVALID, "read region",
+		                  "region '%s' is not open in this thread: "
+		                  "begin it first, in the same thread", name);
+	status = portprof_group_read(thread->group, now, count);
+	for (size_t i = 0; status == PORTPROF_OK && i < count; i++) {
+		counts[i] = (portprof_count){ .taken_ns = now[i].taken_ns };
+		ppi_region_add(&counts[i], &begun[i], &now[i]);
+	}
+	return status;
 }

@@ -29,8 +29,8 @@
 static struct {
 	pthread_mutex_t lock;
 	atomic_bool is_read;       /* there is nothing more to ask for */
-	_Atomic(struct ppi_regions *) open;
-	struct ppi_regions *stale; /* the parent's, in a forked child */
+	_Atomic(struct portprof_regions *) open;
+	struct portprof_regions *stale; /* the parent's, in a forked child */
 	struct ppi_region_origin origin;
 	bool is_child, is_text;
 	char *output;              /* pattern; NULL: the usual */
@@ -129,7 +129,7 @@ static void open_asked(const char *lines)
 		status = portprof_config_load_text(config, "PORTPROF", lines,
 		                                   NULL);
 	if (status == PORTPROF_OK)
-		status = portprof_regions_open(config);
+		status = portprof_regions_open(config, NULL);
 	if (status == PORTPROF_OK) {
 		ppi_region_origin(&asked.origin);
 		atomic_store(&asked.open, ppi_regions_now());
@@ -159,9 +159,9 @@ static void set_handlers(void)
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
-struct ppi_regions *ppi_regions_wanted(void)
+struct portprof_regions *ppi_regions_wanted(void)
 {
-	struct ppi_regions *all = ppi_regions_now();
+	struct portprof_regions *all = ppi_regions_now();
 	const char *text;
 	char *lines;
 
@@ -262,7 +262,7 @@ static char *find_path(void)
 	return path;
 }
 
-static void write_table(struct ppi_regions *all)
+static void write_table(struct portprof_regions *all)
 {
 	char *path = find_path(), *text = NULL;
 	struct ppi_diag why;
@@ -285,7 +285,7 @@ static void write_table(struct ppi_regions *all)
 /* Once, and never by a child that fork handlers did not see. */
 void ppi_regions_deliver(void)
 {
-	struct ppi_regions *all = atomic_exchange(&asked.open, NULL);
+	struct portprof_regions *all = atomic_exchange(&asked.open, NULL);
 
 	if (!all || ppi_is_forked(&all->guard))
 		return;

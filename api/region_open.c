@@ -12,15 +12,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process has one set of regions, so that code can name them without being
- * handed anything. */
-static struct ppi_regions *_Atomic open_regions;
-static atomic_flag is_taken = ATOMIC_FLAG_INIT;
-static uint64_t generations; /* changed by who has taken it */
+/* Of the sets that are open, the first is the process's own, so that code can
+ * name regions without being handed anything. */
+static struct {
+	pthread_mutex_t lock;
+	bool is_taken[PORTPROF_REGION_SETS_MAX];
+	struct portprof_regions *_Atomic open[PORTPROF_REGION_SETS_MAX];
+	uint64_t generations;
+} sets = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-struct ppi_regions *ppi_regions_now(void)
+static pthread_once_t handlers_once = PTHREAD_ONCE_INIT;
+
+/* Another thread of the parent may have had it. */
+static void after_fork_in_child(void)
 {
-	return atomic_load_explicit(&open_regions, memory_order_acquire);
+	pthread_mutex_init(&sets.lock, NULL);
+}
+
+static void set_handlers(void)
+{
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+struct portprof_regions *ppi_regions_now(void)
+{
+	return atomic_load_explicit(&sets.open[PPI_REGIONS_OWN],
+	                            memory_order_acquire);
+}
+
+struct portprof_regions *ppi_regions_hold(unsigned slot, uint64_t generation)
+{
+	struct portprof_regions *all;
+
+	pthread_mutex_lock(&sets.lock);
+	all = atomic_load(&sets.open[slot]);
+	return all && all->generation == generation ? all : NULL;
+}
+
+void ppi_regions_release(void)
+{
+	pthread_mutex_unlock(&sets.lock);
+}
+
+portprof_status ppi_regions_refuse_closed(const char *step)
+{
+	return ppi_refuse(PORTPROF_E_STATE, step, "no regions are open: call "
+	                  "portprof_regions_open first");
 }
 
 static portprof_status check_config(const portprof_config *config)
@@ -39,7 +76,7 @@ static portprof_status check_config(const portprof_config *config)
 }
 
 /* A copy: the group ends with its thread, and the events go on. */
-static bool take_events(struct ppi_regions *all, const portprof_group *group)
+static bool take_events(struct portprof_regions *all, const portprof_group *group)
 {
 	const struct ppi_event *resolved =
 		ppi_group_events(group, &all->event_count);
@@ -73,7 +110,7 @@ static void free_thread(struct ppi_region_thread *thread)
 	free(thread);
 }
 
-void ppi_regions_free(struct ppi_regions *all)
+void ppi_regions_free(struct portprof_regions *all)
 {
 	struct ppi_region_thread *next;
 	struct ppi_region_name *name, *following;
@@ -97,10 +134,11 @@ void ppi_regions_free(struct ppi_regions *all)
 }
 
 /* With the calling thread's group, which also shows what can be counted. */
-static portprof_status make(const portprof_config *config,
-                            struct ppi_regions **out)
+static portprof_status make(const portprof_config *config, unsigned slot,
+                            uint64_t generation,
+                            struct portprof_regions **out)
 {
-	struct ppi_regions *all = calloc(1, sizeof(*all));
+	struct portprof_regions *all = calloc(1, sizeof(*all));
 	portprof_group *group = NULL;
 	portprof_status status;
 
@@ -109,7 +147,8 @@ static portprof_status make(const portprof_config *config,
 		                  "out of memory");
 	ppi_fork_guard_init(&all->guard);
 	pthread_mutex_init(&all->lock, NULL);
-	all->generation = ++generations;
+	all->slot = slot;
+	all->generation = generation;
 	all->config = config ? ppi_config_copy(config) : portprof_config_new();
 	status = all->config ? check_config(all->config)
 	                     : ppi_refuse(PORTPROF_E_NOMEM, "open regions",
@@ -132,42 +171,84 @@ static portprof_status make(const portprof_config *config,
 	return status;
 }
 
-portprof_status portprof_regions_open(const portprof_config *config)
+/* The process's own slot, or any other. */
+static portprof_status take_slot(bool is_own, unsigned *slot,
+                                 uint64_t *generation)
 {
-	struct ppi_regions *all;
-	portprof_status status;
+	unsigned at = PPI_REGIONS_OWN, end = at + 1;
 
-	if (atomic_flag_test_and_set(&is_taken))
-		return ppi_refuse(PORTPROF_E_BUSY, "open regions",
-		                  "regions are open in this process already: "
-		                  "close them first");
-	status = make(config, &all);
-	if (status) {
-		atomic_flag_clear(&is_taken);
-		return status;
+	if (!is_own) {
+		at = end;
+		end = PORTPROF_REGION_SETS_MAX;
 	}
-	atomic_store_explicit(&open_regions, all, memory_order_release);
-	ppi_regions_want_none();
+	pthread_once(&handlers_once, set_handlers);
+	pthread_mutex_lock(&sets.lock);
+	while (at < end && sets.is_taken[at])
+		at++;
+	if (at < end)
+		sets.is_taken[at] = true;
+	*slot = at;
+	*generation = ++sets.generations;
+	pthread_mutex_unlock(&sets.lock);
+	if (at < end)
+		return PORTPROF_OK;
+	if (is_own)
+		return ppi_refuse(PORTPROF_E_BUSY, "open regions",
+		                  "the regions of this process are open "
+		                  "already: close them first, or open a set "
+		                  "with a handle");
+	return ppi_refuse(PORTPROF_E_LIMIT, "open regions",
+	                  "%d sets of regions are open: close one first",
+	                  PORTPROF_REGION_SETS_MAX - 1);
+}
+
+static void fill_slot(unsigned slot, struct portprof_regions *all)
+{
+	pthread_mutex_lock(&sets.lock);
+	sets.is_taken[slot] = all != NULL;
+	atomic_store_explicit(&sets.open[slot], all, memory_order_release);
+	pthread_mutex_unlock(&sets.lock);
+}
+
+portprof_status portprof_regions_open(const portprof_config *config,
+                                      portprof_regions **regions)
+{
+	struct portprof_regions *all = NULL;
+	uint64_t generation;
+	unsigned slot;
+	portprof_status status = take_slot(!regions, &slot, &generation);
+
+	if (status)
+		return status;
+	status = make(config, slot, generation, &all);
+	fill_slot(slot, all);
+	if (status)
+		return status;
+	if (regions)
+		*regions = all;
+	else
+		ppi_regions_want_none();
 	return PORTPROF_OK;
 }
 
-size_t portprof_regions_event_count(void)
+size_t portprof_regions_event_count(const portprof_regions *regions)
 {
-	const struct ppi_regions *all = ppi_regions_now();
+	const struct portprof_regions *all = regions ? regions
+	                                             : ppi_regions_now();
 
 	return all ? all->event_count : 0;
 }
 
-portprof_status portprof_regions_event(size_t index, portprof_event_info *info)
+portprof_status portprof_regions_event(const portprof_regions *regions,
+                                       size_t index, portprof_event_info *info)
 {
-	const struct ppi_regions *all = ppi_regions_now();
+	const struct portprof_regions *all = regions ? regions
+	                                             : ppi_regions_now();
 
 	if (!info)
 		return ppi_refuse_null("portprof_regions_event", "info");
 	if (!all)
-		return ppi_refuse(PORTPROF_E_STATE, "regions event",
-		                  "no regions are open: call "
-		                  "portprof_regions_open first");
+		return ppi_regions_refuse_closed("regions event");
 	if (index >= all->event_count)
 		return ppi_refuse(PORTPROF_E_INVALID, "regions event",
 		                  "no event number %zu: there are %zu", index,
@@ -176,35 +257,34 @@ portprof_status portprof_regions_event(size_t index, portprof_event_info *info)
 	                      sizeof(all->events[index]), "regions event");
 }
 
-portprof_status portprof_regions_metric(const portprof_count *counts,
+portprof_status portprof_regions_metric(const portprof_regions *regions,
+                                        const portprof_count *counts,
                                         size_t index, portprof_metric *metric)
 {
-	const struct ppi_regions *all = ppi_regions_now();
+	const struct portprof_regions *all = regions ? regions
+	                                             : ppi_regions_now();
 
 	if (!all)
-		return ppi_refuse(PORTPROF_E_STATE, "regions metric",
-		                  "no regions are open: call "
-		                  "portprof_regions_open first");
+		return ppi_regions_refuse_closed("regions metric");
 	return ppi_metric_get(all->resolved, all->event_count, counts, index,
 	                      metric);
 }
 
-struct ppi_regions *ppi_regions_disown(void)
+/* Without the lock: only this thread runs. */
+struct portprof_regions *ppi_regions_disown(void)
 {
-	struct ppi_regions *all = atomic_exchange(&open_regions, NULL);
-
-	atomic_flag_clear(&is_taken);
-	return all;
+	sets.is_taken[PPI_REGIONS_OWN] = false;
+	return atomic_exchange(&sets.open[PPI_REGIONS_OWN], NULL);
 }
 
-void portprof_regions_close(void)
+void portprof_regions_close(portprof_regions *regions)
 {
-	struct ppi_regions *all = ppi_regions_now();
+	struct portprof_regions *all = regions ? regions : ppi_regions_now();
 
 	if (!all)
 		return;
-	ppi_regions_deliver();
-	atomic_store_explicit(&open_regions, NULL, memory_order_release);
+	if (!regions)
+		ppi_regions_deliver();
+	fill_slot(all->slot, NULL);
 	ppi_regions_free(all);
-	atomic_flag_clear(&is_taken);
 }

@@ -58,7 +58,7 @@ struct row {
 	portprof_count *counts;
 };
 
-static void add_thread(const struct ppi_regions *all,
+static void add_thread(const struct portprof_regions *all,
                        struct ppi_region_thread *thread, struct row *rows)
 {
 	pthread_mutex_lock(&thread->lock);
@@ -76,7 +76,7 @@ static void add_thread(const struct ppi_regions *all,
 	pthread_mutex_unlock(&thread->lock);
 }
 
-static int hand_out(const struct ppi_regions *all, struct row *rows,
+static int hand_out(const struct portprof_regions *all, struct row *rows,
                     size_t count, int64_t tid, portprof_region_fn take,
                     void *context)
 {
@@ -92,7 +92,7 @@ static int hand_out(const struct ppi_regions *all, struct row *rows,
 	return answer;
 }
 
-static void clear_rows(const struct ppi_regions *all, struct row *rows,
+static void clear_rows(const struct portprof_regions *all, struct row *rows,
                        portprof_count *counts)
 {
 	const struct ppi_region_name *name = all->names; /* by number */
@@ -107,7 +107,7 @@ static void clear_rows(const struct ppi_regions *all, struct row *rows,
 		};
 }
 
-static void read_all(struct ppi_regions *all, int by_thread, struct row *rows,
+static void read_all(struct portprof_regions *all, int by_thread, struct row *rows,
                      portprof_count *counts, portprof_region_fn take,
                      void *context)
 {
@@ -127,10 +127,10 @@ static void read_all(struct ppi_regions *all, int by_thread, struct row *rows,
 		hand_out(all, rows, all->name_count, 0, take, context);
 }
 
-portprof_status portprof_regions_read(int by_thread, portprof_region_fn take,
-                                      void *context)
+portprof_status portprof_regions_read(portprof_regions *regions, int by_thread,
+                                      portprof_region_fn take, void *context)
 {
-	struct ppi_regions *all = ppi_regions_now();
+	struct portprof_regions *all = regions ? regions : ppi_regions_now();
 	portprof_status status = PORTPROF_OK;
 	portprof_count *counts;
 	struct row *rows;
@@ -138,9 +138,7 @@ portprof_status portprof_regions_read(int by_thread, portprof_region_fn take,
 	if (!take)
 		return ppi_refuse_null("portprof_regions_read", "take");
 	if (!all)
-		return ppi_refuse(PORTPROF_E_STATE, "read regions",
-		                  "no regions are open: call "
-		                  "portprof_regions_open first");
+		return ppi_regions_refuse_closed("read regions");
 	pthread_mutex_lock(&all->lock);
 	rows = calloc(all->name_count + 1, sizeof(*rows));
 	counts = calloc(all->name_count * all->event_count + 1,

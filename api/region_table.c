@@ -66,7 +66,7 @@ void ppi_region_origin(struct ppi_region_origin *origin)
 
 /* Threads whose events could not be opened, and why the last of them could
  * not: *why lasts as long as the regions. */
-static size_t count_refused(struct ppi_regions *all, const char **why)
+static size_t count_refused(struct portprof_regions *all, const char **why)
 {
 	size_t count = 0;
 
@@ -105,7 +105,7 @@ static void put_metrics(struct ppi_json *json,
 	portprof_metric metric = { .size = sizeof(metric) };
 
 	ppi_json_array(json, "metrics");
-	for (size_t i = 0; portprof_regions_metric(region->counts, i,
+	for (size_t i = 0; portprof_regions_metric(NULL, region->counts, i,
 	                                           &metric) == PORTPROF_OK; i++)
 		ppi_json_real(json, NULL, metric.value);
 	ppi_json_close(json);
@@ -146,7 +146,7 @@ static const char *unit_of(const portprof_event_info *event)
 }
 
 /* A metric of no counts: its name and unit. */
-static bool metric_of(const struct ppi_regions *all, size_t index,
+static bool metric_of(const struct portprof_regions *all, size_t index,
                       portprof_metric *metric)
 {
 	static const portprof_count nothing[PORTPROF_REGION_EVENTS_MAX];
@@ -167,7 +167,7 @@ static void put_factors(struct ppi_json *json, const char *key,
 
 /* With what it is of each event, so that who adds tables up needs no preset. */
 static void put_metric_names(struct ppi_json *json,
-                             const struct ppi_regions *all)
+                             const struct portprof_regions *all)
 {
 	double of[PORTPROF_REGION_EVENTS_MAX], by[PORTPROF_REGION_EVENTS_MAX];
 	portprof_metric metric;
@@ -186,7 +186,7 @@ static void put_metric_names(struct ppi_json *json,
 	ppi_json_close(json);
 }
 
-static bool put_json(struct ppi_regions *all,
+static bool put_json(struct portprof_regions *all,
                      const struct ppi_region_origin *origin, FILE *out)
 {
 	struct ppi_json json;
@@ -216,7 +216,7 @@ static bool put_json(struct ppi_regions *all,
 	ppi_json_close(&json);
 	put_metric_names(&json, all);
 	ppi_json_array(&json, "regions");
-	is_read = portprof_regions_read(1, put_row, &json) == PORTPROF_OK;
+	is_read = portprof_regions_read(NULL, 1, put_row, &json) == PORTPROF_OK;
 	return ppi_json_end(&json) && is_read;
 }
 
@@ -225,7 +225,7 @@ static bool put_json(struct ppi_regions *all,
 enum { COLUMN_MIN = 12 };
 
 struct text_table {
-	const struct ppi_regions *all;
+	const struct portprof_regions *all;
 	FILE *out;
 };
 
@@ -257,7 +257,7 @@ static void put_values(const struct text_table *table,
 {
 	portprof_metric metric = { .size = sizeof(metric) };
 
-	for (size_t i = 0; portprof_regions_metric(region->counts, i,
+	for (size_t i = 0; portprof_regions_metric(NULL, region->counts, i,
 	                                           &metric) == PORTPROF_OK; i++)
 		if (isnan(metric.value))
 			fprintf(table->out, "  %*s", metric_column(&metric),
@@ -295,7 +295,7 @@ static int put_line(const portprof_region_info *region, void *context)
 	return 0;
 }
 
-static bool put_text(struct ppi_regions *all,
+static bool put_text(struct portprof_regions *all,
                      const struct ppi_region_origin *origin, FILE *out)
 {
 	struct text_table table = { all, out };
@@ -326,11 +326,11 @@ static bool put_text(struct ppi_regions *all,
 	for (size_t i = 0; metric_of(all, i, &metric); i++)
 		fprintf(out, "  %*s", metric_column(&metric), metric.name);
 	fputs("  region\n", out);
-	is_read = portprof_regions_read(1, put_line, &table) == PORTPROF_OK;
+	is_read = portprof_regions_read(NULL, 1, put_line, &table) == PORTPROF_OK;
 	return fflush(out) == 0 && !ferror(out) && is_read;
 }
 
-bool ppi_region_table_write(struct ppi_regions *all,
+bool ppi_region_table_write(struct portprof_regions *all,
                             const struct ppi_region_origin *origin,
                             bool is_text, FILE *out)
 {

@@ -234,6 +234,18 @@ struct ppi_room {
 	size_t word_room, word_count;
 };
 
+/* What is in it, for readers. */
+static inline portprof_batch ppi_room_batch(const struct ppi_room *room)
+{
+	return (portprof_batch){
+		.records = room->records,
+		.count = room->record_count,
+		.words = room->words,
+		.word_count = room->word_count,
+		.record_bytes = sizeof(room->records[0]),
+	};
+}
+
 /* Smallest room the core ever offers: one record with its payload. */
 enum { PPI_WORDS_MIN = 1024 };
 
@@ -469,7 +481,7 @@ struct ppi_count_ways {
 /* Where a count is made of several: by CPUs of several types, say. */
 struct ppi_count_parts {
 	/* What `part` of an event counted, by the PMU of which name on which
-	 * CPUs, constant as long as the session. E_NOTFOUND past the last, and
+	 * CPUs, constant as long as the session. PORTPROF_END past the last, and
 	 * where an event has no parts. */
 	portprof_status (*part)(struct ppi_backend_session *bs, size_t event,
 	                        size_t part, const char **pmu,

@@ -82,7 +82,7 @@ static uint64_t run_unread(unsigned hz, uint64_t *samples)
 static uint64_t run_portprof(unsigned hz, uint64_t *samples)
 {
 	static uint64_t bins[4096];
-	portprof_region region = { .offset = (uintptr_t)bench_work & ~0xfffull,
+	portprof_range range = { .offset = (uintptr_t)bench_work & ~0xfffull,
 		                   .scale = 65536, .bin_bits = 64,
 		                   .bins = bins, .bin_count = 4096 };
 	portprof_stats stats = { .size = sizeof(stats) };
@@ -92,7 +92,7 @@ static uint64_t run_portprof(unsigned hz, uint64_t *samples)
 
 	portprof_config_set_backend(config, "perf");
 	portprof_config_set_frequency(config, hz);
-	portprof_config_add_histogram(config, 0, &region, 1,
+	portprof_config_add_histogram(config, 0, &range, 1,
 	                              PORTPROF_BINS_TICKS);
 	if (portprof_session_open(config, &session) != PORTPROF_OK)
 		bench_die("open");

@@ -19,10 +19,10 @@ static void fill(void)
 {
 	volatile char *memory = (volatile char *)malloc(PAGES * 4096);
 
-	portprof_region_begin("fill");
+	portprof_region_begin(NULL, "fill");
 	for (size_t i = 0; memory && i < PAGES; i++)
 		memory[i * 4096] = 1;
-	portprof_region_end("fill");
+	portprof_region_end(NULL, "fill");
 	free((void *)memory);
 }
 
@@ -30,9 +30,9 @@ static void *work(void *unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < TURNS; i++) {
-		portprof_region_begin("turn");
+		portprof_region_begin(NULL, "turn");
 		fill();
-		portprof_region_end("turn");
+		portprof_region_end(NULL, "turn");
 	}
 	return NULL;
 }
@@ -48,7 +48,7 @@ static int show(const portprof_region_info *region, void *context)
 	for (size_t i = 0; i < region->count; i++) {
 		const portprof_count *count = &region->counts[i];
 
-		if (portprof_regions_event(i, &event))
+		if (portprof_regions_event(NULL, i, &event))
 			continue;
 		if (count->status > PORTPROF_COUNT_SCALED)
 			printf("   %s: not counted", event.canonical);
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 	if (argc < 2 && status == PORTPROF_OK)
 		status = portprof_config_add_event(config, "page-faults");
 	if (status == PORTPROF_OK)
-		status = portprof_regions_open(config);
+		status = portprof_regions_open(config, NULL);
 	portprof_config_free(config);
 	if (status) /* and go on: regions do nothing then */
 		fprintf(stderr, "04_regions: nothing is counted: %s\n",
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	if (status == PORTPROF_OK)
-		portprof_regions_read(0, show, NULL);
-	portprof_regions_close();
+		portprof_regions_read(NULL, 0, show, NULL);
+	portprof_regions_close(NULL);
 	return 0;
 }

@@ -54,7 +54,7 @@ static void take(const portprof_batch *batch, void *context)
 	struct places *places = (struct places *)context;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		size_t at = 0;
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)

@@ -54,10 +54,13 @@ static void take(const portprof_batch *batch, void *context)
 
 	seen->elsewhere += !pthread_equal(pthread_self(), seen->loop);
 	for (size_t i = 0; i < batch->count; i++) {
-		if (batch->records[i].kind != PORTPROF_RECORD_SAMPLE)
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
-		seen->samples += batch->records[i].samples;
-		seen->weight += batch->records[i].weight;
+		seen->samples += record->samples;
+		seen->weight += record->weight;
 	}
 }
 

@@ -79,10 +79,14 @@ static void take(const portprof_batch *batch, void *context)
 {
 	struct job *job = (struct job *)context;
 
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE &&
-		    batch->records[i].tid == job->tid)
-			job->weight += batch->records[i].weight;
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE &&
+		    record->tid == job->tid)
+			job->weight += record->weight;
+	}
 }
 
 int main(void)

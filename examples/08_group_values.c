@@ -32,13 +32,14 @@ static void take(const portprof_batch *batch, void *context)
 	struct faults *faults = (struct faults *)context;
 
 	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
 		const uint64_t *values;
 		size_t count;
 
-		if (batch->records[i].kind != PORTPROF_RECORD_SAMPLE)
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
-		values = portprof_batch_values(batch, &batch->records[i],
-		                               &count);
+		values = portprof_batch_values(batch, record, &count);
 		if (!values || count != 2)
 			continue;
 		if (faults->count == 0)

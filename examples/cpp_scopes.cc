@@ -56,7 +56,8 @@ try {
 		std::printf("counted: %llu\n",
 		            static_cast<unsigned long long>(count.scaled));
 	sample_it(sum);
-	portprof::check(portprof_regions_read(0, print_region, nullptr));
+	portprof::check(
+		portprof_regions_read(nullptr, 0, print_region, nullptr));
 	std::printf("the sum is %zu\n", sum);
 	return 0;
 } catch (const portprof::error &error) {

@@ -34,23 +34,24 @@ program fortran_regions
   call must(portprof_group_open_f('page-faults', group))
   config = portprof_config_new()
   call must(portprof_config_add_event_f(config, 'page-faults'))
-  call must(portprof_regions_open(config))
+  call must(portprof_regions_open(config, c_null_ptr))
   call portprof_config_free(config)
   total = 0
   do turn = 1, 10
-    call must(portprof_region_begin_f('fill'))
+    call must(portprof_region_begin_f(c_null_ptr, 'fill'))
     allocate (memory(1000000))
     do i = 1, size(memory), 1000
       memory(i) = real(turn)
       total = total + memory(i)
     end do
     deallocate (memory)
-    call must(portprof_region_end_f('fill'))
+    call must(portprof_region_end_f(c_null_ptr, 'fill'))
   end do
   call must(portprof_group_read(group, counts, 1_c_size_t))
-  call must(portprof_regions_read(0_c_int, c_funloc(print_region), c_null_ptr))
+  call must(portprof_regions_read(c_null_ptr, 0_c_int, &
+    c_funloc(print_region), c_null_ptr))
   print '(a, i0, a, f0.0)', 'group: ', counts(1)%scaled, ', total ', total
-  call portprof_regions_close()
+  call portprof_regions_close(c_null_ptr)
   call portprof_group_close(group)
 
 contains

@@ -33,10 +33,13 @@ static void take(const portprof_batch *batch, void *context)
 	struct program *program = context;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		if (batch->records[i].kind != PORTPROF_RECORD_SAMPLE)
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
-		program->samples += batch->records[i].samples;
-		program->weight += batch->records[i].weight;
+		program->samples += record->samples;
+		program->weight += record->weight;
 	}
 }
 

@@ -4,7 +4,7 @@
 
 noinst_PROGRAMS += \
 	examples/01_wordcount \
-	examples/02_region \
+	examples/02_range \
 	examples/03_count \
 	examples/04_regions \
 	examples/05_events \
@@ -12,7 +12,7 @@ noinst_PROGRAMS += \
 	examples/07_adopt_thread \
 	examples/08_group_values
 examples_01_wordcount_LDADD =
-examples_02_region_LDADD = libportprof.la
+examples_02_range_LDADD = libportprof.la
 examples_03_count_LDADD = libportprof.la
 examples_04_regions_LDADD = libportprof.la
 examples_05_events_LDADD = libportprof.la

@@ -117,6 +117,7 @@ SCRIPT_TESTS += \
 	tests/lint/check-order.sh \
 	tests/lint/check-perf-page.sh \
 	tests/lint/check-runner.sh \
+	tests/lint/check-settings.sh \
 	tests/lint/check-walks.sh \
 	tests/lint/check-words.sh \
 	tests/lint/check-shell.sh \

@@ -20,6 +20,14 @@ portprof_status ppi_event_parse_at(const char *text,
                                    struct ppi_event_request *request,
                                    size_t *column, struct ppi_diag *why);
 
+/* The same, of an event that stands in a list: its column there is named. */
+typedef size_t (*ppi_event_column_fn)(const void *context, size_t column);
+portprof_status ppi_event_parse_in(const char *text,
+                                   struct ppi_event_request *request,
+                                   ppi_event_column_fn column_in,
+                                   const void *context, size_t *column,
+                                   struct ppi_diag *why);
+
 /*
  * The length of the place that an event is of, "mem:ADDRESS",
  * "breakpoint:SYMBOL", "uprobe:FILE:SYMBOL", with that word before it; 0 where it
@@ -43,6 +51,8 @@ bool ppi_event_part_in(const struct ppi_event_request *request,
  * and of how many events the list is. */
 size_t ppi_event_item(const char *list);
 size_t ppi_event_members(const char *list);
+/* From the end of an item to the next one, behind a comma and blanks. */
+const char *ppi_event_next_item(const char *end);
 
 /*
  * Read an event list, "cycles,{instructions,branches}:u": `take`, which may be

@@ -33,10 +33,11 @@ struct ppi_region {
 /* One that is open: where its counters stood. */
 struct ppi_region_frame {
 	struct ppi_region *region;
-	portprof_count *begun;   /* NULL: it was open already */
+	bool is_outermost;       /* of several of one region, in recursion */
+	portprof_count *begun;   /* of the outermost */
 };
 
-/* One thread, until regions are closed. */
+/* One thread in one set, until the set is closed. */
 struct ppi_region_thread {
 	struct ppi_region_thread *next;
 	pthread_mutex_t lock;    /* its regions: the thread and who reads */
@@ -49,8 +50,10 @@ struct ppi_region_thread {
 	size_t depth, room;
 };
 
-struct ppi_regions {
+/* A set of regions. */
+struct portprof_regions {
 	uint64_t generation;     /* which opening of the process this is */
+	unsigned slot;           /* of the sets that are open */
 	struct ppi_fork_guard guard;
 	portprof_config *config;
 	struct ppi_event *resolved;  /* those of the first group */
@@ -62,26 +65,36 @@ struct ppi_regions {
 	size_t name_count;
 };
 
-/* The open ones, or NULL. */
-struct ppi_regions *ppi_regions_now(void);
-/* The same; when there are none, those that $PORTPROF asks for are opened. */
-struct ppi_regions *ppi_regions_wanted(void);
+/* The slot of the process's own set, which is opened without a handle. */
+enum { PPI_REGIONS_OWN = 0 };
+
+/* The process's own set, or NULL. */
+struct portprof_regions *ppi_regions_now(void);
+/* The same; when it is not open, and $PORTPROF asks for it, it is opened. */
+struct portprof_regions *ppi_regions_wanted(void);
 /* The program has its own: $PORTPROF is not asked any more. */
 void ppi_regions_want_none(void);
 /* Write the table that $PORTPROF asked for, if it did and was not written. */
 void ppi_regions_deliver(void);
 
-/* From now on none are open, and nothing was given back: for a forked child,
- * which closes them with _free. NULL is nothing. */
-struct ppi_regions *ppi_regions_disown(void);
-void ppi_regions_free(struct ppi_regions *all);
+/* From now on the own set is not open, and nothing was given back: for a forked
+ * child, which closes it with _free. NULL is nothing. */
+struct portprof_regions *ppi_regions_disown(void);
+void ppi_regions_free(struct portprof_regions *all);
+/* Refuse a call that needs open regions. */
+portprof_status ppi_regions_refuse_closed(const char *step);
 
-/* End what the calling thread has open. */
+/* Whether a set is the one of this generation, and open; while it is held no set
+ * is closed. */
+struct portprof_regions *ppi_regions_hold(unsigned slot, uint64_t generation);
+void ppi_regions_release(void);
+
+/* End what the calling thread has open in the own set. */
 void ppi_region_end_all(void);
 
 /* The calling thread's from now on, with its group; NULL: open one. NULL when
  * out of memory. */
-struct ppi_region_thread *ppi_region_thread_add(struct ppi_regions *all,
+struct ppi_region_thread *ppi_region_thread_add(struct portprof_regions *all,
                                                 portprof_group *group);
 
 /* Add what was counted from `begun` to `ended` to a total. */

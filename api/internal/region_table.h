@@ -22,7 +22,7 @@ void ppi_region_origin(struct ppi_region_origin *origin);
 
 /* Write the table of `all`, which are the open regions: JSON, or text for
  * people. False when the stream did not take it, or out of memory. */
-bool ppi_region_table_write(struct ppi_regions *all,
+bool ppi_region_table_write(struct portprof_regions *all,
                             const struct ppi_region_origin *origin,
                             bool is_text, FILE *out);
 

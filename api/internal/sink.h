@@ -14,9 +14,9 @@ enum ppi_verdict { PPI_LOST = 0, PPI_OUTSIDE = 1, PPI_KEPT = 2 };
 struct ppi_sink_request {
 	const struct ppi_sink_ops *ops;
 	size_t event;               /* histogram: which event it counts */
-	portprof_region *regions;   /* histogram, region callback: sorted
+	portprof_range *ranges;   /* histogram, range callback: sorted
 	                             * copy; config owns */
-	size_t region_count;
+	size_t range_count;
 	portprof_bin_unit bin_unit;
 	uint64_t *pcs;              /* array */
 	size_t room;
@@ -81,13 +81,13 @@ struct ppi_sink_ops {
 extern const struct ppi_sink_ops ppi_sink_hist;
 extern const struct ppi_sink_ops ppi_sink_array;
 extern const struct ppi_sink_ops ppi_sink_callback;
-extern const struct ppi_sink_ops ppi_sink_region_callback;
+extern const struct ppi_sink_ops ppi_sink_range_callback;
 extern const struct ppi_sink_ops ppi_sink_observer;
 extern const struct ppi_sink_ops ppi_sink_file;
 extern const struct ppi_sink_ops ppi_sink_share;
 
-/* The text that a region's bins cover, whole bins only: [start, end). */
-struct ppi_range ppi_region_range(const portprof_region *region);
+/* The text that a range's bins cover, whole bins only: [start, end). */
+struct ppi_range ppi_range_of_text(const portprof_range *range);
 
 /* Open, flush or close of a sink that has nothing to do there. */
 static inline portprof_status ppi_sink_nothing(struct ppi_sink *sink,

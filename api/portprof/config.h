@@ -111,7 +111,8 @@ PORTPROF_API portprof_status portprof_config_set_target_system(
 /*
  * One setting by name, with its value as in a configuration file: event,
  * backend, frequency, period, output, callchain, children, ring, delay,
- * duration, timeline, require, fields, precise, partial, command, unwind, stack.
+ * duration, timeline, require, fields, labels, branches, precise, partial,
+ * command, unwind, stack.
  * portprof.conf(5) describes the values. event and require add to previous
  * values; output replaces an earlier output that was set by name, while
  * portprof_config_write_to adds a file.

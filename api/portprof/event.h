@@ -71,6 +71,7 @@ typedef struct portprof_event_info {
 
 /*
  * Event lists: event strings separated by commas, those of a group in braces.
+ * Blanks may follow a comma.
  * Modifiers after a closing brace apply to each event of its group, except pinned
  * and excl, which apply to the group and are added to its first event.
  *
@@ -81,9 +82,8 @@ typedef struct portprof_event_info {
  *
  * The index-th event of a list, from 0, with its group's modifiers: "b:u" in
  * "{a,b}:u". *group, if `group` is not NULL, is set to the number of its item.
- * Outputs are unchanged on failure:
+ * PORTPROF_END past the last event. Outputs are unchanged then and on failure:
  *   E_INVALID   the list or an event of it is malformed; the words say where
- *   E_NOTFOUND  there are no more events; no diagnostic
  *   E_LIMIT     it does not fit in `bytes`
  * Any thread, not in signal handlers. Since 0.1.
  */

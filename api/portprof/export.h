@@ -16,4 +16,11 @@
 #define PORTPROF_API
 #endif
 
+/* A cast in an inline function of these headers: C++ warns of C's own. */
+#ifdef __cplusplus
+#define PORTPROF_CAST(type, value) static_cast<type>(value)
+#else
+#define PORTPROF_CAST(type, value) ((type)(value))
+#endif
+
 #endif /* PORTPROF_EXPORT_H */

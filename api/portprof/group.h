@@ -96,8 +96,8 @@ PORTPROF_API const char *portprof_group_event_how(portprof_group *group,
  * "0-3,8", and its unscaled count. A part's running_ns is the time on such CPUs
  * with the counter on the PMU; if the thread never ran there, the part is
  * PORTPROF_COUNT_NEVER_RAN; if the type has no such event,
- * PORTPROF_COUNT_REFUSED. Strings are valid as long as the group.
- *   E_NOTFOUND  past the last part; the event has no parts (no diagnostic)
+ * PORTPROF_COUNT_REFUSED. Strings are valid as long as the group. PORTPROF_END
+ * past the last part, also of an event without parts.
  *   E_INVALID   no such event, or NULL
  *   E_FORKED, E_SYSTEM  as above
  * Any thread; not in signal handlers. Since 0.1.
@@ -145,8 +145,8 @@ PORTPROF_API void portprof_group_close(portprof_group *group);
 
 /* The number of events, what each resolved to, why one was refused (status OK if
  * it was not; the words are then "" or a note about what its count lacks), the
- * backend that counts, and why better ones were not used. Strings and diagnostics
- * are valid as long as the group. Since 0.1. */
+ * backend that counts, and why better ones were not used, PORTPROF_END past the
+ * last. Strings and diagnostics are valid as long as the group. Since 0.1. */
 PORTPROF_API size_t portprof_group_event_count(const portprof_group *group);
 PORTPROF_API portprof_status portprof_group_event(const portprof_group *group,
                                                   size_t index,

@@ -188,6 +188,12 @@ typedef struct portprof_event_field {
 /* Longest build-id kept (SHA-1 has 20 bytes). */
 enum { PORTPROF_BUILD_ID_BYTES = 20 };
 
+/* The last member has no size, which C++ compilers take and warn of. */
+#if defined(__cplusplus) && (defined(__GNUC__) || defined(__clang__))
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+
 /* The payload of a MODULE record. */
 typedef struct portprof_module {
 	uint64_t file_offset;    /* of the mapped range in the file */
@@ -198,16 +204,39 @@ typedef struct portprof_module {
 	                          * "[unloaded]" (LIFE-14), ... */
 } portprof_module;
 
+#if defined(__cplusplus) && (defined(__GNUC__) || defined(__clang__))
+#pragma GCC diagnostic pop
+#endif
+
 /*
  * Records and the memory of their payloads. A sink or callback may read the
- * batch during the call and must copy what it wants to keep. Since 0.1.
+ * batch during the call and must copy what it wants to keep.
+ *
+ * A later release may append members to records, so that they stand record_bytes
+ * apart, whatever the program's portprof_record has: portprof_batch_record finds
+ * them. Members that an older library does not know have no bit in `valid`. Since
+ * 0.1.
  */
 typedef struct portprof_batch {
-	const portprof_record *records;
+	const void *records;
 	size_t count;
 	const uint64_t *words; /* 8-byte aligned arena of payloads */
 	size_t word_count;
+	size_t record_bytes;
 } portprof_batch;
+
+/*
+ * The index-th record, below `count`. Valid as long as the batch. Any thread;
+ * async-signal-safe. Since 0.1.
+ */
+static inline const portprof_record *
+portprof_batch_record(const portprof_batch *batch, size_t index)
+{
+	const char *first = PORTPROF_CAST(const char *, batch->records);
+	const void *at = first + index * batch->record_bytes;
+
+	return PORTPROF_CAST(const portprof_record *, at);
+}
 
 /*
  * The module, or the name, of a record of that kind; NULL if the record is of
@@ -260,15 +289,19 @@ portprof_batch_event_field(const portprof_batch *batch,
                            const portprof_record *record,
                            const portprof_event_field *before)
 {
-	const uint64_t *words = batch->words + record->event_fields, *at = words;
+	const uint64_t *words = batch->words + record->event_fields;
 	const uint64_t *end = words + record->event_field_words;
+	const void *at = words;
 
 	if (!(record->valid & PORTPROF_FIELD_EVENT_FIELDS))
 		return NULL;
-	if (before)
-		at = (const uint64_t *)(const void *)(before + 1) +
+	if (before) {
+		at = before + 1;
+		at = PORTPROF_CAST(const uint64_t *, at) +
 		     (before->text_bytes + 7) / 8;
-	return at < end ? (const portprof_event_field *)(const void *)at : NULL;
+	}
+	return at < PORTPROF_CAST(const void *, end)
+	       ? PORTPROF_CAST(const portprof_event_field *, at) : NULL;
 }
 
 #ifdef __cplusplus

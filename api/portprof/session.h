@@ -130,7 +130,7 @@ typedef enum portprof_certainty {
  * samples weigh.
  *
  * A sample is kept if at least one sink took it, outside if it was outside the
- * regions of all sinks that did not, otherwise lost. `size` as elsewhere.
+ * ranges of all sinks that did not, otherwise lost. `size` as elsewhere.
  */
 typedef struct portprof_stats {
 	size_t size;
@@ -182,8 +182,8 @@ portprof_session_backend(const portprof_session *session);
 PORTPROF_API uint64_t portprof_session_caps(const portprof_session *session);
 
 /*
- * Why each better backend was not used, best rank first. Returns 0 and sets
- * both pointers, or E_INVALID past the last. Strings belong to the session.
+ * Why each better backend was not used, best rank first; PORTPROF_END past the
+ * last. Strings belong to the session.
  */
 PORTPROF_API portprof_status portprof_session_passed_over(
 	const portprof_session *session, size_t index, const char **name,

@@ -26,7 +26,7 @@ extern "C" {
 enum { PORTPROF_SINKS_MAX = 16 };
 
 /*
- * A region of text with its bins, as in profil(2). One bin covers 131072/scale
+ * A range of text with its bins, as in profil(2). One bin covers 131072/scale
  * bytes: 2 at 65536, 4 at 32768, 65536 at 2. A pc is counted in bin
  * floor((pc - offset) * scale / 131072); below offset or past the last bin it is
  * outside. For powers of two this is the formula of the manual pages; contract
@@ -34,13 +34,13 @@ enum { PORTPROF_SINKS_MAX = 16 };
  *
  * Bins are counted up, never cleared, and stop at their largest value.
  */
-typedef struct portprof_region {
+typedef struct portprof_range {
 	uint64_t offset;    /* address of the first byte of text */
 	uint32_t scale;     /* 2..131072 */
 	uint32_t bin_bits;  /* 16, 32 or 64 */
 	void *bins;         /* aligned for its width */
 	size_t bin_count;
-} portprof_region;
+} portprof_range;
 
 /* What a bin counts. */
 typedef enum portprof_bin_unit {
@@ -50,11 +50,11 @@ typedef enum portprof_bin_unit {
 } portprof_bin_unit;
 
 /*
- * Count samples of event number `event` in `count` regions (copied; at most
- * 65536). Regions must not overlap: E_INVALID says which two do.
+ * Count samples of event number `event` in `count` ranges (copied; at most
+ * 65536). Ranges must not overlap: E_INVALID says which two do.
  */
 PORTPROF_API portprof_status portprof_config_add_histogram(
-	portprof_config *config, size_t event, const portprof_region *regions,
+	portprof_config *config, size_t event, const portprof_range *ranges,
 	size_t count, portprof_bin_unit unit);
 
 /*
@@ -84,14 +84,14 @@ PORTPROF_API portprof_status portprof_config_add_callback(
 	portprof_config *config, portprof_batch_fn take, void *context);
 
 /*
- * The same for samples in `count` regions, with any backend, also those that only
+ * The same for samples in `count` ranges, with any backend, also those that only
  * count ranges of text. `bins` and `bin_bits` are not used; a bin is the minimum
  * resolution of samples, and no sample spans two. The callback may also get what
- * else the backend reports, including samples elsewhere. Refuses regions like
+ * else the backend reports, including samples elsewhere. Refuses ranges like
  * add_histogram.
  */
-PORTPROF_API portprof_status portprof_config_add_region_callback(
-	portprof_config *config, const portprof_region *regions, size_t count,
+PORTPROF_API portprof_status portprof_config_add_range_callback(
+	portprof_config *config, const portprof_range *ranges, size_t count,
 	portprof_batch_fn take, void *context);
 
 /*
@@ -107,7 +107,7 @@ typedef struct portprof_sink_stats {
 	size_t size;
 	uint64_t kept_samples;
 	uint64_t kept_weight;
-	uint64_t outside_samples; /* outside all regions */
+	uint64_t outside_samples; /* outside all ranges */
 	uint64_t outside_weight;
 	uint64_t lost_samples;    /* array full, disk full, bin saturated */
 	uint64_t lost_weight;

@@ -14,7 +14,9 @@ extern "C" {
 /*
  * Every function that can fail returns one of these: 0 is success, failures
  * are negative, and a number never changes its meaning. Outputs are unchanged
- * if the status is not PORTPROF_OK. Since 0.1.
+ * if the status is not PORTPROF_OK. Functions that return the index-th of
+ * something return PORTPROF_END past the last: no failure, no diagnostic.
+ * Since 0.1.
  *
  * The four refusals:
  *   INVALID      the caller's mistake, found before any side effect
@@ -23,6 +25,7 @@ extern "C" {
  *   BUSY         a resource is in use; may succeed later
  */
 typedef enum portprof_status {
+	PORTPROF_END = 1, /* there are no more */
 	PORTPROF_OK = 0,
 	PORTPROF_E_INVALID = -1,
 	PORTPROF_E_UNSUPPORTED = -2,

@@ -11,6 +11,7 @@
 #include <portprof/export.h>
 #include <portprof/group.h>
 #include <portprof/profile.h>
+#include <portprof/region.h>
 #include <portprof/session.h>
 #include <portprof/status.h>
 
@@ -20,9 +21,9 @@ extern "C" {
 
 /*
  * Any release may change or remove these functions, without a new version of the
- * library. <portprof.h> does not include this header. The rules for threads are
- * those of other functions of a config or a session; none may be called in
- * signal handlers. All since 0.1.
+ * library: their symbols have the version LIBPORTPROF_PRIVATE. <portprof.h> does
+ * not include this header. The rules for threads are those of other functions of
+ * a config or a session; none may be called in signal handlers. All since 0.1.
  */
 
 /* The names of all settings, in the order of portprof.conf(5); NULL past the
@@ -291,16 +292,17 @@ typedef struct portprof_metric {
 /*
  * The index-th number of the presets in a group's events, from `counts`, a
  * reading of the whole group or the difference of two; and of those in the events
- * of the open regions, from the counts of one. *metric is unchanged on failure:
- *   E_NOTFOUND  there are no more; no diagnostic
- *   E_INVALID   NULL
- *   E_STATE     no regions are open
+ * of a set of regions, from the counts of one. PORTPROF_END past the last.
+ * *metric is unchanged then and on failure:
+ *   E_INVALID  NULL
+ *   E_STATE    the process's own regions are not open
  */
 PORTPROF_API portprof_status portprof_group_metric(
 	const portprof_group *group, const portprof_count *counts,
 	size_t index, portprof_metric *metric);
 PORTPROF_API portprof_status portprof_regions_metric(
-	const portprof_count *counts, size_t index, portprof_metric *metric);
+	const portprof_regions *regions, const portprof_count *counts,
+	size_t index, portprof_metric *metric);
 
 #ifdef __cplusplus
 }

@@ -28,11 +28,14 @@ static enum ppi_verdict take_sample(struct ppi_sink *sink,
 static void array_take(struct ppi_sink *sink, const portprof_batch *batch,
                        uint8_t *verdicts)
 {
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE)
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE)
 			ppi_verdict_raise(verdicts, i,
-			                  take_sample(sink,
-			                              &batch->records[i]));
+			                  take_sample(sink, record));
+	}
 }
 
 const struct ppi_sink_ops ppi_sink_array = {

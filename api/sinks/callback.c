@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The callback sinks: the caller's function gets every batch, or the samples of
- * some regions. */
+ * some ranges. */
 #include "api/internal/sink.h"
 
 #include "port/unwind.h"
@@ -19,7 +19,8 @@ static void count_batch(struct taking *taking)
 	portprof_sink_stats *stats = &taking->sink->stats;
 
 	for (size_t i = 0; i < taking->batch->count; i++) {
-		const portprof_record *record = &taking->batch->records[i];
+		const portprof_record *record =
+			portprof_batch_record(taking->batch, i);
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
@@ -72,8 +73,8 @@ const struct ppi_sink_ops ppi_sink_observer = {
 	.close = ppi_sink_nothing,
 };
 
-const struct ppi_sink_ops ppi_sink_region_callback = {
-	.name = "region callback",
+const struct ppi_sink_ops ppi_sink_range_callback = {
+	.name = "range callback",
 	.wants_modules = false,
 	.wants_account = false,
 	.open = ppi_sink_nothing,

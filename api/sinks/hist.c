@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The histogram sink: profil(2) bins over many regions, saturating. */
+/* The histogram sink: profil(2) bins over many ranges, saturating. */
 #include "api/internal/sink.h"
 
 #include <stdlib.h>
@@ -30,36 +30,36 @@ static uint64_t distance_of(uint64_t bin, uint64_t scale)
 	return (whole << 17) + ((rest << 17) + scale - 1) / scale;
 }
 
-struct ppi_range ppi_region_range(const portprof_region *region)
+struct ppi_range ppi_range_of_text(const portprof_range *range)
 {
-	uint64_t bytes = distance_of(region->bin_count, region->scale);
-	struct ppi_range range = {
-		.start = region->offset,
-		.end = region->offset + bytes,
+	uint64_t bytes = distance_of(range->bin_count, range->scale);
+	struct ppi_range text = {
+		.start = range->offset,
+		.end = range->offset + bytes,
 		/* of other scales than powers of two bins end anywhere */
-		.bin_bytes = 131072 % region->scale ?
-		                     1 : 131072 / region->scale,
+		.bin_bytes = 131072 % range->scale ?
+		                     1 : 131072 / range->scale,
 	};
 
-	if (range.end < range.start)
-		range.end = UINT64_MAX;
-	return range;
+	if (text.end < text.start)
+		text.end = UINT64_MAX;
+	return text;
 }
 
-static const portprof_region *find_region(const struct ppi_sink_request *req,
-                                          uint64_t pc)
+static const portprof_range *find_range(const struct ppi_sink_request *req,
+                                        uint64_t pc)
 {
-	size_t low = 0, high = req->region_count;
+	size_t low = 0, high = req->range_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (req->regions[middle].offset <= pc)
+		if (req->ranges[middle].offset <= pc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &req->regions[low - 1] : NULL;
+	return low ? &req->ranges[low - 1] : NULL;
 }
 
 static uint64_t bin_max(unsigned bits)
@@ -67,49 +67,49 @@ static uint64_t bin_max(unsigned bits)
 	return bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 }
 
-static uint64_t bin_get(const portprof_region *region, uint64_t bin)
+static uint64_t bin_get(const portprof_range *range, uint64_t bin)
 {
-	switch (region->bin_bits) {
+	switch (range->bin_bits) {
 	case 16:
-		return ((const uint16_t *)region->bins)[bin];
+		return ((const uint16_t *)range->bins)[bin];
 	case 32:
-		return ((const uint32_t *)region->bins)[bin];
+		return ((const uint32_t *)range->bins)[bin];
 	default:
-		return ((const uint64_t *)region->bins)[bin];
+		return ((const uint64_t *)range->bins)[bin];
 	}
 }
 
-static void bin_set(const portprof_region *region, uint64_t bin,
+static void bin_set(const portprof_range *range, uint64_t bin,
                     uint64_t value)
 {
-	switch (region->bin_bits) {
+	switch (range->bin_bits) {
 	case 16:
-		((uint16_t *)region->bins)[bin] = (uint16_t)value;
+		((uint16_t *)range->bins)[bin] = (uint16_t)value;
 		break;
 	case 32:
-		((uint32_t *)region->bins)[bin] = (uint32_t)value;
+		((uint32_t *)range->bins)[bin] = (uint32_t)value;
 		break;
 	default:
-		((uint64_t *)region->bins)[bin] = value;
+		((uint64_t *)range->bins)[bin] = value;
 	}
 }
 
 /* Add as much of `amount` as the bin can hold; returns what it could not. */
-static uint64_t bin_add(struct ppi_sink *sink, const portprof_region *region,
+static uint64_t bin_add(struct ppi_sink *sink, const portprof_range *range,
                         uint64_t bin, uint64_t amount)
 {
-	uint64_t max = bin_max(region->bin_bits);
-	uint64_t now = bin_get(region, bin), fits = max - now;
+	uint64_t max = bin_max(range->bin_bits);
+	uint64_t now = bin_get(range, bin), fits = max - now;
 
 	if (amount == 0)
 		return 0;
 	if (amount >= fits && now != max)
 		sink->stats.saturated_bins++;
 	if (amount <= fits) {
-		bin_set(region, bin, now + amount);
+		bin_set(range, bin, now + amount);
 		return 0;
 	}
-	bin_set(region, bin, max);
+	bin_set(range, bin, max);
 	return amount - fits;
 }
 
@@ -140,20 +140,20 @@ static enum ppi_verdict take_sample(struct ppi_sink *sink,
                                     const portprof_record *record)
 {
 	const struct ppi_sink_request *request = sink->request;
-	const portprof_region *region;
+	const portprof_range *range;
 	uint64_t pc = record->address, bin, amount, rest;
 
 	if (record->valid & PORTPROF_FIELD_KERNEL &&
 	    record->valid & PORTPROF_FIELD_USER_ADDRESS)
 		pc = record->user_address;
-	region = find_region(request, pc);
-	if (!region)
+	range = find_range(request, pc);
+	if (!range)
 		return take_outside(sink, record);
-	bin = bin_of(pc - region->offset, region->scale);
-	if (bin >= region->bin_count)
+	bin = bin_of(pc - range->offset, range->scale);
+	if (bin >= range->bin_count)
 		return take_outside(sink, record);
 	amount = amount_of(sink, record);
-	rest = bin_add(sink, region, bin, amount);
+	rest = bin_add(sink, range, bin, amount);
 	if (rest && rest == amount) {
 		sink->stats.lost_samples += record->samples;
 		sink->stats.lost_weight += record->weight;
@@ -186,7 +186,7 @@ static void hist_take(struct ppi_sink *sink, const portprof_batch *batch,
                       uint8_t *verdicts)
 {
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 
 		if (record->kind == PORTPROF_RECORD_SAMPLE &&
 		    record->event == sink->request->event)

@@ -73,12 +73,15 @@ static void share_take(struct ppi_sink *sink, const portprof_batch *batch,
 {
 	const struct share *share = sink->state;
 
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE)
-			take_sample(sink, batch, &batch->records[i],
-			            &verdicts[i]);
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE)
+			take_sample(sink, batch, record, &verdicts[i]);
 		else
-			put_patiently(share->area, batch, &batch->records[i]);
+			put_patiently(share->area, batch, record);
+	}
 }
 
 /* One event is all that a session in another process measures. */

@@ -290,7 +290,7 @@ static void writer_take(struct ppi_sink *sink, const portprof_batch *batch,
 	if (error)
 		remember(sink, error);
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 
 		if (record->kind == PORTPROF_RECORD_SAMPLE)
 			take_sample(sink, batch, record, &verdicts[i]);

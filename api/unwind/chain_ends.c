@@ -21,7 +21,7 @@ void ppi_chain_ends_count(struct ppi_chain_ends *ends,
                           const portprof_batch *batch)
 {
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 
 		if (record->kind == PORTPROF_RECORD_SAMPLE &&
 		    record->event == 0 && record->chain_end < PPI_CHAIN_ENDS)

@@ -175,8 +175,7 @@ static void unwind_sample(struct ppi_unwinder *unwinder,
 void ppi_unwinder_take(struct ppi_unwinder *unwinder, struct ppi_room *room,
                        unsigned depth)
 {
-	const portprof_batch batch = { room->records, room->record_count,
-		                       room->words, room->word_count };
+	const portprof_batch batch = ppi_room_batch(room);
 	uint64_t began = 0, ended = 0;
 
 	ppi_clock_ns(CLOCK_THREAD_CPUTIME_ID, &began);

@@ -90,7 +90,7 @@ static void take(const portprof_batch *batch, void *context)
 	pthread_mutex_lock(&engine.samples);
 	ppi_pages_forget(&engine.pages);
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;
@@ -156,21 +156,21 @@ static portprof_status configure(portprof_config *config,
 {
 	const char *backend = ppi_wanted_backend();
 	portprof_status status = portprof_config_set_frequency(config, hz);
-	portprof_region *regions = calloc(count, sizeof(*regions));
+	portprof_range *ranges = calloc(count, sizeof(*ranges));
 
-	for (size_t i = 0; regions && i < count; i++)
-		regions[i] = ppi_span_region(&spans[i]);
-	if (!regions)
+	for (size_t i = 0; ranges && i < count; i++)
+		ranges[i] = ppi_span_range(&spans[i]);
+	if (!ranges)
 		status = PORTPROF_E_NOMEM;
 	if (status == PORTPROF_OK)
-		status = portprof_config_add_region_callback(
-			config, regions, count, take, NULL);
+		status = portprof_config_add_range_callback(
+			config, ranges, count, take, NULL);
 	if (status == PORTPROF_OK && ppi_spans_are_whole(spans, count))
 		status = portprof_config_require(config,
 		                                 PORTPROF_CAP_WHOLE_SPACE);
 	if (status == PORTPROF_OK && backend)
 		status = portprof_config_set_backend(config, backend);
-	free(regions);
+	free(ranges);
 	return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text that clients of the engine count, as the regions of a session. */
+/* The text that clients of the engine count, as the ranges of a session. */
 #include "compat/drop-in/spans.h"
 
 #include <stdlib.h>
@@ -45,14 +45,14 @@ bool ppi_spans_are_whole(const struct ppi_span *spans, size_t count)
 	return false;
 }
 
-portprof_region ppi_span_region(const struct ppi_span *span)
+portprof_range ppi_span_range(const struct ppi_span *span)
 {
 	uint64_t bytes = span->end - span->start, bin = span->bin_bytes;
 
 	/* the library takes fewer than 2^47 bins */
 	while (bytes / bin >> 47)
 		bin *= 2;
-	return (portprof_region){
+	return (portprof_range){
 		.offset = span->start,
 		.scale = (uint32_t)(131072 / bin),
 		.bin_count = (size_t)((bytes + bin - 1) / bin),

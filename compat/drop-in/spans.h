@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text that clients of the engine count, as the regions of a session. */
+/* The text that clients of the engine count, as the ranges of a session. */
 #ifndef PPI_SPANS_H
 #define PPI_SPANS_H
 
@@ -17,8 +17,8 @@ bool ppi_spans_of(const struct ppi_client *clients, struct ppi_span **spans,
 /* Whether they are of somebody who counts everything. */
 bool ppi_spans_are_whole(const struct ppi_span *spans, size_t count);
 
-/* For portprof_config_add_region_callback. */
-portprof_region ppi_span_region(const struct ppi_span *span);
+/* For portprof_config_add_range_callback. */
+portprof_range ppi_span_range(const struct ppi_span *span);
 
 /*
  * The span of `count` bins from `offset` on, `unit` bytes of text to a bin at

@@ -29,12 +29,12 @@ static void turn(void)
 {
 	static _Thread_local volatile unsigned sum;
 
-	portprof_region_begin("turn");
+	portprof_region_begin(NULL, "turn");
 	for (unsigned i = 0; i < 100000; i++)
 		sum += i;
-	portprof_region_begin("a \"name\"\n of two lines");
-	portprof_region_end("a \"name\"\n of two lines");
-	portprof_region_end("turn");
+	portprof_region_begin(NULL, "a \"name\"\n of two lines");
+	portprof_region_end(NULL, "a \"name\"\n of two lines");
+	portprof_region_end(NULL, "turn");
 }
 
 static void *work(void *unused)
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 		return 2;
 	turns = (unsigned)atoi(argv[1]);
 	count = (unsigned)atoi(argv[2]);
-	portprof_region_begin("whole");
+	portprof_region_begin(NULL, "whole");
 	for (unsigned i = 0; i < count && i < THREADS_MAX; i++)
 		if (pthread_create(&threads[i], NULL, work, NULL))
 			return 1;
@@ -84,13 +84,13 @@ int main(int argc, char **argv)
 	if (asks_for(argc, argv, "fork") && fork_one())
 		return 1;
 	if (asks_for(argc, argv, "late"))
-		printf("%d\n", portprof_regions_open(NULL));
+		printf("%d\n", portprof_regions_open(NULL, NULL));
 	if (asks_for(argc, argv, "kill"))
 		raise(SIGKILL);
 	if (asks_for(argc, argv, "exit"))
 		exit(0);
-	portprof_region_end("whole");
+	portprof_region_end(NULL, "whole");
 	if (asks_for(argc, argv, "close"))
-		portprof_regions_close();
+		portprof_regions_close(NULL);
 	return 0;
 }

@@ -165,7 +165,8 @@ static void note_mapping(void *context, uint64_t start, uint64_t limit,
 	                        path[0] ? path : "//anon"))
 		ppi_unwinder_note(peer.unwinder,
 		                  &(portprof_batch){ &record, 1, words,
-		                                     room.word_count },
+		                                     room.word_count,
+		                                     sizeof(portprof_record) },
 		                  &record);
 }
 

@@ -10,7 +10,7 @@ set -eu
 # lives and refusals; one that leaves them asks for too much.
 cat >"$tmp/expected" <<'END'
 count 1
-err 1 2 3 4 6 7 8
+err 1 2 3 4 6 7 8 9
 event 1 2 3 4 5 6 7 8 10
 hist 1 3 4 5 10
 life 6 7 8 9 11 14 16 19 20 21 22 23

@@ -212,7 +212,7 @@ static void take_values(const portprof_batch *batch, void *context)
 	struct seen_values *seen = context;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		const uint64_t *values;
 		size_t count = 0;
 

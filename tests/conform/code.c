@@ -97,7 +97,7 @@ static void take(const portprof_batch *batch, void *context)
 {
 	(void)context;
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		const portprof_module *module =
 			portprof_batch_module(batch, record);
 

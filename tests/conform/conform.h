@@ -174,14 +174,14 @@ uint64_t cf_watched(const struct cf_watch *watch, unsigned function);
 void cf_check_functions(const struct cf_watch *watch,
                         const struct expect *expect);
 
-/* A region with zeroed bins of its own, a histogram of event 0, one bin, the
+/* A range with zeroed bins of its own, a histogram of event 0, one bin, the
  * sum of all, and the smallest range that holds all four functions. */
-portprof_region cf_region(uint64_t offset, uint32_t scale, unsigned bits,
-                          size_t count);
-void cf_histogram(portprof_config *config, const portprof_region *regions,
+portprof_range cf_range(uint64_t offset, uint32_t scale, unsigned bits,
+                        size_t count);
+void cf_histogram(portprof_config *config, const portprof_range *regions,
                   size_t count, portprof_bin_unit unit);
-uint64_t cf_bin(const portprof_region *region, size_t i);
-uint64_t cf_bin_sum(const portprof_region *region);
+uint64_t cf_bin(const portprof_range *region, size_t i);
+uint64_t cf_bin_sum(const portprof_range *region);
 void cf_bounds(uint64_t *low, uint64_t *high);
 
 /* Start, each_ns in each function, stop. */

@@ -97,13 +97,13 @@ static void life_5_totals_continue_after_start(void **state)
 static void life_19_config_may_go_after_open(void **state)
 {
 	portprof_config *config = portprof_config_new();
-	portprof_region region;
+	portprof_range region;
 	uint64_t *bins = cf_memory(64 * 8);
 	portprof_session *session;
 	portprof_event_info info = { .size = sizeof(info) };
 
 	(void)state;
-	region = (portprof_region){ .offset = 0x400000, .scale = 65536,
+	region = (portprof_range){ .offset = 0x400000, .scale = 65536,
 		                    .bin_bits = 64, .bins = bins,
 		                    .bin_count = 64 };
 	assert_int_equal(portprof_config_set_backend(config, fixture.backend),

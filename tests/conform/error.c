@@ -34,13 +34,13 @@ static void err_1_refusals_are_explained(void **state)
 static void err_1_every_status_has_name_and_text(void **state)
 {
 	(void)state;
-	for (int s = PORTPROF_OK; s >= PORTPROF_E_FORMAT; s--) {
+	for (int s = PORTPROF_END; s >= PORTPROF_E_FORMAT; s--) {
 		assert_true(strncmp(portprof_status_name(s), "PORTPROF_",
 		                    9) == 0);
 		assert_null(strchr(portprof_status_name(s), '?'));
 		assert_true(strlen(portprof_status_text(s)) > 4);
 	}
-	assert_string_equal(portprof_status_name(1), "PORTPROF_E_?");
+	assert_string_equal(portprof_status_name(2), "PORTPROF_E_?");
 	assert_string_equal(portprof_status_name(-1000), "PORTPROF_E_?");
 }
 
@@ -109,7 +109,7 @@ static void err_3_null_is_refused(void **state)
 	portprof_session *session = NULL;
 	portprof_group *group = NULL;
 	portprof_stats stats = { .size = sizeof(stats) };
-	portprof_region region = { .offset = 0 };
+	portprof_range region = { .offset = 0 };
 
 	(void)state;
 	is_invalid(portprof_session_open(NULL, &session));
@@ -168,7 +168,7 @@ static void err_3_histogram_of_no_event_is_refused(void **state)
 {
 	portprof_config *config = cf_config();
 	portprof_session *session = NULL;
-	portprof_region region = { .offset = 0x400000, .scale = 65536,
+	portprof_range region = { .offset = 0x400000, .scale = 65536,
 		                   .bin_bits = 64, .bin_count = 8 };
 	portprof_status status;
 
@@ -296,6 +296,43 @@ static void err_8_diagnostics_belong_to_threads(void **state)
 	assert_string_equal(portprof_last_diag()->words, words);
 }
 
+/* PORTPROF_END is no failure: the diagnostic is still that of the last one. */
+static void err_9_the_end_is_no_failure(void **state)
+{
+	portprof_session *session = cf_open(cf_config());
+	const char *name = "untouched", *reason = name;
+	size_t group = 7, items = 0, index = 0;
+	portprof_status status;
+	char event[32] = "", kept[32];
+
+	(void)state;
+	assert_int_equal(portprof_config_set_frequency(NULL, 1),
+	                 PORTPROF_E_INVALID);
+	while ((status = portprof_event_list_get("cs,{a,b}", items, event,
+	                                         sizeof(event), &group)) == 0)
+		items++;
+	strcpy(kept, event);
+	assert_int_equal(status, PORTPROF_END);
+	assert_int_equal(items, 3);
+	assert_string_equal(event, "b");
+	assert_int_equal(group, 1);
+	assert_int_equal(portprof_event_list_get("cs", 9, event, sizeof(event),
+	                                         &group), PORTPROF_END);
+	assert_string_equal(event, kept);
+	while ((status = portprof_session_passed_over(session, index, &name,
+	                                              &reason)) == 0)
+		index++;
+	assert_int_equal(status, PORTPROF_END);
+	assert_int_equal(index, 0); /* this backend was named */
+	assert_string_equal(name, "untouched");
+	assert_int_equal(portprof_last_diag()->status, PORTPROF_E_INVALID);
+	assert_int_equal(portprof_session_passed_over(session, 0, NULL,
+	                                              &reason),
+	                 PORTPROF_E_INVALID);
+	cf_diag(PORTPROF_E_INVALID);
+	cf_close(session);
+}
+
 static const struct cf_case cases[] = {
 	CF_CASE(err_1_refusals_are_explained),
 	CF_CASE(err_1_every_status_has_name_and_text),
@@ -306,6 +343,7 @@ static const struct cf_case cases[] = {
 	CF_LIFE(err_4_config_stays_as_it_was),
 	CF_LIFE(err_7_library_is_silent),
 	CF_CASE(err_8_diagnostics_belong_to_threads),
+	CF_LIFE(err_9_the_end_is_no_failure),
 };
 
 CF_FAMILY(error);

@@ -91,7 +91,7 @@ static void event_10_lists_are_read_alike_everywhere(void **state)
 	}
 	assert_int_equal(portprof_event_list_get(list, 4, event, sizeof(event),
 	                                         &group),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 	assert_int_equal(portprof_config_add_event(config, list), PORTPROF_OK);
 	assert_int_equal(portprof_config_event_count(config), 3);
 	/* all of it or nothing */

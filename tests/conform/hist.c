@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Conformance cases of histograms: bins, scales, regions, saturation. */
+/* Conformance cases of histograms: bins, scales, ranges, saturation. */
 #include "tests/conform/conform.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static portprof_status add(portprof_config *config,
-                           const portprof_region *regions, size_t count,
+                           const portprof_range *regions, size_t count,
                            portprof_bin_unit unit)
 {
 	return portprof_config_add_histogram(config, 0, regions, count, unit);
 }
 
-static void refuse(const portprof_region *region)
+static void refuse(const portprof_range *region)
 {
 	portprof_config *config = cf_config();
 
@@ -23,8 +23,8 @@ static void refuse(const portprof_region *region)
 
 static void hist_1_other_widths_are_refused(void **state)
 {
-	portprof_region region = cf_region(0x400000, 65536, 64, 64);
-	portprof_region bad = region;
+	portprof_range region = cf_range(0x400000, 65536, 64, 64);
+	portprof_range bad = region;
 
 	(void)state;
 	for (unsigned bits = 0; bits < 130; bits++) {
@@ -61,7 +61,7 @@ static uint64_t most_of(unsigned bits)
 	return bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 }
 
-static void fill(const portprof_region *region, uint64_t value)
+static void fill(const portprof_range *region, uint64_t value)
 {
 	for (size_t i = 0; i < region->bin_count; i++) {
 		if (region->bin_bits == 16)
@@ -79,16 +79,16 @@ static void hist_1_every_width_counts(void **state)
 {
 	static const unsigned widths[] = { 16, 32, 64 };
 	portprof_config *config = cf_config();
-	portprof_region regions[3], empty;
+	portprof_range regions[3], empty;
 	portprof_session *session;
 	uint64_t low, high;
 
 	(void)state;
 	cf_bounds(&low, &high);
-	empty = cf_region(low, 65536, 64, (size_t)(high - low) / 2 + 1);
+	empty = cf_range(low, 65536, 64, (size_t)(high - low) / 2 + 1);
 	cf_histogram(config, &empty, 1, PORTPROF_BINS_TICKS);
 	for (size_t i = 0; i < 3; i++) {
-		regions[i] = cf_region(low, 65536, widths[i], empty.bin_count);
+		regions[i] = cf_range(low, 65536, widths[i], empty.bin_count);
 		fill(&regions[i], most_of(widths[i] / 2));
 		cf_histogram(config, &regions[i], 1, PORTPROF_BINS_TICKS);
 	}
@@ -113,12 +113,12 @@ static void hist_2_bins_saturate_and_say_so(void **state)
 	for (size_t w = 0; w < 3; w++) {
 		uint64_t most = most_of(widths[w]), low, high;
 		portprof_config *config = cf_config();
-		portprof_region region;
+		portprof_range region;
 		portprof_session *session;
 		portprof_sink_stats sink;
 
 		cf_bounds(&low, &high);
-		region = cf_region(low, 2, widths[w],
+		region = cf_range(low, 2, widths[w],
 		                   (size_t)(high - low) / 65536 + 1);
 		fill(&region, most - 1);
 		cf_histogram(config, &region, 1, PORTPROF_BINS_WEIGHT);
@@ -141,13 +141,13 @@ static void hist_2_bins_saturate_and_say_so(void **state)
 static void hist_2_a_full_bin_stays_full(void **state)
 {
 	portprof_config *config = cf_config();
-	portprof_region region;
+	portprof_range region;
 	portprof_session *session;
 	uint64_t low, high;
 
 	(void)state;
 	cf_bounds(&low, &high);
-	region = cf_region(low, 65536, 16, (size_t)(high - low) / 2 + 1);
+	region = cf_range(low, 65536, 16, (size_t)(high - low) / 2 + 1);
 	memset(region.bins, 0xff, region.bin_count * 2);
 	cf_histogram(config, &region, 1, PORTPROF_BINS_TICKS);
 	session = cf_open(config);
@@ -164,7 +164,7 @@ static void hist_2_a_full_bin_stays_full(void **state)
 }
 
 
-static void hist_5_many_disjoint_regions(void **state)
+static void hist_5_many_disjoint_ranges(void **state)
 {
 	portprof_config *config = cf_config();
 	struct cf_program program = { .count = 0 };
@@ -173,7 +173,7 @@ static void hist_5_many_disjoint_regions(void **state)
 	struct expect expect;
 
 	(void)state;
-	cf_watch(config, &watch); /* four regions */
+	cf_watch(config, &watch); /* four ranges */
 	session = cf_open(config);
 	cf_start(session);
 	for (unsigned f = 0; f < FX_FUNCTIONS; f++)
@@ -189,12 +189,12 @@ static void hist_5_any_order_and_any_size(void **state)
 {
 	enum { MANY = 1000 };
 	portprof_config *config = cf_config();
-	portprof_region *regions = cf_memory(MANY * sizeof(*regions));
+	portprof_range *regions = cf_memory(MANY * sizeof(*regions));
 	uint64_t *bins = cf_memory(MANY * 8);
 
 	(void)state;
 	for (size_t i = 0; i < MANY; i++)
-		regions[i] = (portprof_region){
+		regions[i] = (portprof_range){
 			.offset = 0x10000 + (MANY - i) * 16, .scale = 65536,
 			.bin_bits = 64, .bins = &bins[i], .bin_count = 1,
 		};
@@ -205,12 +205,12 @@ static void hist_5_any_order_and_any_size(void **state)
 static void hist_5_overlap_is_refused_by_number(void **state)
 {
 	portprof_config *config = cf_config();
-	portprof_region regions[3];
+	portprof_range regions[3];
 
 	(void)state;
-	regions[0] = cf_region(0x1000, 65536, 64, 64); /* to 0x1080 */
-	regions[1] = cf_region(0x5000, 65536, 64, 64);
-	regions[2] = cf_region(0x107f, 65536, 64, 64);
+	regions[0] = cf_range(0x1000, 65536, 64, 64); /* to 0x1080 */
+	regions[1] = cf_range(0x5000, 65536, 64, 64);
+	regions[2] = cf_range(0x107f, 65536, 64, 64);
 	assert_int_equal(add(config, regions, 3, PORTPROF_BINS_TICKS),
 	                 PORTPROF_E_INVALID);
 	cf_diag(PORTPROF_E_INVALID);
@@ -226,14 +226,14 @@ static void hist_6_outside_is_counted(void **state)
 	portprof_config *config = cf_config();
 	struct cf_program program = { .count = 0 };
 	portprof_session *session;
-	portprof_region region;
+	portprof_range region;
 	portprof_stats stats;
 	struct expect expect;
 	uint64_t start, end;
 
 	(void)state;
 	fixture.function_range(0, &start, &end);
-	region = cf_region(start, 65536, 64, (size_t)(end - start + 1) / 2);
+	region = cf_range(start, 65536, 64, (size_t)(end - start + 1) / 2);
 	cf_histogram(config, &region, 1, PORTPROF_BINS_WEIGHT);
 	session = cf_open(config);
 	cf_start(session);
@@ -256,12 +256,12 @@ static void hist_7_bins_are_counted_up(void **state)
 	enum { PRESET = 1000 };
 	portprof_config *config = cf_config();
 	portprof_session *session;
-	portprof_region region;
+	portprof_range region;
 	uint64_t low, high, first;
 
 	(void)state;
 	cf_bounds(&low, &high);
-	region = cf_region(low, 65536, 64, (size_t)(high - low) / 2 + 1);
+	region = cf_range(low, 65536, 64, (size_t)(high - low) / 2 + 1);
 	for (size_t i = 0; i < region.bin_count; i++)
 		((uint64_t *)region.bins)[i] = PRESET;
 	cf_histogram(config, &region, 1, PORTPROF_BINS_WEIGHT);
@@ -279,14 +279,14 @@ static void hist_7_bins_are_counted_up(void **state)
 static void hist_8_weights_and_ticks_sum_to_what_was_kept(void **state)
 {
 	portprof_config *config = cf_config();
-	portprof_region weights, ticks;
+	portprof_range weights, ticks;
 	portprof_session *session;
 	uint64_t low, high, kept, expected;
 
 	(void)state;
 	cf_bounds(&low, &high);
-	weights = cf_region(low, 65536, 64, (size_t)(high - low) / 2 + 1);
-	ticks = cf_region(low, 65536, 32, (size_t)(high - low) / 2 + 1);
+	weights = cf_range(low, 65536, 64, (size_t)(high - low) / 2 + 1);
+	ticks = cf_range(low, 65536, 32, (size_t)(high - low) / 2 + 1);
 	cf_histogram(config, &weights, 1, PORTPROF_BINS_WEIGHT);
 	cf_histogram(config, &ticks, 1, PORTPROF_BINS_TICKS);
 	session = cf_open(config);
@@ -339,7 +339,7 @@ static void hist_9_long_runs_do_not_wrap(void **state)
 static void hist_10_asks_for_nothing_but_samples(void **state)
 {
 	portprof_config *config = cf_config();
-	portprof_region region = cf_region(0x400000, 65536, 64, 64);
+	portprof_range region = cf_range(0x400000, 65536, 64, 64);
 
 	(void)state;
 	cf_histogram(config, &region, 1, PORTPROF_BINS_TICKS);
@@ -351,7 +351,7 @@ static const struct cf_case cases[] = {
 	CF_SAMPLES(hist_1_every_width_counts),
 	CF_SAMPLES(hist_2_bins_saturate_and_say_so),
 	CF_SAMPLES(hist_2_a_full_bin_stays_full),
-	CF_SAMPLES(hist_5_many_disjoint_regions),
+	CF_SAMPLES(hist_5_many_disjoint_ranges),
 	CF_LIFE(hist_5_any_order_and_any_size),
 	CF_CASE(hist_5_overlap_is_refused_by_number),
 	CF_SAMPLES(hist_6_outside_is_counted),

@@ -77,7 +77,7 @@ static void life_3_memory_may_go_right_after_stop(void **state)
 	uint64_t start, end;
 	char *bins = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	portprof_region region = { .scale = 65536, .bin_bits = 64,
+	portprof_range region = { .scale = 65536, .bin_bits = 64,
 		                   .bins = bins, .bin_count = bytes / 8 };
 
 	(void)state;

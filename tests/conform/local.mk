@@ -60,7 +60,7 @@ tests_conform_libconform_la_SOURCES = \
 	tests/conform/occurrence.c \
 	tests/conform/program.c \
 	tests/conform/random.c \
-	tests/conform/region.c \
+	tests/conform/range.c \
 	tests/conform/sample.c \
 	tests/conform/scale.c \
 	tests/conform/select.c \

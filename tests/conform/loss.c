@@ -9,11 +9,11 @@
 /* A histogram over one function. */
 static void add_region_over(portprof_config *config, unsigned function)
 {
-	portprof_region region;
+	portprof_range region;
 	uint64_t start, end;
 
 	fixture.function_range(function, &start, &end);
-	region = cf_region(start, 65536, 64, (size_t)(end - start + 1) / 2);
+	region = cf_range(start, 65536, 64, (size_t)(end - start + 1) / 2);
 	cf_histogram(config, &region, 1, PORTPROF_BINS_WEIGHT);
 }
 

@@ -76,7 +76,7 @@ static void err_6_any_allocation_may_fail(void **state)
 /* Making and filling a config; what it held before the failure it holds. */
 static bool configure_with_failure(unsigned nth)
 {
-	portprof_region region = { .offset = 0x400000, .scale = 65536,
+	portprof_range region = { .offset = 0x400000, .scale = 65536,
 		                   .bin_bits = 64, .bin_count = 4 };
 	uint64_t bins[4] = { 0 };
 	portprof_config *config;

@@ -127,7 +127,7 @@ void cf_check_total(portprof_session *session, const struct expect *expect)
 
 void cf_watch(portprof_config *config, struct cf_watch *watch)
 {
-	portprof_region regions[FX_FUNCTIONS];
+	portprof_range regions[FX_FUNCTIONS];
 
 	for (unsigned f = 0; f < FX_FUNCTIONS; f++) {
 		uint64_t start, end;
@@ -135,7 +135,7 @@ void cf_watch(portprof_config *config, struct cf_watch *watch)
 		fixture.function_range(f, &start, &end);
 		watch->bin_count[f] = (size_t)((end - start + 1) / 2);
 		watch->bins[f] = cf_memory(watch->bin_count[f] * 8);
-		regions[f] = (portprof_region){
+		regions[f] = (portprof_range){
 			.offset = start, .scale = 65536, .bin_bits = 64,
 			.bins = watch->bins[f],
 			.bin_count = watch->bin_count[f],
@@ -224,7 +224,7 @@ static void take(const portprof_batch *batch, void *context)
 	if (batch->count == 0)
 		log->mistake = "a batch is empty";
 	for (size_t i = 0; i < batch->count; i++)
-		keep(log, batch, &batch->records[i]);
+		keep(log, batch, portprof_batch_record(batch, i));
 	atomic_store(&log->is_inside, 0);
 }
 

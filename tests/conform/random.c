@@ -38,7 +38,7 @@ static unsigned make_program(struct cf_program *program)
 }
 
 /* One histogram over the four functions, whose bins all programs share. */
-static portprof_region regions[FX_FUNCTIONS];
+static portprof_range regions[FX_FUNCTIONS];
 
 static portprof_config *watch_functions(void)
 {
@@ -48,8 +48,8 @@ static portprof_config *watch_functions(void)
 		uint64_t start, end;
 
 		fixture.function_range(f, &start, &end);
-		regions[f] = cf_region(start, 65536, 64,
-		                       (size_t)((end - start + 1) / 2));
+		regions[f] = cf_range(start, 65536, 64,
+		                      (size_t)((end - start + 1) / 2));
 	}
 	cf_histogram(config, regions, FX_FUNCTIONS, PORTPROF_BINS_WEIGHT);
 	return config;

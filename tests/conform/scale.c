@@ -22,7 +22,7 @@ static struct expect_hit *hits_of(const struct cf_log *log)
 	return hits;
 }
 
-static void check_against_model(const portprof_region *region,
+static void check_against_model(const portprof_range *region,
                                 const struct expect_hit *hits, size_t count,
                                 portprof_sink_stats sink)
 {
@@ -45,7 +45,7 @@ static void check_against_model(const portprof_region *region,
 static void run_scales(const uint32_t *scales, const int *shifts, size_t count)
 {
 	portprof_config *config = cf_config();
-	portprof_region regions[SCALES_MAX];
+	portprof_range regions[SCALES_MAX];
 	portprof_session *session;
 	struct expect_hit *hits;
 	struct cf_log *log;
@@ -57,8 +57,8 @@ static void run_scales(const uint32_t *scales, const int *shifts, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		uint64_t bins = (high - low) * scales[i] / 131072 + 1;
 
-		regions[i] = cf_region(low + (uint64_t)shifts[i], scales[i],
-		                       64, (size_t)bins);
+		regions[i] = cf_range(low + (uint64_t)shifts[i], scales[i],
+		                      64, (size_t)bins);
 		cf_histogram(config, &regions[i], 1, PORTPROF_BINS_WEIGHT);
 	}
 	log = cf_log(config);
@@ -153,7 +153,7 @@ static void hist_4_differs_by_one_at_odd_distances_only(void **state)
 static void hist_6_edges_of_a_region(void **state)
 {
 	portprof_config *config = cf_config();
-	portprof_region regions[4];
+	portprof_range regions[4];
 	portprof_session *session;
 	struct expect_hit *hits;
 	struct cf_log *log;
@@ -164,10 +164,10 @@ static void hist_6_edges_of_a_region(void **state)
 	cf_needs(PORTPROF_CAP_EXACT_PC);
 	pc = commonest_pc();
 	assert_true(pc > 64);
-	regions[0] = cf_region(pc, 65536, 64, 4);      /* first byte */
-	regions[1] = cf_region(pc - 7, 65536, 64, 4);  /* last byte */
-	regions[2] = cf_region(pc - 8, 65536, 64, 4);  /* one past */
-	regions[3] = cf_region(pc + 1, 65536, 64, 4);  /* one before */
+	regions[0] = cf_range(pc, 65536, 64, 4);      /* first byte */
+	regions[1] = cf_range(pc - 7, 65536, 64, 4);  /* last byte */
+	regions[2] = cf_range(pc - 8, 65536, 64, 4);  /* one past */
+	regions[3] = cf_range(pc + 1, 65536, 64, 4);  /* one before */
 	for (size_t i = 0; i < 4; i++)
 		cf_histogram(config, &regions[i], 1, PORTPROF_BINS_WEIGHT);
 	log = cf_log(config);

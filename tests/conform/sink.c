@@ -97,10 +97,15 @@ static void take(const portprof_batch *batch, void *context)
 
 	pthread_mutex_lock(&guest->lock);
 	guest->calls++;
-	guest->is_bad |= !block || batch->count == 0;
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE)
-			guest->weight += batch->records[i].weight;
+	guest->is_bad |= !block || batch->count == 0 ||
+	                 batch->record_bytes < sizeof(portprof_record);
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE)
+			guest->weight += record->weight;
+	}
 	pthread_mutex_unlock(&guest->lock);
 	free(block);
 }
@@ -288,7 +293,7 @@ static void take_slots(const portprof_batch *batch, void *context)
 	struct slots *slots = context;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		uint64_t pc = record->address, slot;
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
@@ -305,23 +310,23 @@ static void take_slots(const portprof_batch *batch, void *context)
 	}
 }
 
-static void sink_5_region_callback_gets_what_a_histogram_counts(void **state)
+static void sink_5_range_callback_gets_what_a_histogram_counts(void **state)
 {
 	struct slots *slots = cf_memory(sizeof(*slots));
 	portprof_config *config = cf_config();
-	portprof_region region;
+	portprof_range region;
 	portprof_session *session;
 	uint64_t end;
 	void *bins;
 
 	(void)state;
 	fixture.function_range(0, &slots->offset, &end);
-	region = cf_region(slots->offset, SLOT_SCALE, 64, SLOTS);
+	region = cf_range(slots->offset, SLOT_SCALE, 64, SLOTS);
 	cf_histogram(config, &region, 1, PORTPROF_BINS_WEIGHT);
 	bins = region.bins;
 	region.bins = NULL;
 	region.bin_bits = 0;
-	assert_int_equal(portprof_config_add_region_callback(
+	assert_int_equal(portprof_config_add_range_callback(
 				 config, &region, 1, take_slots, slots),
 	                 PORTPROF_OK);
 	session = cf_open(config);
@@ -335,17 +340,17 @@ static void sink_5_region_callback_gets_what_a_histogram_counts(void **state)
 static void sink_5_regions_that_cannot_be_are_refused(void **state)
 {
 	portprof_config *config = cf_config();
-	portprof_region region = { .offset = 0x1000, .scale = 1,
+	portprof_range region = { .offset = 0x1000, .scale = 1,
 		                   .bin_count = 1 };
 
 	(void)state;
-	assert_int_equal(portprof_config_add_region_callback(
+	assert_int_equal(portprof_config_add_range_callback(
 				 config, &region, 1, take_slots, NULL),
 	                 PORTPROF_E_INVALID);
 	cf_diag(PORTPROF_E_INVALID);
 	region.scale = 65536;
 	region.bin_count = 0;
-	assert_int_equal(portprof_config_add_region_callback(
+	assert_int_equal(portprof_config_add_range_callback(
 				 config, &region, 1, take_slots, NULL),
 	                 PORTPROF_E_INVALID);
 	cf_diag(PORTPROF_E_INVALID);
@@ -373,11 +378,15 @@ static void take_here(const portprof_batch *batch, void *context)
 	struct reader *reader = context;
 
 	reader->is_elsewhere |= !pthread_equal(pthread_self(), reader->thread);
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE) {
-			reader->weight += batch->records[i].weight;
-			reader->samples += batch->records[i].samples;
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE) {
+			reader->weight += record->weight;
+			reader->samples += record->samples;
 		}
+	}
 }
 
 static portprof_session *open_reader(struct reader *reader, int *fd)
@@ -514,7 +523,7 @@ static const struct cf_case cases[] = {
 	CF_LIFE(sink_3_unwritable_file_is_refused_by_name),
 	CF_SAMPLES(sink_4_sixteen_sinks_get_every_sample),
 	CF_CASE(sink_4_one_more_is_refused),
-	CF_SAMPLES(sink_5_region_callback_gets_what_a_histogram_counts),
+	CF_SAMPLES(sink_5_range_callback_gets_what_a_histogram_counts),
 	CF_CASE(sink_5_regions_that_cannot_be_are_refused),
 	CF_SAMPLES(sink_7_samples_wait_until_the_program_comes),
 	CF_SAMPLES(sink_7_what_waits_comes_in_stop_too),

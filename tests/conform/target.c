@@ -157,7 +157,7 @@ static void note_system(const portprof_batch *batch, void *context)
 	struct seen *seen = context;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;

@@ -84,7 +84,8 @@ static void note_module(struct ppi_unwinder *unwinder, const char *path)
 	ppi_room_add_module(&room, &record, KIT_TEXT, NULL, 0, path);
 	ppi_unwinder_note(unwinder,
 	                  &(portprof_batch){ &record, 1, words,
-	                                     room.word_count },
+	                                     room.word_count,
+	                                     sizeof(portprof_record) },
 	                  &record);
 }
 

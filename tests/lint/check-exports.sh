@@ -31,6 +31,14 @@ compare() { # FILE FILE "what it means to be only in the first"
 [ -s "$tmp/headers" ] || { echo "no PORTPROF_API found in api/"; exit 1; }
 compare "$tmp/headers" "$tmp/map" "declared, not in api/portprof.map"
 compare "$tmp/map" "$tmp/headers" "in api/portprof.map, not declared"
+# What <portprof.h> leaves out is the command's, and has a version of its own.
+grep -o 'portprof_[a-z0-9_]* *(' "$srcdir/api/portprof/tool.h" | tr -d ' (' |
+	sort -u >"$tmp/mentioned"
+comm -12 "$tmp/headers" "$tmp/mentioned" >"$tmp/tool"
+sed -n '/^LIBPORTPROF_PRIVATE {/,/^}/s/^[[:space:]]*\(portprof_[a-z0-9_]*\);.*/\1/p' \
+	"$srcdir/api/portprof.map" | sort -u >"$tmp/private"
+compare "$tmp/tool" "$tmp/private" "in tool.h, and not private in api/portprof.map"
+compare "$tmp/private" "$tmp/tool" "private in api/portprof.map, not in tool.h"
 
 lib=
 for candidate in "$builddir"/.libs/libportprof.so "$builddir"/.libs/libportprof.dylib; do
@@ -46,6 +54,13 @@ ${NM:-nm} -D "$lib" 2>/dev/null | sed -n 's/.* [BDRTVWi] //p' |
 	sort -u >"$tmp/library"
 compare "$tmp/map" "$tmp/library" "in api/portprof.map, not in the library"
 compare "$tmp/library" "$tmp/headers" "exported, not declared"
+# As the linker bound them, where nm shows versions.
+${NM:-nm} -D "$lib" 2>/dev/null | grep -q '@@LIBPORTPROF_0' && {
+	${NM:-nm} -D "$lib" | sed -n 's/.* \(.*\)@@LIBPORTPROF_PRIVATE$/\1/p' |
+		sort -u >"$tmp/bound"
+	compare "$tmp/tool" "$tmp/bound" "in tool.h, and not bound as private"
+	compare "$tmp/bound" "$tmp/tool" "bound as private, not in tool.h"
+}
 # The wrappers of exec and dlclose have a library of their own, with nothing else
 # in it.
 ${NM:-nm} -D --defined-only "${lib%/*}/libportprof-exec.${lib##*.}" |
@@ -68,9 +83,7 @@ fi
 echo "check-exports: $(wc -l <"$tmp/headers" | tr -d ' ') declared," \
 	"$(wc -l <"$tmp/library" | tr -d ' ') exported"
 # An interface that can be learned: what is added takes the place of something.
-# What <portprof.h> leaves out is the command's, and no part of it.
-grep -o 'portprof_[a-z0-9_]* *(' "$srcdir/api/portprof/tool.h" | tr -d ' (' |
-	sort -u >"$tmp/tool"
+# What is the command's is no part of it.
 [ "$(comm -23 "$tmp/headers" "$tmp/tool" | wc -l)" -lt 110 ] || {
 	echo "110 functions or more are declared"
 	status=1

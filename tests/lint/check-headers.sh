@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every header compiles alone, and twice; the public ones as strict C11 and
-# as C++11.
+# as C++11. Programs of any standard, by gcc and clang, include them without a
+# warning.
 set -eu
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 : "${CC:=cc}" "${CXX:=c++}"
@@ -53,5 +54,30 @@ for header in $(find port api backends compat tools tests -name '*.h' \
 	esac
 done
 [ $has_cxx = yes ] || echo "no C++ compiler: public headers not tried as C++"
+
+# Whatever a program asks of its compiler, our headers are quiet.
+quiet='-pedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual'
+quiet="$quiet -Wcast-align"
+knows() { # COMPILER STANDARD SUFFIX
+	echo 'int known;' >"$tmp/known.$3"
+	"$1" -std="$2" -Werror -fsyntax-only "$tmp/known.$3" 2>/dev/null
+}
+for compiler in gcc clang; do
+	for standard in c99 c11 c17 c2x; do
+		knows $compiler $standard c || continue
+		compile "$compiler -std=$standard $quiet" api/portprof.h c
+		compile "$compiler -std=$standard $quiet" api/portprof/tool.h c
+	done
+done
+for compiler in g++ clang++; do
+	for standard in c++11 c++14 c++17 c++20 c++2b; do
+		knows $compiler $standard cc || continue
+		for header in portprof.hpp portprof/tool.h; do
+			compile "$compiler -std=$standard $quiet \
+				-Wold-style-cast -Wnon-virtual-dtor" \
+				api/$header cc
+		done
+	done
+done
 echo "check-headers: $count compilations"
 [ "$count" -gt 0 ] && exit $status

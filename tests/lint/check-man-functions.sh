@@ -63,7 +63,7 @@ parts_of() {
 	{
 		squeeze "$1" | grep -Eo 'PORTPROF_[A-Z0-9_]+' || :
 		sed -n 's/^#define \(PORTPROF_[A-Z0-9_]*\).*/\1/p' "$1"
-	} | grep -v -e '_H$' -e '^PORTPROF_API$' || :
+	} | grep -v -e '_H$' -e '^PORTPROF_\(API\|CAST\)$' || :
 }
 
 words() {

@@ -152,7 +152,7 @@ static void take(const portprof_batch *batch, void *unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		size_t depth = 0;
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 {
 	static uint32_t bins[256];
 	static uint64_t pcs[4096];
-	portprof_region region = { 0, 65536, 32, bins, 256 };
+	portprof_range region = { 0, 65536, 32, bins, 256 };
 	portprof_config *config = portprof_config_new();
 
 	if (!config || argc < 2)

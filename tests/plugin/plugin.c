@@ -43,10 +43,10 @@ int plugin_measure(const char *backend, bool is_to_close)
 		return status;
 	portprof_session_stop(session);
 	portprof_session_close(session);
-	if (portprof_regions_open(NULL) == PORTPROF_OK) {
-		portprof_region_begin("plugin");
-		portprof_region_end("plugin");
-		portprof_regions_close();
+	if (portprof_regions_open(NULL, NULL) == PORTPROF_OK) {
+		portprof_region_begin(NULL, "plugin");
+		portprof_region_end(NULL, "plugin");
+		portprof_regions_close(NULL);
 	}
 	return status;
 }

@@ -38,9 +38,13 @@ static void take_sample(struct lab_log *log, const portprof_batch *batch,
 
 static void take(const portprof_batch *batch, void *context)
 {
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE)
-			take_sample(context, batch, &batch->records[i]);
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE)
+			take_sample(context, batch, record);
+	}
 }
 
 struct lab_log *lab_log(portprof_config *config)

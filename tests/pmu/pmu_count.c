@@ -232,7 +232,7 @@ static int take_region(const portprof_region_info *region, void *context)
 	portprof_metric metric = { .size = sizeof(metric) };
 	uint64_t *counts = context;
 
-	lab_must(portprof_regions_metric(region->counts, 0, &metric));
+	lab_must(portprof_regions_metric(NULL, region->counts, 0, &metric));
 	lab_say("%s: %" PRIu64 " instructions, %" PRIu64 " cycles, %s %g",
 	        region->name, region->counts[0].raw, region->counts[1].raw,
 	        metric.name, metric.value);
@@ -251,14 +251,14 @@ static void presets_of_regions_are_exact(void **state)
 
 	(void)state;
 	lab_add_event(config, "IPC:u");
-	lab_must(portprof_regions_open(config));
+	lab_must(portprof_regions_open(config, NULL));
 	for (size_t i = 0; i < 3; i++) {
-		lab_must(portprof_region_begin(names[i]));
+		lab_must(portprof_region_begin(NULL, names[i]));
 		lab_loop(turns[i]);
-		lab_must(portprof_region_end(names[i]));
+		lab_must(portprof_region_end(NULL, names[i]));
 	}
-	lab_must(portprof_regions_read(0, take_region, counts));
-	portprof_regions_close();
+	lab_must(portprof_regions_read(NULL, 0, take_region, counts));
+	portprof_regions_close(NULL);
 	if (lab_is_exact())
 		assert_in_range(counts[0] - counts[1],
 		                LAB_INSTRUCTIONS * (LONG - SHORT) - READ_MAX,

@@ -132,7 +132,7 @@ static void addresses_are_those_of_the_loop(void **state)
 static void histogram_has_the_same_samples(void **state)
 {
 	uint64_t bins[2] = { 0, 0 };
-	portprof_region region = {
+	portprof_range region = {
 		.offset = (uintptr_t)lab_loop_first, .scale = 32768,
 		.bin_bits = 64, .bins = bins, .bin_count = 2,
 	};

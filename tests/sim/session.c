@@ -10,10 +10,14 @@ static void keep(const portprof_batch *batch, void *context)
 {
 	struct sim_session *s = context;
 
-	for (size_t i = 0; i < batch->count; i++)
-		if (batch->records[i].kind == PORTPROF_RECORD_SAMPLE &&
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE &&
 		    s->count < SIM_SAMPLES)
-			s->samples[s->count++] = batch->records[i];
+			s->samples[s->count++] = *record;
+	}
 }
 
 portprof_status sim_open(struct sim_session *s, const char *backend,

@@ -16,28 +16,28 @@ same "01_wordcount counts words" \
 same "01_wordcount says what is missing" 1 $?
 has "and names it" "/gone: " "$tmp/out"
 
-"$builddir/examples/02_region" >"$tmp/out" 2>&1
-same "02_region ends well" 0 $?
-has "02_region prints its account" \
+"$builddir/examples/02_range" >"$tmp/out" 2>&1
+same "02_range ends well" 0 $?
+has "02_range prints its account" \
 	'^[a-z]+: [0-9]+ samples, [0-9]+ lost, [0-9.]+ ms of [0-9.]+ ms in samples$' \
 	"$tmp/out"
-# Its own work is nearly all that runs, and lies in the region: ticks are
+# Its own work is nearly all that runs, and lies in the range: ticks are
 # what the sink kept.
-awk '/in the region/ { kept = $2; outside = $6 }
+awk '/in the range/ { kept = $2; outside = $6 }
 	/ ticks$/ { ticks += $2 }
 	/^array:/ { pcs = $2 }
 	END { exit !(kept > 0 && kept > outside && pcs == kept + outside &&
 		ticks > 0) }' "$tmp/out"
-check "02_region's samples are in the region" [ $? -eq 0 ]
+check "02_range's samples are in the range" [ $? -eq 0 ]
 
 # Whatever the system has for CPU time, it runs there or says why not.
 for backend in perf timer itimer profil; do
-	if "$builddir/examples/02_region" $backend >"$tmp/out" 2>&1; then
-		has "02_region runs on $backend" "^$backend: [0-9]+ samples" \
+	if "$builddir/examples/02_range" $backend >"$tmp/out" 2>&1; then
+		has "02_range runs on $backend" "^$backend: [0-9]+ samples" \
 			"$tmp/out"
 	else
-		has "02_region is refused by $backend, with a reason" \
-			'^02_region: opening: .{20}' "$tmp/out"
+		has "02_range is refused by $backend, with a reason" \
+			'^02_range: opening: .{20}' "$tmp/out"
 		has_not "which is not its event" 'user mode|kernel mode' \
 			"$tmp/out"
 	fi

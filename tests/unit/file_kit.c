@@ -124,8 +124,7 @@ portprof_status kit_close(struct file_kit *kit, struct ppi_diag *why)
 
 void kit_deliver(struct file_kit *kit)
 {
-	portprof_batch batch = { kit->records, kit->room.record_count,
-		                 kit->words, kit->room.word_count };
+	const portprof_batch batch = ppi_room_batch(&kit->room);
 
 	if (kit->run.start_realtime_ns == 0)
 		kit->run.start_realtime_ns = 1700000000123456789u;
@@ -133,7 +132,8 @@ void kit_deliver(struct file_kit *kit)
 	memset(kit->verdicts, PPI_LOST, sizeof(kit->verdicts));
 	ppi_sink_file.take(&kit->sink, &batch, kit->verdicts);
 	for (size_t i = 0; i < batch.count; i++) {
-		const portprof_record *record = &batch.records[i];
+		const portprof_record *record =
+			portprof_batch_record(&batch, i);
 		portprof_stats *stats;
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE ||

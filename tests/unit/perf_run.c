@@ -178,7 +178,7 @@ size_t run_kind(const struct perf_run *run, uint32_t kind)
 static portprof_batch batch_of(const struct perf_run *run)
 {
 	portprof_batch batch = { run->records, run->record_count, run->words,
-		                 run->word_count };
+		                 run->word_count, sizeof(portprof_record) };
 
 	return batch;
 }

@@ -53,7 +53,7 @@ struct measured kit_prepare(uint64_t offset, uint32_t scale, size_t count)
 	struct measured m = { .config = portprof_config_new() };
 
 	m.bins = calloc(count, sizeof(*m.bins));
-	m.region = (portprof_region){ .offset = offset, .scale = scale,
+	m.region = (portprof_range){ .offset = offset, .scale = scale,
 		                      .bin_bits = 64, .bins = m.bins,
 		                      .bin_count = count };
 	assert_int_equal(portprof_config_set_backend(m.config, "profil"), 0);

@@ -30,7 +30,7 @@ struct measured {
 	portprof_config *config;
 	portprof_session *session;
 	uint64_t *bins;
-	portprof_region region;
+	portprof_range region;
 };
 
 /* prepare makes a config, try_open a session of it; measure is both, and must

@@ -32,7 +32,7 @@ void solkit_begin(unsigned hz)
 
 void solkit_add_region(uint64_t offset, uint64_t *over)
 {
-	portprof_region region = { offset, 65536, 64, over, BINS };
+	portprof_range region = { offset, 65536, 64, over, BINS };
 
 	assert_int_equal(portprof_config_add_histogram(
 				 config, 0, &region, 1, PORTPROF_BINS_WEIGHT),

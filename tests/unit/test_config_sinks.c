@@ -17,17 +17,17 @@
 static uint64_t bins[64];
 
 static portprof_status add(portprof_config *config,
-                           const portprof_region *regions, size_t count)
+                           const portprof_range *regions, size_t count)
 {
 	return portprof_config_add_histogram(config, 0, regions, count,
 	                                     PORTPROF_BINS_TICKS);
 }
 
 /* One wrong thing each; the rest is right. */
-static void wrong_regions_are_refused(void **state)
+static void wrong_ranges_are_refused(void **state)
 {
 	static const struct {
-		portprof_region region;
+		portprof_range region;
 		const char *words;
 	} cases[] = {
 		{ { 0x1000, 1, 32, bins, 8 }, "scale must be 2 to 131072" },
@@ -48,12 +48,12 @@ static void wrong_regions_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		portprof_region both[2] = { { 0x100, 65536, 16, bins, 4 },
+		portprof_range both[2] = { { 0x100, 65536, 16, bins, 4 },
 			                    cases[i].region };
 
 		assert_int_equal(add(config, both, 2), PORTPROF_E_INVALID);
 		if (!strstr(portprof_last_diag()->words, cases[i].words) ||
-		    !strstr(portprof_last_diag()->words, "region 1:"))
+		    !strstr(portprof_last_diag()->words, "range 1:"))
 			fail_msg("case %zu: %s", i,
 			         portprof_last_diag()->words);
 		assert_int_equal(config->sink_count, 0);
@@ -63,7 +63,7 @@ static void wrong_regions_are_refused(void **state)
 
 static void the_limits_themselves_are_right(void **state)
 {
-	const portprof_region cases[] = {
+	const portprof_range cases[] = {
 		{ 0x1000, 2, 16, bins, 1 },
 		{ 0x1000, 131072, 64, bins, 64 },
 		{ 0, 65536, 16, (char *)bins + 2, 1 },
@@ -79,10 +79,10 @@ static void the_limits_themselves_are_right(void **state)
 	portprof_config_free(config);
 }
 
-/* The message numbers regions as the caller did, not as they are sorted. */
+/* The message numbers ranges as the caller did, not as they are sorted. */
 static void overlap_is_told_by_the_callers_numbers(void **state)
 {
-	portprof_region regions[] = {
+	portprof_range regions[] = {
 		{ 0x3000, 65536, 16, bins, 8 },
 		{ 0x1000, 65536, 16, bins, 8 }, /* to 0x1010 */
 		{ 0x2000, 65536, 16, bins, 8 },
@@ -93,16 +93,16 @@ static void overlap_is_told_by_the_callers_numbers(void **state)
 	(void)state;
 	assert_int_equal(add(config, regions, 4), PORTPROF_E_INVALID);
 	assert_non_null(strstr(portprof_last_diag()->words,
-	                       "regions 1 and 3 overlap at 0x100f"));
+	                       "ranges 1 and 3 overlap at 0x100f"));
 	regions[3].offset = 0x1010;
 	assert_int_equal(add(config, regions, 4), PORTPROF_OK);
-	assert_int_equal(config->sinks[0].region_count, 4);
-	assert_int_equal(config->sinks[0].regions[0].offset, 0x1000);
-	assert_int_equal(config->sinks[0].regions[3].offset, 0x3000);
+	assert_int_equal(config->sinks[0].range_count, 4);
+	assert_int_equal(config->sinks[0].ranges[0].offset, 0x1000);
+	assert_int_equal(config->sinks[0].ranges[3].offset, 0x3000);
 	regions[1] = regions[2];
 	assert_int_equal(add(config, regions, 4), PORTPROF_E_INVALID);
 	assert_non_null(strstr(portprof_last_diag()->words,
-	                       "regions 1 and 2 overlap at 0x2000"));
+	                       "ranges 1 and 2 overlap at 0x2000"));
 	assert_int_equal(config->sink_count, 1);
 	portprof_config_free(config);
 }
@@ -153,7 +153,7 @@ static void sixteen_sinks_and_no_more(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wrong_regions_are_refused),
+		cmocka_unit_test(wrong_ranges_are_refused),
 		cmocka_unit_test(the_limits_themselves_are_right),
 		cmocka_unit_test(overlap_is_told_by_the_callers_numbers),
 		cmocka_unit_test(arrays_are_checked),

@@ -32,13 +32,41 @@ static void test_room_takes_whole_records_or_none(void **state)
 	assert_int_equal(room.record_count, 1);
 	assert_true(ppi_room_add(&room, &record, chain, 8));
 	assert_false(ppi_room_add(&room, &record, NULL, 0));
-	batch = (portprof_batch){ records, 2, words, room.word_count };
+	batch = (portprof_batch){ records, 2, words, room.word_count,
+	                          sizeof(portprof_record) };
 	found = portprof_batch_chain(&batch, &records[0], &depth);
 	assert_int_equal(depth, 3);
 	assert_memory_equal(found, chain, sizeof(chain));
 	found = portprof_batch_chain(&batch, &records[1], &depth);
 	assert_int_equal(depth, 1);
 	assert_int_equal(found[0], 1);
+}
+
+/* As after a release whose records have more members than this program's. */
+static void test_records_stand_as_far_apart_as_the_batch_says(void **state)
+{
+	const struct {
+		portprof_record record;
+		uint64_t more[3];
+	} records[3] = {
+		{ { .weight = 1 }, { 9, 9, 9 } },
+		{ { .weight = 2 }, { 9, 9, 9 } },
+		{ { .weight = 3 }, { 9, 9, 9 } },
+	};
+	const portprof_batch batch = {
+		.records = records,
+		.count = 3,
+		.record_bytes = sizeof(records[0]),
+	};
+	portprof_record own[2];
+	const struct ppi_room room = { own, 2, 2, NULL, 0, 0 };
+	const portprof_batch ours = ppi_room_batch(&room);
+
+	(void)state;
+	for (size_t i = 0; i < batch.count; i++)
+		assert_int_equal(portprof_batch_record(&batch, i)->weight,
+		                 i + 1);
+	assert_ptr_equal(portprof_batch_record(&ours, 1), &own[1]);
 }
 
 static void test_module_and_name_come_back(void **state)
@@ -55,7 +83,8 @@ static void test_module_and_name_come_back(void **state)
 	assert_true(ppi_room_add_module(&room, &module, 0x2000, "\1\2\3", 3,
 	                                "/lib/x.so"));
 	assert_true(ppi_room_add_name(&room, &thread, "worker-7"));
-	batch = (portprof_batch){ records, 2, words, room.word_count };
+	batch = (portprof_batch){ records, 2, words, room.word_count,
+	                          sizeof(portprof_record) };
 	found = portprof_batch_module(&batch, &records[0]);
 	assert_non_null(found);
 	assert_string_equal(found->path, "/lib/x.so");
@@ -222,6 +251,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_room_takes_whole_records_or_none),
+		cmocka_unit_test(
+			test_records_stand_as_far_apart_as_the_batch_says),
 		cmocka_unit_test(test_module_and_name_come_back),
 		cmocka_unit_test(test_diag_is_kept_and_cut_at_a_character),
 		cmocka_unit_test(test_nearest_names),

@@ -9,6 +9,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -77,9 +78,9 @@ static void members_get_what_is_behind_the_brace(void **state)
 	check_member("{a,b:k,c}:u", 2, "c:u");
 	check_member("{a}", 0, "a");
 	assert_int_equal(portprof_event_list_get("{a,b}", 2, out, sizeof(out),
-						 NULL), PORTPROF_E_NOTFOUND);
+						 NULL), PORTPROF_END);
 	assert_int_equal(portprof_event_list_get("a", 1, out, sizeof(out),
-						 NULL), PORTPROF_E_NOTFOUND);
+						 NULL), PORTPROF_END);
 	check_member("x,{a,b}:u,y", 2, "b:u");
 	check_member("x,{a,b}:u,y", 3, "y");
 	assert_int_equal(portprof_event_list_get("{abcdef,b}", 0, out, 4, NULL),
@@ -190,7 +191,7 @@ static void lists_are_read_alike_everywhere(void **state)
 	}
 	assert_int_equal(portprof_event_list_get(list, 4, event, sizeof(event),
 	                                         &group_of),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 	assert_int_equal(portprof_event_list_get(list, 1, event, 8, NULL),
 	                 PORTPROF_E_LIMIT);
 	assert_string_equal(event, "branches");
@@ -222,7 +223,11 @@ static void a_mistake_in_a_list_has_its_column(void **state)
 		{ "{a}:u}", 6 },
 		{ "{a,b}:freq=-5", 12 },
 		{ "cs,{a,b:freq=-5}:u", 14 },
-		{ "cs, a", 4 },
+		{ "cs ,a", 3 },
+		{ "cs, a:freq=-5", 12 },
+		{ "{cs,\t a, b:freq=-5}:u", 17 },
+		{ "cs, ", 5 },
+		{ "{ cs}", 2 },
 	};
 	portprof_config *config = portprof_config_new();
 
@@ -230,16 +235,56 @@ static void a_mistake_in_a_list_has_its_column(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ppi_diag why;
 		size_t column = 0;
+		char said[32];
 
 		assert_int_equal(ppi_event_list_read(cases[i].list, NULL, NULL,
 		                                     &column, &why),
 		                 PORTPROF_E_INVALID);
 		assert_int_equal(column, cases[i].column);
+		snprintf(said, sizeof(said), "column %zu", column);
+		if (!strstr(why.words, said))
+			fail_msg("not %s: %s", said, why.words);
 		assert_int_equal(portprof_config_add_event(config,
 		                                           cases[i].list),
 		                 PORTPROF_E_INVALID);
 	}
 	assert_int_equal(portprof_config_event_count(config), 0);
+	portprof_config_free(config);
+}
+
+/* An event of a list is named with its column there; one alone with its own. */
+static void a_mistake_says_what_its_column_is_of(void **state)
+{
+	portprof_config *config = portprof_config_new();
+
+	(void)state;
+	assert_int_equal(portprof_config_add_event(config, "cs,{a,b:freq=-5}"),
+	                 PORTPROF_E_INVALID);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "'b:freq=-5', column 14 of the list:"));
+	assert_int_equal(portprof_config_add_event(config, "b:freq=-5"),
+	                 PORTPROF_E_INVALID);
+	assert_non_null(strstr(portprof_last_diag()->words,
+	                       "'b:freq=-5', column 8:"));
+	portprof_config_free(config);
+}
+
+static void blanks_may_follow_commas(void **state)
+{
+	portprof_config *config = portprof_config_new();
+	const char *list = "x,  {a, \tb}:u, y";
+
+	(void)state;
+	check_member(list, 0, "x");
+	check_member(list, 1, "a:u");
+	check_member(list, 2, "b:u");
+	check_member(list, 3, "y");
+	assert_int_equal(ppi_event_members(list), 4);
+	assert_int_equal(portprof_config_add_event(config, list), PORTPROF_OK);
+	assert_int_equal(portprof_config_event_count(config), 3);
+	assert_string_equal(portprof_config_event(config, 0), "x");
+	assert_string_equal(portprof_config_event(config, 1), "{a, \tb}:u");
+	assert_string_equal(portprof_config_event(config, 2), "y");
 	portprof_config_free(config);
 }
 
@@ -270,6 +315,8 @@ int main(void)
 		CASE(lists_have_groups_too),
 		CASE(lists_are_read_alike_everywhere),
 		CASE(a_mistake_in_a_list_has_its_column),
+		CASE(a_mistake_says_what_its_column_is_of),
+		CASE(blanks_may_follow_commas),
 		CASE(what_is_a_groups_is_for_its_first),
 	};
 

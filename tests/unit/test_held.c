@@ -31,7 +31,7 @@ static void take(const portprof_batch *batch, void *context)
 	struct seen *seen = context;
 
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		bool is_there = record->address - seen->code < 4096;
 
 		if (record->kind == PORTPROF_RECORD_MODULE && seen->code)

@@ -19,13 +19,13 @@ struct hist {
 	struct ppi_sink sink;
 };
 
-static void hist_begin(struct hist *hist, portprof_region *regions,
+static void hist_begin(struct hist *hist, portprof_range *regions,
                        size_t count, portprof_bin_unit unit, uint64_t period)
 {
 	memset(hist, 0, sizeof(*hist));
 	hist->request.ops = &ppi_sink_hist;
-	hist->request.regions = regions;
-	hist->request.region_count = count;
+	hist->request.ranges = regions;
+	hist->request.range_count = count;
 	hist->request.bin_unit = unit;
 	hist->event.request.period = period;
 	hist->event.is_cpu_time = true;
@@ -43,7 +43,8 @@ static enum ppi_verdict hist_take(struct hist *hist, uint64_t pc,
 	portprof_record record = { .kind = PORTPROF_RECORD_SAMPLE,
 		                   .address = pc, .span = 1,
 		                   .weight = weight, .samples = 1 };
-	portprof_batch batch = { &record, 1, NULL, 0 };
+	portprof_batch batch = { &record, 1, NULL, 0,
+	                         sizeof(portprof_record) };
 	uint8_t verdict = PPI_LOST;
 
 	ppi_sink_hist.take(&hist->sink, &batch, &verdict);
@@ -60,7 +61,7 @@ static void hist_end(struct hist *hist)
 static int64_t bin_hit(uint64_t d, uint32_t scale, uint64_t expected)
 {
 	uint64_t bin = 0;
-	portprof_region region = { .scale = scale, .bin_bits = 64,
+	portprof_range region = { .scale = scale, .bin_bits = 64,
 		                   .bins = &bin - expected,
 		                   .bin_count = (size_t)expected + 1 };
 	struct hist hist;
@@ -129,7 +130,7 @@ static void test_other_scales_differ_at_odd_addresses_only(void **state)
 static void test_edges_and_gaps(void **state)
 {
 	uint32_t low[4] = { 0 }, high[2] = { 0 };
-	portprof_region regions[] = {
+	portprof_range regions[] = {
 		{ 0x1000, 65536, 32, low, 4 },   /* [0x1000, 0x1008) */
 		{ 0x2000, 32768, 32, high, 2 },  /* [0x2000, 0x2008) */
 	};
@@ -160,8 +161,8 @@ static void test_range_is_what_the_bins_take(void **state)
 	(void)state;
 	for (uint32_t scale = 2; scale <= 131072; scale += 1 + scale / 3) {
 		uint64_t bins[3];
-		portprof_region region = { 0x5000, scale, 64, bins, 3 };
-		struct ppi_range range = ppi_region_range(&region);
+		portprof_range region = { 0x5000, scale, 64, bins, 3 };
+		struct ppi_range range = ppi_range_of_text(&region);
 		struct hist hist;
 
 		hist_begin(&hist, &region, 1, PORTPROF_BINS_WEIGHT, 1);
@@ -178,7 +179,7 @@ static void test_range_is_what_the_bins_take(void **state)
 static void test_saturation(void **state)
 {
 	uint16_t bins[3] = { 0, 0, 0xbeef };
-	portprof_region region = { 0, 65536, 16, bins, 2 };
+	portprof_range region = { 0, 65536, 16, bins, 2 };
 	struct hist hist;
 
 	(void)state;
@@ -201,7 +202,7 @@ static void test_saturation(void **state)
 static void test_ticks_keep_the_total(void **state)
 {
 	uint64_t bins[8] = { 0 }, weight = 0, ticks = 0, seed = 42;
-	portprof_region region = { 0, 65536, 64, bins, 8 };
+	portprof_range region = { 0, 65536, 64, bins, 8 };
 	struct hist hist;
 
 	(void)state;
@@ -224,14 +225,15 @@ static void test_ticks_keep_the_total(void **state)
 static void test_kernel_sample_counts_at_its_user_address(void **state)
 {
 	uint32_t bins[2] = { 0 };
-	portprof_region region = { 0x100, 65536, 32, bins, 2 };
+	portprof_range region = { 0x100, 65536, 32, bins, 2 };
 	portprof_record record = {
 		.kind = PORTPROF_RECORD_SAMPLE, .span = 1, .weight = 3,
 		.samples = 1, .address = UINT64_MAX - 100,
 		.user_address = 0x102,
 		.valid = PORTPROF_FIELD_KERNEL | PORTPROF_FIELD_USER_ADDRESS,
 	};
-	portprof_batch batch = { &record, 1, NULL, 0 };
+	portprof_batch batch = { &record, 1, NULL, 0,
+	                         sizeof(portprof_record) };
 	uint8_t verdict = PPI_LOST;
 	struct hist hist;
 

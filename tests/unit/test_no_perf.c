@@ -75,7 +75,7 @@ static portprof_status open_event(const char *event,
                                   portprof_session **session)
 {
 	static uint64_t bins[64];
-	const portprof_region region = { PSEAM_FUNCTION, 65536, 64, bins, 64 };
+	const portprof_range region = { PSEAM_FUNCTION, 65536, 64, bins, 64 };
 	portprof_config *config = portprof_config_new();
 	portprof_status status;
 

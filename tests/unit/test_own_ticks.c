@@ -34,7 +34,7 @@ static void work_slowly(const portprof_batch *batch, void *context)
 
 	(void)context;
 	for (size_t i = 0; i < batch->count; i++)
-		work.cpu_ns += batch->records[i].weight / 24;
+		work.cpu_ns += portprof_batch_record(batch, i)->weight / 24;
 	if (work.cpu_ns && seam.run.crowd)
 		prun_helper_works(&seam.run, &work);
 }
@@ -54,8 +54,8 @@ static struct measured begin(const struct kit_system *system, uint64_t own_code,
 	if (is_stream)
 		portprof_config_add_callback(m.config, work_slowly, NULL);
 	else
-		portprof_config_add_region_callback(m.config, &m.region, 1,
-		                                    work_slowly, NULL);
+		portprof_config_add_range_callback(m.config, &m.region, 1,
+		                                   work_slowly, NULL);
 	if (kit_try_open(&m))
 		fail_msg("open: %s", portprof_last_diag()->words);
 	kit_run_helper(250 * MS);

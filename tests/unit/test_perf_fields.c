@@ -61,7 +61,7 @@ static size_t sample(const char *event, uint32_t fields, unsigned depth)
 static void check_branches(const portprof_record *record)
 {
 	portprof_batch batch = { run.records, run.record_count, run.words,
-		                 run.word_count };
+		                 run.word_count, sizeof(portprof_record) };
 	portprof_record moved = *record;
 	const portprof_branch *branches;
 	size_t count;
@@ -127,7 +127,8 @@ static void branches_and_chains_share_the_arena(void **state)
 	run.word_count = room.word_count;
 	for (size_t i = 0; i < room.record_count; i++) {
 		portprof_batch batch = { records, room.record_count, words,
-			                 room.word_count };
+			                 room.word_count,
+			                 sizeof(portprof_record) };
 		size_t depth;
 		const uint64_t *chain = portprof_batch_chain(
 			&batch, &records[i], &depth);
@@ -355,7 +356,7 @@ static void take_faults(const portprof_batch *batch, void *context)
 {
 	(void)context;
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			continue;

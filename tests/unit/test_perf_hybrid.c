@@ -107,7 +107,7 @@ static void one_name_counts_on_every_type(void **state)
 	assert_int_equal(small.enabled_ns, 100 * MS);
 	assert_int_equal(part_of(1, 0, "cpu_atom").raw, 2 * small.raw);
 	assert_int_equal(run.bs.ops->count_parts->part(&run.bs, 0, 2, &text, &text, &big),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 	assert_true(run_has_note(&run, "'cycles' counts on cpu_atom (CPUs 2-3)"
 	                         ", cpu_core (CPUs 0-1)"));
 }
@@ -148,7 +148,7 @@ static void what_the_kernel_counts_has_no_parts(void **state)
 	assert_int_equal(counts[1].status, PORTPROF_COUNT_OK);
 	assert_false(run.bs.caps & PORTPROF_CAP_GROUP);
 	assert_int_equal(run.bs.ops->count_parts->part(&run.bs, 0, 0, &text, &text, counts),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 }
 
 static void threads_old_and_new_are_summed(void **state)
@@ -224,7 +224,7 @@ static void one_type_is_not_several(void **state)
 	read_counts();
 	assert_int_equal(counts[0].raw, 10 * MS);
 	assert_int_equal(run.bs.ops->count_parts->part(&run.bs, 0, 0, &text, &text, counts),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 	assert_int_equal(run.bs.note_count, 0);
 }
 

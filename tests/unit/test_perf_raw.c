@@ -100,7 +100,7 @@ static const char *told(size_t nth)
 {
 	static char out[512];
 	portprof_batch batch = { run.records, run.record_count, run.words,
-		                 run.word_count };
+		                 run.word_count, sizeof(portprof_record) };
 	const portprof_event_field *field = NULL;
 	const portprof_record *record = run.records;
 	size_t used = 0;

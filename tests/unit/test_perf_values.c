@@ -58,7 +58,7 @@ static void open_it(void)
 static portprof_batch everything(void)
 {
 	return (portprof_batch){ run.records, run.record_count, run.words,
-		                 run.word_count };
+		                 run.word_count, sizeof(portprof_record) };
 }
 
 /* Every sample of an event whose group begins with `first` has as many values, and
@@ -278,7 +278,8 @@ static void past_the_end_is_none(void **state)
 		                   .valid = PORTPROF_FIELD_GROUP_VALUES,
 		                   .values = 3, .value_count = 1 };
 	uint64_t words[3] = { 1, 2, 3 };
-	portprof_batch batch = { &record, 1, words, 3 };
+	portprof_batch batch = { &record, 1, words, 3,
+	                         sizeof(portprof_record) };
 	size_t count = 9;
 
 	(void)state;
@@ -348,7 +349,7 @@ static void take_values(const portprof_batch *batch, void *context)
 {
 	(void)context;
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		const uint64_t *values;
 		size_t count;
 
@@ -450,7 +451,7 @@ static void take_faults(const portprof_batch *batch, void *context)
 {
 	(void)context;
 	for (size_t i = 0; i < batch->count; i++) {
-		const portprof_record *record = &batch->records[i];
+		const portprof_record *record = portprof_batch_record(batch, i);
 		const uint64_t *values;
 		size_t count;
 

@@ -38,7 +38,7 @@ static void check_list(const char *list, const char *const *events,
 		assert_int_equal(group, groups[i]);
 	}
 	assert_int_equal(portprof_event_list_get(list, i, event, sizeof(event),
-	                                         &group), PORTPROF_E_NOTFOUND);
+	                                         &group), PORTPROF_END);
 }
 
 static void a_preset_is_its_events(void **state)
@@ -235,7 +235,7 @@ static int nothing_is_held(void **state)
 	(void)state;
 	portprof_group_close(group);
 	group = NULL;
-	portprof_regions_close();
+	portprof_regions_close(NULL);
 	ppi_backend_set_kernel("perf", NULL);
 	ppi_helper_set_manual(false);
 	assert_int_equal(perf_sim_open_fds(), 0);
@@ -327,7 +327,7 @@ static void a_group_has_its_ratios(void **state)
 	assert_true(metric_at(2).value == 0);
 	check_factors();
 	assert_int_equal(portprof_group_metric(group, counts, 3, &metric),
-	                 PORTPROF_E_NOTFOUND);
+	                 PORTPROF_END);
 	assert_int_equal(portprof_group_metric(NULL, counts, 0, &metric),
 	                 PORTPROF_E_INVALID);
 	assert_int_equal(portprof_group_metric(group, NULL, 0, &metric),
@@ -470,12 +470,12 @@ static int take_region(const portprof_region_info *region, void *context)
 	portprof_metric metric = { .size = sizeof(metric) };
 
 	assert_int_equal(region->count, 3);
-	assert_int_equal(portprof_regions_metric(region->counts, 0, &metric),
-	                 PORTPROF_OK);
+	assert_int_equal(portprof_regions_metric(NULL, region->counts, 0,
+	                                         &metric), PORTPROF_OK);
 	assert_string_equal(metric.name, "IPC");
 	*(double *)context = metric.value;
-	assert_int_equal(portprof_regions_metric(region->counts, 1, &metric),
-	                 PORTPROF_E_NOTFOUND);
+	assert_int_equal(portprof_regions_metric(NULL, region->counts, 1,
+	                                         &metric), PORTPROF_END);
 	return 0;
 }
 
@@ -486,14 +486,14 @@ static void a_region_has_its_ratios(void **state)
 	double value = 0;
 
 	(void)state;
-	assert_int_equal(portprof_regions_metric(counts, 0, &metric),
+	assert_int_equal(portprof_regions_metric(NULL, counts, 0, &metric),
 	                 PORTPROF_E_STATE);
-	assert_int_equal(portprof_regions_open(config), PORTPROF_OK);
+	assert_int_equal(portprof_regions_open(config, NULL), PORTPROF_OK);
 	portprof_config_free(config);
-	assert_int_equal(portprof_region_begin("r"), PORTPROF_OK);
+	assert_int_equal(portprof_region_begin(NULL, "r"), PORTPROF_OK);
 	run_work(perf_sim_main_tid(), 0x1000, MS, 0);
-	assert_int_equal(portprof_region_end("r"), PORTPROF_OK);
-	assert_int_equal(portprof_regions_read(0, take_region, &value),
+	assert_int_equal(portprof_region_end(NULL, "r"), PORTPROF_OK);
+	assert_int_equal(portprof_regions_read(NULL, 0, take_region, &value),
 	                 PORTPROF_OK);
 	assert_true(value == 2);
 }

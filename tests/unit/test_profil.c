@@ -21,7 +21,7 @@ static void regions_too_far_apart_are_refused(void **state)
 {
 	portprof_config *config = portprof_config_new();
 	uint64_t bins[2][4];
-	portprof_region regions[2] = {
+	portprof_range regions[2] = {
 		{ 0x400000, 65536, 64, bins[0], 4 },
 		{ 0x7f5500000000, 65536, 64, bins[1], 4 },
 	};

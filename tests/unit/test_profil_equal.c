@@ -52,7 +52,7 @@ static const struct system systems[] = {
 static struct program {
 	struct prun_work works[WORKS];
 	size_t work_count;
-	portprof_region regions[REGIONS];
+	portprof_range regions[REGIONS];
 	size_t region_count;
 	bool has_kernel;    /* some of it in system calls */
 	bool has_lead;      /* CPU time comes before the first tick */
@@ -109,7 +109,7 @@ static void make_regions(void)
 		if (bytes > 0x3000)
 			count = (size_t)(0x3000 * (uint64_t)scale / 131072) + 1;
 		memset(bins[i], 0, sizeof(bins[i]));
-		program.regions[i] = (portprof_region){ at, scale, 64, bins[i],
+		program.regions[i] = (portprof_range){ at, scale, 64, bins[i],
 			                                count };
 		bytes = count * (uint64_t)131072 / scale + 2;
 		at += (bytes & ~(uint64_t)1) + 2 * any(500);
@@ -163,7 +163,7 @@ static void begin(const struct system *system)
 static portprof_session *open_session(const struct system *system)
 {
 	portprof_config *config = portprof_config_new();
-	portprof_region functions = { PSEAM_FUNCTION, 32, 64, function_bins,
+	portprof_range functions = { PSEAM_FUNCTION, 32, 64, function_bins,
 		                      FUNCTIONS };
 	portprof_session *session = NULL;
 
@@ -223,7 +223,7 @@ static uint64_t ticks_in(uint64_t weight, double tick_ns)
 static uint64_t check_region(const struct system *system, size_t r,
                              double tick_ns)
 {
-	const portprof_region *region = &program.regions[r];
+	const portprof_range *region = &program.regions[r];
 	struct expect_region asked = { region->offset, region->scale, 64,
 		                       region->bin_count };
 	uint64_t inside = 0;

@@ -45,7 +45,8 @@ static uint32_t enter(const portprof_record *record)
 	};
 	uint64_t words[sizeof(branches) / (sizeof(uint64_t))];
 	portprof_batch batch = { record, 1, words,
-		                 sizeof(words) / sizeof(words[0]) };
+		                 sizeof(words) / sizeof(words[0]),
+	                         sizeof(portprof_record) };
 
 	memcpy(words, branches, sizeof(branches));
 	return ppi_sample_labels_enter(&labels, &batch, record);
@@ -145,7 +146,8 @@ static void what_the_event_tells(void **state)
 		.event_fields = 2,
 		.event_field_words = (sizeof(first) + sizeof(rest)) / 8,
 	};
-	portprof_batch batch = { &record, 1, words, 32 };
+	portprof_batch batch = { &record, 1, words, 32,
+	                         sizeof(portprof_record) };
 	uint32_t set;
 
 	(void)state;

@@ -48,7 +48,7 @@ static void guard_scales_0_1_and_2_are_never_asked_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
-		portprof_region region = { 0x600001, scales[i], 64, bins, 3 };
+		portprof_range region = { 0x600001, scales[i], 64, bins, 3 };
 
 		solkit_begin(100);
 		portprof_config_add_histogram(config, 0, &region, 1,

@@ -86,7 +86,8 @@ static void note_module(struct ppi_unwinder *unwinder, uint32_t pid,
 	                                path));
 	ppi_unwinder_note(unwinder,
 	                  &(portprof_batch){ &record, 1, words,
-	                                     room.word_count },
+	                                     room.word_count,
+	                                     sizeof(portprof_record) },
 	                  &record);
 }
 
@@ -419,7 +420,7 @@ static void processes_have_their_own_code(void **state)
 	struct stage s;
 	portprof_record fork = { .kind = PORTPROF_RECORD_FORK, .pid = CHILD,
 		                 .tid = CHILD, .address = NOBODY };
-	portprof_batch none = { &fork, 1, NULL, 0 };
+	portprof_batch none = { &fork, 1, NULL, 0, sizeof(portprof_record) };
 
 	(void)state;
 	begin(&s);
@@ -1021,7 +1022,8 @@ static void records_get_their_chain(void **state)
 	};
 	uint64_t words[64] = { 99, UINT64_C(0xffffffff81000000) };
 	struct ppi_room room = { records, 2, 1, words, 64, 64 };
-	portprof_batch batch = { records, 1, words, 64 };
+	portprof_batch batch = { records, 1, words, 64,
+	                         sizeof(portprof_record) };
 	struct stage s;
 	size_t depth;
 	const uint64_t *chain;

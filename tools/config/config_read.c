@@ -83,7 +83,7 @@ static portprof_status explain_all(const char *list)
 	for (size_t i = 0; status == PORTPROF_OK; i++) {
 		status = portprof_event_list_get(list, i, event, sizeof(event),
 		                                 NULL);
-		if (status == PORTPROF_E_NOTFOUND)
+		if (status == PORTPROF_END)
 			return PORTPROF_OK;
 		if (status == PORTPROF_OK)
 			status = explain(event);

@@ -31,9 +31,13 @@ static portprof_status begin(portprof_session *session)
 static void hold(const portprof_batch *batch, void *held)
 {
 	ppi_held_lock(held);
-	for (size_t i = 0; i < batch->count; i++)
-		ppi_held_see(held, &batch->records[i],
-		             portprof_batch_module(batch, &batch->records[i]));
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record =
+			portprof_batch_record(batch, i);
+
+		ppi_held_see(held, record,
+		             portprof_batch_module(batch, record));
+	}
 	ppi_held_look(held);
 	ppi_held_unlock(held);
 }

@@ -81,7 +81,7 @@ static bool take_list(struct ppi_stat *stat, const char *list)
 		stat->events[stat->event_count - 1].preset = preset;
 		stat->events[stat->event_count - 1].part = part;
 	}
-	if (status == PORTPROF_E_NOTFOUND)
+	if (status == PORTPROF_END)
 		return true;
 	ppi_say_failure(NULL);
 	return false;

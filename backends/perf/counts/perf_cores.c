@@ -202,7 +202,7 @@ portprof_status perf_count_part(struct ppi_backend_session *bs, size_t event,
 	portprof_status status;
 
 	if (!perf_is_by_core(bs, event) || part >= state->core_count)
-		return PORTPROF_E_NOTFOUND;
+		return PORTPROF_END;
 	status = perf_read_core(bs, event, part, &count);
 	if (status)
 		return perf_count_failed(bs, status);

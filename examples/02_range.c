@@ -3,7 +3,7 @@
  * Profiling a part of a program: start and stop around it, and look at where
  * its time went in a histogram of its text and in a list of program counters.
  *
- * usage: 02_region [BACKEND]     such as: 02_region itimer
+ * usage: 02_range [BACKEND]     such as: 02_range itimer
  *
  * The event is plain CPU time, which every backend measures; "cpu-clock:u"
  * leaves out the kernel's, where the backend can tell it apart.
@@ -28,7 +28,7 @@ static uint64_t pcs[ROOM];
 
 static void die(const char *doing)
 {
-	fprintf(stderr, "02_region: %s: %s\n", doing,
+	fprintf(stderr, "02_range: %s: %s\n", doing,
 	        portprof_last_diag()->words);
 	exit(1);
 }
@@ -46,18 +46,18 @@ APART static uint64_t work(uint64_t rounds)
 static portprof_config *configure(uint64_t text, const char *backend,
                                   int has_array)
 {
-	portprof_region region = { 0 };
+	portprof_range range = { 0 };
 	portprof_config *config = portprof_config_new();
 
-	region.offset = text;
-	region.scale = 131072 / BIN_BYTES;
-	region.bin_bits = 32;
-	region.bins = bins;
-	region.bin_count = BINS;
+	range.offset = text;
+	range.scale = 131072 / BIN_BYTES;
+	range.bin_bits = 32;
+	range.bins = bins;
+	range.bin_count = BINS;
 	if (!config || portprof_config_set_backend(config, backend) ||
 	    portprof_config_add_event(config, "cpu-clock") ||
 	    portprof_config_set_frequency(config, 1000) ||
-	    portprof_config_add_histogram(config, 0, &region, 1,
+	    portprof_config_add_histogram(config, 0, &range, 1,
 	                                  PORTPROF_BINS_TICKS) ||
 	    (has_array && portprof_config_add_array(config, pcs, ROOM)))
 		die("configuring");
@@ -103,7 +103,7 @@ static void print_result(portprof_session *session, uint64_t text,
 	       portprof_session_backend(session), stats.delivered_samples,
 	       stats.lost_samples, (double)stats.kept_weight / 1e6,
 	       (double)stats.total_weight / 1e6);
-	printf("histogram: %" PRIu64 " in the region, %" PRIu64 " outside\n",
+	printf("histogram: %" PRIu64 " in the range, %" PRIu64 " outside\n",
 	       in_bins.kept_samples, in_bins.outside_samples);
 	for (size_t i = 0; i < BINS; i++)
 		if (bins[i])

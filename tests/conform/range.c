@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory regions and histogram bins that conformance cases sample into. */
+/* Ranges of text and histogram bins that conformance cases sample into. */
 #include "tests/conform/conform.h"
 
-portprof_region cf_region(uint64_t offset, uint32_t scale, unsigned bits,
-                          size_t count)
+portprof_range cf_range(uint64_t offset, uint32_t scale, unsigned bits,
+                         size_t count)
 {
-	return (portprof_region){ .offset = offset, .scale = scale,
+	return (portprof_range){ .offset = offset, .scale = scale,
 		                  .bin_bits = bits,
 		                  .bins = cf_memory(count * (bits / 8)),
 		                  .bin_count = count };
 }
 
-void cf_histogram(portprof_config *config, const portprof_region *regions,
+void cf_histogram(portprof_config *config, const portprof_range *regions,
                   size_t count, portprof_bin_unit unit)
 {
 	assert_int_equal(portprof_config_add_histogram(config, 0, regions,
@@ -19,7 +19,7 @@ void cf_histogram(portprof_config *config, const portprof_region *regions,
 	                 PORTPROF_OK);
 }
 
-uint64_t cf_bin(const portprof_region *region, size_t i)
+uint64_t cf_bin(const portprof_range *region, size_t i)
 {
 	switch (region->bin_bits) {
 	case 16:
@@ -31,7 +31,7 @@ uint64_t cf_bin(const portprof_region *region, size_t i)
 	}
 }
 
-uint64_t cf_bin_sum(const portprof_region *region)
+uint64_t cf_bin_sum(const portprof_range *region)
 {
 	uint64_t total = 0;
 

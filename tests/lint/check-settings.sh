@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The header, the two manual pages and the library list the same settings.
+set -eu
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-settings.XXXXXX")
+trap 'rm -rf "$tmp"' 0
+header=$srcdir/api/portprof/config.h
+page=$srcdir/doc/man/portprof_config.3
+status=0
+
+# NAME and FORM of each setting, from the table that reads them.
+sed -n '/^static const struct ppi_setting settings/,/^};/p' \
+	"$srcdir/api/config_settings.c" | tr -d '\n\t ' |
+	sed 's/\.name="/\n/g' | sed -n 's/^\([a-z]*\)",.*\.form=PPI_FORM_\([A-Z]*\).*/\1 \2/p
+		s/^\([a-z]*\)",\.form=PPI_FORM_\([A-Z]*\)}.*/\1 \2/p' |
+	sort -u >"$tmp/table"
+cut -d ' ' -f 1 "$tmp/table" >"$tmp/all"
+sed -n '/ TEXT$/!s/ .*//p' "$tmp/table" >"$tmp/numbers"
+[ "$(wc -l <"$tmp/all")" -gt 15 ] || { echo "no table of settings"; exit 1; }
+
+compare() { # FILE-OF-NAMES WHERE [ALL-OR-NUMBERS]
+	sort -u "$1" >"$tmp/found"
+	comm -3 "${3:-$tmp/all}" "$tmp/found" >"$tmp/only"
+	[ ! -s "$tmp/only" ] || {
+		echo "$2 lacks a setting, or has (indented) one that is not there:"
+		cat "$tmp/only"
+		status=1
+	}
+}
+
+# The sentence of portprof_config_set, and the list of _set_number.
+tr '\n' ' ' <"$header" |
+	sed 's/.*as in a configuration file: \([^.]*\)\..*/\1/' |
+	tr -cs '[:lower:]' '\n' | sed '/^$/d' >"$tmp/sentence"
+compare "$tmp/sentence" "config.h, portprof_config_set,"
+sed -n '/of those that are numbers/,/E_INVALID/s/^ \*   \([a-z][a-z]*\)  .*/\1/p' \
+	"$header" >"$tmp/list"
+compare "$tmp/list" "config.h, portprof_config_set_number," "$tmp/numbers"
+sed -n '/^\.Ss Settings by name/,/^from text/s/^\.Cm //p' "$page" |
+	tr -cs '[:lower:]' '\n' | sed '/^$/d' >"$tmp/names"
+compare "$tmp/names" "portprof_config(3)"
+sed -n 's/^\.It Li \([a-z]*\) No =.*/\1/p' "$srcdir/doc/man/portprof.conf.5" \
+	>"$tmp/file"
+compare "$tmp/file" "portprof.conf(5)"
+echo "check-settings: $(wc -l <"$tmp/all" | tr -d ' ') settings"
+exit $status
