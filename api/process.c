@@ -158,7 +158,7 @@ static void for_all_sessions(void (*visit)(struct portprof_session *session))
 static void complete_files(struct portprof_session *session)
 {
 	if (!ppi_session_has_file(session) || session->opened.area ||
-	    !lock_soon(&session->lock))
+	    !ppi_lock_soon(&session->lock))
 		return;
 	if (!session->is_delivering) /* by a callback, which called exit(3) */
 		ppi_session_complete(session);

@@ -109,7 +109,8 @@ static const char *told(void)
 		struct ppi_room room = { .records = records, .record_room = 8,
 			                 .words = memory,
 			                 .word_room = PPI_WORDS_MIN };
-		portprof_batch batch = { records, 0, memory, 0 };
+		portprof_batch batch = { records, 0, memory, 0,
+			                 sizeof(portprof_record) };
 
 		assert_true(ppi_modules_tell(&modules, place, &room));
 		batch.count = room.record_count;

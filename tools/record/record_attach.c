@@ -125,7 +125,7 @@ static uint64_t end_by_time(const struct ppi_settings *settings)
 	return now_ms() + settings->delay_ms + settings->duration_ms;
 }
 
-static bool has_ended(const struct attach *attach, enum reason *reason)
+static bool has_ended(struct attach *attach, enum reason *reason)
 {
 	if (attach->has_child && ppi_child_has_ended(&attach->child))
 		*reason = COMMAND_ENDED;

@@ -22,7 +22,7 @@ static int undo(const struct ppi_record *record, portprof_session *session,
 /* Until whoever watches has seen enough; a command that was started for it ends
  * then, too. One that a signal ended leaves nothing to look at. */
 static void show_until_end(struct ppi_live *live, portprof_session *session,
-                           const struct ppi_child *child)
+                           struct ppi_child *child)
 {
 	char ended[64] = "";
 

@@ -156,7 +156,7 @@ int ppi_stat_run_attached(struct ppi_stat *stat);
 /* Whose end is awaited: a child of ours, or else somebody's process; or
  * nobody's, when all that runs is counted. */
 struct ppi_stat_waited {
-	const struct ppi_child *child;
+	struct ppi_child *child;
 	const struct ppi_targets *targets; /* NULL: a thread, */
 	struct ppi_watch thread;
 	bool is_endless;
