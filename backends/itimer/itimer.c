@@ -147,7 +147,7 @@ static portprof_status take_memory(struct itimer_state *state,
 
 	if (ppi_tick_ring_init(&state->ring, state->bs->plan, &state->rate,
 	                       kernel->cpu_count(kernel->self)) &&
-	    itimer_table_init(&state->table, 0))
+	    ppi_itimer_table_init(&state->table, 0))
 		return PORTPROF_OK;
 	ppi_tick_ring_free(&state->ring);
 	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open", "out of memory");
@@ -156,7 +156,7 @@ static portprof_status take_memory(struct itimer_state *state,
 static void free_memory(struct itimer_state *state)
 {
 	ppi_tick_ring_free(&state->ring);
-	itimer_table_free(&state->table);
+	ppi_itimer_table_free(&state->table);
 	free(state->tids);
 }
 
@@ -172,10 +172,10 @@ static portprof_status itimer_open(struct ppi_backend_session *bs,
 	status = take_memory(state, why);
 	if (status)
 		return status;
-	status = itimer_handler_install(state, why);
+	status = ppi_itimer_handler_install(state, why);
 	if (status)
 		goto free_memory;
-	status = itimer_arm_require_free(state, why);
+	status = ppi_itimer_arm_require_free(state, why);
 	if (status)
 		goto remove_handler;
 	ppi_tick_rate_note(bs, &state->rate);
@@ -189,7 +189,7 @@ static portprof_status itimer_open(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 
 remove_handler:
-	itimer_handler_remove(state);
+	ppi_itimer_handler_remove(state);
 free_memory:
 	free_memory(state);
 	return status;
@@ -274,16 +274,16 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 
 	if (state->meter.is_running)
 		return PORTPROF_OK;
-	status = itimer_arm_require_free(state, why);
+	status = ppi_itimer_arm_require_free(state, why);
 	if (status == PORTPROF_OK)
-		status = itimer_handler_retake(state, why);
+		status = ppi_itimer_handler_retake(state, why);
 	if (status)
 		return status;
-	itimer_threads_freshen(state);
+	ppi_itimer_threads_freshen(state);
 	state->began_ns = kernel->now_ns(kernel->self);
 	if (read_clock(state, &clock_ns) != 0)
 		return refuse_clock(why, "start");
-	status = itimer_threads_begin(state, why);
+	status = ppi_itimer_threads_begin(state, why);
 	if (status)
 		return status;
 	if (kernel->process_cpu(kernel->self, &state->process_last_ns) != 0)
@@ -291,10 +291,10 @@ static portprof_status itimer_start(struct ppi_backend_session *bs,
 	state->due_ns = state->base_ns = state->process_last_ns;
 	state->is_displaced = false;
 	atomic_store(&state->is_ticking, true);
-	status = itimer_arm(state, why);
+	status = ppi_itimer_arm(state, why);
 	if (status) {
-		itimer_disarm(state);
-		itimer_handler_wait(state);
+		ppi_itimer_disarm(state);
+		ppi_itimer_handler_wait(state);
 		return status;
 	}
 	ppi_meter_begin(&state->meter, clock_ns);
@@ -311,11 +311,11 @@ static portprof_status itimer_stop(struct ppi_backend_session *bs,
 	if (!state->meter.is_running)
 		return PORTPROF_OK;
 	if (!state->is_displaced) {
-		itimer_disarm(state);
-		itimer_handler_flush(state);
+		ppi_itimer_disarm(state);
+		ppi_itimer_handler_flush(state);
 	}
-	itimer_handler_wait(state);
-	itimer_threads_freshen(state);
+	ppi_itimer_handler_wait(state);
+	ppi_itimer_threads_freshen(state);
 	if (look_at_clock(state) != 0)
 		status = refuse_clock(why, "stop");
 	state->unsampled_ns = unsampled_ns(state);
@@ -332,8 +332,8 @@ static void give_up(struct itimer_state *state, const char *what)
 	look_at_clock(state);
 	state->is_displaced = true;
 	state->sampled_ns = ppi_meter_total_ns(&state->meter);
-	itimer_disarm(state);
-	itimer_handler_yield(state);
+	ppi_itimer_disarm(state);
+	ppi_itimer_handler_yield(state);
 	ppi_note(state->bs, "sampling ended early: the program has taken %s "
 	         "for itself; the timer and perf backends need neither",
 	         what);
@@ -346,7 +346,7 @@ static void give_up(struct itimer_state *state, const char *what)
  */
 static bool spare_sleeper(const struct itimer_state *state, uint64_t used_ns)
 {
-	return used_ns >= BUSY_NS || itimer_arm_again(state);
+	return used_ns >= BUSY_NS || ppi_itimer_arm_again(state);
 }
 
 static void look_around(struct itimer_state *state)
@@ -355,18 +355,18 @@ static void look_around(struct itimer_state *state)
 	uint64_t before_ns = state->meter.seen_ns;
 	uint64_t now_ns = kernel->now_ns(kernel->self);
 
-	if (!itimer_handler_is_ours(state)) {
+	if (!ppi_itimer_handler_is_ours(state)) {
 		give_up(state, "SIGPROF");
 		return;
 	}
 	look_at_clock(state);
-	if (!itimer_arm_is_ours(state) ||
+	if (!ppi_itimer_arm_is_ours(state) ||
 	    !spare_sleeper(state, state->meter.seen_ns - before_ns)) {
 		give_up(state, "the profiling timer");
 		return;
 	}
 	if (now_ns >= state->next_sweep_ns) {
-		itimer_threads_sweep(state);
+		ppi_itimer_threads_sweep(state);
 		state->next_sweep_ns = now_ns + SWEEP_NS;
 	}
 	state->next_look_ns = now_ns + LOOK_NS;
@@ -428,15 +428,15 @@ static void itimer_close(struct ppi_backend_session *bs)
 
 	if (state->meter.is_running && !state->is_displaced &&
 	    kernel->process_id(kernel->self) == bs->owner_pid)
-		itimer_disarm(state);
+		ppi_itimer_disarm(state);
 	atomic_store(&state->is_ticking, false);
-	itimer_handler_remove(state);
+	ppi_itimer_handler_remove(state);
 	free_memory(state);
 }
 
 static const struct ppi_heir_ops itimer_heirs = {
-	.begin = itimer_heir_begin,
-	.end = itimer_heir_end,
+	.begin = ppi_itimer_heir_begin,
+	.end = ppi_itimer_heir_end,
 };
 
 const struct ppi_backend_ops ppi_backend_itimer = {

@@ -81,72 +81,73 @@ struct itimer_state {
 
 /* ---- itimer_threads.c: what each thread's samples reach up to ---- */
 
-bool itimer_table_init(struct itimer_table *table, size_t threads);
-void itimer_table_free(struct itimer_table *table);
+bool ppi_itimer_table_init(struct itimer_table *table, size_t threads);
+void ppi_itimer_table_free(struct itimer_table *table);
 
 /* The thread's slot, made if there is none (*is_new); NULL when the table is
  * full. Async-signal-safe for the thread's own id. */
-struct itimer_slot *itimer_table_get(struct itimer_table *table, long tid,
-                                     bool *is_new);
+struct itimer_slot *ppi_itimer_table_get(struct itimer_table *table, long tid,
+                                         bool *is_new);
 
 /* Begin with all threads that exist now and their clocks as they stand. Where
  * the system does not tell, is_by_thread becomes false. */
-portprof_status itimer_threads_begin(struct itimer_state *state,
-                                     struct ppi_diag *why);
+portprof_status ppi_itimer_threads_begin(struct itimer_state *state,
+                                         struct ppi_diag *why);
 
 /* Look at all threads' clocks, so that the process's is exact. */
-void itimer_threads_freshen(struct itimer_state *state);
+void ppi_itimer_threads_freshen(struct itimer_state *state);
 
 /* Give back the slots of threads that are gone. */
-void itimer_threads_sweep(struct itimer_state *state);
+void ppi_itimer_threads_sweep(struct itimer_state *state);
 
 /* ---- itimer_heir.c: in a forked child; see struct ppi_heir_ops ---- */
 
-bool itimer_heir_begin(struct ppi_backend_session *bs);
-void itimer_heir_end(struct ppi_backend_session *bs);
+bool ppi_itimer_heir_begin(struct ppi_backend_session *bs);
+void ppi_itimer_heir_end(struct ppi_backend_session *bs);
 
 /* Where this is one, its next tick says whose it is. Async-signal-safe. */
-void itimer_heir_sign(struct itimer_state *state, struct ppi_tick *tick);
+void ppi_itimer_heir_sign(struct itimer_state *state, struct ppi_tick *tick);
 
 /* ---- itimer_arm.c: ITIMER_PROF ---- */
 
 /* E_BUSY when the timer runs: it would be the program's. */
-portprof_status itimer_arm_require_free(const struct itimer_state *state,
-                                        struct ppi_diag *why);
-portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why);
+portprof_status ppi_itimer_arm_require_free(const struct itimer_state *state,
+                                            struct ppi_diag *why);
+portprof_status ppi_itimer_arm(struct itimer_state *state,
+                               struct ppi_diag *why);
 /* The program may have set it to its own liking meanwhile. */
-bool itimer_arm_is_ours(const struct itimer_state *state);
+bool ppi_itimer_arm_is_ours(const struct itimer_state *state);
 /* Begin the period again; false when the timer is the program's by now. */
-bool itimer_arm_again(const struct itimer_state *state);
+bool ppi_itimer_arm_again(const struct itimer_state *state);
 /* The next tick after so much CPU time; a timer that is the program's by now goes
  * on. For the handler. */
-void itimer_arm_next(const struct itimer_state *state, uint64_t left_ns);
+void ppi_itimer_arm_next(const struct itimer_state *state, uint64_t left_ns);
 /* Stop the ticks, and wait for handlers; a timer that is the program's by now goes on. */
-void itimer_disarm(struct itimer_state *state);
+void ppi_itimer_disarm(struct itimer_state *state);
 
 /* ---- itimer_handler.c: what happens at a tick ---- */
 
 /* Take SIGPROF, or E_BUSY when somebody has it. */
-portprof_status itimer_handler_install(struct itimer_state *state,
-                                       struct ppi_diag *why);
-bool itimer_handler_is_ours(const struct itimer_state *state);
+portprof_status ppi_itimer_handler_install(struct itimer_state *state,
+                                           struct ppi_diag *why);
+bool ppi_itimer_handler_is_ours(const struct itimer_state *state);
 
 /* Throw away ticks that are pending. The timer is stopped by now. */
-void itimer_handler_flush(const struct itimer_state *state);
+void ppi_itimer_handler_flush(const struct itimer_state *state);
 
 /* Put back what was there before, but stay the session of SIGPROF; and take
  * it again, or E_BUSY. */
-void itimer_handler_yield(const struct itimer_state *state);
-portprof_status itimer_handler_retake(struct itimer_state *state,
-                                      struct ppi_diag *why);
+void ppi_itimer_handler_yield(const struct itimer_state *state);
+portprof_status ppi_itimer_handler_retake(struct itimer_state *state,
+                                          struct ppi_diag *why);
 
 /* In a forked child whose copy of the session goes on. */
-void itimer_handler_inherit(int64_t pid);
+void ppi_itimer_handler_inherit(int64_t pid);
 
 /* Wait until no handler is at work on this session. */
-void itimer_handler_wait(struct itimer_state *state);
+void ppi_itimer_handler_wait(struct itimer_state *state);
 
 /* Put back what was there before. The timer is stopped by now. */
-void itimer_handler_remove(struct itimer_state *state);
+void ppi_itimer_handler_remove(struct itimer_state *state);
 
 #endif

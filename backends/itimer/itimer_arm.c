@@ -36,8 +36,8 @@ static portprof_status refuse_busy(struct ppi_diag *why)
 }
 
 /* ITIMER_PROF must not run: it would be the program's. */
-portprof_status itimer_arm_require_free(const struct itimer_state *state,
-                                        struct ppi_diag *why)
+portprof_status ppi_itimer_arm_require_free(const struct itimer_state *state,
+                                            struct ppi_diag *why)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	struct itimer_value now;
@@ -100,7 +100,7 @@ static uint64_t estimate_head(struct itimer_state *state)
 /* The first tick at random within one period, so that no program that works
  * in step with its start is always met at the same place; the handler sets the
  * next. */
-portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why)
+portprof_status ppi_itimer_arm(struct itimer_state *state, struct ppi_diag *why)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	struct itimer_value ours = { .every_ns = odd_interval(state) };
@@ -133,7 +133,7 @@ portprof_status itimer_arm(struct itimer_state *state, struct ppi_diag *why)
 	return PORTPROF_E_SYSTEM;
 }
 
-bool itimer_arm_is_ours(const struct itimer_state *state)
+bool ppi_itimer_arm_is_ours(const struct itimer_state *state)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	struct itimer_value now;
@@ -157,7 +157,7 @@ static bool replace(const struct itimer_state *state,
 	return false;
 }
 
-bool itimer_arm_again(const struct itimer_state *state)
+bool ppi_itimer_arm_again(const struct itimer_state *state)
 {
 	const struct itimer_value ours = { .left_ns = state->every_ns,
 		                           .every_ns = state->every_ns };
@@ -165,7 +165,7 @@ bool itimer_arm_again(const struct itimer_state *state)
 	return replace(state, &ours);
 }
 
-void itimer_arm_next(const struct itimer_state *state, uint64_t left_ns)
+void ppi_itimer_arm_next(const struct itimer_state *state, uint64_t left_ns)
 {
 	const struct itimer_value ours = {
 		.left_ns = left_ns > SHORTEST_NS ? left_ns : SHORTEST_NS,
@@ -175,13 +175,13 @@ void itimer_arm_next(const struct itimer_state *state, uint64_t left_ns)
 	replace(state, &ours);
 }
 
-void itimer_disarm(struct itimer_state *state)
+void ppi_itimer_disarm(struct itimer_state *state)
 {
 	const struct itimer_value none = { 0, 0 };
 
 	atomic_store(&state->is_ticking, false);
 	/* or it would set the timer again */
-	itimer_handler_wait(state);
-	if (itimer_arm_is_ours(state))
+	ppi_itimer_handler_wait(state);
+	if (ppi_itimer_arm_is_ours(state))
 		replace(state, &none);
 }

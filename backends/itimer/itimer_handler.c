@@ -5,7 +5,7 @@
  * Reached in signal context, and nothing else:
  *   handle_tick, is_tick, record_tick, put, is_due, begin_weights,
  *   weigh_by_thread, weigh_by_process, pass_on (here)
- *   itimer_table_get, itimer_arm_next, itimer_heir_sign,
+ *   ppi_itimer_table_get, ppi_itimer_arm_next, ppi_itimer_heir_sign,
  *   ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
  *   ppi_tick_ring_put, ppi_tick_rate_due, ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
@@ -52,7 +52,7 @@ static bool weigh_by_thread(struct itimer_state *state, struct ppi_tick *tick,
 
 	if (kernel->thread_cpu(kernel->self, 0, reached_ns) != 0)
 		return false;
-	*slot = itimer_table_get(&state->table, (long)tick->tid, &is_new);
+	*slot = ppi_itimer_table_get(&state->table, (long)tick->tid, &is_new);
 	if (!*slot) {
 		atomic_fetch_add(&state->crowded, 1);
 		return false;
@@ -126,7 +126,7 @@ static bool is_due(struct itimer_state *state, uint64_t *extra_ns)
 	else if (is_so)
 		state->due_ns += state->rate.period_ns;
 	if (state->rate.spread_ns)
-		itimer_arm_next(state, state->due_ns > now_ns
+		ppi_itimer_arm_next(state, state->due_ns > now_ns
 		                       ? state->due_ns - now_ns : 0);
 	atomic_flag_clear(&state->is_due_changing);
 	return is_so;
@@ -145,7 +145,7 @@ static void record_tick(struct itimer_state *state, const void *context)
 
 	if (!is_due(state, &tick.weight))
 		return;
-	itimer_heir_sign(state, &tick);
+	ppi_itimer_heir_sign(state, &tick);
 	if (!state->is_by_thread)
 		weigh_by_process(state, &tick, context);
 	else if (weigh_by_thread(state, &tick, &slot, &reached_ns) &&
@@ -279,8 +279,8 @@ static portprof_status install(struct itimer_state *state,
 	return PORTPROF_OK;
 }
 
-portprof_status itimer_handler_install(struct itimer_state *state,
-                                       struct ppi_diag *why)
+portprof_status ppi_itimer_handler_install(struct itimer_state *state,
+                                           struct ppi_diag *why)
 {
 	portprof_status status;
 
@@ -294,7 +294,7 @@ portprof_status itimer_handler_install(struct itimer_state *state,
 	return status;
 }
 
-bool itimer_handler_is_ours(const struct itimer_state *state)
+bool ppi_itimer_handler_is_ours(const struct itimer_state *state)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	struct sigaction now;
@@ -303,12 +303,12 @@ bool itimer_handler_is_ours(const struct itimer_state *state)
 	       is_our_handler(&now);
 }
 
-void itimer_handler_inherit(int64_t pid)
+void ppi_itimer_handler_inherit(int64_t pid)
 {
 	ppi_gate_inherit(&gate, pid);
 }
 
-void itimer_handler_wait(struct itimer_state *state)
+void ppi_itimer_handler_wait(struct itimer_state *state)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 
@@ -327,7 +327,7 @@ static void flush_to(const struct itimer_state *state,
 	const struct itimer_kernel *kernel = state->kernel;
 	struct sigaction ignore;
 
-	if (!itimer_handler_is_ours(state))
+	if (!ppi_itimer_handler_is_ours(state))
 		return;
 	memset(&ignore, 0, sizeof(ignore));
 	ignore.sa_handler = SIG_IGN;
@@ -335,24 +335,24 @@ static void flush_to(const struct itimer_state *state,
 	kernel->action(kernel->self, action, NULL);
 }
 
-void itimer_handler_flush(const struct itimer_state *state)
+void ppi_itimer_handler_flush(const struct itimer_state *state)
 {
 	struct sigaction ours = our_action();
 
 	flush_to(state, &ours);
 }
 
-void itimer_handler_yield(const struct itimer_state *state)
+void ppi_itimer_handler_yield(const struct itimer_state *state)
 {
 	flush_to(state, &state->before);
 }
 
-portprof_status itimer_handler_retake(struct itimer_state *state,
-                                      struct ppi_diag *why)
+portprof_status ppi_itimer_handler_retake(struct itimer_state *state,
+                                          struct ppi_diag *why)
 {
 	portprof_status status;
 
-	if (itimer_handler_is_ours(state))
+	if (ppi_itimer_handler_is_ours(state))
 		return PORTPROF_OK;
 	status = install(state, why);
 	if (status != PORTPROF_E_BUSY)
@@ -362,7 +362,7 @@ portprof_status itimer_handler_retake(struct itimer_state *state,
 	                "session was opened; remove its handler" ITIMER_ELSE);
 }
 
-void itimer_handler_remove(struct itimer_state *state)
+void ppi_itimer_handler_remove(struct itimer_state *state)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	bool is_child = kernel->process_id(kernel->self) !=
@@ -374,5 +374,5 @@ void itimer_handler_remove(struct itimer_state *state)
 	flush_to(state, &state->before);
 	ppi_gate_clear(&gate);
 	if (!is_child)
-		itimer_handler_wait(state);
+		ppi_itimer_handler_wait(state);
 }

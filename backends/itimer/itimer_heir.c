@@ -18,7 +18,7 @@ static bool begin_weights(struct itimer_state *state, int64_t pid)
 	if (kernel->process_cpu(kernel->self, &state->process_last_ns) != 0 ||
 	    kernel->thread_cpu(kernel->self, 0, &used_ns) != 0)
 		return false;
-	slot = itimer_table_get(&state->table, (long)pid, &is_new);
+	slot = ppi_itimer_table_get(&state->table, (long)pid, &is_new);
 	if (slot)
 		slot->last_ns = used_ns;
 	state->due_ns = state->base_ns = state->process_last_ns;
@@ -26,7 +26,7 @@ static bool begin_weights(struct itimer_state *state, int64_t pid)
 	return true;
 }
 
-bool itimer_heir_begin(struct ppi_backend_session *bs)
+bool ppi_itimer_heir_begin(struct ppi_backend_session *bs)
 {
 	struct itimer_state *state = bs->state;
 	const struct itimer_kernel *kernel = state->kernel;
@@ -39,18 +39,18 @@ bool itimer_heir_begin(struct ppi_backend_session *bs)
 	/* whoever held them is a thread of the parent's */
 	atomic_flag_clear(&state->is_being_read);
 	atomic_flag_clear(&state->is_due_changing);
-	itimer_handler_inherit(pid);
+	ppi_itimer_handler_inherit(pid);
 	state->heir_pid = pid;
 	state->heir_samples = 0;
 	/* children of one parent shall not be in step */
 	state->random ^= (uint64_t)pid << 40;
-	if (itimer_arm(state, &why) != PORTPROF_OK)
+	if (ppi_itimer_arm(state, &why) != PORTPROF_OK)
 		return false;
 	bs->owner_pid = pid;
 	return true;
 }
 
-void itimer_heir_sign(struct itimer_state *state, struct ppi_tick *tick)
+void ppi_itimer_heir_sign(struct itimer_state *state, struct ppi_tick *tick)
 {
 	if (!state->heir_pid)
 		return;
@@ -59,13 +59,13 @@ void itimer_heir_sign(struct itimer_state *state, struct ppi_tick *tick)
 		&state->rate, atomic_fetch_add(&state->heir_samples, 1));
 }
 
-void itimer_heir_end(struct ppi_backend_session *bs)
+void ppi_itimer_heir_end(struct ppi_backend_session *bs)
 {
 	struct itimer_state *state = bs->state;
 
 	if (bs->owner_pid != state->heir_pid)
 		return;
-	itimer_disarm(state);
+	ppi_itimer_disarm(state);
 	/* close is that of a child that never went on */
 	bs->owner_pid = 0;
 }

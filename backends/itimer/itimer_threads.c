@@ -11,7 +11,7 @@ _Static_assert(ATOMIC_LONG_LOCK_FREE == 2, "keys need lock-free atomics");
 
 enum { SLOT_FREE = 0, SLOT_LEFT = -1, SLOTS_MIN = 4096, SLOTS_A_THREAD = 4 };
 
-bool itimer_table_init(struct itimer_table *table, size_t threads)
+bool ppi_itimer_table_init(struct itimer_table *table, size_t threads)
 {
 	size_t count = SLOTS_MIN;
 
@@ -22,7 +22,7 @@ bool itimer_table_init(struct itimer_table *table, size_t threads)
 	return table->slots != NULL;
 }
 
-void itimer_table_free(struct itimer_table *table)
+void ppi_itimer_table_free(struct itimer_table *table)
 {
 	free(table->slots);
 	table->slots = NULL;
@@ -59,8 +59,8 @@ static struct itimer_slot *find_slot(struct itimer_table *table, long tid,
 
 /* Only one thread puts in a given id, so it cannot get two slots; but two
  * threads may want the same slot. */
-struct itimer_slot *itimer_table_get(struct itimer_table *table, long tid,
-                                     bool *is_new)
+struct itimer_slot *ppi_itimer_table_get(struct itimer_table *table, long tid,
+                                         bool *is_new)
 {
 	for (;;) {
 		struct itimer_slot *spare;
@@ -116,7 +116,7 @@ static int put_thread(struct itimer_state *state, int64_t tid)
 
 	if (kernel->thread_cpu(kernel->self, tid, &now_ns) != 0)
 		return errno == ESRCH ? 0 : -1;
-	slot = itimer_table_get(&state->table, (long)tid, &is_new);
+	slot = ppi_itimer_table_get(&state->table, (long)tid, &is_new);
 	if (slot)
 		slot->last_ns = now_ns;
 	return 0;
@@ -130,15 +130,15 @@ static bool fit_table(struct itimer_state *state)
 
 	if (state->tid_count * SLOTS_A_THREAD <= state->table.mask + 1)
 		return true;
-	if (!itimer_table_init(&larger, state->tid_count))
+	if (!ppi_itimer_table_init(&larger, state->tid_count))
 		return false;
-	itimer_table_free(&state->table);
+	ppi_itimer_table_free(&state->table);
 	state->table = larger;
 	return true;
 }
 
-portprof_status itimer_threads_begin(struct itimer_state *state,
-                                     struct ppi_diag *why)
+portprof_status ppi_itimer_threads_begin(struct itimer_state *state,
+                                         struct ppi_diag *why)
 {
 	state->is_by_thread = read_tids(state) == 0;
 	if (state->is_by_thread ? !fit_table(state) : errno == ENOMEM)
@@ -161,7 +161,7 @@ portprof_status itimer_threads_begin(struct itimer_state *state,
  * last tick only when their own clocks are read (thread_group_cputime and
  * task_sched_runtime, linux/kernel/sched).
  */
-void itimer_threads_freshen(struct itimer_state *state)
+void ppi_itimer_threads_freshen(struct itimer_state *state)
 {
 	const struct itimer_kernel *kernel = state->kernel;
 	uint64_t unused;
@@ -201,7 +201,7 @@ static void sweep_slot(struct itimer_state *state, struct itimer_slot *slot)
 		atomic_compare_exchange_strong(&slot->tid, &key, SLOT_LEFT);
 }
 
-void itimer_threads_sweep(struct itimer_state *state)
+void ppi_itimer_threads_sweep(struct itimer_state *state)
 {
 	if (!state->is_by_thread || read_tids(state) != 0)
 		return;

@@ -48,7 +48,7 @@ static void perf_probe(const void *kernel, struct ppi_probe *out)
 		out->caps &= ~(uint64_t)before;
 		return;
 	}
-	perf_probe_ladder(perf_kernel_of(kernel), out);
+	ppi_perf_probe_ladder(perf_kernel_of(kernel), out);
 	atomic_store(lacks, out->is_usable
 	             ? (uint32_t)(PERF_CAPS & ~out->caps) | LACKS_KNOWN : 0);
 }
@@ -61,8 +61,8 @@ static portprof_status perf_resolve(const void *kernel,
                                     struct ppi_event *event,
                                     struct ppi_diag *why)
 {
-	return perf_resolve_event(perf_kernel_of(kernel), request, mode, event,
-	                          why);
+	return ppi_perf_resolve_event(perf_kernel_of(kernel), request, mode,
+	                              event, why);
 }
 
 static portprof_status perf_open(struct ppi_backend_session *bs,
@@ -74,8 +74,8 @@ static portprof_status perf_open(struct ppi_backend_session *bs,
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open session",
 		                "children are followed for a process or a "
 		                "command, not for one thread");
-	return bs->plan->mode == PPI_COUNT ? perf_open_counting(bs, why)
-	                                   : perf_open_sampling(bs, why);
+	return bs->plan->mode == PPI_COUNT ? ppi_perf_open_counting(bs, why)
+	                                   : ppi_perf_open_sampling(bs, why);
 }
 
 /* Turn all on or off. Members of a group follow their leader. */
@@ -93,7 +93,7 @@ static portprof_status control_all(struct ppi_backend_session *bs,
 		if (state->layout != PERF_NO_RINGS
 		    ? !source->is_member && !perf_is_off(state, source)
 		    : source->leader < 0)
-			error = perf_control(bs, source, request, NULL);
+			error = ppi_perf_control(bs, source, request, NULL);
 		failed = error < 0 ? -error : failed;
 	}
 	if (failed == 0)
@@ -131,14 +131,14 @@ static portprof_status perf_start(struct ppi_backend_session *bs,
 		return PORTPROF_OK;
 	state->is_early = false;
 	if (state->layout != PERF_NO_RINGS && state->began_ns == 0)
-		state->began_ns = perf_record_clock(bs);
+		state->began_ns = ppi_perf_record_clock(bs);
 	/* Counting has no account; asking the clock would be a third of
 	 * the time that starting takes. */
 	if (state->layout != PERF_NO_RINGS)
-		perf_clock_start(bs);
-	perf_idle_start(bs);
-	perf_clocks_start(bs);
-	perf_tail_enable(bs);
+		ppi_perf_clock_start(bs);
+	ppi_perf_idle_start(bs);
+	ppi_perf_clocks_start(bs);
+	ppi_perf_tail_enable(bs);
 	if (!state->awaits_exec || state->is_by_cpu || has_begun(bs))
 		status = control_all(bs, PERF_EVENT_IOC_ENABLE, "start", why);
 	if (status == PORTPROF_OK)
@@ -160,10 +160,10 @@ static portprof_status perf_stop(struct ppi_backend_session *bs,
 	 * interrupts the CPU that the event runs on. */
 	status = control_all(bs, PERF_EVENT_IOC_DISABLE, "stop", why);
 	if (state->layout != PERF_NO_RINGS) {
-		perf_clock_stop(bs);
-		perf_say_side_losses(bs);
+		ppi_perf_clock_stop(bs);
+		ppi_perf_say_side_losses(bs);
 	}
-	perf_idle_stop(bs);
+	ppi_perf_idle_stop(bs);
 	state->is_running = false;
 	return status;
 }
@@ -173,7 +173,7 @@ static portprof_status perf_drain(struct ppi_backend_session *bs,
 {
 	if (perf_state_of(bs)->layout == PERF_NO_RINGS)
 		return PORTPROF_OK;
-	return perf_drain_rings(bs, room);
+	return ppi_perf_drain_rings(bs, room);
 }
 
 static portprof_status perf_count(struct ppi_backend_session *bs,
@@ -181,23 +181,23 @@ static portprof_status perf_count(struct ppi_backend_session *bs,
 {
 	if (perf_state_of(bs)->layout != PERF_NO_RINGS)
 		return PORTPROF_E_UNSUPPORTED;
-	return perf_read_counts(bs, 0, out, count);
+	return ppi_perf_read_counts(bs, 0, out, count);
 }
 
 static portprof_status perf_stats(struct ppi_backend_session *bs, size_t event,
                                   struct ppi_account *out)
 {
-	perf_account(bs, event, out);
+	ppi_perf_account(bs, event, out);
 	return PORTPROF_OK;
 }
 
 static void perf_close(struct ppi_backend_session *bs)
 {
-	perf_release(bs);
+	ppi_perf_release(bs);
 }
 
 #ifdef PPI_BACKEND_PERF
-#define REAL_KERNEL &perf_kernel_real
+#define REAL_KERNEL &ppi_perf_kernel_real
 #else
 #define REAL_KERNEL NULL
 #endif
@@ -207,11 +207,11 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.summary = "Linux perf events: samples without signals, and counters",
 	.caps = PERF_CAPS,
 	.state_size = sizeof(struct perf_state),
-	.catalogue = &perf_catalogue,
-	.count_ways = &perf_count_ways,
-	.count_parts = &perf_count_parts,
-	.costs = &perf_costs,
-	.steering = &perf_steering,
+	.catalogue = &ppi_perf_catalogue,
+	.count_ways = &ppi_perf_count_ways,
+	.count_parts = &ppi_perf_count_parts,
+	.costs = &ppi_perf_costs,
+	.steering = &ppi_perf_steering,
 	.heirs = NULL,
 	.group_modifiers = "excl,pinned",
 	.copies_stacks = false,

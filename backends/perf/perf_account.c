@@ -23,7 +23,7 @@
 static bool is_there(struct ppi_backend_session *bs,
                      const struct perf_source *source)
 {
-	if (perf_ask_ours(bs, source) != -EBADF)
+	if (ppi_perf_ask_ours(bs, source) != -EBADF)
 		return true;
 	ppi_note(bs, "the program closed descriptors of this session, and its "
 	         "time since then is in no sample: use the timer backend, "
@@ -51,7 +51,7 @@ static bool read_lost(struct ppi_backend_session *bs,
 	return true;
 }
 
-void perf_say_side_losses(struct ppi_backend_session *bs)
+void ppi_perf_say_side_losses(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	uint64_t all = state->side_lost, lost;
@@ -102,9 +102,9 @@ static size_t place_in_group(uint64_t format, const uint64_t *words,
 }
 
 /* The words in the order of enum perf_event_read_format. */
-void perf_tally_source(struct ppi_backend_session *bs,
-                       const struct perf_source *source,
-                       struct perf_tally *tally)
+void ppi_perf_tally_source(struct ppi_backend_session *bs,
+                           const struct perf_source *source,
+                           struct perf_tally *tally)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t format = perf_state_of(bs)->kind.shape.read_format;
@@ -144,15 +144,16 @@ void perf_tally_source(struct ppi_backend_session *bs,
 		tally->lost += words[at];
 }
 
-void perf_tally_closing(struct ppi_backend_session *bs,
-                        const struct perf_source *source)
+void ppi_perf_tally_closing(struct ppi_backend_session *bs,
+                            const struct perf_source *source)
 {
 	struct perf_state *state = perf_state_of(bs);
 
 	uint64_t lost;
 
 	if (source->event != PERF_CARRIER)
-		perf_tally_source(bs, source, &state->tallies[source->event]);
+		ppi_perf_tally_source(bs, source,
+		                      &state->tallies[source->event]);
 	else if (read_lost(bs, source, &lost))
 		state->side_lost += lost;
 }
@@ -173,7 +174,7 @@ static bool others_time(const struct ppi_backend_session *bs, uint64_t *ns)
 	int64_t *pids;
 	size_t count;
 
-	if (perf_target_processes(bs, &pids, &count) < 0)
+	if (ppi_perf_target_processes(bs, &pids, &count) < 0)
 		return false;
 	for (size_t i = 0; i < count && is_whole; i++, sum += one)
 		is_whole = read_clock(bs, perf_clock_of_process(pids[i]), &one);
@@ -211,7 +212,8 @@ static bool target_time(const struct ppi_backend_session *bs, uint64_t *ns)
 	if (perf_state_of(bs)->has_chosen_threads)
 		return false;
 	if (target->cgroup)
-		return perf_state_of(bs)->is_by_cpu && perf_cgroup_time(bs, ns);
+		return perf_state_of(bs)->is_by_cpu &&
+		       ppi_perf_cgroup_time(bs, ns);
 	switch (target->kind) {
 	case PPI_TARGET_PROCESS:
 	case PPI_TARGET_PID:
@@ -220,15 +222,16 @@ static bool target_time(const struct ppi_backend_session *bs, uint64_t *ns)
 		/* The clock of another process's thread cannot be read. */
 		return target->is_self
 			? read_clock(bs, perf_clock_of_thread(target->tid), ns)
-			: perf_proc_thread_time(perf_kernel_of(bs->kernel),
-			                        target->pid, target->tid, ns);
+			: ppi_perf_proc_thread_time(perf_kernel_of(bs->kernel),
+			                            target->pid, target->tid,
+			                            ns);
 	case PPI_TARGET_COMMAND:
 	default:
 		return false; /* known when it has ended, by wait4 */
 	}
 }
 
-void perf_clock_start(struct ppi_backend_session *bs)
+void ppi_perf_clock_start(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 
@@ -236,7 +239,7 @@ void perf_clock_start(struct ppi_backend_session *bs)
 		state->has_cpu_time = true;
 }
 
-void perf_clock_stop(struct ppi_backend_session *bs)
+void ppi_perf_clock_stop(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	uint64_t now;
@@ -315,7 +318,7 @@ static void fill_charged(const struct ppi_backend_session *bs,
 	struct perf_idle_times idle;
 	uint64_t not_charged = tally->helper;
 
-	if (perf_idle_so_far(bs, -1, &idle)) {
+	if (ppi_perf_idle_so_far(bs, -1, &idle)) {
 		out->idle_ns = idle.idle_ns;
 		not_charged += idle.idle_ns + idle.stolen_ns;
 	} else {
@@ -340,8 +343,8 @@ static void fill_family(const struct ppi_backend_session *bs,
 	out->is_estimate = true;
 }
 
-void perf_account(struct ppi_backend_session *bs, size_t event,
-                  struct ppi_account *out)
+void ppi_perf_account(struct ppi_backend_session *bs, size_t event,
+                      struct ppi_account *out)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct ppi_event *what = &bs->plan->events[event];
@@ -349,7 +352,7 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].event == event)
-			perf_tally_source(bs, &state->sources[i], &tally);
+			ppi_perf_tally_source(bs, &state->sources[i], &tally);
 	*out = (struct ppi_account){ 0 };
 	out->total_weight = tally.total - tally.left_out;
 	out->total_certainty = tally.is_short ? PORTPROF_UNKNOWN
@@ -358,7 +361,7 @@ void perf_account(struct ppi_backend_session *bs, size_t event,
 	out->variance = tally.variance;
 	if (state->is_by_cpu)
 		fill_family(bs, &tally, out);
-	else if (perf_has_idle(bs, event))
+	else if (ppi_perf_has_idle(bs, event))
 		fill_charged(bs, &tally, out);
 	if (perf_is_period_weighted(what)) {
 		out->total_weight = tally.emitted;
@@ -396,10 +399,11 @@ enum { TICK_NS = 10000000 };
 /* The events of a control group count only while it runs: no idle time. */
 static bool is_system(const struct ppi_backend_session *bs)
 {
-	return bs->plan->target.kind == PPI_TARGET_SYSTEM && !bs->plan->target.cgroup;
+	return bs->plan->target.kind == PPI_TARGET_SYSTEM &&
+	       !bs->plan->target.cgroup;
 }
 
-bool perf_has_idle(const struct ppi_backend_session *bs, size_t event)
+bool ppi_perf_has_idle(const struct ppi_backend_session *bs, size_t event)
 {
 	const struct ppi_event *what = &bs->plan->events[event];
 
@@ -465,8 +469,8 @@ static bool read_times(const struct ppi_backend_session *bs,
 	size_t room = state->cpu_count == 0 ? LINE :
 		((size_t)state->cpus[state->cpu_count - 1] + 3) * LINE;
 	char *text = malloc(room);
-	bool is_known = text && perf_proc_text(perf_kernel_of(bs->kernel),
-	                                       "/proc/stat", text, room);
+	bool is_known = text && ppi_perf_proc_text(perf_kernel_of(bs->kernel),
+	                                           "/proc/stat", text, room);
 
 	is_known = is_known && take_lines(state, text, times);
 	free(text);
@@ -501,7 +505,7 @@ static bool add_since(const struct ppi_backend_session *bs,
 
 /* The first PID namespace has this inode: include/linux/proc_ns.h. In another,
  * processes outside are all numbered 0, as the idle task is. */
-bool perf_is_contained(const struct perf_kernel *kernel)
+bool ppi_perf_is_contained(const struct perf_kernel *kernel)
 {
 	const uint64_t first = UINT64_C(0xeffffffc);
 	uint64_t inode;
@@ -510,11 +514,11 @@ bool perf_is_contained(const struct perf_kernel *kernel)
 	                         &inode) == 0 && inode != first;
 }
 
-void perf_idle_start(struct ppi_backend_session *bs)
+void ppi_perf_idle_start(struct ppi_backend_session *bs)
 {
 	struct perf_idle *idle = &perf_state_of(bs)->idle;
 
-	if (is_system(bs) && perf_is_contained(perf_kernel_of(bs->kernel)))
+	if (is_system(bs) && ppi_perf_is_contained(perf_kernel_of(bs->kernel)))
 		ppi_note(bs, "this is a container with process numbers of its "
 		         "own: what runs outside has none here, and its time "
 		         "is unattributed");
@@ -530,7 +534,7 @@ void perf_idle_start(struct ppi_backend_session *bs)
 	         "/proc/stat cannot be read");
 }
 
-void perf_idle_stop(struct ppi_backend_session *bs)
+void ppi_perf_idle_stop(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 
@@ -539,8 +543,8 @@ void perf_idle_stop(struct ppi_backend_session *bs)
 		state->idle.is_unknown = true;
 }
 
-bool perf_idle_so_far(const struct ppi_backend_session *bs, int cpu,
-                      struct perf_idle_times *out)
+bool ppi_perf_idle_so_far(const struct ppi_backend_session *bs, int cpu,
+                          struct perf_idle_times *out)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	struct perf_idle_times *sums;

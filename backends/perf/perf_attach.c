@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct perf_source *perf_add_source(struct perf_state *state,
-                                    const struct perf_source *source)
+struct perf_source *ppi_perf_add_source(struct perf_state *state,
+                                        const struct perf_source *source)
 {
 	size_t at = state->source_count;
 
@@ -55,10 +55,11 @@ static void close_sources(struct ppi_backend_session *bs, int64_t tid,
 			continue;
 		}
 		if (is_counted)
-			perf_tally_closing(bs, source);
+			ppi_perf_tally_closing(bs, source);
 		else
-			perf_weights_drop_stream(&state->weights, source->id);
-		perf_close_source(bs, source);
+			ppi_perf_weights_drop_stream(&state->weights,
+			                             source->id);
+		ppi_perf_close_source(bs, source);
 	}
 	state->source_count = kept;
 }
@@ -93,36 +94,36 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 
 	source.is_member = *leader >= 0;
 	if (what)
-		kind = perf_kind_of_event(bs, source.event);
+		kind = ppi_perf_kind_of_event(bs, source.event);
 	if (source.is_member) {
-		perf_attr_member(&kind, what, &attr);
+		ppi_perf_attr_member(&kind, what, &attr);
 		attr.disabled = state->tallies[source.event].is_off;
 	} else if (what) {
-		perf_attr_sample(&kind, what, is_carrier, &attr);
+		ppi_perf_attr_sample(&kind, what, is_carrier, &attr);
 		if (!is_carrier &&
 		    !(state->kind.shape.read_format & PERF_FORMAT_GROUP))
-			perf_attr_end_with_program(&kind, what, &attr);
+			ppi_perf_attr_end_with_program(&kind, what, &attr);
 	} else {
-		perf_attr_carrier(&kind, bs->plan->target.kind ==
-		                  PPI_TARGET_COMMAND && !state->is_by_cpu,
-		                  &attr);
+		ppi_perf_attr_carrier(&kind, bs->plan->target.kind ==
+		                      PPI_TARGET_COMMAND && !state->is_by_cpu,
+		                      &attr);
 	}
 	if (what) {
-		perf_attr_of_size(state, source.is_large, &attr);
-		perf_attr_of_probe(state, source.event, &attr);
+		ppi_perf_attr_of_size(state, source.is_large, &attr);
+		ppi_perf_attr_of_probe(state, source.event, &attr);
 	}
-	if (what && perf_is_by_core(bs, source.event))
+	if (what && ppi_perf_is_by_core(bs, source.event))
 		attr.config |= (uint64_t)state->cores[source.core].type << 32;
 	source.fd = source.tid == PERF_ANYBODY
-		? perf_open_on_cpu(bs, &attr, cpu, *leader)
-		: perf_open_attr(kernel, &attr, source.tid, cpu, *leader);
+		? ppi_perf_open_on_cpu(bs, &attr, cpu, *leader)
+		: ppi_perf_open_attr(kernel, &attr, source.tid, cpu, *leader);
 	if (source.fd < 0)
-		return perf_refuse_source(bs, what, source.tid, -source.fd,
-		                          why);
+		return ppi_perf_refuse_source(bs, what, source.tid, -source.fd,
+		                              why);
 	if (what)
-		error = perf_set_filter(kernel, what, source.fd);
+		error = ppi_perf_set_filter(kernel, what, source.fd);
 	if (error == 0 && to->fd == PERF_PORT_FREE)
-		status = perf_map_ring(bs, source.fd, to, why);
+		status = ppi_perf_map_ring(bs, source.fd, to, why);
 	else if (error == 0 && (!source.is_member || perf_is_sampled(what)))
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_SET_OUTPUT,
@@ -131,7 +132,7 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_ID, &source.id);
 	if (status == PORTPROF_OK && error == 0 &&
-	    !perf_add_source(state, &source))
+	    !ppi_perf_add_source(state, &source))
 		error = -ENOMEM;
 	if (status == PORTPROF_OK && error == 0) {
 		if (to->fd == PERF_PORT_FREE)
@@ -145,7 +146,7 @@ static portprof_status open_source(struct ppi_backend_session *bs,
 		              to->ring.mapped_bytes);
 	kernel->close_event(kernel->self, source.fd, PERF_FRESH);
 	return status != PORTPROF_OK ? status
-		: perf_refuse_open(kernel, what, -error, why);
+		: ppi_perf_refuse_open(kernel, what, -error, why);
 }
 
 /* Whether it counts along with the event before it. */
@@ -167,14 +168,14 @@ static portprof_status open_event(struct ppi_backend_session *bs,
 
 	for (size_t core = 0; core <= state->core_count &&
 	     status == PORTPROF_OK; core++) {
-		if (!perf_is_on_core(bs, source.event, core, cpu))
+		if (!ppi_perf_is_on_core(bs, source.event, core, cpu))
 			continue;
 		source.core = (uint8_t)core;
-		if (perf_is_by_core(bs, source.event))
+		if (ppi_perf_is_by_core(bs, source.event))
 			*leader = -1; /* no group: check_values */
 		status = open_source(bs, source, !*is_told, leader, why);
 		*is_told |= status == PORTPROF_OK;
-		if (perf_is_missing(bs, source.event, status, why))
+		if (ppi_perf_is_missing(bs, source.event, status, why))
 			status = PORTPROF_OK;
 	}
 	return status;
@@ -184,7 +185,7 @@ static portprof_status open_event(struct ppi_backend_session *bs,
  * few of those. */
 static size_t new_side_port(struct perf_state *state, int64_t tid)
 {
-	size_t at = perf_side_rings_left(state) ? perf_new_port(state)
+	size_t at = ppi_perf_side_rings_left(state) ? ppi_perf_new_port(state)
 	                                        : SIZE_MAX;
 
 	if (at != SIZE_MAX) {
@@ -221,8 +222,8 @@ static portprof_status open_carrier(struct ppi_backend_session *bs,
 	return status;
 }
 
-portprof_status perf_attach_cpu_carrier(struct ppi_backend_session *bs,
-                                        size_t port, struct ppi_diag *why)
+portprof_status ppi_perf_attach_cpu_carrier(struct ppi_backend_session *bs,
+                                            size_t port, struct ppi_diag *why)
 {
 	struct perf_source source = { .event = PERF_CARRIER,
 		                      .tid = PERF_ANYBODY,
@@ -260,8 +261,8 @@ static portprof_status open_sources(struct ppi_backend_session *bs,
 	                             : status;
 }
 
-portprof_status perf_attach_system(struct ppi_backend_session *bs,
-                                   struct ppi_diag *why)
+portprof_status ppi_perf_attach_system(struct ppi_backend_session *bs,
+                                       struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = PORTPROF_OK;
@@ -291,7 +292,7 @@ static void retire_ports_of(struct ppi_backend_session *bs, int64_t tid)
 	for (size_t i = 0; i < state->port_count; i++)
 		if (state->ports[i].tid == tid &&
 		    state->ports[i].fd != PERF_PORT_FREE)
-			perf_retire_port(bs, i);
+			ppi_perf_retire_port(bs, i);
 }
 
 static portprof_status open_with_ring(struct ppi_backend_session *bs,
@@ -299,7 +300,7 @@ static portprof_status open_with_ring(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = PORTPROF_OK;
-	size_t port = perf_new_port(state);
+	size_t port = ppi_perf_new_port(state);
 
 	if (port == SIZE_MAX)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open ring",
@@ -319,40 +320,40 @@ static void enable_thread(struct ppi_backend_session *bs, int64_t tid)
 		if (state->sources[i].tid == tid &&
 		    !state->sources[i].is_member &&
 		    !perf_is_off(state, &state->sources[i]))
-			perf_control(bs, &state->sources[i],
-			             PERF_EVENT_IOC_ENABLE, NULL);
+			ppi_perf_control(bs, &state->sources[i],
+			                 PERF_EVENT_IOC_ENABLE, NULL);
 }
 
-void perf_end_thread(struct ppi_backend_session *bs, int64_t tid)
+void ppi_perf_end_thread(struct ppi_backend_session *bs, int64_t tid)
 {
 	struct perf_state *state = perf_state_of(bs);
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].tid == tid)
-			perf_control(bs, &state->sources[i],
-			             PERF_EVENT_IOC_DISABLE, NULL);
+			ppi_perf_control(bs, &state->sources[i],
+			                 PERF_EVENT_IOC_DISABLE, NULL);
 	for (size_t i = 0; i < state->port_count; i++)
 		if (state->ports[i].tid == tid &&
 		    state->ports[i].fd != PERF_PORT_FREE)
 			state->ports[i].is_ended = true;
 }
 
-void perf_enable_carriers(struct ppi_backend_session *bs)
+void ppi_perf_enable_carriers(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].event == PERF_CARRIER)
-			perf_control(bs, &state->sources[i],
-			             PERF_EVENT_IOC_ENABLE, NULL);
+			ppi_perf_control(bs, &state->sources[i],
+			                 PERF_EVENT_IOC_ENABLE, NULL);
 }
 
-portprof_status perf_attach_thread(struct ppi_backend_session *bs,
-                                   int64_t tid, struct ppi_diag *why)
+portprof_status ppi_perf_attach_thread(struct ppi_backend_session *bs,
+                                       int64_t tid, struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	struct perf_thread *thread =
-		perf_weights_add(&state->weights, (uint32_t)tid);
+		ppi_perf_weights_add(&state->weights, (uint32_t)tid);
 	portprof_status status;
 
 	if (!thread)
@@ -365,19 +366,19 @@ portprof_status perf_attach_thread(struct ppi_backend_session *bs,
 		status = open_with_ring(bs, tid, why);
 	if (status != PORTPROF_OK) {
 		close_sources(bs, tid, false);
-		perf_weights_end(&state->weights, (uint32_t)tid);
+		ppi_perf_weights_end(&state->weights, (uint32_t)tid);
 		return status;
 	}
 	if (state->is_running && !state->awaits_exec)
 		enable_thread(bs, tid);
 	else if (state->is_early)
-		perf_enable_carriers(bs);
+		ppi_perf_enable_carriers(bs);
 	return PORTPROF_OK;
 }
 
 /* In one order with the events closed first: a mapping whose event is gone
  * stays until it is unmapped. */
-void perf_retire_port(struct ppi_backend_session *bs, size_t at)
+void ppi_perf_retire_port(struct ppi_backend_session *bs, size_t at)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -391,8 +392,8 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t at)
 			state->sources[kept++] = *source;
 			continue;
 		}
-		perf_tally_closing(bs, source);
-		perf_close_source(bs, source);
+		ppi_perf_tally_closing(bs, source);
+		ppi_perf_close_source(bs, source);
 	}
 	state->source_count = kept;
 	if (port->is_side)
@@ -405,18 +406,18 @@ void perf_retire_port(struct ppi_backend_session *bs, size_t at)
 	port->fd = PERF_PORT_FREE;
 }
 
-void perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid)
+void ppi_perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid)
 {
 	struct perf_thread *thread =
-		perf_weights_find(&perf_state_of(bs)->weights, tid);
+		ppi_perf_weights_find(&perf_state_of(bs)->weights, tid);
 
 	if (thread)
 		thread->is_direct = false;
 	close_sources(bs, tid, false);
-	perf_clocks_recount(bs);
+	ppi_perf_clocks_recount(bs);
 }
 
-void perf_release(struct ppi_backend_session *bs)
+void ppi_perf_release(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -436,17 +437,17 @@ void perf_release(struct ppi_backend_session *bs)
 	}
 	for (size_t i = 0; i < state->source_count; i++) {
 		if (is_owner)
-			perf_user_unmap(bs, &state->sources[i]);
+			ppi_perf_user_unmap(bs, &state->sources[i]);
 		if (!state->sources[i].is_refused)
-			perf_close_source(bs, &state->sources[i]);
+			ppi_perf_close_source(bs, &state->sources[i]);
 	}
-	perf_untrace_probes(bs); /* none is in use any more */
+	ppi_perf_untrace_probes(bs); /* none is in use any more */
 	if (state->has_cgroup)
 		kernel->close_event(kernel->self, state->cgroup_fd, 0);
-	perf_pending_free(state);
-	perf_tail_forget(state);
-	perf_weights_free(&state->weights);
-	perf_build_ids_free(&state->build_ids);
+	ppi_perf_pending_free(state);
+	ppi_perf_tail_forget(state);
+	ppi_perf_weights_free(&state->weights);
+	ppi_perf_build_ids_free(&state->build_ids);
 	free(state->sources);
 	free(state->ports);
 	free(state->order);

@@ -65,8 +65,8 @@ static bool is_below(const char *path, const char *folder)
 }
 
 /* By its name in a hierarchy, or by its folder. */
-portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
-                                 struct ppi_diag *why)
+portprof_status ppi_perf_open_cgroup(struct ppi_backend_session *bs,
+                                     struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -100,17 +100,17 @@ portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-int perf_open_on_cpu(const struct ppi_backend_session *bs,
-                     struct perf_event_attr *attr, int cpu, int group_fd)
+int ppi_perf_open_on_cpu(const struct ppi_backend_session *bs,
+                         struct perf_event_attr *attr, int cpu, int group_fd)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	if (!state->has_cgroup || state->is_by_cpu)
-		return perf_open_attr(kernel, attr, PERF_ANYBODY, cpu,
-		                      group_fd);
-	return perf_open_attr_with(kernel, attr, state->cgroup_fd, cpu,
-	                           group_fd, PERF_FLAG_PID_CGROUP);
+		return ppi_perf_open_attr(kernel, attr, PERF_ANYBODY, cpu,
+		                          group_fd);
+	return ppi_perf_open_attr_with(kernel, attr, state->cgroup_fd, cpu,
+	                               group_fd, PERF_FLAG_PID_CGROUP);
 }
 
 /* Ask for an event of the group that every kernel knows: 0 or an errno. */
@@ -121,9 +121,9 @@ static int ask_for_any(const struct ppi_backend_session *bs)
 	struct perf_event_attr attr;
 	int fd;
 
-	perf_attr_ring_owner(&state->kind, &attr);
-	fd = perf_open_attr_with(kernel, &attr, state->cgroup_fd, state->cpus[0],
-	                         -1, PERF_FLAG_PID_CGROUP);
+	ppi_perf_attr_ring_owner(&state->kind, &attr);
+	fd = ppi_perf_open_attr_with(kernel, &attr, state->cgroup_fd,
+	                             state->cpus[0], -1, PERF_FLAG_PID_CGROUP);
 	if (fd < 0)
 		return -fd;
 	kernel->close_event(kernel->self, fd, PERF_FRESH);
@@ -136,8 +136,8 @@ static int ask_for_any(const struct ppi_backend_session *bs)
  * (kernel/cgroup/cgroup.c, css_tryget_online_from_dir); what is no cgroup at all
  * is EBADF.
  */
-bool perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
-                        struct ppi_diag *why)
+bool ppi_perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
+                            struct ppi_diag *why)
 {
 	bool is_astray = os_error == EBADF;
 
@@ -178,7 +178,7 @@ static void file_of(const struct perf_state *state, const char *group,
 	snprintf(out, room, "%s%s%s", state->cgroup_mount, group, file);
 }
 
-bool perf_cgroup_time(const struct ppi_backend_session *bs, uint64_t *ns)
+bool ppi_perf_cgroup_time(const struct ppi_backend_session *bs, uint64_t *ns)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	char group[PATH_ROOM], path[2 * PATH_ROOM], text[512];
@@ -187,8 +187,8 @@ bool perf_cgroup_time(const struct ppi_backend_session *bs, uint64_t *ns)
 
 	group_path(state, group, sizeof(group));
 	file_of(state, group, "/cpu.stat", path, sizeof(path));
-	if (!perf_proc_text(perf_kernel_of(bs->kernel), path, text,
-	                    sizeof(text)))
+	if (!ppi_perf_proc_text(perf_kernel_of(bs->kernel), path, text,
+	                        sizeof(text)))
 		return false;
 	at = strstr(text, "usage_usec ");
 	if (!at || sscanf(at, "usage_usec %llu", &us) != 1)
@@ -200,14 +200,15 @@ bool perf_cgroup_time(const struct ppi_backend_session *bs, uint64_t *ns)
 static portprof_status refuse_hierarchy(const struct ppi_backend_session *bs,
                                         int error, struct ppi_diag *why)
 {
-	return perf_refuse_cgroup(bs, error, why)
+	return ppi_perf_refuse_cgroup(bs, error, why)
 		? why->status
-		: perf_refuse_open(perf_kernel_of(bs->kernel), NULL, error, why);
+		: ppi_perf_refuse_open(perf_kernel_of(bs->kernel), NULL, error,
+		                       why);
 }
 
 /* A group of another hierarchy would have no sample: ask for an event of it. */
-portprof_status perf_cgroup_check(struct ppi_backend_session *bs,
-                                  struct ppi_diag *why)
+portprof_status ppi_perf_cgroup_check(struct ppi_backend_session *bs,
+                                      struct ppi_diag *why)
 {
 	int error = ask_for_any(bs);
 
@@ -250,7 +251,7 @@ static bool look_up(const struct ppi_backend_session *bs,
 	uint64_t inode;
 
 	snprintf(path, sizeof(path), "/proc/%u/cgroup", (unsigned)seen->pid);
-	if (!perf_proc_text(kernel, path, text, sizeof(text)) ||
+	if (!ppi_perf_proc_text(kernel, path, text, sizeof(text)) ||
 	    !find_path(state, text, group, sizeof(group)))
 		return false;
 	file_of(state, group, "", path, sizeof(path));
@@ -278,8 +279,8 @@ static bool remember(struct perf_state *state, size_t at, uint64_t id,
 	return true;
 }
 
-bool perf_cgroup_has(struct ppi_backend_session *bs,
-                     const struct perf_seen *seen)
+bool ppi_perf_cgroup_has(struct ppi_backend_session *bs,
+                         const struct perf_seen *seen)
 {
 	struct perf_state *state = perf_state_of(bs);
 	size_t low = 0, high = state->cgroup_count;

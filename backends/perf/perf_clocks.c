@@ -41,7 +41,7 @@ static bool read_thread(const struct ppi_backend_session *bs, uint32_t tid,
 	if (bs->plan->target.is_self)
 		return kernel->get_clock(kernel->self,
 		                         perf_clock_of_thread(tid), ns) == 0;
-	return perf_proc_thread_time(kernel, tid, tid, ns);
+	return ppi_perf_proc_thread_time(kernel, tid, tid, ns);
 }
 
 /* What was used until now is in no sample to come. */
@@ -72,7 +72,7 @@ static void forget_bases(struct ppi_backend_session *bs)
 	}
 }
 
-void perf_clocks_start(struct ppi_backend_session *bs)
+void ppi_perf_clocks_start(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	int64_t *tids;
@@ -81,13 +81,14 @@ void perf_clocks_start(struct ppi_backend_session *bs)
 	if (!state->has_clocks)
 		return;
 	state->has_late_bases = false;
-	if (perf_target_threads(bs, &tids, &count) < 0)
+	if (ppi_perf_target_threads(bs, &tids, &count) < 0)
 		return;
 	if (count > ASKED_AT_START)
 		forget_bases(bs);
 	for (size_t i = 0; i < count && !state->has_late_bases; i++) {
 		struct perf_thread *thread =
-			perf_weights_add(&state->weights, (uint32_t)tids[i]);
+			ppi_perf_weights_add(&state->weights,
+			                     (uint32_t)tids[i]);
 
 		if (thread)
 			rebase(bs, thread);
@@ -105,14 +106,14 @@ static struct perf_progress *whose(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_source *source =
-		perf_source_of(state, perf_ring_word(ring, ID_AT));
-	uint64_t numbers = perf_ring_word(ring, THREAD_AT);
+		ppi_perf_source_of(state, ppi_perf_ring_word(ring, ID_AT));
+	uint64_t numbers = ppi_perf_ring_word(ring, THREAD_AT);
 	uint32_t pid_tid[2];
 
 	if (!source || !is_weighed(bs, source->event))
 		return NULL;
 	memcpy(pid_tid, &numbers, sizeof(pid_tid));
-	*thread = perf_weights_add(&state->weights, pid_tid[1]);
+	*thread = ppi_perf_weights_add(&state->weights, pid_tid[1]);
 	return *thread ? &(*thread)->progress[source->event] : NULL;
 }
 
@@ -154,7 +155,7 @@ static void count_samples(struct ppi_backend_session *bs,
 		at.tail = port->counted_to;
 	while (at.tail < at.head) {
 		struct perf_event_header header;
-		uint64_t word = perf_ring_word(&at, 0);
+		uint64_t word = ppi_perf_ring_word(&at, 0);
 		struct perf_progress *progress;
 
 		memcpy(&header, &word, sizeof(header));
@@ -181,7 +182,7 @@ static void count_all(struct ppi_backend_session *bs)
 			count_samples(bs, &state->ports[i]);
 }
 
-void perf_clocks_look(struct ppi_backend_session *bs)
+void ppi_perf_clocks_look(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 
@@ -203,7 +204,7 @@ void perf_clocks_look(struct ppi_backend_session *bs)
 	}
 }
 
-void perf_clocks_recount(struct ppi_backend_session *bs)
+void ppi_perf_clocks_recount(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 
@@ -218,8 +219,8 @@ void perf_clocks_recount(struct ppi_backend_session *bs)
 	count_all(bs);
 }
 
-void perf_clocks_pass(struct ppi_backend_session *bs,
-                      const struct perf_port *port)
+void ppi_perf_clocks_pass(struct ppi_backend_session *bs,
+                          const struct perf_port *port)
 {
 	struct perf_thread *thread;
 	struct perf_progress *progress;
@@ -233,11 +234,12 @@ void perf_clocks_pass(struct ppi_backend_session *bs,
 		progress->waiting--;
 }
 
-uint64_t perf_clocks_weigh(struct ppi_backend_session *bs, uint32_t event,
-                           uint32_t tid)
+uint64_t ppi_perf_clocks_weigh(struct ppi_backend_session *bs, uint32_t event,
+                               uint32_t tid)
 {
 	struct perf_state *state = perf_state_of(bs);
-	struct perf_thread *thread = perf_weights_find(&state->weights, tid);
+	struct perf_thread *thread =
+		ppi_perf_weights_find(&state->weights, tid);
 	struct perf_progress *progress =
 		thread ? &thread->progress[event] : NULL;
 	uint64_t weight;

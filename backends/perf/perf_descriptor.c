@@ -21,8 +21,8 @@
  *   which take a pipe's bytes, and a stopped group would keep its place on the PMU.
  * Reading needs no question: ids are in the answer.
  */
-int perf_ask_ours(const struct ppi_backend_session *bs,
-                  const struct perf_source *source)
+int ppi_perf_ask_ours(const struct ppi_backend_session *bs,
+                      const struct perf_source *source)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t id;
@@ -35,37 +35,37 @@ int perf_ask_ours(const struct ppi_backend_session *bs,
 	return error == 0 && id != source->id ? -EBADF : error;
 }
 
-int perf_control(const struct ppi_backend_session *bs,
-                 const struct perf_source *source, unsigned long request,
-                 void *arg)
+int ppi_perf_control(const struct ppi_backend_session *bs,
+                     const struct perf_source *source, unsigned long request,
+                     void *arg)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
-	int error = perf_ask_ours(bs, source);
+	int error = ppi_perf_ask_ours(bs, source);
 
 	return error ? error
 	             : kernel->control(kernel->self, source->fd, request, arg);
 }
 
-void perf_close_source(const struct ppi_backend_session *bs,
-                       const struct perf_source *source)
+void ppi_perf_close_source(const struct ppi_backend_session *bs,
+                           const struct perf_source *source)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	kernel->close_event(kernel->self, source->fd, source->id);
 }
 
-bool perf_look_closed(const struct ppi_backend_session *bs,
-                      const struct perf_source *source)
+bool ppi_perf_look_closed(const struct ppi_backend_session *bs,
+                          const struct perf_source *source)
 {
-	if (perf_ask_ours(bs, source) != -EBADF)
+	if (ppi_perf_ask_ours(bs, source) != -EBADF)
 		return false;
 	atomic_store(&perf_state_of(bs)->is_closed, true);
 	return true;
 }
 
-portprof_status perf_count_failed(const struct ppi_backend_session *bs,
-                                  portprof_status status)
+portprof_status ppi_perf_count_failed(const struct ppi_backend_session *bs,
+                                      portprof_status status)
 {
 	const char *why = NULL;
 

@@ -23,20 +23,20 @@ static bool look_at_front(struct perf_state *state, struct perf_port *port)
 
 	if (earliest < state->began_ns && state->began_ns != UINT64_MAX)
 		earliest = state->began_ns;
-	port->front_bytes = perf_ring_front(&port->ring);
+	port->front_bytes = ppi_perf_ring_front(&port->ring);
 	if (port->front_bytes == 0)
 		return false;
-	word = perf_ring_word(&port->ring, 0);
+	word = ppi_perf_ring_word(&port->ring, 0);
 	memcpy(&header, &word, sizeof(header));
 	port->front_type = header.type;
 	if (header.type == PERF_RECORD_SAMPLE)
-		at = perf_time_in_sample(shape);
+		at = ppi_perf_time_in_sample(shape);
 	else
-		at = port->front_bytes - perf_time_from_end(shape);
+		at = port->front_bytes - ppi_perf_time_from_end(shape);
 	/* Too short to hold a time: out of the way at once. */
 	word = 0;
 	if (at >= sizeof(header) && at + 8 <= port->front_bytes)
-		word = perf_ring_word(&port->ring, at);
+		word = ppi_perf_ring_word(&port->ring, at);
 	/* Another recorder's clock (perf_seen.is_shared) may be ahead of ours
 	 * or behind: it was written before we looked, and after the record in
 	 * front of it. */
@@ -97,7 +97,7 @@ static void merge_look(struct perf_state *state)
 {
 	for (size_t i = 0; i < state->port_count; i++)
 		if (state->ports[i].fd >= 0)
-			perf_ring_look(&state->ports[i].ring);
+			ppi_perf_ring_look(&state->ports[i].ring);
 }
 
 static void merge_begin(struct perf_state *state)
@@ -135,10 +135,10 @@ static void merge_advance(struct perf_state *state)
 
 /* ---- what each record leads to ---- */
 
-portprof_record perf_new_record(const struct perf_state *state,
-                                const struct perf_port *port,
-                                const struct perf_seen *seen,
-                                enum portprof_record_kind kind)
+portprof_record ppi_perf_new_record(const struct perf_state *state,
+                                    const struct perf_port *port,
+                                    const struct perf_seen *seen,
+                                    enum portprof_record_kind kind)
 {
 	portprof_record record = { .kind = kind };
 
@@ -158,20 +158,20 @@ portprof_record perf_new_record(const struct perf_state *state,
 
 /* Whose records we show: not our helper's, nor those of children that are not
  * followed (a kernel without inherit_thread, or a record of their fork). */
-bool perf_is_wanted(const struct ppi_backend_session *bs,
-                    const struct perf_seen *seen)
+bool ppi_perf_is_wanted(const struct ppi_backend_session *bs,
+                        const struct perf_seen *seen)
 {
 	const struct ppi_target *target = &bs->plan->target;
 
 	if (target->is_self && seen->tid == (uint64_t)bs->helper_tid)
 		return false;
 	if (perf_state_of(bs)->family)
-		return perf_family_has(perf_state_of(bs), seen->pid);
+		return ppi_perf_family_has(perf_state_of(bs), seen->pid);
 	return perf_follows(bs->plan) || target->kind == PPI_TARGET_TID ||
-	       perf_is_target(target, (int64_t)seen->pid);
+	       ppi_perf_is_target(target, (int64_t)seen->pid);
 }
 
-bool perf_has_room(const struct ppi_room *room, size_t words)
+bool ppi_perf_has_room(const struct ppi_room *room, size_t words)
 {
 	return room->record_count < room->record_room &&
 	       words <= room->word_room - room->word_count;
@@ -183,21 +183,23 @@ static bool take_module(struct ppi_backend_session *bs,
 {
 	unsigned char build_id[PORTPROF_BUILD_ID_BYTES];
 	size_t build_id_bytes;
-	portprof_record record = perf_new_record(perf_state_of(bs), port, seen,
-	                                    PORTPROF_RECORD_MODULE);
+	portprof_record record =
+		ppi_perf_new_record(perf_state_of(bs), port, seen,
+		                    PORTPROF_RECORD_MODULE);
 
-	if (!bs->plan->want_modules || !perf_is_wanted(bs, seen))
+	if (!bs->plan->want_modules || !ppi_perf_is_wanted(bs, seen))
 		return true;
-	if (!perf_has_room(room, (sizeof(portprof_module) +
-	                          strlen(seen->name)) / 8 + 2))
+	if (!ppi_perf_has_room(room, (sizeof(portprof_module) +
+	                              strlen(seen->name)) / 8 + 2))
 		return false;
 	record.address = seen->address;
 	record.span = seen->length;
 	if (seen->is_kernel)
 		record.valid |= PORTPROF_FIELD_KERNEL;
-	build_id_bytes = perf_build_id(&perf_state_of(bs)->build_ids,
-	                               perf_kernel_of(bs->kernel), seen->pid,
-	                               &seen->file, seen->name, build_id);
+	build_id_bytes = ppi_perf_build_id(&perf_state_of(bs)->build_ids,
+	                                   perf_kernel_of(bs->kernel),
+	                                   seen->pid,
+	                                   &seen->file, seen->name, build_id);
 	return ppi_room_add_module(room, &record, seen->file_offset, build_id,
 	                           build_id_bytes, seen->name);
 }
@@ -209,12 +211,12 @@ static bool take_number(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_thread *first =
-		perf_weights_find(&state->weights, seen->pid);
+		ppi_perf_weights_find(&state->weights, seen->pid);
 
 	if (first && first->has_ended &&
-	    !perf_tail_settle(bs, UINT64_MAX, room))
+	    !ppi_perf_tail_settle(bs, UINT64_MAX, room))
 		return false;
-	perf_weights_exec(&state->weights, seen->pid);
+	ppi_perf_weights_exec(&state->weights, seen->pid);
 	return true;
 }
 
@@ -222,23 +224,24 @@ static bool take_name(struct ppi_backend_session *bs,
                       const struct perf_port *port,
                       const struct perf_seen *seen, struct ppi_room *room)
 {
-	portprof_record record = perf_new_record(perf_state_of(bs), port, seen,
-	                                    PORTPROF_RECORD_THREAD);
+	portprof_record record =
+		ppi_perf_new_record(perf_state_of(bs), port, seen,
+		                    PORTPROF_RECORD_THREAD);
 
 	/* The kernel enabled the events just before it said so; those of a CPU
 	 * see everybody's. */
-	if (seen->is_exec && perf_is_wanted(bs, seen))
+	if (seen->is_exec && ppi_perf_is_wanted(bs, seen))
 		perf_state_of(bs)->awaits_exec = false;
 	if (seen->is_exec && !take_number(bs, seen, room))
 		return false;
 	/* What it was until now is known by what is mapped until now. */
 	if (seen->is_exec &&
-	    !perf_tail_flush(bs, perf_weights_find(
+	    !ppi_perf_tail_flush(bs, ppi_perf_weights_find(
 		    &perf_state_of(bs)->weights, seen->tid), room))
 		return false;
-	if (!bs->plan->want_modules || !perf_is_wanted(bs, seen))
+	if (!bs->plan->want_modules || !ppi_perf_is_wanted(bs, seen))
 		return true;
-	perf_remember_name(perf_state_of(bs), seen->tid, seen->name);
+	ppi_perf_remember_name(perf_state_of(bs), seen->tid, seen->name);
 	if (seen->is_exec)
 		record.valid |= PORTPROF_FIELD_EXEC;
 	return ppi_room_add_name(room, &record, seen->name);
@@ -252,18 +255,18 @@ static bool name_new_thread(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_thread *creator =
-		perf_weights_find(&state->weights, seen->parent_tid);
+		ppi_perf_weights_find(&state->weights, seen->parent_tid);
 	portprof_record record =
-		perf_new_record(state, port, seen, PORTPROF_RECORD_THREAD);
+		ppi_perf_new_record(state, port, seen, PORTPROF_RECORD_THREAD);
 	char name[PERF_NAME_BYTES];
 
 	if (!creator || !creator->name[0] || !bs->plan->want_modules ||
-	    !perf_is_wanted(bs, seen))
+	    !ppi_perf_is_wanted(bs, seen))
 		return true;
 	memcpy(name, creator->name, sizeof(name));
 	if (!ppi_room_add_name(room, &record, name))
 		return false;
-	perf_remember_name(state, seen->tid, name);
+	ppi_perf_remember_name(state, seen->tid, name);
 	return true;
 }
 
@@ -276,10 +279,10 @@ static bool take_new_process(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_record record =
-		perf_new_record(state, port, seen, PORTPROF_RECORD_FORK);
+		ppi_perf_new_record(state, port, seen, PORTPROF_RECORD_FORK);
 
 	if (!bs->plan->want_modules || !perf_follows(bs->plan) ||
-	    !perf_is_wanted(bs, seen))
+	    !ppi_perf_is_wanted(bs, seen))
 		return true;
 	record.address = seen->parent_pid;
 	if (!state->is_fork_told && !ppi_room_add(room, &record, NULL, 0))
@@ -299,18 +302,19 @@ static bool take_fork(struct ppi_backend_session *bs,
 	struct ppi_diag why;
 
 	if (seen->pid != seen->parent_pid)
-		perf_family_begin(state, seen->parent_pid, seen->pid);
+		ppi_perf_family_begin(state, seen->parent_pid, seen->pid);
 	if (state->has_tails && !state->is_fork_told &&
-	    !perf_tail_begin(bs, seen, room))
+	    !ppi_perf_tail_begin(bs, seen, room))
 		return false;
-	perf_weights_begin(&state->weights, seen->tid);
+	ppi_perf_weights_begin(&state->weights, seen->tid);
 	if (seen->pid != seen->parent_pid)
 		return take_new_process(bs, port, seen, room);
 	if (!name_new_thread(bs, port, seen, room))
 		return false;
 	if (state->layout == PERF_THREAD_RINGS &&
-	    bs->plan->target.kind != PPI_TARGET_TID && perf_is_wanted(bs, seen))
-		perf_attach_late(bs, seen->tid, &why);
+	    bs->plan->target.kind != PPI_TARGET_TID &&
+	    ppi_perf_is_wanted(bs, seen))
+		ppi_perf_attach_late(bs, seen->tid, &why);
 	return true;
 }
 
@@ -328,30 +332,30 @@ static bool take_exit(struct ppi_backend_session *bs,
                       const struct perf_seen *seen, struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
-	const struct perf_source *carrier = perf_source_of(state, seen->id);
+	const struct perf_source *carrier = ppi_perf_source_of(state, seen->id);
 	portprof_record record =
-		perf_new_record(state, port, seen, PORTPROF_RECORD_EXIT);
+		ppi_perf_new_record(state, port, seen, PORTPROF_RECORD_EXIT);
 	struct perf_thread *owner, *thread =
-		perf_weights_find(&state->weights, seen->tid);
+		ppi_perf_weights_find(&state->weights, seen->tid);
 
-	bool is_told = bs->plan->want_modules && perf_is_wanted(bs, seen);
+	bool is_told = bs->plan->want_modules && ppi_perf_is_wanted(bs, seen);
 	bool is_to_wait = state->has_tails &&
-		perf_tail_end(bs, &record, seen->time_ns, is_told);
+		ppi_perf_tail_end(bs, &record, seen->time_ns, is_told);
 
 	if (!is_to_wait && is_told && !ppi_room_add(room, &record, NULL, 0))
 		return false;
 	if (seen->tid == seen->pid)
-		perf_family_end(state, seen->pid);
-	perf_tail_miss(bs, thread);
+		ppi_perf_family_end(state, seen->pid);
+	ppi_perf_tail_miss(bs, thread);
 	/* A copy ends: its times go to the event that it is a copy of. */
 	if (carrier && carrier->tid != seen->tid) {
-		owner = perf_weights_find(&state->weights,
-		                          (uint32_t)carrier->tid);
+		owner = ppi_perf_weights_find(&state->weights,
+		                              (uint32_t)carrier->tid);
 		if (owner)
 			owner->has_mixed_times = true;
 	}
 	if (!is_to_wait)
-		perf_weights_end_later(&state->weights, seen->tid);
+		ppi_perf_weights_end_later(&state->weights, seen->tid);
 	if (state->layout == PERF_THREAD_RINGS)
 		end_ports_of(state, seen->tid);
 	return true;
@@ -370,14 +374,14 @@ static void take_loss(struct perf_state *state, const struct perf_port *port,
 		state->side_lost += seen->lost;
 	state->is_side_behind |= may_be_of_carrier;
 	if (may_be_of_carrier)
-		perf_weights_mix_all(&state->weights);
+		ppi_perf_weights_mix_all(&state->weights);
 }
 
 /* The hardware wrote them, and the kernel could not tell for which event. */
 static void take_lost_samples(struct perf_state *state,
                               const struct perf_seen *seen)
 {
-	const struct perf_source *source = perf_source_of(state, seen->id);
+	const struct perf_source *source = ppi_perf_source_of(state, seen->id);
 	size_t event = source && source->event != PERF_CARRIER ? source->event
 	                                                       : 0;
 
@@ -393,7 +397,7 @@ static bool take_record(struct ppi_backend_session *bs,
 
 	switch (seen->type) {
 	case PERF_RECORD_SAMPLE:
-		return perf_take_sample(bs, port, seen, room);
+		return ppi_perf_take_sample(bs, port, seen, room);
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		return take_module(bs, port, seen, room);
@@ -410,7 +414,7 @@ static bool take_record(struct ppi_backend_session *bs,
 		take_lost_samples(state, seen);
 		return true;
 	case PERF_RECORD_THROTTLE:
-		source = perf_source_of(state, seen->id);
+		source = ppi_perf_source_of(state, seen->id);
 		if (source && source->event != PERF_CARRIER)
 			state->tallies[source->event].throttled++;
 		return true;
@@ -419,7 +423,7 @@ static bool take_record(struct ppi_backend_session *bs,
 	}
 }
 
-uint64_t perf_record_clock(const struct ppi_backend_session *bs)
+uint64_t ppi_perf_record_clock(const struct ppi_backend_session *bs)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t now;
@@ -439,10 +443,10 @@ static void look_at_rings(struct ppi_backend_session *bs)
 	struct perf_state *state = perf_state_of(bs);
 	bool goes_on = state->is_running || state->is_early;
 
-	state->until_ns = goes_on ? perf_record_clock(bs) : UINT64_MAX;
+	state->until_ns = goes_on ? ppi_perf_record_clock(bs) : UINT64_MAX;
 	merge_look(state);
-	perf_clocks_look(bs);
-	state->looked_at_ns = perf_record_clock(bs);
+	ppi_perf_clocks_look(bs);
+	state->looked_at_ns = ppi_perf_record_clock(bs);
 	merge_begin(state);
 }
 
@@ -489,41 +493,42 @@ static void retire_ended(struct ppi_backend_session *bs)
 		    port->ring.head != port->ring.tail)
 			continue;
 		if (!port->is_exit_seen && !port->is_side)
-			perf_weights_end(&state->weights, (uint32_t)port->tid);
-		perf_retire_port(bs, i);
+			ppi_perf_weights_end(&state->weights,
+			                     (uint32_t)port->tid);
+		ppi_perf_retire_port(bs, i);
 	}
 }
 
-portprof_status perf_drain_rings(struct ppi_backend_session *bs,
-                                 struct ppi_room *room)
+portprof_status ppi_perf_drain_rings(struct ppi_backend_session *bs,
+                                     struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
 	size_t at;
 
 	if (bs->wants_longer_stacks)
-		perf_grow_stacks(bs);
+		ppi_perf_grow_stacks(bs);
 	if (state->is_side_behind)
-		perf_pending_catch_up(bs);
-	if (!perf_pending_flush(state, room))
+		ppi_perf_pending_catch_up(bs);
+	if (!ppi_perf_pending_flush(state, room))
 		return PORTPROF_OK;
 	if (state->is_running &&
-	    !perf_tail_settle(bs, perf_record_clock(bs), room))
+	    !ppi_perf_tail_settle(bs, ppi_perf_record_clock(bs), room))
 		return PORTPROF_OK;
 	if (state->layout == PERF_THREAD_RINGS && state->is_running)
-		perf_scan_threads(bs);
+		ppi_perf_scan_threads(bs);
 	look_at_rings(bs);
 	adapt_nap(bs, state->until_ns);
 	if (state->until_ns != UINT64_MAX)
-		perf_rate_watch(bs, state->until_ns);
+		ppi_perf_rate_watch(bs, state->until_ns);
 	while (merge_oldest(state, &at)) {
 		struct perf_port *port = &state->ports[at];
 		size_t bytes = port->front_bytes;
-		const void *record = perf_ring_record(&port->ring, bytes,
-		                                      state->scratch);
+		const void *record = ppi_perf_ring_record(&port->ring, bytes,
+		                                          state->scratch);
 		struct perf_seen seen;
 
 		/* What cannot be read is a loss that nobody counted. */
-		if (perf_decode(&state->kind.shape, record, bytes, &seen)) {
+		if (ppi_perf_decode(&state->kind.shape, record, bytes, &seen)) {
 			seen.time_ns = port->next_time_ns;
 			if (!take_record(bs, port, &seen, room))
 				return PORTPROF_OK;
@@ -531,16 +536,16 @@ portprof_status perf_drain_rings(struct ppi_backend_session *bs,
 			port->ring.damaged++;
 		}
 		/* Attaching a thread may have moved the ports. */
-		perf_clocks_pass(bs, &state->ports[at]);
-		perf_ring_pop(&state->ports[at].ring, bytes);
+		ppi_perf_clocks_pass(bs, &state->ports[at]);
+		ppi_perf_ring_pop(&state->ports[at].ring, bytes);
 		merge_advance(state);
 	}
-	perf_tail_pace(bs);
+	ppi_perf_tail_pace(bs);
 	if (!state->is_running && state->has_tails &&
-	    (!perf_tail_settle(bs, UINT64_MAX, room) ||
-	     !perf_tail_flush_all(bs, room)))
+	    (!ppi_perf_tail_settle(bs, UINT64_MAX, room) ||
+	     !ppi_perf_tail_flush_all(bs, room)))
 		return PORTPROF_OK;
-	perf_weights_forget_ended(&state->weights);
+	ppi_perf_weights_forget_ended(&state->weights);
 	if (state->layout == PERF_THREAD_RINGS)
 		retire_ended(bs);
 	return PORTPROF_OK;

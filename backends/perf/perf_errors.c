@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-portprof_status perf_refuse_fds(uint64_t needed, uint64_t available,
-                                uint64_t limit, const char *for_what,
-                                struct ppi_diag *why)
+portprof_status ppi_perf_refuse_fds(uint64_t needed, uint64_t available,
+                                    uint64_t limit, const char *for_what,
+                                    struct ppi_diag *why)
 {
 	return ppi_fail(why, PORTPROF_E_LIMIT, EMFILE, "count descriptors",
 	                "%llu descriptors are needed (%s) and %llu are free "
@@ -25,11 +25,11 @@ portprof_status perf_refuse_fds(uint64_t needed, uint64_t available,
 	                (unsigned long long)limit);
 }
 
-portprof_status perf_refuse_map(const struct perf_kernel *kernel,
-                                size_t bytes, int os_error,
-                                struct ppi_diag *why)
+portprof_status ppi_perf_refuse_map(const struct perf_kernel *kernel,
+                                    size_t bytes, int os_error,
+                                    struct ppi_diag *why)
 {
-	int64_t per_cpu_kib = perf_proc_number(
+	int64_t per_cpu_kib = ppi_perf_proc_number(
 		kernel, "/proc/sys/kernel/perf_event_mlock_kb", 516);
 
 	if (os_error == EPERM)
@@ -50,11 +50,12 @@ static portprof_status refuse_denied(const struct perf_kernel *kernel,
                                      int os_error, struct ppi_diag *why)
 {
 	bool wants_kernel = event && event->counts_kernel;
-	bool is_tracepoint = event && perf_own(event)->type == PERF_TYPE_TRACEPOINT;
+	bool is_tracepoint = event &&
+		perf_own(event)->type == PERF_TYPE_TRACEPOINT;
 	char rights[320];
 
-	perf_say_paranoid(kernel, is_tracepoint ? -1 : wants_kernel ? 1 : 2,
-	                  rights, sizeof(rights));
+	ppi_perf_say_paranoid(kernel, is_tracepoint ? -1 : wants_kernel ? 1 : 2,
+	                      rights, sizeof(rights));
 	return ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
 	                "'%s' is not permitted%s: %s",
 	                event ? event->request.text : "a ring",
@@ -95,13 +96,13 @@ static portprof_status refuse_shape(const struct ppi_event *event,
 	}
 }
 
-portprof_status perf_refuse_open(const struct perf_kernel *kernel,
-                                 const struct ppi_event *event, int os_error,
-                                 struct ppi_diag *why)
+portprof_status ppi_perf_refuse_open(const struct perf_kernel *kernel,
+                                     const struct ppi_event *event,
+                                     int os_error, struct ppi_diag *why)
 {
 	uint64_t limit, available;
-	portprof_status status = perf_place_refuse(kernel, event, os_error,
-	                                           why);
+	portprof_status status = ppi_perf_place_refuse(kernel, event, os_error,
+	                                               why);
 
 	if (status)
 		return status;
@@ -114,9 +115,9 @@ portprof_status perf_refuse_open(const struct perf_kernel *kernel,
 		                "open event", "no such thread or process, or "
 		                "it has ended");
 	case EMFILE:
-		available = perf_proc_free_fds(kernel, &limit);
-		return perf_refuse_fds(available + 1, available, limit,
-		                       "at least", why);
+		available = ppi_perf_proc_free_fds(kernel, &limit);
+		return ppi_perf_refuse_fds(available + 1, available, limit,
+		                           "at least", why);
 	case ENFILE:
 		return ppi_fail(why, PORTPROF_E_LIMIT, os_error, "open event",
 		                "the system has no descriptors left: sysctl "
@@ -144,14 +145,16 @@ portprof_status perf_refuse_open(const struct perf_kernel *kernel,
  * the thread is. Who may trace a process may measure it, and CAP_PERFMON may
  * measure all: kernel/events/core.c, perf_check_permission.
  */
-portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
-                                   const struct ppi_event *event, int64_t tid,
-                                   int os_error, struct ppi_diag *why)
+portprof_status ppi_perf_refuse_source(const struct ppi_backend_session *bs,
+                                       const struct ppi_event *event,
+                                       int64_t tid,
+                                       int os_error, struct ppi_diag *why)
 {
 	const char *fields = bs->plan->sample_fields
-		? perf_fields_refused(bs->plan->sample_fields, os_error) : NULL;
+		? ppi_perf_fields_refused(bs->plan->sample_fields, os_error)
+			: NULL;
 
-	if (perf_refuse_cgroup(bs, os_error, why))
+	if (ppi_perf_refuse_cgroup(bs, os_error, why))
 		return PORTPROF_E_UNSUPPORTED;
 	if (event && fields && os_error == EACCES)
 		return ppi_fail(
@@ -179,8 +182,8 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
 			event->request.text);
 	if (bs->plan->target.is_self || os_error != EACCES ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM)
-		return perf_refuse_open(perf_kernel_of(bs->kernel), event,
-		                        os_error, why);
+		return ppi_perf_refuse_open(perf_kernel_of(bs->kernel), event,
+		                            os_error, why);
 	return ppi_fail(why, PORTPROF_E_DENIED, os_error, "attach",
 	                "process or thread %lld may not be measured by this "
 	                "user: it belongs to another one, or runs with more "
@@ -193,13 +196,13 @@ portprof_status perf_refuse_source(const struct ppi_backend_session *bs,
  * there but for ESRCH. */
 static bool is_hidden(const struct perf_kernel *kernel, int64_t pid)
 {
-	int error = perf_try_dummy(kernel, pid, -1);
+	int error = ppi_perf_try_dummy(kernel, pid, -1);
 
 	return error == 0 || error == EACCES || error == EPERM;
 }
 
-portprof_status perf_refuse_threads(const struct ppi_backend_session *bs,
-                                    int os_error, struct ppi_diag *why)
+portprof_status ppi_perf_refuse_threads(const struct ppi_backend_session *bs,
+                                        int os_error, struct ppi_diag *why)
 {
 	int64_t pid = bs->plan->target.pid;
 
@@ -208,7 +211,8 @@ portprof_status perf_refuse_threads(const struct ppi_backend_session *bs,
 	switch (os_error) {
 	case ENOSYS:
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, ENOENT,
-		                "list threads", "/proc, which lists the threads "
+		                "list threads",
+		                "/proc, which lists the threads "
 		                "of process %lld, is not mounted: as "
 		                "administrator, mount -t proc proc /proc",
 		                (long long)pid);

@@ -35,19 +35,20 @@ static int ask(const struct ppi_backend_session *bs)
 		.sample_type = bs->plan->target.cgroup ? PERF_TELLS_CGROUP : 0,
 	};
 
-	return perf_try_attr(perf_kernel_of(bs->kernel), &attr, PERF_ANYBODY,
-	                     perf_state_of(bs)->cpus[0], 0);
+	return ppi_perf_try_attr(perf_kernel_of(bs->kernel), &attr,
+	                         PERF_ANYBODY, perf_state_of(bs)->cpus[0], 0);
 }
 
 /* With inherited events of threads what a process's children use is told
  * exactly, of what was asked for that way or has another clock. */
-bool perf_is_by_cpu(const struct ppi_backend_session *bs)
+bool ppi_perf_is_by_cpu(const struct ppi_backend_session *bs)
 {
 	const struct ppi_plan *plan = bs->plan;
 	bool is_command = plan->target.kind == PPI_TARGET_COMMAND &&
 	                  plan->follow_children;
 
-	if ((!perf_has_family(plan) && !is_command && !plan->target.cgroup) ||
+	if ((!ppi_perf_has_family(plan) && !is_command &&
+	     !plan->target.cgroup) ||
 	    plan->has_exact_children ||
 	    plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
 		return false;
@@ -70,26 +71,27 @@ static void set(struct perf_state *state, uint64_t pid, bool is_in)
 		state->family[pid / WORD_BITS] &= ~bit;
 }
 
-bool perf_family_has(const struct perf_state *state, uint64_t pid)
+bool ppi_perf_family_has(const struct perf_state *state, uint64_t pid)
 {
 	return pid < PIDS_MAX &&
 	       state->family[pid / WORD_BITS] >> pid % WORD_BITS & 1;
 }
 
 /* A number is given again, to whoever's child. */
-void perf_family_begin(struct perf_state *state, uint64_t parent, uint64_t pid)
+void ppi_perf_family_begin(struct perf_state *state, uint64_t parent,
+                           uint64_t pid)
 {
 	if (state->family)
-		set(state, pid, perf_family_has(state, parent));
+		set(state, pid, ppi_perf_family_has(state, parent));
 }
 
-void perf_family_end(struct perf_state *state, uint64_t pid)
+void ppi_perf_family_end(struct perf_state *state, uint64_t pid)
 {
-	if (state->family && perf_family_has(state, pid))
+	if (state->family && ppi_perf_family_has(state, pid))
 		state->has_family_ended = true;
 }
 
-int perf_family_look(struct ppi_backend_session *bs)
+int ppi_perf_family_look(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	int64_t *pids;
@@ -98,7 +100,7 @@ int perf_family_look(struct ppi_backend_session *bs)
 
 	if (!state->family)
 		return 0;
-	error = perf_target_processes(bs, &pids, &count);
+	error = ppi_perf_target_processes(bs, &pids, &count);
 	if (error < 0)
 		return error;
 	for (size_t i = 0; i < count; i++)
@@ -113,24 +115,24 @@ static portprof_status find_family(struct ppi_backend_session *bs,
 	struct perf_state *state = perf_state_of(bs);
 	int64_t *tids;
 	size_t count;
-	int error = perf_target_threads(bs, &tids, &count);
+	int error = ppi_perf_target_threads(bs, &tids, &count);
 
 	if (error < 0)
-		return perf_refuse_threads(bs, -error, why);
+		return ppi_perf_refuse_threads(bs, -error, why);
 	free(tids);
 	state->family = calloc(PIDS_MAX / WORD_BITS, sizeof(*state->family));
-	if (!state->family || perf_family_look(bs) < 0)
+	if (!state->family || ppi_perf_family_look(bs) < 0)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
 		                "out of memory");
 	return PORTPROF_OK;
 }
 
 /* Carriers tell already: whoever is created while we look is known by that. */
-portprof_status perf_family_open(struct ppi_backend_session *bs,
-                                 struct ppi_diag *why)
+portprof_status ppi_perf_family_open(struct ppi_backend_session *bs,
+                                     struct ppi_diag *why)
 {
 	portprof_status status = bs->plan->target.cgroup
-		? perf_cgroup_check(bs, why) : find_family(bs, why);
+		? ppi_perf_cgroup_check(bs, why) : find_family(bs, why);
 
 	if (status == PORTPROF_OK)
 		ppi_note(bs, PORTPROF_NOTE_ESTIMATES "weights are estimates of "
@@ -138,13 +140,13 @@ portprof_status perf_family_open(struct ppi_backend_session *bs,
 	return status;
 }
 
-bool perf_is_of_target(struct ppi_backend_session *bs,
-                       const struct perf_seen *seen)
+bool ppi_perf_is_of_target(struct ppi_backend_session *bs,
+                           const struct perf_seen *seen)
 {
 	const struct perf_state *state = perf_state_of(bs);
 
 	if (!state->is_by_cpu)
 		return true;
-	return state->family ? perf_family_has(state, seen->pid)
-	                     : perf_cgroup_has(bs, seen);
+	return state->family ? ppi_perf_family_has(state, seen->pid)
+	                     : ppi_perf_cgroup_has(bs, seen);
 }

@@ -16,12 +16,13 @@
 /* What nine of ten chains of usual programs need. */
 enum { SMALL = 8 << 10, EVENTS_SHARE = 4 };
 
-void perf_choose_small_stacks(struct ppi_backend_session *bs, size_t threads)
+void ppi_perf_choose_small_stacks(struct ppi_backend_session *bs,
+                                  size_t threads)
 {
 	struct perf_state *state = perf_state_of(bs);
 	uint64_t limit, needed = threads * state->cpu_count;
-	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
-	                                        &limit);
+	uint64_t available = ppi_perf_proc_free_fds(perf_kernel_of(bs->kernel),
+	                                            &limit);
 
 	/* what leads others, or is told apart by its count alone, stays one */
 	if (bs->plan->may_copy_less && bs->plan->event_count == 1 &&
@@ -31,8 +32,8 @@ void perf_choose_small_stacks(struct ppi_backend_session *bs, size_t threads)
 		state->small_stack = SMALL;
 }
 
-void perf_attr_of_size(const struct perf_state *state, bool is_large,
-                       struct perf_event_attr *attr)
+void ppi_perf_attr_of_size(const struct perf_state *state, bool is_large,
+                           struct perf_event_attr *attr)
 {
 	if (!state->small_stack)
 		return;
@@ -53,11 +54,11 @@ static void control(struct ppi_backend_session *bs, bool is_large,
 		if (source->event != PERF_CARRIER &&
 		    source->is_large == is_large &&
 		    !state->tallies[source->event].is_off)
-			perf_control(bs, source, request, NULL);
+			ppi_perf_control(bs, source, request, NULL);
 	}
 }
 
-void perf_grow_stacks(struct ppi_backend_session *bs)
+void ppi_perf_grow_stacks(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 

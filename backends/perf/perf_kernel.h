@@ -21,8 +21,8 @@ struct perf_registers {
 	uint8_t sp;
 	uint8_t numbers[33];
 };
-extern const struct perf_registers perf_registers_x86_64,
-	perf_registers_arm64;
+extern const struct perf_registers ppi_perf_registers_x86_64,
+	ppi_perf_registers_arm64;
 
 #define PERF_FRESH UINT64_MAX
 
@@ -145,6 +145,6 @@ static inline bool perf_can_unwind(const struct perf_kernel *kernel)
 	return kernel->registers && kernel->user_ip_mask;
 }
 
-extern const struct perf_kernel perf_kernel_real;
+extern const struct perf_kernel ppi_perf_kernel_real;
 
 #endif

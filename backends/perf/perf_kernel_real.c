@@ -31,7 +31,7 @@ enum { USER_IP_REGISTER = -1 };
 
 /* asm/perf_regs.h: AX BX CX DX SI DI BP SP IP, then R8 to R15 from bit 16 on;
  * numbers by the System V ABI for x86-64, figure 3.36. */
-const struct perf_registers perf_registers_x86_64 = {
+const struct perf_registers ppi_perf_registers_x86_64 = {
 	.mask = 0xff01ff,
 	.sp = 7,
 	.numbers = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14,
@@ -40,7 +40,7 @@ const struct perf_registers perf_registers_x86_64 = {
 
 /* X0 to X29, LR, SP, PC: the numbers of DWARF for the Arm 64-bit Architecture;
  * that of the pc is the unwinder's. */
-const struct perf_registers perf_registers_arm64 = {
+const struct perf_registers ppi_perf_registers_arm64 = {
 	.mask = 0x1ffffffff,
 	.sp = 31,
 	.numbers = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
@@ -49,9 +49,9 @@ const struct perf_registers perf_registers_arm64 = {
 };
 
 #if defined(__x86_64__) && defined(__LP64__)
-#define USER_REGISTERS &perf_registers_x86_64
+#define USER_REGISTERS &ppi_perf_registers_x86_64
 #elif defined(__aarch64__) && defined(__LP64__) && !defined(__AARCH64EB__)
-#define USER_REGISTERS &perf_registers_arm64
+#define USER_REGISTERS &ppi_perf_registers_arm64
 #else
 #define USER_REGISTERS NULL
 #endif
@@ -359,7 +359,7 @@ static size_t real_get_page_bytes(void *self)
 static _Atomic uint32_t known_features, known_lacks, known_uniform,
 	known_interrupt_ns;
 
-const struct perf_kernel perf_kernel_real = {
+const struct perf_kernel ppi_perf_kernel_real = {
 	.open_event = real_open_event,
 	.control = real_control,
 	.read_event = real_read_event,

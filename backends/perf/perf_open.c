@@ -83,7 +83,7 @@ static portprof_status check_values(const struct ppi_backend_session *bs,
 		                "hold the values of a group: leave out "
 		                "children, attach to a process, or count");
 	for (size_t i = 0; i < plan->event_count; i++)
-		if (perf_is_by_core(bs, i))
+		if (ppi_perf_is_by_core(bs, i))
 			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
 			                "open session", "samples cannot "
 			                "hold the values of a group with '%s', "
@@ -105,7 +105,7 @@ static portprof_status check_values(const struct ppi_backend_session *bs,
  */
 static bool needs_carrier(const struct ppi_backend_session *bs)
 {
-	return perf_is_by_core(bs, 0);
+	return ppi_perf_is_by_core(bs, 0);
 }
 
 /* Descriptors that a thread's ring takes. */
@@ -114,7 +114,7 @@ static uint64_t events_of_thread(const struct ppi_backend_session *bs)
 	uint64_t count = perf_state_of(bs)->has_carriers;
 
 	for (size_t i = 0; i < bs->plan->event_count; i++)
-		count += perf_is_by_core(bs, i)
+		count += ppi_perf_is_by_core(bs, i)
 			? perf_state_of(bs)->core_count : 1;
 	return count;
 }
@@ -127,8 +127,8 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 	bool is_system = plan->target.kind == PPI_TARGET_SYSTEM ||
 	                 state->is_by_cpu;
 	uint64_t limit;
-	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
-	                                        &limit);
+	uint64_t available = ppi_perf_proc_free_fds(perf_kernel_of(bs->kernel),
+	                                            &limit);
 	uint64_t by_thread = threads * events_of_thread(bs);
 	/* The rings' own events: a CPU's carrier has one already. */
 	uint64_t rings = 1 + (state->has_carriers && !is_system);
@@ -141,8 +141,8 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 	if (is_system) {
 		state->layout = PERF_SYSTEM_RINGS;
 		return by_cpu <= available ? PORTPROF_OK :
-			perf_refuse_fds(by_cpu, available, limit,
-			                "every event on every CPU", why);
+			ppi_perf_refuse_fds(by_cpu, available, limit,
+			                    "every event on every CPU", why);
 	}
 	state->layout = PERF_THREAD_RINGS;
 	if (plan->target.kind != PPI_TARGET_TID &&
@@ -150,17 +150,17 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 		bool must = must_inherit(plan);
 
 		if (must && by_cpu > available)
-			return perf_refuse_fds(by_cpu, available, limit,
-			                       "every thread on every CPU, as "
-			                       "following needs", why);
+			return ppi_perf_refuse_fds(by_cpu, available, limit,
+			                           "every thread on every CPU, "
+			                           "as following needs", why);
 		if (must || (state->cpu_count <= CPUS_MAX &&
 		             by_cpu <= budget &&
 		             is_cpu_exact(&state->kind, plan)))
 			state->layout = PERF_CPU_RINGS;
 	}
 	if (state->layout == PERF_THREAD_RINGS && by_thread > available)
-		return perf_refuse_fds(by_thread, available, limit,
-		                       "one event for every thread", why);
+		return ppi_perf_refuse_fds(by_thread, available, limit,
+		                           "one event for every thread", why);
 	return PORTPROF_OK;
 }
 
@@ -280,7 +280,7 @@ static void shape_records(struct ppi_backend_session *bs)
 	if (plan->sample_fields & PORTPROF_FIELD_GROUP_VALUES)
 		shape->read_format |= PERF_FORMAT_GROUP;
 	if (plan->chain_depth) {
-		int64_t most = perf_proc_number(
+		int64_t most = ppi_perf_proc_number(
 			kernel, "/proc/sys/kernel/perf_event_max_stack", 127);
 
 		most = most > 0 && most < DEPTH_MAX ? most : DEPTH_MAX;
@@ -295,7 +295,7 @@ static void shape_records(struct ppi_backend_session *bs)
 			         shape->chain_depth);
 		}
 	}
-	perf_fields_ask(plan, shape);
+	ppi_perf_fields_ask(plan, shape);
 	if (plan->want_user_address && has_kernel &&
 	    kind->features & PERF_HAS_USER_IP) {
 		shape->sample_type |= PERF_SAMPLE_REGS_USER;
@@ -344,7 +344,7 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 	 * records. */
 	state->is_early = plan->is_delayed ||
 	                  state->layout == PERF_SYSTEM_RINGS;
-	perf_trace_probes(bs);
+	ppi_perf_trace_probes(bs);
 	if (kind->inherits && !kind->follows_children &&
 	    !(kind->features & PERF_HAS_INHERIT_THREAD))
 		ppi_note(bs, "this kernel (before 5.13) does not separate "
@@ -361,7 +361,7 @@ static void say_precision(struct ppi_backend_session *bs,
                           const struct ppi_event *event)
 {
 	if (!perf_own(event)->precise ||
-	    perf_sysfs_tells_precision(perf_kernel_of(bs->kernel)))
+	    ppi_perf_sysfs_tells_precision(perf_kernel_of(bs->kernel)))
 		return;
 	ppi_note(bs, "%s: no PMU here says that its samples can be precise: "
 	         "the kernel took precise=%u and may have ignored it",
@@ -384,7 +384,7 @@ static void say_rate(struct ppi_backend_session *bs,
 		return;
 	asked_hz = request->rate_hz ? request->rate_hz : NS_PER_S / asked;
 	granted_hz = NS_PER_S / event->period;
-	if (request->rate_hz && granted_hz >= perf_rate_allowed_hz(kernel))
+	if (request->rate_hz && granted_hz >= ppi_perf_rate_allowed_hz(kernel))
 		ppi_note(bs, "%s: the kernel allows %llu samples a second, not "
 		         "%llu: sysctl kernel.perf_event_max_sample_rate",
 		         request->name, granted_hz, asked_hz);
@@ -393,7 +393,7 @@ static void say_rate(struct ppi_backend_session *bs,
 		         "each takes %llu us here, and sampling may take a "
 		         "quarter of a CPU", request->name, granted_hz,
 		         asked_hz, (unsigned long long)
-		         (perf_rate_interrupt_ns(kernel) + 999) / 1000);
+		         (ppi_perf_rate_interrupt_ns(kernel) + 999) / 1000);
 }
 
 static void say_stack_size(struct ppi_backend_session *bs)
@@ -436,13 +436,13 @@ static void say_what_is_special(struct ppi_backend_session *bs)
 	}
 }
 
-portprof_status perf_find_cpus(struct ppi_backend_session *bs,
-                               struct ppi_diag *why)
+portprof_status ppi_perf_find_cpus(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const char *wanted = bs->plan->target.cpus;
-	int error = perf_proc_cpus(perf_kernel_of(bs->kernel), &state->cpus,
-	                           &state->cpu_count);
+	int error = ppi_perf_proc_cpus(perf_kernel_of(bs->kernel), &state->cpus,
+	                               &state->cpu_count);
 
 	if (error == -ENOMEM)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "list CPUs",
@@ -451,8 +451,8 @@ portprof_status perf_find_cpus(struct ppi_backend_session *bs,
 		return ppi_fail(why, PORTPROF_E_SYSTEM, -error, "list CPUs",
 		                "neither /sys/devices/system/cpu/online nor "
 		                "/proc/stat can be read: mount /sys or /proc");
-	if (wanted && !perf_proc_pick_cpus(wanted, state->cpus,
-	                                   &state->cpu_count))
+	if (wanted && !ppi_perf_proc_pick_cpus(wanted, state->cpus,
+	                                       &state->cpu_count))
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "list CPUs",
 		                "CPUs '%.64s' are not all online: "
 		                "/sys/devices/system/cpu/online lists "
@@ -465,7 +465,7 @@ static portprof_status prepare(struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
-	portprof_status status = perf_find_cpus(bs, why);
+	portprof_status status = ppi_perf_find_cpus(bs, why);
 
 	if (status != PORTPROF_OK)
 		return status;
@@ -481,7 +481,7 @@ static portprof_status prepare(struct ppi_backend_session *bs,
 		state->tallies[i].rate_hz = bs->plan->events[i].rate_hz;
 	}
 	if (state->tallies && state->scratch && state->tail_words &&
-	    perf_weights_init(&state->weights, bs->plan->event_count))
+	    ppi_perf_weights_init(&state->weights, bs->plan->event_count))
 		return PORTPROF_OK;
 	return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
 	                "out of memory");
@@ -506,7 +506,7 @@ static portprof_status find_fields(struct ppi_backend_session *bs,
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
 		                "out of memory");
 	for (size_t i = 0; i < plan->event_count && !status; i++)
-		status = perf_tracepoint_fields(
+		status = ppi_perf_tracepoint_fields(
 			perf_kernel_of(bs->kernel), &plan->events[i],
 			&state->raw[i * PERF_RAW_MAX], why);
 	return status;
@@ -520,7 +520,7 @@ static size_t count_threads(struct ppi_backend_session *bs)
 	if (bs->plan->target.kind == PPI_TARGET_TID ||
 	    bs->plan->target.kind == PPI_TARGET_SYSTEM ||
 	    perf_state_of(bs)->is_by_cpu ||
-	    perf_target_threads(bs, &tids, &count) < 0)
+	    ppi_perf_target_threads(bs, &tids, &count) < 0)
 		return 1;
 	free(tids);
 	return count;
@@ -538,14 +538,14 @@ static portprof_status open_rings(struct ppi_backend_session *bs,
 	for (;;) {
 		status = PORTPROF_OK;
 		for (size_t i = 0; i < count && status == PORTPROF_OK; i++)
-			status = perf_attach_cpu(
+			status = ppi_perf_attach_cpu(
 				bs, (uint32_t)state->cpus[i % state->cpu_count],
 				i >= state->cpu_count, why);
 		if (status != PORTPROF_E_LIMIT || why->os_errno != EPERM ||
-		    !perf_shrink_rings(bs))
+		    !ppi_perf_shrink_rings(bs))
 			return status;
-		perf_close_cpus(bs);
-		perf_fit_stacks(bs);
+		ppi_perf_close_cpus(bs);
+		ppi_perf_fit_stacks(bs);
 	}
 }
 
@@ -556,62 +556,62 @@ static bool has_begun(const struct ppi_backend_session *bs)
 	       perf_state_of(bs)->is_by_cpu;
 }
 
-portprof_status perf_open_sampling(struct ppi_backend_session *bs,
-                                   struct ppi_diag *why)
+portprof_status ppi_perf_open_sampling(struct ppi_backend_session *bs,
+                                       struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_status status = prepare(bs, why);
 	size_t threads;
 
-	perf_find_cores(bs);
+	ppi_perf_find_cores(bs);
 	if (status == PORTPROF_OK)
 		status = check_values(bs, why);
 	if (status == PORTPROF_OK)
-		status = perf_fields_check(bs->plan, why);
+		status = ppi_perf_fields_check(bs->plan, why);
 	if (status == PORTPROF_OK)
 		status = find_fields(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
-	state->kind.features = perf_features(perf_kernel_of(bs->kernel));
-	state->is_by_cpu = perf_is_by_cpu(bs);
+	state->kind.features = ppi_perf_features(perf_kernel_of(bs->kernel));
+	state->is_by_cpu = ppi_perf_is_by_cpu(bs);
 	threads = count_threads(bs);
 	status = choose_carriers(bs, threads, why);
 	if (status != PORTPROF_OK)
 		goto release;
 	shape_records(bs);
 	choose_inheritance(bs);
-	perf_size_rings(bs);
+	ppi_perf_size_rings(bs);
 	if (state->kind.shape.stack_bytes &&
 	    state->layout == PERF_THREAD_RINGS)
-		perf_fit_thread_rings(bs, threads);
+		ppi_perf_fit_thread_rings(bs, threads);
 	else
-		perf_fit_stacks(bs);
-	status = perf_open_cgroup(bs, why);
+		ppi_perf_fit_stacks(bs);
+	status = ppi_perf_open_cgroup(bs, why);
 	if (status == PORTPROF_OK && state->layout != PERF_THREAD_RINGS)
 		status = open_rings(bs, why);
-	perf_choose_small_stacks(bs, threads);
+	ppi_perf_choose_small_stacks(bs, threads);
 	if (status == PORTPROF_OK)
 		status = state->layout == PERF_SYSTEM_RINGS
-			? perf_attach_system(bs, why)
-			: perf_attach_all(bs, why);
+			? ppi_perf_attach_system(bs, why)
+			: ppi_perf_attach_all(bs, why);
 	if (status == PORTPROF_OK)
-		status = perf_check_cores(bs, why);
+		status = ppi_perf_check_cores(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
-	perf_tail_open(bs);
+	ppi_perf_tail_open(bs);
 	if (state->is_early && has_begun(bs))
-		perf_enable_carriers(bs);
+		ppi_perf_enable_carriers(bs);
 	if (state->is_by_cpu)
-		status = perf_family_open(bs, why);
+		status = ppi_perf_family_open(bs, why);
 	if (status != PORTPROF_OK)
 		goto release;
-	perf_choose_nap(bs);
+	ppi_perf_choose_nap(bs);
 	say_stack_size(bs);
 	say_what_is_special(bs);
 	if (bs->plan->want_modules)
-		perf_pending_baseline(bs);
+		ppi_perf_pending_baseline(bs);
 	return PORTPROF_OK;
 release:
-	perf_release(bs);
+	ppi_perf_release(bs);
 	return status;
 }

@@ -37,7 +37,7 @@ static bool add_pending(struct perf_state *state, const portprof_record *record,
 	return true;
 }
 
-bool perf_pending_flush(struct perf_state *state, struct ppi_room *room)
+bool ppi_perf_pending_flush(struct perf_state *state, struct ppi_room *room)
 {
 	struct perf_pending *first;
 
@@ -59,7 +59,7 @@ bool perf_pending_flush(struct perf_state *state, struct ppi_room *room)
 	return true;
 }
 
-void perf_pending_free(struct perf_state *state)
+void ppi_perf_pending_free(struct perf_state *state)
 {
 	struct perf_pending *next;
 
@@ -70,10 +70,10 @@ void perf_pending_free(struct perf_state *state)
 	state->pending = NULL;
 }
 
-void perf_remember_name(struct perf_state *state, uint32_t tid,
-                        const char *name)
+void ppi_perf_remember_name(struct perf_state *state, uint32_t tid,
+                            const char *name)
 {
-	struct perf_thread *thread = perf_weights_add(&state->weights, tid);
+	struct perf_thread *thread = ppi_perf_weights_add(&state->weights, tid);
 
 	if (thread)
 		snprintf(thread->name, sizeof(thread->name), "%.*s",
@@ -93,10 +93,10 @@ static void add_thread(struct ppi_backend_session *bs, int64_t pid,
 
 	/* Our helper is in no profile. */
 	if (tid == bs->helper_tid ||
-	    !perf_proc_thread_name(perf_kernel_of(bs->kernel), pid, tid, name,
-	                           sizeof(name)))
+	    !ppi_perf_proc_thread_name(perf_kernel_of(bs->kernel), pid, tid,
+	                               name, sizeof(name)))
 		return;
-	perf_remember_name(perf_state_of(bs), (uint32_t)tid, name);
+	ppi_perf_remember_name(perf_state_of(bs), (uint32_t)tid, name);
 	add_pending(perf_state_of(bs), &record, 0, NULL, 0, name);
 }
 
@@ -120,10 +120,11 @@ static void take_mapping(void *context, const struct perf_mapping *mapping)
 		.span = mapping->end - mapping->start,
 	};
 
-	build_id_bytes = perf_build_id(&perf_state_of(bs)->build_ids,
-	                               perf_kernel_of(bs->kernel), record.pid,
-	                               &mapping->file, mapping->path,
-	                               build_id);
+	build_id_bytes = ppi_perf_build_id(&perf_state_of(bs)->build_ids,
+	                                   perf_kernel_of(bs->kernel),
+	                                   record.pid,
+	                                   &mapping->file, mapping->path,
+	                                   build_id);
 	add_pending(perf_state_of(bs), &record, mapping->file_offset, build_id,
 	            build_id_bytes,
 	            mapping->path[0] ? mapping->path : "//anon");
@@ -148,8 +149,8 @@ static void add_process(struct ppi_backend_session *bs, int64_t pid)
 	int64_t *tids;
 	size_t count;
 
-	perf_proc_mappings(kernel, pid, take_mapping, &reader);
-	if (perf_proc_threads(kernel, pid, &tids, &count) < 0)
+	ppi_perf_proc_mappings(kernel, pid, take_mapping, &reader);
+	if (ppi_perf_proc_threads(kernel, pid, &tids, &count) < 0)
 		return; /* it has ended */
 	for (size_t i = 0; i < count; i++)
 		add_thread(bs, pid, tids[i]);
@@ -161,7 +162,8 @@ static void add_all_processes(struct ppi_backend_session *bs)
 	int64_t *pids;
 	size_t count;
 
-	if (perf_proc_processes(perf_kernel_of(bs->kernel), &pids, &count) < 0)
+	if (ppi_perf_proc_processes(perf_kernel_of(bs->kernel), &pids,
+	                            &count) < 0)
 		return;
 	for (size_t i = 0; i < count; i++)
 		add_process(bs, pids[i]);
@@ -191,7 +193,7 @@ static void add_unlisted(struct ppi_backend_session *bs)
 
 	if (!bs->plan->target.cgroup)
 		add_number(state, 0,
-		           perf_is_contained(perf_kernel_of(bs->kernel))
+		           ppi_perf_is_contained(perf_kernel_of(bs->kernel))
 		                   ? "(idle or outside)" : "swapper");
 	add_number(state, UINT32_MAX, "(exited)");
 }
@@ -201,7 +203,7 @@ static void add_target(struct ppi_backend_session *bs)
 	int64_t *pids;
 	size_t count;
 
-	if (perf_target_processes(bs, &pids, &count) < 0)
+	if (ppi_perf_target_processes(bs, &pids, &count) < 0)
 		return;
 	for (size_t i = 0; i < count; i++)
 		add_process(bs, pids[i]);
@@ -209,7 +211,7 @@ static void add_target(struct ppi_backend_session *bs)
 }
 
 /* A command's image is not there yet: the kernel will tell. */
-void perf_pending_baseline(struct ppi_backend_session *bs)
+void ppi_perf_pending_baseline(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct ppi_plan *plan = bs->plan;
@@ -226,23 +228,25 @@ void perf_pending_baseline(struct ppi_backend_session *bs)
 		add_all_processes(bs);
 		return;
 	}
-	if (perf_has_family(plan) || plan->target.other_count) {
+	if (ppi_perf_has_family(plan) || plan->target.other_count) {
 		add_target(bs);
 		return;
 	}
 	if (!plan->target.is_self)
-		perf_proc_mappings(perf_kernel_of(bs->kernel),
-		                   plan->target.pid, take_mapping,
-		                   &(struct reader){ bs, plan->target.pid });
+		ppi_perf_proc_mappings(perf_kernel_of(bs->kernel),
+		                       plan->target.pid, take_mapping,
+		                       &(struct reader){ bs,
+		                                        plan->target.pid });
 	/* by id, so those of one thread are beside each other */
 	for (size_t i = 0; i < state->source_count; i++)
-		if (i == 0 || state->sources[i].tid != state->sources[i - 1].tid)
+		if (i == 0 || state->sources[i].tid !=
+		    state->sources[i - 1].tid)
 			add_thread(bs, bs->plan->target.pid,
 			           state->sources[i].tid);
 }
 
 /* A look costs what open's costs: not with each loss of a storm. */
-void perf_pending_catch_up(struct ppi_backend_session *bs)
+void ppi_perf_pending_catch_up(struct ppi_backend_session *bs)
 {
 	const uint64_t pause_ns = UINT64_C(2000000000);
 	struct perf_state *state = perf_state_of(bs);
@@ -255,7 +259,7 @@ void perf_pending_catch_up(struct ppi_backend_session *bs)
 		return;
 	state->next_catch_up_ns = now + pause_ns;
 	state->is_side_behind = false;
-	perf_family_look(bs);
+	ppi_perf_family_look(bs);
 	if (!bs->plan->want_modules)
 		return;
 	if (target->kind == PPI_TARGET_SYSTEM)

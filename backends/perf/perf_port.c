@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t perf_new_port(struct perf_state *state)
+size_t ppi_perf_new_port(struct perf_state *state)
 {
 	size_t at = 0;
 
@@ -64,7 +64,8 @@ static int try_map(struct ppi_backend_session *bs, int fd,
 
 	if (error < 0)
 		return error;
-	if (perf_ring_attach(&port->ring, address, bytes, state->page_bytes))
+	if (ppi_perf_ring_attach(&port->ring, address, bytes,
+	                         state->page_bytes))
 		return 0;
 	kernel->unmap(kernel->self, address, bytes);
 	return -EIO;
@@ -81,7 +82,7 @@ static size_t ring_least(const struct perf_state *state)
  * Rings of threads are made while events are opened, whose shape cannot change
  * then: find out before how large they can be, with room for as many more.
  */
-void perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads)
+void ppi_perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads)
 {
 	struct perf_state *state = perf_state_of(bs);
 	struct perf_event_attr attr;
@@ -90,18 +91,18 @@ void perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads)
 	while (rings < 2 * threads)
 		rings *= 2;
 	while (state->ring_bytes > RING_TRIED_LEAST) {
-		perf_attr_ring_owner(&state->kind, &attr);
-		if (!is_out_of_budget(-perf_try_attr(
+		ppi_perf_attr_ring_owner(&state->kind, &attr);
+		if (!is_out_of_budget(-ppi_perf_try_attr(
 			    perf_kernel_of(bs->kernel), &attr, 0, -1,
 			    rings * state->ring_bytes + state->page_bytes)))
 			break;
 		state->ring_bytes /= 2;
 		state->is_lock_limited = true;
 	}
-	perf_fit_stacks(bs);
+	ppi_perf_fit_stacks(bs);
 }
 
-bool perf_shrink_rings(struct ppi_backend_session *bs)
+bool ppi_perf_shrink_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	size_t *larger = state->side_bytes > state->ring_bytes &&
@@ -123,7 +124,7 @@ bool perf_shrink_rings(struct ppi_backend_session *bs)
 	return true;
 }
 
-size_t perf_side_rings_left(const struct perf_state *state)
+size_t ppi_perf_side_rings_left(const struct perf_state *state)
 {
 	enum { SIDE_RINGS_OF_THREADS = 32 };
 	size_t used = 0;
@@ -134,8 +135,8 @@ size_t perf_side_rings_left(const struct perf_state *state)
 	return used < SIDE_RINGS_OF_THREADS ? SIDE_RINGS_OF_THREADS - used : 0;
 }
 
-portprof_status perf_map_ring(struct ppi_backend_session *bs, int fd,
-                              struct perf_port *port, struct ppi_diag *why)
+portprof_status ppi_perf_map_ring(struct ppi_backend_session *bs, int fd,
+                                  struct perf_port *port, struct ppi_diag *why)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	struct perf_state *state = perf_state_of(bs);
@@ -144,20 +145,22 @@ portprof_status perf_map_ring(struct ppi_backend_session *bs, int fd,
 	do {
 		error = try_map(bs, fd, port);
 	} while (is_out_of_budget(error) && !port->is_side &&
-	         state->layout == PERF_THREAD_RINGS && perf_shrink_rings(bs));
+	         state->layout == PERF_THREAD_RINGS &&
+	         ppi_perf_shrink_rings(bs));
 	if (error == 0)
 		return PORTPROF_OK;
-	return perf_refuse_map(kernel, bytes_of(state, port), -error, why);
+	return ppi_perf_refuse_map(kernel, bytes_of(state, port), -error, why);
 }
 
-portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
-                                bool is_side, struct ppi_diag *why)
+portprof_status ppi_perf_attach_cpu(struct ppi_backend_session *bs,
+                                    uint32_t cpu,
+                                    bool is_side, struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	struct perf_event_attr attr;
 	portprof_status status;
-	size_t at = perf_new_port(state);
+	size_t at = ppi_perf_new_port(state);
 	int fd;
 
 	if (at == SIZE_MAX)
@@ -166,13 +169,13 @@ portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
 	state->ports[at].cpu = cpu;
 	state->ports[at].is_side = is_side;
 	if (is_side && state->layout == PERF_SYSTEM_RINGS)
-		return perf_attach_cpu_carrier(bs, at, why);
-	perf_attr_ring_owner(&state->kind, &attr);
+		return ppi_perf_attach_cpu_carrier(bs, at, why);
+	ppi_perf_attr_ring_owner(&state->kind, &attr);
 	/* Of the thread that calls, which is the helper. */
-	fd = perf_open_attr(kernel, &attr, 0, (int)cpu, -1);
+	fd = ppi_perf_open_attr(kernel, &attr, 0, (int)cpu, -1);
 	if (fd < 0)
-		return perf_refuse_open(kernel, NULL, -fd, why);
-	status = perf_map_ring(bs, fd, &state->ports[at], why);
+		return ppi_perf_refuse_open(kernel, NULL, -fd, why);
+	status = ppi_perf_map_ring(bs, fd, &state->ports[at], why);
 	if (status != PORTPROF_OK) {
 		kernel->close_event(kernel->self, fd, PERF_FRESH);
 		return status;
@@ -182,7 +185,7 @@ portprof_status perf_attach_cpu(struct ppi_backend_session *bs, uint32_t cpu,
 	return PORTPROF_OK;
 }
 
-void perf_close_cpus(struct ppi_backend_session *bs)
+void ppi_perf_close_cpus(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -192,7 +195,7 @@ void perf_close_cpus(struct ppi_backend_session *bs)
 
 		if (port.fd == PERF_PORT_FREE)
 			continue;
-		perf_retire_port(bs, i);
+		ppi_perf_retire_port(bs, i);
 		if (port.owns_fd)
 			kernel->close_event(kernel->self, port.fd, PERF_FRESH);
 	}

@@ -13,8 +13,8 @@
 
 #include <portprof/record.h>
 
-bool perf_proc_text(const struct perf_kernel *kernel, const char *path,
-                    char *out, size_t room)
+bool ppi_perf_proc_text(const struct perf_kernel *kernel, const char *path,
+                        char *out, size_t room)
 {
 	ssize_t got = kernel->read_file(kernel->self, path, 0, out, room - 1);
 
@@ -24,13 +24,13 @@ bool perf_proc_text(const struct perf_kernel *kernel, const char *path,
 	return true;
 }
 
-int64_t perf_proc_number(const struct perf_kernel *kernel, const char *path,
-                         int64_t otherwise)
+int64_t ppi_perf_proc_number(const struct perf_kernel *kernel, const char *path,
+                             int64_t otherwise)
 {
 	char text[64], *end;
 	long long number;
 
-	if (!perf_proc_text(kernel, path, text, sizeof(text)))
+	if (!ppi_perf_proc_text(kernel, path, text, sizeof(text)))
 		return otherwise;
 	number = strtoll(text, &end, 10);
 	return end == text ? otherwise : number;
@@ -71,7 +71,7 @@ static size_t cpus_of_stat(const struct perf_kernel *kernel, int *out)
 	char *text = malloc(STAT_BYTES);
 	size_t count = 0;
 
-	if (text && perf_proc_text(kernel, "/proc/stat", text, STAT_BYTES))
+	if (text && ppi_perf_proc_text(kernel, "/proc/stat", text, STAT_BYTES))
 		for (const char *line = text; line && count < CPUS_MAX;) {
 			if (!strncmp(line, "cpu", 3) && line[3] >= '0' &&
 			    line[3] <= '9')
@@ -83,7 +83,8 @@ static size_t cpus_of_stat(const struct perf_kernel *kernel, int *out)
 	return count;
 }
 
-int perf_proc_cpus(const struct perf_kernel *kernel, int **cpus, size_t *count)
+int ppi_perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
+                       size_t *count)
 {
 	char text[4096];
 	int *list = malloc(CPUS_MAX * sizeof(*list));
@@ -119,7 +120,7 @@ static bool is_in(const int *cpus, size_t count, long cpu)
 	return false;
 }
 
-bool perf_proc_has_cpu(const char *list, int cpu)
+bool ppi_perf_proc_has_cpu(const char *list, int cpu)
 {
 	long first, last;
 
@@ -129,7 +130,7 @@ bool perf_proc_has_cpu(const char *list, int cpu)
 	return false;
 }
 
-bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count)
+bool ppi_perf_proc_pick_cpus(const char *list, int *cpus, size_t *count)
 {
 	const char *text = list;
 	size_t kept = 0;
@@ -140,7 +141,7 @@ bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count)
 			if (!is_in(cpus, *count, cpu))
 				return false;
 	for (size_t i = 0; i < *count; i++)
-		if (perf_proc_has_cpu(list, cpus[i]))
+		if (ppi_perf_proc_has_cpu(list, cpus[i]))
 			cpus[kept++] = cpus[i];
 	*count = kept;
 	return true;
@@ -185,8 +186,8 @@ static int list_ids(const struct perf_kernel *kernel, const char *folder,
 	return 0;
 }
 
-int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
-                      int64_t **tids, size_t *count)
+int ppi_perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
+                          int64_t **tids, size_t *count)
 {
 	char folder[64];
 
@@ -195,21 +196,21 @@ int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
 	return list_ids(kernel, folder, tids, count);
 }
 
-int perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
-                        size_t *count)
+int ppi_perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
+                            size_t *count)
 {
 	return list_ids(kernel, "/proc", pids, count);
 }
 
 /* proc_pid_stat(5): the fourth field. The second is a name in parentheses, with
  * anything in it. */
-int64_t perf_proc_parent(const struct perf_kernel *kernel, int64_t pid)
+int64_t ppi_perf_proc_parent(const struct perf_kernel *kernel, int64_t pid)
 {
 	char path[64], text[512], *behind;
 	long long parent = 0;
 
 	snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
-	if (!perf_proc_text(kernel, path, text, sizeof(text)))
+	if (!ppi_perf_proc_text(kernel, path, text, sizeof(text)))
 		return 0;
 	behind = strrchr(text, ')');
 	if (!behind || sscanf(behind + 1, " %*c %lld", &parent) != 1)
@@ -241,14 +242,14 @@ static bool is_among(const int64_t *ids, size_t count, int64_t id)
 	return false;
 }
 
-int perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
-                     size_t root_count, int64_t **pids, size_t *count)
+int ppi_perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
+                         size_t root_count, int64_t **pids, size_t *count)
 {
 	enum { GENERATIONS_MAX = 64 };
 	int64_t own = kernel->get_pid(kernel->self), *all, *parents;
 	bool *is_kin;
 	size_t listed, kept = 0;
-	int error = perf_proc_processes(kernel, &all, &listed);
+	int error = ppi_perf_proc_processes(kernel, &all, &listed);
 
 	if (error < 0)
 		return error;
@@ -261,7 +262,7 @@ int perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < listed; i++)
-		parents[i] = perf_proc_parent(kernel, all[i]);
+		parents[i] = ppi_perf_proc_parent(kernel, all[i]);
 	for (size_t i = 0; i < listed; i++) {
 		int64_t at = all[i];
 
@@ -284,7 +285,8 @@ int perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
 	return 0;
 }
 
-uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit)
+uint64_t ppi_perf_proc_free_fds(const struct perf_kernel *kernel,
+                                uint64_t *limit)
 {
 	int64_t unused[1];
 	size_t open = 0;
@@ -299,21 +301,21 @@ uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit)
 	return *limit > open ? *limit - open : 0;
 }
 
-bool perf_proc_thread_name(const struct perf_kernel *kernel, int64_t pid,
-                           int64_t tid, char *out, size_t room)
+bool ppi_perf_proc_thread_name(const struct perf_kernel *kernel, int64_t pid,
+                               int64_t tid, char *out, size_t room)
 {
 	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/comm",
 	         (long long)pid, (long long)tid);
-	if (!perf_proc_text(kernel, path, out, room))
+	if (!ppi_perf_proc_text(kernel, path, out, room))
 		return false;
 	out[strcspn(out, "\n")] = '\0';
 	return true;
 }
 
-bool perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
-                           int64_t tid, uint64_t *ns)
+bool ppi_perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
+                               int64_t tid, uint64_t *ns)
 {
 	char path[96];
 	int64_t ran;
@@ -321,7 +323,7 @@ bool perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
 	/* Time on a CPU, in ns, comes first: fs/proc/base.c. */
 	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/schedstat",
 	         (long long)pid, (long long)tid);
-	ran = perf_proc_number(kernel, path, -1);
+	ran = ppi_perf_proc_number(kernel, path, -1);
 	if (ran < 0)
 		return false;
 	*ns = (uint64_t)ran;
@@ -329,7 +331,7 @@ bool perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
 }
 
 /* start-end perms offset device inode path: proc_pid_maps(5). */
-bool perf_proc_parse_mapping(const char *line, struct perf_mapping *mapping)
+bool ppi_perf_proc_parse_mapping(const char *line, struct perf_mapping *mapping)
 {
 	unsigned long long start, end, offset, inode;
 	struct perf_file_key file = { 0 };
@@ -350,8 +352,8 @@ bool perf_proc_parse_mapping(const char *line, struct perf_mapping *mapping)
 	return true;
 }
 
-void perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
-                        perf_mapping_fn take, void *context)
+void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
+                            perf_mapping_fn take, void *context)
 {
 	enum { ROOM = 2 * PERF_PATH_ROOM };
 	struct { char text[ROOM + 1]; struct perf_mapping mapping; } *work;
@@ -373,7 +375,7 @@ void perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
 		work->text[got] = '\0';
 		while ((end = strchr(line, '\n')) != NULL) {
 			*end = '\0';
-			if (perf_proc_parse_mapping(line, &work->mapping))
+			if (ppi_perf_proc_parse_mapping(line, &work->mapping))
 				take(context, &work->mapping);
 			line = end + 1;
 		}
@@ -562,10 +564,10 @@ static struct perf_known_id *slot_of(struct perf_build_ids *ids,
 	return &ids->slots[at];
 }
 
-size_t perf_build_id(struct perf_build_ids *ids,
-                     const struct perf_kernel *kernel, int64_t pid,
-                     const struct perf_file_key *file, const char *path,
-                     unsigned char *out)
+size_t ppi_perf_build_id(struct perf_build_ids *ids,
+                         const struct perf_kernel *kernel, int64_t pid,
+                         const struct perf_file_key *file, const char *path,
+                         unsigned char *out)
 {
 	struct file found = { .kernel = kernel };
 	struct perf_known_id *known;
@@ -584,7 +586,7 @@ size_t perf_build_id(struct perf_build_ids *ids,
 	return known->bytes;
 }
 
-void perf_build_ids_free(struct perf_build_ids *ids)
+void ppi_perf_build_ids_free(struct perf_build_ids *ids)
 {
 	free(ids->slots);
 	memset(ids, 0, sizeof(*ids));

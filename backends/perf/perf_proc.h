@@ -18,54 +18,55 @@ struct perf_file_key {
 };
 
 /* The number a small file begins with, or `otherwise`. */
-int64_t perf_proc_number(const struct perf_kernel *kernel, const char *path,
-                         int64_t otherwise);
+int64_t ppi_perf_proc_number(const struct perf_kernel *kernel, const char *path,
+                             int64_t otherwise);
 
 /* Read a small text file, cut to the room, zero-terminated; false if it
  * cannot be read. */
-bool perf_proc_text(const struct perf_kernel *kernel, const char *path,
-                    char *out, size_t room);
+bool ppi_perf_proc_text(const struct perf_kernel *kernel, const char *path,
+                        char *out, size_t room);
 
 /* The CPUs that are online, ascending. *cpus is the caller's to free. 0 or a
  * negative errno. */
-int perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
-                   size_t *count);
+int ppi_perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
+                       size_t *count);
 
 /* Whether a list such as "0,2-3" has that CPU. */
-bool perf_proc_has_cpu(const char *list, int cpu);
+bool ppi_perf_proc_has_cpu(const char *list, int cpu);
 
 /* Keep of `cpus` those in a list such as "0,2-3"; false, and nothing is
  * changed, unless all of the list are there. */
-bool perf_proc_pick_cpus(const char *list, int *cpus, size_t *count);
+bool ppi_perf_proc_pick_cpus(const char *list, int *cpus, size_t *count);
 
 /* All processes, ascending; same rules. */
-int perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
-                        size_t *count);
+int ppi_perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
+                            size_t *count);
 
 /* The threads of a process, ascending; same rules, and -ESRCH where there is no
  * such process, -ENOSYS where there is no /proc. pid 0 = this process. */
-int perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
-                      int64_t **tids, size_t *count);
+int ppi_perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
+                          int64_t **tids, size_t *count);
 
 /* Who made it, or took it over; 0 when it has ended. */
-int64_t perf_proc_parent(const struct perf_kernel *kernel, int64_t pid);
+int64_t ppi_perf_proc_parent(const struct perf_kernel *kernel, int64_t pid);
 
 /* Processes and all that descend from them now, by id, but for this process and
  * its own descendants unless it is a root; `pids` is to be freed. Those that
  * have ended are left out. -errno. */
-int perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
-                     size_t root_count, int64_t **pids, size_t *count);
+int ppi_perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
+                         size_t root_count, int64_t **pids, size_t *count);
 
 /* Descriptors that this process may still open. */
-uint64_t perf_proc_free_fds(const struct perf_kernel *kernel, uint64_t *limit);
+uint64_t ppi_perf_proc_free_fds(const struct perf_kernel *kernel,
+                                uint64_t *limit);
 
 /* A thread's name; false when it is gone. */
-bool perf_proc_thread_name(const struct perf_kernel *kernel, int64_t pid,
-                           int64_t tid, char *out, size_t room);
+bool ppi_perf_proc_thread_name(const struct perf_kernel *kernel, int64_t pid,
+                               int64_t tid, char *out, size_t room);
 
 /* CPU time of a thread of another process, in ns. */
-bool perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
-                           int64_t tid, uint64_t *ns);
+bool ppi_perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
+                               int64_t tid, uint64_t *ns);
 
 /* One executable mapping of a process. */
 struct perf_mapping {
@@ -77,11 +78,12 @@ struct perf_mapping {
 /* Call back for each executable mapping of a process. */
 typedef void (*perf_mapping_fn)(void *context,
                                 const struct perf_mapping *mapping);
-void perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
-                        perf_mapping_fn take, void *context);
+void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
+                            perf_mapping_fn take, void *context);
 
 /* One line of /proc/PID/maps; false unless it is executable and well-formed. */
-bool perf_proc_parse_mapping(const char *line, struct perf_mapping *mapping);
+bool ppi_perf_proc_parse_mapping(const char *line,
+                                 struct perf_mapping *mapping);
 
 /* ---- build-ids ---- */
 
@@ -106,10 +108,10 @@ struct perf_build_ids {
  * PORTPROF_BUILD_ID_BYTES. 0 when it has none, or when neither in the root of
  * that process nor in ours the path leads to that very file any more.
  */
-size_t perf_build_id(struct perf_build_ids *ids,
-                     const struct perf_kernel *kernel, int64_t pid,
-                     const struct perf_file_key *file, const char *path,
-                     unsigned char *out);
-void perf_build_ids_free(struct perf_build_ids *ids);
+size_t ppi_perf_build_id(struct perf_build_ids *ids,
+                         const struct perf_kernel *kernel, int64_t pid,
+                         const struct perf_file_key *file, const char *path,
+                         unsigned char *out);
+void ppi_perf_build_ids_free(struct perf_build_ids *ids);
 
 #endif

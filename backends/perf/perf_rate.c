@@ -47,7 +47,7 @@ static int open_trial(const struct perf_kernel *kernel)
 		.exclude_hv = 1,
 		.disabled = 1,
 	};
-	int fd = perf_open_attr(kernel, &attr, 0, -1, -1);
+	int fd = ppi_perf_open_attr(kernel, &attr, 0, -1, -1);
 
 	if (fd >= 0 && kernel->control(kernel->self, fd, PERF_EVENT_IOC_ENABLE,
 	                               NULL) < 0) {
@@ -111,7 +111,7 @@ static uint64_t period_for(uint64_t cost_ns)
 	return (cost_ns * SHARE + STEP_NS - 1) / STEP_NS * STEP_NS;
 }
 
-uint64_t perf_rate_interrupt_ns(const struct perf_kernel *kernel)
+uint64_t ppi_perf_rate_interrupt_ns(const struct perf_kernel *kernel)
 {
 	uint32_t known = atomic_load(kernel->interrupt_ns);
 
@@ -122,22 +122,23 @@ uint64_t perf_rate_interrupt_ns(const struct perf_kernel *kernel)
 	return known;
 }
 
-uint64_t perf_rate_allowed_hz(const struct perf_kernel *kernel)
+uint64_t ppi_perf_rate_allowed_hz(const struct perf_kernel *kernel)
 {
-	int64_t most = perf_proc_number(
+	int64_t most = ppi_perf_proc_number(
 		kernel, "/proc/sys/kernel/perf_event_max_sample_rate",
 		RATE_LIMIT_HZ);
 
 	return most > 0 ? (uint64_t)most : UINT64_MAX;
 }
 
-uint64_t perf_rate_grant(const struct perf_kernel *kernel, uint64_t period_ns)
+uint64_t ppi_perf_rate_grant(const struct perf_kernel *kernel,
+                             uint64_t period_ns)
 {
 	uint64_t least = PERF_PERIOD_MIN_NS;
 
 	if (period_ns < FREE_NS) {
 		uint64_t harmless =
-			period_for(perf_rate_interrupt_ns(kernel));
+			period_for(ppi_perf_rate_interrupt_ns(kernel));
 
 		least = harmless > least ? harmless : least;
 	}
@@ -196,12 +197,12 @@ static void measure_costs(const struct ppi_backend_session *bs,
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
-	*sample_ns = perf_rate_interrupt_ns(kernel);
+	*sample_ns = ppi_perf_rate_interrupt_ns(kernel);
 	*switch_ns = stops_at_switches(perf_state_of(bs))
 		? measure_switch(kernel) : 0;
 }
 
-const struct ppi_costs_ops perf_costs = {
+const struct ppi_costs_ops ppi_perf_costs = {
 	.measure = measure_costs,
 };
 
@@ -237,7 +238,7 @@ static bool is_late(struct ppi_backend_session *bs, size_t at)
 	/* what was lost had its interrupt, too */
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].event == at)
-			perf_tally_source(bs, &state->sources[i], &lost);
+			ppi_perf_tally_source(bs, &state->sources[i], &lost);
 	expected = samples + lost.lost - tally->seen_lost;
 	tally->seen_lost = lost.lost;
 	return weight / 2 / tally->period > expected;
@@ -256,19 +257,20 @@ static void slow_down(struct ppi_backend_session *bs, size_t at,
 		if (source->event != at)
 			continue;
 		if (source->is_tail)
-			own = perf_tail_period(state, source->event,
-			                       source->ring);
-		perf_control(bs, source, PERF_EVENT_IOC_PERIOD, &own);
+			own = ppi_perf_tail_period(state, source->event,
+			                           source->ring);
+		ppi_perf_control(bs, source, PERF_EVENT_IOC_PERIOD, &own);
 	}
 	ppi_note(bs, "%s: slowed down to %llu Hz while running: each sample "
 	         "took more than a quarter of its period%s",
 	         bs->plan->events[at].request.name,
 	         1000000000ull / (unsigned long long)period,
-	         state->kind.inherits ? "; threads that began before keep their "
+	         state->kind.inherits
+	         ? "; threads that began before keep their "
 	                                "rate until they end" : "");
 }
 
-void perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns)
+void ppi_perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -398,11 +400,12 @@ static size_t with_stacks(const struct ppi_backend_session *bs, size_t bytes)
 	return bytes < most ? bytes : most;
 }
 
-void perf_fit_stacks(struct ppi_backend_session *bs)
+void ppi_perf_fit_stacks(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	struct perf_shape *shape = &state->kind.shape;
-	uint64_t samples = expected_rate(bs->plan, false) * STACKS_HOLD_MS / 1000;
+	uint64_t samples =
+		expected_rate(bs->plan, false) * STACKS_HOLD_MS / 1000;
 	uint64_t each = state->ring_bytes / (samples + 1);
 	uint64_t beside = expected_bytes(shape) + STACK_BESIDE;
 	uint64_t most = each > beside + PERF_STACK_MIN ? each - beside
@@ -422,7 +425,7 @@ static size_t side_of_cpu(const struct ppi_backend_session *bs)
 
 	if (!state->has_carriers || state->layout == PERF_THREAD_RINGS)
 		return SIDE_CPU;
-	perf_find_rights(perf_kernel_of(bs->kernel), &rights);
+	ppi_perf_find_rights(perf_kernel_of(bs->kernel), &rights);
 	if (!rights.can_lock && rights.paranoid != -1)
 		return SIDE_CPU;
 	while (bytes > SIDE_CPU && bytes * state->cpu_count > SIDE_ALL_FREE)
@@ -430,7 +433,7 @@ static size_t side_of_cpu(const struct ppi_backend_session *bs)
 	return bytes;
 }
 
-void perf_size_rings(struct ppi_backend_session *bs)
+void ppi_perf_size_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	uint64_t per_second = expected_rate(bs->plan, true) *
@@ -480,7 +483,7 @@ static unsigned half_full_ms(const struct ppi_backend_session *bs,
 /* Come back before a ring is more than half full. Naps get longer, up to
  * nap_ms, while rings stay empty. With thread rings a new thread is measured
  * from the drain on that finds its creator's FORK record. */
-void perf_choose_nap(struct ppi_backend_session *bs)
+void ppi_perf_choose_nap(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	enum ppi_target_kind kind = bs->plan->target.kind;

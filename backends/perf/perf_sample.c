@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-const struct perf_source *perf_source_of(const struct perf_state *state,
-                                         uint64_t id)
+const struct perf_source *ppi_perf_source_of(const struct perf_state *state,
+                                             uint64_t id)
 {
 	size_t low = 0, high = state->source_count;
 
@@ -40,7 +40,7 @@ static bool is_second_copy(struct ppi_backend_session *bs,
 
 	if (state->layout != PERF_CPU_RINGS || owner == seen->tid)
 		return false;
-	thread = perf_weights_find(&state->weights, seen->tid);
+	thread = ppi_perf_weights_find(&state->weights, seen->tid);
 	return thread && thread->is_direct;
 }
 
@@ -51,7 +51,8 @@ static uint64_t scaled_value(const struct ppi_backend_session *bs,
 {
 	const struct perf_state *state = perf_state_of(bs);
 
-	if (perf_is_split(bs, event) || !(state->kind.shape.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
+	if (perf_is_split(bs, event) ||
+	    !(state->kind.shape.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
 	    seen->running == 0 || seen->running >= seen->thread_time)
 		return seen->value;
 	return (uint64_t)((long double)seen->value * seen->thread_time /
@@ -88,7 +89,8 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 		.event = source->event,
 		.id = source->id,
 		.value = event->is_cpu_time ? seen->value
-		                            : scaled_value(bs, source->event, seen),
+		                            : scaled_value(bs, source->event,
+		                                           seen),
 		.thread_time = event->is_cpu_time ? seen->thread_time : 0,
 		.is_second = source->is_large,
 	};
@@ -103,19 +105,21 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	if (perf_is_period_weighted(event))
 		return period;
 	if (state->has_clocks && event->is_cpu_time)
-		return perf_clocks_weigh(bs, source->event, seen->tid);
+		return ppi_perf_clocks_weigh(bs, source->event, seen->tid);
 	if (!state->has_values)
 		return state->kind.shape.sample_type & PERF_SAMPLE_PERIOD
 			? seen->period : period;
-	if (!perf_weights_take(&state->weights, &reading, &weight)) {
+	if (!ppi_perf_weights_take(&state->weights, &reading, &weight)) {
 		ppi_note(bs, "some threads are weighed by periods: there was "
 		         "no room to remember what they had counted");
 		return period;
 	}
 	if (source->is_tail)
-		return weigh_on_cpu(perf_tail_longest(state, source->event,
-		                                      seen->time_ns), weight);
-	return perf_has_idle(bs, source->event) ? weigh_on_cpu(period, weight)
+		return weigh_on_cpu(ppi_perf_tail_longest(state, source->event,
+		                                          seen->time_ns),
+		                    weight);
+	return ppi_perf_has_idle(bs, source->event)
+		? weigh_on_cpu(period, weight)
 	                                        : weight;
 }
 
@@ -152,8 +156,8 @@ static void add_event_fields(const struct ppi_backend_session *bs,
 		return;
 	record->event_fields = room->word_count;
 	for (unsigned i = 0; i < count; i++)
-		perf_raw_add(&state->raw[event * PERF_RAW_MAX + i], i, seen,
-		             room);
+		ppi_perf_raw_add(&state->raw[event * PERF_RAW_MAX + i], i, seen,
+		                 room);
 	record->event_field_words = room->word_count - record->event_fields;
 	if (record->event_field_words)
 		record->valid |= PORTPROF_FIELD_EVENT_FIELDS;
@@ -184,7 +188,8 @@ static size_t context_words(const struct ppi_backend_session *bs,
 static uint64_t add_callers(const struct perf_seen *seen, size_t most,
                             uint64_t *callers)
 {
-	size_t at = perf_chain_kernel_part(seen->chain, seen->chain_words) + 2;
+	size_t at = ppi_perf_chain_kernel_part(seen->chain, seen->chain_words) +
+		2;
 	size_t count = 0;
 
 	for (; at < seen->chain_words && count < most &&
@@ -218,7 +223,8 @@ static void add_context(const struct ppi_backend_session *bs,
 	}
 	context.caller_count = add_callers(
 		seen, most, free_words(room) +
-		                    (sizeof(context) + context.stack_bytes) / 8);
+		                    (sizeof(context) +
+	                             context.stack_bytes) / 8);
 	memcpy(free_words(room), &context, sizeof(context));
 	room->word_count += sizeof(context) / 8;
 	memcpy(free_words(room), seen->stack, context.stack_bytes);
@@ -238,10 +244,10 @@ static void add_chain(const struct ppi_backend_session *bs,
 	bool is_to_unwind = has_context(bs, seen);
 
 	if (shape->stack_bytes) /* another recorder's event may have it */
-		words = perf_chain_kernel_part(seen->chain, words);
+		words = ppi_perf_chain_kernel_part(seen->chain, words);
 	if (most > shape->chain_depth)
 		most = shape->chain_depth;
-	depth = perf_chain_clean(seen->chain, words, chain, most);
+	depth = ppi_perf_chain_clean(seen->chain, words, chain, most);
 	/* Always led by the leaf, also where the stack was out of reach or an
 	 * empty kernel part came first. */
 	if (is_to_unwind && !seen->is_kernel) {
@@ -271,7 +277,7 @@ static portprof_record describe(const struct ppi_backend_session *bs,
 {
 	struct perf_state *state = perf_state_of(bs);
 	portprof_record record =
-		perf_new_record(state, port, seen, PORTPROF_RECORD_SAMPLE);
+		ppi_perf_new_record(state, port, seen, PORTPROF_RECORD_SAMPLE);
 	/* what a guest's register held would be taken for code of the host */
 	uint64_t ip = seen->is_guest ? 0 : seen->ip;
 
@@ -307,7 +313,7 @@ static void watch_beat(struct ppi_backend_session *bs,
 	    state->layout == PERF_SYSTEM_RINGS || seen->is_guest ||
 	    (seen->is_kernel && !seen->has_user_ip))
 		return;
-	every = perf_beat_see(&state->beat, seen->tid, address);
+	every = ppi_perf_beat_see(&state->beat, seen->tid, address);
 	if (!every)
 		return;
 	state->has_beat = true;
@@ -330,13 +336,13 @@ static void add_sample(struct ppi_backend_session *bs,
 	watch_beat(bs, source, seen);
 	tally->emitted += record.weight;
 	tally->samples++;
-	if (perf_has_idle(bs, source->event))
+	if (ppi_perf_has_idle(bs, source->event))
 		tally->variance +=
 			(double)record.weight * (double)record.weight;
 	if (bs->plan->sample_fields) {
 		add_values(seen, room, &record);
-		perf_fields_add(bs->plan->sample_fields, seen, room,
-		                &record);
+		ppi_perf_fields_add(bs->plan->sample_fields, seen, room,
+		                    &record);
 	}
 	add_event_fields(bs, source->event, seen, room, &record);
 	room->records[room->record_count++] = record;
@@ -358,7 +364,7 @@ static bool is_nobody(struct ppi_backend_session *bs,
 		return false;
 	return seen->tid == (uint64_t)bs->helper_tid ||
 	       (seen->pid == 0 && event->unit == PORTPROF_UNIT_NANOSECONDS) ||
-	       state->awaits_exec || !perf_is_of_target(bs, seen);
+	       state->awaits_exec || !ppi_perf_is_of_target(bs, seen);
 }
 
 /*
@@ -370,7 +376,7 @@ static bool find_source(const struct ppi_backend_session *bs,
                         struct perf_source *source)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	const struct perf_source *found = perf_source_of(state, seen->id);
+	const struct perf_source *found = ppi_perf_source_of(state, seen->id);
 
 	if (found)
 		*source = *found;
@@ -391,17 +397,17 @@ static bool find_sampled(const struct ppi_backend_session *bs,
                          struct perf_seen *seen)
 {
 	const struct perf_state *state = perf_state_of(bs);
-	const struct perf_source *found = perf_source_of(state, seen->id);
+	const struct perf_source *found = ppi_perf_source_of(state, seen->id);
 
 	if (!found || found->event == PERF_CARRIER ||
 	    perf_is_sampled(&bs->plan->events[found->event]))
 		return false;
 	for (size_t i = 0; i < seen->value_count && seen->has_value_ids; i++) {
-		found = perf_source_of(
+		found = ppi_perf_source_of(
 			state, seen->values[i * seen->value_step + 1]);
 		if (!found || !perf_is_sampled(&bs->plan->events[found->event]))
 			continue;
-		perf_seen_choose(seen, i);
+		ppi_perf_seen_choose(seen, i);
 		return true;
 	}
 	return false;
@@ -417,7 +423,8 @@ static void count_unclear(struct ppi_backend_session *bs)
 	       !perf_is_occurrence(&plan->events[event]))
 		event++;
 	perf_state_of(bs)->tallies[event].unclear++;
-	ppi_note(bs, "samples that the kernel filled in for another recorder of "
+	ppi_note(bs,
+	         "samples that the kernel filled in for another recorder of "
 	         "the same event are counted as lost, and it is not certain "
 	         "how many there are, nor of which event");
 }
@@ -463,11 +470,11 @@ static void keep_tail(struct ppi_backend_session *bs,
 
 	/* Somebody else's, or of a command that is not there yet. */
 	if (state->awaits_exec ||
-	    !perf_weights_find(&state->weights, seen->tid))
+	    !ppi_perf_weights_find(&state->weights, seen->tid))
 		return;
 	record = describe(bs, port, source, seen, &room);
 	record.weight = weight;
-	perf_tail_keep(bs, &record, room.words, room.word_count);
+	ppi_perf_tail_keep(bs, &record, room.words, room.word_count);
 }
 
 /*
@@ -480,25 +487,25 @@ static bool take_own(struct ppi_backend_session *bs,
                      const struct perf_seen *seen, struct ppi_room *room)
 {
 	struct perf_weights *weights = &perf_state_of(bs)->weights;
-	struct perf_thread *thread = perf_weights_find(weights, seen->tid);
+	struct perf_thread *thread = ppi_perf_weights_find(weights, seen->tid);
 
 	if (thread && thread->is_young) {
-		if (!perf_tail_flush(bs, thread, room))
+		if (!ppi_perf_tail_flush(bs, thread, room))
 			return false;
 		weigh(bs, port, source, seen);
-		perf_tail_grow(bs, thread, source->event);
+		ppi_perf_tail_grow(bs, thread, source->event);
 		return true;
 	}
 	if (thread)
-		perf_tail_drop(thread, source->event);
+		ppi_perf_tail_drop(thread, source->event);
 	add_sample(bs, port, source, seen, room);
 	return true;
 }
 
 /* False when there is no room: offer it again. */
-bool perf_take_sample(struct ppi_backend_session *bs,
-                      const struct perf_port *port,
-                      const struct perf_seen *seen, struct ppi_room *room)
+bool ppi_perf_take_sample(struct ppi_backend_session *bs,
+                          const struct perf_port *port,
+                          const struct perf_seen *seen, struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
 	struct perf_source source;
@@ -509,15 +516,15 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 		if (find_sampled(bs, &own))
 			seen = &own;
 	}
-	if (!state->family && !perf_is_wanted(bs, seen)) {
+	if (!state->family && !ppi_perf_is_wanted(bs, seen)) {
 		/* else another recorder's pid namespace gave the numbers */
 		if (!is_left_out(bs, seen))
 			count_unclear(bs);
 		return true;
 	}
-	if (!perf_has_room(room, state->kind.shape.chain_depth +
+	if (!ppi_perf_has_room(room, state->kind.shape.chain_depth +
 	                         context_words(bs, seen) +
-	                         perf_fields_words(seen) + values_of(seen) +
+	                         ppi_perf_fields_words(seen) + values_of(seen) +
 	                         (state->raw ? PERF_RAW_WORDS : 0)))
 		return false;
 	if (!find_source(bs, seen, &source)) {
@@ -538,8 +545,8 @@ bool perf_take_sample(struct ppi_backend_session *bs,
 		return true;
 	}
 	if (is_second_copy(bs, seen, source.tid))
-		perf_drop_direct(bs, seen->tid);
-	if (state->has_tails && perf_tail_is_of(bs, source.event))
+		ppi_perf_drop_direct(bs, seen->tid);
+	if (state->has_tails && ppi_perf_tail_is_of(bs, source.event))
 		return take_own(bs, port, &source, seen, room);
 	add_sample(bs, port, &source, seen, room);
 	return true;

@@ -90,7 +90,8 @@ struct perf_tally {
 	uint64_t period;       /* the kernel's now; 0 = by rate */
 	uint64_t rate_hz;      /* the kernel's now; 0 = by period */
 	bool is_off, was_off;  /* one event of several: perf_steer.c */
-	uint64_t seen_samples, seen_emitted, seen_lost; /* perf_rate_watch */
+	/* ppi_perf_rate_watch */
+	uint64_t seen_samples, seen_emitted, seen_lost;
 	uint64_t throttled;
 	uint64_t unclear;      /* samples that came, and nobody knows whose */
 	uint64_t lost_records; /* as LOST records tell, all events */

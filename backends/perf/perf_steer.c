@@ -45,7 +45,7 @@ static portprof_status control_event(struct ppi_backend_session *bs,
 		if (source->event == event &&
 		    (request == PERF_EVENT_IOC_PERIOD ||
 		     !is_of_other_size(state, source)))
-			error = perf_control(bs, source, request, arg);
+			error = ppi_perf_control(bs, source, request, arg);
 		failed = error < 0 ? -error : failed;
 	}
 	if (failed == 0)
@@ -90,7 +90,8 @@ static portprof_status set_period(struct ppi_backend_session *bs, size_t event,
 		                "keeps: set 'frequency', or open it with a "
 		                "period", what->request.text);
 	if (is_clock(what))
-		period = perf_rate_grant(perf_kernel_of(bs->kernel), period);
+		period =
+			ppi_perf_rate_grant(perf_kernel_of(bs->kernel), period);
 	status = control_event(bs, event, PERF_EVENT_IOC_PERIOD, &period, why);
 	if (status == PORTPROF_OK) {
 		tally->period = period;
@@ -104,7 +105,7 @@ static portprof_status set_rate(struct ppi_backend_session *bs, size_t event,
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	const struct ppi_event *what = &bs->plan->events[event];
-	uint64_t most = perf_rate_allowed_hz(kernel);
+	uint64_t most = ppi_perf_rate_allowed_hz(kernel);
 	portprof_status status;
 
 	rate_hz = rate_hz < most ? rate_hz : most;
@@ -221,8 +222,8 @@ static portprof_status check_thread(const struct ppi_backend_session *bs,
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "steer", "thread %"
 		                PRIu64 " is the library's own: it is in no "
 		                "profile", tid);
-	if (!perf_proc_thread_name(kernel, target->pid, (int64_t)tid, name,
-	                           sizeof(name)))
+	if (!ppi_perf_proc_thread_name(kernel, target->pid, (int64_t)tid, name,
+	                               sizeof(name)))
 		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH, "steer",
 		                "process %lld has no thread %" PRIu64,
 		                (long long)target->pid, tid);
@@ -254,7 +255,7 @@ static portprof_status add_thread(struct ppi_backend_session *bs,
 
 	if (status || is_measured(state, tid))
 		return status;
-	status = perf_attach_thread(bs, (int64_t)tid, why);
+	status = ppi_perf_attach_thread(bs, (int64_t)tid, why);
 	if (status == PORTPROF_OK)
 		note_choice(state);
 	return status;
@@ -272,7 +273,7 @@ static portprof_status remove_thread(struct ppi_backend_session *bs,
 		return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "steer", "thread %"
 		                PRIu64 " is not measured: it was not added, or "
 		                "has ended", tid);
-	perf_end_thread(bs, (int64_t)tid);
+	ppi_perf_end_thread(bs, (int64_t)tid);
 	note_choice(state);
 	return PORTPROF_OK;
 }
@@ -302,6 +303,6 @@ static portprof_status steer(struct ppi_backend_session *bs, size_t event,
 	}
 }
 
-const struct ppi_steering perf_steering = {
+const struct ppi_steering ppi_perf_steering = {
 	.steer = steer,
 };

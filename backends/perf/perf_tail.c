@@ -56,7 +56,7 @@ struct perf_tail {
 	uint64_t words[];
 };
 
-void perf_tail_free(struct perf_tail *tail)
+void ppi_perf_tail_free(struct perf_tail *tail)
 {
 	struct perf_tail *next;
 
@@ -68,7 +68,7 @@ void perf_tail_free(struct perf_tail *tail)
 
 /* CPU time of other processes, which come and go as they like. The library's
  * own process is never measured by what else its machine does. */
-bool perf_tail_is_of(const struct ppi_backend_session *bs, size_t event)
+bool ppi_perf_tail_is_of(const struct ppi_backend_session *bs, size_t event)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	const struct ppi_event *what = &bs->plan->events[event];
@@ -93,8 +93,8 @@ static uint64_t quiet_period(const struct perf_state *state, uint32_t event)
  * would meet them at the same place each time: a little less, on each CPU
  * another. Weights tell how much passed in any case.
  */
-uint64_t perf_tail_period(const struct perf_state *state, uint32_t event,
-                          size_t port)
+uint64_t ppi_perf_tail_period(const struct perf_state *state, uint32_t event,
+                              size_t port)
 {
 	uint64_t period = state->is_quiet ? quiet_period(state, event)
 	                                  : state->tallies[event].period;
@@ -103,8 +103,8 @@ uint64_t perf_tail_period(const struct perf_state *state, uint32_t event,
 }
 
 /* The first sample after a change has been counted for at the other period. */
-uint64_t perf_tail_longest(const struct perf_state *state, uint32_t event,
-                           uint64_t time_ns)
+uint64_t ppi_perf_tail_longest(const struct perf_state *state, uint32_t event,
+                               uint64_t time_ns)
 {
 	uint64_t quiet = quiet_period(state, event);
 
@@ -126,11 +126,11 @@ static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t port,
 	int error;
 
 	kind.inherits = kind.removes_on_exec = kind.enables_on_exec = false;
-	perf_attr_sample(&kind, &bs->plan->events[event], false, &attr);
-	perf_attr_of_size(state, is_large, &attr);
-	attr.sample_period = perf_tail_period(state, event, port);
-	source.fd = perf_open_attr(kernel, &attr, PERF_ANYBODY,
-	                           (int)state->ports[port].cpu, -1);
+	ppi_perf_attr_sample(&kind, &bs->plan->events[event], false, &attr);
+	ppi_perf_attr_of_size(state, is_large, &attr);
+	attr.sample_period = ppi_perf_tail_period(state, event, port);
+	source.fd = ppi_perf_open_attr(kernel, &attr, PERF_ANYBODY,
+	                               (int)state->ports[port].cpu, -1);
 	if (source.fd < 0)
 		return source.fd;
 	error = kernel->control(kernel->self, source.fd,
@@ -139,7 +139,7 @@ static int open_on(struct ppi_backend_session *bs, uint32_t event, size_t port,
 	if (error == 0)
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_ID, &source.id);
-	if (error == 0 && !perf_add_source(state, &source))
+	if (error == 0 && !ppi_perf_add_source(state, &source))
 		error = -ENOMEM;
 	if (error < 0)
 		kernel->close_event(kernel->self, source.fd, PERF_FRESH);
@@ -153,20 +153,20 @@ static void close_tails(struct ppi_backend_session *bs)
 
 	for (size_t i = 0; i < state->source_count; i++) {
 		if (state->sources[i].is_tail)
-			perf_close_source(bs, &state->sources[i]);
+			ppi_perf_close_source(bs, &state->sources[i]);
 		else
 			state->sources[kept++] = state->sources[i];
 	}
 	state->source_count = kept;
 }
 
-void perf_tail_open(struct ppi_backend_session *bs)
+void ppi_perf_tail_open(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	int error = 0;
 
 	for (uint32_t i = 0; i < bs->plan->event_count && error == 0; i++) {
-		if (!perf_tail_is_of(bs, i))
+		if (!ppi_perf_tail_is_of(bs, i))
 			continue;
 		state->may_have_tails = true;
 		if (!state->has_values)
@@ -187,15 +187,15 @@ void perf_tail_open(struct ppi_backend_session *bs)
 		         "estimate");
 }
 
-void perf_tail_enable(struct ppi_backend_session *bs)
+void ppi_perf_tail_enable(struct ppi_backend_session *bs)
 {
 	const struct perf_state *state = perf_state_of(bs);
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].is_tail &&
 		    !perf_is_off(state, &state->sources[i]))
-			perf_control(bs, &state->sources[i],
-			             PERF_EVENT_IOC_ENABLE, NULL);
+			ppi_perf_control(bs, &state->sources[i],
+			                 PERF_EVENT_IOC_ENABLE, NULL);
 }
 
 static void set_periods(struct ppi_backend_session *bs)
@@ -208,13 +208,14 @@ static void set_periods(struct ppi_backend_session *bs)
 
 		if (!source->is_tail)
 			continue;
-		period = perf_tail_period(state, source->event, source->ring);
-		perf_control(bs, source, PERF_EVENT_IOC_PERIOD, &period);
+		period = ppi_perf_tail_period(state, source->event,
+		                              source->ring);
+		ppi_perf_control(bs, source, PERF_EVENT_IOC_PERIOD, &period);
 	}
-	state->paced_ns = perf_record_clock(bs);
+	state->paced_ns = ppi_perf_record_clock(bs);
 }
 
-void perf_tail_pace(struct ppi_backend_session *bs)
+void ppi_perf_tail_pace(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	uint64_t now = state->until_ns;
@@ -228,12 +229,12 @@ void perf_tail_pace(struct ppi_backend_session *bs)
 	set_periods(bs);
 }
 
-void perf_tail_keep(struct ppi_backend_session *bs,
-                    const portprof_record *record, const uint64_t *words,
-                    size_t word_count)
+void ppi_perf_tail_keep(struct ppi_backend_session *bs,
+                        const portprof_record *record, const uint64_t *words,
+                        size_t word_count)
 {
 	struct perf_state *state = perf_state_of(bs);
-	struct perf_thread *thread = perf_weights_find(
+	struct perf_thread *thread = ppi_perf_weights_find(
 		&state->weights, (uint32_t)record->tid);
 	struct perf_tail *tail, **end;
 
@@ -254,7 +255,7 @@ void perf_tail_keep(struct ppi_backend_session *bs,
 	*end = tail;
 }
 
-void perf_tail_drop(struct perf_thread *thread, uint32_t event)
+void ppi_perf_tail_drop(struct perf_thread *thread, uint32_t event)
 {
 	struct perf_tail **at = &thread->tails;
 
@@ -270,8 +271,8 @@ void perf_tail_drop(struct perf_thread *thread, uint32_t event)
 	}
 }
 
-bool perf_tail_flush(struct ppi_backend_session *bs,
-                     struct perf_thread *thread, struct ppi_room *room)
+bool ppi_perf_tail_flush(struct ppi_backend_session *bs,
+                         struct perf_thread *thread, struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
 	struct perf_tail *tail;
@@ -307,12 +308,12 @@ struct perf_ending {
 	bool is_told;
 };
 
-bool perf_tail_end(struct ppi_backend_session *bs,
-                   const portprof_record *record, uint64_t time_ns,
-                   bool is_told)
+bool ppi_perf_tail_end(struct ppi_backend_session *bs,
+                       const portprof_record *record, uint64_t time_ns,
+                       bool is_told)
 {
 	struct perf_state *state = perf_state_of(bs);
-	struct perf_thread *thread = perf_weights_find(
+	struct perf_thread *thread = ppi_perf_weights_find(
 		&state->weights, (uint32_t)record->tid);
 	struct perf_ending *ending = thread ? malloc(sizeof(*ending)) : NULL;
 
@@ -329,8 +330,8 @@ bool perf_tail_end(struct ppi_backend_session *bs,
 	return true;
 }
 
-bool perf_tail_settle(struct ppi_backend_session *bs, uint64_t now_ns,
-                      struct ppi_room *room)
+bool ppi_perf_tail_settle(struct ppi_backend_session *bs, uint64_t now_ns,
+                          struct ppi_room *room)
 {
 	struct perf_state *state = perf_state_of(bs);
 	struct perf_ending *first;
@@ -339,20 +340,21 @@ bool perf_tail_settle(struct ppi_backend_session *bs, uint64_t now_ns,
 	       (now_ns == UINT64_MAX || first->time_ns + LAST_NS < now_ns)) {
 		uint32_t tid = (uint32_t)first->record.tid;
 
-		if (!perf_tail_flush(bs, perf_weights_find(&state->weights,
-		                                           tid), room))
+		if (!ppi_perf_tail_flush(bs,
+		                         ppi_perf_weights_find(&state->weights,
+		                                               tid), room))
 			return false;
 		if (first->is_told &&
 		    !ppi_room_add(room, &first->record, NULL, 0))
 			return false;
-		perf_weights_end(&state->weights, tid);
+		ppi_perf_weights_end(&state->weights, tid);
 		state->endings = first->next;
 		free(first);
 	}
 	return true;
 }
 
-void perf_tail_forget(struct perf_state *state)
+void ppi_perf_tail_forget(struct perf_state *state)
 {
 	struct perf_ending *next;
 
@@ -363,31 +365,31 @@ void perf_tail_forget(struct perf_state *state)
 	state->endings = NULL;
 }
 
-bool perf_tail_begin(struct ppi_backend_session *bs,
-                     const struct perf_seen *fork, struct ppi_room *room)
+bool ppi_perf_tail_begin(struct ppi_backend_session *bs,
+                         const struct perf_seen *fork, struct ppi_room *room)
 {
 	struct perf_weights *weights = &perf_state_of(bs)->weights;
 	const struct perf_thread *before =
-		perf_weights_find(weights, fork->tid);
+		ppi_perf_weights_find(weights, fork->tid);
 	const struct perf_thread *creator =
-		perf_weights_find(weights, fork->parent_tid);
+		ppi_perf_weights_find(weights, fork->parent_tid);
 	bool is_young = fork->pid != fork->parent_pid ||
 	                (creator && creator->is_young);
 	struct perf_thread *thread;
 
 	/* The number was somebody's before. */
 	if (before && before->has_ended &&
-	    !perf_tail_settle(bs, UINT64_MAX, room))
+	    !ppi_perf_tail_settle(bs, UINT64_MAX, room))
 		return false;
-	thread = perf_weights_add(weights, fork->tid);
+	thread = ppi_perf_weights_add(weights, fork->tid);
 	perf_state_of(bs)->stirred_ns = fork->time_ns;
 	if (thread)
 		thread->is_young = is_young;
 	return true;
 }
 
-void perf_tail_grow(struct ppi_backend_session *bs,
-                    struct perf_thread *thread, uint32_t event)
+void ppi_perf_tail_grow(struct ppi_backend_session *bs,
+                        struct perf_thread *thread, uint32_t event)
 {
 	uint64_t period = perf_state_of(bs)->tallies[event].period;
 
@@ -395,13 +397,13 @@ void perf_tail_grow(struct ppi_backend_session *bs,
 	                   YOUNG_PERIODS * period;
 }
 
-bool perf_tail_flush_all(struct ppi_backend_session *bs,
-                         struct ppi_room *room)
+bool ppi_perf_tail_flush_all(struct ppi_backend_session *bs,
+                             struct ppi_room *room)
 {
 	const struct perf_weights *weights = &perf_state_of(bs)->weights;
 
 	for (size_t i = 0; i < weights->room; i++)
-		if (!perf_tail_flush(bs, weights->slots[i], room))
+		if (!ppi_perf_tail_flush(bs, weights->slots[i], room))
 			return false;
 	return true;
 }
@@ -415,8 +417,8 @@ static bool has_sample(const struct ppi_backend_session *bs,
 	return false;
 }
 
-void perf_tail_miss(struct ppi_backend_session *bs,
-                    const struct perf_thread *thread)
+void ppi_perf_tail_miss(struct ppi_backend_session *bs,
+                        const struct perf_thread *thread)
 {
 	enum { MANY = 20 };
 	struct perf_state *state = perf_state_of(bs);

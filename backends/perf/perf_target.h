@@ -14,69 +14,70 @@ static inline bool perf_follows(const struct ppi_plan *plan)
 /* ---- perf_threads.c: those of the target, now and as they come ---- */
 
 /* Every thread of the target there is now; the helper's left out. */
-portprof_status perf_attach_all(struct ppi_backend_session *bs,
-                                struct ppi_diag *why);
+portprof_status ppi_perf_attach_all(struct ppi_backend_session *bs,
+                                    struct ppi_diag *why);
 /* Thread rings: one that was created while sampling. */
-void perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
-                      struct ppi_diag *why);
+void ppi_perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
+                          struct ppi_diag *why);
 /* Thread rings: take what appeared, mark what ended. */
-void perf_scan_threads(struct ppi_backend_session *bs);
+void ppi_perf_scan_threads(struct ppi_backend_session *bs);
 /* Whether what descends from the target already is measured, too. */
-bool perf_has_family(const struct ppi_plan *plan);
+bool ppi_perf_has_family(const struct ppi_plan *plan);
 /* Whether a process was named as the target, or as one of several. */
-bool perf_is_target(const struct ppi_target *target, int64_t pid);
+bool ppi_perf_is_target(const struct ppi_target *target, int64_t pid);
 /* The processes that were named, and then those of their family, each once;
  * `pids` is to be freed. 0 or a negative errno. */
-int perf_target_processes(const struct ppi_backend_session *bs, int64_t **pids,
-                          size_t *count);
-/* The threads of those, as perf_proc_threads has them. */
-int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
-                        size_t *count);
+int ppi_perf_target_processes(const struct ppi_backend_session *bs,
+                              int64_t **pids, size_t *count);
+/* The threads of those, as ppi_perf_proc_threads has them. */
+int ppi_perf_target_threads(const struct ppi_backend_session *bs,
+                            int64_t **tids, size_t *count);
 /* Whether the target can do without a thread that was refused: it has ended,
  * or is of one process among several and of another user. */
-bool perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
-                   portprof_status status);
+bool ppi_perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
+                       portprof_status status);
 /* A note about those that were. */
-void perf_note_missed(struct ppi_backend_session *bs, size_t threads);
+void ppi_perf_note_missed(struct ppi_backend_session *bs, size_t threads);
 
 /* ---- perf_family.c: processes by samples of the CPUs ---- */
 
 /* Whether the target is measured so. CPUs are found. */
-bool perf_is_by_cpu(const struct ppi_backend_session *bs);
+bool ppi_perf_is_by_cpu(const struct ppi_backend_session *bs);
 /* From now on perf_state.family is whose samples are the target's. Carriers tell
  * already. */
-portprof_status perf_family_open(struct ppi_backend_session *bs,
-                                 struct ppi_diag *why);
+portprof_status ppi_perf_family_open(struct ppi_backend_session *bs,
+                                     struct ppi_diag *why);
 /* Add those that belong to the target now: records may have been lost. 0 or a
  * negative errno. */
-int perf_family_look(struct ppi_backend_session *bs);
+int ppi_perf_family_look(struct ppi_backend_session *bs);
 /* Whether a sample of a CPU is of the target. */
-bool perf_is_of_target(struct ppi_backend_session *bs,
-                       const struct perf_seen *seen);
-bool perf_family_has(const struct perf_state *state, uint64_t pid);
+bool ppi_perf_is_of_target(struct ppi_backend_session *bs,
+                           const struct perf_seen *seen);
+bool ppi_perf_family_has(const struct perf_state *state, uint64_t pid);
 /* FORK and EXIT records, in the order of time; nothing without a family. */
-void perf_family_begin(struct perf_state *state, uint64_t parent, uint64_t pid);
-void perf_family_end(struct perf_state *state, uint64_t pid);
+void ppi_perf_family_begin(struct perf_state *state, uint64_t parent,
+                           uint64_t pid);
+void ppi_perf_family_end(struct perf_state *state, uint64_t pid);
 
 /* ---- perf_cgroup.c: a control group ---- */
 
 /* Of a plan that has one. */
-portprof_status perf_open_cgroup(struct ppi_backend_session *bs,
-                                 struct ppi_diag *why);
+portprof_status ppi_perf_open_cgroup(struct ppi_backend_session *bs,
+                                     struct ppi_diag *why);
 /* An event of a CPU: of all that runs there, or of the cgroup. */
-int perf_open_on_cpu(const struct ppi_backend_session *bs,
-                     struct perf_event_attr *attr, int cpu, int group_fd);
+int ppi_perf_open_on_cpu(const struct ppi_backend_session *bs,
+                         struct perf_event_attr *attr, int cpu, int group_fd);
 /* Where CPUs are sampled: whether the kernel tells samples' groups of this
  * hierarchy. */
-portprof_status perf_cgroup_check(struct ppi_backend_session *bs,
-                                  struct ppi_diag *why);
+portprof_status ppi_perf_cgroup_check(struct ppi_backend_session *bs,
+                                      struct ppi_diag *why);
 /* Whether a sample's thread was in the group, or in one below it. */
-bool perf_cgroup_has(struct ppi_backend_session *bs,
-                     const struct perf_seen *seen);
+bool ppi_perf_cgroup_has(struct ppi_backend_session *bs,
+                         const struct perf_seen *seen);
 /* CPU time of all that ever ran in it; false where that is not told. */
-bool perf_cgroup_time(const struct ppi_backend_session *bs, uint64_t *ns);
+bool ppi_perf_cgroup_time(const struct ppi_backend_session *bs, uint64_t *ns);
 /* Whether it is the cgroup that was refused; told then. */
-bool perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
-                        struct ppi_diag *why);
+bool ppi_perf_refuse_cgroup(const struct ppi_backend_session *bs, int os_error,
+                            struct ppi_diag *why);
 
 #endif

@@ -18,7 +18,7 @@ enum {
 	SCAN_MOST_MS = 250
 };
 
-bool perf_has_family(const struct ppi_plan *plan)
+bool ppi_perf_has_family(const struct ppi_plan *plan)
 {
 	return plan->target.kind == PPI_TARGET_PID && !plan->target.is_self &&
 	       plan->follow_children;
@@ -30,7 +30,7 @@ static int add_threads(const struct perf_kernel *kernel, int64_t pid,
 	int64_t *own, *more;
 	size_t own_count;
 
-	if (perf_proc_threads(kernel, pid, &own, &own_count) < 0)
+	if (ppi_perf_proc_threads(kernel, pid, &own, &own_count) < 0)
 		return 0; /* it has ended, or is hidden */
 	more = realloc(*tids, (*count + own_count) * sizeof(*more));
 	if (more) {
@@ -42,7 +42,7 @@ static int add_threads(const struct perf_kernel *kernel, int64_t pid,
 	return more ? 0 : -ENOMEM;
 }
 
-bool perf_is_target(const struct ppi_target *target, int64_t pid)
+bool ppi_perf_is_target(const struct ppi_target *target, int64_t pid)
 {
 	for (size_t i = 0; i < target->other_count; i++)
 		if (target->others[i] == pid)
@@ -67,8 +67,8 @@ static size_t named_processes(const struct ppi_target *target, int64_t *pids)
 	return count;
 }
 
-int perf_target_processes(const struct ppi_backend_session *bs, int64_t **pids,
-                          size_t *count)
+int ppi_perf_target_processes(const struct ppi_backend_session *bs,
+                              int64_t **pids, size_t *count)
 {
 	const struct ppi_target *target = &bs->plan->target;
 	int64_t *all = malloc((1 + target->other_count) * sizeof(*all)), *kin;
@@ -82,15 +82,15 @@ int perf_target_processes(const struct ppi_backend_session *bs, int64_t **pids,
 	*count = named = named_processes(target, all);
 	if (!bs->plan->follow_children)
 		return 0;
-	error = perf_proc_family(perf_kernel_of(bs->kernel), all, named, &kin,
-	                         &kin_count);
+	error = ppi_perf_proc_family(perf_kernel_of(bs->kernel), all, named,
+	                             &kin, &kin_count);
 	if (error < 0) {
 		free(all);
 		return error;
 	}
 	more = realloc(all, (named + kin_count) * sizeof(*all));
 	for (size_t i = 0; more && i < kin_count; i++)
-		if (!perf_is_target(target, kin[i]))
+		if (!ppi_perf_is_target(target, kin[i]))
 			more[(*count)++] = kin[i];
 	free(kin);
 	if (!more) {
@@ -114,10 +114,10 @@ static int family_threads(const struct ppi_backend_session *bs,
 
 	*tids = NULL;
 	*count = 0;
-	error = perf_proc_threads(kernel, target->pid, tids, count);
+	error = ppi_perf_proc_threads(kernel, target->pid, tids, count);
 	if (error < 0 && (error != -ESRCH || target->other_count == 0))
 		return error;
-	error = perf_target_processes(bs, &pids, &pid_count);
+	error = ppi_perf_target_processes(bs, &pids, &pid_count);
 	if (error == 0) {
 		for (size_t i = 1; error == 0 && i < pid_count; i++)
 			error = add_threads(kernel, pids[i], tids, count);
@@ -141,8 +141,8 @@ static int only_thread(int64_t tid, int64_t **tids, size_t *count)
 	return 0;
 }
 
-int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
-                        size_t *count)
+int ppi_perf_target_threads(const struct ppi_backend_session *bs,
+                            int64_t **tids, size_t *count)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	const struct ppi_target *target = &bs->plan->target;
@@ -151,9 +151,9 @@ int perf_target_threads(const struct ppi_backend_session *bs, int64_t **tids,
 	/* listing takes as long as opening a counter */
 	if (target->is_self && kernel->count_threads(kernel->self) == 1)
 		return only_thread(kernel->get_tid(kernel->self), tids, count);
-	if (perf_has_family(bs->plan) || target->other_count)
+	if (ppi_perf_has_family(bs->plan) || target->other_count)
 		return family_threads(bs, tids, count);
-	error = perf_proc_threads(kernel, target->pid, tids, count);
+	error = ppi_perf_proc_threads(kernel, target->pid, tids, count);
 	if (error != -ENOSYS || target->kind != PPI_TARGET_COMMAND)
 		return error;
 	return only_thread(target->pid, tids, count);
@@ -163,13 +163,13 @@ static bool is_of(const struct perf_kernel *kernel, int64_t pid, int64_t tid)
 {
 	char name[64];
 
-	return perf_proc_thread_name(kernel, pid, tid, name, sizeof(name));
+	return ppi_perf_proc_thread_name(kernel, pid, tid, name, sizeof(name));
 }
 
 /* Of a single target nothing may be missing; what else there is may be
  * somebody else's, or have ended. */
-bool perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
-                   portprof_status status)
+bool ppi_perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
+                       portprof_status status)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	const struct ppi_target *target = &bs->plan->target;
@@ -179,14 +179,15 @@ bool perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
 		return true;
 	if (status != PORTPROF_E_DENIED ||
 	    (target->other_count == 0 &&
-	     (!perf_has_family(bs->plan) || is_of(kernel, target->pid, tid))))
+	     (!ppi_perf_has_family(bs->plan) ||
+	      is_of(kernel, target->pid, tid))))
 		return false;
 	/* its event may be what is denied, to everybody's threads */
-	error = perf_try_dummy(kernel, tid, -1);
+	error = ppi_perf_try_dummy(kernel, tid, -1);
 	return error == EACCES || error == EPERM || error == ESRCH;
 }
 
-void perf_note_missed(struct ppi_backend_session *bs, size_t threads)
+void ppi_perf_note_missed(struct ppi_backend_session *bs, size_t threads)
 {
 	if (threads)
 		ppi_note(bs, "%zu threads of processes that belong to the "
@@ -203,22 +204,23 @@ static portprof_status attach_new(struct ppi_backend_session *bs,
 	portprof_status status = PORTPROF_OK;
 	int64_t *tids;
 	size_t count;
-	int error = perf_target_threads(bs, &tids, &count);
+	int error = ppi_perf_target_threads(bs, &tids, &count);
 
 	*attached = *refused = 0;
 	if (error < 0)
-		return perf_refuse_threads(bs, -error, why);
+		return ppi_perf_refuse_threads(bs, -error, why);
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
 		const struct perf_thread *known =
-			perf_weights_find(&state->weights, (uint32_t)tids[i]);
+			ppi_perf_weights_find(&state->weights,
+			                      (uint32_t)tids[i]);
 
 		if ((known && known->is_direct) ||
 		    (target->is_self && tids[i] == bs->helper_tid))
 			continue;
-		status = perf_attach_thread(bs, tids[i], why);
+		status = ppi_perf_attach_thread(bs, tids[i], why);
 		*attached += status == PORTPROF_OK;
 		if (status != PORTPROF_OK &&
-		    perf_may_miss(bs, tids[i], status)) {
+		    ppi_perf_may_miss(bs, tids[i], status)) {
 			*refused += status != PORTPROF_E_NOTFOUND;
 			status = PORTPROF_OK;
 		}
@@ -229,7 +231,7 @@ static portprof_status attach_new(struct ppi_backend_session *bs,
 
 /* Until a look finds nothing new. A thread may be caught twice: here and by
  * inheritance; perf_drain.c sees that by its samples. */
-portprof_status perf_attach_all(struct ppi_backend_session *bs,
+portprof_status ppi_perf_attach_all(struct ppi_backend_session *bs,
                                   struct ppi_diag *why)
 {
 	const struct ppi_target *target = &bs->plan->target;
@@ -237,7 +239,7 @@ portprof_status perf_attach_all(struct ppi_backend_session *bs,
 	size_t attached, refused = 0;
 
 	if (target->kind == PPI_TARGET_TID)
-		return perf_attach_thread(bs, target->tid, why);
+		return ppi_perf_attach_thread(bs, target->tid, why);
 	for (unsigned pass = 0; pass < PASSES_MAX; pass++) {
 		status = attach_new(bs, &attached, &refused, why);
 		if (status != PORTPROF_OK || attached == 0)
@@ -247,7 +249,7 @@ portprof_status perf_attach_all(struct ppi_backend_session *bs,
 	    refused)
 		return PORTPROF_E_DENIED; /* why holds the last one's */
 	if (status == PORTPROF_OK)
-		perf_note_missed(bs, refused);
+		ppi_perf_note_missed(bs, refused);
 	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0)
 		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH,
 		                "attach threads", "process %lld has ended",
@@ -255,16 +257,17 @@ portprof_status perf_attach_all(struct ppi_backend_session *bs,
 	return status;
 }
 
-void perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
-                      struct ppi_diag *why)
+void ppi_perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
+                          struct ppi_diag *why)
 {
 	const struct perf_thread *known =
-		perf_weights_find(&perf_state_of(bs)->weights, (uint32_t)tid);
+		ppi_perf_weights_find(&perf_state_of(bs)->weights,
+		                      (uint32_t)tid);
 	portprof_status status;
 
 	if (known && known->is_direct)
 		return;
-	status = perf_attach_thread(bs, tid, why);
+	status = ppi_perf_attach_thread(bs, tid, why);
 	if (status == PORTPROF_OK || status == PORTPROF_E_NOTFOUND)
 		return;
 	ppi_note(bs, "threads created later could not be attached, and their "
@@ -278,7 +281,7 @@ static int compare_ids(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-void perf_scan_threads(struct ppi_backend_session *bs)
+void ppi_perf_scan_threads(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -291,7 +294,7 @@ void perf_scan_threads(struct ppi_backend_session *bs)
 	if (target->kind == PPI_TARGET_TID ||
 	    kernel->get_clock(kernel->self, CLOCK_MONOTONIC, &now) < 0 ||
 	    now < state->next_scan_ns ||
-	    perf_target_threads(bs, &tids, &count) < 0)
+	    ppi_perf_target_threads(bs, &tids, &count) < 0)
 		return;
 	qsort(tids, count, sizeof(*tids), compare_ids);
 	/* A look takes 0.15 us a thread, and finds only those whose FORK
@@ -301,7 +304,7 @@ void perf_scan_threads(struct ppi_backend_session *bs)
 	state->next_scan_ns = now + every_ms * UINT64_C(1000000);
 	for (size_t i = 0; i < count; i++)
 		if (!(target->is_self && tids[i] == bs->helper_tid))
-			perf_attach_late(bs, tids[i], &why);
+			ppi_perf_attach_late(bs, tids[i], &why);
 	/* The record of a thread's end may have been lost. */
 	for (size_t i = 0; i < state->port_count; i++) {
 		struct perf_port *port = &state->ports[i];

@@ -178,7 +178,7 @@ static int64_t id_of(const struct perf_kernel *kernel, const char *folder,
 
 	snprintf(path, sizeof(path), "%s/events/" PERF_TRACED_GROUP "/%s/id",
 	         folder, name);
-	return perf_proc_number(kernel, path, -1);
+	return ppi_perf_proc_number(kernel, path, -1);
 }
 
 /* A second entry of one name would be one more place of the same event. A process
@@ -232,7 +232,7 @@ static int make_entry(const struct perf_kernel *kernel, const char *folder,
 
 /* ---- those of a session ---- */
 
-bool perf_is_lone_probe(const struct ppi_backend_session *bs, size_t event)
+bool ppi_perf_is_lone_probe(const struct ppi_backend_session *bs, size_t event)
 {
 	const struct perf_state *state = perf_state_of(bs);
 
@@ -240,18 +240,18 @@ bool perf_is_lone_probe(const struct ppi_backend_session *bs, size_t event)
 	       !(state->traced && state->traced[event].id);
 }
 
-struct perf_session_kind perf_kind_of_event(
+struct perf_session_kind ppi_perf_kind_of_event(
 	const struct ppi_backend_session *bs, size_t event)
 {
 	struct perf_session_kind own = perf_state_of(bs)->kind;
 
-	if (perf_is_lone_probe(bs, event))
+	if (ppi_perf_is_lone_probe(bs, event))
 		own.inherits = own.follows_children = false;
 	return own;
 }
 
-void perf_attr_of_probe(const struct perf_state *state, size_t event,
-                        struct perf_event_attr *attr)
+void ppi_perf_attr_of_probe(const struct perf_state *state, size_t event,
+                            struct perf_event_attr *attr)
 {
 	if (!state->traced || !state->traced[event].id)
 		return;
@@ -308,7 +308,7 @@ static int prepare(struct ppi_backend_session *bs, struct owner *here)
 	state->traced = calloc(bs->plan->event_count, sizeof(*state->traced));
 	if (!state->traced)
 		return ENOMEM;
-	state->tracefs = perf_tracepoint_folder(kernel, &error);
+	state->tracefs = ppi_perf_tracepoint_folder(kernel, &error);
 	if (!state->tracefs)
 		return error;
 	*here = owner_here(kernel);
@@ -317,7 +317,7 @@ static int prepare(struct ppi_backend_session *bs, struct owner *here)
 	return 0;
 }
 
-void perf_trace_probes(struct ppi_backend_session *bs)
+void ppi_perf_trace_probes(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -348,7 +348,7 @@ void perf_trace_probes(struct ppi_backend_session *bs)
 		         "whole system (-a)");
 }
 
-void perf_untrace_probes(struct ppi_backend_session *bs)
+void ppi_perf_untrace_probes(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);

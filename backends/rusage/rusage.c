@@ -96,7 +96,7 @@ static int leave_out_helper(const struct rusage_kernel *kernel,
 	if (kernel->cpu(kernel->self, kernel->rules->thread.source,
 	                PPI_CPU_HELPER, &helper.system_ns))
 		return -1;
-	*usage = rusage_without(usage, &helper);
+	*usage = ppi_rusage_without(usage, &helper);
 	return 0;
 }
 
@@ -142,8 +142,8 @@ static int read_now(const struct ppi_backend_session *bs, struct moment *now)
 static uint64_t value_of(const struct ppi_backend_session *bs, size_t event,
                          const struct moment *now)
 {
-	return rusage_value(state_of(bs)->fields[event],
-	                    &bs->plan->events[event], &now->usage);
+	return ppi_rusage_value(state_of(bs)->fields[event],
+	                        &bs->plan->events[event], &now->usage);
 }
 
 /* ---- the contract ---- */
@@ -190,7 +190,7 @@ static portprof_status rusage_resolve(const void *kernel,
                                       struct ppi_event *event,
                                       struct ppi_diag *why)
 {
-	return rusage_resolve_event(kernel, request, mode, event, why);
+	return ppi_rusage_resolve_event(kernel, request, mode, event, why);
 }
 
 static portprof_status refuse_plan(const struct ppi_plan *plan,
@@ -232,12 +232,13 @@ static portprof_status rusage_open(struct ppi_backend_session *bs,
 		return status;
 	for (size_t i = 0; i < plan->event_count; i++)
 		if (!bs->refusals || bs->refusals[i].status == PORTPROF_OK)
-			state->fields[i] = rusage_field_of(&plan->events[i]);
+			state->fields[i] =
+				ppi_rusage_field_of(&plan->events[i]);
 	if (read_now(bs, &now))
 		return refuse_reading(why, "open rusage");
 	if (plan->target.kind == PPI_TARGET_COMMAND)
-		rusage_before_exec(kernel_of(bs), plan->target.pid,
-		                   &state->early);
+		ppi_rusage_before_exec(kernel_of(bs), plan->target.pid,
+		                       &state->early);
 	return PORTPROF_OK;
 }
 
@@ -313,7 +314,7 @@ static bool is_known(const struct ppi_backend_session *bs)
 	if (bs->plan->target.kind != PPI_TARGET_COMMAND)
 		return true;
 	if (!atomic_load(&state->has_ended) &&
-	    rusage_was_waited_for(kernel_of(bs), bs->plan->target.pid))
+	    ppi_rusage_was_waited_for(kernel_of(bs), bs->plan->target.pid))
 		atomic_store(&state->has_ended, true);
 	return atomic_load(&state->has_ended);
 }
@@ -337,8 +338,8 @@ static void put_count(const struct ppi_backend_session *bs, size_t event,
 	}
 	if (bs->plan->target.kind == PPI_TARGET_COMMAND)
 		early = state->early;
-	early.user_ns = rusage_value(state->fields[event],
-	                             &bs->plan->events[event], &early);
+	early.user_ns = ppi_rusage_value(state->fields[event],
+	                                 &bs->plan->events[event], &early);
 	out->raw = value > early.user_ns ? value - early.user_ns : 0;
 	out->scaled = out->raw;
 	out->running_ns = time_ns;
@@ -398,7 +399,7 @@ const struct ppi_backend_ops ppi_backend_rusage = {
 	.summary = "counts by getrusage and wait4: any Unix, no rights needed",
 	.caps = RUSAGE_CAPS,
 	.state_size = sizeof(struct rusage_state),
-	.catalogue = &rusage_catalogue,
+	.catalogue = &ppi_rusage_catalogue,
 	.count_ways = NULL,
 	.count_parts = NULL,
 	.steering = NULL,

@@ -41,8 +41,8 @@ static uint64_t find_line(const char *text, const char *begin)
 	return number;
 }
 
-void rusage_before_exec(const struct rusage_kernel *kernel, int64_t pid,
-                        struct rusage_usage *early)
+void ppi_rusage_before_exec(const struct rusage_kernel *kernel, int64_t pid,
+                            struct rusage_usage *early)
 {
 	char text[TEXT_BYTES];
 	unsigned long long cpu_ns;
@@ -63,7 +63,7 @@ void rusage_before_exec(const struct rusage_kernel *kernel, int64_t pid,
 	}
 }
 
-bool rusage_was_waited_for(const struct rusage_kernel *kernel, int64_t pid)
+bool ppi_rusage_was_waited_for(const struct rusage_kernel *kernel, int64_t pid)
 {
 	return kernel->exists(kernel->self, pid) != 0 && errno == ESRCH;
 }
@@ -73,8 +73,8 @@ static uint64_t less(uint64_t all, uint64_t part)
 	return all > part ? all - part : 0;
 }
 
-struct rusage_usage rusage_without(const struct rusage_usage *all,
-                                   const struct rusage_usage *early)
+struct rusage_usage ppi_rusage_without(const struct rusage_usage *all,
+                                       const struct rusage_usage *early)
 {
 	uint64_t cpu_ns = less(all->user_ns + all->system_ns,
 	                       early->user_ns + early->system_ns);

@@ -10,14 +10,14 @@
  * will report it with the command's own. All 0 where the system has no /proc of
  * Linux: there the little is counted with the command.
  */
-void rusage_before_exec(const struct rusage_kernel *kernel, int64_t pid,
-                        struct rusage_usage *early);
+void ppi_rusage_before_exec(const struct rusage_kernel *kernel, int64_t pid,
+                            struct rusage_usage *early);
 
 /* Whether the child was waited for, and so is among the children's account. */
-bool rusage_was_waited_for(const struct rusage_kernel *kernel, int64_t pid);
+bool ppi_rusage_was_waited_for(const struct rusage_kernel *kernel, int64_t pid);
 
 /* `all` without `early`, at least 0 in each part. */
-struct rusage_usage rusage_without(const struct rusage_usage *all,
-                                   const struct rusage_usage *early);
+struct rusage_usage ppi_rusage_without(const struct rusage_usage *all,
+                                       const struct rusage_usage *early);
 
 #endif

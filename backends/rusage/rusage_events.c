@@ -43,15 +43,16 @@ static const struct rusage_name *find(const char *name)
 	return NULL;
 }
 
-enum rusage_field rusage_field_of(const struct ppi_event *event)
+enum rusage_field ppi_rusage_field_of(const struct ppi_event *event)
 {
 	const struct rusage_name *found = find(event->request.name);
 
 	return found ? found->field : RUSAGE_NONE;
 }
 
-uint64_t rusage_value(enum rusage_field field, const struct ppi_event *event,
-                      const struct rusage_usage *usage)
+uint64_t ppi_rusage_value(enum rusage_field field,
+                          const struct ppi_event *event,
+                          const struct rusage_usage *usage)
 {
 	switch (field) {
 	case RUSAGE_CPU:
@@ -123,11 +124,11 @@ static void describe(struct ppi_event *event, const struct rusage_name *name)
 	         name->means, level);
 }
 
-portprof_status rusage_resolve_event(const struct rusage_kernel *kernel,
-                                     const struct ppi_event_request *request,
-                                     enum ppi_mode mode,
-                                     struct ppi_event *event,
-                                     struct ppi_diag *why)
+portprof_status
+ppi_rusage_resolve_event(const struct rusage_kernel *kernel,
+                         const struct ppi_event_request *request,
+                         enum ppi_mode mode, struct ppi_event *event,
+                         struct ppi_diag *why)
 {
 	const struct rusage_name *name = find(request->name);
 	struct ppi_event_request plain = *request;
@@ -196,7 +197,7 @@ static int give_pmus(const void *kernel, portprof_pmu_fn take, void *context)
 	return 0;
 }
 
-const struct ppi_catalogue_ops rusage_catalogue = {
+const struct ppi_catalogue_ops ppi_rusage_catalogue = {
 	.events = give_events,
 	.pmus = give_pmus,
 };

@@ -19,18 +19,19 @@ enum rusage_field {
 };
 
 /* The field of a resolved event. */
-enum rusage_field rusage_field_of(const struct ppi_event *event);
+enum rusage_field ppi_rusage_field_of(const struct ppi_event *event);
 
 /* The value of a resolved event, whose field this is, in an account. */
-uint64_t rusage_value(enum rusage_field field, const struct ppi_event *event,
-                      const struct rusage_usage *usage);
+uint64_t ppi_rusage_value(enum rusage_field field,
+                          const struct ppi_event *event,
+                          const struct rusage_usage *usage);
 
-portprof_status rusage_resolve_event(const struct rusage_kernel *kernel,
-                                     const struct ppi_event_request *request,
-                                     enum ppi_mode mode,
-                                     struct ppi_event *event,
-                                     struct ppi_diag *why);
+portprof_status
+ppi_rusage_resolve_event(const struct rusage_kernel *kernel,
+                         const struct ppi_event_request *request,
+                         enum ppi_mode mode, struct ppi_event *event,
+                         struct ppi_diag *why);
 
-extern const struct ppi_catalogue_ops rusage_catalogue;
+extern const struct ppi_catalogue_ops ppi_rusage_catalogue;
 
 #endif

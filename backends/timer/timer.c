@@ -96,7 +96,7 @@ static portprof_status timer_resolve(const void *seam,
                                      struct ppi_diag *why)
 {
 	(void)seam;
-	return timer_event_resolve(request, mode, event, why);
+	return ppi_timer_event_resolve(request, mode, event, why);
 }
 
 /* ---- open ---- */
@@ -158,7 +158,7 @@ static void init_state(struct timer_state *state,
 	state->random = (kernel->now_ns(kernel->self) ^
 	                 (uint64_t)bs->owner_pid << 32) | 1;
 	state->meter.is_exact = true;
-	state->asked_signo = timer_signal_of(&bs->plan->events[0]);
+	state->asked_signo = ppi_timer_signal_of(&bs->plan->events[0]);
 }
 
 static portprof_status timer_open(struct ppi_backend_session *bs,
@@ -176,10 +176,10 @@ static portprof_status timer_open(struct ppi_backend_session *bs,
 	                        state->kernel->cpu_count(state->kernel->self)))
 		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open",
 		                "out of memory");
-	status = timer_handler_install(state, why);
+	status = ppi_timer_handler_install(state, why);
 	if (status)
 		goto free_ring;
-	status = timer_threads_scan(state, &fresh, why);
+	status = ppi_timer_threads_scan(state, &fresh, why);
 	if (status == PORTPROF_OK)
 		status = require_timer(state, why);
 	if (status)
@@ -189,9 +189,9 @@ static portprof_status timer_open(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 
 free_threads:
-	timer_threads_detach(state);
-	timer_handler_remove(state);
-	timer_threads_free(state);
+	ppi_timer_threads_detach(state);
+	ppi_timer_handler_remove(state);
+	ppi_timer_threads_free(state);
 free_ring:
 	ppi_tick_ring_free(&state->ring);
 	return status;
@@ -215,17 +215,17 @@ static portprof_status timer_start(struct ppi_backend_session *bs,
 
 	if (state->meter.is_running)
 		return PORTPROF_OK;
-	if (!timer_handler_is_ours(state))
-		status = timer_change_signal(state, why);
+	if (!ppi_timer_handler_is_ours(state))
+		status = ppi_timer_change_signal(state, why);
 	if (status == PORTPROF_OK)
-		status = timer_threads_scan(state, &fresh, why);
+		status = ppi_timer_threads_scan(state, &fresh, why);
 	if (status)
 		return status;
-	timer_clock_freshen(state);
+	ppi_timer_clock_freshen(state);
 	state->began_ns = state->kernel->now_ns(state->kernel->self);
-	if (timer_clock_read(state, &clock_ns) != 0)
+	if (ppi_timer_clock_read(state, &clock_ns) != 0)
 		return refuse_clock(why, "start");
-	status = timer_threads_arm(state, why);
+	status = ppi_timer_threads_arm(state, why);
 	if (status)
 		return status;
 	ppi_meter_begin(&state->meter, clock_ns);
@@ -233,7 +233,7 @@ static portprof_status timer_start(struct ppi_backend_session *bs,
 	/* a thread that the first look missed may have begun another */
 	fresh = 1;
 	for (int i = 0; fresh && i < TIMER_STARTING_SCANS; i++)
-		if (timer_threads_scan(state, &fresh, NULL) != PORTPROF_OK)
+		if (ppi_timer_threads_scan(state, &fresh, NULL) != PORTPROF_OK)
 			break;
 	bs->drain_every_ms = TIMER_SCAN_MS;
 	/* all there were have just been found */
@@ -249,9 +249,9 @@ static portprof_status timer_stop(struct ppi_backend_session *bs,
 
 	if (!state->meter.is_running)
 		return PORTPROF_OK;
-	timer_threads_disarm(state);
+	ppi_timer_threads_disarm(state);
 	/* disarming has freshened the clock */
-	if (timer_clock_see(state) != 0 && !state->only_tid)
+	if (ppi_timer_clock_see(state) != 0 && !state->only_tid)
 		status = refuse_clock(why, "stop");
 	ppi_meter_end(&state->meter);
 	return status;
@@ -267,7 +267,7 @@ static portprof_status timer_drain(struct ppi_backend_session *bs,
 
 	if (state->meter.is_running && !state->is_displaced &&
 	    kernel->now_ns(kernel->self) >= state->next_scan_ns)
-		timer_look_around(state);
+		ppi_timer_look_around(state);
 	ppi_ticks_drain(&state->ring, bs, room);
 	return PORTPROF_OK;
 }
@@ -292,13 +292,13 @@ static portprof_status timer_stats(struct ppi_backend_session *bs,
                                    size_t event, struct ppi_account *out)
 {
 	struct timer_state *state = state_of(bs);
-	uint64_t attached_ns = timer_threads_attached_ns(state,
-	                                                 &out->variance);
+	uint64_t attached_ns = ppi_timer_threads_attached_ns(state,
+	                                                     &out->variance);
 
 	(void)event;
 	out->is_estimate = bs->plan->estimates_ends;
 	if (state->meter.is_running)
-		timer_clock_see(state);
+		ppi_timer_clock_see(state);
 	out->cpu_time_ns = ppi_meter_total_ns(&state->meter);
 	out->total_weight = out->cpu_time_ns;
 	if (attached_ns < out->cpu_time_ns && !state->only_tid)
@@ -322,17 +322,17 @@ static void timer_close(struct ppi_backend_session *bs)
 	atomic_store(&state->is_ticking, false);
 	if (kernel->process_id(kernel->self) == bs->owner_pid) {
 		/* or it would set a timer that is deleted */
-		timer_handler_wait(state);
-		timer_threads_detach(state);
+		ppi_timer_handler_wait(state);
+		ppi_timer_threads_detach(state);
 	}
-	timer_handler_remove(state);
-	timer_threads_free(state);
+	ppi_timer_handler_remove(state);
+	ppi_timer_threads_free(state);
 	ppi_tick_ring_free(&state->ring);
 }
 
 static const struct ppi_heir_ops timer_heirs = {
-	.begin = timer_heir_begin,
-	.end = timer_heir_end,
+	.begin = ppi_timer_heir_begin,
+	.end = ppi_timer_heir_end,
 };
 
 const struct ppi_backend_ops ppi_backend_timer = {

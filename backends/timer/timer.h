@@ -91,13 +91,13 @@ struct timer_state {
 
 /* ---- timer_event.c: what is asked for ---- */
 
-portprof_status timer_event_resolve(const struct ppi_event_request *request,
-                                    enum ppi_mode mode,
-                                    struct ppi_event *event,
-                                    struct ppi_diag *why);
+portprof_status ppi_timer_event_resolve(const struct ppi_event_request *request,
+                                        enum ppi_mode mode,
+                                        struct ppi_event *event,
+                                        struct ppi_diag *why);
 
 /* The signal that a resolved event names; 0: it names none. */
-int timer_signal_of(const struct ppi_event *event);
+int ppi_timer_signal_of(const struct ppi_event *event);
 
 /* ---- timer_threads.c: which threads there are ---- */
 
@@ -106,45 +106,47 @@ int timer_signal_of(const struct ppi_event *event);
  * gone; *fresh is how many were new. While ticking, new timers are armed at
  * once. A thread that gets none is noted and tried again in the next scan.
  */
-portprof_status timer_threads_scan(struct timer_state *state, size_t *fresh,
-                                   struct ppi_diag *why);
+portprof_status ppi_timer_threads_scan(struct timer_state *state, size_t *fresh,
+                                       struct ppi_diag *why);
 
 /* Free the entries, when no handler can be inside any more. */
-void timer_threads_free(struct timer_state *state);
+void ppi_timer_threads_free(struct timer_state *state);
 
 /* ---- timer_heir.c: in a forked child; see struct ppi_heir_ops ---- */
 
-bool timer_heir_begin(struct ppi_backend_session *bs);
-void timer_heir_end(struct ppi_backend_session *bs);
+bool ppi_timer_heir_begin(struct ppi_backend_session *bs);
+void ppi_timer_heir_end(struct ppi_backend_session *bs);
 
 /* Its next tick says whose it is. Async-signal-safe. */
-void timer_heir_sign(const struct timer_state *state, struct ppi_tick *tick);
+void ppi_timer_heir_sign(const struct timer_state *state,
+                         struct ppi_tick *tick);
 
 /* ---- timer_attach.c: their timers, and their part of the account ---- */
 
 /* Create the thread's timer, and while ticking arm it at once. False when
  * there is no such thread any more. */
-bool timer_thread_take_up(struct timer_state *state,
-                          struct timer_thread *thread);
+bool ppi_timer_thread_take_up(struct timer_state *state,
+                              struct timer_thread *thread);
 
 /* Close the account of a thread that is gone, and delete its timer. */
-void timer_thread_let_go(struct timer_state *state,
-                         struct timer_thread *thread);
+void ppi_timer_thread_let_go(struct timer_state *state,
+                             struct timer_thread *thread);
 
 /* Begin the account of a thread that has a timer, and arm that. Nonzero with errno
  * on failure. */
-int timer_thread_begin(struct timer_state *state, struct timer_thread *thread);
+int ppi_timer_thread_begin(struct timer_state *state,
+                           struct timer_thread *thread);
 
 /* Arm all timers, with the present as the beginning of the account. */
-portprof_status timer_threads_arm(struct timer_state *state,
-                                  struct ppi_diag *why);
-void timer_threads_disarm(struct timer_state *state);
-void timer_threads_detach(struct timer_state *state);
+portprof_status ppi_timer_threads_arm(struct timer_state *state,
+                                      struct ppi_diag *why);
+void ppi_timer_threads_disarm(struct timer_state *state);
+void ppi_timer_threads_detach(struct timer_state *state);
 
 /* CPU time of attached threads since open; and where ends are estimated, how far
  * their samples are from it by chance, squared. */
-uint64_t timer_threads_attached_ns(struct timer_state *state,
-                                   double *variance);
+uint64_t ppi_timer_threads_attached_ns(struct timer_state *state,
+                                       double *variance);
 
 /* ---- timer_look.c: what is looked at now and then ---- */
 
@@ -154,39 +156,39 @@ enum { TIMER_SCAN_MS = 10, TIMER_STARTING_SCANS = 4 };
 /* CPU time of the target so far; the helper thread's is not part of it. -1
  * and errno on failure. _see brings the meter up to date with it; _freshen
  * before either makes it exact to the moment. */
-void timer_clock_freshen(const struct timer_state *state);
-int timer_clock_read(const struct timer_state *state, uint64_t *ns);
-int timer_clock_see(struct timer_state *state);
+void ppi_timer_clock_freshen(const struct timer_state *state);
+int ppi_timer_clock_read(const struct timer_state *state, uint64_t *ns);
+int ppi_timer_clock_see(struct timer_state *state);
 
 /* New threads, deaf ones, the handler; and when to come again. */
-void timer_look_around(struct timer_state *state);
+void ppi_timer_look_around(struct timer_state *state);
 
 /* Leave the signal to the program that has taken it, and take another. The
  * timers stand still then. */
-portprof_status timer_change_signal(struct timer_state *state,
-                                    struct ppi_diag *why);
+portprof_status ppi_timer_change_signal(struct timer_state *state,
+                                        struct ppi_diag *why);
 
 /* ---- timer_handler.c: what happens at a tick ---- */
 
 /* Find a free signal and install the handler for this session. */
-portprof_status timer_handler_install(struct timer_state *state,
-                                      struct ppi_diag *why);
+portprof_status ppi_timer_handler_install(struct timer_state *state,
+                                          struct ppi_diag *why);
 
 /* Whether the handler is still in place. */
-bool timer_handler_is_ours(const struct timer_state *state);
+bool ppi_timer_handler_is_ours(const struct timer_state *state);
 
 /* Take another signal instead of one that the program has taken. The timers of
  * that one are deleted by now. */
-portprof_status timer_handler_renew(struct timer_state *state,
-                                    struct ppi_diag *why);
+portprof_status ppi_timer_handler_renew(struct timer_state *state,
+                                        struct ppi_diag *why);
 
 /* In a forked child whose copy of the session goes on. */
-void timer_handler_inherit(const struct timer_state *state);
+void ppi_timer_handler_inherit(const struct timer_state *state);
 
 /* Wait until no handler is at work on this session. */
-void timer_handler_wait(struct timer_state *state);
+void ppi_timer_handler_wait(struct timer_state *state);
 
 /* Put back what was there before. Timers are deleted by now. */
-void timer_handler_remove(struct timer_state *state);
+void ppi_timer_handler_remove(struct timer_state *state);
 
 #endif

@@ -48,8 +48,8 @@ static void add_answered(const struct timer_state *state,
 		*variance += ppi_tick_rate_variance(&state->rate, ns);
 }
 
-uint64_t timer_threads_attached_ns(struct timer_state *state,
-                                   double *variance)
+uint64_t ppi_timer_threads_attached_ns(struct timer_state *state,
+                                       double *variance)
 {
 	uint64_t sum = state->attached_done_ns;
 
@@ -157,7 +157,8 @@ static void detach(struct timer_state *state, struct timer_thread *thread)
 	thread->has_timer = false;
 }
 
-bool timer_thread_take_up(struct timer_state *state, struct timer_thread *thread)
+bool ppi_timer_thread_take_up(struct timer_state *state,
+                              struct timer_thread *thread)
 {
 	const struct timer_kernel *kernel = state->kernel;
 	uint64_t now_ns = kernel->now_ns(kernel->self);
@@ -170,14 +171,15 @@ bool timer_thread_take_up(struct timer_state *state, struct timer_thread *thread
 	return arm(state, thread) == 0;
 }
 
-void timer_thread_let_go(struct timer_state *state,
-                         struct timer_thread *thread)
+void ppi_timer_thread_let_go(struct timer_state *state,
+                             struct timer_thread *thread)
 {
 	settle(state, thread);
 	detach(state, thread);
 }
 
-int timer_thread_begin(struct timer_state *state, struct timer_thread *thread)
+int ppi_timer_thread_begin(struct timer_state *state,
+                           struct timer_thread *thread)
 {
 	begin_account(state, thread, 0);
 	return arm(state, thread);
@@ -199,8 +201,8 @@ static int arm_existing(struct timer_state *state, struct timer_thread *thread)
 	return 0;
 }
 
-portprof_status timer_threads_arm(struct timer_state *state,
-                                  struct ppi_diag *why)
+portprof_status ppi_timer_threads_arm(struct timer_state *state,
+                                      struct ppi_diag *why)
 {
 	for (size_t i = 0; i < state->thread_count; i++)
 		begin_account(state, state->threads[i], 0);
@@ -211,19 +213,19 @@ portprof_status timer_threads_arm(struct timer_state *state,
 		ppi_fail(why, PORTPROF_E_SYSTEM, errno, "arm thread timers",
 		         "the timer of thread %lld cannot be armed: %s",
 		         (long long)state->threads[i]->tid, strerror(errno));
-		timer_threads_disarm(state);
+		ppi_timer_threads_disarm(state);
 		return PORTPROF_E_SYSTEM;
 	}
 	return PORTPROF_OK;
 }
 
-void timer_threads_disarm(struct timer_state *state)
+void ppi_timer_threads_disarm(struct timer_state *state)
 {
 	const struct timer_kernel *kernel = state->kernel;
 
 	atomic_store(&state->is_ticking, false);
 	/* or it would set the timer again */
-	timer_handler_wait(state);
+	ppi_timer_handler_wait(state);
 	for (size_t i = 0; i < state->thread_count; i++) {
 		struct timer_thread *thread = state->threads[i];
 
@@ -233,7 +235,7 @@ void timer_threads_disarm(struct timer_state *state)
 	}
 }
 
-void timer_threads_detach(struct timer_state *state)
+void ppi_timer_threads_detach(struct timer_state *state)
 {
 	for (size_t i = 0; i < state->thread_count; i++)
 		detach(state, state->threads[i]);

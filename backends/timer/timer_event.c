@@ -12,7 +12,7 @@
 /* Of ppi_event.own. */
 enum { OWN_SIGNAL };
 
-int timer_signal_of(const struct ppi_event *event)
+int ppi_timer_signal_of(const struct ppi_event *event)
 {
 	return (int)event->own[OWN_SIGNAL];
 }
@@ -80,10 +80,10 @@ static portprof_status take_signal(const struct ppi_event_request *request,
 	return PORTPROF_OK;
 }
 
-portprof_status timer_event_resolve(const struct ppi_event_request *request,
-                                    enum ppi_mode mode,
-                                    struct ppi_event *event,
-                                    struct ppi_diag *why)
+portprof_status ppi_timer_event_resolve(const struct ppi_event_request *request,
+                                        enum ppi_mode mode,
+                                        struct ppi_event *event,
+                                        struct ppi_diag *why)
 {
 	struct ppi_event_request rest;
 	portprof_status status;

@@ -5,7 +5,8 @@
  * Reached in signal context, and nothing else:
  *   handle_tick, record_tick, is_too_early, set_next, find_thread, is_tick,
  *   pass_on (here)
- *   timer_heir_sign, ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave, ppi_tick_ring_put, ppi_context_pc,
+ *   ppi_timer_heir_sign, ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
+ *   ppi_tick_ring_put, ppi_context_pc,
  *   ppi_tick_rate_due
  *   kernel->thread_cpu, now_ns: clock_gettime(2); set: timer_settime(2)
  *   kernel->action, raise_again: sigaction(2), raise(3); for signals that are
@@ -116,7 +117,7 @@ static void record_tick(struct timer_state *state, struct timer_thread *thread,
 		return;
 	tick.weight = cpu_ns - thread->last_ns;
 	if (thread == &state->heir)
-		timer_heir_sign(state, &tick);
+		ppi_timer_heir_sign(state, &tick);
 	if (ppi_tick_ring_put(&state->ring, &tick,
 	                      tick.tid == state->bs->owner_pid, context))
 		thread->last_ns = cpu_ns;
@@ -257,8 +258,8 @@ static portprof_status refuse_asked(int signo, struct ppi_diag *why)
 	                          "ignored");
 }
 
-portprof_status timer_handler_install(struct timer_state *state,
-                                      struct ppi_diag *why)
+portprof_status ppi_timer_handler_install(struct timer_state *state,
+                                          struct ppi_diag *why)
 {
 	const struct timer_kernel *kernel = state->kernel;
 	int first, last;
@@ -292,7 +293,7 @@ portprof_status timer_handler_install(struct timer_state *state,
 	                "one, or use the itimer backend", first, last);
 }
 
-bool timer_handler_is_ours(const struct timer_state *state)
+bool ppi_timer_handler_is_ours(const struct timer_state *state)
 {
 	const struct timer_kernel *kernel = state->kernel;
 	struct sigaction now;
@@ -301,12 +302,12 @@ bool timer_handler_is_ours(const struct timer_state *state)
 	       ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_tick);
 }
 
-void timer_handler_inherit(const struct timer_state *state)
+void ppi_timer_handler_inherit(const struct timer_state *state)
 {
 	ppi_gate_inherit(&gates[state->signo], state->heir_pid);
 }
 
-void timer_handler_wait(struct timer_state *state)
+void ppi_timer_handler_wait(struct timer_state *state)
 {
 	const struct timer_kernel *kernel = state->kernel;
 
@@ -324,7 +325,7 @@ static void restore_action(const struct timer_state *state)
 	const struct timer_kernel *kernel = state->kernel;
 	struct sigaction ignore;
 
-	if (!timer_handler_is_ours(state))
+	if (!ppi_timer_handler_is_ours(state))
 		return;
 	memset(&ignore, 0, sizeof(ignore));
 	ignore.sa_handler = SIG_IGN;
@@ -333,18 +334,18 @@ static void restore_action(const struct timer_state *state)
 }
 
 /* Of the displaced signal only the gate is ours any more. */
-portprof_status timer_handler_renew(struct timer_state *state,
-                                    struct ppi_diag *why)
+portprof_status ppi_timer_handler_renew(struct timer_state *state,
+                                        struct ppi_diag *why)
 {
 	struct ppi_gate *gate = &gates[state->signo];
 
 	if (atomic_load(&gate->guest) == state)
 		ppi_gate_clear(gate);
-	timer_handler_wait(state);
-	return timer_handler_install(state, why);
+	ppi_timer_handler_wait(state);
+	return ppi_timer_handler_install(state, why);
 }
 
-void timer_handler_remove(struct timer_state *state)
+void ppi_timer_handler_remove(struct timer_state *state)
 {
 	const struct timer_kernel *kernel = state->kernel;
 	struct ppi_gate *gate = &gates[state->signo];
@@ -357,5 +358,5 @@ void timer_handler_remove(struct timer_state *state)
 	restore_action(state);
 	ppi_gate_clear(gate);
 	if (!is_child)
-		timer_handler_wait(state);
+		ppi_timer_handler_wait(state);
 }

@@ -19,7 +19,7 @@ static uint64_t seed(const struct timer_state *state, int64_t pid)
 	return (mixed ^ mixed >> 32) | 1;
 }
 
-bool timer_heir_begin(struct ppi_backend_session *bs)
+bool ppi_timer_heir_begin(struct ppi_backend_session *bs)
 {
 	struct timer_state *state = bs->state;
 	const struct timer_kernel *kernel = state->kernel;
@@ -37,22 +37,22 @@ bool timer_heir_begin(struct ppi_backend_session *bs)
 	thread->has_timer = true;
 	bs->owner_pid = state->heir_pid = pid;
 	state->random = seed(state, pid);
-	timer_handler_inherit(state);
-	if (timer_thread_begin(state, thread) != 0) {
-		timer_heir_end(bs);
+	ppi_timer_handler_inherit(state);
+	if (ppi_timer_thread_begin(state, thread) != 0) {
+		ppi_timer_heir_end(bs);
 		return false;
 	}
 	return true;
 }
 
-void timer_heir_sign(const struct timer_state *state, struct ppi_tick *tick)
+void ppi_timer_heir_sign(const struct timer_state *state, struct ppi_tick *tick)
 {
 	tick->pid = (int32_t)state->heir_pid;
 	tick->squares = ppi_tick_rate_squares(&state->rate,
 	                                      atomic_load(&state->heir.ticks));
 }
 
-void timer_heir_end(struct ppi_backend_session *bs)
+void ppi_timer_heir_end(struct ppi_backend_session *bs)
 {
 	struct timer_state *state = bs->state;
 	const struct timer_kernel *kernel = state->kernel;

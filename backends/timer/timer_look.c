@@ -24,7 +24,7 @@ enum { DEAF_NS = 100000000, DEAF_TICKS = 10 };
 #define NS_PER_MS UINT64_C(1000000)
 #define WATCH_NS UINT64_C(1000000000)
 
-int timer_clock_read(const struct timer_state *state, uint64_t *ns)
+int ppi_timer_clock_read(const struct timer_state *state, uint64_t *ns)
 {
 	const struct timer_kernel *kernel = state->kernel;
 	uint64_t own = 0;
@@ -44,7 +44,7 @@ int timer_clock_read(const struct timer_state *state, uint64_t *ns)
  * last tick only when their own clocks are read (thread_group_cputime and
  * task_sched_runtime, linux/kernel/sched): look at those first.
  */
-void timer_clock_freshen(const struct timer_state *state)
+void ppi_timer_clock_freshen(const struct timer_state *state)
 {
 	const struct timer_kernel *kernel = state->kernel;
 	uint64_t unused;
@@ -55,10 +55,10 @@ void timer_clock_freshen(const struct timer_state *state)
 }
 
 /* The clock of a single thread ends with it: then the last reading counts. */
-int timer_clock_see(struct timer_state *state)
+int ppi_timer_clock_see(struct timer_state *state)
 {
 	uint64_t now_ns = 0;
-	int result = timer_clock_read(state, &now_ns);
+	int result = ppi_timer_clock_read(state, &now_ns);
 
 	ppi_meter_see(&state->meter, result == 0, now_ns);
 	return result;
@@ -96,16 +96,16 @@ static void watch_threads(struct timer_state *state)
 		watch(state, state->threads[i]);
 }
 
-portprof_status timer_change_signal(struct timer_state *state,
-                                    struct ppi_diag *why)
+portprof_status ppi_timer_change_signal(struct timer_state *state,
+                                        struct ppi_diag *why)
 {
 	portprof_status status;
 	size_t fresh;
 
-	timer_threads_detach(state);
-	status = timer_handler_renew(state, why);
+	ppi_timer_threads_detach(state);
+	status = ppi_timer_handler_renew(state, why);
 	if (status == PORTPROF_OK)
-		status = timer_threads_scan(state, &fresh, why);
+		status = ppi_timer_threads_scan(state, &fresh, why);
 	return status;
 }
 
@@ -128,9 +128,9 @@ static void yield_signal(struct timer_state *state)
 	struct ppi_diag why;
 	int lost = state->signo;
 
-	timer_threads_disarm(state);
-	if (timer_change_signal(state, &why) != PORTPROF_OK ||
-	    timer_threads_arm(state, &why) != PORTPROF_OK) {
+	ppi_timer_threads_disarm(state);
+	if (ppi_timer_change_signal(state, &why) != PORTPROF_OK ||
+	    ppi_timer_threads_arm(state, &why) != PORTPROF_OK) {
 		end_early(state, lost);
 		return;
 	}
@@ -155,7 +155,7 @@ static void pace(struct timer_state *state, size_t fresh, uint64_t used_ns,
 	bs->drain_every_ms = ms < SCAN_IDLE_MS ? (unsigned)ms : SCAN_IDLE_MS;
 }
 
-void timer_look_around(struct timer_state *state)
+void ppi_timer_look_around(struct timer_state *state)
 {
 	const struct timer_kernel *kernel = state->kernel;
 	uint64_t before_ns = state->meter.seen_ns;
@@ -163,18 +163,18 @@ void timer_look_around(struct timer_state *state)
 	struct ppi_diag why;
 	size_t fresh = 0;
 
-	if (!timer_handler_is_ours(state))
+	if (!ppi_timer_handler_is_ours(state))
 		yield_signal(state);
 	if (state->is_displaced)
 		return;
-	if (timer_threads_scan(state, &fresh, &why) != PORTPROF_OK)
+	if (ppi_timer_threads_scan(state, &fresh, &why) != PORTPROF_OK)
 		ppi_note(state->bs, "new threads may not be sampled: %s",
 		         why.words);
 	if (begun_ns >= state->next_watch_ns) {
 		watch_threads(state);
 		state->next_watch_ns = begun_ns + WATCH_NS;
 	}
-	timer_clock_see(state);
+	ppi_timer_clock_see(state);
 	ended_ns = kernel->now_ns(kernel->self);
 	pace(state, fresh, state->meter.seen_ns - before_ns,
 	     ended_ns - begun_ns);

@@ -140,7 +140,7 @@ static portprof_status read_tids(struct timer_state *state,
 
 static void forget(struct timer_state *state, struct timer_thread *thread)
 {
-	timer_thread_let_go(state, thread);
+	ppi_timer_thread_let_go(state, thread);
 	thread->next_free = state->free;
 	state->free = thread;
 }
@@ -168,7 +168,7 @@ static struct timer_thread *adopt(struct timer_state *state, int64_t tid)
 		         "memory");
 		return NULL;
 	}
-	if (timer_thread_take_up(state, thread))
+	if (ppi_timer_thread_take_up(state, thread))
 		return thread;
 	forget(state, thread);
 	return NULL;
@@ -184,7 +184,7 @@ static struct timer_thread *review(struct timer_state *state,
 		forget(state, thread);
 		return adopt(state, tid);
 	}
-	if (thread->has_timer || timer_thread_take_up(state, thread))
+	if (thread->has_timer || ppi_timer_thread_take_up(state, thread))
 		return thread;
 	forget(state, thread);
 	return NULL;
@@ -221,8 +221,8 @@ static size_t merge(struct timer_state *state)
 	return fresh;
 }
 
-portprof_status timer_threads_scan(struct timer_state *state, size_t *fresh,
-                                   struct ppi_diag *why)
+portprof_status ppi_timer_threads_scan(struct timer_state *state, size_t *fresh,
+                                       struct ppi_diag *why)
 {
 	portprof_status status = read_tids(state, why);
 
@@ -234,7 +234,7 @@ portprof_status timer_threads_scan(struct timer_state *state, size_t *fresh,
 	return PORTPROF_OK;
 }
 
-void timer_threads_free(struct timer_state *state)
+void ppi_timer_threads_free(struct timer_state *state)
 {
 	unsigned chunks = atomic_load(&state->chunk_count);
 

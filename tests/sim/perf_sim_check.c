@@ -11,7 +11,7 @@ bool sim_attr_flag(const struct perf_event_attr *attr, unsigned bit)
 {
 	struct perf_event_attr other = *attr;
 
-	perf_attr_set_flag(&other, bit);
+	ppi_perf_attr_set_flag(&other, bit);
 	return memcmp(&other, attr, sizeof(other)) == 0;
 }
 

@@ -34,7 +34,7 @@ static portprof_status resolve(const char *string, enum ppi_mode mode,
 	portprof_status status = ppi_event_parse(string, &request, why);
 
 	if (status == PORTPROF_OK)
-		status = perf_request_read(&request, &asked, why);
+		status = ppi_perf_request_read(&request, &asked, why);
 	return status ? status : ppi_perf_resolve(&asked, mode, event, why);
 }
 
@@ -107,8 +107,10 @@ static void generic_names_resolve_everywhere(void **state)
 		                            &why) == PORTPROF_OK,
 		            "%s", why.words);
 		table_check(&table, perf_own(&event)->type == type &&
-		            perf_own(&event)->config[0] == config && perf_own(&event)->config[1] == 0,
-		            "it is type %u, config 0x%llx", perf_own(&event)->type,
+		            perf_own(&event)->config[0] == config &&
+		            perf_own(&event)->config[1] == 0,
+		            "it is type %u, config 0x%llx",
+		            perf_own(&event)->type,
 		            (unsigned long long)perf_own(&event)->config[0]);
 		table_check(&table, event.is_cpu_time == is_time &&
 		            (event.unit == PORTPROF_UNIT_NANOSECONDS) ==
@@ -118,7 +120,8 @@ static void generic_names_resolve_everywhere(void **state)
 		            "its canonical form is %s", event.canonical);
 		table_check(&table, resolve(event.canonical, PPI_SAMPLE,
 		                            &again, &why) == PORTPROF_OK &&
-		            perf_own(&again)->type == type && perf_own(&again)->config[0] == config &&
+		            perf_own(&again)->type == type &&
+		            perf_own(&again)->config[0] == config &&
 		            again.counts_user == event.counts_user &&
 		            again.counts_kernel == event.counts_kernel,
 		            "its canonical form means something else");
@@ -140,19 +143,22 @@ static void modifiers_of_perf(void **state)
 
 		assert_int_equal(ppi_event_parse(string, &request, &why),
 		                 PORTPROF_OK);
-		table_check(&table, perf_request_read(&request, &asked, &why) ==
+		table_check(&table,
+		            ppi_perf_request_read(&request, &asked, &why) ==
 		            PORTPROF_OK, "%s", why.words);
-		table_check(&table, strcmp(asked.core.name, table.field[2]) == 0,
+		table_check(&table,
+		            strcmp(asked.core.name, table.field[2]) == 0,
 		            "its name is '%s'", asked.core.name);
 		table_check(&table,
-		            perf_request_format(&asked.core, &asked.asked,
-		                                asked.core.name, text,
-		                                sizeof(text)) &&
+		            ppi_perf_request_format(&asked.core, &asked.asked,
+		                                    asked.core.name, text,
+		                                    sizeof(text)) &&
 		            strcmp(text, table.field[1]) == 0,
 		            "its canonical form is '%s'", text);
 		assert_int_equal(ppi_event_parse(text, &request, &why),
 		                 PORTPROF_OK);
-		table_check(&table, perf_request_read(&request, &again, &why) ==
+		table_check(&table,
+		            ppi_perf_request_read(&request, &again, &why) ==
 		            PORTPROF_OK, "%s", why.words);
 		table_check(&table, strcmp(asked.core.name, again.core.name) ==
 		            0 && asked.asked.precise == again.asked.precise &&
@@ -161,7 +167,8 @@ static void modifiers_of_perf(void **state)
 		            asked.asked.cpu == again.asked.cpu &&
 		            asked.asked.exclude_guest ==
 		            again.asked.exclude_guest &&
-		            asked.asked.exclude_host == again.asked.exclude_host,
+		            asked.asked.exclude_host ==
+		            again.asked.exclude_host,
 		            "'%s' means something else", text);
 	}
 	assert_int_equal(table_open(&table, "events-perf-bad.txt"), 0);
@@ -171,7 +178,8 @@ static void modifiers_of_perf(void **state)
 		assert_int_equal(ppi_event_parse(table.field[2], &request,
 		                                 &why), PORTPROF_OK);
 		snprintf(column, sizeof(column), "column %s: ", table.field[0]);
-		table_check(&table, perf_request_read(&request, &asked, &why) ==
+		table_check(&table,
+		            ppi_perf_request_read(&request, &asked, &why) ==
 		            PORTPROF_E_INVALID, "it is not refused");
 		table_check(&table, strstr(why.words, column) &&
 		            strstr(why.words, table.field[1]),

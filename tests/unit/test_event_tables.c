@@ -89,7 +89,7 @@ static portprof_status ask_us(const char *string, struct ppi_event *event,
 	portprof_status status = ppi_event_parse(string, &request, why);
 
 	if (status == PORTPROF_OK)
-		status = perf_request_read(&request, &asked, why);
+		status = ppi_perf_request_read(&request, &asked, why);
 	if (status == PORTPROF_OK)
 		status = ppi_perf_resolve(&asked, PPI_SAMPLE, event, why);
 	if (status)

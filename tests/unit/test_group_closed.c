@@ -169,7 +169,7 @@ static int put_own_event_there(const char *events)
 		.config = PERF_COUNT_SW_PAGE_FAULTS, .exclude_kernel = 1,
 		.exclude_hv = 1, .disabled = 1,
 	};
-	int own = perf_kernel_real.open_event(NULL, &attr, 0, -1, -1, 0);
+	int own = ppi_perf_kernel_real.open_event(NULL, &attr, 0, -1, -1, 0);
 	uint64_t first, then;
 
 	all = numbers_now();

@@ -396,23 +396,25 @@ static void the_table_keeps_threads_apart(void **state)
 	bool is_new;
 
 	(void)state;
-	assert_true(itimer_table_init(&table, THREADS));
+	assert_true(ppi_itimer_table_init(&table, THREADS));
 	for (long tid = 1; tid <= THREADS; tid++) {
-		struct itimer_slot *slot = itimer_table_get(&table, tid * 64,
-		                                            &is_new);
+		struct itimer_slot *slot =
+			ppi_itimer_table_get(&table, tid * 64,
+		                             &is_new);
 
 		assert_non_null(slot);
 		assert_true(is_new);
 		slot->last_ns = (uint64_t)tid;
 	}
 	for (long tid = 1; tid <= THREADS; tid++) {
-		struct itimer_slot *slot = itimer_table_get(&table, tid * 64,
-		                                            &is_new);
+		struct itimer_slot *slot =
+			ppi_itimer_table_get(&table, tid * 64,
+		                             &is_new);
 
 		assert_false(is_new);
 		assert_int_equal(slot->last_ns, tid);
 	}
-	itimer_table_free(&table);
+	ppi_itimer_table_free(&table);
 }
 
 static void a_full_table_says_so(void **state)
@@ -422,14 +424,14 @@ static void a_full_table_says_so(void **state)
 	long tid = 1;
 
 	(void)state;
-	assert_true(itimer_table_init(&table, 1));
-	while (itimer_table_get(&table, tid, &is_new))
+	assert_true(ppi_itimer_table_init(&table, 1));
+	while (ppi_itimer_table_get(&table, tid, &is_new))
 		tid++;
 	assert_int_equal(tid - 1, table.mask + 1);
-	assert_null(itimer_table_get(&table, tid, &is_new));
-	assert_non_null(itimer_table_get(&table, tid - 1, &is_new));
+	assert_null(ppi_itimer_table_get(&table, tid, &is_new));
+	assert_non_null(ppi_itimer_table_get(&table, tid - 1, &is_new));
 	assert_false(is_new);
-	itimer_table_free(&table);
+	ppi_itimer_table_free(&table);
 }
 
 /* More threads than the table has slots, one after the other: those that are

@@ -99,7 +99,7 @@ static portprof_status resolve(const struct ppi_event_request *request,
 {
 	struct perf_request asked;
 	struct ppi_event event;
-	portprof_status status = perf_request_read(request, &asked, why);
+	portprof_status status = ppi_perf_request_read(request, &asked, why);
 
 	return status == PORTPROF_OK && is_known_pmu(request->text) ?
 	               ppi_perf_resolve(&asked, PPI_SAMPLE, &event, why) :

@@ -223,7 +223,8 @@ static void another_recorder_takes_no_sample(void **state)
 			perf_sim_machine.missing = PERF_HAS_INHERIT_READ;
 		run.plan.follow_children = true; /* CPU rings, whatever it costs */
 		open_and_start("page-faults:period=2", 0);
-		other = open_other(perf_sim_main_tid(), 1, true, CLOCK_MONOTONIC);
+		other = open_other(perf_sim_main_tid(), 1, true,
+		                   CLOCK_MONOTONIC);
 		perf_sim_page_faults(perf_sim_main_tid(), 0x1000, 1000);
 		run_stop(&run);
 		close_other(other);
@@ -365,5 +366,6 @@ int main(void)
 		CASE(a_late_sample_is_not_counted_twice),
 	};
 
-	return cmocka_run_group_tests_name("perf_account", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ppi_perf_account", tests, NULL,
+	                                   NULL);
 }

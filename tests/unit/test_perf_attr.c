@@ -45,7 +45,7 @@ static bool has_flag(const struct perf_event_attr *attr, unsigned bit)
 {
 	struct perf_event_attr other = *attr;
 
-	perf_attr_set_flag(&other, bit);
+	ppi_perf_attr_set_flag(&other, bit);
 	return memcmp(&other, attr, sizeof(other)) == 0;
 }
 
@@ -57,9 +57,9 @@ static void flag_bits_are_the_headers(void **state)
 	(void)state;
 	memset(&ours, 0, sizeof(ours));
 	memset(&header, 0, sizeof(header));
-	perf_attr_set_flag(&ours, 0);
-	perf_attr_set_flag(&ours, 17);
-	perf_attr_set_flag(&ours, 33);
+	ppi_perf_attr_set_flag(&ours, 0);
+	ppi_perf_attr_set_flag(&ours, 17);
+	ppi_perf_attr_set_flag(&ours, 33);
 	header.disabled = 1;
 	header.mmap_data = 1;
 	header.text_poke = 1;
@@ -67,8 +67,8 @@ static void flag_bits_are_the_headers(void **state)
 #ifdef PERF_ATTR_SIZE_VER7
 	memset(&ours, 0, sizeof(ours));
 	memset(&header, 0, sizeof(header));
-	perf_attr_set_flag(&ours, PERF_FLAG_INHERIT_THREAD);
-	perf_attr_set_flag(&ours, PERF_FLAG_REMOVE_ON_EXEC);
+	ppi_perf_attr_set_flag(&ours, PERF_FLAG_INHERIT_THREAD);
+	ppi_perf_attr_set_flag(&ours, PERF_FLAG_REMOVE_ON_EXEC);
 	header.inherit_thread = 1;
 	header.remove_on_exec = 1;
 	assert_memory_equal(&ours, &header, sizeof(ours));
@@ -81,7 +81,7 @@ static void a_carrier_and_another(void **state)
 	struct perf_event_attr attr;
 
 	(void)state;
-	perf_attr_sample(&kind, &task_clock, true, &attr);
+	ppi_perf_attr_sample(&kind, &task_clock, true, &attr);
 	assert_int_equal(attr.sample_period, 1000000);
 	assert_true(attr.disabled && attr.inherit && attr.sample_id_all);
 	assert_true(attr.task && attr.mmap && attr.mmap2 && attr.comm);
@@ -91,7 +91,7 @@ static void a_carrier_and_another(void **state)
 	assert_true(has_flag(&attr, PERF_FLAG_REMOVE_ON_EXEC));
 	assert_true(attr.use_clockid && attr.clockid == CLOCK_MONOTONIC);
 	assert_true(attr.exclude_hv && !attr.exclude_kernel);
-	perf_attr_sample(&kind, &task_clock, false, &attr);
+	ppi_perf_attr_sample(&kind, &task_clock, false, &attr);
 	assert_false(attr.task || attr.mmap || attr.mmap2 || attr.comm);
 }
 
@@ -103,7 +103,7 @@ static void an_old_kernel_is_spared(void **state)
 
 	(void)state;
 	kind.features = 0;
-	perf_attr_sample(&kind, &task_clock, true, &attr);
+	ppi_perf_attr_sample(&kind, &task_clock, true, &attr);
 	for (unsigned bit = 34; bit < 64; bit++)
 		assert_false(has_flag(&attr, bit));
 	assert_false(attr.use_clockid);
@@ -117,11 +117,11 @@ static void children_and_exec(void **state)
 
 	(void)state;
 	kind.follows_children = true;
-	perf_attr_sample(&kind, &task_clock, true, &attr);
+	ppi_perf_attr_sample(&kind, &task_clock, true, &attr);
 	assert_false(has_flag(&attr, PERF_FLAG_INHERIT_THREAD));
 	kind = all_of_it();
 	kind.enables_on_exec = true;
-	perf_attr_sample(&kind, &task_clock, true, &attr);
+	ppi_perf_attr_sample(&kind, &task_clock, true, &attr);
 	/* EINVAL together. */
 	assert_true(attr.enable_on_exec);
 	assert_false(has_flag(&attr, PERF_FLAG_REMOVE_ON_EXEC));
@@ -137,12 +137,12 @@ static void rates_modes_and_members(void **state)
 	event.rate_hz = 250;
 	event.counts_kernel = false;
 	perf_own_of(&event)->asked.pinned = true;
-	perf_attr_sample(&kind, &event, true, &attr);
+	ppi_perf_attr_sample(&kind, &event, true, &attr);
 	assert_true(attr.freq && attr.sample_freq == 250);
 	assert_true(attr.exclude_kernel && attr.exclude_callchain_kernel);
-	perf_attr_count(&kind, &event, true, &attr);
+	ppi_perf_attr_count(&kind, &event, true, &attr);
 	assert_true(attr.disabled && attr.pinned && attr.sample_period == 0);
-	perf_attr_count(&kind, &event, false, &attr);
+	ppi_perf_attr_count(&kind, &event, false, &attr);
 	assert_false(attr.disabled || attr.pinned || attr.enable_on_exec);
 }
 
@@ -160,13 +160,13 @@ static void the_kernel_takes_it(void **state)
 		kind.removes_on_exec = bits & 4;
 		kind.enables_on_exec = bits & 8;
 		perf_sim_reset();
-		perf_attr_sample(&kind, &task_clock, true, &attr);
-		fd = perf_open_attr(&perf_sim_kernel, &attr, 0, 1, -1);
+		ppi_perf_attr_sample(&kind, &task_clock, true, &attr);
+		fd = ppi_perf_open_attr(&perf_sim_kernel, &attr, 0, 1, -1);
 		assert_true(fd >= 0);
 		assert_int_equal(attr.size, PERF_ATTR_BYTES);
 		perf_sim_kernel.close_event(NULL, fd, PERF_FRESH);
-		perf_attr_ring_owner(&kind, &attr);
-		fd = perf_open_attr(&perf_sim_kernel, &attr, 0, 1, -1);
+		ppi_perf_attr_ring_owner(&kind, &attr);
+		fd = ppi_perf_open_attr(&perf_sim_kernel, &attr, 0, 1, -1);
 		assert_true(fd >= 0);
 		perf_sim_kernel.close_event(NULL, fd, PERF_FRESH);
 	}
@@ -178,7 +178,7 @@ static void all_features_of_a_new_kernel(void **state)
 {
 	(void)state;
 	perf_sim_reset();
-	assert_int_equal(perf_features(&perf_sim_kernel),
+	assert_int_equal(ppi_perf_features(&perf_sim_kernel),
 	                 PERF_FEATURES_KNOWN | ALL);
 	assert_int_equal(perf_sim_open_fds(), 0);
 }
@@ -189,21 +189,22 @@ static void each_missing_feature_is_found(void **state)
 	for (unsigned bit = 0; bit < 7; bit++) {
 		perf_sim_reset();
 		perf_sim_machine.missing = 1u << bit;
-		assert_int_equal(perf_features(&perf_sim_kernel),
+		assert_int_equal(ppi_perf_features(&perf_sim_kernel),
 		                 PERF_FEATURES_KNOWN | (ALL ^ 1u << bit));
 	}
 	perf_sim_reset();
 	perf_sim_machine.lacks_features = true;
-	assert_int_equal(perf_features(&perf_sim_kernel), PERF_FEATURES_KNOWN);
+	assert_int_equal(ppi_perf_features(&perf_sim_kernel),
+	                 PERF_FEATURES_KNOWN);
 }
 
 static void answers_are_remembered(void **state)
 {
 	(void)state;
 	perf_sim_reset();
-	perf_features(&perf_sim_kernel);
+	ppi_perf_features(&perf_sim_kernel);
 	perf_sim_machine.lacks_features = true;
-	assert_int_equal(perf_features(&perf_sim_kernel),
+	assert_int_equal(ppi_perf_features(&perf_sim_kernel),
 	                 PERF_FEATURES_KNOWN | ALL);
 }
 
@@ -214,9 +215,9 @@ static void a_limit_is_not_remembered(void **state)
 	for (unsigned nth = 1; nth < 9; nth++) {
 		perf_sim_reset();
 		perf_sim_fail(0, nth, 0);
-		assert_false(perf_features(&perf_sim_kernel) &
+		assert_false(ppi_perf_features(&perf_sim_kernel) &
 		             PERF_FEATURES_KNOWN);
-		assert_int_equal(perf_features(&perf_sim_kernel),
+		assert_int_equal(ppi_perf_features(&perf_sim_kernel),
 		                 PERF_FEATURES_KNOWN | ALL);
 		assert_int_equal(perf_sim_open_fds(), 0);
 	}
@@ -251,10 +252,10 @@ static void a_short_attr_is_tried_if_that_is_enough(void **state)
 	kernel.open_event = short_open;
 	known_bytes = PERF_ATTR_SIZE_VER3;
 	memset(&attr, 0, sizeof(attr));
-	assert_int_equal(perf_open_attr(&kernel, &attr, 0, -1, -1), 5);
+	assert_int_equal(ppi_perf_open_attr(&kernel, &attr, 0, -1, -1), 5);
 	assert_int_equal(opens, 2);
 	attr.sample_max_stack = 5; /* past what this kernel knows */
-	assert_int_equal(perf_open_attr(&kernel, &attr, 0, -1, -1), -E2BIG);
+	assert_int_equal(ppi_perf_open_attr(&kernel, &attr, 0, -1, -1), -E2BIG);
 	assert_int_equal(opens, 3);
 }
 

@@ -25,7 +25,8 @@ static unsigned see_rounds(unsigned step, unsigned share)
 	for (unsigned i = 0; i < 2000; i++) {
 		unsigned place = (uint64_t)i * step / 10 % 1000;
 
-		found |= perf_beat_see(&beat, 7, place < share ? 0x1000 : 0x2000);
+		found |= ppi_perf_beat_see(&beat, 7,
+		                           place < share ? 0x1000 : 0x2000);
 	}
 	return found;
 }
@@ -58,9 +59,9 @@ static void chance_is_none(void **state)
 	for (unsigned share = 1; share < 100; share++)
 		for (unsigned i = 0; i < 5000; i++) {
 			random = random * UINT64_C(6364136223846793005) + 1;
-			assert_int_equal(perf_beat_see(&beat, 7,
-			                               (random >> 33) % 100 < share
-			                               ? 0x1000 : 0x2000), 0);
+			assert_int_equal(ppi_perf_beat_see(
+				&beat, 7, (random >> 33) % 100 < share
+				          ? 0x1000 : 0x2000), 0);
 		}
 }
 
@@ -70,9 +71,9 @@ static void a_thread_that_ends_leaves_the_place(void **state)
 	unsigned found = 0;
 
 	(void)state;
-	perf_beat_see(&beat, 7, 0x1000);
+	ppi_perf_beat_see(&beat, 7, 0x1000);
 	for (unsigned i = 0; i < 2000; i++)
-		found |= perf_beat_see(&beat, 8, i % 2 ? 0x1000 : 0x2000);
+		found |= ppi_perf_beat_see(&beat, 8, i % 2 ? 0x1000 : 0x2000);
 	assert_int_equal(found, 2);
 }
 

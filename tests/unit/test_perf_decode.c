@@ -78,7 +78,7 @@ static bool decode(const struct perf_shape *shape, const struct record *record,
 	bool is_good;
 
 	memcpy(exact, record->words, bytes);
-	is_good = perf_decode(shape, exact, bytes, &seen);
+	is_good = ppi_perf_decode(shape, exact, bytes, &seen);
 	/* What points into it must be looked at before it goes. */
 	if (is_good && seen.name)
 		assert_true(strlen(seen.name) < bytes);
@@ -112,7 +112,8 @@ static void a_full_sample(void **state)
 
 	(void)state;
 	put_sample(&record);
-	assert_true(perf_decode(&full, record.words, record.count * 8, &seen));
+	assert_true(ppi_perf_decode(&full, record.words, record.count * 8,
+	                            &seen));
 	assert_int_equal(seen.type, PERF_RECORD_SAMPLE);
 	assert_true(seen.is_kernel);
 	assert_int_equal(seen.id, 42);
@@ -128,7 +129,7 @@ static void a_full_sample(void **state)
 	assert_int_equal(seen.chain[1], 0x111);
 	assert_true(seen.has_user_ip);
 	assert_int_equal(seen.user_ip, 0xdef);
-	assert_int_equal(record.words[perf_time_in_sample(&full) / 8], 777);
+	assert_int_equal(record.words[ppi_perf_time_in_sample(&full) / 8], 777);
 }
 
 static void samples_of_virtual_machines(void **state)
@@ -151,8 +152,8 @@ static void samples_of_virtual_machines(void **state)
 		memcpy(&header, record.words, sizeof(header));
 		header.misc = cases[i].misc;
 		memcpy(record.words, &header, sizeof(header));
-		assert_true(perf_decode(&full, record.words, record.count * 8,
-		                        &seen));
+		assert_true(ppi_perf_decode(&full, record.words,
+		                            record.count * 8, &seen));
 		assert_int_equal(seen.is_kernel, cases[i].is_kernel);
 		assert_int_equal(seen.is_guest, cases[i].is_guest);
 	}
@@ -273,7 +274,8 @@ static void bytes_of_the_event(void **state)
 	put(&record, 0x22);
 	put(&record, 0x33);
 	put(&record, 4711);
-	assert_true(perf_decode(&shape, record.words, record.count * 8, &seen));
+	assert_true(ppi_perf_decode(&shape, record.words, record.count * 8,
+	                            &seen));
 	assert_int_equal(seen.raw_bytes, 20);
 	assert_ptr_equal(seen.raw, (unsigned char *)&record.words[2] + 4);
 	assert_int_equal(seen.cgroup, 4711);
@@ -343,8 +345,8 @@ static void a_mapping_whatever_its_mark(void **state)
 	for (unsigned marked = 0; marked < 2; marked++) {
 		put_mapping(&record, (uint16_t)(PERF_RECORD_MISC_USER |
 		                     (marked ? MARK_BUILD_ID : 0)));
-		assert_true(perf_decode(&full, record.words, record.count * 8,
-		                        &seen));
+		assert_true(ppi_perf_decode(&full, record.words,
+		                            record.count * 8, &seen));
 		assert_int_equal(seen.pid, 20);
 		assert_int_equal(seen.address, 0x7000);
 		assert_int_equal(seen.length, 0x1000);
@@ -405,7 +407,8 @@ static void tasks_names_and_losses(void **state)
 	put_pair(&record, 20, 21);
 	put_text(&record, "worker");
 	put_trailer(&record);
-	assert_true(perf_decode(&full, record.words, record.count * 8, &seen));
+	assert_true(ppi_perf_decode(&full, record.words, record.count * 8,
+	                            &seen));
 	assert_true(seen.is_exec);
 	assert_string_equal(seen.name, "worker");
 
@@ -473,11 +476,11 @@ static void chains_without_markers(void **state)
 	uint64_t out[8];
 
 	(void)state;
-	assert_int_equal(perf_chain_clean(chain, 8, out, 8), 5);
+	assert_int_equal(ppi_perf_chain_clean(chain, 8, out, 8), 5);
 	for (uint64_t i = 0; i < 5; i++)
 		assert_int_equal(out[i], i + 1);
-	assert_int_equal(perf_chain_clean(chain, 8, out, 3), 3);
-	assert_int_equal(perf_chain_clean(chain, 0, out, 3), 0);
+	assert_int_equal(ppi_perf_chain_clean(chain, 8, out, 3), 3);
+	assert_int_equal(ppi_perf_chain_clean(chain, 0, out, 3), 0);
 }
 
 /* Code without frame pointers leaves anything where the kernel reads one. */
@@ -494,13 +497,13 @@ static void chains_end_where_no_code_can_be(void **state)
 	uint64_t out[8];
 
 	(void)state;
-	assert_int_equal(perf_chain_clean(at_zero, 4, out, 8), 2);
+	assert_int_equal(ppi_perf_chain_clean(at_zero, 4, out, 8), 2);
 	assert_int_equal(out[1], 0x402000);
-	assert_int_equal(perf_chain_clean(text, 2, out, 8), 1);
-	assert_int_equal(perf_chain_clean(kernel, 2, out, 8), 2);
-	assert_int_equal(perf_chain_clean(leaf, 2, out, 8), 2);
+	assert_int_equal(ppi_perf_chain_clean(text, 2, out, 8), 1);
+	assert_int_equal(ppi_perf_chain_clean(kernel, 2, out, 8), 2);
+	assert_int_equal(ppi_perf_chain_clean(leaf, 2, out, 8), 2);
 	/* a kernel address that a program's stack holds is no caller */
-	assert_int_equal(perf_chain_clean(both, 7, out, 8), 3);
+	assert_int_equal(ppi_perf_chain_clean(both, 7, out, 8), 3);
 	assert_int_equal(out[2], 0x401000);
 }
 
@@ -528,5 +531,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests_name("perf_decode", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("ppi_perf_decode", tests, NULL,
+	                                   NULL);
 }

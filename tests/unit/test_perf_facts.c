@@ -65,7 +65,7 @@ static void fault_simulated(void)
 static const struct world simulated = { &perf_sim_kernel,
 	                                make_simulated_processes,
 	                                fault_simulated };
-static const struct world real = { &perf_kernel_real, make_real_processes,
+static const struct world real = { &ppi_perf_kernel_real, make_real_processes,
 	                           fault_really };
 
 /* One event of the calling thread with a ring of its own. */
@@ -82,7 +82,7 @@ static void open_event(const struct world *world, struct perf_event_attr *attr,
 	const struct perf_kernel *kernel = world->kernel;
 	size_t page = kernel->get_page_bytes(kernel->self);
 
-	event->fd = perf_open_attr(kernel, attr, 0, -1, -1);
+	event->fd = ppi_perf_open_attr(kernel, attr, 0, -1, -1);
 	if (event->fd < 0 && world == &real)
 		skip(); /* too old a kernel, or not for this user */
 	assert_true(event->fd >= 0);

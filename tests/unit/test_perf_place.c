@@ -75,8 +75,8 @@ static enum perf_symbol_answer find(const char *name,
 {
 	char path[4096];
 
-	return perf_symbol_in_process(&perf_kernel_real, 0, name, symbol, NULL,
-	                              path, sizeof(path));
+	return ppi_perf_symbol_in_process(&ppi_perf_kernel_real, 0, name,
+	                                  symbol, NULL, path, sizeof(path));
 }
 
 static void symbols_are_where_they_are(void **state)
@@ -117,14 +117,15 @@ static void symbols_of_libraries(void **state)
 	assert_non_null(mapped);
 	assert_int_equal(find("cfgetospeed", &symbol), PERF_SYMBOL_FOUND);
 	assert_int_equal(symbol.address, (uintptr_t)here);
-	assert_int_equal(perf_symbol_in_file(&perf_kernel_real, info.dli_fname,
-	                                     "cfgetospeed", &symbol, NULL,
-	                                     &error),
+	assert_int_equal(ppi_perf_symbol_in_file(&ppi_perf_kernel_real,
+	                                         info.dli_fname,
+	                                         "cfgetospeed", &symbol, NULL,
+	                                         &error),
 	                 PERF_SYMBOL_FOUND);
 	assert_true(symbol.file_offset > 0);
-	assert_true(perf_symbol_find_file(&perf_kernel_real, 0,
-	                                  strrchr(mapped, '/') + 1, path,
-	                                  sizeof(path)));
+	assert_true(ppi_perf_symbol_find_file(&ppi_perf_kernel_real, 0,
+	                                      strrchr(mapped, '/') + 1, path,
+	                                      sizeof(path)));
 	assert_true(path[0] == '/');
 	free(mapped);
 }
@@ -135,15 +136,16 @@ static void what_is_no_program(void **state)
 	int error;
 
 	(void)state;
-	assert_int_equal(perf_symbol_in_file(&perf_kernel_real, "/nowhere",
-	                                     "main", &symbol, NULL,
-	                                     &error),
+	assert_int_equal(ppi_perf_symbol_in_file(&ppi_perf_kernel_real,
+	                                         "/nowhere",
+	                                         "main", &symbol, NULL,
+	                                         &error),
 	                 PERF_SYMBOL_NO_FILE);
 	assert_int_equal(error, ENOENT);
-	assert_int_equal(perf_symbol_in_file(&perf_kernel_real,
-	                                     "/proc/self/status", "main",
-	                                     &symbol, NULL,
-	                                     &error),
+	assert_int_equal(ppi_perf_symbol_in_file(&ppi_perf_kernel_real,
+	                                         "/proc/self/status", "main",
+	                                         &symbol, NULL,
+	                                         &error),
 	                 PERF_SYMBOL_NO_ELF);
 }
 

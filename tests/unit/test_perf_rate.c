@@ -74,8 +74,9 @@ static void what_cannot_be_measured(void **state)
 {
 	(void)state;
 	perf_sim_machine.syscall_error = EACCES;
-	assert_int_equal(perf_rate_grant(&perf_sim_kernel, 20 * US), 20 * US);
-	assert_int_equal(perf_rate_grant(&perf_sim_kernel, 1), 10 * US);
+	assert_int_equal(ppi_perf_rate_grant(&perf_sim_kernel, 20 * US),
+	                 20 * US);
+	assert_int_equal(ppi_perf_rate_grant(&perf_sim_kernel, 1), 10 * US);
 	perf_sim_machine.syscall_error = 0;
 }
 

@@ -75,7 +75,7 @@ static void kinds_are_those_of_the_types(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		assert_true(perf_raw_next(&at, &field));
+		assert_true(ppi_perf_raw_next(&at, &field));
 		assert_int_equal(field.name_bytes, strlen(wanted[i].name));
 		assert_memory_equal(field.name, wanted[i].name,
 		                    field.name_bytes);
@@ -83,7 +83,7 @@ static void kinds_are_those_of_the_types(void **state)
 		assert_int_equal(field.offset, wanted[i].offset);
 		assert_int_equal(field.bytes, wanted[i].bytes);
 	}
-	assert_false(perf_raw_next(&at, &field));
+	assert_false(ppi_perf_raw_next(&at, &field));
 }
 
 static portprof_status open_with(const char *event)

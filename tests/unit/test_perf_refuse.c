@@ -338,9 +338,11 @@ static void each_errno_has_its_status(void **state)
 	perf_sim_machine.counters = 2;
 	assert_int_equal(run_add(&run, "cycles:u", 1000), PORTPROF_OK);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		expect_words(perf_refuse_open(&perf_sim_kernel, &run.events[0],
-		                              cases[i].os_errno, &run.why),
-		             cases[i].status, cases[i].os_errno, cases[i].words);
+		expect_words(ppi_perf_refuse_open(&perf_sim_kernel,
+		                                  &run.events[0],
+		                                  cases[i].os_errno, &run.why),
+		             cases[i].status, cases[i].os_errno,
+		             cases[i].words);
 }
 
 static void chains_are_as_deep_as_the_kernel_allows(void **state)

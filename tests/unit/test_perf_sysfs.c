@@ -44,13 +44,13 @@ static void formats_are_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_true(perf_format_parse(good[i].text, &field));
+		assert_true(ppi_perf_format_parse(good[i].text, &field));
 		assert_int_equal(field.config, good[i].config);
 		assert_int_equal(field.count, good[i].parts);
-		assert_int_equal(perf_format_most(&field), good[i].most);
+		assert_int_equal(ppi_perf_format_most(&field), good[i].most);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (perf_format_parse(bad[i], &field))
+		if (ppi_perf_format_parse(bad[i], &field))
 			fail_msg("'%s' is no format", bad[i]);
 }
 
@@ -61,19 +61,19 @@ static void values_go_where_the_format_says(void **state)
 
 	(void)state;
 	/* AMD's event select: eight bits, and four of them far away */
-	assert_true(perf_format_parse("config:0-7,32-35", &field));
-	assert_true(perf_format_put(&field, 0xabc, config));
+	assert_true(ppi_perf_format_parse("config:0-7,32-35", &field));
+	assert_true(ppi_perf_format_put(&field, 0xabc, config));
 	assert_int_equal(config[0], 0xa000000bcu);
-	assert_false(perf_format_put(&field, 0x1000, config));
+	assert_false(ppi_perf_format_put(&field, 0x1000, config));
 	assert_int_equal(config[0], 0xa000000bcu);
 	/* what stood there before is replaced */
-	assert_true(perf_format_put(&field, 1, config));
+	assert_true(ppi_perf_format_put(&field, 1, config));
 	assert_int_equal(config[0], 1);
-	assert_true(perf_format_parse("config1:0-63", &field));
-	assert_true(perf_format_put(&field, UINT64_MAX, config));
+	assert_true(ppi_perf_format_parse("config1:0-63", &field));
+	assert_true(ppi_perf_format_put(&field, UINT64_MAX, config));
 	assert_int_equal(config[1], UINT64_MAX);
-	assert_true(perf_format_parse("config2:63,0", &field));
-	assert_true(perf_format_put(&field, 1, config));
+	assert_true(ppi_perf_format_parse("config2:63,0", &field));
+	assert_true(ppi_perf_format_put(&field, 1, config));
 	assert_int_equal(config[2], UINT64_C(1) << 63);
 }
 
@@ -84,24 +84,24 @@ static void terms_are_read(void **state)
 	char name[16];
 
 	(void)state;
-	assert_true(perf_format_next(&text, name, sizeof(name), &value));
+	assert_true(ppi_perf_format_next(&text, name, sizeof(name), &value));
 	assert_string_equal(name, "event");
 	assert_int_equal(value, 0x3c);
-	assert_true(perf_format_next(&text, name, sizeof(name), &value));
+	assert_true(ppi_perf_format_next(&text, name, sizeof(name), &value));
 	assert_string_equal(name, "inv");
 	assert_int_equal(value, 1);
-	assert_true(perf_format_next(&text, name, sizeof(name), &value));
+	assert_true(ppi_perf_format_next(&text, name, sizeof(name), &value));
 	assert_string_equal(name, "cmask");
 	assert_int_equal(value, 16);
-	assert_false(perf_format_next(&text, name, sizeof(name), &value));
+	assert_false(ppi_perf_format_next(&text, name, sizeof(name), &value));
 	assert_string_equal(text, "");
 	for (size_t i = 0; i < 4; i++) {
 		static const char *const bad[] = { "=1", "a=", "a=x",
 			                           "a=-1" };
 
 		text = bad[i];
-		assert_false(perf_format_next(&text, name, sizeof(name),
-		                              &value));
+		assert_false(ppi_perf_format_next(&text, name, sizeof(name),
+		                                  &value));
 		assert_true(*text != '\0');
 	}
 }
@@ -175,10 +175,11 @@ static portprof_status resolve(const char *text)
 	portprof_status status = ppi_event_parse(text, &request, &why);
 
 	if (status == PORTPROF_OK)
-		status = perf_request_read(&request, &asked, &why);
+		status = ppi_perf_request_read(&request, &asked, &why);
 	return status ? status
-	              : perf_sysfs_resolve(&perf_sim_kernel, &asked,
-	                                   PPI_COUNT, &event, &is_there, &why);
+	              : ppi_perf_sysfs_resolve(&perf_sim_kernel, &asked,
+	                                       PPI_COUNT, &event, &is_there,
+	                                       &why);
 }
 
 static void expect(const char *text, uint64_t config, uint64_t config1)
@@ -270,7 +271,8 @@ static void tracepoints(void **state)
 	assert_false(is_there);
 	assert_int_equal(perf_own(&event)->filter_bytes, 0);
 	perf_sim_machine.files = locked_machine;
-	refuse("sched:sched_switch", PORTPROF_E_DENIED, "remount,mode=755,gid=");
+	refuse("sched:sched_switch", PORTPROF_E_DENIED,
+	       "remount,mode=755,gid=");
 	/* a unit mask that is wrong is no tracepoint that may not be seen */
 	assert_int_equal(resolve("cycles:uu"), PORTPROF_E_NOTFOUND);
 	assert_false(is_there);

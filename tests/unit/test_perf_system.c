@@ -193,7 +193,8 @@ static void a_container_is_said(void **state)
 		run_stop(&run);
 		assert_int_equal(run_has_note(&run, "container"), contained);
 		assert_string_equal(run_name(&run, 0),
-		                    contained ? "(idle or outside)" : "swapper");
+		                    contained ? "(idle or outside)"
+		                    : "swapper");
 		assert_string_equal(run_name(&run, UINT32_MAX), "(exited)");
 		run_close(&run);
 		run_init(&run, PPI_SAMPLE);
@@ -377,7 +378,8 @@ static void cpus_are_found_where_no_sys_is_mounted(void **state)
 
 	(void)state;
 	perf_sim_machine.files = files;
-	assert_int_equal(perf_proc_cpus(&perf_sim_kernel, &cpus, &count), 0);
+	assert_int_equal(ppi_perf_proc_cpus(&perf_sim_kernel, &cpus, &count),
+	                 0);
 	assert_int_equal(count, CPUS);
 	for (int i = 0; i < CPUS; i++)
 		assert_int_equal(cpus[i], i);

@@ -42,7 +42,7 @@ static enum perf_user_verdict read_page(void)
 {
 	memset(&value, 0, sizeof(value));
 	cpu.barriers = 0;
-	return perf_user_read(&cpu.page, &value);
+	return ppi_perf_user_read(&cpu.page, &value);
 }
 
 static void offset_and_counter_are_added(void **state)

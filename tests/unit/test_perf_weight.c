@@ -13,13 +13,13 @@ static struct perf_weights weights;
 static int set_up(void **state)
 {
 	(void)state;
-	return perf_weights_init(&weights, 2) ? 0 : -1;
+	return ppi_perf_weights_init(&weights, 2) ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	perf_weights_free(&weights);
+	ppi_perf_weights_free(&weights);
 	return 0;
 }
 
@@ -30,7 +30,7 @@ static uint64_t take(uint32_t tid, uint64_t id, uint64_t value,
 		                        thread_time, false };
 	uint64_t weight = 0;
 
-	assert_true(perf_weights_take(&weights, &reading, &weight));
+	assert_true(ppi_perf_weights_take(&weights, &reading, &weight));
 	return weight;
 }
 
@@ -70,7 +70,7 @@ static void the_threads_time_covers_all_cpus(void **state)
 
 static void mixed_times_are_not_used(void **state)
 {
-	struct perf_thread *thread = perf_weights_add(&weights, 1);
+	struct perf_thread *thread = ppi_perf_weights_add(&weights, 1);
 
 	(void)state;
 	thread->is_direct = true;
@@ -83,7 +83,7 @@ static void mixed_times_are_not_used(void **state)
 /* What was given by the thread's time is not given again by its counts. */
 static void no_double_weight_when_times_get_mixed(void **state)
 {
-	struct perf_thread *thread = perf_weights_add(&weights, 1);
+	struct perf_thread *thread = ppi_perf_weights_add(&weights, 1);
 
 	(void)state;
 	assert_int_equal(take(1, 7, 100, 180), 180);
@@ -95,11 +95,11 @@ static void no_double_weight_when_times_get_mixed(void **state)
 static void mix_all_spares_inherited_threads(void **state)
 {
 	(void)state;
-	perf_weights_add(&weights, 1)->is_direct = true;
-	perf_weights_add(&weights, 2);
-	perf_weights_mix_all(&weights);
-	assert_true(perf_weights_find(&weights, 1)->has_mixed_times);
-	assert_false(perf_weights_find(&weights, 2)->has_mixed_times);
+	ppi_perf_weights_add(&weights, 1)->is_direct = true;
+	ppi_perf_weights_add(&weights, 2);
+	ppi_perf_weights_mix_all(&weights);
+	assert_true(ppi_perf_weights_find(&weights, 1)->has_mixed_times);
+	assert_false(ppi_perf_weights_find(&weights, 2)->has_mixed_times);
 }
 
 static void events_are_apart(void **state)
@@ -109,7 +109,7 @@ static void events_are_apart(void **state)
 
 	(void)state;
 	assert_int_equal(take(1, 7, 100, 0), 100);
-	assert_true(perf_weights_take(&weights, &other, &weight));
+	assert_true(ppi_perf_weights_take(&weights, &other, &weight));
 	assert_int_equal(weight, 1000);
 	assert_int_equal(take(1, 7, 110, 0), 10);
 }
@@ -121,22 +121,22 @@ static void another_thread_executes_a_program(void **state)
 	assert_int_equal(take(100, 7, 550, 0), 550);
 	assert_int_equal(take(105, 7, 1000, 0), 1000);
 	assert_int_equal(take(205, 7, 9, 0), 9);
-	perf_weights_end_later(&weights, 100);
-	perf_weights_exec(&weights, 100);
-	perf_weights_forget_ended(&weights);
-	assert_null(perf_weights_find(&weights, 105));
+	ppi_perf_weights_end_later(&weights, 100);
+	ppi_perf_weights_exec(&weights, 100);
+	ppi_perf_weights_forget_ended(&weights);
+	assert_null(ppi_perf_weights_find(&weights, 105));
 	assert_int_equal(take(100, 7, 1001, 0), 1);
 	assert_int_equal(take(100, 7, 3000, 0), 1999);
 	/* the first one itself */
 	assert_int_equal(take(206, 7, 5, 0), 5);
-	perf_weights_end_later(&weights, 206);
-	perf_weights_exec(&weights, 100);
+	ppi_perf_weights_end_later(&weights, 206);
+	ppi_perf_weights_exec(&weights, 100);
 	assert_int_equal(take(100, 7, 3001, 0), 1);
 	/* nobody else is there */
-	perf_weights_end_later(&weights, 100);
-	perf_weights_exec(&weights, 100);
-	perf_weights_forget_ended(&weights);
-	assert_null(perf_weights_find(&weights, 100));
+	ppi_perf_weights_end_later(&weights, 100);
+	ppi_perf_weights_exec(&weights, 100);
+	ppi_perf_weights_forget_ended(&weights);
+	assert_null(ppi_perf_weights_find(&weights, 100));
 	assert_int_equal(take(205, 7, 10, 0), 1);
 }
 
@@ -155,7 +155,7 @@ static void a_dropped_stream_was_never_there(void **state)
 	/* 7 and 8 count the same thread on the same CPU. */
 	assert_int_equal(take(1, 7, 100, 0), 100);
 	assert_int_equal(take(1, 8, 100, 0), 100);
-	perf_weights_drop_stream(&weights, 8);
+	ppi_perf_weights_drop_stream(&weights, 8);
 	/* 200 were given for 100: the next 100 are paid already. */
 	assert_int_equal(take(1, 7, 180, 0), 0);
 	assert_int_equal(take(1, 7, 230, 0), 30);
@@ -166,11 +166,11 @@ static void ended_threads_take_no_memory(void **state)
 	(void)state;
 	for (uint32_t tid = 1; tid < 100000; tid++) {
 		assert_int_equal(take(tid, 7, 10, 10), 10);
-		perf_weights_end(&weights, tid);
+		ppi_perf_weights_end(&weights, tid);
 	}
 	assert_int_equal(weights.count, 0);
 	assert_true(weights.room <= 64);
-	perf_weights_end(&weights, 5); /* nobody */
+	ppi_perf_weights_end(&weights, 5); /* nobody */
 }
 
 static void too_many_threads_are_refused(void **state)
@@ -181,8 +181,8 @@ static void too_many_threads_are_refused(void **state)
 
 	(void)state;
 	for (uint32_t tid = 1; tid <= PERF_THREADS_MAX; tid++)
-		assert_non_null(perf_weights_add(&weights, tid));
-	assert_false(perf_weights_take(&weights, &reading, &weight));
+		assert_non_null(ppi_perf_weights_add(&weights, tid));
+	assert_false(ppi_perf_weights_take(&weights, &reading, &weight));
 	assert_int_equal(weight, 77);
 }
 
@@ -202,7 +202,7 @@ static void like_a_plain_array(void **state)
 		random ^= random << 17;
 		tid = (uint32_t)(random % TIDS);
 		if (random >> 60 == 0) {
-			perf_weights_end(&weights, tid * 3);
+			ppi_perf_weights_end(&weights, tid * 3);
 			counted[tid] = 0;
 			continue;
 		}

@@ -187,7 +187,7 @@ static void event_names(void **state)
 		mutate(&corpus, text);
 		if (ppi_event_parse(text, &request, NULL))
 			continue;
-		if (perf_request_read(&request, &asked, &why) ||
+		if (ppi_perf_request_read(&request, &asked, &why) ||
 		    ppi_perf_resolve(&asked, PPI_SAMPLE, &event, &why))
 			check_words(why.words, text);
 		else

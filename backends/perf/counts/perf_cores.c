@@ -23,9 +23,9 @@ static bool read_core(const struct perf_kernel *kernel, const char *pmu,
 	char type[32];
 
 	if (strlen(pmu) >= sizeof(core->name) ||
-	    !perf_sysfs_text(kernel, pmu, "cpus", "", core->cpus,
-	                     sizeof(core->cpus)) ||
-	    !perf_sysfs_text(kernel, pmu, "type", "", type, sizeof(type)))
+	    !ppi_perf_sysfs_text(kernel, pmu, "cpus", "", core->cpus,
+	                         sizeof(core->cpus)) ||
+	    !ppi_perf_sysfs_text(kernel, pmu, "type", "", type, sizeof(type)))
 		return false;
 	core->type = (uint32_t)strtoul(type, NULL, 10);
 	strcpy(core->name, pmu);
@@ -44,7 +44,7 @@ static bool has_pmu_event(const struct ppi_backend_session *bs)
 	return false;
 }
 
-void perf_find_cores(struct ppi_backend_session *bs)
+void ppi_perf_find_cores(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -52,7 +52,7 @@ void perf_find_cores(struct ppi_backend_session *bs)
 
 	if (!has_pmu_event(bs) || atomic_load(kernel->is_uniform))
 		return;
-	pmus = perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
+	pmus = ppi_perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
 	for (const char *at = pmus;
 	     at && *at && state->core_count < PERF_CORES_MAX;
 	     at += strlen(at) + 1)
@@ -65,7 +65,7 @@ void perf_find_cores(struct ppi_backend_session *bs)
 	}
 }
 
-bool perf_is_by_core(const struct ppi_backend_session *bs, size_t event)
+bool ppi_perf_is_by_core(const struct ppi_backend_session *bs, size_t event)
 {
 	const struct ppi_event *what = &bs->plan->events[event];
 
@@ -95,20 +95,22 @@ static bool has_cpu(const struct perf_core *core, int cpu)
 	return false;
 }
 
-bool perf_is_on_core(const struct ppi_backend_session *bs, size_t event,
-                     size_t core, int cpu)
+bool ppi_perf_is_on_core(const struct ppi_backend_session *bs, size_t event,
+                         size_t core, int cpu)
 {
 	size_t count = perf_state_of(bs)->core_count;
 
-	if (!perf_is_by_core(bs, event))
+	if (!ppi_perf_is_by_core(bs, event))
 		return core == count;
-	return core < count && (cpu < 0 || has_cpu(&perf_state_of(bs)->cores[core], cpu));
+	return core < count &&
+	       (cpu < 0 || has_cpu(&perf_state_of(bs)->cores[core], cpu));
 }
 
-bool perf_is_missing(const struct ppi_backend_session *bs, size_t event,
-                     portprof_status status, const struct ppi_diag *why)
+bool ppi_perf_is_missing(const struct ppi_backend_session *bs, size_t event,
+                         portprof_status status, const struct ppi_diag *why)
 {
-	return status == PORTPROF_E_UNSUPPORTED && perf_is_by_core(bs, event) &&
+	return status == PORTPROF_E_UNSUPPORTED &&
+	       ppi_perf_is_by_core(bs, event) &&
 	       (why->os_errno == ENOENT ||
 	        (why->os_errno == EOPNOTSUPP && !bs->plan->sample_fields));
 }
@@ -153,13 +155,13 @@ static void tell_cover(struct ppi_backend_session *bs, size_t event)
 static bool has_others(const struct ppi_backend_session *bs)
 {
 	for (size_t i = 0; i < bs->plan->event_count; i++)
-		if (!perf_is_by_core(bs, i) && !perf_is_refused(bs, i))
+		if (!ppi_perf_is_by_core(bs, i) && !perf_is_refused(bs, i))
 			return true;
 	return false;
 }
 
-portprof_status perf_check_cores(struct ppi_backend_session *bs,
-                                 struct ppi_diag *why)
+portprof_status ppi_perf_check_cores(struct ppi_backend_session *bs,
+                                     struct ppi_diag *why)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	bool is_mixed = false;
@@ -167,7 +169,8 @@ portprof_status perf_check_cores(struct ppi_backend_session *bs,
 	for (size_t event = 0; event < bs->plan->event_count; event++) {
 		size_t i = 0;
 
-		if (!perf_is_by_core(bs, event) || perf_is_refused(bs, event))
+		if (!ppi_perf_is_by_core(bs, event) ||
+		    perf_is_refused(bs, event))
 			continue;
 		while (i < state->source_count &&
 		       state->sources[i].event != event)
@@ -193,19 +196,19 @@ portprof_status perf_check_cores(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-portprof_status perf_count_part(struct ppi_backend_session *bs, size_t event,
-                                size_t part, const char **pmu,
-                                const char **cpus, portprof_count *out)
+portprof_status ppi_perf_count_part(struct ppi_backend_session *bs,
+                                    size_t event, size_t part, const char **pmu,
+                                    const char **cpus, portprof_count *out)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	portprof_count count;
 	portprof_status status;
 
-	if (!perf_is_by_core(bs, event) || part >= state->core_count)
+	if (!ppi_perf_is_by_core(bs, event) || part >= state->core_count)
 		return PORTPROF_END;
-	status = perf_read_core(bs, event, part, &count);
+	status = ppi_perf_read_core(bs, event, part, &count);
 	if (status)
-		return perf_count_failed(bs, status);
+		return ppi_perf_count_failed(bs, status);
 	*pmu = state->cores[part].name;
 	*cpus = state->cores[part].cpus;
 	*out = count;

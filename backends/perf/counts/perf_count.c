@@ -24,8 +24,8 @@ static void close_last(struct ppi_backend_session *bs)
 	struct perf_state *state = perf_state_of(bs);
 	const struct perf_source *last = &state->sources[--state->source_count];
 
-	perf_user_unmap(bs, last);
-	perf_close_source(bs, last);
+	ppi_perf_user_unmap(bs, last);
+	ppi_perf_close_source(bs, last);
 }
 
 static void close_all(struct ppi_backend_session *bs)
@@ -42,14 +42,14 @@ static int leader_for(const struct ppi_backend_session *bs, int64_t tid,
 	const struct perf_state *state = perf_state_of(bs);
 	const struct ppi_event *events = bs->plan->events;
 
-	if (perf_is_lone_probe(bs, event))
+	if (ppi_perf_is_lone_probe(bs, event))
 		return -1;
 	for (size_t i = 0; i < state->source_count; i++) {
 		const struct perf_source *source = &state->sources[i];
 
 		if (source->tid == tid && source->leader < 0 &&
 		    source->core == core &&
-		    !perf_is_lone_probe(bs, source->event) &&
+		    !ppi_perf_is_lone_probe(bs, source->event) &&
 		    events[source->event].group == events[event].group)
 			return source->fd;
 	}
@@ -74,10 +74,10 @@ static int open_attr(const struct ppi_backend_session *bs,
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
 	return source->tid < 0
-		? perf_open_on_cpu(bs, attr, cpu_of(source->tid),
-		                   source->leader)
-		: perf_open_attr(kernel, attr, source->tid, -1,
-		                 source->leader);
+		? ppi_perf_open_on_cpu(bs, attr, cpu_of(source->tid),
+		                       source->leader)
+		: ppi_perf_open_attr(kernel, attr, source->tid, -1,
+		                     source->leader);
 }
 
 /* For user-space reads where it can be so: a kernel or a PMU may refuse that
@@ -86,7 +86,8 @@ static int open_for_user(const struct ppi_backend_session *bs,
                          const struct perf_source *source,
                          struct perf_event_attr *attr)
 {
-	uint64_t bit = perf_user_request(bs, &bs->plan->events[source->event]);
+	uint64_t bit =
+		ppi_perf_user_request(bs, &bs->plan->events[source->event]);
 	uint64_t config1 = attr->config1;
 	int fd = -EINVAL;
 
@@ -129,34 +130,34 @@ static portprof_status open_counter(struct ppi_backend_session *bs,
 		.event = event, .tid = tid, .core = (uint8_t)core,
 		.is_more = has_source(state, tid, event),
 	};
-	const struct perf_session_kind kind = perf_kind_of_event(bs, event);
+	const struct perf_session_kind kind = ppi_perf_kind_of_event(bs, event);
 	struct perf_event_attr attr;
 	int error;
 
 	source.leader = leader_for(bs, tid, event, core);
-	perf_attr_count(&kind, what, source.leader < 0, &attr);
+	ppi_perf_attr_count(&kind, what, source.leader < 0, &attr);
 	if (is_alone(bs->plan, event))
-		perf_attr_end_with_program(&kind, what, &attr);
-	perf_attr_of_probe(state, event, &attr);
-	if (perf_is_by_core(bs, event))
+		ppi_perf_attr_end_with_program(&kind, what, &attr);
+	ppi_perf_attr_of_probe(state, event, &attr);
+	if (ppi_perf_is_by_core(bs, event))
 		attr.config |= (uint64_t)state->cores[core].type << 32;
 	source.fd = open_for_user(bs, &source, &attr);
 	if (source.fd < 0)
-		return perf_refuse_source(bs, what, tid, -source.fd, why);
+		return ppi_perf_refuse_source(bs, what, tid, -source.fd, why);
 	source.fd = kernel->move_away(kernel->self, source.fd);
-	error = perf_set_filter(kernel, what, source.fd);
+	error = ppi_perf_set_filter(kernel, what, source.fd);
 	if (error == 0)
 		error = kernel->control(kernel->self, source.fd,
 		                        PERF_EVENT_IOC_ID, &source.id);
 	if (error == 0)
-		perf_user_map(bs, &source);
-	if (error == 0 && !perf_add_source(state, &source))
+		ppi_perf_user_map(bs, &source);
+	if (error == 0 && !ppi_perf_add_source(state, &source))
 		error = -ENOMEM;
 	if (error == 0)
 		return PORTPROF_OK;
-	perf_user_unmap(bs, &source);
+	ppi_perf_user_unmap(bs, &source);
 	kernel->close_event(kernel->self, source.fd, PERF_FRESH);
-	return perf_refuse_open(kernel, what, -error, why);
+	return ppi_perf_refuse_open(kernel, what, -error, why);
 }
 
 /* Of the system, an event may be of one CPU, or of one in each package. */
@@ -168,8 +169,9 @@ static bool is_on_cpu(const struct ppi_backend_session *bs, size_t event,
 
 	if (cpu < 0)
 		return true;
-	if (own->is_package && !perf_is_package_cpu(perf_kernel_of(bs->kernel),
-	                                            what->pmu, cpu))
+	if (own->is_package &&
+	    !ppi_perf_is_package_cpu(perf_kernel_of(bs->kernel),
+	                             what->pmu, cpu))
 		return false;
 	return own->asked.cpu < 0 || own->asked.cpu == cpu;
 }
@@ -183,13 +185,13 @@ static portprof_status attach_on_core(struct ppi_backend_session *bs,
 
 	for (uint32_t i = 0; i < bs->plan->event_count; i++) {
 		if (perf_is_refused(bs, i) ||
-		    !perf_is_on_core(bs, i, core, cpu) ||
+		    !ppi_perf_is_on_core(bs, i, core, cpu) ||
 		    !is_on_cpu(bs, i, cpu))
 			continue;
 		status = open_counter(bs, tid, i, core, why);
-		if (status != PORTPROF_OK && perf_may_miss(bs, tid, status))
+		if (status != PORTPROF_OK && ppi_perf_may_miss(bs, tid, status))
 			break;
-		if (perf_is_missing(bs, i, status, why))
+		if (ppi_perf_is_missing(bs, i, status, why))
 			status = PORTPROF_OK;
 		/* Said of the first thread; true of the others then. */
 		if (status != PORTPROF_OK && bs->refusals && is_first) {
@@ -202,7 +204,7 @@ static portprof_status attach_on_core(struct ppi_backend_session *bs,
 	return status;
 }
 
-/* Of a thread that may be missed (perf_may_miss) nothing is open then. */
+/* Of a thread that may be missed (ppi_perf_may_miss) nothing is open then. */
 static portprof_status attach_counters(struct ppi_backend_session *bs,
                                        int64_t tid, struct ppi_diag *why)
 {
@@ -212,7 +214,7 @@ static portprof_status attach_counters(struct ppi_backend_session *bs,
 
 	for (size_t i = 0; i <= state->core_count && status == PORTPROF_OK; i++)
 		status = attach_on_core(bs, tid, i, is_first, why);
-	while (status != PORTPROF_OK && perf_may_miss(bs, tid, status) &&
+	while (status != PORTPROF_OK && ppi_perf_may_miss(bs, tid, status) &&
 	       state->source_count > 0 &&
 	       state->sources[state->source_count - 1].tid == tid)
 		close_last(bs);
@@ -234,22 +236,23 @@ static portprof_status check_descriptors(const struct ppi_backend_session *bs,
 	uint64_t needed = (uint64_t)threads * (cores ? cores : 1) *
 	                  bs->plan->event_count + FDS_LEFT;
 	uint64_t limit;
-	uint64_t available = perf_proc_free_fds(perf_kernel_of(bs->kernel),
-	                                        &limit);
+	uint64_t available = ppi_perf_proc_free_fds(perf_kernel_of(bs->kernel),
+	                                            &limit);
 
 	if (needed <= available)
 		return PORTPROF_OK;
-	return perf_refuse_fds(needed, available, limit,
-	                       "one for each event and thread", why);
+	return ppi_perf_refuse_fds(needed, available, limit,
+	                           "one for each event and thread", why);
 }
 
 static portprof_status list_threads(struct ppi_backend_session *bs,
                                     int64_t **tids, size_t *count,
                                     struct ppi_diag *why)
 {
-	int error = perf_target_threads(bs, tids, count);
+	int error = ppi_perf_target_threads(bs, tids, count);
 
-	return error == 0 ? PORTPROF_OK : perf_refuse_threads(bs, -error, why);
+	return error == 0 ? PORTPROF_OK
+		: ppi_perf_refuse_threads(bs, -error, why);
 }
 
 static bool is_ours(const struct ppi_backend_session *bs, int64_t tid)
@@ -282,7 +285,7 @@ static portprof_status attach_once(struct ppi_backend_session *bs,
 			continue;
 		status = attach_counters(bs, tids[i], why);
 		if (status == PORTPROF_OK ||
-		    !perf_may_miss(bs, tids[i], status))
+		    !ppi_perf_may_miss(bs, tids[i], status))
 			continue;
 		*refused += status != PORTPROF_E_NOTFOUND;
 		status = PORTPROF_OK;
@@ -332,7 +335,7 @@ static portprof_status attach_process(struct ppi_backend_session *bs,
 	    refused)
 		return PORTPROF_E_DENIED; /* why is the last thread's */
 	if (status == PORTPROF_OK)
-		perf_note_missed(bs, refused);
+		ppi_perf_note_missed(bs, refused);
 	if (status == PORTPROF_OK && perf_state_of(bs)->source_count == 0 &&
 	    !are_all_refused(bs))
 		return ppi_fail(why, PORTPROF_E_NOTFOUND, ESRCH,
@@ -357,7 +360,8 @@ static portprof_status check_cpu(const struct ppi_event *event,
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open counters",
 		                "'%s': threads are measured on all CPUs; drop "
 		                "cpu=%d, or measure the whole system (portprof "
-		                "stat -a)", event->request.text, own->asked.cpu);
+		                "stat -a)", event->request.text,
+		                own->asked.cpu);
 	return PORTPROF_OK;
 }
 
@@ -396,7 +400,8 @@ static portprof_status check_counted(const struct ppi_backend_session *bs,
 			cpu++;
 		if (cpu == state->cpu_count)
 			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-			                "open counters", "'%s': none of the CPUs "
+			                "open counters",
+			                "'%s': none of the CPUs "
 			                "that it counts on is online and measured",
 			                event->request.text);
 	}
@@ -407,12 +412,12 @@ static portprof_status attach_system(struct ppi_backend_session *bs,
                                      struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
-	portprof_status status = perf_find_cpus(bs, why);
+	portprof_status status = ppi_perf_find_cpus(bs, why);
 
 	if (status == PORTPROF_OK)
 		status = check_counted(bs, why);
 	if (status == PORTPROF_OK)
-		status = perf_open_cgroup(bs, why);
+		status = ppi_perf_open_cgroup(bs, why);
 	for (size_t i = 0; i < state->cpu_count && status == PORTPROF_OK; i++)
 		status = attach_counters(bs, tid_of_cpu(state->cpus[i]), why);
 	return status;
@@ -425,14 +430,14 @@ static void choose_kind(struct ppi_backend_session *bs)
 	struct perf_session_kind *kind = &state->kind;
 
 	state->layout = PERF_NO_RINGS;
-	kind->features = perf_features(perf_kernel_of(bs->kernel));
+	kind->features = ppi_perf_features(perf_kernel_of(bs->kernel));
 	kind->inherits = plan->target.kind != PPI_TARGET_TID &&
 	                 plan->target.kind != PPI_TARGET_SYSTEM;
 	kind->follows_children = plan->follow_children;
 	kind->enables_on_exec = plan->target.kind == PPI_TARGET_COMMAND;
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
-	perf_trace_probes(bs);
+	ppi_perf_trace_probes(bs);
 	/* Ids say whether the descriptor is still ours: perf_descriptor.c. */
 	kind->shape.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	                          PERF_FORMAT_TOTAL_TIME_RUNNING |
@@ -485,8 +490,8 @@ static portprof_status check_groups(const struct ppi_plan *plan,
 	return PORTPROF_OK;
 }
 
-portprof_status perf_open_counting(struct ppi_backend_session *bs,
-                                   struct ppi_diag *why)
+portprof_status ppi_perf_open_counting(struct ppi_backend_session *bs,
+                                       struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
 	size_t count = bs->plan->event_count;
@@ -497,7 +502,7 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 	if (status != PORTPROF_OK)
 		return status;
 	choose_kind(bs);
-	perf_find_cores(bs);
+	ppi_perf_find_cores(bs);
 	state->pending_end = &state->pending;
 	state->highest = calloc(count, sizeof(*state->highest));
 	state->tallies = calloc(count, sizeof(*state->tallies));
@@ -515,9 +520,9 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 	else if (status == PORTPROF_OK)
 		status = attach_process(bs, why);
 	if (status == PORTPROF_OK)
-		status = perf_check_cores(bs, why);
+		status = ppi_perf_check_cores(bs, why);
 	if (status != PORTPROF_OK) {
-		perf_release(bs);
+		ppi_perf_release(bs);
 		return status;
 	}
 	state->is_one_group = is_one_group(bs) &&
@@ -525,7 +530,7 @@ portprof_status perf_open_counting(struct ppi_backend_session *bs,
 	if (state->source_count == 0) {
 		*why = bs->refusals[0];
 		status = why->status;
-		perf_release(bs);
+		ppi_perf_release(bs);
 	}
 	return status;
 }

@@ -107,7 +107,7 @@ static portprof_status read_source(struct ppi_backend_session *bs,
 	if (got > 0 && add_answer(perf_state_of(bs), source, words,
 	                          (size_t)got / 8, to))
 		return PORTPROF_OK;
-	if (perf_look_closed(bs, source) || got != 0) {
+	if (ppi_perf_look_closed(bs, source) || got != 0) {
 		errno = atomic_load(&perf_state_of(bs)->is_closed) ? EBADF
 		                                    : got < 0 ? (int)-got : EIO;
 		return PORTPROF_E_SYSTEM;
@@ -116,8 +116,8 @@ static portprof_status read_source(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-void perf_judge(struct ppi_backend_session *bs, size_t event,
-                portprof_count *count)
+void ppi_perf_judge(struct ppi_backend_session *bs, size_t event,
+                    portprof_count *count)
 {
 	struct perf_state *state = perf_state_of(bs);
 
@@ -197,8 +197,9 @@ static portprof_status take_idle(struct ppi_backend_session *bs, size_t event,
 	struct perf_idle_times idle;
 	uint64_t not_charged;
 
-	if (!perf_idle_so_far(bs, perf_own(&bs->plan->events[event])->asked.cpu,
-	                      &idle))
+	if (!ppi_perf_idle_so_far(bs,
+	                          perf_own(&bs->plan->events[event])->asked.cpu,
+	                          &idle))
 		return PORTPROF_E_SYSTEM;
 	not_charged = idle.idle_ns + idle.stolen_ns;
 	count->raw = ppi_never_less(&perf_state_of(bs)->highest[event],
@@ -207,22 +208,23 @@ static portprof_status take_idle(struct ppi_backend_session *bs, size_t event,
 	return PORTPROF_OK;
 }
 
-portprof_status perf_read_counts(struct ppi_backend_session *bs, size_t first,
-                                 portprof_count *out, size_t count)
+portprof_status ppi_perf_read_counts(struct ppi_backend_session *bs,
+                                     size_t first,
+                                     portprof_count *out, size_t count)
 {
 	const struct reading to = { out, first, count, NULL };
 	portprof_status status = read_sources(bs, &to);
 
 	for (size_t i = 0; i < count && status == PORTPROF_OK; i++) {
-		if (perf_has_idle(bs, first + i))
+		if (ppi_perf_has_idle(bs, first + i))
 			status = take_idle(bs, first + i, &out[i]);
-		perf_judge(bs, first + i, &out[i]);
+		ppi_perf_judge(bs, first + i, &out[i]);
 	}
 	return status;
 }
 
-portprof_status perf_read_core(struct ppi_backend_session *bs, size_t event,
-                               size_t core, portprof_count *out)
+portprof_status ppi_perf_read_core(struct ppi_backend_session *bs, size_t event,
+                                   size_t core, portprof_count *out)
 {
 	const struct reading to = { out, event, 1, &core };
 	portprof_status status = read_sources(bs, &to);
@@ -261,7 +263,7 @@ static portprof_status count_from(struct ppi_backend_session *bs, size_t first,
 {
 	portprof_count counts[PERF_EVENTS_MAX];
 	size_t part = whole_groups(bs->plan, first, count);
-	portprof_status status = perf_read_counts(bs, first, counts, part);
+	portprof_status status = ppi_perf_read_counts(bs, first, counts, part);
 
 	if (status == PORTPROF_OK && first + part < count)
 		status = count_from(bs, first + part, out, count);
@@ -275,10 +277,11 @@ static portprof_status count_in_full(struct ppi_backend_session *bs,
 {
 	portprof_status status = count_from(bs, 0, out, count);
 
-	return status ? perf_count_failed(bs, status) : PORTPROF_OK;
+	return status ? ppi_perf_count_failed(bs, status) : PORTPROF_OK;
 }
 
-bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)
+bool ppi_perf_read_plainly(const struct ppi_backend_session *bs,
+                           uint64_t *words)
 {
 	const struct perf_state *state = perf_state_of(bs);
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
@@ -293,17 +296,17 @@ bool perf_read_plainly(const struct ppi_backend_session *bs, uint64_t *words)
 	if (got == (ssize_t)bytes && words[0] == all &&
 	    words[4] == state->sources[0].id)
 		return words[1] == words[2] && words[1] > 0;
-	perf_look_closed(bs, &state->sources[0]);
+	ppi_perf_look_closed(bs, &state->sources[0]);
 	return false;
 }
 
 /* Hot: next to the call itself there is little to do. */
-portprof_status perf_count_all(struct ppi_backend_session *bs,
-                               portprof_count *out, size_t count)
+portprof_status ppi_perf_count_all(struct ppi_backend_session *bs,
+                                   portprof_count *out, size_t count)
 {
 	uint64_t words[PERF_READ_ROOM];
 
-	if (!perf_read_plainly(bs, words))
+	if (!ppi_perf_read_plainly(bs, words))
 		return count_in_full(bs, out, count);
 	for (size_t i = 0; i < count; i++)
 		out[i] = (portprof_count){ .raw = perf_plain_value(words, i),

@@ -95,8 +95,8 @@ read_page(const volatile struct perf_event_mmap_page *page,
 }
 
 enum perf_user_verdict
-perf_user_read(const volatile struct perf_event_mmap_page *page,
-               struct perf_user_value *out)
+ppi_perf_user_read(const volatile struct perf_event_mmap_page *page,
+                   struct perf_user_value *out)
 {
 	return read_page(page, true, out);
 }
@@ -128,14 +128,15 @@ static bool takes_type(const struct perf_kernel *kernel, const char *pmu,
 
 	if (type < PERF_TYPE_MAX)
 		return true;
-	return perf_sysfs_text(kernel, pmu, "type", "", text, sizeof(text)) &&
+	return ppi_perf_sysfs_text(kernel, pmu, "type", "", text,
+	                           sizeof(text)) &&
 	       strtoul(text, NULL, 10) == type;
 }
 
 /* arm64 counts for user space what asked for it when it was opened, by a bit
  * that the PMU's format names (drivers/perf/arm_pmuv3.c); x86 asks nothing. */
-uint64_t perf_user_request(const struct ppi_backend_session *bs,
-                           const struct ppi_event *event)
+uint64_t ppi_perf_user_request(const struct ppi_backend_session *bs,
+                               const struct ppi_event *event)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	uint64_t config[PERF_FORMAT_CONFIGS] = { 0 };
@@ -144,19 +145,20 @@ uint64_t perf_user_request(const struct ppi_backend_session *bs,
 
 	if (!can_be_of_use(bs) || !is_of_pmu(event))
 		return 0;
-	pmus = perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
+	pmus = ppi_perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
 	for (const char *at = pmus; at && *at; at += strlen(at) + 1)
-		if (perf_sysfs_text(kernel, at, "format", "rdpmc", text,
-		                    sizeof(text)) &&
+		if (ppi_perf_sysfs_text(kernel, at, "format", "rdpmc", text,
+		                        sizeof(text)) &&
 		    takes_type(kernel, at, perf_own(event)->type) &&
-		    perf_format_parse(text, &field) && field.config == 1 &&
-		    perf_format_put(&field, 1, config))
+		    ppi_perf_format_parse(text, &field) && field.config == 1 &&
+		    ppi_perf_format_put(&field, 1, config))
 			break;
 	free(pmus);
 	return config[1];
 }
 
-void perf_user_map(struct ppi_backend_session *bs, struct perf_source *source)
+void ppi_perf_user_map(struct ppi_backend_session *bs,
+                       struct perf_source *source)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	size_t bytes = kernel->get_page_bytes(kernel->self);
@@ -168,8 +170,8 @@ void perf_user_map(struct ppi_backend_session *bs, struct perf_source *source)
 		source->user_page = NULL;
 }
 
-void perf_user_unmap(struct ppi_backend_session *bs,
-                     const struct perf_source *source)
+void ppi_perf_user_unmap(struct ppi_backend_session *bs,
+                         const struct perf_source *source)
 {
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 
@@ -216,9 +218,9 @@ static void compare_ways(struct ppi_backend_session *bs, size_t event,
 
 	if (page->index == 0 ||
 	    kernel->get_tid(kernel->self) != source->tid ||
-	    perf_read_counts(bs, event, &before, 1) != PORTPROF_OK ||
-	    perf_user_read(page, &value) == PERF_USER_NOT ||
-	    perf_read_counts(bs, event, &after, 1) != PORTPROF_OK)
+	    ppi_perf_read_counts(bs, event, &before, 1) != PORTPROF_OK ||
+	    ppi_perf_user_read(page, &value) == PERF_USER_NOT ||
+	    ppi_perf_read_counts(bs, event, &after, 1) != PORTPROF_OK)
 		return;
 	if (value.raw < before.raw || value.raw > after.raw) {
 		source->rdpmc_unreliable = true;
@@ -242,11 +244,11 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 	portprof_count count;
 	portprof_status status;
 
-	if (page && perf_user_read(page, &value) == PERF_USER_SHARED) {
+	if (page && ppi_perf_user_read(page, &value) == PERF_USER_SHARED) {
 		count = (portprof_count){ .raw = value.raw,
 			                  .enabled_ns = value.enabled_ns,
 			                  .running_ns = value.running_ns };
-		perf_judge(bs, event, &count);
+		ppi_perf_judge(bs, event, &count);
 		*out = count;
 		return PORTPROF_OK;
 	}
@@ -254,7 +256,7 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 		source = source_of_event(state, event);
 	if (source && source->user_page && !source->rdpmc_unreliable)
 		compare_ways(bs, event, source);
-	if (perf_read_plainly(bs, words)) {
+	if (ppi_perf_read_plainly(bs, words)) {
 		*out = (portprof_count){ .raw = perf_plain_value(words, event),
 			                 .scaled = perf_plain_value(words,
 			                                            event),
@@ -263,9 +265,9 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 			                 .status = PORTPROF_COUNT_OK };
 		return PORTPROF_OK;
 	}
-	status = perf_read_counts(bs, event, &count, 1);
+	status = ppi_perf_read_counts(bs, event, &count, 1);
 	if (status)
-		return perf_count_failed(bs, status);
+		return ppi_perf_count_failed(bs, status);
 	*out = count;
 	return PORTPROF_OK;
 }
@@ -319,12 +321,12 @@ static const char *count_how(struct ppi_backend_session *bs, size_t event)
 	       "register (" PERF_USER_SWITCH ")";
 }
 
-const struct ppi_count_ways perf_count_ways = {
-	.all = perf_count_all,
+const struct ppi_count_ways ppi_perf_count_ways = {
+	.all = ppi_perf_count_all,
 	.one = count_one,
 	.how = count_how,
 };
 
-const struct ppi_count_parts perf_count_parts = {
-	.part = perf_count_part,
+const struct ppi_count_parts ppi_perf_count_parts = {
+	.part = ppi_perf_count_part,
 };

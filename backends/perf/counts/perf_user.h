@@ -21,20 +21,20 @@ struct perf_user_value {
 };
 
 enum perf_user_verdict
-perf_user_read(const volatile struct perf_event_mmap_page *page,
-               struct perf_user_value *out);
+ppi_perf_user_read(const volatile struct perf_event_mmap_page *page,
+                   struct perf_user_value *out);
 
 /* Before the events are opened: which bit of config1 asks the kernel for
  * user-space reads of this event; 0 = none need be asked. */
-uint64_t perf_user_request(const struct ppi_backend_session *bs,
-                           const struct ppi_event *event);
+uint64_t ppi_perf_user_request(const struct ppi_backend_session *bs,
+                               const struct ppi_event *event);
 /* Map the page of an event that was opened, where that can be of use. */
-void perf_user_map(struct ppi_backend_session *bs,
-                   struct perf_source *source);
-void perf_user_unmap(struct ppi_backend_session *bs,
-                     const struct perf_source *source);
+void ppi_perf_user_map(struct ppi_backend_session *bs,
+                       struct perf_source *source);
+void ppi_perf_user_unmap(struct ppi_backend_session *bs,
+                         const struct perf_source *source);
 
-extern const struct ppi_count_ways perf_count_ways;
-extern const struct ppi_count_parts perf_count_parts;
+extern const struct ppi_count_ways ppi_perf_count_ways;
+extern const struct ppi_count_parts ppi_perf_count_parts;
 
 #endif

@@ -10,7 +10,7 @@
  * it is put as far away as the kernel allows (it cuts this to the ring). */
 enum { NEVER_WAKE = 1 << 30 };
 
-void perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit)
+void ppi_perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit)
 {
 	const size_t at = offsetof(struct perf_event_attr, read_format) + 8;
 	const uint16_t probe = 1;
@@ -58,21 +58,21 @@ static void set_inheritance(const struct perf_session_kind *kind,
 	attr->inherit = kind->inherits;
 	if (kind->inherits && !kind->follows_children &&
 	    kind->features & PERF_HAS_INHERIT_THREAD)
-		perf_attr_set_flag(attr, PERF_FLAG_INHERIT_THREAD);
+		ppi_perf_attr_set_flag(attr, PERF_FLAG_INHERIT_THREAD);
 	attr->enable_on_exec = kind->enables_on_exec;
 	/* EINVAL together with enable_on_exec. */
 	if (kind->removes_on_exec && !kind->enables_on_exec &&
 	    kind->features & PERF_HAS_REMOVE_ON_EXEC)
-		perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
+		ppi_perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
 }
 
-void perf_attr_end_with_program(const struct perf_session_kind *kind,
-                                const struct ppi_event *event,
-                                struct perf_event_attr *attr)
+void ppi_perf_attr_end_with_program(const struct perf_session_kind *kind,
+                                    const struct ppi_event *event,
+                                    struct perf_event_attr *attr)
 {
 	if (perf_own(event)->is_of_program && !attr->enable_on_exec &&
 	    kind->features & PERF_HAS_REMOVE_ON_EXEC)
-		perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
+		ppi_perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
 }
 
 static void set_clock(const struct perf_session_kind *kind,
@@ -132,9 +132,9 @@ static void carry(struct perf_event_attr *attr)
 	attr->comm_exec = 1;
 }
 
-void perf_attr_sample(const struct perf_session_kind *kind,
-                      const struct ppi_event *event, bool is_carrier,
-                      struct perf_event_attr *attr)
+void ppi_perf_attr_sample(const struct perf_session_kind *kind,
+                          const struct ppi_event *event, bool is_carrier,
+                          struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	set_event(event, attr);
@@ -179,14 +179,14 @@ static void set_dummy(const struct perf_session_kind *kind,
 	attr->sample_max_stack = 0;
 }
 
-void perf_attr_ring_owner(const struct perf_session_kind *kind,
-                          struct perf_event_attr *attr)
+void ppi_perf_attr_ring_owner(const struct perf_session_kind *kind,
+                              struct perf_event_attr *attr)
 {
 	set_dummy(kind, attr);
 }
 
-void perf_attr_carrier(const struct perf_session_kind *kind,
-                       bool enables_on_exec, struct perf_event_attr *attr)
+void ppi_perf_attr_carrier(const struct perf_session_kind *kind,
+                           bool enables_on_exec, struct perf_event_attr *attr)
 {
 	set_dummy(kind, attr);
 	set_inheritance(kind, attr);
@@ -209,9 +209,9 @@ static bool may_swap_places(const struct perf_session_kind *kind,
 	       kind->features & PERF_HAS_INHERIT_READ;
 }
 
-void perf_attr_count(const struct perf_session_kind *kind,
-                     const struct ppi_event *event, bool is_leader,
-                     struct perf_event_attr *attr)
+void ppi_perf_attr_count(const struct perf_session_kind *kind,
+                         const struct ppi_event *event, bool is_leader,
+                         struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	set_event(event, attr);
@@ -227,11 +227,11 @@ void perf_attr_count(const struct perf_session_kind *kind,
 	attr->exclusive = is_leader && perf_own(event)->asked.exclusive;
 }
 
-void perf_attr_member(const struct perf_session_kind *kind,
-                      const struct ppi_event *event,
-                      struct perf_event_attr *attr)
+void ppi_perf_attr_member(const struct perf_session_kind *kind,
+                          const struct ppi_event *event,
+                          struct perf_event_attr *attr)
 {
-	perf_attr_count(kind, event, false, attr);
+	ppi_perf_attr_count(kind, event, false, attr);
 	settle_precision(event, attr);
 	if (perf_is_sampled(event)) {
 		set_shape(kind, attr);
@@ -245,8 +245,8 @@ void perf_attr_member(const struct perf_session_kind *kind,
 	set_clock(kind, attr);
 }
 
-void perf_attr_trial(const struct ppi_event *event,
-                     struct perf_event_attr *attr)
+void ppi_perf_attr_trial(const struct ppi_event *event,
+                         struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	set_event(event, attr);
@@ -254,8 +254,8 @@ void perf_attr_trial(const struct ppi_event *event,
 	set_rate(event, attr);
 }
 
-int perf_set_filter(const struct perf_kernel *kernel,
-                    const struct ppi_event *event, int fd)
+int ppi_perf_set_filter(const struct perf_kernel *kernel,
+                        const struct ppi_event *event, int fd)
 {
 	const struct perf_own *own = perf_own(event);
 	char filter[PPI_EVENT_TEXT];
@@ -278,16 +278,16 @@ static bool is_zero(const void *bytes, size_t count)
 	return count == 0;
 }
 
-int perf_open_attr(const struct perf_kernel *kernel,
-                   struct perf_event_attr *attr, int64_t pid, int cpu,
-                   int group_fd)
+int ppi_perf_open_attr(const struct perf_kernel *kernel,
+                       struct perf_event_attr *attr, int64_t pid, int cpu,
+                       int group_fd)
 {
-	return perf_open_attr_with(kernel, attr, pid, cpu, group_fd, 0);
+	return ppi_perf_open_attr_with(kernel, attr, pid, cpu, group_fd, 0);
 }
 
-int perf_open_attr_with(const struct perf_kernel *kernel,
-                        struct perf_event_attr *attr, int64_t pid, int cpu,
-                        int group_fd, unsigned long flags)
+int ppi_perf_open_attr_with(const struct perf_kernel *kernel,
+                            struct perf_event_attr *attr, int64_t pid, int cpu,
+                            int group_fd, unsigned long flags)
 {
 	int fd;
 
@@ -320,10 +320,10 @@ static void trial_of(uint32_t feature, const struct perf_kernel *kernel,
 		break;
 	case PERF_HAS_INHERIT_THREAD:
 		attr->inherit = 1;
-		perf_attr_set_flag(attr, PERF_FLAG_INHERIT_THREAD);
+		ppi_perf_attr_set_flag(attr, PERF_FLAG_INHERIT_THREAD);
 		break;
 	case PERF_HAS_REMOVE_ON_EXEC:
-		perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
+		ppi_perf_attr_set_flag(attr, PERF_FLAG_REMOVE_ON_EXEC);
 		break;
 	case PERF_HAS_CLOCKID:
 		attr->use_clockid = 1;
@@ -352,7 +352,7 @@ static int try_feature(const struct perf_kernel *kernel, uint32_t feature)
 	if (feature == PERF_HAS_USER_IP && !kernel->user_ip_mask)
 		return 0;
 	trial_of(feature, kernel, &attr);
-	fd = perf_open_attr(kernel, &attr, 0, -1, -1);
+	fd = ppi_perf_open_attr(kernel, &attr, 0, -1, -1);
 	if (fd >= 0) {
 		kernel->close_event(kernel->self, fd, PERF_FRESH);
 		return 1;
@@ -361,7 +361,7 @@ static int try_feature(const struct perf_kernel *kernel, uint32_t feature)
 	       fd == -EACCES ? 0 : -1;
 }
 
-uint32_t perf_features(const struct perf_kernel *kernel)
+uint32_t ppi_perf_features(const struct perf_kernel *kernel)
 {
 	uint32_t found = atomic_load(kernel->features);
 	bool is_sure = true;

@@ -23,7 +23,7 @@ enum perf_feature {
  * Try each part with an event that is closed at once. Answers are kept in
  * kernel->features, unless a limit (EMFILE, say) spoiled one.
  */
-uint32_t perf_features(const struct perf_kernel *kernel);
+uint32_t ppi_perf_features(const struct perf_kernel *kernel);
 
 /* What the words of samples and of trailers mean: the same for all events of
  * a session, so that records can be read before their event is known. */
@@ -50,23 +50,23 @@ struct perf_session_kind {
 /* An event of a place in a program means nothing in the next one of its process:
  * let it end at exec, where this kernel can (and the event is not one that execs
  * begin). Not for an event that others are read or told with. */
-void perf_attr_end_with_program(const struct perf_session_kind *kind,
-                                const struct ppi_event *event,
-                                struct perf_event_attr *attr);
+void ppi_perf_attr_end_with_program(const struct perf_session_kind *kind,
+                                    const struct ppi_event *event,
+                                    struct perf_event_attr *attr);
 
-void perf_attr_sample(const struct perf_session_kind *kind,
-                      const struct ppi_event *event, bool is_carrier,
-                      struct perf_event_attr *attr);
+void ppi_perf_attr_sample(const struct perf_session_kind *kind,
+                          const struct ppi_event *event, bool is_carrier,
+                          struct perf_event_attr *attr);
 /* The event that only tells of mappings, threads and names, while others are
  * off still. */
-void perf_attr_carrier(const struct perf_session_kind *kind,
-                       bool enables_on_exec, struct perf_event_attr *attr);
+void ppi_perf_attr_carrier(const struct perf_session_kind *kind,
+                           bool enables_on_exec, struct perf_event_attr *attr);
 /* The event that only owns a CPU's ring. */
-void perf_attr_ring_owner(const struct perf_session_kind *kind,
-                          struct perf_event_attr *attr);
-void perf_attr_count(const struct perf_session_kind *kind,
-                     const struct ppi_event *event, bool is_leader,
-                     struct perf_event_attr *attr);
+void ppi_perf_attr_ring_owner(const struct perf_session_kind *kind,
+                              struct perf_event_attr *attr);
+void ppi_perf_attr_count(const struct perf_session_kind *kind,
+                         const struct ppi_event *event, bool is_leader,
+                         struct perf_event_attr *attr);
 
 /* Whether it has samples of its own. */
 static inline bool perf_is_sampled(const struct ppi_event *event)
@@ -107,33 +107,33 @@ static inline bool perf_is_of_place(const struct ppi_event *event)
 
 /* Sampling: counts along with the event that leads its group, and has samples of
  * its own if it has a period or rate. */
-void perf_attr_member(const struct perf_session_kind *kind,
-                      const struct ppi_event *event,
-                      struct perf_event_attr *attr);
+void ppi_perf_attr_member(const struct perf_session_kind *kind,
+                          const struct ppi_event *event,
+                          struct perf_event_attr *attr);
 
 /* The smallest attr that asks whether this user may use `event` at all. */
-void perf_attr_trial(const struct ppi_event *event,
-                     struct perf_event_attr *attr);
+void ppi_perf_attr_trial(const struct ppi_event *event,
+                         struct perf_event_attr *attr);
 
 /*
  * Open with close-on-exec. A kernel that knows a shorter attr gets one, if
  * the rest is zero. Returns a descriptor or a negative errno.
  */
-int perf_open_attr(const struct perf_kernel *kernel,
-                   struct perf_event_attr *attr, int64_t pid, int cpu,
-                   int group_fd);
+int ppi_perf_open_attr(const struct perf_kernel *kernel,
+                       struct perf_event_attr *attr, int64_t pid, int cpu,
+                       int group_fd);
 
 /* With more PERF_FLAG_ bits of the call. */
-int perf_open_attr_with(const struct perf_kernel *kernel,
-                        struct perf_event_attr *attr, int64_t pid, int cpu,
-                        int group_fd, unsigned long flags);
+int ppi_perf_open_attr_with(const struct perf_kernel *kernel,
+                            struct perf_event_attr *attr, int64_t pid, int cpu,
+                            int group_fd, unsigned long flags);
 
 /* An event of a tracepoint with a filter, open: give it to the kernel, which
  * keeps it for copies in children, too. 0 or a negative errno. */
-int perf_set_filter(const struct perf_kernel *kernel,
-                    const struct ppi_event *event, int fd);
+int ppi_perf_set_filter(const struct perf_kernel *kernel,
+                        const struct ppi_event *event, int fd);
 
 /* Set one of enum perf_flag_bit. */
-void perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit);
+void ppi_perf_attr_set_flag(struct perf_event_attr *attr, unsigned bit);
 
 #endif

@@ -173,12 +173,12 @@ static void walk_system_pmu(struct walk *walk, const char *pmu)
 	char *names;
 
 	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/events", pmu);
-	names = perf_sysfs_names(walk->kernel, path);
+	names = ppi_perf_sysfs_names(walk->kernel, path);
 	for (const char *at = names; at && *at && walk->answer == 0;
 	     at += strlen(at) + 1) {
 		if (!is_event_file(at) ||
-		    !perf_sysfs_text(walk->kernel, pmu, "events", at, terms,
-		                     sizeof(terms)))
+		    !ppi_perf_sysfs_text(walk->kernel, pmu, "events", at, terms,
+		                         sizeof(terms)))
 			continue;
 		begin(walk, PORTPROF_SOURCE_SYSTEM, pmu);
 		snprintf(walk->name, sizeof(walk->name),
@@ -192,7 +192,7 @@ static void walk_system_pmu(struct walk *walk, const char *pmu)
 
 static void walk_system(struct walk *walk)
 {
-	char *pmus = perf_sysfs_names(walk->kernel, PERF_SYSFS_PMUS);
+	char *pmus = ppi_perf_sysfs_names(walk->kernel, PERF_SYSFS_PMUS);
 
 	for (const char *at = pmus; at && *at && walk->answer == 0;
 	     at += strlen(at) + 1)
@@ -231,7 +231,7 @@ static void walk_tracepoints(struct walk *walk)
 	uint64_t offset = 0;
 	int error;
 
-	folder = perf_tracepoint_folder(kernel, &error);
+	folder = ppi_perf_tracepoint_folder(kernel, &error);
 	snprintf(path, sizeof(path), "%s/available_events",
 	         folder ? folder : "");
 	while (text && folder && walk->answer == 0) {
@@ -254,7 +254,8 @@ static void walk_places(struct walk *walk)
 	static const struct {
 		const char *pmu, *name, *means;
 	} places[] = {
-		{ "breakpoint", "mem:ADDRESS/BYTES:rw", "a breakpoint on 1, 2, 4 "
+		{ "breakpoint", "mem:ADDRESS/BYTES:rw",
+		 "a breakpoint on 1, 2, 4 "
 		  "or 8 bytes of memory: r, w, rw; or x for code" },
 		{ "breakpoint", "breakpoint:SYMBOL:x", "a breakpoint on a "
 		  "function, or with w or rw on a variable, of the process that "
@@ -268,8 +269,8 @@ static void walk_places(struct walk *walk)
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) &&
 	     walk->answer == 0; i++) {
-		if (!perf_sysfs_text(walk->kernel, places[i].pmu, "type", "",
-		                     type, sizeof(type)))
+		if (!ppi_perf_sysfs_text(walk->kernel, places[i].pmu, "type",
+		                         "", type, sizeof(type)))
 			continue;
 		begin(walk, PORTPROF_SOURCE_PLACE, places[i].pmu);
 		walk->event.needs_mask = 1;
@@ -333,12 +334,12 @@ static void list_terms(const struct perf_kernel *kernel, const char *pmu,
 
 	terms[0] = '\0';
 	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/format", pmu);
-	names = perf_sysfs_names(kernel, path);
+	names = ppi_perf_sysfs_names(kernel, path);
 	for (const char *at = names; at && *at; at += strlen(at) + 1) {
 		int length;
 
-		if (!perf_sysfs_text(kernel, pmu, "format", at, format,
-		                     sizeof(format)))
+		if (!ppi_perf_sysfs_text(kernel, pmu, "format", at, format,
+		                         sizeof(format)))
 			continue;
 		length = snprintf(terms + used, bytes - used, "%s%s=%s",
 		                  used ? " " : "", at, format);
@@ -358,7 +359,7 @@ static uint64_t count_events(const struct perf_kernel *kernel, const char *pmu)
 	char *names;
 
 	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/events", pmu);
-	names = perf_sysfs_names(kernel, path);
+	names = ppi_perf_sysfs_names(kernel, path);
 	for (const char *at = names; at && *at; at += strlen(at) + 1)
 		count += is_event_file(at);
 	free(names);
@@ -373,17 +374,17 @@ static bool find_cpus(const struct perf_kernel *kernel, const char *pmu,
 	bool is_core;
 
 	cpus[0] = '\0';
-	is_core = perf_sysfs_text(kernel, pmu, "cpus", "", cpus, bytes) ||
+	is_core = ppi_perf_sysfs_text(kernel, pmu, "cpus", "", cpus, bytes) ||
 	          strcmp(pmu, "cpu") == 0;
 	if (!cpus[0])
-		perf_sysfs_text(kernel, pmu, "cpumask", "", cpus, bytes);
+		ppi_perf_sysfs_text(kernel, pmu, "cpumask", "", cpus, bytes);
 	return is_core;
 }
 
 static int give_system_pmus(const struct perf_kernel *kernel,
                             portprof_pmu_fn take, void *context)
 {
-	char *names = perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
+	char *names = ppi_perf_sysfs_names(kernel, PERF_SYSFS_PMUS);
 	int answer = 0;
 
 	for (const char *at = names; at && *at && answer == 0;
@@ -398,8 +399,8 @@ static int give_system_pmus(const struct perf_kernel *kernel,
 			.terms = terms,
 		};
 
-		if (!perf_sysfs_text(kernel, at, "type", "", type,
-		                     sizeof(type)))
+		if (!ppi_perf_sysfs_text(kernel, at, "type", "", type,
+		                         sizeof(type)))
 			continue;
 		pmu.type = strtoll(type, NULL, 10);
 		snprintf(means, sizeof(means), "the system's, type %lld",
@@ -421,7 +422,7 @@ static int walk_pmus(const void *kernel, portprof_pmu_fn take, void *context)
 	                                          context);
 }
 
-const struct ppi_catalogue_ops perf_catalogue = {
+const struct ppi_catalogue_ops ppi_perf_catalogue = {
 	.events = walk_events,
 	.pmus = walk_pmus,
 };

@@ -13,7 +13,7 @@
 
 enum { MEANING_END = 440 }; /* of the 512 bytes of a description */
 
-const char *perf_say_levels(const struct ppi_event *event)
+const char *ppi_perf_say_levels(const struct ppi_event *event)
 {
 	/* many PMUs count in the hypervisor too because they cannot help it:
 	 * it is told of where it was asked for */
@@ -87,7 +87,7 @@ static void describe(struct ppi_event *event, enum ppi_mode mode,
 		         own->precise, own->asked.wants_max_precision
 		         ? " (the most granted)" : "");
 	used = snprintf(event->description, sizeof(event->description),
-	                "%s %s%s, %s%s", name, perf_say_levels(event),
+	                "%s %s%s, %s%s", name, ppi_perf_say_levels(event),
 	                guests_of(&perf_own(event)->asked), rate, precise);
 	/* what it means is cut first, and leaves room for what becomes of it:
 	 * "in user mode only (kernel mode is not permitted)" */
@@ -98,13 +98,14 @@ static void describe(struct ppi_event *event, enum ppi_mode mode,
 		memcpy(event->description + MEANING_END - 4, "...", 4);
 }
 
-void perf_encode(struct ppi_event *event)
+void ppi_perf_encode(struct ppi_event *event)
 {
 	const struct perf_own *own = perf_own(event);
 	char *out = event->encoding;
 	size_t room = sizeof(event->encoding), used;
 
-	used = (size_t)snprintf(out, room, "type %" PRIu32 ", config 0x%" PRIx64,
+	used = (size_t)snprintf(out, room,
+	                        "type %" PRIu32 ", config 0x%" PRIx64,
 	                        own->type, own->config[0]);
 	for (int i = 1; i < 3; i++)
 		if (own->config[i])
@@ -136,8 +137,9 @@ static portprof_status take_fields(struct ppi_event *event, enum ppi_mode mode,
 	const char *text = event->request.text;
 	size_t used = 0;
 
-	if (asked->field_count && (perf_own(event)->type != PERF_TYPE_TRACEPOINT ||
-	                           mode == PPI_COUNT))
+	if (asked->field_count &&
+	    (perf_own(event)->type != PERF_TYPE_TRACEPOINT ||
+	     mode == PPI_COUNT))
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
 		                "event '%s', column %u: %s", text,
 		                asked->field_at[0] - 5u,
@@ -176,8 +178,9 @@ portprof_status ppi_perf_event_finish(struct ppi_event *event,
 	}
 	event->period = request->period;
 	event->rate_hz = request->rate_hz;
-	if (!perf_request_format(request, &own->asked, name, event->canonical,
-	                         sizeof(event->canonical)))
+	if (!ppi_perf_request_format(request, &own->asked, name,
+	                             event->canonical,
+	                             sizeof(event->canonical)))
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
 		                "event '%s' is too long when spelled out; give "
 		                "fewer unit masks or modifiers",

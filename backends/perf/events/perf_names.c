@@ -312,6 +312,6 @@ portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
 		return status;
 	perf_own_of(event)->type = name->type;
 	perf_own_of(event)->config[0] = name->config;
-	perf_set_modes(event);
+	ppi_perf_set_modes(event);
 	return PORTPROF_OK;
 }

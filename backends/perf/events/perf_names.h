@@ -50,10 +50,10 @@ portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
 /* ---- perf_describe.c ---- */
 
 /* "in user and kernel mode"; a constant string. */
-const char *perf_say_levels(const struct ppi_event *event);
+const char *ppi_perf_say_levels(const struct ppi_event *event);
 
 /* event->encoding, of what is known by now. */
-void perf_encode(struct ppi_event *event);
+void ppi_perf_encode(struct ppi_event *event);
 
 /*
  * Unit, canonical form and description, when the numbers are known. `name` is
@@ -66,6 +66,6 @@ portprof_status ppi_perf_event_finish(struct ppi_event *event,
                                       struct ppi_diag *why);
 
 /* perf_catalogue.c: what `portprof list` shows. */
-extern const struct ppi_catalogue_ops perf_catalogue;
+extern const struct ppi_catalogue_ops ppi_perf_catalogue;
 
 #endif

@@ -73,7 +73,7 @@ static enum kind kind_of(const char *name)
 	return kind;
 }
 
-bool perf_place_is_name(const char *name)
+bool ppi_perf_place_is_name(const char *name)
 {
 	return kind_of(name) < PLACE_KINDS;
 }
@@ -268,9 +268,9 @@ static portprof_status find_in_process(struct place *place)
 	if (pid < 0)
 		return refuse_unborn(place, "");
 	ppi_nearest_begin(&nearest, place->symbol);
-	answer = perf_symbol_in_process(place->kernel, pid, place->symbol,
-	                                &place->found, &nearest, path,
-	                                sizeof(path));
+	answer = ppi_perf_symbol_in_process(place->kernel, pid, place->symbol,
+	                                    &place->found, &nearest, path,
+	                                    sizeof(path));
 	if (answer == PERF_SYMBOL_FOUND) {
 		snprintf(place->means, sizeof(place->means), "0x%" PRIx64
 		         ", which is in %.150s",
@@ -385,8 +385,8 @@ static portprof_status find_in_file(struct place *place, const char *path)
 	if (read_number(place->symbol, &place->found.file_offset))
 		return PORTPROF_OK;
 	ppi_nearest_begin(&nearest, place->symbol);
-	answer = perf_symbol_in_file(place->kernel, path, place->symbol,
-	                             &place->found, &nearest, &error);
+	answer = ppi_perf_symbol_in_file(place->kernel, path, place->symbol,
+	                                 &place->found, &nearest, &error);
 	snprintf(where, sizeof(where), "file %.100s", path);
 	/* a command maps its libraries only once it runs */
 	if (answer == PERF_SYMBOL_NO_FILE && !strchr(place->file, '/'))
@@ -413,8 +413,8 @@ static portprof_status find_path(struct place *place, char *path, size_t bytes)
 	    place->kernel->read_file(place->kernel->self, place->file, 0,
 	                             &byte, 1) < 0 &&
 	    place->request->core.pid >= 0 &&
-	    perf_symbol_find_file(place->kernel, place->request->core.pid,
-	                          place->file, mapped, sizeof(mapped)))
+	    ppi_perf_symbol_find_file(place->kernel, place->request->core.pid,
+	                              place->file, mapped, sizeof(mapped)))
 		found = mapped;
 	if (snprintf(path, bytes, "%s", found) < (int)bytes)
 		return PORTPROF_OK;
@@ -428,18 +428,18 @@ static portprof_status put_type(struct place *place)
 	struct perf_field field;
 	char text[64];
 
-	if (!perf_sysfs_text(place->kernel, "uprobe", "type", "", text,
-	                     sizeof(text)))
+	if (!ppi_perf_sysfs_text(place->kernel, "uprobe", "type", "", text,
+	                         sizeof(text)))
 		return refuse(place, PORTPROF_E_UNSUPPORTED, 1, "this kernel "
 		              "has no events for probes of programs "
 		              "(CONFIG_UPROBE_EVENTS, Linux 4.17)");
 	own->type = (uint32_t)strtoul(text, NULL, 10);
 	if (place->kind == PLACE_UPROBE)
 		return PORTPROF_OK;
-	if (perf_sysfs_text(place->kernel, "uprobe", "format", "retprobe",
-	                    text, sizeof(text)) &&
-	    perf_format_parse(text, &field) &&
-	    perf_format_put(&field, 1, own->config))
+	if (ppi_perf_sysfs_text(place->kernel, "uprobe", "format", "retprobe",
+	                        text, sizeof(text)) &&
+	    ppi_perf_format_parse(text, &field) &&
+	    ppi_perf_format_put(&field, 1, own->config))
 		return PORTPROF_OK;
 	return refuse(place, PORTPROF_E_UNSUPPORTED, 1,
 	              "this kernel has no probes of returns");
@@ -479,12 +479,13 @@ static portprof_status fill_probe(struct place *place)
 	return PORTPROF_OK;
 }
 
-portprof_status perf_place_resolve(const struct perf_kernel *kernel,
-                                   const struct perf_request *request,
-                                   enum ppi_mode mode, struct ppi_event *event,
-                                   struct ppi_diag *why)
+portprof_status ppi_perf_place_resolve(const struct perf_kernel *kernel,
+                                       const struct perf_request *request,
+                                       enum ppi_mode mode,
+                                       struct ppi_event *event,
+                                       struct ppi_diag *why)
 {
-	struct ppi_event draft = perf_request_event(request);
+	struct ppi_event draft = ppi_perf_request_event(request);
 	struct place place = { .kernel = kernel, .request = request,
 		               .event = &draft, .why = why,
 		               .kind = kind_of(request->core.name) };
@@ -499,7 +500,7 @@ portprof_status perf_place_resolve(const struct perf_kernel *kernel,
 		                                 why);
 	if (status)
 		return status;
-	perf_set_modes(&draft);
+	ppi_perf_set_modes(&draft);
 	status = ppi_perf_event_finish(&draft, mode, request->core.name,
 	                               place.means, why);
 	if (status == PORTPROF_OK)
@@ -570,7 +571,7 @@ static portprof_status refuse_probe(const struct perf_kernel *kernel,
 		 * perf_uprobe_event_init. Which capability does was
 		 * CAP_PERFMON for some years, and is CAP_SYS_ADMIN again
 		 * (CVE-2025-38466): who has the former has been refused. */
-		perf_find_rights(kernel, &rights);
+		ppi_perf_find_rights(kernel, &rights);
 		if (rights.can_admin)
 			return PORTPROF_OK; /* somebody else refuses it */
 		return ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
@@ -581,7 +582,7 @@ static portprof_status refuse_probe(const struct perf_kernel *kernel,
 		                  "kernel"
 		                : " (CAP_PERFMON on some kernels from Linux "
 		                  "5.8 on)",
-		                perf_say_admin_remedy(&rights));
+		                ppi_perf_say_admin_remedy(&rights));
 	case EINVAL:
 	case ENOTSUP:
 	case KERNEL_ENOTSUPP:
@@ -600,9 +601,9 @@ static portprof_status refuse_probe(const struct perf_kernel *kernel,
 	}
 }
 
-portprof_status perf_place_refuse(const struct perf_kernel *kernel,
-                                  const struct ppi_event *event, int os_error,
-                                  struct ppi_diag *why)
+portprof_status ppi_perf_place_refuse(const struct perf_kernel *kernel,
+                                      const struct ppi_event *event,
+                                      int os_error, struct ppi_diag *why)
 {
 	if (event && perf_own(event)->has_path)
 		return refuse_probe(kernel, event, os_error, why);

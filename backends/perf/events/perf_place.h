@@ -7,7 +7,7 @@
 #include "backends/perf/perf_kernel.h"
 
 /* Whether it is one by its name: mem:..., breakpoint:..., uprobe:... */
-bool perf_place_is_name(const char *name);
+bool ppi_perf_place_is_name(const char *name);
 
 /*
  * What such a name means: addresses and offsets by the symbol tables of files,
@@ -17,15 +17,16 @@ bool perf_place_is_name(const char *name);
  *   E_UNSUPPORTED  this kernel has no such probe; the symbol is of a process
  *                  that there is not yet
  */
-portprof_status perf_place_resolve(const struct perf_kernel *kernel,
-                                   const struct perf_request *request,
-                                   enum ppi_mode mode, struct ppi_event *event,
-                                   struct ppi_diag *why);
+portprof_status ppi_perf_place_resolve(const struct perf_kernel *kernel,
+                                       const struct perf_request *request,
+                                       enum ppi_mode mode,
+                                       struct ppi_event *event,
+                                       struct ppi_diag *why);
 
 /* Why the kernel refuses such an event with that errno; 0 status where there is
  * nothing special to say. */
-portprof_status perf_place_refuse(const struct perf_kernel *kernel,
-                                  const struct ppi_event *event, int os_error,
-                                  struct ppi_diag *why);
+portprof_status ppi_perf_place_refuse(const struct perf_kernel *kernel,
+                                      const struct ppi_event *event,
+                                      int os_error, struct ppi_diag *why);
 
 #endif

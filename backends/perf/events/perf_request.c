@@ -223,9 +223,9 @@ static portprof_status settle(const struct reader *r)
 	return settle_worlds(r, asked);
 }
 
-portprof_status perf_request_read(const struct ppi_event_request *request,
-                                  struct perf_request *out,
-                                  struct ppi_diag *why)
+portprof_status ppi_perf_request_read(const struct ppi_event_request *request,
+                                      struct perf_request *out,
+                                      struct ppi_diag *why)
 {
 	struct reader r = { .request = request, .out = out, .why = why };
 	portprof_status status = PORTPROF_OK;
@@ -236,7 +236,7 @@ portprof_status perf_request_read(const struct ppi_event_request *request,
 	return status ? status : settle(&r);
 }
 
-struct ppi_event perf_request_event(const struct perf_request *request)
+struct ppi_event ppi_perf_request_event(const struct perf_request *request)
 {
 	struct ppi_event event = { .request = request->core };
 
@@ -244,7 +244,7 @@ struct ppi_event perf_request_event(const struct perf_request *request)
 	return event;
 }
 
-void perf_set_modes(struct ppi_event *event)
+void ppi_perf_set_modes(struct ppi_event *event)
 {
 	const struct ppi_event_request *request = &event->request;
 	struct perf_own *own = perf_own_of(event);
@@ -257,9 +257,9 @@ void perf_set_modes(struct ppi_event *event)
 		own->asked.exclude_guest = true;
 }
 
-bool perf_request_format(const struct ppi_event_request *core,
-                         const struct perf_asked *asked, const char *name,
-                         char *out, size_t bytes)
+bool ppi_perf_request_format(const struct ppi_event_request *core,
+                             const struct perf_asked *asked, const char *name,
+                             char *out, size_t bytes)
 {
 	char more[PPI_EVENT_TEXT + 96], precise[24] = "", cpu[24] = "";
 	size_t used;

@@ -63,21 +63,21 @@ static inline struct perf_own *perf_own_of(struct ppi_event *event)
 
 /* Take perf's modifiers out of a request, and what is left into its name: unit
  * masks and the PMU's own modifiers. E_INVALID names part and column. */
-portprof_status perf_request_read(const struct ppi_event_request *request,
-                                  struct perf_request *out,
-                                  struct ppi_diag *why);
+portprof_status ppi_perf_request_read(const struct ppi_event_request *request,
+                                      struct perf_request *out,
+                                      struct ppi_diag *why);
 
 /* An event of this request, of which nothing is known yet. */
-struct ppi_event perf_request_event(const struct perf_request *request);
+struct ppi_event ppi_perf_request_event(const struct perf_request *request);
 
 /* Levels and worlds as they were asked for; user and kernel, without guests, where
  * nothing was. */
-void perf_set_modes(struct ppi_event *event);
+void ppi_perf_set_modes(struct ppi_event *event);
 
 /* ppi_event_format with perf's modifiers. */
-bool perf_request_format(const struct ppi_event_request *core,
-                         const struct perf_asked *asked, const char *name,
-                         char *out, size_t bytes);
+bool ppi_perf_request_format(const struct ppi_event_request *core,
+                             const struct perf_asked *asked, const char *name,
+                             char *out, size_t bytes);
 
 /* Where in the user's text a part stands, from 1. */
 size_t ppi_perf_column_of(const struct ppi_event_request *request,

@@ -41,7 +41,8 @@ static portprof_status refuse_settings(const struct ppi_event *event,
 		                "resolve event", "event '%s', column %zu: "
 		                "samples are of all CPUs; drop cpu=%d, or count "
 		                "the event",
-		                request->text, ppi_perf_column_of(request, "cpu"),
+		                request->text,
+		                ppi_perf_column_of(request, "cpu"),
 		                own->asked.cpu);
 	if (own->asked.precise && own->type == PERF_TYPE_SOFTWARE)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
@@ -79,7 +80,7 @@ static void set_rate(const struct perf_kernel *kernel, enum ppi_mode mode,
 	event->rate_hz = 0;
 	if (mode == PPI_COUNT)
 		return;
-	most = perf_rate_allowed_hz(kernel);
+	most = ppi_perf_rate_allowed_hz(kernel);
 	rate = rate < most ? rate : most;
 	if (request->period)
 		event->period = request->period;
@@ -88,7 +89,7 @@ static void set_rate(const struct perf_kernel *kernel, enum ppi_mode mode,
 	else
 		event->rate_hz = rate;
 	if (is_clock && !request->skip_open_check)
-		event->period = perf_rate_grant(kernel, event->period);
+		event->period = ppi_perf_rate_grant(kernel, event->period);
 }
 
 /* The kernel looks at a probe's instruction when it sets the probe in a process
@@ -115,10 +116,10 @@ static int try_open(const struct perf_kernel *kernel,
 	struct perf_event_attr attr;
 	int cpu = -1, fd;
 
-	perf_attr_trial(event, &attr);
+	ppi_perf_attr_trial(event, &attr);
 	if (perf_own(event)->is_package)
-		cpu = perf_package_cpu(kernel, event->pmu);
-	fd = perf_open_attr(kernel, &attr, cpu < 0 ? 0 : -1, cpu, -1);
+		cpu = ppi_perf_package_cpu(kernel, event->pmu);
+	fd = ppi_perf_open_attr(kernel, &attr, cpu < 0 ? 0 : -1, cpu, -1);
 	if (page)
 		kernel->unmap(kernel->self, page, bytes);
 	if (fd < 0)
@@ -172,7 +173,8 @@ static portprof_status refuse_user_mode(const struct perf_kernel *kernel,
 	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
 	                "resolve event", "'%s' happens in kernel mode, which "
 	                "is not permitted: %s", event->request.text,
-	                perf_say_paranoid(kernel, 1, rights, sizeof(rights)));
+	                ppi_perf_say_paranoid(kernel, 1, rights,
+	                                      sizeof(rights)));
 }
 
 static void add_words(struct ppi_event *event, const char *words)
@@ -185,7 +187,7 @@ static void add_words(struct ppi_event *event, const char *words)
 
 static void leave_kernel_out(struct ppi_event *event)
 {
-	const char *both = perf_say_levels(event);
+	const char *both = ppi_perf_say_levels(event);
 	char *at = strstr(event->description, both);
 	char rest[sizeof(event->description)];
 
@@ -207,9 +209,9 @@ static portprof_status refuse_event(const struct perf_kernel *kernel,
 	struct ppi_probe probe = { .is_usable = true };
 
 	if (error == EPERM || error == EACCES || error == ENOSYS)
-		perf_probe_ladder(kernel, &probe);
+		ppi_perf_probe_ladder(kernel, &probe);
 	if (probe.is_usable)
-		return perf_refuse_open(kernel, event, error, why);
+		return ppi_perf_refuse_open(kernel, event, error, why);
 	return ppi_fail(why, probe.status, error, "open event", "'%s': %s",
 	                event->request.text, probe.reason);
 }
@@ -224,13 +226,14 @@ static portprof_status find_event(const struct perf_kernel *kernel,
 	struct ppi_diag other_why;
 	bool is_there;
 
-	if (perf_place_is_name(request->core.name))
-		return perf_place_resolve(kernel, request, mode, event, why);
+	if (ppi_perf_place_is_name(request->core.name))
+		return ppi_perf_place_resolve(kernel, request, mode, event,
+		                              why);
 	status = ppi_perf_resolve(request, mode, event, why);
 	if (status != PORTPROF_E_NOTFOUND && status != PORTPROF_E_UNSUPPORTED)
 		return status;
-	other = perf_sysfs_resolve(kernel, request, mode, event, &is_there,
-	                           &other_why);
+	other = ppi_perf_sysfs_resolve(kernel, request, mode, event, &is_there,
+	                               &other_why);
 	if (other != PORTPROF_OK && !is_there)
 		return status;
 	if (other != PORTPROF_OK)
@@ -327,7 +330,7 @@ static portprof_status resolve(const struct perf_kernel *kernel,
 	if (error != 0)
 		return refuse_event(kernel, &found, error, why);
 	if (!request->core.skip_open_check)
-		status = perf_tracepoint_check_filter(kernel, &found, why);
+		status = ppi_perf_tracepoint_check_filter(kernel, &found, why);
 	if (status != PORTPROF_OK)
 		return status;
 	if (found.is_cpu_time && is_one_mode(&found)) {
@@ -335,21 +338,21 @@ static portprof_status resolve(const struct perf_kernel *kernel,
 		if (mode == PPI_SAMPLE)
 			add_words(&found, ", a period for each sample");
 	}
-	perf_encode(&found);
+	ppi_perf_encode(&found);
 	*event = found;
 	return PORTPROF_OK;
 }
 
 /* PMUs that cannot refuse it (EOPNOTSUPP: arch/x86/events/core.c,
  * x86_pmu_hw_config), and so does libpfm4 for what no level belongs to. */
-portprof_status perf_resolve_event(const struct perf_kernel *kernel,
-                                   const struct ppi_event_request *request,
-                                   enum ppi_mode mode,
-                                   struct ppi_event *event,
-                                   struct ppi_diag *why)
+portprof_status ppi_perf_resolve_event(const struct perf_kernel *kernel,
+                                       const struct ppi_event_request *request,
+                                       enum ppi_mode mode,
+                                       struct ppi_event *event,
+                                       struct ppi_diag *why)
 {
 	struct perf_request asked;
-	portprof_status status = perf_request_read(request, &asked, why);
+	portprof_status status = ppi_perf_request_read(request, &asked, why);
 
 	if (status == PORTPROF_OK)
 		status = resolve(kernel, &asked, mode, event, why);
@@ -482,8 +485,8 @@ static portprof_status resolve_by_tables(
 	if (generic)
 		snprintf(asked.core.name, sizeof(asked.core.name), "%s::%s",
 		         generic->pmu, generic->name);
-	if (!perf_request_format(&asked.core, &asked.asked, asked.core.name,
-	                         string, sizeof(string)))
+	if (!ppi_perf_request_format(&asked.core, &asked.asked, asked.core.name,
+	                             string, sizeof(string)))
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "resolve event",
 		                "event '%s' is too long", request->core.text);
 	verdict = ppi_table_encode(string, &answer);
@@ -499,7 +502,7 @@ portprof_status ppi_perf_resolve(const struct perf_request *request,
                                  enum ppi_mode mode, struct ppi_event *event,
                                  struct ppi_diag *why)
 {
-	struct ppi_event draft = perf_request_event(request);
+	struct ppi_event draft = ppi_perf_request_event(request);
 	struct ppi_perf_name generic;
 	bool is_generic = ppi_perf_name_find(request->core.name, &generic);
 	portprof_status status;

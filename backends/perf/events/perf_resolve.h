@@ -22,10 +22,10 @@ portprof_status ppi_perf_resolve(const struct perf_request *request,
 /* The backend's resolve(): reads the parts of the request first; where no precise
  * level is given but the highest is wanted, finds the highest that opens. */
 struct perf_kernel;
-portprof_status perf_resolve_event(const struct perf_kernel *kernel,
-                                   const struct ppi_event_request *request,
-                                   enum ppi_mode mode,
-                                   struct ppi_event *event,
-                                   struct ppi_diag *why);
+portprof_status ppi_perf_resolve_event(const struct perf_kernel *kernel,
+                                       const struct ppi_event_request *request,
+                                       enum ppi_mode mode,
+                                       struct ppi_event *event,
+                                       struct ppi_diag *why);
 
 #endif

@@ -105,7 +105,8 @@ static bool read_section(const struct file *file, size_t number,
 		return false;
 	*out = (Elf64_Shdr){ .sh_type = small.sh_type,
 		             .sh_offset = small.sh_offset,
-		             .sh_size = small.sh_size, .sh_link = small.sh_link };
+		             .sh_size = small.sh_size,
+	                    .sh_link = small.sh_link };
 	return true;
 }
 
@@ -285,11 +286,12 @@ static enum perf_symbol_answer search_file(const struct file *file,
 	return PERF_SYMBOL_FOUND;
 }
 
-enum perf_symbol_answer perf_symbol_in_file(const struct perf_kernel *kernel,
-                                            const char *path, const char *name,
-                                            struct perf_symbol *symbol,
-                                            struct ppi_nearest *nearest,
-                                            int *error)
+enum perf_symbol_answer
+ppi_perf_symbol_in_file(const struct perf_kernel *kernel,
+                        const char *path, const char *name,
+                        struct perf_symbol *symbol,
+                        struct ppi_nearest *nearest,
+                        int *error)
 {
 	enum perf_symbol_answer answer;
 	struct file file;
@@ -376,10 +378,10 @@ static int64_t process_of(const struct perf_kernel *kernel, int64_t pid)
 }
 
 enum perf_symbol_answer
-perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
-                       const char *name, struct perf_symbol *symbol,
-                       struct ppi_nearest *nearest, char *path,
-                       size_t path_bytes)
+ppi_perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
+                           const char *name, struct perf_symbol *symbol,
+                           struct ppi_nearest *nearest, char *path,
+                           size_t path_bytes)
 {
 	struct walk walk = {
 		.kernel = kernel, .pid = process_of(kernel, pid), .name = name,
@@ -389,11 +391,11 @@ perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
 
 	memset(symbol, 0, sizeof(*symbol));
 	path[0] = '\0';
-	perf_proc_mappings(kernel, walk.pid, search_mapping, &walk);
+	ppi_perf_proc_mappings(kernel, walk.pid, search_mapping, &walk);
 	if (walk.has_mapping && walk.answer == PERF_SYMBOL_NONE && nearest) {
 		walk.nearest = nearest;
 		path[0] = '\0';
-		perf_proc_mappings(kernel, walk.pid, search_mapping, &walk);
+		ppi_perf_proc_mappings(kernel, walk.pid, search_mapping, &walk);
 	}
 	return walk.has_mapping ? walk.answer : PERF_SYMBOL_NO_FILE;
 }
@@ -409,14 +411,14 @@ static void compare_file(void *context, const struct perf_mapping *mapping)
 		strcpy(walk->path, mapping->path);
 }
 
-bool perf_symbol_find_file(const struct perf_kernel *kernel, int64_t pid,
-                           const char *name, char *path, size_t path_bytes)
+bool ppi_perf_symbol_find_file(const struct perf_kernel *kernel, int64_t pid,
+                               const char *name, char *path, size_t path_bytes)
 {
 	struct walk walk = { .name = name, .path = path,
 		             .path_bytes = path_bytes };
 
 	path[0] = '\0';
-	perf_proc_mappings(kernel, process_of(kernel, pid), compare_file,
-	                   &walk);
+	ppi_perf_proc_mappings(kernel, process_of(kernel, pid), compare_file,
+	                       &walk);
 	return path[0] != '\0';
 }

@@ -30,11 +30,12 @@ struct perf_symbol {
 
 /* A global symbol of the file, or one of its own that is alone of that name. Where
  * there is none, `nearest` is offered those that there are. */
-enum perf_symbol_answer perf_symbol_in_file(const struct perf_kernel *kernel,
-                                            const char *path, const char *name,
-                                            struct perf_symbol *symbol,
-                                            struct ppi_nearest *nearest,
-                                            int *error);
+enum perf_symbol_answer
+ppi_perf_symbol_in_file(const struct perf_kernel *kernel,
+                        const char *path, const char *name,
+                        struct perf_symbol *symbol,
+                        struct ppi_nearest *nearest,
+                        int *error);
 
 /*
  * The same in the files that a process has mapped, its program first: the
@@ -42,14 +43,14 @@ enum perf_symbol_answer perf_symbol_in_file(const struct perf_kernel *kernel,
  * process. PERF_SYMBOL_NO_FILE: its mappings cannot be read.
  */
 enum perf_symbol_answer
-perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
-                       const char *name, struct perf_symbol *symbol,
-                       struct ppi_nearest *nearest, char *path,
-                       size_t path_bytes);
+ppi_perf_symbol_in_process(const struct perf_kernel *kernel, int64_t pid,
+                           const char *name, struct perf_symbol *symbol,
+                           struct ppi_nearest *nearest, char *path,
+                           size_t path_bytes);
 
 /* The path of the file of that name, "libc.so.6", that a process has mapped; false
  * where there is none. */
-bool perf_symbol_find_file(const struct perf_kernel *kernel, int64_t pid,
-                           const char *name, char *path, size_t path_bytes);
+bool ppi_perf_symbol_find_file(const struct perf_kernel *kernel, int64_t pid,
+                               const char *name, char *path, size_t path_bytes);
 
 #endif

@@ -50,7 +50,7 @@ static char *sort_names(const char *names, size_t bytes)
 	return sorted;
 }
 
-char *perf_sysfs_names(const struct perf_kernel *kernel, const char *folder)
+char *ppi_perf_sysfs_names(const struct perf_kernel *kernel, const char *folder)
 {
 	size_t room = 4096, bytes = 0;
 	char *names = NULL, *sorted = NULL;
@@ -73,28 +73,28 @@ char *perf_sysfs_names(const struct perf_kernel *kernel, const char *folder)
 	return sorted;
 }
 
-bool perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
-                     const char *folder, const char *name, char *out,
-                     size_t room)
+bool ppi_perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
+                         const char *folder, const char *name, char *out,
+                         size_t room)
 {
 	char path[PATH_ROOM];
 
 	snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/%s%s%s", pmu, folder,
 	         name[0] ? "/" : "", name);
-	if (!perf_proc_text(kernel, path, out, room))
+	if (!ppi_perf_proc_text(kernel, path, out, room))
 		return false;
 	out[strcspn(out, "\n")] = '\0';
 	return true;
 }
 
-bool perf_sysfs_tells_precision(const struct perf_kernel *kernel)
+bool ppi_perf_sysfs_tells_precision(const struct perf_kernel *kernel)
 {
-	char *pmus = perf_sysfs_names(kernel, PERF_SYSFS_PMUS), level[16];
+	char *pmus = ppi_perf_sysfs_names(kernel, PERF_SYSFS_PMUS), level[16];
 	bool is_told = false;
 
 	for (const char *at = pmus; at && *at && !is_told; at += strlen(at) + 1)
-		is_told = perf_sysfs_text(kernel, at, "caps", "max_precise",
-		                          level, sizeof(level));
+		is_told = ppi_perf_sysfs_text(kernel, at, "caps", "max_precise",
+		                              level, sizeof(level));
 	free(pmus);
 	return is_told;
 }
@@ -132,7 +132,7 @@ static portprof_status refuse_unknown(const struct pmu *pmu, const char *part)
 
 		snprintf(path, sizeof(path), PERF_SYSFS_PMUS "/%s/%s",
 		         pmu->name, folders[i]);
-		names = perf_sysfs_names(pmu->kernel, path);
+		names = ppi_perf_sysfs_names(pmu->kernel, path);
 		for (const char *at = names; at && *at; at += strlen(at) + 1) {
 			size_t used = strlen(known);
 
@@ -160,17 +160,17 @@ static portprof_status put_term(const struct pmu *pmu, const char *name,
 
 	if (strncmp(name, "config", 6) == 0)
 		snprintf(text, sizeof(text), "%s:0-63", name);
-	else if (!perf_sysfs_text(pmu->kernel, pmu->name, "format", name, text,
-	                          sizeof(text)))
+	else if (!ppi_perf_sysfs_text(pmu->kernel, pmu->name, "format", name,
+	                              text, sizeof(text)))
 		return refuse_unknown(pmu, name);
-	if (!perf_format_parse(text, &field))
+	if (!ppi_perf_format_parse(text, &field))
 		return refuse(pmu, PORTPROF_E_UNSUPPORTED, name, "has a "
 		              "description by the kernel that portprof cannot "
 		              "read");
-	if (perf_format_put(&field, value, perf_own_of(pmu->event)->config))
+	if (ppi_perf_format_put(&field, value, perf_own_of(pmu->event)->config))
 		return PORTPROF_OK;
 	snprintf(words, sizeof(words), "takes values up to 0x%llx",
-	         (unsigned long long)perf_format_most(&field));
+	         (unsigned long long)ppi_perf_format_most(&field));
 	return refuse(pmu, PORTPROF_E_INVALID, name, words);
 }
 
@@ -182,7 +182,7 @@ static portprof_status put_terms(const struct pmu *pmu, const char *text)
 	uint64_t value;
 
 	while (status == PORTPROF_OK &&
-	       perf_format_next(&text, name, sizeof(name), &value))
+	       ppi_perf_format_next(&text, name, sizeof(name), &value))
 		status = put_term(pmu, name, value);
 	if (status == PORTPROF_OK && *text)
 		return refuse(pmu, PORTPROF_E_INVALID, text, "is not a term: "
@@ -196,8 +196,8 @@ static portprof_status put_part(const struct pmu *pmu, const char *part)
 	char text[TEXT_ROOM];
 
 	if (!strchr(part, '=') && !strchr(part, '/') &&
-	    perf_sysfs_text(pmu->kernel, pmu->name, "events", part, text,
-	                    sizeof(text)))
+	    ppi_perf_sysfs_text(pmu->kernel, pmu->name, "events", part, text,
+	                        sizeof(text)))
 		return put_terms(pmu, text);
 	if (strchr(part, '/'))
 		return refuse_unknown(pmu, part);
@@ -256,23 +256,24 @@ static bool read_scale(const char *text, double *scale)
 	return true;
 }
 
-int perf_package_cpu(const struct perf_kernel *kernel, const char *pmu)
+int ppi_perf_package_cpu(const struct perf_kernel *kernel, const char *pmu)
 {
 	char cpus[128];
 
-	if (!perf_sysfs_text(kernel, pmu, "cpumask", "", cpus, sizeof(cpus)))
+	if (!ppi_perf_sysfs_text(kernel, pmu, "cpumask", "", cpus,
+	                         sizeof(cpus)))
 		return -1;
 	return atoi(cpus);
 }
 
-bool perf_is_package_cpu(const struct perf_kernel *kernel, const char *pmu,
-                         int cpu)
+bool ppi_perf_is_package_cpu(const struct perf_kernel *kernel, const char *pmu,
+                             int cpu)
 {
 	char cpus[128];
 
-	return perf_sysfs_text(kernel, pmu, "cpumask", "", cpus,
-	                       sizeof(cpus)) &&
-	       perf_proc_has_cpu(cpus, cpu);
+	return ppi_perf_sysfs_text(kernel, pmu, "cpumask", "", cpus,
+	                           sizeof(cpus)) &&
+	       ppi_perf_proc_has_cpu(cpus, cpu);
 }
 
 /* The unit of an energy, say: "0.00023 Joules". */
@@ -284,11 +285,11 @@ static void take_unit(const struct pmu *pmu, const char *event, char *out,
 
 	out[0] = '\0';
 	snprintf(name, sizeof(name), "%.100s.scale", event);
-	has_scale = perf_sysfs_text(pmu->kernel, pmu->name, "events", name,
-	                            scale, sizeof(scale));
+	has_scale = ppi_perf_sysfs_text(pmu->kernel, pmu->name, "events", name,
+	                                scale, sizeof(scale));
 	snprintf(name, sizeof(name), "%.100s.unit", event);
-	has_unit = perf_sysfs_text(pmu->kernel, pmu->name, "events", name, unit,
-	                           sizeof(unit));
+	has_unit = ppi_perf_sysfs_text(pmu->kernel, pmu->name, "events", name,
+	                               unit, sizeof(unit));
 	if (!has_scale)
 		snprintf(scale, sizeof(scale), "1");
 	if (!has_unit && has_scale && strcmp(scale, "1") != 0)
@@ -315,8 +316,8 @@ static portprof_status make_package(struct pmu *pmu, enum ppi_mode mode)
 	if (pmu->request->core.has_modes)
 		return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
 		                "resolve event", "'%s': PMU %s counts in every "
-		                "mode; drop the levels", pmu->request->core.text,
-		                pmu->name);
+		                "mode; drop the levels",
+		                pmu->request->core.text, pmu->name);
 	event->counts_user = event->counts_kernel = true;
 	event->counts_hypervisor = true;
 	perf_own_of(event)->asked.exclude_guest = false;
@@ -332,7 +333,8 @@ static portprof_status refuse_kind(const struct pmu *pmu)
 	} kinds[] = {
 		{ "uprobe", "a probe of a program is written "
 		            "uprobe:FILE:SYMBOL or uretprobe:FILE:SYMBOL" },
-		{ "kprobe", "a probe is made first, by perf probe FUNCTION, and "
+		{ "kprobe",
+		 "a probe is made first, by perf probe FUNCTION, and "
 		            "measured as the tracepoint that it names" },
 		{ "breakpoint", "a breakpoint is written mem:ADDRESS/BYTES:rw "
 		                "or breakpoint:SYMBOL:x" },
@@ -343,7 +345,8 @@ static portprof_status refuse_kind(const struct pmu *pmu)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(pmu->name, kinds[i].pmu) == 0)
 			return ppi_fail(pmu->why, PORTPROF_E_UNSUPPORTED, 0,
-			                "resolve event", "event '%s', column 1: "
+			                "resolve event",
+			                "event '%s', column 1: "
 			                "PMU %s: %s", pmu->request->core.text,
 			                pmu->name, kinds[i].words);
 	return PORTPROF_OK;
@@ -359,19 +362,20 @@ static portprof_status resolve_pmu(struct pmu *pmu, const char *parts,
 		status = put_parts(pmu, parts);
 	if (status)
 		return status;
-	if (perf_sysfs_text(pmu->kernel, pmu->name, "cpumask", "", cpus,
-	                    sizeof(cpus)))
+	if (ppi_perf_sysfs_text(pmu->kernel, pmu->name, "cpumask", "", cpus,
+	                        sizeof(cpus)))
 		snprintf(where, sizeof(where), " for whole packages, on CPUs "
 		         "%s", cpus);
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(parts, ":"),
 	         parts);
 	take_unit(pmu, first, unit, sizeof(unit));
-	snprintf(means, sizeof(means), "PMU %s of the system, config 0x%llx%s%s",
+	snprintf(means, sizeof(means),
+	         "PMU %s of the system, config 0x%llx%s%s",
 	         pmu->name, (unsigned long long)perf_own(pmu->event)->config[0],
 	         where, unit);
 	perf_own_of(pmu->event)->type = (uint32_t)type;
 	snprintf(pmu->event->pmu, sizeof(pmu->event->pmu), "%s", pmu->name);
-	perf_set_modes(pmu->event);
+	ppi_perf_set_modes(pmu->event);
 	if (where[0])
 		status = make_package(pmu, mode);
 	if (status)
@@ -380,12 +384,13 @@ static portprof_status resolve_pmu(struct pmu *pmu, const char *parts,
 	                             means, pmu->why);
 }
 
-portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
-                                   const struct perf_request *request,
-                                   enum ppi_mode mode, struct ppi_event *event,
-                                   bool *is_there, struct ppi_diag *why)
+portprof_status ppi_perf_sysfs_resolve(const struct perf_kernel *kernel,
+                                       const struct perf_request *request,
+                                       enum ppi_mode mode,
+                                       struct ppi_event *event,
+                                       bool *is_there, struct ppi_diag *why)
 {
-	struct ppi_event draft = perf_request_event(request);
+	struct ppi_event draft = ppi_perf_request_event(request);
 	struct pmu pmu = { .kernel = kernel, .request = request,
 		           .event = &draft, .why = why };
 	const char *colons = strstr(request->core.name, "::");
@@ -393,16 +398,16 @@ portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
 	char type[32];
 
 	*is_there = false;
-	if (!colons && perf_tracepoint_is_name(request->core.name)) {
-		status = perf_tracepoint_resolve(kernel, request, mode, &draft,
-		                                 is_there, why);
+	if (!colons && ppi_perf_tracepoint_is_name(request->core.name)) {
+		status = ppi_perf_tracepoint_resolve(kernel, request, mode,
+		                                     &draft, is_there, why);
 	} else if (colons && colons[2] &&
 	           (size_t)(colons - request->core.name) < sizeof(pmu.name)) {
 		memcpy(pmu.name, request->core.name,
 		       (size_t)(colons - request->core.name));
 		*is_there = !strchr(pmu.name, '/') && pmu.name[0] != '.' &&
-		            perf_sysfs_text(kernel, pmu.name, "type", "", type,
-		                            sizeof(type));
+		            ppi_perf_sysfs_text(kernel, pmu.name, "type", "",
+		                                type, sizeof(type));
 		if (*is_there)
 			status = resolve_pmu(&pmu, colons + 2,
 			                     strtol(type, NULL, 10), mode);
@@ -433,7 +438,7 @@ static bool parse_part(const char **text, struct perf_field *field)
 	return true;
 }
 
-bool perf_format_parse(const char *text, struct perf_field *field)
+bool ppi_perf_format_parse(const char *text, struct perf_field *field)
 {
 	memset(field, 0, sizeof(*field));
 	if (strncmp(text, "config", 6) != 0)
@@ -460,19 +465,19 @@ static unsigned width_of(const struct perf_field *field)
 	return width;
 }
 
-uint64_t perf_format_most(const struct perf_field *field)
+uint64_t ppi_perf_format_most(const struct perf_field *field)
 {
 	unsigned width = width_of(field);
 
 	return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 }
 
-bool perf_format_put(const struct perf_field *field, uint64_t value,
-                     uint64_t config[PERF_FORMAT_CONFIGS])
+bool ppi_perf_format_put(const struct perf_field *field, uint64_t value,
+                         uint64_t config[PERF_FORMAT_CONFIGS])
 {
 	uint64_t *word = &config[field->config];
 
-	if (value > perf_format_most(field))
+	if (value > ppi_perf_format_most(field))
 		return false;
 	for (size_t i = 0; i < field->count; i++) {
 		unsigned first = field->parts[i].first;
@@ -486,8 +491,8 @@ bool perf_format_put(const struct perf_field *field, uint64_t value,
 	return true;
 }
 
-bool perf_format_next(const char **text, char *name, size_t name_bytes,
-                      uint64_t *value)
+bool ppi_perf_format_next(const char **text, char *name, size_t name_bytes,
+                          uint64_t *value)
 {
 	size_t length = strcspn(*text, "=,\n");
 	const char *at = *text + length;

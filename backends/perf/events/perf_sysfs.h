@@ -22,59 +22,63 @@
  *   E_DENIED       tracepoints may not be looked up
  *   E_UNSUPPORTED  it counts for packages, and is to be sampled or of one mode
  */
-portprof_status perf_sysfs_resolve(const struct perf_kernel *kernel,
-                                   const struct perf_request *request,
-                                   enum ppi_mode mode, struct ppi_event *event,
-                                   bool *is_there, struct ppi_diag *why);
+portprof_status ppi_perf_sysfs_resolve(const struct perf_kernel *kernel,
+                                       const struct perf_request *request,
+                                       enum ppi_mode mode,
+                                       struct ppi_event *event,
+                                       bool *is_there, struct ppi_diag *why);
 
 /* The names in a folder, sorted, each ended by a zero and all by another; to
  * be freed. NULL: none. */
-char *perf_sysfs_names(const struct perf_kernel *kernel, const char *folder);
+char *ppi_perf_sysfs_names(const struct perf_kernel *kernel,
+                           const char *folder);
 
 /* A small file below PERF_SYSFS_PMUS, without its newline. */
-bool perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
-                     const char *folder, const char *name, char *out,
-                     size_t room);
+bool ppi_perf_sysfs_text(const struct perf_kernel *kernel, const char *pmu,
+                         const char *folder, const char *name, char *out,
+                         size_t room);
 
 /* Of a PMU that counts for whole packages: the first of the CPUs that it counts
  * on (-1: unknown), and whether this is one of them. */
-int perf_package_cpu(const struct perf_kernel *kernel, const char *pmu);
-bool perf_is_package_cpu(const struct perf_kernel *kernel, const char *pmu,
-                         int cpu);
+int ppi_perf_package_cpu(const struct perf_kernel *kernel, const char *pmu);
+bool ppi_perf_is_package_cpu(const struct perf_kernel *kernel, const char *pmu,
+                             int cpu);
 
 /* Whether some PMU tells how precise its samples can be. Where none does the
  * kernel may take every level and ignore it (drivers/perf/arm_pmu.c). */
-bool perf_sysfs_tells_precision(const struct perf_kernel *kernel);
+bool ppi_perf_sysfs_tells_precision(const struct perf_kernel *kernel);
 
 /* ---- tracepoints ---- */
 
 /* Whether a name may be one: "GROUP:EVENT", both words of a C program, and a
  * filter "/FIELD==VALUE/" behind it or none. */
-bool perf_tracepoint_is_name(const char *name);
+bool ppi_perf_tracepoint_is_name(const char *name);
 
-/* As perf_sysfs_resolve, of such a name. */
-portprof_status perf_tracepoint_resolve(
+/* As ppi_perf_sysfs_resolve, of such a name. */
+portprof_status ppi_perf_tracepoint_resolve(
 	const struct perf_kernel *kernel,
 	const struct perf_request *request, enum ppi_mode mode,
 	struct ppi_event *event, bool *is_there, struct ppi_diag *why);
 
 /* Whether the kernel takes the filter of an event that can be opened; of another,
  * too. E_INVALID names the fields there are. */
-portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
-                                             const struct ppi_event *event,
-                                             struct ppi_diag *why);
+portprof_status
+ppi_perf_tracepoint_check_filter(const struct perf_kernel *kernel,
+                                 const struct ppi_event *event,
+                                 struct ppi_diag *why);
 
 /* Where the fields lie that a tracepoint's string asks for, in their order;
  * refused by name if there is none such. */
 struct perf_raw_field;
-portprof_status perf_tracepoint_fields(const struct perf_kernel *kernel,
-                                       const struct ppi_event *event,
-                                       struct perf_raw_field *out,
-                                       struct ppi_diag *why);
+portprof_status ppi_perf_tracepoint_fields(const struct perf_kernel *kernel,
+                                           const struct ppi_event *event,
+                                           struct perf_raw_field *out,
+                                           struct ppi_diag *why);
 
 /* Where tracepoints are: a folder with a file "available_events" and a folder
  * "events"; NULL when it cannot be read, for the reason in *error. */
-const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error);
+const char *ppi_perf_tracepoint_folder(const struct perf_kernel *kernel,
+                                       int *error);
 
 /*
  * What to type. Files of tracefs are closed to others whatever its mode is
@@ -106,21 +110,21 @@ struct perf_field {
 };
 
 /* "config:0-7,32-35"; false when it is written otherwise. */
-bool perf_format_parse(const char *text, struct perf_field *field);
+bool ppi_perf_format_parse(const char *text, struct perf_field *field);
 
 /* Put a value there; false when it has more bits than there are. */
-bool perf_format_put(const struct perf_field *field, uint64_t value,
-                     uint64_t config[PERF_FORMAT_CONFIGS]);
+bool ppi_perf_format_put(const struct perf_field *field, uint64_t value,
+                         uint64_t config[PERF_FORMAT_CONFIGS]);
 
 /* The largest value that fits. */
-uint64_t perf_format_most(const struct perf_field *field);
+uint64_t ppi_perf_format_most(const struct perf_field *field);
 
 /*
  * Take "name=value" or "name" (value 1) off the front of "event=0x3c,inv";
  * *text moves behind the comma. False at the end, or when it is malformed:
  * then **text is not zero.
  */
-bool perf_format_next(const char **text, char *name, size_t name_bytes,
-                      uint64_t *value);
+bool ppi_perf_format_next(const char **text, char *name, size_t name_bytes,
+                          uint64_t *value);
 
 #endif

@@ -14,7 +14,8 @@
 
 enum { PATH_ROOM = 512, FORMAT_ROOM = 8192 };
 
-const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error)
+const char *ppi_perf_tracepoint_folder(const struct perf_kernel *kernel,
+                                       int *error)
 {
 	static const char *const places[] = {
 		"/sys/kernel/tracing", /* Documentation/trace/ftrace.rst, 4.1 */
@@ -37,7 +38,7 @@ const char *perf_tracepoint_folder(const struct perf_kernel *kernel, int *error)
 	return NULL;
 }
 
-bool perf_tracepoint_is_name(const char *name)
+bool ppi_perf_tracepoint_is_name(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
 	                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -62,7 +63,7 @@ static portprof_status refuse_tracepoint(
 
 	snprintf(path, sizeof(path), "%s/events/%.*s/enable", folder, length,
 	         request->core.name);
-	*is_there = perf_proc_text(kernel, path, text, sizeof(text));
+	*is_there = ppi_perf_proc_text(kernel, path, text, sizeof(text));
 	return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "resolve event",
 	                "event '%s': no such tracepoint is in %s/events; "
 	                "portprof list '%.*s:*' shows those of its group",
@@ -152,13 +153,13 @@ static bool read_format(const struct perf_kernel *kernel, const char *name,
                         char *text, size_t bytes)
 {
 	int error, group = (int)strcspn(name, ":");
-	const char *folder = perf_tracepoint_folder(kernel, &error);
+	const char *folder = ppi_perf_tracepoint_folder(kernel, &error);
 	char path[PATH_ROOM];
 
 	snprintf(path, sizeof(path), "%s/events/%.*s/%.*s/format",
 	         folder ? folder : "", group, name,
 	         (int)strcspn(name + group + 1, "/"), name + group + 1);
-	return perf_proc_text(kernel, path, text, bytes);
+	return ppi_perf_proc_text(kernel, path, text, bytes);
 }
 
 /* "prev_comm (text), prev_pid" of what filters and field= can name. */
@@ -173,7 +174,7 @@ static void list_fields(const struct perf_kernel *kernel, const char *name,
 	out[0] = '\0';
 	if (!read_format(kernel, name, text, sizeof(text)))
 		return;
-	while (used < bytes && perf_raw_next(&at, &field))
+	while (used < bytes && ppi_perf_raw_next(&at, &field))
 		used += (size_t)snprintf(out + used, bytes - used, "%s%.*s%s",
 		                         used ? ", " : "",
 		                         (int)field.name_bytes, field.name,
@@ -186,17 +187,17 @@ static void list_fields(const struct perf_kernel *kernel, const char *name,
 static bool find_field(const char *format, const char *name, size_t bytes,
                        struct perf_raw_field *field)
 {
-	while (perf_raw_next(&format, field))
+	while (ppi_perf_raw_next(&format, field))
 		if (field->name_bytes == bytes &&
 		    memcmp(field->name, name, bytes) == 0)
 			return true;
 	return false;
 }
 
-portprof_status perf_tracepoint_fields(const struct perf_kernel *kernel,
-                                       const struct ppi_event *event,
-                                       struct perf_raw_field *out,
-                                       struct ppi_diag *why)
+portprof_status ppi_perf_tracepoint_fields(const struct perf_kernel *kernel,
+                                           const struct ppi_event *event,
+                                           struct perf_raw_field *out,
+                                           struct ppi_diag *why)
 {
 	const struct perf_asked *asked = &perf_own(event)->asked;
 	const char *text = event->request.text;
@@ -232,9 +233,10 @@ portprof_status perf_tracepoint_fields(const struct perf_kernel *kernel,
 
 /* ---- filters, tried ---- */
 
-portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
-                                             const struct ppi_event *event,
-                                             struct ppi_diag *why)
+portprof_status
+ppi_perf_tracepoint_check_filter(const struct perf_kernel *kernel,
+                                 const struct ppi_event *event,
+                                 struct ppi_diag *why)
 {
 	const struct perf_own *own = perf_own(event);
 	struct perf_event_attr attr;
@@ -243,11 +245,11 @@ portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
 
 	if (!own->filter_bytes)
 		return PORTPROF_OK;
-	perf_attr_trial(event, &attr);
-	fd = perf_open_attr(kernel, &attr, 0, -1, -1);
+	ppi_perf_attr_trial(event, &attr);
+	fd = ppi_perf_open_attr(kernel, &attr, 0, -1, -1);
 	if (fd < 0)
 		return PORTPROF_OK; /* it could be opened: open says why */
-	error = perf_set_filter(kernel, event, fd);
+	error = ppi_perf_set_filter(kernel, event, fd);
 	kernel->close_event(kernel->self, fd, PERF_FRESH);
 	if (error == 0)
 		return PORTPROF_OK;
@@ -262,7 +264,7 @@ portprof_status perf_tracepoint_check_filter(const struct perf_kernel *kernel,
 	                fields);
 }
 
-portprof_status perf_tracepoint_resolve(
+portprof_status ppi_perf_tracepoint_resolve(
 	const struct perf_kernel *kernel,
 	const struct perf_request *request, enum ppi_mode mode,
 	struct ppi_event *event, bool *is_there, struct ppi_diag *why)
@@ -270,7 +272,7 @@ portprof_status perf_tracepoint_resolve(
 	struct perf_raw_field wanted[PERF_RAW_MAX];
 	char path[PATH_ROOM], fields[320], means[384];
 	int error, group = (int)strcspn(request->core.name, ":");
-	const char *folder = perf_tracepoint_folder(kernel, &error);
+	const char *folder = ppi_perf_tracepoint_folder(kernel, &error);
 	int64_t number;
 
 	if (!folder)
@@ -279,7 +281,7 @@ portprof_status perf_tracepoint_resolve(
 	         request->core.name,
 	         (int)strcspn(request->core.name + group + 1, "/"),
 	         request->core.name + group + 1);
-	number = perf_proc_number(kernel, path, -1);
+	number = ppi_perf_proc_number(kernel, path, -1);
 	if (number < 0)
 		return refuse_tracepoint(kernel, request, folder, is_there,
 		                         why);
@@ -289,7 +291,7 @@ portprof_status perf_tracepoint_resolve(
 	perf_own_of(event)->type = PERF_TYPE_TRACEPOINT;
 	perf_own_of(event)->config[0] = (uint64_t)number;
 	snprintf(event->pmu, sizeof(event->pmu), "tracepoint");
-	perf_set_modes(event);
+	ppi_perf_set_modes(event);
 	if (take_filter(request, event, why))
 		return PORTPROF_E_INVALID;
 	list_fields(kernel, request->core.name, fields, sizeof(fields));
@@ -299,7 +301,7 @@ portprof_status perf_tracepoint_resolve(
 	         perf_own(event)->filter_bytes ? ", where its filter is true"
 	                                       : "",
 	         fields[0] ? ", fields " : "", fields);
-	if (perf_tracepoint_fields(kernel, event, wanted, why))
+	if (ppi_perf_tracepoint_fields(kernel, event, wanted, why))
 		return why ? why->status : PORTPROF_E_NOTFOUND;
 	return ppi_perf_event_finish(event, mode, request->core.name, means,
 	                             why);

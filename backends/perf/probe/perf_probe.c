@@ -19,7 +19,7 @@
 static int ask(const struct perf_kernel *kernel, uint32_t type,
                uint64_t config, bool is_user_only)
 {
-	return perf_try_type(kernel, type, config, is_user_only, 0, -1);
+	return ppi_perf_try_type(kernel, type, config, is_user_only, 0, -1);
 }
 
 /* Nothing can be opened: for this reason, until that is done. */
@@ -97,9 +97,9 @@ static bool is_unlocked(const struct perf_kernel *kernel,
 	if (error == EACCES || error == EPERM) {
 		snprintf(words, sizeof(words), "perf events are locked "
 		         "for ordinary users: %s",
-		         perf_say_level(rights, 2, text, sizeof(text)));
+		         ppi_perf_say_level(rights, 2, text, sizeof(text)));
 		refuse(out, "paranoid", PORTPROF_E_DENIED, error, words,
-		       perf_say_remedy(rights, 2, text, sizeof(text)));
+		       ppi_perf_say_remedy(rights, 2, text, sizeof(text)));
 	} else {
 		snprintf(words, sizeof(words), "perf_event_open answers in a "
 		         "way no kernel does: %s", strerror(error));
@@ -112,7 +112,7 @@ static bool is_unlocked(const struct perf_kernel *kernel,
 static bool is_let_through(const struct perf_kernel *kernel,
                            struct ppi_probe *out)
 {
-	int error = perf_try_dummy(kernel, 0, -1);
+	int error = ppi_perf_try_dummy(kernel, 0, -1);
 	const char *remedy, *module;
 	struct ppi_diag why;
 	char words[160];
@@ -120,14 +120,14 @@ static bool is_let_through(const struct perf_kernel *kernel,
 	if (error == 0)
 		return true;
 	if (error == EACCES || error == EPERM) {
-		module = perf_find_module(kernel, &remedy);
+		module = ppi_perf_find_module(kernel, &remedy);
 		snprintf(words, sizeof(words), "the kernel refuses even an "
 		         "event that counts nothing: %s", module);
 		refuse(out, "security-module", PORTPROF_E_DENIED, error, words,
 		       remedy);
 		return false;
 	}
-	perf_refuse_open(kernel, NULL, error, &why);
+	ppi_perf_refuse_open(kernel, NULL, error, &why);
 	refuse(out, error == EMFILE || error == ENFILE ? "no-descriptor"
 	                                               : "perf_event_open",
 	       why.status, error, why.words, "");
@@ -159,12 +159,12 @@ static void limit_by_rights(const struct perf_rights *rights,
 	char words[240], text[320];
 
 	snprintf(words, sizeof(words), "%s: %s", what,
-	         perf_say_level(rights, needed_level, text, sizeof(text)));
+	         ppi_perf_say_level(rights, needed_level, text, sizeof(text)));
 	/* what is not the whole system may still be another process */
 	limit(out, name, caps, caps & PORTPROF_CAP_SYSTEM
 	      ? PORTPROF_VERDICT_LIMITED : PORTPROF_VERDICT_FAILS,
 	      PORTPROF_E_DENIED, words,
-	      perf_say_remedy(rights, needed_level, text, sizeof(text)));
+	      ppi_perf_say_remedy(rights, needed_level, text, sizeof(text)));
 }
 
 static void look_for_kernel(const struct perf_kernel *kernel,
@@ -186,7 +186,7 @@ static void look_for_system(const struct perf_kernel *kernel,
                             struct ppi_probe *out)
 {
 	/* CPU 0 may be offline; others are not tried */
-	int error = perf_try_dummy(kernel, -1, 0);
+	int error = ppi_perf_try_dummy(kernel, -1, 0);
 
 	if (error == EACCES || error == EPERM)
 		limit_by_rights(rights, out, "other-processes",
@@ -209,7 +209,7 @@ static void look_for_hardware(const struct perf_kernel *kernel,
 	switch (ask(kernel, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
 	            true)) {
 	case 0:
-		perf_report_hardware(kernel, out);
+		ppi_perf_report_hardware(kernel, out);
 		break;
 	case ENOENT:
 	case ENODEV:
@@ -244,18 +244,18 @@ static void look_for_hardware(const struct perf_kernel *kernel,
 	}
 }
 
-void perf_probe_ladder(const struct perf_kernel *kernel,
-                       struct ppi_probe *out)
+void ppi_perf_probe_ladder(const struct perf_kernel *kernel,
+                           struct ppi_probe *out)
 {
 	struct perf_rights rights;
 	uint32_t features;
 
 	out->reason[0] = '\0';
 	out->limit_count = 0;
-	perf_find_rights(kernel, &rights);
+	ppi_perf_find_rights(kernel, &rights);
 	if (!reaches_kernel(kernel, &rights, out) ||
 	    !is_unlocked(kernel, &rights, out) || !is_let_through(kernel, out)) {
-		perf_report_place(kernel, &rights, out);
+		ppi_perf_report_place(kernel, &rights, out);
 		return;
 	}
 	out->is_usable = true;
@@ -264,7 +264,7 @@ void perf_probe_ladder(const struct perf_kernel *kernel,
 	look_for_kernel(kernel, &rights, out);
 	look_for_hardware(kernel, &rights, out);
 	look_for_system(kernel, &rights, out);
-	features = perf_features(kernel);
+	features = ppi_perf_features(kernel);
 	if (!(features & PERF_HAS_LOST))
 		out->caps &= ~(uint64_t)PORTPROF_CAP_LOST_EXACT;
 	if (!(features & PERF_HAS_CLOCKID))
@@ -272,6 +272,6 @@ void perf_probe_ladder(const struct perf_kernel *kernel,
 	if (!(features & PERF_HAS_USER_IP) || !perf_can_unwind(kernel))
 		out->caps &= ~(uint64_t)PORTPROF_CAP_UNWIND;
 	if (out->take)
-		perf_report_settings(kernel, &rights, out);
-	perf_report_place(kernel, &rights, out);
+		ppi_perf_report_settings(kernel, &rights, out);
+	ppi_perf_report_place(kernel, &rights, out);
 }

@@ -6,7 +6,7 @@
 #include "backends/backend.h"
 #include "backends/perf/perf_kernel.h"
 
-void perf_probe_ladder(const struct perf_kernel *kernel,
-                       struct ppi_probe *out);
+void ppi_perf_probe_ladder(const struct perf_kernel *kernel,
+                           struct ppi_probe *out);
 
 #endif

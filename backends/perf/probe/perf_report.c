@@ -39,7 +39,7 @@ static bool has_precision(const struct perf_kernel *kernel)
 	     name += strlen(name) + 1) {
 		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/"
 		         "%.64s/caps/max_precise", name);
-		if (perf_proc_number(kernel, path, -1) >= 0)
+		if (ppi_perf_proc_number(kernel, path, -1) >= 0)
 			return true;
 	}
 	return false;
@@ -58,26 +58,29 @@ static int try_cycles(const struct perf_kernel *kernel, unsigned precise,
 	attr.precise_ip = precise & 3;
 	attr.sample_type = branches ? PERF_SAMPLE_BRANCH_STACK : 0;
 	attr.branch_sample_type = branches;
-	return perf_try_attr(kernel, &attr, 0, -1, 0);
+	return ppi_perf_try_attr(kernel, &attr, 0, -1, 0);
 }
 
-void perf_report_hardware(const struct perf_kernel *kernel,
-                          struct ppi_probe *out)
+void ppi_perf_report_hardware(const struct perf_kernel *kernel,
+                              struct ppi_probe *out)
 {
 	const uint64_t branches = PERF_SAMPLE_BRANCH_USER |
 	                          PERF_SAMPLE_BRANCH_ANY;
 
 	if (!out->take)
 		return;
-	ppi_probe_report(out, "events", "hardware-events", PORTPROF_VERDICT_WORKS,
+	ppi_probe_report(out, "events", "hardware-events",
+	                 PORTPROF_VERDICT_WORKS,
 	                 NULL, "counts and samples events of the PMU, such as "
 	                 "cycles%s%s",
 	                 has_precision(kernel) && !try_cycles(kernel, 1, 0)
 	                 ? ", precisely (:precise=1)" : ", with skid",
 	                 !try_cycles(kernel, 0, branches)
 	                 ? ", with branch stacks" : "");
-	if (perf_proc_number(kernel, "/proc/sys/kernel/nmi_watchdog", 0) == 1)
-		ppi_probe_report(out, "machine", "watchdog", PORTPROF_VERDICT_LIMITED,
+	if (ppi_perf_proc_number(kernel, "/proc/sys/kernel/nmi_watchdog", 0) ==
+	    1)
+		ppi_probe_report(out, "machine", "watchdog",
+		                 PORTPROF_VERDICT_LIMITED,
 		                 "sudo sysctl kernel.nmi_watchdog=0",
 		                 "the NMI watchdog holds one hardware counter: "
 		                 "a group that needs all of them never runs");
@@ -93,16 +96,17 @@ static void report_tracepoints(const struct perf_kernel *kernel,
 	int error = ENOENT;
 	int64_t id = -1;
 
-	folder = perf_tracepoint_folder(kernel, &error);
+	folder = ppi_perf_tracepoint_folder(kernel, &error);
 	if (folder) {
 		snprintf(path, sizeof(path), "%s/events/sched/sched_switch/id",
 		         folder);
-		id = perf_proc_number(kernel, path, -1);
+		id = ppi_perf_proc_number(kernel, path, -1);
 	}
 	if (id < 0) {
 		bool is_there = folder || error != ENOENT;
 
-		ppi_probe_report(out, "events", "tracepoints", PORTPROF_VERDICT_FAILS,
+		ppi_probe_report(out, "events", "tracepoints",
+		                 PORTPROF_VERDICT_FAILS,
 		                 is_there ? PERF_TRACEFS_SHOW
 		                          : PERF_TRACEFS_MOUNT,
 		                 "tracefs %s", is_there
@@ -113,17 +117,19 @@ static void report_tracepoints(const struct perf_kernel *kernel,
 	memset(&attr, 0, sizeof(attr));
 	attr.type = PERF_TYPE_TRACEPOINT;
 	attr.config = (uint64_t)id;
-	error = perf_try_attr(kernel, &attr, 0, -1, 0);
+	error = ppi_perf_try_attr(kernel, &attr, 0, -1, 0);
 	if (!error)
-		ppi_probe_report(out, "events", "tracepoints", PORTPROF_VERDICT_WORKS,
+		ppi_probe_report(out, "events", "tracepoints",
+		                 PORTPROF_VERDICT_WORKS,
 		                 NULL, "portprof list '*:*' lists them");
 	else
-		ppi_probe_report(out, "events", "tracepoints", PORTPROF_VERDICT_FAILS,
-		                 perf_say_remedy(rights, -1, remedy,
-		                                 sizeof(remedy)),
+		ppi_probe_report(out, "events", "tracepoints",
+		                 PORTPROF_VERDICT_FAILS,
+		                 ppi_perf_say_remedy(rights, -1, remedy,
+		                                     sizeof(remedy)),
 		                 "%s", error == EACCES || error == EPERM
-		                 ? perf_say_level(rights, -1, level,
-		                                  sizeof(level))
+		                 ? ppi_perf_say_level(rights, -1, level,
+		                                      sizeof(level))
 		                 : strerror(error));
 }
 
@@ -138,7 +144,8 @@ static void report_level(const struct perf_rights *rights,
 	if (!rights->has_paranoid)
 		return;
 	if (rights->can_perfmon || level < 0) {
-		ppi_probe_report(out, "rights", "paranoid", PORTPROF_VERDICT_WORKS,
+		ppi_probe_report(out, "rights", "paranoid",
+		                 PORTPROF_VERDICT_WORKS,
 		                 NULL, "kernel.perf_event_paranoid is %" PRId64
 		                 "%s", level, level < 0
 		                 ? ": everybody may measure everything"
@@ -146,8 +153,8 @@ static void report_level(const struct perf_rights *rights,
 		return;
 	}
 	ppi_probe_report(out, "rights", "paranoid", PORTPROF_VERDICT_LIMITED,
-	                 perf_say_remedy(rights, level > 1 ? 1 : -1, remedy,
-	                                 sizeof(remedy)),
+	                 ppi_perf_say_remedy(rights, level > 1 ? 1 : -1, remedy,
+	                                     sizeof(remedy)),
 	                 "kernel.perf_event_paranoid is %" PRId64 ": %s", level,
 	                 level > 1    ? "own processes, in user mode only"
 	                 : level == 1 ? "own processes, but no whole CPUs and "
@@ -166,7 +173,8 @@ static void find_limit(const struct perf_kernel *kernel, const char *name,
 	char *end;
 
 	*soft = *hard = UINT64_MAX;
-	if (!perf_proc_text(kernel, "/proc/self/limits", text, sizeof(text)) ||
+	if (!ppi_perf_proc_text(kernel, "/proc/self/limits", text,
+	                        sizeof(text)) ||
 	    !(at = strstr(text, name)))
 		return;
 	at += strlen(name);
@@ -197,7 +205,8 @@ static void report_descriptors(const struct perf_kernel *kernel, size_t cpus,
 		return;
 	threads = soft / 2 > cpus ? (soft / 2 - cpus) / cpus : 0;
 	if (threads >= THREADS_FINE) {
-		ppi_probe_report(out, "limits", "descriptors", PORTPROF_VERDICT_WORKS,
+		ppi_probe_report(out, "limits", "descriptors",
+		                 PORTPROF_VERDICT_WORKS,
 		                 NULL, "%" PRIu64 " descriptors are enough to "
 		                 "attach to programs of %" PRIu64 " threads on "
 		                 "%zu CPUs", soft, threads, cpus);
@@ -222,7 +231,7 @@ static void report_memory(const struct perf_kernel *kernel,
                           const struct perf_rights *rights, size_t cpus,
                           struct ppi_probe *out)
 {
-	int64_t per_cpu = perf_proc_number(
+	int64_t per_cpu = ppi_perf_proc_number(
 		kernel, "/proc/sys/kernel/perf_event_mlock_kb", -1);
 	uint64_t own, hard, kib, needed = (uint64_t)cpus * RING_KIB;
 	struct perf_event_attr attr;
@@ -233,7 +242,8 @@ static void report_memory(const struct perf_kernel *kernel,
 	if (per_cpu < 0)
 		return;
 	if (rights->can_lock || rights->paranoid == -1 || own == UINT64_MAX) {
-		ppi_probe_report(out, "limits", "ring-memory", PORTPROF_VERDICT_WORKS,
+		ppi_probe_report(out, "limits", "ring-memory",
+		                 PORTPROF_VERDICT_WORKS,
 		                 NULL, "rings may be of any size");
 		return;
 	}
@@ -241,8 +251,8 @@ static void report_memory(const struct perf_kernel *kernel,
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.exclude_kernel = 1;
-	is_full = perf_try_attr(kernel, &attr, 0, -1, RING_TRIED +
-	                        kernel->get_page_bytes(kernel->self)) != 0;
+	is_full = ppi_perf_try_attr(kernel, &attr, 0, -1, RING_TRIED +
+	                            kernel->get_page_bytes(kernel->self)) != 0;
 	kib = (uint64_t)per_cpu * cpus + own / 1024;
 	snprintf(remedy, sizeof(remedy), "sudo sysctl "
 	         "kernel.perf_event_mlock_kb=%d, or ulimit -l %" PRIu64,
@@ -264,9 +274,9 @@ static void report_memory(const struct perf_kernel *kernel,
 static void report_rate(const struct perf_kernel *kernel,
                         struct ppi_probe *out)
 {
-	int64_t most = perf_proc_number(
+	int64_t most = ppi_perf_proc_number(
 		kernel, "/proc/sys/kernel/perf_event_max_sample_rate", -1);
-	int64_t percent = perf_proc_number(
+	int64_t percent = ppi_perf_proc_number(
 		kernel, "/proc/sys/kernel/perf_cpu_time_max_percent", -1);
 	bool is_adapted = percent > 0 && percent < 100;
 	char remedy[160];
@@ -277,7 +287,8 @@ static void report_rate(const struct perf_kernel *kernel,
 	         "kernel.perf_event_max_sample_rate=100000", is_adapted
 	         ? "kernel.perf_cpu_time_max_percent=0 " : "");
 	ppi_probe_report(out, "limits", "sample-rate",
-	                 most >= RATE_FINE ? PORTPROF_VERDICT_WORKS : PORTPROF_VERDICT_LIMITED,
+	                 most >= RATE_FINE ? PORTPROF_VERDICT_WORKS
+	                 : PORTPROF_VERDICT_LIMITED,
 	                 most >= RATE_FINE ? NULL : remedy,
 	                 "up to %" PRId64 " samples a second on each CPU%s",
 	                 most, most < RATE_FINE && is_adapted
@@ -285,17 +296,18 @@ static void report_rate(const struct perf_kernel *kernel,
 	                   "sampling takes long" : "");
 }
 
-void perf_report_settings(const struct perf_kernel *kernel,
-                          const struct perf_rights *rights,
-                          struct ppi_probe *out)
+void ppi_perf_report_settings(const struct perf_kernel *kernel,
+                              const struct perf_rights *rights,
+                              struct ppi_probe *out)
 {
 	size_t cpu_count = 1;
 	int *cpus = NULL;
 
-	if (perf_proc_cpus(kernel, &cpus, &cpu_count) < 0 || cpu_count == 0)
+	if (ppi_perf_proc_cpus(kernel, &cpus, &cpu_count) < 0 || cpu_count == 0)
 		cpu_count = 1;
 	free(cpus);
-	ppi_probe_report(out, "events", "software-events", PORTPROF_VERDICT_WORKS,
+	ppi_probe_report(out, "events", "software-events",
+	                 PORTPROF_VERDICT_WORKS,
 	                 NULL, "counts page faults and other events of the "
 	                 "kernel");
 	report_tracepoints(kernel, rights, out);
@@ -318,13 +330,13 @@ static void report_virtual_machine(const struct perf_kernel *kernel,
 	char text[4096], name[64] = "";
 	bool is_virtual;
 
-	is_virtual = perf_proc_text(kernel, "/proc/cpuinfo", text,
-	                            sizeof(text)) &&
+	is_virtual = ppi_perf_proc_text(kernel, "/proc/cpuinfo", text,
+	                                sizeof(text)) &&
 	             strstr(text, " hypervisor");
 	for (size_t i = 0; i < 3 && !name[0]; i++) {
 		/* DMI names each machine, virtual or not */
 		if ((i == 1 && !is_virtual) ||
-		    !perf_proc_text(kernel, names[i], text, sizeof(text)))
+		    !ppi_perf_proc_text(kernel, names[i], text, sizeof(text)))
 			continue;
 		is_virtual = true;
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "\n"),
@@ -332,7 +344,8 @@ static void report_virtual_machine(const struct perf_kernel *kernel,
 	}
 	if (is_virtual)
 		ppi_probe_report(out, "machine", "virtual-machine", has_pmu
-		                 ? PORTPROF_VERDICT_WORKS : PORTPROF_VERDICT_LIMITED, has_pmu
+		                 ? PORTPROF_VERDICT_WORKS
+		                 : PORTPROF_VERDICT_LIMITED, has_pmu
 		                 ? NULL
 		                 : "KVM: -cpu host,pmu=on; VMware: vpmc.enable; "
 		                   "clouds: a metal or whole-socket instance",
@@ -344,16 +357,17 @@ static void report_virtual_machine(const struct perf_kernel *kernel,
 		                 : "without a PMU");
 }
 
-void perf_report_place(const struct perf_kernel *kernel,
-                       const struct perf_rights *rights,
-                       struct ppi_probe *out)
+void ppi_perf_report_place(const struct perf_kernel *kernel,
+                           const struct perf_rights *rights,
+                           struct ppi_probe *out)
 {
 	if (!out->take)
 		return;
 	if (rights->container[0])
 		ppi_probe_report(out, "rights", "container",
 		                 rights->has_filter && !out->is_usable
-		                 ? PORTPROF_VERDICT_LIMITED : PORTPROF_VERDICT_WORKS, NULL,
+		                 ? PORTPROF_VERDICT_LIMITED
+		                 : PORTPROF_VERDICT_WORKS, NULL,
 		                 "this is a container (%s): kernel settings "
 		                 "are the host's", rights->container);
 	if (rights->is_in_user_namespace)

@@ -6,14 +6,14 @@
 #include "backends/backend.h"
 #include "backends/perf/probe/perf_rights.h"
 
-void perf_report_hardware(const struct perf_kernel *kernel,
-                          struct ppi_probe *out);
-void perf_report_settings(const struct perf_kernel *kernel,
-                          const struct perf_rights *rights,
-                          struct ppi_probe *out);
+void ppi_perf_report_hardware(const struct perf_kernel *kernel,
+                              struct ppi_probe *out);
+void ppi_perf_report_settings(const struct perf_kernel *kernel,
+                              const struct perf_rights *rights,
+                              struct ppi_probe *out);
 /* Where this runs: containers, user namespaces, virtual machines. */
-void perf_report_place(const struct perf_kernel *kernel,
-                       const struct perf_rights *rights,
-                       struct ppi_probe *out);
+void ppi_perf_report_place(const struct perf_kernel *kernel,
+                           const struct perf_rights *rights,
+                           struct ppi_probe *out);
 
 #endif

@@ -49,8 +49,8 @@ static void find_container(const struct perf_kernel *kernel,
 	char text[4096];
 
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-		if (!perf_proc_text(kernel, signs[i].path, text,
-		                    sizeof(text)) ||
+		if (!ppi_perf_proc_text(kernel, signs[i].path, text,
+		                        sizeof(text)) ||
 		    !strstr(text, signs[i].word))
 			continue;
 		snprintf(rights->container, sizeof(rights->container), "%s",
@@ -65,23 +65,24 @@ static bool is_in_user_namespace(const struct perf_kernel *kernel)
 	unsigned long long first, outside, count;
 	char text[256];
 
-	return perf_proc_text(kernel, "/proc/self/uid_map", text,
-	                      sizeof(text)) &&
+	return ppi_perf_proc_text(kernel, "/proc/self/uid_map", text,
+	                          sizeof(text)) &&
 	       sscanf(text, "%llu %llu %llu", &first, &outside, &count) == 3 &&
 	       (first != outside || count < UINT32_MAX);
 }
 
-void perf_find_rights(const struct perf_kernel *kernel,
-                      struct perf_rights *rights)
+void ppi_perf_find_rights(const struct perf_kernel *kernel,
+                          struct perf_rights *rights)
 {
 	uint64_t caps = 0, filter = 0;
 	char text[4096];
 
 	memset(rights, 0, sizeof(*rights));
-	rights->paranoid = perf_proc_number(
+	rights->paranoid = ppi_perf_proc_number(
 		kernel, "/proc/sys/kernel/perf_event_paranoid", INT64_MIN);
 	rights->has_paranoid = rights->paranoid != INT64_MIN;
-	if (perf_proc_text(kernel, "/proc/self/status", text, sizeof(text))) {
+	if (ppi_perf_proc_text(kernel, "/proc/self/status", text,
+	                       sizeof(text))) {
 		find_field(text, "\nCapEff:", 16, &caps);
 		find_field(text, "\nSeccomp:", 10, &filter);
 	}
@@ -95,8 +96,8 @@ void perf_find_rights(const struct perf_kernel *kernel,
 	rights->can_lock = caps >> IPC_LOCK_BIT & 1;
 }
 
-const char *perf_say_level(const struct perf_rights *rights, int needed_level,
-                           char *out, size_t bytes)
+const char *ppi_perf_say_level(const struct perf_rights *rights,
+                               int needed_level, char *out, size_t bytes)
 {
 	long long level = (long long)rights->paranoid;
 
@@ -112,8 +113,8 @@ const char *perf_say_level(const struct perf_rights *rights, int needed_level,
 	return out;
 }
 
-const char *perf_say_remedy(const struct perf_rights *rights, int needed_level,
-                            char *out, size_t bytes)
+const char *ppi_perf_say_remedy(const struct perf_rights *rights,
+                                int needed_level, char *out, size_t bytes)
 {
 	size_t used = 0;
 
@@ -139,7 +140,7 @@ const char *perf_say_remedy(const struct perf_rights *rights, int needed_level,
 	return out;
 }
 
-const char *perf_say_admin_remedy(const struct perf_rights *rights)
+const char *ppi_perf_say_admin_remedy(const struct perf_rights *rights)
 {
 	if (rights->container[0])
 		return "start the container with --cap-add SYS_ADMIN";
@@ -149,33 +150,34 @@ const char *perf_say_admin_remedy(const struct perf_rights *rights)
 	return "run it as administrator (sudo)";
 }
 
-const char *perf_say_paranoid(const struct perf_kernel *kernel,
-                              int needed_level, char *out, size_t bytes)
+const char *ppi_perf_say_paranoid(const struct perf_kernel *kernel,
+                                  int needed_level, char *out, size_t bytes)
 {
 	struct perf_rights rights;
 	char level[160], remedy[280];
 
-	perf_find_rights(kernel, &rights);
+	ppi_perf_find_rights(kernel, &rights);
 	snprintf(out, bytes, "%s: %s",
-	         perf_say_level(&rights, needed_level, level, sizeof(level)),
-	         perf_say_remedy(&rights, needed_level, remedy,
-	                         sizeof(remedy)));
+	         ppi_perf_say_level(&rights, needed_level, level,
+	                            sizeof(level)),
+	         ppi_perf_say_remedy(&rights, needed_level, remedy,
+	                             sizeof(remedy)));
 	return out;
 }
 
-const char *perf_find_module(const struct perf_kernel *kernel,
-                             const char **remedy)
+const char *ppi_perf_find_module(const struct perf_kernel *kernel,
+                                 const char **remedy)
 {
 	char text[128];
 
-	if (perf_proc_text(kernel, "/sys/kernel/security/lockdown", text,
-	                   sizeof(text)) &&
+	if (ppi_perf_proc_text(kernel, "/sys/kernel/security/lockdown", text,
+	                       sizeof(text)) &&
 	    strstr(text, "[confidentiality]")) {
 		*remedy = "boot without lockdown=confidentiality: it cannot "
 		          "be lifted while the system runs";
 		return "the kernel is locked down (confidentiality)";
 	}
-	if (perf_proc_number(kernel, "/sys/fs/selinux/enforce", 0) == 1) {
+	if (ppi_perf_proc_number(kernel, "/sys/fs/selinux/enforce", 0) == 1) {
 		*remedy = "sudo ausearch -m avc -ts recent shows the rule; "
 		          "allow the class perf_event to this domain";
 		return "SELinux forbids it (class perf_event)";

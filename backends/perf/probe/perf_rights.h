@@ -20,24 +20,24 @@ struct perf_rights {
 	char container[16];    /* "docker"; "" none was found */
 };
 
-void perf_find_rights(const struct perf_kernel *kernel,
-                      struct perf_rights *rights);
+void ppi_perf_find_rights(const struct perf_kernel *kernel,
+                          struct perf_rights *rights);
 
 /* "kernel.perf_event_paranoid is 2; this needs 1 or less". Returns out. */
-const char *perf_say_level(const struct perf_rights *rights, int needed_level,
-                           char *out, size_t bytes);
+const char *ppi_perf_say_level(const struct perf_rights *rights,
+                               int needed_level, char *out, size_t bytes);
 /* What lets this user do what needs that level or less. Returns out. */
-const char *perf_say_remedy(const struct perf_rights *rights, int needed_level,
-                            char *out, size_t bytes);
+const char *ppi_perf_say_remedy(const struct perf_rights *rights,
+                                int needed_level, char *out, size_t bytes);
 /* What lets this user do what needs CAP_SYS_ADMIN. Constant. */
-const char *perf_say_admin_remedy(const struct perf_rights *rights);
+const char *ppi_perf_say_admin_remedy(const struct perf_rights *rights);
 /* Both: "LEVEL: REMEDY". Returns out. */
-const char *perf_say_paranoid(const struct perf_kernel *kernel,
-                              int needed_level, char *out, size_t bytes);
+const char *ppi_perf_say_paranoid(const struct perf_kernel *kernel,
+                                  int needed_level, char *out, size_t bytes);
 
 /* Which security module refuses an event that counts nothing, and what to do;
  * constant strings. */
-const char *perf_find_module(const struct perf_kernel *kernel,
-                             const char **remedy);
+const char *ppi_perf_find_module(const struct perf_kernel *kernel,
+                                 const char **remedy);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-int perf_try_attr(const struct perf_kernel *kernel,
-                  struct perf_event_attr *attr, int64_t pid, int cpu,
-                  size_t ring_bytes)
+int ppi_perf_try_attr(const struct perf_kernel *kernel,
+                      struct perf_event_attr *attr, int64_t pid, int cpu,
+                      size_t ring_bytes)
 {
 	void *ring;
 	int error = 0;
@@ -16,7 +16,7 @@ int perf_try_attr(const struct perf_kernel *kernel,
 
 	attr->disabled = 1;
 	attr->exclude_hv = 1;
-	fd = perf_open_attr(kernel, attr, pid, cpu, -1);
+	fd = ppi_perf_open_attr(kernel, attr, pid, cpu, -1);
 	if (fd < 0)
 		return -fd;
 	if (ring_bytes) {
@@ -28,8 +28,8 @@ int perf_try_attr(const struct perf_kernel *kernel,
 	return error;
 }
 
-int perf_try_type(const struct perf_kernel *kernel, uint32_t type,
-                  uint64_t config, bool is_user_only, int64_t pid, int cpu)
+int ppi_perf_try_type(const struct perf_kernel *kernel, uint32_t type,
+                      uint64_t config, bool is_user_only, int64_t pid, int cpu)
 {
 	struct perf_event_attr attr;
 
@@ -39,11 +39,11 @@ int perf_try_type(const struct perf_kernel *kernel, uint32_t type,
 	attr.exclude_kernel = is_user_only;
 	if (type == PERF_TYPE_HARDWARE)
 		attr.sample_period = 1000000;
-	return perf_try_attr(kernel, &attr, pid, cpu, 0);
+	return ppi_perf_try_attr(kernel, &attr, pid, cpu, 0);
 }
 
-int perf_try_dummy(const struct perf_kernel *kernel, int64_t pid, int cpu)
+int ppi_perf_try_dummy(const struct perf_kernel *kernel, int64_t pid, int cpu)
 {
-	return perf_try_type(kernel, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY,
-	                     true, pid, cpu);
+	return ppi_perf_try_type(kernel, PERF_TYPE_SOFTWARE,
+	                         PERF_COUNT_SW_DUMMY, true, pid, cpu);
 }

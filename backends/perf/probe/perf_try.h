@@ -6,13 +6,13 @@
 #include "backends/perf/perf_kernel.h"
 
 /* Each: 0 or an errno. With a ring of that size, unless it is 0. */
-int perf_try_attr(const struct perf_kernel *kernel,
-                  struct perf_event_attr *attr, int64_t pid, int cpu,
-                  size_t ring_bytes);
+int ppi_perf_try_attr(const struct perf_kernel *kernel,
+                      struct perf_event_attr *attr, int64_t pid, int cpu,
+                      size_t ring_bytes);
 /* An event of this type and config, in user mode only or in all modes. */
-int perf_try_type(const struct perf_kernel *kernel, uint32_t type,
-                  uint64_t config, bool is_user_only, int64_t pid, int cpu);
+int ppi_perf_try_type(const struct perf_kernel *kernel, uint32_t type,
+                      uint64_t config, bool is_user_only, int64_t pid, int cpu);
 /* An event that counts nothing, in user mode. */
-int perf_try_dummy(const struct perf_kernel *kernel, int64_t pid, int cpu);
+int ppi_perf_try_dummy(const struct perf_kernel *kernel, int64_t pid, int cpu);
 
 #endif

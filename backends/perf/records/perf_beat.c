@@ -54,11 +54,13 @@ static unsigned rhythm_of(const uint16_t *near, const uint16_t *far)
 	return 0;
 }
 
-unsigned perf_beat_see(struct perf_beat *beat, int64_t tid, uint64_t address)
+unsigned ppi_perf_beat_see(struct perf_beat *beat, int64_t tid,
+                           uint64_t address)
 {
 	unsigned found = 0;
 
-	if (beat->tid == 0 || (tid != beat->tid && ++beat->strangers > PATIENCE))
+	if (beat->tid == 0 ||
+	    (tid != beat->tid && ++beat->strangers > PATIENCE))
 		begin(beat, tid);
 	if (tid != beat->tid)
 		return 0;

@@ -30,6 +30,7 @@ struct perf_beat {
  * is it met but at these. (Where each sample falls at one place it may be the
  * only one, and nothing is seen.)
  */
-unsigned perf_beat_see(struct perf_beat *beat, int64_t tid, uint64_t address);
+unsigned ppi_perf_beat_see(struct perf_beat *beat, int64_t tid,
+                           uint64_t address);
 
 #endif

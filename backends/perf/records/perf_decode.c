@@ -44,13 +44,13 @@ static size_t has(const struct perf_shape *shape, uint64_t bit)
 	return (shape->sample_type & bit) != 0;
 }
 
-size_t perf_time_in_sample(const struct perf_shape *shape)
+size_t ppi_perf_time_in_sample(const struct perf_shape *shape)
 {
 	return 8 * (1 + has(shape, PERF_SAMPLE_IDENTIFIER) +
 	            has(shape, PERF_SAMPLE_IP) + has(shape, PERF_SAMPLE_TID));
 }
 
-size_t perf_time_from_end(const struct perf_shape *shape)
+size_t ppi_perf_time_from_end(const struct perf_shape *shape)
 {
 	return 8 * (1 + has(shape, PERF_SAMPLE_CPU) +
 	            has(shape, PERF_SAMPLE_IDENTIFIER));
@@ -84,7 +84,7 @@ static void read_values(const struct perf_shape *shape, struct reader *reader,
 		next(reader);
 }
 
-void perf_seen_choose(struct perf_seen *seen, size_t index)
+void ppi_perf_seen_choose(struct perf_seen *seen, size_t index)
 {
 	const uint64_t *values = seen->values + index * seen->value_step;
 
@@ -127,7 +127,7 @@ static void read_group(const struct perf_shape *shape, struct reader *reader,
 	seen->value_count = (size_t)count;
 	seen->value_step = step;
 	seen->has_value_ids = format & PERF_FORMAT_ID;
-	perf_seen_choose(seen, find_own(seen));
+	ppi_perf_seen_choose(seen, find_own(seen));
 	reader->at += count * 8 * step;
 	reader->left -= (size_t)count * 8 * step;
 }
@@ -391,8 +391,8 @@ static void decode_other(const struct perf_shape *shape,
 	}
 }
 
-bool perf_decode(const struct perf_shape *shape, const void *record,
-                 size_t bytes, struct perf_seen *seen)
+bool ppi_perf_decode(const struct perf_shape *shape, const void *record,
+                     size_t bytes, struct perf_seen *seen)
 {
 	struct perf_event_header header;
 	struct reader reader = { .has_failed = false };
@@ -423,7 +423,7 @@ static bool can_be_code(uint64_t address)
 	return address != 0 && (address >> 56 == 0 || address >> 56 == 0xff);
 }
 
-size_t perf_chain_kernel_part(const uint64_t *chain, size_t words)
+size_t ppi_perf_chain_kernel_part(const uint64_t *chain, size_t words)
 {
 	size_t count = 0;
 
@@ -432,8 +432,8 @@ size_t perf_chain_kernel_part(const uint64_t *chain, size_t words)
 	return count;
 }
 
-size_t perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
-                        size_t room)
+size_t ppi_perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
+                            size_t room)
 {
 	bool is_user = false;
 	size_t count = 0;

@@ -59,26 +59,26 @@ struct perf_seen {
 };
 
 /* Of a group's values that one is the sample's own event's. */
-void perf_seen_choose(struct perf_seen *seen, size_t index);
+void ppi_perf_seen_choose(struct perf_seen *seen, size_t index);
 
 /* Byte of the word that holds the time in a sample, and how far from its end
  * in any other record. */
-size_t perf_time_in_sample(const struct perf_shape *shape);
-size_t perf_time_from_end(const struct perf_shape *shape);
+size_t ppi_perf_time_in_sample(const struct perf_shape *shape);
+size_t ppi_perf_time_from_end(const struct perf_shape *shape);
 
 /*
  * Take a record of `bytes` bytes apart. False when it is too short for what
  * it must hold; a type that we do not know is true, with `type` alone.
  */
-bool perf_decode(const struct perf_shape *shape, const void *record,
-                 size_t bytes, struct perf_seen *seen);
+bool ppi_perf_decode(const struct perf_shape *shape, const void *record,
+                     size_t bytes, struct perf_seen *seen);
 
 /* Copy a chain without the kernel's context markers, at most `room`
  * addresses; returns how many. */
-size_t perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
-                        size_t room);
+size_t ppi_perf_chain_clean(const uint64_t *chain, size_t words, uint64_t *out,
+                            size_t room);
 
 /* How many words of a chain, markers included, are the kernel's part. */
-size_t perf_chain_kernel_part(const uint64_t *chain, size_t words);
+size_t ppi_perf_chain_kernel_part(const uint64_t *chain, size_t words);
 
 #endif

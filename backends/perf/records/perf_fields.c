@@ -26,7 +26,7 @@ static uint64_t branch_filter(uint32_t kinds)
 	                  PERF_SAMPLE_BRANCH_IND_JUMP : 0);
 }
 
-void perf_fields_ask(const struct ppi_plan *plan, struct perf_shape *shape)
+void ppi_perf_fields_ask(const struct ppi_plan *plan, struct perf_shape *shape)
 {
 	static const struct {
 		uint32_t field;
@@ -84,8 +84,8 @@ static bool can_have(const struct ppi_event *event, uint32_t field)
 	return true;
 }
 
-portprof_status perf_fields_check(const struct ppi_plan *plan,
-                                  struct ppi_diag *why)
+portprof_status ppi_perf_fields_check(const struct ppi_plan *plan,
+                                      struct ppi_diag *why)
 {
 	static const struct {
 		uint32_t field;
@@ -119,7 +119,7 @@ portprof_status perf_fields_check(const struct ppi_plan *plan,
 	return PORTPROF_OK;
 }
 
-const char *perf_fields_refused(uint32_t fields, int os_error)
+const char *ppi_perf_fields_refused(uint32_t fields, int os_error)
 {
 	if (os_error == EACCES)
 		return fields & PORTPROF_FIELD_PHYSICAL_ADDRESS
@@ -246,7 +246,7 @@ static void add_branches(const struct perf_seen *seen, struct ppi_room *room,
 	}
 }
 
-size_t perf_fields_words(const struct perf_seen *seen)
+size_t ppi_perf_fields_words(const struct perf_seen *seen)
 {
 	return BRANCH_WORDS * branches_of(seen);
 }
@@ -261,8 +261,8 @@ static void add_number(uint64_t *to, uint64_t number, uint32_t fields,
 	record->valid |= field;
 }
 
-void perf_fields_add(uint32_t fields, const struct perf_seen *seen,
-                     struct ppi_room *room, portprof_record *record)
+void ppi_perf_fields_add(uint32_t fields, const struct perf_seen *seen,
+                         struct ppi_room *room, portprof_record *record)
 {
 	bool has_parts = fields & PORTPROF_FIELD_INSTRUCTION_LATENCY;
 

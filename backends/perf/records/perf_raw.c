@@ -67,7 +67,7 @@ static bool read_field(const char *line, struct perf_raw_field *field)
 	return field->name_bytes > 0;
 }
 
-bool perf_raw_next(const char **at, struct perf_raw_field *field)
+bool ppi_perf_raw_next(const char **at, struct perf_raw_field *field)
 {
 	while ((*at = strstr(*at, "field:"))) {
 		*at += strlen("field:");
@@ -138,8 +138,8 @@ static void add_text(portprof_event_field *out, const unsigned char *text,
 	room->word_count += (length + 8) / 8;
 }
 
-void perf_raw_add(const struct perf_raw_field *field, unsigned index,
-                  const struct perf_seen *seen, struct ppi_room *room)
+void ppi_perf_raw_add(const struct perf_raw_field *field, unsigned index,
+                      const struct perf_seen *seen, struct ppi_room *room)
 {
 	portprof_event_field out = { .index = index };
 	size_t head = room->word_count, at, bytes;

@@ -36,11 +36,11 @@ enum {
 
 /* The next field of a tracepoint's file `format` but those that every one has; *at
  * is where to look, and goes on. False: there is none. */
-bool perf_raw_next(const char **at, struct perf_raw_field *field);
+bool ppi_perf_raw_next(const char **at, struct perf_raw_field *field);
 
 /* One of `seen` behind the others, as the `index`th; nothing where the record is
  * too short for it. */
-void perf_raw_add(const struct perf_raw_field *field, unsigned index,
-                  const struct perf_seen *seen, struct ppi_room *room);
+void ppi_perf_raw_add(const struct perf_raw_field *field, unsigned index,
+                      const struct perf_seen *seen, struct ppi_room *room);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <linux/perf_event.h>
 
-bool perf_ring_attach(struct perf_ring *ring, void *address, size_t bytes,
-                      size_t page_bytes)
+bool ppi_perf_ring_attach(struct perf_ring *ring, void *address, size_t bytes,
+                          size_t page_bytes)
 {
 	const struct perf_event_mmap_page *control = address;
 	uint64_t offset = control->data_offset;
@@ -31,7 +31,7 @@ bool perf_ring_attach(struct perf_ring *ring, void *address, size_t bytes,
 	return true;
 }
 
-void perf_ring_look(struct perf_ring *ring)
+void ppi_perf_ring_look(struct perf_ring *ring)
 {
 	struct perf_event_mmap_page *control = ring->address;
 
@@ -40,11 +40,11 @@ void perf_ring_look(struct perf_ring *ring)
 	ring->head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 	if (ring->head - ring->tail > ring->data_bytes) {
 		ring->damaged++;
-		perf_ring_pop(ring, ring->head - ring->tail);
+		ppi_perf_ring_pop(ring, ring->head - ring->tail);
 	}
 }
 
-uint64_t perf_ring_word(const struct perf_ring *ring, size_t at)
+uint64_t ppi_perf_ring_word(const struct perf_ring *ring, size_t at)
 {
 	uint64_t word;
 
@@ -54,7 +54,7 @@ uint64_t perf_ring_word(const struct perf_ring *ring, size_t at)
 	return word;
 }
 
-size_t perf_ring_front(struct perf_ring *ring)
+size_t ppi_perf_ring_front(struct perf_ring *ring)
 {
 	uint64_t left = ring->head - ring->tail;
 	struct perf_event_header header;
@@ -63,19 +63,19 @@ size_t perf_ring_front(struct perf_ring *ring)
 	if (left == 0)
 		return 0;
 	if (left >= sizeof(header)) {
-		word = perf_ring_word(ring, 0);
+		word = ppi_perf_ring_word(ring, 0);
 		memcpy(&header, &word, sizeof(header));
 		if (header.size >= sizeof(header) && header.size % 8 == 0 &&
 		    header.size <= left)
 			return header.size;
 	}
 	ring->damaged++;
-	perf_ring_pop(ring, left);
+	ppi_perf_ring_pop(ring, left);
 	return 0;
 }
 
-const void *perf_ring_record(const struct perf_ring *ring, size_t bytes,
-                             void *scratch)
+const void *ppi_perf_ring_record(const struct perf_ring *ring, size_t bytes,
+                                 void *scratch)
 {
 	uint64_t at = ring->tail & (ring->data_bytes - 1);
 	uint64_t first = ring->data_bytes - at;
@@ -87,7 +87,7 @@ const void *perf_ring_record(const struct perf_ring *ring, size_t bytes,
 	return scratch;
 }
 
-void perf_ring_pop(struct perf_ring *ring, size_t bytes)
+void ppi_perf_ring_pop(struct perf_ring *ring, size_t bytes)
 {
 	struct perf_event_mmap_page *control = ring->address;
 

@@ -21,25 +21,25 @@ struct perf_ring {
 };
 
 /* Take a mapping of `bytes`; false when its control page contradicts that. */
-bool perf_ring_attach(struct perf_ring *ring, void *address, size_t bytes,
-                      size_t page_bytes);
+bool ppi_perf_ring_attach(struct perf_ring *ring, void *address, size_t bytes,
+                          size_t page_bytes);
 
 /* See how far the kernel has written. */
-void perf_ring_look(struct perf_ring *ring);
+void ppi_perf_ring_look(struct perf_ring *ring);
 
 /* Size of the record at the tail, header included; 0 when there is none. A
  * size that cannot be drops all that was seen, and counts as damage. */
-size_t perf_ring_front(struct perf_ring *ring);
+size_t ppi_perf_ring_front(struct perf_ring *ring);
 
 /* The 8-byte word at byte `at` (a multiple of 8) of the front record. */
-uint64_t perf_ring_word(const struct perf_ring *ring, size_t at);
+uint64_t ppi_perf_ring_word(const struct perf_ring *ring, size_t at);
 
 /* The front record in one piece: in place, or copied to scratch when it goes
- * round the end. Valid until perf_ring_pop. */
-const void *perf_ring_record(const struct perf_ring *ring, size_t bytes,
-                             void *scratch);
+ * round the end. Valid until ppi_perf_ring_pop. */
+const void *ppi_perf_ring_record(const struct perf_ring *ring, size_t bytes,
+                                 void *scratch);
 
 /* Give the front record's bytes back to the kernel. */
-void perf_ring_pop(struct perf_ring *ring, size_t bytes);
+void ppi_perf_ring_pop(struct perf_ring *ring, size_t bytes);
 
 #endif

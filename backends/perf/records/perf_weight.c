@@ -22,7 +22,7 @@ static size_t slot_of(const struct perf_weights *weights, uint32_t tid)
 	return at;
 }
 
-bool perf_weights_init(struct perf_weights *weights, size_t event_count)
+bool ppi_perf_weights_init(struct perf_weights *weights, size_t event_count)
 {
 	memset(weights, 0, sizeof(*weights));
 	weights->slots = calloc(FIRST_ROOM, sizeof(*weights->slots));
@@ -35,12 +35,12 @@ static void free_thread(struct perf_thread *thread)
 {
 	if (thread) {
 		free(thread->streams);
-		perf_tail_free(thread->tails);
+		ppi_perf_tail_free(thread->tails);
 	}
 	free(thread);
 }
 
-void perf_weights_free(struct perf_weights *weights)
+void ppi_perf_weights_free(struct perf_weights *weights)
 {
 	for (size_t i = 0; i < weights->room; i++)
 		free_thread(weights->slots[i]);
@@ -49,8 +49,8 @@ void perf_weights_free(struct perf_weights *weights)
 	memset(weights, 0, sizeof(*weights));
 }
 
-struct perf_thread *perf_weights_find(const struct perf_weights *weights,
-                                      uint32_t tid)
+struct perf_thread *ppi_perf_weights_find(const struct perf_weights *weights,
+                                          uint32_t tid)
 {
 	return weights->room ? weights->slots[slot_of(weights, tid)] : NULL;
 }
@@ -75,10 +75,10 @@ static bool grow(struct perf_weights *weights)
 	return true;
 }
 
-struct perf_thread *perf_weights_add(struct perf_weights *weights,
-                                     uint32_t tid)
+struct perf_thread *ppi_perf_weights_add(struct perf_weights *weights,
+                                         uint32_t tid)
 {
-	struct perf_thread *thread = perf_weights_find(weights, tid);
+	struct perf_thread *thread = ppi_perf_weights_find(weights, tid);
 
 	if (thread)
 		return thread;
@@ -98,7 +98,7 @@ struct perf_thread *perf_weights_add(struct perf_weights *weights,
 static struct perf_thread *take_out(struct perf_weights *weights, uint32_t tid)
 {
 	const size_t mask = weights->room - 1;
-	struct perf_thread *thread = perf_weights_find(weights, tid);
+	struct perf_thread *thread = ppi_perf_weights_find(weights, tid);
 	size_t hole, at;
 
 	if (!thread)
@@ -119,14 +119,14 @@ static struct perf_thread *take_out(struct perf_weights *weights, uint32_t tid)
 	return thread;
 }
 
-void perf_weights_end(struct perf_weights *weights, uint32_t tid)
+void ppi_perf_weights_end(struct perf_weights *weights, uint32_t tid)
 {
 	free_thread(take_out(weights, tid));
 }
 
-void perf_weights_exec(struct perf_weights *weights, uint32_t pid)
+void ppi_perf_weights_exec(struct perf_weights *weights, uint32_t pid)
 {
-	struct perf_thread *first = perf_weights_find(weights, pid);
+	struct perf_thread *first = ppi_perf_weights_find(weights, pid);
 	struct perf_thread *other = NULL;
 
 	if (first && !first->is_ended)
@@ -140,16 +140,16 @@ void perf_weights_exec(struct perf_weights *weights, uint32_t pid)
 	}
 	if (!other)
 		return;
-	perf_weights_end(weights, pid);
+	ppi_perf_weights_end(weights, pid);
 	take_out(weights, other->tid);
 	other->tid = pid;
 	weights->slots[slot_of(weights, pid)] = other;
 	weights->count++;
 }
 
-void perf_weights_end_later(struct perf_weights *weights, uint32_t tid)
+void ppi_perf_weights_end_later(struct perf_weights *weights, uint32_t tid)
 {
-	struct perf_thread *thread = perf_weights_find(weights, tid);
+	struct perf_thread *thread = ppi_perf_weights_find(weights, tid);
 	uint32_t *larger;
 	size_t room;
 
@@ -159,7 +159,7 @@ void perf_weights_end_later(struct perf_weights *weights, uint32_t tid)
 		room = weights->ended_room ? weights->ended_room * 2 : 64;
 		larger = realloc(weights->ended, room * sizeof(*larger));
 		if (!larger) {
-			perf_weights_end(weights, tid);
+			ppi_perf_weights_end(weights, tid);
 			return;
 		}
 		weights->ended = larger;
@@ -169,18 +169,18 @@ void perf_weights_end_later(struct perf_weights *weights, uint32_t tid)
 	weights->ended[weights->ended_count++] = tid;
 }
 
-void perf_weights_begin(struct perf_weights *weights, uint32_t tid)
+void ppi_perf_weights_begin(struct perf_weights *weights, uint32_t tid)
 {
-	const struct perf_thread *thread = perf_weights_find(weights, tid);
+	const struct perf_thread *thread = ppi_perf_weights_find(weights, tid);
 
 	if (thread && thread->is_ended)
-		perf_weights_end(weights, tid);
+		ppi_perf_weights_end(weights, tid);
 }
 
-void perf_weights_forget_ended(struct perf_weights *weights)
+void ppi_perf_weights_forget_ended(struct perf_weights *weights)
 {
 	for (size_t i = 0; i < weights->ended_count; i++)
-		perf_weights_begin(weights, weights->ended[i]);
+		ppi_perf_weights_begin(weights, weights->ended[i]);
 	weights->ended_count = 0;
 }
 
@@ -225,10 +225,11 @@ static void begin_again(struct perf_weights *weights,
 	       weights->event_count * sizeof(thread->progress[0]));
 }
 
-bool perf_weights_take(struct perf_weights *weights,
-                       const struct perf_reading *reading, uint64_t *weight)
+bool ppi_perf_weights_take(struct perf_weights *weights,
+                           const struct perf_reading *reading, uint64_t *weight)
 {
-	struct perf_thread *thread = perf_weights_add(weights, reading->tid);
+	struct perf_thread *thread =
+		ppi_perf_weights_add(weights, reading->tid);
 	struct perf_progress *progress;
 	struct perf_stream *stream;
 	uint64_t reached;
@@ -262,7 +263,7 @@ bool perf_weights_take(struct perf_weights *weights,
 	return true;
 }
 
-void perf_weights_drop_stream(struct perf_weights *weights, uint64_t id)
+void ppi_perf_weights_drop_stream(struct perf_weights *weights, uint64_t id)
 {
 	for (size_t i = 0; i < weights->room; i++) {
 		struct perf_thread *thread = weights->slots[i];
@@ -276,7 +277,7 @@ void perf_weights_drop_stream(struct perf_weights *weights, uint64_t id)
 	}
 }
 
-void perf_weights_mix_all(struct perf_weights *weights)
+void ppi_perf_weights_mix_all(struct perf_weights *weights)
 {
 	for (size_t i = 0; i < weights->room; i++)
 		if (weights->slots[i] && weights->slots[i]->is_direct)

@@ -34,7 +34,7 @@ struct perf_stream {
 
 /* perf_tail.c */
 struct perf_tail;
-void perf_tail_free(struct perf_tail *tail);
+void ppi_perf_tail_free(struct perf_tail *tail);
 
 /* One thread and one event of the session. */
 struct perf_progress {
@@ -55,7 +55,7 @@ struct perf_thread {
 	bool has_ended;       /* perf_tail.c: its number may be another's */
 	bool is_young;        /* perf_tail.c: its own samples are not taken */
 	bool has_mixed_times; /* time enabled holds ended children's, too */
-	bool is_ended;        /* to be forgotten: perf_weights_end_later */
+	bool is_ended;        /* to be forgotten: ppi_perf_weights_end_later */
 	size_t stream_count, stream_room;
 	struct perf_stream *streams;
 	struct perf_tail *tails; /* samples of CPUs since its own last one */
@@ -80,43 +80,44 @@ struct perf_reading {
 	                       * began then */
 };
 
-bool perf_weights_init(struct perf_weights *weights, size_t event_count);
-void perf_weights_free(struct perf_weights *weights);
+bool ppi_perf_weights_init(struct perf_weights *weights, size_t event_count);
+void ppi_perf_weights_free(struct perf_weights *weights);
 
 /* NULL when not known. */
-struct perf_thread *perf_weights_find(const struct perf_weights *weights,
-                                      uint32_t tid);
+struct perf_thread *ppi_perf_weights_find(const struct perf_weights *weights,
+                                          uint32_t tid);
 
 /* Known from now on; NULL when out of memory or above PERF_THREADS_MAX. */
-struct perf_thread *perf_weights_add(struct perf_weights *weights,
-                                     uint32_t tid);
+struct perf_thread *ppi_perf_weights_add(struct perf_weights *weights,
+                                         uint32_t tid);
 
 /* The thread has ended; its tid may be given to another. */
-void perf_weights_end(struct perf_weights *weights, uint32_t tid);
+void ppi_perf_weights_end(struct perf_weights *weights, uint32_t tid);
 
-/* The same, when perf_weights_forget_ended is called: a sample may come behind
- * its thread's end if the kernel gave it another clock's time. A new thread of
- * that number, perf_weights_begin, has nothing of it. */
-void perf_weights_end_later(struct perf_weights *weights, uint32_t tid);
-void perf_weights_begin(struct perf_weights *weights, uint32_t tid);
-void perf_weights_forget_ended(struct perf_weights *weights);
+/* The same, when ppi_perf_weights_forget_ended is called: a sample may come
+ * behind its thread's end if the kernel gave it another clock's time. A new
+ * thread of that number, ppi_perf_weights_begin, has nothing of it. */
+void ppi_perf_weights_end_later(struct perf_weights *weights, uint32_t tid);
+void ppi_perf_weights_begin(struct perf_weights *weights, uint32_t tid);
+void ppi_perf_weights_forget_ended(struct perf_weights *weights);
 
 /*
  * Process `pid` executes another program. If another of its threads than the first
  * did it, that one has the number of the first from now on, whose end was told,
  * and its events go on with what they had counted (fs/exec.c, de_thread).
  */
-void perf_weights_exec(struct perf_weights *weights, uint32_t pid);
+void ppi_perf_weights_exec(struct perf_weights *weights, uint32_t pid);
 
 /* The weight of one sample; false when the thread could not be kept. */
-bool perf_weights_take(struct perf_weights *weights,
-                       const struct perf_reading *reading, uint64_t *weight);
+bool ppi_perf_weights_take(struct perf_weights *weights,
+                           const struct perf_reading *reading,
+                           uint64_t *weight);
 
 /* The kernel event `id` turned out to count what another counts: as if it had
  * never been. What it gave is made up for by the other's next samples. */
-void perf_weights_drop_stream(struct perf_weights *weights, uint64_t id);
+void ppi_perf_weights_drop_stream(struct perf_weights *weights, uint64_t id);
 
 /* An EXIT record may be missing: trust no direct thread's time any more. */
-void perf_weights_mix_all(struct perf_weights *weights);
+void ppi_perf_weights_mix_all(struct perf_weights *weights);
 
 #endif
