@@ -8,6 +8,7 @@
 #include "port/foreign_file.h"
 
 #include <errno.h>
+#include <string.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -82,24 +83,43 @@ static int get_byte(struct ppi_import_text *text)
 }
 #endif
 
-/* A byte order mark says what follows; without one, a zero byte beside the first
- * character, which is ASCII in every format that is read here. */
+/* Whether zero bytes stand beside the first characters, which are ASCII in every
+ * format that is read here. One alone proves nothing: a pprof file may begin with an
+ * empty field. */
+static bool is_wide(const unsigned char *begin, size_t count, size_t zero_at)
+{
+	for (size_t i = 0; i + 1 < count; i += 2)
+		if (begin[i + zero_at] != 0 || begin[i + !zero_at] < '\t' ||
+		    begin[i + !zero_at] > '~')
+			return false;
+	return count >= 4;
+}
+
+/* A byte order mark says what follows, or the first characters do. */
 static void find_coding(struct ppi_import_text *text)
 {
-	int first = get_byte(text), second = first == EOF ? EOF : get_byte(text);
+	unsigned char begin[8] = { 0 };
+	size_t count = 0, mark = 0;
+	int c;
 
+	while (count < sizeof(begin) && (c = get_byte(text)) != EOF)
+		begin[count++] = (unsigned char)c;
 	text->pushed = NONE;
 	text->left_count = 0;
 	text->coding = PPI_TEXT_8;
-	if ((first == 0xff && second == 0xfe) || (first > 0 && second == 0))
+	if (count >= 2 && begin[0] == 0xff && begin[1] == 0xfe)
+		mark = 2;
+	if (mark || is_wide(begin, count, 1))
 		text->coding = PPI_TEXT_16_LITTLE;
-	else if ((first == 0xfe && second == 0xff) ||
-	         (first == 0 && second > 0))
+	else if (count >= 2 && begin[0] == 0xfe && begin[1] == 0xff)
+		mark = 2;
+	else if (count >= 3 && memcmp(begin, "\357\273\277", 3) == 0)
+		mark = 3;
+	if ((mark == 2 && begin[0] == 0xfe) || is_wide(begin, count, 0))
 		text->coding = PPI_TEXT_16_BIG;
-	if (first == 0xef && second == 0xbb && get_byte(text) == 0xbf)
-		return;
-	if (first < 0xfe || text->coding == PPI_TEXT_8)
-		rewind_file(text->file);
+	rewind_file(text->file);
+	while (mark--)
+		get_byte(text);
 }
 
 bool ppi_import_text_rewind(struct ppi_import_text *text)

@@ -447,6 +447,7 @@ const struct ppi_backend_ops ppi_backend_itimer = {
 	.catalogue = NULL,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.costs = NULL,
 	.steering = NULL,
 	.heirs = &itimer_heirs,
 	.group_modifiers = NULL,

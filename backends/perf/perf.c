@@ -159,6 +159,7 @@ static portprof_status perf_stop(struct ppi_backend_session *bs,
 	/* When each call has returned no record of that event follows: it
 	 * interrupts the CPU that the event runs on. */
 	status = control_all(bs, PERF_EVENT_IOC_DISABLE, "stop", why);
+	ppi_perf_clocks_stop(bs);
 	if (state->layout != PERF_NO_RINGS) {
 		ppi_perf_clock_stop(bs);
 		ppi_perf_say_side_losses(bs);

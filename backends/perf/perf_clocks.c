@@ -44,8 +44,9 @@ static bool read_thread(const struct ppi_backend_session *bs, uint32_t tid,
 	return ppi_perf_proc_thread_time(kernel, tid, tid, ns);
 }
 
-/* What was used until now is in no sample to come. */
-static void rebase(struct ppi_backend_session *bs, struct perf_thread *thread)
+/* What was used while the session was stopped is in no sample to come. */
+static void start_thread(struct ppi_backend_session *bs,
+                         struct perf_thread *thread)
 {
 	uint64_t now;
 	bool is_known = read_thread(bs, thread->tid, &now);
@@ -53,9 +54,26 @@ static void rebase(struct ppi_backend_session *bs, struct perf_thread *thread)
 	for (uint32_t i = 0; i < bs->plan->event_count; i++) {
 		struct perf_progress *progress = &thread->progress[i];
 
+		if (is_known && progress->has_base && progress->stopped_at)
+			progress->base += now - progress->stopped_at;
+		else
+			progress->base = is_known ? now - progress->emitted : 0;
 		progress->has_base = is_known;
-		progress->base = is_known ? now - progress->emitted : 0;
-		progress->reached = progress->emitted;
+		progress->stopped_at = 0;
+	}
+}
+
+/* A thread without a base has begun since the session was started. */
+static void stop_thread(struct ppi_backend_session *bs,
+                        struct perf_thread *thread)
+{
+	uint64_t now;
+
+	if (!read_thread(bs, thread->tid, &now))
+		return;
+	for (uint32_t i = 0; i < bs->plan->event_count; i++) {
+		thread->progress[i].stopped_at = now;
+		thread->progress[i].has_base = true;
 	}
 }
 
@@ -72,28 +90,39 @@ static void forget_bases(struct ppi_backend_session *bs)
 	}
 }
 
-void ppi_perf_clocks_start(struct ppi_backend_session *bs)
+static void for_all_threads(struct ppi_backend_session *bs,
+                            void (*visit)(struct ppi_backend_session *bs,
+                                          struct perf_thread *thread))
 {
 	struct perf_state *state = perf_state_of(bs);
 	int64_t *tids;
 	size_t count;
 
-	if (!state->has_clocks)
-		return;
-	state->has_late_bases = false;
-	if (ppi_perf_target_threads(bs, &tids, &count) < 0)
+	if (state->has_late_bases ||
+	    ppi_perf_target_threads(bs, &tids, &count) < 0)
 		return;
 	if (count > ASKED_AT_START)
 		forget_bases(bs);
 	for (size_t i = 0; i < count && !state->has_late_bases; i++) {
-		struct perf_thread *thread =
-			ppi_perf_weights_add(&state->weights,
-			                     (uint32_t)tids[i]);
+		struct perf_thread *thread = ppi_perf_weights_add(
+			&state->weights, (uint32_t)tids[i]);
 
 		if (thread)
-			rebase(bs, thread);
+			visit(bs, thread);
 	}
 	free(tids);
+}
+
+void ppi_perf_clocks_start(struct ppi_backend_session *bs)
+{
+	if (perf_state_of(bs)->has_clocks)
+		for_all_threads(bs, start_thread);
+}
+
+void ppi_perf_clocks_stop(struct ppi_backend_session *bs)
+{
+	if (perf_state_of(bs)->has_clocks)
+		for_all_threads(bs, stop_thread);
 }
 
 /* In a sample, behind its header: perf_event_open(2). */

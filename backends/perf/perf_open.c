@@ -34,14 +34,15 @@ static bool is_process(const struct ppi_plan *plan)
 /*
  * Whether samples have to read the count of inherited events, although that costs
  * each switch of threads (perf_clocks.c): some may bear the id of another event,
- * and only what they read says whose they are; or events may not be swapped
- * (perf_attr.c, may_swap_places).
+ * and only what they read says whose they are; or the kernel changes the period of
+ * occurrences and reports the next one with a sample (perf_swevent_event); or events
+ * may not be swapped (perf_attr.c, may_swap_places).
  */
 static bool must_read_counts(const struct ppi_plan *plan)
 {
 	for (size_t i = 0; i < plan->event_count; i++)
 		if (perf_own(&plan->events[i])->is_probe ||
-		    (plan->event_count > 1 &&
+		    ((plan->event_count > 1 || plan->events[i].rate_hz) &&
 		     perf_is_occurrence(&plan->events[i])))
 			return true;
 	return false;

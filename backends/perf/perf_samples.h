@@ -33,8 +33,9 @@ const struct perf_source *ppi_perf_source_of(const struct perf_state *state,
 /* ---- perf_clocks.c: weights by the clocks of threads, where samples of
  * inherited clocks have no count; else nothing happens ---- */
 
-/* Just before events are switched on. */
+/* Just before events are switched on, and after they are off. */
 void ppi_perf_clocks_start(struct ppi_backend_session *bs);
+void ppi_perf_clocks_stop(struct ppi_backend_session *bs);
 /* After it is known how far rings are filled. */
 void ppi_perf_clocks_look(struct ppi_backend_session *bs);
 /* Some sources were closed: their samples in the rings are no one's. */

@@ -402,6 +402,7 @@ const struct ppi_backend_ops ppi_backend_rusage = {
 	.catalogue = &ppi_rusage_catalogue,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.costs = NULL,
 	.steering = NULL,
 	.heirs = NULL,
 	.group_modifiers = NULL,

@@ -461,6 +461,7 @@ const struct ppi_backend_ops ppi_backend_collect = {
 	.catalogue = NULL,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.costs = NULL,
 	.steering = NULL,
 	.heirs = NULL,
 	.group_modifiers = NULL,

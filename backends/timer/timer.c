@@ -343,6 +343,7 @@ const struct ppi_backend_ops ppi_backend_timer = {
 	.catalogue = NULL,
 	.count_ways = NULL,
 	.count_parts = NULL,
+	.costs = NULL,
 	.steering = NULL,
 	.heirs = &timer_heirs,
 	.group_modifiers = NULL,

@@ -407,7 +407,7 @@ for format in folded speedscope callgrind perf-script gperftools otlp; do
 	"$portprof" export -f $format -o nowhere/out small.pb.gz 2>words
 	same "$format, no such folder: status" 1 $?
 	has "$format, no such folder: a remedy" \
-		"cannot write 'nowhere/out': .*; name another file with -o" words
+		"cannot create 'nowhere/out' .*; create the folder first" words
 done
 
 ### The real tools

@@ -52,9 +52,9 @@ for list in '{cpu-clock,task-clock}:freq=100' 'cpu-clock,task-clock' \
 done
 ran 125 "a group of a configuration file without perf" 'perf' '' \
 	"$deny" EPERM "$portprof" record --config lists.conf -o "$out" -- true
-ran 125 "a group with a mistake" 'column 16' '' "$portprof" record \
+ran 125 "a group with a mistake" 'column 20 of the list' '' "$portprof" record \
 	-e 'cs,{cpu-clock:freq=-5}:u' -o "$out" -- true
-ran 125 "the same for stat" 'column 16' '' "$portprof" stat \
+ran 125 "the same for stat" 'column 20 of the list' '' "$portprof" stat \
 	-e 'cs,{cpu-clock:freq=-5}:u' -- true
 if can_use perf; then
 	ran 125 "pinned behind another" 'column 11.*pinned' 'first|braces' \

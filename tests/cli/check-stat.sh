@@ -116,7 +116,7 @@ same "and leaves standard error empty" "" \
 if [ -w /dev/full ]; then
 	"$portprof" stat -o /dev/full -- true 2>"$tmp/words"
 	same "a full disk: status" 125 $?
-	has "a full disk: words" 'could not be written to /dev/full' "$tmp/words"
+	has "a full disk: words" "'/dev/full': No space left" "$tmp/words"
 fi
 escape=$(printf '\033')
 coloured() {

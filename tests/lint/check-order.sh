@@ -120,7 +120,7 @@ function complain(text) {
 }
 
 FILENAME == "backends/backend.h" {
-	if (/^struct ppi_(catalogue_ops|count_ways|count_parts|costs_ops|steering) *\{/)
+	if (/^struct ppi_(catalogue_ops|count_ways|count_parts|costs_ops|steering|heir_ops) *\{/)
 		type = $2
 	else if (/^\};/)
 		type = ""
@@ -129,7 +129,7 @@ FILENAME == "backends/backend.h" {
 	next
 }
 
-/^(static )?const struct ppi_(catalogue_ops|count_ways|count_parts|costs_ops|steering) [a-z_]+ *=/ {
+/^(static )?const struct ppi_(catalogue_ops|count_ways|count_parts|costs_ops|steering|heir_ops) [a-z_]+ *=/ {
 	table = $0
 	sub(/.*struct /, "", table)
 	sub(/ .*/, "", table)

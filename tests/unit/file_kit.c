@@ -436,7 +436,7 @@ void kit_assert_same(const portprof_profile *a, const portprof_profile *b)
 void kit_assert_written(const portprof_profile *profile,
                         const portprof_profile *again)
 {
-	char *texts[2] = { text_of(profile, true), kit_text(again) };
+	char *texts[2] = { text_of(profile, true), text_of(again, true) };
 
 	kit_assert_same_text(texts[0], texts[1]);
 	free(texts[0]);

@@ -115,10 +115,12 @@ static void kernel_samples_say_where_from(void **state)
 			kernel++;
 			assert_int_equal(record->user_address, 0x1234);
 			assert_int_equal(chain[1], 0x1234);
-			assert_int_equal(record->payload_words, 3);
+			assert_int_equal(record->payload_words,
+			                 1 + PERF_SIM_DEPTH);
 		} else {
 			assert_int_equal(record->address, 0x1234);
-			assert_int_equal(record->payload_words, 2);
+			assert_int_equal(record->payload_words,
+			                 PERF_SIM_DEPTH);
 		}
 	}
 	assert_true(kernel > 20);

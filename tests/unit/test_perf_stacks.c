@@ -127,7 +127,7 @@ static void callers_of_the_kernel_come_with_it(void **state)
 	run_work(perf_sim_main_tid(), 0x1000, 20 * MS, 0);
 	run_stop(&run);
 	context = context_of(find_sample(false), &stack);
-	assert_int_equal(context.caller_count, 1);
+	assert_int_equal(context.caller_count, PERF_SIM_DEPTH - 1);
 	assert_int_equal(stack[STACK / 8], 0x101000);
 }
 

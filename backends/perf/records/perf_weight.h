@@ -46,6 +46,7 @@ struct perf_progress {
 	bool is_fresh;    /* perf_clocks.c: samples of it came just now; */
 	uint32_t waiting; /* so many are in rings, */
 	uint64_t reached; /* and will have made `emitted` this */
+	uint64_t stopped_at; /* what the clock showed when the session stopped */
 };
 
 struct perf_thread {
