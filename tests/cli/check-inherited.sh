@@ -51,8 +51,8 @@ for backend in perf timer itimer; do
 	with env "$portprof" record -q -g -b "$backend" -o out \
 		"$inherited" list
 	same_but "record -b $backend" "$allowed" "$backend"
-	"$portprof" report -j out >report
-	has "record -b $backend: a profile came of it" '"functions"' report
+	"$portprof" report -j out >report.json
+	has "record -b $backend: a profile came of it" '"functions"' report.json
 done
 
 # first from outside, which fails; then by the preloaded object

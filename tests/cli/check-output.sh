@@ -63,7 +63,7 @@ for verb in $verbs; do
 	check "$verb: what they lead to was written" \
 		test "$(head -c 4 place/file)" != OLD -a -s place/file
 	same "$verb: it is no more readable than it was" "-rw-------" \
-		"$(ls -l place/file | cut -c 1-10)"
+		"$(stat -c %A place/file)"
 	rm -f place/file.old
 	same "$verb: nothing else was touched" \
 		"far file file.part link link.part NOTES" \
@@ -82,7 +82,7 @@ if [ "$(wc -c <full)" -eq 512 ]; then
 		check "$verb: a disk that is full is a failure" test $? -ne 0
 		has "$verb: the reason is named" 'File too large' out
 		# what is there from the first interval on is of whole ones
-		[ $verb != stat-interval ] || grep -q OLD place/file ||
+		[ "$verb" != stat-interval ] || grep -q OLD place/file ||
 			[ -n "$(tail -c 1 place/file)" ] || echo OLD >place/file
 		# record keeps what was there beside a file that has begun
 		[ ! -e place/file.old ] || mv place/file.old place/file
@@ -120,9 +120,9 @@ for verb in $verbs; do
 	check "$verb: a device that is full is a failure" test $? -ne 0
 	has "$verb: its reason is named" 'No space left' out
 done
-tail -c +6 pprof.out >cut
+tail -c +6 pprof.out >passed
 check "a profile passes through whole" \
-	cmp -s cut pprof.got
+	cmp -s passed pprof.got
 "$portprof" record -o - -- sh -c "echo WORDS; '$burn' 100" >profile 2>err
 has "what a command prints goes to standard error, if its own is the profile" \
 	'^WORDS$' err

@@ -111,7 +111,7 @@ busy() {
 	kill -9 $busy_loops
 	# shellcheck disable=SC2086
 	wait $busy_loops 2>/dev/null
-	return $busy_status
+	return "$busy_status"
 }
 
 [ $# -gt 0 ] || set -- EPERM ENOSYS container bare hidden ordinary \

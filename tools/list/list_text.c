@@ -29,6 +29,25 @@ static const char *title_of(const struct ppi_list_group *group)
 	}
 }
 
+/* What it means stands below its name where a line has no room for both. */
+static void put_pmu(const struct ppi_list_group *group,
+                    const portprof_catalogue_pmu *pmu, FILE *out)
+{
+	enum { WIDTH = 79 };
+	const char *source = group->source == PORTPROF_SOURCE_TABLE ? "libpfm4"
+	                                                            : "sysfs";
+	char room[PPI_SHOWN_BYTES], more[PPI_SHOWN_BYTES];
+	const char *name = ppi_shown(group->pmu, room);
+	const char *means = pmu ? ppi_shown(pmu->means, more) : "a PMU";
+	int width = snprintf(NULL, 0, "%s: %s, by %s", name, means, source);
+
+	if (width <= WIDTH)
+		fprintf(out, "%s: %s, by %s", name, means, source);
+	else
+		fprintf(out, "%s, by %s%s\n  %s", name, source,
+		        ppi_color(out, PPI_PLAIN), means);
+}
+
 static void put_title(const struct ppi_list *list,
                       const struct ppi_list_group *group, FILE *out)
 {
@@ -40,10 +59,7 @@ static void put_title(const struct ppi_list *list,
 	if (title)
 		fprintf(out, "%s", title);
 	else
-		fprintf(out, "%s: %s, by %s", ppi_shown(group->pmu, room),
-		        pmu ? ppi_shown(pmu->means, more) : "a PMU",
-		        group->source == PORTPROF_SOURCE_TABLE ? "libpfm4"
-		                                               : "sysfs");
+		put_pmu(group, pmu, out);
 	fprintf(out, "%s\n", ppi_color(out, PPI_PLAIN));
 	if (pmu && pmu->cpus[0])
 		fprintf(out, "  of CPUs %s\n", ppi_shown(pmu->cpus, room));
