@@ -3,6 +3,7 @@
 
 EXTRA_PROGRAMS =
 EXTRA_DIST += bench/README.md bench/page.py bench/closure.sh bench/chains.py bench/peers.py bench/services.py \
+	bench/switches.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
 EXTRA_PROGRAMS += bench/own bench/split bench/stacks
@@ -26,7 +27,7 @@ bench/peer_profil.so: bench/peer_profil.c
 		$(srcdir)/bench/peer_profil.c
 
 # Everything that bench/README.md shows, in one go.
-bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
+bench: all $(EXTRA_PROGRAMS) tests/cli/burn tests/cli/switches bench/peer_profil.so
 	bench/drain 7 1000
 	bench/own
 	bench/stacks
@@ -38,5 +39,6 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn bench/peer_profil.so
 	$(SHELL) $(srcdir)/bench/report.sh .
 	python3 $(srcdir)/bench/page.py .
 	python3 $(srcdir)/bench/services.py .
+	python3 $(srcdir)/bench/switches.py . --turns 3 --rates 997
 .PHONY: bench
 CLEANFILES += $(EXTRA_PROGRAMS) bench/peer_profil.so

@@ -259,6 +259,9 @@ void ppi_perf_pending_catch_up(struct ppi_backend_session *bs)
 		return;
 	state->next_catch_up_ns = now + pause_ns;
 	state->is_side_behind = false;
+	/* the record of its exec may be among what was lost */
+	if (state->is_by_cpu)
+		state->awaits_exec = false;
 	ppi_perf_family_look(bs);
 	if (!bs->plan->want_modules)
 		return;

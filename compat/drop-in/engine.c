@@ -38,6 +38,7 @@ static struct engine {
 	sigset_t mask; /* of the thread that holds the lock */
 	int kept;      /* its errno */
 	pid_t owner;   /* whose session and clients they are; 0 = nobody's */
+	_Atomic long entered; /* the process that called last */
 	struct ppi_fork_guard guard; /* the owner's */
 	atomic_bool has_handlers;
 	bool is_due;   /* a forked child that has clients on, and no session */
@@ -417,8 +418,22 @@ static void settle(bool goes_on)
 	engine.holds_samples = true;
 }
 
+/* A child that was forked while another thread made the first call of all: there are
+ * no handlers yet, and the lock is that thread's, which is not here. */
+static void enter(void)
+{
+	long own_pid = getpid();
+	long before = atomic_exchange(&engine.entered, own_pid);
+
+	if (before && before != own_pid && !engine.owner) {
+		renew_locks();
+		abandon();
+	}
+}
+
 bool ppi_engine_begin(bool goes_on)
 {
+	enter();
 	if (is_borrowed())
 		return false;
 	lock_for(get);

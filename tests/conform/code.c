@@ -15,7 +15,8 @@ enum { LIBRARIES = 2, TURNS = 120, TURN_MS = 4, ELSE = LIBRARIES };
 
 /* Which code a turn ran, and when. */
 struct turn {
-	uint64_t begin_ns, end_ns;
+	/* written while samples are looked at; `which` before them */
+	_Atomic uint64_t begin_ns, end_ns;
 	size_t which;
 };
 
@@ -81,9 +82,10 @@ static void take_sample(const portprof_record *record)
 		return;
 	for (size_t i = 0; i < TURNS; i++) {
 		const struct turn *turn = &swap.turns[i];
+		uint64_t begin_ns = turn->begin_ns, end_ns = turn->end_ns;
 
-		if (turn->begin_ns == 0 || record->time_ns < turn->begin_ns ||
-		    (turn->end_ns && record->time_ns > turn->end_ns))
+		if (begin_ns == 0 || record->time_ns < begin_ns ||
+		    (end_ns && record->time_ns > end_ns))
 			continue;
 		if (which == turn->which)
 			swap.right[which]++;

@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	tests/os-headers/common/fcntl.h \
 	tests/os-headers/common/inttypes.h \
 	tests/os-headers/common/limits.h \
+	tests/os-headers/common/getopt.h \
 	tests/os-headers/common/link.h \
 	tests/os-headers/common/math.h \
 	tests/os-headers/common/pthread.h \

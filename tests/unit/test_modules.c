@@ -211,7 +211,7 @@ static void a_program_that_loads_for_ever_takes_no_memory_for_it(void **state)
 #define CASE(function) \
 	cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(what_is_loaded_later_is_valid_since_the_last_look),
@@ -222,6 +222,8 @@ int main(void)
 		CASE(a_program_that_loads_for_ever_takes_no_memory_for_it),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

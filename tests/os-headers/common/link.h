@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define PT_LOAD 1
+#define PT_INTERP 3
 #define PT_NOTE 4
 #define PF_X 1
 

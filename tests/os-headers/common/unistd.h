@@ -13,6 +13,9 @@
 
 #define F_OK 0
 #define STDIN_FILENO 0
+#define STDOUT_FILENO 1
+#define STDERR_FILENO 2
+#define SEEK_SET 0
 
 long sysconf(int name);
 int access(const char *path, int mode);
@@ -20,6 +23,7 @@ ssize_t read(int fd, void *to, size_t bytes);
 ssize_t pread(int fd, void *to, size_t bytes, off_t offset);
 ssize_t write(int fd, const void *from, size_t bytes);
 int close(int fd);
+off_t lseek(int fd, off_t offset, int whence);
 int pipe(int ends[2]);
 int dup2(int from, int to);
 int isatty(int fd);

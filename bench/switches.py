@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What recording costs programs that switch threads, beside perf record.
+
+usage: bench/switches.py BUILD_DIRECTORY [--turns N] [--seconds S] [--rates HZ,...]
+                         [--ways WAY,...] [--pin CPUS] [--as USER-ID] [-g]
+
+Each turn runs tests/cli/switches bare, under perf record and under portprof by
+perf, by timer and with -a, one after the other, and prints for each way and rate
+the median rounds as parts in a hundred of the bare ones of the same turn, and
+what portprof left unattributed. With -g call chains are recorded, by perf with
+frame pointers and with copies of stacks. --as runs the recorders as another user.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+WAYS = "pipe,socket,futex,mutex,pool,mmap,threads,forks,processes"
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--rates", default="101,997,3997")
+    parser.add_argument("--ways", default=WAYS)
+    parser.add_argument("--pin")
+    parser.add_argument("--as", dest="user")
+    parser.add_argument("-g", dest="chains", action="store_true")
+    return parser.parse_args()
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.folder = tempfile.mkdtemp(prefix="portprof-switches.")
+        os.chmod(self.folder, 0o777)
+        build = os.path.abspath(options.build)
+        self.portprof = os.path.join(build, "portprof")
+        self.program = os.path.join(build, "tests/cli/switches")
+        self.profile = os.path.join(self.folder, "p.pb.gz")
+
+    def prefix(self, is_recorder):
+        words = ["taskset", "-c", self.options.pin] if self.options.pin else []
+        if is_recorder and self.options.user:
+            words += ["setpriv", "--reuid=" + self.options.user,
+                      "--clear-groups"]
+        return words
+
+    def rounds(self, recorder, way):
+        command = self.prefix(bool(recorder)) + recorder + [
+            self.program, way, str(self.options.seconds)]
+        done = subprocess.run(command, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        for line in done.stdout.splitlines():
+            if line.endswith(" rounds"):
+                return int(line.split()[0])
+        sys.exit("%s: %s" % (" ".join(command), done.stderr.strip()))
+
+    def recorders(self, rate):
+        mode = ":u" if self.options.user else ""
+        perf = ["perf", "record", "-q", "-F", rate, "-e", "task-clock" + mode,
+                "-o", os.path.join(self.folder, "perf.data")]
+        ours = [self.portprof, "record", "-q", "--no-names", "-F", rate,
+                "-o", self.profile]
+        chains = ["-g"] if self.options.chains else []
+        if shutil.which("perf") and self.options.chains:
+            yield "perf fp", perf + ["--call-graph", "fp", "--"]
+            yield "perf dwarf", perf + ["--call-graph", "dwarf,8192", "--"]
+        elif shutil.which("perf"):
+            yield "perf", perf + ["--"]
+        yield "portprof", ours + chains + ["--"]
+        yield "portprof timer", ours + chains + ["-b", "timer", "--"]
+        if not self.options.user:
+            yield "portprof -a", ours + chains + ["-a", "--"]
+
+    def unattributed(self):
+        report = json.loads(subprocess.check_output(
+            [self.portprof, "report", "-j", "-i", self.profile]))
+        return abs(report["unattributed"]) * 100 / report["total_weight"]
+
+    def table(self, way, rate):
+        kept, missing = {}, {}
+        for _ in range(self.options.turns):
+            bare = self.rounds([], way)
+            for name, recorder in self.recorders(rate):
+                rounds = self.rounds(recorder, way)
+                kept.setdefault(name, []).append(rounds * 100 / bare)
+                if name.startswith("portprof") and name != "portprof -a":
+                    missing.setdefault(name, []).append(self.unattributed())
+        for name, values in kept.items():
+            print("%-10s %5s Hz  %-15s %6.1f %% of bare (%.1f to %.1f)%s" % (
+                way, rate, name, statistics.median(values), min(values),
+                max(values), "" if name not in missing else
+                ", unattributed %.1f %%" % statistics.median(missing[name])),
+                  flush=True)
+
+
+def main():
+    bench = Bench(arguments())
+    try:
+        for way in bench.options.ways.split(","):
+            for rate in bench.options.rates.split(","):
+                bench.table(way, rate)
+    finally:
+        shutil.rmtree(bench.folder)
+
+
+main()
