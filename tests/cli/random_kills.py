@@ -28,6 +28,7 @@ OUTPUT = "p.pb.gz"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LAST_S = 1.0  # what may be missing of a recorder that was killed
 GRAIN_S = 0.05  # a few periods and ticks
+SETTLED_S = 0.05  # by then the one late tick of a stopped machine is taken
 LAG_S = 0.1  # a machine that lets us oversleep so long is too busy to judge
 
 
@@ -120,23 +121,29 @@ def as_in_a_terminal():
         signal.signal(number, signal.SIG_DFL)
 
 
-def wait_and_see(recorder, nap):
-    """Sleep; what the target had used LAST_S before the end, and whether the
-    machine let us be in time."""
-    begun = time.monotonic()
-    time.sleep(max(0.0, nap - LAST_S))
+def used_by_target_of(recorder):
     target = child_of(recorder.pid)
-    used = (cpu_of(target) or 0.0) if target and nap > LAST_S else 0.0
+    return (cpu_of(target) or 0.0) if target else 0.0
+
+
+def wait_and_see(recorder, nap):
+    """Sleep; what the target had used LAST_S and SETTLED_S before the end, and
+    whether the machine let us be in time."""
+    begun = time.monotonic()
+    used = []
+    for before in LAST_S, SETTLED_S:
+        time.sleep(max(0.0, begun + nap - before - time.monotonic()))
+        used.append(used_by_target_of(recorder) if nap > before else 0.0)
     time.sleep(max(0.0, begun + nap - time.monotonic()))
-    return used, time.monotonic() - begun - nap < LAG_S
+    return *used, time.monotonic() - begun - nap < LAG_S
 
 
 def judge(number, victim, status, used_before, used, is_running, is_in_time):
     """What is wrong, or None. A command that is still being loaded when it ends
     is not measured, and leaves no file."""
     weight, wrong = look(is_running)
-    what = (f"{used_before:.3f} s used a second before, {used:.3f} s at the "
-            f"signal, {weight:.3f} s in the profile")
+    what = (f"{used_before:.3f} s used a second before, {used:.3f} s just before "
+            f"the signal, {weight:.3f} s in the profile")
     if wrong:
         return f"{what}: {wrong}"
     was_killed = victim == "recorder" and number == signal.SIGKILL
@@ -160,9 +167,9 @@ def run_once(backend):
     nap = chance.uniform(0, 1) if chance.random() < 0.5 else (
         chance.uniform(LAST_S, 2 * LAST_S + 0.2))
     number = chance.choice(SIGNALS)
-    used_before, is_in_time = wait_and_see(recorder, nap)
+    used_before, used, is_in_time = wait_and_see(recorder, nap)
     target = child_of(recorder.pid)
-    used = cpu_of(target) if target else None
+    is_running = target and (cpu_of(target) or 0.0) > GRAIN_S
     victim = "target" if target and chance.random() < 0.5 else "recorder"
     send(target if victim == "target" else recorder.pid, number)
     if victim == "recorder" and number == signal.SIGKILL and target:
@@ -170,8 +177,8 @@ def run_once(backend):
     status = recorder.wait()
     if target:
         wait_until_gone(target)
-    wrong = judge(number, victim, status, used_before, used or 0.0,
-                  (used or 0.0) > GRAIN_S, is_in_time)
+    wrong = judge(number, victim, status, used_before, used, is_running,
+                  is_in_time)
     left = leftovers(recorder.pid)
     if left and not wrong:
         wrong = "left behind: " + ", ".join(left)

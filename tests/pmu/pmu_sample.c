@@ -13,6 +13,10 @@
 /* A cycle is an instruction, and a nanosecond: twenty million of them. */
 enum { CYCLES = 20000000, TURNS = CYCLES / LAB_INSTRUCTIONS };
 
+/* Periods of 20,000 and 20,001 that end in their middle: what start and stop
+ * execute beside the loop, some thousand, is not enough for one more sample. */
+enum { HALVES_TURNS = TURNS + 10000 / LAB_INSTRUCTIONS };
+
 static portprof_session *open_one(const char *pattern, struct lab_log **log)
 {
 	portprof_config *config = lab_config();
@@ -108,7 +112,7 @@ static void addresses_are_those_of_the_loop(void **state)
 	uint64_t first;
 
 	(void)state;
-	lab_sample_loop(session, TURNS);
+	lab_sample_loop(session, HALVES_TURNS);
 	lab_say("even: %" PRIu64 " of %" PRIu64 " in the loop, %" PRIu64
 	        " at its first", log->in_loop[0], log->samples[0],
 	        log->at_first[0]);
@@ -117,7 +121,7 @@ static void addresses_are_those_of_the_loop(void **state)
 		assert_true(log->at_first[0] == 0 ||
 		            log->at_first[0] == log->in_loop[0]);
 	session = open_one("cycles:u:period=20001", &log);
-	lab_sample_loop(session, TURNS);
+	lab_sample_loop(session, HALVES_TURNS);
 	lab_say("odd: %" PRIu64 " of %" PRIu64 " in the loop, %" PRIu64
 	        " at its first", log->in_loop[0], log->samples[0],
 	        log->at_first[0]);
@@ -146,7 +150,7 @@ static void histogram_has_the_same_samples(void **state)
 	                                       PORTPROF_BINS_WEIGHT));
 	log = lab_log(config);
 	session = lab_open_session(config);
-	lab_sample_loop(session, TURNS);
+	lab_sample_loop(session, HALVES_TURNS);
 	lab_say("%" PRIu64 " and %" PRIu64, bins[0], bins[1]);
 	check_in_loop(log);
 	assert_in_range(bins[0] + bins[1], log->weight[0] / 10 * 9,
