@@ -328,7 +328,7 @@ void ppi_area_leave(struct ppi_area *area);
 bool ppi_area_is_abandoned(const struct ppi_area *area);
 
 /* The memory of a ring for backends that take samples in signal handlers, and
- * how much of a stack goes with each: see backends/shared/tick_ring.h. */
+ * how much of a stack goes with each: see backends/common/tick_ring.h. */
 void *ppi_area_ring(struct ppi_area *area, size_t *bytes, size_t *stack_bytes);
 
 /* Other records, one thread at a time. False when there is no room. They are

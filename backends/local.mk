@@ -7,33 +7,33 @@ libportprof_core_la_SOURCES += \
 	backends/backend.h \
 	backends/registry.c \
 	backends/null/null.c \
-	backends/shared/cpu_meter.c \
-	backends/shared/cpu_meter.h \
-	backends/shared/cpu_time.c \
-	backends/shared/cpu_time.h \
-	backends/shared/gate.h \
-	backends/shared/own_ticks.c \
-	backends/shared/own_ticks.h \
-	backends/shared/pcbins.c \
-	backends/shared/pcbins.h \
-	backends/shared/pcgive.c \
-	backends/shared/pcgive.h \
-	backends/shared/pcregion.c \
-	backends/shared/pcregion.h \
-	backends/shared/pcring.c \
-	backends/shared/pcring.h \
-	backends/shared/stream.c \
-	backends/shared/stream.h \
-	backends/shared/tick_ring.c \
-	backends/shared/tick_ring.h \
-	backends/shared/ticks.c \
-	backends/shared/ticks.h \
-	backends/shared/tickweight.c \
-	backends/shared/tickweight.h \
-	backends/shared/total.h
+	backends/common/cpu_meter.c \
+	backends/common/cpu_meter.h \
+	backends/common/cpu_time.c \
+	backends/common/cpu_time.h \
+	backends/common/gate.h \
+	backends/common/own_ticks.c \
+	backends/common/own_ticks.h \
+	backends/common/pcbins.c \
+	backends/common/pcbins.h \
+	backends/common/pcgive.c \
+	backends/common/pcgive.h \
+	backends/common/pcregion.c \
+	backends/common/pcregion.h \
+	backends/common/pcring.c \
+	backends/common/pcring.h \
+	backends/common/stream.c \
+	backends/common/stream.h \
+	backends/common/tick_ring.c \
+	backends/common/tick_ring.h \
+	backends/common/ticks.c \
+	backends/common/ticks.h \
+	backends/common/tickweight.c \
+	backends/common/tickweight.h \
+	backends/common/total.h
 
 include backends/perf/local.mk
-include backends/share/local.mk
+include backends/area/local.mk
 include backends/timer/local.mk
 include backends/itimer/local.mk
 include backends/profil/local.mk

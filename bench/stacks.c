@@ -9,7 +9,7 @@
  */
 #include "config.h"
 
-#include "backends/shared/tick_ring.h"
+#include "backends/common/tick_ring.h"
 #include "bench/spent.h"
 
 #include <pthread.h>

@@ -4,10 +4,10 @@
 
 #include "tools/input.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/input_stream.h"
 #include "tools/memory.h"
-#include "tools/record/parts.h"
+#include "tools/parts.h"
 #include "tools/tools.h"
 
 #include <portprof/tool.h>

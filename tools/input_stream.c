@@ -4,7 +4,7 @@
 
 #include "tools/input_stream.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/launch.h"
 #include "tools/tools.h"
 

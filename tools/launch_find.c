@@ -5,7 +5,7 @@
 
 #include "tools/launch.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/tools.h"
 
 #include <errno.h>

@@ -5,12 +5,12 @@
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
 	$(FOREIGN_FILES) \
-	port/exec_stop.c \
-	port/exec_stop.h \
+	base/exec_stop.c \
+	base/exec_stop.h \
 	tools/annotate/annotate.c \
 	tools/annotate/annotate.h \
-	tools/annotate/code.c \
-	tools/annotate/code.h \
+	tools/view/code.c \
+	tools/view/code.h \
 	tools/annotate/disassemble.c \
 	tools/annotate/listing.c \
 	tools/backends.c \
@@ -53,8 +53,8 @@ libportprof_tools_la_SOURCES = \
 	tools/diff/match.h \
 	tools/diff/match_names.c \
 	tools/diff/match_names.h \
-	tools/diff/noise.c \
-	tools/diff/noise.h \
+	tools/view/noise.c \
+	tools/view/noise.h \
 	tools/guess.c \
 	tools/guess.h \
 	tools/input.c \
@@ -63,13 +63,13 @@ libportprof_tools_la_SOURCES = \
 	tools/hide.h \
 	tools/input_stream.c \
 	tools/input_stream.h \
-	tools/html/html_report.c \
-	tools/html/html_report.h \
-	tools/html/page.c \
-	tools/html/page.h \
-	tools/html/page_facts.c \
-	tools/html/page_grow.c \
-	tools/html/page_tree.h \
+	tools/page/html_report.c \
+	tools/page/html_report.h \
+	tools/page/page.c \
+	tools/page/page.h \
+	tools/page/page_facts.c \
+	tools/page/page_grow.c \
+	tools/page/page_tree.h \
 	tools/launch.c \
 	tools/launch.h \
 	tools/launch_find.c \
@@ -89,18 +89,18 @@ libportprof_tools_la_SOURCES = \
 	tools/merge/merge_print.c \
 	tools/merge/merge_regions.c \
 	tools/names/names.c \
-	tools/names/names.h \
-	tools/names/names_give.c \
-	tools/names/names_time.c \
-	tools/names/names_time.h \
+	tools/view/give_names.h \
+	tools/view/give_names.c \
+	tools/view/names_time.c \
+	tools/view/names_time.h \
 	tools/output.c \
 	tools/output.h \
 	tools/options.c \
 	tools/pager.c \
 	tools/pager.h \
 	tools/options.h \
-	tools/record/parts.c \
-	tools/record/parts.h \
+	tools/parts.c \
+	tools/parts.h \
 	tools/record/preload_why.c \
 	tools/progress.c \
 	tools/progress.h \
@@ -116,44 +116,44 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_title.c \
 	tools/report/report_verb.c \
 	tools/report/report.h \
-	tools/report/report_advice.c \
-	tools/report/report_advice.h \
-	tools/report/report_chains.c \
-	tools/report/report_chains.h \
+	tools/view/advice.c \
+	tools/view/advice.h \
+	tools/view/chains.c \
+	tools/view/chains.h \
 	tools/report/report_csv.c \
-	tools/report/report_edges.c \
-	tools/report/report_filter.c \
-	tools/report/report_filter.h \
-	tools/report/report_fold.c \
-	tools/report/report_fold.h \
+	tools/view/edges.c \
+	tools/view/filter.c \
+	tools/view/filter.h \
+	tools/view/fold.c \
+	tools/view/fold.h \
 	tools/report/report_header.c \
 	tools/report/report_json.c \
-	tools/report/report_labels.c \
-	tools/report/report_labels.h \
-	tools/report/report_named.c \
-	tools/report/report_named.h \
-	tools/report/report_names.c \
+	tools/view/labels.c \
+	tools/view/labels.h \
+	tools/view/named.c \
+	tools/view/named.h \
+	tools/view/name_cells.c \
 	tools/report/report_options.c \
 	tools/report/report_options.h \
-	tools/report/report_owners.c \
-	tools/report/report_owners.h \
-	tools/report/report_pairs.c \
-	tools/report/report_pairs.h \
-	tools/report/report_row.c \
-	tools/report/report_row.h \
-	tools/report/report_rows.c \
-	tools/report/report_rows.h \
-	tools/report/report_sum.c \
+	tools/view/owners.c \
+	tools/view/owners.h \
+	tools/view/pairs.c \
+	tools/view/pairs.h \
+	tools/view/row.c \
+	tools/view/row.h \
+	tools/view/rows.c \
+	tools/view/rows.h \
+	tools/view/sum.c \
 	tools/report/report_text.c \
-	tools/report/report_short.c \
-	tools/report/report_skid.c \
-	tools/report/report_skid.h \
-	tools/report/report_ticker.c \
-	tools/report/report_ticker.h \
-	tools/report/report_tree.c \
-	tools/report/report_tree.h \
-	tools/report/report_units.c \
-	tools/report/report_units.h \
+	tools/view/short.c \
+	tools/view/skid.c \
+	tools/view/skid.h \
+	tools/view/ticker.c \
+	tools/view/ticker.h \
+	tools/view/tree.c \
+	tools/view/tree.h \
+	tools/view/units.c \
+	tools/view/units.h \
 	tools/selftest/selftest.c \
 	tools/selftest/selftest.h \
 	tools/selftest/selftest_run.c \
@@ -280,17 +280,17 @@ portprof_SOURCES += \
 
 ### The page: its sources as a C file
 
-PAGE_FILES = tools/html/page.html tools/html/page.css tools/html/data.js \
-	tools/html/tree.js tools/html/merge.js tools/html/words.js \
-	tools/html/account.js tools/html/graph.js tools/html/table.js \
-	tools/html/threads.js tools/html/code.js tools/html/main.js
-EXTRA_DIST += tools/html/embed.awk $(PAGE_FILES)
-nodist_libportprof_tools_la_SOURCES = tools/html/page_text.c
-CLEANFILES += tools/html/page_text.c
-tools/html/page_text.c: $(PAGE_FILES) tools/html/embed.awk
-	$(AM_V_GEN)$(MKDIR_P) tools/html && \
-	$(AWK) -v folder=$(srcdir)/tools/html -f $(srcdir)/tools/html/embed.awk \
-		$(srcdir)/tools/html/page.html >$@.new && mv $@.new $@
+PAGE_FILES = tools/page/page.html tools/page/page.css tools/page/data.js \
+	tools/page/tree.js tools/page/merge.js tools/page/words.js \
+	tools/page/account.js tools/page/graph.js tools/page/table.js \
+	tools/page/threads.js tools/page/code.js tools/page/main.js
+EXTRA_DIST += tools/page/embed.awk $(PAGE_FILES)
+nodist_libportprof_tools_la_SOURCES = tools/page/page_text.c
+CLEANFILES += tools/page/page_text.c
+tools/page/page_text.c: $(PAGE_FILES) tools/page/embed.awk
+	$(AM_V_GEN)$(MKDIR_P) tools/page && \
+	$(AWK) -v folder=$(srcdir)/tools/page -f $(srcdir)/tools/page/embed.awk \
+		$(srcdir)/tools/page/page.html >$@.new && mv $@.new $@
 
 ### The object that is loaded into programs
 

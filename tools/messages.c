@@ -4,8 +4,8 @@
 
 #include "tools/tools.h"
 
-#include "port/clean_text.h"
-#include "port/text_width.h"
+#include "base/clean_text.h"
+#include "base/text_width.h"
 #include "tools/color.h"
 #include "tools/progress.h"
 #include <portprof.h>

@@ -5,8 +5,8 @@
 #include "api/unwind/code_map.h"
 
 #include "api/unwind/module_image.h"
-#include "port/clock_ns.h"
-#include "port/foreign_file.h"
+#include "base/clock_ns.h"
+#include "base/foreign_file.h"
 
 #define HASH_NONFATAL_OOM 1
 #include <stddef.h>

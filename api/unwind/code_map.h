@@ -3,7 +3,7 @@
 #ifndef PPI_UNWIND_CODE_MAP_H
 #define PPI_UNWIND_CODE_MAP_H
 
-#include "api/internal/process_map.h"
+#include "api/unwind/process_map.h"
 #include "api/unwind/frame_rules.h"
 
 /* A program, library or piece of generated code; processes share them. */

@@ -11,7 +11,7 @@
 
 #include "api/unwind/expression.h"
 #include "api/unwind/frame_table.h"
-#include "port/library.h"
+#include "base/library.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -5,8 +5,8 @@
 #include "api/unwind/frame_table.h"
 
 #include "api/unwind/call_frames.h"
-#include "port/build_id.h"
-#include "port/foreign_file.h"
+#include "base/build_id.h"
+#include "base/foreign_file.h"
 
 #include <dwarf.h>
 #include <elf.h>

@@ -8,7 +8,7 @@
 
 #include "api/unwind/module_image.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include "api/unwind/unwinder.h"
 
-#include "port/clock_ns.h"
+#include "base/clock_ns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 
 #include "backends/itimer/itimer.h"
 
-#include "backends/shared/cpu_time.h"
-#include "port/context_pc.h"
-#include "port/exec_guard.h"
+#include "backends/common/cpu_time.h"
+#include "base/context_pc.h"
+#include "base/exec_guard.h"
 
 #include <errno.h>
 #include <stdio.h>

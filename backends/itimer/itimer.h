@@ -11,9 +11,9 @@
 
 #include "backends/backend.h"
 #include "backends/itimer/itimer_kernel.h"
-#include "backends/shared/cpu_meter.h"
-#include "backends/shared/gate.h"
-#include "backends/shared/ticks.h"
+#include "backends/common/cpu_meter.h"
+#include "backends/common/gate.h"
+#include "backends/common/ticks.h"
 
 /* What a refusal offers besides, where the system has it (config.h). */
 #ifdef PPI_BACKEND_TIMER

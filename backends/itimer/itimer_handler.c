@@ -18,8 +18,8 @@
 #include "config.h"
 
 #include "backends/itimer/itimer.h"
-#include "port/context_pc.h"
-#include "port/signal_share.h"
+#include "base/context_pc.h"
+#include "base/signal_share.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include "backends/itimer/itimer_kernel.h"
-#include "port/clock_ns.h"
-#include "port/cpu_clock.h"
-#include "port/signal_share.h"
-#include "port/thread.h"
-#include "port/thread_list.h"
+#include "base/clock_ns.h"
+#include "base/cpu_clock.h"
+#include "base/signal_share.h"
+#include "base/thread.h"
+#include "base/thread_list.h"
 
 #include <sys/time.h>
 

@@ -4,7 +4,7 @@
  * new backend, and what a program gets that wants profiling switched off.
  */
 #include "backends/backend.h"
-#include "backends/shared/cpu_time.h"
+#include "backends/common/cpu_time.h"
 
 /* A program that switches profiling off keeps its sinks: none of the samples
  * that never come is inexact. */

@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "backends/perf/perf_kernel.h"
-#include "port/clock_ns.h"
-#include "port/foreign_file.h"
+#include "base/clock_ns.h"
+#include "base/foreign_file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,8 +7,8 @@
 #include "config.h"
 
 #include "backends/profil/profil_state.h"
-#include "backends/shared/cpu_time.h"
-#include "port/exec_guard.h"
+#include "backends/common/cpu_time.h"
+#include "base/exec_guard.h"
 
 #include <errno.h>
 #include <inttypes.h>

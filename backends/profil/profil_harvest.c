@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Harvests: in time, weighed by the CPU clock, and made into records. */
 #include "backends/profil/profil_state.h"
-#include "backends/shared/pcgive.h"
+#include "backends/common/pcgive.h"
 
 #include <errno.h>
 #include <inttypes.h>

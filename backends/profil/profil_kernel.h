@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/time.h>
 
-#include "backends/shared/cpu_meter.h"
-#include "backends/shared/pcregion.h"
+#include "backends/common/cpu_meter.h"
+#include "backends/common/pcregion.h"
 
 /* Whose profil() it is; a row of profil_rules.c. */
 enum profil_os {
@@ -45,7 +45,7 @@ struct profil_kernel {
 	int (*timer)(void *self, const struct itimerval *next,
 	             struct itimerval *before);
 
-	/* CLOCK_MONOTONIC; CPU time as in port/cpu_clock.h. */
+	/* CLOCK_MONOTONIC; CPU time as in base/cpu_clock.h. */
 	uint64_t (*now_ns)(void *self);
 	ppi_cpu_reader *cpu;
 	unsigned (*cpu_count)(void *self);

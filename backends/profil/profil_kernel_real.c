@@ -3,10 +3,10 @@
 #include "config.h"
 
 #include "backends/profil/profil_sysctl.h"
-#include "port/clock_ns.h"
-#include "port/pages.h"
-#include "port/system_function.h"
-#include "port/text_list.h"
+#include "base/clock_ns.h"
+#include "base/pages.h"
+#include "base/system_function.h"
+#include "base/text_list.h"
 
 #include <sys/param.h>
 #ifndef __GLIBC__

@@ -5,11 +5,11 @@
 
 #include "backends/backend.h"
 #include "backends/profil/profil_rules.h"
-#include "backends/shared/cpu_meter.h"
-#include "backends/shared/own_ticks.h"
-#include "backends/shared/pcbins.h"
-#include "backends/shared/pcregion.h"
-#include "backends/shared/tickweight.h"
+#include "backends/common/cpu_meter.h"
+#include "backends/common/own_ticks.h"
+#include "backends/common/pcbins.h"
+#include "backends/common/pcregion.h"
+#include "backends/common/tickweight.h"
 
 /* What SIGPROF was before it was taken. */
 struct profil_signal {

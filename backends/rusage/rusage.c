@@ -9,7 +9,7 @@
 #include "backends/backend.h"
 #include "backends/rusage/rusage_command.h"
 #include "backends/rusage/rusage_events.h"
-#include "backends/shared/total.h"
+#include "backends/common/total.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 /* The events in the system's accounts, and their meaning. */
 #include "backends/rusage/rusage_events.h"
 
-#include "backends/shared/cpu_time.h"
+#include "backends/common/cpu_time.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #endif
 
 #include "backends/rusage/rusage_kernel.h"
-#include "port/clock_ns.h"
-#include "port/thread.h"
+#include "base/clock_ns.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>

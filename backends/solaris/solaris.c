@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "backends/shared/cpu_time.h"
+#include "backends/common/cpu_time.h"
 #include "backends/solaris/solaris_state.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/shared/cpu_meter.h"
-#include "backends/shared/pcregion.h"
+#include "backends/common/cpu_meter.h"
+#include "backends/common/pcregion.h"
 
 /* Calls that return int return 0, or -1 with errno. */
 struct solaris_kernel {
@@ -25,7 +25,7 @@ struct solaris_kernel {
 	/* Ticks a second of one CPU: sysconf(_SC_CLK_TCK); 0 = unknown. */
 	unsigned (*rate_hz)(void *self);
 
-	/* CLOCK_MONOTONIC; CPU time as in port/cpu_clock.h. */
+	/* CLOCK_MONOTONIC; CPU time as in base/cpu_clock.h. */
 	uint64_t (*now_ns)(void *self);
 	ppi_cpu_reader *cpu;
 	unsigned (*cpu_count)(void *self);

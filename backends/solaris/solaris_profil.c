@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms of one region by Solaris' profil(2). */
-#include "backends/shared/pcgive.h"
+#include "backends/common/pcgive.h"
 #include "backends/solaris/solaris_state.h"
 
 #include <errno.h>

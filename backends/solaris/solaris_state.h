@@ -4,11 +4,11 @@
 #define PPI_SOLARIS_STATE_H
 
 #include "backends/backend.h"
-#include "backends/shared/cpu_meter.h"
-#include "backends/shared/own_ticks.h"
-#include "backends/shared/pcbins.h"
-#include "backends/shared/pcregion.h"
-#include "backends/shared/tickweight.h"
+#include "backends/common/cpu_meter.h"
+#include "backends/common/own_ticks.h"
+#include "backends/common/pcbins.h"
+#include "backends/common/pcregion.h"
+#include "backends/common/tickweight.h"
 #include "backends/solaris/solaris_kernel.h"
 
 /* Two arrays for pcsample: the kernel fills one, the other is read. */

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
-#include "backends/shared/gate.h"
-#include "backends/shared/ticks.h"
+#include "backends/common/gate.h"
+#include "backends/common/ticks.h"
 #include "backends/timer/timer_kernel.h"
 
 /*

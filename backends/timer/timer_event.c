@@ -2,8 +2,8 @@
 /* Event strings of the timer backend: CPU time, and the signal to use. */
 #include "backends/timer/timer.h"
 
-#include "backends/shared/cpu_time.h"
-#include "port/signal_number.h"
+#include "backends/common/cpu_time.h"
+#include "base/signal_number.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #include "config.h"
 
 #include "backends/timer/timer_kernel.h"
-#include "port/clock_ns.h"
-#include "port/cpu_clock.h"
-#include "port/signal_share.h"
-#include "port/thread_list.h"
+#include "base/clock_ns.h"
+#include "base/cpu_clock.h"
+#include "base/signal_share.h"
+#include "base/thread_list.h"
 
 #include <string.h>
 #include <time.h>

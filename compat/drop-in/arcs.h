@@ -3,7 +3,7 @@
 #ifndef PPI_ARCS_H
 #define PPI_ARCS_H
 
-#include "api/gmon/gmon.h"
+#include "api/profile/gmon/gmon.h"
 
 /* Room for calls of this much text; false when out of memory. All counts
  * begin at 0. */

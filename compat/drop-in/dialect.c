@@ -4,7 +4,7 @@
 
 #include "compat/drop-in/dialect.h"
 
-#include "port/environment.h"
+#include "base/environment.h"
 
 #include <pthread.h>
 #include <stdarg.h>

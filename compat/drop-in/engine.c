@@ -10,9 +10,9 @@
 
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/spans.h"
-#include "port/fork_guard.h"
-#include "port/fork_return.h"
-#include "port/lock_soon.h"
+#include "base/fork_guard.h"
+#include "base/fork_return.h"
+#include "base/lock_soon.h"
 
 #include <portprof.h>
 

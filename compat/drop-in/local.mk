@@ -33,10 +33,10 @@ libportprof_profil_la_LIBTOOLFLAGS =
 libportprof_profil_la_SOURCES = \
 	compat/drop-in/mcount.c \
 	compat/drop-in/plain.c \
-	port/environment.c \
-	port/environment.h \
-	port/fork_guard.c \
-	port/fork_guard.h \
+	base/environment.c \
+	base/environment.h \
+	base/fork_guard.c \
+	base/fork_guard.h \
 	compat/exec/exec_wrap.c \
 	compat/exec/fork_wrap.c \
 	$(GMON_FILES)

@@ -11,7 +11,7 @@
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/engine.h"
 #include "compat/drop-in/spans.h"
-#include "port/environment.h"
+#include "base/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "port/fork_return.h"
+#include "base/fork_return.h"
 
 #include <dlfcn.h>
 #include <errno.h>

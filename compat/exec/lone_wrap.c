@@ -13,7 +13,7 @@
  */
 #include "config.h"
 
-#include "api/internal/lone_call.h"
+#include "api/core/lone_call.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/engine.h"
 #include "tests/conform/fixture.h"

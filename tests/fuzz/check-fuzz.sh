@@ -60,7 +60,7 @@ for fuzzer in $fuzzers; do
 	programs="$programs tests/fuzz/fuzz_$fuzzer"
 done
 # shellcheck disable=SC2086
-{ "$MAKE" api/file/profile.pb-c.h && "$MAKE" -j2 $programs; } >make.log 2>&1 || {
+{ "$MAKE" api/profile/pprof/profile.pb-c.h && "$MAKE" -j2 $programs; } >make.log 2>&1 || {
 	not_ok "the build"
 	tail -n 20 make.log
 	tap_end

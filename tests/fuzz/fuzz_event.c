@@ -2,7 +2,7 @@
 /* Event strings: the grammar, and the canonical form, which is its own. */
 #include "tests/fuzz/fuzz.h"
 
-#include "api/internal/event.h"
+#include "api/core/event.h"
 
 #include <stdlib.h>
 #include <string.h>

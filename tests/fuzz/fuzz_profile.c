@@ -4,7 +4,7 @@
 
 #include <portprof.h>
 
-#include "api/file/read.h"
+#include "api/profile/pprof/read.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -95,7 +95,7 @@ const short = new Function(fs.readFileSync(words, "utf8") + "return shortName;")
 for (const line of fs.readFileSync(list, "utf8").split("\n")) {
   const [name, is] = line.split("\t");
   if (is && short(name) !== is) console.log(name, "is", short(name));
-}' "$srcdir/tools/html/words.js" "$srcdir/tests/data/short-names.txt" 2>&1)"
+}' "$srcdir/tools/page/words.js" "$srcdir/tests/data/short-names.txt" 2>&1)"
 else
 	skip "short names are those of the text report" "no node"
 fi

@@ -58,18 +58,18 @@ system='#include <errno.h>
 compile sampler \
 	'const uint64_t caps = TOY_CAPS; const void *const real = REAL_KERNEL;' <<EOF
 #include "backends/backend.h"
-#include "backends/shared/cpu_time.h"
-#include "backends/shared/total.h"
+#include "backends/common/cpu_time.h"
+#include "backends/common/total.h"
 $system
 EOF
 compile counter '' <<EOF
 #include "backends/backend.h"
-#include "backends/shared/cpu_time.h"
-#include "backends/shared/total.h"
+#include "backends/common/cpu_time.h"
+#include "backends/common/total.h"
 $system
 EOF
 compile fixture '' <<EOF
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "backends/backend.h"
 #include "tests/conform/fixture.h"
 #include "tests/sim/clock.h"

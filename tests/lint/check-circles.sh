@@ -2,21 +2,18 @@
 # SPDX-License-Identifier: MIT
 # No circle of modules, and no word of one backend in the core.
 #
-# A module is NAME.c with NAME.h (of api/internal/NAME.h the source is api/NAME.c);
-# it points at every module whose header one of its two files includes. When all
+# A module is NAME.c with NAME.h; it points at every module whose header one of its two files includes. When all
 # modules that point at nothing are taken away, again and again, nothing may be
 # left: what is left are circles, and what points at them.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
 # shellcheck disable=SC2016
-find port backends api compat tools -name '*.[ch]' ! -name '*.pb-c.[ch]' | sort |
+find base backends api compat tools -name '*.[ch]' ! -name '*.pb-c.[ch]' | sort |
 	LC_ALL=C ${AWK:-awk} '
-function module_of(path,    source) {
+function module_of(path) {
 	sub(/\.[ch]$/, "", path)
-	source = path
-	sub(/^api\/internal\//, "api/", source)
-	return ((source ".c") in file) ? source : path
+	return path
 }
 
 { file[$0] = 1; name[NR] = $0 }
@@ -72,7 +69,7 @@ END {
 # What only users write: a kind of target, a setting of the session and what files
 # and records say of guests.
 words='cgroup|precise|pinned|guest|config\['
-allowed='^(api/config[a-z_]*\.c|api/internal/config[a-z_]*\.h|api/portprof/.*|api/portprof\.map|api/file/.*):'
+allowed='^(api/core/(session_)?config[a-z_]*\.[ch]|api/portprof/.*|api/portprof\.map|api/profile/.*):'
 bad=$(grep -rnE "$words" api backends/backend.h | grep -vE "$allowed" |
 	grep -vE 'target\.cgroup|const char \*cgroup|wants_max_precision|"precise=max"' ||
 	true)

@@ -86,12 +86,12 @@ done
 # Whatever cites a clause of a family that exists must cite one that exists.
 families=$(sed 's/-.*//' "$tmp/clauses" | sort -u | tr '\n' '|' | sed 's/|$//')
 [ -n "$families" ] || complain "$contract has no clause"
-grep -rEoh "\\b($families)-[0-9]+\\b" port api backends compat tools doc tests \
+grep -rEoh "\\b($families)-[0-9]+\\b" base api backends compat tools doc tests \
 	--include='*.[ch]' --include='*.md' 2>/dev/null |
 	sort -u >"$tmp/cited" || :
 for clause in $(comm -23 "$tmp/cited" "$tmp/clauses"); do
 	complain "$clause is cited, but is no clause: $(grep -rlw -- "$clause" \
-		port api backends compat tools doc tests | head -n 3 | tr '\n' ' ')"
+		base api backends compat tools doc tests | head -n 3 | tr '\n' ' ')"
 done
 echo "check-contract: $(wc -l <"$tmp/clauses" | tr -d ' ') clauses," \
 	"$(wc -l <"$tmp/cases" | tr -d ' ') with cases," \

@@ -36,7 +36,7 @@ echo 'int main() { return 0; }' >"$tmp/cxx.cc"
 $CXX -fsyntax-only "$tmp/cxx.cc" 2>/dev/null || has_cxx=no
 
 cd "$srcdir"
-for header in $(find port api backends compat tools tests -name '*.h' \
+for header in $(find base api backends compat tools tests -name '*.h' \
 	! -path 'tests/os-headers/*' \
 	! -name '*.pb-c.h' | sort); do
 	case $header in

@@ -5,13 +5,13 @@
 # The table in allowed() is the one of CONTRIBUTING.md: tools, examples and
 # conformance cases see the public interface alone, tools also how to treat
 # what comes from others; a backend sees the
-# contract, its own headers and backends/shared, never another backend and
-# never api/internal; only perf_tables.c knows libpfm4.
+# contract, its own headers and backends/common, never another backend and
+# never api/core; only perf_tables.c knows libpfm4.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
 list_sources() {
-	find port api backends compat tools examples bench tests \
+	find base api backends compat tools examples bench tests \
 		\( -name '*.c' -o -name '*.h' -o -name '*.cc' \) \
 		! -name '*.pb-c.[ch]' ! -path 'tests/os-headers/*' -print | sort
 }
@@ -84,38 +84,38 @@ function allowed(to,    area) {
 	    to == "tests/memory/alloc.h"))
 		return 1
 	# what comes from others is handled alike above and below the library
-	if (area == "tools" && to ~ /^port\/(clean_text|text_width|exec_stop|foreign_file|json|library|process_owner)\.h$/)
+	if (area == "tools" && to ~ /^base\/(clean_text|text_width|exec_stop|foreign_file|json|library|process_owner)\.h$/)
 		return 1
 	# what a signal handler does cannot be timed from outside
-	if (file == "bench/stacks.c" && to == "backends/shared/tick_ring.h")
+	if (file == "bench/stacks.c" && to == "backends/common/tick_ring.h")
 		return 1
 	# what is loaded into programs shares signals with the backend in it
-	if (file ~ /^tools\/preload\// && to ~ /^port\/(signal_(share|number)|fork_return)\.h$/)
+	if (file ~ /^tools\/preload\// && to ~ /^base\/(signal_(share|number)|fork_return)\.h$/)
 		return 1
 	# and goes on in forked children,
-	if (file ~ /^tools\/preload\// && to == "port/heir.h")
+	if (file ~ /^tools\/preload\// && to == "base/heir.h")
 		return 1
 	# and starts and stops its session in that thread
-	if (file == "tools/preload/toggle.c" && to == "api/internal/helper.h")
+	if (file == "tools/preload/toggle.c" && to == "api/core/helper.h")
 		return 1
 	if (area == "tests/conform" || area == "tools" || \
 	    area == "examples" || area == "bench")
 		return is_public(to) || area_of(to) == area
 	# old interfaces, over the public one
-	if (area == "compat" && (is_public(to) || to ~ /^api\/gmon\// || \
-	    to == "api/internal/lone_call.h"))
+	if (area == "compat" && (is_public(to) || to ~ /^api\/profile\/gmon\// || \
+	    to == "api/core/lone_call.h"))
 		return 1
 	if (area == "compat")
-		return area_of(to) == "compat" || area_of(to) == "port"
-	if (area == "port")
-		return area_of(to) == "port"
+		return area_of(to) == "compat" || area_of(to) == "base"
+	if (area == "base")
+		return area_of(to) == "base"
 	if (area == "api")
 		return area_of(to) == "api" || to ~ /\.pb-c\.h$/ || \
-			to == "backends/backend.h" || area_of(to) == "port"
-	# backends/shared speaks in the types of the contract, so it sees
+			to == "backends/backend.h" || area_of(to) == "base"
+	# backends/common speaks in the types of the contract, so it sees
 	# backend.h; it sees no backend.
-	if (to == "backends/backend.h" || area_of(to) == "port" || \
-	    area_of(to) == "backends/shared")
+	if (to == "backends/backend.h" || area_of(to) == "base" || \
+	    area_of(to) == "backends/common")
 		return 1
 	if (is_public(to))
 		return to ~ /\/(status|record|event)\.h$/ || \
@@ -126,7 +126,7 @@ function allowed(to,    area) {
 # Where long has 32 bits config.h makes the types of files large: a structure
 # that holds one must be as large to all who share it.
 function check_file_size(text) {
-	if (file ~ /^(api|port|backends|compat|tools)\/.*\.c$/ && !has_config && \
+	if (file ~ /^(api|base|backends|compat|tools)\/.*\.c$/ && !has_config && \
 	    text ~ /struct stat |(off|ino)_t[ )]|(pread|ftruncate|lseek|readdir|mmap)\(/) {
 		complain("is about files, so config.h must be included")
 		has_config = 1
@@ -181,9 +181,9 @@ function check_file() {
 		else
 			check_file_size(text)
 		if (text ~ /^[ \t]*#[ \t]*(if|elif)/ && text ~ os && \
-		    file !~ /_kernel_real\.c$/ && file !~ /^(port|compat|tests)\// && \
+		    file !~ /_kernel_real\.c$/ && file !~ /^(base|compat|tests)\// && \
 		    file != "backends/registry.c")
-			complain("names an operating system; that belongs in a seam or in port/")
+			complain("names an operating system; that belongs in a seam or in base/")
 	}
 	close(file)
 	files++

@@ -10,7 +10,8 @@ cd "${srcdir:-$(dirname "$0")/../..}"
 files=
 for dir in backends/*/; do
 	name=$(basename "$dir")
-	[ "$name" = shared ] || [ ! -f "$dir$name.c" ] || files="$files $dir$name.c"
+	case $name in common | area) continue ;; esac
+	[ ! -f "$dir$name.c" ] || files="$files $dir$name.c"
 done
 [ -n "$files" ] || { echo "no backend was found"; exit 1; }
 

@@ -11,7 +11,7 @@ status=0
 
 # NAME and FORM of each setting, from the table that reads them.
 sed -n '/^static const struct ppi_setting settings/,/^};/p' \
-	"$srcdir/api/config_settings.c" | tr -d '\n\t ' |
+	"$srcdir/api/core/config_settings.c" | tr -d '\n\t ' |
 	sed 's/\.name="/\n/g' | sed -n 's/^\([a-z]*\)",.*\.form=PPI_FORM_\([A-Z]*\).*/\1 \2/p
 		s/^\([a-z]*\)",\.form=PPI_FORM_\([A-Z]*\)}.*/\1 \2/p' |
 	sort -u >"$tmp/table"

@@ -27,15 +27,19 @@ cp "$uthash" "$tmp/uthash/"
 
 # What is the same on every system is compiled once a system, in both sizes of
 # pointers; what speaks to a system on each of its machines, too.
-portable=$(find api backends/null backends/itimer backends/rusage backends/shared \
-	backends/registry.c -name '*.c' ! -path 'api/file/*' \
+portable=$(find api backends/null backends/itimer backends/rusage backends/common \
+	backends/registry.c -name '*.c' ! -path 'api/profile/*' \
 	! -path 'api/unwind/*' \
-	! -name writer.c ! -name '*_kernel_real.c' | sort)
+	! -name sink_writer.c ! -name '*_kernel_real.c' | sort)
+portable="$portable $(find api/unwind -name 'modules.c' -o -name 'process_map.c' \
+	-o -name 'code_watch.c') $(find api/profile/gmon -name 'gmon_bsd.c' \
+	-o -name 'gmon_parse.c' -o -name 'gmon_reader.c' -o -name 'gmon_tagged.c' \
+	-o -name 'gmon_write.c')"
 logic='backends/profil/profil.c backends/profil/profil_claim.c
 	backends/profil/profil_harvest.c backends/profil/profil_rate.c
 	backends/profil/profil_rules.c backends/solaris/solaris.c
 	backends/solaris/solaris_pcsample.c backends/solaris/solaris_profil.c'
-system="$(find port compat -name '*.c') backends/itimer/itimer_kernel_real.c
+system="$(find base compat -name '*.c') backends/itimer/itimer_kernel_real.c
 	backends/rusage/rusage_kernel_real.c"
 # and so does what the command and the tests ask of it
 others="tools/launch.c tests/fixtures/real_program.c tests/fixtures/real_burn.c

@@ -4,7 +4,7 @@
 
 #include "tests/sim/lose.h"
 
-#include "backends/shared/pcring.h"
+#include "backends/common/pcring.h"
 
 #ifdef PPI_CAN_WRAP
 

@@ -10,7 +10,7 @@
  */
 #include "tests/sim/program.h"
 
-#include "port/thread.h"
+#include "base/thread.h"
 #include "tests/sim/clock.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* Signal actions and frames of a simulated process; signal(7). */
 #include "tests/sim/signals.h"
 
-#include "port/context_pc.h"
+#include "base/context_pc.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "backends/backend.h"
 #include "tests/sim/itimer_sim.h"
 #include "tests/sim/profil_seam.h"

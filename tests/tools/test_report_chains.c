@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "fake_profile.h"
-#include "tools/report/report_chains.h"
-#include "tools/report/report_rows.h"
+#include "tools/view/chains.h"
+#include "tools/view/rows.h"
 
 #define KERNEL UINT64_C(0xffffffff81000000)
 

@@ -15,9 +15,9 @@
 
 #include "fake_profile.h"
 #include "tools/report/report.h"
-#include "tools/report/report_filter.h"
-#include "tools/report/report_pairs.h"
-#include "tools/report/report_units.h"
+#include "tools/view/filter.h"
+#include "tools/view/pairs.h"
+#include "tools/view/units.h"
 
 enum { BY_FUNCTION = PPI_BY_FUNCTION | PPI_BY_MODULE };
 

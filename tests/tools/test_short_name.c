@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/table.h"
-#include "tools/report/report_tree.h"
+#include "tools/view/tree.h"
 
 static void names_are_short(void **state)
 {

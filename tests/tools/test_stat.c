@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "port/json.h"
+#include "base/json.h"
 #include "tools/stat/stat.h"
 
 /* ---- readings ---- */

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "api/file/encode.h"
+#include "api/profile/pprof/encode.h"
 #include "tests/unit/file_kit.h"
 
 static const char *const passed_names[] = { "perf" };

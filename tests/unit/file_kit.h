@@ -6,7 +6,7 @@
 
 #include <portprof/profile.h>
 
-#include "api/internal/sink.h"
+#include "api/core/sink.h"
 
 enum { KIT_EVENTS = 4, KIT_RECORDS = 512, KIT_WORDS = 1 << 15 };
 

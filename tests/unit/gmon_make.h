@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gmon.out files made byte by byte from their description in
- * doc/file-format.md, sharing nothing with api/gmon.
+ * doc/file-format.md, sharing nothing with api/profile/gmon.
  */
 #ifndef PPI_GMON_MAKE_H
 #define PPI_GMON_MAKE_H

@@ -36,7 +36,7 @@ EXTRA_DIST += \
 # With a system folder that a test can write to: its own config_file.c comes
 # before the one in the library.
 tests_unit_test_config_file_SOURCES = tests/unit/test_config_file.c \
-	api/config_file.c
+	api/core/config_file.c
 tests_unit_test_config_file_CPPFLAGS = $(TEST_CPPFLAGS) -UPPI_SYSCONFDIR \
 	-DPPI_SYSCONFDIR='"etc"'
 

@@ -2,8 +2,8 @@
 /* A session of the perf backend on the simulated kernel, for unit tests. */
 #include "tests/unit/perf_run.h"
 
-#include "api/internal/event.h"
-#include "api/internal/plan.h"
+#include "api/core/event.h"
+#include "api/core/plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "backends/backend.h"
 
 struct pseam seam;

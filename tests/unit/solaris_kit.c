@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "backends/backend.h"
 
 struct pseam seam;

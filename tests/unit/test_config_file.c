@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "api/internal/config.h"
+#include "api/core/session_config.h"
 
 static char folder[] = "/tmp/portprof-config-XXXXXX";
 static portprof_config *config;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "api/internal/config.h"
+#include "api/core/session_config.h"
 
 static uint64_t bins[64];
 

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/shared/cpu_meter.h"
-#include "port/thread.h"
+#include "backends/common/cpu_meter.h"
+#include "base/thread.h"
 #include "tests/unit/profil_kit.h"
 
 /* ---- this system ---- */

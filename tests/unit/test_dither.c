@@ -15,10 +15,10 @@
 
 #include <portprof.h>
 
-#include "api/internal/helper.h"
-#include "api/internal/session.h"
+#include "api/core/helper.h"
+#include "api/core/session.h"
 #include "backends/backend.h"
-#include "backends/shared/ticks.h"
+#include "backends/common/ticks.h"
 #include "tests/sim/itimer_sim.h"
 #include "tests/sim/session.h"
 #include "tests/sim/signals.h"

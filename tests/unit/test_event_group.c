@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups in braces, from the text of a configuration file to the counters:
  * exact on a simulated PMU. */
-#include "api/internal/event.h"
-#include "api/internal/helper.h"
+#include "api/core/event.h"
+#include "api/core/helper.h"
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>

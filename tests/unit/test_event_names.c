@@ -19,7 +19,7 @@
 #include <perfmon/pfmlib.h>
 #endif
 
-#include "api/internal/event.h"
+#include "api/core/event.h"
 #include "backends/perf/events/perf_resolve.h"
 #include "backends/perf/events/perf_tables.h"
 #include <errno.h>

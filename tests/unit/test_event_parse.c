@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "api/internal/event.h"
+#include "api/core/event.h"
 #include "table.h"
 
 /* The name, and the parts that are a backend's as they were written. */

@@ -22,7 +22,7 @@
 #ifdef HAVE_LIBPFM4
 #include <perfmon/pfmlib_perf_event.h>
 
-#include "api/internal/event.h"
+#include "api/core/event.h"
 #include "backends/perf/events/perf_resolve.h"
 
 /* Some of these a string, in turn, besides the string alone. The second column

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "api/file/encode.h"
-#include "api/file/profile.pb-c.h"
+#include "api/profile/pprof/encode.h"
+#include "api/profile/pprof/profile.pb-c.h"
 #include "tests/unit/file_kit.h"
 
 static struct file_kit kit;

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "api/file/pool.h"
+#include "api/profile/pool.h"
 
 enum { KEYS = 600, KEY_BYTES = 24 };
 

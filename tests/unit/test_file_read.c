@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "api/file/gzip.h"
-#include "api/file/profile.pb-c.h"
-#include "api/file/read.h"
+#include "api/profile/pprof/gzip.h"
+#include "api/profile/pprof/profile.pb-c.h"
+#include "api/profile/pprof/read.h"
 #include "tests/unit/file_kit.h"
 
 static struct file_kit kit;

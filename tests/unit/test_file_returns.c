@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "api/file/image.h"
-#include "api/file/returns.h"
+#include "api/profile/image.h"
+#include "api/profile/returns.h"
 #include "api/unwind/calls.h"
 #include "tests/unit/file_kit.h"
 

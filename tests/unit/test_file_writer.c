@@ -18,7 +18,7 @@
 
 #include <portprof/tool.h>
 
-#include "port/thread.h"
+#include "base/thread.h"
 #include "tests/unit/file_kit.h"
 
 static struct file_kit kit;

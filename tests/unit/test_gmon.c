@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "api/gmon/gmon.h"
+#include "api/profile/gmon/gmon.h"
 #include "tests/unit/gmon_make.h"
 
 static struct gmon_bytes made;

@@ -17,7 +17,7 @@
 
 #include <portprof.h>
 
-#include "api/gmon/gmon.h"
+#include "api/profile/gmon/gmon.h"
 #include "tests/unit/gmon_make.h"
 
 enum { LOW = 0x401000, CODE = 0x2000, CODE_OFFSET = 0x1000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a group of counters is cheap: it starts no thread, and what could be
  * opened before is not probed again. */
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>

@@ -2,9 +2,9 @@
 /* The helper thread: calls, tasks, its end, and which thread waits. */
 #include "config.h"
 
-#include "api/internal/helper.h"
-#include "port/clock_ns.h"
-#include "port/thread.h"
+#include "api/core/helper.h"
+#include "base/clock_ns.h"
+#include "base/thread.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "api/internal/sink.h"
+#include "api/core/sink.h"
 
 /* One histogram, opened by hand. */
 struct hist {

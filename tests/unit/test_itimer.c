@@ -18,7 +18,7 @@
 
 #include <portprof.h>
 
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "backends/backend.h"
 #include "backends/itimer/itimer.h"
 #include "tests/sim/itimer_sim.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "port/library.h"
+#include "base/library.h"
 
 typedef int function(void);
 

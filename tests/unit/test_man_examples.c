@@ -19,7 +19,7 @@
 
 #include <portprof.h>
 
-#include "api/internal/event.h"
+#include "api/core/event.h"
 #ifdef HAVE_LINUX_PERF_EVENT_H
 #include "backends/perf/events/perf_resolve.h"
 #include "backends/perf/events/perf_tables.h"

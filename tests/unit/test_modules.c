@@ -5,8 +5,8 @@
 #endif
 #include "config.h"
 
-#include "api/internal/modules.h"
-#include "port/elf_w.h"
+#include "api/unwind/modules.h"
+#include "base/elf_w.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "backends/backend.h"
 #include "tests/sim/itimer_sim.h"
 #include "tests/unit/profil_kit.h"

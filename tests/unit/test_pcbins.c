@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/shared/pcbins.h"
+#include "backends/common/pcbins.h"
 
 /* In parts of 2048, the last one not whole. */
 enum { BINS = 5 * 2048 + 777, ROUNDS = 2000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting by the perf backend on a simulated PMU. */
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>

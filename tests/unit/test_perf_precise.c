@@ -2,8 +2,8 @@
 /* The precise ladder: the highest level that a machine grants. */
 #include "tests/unit/perf_run.h"
 
-#include "api/internal/event.h"
-#include "api/internal/plan.h"
+#include "api/core/event.h"
+#include "api/core/plan.h"
 
 #include <portprof.h>
 

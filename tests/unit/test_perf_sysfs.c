@@ -13,7 +13,7 @@
 
 #include <portprof.h>
 
-#include "api/internal/event.h"
+#include "api/core/event.h"
 #include "backends/perf/events/perf_sysfs.h"
 #include "tests/sim/perf_sim.h"
 

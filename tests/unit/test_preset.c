@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Presets: read in every list, and computed of what a simulated PMU counts. */
-#include "api/internal/helper.h"
-#include "api/internal/open.h"
-#include "api/internal/preset.h"
+#include "api/core/helper.h"
+#include "api/core/open.h"
+#include "api/core/preset.h"
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions in code: exact on a simulated PMU, in several threads on the real
  * kernel. */
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>

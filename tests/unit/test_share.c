@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "backends/share/pool.h"
-#include "backends/shared/pcring.h"
-#include "backends/shared/stream.h"
+#include "backends/area/area_pool.h"
+#include "backends/common/pcring.h"
+#include "backends/common/stream.h"
 
 /* ---- streams ---- */
 

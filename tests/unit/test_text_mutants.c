@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "api/internal/config.h"
-#include "api/internal/event.h"
+#include "api/core/session_config.h"
+#include "api/core/event.h"
 #ifdef HAVE_LINUX_PERF_EVENT_H
 #include "backends/perf/events/perf_resolve.h"
 #endif

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "backends/shared/tick_ring.h"
+#include "backends/common/tick_ring.h"
 
 enum { STACK = 16384, LITTLE = 1024, WORDS = 8192, RECORDS = 8 };
 

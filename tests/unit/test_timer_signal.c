@@ -14,9 +14,9 @@
 
 #include <portprof.h>
 
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "backends/backend.h"
-#include "backends/shared/pcring.h"
+#include "backends/common/pcring.h"
 #include "tests/sim/signals.h"
 #include "tests/unit/timer_kit.h"
 

@@ -4,7 +4,7 @@
 
 #include <portprof.h>
 
-#include "api/internal/session.h"
+#include "api/core/session.h"
 #include "api/unwind/unwinder.h"
 #include "tests/unit/unwind_kit.h"
 

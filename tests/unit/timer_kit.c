@@ -13,7 +13,7 @@
 
 #include <portprof.h>
 
-#include "api/internal/helper.h"
+#include "api/core/helper.h"
 #include "backends/backend.h"
 #include "tests/sim/signals.h"
 #include "tests/sim/timer_sim.h"

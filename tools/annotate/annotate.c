@@ -4,16 +4,16 @@
 
 #include "tools/annotate/annotate.h"
 
-#include "port/clean_text.h"
-#include "port/text_width.h"
+#include "base/clean_text.h"
+#include "base/text_width.h"
 #include "tools/color.h"
 #include "tools/input.h"
 #include "tools/memory.h"
-#include "tools/names/names_time.h"
+#include "tools/view/names_time.h"
 #include "tools/options.h"
 #include "tools/pager.h"
-#include "tools/report/report_named.h"
-#include "tools/report/report_units.h"
+#include "tools/view/named.h"
+#include "tools/view/units.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

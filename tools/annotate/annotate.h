@@ -3,7 +3,7 @@
 #ifndef PPI_ANNOTATE_H
 #define PPI_ANNOTATE_H
 
-#include "tools/annotate/code.h"
+#include "tools/view/code.h"
 
 /* A line that is shown; `has_gap`: lines before it are left out. */
 struct ppi_shown_line {

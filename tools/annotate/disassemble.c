@@ -2,7 +2,7 @@
 /* Instructions of a function, as objdump prints them. */
 #include "config.h"
 
-#include "tools/annotate/code.h"
+#include "tools/view/code.h"
 
 #include <inttypes.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include "tools/annotate/annotate.h"
 
-#include "port/json.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

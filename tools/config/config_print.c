@@ -8,7 +8,7 @@
 
 #include "tools/config/config_show.h"
 
-#include "port/json.h"
+#include "base/json.h"
 #include "tools/color.h"
 #include "tools/tools.h"
 

@@ -4,7 +4,7 @@
 
 #include "tools/config/config_show.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/tools.h"
 
 #include <stdio.h>

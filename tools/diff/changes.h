@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tools/html/page.h"
-#include "tools/report/report_rows.h"
+#include "tools/page/page.h"
+#include "tools/view/rows.h"
 
 struct ppi_change {
 	const struct ppi_row *row; /* of either profile: its names */

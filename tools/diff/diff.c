@@ -4,12 +4,12 @@
 
 #include "tools/diff/gate.h"
 #include "tools/diff/match.h"
-#include "tools/html/html_report.h"
+#include "tools/page/html_report.h"
 #include "tools/input.h"
 #include "tools/memory.h"
-#include "tools/names/names_time.h"
+#include "tools/view/names_time.h"
 #include "tools/options.h"
-#include "tools/report/report_named.h"
+#include "tools/view/named.h"
 #include "tools/tools.h"
 
 #include <stdint.h>

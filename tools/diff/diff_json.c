@@ -6,7 +6,7 @@
 #include "tools/diff/gate.h"
 #include "tools/diff/match.h"
 
-#include "port/json.h"
+#include "base/json.h"
 
 enum { SCHEMA = 1 };
 

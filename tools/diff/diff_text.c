@@ -5,9 +5,9 @@
 #include "tools/diff/match.h"
 #include "tools/diff/changes.h"
 
-#include "port/text_width.h"
+#include "base/text_width.h"
 #include "tools/color.h"
-#include "tools/report/report_units.h"
+#include "tools/view/units.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tools/report/report_row.h"
+#include "tools/view/row.h"
 
 struct ppi_match_names;
 

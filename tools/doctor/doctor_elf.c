@@ -4,7 +4,7 @@
 
 #include "tools/doctor/doctor_elf.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/symbols/symbols_elf.h"
 
 #include <errno.h>

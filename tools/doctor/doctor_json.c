@@ -7,7 +7,7 @@
 
 #include "tools/doctor/doctor.h"
 
-#include "port/json.h"
+#include "base/json.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "tools/hide.h"
-#include "tools/report/report_rows.h"
+#include "tools/view/rows.h"
 
 enum ppi_export_format {
 	PPI_EXPORT_NONE,

@@ -9,7 +9,7 @@
 
 #include "tools/output.h"
 
-#include "port/clean_text.h"
+#include "base/clean_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 
 #include "tools/export/export.h"
 
-#include "port/clean_text.h"
-#include "tools/report/report_rows.h"
+#include "base/clean_text.h"
+#include "tools/view/rows.h"
 #include "tools/output.h"
 #include "tools/tools.h"
 

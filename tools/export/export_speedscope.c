@@ -7,8 +7,8 @@
 
 #include "tools/export/export.h"
 
-#include "port/json.h"
-#include "tools/report/report_rows.h"
+#include "base/json.h"
+#include "tools/view/rows.h"
 #include "tools/output.h"
 #include "tools/tools.h"
 

@@ -6,7 +6,7 @@
 
 #include <portprof/tool.h>
 
-#include "port/json.h"
+#include "base/json.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include "tools/list/list.h"
 
-#include "port/json.h"
+#include "base/json.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "tools/list/list.h"
 
-#include "port/json.h"
+#include "base/json.h"
 #include "tools/color.h"
 #include "tools/tools.h"
 

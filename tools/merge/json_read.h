@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading JSON (RFC 8259) piece by piece, as port/json.h writes it. */
+/* Reading JSON (RFC 8259) piece by piece, as base/json.h writes it. */
 #ifndef PPI_JSON_READ_H
 #define PPI_JSON_READ_H
 

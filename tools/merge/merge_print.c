@@ -4,7 +4,7 @@
 
 #include "tools/merge/merge.h"
 
-#include "port/json.h"
+#include "base/json.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

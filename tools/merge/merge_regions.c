@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the tables that PORTPROF=regions writes (api/region_table.c) and adds
+ * Reads the tables that PORTPROF=regions writes (api/core/region_table.c) and adds
  * them up by region. A file is added whole or not at all.
  */
 #include "config.h"
 
 #include "tools/merge/merge.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/input.h"
 #include "tools/merge/json_read.h"
 #include "tools/tools.h"

@@ -11,7 +11,7 @@
 
 #include "tools/preload/signals.h"
 
-#include "port/signal_share.h"
+#include "base/signal_share.h"
 
 #include <errno.h>
 #include <stdatomic.h>

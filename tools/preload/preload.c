@@ -10,12 +10,12 @@
 
 #include "tools/preload/preload.h"
 
-#include "port/fork_return.h"
+#include "base/fork_return.h"
 #include "tools/clock.h"
 #include "tools/preload/signals.h"
 #include "tools/preload/toggle.h"
 
-#include "port/heir.h"
+#include "base/heir.h"
 
 #include <portprof.h>
 #include <portprof/tool.h>

@@ -9,8 +9,8 @@
 
 #include "tools/preload/toggle.h"
 
-#include "api/internal/helper.h"
-#include "port/signal_number.h"
+#include "api/core/helper.h"
+#include "base/signal_number.h"
 #include "tools/preload/signals.h"
 
 #include <signal.h>

@@ -4,7 +4,7 @@
 
 #include "tools/record/record.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "tools/report/report_chains.h"
-#include "tools/report/report_rows.h"
+#include "tools/view/chains.h"
+#include "tools/view/rows.h"
 #include "tools/symbols/symbols.h"
 
 /* Who called a function, or what it called. */

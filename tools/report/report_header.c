@@ -4,7 +4,7 @@
 
 #include "tools/report/report.h"
 #include "tools/color.h"
-#include "tools/report/report_units.h"
+#include "tools/view/units.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

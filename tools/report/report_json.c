@@ -8,7 +8,7 @@
 
 #include "tools/report/report.h"
 
-#include "port/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

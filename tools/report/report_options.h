@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "tools/hide.h"
-#include "tools/report/report_named.h"
-#include "tools/report/report_filter.h"
+#include "tools/view/named.h"
+#include "tools/view/filter.h"
 
 enum ppi_report_form {
 	PPI_FORM_TEXT,

@@ -4,10 +4,10 @@
 
 #include "tools/report/report.h"
 
-#include "port/text_width.h"
+#include "base/text_width.h"
 #include "tools/color.h"
-#include "tools/report/report_skid.h"
-#include "tools/report/report_units.h"
+#include "tools/view/skid.h"
+#include "tools/view/units.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

@@ -5,17 +5,17 @@
 #include "tools/report/report.h"
 
 #include "tools/guess.h"
-#include "tools/html/html_report.h"
+#include "tools/page/html_report.h"
 #include "tools/input.h"
 #include "tools/memory.h"
-#include "tools/names/names.h"
-#include "tools/names/names_time.h"
+#include "tools/view/give_names.h"
+#include "tools/view/names_time.h"
 #include "tools/options.h"
 #include "tools/pager.h"
-#include "tools/report/report_named.h"
+#include "tools/view/named.h"
 #include "tools/report/report_options.h"
-#include "tools/report/report_ticker.h"
-#include "tools/report/report_tree.h"
+#include "tools/view/ticker.h"
+#include "tools/view/tree.h"
 #include "tools/tools.h"
 
 #include <stdint.h>

@@ -7,7 +7,7 @@
 
 #include "tools/stat/stat.h"
 
-#include "port/json.h"
+#include "base/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "tools/stat/stat.h"
 
-#include "port/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "tools/symbols/symbols_download.h"
 
-#include "port/library.h"
+#include "base/library.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
 
 #include "tools/symbols/symbols_dw.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/symbols/symbols_download.h"
 #include "tools/symbols/symbols_find.h"
 

@@ -5,7 +5,7 @@
 
 #include "tools/symbols/symbols_file.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/symbols/symbols_elf.h"
 #include "tools/symbols/symbols_vdso.h"
 

@@ -4,7 +4,7 @@
 
 #include "tools/symbols/symbols_find.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "tools/symbols/symbols_held.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/clock.h"
 
 #include <inttypes.h>

@@ -8,8 +8,8 @@
 
 #include "tools/symbols/symbols_jit.h"
 
-#include "port/foreign_file.h"
-#include "port/process_owner.h"
+#include "base/foreign_file.h"
+#include "base/process_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>

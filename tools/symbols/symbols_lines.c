@@ -9,7 +9,7 @@
 
 #include "tools/symbols/symbols_dw.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 #include "tools/symbols/symbols_find.h"
 
 #include <dwarf.h>

@@ -18,7 +18,7 @@
 
 #include "tools/targets/cgroup_find.h"
 
-#include "port/foreign_file.h"
+#include "base/foreign_file.h"
 
 #include <dirent.h>
 #include <stdio.h>

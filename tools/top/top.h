@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/report/report_rows.h"
+#include "tools/view/rows.h"
 #include "tools/symbols/symbols.h"
 
 /* ---- top_data.c: the recording so far; each look reads what is new ---- */

@@ -4,8 +4,8 @@
 
 #include "tools/top/top_draw.h"
 
-#include "port/text_width.h"
-#include "tools/report/report_units.h"
+#include "base/text_width.h"
+#include "tools/view/units.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

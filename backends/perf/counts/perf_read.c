@@ -5,8 +5,8 @@
 #include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/perf_account.h"
 #include "backends/perf/perf_rings.h"
-#include "port/never_less.h"
-#include "port/scale.h"
+#include "base/never_less.h"
+#include "base/scale.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "backends/perf/events/perf_tables.h"
 
-#include "port/library.h"
+#include "base/library.h"
 
 #include <errno.h>
 #include <pthread.h>

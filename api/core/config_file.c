@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/* Configuration files: finding and reading them. A config gets all settings, or
+ * none if there is a mistake. */
+#include "config.h"
+
+#include "api/core/session_config.h"
+#include "api/core/config_parse.h"
+#include "api/core/diag.h"
+#include "base/environment.h"
+#include "base/foreign_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Far more than anyone writes; an endless file must not fill the memory. */
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+static portprof_status no_memory(struct ppi_diag *why)
+{
+	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "read configuration",
+	                "out of memory");
+}
+
+static portprof_status cannot_read(const char *path, int error,
+                                   struct ppi_diag *why)
+{
+	portprof_status status = PORTPROF_E_SYSTEM;
+
+	if (error == ENOENT || error == ENOTDIR)
+		status = PORTPROF_E_NOTFOUND;
+	else if (error == EACCES || error == EPERM)
+		status = PORTPROF_E_DENIED;
+	else if (error == EISDIR || error == EINVAL)
+		status = PORTPROF_E_INVALID;
+	return ppi_fail(why, status, error, "read configuration",
+	                "cannot read the configuration file '%.256s': %s",
+	                path, ppi_foreign_error(error));
+}
+
+/* Grow *text until the file ends; returns 0 or an errno, EFBIG for too much. */
+static int read_all(int fd, char **text, size_t *bytes)
+{
+	size_t room = 0, used = 0;
+
+	for (;;) {
+		ssize_t got;
+
+		if (used + 1 >= room) {
+			char *grown = realloc(*text, room ? room * 2 : 4096);
+
+			if (!grown)
+				return ENOMEM;
+			*text = grown;
+			room = room ? room * 2 : 4096;
+		}
+		got = read(fd, *text + used, room - used - 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return errno;
+		used += (size_t)got;
+		if (got == 0)
+			break;
+		if (used > FILE_BYTES_MAX)
+			return EFBIG;
+	}
+	(*text)[used] = '\0';
+	*bytes = used;
+	return 0;
+}
+
+static portprof_status slurp(const char *path, char **text, size_t *bytes,
+                             struct ppi_diag *why)
+{
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_TYPED, NULL), error;
+	char *read_text = NULL;
+
+	if (fd < 0)
+		return cannot_read(path, errno, why);
+	error = read_all(fd, &read_text, bytes);
+	close(fd);
+	if (error == 0) {
+		*text = read_text;
+		return PORTPROF_OK;
+	}
+	free(read_text);
+	if (error == ENOMEM)
+		return no_memory(why);
+	if (error == EFBIG)
+		return ppi_fail(why, PORTPROF_E_LIMIT, 0, "read configuration",
+		                "'%.256s' is longer than %d bytes: it is not a "
+		                "configuration file", path, FILE_BYTES_MAX);
+	return cannot_read(path, error, why);
+}
+
+static char *join(const char *folder, const char *rest)
+{
+	size_t bytes = strlen(folder) + strlen(rest) + 1;
+	char *path = malloc(bytes);
+
+	if (path)
+		snprintf(path, bytes, "%s%s", folder, rest);
+	return path;
+}
+
+/* The index-th place to look at, NULL when there is none of that kind; *last
+ * when there are no more. XDG: a relative XDG_CONFIG_HOME is to be ignored. */
+static char *place(unsigned index, bool *last)
+{
+	const char *folder;
+
+	*last = index >= 1;
+	if (index >= 1)
+		return strdup(PPI_SYSCONFDIR "/portprof.conf");
+	folder = ppi_environment("XDG_CONFIG_HOME");
+	if (folder && folder[0] == '/')
+		return join(folder, "/portprof/portprof.conf");
+	folder = ppi_environment("HOME");
+	return folder ? join(folder, "/.config/portprof/portprof.conf") :
+	                strdup("");
+}
+
+/* A home that this user may not enter (su, cron and sudo leave those) holds no
+ * file for it; a file that is there and cannot be read was meant to be. */
+static bool is_out_of_reach(const char *path)
+{
+	struct stat at;
+
+	return stat(path, &at) != 0;
+}
+
+static portprof_status search(char **found, char **text, size_t *bytes,
+                              struct ppi_diag *why)
+{
+	bool last = false;
+
+	for (unsigned i = 0; !last; i++) {
+		char *path = place(i, &last);
+		portprof_status status = PORTPROF_E_NOTFOUND;
+
+		if (!path)
+			return no_memory(why);
+		if (path[0])
+			status = slurp(path, text, bytes, why);
+		if (status == PORTPROF_E_DENIED && is_out_of_reach(path))
+			status = PORTPROF_E_NOTFOUND;
+		if (status == PORTPROF_OK)
+			*found = path;
+		else
+			free(path);
+		if (status != PORTPROF_E_NOTFOUND)
+			return status;
+	}
+	return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "find configuration",
+	                "there is no configuration file: neither "
+	                "PORTPROF_CONFIG names one, nor is there a "
+	                "portprof/portprof.conf in XDG_CONFIG_HOME or "
+	                "~/.config, nor a " PPI_SYSCONFDIR "/portprof.conf");
+}
+
+static portprof_status slurp_named(const char *path, char **found,
+                                   char **text, size_t *bytes,
+                                   struct ppi_diag *why)
+{
+	portprof_status status;
+	char *copy = strdup(path);
+
+	if (!copy)
+		return no_memory(why);
+	status = slurp(path, text, bytes, why);
+	if (status == PORTPROF_OK)
+		*found = copy;
+	else
+		free(copy);
+	return status;
+}
+
+static portprof_status slurp_wanted(const char *path, char **found, char **text,
+				    size_t *bytes, struct ppi_diag *why)
+{
+	const char *named = path ? path : ppi_environment("PORTPROF_CONFIG");
+	portprof_status status;
+
+	if (!named)
+		return search(found, text, bytes, why);
+	status = slurp_named(named, found, text, bytes, why);
+	/* NOTFOUND without a path means that nobody wants a file */
+	if (status == PORTPROF_E_NOTFOUND && !path)
+		return ppi_fail(why, PORTPROF_E_INVALID, ENOENT,
+		                "find configuration",
+		                "PORTPROF_CONFIG names '%.256s', which does "
+		                "not exist; correct or unset it", named);
+	return status;
+}
+
+/* ---- into a config ---- */
+
+struct section {
+	const char *name;
+	unsigned line;
+};
+
+/* What is known half way through a text. Sets that were not asked for are
+ * read as strictly as the others, into a config that nobody uses. */
+struct load {
+	const char *name, *set;
+	portprof_config *draft, *unused;
+	bool is_wanted;               /* the current section */
+	bool is_found;                /* the set that was asked for */
+	unsigned seen[PPI_KEY_COUNT]; /* line of each key in this section */
+	struct section *sections;
+	size_t section_count;
+	struct ppi_diag *why;
+};
+
+static portprof_status begin_section(struct load *load,
+				     const struct ppi_config_line *line)
+{
+	struct section *grown;
+
+	for (size_t i = 0; i < load->section_count; i++)
+		if (strcmp(load->sections[i].name, line->section) == 0)
+			return ppi_config_mistake(
+				load->why, PORTPROF_E_INVALID, load->name,
+				line->line, line->key_column,
+				"there is a set '%.64s' at line %u already; "
+				"join the two",
+				line->section, load->sections[i].line);
+	grown = realloc(load->sections,
+			(load->section_count + 1) * sizeof(*grown));
+	if (!grown)
+		return no_memory(load->why);
+	load->sections = grown;
+	grown[load->section_count++] =
+		(struct section){line->section, line->line};
+	memset(load->seen, 0, sizeof(load->seen));
+	portprof_config_free(load->unused);
+	load->unused = portprof_config_new();
+	load->is_wanted = strcmp(load->set, line->section) == 0;
+	load->is_found |= load->is_wanted;
+	return load->unused ? PORTPROF_OK : no_memory(load->why);
+}
+
+/* A key twice in one set, or a rate and a period, cannot both be meant. */
+static portprof_status check_seen(struct load *load, enum ppi_key key,
+				  const struct ppi_config_line *line)
+{
+	enum ppi_key rival = key == PPI_KEY_FREQUENCY ? PPI_KEY_PERIOD
+			     : key == PPI_KEY_PERIOD  ? PPI_KEY_FREQUENCY
+						      : key;
+
+	if (ppi_key_is_list(key))
+		return PORTPROF_OK;
+	if (load->seen[key])
+		return ppi_config_mistake(
+			load->why, PORTPROF_E_INVALID, load->name, line->line,
+			line->key_column,
+			"%s is already set at line %u; keep one of the two",
+			line->key, load->seen[key]);
+	if (load->seen[rival])
+		return ppi_config_mistake(
+			load->why, PORTPROF_E_INVALID, load->name, line->line,
+			line->key_column,
+			"%s cannot be combined with the %s of line %u; keep "
+			"one of the two",
+			line->key, ppi_key_name(rival), load->seen[rival]);
+	load->seen[key] = line->line;
+	return PORTPROF_OK;
+}
+
+static portprof_status remember_place(struct load *load, enum ppi_key key,
+				      const struct ppi_config_line *line)
+{
+	size_t bytes = strlen(load->name) + 24;
+	char *place = malloc(bytes);
+	bool is_kept = false;
+
+	if (place) {
+		snprintf(place, bytes, "%s:%u", load->name, line->line);
+		is_kept = ppi_config_came_from(load->draft, key, place);
+	}
+	free(place);
+	return is_kept ? PORTPROF_OK : no_memory(load->why);
+}
+
+static portprof_status take_setting(struct load *load,
+				    const struct ppi_config_line *line)
+{
+	enum ppi_key key = ppi_key_find(line->key);
+	portprof_config *into = load->is_wanted ? load->draft : load->unused;
+	size_t column = 1;
+	portprof_status status;
+
+	if (key == PPI_KEY_COUNT) {
+		struct ppi_diag why;
+
+		ppi_key_unknown(line->key, &why);
+		return ppi_config_mistake(load->why, why.status, load->name,
+					  line->line, line->key_column, "%s",
+					  why.words);
+	}
+	status = check_seen(load, key, line);
+	if (status)
+		return status;
+	status = ppi_key_apply(into, key, line->value, load->is_wanted, &column,
+			       load->why);
+	if (status)
+		return ppi_config_mistake(load->why, status, load->name,
+					  line->line,
+					  line->value_column + column - 1, "%s",
+					  load->why->words);
+	return load->is_wanted ? remember_place(load, key, line) : PORTPROF_OK;
+}
+
+static portprof_status take_line(const struct ppi_config_line *line,
+				 void *context, struct ppi_diag *why)
+{
+	struct load *load = context;
+
+	load->why = why;
+	return line->key ? take_setting(load, line) : begin_section(load, line);
+}
+
+static portprof_status refuse_set(const struct load *load)
+{
+	struct ppi_nearest nearest;
+	char known[256] = "", hint[320];
+
+	ppi_nearest_begin(&nearest, load->set);
+	for (size_t i = 0; i < load->section_count; i++) {
+		size_t used = strlen(known);
+
+		ppi_nearest_offer(&nearest, load->sections[i].name);
+		snprintf(known + used, sizeof(known) - used, "%s%s",
+			 i ? ", " : "; the file has ", load->sections[i].name);
+	}
+	return ppi_fail(load->why, PORTPROF_E_INVALID, 0, "choose set",
+			"%.256s: there is no set '%.64s'%s%s", load->name,
+			load->set,
+			ppi_nearest_say(&nearest, hint, sizeof(hint)),
+			load->section_count ? known : "; it has no sets");
+}
+
+static void swap(portprof_config *a, portprof_config *b)
+{
+	portprof_config c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* `text` is changed on the way. */
+static portprof_status load_text(portprof_config *config, const char *name,
+				 char *text, size_t bytes, const char *set,
+				 struct ppi_diag *why)
+{
+	struct load load = {.name = name,
+			    .set = set ? set : "",
+			    .is_wanted = true,
+			    .why = why};
+	portprof_status status = PORTPROF_E_NOMEM;
+
+	load.draft = ppi_config_copy(config);
+	if (!load.draft)
+		return no_memory(why);
+	free(load.draft->file);
+	load.draft->file = strdup(name);
+	if (!load.draft->file) {
+		portprof_config_free(load.draft);
+		return no_memory(why);
+	}
+	status = ppi_config_read(name, text, bytes, take_line, &load, why);
+	if (status == PORTPROF_OK && load.set[0] && !load.is_found)
+		status = refuse_set(&load);
+	if (status == PORTPROF_OK)
+		swap(config, load.draft);
+	portprof_config_free(load.draft);
+	portprof_config_free(load.unused);
+	free(load.sections);
+	return status;
+}
+
+portprof_status portprof_config_load(portprof_config *config, const char *path,
+				     const char *set)
+{
+	char *found = NULL, *text = NULL;
+	struct ppi_diag why;
+	size_t bytes;
+	portprof_status status;
+
+	if (!config)
+		return ppi_refuse_null("portprof_config_load", "config");
+	status = slurp_wanted(path, &found, &text, &bytes, &why);
+	if (status == PORTPROF_OK)
+		status = load_text(config, found, text, bytes, set, &why);
+	free(found);
+	free(text);
+	return status ? ppi_report(&why) : PORTPROF_OK;
+}
+
+portprof_status portprof_config_load_text(portprof_config *config,
+					  const char *name, const char *text,
+					  const char *set)
+{
+	struct ppi_diag why;
+	portprof_status status;
+	char *copy;
+
+	if (!config || !name || !text)
+		return ppi_refuse_null("portprof_config_load_text",
+				       !config ? "config"
+				       : !name ? "name"
+					       : "text");
+	copy = strdup(text);
+	status = copy ? load_text(config, name, copy, strlen(copy), set, &why)
+		      : no_memory(&why);
+	free(copy);
+	return status ? ppi_report(&why) : PORTPROF_OK;
+}

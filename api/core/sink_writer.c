@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/* The sink that writes a profile file, in portions while measuring. */
+#include "api/profile/finish.h"
+#include "api/profile/portion.h"
+#include "api/core/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct ppi_writer *writer_of(const struct ppi_sink *sink)
+{
+	return sink->state;
+}
+
+/* In a forked child the draft is the parent's. */
+static void free_writer(struct ppi_writer *writer)
+{
+	ppi_output_close(&writer->output, writer->owner_pid != getpid());
+	ppi_gzip_close(&writer->encoder.gzip);
+	ppi_vector_free(&writer->encoder.scratch);
+	ppi_sample_table_close(&writer->table);
+	ppi_pool_free(&writer->labels.sets);
+	ppi_threads_close(&writer->threads);
+	ppi_spaces_close(&writer->spaces);
+	ppi_locations_close(&writer->locations);
+	free(writer);
+}
+
+/* CLOCK_REALTIME when CLOCK_MONOTONIC was 0, as if it had never been set. */
+static uint64_t realtime_at_zero(void)
+{
+	struct timespec realtime, monotonic;
+
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	return (uint64_t)(realtime.tv_sec - monotonic.tv_sec) * 1000000000u +
+	       (uint64_t)(realtime.tv_nsec - monotonic.tv_nsec);
+}
+
+/* Backends within a process do not name its threads. */
+static void meet_process(struct ppi_writer *writer, uint32_t pid)
+{
+	writer->meets_threads = true;
+	ppi_threads_meet(&writer->threads, pid, pid, true);
+}
+
+static struct ppi_writer *new_writer(const struct ppi_plan *plan)
+{
+	struct ppi_writer *writer = calloc(1, sizeof(*writer));
+	int64_t pid = plan->target.pid;
+
+	if (!writer)
+		return NULL;
+	if (plan->target.is_self || pid <= 0)
+		pid = getpid();
+	writer->default_pid = (uint32_t)pid;
+	writer->owner_pid = getpid();
+	ppi_machine_read(&writer->machine);
+	writer->output.draft.fd = -1;
+	if (ppi_gzip_open(&writer->encoder.gzip, PPI_GZIP_PORTION, -1) != 0 ||
+	    !ppi_locations_open(&writer->locations)) {
+		free_writer(writer);
+		return NULL;
+	}
+	ppi_spaces_open(&writer->spaces, &writer->locations, pid);
+	if (plan->target.is_self)
+		meet_process(writer, writer->default_pid);
+	ppi_sample_table_open(&writer->table, &writer->spaces,
+	                      plan->event_count);
+	writer->table.slice_ns = plan->timeline_ns;
+	writer->labels.fields = plan->label_fields;
+	writer->labels.events = plan->events;
+	writer->table.realtime_ns = realtime_at_zero();
+	return writer;
+}
+
+/* The first failure is kept; what is written later may still succeed. */
+static void remember(struct ppi_sink *sink, int error)
+{
+	if (sink->stats.status != PORTPROF_OK)
+		return;
+	sink->stats.status = ppi_file_status(error);
+	sink->stats.os_errno = error;
+}
+
+static portprof_status fail(struct ppi_sink *sink, int error,
+                            struct ppi_diag *why)
+{
+	portprof_status status = ppi_file_status(error);
+
+	remember(sink, error);
+	if (error == EBADF)
+		return ppi_fail(why, PORTPROF_E_SYSTEM, error, "write profile",
+		                "the program has closed the descriptor of '%s', "
+		                "and the file was moved or removed, so nothing "
+		                "more is written to it. Open sessions after "
+		                "closing descriptors", sink->request->path);
+	return ppi_fail(why, status, error, "write profile",
+	                "cannot write to '%s': %s; earlier samples are in it, newer "
+	                "ones stay in memory as long as there is room: %s",
+	                sink->request->path, strerror(error),
+	                status == PORTPROF_E_LIMIT
+	                        ? "free some space on the disk, or raise the "
+	                          "quota or the limit of file sizes"
+	                        : "make the path writable again");
+}
+
+/* Bring a portion that was made to the file: 0 or an errno. */
+static int push(struct ppi_writer *writer)
+{
+	struct ppi_vector *out = &writer->encoder.gzip.out;
+	int error;
+
+	if (!writer->is_pending)
+		return 0;
+	error = ppi_output_append(&writer->output, out->data, out->count);
+	if (error)
+		return error;
+	writer->is_pending = false;
+	writer->pending_samples = 0;
+	writer->pending_weight = 0;
+	ppi_locations_trim(&writer->locations);
+	return 0;
+}
+
+/* What will be in no file: it was kept until now. */
+static void lose(struct ppi_sink *sink, uint64_t samples, uint64_t weight)
+{
+	sink->stats.kept_samples -= samples;
+	sink->stats.kept_weight -= weight;
+	sink->stats.lost_samples += samples;
+	sink->stats.lost_weight += weight;
+}
+
+static int write_portion(struct ppi_sink *sink, const struct ppi_run *run,
+                         bool is_complete)
+{
+	struct ppi_writer *writer = writer_of(sink);
+	int error = push(writer);
+
+	if (error || writer->is_broken)
+		return error ? error : ENOMEM;
+	error = ppi_portion_next(writer, run, is_complete);
+	if (error) {
+		/* its strings and locations cannot be told a second time */
+		writer->is_broken = true;
+		lose(sink, writer->pending_samples, writer->pending_weight);
+		writer->pending_samples = 0;
+		writer->pending_weight = 0;
+		return error;
+	}
+	return push(writer);
+}
+
+static portprof_status writer_open(struct ppi_sink *sink,
+                                   const struct ppi_run *run,
+                                   struct ppi_diag *why)
+{
+	struct ppi_writer *writer = new_writer(run->plan);
+	portprof_status status;
+	int error = ENOMEM;
+
+	if (!writer)
+		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open output",
+		                "out of memory for '%s'", sink->request->path);
+	status = ppi_output_open(&writer->output, sink->request->path, why);
+	if (status == PORTPROF_OK) {
+		error = ppi_portion_first(writer, run);
+		if (!error)
+			error = push(writer);
+		if (!error) {
+			sink->state = writer;
+			return PORTPROF_OK;
+		}
+		status = ppi_fail(why, ppi_file_status(error), error,
+		                  "open output",
+		                  "cannot write to '%s': %s; make room there, "
+		                  "or choose another folder",
+		                  sink->request->path, strerror(error));
+	}
+	free_writer(writer);
+	return status;
+}
+
+static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
+                        const portprof_record *record)
+{
+	struct ppi_writer *writer = writer_of(sink);
+	uint32_t pid = record->valid & PORTPROF_FIELD_PID
+	                       ? record->pid
+	                       : writer->default_pid;
+	const uint64_t *chain;
+	uint32_t name;
+	size_t depth;
+
+	if (record->event >= writer->table.event_count || writer->is_broken)
+		return false;
+	if (ppi_sample_table_is_full(&writer->table)) {
+		int error = write_portion(sink, NULL, false);
+
+		if (error)
+			remember(sink, error);
+		if (ppi_sample_table_is_full(&writer->table) ||
+		    writer->is_broken)
+			return false;
+	}
+	if (writer->meets_threads && record->tid)
+		ppi_threads_meet(&writer->threads, pid, record->tid, false);
+	name = ppi_threads_text(&writer->threads, &writer->locations, pid,
+	                        record->valid & PORTPROF_FIELD_TID ? record->tid
+	                                                           : 0);
+	chain = portprof_batch_chain(batch, record, &depth);
+	return name != PPI_NONE &&
+	       ppi_sample_table_add(
+		       &writer->table, record, pid, chain, depth,
+		       ppi_sample_labels_enter(&writer->labels, batch, record),
+		       name);
+}
+
+static void take_sample(struct ppi_sink *sink, const portprof_batch *batch,
+                        const portprof_record *record, uint8_t *verdict)
+{
+	writer_of(sink)->has_news = true;
+	if (keep_sample(sink, batch, record)) {
+		ppi_verdict_raise(verdict, 0, PPI_KEPT);
+		sink->stats.kept_samples += record->samples;
+		sink->stats.kept_weight += record->weight;
+	} else {
+		remember(sink, ENOMEM); /* unless it was the disk before */
+		ppi_verdict_raise(verdict, 0, PPI_LOST);
+		sink->stats.lost_samples += record->samples;
+		sink->stats.lost_weight += record->weight;
+	}
+}
+
+/* Out of memory in any of these leaves samples without a mapping or a name:
+ * they are kept and count. */
+static void take_other(struct ppi_writer *writer, const portprof_batch *batch,
+                       const portprof_record *record)
+{
+	const portprof_module *module = portprof_batch_module(batch, record);
+	const char *name = portprof_batch_name(batch, record);
+	uint32_t pid = record->valid & PORTPROF_FIELD_PID
+	                       ? record->pid
+	                       : writer->default_pid;
+
+	switch (record->kind) {
+	case PORTPROF_RECORD_MODULE:
+		if (module)
+			ppi_spaces_map(&writer->spaces, pid, record->address,
+			               record->address + record->span, module);
+		break;
+	case PORTPROF_RECORD_THREAD:
+		if (record->valid & PORTPROF_FIELD_EXEC)
+			ppi_spaces_exec(&writer->spaces, pid);
+		if (name)
+			ppi_threads_name(&writer->threads, pid, record->tid,
+			                 name);
+		if (name)
+			writer->meets_threads = false;
+		else if (record->valid & PORTPROF_FIELD_EXEC)
+			meet_process(writer, pid);
+		writer->has_news = true;
+		break;
+	case PORTPROF_RECORD_FORK:
+		ppi_process_map_fork(&writer->spaces.processes, pid,
+		                     (uint32_t)record->address);
+		ppi_threads_fork(&writer->threads, pid, record->tid,
+		                 (uint32_t)record->address);
+		break;
+	case PORTPROF_RECORD_EXIT:
+		ppi_threads_exit(&writer->threads, pid, record->tid);
+		if (record->tid == pid)
+			ppi_process_map_exit(&writer->spaces.processes, pid);
+		break;
+	default:
+		break;
+	}
+}
+
+static void writer_take(struct ppi_sink *sink, const portprof_batch *batch,
+                        uint8_t *verdicts)
+{
+	struct ppi_writer *writer = writer_of(sink);
+	int error = ppi_output_place(&writer->output);
+
+	if (error)
+		remember(sink, error);
+	for (size_t i = 0; i < batch->count; i++) {
+		const portprof_record *record = portprof_batch_record(batch, i);
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE)
+			take_sample(sink, batch, record, &verdicts[i]);
+		else
+			take_other(writer, batch, record);
+	}
+}
+
+static portprof_status writer_flush(struct ppi_sink *sink,
+                                    const struct ppi_run *run,
+                                    struct ppi_diag *why)
+{
+	struct ppi_writer *writer = writer_of(sink);
+	int error;
+
+	if (run->start_realtime_ns == 0)
+		return PORTPROF_OK; /* a file of a session never started */
+	error = ppi_output_place(&writer->output);
+	if (!error)
+		error = push(writer);
+	if (!error && (writer->has_news ||
+	               writer->told_numbers != ppi_portion_numbers(run)))
+		error = write_portion(sink, run, false);
+	if (error)
+		return fail(sink, error, why);
+	ppi_process_map_sweep(&writer->spaces.processes);
+	ppi_threads_sweep(&writer->threads);
+	return PORTPROF_OK;
+}
+
+/* Samples for which there was neither room in the file nor in memory. */
+static portprof_status tell_lost(const struct ppi_sink *sink,
+                                 struct ppi_diag *why)
+{
+	if (sink->stats.lost_samples == 0)
+		return PORTPROF_OK;
+	return ppi_fail(why, sink->stats.status, sink->stats.os_errno,
+	                "write profile",
+	                "%llu samples are missing in '%s': there was no "
+	                "room for them (%s)",
+	                (unsigned long long)sink->stats.lost_samples,
+	                sink->request->path, strerror(sink->stats.os_errno));
+}
+
+/* The last portion, and then one portion of them all. */
+static portprof_status finish(struct ppi_sink *sink, const struct ppi_run *run,
+                              struct ppi_diag *why)
+{
+	struct ppi_writer *writer = writer_of(sink);
+	int error = ppi_output_place(&writer->output);
+	uint64_t samples, weight;
+
+	if (!error)
+		error = write_portion(sink, run,
+		                      sink->stats.lost_samples == 0);
+	if (!error) {
+		ppi_finish(&writer->output);
+		return tell_lost(sink, why);
+	}
+	samples = writer->pending_samples + writer->table.samples;
+	weight = writer->pending_weight + writer->table.weight;
+	lose(sink, samples, weight);
+	remember(sink, error);
+	if (samples == 0)
+		return ppi_fail(why, ppi_file_status(error), error,
+		                "finish profile",
+		                "'%s' has all samples, but its end could not be "
+		                "written: %s",
+		                sink->request->path, strerror(error));
+	return ppi_fail(why, ppi_file_status(error), error, "finish profile",
+	                "the last %llu samples could not be written to '%s': "
+	                "%s; what was written before can be read",
+	                (unsigned long long)samples, sink->request->path,
+	                strerror(error));
+}
+
+static portprof_status writer_close(struct ppi_sink *sink,
+                                    const struct ppi_run *run,
+                                    struct ppi_diag *why)
+{
+	struct ppi_writer *writer = writer_of(sink);
+	portprof_status status = PORTPROF_OK;
+
+	if (run && (writer->output.is_placed || run->start_realtime_ns != 0))
+		status = finish(sink, run, why);
+	free_writer(writer);
+	sink->state = NULL;
+	return status;
+}
+
+const struct ppi_sink_ops ppi_sink_file = {
+	.name = "file",
+	.wants_modules = true,
+	.wants_account = true,
+	.open = writer_open,
+	.take = writer_take,
+	.flush = writer_flush,
+	.close = writer_close,
+};

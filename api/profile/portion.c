@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* Encodes a portion: what is new since the last one, as messages of the schema
+ * in one gzip member. api/profile/output.c writes it. */
+#include "api/profile/portion.h"
+
+#include "api/profile/account.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* pid, tid, thread, span, time, code_time, chain_end; and a set. */
+enum { LABELS_MAX = 7 + PPI_SET_LABELS_MAX };
+
+/* Numbers of the strings that labels are made of. */
+struct label_words {
+	uint32_t pid, tid, thread, span, bytes, time, milliseconds;
+	uint32_t chain_end, code_time, nanoseconds;
+};
+
+static bool enter_label_words(struct ppi_locations *locations,
+                              const struct ppi_sample_table *table,
+                              struct label_words *words)
+{
+	words->pid = ppi_locations_string(locations, "pid");
+	words->tid = ppi_locations_string(locations, "tid");
+	words->thread = ppi_locations_string(locations, "thread");
+	words->span = ppi_locations_string(locations, "span");
+	words->bytes = ppi_locations_string(locations, "bytes");
+	words->chain_end =
+		table->has_cut_chains
+			? ppi_locations_string(locations, PPI_CHAIN_END_LABEL)
+			: 0;
+	words->time = words->milliseconds = 0;
+	words->code_time = words->nanoseconds = 0;
+	if (table->has_code_times) {
+		words->code_time =
+			ppi_locations_string(locations, PPI_CODE_TIME_LABEL);
+		words->nanoseconds =
+			ppi_locations_string(locations, PPI_CODE_TIME_UNIT);
+	}
+	if (table->slice_ns) {
+		words->time = ppi_locations_string(locations, PPI_TIME_LABEL);
+		words->milliseconds =
+			ppi_locations_string(locations, PPI_TIME_UNIT);
+	}
+	return words->pid != PPI_NONE && words->tid != PPI_NONE &&
+	       words->thread != PPI_NONE && words->span != PPI_NONE &&
+	       words->bytes != PPI_NONE && words->chain_end != PPI_NONE &&
+	       words->code_time != PPI_NONE &&
+	       words->nanoseconds != PPI_NONE && words->time != PPI_NONE &&
+	       words->milliseconds != PPI_NONE;
+}
+
+static void put_strings(struct ppi_writer *writer)
+{
+	struct ppi_locations *locations = &writer->locations;
+	size_t count = ppi_pool_count(&locations->strings);
+
+	for (size_t i = locations->strings_written; i < count; i++) {
+		size_t bytes;
+		const char *text =
+			ppi_pool_key(&locations->strings, (uint32_t)i, &bytes);
+
+		ppi_encode_string(&writer->encoder, text, bytes);
+	}
+	locations->strings_written = count;
+}
+
+static void put_mappings(struct ppi_writer *writer)
+{
+	struct ppi_locations *locations = &writer->locations;
+	Ppi__Mapping message = PPI__MAPPING__INIT;
+
+	for (size_t i = locations->listed_written; i < locations->listed.count;
+	     i++) {
+		uint32_t number = PPI_AT(&locations->listed, uint32_t)[i];
+		const struct ppi_file_mapping *entry =
+			ppi_locations_mapping_at(locations, number);
+
+		message.id = number + 1u;
+		message.memory_start = entry->start;
+		message.memory_limit = entry->limit;
+		message.file_offset = entry->file_offset;
+		message.filename = entry->path;
+		message.build_id = entry->build_id;
+		ppi_encode(&writer->encoder, PPI_FIELD_MAPPING, &message);
+	}
+	locations->listed_written = locations->listed.count;
+}
+
+static void put_locations(struct ppi_writer *writer)
+{
+	struct ppi_locations *locations = &writer->locations;
+	size_t count = ppi_pool_count(&locations->keys);
+	Ppi__Location message = PPI__LOCATION__INIT;
+
+	for (size_t i = locations->locations_written; i < count; i++) {
+		const struct ppi_location_key *key =
+			ppi_pool_key(&locations->keys, (uint32_t)i, NULL);
+
+		message.id = locations->location_base + i + 1;
+		message.mapping_id =
+			key->mapping == PPI_NONE ? 0 : key->mapping + 1;
+		message.address = key->address;
+		ppi_encode(&writer->encoder, PPI_FIELD_LOCATION, &message);
+	}
+	locations->locations_written = count;
+}
+
+/* Of a process, or a thread: not the idle task's, nor of one that has ended. */
+static bool is_number(uint32_t id)
+{
+	return id != 0 && id != UINT32_MAX;
+}
+
+/* The labels of a line; returns how many. */
+static size_t make_labels(struct ppi_writer *writer,
+                          const struct ppi_sample_line *line,
+                          const struct label_words *words, Ppi__Label *labels)
+{
+	struct ppi_label_ids of_fields[PPI_SET_LABELS_MAX];
+	size_t count = 0, fields;
+
+	if (is_number(line->pid))
+		labels[count++] = (Ppi__Label){ .key = words->pid,
+			                        .num = line->pid };
+	if (is_number(line->tid))
+		labels[count++] = (Ppi__Label){ .key = words->tid,
+			                        .num = line->tid };
+	if (line->name)
+		labels[count++] = (Ppi__Label){ .key = words->thread,
+			                        .str = line->name };
+	if (line->span)
+		labels[count++] = (Ppi__Label){ .key = words->span,
+			                        .num = line->span,
+			                        .num_unit = words->bytes };
+	if (line->time_ms)
+		labels[count++] =
+			(Ppi__Label){ .key = words->time,
+			              .num = (int64_t)line->time_ms,
+			              .num_unit = words->milliseconds };
+	if (line->code_time_ns)
+		labels[count++] =
+			(Ppi__Label){ .key = words->code_time,
+			              .num = (int64_t)line->code_time_ns,
+			              .num_unit = words->nanoseconds };
+	if (line->chain_end > PORTPROF_CHAIN_WHOLE)
+		labels[count++] =
+			(Ppi__Label){ .key = words->chain_end,
+			              .num = (int64_t)line->chain_end };
+	fields = ppi_sample_labels_make(&writer->labels, line->labels,
+	                                &writer->locations, of_fields);
+	for (size_t i = 0; i < fields; i++)
+		labels[count++] = (Ppi__Label){ .key = of_fields[i].key,
+			                        .str = of_fields[i].text,
+			                        .num_unit = of_fields[i].unit,
+			                        .num = of_fields[i].number };
+	for (size_t i = 0; i < count; i++)
+		labels[i].base = (ProtobufCMessage)PROTOBUF_C_MESSAGE_INIT(
+			&ppi__label__descriptor);
+	return count;
+}
+
+static void put_samples(struct ppi_writer *writer,
+                        const struct label_words *words)
+{
+	struct ppi_sample_table *table = &writer->table;
+	Ppi__Sample message = PPI__SAMPLE__INIT;
+	Ppi__Label labels[LABELS_MAX], *pointers[LABELS_MAX];
+
+	for (size_t i = 0; i < LABELS_MAX; i++)
+		pointers[i] = &labels[i];
+	message.label = pointers;
+	message.n_value = 2 * table->event_count;
+	for (size_t i = 0; i < ppi_sample_table_count(table); i++) {
+		const struct ppi_sample_line *line =
+			&PPI_AT(&table->lines, struct ppi_sample_line)[i];
+
+		message.n_label = make_labels(writer, line, words, labels);
+		message.n_location_id = line->depth;
+		message.location_id =
+			PPI_AT(&table->chains, uint64_t) + line->chain;
+		message.value =
+			PPI_AT(&table->values, int64_t) + i * message.n_value;
+		ppi_encode(&writer->encoder, PPI_FIELD_SAMPLE, &message);
+	}
+}
+
+static void put_thread(struct ppi_thread *thread, void *context)
+{
+	struct ppi_writer *writer = context;
+	Ppi__Thread message = PPI__THREAD__INIT;
+
+	if (thread->is_told || !is_number(thread->tid) ||
+	    (!thread->name[0] && !thread->owner))
+		return;
+	ppi_clean_utf8(thread->name, strlen(thread->name));
+	message.pid = thread->pid;
+	message.tid = thread->tid;
+	message.name = thread->name;
+	message.owner = thread->owner;
+	message.began_ns = thread->began_ns;
+	ppi_encode(&writer->encoder, PPI_FIELD_THREAD, &message);
+	thread->is_told = true;
+}
+
+uint64_t ppi_portion_numbers(const struct ppi_run *run)
+{
+	uint64_t sum = run->note_count;
+
+	for (size_t i = 0; run->stats && i < run->plan->event_count; i++)
+		sum += run->stats[i].delivered_samples +
+		       run->stats[i].lost_samples + run->stats[i].total_weight;
+	return sum;
+}
+
+/* How the account calls what was measured: the program's own file. */
+static const char *command_of(const struct ppi_locations *locations)
+{
+	if (locations->main_mapping == PPI_NONE)
+		return "";
+	return ppi_pool_key(
+		&locations->strings,
+		ppi_locations_mapping_at(locations, locations->main_mapping)
+			->path,
+		NULL);
+}
+
+/* The account and the times: whatever stood in earlier portions is void. */
+static Ppi__Account *put_account(struct ppi_writer *writer,
+                                 struct ppi_arena *arena,
+                                 const struct ppi_run *run, bool is_complete)
+{
+	Ppi__Profile part = PPI__PROFILE__INIT;
+	Ppi__Account *account = ppi_account_of_run(arena, run,
+	                                           &writer->machine);
+	const struct ppi_locations *locations = &writer->locations;
+	char note[160];
+
+	if (!account)
+		return NULL;
+	if (ppi_sample_labels_note(&writer->labels, note, sizeof(note)) &&
+	    !ppi_account_add_note(arena, account, note))
+		return NULL;
+	if (ppi_threads_note(&writer->threads, note, sizeof(note)) &&
+	    !ppi_account_add_note(arena, account, note))
+		return NULL;
+	account->complete = is_complete;
+	account->command = ppi_account_text(
+		arena, run->plan->command ? run->plan->command
+					  : command_of(locations));
+	if (!account->command)
+		return NULL;
+	if (locations->main_mapping != PPI_NONE)
+		account->main_mapping = locations->main_mapping + 1u;
+	/* pprof takes a second time for a sign of files put together blindly */
+	if (!writer->is_time_told && run->start_realtime_ns) {
+		part.time_nanos = (int64_t)run->start_realtime_ns;
+		writer->is_time_told = true;
+	}
+	part.duration_nanos = (int64_t)run->duration_ns;
+	part.n_account = 1;
+	part.account = &account;
+	ppi_encode_part(&writer->encoder, &part);
+	writer->told_numbers = ppi_portion_numbers(run);
+	return account;
+}
+
+static int end_portion(struct ppi_writer *writer)
+{
+	int error;
+
+	put_strings(writer); /* last: the others may have made new ones */
+	error = ppi_gzip_end(&writer->encoder.gzip);
+	writer->is_pending = !error;
+	return error;
+}
+
+/* For people only: how far apart samples are in the first event's unit, as the
+ * kernel granted it. */
+static int64_t period_of(const struct ppi_run *run)
+{
+	const struct ppi_event *event = &run->plan->events[0];
+	const portprof_stats *stats = run->stats;
+
+	if (stats && stats->granted_period)
+		return (int64_t)stats->granted_period;
+	if (event->period)
+		return (int64_t)event->period;
+	if (event->rate_hz && event->unit == PORTPROF_UNIT_NANOSECONDS)
+		return (int64_t)(1000000000u / event->rate_hz);
+	return 0;
+}
+
+/* What the kernel granted is known from the start on; the last one counts. */
+static void put_period(struct ppi_writer *writer, const struct ppi_run *run)
+{
+	Ppi__Profile part = PPI__PROFILE__INIT;
+
+	part.period = period_of(run);
+	ppi_encode_part(&writer->encoder, &part);
+}
+
+int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
+                     bool is_complete)
+{
+	struct ppi_arena arena = { 0 };
+	struct label_words words;
+	bool is_made =
+		enter_label_words(&writer->locations, &writer->table, &words) &&
+		ppi_sample_table_finish(&writer->table);
+
+	writer->pending_samples = writer->table.samples;
+	writer->pending_weight = writer->table.weight;
+	ppi_gzip_begin(&writer->encoder.gzip);
+	if (is_made) {
+		put_mappings(writer);
+		put_locations(writer);
+		put_samples(writer, &words);
+		ppi_threads_each(&writer->threads, put_thread, writer);
+	}
+	if (is_made && run) {
+		put_period(writer, run);
+		is_made = put_account(writer, &arena, run, is_complete);
+	}
+	ppi_arena_free(&arena);
+	ppi_sample_table_clear(&writer->table);
+	writer->has_news = false;
+	return is_made ? end_portion(writer) : ENOMEM;
+}
+
+/* ---- the first portion ---- */
+
+/* Types, comments and times of a new file. */
+struct first {
+	struct ppi_writer *writer;
+	Ppi__Profile part;
+	bool failed;
+};
+
+static int64_t enter(struct first *first, const char *text)
+{
+	uint32_t number = ppi_locations_string(&first->writer->locations, text);
+
+	if (number == PPI_NONE)
+		first->failed = true;
+	return number;
+}
+
+static void add_comment(const char *line, void *context)
+{
+	struct first *first = context;
+	Ppi__Profile *part = &first->part;
+	int64_t *comments = realloc(
+		part->comment, (part->n_comment + 1) * sizeof(*comments));
+
+	if (!comments) {
+		first->failed = true;
+		return;
+	}
+	comments[part->n_comment++] = enter(first, line);
+	part->comment = comments;
+}
+
+static int64_t enter_unit(struct first *first, const struct ppi_event *event)
+{
+	return enter(first, event->unit == PORTPROF_UNIT_NANOSECONDS
+	                            ? "nanoseconds"
+	                            : "count");
+}
+
+static void put_types(struct first *first, const struct ppi_plan *plan)
+{
+	size_t events = plan->event_count;
+	Ppi__ValueType type = PPI__VALUE_TYPE__INIT;
+	char name[300], count_name[320];
+
+	for (size_t value = 0; value < 2 * events; value++) {
+		bool is_count = value < events;
+		size_t i = is_count ? value : 2 * events - 1 - value;
+
+		ppi_type_name(plan->events, i, name, sizeof(name));
+		snprintf(count_name, sizeof(count_name), "samples%s%s",
+		         i ? ":" : "", i ? name : "");
+		type.type = enter(first, is_count ? count_name : name);
+		type.unit = is_count ? enter(first, "count")
+		                     : enter_unit(first, &plan->events[i]);
+		ppi_encode(&first->writer->encoder, PPI_FIELD_SAMPLE_TYPE,
+		           &type);
+	}
+	ppi_encode(&first->writer->encoder, PPI_FIELD_PERIOD_TYPE, &type);
+	first->part.default_sample_type = type.type; /* the last one */
+}
+
+int ppi_portion_first(struct ppi_writer *writer, const struct ppi_run *run)
+{
+	struct first first = { .writer = writer, .part = PPI__PROFILE__INIT };
+	struct ppi_arena arena = { 0 };
+	const Ppi__Account *account;
+
+	ppi_gzip_begin(&writer->encoder.gzip);
+	put_types(&first, run->plan);
+	account = put_account(writer, &arena, run, false);
+	if (account)
+		ppi_account_say(account, false, add_comment, &first);
+	first.part.period = period_of(run);
+	ppi_encode_part(&writer->encoder, &first.part);
+	free(first.part.comment);
+	ppi_arena_free(&arena);
+	return account && !first.failed ? end_portion(writer) : ENOMEM;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile file, ours or another writer's, whole or torn, into memory; and one
+ * that grows, piece by piece. */
+#include "config.h"
+
+#include "api/profile/pprof/read.h"
+
+#include "api/profile/pprof/gunzip.h"
+#include "api/profile/import/import.h"
+#include "api/profile/resolve.h"
+#include "api/core/diag.h"
+#include "base/foreign_file.h"
+
+#include <portprof/tool.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static portprof_status take_member(void *context, const uint8_t *bytes,
+                                   size_t count)
+{
+	return count ? ppi_raw_add(context, bytes, count) : PORTPROF_OK;
+}
+
+static portprof_status explain(portprof_status status, const char *name,
+                               const struct ppi_gunzip_end *end,
+                               const struct ppi_bounds *bounds, int error,
+                               struct ppi_diag *why)
+{
+	if (status == PORTPROF_E_SYSTEM)
+		return ppi_fail(why, status, error, "read profile",
+		                "cannot read '%s': %s", name, strerror(error));
+	if (status == PORTPROF_E_LIMIT)
+		return ppi_bounds_fail(bounds, name, why);
+	if (status == PORTPROF_E_NOMEM)
+		return ppi_fail(why, status, 0, "read profile",
+		                "out of memory while reading '%s'", name);
+	if (end->members > 0)
+		return PORTPROF_OK;
+	return ppi_fail(why, PORTPROF_E_FORMAT, 0, "read profile",
+	                end->is_cut ? "'%s' is truncated in its first part: "
+	                              "nothing in it can be read"
+	                : end->size ? "'%s' is not a profile: its bytes are "
+	                              "no message of pprof's profile.proto"
+	                            : "'%s' is empty",
+	                name);
+}
+
+/* A sentence about what is missing, for portprof_profile_origin. */
+static bool tell_damage(portprof_profile *profile,
+                        const struct ppi_gunzip_end *end, uint64_t dropped)
+{
+	char text[320], more[96] = "";
+
+	if (end->whole == end->size && !end->is_cut)
+		return true;
+	if (dropped)
+		snprintf(more, sizeof(more),
+		         "; %llu samples that point into it are left out",
+		         (unsigned long long)dropped);
+	snprintf(text, sizeof(text),
+	         "the last %llu of its %llu bytes are an incomplete part, so "
+	         "the end of the measurement (about a second) is missing%s",
+	         (unsigned long long)(end->size - end->whole),
+	         (unsigned long long)end->size, more);
+	profile->damage = strdup(text);
+	profile->origin.damage = profile->damage;
+	return profile->damage != NULL;
+}
+
+static bool tell_negative(portprof_profile *profile, uint64_t negative)
+{
+	char text[160];
+
+	if (negative == 0)
+		return true;
+	snprintf(text, sizeof(text),
+	         "%llu values below 0 (a difference of two profiles?) were "
+	         "read as 0",
+	         (unsigned long long)negative);
+	return ppi_profile_note(profile, text);
+}
+
+static portprof_status build(struct ppi_resolve *resolve,
+                             const struct ppi_gunzip_end *end)
+{
+	portprof_status status;
+
+	resolve->profile = ppi_profile_new();
+	if (!resolve->profile)
+		return ppi_resolve_memory(resolve);
+	resolve->is_torn = end->whole < end->size || end->is_cut;
+	status = ppi_resolve(resolve);
+	if (status == PORTPROF_OK &&
+	    (!tell_damage(resolve->profile, end, resolve->dropped) ||
+	     !tell_negative(resolve->profile, resolve->negative)))
+		status = ppi_resolve_memory(resolve);
+	if (status != PORTPROF_OK)
+		portprof_profile_free(resolve->profile);
+	return status;
+}
+
+portprof_status ppi_profile_read_fd(int fd, const char *name,
+                                    uint64_t memory_max,
+                                    portprof_profile **profile,
+                                    struct ppi_diag *why)
+{
+	struct ppi_bounds bounds = { .asked = memory_max };
+	struct ppi_raw raw = { .bounds = &bounds };
+	struct ppi_resolve resolve = { .raw = &raw, .why = why, .name = name };
+	struct ppi_gunzip_end end;
+	int error;
+	portprof_status status =
+		ppi_gunzip(fd, &bounds, take_member, &raw, &end, &error);
+
+	if (status != PORTPROF_OK || end.members == 0)
+		status = explain(status, name, &end, &bounds, error, why);
+	if (status == PORTPROF_OK)
+		status = build(&resolve, &end);
+	if (status == PORTPROF_OK)
+		*profile = resolve.profile;
+	ppi_raw_free(&raw);
+	return status;
+}
+
+/* What is no regular file is no profile. */
+static portprof_status cannot_open(const char *path, int error)
+{
+	portprof_status status = PORTPROF_E_SYSTEM;
+	struct ppi_diag why;
+
+	if (error == EISDIR)
+		return ppi_refuse(PORTPROF_E_FORMAT, "read profile",
+		                  "'%s' is a folder; name a profile in it",
+		                  path);
+	if (error == EINVAL)
+		status = PORTPROF_E_FORMAT;
+	else if (error == ENOENT || error == ENOTDIR)
+		status = PORTPROF_E_NOTFOUND;
+	else if (error == EACCES || error == EPERM)
+		status = PORTPROF_E_DENIED;
+	ppi_fail(&why, status, error, "read profile", "cannot open '%s': %s",
+	         path, ppi_foreign_error(error));
+	return ppi_report(&why);
+}
+
+portprof_status portprof_profile_read(const char *path, uint64_t memory_max,
+				      portprof_profile **profile)
+{
+	struct ppi_diag why = { 0 };
+	portprof_status status;
+	int fd;
+
+	if (!path)
+		return ppi_refuse_null("portprof_profile_read", "path");
+	if (!profile)
+		return ppi_refuse_null("portprof_profile_read", "profile");
+	fd = ppi_foreign_open(path, PPI_FOREIGN_TYPED, NULL);
+	if (fd < 0)
+		return cannot_open(path, errno);
+	status = ppi_profile_read_fd(fd, path, memory_max, profile, &why);
+	close(fd);
+	if (status == PORTPROF_E_FORMAT)
+		ppi_import_explain(path, &why);
+	return status == PORTPROF_OK ? status : ppi_report(&why);
+}
+
+/* ---- a file that grows ---- */
+
+struct portprof_follow {
+	char *path;
+	uint64_t memory_max;
+	struct ppi_raw raw; /* of what was read, all but samples */
+	uint64_t read;      /* bytes */
+	dev_t device;
+	ino_t inode;
+};
+
+portprof_status portprof_follow_open(const char *path, uint64_t memory_max,
+				     portprof_follow **follow)
+{
+	portprof_follow *one;
+
+	if (!path)
+		return ppi_refuse_null("portprof_follow_open", "path");
+	if (!follow)
+		return ppi_refuse_null("portprof_follow_open", "follow");
+	one = calloc(1, sizeof(*one));
+	if (one)
+		one->path = strdup(path);
+	if (!one || !one->path) {
+		free(one);
+		return ppi_refuse(PORTPROF_E_NOMEM, "follow profile",
+		                  "out of memory");
+	}
+	one->memory_max = memory_max;
+	*follow = one;
+	return PORTPROF_OK;
+}
+
+static void begin_anew(portprof_follow *follow)
+{
+	ppi_raw_free(&follow->raw);
+	memset(&follow->raw, 0, sizeof(follow->raw));
+	follow->read = 0;
+}
+
+/* Whether it is the file that was read before, with the same bytes first. A
+ * finished one was written anew and renamed over that. */
+static bool is_same_file(portprof_follow *follow, int fd)
+{
+	struct stat at;
+	bool is_same = fstat(fd, &at) == 0 && follow->read &&
+	               at.st_dev == follow->device &&
+	               at.st_ino == follow->inode &&
+	               (uint64_t)at.st_size >= follow->read &&
+	               lseek(fd, (off_t)follow->read, SEEK_SET) >= 0;
+
+	if (!is_same) {
+		begin_anew(follow);
+		follow->device = at.st_dev;
+		follow->inode = at.st_ino;
+	}
+	return is_same;
+}
+
+/* A portion that is not whole yet is read the next time. */
+static portprof_status read_more(portprof_follow *follow, int fd,
+                                 portprof_profile **profile,
+                                 struct ppi_diag *why)
+{
+	struct ppi_bounds bounds = { .asked = follow->memory_max };
+	struct ppi_resolve resolve = { .raw = &follow->raw, .why = why,
+		                       .name = follow->path };
+	struct ppi_gunzip_end end;
+	portprof_status status;
+	int error;
+
+	follow->raw.bounds = &bounds;
+	status = ppi_gunzip(fd, &bounds, take_member, &follow->raw, &end,
+	                    &error);
+	if (status != PORTPROF_OK || (end.members == 0 && follow->read == 0))
+		status = explain(status, follow->path, &end, &bounds, error,
+		                 why);
+	follow->read += end.whole;
+	/* there is no damage to speak of: the end may be in the making */
+	end.size = end.whole;
+	end.is_cut = false;
+	if (status == PORTPROF_OK)
+		status = build(&resolve, &end);
+	if (status != PORTPROF_OK)
+		return status;
+	if (!ppi_raw_forget_samples(&follow->raw)) {
+		portprof_profile_free(resolve.profile);
+		return ppi_resolve_memory(&resolve);
+	}
+	*profile = resolve.profile;
+	return PORTPROF_OK;
+}
+
+portprof_status portprof_follow_read(portprof_follow *follow,
+                                     portprof_profile **profile,
+                                     bool *is_anew)
+{
+	struct ppi_diag why = { 0 };
+	portprof_status status;
+	int fd;
+
+	if (!follow)
+		return ppi_refuse_null("portprof_follow_read", "follow");
+	if (!profile)
+		return ppi_refuse_null("portprof_follow_read", "profile");
+	if (!is_anew)
+		return ppi_refuse_null("portprof_follow_read", "is_anew");
+	fd = ppi_foreign_open(follow->path, PPI_FOREIGN_TYPED, NULL);
+	if (fd < 0)
+		return cannot_open(follow->path, errno);
+	*is_anew = !is_same_file(follow, fd);
+	status = read_more(follow, fd, profile, &why);
+	follow->raw.bounds = NULL;
+	close(fd);
+	if (status == PORTPROF_OK)
+		return status;
+	begin_anew(follow);
+	return ppi_report(&why);
+}
+
+void portprof_follow_close(portprof_follow *follow)
+{
+	if (!follow)
+		return;
+	begin_anew(follow);
+	free(follow->path);
+	free(follow);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/* Adds names to the code of a profile that was read without them. */
+#include <portprof/profile.h>
+#include <portprof/tool.h>
+
+#include "api/profile/model.h"
+#include "api/profile/path.h"
+#include "api/profile/sample_table.h"
+#include "api/core/diag.h"
+
+/* Nobody is inlined so deep; a caller that says so has made a mistake. */
+enum { LINES_MAX = 1024 };
+
+static uint32_t text_of(portprof_profile *profile, const char *text)
+{
+	return ppi_profile_text(profile, text ? text : "",
+	                        text ? strlen(text) : 0);
+}
+
+static bool make_line(portprof_profile *profile,
+                      const portprof_profile_line *from, struct ppi_line *to)
+{
+	struct ppi_function function = {
+		.name = text_of(profile, from->function),
+		.filename = text_of(profile, from->source_file),
+	};
+	uint32_t number = PPI_NONE;
+
+	if (function.name != PPI_NONE && function.filename != PPI_NONE)
+		number = ppi_profile_function(profile, &function);
+	*to = (struct ppi_line){ number, 0, 0 };
+	if (from->line <= INT64_MAX)
+		to->line = (int64_t)from->line;
+	return number != PPI_NONE;
+}
+
+/* What readers may expect of the code in a mapping (profile.proto). */
+static void tell_mapping(portprof_profile *profile, size_t number,
+                         const portprof_profile_line *lines, size_t count)
+{
+	struct ppi_mapping *mapping;
+
+	if (number >= profile->mappings.count)
+		return;
+	mapping = &PPI_AT(&profile->mappings, struct ppi_mapping)[number];
+	mapping->has_functions = true;
+	mapping->has_inlines |= count > 1;
+	for (size_t i = 0; i < count; i++) {
+		mapping->has_filenames |=
+			lines[i].source_file && lines[i].source_file[0];
+		mapping->has_line_numbers |= lines[i].line > 0;
+	}
+}
+
+static bool name(portprof_profile *profile, struct ppi_location *location,
+                 const portprof_profile_line *lines, size_t count,
+                 struct ppi_line *made)
+{
+	const portprof_profile_line *first;
+	size_t at;
+
+	for (size_t i = 0; i < count; i++)
+		if (!make_line(profile, &lines[i], &made[i]))
+			return false;
+	if (!ppi_profile_lines(profile, made, count, &at))
+		return false;
+	first = PPI_AT(&profile->shown_lines, portprof_profile_line) + at;
+	location->first_line = at;
+	location->line_count = count;
+	location->shown.function = first->function;
+	location->shown.source_file = first->source_file;
+	location->shown.line = first->line;
+	profile->has_old_keys = true;
+	return true;
+}
+
+portprof_status portprof_profile_name_location(
+	portprof_profile *profile, size_t location,
+	const portprof_profile_line *lines, size_t count)
+{
+	static const char who[] = "portprof_profile_name_location";
+	struct ppi_location *to;
+	struct ppi_line few[16], *made = few;
+	bool is_named;
+
+	if (!profile)
+		return ppi_refuse_null(who, "profile");
+	if (!lines)
+		return ppi_refuse_null(who, "lines");
+	if (location >= profile->locations.count)
+		return ppi_refuse(PORTPROF_E_INVALID, "name code",
+		                  "the profile has %zu locations, and none has "
+		                  "the number %zu",
+		                  profile->locations.count, location);
+	if (count == 0 || count > LINES_MAX)
+		return ppi_refuse(PORTPROF_E_INVALID, "name code",
+		                  "a location has 1 to %d functions, not %zu",
+		                  LINES_MAX, count);
+	for (size_t i = 0; i < count; i++)
+		if (!lines[i].function || !lines[i].function[0])
+			return ppi_refuse(PORTPROF_E_INVALID, "name code",
+			                  "line %zu names no function", i);
+	if (count > sizeof(few) / sizeof(few[0]))
+		made = malloc(count * sizeof(*made));
+	to = &PPI_AT(&profile->locations, struct ppi_location)[location];
+	is_named = made && name(profile, to, lines, count, made);
+	if (is_named)
+		tell_mapping(profile, to->shown.mapping, lines, count);
+	if (made != few)
+		free(made);
+	return is_named ? PORTPROF_OK
+	                : ppi_refuse(PORTPROF_E_NOMEM, "name code",
+	                             "out of memory");
+}
+
+/* ---- by time ---- */
+
+/* Samples being entered anew, with what names them. */
+struct retelling {
+	portprof_profile *profile;
+	portprof_code_fn find;
+	void *context;
+	uint32_t time_key;           /* PPI_NONE: no sample keeps its time */
+	struct ppi_vector labels;    /* struct ppi_label: of the sample in hand */
+	struct ppi_vector locations; /* uint32_t: likewise */
+	uint64_t time_ns;
+};
+
+/* The sample's labels but for its time, which is 0 when it has none. */
+static bool take_time(struct retelling *retelling, uint32_t set)
+{
+	size_t count;
+	const struct ppi_label *labels =
+		ppi_profile_label_set(retelling->profile, set, &count);
+
+	retelling->labels.count = 0;
+	retelling->time_ns = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (labels[i].key == retelling->time_key && !labels[i].text &&
+		    labels[i].number > 0)
+			retelling->time_ns = (uint64_t)labels[i].number;
+		else if (!ppi_vector_add(&retelling->labels, sizeof(*labels),
+		                         &labels[i], 1))
+			return false;
+	}
+	return true;
+}
+
+/* Memory that lies in no file, and that nobody has named. */
+static bool may_change(const portprof_profile *profile, uint32_t number)
+{
+	const struct ppi_location *location =
+		&PPI_AT(&profile->locations, struct ppi_location)[number];
+	size_t mapping = location->shown.mapping;
+
+	return location->line_count == 0 && !(location->shown.address >> 63) &&
+	       (mapping >= profile->mappings.count ||
+	        !ppi_is_shared_file(PPI_AT(&profile->mappings,
+	                                   struct ppi_mapping)[mapping]
+	                                    .shown.path));
+}
+
+/* The location as it was then: PPI_NONE when out of memory. */
+static uint32_t name_then(struct retelling *retelling, uint32_t number,
+                          uint32_t pid, bool *is_told)
+{
+	portprof_profile *profile = retelling->profile;
+	const struct ppi_location location =
+		PPI_AT(&profile->locations, struct ppi_location)[number];
+	portprof_profile_line line = { "", "", 0 };
+	size_t mapping = SIZE_MAX;
+	struct ppi_line made;
+	int code =
+		retelling->find(retelling->context, pid, location.shown.address,
+	                        retelling->time_ns, &line, &mapping);
+
+	*is_told &= code != PORTPROF_CODE_UNTOLD;
+	if (code != PORTPROF_CODE_NAMED || !line.function || !line.function[0])
+		return number;
+	if (!make_line(profile, &line, &made))
+		return PPI_NONE;
+	if (mapping >= profile->mappings.count)
+		mapping = location.shown.mapping;
+	tell_mapping(profile, mapping, &line, 1);
+	return ppi_profile_location(
+		profile, mapping == SIZE_MAX ? PPI_NONE : (uint32_t)mapping,
+		location.shown.address, &made, 1, location.is_folded);
+}
+
+static bool retell(struct retelling *retelling, const struct ppi_sample *sample)
+{
+	portprof_profile *profile = retelling->profile;
+	portprof_profile_sample shown = sample->shown;
+	uint32_t labels = sample->labels;
+	bool is_told = true;
+
+	if (!take_time(retelling, sample->labels))
+		return false;
+	retelling->locations.count = 0;
+	if (!ppi_vector_add(&retelling->locations, sizeof(uint32_t),
+	                    shown.locations, shown.depth))
+		return false;
+	for (size_t i = 0; retelling->time_ns && i < shown.depth; i++) {
+		uint32_t *at = &PPI_AT(&retelling->locations, uint32_t)[i];
+
+		if (may_change(profile, *at))
+			*at = name_then(retelling, *at, shown.pid, &is_told);
+		if (*at == PPI_NONE)
+			return false;
+	}
+	if (retelling->time_ns && is_told)
+		labels = ppi_profile_labels(profile, retelling->labels.data,
+		                            retelling->labels.count);
+	shown.locations = retelling->locations.data;
+	return labels != PPI_NONE && ppi_profile_sample(profile, &shown, labels);
+}
+
+static bool has_times(const struct retelling *retelling)
+{
+	const portprof_profile *profile = retelling->profile;
+	size_t count;
+
+	if (retelling->time_key == PPI_NONE)
+		return false;
+	for (uint32_t set = 0; set < ppi_pool_count(&profile->label_sets);
+	     set++) {
+		const struct ppi_label *labels =
+			ppi_profile_label_set(profile, set, &count);
+
+		for (size_t i = 0; i < count; i++)
+			if (labels[i].key == retelling->time_key)
+				return true;
+	}
+	return false;
+}
+
+static bool retell_all(struct retelling *retelling)
+{
+	portprof_profile *profile = retelling->profile;
+	struct ppi_vector samples = profile->samples;
+	struct ppi_pool keys = profile->sample_keys;
+	bool is_good = true;
+
+	profile->samples = (struct ppi_vector){ 0 };
+	profile->sample_keys = (struct ppi_pool){ 0 };
+	for (size_t i = 0; i < samples.count && is_good; i++)
+		is_good = retell(retelling,
+		                 &PPI_AT(&samples, struct ppi_sample)[i]);
+	if (!is_good) {
+		struct ppi_vector made = profile->samples;
+		struct ppi_pool made_keys = profile->sample_keys;
+
+		profile->samples = samples;
+		profile->sample_keys = keys;
+		samples = made;
+		keys = made_keys;
+	}
+	ppi_vector_free(&samples);
+	ppi_pool_free(&keys);
+	return is_good;
+}
+
+portprof_status portprof_profile_name_by_time(portprof_profile *profile,
+                                              portprof_code_fn find,
+                                              void *context)
+{
+	static const char who[] = "portprof_profile_name_by_time";
+	struct retelling retelling = { .profile = profile, .find = find,
+		                       .context = context };
+	bool is_good;
+
+	if (!profile)
+		return ppi_refuse_null(who, "profile");
+	if (!find)
+		return ppi_refuse_null(who, "find");
+	retelling.time_key = ppi_pool_find(&profile->strings,
+	                                   PPI_CODE_TIME_LABEL,
+	                                   strlen(PPI_CODE_TIME_LABEL));
+	is_good = !has_times(&retelling) || retell_all(&retelling);
+	ppi_vector_free(&retelling.labels);
+	ppi_vector_free(&retelling.locations);
+	return is_good ? PORTPROF_OK
+	               : ppi_refuse(PORTPROF_E_NOMEM, "name code",
+	                            "out of memory");
+}

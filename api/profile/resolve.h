@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* From the messages of a file to a profile: every number is checked. */
+#ifndef PPI_FILE_RESOLVE_H
+#define PPI_FILE_RESOLVE_H
+
+#include "api/profile/ids.h"
+#include "api/profile/model.h"
+#include "api/profile/pprof/raw.h"
+#include "backends/backend.h"
+
+struct ppi_resolve {
+	const struct ppi_raw *raw;
+	portprof_profile *profile;
+	struct ppi_diag *why;
+	const char *name;         /* of the file, for messages */
+	bool is_torn;             /* what points to nothing may be missing */
+	uint64_t dropped;         /* samples, for that reason */
+	uint64_t negative;        /* values below 0, read as 0 */
+	struct ppi_vector texts;  /* uint32_t: of a raw string the number */
+	struct ppi_vector mappings, functions, locations; /* likewise; PPI_NONE
+	                           * for what is missing */
+	struct ppi_ids location_ids;
+	Ppi__Account *account;    /* or NULL; in `arena` */
+	struct ppi_arena arena;
+};
+
+/*
+ * E_FORMAT, E_NOMEM: the profile is to be freed. Fills resolve->profile, all
+ * but its damage.
+ */
+portprof_status ppi_resolve(struct ppi_resolve *resolve);
+
+/* Parts of it. */
+portprof_status ppi_resolve_events(struct ppi_resolve *resolve);
+portprof_status ppi_resolve_samples(struct ppi_resolve *resolve);
+
+/* The number of a raw string's text, or PPI_NONE when there is none such. */
+static inline uint32_t ppi_resolve_text(const struct ppi_resolve *resolve,
+                                        int64_t raw)
+{
+	if (raw < 0 || (uint64_t)raw >= resolve->texts.count)
+		return PPI_NONE;
+	return PPI_AT(&resolve->texts, uint32_t)[raw];
+}
+
+portprof_status ppi_resolve_bad(struct ppi_resolve *resolve, const char *what);
+portprof_status ppi_resolve_memory(struct ppi_resolve *resolve);
+
+/* E_LIMIT when it has grown out of the bounds: to be asked at every record
+ * that is taken over. */
+portprof_status ppi_resolve_bounds(struct ppi_resolve *resolve);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples of a file, their values, labels and threads. */
+#include "api/profile/resolve.h"
+
+#include "api/profile/prune.h"
+#include "api/profile/sample_table.h"
+
+/* One sample being taken over; memory is used again for the next. */
+struct taking {
+	struct ppi_resolve *resolve;
+	struct ppi_raw_parts parts;
+	struct ppi_vector locations; /* uint32_t */
+	struct ppi_vector labels;    /* struct ppi_label */
+	uint64_t *values;            /* samples, then weights, per event */
+	uint32_t pid_key, tid_key, thread_key, chain_end_key;
+	uint32_t pid, tid, chain_end;
+	const char *thread;          /* name, or NULL */
+	struct ppi_prune *prune;     /* or NULL */
+	bool has_threads;            /* the file has the last name of each */
+	portprof_profile_thread last; /* entered; name NULL: none was */
+};
+
+static uint32_t as_id(int64_t number)
+{
+	return number > 0 && number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
+/* Labels that say whose the sample is go to fields of their own. */
+static bool is_own_label(struct taking *taking, const struct ppi_label *label)
+{
+	if (label->text == 0 && label->key == taking->pid_key &&
+	    !taking->pid && as_id(label->number))
+		taking->pid = as_id(label->number);
+	else if (label->text == 0 && label->key == taking->tid_key &&
+	         !taking->tid && as_id(label->number))
+		taking->tid = as_id(label->number);
+	else
+		return false;
+	return true;
+}
+
+/* The name that a thread known by number had then is a field of its own; in our
+ * files, that of the idle task as well, which has no number. */
+static void take_thread_label(struct taking *taking)
+{
+	struct ppi_label *labels = PPI_AT(&taking->labels, struct ppi_label);
+
+	taking->thread = NULL;
+	if (!taking->tid && !taking->resolve->profile->has_account)
+		return;
+	for (size_t i = 0; i < taking->labels.count; i++) {
+		if (labels[i].key != taking->thread_key || !labels[i].text)
+			continue;
+		taking->thread = ppi_profile_string(taking->resolve->profile,
+		                                    labels[i].text);
+		memmove(&labels[i], &labels[i + 1],
+		        (taking->labels.count - i - 1) * sizeof(*labels));
+		taking->labels.count--;
+		return;
+	}
+}
+
+static portprof_status take_labels(struct taking *taking)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	const struct ppi_raw_label *from = taking->parts.labels.data;
+
+	taking->labels.count = 0;
+	taking->pid = taking->tid = taking->chain_end = 0;
+	for (size_t i = 0; i < taking->parts.labels.count; i++) {
+		struct ppi_label label = {
+			.key = ppi_resolve_text(resolve, from[i].key),
+			.text = ppi_resolve_text(resolve, from[i].str),
+			.unit = ppi_resolve_text(resolve, from[i].unit),
+			.number = from[i].num,
+		};
+
+		if (label.key == taking->chain_end_key && label.number > 0 &&
+		    label.number <= PORTPROF_CHAIN_LEAVES_OUT)
+			taking->chain_end = (uint32_t)label.number;
+		if (label.key == PPI_NONE || label.text == PPI_NONE ||
+		    label.unit == PPI_NONE)
+			return PORTPROF_E_FORMAT;
+		if (!is_own_label(taking, &label) &&
+		    !ppi_vector_add(&taking->labels, sizeof(label), &label, 1))
+			return PORTPROF_E_NOMEM;
+	}
+	take_thread_label(taking);
+	return PORTPROF_OK;
+}
+
+static portprof_status take_locations(struct taking *taking)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	const uint64_t *ids = taking->parts.locations.data;
+	size_t depth = taking->parts.locations.count;
+
+	taking->locations.count = 0;
+	if (!ppi_vector_reserve(&taking->locations, sizeof(uint32_t), depth))
+		return PORTPROF_E_NOMEM;
+	for (size_t i = 0; i < depth; i++) {
+		uint32_t at = ppi_ids_find(&resolve->location_ids, ids[i]);
+		uint32_t location =
+			at == PPI_NONE
+				? PPI_NONE
+				: PPI_AT(&resolve->locations, uint32_t)[at];
+
+		if (location == PPI_NONE)
+			return PORTPROF_E_FORMAT;
+		ppi_vector_add(&taking->locations, sizeof(location), &location,
+		               1);
+	}
+	return !taking->prune || ppi_prune_chain(taking->prune,
+	                                         taking->locations.data,
+	                                         &taking->locations.count)
+	               ? PORTPROF_OK
+	               : PORTPROF_E_NOMEM;
+}
+
+static portprof_status take_values(struct taking *taking)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	const portprof_profile *profile = resolve->profile;
+	size_t events = profile->events.count;
+	const int64_t *from = taking->parts.values.data;
+	size_t count = taking->parts.values.count;
+
+	if (count != profile->types.count)
+		return PORTPROF_E_FORMAT;
+	memset(taking->values, 0, 2 * events * sizeof(uint64_t));
+	for (size_t i = 0; i < count; i++) {
+		const struct ppi_type *type =
+			&PPI_AT(&profile->types, struct ppi_type)[i];
+		uint64_t value = from[i] < 0 ? 0 : (uint64_t)from[i];
+
+		resolve->negative += from[i] < 0;
+		if (type->factor)
+			value = value > UINT64_MAX / type->factor
+			                ? UINT64_MAX
+			                : value * type->factor;
+		taking->values[type->is_samples ? type->event
+		                                : events + type->event] = value;
+	}
+	return PORTPROF_OK;
+}
+
+/*
+ * Others count samples once for all values, and then the first event's count
+ * is each event's; or not at all, and then a value that is a count is its own.
+ */
+static void share_samples(struct taking *taking)
+{
+	const portprof_profile *profile = taking->resolve->profile;
+	const struct ppi_profile_event *event = profile->events.data;
+	size_t events = profile->events.count;
+	bool is_counted = profile->types.count > events;
+	bool is_shared = profile->types.count == events + 1;
+
+	for (size_t i = 0; i < events; i++) {
+		if (is_shared)
+			taking->values[i] = taking->values[0];
+		else if (!is_counted &&
+		         event[i].shown.unit == PORTPROF_UNIT_COUNT)
+			taking->values[i] = taking->values[events + i];
+	}
+}
+
+/* Samples of a thread mostly follow one another. */
+static bool enter_thread(struct taking *taking)
+{
+	const char *name = taking->thread ? taking->thread : "";
+
+	if (!taking->tid ||
+	    (taking->tid == taking->last.tid &&
+	     taking->pid == taking->last.pid && name == taking->last.name))
+		return true;
+	taking->last = (portprof_profile_thread){ .pid = taking->pid,
+		                                  .tid = taking->tid,
+		                                  .name = name };
+	return ppi_profile_thread(taking->resolve->profile, taking->pid,
+	                          taking->tid, name, !taking->has_threads);
+}
+
+/* A sample without one, taken before the name was known, has its thread's. */
+static const char *name_of(const struct taking *taking)
+{
+	const portprof_profile *profile = taking->resolve->profile;
+	const uint32_t key[2] = { taking->pid, taking->tid };
+	uint32_t number;
+
+	if (taking->thread || !taking->tid)
+		return taking->thread;
+	number = ppi_pool_find(&profile->thread_keys, key, sizeof(key));
+	return PPI_AT(&profile->threads, portprof_profile_thread)[number].name;
+}
+
+static portprof_status take_sample(struct taking *taking,
+                                   const struct ppi_raw_sample *raw)
+{
+	portprof_profile *profile = taking->resolve->profile;
+	portprof_profile_sample shown = { 0 };
+	portprof_status status = ppi_raw_sample_read(raw, &taking->parts);
+	uint32_t labels;
+
+	if (status == PORTPROF_OK)
+		status = take_locations(taking);
+	if (status == PORTPROF_OK)
+		status = take_values(taking);
+	if (status == PORTPROF_OK)
+		status = take_labels(taking);
+	if (status != PORTPROF_OK)
+		return status;
+	share_samples(taking);
+	labels = ppi_profile_labels(profile, taking->labels.data,
+	                            taking->labels.count);
+	if (labels == PPI_NONE)
+		return PORTPROF_E_NOMEM;
+	shown.locations = taking->locations.data;
+	shown.depth = taking->locations.count;
+	shown.pid = taking->pid;
+	shown.tid = taking->tid;
+	shown.chain_end = taking->chain_end;
+	shown.samples = taking->values;
+	shown.weights = taking->values + profile->events.count;
+	if (!enter_thread(taking))
+		return PORTPROF_E_NOMEM;
+	shown.thread_name = name_of(taking);
+	return ppi_profile_sample(profile, &shown, labels) ? PORTPROF_OK
+	                                                   : PORTPROF_E_NOMEM;
+}
+
+static bool has_text(const struct ppi_resolve *resolve, uint32_t text)
+{
+	for (size_t i = 0; i < resolve->texts.count; i++)
+		if (PPI_AT(&resolve->texts, uint32_t)[i] == text)
+			return true;
+	return false;
+}
+
+/* Without a table of threads, samples have to say the last name of each: a sample
+ * without a name may come before the one that has it. */
+static portprof_status learn_threads(struct taking *taking)
+{
+	const struct ppi_vector *list =
+		&taking->resolve->raw->lists[PPI_RAW_SAMPLES];
+	const struct ppi_raw_sample *raw = list->data;
+
+	if (taking->has_threads ||
+	    !has_text(taking->resolve, taking->thread_key))
+		return PORTPROF_OK;
+	for (size_t i = 0; i < list->count; i++)
+		if (ppi_raw_sample_read(&raw[i], &taking->parts) ==
+			    PORTPROF_OK &&
+		    take_labels(taking) == PORTPROF_OK &&
+		    !enter_thread(taking))
+			return ppi_resolve_memory(taking->resolve);
+	return ppi_resolve_bounds(taking->resolve);
+}
+
+static portprof_status take_all(struct taking *taking)
+{
+	struct ppi_resolve *resolve = taking->resolve;
+	const struct ppi_vector *list = &resolve->raw->lists[PPI_RAW_SAMPLES];
+	const struct ppi_raw_sample *raw = list->data;
+
+	for (size_t i = 0; i < list->count; i++) {
+		portprof_status status = take_sample(taking, &raw[i]);
+
+		if (status == PORTPROF_E_FORMAT && resolve->is_torn)
+			resolve->dropped++;
+		else if (status == PORTPROF_E_FORMAT)
+			return ppi_resolve_bad(resolve,
+			                       "a sample points to nothing, or "
+			                       "has not one value per type");
+		else if (status != PORTPROF_OK)
+			return ppi_resolve_memory(resolve);
+		else if ((status = ppi_resolve_bounds(resolve)) != PORTPROF_OK)
+			return status;
+	}
+	return PORTPROF_OK;
+}
+
+static portprof_status take_threads(struct ppi_resolve *resolve)
+{
+	const struct ppi_vector *list = &resolve->raw->lists[PPI_RAW_THREADS];
+	const struct ppi_raw_thread *raw = list->data;
+
+	for (size_t i = 0; i < list->count; i++) {
+		if (!ppi_profile_thread(resolve->profile, raw[i].pid,
+		                        raw[i].tid, raw[i].name, true))
+			return ppi_resolve_memory(resolve);
+		if (raw[i].pid == raw[i].tid)
+			ppi_profile_owner(resolve->profile, raw[i].pid,
+			                  (int64_t)raw[i].owner - 1,
+			                  raw[i].began_ns);
+	}
+	return ppi_resolve_bounds(resolve);
+}
+
+portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
+{
+	struct taking taking = { .resolve = resolve };
+	portprof_profile *profile = resolve->profile;
+	portprof_status status;
+	bool is_memory;
+
+	taking.prune = ppi_prune_open(profile, &is_memory);
+	taking.pid_key = ppi_profile_text(profile, "pid", 3);
+	taking.tid_key = ppi_profile_text(profile, "tid", 3);
+	taking.thread_key = ppi_profile_text(profile, "thread", 6);
+	taking.chain_end_key =
+		ppi_profile_text(profile, PPI_CHAIN_END_LABEL,
+		                 sizeof(PPI_CHAIN_END_LABEL) - 1);
+	taking.values = calloc(2 * profile->events.count + 1,
+	                       sizeof(*taking.values));
+	taking.has_threads = resolve->raw->lists[PPI_RAW_THREADS].count > 0;
+	status = !is_memory && taking.values && taking.pid_key != PPI_NONE &&
+	                         taking.tid_key != PPI_NONE &&
+	                         taking.thread_key != PPI_NONE &&
+	                         taking.chain_end_key != PPI_NONE
+		? take_threads(resolve) : ppi_resolve_memory(resolve);
+	if (status == PORTPROF_OK)
+		status = learn_threads(&taking);
+	if (status == PORTPROF_OK)
+		status = take_all(&taking);
+	free(taking.values);
+	ppi_prune_close(taking.prune);
+	ppi_raw_parts_free(&taking.parts);
+	ppi_vector_free(&taking.locations);
+	ppi_vector_free(&taking.labels);
+	return status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* A library that is loaded when it is first needed. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "config.h"
+
+#include "base/library.h"
+
+#include "base/elf_w.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* The program itself comes first; a loader is named in it, or it needs none. */
+static int find_loader(struct dl_phdr_info *info, size_t size, void *is_there)
+{
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_INTERP)
+			*(bool *)is_there = true;
+	return 1;
+}
+
+bool ppi_library_is_static(void)
+{
+	bool has_loader = false;
+
+	dl_iterate_phdr(find_loader, &has_loader);
+	return !has_loader;
+}
+
+bool ppi_library_load(const char *file, const char *const names[],
+                      size_t count, void *functions)
+{
+	void *library;
+	char *to = functions;
+	void *found;
+
+	if (ppi_library_is_static())
+		return false;
+	library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!dlsym(library, names[i]))
+			goto close;
+	for (size_t i = 0; i < count; i++) {
+		/* POSIX lets a pointer to data hold one to a function; C does
+		 * not */
+		found = dlsym(library, names[i]);
+		memcpy(to + i * sizeof(found), &found, sizeof(found));
+	}
+	return true;
+
+close:
+	dlclose(library);
+	return false;
+}
+
+/* By a handle that nobody closes. The program itself is found by no name, and
+ * stays anyway. */
+void ppi_library_stay(void)
+{
+#ifdef RTLD_NOLOAD
+	static atomic_flag is_done = ATOMIC_FLAG_INIT;
+	Dl_info own;
+
+	if (atomic_flag_test_and_set(&is_done))
+		return;
+	if (dladdr((void *)(size_t)ppi_library_stay, &own) && own.dli_fname)
+		dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+#endif
+}

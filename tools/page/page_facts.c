@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* A page's data other than its tree, as JSON: the account, names, threads. */
+#include "config.h"
+
+#include "tools/page/page.h"
+
+#include "base/json.h"
+#include "tools/view/noise.h"
+#include "tools/view/skid.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_event(struct ppi_json *json, const struct ppi_report *report)
+{
+	const portprof_profile_event *what = report->what;
+	const portprof_stats *stats = &what->stats;
+
+	ppi_json_text(json, "event", what->name);
+	ppi_json_text(json, "means", what->description);
+	ppi_json_flag(json, "is_time",
+	              what->unit == PORTPROF_UNIT_NANOSECONDS);
+	ppi_json_flag(json, "has_account", what->has_stats);
+	if (!what->has_stats)
+		return;
+	ppi_json_real(json, "requested_hz", stats->requested_hz);
+	ppi_json_real(json, "granted_hz", stats->granted_hz);
+	ppi_json_real(json, "achieved_hz", stats->achieved_hz);
+	ppi_json_number(json, "period", stats->requested_period);
+	ppi_json_number(json, "cpu_time_ns", stats->cpu_time_ns);
+	ppi_json_number(json, "kept_samples", stats->kept_samples);
+	ppi_json_number(json, "lost_samples", stats->lost_samples);
+	ppi_json_flag(json, "lost_is_exact",
+	              stats->lost_certainty == PORTPROF_EXACT);
+	ppi_json_number(json, "throttled", stats->throttled);
+	ppi_json_number(json, "standard_error", stats->standard_error);
+}
+
+static void put_chains(struct ppi_json *json, const struct ppi_chains *chains)
+{
+	if (!chains->weight)
+		return;
+	ppi_json_object(json, "callers");
+	ppi_json_number(json, "weight", chains->weight);
+	ppi_json_number(json, "leaving", chains->leaving);
+	ppi_json_number(json, "skipping", chains->skipping);
+	ppi_json_number(json, "cut", chains->cut);
+	ppi_json_number(json, "ending", chains->ending);
+	if (chains->modules.count)
+		ppi_json_text(json, "module",
+		              chains->modules.modules[0].module);
+	ppi_json_close(json);
+}
+
+/* What one sample stands for: chance moves a weight by samples. */
+static double sample_weight(const struct ppi_page_tree *tree, uint32_t series)
+{
+	double weight = 0, squares = 0;
+
+	for (size_t i = 0; i < tree->sample_count; i++) {
+		const struct ppi_page_sample *sample = &tree->samples[i];
+		double one = (double)sample->weight;
+
+		if (sample->series != series)
+			continue;
+		weight += one;
+		squares += one * one /
+		           (sample->samples ? (double)sample->samples : 1);
+	}
+	return weight > 0 ? squares / weight : 0;
+}
+
+static void put_series(struct ppi_json *json, const struct ppi_page *page,
+                       uint32_t index)
+{
+	const struct ppi_page_series *series = &page->series[index];
+	const struct ppi_report *report = &series->report;
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(series->view.profile);
+
+	ppi_json_object(json, NULL);
+	ppi_json_text(json, "label", series->label);
+	ppi_json_text(json, "path", report->path);
+	ppi_json_text(json, "backend", origin->backend);
+	ppi_json_text(json, "command", origin->command);
+	ppi_json_number(json, "start_ns", origin->start_ns);
+	ppi_json_number(json, "duration_ns", origin->duration_ns);
+	ppi_json_flag(json, "is_complete",
+	              origin->is_complete || !origin->backend[0]);
+	ppi_json_text(
+		json, "damage",
+		portprof_profile_origin_get(series->view.profile)->damage);
+	put_event(json, report);
+	ppi_json_number(json, "total", report->total);
+	ppi_json_number(json, "outside", report->outside);
+	ppi_json_number(json, "unattributed", report->unattributed);
+	ppi_json_number(json, "excess", report->excess);
+	ppi_json_number(json, "left_out", report->left_out);
+	ppi_json_real(json, "sample_weight",
+	              sample_weight(&page->tree, index));
+	put_chains(json, &report->chains);
+	ppi_json_text(json, "account", series->account);
+	ppi_json_close(json);
+}
+
+/* The number of each function's module, in the order of their coming. */
+static void put_modules(struct ppi_json *json,
+                        const struct ppi_page_tree *tree, bool is_diff,
+                        uint32_t *module_of)
+{
+	uint32_t count = 0;
+
+	ppi_json_array(json, "modules");
+	for (uint32_t i = 0; i < tree->function_count; i++) {
+		const struct ppi_page_function *one = &tree->functions[i];
+		uint32_t like = 0;
+
+		while (like < i &&
+		       strcmp(is_diff ? tree->functions[like].module
+		                      : tree->functions[like].path,
+		              is_diff ? one->module : one->path) != 0)
+			like++;
+		if (like < i) {
+			module_of[i] = module_of[like];
+			continue;
+		}
+		module_of[i] = count++;
+		ppi_json_array(json, NULL);
+		ppi_json_text(json, NULL, one->module);
+		ppi_json_text(json, NULL, one->path);
+		ppi_json_number(json, NULL, one->is_kernel);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+}
+
+static void put_functions(struct ppi_json *json,
+                          const struct ppi_page_tree *tree,
+                          const uint32_t *module_of)
+{
+	ppi_json_array(json, "functions");
+	for (uint32_t i = 0; i < tree->function_count; i++)
+		ppi_json_text(json, NULL, tree->functions[i].name);
+	ppi_json_close(json);
+	ppi_json_array(json, "module_of");
+	for (uint32_t i = 0; i < tree->function_count; i++)
+		ppi_json_number(json, NULL, module_of[i]);
+	ppi_json_close(json);
+	ppi_json_array(json, "nameless");
+	for (uint32_t i = 0; i < tree->function_count; i++)
+		if (!tree->functions[i].is_named)
+			ppi_json_number(json, NULL, i);
+	ppi_json_close(json);
+	ppi_json_array(json, "let_interrupts_in");
+	for (uint32_t i = 0; i < tree->function_count; i++)
+		if (tree->functions[i].is_kernel &&
+		    ppi_lets_interrupts_in(tree->functions[i].name))
+			ppi_json_number(json, NULL, i);
+	ppi_json_close(json);
+}
+
+static void put_threads(struct ppi_json *json,
+                        const struct ppi_page_tree *tree)
+{
+	ppi_json_array(json, "threads");
+	for (uint32_t i = 0; i < tree->thread_count; i++) {
+		const struct ppi_page_thread *thread = &tree->thread_list[i];
+
+		ppi_json_array(json, NULL);
+		ppi_json_number(json, NULL, thread->pid);
+		ppi_json_number(json, NULL, thread->tid);
+		ppi_json_text(json, NULL, thread->name);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+}
+
+static void put_facts(const struct ppi_page *page, uint32_t *module_of,
+                      FILE *out)
+{
+	const struct ppi_page_tree *tree = &page->tree;
+	struct ppi_json json;
+
+	ppi_json_begin(&json, out, true);
+	ppi_json_number(&json, "schema", 1);
+	ppi_json_text(&json, "portprof", portprof_version());
+	ppi_json_text(&json, "title", page->title);
+	ppi_json_flag(&json, "is_diff", page->is_diff);
+	ppi_json_flag(&json, "is_normalized", page->is_normalized);
+	ppi_json_real(&json, "noise", ppi_noise_limit(page->tested_count));
+	ppi_json_array(&json, "series");
+	for (uint32_t i = 0; i < page->series_count; i++)
+		put_series(&json, page, i);
+	ppi_json_close(&json);
+	put_modules(&json, tree, page->is_diff, module_of);
+	put_functions(&json, tree, module_of);
+	put_threads(&json, tree);
+	ppi_json_number(&json, "slice_ns", tree->slice_ns);
+	ppi_json_number(&json, "slices", tree->slice_count);
+	ppi_json_end(&json);
+}
+
+char *ppi_page_facts(const struct ppi_page *page, size_t *bytes)
+{
+	uint32_t *module_of = calloc(page->tree.function_count + 1u,
+	                             sizeof(*module_of));
+	char *text = NULL;
+	FILE *out = module_of ? open_memstream(&text, bytes) : NULL;
+
+	if (out) {
+		put_facts(page, module_of, out);
+		if (fclose(out) != 0) {
+			free(text);
+			text = NULL;
+		}
+	}
+	free(module_of);
+	return text;
+}

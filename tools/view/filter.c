@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/* Which samples a report is about: by thread, module and function. */
+#include "config.h"
+
+#include "tools/view/filter.h"
+
+#include "tools/guess.h"
+#include "tools/view/owners.h"
+#include "tools/tools.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds up to `end`, with a decimal point perhaps; false for anything
+ * else. */
+static bool read_seconds(const char *text, const char *end, uint64_t *ns)
+{
+	double seconds;
+	char *stop;
+
+	if (text == end || strspn(text, "0123456789.") != (size_t)(end - text))
+		return false;
+	seconds = strtod(text, &stop);
+	if (stop != end || seconds > 1e9)
+		return false;
+	*ns = (uint64_t)(seconds * 1e9 + 0.5);
+	return true;
+}
+
+bool ppi_filter_read_times(const char *text, struct ppi_filter *filter)
+{
+	const char *comma = strchr(text, ',');
+
+	filter->has_times = true;
+	filter->from_ns = 0;
+	filter->to_ns = UINT64_MAX;
+	if (!comma || !text[1])
+		return false;
+	if (comma > text && !read_seconds(text, comma, &filter->from_ns))
+		return false;
+	return (!comma[1] || read_seconds(comma + 1, comma + strlen(comma),
+	                                  &filter->to_ns)) &&
+	       filter->from_ns < filter->to_ns;
+}
+
+enum { LISTS = 4 };
+
+/* The words of one list, and which of them anything has fitted. */
+struct list {
+	char *text; /* words end in zero bytes */
+	const char **words;
+	bool *is_met;
+	size_t count;
+};
+
+static void free_list(struct list *list)
+{
+	free(list->text);
+	free(list->words);
+	free(list->is_met);
+}
+
+/* A name with commas in it is one word. */
+static bool read_list(const char *text, bool is_one, struct list *list)
+{
+	size_t room = 1;
+
+	memset(list, 0, sizeof(*list));
+	if (!text)
+		return true;
+	for (const char *at = text; *at; at++)
+		room += *at == ',';
+	list->text = strdup(text);
+	list->words = calloc(room, sizeof(*list->words));
+	list->is_met = calloc(room, sizeof(*list->is_met));
+	if (!list->text || !list->words || !list->is_met)
+		return false;
+	for (char *at = list->text; at; list->count++) {
+		list->words[list->count] = at;
+		at = is_one ? NULL : strchr(at, ',');
+		if (at)
+			*at++ = '\0';
+	}
+	return true;
+}
+
+/* Whether a word of the list fits; every one that does is met. */
+typedef bool (*fits_fn)(const char *word, const void *thing);
+
+static bool fits_any(struct list *list, fits_fn fits, const void *thing)
+{
+	bool is_fit = false;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (fits(list->words[i], thing))
+			is_fit = list->is_met[i] = true;
+	return is_fit;
+}
+
+static bool fits_thread(const char *word, const void *thing)
+{
+	const struct ppi_owner *thread = thing;
+	uint64_t number;
+
+	if (ppi_read_number(word, 1, UINT32_MAX, &number) &&
+	    (thread->tid == number || thread->pid == number))
+		return true;
+	return thread->name[0] && fnmatch(word, thread->name, 0) == 0;
+}
+
+static bool fits_module(const char *word, const void *thing)
+{
+	const struct ppi_symbols_name *name = thing;
+
+	return strcmp(word, name->module) == 0 ||
+	       fnmatch(word, name->module, 0) == 0 ||
+	       fnmatch(word, name->path, 0) == 0;
+}
+
+bool ppi_rows_keep_modules(struct ppi_rows *rows, const char *modules)
+{
+	struct ppi_symbols_name name = { .module = NULL };
+	struct list list;
+	size_t kept = 0;
+	bool is_good = read_list(modules, false, &list);
+
+	/* what has weight of its own has passed the filter */
+	for (size_t i = 0; is_good && modules && i < rows->count; i++) {
+		const struct ppi_row *row = &rows->rows[i];
+
+		name.module = row->module;
+		name.path = row->path;
+		if (row->self_weight || row->samples || !name.module ||
+		    fits_any(&list, fits_module, &name))
+			rows->rows[kept++] = *row;
+	}
+	if (is_good && modules)
+		rows->count = kept;
+	free_list(&list);
+	return is_good;
+}
+
+/* An inlined function counts as one of the location. */
+static bool fits_function(const char *word, const void *thing)
+{
+	const struct ppi_symbols_name *name = thing;
+
+	for (; name; name = name->caller)
+		if (ppi_is_function(word, name->function))
+			return true;
+	return false;
+}
+
+/* ---- what is left out ---- */
+
+struct applying {
+	const portprof_profile *profile;
+	const struct ppi_symbols_name *names;
+	bool *is_left_out;
+};
+
+static bool *new_flags(size_t count)
+{
+	return calloc(count + 1, sizeof(bool));
+}
+
+/* Threads are looked at once for each of their names. */
+static bool is_thread_in(struct ppi_owners *owners, bool **is_in,
+                         struct list *list,
+                         const portprof_profile_sample *sample, bool *answer)
+{
+	uint32_t known = owners->count;
+	const struct ppi_owner *owner = ppi_owners_find(owners, sample);
+	bool *grown;
+
+	if (!owner)
+		return false;
+	if (owner->number == known) {
+		grown = realloc(*is_in, (known + 1u) * sizeof(*grown));
+		if (!grown)
+			return false;
+		*is_in = grown;
+		grown[known] = fits_any(list, fits_thread, owner);
+	}
+	*answer = (*is_in)[owner->number];
+	return true;
+}
+
+static bool leave_out_threads(struct applying *applying, struct list *list)
+{
+	struct ppi_owners owners;
+	const portprof_profile_sample *sample;
+	bool *is_in = NULL, is_kept;
+	bool is_good = ppi_owners_open(&owners, applying->profile,
+	                               PPI_BY_THREAD | PPI_BY_PROCESS |
+	                               PPI_BY_COMM);
+
+	for (size_t i = 0; is_good && (sample = portprof_profile_sample_get(
+					       applying->profile, i)) != NULL;
+	     i++) {
+		is_good = is_thread_in(&owners, &is_in, list, sample, &is_kept);
+		if (is_good && !is_kept)
+			applying->is_left_out[i] = true;
+	}
+	ppi_owners_close(&owners);
+	free(is_in);
+	return is_good;
+}
+
+static bool fits_label(const char *word, const void *thing)
+{
+	const struct ppi_label_value *value = thing;
+
+	return fnmatch(word, value->text, 0) == 0;
+}
+
+/* `name` ends at the "=". */
+static bool leave_out_labels(struct applying *applying, struct list *list,
+                             const char *name)
+{
+	struct ppi_labels labels;
+	const portprof_profile_sample *sample;
+	const struct ppi_label_value *value;
+	bool is_good = true;
+
+	ppi_labels_open(&labels, applying->profile, name);
+	for (size_t i = 0; is_good && (sample = portprof_profile_sample_get(
+					       applying->profile, i)) != NULL;
+	     i++) {
+		value = ppi_labels_find(&labels, sample);
+		is_good = value != NULL;
+		if (is_good && !fits_any(list, fits_label, value))
+			applying->is_left_out[i] = true;
+	}
+	ppi_labels_close(&labels);
+	return is_good;
+}
+
+/* By the sampled code alone, or by all of the chain. */
+static bool leave_out_code(struct applying *applying, struct list *list,
+                           fits_fn fits, bool is_whole_chain)
+{
+	size_t count = portprof_profile_location_count(applying->profile);
+	const portprof_profile_sample *sample;
+	bool *is_in = new_flags(count);
+
+	if (!is_in)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		is_in[i] = fits_any(list, fits, &applying->names[i]);
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(applying->profile, i)) !=
+	     NULL;
+	     i++) {
+		size_t depth = is_whole_chain  ? sample->depth
+		               : sample->depth ? 1
+		                               : 0;
+		bool is_met = false;
+
+		for (size_t j = 0; j < depth && !is_met; j++)
+			is_met = is_in[sample->locations[j]];
+		if (!is_met)
+			applying->is_left_out[i] = true;
+	}
+	free(is_in);
+	return true;
+}
+
+/* The things that a word may have meant, by their number. */
+typedef const char *(*name_fn)(const struct applying *applying, size_t i);
+
+static const char *thread_name(const struct applying *applying, size_t i)
+{
+	const portprof_profile_thread *thread =
+		portprof_profile_thread_get(applying->profile, i);
+
+	return thread ? thread->name : NULL;
+}
+
+static bool is_location(const struct applying *applying, size_t i)
+{
+	return i < portprof_profile_location_count(applying->profile);
+}
+
+static const char *module_name(const struct applying *applying, size_t i)
+{
+	return is_location(applying, i) ? applying->names[i].module : NULL;
+}
+
+static const char *function_name(const struct applying *applying, size_t i)
+{
+	return is_location(applying, i) ? applying->names[i].function : NULL;
+}
+
+static const char *no_name(const struct applying *applying, size_t i)
+{
+	(void)applying;
+	(void)i;
+	return NULL;
+}
+
+static bool say_unmet(const struct applying *applying, const struct list *list,
+                      const char *what, name_fn name_of, const char *remedy)
+{
+	bool is_met = true;
+
+	for (size_t i = 0; i < list->count; i++) {
+		struct ppi_guess guess = { .wanted = list->words[i] };
+		char likely[512];
+		const char *name;
+
+		if (list->is_met[i])
+			continue;
+		for (size_t j = 0; (name = name_of(applying, j)) != NULL; j++)
+			ppi_guess_offer(&guess, name);
+		ppi_guess_words(&guess, "", likely, sizeof(likely));
+		ppi_say("no %s '%s' is in this profile; %s%s", what,
+		        list->words[i], remedy, likely);
+		is_met = false;
+	}
+	return is_met;
+}
+
+/*
+ * By the middle of the slice of time that a sample fell in. Times are those of
+ * CLOCK_REALTIME; when measuring began the file says too.
+ */
+static bool leave_out_times(struct applying *applying,
+                            const struct ppi_filter *filter)
+{
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(applying->profile);
+	size_t count = portprof_profile_sample_count(applying->profile);
+	bool is_any_in = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t at_ns =
+			portprof_profile_sample_time(applying->profile, i) +
+			origin->timeline_ns / 2;
+
+		at_ns = at_ns > origin->start_ns ? at_ns - origin->start_ns : 0;
+		if (at_ns < filter->from_ns || at_ns >= filter->to_ns)
+			applying->is_left_out[i] = true;
+		else
+			is_any_in = true;
+	}
+	if (!is_any_in)
+		ppi_say("--time: no sample is in that time");
+	return is_any_in;
+}
+
+/* The lists are the filter's, in the order of struct ppi_filter. */
+static bool apply_lists(struct applying *applying, struct list lists[LISTS],
+                        const char *label)
+{
+	if (lists[0].count && !leave_out_threads(applying, &lists[0]))
+		return false;
+	if (lists[1].count &&
+	    !leave_out_code(applying, &lists[1], fits_module, false))
+		return false;
+	if (lists[2].count &&
+	    !leave_out_code(applying, &lists[2], fits_function, true))
+		return false;
+	return !lists[3].count ||
+	       leave_out_labels(applying, &lists[3], label);
+}
+
+static bool say_all_unmet(const struct applying *applying,
+                          const struct list lists[LISTS])
+{
+	bool is_met =
+		say_unmet(applying, &lists[0], "thread", thread_name,
+	                  "--sort thread shows them");
+
+	is_met &= say_unmet(applying, &lists[1], "module", module_name,
+	                    "--sort module shows them");
+	is_met &= say_unmet(applying, &lists[2], "function", function_name,
+	                    "-n 0 shows them");
+	return say_unmet(applying, &lists[3], "value of that label", no_name,
+	                 "--sort label:NAME shows them") &&
+	       is_met;
+}
+
+/* NULL of none. */
+static const char *values_of(const char *label)
+{
+	return label ? strchr(label, '=') + 1 : NULL;
+}
+
+enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
+                                        const portprof_profile *profile,
+                                        const struct ppi_symbols_name *names,
+                                        bool **is_left_out)
+{
+	struct applying applying = { profile, names, NULL };
+	enum ppi_filter_result result = PPI_FILTER_MEMORY;
+	struct list lists[LISTS];
+	bool is_good;
+
+	*is_left_out = NULL;
+	if (!filter->threads && !filter->modules && !filter->functions &&
+	    !filter->label && !filter->has_times)
+		return PPI_FILTER_OK;
+	if (filter->has_times &&
+	    !portprof_profile_origin_get(profile)->timeline_ns) {
+		ppi_say("--time: this profile has no times of samples; "
+		        "record it with --timeline 1s");
+		return PPI_FILTER_NOTHING;
+	}
+	if (filter->label && !ppi_labels_check(profile, filter->label))
+		return PPI_FILTER_NOTHING;
+	is_good = read_list(filter->threads, false, &lists[0]);
+	is_good &= read_list(filter->modules, false, &lists[1]);
+	is_good &= read_list(filter->functions, true, &lists[2]);
+	is_good &= read_list(values_of(filter->label), false, &lists[3]);
+	applying.is_left_out =
+		new_flags(portprof_profile_sample_count(profile));
+	if (is_good && applying.is_left_out && apply_lists(&applying, lists, filter->label))
+		result = say_all_unmet(&applying, lists) &&
+		                         (!filter->has_times ||
+		                          leave_out_times(&applying, filter))
+		                 ? PPI_FILTER_OK
+		                 : PPI_FILTER_NOTHING;
+	for (size_t i = 0; i < LISTS; i++)
+		free_list(&lists[i]);
+	if (result == PPI_FILTER_OK)
+		*is_left_out = applying.is_left_out;
+	else
+		free(applying.is_left_out);
+	return result;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Which samples a report is about. */
+#ifndef PPI_REPORT_FILTER_H
+#define PPI_REPORT_FILTER_H
+
+#include "tools/view/rows.h"
+
+/* Lists are words with commas between, each a pattern of sh(1) or, of
+ * threads, a number; NULL where anything will do. */
+struct ppi_filter {
+	const char *threads;   /* names, or numbers of threads or processes */
+	const char *modules;   /* of the sampled code: names or paths */
+	const char *functions; /* anywhere in the chain */
+	const char *label;     /* "NAME=LIST": values of a label */
+	bool has_times;        /* only from `from_ns` on, and before `to_ns`, */
+	uint64_t from_ns, to_ns; /* counted from when measuring began */
+};
+
+/* "FROM,TO" in seconds; either may be missing. False when it is not that. */
+bool ppi_filter_read_times(const char *text, struct ppi_filter *filter);
+
+/* What the words of a list must fit; a sentence for each wrong one is said
+ * on stderr. */
+enum ppi_filter_result {
+	PPI_FILTER_OK,
+	PPI_FILTER_NOTHING, /* a word that nothing fits, or no times */
+	PPI_FILTER_MEMORY
+};
+
+/*
+ * Mark what is left out, in an array by sample that the caller frees; NULL
+ * when the filter asks for nothing.
+ */
+enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
+                                        const portprof_profile *profile,
+                                        const struct ppi_symbols_name *names,
+                                        bool **is_left_out);
+
+#endif
