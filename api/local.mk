@@ -57,7 +57,6 @@ libportprof_core_la_SOURCES += \
 	api/core/helper.h \
 	api/core/lone_call.h \
 	api/unwind/modules.h \
-	base/number.h \
 	api/core/open.h \
 	api/core/plan.h \
 	api/core/preset.h \
@@ -69,10 +68,8 @@ libportprof_core_la_SOURCES += \
 	api/core/session.h \
 	api/core/sink.h \
 	api/core/sized.h \
-	base/vector.h \
 	api/unwind/modules.c \
 	api/core/nearest.c \
-	base/number.c \
 	api/core/open.c \
 	api/core/plan.c \
 	api/core/preset.c \

@@ -4,9 +4,6 @@
 # All but main(), so that tests can link it.
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
-	$(FOREIGN_FILES) \
-	base/exec_stop.c \
-	base/exec_stop.h \
 	tools/annotate/annotate.c \
 	tools/annotate/annotate.h \
 	tools/view/code.c \
@@ -214,7 +211,7 @@ libportprof_tools_la_SOURCES = \
 	tools/messages.c
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)
-libportprof_tools_la_LIBADD = $(PP_CMD_LIBS)
+libportprof_tools_la_LIBADD = libportprof-base.la $(PP_CMD_LIBS)
 
 if HAVE_LIBELF
 libportprof_tools_la_SOURCES += \

@@ -83,14 +83,16 @@ function allowed(to,    area) {
 	if (area == "tests/conform" && (to == "tests/model/expect.h" || \
 	    to == "tests/memory/alloc.h"))
 		return 1
-	# what comes from others is handled alike above and below the library
-	if (area == "tools" && to ~ /^base\/(clean_text|text_width|exec_stop|foreign_file|json|library|process_owner)\.h$/)
+	# the command has a copy of its own of what stands below the library: not of
+	# what all sessions of a process share
+	if (area == "tools" && area_of(to) == "base" && \
+	    to !~ /\/(exec_guard|fork_guard|heir|signal_share)\.h$/)
 		return 1
 	# what a signal handler does cannot be timed from outside
 	if (file == "bench/stacks.c" && to == "backends/common/tick_ring.h")
 		return 1
 	# what is loaded into programs shares signals with the backend in it
-	if (file ~ /^tools\/preload\// && to ~ /^base\/(signal_(share|number)|fork_return)\.h$/)
+	if (file ~ /^tools\/preload\// && to == "base/signal_share.h")
 		return 1
 	# and goes on in forked children,
 	if (file ~ /^tools\/preload\// && to == "base/heir.h")
