@@ -26,7 +26,7 @@ static volatile char *pages;
 static size_t page_bytes, next_page;
 static uint64_t faults_left;
 
-/* Touch the next page; when all are there, send them away. A part of whoever
+/* Touch the next page; when all are there, send them away. A part of the thread that
  * calls it, so that the sampled code is of all functions. */
 static inline __attribute__((always_inline)) void fault(void)
 {

@@ -65,7 +65,7 @@ static portprof_config *configure(uint64_t text, const char *backend,
 }
 
 /* profil(2) counts in bins and knows no program counters: there, the histogram
- * is all that can be had. */
+ * is all that there is. */
 static portprof_session *open_session(uint64_t text, const char *backend,
                                       int *has_array)
 {

@@ -81,7 +81,7 @@ AC_DEFUN([PP_LAZY_LIBPFM4], [
 
 # PP_LAZY_LIBDW: the library reads tables of call frames by libdw, which it loads
 # when the first stack is unwound; so only a shared library of a known name will
-# do. The command links it besides.
+# do. The command links it, too.
 AC_DEFUN([PP_LAZY_LIBDW], [
   pp_libdw_file=none
   AS_IF([test $pp_have_LIBDW = yes && test "$ac_cv_search_dlopen" != no], [

@@ -9,7 +9,7 @@
  * (return from main), "_exit", "quick_exit", "abort", "kill" (SIGKILL), "exec"
  * (itself, with half the time), "noexec" (of a file that is not there, then
  * the work once more), "fork" (a child does the same work), "vfork",
- * "daemon" (a child in a session of its own goes on until SIGTERM),
+ * "daemon" (a child in a session of its own continues until SIGTERM),
  * "children" (a thousand children, one after the other, which do nothing), or
  * "trap" (it ends with 7 when SIGTERM comes). Before the work, "greedy" sets a
  * handler for every signal, "deaf" blocks them all, and "disable" switches

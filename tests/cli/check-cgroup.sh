@@ -21,7 +21,7 @@ refused "the same when sampling" 125 'exclude each other' record -p 1 -G a
 refused "a name that goes up" 125 "leave '..' out" \
 	stat -G ../etc --duration 1
 
-# The root of all: whoever may measure the system may measure it.
+# The root of all: who may measure the system may measure it.
 if ! "$portprof" stat -a -e cpu-clock --duration 1 >"$tmp/printed" \
 	2>"$tmp/words" || grep -q 'not counted\|refused' "$tmp/words"; then
 	echo "# skip: the system may not be measured here"

@@ -66,7 +66,7 @@ holds "verdicts are four words" \
 holds "CPU time is told of" '"cpu-time" in f'
 holds "backends have capabilities by name" \
 	'any("sample" in x["capabilities"] for x in r["backends"])'
-# The manual page tells of every capability and finding that there is.
+# The manual page lists every capability and finding that there is.
 python3 -c '
 import json, re, sys
 r = json.load(open(sys.argv[1]))
@@ -81,7 +81,7 @@ for line in re.findall(r"^\.It Li (.*)$", page, re.M):
     told |= set(line.replace(",", " ").split())
 print(*sorted({x["name"] for x in r["findings"]} - told - {"libraries"}))
 ' "$tmp/found" "$srcdir" >"$tmp/untold"
-same "the manual pages tell of every capability and finding" "" \
+same "the manual pages list every capability and finding" "" \
 	"$(xargs <"$tmp/untold")"
 well=$(python3 -c '
 import json, sys
@@ -93,7 +93,7 @@ has "for people" '^Sampling works here' "$tmp/found"
 has_not "no line is too long" '.{80}' "$tmp/found"
 doctor -v
 for name in $well; do
-	has "-v tells of what is well: $name" "^  $name +works" "$tmp/found"
+	has "-v lists what is well: $name" "^  $name +works" "$tmp/found"
 done
 doctor cpu-clock
 same "an event that can be measured: status" 0 "$status"

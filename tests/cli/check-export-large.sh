@@ -43,7 +43,7 @@ for name in sorted(set(gprof) | set(portprof)):
         bad = True
     if p > 0.05:
         print("%-24s %5.1f %% %5.1f %%" % (name, 100 * a, 100 * b))
-# whoever leads by more than chance leads in both
+# a function that leads by more than chance leads in both
 first = sorted(gprof, key=gprof.get)[::-1]
 lead = (gprof[first[0]] - gprof[first[1]]) / all_a
 if lead > 5 * math.sqrt(2 * gprof[first[0]] / all_a / ticks) + 0.01 and \

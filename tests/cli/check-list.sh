@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # portprof list shows what is there, and says of each event whether it can be
-# used; --explain tells what the kernel would be asked for.
+# used; --explain prints what the kernel would be asked for.
 set -u
 : "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
 . "$srcdir/tests/tools/tap.sh"

@@ -8,7 +8,7 @@ set -u
 . "$srcdir/tests/cli/cli.sh"
 is_sanitized && { echo "skip: slow with a sanitizer"; exit 77; }
 record -q -b perf -o probe.pb.gz -- true
-[ "$status" -eq 0 ] || { echo "skip: perf cannot be had"; exit 77; }
+[ "$status" -eq 0 ] || { echo "skip: perf does not work here"; exit 77; }
 
 # Half a second of CPU time in `held_work`, then the program deletes itself.
 cat >work.c <<'EOF2'

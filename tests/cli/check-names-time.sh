@@ -9,7 +9,7 @@ set -u
 need_command python3
 is_sanitized && { echo "skip: slow with a sanitizer"; exit 77; }
 record -q -b perf -o probe.pb.gz -- true
-[ "$status" -eq 0 ] || { echo "skip: perf cannot be had"; exit 77; }
+[ "$status" -eq 0 ] || { echo "skip: perf does not work here"; exit 77; }
 
 # Half a second of CPU time in each of three functions, loaded one after another
 # at the same address; the third is told of a little after it began, and moves.
@@ -219,7 +219,7 @@ none "times by the CPU's counter" cpu.pb.gz 'CLOCK_MONOTONIC'
 record -q -b perf -F 500 --no-names -o order.pb.gz -- ./made order
 none "another byte order" order.pb.gz 'byte order'
 
-# V8 tells of all its code, and moves it
+# V8 reports all its code, and moves it
 if command -v node >/dev/null 2>&1; then
 	cat >work.js <<'EOF2'
 function hotOne(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s }

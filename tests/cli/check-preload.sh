@@ -92,7 +92,7 @@ same "a wrong rate: the program runs as if nothing were" 0 "$status"
 has "a wrong rate: words" "not profiled: .*frequency 'many'" "$tmp/words"
 check "a wrong rate: no file" [ ! -e four.prof ]
 with CPUPROFILE=five.prof CPUPROFILE_REALTIME=1 -- 20
-has "what cannot be had is told" \
+has "what is not available is reported" \
 	'CPU time is profiled: CPUPROFILE_REALTIME' "$tmp/words"
 check "and CPU time is profiled" [ -s five.prof ]
 with CPUPROFILE=six.prof PORTPROF=output=seven.gz -- 20

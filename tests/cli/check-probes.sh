@@ -288,7 +288,7 @@ for signal in INT TERM KILL; do
 		same "${verb%% *}, SIG$signal: nothing is left" "" "$(entries)"
 	done
 done
-# Events of a program that goes on are the kernel's for a moment longer.
+# Events of a program that continues are the kernel's for a moment longer.
 counted traced "who was killed has left some: the next counts" 600 -e "$probe" \
 	-- ./hit 100 2 2 1
 check "and sweeps them" begun 0

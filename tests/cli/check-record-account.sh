@@ -65,7 +65,7 @@ child and os.wait()'
 has_not "waited for: nothing is said" "not waited for" "$tmp/words"
 
 # A thread that executes a program has the number of the first from then on, and
-# goes on with its own counts.
+# continues with its own counts.
 cat >thread_exec.c <<'END'
 #include <pthread.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@ set -u
 need_command python3
 need_backend perf
 
-# target THREADS: a burn that goes on until SIGTERM; its number is $target
+# target THREADS: a burn that continues until SIGTERM; its number is $target
 target() {
 	rm -f ready
 	"$burn" 200 "$1" trap >ready &

@@ -76,7 +76,7 @@ refused "another way to follow calls" 125 'lbr.*fp.*dwarf' --call-graph lbr \
 refused "an event that the backend lacks" 125 'cpu-clock or task-clock' -b itimer \
 	-e page-faults -o "$out" -- true
 
-### Events that cannot be had: what and why, what to do, and no more
+### Events that are not available: what and why, what to do, and no more
 
 # two WORDS: the message has two lines, and no backend of other systems
 two() {

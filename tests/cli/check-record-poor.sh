@@ -241,7 +241,7 @@ else
 	skip "full disks" "no disk can be made here"
 fi
 
-# A limit of file sizes is a full disk for whoever has it; nobody dies of it.
+# A limit of file sizes is a full disk for a process that has it; nobody dies of it.
 printf '#!/bin/sh\nulimit -f 1 && exec "$@"\n' >small-files
 chmod 755 small-files
 for backend in $backends; do

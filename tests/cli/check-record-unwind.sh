@@ -121,7 +121,7 @@ check "no stack is in the file" \
 	sh -c '! grep -q marker-of-a-stack subject.pb'
 
 record -v -F 500 -g -o auto.pb.gz -- ./subject
-has "-v tells what unwinding cost, and how large the table of rules is" \
+has "-v prints what unwinding cost, and how large the table of rules is" \
 	'unwinding: [0-9]+ samples of .* us of .* table of [0-9]+ KiB' "$tmp/words"
 has "a note of the session says how many are whole" \
 	'by frame tables: (9[5-9]|100)[.0-9]* % of the weight whole' "$tmp/words"

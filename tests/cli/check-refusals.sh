@@ -28,7 +28,7 @@ ran() {
 		[ "$(grep -c '^portprof: ' "$tmp/words")" -le 2 ]
 }
 
-# said WORDS PATTERN: the last words, besides where the file is
+# said WORDS PATTERN: the last words, beside where the file is
 said() {
 	has "$1" "$2" "$tmp/words"
 }

@@ -424,7 +424,7 @@ case $backends in
 			'^  note .*kernel code is not named: .*kptr_restrict=0' \
 			"$tmp/report"
 	else
-		skip "hidden kernel addresses" "cannot be had here"
+		skip "hidden kernel addresses" "cannot be enabled here"
 	fi
 	;;
 esac

@@ -84,7 +84,7 @@ against() {
 			"$portprof" record -q -b timer -F 1000 -o p.pb.gz -- "$@" \
 			>/dev/null 2>&1
 		# perf samples user mode alone; the timers charge the kernel's
-		# part to whoever called it. All of these hardly call it.
+		# part to their caller. All of these hardly call it.
 		# shellcheck disable=SC2086
 		compare "$against_name, timers in the same run" "$against_comm" \
 			$against_kinds

@@ -127,7 +127,7 @@ if grep -q 'define HAVE_LIBDW 1' "$builddir/config.h"; then
 	asked "an inlined function is told apart" \
 		'rows[0]["function"] == "mix"' -x , --inline
 	report -i p.pb.gz --sort line --inline
-	has "the header tells what lines come from" \
+	has "the header says where lines come from" \
 		'^  symbols  .*lines and inlined functions of DWARF' "$tmp/report"
 	asked "and where it was inlined" \
 		"any(x['function'] == 'spin' and x['line'] == $(line_of call) and

@@ -239,7 +239,7 @@ holds "-r: mean between least and most" \
 holds "-r: the error is the deviation by the root of runs" \
 	'abs(r["events"][0]["error"] * 5 ** 0.5 - r["events"][0]["deviation"]) <= 1e-6 * r["events"][0]["deviation"]'
 stat -r 2 -- true
-has "-r tells of the mean" 'means of 2 runs' "$tmp/counts"
+has "-r prints the mean" 'means of 2 runs' "$tmp/counts"
 : >ran
 stat -r 3 -- sh -c 'echo x >>ran; exit 4'
 same "-r: runs" 3 "$(wc -l <ran | tr -d ' ')"

@@ -22,7 +22,7 @@ refused() {
 	done
 }
 refused "a list with a hole" "'1,,2' is not" -p 1,,2
-refused "a list that goes on" "'1,' is not" -p 1,
+refused "a list that continues" "'1,' is not" -p 1,
 refused "a name and a number" 'one target at a time' -p 1 --name init
 refused "a unit and a container" 'one target at a time' --unit a --container b
 refused "a name of nobody" "name 'no-such-name-x9'" --name no-such-name-x9
@@ -42,7 +42,7 @@ if ! "./$name" 1 >/dev/null 2>&1; then
 	echo "# skip: a copy of a program does not run here"
 	tap_end
 fi
-# begin PROGRAM: one that goes on until SIGTERM; its number is $begun
+# begin PROGRAM: one that continues until SIGTERM; its number is $begun
 begin() {
 	rm -f ready
 	"$1" 200 1 trap >ready &

@@ -88,7 +88,7 @@ fi
 toggled PORTPROF_SIGNAL=SIGUSR2 PORTPROF=output=own -- "$usr2" own handler
 has "the program wants the signal: its handler is called" 'caught 1' \
 	"$tmp/printed"
-claim "the program wants the signal: what runs goes on to the end" \
+claim "the program wants the signal: what runs continues to the end" \
 	"r['complete'] and f('work_first') > 100 * ms"
 judge own.0
 

@@ -222,7 +222,7 @@ type_keys C-z
 await "Ctrl-Z stops it" 'Stopped|Suspended'
 await "and gives the terminal back" '^[$]( fg)?$'
 type_keys fg Enter
-await "fg: it goes on" '^q end'
+await "fg: it continues" '^q end'
 type_keys q
 same "nothing is left behind in the end" "" \
 	"$(wait_for sh -c "[ -z \"\$(ls '$TMPDIR')\" ]"; ls "$TMPDIR")"

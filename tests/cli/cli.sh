@@ -39,7 +39,7 @@ perf_is_filtered() {
 }
 
 # become_ordinary: from then on `ordinary COMMAND...` runs it as somebody
-# without rights, and ends it when it hangs; false where nobody else can be had. What was
+# without rights, and ends it when it hangs; false where there is no other user. What was
 # built may lie where only its owner may go, such as root's own folder: then
 # $portprof, $programs and $burn become copies that everybody can run.
 # shellcheck disable=SC2317

@@ -47,7 +47,7 @@ static __attribute__((noinline)) void *child_work(void *unused)
 	return unused;
 }
 
-/* 0 where it cannot be told. */
+/* 0 where it is unknown. */
 static unsigned count_threads(void)
 {
 	DIR *threads = opendir("/proc/self/task");

@@ -11,7 +11,7 @@
  *   longer    than elfutils': each further address follows a call, and the chain
  *             ends at the thread's root, or with the copy of a stack, as on an
  *             alternate one; or of the function that handles an exception
- *   refused   ours ends where elfutils' goes on to what is no caller: memory that
+ *   refused   ours ends where elfutils' continues to what is no caller: memory that
  *             cannot be executed, or code that follows no call
  *   shorter   elfutils finds callers that we do not
  *   other     they differ

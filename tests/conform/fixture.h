@@ -45,7 +45,7 @@ struct fixture {
 	 * asked for changes nothing, and chance decides who is met. */
 	bool has_own_rate;
 
-	/* One timer serves all threads, and the system does not tell what each
+	/* One timer serves all threads, and the system does not say what each
 	 * of them used: a sample weighs what all did since the last one. */
 	bool is_weighed_together;
 

@@ -51,7 +51,7 @@ static uint64_t fork_for(int (*child)(void *context), void *context)
 	return cf_process_time() - before;
 }
 
-/* The parent's measurement goes on over the fork as if nothing had been. */
+/* The parent's measurement continues over the fork as if nothing had been. */
 static void fork_in_the_middle(int (*child)(void *context))
 {
 	portprof_config *config = cf_config();

@@ -363,7 +363,7 @@ static void loss_10_unknown_is_marked(void **state)
 	cf_close(session);
 }
 
-/* Threads come and go: what the kernel tells of them is among no losses. */
+/* Threads come and go: what the kernel reports about them is among no losses. */
 static void loss_11_no_more_samples_than_periods(void **state)
 {
 	enum { THREADS = 300 };

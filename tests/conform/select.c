@@ -315,7 +315,7 @@ static void sel_7_nor_where_no_other_works(void **state)
 	assert_null(session);
 }
 
-/* The name can be mended by whoever typed it, rights and backends cannot. */
+/* The name can be mended by the user who typed it, rights and backends cannot. */
 static void sel_8_a_mistyped_name_goes_first(void **state)
 {
 	static const char *const backends[] = { "auto", NULL };

@@ -205,7 +205,7 @@ static void watch_system(const char *cpus, struct seen *seen)
 	cf_close(session);
 }
 
-static void sample_16_whoever_runs_anywhere(void **state)
+static void sample_16_all_that_run_anywhere(void **state)
 {
 	struct seen seen = { .own = getpid(), .cpu = -1 };
 
@@ -470,7 +470,7 @@ static const struct cf_case cases[] = {
 	CF_SAMPLES(sample_12_tables_make_chains_whole),
 	CF_SAMPLES(sample_12_waiting_changes_no_chain),
 	CF_CASE(sample_12_depth_needs_the_capability),
-	CF_SAMPLES(sample_16_whoever_runs_anywhere),
+	CF_SAMPLES(sample_16_all_that_run_anywhere),
 	CF_SAMPLES(sample_16_one_cpu_alone),
 	CF_CASE(sample_16_cpus_must_be_there),
 };

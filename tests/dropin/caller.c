@@ -24,7 +24,7 @@
 
 enum { HOT_BYTES = 4096, BINS = 1 << 16 };
 
-/* illumos has it; elsewhere only whoever is preloaded. */
+/* illumos has it; elsewhere only what is preloaded. */
 extern long pcsample(uintptr_t *samples, long count) __attribute__((weak));
 
 static uint64_t thread_ns(void)
@@ -79,7 +79,7 @@ static void spend_in_threads(unsigned threads)
 }
 
 /* What the kernel charged this process on the clock of ITIMER_PROF, whose ticks
- * glibc counts: whoever runs when the kernel's own clock ticks has that tick.
+ * glibc counts: the thread that runs when the kernel's own clock ticks has that tick.
  * [v6.18 include/linux/posix-timers_types.h CPUCLOCK_PROF] */
 static unsigned long long charged_ms(void)
 {
@@ -405,7 +405,7 @@ static int call_pcsample(void)
 	return 0;
 }
 
-/* The child has its parent's count, and goes on in its own copy. */
+/* The child has its parent's count, and continues in its own copy. */
 static int fork_pcsample(void)
 {
 	static uintptr_t pcs[65536];

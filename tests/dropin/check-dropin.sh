@@ -208,7 +208,7 @@ same "pcsample: a full buffer stops, and is told" "5 0" \
 same "pcsample: a count of 0 has stopped" 0 "${got_after-}"
 
 call pcsample-fork 200
-near "pcsample: a forked child has its parent's count, and goes on" \
+near "pcsample: a forked child has its parent's count, and continues" \
 	"${got_child-}" 400 100 2
 near "pcsample: its parent's is its own" "${got_parent-}" 200 100 2
 

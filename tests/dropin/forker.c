@@ -198,7 +198,7 @@ static void become_daemon(void)
 
 /* ---- in each way ---- */
 
-/* Its memory is its parent's, whose profile goes on. */
+/* Its memory is its parent's, whose profile continues. */
 static void use_vfork(void)
 {
 	pid_t child;

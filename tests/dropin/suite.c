@@ -276,7 +276,7 @@ static bool becomes_full(uint16_t top)
 	return false;
 }
 
-/* Solaris stops there, and a new call goes on. */
+/* Solaris stops there, and a new call continues. */
 static void hist_2_a_full_bin_stays_full(void **state)
 {
 	const struct dialect *d = *state;

@@ -2,7 +2,7 @@
 /*
  * exec, fork, vfork and posix_spawn of programs that are being profiled by the
  * timer backends: the new program lives, is not profiled, and finds no timer,
- * handler or blocked signal of ours; a failed exec goes on sampling.
+ * handler or blocked signal of ours; a failed exec continues sampling.
  *
  * Linked with the shared library, because the wrappers are only there. Each
  * case runs in a forked child, which replaces itself by this same program.
@@ -215,7 +215,7 @@ static int wait_for(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The child lives, and the parent's measurement goes on. */
+/* The child lives, and the parent's measurement continues. */
 static int children_of(pid_t child)
 {
 	uint64_t before = flushed_samples();

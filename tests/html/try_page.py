@@ -200,7 +200,7 @@ def keyboard(b):
     b.press("Enter")
     same("Enter goes to the widest match", "parse(char const*)", b.focused())
     b.press("n")
-    same("n goes on", "memcpy", b.focused())
+    same("n continues", "memcpy", b.focused())
     b.press("Escape")
     same("Escape ends the search", "", b.text("#found"))
     b.press("/")

@@ -3,7 +3,7 @@
 # Clauses of doc/contract.md and conformance cases belong together.
 #
 # A clause is a line that begins, after markup, with its name: LIFE-4. Its text
-# goes on to the next clause or heading. A case is a function of
+# continues to the next clause or heading. A case is a function of
 # tests/conform/*.c named for it: life_4_stop_twice_is_ok. A clause that a
 # conformance case cannot prove says "Proved by `tests/...`" for what does.
 # Fails when a clause has neither, when a case has no clause, when such a file

@@ -94,7 +94,7 @@ function allowed(to,    area) {
 	# what is loaded into programs shares signals with the backend in it
 	if (file ~ /^tools\/preload\// && to == "base/signal_share.h")
 		return 1
-	# and goes on in forked children,
+	# and continues in forked children,
 	if (file ~ /^tools\/preload\// && to == "base/heir.h")
 		return 1
 	# and starts and stops its session in that thread

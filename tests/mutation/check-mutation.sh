@@ -76,7 +76,7 @@ objects_of() {
 	cat "$tmp/$1.objects"
 }
 
-# libraries PROGRAM: what it is linked with besides, suite first
+# libraries PROGRAM: what else it is linked with, suite first
 libraries() {
 	case $(folder_of "$1") in
 	conform) echo "tests/conform/.libs/libconform.a $MUTATION_WRAP" ;;

@@ -332,7 +332,7 @@ static void cgroup_is_counted_alone(void **state)
 	let_child_work(go);
 	counted = value_of(group);
 	expect_work(counted);
-	/* besides the loop it wakes up and ends */
+	/* beside the loop it wakes up and ends */
 	if (lab_is_exact())
 		assert_in_range(counted, WORK, WORK + 10000);
 	assert_int_equal(rmdir(CGROUP), 0);

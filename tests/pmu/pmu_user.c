@@ -250,7 +250,7 @@ static void other_thread_asks_the_kernel(void **state)
 	assert_true(after - before < LONG);
 }
 
-/* Nine that share six counters: whoever has none at the moment is asked of the
+/* Nine that share six counters: one that has none at the moment is asked of the
  * kernel, and no value ever goes back. */
 static void shared_counters_never_go_back(void **state)
 {

@@ -64,7 +64,7 @@ struct perf_sim_machine {
 	bool has_neighbour;     /* whose events ask for build-ids */
 	bool has_tracefs;       /* who is privileged makes probes in it */
 	bool holds_entries; /* of it: a child has events of all of them open */
-	/* Files of /sys besides: path, text, and so on, NULL; a text of NULL
+	/* Files of /sys beside: path, text, and so on, NULL; a text of NULL
 	 * is one that may not be read. */
 	const char *const *files;
 	/* Called when threads are listed, to let some appear meanwhile. */

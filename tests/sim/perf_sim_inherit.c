@@ -90,7 +90,7 @@ void sim_inherit(struct sim_task *from, struct sim_task *to)
 /*
  * [v6.18 core.c perf_event_exit_event, sync_child_event]: a copy's count and
  * times are added to its origin and the copy is freed; an event that was
- * opened stays, without a task, for whoever holds its descriptor.
+ * opened stays, without a task, for the holder of its descriptor.
  */
 void sim_end_events(struct sim_task *task)
 {

@@ -5,7 +5,7 @@
  * A clock event is an hrtimer of the thread on its CPU, which runs only while
  * the thread does ([v6.18 core.c perf_swevent_hrtimer,
  * perf_swevent_cancel_hrtimer]). Its kernel samples are dropped when they are
- * excluded, and the timer goes on; when it fires late, the periods missed are
+ * excluded, and the timer continues; when it fires late, the periods missed are
  * skipped (hrtimer_forward_now).
  */
 #include "tests/sim/perf_sim_state.h"
@@ -235,7 +235,7 @@ static void advance(struct sim_task *task, struct stretch *stretch,
 	}
 }
 
-/* The CPU's own events go on beside the thread's, and are of whoever runs. */
+/* The CPU's own events continue beside the thread's, and count all that runs. */
 static void run_stretch(struct sim_task *task, struct stretch *stretch,
                         uint64_t ns)
 {
@@ -335,7 +335,7 @@ static bool may_place(const struct sim_task *from, const struct sim_task *to)
 	return true;
 }
 
-/* The time goes on, the thread is charged for it, and its events are off. */
+/* Time passes, the thread is charged for it, and its events are off. */
 static uint64_t pay_switch(struct sim_task *task, struct stretch *stretch)
 {
 	const struct sim_task *last = sim.ran_last[task->cpu];

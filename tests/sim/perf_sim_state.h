@@ -80,7 +80,7 @@ struct sim {
 	size_t open_fds, peak_fds, mapped, locked_bytes;
 	unsigned abuses, to_lose, timers_fired, samples_made, filters;
 	char last_filter[256];
-	/* Where events of a CPU are, whoever runs there; in between a task,
+	/* Where events of a CPU are, of all threads; in between a task,
 	 * the thread that does, or the idle task. */
 	struct sim_task contexts[PERF_SIM_CPUS_MAX];
 	const struct sim_task *ran_last[PERF_SIM_CPUS_MAX];

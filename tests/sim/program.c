@@ -180,7 +180,7 @@ static uint64_t kernel_part(const struct fx_work *work)
 	return least(work->in_kernel_ns, work->cpu_ns);
 }
 
-/* How long the thread goes on as it is now: in user mode for its share of the
+/* How long the thread stays as it is now: in user mode for its share of the
  * time between two system calls, or inside one. */
 static void begin_chunk(unsigned i, bool is_in_kernel)
 {

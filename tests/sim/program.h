@@ -15,7 +15,7 @@
 
 /*
  * Thread 0 is the caller's. Each other has a real one behind it that sleeps,
- * so that its id is one of this process, whoever asks.
+ * so that its id is one of this process for all who ask.
  */
 struct sim_thread {
 	int64_t tid;

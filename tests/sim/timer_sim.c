@@ -245,7 +245,7 @@ static struct sim_timer *free_timer(void)
 	return used < sim.limit ? found : NULL;
 }
 
-/* EAGAIN: no sigqueue can be had ([man]; [timers] do_timer_create). EINVAL: a
+/* EAGAIN: there is no sigqueue ([man]; [timers] do_timer_create). EINVAL: a
  * clock of no thread of this process ([cpu-timers] pid_for_clock). */
 static int sim_create(void *self, int64_t tid, int signo, void *tag,
                       uint64_t *id)

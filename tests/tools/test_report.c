@@ -313,7 +313,7 @@ static void text_has_account_and_rows(void **state)
 	free(text);
 }
 
-/* task-clock goes on while a hypervisor has taken the CPU; wait4 does not. */
+/* task-clock counts while a hypervisor has taken the CPU; wait4 does not. */
 static void more_than_was_charged_is_told(void **state)
 {
 	portprof_profile_event charged = events[0];

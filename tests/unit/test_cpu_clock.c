@@ -313,7 +313,7 @@ static void netbsd_sums_to_the_cpu_time(void **state)
 	}
 }
 
-/* What the child of a measured process sees: profil(2) goes on in it, its CPU
+/* What the child of a measured process sees: profil(2) continues in it, its CPU
  * time begins at 0. It closes what it inherited and measures itself. */
 static bool child_sums_hold(struct measured *inherited)
 {

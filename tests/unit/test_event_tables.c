@@ -25,7 +25,7 @@
 #include "api/core/event.h"
 #include "backends/perf/events/perf_resolve.h"
 
-/* Some of these a string, in turn, besides the string alone. The second column
+/* Some of these a string, in turn, beside the string alone. The second column
  * is libpfm4's way to say it where it is not the same. */
 static const char *const endings[][2] = {
 	{ ":u", NULL }, { ":k", NULL }, { ":u:k", NULL }, { ":u=1:k=0", NULL },
@@ -137,7 +137,7 @@ static void forget_hypervisor(struct meaning *wanted)
 		wanted->hypervisor = 0;
 }
 
-/* What only a PMU could tell of, libpfm4 takes for the kernel's events too. */
+/* What only a PMU could have, libpfm4 takes for the kernel's events too. */
 static bool is_of_a_pmu(const char *string)
 {
 	return strstr(string, ":h") || strstr(string, ":mg") ||

@@ -369,7 +369,7 @@ static int sample_without_ioctl(const struct life *life)
 	spin();
 	forbid_ioctl();
 	spin();
-	/* it goes on, and that is said */
+	/* it continues, and that is said */
 	if (portprof_session_stop(session) == PORTPROF_OK ||
 	    portprof_last_diag()->os_errno != EPERM)
 		return 2;

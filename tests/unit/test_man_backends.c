@@ -104,7 +104,7 @@ static void every_capability_is_explained(void **state)
 	}
 }
 
-/* What the page gives to a backend; false when it does not tell of it. */
+/* What the page gives to a backend; false when it leaves it out. */
 static bool told_caps(const char *backend, uint64_t *caps)
 {
 	struct page page;

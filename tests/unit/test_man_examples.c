@@ -285,7 +285,7 @@ static bool is_listed(const char *list, const char *word, size_t length)
 	return false;
 }
 
-/* The page tells of every key, and of no other, in its own order. */
+/* The page lists every key, and no other, in its own order. */
 static void every_key_is_told_of(void **state)
 {
 	portprof_config *config = portprof_config_new();

@@ -142,7 +142,7 @@ static void auto_prefers_the_kernels_profil(void **state)
 	}
 }
 
-/* Where bins do not do, auto goes on to the timer and says why. */
+/* Where bins do not do, auto falls back to the timer and says why. */
 static void auto_takes_the_timer_for_streams(void **state)
 {
 	(void)state;

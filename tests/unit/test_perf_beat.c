@@ -16,7 +16,7 @@
 /* ---- what is a rhythm ---- */
 
 /* A program of two places, of each round `share` thousandths in the first; from
- * one sample to the next it goes on by `step` ten-thousandths of a round. */
+ * one sample to the next it advances by `step` ten-thousandths of a round. */
 static unsigned see_rounds(unsigned step, unsigned share)
 {
 	struct perf_beat beat = { .tid = 0 };

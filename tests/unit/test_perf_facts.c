@@ -155,7 +155,7 @@ static unsigned check_ring(const struct world *world, const struct event *event,
 	return foreign;
 }
 
-/* What an event reads is its own, whoever's id the sample bears. */
+/* What an event reads is its own, under any id of the sample. */
 static unsigned check_that_readings_are_its_own(const struct world *world)
 {
 	const struct perf_kernel *kernel = world->kernel;

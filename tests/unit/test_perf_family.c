@@ -248,7 +248,7 @@ static void begin_group(const char *group)
 
 /* However the group is written: who is in it or below, who comes and who leaves,
  * and nobody of a group whose name begins alike. */
-static void a_group_is_whoever_runs_in_it(void **state)
+static void a_group_is_all_that_run_in_it(void **state)
 {
 	static const char *const ways[] = {
 		"shop", "/shop", "/sys/fs/cgroup/shop", "shop",
@@ -357,7 +357,7 @@ int main(int argc, char **argv)
 		CASE(a_lost_record_is_made_up_for),
 		CASE(who_may_not_sample_cpus_samples_threads),
 		CASE(nobody_is_no_target),
-		CASE(a_group_is_whoever_runs_in_it),
+		CASE(a_group_is_all_that_run_in_it),
 		CASE(a_group_that_nobody_can_tell_is_said),
 		CASE(a_group_of_another_hierarchy_is_refused),
 		CASE(no_such_group),

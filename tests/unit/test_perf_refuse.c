@@ -259,7 +259,7 @@ static void events_that_cannot_be(void **state)
 }
 
 /* Where nothing at all is let through, that is the reason, not the rights
- * that this event would need besides. */
+ * that this event would need as well. */
 static void events_behind_a_filter(void **state)
 {
 	(void)state;

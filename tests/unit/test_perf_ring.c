@@ -148,7 +148,7 @@ static void nonsense_is_skipped_and_counted(void **state)
 		assert_int_equal(ppi_perf_ring_front(&ring), 0);
 		assert_int_equal(ring.damaged, 1);
 		assert_int_equal(control->data_tail, control->data_head);
-		/* It goes on. */
+		/* It continues. */
 		write_record(24, 2);
 		ppi_perf_ring_look(&ring);
 		expect_record(24, 2);

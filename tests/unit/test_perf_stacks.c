@@ -325,7 +325,7 @@ static uint64_t weigh_copies(size_t *small, size_t *large)
 	return weight;
 }
 
-/* Small until chains are cut; each thread's weight goes on as if it were one
+/* Small until chains are cut; each thread's weight continues as if it were one
  * event. A thread that comes later has the larger ones from its beginning, and
  * a stop and a start change nothing. */
 static void grow(bool is_whole_system)

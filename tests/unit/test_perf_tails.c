@@ -160,7 +160,7 @@ static void long_threads_are_exact(void **state)
 	/* one on each CPU that it used since */
 	assert_in_range(run_weight(&run, 0), account.total_weight - 4 * MS,
 	                account.total_weight + 4 * MS);
-	/* and it goes on: nothing is counted twice */
+	/* and it continues: nothing is counted twice */
 	run_start(&run);
 	for (unsigned i = 0; i < 50; i++)
 		run_work(pid, FIRST, 7 * MS + 123 * US, 0);

@@ -384,7 +384,7 @@ static void descriptors_decide_the_layout(void **state)
 	assert_int_equal(perf_sim_open_fds(), 816);
 }
 
-/* Too few for an event beside each: the one that samples tells of mappings and
+/* Too few for an event beside each: the one that samples reports mappings and
  * threads, and what it lost is not known to be samples. */
 static void without_descriptors_there_are_no_carriers(void **state)
 {

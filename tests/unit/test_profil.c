@@ -102,7 +102,7 @@ static void microseconds_of_dragonfly_are_no_ticks(void **state)
 	kit_finish(&m);
 }
 
-/* kern.clockrate tells of a clock that is compiled out. */
+/* kern.clockrate has a clock that is compiled out. */
 static void dragonfly_is_not_believed(void **state)
 {
 	struct measured m;
@@ -245,7 +245,7 @@ static portprof_status no_attempt(const struct ppi_backend_ops *ops,
 	return PORTPROF_OK;
 }
 
-/* What auto takes where only profil and itimer can be had. */
+/* What auto takes where there are only profil and itimer. */
 static const char *chosen_without_timers(struct ppi_passed_over *list)
 {
 	const char *name = NULL;

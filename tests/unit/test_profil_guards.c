@@ -265,7 +265,7 @@ static void an_application_keeps_its_own(void **state)
 	kit_finish(&m);
 }
 
-/* In a child the kernel goes on: close must stop it before memory goes. */
+/* In a child the kernel continues: close must stop it before memory goes. */
 static void a_childs_close_ends_what_it_inherited(void **state)
 {
 	struct measured m;

@@ -660,7 +660,7 @@ static void no_other_way_is_gone(void **state)
 	end_in_code(&s, code);
 }
 
-/* To another stack only from a function that has changed it, and past whoever
+/* To another stack only from a function that has changed it, and past the function
  * called that, which is found by its code or told as missing. */
 static void stacks_are_changed_by_functions_that_do(void **state)
 {
@@ -863,7 +863,7 @@ static void arm64_is_unwound(void **state)
 	end(&s);
 }
 
-/* Code of arm64 in this process, whoever it is. */
+/* Code of arm64 in this process, on any machine. */
 static const uint32_t arm64_code[] = {
 	0xd503201f, /* nop */
 	0xd2801168, 0xd4000001, /* mov x8, 139; svc 0 */
@@ -902,7 +902,7 @@ static void walk_here(struct stage *s, uint64_t pc)
 }
 
 /* What the kernel puts on the stack for a handler: the registers from 312 bytes
- * on. No table tells of it, and a function without a frame may be below. */
+ * on. No table has it, and a function without a frame may be below. */
 static void arm64_signals_keep_all_registers(void **state)
 {
 	enum { FRAME = 4, REGISTERS = FRAME + 312 / 8, BELOW = 80 };
