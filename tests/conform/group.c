@@ -299,7 +299,7 @@ static void err_6_any_allocation_of_counting_may_fail(void **state)
 
 	(void)state;
 	if (!alloc_can_fail())
-		cf_skip("the linker cannot wrap malloc here");
+		cf_skip("malloc cannot be wrapped here, or not without libc's own calls");
 	config = some_events();
 	for (unsigned for_good = 0; for_good < 2; for_good++) {
 		unsigned nth = 1;

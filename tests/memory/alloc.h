@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* Whether this linker can put a test before malloc. */
+/* Whether this linker can put a test before malloc, and before no other caller's:
+ * not in a static program. */
 bool alloc_can_fail(void);
 /* Let the nth allocation from now fail, and all after it when `for_good`. */
 void alloc_fail(unsigned nth, bool for_good);
