@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* ---- portions, one after another ---- */
+
 static char *old_name(const char *path)
 {
 	size_t room = strlen(path) + sizeof(".old");

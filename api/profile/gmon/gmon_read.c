@@ -36,8 +36,8 @@ static enum ppi_gmon_status refuse(struct reader *reader, size_t offset,
 #endif
 	;
 
-static enum ppi_gmon_status refuse(struct reader *reader,
-                                   size_t offset, const char *words, ...)
+static enum ppi_gmon_status refuse(struct reader *reader, size_t offset,
+                                   const char *words, ...)
 {
 	va_list arguments;
 	int used = snprintf(reader->why->words, sizeof(reader->why->words),
@@ -86,8 +86,8 @@ static uint64_t take_number(struct reader *reader, unsigned bytes)
 }
 
 /* BAD when the file has not so many bytes more. */
-static enum ppi_gmon_status need_bytes(struct reader *reader,
-                                       uint64_t bytes, const char *what)
+static enum ppi_gmon_status need_bytes(struct reader *reader, uint64_t bytes,
+                                       const char *what)
 {
 	if (bytes <= bytes_left(reader))
 		return PPI_GMON_OK;
@@ -138,10 +138,9 @@ static struct ppi_gmon_histogram *add_range(struct reader *reader, uint64_t low,
 
 /* A histogram's bins, all of which are there; `offset` is where its header
  * begins. */
-static enum ppi_gmon_status take_bins(struct reader *reader,
-                                      size_t offset, uint64_t low,
-                                      uint64_t high, size_t bin_count,
-                                      unsigned bin_bytes)
+static enum ppi_gmon_status take_bins(struct reader *reader, size_t offset,
+                                      uint64_t low, uint64_t high,
+                                      size_t bin_count, unsigned bin_bytes)
 {
 	struct ppi_gmon_histogram *histogram;
 	uint64_t *bins;
@@ -401,8 +400,8 @@ static enum ppi_gmon_status read_tagged(struct reader *reader,
 
 /* ---- 4.4BSD's format: a bare header, bins, calls ---- */
 
-/* Whether it is 4.4BSD's, of which byte order and word size. It has no cookie in
- * front; its version is in a place of its own. */
+/* Whether it is 4.4BSD's, of which byte order and word size. It has no cookie
+ * in front; its version is in a place of its own. */
 static bool find_bsd(struct reader *reader)
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -510,9 +509,7 @@ enum ppi_gmon_status ppi_gmon_parse(const void *bytes, size_t count,
                                     struct ppi_gmon *gmon,
                                     struct ppi_gmon_why *why)
 {
-	struct reader reader = { .bytes = bytes,
-		                          .count = count,
-		                          .why = why };
+	struct reader reader = { .bytes = bytes, .count = count, .why = why };
 	enum ppi_gmon_status status;
 
 	memset(why, 0, sizeof(*why));

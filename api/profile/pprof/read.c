@@ -6,14 +6,13 @@
  */
 #include "config.h"
 
-#include "api/profile/pprof/pprof.h"
-
 #include <portprof/status.h>
 #include <portprof/tool.h>
 
 #include "api/core/diag.h"
-#include "api/profile/memory.h"
 #include "api/profile/import/import.h"
+#include "api/profile/memory.h"
+#include "api/profile/pprof/pprof.h"
 #include "api/profile/pprof/resolve.h"
 #include "base/foreign_file.h"
 #include "base/vector.h"

@@ -120,8 +120,8 @@ static bool is_dropped(const struct prune *prune, uint64_t function,
 }
 
 /* The kind of a location, and in *place what stays of it. */
-static bool look_at_kind(struct prune *prune, uint32_t location, uint8_t *kind,
-                         uint32_t *place)
+static bool find_kind(struct prune *prune, uint32_t location, uint8_t *kind,
+                      uint32_t *place)
 {
 	const struct ppi_location *known =
 		&PPI_AT(&prune->profile->locations,
@@ -171,7 +171,7 @@ static bool kind_of(struct prune *prune, uint32_t location, uint8_t *kind,
 	*place = PPI_AT(&prune->places, uint32_t)[location];
 	if (*kind != UNKNOWN)
 		return true;
-	if (!look_at_kind(prune, location, kind, place))
+	if (!find_kind(prune, location, kind, place))
 		return false;
 	PPI_AT(&prune->kinds, uint8_t)[location] = *kind;
 	PPI_AT(&prune->places, uint32_t)[location] = *place;
@@ -205,6 +205,8 @@ static bool prune_chain(struct prune *prune, uint32_t *locations,
 	return true;
 }
 
+/* ---- whose a sample is, and its other labels ---- */
+
 /* One sample being taken over; memory is used again for the next. */
 struct taking {
 	struct ppi_resolve *resolve;
@@ -215,7 +217,7 @@ struct taking {
 	uint32_t pid_key, tid_key, thread_key, chain_end_key;
 	uint32_t pid, tid, chain_end;
 	const char *thread;          /* name, or NULL */
-	struct prune *prune;     /* or NULL */
+	struct prune *prune;         /* or NULL */
 	bool has_threads;            /* the file has the last name of each */
 	portprof_profile_thread last; /* entered; name NULL: none was */
 };
@@ -288,6 +290,8 @@ static portprof_status take_labels(struct taking *taking)
 	take_thread_label(taking);
 	return PORTPROF_OK;
 }
+
+/* ---- locations and values ---- */
 
 static portprof_status take_locations(struct taking *taking)
 {
@@ -365,6 +369,8 @@ static void share_samples(struct taking *taking)
 	}
 }
 
+/* ---- threads ---- */
+
 /* Samples of a thread mostly follow one another. */
 static bool enter_thread(struct taking *taking)
 {
@@ -393,6 +399,8 @@ static const char *name_of(const struct taking *taking)
 	number = ppi_pool_find(&profile->thread_keys, key, sizeof(key));
 	return PPI_AT(&profile->threads, portprof_profile_thread)[number].name;
 }
+
+/* ---- all of them ---- */
 
 static portprof_status take_sample(struct taking *taking,
                                    const struct ppi_raw_sample *raw)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile in memory to a file, as one gzip member: the tables that samples
- * point to, the samples, the account, and the strings of them all at the end.
- * */
+/*
+ * A profile in memory to a file, as one gzip member: the account, the tables
+ * that samples point to, the samples, and the strings of them all at the end.
+ */
 #include "config.h"
 
 #include <portprof/profile.h>
 #include <portprof/version.h>
 
 #include "api/core/diag.h"
-#include "api/profile/pprof/account.h"
+#include "api/profile/atomic_file.h"
 #include "api/profile/model.h"
-#include "api/profile/writer.h"
+#include "api/profile/pprof/account.h"
 #include "api/profile/pprof/encode.h"
 #include "api/profile/pprof/pprof.h"
 
@@ -32,8 +33,7 @@ static void fail(struct writing *writing, int os_errno)
 		writing->encoder.gzip.error = os_errno;
 }
 
-static int64_t enter(struct writing *writing, const char *text,
-                     size_t bytes)
+static int64_t enter(struct writing *writing, const char *text, size_t bytes)
 {
 	uint32_t number = ppi_pool_enter(&writing->texts, text, bytes);
 
