@@ -136,24 +136,14 @@ endif
 
 # Profile files: the model of a profile is always there, its file is not.
 libportprof_core_la_SOURCES += \
-	api/profile/arena.c \
-	api/profile/arena.h \
-	api/profile/bounds.c \
-	api/profile/bounds.h \
+	api/profile/memory.c \
+	api/profile/memory.h \
 	api/profile/atomic_file.c \
 	api/profile/atomic_file.h \
-	api/profile/gmon/gmon_arcs.c \
-	api/profile/gmon/gmon_arcs.h \
 	api/profile/gmon/gmon_bins.c \
 	api/profile/gmon/gmon_export.h \
-	api/profile/gmon/gmon_load.c \
-	api/profile/gmon/gmon_load.h \
-	api/profile/gmon/gmon_module.c \
-	api/profile/gmon/gmon_module.h \
 	api/profile/gmon/gmon_import.c \
-	api/profile/gmon/gmon_ticks.c \
 	api/profile/gmon/gmon_export.c \
-	api/profile/hide.c \
 	api/profile/image.c \
 	api/profile/image.h \
 	api/profile/import/import.c \
@@ -163,74 +153,35 @@ libportprof_core_la_SOURCES += \
 	api/profile/import/import_perf.c \
 	api/profile/import/import_perf_line.c \
 	api/profile/import/import_perf_line.h \
-	api/profile/import/import_text.c \
-	api/profile/import/import_text.h \
 	api/profile/profile_merge.c \
-	api/profile/merge_account.c \
 	api/profile/model.c \
-	api/profile/model_events.c \
-	api/profile/profile_names.c \
+	api/profile/profile_edit.c \
 	api/profile/model.h \
-	api/profile/output_path.c \
-	api/profile/output_path.h \
-	api/profile/path.c \
-	api/profile/path.h \
-	api/profile/pool.c \
-	api/profile/pool.h \
-	api/profile/profile.c \
-	api/profile/set_times.c \
-	api/profile/tool_output.c \
-	api/profile/whole_file.c \
-	api/profile/whole_file.h
+	api/profile/profile.c
 
 if PROFILE_FILE
 libportprof_core_la_SOURCES += \
 	$(PROFILE_PB) \
-	api/profile/account.c \
-	api/profile/account.h \
-	api/profile/account_say.c \
+	api/profile/pprof/account.c \
+	api/profile/pprof/account.h \
 	api/profile/pprof/encode.c \
 	api/profile/pprof/encode.h \
-	api/profile/finish.c \
-	api/profile/finish.h \
-	api/profile/pprof/gunzip.c \
-	api/profile/pprof/gunzip.h \
-	api/profile/pprof/gzip.c \
-	api/profile/pprof/gzip.h \
-	api/profile/ids.h \
 	api/profile/output.c \
-	api/profile/output.h \
 	api/profile/locations.c \
 	api/profile/locations.h \
 	api/profile/portion.c \
-	api/profile/prune.c \
-	api/profile/prune.h \
-	api/profile/portion.h \
+	api/profile/writer.h \
 	api/profile/pprof/raw.c \
 	api/profile/pprof/raw.h \
-	api/profile/pprof/raw_sample.c \
 	api/profile/pprof/read.c \
-	api/profile/pprof/read.h \
-	api/profile/resolve.c \
-	api/profile/resolve.h \
-	api/profile/resolve_events.c \
-	api/profile/resolve_samples.c \
-	api/profile/address_space.c \
-	api/profile/address_space.h \
-	api/profile/returns.c \
-	api/profile/returns.h \
-	api/profile/sample_labels.c \
-	api/profile/sample_labels.h \
+	api/profile/pprof/pprof.h \
+	api/profile/pprof/resolve.c \
+	api/profile/pprof/resolve.h \
+	api/profile/pprof/resolve_samples.c \
 	api/profile/sample_table.c \
 	api/profile/sample_table.h \
 	api/profile/threads.c \
-	api/profile/threads.h \
-	api/profile/pprof/wire.c \
-	api/profile/pprof/wire.h \
 	api/profile/pprof/write.c \
-	api/profile/pprof/write_samples.c \
-	api/profile/pprof/write_tables.c \
-	api/profile/pprof/writing.h \
 	api/core/sink_writer.c
 BUILT_SOURCES += $(PROFILE_PB)
 else

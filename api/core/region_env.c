@@ -5,7 +5,7 @@
  * table goes to a file.
  *
  *   $PORTPROF --> ppi_regions_wanted() --> portprof_regions_open()
- *   exit, portprof_regions_close() --> region_table.c --> whole_file.c
+ *   exit, portprof_regions_close() --> region_table.c --> atomic_file.c
  *
  * A forked child has nothing of its parent's, and a table of its own once it
  * begins a region.
@@ -14,7 +14,7 @@
 
 #include "api/core/region.h"
 
-#include "api/profile/whole_file.h"
+#include "api/profile/atomic_file.h"
 #include "api/core/diag.h"
 #include "api/core/region_table.h"
 #include "base/environment.h"

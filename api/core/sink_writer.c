@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The sink that writes a profile file, in portions while measuring. */
-#include "api/profile/finish.h"
-#include "api/profile/portion.h"
+#include "api/profile/writer.h"
 #include "api/core/sink.h"
 
 #include <errno.h>

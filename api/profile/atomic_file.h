@@ -29,21 +29,15 @@ struct ppi_atomic_file {
  * found now, and said. */
 portprof_status ppi_atomic_file_open(struct ppi_atomic_file *draft,
                                      const char *path, struct ppi_diag *why);
-/* The same; a pipe, device or descriptor is opened as it is, for writing in
- * order and once. Opening a pipe with a name waits for its reader. */
-portprof_status ppi_atomic_file_open_any(struct ppi_atomic_file *draft,
-                                         const char *path,
-                                         struct ppi_diag *why);
 /* Put it at `path`, over what is there; it stays open. 0 or an errno. */
 int ppi_atomic_file_place(struct ppi_atomic_file *draft);
 
 /*
- * Whether the descriptor still is the file's. Asked before each use: what is
+ * Whether the descriptor still is the file's; if not, the file is opened anew
+ * where it still is: false when it is not. Asked before each use: what is
  * between the question and the use, a few instructions, is the window in which
- * a program that closes our descriptor can still meet us. _regain opens the
- * file anew, if it is still where it was: false when it cannot be had.
+ * a program that closes our descriptor can still meet us.
  */
-bool ppi_atomic_file_is_ours(const struct ppi_atomic_file *draft);
 bool ppi_atomic_file_regain(struct ppi_atomic_file *draft);
 
 /* Close what is ours; take the draft away unless it was placed. */
@@ -55,5 +49,9 @@ portprof_status ppi_file_status(int os_errno);
 /* Whether a file may not have this size: a write past the limit would raise
  * SIGXFSZ, which ends the program (setrlimit(2)). */
 bool ppi_file_is_limited(uint64_t size);
+
+/* Put so many bytes at `path`, over what is there, whole or not at all. */
+portprof_status ppi_file_put(const char *path, const char *bytes, size_t count,
+                             struct ppi_diag *why);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Profile files in a build without protobuf-c: each function refuses, and says what to
- * install. */
+/* Profile files in a build without protobuf-c: each function refuses, and says
+ * what to install. */
 #include <portprof/profile.h>
 #include <portprof/tool.h>
 
@@ -16,7 +16,7 @@ static portprof_status left_out(const char *step, const char *path)
 }
 
 portprof_status portprof_profile_read(const char *path, uint64_t memory_max,
-				      portprof_profile **profile)
+                                      portprof_profile **profile)
 {
 	(void)memory_max;
 	if (!path)
@@ -37,7 +37,7 @@ portprof_status portprof_profile_write(const portprof_profile *profile,
 }
 
 portprof_status portprof_follow_open(const char *path, uint64_t memory_max,
-				     portprof_follow **follow)
+                                     portprof_follow **follow)
 {
 	(void)memory_max;
 	if (!path)

@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the headers of an ELF file, of any byte order and word size: where its code
- * lies, and its build ID. */
+/*
+ * The files of mappings: whether a path is a file at all, and what the headers
+ * of an ELF file say, of any byte order and word size: where its code lies, and
+ * its build ID.
+ */
 #ifndef PPI_FILE_IMAGE_H
 #define PPI_FILE_IMAGE_H
 
 #include "backends/backend.h"
+
+/* ---- paths ---- */
+
+/* Whether a path means the same bytes whoever maps it. */
+bool ppi_is_shared_file(const char *path);
+
+/* Whether it is a jit-PID.dump, in which a process writes what code it makes
+ * and when. */
+bool ppi_is_code_dump(const char *path);
+
+/* ---- ELF files ---- */
 
 /* Code in a file: where it lies there, and at which of its addresses. */
 struct ppi_image_code {

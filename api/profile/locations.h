@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Where samples fall, numbered as the file numbers it: strings, mappings and
- * locations, each written once. */
+/* Where samples fall while measuring, numbered as the file numbers it. */
 #ifndef PPI_FILE_LOCATIONS_H
 #define PPI_FILE_LOCATIONS_H
 
 #include <portprof/record.h>
 
-#include "api/profile/pool.h"
+#include "api/profile/memory.h"
+#include "api/unwind/process_map.h"
+
+/* ---- strings, mappings and locations, each written once ---- */
 
 /* A mapping as the file has it. */
 struct ppi_file_mapping {
@@ -39,17 +41,6 @@ void ppi_locations_close(struct ppi_locations *locations);
 uint32_t ppi_locations_string(struct ppi_locations *locations,
                               const char *text);
 
-/*
- * The mapping that a module mapped at [start, limit) belongs to. One file
- * mapped at several places, by several processes perhaps, is one mapping, at
- * the place where it was seen first: move addresses by its start - `start`.
- */
-uint32_t ppi_locations_mapping(struct ppi_locations *locations, uint64_t start,
-                               uint64_t limit, const portprof_module *module);
-
-/* The mapping of kernel addresses of which nothing is known. */
-uint32_t ppi_locations_kernel(struct ppi_locations *locations);
-
 /* The one location of code that virtual machines ran; 0 when out of memory. */
 uint64_t ppi_locations_guest(struct ppi_locations *locations);
 
@@ -57,15 +48,73 @@ const struct ppi_file_mapping *
 ppi_locations_mapping_at(const struct ppi_locations *locations,
                          uint32_t mapping);
 
-/* From now on the file has to have this mapping. False when out of memory. */
-bool ppi_locations_list_mapping(struct ppi_locations *locations,
-                                uint32_t mapping);
-
 /* The id of a location: not 0, or 0 when out of memory. */
 uint64_t ppi_locations_add(struct ppi_locations *locations, uint32_t mapping,
                            uint64_t address);
 
 /* What was written is not needed any more, when there is much of it. */
 void ppi_locations_trim(struct ppi_locations *locations);
+
+/* ---- whether an address in a call chain can be a return address ---- */
+
+struct ppi_returns {
+	struct ppi_locations *locations;
+	struct ppi_vector files;    /* struct returns_file, by mapping */
+	struct ppi_vector verdicts; /* uint8_t, by location */
+	uint64_t base;              /* the locations' when they were made */
+};
+
+void ppi_returns_open(struct ppi_returns *returns,
+                      struct ppi_locations *locations);
+void ppi_returns_close(struct ppi_returns *returns);
+
+/*
+ * False when the text in front of the location was read and has no call there,
+ * so that no function returns to it: what the stack held was no return address.
+ * `id` is a location; its address is one less than the return address. The
+ * file is asked once a location, and only if it still is the one that was
+ * mapped.
+ */
+bool ppi_returns_can_be(struct ppi_returns *returns, uint64_t id);
+
+/*
+ * The location of such a caller itself: the same one, unless a signal handler
+ * returns there. No call stands before that code, so it is looked up by its
+ * first byte; one less is another function. 0: out of memory.
+ */
+uint64_t ppi_returns_exact(struct ppi_returns *returns, uint64_t id);
+
+/* ---- address spaces: where an address of a process belongs, now ---- */
+
+/* What each process has mapped. The value of an extent is a mapping of
+ * ppi_locations; its shift makes an address one of that mapping. */
+struct ppi_spaces {
+	struct ppi_locations *locations;
+	struct ppi_process_map processes;
+	int64_t main_pid; /* whose program is the main one */
+	struct ppi_ids dumping; /* processes that map a jit-PID.dump */
+};
+
+void ppi_spaces_open(struct ppi_spaces *spaces, struct ppi_locations *locations,
+                     int64_t main_pid);
+void ppi_spaces_close(struct ppi_spaces *spaces);
+
+/* What records say, and ppi_process_map_fork and _exit. False when out of
+ * memory: the space is as it was. */
+bool ppi_spaces_map(struct ppi_spaces *spaces, uint32_t pid, uint64_t start,
+                    uint64_t limit, const portprof_module *module);
+
+void ppi_spaces_exec(struct ppi_spaces *spaces, uint32_t pid);
+
+/* Whether another function may lie at the address of a process at another time,
+ * and a file says which. `layout` may be NULL. */
+bool ppi_spaces_may_change(const struct ppi_spaces *spaces,
+                           const struct ppi_layout *layout, uint64_t address);
+
+/* The location of an address; 0 when nothing is known to be mapped there, or
+ * when out of memory. `layout` may be NULL. */
+uint64_t ppi_spaces_locate(struct ppi_spaces *spaces,
+                           const struct ppi_layout *layout, uint64_t address,
+                           bool is_kernel);
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How things get into a profile: each thing once, equal samples added up. */
+/* How things get into a profile, for readers of all formats: each thing once,
+ * equal samples added up. */
 #include "api/profile/model.h"
 
-#include "api/profile/path.h"
+#include "api/profile/image.h"
+
+#include <stdio.h>
 
 portprof_profile *ppi_profile_new(void)
 {
@@ -37,6 +40,67 @@ const char *ppi_profile_keep(portprof_profile *profile, const char *text)
 
 	return number == PPI_NONE ? NULL : ppi_profile_string(profile, number);
 }
+
+/* ---- events, and with them sample types, of another format ---- */
+
+bool ppi_profile_add_event(portprof_profile *profile, const char *name,
+                           const char *description, portprof_unit unit,
+                           bool is_cpu_time)
+{
+	struct ppi_profile_event event = {
+		.shown.name = ppi_profile_keep(profile, name),
+		.shown.asked = "",
+		.shown.description = ppi_profile_keep(profile, description),
+		.shown.unit = unit,
+		.is_cpu_time = is_cpu_time,
+	};
+
+	return event.shown.name && event.shown.description &&
+	       ppi_vector_add(&profile->events, sizeof(event), &event, 1);
+}
+
+static bool add_type(portprof_profile *profile, const char *before,
+                     size_t number, bool is_samples)
+{
+	const portprof_profile_event *event =
+		portprof_profile_event_get(profile, number);
+	const char *unit =
+		!is_samples && event->unit == PORTPROF_UNIT_NANOSECONDS
+			? "nanoseconds" : "count";
+	const char *name = is_samples && number == 0 ? "" : event->name;
+	size_t bytes = strlen(before) + strlen(name) + 1;
+	char *text = malloc(bytes);
+	struct ppi_type type = { .event = (uint32_t)number,
+		                 .is_samples = is_samples };
+
+	if (!text)
+		return false;
+	snprintf(text, bytes, "%s%s", before, name);
+	type.type = ppi_profile_text(profile, text, strlen(text));
+	type.unit = ppi_profile_text(profile, unit, strlen(unit));
+	free(text);
+	return type.type != PPI_NONE && type.unit != PPI_NONE &&
+	       ppi_vector_add(&profile->types, sizeof(type), &type, 1);
+}
+
+bool ppi_profile_add_types(portprof_profile *profile)
+{
+	size_t count = profile->events.count;
+	const char *first = portprof_profile_event_get(profile, 0)->name;
+
+	profile->default_type = ppi_profile_text(profile, first, strlen(first));
+	if (profile->default_type == PPI_NONE)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!add_type(profile, i ? "samples:" : "samples", i, true))
+			return false;
+	for (size_t i = count; i-- > 0;)
+		if (!add_type(profile, "", i, false))
+			return false;
+	return true;
+}
+
+/* ---- mappings and functions ---- */
 
 /* What makes a mapping another one; all of it, or all but the place. */
 struct mapping_key {
@@ -125,6 +189,8 @@ uint32_t ppi_profile_function(portprof_profile *profile,
 		               function, 1);
 	return number;
 }
+
+/* ---- locations and their lines ---- */
 
 /* A location with its lines, in the memory that its key needs. */
 static uint64_t *make_location_key(uint32_t mapping, uint64_t address,
@@ -267,6 +333,8 @@ uint32_t ppi_profile_location(portprof_profile *profile, uint32_t mapping,
 	return number;
 }
 
+/* ---- samples and their labels ---- */
+
 uint32_t ppi_profile_labels(portprof_profile *profile,
                             const struct ppi_label *labels, size_t count)
 {
@@ -356,6 +424,8 @@ bool ppi_profile_sample(portprof_profile *profile,
 	return true;
 }
 
+/* ---- threads ---- */
+
 bool ppi_profile_thread(portprof_profile *profile, uint32_t pid, uint32_t tid,
                         const char *name, bool replace)
 {
@@ -395,4 +465,36 @@ void ppi_profile_owner(portprof_profile *profile, uint32_t pid, int64_t owner,
 		return;
 	thread->owner = owner;
 	thread->began_ns = began_ns;
+}
+
+/* ---- the memory that it takes ---- */
+
+uint64_t ppi_profile_bytes(const portprof_profile *profile)
+{
+	const struct ppi_pool *pools[] = {
+		&profile->strings,       &profile->mapping_keys,
+		&profile->mapping_contents, &profile->function_keys,
+		&profile->location_keys, &profile->label_sets,
+		&profile->sample_keys,   &profile->thread_keys,
+	};
+	const struct {
+		const struct ppi_vector *vector;
+		size_t bytes;
+	} vectors[] = {
+		{ &profile->mappings, sizeof(struct ppi_mapping) },
+		{ &profile->content_mappings, sizeof(uint32_t) },
+		{ &profile->functions, sizeof(struct ppi_function) },
+		{ &profile->locations, sizeof(struct ppi_location) },
+		{ &profile->lines, sizeof(struct ppi_line) },
+		{ &profile->shown_lines, sizeof(portprof_profile_line) },
+		{ &profile->samples, sizeof(struct ppi_sample) },
+		{ &profile->threads, sizeof(portprof_profile_thread) },
+	};
+	uint64_t sum = profile->arena.total;
+
+	for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
+		sum += ppi_pool_bytes(pools[i]);
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+		sum += vectors[i].vector->room * vectors[i].bytes;
+	return sum;
 }

@@ -6,7 +6,7 @@
 
 #include <portprof/profile.h>
 
-#include "api/profile/pool.h"
+#include "api/profile/memory.h"
 
 /* One of a sample's values, as the file orders them. */
 struct ppi_type {
@@ -146,9 +146,8 @@ bool ppi_profile_passed_over(portprof_profile *profile, const char *name,
                              const char *reason);
 bool ppi_profile_comment(portprof_profile *profile, uint32_t text);
 
-/* The accounts of both, in `into`; false without memory. */
-bool ppi_profile_merge_account(portprof_profile *into,
-                               const portprof_profile *from);
+/* What it takes in memory, but for what is small in all of them. */
+uint64_t ppi_profile_bytes(const portprof_profile *profile);
 
 /* a + b, but the largest number when that would be more. */
 static inline uint64_t ppi_add(uint64_t a, uint64_t b)

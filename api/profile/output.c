@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of a session: its temporary name, its place, the file that was there
- * before, and whole portions appended to it. */
+ * before, whole portions appended to it, and at the end all of them as one. */
 #include "config.h"
 
-#include "api/profile/output.h"
+#include "api/profile/pprof/pprof.h"
+#include "api/profile/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- portions, one after another ---- */
 
 static char *old_name(const char *path)
 {
@@ -126,7 +129,8 @@ int ppi_output_place(struct ppi_output *output)
 	return error;
 }
 
-bool ppi_output_is_ours(const struct ppi_output *output)
+/* Whether PATH is the file being written, or nothing is there any more. */
+static bool is_at_path(const struct ppi_output *output)
 {
 	struct stat named;
 
@@ -141,4 +145,44 @@ bool ppi_output_is_ours(const struct ppi_output *output)
 void ppi_output_close(struct ppi_output *output, bool is_child)
 {
 	ppi_atomic_file_close(&output->draft, !is_child);
+}
+
+/* ---- from many portions to one, when the measurement is over ---- */
+
+/* A file of more than this is left in portions: putting it together takes
+ * memory that the measured program may need. */
+enum { FINISH_BYTES_MAX = 64 << 20 };
+
+/* The draft of the one portion, in the place of them all. */
+static void replace(const struct ppi_output *output,
+                    const portprof_profile *profile)
+{
+	struct ppi_atomic_file draft;
+	struct stat at;
+
+	if (ppi_atomic_file_open(&draft, output->draft.path, NULL) !=
+	    PORTPROF_OK)
+		return;
+	if (fstat(output->draft.fd, &at) == 0 &&
+	    fchmod(draft.fd, at.st_mode & 0777) == 0 &&
+	    ppi_profile_write_fd(profile, draft.fd) == 0 &&
+	    is_at_path(output))
+		ppi_atomic_file_place(&draft);
+	ppi_atomic_file_close(&draft, true);
+}
+
+void ppi_finish(struct ppi_output *output)
+{
+	portprof_profile *profile;
+
+	if (!is_at_path(output) ||
+	    !ppi_atomic_file_regain(&output->draft) ||
+	    output->size > FINISH_BYTES_MAX ||
+	    lseek(output->draft.fd, 0, SEEK_SET) != 0 ||
+	    ppi_profile_read_fd(output->draft.fd, output->draft.path, 0,
+	                        &profile, NULL) != PORTPROF_OK)
+		return;
+	if (!portprof_profile_origin_get(profile)->damage)
+		replace(output, profile);
+	portprof_profile_free(profile);
 }

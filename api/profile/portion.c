@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Encodes a portion: what is new since the last one, as messages of the schema
  * in one gzip member. api/profile/output.c writes it. */
-#include "api/profile/portion.h"
+#include "api/profile/writer.h"
 
-#include "api/profile/account.h"
+#include "api/profile/pprof/account.h"
 
 #include <errno.h>
 #include <stdio.h>
+
+/* ---- labels of samples ---- */
 
 /* pid, tid, thread, span, time, code_time, chain_end; and a set. */
 enum { LABELS_MAX = 7 + PPI_SET_LABELS_MAX };
@@ -50,6 +52,8 @@ static bool enter_label_words(struct ppi_locations *locations,
 	       words->nanoseconds != PPI_NONE && words->time != PPI_NONE &&
 	       words->milliseconds != PPI_NONE;
 }
+
+/* ---- what is new since the last portion ---- */
 
 static void put_strings(struct ppi_writer *writer)
 {
@@ -204,6 +208,8 @@ static void put_thread(struct ppi_thread *thread, void *context)
 	thread->is_told = true;
 }
 
+/* ---- the account ---- */
+
 uint64_t ppi_portion_numbers(const struct ppi_run *run)
 {
 	uint64_t sum = run->note_count;
@@ -265,6 +271,8 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	writer->told_numbers = ppi_portion_numbers(run);
 	return account;
 }
+
+/* ---- a portion ---- */
 
 static int end_portion(struct ppi_writer *writer)
 {
@@ -335,6 +343,7 @@ int ppi_portion_next(struct ppi_writer *writer, const struct ppi_run *run,
 struct first {
 	struct ppi_writer *writer;
 	Ppi__Profile part;
+	struct ppi_vector comments; /* int64_t: strings */
 	bool failed;
 };
 
@@ -350,16 +359,10 @@ static int64_t enter(struct first *first, const char *text)
 static void add_comment(const char *line, void *context)
 {
 	struct first *first = context;
-	Ppi__Profile *part = &first->part;
-	int64_t *comments = realloc(
-		part->comment, (part->n_comment + 1) * sizeof(*comments));
+	int64_t text = enter(first, line);
 
-	if (!comments) {
+	if (!ppi_vector_add(&first->comments, sizeof(text), &text, 1))
 		first->failed = true;
-		return;
-	}
-	comments[part->n_comment++] = enter(first, line);
-	part->comment = comments;
 }
 
 static int64_t enter_unit(struct first *first, const struct ppi_event *event)
@@ -403,9 +406,11 @@ int ppi_portion_first(struct ppi_writer *writer, const struct ppi_run *run)
 	account = put_account(writer, &arena, run, false);
 	if (account)
 		ppi_account_say(account, false, add_comment, &first);
+	first.part.n_comment = first.comments.count;
+	first.part.comment = first.comments.data;
 	first.part.period = period_of(run);
 	ppi_encode_part(&writer->encoder, &first.part);
-	free(first.part.comment);
+	ppi_vector_free(&first.comments);
 	ppi_arena_free(&arena);
 	return account && !first.failed ? end_portion(writer) : ENOMEM;
 }

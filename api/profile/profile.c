@@ -1,10 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* What callers see of a profile, and the parts of it that are lists. */
+/*
+ * What callers see of a profile, and the parts of it that are lists. The files
+ * of this folder:
+ *
+ * a profile in memory
+ *   profile.c        life, lists, getters
+ *   profile_edit.c   naming code, hiding what others should not see
+ *   profile_merge.c  two profiles into one; what a whole run took
+ *   model.c          how things get into it, for readers of all formats
+ *   memory.c         arenas, pools of byte strings, bounds of what is read
+ *   image.c          the files of mappings: paths, headers of ELF
+ *   pprof/           its own file; import/ those of other tools; gmon/ gmon.out
+ *   file_stub.c      instead of pprof/ in a build without protobuf-c
+ *
+ * while measuring (writer.h)
+ *   locations.c      where samples fall: mappings, address spaces, callers
+ *   threads.c        names of threads
+ *   sample_table.c   samples of one portion, added up, and their labels
+ *   portion.c        what came since the last portion, in one gzip member
+ *   output.c         the file that portions are appended to
+ *   atomic_file.c    files that take their place when they are whole
+ */
 #include <portprof/profile.h>
 #include <portprof/tool.h>
 
 #include "api/profile/model.h"
 #include "api/profile/sample_table.h"
+
+/* ---- its end ---- */
 
 static void free_pools(portprof_profile *profile)
 {

@@ -1,9 +1,178 @@
 /* SPDX-License-Identifier: MIT */
-/* Two profiles of the same events into one. */
+/* Two profiles of the same events into one; and what the run of all their
+ * processes took, where somebody has measured that. */
 #include <portprof/profile.h>
 
-#include "api/profile/model.h"
 #include "api/core/diag.h"
+#include "api/profile/model.h"
+#include "base/number.h"
+#include "base/square_root.h"
+
+/* ---- the account ---- */
+
+/* Whatever order profiles are merged in,
+ * the account of them all is the same but for the order of words. */
+
+/* What both agree on, else 0: unknown. */
+#define AGREE(a, b) ((a) == (b) ? (a) : 0)
+
+static double achieved(const portprof_stats *a, const portprof_stats *b)
+{
+	double time = (double)a->cpu_time_ns + (double)b->cpu_time_ns;
+
+	if (time <= 0)
+		return AGREE(a->achieved_hz, b->achieved_hz);
+	return (a->achieved_hz * (double)a->cpu_time_ns +
+	        b->achieved_hz * (double)b->cpu_time_ns) /
+	       time;
+}
+
+/* What one has too little and the other too much is neither of both. */
+static void balance(portprof_stats *stats)
+{
+	uint64_t both = stats->excess_weight < stats->unattributed_weight
+	                        ? stats->excess_weight
+	                        : stats->unattributed_weight;
+
+	stats->excess_weight -= both;
+	stats->unattributed_weight -= both;
+	if (stats->not_attached_weight > stats->unattributed_weight)
+		stats->not_attached_weight = stats->unattributed_weight;
+}
+
+static void add_stats(portprof_stats *into, const portprof_stats *from)
+{
+	into->achieved_hz = achieved(into, from);
+#define SUM(field) into->field = ppi_add(into->field, from->field)
+	SUM(delivered_samples);
+	SUM(kept_samples);
+	SUM(outside_samples);
+	SUM(lost_samples);
+	SUM(total_weight);
+	SUM(kept_weight);
+	SUM(outside_weight);
+	SUM(unattributed_weight);
+	SUM(excess_weight);
+	SUM(idle_time_ns);
+	SUM(not_attached_weight);
+	SUM(throttled);
+	SUM(cpu_time_ns);
+	SUM(own_cost_ns);
+#undef SUM
+	balance(into);
+	into->standard_error = ppi_square_root(
+		(double)into->standard_error * (double)into->standard_error +
+		(double)from->standard_error * (double)from->standard_error);
+	if (from->lost_certainty < into->lost_certainty)
+		into->lost_certainty = from->lost_certainty;
+	if (from->unattributed_certainty < into->unattributed_certainty)
+		into->unattributed_certainty = from->unattributed_certainty;
+	into->requested_hz = AGREE(into->requested_hz, from->requested_hz);
+	into->granted_hz = AGREE(into->granted_hz, from->granted_hz);
+	into->requested_period =
+		AGREE(into->requested_period, from->requested_period);
+	into->granted_period =
+		AGREE(into->granted_period, from->granted_period);
+}
+
+static void merge_events(portprof_profile *into, const portprof_profile *from)
+{
+	for (size_t i = 0; i < into->events.count; i++) {
+		portprof_profile_event *to =
+			&PPI_AT(&into->events, struct ppi_profile_event)[i]
+				 .shown;
+		const portprof_profile_event *other =
+			&PPI_AT(&from->events, struct ppi_profile_event)[i]
+				 .shown;
+
+		if (to->has_stats && other->has_stats) {
+			add_stats(&to->stats, &other->stats);
+		} else {
+			to->has_stats = 0;
+			memset(&to->stats, 0, sizeof(to->stats));
+		}
+	}
+}
+
+static bool has_word(const char *list, const char *word, size_t length)
+{
+	for (const char *at = list; *at;) {
+		size_t own = strcspn(at, ",");
+
+		if (own == length && strncmp(at, word, length) == 0)
+			return true;
+		at += own;
+		at += strspn(at, ", ");
+	}
+	return false;
+}
+
+/* "perf" and "timer, perf" are "perf, timer". */
+static const char *join(portprof_profile *profile, const char *list,
+                        const char *more)
+{
+	struct ppi_vector text = { NULL, 0, 0 };
+	bool is_made = ppi_vector_add(&text, 1, list, strlen(list));
+	const char *joined = NULL;
+
+	for (const char *at = more; is_made && *at;) {
+		size_t length = strcspn(at, ",");
+
+		if (!has_word(list, at, length))
+			is_made = ppi_vector_add(&text, 1, ", ",
+			                         text.count ? 2 : 0) &&
+			          ppi_vector_add(&text, 1, at, length);
+		at += length;
+		at += strspn(at, ", ");
+	}
+	if (is_made && ppi_vector_add(&text, 1, NULL, 1))
+		joined = ppi_profile_keep(profile, text.data);
+	ppi_vector_free(&text);
+	return joined;
+}
+
+/* The accounts of both, in `into`; false without memory. */
+static bool merge_account(portprof_profile *into,
+                          const portprof_profile *from)
+{
+	portprof_profile_origin *to = &into->origin;
+	const portprof_profile_origin *other = &from->origin;
+
+	merge_events(into, from);
+	into->has_account |= from->has_account;
+	to->is_complete &= other->is_complete;
+	if (other->start_ns &&
+	    (!to->start_ns || other->start_ns < to->start_ns))
+		to->start_ns = other->start_ns;
+	to->duration_ns = ppi_add(to->duration_ns, other->duration_ns);
+	to->backend = join(into, to->backend, other->backend);
+	if (!to->backend) {
+		to->backend = "";
+		return false;
+	}
+	if (other->timeline_ns > to->timeline_ns)
+		to->timeline_ns = other->timeline_ns;
+	/* chains of frame pointers among them: doubt them all */
+	if (to->chain_depth == 0 ||
+	    (other->chain_depth && other->stack_bytes < to->stack_bytes))
+		to->stack_bytes = other->stack_bytes;
+	if (other->chain_depth > to->chain_depth)
+		to->chain_depth = other->chain_depth;
+	if (!to->command[0])
+		to->command = ppi_profile_keep(into, other->command);
+	if (!to->command) {
+		to->command = "";
+		return false;
+	}
+	if (from->damage && !into->damage) {
+		into->damage = strdup(from->damage);
+		into->origin.damage = into->damage;
+		return into->damage != NULL;
+	}
+	return true;
+}
+
+/* ---- all else ---- */
 
 /* Numbers of `from` and what they are in `into`. */
 struct merge {
@@ -267,7 +436,7 @@ portprof_status portprof_profile_merge(portprof_profile *into,
 	is_merged = allocate(&merge) && move_mappings(&merge) &&
 	            move_functions(&merge) && move_locations(&merge) &&
 	            move_labels(&merge) && move_samples(&merge) &&
-	            move_lists(&merge) && ppi_profile_merge_account(into, from);
+	            move_lists(&merge) && merge_account(into, from);
 	free(merge.mappings);
 	free(merge.shifts);
 	free(merge.functions);
@@ -278,4 +447,69 @@ portprof_status portprof_profile_merge(portprof_profile *into,
 	return ppi_refuse(PORTPROF_E_NOMEM, "merge profiles",
 	                  "out of memory: the first profile has only a part "
 	                  "of the second");
+}
+
+/* ---- what a whole run took ---- */
+
+/* What a whole run took, put into the account that the parts of its processes
+ * were merged into. */
+
+/*
+ * As api/core/account.c has it for a session: the parts' own totals, and what is
+ * missing in them to the time told, is the total.
+ */
+static void add_missing(portprof_stats *stats, uint64_t cpu_time_ns)
+{
+	uint64_t attributed = ppi_add(stats->kept_weight,
+	                              stats->outside_weight);
+	uint64_t own = stats->total_weight > stats->not_attached_weight
+	                       ? stats->total_weight -
+	                                 stats->not_attached_weight
+	                       : 0;
+
+	if (cpu_time_ns > own) {
+		stats->not_attached_weight = cpu_time_ns - own;
+		stats->total_weight = cpu_time_ns;
+	}
+	if (stats->total_weight < attributed && !stats->standard_error)
+		stats->total_weight = attributed;
+	stats->unattributed_weight = stats->total_weight > attributed
+	                                     ? stats->total_weight - attributed
+	                                     : 0;
+	stats->excess_weight = stats->total_weight < attributed
+	                               ? attributed - stats->total_weight
+	                               : 0;
+	if (stats->not_attached_weight > stats->unattributed_weight)
+		stats->not_attached_weight = stats->unattributed_weight;
+}
+
+static void set_cpu_time(portprof_profile *profile, uint64_t cpu_time_ns)
+{
+	for (size_t i = 0; i < profile->events.count; i++) {
+		struct ppi_profile_event *event =
+			&PPI_AT(&profile->events, struct ppi_profile_event)[i];
+		portprof_stats *stats = &event->shown.stats;
+
+		if (!event->shown.has_stats)
+			continue;
+		stats->cpu_time_ns = cpu_time_ns;
+		stats->achieved_hz = (double)stats->delivered_samples * 1e9 /
+				     (double)cpu_time_ns;
+		if (event->is_cpu_time)
+			add_missing(stats, cpu_time_ns);
+	}
+	profile->origin.is_complete = 1;
+}
+
+portprof_status portprof_profile_set_times(portprof_profile *profile,
+                                           uint64_t cpu_time_ns,
+                                           uint64_t duration_ns)
+{
+	if (!profile)
+		return ppi_refuse_null("portprof_profile_set_times", "profile");
+	if (cpu_time_ns)
+		set_cpu_time(profile, cpu_time_ns);
+	if (duration_ns)
+		profile->origin.duration_ns = duration_ns;
+	return PORTPROF_OK;
 }

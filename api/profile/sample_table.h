@@ -1,11 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of one portion, added up by call chain, process and thread. */
+/* Samples of one portion, added up by call chain, process, thread, labels. */
 #ifndef PPI_FILE_SAMPLE_TABLE_H
 #define PPI_FILE_SAMPLE_TABLE_H
 
-#include "api/profile/returns.h"
-#include "api/profile/address_space.h"
-#include "api/profile/sample_labels.h"
+#include <portprof/record.h>
+
+#include "api/profile/locations.h"
+
+/* ---- labels: what the hardware or the event itself reports of samples ---- */
+
+/* So many different sets of labels a file has, and labels a set. Data addresses
+ * would make each sample one of its own. */
+enum { PPI_LABEL_SETS_MAX = 4096, PPI_SET_LABELS_MAX = 10 + 8 };
+
+struct ppi_sample_labels {
+	uint32_t fields;      /* of PORTPROF_FIELD_: those to keep; 0 = none */
+	const struct ppi_event *events; /* of the records; their fields are kept,
+	                       * too. NULL: they have none */
+	struct ppi_pool sets; /* of all portions */
+	uint64_t left_out;    /* samples that were kept without their set */
+};
+
+/* What is kept of a sample: the number of its set from 1 on; 0: none, or there
+ * was no room, which is counted. */
+uint32_t ppi_sample_labels_enter(struct ppi_sample_labels *labels,
+                                 const portprof_batch *batch,
+                                 const portprof_record *record);
+
+/* A label as a file has it: strings by their numbers there. */
+struct ppi_label_ids {
+	uint32_t key, text, unit;
+	int64_t number;
+};
+
+/* The labels of a set; returns how many, PPI_SET_LABELS_MAX at most. Their
+ * strings are entered. */
+size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
+                              uint32_t set, struct ppi_locations *locations,
+                              struct ppi_label_ids *out);
+
+/* What a file says of samples without their labels; false: there are none. */
+bool ppi_sample_labels_note(const struct ppi_sample_labels *labels, char *out,
+                            size_t bytes);
 
 /* The label that says when a sample's slice of time began, by CLOCK_REALTIME,
  * so that files of several processes agree. */
@@ -20,6 +56,8 @@
  * which it says when: the time of the sample, by CLOCK_MONOTONIC. */
 #define PPI_CODE_TIME_LABEL "code_time"
 #define PPI_CODE_TIME_UNIT "monotonic_ns"
+
+/* ---- the table ---- */
 
 /* What the values of the same number belong to. */
 struct ppi_sample_line {
@@ -48,8 +86,7 @@ struct ppi_sample_table {
 	struct ppi_vector chains; /* uint64_t: locations, 0 = not known yet */
 	struct ppi_vector values; /* int64_t: 2 * event_count a line, in the
 	                           * order of the file's sample types */
-	uint64_t *scratch;        /* a key being put together */
-	size_t scratch_words;
+	struct ppi_vector scratch; /* room for the words of a key */
 	bool has_cut_chains;      /* some line has a chain_end that says so */
 	bool has_code_times;      /* some line has a code_time_ns */
 	uint64_t samples, weight; /* sums over all lines and events */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of threads, and which of them are not yet in the file. */
-#include "api/profile/threads.h"
+#include "api/profile/writer.h"
 
 #include "api/profile/pprof/encode.h"
 #include "base/process_owner.h"
@@ -36,8 +36,10 @@ static struct ppi_thread *find(struct ppi_threads *threads, uint32_t pid,
 	return &node->thread;
 }
 
-struct ppi_thread *ppi_threads_get(struct ppi_threads *threads, uint32_t pid,
-                                   uint32_t tid)
+/* The thread, entered when it is new; NULL when out of memory. Stays where it
+ * is until a sweep. */
+static struct ppi_thread *get_thread(struct ppi_threads *threads, uint32_t pid,
+                                     uint32_t tid)
 {
 	struct ppi_thread *thread = find(threads, pid, tid);
 	struct ppi_thread_node *node;
@@ -74,7 +76,7 @@ static void find_owner(struct ppi_thread *thread)
 void ppi_threads_name(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
                       const char *name)
 {
-	struct ppi_thread *thread = ppi_threads_get(threads, pid, tid);
+	struct ppi_thread *thread = get_thread(threads, pid, tid);
 
 	if (!thread)
 		return;
@@ -143,7 +145,7 @@ bool ppi_threads_note(const struct ppi_threads *threads, char *out,
 void ppi_threads_meet(struct ppi_threads *threads, uint32_t pid, uint32_t tid,
                       bool is_anew)
 {
-	struct ppi_thread *thread = ppi_threads_get(threads, pid, tid);
+	struct ppi_thread *thread = get_thread(threads, pid, tid);
 	char name[sizeof(thread->name)] = "";
 
 	if (!thread || (thread->is_met && !is_anew))

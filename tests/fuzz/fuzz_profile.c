@@ -4,7 +4,7 @@
 
 #include <portprof.h>
 
-#include "api/profile/pprof/read.h"
+#include "api/profile/pprof/pprof.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

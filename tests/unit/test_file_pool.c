@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "api/profile/pool.h"
+#include "api/profile/memory.h"
 
 enum { KEYS = 600, KEY_BYTES = 24 };
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "api/profile/pprof/read.h"
+#include "api/profile/pprof/pprof.h"
 #include "tests/unit/file_model.h"
 
 static struct file_kit kit;

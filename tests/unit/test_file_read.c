@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "api/profile/pprof/gzip.h"
+#include "api/profile/pprof/encode.h"
 #include "api/profile/pprof/profile.pb-c.h"
-#include "api/profile/pprof/read.h"
+#include "api/profile/pprof/pprof.h"
 #include "tests/unit/file_kit.h"
 
 static struct file_kit kit;

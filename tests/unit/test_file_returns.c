@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "api/profile/image.h"
-#include "api/profile/returns.h"
+#include "api/profile/locations.h"
 #include "api/unwind/calls.h"
 #include "tests/unit/file_kit.h"
 

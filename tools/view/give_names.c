@@ -23,7 +23,7 @@
 enum { INLINED_MAX = 64 };
 
 /* More than this is left as it is: reading it takes memory that the measured
- * program may need (api/profile/finish.c leaves such a file in portions). */
+ * program may need (api/profile/output.c leaves such a file in portions). */
 enum { BYTES_MAX = 64 << 20 };
 
 /* The name with what it was inlined into, as the file has them. */

@@ -2,7 +2,12 @@
 /*
  * gmon.out files: what gprof(1) reads, in glibc's tagged format and in that of
  * 4.4BSD. No signal handler may call this; nothing but the C library is
- * needed.
+ * needed. The files of this folder:
+ *
+ *   gmon_read.c    bytes to struct ppi_gmon
+ *   gmon_write.c   and back
+ *   gmon_import.c  from there to a profile
+ *   gmon_export.c  and back; gmon_bins.c its histogram
  */
 #ifndef PPI_GMON_H
 #define PPI_GMON_H
@@ -10,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- a file in memory ---- */
 
 enum ppi_gmon_format {
 	PPI_GMON_TAGGED, /* "gmon", version 1, then records with tags */
@@ -119,5 +126,27 @@ static inline uint64_t ppi_gmon_bin(const struct ppi_gmon_histogram *histogram,
 		return ((const uint64_t *)histogram->bins)[bin];
 	}
 }
+
+/* ---- numbers that stand in such files ---- */
+
+/* Sources: glibc's sys/gmon_out.h and gmon/gmon.c, FreeBSD's and OpenBSD's sys/gmon.h, binutils' gprof/gmon_io.c. */
+enum {
+	PPI_GMON_HEADER_BYTES = 20, /* cookie, version, 12 of nothing */
+	PPI_GMON_VERSION = 1,
+	PPI_GMON_VERSION_SPROF = 0x1ffff, /* LD_PROFILE's, for sprof(1) */
+	PPI_GMON_VERSION_BSD = 0x51879,
+	PPI_GMON_DIMENSION_BYTES = 15
+};
+
+enum { PPI_GMON_TAG_HISTOGRAM, PPI_GMON_TAG_ARC, PPI_GMON_TAG_BLOCKS };
+
+/* A histogram's own header, behind its tag: two pointers, the number of bins,
+ * the rate, dimension, abbreviation. */
+#define PPI_GMON_HISTOGRAM_BYTES(pointer_bytes)                                \
+	(2u * (pointer_bytes) + 4u + 4u + PPI_GMON_DIMENSION_BYTES + 1u)
+
+/* 4.4BSD: two pointers, bytes of header and bins, version, rate, three
+ * spare. */
+#define PPI_GMON_BSD_BYTES(pointer_bytes) (2u * (pointer_bytes) + 6u * 4u)
 
 #endif

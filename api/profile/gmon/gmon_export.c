@@ -1,21 +1,213 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a profile says of one executable, as gmon.out. Addresses become those
- * of the file, as gprof reads them there.
+ * What a profile says of one executable, as gmon.out: the executable is found,
+ * calls are added up, weights go into bins (gmon_bins.c), and the file is
+ * written. Addresses become those of the file, as gprof reads them there.
  */
 #include "config.h"
 
 #include "api/profile/gmon/gmon_export.h"
 
 #include <portprof/gmon.h>
+#include <portprof/profile.h>
 
-#include "api/profile/atomic_file.h"
-#include "api/profile/gmon/gmon_arcs.h"
-#include "api/profile/model.h"
 #include "api/core/diag.h"
 #include "api/core/sized.h"
+#include "api/profile/atomic_file.h"
+#include "api/profile/gmon/gmon.h"
+#include "api/profile/image.h"
+#include "api/profile/model.h"
+#include "base/vector.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- calls: pairs of caller and called function ---- */
+
+/* struct ppi_gmon_arc, in any order and with repetitions until folded. */
+static bool add_arc(struct ppi_vector *arcs, uint64_t from,
+                                     uint64_t self, uint64_t count)
+{
+	struct ppi_gmon_arc arc = { from, self, count };
+
+	return ppi_vector_add(arcs, sizeof(arc), &arc, 1);
+}
+
+static int compare_arcs(const void *left, const void *right)
+{
+	const struct ppi_gmon_arc *a = left, *b = right;
+
+	if (a->self != b->self)
+		return a->self < b->self ? -1 : 1;
+	return a->from < b->from ? -1 : a->from > b->from;
+}
+
+/* Sort, and make one of equal ones. */
+static void fold_arcs(struct ppi_vector *arcs)
+{
+	struct ppi_gmon_arc *all = arcs->data;
+	size_t kept = 0;
+
+	if (arcs->count)
+		qsort(all, arcs->count, sizeof(*all), compare_arcs);
+	for (size_t i = 0; i < arcs->count; i++)
+		if (kept && compare_arcs(&all[kept - 1], &all[i]) == 0)
+			all[kept - 1].count += all[i].count;
+		else
+			all[kept++] = all[i];
+	arcs->count = kept;
+}
+
+/* ---- the one program or library of the profile that is described ---- */
+
+/* "app, libc.so.6": the files that may be meant, as many as there is room. */
+static void list_files(const portprof_profile *profile, char *out, size_t room)
+{
+	const portprof_profile_mapping *mapping;
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0;
+	     (mapping = portprof_profile_mapping_get(profile, i)) != NULL;
+	     i++) {
+		const char *slash = strrchr(mapping->path, '/');
+		const char *name = slash ? slash + 1 : mapping->path;
+		bool is_new = ppi_is_shared_file(mapping->path);
+
+		for (size_t k = 0; k < i && is_new; k++)
+			is_new = strcmp(portprof_profile_mapping_get(profile, k)
+			                        ->path,
+			                mapping->path) != 0;
+		if (!is_new)
+			continue;
+		if (used + strlen(name) + 8 > room) {
+			snprintf(out + used, room - used, ", ...");
+			return;
+		}
+		used += (size_t)snprintf(out + used, room - used, "%s%s",
+		                         used ? ", " : "", name);
+	}
+}
+
+static bool is_meant(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strcmp(path, name) == 0 ||
+	       (slash && strcmp(slash + 1, name) == 0);
+}
+
+static portprof_status find_named(struct ppi_gmon_module *module,
+                                  const portprof_profile *profile,
+                                  const char *name, struct ppi_diag *why)
+{
+	const portprof_profile_mapping *mapping;
+	char files[160];
+
+	for (size_t i = 0;
+	     (mapping = portprof_profile_mapping_get(profile, i)) != NULL;
+	     i++) {
+		if (!is_meant(mapping->path, name))
+			continue;
+		if (module->path &&
+		    (strcmp(module->path, mapping->path) != 0 ||
+		     strcmp(module->build_id, mapping->build_id) != 0))
+			return ppi_fail(why, PORTPROF_E_INVALID, 0,
+			                "find module",
+			                "'%s' may be '%s' (build-id %.12s) or "
+			                "'%s' (%.12s): give a full path, and a "
+			                "profile of one build",
+			                name, module->path, module->build_id,
+			                mapping->path, mapping->build_id);
+		module->path = mapping->path;
+		module->build_id = mapping->build_id;
+	}
+	if (module->path)
+		return PORTPROF_OK;
+	list_files(profile, files, sizeof(files));
+	return ppi_fail(why, PORTPROF_E_INVALID, 0, "find module",
+	                "the profile has no file '%s'; its files: %s", name,
+	                files[0] ? files : "none");
+}
+
+/* The first mapping, where the profile says so or has no other file. */
+static portprof_status find_main(struct ppi_gmon_module *module,
+                                 const portprof_profile *profile,
+                                 struct ppi_diag *why)
+{
+	const portprof_profile_mapping *mapping =
+		portprof_profile_mapping_get(profile, 0);
+	char files[160];
+
+	list_files(profile, files, sizeof(files));
+	if (!mapping || !files[0])
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "find module",
+		                "the profile does not name the files of its "
+		                "samples, and gmon.out holds one file");
+	if (!profile->has_main && strchr(files, ','))
+		return ppi_fail(why, PORTPROF_E_INVALID, 0, "find module",
+		                "the profile does not say which file is the "
+		                "program: name one of %s",
+		                files);
+	module->path = mapping->path;
+	module->build_id = mapping->build_id;
+	return PORTPROF_OK;
+}
+
+/*
+ * Find it by its path or the last part of it, NULL for the program, and look
+ * into it where it lies now: at `file`, or where it was.
+ */
+static portprof_status find_module(struct ppi_gmon_module *module,
+                                   const portprof_profile *profile,
+                                   const char *name, const char *file,
+                                   struct ppi_diag *why)
+{
+	portprof_status status;
+
+	memset(module, 0, sizeof(*module));
+	status = name ? find_named(module, profile, name, why)
+	              : find_main(module, profile, why);
+	if (status == PORTPROF_OK)
+		status = ppi_image_read(file ? file : module->path,
+		                        &module->image, why);
+	if (status != PORTPROF_OK)
+		return status;
+	if (module->build_id[0] && module->image.build_id[0] &&
+	    strcmp(module->build_id, module->image.build_id) != 0)
+		return ppi_fail(why, PORTPROF_E_FORMAT, 0, "find module",
+		                "'%s' is another build than the one that was "
+		                "measured (build-id %.12s, not %.12s): use the "
+		                "measured build, or record again",
+		                file ? file : module->path,
+		                module->image.build_id, module->build_id);
+	return PORTPROF_OK;
+}
+
+/* The file's own address of a location; false when that is in another file or
+ * in no code. */
+static bool find_address(const struct ppi_gmon_module *module,
+                         const portprof_profile *profile, size_t location,
+                         uint64_t *address)
+{
+	const portprof_profile_location *at =
+		portprof_profile_location_get(profile, location);
+	const portprof_profile_mapping *mapping =
+		at ? portprof_profile_mapping_get(profile, at->mapping) : NULL;
+	const struct ppi_image_code *code;
+	uint64_t offset;
+
+	if (!mapping || strcmp(mapping->path, module->path) != 0 ||
+	    strcmp(mapping->build_id, module->build_id) != 0)
+		return false;
+	offset = at->address - mapping->start + mapping->file_offset;
+	code = ppi_image_at(&module->image, offset);
+	if (!code)
+		return false;
+	*address = offset - code->offset + code->address;
+	return true;
+}
 
 /* ---- samples ---- */
 
@@ -43,11 +235,11 @@ static bool add_arcs(struct ppi_gmon_export *exporting,
 
 		/* whoever calls from another file is no caller here, and the
 		 * next one in this file did not call by itself */
-		if (ppi_gmon_module_at(&exporting->module, exporting->profile,
-		                       sample->locations[i], &self) &&
-		    ppi_gmon_module_at(&exporting->module, exporting->profile,
-		                       sample->locations[i + 1], &from) &&
-		    !ppi_gmon_arcs_add(&exporting->arcs, from, self, samples))
+		if (find_address(&exporting->module, exporting->profile,
+		                 sample->locations[i], &self) &&
+		    find_address(&exporting->module, exporting->profile,
+		                 sample->locations[i + 1], &from) &&
+		    !add_arc(&exporting->arcs, from, self, samples))
 			return false;
 	}
 	return true;
@@ -71,8 +263,8 @@ static portprof_status add_samples(struct ppi_gmon_export *exporting)
 		    !add_arcs(exporting, sample, samples ? samples : 1))
 			return ppi_gmon_export_memory(exporting);
 		if (sample->depth == 0 ||
-		    !ppi_gmon_module_at(&exporting->module, profile,
-		                        sample->locations[0], &address)) {
+		    !find_address(&exporting->module, profile,
+		                  sample->locations[0], &address)) {
 			written->outside_weight =
 				ppi_add(written->outside_weight, weight);
 			continue;
@@ -81,7 +273,7 @@ static portprof_status add_samples(struct ppi_gmon_export *exporting)
 		ppi_gmon_export_spread(exporting, address,
 		                       span_of(profile, &all[i]), weight);
 	}
-	ppi_gmon_arcs_fold(&exporting->arcs);
+	fold_arcs(&exporting->arcs);
 	exporting->gmon.arcs = exporting->arcs.data;
 	written->arcs = exporting->gmon.arc_count = exporting->arcs.count;
 	return PORTPROF_OK;
@@ -116,7 +308,7 @@ static portprof_status fill(struct ppi_gmon_export *exporting)
 	portprof_status status = check(exporting);
 
 	if (status == PORTPROF_OK)
-		status = ppi_gmon_module_find(
+		status = find_module(
 			&exporting->module, exporting->profile,
 			exporting->wanted.module, exporting->wanted.file,
 			exporting->why);
@@ -154,8 +346,8 @@ static portprof_status put(const struct ppi_gmon_export *exporting,
 	else
 		status =
 			ppi_fail(exporting->why, PORTPROF_E_FORMAT, 0,
-		                 "write gmon.out", "cannot describe '%s': %s",
-		                 exporting->module.path, words.words);
+			         "write gmon.out", "cannot describe '%s': %s",
+			         exporting->module.path, words.words);
 	if (error)
 		status = ppi_fail(exporting->why, ppi_file_status(error), error,
 		                  "write gmon.out",

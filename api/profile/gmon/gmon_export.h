@@ -4,15 +4,22 @@
 #define PPI_FILE_GMON_EXPORT_H
 
 #include <portprof/gmon.h>
+#include <portprof/profile.h>
 
-#include "api/profile/gmon/gmon_module.h"
-#include "base/vector.h"
 #include "api/profile/gmon/gmon.h"
+#include "api/profile/image.h"
+#include "base/vector.h"
 
 enum {
 	PPI_GMON_CODE_ROOM = sizeof(((struct ppi_image *)0)->code) /
 	                     sizeof(((struct ppi_image *)0)->code[0]),
 	PPI_GMON_MOST_RATE = 1000000
+};
+
+/* The one program or library of a profile that a gmon.out describes. */
+struct ppi_gmon_module {
+	const char *path, *build_id; /* as recorded, the profile's own */
+	struct ppi_image image;
 };
 
 struct ppi_gmon_export {

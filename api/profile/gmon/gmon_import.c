@@ -7,17 +7,18 @@
 
 #include <portprof/gmon.h>
 
-#include "api/profile/gmon/gmon_load.h"
-#include "api/profile/image.h"
-#include "api/profile/model.h"
 #include "api/core/diag.h"
 #include "api/profile/gmon/gmon.h"
+#include "api/profile/image.h"
+#include "api/profile/model.h"
+#include "base/foreign_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -143,7 +144,7 @@ static bool is_in_bounds(const struct converting *converting)
 	const struct ppi_bounds *bounds = converting->bounds;
 
 	return ppi_bounds_hold(bounds,
-	                       bounds->file_bytes * PPI_GMON_GROWTH +
+	                       bounds->file_bytes * PPI_LOAD_GROWTH +
 	                               ppi_profile_bytes(converting->profile));
 }
 
@@ -338,8 +339,8 @@ static portprof_status parse(struct converting *converting,
 }
 
 portprof_status portprof_gmon_read(const char *path, const char *program,
-				   uint64_t memory_max,
-				   portprof_profile **profile)
+                                   uint64_t memory_max,
+                                   portprof_profile **profile)
 {
 	struct ppi_bounds bounds = { .asked = memory_max };
 	struct ppi_diag why = { 0 };
@@ -355,7 +356,7 @@ portprof_status portprof_gmon_read(const char *path, const char *program,
 		return ppi_refuse_null("portprof_gmon_read", "path");
 	if (!profile)
 		return ppi_refuse_null("portprof_gmon_read", "profile");
-	status = ppi_gmon_load(path, &bounds, &bytes, &why);
+	status = ppi_bounds_load(&bounds, path, &bytes, &why);
 	if (status == PORTPROF_OK && program)
 		status = ppi_image_read(program, &converting.image, &why);
 	if (status == PORTPROF_OK)
@@ -370,4 +371,23 @@ portprof_status portprof_gmon_read(const char *path, const char *program,
 		return ppi_report(&why);
 	*profile = converting.profile;
 	return PORTPROF_OK;
+}
+
+/* ---- what a file is ---- */
+
+int portprof_gmon_is(const char *path)
+{
+	unsigned char begin[64];
+	ssize_t got;
+	int fd;
+
+	/* what is no regular file could not be read a second time */
+	if (!path)
+		return 0;
+	fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
+	if (fd < 0)
+		return 0;
+	got = pread(fd, begin, sizeof(begin), 0);
+	close(fd);
+	return got > 0 && ppi_gmon_is(begin, (size_t)got);
 }

@@ -2,8 +2,6 @@
 /* Writes gmon.out, in the format of glibc or of 4.4BSD. */
 #include "api/profile/gmon/gmon.h"
 
-#include "api/profile/gmon/gmon_layout.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

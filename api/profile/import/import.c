@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognizes the files of other tools; code that their readers share. */
+/*
+ * Recognizes the files of other tools, and has what their readers share: the
+ * text of a file, its lines, frames and samples. The readers:
+ *
+ *   import_folded.c      folded stacks
+ *   import_perf.c        the text of perf script; import_perf_line.c its lines
+ *   import_gperftools.c  CPU profiles of gperftools
+ */
 #include "config.h"
 
 #include "api/profile/import/import.h"
@@ -10,7 +17,223 @@
 #include "base/foreign_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+/* ---- the text of a file: gunzipped, in UTF-8, without byte order mark ---- */
+
+enum { NONE = -1, REPLACEMENT = 0xfffd };
+
+#ifdef HAVE_ZLIB
+/* What is not gzipped is read as it is. */
+static void *open_file(int fd)
+{
+	gzFile file = gzdopen(fd, "rb");
+
+	if (file)
+		gzbuffer(file, 1u << 16);
+	return file;
+}
+
+static void close_file(void *file)
+{
+	gzclose(file);
+}
+
+static bool rewind_file(void *file)
+{
+	return gzrewind(file) == 0;
+}
+
+static int get_byte(struct ppi_import_text *text)
+{
+	gzFile file = text->file;
+	int c = gzgetc(file), problem = Z_OK;
+
+	if (c != -1)
+		return c;
+	gzerror(file, &problem);
+	if (problem == Z_ERRNO)
+		text->error = errno ? errno : EIO;
+	else if (problem == Z_MEM_ERROR)
+		text->error = ENOMEM;
+	else if (problem == Z_BUF_ERROR)
+		text->damage = "the gzip file is truncated here";
+	else if (problem != Z_OK && problem != Z_STREAM_END)
+		text->damage = "the gzip file is damaged here";
+	return EOF;
+}
+#else
+static void *open_file(int fd)
+{
+	return fdopen(fd, "r");
+}
+
+static void close_file(void *file)
+{
+	fclose(file);
+}
+
+static bool rewind_file(void *file)
+{
+	return fseek(file, 0, SEEK_SET) == 0;
+}
+
+static int get_byte(struct ppi_import_text *text)
+{
+	int c = getc(text->file);
+
+	if (c == EOF && ferror(text->file))
+		text->error = errno;
+	return c;
+}
+#endif
+
+/* Whether zero bytes stand beside the first characters, which are ASCII in every
+ * format that is read here. One alone proves nothing: a pprof file may begin with an
+ * empty field. */
+static bool is_wide(const unsigned char *begin, size_t count, size_t zero_at)
+{
+	for (size_t i = 0; i + 1 < count; i += 2)
+		if (begin[i + zero_at] != 0 || begin[i + !zero_at] < '\t' ||
+		    begin[i + !zero_at] > '~')
+			return false;
+	return count >= 4;
+}
+
+/* A byte order mark says what follows, or the first characters do. */
+static void find_coding(struct ppi_import_text *text)
+{
+	unsigned char begin[8] = { 0 };
+	size_t count = 0, mark = 0;
+	int c;
+
+	while (count < sizeof(begin) && (c = get_byte(text)) != EOF)
+		begin[count++] = (unsigned char)c;
+	text->pushed = NONE;
+	text->left_count = 0;
+	text->coding = PPI_TEXT_8;
+	if (count >= 2 && begin[0] == 0xff && begin[1] == 0xfe)
+		mark = 2;
+	if (mark || is_wide(begin, count, 1))
+		text->coding = PPI_TEXT_16_LITTLE;
+	else if (count >= 2 && begin[0] == 0xfe && begin[1] == 0xff)
+		mark = 2;
+	else if (count >= 3 && memcmp(begin, "\357\273\277", 3) == 0)
+		mark = 3;
+	if ((mark == 2 && begin[0] == 0xfe) || is_wide(begin, count, 0))
+		text->coding = PPI_TEXT_16_BIG;
+	rewind_file(text->file);
+	while (mark--)
+		get_byte(text);
+}
+
+/* Back to the beginning. */
+static bool rewind_text(struct ppi_import_text *text)
+{
+	if (!rewind_file(text->file)) {
+		text->error = errno ? errno : EIO;
+		return false;
+	}
+	text->error = 0;
+	text->damage = NULL;
+	find_coding(text);
+	return text->error == 0;
+}
+
+/* False with errno. */
+static bool open_text(struct ppi_import_text *text, const char *path)
+{
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, NULL);
+
+	*text = (struct ppi_import_text){ .pushed = NONE };
+	if (fd < 0)
+		return false;
+	text->file = open_file(fd);
+	if (!text->file) {
+		close(fd);
+		errno = ENOMEM;
+		return false;
+	}
+	find_coding(text);
+	return true;
+}
+
+static void close_text(struct ppi_import_text *text)
+{
+	if (text->file)
+		close_file(text->file);
+	text->file = NULL;
+}
+
+static int get_unit(struct ppi_import_text *text)
+{
+	int first = text->pushed, second;
+
+	text->pushed = NONE;
+	if (first != NONE)
+		return first;
+	first = get_byte(text);
+	second = first == EOF ? EOF : get_byte(text);
+	if (second == EOF)
+		return EOF;
+	return text->coding == PPI_TEXT_16_BIG ? first << 8 | second
+	                                       : second << 8 | first;
+}
+
+/* RFC 2781; half a pair becomes U+FFFD. */
+static int get_character(struct ppi_import_text *text)
+{
+	int high = get_unit(text), low;
+
+	if (high == EOF || (high & 0xf800) != 0xd800)
+		return high;
+	if (high >= 0xdc00)
+		return REPLACEMENT;
+	low = get_unit(text);
+	if ((low & 0xfc00) == 0xdc00)
+		return 0x10000 + ((high & 0x3ff) << 10 | (low & 0x3ff));
+	text->pushed = low == EOF ? NONE : low;
+	return REPLACEMENT;
+}
+
+/* The first byte of a character in UTF-8; the others are kept, last first. */
+static int encode_character(struct ppi_import_text *text, int character)
+{
+	int first = 0x80, most = 0x40;
+
+	if (character < 0x80)
+		return character;
+	while (character >= most) {
+		text->left[text->left_count++] =
+			(unsigned char)(0x80 | (character & 0x3f));
+		character >>= 6;
+		first = first >> 1 | 0x80;
+		most >>= 1;
+	}
+	return (first | character) & 0xff;
+}
+
+/* The next byte, or EOF; then `error` is an errno or 0. */
+static int next_byte(struct ppi_import_text *text)
+{
+	int character;
+
+	if (text->coding == PPI_TEXT_8)
+		return get_byte(text);
+	if (text->left_count)
+		return text->left[--text->left_count];
+	character = get_character(text);
+	return character == EOF ? EOF : encode_character(text, character);
+}
+
+/* ---- what readers share ---- */
 
 /* Chains of a thousand frames with long names stay far below. */
 enum { LINE_BYTES_MAX = 1 << 20, BEGIN_BYTES = 65536 };
@@ -39,7 +262,7 @@ static portprof_status fail_file(const struct ppi_import *import, int error)
 	                import->path, ppi_foreign_error(error));
 }
 
-/* ---- which one ---- */
+/* ---- which tool wrote a file ---- */
 
 /* The first line that says something; NULL when there is none. *is_whole: it is
  * not cut. *number: from 1. */
@@ -202,7 +425,7 @@ static void look_at(struct ppi_import_text *source, struct look *look)
 	int c = 0;
 
 	while (begin && count < BEGIN_BYTES &&
-	       (c = ppi_import_text_byte(source)) != EOF)
+	       (c = next_byte(source)) != EOF)
 		begin[count++] = (char)c;
 	if (begin && count) {
 		begin[count] = '\0';
@@ -223,10 +446,10 @@ static struct look look_at_file(const char *path)
 	struct ppi_import_text source;
 	struct look look = { 0 };
 
-	if (!ppi_import_text_open(&source, path))
+	if (!open_text(&source, path))
 		return look;
 	look_at(&source, &look);
-	ppi_import_text_close(&source);
+	close_text(&source);
 	return look;
 }
 
@@ -266,7 +489,7 @@ bool ppi_import_explain(const char *path, struct ppi_diag *why)
 portprof_status ppi_import_again(struct ppi_import *import)
 {
 	import->line = 0;
-	return ppi_import_text_rewind(&import->source)
+	return rewind_text(&import->source)
 	               ? PORTPROF_OK
 	               : fail_file(import, import->source.error);
 }
@@ -277,7 +500,7 @@ portprof_status ppi_import_line(struct ppi_import *import, char **text)
 
 	import->text.count = 0;
 	*text = NULL;
-	while ((c = ppi_import_text_byte(&import->source)) != EOF &&
+	while ((c = next_byte(&import->source)) != EOF &&
 	       c != '\n') {
 		char byte = (char)c;
 
@@ -313,8 +536,9 @@ portprof_status ppi_import_line(struct ppi_import *import, char **text)
 
 /* ---- samples ---- */
 
-uint32_t ppi_import_function(struct ppi_import *import, const char *name,
-                             const char *file)
+/* The number of a function, or PPI_NONE. */
+static uint32_t function_of(struct ppi_import *import, const char *name,
+                            const char *file)
 {
 	portprof_profile *profile = import->profile;
 	struct ppi_function function = {
@@ -345,7 +569,7 @@ portprof_status ppi_import_frame(struct ppi_import *import, uint32_t mapping,
                                  uint64_t address, const char *name)
 {
 	struct ppi_line line = { 0 };
-	uint32_t number = name[0] ? ppi_import_function(import, name, "") : 0;
+	uint32_t number = name[0] ? function_of(import, name, "") : 0;
 
 	line.function = number;
 	if (number == PPI_NONE)
@@ -418,7 +642,7 @@ static portprof_status read_kind(struct ppi_import *import)
 }
 
 portprof_status portprof_import_read(const char *path, uint64_t memory_max,
-				     portprof_profile **profile)
+                                     portprof_profile **profile)
 {
 	struct ppi_diag why = { 0 };
 	struct ppi_import import = { .path = path,
@@ -431,14 +655,14 @@ portprof_status portprof_import_read(const char *path, uint64_t memory_max,
 		return ppi_refuse_null("portprof_import_read", "path");
 	if (!profile)
 		return ppi_refuse_null("portprof_import_read", "profile");
-	if (!ppi_import_text_open(&import.source, path)) {
+	if (!open_text(&import.source, path)) {
 		fail_file(&import, errno);
 		return ppi_report(&why);
 	}
 	if (stat(path, &at) == 0)
 		import.bounds.file_bytes = (uint64_t)at.st_size;
 	status = read_kind(&import);
-	ppi_import_text_close(&import.source);
+	close_text(&import.source);
 	ppi_vector_free(&import.text);
 	ppi_vector_free(&import.chain);
 	if (status == PORTPROF_OK) {

@@ -4,9 +4,18 @@
 #ifndef PPI_FILE_IMPORT_H
 #define PPI_FILE_IMPORT_H
 
-#include "api/profile/bounds.h"
-#include "api/profile/import/import_text.h"
 #include "api/profile/model.h"
+
+/* The text of a file, whatever it is wrapped in. */
+struct ppi_import_text {
+	void *file; /* gzFile; without zlib FILE */
+	enum { PPI_TEXT_8, PPI_TEXT_16_LITTLE, PPI_TEXT_16_BIG } coding;
+	unsigned char left[4]; /* bytes of a character that are still to come */
+	size_t left_count;
+	int pushed; /* a byte, or a unit of UTF-16, read too far; -1: none */
+	int error;
+	const char *damage; /* why the text ends early, or NULL */
+};
 
 /* A file that is being read, and the profile that it becomes. */
 struct ppi_import {
@@ -65,9 +74,6 @@ portprof_status ppi_import_frame_of(struct ppi_import *import,
                                     uint32_t mapping, uint64_t address,
                                     const struct ppi_line *lines,
                                     size_t count);
-/* The number of a function, or PPI_NONE. */
-uint32_t ppi_import_function(struct ppi_import *import, const char *name,
-                             const char *file);
 
 /* The chain in hand, leaf first, becomes a sample of that event, and is
  * forgotten. `name`: the thread's, or NULL. */

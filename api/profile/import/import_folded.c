@@ -2,8 +2,8 @@
 /*
  * Imports folded stacks: a line is a call chain, outermost function first, with
  * semicolons between, a space and a number, as README.md of FlameGraph has it;
- * two numbers where difffolded.pl wrote it. It is read twice, as the numbers may
- * have fractions.
+ * two numbers where difffolded.pl wrote it. It is read twice, as the numbers
+ * may have fractions.
  */
 #include "config.h"
 

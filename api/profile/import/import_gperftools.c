@@ -8,8 +8,6 @@
 
 #include "api/profile/import/import.h"
 
-#include "api/profile/gmon/gmon_load.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -204,8 +202,8 @@ portprof_status ppi_import_gperftools(struct ppi_import *import)
 	struct ppi_vector bytes = { 0 };
 	struct words words;
 	portprof_status status =
-		ppi_gmon_load(import->path, &import->bounds, &bytes,
-	                      import->why);
+		ppi_bounds_load(&import->bounds, import->path, &bytes,
+		                import->why);
 
 	if (status != PORTPROF_OK) {
 		ppi_vector_free(&bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What perf script prints, with or without call chains and with any fields of
- * its -F. It is read three times, as the form of heads and the events have to be
- * known before the first sample.
+ * its -F. It is read three times, as the form of heads and the events have to
+ * be known before the first sample.
  */
 #include "config.h"
 

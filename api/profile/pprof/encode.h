@@ -3,8 +3,37 @@
 #ifndef PPI_FILE_ENCODE_H
 #define PPI_FILE_ENCODE_H
 
-#include "api/profile/pprof/gzip.h"
 #include "api/profile/pprof/profile.pb-c.h"
+#include "base/vector.h"
+
+#include <zlib.h>
+
+/* ---- one gzip member at a time ---- */
+
+enum {
+	PPI_GZIP_PORTION = 1, /* level while measuring: quick */
+	PPI_GZIP_FINAL = 6    /* level of a finished file: small */
+};
+
+struct ppi_gzip {
+	z_stream z;
+	struct ppi_vector out; /* bytes of the member so far */
+	int fd;                /* -1: all of it stays in `out` */
+	int error;             /* first errno; then nothing more is done */
+};
+
+/* 0 or an errno. fd -1 collects the member in memory. */
+int ppi_gzip_open(struct ppi_gzip *gzip, int level, int fd);
+
+/* Begin a new member, forgetting one that was begun. */
+void ppi_gzip_begin(struct ppi_gzip *gzip);
+void ppi_gzip_add(struct ppi_gzip *gzip, const void *bytes, size_t count);
+/* Finish the member: 0 or the first errno since begin. */
+int ppi_gzip_end(struct ppi_gzip *gzip);
+
+void ppi_gzip_close(struct ppi_gzip *gzip);
+
+/* ---- messages ---- */
 
 /* Numbers of the repeated fields of a profile (profile.proto). */
 enum ppi_field {
@@ -31,6 +60,8 @@ void ppi_encode(struct ppi_encoder *encoder, enum ppi_field field,
 
 /* The fields that are set in `part`. */
 void ppi_encode_part(struct ppi_encoder *encoder, const Ppi__Profile *part);
+
+/* ---- text ---- */
 
 /* The next string of the table, in UTF-8; and in place what it was made of: the
  * number of bytes. */

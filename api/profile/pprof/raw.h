@@ -5,8 +5,7 @@
 
 #include <portprof/status.h>
 
-#include "api/profile/arena.h"
-#include "api/profile/bounds.h"
+#include "api/profile/memory.h"
 #include "api/profile/pprof/profile.pb-c.h"
 #include "base/vector.h"
 

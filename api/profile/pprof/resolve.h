@@ -3,7 +3,7 @@
 #ifndef PPI_FILE_RESOLVE_H
 #define PPI_FILE_RESOLVE_H
 
-#include "api/profile/ids.h"
+#include "api/profile/memory.h"
 #include "api/profile/model.h"
 #include "api/profile/pprof/raw.h"
 #include "backends/backend.h"
@@ -30,8 +30,7 @@ struct ppi_resolve {
  */
 portprof_status ppi_resolve(struct ppi_resolve *resolve);
 
-/* Parts of it. */
-portprof_status ppi_resolve_events(struct ppi_resolve *resolve);
+/* Part of it: samples, their labels and threads. */
 portprof_status ppi_resolve_samples(struct ppi_resolve *resolve);
 
 /* The number of a raw string's text, or PPI_NONE when there is none such. */

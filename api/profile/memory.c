@@ -1,13 +1,124 @@
 /* SPDX-License-Identifier: MIT */
+/* The memory of profiles: arenas, pools of byte strings, and the bounds of what
+ * a file that is read may take. */
+#include "config.h"
+
+#include "api/profile/memory.h"
+
+#include "backends/backend.h"
+#include "base/foreign_file.h"
+#include "base/vector.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- arena ---- */
+
+struct ppi_arena_chunk {
+	struct ppi_arena_chunk *next;
+	size_t room;
+	uint64_t memory[];
+};
+
+enum { FIRST_BYTES = 4096, LARGEST_BYTES = 1 << 20 };
+
+static struct ppi_arena_chunk *add_chunk(struct ppi_arena *arena, size_t bytes)
+{
+	size_t room = arena->chunks ? arena->chunks->room * 2 : FIRST_BYTES;
+	struct ppi_arena_chunk *chunk;
+
+	if (room > LARGEST_BYTES)
+		room = LARGEST_BYTES;
+	if (room < bytes)
+		room = bytes;
+	chunk = malloc(sizeof(*chunk) + room);
+	if (!chunk)
+		return NULL;
+	chunk->next = arena->chunks;
+	chunk->room = room;
+	arena->chunks = chunk;
+	arena->used = 0;
+	arena->total += room;
+	return chunk;
+}
+
+void *ppi_arena_take(struct ppi_arena *arena, size_t bytes)
+{
+	struct ppi_arena_chunk *chunk = arena->chunks;
+	void *taken;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	bytes = (bytes + 7) & ~(size_t)7;
+	if (!chunk || bytes > chunk->room - arena->used) {
+		chunk = add_chunk(arena, bytes);
+		if (!chunk)
+			return NULL;
+	}
+	taken = (char *)chunk->memory + arena->used;
+	arena->used += bytes;
+	return taken;
+}
+
+char *ppi_arena_copy(struct ppi_arena *arena, const void *from, size_t bytes)
+{
+	char *copy = ppi_arena_take(arena, bytes + 1);
+
+	if (!copy)
+		return NULL;
+	if (bytes)
+		memcpy(copy, from, bytes);
+	copy[bytes] = '\0';
+	return copy;
+}
+
+/* Free all chunks but `kept`. */
+static void drop_chunks(struct ppi_arena *arena, struct ppi_arena_chunk *kept)
+{
+	struct ppi_arena_chunk *chunk = arena->chunks;
+
+	while (chunk) {
+		struct ppi_arena_chunk *next = chunk->next;
+
+		if (chunk != kept)
+			free(chunk);
+		chunk = next;
+	}
+	memset(arena, 0, sizeof(*arena));
+}
+
+void ppi_arena_reset(struct ppi_arena *arena)
+{
+	struct ppi_arena_chunk *kept = arena->chunks;
+
+	for (struct ppi_arena_chunk *c = kept; c; c = c->next)
+		if (c->room > kept->room)
+			kept = c;
+	drop_chunks(arena, kept);
+	if (!kept)
+		return;
+	kept->next = NULL;
+	arena->chunks = kept;
+	arena->total = kept->room;
+}
+
+void ppi_arena_free(struct ppi_arena *arena)
+{
+	drop_chunks(arena, NULL);
+}
+
+/* ---- pool ---- */
+
 /*
  * A set of byte strings, numbered in the order in which they were added: a hash
  * table with open addressing and linear probing. A profile of millions of
  * samples is mostly look-ups here, and each should touch little memory.
  */
-#include "api/profile/pool.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 struct ppi_pool_node {
 	uint32_t bytes; /* of the key */
@@ -190,4 +301,82 @@ void ppi_pool_free(struct ppi_pool *pool)
 	pool->slot_count = 0;
 	ppi_vector_free(&pool->nodes);
 	ppi_arena_free(&pool->arena);
+}
+
+uint64_t ppi_pool_bytes(const struct ppi_pool *pool)
+{
+	return pool->arena.total + pool->nodes.room * sizeof(void *) +
+	       pool->slot_count * 2 * sizeof(uint32_t);
+}
+
+/* ---- bounds ---- */
+
+portprof_status ppi_bounds_fail(const struct ppi_bounds *bounds,
+                                const char *name, struct ppi_diag *why)
+{
+	return ppi_fail(why, PORTPROF_E_LIMIT, 0, "read profile",
+	                "'%s' takes more than %llu MiB of memory to read, %s: "
+	                "is it damaged, or made to do harm?",
+	                name,
+	                (unsigned long long)(ppi_bounds_bytes(bounds) >> 20),
+	                bounds->asked ? "the requested limit"
+	                : ppi_bounds_bytes(bounds) < PPI_BOUNDS_MOST
+	                        ? "too much for its size"
+	                        : "the usual limit");
+}
+
+static portprof_status fail_file(const char *path, int error,
+                                 struct ppi_diag *why)
+{
+	portprof_status status =
+		error == ENOMEM ? PORTPROF_E_NOMEM : PORTPROF_E_SYSTEM;
+
+	if (error == ENOENT || error == ENOTDIR)
+		status = PORTPROF_E_NOTFOUND;
+	else if (error == EACCES || error == EPERM)
+		status = PORTPROF_E_DENIED;
+	else if (error == EINVAL || error == EISDIR)
+		status = PORTPROF_E_FORMAT;
+	return ppi_fail(why, status, error, "read profile",
+	                "cannot read '%s': %s", path, ppi_foreign_error(error));
+}
+
+/* As many bytes as there are; 0 or an errno, EFBIG for more than may be. */
+static int load_all(int fd, struct ppi_bounds *bounds, struct ppi_vector *bytes)
+{
+	for (;;) {
+		uint64_t wanted = bytes->count > bounds->file_bytes
+		                          ? bytes->count
+		                          : bounds->file_bytes;
+		ssize_t got;
+
+		if (!ppi_bounds_hold(bounds, wanted * PPI_LOAD_GROWTH))
+			return EFBIG;
+		if (!ppi_vector_reserve(bytes, 1, 65536))
+			return ENOMEM;
+		got = read(fd, (char *)bytes->data + bytes->count,
+		           bytes->room - bytes->count);
+		if (got < 0 && errno != EINTR)
+			return errno;
+		if (got == 0)
+			return 0;
+		if (got > 0)
+			bytes->count += (size_t)got;
+	}
+}
+
+portprof_status ppi_bounds_load(struct ppi_bounds *bounds, const char *path,
+                                struct ppi_vector *bytes, struct ppi_diag *why)
+{
+	struct stat at;
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, &at), error;
+
+	if (fd < 0)
+		return fail_file(path, errno, why);
+	bounds->file_bytes = (uint64_t)at.st_size;
+	error = load_all(fd, bounds, bytes);
+	close(fd);
+	if (error == EFBIG)
+		return ppi_bounds_fail(bounds, path, why);
+	return error ? fail_file(path, error, why) : PORTPROF_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef PPI_FILE_ACCOUNT_H
 #define PPI_FILE_ACCOUNT_H
 
-#include "api/profile/arena.h"
+#include "api/profile/memory.h"
 #include "api/profile/pprof/profile.pb-c.h"
 #include "api/core/sink.h"
 #include "base/machine.h"

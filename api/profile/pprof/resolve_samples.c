@@ -1,9 +1,211 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of a file, their values, labels and threads. */
-#include "api/profile/resolve.h"
+/* Samples of a file: their locations without the frames that the file says are
+ * of no interest, values, labels and threads. */
+#include "config.h"
 
-#include "api/profile/prune.h"
+#include "api/profile/model.h"
+#include "api/profile/pprof/resolve.h"
 #include "api/profile/sample_table.h"
+
+#include <regex.h>
+#include <stdio.h>
+
+/* ---- pruning ---- */
+
+/*
+ * Leaves out the frames that a file says are of no interest, as
+ * profile/prune.go of pprof does: what is called by a function that matches
+ * drop_frames, and not keep_frames, goes with it, but what calls it stays.
+ */
+
+enum { UNKNOWN, STAYS, GOES, GOES_BENEATH };
+
+struct prune {
+	portprof_profile *profile;
+	regex_t drop, keep;
+	bool has_keep;
+	struct ppi_vector kinds;  /* uint8_t, by location */
+	struct ppi_vector places; /* uint32_t: what stays of GOES_BENEATH */
+};
+
+/* False where it is none; "" is none, too. */
+static bool compile(regex_t *expression, const char *text)
+{
+	size_t bytes = strlen(text) + sizeof("^()$");
+	char *whole = text[0] ? malloc(bytes) : NULL;
+	bool is_good;
+
+	if (!whole)
+		return false;
+	snprintf(whole, bytes, "^(%s)$", text);
+	is_good = regcomp(expression, whole, REG_EXTENDED | REG_NOSUB) == 0;
+	free(whole);
+	return is_good;
+}
+
+/* NULL where the file drops nothing, or its expression is none of regcomp(3),
+ * which a note says. *is_memory: memory is out. */
+static struct prune *open_prune(portprof_profile *profile, bool *is_memory)
+{
+	const char *drop = ppi_profile_string(profile, profile->drop_frames);
+	const char *keep = ppi_profile_string(profile, profile->keep_frames);
+	struct prune *prune;
+
+	*is_memory = false;
+	if (!drop[0])
+		return NULL;
+	prune = calloc(1, sizeof(*prune));
+	if (prune && compile(&prune->drop, drop)) {
+		prune->profile = profile;
+		prune->has_keep = compile(&prune->keep, keep);
+		return prune;
+	}
+	*is_memory = !prune ||
+	             !ppi_profile_note(profile,
+	                               "drop_frames of the file is no regular "
+	                               "expression of POSIX: all frames stay");
+	free(prune);
+	return NULL;
+}
+
+static void close_prune(struct prune *prune)
+{
+	if (!prune)
+		return;
+	regfree(&prune->drop);
+	if (prune->has_keep)
+		regfree(&prune->keep);
+	ppi_vector_free(&prune->kinds);
+	ppi_vector_free(&prune->places);
+	free(prune);
+}
+
+/* Where the parameters begin: not at "(anonymous namespace)" and "operator()". */
+static size_t bare_length(const char *name)
+{
+	static const char nameless[] = "(anonymous namespace)";
+	const char *at = name;
+
+	while ((at = strchr(at, '(')) != NULL) {
+		if (strncmp(at, nameless, sizeof(nameless) - 1) == 0)
+			at += sizeof(nameless) - 1;
+		else if (at - name >= 8 && strncmp(at - 8, "operator", 8) == 0)
+			at += 2;
+		else
+			return (size_t)(at - name);
+	}
+	return strlen(name);
+}
+
+/* Whether a function goes; *is_good: memory sufficed. */
+static bool is_dropped(const struct prune *prune, uint64_t function,
+                       bool *is_good)
+{
+	const struct ppi_function *known =
+		&PPI_AT(&prune->profile->functions,
+		        const struct ppi_function)[function];
+	const char *name = ppi_profile_string(prune->profile, known->name);
+	char *bare;
+	bool is_it;
+
+	name += name[0] == '.';
+	bare = strndup(name, bare_length(name));
+	*is_good = bare != NULL;
+	is_it = bare && bare[0] &&
+	        regexec(&prune->drop, bare, 0, NULL, 0) == 0 &&
+	        !(prune->has_keep &&
+	          regexec(&prune->keep, bare, 0, NULL, 0) == 0);
+	free(bare);
+	return is_it;
+}
+
+/* The kind of a location, and in *place what stays of it. */
+static bool find_kind(struct prune *prune, uint32_t location, uint8_t *kind,
+                      uint32_t *place)
+{
+	const struct ppi_location *known =
+		&PPI_AT(&prune->profile->locations,
+		        const struct ppi_location)[location];
+	const struct ppi_line *lines =
+		PPI_AT(&prune->profile->lines, const struct ppi_line) +
+		known->first_line;
+	size_t count = known->line_count, i = count;
+	bool is_good = true;
+
+	*kind = STAYS;
+	*place = location;
+	while (i && is_good && !is_dropped(prune, lines[i - 1].function,
+	                                   &is_good))
+		i--;
+	if (!is_good || i == 0)
+		return is_good;
+	*kind = i == count ? GOES : GOES_BENEATH;
+	/* code with a mapping is one location however often it is read */
+	if (i < count && known->shown.mapping == SIZE_MAX) {
+		struct ppi_line *rest = malloc((count - i) * sizeof(*rest));
+
+		if (!rest)
+			return false;
+		memcpy(rest, lines + i, (count - i) * sizeof(*rest));
+		*place = ppi_profile_location(
+			prune->profile, (uint32_t)known->shown.mapping,
+			known->shown.address, rest, count - i,
+			known->is_folded);
+		free(rest);
+	}
+	return *place != PPI_NONE;
+}
+
+/* The same, once for each. */
+static bool kind_of(struct prune *prune, uint32_t location, uint8_t *kind,
+                    uint32_t *place)
+{
+	size_t known = prune->kinds.count;
+
+	if (location >= known &&
+	    (!ppi_vector_add(&prune->kinds, 1, NULL, location + 1 - known) ||
+	     !ppi_vector_add(&prune->places, sizeof(*place), NULL,
+	                     location + 1 - known)))
+		return false;
+	*kind = PPI_AT(&prune->kinds, uint8_t)[location];
+	*place = PPI_AT(&prune->places, uint32_t)[location];
+	if (*kind != UNKNOWN)
+		return true;
+	if (!find_kind(prune, location, kind, place))
+		return false;
+	PPI_AT(&prune->kinds, uint8_t)[location] = *kind;
+	PPI_AT(&prune->places, uint32_t)[location] = *place;
+	return true;
+}
+
+/* The locations of a chain, leaf first, become those that stay: *count. False
+ * when out of memory. */
+static bool prune_chain(struct prune *prune, uint32_t *locations,
+                        size_t *count)
+{
+	bool has_other = false; /* what goes at the root stays */
+
+	for (size_t i = *count; i-- > 0;) {
+		uint8_t kind;
+		uint32_t place;
+		size_t first = i + 1;
+
+		if (!kind_of(prune, locations[i], &kind, &place))
+			return false;
+		has_other |= kind == STAYS;
+		if (kind == STAYS || !has_other)
+			continue;
+		if (kind == GOES_BENEATH)
+			locations[first = i] = place;
+		*count -= first;
+		memmove(locations, locations + first,
+		        *count * sizeof(*locations));
+		return true;
+	}
+	return true;
+}
+
+/* ---- whose a sample is, and its other labels ---- */
 
 /* One sample being taken over; memory is used again for the next. */
 struct taking {
@@ -15,7 +217,7 @@ struct taking {
 	uint32_t pid_key, tid_key, thread_key, chain_end_key;
 	uint32_t pid, tid, chain_end;
 	const char *thread;          /* name, or NULL */
-	struct ppi_prune *prune;     /* or NULL */
+	struct prune *prune;         /* or NULL */
 	bool has_threads;            /* the file has the last name of each */
 	portprof_profile_thread last; /* entered; name NULL: none was */
 };
@@ -89,6 +291,8 @@ static portprof_status take_labels(struct taking *taking)
 	return PORTPROF_OK;
 }
 
+/* ---- locations and values ---- */
+
 static portprof_status take_locations(struct taking *taking)
 {
 	struct ppi_resolve *resolve = taking->resolve;
@@ -110,9 +314,9 @@ static portprof_status take_locations(struct taking *taking)
 		ppi_vector_add(&taking->locations, sizeof(location), &location,
 		               1);
 	}
-	return !taking->prune || ppi_prune_chain(taking->prune,
-	                                         taking->locations.data,
-	                                         &taking->locations.count)
+	return !taking->prune || prune_chain(taking->prune,
+	                                     taking->locations.data,
+	                                     &taking->locations.count)
 	               ? PORTPROF_OK
 	               : PORTPROF_E_NOMEM;
 }
@@ -165,6 +369,8 @@ static void share_samples(struct taking *taking)
 	}
 }
 
+/* ---- threads ---- */
+
 /* Samples of a thread mostly follow one another. */
 static bool enter_thread(struct taking *taking)
 {
@@ -193,6 +399,8 @@ static const char *name_of(const struct taking *taking)
 	number = ppi_pool_find(&profile->thread_keys, key, sizeof(key));
 	return PPI_AT(&profile->threads, portprof_profile_thread)[number].name;
 }
+
+/* ---- all of them ---- */
 
 static portprof_status take_sample(struct taking *taking,
                                    const struct ppi_raw_sample *raw)
@@ -304,7 +512,7 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	portprof_status status;
 	bool is_memory;
 
-	taking.prune = ppi_prune_open(profile, &is_memory);
+	taking.prune = open_prune(profile, &is_memory);
 	taking.pid_key = ppi_profile_text(profile, "pid", 3);
 	taking.tid_key = ppi_profile_text(profile, "tid", 3);
 	taking.thread_key = ppi_profile_text(profile, "thread", 6);
@@ -324,7 +532,7 @@ portprof_status ppi_resolve_samples(struct ppi_resolve *resolve)
 	if (status == PORTPROF_OK)
 		status = take_all(&taking);
 	free(taking.values);
-	ppi_prune_close(taking.prune);
+	close_prune(taking.prune);
 	ppi_raw_parts_free(&taking.parts);
 	ppi_vector_free(&taking.locations);
 	ppi_vector_free(&taking.labels);
