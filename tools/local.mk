@@ -5,11 +5,8 @@
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
 	tools/annotate/annotate.c \
-	tools/annotate/annotate.h \
 	tools/view/code.c \
 	tools/view/code.h \
-	tools/annotate/disassemble.c \
-	tools/annotate/listing.c \
 	tools/backends.c \
 	tools/backends.h \
 	tools/clock.h \
@@ -50,8 +47,6 @@ libportprof_tools_la_SOURCES = \
 	tools/diff/match.h \
 	tools/diff/match_names.c \
 	tools/diff/match_names.h \
-	tools/view/noise.c \
-	tools/view/noise.h \
 	tools/guess.c \
 	tools/guess.h \
 	tools/input.c \
@@ -60,13 +55,10 @@ libportprof_tools_la_SOURCES = \
 	tools/hide.h \
 	tools/input_stream.c \
 	tools/input_stream.h \
-	tools/page/html_report.c \
-	tools/page/html_report.h \
 	tools/page/page.c \
 	tools/page/page.h \
 	tools/page/page_facts.c \
 	tools/page/page_grow.c \
-	tools/page/page_tree.h \
 	tools/launch.c \
 	tools/launch.h \
 	tools/launch_find.c \
@@ -86,10 +78,7 @@ libportprof_tools_la_SOURCES = \
 	tools/merge/merge_print.c \
 	tools/merge/merge_regions.c \
 	tools/names/names.c \
-	tools/view/give_names.h \
 	tools/view/give_names.c \
-	tools/view/names_time.c \
-	tools/view/names_time.h \
 	tools/output.c \
 	tools/output.h \
 	tools/options.c \
@@ -111,46 +100,28 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_say.c \
 	tools/record/record_session.c \
 	tools/record/record_title.c \
-	tools/report/report_verb.c \
 	tools/report/report.h \
-	tools/view/advice.c \
-	tools/view/advice.h \
 	tools/view/chains.c \
 	tools/view/chains.h \
 	tools/report/report_csv.c \
-	tools/view/edges.c \
 	tools/view/filter.c \
 	tools/view/filter.h \
-	tools/view/fold.c \
-	tools/view/fold.h \
-	tools/report/report_header.c \
 	tools/report/report_json.c \
-	tools/view/labels.c \
-	tools/view/labels.h \
-	tools/view/named.c \
-	tools/view/named.h \
-	tools/view/name_cells.c \
-	tools/report/report_options.c \
-	tools/report/report_options.h \
 	tools/view/owners.c \
 	tools/view/owners.h \
-	tools/view/pairs.c \
-	tools/view/pairs.h \
-	tools/view/row.c \
-	tools/view/row.h \
 	tools/view/rows.c \
 	tools/view/rows.h \
-	tools/view/sum.c \
 	tools/report/report_text.c \
-	tools/view/short.c \
-	tools/view/skid.c \
-	tools/view/skid.h \
+	tools/report/report.c \
+	tools/report/report_tree.c \
 	tools/view/ticker.c \
 	tools/view/ticker.h \
-	tools/view/tree.c \
-	tools/view/tree.h \
-	tools/view/units.c \
-	tools/view/units.h \
+	tools/view/account.c \
+	tools/view/account.h \
+	tools/view/names.c \
+	tools/view/names.h \
+	tools/view/view.c \
+	tools/view/view.h \
 	tools/selftest/selftest.c \
 	tools/selftest/selftest.h \
 	tools/selftest/selftest_run.c \

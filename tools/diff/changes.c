@@ -4,7 +4,7 @@
 
 #include "tools/diff/changes.h"
 
-#include "tools/view/noise.h"
+#include "tools/view/view.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,12 +4,11 @@
 
 #include "tools/diff/gate.h"
 #include "tools/diff/match.h"
-#include "tools/page/html_report.h"
+#include "tools/page/page.h"
 #include "tools/input.h"
 #include "tools/memory.h"
-#include "tools/view/names_time.h"
+#include "tools/view/names.h"
 #include "tools/options.h"
-#include "tools/view/named.h"
 #include "tools/tools.h"
 
 #include <stdint.h>
@@ -191,7 +190,7 @@ static struct ppi_match *match_sides(struct side sides[2],
 		ppi_match_free(match);
 		return NULL;
 	}
-	if (match && ppi_html_sum(&series[0]) && ppi_html_sum(&series[1]))
+	if (match && ppi_page_sum(&series[0]) && ppi_page_sum(&series[1]))
 		return match;
 	ppi_say("out of memory");
 	ppi_match_free(match);
@@ -283,7 +282,7 @@ static bool compare(struct options *options)
 		is_good = print(options, &page);
 	}
 	is_good = is_good && match;
-	ppi_html_free(&page);
+	ppi_page_free(&page);
 	ppi_match_free(match);
 	for (int i = 0; i < 2; i++) {
 		ppi_named_free(&sides[i].named);

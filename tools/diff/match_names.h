@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tools/view/row.h"
+#include "tools/view/rows.h"
 
 struct ppi_match_names;
 

@@ -9,8 +9,7 @@
 #include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/output.h"
-#include "tools/view/give_names.h"
-#include "tools/view/names_time.h"
+#include "tools/view/names.h"
 #include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "tools/hide.h"
+#include "tools/view/names.h"
 #include "tools/view/rows.h"
 
 enum ppi_export_format {

@@ -4,7 +4,7 @@
 
 #include "tools/export/export.h"
 
-#include "tools/view/units.h"
+#include "tools/view/view.h"
 #include "tools/output.h"
 #include "tools/tools.h"
 

@@ -8,7 +8,8 @@
 #include "tools/top/top.h"
 
 #include "tools/clock.h"
-#include "tools/report/report.h"
+#include "tools/view/account.h"
+#include "tools/view/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "tools/top/top_draw.h"
 
 #include "base/text_width.h"
-#include "tools/view/units.h"
+#include "tools/view/view.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /* Saves what portprof top has so far as a profile. */
 #include "config.h"
 
-#include "tools/view/give_names.h"
+#include "tools/view/names.h"
 #include "tools/top/top_draw.h"
 
 #include <stdio.h>

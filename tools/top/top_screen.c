@@ -8,7 +8,7 @@
 
 #include "tools/top/top.h"
 
-#include "tools/view/units.h"
+#include "tools/view/view.h"
 #include "tools/top/top_draw.h"
 #include "tools/tools.h"
 

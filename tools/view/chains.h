@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* How complete the call chains of a profile are. */
-#ifndef PPI_REPORT_CHAINS_H
-#define PPI_REPORT_CHAINS_H
+#ifndef PPI_CHAINS_H
+#define PPI_CHAINS_H
 
-#include "tools/view/row.h"
+#include "tools/view/view.h"
 
 /*
  * Chains are found by frame pointers. Where code has none but leaves the
