@@ -33,7 +33,6 @@ libportprof_tools_la_SOURCES = \
 	tools/export/export_folded.c \
 	tools/export/export_gmon.c \
 	tools/export/export_gperftools.c \
-	tools/export/export_out.c \
 	tools/export/export_perf.c \
 	tools/export/export_speedscope.c \
 	tools/diff/changes.c \
@@ -223,9 +222,7 @@ tools/export/otlp.pb-c.h: tools/export/otlp.pb-c.c
 if PROFILE_FILE
 libportprof_tools_la_SOURCES += \
 	$(OTLP_PB) \
-	tools/export/export_otlp.c \
-	tools/export/otlp.c \
-	tools/export/otlp.h
+	tools/export/export_otlp.c
 libportprof_tools_la_CPPFLAGS += $(PROTOBUF_C_CFLAGS)
 libportprof_tools_la_LIBADD += $(PROTOBUF_C_LIBS)
 BUILT_SOURCES += $(OTLP_PB)

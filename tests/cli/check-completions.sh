@@ -56,8 +56,8 @@ same "files" "some.pb.gz" "$(offered report -i some)"
 check "behind -- a command" [ "$(offered record -F 9 -- awk | grep -c '^awk$')" \
 	-eq 1 ]
 
-# zsh finds them by the same two functions.
-for name in _portprof_verbs _portprof_options; do
+# zsh finds them by the same functions.
+for name in _portprof_verbs _portprof_options _portprof_formats; do
 	same "zsh: $name is bash's" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/bash/portprof")" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/zsh/_portprof")"
