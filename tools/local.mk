@@ -13,9 +13,6 @@ libportprof_tools_la_SOURCES = \
 	tools/color.c \
 	tools/color.h \
 	tools/config/config.c \
-	tools/config/config_print.c \
-	tools/config/config_read.c \
-	tools/config/config_show.h \
 	tools/doctor/doctor.c \
 	tools/doctor/doctor.h \
 	tools/doctor/doctor_build.c \
@@ -36,16 +33,12 @@ libportprof_tools_la_SOURCES = \
 	tools/export/export_perf.c \
 	tools/export/export_speedscope.c \
 	tools/diff/changes.c \
-	tools/diff/changes.h \
 	tools/diff/diff.c \
 	tools/diff/diff_json.c \
 	tools/diff/diff_text.c \
-	tools/diff/gate.c \
-	tools/diff/gate.h \
 	tools/diff/match.c \
 	tools/diff/match.h \
-	tools/diff/match_names.c \
-	tools/diff/match_names.h \
+	tools/diff/diff.h \
 	tools/guess.c \
 	tools/guess.h \
 	tools/input.c \
@@ -63,11 +56,8 @@ libportprof_tools_la_SOURCES = \
 	tools/launch_find.c \
 	tools/list/list.c \
 	tools/list/list.h \
-	tools/list/list_collect.c \
 	tools/list/list_explain.c \
-	tools/list/list_json.c \
-	tools/list/list_presets.c \
-	tools/list/list_text.c \
+	tools/list/list_print.c \
 	tools/memory.c \
 	tools/memory.h \
 	tools/merge/json_read.c \
@@ -175,7 +165,6 @@ libportprof_tools_la_SOURCES = \
 	tools/tools.h \
 	tools/top/top.c \
 	tools/top/top.h \
-	tools/top/top_data.c \
 	tools/watch.c \
 	tools/watch.h \
 	tools/messages.c
@@ -232,9 +221,6 @@ endif
 
 if HAVE_CURSES
 libportprof_tools_la_SOURCES += \
-	tools/top/top_draw.c \
-	tools/top/top_draw.h \
-	tools/top/top_save.c \
 	tools/top/top_screen.c
 else
 libportprof_tools_la_SOURCES += tools/top/top_stub.c

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof diff: what changed between two profiles, beyond chance. */
+/*
+ * portprof diff: what changed between two profiles, beyond chance.
+ *
+ *   diff.c       the command line and the two profiles
+ *   match.c      finds the same modules and functions in both
+ *   changes.c    the weight of each before and after; what grew too much
+ *   diff_text.c  for people and spreadsheets
+ *   diff_json.c  for programs
+ */
 #include "config.h"
 
-#include "tools/diff/gate.h"
+#include "tools/diff/diff.h"
 #include "tools/diff/match.h"
 #include "tools/page/page.h"
 #include "tools/input.h"

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "tools/diff/match.h"
-#include "tools/diff/changes.h"
+#include "tools/diff/diff.h"
 
 #include "base/text_width.h"
 #include "tools/color.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * portprof export: writes a profile in the format of another tool. This file has
- * the table of formats (export.h), the command line and what all formats need;
- * each format has a file export_NAME.c, but pprof, which is the profile itself.
+ * portprof export: writes a profile in the format of another tool. This file
+ * has the table of formats (export.h), the command line and what all formats
+ * need; each format has a file export_NAME.c, but pprof, which is the profile
+ * itself.
  */
 #include "config.h"
 
@@ -58,7 +59,8 @@ static int take_format(const struct ppi_given *given, void *format)
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (strcmp(given->value, formats[i].name) == 0) {
-			*(const struct ppi_export_format **)format = &formats[i];
+			*(const struct ppi_export_format **)format =
+				&formats[i];
 			return PPI_EXIT_OK;
 		}
 	snprintf(what, sizeof(what), "one of %s", format_names + BETWEEN);

@@ -28,7 +28,7 @@ struct ppi_export {
 /* What a format holds of a profile, and others do not. */
 enum {
 	PPI_EXPORT_CODE = 1u << 0,   /* names of functions or files */
-	PPI_EXPORT_EVENTS = 1u << 1, /* all events, so that --event is refused */
+	PPI_EXPORT_EVENTS = 1u << 1, /* all events: --event is refused */
 	PPI_EXPORT_LABELS = 1u << 2, /* labels of samples */
 	PPI_EXPORT_NAMED = 1u << 3,  /* the profile with the names of its code
 	                              * written into it */
@@ -39,8 +39,8 @@ enum {
 /*
  * Every format: its name, what it holds, where it is written without -o (NULL:
  * it must be said), what writes it, and what help says of it. Help, the words
- * about a wrong name, completions and what follows go by this table: a new format
- * is a row here and a file with its writer.
+ * about a wrong name, completions and what follows go by this table: a new
+ * format is a row here and a file with its writer.
  */
 #define PPI_EXPORT_FORMATS(X) \
 	X("gmon", PPI_EXPORT_TICKS, "gmon.out", ppi_export_gmon, \

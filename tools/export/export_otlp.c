@@ -650,7 +650,8 @@ bool ppi_export_otlp(const struct ppi_export *export)
 		is_good = find_pieces(&writing);
 		if (!is_good)
 			ppi_say("out of memory");
-		is_good = is_good && ppi_out_write(export->output, put_data, &writing);
+		is_good = is_good && ppi_out_write(export->output, put_data,
+		                                   &writing);
 		ppi_named_free(&names);
 	}
 	if (is_good && !export->is_quiet)

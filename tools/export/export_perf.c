@@ -50,10 +50,10 @@ static void put_event(const char *name, FILE *out)
 		fwrite(piece[0] == ' ' ? "_" : piece, 1, length, out);
 }
 
-/* Readers pass by a name that begins with a bracket, as that of a process does
- * (stackcollapse-perf.pl of FlameGraph; src/profile-logic/import/linux-perf.ts of
- * Firefox's profiler): "(anonymous namespace)::f" is told as
- * "{anonymous namespace}::f". */
+/* Readers pass by a name that begins with a bracket, as that of a process
+ * does (stackcollapse-perf.pl of FlameGraph;
+ * src/profile-logic/import/linux-perf.ts of Firefox's profiler): "(anonymous
+ * namespace)::f" is told as "{anonymous namespace}::f". */
 static void put_function(const char *name, FILE *out)
 {
 	const char *end = name[0] == '(' ? strchr(name, ')') : NULL;

@@ -43,14 +43,14 @@ struct ppi_list_group {
 struct ppi_list {
 	struct ppi_list_options options;
 	struct ppi_list_event *events; /* that match */
-	size_t event_count;
+	size_t event_count, event_room;
 	struct ppi_list_group *groups;
 	size_t group_count;
 	struct ppi_list_pmu {
 		portprof_catalogue_pmu pmu; /* its strings are in `text` */
 		char *text;
 	} *pmus;
-	size_t pmu_count;
+	size_t pmu_count, pmu_room;
 	size_t preset_count;     /* that match */
 	bool presets_by_meaning; /* no event and no preset has such a name */
 };

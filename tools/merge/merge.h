@@ -36,8 +36,8 @@ struct ppi_merge_event {
 	char *name, *unit;
 };
 
-/* What a preset stands for: the sum of values times `of`, divided by that by `by`
- * unless all of those are 0. */
+/* What a preset stands for: the sum of values times `of`, divided by that by
+ * `by` unless all of those are 0. */
 struct ppi_merge_metric {
 	char *name, *unit;
 	double *of, *by; /* of each event */

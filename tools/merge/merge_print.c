@@ -88,8 +88,8 @@ static void put_line(const struct ppi_merge_regions *all,
 		        all->process_count - spread.counted);
 }
 
-/* What a preset comes to: of all together, and of the processes that have least and
- * most of it. */
+/* What a preset comes to: of all together, and of the processes that have
+ * least and most of it. */
 static void put_metric(const struct ppi_merge_regions *all,
                        const struct ppi_merge_region *region, size_t metric,
                        int event_width, FILE *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A page's data other than its tree, as JSON: the account, names, threads, and the
- * code of the hottest functions. */
+/* A page's data other than its tree, as JSON: the account, names, threads,
+ * and the code of the hottest functions. */
 #include "config.h"
 
 #include "tools/page/page.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * portprof report: reads and symbolizes a profile, prints the hot functions. This
- * file has the command line and says what is printed; the forms have one each:
+ * portprof report: reads and symbolizes a profile, prints the hot functions.
+ * This file has the command line and says what is printed; the forms have one
+ * each:
  *
  *   report_text.c  a table of rows
  *   report_tree.c  calls as a tree
@@ -170,8 +171,8 @@ static const struct ppi_option table[] = {
 static const struct ppi_line line = {
 	.verb = "report",
 	.usage = "[OPTION...] [FILE...]",
-	.notes = "Reads any pprof file, gmon.out, folded stacks, the text of perf "
-	         "script, CPU profiles of gperftools. (unattributed) is weight "
+	.notes = "Reads any pprof file, gmon.out, folded stacks, the text of "
+	         "perf script, CPU profiles of gperftools. (unattributed) is weight "
 	         "without a sample.",
 	.options = table,
 	.option_count = sizeof(table) / sizeof(table[0]),

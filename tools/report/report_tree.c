@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All calls as a tree of functions, for people: samples are added up along their
- * chains. */
+/* All calls as a tree of functions, for people: samples are added up along
+ * their chains. */
 #include "config.h"
 
 #include "tools/report/report.h"

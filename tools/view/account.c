@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An event's sums, and its account above the rows of a report: how the profile was
- * measured, and how reliable it is. */
+/* An event's sums, and its account above the rows of a report: how the
+ * profile was measured, and how reliable it is. */
 #include "config.h"
 
 #include "tools/view/account.h"
@@ -278,7 +278,8 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	fprintf(out, "%s outside, ",
 	        ppi_say_weight(scale, report->outside, part, sizeof(part)));
 	ppi_say_weight(scale, rest, part, sizeof(part));
-	snprintf(share, sizeof(share), "%.1f", ppi_percent(rest, report->total));
+	snprintf(share, sizeof(share), "%.1f",
+	         ppi_percent(rest, report->total));
 	fprintf(out, "%s%s unattributed (%s%s %%)\n",
 	        report->excess ? ppi_minus(part) : "", part,
 	        report->excess ? ppi_minus(share) : "", share);
@@ -304,10 +305,10 @@ static const char *rest_of_note(const portprof_profile_origin *origin,
 }
 
 /*
- * Further from what the system charged than chance leads: a clock's interrupt that
- * is late by as long as threads run at a time meets the next one
- * (doc/platforms/linux.md): nginx with short answers on two busy CPUs had 5 to 38 %
- * less, by perf -a 5 to 24.
+ * Further from what the system charged than chance leads: a clock's interrupt
+ * that is late by as long as threads run at a time meets the next one
+ * (doc/platforms/linux.md): nginx with short answers on two busy CPUs had 5 to
+ * 38 % less, by perf -a 5 to 24.
  */
 static void print_bias(const struct ppi_report *report, FILE *out)
 {

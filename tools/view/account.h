@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One event of a profile with its sums, and its account as people read it: how it
- * was measured, and how reliable it is. */
+/* One event of a profile with its sums, and its account as people read it:
+ * how it was measured, and how reliable it is. */
 #ifndef PPI_ACCOUNT_H
 #define PPI_ACCOUNT_H
 

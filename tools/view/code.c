@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One function of a profile, line by line and instruction by instruction, and what
- * of it is shown. */
+/* One function of a profile, line by line and instruction by instruction,
+ * and what of it is shown. */
 #include "config.h"
 
 #include "tools/view/code.h"

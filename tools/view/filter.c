@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which samples a report is about: by thread, module, function, label and time. */
+/* Which samples a report is about: by thread, module, function, label and
+ * time. */
 #include "config.h"
 
 #include "tools/view/filter.h"
@@ -168,7 +169,8 @@ static bool *new_flags(size_t count)
 	return calloc(count + 1, sizeof(bool));
 }
 
-/* Threads are looked at once for each of their names. `is_in`: bool, by owner. */
+/* Threads are looked at once for each of their names. `is_in`: bool, by
+ * owner. */
 static bool is_thread_in(struct ppi_owners *owners, struct ppi_vector *is_in,
                          struct list *list,
                          const portprof_profile_sample *sample, bool *answer)
@@ -418,7 +420,8 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 	is_good &= read_list(values_of(filter->label), false, &lists[3]);
 	applying.is_left_out =
 		new_flags(portprof_profile_sample_count(profile));
-	if (is_good && applying.is_left_out && apply_lists(&applying, lists, filter->label))
+	if (is_good && applying.is_left_out &&
+	    apply_lists(&applying, lists, filter->label))
 		result = say_all_unmet(&applying, lists) &&
 		                         (!filter->has_times ||
 		                          leave_out_times(&applying, filter))

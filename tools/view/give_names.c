@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of code, written into the profile: from the names of addresses to its
- * functions and lines. */
+/* The names of code, written into the profile: from the names of addresses
+ * to its functions and lines. */
 #include "config.h"
 
 #include "tools/view/names.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of a profile's code, found for a look at it: each location's function,
- * lines and frames; and what a name says. */
+/* The names of a profile's code, found for a look at it: each location's
+ * function, lines and frames; and what a name says. */
 #include "config.h"
 
 #include "tools/view/names.h"
@@ -40,7 +40,7 @@ static const char other[] =
 /* What to start the runtime with, by the names of the process' threads; for
  * pid 0 and others that nobody knows, what works for all. A constant, the same
  * for the same advice. */
-static const char *ppi_runtime_advice(const portprof_profile *profile, uint32_t pid)
+static const char *runtime_advice(const portprof_profile *profile, uint32_t pid)
 {
 	const portprof_profile_thread *thread;
 
@@ -233,7 +233,7 @@ static const char *advice_for(const portprof_profile *profile, uint32_t pid,
                               struct makers *makers)
 {
 	if (!makers->advice || makers->advised != pid)
-		makers->advice = ppi_runtime_advice(profile, pid);
+		makers->advice = runtime_advice(profile, pid);
 	makers->advised = pid;
 	return makers->advice;
 }
@@ -439,8 +439,9 @@ const char *ppi_short_name(const char *name, char *out, size_t bytes)
 			continue;
 		}
 		if (*at == ' ' && at[1] != '\0') {
-			/* what stood before was the type that is returned; but
-			 * "operator new" and "f(int) const" are no such thing */
+			/* what stood before was the type that is returned;
+			 * but "operator new" and "f(int) const" are no such
+			 * thing */
 			is_shorter = true;
 			if (text.used >= 8 &&
 			    strcmp(out + text.used - 8, "operator") == 0) {
@@ -498,7 +499,8 @@ bool ppi_lets_interrupts_in(const char *function)
 	};
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-		if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
+		if (strncmp(function, beginnings[i],
+		            strlen(beginnings[i])) == 0)
 			return true;
 	return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of a profile's code: found for a look at it (names.c), or written into
- * it (give_names.c). */
+/* The names of a profile's code: found for a look at it (names.c), or
+ * written into it (give_names.c). */
 #ifndef PPI_NAMES_H
 #define PPI_NAMES_H
 

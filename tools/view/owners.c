@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose a sample is, numbered as they first come: threads, processes, labels, and
- * pairs of numbers. */
+/* Whose a sample is, numbered as they first come: threads, processes,
+ * labels, and pairs of numbers. */
 #include "config.h"
 
 #include "tools/view/owners.h"

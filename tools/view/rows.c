@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows: a view folded by keys, and by who called a function or was called by it. */
+/* Rows: a view folded by keys, and by who called a function or was called by
+ * it. */
 #include "config.h"
 
 #include "tools/view/rows.h"
@@ -342,7 +343,8 @@ static bool note_leaf(struct ppi_rows *rows, unsigned keys,
 	if (!name->is_named && name->is_stripped &&
 	    !ppi_nameless_add(&rows->nameless, name->module, weight))
 		return false;
-	if (name->advice && !ppi_nameless_add(&rows->made, name->advice, weight))
+	if (name->advice &&
+	    !ppi_nameless_add(&rows->made, name->advice, weight))
 		return false;
 	return !(keys & PPI_BY_LINE) || name->line ||
 	       ppi_nameless_add(&rows->lineless, name->module, weight);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a profile is looked at: the keys that its samples are told apart by, and
- * its numbers as people read them. First of the files of this folder, which are for
- * every verb that shows a profile; they include no verb and no page:
+ * What of a profile is looked at: the keys that its samples are told apart by,
+ * and its numbers as people read them. First of the files of this folder, which
+ * are for every verb that shows a profile; they include no verb and no page:
  *
  *   view.c        keys, weights, shares and chance
  *   owners.c      whose a sample is: threads, processes, labels

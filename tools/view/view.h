@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a profile is looked at, by which keys its samples are told apart, and its
- * numbers as people read them. */
+/* What of a profile is looked at, by which keys its samples are told apart,
+ * and its numbers as people read them. */
 #ifndef PPI_VIEW_H
 #define PPI_VIEW_H
 
