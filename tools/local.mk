@@ -64,7 +64,6 @@ libportprof_tools_la_SOURCES = \
 	tools/merge/json_read.h \
 	tools/merge/merge.c \
 	tools/merge/merge.h \
-	tools/merge/merge_print.c \
 	tools/merge/merge_regions.c \
 	tools/names/names.c \
 	tools/view/give_names.c \

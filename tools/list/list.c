@@ -182,7 +182,8 @@ static bool collect(struct ppi_list *list, bool by_meaning)
 	return !collection.is_out_of_memory;
 }
 
-int ppi_list_take_pmu(const portprof_catalogue_pmu *pmu, void *context)
+/* For portprof_catalogue_pmus: adds one to a struct ppi_list. */
+static int take_pmu(const portprof_catalogue_pmu *pmu, void *context)
 {
 	struct ppi_list *list = context;
 	struct ppi_vector all = { list->pmus, list->pmu_count, list->pmu_room };
@@ -272,9 +273,11 @@ static void try_group(struct ppi_list *list, struct ppi_list_group *group)
 	group->is_usable |= tried == 0;
 }
 
-bool ppi_list_collect(struct ppi_list *list)
+/* All that the options ask for, tried as far as that is cheap. False with
+ * words. */
+static bool collect_list(struct ppi_list *list)
 {
-	portprof_catalogue_pmus(list->options.backend, ppi_list_take_pmu,
+	portprof_catalogue_pmus(list->options.backend, take_pmu,
 	                        list);
 	if (!collect(list, false))
 		return false;
@@ -295,7 +298,9 @@ static void free_event(struct ppi_list_event *event)
 	free(event->why);
 }
 
-void ppi_list_free(struct ppi_list *list)
+/* All that the options ask for, tried as far as that is cheap. False with
+ * words. */
+static void free_list(struct ppi_list *list)
 {
 	for (size_t i = 0; i < list->event_count; i++)
 		free_event(&list->events[i]);
@@ -422,14 +427,14 @@ int ppi_list_main(int argc, char **argv)
 		return ppi_line_wrong(&line, "--explain takes an event string "
 		                             "and no pattern");
 	if (list.options.explain) {
-		portprof_catalogue_pmus(list.options.backend, ppi_list_take_pmu,
+		portprof_catalogue_pmus(list.options.backend, take_pmu,
 		                        &list);
 		status = ppi_list_explain(&list, stdout);
 	} else {
-		status = ppi_list_collect(&list) ? print(&list)
+		status = collect_list(&list) ? print(&list)
 		                                 : PPI_EXIT_FAILED;
 	}
-	ppi_list_free(&list);
+	free_list(&list);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		ppi_say("the list could not be written");
 		status = PPI_EXIT_FAILED;

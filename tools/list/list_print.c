@@ -16,6 +16,23 @@
 
 #include <string.h>
 
+enum { SCHEMA = 1, NAME_WIDTH = 26 };
+
+/* A name and what fills up its column. */
+static void put_name(const char *name, FILE *out)
+{
+	char room[PPI_SHOWN_BYTES];
+	int length;
+
+	name = ppi_shown(name, room);
+	length = (int)strlen(name);
+	fprintf(out, "  %s", name);
+	if (length > NAME_WIDTH)
+		fprintf(out, "\n%*s", NAME_WIDTH + 4, "");
+	else
+		fprintf(out, "%*s", NAME_WIDTH + 2 - length, "");
+}
+
 /* ---- presets ---- */
 
 /* Of several forms of one name the one that is taken here; NULL: another is, or
@@ -73,7 +90,7 @@ size_t ppi_list_find_presets(struct ppi_list *list)
 	return count(list);
 }
 
-void ppi_list_put_presets(const struct ppi_list *list, FILE *out)
+static void put_presets(const struct ppi_list *list, FILE *out)
 {
 	bool is_asked_for = list->options.pattern || list->options.is_all;
 	char said[PORTPROF_WORDS_BYTES] = "", words[400];
@@ -95,8 +112,8 @@ void ppi_list_put_presets(const struct ppi_list *list, FILE *out)
 			continue;
 		snprintf(words, sizeof(words), "%s%s", preset->means,
 		         why ? " [refused]" : " [counted only]");
-		ppi_list_put_name(preset->name, out);
-		ppi_put_wrapped(out, words, PPI_LIST_NAME_WIDTH + 4);
+		put_name(preset->name, out);
+		ppi_put_wrapped(out, words, NAME_WIDTH + 4);
 	}
 	/* of another one the words differ by its event's name only */
 	if (said[0]) {
@@ -107,7 +124,7 @@ void ppi_list_put_presets(const struct ppi_list *list, FILE *out)
 	fputc('\n', out);
 }
 
-void ppi_list_json_presets(const struct ppi_list *list, struct ppi_json *json)
+static void json_presets(const struct ppi_list *list, struct ppi_json *json)
 {
 	ppi_json_array(json, "presets");
 	for (size_t i = 0; portprof_preset_at(i); i++) {
@@ -194,20 +211,6 @@ static void put_title(const struct ppi_list *list,
 		        ppi_shown(pmu->terms, more));
 }
 
-void ppi_list_put_name(const char *name, FILE *out)
-{
-	char room[PPI_SHOWN_BYTES];
-	int length;
-
-	name = ppi_shown(name, room);
-	length = (int)strlen(name);
-	fprintf(out, "  %s", name);
-	if (length > PPI_LIST_NAME_WIDTH)
-		fprintf(out, "\n%*s", PPI_LIST_NAME_WIDTH + 4, "");
-	else
-		fprintf(out, "%*s", PPI_LIST_NAME_WIDTH + 2 - length, "");
-}
-
 /* Masks stand below their event, if that is shown. */
 static const char *name_of(const struct ppi_list *list, size_t index,
                            char room[256])
@@ -252,8 +255,8 @@ static void put_event(const struct ppi_list *list, size_t index, FILE *out)
 		fputc('\n', out);
 		return;
 	}
-	ppi_list_put_name(name_of(list, index, room), out);
-	ppi_put_wrapped(out, words, PPI_LIST_NAME_WIDTH + 4);
+	put_name(name_of(list, index, room), out);
+	ppi_put_wrapped(out, words, NAME_WIDTH + 4);
 }
 
 /* Why events of a group are refused, each reason once. */
@@ -320,12 +323,10 @@ void ppi_list_print_text(const struct ppi_list *list, FILE *out)
 {
 	for (size_t i = 0; i < list->group_count; i++)
 		put_group(list, &list->groups[i], out);
-	ppi_list_put_presets(list, out);
+	put_presets(list, out);
 }
 
 /* ---- JSON ---- */
-
-enum { SCHEMA = 1 };
 
 static void put_words(struct ppi_json *json, const char *key, const char *words)
 {
@@ -400,6 +401,6 @@ void ppi_list_print_json(const struct ppi_list *list, FILE *out)
 	for (size_t i = 0; i < list->event_count; i++)
 		json_event(&json, &list->events[i]);
 	ppi_json_close(&json);
-	ppi_list_json_presets(list, &json);
+	json_presets(list, &json);
 	ppi_json_end(&json);
 }

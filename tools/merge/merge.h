@@ -81,8 +81,4 @@ double ppi_merge_metric_value(const struct ppi_merge_regions *all,
                               size_t metric, size_t process);
 void ppi_merge_regions_free(struct ppi_merge_regions *all);
 
-/* merge_print.c; false when the stream did not take it. */
-bool ppi_merge_regions_print(const struct ppi_merge_regions *all, bool is_json,
-                             FILE *out);
-
 #endif

@@ -141,7 +141,9 @@ static bool read_news(struct ppi_top_data *data)
 	return is_good || has_failed(data, "out of memory");
 }
 
-void ppi_top_look(struct ppi_top_data *data)
+/* Read what was recorded since the last look; what fails leaves what was
+ * known. */
+static void take_look(struct ppi_top_data *data)
 {
 	uint64_t began_ns = ppi_now_ns();
 
@@ -150,7 +152,9 @@ void ppi_top_look(struct ppi_top_data *data)
 	data->cost_ns = ppi_now_ns() - began_ns;
 }
 
-void ppi_top_free(struct ppi_top_data *data)
+/* Read what was recorded since the last look; what fails leaves what was
+ * known. */
+static void free_data(struct ppi_top_data *data)
 {
 	for (size_t i = 0; i <= PPI_TOP_SPAN; i++)
 		free_moment(&data->moments[i]);
@@ -442,7 +446,7 @@ static void look(struct top *top, portprof_session *session)
 
 	/* what fails shows in what is read: the same samples as before */
 	portprof_session_flush(session);
-	ppi_top_look(&top->data);
+	take_look(&top->data);
 	if (pause_ns < top->data.cost_ns * LOOK_SHARE)
 		pause_ns = top->data.cost_ns * LOOK_SHARE;
 	top->next_ns = ppi_now_ns() + pause_ns;
@@ -504,7 +508,7 @@ static int run(struct ppi_record_options *options)
 	top.data.path = options->output;
 	status = ppi_record_live(options, &top.live);
 	ppi_top_screen_end(top.screen);
-	ppi_top_free(&top.data);
+	free_data(&top.data);
 	ppi_folder_remove(folder, path);
 	return status;
 }

@@ -81,11 +81,6 @@ struct ppi_top_rows {
 	struct ppi_rows now, recent[PPI_TOP_SPAN];
 };
 
-/* Read what was recorded since the last look; what fails leaves what was
- * known. */
-void ppi_top_look(struct ppi_top_data *data);
-void ppi_top_free(struct ppi_top_data *data);
-
 /* False when out of memory. */
 bool ppi_top_rows_make(const struct ppi_top_data *data,
                        const struct ppi_top_wish *wish,

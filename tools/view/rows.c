@@ -64,7 +64,7 @@ static int compare_total(const void *left, const void *right)
 	return order ? order : compare_self(a, b);
 }
 
-void ppi_rows_by_self(struct ppi_rows *rows)
+static void sort_by_self(struct ppi_rows *rows)
 {
 	if (rows->count)
 		qsort(rows->rows, rows->count, sizeof(*rows->rows),
@@ -287,8 +287,10 @@ static size_t row_of_place(struct ppi_fold *fold, struct ppi_place *place)
 	return place->row;
 }
 
-size_t ppi_fold_row(struct ppi_fold *fold,
-                    const portprof_profile_sample *sample, uint32_t frame)
+/* The number of the row for this frame, SIZE_MAX when out of memory. */
+static size_t row_of_frame(struct ppi_fold *fold,
+                           const portprof_profile_sample *sample,
+                           uint32_t frame)
 {
 	struct ppi_place *place = fold->places[frame];
 	const struct ppi_owner *owner;
@@ -320,7 +322,7 @@ void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows)
 	rows->rows = fold->rows.data;
 	rows->count = fold->rows.count;
 	rows->labels = fold->labels;
-	ppi_rows_by_self(rows);
+	sort_by_self(rows);
 	HASH_ITER (hh, fold->place_table, place, next) {
 		HASH_DEL(fold->place_table, place);
 		free(place);
@@ -356,7 +358,7 @@ static bool charge(struct ppi_fold *fold, size_t index,
                    bool is_leaf)
 {
 	uint64_t weight = sample->weights[fold->view->event];
-	size_t at = ppi_fold_row(fold, sample, frame), *last;
+	size_t at = row_of_frame(fold, sample, frame), *last;
 	struct ppi_row *row;
 
 	if (at == SIZE_MAX)
@@ -555,7 +557,7 @@ static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
 		if (edge == PPI_CALLERS ? doubt_caller(fold, sample, &found)
 		                        : doubt_callee(fold, sample, &found))
 			rows->skipping_weight += weight;
-		at = ppi_fold_row(fold, sample,
+		at = row_of_frame(fold, sample,
 		                  edge == PPI_CALLERS ? found.caller
 		                                      : found.callee);
 		if (at == SIZE_MAX)

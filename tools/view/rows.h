@@ -46,8 +46,7 @@ struct ppi_rows {
 	struct ppi_labels labels; /* texts of rows */
 };
 
-/* Put what has most itself first, or with all it called. */
-void ppi_rows_by_self(struct ppi_rows *rows);
+/* Put what has most with all it called first. */
 void ppi_rows_by_total(struct ppi_rows *rows);
 
 /* Fold a view by `keys` (PPI_BY_ bits). False when out of memory. */
@@ -135,10 +134,6 @@ void ppi_fold_frames(const struct ppi_fold *fold,
 
 /* Frames of the same place have the same number. */
 uint32_t ppi_fold_place(const struct ppi_fold *fold, uint32_t frame);
-
-/* The number of the row for this frame, SIZE_MAX when out of memory. */
-size_t ppi_fold_row(struct ppi_fold *fold,
-                    const portprof_profile_sample *sample, uint32_t frame);
 
 /* Hand the rows over, sorted, and free the rest. */
 void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows);

@@ -30,7 +30,7 @@
 
 /* ---- keys ---- */
 
-#define PPI_LABEL_KEY "label:"
+#define LABEL_KEY "label:"
 
 static const struct {
 	const char *word;
@@ -55,10 +55,10 @@ static const struct {
 /* Of one label, since a row has one column for it. */
 static bool is_label(const char *word, size_t length, const char *known)
 {
-	size_t prefix = strlen(PPI_LABEL_KEY);
+	size_t prefix = strlen(LABEL_KEY);
 
 	return length > prefix && !known &&
-	       strncmp(word, PPI_LABEL_KEY, prefix) == 0;
+	       strncmp(word, LABEL_KEY, prefix) == 0;
 }
 
 unsigned ppi_rows_keys(const char *text, const char **label,
@@ -78,7 +78,7 @@ unsigned ppi_rows_keys(const char *text, const char **label,
 		if (i < count) {
 			keys |= words[i].bits;
 		} else if (is_label(text, length, *label)) {
-			*label = text + strlen(PPI_LABEL_KEY);
+			*label = text + strlen(LABEL_KEY);
 			keys |= PPI_BY_LABEL;
 		} else {
 			*unknown = text;
