@@ -169,7 +169,7 @@ static void print_code(const struct ppi_code *code,
 	if (!options->is_source_only) {
 		putchar('\n');
 		ppi_listing_instructions(code, (unsigned)options->around,
-		                      &listing);
+		                         &listing);
 		print_listing("Instructions", code, &listing, true, width);
 		ppi_listing_free(&listing);
 	}

@@ -359,7 +359,7 @@ static void json_pmu(struct ppi_json *json, const portprof_catalogue_pmu *pmu)
 }
 
 static void json_event(struct ppi_json *json,
-                      const struct ppi_list_event *event)
+                       const struct ppi_list_event *event)
 {
 	bool is_usable = event->usable == PPI_LIST_USABLE ||
 	                 event->usable == PPI_LIST_COUNTED;

@@ -216,7 +216,7 @@ static int check_tree(const struct report_options *options)
 
 /* -1: go on; else the exit status. */
 static int read_options(int argc, char **argv,
-                            struct report_options *options)
+                        struct report_options *options)
 {
 	int status;
 
