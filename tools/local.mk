@@ -5,20 +5,14 @@
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
 	tools/annotate/annotate.c \
-	tools/annotate/annotate.h \
 	tools/view/code.c \
 	tools/view/code.h \
-	tools/annotate/disassemble.c \
-	tools/annotate/listing.c \
 	tools/backends.c \
 	tools/backends.h \
 	tools/clock.h \
 	tools/color.c \
 	tools/color.h \
 	tools/config/config.c \
-	tools/config/config_print.c \
-	tools/config/config_read.c \
-	tools/config/config_show.h \
 	tools/doctor/doctor.c \
 	tools/doctor/doctor.h \
 	tools/doctor/doctor_build.c \
@@ -36,22 +30,15 @@ libportprof_tools_la_SOURCES = \
 	tools/export/export_folded.c \
 	tools/export/export_gmon.c \
 	tools/export/export_gperftools.c \
-	tools/export/export_out.c \
 	tools/export/export_perf.c \
 	tools/export/export_speedscope.c \
 	tools/diff/changes.c \
-	tools/diff/changes.h \
 	tools/diff/diff.c \
 	tools/diff/diff_json.c \
 	tools/diff/diff_text.c \
-	tools/diff/gate.c \
-	tools/diff/gate.h \
 	tools/diff/match.c \
 	tools/diff/match.h \
-	tools/diff/match_names.c \
-	tools/diff/match_names.h \
-	tools/view/noise.c \
-	tools/view/noise.h \
+	tools/diff/diff.h \
 	tools/guess.c \
 	tools/guess.h \
 	tools/input.c \
@@ -60,36 +47,26 @@ libportprof_tools_la_SOURCES = \
 	tools/hide.h \
 	tools/input_stream.c \
 	tools/input_stream.h \
-	tools/page/html_report.c \
-	tools/page/html_report.h \
 	tools/page/page.c \
 	tools/page/page.h \
 	tools/page/page_facts.c \
 	tools/page/page_grow.c \
-	tools/page/page_tree.h \
 	tools/launch.c \
 	tools/launch.h \
 	tools/launch_find.c \
 	tools/list/list.c \
 	tools/list/list.h \
-	tools/list/list_collect.c \
 	tools/list/list_explain.c \
-	tools/list/list_json.c \
-	tools/list/list_presets.c \
-	tools/list/list_text.c \
+	tools/list/list_print.c \
 	tools/memory.c \
 	tools/memory.h \
 	tools/merge/json_read.c \
 	tools/merge/json_read.h \
 	tools/merge/merge.c \
 	tools/merge/merge.h \
-	tools/merge/merge_print.c \
 	tools/merge/merge_regions.c \
 	tools/names/names.c \
-	tools/view/give_names.h \
 	tools/view/give_names.c \
-	tools/view/names_time.c \
-	tools/view/names_time.h \
 	tools/output.c \
 	tools/output.h \
 	tools/options.c \
@@ -111,46 +88,28 @@ libportprof_tools_la_SOURCES = \
 	tools/record/record_say.c \
 	tools/record/record_session.c \
 	tools/record/record_title.c \
-	tools/report/report_verb.c \
 	tools/report/report.h \
-	tools/view/advice.c \
-	tools/view/advice.h \
 	tools/view/chains.c \
 	tools/view/chains.h \
 	tools/report/report_csv.c \
-	tools/view/edges.c \
 	tools/view/filter.c \
 	tools/view/filter.h \
-	tools/view/fold.c \
-	tools/view/fold.h \
-	tools/report/report_header.c \
 	tools/report/report_json.c \
-	tools/view/labels.c \
-	tools/view/labels.h \
-	tools/view/named.c \
-	tools/view/named.h \
-	tools/view/name_cells.c \
-	tools/report/report_options.c \
-	tools/report/report_options.h \
 	tools/view/owners.c \
 	tools/view/owners.h \
-	tools/view/pairs.c \
-	tools/view/pairs.h \
-	tools/view/row.c \
-	tools/view/row.h \
 	tools/view/rows.c \
 	tools/view/rows.h \
-	tools/view/sum.c \
 	tools/report/report_text.c \
-	tools/view/short.c \
-	tools/view/skid.c \
-	tools/view/skid.h \
+	tools/report/report.c \
+	tools/report/report_tree.c \
 	tools/view/ticker.c \
 	tools/view/ticker.h \
-	tools/view/tree.c \
-	tools/view/tree.h \
-	tools/view/units.c \
-	tools/view/units.h \
+	tools/view/account.c \
+	tools/view/account.h \
+	tools/view/names.c \
+	tools/view/names.h \
+	tools/view/view.c \
+	tools/view/view.h \
 	tools/selftest/selftest.c \
 	tools/selftest/selftest.h \
 	tools/selftest/selftest_run.c \
@@ -205,7 +164,6 @@ libportprof_tools_la_SOURCES = \
 	tools/tools.h \
 	tools/top/top.c \
 	tools/top/top.h \
-	tools/top/top_data.c \
 	tools/watch.c \
 	tools/watch.h \
 	tools/messages.c
@@ -252,9 +210,7 @@ tools/export/otlp.pb-c.h: tools/export/otlp.pb-c.c
 if PROFILE_FILE
 libportprof_tools_la_SOURCES += \
 	$(OTLP_PB) \
-	tools/export/export_otlp.c \
-	tools/export/otlp.c \
-	tools/export/otlp.h
+	tools/export/export_otlp.c
 libportprof_tools_la_CPPFLAGS += $(PROTOBUF_C_CFLAGS)
 libportprof_tools_la_LIBADD += $(PROTOBUF_C_LIBS)
 BUILT_SOURCES += $(OTLP_PB)
@@ -264,9 +220,6 @@ endif
 
 if HAVE_CURSES
 libportprof_tools_la_SOURCES += \
-	tools/top/top_draw.c \
-	tools/top/top_draw.h \
-	tools/top/top_save.c \
 	tools/top/top_screen.c
 else
 libportprof_tools_la_SOURCES += tools/top/top_stub.c

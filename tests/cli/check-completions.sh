@@ -50,14 +50,18 @@ for format in $(offered export --format ''); do
 	"$portprof" export -f "$format" -i missing -o missing 2>words
 	has_not "format $format is one" 'not one of' words
 done
-same "formats" 8 "$(offered export -f '' | wc -l | tr -d ' ')"
+# the words about a wrong one name them all, in another way
+"$portprof" export -f none 2>words
+same "formats" "$(sed -n 's/.* one of //p' words | tr ',' '\n' | tr -d ' ' | sort)" \
+	"$(offered export -f '')"
+check "there are formats" [ "$(offered export -f '' | wc -l)" -ge 8 ]
 : >some.pb.gz
 same "files" "some.pb.gz" "$(offered report -i some)"
 check "behind -- a command" [ "$(offered record -F 9 -- awk | grep -c '^awk$')" \
 	-eq 1 ]
 
-# zsh finds them by the same two functions.
-for name in _portprof_verbs _portprof_options; do
+# zsh finds them by the same functions.
+for name in _portprof_verbs _portprof_options _portprof_formats; do
 	same "zsh: $name is bash's" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/bash/portprof")" \
 		"$(sed -n "/^$name()/,/^}/p" "$srcdir/tools/completions/zsh/_portprof")"

@@ -4,9 +4,9 @@
 #
 # The table in allowed() is the one of CONTRIBUTING.md: tools, examples and
 # conformance cases see the public interface alone, tools also how to treat
-# what comes from others; a backend sees the
-# contract, its own headers and backends/common, never another backend and
-# never api/core; only perf_tables.c knows libpfm4.
+# what comes from others, and of the command no verb sees another (below[]); a
+# backend sees the contract, its own headers and backends/common, never another
+# backend and never api/core; only perf_tables.c knows libpfm4.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
@@ -62,8 +62,42 @@ function area_of(path) {
 	return substr(path, 1, RLENGTH)
 }
 
+# The folder of the command that a file is in; "tools" is all that lies beside
+# the folders.
+function part_of(path) {
+	if (path !~ /^tools\/[^\/]*\//)
+		return "tools"
+	sub(/^tools\//, "", path)
+	sub(/\/.*/, "", path)
+	return path
+}
+
+# Who in tools/ may include which of its folders: a verb never a verb. What is
+# not in this table includes its own folder and tools/*.h.
+BEGIN {
+	count = split("annotate config diff doctor export list merge names " \
+	              "record report selftest stat top", verbs, " ")
+	for (i = 1; i <= count; i++)
+		below[verbs[i]] = " view symbols page targets "
+	below["page"] = " view symbols "
+	below["view"] = " symbols "
+	below["tools"] = " symbols "
+	# top records as record does, and a configuration file is of both
+	exception["tools/top/top.c"] = "tools/record/record.h"
+	exception["tools/settings.c"] = "tools/record/record.h"
+}
+
+function allowed_in_tools(to,    from, part) {
+	from = part_of(file)
+	part = part_of(to)
+	return part == "tools" || part == from || exception[file] == to || \
+		index(below[from], " " part " ") > 0
+}
+
 function allowed(to,    area) {
 	area = area_of(file)
+	if (area == "tools" && area_of(to) == "tools" && !allowed_in_tools(to))
+		return 0
 	if (to ~ /^</) {
 		if (to ~ /^<perfmon\//)
 			return file == "backends/perf/events/perf_tables.c" || \

@@ -14,6 +14,7 @@
 
 #include "fake_profile.h"
 #include "tools/report/report.h"
+#include "tools/view/names.h"
 
 
 #define MS UINT64_C(1000000)

@@ -13,6 +13,7 @@
 
 #include "fake_profile.h"
 #include "tools/view/chains.h"
+#include "tools/view/names.h"
 #include "tools/view/rows.h"
 
 #define KERNEL UINT64_C(0xffffffff81000000)

@@ -15,9 +15,9 @@
 
 #include "fake_profile.h"
 #include "tools/report/report.h"
+#include "tools/view/names.h"
 #include "tools/view/filter.h"
-#include "tools/view/pairs.h"
-#include "tools/view/units.h"
+#include "tools/view/owners.h"
 
 enum { BY_FUNCTION = PPI_BY_FUNCTION | PPI_BY_MODULE };
 

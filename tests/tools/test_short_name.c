@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/table.h"
-#include "tools/view/tree.h"
+#include "tools/view/names.h"
 
 static void names_are_short(void **state)
 {

@@ -2,18 +2,17 @@
 /* portprof annotate: a function's source and instructions with weights. */
 #include "config.h"
 
-#include "tools/annotate/annotate.h"
+#include "tools/view/code.h"
 
 #include "base/clean_text.h"
 #include "base/text_width.h"
 #include "tools/color.h"
 #include "tools/input.h"
 #include "tools/memory.h"
-#include "tools/view/names_time.h"
+#include "tools/view/names.h"
 #include "tools/options.h"
 #include "tools/pager.h"
-#include "tools/view/named.h"
-#include "tools/view/units.h"
+#include "tools/view/view.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
@@ -170,7 +169,7 @@ static void print_code(const struct ppi_code *code,
 	if (!options->is_source_only) {
 		putchar('\n');
 		ppi_listing_instructions(code, (unsigned)options->around,
-		                      &listing);
+		                         &listing);
 		print_listing("Instructions", code, &listing, true, width);
 		ppi_listing_free(&listing);
 	}

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof diff: what changed between two profiles, beyond chance. */
+/*
+ * portprof diff: what changed between two profiles, beyond chance.
+ *
+ *   diff.c       the command line and the two profiles
+ *   match.c      finds the same modules and functions in both
+ *   changes.c    the weight of each before and after; what grew too much
+ *   diff_text.c  for people and spreadsheets
+ *   diff_json.c  for programs
+ */
 #include "config.h"
 
-#include "tools/diff/gate.h"
+#include "tools/diff/diff.h"
 #include "tools/diff/match.h"
-#include "tools/page/html_report.h"
+#include "tools/page/page.h"
 #include "tools/input.h"
 #include "tools/memory.h"
-#include "tools/view/names_time.h"
+#include "tools/view/names.h"
 #include "tools/options.h"
-#include "tools/view/named.h"
 #include "tools/tools.h"
 
 #include <stdint.h>
@@ -191,7 +198,7 @@ static struct ppi_match *match_sides(struct side sides[2],
 		ppi_match_free(match);
 		return NULL;
 	}
-	if (match && ppi_html_sum(&series[0]) && ppi_html_sum(&series[1]))
+	if (match && ppi_page_sum(&series[0]) && ppi_page_sum(&series[1]))
 		return match;
 	ppi_say("out of memory");
 	ppi_match_free(match);
@@ -283,7 +290,7 @@ static bool compare(struct options *options)
 		is_good = print(options, &page);
 	}
 	is_good = is_good && match;
-	ppi_html_free(&page);
+	ppi_page_free(&page);
 	ppi_match_free(match);
 	for (int i = 0; i < 2; i++) {
 		ppi_named_free(&sides[i].named);

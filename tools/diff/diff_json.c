@@ -3,7 +3,7 @@
  * portprof-diff(1). */
 #include "config.h"
 
-#include "tools/diff/gate.h"
+#include "tools/diff/diff.h"
 #include "tools/diff/match.h"
 
 #include "base/json.h"

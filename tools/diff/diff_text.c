@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include "tools/diff/match.h"
-#include "tools/diff/changes.h"
+#include "tools/diff/diff.h"
 
 #include "base/text_width.h"
 #include "tools/color.h"
-#include "tools/view/units.h"
+#include "tools/view/view.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof export: writes a profile in the format of another tool. */
+/*
+ * portprof export: writes a profile in the format of another tool. This file
+ * has the table of formats (export.h), the command line and what all formats
+ * need; each format has a file export_NAME.c, but pprof, which is the profile
+ * itself.
+ */
 #include "config.h"
 
 #include "tools/export/export.h"
@@ -9,50 +14,64 @@
 #include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/output.h"
-#include "tools/view/give_names.h"
-#include "tools/view/names_time.h"
 #include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
+#include "tools/view/owners.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the formats ---- */
+
+struct ppi_export_format {
+	const char *name;
+	unsigned holds;
+	const char *output;
+	bool (*write)(const struct ppi_export *export);
+};
+
+static const struct ppi_export_format formats[] = {
+#define ROW(name, holds, output, writer, help) { name, holds, output, writer },
+	PPI_EXPORT_FORMATS(ROW)
+#undef ROW
+};
+
+/* Of all formats: what help says, and the names; both begin with what stands
+ * between two. */
+#define HELP(name, holds, output, writer, help) "; " name ": " help
+#define NAME(name, holds, output, writer, help) ", " name
+static const char format_help[] = PPI_EXPORT_FORMATS(HELP);
+static const char format_names[] = PPI_EXPORT_FORMATS(NAME);
+enum { BETWEEN = 2 };
+
+static bool holds(const struct ppi_export *export, unsigned what)
+{
+	return export->format->holds & what;
+}
+
+/* ---- the command line ---- */
+
 static int take_format(const struct ppi_given *given, void *format)
 {
-	static const char *const names[] = {
-		[PPI_EXPORT_GMON] = "gmon",
-		[PPI_EXPORT_PPROF] = "pprof",
-		[PPI_EXPORT_FOLDED] = "folded",
-		[PPI_EXPORT_SPEEDSCOPE] = "speedscope",
-		[PPI_EXPORT_CALLGRIND] = "callgrind",
-		[PPI_EXPORT_PERF_SCRIPT] = "perf-script",
-		[PPI_EXPORT_GPERFTOOLS] = "gperftools",
-		[PPI_EXPORT_OTLP] = "otlp",
-	};
+	char what[sizeof("one of ") + sizeof(format_names)];
 
-	for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(given->value, names[i]) == 0) {
-			*(enum ppi_export_format *)format =
-				(enum ppi_export_format)i;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (strcmp(given->value, formats[i].name) == 0) {
+			*(const struct ppi_export_format **)format =
+				&formats[i];
 			return PPI_EXIT_OK;
 		}
-	return ppi_given_refuse(given,
-	                        "one of gmon, folded, pprof, speedscope, "
-	                        "callgrind, perf-script, gperftools, otlp");
+	snprintf(what, sizeof(what), "one of %s", format_names + BETWEEN);
+	return ppi_given_refuse(given, what);
 }
 
 #define AT(member) offsetof(struct ppi_export, member)
 
 static const struct ppi_option table[] = {
 	{ 'f', "format", "FORMAT",
-	  "gmon: for gprof, one executable or library; folded: one line "
-	  "for each call chain, for flame graphs; pprof: for every reader "
-	  "of pprof files; speedscope: JSON for www.speedscope.app; "
-	  "callgrind: for callgrind_annotate and KCachegrind; perf-script: "
-	  "as perf script prints it; gperftools: for google-pprof; otlp: "
-	  "OpenTelemetry profiles (experimental)",
+	  format_help + BETWEEN,
 	  .take = take_format, .place = AT(format) },
 	{ 'i', "input", "FILE",
 	  "read this profile or gmon.out, like FILE (" PPI_DEFAULT_OUTPUT ")",
@@ -105,23 +124,27 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 		                      "unexpected argument '%s': one profile "
 		                      "is read; -o names the file to write",
 		                      argv[optind]);
-	if (export->format == PPI_EXPORT_NONE)
+	if (!export->format)
 		return ppi_line_wrong(&line, "no format given: --format gmon, "
 		                             "folded, pprof or another of "
 		                             "--help");
-	if (export->format != PPI_EXPORT_GMON &&
+	if (!holds(export, PPI_EXPORT_TICKS) &&
 	    (export->module || export->rate_hz || export->with_chains))
 		return ppi_line_wrong(&line, "--module, --rate and --arcs need "
 		                             "--format gmon");
-	if (export->format == PPI_EXPORT_PPROF && export->event)
+	if (holds(export, PPI_EXPORT_EVENTS) && export->event)
 		return ppi_line_wrong(&line,
 		                      "--event: a pprof file has all events");
-	if (export->format == PPI_EXPORT_PPROF && !export->output)
+	if (!export->output)
+		export->output = export->format->output;
+	if (!export->output)
 		return ppi_line_wrong(&line, "no output given: -o FILE");
 	if (!export->input)
 		export->input = PPI_DEFAULT_OUTPUT;
 	return PPI_LINE_READ;
 }
+
+/* ---- the profile ---- */
 
 /* Names are found by what is hidden then. A gmon.out has none of it, and is
  * made from the program's file. */
@@ -130,38 +153,34 @@ static bool prepare(const struct ppi_export *export)
 	static const struct ppi_named_sources usual;
 	bool hides = ppi_hides(&export->hidden);
 
-	if (export->format == PPI_EXPORT_GMON ||
-	    (export->format != PPI_EXPORT_PPROF && !hides))
+	if (!holds(export, PPI_EXPORT_CODE) ||
+	    (!holds(export, PPI_EXPORT_NAMED) && !hides))
 		return true;
 	return ppi_names_give(export->profile, &usual, NULL, NULL) &&
 	       (!hides || ppi_hide(&export->hidden, export->profile));
 }
 
-static bool export_pprof(const struct ppi_export *export)
+bool ppi_export_name(const struct ppi_export *export, bool has_lines,
+                     bool has_inlines, struct ppi_named *named)
 {
-	return ppi_profile_put(export->profile, export->output);
+	named->names = NULL;
+	named->symbols = ppi_symbols_new(
+		portprof_profile_origin_get(export->profile)->start_ns);
+	if (named->symbols) {
+		ppi_symbols_want(named->symbols, has_lines, has_inlines);
+		named->names = ppi_name_locations(export->profile,
+		                                  named->symbols);
+	}
+	if (named->names)
+		return true;
+	ppi_named_free(named);
+	ppi_say("out of memory");
+	return false;
 }
 
-static bool write_format(const struct ppi_export *export)
+bool ppi_export_pprof(const struct ppi_export *export)
 {
-	switch (export->format) {
-	case PPI_EXPORT_GMON:
-		return ppi_export_gmon(export);
-	case PPI_EXPORT_FOLDED:
-		return ppi_export_folded(export);
-	case PPI_EXPORT_SPEEDSCOPE:
-		return ppi_export_speedscope(export);
-	case PPI_EXPORT_CALLGRIND:
-		return ppi_export_callgrind(export);
-	case PPI_EXPORT_PERF_SCRIPT:
-		return ppi_export_perf_script(export);
-	case PPI_EXPORT_GPERFTOOLS:
-		return ppi_export_gperftools(export);
-	case PPI_EXPORT_OTLP:
-		return ppi_export_otlp(export);
-	default:
-		return export_pprof(export);
-	}
+	return ppi_profile_put(export->profile, export->output);
 }
 
 /* A gmon.out is of the program that wrote it; else --program says where the
@@ -176,7 +195,7 @@ static portprof_profile *open_input(struct ppi_export *export)
 	if (portprof_gmon_is(export->input)) {
 		writer = export->program;
 		export->program = NULL;
-	} else if (export->program && export->format != PPI_EXPORT_GMON) {
+	} else if (export->program && !holds(export, PPI_EXPORT_TICKS)) {
 		ppi_line_wrong(&line, "--program needs --format gmon, or a "
 		                      "gmon.out to read");
 		return NULL;
@@ -189,7 +208,7 @@ static void say_labels(const struct ppi_export *export)
 {
 	const char *name = ppi_labels_name(export->profile, 0);
 
-	if (name && !export->is_quiet && export->format != PPI_EXPORT_PPROF)
+	if (name && !export->is_quiet && !holds(export, PPI_EXPORT_LABELS))
 		ppi_say("labels of samples (%s%s) are not in it; "
 		        "-f pprof keeps them", name,
 		        ppi_labels_name(export->profile, 1) ? ", ..." : "");
@@ -219,7 +238,7 @@ int ppi_export_main(int argc, char **argv)
 	export.event_number = ppi_event_choose(export.profile, export.input,
 	                                       export.event);
 	status = export.event_number != SIZE_MAX && prepare(&export) &&
-	         write_format(&export)
+	         export.format->write(&export)
 	         ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	if (status == PPI_EXIT_OK)
 		say_labels(&export);

@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A profile in a form that other tools read. */
+/* A profile in a form that other tools read: the table of formats. */
 #ifndef PPI_EXPORT_H
 #define PPI_EXPORT_H
 
 #include <portprof.h>
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "tools/hide.h"
-#include "tools/view/rows.h"
+#include "tools/view/names.h"
 
-enum ppi_export_format {
-	PPI_EXPORT_NONE,
-	PPI_EXPORT_GMON,
-	PPI_EXPORT_PPROF,
-	PPI_EXPORT_FOLDED,
-	PPI_EXPORT_SPEEDSCOPE,
-	PPI_EXPORT_CALLGRIND,
-	PPI_EXPORT_PERF_SCRIPT,
-	PPI_EXPORT_GPERFTOOLS,
-	PPI_EXPORT_OTLP
-};
+struct ppi_export_format;
 
 struct ppi_export {
-	enum ppi_export_format format;
+	const struct ppi_export_format *format;
 	const char *input, *output; /* output NULL: the format's own */
 	const char *event;          /* NULL: the first */
 	const char *module, *program;
@@ -36,26 +25,51 @@ struct ppi_export {
 	size_t event_number;
 };
 
-/* Each writes its format and returns whether that was done; it has said why
- * not. */
-bool ppi_export_gmon(const struct ppi_export *export);
-bool ppi_export_folded(const struct ppi_export *export);
-bool ppi_export_speedscope(const struct ppi_export *export);
-bool ppi_export_callgrind(const struct ppi_export *export);
-bool ppi_export_perf_script(const struct ppi_export *export);
-bool ppi_export_gperftools(const struct ppi_export *export);
-bool ppi_export_otlp(const struct ppi_export *export);
-
-/* ---- export_out.c ---- */
-
-struct ppi_export_names {
-	struct ppi_symbols *symbols;
-	struct ppi_symbols_name *names; /* of locations */
+/* What a format holds of a profile, and others do not. */
+enum {
+	PPI_EXPORT_CODE = 1u << 0,   /* names of functions or files */
+	PPI_EXPORT_EVENTS = 1u << 1, /* all events: --event is refused */
+	PPI_EXPORT_LABELS = 1u << 2, /* labels of samples */
+	PPI_EXPORT_NAMED = 1u << 3,  /* the profile with the names of its code
+	                              * written into it */
+	PPI_EXPORT_TICKS = 1u << 4   /* ticks of one binary: --module, --rate,
+	                              * --arcs and --program are for it */
 };
 
-/* False when out of memory, said. */
+/*
+ * Every format: its name, what it holds, where it is written without -o (NULL:
+ * it must be said), what writes it, and what help says of it. Help, the words
+ * about a wrong name, completions and what follows go by this table: a new
+ * format is a row here and a file with its writer.
+ */
+#define PPI_EXPORT_FORMATS(X) \
+	X("gmon", PPI_EXPORT_TICKS, "gmon.out", ppi_export_gmon, \
+	  "for gprof, one executable or library") \
+	X("folded", PPI_EXPORT_CODE, "-", ppi_export_folded, \
+	  "one line for each call chain, for flame graphs") \
+	X("pprof", PPI_EXPORT_CODE | PPI_EXPORT_EVENTS | PPI_EXPORT_LABELS | \
+	  PPI_EXPORT_NAMED, NULL, ppi_export_pprof, \
+	  "for every reader of pprof files") \
+	X("speedscope", PPI_EXPORT_CODE, "-", ppi_export_speedscope, \
+	  "JSON for www.speedscope.app") \
+	X("callgrind", PPI_EXPORT_CODE, "-", ppi_export_callgrind, \
+	  "for callgrind_annotate and KCachegrind") \
+	X("perf-script", PPI_EXPORT_CODE, "-", ppi_export_perf_script, \
+	  "as perf script prints it") \
+	X("gperftools", PPI_EXPORT_CODE, "-", ppi_export_gperftools, \
+	  "for google-pprof") \
+	X("otlp", PPI_EXPORT_CODE, "-", ppi_export_otlp, \
+	  "OpenTelemetry profiles (experimental)")
+
+/* Each writer returns whether it has written; it has said why not. */
+#define PPI_EXPORT_WRITER(name, holds, output, writer, help) \
+	bool writer(const struct ppi_export *export);
+PPI_EXPORT_FORMATS(PPI_EXPORT_WRITER)
+#undef PPI_EXPORT_WRITER
+
+/* The names of the profile's code. False when out of memory, said; else
+ * ppi_named_free is due. */
 bool ppi_export_name(const struct ppi_export *export, bool has_lines,
-                     struct ppi_export_names *names);
-void ppi_export_names_free(struct ppi_export_names *names);
+                     bool has_inlines, struct ppi_named *named);
 
 #endif

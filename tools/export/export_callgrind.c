@@ -260,14 +260,14 @@ static bool put_all(void *context, FILE *out)
 bool ppi_export_callgrind(const struct ppi_export *export)
 {
 	struct writing writing = { .export = export };
-	struct ppi_export_names names;
+	struct ppi_named names;
 	bool is_good;
 
-	if (!ppi_export_name(export, true, &names))
+	if (!ppi_export_name(export, true, false, &names))
 		return false;
 	writing.names = names.names;
 	is_good = ppi_out_write(export->output, put_all, &writing);
 	free_writing(&writing);
-	ppi_export_names_free(&names);
+	ppi_named_free(&names);
 	return is_good;
 }

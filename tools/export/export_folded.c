@@ -120,17 +120,13 @@ static bool put_lines(void *context, FILE *out)
 
 bool ppi_export_folded(const struct ppi_export *export)
 {
-	struct ppi_symbols *symbols = ppi_symbols_new(
-		portprof_profile_origin_get(export->profile)->start_ns);
-	struct ppi_symbols_name *names = NULL;
+	struct ppi_named named;
 	struct lines lines = { 0 };
 	bool is_good;
 
-	if (symbols) {
-		ppi_symbols_want(symbols, false, export->has_inlines);
-		names = ppi_name_locations(export->profile, symbols);
-	}
-	is_good = names && collect(export, names, &lines);
+	if (!ppi_export_name(export, false, export->has_inlines, &named))
+		return false;
+	is_good = collect(export, named.names, &lines);
 	if (is_good)
 		is_good = ppi_out_write(export->output, put_lines, &lines);
 	else
@@ -138,7 +134,6 @@ bool ppi_export_folded(const struct ppi_export *export)
 	for (size_t i = 0; i < lines.count; i++)
 		free(lines.lines[i].chain);
 	free(lines.lines);
-	free(names);
-	ppi_symbols_free(symbols);
+	ppi_named_free(&named);
 	return is_good;
 }

@@ -4,15 +4,13 @@
 
 #include "tools/export/export.h"
 
-#include "tools/view/units.h"
+#include "tools/view/view.h"
 #include "tools/output.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define DEFAULT_OUTPUT "gmon.out"
 
 /* What fell in the file that a mapping is of. */
 static uint64_t weight_in(const struct ppi_export *export, const char *path)
@@ -121,7 +119,7 @@ static void say_written(const struct ppi_export *export, const char *path,
 
 bool ppi_export_gmon(const struct ppi_export *export)
 {
-	const char *path = export->output ? export->output : DEFAULT_OUTPUT;
+	const char *path = export->output;
 	portprof_gmon_written written = { .size = sizeof(written) };
 	portprof_gmon_wanted wanted = {
 		.size = sizeof(wanted),

@@ -9,12 +9,175 @@
 #include "tools/export/export.h"
 
 #include "base/clean_text.h"
-#include "tools/export/otlp.h"
+#include "tools/export/otlp.pb-c.h"
 #include "tools/output.h"
 #include "tools/tools.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
+
+/* ---- tables: equal things have one number; nothing is number 0 ---- */
+
+struct table_item {
+	UT_hash_handle hh;
+	int32_t number;
+	/* the bytes of the thing follow, and a zero byte */
+};
+
+struct number_table {
+	struct table_item *items; /* in the order of their numbers */
+	int32_t count;               /* without the 0th */
+};
+
+static inline const void *item_thing(const struct table_item *item)
+{
+	return item + 1;
+}
+
+/* The number of a thing, a new one if need be. -1 when out of memory. */
+static int32_t table_number(struct number_table *table, const void *thing,
+                            size_t bytes)
+{
+	struct table_item *item;
+
+	if (bytes == 0)
+		return 0;
+	HASH_FIND(hh, table->items, thing, bytes, item);
+	if (item)
+		return item->number;
+	item = malloc(sizeof(*item) + bytes + 1);
+	if (!item)
+		return -1;
+	memcpy(item + 1, thing, bytes);
+	((char *)(item + 1))[bytes] = '\0';
+	item->number = ++table->count;
+	HASH_ADD_KEYPTR(hh, table->items, item + 1, bytes, item);
+	return item->number;
+}
+
+static void table_free(struct number_table *table)
+{
+	struct table_item *item, *next;
+
+	HASH_ITER (hh, table->items, item, next) {
+		HASH_DEL(table->items, item);
+		free(item);
+	}
+	table->count = 0;
+}
+
+/* The number of a text; what is no UTF-8 in it becomes '?'. */
+static int32_t text_number(struct number_table *texts, const char *text)
+{
+	size_t bytes = strlen(text);
+	char *clean = malloc(bytes + 1);
+	int32_t number;
+
+	if (!clean)
+		return -1;
+	memcpy(clean, text, bytes + 1);
+	for (size_t i = 0; i < bytes;) {
+		uint32_t code;
+		size_t length = ppi_text_character(clean + i, &code);
+
+		if (length == 0)
+			clean[i] = '?';
+		i += length ? length : 1;
+	}
+	number = table_number(texts, clean, bytes);
+	free(clean);
+	return number;
+}
+
+/* ---- nested messages, written without keeping them in memory ---- */
+
+struct otlp_out {
+	FILE *file; /* NULL: bytes are only counted */
+	uint64_t bytes;
+};
+
+static void put_bytes(struct otlp_out *out, const void *data, size_t bytes)
+{
+	out->bytes += bytes;
+	if (out->file && bytes)
+		fwrite(data, 1, bytes, out->file);
+}
+
+static void put_varint(struct otlp_out *out, uint64_t number)
+{
+	uint8_t bytes[10];
+	size_t count = 0;
+
+	for (; number > 127; number >>= 7)
+		bytes[count++] = (uint8_t)(number | 128);
+	bytes[count++] = (uint8_t)number;
+	put_bytes(out, bytes, count);
+}
+
+/* A field of the wire type 2: so many bytes follow. */
+static void put_head(struct otlp_out *out, unsigned field, uint64_t bytes)
+{
+	put_varint(out, field << 3 | 2);
+	put_varint(out, bytes);
+}
+
+struct stream {
+	ProtobufCBuffer base;
+	struct otlp_out *out;
+};
+
+static void append(ProtobufCBuffer *buffer, size_t bytes, const uint8_t *data)
+{
+	put_bytes(((struct stream *)(void *)buffer)->out, data, bytes);
+}
+
+/* The fields that are set in a message, as fields of the one around. */
+static void put_part(struct otlp_out *out, const void *message)
+{
+	struct stream stream = { { append }, out };
+
+	if (out->file)
+		protobuf_c_message_pack_to_buffer(message, &stream.base);
+	else
+		out->bytes += protobuf_c_message_get_packed_size(message);
+}
+
+/* A field that holds a message, a text, or what `put` writes, which must be
+ * the same when it is called again. */
+static void put_message(struct otlp_out *out, unsigned field,
+                        const void *message)
+{
+	put_head(out, field, protobuf_c_message_get_packed_size(message));
+	put_part(out, message);
+}
+
+static void put_text(struct otlp_out *out, unsigned field,
+                     const char *text, size_t bytes)
+{
+	put_head(out, field, bytes);
+	put_bytes(out, text, bytes);
+}
+
+static void put_nested(struct otlp_out *out, unsigned field,
+                       void (*put)(struct otlp_out *out, void *context),
+                       void *context)
+{
+	struct otlp_out counted = { 0 };
+
+	put(&counted, context);
+	put_head(out, field, counted.bytes);
+	if (out->file)
+		put(out, context);
+	else
+		out->bytes += counted.bytes;
+}
+
+/* ---- one profile for each event ---- */
 
 /* Numbers of fields in otlp.proto that are written one at a time. */
 enum {
@@ -51,7 +214,7 @@ struct piece {
 struct writing {
 	const struct ppi_export *export;
 	const struct ppi_symbols_name *names;
-	struct ppi_otlp_table texts, functions, attributes, stacks, threads;
+	struct number_table texts, functions, attributes, stacks, threads;
 	struct piece *pieces;
 	size_t piece_count, event;
 	int64_t *values; /* room for all samples */
@@ -68,7 +231,7 @@ static int32_t numbered(struct writing *writing, int32_t number)
 
 static int32_t text_of(struct writing *writing, const char *text)
 {
-	return numbered(writing, ppi_otlp_text(&writing->texts, text));
+	return numbered(writing, text_number(&writing->texts, text));
 }
 
 static int32_t function_of(struct writing *writing,
@@ -80,8 +243,8 @@ static int32_t function_of(struct writing *writing,
 	};
 
 	return numbered(writing,
-	                ppi_otlp_number(&writing->functions, &function,
-	                                sizeof(function)));
+	                table_number(&writing->functions, &function,
+	                             sizeof(function)));
 }
 
 /* `text` NULL: the number. */
@@ -95,8 +258,8 @@ static int32_t attribute_of(struct writing *writing, const char *key,
 	attribute.key = text_of(writing, key);
 	attribute.text = text ? text_of(writing, text) : -1;
 	return numbered(writing,
-	                ppi_otlp_number(&writing->attributes, &attribute,
-	                                sizeof(attribute)));
+	                table_number(&writing->attributes, &attribute,
+	                             sizeof(attribute)));
 }
 
 static void fill_value(PpiOtlp__AnyValue *value, const char *text,
@@ -112,7 +275,7 @@ static void fill_value(PpiOtlp__AnyValue *value, const char *text,
 	}
 }
 
-/* ---- Samples ---- */
+/* ---- samples ---- */
 
 static int compare_pieces(const void *left, const void *right)
 {
@@ -147,11 +310,11 @@ static bool find_pieces(struct writing *writing)
 
 		writing->pieces[i].sample = i;
 		writing->pieces[i].stack = numbered(
-			writing, ppi_otlp_number(&writing->stacks,
-			                         sample->locations, bytes));
+			writing, table_number(&writing->stacks,
+			                      sample->locations, bytes));
 		writing->pieces[i].thread = numbered(
-			writing, ppi_otlp_number(&writing->threads, &thread,
-			                         sizeof(thread)));
+			writing, table_number(&writing->threads, &thread,
+			                      sizeof(thread)));
 	}
 	qsort(writing->pieces, count, sizeof(*writing->pieces), compare_pieces);
 	return !writing->is_short;
@@ -179,7 +342,7 @@ static size_t find_attributes(struct writing *writing,
 
 /* Observations of one chain and thread: with their times where these are
  * known, else their sum. */
-static void put_sample(struct writing *writing, struct ppi_otlp_out *out,
+static void put_sample(struct writing *writing, struct otlp_out *out,
                        size_t first, size_t end)
 {
 	const portprof_profile *profile = writing->export->profile;
@@ -213,10 +376,10 @@ static void put_sample(struct writing *writing, struct ppi_otlp_out *out,
 	message.n_values = count;
 	message.timestamps_unix_nano = writing->times;
 	message.n_timestamps_unix_nano = has_times ? count : 0;
-	ppi_otlp_put(out, PROFILE_SAMPLE, &message);
+	put_message(out, PROFILE_SAMPLE, &message);
 }
 
-static void put_profile(struct ppi_otlp_out *out, void *context)
+static void put_profile(struct otlp_out *out, void *context)
 {
 	struct writing *writing = context;
 	const portprof_profile *profile = writing->export->profile;
@@ -235,7 +398,7 @@ static void put_profile(struct ppi_otlp_out *out, void *context)
 	message.sample_type = &type;
 	message.time_unix_nano = origin->start_ns;
 	message.duration_nano = origin->duration_ns;
-	ppi_otlp_put_part(out, &message);
+	put_part(out, &message);
 	for (size_t first = 0, end; first < writing->piece_count; first = end) {
 		for (end = first + 1; end < writing->piece_count &&
 		                      pieces[end].stack == pieces[first].stack &&
@@ -245,7 +408,7 @@ static void put_profile(struct ppi_otlp_out *out, void *context)
 	}
 }
 
-static void put_scope(struct ppi_otlp_out *out, void *context)
+static void put_scope(struct otlp_out *out, void *context)
 {
 	static char name[] = "portprof", version[] = PORTPROF_VERSION_STRING;
 	struct writing *writing = context;
@@ -256,11 +419,11 @@ static void put_scope(struct ppi_otlp_out *out, void *context)
 
 	scope.name = name;
 	scope.version = version;
-	ppi_otlp_put(out, SCOPE_SCOPE, &scope);
+	put_message(out, SCOPE_SCOPE, &scope);
 	for (writing->event = 0; writing->event < count; writing->event++)
 		if (!export->event || writing->event == export->event_number)
-			ppi_otlp_put_nested(out, SCOPE_PROFILE, put_profile,
-			                    writing);
+			put_nested(out, SCOPE_PROFILE, put_profile,
+			           writing);
 }
 
 /* Where it was measured; NULL when that is not one host. */
@@ -279,7 +442,7 @@ static const char *host_of(const portprof_profile_origin *origin)
 	return host;
 }
 
-static void put_resource(struct ppi_otlp_out *out, void *context)
+static void put_resource(struct otlp_out *out, void *context)
 {
 	static char key[] = "host.name";
 	struct writing *writing = context;
@@ -296,19 +459,19 @@ static void put_resource(struct ppi_otlp_out *out, void *context)
 		pair.value = &value;
 		resource.attributes = &pairs;
 		resource.n_attributes = 1;
-		ppi_otlp_put(out, RESOURCE_RESOURCE, &resource);
+		put_message(out, RESOURCE_RESOURCE, &resource);
 	}
-	ppi_otlp_put_nested(out, RESOURCE_SCOPE, put_scope, writing);
+	put_nested(out, RESOURCE_SCOPE, put_scope, writing);
 }
 
-/* ---- The dictionary ---- */
+/* ---- the dictionary ---- */
 
-static void put_mappings(struct writing *writing, struct ppi_otlp_out *out)
+static void put_mappings(struct writing *writing, struct otlp_out *out)
 {
 	static const PpiOtlp__Mapping none = PPI_OTLP__MAPPING__INIT;
 	const portprof_profile_mapping *mapping;
 
-	ppi_otlp_put(out, TABLE_MAPPING, &none);
+	put_message(out, TABLE_MAPPING, &none);
 	for (size_t i = 0; (mapping = portprof_profile_mapping_get(
 				    writing->export->profile, i)) != NULL;
 	     i++) {
@@ -326,16 +489,16 @@ static void put_mappings(struct writing *writing, struct ppi_otlp_out *out)
 			message.attribute_indices = &build_id;
 			message.n_attribute_indices = 1;
 		}
-		ppi_otlp_put(out, TABLE_MAPPING, &message);
+		put_message(out, TABLE_MAPPING, &message);
 	}
 }
 
-static void put_locations(struct writing *writing, struct ppi_otlp_out *out)
+static void put_locations(struct writing *writing, struct otlp_out *out)
 {
 	static const PpiOtlp__Location none = PPI_OTLP__LOCATION__INIT;
 	const portprof_profile_location *location;
 
-	ppi_otlp_put(out, TABLE_LOCATION, &none);
+	put_message(out, TABLE_LOCATION, &none);
 	for (size_t i = 0; (location = portprof_profile_location_get(
 				    writing->export->profile, i)) != NULL;
 	     i++) {
@@ -356,27 +519,27 @@ static void put_locations(struct writing *writing, struct ppi_otlp_out *out)
 			line->line = (int64_t)name->line;
 			at[message.n_lines++] = line;
 		}
-		ppi_otlp_put(out, TABLE_LOCATION, &message);
+		put_message(out, TABLE_LOCATION, &message);
 	}
 }
 
-static void put_functions(struct writing *writing, struct ppi_otlp_out *out)
+static void put_functions(struct writing *writing, struct otlp_out *out)
 {
 	PpiOtlp__Function message = PPI_OTLP__FUNCTION__INIT;
 
-	ppi_otlp_put(out, TABLE_FUNCTION, &message);
-	for (const struct ppi_otlp_item *at = writing->functions.items; at;
+	put_message(out, TABLE_FUNCTION, &message);
+	for (const struct table_item *at = writing->functions.items; at;
 	     at = at->hh.next) {
-		const struct function *function = ppi_otlp_thing(at);
+		const struct function *function = item_thing(at);
 
 		message.name_strindex = function->name;
 		message.filename_strindex = function->file;
-		ppi_otlp_put(out, TABLE_FUNCTION, &message);
+		put_message(out, TABLE_FUNCTION, &message);
 	}
 }
 
 /* Spans of traces: none, by identifiers of their usual lengths. */
-static void put_links(struct ppi_otlp_out *out)
+static void put_links(struct otlp_out *out)
 {
 	static uint8_t zeros[16];
 	PpiOtlp__Link message = PPI_OTLP__LINK__INIT;
@@ -384,17 +547,17 @@ static void put_links(struct ppi_otlp_out *out)
 	message.trace_id.data = message.span_id.data = zeros;
 	message.trace_id.len = 16;
 	message.span_id.len = 8;
-	ppi_otlp_put(out, TABLE_LINK, &message);
+	put_message(out, TABLE_LINK, &message);
 }
 
-static void put_stacks(struct writing *writing, struct ppi_otlp_out *out)
+static void put_stacks(struct writing *writing, struct otlp_out *out)
 {
 	static const PpiOtlp__Stack none = PPI_OTLP__STACK__INIT;
 
-	ppi_otlp_put(out, TABLE_STACK, &none);
-	for (const struct ppi_otlp_item *at = writing->stacks.items; at;
+	put_message(out, TABLE_STACK, &none);
+	for (const struct table_item *at = writing->stacks.items; at;
 	     at = at->hh.next) {
-		const uint32_t *locations = ppi_otlp_thing(at);
+		const uint32_t *locations = item_thing(at);
 		PpiOtlp__Stack message = PPI_OTLP__STACK__INIT;
 
 		message.n_location_indices = at->hh.keylen / sizeof(*locations);
@@ -406,7 +569,7 @@ static void put_stacks(struct writing *writing, struct ppi_otlp_out *out)
 		}
 		for (size_t i = 0; i < message.n_location_indices; i++)
 			message.location_indices[i] = (int32_t)locations[i] + 1;
-		ppi_otlp_put(out, TABLE_STACK, &message);
+		put_message(out, TABLE_STACK, &message);
 		free(message.location_indices);
 	}
 }
@@ -417,23 +580,23 @@ static const char **list_texts(const struct writing *writing)
 	const char **list =
 		calloc((size_t)writing->texts.count + 1, sizeof(*list));
 
-	for (const struct ppi_otlp_item *at = writing->texts.items; list && at;
+	for (const struct table_item *at = writing->texts.items; list && at;
 	     at = at->hh.next)
-		list[at->number] = ppi_otlp_thing(at);
+		list[at->number] = item_thing(at);
 	return list;
 }
 
-static void put_attributes(struct writing *writing, struct ppi_otlp_out *out)
+static void put_attributes(struct writing *writing, struct otlp_out *out)
 {
 	static const PpiOtlp__KeyValueAndUnit none =
 		PPI_OTLP__KEY_VALUE_AND_UNIT__INIT;
 	const char **texts = list_texts(writing);
 
 	writing->is_short |= !texts;
-	ppi_otlp_put(out, TABLE_ATTRIBUTE, &none);
-	for (const struct ppi_otlp_item *at = writing->attributes.items;
+	put_message(out, TABLE_ATTRIBUTE, &none);
+	for (const struct table_item *at = writing->attributes.items;
 	     texts && at; at = at->hh.next) {
-		const struct attribute *attribute = ppi_otlp_thing(at);
+		const struct attribute *attribute = item_thing(at);
 		PpiOtlp__KeyValueAndUnit message =
 			PPI_OTLP__KEY_VALUE_AND_UNIT__INIT;
 		PpiOtlp__AnyValue value;
@@ -443,13 +606,13 @@ static void put_attributes(struct writing *writing, struct ppi_otlp_out *out)
 		           attribute->number);
 		message.key_strindex = attribute->key;
 		message.value = &value;
-		ppi_otlp_put(out, TABLE_ATTRIBUTE, &message);
+		put_message(out, TABLE_ATTRIBUTE, &message);
 	}
 	free(texts);
 }
 
 /* Texts come last: the other tables may bring some. */
-static void put_dictionary(struct ppi_otlp_out *out, void *context)
+static void put_dictionary(struct otlp_out *out, void *context)
 {
 	struct writing *writing = context;
 
@@ -459,36 +622,37 @@ static void put_dictionary(struct ppi_otlp_out *out, void *context)
 	put_links(out);
 	put_attributes(writing, out);
 	put_stacks(writing, out);
-	ppi_otlp_put_text(out, TABLE_STRING, "", 0);
-	for (const struct ppi_otlp_item *at = writing->texts.items; at;
+	put_text(out, TABLE_STRING, "", 0);
+	for (const struct table_item *at = writing->texts.items; at;
 	     at = at->hh.next)
-		ppi_otlp_put_text(out, TABLE_STRING, ppi_otlp_thing(at),
-		                  strlen(ppi_otlp_thing(at)));
+		put_text(out, TABLE_STRING, item_thing(at),
+		         strlen(item_thing(at)));
 }
 
 static bool put_data(void *context, FILE *file)
 {
 	struct writing *writing = context;
-	struct ppi_otlp_out out = { file, 0 };
+	struct otlp_out out = { file, 0 };
 
-	ppi_otlp_put_nested(&out, DATA_RESOURCE, put_resource, writing);
-	ppi_otlp_put_nested(&out, DATA_DICTIONARY, put_dictionary, writing);
+	put_nested(&out, DATA_RESOURCE, put_resource, writing);
+	put_nested(&out, DATA_DICTIONARY, put_dictionary, writing);
 	return !writing->is_short;
 }
 
 bool ppi_export_otlp(const struct ppi_export *export)
 {
 	struct writing writing = { .export = export };
-	struct ppi_export_names names;
-	bool is_good = ppi_export_name(export, true, &names);
+	struct ppi_named names;
+	bool is_good = ppi_export_name(export, true, true, &names);
 
 	if (is_good) {
 		writing.names = names.names;
 		is_good = find_pieces(&writing);
 		if (!is_good)
 			ppi_say("out of memory");
-		is_good = is_good && ppi_out_write(export->output, put_data, &writing);
-		ppi_export_names_free(&names);
+		is_good = is_good && ppi_out_write(export->output, put_data,
+		                                   &writing);
+		ppi_named_free(&names);
 	}
 	if (is_good && !export->is_quiet)
 		ppi_say("experimental: OTLP profiles of opentelemetry-proto "
@@ -496,10 +660,10 @@ bool ppi_export_otlp(const struct ppi_export *export)
 	free(writing.pieces);
 	free(writing.values);
 	free(writing.times);
-	ppi_otlp_table_free(&writing.texts);
-	ppi_otlp_table_free(&writing.functions);
-	ppi_otlp_table_free(&writing.attributes);
-	ppi_otlp_table_free(&writing.stacks);
-	ppi_otlp_table_free(&writing.threads);
+	table_free(&writing.texts);
+	table_free(&writing.functions);
+	table_free(&writing.attributes);
+	table_free(&writing.stacks);
+	table_free(&writing.threads);
 	return is_good;
 }

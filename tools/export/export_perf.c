@@ -50,10 +50,10 @@ static void put_event(const char *name, FILE *out)
 		fwrite(piece[0] == ' ' ? "_" : piece, 1, length, out);
 }
 
-/* Readers pass by a name that begins with a bracket, as that of a process does
- * (stackcollapse-perf.pl of FlameGraph; src/profile-logic/import/linux-perf.ts of
- * Firefox's profiler): "(anonymous namespace)::f" is told as
- * "{anonymous namespace}::f". */
+/* Readers pass by a name that begins with a bracket, as that of a process
+ * does (stackcollapse-perf.pl of FlameGraph;
+ * src/profile-logic/import/linux-perf.ts of Firefox's profiler): "(anonymous
+ * namespace)::f" is told as "{anonymous namespace}::f". */
 static void put_function(const char *name, FILE *out)
 {
 	const char *end = name[0] == '(' ? strchr(name, ')') : NULL;
@@ -203,10 +203,10 @@ bool ppi_export_perf_script(const struct ppi_export *export)
 		.has_period = event->unit == PORTPROF_UNIT_NANOSECONDS ||
 		              !is_clock(event->name),
 	};
-	struct ppi_export_names names;
+	struct ppi_named names;
 	bool is_good;
 
-	if (!ppi_export_name(export, false, &names))
+	if (!ppi_export_name(export, false, export->has_inlines, &names))
 		return false;
 	writing.names = names.names;
 	writing.thread_time =
@@ -217,6 +217,6 @@ bool ppi_export_perf_script(const struct ppi_export *export)
 	is_good = writing.thread_time &&
 	          ppi_out_write(export->output, put_samples, &writing);
 	free(writing.thread_time);
-	ppi_export_names_free(&names);
+	ppi_named_free(&names);
 	return is_good;
 }

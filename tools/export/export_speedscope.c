@@ -163,27 +163,19 @@ static bool put_profile(void *context, FILE *out)
 
 bool ppi_export_speedscope(const struct ppi_export *export)
 {
-	struct ppi_symbols *symbols = ppi_symbols_new(
-		portprof_profile_origin_get(export->profile)->start_ns);
-	struct ppi_symbols_name *names = NULL;
+	struct ppi_named named;
 	struct writing writing = { .export = export };
 	struct frame *frame, *next;
-	bool is_good = false;
+	bool is_good;
 
-	if (symbols) {
-		ppi_symbols_want(symbols, true, true);
-		names = ppi_name_locations(export->profile, symbols);
-	}
-	writing.names = names;
-	if (names)
-		is_good = ppi_out_write(export->output, put_profile, &writing);
-	else
-		ppi_say("out of memory");
+	if (!ppi_export_name(export, true, true, &named))
+		return false;
+	writing.names = named.names;
+	is_good = ppi_out_write(export->output, put_profile, &writing);
 	HASH_ITER (hh, writing.frames, frame, next) {
 		HASH_DEL(writing.frames, frame);
 		free(frame);
 	}
-	free(names);
-	ppi_symbols_free(symbols);
+	ppi_named_free(&named);
 	return is_good;
 }

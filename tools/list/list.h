@@ -43,25 +43,17 @@ struct ppi_list_group {
 struct ppi_list {
 	struct ppi_list_options options;
 	struct ppi_list_event *events; /* that match */
-	size_t event_count;
+	size_t event_count, event_room;
 	struct ppi_list_group *groups;
 	size_t group_count;
 	struct ppi_list_pmu {
 		portprof_catalogue_pmu pmu; /* its strings are in `text` */
 		char *text;
 	} *pmus;
-	size_t pmu_count;
+	size_t pmu_count, pmu_room;
 	size_t preset_count;     /* that match */
 	bool presets_by_meaning; /* no event and no preset has such a name */
 };
-
-/* All that the options ask for, tried as far as that is cheap. False with
- * words. */
-bool ppi_list_collect(struct ppi_list *list);
-void ppi_list_free(struct ppi_list *list);
-
-/* For portprof_catalogue_pmus: adds one to a struct ppi_list. */
-int ppi_list_take_pmu(const portprof_catalogue_pmu *pmu, void *context);
 
 /* Whether a name fits: a glob, or else a part of it; case does not matter. */
 bool ppi_list_fits(const char *pattern, const char *name);
@@ -71,16 +63,9 @@ const char *ppi_list_source(portprof_source source);
 const portprof_catalogue_pmu *ppi_list_pmu(const struct ppi_list *list,
                                            const char *name);
 
-/* How many presets match, by their names or else by what they mean; and all of
- * them as text or JSON. Nothing where none matches. */
+/* How many presets match, by their names or else by what they mean. */
 size_t ppi_list_find_presets(struct ppi_list *list);
-void ppi_list_put_presets(const struct ppi_list *list, FILE *out);
-struct ppi_json;
-void ppi_list_json_presets(const struct ppi_list *list, struct ppi_json *json);
 
-/* A name and what fills up its column. */
-enum { PPI_LIST_NAME_WIDTH = 26 };
-void ppi_list_put_name(const char *name, FILE *out);
 
 void ppi_list_print_text(const struct ppi_list *list, FILE *out);
 void ppi_list_print_json(const struct ppi_list *list, FILE *out);

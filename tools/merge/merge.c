@@ -1,21 +1,316 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof merge: adds profiles or tables of regions up, of any number of
- * processes and hosts. */
+/*
+ * portprof merge: adds profiles or tables of regions up, of any number of
+ * processes and hosts.
+ *
+ *   merge.c          the verb; tables of regions as text and JSON
+ *   merge_regions.c  reads such tables and adds them up
+ *   json_read.c      reads their JSON
+ */
 #include "config.h"
 
 #include "tools/merge/merge.h"
 
-#include "tools/memory.h"
+#include <portprof.h>
+
+#include "base/json.h"
 #include "tools/input.h"
 #include "tools/input_stream.h"
+#include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/tools.h"
 
-#include <portprof.h>
-
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+/* ---- merged tables of regions, for people and for programs ---- */
+
+enum { SCHEMA = 1, NAME_MIN = 8, EVENT_MIN = 6 };
+
+/* The calls are the first column. */
+static const char *event_of(const struct ppi_merge_regions *all, size_t column)
+{
+	return column ? all->events[column - 1].name : "calls";
+}
+
+static const char *unit_of(const struct ppi_merge_regions *all, size_t column)
+{
+	return column ? all->events[column - 1].unit : "count";
+}
+
+/* ---- text ---- */
+
+static void put_header(const struct ppi_merge_regions *all, FILE *out)
+{
+	uint64_t refused = 0;
+	size_t hosts = 0;
+
+	for (size_t i = 0; i < all->process_count; i++) {
+		size_t j = 0;
+
+		while (j < i && strcmp(all->processes[i].host,
+		                       all->processes[j].host) != 0)
+			j++;
+		hosts += j == i;
+		refused += all->processes[i].refused_threads;
+	}
+	fprintf(out, "%zu process%s on %zu host%s\n", all->process_count,
+	        all->process_count == 1 ? "" : "es", hosts,
+	        hosts == 1 ? "" : "s");
+	if (refused)
+		fprintf(out, "%" PRIu64 " threads could not count: their "
+		        "regions are missing\n", refused);
+}
+
+/* A rank, or the number of a process that has none. */
+static const char *label_of(const struct ppi_merge_process *process,
+                            char room[32])
+{
+	if (process->has_rank)
+		snprintf(room, 32, "%" PRIu64, process->rank);
+	else
+		snprintf(room, 32, "pid %" PRIu64, process->pid);
+	return room;
+}
+
+static void put_line(const struct ppi_merge_regions *all,
+                     const struct ppi_merge_region *region, size_t column,
+                     int event_width, FILE *out)
+{
+	struct ppi_merge_spread spread = ppi_merge_spread(all, region, column);
+	char least[32], most[32], event[256], sum[32], imbalance[32] = "-";
+
+	snprintf(event, sizeof(event), "%s%s", event_of(all, column),
+	         strcmp(unit_of(all, column), "ns") == 0 ? ",ns" : "");
+	fprintf(out, "%-*s %9zu ", event_width, event, spread.processes);
+	if (spread.counted == 0) {
+		fprintf(out, "%16s", "not counted");
+		return;
+	}
+	snprintf(sum, sizeof(sum), "%s%" PRIu64,
+	         spread.is_estimate ? "~" : "", spread.sum);
+	if (spread.imbalance >= 0)
+		snprintf(imbalance, sizeof(imbalance), "%.1f %%",
+		         spread.imbalance);
+	fprintf(out, "%16s %14" PRIu64 " %10s %16.1f %14" PRIu64
+	        " %10s %10s", sum, spread.least,
+	        label_of(&all->processes[spread.least_at], least), spread.mean,
+	        spread.most, label_of(&all->processes[spread.most_at], most),
+	        imbalance);
+	if (spread.counted < all->process_count)
+		fprintf(out, "  (%zu did not count)",
+		        all->process_count - spread.counted);
+}
+
+/* What a preset comes to: of all together, and of the processes that have
+ * least and most of it. */
+static void put_metric(const struct ppi_merge_regions *all,
+                       const struct ppi_merge_region *region, size_t metric,
+                       int event_width, FILE *out)
+{
+	double value = ppi_merge_metric_value(all, region, metric, SIZE_MAX);
+	size_t least_at = 0, most_at = 0, counted = 0;
+	double least = 0, most = 0;
+	char room[32];
+
+	for (size_t i = 0; i < all->process_count; i++) {
+		double own = ppi_merge_metric_value(all, region, metric, i);
+
+		if (isnan(own))
+			continue;
+		if (!counted || own < least) {
+			least = own;
+			least_at = i;
+		}
+		if (!counted++ || own > most) {
+			most = own;
+			most_at = i;
+		}
+	}
+	fprintf(out, "%-*s %9zu ", event_width, all->metrics[metric].name,
+	        counted);
+	if (isnan(value)) {
+		fprintf(out, "%16s", "not counted");
+		return;
+	}
+	fprintf(out, "%16.3f", value);
+	if (counted == 0)
+		return;
+	fprintf(out, " %14.3f %10s", least,
+	        label_of(&all->processes[least_at], room));
+	fprintf(out, " %16s %14.3f %10s", "", most,
+	        label_of(&all->processes[most_at], room));
+}
+
+static bool print_text(const struct ppi_merge_regions *all, FILE *out)
+{
+	const struct ppi_merge_region *region;
+	int name_width = NAME_MIN, event_width = EVENT_MIN;
+	char room[PPI_SHOWN_BYTES];
+
+	for (region = all->regions; region; region = region->hh.next) {
+		int width = (int)strlen(ppi_shown(region->name, room));
+
+		name_width = width > name_width ? width : name_width;
+	}
+	for (size_t i = 0; i <= all->event_count; i++) {
+		int width = (int)strlen(event_of(all, i)) + 3;
+
+		event_width = width > event_width ? width : event_width;
+	}
+	for (size_t i = 0; i < all->metric_count; i++) {
+		int width = (int)strlen(all->metrics[i].name);
+
+		event_width = width > event_width ? width : event_width;
+	}
+	put_header(all, out);
+	fprintf(out, "\n%-*s  %-*s %9s %16s %14s %10s %16s %14s %10s %10s\n",
+	        name_width, "region", event_width, "event", "processes", "sum",
+	        "min", "rank", "mean", "max", "rank", "imbalance");
+	for (region = all->regions; region; region = region->hh.next) {
+		for (size_t i = 0; i <= all->event_count; i++) {
+			fprintf(out, "%-*s  ", name_width,
+			        i ? "" : ppi_shown(region->name, room));
+			put_line(all, region, i, event_width, out);
+			fputc('\n', out);
+		}
+		for (size_t i = 0; i < all->metric_count; i++) {
+			fprintf(out, "%-*s  ", name_width, "");
+			put_metric(all, region, i, event_width, out);
+			fputc('\n', out);
+		}
+	}
+	return fflush(out) == 0 && !ferror(out);
+}
+
+/* ---- JSON ---- */
+
+static void put_rank(struct ppi_json *json, const char *key,
+                     const struct ppi_merge_process *process)
+{
+	if (process->has_rank)
+		ppi_json_number(json, key, process->rank);
+	else
+		ppi_json_null(json, key);
+}
+
+static void put_processes(const struct ppi_merge_regions *all,
+                          struct ppi_json *json)
+{
+	ppi_json_array(json, "processes");
+	for (size_t i = 0; i < all->process_count; i++) {
+		const struct ppi_merge_process *process = &all->processes[i];
+
+		ppi_json_object(json, NULL);
+		put_rank(json, "rank", process);
+		ppi_json_text(json, "host", process->host);
+		ppi_json_number(json, "pid", process->pid);
+		ppi_json_number(json, "refused_threads",
+		                process->refused_threads);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+}
+
+/* In the order of the processes: null is not counted. */
+static void put_values(const struct ppi_merge_regions *all,
+                       const struct ppi_merge_region *region, size_t column,
+                       struct ppi_json *json)
+{
+	ppi_json_array(json, "values");
+	for (size_t i = 0; i < all->process_count; i++) {
+		size_t order = all->processes[i].order;
+		const struct ppi_region_cell *row =
+			order < region->processes ? region->rows[order] : NULL;
+
+		if (row && !row[column].is_known)
+			ppi_json_null(json, NULL);
+		else
+			ppi_json_number(json, NULL,
+			                row ? row[column].value : 0);
+	}
+	ppi_json_close(json);
+}
+
+static void put_spread(const struct ppi_merge_regions *all,
+                       const struct ppi_merge_region *region, size_t column,
+                       struct ppi_json *json)
+{
+	struct ppi_merge_spread spread = ppi_merge_spread(all, region, column);
+
+	ppi_json_object(json, NULL);
+	ppi_json_text(json, "region", region->name);
+	ppi_json_text(json, "event", event_of(all, column));
+	ppi_json_text(json, "unit", unit_of(all, column));
+	ppi_json_number(json, "processes", spread.processes);
+	ppi_json_number(json, "counted", spread.counted);
+	if (spread.counted) {
+		ppi_json_flag(json, "estimate", spread.is_estimate);
+		ppi_json_number(json, "sum", spread.sum);
+		ppi_json_number(json, "min", spread.least);
+		put_rank(json, "min_rank", &all->processes[spread.least_at]);
+		ppi_json_real(json, "mean", spread.mean);
+		ppi_json_number(json, "max", spread.most);
+		put_rank(json, "max_rank", &all->processes[spread.most_at]);
+	}
+	if (spread.imbalance >= 0)
+		ppi_json_real(json, "imbalance_percent", spread.imbalance);
+	put_values(all, region, column, json);
+	ppi_json_close(json);
+}
+
+static void put_metric_values(const struct ppi_merge_regions *all,
+                              const struct ppi_merge_region *region,
+                              size_t metric, struct ppi_json *json)
+{
+	ppi_json_object(json, NULL);
+	ppi_json_text(json, "region", region->name);
+	ppi_json_text(json, "metric", all->metrics[metric].name);
+	ppi_json_text(json, "unit", all->metrics[metric].unit);
+	ppi_json_real(json, "value", ppi_merge_metric_value(all, region, metric,
+	                                                    SIZE_MAX));
+	ppi_json_array(json, "values");
+	for (size_t i = 0; i < all->process_count; i++)
+		ppi_json_real(json, NULL, ppi_merge_metric_value(
+						  all, region, metric, i));
+	ppi_json_close(json);
+	ppi_json_close(json);
+}
+
+static bool print_json(const struct ppi_merge_regions *all, FILE *out)
+{
+	struct ppi_json json;
+
+	ppi_json_begin(&json, out, false);
+	ppi_json_text(&json, "type", "portprof merged regions");
+	ppi_json_number(&json, "schema", SCHEMA);
+	put_processes(all, &json);
+	ppi_json_array(&json, "regions");
+	for (const struct ppi_merge_region *region = all->regions; region;
+	     region = region->hh.next)
+		for (size_t i = 0; i <= all->event_count; i++)
+			put_spread(all, region, i, &json);
+	ppi_json_close(&json);
+	ppi_json_array(&json, "metrics");
+	for (const struct ppi_merge_region *region = all->regions; region;
+	     region = region->hh.next)
+		for (size_t i = 0; i < all->metric_count; i++)
+			put_metric_values(all, region, i, &json);
+	return ppi_json_end(&json);
+}
+
+/* False when the stream did not take it. */
+static bool print_tables(const struct ppi_merge_regions *all, bool is_json,
+                         FILE *out)
+{
+	return is_json ? print_json(all, out) : print_text(all, out);
+}
+
+/* ---- the command line, and profiles ---- */
 
 struct merge {
 	const char *output;
@@ -102,7 +397,7 @@ static int write_sum(const struct merge *merge)
 	return merge->left_out ? PPI_EXIT_FAILED : PPI_EXIT_OK;
 }
 
-/* ---- tables of regions ---- */
+/* ---- adding tables of regions up ---- */
 
 static bool print_regions(const struct merge *merge,
                           const struct ppi_merge_regions *all)
@@ -110,8 +405,8 @@ static bool print_regions(const struct merge *merge,
 	struct ppi_out out;
 
 	return ppi_out_open(&out, merge->output) &&
-	       ppi_out_close(&out, ppi_merge_regions_print(all, merge->is_json,
-	                                                   out.stream));
+	       ppi_out_close(&out, print_tables(all, merge->is_json,
+	                                        out.stream));
 }
 
 static int merge_regions(const struct merge *merge, int argc, char **argv)

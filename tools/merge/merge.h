@@ -36,8 +36,8 @@ struct ppi_merge_event {
 	char *name, *unit;
 };
 
-/* What a preset stands for: the sum of values times `of`, divided by that by `by`
- * unless all of those are 0. */
+/* What a preset stands for: the sum of values times `of`, divided by that by
+ * `by` unless all of those are 0. */
 struct ppi_merge_metric {
 	char *name, *unit;
 	double *of, *by; /* of each event */
@@ -80,9 +80,5 @@ double ppi_merge_metric_value(const struct ppi_merge_regions *all,
                               const struct ppi_merge_region *region,
                               size_t metric, size_t process);
 void ppi_merge_regions_free(struct ppi_merge_regions *all);
-
-/* merge_print.c; false when the stream did not take it. */
-bool ppi_merge_regions_print(const struct ppi_merge_regions *all, bool is_json,
-                             FILE *out);
 
 #endif

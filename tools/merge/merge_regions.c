@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the tables that PORTPROF=regions writes (api/core/region_table.c) and adds
- * them up by region. A file is added whole or not at all.
+ * Reads the tables that PORTPROF=regions writes (api/core/region_table.c) and
+ * adds them up by region. A file is added whole or not at all.
  */
 #include "config.h"
 

@@ -2,7 +2,7 @@
 /* portprof names: names the code of profiles that were written without. */
 #include "config.h"
 
-#include "tools/view/give_names.h"
+#include "tools/view/names.h"
 
 #include "tools/hide.h"
 #include "tools/input.h"

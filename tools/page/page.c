@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The page as a file: its text, and its data packed inside. */
+/*
+ * A page for a browser: a file with its text, and its data packed inside.
+ *
+ *   page.c        what verbs make of it, and the file
+ *   page_grow.c   all call chains as one tree
+ *   page_facts.c  the other data, as JSON
+ *   page_text.c   made by embed.awk of page.html, page.css and the scripts
+ *
+ * Of the scripts data.js unpacks what is written here, and main.js is the page.
+ */
 #include "config.h"
 
 #include "tools/page/page.h"
 
+#include "tools/color.h"
 #include "tools/output.h"
+#include "tools/tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +25,8 @@
 #ifdef HAVE_ZLIB
 #include <zlib.h>
 #endif
+
+/* ---- the file ---- */
 
 static const char letters[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -146,4 +159,114 @@ static bool put_page(void *context, FILE *out)
 bool ppi_page_write(struct ppi_page *page, const char *path)
 {
 	return ppi_out_write(path, put_page, page);
+}
+
+/* ---- the events of a profile ---- */
+
+/* The text report's header, to be freed; NULL when out of memory. */
+static char *write_account(const struct ppi_report *report)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	ppi_report_print_header(report, out);
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+bool ppi_page_sum(struct ppi_page_series *series)
+{
+	struct ppi_rows rows;
+
+	if (!ppi_rows_fold(&series->view, PPI_BY_MODULE, &rows))
+		return false;
+	ppi_report_sum(&series->report, rows.weight + rows.left_weight);
+	series->report.left_out = rows.left_weight;
+	ppi_rows_free(&rows);
+	if (!ppi_chains_sum(&series->view, &series->report.chains))
+		return false;
+	series->account = write_account(&series->report);
+	return series->account != NULL;
+}
+
+void ppi_page_free(struct ppi_page *page)
+{
+	for (size_t i = 0; i < page->series_count; i++) {
+		ppi_chains_free(&page->series[i].report.chains);
+		free(page->series[i].account);
+	}
+	ppi_page_tree_free(&page->tree);
+}
+
+static const char *title_of(const struct ppi_report *report)
+{
+	const char *command =
+		portprof_profile_origin_get(report->profile)->command;
+
+	return command[0] ? command : report->path;
+}
+
+static bool has_host(const portprof_profile_origin *origin)
+{
+	for (size_t i = 0; i < origin->fact_count; i++)
+		if (strncmp(origin->facts[i], "host: ", 6) == 0)
+			return true;
+	return false;
+}
+
+/* What somebody may not want to send. */
+static void say_contents(const struct ppi_page *page,
+                         const struct ppi_report *report,
+                         const struct ppi_hidden *hidden)
+{
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(report->profile);
+
+	ppi_say("the page has names of functions, threads and %s%s%s%s%s",
+	        hidden->paths ? "files" : "files, paths",
+	        hidden->source ? "" : ", line numbers",
+	        page->code ? ", source text" : "",
+	        origin->command[0] ? ", the command line" : "",
+	        has_host(origin) ? ", the host's name" : "");
+}
+
+bool ppi_page_report(const struct ppi_report *report,
+                     const struct ppi_view *view, size_t first, size_t count,
+                     const char *path, const struct ppi_hidden *hidden,
+                     bool is_verbose)
+{
+	struct ppi_page page = { .title = title_of(report) };
+	bool is_good, is_written = false;
+
+	ppi_color_choose("never");
+	page.series = calloc(count + 1, sizeof(*page.series));
+	is_good = page.series != NULL;
+	for (size_t i = 0; is_good && i < count; i++) {
+		struct ppi_page_series *series = &page.series[i];
+
+		page.series_count++;
+		*series = (struct ppi_page_series){ .label = "",
+			                            .report = *report,
+			                            .view = *view };
+		series->report.event = series->view.event = first + i;
+		is_good = ppi_page_sum(series);
+	}
+	/* without folders no source file is found */
+	if (is_good && count && !hidden->source && !hidden->paths)
+		page.code = ppi_page_code(&page.series[0].view);
+	if (is_verbose)
+		say_contents(&page, report, hidden);
+	if (is_good && ppi_page_grow(&page))
+		is_written = ppi_page_write(&page, path);
+	else
+		ppi_say("out of memory");
+	ppi_page_free(&page);
+	free(page.code);
+	free(page.series);
+	return is_written;
 }

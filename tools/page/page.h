@@ -1,14 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile, or the difference of two, as one file for a browser. */
-#ifndef PPI_HTML_PAGE_H
-#define PPI_HTML_PAGE_H
+#ifndef PPI_PAGE_H
+#define PPI_PAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/page/page_tree.h"
-#include "tools/report/report.h"
+#include "tools/hide.h"
+#include "tools/view/account.h"
+#include "tools/view/owners.h"
+#include "tools/view/view.h"
+
+/* ---- all call chains as one tree of frames ---- */
+
+struct ppi_page_frame;
+
+/* A function of a module. */
+struct ppi_page_function {
+	const char *name, *module, *path;
+	const char *source_file;
+	bool is_named, is_kernel;
+};
+
+/* One sample of a series, its node numbered as in `order`. */
+struct ppi_page_sample {
+	uint32_t node, thread, slice; /* thread, slice: 0 unknown */
+	uint32_t series;
+	uint64_t weight, samples;
+};
+
+/* A thread under one of its names. */
+struct ppi_page_thread {
+	uint32_t pid, tid;
+	const char *name;
+};
+
+struct ppi_page_lane;
+
+struct ppi_page_tree {
+	struct ppi_page_frame *table;
+	struct ppi_page_function *functions; /* [0] stands for lost callers */
+	uint32_t function_count, function_room;
+
+	struct ppi_pairs nodes; /* of parent + 1 and function */
+	uint32_t *order;        /* of nodes: the place in the written tree */
+	uint32_t *written;      /* the other way round */
+	uint32_t *depth;        /* by node */
+
+	struct ppi_page_lane *lanes; /* of threads, by number */
+	struct ppi_page_thread *thread_list;
+	uint32_t thread_count;
+
+	struct ppi_page_sample *samples;
+	size_t sample_count;
+
+	uint64_t start_ns, slice_ns; /* slice 1 begins at start_ns */
+	uint32_t slice_count;
+};
+
+/* ---- the page ---- */
 
 /* One event of one profile. In a difference there are two: before, after. */
 struct ppi_page_series {
@@ -21,7 +72,8 @@ struct ppi_page_series {
 struct ppi_page {
 	const char *title;
 	bool is_diff, is_normalized;
-	size_t tested_count; /* functions of a difference with time of their own */
+	size_t tested_count; /* functions of a difference with time of their
+	                      * own */
 	struct ppi_page_series *series;
 	size_t series_count;
 	struct ppi_page_tree tree;
@@ -29,22 +81,53 @@ struct ppi_page {
 	char *code;
 };
 
+/* ---- its parts (page_grow.c, page_facts.c, page_text.c) ---- */
+
 /* Fill `tree` from the series. False when out of memory. */
 bool ppi_page_grow(struct ppi_page *page);
+
+void ppi_page_tree_free(struct ppi_page_tree *tree);
+
+/*
+ * The tree as unsigned LEB128 numbers, column by column: the nodes in depth
+ * first order (how many levels up from the node before its parent is; its
+ * function), then of each series the samples (node less that of the sample
+ * before, thread, slice, weight, count of samples). To be freed; NULL when
+ * out of memory.
+ */
+unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes);
 
 /* What is known besides the tree, as JSON to be freed; NULL when out of
  * memory. */
 char *ppi_page_facts(const struct ppi_page *page, size_t *bytes);
+
+/* The code of the hottest functions as JSON, to be freed; NULL when out of
+ * memory. */
+char *ppi_page_code(const struct ppi_view *view);
+
+/* The page's text around the data (made from tools/page by embed.awk): a line
+ * "@DATA@" stands for the data, "@NONCE@" for the page's nonce. */
+extern const char *const ppi_page_text[];
+extern const size_t ppi_page_text_lines;
+
+/* ---- what verbs make of it ---- */
+
+/* The events of a profile as a page: `count` of them from `first` on. Says why
+ * when it returns false. */
+bool ppi_page_report(const struct ppi_report *report,
+                     const struct ppi_view *view, size_t first, size_t count,
+                     const char *path, const struct ppi_hidden *hidden,
+                     bool is_verbose);
+
+/* Fill the sums, the chains and the account of a series whose report and view
+ * are set; false when out of memory. ppi_page_free is due in any case. */
+bool ppi_page_sum(struct ppi_page_series *series);
+void ppi_page_free(struct ppi_page *page);
 
 /*
  * Write the page; "-" is standard output. Says why and returns false when it
  * cannot be written; a file that was there is untouched then.
  */
 bool ppi_page_write(struct ppi_page *page, const char *path);
-
-/* The page's text around the data (made from tools/page by embed.awk): a line
- * "@DATA@" stands for the data, "@NONCE@" for the page's nonce. */
-extern const char *const ppi_page_text[];
-extern const size_t ppi_page_text_lines;
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A page's data other than its tree, as JSON: the account, names, threads. */
+/* A page's data other than its tree, as JSON: the account, names, threads,
+ * and the code of the hottest functions. */
 #include "config.h"
 
 #include "tools/page/page.h"
 
 #include "base/json.h"
-#include "tools/view/noise.h"
-#include "tools/view/skid.h"
+#include "tools/view/code.h"
+#include "tools/view/names.h"
+#include "tools/view/view.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,5 +219,109 @@ char *ppi_page_facts(const struct ppi_page *page, size_t *bytes)
 		}
 	}
 	free(module_of);
+	return text;
+}
+
+/* ---- source and instructions of the hottest functions ---- */
+
+enum {
+	PAGE_FUNCTIONS = 12,
+	PAGE_FILES = 4, /* of a function; inlined code is of others */
+	PAGE_AROUND = 12
+};
+
+static void put_lines(struct ppi_json *json, const char *key,
+                      const struct ppi_listing *listing, bool is_hex)
+{
+	ppi_json_array(json, key);
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct ppi_shown_line *one = &listing->lines[i];
+		char address[32];
+
+		snprintf(address, sizeof(address), "%" PRIx64, one->at);
+		ppi_json_array(json, NULL);
+		if (is_hex)
+			ppi_json_text(json, NULL, address);
+		else
+			ppi_json_number(json, NULL, one->at);
+		ppi_json_number(json, NULL, one->weight);
+		ppi_json_text(json, NULL, one->text);
+		ppi_json_number(json, NULL, one->has_gap);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+}
+
+static void put_source(struct ppi_json *json, const struct ppi_code_file *file,
+                       const struct ppi_listing *listing)
+{
+	ppi_json_object(json, NULL);
+	ppi_json_text(json, "name", file ? file->name : "");
+	ppi_json_number(json, "weight", file ? file->weight : 0);
+	ppi_json_text(json, "missing", listing->why);
+	put_lines(json, "lines", listing, false);
+	ppi_json_close(json);
+}
+
+static void put_code(struct ppi_json *json, const struct ppi_code *code)
+{
+	struct ppi_listing sources[PAGE_FILES], instructions;
+	size_t count = 0, lines = 0;
+
+	do {
+		ppi_listing_source(code, count < code->file_count
+		                                 ? code->files[count].name
+		                                 : NULL,
+		                   PAGE_AROUND, &sources[count]);
+		lines += sources[count].count;
+	} while (++count < code->file_count && count < PAGE_FILES);
+	ppi_listing_instructions(code, PAGE_AROUND, &instructions);
+	if (lines || instructions.count) {
+		ppi_json_object(json, NULL);
+		ppi_json_text(json, "function", code->function);
+		ppi_json_text(json, "module", code->module);
+		ppi_json_number(json, "weight", code->weight);
+		ppi_json_array(json, "sources");
+		for (size_t i = 0; i < count; i++)
+			put_source(json, code->files ? &code->files[i] : NULL,
+			           &sources[i]);
+		ppi_json_close(json);
+		ppi_json_text(json, "assembly_missing", instructions.why);
+		put_lines(json, "assembly", &instructions, true);
+		ppi_json_close(json);
+	}
+	for (size_t i = 0; i < count; i++)
+		ppi_listing_free(&sources[i]);
+	ppi_listing_free(&instructions);
+}
+
+char *ppi_page_code(const struct ppi_view *view)
+{
+	struct ppi_rows rows;
+	struct ppi_json json;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out;
+
+	if (!ppi_rows_fold(view, PPI_BY_FUNCTION | PPI_BY_MODULE, &rows))
+		return NULL;
+	out = open_memstream(&text, &bytes);
+	if (out) {
+		ppi_json_begin(&json, out, true);
+		ppi_json_array(&json, "list");
+		for (size_t i = 0; i < rows.count && i < PAGE_FUNCTIONS; i++) {
+			const struct ppi_row *row = &rows.rows[i];
+			struct ppi_code code;
+
+			if (row->self_weight == 0 || !row->is_named)
+				continue;
+			if (ppi_code_of(view, row, &code))
+				put_code(&json, &code);
+			ppi_code_free(&code);
+		}
+		ppi_json_end(&json);
+		fclose(out);
+	}
+	ppi_rows_free(&rows);
 	return text;
 }

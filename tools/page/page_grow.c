@@ -4,6 +4,8 @@
 
 #include "tools/page/page.h"
 
+#include "base/vector.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,19 +38,13 @@ struct location_frames {
 static uint32_t add_function(struct ppi_page_tree *tree,
                              const struct ppi_page_function *function)
 {
-	if (tree->function_count == tree->function_room) {
-		uint32_t room = tree->function_room ? 2 * tree->function_room
-		                                    : 256;
-		void *grown = realloc(tree->functions,
-		                      room * sizeof(*tree->functions));
+	struct ppi_vector all = { tree->functions, tree->function_count,
+		                  tree->function_room };
+	bool is_good = ppi_vector_add(&all, sizeof(*function), function, 1);
 
-		if (!grown)
-			return PPI_NO_PAIR;
-		tree->functions = grown;
-		tree->function_room = room;
-	}
-	tree->functions[tree->function_count] = *function;
-	return tree->function_count++;
+	tree->functions = all.data;
+	tree->function_room = (uint32_t)all.room;
+	return is_good ? tree->function_count++ : PPI_NO_PAIR;
 }
 
 /* In a difference a module is the same wherever it lies. */

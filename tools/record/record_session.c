@@ -5,7 +5,7 @@
 #include "tools/record/record.h"
 
 #include "tools/memory.h"
-#include "tools/view/give_names.h"
+#include "tools/view/names.h"
 #include "tools/symbols/symbols_held.h"
 #include "tools/tools.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* One event of a profile, ready to be printed as text, CSV or JSON. */
+/* One event of a profile, printed as text, tree, CSV or JSON. */
 #ifndef PPI_REPORT_H
 #define PPI_REPORT_H
 
 #include <portprof.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "tools/view/chains.h"
+#include "tools/view/account.h"
 #include "tools/view/rows.h"
-#include "tools/symbols/symbols.h"
 
 /* Who called a function, or what it called. */
 struct ppi_report_edges {
@@ -25,32 +25,7 @@ struct ppi_report_more {
 	struct ppi_report_edges callers, callees;
 };
 
-struct ppi_report {
-	const char *path; /* where the profile was read */
-	const portprof_profile *profile;
-	struct ppi_symbols *symbols;
-	const struct ppi_symbols_name *names;
-	size_t event;     /* which one */
-	unsigned keys;    /* PPI_BY_ bits of the text's rows */
-	size_t row_limit; /* 0: all */
-	const struct ppi_report_more *more; /* of JSON; NULL: nothing */
-
-	/* Filled by ppi_report_sum: the event's own total, so that rows,
-	 * outside and unattributed are all of it. */
-	const portprof_profile_event *what;
-	uint64_t total, outside, unattributed;
-	uint64_t excess;   /* estimates stand for so much too much */
-	uint64_t idle;     /* of CPUs, in ns; in no total */
-	uint64_t left_out; /* by filters: neither in rows nor in those */
-	struct ppi_chains chains;
-};
-
-/* Set `what` and the sums from the account, or, of a file without one, from
- * the weight of all rows, shown or left out. */
-void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight);
-
-/* The account, then the rows; print_rows alone is the answer to -q. */
-void ppi_report_print_header(const struct ppi_report *report, FILE *out);
+/* The rows, behind ppi_report_print_header or alone. */
 void ppi_report_print_rows(const struct ppi_report *report,
                            const struct ppi_rows *rows, FILE *out);
 
@@ -76,5 +51,23 @@ void ppi_report_print_csv_rows(const struct ppi_report *report,
 bool ppi_report_print_json(const struct ppi_report *report,
                            const struct ppi_rows *functions,
                            const struct ppi_rows *threads, FILE *out);
+
+/* What a tree of calls is of. */
+struct ppi_tree_wish {
+	enum ppi_edge edge;   /* callees: downwards, callers: upwards */
+	const char *function; /* from it on; NULL: downwards from where each
+	                       * thread begins */
+	bool has_full_names;  /* else what C++ and Rust put into names of types
+	                       * and arguments is left out */
+	bool is_whole;        /* else branches of less than one percent of
+	                       * the total are summed up */
+};
+
+/* False when out of memory. *weight: of what is in the tree; 0: the function
+ * is in no sample. */
+bool ppi_report_print_tree(const struct ppi_report *report,
+                           const struct ppi_view *view,
+                           const struct ppi_tree_wish *wish, FILE *out,
+                           uint64_t *weight);
 
 #endif

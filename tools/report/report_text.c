@@ -6,8 +6,8 @@
 
 #include "base/text_width.h"
 #include "tools/color.h"
-#include "tools/view/skid.h"
-#include "tools/view/units.h"
+#include "tools/view/names.h"
+#include "tools/view/view.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

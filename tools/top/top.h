@@ -13,7 +13,7 @@
 #include "tools/view/rows.h"
 #include "tools/symbols/symbols.h"
 
-/* ---- top_data.c: the recording so far; each look reads what is new ---- */
+/* ---- top.c: the recording so far; each look reads what is new ---- */
 
 /* So many looks are what "recent" is. */
 enum { PPI_TOP_SPAN = 5 };
@@ -49,7 +49,12 @@ enum ppi_top_table {
 	PPI_TOP_CALLEES  /* and whom it calls */
 };
 
-enum ppi_top_order { PPI_TOP_RECENT, PPI_TOP_ALL, PPI_TOP_CALLS, PPI_TOP_ORDERS };
+enum ppi_top_order {
+	PPI_TOP_RECENT,
+	PPI_TOP_ALL,
+	PPI_TOP_CALLS,
+	PPI_TOP_ORDERS
+};
 
 /* What of it is wanted. */
 struct ppi_top_wish {
@@ -76,16 +81,15 @@ struct ppi_top_rows {
 	struct ppi_rows now, recent[PPI_TOP_SPAN];
 };
 
-/* Read what was recorded since the last look; what fails leaves what was
- * known. */
-void ppi_top_look(struct ppi_top_data *data);
-void ppi_top_free(struct ppi_top_data *data);
-
 /* False when out of memory. */
 bool ppi_top_rows_make(const struct ppi_top_data *data,
                        const struct ppi_top_wish *wish,
                        struct ppi_top_rows *rows);
 void ppi_top_rows_free(struct ppi_top_rows *rows);
+
+/* Write what was recorded to `from` until now, with the names of its code, and
+ * keep what was there as .old. False: the thread's diagnostic says why. */
+bool ppi_top_save(const char *from, const char *path, struct ppi_held *held);
 
 /* ---- top_screen.c: the terminal ---- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* How complete the call chains of a profile are. */
-#ifndef PPI_REPORT_CHAINS_H
-#define PPI_REPORT_CHAINS_H
+#ifndef PPI_CHAINS_H
+#define PPI_CHAINS_H
 
-#include "tools/view/row.h"
+#include "tools/view/view.h"
 
 /*
  * Chains are found by frame pointers. Where code has none but leaves the
@@ -53,8 +53,8 @@ struct ppi_chains {
 	uint64_t leaving, skipping, cut, ending;
 	struct ppi_nameless_list modules; /* whose code it is */
 	struct ppi_nameless_list leaves;  /* functions */
-	bool is_unwound;                  /* by frame tables; then, why those are
-	                                   * cut that are, and in which module */
+	bool is_unwound; /* by frame tables; then, why those are cut that are,
+	                  * and in which module */
 	struct ppi_nameless_list reasons[PORTPROF_CHAIN_LEAVES_OUT + 1];
 	unsigned stack_bytes;             /* that were copied with a sample */
 	bool keeps_leaf_frames;           /* some compiler of theirs can */

@@ -1,32 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* One function of a profile, line by line and address by address. */
+/* One function of a profile, line by line and instruction by instruction,
+ * and what of it is shown. */
 #include "config.h"
 
 #include "tools/view/code.h"
 
+#include "base/vector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-static bool add(struct ppi_code_part **parts, size_t *count, const char *file,
-                uint64_t at, uint64_t weight)
+static bool add_part(struct ppi_vector *parts, const char *file, uint64_t at,
+                     uint64_t weight)
 {
-	struct ppi_code_part *grown;
+	const struct ppi_code_part part = { file, at, weight };
 
-	/* a power of two is full */
-	if ((*count & (*count - 1)) == 0) {
-		grown = realloc(*parts, (*count ? 2 * *count : 1) *
-		                                sizeof(*grown));
-		if (!grown)
-			return false;
-		*parts = grown;
-	}
-	(*parts)[(*count)++] = (struct ppi_code_part){ file, at, weight };
-	return true;
+	return ppi_vector_add(parts, sizeof(part), &part, 1);
 }
+
+/* Of one function, as samples bring them. */
+struct parts {
+	struct ppi_vector lines, addresses; /* of struct ppi_code_part */
+};
 
 static bool add_sample(const struct ppi_view *view,
                        const portprof_profile_sample *sample,
-                       struct ppi_code *code)
+                       struct ppi_code *code, struct parts *parts)
 {
 	const struct ppi_symbols_name *name =
 		sample->depth ? &view->names[sample->locations[0]] : NULL;
@@ -38,10 +44,10 @@ static bool add_sample(const struct ppi_view *view,
 	code->weight += weight;
 	if (name->start)
 		code->start = name->start;
-	return (!name->line || add(&code->lines, &code->line_count,
-	                           name->source_file, name->line, weight)) &&
-	       (!name->vaddr || add(&code->addresses, &code->address_count, "",
-	                            name->vaddr, weight));
+	return (!name->line || add_part(&parts->lines, name->source_file,
+	                                name->line, weight)) &&
+	       (!name->vaddr || add_part(&parts->addresses, "", name->vaddr,
+	                                 weight));
 }
 
 static int compare(const void *left, const void *right)
@@ -99,19 +105,25 @@ bool ppi_code_of(const struct ppi_view *view, const struct ppi_row *row,
                  struct ppi_code *code)
 {
 	const portprof_profile_sample *sample;
+	struct parts parts = { 0 };
+	bool is_good = true;
 
 	*code = (struct ppi_code){ .function = row->function,
 		                   .module = row->module,
 		                   .path = row->path };
 	for (size_t i = 0;
+	     is_good &&
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
 	     i++)
-		if ((!view->is_left_out || !view->is_left_out[i]) &&
-		    !add_sample(view, sample, code))
-			return false;
+		if (!view->is_left_out || !view->is_left_out[i])
+			is_good = add_sample(view, sample, code, &parts);
+	code->lines = parts.lines.data;
+	code->line_count = parts.lines.count;
+	code->addresses = parts.addresses.data;
+	code->address_count = parts.addresses.count;
 	put_together(code->lines, &code->line_count);
 	put_together(code->addresses, &code->address_count);
-	return find_files(code);
+	return is_good && find_files(code);
 }
 
 bool ppi_code_find(const struct ppi_view *view, const char *wanted,
@@ -137,4 +149,256 @@ void ppi_code_free(struct ppi_code *code)
 	free(code->lines);
 	free(code->addresses);
 	free(code->files);
+}
+
+/* ---- its instructions, as objdump prints them ---- */
+
+enum { INSTRUCTIONS_MAX = 20000 };
+
+/* An instruction: at most the first `room` from `start` to behind the last
+ * that was sampled, as objdump prints them. */
+struct instruction {
+	uint64_t address, weight;
+	char *text;
+};
+
+/* No shell: paths are of others. */
+static void become_objdump(const char *path, const char *from, const char *to,
+                           const int ends[2])
+{
+	int nothing = open("/dev/null", O_RDWR);
+
+	dup2(nothing, STDIN_FILENO);
+	dup2(ends[1], STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	setenv("LC_ALL", "C", 1);
+	execlp("objdump", "objdump", "-d", "--no-show-raw-insn", from, to,
+	       "--", path, (char *)NULL);
+	_exit(127);
+}
+
+/* "  401136:\tmov    %rsp,%rbp" */
+static bool read_line(char *line, uint64_t *address, char **text)
+{
+	char *end;
+
+	*address = strtoull(line, &end, 16);
+	if (end == line || end[0] != ':' || end[1] != '\t')
+		return false;
+	*text = end + 2;
+	end = *text + strlen(*text);
+	while (end > *text && (end[-1] == '\n' || end[-1] == ' '))
+		*--end = '\0';
+	return true;
+}
+
+static size_t read_all(FILE *in, const struct ppi_code *code,
+                       struct instruction **all)
+{
+	char *line = NULL, *text;
+	size_t room = 0, count = 0, part = 0;
+	uint64_t address;
+
+	*all = calloc(INSTRUCTIONS_MAX, sizeof(**all));
+	while (*all && count < INSTRUCTIONS_MAX &&
+	       getline(&line, &room, in) > 0) {
+		struct instruction *one = &(*all)[count];
+
+		if (!read_line(line, &address, &text))
+			continue;
+		one->text = strdup(text);
+		if (!one->text)
+			break;
+		one->address = address;
+		count++;
+		while (part < code->address_count &&
+		       code->addresses[part].at < address)
+			part++;
+		if (part < code->address_count &&
+		    code->addresses[part].at == address)
+			one->weight = code->addresses[part].weight;
+	}
+	free(line);
+	return count;
+}
+
+/* How many; 0 and a sentence in `why` when objdump cannot be asked. */
+static size_t disassemble(const struct ppi_code *code,
+                          struct instruction **instructions, char *why,
+                          size_t why_bytes)
+{
+	uint64_t last, first;
+	char from[64], to[64];
+	size_t count = 0;
+	int ends[2], status = 0;
+	pid_t child;
+	FILE *in;
+
+	*instructions = NULL;
+	snprintf(why, why_bytes, "objdump printed nothing for this file");
+	if (!code->address_count || code->path[0] != '/') {
+		snprintf(why, why_bytes,
+		         "no readable file has this code");
+		return 0;
+	}
+	last = code->addresses[code->address_count - 1].at;
+	first = code->start && code->start <= code->addresses[0].at
+	                ? code->start
+	                : code->addresses[0].at;
+	snprintf(from, sizeof(from), "--start-address=0x%" PRIx64, first);
+	snprintf(to, sizeof(to), "--stop-address=0x%" PRIx64, last + 32);
+	if (pipe(ends) != 0)
+		return 0;
+	child = fork();
+	if (child == 0)
+		become_objdump(code->path, from, to, ends);
+	close(ends[1]);
+	in = child > 0 ? fdopen(ends[0], "r") : NULL;
+	if (in) {
+		count = read_all(in, code, instructions);
+		fclose(in);
+	} else {
+		close(ends[0]);
+	}
+	if (child > 0 && waitpid(child, &status, 0) == child &&
+	    WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		snprintf(why, why_bytes,
+		         "objdump is not installed (Debian: binutils)");
+	return count;
+}
+
+static void free_instructions(struct instruction *instructions, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(instructions[i].text);
+	free(instructions);
+}
+
+/* ---- what of them is shown: the hot parts ---- */
+
+enum { LINES_MAX = 20000 };
+
+static bool add_line(struct ppi_vector *lines, uint64_t at, uint64_t weight,
+                     const char *text, bool has_gap)
+{
+	const struct ppi_shown_line line = { at, weight, strdup(text),
+		                             has_gap };
+
+	if (line.text && ppi_vector_add(lines, sizeof(line), &line, 1))
+		return true;
+	free(line.text);
+	return false;
+}
+
+/* A debug file names any path: only a regular file is read. */
+static FILE *open_source(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat at;
+	FILE *in = NULL;
+
+	if (fd >= 0 && fstat(fd, &at) == 0 && S_ISREG(at.st_mode))
+		in = fdopen(fd, "r");
+	if (fd >= 0 && !in)
+		close(fd);
+	return in;
+}
+
+/* Whether a line with weight is near; `part` goes on with the lines. */
+static bool is_near(const struct ppi_code *code, const char *file,
+                    uint64_t number, unsigned around, size_t *part)
+{
+	while (*part < code->line_count &&
+	       (strcmp(code->lines[*part].file, file) != 0 ||
+	        code->lines[*part].at + around < number))
+		++*part;
+	return *part < code->line_count &&
+	       strcmp(code->lines[*part].file, file) == 0 &&
+	       code->lines[*part].at <= number + around;
+}
+
+static uint64_t weight_of(const struct ppi_code *code, const char *file,
+                          uint64_t number)
+{
+	for (size_t i = 0; i < code->line_count; i++)
+		if (code->lines[i].at == number &&
+		    strcmp(code->lines[i].file, file) == 0)
+			return code->lines[i].weight;
+	return 0;
+}
+
+void ppi_listing_source(const struct ppi_code *code, const char *file,
+                        unsigned around, struct ppi_listing *listing)
+{
+	FILE *in = file ? open_source(file) : NULL;
+	struct ppi_vector lines = { 0 };
+	uint64_t last = 0, number = 0;
+	size_t room = 0, part = 0;
+	ssize_t length;
+	char *line = NULL;
+
+	*listing = (struct ppi_listing){ 0 };
+	if (!in) {
+		snprintf(listing->why, sizeof(listing->why), "%s",
+		         !file
+		                 ? "no line numbers: compile it with -g"
+		                 : "the source file is not on this machine");
+		return;
+	}
+	while (lines.count < LINES_MAX &&
+	       (length = getline(&line, &room, in)) > 0) {
+		if (line[length - 1] == '\n')
+			line[length - 1] = '\0';
+		if (!is_near(code, file, ++number, around, &part))
+			continue;
+		if (!add_line(&lines, number, weight_of(code, file, number),
+		              line, last && number != last + 1))
+			break;
+		last = number;
+	}
+	free(line);
+	fclose(in);
+	listing->lines = lines.data;
+	listing->count = lines.count;
+	if (!listing->count)
+		snprintf(listing->why, sizeof(listing->why),
+		         "the source file has changed: it has no such lines");
+}
+
+void ppi_listing_instructions(const struct ppi_code *code, unsigned around,
+                              struct ppi_listing *listing)
+{
+	struct ppi_vector lines = { 0 };
+	struct instruction *all;
+	size_t count, last = 0;
+
+	*listing = (struct ppi_listing){ 0 };
+	count = disassemble(code, &all, listing->why, sizeof(listing->why));
+	if (count)
+		listing->why[0] = '\0';
+	for (size_t i = 0; i < count; i++) {
+		size_t from = i > around ? i - around : 0;
+		bool is_shown = false;
+
+		for (size_t k = from; k < count && k <= i + around; k++)
+			is_shown |= all[k].weight > 0;
+		if (!is_shown)
+			continue;
+		if (!add_line(&lines, all[i].address, all[i].weight,
+		              all[i].text, lines.count && i != last + 1))
+			break;
+		last = i;
+	}
+	listing->lines = lines.data;
+	listing->count = lines.count;
+	free_instructions(all, count);
+}
+
+void ppi_listing_free(struct ppi_listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		free(listing->lines[i].text);
+	free(listing->lines);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One function of a profile, line by line and instruction by instruction. */
-#ifndef PPI_ANNOTATE_CODE_H
-#define PPI_ANNOTATE_CODE_H
+#ifndef PPI_CODE_H
+#define PPI_CODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct ppi_code {
 	size_t line_count, address_count;
 	struct ppi_code_file *files; /* most of the weight first */
 	size_t file_count;           /* 0: unknown */
-	uint64_t start;              /* of the function in its file; 0 unknown */
+	uint64_t start; /* of the function in its file; 0 unknown */
 };
 
 /* The hottest function that is meant by `wanted` (ppi_is_function); function
@@ -40,18 +40,27 @@ bool ppi_code_of(const struct ppi_view *view, const struct ppi_row *row,
                  struct ppi_code *code);
 void ppi_code_free(struct ppi_code *code);
 
-/* An instruction: at most the first `room` from `start` to behind the last
- * that was sampled, as objdump prints them. */
-struct ppi_instruction {
-	uint64_t address, weight;
+/* ---- what of them is shown ---- */
+
+/* A line that is shown; `has_gap`: lines before it are left out. */
+struct ppi_shown_line {
+	uint64_t at, weight;
 	char *text;
+	bool has_gap;
 };
 
-/* How many; 0 and a sentence in `why` when objdump cannot be asked. */
-size_t ppi_code_disassemble(const struct ppi_code *code,
-                            struct ppi_instruction **instructions,
-                            char *why, size_t why_bytes);
-void ppi_code_free_instructions(struct ppi_instruction *instructions,
-                                size_t count);
+struct ppi_listing {
+	struct ppi_shown_line *lines;
+	size_t count;
+	char why[200]; /* nothing is there, a sentence; "" */
+};
+
+/* The lines of a file of its (NULL: none is known), and its instructions, that
+ * have weight, with `around` beside them. */
+void ppi_listing_source(const struct ppi_code *code, const char *file,
+                        unsigned around, struct ppi_listing *listing);
+void ppi_listing_instructions(const struct ppi_code *code, unsigned around,
+                              struct ppi_listing *listing);
+void ppi_listing_free(struct ppi_listing *listing);
 
 #endif

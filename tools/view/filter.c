@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Which samples a report is about: by thread, module and function. */
+/* Which samples a report is about: by thread, module, function, label and
+ * time. */
 #include "config.h"
 
 #include "tools/view/filter.h"
 
+#include "base/vector.h"
 #include "tools/guess.h"
-#include "tools/view/owners.h"
 #include "tools/tools.h"
+#include "tools/view/owners.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- its words ---- */
 
 /* Seconds up to `end`, with a decimal point perhaps; false for anything
  * else. */
@@ -165,25 +169,24 @@ static bool *new_flags(size_t count)
 	return calloc(count + 1, sizeof(bool));
 }
 
-/* Threads are looked at once for each of their names. */
-static bool is_thread_in(struct ppi_owners *owners, bool **is_in,
+/* Threads are looked at once for each of their names. `is_in`: bool, by
+ * owner. */
+static bool is_thread_in(struct ppi_owners *owners, struct ppi_vector *is_in,
                          struct list *list,
                          const portprof_profile_sample *sample, bool *answer)
 {
 	uint32_t known = owners->count;
 	const struct ppi_owner *owner = ppi_owners_find(owners, sample);
-	bool *grown;
+	bool fits;
 
 	if (!owner)
 		return false;
 	if (owner->number == known) {
-		grown = realloc(*is_in, (known + 1u) * sizeof(*grown));
-		if (!grown)
+		fits = fits_any(list, fits_thread, owner);
+		if (!ppi_vector_add(is_in, sizeof(fits), &fits, 1))
 			return false;
-		*is_in = grown;
-		grown[known] = fits_any(list, fits_thread, owner);
 	}
-	*answer = (*is_in)[owner->number];
+	*answer = PPI_AT(is_in, bool)[owner->number];
 	return true;
 }
 
@@ -191,7 +194,8 @@ static bool leave_out_threads(struct applying *applying, struct list *list)
 {
 	struct ppi_owners owners;
 	const portprof_profile_sample *sample;
-	bool *is_in = NULL, is_kept;
+	struct ppi_vector is_in = { 0 };
+	bool is_kept;
 	bool is_good = ppi_owners_open(&owners, applying->profile,
 	                               PPI_BY_THREAD | PPI_BY_PROCESS |
 	                               PPI_BY_COMM);
@@ -204,7 +208,7 @@ static bool leave_out_threads(struct applying *applying, struct list *list)
 			applying->is_left_out[i] = true;
 	}
 	ppi_owners_close(&owners);
-	free(is_in);
+	ppi_vector_free(&is_in);
 	return is_good;
 }
 
@@ -416,7 +420,8 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 	is_good &= read_list(values_of(filter->label), false, &lists[3]);
 	applying.is_left_out =
 		new_flags(portprof_profile_sample_count(profile));
-	if (is_good && applying.is_left_out && apply_lists(&applying, lists, filter->label))
+	if (is_good && applying.is_left_out &&
+	    apply_lists(&applying, lists, filter->label))
 		result = say_all_unmet(&applying, lists) &&
 		                         (!filter->has_times ||
 		                          leave_out_times(&applying, filter))

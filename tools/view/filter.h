@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which samples a report is about. */
-#ifndef PPI_REPORT_FILTER_H
-#define PPI_REPORT_FILTER_H
+#ifndef PPI_FILTER_H
+#define PPI_FILTER_H
 
 #include "tools/view/rows.h"
 
@@ -35,5 +35,10 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
                                         const portprof_profile *profile,
                                         const struct ppi_symbols_name *names,
                                         bool **is_left_out);
+
+/* Take out the rows of code that is none of what a list of patterns names, as
+ * struct ppi_filter has them (NULL: all stay): callers of what was asked for.
+ * False when out of memory. */
+bool ppi_rows_keep_modules(struct ppi_rows *rows, const char *modules);
 
 #endif

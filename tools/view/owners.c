@@ -1,15 +1,102 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose a sample is. */
+/* Whose a sample is, numbered as they first come: threads, processes,
+ * labels, and pairs of numbers. */
 #include "config.h"
 
 #include "tools/view/owners.h"
 
-#include "tools/view/row.h"
+#include <portprof/tool.h>
 
+#include "tools/guess.h"
+#include "tools/tools.h"
+#include "tools/view/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <uthash.h>
+
+/* ---- pairs ---- */
+
+/* A table with open slots: a report asks it once for each frame of a sample. */
+
+static uint64_t join(uint32_t left, uint32_t right)
+{
+	return (uint64_t)left << 32 | right;
+}
+
+/* The slot where the pair is, or where it would go. */
+static size_t slot_of(const struct ppi_pairs *pairs, uint64_t pair)
+{
+	uint64_t hash = pair * 0x9e3779b97f4a7c15u;
+	size_t mask = pairs->slot_count - 1, at;
+
+	hash ^= hash >> 32;
+	for (at = (size_t)hash & mask; pairs->slots[at]; at = (at + 1) & mask)
+		if (pairs->pairs[pairs->slots[at] - 1] == pair)
+			break;
+	return at;
+}
+
+/* Twice the slots, of which at most half are used, and as many pairs. */
+static bool grow(struct ppi_pairs *pairs)
+{
+	struct ppi_pairs grown = *pairs;
+	uint64_t *list;
+
+	grown.slot_count = pairs->slot_count ? 2 * pairs->slot_count : 64;
+	grown.slots = calloc(grown.slot_count, sizeof(*grown.slots));
+	if (!grown.slots)
+		return false;
+	list = realloc(pairs->pairs, grown.slot_count / 2 * sizeof(*list));
+	if (!list) {
+		free(grown.slots);
+		return false;
+	}
+	pairs->pairs = grown.pairs = list;
+	for (uint32_t i = 0; i < pairs->count; i++)
+		grown.slots[slot_of(&grown, list[i])] = i + 1;
+	free(pairs->slots);
+	*pairs = grown;
+	return true;
+}
+
+uint32_t ppi_pairs_enter(struct ppi_pairs *pairs, uint32_t left, uint32_t right)
+{
+	uint64_t pair = join(left, right);
+	size_t at;
+
+	if (pairs->count == pairs->slot_count / 2 &&
+	    (pairs->count >= PPI_NO_PAIR / 2 || !grow(pairs)))
+		return PPI_NO_PAIR;
+	at = slot_of(pairs, pair);
+	if (pairs->slots[at] == 0) {
+		pairs->pairs[pairs->count] = pair;
+		pairs->slots[at] = ++pairs->count;
+	}
+	return pairs->slots[at] - 1;
+}
+
+uint32_t ppi_pairs_find(const struct ppi_pairs *pairs, uint32_t left,
+                        uint32_t right)
+{
+	size_t at;
+
+	if (pairs->count == 0)
+		return PPI_NO_PAIR;
+	at = slot_of(pairs, join(left, right));
+	return pairs->slots[at] ? pairs->slots[at] - 1 : PPI_NO_PAIR;
+}
+
+void ppi_pairs_free(struct ppi_pairs *pairs)
+{
+	free(pairs->pairs);
+	free(pairs->slots);
+	memset(pairs, 0, sizeof(*pairs));
+}
+
+/* ---- threads and processes ---- */
 
 /* Names are kept once each, so their addresses tell them apart. */
 struct key {
@@ -120,4 +207,155 @@ void ppi_owners_close(struct ppi_owners *owners)
 		free(entry);
 	}
 	ppi_pairs_free(&owners->named_threads);
+}
+
+/* ---- labels: the value of one in each sample, as text ---- */
+
+struct ppi_label_entry {
+	UT_hash_handle hh;
+	struct ppi_label_value value;
+	char text[];
+};
+
+void ppi_labels_open(struct ppi_labels *labels, const portprof_profile *profile,
+                     const char *name)
+{
+	memset(labels, 0, sizeof(*labels));
+	labels->profile = profile;
+	snprintf(labels->name, sizeof(labels->name), "%.*s",
+	         (int)strcspn(name, ",="), name);
+}
+
+static bool find_label(const struct ppi_labels *labels,
+                       const portprof_profile_sample *sample,
+                       portprof_profile_label *label)
+{
+	for (size_t i = 0; portprof_profile_label_get(labels->profile, sample,
+	                                              i, label); i++)
+		if (strcmp(label->name, labels->name) == 0)
+			return true;
+	return false;
+}
+
+static const struct ppi_label_value *enter(struct ppi_labels *labels,
+                                           const char *text)
+{
+	size_t length = strlen(text);
+	struct ppi_label_entry *entry;
+
+	HASH_FIND(hh, labels->table, text, length, entry);
+	if (entry)
+		return &entry->value;
+	entry = malloc(sizeof(*entry) + length + 1);
+	if (!entry)
+		return NULL;
+	memcpy(entry->text, text, length + 1);
+	entry->value = (struct ppi_label_value){ labels->count++, entry->text };
+	HASH_ADD_KEYPTR(hh, labels->table, entry->text, length, entry);
+	return &entry->value;
+}
+
+static const struct ppi_label_value *
+value_of(struct ppi_labels *labels, const portprof_profile_sample *sample)
+{
+	portprof_profile_label label;
+	char number[128];
+
+	if (!find_label(labels, sample, &label))
+		return enter(labels, "(none)");
+	if (label.text[0])
+		return enter(labels, label.text);
+	snprintf(number, sizeof(number), "%" PRId64 "%s%.90s", label.number,
+	         label.unit[0] ? " " : "", label.unit);
+	return enter(labels, number);
+}
+
+/* Each frame of a sample's chain asks. */
+const struct ppi_label_value *
+ppi_labels_find(struct ppi_labels *labels,
+                const portprof_profile_sample *sample)
+{
+	if (labels->last != sample || !labels->value) {
+		labels->last = sample;
+		labels->value = value_of(labels, sample);
+	}
+	return labels->value;
+}
+
+void ppi_labels_close(struct ppi_labels *labels)
+{
+	struct ppi_label_entry *entry, *next;
+
+	HASH_ITER (hh, labels->table, entry, next) {
+		HASH_DEL(labels->table, entry);
+		free(entry);
+	}
+}
+
+/* ---- which labels there are ---- */
+
+/* What portprof keeps of a sample besides what was asked for. */
+static bool is_own(const char *name)
+{
+	static const char *const own[] = {
+		"pid", "tid", "thread", "span", "chain_end", "code_time", "time"
+	};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (strcmp(name, own[i]) == 0)
+			return true;
+	return false;
+}
+
+const char *ppi_labels_name(const portprof_profile *profile, size_t index)
+{
+	enum { NAMES_MAX = 64 };
+	const char *names[NAMES_MAX];
+	const portprof_profile_sample *sample;
+	size_t count = 0;
+
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++) {
+		portprof_profile_label label;
+
+		for (size_t j = 0; portprof_profile_label_get(profile, sample,
+		                                              j, &label); j++) {
+			size_t k = 0;
+
+			while (k < count && strcmp(names[k], label.name) != 0)
+				k++;
+			if (k < count || is_own(label.name))
+				continue;
+			if (count == index)
+				return label.name;
+			if (count < NAMES_MAX)
+				names[count++] = label.name;
+		}
+	}
+	return NULL;
+}
+
+bool ppi_labels_check(const portprof_profile *profile, const char *name)
+{
+	struct ppi_labels labels;
+	struct ppi_guess guess = { .wanted = labels.name };
+	char likely[512];
+	const char *known;
+	bool is_known = false;
+
+	ppi_labels_open(&labels, profile, name);
+	for (size_t i = 0; !is_known && (known = ppi_labels_name(profile, i));
+	     i++) {
+		is_known = strcmp(known, labels.name) == 0;
+		ppi_guess_offer(&guess, known);
+	}
+	if (is_known)
+		return true;
+	ppi_guess_words(&guess, "", likely, sizeof(likely));
+	ppi_say("no sample of this profile has a label '%s'; %s%s", labels.name,
+	        ppi_labels_name(profile, 0)
+	        ? "the header of a report names those that there are"
+	        : "there is none (record --labels, or field= of a tracepoint)",
+	        likely);
+	return false;
 }

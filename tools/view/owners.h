@@ -1,11 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose a sample is: a thread's, a process', or that of threads of a name. */
-#ifndef PPI_REPORT_OWNERS_H
-#define PPI_REPORT_OWNERS_H
+/* Whose a sample is: a thread's, a process', that of threads of a name, or of a
+ * label's value. All are numbered in the order of their first coming. */
+#ifndef PPI_OWNERS_H
+#define PPI_OWNERS_H
 
 #include <portprof.h>
 
-#include "tools/view/pairs.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- pairs of numbers ---- */
+
+#define PPI_NO_PAIR UINT32_MAX
+
+/* All zero is empty. */
+struct ppi_pairs {
+	uint64_t *pairs; /* by number */
+	uint32_t count;
+	uint32_t *slots;   /* number + 1; 0 is free */
+	size_t slot_count; /* a power of two, or 0 */
+};
+
+/* The number of a pair, entered when it is new (`count` has then grown by
+ * one). PPI_NO_PAIR when out of memory. */
+uint32_t ppi_pairs_enter(struct ppi_pairs *pairs, uint32_t left,
+                         uint32_t right);
+
+/* The number of a pair, or PPI_NO_PAIR. */
+uint32_t ppi_pairs_find(const struct ppi_pairs *pairs, uint32_t left,
+                        uint32_t right);
+
+void ppi_pairs_free(struct ppi_pairs *pairs);
+
+/* ---- threads and processes ---- */
 
 struct ppi_owner_entry;
 
@@ -32,5 +60,43 @@ const struct ppi_owner *
 ppi_owners_find(struct ppi_owners *owners,
                 const portprof_profile_sample *sample);
 void ppi_owners_close(struct ppi_owners *owners);
+
+/* ---- labels: the value of one in each sample, as text ---- */
+
+/* Equal values are one. */
+struct ppi_label_value {
+	uint32_t number;
+	const char *text; /* "swapper/0", "64 cycles" */
+};
+
+struct ppi_label_entry;
+
+struct ppi_labels {
+	const portprof_profile *profile;
+	char name[128];
+	struct ppi_label_entry *table;
+	uint32_t count;
+	const portprof_profile_sample *last; /* asked for, and its value */
+	const struct ppi_label_value *value;
+};
+
+/* The values of one label; `name` ends with a zero, a comma or a "=". */
+void ppi_labels_open(struct ppi_labels *labels, const portprof_profile *profile,
+                     const char *name);
+
+/* What a sample has, "(none)" without it; NULL when out of memory. */
+const struct ppi_label_value *
+ppi_labels_find(struct ppi_labels *labels,
+                const portprof_profile_sample *sample);
+
+void ppi_labels_close(struct ppi_labels *labels);
+
+/* Whether a sample has a label of that name, which ends as above. False with
+ * words that name those that there are. */
+bool ppi_labels_check(const portprof_profile *profile, const char *name);
+
+/* The name of the index-th label of a profile that says more than who and when,
+ * in the order of their first coming; NULL past the last. */
+const char *ppi_labels_name(const portprof_profile *profile, size_t index);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folds a profile into rows (report_row.h): who had how much of an event, and who
- * called a function or was called by it. Also the names of rows and their keys.
+ * Rows: who had how much of an event, and who called a function or was called
+ * by it. A view is folded into rows by keys.
  */
-#ifndef PPI_REPORT_ROWS_H
-#define PPI_REPORT_ROWS_H
+#ifndef PPI_ROWS_H
+#define PPI_ROWS_H
 
 #include <portprof.h>
 
@@ -12,11 +12,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/view/row.h"
+#include "base/vector.h"
+#include "tools/view/owners.h"
+#include "tools/view/view.h"
+
+/* Strings belong to the symbols and the profile, labels to the rows; NULL, 0
+ * where not folded by them. */
+struct ppi_row {
+	const char *function, *module, *path;
+	const char *source_file; /* "" unknown */
+	uint64_t line;
+	uint64_t address;
+	uint32_t pid, tid;
+	const char *thread; /* its name; "" unknown */
+	const char *label;  /* its value */
+	bool is_named;
+	uint64_t self_weight;  /* its own samples */
+	uint64_t total_weight; /* and those of what it called; without chains
+	                        * the same as self_weight */
+	uint64_t samples;
+};
+
+struct ppi_rows {
+	struct ppi_row *rows; /* largest self_weight first */
+	size_t count;
+	uint64_t weight, samples;           /* of all rows */
+	uint64_t left_weight, left_samples; /* of what the view leaves out */
+	bool has_chains;
+	uint64_t skipping_weight; /* of edges that leave a function out: the
+	                           * inner one keeps no frame pointer */
+	struct ppi_nameless_list nameless, lineless;
+	struct ppi_nameless_list made; /* code made while running, by advice */
+	struct ppi_labels labels; /* texts of rows */
+};
+
+/* Put what has most with all it called first. */
+void ppi_rows_by_total(struct ppi_rows *rows);
 
 /* Fold a view by `keys` (PPI_BY_ bits). False when out of memory. */
 bool ppi_rows_fold(const struct ppi_view *view, unsigned keys,
                    struct ppi_rows *rows);
+void ppi_rows_free(struct ppi_rows *rows);
 
 /* The same for all of one event. */
 static inline bool ppi_rows_build(const portprof_profile *profile, size_t event,
@@ -29,6 +65,8 @@ static inline bool ppi_rows_build(const portprof_profile *profile, size_t event,
 
 	return ppi_rows_fold(&view, keys, rows);
 }
+
+/* ---- edges ---- */
 
 /*
  * Who called the functions of that name, and what they called: the caller of
@@ -52,27 +90,52 @@ static inline bool ppi_rows_edges(const struct ppi_view *view,
 	                         function, rows);
 }
 
-/* Take out the rows of code that is none of what a list of patterns names, as
- * struct ppi_filter has them (NULL: all stay): callers of what was asked for.
- * False when out of memory. */
-bool ppi_rows_keep_modules(struct ppi_rows *rows, const char *modules);
+/* ---- how rows are made, also of a tree ---- */
 
-void ppi_rows_free(struct ppi_rows *rows);
-
-/* Whether a name is meant: it itself, without its parameters, or a pattern
- * of sh(1). */
-bool ppi_is_function(const char *wanted, const char *function);
+struct ppi_place;
 
 /*
- * The names of every location of a profile, found once for all events and
- * orders. NULL when out of memory.
+ * A frame is a function at a location: most locations have one, those of
+ * inlined calls more. Frames of one place (function, module, ...) and one
+ * owner (thread, ...) share a row.
  */
-struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
-                                            struct ppi_symbols *symbols);
+struct ppi_fold {
+	const struct ppi_view *view;
+	unsigned keys;
+	size_t location_count;
+	uint32_t *first_frame; /* of a location; one more behind them all */
+	const struct ppi_symbols_name **frames; /* then the three below */
+	struct ppi_place **places;              /* of frames */
+	uint32_t unknown_frame, nobody_frame, itself_frame, lost_frame;
+	uint32_t frame_count;
 
-/* "function,module,..." to bits; 0 and the unknown word when it has one. *label is
- * behind "label:", up to a comma or the end. */
-unsigned ppi_rows_keys(const char *text, const char **label,
-                       const char **unknown);
+	struct ppi_place *place_table;
+	uint32_t place_count;
+	struct ppi_owners owners;
+	struct ppi_labels labels;
+	struct ppi_pairs labelled; /* of owner and label */
+	struct ppi_pairs pairs; /* of those, or owner, and place: one for each
+	                         * row */
+
+	struct ppi_vector rows;         /* of struct ppi_row */
+	struct ppi_vector last_samples; /* size_t of each: 1 + the last whose
+	                                 * total it has */
+};
+
+/* False when out of memory; ppi_fold_end is due all the same. */
+bool ppi_fold_begin(struct ppi_fold *fold, const struct ppi_view *view,
+                    unsigned keys);
+
+/* The frames of the sample's i-th location: [*from, *to). A sample without
+ * locations has one that nobody knows. */
+void ppi_fold_frames(const struct ppi_fold *fold,
+                     const portprof_profile_sample *sample, size_t i,
+                     uint32_t *from, uint32_t *to);
+
+/* Frames of the same place have the same number. */
+uint32_t ppi_fold_place(const struct ppi_fold *fold, uint32_t frame);
+
+/* Hand the rows over, sorted, and free the rest. */
+void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows);
 
 #endif

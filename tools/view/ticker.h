@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a report that takes long is doing, on a terminal. */
-#ifndef PPI_REPORT_TICKER_H
-#define PPI_REPORT_TICKER_H
+#ifndef PPI_TICKER_H
+#define PPI_TICKER_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A report's header: how the profile was measured, and how reliable it is. */
+/* An event's sums, and its account above the rows of a report: how the
+ * profile was measured, and how reliable it is. */
 #include "config.h"
 
-#include "tools/report/report.h"
+#include "tools/view/account.h"
+
+#include <portprof/tool.h>
+
 #include "tools/color.h"
-#include "tools/view/units.h"
 #include "tools/tools.h"
+#include "tools/view/view.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,7 +18,39 @@
 #include <string.h>
 #include <time.h>
 
-#include <portprof/tool.h>
+/* ---- the total, and its parts that are in no row ---- */
+
+/*
+ * A whole file of ours has the account that fits its samples. One that was
+ * cut has the account of its last portion, so the samples may say more; one
+ * of another writer has none, and its samples are all that there is.
+ */
+void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight)
+{
+	bool is_estimate = false;
+	uint64_t known;
+
+	report->what = portprof_profile_event_get(report->profile,
+	                                          report->event);
+	report->outside = 0;
+	report->idle = 0;
+	report->total = rows_weight;
+	if (report->what->has_stats) {
+		report->outside = report->what->stats.outside_weight;
+		report->total = report->what->stats.total_weight;
+		report->idle = report->what->stats.idle_time_ns;
+		is_estimate = report->what->stats.standard_error > 0;
+	}
+	known = rows_weight + report->outside;
+	/* what has a standard error may be more than what it estimates */
+	if (report->total < known && !is_estimate)
+		report->total = known;
+	report->unattributed = report->total > known ? report->total - known
+	                                             : 0;
+	report->excess = known > report->total ? known - report->total : 0;
+}
+
+/* ---- how it was measured ---- */
 
 #define LABEL "  %-13s "
 
@@ -242,7 +278,8 @@ static void print_total(const struct ppi_report *report, FILE *out)
 	fprintf(out, "%s outside, ",
 	        ppi_say_weight(scale, report->outside, part, sizeof(part)));
 	ppi_say_weight(scale, rest, part, sizeof(part));
-	snprintf(share, sizeof(share), "%.1f", ppi_percent(rest, report->total));
+	snprintf(share, sizeof(share), "%.1f",
+	         ppi_percent(rest, report->total));
 	fprintf(out, "%s%s unattributed (%s%s %%)\n",
 	        report->excess ? ppi_minus(part) : "", part,
 	        report->excess ? ppi_minus(share) : "", share);
@@ -268,10 +305,10 @@ static const char *rest_of_note(const portprof_profile_origin *origin,
 }
 
 /*
- * Further from what the system charged than chance leads: a clock's interrupt that
- * is late by as long as threads run at a time meets the next one
- * (doc/platforms/linux.md): nginx with short answers on two busy CPUs had 5 to 38 %
- * less, by perf -a 5 to 24.
+ * Further from what the system charged than chance leads: a clock's interrupt
+ * that is late by as long as threads run at a time meets the next one
+ * (doc/platforms/linux.md): nginx with short answers on two busy CPUs had 5 to
+ * 38 % less, by perf -a 5 to 24.
  */
 static void print_bias(const struct ppi_report *report, FILE *out)
 {

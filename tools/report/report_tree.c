@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The tree of calls: samples are added up along their chains. */
+/* All calls as a tree of functions, for people: samples are added up along
+ * their chains. */
 #include "config.h"
 
-#include "tools/view/tree.h"
+#include "tools/report/report.h"
 
 #include "base/text_width.h"
+#include "base/vector.h"
 #include "tools/color.h"
-#include "tools/view/chains.h"
-#include "tools/view/fold.h"
-#include "tools/view/pairs.h"
-#include "tools/view/units.h"
 #include "tools/tools.h"
+#include "tools/view/rows.h"
+#include "tools/view/names.h"
+#include "tools/view/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +28,11 @@ struct tree {
 	const struct ppi_tree_wish *wish;
 	struct ppi_fold fold;
 	struct ppi_pairs pairs; /* of parent + 1 and place: a node each */
-	struct node *nodes;
-	size_t room;
+	struct ppi_vector nodes; /* of struct node */
 	uint32_t first_root;
 	bool *is_wanted; /* by frame */
-	uint32_t *path;  /* of the sample in hand, outermost first */
-	size_t path_room, path_length;
+	struct ppi_vector path; /* of the sample in hand: frames, outermost
+	                         * first */
 	uint64_t weight;
 };
 
@@ -40,18 +40,7 @@ struct tree {
 
 static bool put_on_path(struct tree *tree, uint32_t frame)
 {
-	size_t room = tree->path_room ? 2 * tree->path_room : 256;
-	uint32_t *grown;
-
-	if (tree->path_length == tree->path_room) {
-		grown = realloc(tree->path, room * sizeof(*grown));
-		if (!grown)
-			return false;
-		tree->path = grown;
-		tree->path_room = room;
-	}
-	tree->path[tree->path_length++] = frame;
-	return true;
+	return ppi_vector_add(&tree->path, sizeof(frame), &frame, 1);
 }
 
 /* Whether callers of its outermost frame are missing. */
@@ -66,7 +55,7 @@ static bool find_path(struct tree *tree, const portprof_profile_sample *sample)
 	bool is_good = true;
 	uint32_t from, to;
 
-	tree->path_length = 0;
+	tree->path.count = 0;
 	if (sample->depth)
 		ppi_chain_judge(tree->fold.view, sample, &chain);
 	if (sample->depth && is_cut(&chain))
@@ -83,24 +72,17 @@ static bool find_path(struct tree *tree, const portprof_profile_sample *sample)
 
 static uint32_t enter(struct tree *tree, uint32_t parent, uint32_t frame)
 {
-	size_t room = tree->room ? 2 * tree->room : 256;
+	const struct node node = { .frame = frame, .parent = parent,
+		                   .first_child = PPI_NO_PAIR,
+		                   .next = PPI_NO_PAIR };
 	uint32_t known = tree->pairs.count;
 	uint32_t at = ppi_pairs_enter(&tree->pairs, parent + 1,
 	                              ppi_fold_place(&tree->fold, frame));
-	struct node *grown;
 
 	if (at != known || at == PPI_NO_PAIR)
 		return at;
-	if (at == tree->room) {
-		grown = realloc(tree->nodes, room * sizeof(*grown));
-		if (!grown)
-			return PPI_NO_PAIR;
-		tree->nodes = grown;
-		tree->room = room;
-	}
-	tree->nodes[at] = (struct node){ .frame = frame, .parent = parent,
-		                         .first_child = PPI_NO_PAIR,
-		                         .next = PPI_NO_PAIR };
+	if (!ppi_vector_add(&tree->nodes, sizeof(node), &node, 1))
+		return PPI_NO_PAIR;
 	return at;
 }
 
@@ -110,14 +92,15 @@ static size_t find_start(const struct tree *tree)
 {
 	if (!tree->wish->function)
 		return 0;
-	for (size_t i = 0; i < tree->path_length; i++)
-		if (tree->is_wanted[tree->path[i]])
+	for (size_t i = 0; i < tree->path.count; i++)
+		if (tree->is_wanted[PPI_AT(&tree->path, uint32_t)[i]])
 			return i;
 	return SIZE_MAX;
 }
 
 static bool add_weight(struct tree *tree, uint64_t weight)
 {
+	const uint32_t *path = tree->path.data;
 	size_t start = find_start(tree), count;
 	uint32_t at = PPI_NO_PAIR;
 	bool is_up = tree->wish->edge == PPI_CALLERS;
@@ -125,15 +108,15 @@ static bool add_weight(struct tree *tree, uint64_t weight)
 	if (start == SIZE_MAX)
 		return true;
 	tree->weight += weight;
-	count = is_up ? start + 1 : tree->path_length - start;
+	count = is_up ? start + 1 : tree->path.count - start;
 	for (size_t i = 0; i < count; i++) {
 		/* + 1 makes the parent of a root 0 */
-		at = enter(tree, at, tree->path[is_up ? start - i : start + i]);
+		at = enter(tree, at, path[is_up ? start - i : start + i]);
 		if (at == PPI_NO_PAIR)
 			return false;
-		tree->nodes[at].weight += weight;
+		PPI_AT(&tree->nodes, struct node)[at].weight += weight;
 	}
-	tree->nodes[at].self_weight += weight;
+	PPI_AT(&tree->nodes, struct node)[at].self_weight += weight;
 	return true;
 }
 
@@ -174,20 +157,21 @@ static int compare(const void *left, const void *right)
 
 static bool link_children(struct tree *tree)
 {
+	struct node *nodes = tree->nodes.data;
 	uint32_t count = tree->pairs.count;
 	struct order *order = calloc(count + 1u, sizeof(*order));
 
 	if (!order)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		order[i] = (struct order){ tree->nodes[i].weight, i };
+		order[i] = (struct order){ nodes[i].weight, i };
 	qsort(order, count, sizeof(*order), compare);
 	tree->first_root = PPI_NO_PAIR;
 	for (uint32_t i = 0; i < count; i++) {
-		struct node *node = &tree->nodes[order[i].node];
+		struct node *node = &nodes[order[i].node];
 		uint32_t *first = node->parent == PPI_NO_PAIR
 		                          ? &tree->first_root
-		                          : &tree->nodes[node->parent].first_child;
+		                          : &nodes[node->parent].first_child;
 
 		node->next = *first;
 		*first = order[i].node;
@@ -262,7 +246,7 @@ static const char *name_of(const struct lines *lines, const struct node *node,
 static void print_below(const struct lines *lines, uint32_t first,
                         uint64_t whole)
 {
-	const struct node *nodes = lines->tree->nodes;
+	const struct node *nodes = lines->tree->nodes.data;
 	char room[PPI_SHOWN_BYTES], words[64];
 	uint32_t at = first, parent = PPI_NO_PAIR, small;
 	uint64_t rest;
@@ -355,8 +339,8 @@ bool ppi_report_print_tree(const struct ppi_report *report,
 	if (is_good && tree.weight)
 		print_tree(&tree, report, out);
 	free(tree.is_wanted);
-	free(tree.path);
-	free(tree.nodes);
+	ppi_vector_free(&tree.path);
+	ppi_vector_free(&tree.nodes);
 	ppi_pairs_free(&tree.pairs);
 	memset(&rows, 0, sizeof(rows));
 	ppi_fold_end(&tree.fold, &rows);

@@ -1,39 +1,261 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof report: reads and symbolizes a profile, prints the hot functions. */
+/*
+ * portprof report: reads and symbolizes a profile, prints the hot functions.
+ * This file has the command line and says what is printed; the forms have one
+ * each:
+ *
+ *   report_text.c  a table of rows
+ *   report_tree.c  calls as a tree
+ *   report_csv.c   rows for spreadsheets
+ *   report_json.c  everything for programs
+ *   tools/page     a page for a browser
+ */
 #include "config.h"
 
 #include "tools/report/report.h"
 
 #include "tools/guess.h"
-#include "tools/page/html_report.h"
+#include "tools/hide.h"
 #include "tools/input.h"
 #include "tools/memory.h"
-#include "tools/view/give_names.h"
-#include "tools/view/names_time.h"
 #include "tools/options.h"
+#include "tools/page/page.h"
 #include "tools/pager.h"
-#include "tools/view/named.h"
-#include "tools/report/report_options.h"
-#include "tools/view/ticker.h"
-#include "tools/view/tree.h"
 #include "tools/tools.h"
+#include "tools/view/filter.h"
+#include "tools/view/names.h"
+#include "tools/view/ticker.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Printing one event after another. */
-struct printing {
-	struct ppi_report report;
-	const struct ppi_report_options *options;
-	struct ppi_view view;
+/* ---- the command line ---- */
+
+enum report_form {
+	FORM_TEXT,
+	FORM_CSV,
+	FORM_JSON,
+	FORM_HTML
 };
+
+struct report_options {
+	const char **inputs; /* at least one */
+	size_t input_count;
+	const char *program; /* that wrote a gmon.out; NULL: a.out */
+	uint64_t memory_max; /* 0: the usual */
+	const char *event; /* NULL: all */
+	const char *sort;  /* as it was given; NULL: by function */
+	unsigned keys;     /* PPI_BY_ bits */
+	const char *label; /* up to a comma: of PPI_BY_LABEL */
+	uint64_t rows;     /* 0: all */
+	bool is_by_total, is_quiet, has_inlines, is_json;
+	bool is_tree, has_full_names;
+	struct ppi_filter filter;
+	const char *callers, *callees; /* functions; NULL */
+	struct ppi_named_sources sources; /* from the root; NULL */
+	enum report_form form;
+	const char *separator; /* of CSV */
+	const char *page;      /* file of HTML */
+	struct ppi_hidden hidden; /* in it */
+	bool is_verbose;
+};
+
+enum { DEFAULT_ROWS = 30 };
+
+static int take_input(const struct ppi_given *given, void *place)
+{
+	struct report_options *options = place;
+
+	options->inputs[options->input_count++] = given->value;
+	return PPI_EXIT_OK;
+}
+
+static int take_sort(const struct ppi_given *given, void *place)
+{
+	struct report_options *options = place;
+	const char *unknown;
+
+	options->keys = ppi_rows_keys(given->value, &options->label, &unknown);
+	options->sort = given->value;
+	if (options->keys)
+		return PPI_EXIT_OK;
+	return ppi_line_wrong(given->line,
+	                      "%s: '%.*s' is not one of function, module, "
+	                      "line, address, thread, process, comm, label:NAME",
+	                      given->name,
+	                      (int)strcspn(unknown, ","), unknown);
+}
+
+static int take_times(const struct ppi_given *given, void *filter)
+{
+	if (ppi_filter_read_times(given->value, filter))
+		return PPI_EXIT_OK;
+	return ppi_given_refuse(given, "FROM,TO in seconds, such as 2,5 or 2, "
+	                               "or ,5");
+}
+
+static int take_label(const struct ppi_given *given, void *label)
+{
+	const char *equals = strchr(given->value, '=');
+
+	if (!equals || equals == given->value || !equals[1])
+		return ppi_given_refuse(given, "NAME=VALUE[,VALUE...]");
+	*(const char **)label = given->value;
+	return PPI_EXIT_OK;
+}
+
+#define AT(member) offsetof(struct report_options, member)
+
+static const struct ppi_option table[] = {
+	{ .help = "What to read" },
+	{ 'i', "input", "FILE",
+	  "read this file, like FILE; several are added up ("
+	  PPI_DEFAULT_OUTPUT ")",
+	  .take = take_input },
+	{ 0, "program", "FILE", "the program that wrote a gmon.out (a.out)",
+	  .take = ppi_take_text, .place = AT(program) },
+	{ 'e', "event", "NAME", "report this event (all)",
+	  .take = ppi_take_text, .place = AT(event) },
+	{ 0, "thread", "LIST",
+	  "keep samples of these threads: names or numbers",
+	  .take = ppi_take_text, .place = AT(filter.threads) },
+	{ 0, "module", "LIST", "keep samples in these binaries",
+	  .take = ppi_take_text, .place = AT(filter.modules) },
+	{ 0, "label", "NAME=LIST", "keep samples with these values of a label",
+	  .take = take_label, .place = AT(filter.label) },
+	{ 0, "focus", "FUNC", "keep samples in FUNC and what it calls",
+	  .take = ppi_take_text, .place = AT(filter.functions) },
+	{ 0, "time", "FROM,TO", "keep these seconds (needs record --timeline)",
+	  .take = take_times, .place = AT(filter) },
+	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
+	PPI_DEBUGINFOD_OPTION,
+	PPI_ROOT_OPTION(AT(sources.root)),
+	PPI_MEMORY_OPTION(AT(memory_max)),
+	{ .help = "What to print" },
+	{ 's', "sort", "KEYS",
+	  "group by function, module, line, address, thread, process, comm "
+	  "or label:NAME, or by several (function)",
+	  .take = take_sort },
+	PPI_ROWS_OPTION(AT(rows)),
+	{ 0, "children", NULL, "sort by weight with callees",
+	  .take = ppi_take_flag, .place = AT(is_by_total) },
+	{ 0, "callers", "FUNC", "print the callers of FUNC",
+	  .take = ppi_take_text, .place = AT(callers) },
+	{ 0, "callees", "FUNC", "print what FUNC calls",
+	  .take = ppi_take_text, .place = AT(callees) },
+	{ 0, "tree", NULL,
+	  "print calls as a tree: all, or --callers or --callees of FUNC",
+	  .take = ppi_take_flag, .place = AT(is_tree) },
+	{ 0, "full-names", NULL, "print whole names of C++ in the tree",
+	  .take = ppi_take_flag, .place = AT(has_full_names) },
+	{ 0, "inline", NULL, "print inlined functions on their own",
+	  .take = ppi_take_flag, .place = AT(has_inlines) },
+	{ 'q', "quiet", NULL, "print only the rows",
+	  .take = ppi_take_flag, .place = AT(is_quiet) },
+	{ 'j', "json", NULL, "print JSON",
+	  .take = ppi_take_flag, .place = AT(is_json) },
+	PPI_SEPARATOR_OPTION(AT(separator), "print fields for spreadsheets"),
+	{ 0, "html", "FILE", "write a page for a browser",
+	  .take = ppi_take_text, .place = AT(page) },
+	PPI_HIDE_OPTIONS(AT(hidden)),
+	{ 'v', "verbose", NULL, "print what the page contains (with --html)",
+	  .take = ppi_take_flag, .place = AT(is_verbose) },
+	PPI_COLOR_OPTION,
+};
+
+static const struct ppi_line line = {
+	.verb = "report",
+	.usage = "[OPTION...] [FILE...]",
+	.notes = "Reads any pprof file, gmon.out, folded stacks, the text of "
+	         "perf script, CPU profiles of gperftools. (unattributed) is weight "
+	         "without a sample.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.wrong = PPI_EXIT_USAGE,
+};
+
+/* What is not said. */
+static void complete(struct report_options *options, int argc, char **argv)
+{
+	static const char *const usual_inputs[] = { PPI_DEFAULT_OUTPUT };
+
+	for (; optind < argc; optind++)
+		options->inputs[options->input_count++] = argv[optind];
+	if (options->callers || options->callees)
+		options->keys |= PPI_BY_FUNCTION | PPI_BY_MODULE;
+	options->form = options->page        ? FORM_HTML
+	                : options->is_json   ? FORM_JSON
+	                : options->separator ? FORM_CSV
+	                                     : FORM_TEXT;
+	if (options->rows == UINT64_MAX)
+		options->rows =
+			options->form == FORM_TEXT ? DEFAULT_ROWS : 0;
+	if (options->input_count == 0)
+		options->inputs[options->input_count++] = usual_inputs[0];
+}
+
+static int check_tree(const struct report_options *options)
+{
+	if (options->form != FORM_TEXT)
+		return ppi_line_wrong(&line, "--tree is text; portprof export "
+		                             "-f folded has the calls for "
+		                             "other programs");
+	if (options->callers && options->callees)
+		return ppi_line_wrong(&line, "--tree grows in one direction: "
+		                             "--callers or --callees");
+	if (options->sort)
+		return ppi_line_wrong(&line, "--tree shows functions: leave "
+		                             "out -s");
+	return PPI_LINE_READ;
+}
+
+/* -1: go on; else the exit status. */
+static int read_options(int argc, char **argv,
+                        struct report_options *options)
+{
+	int status;
+
+	*options = (struct report_options){
+		.keys = PPI_BY_FUNCTION | PPI_BY_MODULE,
+		.rows = UINT64_MAX,
+	};
+	options->inputs = calloc((size_t)argc + 1, sizeof(*options->inputs));
+	if (!options->inputs) {
+		ppi_say("out of memory");
+		return PPI_EXIT_FAILED;
+	}
+	status = ppi_line_read(&line, argc, argv, options);
+	if (status == PPI_LINE_READ && (options->page != NULL) +
+	    options->is_json + (options->separator != NULL) > 1)
+		status = ppi_line_wrong(&line, "--html, --json and -x are "
+		                               "three forms of a report: ask "
+		                               "for one");
+	if (status != PPI_LINE_READ)
+		return status;
+	complete(options, argc, argv);
+	if (!options->page && (ppi_hides(&options->hidden) ||
+	                       options->is_verbose))
+		return ppi_line_wrong(&line, "--no-paths, --no-host, "
+		                             "--no-source and -v need --html");
+	return options->is_tree ? check_tree(options) : status;
+}
+
+/* Either way. */
+static void free_options(struct report_options *options)
+{
+	free(options->inputs);
+	free(options->sources.debug_folder);
+	free(options->sources.root);
+}
 
 /* ---- what is read ---- */
 
-static portprof_profile *open_input(const struct ppi_report_options *options,
+static portprof_profile *open_input(const struct report_options *options,
                                     const char *path)
 {
 	portprof_profile *profile;
@@ -50,7 +272,7 @@ static portprof_profile *open_input(const struct ppi_report_options *options,
 }
 
 /* The profile of all inputs, added up. */
-static portprof_profile *read_inputs(const struct ppi_report_options *options)
+static portprof_profile *read_inputs(const struct report_options *options)
 {
 	portprof_profile *all = open_input(options, options->inputs[0]);
 
@@ -74,7 +296,7 @@ static portprof_profile *read_inputs(const struct ppi_report_options *options)
 }
 
 /* "a.pb.gz + b.pb.gz" */
-static char *join_inputs(const struct ppi_report_options *options)
+static char *join_inputs(const struct report_options *options)
 {
 	size_t bytes = 1;
 	char *all;
@@ -91,6 +313,13 @@ static char *join_inputs(const struct ppi_report_options *options)
 }
 
 /* ---- what is printed ---- */
+
+/* Printing one event after another. */
+struct printing {
+	struct ppi_report report;
+	const struct report_options *options;
+	struct ppi_view view;
+};
 
 static bool out_of_memory(void)
 {
@@ -157,7 +386,7 @@ static bool fold_edges(struct printing *printing, enum ppi_edge edge,
 static bool fold_more(struct printing *printing, bool has_chains,
                       struct ppi_report_more *more)
 {
-	const struct ppi_report_options *options = printing->options;
+	const struct report_options *options = printing->options;
 
 	return fold_edges(printing, PPI_CALLERS, has_chains, options->callers,
 	                  &more->callers) &&
@@ -237,7 +466,7 @@ static bool print_json(struct printing *printing, struct ppi_rows *functions,
 
 static bool print_tree(struct printing *printing, const struct ppi_rows *rows)
 {
-	const struct ppi_report_options *options = printing->options;
+	const struct report_options *options = printing->options;
 	const struct ppi_tree_wish wish = {
 		.edge = options->callers ? PPI_CALLERS : PPI_CALLEES,
 		.function = options->callers ? options->callers
@@ -264,8 +493,8 @@ static bool print_tree(struct printing *printing, const struct ppi_rows *rows)
 
 static bool print_event(struct printing *printing, size_t event, bool is_first)
 {
-	const struct ppi_report_options *options = printing->options;
-	bool is_json = options->form == PPI_FORM_JSON;
+	const struct report_options *options = printing->options;
+	bool is_json = options->form == FORM_JSON;
 	struct ppi_report_more more = { 0 };
 	struct ppi_rows rows;
 	bool is_good;
@@ -286,7 +515,7 @@ static bool print_event(struct printing *printing, size_t event, bool is_first)
 		is_good = print_tree(printing, &rows);
 	} else if (is_good && is_json) {
 		is_good = print_json(printing, &rows, &more);
-	} else if (is_good && options->form == PPI_FORM_CSV) {
+	} else if (is_good && options->form == FORM_CSV) {
 		print_csv(printing, &rows, &more, is_first);
 	} else if (is_good) {
 		if (!is_first)
@@ -308,10 +537,10 @@ static bool print_events(struct printing *printing)
 
 	if (first == SIZE_MAX)
 		return false;
-	if (wanted || printing->options->form == PPI_FORM_JSON)
+	if (wanted || printing->options->form == FORM_JSON)
 		count = first + 1;
-	if (printing->options->form == PPI_FORM_HTML)
-		return ppi_html_report(&printing->report, &printing->view,
+	if (printing->options->form == FORM_HTML)
+		return ppi_page_report(&printing->report, &printing->view,
 		                       first, count - first,
 		                       printing->options->page,
 		                       &printing->options->hidden,
@@ -351,7 +580,7 @@ static bool print_filtered(struct printing *printing)
 }
 
 static bool print_report(const portprof_profile *profile,
-                         const struct ppi_report_options *options)
+                         const struct report_options *options)
 {
 	struct printing printing = {
 		.report = { .profile = profile,
@@ -365,7 +594,7 @@ static bool print_report(const portprof_profile *profile,
 	bool has_names = ppi_named_find(&named, profile,
 	                                options->keys & (PPI_BY_LINE |
 	                                                 PPI_BY_ADDRESS) ||
-	                                options->form == PPI_FORM_HTML,
+	                                options->form == FORM_HTML,
 	                                options->has_inlines,
 	                                &options->sources);
 	bool is_good = false;
@@ -375,7 +604,7 @@ static bool print_report(const portprof_profile *profile,
 	                               ? strrchr(path, '/') + 1 : path;
 	printing.report.symbols = named.symbols;
 	printing.report.names = printing.view.names = named.names;
-	if (options->form == PPI_FORM_TEXT)
+	if (options->form == FORM_TEXT)
 		ppi_pager_begin();
 	if (path && has_names)
 		is_good = print_filtered(&printing);
@@ -389,7 +618,7 @@ static bool print_report(const portprof_profile *profile,
 
 /* Names are found by what is hidden then. */
 static bool hide(portprof_profile *profile,
-                 const struct ppi_report_options *options)
+                 const struct report_options *options)
 {
 	return !ppi_hides(&options->hidden) ||
 	       (ppi_names_give(profile, &options->sources, NULL, NULL) &&
@@ -398,9 +627,9 @@ static bool hide(portprof_profile *profile,
 
 int ppi_report_main(int argc, char **argv)
 {
-	struct ppi_report_options options;
+	struct report_options options;
 	portprof_profile *profile;
-	int status = ppi_report_read_options(argc, argv, &options);
+	int status = read_options(argc, argv, &options);
 
 	if (status < 0) {
 		ppi_settle_debuginfod();
@@ -412,6 +641,6 @@ int ppi_report_main(int argc, char **argv)
 		                 : PPI_EXIT_FAILED;
 		portprof_profile_free(profile);
 	}
-	ppi_report_free_options(&options);
+	free_options(&options);
 	return status;
 }

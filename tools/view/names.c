@@ -1,80 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report calls things: its rows' keys, and the code of a profile. */
+/* The names of a profile's code, found for a look at it: each location's
+ * function, lines and frames; and what a name says. */
 #include "config.h"
 
-#include "tools/view/rows.h"
+#include "tools/view/names.h"
 
-#include "tools/view/advice.h"
 #include "tools/view/chains.h"
-#include "tools/view/pairs.h"
+#include "tools/view/owners.h"
 #include "tools/view/ticker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+
+/* ---- how to start a runtime so that the code which it makes has names ---- */
+
+static const char dotnet[] = "start dotnet with DOTNET_PerfMapEnabled=1";
+
+/*
+ * By how names of threads begin. From the manuals: node --help (V8 options),
+ * java's Diagnostic Options (JDK 17), docs.python.org/3/howto/perf_profiling,
+ * learn.microsoft.com "Runtime configuration options for debugging and
+ * profiling".
+ */
+static const struct {
+	const char *begins, *advice;
+} runtimes[] = {
+	{ "node", "start node with --perf-basic-prof" },
+	{ "java", "start java with -XX:+DumpPerfMapAtExit (JDK 17), or attach "
+	          "perf-map-agent" },
+	{ "python", "start python (3.12 or later) with PYTHONPERFSUPPORT=1" },
+	{ "dotnet", dotnet },
+	{ ".NET ", dotnet },
+};
+
+static const char other[] =
+	"have the program write /tmp/perf-PID.map, lines of START SIZE NAME";
+
+/* What to start the runtime with, by the names of the process' threads; for
+ * pid 0 and others that nobody knows, what works for all. A constant, the same
+ * for the same advice. */
+static const char *runtime_advice(const portprof_profile *profile, uint32_t pid)
+{
+	const portprof_profile_thread *thread;
+
+	for (size_t i = 0;
+	     (thread = portprof_profile_thread_get(profile, i)) != NULL; i++)
+		for (size_t j = 0;
+		     pid && thread->pid == pid &&
+		     j < sizeof(runtimes) / sizeof(runtimes[0]);
+		     j++)
+			if (strncmp(thread->name, runtimes[j].begins,
+			            strlen(runtimes[j].begins)) == 0)
+				return runtimes[j].advice;
+	return other;
+}
+
 /* Functions of a location; a deeper one is cut. */
 enum { GIVEN_MAX = 64 };
 
-#define PPI_LABEL_KEY "label:"
-
-static const struct {
-	const char *word;
-	unsigned bits;
-} words[] = {
-	/* Functions of the same name in two modules are two functions. */
-	{ "function", PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "symbol", PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "sym", PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "module", PPI_BY_MODULE },
-	{ "dso", PPI_BY_MODULE },
-	{ "line", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "srcline", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "address", PPI_BY_ADDRESS | PPI_BY_FUNCTION | PPI_BY_MODULE },
-	{ "thread", PPI_BY_THREAD | PPI_BY_PROCESS },
-	{ "tid", PPI_BY_THREAD | PPI_BY_PROCESS },
-	{ "process", PPI_BY_PROCESS },
-	{ "pid", PPI_BY_PROCESS },
-	{ "comm", PPI_BY_COMM },
-};
-
-/* Of one label, since a row has one column for it. */
-static bool is_label(const char *word, size_t length, const char *known)
-{
-	size_t prefix = strlen(PPI_LABEL_KEY);
-
-	return length > prefix && !known &&
-	       strncmp(word, PPI_LABEL_KEY, prefix) == 0;
-}
-
-unsigned ppi_rows_keys(const char *text, const char **label,
-                       const char **unknown)
-{
-	unsigned keys = 0;
-
-	*label = NULL;
-
-	while (*text) {
-		size_t length = strcspn(text, ","), i = 0;
-		size_t count = sizeof(words) / sizeof(words[0]);
-
-		while (i < count && (strlen(words[i].word) != length ||
-		                     strncmp(words[i].word, text, length) != 0))
-			i++;
-		if (i < count) {
-			keys |= words[i].bits;
-		} else if (is_label(text, length, *label)) {
-			*label = text + strlen(PPI_LABEL_KEY);
-			keys |= PPI_BY_LABEL;
-		} else {
-			*unknown = text;
-			return 0;
-		}
-		text += length;
-		text += *text == ',';
-	}
-	*unknown = text;
-	return keys;
-}
+/* ---- each location ---- */
 
 static void place_of(const portprof_profile *profile,
                      const portprof_profile_location *location,
@@ -248,7 +233,7 @@ static const char *advice_for(const portprof_profile *profile, uint32_t pid,
                               struct makers *makers)
 {
 	if (!makers->advice || makers->advised != pid)
-		makers->advice = ppi_runtime_advice(profile, pid);
+		makers->advice = runtime_advice(profile, pid);
 	makers->advised = pid;
 	return makers->advice;
 }
@@ -323,4 +308,199 @@ struct ppi_symbols_name *ppi_name_locations(const portprof_profile *profile,
 	}
 	free_makers(&makers);
 	return names;
+}
+
+/* ---- all of a profile ---- */
+
+/* Looking for frame pointers takes time that flat profiles can spare. */
+static bool has_callers(const portprof_profile *profile)
+{
+	const portprof_profile_sample *sample;
+
+	if (portprof_profile_origin_get(profile)->chain_depth)
+		return true;
+	for (size_t i = 0;
+	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
+		if (sample->depth > 1)
+			return true;
+	return false;
+}
+
+bool ppi_named_find(struct ppi_named *named, const portprof_profile *profile,
+                    bool lines, bool inlines,
+                    const struct ppi_named_sources *sources)
+{
+	*named = (struct ppi_named){ 0 };
+	named->symbols =
+		ppi_symbols_new(portprof_profile_origin_get(profile)->start_ns);
+	if (!named->symbols)
+		return false;
+	ppi_symbols_want(named->symbols, lines, inlines);
+	if (has_callers(profile))
+		ppi_symbols_want_frames(named->symbols);
+	ppi_symbols_look_in(named->symbols, sources->debug_folder);
+	ppi_symbols_look_below(named->symbols, sources->root);
+	ppi_ticker_begin("naming code", "addresses");
+	named->names = ppi_name_locations(profile, named->symbols);
+	ppi_ticker_end();
+	return named->names != NULL;
+}
+
+void ppi_named_free(struct ppi_named *named)
+{
+	free(named->names);
+	ppi_symbols_free(named->symbols);
+}
+
+/* ---- short names ---- */
+
+/* tools/page/words.js shortens names of C++ and Rust likewise, and
+ * tests/data/short-names.txt holds the two together. */
+
+/* Behind what an operator is called by, which is no bracket; 0: it is none. */
+static size_t operator_length(const char *at)
+{
+	static const char *const names[] = {
+		"operator()", "operator<<=", "operator>>=", "operator<=>",
+		"operator->*", "operator<<", "operator>>", "operator->",
+		"operator<=", "operator>=", "operator<", "operator>",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(at, names[i], strlen(names[i])) == 0)
+			return strlen(names[i]);
+	return 0;
+}
+
+/* Behind the bracket that closes the one at `at`; NULL: none does. */
+static const char *behind(const char *at)
+{
+	size_t depth = 0;
+
+	for (; *at; at++) {
+		size_t skip = operator_length(at);
+
+		if (skip) {
+			at += skip - 1;
+			continue;
+		}
+		if (*at == '(' || *at == '<' || *at == '{' || *at == '[')
+			depth++;
+		else if (*at == ')' || *at == '}' || *at == ']' ||
+		         (*at == '>' && at[-1] != '-'))
+			depth--;
+		if (depth == 0)
+			return at + 1;
+	}
+	return NULL;
+}
+
+struct text {
+	char *out;
+	size_t used, room;
+};
+
+static bool put(struct text *text, const char *from, size_t bytes)
+{
+	if (bytes >= text->room - text->used)
+		return false;
+	memcpy(text->out + text->used, from, bytes);
+	text->used += bytes;
+	text->out[text->used] = '\0';
+	return true;
+}
+
+/* Whether a bracket stands for a scope or is part of a word: "(anonymous
+ * namespace)", "{lambda(int)#1}", "<impl Trait for T>" at the beginning. */
+static bool is_scope(const char *name, const char *at)
+{
+	return strncmp(at, "(anonymous namespace)", 21) == 0 || *at == '{' ||
+	       *at == '[' || (*at == '<' && at == name);
+}
+
+const char *ppi_short_name(const char *name, char *out, size_t bytes)
+{
+	struct text text = { .out = out, .room = bytes };
+	const char *at = name;
+	bool is_shorter = false;
+
+	/* "module+0x10", "_start", names of C: nothing to leave out */
+	if (bytes == 0 || !strpbrk(name, "(<") || name[0] == '(')
+		return name;
+	out[0] = '\0';
+	while (*at) {
+		size_t skip = operator_length(at);
+		const char *end;
+
+		if (skip) {
+			if (!put(&text, at, skip))
+				return name;
+			at += skip;
+			continue;
+		}
+		if (*at == ' ' && at[1] != '\0') {
+			/* what stood before was the type that is returned;
+			 * but "operator new" and "f(int) const" are no such
+			 * thing */
+			is_shorter = true;
+			if (text.used >= 8 &&
+			    strcmp(out + text.used - 8, "operator") == 0) {
+				if (!put(&text, at, 1))
+					return name;
+			} else if (at[1] != '<') { /* "operator<< <char>" */
+				text.used = 0;
+				out[0] = '\0';
+			}
+			at++;
+			continue;
+		}
+		if (!strchr("(<{[", *at)) {
+			if (!put(&text, at++, 1))
+				return name;
+			continue;
+		}
+		end = behind(at);
+		if (!end)
+			return name;
+		if (is_scope(name, at)) {
+			if (!put(&text, at, (size_t)(end - at)))
+				return name;
+		} else if (*at == '<') {
+			is_shorter = true;
+			if (!put(&text, "<>", 2))
+				return name;
+		} else {
+			is_shorter = true;
+			/* the arguments: what follows, but for a name within
+			 * the function, is "const" and the like */
+			if (strncmp(end, "::", 2) != 0)
+				break;
+		}
+		at = end;
+	}
+	return is_shorter && text.used ? out : name;
+}
+
+/* ---- where interrupts are let in ---- */
+
+/* Names: Linux, kernel/sched/core.c, kernel/entry/common.c, kernel/softirq.c,
+ * include/linux/spinlock_api_smp.h, kernel/rcu/tree_plugin.h. */
+bool ppi_lets_interrupts_in(const char *function)
+{
+	static const char *const beginnings[] = {
+		"finish_task_switch",   "_raw_spin_unlock_irq",
+		"_raw_read_unlock_irq", "_raw_write_unlock_irq",
+		"raw_spin_rq_unlock_irq",
+		"do_softirq",           "_do_softirq",
+		"__do_softirq",         "handle_softirqs",
+		"__local_bh_enable_ip", "do_idle",
+		"exit_to_user_mode",    "syscall_exit_to_user_mode",
+		"irqentry_exit",        "rcu_read_unlock_special",
+	};
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+		if (strncmp(function, beginnings[i],
+		            strlen(beginnings[i])) == 0)
+			return true;
+	return false;
 }

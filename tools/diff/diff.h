@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares two profiles: the weight of each function before and after. */
-#ifndef PPI_DIFF_CHANGES_H
-#define PPI_DIFF_CHANGES_H
+/* What changed between two profiles: the weight of each function before and
+ * after, and whether something grew by more than is allowed. */
+#ifndef PPI_DIFF_H
+#define PPI_DIFF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,8 +45,28 @@ bool ppi_changes_find(const struct ppi_page_series *before,
                       struct ppi_changes *changes);
 void ppi_changes_free(struct ppi_changes *changes);
 
-/* How a change is printed. */
-struct ppi_gate;
+/* "grown", "shrunk", "new", "gone" or "noise". */
+const char *ppi_change_verdict(const struct ppi_change *change);
+
+/* ---- what grew by more than is allowed: --fail-above ---- */
+
+struct ppi_gate {
+	double percent; /* 0: nothing is refused */
+	/* What grew most among what may not, or NULL: then the total. */
+	const struct ppi_change *worst;
+	bool is_failed;
+};
+
+/* Look at the functions that `changes` has, of which a pattern chose some, or,
+ * without one, at the total alone. */
+void ppi_gate_judge(struct ppi_gate *gate, const struct ppi_changes *changes,
+                    bool has_pattern);
+
+/* The change in percent of what was before; infinite of what is new. */
+double ppi_change_percent(const struct ppi_change *change);
+
+/* ---- how it is printed ---- */
+
 struct ppi_match;
 
 struct ppi_diff_form {
@@ -65,8 +86,6 @@ bool ppi_diff_print_json(const struct ppi_page_series *before,
                          const struct ppi_page_series *after,
                          const struct ppi_changes *changes,
                          const struct ppi_diff_form *form, FILE *out);
-/* "grown", "shrunk", "new", "gone" or "noise". */
-const char *ppi_change_verdict(const struct ppi_change *change);
 void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
                         const char *separator, FILE *out);
 

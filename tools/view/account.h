@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* One event of a profile with its sums, and its account as people read it:
+ * how it was measured, and how reliable it is. */
+#ifndef PPI_ACCOUNT_H
+#define PPI_ACCOUNT_H
+
+#include <portprof.h>
+
+#include <stdio.h>
+
+#include "tools/view/chains.h"
+#include "tools/view/rows.h"
+
+struct ppi_report {
+	const char *path; /* where the profile was read */
+	const portprof_profile *profile;
+	struct ppi_symbols *symbols;
+	const struct ppi_symbols_name *names;
+	size_t event;     /* which one */
+	unsigned keys;    /* PPI_BY_ bits of the text's rows */
+	size_t row_limit; /* 0: all */
+	/* of JSON; NULL: nothing (tools/report/report.h) */
+	const struct ppi_report_more *more;
+
+	/* Filled by ppi_report_sum: the event's own total, so that rows,
+	 * outside and unattributed are all of it. */
+	const portprof_profile_event *what;
+	uint64_t total, outside, unattributed;
+	uint64_t excess;   /* estimates stand for so much too much */
+	uint64_t idle;     /* of CPUs, in ns; in no total */
+	uint64_t left_out; /* by filters: neither in rows nor in those */
+	struct ppi_chains chains;
+};
+
+/* Set `what` and the sums from the account, or, of a file without one, from
+ * the weight of all rows, shown or left out. */
+void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight);
+
+/* The account, which stands above a report's rows. */
+void ppi_report_print_header(const struct ppi_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What of a profile is looked at: the keys that its samples are told apart by,
+ * and its numbers as people read them. First of the files of this folder, which
+ * are for every verb that shows a profile; they include no verb and no page:
+ *
+ *   view.c        keys, weights, shares and chance
+ *   owners.c      whose a sample is: threads, processes, labels
+ *   chains.c      how complete call chains are
+ *   rows.c        samples folded into rows, also of callers and callees
+ *   filter.c      which samples are left out
+ *   names.c       the names of a profile's code, found
+ *   give_names.c  the same, written into the profile
+ *   code.c        one function: its source and instructions with weights
+ *   account.c     the sums of an event, and how it was measured, as text
+ *   ticker.c      what takes long says so on a terminal
+ */
+#include "config.h"
+
+#include "tools/view/view.h"
+
+#include "base/vector.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- keys ---- */
+
+#define LABEL_KEY "label:"
+
+static const struct {
+	const char *word;
+	unsigned bits;
+} words[] = {
+	/* Functions of the same name in two modules are two functions. */
+	{ "function", PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "symbol", PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "sym", PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "module", PPI_BY_MODULE },
+	{ "dso", PPI_BY_MODULE },
+	{ "line", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "srcline", PPI_BY_LINE | PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "address", PPI_BY_ADDRESS | PPI_BY_FUNCTION | PPI_BY_MODULE },
+	{ "thread", PPI_BY_THREAD | PPI_BY_PROCESS },
+	{ "tid", PPI_BY_THREAD | PPI_BY_PROCESS },
+	{ "process", PPI_BY_PROCESS },
+	{ "pid", PPI_BY_PROCESS },
+	{ "comm", PPI_BY_COMM },
+};
+
+/* Of one label, since a row has one column for it. */
+static bool is_label(const char *word, size_t length, const char *known)
+{
+	size_t prefix = strlen(LABEL_KEY);
+
+	return length > prefix && !known &&
+	       strncmp(word, LABEL_KEY, prefix) == 0;
+}
+
+unsigned ppi_rows_keys(const char *text, const char **label,
+                       const char **unknown)
+{
+	unsigned keys = 0;
+
+	*label = NULL;
+
+	while (*text) {
+		size_t length = strcspn(text, ","), i = 0;
+		size_t count = sizeof(words) / sizeof(words[0]);
+
+		while (i < count && (strlen(words[i].word) != length ||
+		                     strncmp(words[i].word, text, length) != 0))
+			i++;
+		if (i < count) {
+			keys |= words[i].bits;
+		} else if (is_label(text, length, *label)) {
+			*label = text + strlen(LABEL_KEY);
+			keys |= PPI_BY_LABEL;
+		} else {
+			*unknown = text;
+			return 0;
+		}
+		text += length;
+		text += *text == ',';
+	}
+	*unknown = text;
+	return keys;
+}
+
+bool ppi_is_function(const char *wanted, const char *function)
+{
+	size_t length = strlen(wanted);
+
+	if (strcmp(wanted, function) == 0)
+		return true;
+	if (strncmp(wanted, function, length) == 0 && function[length] == '(')
+		return true;
+	return strpbrk(wanted, "*?") && fnmatch(wanted, function, 0) == 0;
+}
+
+/* ---- weight that lacks something ---- */
+
+bool ppi_nameless_add(struct ppi_nameless_list *list, const char *module,
+                      uint64_t weight)
+{
+	struct ppi_vector all = { list->modules, list->count, list->room };
+	const struct ppi_nameless one = { module, weight };
+	bool is_good;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (list->modules[i].module == module) {
+			list->modules[i].weight += weight;
+			return true;
+		}
+	is_good = ppi_vector_add(&all, sizeof(one), &one, 1);
+	list->modules = all.data;
+	list->count = all.count;
+	list->room = all.room;
+	return is_good;
+}
+
+static int compare_nameless(const void *left, const void *right)
+{
+	const struct ppi_nameless *a = left, *b = right;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return strcmp(a->module, b->module);
+}
+
+void ppi_nameless_sort(struct ppi_nameless_list *list)
+{
+	if (list->count)
+		qsort(list->modules, list->count, sizeof(*list->modules),
+		      compare_nameless);
+}
+
+/* ---- weights and shares as people read them ---- */
+
+struct ppi_scale ppi_scale_of(portprof_unit unit, uint64_t largest)
+{
+	if (unit != PORTPROF_UNIT_NANOSECONDS)
+		return (struct ppi_scale){ 1, 0, "" };
+	if (largest >= 1000000000)
+		return (struct ppi_scale){ 1e9, 3, " s" };
+	if (largest >= 1000000)
+		return (struct ppi_scale){ 1e6, 3, " ms" };
+	return (struct ppi_scale){ 1e3, 1, " us" };
+}
+
+const char *ppi_say_weight(struct ppi_scale scale, uint64_t weight, char *out,
+                           size_t bytes)
+{
+	if (scale.digits == 0)
+		snprintf(out, bytes, "%" PRIu64, weight);
+	else
+		snprintf(out, bytes, "%.*f%s", scale.digits,
+		         (double)weight / scale.divisor, scale.unit);
+	return out;
+}
+
+const char *ppi_minus(const char *number)
+{
+	return strpbrk(number, "123456789") ? "-" : "";
+}
+
+double ppi_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* ---- chance, from run to run ---- */
+
+double ppi_noise_error(double before, double before_sample, double after,
+                       double after_sample)
+{
+	/* one sample more, or nothing at all would have no error */
+	double least = before_sample > after_sample ? before_sample
+	                                            : after_sample;
+
+	return sqrt(before * before_sample + after * after_sample +
+	            least * least);
+}
+
+double ppi_noise_limit(size_t functions)
+{
+	double wanted = 0.05 / (functions ? (double)functions : 1);
+	double low = 0, high = 40;
+
+	/* erfc(z / sqrt(2)) is how often chance exceeds z either way */
+	for (int i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+
+		if (erfc(middle / 1.4142135623730951) > wanted)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}

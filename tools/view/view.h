@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a profile is looked at, by which keys its samples are told apart,
+ * and its numbers as people read them. */
+#ifndef PPI_VIEW_H
+#define PPI_VIEW_H
+
+#include <portprof.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/symbols/symbols.h"
+
+struct ppi_view {
+	const portprof_profile *profile;
+	const struct ppi_symbols_name *names; /* of its locations */
+	size_t event;
+	const bool *is_left_out; /* by sample; NULL: all are in */
+	const char *label; /* that PPI_BY_LABEL tells apart */
+};
+
+/* ---- keys ---- */
+
+/* What makes two samples belong to the same row. */
+enum {
+	PPI_BY_FUNCTION = 1u << 0,
+	PPI_BY_MODULE = 1u << 1,
+	PPI_BY_ADDRESS = 1u << 2,
+	PPI_BY_THREAD = 1u << 3,
+	PPI_BY_PROCESS = 1u << 4,
+	PPI_BY_LINE = 1u << 5,
+	PPI_BY_COMM = 1u << 6, /* threads of one name are one */
+	PPI_BY_LABEL = 1u << 7, /* of the view's name */
+
+	/* Sets of them. */
+	PPI_BY_CODE =
+		PPI_BY_FUNCTION | PPI_BY_MODULE | PPI_BY_ADDRESS | PPI_BY_LINE,
+	PPI_BY_OWNER = PPI_BY_THREAD | PPI_BY_PROCESS | PPI_BY_COMM,
+	PPI_BY_SAMPLE = PPI_BY_OWNER | PPI_BY_LABEL
+};
+
+/* "function,module,..." to bits; 0 and the unknown word when it has one. *label
+ * is behind "label:", up to a comma or the end. */
+unsigned ppi_rows_keys(const char *text, const char **label,
+                       const char **unknown);
+
+/* Whether a name is meant: it itself, without its parameters, or a pattern
+ * of sh(1). */
+bool ppi_is_function(const char *wanted, const char *function);
+
+/* ---- weight that lacks something ---- */
+
+/* Weight of a module that lacks names of functions, lines, or frame
+ * pointers. */
+struct ppi_nameless {
+	const char *module;
+	uint64_t weight;
+};
+
+struct ppi_nameless_list {
+	struct ppi_nameless *modules; /* largest weight first */
+	size_t count, room;
+};
+
+/* The strings are the symbols' own. False when out of memory. */
+bool ppi_nameless_add(struct ppi_nameless_list *list, const char *module,
+                      uint64_t weight);
+void ppi_nameless_sort(struct ppi_nameless_list *list);
+
+/* ---- weights and shares as people read them ---- */
+
+/* How weights of one report are written: all in the same unit. */
+struct ppi_scale {
+	double divisor;
+	int digits;
+	const char *unit;
+};
+
+struct ppi_scale ppi_scale_of(portprof_unit unit, uint64_t largest);
+
+/* Returns `out`. */
+const char *ppi_say_weight(struct ppi_scale scale, uint64_t weight, char *out,
+                           size_t bytes);
+
+/* "-" before a number in words that is below 0, but for one that is rounded to
+ * 0. */
+const char *ppi_minus(const char *number);
+
+/* 0 of nothing. */
+double ppi_percent(uint64_t part, uint64_t whole);
+
+/* ---- how far chance alone moves them, from run to run ---- */
+
+/*
+ * Samples fall on a function as if by chance, so that a weight w that samples
+ * of weight q make up has a standard error of sqrt(w q). The error of a
+ * change; of what neither profile has it is that of one sample.
+ */
+double ppi_noise_error(double before, double before_sample, double after,
+                       double after_sample);
+
+/*
+ * How many standard errors a change must exceed: where nothing changed, none
+ * of `functions` functions does with a probability of 95 % (Bonferroni).
+ */
+double ppi_noise_limit(size_t functions);
+
+#endif
