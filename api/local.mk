@@ -25,32 +25,20 @@ portprof_headers_HEADERS = \
 	api/portprof/version.h
 
 libportprof_core_la_SOURCES += \
-	api/core/account.c \
 	api/core/backend.c \
-	api/core/cap.c \
-	api/core/catalogue.c \
 	api/unwind/code_watch.c \
 	api/core/session_config.c \
 	api/core/config_file.c \
-	api/core/config_parse.c \
 	api/core/config_settings.c \
-	api/core/config_sinks.c \
 	api/core/config_value.c \
 	api/core/diag.c \
-	api/core/event_explain.c \
 	api/core/event_list.c \
 	api/core/event_parse.c \
-	api/core/event_request.c \
-	api/core/event_span.c \
 	api/core/group.c \
 	api/core/group_threads.c \
 	api/core/helper.c \
-	api/core/cap.h \
 	api/unwind/code_watch.h \
 	api/core/session_config.h \
-	api/core/config_key.h \
-	api/core/config_parse.h \
-	api/core/config_settings.h \
 	api/core/diag.h \
 	api/core/event.h \
 	api/core/group_threads.h \
@@ -58,45 +46,26 @@ libportprof_core_la_SOURCES += \
 	api/core/lone_call.h \
 	api/unwind/modules.h \
 	api/core/open.h \
-	api/core/plan.h \
-	api/core/preset.h \
 	api/unwind/process_map.h \
 	api/core/pump.h \
 	api/core/region.h \
-	api/core/region_table.h \
-	api/core/select.h \
 	api/core/session.h \
 	api/core/sink.h \
-	api/core/sized.h \
 	api/unwind/modules.c \
-	api/core/nearest.c \
 	api/core/open.c \
 	api/core/plan.c \
-	api/core/preset.c \
 	api/core/process.c \
 	api/unwind/process_map.c \
 	api/core/pump.c \
-	api/core/room.c \
 	api/core/region.c \
-	api/core/region_env.c \
-	api/core/region_open.c \
-	api/core/region_sum.c \
 	api/core/region_table.c \
-	api/core/select.c \
+	api/core/region_open.c \
 	api/core/session.c \
-	api/core/session_notice.c \
 	api/core/session_query.c \
-	api/core/session_sinks.c \
 	api/core/session_steer.c \
-	api/core/session_times.c \
-	api/core/sink_array.c \
-	api/core/sink_callback.c \
-	api/core/sink_hist.c \
-	api/core/sink_share.c \
-	api/core/sized.c \
-	api/core/status.c \
+	api/core/sink.c \
 	api/status.def \
-	api/core/version.c
+	api/core/core.c
 
 # Call chains from registers and stacks.
 libportprof_core_la_SOURCES += \

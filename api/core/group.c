@@ -5,7 +5,7 @@
 #include "api/core/diag.h"
 #include "api/core/group_threads.h"
 #include "api/core/open.h"
-#include "api/core/preset.h"
+#include "api/core/event.h"
 #include "base/clock_ns.h"
 #include "base/never_less.h"
 #include "base/scale.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* From a config to a plan that a backend can follow without checking. */
-#include "api/core/plan.h"
+#include "api/core/open.h"
 
 #include "api/core/event.h"
-#include "api/core/preset.h"
 #include "api/unwind/unwinder.h"
 #include "base/thread.h"
 

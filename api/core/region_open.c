@@ -3,10 +3,9 @@
 #include "api/core/region.h"
 
 #include "api/core/diag.h"
+#include "api/core/event.h"
 #include "api/core/open.h"
-#include "api/core/plan.h"
-#include "api/core/preset.h"
-#include "api/core/sized.h"
+#include "api/core/event.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

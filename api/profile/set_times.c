@@ -6,7 +6,7 @@
 #include "base/number.h"
 
 /*
- * As api/core/account.c has it for a session: the parts' own totals, and what is
+ * As api/core/session_query.c has it for a session: the parts' own totals, and what is
  * missing in them to the time told, is the total.
  */
 static void add_missing(portprof_stats *stats, uint64_t cpu_time_ns)

@@ -13,7 +13,6 @@
 #include "api/profile/gmon/gmon_arcs.h"
 #include "api/profile/model.h"
 #include "api/core/diag.h"
-#include "api/core/sized.h"
 
 #include <errno.h>
 
