@@ -26,7 +26,6 @@ portprof_headers_HEADERS = \
 
 libportprof_core_la_SOURCES += \
 	api/core/backend.c \
-	api/unwind/code_watch.c \
 	api/core/session_config.c \
 	api/core/config_file.c \
 	api/core/config_settings.c \
@@ -37,7 +36,6 @@ libportprof_core_la_SOURCES += \
 	api/core/group.c \
 	api/core/group_threads.c \
 	api/core/helper.c \
-	api/unwind/code_watch.h \
 	api/core/session_config.h \
 	api/core/diag.h \
 	api/core/event.h \
@@ -69,32 +67,19 @@ libportprof_core_la_SOURCES += \
 
 # Call chains from registers and stacks.
 libportprof_core_la_SOURCES += \
-	api/unwind/chain_ends.c \
-	api/unwind/chain_ends.h \
 	api/unwind/code_map.c \
 	api/unwind/code_map.h \
-	api/unwind/calls.c \
 	api/unwind/code_bytes.c \
 	api/unwind/code_bytes.h \
-	api/unwind/calls.h \
 	api/unwind/machine.h \
-	api/unwind/machines.c \
-	api/unwind/module_image.c \
-	api/unwind/module_image.h \
+	api/unwind/machine.c \
 	api/unwind/frame_rules.h \
 	api/unwind/step.c \
 	api/unwind/step.h \
-	api/unwind/unwinder.c \
-	api/unwind/unwinder.h \
-	api/unwind/unwinder_state.h \
-	api/unwind/walk.c \
-	api/unwind/walk.h
+	api/unwind/unwind.c \
+	api/unwind/unwind.h
 if UNWIND_TABLES
 libportprof_core_la_SOURCES += \
-	api/unwind/call_frames.c \
-	api/unwind/call_frames.h \
-	api/unwind/expression.c \
-	api/unwind/expression.h \
 	api/unwind/frame_rules.c \
 	api/unwind/frame_table.c \
 	api/unwind/frame_table.h

@@ -46,6 +46,8 @@ libportprof_base_la_SOURCES = \
 	base/number.c \
 	base/number.h \
 	base/pages.h \
+	base/process_maps.c \
+	base/process_maps.h \
 	base/process_owner.c \
 	base/process_owner.h \
 	base/scale.h \
@@ -65,5 +67,5 @@ libportprof_base_la_SOURCES = \
 	base/thread.h \
 	base/thread_list.c \
 	base/thread_list.h \
-	base/unwind.h \
+	base/cleanup.h \
 	base/vector.h

@@ -9,7 +9,7 @@
 
 #include "api/core/diag.h"
 #include "api/core/helper.h"
-#include "api/unwind/unwinder.h"
+#include "api/unwind/unwind.h"
 #include "base/library.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include "api/core/open.h"
 
 #include "api/core/event.h"
-#include "api/unwind/unwinder.h"
+#include "api/unwind/unwind.h"
 #include "base/thread.h"
 
 #include <stdio.h>

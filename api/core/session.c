@@ -6,7 +6,7 @@
 #include "api/core/session.h"
 
 #include "api/core/diag.h"
-#include "base/unwind.h"
+#include "base/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "api/core/sink.h"
 
-#include "base/unwind.h"
+#include "base/cleanup.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -5,7 +5,7 @@
 #include "api/profile/returns.h"
 
 #include "api/profile/image.h"
-#include "api/unwind/calls.h"
+#include "api/unwind/code_bytes.h"
 #include "base/foreign_file.h"
 
 #include <unistd.h>

@@ -31,8 +31,8 @@ portable=$(find api backends/null backends/itimer backends/rusage backends/commo
 	backends/registry.c -name '*.c' ! -path 'api/profile/*' \
 	! -path 'api/unwind/*' \
 	! -name sink_writer.c ! -name '*_kernel_real.c' | sort)
-portable="$portable $(find api/unwind -name 'modules.c' -o -name 'process_map.c' \
-	-o -name 'code_watch.c') $(find api/profile/gmon -name 'gmon_bsd.c' \
+portable="$portable $(find api/unwind -name 'modules.c' -o -name 'process_map.c') \
+	$(find api/profile/gmon -name 'gmon_bsd.c' \
 	-o -name 'gmon_parse.c' -o -name 'gmon_reader.c' -o -name 'gmon_tagged.c' \
 	-o -name 'gmon_write.c')"
 logic='backends/profil/profil.c backends/profil/profil_claim.c

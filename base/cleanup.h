@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Cleanup that runs however a block is left, by an exception too. */
-#ifndef PPI_UNWIND_H
-#define PPI_UNWIND_H
+#ifndef PPI_CLEANUP_H
+#define PPI_CLEANUP_H
 
 /*
  * A variable with PPI_AT_LEAVE(function) has function(&variable) called when
