@@ -25,55 +25,55 @@ portprof_headers_HEADERS = \
 	api/portprof/version.h
 
 libportprof_core_la_SOURCES += \
+	api/status.def \
 	api/core/backend.c \
-	api/core/session_config.c \
 	api/core/config_file.c \
 	api/core/config_settings.c \
 	api/core/config_value.c \
+	api/core/core.c \
 	api/core/diag.c \
+	api/core/diag.h \
+	api/core/event.h \
 	api/core/event_list.c \
 	api/core/event_parse.c \
 	api/core/group.c \
 	api/core/group_threads.c \
-	api/core/helper.c \
-	api/core/session_config.h \
-	api/core/diag.h \
-	api/core/event.h \
 	api/core/group_threads.h \
+	api/core/helper.c \
 	api/core/helper.h \
 	api/core/lone_call.h \
-	api/unwind/modules.h \
-	api/core/open.h \
-	api/unwind/process_map.h \
-	api/core/pump.h \
-	api/core/region.h \
-	api/core/session.h \
-	api/core/sink.h \
-	api/unwind/modules.c \
 	api/core/open.c \
+	api/core/open.h \
 	api/core/plan.c \
 	api/core/process.c \
-	api/unwind/process_map.c \
 	api/core/pump.c \
+	api/core/pump.h \
 	api/core/region.c \
-	api/core/region_table.c \
+	api/core/region.h \
 	api/core/region_open.c \
+	api/core/region_table.c \
 	api/core/session.c \
+	api/core/session.h \
+	api/core/session_config.c \
+	api/core/session_config.h \
 	api/core/session_query.c \
 	api/core/session_steer.c \
 	api/core/sink.c \
-	api/status.def \
-	api/core/core.c
+	api/core/sink.h
 
 # Call chains from registers and stacks.
 libportprof_core_la_SOURCES += \
-	api/unwind/code_map.c \
-	api/unwind/code_map.h \
 	api/unwind/code_bytes.c \
 	api/unwind/code_bytes.h \
-	api/unwind/machine.h \
-	api/unwind/machine.c \
+	api/unwind/code_map.c \
+	api/unwind/code_map.h \
 	api/unwind/frame_rules.h \
+	api/unwind/machine.c \
+	api/unwind/machine.h \
+	api/unwind/modules.c \
+	api/unwind/modules.h \
+	api/unwind/process_map.c \
+	api/unwind/process_map.h \
 	api/unwind/step.c \
 	api/unwind/step.h \
 	api/unwind/unwind.c \

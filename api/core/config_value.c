@@ -4,7 +4,7 @@
 
 #include "api/core/diag.h"
 #include "api/core/event.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "api/core/open.h"
 
 #include <stdio.h>

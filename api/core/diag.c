@@ -7,7 +7,7 @@
 #include "api/core/diag.h"
 
 
-#include "base/clean_text.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
  * what to write instead.
  */
 #include "api/core/event.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

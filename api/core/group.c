@@ -7,8 +7,7 @@
 #include "api/core/open.h"
 #include "api/core/event.h"
 #include "base/clock_ns.h"
-#include "base/never_less.h"
-#include "base/scale.h"
+#include "base/arithmetic.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "api/core/region.h"
 
 #include "api/core/diag.h"
-#include "base/scale.h"
+#include "base/arithmetic.h"
 #include "base/thread.h"
 
 #include <stdlib.h>

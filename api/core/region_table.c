@@ -18,7 +18,7 @@
 #include "api/core/event.h"
 #include "api/core/region.h"
 #include "api/profile/whole_file.h"
-#include "base/clean_text.h"
+#include "base/text.h"
 #include "base/environment.h"
 #include "base/json.h"
 

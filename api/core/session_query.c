@@ -5,7 +5,7 @@
 #include "api/core/diag.h"
 #include "api/core/session.h"
 #include "base/clock_ns.h"
-#include "base/square_root.h"
+#include "base/arithmetic.h"
 
 #include <string.h>
 

@@ -58,7 +58,7 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 		pid = getpid();
 	writer->default_pid = (uint32_t)pid;
 	writer->owner_pid = getpid();
-	ppi_machine_read(&writer->machine);
+	ppi_host_read(&writer->machine);
 	writer->output.draft.fd = -1;
 	if (ppi_gzip_open(&writer->encoder.gzip, PPI_GZIP_PORTION, -1) != 0 ||
 	    !ppi_locations_open(&writer->locations)) {

@@ -2,7 +2,7 @@
 /* The accounts of two profiles as one. Whatever order profiles are merged in,
  * the account of them all is the same but for the order of words. */
 #include "api/profile/model.h"
-#include "base/square_root.h"
+#include "base/arithmetic.h"
 
 /* What both agree on, else 0: unknown. */
 #define AGREE(a, b) ((a) == (b) ? (a) : 0)

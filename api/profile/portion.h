@@ -8,7 +8,7 @@
 #include "api/profile/sample_table.h"
 #include "api/profile/threads.h"
 #include "api/core/sink.h"
-#include "base/machine.h"
+#include "base/host.h"
 
 struct ppi_writer {
 	struct ppi_locations locations;
@@ -18,7 +18,7 @@ struct ppi_writer {
 	struct ppi_sample_labels labels;
 	struct ppi_encoder encoder;
 	struct ppi_output output;
-	struct ppi_machine machine; /* that it runs on */
+	struct ppi_host machine; /* that it runs on */
 	int64_t owner_pid;      /* the process that opened it */
 	uint32_t default_pid;   /* of records that do not say one */
 	bool meets_threads;     /* no record names them: the system is asked */

@@ -3,7 +3,7 @@
  * were merged into. */
 #include "api/profile/model.h"
 #include "api/core/diag.h"
-#include "base/number.h"
+#include "base/text.h"
 
 /*
  * As api/core/session_query.c has it for a session: the parts' own totals, and what is

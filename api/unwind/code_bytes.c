@@ -8,7 +8,7 @@
 
 #include "api/unwind/code_bytes.h"
 
-#include "base/process_maps.h"
+#include "base/processes.h"
 
 #include <stdlib.h>
 #include <string.h>

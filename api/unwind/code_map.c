@@ -11,7 +11,7 @@
 #include "api/unwind/frame_rules.h"
 #include "base/clock_ns.h"
 #include "base/foreign_file.h"
-#include "base/process_maps.h"
+#include "base/processes.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

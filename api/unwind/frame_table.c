@@ -8,7 +8,7 @@
 
 #include "api/unwind/frame_table.h"
 
-#include "base/build_id.h"
+#include "base/elf.h"
 #include "base/foreign_file.h"
 #include "base/vector.h"
 

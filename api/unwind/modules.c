@@ -14,10 +14,9 @@
 
 #include "api/unwind/process_map.h"
 #include "backends/backend.h"
-#include "base/build_id.h"
+#include "base/elf.h"
 #include "base/clock_ns.h"
-#include "base/elf_w.h"
-#include "base/process_maps.h"
+#include "base/processes.h"
 #include "base/thread.h"
 
 #include <stdio.h>

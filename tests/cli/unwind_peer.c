@@ -22,7 +22,7 @@
 
 #include "api/unwind/code_bytes.h"
 #include "api/unwind/code_map.h"
-#include "base/process_maps.h"
+#include "base/processes.h"
 #include "api/unwind/unwind.h"
 #include "backends/backend.h"
 

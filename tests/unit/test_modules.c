@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "api/unwind/modules.h"
-#include "base/elf_w.h"
+#include "base/elf.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 
 #include "tools/export/otlp.h"
 
-#include "base/clean_text.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "tools/report/report.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/color.h"
 #include "tools/view/skid.h"
 #include "tools/view/units.h"

@@ -4,7 +4,7 @@
 
 #include "tools/top/top_draw.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/view/units.h"
 #include "tools/tools.h"
 

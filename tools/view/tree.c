@@ -4,7 +4,7 @@
 
 #include "tools/view/tree.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/color.h"
 #include "tools/view/chains.h"
 #include "tools/view/fold.h"

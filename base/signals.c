@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* One table of names; what the C library has for it is glibc's own (2.32). */
+/*
+ * Signals by name: one table of names; what the C library has for it is glibc's own
+ * (2.32). And those that a backend shares with the program.
+ */
 #include "config.h"
 
-#include "base/signal_number.h"
+#include "base/signals.h"
 
 #include <ctype.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -151,3 +153,6 @@ const char *ppi_signal_unusable(int number)
 
 	return words[purpose_of(number)];
 }
+
+/* Where a backend and the keeper of the program's wishes find each other. */
+struct ppi_signal_share ppi_signal_share;

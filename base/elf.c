@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A note is three numbers, the owner's name and the description, each at a
  * multiple of 4: System V gABI, chapter 5. GNU's build-id: owner "GNU", type 3. */
-#include "base/build_id.h"
+#include "base/elf.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* value * enabled / running of 64-bit numbers, in full precision. */
-#ifndef PPI_SCALE_H
-#define PPI_SCALE_H
+/* Arithmetic of 64-bit numbers that the C library lacks: scaling in full precision, a
+ * maximum that threads share, a square root. */
+#ifndef PPI_ARITHMETIC_H
+#define PPI_ARITHMETIC_H
 
+#include <stdatomic.h>
 #include <stdint.h>
+
+/* ---- value * enabled / running ---- */
 
 /* The product has 128 bits: where the compiler has no such type it is in two
  * halves, and divided bit by bit. */
@@ -45,6 +49,34 @@ static inline uint64_t ppi_scale(uint64_t value, uint64_t enabled,
 #else
 	return ppi_scale_by_halves(value, enabled, running);
 #endif
+}
+
+/* ---- a value that several threads report and that must not fall ---- */
+
+/* The value, or the highest of before, which it becomes if it is higher. */
+static inline uint64_t ppi_never_less(_Atomic uint64_t *highest, uint64_t value)
+{
+	uint64_t before = atomic_load_explicit(highest, memory_order_relaxed);
+
+	while (before < value)
+		if (atomic_compare_exchange_weak_explicit(
+			    highest, &before, value, memory_order_relaxed,
+			    memory_order_relaxed))
+			return value;
+	return before;
+}
+
+/* ---- a square root without the mathematical library ---- */
+
+/* Newton's method, from above: the guess falls until it is the root. Fractions are
+ * cut off; 0 for what is not above 0. */
+static inline uint64_t ppi_square_root(double square)
+{
+	double guess = square > 1 ? square : 1, better;
+
+	while ((better = (guess + square / guess) / 2) < guess)
+		guess = better;
+	return square > 0 ? (uint64_t)guess : 0;
 }
 
 #endif

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The registers of the thread that a signal interrupted, and its stack. */
-#ifndef PPI_CONTEXT_STACK_H
-#define PPI_CONTEXT_STACK_H
+/* What a signal handler sees of the thread that it interrupted: the program counter,
+ * registers, the stack. */
+#ifndef PPI_SIGNAL_CONTEXT_H
+#define PPI_SIGNAL_CONTEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- the program counter ---- */
+
+/* Whether it is known where this system and machine keep the program
+ * counter. */
+bool ppi_context_has_pc(void);
+
+/* That of the third argument of a handler installed with SA_SIGINFO. 0 when it is not
+ * known. Async-signal-safe. */
+uint64_t ppi_context_pc(const void *context);
+
+/* The other way round, for simulated kernels that call a handler. The context
+ * is ppi_context_bytes() long and zeroed first. */
+void ppi_context_set_pc(void *context, uint64_t pc);
+size_t ppi_context_bytes(void);
+
+/* ---- registers and stacks ---- */
 
 /* By their DWARF numbers, as many as the largest machine has. */
 enum { PPI_CONTEXT_REGISTERS = 33 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Escapes untrusted text, so that a terminal shows it and obeys none of it. */
-#ifndef PPI_CLEAN_TEXT_H
-#define PPI_CLEAN_TEXT_H
+/* Text that others wrote: shown so that a terminal obeys none of it, its columns, and
+ * numbers in it. */
+#ifndef PPI_TEXT_H
+#define PPI_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- escaping ---- */
 
 /*
  * A file, a program and a path can be called anything. What a terminal would
@@ -31,5 +34,30 @@ size_t ppi_text_next(const char **text, char piece[PPI_TEXT_PIECE]);
 
 /* As much of it as fits, no piece being cut, and a zero byte. */
 void ppi_text_clean(const char *text, char *out, size_t bytes);
+
+/* ---- columns of a terminal, whatever the locale ---- */
+
+/* Of a text of UTF-8 that is clean. A byte that begins no
+ * character is a column. */
+size_t ppi_text_width(const char *text);
+
+/* Bytes of the longest beginning of a text that takes no more than `columns`,
+ * no character being cut from what is put over it. */
+size_t ppi_text_fit(const char *text, size_t columns);
+
+/* ---- numbers as event strings and configuration files write them ---- */
+
+/*
+ * Read `length` bytes of decimal or 0x-hexadecimal digits, all of them.
+ * Returns NULL, or what is wrong with it in words that follow the number in
+ * a sentence ("is negative"); *value is untouched then.
+ */
+const char *ppi_number_read(const char *text, size_t length, uint64_t *value);
+
+/*
+ * Read a time with its unit, "500ms", "10s" or "0.5s", into milliseconds,
+ * cutting off what is finer. Returns NULL, or what is wrong, as above.
+ */
+const char *ppi_time_read(const char *text, uint64_t *ms);
 
 #endif

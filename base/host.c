@@ -2,7 +2,7 @@
 /* The machine a measurement was made on, in words. */
 #include "config.h"
 
-#include "base/machine.h"
+#include "base/host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void read_model(char *out, size_t bytes)
 		fclose(file);
 }
 
-void ppi_machine_read(struct ppi_machine *machine)
+void ppi_host_read(struct ppi_host *machine)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	char model[128] = "";

@@ -1,15 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that processes share by a number, by the calls of System V. */
+/* Memory: limits of it, allocating less where they are low; and memory that processes
+ * share by a number, by the calls of System V. */
+#include "config.h"
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-#include "base/shared_memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/ipc.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
+
+#ifdef HAVE_MALLOC_H
+#include <malloc.h>
+#endif
+
+/* ---- limits ---- */
+
+/* Of systems that do not limit address space. */
+#ifndef RLIMIT_AS
+#define RLIMIT_AS RLIMIT_DATA
+#endif
+
+enum { LITTLE = 1 << 30 };
+
+static bool is_below(int resource, rlim_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) == 0 && limit.rlim_cur < bytes;
+}
+
+bool ppi_memory_is_limited(void)
+{
+	return is_below(RLIMIT_AS, RLIM_INFINITY) ||
+	       is_below(RLIMIT_DATA, RLIM_INFINITY);
+}
+
+void ppi_memory_spare(void)
+{
+#ifdef M_ARENA_MAX
+	if (is_below(RLIMIT_AS, LITTLE))
+		mallopt(M_ARENA_MAX, 1);
+#endif
+}
 
 /* No room is set aside before it is used: rings are mostly empty. */
 #ifndef SHM_NORESERVE
