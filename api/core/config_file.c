@@ -10,6 +10,7 @@
 #include "backends/backend.h"
 #include "base/environment.h"
 #include "base/foreign_file.h"
+#include "base/vector.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@
 /* ---- files: finding and reading one ---- */
 
 /* Far more than anyone writes; an endless file must not fill the memory. */
-enum { FILE_BYTES_MAX = 1 << 20 };
+enum { FILE_BYTES_MAX = 1 << 20, READ_BYTES = 4096 };
 
 static portprof_status no_memory(struct ppi_diag *why)
 {
@@ -46,35 +47,27 @@ static portprof_status cannot_read(const char *path, int error,
 	                path, ppi_foreign_error(error));
 }
 
-/* Grow *text until the file ends; returns 0 or an errno, EFBIG for too much. */
-static int read_all(int fd, char **text, size_t *bytes)
+/* All bytes of the file, and a zero; returns 0 or an errno, EFBIG for too much. */
+static int read_all(int fd, struct ppi_vector *text)
 {
-	size_t room = 0, used = 0;
-
 	for (;;) {
 		ssize_t got;
 
-		if (used + 1 >= room) {
-			char *grown = realloc(*text, room ? room * 2 : 4096);
-
-			if (!grown)
-				return ENOMEM;
-			*text = grown;
-			room = room ? room * 2 : 4096;
-		}
-		got = read(fd, *text + used, room - used - 1);
+		if (!ppi_vector_reserve(text, 1, READ_BYTES + 1))
+			return ENOMEM;
+		got = read(fd, PPI_AT(text, char) + text->count,
+		           text->room - text->count - 1);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			return errno;
-		used += (size_t)got;
+		text->count += (size_t)got;
 		if (got == 0)
 			break;
-		if (used > FILE_BYTES_MAX)
+		if (text->count > FILE_BYTES_MAX)
 			return EFBIG;
 	}
-	(*text)[used] = '\0';
-	*bytes = used;
+	PPI_AT(text, char)[text->count] = '\0';
 	return 0;
 }
 
@@ -82,17 +75,18 @@ static portprof_status slurp(const char *path, char **text, size_t *bytes,
                              struct ppi_diag *why)
 {
 	int fd = ppi_foreign_open(path, PPI_FOREIGN_TYPED, NULL), error;
-	char *read_text = NULL;
+	struct ppi_vector all = { .count = 0 };
 
 	if (fd < 0)
 		return cannot_read(path, errno, why);
-	error = read_all(fd, &read_text, bytes);
+	error = read_all(fd, &all);
 	close(fd);
 	if (error == 0) {
-		*text = read_text;
+		*text = all.data;
+		*bytes = all.count;
 		return PORTPROF_OK;
 	}
-	free(read_text);
+	ppi_vector_free(&all);
 	if (error == ENOMEM)
 		return no_memory(why);
 	if (error == EFBIG)
@@ -422,31 +416,27 @@ struct load {
 	bool is_wanted;               /* the current section */
 	bool is_found;                /* the set that was asked for */
 	unsigned seen[PPI_KEY_COUNT]; /* line of each key in this section */
-	struct section *sections;
-	size_t section_count;
+	struct ppi_vector sections; /* of struct section */
 	struct ppi_diag *why;
 };
 
 static portprof_status begin_set(struct load *load,
                                  const struct line *line)
 {
-	struct section *grown;
+	const struct section *sections =
+		PPI_AT(&load->sections, const struct section);
+	const struct section begun = { line->section, line->line };
 
-	for (size_t i = 0; i < load->section_count; i++)
-		if (strcmp(load->sections[i].name, line->section) == 0)
+	for (size_t i = 0; i < load->sections.count; i++)
+		if (strcmp(sections[i].name, line->section) == 0)
 			return mistake_at(
 			    load->why, PORTPROF_E_INVALID, load->name,
 			    line->line, line->key_column,
 			    "there is a set '%.64s' at line %u already; "
 			    "join the two",
-			    line->section, load->sections[i].line);
-	grown = realloc(load->sections,
-			(load->section_count + 1) * sizeof(*grown));
-	if (!grown)
+			    line->section, sections[i].line);
+	if (!ppi_vector_add(&load->sections, sizeof(begun), &begun, 1))
 		return no_memory(load->why);
-	load->sections = grown;
-	grown[load->section_count++] =
-		(struct section){line->section, line->line};
 	memset(load->seen, 0, sizeof(load->seen));
 	portprof_config_free(load->unused);
 	load->unused = portprof_config_new();
@@ -541,18 +531,20 @@ static portprof_status refuse_set(const struct load *load)
 	char known[256] = "", hint[320];
 
 	ppi_nearest_begin(&nearest, load->set);
-	for (size_t i = 0; i < load->section_count; i++) {
+	for (size_t i = 0; i < load->sections.count; i++) {
+		const char *name =
+			PPI_AT(&load->sections, const struct section)[i].name;
 		size_t used = strlen(known);
 
-		ppi_nearest_offer(&nearest, load->sections[i].name);
+		ppi_nearest_offer(&nearest, name);
 		snprintf(known + used, sizeof(known) - used, "%s%s",
-			 i ? ", " : "; the file has ", load->sections[i].name);
+			 i ? ", " : "; the file has ", name);
 	}
 	return ppi_fail(load->why, PORTPROF_E_INVALID, 0, "choose set",
 			"%.256s: there is no set '%.64s'%s%s", load->name,
 			load->set,
 			ppi_nearest_say(&nearest, hint, sizeof(hint)),
-			load->section_count ? known : "; it has no sets");
+			load->sections.count ? known : "; it has no sets");
 }
 
 static void swap(portprof_config *a, portprof_config *b)
@@ -590,7 +582,7 @@ static portprof_status load_text(portprof_config *config, const char *name,
 		swap(config, load.draft);
 	portprof_config_free(load.draft);
 	portprof_config_free(load.unused);
-	free(load.sections);
+	ppi_vector_free(&load.sections);
 	return status;
 }
 

@@ -61,13 +61,18 @@ static bool is_same(const struct ppi_module_seen *a,
 	       strcmp(a->name, b->name) == 0;
 }
 
+static struct ppi_module_seen *seen_in(const struct ppi_modules *modules)
+{
+	return PPI_AT(&modules->seen, struct ppi_module_seen);
+}
+
 /* The youngest over the addresses of `module`, which is the one in force. */
 static struct ppi_module_seen *find_over(const struct ppi_modules *modules,
                                          const struct ppi_module_seen *module)
 {
-	for (size_t i = modules->count; i-- > 0;)
-		if (is_over(&modules->seen[i], module))
-			return &modules->seen[i];
+	for (size_t i = modules->seen.count; i-- > 0;)
+		if (is_over(&seen_in(modules)[i], module))
+			return &seen_in(modules)[i];
 	return NULL;
 }
 
@@ -83,32 +88,17 @@ static void drop_told_over(struct ppi_modules *modules,
 {
 	size_t kept = 0, told = modules->told;
 
-	for (size_t i = 0; i < modules->count; i++) {
-		struct ppi_module_seen *seen = &modules->seen[i];
+	for (size_t i = 0; i < modules->seen.count; i++) {
+		struct ppi_module_seen *seen = &seen_in(modules)[i];
 
 		if (i < told && is_over(seen, module)) {
 			free_seen(seen);
 			modules->told--;
 		} else {
-			modules->seen[kept++] = *seen;
+			seen_in(modules)[kept++] = *seen;
 		}
 	}
-	modules->count = kept;
-}
-
-static bool has_room(struct ppi_modules *modules)
-{
-	size_t room = modules->room ? modules->room * 2 : 32;
-	struct ppi_module_seen *seen;
-
-	if (modules->count < modules->room)
-		return true;
-	seen = realloc(modules->seen, room * sizeof(*seen));
-	if (!seen)
-		return false;
-	modules->seen = seen;
-	modules->room = room;
-	return true;
+	modules->seen.count = kept;
 }
 
 static bool is_later(uint64_t place, uint64_t other)
@@ -120,12 +110,12 @@ static bool is_later(uint64_t place, uint64_t other)
 static void insert(struct ppi_modules *modules,
                    const struct ppi_module_seen *module)
 {
-	size_t at = modules->count++;
+	size_t at = modules->seen.count++;
 
 	for (; at > modules->told &&
-	       is_later(modules->seen[at - 1].since, module->since); at--)
-		modules->seen[at] = modules->seen[at - 1];
-	modules->seen[at] = *module;
+	       is_later(seen_in(modules)[at - 1].since, module->since); at--)
+		seen_in(modules)[at] = seen_in(modules)[at - 1];
+	seen_in(modules)[at] = *module;
 }
 
 static void add(struct ppi_modules *modules,
@@ -133,7 +123,7 @@ static void add(struct ppi_modules *modules,
 {
 	struct ppi_module_seen kept = *module;
 
-	if (!has_room(modules))
+	if (!ppi_vector_reserve(&modules->seen, sizeof(kept), 1))
 		return;
 	kept.name = strdup(module->name);
 	kept.path = strdup(module->path);
@@ -235,7 +225,7 @@ static bool is_list_unchanged(struct walk *walk,
 	struct ppi_modules *modules = walk->modules;
 
 	if (has_counters(size)) {
-		if (modules->count && modules->adds == info->dlpi_adds &&
+		if (modules->seen.count && modules->adds == info->dlpi_adds &&
 		    modules->subs == info->dlpi_subs)
 			return true;
 		walk->is_unannounced = modules->scans && !modules->unloading &&
@@ -330,9 +320,9 @@ void ppi_modules_init(struct ppi_modules *modules)
 
 void ppi_modules_free(struct ppi_modules *modules)
 {
-	for (size_t i = 0; i < modules->count; i++)
-		free_seen(&modules->seen[i]);
-	free(modules->seen);
+	for (size_t i = 0; i < modules->seen.count; i++)
+		free_seen(&seen_in(modules)[i]);
+	ppi_vector_free(&modules->seen);
 	pthread_mutex_destroy(&modules->lock);
 	memset(modules, 0, sizeof(*modules));
 }
@@ -382,8 +372,8 @@ bool ppi_modules_next(struct ppi_modules *modules, uint64_t *place)
 	bool is_untold;
 
 	pthread_mutex_lock(&modules->lock);
-	is_untold = modules->told < modules->count;
-	*place = is_untold ? modules->seen[modules->told].since : modules->end;
+	is_untold = modules->told < modules->seen.count;
+	*place = is_untold ? seen_in(modules)[modules->told].since : modules->end;
 	pthread_mutex_unlock(&modules->lock);
 	return is_untold;
 }
@@ -409,9 +399,9 @@ bool ppi_modules_tell(struct ppi_modules *modules, uint64_t place,
 	bool has_told = true;
 
 	pthread_mutex_lock(&modules->lock);
-	while (has_told && modules->told < modules->count &&
-	       modules->seen[modules->told].since == place) {
-		has_told = tell(&modules->seen[modules->told], room);
+	while (has_told && modules->told < modules->seen.count &&
+	       seen_in(modules)[modules->told].since == place) {
+		has_told = tell(&seen_in(modules)[modules->told], room);
 		modules->told += has_told;
 	}
 	pthread_mutex_unlock(&modules->lock);

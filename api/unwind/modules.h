@@ -13,11 +13,11 @@
 #include <pthread.h>
 
 #include "backends/backend.h"
+#include "base/vector.h"
 
 struct ppi_modules {
 	pthread_mutex_t lock;
-	struct ppi_module_seen *seen; /* those that were told are replaced */
-	size_t count, room;
+	struct ppi_vector seen;    /* ppi_module_seen; those told are replaced */
 	size_t told;               /* of seen, how many were emitted */
 	unsigned scans;            /* those that found a change */
 	unsigned long long adds, subs; /* the loader's counters at last scan */
