@@ -6,8 +6,8 @@
  */
 #include "api/core/session_config.h"
 
-#include "api/core/open.h"
 #include "api/core/diag.h"
+#include "api/core/open.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include "api/core/diag.h"
 #include "api/core/event.h"
-#include "base/text.h"
 #include "api/core/open.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

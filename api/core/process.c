@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What concerns all sessions of the process: fork, exec, dlclose, lone calls. */
-#include "api/core/session.h"
 #include "api/core/lone_call.h"
+#include "api/core/session.h"
 #include "base/fork_guard.h"
-#include "base/thread.h"
 #include "base/signals.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -3,8 +3,8 @@
 #ifndef PPI_PUMP_H
 #define PPI_PUMP_H
 
-#include "api/unwind/modules.h"
 #include "api/core/sink.h"
+#include "api/unwind/modules.h"
 #include "api/unwind/unwind.h"
 
 /* What became of the samples of one event. */

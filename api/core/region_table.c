@@ -18,9 +18,10 @@
 #include "api/core/event.h"
 #include "api/core/region.h"
 #include "api/profile/whole_file.h"
-#include "base/text.h"
+#include "base/clock_ns.h"
 #include "base/environment.h"
 #include "base/json.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -76,15 +77,13 @@ static int64_t find_rank(void)
 static void find_origin(struct region_origin *origin)
 {
 	struct utsname name;
-	struct timespec now = { 0 };
 
 	snprintf(origin->host, sizeof(origin->host), "%s",
 	         uname(&name) >= 0 ? name.nodename : "unknown");
-	clock_gettime(CLOCK_REALTIME, &now);
 	origin->pid = getpid();
 	origin->rank = find_rank();
-	origin->opened_ns = (uint64_t)now.tv_sec * 1000000000u +
-	                    (uint64_t)now.tv_nsec;
+	origin->opened_ns = 0;
+	ppi_clock_ns(CLOCK_REALTIME, &origin->opened_ns);
 }
 
 /* Threads whose events could not be opened, and why the last of them could

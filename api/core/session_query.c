@@ -4,8 +4,8 @@
 
 #include "api/core/diag.h"
 #include "api/core/session.h"
-#include "base/clock_ns.h"
 #include "base/arithmetic.h"
+#include "base/clock_ns.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef PPI_UNWIND_CODE_MAP_H
 #define PPI_UNWIND_CODE_MAP_H
 
-#include "api/unwind/process_map.h"
 #include "api/unwind/frame_rules.h"
+#include "api/unwind/process_map.h"
 
 /* A program, library or piece of generated code; processes share them. */
 struct ppi_code;

@@ -14,8 +14,8 @@
 
 #include "api/unwind/process_map.h"
 #include "backends/backend.h"
-#include "base/elf.h"
 #include "base/clock_ns.h"
+#include "base/elf.h"
 #include "base/processes.h"
 #include "base/thread.h"
 
