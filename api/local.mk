@@ -25,107 +25,61 @@ portprof_headers_HEADERS = \
 	api/portprof/version.h
 
 libportprof_core_la_SOURCES += \
-	api/core/account.c \
+	api/status.def \
 	api/core/backend.c \
-	api/core/cap.c \
-	api/core/catalogue.c \
-	api/unwind/code_watch.c \
-	api/core/session_config.c \
 	api/core/config_file.c \
-	api/core/config_parse.c \
 	api/core/config_settings.c \
-	api/core/config_sinks.c \
 	api/core/config_value.c \
+	api/core/core.c \
 	api/core/diag.c \
-	api/core/event_explain.c \
-	api/core/event_list.c \
-	api/core/event_parse.c \
-	api/core/event_request.c \
-	api/core/event_span.c \
-	api/core/group.c \
-	api/core/group_threads.c \
-	api/core/helper.c \
-	api/core/cap.h \
-	api/unwind/code_watch.h \
-	api/core/session_config.h \
-	api/core/config_key.h \
-	api/core/config_parse.h \
-	api/core/config_settings.h \
 	api/core/diag.h \
 	api/core/event.h \
+	api/core/event_list.c \
+	api/core/event_parse.c \
+	api/core/group.c \
+	api/core/group_threads.c \
 	api/core/group_threads.h \
+	api/core/helper.c \
 	api/core/helper.h \
 	api/core/lone_call.h \
-	api/unwind/modules.h \
-	api/core/open.h \
-	api/core/plan.h \
-	api/core/preset.h \
-	api/unwind/process_map.h \
-	api/core/pump.h \
-	api/core/region.h \
-	api/core/region_table.h \
-	api/core/select.h \
-	api/core/session.h \
-	api/core/sink.h \
-	api/core/sized.h \
-	api/unwind/modules.c \
-	api/core/nearest.c \
 	api/core/open.c \
+	api/core/open.h \
 	api/core/plan.c \
-	api/core/preset.c \
 	api/core/process.c \
-	api/unwind/process_map.c \
 	api/core/pump.c \
-	api/core/room.c \
+	api/core/pump.h \
 	api/core/region.c \
-	api/core/region_env.c \
+	api/core/region.h \
 	api/core/region_open.c \
-	api/core/region_sum.c \
 	api/core/region_table.c \
-	api/core/select.c \
 	api/core/session.c \
-	api/core/session_notice.c \
+	api/core/session.h \
+	api/core/session_config.c \
+	api/core/session_config.h \
 	api/core/session_query.c \
-	api/core/session_sinks.c \
 	api/core/session_steer.c \
-	api/core/session_times.c \
-	api/core/sink_array.c \
-	api/core/sink_callback.c \
-	api/core/sink_hist.c \
-	api/core/sink_share.c \
-	api/core/sized.c \
-	api/core/status.c \
-	api/status.def \
-	api/core/version.c
+	api/core/sink.c \
+	api/core/sink.h
 
 # Call chains from registers and stacks.
 libportprof_core_la_SOURCES += \
-	api/unwind/chain_ends.c \
-	api/unwind/chain_ends.h \
-	api/unwind/code_map.c \
-	api/unwind/code_map.h \
-	api/unwind/calls.c \
 	api/unwind/code_bytes.c \
 	api/unwind/code_bytes.h \
-	api/unwind/calls.h \
-	api/unwind/machine.h \
-	api/unwind/machines.c \
-	api/unwind/module_image.c \
-	api/unwind/module_image.h \
+	api/unwind/code_map.c \
+	api/unwind/code_map.h \
 	api/unwind/frame_rules.h \
+	api/unwind/machine.c \
+	api/unwind/machine.h \
+	api/unwind/modules.c \
+	api/unwind/modules.h \
+	api/unwind/process_map.c \
+	api/unwind/process_map.h \
 	api/unwind/step.c \
 	api/unwind/step.h \
-	api/unwind/unwinder.c \
-	api/unwind/unwinder.h \
-	api/unwind/unwinder_state.h \
-	api/unwind/walk.c \
-	api/unwind/walk.h
+	api/unwind/unwind.c \
+	api/unwind/unwind.h
 if UNWIND_TABLES
 libportprof_core_la_SOURCES += \
-	api/unwind/call_frames.c \
-	api/unwind/call_frames.h \
-	api/unwind/expression.c \
-	api/unwind/expression.h \
 	api/unwind/frame_rules.c \
 	api/unwind/frame_table.c \
 	api/unwind/frame_table.h

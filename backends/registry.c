@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Best rank first: select.c relies on it, and tests/unit/test_core.c holds it to
- * that. A system where another order is better gets a list of its own, under its
+ * Best rank first: api/core/open.c relies on it, and tests/unit/test_core.c holds
+ * it to that. A system where another order is better gets a list of its own, under its
  * #if; backends of other systems, which have no kernel here, are passed over
  * whatever their rank. profil and solaris need no header of their systems, so
  * their logic is here unless they are switched off. Tests have their own copy of

@@ -8,9 +8,7 @@
 #endif
 
 #include "base/clock_ns.h"
-#include "base/cpu_clock.h"
 #include "base/thread.h"
-#include "base/thread_list.h"
 
 #include <errno.h>
 #include <sys/resource.h>

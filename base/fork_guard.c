@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling that this process is a forked child: taking and returning a page. */
+/*
+ * Fork and exec: whether this process is a forked child, by a page that the kernel
+ * empties; who continues in a child; whether timers are stopped before an exec.
+ */
 #include "config.h"
 
 #include "base/fork_guard.h"
@@ -12,6 +15,8 @@
 #ifndef MAP_ANONYMOUS
 #define MAP_ANONYMOUS MAP_ANON
 #endif
+
+/* ---- a forked child ---- */
 
 static size_t page_bytes(void)
 {
@@ -94,4 +99,21 @@ void ppi_fork_guard_release(struct ppi_fork_guard *guard)
 	page = atomic_exchange(&spare, page);
 	if (page)
 		munmap(page, page_bytes());
+}
+
+/* Where the library and the preloaded object find each other after a fork. */
+struct ppi_heir ppi_heir;
+
+/* ---- exec ---- */
+
+static atomic_bool is_promised;
+
+void ppi_exec_guard_promise(void)
+{
+	atomic_store(&is_promised, true);
+}
+
+bool ppi_exec_guard_is_promised(void)
+{
+	return atomic_load(&is_promised);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling, at the price of one load, that this process is a forked child. */
+/* Fork and exec: whether this process is a forked child, at the cost of one load;
+ * what goes on in one; whether timers are stopped before an exec. */
 #ifndef PPI_FORK_GUARD_H
 #define PPI_FORK_GUARD_H
 
@@ -37,5 +38,34 @@ static inline bool ppi_is_forked(const struct ppi_fork_guard *guard)
 {
 	return guard->page ? *guard->page == 0 : getpid() != guard->owner;
 }
+
+/* Whether our timers are stopped before each exec of this process. Async-signal-safe; a
+ * forked child inherits the answer. */
+void ppi_exec_guard_promise(void);
+bool ppi_exec_guard_is_promised(void);
+
+/*
+ * A forked child that goes on where its parent left samples, and has no session
+ * of its own: the preloaded object asks, the library does.
+ */
+struct ppi_heir {
+	/* In a forked child, after the library's own handlers of the fork:
+	 * sample this thread, its only one, with the settings of the parent's
+	 * session. False: that cannot be continued, and nothing has changed. */
+	bool (*begin)(void);
+	/* Nothing is sampled any more, and all that was is with the recorder.
+	 * Async-signal-safe. */
+	void (*end)(void);
+	/* Set by who asks: the process ends, and no thread is waited for. */
+	bool is_ending;
+};
+
+/* The library fills it when a session is opened that children can continue; NULL
+ * until then. */
+extern struct ppi_heir ppi_heir;
+
+/* What is left to do when a fork has returned in the child: begin the child's session,
+ * if it is to have one and has none. Defined by the library that holds fork_wrap.c. */
+void ppi_fork_returned(void);
 
 #endif

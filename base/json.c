@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 
-#include "base/clean_text.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include "base/library.h"
 
-#include "base/elf_w.h"
+#include "base/elf.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A library that is loaded when it is first needed. */
+/* Libraries that are loaded when they are first needed, and what was loaded before. */
 #ifndef PPI_LIBRARY_H
 #define PPI_LIBRARY_H
 
@@ -28,5 +28,15 @@ bool ppi_library_load(const char *file, const char *const names[],
  * nothing after the first call. Takes the loader's lock.
  */
 void ppi_library_stay(void);
+
+/*
+ * The C library's own profil() and pcsample(), where ours have their names.
+ * Defined by libportprof-profil: the next definition of `name` after its own
+ * goes to *function, a pointer to a function; NULL where there is none, as in
+ * a static program. Weak: a program without the drop-in, or with its shared
+ * object, finds nothing here and calls by the name.
+ */
+extern void ppi_system_function(const char *name, void *function)
+	__attribute__((weak));
 
 #endif

@@ -1,69 +1,57 @@
 # SPDX-License-Identifier: MIT
 # base/: what everything stands on. Includes nothing above it, and is linked into the
 # library and once more into the command, which cannot reach what the library hides.
+#
+#   clock_ns        clocks; CPU time by each system's rules (cpu_clock_read: its calls)
+#   thread          threads: ids, names, CPU clocks
+#   processes       what processes have mapped, their memory, whose they are
+#   signals         signals by name; those shared with the program
+#   signal_context  what a signal handler sees: registers, the stack
+#   fork_guard      forked children; timers and exec
+#   memory          limits, pages, memory that processes share
+#   library         libraries loaded when first needed
+#   elf             build-ids
+#   foreign_file    files that others wrote
+#   text, json      text for a terminal, numbers in text; JSON
+#   environment     variables of a program that may have rights of its own
+#   host            the machine, in words
+#   vector          an array that grows
+#   arithmetic      of 64-bit numbers
+#   cleanup         what runs however a block is left
 
 noinst_LTLIBRARIES += libportprof-base.la
 libportprof_base_la_CPPFLAGS = $(libportprof_core_la_CPPFLAGS)
 libportprof_base_la_CFLAGS = $(libportprof_core_la_CFLAGS)
 libportprof_base_la_SOURCES = \
-	base/build_id.c \
-	base/build_id.h \
-	base/clean_text.c \
-	base/clean_text.h \
+	base/arithmetic.h \
+	base/cleanup.h \
 	base/clock_ns.c \
 	base/clock_ns.h \
-	base/context_pc.c \
-	base/context_pc.h \
-	base/context_stack.c \
-	base/context_stack.h \
-	base/cpu_clock.c \
-	base/cpu_clock.h \
 	base/cpu_clock_read.c \
-	base/elf_w.h \
+	base/elf.c \
+	base/elf.h \
 	base/environment.c \
 	base/environment.h \
-	base/exec_guard.c \
-	base/exec_guard.h \
-	base/exec_stop.c \
-	base/exec_stop.h \
 	base/foreign_file.c \
 	base/foreign_file.h \
 	base/fork_guard.c \
 	base/fork_guard.h \
-	base/fork_return.h \
-	base/heir.c \
-	base/heir.h \
+	base/host.c \
+	base/host.h \
 	base/json.c \
 	base/json.h \
 	base/library.c \
 	base/library.h \
-	base/lock_soon.h \
-	base/machine.c \
-	base/machine.h \
-	base/memory_limit.c \
-	base/memory_limit.h \
-	base/never_less.h \
-	base/number.c \
-	base/number.h \
-	base/pages.h \
-	base/process_owner.c \
-	base/process_owner.h \
-	base/scale.h \
-	base/shared_memory.c \
-	base/shared_memory.h \
-	base/signal_number.c \
-	base/signal_number.h \
-	base/signal_share.c \
-	base/signal_share.h \
-	base/square_root.h \
-	base/system_function.h \
-	base/text_list.c \
-	base/text_list.h \
-	base/text_width.c \
-	base/text_width.h \
+	base/memory.c \
+	base/memory.h \
+	base/processes.c \
+	base/processes.h \
+	base/signal_context.c \
+	base/signal_context.h \
+	base/signals.c \
+	base/signals.h \
+	base/text.c \
+	base/text.h \
 	base/thread.c \
 	base/thread.h \
-	base/thread_list.c \
-	base/thread_list.h \
-	base/unwind.h \
 	base/vector.h

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What libc calls differently on every system: thread ids and names. */
+/* Threads, as every system has them: ids, names, CPU clocks, and locks that are waited
+ * for a while; and the program's file. */
 #ifndef PPI_THREAD_H
 #define PPI_THREAD_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* The system's id of the calling thread; the pid where threads have none. */
 int64_t ppi_thread_id(void);
@@ -27,5 +30,27 @@ bool ppi_thread_is_last(int *exit_status);
 
 /* The file of the running program; false when the system does not tell. */
 bool ppi_program_path(char *path, size_t bytes);
+
+/*
+ * The ids of all threads, in no order: at most `room` are stored, *count is
+ * how many there are. Threads that begin or end meanwhile may be there or not.
+ * -1 and errno on failure: ENOSYS where the system does not tell.
+ */
+int ppi_thread_list(int64_t *tids, size_t room, size_t *count);
+
+/* The CPU clock of one thread of this process, for timers; tid 0 is the caller.
+ * (clockid_t)-1 where there is none. CPU time is read by base/clock_ns.h. */
+clockid_t ppi_thread_clock(int64_t tid);
+
+/* A lock for those whom nobody may keep waiting for ever. Within a second: whoever has
+ * the lock may be stuck, or wait for us. */
+static inline bool ppi_lock_soon(pthread_mutex_t *lock)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 1;
+	return pthread_mutex_timedlock(lock, &until) == 0;
+}
 
 #endif

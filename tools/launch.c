@@ -4,7 +4,7 @@
 
 #include "tools/launch.h"
 
-#include "base/exec_stop.h"
+#include "base/processes.h"
 #include "tools/clock.h"
 #include "tools/memory.h"
 #include "tools/taken.h"

@@ -4,8 +4,7 @@
 
 #include "tools/tools.h"
 
-#include "base/clean_text.h"
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/color.h"
 #include "tools/progress.h"
 #include <portprof.h>

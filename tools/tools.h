@@ -45,7 +45,7 @@ void ppi_say_failure(const char *doing);
 
 /*
  * Text that comes from elsewhere, from a file or the system, as people may
- * see it: a terminal obeys none of it (base/clean_text.h). ppi_say does it
+ * see it: a terminal obeys none of it (base/text.h). ppi_say does it
  * by itself.
  */
 void ppi_put_text(const char *text, FILE *out);

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration files: finding and reading them. A config gets all settings, or
- * none if there is a mistake. */
+/*
+ * Configuration files: finding and reading them. A config gets all settings, or
+ * none if there is a mistake.
+ */
 #include "config.h"
 
-#include "api/core/session_config.h"
-#include "api/core/config_parse.h"
 #include "api/core/diag.h"
+#include "api/core/session_config.h"
+#include "backends/backend.h"
 #include "base/environment.h"
 #include "base/foreign_file.h"
+#include "base/vector.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* ---- files: finding and reading one ---- */
+
 /* Far more than anyone writes; an endless file must not fill the memory. */
-enum { FILE_BYTES_MAX = 1 << 20 };
+enum { FILE_BYTES_MAX = 1 << 20, READ_BYTES = 4096 };
 
 static portprof_status no_memory(struct ppi_diag *why)
 {
@@ -41,35 +47,27 @@ static portprof_status cannot_read(const char *path, int error,
 	                path, ppi_foreign_error(error));
 }
 
-/* Grow *text until the file ends; returns 0 or an errno, EFBIG for too much. */
-static int read_all(int fd, char **text, size_t *bytes)
+/* All bytes of the file, and a zero; returns 0 or an errno, EFBIG for too much. */
+static int read_all(int fd, struct ppi_vector *text)
 {
-	size_t room = 0, used = 0;
-
 	for (;;) {
 		ssize_t got;
 
-		if (used + 1 >= room) {
-			char *grown = realloc(*text, room ? room * 2 : 4096);
-
-			if (!grown)
-				return ENOMEM;
-			*text = grown;
-			room = room ? room * 2 : 4096;
-		}
-		got = read(fd, *text + used, room - used - 1);
+		if (!ppi_vector_reserve(text, 1, READ_BYTES + 1))
+			return ENOMEM;
+		got = read(fd, PPI_AT(text, char) + text->count,
+		           text->room - text->count - 1);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			return errno;
-		used += (size_t)got;
+		text->count += (size_t)got;
 		if (got == 0)
 			break;
-		if (used > FILE_BYTES_MAX)
+		if (text->count > FILE_BYTES_MAX)
 			return EFBIG;
 	}
-	(*text)[used] = '\0';
-	*bytes = used;
+	PPI_AT(text, char)[text->count] = '\0';
 	return 0;
 }
 
@@ -77,17 +75,18 @@ static portprof_status slurp(const char *path, char **text, size_t *bytes,
                              struct ppi_diag *why)
 {
 	int fd = ppi_foreign_open(path, PPI_FOREIGN_TYPED, NULL), error;
-	char *read_text = NULL;
+	struct ppi_vector all = { .count = 0 };
 
 	if (fd < 0)
 		return cannot_read(path, errno, why);
-	error = read_all(fd, &read_text, bytes);
+	error = read_all(fd, &all);
 	close(fd);
 	if (error == 0) {
-		*text = read_text;
+		*text = all.data;
+		*bytes = all.count;
 		return PORTPROF_OK;
 	}
-	free(read_text);
+	ppi_vector_free(&all);
 	if (error == ENOMEM)
 		return no_memory(why);
 	if (error == EFBIG)
@@ -197,6 +196,211 @@ static portprof_status slurp_wanted(const char *path, char **found, char **text,
 	return status;
 }
 
+/* ---- text: line by line ---- */
+
+/*
+ * Sections of `key = value` lines. Event
+ * strings hold ':', '=' and '@', so the first '=' of a line parts key from
+ * value, nothing is quoted, and only a line can be a comment.
+ */
+
+/* A setting, or the beginning of a section (key is NULL). The strings stay
+ * as long as the text. */
+struct line {
+	const char *section; /* "" before the first one */
+	const char *key, *value;
+	unsigned line;
+	size_t key_column, value_column; /* 1-based, in bytes */
+};
+
+typedef portprof_status (*line_fn)(
+	const struct line *line, void *context,
+	struct ppi_diag *why);
+
+struct reader {
+	const char *name;
+	struct line now;
+	line_fn take;
+	void *context;
+	struct ppi_diag *why;
+};
+
+/* A failure with its place. */
+static portprof_status mistake_at(struct ppi_diag *why,
+                                  portprof_status status, const char *name,
+                                  unsigned line, size_t column,
+                                  const char *words, ...)
+{
+	char said[PORTPROF_WORDS_BYTES];
+	va_list values;
+
+	va_start(values, words);
+	vsnprintf(said, sizeof(said), words, values);
+	va_end(values);
+	return ppi_fail(why, status, 0, "read configuration",
+	                "%.256s:%u:%zu: %s", name, line, column, said);
+}
+
+/* `at` points into `line`. */
+static portprof_status mistake(const struct reader *reader, const char *line,
+                               const char *at, const char *words)
+{
+	return mistake_at(reader->why, PORTPROF_E_INVALID,
+	                      reader->name, reader->now.line,
+	                      (size_t)(at - line) + 1, "%s", words);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static char *skip_blanks(char *text)
+{
+	while (is_blank(*text))
+		text++;
+	return text;
+}
+
+/* Cut blanks off the end, which may be all of it. */
+static void trim_end(char *text)
+{
+	size_t length = strlen(text);
+
+	while (length > 0 && is_blank(text[length - 1]))
+		length--;
+	text[length] = '\0';
+}
+
+/* Zeros and control characters hide things from whoever looks at a file. */
+static portprof_status check_bytes(const struct reader *reader,
+                                   const char *line, size_t length)
+{
+	char words[80];
+
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)line[i];
+
+		if ((byte >= ' ' && byte != 127) || byte == '\t')
+			continue;
+		snprintf(words, sizeof(words), "the control character 0x%02x "
+		         "is not allowed here; remove it", byte);
+		return mistake(reader, line, line + i, words);
+	}
+	return PORTPROF_OK;
+}
+
+static portprof_status begin_section(struct reader *reader, char *line,
+                                     char *bracket)
+{
+	char *name = skip_blanks(bracket + 1);
+	char *end = strchr(name, ']');
+	char *rest;
+
+	if (!end)
+		return mistake(reader, line, line + strlen(line),
+		               "a ']' is missing: a section begins with "
+		               "[NAME]");
+	rest = skip_blanks(end + 1);
+	if (*rest)
+		return mistake(reader, line, rest,
+		               "nothing may follow the ']' of a section; put "
+		               "settings on lines of their own");
+	*end = '\0';
+	trim_end(name);
+	if (!*name)
+		return mistake(reader, line, end,
+		               "a section needs a name: [NAME]");
+	if (strchr(name, '['))
+		return mistake(reader, line, strchr(name, '['),
+		               "a section's name has no '[' in it");
+	reader->now.section = name;
+	reader->now.key = reader->now.value = NULL;
+	reader->now.key_column = (size_t)(name - line) + 1;
+	return reader->take(&reader->now, reader->context, reader->why);
+}
+
+static portprof_status take_setting(struct reader *reader, char *line,
+                                    char *key)
+{
+	char *equals = strchr(key, '=');
+	char *value;
+
+	if (!equals && (*key == ';' || strncmp(key, "//", 2) == 0))
+		return mistake(reader, line, key,
+		               "a comment begins with '#'");
+	if (!equals)
+		return mistake(reader, line, key,
+		               "this is not a setting; write KEY = VALUE");
+	if (equals == key)
+		return mistake(reader, line, key,
+		               "a key is missing before '='");
+	value = skip_blanks(equals + 1);
+	if (!*value)
+		return mistake(reader, line, equals,
+		               "a value is missing after '='; remove the line "
+		               "to have the default");
+	*equals = '\0';
+	trim_end(key);
+	reader->now.key = key;
+	reader->now.value = value;
+	reader->now.key_column = (size_t)(key - line) + 1;
+	reader->now.value_column = (size_t)(value - line) + 1;
+	return reader->take(&reader->now, reader->context, reader->why);
+}
+
+static portprof_status take_line(struct reader *reader, char *line,
+                                 size_t length)
+{
+	char *first;
+	portprof_status status;
+
+	/* lines of other systems end in \r\n */
+	if (length > 0 && line[length - 1] == '\r')
+		line[--length] = '\0';
+	status = check_bytes(reader, line, length);
+	if (status)
+		return status;
+	first = skip_blanks(line);
+	trim_end(first);
+	if (*first == '\0' || *first == '#')
+		return PORTPROF_OK;
+	if (*first == '[')
+		return begin_section(reader, line, first);
+	return take_setting(reader, line, first);
+}
+
+/*
+ * Call `take` for every section and setting, in order, until one fails.
+ * `text` has a zero after its `bytes` bytes and is changed on the way;
+ * `name` stands for it in messages: "NAME:LINE:COLUMN: words".
+ */
+static portprof_status read_lines(const char *name, char *text, size_t bytes,
+                                  line_fn take, void *context,
+                                  struct ppi_diag *why)
+{
+	struct reader reader = { .name = name, .take = take,
+		                 .context = context, .why = why };
+	char *line = text, *end = text + bytes;
+	portprof_status status = PORTPROF_OK;
+
+	reader.now.section = "";
+	/* some editors put a byte order mark before UTF-8 */
+	if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		line += 3;
+	while (line < end && status == PORTPROF_OK) {
+		char *newline = memchr(line, '\n', (size_t)(end - line));
+
+		if (!newline)
+			newline = end;
+		*newline = '\0';
+		reader.now.line++;
+		status = take_line(&reader, line, (size_t)(newline - line));
+		line = newline + 1;
+	}
+	return status;
+}
+
 /* ---- into a config ---- */
 
 struct section {
@@ -212,31 +416,27 @@ struct load {
 	bool is_wanted;               /* the current section */
 	bool is_found;                /* the set that was asked for */
 	unsigned seen[PPI_KEY_COUNT]; /* line of each key in this section */
-	struct section *sections;
-	size_t section_count;
+	struct ppi_vector sections; /* of struct section */
 	struct ppi_diag *why;
 };
 
-static portprof_status begin_section(struct load *load,
-				     const struct ppi_config_line *line)
+static portprof_status begin_set(struct load *load,
+                                 const struct line *line)
 {
-	struct section *grown;
+	const struct section *sections =
+		PPI_AT(&load->sections, const struct section);
+	const struct section begun = { line->section, line->line };
 
-	for (size_t i = 0; i < load->section_count; i++)
-		if (strcmp(load->sections[i].name, line->section) == 0)
-			return ppi_config_mistake(
-				load->why, PORTPROF_E_INVALID, load->name,
-				line->line, line->key_column,
-				"there is a set '%.64s' at line %u already; "
-				"join the two",
-				line->section, load->sections[i].line);
-	grown = realloc(load->sections,
-			(load->section_count + 1) * sizeof(*grown));
-	if (!grown)
+	for (size_t i = 0; i < load->sections.count; i++)
+		if (strcmp(sections[i].name, line->section) == 0)
+			return mistake_at(
+			    load->why, PORTPROF_E_INVALID, load->name,
+			    line->line, line->key_column,
+			    "there is a set '%.64s' at line %u already; "
+			    "join the two",
+			    line->section, sections[i].line);
+	if (!ppi_vector_add(&load->sections, sizeof(begun), &begun, 1))
 		return no_memory(load->why);
-	load->sections = grown;
-	grown[load->section_count++] =
-		(struct section){line->section, line->line};
 	memset(load->seen, 0, sizeof(load->seen));
 	portprof_config_free(load->unused);
 	load->unused = portprof_config_new();
@@ -247,7 +447,7 @@ static portprof_status begin_section(struct load *load,
 
 /* A key twice in one set, or a rate and a period, cannot both be meant. */
 static portprof_status check_seen(struct load *load, enum ppi_key key,
-				  const struct ppi_config_line *line)
+				  const struct line *line)
 {
 	enum ppi_key rival = key == PPI_KEY_FREQUENCY ? PPI_KEY_PERIOD
 			     : key == PPI_KEY_PERIOD  ? PPI_KEY_FREQUENCY
@@ -256,24 +456,24 @@ static portprof_status check_seen(struct load *load, enum ppi_key key,
 	if (ppi_key_is_list(key))
 		return PORTPROF_OK;
 	if (load->seen[key])
-		return ppi_config_mistake(
-			load->why, PORTPROF_E_INVALID, load->name, line->line,
-			line->key_column,
-			"%s is already set at line %u; keep one of the two",
-			line->key, load->seen[key]);
+		return mistake_at(
+		    load->why, PORTPROF_E_INVALID, load->name, line->line,
+		    line->key_column,
+		    "%s is already set at line %u; keep one of the two",
+		    line->key, load->seen[key]);
 	if (load->seen[rival])
-		return ppi_config_mistake(
-			load->why, PORTPROF_E_INVALID, load->name, line->line,
-			line->key_column,
-			"%s cannot be combined with the %s of line %u; keep "
-			"one of the two",
-			line->key, ppi_key_name(rival), load->seen[rival]);
+		return mistake_at(
+		    load->why, PORTPROF_E_INVALID, load->name, line->line,
+		    line->key_column,
+		    "%s cannot be combined with the %s of line %u; keep "
+		    "one of the two",
+		    line->key, ppi_key_name(rival), load->seen[rival]);
 	load->seen[key] = line->line;
 	return PORTPROF_OK;
 }
 
 static portprof_status remember_place(struct load *load, enum ppi_key key,
-				      const struct ppi_config_line *line)
+				      const struct line *line)
 {
 	size_t bytes = strlen(load->name) + 24;
 	char *place = malloc(bytes);
@@ -287,8 +487,8 @@ static portprof_status remember_place(struct load *load, enum ppi_key key,
 	return is_kept ? PORTPROF_OK : no_memory(load->why);
 }
 
-static portprof_status take_setting(struct load *load,
-				    const struct ppi_config_line *line)
+static portprof_status load_setting(struct load *load,
+				    const struct line *line)
 {
 	enum ppi_key key = ppi_key_find(line->key);
 	portprof_config *into = load->is_wanted ? load->draft : load->unused;
@@ -299,9 +499,9 @@ static portprof_status take_setting(struct load *load,
 		struct ppi_diag why;
 
 		ppi_key_unknown(line->key, &why);
-		return ppi_config_mistake(load->why, why.status, load->name,
-					  line->line, line->key_column, "%s",
-					  why.words);
+		return mistake_at(load->why, why.status, load->name,
+				      line->line, line->key_column, "%s",
+				      why.words);
 	}
 	status = check_seen(load, key, line);
 	if (status)
@@ -309,20 +509,20 @@ static portprof_status take_setting(struct load *load,
 	status = ppi_key_apply(into, key, line->value, load->is_wanted, &column,
 			       load->why);
 	if (status)
-		return ppi_config_mistake(load->why, status, load->name,
-					  line->line,
-					  line->value_column + column - 1, "%s",
-					  load->why->words);
+		return mistake_at(load->why, status, load->name,
+				      line->line,
+				      line->value_column + column - 1, "%s",
+				      load->why->words);
 	return load->is_wanted ? remember_place(load, key, line) : PORTPROF_OK;
 }
 
-static portprof_status take_line(const struct ppi_config_line *line,
+static portprof_status load_line(const struct line *line,
 				 void *context, struct ppi_diag *why)
 {
 	struct load *load = context;
 
 	load->why = why;
-	return line->key ? take_setting(load, line) : begin_section(load, line);
+	return line->key ? load_setting(load, line) : begin_set(load, line);
 }
 
 static portprof_status refuse_set(const struct load *load)
@@ -331,18 +531,20 @@ static portprof_status refuse_set(const struct load *load)
 	char known[256] = "", hint[320];
 
 	ppi_nearest_begin(&nearest, load->set);
-	for (size_t i = 0; i < load->section_count; i++) {
+	for (size_t i = 0; i < load->sections.count; i++) {
+		const char *name =
+			PPI_AT(&load->sections, const struct section)[i].name;
 		size_t used = strlen(known);
 
-		ppi_nearest_offer(&nearest, load->sections[i].name);
+		ppi_nearest_offer(&nearest, name);
 		snprintf(known + used, sizeof(known) - used, "%s%s",
-			 i ? ", " : "; the file has ", load->sections[i].name);
+			 i ? ", " : "; the file has ", name);
 	}
 	return ppi_fail(load->why, PORTPROF_E_INVALID, 0, "choose set",
 			"%.256s: there is no set '%.64s'%s%s", load->name,
 			load->set,
 			ppi_nearest_say(&nearest, hint, sizeof(hint)),
-			load->section_count ? known : "; it has no sets");
+			load->sections.count ? known : "; it has no sets");
 }
 
 static void swap(portprof_config *a, portprof_config *b)
@@ -373,14 +575,14 @@ static portprof_status load_text(portprof_config *config, const char *name,
 		portprof_config_free(load.draft);
 		return no_memory(why);
 	}
-	status = ppi_config_read(name, text, bytes, take_line, &load, why);
+	status = read_lines(name, text, bytes, load_line, &load, why);
 	if (status == PORTPROF_OK && load.set[0] && !load.is_found)
 		status = refuse_set(&load);
 	if (status == PORTPROF_OK)
 		swap(config, load.draft);
 	portprof_config_free(load.draft);
 	portprof_config_free(load.unused);
-	free(load.sections);
+	ppi_vector_free(&load.sections);
 	return status;
 }
 

@@ -4,10 +4,10 @@
  * and where the one in force came from; and the functions by which programs set
  * and get them. config_value.c reads values by it.
  */
-#include "api/core/config_settings.h"
+#include "api/core/session_config.h"
 
-#include "api/core/cap.h"
 #include "api/core/diag.h"
+#include "api/core/open.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -208,7 +208,7 @@ static bool is_in_range(enum ppi_key key, uint64_t number)
 }
 
 portprof_status ppi_setting_keep(portprof_config *config, enum ppi_key key,
-				   uint64_t number, struct ppi_diag *why)
+                                 uint64_t number, struct ppi_diag *why)
 {
 	if (!is_in_range(key, number))
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "set",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The value of a setting, read as the table of config_settings.c says. */
-#include "api/core/config_settings.h"
+#include "api/core/session_config.h"
 
 #include "api/core/diag.h"
 #include "api/core/event.h"
-#include "base/number.h"
-#include "api/core/select.h"
+#include "api/core/open.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

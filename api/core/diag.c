@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Diagnostics: written where something fails, kept for the calling thread. */
+/*
+ * What every public function ends with: a diagnostic, written where something fails
+ * and kept for the calling thread; and a structure copied to a caller that was built
+ * with another size of it.
+ */
 #include "api/core/diag.h"
 
-#include "base/clean_text.h"
+
+#include "base/text.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,4 +91,21 @@ portprof_status ppi_refuse_null(const char *function, const char *argument)
 const portprof_diag *portprof_last_diag(void)
 {
 	return &last_diag;
+}
+
+portprof_status ppi_sized_copy(void *out, const void *full, size_t full_bytes,
+                               const char *step)
+{
+	size_t size, bytes;
+
+	memcpy(&size, out, sizeof(size));
+	if (size < sizeof(size))
+		return ppi_refuse(PORTPROF_E_INVALID, step,
+		                  "set the structure's size field to its "
+		                  "sizeof before the call");
+	bytes = size < full_bytes ? size : full_bytes;
+	memcpy((char *)out + sizeof(size), (const char *)full + sizeof(size),
+	       bytes - sizeof(size));
+	memset((char *)out + bytes, 0, size - bytes);
+	return PORTPROF_OK;
 }

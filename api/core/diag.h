@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* From a backend's or helper's ppi_diag to the calling thread's last diag. */
+/* What public functions end with: the calling thread's last diag, from a backend's or
+ * helper's ppi_diag; structures copied out. */
 #ifndef PPI_DIAG_H
 #define PPI_DIAG_H
+
+#include <stddef.h>
 
 #include "backends/backend.h"
 
@@ -16,5 +19,13 @@ portprof_status ppi_refuse(portprof_status status, const char *step,
 
 /* E_INVALID for a NULL argument, naming the function and the argument. */
 portprof_status ppi_refuse_null(const char *function, const char *argument);
+
+/*
+ * Fill what the caller's leading size_t says from `full`, and what goes beyond
+ * full_bytes with 0; the size stays as it is. E_INVALID when the caller's size cannot
+ * hold even the size field: it was not filled in.
+ */
+portprof_status ppi_sized_copy(void *out, const void *full, size_t full_bytes,
+                               const char *step);
 
 #endif

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses event strings; backend.h has ppi_event_format. */
+/* Event strings, lists of them and presets in lists, as requests; what a backend does
+ * with a request is in backend.h. */
 #ifndef PPI_EVENT_H
 #define PPI_EVENT_H
 
+#include <portprof/tool.h>
+
 #include "backends/backend.h"
+
+/* ---- one event ---- */
 
 /*
  * Text to request; E_INVALID names column and remedy in `why`. Knows the
@@ -28,16 +33,6 @@ portprof_status ppi_event_parse_in(const char *text,
                                    const void *context, size_t *column,
                                    struct ppi_diag *why);
 
-/*
- * The length of the place that an event is of, "mem:ADDRESS",
- * "breakpoint:SYMBOL", "uprobe:FILE:SYMBOL", with that word before it; 0 where it
- * is another event. What is in it parts nothing.
- */
-size_t ppi_event_place(const char *text);
-
-/* Behind the filter that begins with the '/' at `at`; 0 where it does not end. */
-size_t ppi_event_skip_filter(const char *text, size_t at);
-
 /* Up to the first of `stops` that is in no place and no filter of an event. */
 size_t ppi_event_span(const char *text, const char *stops);
 
@@ -46,6 +41,8 @@ size_t ppi_event_span(const char *text, const char *stops);
 bool ppi_word_in(const char *word, size_t length, const char *list);
 bool ppi_event_part_in(const struct ppi_event_request *request,
                        const struct ppi_event_part *part, const char *list);
+
+/* ---- lists ---- */
 
 /* The length of the first item of an event list, an event or a group in braces;
  * and of how many events the list is. */
@@ -64,5 +61,28 @@ typedef void (*ppi_event_take_fn)(const struct ppi_event_request *request,
 portprof_status ppi_event_list_read(const char *list, ppi_event_take_fn take,
                                     void *context, size_t *column,
                                     struct ppi_diag *why);
+
+/* ---- presets: names in event lists for several events and a formula ---- */
+
+/* The preset that an event names, `length` characters up to its modifiers; NULL:
+ * none. Of several of that name it is the first whose events a backend of this
+ * system knows, or the first of all. */
+const portprof_preset *ppi_preset_find(const char *name, size_t length);
+size_t ppi_preset_event_count(const portprof_preset *preset);
+
+/* Say of which preset a refused event is. What no PMU here has is not a name that
+ * nobody knows: E_NOTFOUND becomes E_UNSUPPORTED. */
+portprof_status ppi_preset_blame(const struct ppi_event_request *request,
+                                 struct ppi_diag *why);
+
+/* portprof_group_metric, of the events of a plan. */
+portprof_status ppi_metric_get(const struct ppi_event *events, size_t count,
+                               const portprof_count *counts, size_t index,
+                               portprof_metric *metric);
+
+/* The same as factors of each of the events: the metric is the sum of values by
+ * `of`, divided by that by `by` unless all of those are 0. False past the last. */
+bool ppi_metric_factors(const struct ppi_event *events, size_t count,
+                        size_t index, double *of, double *by);
 
 #endif

@@ -8,12 +8,85 @@
  * what to write instead.
  */
 #include "api/core/event.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+/* ---- where an event string ends ---- */
+
+/*
+ * What in it has letters of its own: a program's places (file, symbol, address)
+ * and filters between slashes. Lists ask here, too (ppi_event_span), so that
+ * commas and braces mean the same to both.
+ */
+
+/* What an event of a program's own place begins with, and how many parts with a
+ * colon between them name it: a file, a symbol or address. */
+static const struct {
+	const char *begin;
+	unsigned parts;
+} places[] = {
+	{ "mem:", 1 }, { "breakpoint:", 1 }, { "uprobe:", 2 },
+	{ "uretprobe:", 2 },
+};
+
+static bool is_place_letter(char c)
+{
+	return c > ' ' && c < 127 && !strchr("@,{}\"'", c);
+}
+
+/*
+ * The length of the place that an event is of, "mem:ADDRESS",
+ * "breakpoint:SYMBOL", "uprobe:FILE:SYMBOL", with that word before it; 0 where it
+ * is another event. What is in it parts nothing.
+ */
+static size_t place_bytes(const char *text)
+{
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		size_t at = strlen(places[i].begin);
+
+		if (strncasecmp(text, places[i].begin, at) != 0 ||
+		    text[at] == ':')
+			continue;
+		for (unsigned part = 0; part < places[i].parts; part++) {
+			at += part > 0 && text[at] == ':';
+			while (text[at] != ':' && is_place_letter(text[at]))
+				at++;
+		}
+		return at;
+	}
+	return 0;
+}
+
+/* Behind the filter that begins with the '/' at `at`; 0 where it does not end. */
+static size_t skip_filter(const char *text, size_t at)
+{
+	char quote = '\0';
+
+	for (at++; text[at] && (quote || text[at] != '/'); at++)
+		if (quote ? text[at] == quote : strchr("\"'", text[at]) != NULL)
+			quote = quote ? '\0' : text[at];
+	return text[at] ? at + 1 : 0;
+}
+
+size_t ppi_event_span(const char *text, const char *stops)
+{
+	size_t at = place_bytes(text), end;
+	bool has_part = false;
+
+	while (text[at] && !strchr(stops, text[at])) {
+		end = text[at] == '/' && has_part ?
+		              skip_filter(text, at) : 0;
+		has_part |= text[at] == ':';
+		at = end ? end : at + 1;
+	}
+	return at;
+}
+
+/* ---- the parser ---- */
 
 /* The modifiers that every backend shares. */
 enum modifier { MOD_U, MOD_K, MOD_H, MOD_PERIOD, MOD_FREQ, MOD_COUNT };
@@ -97,12 +170,12 @@ static bool is_filter_letter(char c)
 /* The first character that may not stand where it does, or the end. */
 static size_t first_wrong(const char *text)
 {
-	size_t at = ppi_event_place(text);
+	size_t at = place_bytes(text);
 	bool has_part = at > 0;
 
 	for (;;) {
 		size_t end = text[at] == '/' && has_part
-			? ppi_event_skip_filter(text, at) : 0;
+			? skip_filter(text, at) : 0;
 
 		if (!end && !is_name_letter(text[at]))
 			return at;
@@ -116,7 +189,7 @@ static size_t first_wrong(const char *text)
 static portprof_status check_letters(const struct parser *p)
 {
 	const char *text = p->text;
-	size_t i = first_wrong(text), place = ppi_event_place(text);
+	size_t i = first_wrong(text), place = place_bytes(text);
 
 	if (i >= sizeof(p->request->text))
 		return mistake(p, sizeof(p->request->text) - 1,
@@ -163,7 +236,7 @@ static bool part_is(const struct parser *p,
 }
 
 static enum modifier modifier_at(const struct parser *p,
-                                     struct stretch part)
+                                 struct stretch part)
 {
 	const char *equals = memchr(p->text + part.at, '=', part.length);
 	enum modifier m = 0;
@@ -180,8 +253,8 @@ static enum modifier modifier_at(const struct parser *p,
 }
 
 static struct stretch value_of(const struct parser *p,
-                                      struct stretch part,
-                                      bool *has_value)
+                               struct stretch part,
+                               bool *has_value)
 {
 	size_t end = part.at + part.length;
 	const char *equals = memchr(p->text + part.at, '=', part.length);
@@ -192,7 +265,7 @@ static struct stretch value_of(const struct parser *p,
 }
 
 static bool read_flag(const struct parser *p,
-                         struct stretch value, uint64_t *out)
+                      struct stretch value, uint64_t *out)
 {
 	char c = value.length == 1 ? p->text[value.at] : ' ';
 
@@ -236,8 +309,8 @@ static portprof_status keep(struct parser *p, enum modifier m,
 }
 
 static portprof_status take_modifier(struct parser *p,
-                                        enum modifier m,
-                                        struct stretch part)
+                                     enum modifier m,
+                                     struct stretch part)
 {
 	bool has_value, is_number = modifiers[m].most > 0;
 	struct stretch value = value_of(p, part, &has_value);
@@ -262,7 +335,7 @@ static portprof_status take_modifier(struct parser *p,
 }
 
 static portprof_status take_period(struct parser *p,
-                                      struct stretch value)
+                                   struct stretch value)
 {
 	uint64_t period;
 	portprof_status status = read_number(p, MOD_PERIOD, value, &period);
@@ -325,12 +398,12 @@ static portprof_status settle(const struct parser *p)
 /* Up to the next separator, with the filter that ends it. libpfm4 separates by
  * '.' as well as by ':'. */
 static struct stretch part_at(const struct parser *p,
-                                     size_t at)
+                              size_t at)
 {
 	size_t length = strcspn(p->text + at, ":.@/");
 
 	if (p->text[at + length] == '/')
-		length = ppi_event_skip_filter(p->text, at + length) - at;
+		length = skip_filter(p->text, at + length) - at;
 	return (struct stretch){ at, length };
 }
 
@@ -473,7 +546,7 @@ static portprof_status take_parts(struct parser *p, size_t at)
 			return mistake(
 				p, at, "nothing follows this '%c'; remove it",
 				p->text[at]);
-		if (part.length == 0 && ppi_event_place(p->text))
+		if (part.length == 0 && place_bytes(p->text))
 			return mistake(
 				p, part.at,
 				"a part is empty; symbols of C++ are written "
@@ -496,7 +569,7 @@ static portprof_status take_parts(struct parser *p, size_t at)
 /* A place stands whole in the name. */
 static portprof_status take_place(struct parser *p, size_t *at)
 {
-	size_t end = ppi_event_place(p->text);
+	size_t end = place_bytes(p->text);
 	size_t colon = strcspn(p->text, ":");
 	size_t last = end;
 
@@ -567,7 +640,7 @@ portprof_status ppi_event_parse_in(const char *text,
 	portprof_status status = check_letters(&p);
 
 	if (status == PORTPROF_OK)
-		status = ppi_event_place(text) ? take_place(&p, &at)
+		status = place_bytes(text) ? take_place(&p, &at)
 		                               : take_name(&p, &at);
 	if (status == PORTPROF_OK)
 		status = take_parts(&p, at);

@@ -3,12 +3,11 @@
 #include <portprof/group.h>
 
 #include "api/core/diag.h"
+#include "api/core/event.h"
 #include "api/core/group_threads.h"
 #include "api/core/open.h"
-#include "api/core/preset.h"
+#include "base/arithmetic.h"
 #include "base/clock_ns.h"
-#include "base/never_less.h"
-#include "base/scale.h"
 
 #include <errno.h>
 #include <inttypes.h>

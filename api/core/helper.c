@@ -5,9 +5,8 @@
 #include "api/core/helper.h"
 
 #include "base/clock_ns.h"
-#include "base/cpu_clock.h"
-#include "base/heir.h"
-#include "base/memory_limit.h"
+#include "base/fork_guard.h"
+#include "base/memory.h"
 #include "base/thread.h"
 
 #include <errno.h>

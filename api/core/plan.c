@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* From a config to a plan that a backend can follow without checking. */
-#include "api/core/plan.h"
+#include "api/core/open.h"
 
 #include "api/core/event.h"
-#include "api/core/preset.h"
-#include "api/unwind/unwinder.h"
+#include "api/unwind/unwind.h"
 #include "base/thread.h"
 
 #include <stdio.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What concerns all sessions of the process: fork, exec, dlclose, lone calls. */
-#include "api/core/session.h"
 #include "api/core/lone_call.h"
-#include "base/exec_guard.h"
-#include "base/heir.h"
-#include "base/lock_soon.h"
-#include "base/signal_share.h"
+#include "api/core/session.h"
+#include "base/fork_guard.h"
+#include "base/signals.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -48,7 +47,7 @@ static void after_fork_in_child(void)
 	pthread_mutex_unlock(&process.lock);
 }
 
-/* ---- heirs: see base/heir.h ---- */
+/* ---- heirs: see base/fork_guard.h ---- */
 
 static bool begin_heir(void)
 {

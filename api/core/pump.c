@@ -2,7 +2,7 @@
 /* Records from a backend to every sink, and what became of each sample. */
 #include "api/core/pump.h"
 
-#include "base/unwind.h"
+#include "base/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,9 @@
 #ifndef PPI_PUMP_H
 #define PPI_PUMP_H
 
-#include "api/unwind/code_watch.h"
-#include "api/unwind/modules.h"
 #include "api/core/sink.h"
-#include "api/unwind/chain_ends.h"
-#include "api/unwind/unwinder.h"
+#include "api/unwind/modules.h"
+#include "api/unwind/unwind.h"
 
 /* What became of the samples of one event. */
 struct ppi_tally {

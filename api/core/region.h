@@ -97,10 +97,4 @@ void ppi_region_end_all(void);
 struct ppi_region_thread *ppi_region_thread_add(struct portprof_regions *all,
                                                 portprof_group *group);
 
-/* Add what was counted from `begun` to `ended` to a total. */
-void ppi_region_add(portprof_count *total, const portprof_count *begun,
-                    const portprof_count *ended);
-/* Add one total to another; say what the sum is worth. */
-void ppi_region_merge(portprof_count *sum, const portprof_count *total);
-
 #endif

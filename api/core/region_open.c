@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing the regions of the process. */
+/* Opening and closing sets of regions: which are open, each with its events. */
 #include "api/core/region.h"
 
 #include "api/core/diag.h"
+#include "api/core/event.h"
 #include "api/core/open.h"
-#include "api/core/plan.h"
-#include "api/core/preset.h"
-#include "api/core/sized.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

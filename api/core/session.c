@@ -1,21 +1,226 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a session: open, start, stop, flush, reset, close. */
+/*
+ * The life of a session: open, start, stop, flush, reset, close; what the helper
+ * thread does for it, when it measures, and its sinks, all together.
+ */
 #include "api/core/session.h"
 
 #include "api/core/diag.h"
-#include "base/unwind.h"
+#include "base/cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- the sinks, all together: open, flush, finish, drop ---- */
+
+static bool wants_account(const struct portprof_session *session)
+{
+	for (size_t i = 0; i < session->sink_count; i++)
+		if (session->sinks[i].ops->wants_account)
+			return true;
+	return false;
+}
+
+/* What sinks may know; `stats` has room for every event. */
+static struct ppi_run run_of(struct portprof_session *session,
+                             portprof_stats *stats)
+{
+	const struct ppi_opened *opened = &session->opened;
+	struct ppi_run run = {
+		.plan = &opened->box.plan,
+		.backend = opened->bs.ops->name,
+		.caps = opened->bs.caps,
+		.passed_over_names = (const char *const *)
+			opened->passed_over.names,
+		.passed_over_reasons = (const char *const *)
+			opened->passed_over.reasons,
+		.passed_over_count = opened->passed_over.count,
+		.notes = (const char (*)[PPI_NOTE_BYTES])opened->notes,
+		.note_count = opened->bs.note_count,
+		.stats = stats,
+		.start_realtime_ns = session->stretch.first_realtime_ns,
+		.duration_ns = session->stretch.ran_ns,
+	};
+
+	if (session->is_running)
+		run.duration_ns += ppi_session_clock_ns(CLOCK_MONOTONIC) -
+		                   session->stretch.begun_ns;
+	if (wants_account(session))
+		for (size_t i = 0; i < run.plan->event_count; i++)
+			ppi_account_fill(session, i, &stats[i]);
+	return run;
+}
+
+static portprof_stats *stats_room(const struct portprof_session *session)
+{
+	return calloc(session->opened.box.plan.event_count,
+	              sizeof(portprof_stats));
+}
+
+static portprof_status flush_sinks(struct portprof_session *session,
+                                   struct ppi_diag *why)
+{
+	portprof_status first = PORTPROF_OK;
+	portprof_stats *stats;
+	struct ppi_run run;
+
+	if (session->is_complete)
+		return PORTPROF_OK;
+	stats = stats_room(session);
+	if (!stats)
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "flush",
+		                "out of memory");
+	run = run_of(session, stats);
+	for (size_t i = 0; i < session->sink_count; i++) {
+		struct ppi_sink *sink = &session->sinks[i];
+		struct ppi_diag now = { 0 };
+		portprof_status status = sink->ops->flush(sink, &run, &now);
+
+		if (status && first == PORTPROF_OK) {
+			first = status;
+			*why = now;
+			ppi_session_remember(session, &now);
+		}
+	}
+	free(stats);
+	return first;
+}
+
+/* `run` is NULL in a forked child or after a failed open: then only memory is
+ * freed. */
+static portprof_status close_sinks(struct portprof_session *session,
+                                   const struct ppi_run *run,
+                                   struct ppi_diag *why)
+{
+	portprof_status first = PORTPROF_OK;
+
+	for (size_t i = session->is_complete ? 0 : session->sink_count; i > 0;) {
+		struct ppi_sink *sink = &session->sinks[--i];
+		struct ppi_diag now = { 0 };
+		portprof_status status = sink->ops->close(sink, run, &now);
+
+		if (status && first == PORTPROF_OK) {
+			first = status;
+			*why = now;
+		}
+	}
+	return first;
+}
+
+static portprof_status open_sinks(struct portprof_session *session,
+                                  struct ppi_diag *why)
+{
+	const portprof_config *config = session->opened.config;
+	portprof_stats *stats = stats_room(session);
+	portprof_status status = PORTPROF_OK;
+	struct ppi_run run;
+
+	if (!stats)
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open",
+		                "out of memory");
+	run = run_of(session, stats);
+	for (size_t i = 0; i < config->sink_count && !status; i++) {
+		struct ppi_sink *sink = &session->sinks[i];
+
+		sink->ops = config->sinks[i].ops;
+		sink->request = &config->sinks[i];
+		status = sink->ops->open(sink, &run, why);
+		session->sink_count += status == PORTPROF_OK;
+	}
+	if (status)
+		close_sinks(session, NULL, &(struct ppi_diag){ 0 });
+	free(stats);
+	return status;
+}
+
+static portprof_status finish_sinks(struct portprof_session *session,
+                                    struct ppi_diag *why)
+{
+	portprof_stats *stats = stats_room(session);
+	struct ppi_run run;
+	portprof_status status;
+
+	if (!stats)
+		return close_sinks(session, NULL, why);
+	run = run_of(session, stats);
+	status = close_sinks(session, &run, why);
+	free(stats);
+	return status;
+}
+
+bool ppi_session_has_file(const struct portprof_session *session)
+{
+	for (size_t i = 0; i < session->sink_count; i++)
+		if (session->sinks[i].ops == &ppi_sink_file)
+			return true;
+	return false;
+}
+
+void ppi_session_complete(struct portprof_session *session)
+{
+	struct ppi_diag why = { 0 };
+
+	if (session->is_complete)
+		return;
+	session->pump.feeds_files_only = true;
+	if (ppi_session_pause(session, &why))
+		ppi_session_remember(session, &why);
+	if (finish_sinks(session, &why))
+		ppi_session_remember(session, &why);
+	session->is_complete = true;
+	session->pump.sink_count = 0;
+}
+
+/* ---- when a started session measures: after a delay, and for how long ---- */
+
+enum phase { EARLY, DUE, OVER };
+
+/* By a start that is now. */
+static void set_times(struct portprof_session *session)
+{
+	const portprof_config *config = session->opened.config;
+	uint64_t now = ppi_session_clock_ns(CLOCK_MONOTONIC);
+
+	session->begins_ns = now + config->number[PPI_KEY_DELAY] * 1000000u;
+	session->ends_ns = UINT64_MAX;
+	if (config->number[PPI_KEY_DURATION])
+		session->ends_ns = session->begins_ns +
+				   config->number[PPI_KEY_DURATION] * 1000000u;
+}
+
+static enum phase phase_of(const struct portprof_session *session)
+{
+	uint64_t now = ppi_session_clock_ns(CLOCK_MONOTONIC);
+
+	return now < session->begins_ns ? EARLY :
+	       now < session->ends_ns   ? DUE :
+	                                  OVER;
+}
+
+/* How long to sleep until the phase changes. */
+static unsigned nap_ms(const struct portprof_session *session,
+                       unsigned longest)
+{
+	uint64_t now = ppi_session_clock_ns(CLOCK_MONOTONIC);
+	uint64_t next = session->is_waiting ? session->begins_ns :
+	                                      session->ends_ns;
+	uint64_t left_ms;
+
+	if (next == UINT64_MAX)
+		return longest;
+	/* rounded up: a task that comes too early comes again at once */
+	left_ms = next > now ? (next - now) / 1000000u + 1 : 0;
+	return left_ms < longest ? (unsigned)left_ms : longest;
+}
+
+/* ---- drawing samples ---- */
 
 /* With a drain every 250 ms a sample is in the file within a second. */
 enum { FLUSH_EVERY_MS = 700, IDLE_MS = 3600 * 1000 };
 
 /* With a descriptor the program wants to know soon. */
 enum { LOOK_EVERY_MS = 50 };
-
-/* ---- drawing samples ---- */
 
 static bool has_baseline_modules(const struct portprof_session *session)
 {
@@ -121,7 +326,7 @@ static portprof_status drain_and_flush(struct portprof_session *session,
 
 	drained = drain(session, why);
 	ppi_chain_ends_say(&session->pump.chain_ends, &session->opened.bs);
-	flushed = ppi_session_flush_sinks(session, &flush_why);
+	flushed = flush_sinks(session, &flush_why);
 	session->flush_due_ns = ppi_session_clock_ns(CLOCK_MONOTONIC) +
 	                        FLUSH_EVERY_MS * 1000000u;
 	if (drained == PORTPROF_OK && flushed)
@@ -166,12 +371,12 @@ static portprof_status begin(struct portprof_session *session,
 portprof_status ppi_session_resume(struct portprof_session *session,
                                    struct ppi_diag *why)
 {
-	enum ppi_phase phase = ppi_session_phase(session);
+	enum phase phase = phase_of(session);
 	portprof_status status = PORTPROF_OK;
 
-	if (session->is_running || session->is_waiting || phase == PPI_OVER)
+	if (session->is_running || session->is_waiting || phase == OVER)
 		return PORTPROF_OK;
-	session->is_waiting = phase == PPI_EARLY;
+	session->is_waiting = phase == EARLY;
 	if (!session->is_waiting)
 		status = begin(session, why);
 	if (status)
@@ -214,14 +419,14 @@ portprof_status ppi_session_pause(struct portprof_session *session,
 /* Begin when the delay is over, end when the time is up. */
 static void keep_times(struct portprof_session *session)
 {
-	enum ppi_phase phase = ppi_session_phase(session);
+	enum phase phase = phase_of(session);
 	portprof_status status = PORTPROF_OK;
 	struct ppi_diag why = { 0 };
 
-	if (session->is_waiting && phase != PPI_EARLY) {
+	if (session->is_waiting && phase != EARLY) {
 		session->is_waiting = false;
 		status = begin(session, &why);
-	} else if (session->is_running && phase == PPI_OVER) {
+	} else if (session->is_running && phase == OVER) {
 		status = ppi_session_pause(session, &why);
 	}
 	if (status)
@@ -258,10 +463,10 @@ static unsigned run_task(struct ppi_helper_task *task)
 	serve(session);
 	session->is_served = false;
 	if (session->is_waiting || session->is_running)
-		pause_ms = ppi_session_nap_ms(
+		pause_ms = nap_ms(
 			session, session->notice.is_on &&
-				 longest_ms > LOOK_EVERY_MS ? LOOK_EVERY_MS
-							    : longest_ms);
+			     longest_ms > LOOK_EVERY_MS ? LOOK_EVERY_MS
+							: longest_ms);
 	pthread_mutex_unlock(&session->lock);
 	return pause_ms;
 }
@@ -324,7 +529,7 @@ static portprof_status open_session(const portprof_config *config,
 		return status;
 	status = init_parts(session, why);
 	if (status == PORTPROF_OK)
-		status = ppi_session_open_sinks(session, why);
+		status = open_sinks(session, why);
 	if (status) {
 		free_parts(session);
 		ppi_opened_close(&session->opened);
@@ -368,7 +573,7 @@ static void close_in_child(struct portprof_session *session)
 	struct ppi_diag why;
 
 	ppi_process_forget_left(session);
-	ppi_session_close_sinks(session, NULL, &why);
+	close_sinks(session, NULL, &why);
 	free_parts(session);
 	ppi_opened_close(&session->opened);
 	free(session);
@@ -395,7 +600,7 @@ portprof_status portprof_session_close(portprof_session *session)
 	ppi_process_remove(session);
 	ppi_helper_remove(&session->task);
 	why = session->failure;
-	ppi_session_finish_sinks(session, why.status ? &(struct ppi_diag){ 0 } : &why);
+	finish_sinks(session, why.status ? &(struct ppi_diag){ 0 } : &why);
 	free_parts(session);
 	ppi_opened_close(&session->opened);
 	pthread_mutex_destroy(&session->lock);
@@ -420,7 +625,7 @@ portprof_status portprof_session_start(portprof_session *session)
 	if (status)
 		return status;
 	if (!session->is_running && !session->is_waiting)
-		ppi_session_set_times(session);
+		set_times(session);
 	status = ppi_session_resume(session, &why);
 	return leave(session, status, &why);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session consists of; session.c drives it, account.c sums it up. */
+/* What a session consists of; session.c drives it, session_query.c sums it up,
+ * session_steer.c changes it while it is open. */
 #ifndef PPI_SESSION_H
 #define PPI_SESSION_H
 
@@ -60,14 +61,6 @@ struct portprof_session {
 	struct portprof_session *next; /* all sessions of this process */
 };
 
-/* session_times.c: the lock is held. Set the times by a start that is now;
- * what is to happen now; how long to sleep until that changes. */
-enum ppi_phase { PPI_EARLY, PPI_DUE, PPI_OVER };
-void ppi_session_set_times(struct portprof_session *session);
-enum ppi_phase ppi_session_phase(const struct portprof_session *session);
-unsigned ppi_session_nap_ms(const struct portprof_session *session,
-                            unsigned longest);
-
 /* Fill one event's stats as of now; the lock is held. */
 void ppi_account_fill(struct portprof_session *session, size_t event,
                       portprof_stats *stats);
@@ -85,18 +78,6 @@ void ppi_session_remember(struct portprof_session *session,
                           const struct ppi_diag *why);
 uint64_t ppi_session_clock_ns(clockid_t clock);
 
-/* All sinks (session_sinks.c). close_sinks with `run` NULL is a forked
- * child's or a failed open's: it frees and touches nothing outside. */
-portprof_status ppi_session_open_sinks(struct portprof_session *session,
-                                       struct ppi_diag *why);
-portprof_status ppi_session_flush_sinks(struct portprof_session *session,
-                                        struct ppi_diag *why);
-portprof_status ppi_session_close_sinks(struct portprof_session *session,
-                                        const struct ppi_run *run,
-                                        struct ppi_diag *why);
-portprof_status ppi_session_finish_sinks(struct portprof_session *session,
-                                         struct ppi_diag *why);
-
 /* For the end of the process; the lock is held. Stop, and close the files: sinks
  * have nothing to do any more, and keep their accounts. */
 bool ppi_session_has_file(const struct portprof_session *session);
@@ -109,12 +90,9 @@ portprof_status ppi_session_pause(struct portprof_session *session,
 portprof_status ppi_session_resume(struct portprof_session *session,
                                    struct ppi_diag *why);
 
-/* session_notice.c: the lock is held. After samples were held or delivered; of how
- * many (`bytes`: of how much memory) the descriptor tells; give it back, in a
- * forked child, too. */
+/* The descriptor (session_steer.c); the lock is held. After samples were held or
+ * delivered; give it back, in a forked child, too. */
 void ppi_notice_look(struct portprof_session *session);
-portprof_status ppi_notice_set(struct portprof_session *session, bool bytes,
-                               uint64_t number, struct ppi_diag *why);
 void ppi_notice_close(struct ppi_notice *notice);
 
 /* The list of this process's sessions (process.c). */

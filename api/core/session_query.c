@@ -1,13 +1,170 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session reports: its account, events, backend and notes. */
+/* What a session reports: its account, sums, costs, events, backend and notes. */
+#include <portprof/tool.h>
+
 #include "api/core/diag.h"
 #include "api/core/session.h"
-#include "api/core/sized.h"
+#include "base/arithmetic.h"
 #include "base/clock_ns.h"
 
 #include <string.h>
 
-#include <portprof/tool.h>
+/* ---- the account ---- */
+
+/*
+ * Two sums always hold (clauses LOSS-1, LOSS-2):
+ * delivered = kept + outside + lost samples, and total = kept + outside +
+ * unattributed - excess weight. Only estimates have an excess (LOSS-12).
+ */
+
+static uint64_t since(uint64_t now, uint64_t base)
+{
+	return now > base ? now - base : 0;
+}
+
+/* What the backend says, since the last reset. */
+static struct ppi_account account_of(struct portprof_session *session,
+                                     size_t event)
+{
+	struct ppi_backend_session *bs = &session->opened.bs;
+	const struct ppi_account *base = &session->baseline.accounts[event];
+	struct ppi_account account = { 0 };
+
+	bs->ops->stats(bs, event, &account);
+	account.total_weight = since(account.total_weight, base->total_weight);
+	account.not_attached = since(account.not_attached, base->not_attached);
+	account.cpu_time_ns = since(account.cpu_time_ns, base->cpu_time_ns);
+	account.idle_ns = since(account.idle_ns, base->idle_ns);
+	account.variance -= base->variance;
+	account.own_cost_ns = since(account.own_cost_ns, base->own_cost_ns);
+	account.lost_samples = since(account.lost_samples, base->lost_samples);
+	account.throttled = since(account.throttled, base->throttled);
+	return account;
+}
+
+static struct ppi_tally tally_of(struct portprof_session *session,
+                                 size_t event)
+{
+	const struct ppi_tally *base = &session->baseline.tallies[event];
+	struct ppi_tally tally = session->pump.tallies[event];
+
+	tally.kept_samples -= base->kept_samples;
+	tally.outside_samples -= base->outside_samples;
+	tally.lost_samples -= base->lost_samples;
+	tally.kept_weight -= base->kept_weight;
+	tally.outside_weight -= base->outside_weight;
+	return tally;
+}
+
+static void fill_samples(const struct ppi_tally *tally,
+                         const struct ppi_account *account,
+                         portprof_stats *stats)
+{
+	stats->kept_samples = tally->kept_samples;
+	stats->outside_samples = tally->outside_samples;
+	stats->lost_samples = tally->lost_samples + account->lost_samples;
+	stats->delivered_samples = stats->kept_samples +
+	                           stats->outside_samples + stats->lost_samples;
+	stats->lost_certainty = account->lost_certainty;
+	stats->throttled = account->throttled;
+}
+
+/*
+ * The total is what the event itself counted; for CPU time also what threads
+ * used that were not attached. Clocks of the kernel differ by microseconds,
+ * so the samples may stand for a little more than that: then they are the
+ * total. Estimates never are.
+ */
+static void fill_weights(const struct ppi_tally *tally,
+                         const struct ppi_account *account, bool is_cpu_time,
+                         portprof_stats *stats)
+{
+	uint64_t attributed = tally->kept_weight + tally->outside_weight;
+	uint64_t not_attached = account->not_attached;
+
+	if (is_cpu_time && stats->cpu_time_ns > account->total_weight &&
+	    !account->is_partial)
+		not_attached = stats->cpu_time_ns - account->total_weight;
+	stats->kept_weight = tally->kept_weight;
+	stats->outside_weight = tally->outside_weight;
+	stats->total_weight = account->total_weight + not_attached;
+	if (stats->total_weight < attributed && !account->is_estimate)
+		stats->total_weight = attributed;
+	stats->unattributed_weight = since(stats->total_weight, attributed);
+	stats->excess_weight = since(attributed, stats->total_weight);
+	stats->standard_error = ppi_square_root(account->variance);
+	stats->idle_time_ns = account->idle_ns;
+	stats->not_attached_weight = not_attached;
+	if (stats->not_attached_weight > stats->unattributed_weight)
+		stats->not_attached_weight = stats->unattributed_weight;
+	stats->unattributed_certainty = account->total_certainty;
+}
+
+static void fill_rates(const struct ppi_event *event,
+                       const struct ppi_account *account,
+                       portprof_stats *stats)
+{
+	const struct ppi_event_request *request = &event->request;
+
+	stats->requested_hz = (double)request->rate_hz;
+	stats->requested_period = request->period;
+	stats->granted_hz = account->granted_hz;
+	stats->granted_period = account->granted_period;
+	if (stats->cpu_time_ns)
+		stats->achieved_hz = (double)stats->delivered_samples * 1e9 /
+		                     (double)stats->cpu_time_ns;
+}
+
+void ppi_account_fill(struct portprof_session *session, size_t event,
+                      portprof_stats *stats)
+{
+	const struct ppi_event *what = &session->opened.box.events[event];
+	struct ppi_account account = account_of(session, event);
+	struct ppi_tally tally = tally_of(session, event);
+
+	/* what was sampled of the CPUs is an estimate of just that */
+	if (account.is_estimate && session->told_cpu_time_ns &&
+	    what->is_cpu_time && !account.is_partial) {
+		account.total_weight = session->told_cpu_time_ns;
+		account.total_certainty = PORTPROF_EXACT;
+	}
+	memset(stats, 0, sizeof(*stats));
+	stats->size = sizeof(*stats);
+	stats->cpu_time_ns = session->told_cpu_time_ns ?
+	                             session->told_cpu_time_ns :
+	                             account.cpu_time_ns;
+	stats->own_cost_ns = session->stretch.own_cost_ns -
+	                     session->baseline.own_cost_ns +
+	                     account.own_cost_ns;
+	if (session->is_running)
+		stats->own_cost_ns += since(ppi_helper_cpu_ns(),
+		                            session->stretch.helper_ns);
+	fill_samples(&tally, &account, stats);
+	fill_weights(&tally, &account, what->is_cpu_time, stats);
+	fill_rates(what, &account, stats);
+}
+
+void ppi_account_reset(struct portprof_session *session)
+{
+	struct ppi_backend_session *bs = &session->opened.bs;
+	struct ppi_baseline *baseline = &session->baseline;
+	size_t count = session->opened.box.plan.event_count;
+
+	bs->resets++;
+	for (size_t i = 0; i < count; i++) {
+		memset(&baseline->accounts[i], 0, sizeof(struct ppi_account));
+		bs->ops->stats(bs, i, &baseline->accounts[i]);
+	}
+	memcpy(baseline->tallies, session->pump.tallies,
+	       count * sizeof(*baseline->tallies));
+	for (size_t i = 0; i < session->sink_count; i++)
+		baseline->sinks[i] = session->sinks[i].stats;
+	baseline->ran_ns = session->stretch.ran_ns;
+	baseline->own_cost_ns = session->stretch.own_cost_ns;
+	session->told_cpu_time_ns = 0;
+}
+
+/* ---- for every public call ---- */
 
 uint64_t ppi_session_clock_ns(clockid_t clock)
 {
@@ -40,6 +197,8 @@ portprof_status ppi_session_enter(portprof_session *session, const char *call,
 	return ppi_refuse(PORTPROF_E_STATE, call,
 	                  "a callback must not call %s of its session", call);
 }
+
+/* ---- public ---- */
 
 portprof_status portprof_session_stats(portprof_session *session,
                                        size_t event, portprof_stats *stats)

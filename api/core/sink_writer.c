@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The sink that writes a profile file, in portions while measuring. */
-#include "api/profile/writer.h"
 #include "api/core/sink.h"
+#include "api/profile/writer.h"
+#include "base/clock_ns.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct ppi_writer *writer_of(const struct ppi_sink *sink)
@@ -31,12 +31,10 @@ static void free_writer(struct ppi_writer *writer)
 /* CLOCK_REALTIME when CLOCK_MONOTONIC was 0, as if it had never been set. */
 static uint64_t realtime_at_zero(void)
 {
-	struct timespec realtime, monotonic;
+	uint64_t realtime = 0;
 
-	clock_gettime(CLOCK_REALTIME, &realtime);
-	clock_gettime(CLOCK_MONOTONIC, &monotonic);
-	return (uint64_t)(realtime.tv_sec - monotonic.tv_sec) * 1000000000u +
-	       (uint64_t)(realtime.tv_nsec - monotonic.tv_nsec);
+	ppi_clock_ns(CLOCK_REALTIME, &realtime);
+	return realtime - ppi_monotonic_ns();
 }
 
 /* Backends within a process do not name its threads. */
@@ -57,7 +55,7 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 		pid = getpid();
 	writer->default_pid = (uint32_t)pid;
 	writer->owner_pid = getpid();
-	ppi_machine_read(&writer->machine);
+	ppi_host_read(&writer->machine);
 	writer->output.draft.fd = -1;
 	if (ppi_gzip_open(&writer->encoder.gzip, PPI_GZIP_PORTION, -1) != 0 ||
 	    !ppi_locations_open(&writer->locations)) {

@@ -5,7 +5,7 @@
 
 #include "api/profile/image.h"
 
-#include "base/build_id.h"
+#include "base/elf.h"
 #include "base/foreign_file.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include "api/profile/image.h"
 #include "api/profile/memory.h"
-#include "api/unwind/calls.h"
+#include "api/unwind/code_bytes.h"
 #include "api/unwind/process_map.h"
 #include "base/foreign_file.h"
 

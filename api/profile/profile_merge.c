@@ -5,8 +5,8 @@
 
 #include "api/core/diag.h"
 #include "api/profile/model.h"
-#include "base/number.h"
-#include "base/square_root.h"
+#include "base/text.h"
+#include "base/arithmetic.h"
 
 /* ---- the account ---- */
 

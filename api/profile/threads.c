@@ -3,7 +3,7 @@
 #include "api/profile/writer.h"
 
 #include "api/profile/pprof/encode.h"
-#include "base/process_owner.h"
+#include "base/processes.h"
 #include "base/thread.h"
 
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #include "api/profile/atomic_file.h"
 #include "api/profile/pprof/encode.h"
 #include "api/profile/sample_table.h"
-#include "base/machine.h"
+#include "base/host.h"
 
 /* ---- threads.c: the names of threads, and which are not in the file ---- */
 
@@ -116,7 +116,7 @@ struct ppi_writer {
 	struct ppi_sample_labels labels;
 	struct ppi_encoder encoder;
 	struct ppi_output output;
-	struct ppi_machine machine; /* that it runs on */
+	struct ppi_host machine; /* that it runs on */
 	int64_t owner_pid;      /* the process that opened it */
 	uint32_t default_pid;   /* of records that do not say one */
 	bool meets_threads;     /* no record names them: the system is asked */

@@ -1,20 +1,209 @@
 /* SPDX-License-Identifier: MIT */
-/* The code that processes have mapped, and its frame tables. */
+/*
+ * The code that processes have mapped, and where its frame tables are read from: the
+ * file, or the process's memory. /proc is Linux's; elsewhere no backend gives stacks
+ * of other processes, and the file is found by its path.
+ */
 #include "config.h"
 
 #include "api/unwind/code_map.h"
 
-#include "api/unwind/module_image.h"
+#include "api/unwind/frame_rules.h"
 #include "base/clock_ns.h"
 #include "base/foreign_file.h"
+#include "base/processes.h"
 
-#define HASH_NONFATAL_OOM 1
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Out of memory: what was to be added has no table (hh.tbl). */
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
+
+/* ---- tables from memory ---- */
+
+/* Larger programs are read from their files alone. */
+#define IMAGE_MAX (UINT64_C(64) << 20)
+
+static bool find_line(uint32_t pid, uint64_t address, struct ppi_mapping *line)
+{
+	FILE *maps = ppi_maps_open(pid);
+	bool is_found = false;
+
+	while (maps && !is_found && ppi_maps_next(maps, line))
+		is_found = address >= line->start && address < line->end;
+	if (maps)
+		fclose(maps);
+	return is_found;
+}
+
+/* Where this process has the vdso, which is the same everywhere. */
+static bool find_vdso(struct ppi_mapping *line)
+{
+	FILE *maps = ppi_maps_open((uint32_t)getpid());
+	bool is_found = false;
+
+	while (maps && !is_found && ppi_maps_next(maps, line))
+		is_found = strcmp(line->name, "[vdso]") == 0;
+	if (maps)
+		fclose(maps);
+	return is_found;
+}
+
+size_t ppi_vdso_read(uint64_t offset, void *bytes, size_t count)
+{
+	struct ppi_mapping line;
+
+	return find_vdso(&line)
+		? ppi_process_read((uint32_t)getpid(),
+	                           line.start + offset - line.offset, bytes,
+	                           count)
+		: 0;
+}
+
+static bool is_same_file(const struct ppi_mapping *a, const struct ppi_mapping *b)
+{
+	return a->inode == b->inode && strcmp(a->device, b->device) == 0 &&
+	       strcmp(a->name, b->name) == 0;
+}
+
+/*
+ * The file as far as it is mapped, each part at its place. What the loader
+ * has changed in it is data; tables are not. Sections are mapped by nobody.
+ */
+static char *copy_image(uint32_t pid, const struct ppi_mapping *of, size_t *size)
+{
+	enum { E_SHOFF = 40, E_SHNUM = 60, E_SHSTRNDX = 62, HEADER = 64 };
+	FILE *maps = ppi_maps_open(pid);
+	int memory = ppi_process_memory(pid);
+	struct ppi_mapping line;
+	char *image = NULL;
+
+	*size = 0;
+	while (maps && memory >= 0 && ppi_maps_next(maps, &line)) {
+		uint64_t bytes = line.end - line.start;
+		char *grown;
+
+		if (!is_same_file(&line, of) || line.offset > IMAGE_MAX ||
+		    bytes > IMAGE_MAX - line.offset)
+			continue;
+		if (line.offset + bytes > *size) {
+			grown = realloc(image, (size_t)(line.offset + bytes));
+			if (!grown)
+				break;
+			memset(grown + *size, 0,
+			       (size_t)(line.offset + bytes) - *size);
+			image = grown;
+			*size = (size_t)(line.offset + bytes);
+		}
+		ppi_foreign_read(memory, image + line.offset, (size_t)bytes,
+		        line.start);
+	}
+	if (maps)
+		fclose(maps);
+	if (memory >= 0)
+		close(memory);
+	if (*size >= HEADER) {
+		memset(image + E_SHOFF, 0, 8);
+		memset(image + E_SHNUM, 0, 2);
+		memset(image + E_SHSTRNDX, 0, 2);
+	}
+	return image;
+}
+
+static struct ppi_frame_rules *
+open_image(const struct ppi_machine *machine, uint32_t pid,
+           const struct ppi_mapping *line, const unsigned char *build_id,
+           size_t build_id_bytes, char **image)
+{
+	struct ppi_frame_rules *rules = NULL;
+	size_t size;
+
+	*image = copy_image(pid, line, &size);
+	if (*image && size >= 64 && memcmp(*image, "\177ELF", 4) == 0)
+		rules = ppi_frame_rules_open(machine, -1, *image, size, build_id,
+		                       build_id_bytes);
+	if (!rules) {
+		free(*image);
+		*image = NULL;
+	}
+	return rules;
+}
+
+/* ---- tables from files ---- */
+
+/* As of a MODULE record. */
+enum { PATH_ROOM = 4096 };
+
+enum { ROOT_BYTES = 64 }; /* "/proc/PID/root" */
+
+/* What the file behind the path is now may be another than was mapped; where
+ * no build-id tells, its number does. */
+static struct ppi_frame_rules *open_file(const struct ppi_machine *machine,
+                                         const char *path, uint64_t inode,
+                                         const unsigned char *build_id,
+                                         size_t build_id_bytes)
+{
+	struct ppi_frame_rules *rules = NULL;
+	struct stat at;
+	int fd = ppi_foreign_open(path, PPI_FOREIGN_FILE, &at);
+
+	if (fd < 0)
+		return NULL;
+	if (build_id_bytes || !inode || (uint64_t)at.st_ino == inode)
+		rules = ppi_frame_rules_open(machine, fd, NULL, 0, build_id,
+		                       build_id_bytes);
+	close(fd);
+	return rules;
+}
+
+/*
+ * Open the tables of what process `pid` has mapped at `start` from `path`: from
+ * the file in the process's own root folder, or, where that is another one by
+ * now or none, from the process's memory. False: it has none, whoever asks.
+ * True with *rules NULL: not found this time. *image is memory to free after
+ * the rules, or NULL.
+ */
+static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
+                        uint64_t start, const char *path,
+                        const unsigned char *build_id, size_t build_id_bytes,
+                        struct ppi_frame_rules **rules, char **image)
+{
+	char in_root[ROOT_BYTES + PATH_ROOM];
+	struct ppi_mapping line = { .inode = 0 };
+	bool is_alive;
+
+	*rules = NULL;
+	*image = NULL;
+	if (strcmp(path, "[vdso]") == 0) {
+		if (!find_vdso(&line))
+			return false;
+		*rules = open_image(machine, (uint32_t)getpid(), &line, NULL, 0,
+		                    image);
+		return *rules != NULL;
+	}
+	/* "//anon", "[heap]": code made at run time, without tables */
+	if (path[0] != '/' || path[1] == '/')
+		return false;
+	is_alive = find_line(pid, start, &line);
+	snprintf(in_root, sizeof(in_root), "/proc/%" PRIu32 "/root%s", pid,
+	         path);
+	*rules = open_file(machine, in_root, line.inode, build_id,
+	                   build_id_bytes);
+	if (!*rules && !is_alive)
+		*rules = open_file(machine, path, 0, build_id, build_id_bytes);
+	if (!*rules && is_alive)
+		*rules = open_image(machine, pid, &line, build_id,
+		                    build_id_bytes, image);
+	return *rules || !is_alive;
+}
+
+/* ---- code, shared by processes ---- */
 
 /* Processes that end between two sweeps. */
 enum { SWEEP_EVERY = 256 };
@@ -25,9 +214,6 @@ enum { OPEN_MAX = 256 };
 /* Between two looks at a process's mappings pass so many ms, and so many times
  * what the last one took: wrong addresses are frequent. */
 enum { LOOK_MS = 50, LOOK_SHARE = 20 };
-
-/* As of a MODULE record. */
-enum { PATH_ROOM = 4096 };
 
 /* A process may be gone before its file was found; others have it too. */
 enum { TRIES_MAX = 3 };
@@ -163,10 +349,10 @@ struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,
 	if (map->open_count == OPEN_MAX)
 		close_all_tables(map);
 	code->tries_left--;
-	if (!ppi_module_image_open(map->machine, pid, extent->start,
-	                           code->key, code->build_id,
-	                           code->build_id_bytes, &code->rules,
-	                           &code->image)) {
+	if (!open_tables(map->machine, pid, extent->start,
+	                       code->key, code->build_id,
+	                       code->build_id_bytes, &code->rules,
+	                       &code->image)) {
 		/* it has none, and will have none */
 		code->tries_left = 0;
 		return NULL;

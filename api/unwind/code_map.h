@@ -3,8 +3,8 @@
 #ifndef PPI_UNWIND_CODE_MAP_H
 #define PPI_UNWIND_CODE_MAP_H
 
-#include "api/unwind/process_map.h"
 #include "api/unwind/frame_rules.h"
+#include "api/unwind/process_map.h"
 
 /* A program, library or piece of generated code; processes share them. */
 struct ppi_code;
@@ -56,5 +56,8 @@ uint32_t ppi_code_map_serial(const struct ppi_extent *extent);
 
 /* Whether it is the kernel's own, which all processes have. */
 bool ppi_code_map_is_vdso(const struct ppi_extent *extent);
+
+/* Bytes of the vdso, which lies in this process, too; how many could be read. */
+size_t ppi_vdso_read(uint64_t offset, void *bytes, size_t count);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rules of one module, from its .eh_frame by elfutils. libdw gets one entry at a
- * time, which was looked at before, and nothing else of the file. It is loaded
- * when the first stack is unwound: a program that uses the library for other
- * things does not need it.
+ * time, which was looked at before, and nothing else of the file; expressions are
+ * evaluated here. It is loaded when the first stack is unwound: a program that uses
+ * the library for other things does not need it.
  */
 #include "config.h"
 
 #include "api/unwind/frame_rules.h"
 
-#include "api/unwind/expression.h"
 #include "api/unwind/frame_table.h"
+#include "api/unwind/machine.h"
 #include "base/library.h"
 
 #include <dwarf.h>
@@ -19,6 +19,235 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- expressions: DWARF 5, section 2.5 ---- */
+
+/* What an expression may look at. */
+struct expression_input {
+	const struct ppi_registers *registers;
+	uint64_t cfa; /* while the CFA itself is computed: 0 */
+	ppi_load_fn load;
+	void *context;
+};
+
+/* No compiler or C library comes near; a loop of a damaged table ends here. */
+enum { STACK_MAX = 64, STEPS_MAX = 1000 };
+
+struct stack_machine {
+	uint64_t stack[STACK_MAX];
+	size_t depth;
+	const struct expression_input *input;
+	bool has_failed;
+};
+
+static void push(struct stack_machine *m, uint64_t word)
+{
+	if (m->depth == STACK_MAX)
+		m->has_failed = true;
+	else
+		m->stack[m->depth++] = word;
+}
+
+static uint64_t pop(struct stack_machine *m)
+{
+	if (m->depth == 0) {
+		m->has_failed = true;
+		return 0;
+	}
+	return m->stack[--m->depth];
+}
+
+static uint64_t pick(struct stack_machine *m, uint64_t below)
+{
+	if (below >= m->depth) {
+		m->has_failed = true;
+		return 0;
+	}
+	return m->stack[m->depth - 1 - below];
+}
+
+static uint64_t register_of(struct stack_machine *m, uint64_t number)
+{
+	const struct ppi_registers *r = m->input->registers;
+
+	if (number >= PPI_REGISTERS || !(r->known >> number & 1)) {
+		m->has_failed = true;
+		return 0;
+	}
+	return r->value[number];
+}
+
+static void dereference(struct stack_machine *m, uint64_t bytes)
+{
+	uint64_t word = 0, address = pop(m);
+
+	if (m->has_failed || bytes == 0 || bytes > 8 ||
+	    !m->input->load(m->input->context, address, &word)) {
+		m->has_failed = true;
+		return;
+	}
+	/* both machines are little-endian */
+	push(m, bytes == 8 ? word : word & ((UINT64_C(1) << 8 * bytes) - 1));
+}
+
+static uint64_t shift_right_signed(uint64_t word, uint64_t by)
+{
+	uint64_t sign = word >> 63 ? UINT64_MAX : 0;
+
+	if (by == 0)
+		return word;
+	return by > 63 ? sign : word >> by | sign << (64 - by);
+}
+
+static bool binary(struct stack_machine *m, uint8_t atom)
+{
+	uint64_t right = pick(m, 0), left = pick(m, 1), result;
+	int64_t a = (int64_t)left, b = (int64_t)right;
+
+	switch (atom) {
+	case DW_OP_and: result = left & right; break;
+	case DW_OP_or: result = left | right; break;
+	case DW_OP_xor: result = left ^ right; break;
+	case DW_OP_plus: result = left + right; break;
+	case DW_OP_minus: result = left - right; break;
+	case DW_OP_mul: result = left * right; break;
+	case DW_OP_shl: result = right > 63 ? 0 : left << right; break;
+	case DW_OP_shr: result = right > 63 ? 0 : left >> right; break;
+	case DW_OP_shra: result = shift_right_signed(left, right); break;
+	case DW_OP_eq: result = left == right; break;
+	case DW_OP_ne: result = left != right; break;
+	case DW_OP_ge: result = a >= b; break;
+	case DW_OP_gt: result = a > b; break;
+	case DW_OP_le: result = a <= b; break;
+	case DW_OP_lt: result = a < b; break;
+	case DW_OP_div:
+		if (b == 0 || (a == INT64_MIN && b == -1))
+			m->has_failed = true;
+		result = m->has_failed ? 0 : (uint64_t)(a / b);
+		break;
+	case DW_OP_mod:
+		if (right == 0)
+			m->has_failed = true;
+		result = m->has_failed ? 0 : left % right;
+		break;
+	default:
+		return false;
+	}
+	pop(m);
+	pop(m);
+	push(m, result);
+	return true;
+}
+
+static bool unary(struct stack_machine *m, const Dwarf_Op *op)
+{
+	uint64_t a, b, c;
+
+	switch (op->atom) {
+	case DW_OP_dup: push(m, pick(m, 0)); break;
+	case DW_OP_drop: pop(m); break;
+	case DW_OP_over: push(m, pick(m, 1)); break;
+	case DW_OP_pick: push(m, pick(m, op->number)); break;
+	case DW_OP_swap:
+		a = pop(m), b = pop(m);
+		push(m, a), push(m, b);
+		break;
+	case DW_OP_rot:
+		a = pop(m), b = pop(m), c = pop(m);
+		push(m, a), push(m, c), push(m, b);
+		break;
+	case DW_OP_abs:
+		a = pop(m);
+		push(m, a >> 63 ? 0 - a : a);
+		break;
+	case DW_OP_neg: push(m, 0 - pop(m)); break;
+	case DW_OP_not: push(m, ~pop(m)); break;
+	case DW_OP_plus_uconst: push(m, pop(m) + op->number); break;
+	case DW_OP_deref: dereference(m, 8); break;
+	case DW_OP_deref_size: dereference(m, op->number); break;
+	case DW_OP_nop: break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static bool source(struct stack_machine *m, const Dwarf_Op *op)
+{
+	uint8_t atom = op->atom;
+
+	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
+		push(m, atom - DW_OP_lit0);
+	else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
+		push(m, register_of(m, atom - DW_OP_breg0) + op->number);
+	else if (atom == DW_OP_bregx)
+		push(m, register_of(m, op->number) + op->number2);
+	else if (atom == DW_OP_call_frame_cfa)
+		push(m, m->input->cfa);
+	else if (atom == DW_OP_addr || (atom >= DW_OP_const1u &&
+	                                atom <= DW_OP_consts))
+		push(m, op->number); /* libdw has extended its sign */
+	else
+		return false;
+	return true;
+}
+
+/* The operation at a byte of the expression; `count` is its end. */
+static size_t find(const Dwarf_Op *ops, size_t count, uint64_t offset)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ops[i].offset == offset)
+			return i;
+	return count;
+}
+
+/* An operation of one byte, then two bytes of offset from behind them. */
+static uint64_t target_of(const Dwarf_Op *op)
+{
+	return op->offset + 3 + (uint64_t)(int64_t)(int16_t)op->number;
+}
+
+/*
+ * Evaluate `count` operations. *is_value: the result is the value itself, not
+ * the address it is at. False when it cannot be known.
+ */
+static bool evaluate(const Dwarf_Op *ops, size_t count,
+                     const struct expression_input *input,
+                     uint64_t *result, bool *is_value)
+{
+	struct stack_machine m = { .input = input };
+	size_t at = 0;
+
+	*is_value = false;
+	for (unsigned step = 0; at < count; step++) {
+		const Dwarf_Op *op = &ops[at++];
+
+		if (m.has_failed || step == STEPS_MAX)
+			return false;
+		if (op->atom == DW_OP_stack_value) {
+			*is_value = true;
+		} else if (op->atom == DW_OP_skip) {
+			at = find(ops, count, target_of(op));
+		} else if (op->atom == DW_OP_bra) {
+			if (pop(&m) != 0)
+				at = find(ops, count, target_of(op));
+		} else if ((op->atom >= DW_OP_reg0 &&
+		            op->atom <= DW_OP_reg31) ||
+		           op->atom == DW_OP_regx) {
+			/* in a register of the callee's */
+			push(&m, register_of(&m, op->atom == DW_OP_regx ?
+				op->number : (uint64_t)(op->atom - DW_OP_reg0)));
+			*is_value = true;
+		} else if (!source(&m, op) && !unary(&m, op) &&
+		           !binary(&m, op->atom)) {
+			return false;
+		}
+	}
+	*result = pop(&m);
+	return !m.has_failed;
+}
+
+/* ---- libdw ---- */
 
 #define DW_FUNCTIONS(X)                                                    \
 	X(elf_version) X(elf_memory) X(elf_end) X(dwarf_getcfi_elf)        \
@@ -56,6 +285,8 @@ const char *ppi_frame_rules_missing(void)
 	                        "(Debian: libdw1)";
 }
 
+/* ---- the tables of a module ---- */
+
 struct ppi_frame_rules {
 	const struct ppi_machine *machine;
 	struct ppi_frame_table *table;
@@ -67,9 +298,9 @@ struct ppi_frame_rules {
 };
 
 struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
-                                 char *bytes, size_t size,
-                                 const unsigned char *build_id,
-                                 size_t build_id_bytes)
+                                             char *bytes, size_t size,
+                                             const unsigned char *build_id,
+                                             size_t build_id_bytes)
 {
 	struct ppi_frame_rules *rules;
 
@@ -110,7 +341,7 @@ void ppi_frame_rules_close(struct ppi_frame_rules *rules)
 }
 
 bool ppi_frame_rules_address(const struct ppi_frame_rules *rules, uint64_t file_offset,
-                       uint64_t *address)
+                             uint64_t *address)
 {
 	return ppi_frame_table_address(rules->table, file_offset, address);
 }
@@ -280,7 +511,7 @@ static bool make_saved(const struct ppi_machine *machine, Dwarf_Frame *frame,
 }
 
 void ppi_frame_rules_find(struct ppi_frame_rules *rules, uint64_t address,
-                    struct ppi_rule *rule)
+                          struct ppi_rule *rule)
 {
 	Dwarf_Frame *frame = frame_at(rules, address);
 	bool is_signal = false;
@@ -303,7 +534,7 @@ void ppi_frame_rules_find(struct ppi_frame_rules *rules, uint64_t address,
 
 /* False when the rule asks for what is not known. */
 static bool step_register(Dwarf_Frame *frame, int number, int to_number,
-                          const struct ppi_expression_input *input,
+                          const struct expression_input *input,
                           struct ppi_registers *to)
 {
 	Dwarf_Op memory[3], *ops;
@@ -319,7 +550,7 @@ static bool step_register(Dwarf_Frame *frame, int number, int to_number,
 			return true;
 		value = input->registers->value[number];
 	} else {
-		if (!ppi_expression(ops, count, input, &value, &is_value) ||
+		if (!evaluate(ops, count, input, &value, &is_value) ||
 		    (!is_value && !input->load(input->context, value,
 		                               &value)))
 			return false;
@@ -330,7 +561,7 @@ static bool step_register(Dwarf_Frame *frame, int number, int to_number,
 }
 
 static bool step_all(const struct ppi_machine *machine, Dwarf_Frame *frame,
-                     int column, const struct ppi_expression_input *input,
+                     int column, const struct expression_input *input,
                      struct ppi_frame *to)
 {
 	struct ppi_registers *registers = &to->registers;
@@ -353,10 +584,10 @@ static bool step_all(const struct ppi_machine *machine, Dwarf_Frame *frame,
 }
 
 bool ppi_frame_rules_step(struct ppi_frame_rules *rules, uint64_t address,
-                    const struct ppi_registers *from, ppi_load_fn load,
-                    void *context, struct ppi_frame *to)
+                          const struct ppi_registers *from, ppi_load_fn load,
+                          void *context, struct ppi_frame *to)
 {
-	struct ppi_expression_input input = { from, 0, load, context };
+	struct expression_input input = { from, 0, load, context };
 	Dwarf_Frame *frame = frame_at(rules, address);
 	bool is_value, is_good = false;
 	Dwarf_Op *ops;
@@ -368,7 +599,7 @@ bool ppi_frame_rules_step(struct ppi_frame_rules *rules, uint64_t address,
 	column = dw.dwarf_frame_info(frame, NULL, NULL, NULL);
 	if (column >= 0 && column < PPI_REGISTERS &&
 	    dw.dwarf_frame_cfa(frame, &ops, &count) == 0 &&
-	    ppi_expression(ops, count, &input, &input.cfa, &is_value)) {
+	    evaluate(ops, count, &input, &input.cfa, &is_value)) {
 		to->cfa = input.cfa;
 		is_good = step_all(rules->machine, frame, column, &input, to);
 	}

@@ -8,9 +8,9 @@ const char *ppi_frame_rules_missing(void)
 }
 
 struct ppi_frame_rules *ppi_frame_rules_open(const struct ppi_machine *machine, int fd,
-                                 char *bytes, size_t size,
-                                 const unsigned char *build_id,
-                                 size_t build_id_bytes)
+                                             char *bytes, size_t size,
+                                             const unsigned char *build_id,
+                                             size_t build_id_bytes)
 {
 	(void)machine;
 	(void)fd;
@@ -27,7 +27,7 @@ void ppi_frame_rules_close(struct ppi_frame_rules *rules)
 }
 
 bool ppi_frame_rules_address(const struct ppi_frame_rules *rules, uint64_t file_offset,
-                       uint64_t *address)
+                             uint64_t *address)
 {
 	(void)rules;
 	(void)file_offset;
@@ -36,7 +36,7 @@ bool ppi_frame_rules_address(const struct ppi_frame_rules *rules, uint64_t file_
 }
 
 void ppi_frame_rules_find(struct ppi_frame_rules *rules, uint64_t address,
-                    struct ppi_rule *rule)
+                          struct ppi_rule *rule)
 {
 	(void)rules;
 	(void)address;
@@ -44,8 +44,8 @@ void ppi_frame_rules_find(struct ppi_frame_rules *rules, uint64_t address,
 }
 
 bool ppi_frame_rules_step(struct ppi_frame_rules *rules, uint64_t address,
-                    const struct ppi_registers *from, ppi_load_fn load,
-                    void *context, struct ppi_frame *to)
+                          const struct ppi_registers *from, ppi_load_fn load,
+                          void *context, struct ppi_frame *to)
 {
 	(void)rules;
 	(void)address;

@@ -1,17 +1,174 @@
 /* SPDX-License-Identifier: MIT */
-/* Frame tables: LSB, chapter "Exception Frames". */
+/*
+ * Frame tables: LSB, chapter "Exception Frames". Call frame instructions: DWARF 5,
+ * 6.4.2 and 7.24; those of GNU: LSB, the same chapter; of arm64: "DWARF for the Arm
+ * 64-bit Architecture".
+ */
 #include "config.h"
 
 #include "api/unwind/frame_table.h"
 
-#include "api/unwind/call_frames.h"
-#include "base/build_id.h"
+#include "base/elf.h"
 #include "base/foreign_file.h"
+#include "base/vector.h"
 
 #include <dwarf.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- call frame instructions ---- */
+
+enum {
+	/* x86-64 names 130 (System V ABI, figure 3.36), arm64 128 */
+	REGISTERS_MAX = 192,
+	/* compilers remember one at a time */
+	REMEMBERED_MAX = 64,
+	EXPRESSION_BYTES_MAX = 4096
+};
+
+/* `bytes` of them, 8 at most, little-endian. */
+static uint64_t cfi_number(struct ppi_cfi *cursor, size_t bytes)
+{
+	uint64_t number = 0;
+
+	if ((size_t)(cursor->end - cursor->at) < bytes) {
+		cursor->is_past = true;
+		cursor->at = cursor->end;
+		return 0;
+	}
+	for (size_t i = 0; i < bytes; i++)
+		number |= (uint64_t)*cursor->at++ << (8 * i);
+	return number;
+}
+
+static uint64_t cfi_uleb(struct ppi_cfi *cursor)
+{
+	uint64_t number = 0, byte;
+
+	/* libdw, too, reads ten bytes; what goes on after them is nonsense */
+	for (unsigned shift = 0; shift < 70; shift += 7) {
+		byte = cfi_number(cursor, 1);
+		number |= (byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return number;
+	}
+	cursor->is_past = true;
+	return number;
+}
+
+static void cfi_skip(struct ppi_cfi *cursor, uint64_t bytes)
+{
+	if ((uint64_t)(cursor->end - cursor->at) < bytes) {
+		cursor->is_past = true;
+		bytes = (uint64_t)(cursor->end - cursor->at);
+	}
+	cursor->at += bytes;
+}
+
+/* What follows the byte of an instruction: r a register, u a number, b a block
+ * after its length, a an address, 1, 2, 4 and 8 so many bytes. NULL: not known. */
+static const char *operands_of(unsigned instruction)
+{
+	switch (instruction) {
+	case DW_CFA_nop:
+	case DW_CFA_remember_state:
+	case DW_CFA_restore_state:
+	case DW_CFA_GNU_window_save: /* arm64: AARCH64_negate_ra_state */
+		return "";
+	case DW_CFA_set_loc:
+		return "a";
+	case DW_CFA_advance_loc1:
+		return "1";
+	case DW_CFA_advance_loc2:
+		return "2";
+	case DW_CFA_advance_loc4:
+		return "4";
+	case DW_CFA_MIPS_advance_loc8:
+		return "8";
+	case DW_CFA_restore_extended:
+	case DW_CFA_undefined:
+	case DW_CFA_same_value:
+	case DW_CFA_def_cfa_register:
+		return "r";
+	case DW_CFA_offset_extended:
+	case DW_CFA_offset_extended_sf:
+	case DW_CFA_def_cfa:
+	case DW_CFA_def_cfa_sf:
+	case DW_CFA_val_offset:
+	case DW_CFA_val_offset_sf:
+	case DW_CFA_GNU_negative_offset_extended:
+		return "ru";
+	case DW_CFA_register:
+		return "rr";
+	case DW_CFA_def_cfa_offset:
+	case DW_CFA_def_cfa_offset_sf:
+	case DW_CFA_GNU_args_size:
+		return "u";
+	case DW_CFA_def_cfa_expression:
+		return "b";
+	case DW_CFA_expression:
+	case DW_CFA_val_expression:
+		return "rb";
+	default:
+		return NULL;
+	}
+}
+
+static bool skip_operand(struct ppi_cfi *program, char kind,
+                         size_t pointer_bytes)
+{
+	uint64_t bytes;
+
+	switch (kind) {
+	case 'r':
+		return cfi_uleb(program) < REGISTERS_MAX;
+	case 'u':
+		cfi_uleb(program);
+		return true;
+	case 'b':
+		bytes = cfi_uleb(program);
+		cfi_skip(program, bytes);
+		return bytes <= EXPRESSION_BYTES_MAX;
+	case 'a':
+		cfi_skip(program, pointer_bytes);
+		return true;
+	default:
+		cfi_skip(program, (uint64_t)(kind - '0'));
+		return true;
+	}
+}
+
+bool ppi_call_frames_are_modest(struct ppi_cfi program,
+                                size_t pointer_bytes)
+{
+	unsigned remembered = 0;
+
+	while (program.at < program.end) {
+		unsigned instruction = *program.at++;
+		const char *operands;
+
+		/* the three that have an operand within; 64 registers */
+		if (instruction & 0xc0)
+			operands = (instruction & 0xc0) == DW_CFA_offset ? "u"
+			                                                 : "";
+		else
+			operands = operands_of(instruction);
+		if (!operands)
+			return false;
+		for (; *operands; operands++)
+			if (!skip_operand(&program, *operands, pointer_bytes))
+				return false;
+		if (instruction == DW_CFA_remember_state &&
+		    ++remembered > REMEMBERED_MAX)
+			return false;
+		if (instruction == DW_CFA_restore_state && remembered > 0)
+			remembered--;
+	}
+	return !program.is_past;
+}
+
+/* ---- a table ---- */
 
 enum {
 	SEGMENTS_MAX = 64,
@@ -48,7 +205,7 @@ struct ppi_frame_table {
 	/* How an entry is found: the header's table, or rows of our own when it
 	 * has none. */
 	struct ppi_cfi search;
-	struct row *rows;
+	struct ppi_vector rows; /* of struct row */
 	size_t row_count;
 };
 
@@ -171,7 +328,7 @@ static uint64_t read_pointer(struct ppi_cfi *cursor, unsigned encoding,
                              uint64_t address)
 {
 	size_t bytes = pointer_bytes(encoding);
-	uint64_t value = ppi_cfi_number(cursor, bytes);
+	uint64_t value = cfi_number(cursor, bytes);
 
 	if (encoding & DW_EH_PE_signed && bytes < 8 &&
 	    value >> (8 * bytes - 1))
@@ -192,7 +349,7 @@ static bool open_entry(const struct ppi_frame_table *table, size_t at,
 		return false;
 	*entry = (struct ppi_cfi){ frames->bytes + at,
 		                      frames->bytes + frames->size, false };
-	bytes = ppi_cfi_number(entry, 4);
+	bytes = cfi_number(entry, 4);
 	/* 0 ends the table, 0xffffffff begins a longer length */
 	if (entry->is_past || bytes < 4 || bytes > ENTRY_MAX ||
 	    bytes > (uint64_t)(entry->end - entry->at))
@@ -218,24 +375,24 @@ static bool read_augmentation(struct ppi_cfi *entry, const char *letters,
 	common->has_sizes = letters[0] == 'z';
 	if (!common->has_sizes)
 		return letters[0] == '\0';
-	bytes = ppi_cfi_uleb(entry);
+	bytes = cfi_uleb(entry);
 	added = *entry;
-	ppi_cfi_skip(entry, bytes);
+	cfi_skip(entry, bytes);
 	added.end = entry->at;
 	while (*++letters)
 		switch (*letters) {
 		case 'R':
-			common->encoding = (unsigned)ppi_cfi_number(&added, 1);
+			common->encoding = (unsigned)cfi_number(&added, 1);
 			break;
 		case 'P':
-			bytes = pointer_bytes((unsigned)ppi_cfi_number(
+			bytes = pointer_bytes((unsigned)cfi_number(
 				&added, 1) & ~(unsigned)DW_EH_PE_indirect);
 			if (bytes == 0)
 				return false;
-			ppi_cfi_skip(&added, bytes);
+			cfi_skip(&added, bytes);
 			break;
 		case 'L':
-			ppi_cfi_skip(&added, 1);
+			cfi_skip(&added, 1);
 			break;
 		case 'S': /* a signal frame */
 		case 'B': /* arm64: signed by the second key */
@@ -251,21 +408,21 @@ static bool read_common(struct ppi_cfi entry, struct common *common)
 	const char *letters;
 	uint64_t version;
 
-	if (ppi_cfi_number(&entry, 4) != 0)
+	if (cfi_number(&entry, 4) != 0)
 		return false;
-	version = ppi_cfi_number(&entry, 1);
+	version = cfi_number(&entry, 1);
 	letters = (const char *)entry.at;
 	if ((version != 1 && version != 3) ||
 	    (size_t)(entry.end - entry.at) < LETTERS_MAX ||
 	    !memchr(letters, '\0', LETTERS_MAX))
 		return false;
-	ppi_cfi_skip(&entry, strlen(letters) + 1);
-	ppi_cfi_uleb(&entry); /* alignment of code */
-	ppi_cfi_uleb(&entry); /* and of data */
+	cfi_skip(&entry, strlen(letters) + 1);
+	cfi_uleb(&entry); /* alignment of code */
+	cfi_uleb(&entry); /* and of data */
 	if (version == 1)
-		ppi_cfi_skip(&entry, 1); /* column of the return address */
+		cfi_skip(&entry, 1); /* column of the return address */
 	else
-		ppi_cfi_uleb(&entry);
+		cfi_uleb(&entry);
 	if (!read_augmentation(&entry, letters, common))
 		return false;
 	common->program = entry;
@@ -289,7 +446,7 @@ static bool read_own(const struct ppi_frame_table *table, size_t at,
 	out->own = frames + at;
 	out->own_bytes = (size_t)(own.end - out->own);
 	out->own_address = table->frames.address + at;
-	back = ppi_cfi_number(&own, 4);
+	back = cfi_number(&own, 4);
 	if (back == 0 || back > at + 4 ||
 	    !open_entry(table, at + 4 - back, &shared) ||
 	    !read_common(shared, &common))
@@ -301,9 +458,9 @@ static bool read_own(const struct ppi_frame_table *table, size_t at,
 	                      out->own_address + 8);
 	if (!is_modest)
 		return !own.is_past;
-	ppi_cfi_skip(&own, bytes); /* how far it reaches */
+	cfi_skip(&own, bytes); /* how far it reaches */
 	if (common.has_sizes)
-		ppi_cfi_skip(&own, ppi_cfi_uleb(&own));
+		cfi_skip(&own, cfi_uleb(&own));
 	*is_modest = !own.is_past &&
 	             ppi_call_frames_are_modest(common.program, bytes) &&
 	             ppi_call_frames_are_modest(own, bytes);
@@ -321,16 +478,11 @@ static int compare_rows(const void *left, const void *right)
 
 static bool add_row(struct ppi_frame_table *table, uint64_t start, size_t at)
 {
-	/* a power of two: full */
-	if (!(table->row_count & (table->row_count - 1))) {
-		size_t room = table->row_count ? 2 * table->row_count : 1;
-		struct row *grown = realloc(table->rows, room * sizeof(*grown));
+	const struct row row = { start, at };
 
-		if (!grown)
-			return false;
-		table->rows = grown;
-	}
-	table->rows[table->row_count++] = (struct row){ start, at };
+	if (!ppi_vector_add(&table->rows, sizeof(row), &row, 1))
+		return false;
+	table->row_count = table->rows.count;
 	return true;
 }
 
@@ -348,7 +500,7 @@ static bool make_rows(struct ppi_frame_table *table)
 			return false;
 	if (table->row_count == 0)
 		return false;
-	qsort(table->rows, table->row_count, sizeof(*table->rows),
+	qsort(table->rows.data, table->row_count, sizeof(struct row),
 	      compare_rows);
 	return true;
 }
@@ -359,8 +511,8 @@ static struct row row_at(const struct ppi_frame_table *table, size_t i)
 	struct ppi_cfi cursor = table->search;
 	struct row row;
 
-	if (table->rows)
-		return table->rows[i];
+	if (table->rows.data)
+		return PPI_AT(&table->rows, const struct row)[i];
 	cursor.at += i * ROW_BYTES;
 	row.start = read_pointer(&cursor, DW_EH_PE_sdata4, 0) +
 	            table->header.address;
@@ -436,11 +588,11 @@ static bool take_header(struct ppi_frame_table *table,
 	cursor = (struct ppi_cfi){ table->header.bytes,
 		                      table->header.bytes + table->header.size,
 		                      false };
-	if (ppi_cfi_number(&cursor, 1) != 1)
+	if (cfi_number(&cursor, 1) != 1)
 		return false;
-	frames = (unsigned)ppi_cfi_number(&cursor, 1);
-	count = (unsigned)ppi_cfi_number(&cursor, 1);
-	rows = (unsigned)ppi_cfi_number(&cursor, 1);
+	frames = (unsigned)cfi_number(&cursor, 1);
+	count = (unsigned)cfi_number(&cursor, 1);
+	rows = (unsigned)cfi_number(&cursor, 1);
 	if (pointer_bytes(frames) == 0 ||
 	    !take_frames(table, read_pointer(&cursor, frames,
 	                                     table->header.address + 4)))
@@ -448,7 +600,7 @@ static bool take_header(struct ppi_frame_table *table,
 	if (count != DW_EH_PE_udata4 ||
 	    rows != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
 		return make_rows(table);
-	number = ppi_cfi_number(&cursor, 4);
+	number = cfi_number(&cursor, 4);
 	table->search = cursor;
 	table->row_count = (size_t)(cursor.end - cursor.at) / ROW_BYTES;
 	if (number < table->row_count)
@@ -524,6 +676,6 @@ void ppi_frame_table_close(struct ppi_frame_table *table)
 		return;
 	free(table->frames.owned);
 	free(table->header.owned);
-	free(table->rows);
+	ppi_vector_free(&table->rows);
 	free(table);
 }

@@ -2,7 +2,8 @@
 /*
  * The frame table (.eh_frame) of one 64-bit ELF file: finding the entry of an
  * address. The file is somebody else's, so nothing in it is believed: sizes are
- * bounded, and an entry is given only when it is modest (call_frames.h).
+ * bounded, and an entry is given only when it is modest
+ * (ppi_call_frames_are_modest).
  */
 #ifndef PPI_UNWIND_FRAME_TABLE_H
 #define PPI_UNWIND_FRAME_TABLE_H
@@ -41,5 +42,20 @@ bool ppi_frame_table_address(const struct ppi_frame_table *table,
  * far is for the reader of the entry to say. */
 bool ppi_frame_table_find(const struct ppi_frame_table *table,
                           uint64_t address, struct ppi_frame_entry *entry);
+
+/* A place in bytes of somebody else; past the end it reads zeros. */
+struct ppi_cfi {
+	const unsigned char *at, *end;
+	bool is_past; /* it was asked for more than there is, or for nonsense */
+};
+
+/*
+ * Whether carrying out these instructions takes little memory. libdw makes
+ * room for every register up to the one that is named, for every remembered
+ * state and for every operation of an expression. `pointer_bytes` is the size
+ * of an address in the table.
+ */
+bool ppi_call_frames_are_modest(struct ppi_cfi program,
+                                size_t pointer_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The code mapped in this process, as the dynamic loader lists it. Code that
- * the loader does not know (a JIT's) is not found here.
+ * The code mapped in this process, as the dynamic loader lists it; and code that the
+ * loader does not know (a JIT's), of any process, found when a sample is in it.
  *
  * Whoever unloads code unannounced (the C library its own modules; a program
  * without our wrapper of dlclose) may have had other code mapped in its place
@@ -10,18 +10,25 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-
 #include "api/unwind/modules.h"
 
-#include "api/unwind/module_image.h"
-#include "base/build_id.h"
-#include "base/elf_w.h"
+#include "api/unwind/process_map.h"
+#include "backends/backend.h"
+#include "base/clock_ns.h"
+#include "base/elf.h"
+#include "base/processes.h"
 #include "base/thread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Out of memory: what was to be added has no table (hh.tbl). */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* ---- what was seen ---- */
 
 /* realpath(3) fills as much as PATH_MAX, which is this or less. */
 enum { PATH_ROOM = 4096 };
@@ -38,6 +45,95 @@ struct ppi_module_seen {
 
 /* Code that was there, and other code after it, when nobody looked. */
 #define UNLOADED "[unloaded]"
+
+static bool is_over(const struct ppi_module_seen *a,
+                    const struct ppi_module_seen *b)
+{
+	return a->start < b->end && b->start < a->end;
+}
+
+static bool is_same(const struct ppi_module_seen *a,
+                    const struct ppi_module_seen *b)
+{
+	return a->start == b->start && a->end == b->end &&
+	       a->build_id_bytes == b->build_id_bytes &&
+	       memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 &&
+	       strcmp(a->name, b->name) == 0;
+}
+
+static struct ppi_module_seen *seen_in(const struct ppi_modules *modules)
+{
+	return PPI_AT(&modules->seen, struct ppi_module_seen);
+}
+
+/* The youngest over the addresses of `module`, which is the one in force. */
+static struct ppi_module_seen *find_over(const struct ppi_modules *modules,
+                                         const struct ppi_module_seen *module)
+{
+	for (size_t i = modules->seen.count; i-- > 0;)
+		if (is_over(&seen_in(modules)[i], module))
+			return &seen_in(modules)[i];
+	return NULL;
+}
+
+static void free_seen(struct ppi_module_seen *seen)
+{
+	free(seen->name);
+	free(seen->path);
+}
+
+/* What was told and is no more is of no use. */
+static void drop_told_over(struct ppi_modules *modules,
+                           const struct ppi_module_seen *module)
+{
+	size_t kept = 0, told = modules->told;
+
+	for (size_t i = 0; i < modules->seen.count; i++) {
+		struct ppi_module_seen *seen = &seen_in(modules)[i];
+
+		if (i < told && is_over(seen, module)) {
+			free_seen(seen);
+			modules->told--;
+		} else {
+			seen_in(modules)[kept++] = *seen;
+		}
+	}
+	modules->seen.count = kept;
+}
+
+static bool is_later(uint64_t place, uint64_t other)
+{
+	return (ptrdiff_t)((size_t)place - (size_t)other) > 0;
+}
+
+/* Before what is valid from a later place on. */
+static void insert(struct ppi_modules *modules,
+                   const struct ppi_module_seen *module)
+{
+	size_t at = modules->seen.count++;
+
+	for (; at > modules->told &&
+	       is_later(seen_in(modules)[at - 1].since, module->since); at--)
+		seen_in(modules)[at] = seen_in(modules)[at - 1];
+	seen_in(modules)[at] = *module;
+}
+
+static void add(struct ppi_modules *modules,
+                const struct ppi_module_seen *module)
+{
+	struct ppi_module_seen kept = *module;
+
+	if (!ppi_vector_reserve(&modules->seen, sizeof(kept), 1))
+		return;
+	kept.name = strdup(module->name);
+	kept.path = strdup(module->path);
+	if (kept.name && kept.path)
+		insert(modules, &kept);
+	else
+		free_seen(&kept);
+}
+
+/* ---- what the loader says ---- */
 
 static size_t find_build_id(const struct dl_phdr_info *info,
                             unsigned char *build_id)
@@ -59,107 +155,6 @@ static size_t find_build_id(const struct dl_phdr_info *info,
 	}
 	return 0;
 }
-
-/* ---- what was seen ---- */
-
-static bool is_over(const struct ppi_module_seen *a,
-                    const struct ppi_module_seen *b)
-{
-	return a->start < b->end && b->start < a->end;
-}
-
-static bool is_same(const struct ppi_module_seen *a,
-                    const struct ppi_module_seen *b)
-{
-	return a->start == b->start && a->end == b->end &&
-	       a->build_id_bytes == b->build_id_bytes &&
-	       memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0 &&
-	       strcmp(a->name, b->name) == 0;
-}
-
-/* The youngest over the addresses of `module`, which is the one in force. */
-static struct ppi_module_seen *find_over(const struct ppi_modules *modules,
-                                         const struct ppi_module_seen *module)
-{
-	for (size_t i = modules->count; i-- > 0;)
-		if (is_over(&modules->seen[i], module))
-			return &modules->seen[i];
-	return NULL;
-}
-
-static void free_seen(struct ppi_module_seen *seen)
-{
-	free(seen->name);
-	free(seen->path);
-}
-
-/* What was told and is no more is of no use. */
-static void drop_told_over(struct ppi_modules *modules,
-                           const struct ppi_module_seen *module)
-{
-	size_t kept = 0, told = modules->told;
-
-	for (size_t i = 0; i < modules->count; i++) {
-		struct ppi_module_seen *seen = &modules->seen[i];
-
-		if (i < told && is_over(seen, module)) {
-			free_seen(seen);
-			modules->told--;
-		} else {
-			modules->seen[kept++] = *seen;
-		}
-	}
-	modules->count = kept;
-}
-
-static bool has_room(struct ppi_modules *modules)
-{
-	size_t room = modules->room ? modules->room * 2 : 32;
-	struct ppi_module_seen *seen;
-
-	if (modules->count < modules->room)
-		return true;
-	seen = realloc(modules->seen, room * sizeof(*seen));
-	if (!seen)
-		return false;
-	modules->seen = seen;
-	modules->room = room;
-	return true;
-}
-
-static bool is_later(uint64_t place, uint64_t other)
-{
-	return (ptrdiff_t)((size_t)place - (size_t)other) > 0;
-}
-
-/* Before what is valid from a later place on. */
-static void insert(struct ppi_modules *modules,
-                   const struct ppi_module_seen *module)
-{
-	size_t at = modules->count++;
-
-	for (; at > modules->told &&
-	       is_later(modules->seen[at - 1].since, module->since); at--)
-		modules->seen[at] = modules->seen[at - 1];
-	modules->seen[at] = *module;
-}
-
-static void add(struct ppi_modules *modules,
-                const struct ppi_module_seen *module)
-{
-	struct ppi_module_seen kept = *module;
-
-	if (!has_room(modules))
-		return;
-	kept.name = strdup(module->name);
-	kept.path = strdup(module->path);
-	if (kept.name && kept.path)
-		insert(modules, &kept);
-	else
-		free_seen(&kept);
-}
-
-/* ---- what the loader says ---- */
 
 struct file_at {
 	uint64_t address;
@@ -230,7 +225,7 @@ static bool is_list_unchanged(struct walk *walk,
 	struct ppi_modules *modules = walk->modules;
 
 	if (has_counters(size)) {
-		if (modules->count && modules->adds == info->dlpi_adds &&
+		if (modules->seen.count && modules->adds == info->dlpi_adds &&
 		    modules->subs == info->dlpi_subs)
 			return true;
 		walk->is_unannounced = modules->scans && !modules->unloading &&
@@ -315,7 +310,7 @@ static void scan(struct ppi_modules *modules, uint64_t place)
 	modules->since = modules->end = place;
 }
 
-/* ---- what others ask for ---- */
+/* ---- scans ---- */
 
 void ppi_modules_init(struct ppi_modules *modules)
 {
@@ -325,9 +320,9 @@ void ppi_modules_init(struct ppi_modules *modules)
 
 void ppi_modules_free(struct ppi_modules *modules)
 {
-	for (size_t i = 0; i < modules->count; i++)
-		free_seen(&modules->seen[i]);
-	free(modules->seen);
+	for (size_t i = 0; i < modules->seen.count; i++)
+		free_seen(&seen_in(modules)[i]);
+	ppi_vector_free(&modules->seen);
 	pthread_mutex_destroy(&modules->lock);
 	memset(modules, 0, sizeof(*modules));
 }
@@ -377,8 +372,8 @@ bool ppi_modules_next(struct ppi_modules *modules, uint64_t *place)
 	bool is_untold;
 
 	pthread_mutex_lock(&modules->lock);
-	is_untold = modules->told < modules->count;
-	*place = is_untold ? modules->seen[modules->told].since : modules->end;
+	is_untold = modules->told < modules->seen.count;
+	*place = is_untold ? seen_in(modules)[modules->told].since : modules->end;
 	pthread_mutex_unlock(&modules->lock);
 	return is_untold;
 }
@@ -404,11 +399,233 @@ bool ppi_modules_tell(struct ppi_modules *modules, uint64_t place,
 	bool has_told = true;
 
 	pthread_mutex_lock(&modules->lock);
-	while (has_told && modules->told < modules->count &&
-	       modules->seen[modules->told].since == place) {
-		has_told = tell(&modules->seen[modules->told], room);
+	while (has_told && modules->told < modules->seen.count &&
+	       seen_in(modules)[modules->told].since == place) {
+		has_told = tell(&seen_in(modules)[modules->told], room);
 		modules->told += has_told;
 	}
 	pthread_mutex_unlock(&modules->lock);
 	return has_told;
+}
+
+/* ---- code that nobody reported, found when a sample is in it ---- */
+
+/* Between two looks at a process; it doubles where nothing is found. */
+#define LOOK_FIRST_NS UINT64_C(100000000)
+#define LOOK_LAST_NS  UINT64_C(10000000000)
+
+enum { SWEEP_EVERY = 64 }; /* processes that ended */
+
+/* A process that was looked at. */
+struct looked {
+	UT_hash_handle hh;
+	uint32_t pid;
+	uint64_t next_ns, wait_ns;
+};
+
+struct ppi_code_watch {
+	struct ppi_process_map map;
+	struct looked *looked;
+	uint32_t self;
+	unsigned ended;
+};
+
+struct ppi_code_watch *ppi_code_watch_new(uint32_t self)
+{
+	struct ppi_code_watch *watch = calloc(1, sizeof(*watch));
+
+	if (watch)
+		watch->self = self;
+	return watch;
+}
+
+static struct looked *find_looked(const struct ppi_code_watch *watch,
+                                  uint32_t pid)
+{
+	struct looked *looked;
+
+	HASH_FIND(hh, watch->looked, &pid, sizeof(pid), looked);
+	return looked;
+}
+
+static void forget(struct ppi_code_watch *watch, uint32_t pid)
+{
+	struct looked *looked = find_looked(watch, pid);
+
+	if (!looked)
+		return;
+	HASH_DELETE(hh, watch->looked, looked);
+	free(looked);
+}
+
+void ppi_code_watch_free(struct ppi_code_watch *watch)
+{
+	struct looked *looked, *next;
+
+	if (!watch)
+		return;
+	HASH_ITER(hh, watch->looked, looked, next)
+		forget(watch, looked->pid);
+	ppi_process_map_close(&watch->map);
+	free(watch);
+}
+
+/* ---- such code: what records say ---- */
+
+static uint32_t pid_of(const struct ppi_code_watch *watch,
+                       const portprof_record *record)
+{
+	return record->valid & PORTPROF_FIELD_PID ? record->pid : watch->self;
+}
+
+static void learn_code(struct ppi_code_watch *watch, uint32_t pid, uint64_t start,
+                       uint64_t limit)
+{
+	const struct ppi_extent extent = { .start = start, .limit = limit };
+
+	ppi_process_map_add(&watch->map, pid, &extent);
+}
+
+static void forget_process(struct ppi_code_watch *watch, uint32_t pid)
+{
+	forget(watch, pid);
+	if (ppi_process_map_exit(&watch->map, pid) &&
+	    ++watch->ended % SWEEP_EVERY == 0)
+		ppi_process_map_sweep(&watch->map);
+}
+
+static void learn(struct ppi_code_watch *watch, const portprof_record *record)
+{
+	uint32_t pid = pid_of(watch, record);
+
+	switch (record->kind) {
+	case PORTPROF_RECORD_MODULE:
+		learn_code(watch, pid, record->address, record->address + record->span);
+		break;
+	case PORTPROF_RECORD_FORK:
+		ppi_process_map_fork(&watch->map, pid,
+		                     (uint32_t)record->address);
+		break;
+	case PORTPROF_RECORD_THREAD:
+		if (record->valid & PORTPROF_FIELD_EXEC) {
+			ppi_process_map_exec(&watch->map, pid);
+			forget(watch, pid);
+		}
+		break;
+	case PORTPROF_RECORD_EXIT:
+		if (record->pid == record->tid)
+			forget_process(watch, pid);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool is_known(struct ppi_code_watch *watch, uint32_t pid,
+                     uint64_t address)
+{
+	return ppi_layout_at(ppi_process_map_find(&watch->map, pid), address);
+}
+
+/* Addresses of the upper half are the kernel's. */
+static bool is_missed(struct ppi_code_watch *watch,
+                      const portprof_record *record)
+{
+	uint32_t pid = pid_of(watch, record);
+	const struct looked *looked;
+
+	if (record->kind != PORTPROF_RECORD_SAMPLE || record->address == 0 ||
+	    record->address >> 63 || is_known(watch, pid, record->address))
+		return false;
+	looked = find_looked(watch, pid);
+	return !looked || ppi_monotonic_ns() >= looked->next_ns;
+}
+
+size_t ppi_code_watch_see(struct ppi_code_watch *watch,
+                          const portprof_record *records, size_t first,
+                          size_t count)
+{
+	while (first < count && !is_missed(watch, &records[first]))
+		learn(watch, &records[first++]);
+	return first;
+}
+
+/* ---- such code: what the system says ---- */
+
+struct look {
+	struct ppi_code_watch *watch;
+	struct ppi_room *room;
+	uint32_t pid;
+	bool is_the_process, has_news;
+};
+
+/* A process of another namespace may have the number. */
+static void recognise(void *context, uint64_t start, uint64_t limit,
+                      uint64_t offset, const char *path)
+{
+	struct look *look = context;
+	const struct ppi_extent *known = ppi_layout_at(
+		ppi_process_map_find(&look->watch->map, look->pid), start);
+
+	(void)limit;
+	(void)offset;
+	look->is_the_process |= known && known->start == start && path[0];
+}
+
+static void take_code(void *context, uint64_t start, uint64_t limit,
+                      uint64_t offset, const char *path)
+{
+	struct look *look = context;
+	const portprof_record record = {
+		.kind = PORTPROF_RECORD_MODULE,
+		.valid = PORTPROF_FIELD_PID,
+		.pid = look->pid,
+		.address = start,
+		.span = limit - start,
+	};
+
+	if ((is_known(look->watch, look->pid, start) &&
+	     is_known(look->watch, look->pid, limit - 1)) ||
+	    !ppi_room_add_module(look->room, &record, offset, NULL, 0,
+	                         path[0] ? path : "//anon"))
+		return;
+	learn_code(look->watch, look->pid, start, limit);
+	look->has_news = true;
+}
+
+static struct looked *looked_at(struct ppi_code_watch *watch, uint32_t pid)
+{
+	struct looked *looked = find_looked(watch, pid);
+
+	if (looked)
+		return looked;
+	looked = calloc(1, sizeof(*looked));
+	if (!looked)
+		return NULL;
+	looked->pid = pid;
+	HASH_ADD(hh, watch->looked, pid, sizeof(pid), looked);
+	if (looked->hh.tbl)
+		return looked;
+	free(looked);
+	return NULL;
+}
+
+void ppi_code_watch_look(struct ppi_code_watch *watch,
+                         const portprof_record *sample, struct ppi_room *room)
+{
+	struct look look = { .watch = watch, .room = room,
+		             .pid = pid_of(watch, sample) };
+	struct looked *looked = looked_at(watch, look.pid);
+
+	if (!looked) /* when to look again could not be kept */
+		return;
+	ppi_process_each_code(look.pid, recognise, &look);
+	if (look.is_the_process)
+		ppi_process_each_code(look.pid, take_code, &look);
+	looked->wait_ns = look.has_news || !looked->wait_ns
+	                          ? LOOK_FIRST_NS
+	                          : looked->wait_ns * 2;
+	if (looked->wait_ns > LOOK_LAST_NS)
+		looked->wait_ns = LOOK_LAST_NS;
+	looked->next_ns = ppi_monotonic_ns() + looked->wait_ns;
 }

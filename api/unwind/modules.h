@@ -13,11 +13,11 @@
 #include <pthread.h>
 
 #include "backends/backend.h"
+#include "base/vector.h"
 
 struct ppi_modules {
 	pthread_mutex_t lock;
-	struct ppi_module_seen *seen; /* those that were told are replaced */
-	size_t count, room;
+	struct ppi_vector seen;    /* ppi_module_seen; those told are replaced */
 	size_t told;               /* of seen, how many were emitted */
 	unsigned scans;            /* those that found a change */
 	unsigned long long adds, subs; /* the loader's counters at last scan */
@@ -50,5 +50,31 @@ bool ppi_modules_next(struct ppi_modules *modules, uint64_t *place);
 /* Put what is valid from that place on into `room`. False when room was short. */
 bool ppi_modules_tell(struct ppi_modules *modules, uint64_t place,
                       struct ppi_room *room);
+
+/* ---- code that no record reported, found when a sample is in it ---- */
+
+/*
+ * What signal handlers sample is told of as the dynamic loader lists it; code that
+ * a program made itself, or mapped without the loader, is in the system's list
+ * alone (/proc/PID/maps). That is read when a sample fell on what is not known,
+ * and of each process less and less often where it finds nothing. Where there is
+ * no such list nothing is found.
+ */
+struct ppi_code_watch;
+
+/* `self`: whose samples are those that name no process. NULL when out of memory. */
+struct ppi_code_watch *ppi_code_watch_new(uint32_t self);
+void ppi_code_watch_free(struct ppi_code_watch *watch);
+
+/* Learn from records in their order, from `first` on, as far as a sample that fell
+ * on unknown code of a process that may be looked at now. Returns its place, or
+ * `count`. */
+size_t ppi_code_watch_see(struct ppi_code_watch *watch,
+                          const portprof_record *records, size_t first,
+                          size_t count);
+
+/* Put code of that sample's process that was not known into the room. */
+void ppi_code_watch_look(struct ppi_code_watch *watch,
+                         const portprof_record *sample, struct ppi_room *room);
 
 #endif

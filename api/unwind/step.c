@@ -7,7 +7,6 @@
 
 #include "api/unwind/step.h"
 
-#include "api/unwind/unwinder_state.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "backends/area/area.h"
 #include "backends/common/stream.h"
 #include "backends/common/tick_ring.h"
-#include "base/shared_memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

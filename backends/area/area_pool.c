@@ -4,7 +4,7 @@
 
 #include "backends/area/area_pool.h"
 
-#include "base/shared_memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "backends/common/ticks.h"
 #include "base/clock_ns.h"
-#include "base/shared_memory.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cpu_clock.h"
+#include "base/clock_ns.h"
 
 /* What is wrong with a clock: it cannot measure CPU time. */
 enum ppi_cpu_fault {

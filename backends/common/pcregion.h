@@ -4,7 +4,7 @@
 #define PPI_PCREGION_H
 
 #include "backends/backend.h"
-#include "base/text_list.h"
+#include "base/processes.h"
 
 enum { PPI_TEXTS = 256 };
 

@@ -10,7 +10,7 @@
 #include "backends/backend.h"
 #include "backends/common/pcring.h"
 #include "backends/common/stream.h"
-#include "base/context_stack.h"
+#include "base/signal_context.h"
 
 /* One process's view of it. */
 struct ppi_tick_ring {

@@ -8,7 +8,7 @@
 #ifndef PPI_TOTAL_H
 #define PPI_TOTAL_H
 
-#include "base/never_less.h"
+#include "base/arithmetic.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ static inline uint64_t ppi_total_read(struct ppi_total *total, bool is_running,
 	value = reading - atomic_load(&total->offset);
 	/* read before a stop and a start of another thread, or a clock that
 	 * went back further than it was when counting began; a clock may go
-	 * back a little (base/cpu_clock.h), a total never does */
+	 * back a little (base/clock_ns.h), a total never does */
 	return ppi_never_less(&total->highest,
 	                      value > UINT64_MAX / 2 ? 0 : value);
 }

@@ -9,8 +9,8 @@
 #include "backends/itimer/itimer.h"
 
 #include "backends/common/cpu_time.h"
-#include "base/context_pc.h"
-#include "base/exec_guard.h"
+#include "base/signal_context.h"
+#include "base/fork_guard.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -18,8 +18,8 @@
 #include "config.h"
 
 #include "backends/itimer/itimer.h"
-#include "base/context_pc.h"
-#include "base/signal_share.h"
+#include "base/signal_context.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <string.h>

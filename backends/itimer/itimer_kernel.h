@@ -26,7 +26,7 @@ struct itimer_kernel {
 	int64_t (*process_id)(void *self);
 	int64_t (*thread_id)(void *self); /* the caller's (h) */
 
-	/* As in base/thread_list.h and base/cpu_clock.h, ENOSYS included;
+	/* As in base/thread.h and base/clock_ns.h, ENOSYS included;
 	 * tid 0 is the caller (h). The process's CPU time (h). */
 	int (*threads)(void *self, int64_t *tids, size_t room, size_t *count);
 	int (*thread_cpu)(void *self, int64_t tid, uint64_t *ns);
@@ -38,7 +38,7 @@ struct itimer_kernel {
 	int (*raise_again)(void *self);
 	/* Whether the system can have sent it for the timer (h) */
 	bool (*is_tick)(void *self, const siginfo_t *info);
-	/* As in base/signal_share.h: a signal that is none of ours goes to
+	/* As in base/signals.h: a signal that is none of ours goes to
 	 * the program. False: by its action of before (h) */
 	bool (*forward)(void *self, siginfo_t *info, void *context);
 

@@ -4,10 +4,8 @@
 
 #include "backends/itimer/itimer_kernel.h"
 #include "base/clock_ns.h"
-#include "base/cpu_clock.h"
-#include "base/signal_share.h"
+#include "base/signals.h"
 #include "base/thread.h"
-#include "base/thread_list.h"
 
 #include <sys/time.h>
 

@@ -2,7 +2,7 @@
 /* Reads /proc and /sys for the perf backend, through its seam. */
 #include "backends/perf/perf_proc.h"
 
-#include "base/build_id.h"
+#include "base/elf.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 
 #include "backends/profil/profil_state.h"
 #include "backends/common/cpu_time.h"
-#include "base/exec_guard.h"
+#include "base/fork_guard.h"
 
 #include <errno.h>
 #include <inttypes.h>

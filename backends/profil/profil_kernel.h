@@ -45,7 +45,7 @@ struct profil_kernel {
 	int (*timer)(void *self, const struct itimerval *next,
 	             struct itimerval *before);
 
-	/* CLOCK_MONOTONIC; CPU time as in base/cpu_clock.h. */
+	/* CLOCK_MONOTONIC; CPU time as in base/clock_ns.h. */
 	uint64_t (*now_ns)(void *self);
 	ppi_cpu_reader *cpu;
 	unsigned (*cpu_count)(void *self);

@@ -4,9 +4,9 @@
 
 #include "backends/profil/profil_sysctl.h"
 #include "base/clock_ns.h"
-#include "base/pages.h"
-#include "base/system_function.h"
-#include "base/text_list.h"
+#include "base/memory.h"
+#include "base/library.h"
+#include "base/processes.h"
 
 #include <sys/param.h>
 #ifndef __GLIBC__

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/cpu_clock.h"
+#include "base/clock_ns.h"
 
 enum rusage_whose {
 	RUSAGE_OF_PROCESS,
@@ -37,7 +37,7 @@ struct rusage_kernel {
 	int64_t (*thread_id)(void *self); /* the caller's */
 	int (*usage)(void *self, enum rusage_whose whose,
 	             struct rusage_usage *out);
-	/* As ppi_cpu_read of base/cpu_clock.h. */
+	/* As ppi_cpu_read of base/clock_ns.h. */
 	int (*cpu)(void *self, enum ppi_cpu_source source, int64_t whose,
 	           uint64_t *ns);
 	/* kill(2) without a signal: ESRCH once a child was waited for. */

@@ -25,7 +25,7 @@ struct solaris_kernel {
 	/* Ticks a second of one CPU: sysconf(_SC_CLK_TCK); 0 = unknown. */
 	unsigned (*rate_hz)(void *self);
 
-	/* CLOCK_MONOTONIC; CPU time as in base/cpu_clock.h. */
+	/* CLOCK_MONOTONIC; CPU time as in base/clock_ns.h. */
 	uint64_t (*now_ns)(void *self);
 	ppi_cpu_reader *cpu;
 	unsigned (*cpu_count)(void *self);

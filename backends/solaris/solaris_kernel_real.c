@@ -4,9 +4,9 @@
 
 #include "backends/solaris/solaris_kernel.h"
 #include "base/clock_ns.h"
-#include "base/pages.h"
-#include "base/system_function.h"
-#include "base/text_list.h"
+#include "base/memory.h"
+#include "base/library.h"
+#include "base/processes.h"
 
 #include <errno.h>
 #include <pcsample.h>

@@ -8,7 +8,7 @@
 
 #include "backends/timer/timer.h"
 
-#include "base/context_pc.h"
+#include "base/signal_context.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "backends/timer/timer.h"
 
 #include "backends/common/cpu_time.h"
-#include "base/signal_number.h"
+#include "base/signals.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,8 +16,8 @@
  * thread-local storage: the kernel brings a pointer to the thread's entry.
  */
 #include "backends/timer/timer.h"
-#include "base/context_pc.h"
-#include "base/signal_share.h"
+#include "base/signal_context.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <string.h>

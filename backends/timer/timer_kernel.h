@@ -21,7 +21,7 @@ struct timer_kernel {
 	unsigned (*cpu_count)(void *self);
 	int64_t (*process_id)(void *self);
 
-	/* As in base/thread_list.h and base/cpu_clock.h; tid 0 is the
+	/* As in base/thread.h and base/clock_ns.h; tid 0 is the
 	 * caller (h) */
 	int (*threads)(void *self, int64_t *tids, size_t room, size_t *count);
 	int (*thread_cpu)(void *self, int64_t tid, uint64_t *ns);
@@ -32,7 +32,7 @@ struct timer_kernel {
 	int (*action)(void *self, int signo, const struct sigaction *next,
 	              struct sigaction *before);
 	int (*raise_again)(void *self, int signo);
-	/* As in base/signal_share.h: a signal that is none of ours goes to
+	/* As in base/signals.h: a signal that is none of ours goes to
 	 * the program. False: by its default action (h) */
 	bool (*forward)(void *self, int signo, siginfo_t *info, void *context);
 

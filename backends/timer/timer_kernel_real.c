@@ -4,9 +4,8 @@
 
 #include "backends/timer/timer_kernel.h"
 #include "base/clock_ns.h"
-#include "base/cpu_clock.h"
-#include "base/signal_share.h"
-#include "base/thread_list.h"
+#include "base/signals.h"
+#include "base/thread.h"
 
 #include <string.h>
 #include <time.h>

@@ -11,8 +11,7 @@
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/spans.h"
 #include "base/fork_guard.h"
-#include "base/fork_return.h"
-#include "base/lock_soon.h"
+#include "base/thread.h"
 
 #include <portprof.h>
 

@@ -12,7 +12,7 @@
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/monitor.h"
 #include "compat/drop-in/profil.h"
-#include "base/system_function.h"
+#include "base/library.h"
 
 #include <portprof/version.h>
 

@@ -10,7 +10,7 @@
  */
 #include "config.h"
 
-#include "base/fork_return.h"
+#include "base/fork_guard.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -20,9 +20,10 @@
  */
 #include "config.h"
 
-#include "api/unwind/calls.h"
-#include "api/unwind/module_image.h"
-#include "api/unwind/unwinder.h"
+#include "api/unwind/code_bytes.h"
+#include "api/unwind/code_map.h"
+#include "base/processes.h"
+#include "api/unwind/unwind.h"
 #include "backends/backend.h"
 
 #include <elf.h>

@@ -9,7 +9,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "api/unwind/unwinder.h"
+#include "api/unwind/unwind.h"
 #include "tests/unit/unwind_kit.h"
 
 #include <stdbool.h>

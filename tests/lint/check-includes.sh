@@ -120,16 +120,16 @@ function allowed(to,    area) {
 	# the command has a copy of its own of what stands below the library: not of
 	# what all sessions of a process share
 	if (area == "tools" && area_of(to) == "base" && \
-	    to !~ /\/(exec_guard|fork_guard|heir|signal_share)\.h$/)
+	    to !~ /\/(fork_guard|signals)\.h$/)
 		return 1
 	# what a signal handler does cannot be timed from outside
 	if (file == "bench/stacks.c" && to == "backends/common/tick_ring.h")
 		return 1
 	# what is loaded into programs shares signals with the backend in it
-	if (file ~ /^tools\/preload\// && to == "base/signal_share.h")
+	if (file ~ /^tools\/preload\// && to == "base/signals.h")
 		return 1
 	# and continues in forked children,
-	if (file ~ /^tools\/preload\// && to == "base/heir.h")
+	if (file ~ /^tools\/preload\// && to == "base/fork_guard.h")
 		return 1
 	# and starts and stops its session in that thread
 	if (file == "tools/preload/toggle.c" && to == "api/core/helper.h")
@@ -194,6 +194,9 @@ function check_include(text,    name, quoted, to, rank) {
 		has_config = 1
 	if (!allowed(to))
 		complain("may not include " name)
+	# A table stands where it is expanded.
+	if (to ~ /\.def$/)
+		return
 	# Headers are free to choose; cmocka.h needs system headers before it.
 	rank = rank_of(to)
 	if (rank < 0)

@@ -31,8 +31,8 @@ portable=$(find api backends/null backends/itimer backends/rusage backends/commo
 	backends/registry.c -name '*.c' ! -path 'api/profile/*' \
 	! -path 'api/unwind/*' \
 	! -name sink_writer.c ! -name '*_kernel_real.c' | sort)
-portable="$portable $(find api/unwind -name 'modules.c' -o -name 'process_map.c' \
-	-o -name 'code_watch.c') api/profile/gmon/gmon_read.c api/profile/gmon/gmon_write.c"
+portable="$portable $(find api/unwind -name 'modules.c' -o -name 'process_map.c') \
+	api/profile/gmon/gmon_read.c api/profile/gmon/gmon_write.c"
 logic='backends/profil/profil.c backends/profil/profil_claim.c
 	backends/profil/profil_harvest.c backends/profil/profil_rate.c
 	backends/profil/profil_rules.c backends/solaris/solaris.c

@@ -233,7 +233,7 @@ static int sim_usage(void *self, enum rusage_whose whose,
 }
 
 /*
- * clock_gettime of NetBSD is no CPU time (base/cpu_clock.c): who asks for it is
+ * clock_gettime of NetBSD is no CPU time (base/clock_ns.c): who asks for it is
  * told a wrong one, which shows.
  */
 static int sim_cpu(void *self, enum ppi_cpu_source source, int64_t whose,

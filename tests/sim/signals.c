@@ -2,7 +2,7 @@
 /* Signal actions and frames of a simulated process; signal(7). */
 #include "tests/sim/signals.h"
 
-#include "base/context_pc.h"
+#include "base/signal_context.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -29,7 +29,7 @@ void sim_signals_deliver(struct sim_thread *thread, siginfo_t *info);
 /* raise(3) of the thread whose handler runs: delivered when it returns. */
 int sim_signals_raise(int signo);
 
-/* Forwarding to the program's own handler, as base/signal_share.h: NULL, as
+/* Forwarding to the program's own handler, as base/signals.h: NULL, as
  * where nobody knows of one, or a handler that is called. */
 void sim_signals_set_forward(void (*handler)(int signo));
 bool sim_signals_forward(int signo);

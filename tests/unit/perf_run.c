@@ -3,7 +3,7 @@
 #include "tests/unit/perf_run.h"
 
 #include "api/core/event.h"
-#include "api/core/plan.h"
+#include "api/core/open.h"
 
 #include <stdlib.h>
 #include <string.h>

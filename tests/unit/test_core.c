@@ -10,9 +10,8 @@
 
 #include <cmocka.h>
 
-#include "api/core/cap.h"
+#include "api/core/open.h"
 #include "api/core/diag.h"
-#include "api/core/sized.h"
 #include "backends/backend.h"
 
 static void test_room_takes_whole_records_or_none(void **state)

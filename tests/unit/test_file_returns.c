@@ -16,7 +16,7 @@
 
 #include "api/profile/image.h"
 #include "api/profile/locations.h"
-#include "api/unwind/calls.h"
+#include "api/unwind/code_bytes.h"
 #include "tests/unit/file_kit.h"
 
 enum { I386 = 3, X86 = 62, ARM = 183, S390 = 22 };

@@ -3,7 +3,6 @@
  * they would cost more than a table should. */
 #include "config.h"
 
-#include "api/unwind/call_frames.h"
 #include "api/unwind/frame_table.h"
 #include "tests/unit/unwind_kit.h"
 

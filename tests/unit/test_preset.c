@@ -2,7 +2,7 @@
 /* Presets: read in every list, and computed of what a simulated PMU counts. */
 #include "api/core/helper.h"
 #include "api/core/open.h"
-#include "api/core/preset.h"
+#include "api/core/event.h"
 #include "tests/unit/perf_run.h"
 
 #include <portprof.h>

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/core/select.h"
+#include "api/core/open.h"
 #include "backends/backend.h"
 #include "tests/unit/profil_kit.h"
 

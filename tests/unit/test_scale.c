@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scaling what was counted for a part of the time: in full precision, with and
  * without a type of 128 bits. */
-#include "base/scale.h"
+#include "base/arithmetic.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

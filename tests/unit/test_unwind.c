@@ -5,7 +5,7 @@
 #include <portprof.h>
 
 #include "api/core/session.h"
-#include "api/unwind/unwinder.h"
+#include "api/unwind/unwind.h"
 #include "tests/unit/unwind_kit.h"
 
 #include <setjmp.h>

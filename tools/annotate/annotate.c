@@ -4,8 +4,7 @@
 
 #include "tools/view/code.h"
 
-#include "base/clean_text.h"
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/color.h"
 #include "tools/input.h"
 #include "tools/memory.h"

@@ -5,7 +5,7 @@
 #include "tools/diff/match.h"
 #include "tools/diff/diff.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/color.h"
 #include "tools/view/view.h"
 #include "tools/tools.h"

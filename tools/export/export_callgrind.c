@@ -9,7 +9,7 @@
 
 #include "tools/output.h"
 
-#include "base/clean_text.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

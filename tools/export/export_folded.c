@@ -5,7 +5,7 @@
 
 #include "tools/export/export.h"
 
-#include "base/clean_text.h"
+#include "base/text.h"
 #include "tools/view/rows.h"
 #include "tools/output.h"
 #include "tools/tools.h"

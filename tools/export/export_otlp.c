@@ -8,7 +8,7 @@
 
 #include "tools/export/export.h"
 
-#include "base/clean_text.h"
+#include "base/text.h"
 #include "tools/export/otlp.pb-c.h"
 #include "tools/output.h"
 #include "tools/tools.h"

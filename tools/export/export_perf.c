@@ -9,7 +9,7 @@
 
 #include "tools/export/export.h"
 
-#include "base/clean_text.h"
+#include "base/text.h"
 #include "tools/output.h"
 #include "tools/tools.h"
 

@@ -11,7 +11,7 @@
 
 #include "tools/preload/signals.h"
 
-#include "base/signal_share.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <stdatomic.h>

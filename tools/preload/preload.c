@@ -10,12 +10,11 @@
 
 #include "tools/preload/preload.h"
 
-#include "base/fork_return.h"
 #include "tools/clock.h"
 #include "tools/preload/signals.h"
 #include "tools/preload/toggle.h"
 
-#include "base/heir.h"
+#include "base/fork_guard.h"
 
 #include <portprof.h>
 #include <portprof/tool.h>

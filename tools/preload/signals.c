@@ -19,7 +19,7 @@
 
 #include "tools/preload/signals.h"
 
-#include "base/signal_share.h"
+#include "base/signals.h"
 
 #include <dlfcn.h>
 #include <errno.h>

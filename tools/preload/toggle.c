@@ -10,7 +10,7 @@
 #include "tools/preload/toggle.h"
 
 #include "api/core/helper.h"
-#include "base/signal_number.h"
+#include "base/signals.h"
 #include "tools/preload/signals.h"
 
 #include <signal.h>

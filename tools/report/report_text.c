@@ -4,7 +4,7 @@
 
 #include "tools/report/report.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/color.h"
 #include "tools/view/names.h"
 #include "tools/view/view.h"

@@ -5,7 +5,7 @@
 
 #include "tools/report/report.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "tools/color.h"
 #include "tools/tools.h"

@@ -4,7 +4,7 @@
 
 #include "tools/stat/stat.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/color.h"
 #include "tools/tools.h"
 

@@ -9,7 +9,7 @@
 #include "tools/symbols/symbols_jit.h"
 
 #include "base/foreign_file.h"
-#include "base/process_owner.h"
+#include "base/processes.h"
 
 #include <errno.h>
 #include <fcntl.h>

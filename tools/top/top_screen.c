@@ -8,7 +8,7 @@
 
 #include "tools/top/top.h"
 
-#include "base/text_width.h"
+#include "base/text.h"
 #include "tools/tools.h"
 #include "tools/view/view.h"
 

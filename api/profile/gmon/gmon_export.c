@@ -12,7 +12,6 @@
 #include <portprof/profile.h>
 
 #include "api/core/diag.h"
-#include "api/core/sized.h"
 #include "api/profile/atomic_file.h"
 #include "api/profile/gmon/gmon.h"
 #include "api/profile/image.h"

@@ -154,7 +154,7 @@ enum { FACTS = 4, FACT_BYTES = 320 };
 
 /* What somebody who is handed the file has to know. */
 static bool add_facts(struct ppi_arena *arena,
-                      const struct ppi_machine *machine, Ppi__Account *account)
+                      const struct ppi_host *machine, Ppi__Account *account)
 {
 	char lines[FACTS][FACT_BYTES];
 	size_t count = 0;
@@ -190,7 +190,7 @@ bool ppi_account_add_note(struct ppi_arena *arena, Ppi__Account *account,
 
 Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
                                  const struct ppi_run *run,
-                                 const struct ppi_machine *machine)
+                                 const struct ppi_host *machine)
 {
 	Ppi__Account *account = ppi_account_new(arena, run->passed_over_count,
 	                                        run->note_count, FACTS,

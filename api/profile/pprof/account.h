@@ -7,7 +7,7 @@
 #include "api/profile/memory.h"
 #include "api/profile/pprof/profile.pb-c.h"
 #include "api/core/sink.h"
-#include "base/machine.h"
+#include "base/host.h"
 
 enum { PPI_ACCOUNT_FORMAT = 1 };
 
@@ -17,7 +17,7 @@ enum { PPI_ACCOUNT_FORMAT = 1 };
  */
 Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
                                  const struct ppi_run *run,
-                                 const struct ppi_machine *machine);
+                                 const struct ppi_host *machine);
 
 /* An empty account, or NULL when out of memory. */
 Ppi__Account *ppi_account_new(struct ppi_arena *arena, size_t passed_over,

@@ -5,8 +5,7 @@
 #include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/perf_account.h"
 #include "backends/perf/perf_rings.h"
-#include "base/never_less.h"
-#include "base/scale.h"
+#include "base/arithmetic.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes, ours and others: what they have mapped, their memory, whose they are, and
+ * stopping a child before its first instruction. Others' come from /proc of Linux;
+ * elsewhere there is none.
+ */
+#include "config.h"
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "base/processes.h"
+
+#include "base/clock_ns.h"
+#include "base/foreign_file.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#endif
+
+/* ---- what a process has mapped, and its memory ---- */
+
+bool ppi_maps_next(FILE *maps, struct ppi_mapping *line)
+{
+	char text[4096 + 128];
+
+	while (fgets(text, sizeof(text), maps)) {
+		int used = 0;
+
+		line->name[0] = '\0';
+		if (sscanf(text,
+		           "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64
+		           " %31s %" SCNu64 " %n",
+		           &line->start, &line->end, line->rights,
+		           &line->offset, line->device, &line->inode,
+		           &used) < 6 || !used)
+			continue;
+		text[strcspn(text, "\n")] = '\0';
+		snprintf(line->name, sizeof(line->name), "%s", text + used);
+		return true;
+	}
+	return false;
+}
+
+FILE *ppi_maps_open(uint32_t pid)
+{
+	char path[64];
+
+	/* /proc may be another namespace's, with another process of that
+	 * number */
+	if (pid == (uint32_t)getpid())
+		return fopen("/proc/self/maps", "re");
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	return fopen(path, "re");
+}
+
+void ppi_process_each_code(uint32_t pid,
+                           void (*take)(void *context, uint64_t start,
+                                        uint64_t limit, uint64_t offset,
+                                        const char *path),
+                           void *context)
+{
+	FILE *maps = ppi_maps_open(pid);
+	struct ppi_mapping line;
+
+	while (maps && ppi_maps_next(maps, &line))
+		if (strchr(line.rights, 'x'))
+			take(context, line.start, line.end, line.offset,
+			     line.name);
+	if (maps)
+		fclose(maps);
+}
+
+int ppi_process_memory(uint32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/mem", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
+                        size_t count)
+{
+	int fd = ppi_process_memory(pid);
+	size_t got;
+
+	if (fd < 0)
+		return 0;
+	got = ppi_foreign_read(fd, bytes, count, address);
+	close(fd);
+	return got;
+}
+
+/* ---- what this one has mapped, as dl_iterate_phdr(3) lists it ---- */
+
+struct text_list {
+	struct ppi_text *out;
+	size_t room, count;
+};
+
+static int add_object(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	struct text_list *list = context;
+
+	(void)bytes;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		uint64_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+		if (info->dlpi_phdr[i].p_type != PT_LOAD ||
+		    !(info->dlpi_phdr[i].p_flags & PF_X))
+			continue;
+		if (list->count < list->room)
+			list->out[list->count] = (struct ppi_text){
+				start, start + info->dlpi_phdr[i].p_memsz };
+		list->count++;
+	}
+	return 0;
+}
+
+size_t ppi_text_list(struct ppi_text *out, size_t room)
+{
+	struct text_list list = { out, room, 0 };
+
+	dl_iterate_phdr(add_object, &list);
+	return list.count;
+}
+
+/* ---- whose a process is, and since when it runs ---- */
+
+#ifdef __linux__
+
+static uint64_t now_ns(clockid_t clock)
+{
+	uint64_t ns = 0;
+
+	ppi_clock_ns(clock, &ns);
+	return ns;
+}
+
+/* proc_pid_stat(5): field 22, in ticks since the system was started. The name
+ * in parentheses, the second field, may hold spaces and parentheses. */
+static uint64_t read_began(const char *folder)
+{
+	char path[64], text[1024] = "", *at;
+	uint64_t ticks, since_start;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/stat", folder);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (!at || sscanf(at, "%" SCNu64, &ticks) != 1)
+		return 0;
+	since_start = ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+	return now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME) + since_start;
+}
+
+bool ppi_process_owner(int64_t pid, struct ppi_process_owner *owner)
+{
+	struct stat at;
+	char folder[32];
+
+	snprintf(folder, sizeof(folder), "/proc/%" PRId64, pid);
+	if (stat(folder, &at) != 0)
+		return false;
+	owner->user = at.st_uid;
+	owner->began_ns = read_began(folder);
+	return true;
+}
+
+#else
+
+bool ppi_process_owner(int64_t pid, struct ppi_process_owner *owner)
+{
+	if (pid != getpid())
+		return false;
+	owner->user = geteuid();
+	owner->began_ns = 0;
+	return true;
+}
+
+#endif
+
+/* ---- stopping a child between its execve(2) and its first instruction ---- */
+
+#ifdef __linux__
+
+bool ppi_exec_stop_begin(pid_t child)
+{
+	return ptrace(PTRACE_SEIZE, child, NULL, PTRACE_O_TRACEEXEC) == 0;
+}
+
+static bool is_stop_signal(int number)
+{
+	return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN ||
+	       number == SIGTTOU;
+}
+
+/* A tracer is asked about each signal: it does what it would have done. */
+static void give_signal(pid_t child, int number, int event)
+{
+	if (event != PTRACE_EVENT_STOP)
+		ptrace(PTRACE_CONT, child, NULL, number);
+	else if (is_stop_signal(number))
+		ptrace(PTRACE_LISTEN, child, NULL, NULL);
+	else
+		ptrace(PTRACE_CONT, child, NULL, 0);
+}
+
+bool ppi_exec_stop_await(pid_t child)
+{
+	siginfo_t info;
+
+	for (;;) {
+		info.si_code = 0;
+		if (waitid(P_PID, (id_t)child, &info,
+		           WEXITED | WSTOPPED | WNOWAIT) < 0) {
+			if (errno == EINTR)
+				continue;
+			return false;
+		}
+		if (info.si_code != CLD_TRAPPED)
+			return false;
+		if (info.si_status >> 8 == PTRACE_EVENT_EXEC)
+			return true;
+		give_signal(child, info.si_status & 0xff, info.si_status >> 8);
+	}
+}
+
+void ppi_exec_stop_end(pid_t child)
+{
+	ptrace(PTRACE_DETACH, child, NULL, 0);
+}
+
+#else
+
+bool ppi_exec_stop_begin(pid_t child)
+{
+	(void)child;
+	return false;
+}
+
+bool ppi_exec_stop_await(pid_t child)
+{
+	(void)child;
+	return false;
+}
+
+void ppi_exec_stop_end(pid_t child)
+{
+	(void)child;
+}
+
+#endif

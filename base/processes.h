@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes: what they have mapped, their memory, whose they are, and stopping a child
+ * before its first instruction. */
+#ifndef PPI_PROCESSES_H
+#define PPI_PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* ---- what a process has mapped, and its memory ---- */
+
+/* A line of /proc/PID/maps. */
+struct ppi_mapping {
+	uint64_t start, end, offset, inode;
+	char rights[8];
+	char device[32];
+	char name[4096];
+};
+
+/* NULL where there is no such list, or no such process. To be read with
+ * ppi_maps_next, false at its end, and closed with fclose. */
+FILE *ppi_maps_open(uint32_t pid);
+bool ppi_maps_next(FILE *maps, struct ppi_mapping *line);
+
+/* Call `take` for each mapping of a process that may be executed; `path` is as
+ * the system shows it, "" for memory of no file. */
+void ppi_process_each_code(uint32_t pid,
+                           void (*take)(void *context, uint64_t start,
+                                        uint64_t limit, uint64_t offset,
+                                        const char *path),
+                           void *context);
+
+/* Bytes of a process's memory; how many could be read. */
+size_t ppi_process_read(uint32_t pid, uint64_t address, void *bytes,
+                        size_t count);
+
+/* A descriptor for several of them (ppi_foreign_read), or -1. */
+int ppi_process_memory(uint32_t pid);
+
+/* Code mapped into the process: [start, end). */
+struct ppi_text {
+	uint64_t start, end;
+};
+
+/*
+ * All that the dynamic loader knows of, the program's own first. At most
+ * `room` are stored; returns how many there are. Takes the loader's lock.
+ */
+size_t ppi_text_list(struct ppi_text *out, size_t room);
+
+/* ---- whose a process is, and since when it runs ---- */
+
+struct ppi_process_owner {
+	uint32_t user;     /* id of the effective user */
+	uint64_t began_ns; /* CLOCK_REALTIME, to a tick; 0 unknown */
+};
+
+/* False when it is not there or cannot be seen; always for other processes on
+ * systems without Linux's /proc. */
+bool ppi_process_owner(int64_t pid, struct ppi_process_owner *owner);
+
+/* ---- a child between its execve(2) and its first instruction ---- */
+
+/* Trace a child for the sake of its next execve; false where that is forbidden,
+ * and on systems without Linux's ptrace(2). */
+bool ppi_exec_stop_begin(pid_t child);
+
+/* Wait until it stands there; false: it ended before. It is not reaped. */
+bool ppi_exec_stop_await(pid_t child);
+
+/* Let it go on, untraced. */
+void ppi_exec_stop_end(pid_t child);
+
+#endif
