@@ -21,15 +21,9 @@ libportprof_tools_la_SOURCES = \
 	tools/config/config_show.h \
 	tools/doctor/doctor.c \
 	tools/doctor/doctor.h \
-	tools/doctor/doctor_build.c \
-	tools/doctor/doctor_elf.h \
-	tools/doctor/doctor_event.c \
 	tools/doctor/doctor_examine.c \
-	tools/doctor/doctor_json.c \
 	tools/doctor/doctor_kernel_real.c \
-	tools/doctor/doctor_machine.c \
-	tools/doctor/doctor_program.c \
-	tools/doctor/doctor_text.c \
+	tools/doctor/doctor_print.c \
 	tools/export/export.c \
 	tools/export/export.h \
 	tools/export/export_callgrind.c \
@@ -98,19 +92,14 @@ libportprof_tools_la_SOURCES = \
 	tools/options.h \
 	tools/parts.c \
 	tools/parts.h \
-	tools/record/preload_why.c \
 	tools/progress.c \
 	tools/progress.h \
 	tools/record/record.c \
 	tools/record/record.h \
 	tools/record/record_attach.c \
-	tools/record/record_options.c \
-	tools/record/record_outside.c \
 	tools/record/record_preload.c \
-	tools/record/record_refusal.c \
 	tools/record/record_say.c \
 	tools/record/record_session.c \
-	tools/record/record_title.c \
 	tools/report/report_verb.c \
 	tools/report/report.h \
 	tools/view/advice.c \
@@ -153,33 +142,23 @@ libportprof_tools_la_SOURCES = \
 	tools/view/units.h \
 	tools/selftest/selftest.c \
 	tools/selftest/selftest.h \
-	tools/selftest/selftest_run.c \
-	tools/selftest/selftest_tap.c \
-	tools/settings.c \
+	tools/record/record_settings.c \
 	tools/signals.c \
 	tools/signals.h \
 	tools/stat/stat.c \
 	tools/stat/stat.h \
-	tools/stat/stat_events.c \
 	tools/stat/stat_json.c \
-	tools/stat/stat_metric.c \
-	tools/stat/stat_open.c \
-	tools/stat/stat_options.c \
+	tools/stat/stat_numbers.c \
+	tools/stat/stat_events.c \
 	tools/stat/stat_run.c \
-	tools/stat/stat_separated.c \
-	tools/stat/stat_sum.c \
 	tools/stat/stat_text.c \
-	tools/stat/stat_parts.c \
-	tools/stat/stat_wait.c \
 	tools/targets/cgroup_find.c \
 	tools/targets/cgroup_find.h \
-	tools/targets/cgroup_names.c \
 	tools/taken.c \
 	tools/taken.h \
 	tools/targets/targets.c \
 	tools/targets/targets.h \
-	tools/targets/targets_cgroup.c \
-	tools/targets/targets_name.c \
+	tools/targets/targets_processes.c \
 	tools/symbols/symbols.c \
 	tools/symbols/symbols.h \
 	tools/symbols/symbols_demangle.c \
@@ -206,8 +185,6 @@ libportprof_tools_la_SOURCES = \
 	tools/top/top.c \
 	tools/top/top.h \
 	tools/top/top_data.c \
-	tools/watch.c \
-	tools/watch.h \
 	tools/messages.c
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)

@@ -10,7 +10,7 @@
 
 #include "tools/progress.h"
 #include "tools/tools.h"
-#include "tools/watch.h"
+#include "tools/targets/targets.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -20,6 +20,8 @@
 
 enum { VALUE_BYTES = 4096 };
 
+/* ---- reading ---- */
+
 static bool add_text(struct ppi_settings *settings, const char *key,
                      const char *value)
 {
@@ -223,6 +225,8 @@ void ppi_settings_free(struct ppi_settings *settings)
 	free(settings->output);
 	memset(settings, 0, sizeof(*settings));
 }
+
+/* ---- as a config and as text ---- */
 
 portprof_config *ppi_settings_config(const struct ppi_settings *settings)
 {
