@@ -10,11 +10,8 @@ libportprof_tools_la_SOURCES = \
 	tools/view/code.h \
 	tools/annotate/disassemble.c \
 	tools/annotate/listing.c \
-	tools/backends.c \
-	tools/backends.h \
-	tools/clock.h \
-	tools/color.c \
-	tools/color.h \
+	tools/terminal.c \
+	tools/terminal.h \
 	tools/config/config.c \
 	tools/config/config_print.c \
 	tools/config/config_read.c \
@@ -46,14 +43,8 @@ libportprof_tools_la_SOURCES = \
 	tools/diff/match_names.h \
 	tools/view/noise.c \
 	tools/view/noise.h \
-	tools/guess.c \
-	tools/guess.h \
 	tools/input.c \
 	tools/input.h \
-	tools/hide.c \
-	tools/hide.h \
-	tools/input_stream.c \
-	tools/input_stream.h \
 	tools/page/html_report.c \
 	tools/page/html_report.h \
 	tools/page/page.c \
@@ -71,8 +62,6 @@ libportprof_tools_la_SOURCES = \
 	tools/list/list_json.c \
 	tools/list/list_presets.c \
 	tools/list/list_text.c \
-	tools/memory.c \
-	tools/memory.h \
 	tools/merge/json_read.c \
 	tools/merge/json_read.h \
 	tools/merge/merge.c \
@@ -87,13 +76,7 @@ libportprof_tools_la_SOURCES = \
 	tools/output.c \
 	tools/output.h \
 	tools/options.c \
-	tools/pager.c \
-	tools/pager.h \
 	tools/options.h \
-	tools/parts.c \
-	tools/parts.h \
-	tools/progress.c \
-	tools/progress.h \
 	tools/record/record.c \
 	tools/record/record.h \
 	tools/record/record_attach.c \
@@ -143,8 +126,6 @@ libportprof_tools_la_SOURCES = \
 	tools/selftest/selftest.c \
 	tools/selftest/selftest.h \
 	tools/record/record_settings.c \
-	tools/signals.c \
-	tools/signals.h \
 	tools/stat/stat.c \
 	tools/stat/stat.h \
 	tools/stat/stat_json.c \
@@ -154,8 +135,6 @@ libportprof_tools_la_SOURCES = \
 	tools/stat/stat_text.c \
 	tools/targets/cgroup_find.c \
 	tools/targets/cgroup_find.h \
-	tools/taken.c \
-	tools/taken.h \
 	tools/targets/targets.c \
 	tools/targets/targets.h \
 	tools/targets/targets_processes.c \

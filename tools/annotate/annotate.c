@@ -6,12 +6,10 @@
 
 #include "base/clean_text.h"
 #include "base/text_width.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/input.h"
-#include "tools/memory.h"
 #include "tools/view/names_time.h"
 #include "tools/options.h"
-#include "tools/pager.h"
 #include "tools/view/named.h"
 #include "tools/view/units.h"
 #include "tools/tools.h"

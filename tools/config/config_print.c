@@ -9,7 +9,7 @@
 #include "tools/config/config_show.h"
 
 #include "base/json.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <string.h>

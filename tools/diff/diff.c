@@ -6,7 +6,6 @@
 #include "tools/diff/match.h"
 #include "tools/page/html_report.h"
 #include "tools/input.h"
-#include "tools/memory.h"
 #include "tools/view/names_time.h"
 #include "tools/options.h"
 #include "tools/view/named.h"

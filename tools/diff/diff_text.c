@@ -6,7 +6,7 @@
 #include "tools/diff/changes.h"
 
 #include "base/text_width.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/view/units.h"
 #include "tools/tools.h"
 

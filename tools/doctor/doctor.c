@@ -12,7 +12,6 @@
 
 #include "tools/doctor/doctor.h"
 
-#include "tools/backends.h"
 #include "tools/launch.h"
 #include "tools/options.h"
 #include "tools/tools.h"

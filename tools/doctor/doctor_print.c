@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "base/json.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/doctor/doctor.h"
 #include "tools/tools.h"
 

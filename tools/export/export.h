@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tools/hide.h"
+#include "tools/options.h"
 #include "tools/view/rows.h"
 
 enum ppi_export_format {

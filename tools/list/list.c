@@ -4,7 +4,6 @@
 
 #include "tools/list/list.h"
 
-#include "tools/backends.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 

@@ -5,7 +5,7 @@
 #include "tools/list/list.h"
 
 #include "base/json.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <string.h>

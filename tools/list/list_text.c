@@ -4,7 +4,7 @@
 
 #include "tools/list/list.h"
 
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <string.h>

@@ -5,12 +5,10 @@
 
 #include "tools/merge/merge.h"
 
-#include "tools/memory.h"
 #include "tools/input.h"
-#include "tools/input_stream.h"
 #include "tools/options.h"
 #include "tools/output.h"
-#include "tools/progress.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <portprof.h>

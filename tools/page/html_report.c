@@ -5,7 +5,7 @@
 #include "tools/page/html_report.h"
 
 #include "tools/annotate/annotate.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/page/page.h"
 #include "tools/tools.h"
 

@@ -3,7 +3,7 @@
 #ifndef PPI_HTML_REPORT_H
 #define PPI_HTML_REPORT_H
 
-#include "tools/hide.h"
+#include "tools/options.h"
 #include "tools/report/report.h"
 
 struct ppi_page;

@@ -11,7 +11,7 @@
 #include "tools/preload/preload.h"
 
 #include "base/fork_return.h"
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 #include "tools/preload/signals.h"
 #include "tools/preload/toggle.h"
 
@@ -125,10 +125,10 @@ static bool shift_times(portprof_config *config)
 	uint64_t gone = 0;
 
 	if (self.settings.since_ns)
-		gone = (ppi_now_ns() - self.settings.since_ns) /
+		gone = (ppi_monotonic_ns() - self.settings.since_ns) /
 		       1000000u;
 	else
-		self.settings.since_ns = ppi_now_ns();
+		self.settings.since_ns = ppi_monotonic_ns();
 	if (duration && gone >= delay + duration)
 		return false;
 	if (duration && gone > delay)
@@ -144,7 +144,7 @@ static bool shift_times(portprof_config *config)
 static bool is_of_this_run(const char *path)
 {
 	struct timespec now, began;
-	uint64_t gone_ns = ppi_now_ns() - self.settings.since_ns;
+	uint64_t gone_ns = ppi_monotonic_ns() - self.settings.since_ns;
 	struct stat at;
 
 	if (!self.is_heir || stat(path, &at) != 0 ||

@@ -4,7 +4,7 @@
 
 #include "tools/preload/preload.h"
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ char *ppi_preload_path(const char *pattern, pid_t pid)
 		else if (letter == 'n')
 			used += (size_t)snprintf(
 				path + used, bytes - used, "%016llx",
-				(unsigned long long)ppi_now_ns());
+				(unsigned long long)ppi_monotonic_ns());
 		else
 			path[used++] = *pattern;
 		if (letter == 'p' || letter == 'n' || letter == '%')

@@ -13,7 +13,6 @@
 
 #include "tools/record/record.h"
 
-#include "tools/backends.h"
 #include "tools/options.h"
 #include "tools/symbols/symbols_held.h"
 #include "tools/tools.h"

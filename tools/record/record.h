@@ -3,7 +3,7 @@
 #ifndef PPI_RECORD_H
 #define PPI_RECORD_H
 
-#include "tools/hide.h"
+#include "tools/options.h"
 #include "tools/launch.h"
 #include "tools/output.h"
 #include "tools/targets/targets.h"

@@ -8,7 +8,7 @@
 
 #include "tools/record/record.h"
 
-#include "tools/progress.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 #include "tools/targets/targets.h"
 

@@ -4,7 +4,6 @@
 
 #include <portprof/tool.h>
 
-#include "tools/backends.h"
 #include "tools/record/record.h"
 #include "tools/tools.h"
 

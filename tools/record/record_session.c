@@ -4,7 +4,7 @@
 
 #include <portprof/tool.h>
 
-#include "tools/memory.h"
+#include "tools/options.h"
 #include "tools/record/record.h"
 #include "tools/symbols/symbols_held.h"
 #include "tools/tools.h"

@@ -9,7 +9,7 @@
 
 #include "tools/record/record.h"
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -272,7 +272,7 @@ char *ppi_settings_text(const struct ppi_settings *settings,
 		return NULL;
 	/* the object counts times from then on, in whichever process it is */
 	used = (size_t)snprintf(text, bytes, "since=%llu;share=%s",
-	                        (unsigned long long)ppi_now_ns(), share);
+	                        (unsigned long long)ppi_monotonic_ns(), share);
 	for (size_t i = 0; i < settings->count; i++)
 		used += (size_t)snprintf(text + used, bytes - used, ";%s=%s",
 		                         settings->list[i].key,

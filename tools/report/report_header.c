@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "tools/report/report.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/view/units.h"
 #include "tools/tools.h"
 

@@ -4,7 +4,6 @@
 
 #include "tools/report/report_options.h"
 
-#include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 

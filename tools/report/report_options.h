@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/hide.h"
+#include "tools/options.h"
 #include "tools/view/named.h"
 #include "tools/view/filter.h"
 

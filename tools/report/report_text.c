@@ -5,7 +5,7 @@
 #include "tools/report/report.h"
 
 #include "base/text_width.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/view/skid.h"
 #include "tools/view/units.h"
 #include "tools/tools.h"

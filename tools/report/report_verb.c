@@ -4,14 +4,12 @@
 
 #include "tools/report/report.h"
 
-#include "tools/guess.h"
 #include "tools/page/html_report.h"
 #include "tools/input.h"
-#include "tools/memory.h"
 #include "tools/view/give_names.h"
 #include "tools/view/names_time.h"
 #include "tools/options.h"
-#include "tools/pager.h"
+#include "tools/terminal.h"
 #include "tools/view/named.h"
 #include "tools/report/report_options.h"
 #include "tools/view/ticker.h"

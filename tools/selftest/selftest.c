@@ -5,7 +5,7 @@
  */
 #include "tools/selftest/selftest.h"
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 
@@ -253,7 +253,7 @@ static bool start(struct ppi_selftest *test)
 		return false;
 	}
 	test->fd = ends[0];
-	test->start_ns = ppi_now_ns();
+	test->start_ns = ppi_monotonic_ns();
 	return true;
 }
 
@@ -263,7 +263,7 @@ static void end(struct ppi_selftest *test)
 	test->fd = -1;
 	while (waitpid(test->pid, &test->status, 0) < 0 && errno == EINTR)
 		;
-	test->took_ns = ppi_now_ns() - test->start_ns;
+	test->took_ns = ppi_monotonic_ns() - test->start_ns;
 }
 
 static void take_bytes(struct ppi_selftest *test, const char *bytes,
@@ -311,7 +311,7 @@ static size_t turn(struct ppi_selftest *tests, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (tests[i].fd < 0)
 			continue;
-		if (ppi_now_ns() - tests[i].start_ns > LIMIT_S * 1000000000ull)
+		if (ppi_monotonic_ns() - tests[i].start_ns > LIMIT_S * 1000000000ull)
 			kill(tests[i].pid, SIGKILL);
 		polled[running] = (struct pollfd){ tests[i].fd, POLLIN, 0 };
 		at[running++] = i;

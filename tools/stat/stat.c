@@ -13,7 +13,7 @@
 
 #include "tools/stat/stat.h"
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 
@@ -192,7 +192,7 @@ static uint64_t read_at(const struct ppi_stat *stat)
 	for (size_t i = 0; i < stat->event_count; i++)
 		if (stat->events[i].now.taken_ns > last_ns)
 			last_ns = stat->events[i].now.taken_ns;
-	return last_ns ? last_ns : ppi_now_ns();
+	return last_ns ? last_ns : ppi_monotonic_ns();
 }
 
 void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,

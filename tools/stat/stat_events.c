@@ -2,7 +2,6 @@
 /* The events and their groups: chosen, opened on the target, and read. */
 #include "config.h"
 
-#include "tools/backends.h"
 #include "tools/stat/stat.h"
 #include "tools/tools.h"
 

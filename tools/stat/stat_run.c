@@ -2,7 +2,7 @@
 /* One run of a command, or one attachment, and waiting for its end. */
 #include "config.h"
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 #include "tools/stat/stat.h"
 #include "tools/tools.h"
 
@@ -37,7 +37,7 @@ static void hold_signals(sigset_t *before, sigset_t *asleep)
 /* Until `end_ns` (0: for ever) or a signal. */
 static void doze(uint64_t end_ns, const sigset_t *asleep)
 {
-	uint64_t now = ppi_now_ns();
+	uint64_t now = ppi_monotonic_ns();
 	struct timespec left = { 0, 0 };
 
 	if (end_ns > now) {
@@ -68,7 +68,7 @@ static bool await(const struct ppi_stat_waited *waited, uint64_t deadline_ns)
 
 	hold_signals(&before, &asleep);
 	while (!(has_ended = is_over(waited))) {
-		uint64_t now = ppi_now_ns(), end = deadline_ns;
+		uint64_t now = ppi_monotonic_ns(), end = deadline_ns;
 
 		if (deadline_ns && now >= deadline_ns)
 			break;
@@ -117,7 +117,7 @@ static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
 		                  options->delay_ms * 1000000u))
 			return false;
 		ppi_stat_begin(stat);
-		*started_ns = ppi_now_ns();
+		*started_ns = ppi_monotonic_ns();
 	}
 	last_ns = *started_ns;
 	stop_ns = options->duration_ms
@@ -140,7 +140,7 @@ static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
 
 static void take_times(struct ppi_stat *stat, uint64_t started_ns)
 {
-	stat->times.wall_ns = ppi_now_ns() - started_ns;
+	stat->times.wall_ns = ppi_monotonic_ns() - started_ns;
 	stat->times.has_cpu = false;
 }
 
@@ -275,7 +275,7 @@ int ppi_stat_run_attached(struct ppi_stat *stat)
 		waited.targets = targets;
 	if (!ppi_stat_open(stat, 0))
 		return PPI_EXIT_RECORD;
-	started_ns = ppi_now_ns();
+	started_ns = ppi_monotonic_ns();
 	if (!ppi_stat_begin(stat))
 		return PPI_EXIT_RECORD;
 	stat->has_begun = watch(stat, &waited, &started_ns);

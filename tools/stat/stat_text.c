@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "base/text_width.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/stat/stat.h"
 #include "tools/tools.h"
 

@@ -11,7 +11,7 @@
 #include "tools/targets/cgroup_find.h"
 
 #include "base/foreign_file.h"
-#include "tools/guess.h"
+#include "tools/tools.h"
 
 #include <dirent.h>
 #include <stdio.h>

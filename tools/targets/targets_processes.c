@@ -2,7 +2,6 @@
 /* Processes of others: watched until they end, and found by name. */
 #include "config.h"
 
-#include "tools/guess.h"
 #include "tools/targets/targets.h"
 #include "tools/tools.h"
 

@@ -7,7 +7,7 @@
 
 #include "tools/top/top.h"
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/record/record.h"
@@ -45,7 +45,7 @@ static void look(struct top *top, portprof_session *session)
 	ppi_top_look(&top->data);
 	if (pause_ns < top->data.cost_ns * LOOK_SHARE)
 		pause_ns = top->data.cost_ns * LOOK_SHARE;
-	top->next_ns = ppi_now_ns() + pause_ns;
+	top->next_ns = ppi_monotonic_ns() + pause_ns;
 }
 
 static bool turn(struct ppi_live *live, portprof_session *session,
@@ -62,7 +62,7 @@ static bool turn(struct ppi_live *live, portprof_session *session,
 		if (!top->screen)
 			return false;
 	}
-	if (is_last || (!ended[0] && ppi_now_ns() >= top->next_ns &&
+	if (is_last || (!ended[0] && ppi_monotonic_ns() >= top->next_ns &&
 	                !ppi_top_screen_is_paused(top->screen))) {
 		look(top, session);
 		is_news = true;

@@ -7,7 +7,7 @@
 
 #include "tools/top/top.h"
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 #include "tools/report/report.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ static bool renew_symbols(struct ppi_top_data *data)
 		is_good &= name_moment(&data->moments[i], symbols);
 	ppi_symbols_free(data->symbols);
 	data->symbols = symbols;
-	data->symbols_ns = ppi_now_ns();
+	data->symbols_ns = ppi_monotonic_ns();
 	return is_good;
 }
 
@@ -66,7 +66,7 @@ static bool sum_moment(struct ppi_top_moment *moment)
 {
 	size_t count = portprof_profile_event_count(moment->profile);
 
-	moment->at_ns = ppi_now_ns();
+	moment->at_ns = ppi_monotonic_ns();
 	moment->totals = calloc(count + 1, sizeof(*moment->totals));
 	for (size_t i = 0; moment->totals && i < count; i++)
 		moment->totals[i] =
@@ -120,7 +120,7 @@ static bool read_news(struct ppi_top_data *data)
 	else if (!take_more(data, profile))
 		return false;
 	if (!data->symbols ||
-	    ppi_now_ns() - data->symbols_ns >= SYMBOLS_LAST_NS)
+	    ppi_monotonic_ns() - data->symbols_ns >= SYMBOLS_LAST_NS)
 		is_good = renew_symbols(data);
 	else
 		is_good = is_anew ||
@@ -132,11 +132,11 @@ static bool read_news(struct ppi_top_data *data)
 
 void ppi_top_look(struct ppi_top_data *data)
 {
-	uint64_t began_ns = ppi_now_ns();
+	uint64_t began_ns = ppi_monotonic_ns();
 
 	if (read_news(data))
 		data->has_failed = false;
-	data->cost_ns = ppi_now_ns() - began_ns;
+	data->cost_ns = ppi_monotonic_ns() - began_ns;
 }
 
 void ppi_top_free(struct ppi_top_data *data)

@@ -4,7 +4,6 @@
 
 #include "tools/view/filter.h"
 
-#include "tools/guess.h"
 #include "tools/view/owners.h"
 #include "tools/tools.h"
 

@@ -4,8 +4,6 @@
 
 #include "tools/view/give_names.h"
 
-#include "tools/hide.h"
-#include "tools/memory.h"
 #include "tools/view/names_time.h"
 #include "tools/options.h"
 #include "tools/view/rows.h"

@@ -6,7 +6,6 @@
 
 #include <portprof/tool.h>
 
-#include "tools/guess.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "tools/view/tree.h"
 
 #include "base/text_width.h"
-#include "tools/color.h"
+#include "tools/terminal.h"
 #include "tools/view/chains.h"
 #include "tools/view/fold.h"
 #include "tools/view/pairs.h"
