@@ -140,22 +140,17 @@ libportprof_tools_la_SOURCES = \
 	tools/targets/targets_processes.c \
 	tools/symbols/symbols.c \
 	tools/symbols/symbols.h \
-	tools/symbols/symbols_demangle.c \
-	tools/symbols/symbols_demangle.h \
 	tools/symbols/symbols_download.c \
 	tools/symbols/symbols_download.h \
 	tools/symbols/symbols_file.h \
 	tools/symbols/symbols_line.h \
-	tools/symbols/symbols_in_kernel.c \
-	tools/symbols/symbols_held.c \
-	tools/symbols/symbols_held.h \
-	tools/symbols/symbols_jit.c \
-	tools/symbols/symbols_jit.h \
-	tools/symbols/symbols_jitdump.c \
-	tools/symbols/symbols_jitdump.h \
 	tools/symbols/symbols_kernel.c \
 	tools/symbols/symbols_kernel.h \
-	tools/symbols/symbols_made.c \
+	tools/symbols/symbols_held.c \
+	tools/symbols/symbols_held.h \
+	tools/symbols/symbols_jitdump.c \
+	tools/symbols/symbols_jit.c \
+	tools/symbols/symbols_jit.h \
 	tools/symbols/symbols_state.h \
 	tools/symbols/symbols_table.c \
 	tools/symbols/symbols_table.h \
@@ -172,23 +167,12 @@ libportprof_tools_la_LIBADD = libportprof-base.la $(PP_CMD_LIBS)
 if HAVE_LIBELF
 libportprof_tools_la_SOURCES += \
 	tools/doctor/doctor_elf.c \
-	tools/symbols/symbols_elf.c \
-	tools/symbols/symbols_elf.h \
 	tools/symbols/symbols_file.c \
-	tools/symbols/symbols_find.c \
-	tools/symbols/symbols_find.h \
-	tools/symbols/symbols_frames.c \
-	tools/symbols/symbols_compiler.c \
 	tools/symbols/symbols_go.c \
-	tools/symbols/symbols_plt.c \
-	tools/symbols/symbols_vdso.c \
-	tools/symbols/symbols_vdso.h
+	tools/symbols/symbols_elf.c
 if HAVE_LIBDW
 libportprof_tools_la_SOURCES += \
-	tools/symbols/symbols_cfi.c \
-	tools/symbols/symbols_dw.c \
-	tools/symbols/symbols_dw.h \
-	tools/symbols/symbols_lines.c
+	tools/symbols/symbols_dwarf.c
 else
 libportprof_tools_la_SOURCES += tools/symbols/symbols_debug.c
 endif

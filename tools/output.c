@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *ppi_output_meant(const char *path)
+/* What a user means: "-" is standard output. */
+static const char *ppi_output_meant(const char *path)
 {
 	return strcmp(path, "-") == 0 ? "/dev/stdout" : path;
 }

@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "tools/symbols/symbols_jitdump.h"
+#include "tools/symbols/symbols_jit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

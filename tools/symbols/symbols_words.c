@@ -2,15 +2,41 @@
 /* The texts of the namer: names kept once each, notes, and how it names. */
 #include "config.h"
 
+#include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_state.h"
 
-#include "tools/symbols/symbols.h"
-#include "tools/symbols/symbols_demangle.h"
-
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- readable names of C++ and Rust functions, by libiberty ---- */
+
+#ifdef HAVE_LIBIBERTY
+
+#ifdef HAVE_LIBIBERTY_DEMANGLE_H
+#include <libiberty/demangle.h>
+#else
+#include <demangle.h>
+#endif
+
+char *ppi_demangle(const char *name)
+{
+	return cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+}
+
+#else
+
+char *ppi_demangle(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+#endif
+
+/* ---- the texts ---- */
 
 /* A string kept once. */
 struct ppi_symbols_word {

@@ -4,9 +4,9 @@
 
 #include "tools/view/names_time.h"
 
-#include "tools/symbols/symbols_demangle.h"
+#include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_held.h"
-#include "tools/symbols/symbols_jitdump.h"
+#include "tools/symbols/symbols_jit.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
