@@ -240,20 +240,13 @@ libportprof_preload_la_SOURCES = \
 	compat/exec/fork_wrap.c \
 	compat/exec/lone_wrap.c \
 	compat/exec/unload_wrap.c \
-	tools/preload/exit.c \
-	tools/preload/gperftools.c \
+	tools/preload/calls.c \
 	tools/preload/masks.c \
-	tools/preload/old_calls.c \
 	tools/preload/preload.c \
 	tools/preload/preload.h \
-	tools/preload/raw_calls.c \
 	tools/preload/settings.c \
 	tools/preload/signals.c \
-	tools/preload/signals.h \
-	tools/preload/threads.c \
-	tools/preload/timers.c \
-	tools/preload/toggle.c \
-	tools/preload/toggle.h
+	tools/preload/signals.h
 libportprof_preload_la_LIBADD = $(PRELOAD_LIBS)
 libportprof_preload_la_LDFLAGS = $(PRELOAD_LINK)
 if HAVE_VERSION_SCRIPT

@@ -1,33 +1,141 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ways past the wrappers: syscall(2), and prctl(2) into a sandbox where our
- * handler's own calls would end the thread. Only calls by instructions of the
- * program's own remain.
+ * Calls of the program that would end or escape measuring: the ends of a
+ * process without destructors, a second thread of a forked child, and ways past
+ * the wrappers of signals.
  */
 #include "config.h"
 
+#include "tools/preload/preload.h"
 #include "tools/preload/signals.h"
 
-#ifdef HAVE_LINUX_SECCOMP_H
-
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#ifdef HAVE_LINUX_SECCOMP_H
 #include <linux/seccomp.h>
+#include <sys/prctl.h>
+#endif
+
+/* ---- the end of a process ---- */
+
+/*
+ * Ways to end a process without running destructors: _exit, _Exit and
+ * quick_exit. The file is finished first.
+ *
+ * These may be called where nothing is allowed, such as a crash handler that
+ * interrupted malloc: finishing would then wait for ever. So a clock runs,
+ * and ends the process if finishing has not done so.
+ */
+
+enum { PATIENCE_S = 3 };
+
+static volatile sig_atomic_t exit_status;
+
+/* Ends all threads; what libc's _exit does (_exit(2)). */
+#ifdef SYS_exit_group
+#define END_PROCESS SYS_exit_group
+#else
+#define END_PROCESS SYS_exit
+#endif
+
+static _Noreturn void end_process(int status)
+{
+	for (;;)
+		syscall(END_PROCESS, status);
+}
+
+/* Reaches the system call only. */
+static void give_up(int number)
+{
+	(void)number;
+	end_process((int)exit_status);
+}
+
+/* The process is at its end, so its alarm clock is free to be used. */
+static void finish_in_time(int status)
+{
+	struct sigaction action = { .sa_handler = give_up };
+	sigset_t alarm_only;
+
+	exit_status = status;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
+	pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
+	alarm(PATIENCE_S);
+	ppi_preload_finish();
+	alarm(0);
+}
+
+_Noreturn void _exit(int status)
+{
+	if (ppi_preload_is_active() && !ppi_preload_is_light())
+		finish_in_time(status);
+	end_process(status);
+}
+
+_Noreturn void _Exit(int status)
+{
+	_exit(status);
+}
+
+__attribute__((constructor)) static void watch_quick_exit(void)
+{
+	at_quick_exit(ppi_preload_finish);
+}
+
+/* ---- the second thread ---- */
+
+/* pthread_create: a forked child that is measured by its parent's session gets
+ * one of its own before it has a second thread. */
+
+static int (*real_create)(pthread_t *, const pthread_attr_t *,
+                          void *(*)(void *), void *);
+
+__attribute__((constructor(101))) static void find_create(void)
+{
+	ppi_next_function("pthread_create", &real_create);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                   void *(*start)(void *), void *context)
+{
+	if (!real_create)
+		find_create();
+	if (!real_create)
+		return EAGAIN;
+	if (!PPI_IS_OWN_CALL())
+		ppi_preload_grow();
+	return real_create(thread, attr, start, context);
+}
+
+/* ---- raw calls ---- */
+
+/*
+ * Ways past the wrappers: syscall(2), and prctl(2) into a sandbox where our
+ * handler's own calls would end the thread. Only calls by instructions of the
+ * program's own remain.
+ */
+
+#ifdef HAVE_LINUX_SECCOMP_H
 
 static struct {
 	long (*syscall)(long, ...);
 	int (*prctl)(int, ...);
 } real;
 
-__attribute__((constructor(101))) static void look_around(void)
+__attribute__((constructor(101))) static void find_raw_calls(void)
 {
 	ppi_next_function("syscall", &real.syscall);
 	ppi_next_function("prctl", &real.prctl);
@@ -65,7 +173,7 @@ int prctl(int option, ...)
 		a[i] = va_arg(list, unsigned long);
 	va_end(list);
 	if (!real.prctl)
-		look_around();
+		find_raw_calls();
 	is_strict = option == PR_SET_SECCOMP && a[0] == SECCOMP_MODE_STRICT;
 	if (is_strict)
 		before_strict();
@@ -186,7 +294,7 @@ long syscall(long number, ...)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	if (!real.syscall)
-		look_around();
+		find_raw_calls();
 	if (PPI_IS_OWN_CALL())
 		return real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (intercept(number, a, &result))
