@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The regions of sprofil(): which region and bin an address belongs to. */
-#ifndef PPI_SPROFIL_REGIONS_H
-#define PPI_SPROFIL_REGIONS_H
+#ifndef PPI_SPROFIL_H
+#define PPI_SPROFIL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,6 +38,7 @@ struct ppi_pieces {
 bool ppi_pieces_make(struct ppi_pieces *pieces,
                      const struct ppi_wanted *wanted, size_t count,
                      unsigned unit);
+
 void ppi_pieces_free(struct ppi_pieces *pieces);
 
 /* Which bin of which wanted region; false when none. */
