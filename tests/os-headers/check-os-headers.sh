@@ -35,10 +35,8 @@ portable="$portable $(find api/unwind -name 'modules.c' -o -name 'process_map.c'
 	-o -name 'code_watch.c') $(find api/profile/gmon -name 'gmon_bsd.c' \
 	-o -name 'gmon_parse.c' -o -name 'gmon_reader.c' -o -name 'gmon_tagged.c' \
 	-o -name 'gmon_write.c')"
-logic='backends/profil/profil.c backends/profil/profil_claim.c
-	backends/profil/profil_harvest.c backends/profil/profil_rate.c
-	backends/profil/profil_rules.c backends/solaris/solaris.c
-	backends/solaris/solaris_pcsample.c backends/solaris/solaris_profil.c'
+logic='backends/profil/profil.c backends/profil/profil_harvest.c
+	backends/solaris/solaris.c backends/solaris/solaris_facilities.c'
 system="$(find base compat -name '*.c') backends/itimer/itimer_kernel_real.c
 	backends/rusage/rusage_kernel_real.c"
 # and so does what the command and the tests ask of it

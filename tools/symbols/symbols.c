@@ -417,7 +417,7 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 }
 
 /* Whether the function is what code without a name is called. */
-static bool ppi_symbols_is_placeholder(const char *function, const char *module)
+static bool is_placeholder(const char *function, const char *module)
 {
 	size_t length = strlen(module);
 
@@ -468,9 +468,9 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 	                              : ppi_symbols_keep(symbols, path);
 	/* what has no name is written by its address (ppi_symbols_gather) */
 	name->is_named =
-		!ppi_symbols_is_placeholder(given[0].function, name->module) &&
-		!(is_made && ppi_symbols_is_placeholder(given[0].function,
-	                                                "[anonymous]"));
+		!is_placeholder(given[0].function, name->module) &&
+		!(is_made && is_placeholder(given[0].function,
+	                                    "[anonymous]"));
 	if (symbols->wants_lines && place->has_mapping && path[0] == '/')
 		find_place(symbols, place, name);
 	/* what names such code is the map of its process */

@@ -88,7 +88,7 @@ bool ppi_kernel_symbols_read(const char *path, struct ppi_symbol_table *table,
 
 /* Whether this system has been started again since; its kernel then lies
  * elsewhere. */
-static bool ppi_kernel_is_newer(uint64_t recorded_ns)
+static bool is_newer(uint64_t recorded_ns)
 {
 	FILE *file = fopen("/proc/stat", "re");
 	char line[256];
@@ -110,7 +110,7 @@ static void read_kernel(struct ppi_symbols *symbols)
 	char why[300], words[400];
 
 	symbols->is_kernel_read = true;
-	if (ppi_kernel_is_newer(symbols->recorded_ns)) {
+	if (is_newer(symbols->recorded_ns)) {
 		ppi_symbols_add_note(symbols,
 		                     "the system was rebooted after the "
 		                     "measurement; kernel code is not named");
