@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Debug information by libdw: whether code keeps a frame pointer, the symbols of
- * separate debug files, source lines and inlined functions.
+ * Debug information by libdw: whether code keeps a frame pointer, the symbols
+ * of separate debug files, source lines and inlined functions.
  *
  * Units and their functions are put into sorted tables of our own:
- * .debug_aranges, on which libdw rests, is missing where the compiler was clang,
- * and dwarf_getscopes walks all of a unit for each address.
+ * .debug_aranges, on which libdw rests, is missing where the compiler was
+ * clang, and dwarf_getscopes walks all of a unit for each address.
  */
 #include "config.h"
 
 #include "base/foreign_file.h"
+#include "base/vector.h"
 #include "tools/symbols/symbols_download.h"
 #include "tools/symbols/symbols_elf.h"
 
@@ -133,17 +134,11 @@ struct range {
 	size_t index;
 };
 
-struct ranges {
-	struct range *ranges; /* sorted */
-	size_t count, room;
-};
-
 struct unit {
 	Dwarf_Die die;      /* has the lines */
 	Dwarf_Die contents; /* has the functions; of a split unit another */
-	Dwarf_Die *functions;
-	size_t function_count, function_room;
-	struct ranges ranges; /* of the functions */
+	struct ppi_vector functions; /* Dwarf_Die */
+	struct ppi_vector ranges;    /* of them: struct range, sorted */
 	bool is_read;
 };
 
@@ -157,9 +152,8 @@ struct ppi_debug {
 
 	bool is_read; /* the rest */
 	GElf_Addr dwarf_bias;
-	struct unit *units;
-	size_t unit_count, unit_room;
-	struct ranges ranges; /* of the units */
+	struct ppi_vector units;  /* struct unit */
+	struct ppi_vector ranges; /* of them: struct range, sorted */
 	size_t steps_left; /* entries to read: they may be made to go round */
 };
 
@@ -337,22 +331,6 @@ bool ppi_debug_symbols(struct ppi_debug *debug, struct ppi_symbol_table *table)
 	return is_full;
 }
 
-/* Room for one more of `bytes` each; false when out of memory. */
-static bool make_room(void **array, size_t *room, size_t count, size_t bytes)
-{
-	size_t more = *room ? 2 * *room : 16;
-	void *grown;
-
-	if (count < *room)
-		return true;
-	grown = realloc(*array, more * bytes);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = more;
-	return true;
-}
-
 /* ---- ranges ---- */
 
 /* Entries that are read of one file, and how many of them a range counts as,
@@ -369,7 +347,7 @@ static bool may_step(struct ppi_debug *debug, size_t steps)
 
 /* All ranges of a DIE; what cannot be read or kept is left out. Many DIEs may
  * have the same long list. */
-static void add_ranges(struct ppi_debug *debug, struct ranges *list,
+static void add_ranges(struct ppi_debug *debug, struct ppi_vector *list,
                        Dwarf_Die *die, size_t index)
 {
 	Dwarf_Addr base, low, high;
@@ -377,14 +355,10 @@ static void add_ranges(struct ppi_debug *debug, struct ranges *list,
 
 	while (may_step(debug, RANGE_STEPS) &&
 	       (at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
-		void *ranges = list->ranges;
+		struct range range = { low, high, index };
 
-		if (low >= high || !make_room(&ranges, &list->room, list->count,
-		                              sizeof(*list->ranges)))
-			continue;
-		list->ranges = ranges;
-		list->ranges[list->count++] =
-			(struct range){ low, high, index };
+		if (low < high)
+			ppi_vector_add(list, sizeof(range), &range, 1);
 	}
 }
 
@@ -397,29 +371,30 @@ static int compare_ranges(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void sort_ranges(struct ranges *list)
+static void sort_ranges(struct ppi_vector *list)
 {
 	if (list->count)
-		qsort(list->ranges, list->count, sizeof(*list->ranges),
+		qsort(list->data, list->count, sizeof(struct range),
 		      compare_ranges);
 }
 
 /* The index of what holds an address; SIZE_MAX none. */
-static size_t find_range(const struct ranges *list, Dwarf_Addr address)
+static size_t find_range(const struct ppi_vector *list, Dwarf_Addr address)
 {
+	const struct range *ranges = PPI_AT(list, const struct range);
 	size_t low = 0, high = list->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (list->ranges[middle].low <= address)
+		if (ranges[middle].low <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == 0 || address >= list->ranges[low - 1].high)
+	if (low == 0 || address >= ranges[low - 1].high)
 		return SIZE_MAX;
-	return list->ranges[low - 1].index;
+	return ranges[low - 1].index;
 }
 
 /* ---- units ---- */
@@ -427,18 +402,10 @@ static size_t find_range(const struct ranges *list, Dwarf_Addr address)
 static void add_unit(struct ppi_debug *debug, Dwarf_Die *die,
                      Dwarf_Die *contents)
 {
-	void *units = debug->units;
-	struct unit *unit;
+	struct unit unit = { .die = *die, .contents = *contents };
 
-	if (!make_room(&units, &debug->unit_room, debug->unit_count,
-	               sizeof(*debug->units)))
-		return;
-	debug->units = units;
-	unit = &debug->units[debug->unit_count];
-	memset(unit, 0, sizeof(*unit));
-	unit->die = *die;
-	unit->contents = *contents;
-	add_ranges(debug, &debug->ranges, die, debug->unit_count++);
+	if (ppi_vector_add(&debug->units, sizeof(unit), &unit, 1))
+		add_ranges(debug, &debug->ranges, die, debug->units.count - 1);
 }
 
 /* What libdw opens by itself, by a name in the file. It must be a regular file
@@ -526,14 +493,9 @@ static void read_units(struct ppi_debug *debug)
 static void add_function(struct ppi_debug *debug, struct unit *unit,
                          Dwarf_Die *die)
 {
-	void *functions = unit->functions;
-
-	if (!make_room(&functions, &unit->function_room, unit->function_count,
-	               sizeof(*unit->functions)))
-		return;
-	unit->functions = functions;
-	unit->functions[unit->function_count] = *die;
-	add_ranges(debug, &unit->ranges, die, unit->function_count++);
+	if (ppi_vector_add(&unit->functions, sizeof(*die), die, 1))
+		add_ranges(debug, &unit->ranges, die,
+		           unit->functions.count - 1);
 }
 
 /* To the next sibling, which lies behind it unless somebody made it not so. */
@@ -644,7 +606,7 @@ static size_t find_inlines(struct ppi_debug *debug, struct unit *unit,
 	at = find_range(&unit->ranges, address);
 	if (at == SIZE_MAX)
 		return count;
-	die = unit->functions[at];
+	die = PPI_AT(&unit->functions, Dwarf_Die)[at];
 	while (count < room && find_child(&die, address, &child)) {
 		die = child;
 		if (dwarf_tag(&die) != DW_TAG_inlined_subroutine)
@@ -676,7 +638,7 @@ size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
 	at = find_range(&debug->ranges, address);
 	if (at == SIZE_MAX)
 		return 0;
-	unit = &debug->units[at];
+	unit = &PPI_AT(&debug->units, struct unit)[at];
 	lines[0] = (struct ppi_symbol_line){ NULL, "", 0 };
 	line = dwarf_getsrc_die(&unit->die, address);
 	if (line) {
@@ -693,12 +655,14 @@ size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
 
 static void free_lines(struct ppi_debug *debug)
 {
-	for (size_t i = 0; i < debug->unit_count; i++) {
-		free(debug->units[i].functions);
-		free(debug->units[i].ranges.ranges);
+	struct unit *units = PPI_AT(&debug->units, struct unit);
+
+	for (size_t i = 0; i < debug->units.count; i++) {
+		ppi_vector_free(&units[i].functions);
+		ppi_vector_free(&units[i].ranges);
 	}
-	free(debug->units);
-	free(debug->ranges.ranges);
+	ppi_vector_free(&debug->units);
+	ppi_vector_free(&debug->ranges);
 }
 
 void ppi_debug_close(struct ppi_debug *debug)

@@ -7,6 +7,7 @@
 
 #include "tools/symbols/symbols_elf.h"
 
+#include "base/vector.h"
 #include "tools/symbols/symbols_line.h"
 #include "tools/symbols/symbols_table.h"
 
@@ -420,26 +421,12 @@ struct slot {
 	const char *function;
 };
 
-struct slots {
-	struct slot *slots;
-	size_t count, room;
-};
-
-static void add_slot(struct slots *slots, uint64_t address,
+static void add_slot(struct ppi_vector *slots, uint64_t address,
                      const char *function)
 {
-	if (slots->count == slots->room) {
-		size_t room = slots->room ? 2 * slots->room : 64;
-		struct slot *grown =
-			realloc(slots->slots, room * sizeof(*grown));
+	struct slot slot = { address, function };
 
-		if (!grown)
-			return;
-		slots->slots = grown;
-		slots->room = room;
-	}
-	slots->slots[slots->count].address = address;
-	slots->slots[slots->count++].function = function;
+	ppi_vector_add(slots, sizeof(slot), &slot, 1);
 }
 
 /* The name of a symbol of the table that a relocation section refers to. */
@@ -457,7 +444,7 @@ static const char *symbol_name(Elf *elf, size_t table, size_t index)
 }
 
 static void collect_section(Elf *elf, Elf_Scn *section,
-                            const GElf_Shdr *header, struct slots *slots)
+                            const GElf_Shdr *header, struct ppi_vector *slots)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t count = ppi_elf_entries(header);
@@ -482,7 +469,7 @@ static int compare_slots(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-static void collect_slots(Elf *elf, struct slots *slots)
+static void collect_slots(Elf *elf, struct ppi_vector *slots)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -492,7 +479,7 @@ static void collect_slots(Elf *elf, struct slots *slots)
 		    header.sh_type == SHT_RELA)
 			collect_section(elf, section, &header, slots);
 	if (slots->count > 1)
-		qsort(slots->slots, slots->count, sizeof(*slots->slots),
+		qsort(slots->data, slots->count, sizeof(struct slot),
 		      compare_slots);
 }
 
@@ -517,7 +504,7 @@ static uint64_t slot_of_stub(const unsigned char *stub, size_t bytes,
 }
 
 static void add_stubs(const unsigned char *stubs, const GElf_Shdr *header,
-                      uint64_t stub_bytes, const struct slots *slots,
+                      uint64_t stub_bytes, const struct ppi_vector *slots,
                       struct ppi_symbol_table *table)
 {
 	uint64_t end = header->sh_addr + header->sh_size;
@@ -532,7 +519,7 @@ static void add_stubs(const unsigned char *stubs, const GElf_Shdr *header,
 
 		key.address = slot_of_stub(stubs + at, stub_bytes,
 		                           header->sh_addr + at);
-		slot = slots->count ? bsearch(&key, slots->slots, slots->count,
+		slot = slots->count ? bsearch(&key, slots->data, slots->count,
 		                              sizeof(key), compare_slots)
 		                    : NULL;
 		if (!slot)
@@ -551,7 +538,7 @@ static void add_stubs_aarch64(Elf *elf, const GElf_Shdr *plt,
 	Elf_Scn *section = NULL;
 	size_t names;
 	GElf_Shdr header;
-	struct slots slots = { 0 };
+	struct ppi_vector slots = { 0 };
 	char name[512];
 
 	if (elf_getshdrstrndx(elf, &names) != 0)
@@ -567,16 +554,17 @@ static void add_stubs_aarch64(Elf *elf, const GElf_Shdr *plt,
 	}
 	for (size_t i = 0; plt->sh_size == 32 + 16 * slots.count &&
 	                   i < slots.count; i++) {
-		snprintf(name, sizeof(name), "%s@plt", slots.slots[i].function);
+		snprintf(name, sizeof(name), "%s@plt",
+		         PPI_AT(&slots, struct slot)[i].function);
 		ppi_symbol_table_add(table, plt->sh_addr + 32 + 16 * i, 16,
 		                     plt->sh_addr + plt->sh_size, 0, name);
 	}
-	free(slots.slots);
+	ppi_vector_free(&slots);
 }
 
 static void add_plt_section(Elf *elf, unsigned machine, const char *name,
                             const GElf_Shdr *header,
-                            const struct slots *slots,
+                            const struct ppi_vector *slots,
                             struct ppi_symbol_table *table)
 {
 	uint64_t stub_bytes = header->sh_entsize == 8 ? 8 : 16;
@@ -600,7 +588,7 @@ void ppi_elf_add_plt(Elf *elf, struct ppi_symbol_table *table)
 	size_t names;
 	GElf_Ehdr file;
 	GElf_Shdr header;
-	struct slots slots = { 0 };
+	struct ppi_vector slots = { 0 };
 
 	if (!gelf_getehdr(elf, &file) || elf_getshdrstrndx(elf, &names) != 0)
 		return;
@@ -616,5 +604,5 @@ void ppi_elf_add_plt(Elf *elf, struct ppi_symbol_table *table)
 			add_plt_section(elf, file.e_machine, name, &header,
 			                &slots, table);
 	}
-	free(slots.slots);
+	ppi_vector_free(&slots);
 }
