@@ -88,7 +88,7 @@ void ppi_child_await_end(struct ppi_child *child);
 /* The same, and how it ended. */
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end);
 
-/* ---- signals that end programs: passed on, so that profiles can be finished ---- */
+/* ---- signals that end programs ---- */
 
 /*
  * From now on this process does not die of them: they go to the child, unless

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The side of the measured process: an area to leave samples in. */
+/*
+ * Memory in which sessions of several processes meet: here is the side of the
+ * measured process, an area to leave samples in. collect.c is the side of the
+ * collector, which has a pool of areas.
+ */
 #include "config.h"
 
 #include "backends/area/area.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies in memory that a collector and the processes it measures share.
- * No pointer is in it: each process has it at another address. The collector
- * believes nothing in it further than its own memory goes.
+ * What lies in memory that a collector and the processes it measures share, and
+ * the collector's pool of it. No pointer is in what they share: each process has
+ * it at another address. The collector believes nothing in it further than its
+ * own memory goes.
  */
 #ifndef PPI_SHARE_H
 #define PPI_SHARE_H
@@ -82,7 +83,7 @@ static inline void *share_stream_at(struct share_area *area, size_t ring_bytes)
 	return (char *)area + SHARE_HEAD_BYTES + ring_bytes;
 }
 
-/* ---- The collector's side of shared memory: a pool of areas ---- */
+/* ---- the collector's side: a pool of areas ---- */
 
 /* Births are told again when more than so many children take turns. */
 enum { POOL_HEIRS = 64 };

@@ -9,7 +9,7 @@
 #include "backends/common/pcregion.h"
 #include "backends/profil/profil_kernel.h"
 
-/* ---- The differences between the systems' profil() that a careful caller can see ---- */
+/* ---- differences between systems that a careful caller can see ---- */
 
 struct profil_rules {
 	struct ppi_pcregion_rules region;

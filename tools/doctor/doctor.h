@@ -121,7 +121,7 @@ void ppi_doctor_print_event(const struct ppi_doctor_event *event, FILE *out);
 void ppi_doctor_print_event_json(const struct ppi_doctor_event *event,
                                  FILE *out);
 
-/* ---- What a program's file offers to a profiler ---- */
+/* ---- what a program's file offers to a profiler ---- */
 
 struct ppi_program {
 	bool is_static;

@@ -136,7 +136,7 @@ const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols);
 /* What kept code from being named, a sentence each; NULL past the last. */
 const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index);
 
-/* ---- Readable names of C++ and Rust functions ---- */
+/* ---- readable names of C++ and Rust functions ---- */
 
 /* The readable name, to be freed; NULL when the name is not mangled or the
  * build has no demangler. */

@@ -9,5 +9,6 @@
 #define PRId64 __INT64_FMTd__
 #define PRIu64 __UINT64_FMTu__
 #define PRIx64 __UINT64_FMTx__
+#define SCNu64 __UINT64_FMTu__
 
 #endif
