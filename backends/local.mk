@@ -7,29 +7,17 @@ libportprof_core_la_SOURCES += \
 	backends/backend.h \
 	backends/registry.c \
 	backends/null/null.c \
-	backends/common/cpu_meter.c \
-	backends/common/cpu_meter.h \
 	backends/common/cpu_time.c \
 	backends/common/cpu_time.h \
 	backends/common/gate.h \
-	backends/common/own_ticks.c \
-	backends/common/own_ticks.h \
 	backends/common/pcbins.c \
 	backends/common/pcbins.h \
-	backends/common/pcgive.c \
-	backends/common/pcgive.h \
 	backends/common/pcregion.c \
 	backends/common/pcregion.h \
-	backends/common/pcring.c \
-	backends/common/pcring.h \
-	backends/common/stream.c \
-	backends/common/stream.h \
 	backends/common/tick_ring.c \
 	backends/common/tick_ring.h \
 	backends/common/ticks.c \
 	backends/common/ticks.h \
-	backends/common/tickweight.c \
-	backends/common/tickweight.h \
 	backends/common/total.h
 
 include backends/perf/local.mk

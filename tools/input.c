@@ -4,21 +4,278 @@
 
 #include "tools/input.h"
 
-#include "base/foreign_file.h"
-#include "tools/input_stream.h"
-#include "tools/memory.h"
-#include "tools/parts.h"
-#include "tools/tools.h"
-
+#include <portprof.h>
 #include <portprof/tool.h>
 
+#include "base/foreign_file.h"
+#include "tools/terminal.h"
+#include "tools/launch.h"
+#include "tools/options.h"
+#include "tools/tools.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- a profile of several files, one for each process ---- */
+
+struct ppi_parts {
+	size_t count;     /* that could be read */
+	size_t unread;    /* that could not */
+	size_t damaged;   /* of processes that were killed */
+};
+
+static const char suffix[] = ".pb.gz";
+
+/* A part, or a draft of one, which has something behind the suffix. */
+static int is_part(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, "part-", 5) == 0 &&
+	       strstr(entry->d_name, suffix);
+}
+
+/* A draft holds nothing that its part does not, once there is one. */
+static bool is_useless(const char *path)
+{
+	const char *end = strstr(strrchr(path, '/'), suffix) + strlen(suffix);
+	char *part;
+	bool is_there;
+
+	if (*end == '\0')
+		return false;
+	part = strndup(path, (size_t)(end - path));
+	is_there = !part || access(part, F_OK) == 0;
+	free(part);
+	return is_there;
+}
+
+static char *join(const char *folder, const char *name)
+{
+	size_t bytes = strlen(folder) + strlen(name) + 2;
+	char *path = malloc(bytes);
+
+	if (path)
+		snprintf(path, bytes, "%s/%s", folder, name);
+	return path;
+}
+
+/* Add one part to *all; the first becomes it. */
+static void read_part(const char *path, portprof_profile **all,
+                      struct ppi_parts *parts)
+{
+	portprof_profile *part;
+
+	if (is_useless(path))
+		return;
+	if (portprof_profile_read(path, 0, &part)) {
+		ppi_say_failure("a part is left out");
+		parts->unread++;
+		return;
+	}
+	if (portprof_profile_origin_get(part)->damage)
+		parts->damaged++;
+	if (!*all) {
+		*all = part;
+		parts->count++;
+		return;
+	}
+	if (portprof_profile_merge(*all, part)) {
+		ppi_say_failure("a part is left out");
+		parts->unread++;
+	} else {
+		parts->count++;
+	}
+	portprof_profile_free(part);
+}
+
+/*
+ * Read all parts in a folder, oldest process first, into one profile. NULL
+ * when there is none that can be read; `parts` tells what was found. A word
+ * is said about each part that is left out.
+ */
+static portprof_profile *read_parts(const char *folder, struct ppi_parts *parts)
+{
+	portprof_profile *all = NULL;
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_part, alphasort);
+
+	memset(parts, 0, sizeof(*parts));
+	ppi_progress_begin("putting parts together");
+	for (int i = 0; i < count; i++) {
+		char *path = join(folder, entries[i]->d_name);
+
+		if (path)
+			read_part(path, &all, parts);
+		free(path);
+		free(entries[i]);
+		ppi_progress_step((uint64_t)i + 1, (uint64_t)count, "parts");
+	}
+	ppi_progress_end();
+	if (count >= 0)
+		free(entries);
+	return all;
+}
+
+/* ---- inputs that are no files yet ---- */
+
+/* Readable and writable, closed on exec; -1 after saying why. */
+static int open_nameless(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (!folder || !folder[0])
+		folder = "/tmp";
+	snprintf(path, sizeof(path), "%s/portprof-XXXXXX", folder);
+	fd = mkstemp(path);
+	if (fd < 0) {
+		ppi_say("cannot create a temporary file in %s: %s; set TMPDIR "
+		        "to a writable directory",
+		        folder, strerror(errno));
+		return -1;
+	}
+	unlink(path);
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	return fd;
+}
+
+static bool copy(int from, int to)
+{
+	static char bytes[1 << 16];
+	ssize_t got, done, put;
+
+	for (;;) {
+		got = read(from, bytes, sizeof(bytes));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got == 0;
+		for (done = 0; done < got; done += put) {
+			put = write(to, bytes + done, (size_t)(got - done));
+			if (put < 0 && errno != EINTR)
+				return false;
+			if (put < 0)
+				put = 0;
+		}
+	}
+}
+
+/* What is read from a descriptor is the same file from then on. */
+static bool keep(int descriptor, const char *path)
+{
+	int file = open_nameless();
+	bool is_good;
+
+	if (file < 0)
+		return false;
+	is_good = copy(descriptor, file);
+	if (!is_good)
+		ppi_say("cannot copy '%s' to a temporary file: %s; set TMPDIR "
+		        "to a directory with room",
+		        path, strerror(errno));
+	else
+		is_good = dup2(file, descriptor) >= 0;
+	close(file);
+	return is_good;
+}
+
+bool ppi_input_is_stream(const char *path)
+{
+	return strcmp(path, "-") == 0 || ppi_descriptor_named(path) >= 0;
+}
+
+const char *ppi_input_name(const char *path)
+{
+	const char *name = strcmp(path, "-") == 0 ? "/dev/stdin" : path;
+	int descriptor = ppi_descriptor_named(name);
+	struct stat at;
+
+	if (descriptor < 0)
+		return name;
+	if (fstat(descriptor, &at) != 0) {
+		ppi_say("cannot read '%s': %s", path, strerror(errno));
+		return NULL;
+	}
+	if (isatty(descriptor)) {
+		ppi_say("'%s' is a terminal: name a profile, or pipe one in",
+		        path);
+		return NULL;
+	}
+	if ((S_ISFIFO(at.st_mode) || S_ISSOCK(at.st_mode)) &&
+	    !keep(descriptor, path))
+		return NULL;
+	return name;
+}
+
+/* ---- what perf prints of its own ---- */
+
+/* No shell: paths are of others. The file may be of another user, as those are
+ * that root recorded; inlined functions cost a process for each file. */
+static void become_perf(const char *perf, const char *path, int out)
+{
+	int nothing = open("/dev/null", O_RDWR);
+	char name[32];
+
+	if (ppi_descriptor_named(path) == STDIN_FILENO) {
+		snprintf(name, sizeof(name), "/dev/fd/%d", dup(STDIN_FILENO));
+		path = name;
+	}
+	dup2(nothing, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+	setenv("LC_ALL", "C", 1);
+	execl(perf, "perf", "script", "--force", "--no-inline", "-F", "+pid",
+	      "-i", path, (char *)NULL);
+	_exit(127);
+}
+
+/*
+ * A descriptor of what perf script prints of a perf.data, in a file without a
+ * name; -1 after saying why not.
+ */
+static int run_perf_script(const char *path)
+{
+	char *perf = ppi_search_program("perf");
+	int out = -1, status = -1;
+	pid_t child;
+
+	if (!perf) {
+		ppi_say("'%s' was written by perf record, and perf is not "
+		        "installed here to read it\n  where it is: perf script "
+		        "-i %s | portprof report -",
+		        path, path);
+		return -1;
+	}
+	out = open_nameless();
+	child = out < 0 ? -1 : fork();
+	if (child == 0)
+		become_perf(perf, path, out);
+	free(perf);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (out >= 0 && status == 0)
+		return out;
+	if (out >= 0) {
+		ppi_say("'%s' was written by perf record, and perf cannot read "
+		        "it; for the reason: perf script -i %s",
+		        path, path);
+		close(out);
+	}
+	return -1;
+}
+
+/* ---- opening ---- */
 
 bool ppi_input_is_regions(const char *path)
 {
@@ -31,13 +288,14 @@ bool ppi_input_is_regions(const char *path)
 		return false;
 	begin[fread(begin, 1, sizeof(begin) - 1, file)] = '\0';
 	fclose(file);
-	return begin[strspn(begin, " \t\r\n")] == '{' && strstr(begin, PPI_REGIONS_TYPE);
+	return begin[strspn(begin, " \t\r\n")] == '{' &&
+	       strstr(begin, PPI_REGIONS_TYPE);
 }
 
 static portprof_profile *open_parts(const char *folder)
 {
 	struct ppi_parts parts;
-	portprof_profile *profile = ppi_parts_read(folder, &parts);
+	portprof_profile *profile = read_parts(folder, &parts);
 
 	if (!profile)
 		ppi_say("'%s' is a folder without parts of a profile", folder);
@@ -77,11 +335,12 @@ static void say_missing(const char *path)
 		        "report FILE");
 	else
 		ppi_say("there is no file '%s'; portprof record -o %s -- "
-		        "COMMAND would make it%s",
-		        path, path,
-		        access(PPI_DEFAULT_OUTPUT, R_OK) == 0
-		        ? ", and portprof report alone shows " PPI_DEFAULT_OUTPUT
-		        : "");
+			"COMMAND would make it%s",
+			path, path,
+			access(PPI_DEFAULT_OUTPUT, R_OK) == 0
+				? ", and portprof report alone "
+				  "shows " PPI_DEFAULT_OUTPUT
+				: "");
 }
 
 /* gprof takes a.out, too, when no program is named. */
@@ -134,7 +393,7 @@ static bool is_of_perf(const char *path)
 
 static portprof_profile *open_perf(const char *path, uint64_t memory_max)
 {
-	int text = ppi_input_of_perf(path);
+	int text = run_perf_script(path);
 	portprof_profile *profile = NULL;
 	char name[32];
 
@@ -193,6 +452,8 @@ portprof_profile *ppi_profile_open(const char *path, const char *program,
 	say_why(path);
 	return NULL;
 }
+
+/* ---- one of its events ---- */
 
 /* "task-clock" of "task-clock:freq=100". */
 static bool is_same_but_for_modifiers(const char *left, const char *right)

@@ -29,4 +29,15 @@ bool ppi_input_is_regions(const char *path);
 size_t ppi_event_choose(const portprof_profile *profile, const char *path,
                         const char *name);
 
+/*
+ * The name by which an input can be read as often as needed: "-" is standard
+ * input, and a pipe that this process was started with is copied to a file
+ * without a name first, which takes its descriptor. Other names stay. NULL, after
+ * saying why, when that fails.
+ */
+const char *ppi_input_name(const char *path);
+
+/* Whether a name is of such a descriptor: there is nothing to be rewritten. */
+bool ppi_input_is_stream(const char *path);
+
 #endif

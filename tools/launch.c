@@ -1,24 +1,215 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting the command that is measured, and waiting for it. */
+/*
+ * Starting the command that is measured, and waiting for it: signals go to it,
+ * and what the system took beside it is noted. launch_find.c finds its file.
+ */
 #include "config.h"
 
 #include "tools/launch.h"
 
+#include "base/clock_ns.h"
 #include "base/processes.h"
-#include "tools/clock.h"
-#include "tools/memory.h"
-#include "tools/taken.h"
+#include "tools/options.h"
 #include "tools/tools.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- CPU time that is charged to no process, read from /proc/stat ---- */
+
+/*
+ * What interrupts and a hypervisor took from all CPUs since the system began,
+ * in the steps of its ticks. A clock event of perf counts it, the system's
+ * charge does not. False where the system does not say it.
+ *
+ * proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal. The last
+ * three are what update_rq_clock_task() of Linux's kernel/sched/core.c leaves
+ * out of a task's time.
+ */
+static bool read_taken_ns(uint64_t *ns)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	uint64_t irq, softirq, steal;
+	long ticks = sysconf(_SC_CLK_TCK);
+	bool is_known;
+
+	if (!file)
+		return false;
+	is_known = ticks > 0 &&
+	           fscanf(file, "cpu %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+	                  " %" SCNu64, &irq, &softirq, &steal) == 3;
+	fclose(file);
+	if (is_known)
+		*ns = (irq + softirq + steal) * (1000000000u / (uint64_t)ticks);
+	return is_known;
+}
+
+/* ---- signals that end programs: passed on, so that profiles can be finished ---- */
+
+static const struct {
+	int number;
+	const char *name;
+} caught[] = {
+	{ SIGINT, "SIGINT" },   { SIGTERM, "SIGTERM" }, { SIGHUP, "SIGHUP" },
+	{ SIGQUIT, "SIGQUIT" }, { SIGUSR1, "SIGUSR1" }, { SIGUSR2, "SIGUSR2" },
+};
+enum { CAUGHT_COUNT = sizeof(caught) / sizeof(caught[0]) };
+
+/* The child that signals are passed to; 0: none. Written while it cannot have
+ * been reaped, so that the number is never another process's. */
+static volatile sig_atomic_t signalled_child;
+
+/* The last that came while there was no child to pass it to. */
+static volatile sig_atomic_t kept_signal;
+
+/* Only so that a nap ends when a child does. */
+static void end_nap(int number)
+{
+	(void)number;
+}
+
+/*
+ * What this process sets for itself. It must not die of the first two: a
+ * reader of its words may go away, and the profile may reach a limit of file
+ * sizes; errno tells it then.
+ */
+static struct {
+	int number;
+	void (*handler)(int);
+	struct sigaction before;
+} own[] = {
+	{ .number = SIGPIPE, .handler = SIG_IGN },
+	{ .number = SIGXFSZ, .handler = SIG_IGN },
+	{ .number = SIGCHLD, .handler = end_nap },
+};
+enum { OWN_COUNT = sizeof(own) / sizeof(own[0]) };
+
+/*
+ * Reaches kill() only. A terminal sends its signals to the whole foreground
+ * group, the child included: those have si_code SI_KERNEL (sigaction(2)), and
+ * need no passing on.
+ */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+	int kept = errno;
+
+	(void)context;
+#ifdef SI_KERNEL
+	if (info->si_code == SI_KERNEL && signalled_child > 0)
+		return;
+#else
+	(void)info;
+#endif
+	if (signalled_child > 0)
+		kill((pid_t)signalled_child, number);
+	else
+		kept_signal = number;
+	errno = kept;
+}
+
+void ppi_catch_signals(void)
+{
+	struct sigaction action = { .sa_sigaction = pass_on,
+		                    .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction now;
+
+	sigemptyset(&action.sa_mask);
+	for (int i = 0; i < CAUGHT_COUNT; i++) {
+		/* nohup(1) had it ignored: it stays so, here and there */
+		if (sigaction(caught[i].number, NULL, &now) == 0 &&
+		    now.sa_handler == SIG_IGN)
+			continue;
+		sigaction(caught[i].number, &action, NULL);
+	}
+	action.sa_flags = SA_RESTART;
+	for (int i = 0; i < OWN_COUNT; i++) {
+		action.sa_handler = own[i].handler;
+		sigaction(own[i].number, &action, &own[i].before);
+	}
+}
+
+/* Keep those signals back for a moment; *before is the thread's mask. */
+static void hold_signals(sigset_t *before)
+{
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	for (int i = 0; i < CAUGHT_COUNT; i++)
+		sigaddset(&ours, caught[i].number);
+	pthread_sigmask(SIG_BLOCK, &ours, before);
+}
+
+static void let_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* In a new child, before it executes a command: as if none of that were.
+ * Handlers go at an exec, but the child may be told to end before; what is
+ * ignored would stay so. Safe after a fork from a program with threads. */
+static void uncatch_signals(void)
+{
+	struct sigaction now;
+
+	for (int i = 0; i < CAUGHT_COUNT; i++)
+		if (sigaction(caught[i].number, NULL, &now) == 0 &&
+		    now.sa_flags & SA_SIGINFO)
+			signal(caught[i].number, SIG_DFL);
+	for (int i = 0; i < OWN_COUNT; i++)
+		sigaction(own[i].number, &own[i].before, NULL);
+}
+
+void ppi_pass_signals_to(pid_t child)
+{
+	signalled_child = (sig_atomic_t)child;
+}
+
+int ppi_kept_signal(void)
+{
+	return (int)kept_signal;
+}
+
+/* As if that one had come. */
+static void keep_signal(int number)
+{
+	kept_signal = number;
+}
+
+const char *ppi_signal_name(int number, char room[32])
+{
+	static const struct {
+		int number;
+		const char *name;
+	} others[] = {
+		{ SIGKILL, "SIGKILL" }, { SIGSEGV, "SIGSEGV" },
+		{ SIGABRT, "SIGABRT" }, { SIGBUS, "SIGBUS" },
+		{ SIGFPE, "SIGFPE" },   { SIGILL, "SIGILL" },
+		{ SIGPIPE, "SIGPIPE" }, { SIGALRM, "SIGALRM" },
+		{ SIGTRAP, "SIGTRAP" }, { SIGXCPU, "SIGXCPU" },
+		{ SIGXFSZ, "SIGXFSZ" }, { SIGPROF, "SIGPROF" },
+	};
+
+	for (int i = 0; i < CAUGHT_COUNT; i++)
+		if (caught[i].number == number)
+			return caught[i].name;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i].number == number)
+			return others[i].name;
+	snprintf(room, 32, "signal %d", number);
+	return room;
+}
 
 extern char **environ;
 
@@ -64,7 +255,7 @@ static void run_child(int go, int error, const struct plan *plan)
 	ssize_t got;
 	int number;
 
-	ppi_uncatch_signals();
+	uncatch_signals();
 	ppi_memory_unlimit();
 	for (int i = 0; plan->null_fd >= 0 && i < 3; i++)
 		if (plan->is_terminal[i])
@@ -128,7 +319,7 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 	if (child->has_no_terminal)
 		find_terminals(&plan);
 	/* none may meet the child with our handlers, which would swallow it */
-	ppi_hold_signals(&plan.mask);
+	hold_signals(&plan.mask);
 	if (make_pipe(go) && make_pipe(error))
 		child->pid = fork();
 	if (child->pid == 0) {
@@ -138,7 +329,7 @@ bool ppi_child_start(struct ppi_child *child, const char *program,
 	failure = errno;
 	child->stops_at_exec = child->stops_at_exec && child->pid > 0 &&
 	                       ppi_exec_stop_begin(child->pid);
-	ppi_let_signals(&plan.mask);
+	let_signals(&plan.mask);
 	if (plan.null_fd >= 0)
 		close(plan.null_fd);
 	if (child->pid < 0) {
@@ -167,7 +358,7 @@ static void reap(struct ppi_child *child)
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status))
-		ppi_keep_signal(WTERMSIG(status));
+		keep_signal(WTERMSIG(status));
 }
 
 /* It is us who ended it, and no signal of the user's. */
@@ -199,8 +390,8 @@ static int say_exec_error(const char *name, int error)
 
 static void begin_times(struct ppi_child *child)
 {
-	child->is_taken_known = ppi_taken_ns(&child->taken_ns);
-	child->released_ns = ppi_now_ns();
+	child->is_taken_known = read_taken_ns(&child->taken_ns);
+	child->released_ns = ppi_monotonic_ns();
 }
 
 int ppi_child_release(struct ppi_child *child, const char *name)
@@ -209,10 +400,10 @@ int ppi_child_release(struct ppi_child *child, const char *name)
 	sigset_t mask;
 	ssize_t got;
 
-	ppi_hold_signals(&mask);
+	hold_signals(&mask);
 	if (!ppi_kept_signal())
 		ppi_pass_signals_to(child->pid);
-	ppi_let_signals(&mask);
+	let_signals(&mask);
 	if (ppi_kept_signal()) {
 		ppi_child_cancel(child);
 		return 128 + ppi_kept_signal();
@@ -321,8 +512,8 @@ void ppi_child_wait(struct ppi_child *child, struct ppi_end *end)
 	ppi_child_await_end(child);
 	ppi_pass_signals_to(0);
 	reap_child(child, 0);
-	end->duration_ns = ppi_now_ns() - child->released_ns;
-	end->taken_ns = child->is_taken_known && ppi_taken_ns(&taken_ns)
+	end->duration_ns = ppi_monotonic_ns() - child->released_ns;
+	end->taken_ns = child->is_taken_known && read_taken_ns(&taken_ns)
 		? taken_ns - child->taken_ns : UINT64_MAX;
 	end->user_time_ns = time_ns(child->usage.ru_utime);
 	end->system_time_ns = time_ns(child->usage.ru_stime);

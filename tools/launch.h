@@ -8,8 +8,6 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "tools/signals.h"
-
 struct ppi_child {
 	pid_t pid;
 	int go_fd;    /* a byte written here lets it execute the command */
@@ -40,7 +38,7 @@ struct ppi_end {
 	uint64_t switches;    /* of threads, its own and waited-for children's */
 	uint64_t duration_ns; /* since it was released */
 	uint64_t taken_ns;    /* in that time, by what nobody is charged for:
-	                       * see taken.h; UINT64_MAX: unknown */
+	                       * see read_taken_ns; UINT64_MAX: unknown */
 };
 
 /* Whether a file is a program of the system's own form: if that is refused, it
@@ -89,5 +87,24 @@ bool ppi_child_was_killed(struct ppi_child *child);
 void ppi_child_await_end(struct ppi_child *child);
 /* The same, and how it ended. */
 void ppi_child_wait(struct ppi_child *child, struct ppi_end *end);
+
+/* ---- signals that end programs ---- */
+
+/*
+ * From now on this process does not die of them: they go to the child, unless
+ * a terminal has sent them to it already, or are kept while there is none that
+ * was released. A nap of this process ends when one comes or a child ends.
+ */
+void ppi_catch_signals(void);
+
+/* To whom they go; 0: to nobody. Not after the child was reaped: its number
+ * may then be another's. */
+void ppi_pass_signals_to(pid_t child);
+
+/* The last one that came while they went to nobody; 0: none. */
+int ppi_kept_signal(void);
+
+/* "SIGTERM", or "signal N" of one without a name. Static or in `room`. */
+const char *ppi_signal_name(int number, char room[32]);
 
 #endif

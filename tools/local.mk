@@ -7,23 +7,14 @@ libportprof_tools_la_SOURCES = \
 	tools/annotate/annotate.c \
 	tools/view/code.c \
 	tools/view/code.h \
-	tools/backends.c \
-	tools/backends.h \
-	tools/clock.h \
-	tools/color.c \
-	tools/color.h \
+	tools/terminal.c \
+	tools/terminal.h \
 	tools/config/config.c \
 	tools/doctor/doctor.c \
 	tools/doctor/doctor.h \
-	tools/doctor/doctor_build.c \
-	tools/doctor/doctor_elf.h \
-	tools/doctor/doctor_event.c \
 	tools/doctor/doctor_examine.c \
-	tools/doctor/doctor_json.c \
 	tools/doctor/doctor_kernel_real.c \
-	tools/doctor/doctor_machine.c \
-	tools/doctor/doctor_program.c \
-	tools/doctor/doctor_text.c \
+	tools/doctor/doctor_print.c \
 	tools/export/export.c \
 	tools/export/export.h \
 	tools/export/export_callgrind.c \
@@ -39,14 +30,8 @@ libportprof_tools_la_SOURCES = \
 	tools/diff/match.c \
 	tools/diff/match.h \
 	tools/diff/diff.h \
-	tools/guess.c \
-	tools/guess.h \
 	tools/input.c \
 	tools/input.h \
-	tools/hide.c \
-	tools/hide.h \
-	tools/input_stream.c \
-	tools/input_stream.h \
 	tools/page/page.c \
 	tools/page/page.h \
 	tools/page/page_facts.c \
@@ -58,8 +43,6 @@ libportprof_tools_la_SOURCES = \
 	tools/list/list.h \
 	tools/list/list_explain.c \
 	tools/list/list_print.c \
-	tools/memory.c \
-	tools/memory.h \
 	tools/merge/json_read.c \
 	tools/merge/json_read.h \
 	tools/merge/merge.c \
@@ -70,24 +53,13 @@ libportprof_tools_la_SOURCES = \
 	tools/output.c \
 	tools/output.h \
 	tools/options.c \
-	tools/pager.c \
-	tools/pager.h \
 	tools/options.h \
-	tools/parts.c \
-	tools/parts.h \
-	tools/record/preload_why.c \
-	tools/progress.c \
-	tools/progress.h \
 	tools/record/record.c \
 	tools/record/record.h \
 	tools/record/record_attach.c \
-	tools/record/record_options.c \
-	tools/record/record_outside.c \
 	tools/record/record_preload.c \
-	tools/record/record_refusal.c \
 	tools/record/record_say.c \
 	tools/record/record_session.c \
-	tools/record/record_title.c \
 	tools/report/report.h \
 	tools/view/chains.c \
 	tools/view/chains.h \
@@ -112,51 +84,32 @@ libportprof_tools_la_SOURCES = \
 	tools/view/view.h \
 	tools/selftest/selftest.c \
 	tools/selftest/selftest.h \
-	tools/selftest/selftest_run.c \
-	tools/selftest/selftest_tap.c \
-	tools/settings.c \
-	tools/signals.c \
-	tools/signals.h \
+	tools/record/record_settings.c \
 	tools/stat/stat.c \
 	tools/stat/stat.h \
-	tools/stat/stat_events.c \
 	tools/stat/stat_json.c \
-	tools/stat/stat_metric.c \
-	tools/stat/stat_open.c \
-	tools/stat/stat_options.c \
+	tools/stat/stat_numbers.c \
+	tools/stat/stat_events.c \
 	tools/stat/stat_run.c \
-	tools/stat/stat_separated.c \
-	tools/stat/stat_sum.c \
 	tools/stat/stat_text.c \
-	tools/stat/stat_parts.c \
-	tools/stat/stat_wait.c \
 	tools/targets/cgroup_find.c \
 	tools/targets/cgroup_find.h \
-	tools/targets/cgroup_names.c \
-	tools/taken.c \
-	tools/taken.h \
 	tools/targets/targets.c \
 	tools/targets/targets.h \
-	tools/targets/targets_cgroup.c \
-	tools/targets/targets_name.c \
+	tools/targets/targets_processes.c \
 	tools/symbols/symbols.c \
 	tools/symbols/symbols.h \
-	tools/symbols/symbols_demangle.c \
-	tools/symbols/symbols_demangle.h \
 	tools/symbols/symbols_download.c \
 	tools/symbols/symbols_download.h \
 	tools/symbols/symbols_file.h \
 	tools/symbols/symbols_line.h \
-	tools/symbols/symbols_in_kernel.c \
-	tools/symbols/symbols_held.c \
-	tools/symbols/symbols_held.h \
-	tools/symbols/symbols_jit.c \
-	tools/symbols/symbols_jit.h \
-	tools/symbols/symbols_jitdump.c \
-	tools/symbols/symbols_jitdump.h \
 	tools/symbols/symbols_kernel.c \
 	tools/symbols/symbols_kernel.h \
-	tools/symbols/symbols_made.c \
+	tools/symbols/symbols_held.c \
+	tools/symbols/symbols_held.h \
+	tools/symbols/symbols_jitdump.c \
+	tools/symbols/symbols_jit.c \
+	tools/symbols/symbols_jit.h \
 	tools/symbols/symbols_state.h \
 	tools/symbols/symbols_table.c \
 	tools/symbols/symbols_table.h \
@@ -164,8 +117,6 @@ libportprof_tools_la_SOURCES = \
 	tools/tools.h \
 	tools/top/top.c \
 	tools/top/top.h \
-	tools/watch.c \
-	tools/watch.h \
 	tools/messages.c
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)
@@ -174,23 +125,13 @@ libportprof_tools_la_LIBADD = libportprof-base.la $(PP_CMD_LIBS)
 if HAVE_LIBELF
 libportprof_tools_la_SOURCES += \
 	tools/doctor/doctor_elf.c \
-	tools/symbols/symbols_elf.c \
-	tools/symbols/symbols_elf.h \
 	tools/symbols/symbols_file.c \
-	tools/symbols/symbols_find.c \
-	tools/symbols/symbols_find.h \
-	tools/symbols/symbols_frames.c \
-	tools/symbols/symbols_compiler.c \
 	tools/symbols/symbols_go.c \
-	tools/symbols/symbols_plt.c \
-	tools/symbols/symbols_vdso.c \
-	tools/symbols/symbols_vdso.h
+	tools/symbols/symbols_elf.c \
+	tools/symbols/symbols_elf.h
 if HAVE_LIBDW
 libportprof_tools_la_SOURCES += \
-	tools/symbols/symbols_cfi.c \
-	tools/symbols/symbols_dw.c \
-	tools/symbols/symbols_dw.h \
-	tools/symbols/symbols_lines.c
+	tools/symbols/symbols_dwarf.c
 else
 libportprof_tools_la_SOURCES += tools/symbols/symbols_debug.c
 endif
@@ -253,20 +194,13 @@ libportprof_preload_la_SOURCES = \
 	compat/exec/fork_wrap.c \
 	compat/exec/lone_wrap.c \
 	compat/exec/unload_wrap.c \
-	tools/preload/exit.c \
-	tools/preload/gperftools.c \
+	tools/preload/calls.c \
 	tools/preload/masks.c \
-	tools/preload/old_calls.c \
 	tools/preload/preload.c \
 	tools/preload/preload.h \
-	tools/preload/raw_calls.c \
 	tools/preload/settings.c \
 	tools/preload/signals.c \
-	tools/preload/signals.h \
-	tools/preload/threads.c \
-	tools/preload/timers.c \
-	tools/preload/toggle.c \
-	tools/preload/toggle.h
+	tools/preload/signals.h
 libportprof_preload_la_LIBADD = $(PRELOAD_LIBS)
 libportprof_preload_la_LDFLAGS = $(PRELOAD_LINK)
 if HAVE_VERSION_SCRIPT

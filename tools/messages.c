@@ -1,22 +1,159 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages on stderr, text for terminals and fields, and reading numbers. */
+/* Messages on stderr, with close matches and the backends that they name; text
+ * for terminals and fields, and reading numbers. */
 #include "config.h"
 
-#include "tools/tools.h"
+#include <portprof.h>
 
 #include "base/text.h"
-#include "tools/color.h"
-#include "tools/progress.h"
-#include <portprof.h>
+#include "tools/terminal.h"
+#include "tools/tools.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- close matches for an unknown name ---- */
+
+enum { LONGEST = 64 };
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Letters that are wrong, missing, too many, or have changed places (optimal
+ * string alignment): three rows of its table. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t rows[3][LONGEST + 1];
+	size_t *before = rows[0], *last = rows[1], *now = rows[2], *free_row;
+	size_t width = strlen(b);
+
+	for (size_t j = 0; j <= width; j++)
+		last[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		now[0] = i;
+		for (size_t j = 1; j <= width; j++) {
+			bool is_same = a[i - 1] == b[j - 1];
+
+			now[j] = least(last[j - 1] + !is_same,
+			               least(last[j], now[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1])
+				now[j] = least(now[j], before[j - 2] + 1);
+		}
+		free_row = before;
+		before = last;
+		last = now;
+		now = free_row;
+	}
+	return last[width];
+}
+
+/* How far away a name is; SIZE_MAX too far. What contains the word is near. */
+static size_t far_away(const char *wanted, const char *name)
+{
+	size_t letters = strlen(wanted), found;
+
+	if (letters >= 3 && strstr(name, wanted))
+		return 1;
+	if (letters < 2 || letters > LONGEST || strlen(name) > LONGEST)
+		return SIZE_MAX;
+	found = distance(wanted, name);
+	return found <= (letters + 1) / 3 ? found : SIZE_MAX;
+}
+
+void ppi_guess_offer(struct ppi_guess *guess, const char *name)
+{
+	size_t far = far_away(guess->wanted, name);
+	size_t at = guess->count;
+
+	for (size_t i = 0; i < guess->count; i++)
+		if (strcmp(guess->names[i], name) == 0)
+			return;
+	while (at > 0 && guess->distances[at - 1] > far)
+		at--;
+	if (far == SIZE_MAX || at == PPI_GUESSES)
+		return;
+	if (guess->count < PPI_GUESSES)
+		guess->count++;
+	for (size_t i = guess->count - 1; i > at; i--) {
+		guess->names[i] = guess->names[i - 1];
+		guess->distances[i] = guess->distances[i - 1];
+	}
+	guess->names[at] = name;
+	guess->distances[at] = far;
+}
+
+const char *ppi_guess_words(const struct ppi_guess *guess, const char *before,
+                            char *out, size_t bytes)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < guess->count && used < bytes; i++)
+		used += (size_t)snprintf(
+			out + used, bytes - used, "%s%s%s",
+			i == 0                  ? "; did you mean "
+			: i + 1 == guess->count ? " or "
+			                        : ", ",
+			before, guess->names[i]);
+	if (guess->count && used + 1 < bytes)
+		snprintf(out + used, bytes - used, "?");
+	return out;
+}
+
+/* ---- backends ---- */
+
+/* The backends that this operating system has, for help and messages. */
+
+/* The library has those of other systems too; they are refused by no call. */
+bool ppi_backend_is_here(const portprof_backend_info *backend)
+{
+	return backend->is_usable || backend->os_errno ||
+	       backend->status != PORTPROF_E_UNSUPPORTED;
+}
+
+static bool read_info(size_t index, portprof_backend_info *backend)
+{
+	memset(backend, 0, sizeof(*backend));
+	backend->size = sizeof(*backend);
+	return portprof_backend_info_get(index, backend) == PORTPROF_OK;
+}
+
+const char *ppi_backend_names(char *out, size_t bytes)
+{
+	portprof_backend_info backend;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < portprof_backend_count(); i++) {
+		size_t used = strlen(out);
+
+		if (read_info(i, &backend) && ppi_backend_is_here(&backend))
+			snprintf(out + used, bytes - used, "%s%s",
+			         used ? ", " : "", backend.name);
+	}
+	return out;
+}
+
+bool ppi_backend_find_info(const char *name, portprof_backend_info *backend)
+{
+	for (size_t i = 0; i < portprof_backend_count(); i++)
+		if (read_info(i, backend) && strcmp(backend->name, name) == 0)
+			return true;
+	return false;
+}
+
 enum { LINE_WIDTH = 79 };
+
+/* ---- messages ---- */
 
 /* All of a message is cleaned, not each name in it: none can be forgotten. */
 static void say_list(const char *words, va_list list)
@@ -99,6 +236,8 @@ void ppi_say_no_match(const char *name, const char *words, const char *remedy)
 	ppi_say("nothing matches '%s'; %s", name, meant ? meant + 2 : remedy);
 }
 
+/* ---- numbers ---- */
+
 bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
                      uint64_t *number)
 {
@@ -114,6 +253,8 @@ bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
 	*number = value;
 	return true;
 }
+
+/* ---- fields ---- */
 
 void ppi_put_field(const char *text, const char *separator, FILE *out)
 {
@@ -131,6 +272,8 @@ void ppi_put_field(const char *text, const char *separator, FILE *out)
 	}
 	fputs(is_quoted ? "\"" : "", out);
 }
+
+/* ---- lines ---- */
 
 /* What is shown of the next character, and how many columns that takes. */
 static int next_piece(const char **text, char piece[PPI_TEXT_PIECE + 1])

@@ -6,6 +6,8 @@
 #ifndef PPI_OPTIONS_H
 #define PPI_OPTIONS_H
 
+#include <portprof/tool.h>
+
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +128,53 @@ void ppi_settle_debuginfod(void);
 #define PPI_SEPARATOR_OPTION(at, words) \
 	{ 'x', "field-separator", "SEP", words, ppi_take_separator, \
 	  .place = (at) }
+
+/* ---- --no-paths, --no-host, --no-source: what does not leave the machine ---- */
+
+struct ppi_hidden {
+	bool paths, host, source;
+};
+
+/* The rows of a verb's table; `at` is where its struct ppi_hidden is. */
+#define PPI_HIDE_OPTIONS(at) \
+	{ .name = "no-paths", .help = "leave directories out of what is written", \
+	  .take = ppi_take_flag, \
+	  .place = (at) + offsetof(struct ppi_hidden, paths) }, \
+	{ .name = "no-host", .help = "leave the host's name out", \
+	  .take = ppi_take_flag, \
+	  .place = (at) + offsetof(struct ppi_hidden, host) }, \
+	{ .name = "no-source", .help = "leave source files and lines out", \
+	  .take = ppi_take_flag, \
+	  .place = (at) + offsetof(struct ppi_hidden, source) }
+
+static inline bool ppi_hides(const struct ppi_hidden *hidden)
+{
+	return hidden->paths || hidden->host || hidden->source;
+}
+
+/* Take it out, after names were given: false with words. */
+bool ppi_hide(const struct ppi_hidden *hidden, portprof_profile *profile);
+
+/* ---- --max-memory: limits of the memory that reading a file may take ---- */
+
+/* The row of --max-memory in a verb's table; its value is a uint64_t. */
+#define PPI_MEMORY_OPTION(at) \
+	{ .name = "max-memory", .value = "SIZE", \
+	  .help = "limit the memory for a file (2G)", \
+	  .take = ppi_take_memory, .place = (at) }
+int ppi_take_memory(const struct ppi_given *given, void *bytes);
+
+/*
+ * Limit this process, before it reads anything: portprof's own readers count
+ * what they take and stay below, but libelf and libdw unpack what a file says
+ * they should. `bytes` is the value of the option, 0 where it is missing.
+ */
+void ppi_memory_limit(uint64_t bytes);
+
+/* The limit that this process was started with, for the command: in the child. */
+void ppi_memory_unlimit(void);
+
+/* What to do when a file takes more, where that was the last failure. */
+void ppi_memory_say_remedy(void);
 
 #endif

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *ppi_output_meant(const char *path)
+/* What a user means: "-" is standard output. */
+static const char *output_meant(const char *path)
 {
 	return strcmp(path, "-") == 0 ? "/dev/stdout" : path;
 }
@@ -203,7 +204,7 @@ static bool take_stream(struct ppi_spool *spool, const char *path)
 
 bool ppi_spool_begin(struct ppi_spool *spool, const char *path, bool is_late)
 {
-	const char *place, *meant = ppi_output_meant(path);
+	const char *place, *meant = output_meant(path);
 	bool is_good;
 
 	memset(spool, 0, sizeof(*spool));

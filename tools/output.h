@@ -10,9 +10,6 @@
 
 #include <portprof/tool.h>
 
-/* What a user means: "-" is standard output. */
-const char *ppi_output_meant(const char *path);
-
 /* The same for people. */
 const char *ppi_output_shown(const char *path);
 

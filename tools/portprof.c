@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The portprof command: picks the verb and hands over to its file. */
+/*
+ * The portprof command: picks the verb and hands over to its folder. What verbs
+ * share:
+ *
+ *   options.c   command lines and help, by each verb's table
+ *   messages.c  messages, text for terminals and fields
+ *   terminal.c  colours, a pager, a progress line
+ *   input.c     the profile that a verb reads
+ *   output.c    the file that a verb writes
+ *   launch.c    starting the command that is measured; launch_find.c finds it
+ *   targets/    what else is measured
+ *   symbols/    names of addresses
+ *   view/       rows, trees and folds of a profile
+ */
 #include "config.h"
 
 #include <portprof.h>
 
-#include "tools/guess.h"
 #include "tools/tools.h"
 
 #include <stdio.h>

@@ -3,6 +3,8 @@
 #ifndef PPI_TOOLS_H
 #define PPI_TOOLS_H
 
+#include <portprof.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -89,5 +91,37 @@ int ppi_report_main(int argc, char **argv);
 int ppi_selftest_main(int argc, char **argv);
 int ppi_stat_main(int argc, char **argv);
 int ppi_top_main(int argc, char **argv);
+
+/* ---- the backends of this system, for help and messages ---- */
+
+/* Whether this operating system has it at all, usable or not. */
+bool ppi_backend_is_here(const portprof_backend_info *backend);
+
+/* "perf, timer, null": those that are here, as the library has them, best
+ * first. Returns `out`. */
+const char *ppi_backend_names(char *out, size_t bytes);
+
+/* Find one by its name; false when there is none. */
+bool ppi_backend_find_info(const char *name, portprof_backend_info *backend);
+
+/* ---- close matches for an unknown name ---- */
+
+enum { PPI_GUESSES = 3 };
+
+/* Names that are like `wanted`, the likest first. Begin with all else zero. */
+struct ppi_guess {
+	const char *wanted;
+	const char *names[PPI_GUESSES];
+	size_t distances[PPI_GUESSES];
+	size_t count;
+};
+
+/* Consider a name, which has to outlive the guess. */
+void ppi_guess_offer(struct ppi_guess *guess, const char *name);
+
+/* "; did you mean A, B or C?", each with `before` before it; "" when nothing
+ * is like it. Returns `out`. */
+const char *ppi_guess_words(const struct ppi_guess *guess, const char *before,
+                            char *out, size_t bytes);
 
 #endif

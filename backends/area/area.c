@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The side of the measured process: an area to leave samples in. */
+/*
+ * Memory in which sessions of several processes meet: here is the side of the
+ * measured process, an area to leave samples in. collect.c is the side of the
+ * collector, which has a pool of areas.
+ */
 #include "config.h"
 
 #include "backends/area/area.h"
-#include "backends/common/stream.h"
 #include "backends/common/tick_ring.h"
 #include "base/memory.h"
 
@@ -34,10 +37,12 @@ struct ppi_area {
 static portprof_status refuse_gone(int error, struct ppi_diag *why)
 {
 	if (error == EACCES || error == EPERM)
-		return ppi_fail(why, PORTPROF_E_DENIED, error, "share memory",
-		                "the memory of the recorder belongs to another "
-		                "user: %s; record as the user that this process "
-		                "has become", strerror(error));
+		return ppi_fail(
+			why, PORTPROF_E_DENIED, error, "share memory",
+			"the memory of the recorder belongs to another "
+			"user: %s; record as the user that this process "
+			"has become",
+			strerror(error));
 	return ppi_fail(why, PORTPROF_E_NOTFOUND, error, "share memory",
 	                "the memory of the recorder is not there: %s; it has "
 	                "ended, or this process is in another IPC namespace",
@@ -46,9 +51,10 @@ static portprof_status refuse_gone(int error, struct ppi_diag *why)
 
 static portprof_status refuse_other(struct ppi_diag *why)
 {
-	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "share memory",
-	                "the memory of the recorder is another program's, or of "
-	                "another portprof; use the same version for both");
+	return ppi_fail(
+		why, PORTPROF_E_UNSUPPORTED, 0, "share memory",
+		"the memory of the recorder is another program's, or of "
+		"another portprof; use the same version for both");
 }
 
 static portprof_status refuse_full(struct ppi_diag *why)

@@ -4,6 +4,4 @@
 libportprof_core_la_SOURCES += \
 	backends/area/area.c \
 	backends/area/collect.c \
-	backends/area/area_pool.c \
-	backends/area/area_pool.h \
 	backends/area/area.h

@@ -1,8 +1,111 @@
 /* SPDX-License-Identifier: MIT */
-/* Harvest: 16-bit bins that wrap into wide ones that do not. */
+/* Harvests of a kernel that counts in 16-bit bins which wrap: into wide ones
+ * that do not, weighed, without the ticks of our helper, and as records. */
 #include "backends/common/pcbins.h"
 
 #include <string.h>
+
+/* ---- weights of ticks, which never add up to more than the CPU time ---- */
+
+void ppi_tickweight_start(struct ppi_tickweight *weight, uint64_t cpu_ns)
+{
+	weight->start_cpu_ns = cpu_ns;
+	weight->start_attributed_ns = weight->attributed_ns;
+}
+
+uint64_t ppi_tickweight_foreign(const struct ppi_tickweight *weight,
+                                uint64_t ticks, uint64_t cpu_ns,
+                                uint64_t spare)
+{
+	uint64_t used = cpu_ns - weight->start_cpu_ns;
+	uint64_t given = weight->attributed_ns - weight->start_attributed_ns;
+	uint64_t room = 0;
+
+	if (weight->num == 0) /* how long a tick is is not known */
+		return 0;
+	if (used > given)
+		room = (used - given) * weight->den / weight->num;
+	return ticks > room + spare ? ticks - room : 0;
+}
+
+void ppi_tickweight_begin(struct ppi_tickweight *weight, uint64_t ticks,
+                          uint64_t cpu_ns)
+{
+	uint64_t sum;
+
+	weight->ticks = ticks;
+	weight->given = 0;
+	weight->batch_ns = 0;
+	if (ticks == 0)
+		return;
+	if (weight->num)
+		weight->ideal_ns += ticks * weight->num / weight->den;
+	else
+		weight->ideal_ns = cpu_ns;
+	sum = weight->ideal_ns < cpu_ns ? weight->ideal_ns : cpu_ns;
+	if (sum < weight->attributed_ns)
+		sum = weight->attributed_ns;
+	weight->batch_ns = sum - weight->attributed_ns;
+	weight->attributed_ns = sum;
+}
+
+/* batch_ns * ticks / all ticks, rounded down, without overflow. */
+static uint64_t share(const struct ppi_tickweight *weight, uint64_t ticks)
+{
+	uint64_t whole = weight->batch_ns / weight->ticks;
+	uint64_t rest = weight->batch_ns % weight->ticks;
+
+	return whole * ticks + rest * ticks / weight->ticks;
+}
+
+uint64_t ppi_tickweight_of(const struct ppi_tickweight *weight, uint64_t ticks)
+{
+	if (weight->ticks == 0)
+		return 0;
+	return share(weight, weight->given + ticks) -
+	       share(weight, weight->given);
+}
+
+void ppi_tickweight_give(struct ppi_tickweight *weight, uint64_t ticks)
+{
+	weight->given += ticks;
+}
+
+void ppi_tickweight_forget(struct ppi_tickweight *weight, uint64_t cpu_ns)
+{
+	weight->ideal_ns = cpu_ns;
+	weight->attributed_ns = cpu_ns;
+}
+
+/* ---- when our helper works, and how many ticks can have hit it ---- */
+
+bool ppi_own_ticks_next(struct ppi_own_ticks *own, bool is_running,
+                        bool must_begin)
+{
+	if (must_begin || (is_running && own->round == PPI_ROUND_OVER))
+		own->round = PPI_ROUND_ASLEEP;
+	else if (is_running && own->is_on && own->round < PPI_ROUND_LAST)
+		own->round++;
+	else
+		own->round = PPI_ROUND_OVER;
+	return own->round != PPI_ROUND_OVER;
+}
+
+/* Twice what its CPU time makes on average, and two: where a tick falls is
+ * chance, and some systems know that time as of the last switch only. */
+uint64_t ppi_own_ticks_left(const struct ppi_own_ticks *own,
+                            const struct ppi_cpu_meter *cpu,
+                            const struct ppi_tickweight *tick, unsigned lump)
+{
+	uint64_t used_ns = cpu->helper.seen_ns - cpu->helper.base_ns, most;
+
+	if (!own->is_on || tick->num == 0)
+		return 0;
+	most = 2 * (used_ns * tick->den / tick->num + 1 + lump);
+	return most > own->taken ? most - own->taken : 0;
+}
+
+/* ---- bins ---- */
 
 /* Most bins are empty and few gain anything: parts of a page or more are
  * compared at once, then four bins, and pages of seen[] and wide[] that no tick
@@ -181,8 +284,9 @@ uint64_t ppi_pcbins_put_aside_own(struct ppi_pcbins *bins,
 	return most - left;
 }
 
-bool ppi_pcbins_peek(struct ppi_pcbins *bins, size_t *bin,
-                          uint32_t *ticks)
+/* Look at it without taking it. */
+static bool peek(struct ppi_pcbins *bins, size_t *bin,
+                      uint32_t *ticks)
 {
 	size_t i;
 
@@ -198,10 +302,34 @@ bool ppi_pcbins_peek(struct ppi_pcbins *bins, size_t *bin,
 bool ppi_pcbins_take(struct ppi_pcbins *bins, size_t *bin,
                           uint32_t *ticks)
 {
-	if (!ppi_pcbins_peek(bins, bin, ticks))
+	if (!peek(bins, bin, ticks))
 		return false;
 	bins->wide[*bin] = 0;
 	bins->waiting -= *ticks;
 	bins->cursor++;
 	return true;
+}
+
+/* ---- bins as records ---- */
+
+void ppi_pcgive(struct ppi_pcbins *bins, const struct ppi_pcregion *region,
+                struct ppi_tickweight *weight, struct ppi_room *room)
+{
+	uint32_t ticks;
+	size_t bin;
+
+	while (peek(bins, &bin, &ticks)) {
+		portprof_record record = {
+			.kind = PORTPROF_RECORD_SAMPLE,
+			.address = region->offset + bin * region->bin_bytes,
+			.span = region->bin_bytes,
+			.samples = ticks,
+			.weight = ppi_tickweight_of(weight, ticks),
+		};
+
+		if (!ppi_room_add(room, &record, NULL, 0))
+			return;
+		ppi_tickweight_give(weight, ticks);
+		ppi_pcbins_take(bins, &bin, &ticks);
+	}
 }

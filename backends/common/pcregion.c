@@ -129,12 +129,13 @@ ppi_pcregion_alias(const struct ppi_pcregion *region,
 static portprof_status refuse_span(struct span span, uint64_t bin_bytes,
                                    struct ppi_diag *why)
 {
-	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "choose region",
-	                "profil() counts one stretch of text: the regions reach "
-	                "over %" PRIu64 " MiB, too much for bins of %" PRIu64
-	                " bytes; ask for regions closer together, for wider "
-	                "bins, or use another backend",
-	                (span.end - span.start) >> 20, bin_bytes);
+	return ppi_fail(
+		why, PORTPROF_E_UNSUPPORTED, 0, "choose region",
+		"profil() counts one stretch of text: the regions reach "
+		"over %" PRIu64 " MiB, too much for bins of %" PRIu64
+		" bytes; ask for regions closer together, for wider "
+		"bins, or use another backend",
+		(span.end - span.start) >> 20, bin_bytes);
 }
 
 static portprof_status refuse_alias(const struct ppi_text *alias,

@@ -11,7 +11,7 @@
 
 #include "backends/backend.h"
 #include "backends/itimer/itimer_kernel.h"
-#include "backends/common/cpu_meter.h"
+#include "backends/common/cpu_time.h"
 #include "backends/common/gate.h"
 #include "backends/common/ticks.h"
 
@@ -100,25 +100,16 @@ void ppi_itimer_threads_freshen(struct itimer_state *state);
 /* Give back the slots of threads that are gone. */
 void ppi_itimer_threads_sweep(struct itimer_state *state);
 
-/* ---- itimer_heir.c: in a forked child; see struct ppi_heir_ops ---- */
+/* ---- itimer_handler.c: in a forked child; see struct ppi_heir_ops ---- */
 
 bool ppi_itimer_heir_begin(struct ppi_backend_session *bs);
 void ppi_itimer_heir_end(struct ppi_backend_session *bs);
 
-/* Where this is one, its next tick says whose it is. Async-signal-safe. */
-void ppi_itimer_heir_sign(struct itimer_state *state, struct ppi_tick *tick);
-
-/* ---- itimer_arm.c: ITIMER_PROF ---- */
+/* ---- itimer.c: ITIMER_PROF ---- */
 
 /* E_BUSY when the timer runs: it would be the program's. */
-portprof_status ppi_itimer_arm_require_free(const struct itimer_state *state,
-                                            struct ppi_diag *why);
 portprof_status ppi_itimer_arm(struct itimer_state *state,
                                struct ppi_diag *why);
-/* The program may have set it to its own liking meanwhile. */
-bool ppi_itimer_arm_is_ours(const struct itimer_state *state);
-/* Begin the period again; false when the timer is the program's by now. */
-bool ppi_itimer_arm_again(const struct itimer_state *state);
 /* The next tick after so much CPU time; a timer that is the program's by now goes
  * on. For the handler. */
 void ppi_itimer_arm_next(const struct itimer_state *state, uint64_t left_ns);
@@ -140,9 +131,6 @@ void ppi_itimer_handler_flush(const struct itimer_state *state);
 void ppi_itimer_handler_yield(const struct itimer_state *state);
 portprof_status ppi_itimer_handler_retake(struct itimer_state *state,
                                           struct ppi_diag *why);
-
-/* In a forked child whose copy of the session goes on. */
-void ppi_itimer_handler_inherit(int64_t pid);
 
 /* Wait until no handler is at work on this session. */
 void ppi_itimer_handler_wait(struct itimer_state *state);

@@ -4,8 +4,8 @@
  *
  * Reached in signal context, and nothing else:
  *   handle_tick, is_tick, record_tick, put, is_due, begin_weights,
- *   weigh_by_thread, weigh_by_process, pass_on (here)
- *   ppi_itimer_table_get, ppi_itimer_arm_next, ppi_itimer_heir_sign,
+ *   weigh_by_thread, weigh_by_process, pass_on, sign_as_heir (here)
+ *   ppi_itimer_table_get, ppi_itimer_arm_next,
  *   ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
  *   ppi_tick_ring_put, ppi_tick_rate_due, ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
@@ -132,6 +132,16 @@ static bool is_due(struct itimer_state *state, uint64_t *extra_ns)
 	return is_so;
 }
 
+/* Where this is one, its next tick says whose it is. Async-signal-safe. */
+static void sign_as_heir(struct itimer_state *state, struct ppi_tick *tick)
+{
+	if (!state->heir_pid)
+		return;
+	tick->pid = (int32_t)state->heir_pid;
+	tick->squares = ppi_tick_rate_squares(
+		&state->rate, atomic_fetch_add(&state->heir_samples, 1));
+}
+
 /* A tick that finds no room in the ring leaves last_ns alone, and the thread's
  * next sample carries its weight (LOSS-4). */
 static void record_tick(struct itimer_state *state, const void *context)
@@ -145,7 +155,7 @@ static void record_tick(struct itimer_state *state, const void *context)
 
 	if (!is_due(state, &tick.weight))
 		return;
-	ppi_itimer_heir_sign(state, &tick);
+	sign_as_heir(state, &tick);
 	if (!state->is_by_thread)
 		weigh_by_process(state, &tick, context);
 	else if (weigh_by_thread(state, &tick, &slot, &reached_ns) &&
@@ -303,7 +313,8 @@ bool ppi_itimer_handler_is_ours(const struct itimer_state *state)
 	       is_our_handler(&now);
 }
 
-void ppi_itimer_handler_inherit(int64_t pid)
+/* In a forked child whose copy of the session goes on. */
+static void inherit_handler(int64_t pid)
 {
 	ppi_gate_inherit(&gate, pid);
 }
@@ -375,4 +386,67 @@ void ppi_itimer_handler_remove(struct itimer_state *state)
 	ppi_gate_clear(&gate);
 	if (!is_child)
 		ppi_itimer_handler_wait(state);
+}
+
+/* ---- a forked child ---- */
+
+/*
+ * A forked child of a recorded process goes on by the session that it has a copy
+ * of: it sets the timer, which a fork does not inherit, and leaves samples in its
+ * parent's area. Of the copy only what the handler reads is used.
+ */
+
+/* The table is as it was when another thread may have been putting itself in:
+ * that thread's slot is complete or not there. */
+static bool begin_heir_weights(struct itimer_state *state, int64_t pid)
+{
+	const struct itimer_kernel *kernel = state->kernel;
+	struct itimer_slot *slot;
+	uint64_t used_ns;
+	bool is_new;
+
+	if (kernel->process_cpu(kernel->self, &state->process_last_ns) != 0 ||
+	    kernel->thread_cpu(kernel->self, 0, &used_ns) != 0)
+		return false;
+	slot = ppi_itimer_table_get(&state->table, (long)pid, &is_new);
+	if (slot)
+		slot->last_ns = used_ns;
+	state->due_ns = state->base_ns = state->process_last_ns;
+	state->began_ns = kernel->now_ns(kernel->self);
+	return true;
+}
+
+bool ppi_itimer_heir_begin(struct ppi_backend_session *bs)
+{
+	struct itimer_state *state = bs->state;
+	const struct itimer_kernel *kernel = state->kernel;
+	int64_t pid = kernel->process_id(kernel->self);
+	struct ppi_diag why;
+
+	if (!bs->plan->area || state->is_displaced ||
+	    !atomic_load(&state->is_ticking) || !begin_heir_weights(state, pid))
+		return false;
+	/* whoever held them is a thread of the parent's */
+	atomic_flag_clear(&state->is_being_read);
+	atomic_flag_clear(&state->is_due_changing);
+	inherit_handler(pid);
+	state->heir_pid = pid;
+	state->heir_samples = 0;
+	/* children of one parent shall not be in step */
+	state->random ^= (uint64_t)pid << 40;
+	if (ppi_itimer_arm(state, &why) != PORTPROF_OK)
+		return false;
+	bs->owner_pid = pid;
+	return true;
+}
+
+void ppi_itimer_heir_end(struct ppi_backend_session *bs)
+{
+	struct itimer_state *state = bs->state;
+
+	if (bs->owner_pid != state->heir_pid)
+		return;
+	ppi_itimer_disarm(state);
+	/* close is that of a child that never went on */
+	bs->owner_pid = 0;
 }

@@ -4,8 +4,6 @@
 ITIMER_SOURCES = \
 	backends/itimer/itimer.c \
 	backends/itimer/itimer.h \
-	backends/itimer/itimer_arm.c \
-	backends/itimer/itimer_heir.c \
 	backends/itimer/itimer_handler.c \
 	backends/itimer/itimer_kernel.h \
 	backends/itimer/itimer_threads.c

@@ -3,12 +3,8 @@
 
 PROFIL_SOURCES = \
 	backends/profil/profil.c \
-	backends/profil/profil_claim.c \
 	backends/profil/profil_harvest.c \
 	backends/profil/profil_kernel.h \
-	backends/profil/profil_rate.c \
-	backends/profil/profil_rules.c \
-	backends/profil/profil_rules.h \
 	backends/profil/profil_state.h \
 	backends/profil/profil_sysctl.h
 if BACKEND_OFF_PROFIL

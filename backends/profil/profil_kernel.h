@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/time.h>
 
-#include "backends/common/cpu_meter.h"
+#include "backends/common/cpu_time.h"
 #include "backends/common/pcregion.h"
 
-/* Whose profil() it is; a row of profil_rules.c. */
+/* Whose profil() it is; a row of profil.c's table. */
 enum profil_os {
 	PROFIL_FREEBSD,
 	PROFIL_NETBSD,

@@ -4,12 +4,29 @@
 #define PPI_PROFIL_STATE_H
 
 #include "backends/backend.h"
-#include "backends/profil/profil_rules.h"
-#include "backends/common/cpu_meter.h"
-#include "backends/common/own_ticks.h"
+#include "backends/common/cpu_time.h"
 #include "backends/common/pcbins.h"
 #include "backends/common/pcregion.h"
-#include "backends/common/tickweight.h"
+#include "backends/profil/profil_kernel.h"
+
+/* ---- differences between systems that a careful caller can see ---- */
+
+struct profil_rules {
+	struct ppi_pcregion_rules region;
+	const struct ppi_cpu_rules *cpu;
+	bool checks_scale;          /* EINVAL above 65536: harmless to ask */
+	bool gmon_only;             /* only for programs linked with -pg */
+	bool takes_sigprof;         /* made of SIGPROF and ITIMER_PROF */
+	bool is_fair;               /* a clock for each CPU, none preferred */
+	bool rate_is_told;          /* rate_hz describes profil's clock */
+	bool counts_microseconds;   /* kernel stays add their microseconds */
+	unsigned stay_ticks;        /* not 0: time in the kernel is billed when
+	                             * it ends, that of before the start
+	                             * included, in lumps of so many */
+	bool read_in_place;         /* replacing the buffer is not safe */
+};
+
+const struct profil_rules *ppi_profil_rules(enum profil_os os);
 
 /* What SIGPROF was before it was taken. */
 struct profil_signal {
@@ -46,17 +63,15 @@ profil_state_of(const struct ppi_backend_session *bs)
 	return bs->state;
 }
 
-/* profil_claim.c: the process's one profil(), and SIGPROF where it is made
+/* profil.c: the process's one profil(), and SIGPROF where it is made
  * of that. BUSY when another session or the application has them. Giving
  * back stops it. */
 portprof_status ppi_profil_claim(struct ppi_backend_session *bs,
                                  struct ppi_diag *why);
 portprof_status ppi_profil_give_back(struct ppi_backend_session *bs,
                                      struct ppi_diag *why);
-/* In a forked child: what it inherited of the parent's session. */
-void ppi_profil_drop_inherited(struct ppi_backend_session *bs);
 
-/* profil_rate.c: how long a tick is; told by the system or measured. */
+/* profil_harvest.c: how long a tick is; told by the system or measured. */
 portprof_status ppi_profil_rate(struct ppi_backend_session *bs,
                                 struct ppi_diag *why);
 

@@ -37,7 +37,7 @@ int ppi_profil_is_profiling(void *self)
 
 #if defined(__DragonFly__)
 
-/* What kern.clockrate tells is not the rate of profil() (profil_rules.c). */
+/* What kern.clockrate tells is not the rate of profil() (profil.c). */
 unsigned ppi_profil_rate_hz(void *self)
 {
 	(void)self;

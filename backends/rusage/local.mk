@@ -3,8 +3,6 @@
 
 RUSAGE_SOURCES = \
 	backends/rusage/rusage.c \
-	backends/rusage/rusage_command.c \
-	backends/rusage/rusage_command.h \
 	backends/rusage/rusage_events.c \
 	backends/rusage/rusage_events.h \
 	backends/rusage/rusage_kernel.h

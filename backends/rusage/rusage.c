@@ -3,18 +3,115 @@
  * The rusage backend: counts what the system accounts to a process, a thread or
  * a command that was waited for, by getrusage(2), wait4(2) and clocks of CPU
  * time. It needs no rights and holds nothing of the kernel's.
+ *
+ *   rusage_events.c       the events, and their values in an account
+ *   rusage_kernel_real.c  the system calls
  */
 #include "config.h"
 
 #include "backends/backend.h"
-#include "backends/rusage/rusage_command.h"
-#include "backends/rusage/rusage_events.h"
 #include "backends/common/total.h"
+#include "backends/rusage/rusage_events.h"
+#include "backends/rusage/rusage_kernel.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- what a child has used before it becomes the command ---- */
+
+enum { TEXT_BYTES = 2048, PATH_BYTES = 64 };
+
+static bool read_proc(const struct rusage_kernel *kernel, int64_t pid,
+                      const char *name, char *text)
+{
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, name);
+	return kernel->read_file(kernel->self, path, text, TEXT_BYTES) == 0;
+}
+
+/* Fields 10 and 12 of proc_pid_stat(5), after the name in brackets. */
+static void find_faults(const char *text, struct rusage_usage *early)
+{
+	unsigned long long minor, major;
+	const char *at = strrchr(text, ')');
+
+	if (at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %llu %*u %llu",
+	                 &minor, &major) == 2) {
+		early->minor_faults = minor;
+		early->major_faults = major;
+	}
+}
+
+/* The number in a line of proc_pid_status(5) that begins so; 0: none. */
+static uint64_t find_line(const char *text, const char *begin)
+{
+	const char *at = strstr(text, begin);
+	unsigned long long number;
+
+	if (!at || sscanf(at + strlen(begin), "%llu", &number) != 1)
+		return 0;
+	return number;
+}
+
+/*
+ * What a child has used between fork and exec, which waits in between. wait4
+ * will report it with the command's own. All 0 where the system has no /proc of
+ * Linux: there the little is counted with the command.
+ */
+static void read_before_exec(const struct rusage_kernel *kernel, int64_t pid,
+                             struct rusage_usage *early)
+{
+	char text[TEXT_BYTES];
+	unsigned long long cpu_ns;
+
+	memset(early, 0, sizeof(*early));
+	if (read_proc(kernel, pid, "stat", text))
+		find_faults(text, early);
+	/* linux/Documentation/scheduler/sched-stats.rst, /proc/PID/schedstat:
+	 * the first is the time on a CPU, which a fork spends in the kernel */
+	if (read_proc(kernel, pid, "schedstat", text) &&
+	    sscanf(text, "%llu", &cpu_ns) == 1)
+		early->system_ns = cpu_ns;
+	if (read_proc(kernel, pid, "status", text)) {
+		early->voluntary = find_line(text,
+		                             "\nvoluntary_ctxt_switches:");
+		early->involuntary = find_line(
+			text, "\nnonvoluntary_ctxt_switches:");
+	}
+}
+
+/* Whether the child was waited for, and so is among the children's account. */
+static bool was_waited_for(const struct rusage_kernel *kernel, int64_t pid)
+{
+	return kernel->exists(kernel->self, pid) != 0 && errno == ESRCH;
+}
+
+static uint64_t less(uint64_t all, uint64_t part)
+{
+	return all > part ? all - part : 0;
+}
+
+/* `all` without `early`, at least 0 in each part. */
+static struct rusage_usage without(const struct rusage_usage *all,
+                                   const struct rusage_usage *early)
+{
+	uint64_t cpu_ns = less(all->user_ns + all->system_ns,
+	                       early->user_ns + early->system_ns);
+	uint64_t system_ns = less(all->system_ns, early->system_ns);
+
+	return (struct rusage_usage){
+		/* together right, whatever ticks made of the parts */
+		.user_ns = less(cpu_ns, system_ns),
+		.system_ns = system_ns < cpu_ns ? system_ns : cpu_ns,
+		.minor_faults = less(all->minor_faults, early->minor_faults),
+		.major_faults = less(all->major_faults, early->major_faults),
+		.voluntary = less(all->voluntary, early->voluntary),
+		.involuntary = less(all->involuntary, early->involuntary),
+	};
+}
 
 /* attach: see rusage_probe */
 #define RUSAGE_CAPS                                                      \
@@ -96,7 +193,7 @@ static int leave_out_helper(const struct rusage_kernel *kernel,
 	if (kernel->cpu(kernel->self, kernel->rules->thread.source,
 	                PPI_CPU_HELPER, &helper.system_ns))
 		return -1;
-	*usage = ppi_rusage_without(usage, &helper);
+	*usage = without(usage, &helper);
 	return 0;
 }
 
@@ -237,8 +334,8 @@ static portprof_status rusage_open(struct ppi_backend_session *bs,
 	if (read_now(bs, &now))
 		return refuse_reading(why, "open rusage");
 	if (plan->target.kind == PPI_TARGET_COMMAND)
-		ppi_rusage_before_exec(kernel_of(bs), plan->target.pid,
-		                       &state->early);
+		read_before_exec(kernel_of(bs), plan->target.pid,
+		                 &state->early);
 	return PORTPROF_OK;
 }
 
@@ -314,7 +411,7 @@ static bool is_known(const struct ppi_backend_session *bs)
 	if (bs->plan->target.kind != PPI_TARGET_COMMAND)
 		return true;
 	if (!atomic_load(&state->has_ended) &&
-	    ppi_rusage_was_waited_for(kernel_of(bs), bs->plan->target.pid))
+	    was_waited_for(kernel_of(bs), bs->plan->target.pid))
 		atomic_store(&state->has_ended, true);
 	return atomic_load(&state->has_ended);
 }

@@ -4,8 +4,7 @@
 SOLARIS_SOURCES = \
 	backends/solaris/solaris.c \
 	backends/solaris/solaris_kernel.h \
-	backends/solaris/solaris_pcsample.c \
-	backends/solaris/solaris_profil.c \
+	backends/solaris/solaris_facilities.c \
 	backends/solaris/solaris_state.h
 if BACKEND_OFF_SOLARIS
 libportprof_tested_la_SOURCES += $(SOLARIS_SOURCES)

@@ -4,6 +4,9 @@
  * many regions, profil(2) for histograms of one region. The system has no way
  * to tell whether the program itself uses one of them: whoever calls last has
  * it.
+ *
+ *   solaris_facilities.c   the two of them
+ *   solaris_kernel_real.c  the system calls
  */
 #include "config.h"
 
@@ -276,7 +279,8 @@ static bool has_more(const struct solaris_state *state)
 	                          state->array.next < state->array.count;
 }
 
-void ppi_solaris_off(struct ppi_backend_session *bs)
+/* Neither is on after this, whoever turned it on. */
+static void turn_off(struct ppi_backend_session *bs)
 {
 	const struct solaris_kernel *kernel = solaris_kernel_of(bs);
 
@@ -296,7 +300,7 @@ static portprof_status solaris_stop(struct ppi_backend_session *bs,
 	if (!state->is_profil)
 		ppi_solaris_pcsample_off(bs);
 	/* after pcsample with no room the scale is 1 until the next tick */
-	ppi_solaris_off(bs);
+	turn_off(bs);
 	state->must_harvest = true;
 	ppi_cpu_meter_end(&state->cpu, kernel->now_ns(kernel->self));
 	atomic_store(&owner_pid, 0);
@@ -361,7 +365,7 @@ static void solaris_close(struct ppi_backend_session *bs)
 	 * has it by now, it must end before the memory goes */
 	if (state->is_running && atomic_load(&owner_pid) ==
 	                                 (int)bs->owner_pid) {
-		ppi_solaris_off(bs);
+		turn_off(bs);
 		atomic_store(&owner_pid, 0);
 	}
 	ppi_solaris_profil_close(bs);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/common/cpu_meter.h"
+#include "backends/common/cpu_time.h"
 #include "backends/common/pcregion.h"
 
 /* Calls that return int return 0, or -1 with errno. */

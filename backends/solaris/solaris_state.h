@@ -4,11 +4,9 @@
 #define PPI_SOLARIS_STATE_H
 
 #include "backends/backend.h"
-#include "backends/common/cpu_meter.h"
-#include "backends/common/own_ticks.h"
+#include "backends/common/cpu_time.h"
 #include "backends/common/pcbins.h"
 #include "backends/common/pcregion.h"
-#include "backends/common/tickweight.h"
 #include "backends/solaris/solaris_kernel.h"
 
 /* Two arrays for pcsample: the kernel fills one, the other is read. */
@@ -54,7 +52,7 @@ uint64_t ppi_solaris_ticks_since(struct ppi_backend_session *bs,
                                  uint64_t cpu_ns);
 
 /*
- * The two facilities (solaris_profil.c, solaris_pcsample.c): memory for it;
+ * The two facilities (solaris_facilities.c): memory for it;
  * on; what was counted since, from a fresh buffer on (on false: for good);
  * the next records; memory back. _off is for what a forked child inherited.
  */
@@ -89,8 +87,5 @@ uint64_t ppi_solaris_pcsample_put_aside_own(struct ppi_backend_session *bs,
 void ppi_solaris_pcsample_give(struct ppi_backend_session *bs,
                                struct ppi_room *room);
 void ppi_solaris_pcsample_close(struct ppi_backend_session *bs);
-
-/* Neither is on after this, whoever turned it on. */
-void ppi_solaris_off(struct ppi_backend_session *bs);
 
 #endif

@@ -4,12 +4,8 @@
 TIMER_SOURCES = \
 	backends/timer/timer.c \
 	backends/timer/timer.h \
-	backends/timer/timer_attach.c \
-	backends/timer/timer_event.c \
-	backends/timer/timer_heir.c \
 	backends/timer/timer_handler.c \
 	backends/timer/timer_kernel.h \
-	backends/timer/timer_look.c \
 	backends/timer/timer_threads.c
 if BACKEND_OFF_TIMER
 libportprof_tested_la_SOURCES += $(TIMER_SOURCES)

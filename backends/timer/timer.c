@@ -3,16 +3,122 @@
  * The timer backend: one CPU timer a thread, for where perf_event_open is
  * denied. A sample is a tick that a thread got: samples = 1, however many
  * periods have passed, and weight = all CPU time of the thread since its last.
+ *
+ *   timer_threads.c      threads, their timers, and looking at them
+ *   timer_handler.c      what happens at a tick, also in a forked child
+ *   timer_kernel_real.c  the system calls
  */
 #include "config.h"
 
 #include "backends/timer/timer.h"
 
+#include "backends/common/cpu_time.h"
 #include "base/signal_context.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- event strings: CPU time, and the signal to use ---- */
+
+/* Of ppi_event.own. */
+enum { OWN_SIGNAL };
+
+/* The signal that a resolved event names; 0: it names none. */
+static int signal_of(const struct ppi_event *event)
+{
+	return (int)event->own[OWN_SIGNAL];
+}
+
+/* The value is a well-formed number, or y or n; 0 when it is no signal's. */
+static int read_signal(const struct ppi_event_request *request,
+                       const struct ppi_event_part *part)
+{
+	const char *value = request->text + part->at + part->key_bytes + 1;
+	bool is_hex = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');
+	unsigned long long number;
+	char digits[24];
+	int length;
+
+	if (part->key_bytes == part->bytes)
+		return 0;
+	number = strtoull(value, NULL, is_hex ? 16 : 10);
+	length = snprintf(digits, sizeof(digits), "%llu", number);
+	return ppi_signal_number(digits, (size_t)length);
+}
+
+static portprof_status take_part(const struct ppi_event_request *request,
+                                 const struct ppi_event_part *part, int *signo,
+                                 struct ppi_diag *why)
+{
+	int number = read_signal(request, part);
+	const char *reason = number ? ppi_signal_unusable(number) : NULL;
+	char words[128];
+
+	if (*signo)
+		return ppi_event_refuse_part(request, part, PORTPROF_E_INVALID,
+		                             why, "signal is already set");
+	if (!number)
+		return ppi_event_refuse_part(
+			request, part, PORTPROF_E_INVALID, why,
+			"a signal is a number, as in signal=40 (kill -l)");
+	snprintf(words, sizeof(words), "that signal %s; take a real-time "
+	         "signal, as in signal=40 (kill -l)", reason ? reason : "");
+	if (reason)
+		return ppi_event_refuse_part(request, part, PORTPROF_E_INVALID,
+		                             why, words);
+	*signo = number;
+	return PORTPROF_OK;
+}
+
+/* Put the parts that are for others into `rest`. */
+static portprof_status take_signal(const struct ppi_event_request *request,
+                                   struct ppi_event_request *rest, int *signo,
+                                   struct ppi_diag *why)
+{
+	*rest = *request;
+	rest->part_count = 0;
+	for (size_t i = 0; i < request->part_count; i++) {
+		const struct ppi_event_part *part = &request->parts[i];
+		portprof_status status;
+
+		if (!ppi_event_part_is(request, part, "signal")) {
+			rest->parts[rest->part_count++] = *part;
+			continue;
+		}
+		status = take_part(request, part, signo, why);
+		if (status)
+			return status;
+	}
+	return PORTPROF_OK;
+}
+
+static portprof_status resolve_event(const struct ppi_event_request *request,
+                                     enum ppi_mode mode,
+                                     struct ppi_event *event,
+                                     struct ppi_diag *why)
+{
+	struct ppi_event_request rest;
+	portprof_status status;
+	size_t used;
+	int signo = 0;
+
+	status = take_signal(request, &rest, &signo, why);
+	if (status == PORTPROF_OK)
+		status = ppi_cpu_time_resolve(
+			&rest, mode, "CPU time, by one timer a thread", event,
+			why);
+	if (status || !signo)
+		return status;
+	event->request = *request;
+	event->own[OWN_SIGNAL] = (uint64_t)signo;
+	used = strlen(event->canonical);
+	snprintf(event->canonical + used, sizeof(event->canonical) - used,
+	         ":signal=%d", signo);
+	return PORTPROF_OK;
+}
 
 #ifdef PPI_BACKEND_TIMER
 #define TIMER_REAL_KERNEL (&ppi_timer_kernel_real)
@@ -96,7 +202,7 @@ static portprof_status timer_resolve(const void *seam,
                                      struct ppi_diag *why)
 {
 	(void)seam;
-	return ppi_timer_event_resolve(request, mode, event, why);
+	return resolve_event(request, mode, event, why);
 }
 
 /* ---- open ---- */
@@ -158,7 +264,7 @@ static void init_state(struct timer_state *state,
 	state->random = (kernel->now_ns(kernel->self) ^
 	                 (uint64_t)bs->owner_pid << 32) | 1;
 	state->meter.is_exact = true;
-	state->asked_signo = ppi_timer_signal_of(&bs->plan->events[0]);
+	state->asked_signo = signal_of(&bs->plan->events[0]);
 }
 
 static portprof_status timer_open(struct ppi_backend_session *bs,
@@ -237,7 +343,8 @@ static portprof_status timer_start(struct ppi_backend_session *bs,
 			break;
 	bs->drain_every_ms = TIMER_SCAN_MS;
 	/* all there were have just been found */
-	state->next_scan_ns = state->began_ns + TIMER_SCAN_MS * UINT64_C(1000000);
+	state->next_scan_ns =
+		state->began_ns + TIMER_SCAN_MS * UINT64_C(1000000);
 	return PORTPROF_OK;
 }
 

@@ -89,16 +89,6 @@ struct timer_state {
 	double variance_done;      /* of theirs, where ends are estimated */
 };
 
-/* ---- timer_event.c: what is asked for ---- */
-
-portprof_status ppi_timer_event_resolve(const struct ppi_event_request *request,
-                                        enum ppi_mode mode,
-                                        struct ppi_event *event,
-                                        struct ppi_diag *why);
-
-/* The signal that a resolved event names; 0: it names none. */
-int ppi_timer_signal_of(const struct ppi_event *event);
-
 /* ---- timer_threads.c: which threads there are ---- */
 
 /*
@@ -112,25 +102,12 @@ portprof_status ppi_timer_threads_scan(struct timer_state *state, size_t *fresh,
 /* Free the entries, when no handler can be inside any more. */
 void ppi_timer_threads_free(struct timer_state *state);
 
-/* ---- timer_heir.c: in a forked child; see struct ppi_heir_ops ---- */
+/* ---- timer_handler.c: in a forked child; see struct ppi_heir_ops ---- */
 
 bool ppi_timer_heir_begin(struct ppi_backend_session *bs);
 void ppi_timer_heir_end(struct ppi_backend_session *bs);
 
-/* Its next tick says whose it is. Async-signal-safe. */
-void ppi_timer_heir_sign(const struct timer_state *state,
-                         struct ppi_tick *tick);
-
-/* ---- timer_attach.c: their timers, and their part of the account ---- */
-
-/* Create the thread's timer, and while ticking arm it at once. False when
- * there is no such thread any more. */
-bool ppi_timer_thread_take_up(struct timer_state *state,
-                              struct timer_thread *thread);
-
-/* Close the account of a thread that is gone, and delete its timer. */
-void ppi_timer_thread_let_go(struct timer_state *state,
-                             struct timer_thread *thread);
+/* ---- their timers, and their part of the account ---- */
 
 /* Begin the account of a thread that has a timer, and arm that. Nonzero with errno
  * on failure. */
@@ -148,7 +125,7 @@ void ppi_timer_threads_detach(struct timer_state *state);
 uint64_t ppi_timer_threads_attached_ns(struct timer_state *state,
                                        double *variance);
 
-/* ---- timer_look.c: what is looked at now and then ---- */
+/* ---- what is looked at now and then ---- */
 
 /* How soon to look again after start, and how often at once during it. */
 enum { TIMER_SCAN_MS = 10, TIMER_STARTING_SCANS = 4 };
@@ -181,9 +158,6 @@ bool ppi_timer_handler_is_ours(const struct timer_state *state);
  * that one are deleted by now. */
 portprof_status ppi_timer_handler_renew(struct timer_state *state,
                                         struct ppi_diag *why);
-
-/* In a forked child whose copy of the session goes on. */
-void ppi_timer_handler_inherit(const struct timer_state *state);
 
 /* Wait until no handler is at work on this session. */
 void ppi_timer_handler_wait(struct timer_state *state);

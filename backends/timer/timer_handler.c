@@ -4,8 +4,8 @@
  *
  * Reached in signal context, and nothing else:
  *   handle_tick, record_tick, is_too_early, set_next, find_thread, is_tick,
- *   pass_on (here)
- *   ppi_timer_heir_sign, ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
+ *   pass_on, sign_as_heir (here)
+ *   ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
  *   ppi_tick_ring_put, ppi_context_pc,
  *   ppi_tick_rate_due
  *   kernel->thread_cpu, now_ns: clock_gettime(2); set: timer_settime(2)
@@ -94,6 +94,14 @@ static bool is_too_early(const struct timer_state *state,
 	return false;
 }
 
+/* Its next tick says whose it is. Async-signal-safe. */
+static void sign_as_heir(const struct timer_state *state, struct ppi_tick *tick)
+{
+	tick->pid = (int32_t)state->heir_pid;
+	tick->squares = ppi_tick_rate_squares(&state->rate,
+	                                      atomic_load(&state->heir.ticks));
+}
+
 /*
  * The tick stands for all CPU time of the thread since its last one, so the
  * overrun count is not needed: it tells the same in units of the period. A
@@ -117,7 +125,7 @@ static void record_tick(struct timer_state *state, struct timer_thread *thread,
 		return;
 	tick.weight = cpu_ns - thread->last_ns;
 	if (thread == &state->heir)
-		ppi_timer_heir_sign(state, &tick);
+		sign_as_heir(state, &tick);
 	if (ppi_tick_ring_put(&state->ring, &tick,
 	                      tick.tid == state->bs->owner_pid, context))
 		thread->last_ns = cpu_ns;
@@ -302,7 +310,8 @@ bool ppi_timer_handler_is_ours(const struct timer_state *state)
 	       ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_tick);
 }
 
-void ppi_timer_handler_inherit(const struct timer_state *state)
+/* In a forked child whose copy of the session goes on. */
+static void inherit_handler(const struct timer_state *state)
 {
 	ppi_gate_inherit(&gates[state->signo], state->heir_pid);
 }
@@ -359,4 +368,62 @@ void ppi_timer_handler_remove(struct timer_state *state)
 	ppi_gate_clear(gate);
 	if (!is_child)
 		ppi_timer_handler_wait(state);
+}
+
+/* ---- a forked child ---- */
+
+/*
+ * A forked child of a recorded process goes on by the session that it has a copy
+ * of: one timer for its only thread, and samples into its parent's area. So a
+ * child costs a few system calls, and no thread. Of the copy only what the handler
+ * reads is used: the helper thread may have been at work on the rest.
+ */
+
+/* Children of one parent have the same copy: their ticks shall not be in step. */
+static uint64_t seed(const struct timer_state *state, int64_t pid)
+{
+	const struct timer_kernel *kernel = state->kernel;
+	uint64_t mixed = (kernel->now_ns(kernel->self) ^ (uint64_t)pid << 40) *
+	                 UINT64_C(0x9e3779b97f4a7c15);
+
+	return (mixed ^ mixed >> 32) | 1;
+}
+
+bool ppi_timer_heir_begin(struct ppi_backend_session *bs)
+{
+	struct timer_state *state = bs->state;
+	const struct timer_kernel *kernel = state->kernel;
+	struct timer_thread *thread = &state->heir;
+	int64_t pid = kernel->process_id(kernel->self);
+
+	if (!bs->plan->area || state->only_tid || state->is_displaced ||
+	    !atomic_load(&state->is_ticking))
+		return false;
+	memset(thread, 0, sizeof(*thread));
+	thread->tid = pid;
+	if (kernel->create(kernel->self, pid, state->signo, thread,
+	                   &thread->timer) != 0)
+		return false;
+	thread->has_timer = true;
+	bs->owner_pid = state->heir_pid = pid;
+	state->random = seed(state, pid);
+	inherit_handler(state);
+	if (ppi_timer_thread_begin(state, thread) != 0) {
+		ppi_timer_heir_end(bs);
+		return false;
+	}
+	return true;
+}
+
+void ppi_timer_heir_end(struct ppi_backend_session *bs)
+{
+	struct timer_state *state = bs->state;
+	const struct timer_kernel *kernel = state->kernel;
+
+	if (!state->heir.has_timer)
+		return;
+	kernel->destroy(kernel->self, state->heir.timer);
+	state->heir.has_timer = false;
+	/* close is that of a child that never went on */
+	bs->owner_pid = 0;
 }

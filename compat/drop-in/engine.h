@@ -9,13 +9,39 @@
 #ifndef PPI_ENGINE_H
 #define PPI_ENGINE_H
 
-#include "compat/drop-in/client.h"
+#include <portprof/sink.h>
+
 #include "compat/drop-in/store.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- clients, and the text of each ---- */
+
+/* Text [start, end), told to bin_bytes, a power of two. */
+struct ppi_span {
+	uint64_t start, end;
+	uint64_t bin_bytes;
+};
+
+struct ppi_client {
+	/* One sample. It may turn the client off: samples then pass it by. In
+	 * normal context, never two at once, not even of two clients. */
+	void (*take)(struct ppi_client *client, uint64_t pc,
+	             uint64_t weight_ns);
+	const struct ppi_span *spans; /* NULL: the whole address space */
+	size_t span_count;
+	unsigned hz;                  /* ticks per second of CPU time */
+	uint64_t carry;               /* part of a tick, in 1e-9 / hz */
+	atomic_bool is_on;
+	bool goes_on_in_child;        /* of fork */
+	bool is_known;                /* the engine's: it is in its list */
+	struct ppi_client *next;
+};
+
+/* ---- the engine ---- */
 
 /* goes_on: the caller will leave a client on. Sampling then need not stop,
  * and no thread's time is lost while this one waits for a CPU. False in the
@@ -41,5 +67,28 @@ struct ppi_pages *ppi_engine_pages(void);
 
 /* Close the session, as if no client had ever been on; for tests. */
 void ppi_engine_forget(void);
+
+/* ---- the text of all clients, as the ranges of a session ---- */
+
+/*
+ * What all clients of the list that are on count: disjoint, at least one span.
+ * *spans is to be freed. False when out of memory.
+ */
+bool ppi_spans_of(const struct ppi_client *clients, struct ppi_span **spans,
+                  size_t *count);
+
+/* Whether they are of somebody who counts everything. */
+bool ppi_spans_are_whole(const struct ppi_span *spans, size_t count);
+
+/* For portprof_config_add_range_callback. */
+portprof_range ppi_span_range(const struct ppi_span *span);
+
+/*
+ * The span of `count` bins from `offset` on, `unit` bytes of text to a bin at
+ * scale 65536. A scale of 0 puts everything into one bin. False when nothing
+ * can be in it.
+ */
+bool ppi_span_make(struct ppi_span *span, uint64_t offset, uint64_t count,
+                   uint64_t unit, uint32_t scale);
 
 #endif

@@ -5,26 +5,17 @@
 # All but the plain names, so that tests can link it beside libc's own.
 noinst_LTLIBRARIES += libportprof-dropin.la
 libportprof_dropin_la_SOURCES = \
-	compat/drop-in/arcs.c \
-	compat/drop-in/arcs.h \
 	compat/drop-in/dialect.c \
 	compat/drop-in/dialect.h \
 	compat/drop-in/engine.c \
-	compat/drop-in/client.h \
 	compat/drop-in/engine.h \
 	compat/drop-in/monitor.c \
 	compat/drop-in/monitor.h \
 	compat/drop-in/names.c \
-	compat/drop-in/pcsample.c \
 	compat/drop-in/profil.c \
 	compat/drop-in/profil.h \
-	compat/drop-in/regions.c \
-	compat/drop-in/regions.h \
-	compat/drop-in/rules.c \
-	compat/drop-in/rules.h \
-	compat/drop-in/spans.c \
-	compat/drop-in/spans.h \
 	compat/drop-in/sprofil.c \
+	compat/drop-in/sprofil.h \
 	compat/drop-in/store.c \
 	compat/drop-in/store.h
 

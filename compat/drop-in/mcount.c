@@ -4,7 +4,7 @@
  * each processor. Where it is not known here, the C library's own is called,
  * and the file has ticks without calls.
  */
-#include "compat/drop-in/arcs.h"
+#include "compat/drop-in/monitor.h"
 
 #if defined(__x86_64__) && defined(__ELF__) && defined(__LP64__)
 

@@ -1,12 +1,72 @@
 /* SPDX-License-Identifier: MIT */
-/* profil(): one buffer of 16-bit bins a dialect. */
+/* profil() and pcsample(): one buffer of 16-bit bins a dialect, and program
+ * counters in the order in which their ticks came. */
 #include "compat/drop-in/profil.h"
 
 #include "compat/drop-in/dialect.h"
 #include "compat/drop-in/engine.h"
-#include "compat/drop-in/spans.h"
 
 #include <errno.h>
+#include <limits.h>
+
+/* ---- pcsample() ---- */
+
+/* Program counters in the order in which their ticks came. */
+
+static struct {
+	struct ppi_client client; /* first: a client is this */
+	uintptr_t *next;
+	long room;
+	long stored; /* what the next call returns */
+} sampled;
+
+/* As the kernel does: it is full only when one more would be stored. */
+static void take_pc(struct ppi_client *client, uint64_t pc, uint64_t weight_ns)
+{
+	uint64_t ticks = ppi_client_ticks(client, weight_ns);
+
+	for (uint64_t i = 0; i < ticks; i++) {
+		if (sampled.stored == sampled.room ||
+		    !ppi_pages_can_write(ppi_engine_pages(), sampled.next,
+		                         sizeof(*sampled.next))) {
+			client->is_on = false;
+			return;
+		}
+		*sampled.next++ = (uintptr_t)pc;
+		sampled.stored++;
+	}
+}
+
+long ppi_pcsample(uintptr_t *samples, long room)
+{
+	const struct ppi_rules *rules = ppi_rules_find("solaris");
+	long before;
+
+	if (room < 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (!ppi_engine_begin(room > 0))
+		return 0;
+	ppi_dropin_profil_off();
+	before = sampled.stored;
+	sampled.next = samples;
+	sampled.room = room;
+	sampled.stored = 0;
+	sampled.client.take = take_pc;
+	sampled.client.is_on = room > 0;
+	sampled.client.goes_on_in_child = rules->child_goes_on;
+	ppi_client_set_rate(&sampled.client, ppi_tick_hz(rules));
+	return ppi_engine_end(&sampled.client) ? -1 : before;
+}
+
+void ppi_dropin_pcsample_off(void)
+{
+	sampled.client.is_on = false;
+	sampled.stored = 0;
+}
+
+/* ---- profil() ---- */
 
 /* Each family has a buffer of its own, as programs of several dialects may
  * come together in one process. */

@@ -3,7 +3,7 @@
 #ifndef PPI_DROP_IN_PROFIL_H
 #define PPI_DROP_IN_PROFIL_H
 
-#include "compat/drop-in/rules.h"
+#include "compat/drop-in/dialect.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -14,10 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "compat/drop-in/arcs.h"
-#include "compat/drop-in/regions.h"
-#include "compat/drop-in/rules.h"
-#include "compat/drop-in/spans.h"
+#include "compat/drop-in/monitor.h"
+#include "compat/drop-in/sprofil.h"
+#include "compat/drop-in/dialect.h"
+#include "compat/drop-in/engine.h"
 #include "compat/drop-in/store.h"
 
 enum { PROGRAMS = 300, REGIONS = 6, TEXT = 1500 };

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "compat/drop-in/rules.h"
+#include "compat/drop-in/dialect.h"
 
 #define NONE PPI_NO_BIN
 #define BIG UINT64_C(0x400000000) /* bytes: as if there were no end */

@@ -5,7 +5,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "tools/doctor/doctor_elf.h"
+#include "tools/doctor/doctor.h"
 #include "tools/symbols/symbols_file.h"
 
 #include <stdlib.h>

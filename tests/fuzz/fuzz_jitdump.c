@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/fuzz.h"
 
-#include "tools/symbols/symbols_jitdump.h"
+#include "tools/symbols/symbols_jit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -132,7 +132,7 @@ function allowed(to,    area) {
 	if (file ~ /^tools\/preload\// && to == "base/fork_guard.h")
 		return 1
 	# and starts and stops its session in that thread
-	if (file == "tools/preload/toggle.c" && to == "api/core/helper.h")
+	if (file == "tools/preload/preload.c" && to == "api/core/helper.h")
 		return 1
 	if (area == "tests/conform" || area == "tools" || \
 	    area == "examples" || area == "bench")

@@ -33,10 +33,8 @@ portable=$(find api backends/null backends/itimer backends/rusage backends/commo
 	! -name sink_writer.c ! -name '*_kernel_real.c' | sort)
 portable="$portable $(find api/unwind -name 'modules.c' -o -name 'process_map.c') \
 	api/profile/gmon/gmon_read.c api/profile/gmon/gmon_write.c"
-logic='backends/profil/profil.c backends/profil/profil_claim.c
-	backends/profil/profil_harvest.c backends/profil/profil_rate.c
-	backends/profil/profil_rules.c backends/solaris/solaris.c
-	backends/solaris/solaris_pcsample.c backends/solaris/solaris_profil.c'
+logic='backends/profil/profil.c backends/profil/profil_harvest.c
+	backends/solaris/solaris.c backends/solaris/solaris_facilities.c'
 system="$(find base compat -name '*.c') backends/itimer/itimer_kernel_real.c
 	backends/rusage/rusage_kernel_real.c"
 # and so does what the command and the tests ask of it

@@ -4,7 +4,7 @@
 
 #include "tests/sim/lose.h"
 
-#include "backends/common/pcring.h"
+#include "backends/common/tick_ring.h"
 
 #ifdef PPI_CAN_WRAP
 

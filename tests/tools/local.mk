@@ -3,7 +3,7 @@
 
 TOOLS_TEST_CPPFLAGS = $(AM_CPPFLAGS) $(PP_CMD_CFLAGS) $(CMOCKA_CFLAGS) \
 	-I$(srcdir)/tests/tools
-TOOLS_TEST_LDADD = libportprof-tools.la $(CMOCKA_LIBS)
+TOOLS_TEST_LDADD = libportprof-tools.la libportprof.la $(CMOCKA_LIBS)
 
 if HAVE_CMOCKA
 check_PROGRAMS += \
@@ -41,32 +41,30 @@ tests_tools_bsd_command_LDADD = libportprof-tools.la \
 	tests/sim/libprofilsim.la tests/sim/libtimersim.la $(TEST_LDADD)
 
 tests_tools_test_cgroup_find_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_cgroup_find_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
+tests_tools_test_cgroup_find_LDADD = $(TOOLS_TEST_LDADD)
 
 # The library for its words; the fake profile goes before the real one.
 tests_tools_test_report_SOURCES = tests/tools/test_report.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_report_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
+tests_tools_test_report_LDADD = $(TOOLS_TEST_LDADD)
 
 tests_tools_test_report_rows_SOURCES = tests/tools/test_report_rows.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_rows_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_report_rows_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
+tests_tools_test_report_rows_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_report_chains_SOURCES = tests/tools/test_report_chains.c \
 	tests/tools/fake_profile.c tests/tools/fake_profile.h
 tests_tools_test_report_chains_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_report_chains_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
+tests_tools_test_report_chains_LDADD = $(TOOLS_TEST_LDADD)
 tests_tools_test_doctor_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_doctor_LDADD = libportprof-tools.la libportprof.la \
-	$(CMOCKA_LIBS)
+tests_tools_test_doctor_LDADD = $(TOOLS_TEST_LDADD)
 
 tests_tools_test_short_name_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_short_name_LDADD = $(TOOLS_TEST_LDADD) libportprof.la
+tests_tools_test_short_name_LDADD = $(TOOLS_TEST_LDADD)
 
 tests_tools_test_stat_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
-tests_tools_test_stat_LDADD = libportprof-tools.la libportprof.la \
-	$(CMOCKA_LIBS)
+tests_tools_test_stat_LDADD = $(TOOLS_TEST_LDADD)
 
 tests_tools_test_symbols_table_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_symbols_table_LDADD = $(TOOLS_TEST_LDADD)

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/common/cpu_meter.h"
+#include "backends/common/cpu_time.h"
 #include "base/thread.h"
 #include "tests/unit/profil_kit.h"
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "backends/common/pcring.h"
+#include "backends/common/tick_ring.h"
 
 enum { WRITERS = 8, TICKS_EACH = 20000 };
 

@@ -15,9 +15,8 @@
 
 #include <cmocka.h>
 
-#include "backends/area/area_pool.h"
-#include "backends/common/pcring.h"
-#include "backends/common/stream.h"
+#include "backends/area/area.h"
+#include "backends/common/tick_ring.h"
 
 /* ---- streams ---- */
 

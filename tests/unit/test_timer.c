@@ -20,7 +20,7 @@
 
 #include "api/core/helper.h"
 #include "backends/backend.h"
-#include "backends/common/pcring.h"
+#include "backends/common/tick_ring.h"
 #include "tests/sim/signals.h"
 #include "tests/unit/timer_kit.h"
 

@@ -2,17 +2,14 @@
 /* portprof annotate: a function's source and instructions with weights. */
 #include "config.h"
 
-#include "tools/view/code.h"
-
 #include "base/text.h"
-#include "tools/color.h"
 #include "tools/input.h"
-#include "tools/memory.h"
-#include "tools/view/names.h"
 #include "tools/options.h"
-#include "tools/pager.h"
-#include "tools/view/view.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
+#include "tools/view/code.h"
+#include "tools/view/names.h"
+#include "tools/view/view.h"
 
 #include <inttypes.h>
 #include <stdint.h>

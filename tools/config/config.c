@@ -7,8 +7,8 @@
 #include "base/foreign_file.h"
 #include "base/json.h"
 #include "base/vector.h"
-#include "tools/color.h"
 #include "tools/options.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <stdio.h>

@@ -11,13 +11,13 @@
 #include "config.h"
 
 #include "tools/diff/diff.h"
+
 #include "tools/diff/match.h"
-#include "tools/page/page.h"
 #include "tools/input.h"
-#include "tools/memory.h"
-#include "tools/view/names.h"
 #include "tools/options.h"
+#include "tools/page/page.h"
 #include "tools/tools.h"
+#include "tools/view/names.h"
 
 #include <stdint.h>
 #include <stdio.h>

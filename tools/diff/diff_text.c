@@ -2,13 +2,12 @@
 /* What changed, as text and as fields for spreadsheets. */
 #include "config.h"
 
-#include "tools/diff/match.h"
-#include "tools/diff/diff.h"
-
 #include "base/text.h"
-#include "tools/color.h"
-#include "tools/view/view.h"
+#include "tools/diff/diff.h"
+#include "tools/diff/match.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
+#include "tools/view/view.h"
 
 #include <inttypes.h>
 #include <math.h>

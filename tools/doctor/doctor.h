@@ -85,13 +85,6 @@ void ppi_doctor_free(struct ppi_doctor *doctor);
 const struct ppi_finding *ppi_doctor_find(const struct ppi_doctor *doctor,
                                           const char *name);
 
-/* Parts of it. */
-void ppi_doctor_machine(struct ppi_doctor *doctor);
-void ppi_doctor_build(struct ppi_doctor *doctor);
-/* Whether calls, names and lines of a program can be told; NULL: of the C
- * library. False when the file is none that can be read. */
-bool ppi_doctor_program(struct ppi_doctor *doctor, const char *path);
-
 /* ---- one event ---- */
 
 struct ppi_doctor_answer {
@@ -127,5 +120,22 @@ void ppi_doctor_print_program_json(const struct ppi_doctor *doctor, FILE *out);
 void ppi_doctor_print_event(const struct ppi_doctor_event *event, FILE *out);
 void ppi_doctor_print_event_json(const struct ppi_doctor_event *event,
                                  FILE *out);
+
+/* ---- what a program's file offers to a profiler ---- */
+
+struct ppi_program {
+	bool is_static;
+	bool has_names;     /* of all functions: .symtab */
+	bool has_lines;     /* .debug_info or .debug_line */
+	bool is_known;      /* the instructions of this CPU are */
+	char build_id[80];  /* hexadecimal; "" none */
+	unsigned functions; /* that were looked at */
+	unsigned framed;    /* of them, that keep a frame pointer */
+	unsigned tabled;    /* of all functions, that have frame tables */
+};
+
+/* 0, or why not: an errno, or -1 for a file that is no program, -2 when this
+ * build cannot read any (without libelf). */
+int ppi_program_read(const char *path, struct ppi_program *program);
 
 #endif

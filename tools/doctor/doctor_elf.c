@@ -2,7 +2,7 @@
 /* What a program's file offers to a profiler: names, lines, call chains. */
 #include "config.h"
 
-#include "tools/doctor/doctor_elf.h"
+#include "tools/doctor/doctor.h"
 
 #include "base/foreign_file.h"
 #include "tools/symbols/symbols_elf.h"

@@ -2,7 +2,7 @@
 /* Stands in for doctor_elf.c in a build without libelf. */
 #include "config.h"
 
-#include "tools/doctor/doctor_elf.h"
+#include "tools/doctor/doctor.h"
 
 #include <string.h>
 

@@ -10,8 +10,6 @@
 #include "tools/export/export.h"
 
 #include "tools/input.h"
-#include "tools/input_stream.h"
-#include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/symbols/symbols_download.h"

@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 
-#include "tools/hide.h"
+#include "tools/options.h"
 #include "tools/view/names.h"
+#include "tools/view/rows.h"
 
 struct ppi_export_format;
 

@@ -11,7 +11,6 @@
 #include "tools/list/list.h"
 
 #include "base/vector.h"
-#include "tools/backends.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 

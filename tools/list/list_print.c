@@ -6,12 +6,11 @@
  */
 #include "config.h"
 
-#include "tools/list/list.h"
-
 #include <portprof/tool.h>
 
 #include "base/json.h"
-#include "tools/color.h"
+#include "tools/list/list.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <string.h>

@@ -15,11 +15,9 @@
 
 #include "base/json.h"
 #include "tools/input.h"
-#include "tools/input_stream.h"
-#include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/output.h"
-#include "tools/progress.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

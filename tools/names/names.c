@@ -4,10 +4,7 @@
 
 #include "tools/view/names.h"
 
-#include "tools/hide.h"
 #include "tools/input.h"
-#include "tools/input_stream.h"
-#include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/tools.h"

@@ -13,8 +13,8 @@
 
 #include "tools/page/page.h"
 
-#include "tools/color.h"
 #include "tools/output.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/hide.h"
+#include "tools/options.h"
 #include "tools/view/account.h"
 #include "tools/view/owners.h"
 #include "tools/view/view.h"

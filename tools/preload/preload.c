@@ -5,19 +5,26 @@
  *
  * It writes to no stream of the program but one line to stderr when it cannot
  * profile; the program then runs on as if nothing had happened.
+ *
+ *   settings.c  $PORTPROF, and gperftools' variables
+ *   signals.c   handlers and the profiling timer, which both sides want
+ *   masks.c     masks, and waiting for signals
+ *   calls.c     the end of a process, threads, raw system calls
+ *
+ * The wrappers of fork, exec and what minds threads are in compat/exec/.
  */
 #include "config.h"
 
 #include "tools/preload/preload.h"
 
-#include "tools/clock.h"
-#include "tools/preload/signals.h"
-#include "tools/preload/toggle.h"
-
-#include "base/fork_guard.h"
-
 #include <portprof.h>
 #include <portprof/tool.h>
+
+#include "api/core/helper.h"
+#include "base/clock_ns.h"
+#include "base/fork_guard.h"
+#include "base/signals.h"
+#include "tools/preload/signals.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,6 +38,149 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- the signal that starts and stops the session ---- */
+
+/*
+ * The handler counts signals, wakes the helper thread where a handler can, and
+ * does nothing else: what a session does to start and stop is nothing for a
+ * handler. The thread, which ends for calls that mind threads and with the
+ * program's last one, also looks at the count now and then.
+ */
+
+/* A wait that a user does not notice; ten looks a second cost nothing that
+ * could be measured. */
+enum { LOOK_MS = 100 };
+
+static struct {
+	int number;
+	bool (*toggle)(void);
+	void (*lost)(void);
+	_Atomic pid_t owner; /* a vfork child shares our memory */
+	_Atomic unsigned asked;
+	unsigned done;
+	struct ppi_helper_task task;
+} toggling;
+
+static void ask(void)
+{
+	atomic_fetch_add(&toggling.asked, 1);
+	ppi_helper_wish(&toggling.task);
+}
+
+/* Reaches getpid() and sem_post() only. */
+static void count(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	(void)context;
+	if (getpid() == atomic_load(&toggling.owner))
+		ask();
+}
+
+static unsigned look(struct ppi_helper_task *task)
+{
+	(void)task;
+	while (toggling.done != atomic_load(&toggling.asked) &&
+	       toggling.toggle())
+		toggling.done++;
+	if (toggling.lost && ppi_signal_is_given_up(toggling.number)) {
+		toggling.lost();
+		toggling.lost = NULL;
+	}
+	return LOOK_MS;
+}
+
+static int take_signal(void)
+{
+	struct sigaction ours = { .sa_sigaction = count,
+		                  .sa_flags = SA_SIGINFO | SA_RESTART |
+		                              SA_ONSTACK };
+
+	sigfillset(&ours.sa_mask);
+	atomic_store(&toggling.owner, getpid());
+	return sigaction(toggling.number, &ours, NULL);
+}
+
+static bool start_thread(struct ppi_diag *why)
+{
+	ppi_process_handle_forks();
+	if (ppi_helper_take(why) != PORTPROF_OK)
+		return false;
+	toggling.task = (struct ppi_helper_task){ .run = look };
+	ppi_helper_add(&toggling.task);
+	return true;
+}
+
+/* Why the program or our sampling needs the signal; NULL: nobody does. */
+static const char *find_user(int number)
+{
+	struct sigaction now;
+
+	if (ppi_signal_unusable(number))
+		return ppi_signal_unusable(number);
+	if (number == SIGPROF)
+		return "belongs to the itimer backend";
+	if (sigaction(number, NULL, &now) != 0)
+		return "cannot be caught";
+	if ((now.sa_flags & SA_SIGINFO) ||
+	    (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN))
+		return "already has a handler of the program";
+	return NULL;
+}
+
+/*
+ * Put a handler on the signal that `value` names, and call `toggle` for each
+ * that comes, soon and in the library's helper thread; again later when it
+ * answers false, for that thread must not wait for others. False when it cannot
+ * be had: `words` say why, and nothing has changed. `lost` is called in that
+ * thread when the program has put a handler of its own there, which is obeyed
+ * from then on. Once a process.
+ */
+static bool begin_toggling(const char *value, bool (*toggle)(void),
+                           void (*lost)(void), char *words, unsigned bytes)
+{
+	int number = ppi_signal_number(value, strlen(value));
+	const char *reason = number ? find_user(number) : NULL;
+	struct ppi_diag why;
+
+	if (!number) {
+		snprintf(words, bytes, "there is no signal '%s' here; write a "
+		         "number or a name, as in 12, USR2 or RTMIN+3", value);
+		return false;
+	}
+	if (reason) {
+		snprintf(words, bytes, "signal '%s' %s; name another, such as "
+		         "USR2 or RTMIN+3", value, reason);
+		return false;
+	}
+	toggling.number = number;
+	toggling.toggle = toggle;
+	toggling.lost = lost;
+	if (!start_thread(&why)) {
+		snprintf(words, bytes, "%s", why.words);
+		return false;
+	}
+	/* nothing is lost of what comes from now on */
+	take_signal();
+	ppi_signal_give_up_on_wish(number);
+	return true;
+}
+
+/* In a forked child, where neither the thread nor the handler is left. */
+static void begin_toggling_again(void)
+{
+	struct ppi_diag unused;
+
+	if (!toggling.lost)
+		return;
+	atomic_store(&toggling.asked, 0);
+	toggling.done = 0;
+	if (start_thread(&unused))
+		take_signal();
+}
+
+/* ---- the session ---- */
 
 #define DEFAULT_OUTPUT "portprof.pb.gz"
 
@@ -124,10 +274,10 @@ static bool shift_times(portprof_config *config)
 	uint64_t gone = 0;
 
 	if (self.settings.since_ns)
-		gone = (ppi_now_ns() - self.settings.since_ns) /
+		gone = (ppi_monotonic_ns() - self.settings.since_ns) /
 		       1000000u;
 	else
-		self.settings.since_ns = ppi_now_ns();
+		self.settings.since_ns = ppi_monotonic_ns();
 	if (duration && gone >= delay + duration)
 		return false;
 	if (duration && gone > delay)
@@ -143,7 +293,7 @@ static bool shift_times(portprof_config *config)
 static bool is_of_this_run(const char *path)
 {
 	struct timespec now, began;
-	uint64_t gone_ns = ppi_now_ns() - self.settings.since_ns;
+	uint64_t gone_ns = ppi_monotonic_ns() - self.settings.since_ns;
 	struct stat at;
 
 	if (!self.is_heir || stat(path, &at) != 0 ||
@@ -320,8 +470,8 @@ static bool wait_for_signal(const char *variable)
 	self.is_toggled = true;
 	if (!are_settings_good())
 		return false;
-	if (ppi_toggle_begin(getenv(variable), toggle, say_lost, reason,
-	                     sizeof(reason))) {
+	if (begin_toggling(getenv(variable), toggle, say_lost, reason,
+	                   sizeof(reason))) {
 		ppi_mask_adopt();
 		return true;
 	}
@@ -362,7 +512,7 @@ static void begin_anew(void)
 {
 	ppi_signals_lend();
 	if (self.is_toggled)
-		ppi_toggle_begin_again();
+		begin_toggling_again();
 	else
 		begin();
 }

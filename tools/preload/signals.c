@@ -25,7 +25,9 @@
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -484,4 +486,102 @@ static void set_aside(bool is_aside)
 		ppi_mask_block_wished();
 	else
 		ppi_mask_free_taken();
+}
+
+/* ---- the profiling timer ---- */
+
+/*
+ * ITIMER_PROF, which the program has before the library:
+ * while the library uses it, it looks unused; when the program sets it, the
+ * library loses it and SIGPROF that moment, and every tick is the program's.
+ */
+
+static struct {
+	int (*setitimer)(int, const struct itimerval *, struct itimerval *);
+	int (*getitimer)(int, struct itimerval *);
+} real_timers;
+
+__attribute__((constructor(101))) static void find_timers(void)
+{
+	ppi_next_function("setitimer", &real_timers.setitimer);
+	ppi_next_function("getitimer", &real_timers.getitimer);
+}
+
+static const struct itimerval unused;
+
+static void stop_timer(void)
+{
+	real_timers.setitimer(ITIMER_PROF, &unused, NULL);
+}
+
+static bool is_possible(const struct timeval *time)
+{
+	return time->tv_sec >= 0 && time->tv_usec >= 0 &&
+	       time->tv_usec < 1000000;
+}
+
+/* While SIGPROF is the library's. A timer that is set to nothing was not
+ * running, as far as the program can know. */
+static int set_profiling_timer(const struct itimerval *next,
+                               struct itimerval *before)
+{
+	if (next && (!is_possible(&next->it_value) ||
+	             !is_possible(&next->it_interval))) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (next && (next->it_value.tv_sec || next->it_value.tv_usec)) {
+		ppi_signal_hand_over(SIGPROF, stop_timer);
+		return real_timers.setitimer(ITIMER_PROF, next, before);
+	}
+	if (before)
+		*before = unused;
+	return 0;
+}
+
+int ppi_program_setitimer(int which, const struct itimerval *next,
+                          struct itimerval *before)
+{
+	if (!real_timers.setitimer)
+		find_timers();
+	if (which == ITIMER_PROF && ppi_signal_is_taken(SIGPROF))
+		return set_profiling_timer(next, before);
+	return real_timers.setitimer(which, next, before);
+}
+
+int ppi_program_getitimer(int which, struct itimerval *now)
+{
+	if (!real_timers.getitimer)
+		find_timers();
+	if (which != ITIMER_PROF || !ppi_signal_is_taken(SIGPROF))
+		return real_timers.getitimer(which, now);
+	*now = unused;
+	return 0;
+}
+
+/* The first argument is an enum in glibc and an int elsewhere, and both are
+ * passed alike. */
+#ifdef __GLIBC__
+typedef __itimer_which_t timer_name;
+#else
+typedef int timer_name;
+#endif
+
+int setitimer(timer_name which, const struct itimerval *next,
+              struct itimerval *before)
+{
+	if (!PPI_IS_OWN_CALL())
+		return ppi_program_setitimer((int)which, next, before);
+	if (!real_timers.setitimer)
+		find_timers();
+	return real_timers.setitimer((int)which, next, before);
+}
+
+int getitimer(timer_name which, struct itimerval *now)
+{
+	if (!PPI_IS_OWN_CALL())
+		return ppi_program_getitimer((int)which, now);
+	if (!real_timers.getitimer)
+		find_timers();
+	return real_timers.getitimer((int)which, now);
 }

@@ -46,7 +46,7 @@ void ppi_signals_adopt(void);
 void ppi_signals_lend(void);
 void ppi_signals_settle(void);
 
-/* ---- timers.c: setitimer(2) and getitimer(2) as the program calls them ---- */
+/* setitimer(2) and getitimer(2) as the program calls them. */
 
 struct itimerval;
 int ppi_program_setitimer(int which, const struct itimerval *next,

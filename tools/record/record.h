@@ -3,7 +3,7 @@
 #ifndef PPI_RECORD_H
 #define PPI_RECORD_H
 
-#include "tools/hide.h"
+#include "tools/options.h"
 #include "tools/launch.h"
 #include "tools/output.h"
 #include "tools/targets/targets.h"
@@ -100,16 +100,14 @@ struct ppi_record {
 };
 
 /*
- * The two ways to measure a command, in record_outside.c and
- * record_preload.c: by a session of this process on the command's, or by an
- * object loaded into it. Both return the exit status; -1 from the first means
- * that nothing was run and the thread's diagnostic says why.
+ * Measure a command from inside, by an object loaded into it; record.c also does
+ * it from outside, by a session of this process. The exit status.
  */
-int ppi_record_outside(const struct ppi_record *record);
 int ppi_record_preload(const struct ppi_record *record);
 
 /* What both do: run the command in `environment` (NULL: our own) and record it
- * by a session of `config`, which is freed. As they return. */
+ * by a session of `config`, which is freed. The exit status; -1: nothing was
+ * run, and the thread's diagnostic says why. */
 int ppi_record_command(const struct ppi_record *record,
                        portprof_config *config, char *const *environment);
 
@@ -128,7 +126,7 @@ int ppi_record_attach(struct ppi_record *record);
 portprof_session *ppi_record_open(const struct ppi_record *record,
                                   portprof_config *config, int64_t child);
 
-/* What is measured, as reports name it: record_title.c. */
+/* What is measured, as reports name it. */
 void ppi_record_title(const struct ppi_record_options *options, char *out,
                       size_t bytes);
 
@@ -150,7 +148,7 @@ void ppi_record_look(const char *output, struct ppi_before *before);
  * put back what was there. */
 void ppi_record_undo(const char *output, const struct ppi_before *before);
 
-/* ---- record_refusal.c ---- */
+/* ---- record_say.c: refusals, the summary and the warnings ---- */
 
 /* Why no session could be opened, by the thread's diagnostic, and what to do;
  * with -v what each backend says. */
@@ -160,8 +158,6 @@ void ppi_say_refusal(const struct ppi_record *record);
  * profile programs, and with -v the others too. Nothing with -q. */
 void ppi_say_passed_over(const struct ppi_record *record,
                          const portprof_session *session);
-
-/* ---- record_say.c ---- */
 
 /* The last words: what was measured, or why nothing was, and what to do. */
 void ppi_say_summary(const struct ppi_record *record,
@@ -190,9 +186,5 @@ void ppi_say_nobody(const struct ppi_record *record);
 
 /* -v: how it was measured, before the session is closed. */
 void ppi_say_details(portprof_session *session);
-
-/* Why a program cannot have been preloaded, by its file; NULL if nothing
- * there speaks against it. */
-const char *ppi_why_not_preloaded(const char *program);
 
 #endif

@@ -8,9 +8,9 @@
 
 #include "tools/record/record.h"
 
-#include "tools/progress.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
-#include "tools/watch.h"
+#include "tools/targets/targets.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,13 +14,10 @@
 
 #include "tools/report/report.h"
 
-#include "tools/guess.h"
-#include "tools/hide.h"
 #include "tools/input.h"
-#include "tools/memory.h"
 #include "tools/options.h"
 #include "tools/page/page.h"
-#include "tools/pager.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 #include "tools/view/filter.h"
 #include "tools/view/names.h"

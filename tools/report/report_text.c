@@ -2,13 +2,12 @@
 /* Prints the rows of a report as a text table. */
 #include "config.h"
 
-#include "tools/report/report.h"
-
 #include "base/text.h"
-#include "tools/color.h"
+#include "tools/report/report.h"
+#include "tools/terminal.h"
+#include "tools/tools.h"
 #include "tools/view/names.h"
 #include "tools/view/view.h"
-#include "tools/tools.h"
 
 #include <inttypes.h>
 #include <stdio.h>

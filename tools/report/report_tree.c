@@ -3,14 +3,15 @@
  * their chains. */
 #include "config.h"
 
-#include "tools/report/report.h"
-
 #include "base/text.h"
 #include "base/vector.h"
-#include "tools/color.h"
+#include "tools/report/report.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
-#include "tools/view/rows.h"
+#include "tools/view/chains.h"
 #include "tools/view/names.h"
+#include "tools/view/owners.h"
+#include "tools/view/rows.h"
 #include "tools/view/view.h"
 
 #include <stdlib.h>

@@ -1,15 +1,369 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof selftest: which clauses of the contract hold on this kernel. */
+/*
+ * portprof selftest: which clauses of the contract hold on this kernel. It runs
+ * the conformance programs and sums up what they print.
+ */
 #include "tools/selftest/selftest.h"
 
+#include "base/clock_ns.h"
 #include "tools/options.h"
 #include "tools/tools.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* ---- verdicts ---- */
+
+/* From the lines of a conformance program to a verdict for each clause. */
+
+/* "life_4_stop_twice_is_ok" is a case of LIFE-4. */
+static bool clause_of(const char *text, char out[PPI_CLAUSE_BYTES])
+{
+	size_t letters = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+	size_t digits = strspn(text + letters + (text[letters] == '_'),
+	                       "0123456789");
+
+	if (letters == 0 || digits == 0 || text[letters] != '_' ||
+	    letters + 1 + digits >= PPI_CLAUSE_BYTES)
+		return false;
+	for (size_t i = 0; i < letters; i++)
+		out[i] = (char)toupper((unsigned char)text[i]);
+	out[letters] = '-';
+	memcpy(out + letters + 1, text + letters + 1, digits);
+	out[letters + 1 + digits] = '\0';
+	return true;
+}
+
+static struct ppi_clause *find_clause(struct ppi_tap *tap, const char *name)
+{
+	struct ppi_clause *clause;
+
+	for (size_t i = 0; i < tap->clause_count; i++)
+		if (strcmp(tap->clauses[i].name, name) == 0)
+			return &tap->clauses[i];
+	if (tap->clause_count == PPI_CLAUSES_MAX)
+		return NULL;
+	clause = &tap->clauses[tap->clause_count++];
+	strcpy(clause->name, name);
+	return clause;
+}
+
+/* "lacks chain, and refuses it" */
+static enum ppi_verdict_kind skipped(const struct ppi_tap *tap,
+                                     char lacking[32])
+{
+	return sscanf(tap->reason, "lacks %31[a-z-]", lacking) == 1 ?
+		PPI_CLAUSE_LACKING : PPI_CLAUSE_OPEN;
+}
+
+static void remember_failure(struct ppi_tap *tap, const char *text)
+{
+	size_t bytes = strlen(text) + 2;
+	char *more = realloc(tap->failures, tap->failure_bytes + bytes + 1);
+
+	if (!more)
+		return; /* the count tells of it all the same */
+	tap->failures = more;
+	snprintf(more + tap->failure_bytes, bytes + 1, "%s\n", text);
+	tap->failure_bytes += bytes - 1;
+}
+
+static void take_case(struct ppi_tap *tap, const char *text, bool is_bad)
+{
+	struct ppi_clause *clause;
+	enum ppi_verdict_kind verdict = PPI_CLAUSE_HOLDS;
+	char name[PPI_CLAUSE_BYTES], lacking[32] = "";
+
+	tap->ran++;
+	if (strncmp(text, "# SKIP ", 7) == 0) {
+		text += 7;
+		verdict = skipped(tap, lacking);
+	} else if (is_bad) {
+		verdict = PPI_CLAUSE_BROKEN;
+		tap->failed++;
+		remember_failure(tap, text);
+	}
+	tap->reason[0] = '\0';
+	if (!clause_of(text, name) || !(clause = find_clause(tap, name)))
+		return;
+	if (verdict > clause->verdict) {
+		clause->verdict = verdict;
+		strcpy(clause->lacking, lacking);
+	}
+}
+
+void ppi_tap_line(struct ppi_tap *tap, const char *line)
+{
+	bool is_bad = strncmp(line, "not ok ", 7) == 0;
+	int at = 0;
+
+	if (sscanf(line, "1..%u", &tap->planned) == 1)
+		return;
+	if (strncmp(line, "skip: ", 6) == 0) {
+		snprintf(tap->reason, sizeof(tap->reason), "%s", line + 6);
+		return;
+	}
+	if (is_bad || strncmp(line, "ok ", 3) == 0) {
+		sscanf(line + (is_bad ? 7 : 3), "%*u - %n", &at);
+		if (at == 0)
+			sscanf(line + (is_bad ? 7 : 3), "%*u %n", &at);
+		take_case(tap, line + (is_bad ? 7 : 3) + at, is_bad);
+		return;
+	}
+	/* what a failed assertion says comes after its case */
+	if (tap->failed && strncmp(line, "# ", 2) == 0 &&
+	    strstr(line, "ok - ") == NULL)
+		remember_failure(tap, line);
+}
+
+void ppi_tap_free(struct ppi_tap *tap)
+{
+	free(tap->failures);
+	tap->failures = NULL;
+}
+
+size_t ppi_tap_count(const struct ppi_tap *tap, enum ppi_verdict_kind verdict)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tap->clause_count; i++)
+		count += tap->clauses[i].verdict == verdict;
+	return count;
+}
+
+/* Where the clause's family begins in the list as it came. */
+static size_t family_of(const struct ppi_tap *tap, const char *name)
+{
+	size_t letters = strcspn(name, "-"), i = 0;
+
+	while (i < tap->clause_count &&
+	       strncmp(tap->clauses[i].name, name, letters + 1) != 0)
+		i++;
+	return i;
+}
+
+struct place {
+	size_t family;
+	unsigned long number;
+	struct ppi_clause clause;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->family != y->family)
+		return x->family < y->family ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+void ppi_tap_sort(struct ppi_tap *tap)
+{
+	struct place places[PPI_CLAUSES_MAX];
+
+	for (size_t i = 0; i < tap->clause_count; i++) {
+		const char *name = tap->clauses[i].name;
+
+		places[i].family = family_of(tap, name);
+		places[i].number = strtoul(strchr(name, '-') + 1, NULL, 10);
+		places[i].clause = tap->clauses[i];
+	}
+	qsort(places, tap->clause_count, sizeof(places[0]), by_place);
+	for (size_t i = 0; i < tap->clause_count; i++)
+		tap->clauses[i] = places[i].clause;
+}
+
+/* ---- running the programs ---- */
+
+/* Finds and runs the conformance programs, and reads their output. */
+
+/* A program that hangs must not hang the user. */
+enum { LIMIT_S = 300, TURN_MS = 200 };
+
+/* ".../conform_perf_real" tests the backend perf. */
+static bool fill(struct ppi_selftest *test, const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	memset(test, 0, sizeof(*test));
+	test->fd = -1;
+	if (sscanf(name ? name + 1 : path, "conform_%31[a-z]_real",
+	           test->backend) != 1 || access(path, X_OK) != 0)
+		return false;
+	test->path = strdup(path);
+	return test->path != NULL;
+}
+
+/*
+ * Those of `folder` that are for `backend` (NULL: all). False with nothing
+ * found. Free each path and tap.
+ */
+static bool find_programs(const char *folder, const char *backend,
+                          struct ppi_selftest *tests, size_t *count)
+{
+	char pattern[4096];
+	glob_t found;
+
+	*count = 0;
+	snprintf(pattern, sizeof(pattern), "%s/conform_%s_real", folder,
+	         backend ? backend : "*");
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return false;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		if (*count < PPI_SELFTESTS_MAX &&
+		    fill(&tests[*count], found.gl_pathv[i]))
+			++*count;
+	globfree(&found);
+	return *count > 0;
+}
+
+static void become(const struct ppi_selftest *test, int out)
+{
+	setenv("CMOCKA_MESSAGE_OUTPUT", "TAP", 1);
+	dup2(out, STDOUT_FILENO);
+	dup2(out, STDERR_FILENO);
+	execl(test->path, test->path, (char *)NULL);
+	_exit(PPI_EXIT_CANNOT_RUN);
+}
+
+static bool start(struct ppi_selftest *test)
+{
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		return false;
+	fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+	fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+	test->pid = fork();
+	if (test->pid == 0)
+		become(test, ends[1]);
+	close(ends[1]);
+	if (test->pid < 0) {
+		close(ends[0]);
+		return false;
+	}
+	test->fd = ends[0];
+	test->start_ns = ppi_monotonic_ns();
+	return true;
+}
+
+static void end(struct ppi_selftest *test)
+{
+	close(test->fd);
+	test->fd = -1;
+	while (waitpid(test->pid, &test->status, 0) < 0 && errno == EINTR)
+		;
+	test->took_ns = ppi_monotonic_ns() - test->start_ns;
+}
+
+static void take_bytes(struct ppi_selftest *test, const char *bytes,
+                       size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bytes[i] != '\n') {
+			if (test->line_bytes < sizeof(test->line) - 1)
+				test->line[test->line_bytes++] = bytes[i];
+			continue;
+		}
+		test->line[test->line_bytes] = '\0';
+		ppi_tap_line(&test->tap, test->line);
+		test->line_bytes = 0;
+	}
+}
+
+/* What has come; ends the test at its end. */
+static void read_some(struct ppi_selftest *test)
+{
+	char bytes[4096];
+	ssize_t got = read(test->fd, bytes, sizeof(bytes));
+
+	if (got > 0)
+		take_bytes(test, bytes, (size_t)got);
+	else if (got == 0 || (errno != EINTR && errno != EAGAIN))
+		end(test);
+}
+
+static void show_progress(const struct ppi_selftest *tests, size_t count)
+{
+	fputc('\r', stderr);
+	for (size_t i = 0; i < count; i++)
+		if (tests[i].pid)
+			fprintf(stderr, "%s %u/%u  ", tests[i].backend,
+			        tests[i].tap.ran, tests[i].tap.planned);
+}
+
+/* Wait for output of those that run; the number of them. */
+static size_t turn(struct ppi_selftest *tests, size_t count)
+{
+	struct pollfd polled[PPI_SELFTESTS_MAX];
+	size_t at[PPI_SELFTESTS_MAX], running = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (tests[i].fd < 0)
+			continue;
+		if (ppi_monotonic_ns() - tests[i].start_ns > LIMIT_S * 1000000000ull)
+			kill(tests[i].pid, SIGKILL);
+		polled[running] = (struct pollfd){ tests[i].fd, POLLIN, 0 };
+		at[running++] = i;
+	}
+	if (running && poll(polled, running, TURN_MS) > 0)
+		for (size_t i = 0; i < running; i++)
+			if (polled[i].revents)
+				read_some(&tests[at[i]]);
+	return running;
+}
+
+/* Run all, as many at once as there are CPUs; `progress` shows a counter on
+ * stderr. False when a program could not be started. */
+static bool run_programs(struct ppi_selftest *tests, size_t count,
+                         bool progress)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t at_once = cpus > 0 ? (size_t)cpus : 1, next = 0, running = 0;
+
+	while (next < count || running > 0) {
+		while (next < count && running < at_once) {
+			if (!start(&tests[next]))
+				return false;
+			next++;
+			running++;
+		}
+		turn(tests, count);
+		running = 0;
+		for (size_t i = 0; i < next; i++)
+			running += tests[i].fd >= 0;
+		if (progress)
+			show_progress(tests, count);
+	}
+	if (progress)
+		fprintf(stderr, "\r%60s\r", "");
+	return true;
+}
+
+/* The program did not begin, for the reason in tap.reason. */
+static bool was_skipped(const struct ppi_selftest *test)
+{
+	return WIFEXITED(test->status) && WEXITSTATUS(test->status) == 77;
+}
+
+bool ppi_selftest_passed(const struct ppi_selftest *test)
+{
+	return test->tap.failed == 0 && test->tap.ran > 0 &&
+	       test->tap.ran == test->tap.planned &&
+	       WIFEXITED(test->status) && WEXITSTATUS(test->status) == 0;
+}
+
+/* ---- the verb ---- */
 
 static const char *folder(void)
 {
@@ -71,7 +425,7 @@ static void print_result(const struct ppi_selftest *test)
 	const struct ppi_tap *tap = &test->tap;
 
 	printf("%-8s ", test->backend);
-	if (ppi_selftest_was_skipped(test)) {
+	if (was_skipped(test)) {
 		printf("cannot be used here: %s\n", tap->reason);
 		return;
 	}
@@ -123,7 +477,7 @@ static int judge(const struct ppi_selftest *tests, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		passed += ppi_selftest_passed(&tests[i]);
-		skipped += ppi_selftest_was_skipped(&tests[i]);
+		skipped += was_skipped(&tests[i]);
 	}
 	return passed > 0 && passed + skipped == count ? PPI_EXIT_OK :
 	                                                 PPI_EXIT_FAILED;
@@ -153,9 +507,9 @@ static int run(const char *backend, bool is_quiet)
 	size_t count;
 	int status = PPI_EXIT_FAILED;
 
-	if (!ppi_selftest_find(folder(), backend, tests, &count))
+	if (!find_programs(folder(), backend, tests, &count))
 		return nothing_found(backend);
-	if (!ppi_selftest_run(tests, count, !is_quiet && isatty(2))) {
+	if (!run_programs(tests, count, !is_quiet && isatty(2))) {
 		ppi_say("a self-test could not be started: too many "
 		        "processes or descriptors");
 	} else {

@@ -56,21 +56,6 @@ struct ppi_selftest {
 	uint64_t start_ns, took_ns;
 };
 
-/*
- * Those of `folder` that are for `backend` (NULL: all). False with nothing
- * found. Free each path and tap.
- */
-bool ppi_selftest_find(const char *folder, const char *backend,
-                       struct ppi_selftest *tests, size_t *count);
-
-/* Run all, as many at once as there are CPUs; `progress` shows a counter on
- * stderr. False when a program could not be started. */
-bool ppi_selftest_run(struct ppi_selftest *tests, size_t count,
-                      bool progress);
-
-/* The program did not begin, for the reason in tap.reason. */
-bool ppi_selftest_was_skipped(const struct ppi_selftest *test);
-
 /* All cases ran and none failed. */
 bool ppi_selftest_passed(const struct ppi_selftest *test);
 

@@ -1,14 +1,139 @@
 /* SPDX-License-Identifier: MIT */
-/* portprof stat: runs a command and counts what happens in it. */
+/*
+ * portprof stat: runs a command, or attaches, and counts what happens there.
+ * Here are its command line, its series of runs, and what they came to.
+ *
+ *   stat_events.c   the events and groups: chosen, opened and read
+ *   stat_run.c      one run, from the start to the end of what is counted
+ *   stat_numbers.c  differences, means and their errors, metrics
+ *   stat_text.c     prints a table, or fields
+ *   stat_json.c     prints JSON
+ */
 #include "config.h"
 
 #include "tools/stat/stat.h"
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
+#include "tools/options.h"
 #include "tools/tools.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- the command line ---- */
+
+enum {
+	INTERVAL_LEAST = 10,              /* ms: below, printing is measured */
+	DAYS_MS = 10 * 86400 * 1000       /* ten days */
+};
+
+#define AT(member) offsetof(struct ppi_stat_options, member)
+
+static const struct ppi_option table[] = {
+	{ .help = "What to count" },
+	{ 'e', "event", "EVENT",
+	  "count this event; a,b or repeated: several; {a,b}: a group, "
+	  "counted at the same time",
+	  .take = ppi_take_texts, .place = AT(events) },
+	PPI_TARGET_OPTIONS(AT(targets)),
+	{ 0, "no-inherit", NULL, "leave out child processes",
+	  .take = ppi_take_flag, .place = AT(has_no_children) },
+	{ 'D', "delay", "MS", "start after MS milliseconds",
+	  .take = ppi_take_number, .place = AT(delay_ms), .least = 0,
+	  .most = DAYS_MS, .what = "a number of milliseconds" },
+	{ 0, "duration", "S", "stop after S seconds",
+	  .take = ppi_take_seconds, .place = AT(duration_ms), .most = DAYS_MS },
+	{ .help = "How to count" },
+	{ 'r', "repeat", "N", "run N times; print mean and standard error",
+	  .take = ppi_take_number, .place = AT(runs), .least = 1,
+	  .most = 1000000, .what = "a number of runs, from 1" },
+	{ 'b', "backend", "NAME", "use this backend (the best that counts)",
+	  .take = ppi_take_text, .place = AT(backend) },
+	{ 0, "config", "FILE", "count the events of this configuration file",
+	  .take = ppi_take_text, .place = AT(config_path) },
+	{ 0, "set", "NAME", "also count the events of its section [NAME]",
+	  .take = ppi_take_text, .place = AT(set_name) },
+	{ .help = "What to print" },
+	{ 'I', "interval-print", "MS", "print counts every MS milliseconds",
+	  .take = ppi_take_number, .place = AT(interval_ms),
+	  .least = INTERVAL_LEAST, .most = DAYS_MS,
+	  .what = "a number of milliseconds, from 10" },
+	PPI_SEPARATOR_OPTION(AT(separator),
+	                     "print fields as perf stat -x does"),
+	{ 'j', "json", NULL, "print JSON",
+	  .take = ppi_take_flag, .place = AT(is_json) },
+	{ .name = "json-output" },
+	{ 'o', "output", "FILE",
+	  "write there, - for standard output (standard error, as standard "
+	  "output is the command's)",
+	  .take = ppi_take_text, .place = AT(output) },
+	PPI_COLOR_OPTION,
+	{ 'q', "quiet", NULL, "print only the table",
+	  .take = ppi_take_flag, .place = AT(is_quiet) },
+	{ 'v', "verbose", NULL, "print more of each event",
+	  .take = ppi_take_flag, .place = AT(is_verbose) },
+};
+
+static const struct ppi_line line = {
+	.verb = "stat",
+	.usage = "[OPTION...] [--] COMMAND [ARGUMENT...]\n"
+	         "-p PID | -t TID | -a [OPTION...] [[--] COMMAND...]",
+	.notes = "The exit status is the command's, 128 + N if signal N killed "
+	         "it, 125 if portprof failed, 126 or 127 if the command cannot "
+	         "be run.",
+	.options = table,
+	.option_count = sizeof(table) / sizeof(table[0]),
+	.ends_at_word = true,
+	.wrong = PPI_EXIT_RECORD,
+};
+
+bool ppi_stat_is_attached(const struct ppi_stat_options *options)
+{
+	return options->targets.scope != PPI_SCOPE_COMMAND;
+}
+
+/* What does not go together; NULL if everything does. */
+static const char *contradiction(const struct ppi_stat_options *options)
+{
+	bool is_attached = ppi_stat_is_attached(options);
+
+	if (!is_attached && !options->command)
+		return "no command given; try portprof stat -- COMMAND, or "
+		       "-p PID";
+	if (options->duration_ms && !is_attached)
+		return "--duration needs -p, -t, -a or the like: a command is "
+		       "counted until it ends";
+	if (options->runs > 1 && !options->command)
+		return "-r repeats a command, and no command was given";
+	if (options->runs > 1 && options->interval_ms)
+		return "-r and -I exclude each other: means of runs, or the "
+		       "course of one";
+	if (options->separator && options->is_json)
+		return "-x and --json exclude each other";
+	return NULL;
+}
+
+/* -1: go on; else the exit status, words are said. */
+static int read_options(int argc, char **argv,
+                        struct ppi_stat_options *options)
+{
+	const char *words;
+	int status;
+
+	*options = (struct ppi_stat_options){ .runs = 1 };
+	status = ppi_line_read(&line, argc, argv, options);
+	if (status == PPI_LINE_READ)
+		status = ppi_targets_choose(&options->targets, &line);
+	if (status != PPI_LINE_READ)
+		return status;
+	if (optind < argc)
+		options->command = argv + optind;
+	words = contradiction(options);
+	return words ? ppi_line_wrong(&line, "%s", words) : PPI_LINE_READ;
+}
+
+/* ---- the words for statuses ---- */
 
 const struct ppi_stat_printer *ppi_stat_printer(const struct ppi_stat *stat)
 {
@@ -67,7 +192,7 @@ static uint64_t read_at(const struct ppi_stat *stat)
 	for (size_t i = 0; i < stat->event_count; i++)
 		if (stat->events[i].now.taken_ns > last_ns)
 			last_ns = stat->events[i].now.taken_ns;
-	return last_ns ? last_ns : ppi_now_ns();
+	return last_ns ? last_ns : ppi_monotonic_ns();
 }
 
 void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,
@@ -119,8 +244,9 @@ static void take_run(struct ppi_stat *stat)
 	stat->done++;
 }
 
-void ppi_stat_values(const struct ppi_stat *stat,
-                     struct ppi_stat_value *values)
+/* Values of the last run, of the running one, or the means of all. */
+static void take_values(const struct ppi_stat *stat,
+                        struct ppi_stat_value *values)
 {
 	for (size_t i = 0; i < stat->event_count; i++) {
 		const struct ppi_stat_event *event = &stat->events[i];
@@ -170,7 +296,7 @@ static bool print(struct ppi_stat *stat)
 		ppi_say("out of memory");
 		return false;
 	}
-	ppi_stat_values(stat, values);
+	take_values(stat, values);
 	ppi_stat_printer(stat)->final(stat, &view);
 	free(values);
 	return true;
@@ -203,7 +329,7 @@ static int run_all(struct ppi_stat *stat)
 int ppi_stat_main(int argc, char **argv)
 {
 	struct ppi_stat stat = { .out = NULL };
-	int status = ppi_stat_read_options(argc, argv, &stat.options);
+	int status = read_options(argc, argv, &stat.options);
 
 	if (status >= 0)
 		return status;

@@ -15,7 +15,6 @@
 #include "tools/launch.h"
 #include "tools/output.h"
 #include "tools/targets/targets.h"
-#include "tools/watch.h"
 
 struct ppi_stat_options {
 	struct ppi_texts events; /* of -e, each perhaps a list */
@@ -26,10 +25,6 @@ struct ppi_stat_options {
 	bool is_json, is_quiet, is_verbose, has_no_children;
 	char **command;         /* NULL: none */
 };
-
-/* -1: go on; else the exit status, words are said. */
-int ppi_stat_read_options(int argc, char **argv,
-                          struct ppi_stat_options *options);
 
 /* ---- numbers ---- */
 
@@ -165,11 +160,6 @@ struct ppi_stat_waited {
 /* Whether what is counted is not the command itself. */
 bool ppi_stat_is_attached(const struct ppi_stat_options *options);
 
-/* Wait until the end, or until deadline_ns of CLOCK_MONOTONIC (0: none). A
- * child is not reaped. False: the deadline came first. */
-bool ppi_stat_await(const struct ppi_stat_waited *waited,
-                    uint64_t deadline_ns);
-
 /* ---- metrics ---- */
 
 struct ppi_stat_metric {
@@ -214,21 +204,8 @@ const char *ppi_stat_status(const struct ppi_stat_event *event,
 bool ppi_stat_is_supported(const struct ppi_stat_event *event);
 bool ppi_stat_is_number(const struct ppi_stat_value *value);
 
-/* Values of the last run, of the running one, or the means of all. */
-void ppi_stat_values(const struct ppi_stat *stat,
-                     struct ppi_stat_value *values);
 /* Print the interval that ends now, and begin another. */
 void ppi_stat_interval(struct ppi_stat *stat, uint64_t started_ns,
                        uint64_t *last_ns);
-
-/* ---- stat_parts.c ---- */
-
-/* Before the groups are closed. */
-void ppi_stat_take_parts(struct ppi_stat *stat);
-/* A line each, the values right-aligned at `indent`. */
-void ppi_stat_put_parts(struct ppi_stat *stat, size_t index, int indent);
-struct ppi_json;
-void ppi_stat_json_parts(struct ppi_json *json,
-                         const struct ppi_stat_event *event);
 
 #endif

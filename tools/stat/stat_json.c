@@ -56,6 +56,28 @@ static void put_metric(struct ppi_json *json, const struct ppi_stat *stat,
 	ppi_json_close(json);
 }
 
+static void put_parts(struct ppi_json *json,
+                      const struct ppi_stat_event *event)
+{
+	if (event->part_count == 0)
+		return;
+	ppi_json_array(json, "parts");
+	for (size_t i = 0; i < event->part_count; i++) {
+		const struct ppi_stat_part *part = &event->parts[i];
+
+		ppi_json_object(json, NULL);
+		ppi_json_text(json, "pmu", part->pmu);
+		ppi_json_text(json, "cpus", part->cpus);
+		if (part->count.status <= PORTPROF_COUNT_SCALED)
+			ppi_json_number(json, "raw", part->count.raw);
+		else
+			ppi_json_null(json, "raw");
+		ppi_json_number(json, "running_ns", part->count.running_ns);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+}
+
 static void put_event(struct ppi_json *json, const struct ppi_stat *stat,
                       const struct ppi_stat_view *view, size_t index)
 {
@@ -83,7 +105,7 @@ static void put_event(struct ppi_json *json, const struct ppi_stat *stat,
 		ppi_json_number(json, "idle_ns", (uint64_t)ppi_stat_idle_ns(
 			stat, view->values, index));
 	if (!view->is_interval)
-		ppi_stat_json_parts(json, event);
+		put_parts(json, event);
 	if (is_refused && !view->is_interval)
 		ppi_json_text(json, "why", event->refusal.words);
 	ppi_json_close(json);

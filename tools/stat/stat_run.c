@@ -1,15 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of a command, or one attachment to a process. */
+/* One run of a command, or one attachment, and waiting for its end. */
 #include "config.h"
 
+#include "base/clock_ns.h"
 #include "tools/stat/stat.h"
-
-#include "tools/clock.h"
 #include "tools/tools.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
+#include <time.h>
 #include <unistd.h>
+
+/* ---- waiting for the end, or for a time ---- */
+
+enum { LOOK_EVERY_NS = 20000000 }; /* nothing tells when others end */
+
+/* Block what ends the wait, but while asleep: so that nothing is missed that
+ * comes between a look and the sleep. */
+static void hold_signals(sigset_t *before, sigset_t *asleep)
+{
+	static const int held[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP,
+		                    SIGQUIT, SIGUSR1, SIGUSR2 };
+	sigset_t block;
+
+	sigemptyset(&block);
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		sigaddset(&block, held[i]);
+	sigprocmask(SIG_BLOCK, &block, before);
+	*asleep = *before;
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++)
+		sigdelset(asleep, held[i]);
+}
+
+/* Until `end_ns` (0: for ever) or a signal. */
+static void doze(uint64_t end_ns, const sigset_t *asleep)
+{
+	uint64_t now = ppi_monotonic_ns();
+	struct timespec left = { 0, 0 };
+
+	if (end_ns > now) {
+		left.tv_sec = (time_t)((end_ns - now) / 1000000000u);
+		left.tv_nsec = (long)((end_ns - now) % 1000000000u);
+	}
+	pselect(0, NULL, NULL, NULL, end_ns ? &left : NULL, asleep);
+}
+
+/* A command and a process end by themselves; a wait for a process is also
+ * ended by a signal to us, which a command gets instead. */
+static bool is_over(const struct ppi_stat_waited *waited)
+{
+	if (waited->child)
+		return ppi_child_has_ended(waited->child);
+	if (ppi_kept_signal() || waited->is_endless)
+		return ppi_kept_signal() != 0;
+	return waited->targets ? ppi_targets_have_ended(waited->targets)
+	                       : ppi_watch_has_ended(&waited->thread);
+}
+
+/* Wait until the end, or until deadline_ns of CLOCK_MONOTONIC (0: none). A
+ * child is not reaped. False: the deadline came first. */
+static bool await(const struct ppi_stat_waited *waited, uint64_t deadline_ns)
+{
+	sigset_t before, asleep;
+	bool has_ended;
+
+	hold_signals(&before, &asleep);
+	while (!(has_ended = is_over(waited))) {
+		uint64_t now = ppi_monotonic_ns(), end = deadline_ns;
+
+		if (deadline_ns && now >= deadline_ns)
+			break;
+		if (!waited->child &&
+		    (end == 0 || end > now + LOOK_EVERY_NS))
+			end = now + LOOK_EVERY_NS;
+		doze(end, &asleep);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return has_ended;
+}
+
+/* ---- a run ---- */
 
 /* Where an interval or the delay ends next; 0: nowhere. */
 static uint64_t next_deadline(const struct ppi_stat *stat, uint64_t last_ns)
@@ -41,11 +113,11 @@ static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
 	uint64_t stop_ns, last_ns, deadline;
 
 	if (options->delay_ms) {
-		if (ppi_stat_await(waited, *started_ns +
-		                           options->delay_ms * 1000000u))
+		if (await(waited, *started_ns +
+		                  options->delay_ms * 1000000u))
 			return false;
 		ppi_stat_begin(stat);
-		*started_ns = ppi_now_ns();
+		*started_ns = ppi_monotonic_ns();
 	}
 	last_ns = *started_ns;
 	stop_ns = options->duration_ms
@@ -55,7 +127,7 @@ static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
 		deadline = next_deadline(stat, last_ns);
 		if (stop_ns && (!deadline || stop_ns < deadline))
 			deadline = stop_ns;
-		if (ppi_stat_await(waited, deadline) || deadline == stop_ns)
+		if (await(waited, deadline) || deadline == stop_ns)
 			break;
 		if (!ppi_stat_read(stat))
 			break;
@@ -68,7 +140,7 @@ static bool watch(struct ppi_stat *stat, const struct ppi_stat_waited *waited,
 
 static void take_times(struct ppi_stat *stat, uint64_t started_ns)
 {
-	stat->times.wall_ns = ppi_now_ns() - started_ns;
+	stat->times.wall_ns = ppi_monotonic_ns() - started_ns;
 	stat->times.has_cpu = false;
 }
 
@@ -203,7 +275,7 @@ int ppi_stat_run_attached(struct ppi_stat *stat)
 		waited.targets = targets;
 	if (!ppi_stat_open(stat, 0))
 		return PPI_EXIT_RECORD;
-	started_ns = ppi_now_ns();
+	started_ns = ppi_monotonic_ns();
 	if (!ppi_stat_begin(stat))
 		return PPI_EXIT_RECORD;
 	stat->has_begun = watch(stat, &waited, &started_ns);

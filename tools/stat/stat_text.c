@@ -1,17 +1,136 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints counts as a text table like that of perf stat. */
+/* Counts as text: a table like that of perf stat, or fields for -x. */
 #include "config.h"
 
-#include "tools/stat/stat.h"
-
 #include "base/text.h"
-#include "tools/color.h"
+#include "tools/stat/stat.h"
+#include "tools/terminal.h"
 #include "tools/tools.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+
+/* ---- as fields ---- */
+
+/* In the order and with the words of perf stat -x. */
+
+static void put_field_value(struct ppi_stat *stat, size_t index,
+                            const struct ppi_stat_value *value)
+{
+	const struct ppi_stat_event *event = &stat->events[index];
+
+	if (!ppi_stat_is_number(value))
+		fputs(ppi_stat_is_supported(event) ? "<not counted>"
+		                                   : "<not supported>",
+		      stat->out);
+	else if (event->info.unit == PORTPROF_UNIT_NANOSECONDS)
+		fprintf(stat->out, "%.2f", value->value / 1e6);
+	else if (stat->done > 1 && value->value != (double)value->exact)
+		fprintf(stat->out, "%.2f", value->value); /* a mean */
+	else
+		fprintf(stat->out, "%" PRIu64, value->exact);
+}
+
+static void put_field_text(struct ppi_stat *stat, const char *text)
+{
+	fputs(stat->options.separator, stat->out);
+	ppi_put_field(text, stat->options.separator, stat->out);
+}
+
+static void put_field_metric(struct ppi_stat *stat,
+                             const struct ppi_stat_view *view, size_t index)
+{
+	const char *separator = stat->options.separator;
+	struct ppi_stat_metric metric = ppi_stat_metric(
+		stat, view->values, index, view->wall_ns);
+
+	if (metric.unit && !isnan(metric.value))
+		fprintf(stat->out, "%s%.3f%s%s", separator, metric.value,
+		        separator, metric.unit);
+	else
+		fprintf(stat->out, "%s%s", separator, separator);
+}
+
+static void put_field_row(struct ppi_stat *stat,
+			  const struct ppi_stat_view *view, size_t index)
+{
+	const struct ppi_stat_value *value = &view->values[index];
+	const struct ppi_stat_event *event = &stat->events[index];
+	const char *separator = stat->options.separator;
+	double error = ppi_stat_error(&event->sum);
+
+	put_field_value(stat, index, value);
+	put_field_text(stat, event->info.unit == PORTPROF_UNIT_NANOSECONDS
+				     ? "msec"
+				     : "");
+	put_field_text(stat, event->name);
+	if (stat->options.runs > 1)
+		fprintf(stat->out, "%s%.2f%%", separator,
+		        isnan(error) || event->sum.mean <= 0
+		                ? 0.0
+		                : error / event->sum.mean * 100);
+	fprintf(stat->out, "%s%" PRIu64 "%s%.2f", separator,
+	        value->running_ns, separator,
+	        value->enabled_ns ? (double)value->running_ns /
+	                                    (double)value->enabled_ns * 100
+	                          : 0.0);
+	put_field_metric(stat, view, index);
+	fputc('\n', stat->out);
+}
+
+/* The time in which nobody ran, in the columns of an event. */
+static void put_field_idle(struct ppi_stat *stat,
+			   const struct ppi_stat_view *view, size_t index)
+{
+	const char *separator = stat->options.separator;
+	double ns = ppi_stat_idle_ns(stat, view->values, index);
+
+	if (isnan(ns))
+		return;
+	if (view->is_interval)
+		fprintf(stat->out, "%.9f%s", (double)view->at_ns / 1e9,
+		        separator);
+	fprintf(stat->out, "%.2f%smsec%s(idle)", ns / 1e6, separator,
+	        separator);
+	if (stat->options.runs > 1)
+		fprintf(stat->out, "%s0.00%%", separator);
+	fprintf(stat->out, "%s%" PRIu64 "%s100.00%s%s\n", separator,
+	        view->values[index].running_ns, separator, separator,
+	        separator);
+}
+
+static void interval_of_fields(struct ppi_stat *stat,
+                               const struct ppi_stat_view *view)
+{
+	for (size_t i = 0; i < stat->event_count; i++) {
+		fprintf(stat->out, "%.9f%s", (double)view->at_ns / 1e9,
+		        stat->options.separator);
+		put_field_row(stat, view, i);
+		put_field_idle(stat, view, i);
+	}
+}
+
+/* With intervals they are all there is, so that every line has the same
+ * columns. */
+static void final_of_fields(struct ppi_stat *stat,
+                            const struct ppi_stat_view *view)
+{
+	if (stat->options.interval_ms)
+		return;
+	for (size_t i = 0; i < stat->event_count; i++) {
+		put_field_row(stat, view, i);
+		put_field_idle(stat, view, i);
+	}
+}
+
+const struct ppi_stat_printer ppi_stat_separated = {
+	.interval = interval_of_fields,
+	.final = final_of_fields,
+};
+
+/* ---- a table: rows ---- */
 
 enum { VALUE_WIDTH = 18, NAME_WIDTH = 17, NUMBER_BYTES = 48, TAIL_BYTES = 160,
        TIME_WIDTH = 14 };
@@ -200,7 +319,7 @@ static void print_interval(struct ppi_stat *stat,
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- a table, of all runs ---- */
 
 static void put_target(struct ppi_stat *stat)
 {
@@ -220,7 +339,8 @@ static void put_target(struct ppi_stat *stat)
 		fprintf(stat->out, "in %s",
 		        ppi_shown(targets->words, room));
 	else if (targets->thread)
-		fprintf(stat->out, "in thread %lld", (long long)targets->thread);
+		fprintf(stat->out, "in thread %lld",
+			(long long)targets->thread);
 	else
 		for (size_t i = 0; options->command[i]; i++) {
 			fputs(i ? " " : "in '", stat->out);
@@ -246,6 +366,33 @@ static void put_time(struct ppi_stat *stat, const struct ppi_stat_sum *sum,
 	add_error(&tail, sum);
 	fprintf(stat->out, "%*.9f seconds %s%s\n", VALUE_WIDTH,
 	        sum->mean / 1e9, words, tail.text);
+}
+
+static const char *explain_part(const portprof_count *count)
+{
+	switch (count->status) {
+	case PORTPROF_COUNT_OK:
+	case PORTPROF_COUNT_SCALED:
+		return "";
+	case PORTPROF_COUNT_REFUSED:
+		return " (has no such event)";
+	default:
+		return " (never ran there)";
+	}
+}
+
+/* Counts by types of CPUs, the values right-aligned at `indent`. */
+static void put_parts(struct ppi_stat *stat, size_t index, int indent)
+{
+	const struct ppi_stat_event *event = &stat->events[index];
+
+	for (size_t i = 0; i < event->part_count; i++) {
+		const struct ppi_stat_part *part = &event->parts[i];
+
+		fprintf(stat->out, "%*" PRIu64 "       on CPUs %s, by %s%s\n",
+		        indent, part->count.raw, part->cpus, part->pmu,
+		        explain_part(&part->count));
+	}
 }
 
 /* More of an event: how it was asked of the kernel, and the runs. */
@@ -306,7 +453,7 @@ static void print_final(struct ppi_stat *stat,
 	put_target(stat);
 	for (size_t i = 0; i < stat->event_count; i++) {
 		put_row(stat, view, i);
-		ppi_stat_put_parts(stat, i, VALUE_WIDTH);
+		put_parts(stat, i, VALUE_WIDTH);
 		if (stat->options.is_verbose)
 			put_details(stat, i, &view->values[i]);
 	}

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* From recorded addresses to names: finding files, and notes if there is none. */
+/*
+ * From recorded addresses to names: finding files, and notes if there is none.
+ *
+ *   symbols_words.c     the names that are kept, readable; notes
+ *   symbols_file.c      one ELF file, and where its debug file is
+ *   symbols_elf.c       what libelf reads of a file: symbols, bounds, stubs
+ *   symbols_go.c        what compilers leave: Go's names, frame pointers
+ *   symbols_dwarf.c     what libdw reads: symbols, lines, inlined functions
+ *   symbols_download.c  debug files from servers
+ *   symbols_kernel.c    the kernel's functions
+ *   symbols_jit.c       code that processes made, by their maps
+ *   symbols_jitdump.c   the same by their dumps, which also say when
+ *   symbols_held.c      files held open until names are asked for
+ *   symbols_table.c     a sorted table of symbols, which most of these fill
+ *
+ * Without libelf symbols_stub.c stands in for the file, without libdw
+ * symbols_debug.c for debug information.
+ */
 #include "config.h"
 
 #include "tools/symbols/symbols.h"
@@ -399,7 +416,8 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		ppi_symbols_by_address(symbols, address, name);
 }
 
-bool ppi_symbols_is_placeholder(const char *function, const char *module)
+/* Whether the function is what code without a name is called. */
+static bool is_placeholder(const char *function, const char *module)
 {
 	size_t length = strlen(module);
 
@@ -450,9 +468,9 @@ void ppi_symbols_take(struct ppi_symbols *symbols,
 	                              : ppi_symbols_keep(symbols, path);
 	/* what has no name is written by its address (ppi_symbols_gather) */
 	name->is_named =
-		!ppi_symbols_is_placeholder(given[0].function, name->module) &&
-		!(is_made && ppi_symbols_is_placeholder(given[0].function,
-	                                                "[anonymous]"));
+		!is_placeholder(given[0].function, name->module) &&
+		!(is_made && is_placeholder(given[0].function,
+	                                    "[anonymous]"));
 	if (symbols->wants_lines && place->has_mapping && path[0] == '/')
 		find_place(symbols, place, name);
 	/* what names such code is the map of its process */

@@ -3,11 +3,11 @@
 #ifndef PPI_SYMBOLS_H
 #define PPI_SYMBOLS_H
 
+#include "tools/symbols/symbols_file.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "tools/symbols/symbols_file.h"
 
 /*
  * Names come, in this order, from what the profile says itself, from libdw,
@@ -120,9 +120,6 @@ void ppi_symbols_gather(struct ppi_symbols *symbols,
                         const struct ppi_symbols_place *place,
                         struct ppi_symbols_name *name);
 
-/* Whether the function is what code without a name is called. */
-bool ppi_symbols_is_placeholder(const char *function, const char *module);
-
 /* Say nothing of files that cannot be used, as long as it is true: the code
  * has names. */
 void ppi_symbols_hush(struct ppi_symbols *symbols, bool is_hushed);
@@ -138,5 +135,11 @@ const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols);
 
 /* What kept code from being named, a sentence each; NULL past the last. */
 const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index);
+
+/* ---- readable names of C++ and Rust functions ---- */
+
+/* The readable name, to be freed; NULL when the name is not mangled or the
+ * build has no demangler. */
+char *ppi_demangle(const char *name);
 
 #endif

@@ -3,7 +3,7 @@
  * libdw is not there. */
 #include "config.h"
 
-#include "tools/symbols/symbols_find.h"
+#include "tools/symbols/symbols_elf.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -71,7 +71,7 @@ Elf_Data *ppi_elf_section(Elf *elf, const char *wanted);
  * ran out. */
 bool ppi_elf_add_go(Elf *elf, struct ppi_symbol_table *table);
 
-/* What the compiler left that a frame pointer depends on (symbols_compiler.c).
+/* What the compiler left that a frame pointer depends on (symbols_go.c).
  * Whether it is Go's; its code between a function's start and an address. */
 bool ppi_elf_is_go(Elf *elf);
 enum ppi_frame_pointer ppi_elf_go_frame(Elf *elf, uint64_t start,
@@ -80,8 +80,8 @@ bool ppi_elf_keeps_leaf_frames(Elf *elf);
 
 /*
  * What a file was stripped of, in itself or in its separate debug file, which
- * is found by build-id or by debug link. Implemented by symbols_dw.c and
- * symbols_lines.c with libdw, else by symbols_debug.c.
+ * is found by build-id or by debug link. Implemented by symbols_dwarf.c with
+ * libdw, else by symbols_debug.c.
  */
 struct ppi_debug;
 
@@ -99,7 +99,7 @@ size_t ppi_debug_lines(struct ppi_debug *debug, uint64_t vaddr, bool inlines,
                        struct ppi_symbol_line *lines, size_t room);
 void ppi_debug_close(struct ppi_debug *debug);
 
-/* The unwind tables of a file, read by symbols_cfi.c; without libdw there are
+/* The unwind tables of a file, read by symbols_dwarf.c; without libdw there are
  * none. open: NULL when out of memory, or without. */
 struct ppi_cfi;
 struct ppi_cfi *ppi_cfi_open(Elf *elf);
@@ -107,5 +107,27 @@ enum ppi_frame_pointer ppi_cfi_look(struct ppi_cfi *cfi, uint64_t vaddr);
 void ppi_cfi_close(struct ppi_cfi *cfi);
 
 extern const char ppi_elf_debug_tier[];
+
+/* ---- where separate debug files are ---- */
+
+/*
+ * The debug file of the executable or library `elf` at `path`: a descriptor,
+ * and its path, which is the caller's to free, or -1. It is looked for by
+ * build-id under `folder` (NULL: none) and /usr/lib/debug, then by the name in
+ * .gnu_debuglink, or "NAME.debug", beside the file, in .debug there and under
+ * these folders. Only regular files are opened, and only the one is taken that
+ * has the build-id, or else the sum that the link says.
+ */
+int ppi_debug_find(Elf *elf, const char *path, const char *build_id,
+                   const char *folder, char **found);
+
+/* What dwz(1) moved out of the debug file at `path`: the file called `name`
+ * that has this build-id. */
+int ppi_debug_find_rest(const char *path, const char *name,
+                        const unsigned char *id, size_t id_bytes, char **found);
+
+/* "FOLDER OF PATH/NAME", or `name` where it begins with a slash; to be freed,
+ * NULL when out of memory. */
+char *ppi_debug_beside(const char *path, const char *name);
 
 #endif

@@ -5,7 +5,7 @@
 #include "tools/symbols/symbols_held.h"
 
 #include "base/foreign_file.h"
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -294,7 +294,7 @@ static void look_for_map(struct ppi_held *held, struct held_process *process,
 
 void ppi_held_look(struct ppi_held *held)
 {
-	const uint64_t now_ns = ppi_now_ns();
+	const uint64_t now_ns = ppi_monotonic_ns();
 	struct held_process *process, *next;
 	uint64_t soonest = UINT64_MAX;
 

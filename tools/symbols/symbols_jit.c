@@ -1,24 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names of code that a process made itself, from /tmp/perf-PID.map: what
- * python -X perf, node --perf-basic-prof, perf-map-agent and others write
- * (Documentation/jit-interface.txt in tools/perf of the kernel).
- */
+/* Names of code without a file, for each process that made it: by its map.
+ * Dumps, which also say when, are read in symbols_jitdump.c. */
 #include "config.h"
 
 #include "tools/symbols/symbols_jit.h"
 
 #include "base/foreign_file.h"
 #include "base/processes.h"
+#include "base/vector.h"
+#include "tools/symbols/symbols.h"
+#include "tools/symbols/symbols_held.h"
+#include "tools/symbols/symbols_state.h"
+#include "tools/symbols/symbols_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- one map ---- */
+
+/*
+ * Names of code that a process made itself, from /tmp/perf-PID.map: what
+ * python -X perf, node --perf-basic-prof, perf-map-agent and others write
+ * (Documentation/jit-interface.txt in tools/perf of the kernel).
+ */
 
 /* A map that is larger, or has more pieces, is none: those of large programs
  * have some hundred thousand lines and tens of megabytes. */
@@ -118,48 +131,18 @@ struct piece {
 };
 
 struct map {
-	struct piece *pieces;
-	size_t count, room;
-	char *names;
-	size_t name_bytes, name_room;
+	struct ppi_vector pieces; /* struct piece */
+	struct ppi_vector names;  /* char */
 	bool has_reused; /* lines give the same address two names */
 };
-
-static void *grown(void *array, size_t *room, size_t wanted, size_t bytes)
-{
-	size_t more = *room ? *room : 64;
-	void *bigger;
-
-	if (wanted <= *room)
-		return array;
-	while (more < wanted)
-		more *= 2;
-	bigger = realloc(array, more * bytes);
-	if (bigger)
-		*room = more;
-	return bigger;
-}
 
 static bool add_piece(struct map *map, uint64_t start, uint64_t end,
                       size_t line, const char *name)
 {
-	size_t bytes = strlen(name) + 1;
-	struct piece *pieces =
-		grown(map->pieces, &map->room, map->count + 1, sizeof(*pieces));
-	char *names;
+	struct piece piece = { start, end, line, map->names.count };
 
-	if (!pieces)
-		return false;
-	map->pieces = pieces;
-	names = grown(map->names, &map->name_room, map->name_bytes + bytes, 1);
-	if (!names)
-		return false;
-	map->names = names;
-	memcpy(names + map->name_bytes, name, bytes);
-	pieces[map->count++] =
-		(struct piece){ start, end, line, map->name_bytes };
-	map->name_bytes += bytes;
-	return true;
+	return ppi_vector_add(&map->names, 1, name, strlen(name) + 1) &&
+	       ppi_vector_add(&map->pieces, sizeof(piece), &piece, 1);
 }
 
 /* A line that is none is passed by. */
@@ -240,13 +223,18 @@ static void pop_ended(struct heap *heap, uint64_t address)
 		pop(heap);
 }
 
+static const char *name_of(const struct map *map, const struct piece *piece)
+{
+	return PPI_AT(&map->names, const char) + piece->name;
+}
+
 static void begin(struct map *map, struct heap *heap,
                   const struct piece *piece)
 {
 	pop_ended(heap, piece->start);
 	map->has_reused |= heap->count &&
-	                   strcmp(map->names + heap->pieces[0]->name,
-	                          map->names + piece->name) != 0;
+	                   strcmp(name_of(map, heap->pieces[0]),
+	                          name_of(map, piece)) != 0;
 	push(heap, piece);
 }
 
@@ -254,38 +242,40 @@ static void begin(struct map *map, struct heap *heap,
 static bool sweep(struct map *map, const uint64_t *edges,
                   struct heap *heap, struct ppi_symbol_table *table)
 {
-	size_t next = 0;
+	const struct piece *pieces = PPI_AT(&map->pieces, const struct piece);
+	size_t count = map->pieces.count, next = 0;
 	bool is_good = true;
 
-	for (size_t i = 0; is_good && i + 1 < 2 * map->count; i++) {
+	for (size_t i = 0; is_good && i + 1 < 2 * count; i++) {
 		if (edges[i] == edges[i + 1])
 			continue;
-		while (next < map->count && map->pieces[next].start <= edges[i])
-			begin(map, heap, &map->pieces[next++]);
+		while (next < count && pieces[next].start <= edges[i])
+			begin(map, heap, &pieces[next++]);
 		pop_ended(heap, edges[i]);
 		if (heap->count)
 			is_good = ppi_symbol_table_add(
 				table, edges[i], edges[i + 1] - edges[i],
 				edges[i + 1], 0,
-				map->names + heap->pieces[0]->name);
+				name_of(map, heap->pieces[0]));
 	}
 	return is_good;
 }
 
 static bool resolve(struct map *map, struct ppi_symbol_table *table)
 {
-	uint64_t *edges = calloc(2 * map->count + 1, sizeof(*edges));
-	struct heap heap = { calloc(map->count + 1, sizeof(*heap.pieces)), 0 };
+	struct piece *pieces = PPI_AT(&map->pieces, struct piece);
+	size_t count = map->pieces.count;
+	uint64_t *edges = calloc(2 * count + 1, sizeof(*edges));
+	struct heap heap = { calloc(count + 1, sizeof(*heap.pieces)), 0 };
 	bool is_good = edges && heap.pieces;
 
-	if (is_good && map->count) {
-		for (size_t i = 0; i < map->count; i++) {
-			edges[2 * i] = map->pieces[i].start;
-			edges[2 * i + 1] = map->pieces[i].end;
+	if (is_good && count) {
+		for (size_t i = 0; i < count; i++) {
+			edges[2 * i] = pieces[i].start;
+			edges[2 * i + 1] = pieces[i].end;
 		}
-		qsort(edges, 2 * map->count, sizeof(*edges), compare_edges);
-		qsort(map->pieces, map->count, sizeof(*map->pieces),
-		      compare_starts);
+		qsort(edges, 2 * count, sizeof(*edges), compare_edges);
+		qsort(pieces, count, sizeof(*pieces), compare_starts);
 		is_good = sweep(map, edges, &heap, table);
 	}
 	free(edges);
@@ -307,7 +297,7 @@ bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
 	if (!file)
 		return false;
 	/* it may grow while it is read */
-	while (is_good && map.count < PIECES_MAX &&
+	while (is_good && map.pieces.count < PIECES_MAX &&
 	       (uint64_t)ftello(file) <= MAP_BYTES_MAX && getline(&line, &room, file) >= 0)
 		is_good = read_line(&map, line, number++);
 	free(line);
@@ -315,7 +305,7 @@ bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
 	is_good = is_good && resolve(&map, table);
 	if (!is_good)
 		snprintf(why, why_bytes, "needs more memory than is available");
-	else if (map.count == 0)
+	else if (map.pieces.count == 0)
 		snprintf(why, why_bytes,
 		         "has no lines of the form START SIZE NAME");
 	else if (map.has_reused)
@@ -323,8 +313,184 @@ bool ppi_jit_read(const char *path, const struct ppi_jit_owner *owner,
 		         "names some addresses more than once: its last line "
 		         "for an address counts, also for code that was there "
 		         "before");
-	is_good = is_good && map.count;
-	free(map.pieces);
-	free(map.names);
+	is_good = is_good && map.pieces.count;
+	ppi_vector_free(&map.pieces);
+	ppi_vector_free(&map.names);
 	return is_good;
+}
+
+/* ---- the processes ---- */
+
+/* What one process says of its code. */
+struct ppi_symbols_process {
+	UT_hash_handle hh;
+	uint32_t pid;
+	bool is_read, has_names;
+	int64_t user;      /* -1 unknown */
+	uint64_t began_ns; /* 0 unknown */
+	const char *path;
+	struct ppi_symbol_table table;
+};
+
+/* A map that was finished before may be of an earlier process of that number:
+ * nobody takes them away. Whose it is cannot be seen, so people are told. */
+static void note_old_map(struct ppi_symbols *symbols, const char *path)
+{
+	struct stat at;
+	char words[300];
+
+	if (symbols->recorded_ns == 0 || stat(path, &at) != 0 ||
+	    (uint64_t)at.st_mtime >= symbols->recorded_ns / 1000000000u)
+		return;
+	snprintf(words, sizeof(words),
+	         "%s was written before the measurement: its names are right "
+	         "only if the process had made all its code by then",
+	         path);
+	ppi_symbols_add_note(symbols, words);
+}
+
+static struct ppi_symbols_process *get_process(struct ppi_symbols *symbols,
+                                               uint32_t pid)
+{
+	struct ppi_symbols_process *process;
+
+	HASH_FIND(hh, symbols->processes, &pid, sizeof(pid), process);
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->user = -1;
+	HASH_ADD(hh, symbols->processes, pid, sizeof(process->pid), process);
+	return process;
+}
+
+void ppi_symbols_know_process(struct ppi_symbols *symbols, uint32_t pid,
+                              int64_t user, uint64_t began_ns)
+{
+	struct ppi_symbols_process *process = get_process(symbols, pid);
+
+	if (!process)
+		return;
+	process->user = user;
+	process->began_ns = began_ns;
+}
+
+static void read_map(struct ppi_symbols *symbols,
+                     struct ppi_symbols_process *process)
+{
+	const struct ppi_jit_owner owner = { process->pid, process->user,
+		                             process->began_ns,
+		                             symbols->ended_ns };
+	char path[64], held[PPI_HELD_NAME_ROOM], why[200], words[300];
+
+	process->is_read = true;
+	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", process->pid);
+	process->path = ppi_symbols_keep(symbols, path);
+	process->has_names =
+		(ppi_held_map(symbols->held, process->pid, held) &&
+	         ppi_jit_read(held, &owner, &process->table, why,
+	                      sizeof(why))) ||
+		ppi_jit_read(path, &owner, &process->table, why, sizeof(why));
+	if (process->has_names) {
+		if (!process->began_ns)
+			note_old_map(symbols, path);
+		if (why[0]) {
+			snprintf(words, sizeof(words), "%s %s", path, why);
+			ppi_symbols_add_note(symbols, words);
+		}
+	} else if (why[0]) {
+		snprintf(words, sizeof(words), "%s %s; its code is not named",
+		         path, why);
+		ppi_symbols_add_note(symbols, words);
+	}
+}
+
+static const struct ppi_symbols_process *process_of(struct ppi_symbols *symbols,
+                                                    uint32_t pid)
+{
+	struct ppi_symbols_process *process = get_process(symbols, pid);
+
+	if (process && !process->is_read)
+		read_map(symbols, process);
+	return process;
+}
+
+static void note_quarrel(struct ppi_symbols *symbols)
+{
+	if (symbols->has_quarrel)
+		return;
+	symbols->has_quarrel = true;
+	ppi_symbols_add_note(symbols,
+	                     "processes call the same address by different "
+	                     "names; such code is not named");
+}
+
+bool ppi_symbols_in_processes(struct ppi_symbols *symbols,
+                              const struct ppi_symbols_place *place,
+                              struct ppi_symbols_name *name)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < place->pid_count; i++) {
+		const struct ppi_symbols_process *process =
+			process_of(symbols, place->pids[i]);
+		const struct ppi_symbol *symbol = NULL;
+		const char *text;
+
+		if (process && process->has_names)
+			symbol = ppi_symbol_table_find(&process->table,
+			                               place->address);
+		if (!symbol)
+			continue;
+		text = ppi_symbols_keep(
+			symbols, ppi_symbol_name(&process->table, symbol));
+		if (found && text != found) {
+			note_quarrel(symbols);
+			return false;
+		}
+		if (!found) {
+			name->path = process->path;
+			name->module = process->path + strlen("/tmp/");
+		}
+		found = text;
+	}
+	if (!found)
+		return false;
+	name->function = found;
+	name->is_named = true;
+	return true;
+}
+
+void ppi_symbols_gather(struct ppi_symbols *symbols,
+                        const struct ppi_symbols_place *place,
+                        struct ppi_symbols_name *name)
+{
+	char function[80] = "(code made while running)";
+
+	name->module = "[anonymous]";
+	name->path = "//anon";
+	ppi_symbols_by_address(symbols, place->address, name);
+	name->by_address = name->function;
+	/* what was forked lies at the same addresses */
+	if (place->pid_count > 1)
+		snprintf(function, sizeof(function),
+		         "(code made while running, several processes)");
+	else if (place->pid_count)
+		snprintf(function, sizeof(function),
+		         "(code made while running, PID %" PRIu32 ")",
+		         place->pids[0]);
+	name->function = ppi_symbols_keep(symbols, function);
+}
+
+void ppi_symbols_free_processes(struct ppi_symbols *symbols)
+{
+	struct ppi_symbols_process *process, *next;
+
+	HASH_ITER (hh, symbols->processes, process, next) {
+		HASH_DEL(symbols->processes, process);
+		ppi_symbol_table_free(&process->table);
+		free(process);
+	}
 }

@@ -6,7 +6,9 @@
  */
 #include "config.h"
 
-#include "tools/symbols/symbols_jitdump.h"
+#include "tools/symbols/symbols_jit.h"
+
+#include "base/vector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,12 +52,9 @@ struct line {
  * first: what lay at an address is at one of the nodes above its piece.
  */
 struct ppi_jitdump {
-	struct load *loads;
-	size_t load_count, load_room;
-	struct line *lines;
-	size_t line_count, line_room;
-	char *text;
-	size_t text_bytes, text_room;
+	struct ppi_vector loads; /* struct load */
+	struct ppi_vector lines; /* struct line */
+	struct ppi_vector text;  /* char */
 
 	uint64_t *edges;
 	size_t edge_count;
@@ -71,22 +70,14 @@ struct ppi_jitdump {
 	uint32_t told_count;
 };
 
-/* Room for one more of `bytes` each. */
-static bool grow(void **array, size_t *room, size_t wanted, size_t bytes)
+static struct load *loads_in(const struct ppi_jitdump *dump)
 {
-	size_t more = *room ? *room : 64;
-	void *bigger;
+	return PPI_AT(&dump->loads, struct load);
+}
 
-	if (wanted <= *room)
-		return true;
-	while (more < wanted)
-		more *= 2;
-	bigger = realloc(*array, more * bytes);
-	if (!bigger)
-		return false;
-	*array = bigger;
-	*room = more;
-	return true;
+static const char *text_at(const struct ppi_jitdump *dump, size_t number)
+{
+	return PPI_AT(&dump->text, const char) + number;
 }
 
 /* ---- records ---- */
@@ -110,19 +101,12 @@ static uint64_t u64(const unsigned char *bytes)
 static bool add_text(struct ppi_jitdump *dump, const char *text, size_t bytes,
                      size_t *number)
 {
-	void *grown = dump->text;
-
 	if (bytes >= NAME_MAX_BYTES)
 		bytes = NAME_MAX_BYTES - 1;
-	if (dump->text_bytes + bytes + 1 > TEXT_BYTES_MAX ||
-	    !grow(&grown, &dump->text_room, dump->text_bytes + bytes + 1, 1))
-		return false;
-	dump->text = grown;
-	*number = dump->text_bytes;
-	memcpy(dump->text + dump->text_bytes, text, bytes);
-	dump->text_bytes += bytes;
-	dump->text[dump->text_bytes++] = '\0';
-	return true;
+	*number = dump->text.count;
+	return dump->text.count + bytes + 1 <= TEXT_BYTES_MAX &&
+	       ppi_vector_add(&dump->text, 1, text, bytes) &&
+	       ppi_vector_add(&dump->text, 1, "", 1);
 }
 
 /* Where an index is in the table of the newest loads, or would be. Fibonacci
@@ -136,7 +120,7 @@ static uint32_t *index_slot(const struct ppi_jitdump *dump, uint64_t index)
 	for (;; at++) {
 		uint32_t *slot = &dump->newest[at & (dump->newest_room - 1)];
 
-		if (!*slot || dump->loads[*slot - 1].index == index)
+		if (!*slot || loads_in(dump)[*slot - 1].index == index)
 			return slot;
 	}
 }
@@ -146,30 +130,25 @@ static bool grow_newest(struct ppi_jitdump *dump)
 {
 	uint32_t *old = dump->newest;
 
-	if (dump->load_count < dump->newest_room / 2)
+	if (dump->loads.count < dump->newest_room / 2)
 		return true;
 	dump->newest_room = dump->newest_room ? 2 * dump->newest_room : 256;
 	dump->newest = calloc(dump->newest_room, sizeof(*dump->newest));
 	free(old);
-	for (size_t i = 0; dump->newest && i < dump->load_count; i++)
-		*index_slot(dump, dump->loads[i].index) = (uint32_t)i + 1;
+	for (size_t i = 0; dump->newest && i < dump->loads.count; i++)
+		*index_slot(dump, loads_in(dump)[i].index) = (uint32_t)i + 1;
 	return dump->newest;
 }
 
 static bool add_load(struct ppi_jitdump *dump, const struct load *load)
 {
-	void *grown = dump->loads;
-
 	if (load->end <= load->start)
 		return true; /* no code, or none that there can be */
-	if (!grow(&grown, &dump->load_room, dump->load_count + 1,
-	          sizeof(*load)))
+	if (!ppi_vector_reserve(&dump->loads, sizeof(*load), 1) ||
+	    !grow_newest(dump) ||
+	    !ppi_vector_add(&dump->loads, sizeof(*load), load, 1))
 		return false;
-	dump->loads = grown;
-	if (!grow_newest(dump))
-		return false;
-	dump->loads[dump->load_count++] = *load;
-	*index_slot(dump, load->index) = (uint32_t)dump->load_count;
+	*index_slot(dump, load->index) = (uint32_t)dump->loads.count;
 	return true;
 }
 
@@ -198,7 +177,7 @@ static void take_told_lines(struct ppi_jitdump *dump, struct load *load)
 	dump->told_count = 0;
 	if (count == 0 || dump->told_address != load->start)
 		return;
-	lines = dump->lines + dump->told_first;
+	lines = PPI_AT(&dump->lines, struct line) + dump->told_first;
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	shift = lines[0].address - load->start == ELF_HEADER_BYTES
 	                ? ELF_HEADER_BYTES : 0;
@@ -237,12 +216,12 @@ static bool take_move(struct ppi_jitdump *dump, uint64_t time_ns,
 	struct load load;
 	uint32_t number;
 
-	if (bytes < FIXED || dump->load_count == 0)
+	if (bytes < FIXED || dump->loads.count == 0)
 		return true;
 	number = *index_slot(dump, u64(body + 40));
-	if (!number || dump->loads[number - 1].start != u64(body + 16))
+	if (!number || loads_in(dump)[number - 1].start != u64(body + 16))
 		return true;
-	load = dump->loads[number - 1];
+	load = loads_in(dump)[number - 1];
 	load.time_ns = time_ns;
 	load.start = u64(body + 24);
 	load.end = load.start + u64(body + 32);
@@ -258,7 +237,6 @@ static bool take_line(struct ppi_jitdump *dump, const unsigned char **at,
 	struct line line = { 0 };
 	const char *name = (const char *)*at + FIXED;
 	const char *stop;
-	void *grown = dump->lines;
 
 	if (end - *at <= FIXED ||
 	    !(stop = memchr(name, '\0', (size_t)(end - *at) - FIXED))) {
@@ -266,19 +244,17 @@ static bool take_line(struct ppi_jitdump *dump, const unsigned char **at,
 		return true;
 	}
 	if (strcmp(name, "\377") != 0 &&
-	    (*file == 0 || strcmp(dump->text + *file, name) != 0) &&
+	    (*file == 0 || strcmp(text_at(dump, *file), name) != 0) &&
 	    !add_text(dump, name, (size_t)(stop - name), file))
 		return false;
 	line.address = u64(*at);
 	line.number = u32(*at + 8);
 	line.file = *file;
 	*at = (const unsigned char *)stop + 1;
-	if (dump->line_count >= LINES_MAX)
+	if (dump->lines.count >= LINES_MAX)
 		return true;
-	if (!grow(&grown, &dump->line_room, dump->line_count + 1, sizeof(line)))
+	if (!ppi_vector_add(&dump->lines, sizeof(line), &line, 1))
 		return false;
-	dump->lines = grown;
-	dump->lines[dump->line_count++] = line;
 	dump->told_count++;
 	return true;
 }
@@ -294,7 +270,7 @@ static bool take_debug_info(struct ppi_jitdump *dump,
 	if (bytes < FIXED)
 		return true;
 	dump->told_address = u64(body);
-	dump->told_first = dump->line_count;
+	dump->told_first = dump->lines.count;
 	dump->told_count = 0;
 	for (count = u64(body + 8); count > 0 && at < end; count--)
 		if (!take_line(dump, &at, end, &file))
@@ -338,28 +314,27 @@ static bool take_record(struct ppi_jitdump *dump, uint32_t kind,
 /* Until its end, or a record that is not whole: the process may run on. */
 static bool read_records(struct ppi_jitdump *dump, FILE *file)
 {
-	unsigned char head[RECORD_BYTES], *body = NULL;
-	size_t room = 0;
+	unsigned char head[RECORD_BYTES];
+	struct ppi_vector body = { 0 };
 	bool is_good = true;
 
-	while (is_good && dump->load_count < LOADS_MAX &&
+	while (is_good && dump->loads.count < LOADS_MAX &&
 	       fread(head, 1, sizeof(head), file) == sizeof(head)) {
 		uint32_t kind = u32(head), bytes = u32(head + 4);
 		size_t wanted;
-		void *grown = body;
 
 		if (bytes < sizeof(head) || kind == CODE_CLOSE)
 			break;
 		bytes -= (uint32_t)sizeof(head);
 		wanted = bytes_wanted(kind, bytes);
-		is_good = grow(&grown, &room, wanted + 1, 1);
-		body = grown;
-		if (!is_good || fread(body, 1, wanted, file) != wanted ||
+		is_good = ppi_vector_reserve(&body, 1, wanted + 1);
+		if (!is_good || fread(body.data, 1, wanted, file) != wanted ||
 		    fseeko(file, (off_t)(bytes - wanted), SEEK_CUR) != 0)
 			break;
-		is_good = take_record(dump, kind, u64(head + 8), body, wanted);
+		is_good = take_record(dump, kind, u64(head + 8), body.data,
+		                      wanted);
 	}
-	free(body);
+	ppi_vector_free(&body);
 	return is_good;
 }
 
@@ -402,18 +377,18 @@ static bool cut(struct ppi_jitdump *dump)
 {
 	size_t kept = 0;
 
-	dump->edges = malloc((2 * dump->load_count + 1) *
+	dump->edges = malloc((2 * dump->loads.count + 1) *
 	                     sizeof(*dump->edges));
 	if (!dump->edges)
 		return false;
-	for (size_t i = 0; i < dump->load_count; i++) {
-		dump->edges[2 * i] = dump->loads[i].start;
-		dump->edges[2 * i + 1] = dump->loads[i].end;
+	for (size_t i = 0; i < dump->loads.count; i++) {
+		dump->edges[2 * i] = loads_in(dump)[i].start;
+		dump->edges[2 * i + 1] = loads_in(dump)[i].end;
 	}
-	if (dump->load_count)
-		qsort(dump->edges, 2 * dump->load_count, sizeof(*dump->edges),
+	if (dump->loads.count)
+		qsort(dump->edges, 2 * dump->loads.count, sizeof(*dump->edges),
 		      compare_edges);
-	for (size_t i = 0; i < 2 * dump->load_count; i++)
+	for (size_t i = 0; i < 2 * dump->loads.count; i++)
 		if (kept == 0 || dump->edges[i] != dump->edges[kept - 1])
 			dump->edges[kept++] = dump->edges[i];
 	dump->edge_count = kept;
@@ -440,10 +415,10 @@ static size_t piece_of(const struct ppi_jitdump *dump, uint64_t address)
  * counts the loads of each node, else they are put where put[node] says. */
 static void spread(struct ppi_jitdump *dump, size_t *put)
 {
-	for (size_t i = 0; i < dump->load_count; i++) {
-		size_t low = piece_of(dump, dump->loads[i].start) +
+	for (size_t i = 0; i < dump->loads.count; i++) {
+		size_t low = piece_of(dump, loads_in(dump)[i].start) +
 		             dump->edge_count;
-		size_t high = piece_of(dump, dump->loads[i].end) +
+		size_t high = piece_of(dump, loads_in(dump)[i].end) +
 		              dump->edge_count;
 
 		for (; low < high; low /= 2, high /= 2) {
@@ -467,8 +442,8 @@ static bool build(struct ppi_jitdump *dump)
 {
 	size_t nodes, *put;
 
-	if (dump->load_count)
-		qsort(dump->loads, dump->load_count, sizeof(*dump->loads),
+	if (dump->loads.count)
+		qsort(dump->loads.data, dump->loads.count, sizeof(struct load),
 		      compare_times);
 	if (!cut(dump))
 		return false;
@@ -526,10 +501,10 @@ void ppi_jitdump_free(struct ppi_jitdump *dump)
 {
 	if (!dump)
 		return;
-	free(dump->loads);
+	ppi_vector_free(&dump->loads);
 	free(dump->newest);
-	free(dump->lines);
-	free(dump->text);
+	ppi_vector_free(&dump->lines);
+	ppi_vector_free(&dump->text);
 	free(dump->edges);
 	free(dump->first);
 	free(dump->loads_of);
@@ -552,7 +527,7 @@ static void look_in_node(const struct ppi_jitdump *dump, size_t node,
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (dump->loads[dump->loads_of[middle]].time_ns <= time_ns)
+		if (loads_in(dump)[dump->loads_of[middle]].time_ns <= time_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -565,7 +540,8 @@ static void look_in_node(const struct ppi_jitdump *dump, size_t node,
 static void find_line(const struct ppi_jitdump *dump, const struct load *load,
                       uint64_t address, struct ppi_jitdump_code *code)
 {
-	const struct line *lines = dump->lines + load->first_line;
+	const struct line *lines =
+		PPI_AT(&dump->lines, const struct line) + load->first_line;
 	size_t low = 0, high = load->line_count;
 
 	while (low < high) {
@@ -578,7 +554,7 @@ static void find_line(const struct ppi_jitdump *dump, const struct load *load,
 	}
 	if (low == 0)
 		return;
-	code->source_file = dump->text + lines[low - 1].file;
+	code->source_file = text_at(dump, lines[low - 1].file);
 	code->line = lines[low - 1].number;
 }
 
@@ -597,8 +573,8 @@ bool ppi_jitdump_find(const struct ppi_jitdump *dump, uint64_t address,
 		last = first;
 	if (last == UINT32_MAX)
 		return false;
-	load = &dump->loads[last];
-	*code = (struct ppi_jitdump_code){ dump->text + load->function, "", 0 };
+	load = &loads_in(dump)[last];
+	*code = (struct ppi_jitdump_code){ text_at(dump, load->function), "", 0 };
 	if (load->line_count)
 		find_line(dump, load, address, code);
 	return true;

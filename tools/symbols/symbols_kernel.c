@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the running kernel's functions, from /proc/kallsyms. */
+/* Names of code of the kernel, or why there are none. */
 #include "config.h"
 
 #include "tools/symbols/symbols_kernel.h"
 
+#include "tools/symbols/symbols.h"
+#include "tools/symbols/symbols_state.h"
+#include "tools/symbols/symbols_table.h"
+
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- functions, from /proc/kallsyms ---- */
 
 static char *read_hex(char *at, uint64_t *number)
 {
@@ -77,7 +86,9 @@ bool ppi_kernel_symbols_read(const char *path, struct ppi_symbol_table *table,
 	return has_any && ppi_symbol_table_sort(table);
 }
 
-bool ppi_kernel_is_newer(uint64_t recorded_ns)
+/* Whether this system has been started again since; its kernel then lies
+ * elsewhere. */
+static bool is_newer(uint64_t recorded_ns)
 {
 	FILE *file = fopen("/proc/stat", "re");
 	char line[256];
@@ -90,4 +101,57 @@ bool ppi_kernel_is_newer(uint64_t recorded_ns)
 			break;
 	fclose(file);
 	return recorded_ns != 0 && boot_s > recorded_ns / 1000000000u;
+}
+
+/* ---- for the namer ---- */
+
+static void read_kernel(struct ppi_symbols *symbols)
+{
+	char why[300], words[400];
+
+	symbols->is_kernel_read = true;
+	if (is_newer(symbols->recorded_ns)) {
+		ppi_symbols_add_note(symbols,
+		                     "the system was rebooted after the "
+		                     "measurement; kernel code is not named");
+		return;
+	}
+	symbols->has_kernel = ppi_kernel_symbols_read(
+		"/proc/kallsyms", &symbols->kernel, why, sizeof(why));
+	if (symbols->has_kernel)
+		return;
+	snprintf(words, sizeof(words), "kernel code is not named: %s", why);
+	ppi_symbols_add_note(symbols, words);
+}
+
+void ppi_symbols_in_kernel(struct ppi_symbols *symbols, uint64_t address,
+                           struct ppi_symbols_name *name)
+{
+	const struct ppi_symbol *symbol = NULL;
+	char text[336], *module;
+
+	if (!symbols->is_kernel_read)
+		read_kernel(symbols);
+	if (symbols->has_kernel)
+		symbol = ppi_symbol_table_find(&symbols->kernel, address);
+	name->module = name->path = "[kernel]";
+	if (!symbols->has_kernel) {
+		/* one row, which a note explains, and not one for each address
+		 */
+		name->function = "[unknown]";
+		return;
+	}
+	if (!symbol) {
+		ppi_symbols_by_address(symbols, address, name);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s",
+	         ppi_symbol_name(&symbols->kernel, symbol));
+	module = strchr(text, ' ');
+	if (module) {
+		*module++ = '\0';
+		name->module = name->path = ppi_symbols_keep(symbols, module);
+	}
+	name->function = ppi_symbols_keep(symbols, text);
+	name->is_named = true;
 }

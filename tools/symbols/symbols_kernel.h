@@ -3,11 +3,11 @@
 #ifndef PPI_SYMBOLS_KERNEL_H
 #define PPI_SYMBOLS_KERNEL_H
 
+#include "tools/symbols/symbols_table.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "tools/symbols/symbols_table.h"
 
 /*
  * Read a file in the form of /proc/kallsyms; a name of a kernel module's has
@@ -16,9 +16,5 @@
  */
 bool ppi_kernel_symbols_read(const char *path, struct ppi_symbol_table *table,
                              char *why, size_t why_bytes);
-
-/* Whether this system has been started again since; its kernel then lies
- * elsewhere. */
-bool ppi_kernel_is_newer(uint64_t recorded_ns);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef PPI_SYMBOLS_STATE_H
 #define PPI_SYMBOLS_STATE_H
 
+#include "base/vector.h"
 #include "tools/symbols/symbols_file.h"
 #include "tools/symbols/symbols_table.h"
 
@@ -36,8 +37,7 @@ struct ppi_symbols {
 	bool has_quarrel;
 	struct ppi_symbol_table kernel;
 	bool is_kernel_read, has_kernel;
-	char **notes;
-	size_t note_count;
+	struct ppi_vector notes; /* char * */
 };
 
 /* The kept copy of a string, as it is; "?" when out of memory. */

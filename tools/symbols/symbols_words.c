@@ -2,15 +2,41 @@
 /* The texts of the namer: names kept once each, notes, and how it names. */
 #include "config.h"
 
+#include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_state.h"
 
-#include "tools/symbols/symbols.h"
-#include "tools/symbols/symbols_demangle.h"
-
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- readable names of C++ and Rust functions, by libiberty ---- */
+
+#ifdef HAVE_LIBIBERTY
+
+#ifdef HAVE_LIBIBERTY_DEMANGLE_H
+#include <libiberty/demangle.h>
+#else
+#include <demangle.h>
+#endif
+
+char *ppi_demangle(const char *name)
+{
+	return cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+}
+
+#else
+
+char *ppi_demangle(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+#endif
+
+/* ---- the texts ---- */
 
 /* A string kept once. */
 struct ppi_symbols_word {
@@ -57,25 +83,21 @@ bool ppi_symbols_took_names(const struct ppi_symbols *symbols)
 /* One file may be mapped as several modules. */
 void ppi_symbols_add_note(struct ppi_symbols *symbols, const char *words)
 {
-	char **grown;
+	char *note;
 
-	for (size_t i = 0; i < symbols->note_count; i++)
-		if (strcmp(symbols->notes[i], words) == 0)
+	for (size_t i = 0; i < symbols->notes.count; i++)
+		if (strcmp(PPI_AT(&symbols->notes, char *)[i], words) == 0)
 			return;
-	grown = realloc(symbols->notes,
-	                       (symbols->note_count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return;
-	symbols->notes = grown;
-	grown[symbols->note_count] = strdup(words);
-	if (grown[symbols->note_count])
-		symbols->note_count++;
+	note = strdup(words);
+	if (note && !ppi_vector_add(&symbols->notes, sizeof(note), &note, 1))
+		free(note);
 }
 
 const char *ppi_symbols_note(const struct ppi_symbols *symbols, size_t index)
 {
-	return index < symbols->note_count ? symbols->notes[index] : NULL;
+	return index < symbols->notes.count
+	               ? PPI_AT(&symbols->notes, char *)[index]
+	               : NULL;
 }
 
 const char *ppi_symbols_keep(struct ppi_symbols *symbols, const char *text)
@@ -192,7 +214,7 @@ void ppi_symbols_free_words(struct ppi_symbols *symbols)
 		HASH_DEL(symbols->words, word);
 		free(word);
 	}
-	for (size_t i = 0; i < symbols->note_count; i++)
-		free(symbols->notes[i]);
-	free(symbols->notes);
+	for (size_t i = 0; i < symbols->notes.count; i++)
+		free(PPI_AT(&symbols->notes, char *)[i]);
+	ppi_vector_free(&symbols->notes);
 }

@@ -21,17 +21,4 @@ struct ppi_cgroup_found {
 bool ppi_cgroup_find(const char *root, enum ppi_cgroup_kind kind,
                      const char *wanted, struct ppi_cgroup_found *found);
 
-/* ---- cgroup_names.c: what container engines call theirs ---- */
-
-/*
- * The id of a container from the last part of its group's path, in the forms of
- * docker, podman, containerd, cri-o, kubelet, lxc and systemd-nspawn, into
- * `id`; false when it is no container's.
- */
-bool ppi_container_id(const char *base, char id[256]);
-
-/* The id of the container of that name, from the files of its engine below
- * `root`; false when none knows it. */
-bool ppi_container_named(const char *root, const char *name, char id[256]);
-
 #endif

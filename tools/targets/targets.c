@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whom to measure, from the words on the command line to a config. */
+/*
+ * Whom to measure, from the words on the command line to a config.
+ *
+ *   targets_processes.c  processes by name, and watching one until it ends
+ *   cgroup_find.c        the control group of a unit or a container
+ */
 #include "config.h"
 
 #include "tools/targets/targets.h"
@@ -7,12 +12,70 @@
 #include "tools/targets/cgroup_find.h"
 #include "tools/tools.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- processes of a control group ---- */
+
+enum { DEPTH_MAX = 24 };
+
+/* A process of another PID namespace is "0" here: cgroups(7). */
+static bool add_processes(struct ppi_targets *targets, const char *folder)
+{
+	char path[PPI_CGROUP_PATH + 16], line[32];
+	bool is_good = true;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
+	file = fopen(path, "re");
+	while (file && is_good && fgets(line, sizeof(line), file)) {
+		uint64_t pid;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (ppi_read_number(line, 1, INT32_MAX, &pid) &&
+		    pid != (uint64_t)getpid())
+			is_good = ppi_targets_add(targets, (int64_t)pid);
+	}
+	if (file)
+		fclose(file);
+	return is_good;
+}
+
+static bool read_group(struct ppi_targets *targets, const char *folder,
+                       unsigned depth)
+{
+	DIR *list = depth < DEPTH_MAX ? opendir(folder) : NULL;
+	bool is_good = add_processes(targets, folder);
+	struct dirent *entry;
+
+	while (list && is_good && (entry = readdir(list)) != NULL) {
+		char path[PPI_CGROUP_PATH];
+		struct stat at;
+
+		if (entry->d_name[0] != '.' &&
+		    snprintf(path, sizeof(path), "%s/%s", folder,
+		             entry->d_name) < (int)sizeof(path) &&
+		    lstat(path, &at) == 0 && S_ISDIR(at.st_mode))
+			is_good = read_group(targets, path, depth + 1);
+	}
+	if (list)
+		closedir(list);
+	return is_good;
+}
+
+/* Processes in a cgroup and those inside it. */
+static bool read_cgroup(struct ppi_targets *targets, const char *folder)
+{
+	return read_group(targets, folder, 0);
+}
+
+/* ---- the command line ---- */
 
 /* One number at *list, which is behind its comma then; 0 when it is none. */
 static int64_t next_pid(const char **list)
@@ -79,6 +142,8 @@ int ppi_targets_choose(struct ppi_targets *targets,
 	                                   : PPI_SCOPE_COMMAND;
 	return PPI_LINE_READ;
 }
+
+/* ---- finding them ---- */
 
 bool ppi_targets_add(struct ppi_targets *targets, int64_t pid)
 {
@@ -155,7 +220,7 @@ static bool find_cgroup(struct ppi_targets *targets)
 		ppi_say("%s", found.words);
 		return false;
 	}
-	if (!ppi_targets_read_cgroup(targets, found.folder)) {
+	if (!read_cgroup(targets, found.folder)) {
 		ppi_say("out of memory");
 		return false;
 	}
@@ -180,6 +245,8 @@ bool ppi_targets_find(struct ppi_targets *targets)
 		name_them(targets);
 	return is_found;
 }
+
+/* ---- in a config ---- */
 
 static portprof_status set_processes(const struct ppi_targets *targets,
                                      portprof_config *config)
@@ -237,6 +304,8 @@ void ppi_targets_say_no_cgroup(const struct ppi_targets *targets)
 		        targets->count == 1 ? "it starts" : "they start",
 		        targets->no_cgroup);
 }
+
+/* ---- their end ---- */
 
 /* "populated 0" in version 2; version 1 tells by the folder alone. */
 static bool is_cgroup_over(const char *folder)

@@ -6,12 +6,33 @@
 
 #include <portprof.h>
 
+#include "tools/options.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/options.h"
-#include "tools/watch.h"
+/* ---- * Processes by name: what /proc/PID/comm says, or the path of the program they run. The kernel cuts the former to 15 bytes (prctl(2), PR_SET_NAME), so of a longer name the program's own has to agree as well ---- */
+
+struct ppi_watch {
+	int64_t id;
+	bool is_thread;
+	uint64_t began; /* when it did: tells it from a later one of its id */
+};
+
+/* Begin to watch. False when there is none, or it has ended and its parent
+ * has not asked for its status yet, or /proc does not show it: with words. */
+bool ppi_watch_begin(struct ppi_watch *watch, int64_t id, bool is_thread);
+
+/* The same without words, for a process. */
+bool ppi_watch_try(struct ppi_watch *watch, int64_t pid);
+
+bool ppi_watch_has_ended(const struct ppi_watch *watch);
+
+/* The name of a process or thread, in `name`; "" when it has none. */
+const char *ppi_watch_name(const struct ppi_watch *watch, char name[64]);
+
+/* ---- targets ---- */
 
 enum ppi_scope {
 	PPI_SCOPE_COMMAND, /* a command that is started for it */
@@ -98,17 +119,12 @@ bool ppi_targets_are_several(const struct ppi_targets *targets);
 
 void ppi_targets_free(struct ppi_targets *targets);
 
-/* ---- targets_name.c ---- */
+/* ---- finding processes ---- */
 
 /* The processes of that name, but for this one; words when there is none. */
 bool ppi_targets_find_name(struct ppi_targets *targets);
 
 /* Add a process; false when out of memory. One that has ended is counted. */
 bool ppi_targets_add(struct ppi_targets *targets, int64_t pid);
-
-/* ---- targets_cgroup.c ---- */
-
-/* Processes in a cgroup and those inside it. */
-bool ppi_targets_read_cgroup(struct ppi_targets *targets, const char *folder);
 
 #endif

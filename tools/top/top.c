@@ -10,7 +10,7 @@
 
 #include <portprof/tool.h>
 
-#include "tools/clock.h"
+#include "base/clock_ns.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/record/record.h"
@@ -62,7 +62,7 @@ static bool renew_symbols(struct ppi_top_data *data)
 		is_good &= name_moment(&data->moments[i], symbols);
 	ppi_symbols_free(data->symbols);
 	data->symbols = symbols;
-	data->symbols_ns = ppi_now_ns();
+	data->symbols_ns = ppi_monotonic_ns();
 	return is_good;
 }
 
@@ -77,7 +77,7 @@ static bool sum_moment(struct ppi_top_moment *moment)
 {
 	size_t count = portprof_profile_event_count(moment->profile);
 
-	moment->at_ns = ppi_now_ns();
+	moment->at_ns = ppi_monotonic_ns();
 	moment->totals = calloc(count + 1, sizeof(*moment->totals));
 	for (size_t i = 0; moment->totals && i < count; i++)
 		moment->totals[i] =
@@ -131,7 +131,7 @@ static bool read_news(struct ppi_top_data *data)
 	else if (!take_more(data, profile))
 		return false;
 	if (!data->symbols ||
-	    ppi_now_ns() - data->symbols_ns >= SYMBOLS_LAST_NS)
+	    ppi_monotonic_ns() - data->symbols_ns >= SYMBOLS_LAST_NS)
 		is_good = renew_symbols(data);
 	else
 		is_good = is_anew ||
@@ -145,11 +145,11 @@ static bool read_news(struct ppi_top_data *data)
  * known. */
 static void take_look(struct ppi_top_data *data)
 {
-	uint64_t began_ns = ppi_now_ns();
+	uint64_t began_ns = ppi_monotonic_ns();
 
 	if (read_news(data))
 		data->has_failed = false;
-	data->cost_ns = ppi_now_ns() - began_ns;
+	data->cost_ns = ppi_monotonic_ns() - began_ns;
 }
 
 /* Read what was recorded since the last look; what fails leaves what was
@@ -449,7 +449,7 @@ static void look(struct top *top, portprof_session *session)
 	take_look(&top->data);
 	if (pause_ns < top->data.cost_ns * LOOK_SHARE)
 		pause_ns = top->data.cost_ns * LOOK_SHARE;
-	top->next_ns = ppi_now_ns() + pause_ns;
+	top->next_ns = ppi_monotonic_ns() + pause_ns;
 }
 
 static bool turn(struct ppi_live *live, portprof_session *session,
@@ -466,7 +466,7 @@ static bool turn(struct ppi_live *live, portprof_session *session,
 		if (!top->screen)
 			return false;
 	}
-	if (is_last || (!ended[0] && ppi_now_ns() >= top->next_ns &&
+	if (is_last || (!ended[0] && ppi_monotonic_ns() >= top->next_ns &&
 	                !ppi_top_screen_is_paused(top->screen))) {
 		look(top, session);
 		is_news = true;

@@ -6,7 +6,6 @@
 #include "tools/view/filter.h"
 
 #include "base/vector.h"
-#include "tools/guess.h"
 #include "tools/tools.h"
 #include "tools/view/owners.h"
 

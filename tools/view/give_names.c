@@ -3,17 +3,14 @@
  * to its functions and lines. */
 #include "config.h"
 
-#include "tools/view/names.h"
-
 #include <portprof/tool.h>
 
-#include "tools/hide.h"
-#include "tools/memory.h"
 #include "tools/options.h"
-#include "tools/symbols/symbols_demangle.h"
+#include "tools/symbols/symbols.h"
 #include "tools/symbols/symbols_held.h"
-#include "tools/symbols/symbols_jitdump.h"
+#include "tools/symbols/symbols_jit.h"
 #include "tools/tools.h"
+#include "tools/view/names.h"
 #include "tools/view/ticker.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 
 #include <portprof/tool.h>
 
-#include "tools/guess.h"
 #include "tools/tools.h"
 #include "tools/view/view.h"
 

@@ -4,8 +4,7 @@
 
 #include "tools/view/ticker.h"
 
-#include "tools/color.h"
-#include "tools/progress.h"
+#include "tools/terminal.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sigaction(2), pthread_sigmask(3), raise(3) of POSIX.1-2008; the numbers are
- * made up. */
+/* signal(2), sigaction(2), pthread_sigmask(3), raise(3) of POSIX.1-2008; the
+ * numbers are made up. */
 #ifndef OS_SIGNAL_H
 #define OS_SIGNAL_H
 
 #include <sys/types.h>
+
+typedef int sig_atomic_t;
 
 typedef struct {
 	unsigned bits[4];
@@ -74,6 +76,7 @@ struct sigaction {
 #define CLD_KILLED 2
 #define CLD_DUMPED 3
 
+void (*signal(int number, void (*handler)(int)))(int);
 int sigaction(int number, const struct sigaction *restrict next,
               struct sigaction *restrict before);
 int sigemptyset(sigset_t *set);

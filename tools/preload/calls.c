@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of the program that would end or escape measuring: the ends of a
+ * process without destructors, a second thread of a forked child, and ways past
+ * the wrappers of signals.
+ */
+#include "config.h"
+
+#include "tools/preload/preload.h"
+#include "tools/preload/signals.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#ifdef HAVE_LINUX_SECCOMP_H
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#endif
+
+/* ---- the end of a process ---- */
+
+/*
+ * Ways to end a process without running destructors: _exit, _Exit and
+ * quick_exit. The file is finished first.
+ *
+ * These may be called where nothing is allowed, such as a crash handler that
+ * interrupted malloc: finishing would then wait for ever. So a clock runs,
+ * and ends the process if finishing has not done so.
+ */
+
+enum { PATIENCE_S = 3 };
+
+static volatile sig_atomic_t exit_status;
+
+/* Ends all threads; what libc's _exit does (_exit(2)). */
+#ifdef SYS_exit_group
+#define END_PROCESS SYS_exit_group
+#else
+#define END_PROCESS SYS_exit
+#endif
+
+static _Noreturn void end_process(int status)
+{
+	for (;;)
+		syscall(END_PROCESS, status);
+}
+
+/* Reaches the system call only. */
+static void give_up(int number)
+{
+	(void)number;
+	end_process((int)exit_status);
+}
+
+/* The process is at its end, so its alarm clock is free to be used. */
+static void finish_in_time(int status)
+{
+	struct sigaction action = { .sa_handler = give_up };
+	sigset_t alarm_only;
+
+	exit_status = status;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
+	pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
+	alarm(PATIENCE_S);
+	ppi_preload_finish();
+	alarm(0);
+}
+
+_Noreturn void _exit(int status)
+{
+	if (ppi_preload_is_active() && !ppi_preload_is_light())
+		finish_in_time(status);
+	end_process(status);
+}
+
+_Noreturn void _Exit(int status)
+{
+	_exit(status);
+}
+
+__attribute__((constructor)) static void watch_quick_exit(void)
+{
+	at_quick_exit(ppi_preload_finish);
+}
+
+/* ---- the second thread ---- */
+
+/* pthread_create: a forked child that is measured by its parent's session gets
+ * one of its own before it has a second thread. */
+
+static int (*real_create)(pthread_t *, const pthread_attr_t *,
+                          void *(*)(void *), void *);
+
+__attribute__((constructor(101))) static void find_create(void)
+{
+	ppi_next_function("pthread_create", &real_create);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                   void *(*start)(void *), void *context)
+{
+	if (!real_create)
+		find_create();
+	if (!real_create)
+		return EAGAIN;
+	if (!PPI_IS_OWN_CALL())
+		ppi_preload_grow();
+	return real_create(thread, attr, start, context);
+}
+
+/* ---- raw calls ---- */
+
+/*
+ * Ways past the wrappers: syscall(2), and prctl(2) into a sandbox where our
+ * handler's own calls would end the thread. Only calls by instructions of the
+ * program's own remain.
+ */
+
+#ifdef HAVE_LINUX_SECCOMP_H
+
+static struct {
+	long (*syscall)(long, ...);
+	int (*prctl)(int, ...);
+} real;
+
+__attribute__((constructor(101))) static void find_raw_calls(void)
+{
+	ppi_next_function("syscall", &real.syscall);
+	ppi_next_function("prctl", &real.prctl);
+}
+
+/* ---- the strict sandbox: read, write, exit and return from handlers ---- */
+
+/* A tick in it would end the thread: it reads a clock. So there are none from
+ * now on, unless the sandbox is refused. */
+static void before_strict(void)
+{
+	if (ppi_any_signal_is_taken())
+		ppi_mask_block_taken();
+}
+
+static void after_refused(void)
+{
+	int kept = errno;
+
+	if (ppi_any_signal_is_taken())
+		ppi_mask_free_taken();
+	errno = kept;
+}
+
+int prctl(int option, ...)
+{
+	unsigned long a[4];
+	bool is_strict;
+	va_list list;
+	int result;
+
+	/* like the C library: as many as there can be */
+	va_start(list, option);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(list, unsigned long);
+	va_end(list);
+	if (!real.prctl)
+		find_raw_calls();
+	is_strict = option == PR_SET_SECCOMP && a[0] == SECCOMP_MODE_STRICT;
+	if (is_strict)
+		before_strict();
+	result = real.prctl(option, a[0], a[1], a[2], a[3]);
+	if (is_strict && result != 0)
+		after_refused();
+	return result;
+}
+
+/* ---- rt_sigaction(2) as the kernel has it ---- */
+
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__i386__)
+
+struct kernel_action {
+	void (*handler)(int);
+	unsigned long flags;
+	void (*restorer)(void);
+	unsigned char mask[(NSIG - 1) / 8];
+};
+
+#ifndef SA_RESTORER
+#define SA_RESTORER 0x04000000
+#endif
+
+static long raw_sigaction(int number, const struct kernel_action *next,
+                          struct kernel_action *before)
+{
+	struct sigaction wish = { .sa_flags = 0 }, was;
+
+	if (next) {
+		wish.sa_handler = next->handler;
+		wish.sa_flags = (int)(next->flags & ~(unsigned long)SA_RESTORER);
+		sigemptyset(&wish.sa_mask);
+		memcpy(&wish.sa_mask, next->mask, sizeof(next->mask));
+	}
+	if (ppi_program_sigaction(number, next ? &wish : NULL, &was) != 0)
+		return -1;
+	if (before) {
+		memset(before, 0, sizeof(*before));
+		before->handler = was.sa_handler;
+		before->flags = (unsigned long)was.sa_flags;
+		memcpy(before->mask, &was.sa_mask, sizeof(before->mask));
+	}
+	return 0;
+}
+
+static long raw_mask(int how, const void *set, void *before)
+{
+	sigset_t next, was;
+
+	sigemptyset(&next);
+	if (set)
+		memcpy(&next, set, (NSIG - 1) / 8);
+	if (ppi_program_mask(how, set ? &next : NULL, &was) != 0)
+		return -1;
+	if (before)
+		memcpy(before, &was, (NSIG - 1) / 8);
+	return 0;
+}
+
+/* True when the call was the program's, and *result is its answer. */
+static bool intercept(long number, const long *a, long *result)
+{
+	enum { SET_BYTES = (NSIG - 1) / 8 };
+
+	if (number == SYS_rt_sigaction && a[3] == SET_BYTES &&
+	    ppi_signal_is_taken((int)a[0]))
+		*result = raw_sigaction((int)a[0],
+		                        (const struct kernel_action *)a[1],
+		                        (struct kernel_action *)a[2]);
+	else if (number == SYS_rt_sigprocmask && a[3] == SET_BYTES &&
+	         ppi_any_signal_is_taken())
+		*result = raw_mask((int)a[0], (const void *)a[1],
+		                   (void *)a[2]);
+	else if (number == SYS_setitimer)
+		*result = ppi_program_setitimer(
+			(int)a[0], (const struct itimerval *)a[1],
+			(struct itimerval *)a[2]);
+	else if (number == SYS_getitimer)
+		*result = ppi_program_getitimer((int)a[0],
+		                                (struct itimerval *)a[1]);
+	else if (number == SYS_unshare)
+		*result = unshare((int)a[0]);
+	else if (number == SYS_setns)
+		*result = setns((int)a[0], (int)a[1]);
+	else
+		return false;
+	return true;
+}
+
+#else
+
+static bool intercept(long number, const long *a, long *result)
+{
+	(void)number;
+	(void)a;
+	(void)result;
+	return false;
+}
+
+#endif
+
+static bool is_strict_sandbox(long number, const long *a)
+{
+	return (number == SYS_prctl && a[0] == PR_SET_SECCOMP &&
+	        a[1] == SECCOMP_MODE_STRICT) ||
+	       (number == SYS_seccomp && a[0] == SECCOMP_SET_MODE_STRICT);
+}
+
+long syscall(long number, ...)
+{
+	long a[6], result;
+	bool is_strict;
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (!real.syscall)
+		find_raw_calls();
+	if (PPI_IS_OWN_CALL())
+		return real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (intercept(number, a, &result))
+		return result;
+	is_strict = is_strict_sandbox(number, a);
+	if (is_strict)
+		before_strict();
+	result = real.syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (is_strict && result != 0)
+		after_refused();
+	return result;
+}
+
+#else
+
+/* An empty translation unit is none. */
+extern int ppi_no_raw_calls;
+
+#endif

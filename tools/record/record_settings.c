@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The effective settings of a recording: those of the configuration file, and
+ * over them those of the command line. They are kept as text, because the
+ * same text goes to the library here and, through the environment, to the
+ * preloaded object in another process.
+ */
+#include "config.h"
+
+#include "tools/record/record.h"
+
+#include "base/clock_ns.h"
+#include "tools/tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <portprof/tool.h>
+
+enum { VALUE_BYTES = 4096 };
+
+/* ---- reading ---- */
+
+static bool add_text(struct ppi_settings *settings, const char *key,
+                     const char *value)
+{
+	struct ppi_setting *grown =
+		realloc(settings->list, (settings->count + 1) * sizeof(*grown));
+	struct ppi_setting *setting;
+
+	if (!grown)
+		return false;
+	settings->list = grown;
+	setting = &grown[settings->count];
+	setting->key = strdup(key);
+	setting->value = strdup(value);
+	settings->count++;
+	return setting->key && setting->value;
+}
+
+/* What the file says of one key: all values of a list. */
+static bool copy_from_file(const portprof_config *file, const char *key,
+                           struct ppi_settings *settings)
+{
+	char value[VALUE_BYTES];
+
+	for (size_t i = 0; portprof_config_get(file, key, i, value,
+	                                       sizeof(value)) == PORTPROF_OK;
+	     i++)
+		if (!add_text(settings, key, value))
+			return false;
+	return true;
+}
+
+/* The command line's value if there is one, else the file's. */
+static bool take(const portprof_config *file, const char *key,
+                 const char *given, struct ppi_settings *settings)
+{
+	return given ? add_text(settings, key, given)
+	             : copy_from_file(file, key, settings);
+}
+
+static bool take_events(const portprof_config *file,
+                        const struct ppi_record_options *options,
+                        struct ppi_settings *settings)
+{
+	for (size_t i = 0; i < options->events.count; i++)
+		if (!add_text(settings, "event", options->events.list[i]))
+			return false;
+	return options->events.count ||
+	       copy_from_file(file, "event", settings);
+}
+
+/* A rate and a period replace each other: what is given wins over both of
+ * the file's. */
+static bool take_rate(const portprof_config *file,
+                      const struct ppi_record_options *options,
+                      struct ppi_settings *settings)
+{
+	if (options->frequency)
+		return add_text(settings, "frequency", options->frequency);
+	if (options->period)
+		return add_text(settings, "period", options->period);
+	/* the usual rate must not look like one that was asked for */
+	if (strcmp(portprof_config_origin(file, "frequency", 0), "default") ==
+	    0)
+		return copy_from_file(file, "period", settings);
+	return copy_from_file(file, "frequency", settings) &&
+	       copy_from_file(file, "period", settings);
+}
+
+static bool take_output(const portprof_config *file,
+                        const struct ppi_record_options *options,
+                        struct ppi_settings *settings)
+{
+	char value[VALUE_BYTES] = PPI_DEFAULT_OUTPUT;
+
+	if (options->output)
+		settings->output = strdup(options->output);
+	else if (portprof_config_get(file, "output", 0, value, sizeof(value)))
+		settings->output = strdup(PPI_DEFAULT_OUTPUT);
+	else
+		settings->output = strdup(value);
+	return settings->output != NULL;
+}
+
+/* The fields that are kept are those that the command line names, or the file. */
+static bool keeps_branches(const portprof_config *file,
+                           const struct ppi_record_options *options)
+{
+	char value[VALUE_BYTES];
+
+	if (options->labels)
+		return strstr(options->labels, "branches") != NULL;
+	return portprof_config_get(file, "labels", 0, value, sizeof(value)) ==
+	               PORTPROF_OK &&
+	       strstr(value, "branches") != NULL;
+}
+
+/* Which branches matters to a file that keeps them. */
+static bool take_branches(const portprof_config *file,
+                          const struct ppi_record_options *options,
+                          struct ppi_settings *settings)
+{
+	return !keeps_branches(file, options) ||
+	       take(file, "branches", NULL, settings);
+}
+
+static bool take_all(const portprof_config *file,
+                     const struct ppi_record_options *options,
+                     struct ppi_settings *settings)
+{
+	return take_events(file, options, settings) &&
+	       take_rate(file, options, settings) &&
+	       take(file, "backend", options->backend, settings) &&
+	       take(file, "callchain", options->chains, settings) &&
+	       take(file, "unwind", options->unwind, settings) &&
+	       take(file, "stack", options->stack, settings) &&
+	       take(file, "children", options->children, settings) &&
+	       take(file, "ring", options->ring.text, settings) &&
+	       take(file, "delay", options->delay.text, settings) &&
+	       take(file, "duration", options->duration.text, settings) &&
+	       take(file, "timeline", options->timeline.text, settings) &&
+	       take(file, "precise", NULL, settings) &&
+	       take(file, "labels", options->labels, settings) &&
+	       take_branches(file, options, settings) &&
+	       take(file, "require", NULL, settings) &&
+	       take_output(file, options, settings);
+}
+
+/* A time of a config, which tells it in milliseconds. */
+static uint64_t time_of(const portprof_config *config, const char *key)
+{
+	char value[32];
+
+	if (portprof_config_get(config, key, 0, value, sizeof(value)))
+		return 0;
+	return strtoull(value, NULL, 10);
+}
+
+static void say_ignored(const portprof_config *file, const char *key)
+{
+	char value[VALUE_BYTES];
+
+	if (portprof_config_get(file, key, 0, value, sizeof(value)) ==
+	    PORTPROF_OK)
+		ppi_say("%s: '%s = %s' is ignored: fields are for callbacks; "
+		        "files keep those of the setting labels",
+		        portprof_config_origin(file, key, 0), key, value);
+}
+
+/* A file that nobody named need not be there. */
+static bool load_file(portprof_config *file,
+                      const struct ppi_record_options *options)
+{
+	portprof_status status;
+
+	/* record follows children unless a file or --no-inherit says no */
+	portprof_config_set_number(file, "children", 1);
+	status = portprof_config_load(file, options->config_path,
+	                              options->set_name);
+	if (status == PORTPROF_OK)
+		say_ignored(file, "fields");
+	if (status == PORTPROF_OK && !keeps_branches(file, options))
+		say_ignored(file, "branches");
+	if (status == PORTPROF_OK)
+		return true;
+	if (status == PORTPROF_E_NOTFOUND && !options->config_path &&
+	    !options->set_name)
+		return true;
+	ppi_say_failure(NULL);
+	return false;
+}
+
+bool ppi_settings_read(const struct ppi_record_options *options,
+                       struct ppi_settings *settings)
+{
+	portprof_config *file = portprof_config_new(), *checked = NULL;
+	bool is_good = false;
+
+	if (file && load_file(file, options)) {
+		if (take_all(file, options, settings))
+			checked = ppi_settings_config(settings);
+		else
+			ppi_say("out of memory");
+	}
+	is_good = checked != NULL;
+	if (is_good) {
+		settings->delay_ms = time_of(checked, "delay");
+		settings->duration_ms = time_of(checked, "duration");
+	}
+	portprof_config_free(checked);
+	portprof_config_free(file);
+	return is_good;
+}
+
+void ppi_settings_free(struct ppi_settings *settings)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		free(settings->list[i].key);
+		free(settings->list[i].value);
+	}
+	free(settings->list);
+	free(settings->output);
+	memset(settings, 0, sizeof(*settings));
+}
+
+/* ---- as a config and as text ---- */
+
+portprof_config *ppi_settings_config(const struct ppi_settings *settings)
+{
+	portprof_config *config = portprof_config_new();
+
+	if (!config) {
+		ppi_say("out of memory");
+		return NULL;
+	}
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct ppi_setting *setting = &settings->list[i];
+
+		if (portprof_config_set(config, setting->key,
+		                        setting->value)) {
+			ppi_say_failure(NULL);
+			portprof_config_free(config);
+			return NULL;
+		}
+	}
+	return config;
+}
+
+const char *ppi_settings_get(const struct ppi_settings *settings,
+                             const char *key)
+{
+	for (size_t i = 0; i < settings->count; i++)
+		if (strcmp(settings->list[i].key, key) == 0)
+			return settings->list[i].value;
+	return NULL;
+}
+
+char *ppi_settings_text(const struct ppi_settings *settings,
+                        const char *share)
+{
+	size_t bytes = strlen(share) + 48, used;
+	char *text;
+
+	for (size_t i = 0; i < settings->count; i++)
+		bytes += strlen(settings->list[i].key) +
+		         strlen(settings->list[i].value) + 2;
+	text = malloc(bytes);
+	if (!text)
+		return NULL;
+	/* the object counts times from then on, in whichever process it is */
+	used = (size_t)snprintf(text, bytes, "since=%llu;share=%s",
+	                        (unsigned long long)ppi_monotonic_ns(), share);
+	for (size_t i = 0; i < settings->count; i++)
+		used += (size_t)snprintf(text + used, bytes - used, ";%s=%s",
+		                         settings->list[i].key,
+		                         settings->list[i].value);
+	return text;
+}
