@@ -16,7 +16,6 @@ PERF_SOURCES = \
 	backends/perf/perf_errors.c \
 	backends/perf/perf_errors.h \
 	backends/perf/perf_family.c \
-	backends/perf/perf_grow.c \
 	backends/perf/perf_kernel.h \
 	backends/perf/perf_open.c \
 	backends/perf/perf_pending.c \
@@ -27,6 +26,7 @@ PERF_SOURCES = \
 	backends/perf/perf_rate.h \
 	backends/perf/perf_rings.h \
 	backends/perf/perf_sample.c \
+	backends/perf/perf_sample.h \
 	backends/perf/perf_samples.h \
 	backends/perf/perf_state.h \
 	backends/perf/perf_steer.c \
@@ -45,7 +45,6 @@ PERF_SOURCES = \
 	backends/perf/events/perf_attr.c \
 	backends/perf/events/perf_attr.h \
 	backends/perf/events/perf_catalogue.c \
-	backends/perf/events/perf_describe.c \
 	backends/perf/events/perf_names.c \
 	backends/perf/events/perf_names.h \
 	backends/perf/events/perf_place.c \
@@ -61,25 +60,14 @@ PERF_SOURCES = \
 	backends/perf/events/perf_tables.c \
 	backends/perf/events/perf_tables.h \
 	backends/perf/events/perf_tracepoint.c \
-	backends/perf/events/perf_unknown.c \
 	backends/perf/probe/perf_probe.c \
 	backends/perf/probe/perf_probe.h \
-	backends/perf/probe/perf_report.c \
-	backends/perf/probe/perf_report.h \
 	backends/perf/probe/perf_rights.c \
 	backends/perf/probe/perf_rights.h \
-	backends/perf/probe/perf_try.c \
-	backends/perf/probe/perf_try.h \
-	backends/perf/records/perf_beat.c \
-	backends/perf/records/perf_beat.h \
 	backends/perf/records/perf_decode.c \
 	backends/perf/records/perf_decode.h \
 	backends/perf/records/perf_fields.c \
 	backends/perf/records/perf_fields.h \
-	backends/perf/records/perf_raw.c \
-	backends/perf/records/perf_raw.h \
-	backends/perf/records/perf_ring.c \
-	backends/perf/records/perf_ring.h \
 	backends/perf/records/perf_weight.c \
 	backends/perf/records/perf_weight.h
 if HAVE_PERF_HEADERS

@@ -6,7 +6,7 @@
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_target.h"
 #include "backends/perf/probe/perf_rights.h"
-#include "backends/perf/probe/perf_try.h"
+#include "backends/perf/events/perf_attr.h"
 #include "backends/perf/records/perf_fields.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@
 #include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_target.h"
-#include "backends/perf/probe/perf_try.h"
+#include "backends/perf/events/perf_attr.h"
 
 #include <errno.h>
 #include <stdlib.h>

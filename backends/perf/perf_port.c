@@ -5,7 +5,7 @@
 #include "backends/perf/perf_errors.h"
 #include "backends/perf/perf_rate.h"
 #include "backends/perf/perf_rings.h"
-#include "backends/perf/probe/perf_try.h"
+#include "backends/perf/events/perf_attr.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

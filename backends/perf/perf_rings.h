@@ -100,7 +100,7 @@ struct perf_session_kind ppi_perf_kind_of_event(
 void ppi_perf_attr_of_probe(const struct perf_state *state, size_t event,
                             struct perf_event_attr *attr);
 
-/* ---- perf_grow.c: small copies of stacks, then whole ones ---- */
+/* ---- perf_attach.c: small copies of stacks, then whole ones ---- */
 
 /* After shapes and layout are known: whether copies of stacks begin small. */
 void ppi_perf_choose_small_stacks(struct ppi_backend_session *bs,

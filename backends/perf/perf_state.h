@@ -8,10 +8,9 @@
 #include "backends/backend.h"
 #include "backends/perf/events/perf_attr.h"
 #include "backends/perf/perf_kernel.h"
-#include "backends/perf/records/perf_beat.h"
+#include "backends/perf/perf_sample.h"
 #include "backends/perf/records/perf_decode.h"
-#include "backends/perf/records/perf_raw.h"
-#include "backends/perf/records/perf_ring.h"
+#include "backends/perf/records/perf_fields.h"
 #include "backends/perf/records/perf_weight.h"
 
 /* Events of one group, and words that reading its descriptor can give: with
@@ -50,7 +49,7 @@ struct perf_source {
 	bool is_member;  /* sampling: its group's leader switches it */
 	bool is_refused; /* counting with allow_refused */
 	bool is_large;   /* sampling: with the whole copy of the stack, off until
-	                  * is_grown; perf_grow.c */
+	                  * is_grown; perf_attach.c */
 	bool rdpmc_unreliable; /* what user_page leads to is not the count */
 	void *user_page; /* counting: the kernel's page of it, or NULL */
 };
@@ -59,9 +58,6 @@ enum { PERF_PORT_FREE = -1 };
 
 /* Words of a payload at most: a chain, and what a record holds beside. */
 enum { PERF_PAYLOAD_WORDS = PPI_WORDS_MIN + (1 << 13) };
-
-/* So many branches of a sample are kept; no PMU tells more. */
-enum { PERF_BRANCHES_MAX = 64 };
 
 struct perf_port {
 	struct perf_ring ring;
@@ -159,7 +155,7 @@ struct perf_state {
 	unsigned missed_threads; /* that ended without any sample */
 	bool awaits_exec;   /* PPI_TARGET_COMMAND: the kernel enables it */
 	uint32_t small_stack; /* copies begin with; 0 = they are all alike */
-	bool is_grown;        /* those are too short: perf_grow.c */
+	bool is_grown;        /* those are too short: perf_attach.c */
 
 	struct perf_traced *traced; /* of each event; NULL: no probe is */
 	const char *tracefs;        /* where those are */

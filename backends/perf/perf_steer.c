@@ -23,7 +23,7 @@ static bool is_clock(const struct ppi_event *event)
 	return event->unit == PORTPROF_UNIT_NANOSECONDS;
 }
 
-/* Of two that differ in the size of stacks one is off: perf_grow.c. */
+/* Of two that differ in the size of stacks one is off: perf_attach.c. */
 static bool is_of_other_size(const struct perf_state *state,
                              const struct perf_source *source)
 {

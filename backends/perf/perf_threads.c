@@ -6,7 +6,7 @@
 #include "backends/perf/perf_proc.h"
 #include "backends/perf/perf_rings.h"
 #include "backends/perf/perf_target.h"
-#include "backends/perf/probe/perf_try.h"
+#include "backends/perf/events/perf_attr.h"
 
 #include <errno.h>
 #include <stdlib.h>

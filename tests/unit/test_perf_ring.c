@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of the kernel's rings: wrapped, damaged and endless ones. */
-#include "backends/perf/records/perf_ring.h"
+#include "backends/perf/records/perf_decode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -78,8 +78,6 @@ void ppi_table_offer_parts(const char *event, struct ppi_nearest *nearest,
 /* Is there a libpfm4? */
 bool ppi_table_is_there(void);
 
-/* ---- perf_unknown.c ---- */
-
 /* The refusal of a request that got `verdict`. */
 portprof_status ppi_table_refuse(const struct perf_request *request,
                                  enum ppi_table_verdict verdict,

@@ -6,7 +6,7 @@
 #include "backends/perf/events/perf_tables.h"
 #include "backends/perf/events/perf_attr.h"
 #include "backends/perf/perf_proc.h"
-#include "backends/perf/records/perf_raw.h"
+#include "backends/perf/records/perf_fields.h"
 
 #include <errno.h>
 #include <stdio.h>

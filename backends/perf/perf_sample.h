@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples that are in step with the program. */
-#ifndef PERF_BEAT_H
-#define PERF_BEAT_H
+/* One sample of the kernel's: whose it is, what it weighs, where it fell. */
+#ifndef PPI_PERF_SAMPLE_H
+#define PPI_PERF_SAMPLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
