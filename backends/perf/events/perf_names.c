@@ -2,7 +2,8 @@
 /* The kernel's generic events by name, and any resolved event as text. */
 #include "backends/perf/events/perf_names.h"
 
-#include "backends/perf/events/perf_attr.h"
+#include "backends/perf/events/perf_request.h"
+#include "backends/perf/kernel/perf_attr.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -8,6 +8,7 @@
 #include "backends/perf/events/perf_tables.h"
 
 #include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_request.h"
 #include "base/library.h"
 
 #include <errno.h>

@@ -7,12 +7,8 @@
 #include "backends/perf/probe/perf_probe.h"
 
 #include "backends/backend.h"
-#include "backends/perf/events/perf_attr.h"
-#include "backends/perf/events/perf_sysfs.h"
-#include "backends/perf/perf_errors.h"
-#include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_rate.h"
-#include "backends/perf/probe/perf_rights.h"
+#include "backends/perf/kernel/perf_proc.h"
+#include "backends/perf/kernel/perf_refusal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
-#include "backends/perf/events/perf_attr.h"
-#include "backends/perf/records/perf_decode.h"
+#include "backends/perf/kernel/perf_attr.h"
+#include "backends/perf/records/perf_records.h"
 
 /* ---- fields of the hardware ---- */
 
