@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 # backends/perf/: needs <linux/perf_event.h>; calls Linux in
-# perf_kernel_real.c alone. Sessions and their sampling are in this folder. Below
-# them: probe/ finds out what can be measured here, events/ leads from a string to
-# what the kernel is asked for, counts/ opens and reads counters, records/ reads
-# what the kernel writes.
+# kernel/perf_kernel_real.c alone. What each folder is for is in perf.c.
 
 PERF_SOURCES = \
 	backends/perf/perf.c \
@@ -71,6 +68,7 @@ PERF_SOURCES = \
 	backends/perf/session/perf_target.c \
 	backends/perf/session/perf_target.h \
 	backends/perf/session/perf_traced.c
+
 if HAVE_PERF_HEADERS
 if BACKEND_OFF_PERF
 libportprof_tested_la_SOURCES += $(PERF_SOURCES) \

@@ -111,7 +111,7 @@ static void put_together(struct ppi_backend_session *bs)
 	state->spent = &whole->spent;
 }
 
-static void perf_close(struct ppi_backend_session *bs)
+static void release(struct ppi_backend_session *bs)
 {
 	ppi_perf_release_counting(bs);
 	ppi_perf_release_sampling(bs);
@@ -133,7 +133,7 @@ static portprof_status perf_open(struct ppi_backend_session *bs,
 	status = bs->plan->mode == PPI_COUNT ? ppi_perf_open_counting(bs, why)
 	                                     : ppi_perf_open_sampling(bs, why);
 	if (status != PORTPROF_OK)
-		perf_close(bs);
+		release(bs);
 	return status;
 }
 
@@ -249,6 +249,11 @@ static portprof_status perf_stats(struct ppi_backend_session *bs, size_t event,
 {
 	ppi_perf_account(bs, event, out);
 	return PORTPROF_OK;
+}
+
+static void perf_close(struct ppi_backend_session *bs)
+{
+	release(bs);
 }
 
 #ifdef PPI_BACKEND_PERF

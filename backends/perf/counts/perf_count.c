@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	TRIES_MAX = 8,      /* to find a moment in which no thread is created */
@@ -435,7 +434,7 @@ static void choose_kind(struct ppi_backend_session *bs)
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
 	ppi_perf_trace_probes(bs);
-	/* Ids say whether the descriptor is still ours: perf_descriptor.c. */
+	/* Ids say whether the descriptor is still ours: perf_session.c. */
 	kind->shape.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	                          PERF_FORMAT_TOTAL_TIME_RUNNING |
 	                          PERF_FORMAT_ID;
@@ -491,6 +490,7 @@ portprof_status ppi_perf_open_counting(struct ppi_backend_session *bs,
                                        struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
+	struct perf_counting *counting = state->counting;
 	size_t count = bs->plan->event_count;
 	portprof_status status = check_groups(bs->plan, why);
 
@@ -500,9 +500,9 @@ portprof_status ppi_perf_open_counting(struct ppi_backend_session *bs,
 		return status;
 	choose_kind(bs);
 	ppi_perf_find_cores(bs);
-	state->counting->highest = calloc(count, sizeof(*state->counting->highest));
-	state->counting->user_pages = calloc(count, sizeof(*state->counting->user_pages));
-	if (!state->counting->highest || !state->counting->user_pages)
+	counting->highest = calloc(count, sizeof(*counting->highest));
+	counting->user_pages = calloc(count, sizeof(*counting->user_pages));
+	if (!counting->highest || !counting->user_pages)
 		status = ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM,
 		                  "open counters", "out of memory");
 	else if (bs->plan->target.kind == PPI_TARGET_TID)
@@ -518,8 +518,8 @@ portprof_status ppi_perf_open_counting(struct ppi_backend_session *bs,
 		status = ppi_perf_check_cores(bs, why);
 	if (status != PORTPROF_OK)
 		return status;
-	state->counting->is_one_group = is_one_group(bs) &&
-	                      bs->plan->target.kind != PPI_TARGET_SYSTEM;
+	counting->is_one_group = is_one_group(bs) &&
+	                         bs->plan->target.kind != PPI_TARGET_SYSTEM;
 	if (state->source_count == 0) {
 		*why = bs->refusals[0];
 		status = why->status;

@@ -29,9 +29,6 @@ void ppi_perf_release_counting(struct ppi_backend_session *bs);
 portprof_status ppi_perf_read_counts(struct ppi_backend_session *bs,
                                      size_t first,
                                      portprof_count *out, size_t count);
-/* What one core type's part of an event counted; not scaled. */
-portprof_status ppi_perf_read_core(struct ppi_backend_session *bs, size_t event,
-                                   size_t core, portprof_count *out);
 /*
  * The kernel's answer for the one group on one thread: number, times enabled and
  * running, values with their ids in the order of the events. False where it is not

@@ -199,9 +199,9 @@ static portprof_status take_idle(struct ppi_backend_session *bs, size_t event,
 	                          &idle))
 		return PORTPROF_E_SYSTEM;
 	not_charged = idle.idle_ns + idle.stolen_ns;
-	count->raw = ppi_never_less(&perf_state_of(bs)->counting->highest[event],
-	                            count->raw > not_charged
-	                            ? count->raw - not_charged : 0);
+	count->raw = ppi_never_less(
+		&perf_state_of(bs)->counting->highest[event],
+		count->raw > not_charged ? count->raw - not_charged : 0);
 	return PORTPROF_OK;
 }
 
@@ -220,8 +220,9 @@ portprof_status ppi_perf_read_counts(struct ppi_backend_session *bs,
 	return status;
 }
 
-portprof_status ppi_perf_read_core(struct ppi_backend_session *bs, size_t event,
-                                   size_t core, portprof_count *out)
+/* What one core type's part of an event counted; not scaled. */
+static portprof_status read_core(struct ppi_backend_session *bs, size_t event,
+                                 size_t core, portprof_count *out)
 {
 	const struct reading to = { out, event, 1, &core };
 	portprof_status status = read_sources(bs, &to);
@@ -285,8 +286,8 @@ bool ppi_perf_read_plainly(const struct ppi_backend_session *bs,
 	size_t all = state->source_count, bytes = (3 + 2 * all) * 8;
 	ssize_t got;
 
-	if (!state->counting->is_one_group || atomic_load_explicit(&state->is_closed,
-	                                                 memory_order_relaxed))
+	if (!state->counting->is_one_group ||
+	    atomic_load_explicit(&state->is_closed, memory_order_relaxed))
 		return false;
 	got = kernel->read_event(kernel->self, state->sources[0].fd, words,
 	                         bytes);
@@ -324,7 +325,7 @@ portprof_status ppi_perf_count_part(struct ppi_backend_session *bs,
 
 	if (!ppi_perf_is_by_core(bs, event) || part >= state->core_count)
 		return PORTPROF_END;
-	status = ppi_perf_read_core(bs, event, part, &count);
+	status = read_core(bs, event, part, &count);
 	if (status)
 		return ppi_perf_count_failed(bs, status);
 	*pmu = state->cores[part].name;

@@ -44,7 +44,7 @@ static const char *guests_of(const struct perf_asked *asked)
 
 /*
  * Where a rate is no use: of five page faults a rate that the kernel first has
- * to find takes one or two, and guesses what each stood for. perf_open.c counts
+ * to find takes one or two, and guesses what each stood for. perf_rings.c counts
  * on RATE_UNKNOWN_HZ of them; when many more come than the ring has room for,
  * those are lost, and their weight is in the next sample.
  */

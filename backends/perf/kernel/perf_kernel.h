@@ -90,7 +90,7 @@ struct perf_kernel {
 	_Atomic uint32_t *features;
 	/* Capabilities that are missing, as of the last probe (perf.c). */
 	_Atomic uint32_t *lacks;
-	/* Not 0: all CPUs are of one type (perf_cores.c). */
+	/* Not 0: all CPUs are of one type (perf_cpus.c). */
 	_Atomic uint32_t *is_uniform;
 	/* Time of a sampling interrupt (perf_rate.c); 0 = not measured. */
 	_Atomic uint32_t *interrupt_ns;

@@ -202,9 +202,9 @@ int ppi_perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
 	return list_ids(kernel, "/proc", pids, count);
 }
 
-/* proc_pid_stat(5): the fourth field. The second is a name in parentheses, with
- * anything in it. */
-int64_t ppi_perf_proc_parent(const struct perf_kernel *kernel, int64_t pid)
+/* Who made it, or took it over; 0 when it has ended. proc_pid_stat(5): the fourth
+ * field. The second is a name in parentheses, with anything in it. */
+static int64_t parent_of(const struct perf_kernel *kernel, int64_t pid)
 {
 	char path[64], text[512], *behind;
 	long long parent = 0;
@@ -262,7 +262,7 @@ int ppi_perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < listed; i++)
-		parents[i] = ppi_perf_proc_parent(kernel, all[i]);
+		parents[i] = parent_of(kernel, all[i]);
 	for (size_t i = 0; i < listed; i++) {
 		int64_t at = all[i];
 
@@ -330,8 +330,9 @@ bool ppi_perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
 	return true;
 }
 
-/* start-end perms offset device inode path: proc_pid_maps(5). */
-bool ppi_perf_proc_parse_mapping(const char *line, struct perf_mapping *mapping)
+/* One line of /proc/PID/maps; false unless it is executable and well-formed:
+ * start-end perms offset device inode path, proc_pid_maps(5). */
+static bool parse_mapping(const char *line, struct perf_mapping *mapping)
 {
 	unsigned long long start, end, offset, inode;
 	struct perf_file_key file = { 0 };
@@ -375,7 +376,7 @@ void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
 		work->text[got] = '\0';
 		while ((end = strchr(line, '\n')) != NULL) {
 			*end = '\0';
-			if (ppi_perf_proc_parse_mapping(line, &work->mapping))
+			if (parse_mapping(line, &work->mapping))
 				take(context, &work->mapping);
 			line = end + 1;
 		}

@@ -47,9 +47,6 @@ int ppi_perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
 int ppi_perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
                           int64_t **tids, size_t *count);
 
-/* Who made it, or took it over; 0 when it has ended. */
-int64_t ppi_perf_proc_parent(const struct perf_kernel *kernel, int64_t pid);
-
 /* Processes and all that descend from them now, by id, but for this process and
  * its own descendants unless it is a root; `pids` is to be freed. Those that
  * have ended are left out. -errno. */
@@ -80,10 +77,6 @@ typedef void (*perf_mapping_fn)(void *context,
                                 const struct perf_mapping *mapping);
 void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
                             perf_mapping_fn take, void *context);
-
-/* One line of /proc/PID/maps; false unless it is executable and well-formed. */
-bool ppi_perf_proc_parse_mapping(const char *line,
-                                 struct perf_mapping *mapping);
 
 /* ---- tracefs ---- */
 

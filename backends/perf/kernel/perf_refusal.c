@@ -146,7 +146,8 @@ const char *ppi_perf_say_remedy(const struct perf_rights *rights,
 	return out;
 }
 
-const char *ppi_perf_say_admin_remedy(const struct perf_rights *rights)
+/* What lets this user do what needs CAP_SYS_ADMIN. Constant. */
+static const char *say_admin_remedy(const struct perf_rights *rights)
 {
 	if (rights->container[0])
 		return "start the container with --cap-add SYS_ADMIN";
@@ -269,7 +270,7 @@ static portprof_status refuse_probe(const struct perf_kernel *kernel,
 		                  "kernel"
 		                : " (CAP_PERFMON on some kernels from Linux "
 		                  "5.8 on)",
-		                ppi_perf_say_admin_remedy(&rights));
+		                say_admin_remedy(&rights));
 	case EINVAL:
 	case ENOTSUP:
 	case KERNEL_ENOTSUPP:

@@ -30,8 +30,6 @@ const char *ppi_perf_say_level(const struct perf_rights *rights,
 /* What lets this user do what needs that level or less. Returns out. */
 const char *ppi_perf_say_remedy(const struct perf_rights *rights,
                                 int needed_level, char *out, size_t bytes);
-/* What lets this user do what needs CAP_SYS_ADMIN. Constant. */
-const char *ppi_perf_say_admin_remedy(const struct perf_rights *rights);
 /* Both: "LEVEL: REMEDY". Returns out. */
 const char *ppi_perf_say_paranoid(const struct perf_kernel *kernel,
                                   int needed_level, char *out, size_t bytes);

@@ -13,8 +13,8 @@
 
 /* ---- one ring that the kernel writes ---- */
 
-bool ppi_perf_buffer_attach(struct perf_buffer *ring, void *address, size_t bytes,
-                          size_t page_bytes)
+bool ppi_perf_buffer_attach(struct perf_buffer *buffer, void *address,
+                            size_t bytes, size_t page_bytes)
 {
 	const struct perf_event_mmap_page *control = address;
 	uint64_t offset = control->data_offset;
@@ -28,80 +28,80 @@ bool ppi_perf_buffer_attach(struct perf_buffer *ring, void *address, size_t byte
 	if (size < 8 || (size & (size - 1)) || offset > bytes ||
 	    size > bytes - offset || offset % 8)
 		return false;
-	memset(ring, 0, sizeof(*ring));
-	ring->address = address;
-	ring->mapped_bytes = bytes;
-	ring->data = (unsigned char *)address + offset;
-	ring->data_bytes = size;
-	ring->tail = control->data_tail;
-	ring->head = ring->tail;
+	memset(buffer, 0, sizeof(*buffer));
+	buffer->address = address;
+	buffer->mapped_bytes = bytes;
+	buffer->data = (unsigned char *)address + offset;
+	buffer->data_bytes = size;
+	buffer->tail = control->data_tail;
+	buffer->head = buffer->tail;
 	return true;
 }
 
-void ppi_perf_buffer_look(struct perf_buffer *ring)
+void ppi_perf_buffer_look(struct perf_buffer *buffer)
 {
-	struct perf_event_mmap_page *control = ring->address;
+	struct perf_event_mmap_page *control = buffer->address;
 
 	/* Pairs with the kernel's write barrier before it moves the head
 	 * (perf_output_put_handle): the records up to it are complete. */
-	ring->head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
-	if (ring->head - ring->tail > ring->data_bytes) {
-		ring->damaged++;
-		ppi_perf_buffer_pop(ring, ring->head - ring->tail);
+	buffer->head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+	if (buffer->head - buffer->tail > buffer->data_bytes) {
+		buffer->damaged++;
+		ppi_perf_buffer_pop(buffer, buffer->head - buffer->tail);
 	}
 }
 
-uint64_t ppi_perf_buffer_word(const struct perf_buffer *ring, size_t at)
+uint64_t ppi_perf_buffer_word(const struct perf_buffer *buffer, size_t at)
 {
 	uint64_t word;
 
-	/* Aligned to 8 in a ring of a multiple of 8: never in two parts. */
-	memcpy(&word, ring->data + ((ring->tail + at) & (ring->data_bytes - 1)),
+	/* Aligned to 8 in a buffer of a multiple of 8: never in two parts. */
+	memcpy(&word, buffer->data + ((buffer->tail + at) & (buffer->data_bytes - 1)),
 	       sizeof(word));
 	return word;
 }
 
-size_t ppi_perf_buffer_front(struct perf_buffer *ring)
+size_t ppi_perf_buffer_front(struct perf_buffer *buffer)
 {
-	uint64_t left = ring->head - ring->tail;
+	uint64_t left = buffer->head - buffer->tail;
 	struct perf_event_header header;
 	uint64_t word;
 
 	if (left == 0)
 		return 0;
 	if (left >= sizeof(header)) {
-		word = ppi_perf_buffer_word(ring, 0);
+		word = ppi_perf_buffer_word(buffer, 0);
 		memcpy(&header, &word, sizeof(header));
 		if (header.size >= sizeof(header) && header.size % 8 == 0 &&
 		    header.size <= left)
 			return header.size;
 	}
-	ring->damaged++;
-	ppi_perf_buffer_pop(ring, left);
+	buffer->damaged++;
+	ppi_perf_buffer_pop(buffer, left);
 	return 0;
 }
 
-const void *ppi_perf_buffer_record(const struct perf_buffer *ring, size_t bytes,
+const void *ppi_perf_buffer_record(const struct perf_buffer *buffer, size_t bytes,
                                  void *scratch)
 {
-	uint64_t at = ring->tail & (ring->data_bytes - 1);
-	uint64_t first = ring->data_bytes - at;
+	uint64_t at = buffer->tail & (buffer->data_bytes - 1);
+	uint64_t first = buffer->data_bytes - at;
 
 	if (bytes <= first)
-		return ring->data + at;
-	memcpy(scratch, ring->data + at, first);
-	memcpy((char *)scratch + first, ring->data, bytes - first);
+		return buffer->data + at;
+	memcpy(scratch, buffer->data + at, first);
+	memcpy((char *)scratch + first, buffer->data, bytes - first);
 	return scratch;
 }
 
-void ppi_perf_buffer_pop(struct perf_buffer *ring, size_t bytes)
+void ppi_perf_buffer_pop(struct perf_buffer *buffer, size_t bytes)
 {
-	struct perf_event_mmap_page *control = ring->address;
+	struct perf_event_mmap_page *control = buffer->address;
 
-	ring->tail += bytes;
+	buffer->tail += bytes;
 	/* The kernel may overwrite what lies before the tail as soon as it
 	 * sees it: our reads must be done by then. */
-	__atomic_store_n(&control->data_tail, ring->tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&control->data_tail, buffer->tail, __ATOMIC_RELEASE);
 }
 
 /* ---- one record ---- */

@@ -16,6 +16,7 @@
 /* No record is longer: its size is a 16-bit number. */
 enum { PERF_RECORD_ROOM = 65536 };
 
+/* The ring buffer of an event, as far as it was read. */
 struct perf_buffer {
 	void *address;        /* the mapping: a control page, then data */
 	size_t mapped_bytes;
@@ -27,26 +28,26 @@ struct perf_buffer {
 };
 
 /* Take a mapping of `bytes`; false when its control page contradicts that. */
-bool ppi_perf_buffer_attach(struct perf_buffer *ring, void *address, size_t bytes,
-                          size_t page_bytes);
+bool ppi_perf_buffer_attach(struct perf_buffer *buffer, void *address,
+                            size_t bytes, size_t page_bytes);
 
 /* See how far the kernel has written. */
-void ppi_perf_buffer_look(struct perf_buffer *ring);
+void ppi_perf_buffer_look(struct perf_buffer *buffer);
 
 /* Size of the record at the tail, header included; 0 when there is none. A
  * size that cannot be drops all that was seen, and counts as damage. */
-size_t ppi_perf_buffer_front(struct perf_buffer *ring);
+size_t ppi_perf_buffer_front(struct perf_buffer *buffer);
 
 /* The 8-byte word at byte `at` (a multiple of 8) of the front record. */
-uint64_t ppi_perf_buffer_word(const struct perf_buffer *ring, size_t at);
+uint64_t ppi_perf_buffer_word(const struct perf_buffer *buffer, size_t at);
 
 /* The front record in one piece: in place, or copied to scratch when it goes
  * round the end. Valid until ppi_perf_buffer_pop. */
-const void *ppi_perf_buffer_record(const struct perf_buffer *ring, size_t bytes,
+const void *ppi_perf_buffer_record(const struct perf_buffer *buffer, size_t bytes,
                                  void *scratch);
 
 /* Give the front record's bytes back to the kernel. */
-void ppi_perf_buffer_pop(struct perf_buffer *ring, size_t bytes);
+void ppi_perf_buffer_pop(struct perf_buffer *buffer, size_t bytes);
 
 /* ---- one record ---- */
 

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define SIDE_NOTE                                                           \
@@ -57,15 +56,16 @@ static bool read_lost(struct ppi_backend_session *bs,
 void ppi_perf_say_side_losses(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
+	const struct perf_rings *rings = state->rings;
 	uint64_t all = state->sides->lost, lost;
 
 	for (size_t i = 0; i < state->source_count; i++)
 		if (state->sources[i].event == PERF_CARRIER &&
 		    read_lost(bs, &state->sources[i], &lost))
 			all += lost;
-	for (size_t i = 0; i < state->rings->count; i++)
-		if (state->rings->all[i].fd >= 0 && state->rings->all[i].is_side)
-			all += state->rings->all[i].buffer.damaged;
+	for (size_t i = 0; i < rings->count; i++)
+		if (rings->all[i].fd >= 0 && rings->all[i].is_side)
+			all += rings->all[i].buffer.damaged;
 	if (all == state->sides->said)
 		return;
 	state->sides->said = all;
@@ -270,13 +270,13 @@ static uint64_t cpu_time_so_far(const struct ppi_backend_session *bs)
 }
 
 /* Times that what lay in a ring of samples could not be read. */
-static uint64_t damage_of(const struct perf_state *state)
+static uint64_t damage_of(const struct perf_rings *rings)
 {
-	uint64_t times = state->rings->damaged;
+	uint64_t times = rings->damaged;
 
-	for (size_t i = 0; i < state->rings->count; i++)
-		if (state->rings->all[i].fd >= 0 && !state->rings->all[i].is_side)
-			times += state->rings->all[i].buffer.damaged;
+	for (size_t i = 0; i < rings->count; i++)
+		if (rings->all[i].fd >= 0 && !rings->all[i].is_side)
+			times += rings->all[i].buffer.damaged;
 	return times;
 }
 
@@ -289,8 +289,9 @@ static bool is_loss_exact(const struct perf_state *state,
 	bool tells_more = (event == 0 && !state->sides->has_carriers) ||
 	                  tally->throttled > 0;
 
-	return damage_of(state) == 0 && tally->unclear == 0 &&
-	       !state->weighing->is_id_doubtful && !(tally->lost > 0 && tells_more);
+	return damage_of(state->rings) == 0 && tally->unclear == 0 &&
+	       !state->weighing->is_id_doubtful &&
+	       !(tally->lost > 0 && tells_more);
 }
 
 static void fill_loss(const struct perf_state *state,
@@ -304,7 +305,7 @@ static void fill_loss(const struct perf_state *state,
 	/* Damage and LOST records do not say of which event, and the latter
 	 * come only when a later record finds room. */
 	if (event == 0)
-		out->lost_samples += damage_of(state) +
+		out->lost_samples += damage_of(state->rings) +
 		                     (has_lost ? 0 : tally->lost_records);
 	out->lost_certainty = has_lost && is_loss_exact(state, tally, event)
 		? PORTPROF_EXACT : PORTPROF_UNKNOWN;

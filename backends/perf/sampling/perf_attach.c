@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening and closing the kernel events and rings of single threads; with them
- * the events that copy more of the stack once chains are cut.
+ * Opening and closing the kernel events and rings of threads and of CPUs, and which
+ * threads those are: at open, and with thread rings all along.
  */
 #include "backends/perf/kernel/perf_refusal.h"
 #include "backends/perf/records/perf_weight.h"
@@ -14,14 +14,13 @@
 #include "backends/perf/session/perf_target.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* ---- one event ---- */
+/* ---- events and their rings ---- */
 
-/* Close what was opened for a thread from `ring` on; tally it or not. */
+/* Close what was opened for a thread; tally it or not. */
 static void close_sources(struct ppi_backend_session *bs, int64_t tid,
                           bool is_counted)
 {
@@ -221,14 +220,16 @@ static portprof_status open_sources(struct ppi_backend_session *bs,
 {
 	struct perf_source source = { .ring = (uint32_t)ring, .tid = tid };
 	portprof_status status = PORTPROF_OK;
-	bool is_told = perf_state_of(bs)->sides->has_carriers;
+	bool has_carriers = perf_state_of(bs)->sides->has_carriers;
+	bool is_told = has_carriers;
 	int leader = -1;
 
 	for (; source.event < bs->plan->event_count && status == PORTPROF_OK;
 	     source.event++) {
 		leader = is_member(bs->plan, source.event) ? leader : -1;
 		status = open_event(bs, source, &is_told, &leader, why);
-		if (status != PORTPROF_OK || !perf_state_of(bs)->stacks->small_bytes)
+		if (status != PORTPROF_OK ||
+		    !perf_state_of(bs)->stacks->small_bytes)
 			continue;
 		leader = -1;
 		source.is_large = true;
@@ -236,7 +237,7 @@ static portprof_status open_sources(struct ppi_backend_session *bs,
 		source.is_large = false;
 	}
 	/* A CPU's own is there with its side ring. */
-	if (perf_state_of(bs)->sides->has_carriers ? tid == PERF_ANYBODY : is_told)
+	if (has_carriers ? tid == PERF_ANYBODY : is_told)
 		return status;
 	return status == PORTPROF_OK ? open_carrier(bs, tid, ring, why)
 	                             : status;
@@ -398,7 +399,7 @@ void ppi_perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid)
 	ppi_perf_clocks_recount(bs);
 }
 
-/* ---- which threads: at open, and with thread rings all along ---- */
+/* ---- which threads ---- */
 
 enum {
 	PASSES_MAX = 100, /* of threads that appear while we attach */

@@ -30,8 +30,8 @@ enum { ASKED_AT_START = 256 };
 
 static bool is_weighed(const struct ppi_backend_session *bs, uint32_t event)
 {
-	return perf_state_of(bs)->weighing->has_clocks && event != PERF_CARRIER &&
-	       bs->plan->events[event].is_cpu_time;
+	return perf_state_of(bs)->weighing->has_clocks &&
+	       event != PERF_CARRIER && bs->plan->events[event].is_cpu_time;
 }
 
 static bool read_thread(const struct ppi_backend_session *bs, uint32_t tid,
@@ -205,11 +205,11 @@ static void count_samples(struct ppi_backend_session *bs,
 
 static void count_all(struct ppi_backend_session *bs)
 {
-	struct perf_state *state = perf_state_of(bs);
+	struct perf_rings *rings = perf_state_of(bs)->rings;
 
-	for (size_t i = 0; i < state->rings->count; i++)
-		if (state->rings->all[i].fd >= 0 && !state->rings->all[i].is_side)
-			count_samples(bs, &state->rings->all[i]);
+	for (size_t i = 0; i < rings->count; i++)
+		if (rings->all[i].fd >= 0 && !rings->all[i].is_side)
+			count_samples(bs, &rings->all[i]);
 }
 
 void ppi_perf_clocks_look(struct ppi_backend_session *bs)

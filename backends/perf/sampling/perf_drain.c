@@ -20,12 +20,13 @@
 static bool look_at_front(struct perf_state *state, struct perf_ring *ring)
 {
 	const struct perf_shape *shape = &state->kind.shape;
+	const struct perf_drain *drain = state->drain;
 	struct perf_event_header header;
 	uint64_t word, earliest = ring->last_time_ns;
 	size_t at;
 
-	if (earliest < state->drain->began_ns && state->drain->began_ns != UINT64_MAX)
-		earliest = state->drain->began_ns;
+	if (earliest < drain->began_ns && drain->began_ns != UINT64_MAX)
+		earliest = drain->began_ns;
 	ring->front_bytes = ppi_perf_buffer_front(&ring->buffer);
 	if (ring->front_bytes == 0)
 		return false;
@@ -43,9 +44,9 @@ static bool look_at_front(struct perf_state *state, struct perf_ring *ring)
 	/* Another recorder's clock (perf_seen.is_shared) may be ahead of ours
 	 * or behind: it was written before we looked, and after the record in
 	 * front of it. */
-	if (word > state->drain->looked_at_ns)
-		word = state->drain->until_ns < state->drain->looked_at_ns
-			? state->drain->until_ns : state->drain->looked_at_ns;
+	if (word > drain->looked_at_ns)
+		word = drain->until_ns < drain->looked_at_ns
+			? drain->until_ns : drain->looked_at_ns;
 	ring->next_time_ns = word;
 	if (header.type == PERF_RECORD_SAMPLE && word < earliest)
 		ring->next_time_ns = earliest;
@@ -60,80 +61,85 @@ static int rank_of(const struct perf_ring *ring)
 	       ring->front_type == PERF_RECORD_SAMPLE ? 1 : 0;
 }
 
-static bool is_older(const struct perf_state *state, size_t a, size_t b)
+static bool is_older(const struct perf_rings *rings, size_t a, size_t b)
 {
-	const struct perf_ring *left = &state->rings->all[state->rings->order[a]];
-	const struct perf_ring *right = &state->rings->all[state->rings->order[b]];
+	const struct perf_ring *left = &rings->all[rings->order[a]];
+	const struct perf_ring *right = &rings->all[rings->order[b]];
 
 	if (left->next_time_ns != right->next_time_ns)
 		return left->next_time_ns < right->next_time_ns;
 	return rank_of(left) < rank_of(right);
 }
 
-static void swap(struct perf_state *state, size_t a, size_t b)
+static void swap(struct perf_rings *rings, size_t a, size_t b)
 {
-	size_t ring = state->rings->order[a];
+	size_t at = rings->order[a];
 
-	state->rings->order[a] = state->rings->order[b];
-	state->rings->order[b] = ring;
+	rings->order[a] = rings->order[b];
+	rings->order[b] = at;
 }
 
-static void sift_down(struct perf_state *state, size_t at)
+static void sift_down(struct perf_rings *rings, size_t at)
 {
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child >= state->rings->order_count)
+		if (child >= rings->order_count)
 			return;
-		if (child + 1 < state->rings->order_count &&
-		    is_older(state, child + 1, child))
+		if (child + 1 < rings->order_count &&
+		    is_older(rings, child + 1, child))
 			child++;
-		if (!is_older(state, child, at))
+		if (!is_older(rings, child, at))
 			return;
-		swap(state, at, child);
+		swap(rings, at, child);
 		at = child;
 	}
 }
 
 /* See how far the kernel has written in all rings. */
-static void merge_look(struct perf_state *state)
+static void merge_look(struct perf_rings *rings)
 {
-	for (size_t i = 0; i < state->rings->count; i++)
-		if (state->rings->all[i].fd >= 0)
-			ppi_perf_buffer_look(&state->rings->all[i].buffer);
+	for (size_t i = 0; i < rings->count; i++)
+		if (rings->all[i].fd >= 0)
+			ppi_perf_buffer_look(&rings->all[i].buffer);
 }
 
 static void merge_begin(struct perf_state *state)
 {
-	state->rings->order_count = 0;
-	for (size_t i = 0; i < state->rings->count; i++)
-		if (state->rings->all[i].fd >= 0 &&
-		    look_at_front(state, &state->rings->all[i]))
-			state->rings->order[state->rings->order_count++] = i;
-	for (size_t i = state->rings->order_count / 2; i-- > 0;)
-		sift_down(state, i);
+	struct perf_rings *rings = state->rings;
+
+	rings->order_count = 0;
+	for (size_t i = 0; i < rings->count; i++)
+		if (rings->all[i].fd >= 0 &&
+		    look_at_front(state, &rings->all[i]))
+			rings->order[rings->order_count++] = i;
+	for (size_t i = rings->order_count / 2; i-- > 0;)
+		sift_down(rings, i);
 }
 
 /* The ring whose front record is the oldest of those up to until_ns; false when
  * there is none. */
 static bool merge_oldest(struct perf_state *state, size_t *ring)
 {
-	if (state->rings->order_count == 0 ||
-	    state->rings->all[state->rings->order[0]].next_time_ns > state->drain->until_ns)
+	const struct perf_rings *rings = state->rings;
+
+	if (rings->order_count == 0 ||
+	    rings->all[rings->order[0]].next_time_ns > state->drain->until_ns)
 		return false;
-	*ring = state->rings->order[0];
+	*ring = rings->order[0];
 	return true;
 }
 
 /* The oldest was popped: look at the ring's next. */
 static void merge_advance(struct perf_state *state)
 {
-	struct perf_ring *ring = &state->rings->all[state->rings->order[0]];
+	struct perf_rings *rings = state->rings;
+	struct perf_ring *ring = &rings->all[rings->order[0]];
 
 	ring->last_time_ns = ring->next_time_ns;
 	if (!look_at_front(state, ring))
-		state->rings->order[0] = state->rings->order[--state->rings->order_count];
-	sift_down(state, 0);
+		rings->order[0] = rings->order[--rings->order_count];
+	sift_down(rings, 0);
 }
 
 /* ---- what each record leads to ---- */
@@ -288,7 +294,8 @@ static bool take_new_process(struct ppi_backend_session *bs,
 	    !ppi_perf_is_wanted(bs, seen))
 		return true;
 	record.address = seen->parent_pid;
-	if (!state->drain->is_fork_told && !ppi_room_add(room, &record, NULL, 0))
+	if (!state->drain->is_fork_told &&
+	    !ppi_room_add(room, &record, NULL, 0))
 		return false;
 	state->drain->is_fork_told = true;
 	if (!name_new_thread(bs, ring, seen, room))
@@ -446,8 +453,9 @@ static void look_at_rings(struct ppi_backend_session *bs)
 	struct perf_state *state = perf_state_of(bs);
 	bool goes_on = state->is_running || state->sides->is_early;
 
-	state->drain->until_ns = goes_on ? ppi_perf_record_clock(bs) : UINT64_MAX;
-	merge_look(state);
+	state->drain->until_ns =
+		goes_on ? ppi_perf_record_clock(bs) : UINT64_MAX;
+	merge_look(state->rings);
 	ppi_perf_clocks_look(bs);
 	state->drain->looked_at_ns = ppi_perf_record_clock(bs);
 	merge_begin(state);
@@ -481,7 +489,8 @@ static void adapt_nap(struct ppi_backend_session *bs, uint64_t now_ns)
 		bs->drain_every_ms = NAP_LEAST_MS;
 	if (bs->drain_every_ms > state->drain->nap_ms)
 		bs->drain_every_ms = state->drain->nap_ms;
-	state->drain->next_adapt_ns = now_ns + bs->drain_every_ms * UINT64_C(500000);
+	state->drain->next_adapt_ns =
+		now_ns + bs->drain_every_ms * UINT64_C(500000);
 }
 
 /* Its samples may come after we saw that it is gone: forget it last. */
@@ -526,8 +535,8 @@ portprof_status ppi_perf_drain_rings(struct ppi_backend_session *bs,
 	while (merge_oldest(state, &at)) {
 		struct perf_ring *ring = &state->rings->all[at];
 		size_t bytes = ring->front_bytes;
-		const void *record = ppi_perf_buffer_record(&ring->buffer, bytes,
-		                                          state->rings->scratch);
+		const void *record = ppi_perf_buffer_record(
+			&ring->buffer, bytes, state->rings->scratch);
 		struct perf_seen seen;
 
 		/* What cannot be read is a loss that nobody counted. */
@@ -538,7 +547,7 @@ portprof_status ppi_perf_drain_rings(struct ppi_backend_session *bs,
 		} else {
 			ring->buffer.damaged++;
 		}
-		/* Attaching a thread may have moved the ports. */
+		/* Attaching a thread may have moved the rings. */
 		ppi_perf_clocks_pass(bs, &state->rings->all[at]);
 		ppi_perf_buffer_pop(&state->rings->all[at].buffer, bytes);
 		merge_advance(state);

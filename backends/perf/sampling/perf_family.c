@@ -117,7 +117,8 @@ static portprof_status find_family(struct ppi_backend_session *bs,
 	if (error < 0)
 		return ppi_perf_refuse_threads(bs, -error, why);
 	free(tids);
-	state->family->bits = calloc(PIDS_MAX / WORD_BITS, sizeof(*state->family->bits));
+	state->family->bits = calloc(PIDS_MAX / WORD_BITS,
+	                             sizeof(*state->family->bits));
 	if (!state->family->bits || ppi_perf_family_look(bs) < 0)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open session",
 		                "out of memory");

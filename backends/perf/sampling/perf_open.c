@@ -29,6 +29,8 @@ enum {
 
 #define NS_PER_S UINT64_C(1000000000)
 
+/* ---- which layout ---- */
+
 static bool is_process(const struct ppi_plan *plan)
 {
 	return plan->target.kind == PPI_TARGET_PROCESS ||
@@ -136,10 +138,11 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 	                                            &limit);
 	uint64_t by_thread = threads * events_of_thread(bs);
 	/* The rings' own events: a CPU's carrier has one already. */
-	uint64_t rings = 1 + (state->sides->has_carriers && !is_system);
+	bool has_carriers = state->sides->has_carriers;
+	uint64_t rings = 1 + (has_carriers && !is_system);
 	uint64_t by_cpu = state->cpu_count *
 	                  (rings + (uint64_t)threads * (plan->event_count +
-	                                                state->sides->has_carriers));
+	                                                has_carriers));
 	uint64_t budget = available / 2 < FDS_MAX ? available / 2 : FDS_MAX;
 
 	available = available > FDS_LEFT ? available - FDS_LEFT : 0;
@@ -196,6 +199,8 @@ static portprof_status choose_carriers(struct ppi_backend_session *bs,
 	return status;
 }
 
+/* ---- the shape of records ---- */
+
 /* A chain that leaves room for what else a sample may bring. */
 static int64_t deepest(const struct ppi_plan *plan)
 {
@@ -250,6 +255,7 @@ static void shape_records(struct ppi_backend_session *bs)
 	const struct ppi_plan *plan = bs->plan;
 	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
 	struct perf_session_kind *kind = &state->kind;
+	struct perf_weighing *weighing = state->weighing;
 	struct perf_shape *shape = &kind->shape;
 	bool has_kernel = false, has_hardware = false, needs_period = false;
 
@@ -263,11 +269,11 @@ static void shape_records(struct ppi_backend_session *bs)
 	                     PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (state->layout == PERF_THREAD_RINGS)
 		shape->sample_type |= PERF_SAMPLE_CPU;
-	state->weighing->has_values = state->layout != PERF_CPU_RINGS ||
-	                    (kind->features & PERF_HAS_INHERIT_READ &&
-	                     must_read_counts(plan));
-	state->weighing->has_clocks = !state->weighing->has_values && has_cpu_time(plan);
-	if (state->weighing->has_values)
+	weighing->has_values = state->layout != PERF_CPU_RINGS ||
+	                       (kind->features & PERF_HAS_INHERIT_READ &&
+	                        must_read_counts(plan));
+	weighing->has_clocks = !weighing->has_values && has_cpu_time(plan);
+	if (weighing->has_values)
 		shape->sample_type |= PERF_SAMPLE_READ;
 	else if (needs_period)
 		ask_for_periods(bs);
@@ -362,6 +368,8 @@ static void choose_inheritance(struct ppi_backend_session *bs)
 		         "weight is unattributed");
 }
 
+/* ---- notes ---- */
+
 static void say_precision(struct ppi_backend_session *bs,
                           const struct ppi_event *event)
 {
@@ -440,6 +448,8 @@ static void say_what_is_special(struct ppi_backend_session *bs)
 		say_rate(bs, event);
 	}
 }
+
+/* ---- everything ---- */
 
 static portprof_status prepare(struct ppi_backend_session *bs,
                                struct ppi_diag *why)

@@ -1,42 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* The rings: places for them, mapping them, one for each CPU. */
+/* The rings: places for them, mapping them, how large they are, how often they are
+ * emptied. */
 #include "backends/perf/sampling/perf_rings.h"
 
 #include "backends/perf/kernel/perf_refusal.h"
 #include "backends/perf/sampling/perf_samples.h"
 #include "backends/perf/sampling/perf_sampling.h"
 #include "backends/perf/sampling/perf_sides.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- places ---- */
+
 size_t ppi_perf_new_ring(struct perf_state *state)
 {
+	struct perf_rings *rings = state->rings;
 	size_t at = 0;
 
-	while (at < state->rings->count && state->rings->all[at].fd != PERF_RING_FREE)
+	while (at < rings->count && rings->all[at].fd != PERF_RING_FREE)
 		at++;
-	if (at == state->rings->room) {
+	if (at == rings->room) {
 		size_t room = at ? at * 2 : 16;
-		struct perf_ring *ports =
-			realloc(state->rings->all, room * sizeof(*ports));
+		struct perf_ring *all =
+			realloc(rings->all, room * sizeof(*all));
 		size_t *order;
 
-		if (!ports)
+		if (!all)
 			return SIZE_MAX;
-		state->rings->all = ports;
-		order = realloc(state->rings->order, room * sizeof(*order));
+		rings->all = all;
+		order = realloc(rings->order, room * sizeof(*order));
 		if (!order)
 			return SIZE_MAX;
-		state->rings->order = order;
-		state->rings->room = room;
+		rings->order = order;
+		rings->room = room;
 	}
-	memset(&state->rings->all[at], 0, sizeof(state->rings->all[at]));
-	state->rings->all[at].fd = PERF_RING_FREE;
-	if (at == state->rings->count)
-		state->rings->count++;
+	memset(&rings->all[at], 0, sizeof(rings->all[at]));
+	rings->all[at].fd = PERF_RING_FREE;
+	if (at == rings->count)
+		rings->count++;
 	return at;
 }
+
+/* ---- mapping them, as the budget for locked memory allows ---- */
 
 enum { RING_TRIED_LEAST = 32 << 10 };
 
@@ -49,8 +56,10 @@ static bool is_out_of_budget(int error)
 static size_t bytes_of(const struct perf_state *state,
                        const struct perf_ring *ring)
 {
-	return state->rings->page_bytes +
-	       (ring->is_side ? state->rings->side_bytes : state->rings->sample_bytes);
+	const struct perf_rings *rings = state->rings;
+
+	return rings->page_bytes +
+	       (ring->is_side ? rings->side_bytes : rings->sample_bytes);
 }
 
 static int try_map(struct ppi_backend_session *bs, int fd,
@@ -94,7 +103,8 @@ void ppi_perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads)
 		ppi_perf_attr_ring_owner(&state->kind, &attr);
 		if (!is_out_of_budget(-ppi_perf_try_attr(
 			    perf_kernel_of(bs->kernel), &attr, 0, -1,
-			    rings * state->rings->sample_bytes + state->rings->page_bytes)))
+			    rings * state->rings->sample_bytes +
+				    state->rings->page_bytes)))
 			break;
 		state->rings->sample_bytes /= 2;
 		state->rings->is_lock_limited = true;
@@ -105,18 +115,18 @@ void ppi_perf_fit_thread_rings(struct ppi_backend_session *bs, size_t threads)
 bool ppi_perf_shrink_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
-	size_t *larger = state->rings->side_bytes > state->rings->sample_bytes &&
+	struct perf_rings *rings = state->rings;
+	size_t *larger = rings->side_bytes > rings->sample_bytes &&
 	                 state->layout != PERF_THREAD_RINGS
-		? &state->rings->side_bytes : &state->rings->sample_bytes;
+		? &rings->side_bytes : &rings->sample_bytes;
 
-	if (*larger <= state->rings->page_bytes ||
+	if (*larger <= rings->page_bytes ||
 	    (state->layout == PERF_THREAD_RINGS &&
 	     *larger / 2 < ring_least(state)))
 		return false;
 	*larger /= 2;
-	state->rings->is_lock_limited = true;
-	if (state->kind.shape.stack_bytes &&
-	    larger == &state->rings->sample_bytes)
+	rings->is_lock_limited = true;
+	if (state->kind.shape.stack_bytes && larger == &rings->sample_bytes)
 		return true; /* shorter copies make up for it */
 	ppi_note(bs, "rings are smaller than they should be, so samples may "
 	         "be lost: the memory a user may lock is limited; raise "
@@ -345,6 +355,7 @@ static size_t side_of_cpu(const struct ppi_backend_session *bs)
 void ppi_perf_size_rings(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
+	struct perf_rings *rings = state->rings;
 	uint64_t per_second = expected_rate(bs->plan, true) *
 	                      expected_bytes(&state->kind.shape);
 	uint64_t least = RING_MIN, most = RING_CPU_MAX;
@@ -360,15 +371,15 @@ void ppi_perf_size_rings(struct ppi_backend_session *bs)
 		wanted = with_stacks(bs, (size_t)wanted);
 	if (bs->plan->ring_bytes)
 		wanted = bs->plan->ring_bytes;
-	state->rings->sample_bytes = state->rings->page_bytes;
-	while (state->rings->sample_bytes < wanted && state->rings->sample_bytes < 64u << 20)
-		state->rings->sample_bytes *= 2;
-	state->rings->side_bytes = side_of_cpu(bs);
+	rings->sample_bytes = rings->page_bytes;
+	while (rings->sample_bytes < wanted && rings->sample_bytes < 64u << 20)
+		rings->sample_bytes *= 2;
+	rings->side_bytes = side_of_cpu(bs);
 	if (state->layout == PERF_THREAD_RINGS &&
 	    bs->plan->target.kind != PPI_TARGET_TID)
-		state->rings->side_bytes = SIDE_THREAD;
-	if (state->rings->side_bytes < state->rings->page_bytes)
-		state->rings->side_bytes = state->rings->page_bytes;
+		rings->side_bytes = SIDE_THREAD;
+	if (rings->side_bytes < rings->page_bytes)
+		rings->side_bytes = rings->page_bytes;
 }
 
 /* How long it takes until a ring is half full. */
@@ -378,11 +389,12 @@ static unsigned half_full_ms(const struct ppi_backend_session *bs,
 	const struct perf_state *state = perf_state_of(bs);
 	uint64_t per_second = expected_load(bs, at_the_fastest);
 	uint64_t ms = state->rings->sample_bytes * 500 / per_second;
-	/* a larger ring is for worse storms, not for longer naps */
-	uint64_t side_bytes = state->rings->side_bytes < SIDE_CPU ? state->rings->side_bytes
-	                                                   : SIDE_CPU;
-	uint64_t side_ms = side_bytes * 500 / SIDE_BYTES_PER_SECOND;
+	uint64_t side_bytes = state->rings->side_bytes;
+	uint64_t side_ms;
 
+	/* a larger ring is for worse storms, not for longer naps */
+	side_bytes = side_bytes < SIDE_CPU ? side_bytes : SIDE_CPU;
+	side_ms = side_bytes * 500 / SIDE_BYTES_PER_SECOND;
 	if (state->sides->has_carriers && side_ms < ms)
 		ms = side_ms;
 	ms = ms < NAP_MIN_MS ? NAP_MIN_MS : ms;

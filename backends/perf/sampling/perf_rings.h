@@ -49,10 +49,10 @@ struct perf_rings {
 /* How many side rings threads have of their own; beyond that a thread's
  * carrier writes into its ring of samples. */
 size_t ppi_perf_side_rings_left(const struct perf_state *state);
-/* A free place among the ports; SIZE_MAX when out of memory. */
+/* A free place among the rings; SIZE_MAX when out of memory. */
 size_t ppi_perf_new_ring(struct perf_state *state);
-/* A ring of the size that is set, for the ring; a thread's for samples is made
- * smaller, if it must. */
+/* Map a buffer of the size that is set; a thread's for samples is made smaller, if
+ * it must. */
 portprof_status ppi_perf_map_ring(struct ppi_backend_session *bs, int fd,
                                   struct perf_ring *ring, struct ppi_diag *why);
 /* Open a CPU's ring, for samples or at its side. */

@@ -123,6 +123,8 @@ static bool is_second_copy(struct ppi_backend_session *bs,
 	return thread && thread->is_direct;
 }
 
+/* ---- what it weighs ---- */
+
 /* One that is open on several core types did not run while its thread was on
  * the others: that is no share of time to scale by. */
 static uint64_t scaled_value(const struct ppi_backend_session *bs,
@@ -202,6 +204,8 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	                                        : weight;
 }
 
+/* ---- what it says, as a record ---- */
+
 static size_t values_of(const struct perf_seen *seen)
 {
 	return seen->value_count < PERF_EVENTS_MAX ? seen->value_count
@@ -228,15 +232,14 @@ static void add_event_fields(const struct ppi_backend_session *bs,
                              uint32_t event, const struct perf_seen *seen,
                              struct ppi_room *room, portprof_record *record)
 {
-	const struct perf_state *state = perf_state_of(bs);
+	const struct perf_raw_field *raw = perf_state_of(bs)->weighing->raw;
 	unsigned count = perf_own(&bs->plan->events[event])->asked.field_count;
 
-	if (!state->weighing->raw || !count)
+	if (!raw || !count)
 		return;
 	record->event_fields = room->word_count;
 	for (unsigned i = 0; i < count; i++)
-		ppi_perf_raw_add(&state->weighing->raw[event * PERF_RAW_MAX + i], i, seen,
-		                 room);
+		ppi_perf_raw_add(&raw[event * PERF_RAW_MAX + i], i, seen, room);
 	record->event_field_words = room->word_count - record->event_fields;
 	if (record->event_field_words)
 		record->valid |= PORTPROF_FIELD_EVENT_FIELDS;
@@ -388,7 +391,8 @@ static void watch_beat(struct ppi_backend_session *bs,
 	uint64_t address = seen->is_kernel ? seen->user_ip : seen->ip;
 	unsigned every;
 
-	if (source->event != 0 || !event->is_cpu_time || state->weighing->has_beat ||
+	if (source->event != 0 || !event->is_cpu_time ||
+	    state->weighing->has_beat ||
 	    state->layout == PERF_SYSTEM_RINGS || seen->is_guest ||
 	    (seen->is_kernel && !seen->has_user_ip))
 		return;
@@ -426,6 +430,8 @@ static void add_sample(struct ppi_backend_session *bs,
 	add_event_fields(bs, source->event, seen, room, &record);
 	room->records[room->record_count++] = record;
 }
+
+/* ---- what is done with it ---- */
 
 /*
  * Of CPUs: their clocks run on when nobody does, in the idle task (process 0),

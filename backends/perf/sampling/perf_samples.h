@@ -5,8 +5,9 @@
 #define PERF_SAMPLES_H
 
 #include "backends/perf/records/perf_records.h"
-#include "backends/perf/sampling/perf_rings.h"
 #include "backends/perf/session/perf_session.h"
+
+struct perf_ring;
 
 /* Words of a payload at most: a chain, and what a record holds beside. */
 enum { PERF_PAYLOAD_WORDS = PPI_WORDS_MIN + (1 << 13) };

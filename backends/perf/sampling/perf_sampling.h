@@ -20,7 +20,7 @@ portprof_status ppi_perf_open_sampling(struct ppi_backend_session *bs,
 /* Rings and memory, in the owner or in a forked child. */
 void ppi_perf_release_sampling(struct ppi_backend_session *bs);
 
-/* ---- perf_attach.c: the events of a thread or a CPU ---- */
+/* ---- perf_attach.c: the events and rings of a thread or a CPU ---- */
 
 /* Open the session's events for one thread. E_NOTFOUND: it has ended. */
 portprof_status ppi_perf_attach_thread(struct ppi_backend_session *bs,
@@ -39,6 +39,8 @@ void ppi_perf_drop_direct(struct ppi_backend_session *bs, uint32_t tid);
 /* The whole system: the session's events on each CPU. */
 portprof_status ppi_perf_attach_system(struct ppi_backend_session *bs,
                                        struct ppi_diag *why);
+
+/* ---- perf_attach.c: which threads ---- */
 
 /* Every thread of the target there is now; the helper's left out. */
 portprof_status ppi_perf_attach_all(struct ppi_backend_session *bs,

@@ -18,8 +18,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include <linux/perf_event.h>
-
 /* ---- small copies of stacks, then whole ones ---- */
 
 /*
@@ -43,7 +41,8 @@ void ppi_perf_choose_small_stacks(struct ppi_backend_session *bs,
 
 	/* what leads others, or is told apart by its count alone, stays one */
 	if (bs->plan->may_copy_less && bs->plan->event_count == 1 &&
-	    state->sides->has_carriers && (state->weighing->has_values || state->weighing->has_clocks) &&
+	    state->sides->has_carriers &&
+	    (state->weighing->has_values || state->weighing->has_clocks) &&
 	    state->kind.shape.stack_bytes > SMALL &&
 	    needed * EVENTS_SHARE < available)
 		state->stacks->small_bytes = SMALL;
@@ -53,7 +52,8 @@ void ppi_perf_choose_small_stacks(struct ppi_backend_session *bs,
 static bool is_of_other_size(const struct perf_state *state,
                              const struct perf_source *source)
 {
-	return state->stacks->small_bytes && source->is_large != state->stacks->is_grown;
+	return state->stacks->small_bytes &&
+	       source->is_large != state->stacks->is_grown;
 }
 
 bool ppi_perf_is_off(const struct perf_state *state,
@@ -70,13 +70,14 @@ void ppi_perf_attr_of_size(const struct perf_state *state, bool is_large,
 	if (!state->stacks->small_bytes)
 		return;
 	if (is_large)
-		attr->enable_on_exec = state->stacks->is_grown && attr->enable_on_exec;
+		attr->enable_on_exec =
+			state->stacks->is_grown && attr->enable_on_exec;
 	else
 		attr->sample_stack_user = state->stacks->small_bytes;
 }
 
 static void switch_size(struct ppi_backend_session *bs, bool is_large,
-                    unsigned long request)
+                        unsigned long request)
 {
 	struct perf_state *state = perf_state_of(bs);
 
@@ -94,7 +95,8 @@ void ppi_perf_grow_stacks(struct ppi_backend_session *bs)
 {
 	struct perf_state *state = perf_state_of(bs);
 
-	if (!state->stacks->small_bytes || state->stacks->is_grown || state->awaits_exec)
+	if (!state->stacks->small_bytes || state->stacks->is_grown ||
+	    state->awaits_exec)
 		return;
 	state->stacks->is_grown = true;
 	if (!state->is_running)
@@ -147,10 +149,11 @@ const struct ppi_costs_ops ppi_perf_costs = {
 	.measure = measure_costs,
 };
 
-/* ---- by itself: does the rate that was granted hold while it runs? ---- */
+/* ---- does the rate that was granted hold while it runs? ---- */
 
 enum { LATE_SAMPLES = 50 }; /* enough of them to judge by */
 
+/* How often it is asked. */
 #define LOOK_NS UINT64_C(2000000000)
 
 static bool is_timed_clock(const struct ppi_event *event)
@@ -211,8 +214,8 @@ static void slow_down(struct ppi_backend_session *bs, size_t at,
 	         bs->plan->events[at].request.name,
 	         1000000000ull / (unsigned long long)period,
 	         state->kind.inherits
-	         ? "; threads that began before keep their "
-	                                "rate until they end" : "");
+	         ? "; threads that began before keep their rate until they end"
+	         : "");
 }
 
 void ppi_perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns)
@@ -227,7 +230,8 @@ void ppi_perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns)
 	for (size_t i = 0; i < bs->plan->event_count; i++) {
 		uint64_t period = state->tallies[i].period;
 
-		if (!is_timed_clock(&bs->plan->events[i]) || period >= PERF_PERIOD_FREE_NS)
+		if (!is_timed_clock(&bs->plan->events[i]) ||
+		    period >= PERF_PERIOD_FREE_NS)
 			continue;
 		if (needed == 0)
 			needed = ppi_perf_rate_harmless_ns(kernel);
@@ -238,7 +242,7 @@ void ppi_perf_rate_watch(struct ppi_backend_session *bs, uint64_t now_ns)
 	}
 }
 
-/* ---- on request: rates, single events, numbers of samples, threads ---- */
+/* ---- on request ---- */
 
 static const char *text_of(const struct ppi_backend_session *bs, size_t event)
 {
@@ -285,7 +289,7 @@ static portprof_status check_sampled(const struct ppi_backend_session *bs,
 	                "steer that", text_of(bs, event));
 }
 
-/* ---- periods and rates ---- */
+/* ---- on request: periods and rates ---- */
 
 /* The copies that children have keep theirs: kernel/events/core.c,
  * _perf_event_period. */
@@ -345,7 +349,7 @@ static portprof_status set_rate(struct ppi_backend_session *bs, size_t event,
 	return status;
 }
 
-/* ---- one event of several ---- */
+/* ---- on request: one event of several ---- */
 
 /* Where descriptors are short the first event tells of mappings and threads,
  * which it does only while it is on. */
@@ -385,7 +389,7 @@ static portprof_status set_enabled(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-/* ---- so many samples ---- */
+/* ---- on request: so many samples ---- */
 
 /* The kernel counts them for each of its events, and not for inherited ones
  * (kernel/events/core.c, perf_event_refresh): exact where there is one. */
@@ -423,7 +427,7 @@ static portprof_status set_samples_left(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-/* ---- threads chosen one by one ---- */
+/* ---- on request: threads chosen one by one ---- */
 
 /* It has its own ring, and no other layout can do without a thread. */
 static portprof_status check_thread(const struct ppi_backend_session *bs,

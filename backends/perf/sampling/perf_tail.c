@@ -110,7 +110,8 @@ uint64_t ppi_perf_tail_longest(const struct perf_state *state, uint32_t event,
 {
 	uint64_t quiet = quiet_period(state, event);
 
-	return state->tails->is_quiet || time_ns < state->tails->paced_ns + 2 * quiet
+	return state->tails->is_quiet ||
+	       time_ns < state->tails->paced_ns + 2 * quiet
 		? quiet : state->tallies[event].period;
 }
 

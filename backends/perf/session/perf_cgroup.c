@@ -292,7 +292,8 @@ bool ppi_perf_cgroup_has(struct ppi_backend_session *bs,
 		else
 			high = middle;
 	}
-	if (low < state->cgroup.known_count && state->cgroup.known[low].id == seen->cgroup)
+	if (low < state->cgroup.known_count &&
+	    state->cgroup.known[low].id == seen->cgroup)
 		return state->cgroup.known[low].is_inside;
 	if (look_up(bs, seen, &is_inside)) {
 		remember(state, low, seen->cgroup, is_inside);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- which ---- */
+
 portprof_status ppi_perf_find_cpus(struct ppi_backend_session *bs,
                                    struct ppi_diag *why)
 {
@@ -43,7 +45,6 @@ portprof_status ppi_perf_find_cpus(struct ppi_backend_session *bs,
  * without that the kernel takes one of them, and it counts nothing on the
  * others' CPUs.
  */
-
 static bool read_core(const struct perf_kernel *kernel, const char *pmu,
                       struct perf_core *core)
 {

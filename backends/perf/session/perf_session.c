@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Descriptors of events in a program that may close all it did not open itself
- * (closefrom(3)): what it opens later in their places is none of ours to switch,
- * read or close.
- */
+/* The events of a session that are open in the kernel, until they are closed. */
 #include "backends/perf/session/perf_session.h"
 
 #include <errno.h>
@@ -40,6 +36,9 @@ struct perf_source *ppi_perf_add_source(struct perf_state *state,
 /* ---- whether one is still ours ---- */
 
 /*
+ * A program may close all that it did not open itself (closefrom(3)): what it opens
+ * later in the place of our descriptor is none of ours to switch, read or close.
+ *
  * Asked before each switch, which costs 125 ns, 75 of them for making a call at all.
  * Another profiler's event may well have our number: a second copy of this library
  * moves its descriptors to the same. Of what is cheaper,

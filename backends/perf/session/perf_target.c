@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 bool ppi_perf_has_family(const struct ppi_plan *plan)
 {
