@@ -17,7 +17,6 @@ PERF_SOURCES = \
 	backends/perf/events/perf_request.c \
 	backends/perf/events/perf_request.h \
 	backends/perf/events/perf_resolve.c \
-	backends/perf/events/perf_resolve.h \
 	backends/perf/events/perf_symbol.c \
 	backends/perf/events/perf_sysfs.c \
 	backends/perf/events/perf_sysfs.h \
@@ -66,9 +65,7 @@ PERF_SOURCES = \
 	backends/perf/session/perf_session.c \
 	backends/perf/session/perf_session.h \
 	backends/perf/session/perf_target.c \
-	backends/perf/session/perf_target.h \
-	backends/perf/session/perf_traced.c
-
+	backends/perf/session/perf_target.h
 if HAVE_PERF_HEADERS
 if BACKEND_OFF_PERF
 libportprof_tested_la_SOURCES += $(PERF_SOURCES) \

@@ -19,7 +19,7 @@
 
 #include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/events/perf_names.h"
-#include "backends/perf/events/perf_resolve.h"
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/probe/perf_probe.h"
 #include "backends/perf/records/perf_weight.h"
 #include "backends/perf/sampling/perf_account.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for perf events: the modifiers that perf adds to the core's. */
+/* Requests for perf events, with the modifiers that perf adds to the core's, and what
+ * they mean here. */
 #ifndef PERF_REQUEST_H
 #define PERF_REQUEST_H
 
@@ -32,5 +33,30 @@ bool ppi_perf_request_format(const struct ppi_event_request *core,
 /* Where in the user's text a part stands, from 1. */
 size_t ppi_perf_column_of(const struct ppi_event_request *request,
                           const char *part);
+
+/* ---- perf_resolve.c: to the kernel's numbers ---- */
+
+/*
+ * What `request` means on this machine, opened by nobody yet. When it names
+ * no privilege level, user and kernel are wished for: the caller takes away
+ * what is not permitted. event->request says guest and host as the kernel is
+ * to be told, event->canonical as the user did.
+ *   E_NOTFOUND     no such event, unit mask or PMU
+ *   E_UNSUPPORTED  known, but not of this machine, or not in this way
+ *   E_INVALID      contradictory, out of range, a unit mask is missing
+ * Any thread.
+ */
+portprof_status ppi_perf_resolve(const struct perf_request *request,
+                                 enum ppi_mode mode, struct ppi_event *event,
+                                 struct ppi_diag *why);
+
+/* The backend's resolve(): reads the parts of the request first; where no precise
+ * level is given but the highest is wanted, finds the highest that opens. */
+struct perf_kernel;
+portprof_status ppi_perf_resolve_event(const struct perf_kernel *kernel,
+                                       const struct ppi_event_request *request,
+                                       enum ppi_mode mode,
+                                       struct ppi_event *event,
+                                       struct ppi_diag *why);
 
 #endif

@@ -3,7 +3,6 @@
  * What an event will really be on this kernel, for this user: levels and rates that
  * are permitted, and the kernel's numbers for its name.
  */
-#include "backends/perf/events/perf_resolve.h"
 
 #include "backends/perf/events/perf_names.h"
 #include "backends/perf/events/perf_place.h"

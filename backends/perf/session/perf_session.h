@@ -168,7 +168,7 @@ static inline bool perf_is_refused(const struct ppi_backend_session *bs,
  * forked child. */
 void ppi_perf_release_session(struct ppi_backend_session *bs);
 
-/* ---- perf_traced.c: probes that are tracepoints of ours ---- */
+/* ---- perf_session.c: probes that are tracepoints of ours ---- */
 
 /* Where events are inherited: make tracepoints of the plan's probes, or note what
  * of them is not counted. The kind of session is known, nothing is open yet. */
