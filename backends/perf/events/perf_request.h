@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for perf events, with the modifiers that perf adds to the core's, and what
- * they mean here. */
+/* Requests for perf events, with the modifiers that perf adds to the core's, and
+ * what they mean here. */
 #ifndef PERF_REQUEST_H
 #define PERF_REQUEST_H
 

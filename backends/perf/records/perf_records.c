@@ -56,8 +56,8 @@ uint64_t ppi_perf_buffer_word(const struct perf_buffer *buffer, size_t at)
 	uint64_t word;
 
 	/* Aligned to 8 in a buffer of a multiple of 8: never in two parts. */
-	memcpy(&word, buffer->data + ((buffer->tail + at) & (buffer->data_bytes - 1)),
-	       sizeof(word));
+	at = (buffer->tail + at) & (buffer->data_bytes - 1);
+	memcpy(&word, buffer->data + at, sizeof(word));
 	return word;
 }
 
