@@ -3,20 +3,33 @@
  * The perf backend: perf_event_open(2). Samples go to kernel rings that the
  * helper thread empties; no signal is ever sent. doc/platforms/linux.md says
  * what the kernel does underneath.
+ *
+ * Each folder includes only those above it in this list:
+ *
+ * kernel/    what is asked of the kernel: the seam, /proc and /sys, attributes,
+ *            rates, refusals
+ * records/   what it writes: buffers, records, fields, weights
+ * probe/     what can be measured here
+ * events/    from a string to what the kernel is asked for
+ * session/   what counting and sampling share: open events, the target, its CPUs
+ * counts/    counters are opened and read
+ * sampling/  rings are opened, drained, and lead to samples
  */
 #include "config.h"
 
-#include "backends/perf/perf_state.h"
-
 #include "backends/perf/counts/perf_counts.h"
-#include "backends/perf/counts/perf_user.h"
 #include "backends/perf/events/perf_names.h"
-#include "backends/perf/events/perf_resolve.h"
-#include "backends/perf/perf_account.h"
-#include "backends/perf/perf_rate.h"
-#include "backends/perf/perf_rings.h"
-#include "backends/perf/perf_samples.h"
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/probe/perf_probe.h"
+#include "backends/perf/records/perf_weight.h"
+#include "backends/perf/sampling/perf_account.h"
+#include "backends/perf/sampling/perf_family.h"
+#include "backends/perf/sampling/perf_rings.h"
+#include "backends/perf/sampling/perf_samples.h"
+#include "backends/perf/sampling/perf_sampling.h"
+#include "backends/perf/sampling/perf_sides.h"
+#include "backends/perf/sampling/perf_tails.h"
+#include "backends/perf/session/perf_cpus.h"
 
 #include <errno.h>
 #include <string.h>
@@ -65,17 +78,63 @@ static portprof_status perf_resolve(const void *kernel,
 	                              event, why);
 }
 
+/* A session with all that its parts know: perf_session.h. */
+struct perf_whole {
+	struct perf_state state; /* first: what everybody is handed */
+	struct perf_counting counting;
+	struct perf_rings rings;
+	struct perf_sides sides;
+	struct perf_drain drain;
+	struct perf_weighing weighing;
+	struct perf_weights weights;
+	struct perf_stacks stacks;
+	struct perf_tails tails;
+	struct perf_family family;
+	struct perf_spent spent;
+};
+
+static void put_together(struct ppi_backend_session *bs)
+{
+	struct perf_whole *whole = bs->state;
+	struct perf_state *state = perf_state_of(bs);
+
+	memset(whole, 0, sizeof(*whole));
+	state->counting = &whole->counting;
+	state->rings = &whole->rings;
+	state->sides = &whole->sides;
+	state->drain = &whole->drain;
+	state->weighing = &whole->weighing;
+	state->weights = &whole->weights;
+	state->stacks = &whole->stacks;
+	state->tails = &whole->tails;
+	state->family = &whole->family;
+	state->spent = &whole->spent;
+}
+
+static void release(struct ppi_backend_session *bs)
+{
+	ppi_perf_release_counting(bs);
+	ppi_perf_release_sampling(bs);
+	ppi_perf_release_session(bs);
+	put_together(bs);
+}
+
 static portprof_status perf_open(struct ppi_backend_session *bs,
                                  struct ppi_diag *why)
 {
 	const struct ppi_target *target = &bs->plan->target;
+	portprof_status status;
 
+	put_together(bs);
 	if (target->kind == PPI_TARGET_TID && bs->plan->follow_children)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "open session",
 		                "children are followed for a process or a "
 		                "command, not for one thread");
-	return bs->plan->mode == PPI_COUNT ? ppi_perf_open_counting(bs, why)
-	                                   : ppi_perf_open_sampling(bs, why);
+	status = bs->plan->mode == PPI_COUNT ? ppi_perf_open_counting(bs, why)
+	                                     : ppi_perf_open_sampling(bs, why);
+	if (status != PORTPROF_OK)
+		release(bs);
+	return status;
 }
 
 /* Turn all on or off. Members of a group follow their leader. */
@@ -91,7 +150,7 @@ static portprof_status control_all(struct ppi_backend_session *bs,
 		int error = 0;
 
 		if (state->layout != PERF_NO_RINGS
-		    ? !source->is_member && !perf_is_off(state, source)
+		    ? !source->is_member && !ppi_perf_is_off(state, source)
 		    : source->leader < 0)
 			error = ppi_perf_control(bs, source, request, NULL);
 		failed = error < 0 ? -error : failed;
@@ -129,9 +188,9 @@ static portprof_status perf_start(struct ppi_backend_session *bs,
 
 	if (state->is_running)
 		return PORTPROF_OK;
-	state->is_early = false;
-	if (state->layout != PERF_NO_RINGS && state->began_ns == 0)
-		state->began_ns = ppi_perf_record_clock(bs);
+	state->sides->is_early = false;
+	if (state->layout != PERF_NO_RINGS && state->drain->began_ns == 0)
+		state->drain->began_ns = ppi_perf_record_clock(bs);
 	/* Counting has no account; asking the clock would be a third of
 	 * the time that starting takes. */
 	if (state->layout != PERF_NO_RINGS)
@@ -194,7 +253,7 @@ static portprof_status perf_stats(struct ppi_backend_session *bs, size_t event,
 
 static void perf_close(struct ppi_backend_session *bs)
 {
-	ppi_perf_release(bs);
+	release(bs);
 }
 
 #ifdef PPI_BACKEND_PERF
@@ -207,7 +266,7 @@ const struct ppi_backend_ops ppi_backend_perf = {
 	.name = "perf",
 	.summary = "Linux perf events: samples without signals, and counters",
 	.caps = PERF_CAPS,
-	.state_size = sizeof(struct perf_state),
+	.state_size = sizeof(struct perf_whole),
 	.catalogue = &ppi_perf_catalogue,
 	.count_ways = &ppi_perf_count_ways,
 	.count_parts = &ppi_perf_count_parts,

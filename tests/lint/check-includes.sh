@@ -6,7 +6,8 @@
 # conformance cases see the public interface alone, tools also how to treat
 # what comes from others, and of the command no verb sees another (below[]); a
 # backend sees the contract, its own headers and backends/common, never another
-# backend and never api/core; only perf_tables.c knows libpfm4.
+# backend and never api/core; only perf_tables.c knows libpfm4. The folders of backends/perf
+# are floors: each includes only itself and those below it, by floor_of().
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
@@ -82,9 +83,8 @@ BEGIN {
 	below["page"] = " view symbols "
 	below["view"] = " symbols "
 	below["tools"] = " symbols "
-	# top records as record does, and a configuration file is of both
+	# top records as record does
 	exception["tools/top/top.c"] = "tools/record/record.h"
-	exception["tools/settings.c"] = "tools/record/record.h"
 }
 
 function allowed_in_tools(to,    from, part) {
@@ -92,6 +92,19 @@ function allowed_in_tools(to,    from, part) {
 	part = part_of(to)
 	return part == "tools" || part == from || exception[file] == to || \
 		index(below[from], " " part " ") > 0
+}
+
+# The folders of backends/perf, from the ground up; the folder itself is the roof.
+function floor_of(path,    floors, floor, n) {
+	n = split("kernel records probe events session counts sampling", floors)
+	sub(/^backends\/perf\//, "", path)
+	if (path !~ /\//)
+		return n + 1
+	sub(/\/.*/, "", path)
+	for (floor = 1; floor <= n; floor++)
+		if (floors[floor] == path)
+			return floor
+	return 0 # a folder that has no floor yet may include none
 }
 
 function allowed(to,    area) {
@@ -156,6 +169,8 @@ function allowed(to,    area) {
 	if (is_public(to))
 		return to ~ /\/(status|record|event)\.h$/ || \
 			file == "backends/backend.h"
+	if (area == "backends/perf" && area_of(to) == area)
+		return floor_of(to) > 0 && floor_of(to) <= floor_of(file)
 	return area_of(to) == area
 }
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/perf/perf_kernel.h"
+#include "backends/perf/kernel/perf_kernel.h"
 
 enum { PERF_SIM_CPUS_MAX = 16, PERF_SIM_PACKAGE = 77, /* a type of PMU, */
        PERF_SIM_UPROBE = 78 /* and that of probes */ };

@@ -2,7 +2,7 @@
 /* What the simulated kernel refuses, and with which errno. */
 #include "tests/sim/perf_sim_state.h"
 
-#include "backends/perf/events/perf_attr.h"
+#include "backends/perf/kernel/perf_attr.h"
 
 #include <errno.h>
 #include <string.h>

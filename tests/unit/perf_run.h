@@ -3,7 +3,7 @@
 #ifndef PERF_RUN_H
 #define PERF_RUN_H
 
-#include "backends/perf/perf_state.h"
+#include "backends/perf/session/perf_session.h"
 #include "tests/sim/perf_sim.h"
 
 enum { RUN_EVENTS = 8, RUN_RECORDS = 200000, RUN_THREADS = 2048 };

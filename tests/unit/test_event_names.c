@@ -20,7 +20,7 @@
 #endif
 
 #include "api/core/event.h"
-#include "backends/perf/events/perf_resolve.h"
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/events/perf_tables.h"
 #include <errno.h>
 

@@ -23,7 +23,7 @@
 #include <perfmon/pfmlib_perf_event.h>
 
 #include "api/core/event.h"
-#include "backends/perf/events/perf_resolve.h"
+#include "backends/perf/events/perf_request.h"
 
 /* Some of these a string, in turn, beside the string alone. The second column
  * is libpfm4's way to say it where it is not the same. */

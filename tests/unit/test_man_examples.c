@@ -21,7 +21,7 @@
 
 #include "api/core/event.h"
 #ifdef HAVE_LINUX_PERF_EVENT_H
-#include "backends/perf/events/perf_resolve.h"
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/events/perf_tables.h"
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is among lost samples, and what is not: on the simulated kernel, which
  * counts every record that finds no room, as the real one does. */
-#include "backends/perf/perf_account.h"
+#include "backends/perf/sampling/perf_account.h"
 #include "tests/unit/perf_case.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Attrs: what is asked of the kernel, and how it is found out what it knows. */
-#include "backends/perf/events/perf_attr.h"
+#include "backends/perf/kernel/perf_attr.h"
 
 #include "tests/sim/perf_sim.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "backends/perf/records/perf_beat.h"
+#include "backends/perf/sampling/perf_samples.h"
 
 #define MS UINT64_C(1000000)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel records taken apart: whole, cut short, and hostile ones. */
-#include "backends/perf/records/perf_decode.h"
+#include "backends/perf/records/perf_records.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

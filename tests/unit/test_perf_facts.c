@@ -4,7 +4,7 @@
  * on the one that runs here: which records a loss counts, and which part of a
  * sample is its event's own.
  */
-#include "backends/perf/events/perf_attr.h"
+#include "backends/perf/kernel/perf_attr.h"
 #include "tests/sim/perf_sim.h"
 
 #include <setjmp.h>

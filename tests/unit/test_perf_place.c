@@ -25,7 +25,7 @@
 #include <portprof.h>
 #include <portprof/tool.h>
 
-#include "backends/perf/events/perf_symbol.h"
+#include "backends/perf/events/perf_place.h"
 #include "tests/tools/speed.h"
 
 /* ---- the program ---- */

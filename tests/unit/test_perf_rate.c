@@ -2,7 +2,7 @@
 /* Rates of clocks that would stop a machine, on the simulated kernel. */
 #include "tests/unit/perf_case.h"
 
-#include "backends/perf/perf_rate.h"
+#include "backends/perf/kernel/perf_rate.h"
 #include "tests/sim/perf_sim_state.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What tracepoints tell: the lines about it, the bytes, and samples that have it,
  * on a simulated kernel. */
+#include "backends/perf/records/perf_fields.h"
 #include "tests/unit/perf_case.h"
 
 #include <setjmp.h>

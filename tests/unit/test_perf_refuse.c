@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Each refusal of the perf backend: its status, and that it names a remedy. */
-#include "backends/perf/perf_errors.h"
+#include "backends/perf/kernel/perf_refusal.h"
+#include "backends/perf/sampling/perf_rings.h"
+#include "backends/perf/sampling/perf_samples.h"
 #include "tests/unit/perf_run.h"
 
 #include <errno.h>
@@ -391,7 +393,7 @@ static void little_memory_to_lock(void **state)
 	perf_sim_machine.lockable_bytes = 80 << 10;
 	assert_int_equal(run_add(&run, "task-clock", 4000), PORTPROF_OK);
 	assert_int_equal(run_open(&run), PORTPROF_OK);
-	assert_true(perf_state_of(&run.bs)->ring_bytes <= 16 << 10);
+	assert_true(perf_state_of(&run.bs)->rings->sample_bytes <= 16 << 10);
 	assert_true(run_has_note(&run, "kernel.perf_event_mlock_kb"));
 	assert_true(run.bs.drain_every_ms < 250);
 }
@@ -435,7 +437,7 @@ static void sizes_asked_for_are_kept(void **state)
 	run.plan.ring_bytes = 100000;
 	assert_int_equal(run_add(&run, "task-clock", 1000), PORTPROF_OK);
 	assert_int_equal(run_open(&run), PORTPROF_OK);
-	assert_int_equal(perf_state_of(&run.bs)->ring_bytes, 128 << 10);
+	assert_int_equal(perf_state_of(&run.bs)->rings->sample_bytes, 128 << 10);
 }
 
 /* 20,000 mappings and names a second of about 150 bytes are 3 MB: rings hold as
@@ -455,11 +457,11 @@ static void mappings_of_a_storm_find_room(void **state)
 		assert_int_equal(run_add(&run, "task-clock", 99), PORTPROF_OK);
 		assert_int_equal(run_open(&run), PORTPROF_OK);
 		perf = perf_state_of(&run.bs);
-		side[is_privileged] = perf->side_bytes;
-		assert_true(perf->side_bytes >=
-		            2 * STORM_BYTES_A_MS * perf->nap_ms * 99 / 100);
+		side[is_privileged] = perf->rings->side_bytes;
+		assert_true(perf->rings->side_bytes >=
+		            2 * STORM_BYTES_A_MS * perf->drain->nap_ms * 99 / 100);
 		if (!is_privileged)
-			assert_true(perf->side_bytes + perf->ring_bytes <=
+			assert_true(perf->rings->side_bytes + perf->rings->sample_bytes <=
 			            (size_t)516 << 10);
 		run_close(&run);
 		run_init(&run, PPI_SAMPLE);
@@ -480,11 +482,11 @@ static void fast_counters_get_large_rings(void **state)
 	};
 	assert_int_equal(run_add(&run, "cycles:period=20000", 0), PORTPROF_OK);
 	assert_int_equal(run_open(&run), PORTPROF_OK);
-	assert_int_equal(perf_state_of(&run.bs)->ring_bytes, 512 << 10);
+	assert_int_equal(perf_state_of(&run.bs)->rings->sample_bytes, 512 << 10);
 	assert_in_range(run.bs.drain_every_ms, 4, 20);
 	/* Where less comes, the helper may sleep until mappings and names
 	 * would fill half of theirs. */
-	assert_in_range(perf_state_of(&run.bs)->nap_ms, 25, 250);
+	assert_in_range(perf_state_of(&run.bs)->drain->nap_ms, 25, 250);
 }
 
 /* Only the drain that finds a FORK record attaches the new thread: with thread
@@ -497,7 +499,7 @@ static void new_threads_are_looked_for_soon(void **state)
 	assert_int_equal(run_open(&run), PORTPROF_OK);
 	assert_int_equal(perf_state_of(&run.bs)->layout, PERF_THREAD_RINGS);
 	assert_in_range(run.bs.drain_every_ms, 1, 10);
-	assert_in_range(perf_state_of(&run.bs)->nap_ms, 1, 10);
+	assert_in_range(perf_state_of(&run.bs)->drain->nap_ms, 1, 10);
 }
 
 /* What a kernel takes and ignores is no precision. */

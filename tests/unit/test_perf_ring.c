@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of the kernel's rings: wrapped, damaged and endless ones. */
-#include "backends/perf/records/perf_ring.h"
+#include "backends/perf/records/perf_records.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@ enum { PAGE = 4096, DATA = 4096 };
 
 static struct perf_event_mmap_page *control;
 static unsigned char *data;
-static struct perf_ring ring;
+static struct perf_buffer ring;
 static unsigned char scratch[PERF_RECORD_ROOM];
 
 /* A ring whose positions begin at `at`, as after a long time. */
@@ -25,7 +25,7 @@ static void begin_at(uint64_t at)
 	control->data_size = DATA;
 	control->data_head = at;
 	control->data_tail = at;
-	assert_true(ppi_perf_ring_attach(&ring, control, PAGE + DATA, PAGE));
+	assert_true(ppi_perf_buffer_attach(&ring, control, PAGE + DATA, PAGE));
 }
 
 static int set_up(void **state)
@@ -62,14 +62,14 @@ static void expect_record(uint16_t bytes, uint32_t number)
 	const struct perf_event_header *header;
 	const unsigned char *record;
 
-	assert_int_equal(ppi_perf_ring_front(&ring), bytes);
-	record = ppi_perf_ring_record(&ring, bytes, scratch);
+	assert_int_equal(ppi_perf_buffer_front(&ring), bytes);
+	record = ppi_perf_buffer_record(&ring, bytes, scratch);
 	header = (const void *)record;
 	assert_int_equal(header->type, number);
 	assert_int_equal(header->size, bytes);
 	for (size_t i = sizeof(*header); i < bytes; i++)
 		assert_int_equal(record[i], number & 0xff);
-	ppi_perf_ring_pop(&ring, bytes);
+	ppi_perf_buffer_pop(&ring, bytes);
 }
 
 static void records_go_round_the_end(void **state)
@@ -79,9 +79,9 @@ static void records_go_round_the_end(void **state)
 		uint16_t bytes = (uint16_t)(8 + i % 40 * 8);
 
 		write_record(bytes, i);
-		ppi_perf_ring_look(&ring);
+		ppi_perf_buffer_look(&ring);
 		expect_record(bytes, i);
-		assert_int_equal(ppi_perf_ring_front(&ring), 0);
+		assert_int_equal(ppi_perf_buffer_front(&ring), 0);
 		assert_int_equal(control->data_tail, control->data_head);
 	}
 	assert_int_equal(ring.damaged, 0);
@@ -101,7 +101,7 @@ static void positions_have_64_bits(void **state)
 		for (uint32_t n = 0; n < 100; n++) {
 			write_record(64, n);
 			write_record(24, n + 1000);
-			ppi_perf_ring_look(&ring);
+			ppi_perf_buffer_look(&ring);
 			expect_record(64, n);
 			expect_record(24, n + 1000);
 		}
@@ -114,10 +114,10 @@ static void words_of_a_wrapped_record(void **state)
 	(void)state;
 	begin_at(DATA - 16);
 	write_record(48, 7);
-	ppi_perf_ring_look(&ring);
-	assert_int_equal(ppi_perf_ring_front(&ring), 48);
+	ppi_perf_buffer_look(&ring);
+	assert_int_equal(ppi_perf_buffer_front(&ring), 48);
 	for (size_t at = 8; at < 48; at += 8)
-		assert_true(ppi_perf_ring_word(&ring, at) ==
+		assert_true(ppi_perf_buffer_word(&ring, at) ==
 		            UINT64_C(0x0707070707070707));
 }
 
@@ -125,8 +125,8 @@ static void nothing_new_before_a_look(void **state)
 {
 	(void)state;
 	write_record(32, 1);
-	assert_int_equal(ppi_perf_ring_front(&ring), 0);
-	ppi_perf_ring_look(&ring);
+	assert_int_equal(ppi_perf_buffer_front(&ring), 0);
+	ppi_perf_buffer_look(&ring);
 	expect_record(32, 1);
 }
 
@@ -144,13 +144,13 @@ static void nonsense_is_skipped_and_counted(void **state)
 		memcpy(&header, data + 8 * i, sizeof(header));
 		header.size = sizes[i];
 		memcpy(data + 8 * i, &header, sizeof(header));
-		ppi_perf_ring_look(&ring);
-		assert_int_equal(ppi_perf_ring_front(&ring), 0);
+		ppi_perf_buffer_look(&ring);
+		assert_int_equal(ppi_perf_buffer_front(&ring), 0);
 		assert_int_equal(ring.damaged, 1);
 		assert_int_equal(control->data_tail, control->data_head);
 		/* It continues. */
 		write_record(24, 2);
-		ppi_perf_ring_look(&ring);
+		ppi_perf_buffer_look(&ring);
 		expect_record(24, 2);
 	}
 }
@@ -159,9 +159,9 @@ static void a_head_too_far_is_damage(void **state)
 {
 	(void)state;
 	control->data_head = DATA + 8;
-	ppi_perf_ring_look(&ring);
+	ppi_perf_buffer_look(&ring);
 	assert_int_equal(ring.damaged, 1);
-	assert_int_equal(ppi_perf_ring_front(&ring), 0);
+	assert_int_equal(ppi_perf_buffer_front(&ring), 0);
 }
 
 /* A torn header: fewer bytes than a header has. */
@@ -169,8 +169,8 @@ static void half_a_header_is_damage(void **state)
 {
 	(void)state;
 	control->data_head = 4;
-	ppi_perf_ring_look(&ring);
-	assert_int_equal(ppi_perf_ring_front(&ring), 0);
+	ppi_perf_buffer_look(&ring);
+	assert_int_equal(ppi_perf_buffer_front(&ring), 0);
 	assert_int_equal(ring.damaged, 1);
 }
 
@@ -186,12 +186,12 @@ static void control_pages_that_cannot_be(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		control->data_offset = bad[i][0];
 		control->data_size = bad[i][1];
-		assert_false(ppi_perf_ring_attach(&ring, control, PAGE + DATA,
+		assert_false(ppi_perf_buffer_attach(&ring, control, PAGE + DATA,
 		                                  PAGE));
 	}
 	/* Kernels before 4.1 say nothing. */
 	control->data_offset = control->data_size = 0;
-	assert_true(ppi_perf_ring_attach(&ring, control, PAGE + DATA, PAGE));
+	assert_true(ppi_perf_buffer_attach(&ring, control, PAGE + DATA, PAGE));
 	assert_ptr_equal(ring.data, data);
 }
 

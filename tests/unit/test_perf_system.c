@@ -3,7 +3,7 @@
  * The whole system, sampled and counted: idle time is nobody's. Some simulated
  * CPUs deliver samples of their idle task, others deliver none.
  */
-#include "backends/perf/perf_proc.h"
+#include "backends/perf/kernel/perf_proc.h"
 #include "tests/unit/perf_case.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads, targets and layouts of the perf backend, on a simulated kernel. */
+#include "backends/perf/records/perf_weight.h"
 #include "tests/unit/perf_case.h"
 
 #include <setjmp.h>
@@ -105,7 +106,7 @@ static void thread_numbers_come_again(void **state)
 	run_stop(&run);
 	check_closure(300 * (2 * MS + 1), 300, MS);
 	/* Memory is for living threads only: the main one is left. */
-	assert_int_equal(perf_state_of(&run.bs)->weights.count, 1);
+	assert_int_equal(perf_state_of(&run.bs)->weights->count, 1);
 }
 
 static void the_helper_is_not_in_the_profile(void **state)

@@ -6,7 +6,7 @@
  */
 #include "tests/unit/user_cpu.h"
 
-#include "backends/perf/counts/perf_user.h"
+#include "backends/perf/counts/perf_counts.h"
 
 #include <pthread.h>
 #include <sched.h>

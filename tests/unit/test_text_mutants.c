@@ -17,7 +17,7 @@
 #include "api/core/session_config.h"
 #include "api/core/event.h"
 #ifdef HAVE_LINUX_PERF_EVENT_H
-#include "backends/perf/events/perf_resolve.h"
+#include "backends/perf/events/perf_request.h"
 #endif
 #include "table.h"
 

@@ -7,7 +7,6 @@
 
 #include <portprof/tool.h>
 
-#include "tools/report/report.h"
 #include "tools/terminal.h"
 #include "tools/tools.h"
 #include "tools/view/view.h"

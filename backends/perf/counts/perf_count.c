@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting: opening groups of kernel events on every thread. */
-#include "backends/perf/perf_state.h"
-
 #include "backends/perf/counts/perf_counts.h"
-#include "backends/perf/counts/perf_user.h"
 #include "backends/perf/events/perf_sysfs.h"
-#include "backends/perf/perf_errors.h"
-#include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_rings.h"
-#include "backends/perf/perf_target.h"
+#include "backends/perf/kernel/perf_proc.h"
+#include "backends/perf/kernel/perf_refusal.h"
+#include "backends/perf/session/perf_cpus.h"
+#include "backends/perf/session/perf_target.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	TRIES_MAX = 8,      /* to find a moment in which no thread is created */
@@ -438,7 +434,7 @@ static void choose_kind(struct ppi_backend_session *bs)
 	kind->removes_on_exec = plan->target.is_self && !plan->follow_children;
 	state->awaits_exec = kind->enables_on_exec;
 	ppi_perf_trace_probes(bs);
-	/* Ids say whether the descriptor is still ours: perf_descriptor.c. */
+	/* Ids say whether the descriptor is still ours: perf_session.c. */
 	kind->shape.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
 	                          PERF_FORMAT_TOTAL_TIME_RUNNING |
 	                          PERF_FORMAT_ID;
@@ -494,6 +490,7 @@ portprof_status ppi_perf_open_counting(struct ppi_backend_session *bs,
                                        struct ppi_diag *why)
 {
 	struct perf_state *state = perf_state_of(bs);
+	struct perf_counting *counting = state->counting;
 	size_t count = bs->plan->event_count;
 	portprof_status status = check_groups(bs->plan, why);
 
@@ -503,11 +500,9 @@ portprof_status ppi_perf_open_counting(struct ppi_backend_session *bs,
 		return status;
 	choose_kind(bs);
 	ppi_perf_find_cores(bs);
-	state->pending_end = &state->pending;
-	state->highest = calloc(count, sizeof(*state->highest));
-	state->tallies = calloc(count, sizeof(*state->tallies));
-	state->user_pages = calloc(count, sizeof(*state->user_pages));
-	if (!state->highest || !state->tallies || !state->user_pages)
+	counting->highest = calloc(count, sizeof(*counting->highest));
+	counting->user_pages = calloc(count, sizeof(*counting->user_pages));
+	if (!counting->highest || !counting->user_pages)
 		status = ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM,
 		                  "open counters", "out of memory");
 	else if (bs->plan->target.kind == PPI_TARGET_TID)
@@ -521,16 +516,26 @@ portprof_status ppi_perf_open_counting(struct ppi_backend_session *bs,
 		status = attach_process(bs, why);
 	if (status == PORTPROF_OK)
 		status = ppi_perf_check_cores(bs, why);
-	if (status != PORTPROF_OK) {
-		ppi_perf_release(bs);
+	if (status != PORTPROF_OK)
 		return status;
-	}
-	state->is_one_group = is_one_group(bs) &&
-	                      bs->plan->target.kind != PPI_TARGET_SYSTEM;
+	counting->is_one_group = is_one_group(bs) &&
+	                         bs->plan->target.kind != PPI_TARGET_SYSTEM;
 	if (state->source_count == 0) {
 		*why = bs->refusals[0];
 		status = why->status;
-		ppi_perf_release(bs);
 	}
 	return status;
+}
+
+/* The kernel does not give pages to a forked child (VM_DONTCOPY). */
+void ppi_perf_release_counting(struct ppi_backend_session *bs)
+{
+	struct perf_state *state = perf_state_of(bs);
+	const struct perf_kernel *kernel = perf_kernel_of(bs->kernel);
+
+	if (kernel->get_pid(kernel->self) == bs->owner_pid)
+		for (size_t i = 0; i < state->source_count; i++)
+			ppi_perf_user_unmap(bs, &state->sources[i]);
+	free((void *)state->counting->highest);
+	free((void *)state->counting->user_pages);
 }

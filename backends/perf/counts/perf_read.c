@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting: one reading of all groups, with the status of each value. */
-#include "backends/perf/perf_state.h"
-
 #include "backends/perf/counts/perf_counts.h"
-#include "backends/perf/perf_account.h"
-#include "backends/perf/perf_rings.h"
+#include "backends/perf/session/perf_cpus.h"
 #include "base/arithmetic.h"
 
 #include <errno.h>
@@ -137,7 +134,7 @@ void ppi_perf_judge(struct ppi_backend_session *bs, size_t event,
 		count->status = PORTPROF_COUNT_OK;
 	} else {
 		/* an estimate may fall when the share that was seen grows */
-		count->scaled = ppi_never_less(&state->highest[event],
+		count->scaled = ppi_never_less(&state->counting->highest[event],
 		                               ppi_scale(count->raw,
 		                                         count->enabled_ns,
 		                                         count->running_ns));
@@ -201,9 +198,9 @@ static portprof_status take_idle(struct ppi_backend_session *bs, size_t event,
 	                          &idle))
 		return PORTPROF_E_SYSTEM;
 	not_charged = idle.idle_ns + idle.stolen_ns;
-	count->raw = ppi_never_less(&perf_state_of(bs)->highest[event],
-	                            count->raw > not_charged
-	                            ? count->raw - not_charged : 0);
+	count->raw = ppi_never_less(
+		&perf_state_of(bs)->counting->highest[event],
+		count->raw > not_charged ? count->raw - not_charged : 0);
 	return PORTPROF_OK;
 }
 
@@ -222,8 +219,9 @@ portprof_status ppi_perf_read_counts(struct ppi_backend_session *bs,
 	return status;
 }
 
-portprof_status ppi_perf_read_core(struct ppi_backend_session *bs, size_t event,
-                                   size_t core, portprof_count *out)
+/* What one core type's part of an event counted; not scaled. */
+static portprof_status read_core(struct ppi_backend_session *bs, size_t event,
+                                 size_t core, portprof_count *out)
 {
 	const struct reading to = { out, event, 1, &core };
 	portprof_status status = read_sources(bs, &to);
@@ -287,8 +285,8 @@ bool ppi_perf_read_plainly(const struct ppi_backend_session *bs,
 	size_t all = state->source_count, bytes = (3 + 2 * all) * 8;
 	ssize_t got;
 
-	if (!state->is_one_group || atomic_load_explicit(&state->is_closed,
-	                                                 memory_order_relaxed))
+	if (!state->counting->is_one_group ||
+	    atomic_load_explicit(&state->is_closed, memory_order_relaxed))
 		return false;
 	got = kernel->read_event(kernel->self, state->sources[0].fd, words,
 	                         bytes);
@@ -313,5 +311,24 @@ portprof_status ppi_perf_count_all(struct ppi_backend_session *bs,
 			                   .enabled_ns = words[1],
 			                   .running_ns = words[2],
 			                   .status = PORTPROF_COUNT_OK };
+	return PORTPROF_OK;
+}
+
+portprof_status ppi_perf_count_part(struct ppi_backend_session *bs,
+                                    size_t event, size_t part, const char **pmu,
+                                    const char **cpus, portprof_count *out)
+{
+	const struct perf_state *state = perf_state_of(bs);
+	portprof_count count;
+	portprof_status status;
+
+	if (!ppi_perf_is_by_core(bs, event) || part >= state->core_count)
+		return PORTPROF_END;
+	status = read_core(bs, event, part, &count);
+	if (status)
+		return ppi_perf_count_failed(bs, status);
+	*pmu = state->cores[part].name;
+	*cpus = state->cores[part].cpus;
+	*out = count;
 	return PORTPROF_OK;
 }

@@ -3,15 +3,10 @@
  * Reading a counter without the kernel: the protocol that linux/perf_event.h
  * describes at struct perf_event_mmap_page, and when it may be used.
  */
-#include "backends/perf/counts/perf_user.h"
-
 #include "backends/perf/counts/perf_counts.h"
 #include "backends/perf/counts/perf_user_cpu.h"
 #include "backends/perf/events/perf_sysfs.h"
-#include "backends/perf/perf_rings.h"
-#include "backends/perf/perf_state.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,9 +184,10 @@ PERF_USER_INLINE const volatile struct perf_event_mmap_page *
 own_page(const struct perf_state *state, size_t event)
 {
 	const volatile struct perf_event_mmap_page *page =
-		__atomic_load_n(&state->user_pages[event], __ATOMIC_RELAXED);
+		__atomic_load_n(&state->counting->user_pages[event],
+		                __ATOMIC_RELAXED);
 
-	return page && __atomic_load_n(&state->user_thread,
+	return page && __atomic_load_n(&state->counting->user_thread,
 	                               __ATOMIC_RELAXED) == perf_user_thread()
 	       ? page : NULL;
 }
@@ -226,9 +222,10 @@ static void compare_ways(struct ppi_backend_session *bs, size_t event,
 		source->rdpmc_unreliable = true;
 		return;
 	}
-	__atomic_store_n(&state->user_thread, perf_user_thread(),
+	__atomic_store_n(&state->counting->user_thread, perf_user_thread(),
 	                 __ATOMIC_RELAXED);
-	__atomic_store_n(&state->user_pages[event], page, __ATOMIC_RELAXED);
+	__atomic_store_n(&state->counting->user_pages[event], page,
+	                 __ATOMIC_RELAXED);
 }
 
 PERF_USER_SELDOM static portprof_status
@@ -252,7 +249,8 @@ count_slowly(struct ppi_backend_session *bs, size_t event,
 		*out = count;
 		return PORTPROF_OK;
 	}
-	if (!__atomic_load_n(&state->user_pages[event], __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&state->counting->user_pages[event],
+	                     __ATOMIC_RELAXED))
 		source = source_of_event(state, event);
 	if (source && source->user_page && !source->rdpmc_unreliable)
 		compare_ways(bs, event, source);
@@ -314,7 +312,8 @@ static const char *count_how(struct ppi_backend_session *bs, size_t event)
 	if (source->rdpmc_unreliable)
 		return "by read(2): the counter's register and the kernel's "
 		       "count differ";
-	if (__atomic_load_n(&state->user_pages[event], __ATOMIC_RELAXED))
+	if (__atomic_load_n(&state->counting->user_pages[event],
+	                    __ATOMIC_RELAXED))
 		return "in user space, by the thread that it counts, while it "
 		       "is on the PMU";
 	return "by read(2) so far: the kernel has not offered the counter's "

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which events and PMUs there are: tables, sysfs and tracefs read aloud. */
-#include "backends/perf/perf_kernel.h"
-
 #include "backends/backend.h"
 #include "backends/perf/events/perf_names.h"
 #include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/events/perf_tables.h"
-#include "backends/perf/perf_proc.h"
+#include "backends/perf/kernel/perf_proc.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>

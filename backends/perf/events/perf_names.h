@@ -47,7 +47,7 @@ portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,
                                    struct ppi_event *event,
                                    struct ppi_diag *why);
 
-/* ---- perf_describe.c ---- */
+/* ---- a resolved event as text ---- */
 
 /* "in user and kernel mode"; a constant string. */
 const char *ppi_perf_say_levels(const struct ppi_event *event);

@@ -7,9 +7,8 @@
 #include "backends/perf/events/perf_place.h"
 
 #include "backends/perf/events/perf_names.h"
-#include "backends/perf/events/perf_symbol.h"
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/events/perf_sysfs.h"
-#include "backends/perf/probe/perf_rights.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,8 +40,6 @@ static const struct {
 
 enum {
 	DATA_BYTES = 4,
-	KERNEL_ENOTSUPP = 524, /* linux/errno.h: no user's, but given to him by
-	                        * arch_uprobe_analyze_insn */
 	ANY_ADDRESS = 0x1000 /* of a user's, to ask whether it may be */
 };
 
@@ -510,104 +507,3 @@ portprof_status ppi_perf_place_resolve(const struct perf_kernel *kernel,
 
 /* ---- what the kernel refuses ---- */
 
-static portprof_status refuse_breakpoint(const struct ppi_event *event,
-                                         int os_error, struct ppi_diag *why)
-{
-	const struct perf_own *own = perf_own(event);
-	const char *text = event->request.text;
-
-	switch (os_error) {
-	case ENOSPC:
-		return ppi_fail(why, PORTPROF_E_LIMIT, os_error, "open event",
-		                "'%s' finds no debug register free: a CPU has "
-		                "few (x86 four), which breakpoints of a session, "
-		                "of other sessions and of debuggers share",
-		                text);
-	case EACCES: /* kernel mode was refused before the address was seen */
-		if (!(own->config[1] >> 63))
-			return PORTPROF_OK;
-		/* fall through */
-	case EPERM:
-		return ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
-		                "'%s' is an address of the kernel, which only "
-		                "an administrator (CAP_SYS_ADMIN) may watch",
-		                text);
-	case EINVAL:
-		if (own->config[1] >> 63 && !event->counts_kernel)
-			return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-			                "open event", "'%s' is an address of "
-			                "the kernel: drop :u", text);
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "this CPU does not support the "
-		                "breakpoint '%s': %s", text,
-		                own->bp_type == HW_BREAKPOINT_R
-		                ? "x86 cannot watch reads without writes; "
-		                  "write rw"
-		                : "the address must be a multiple of its "
-		                  "length");
-	case ENOENT:
-	case ENODEV:
-	case EOPNOTSUPP:
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "this CPU or virtual machine has "
-		                "no debug registers for '%s'; a probe needs "
-		                "none: uprobe:FILE:SYMBOL", text);
-	default:
-		return PORTPROF_OK;
-	}
-}
-
-static portprof_status refuse_probe(const struct perf_kernel *kernel,
-                                    const struct ppi_event *event,
-                                    int os_error, struct ppi_diag *why)
-{
-	const char *text = event->request.text;
-	struct perf_rights rights;
-
-	switch (os_error) {
-	case EACCES:
-	case EPERM:
-		/* No level of paranoia allows it: kernel/events/core.c,
-		 * perf_uprobe_event_init. Which capability does was
-		 * CAP_PERFMON for some years, and is CAP_SYS_ADMIN again
-		 * (CVE-2025-38466): who has the former has been refused. */
-		ppi_perf_find_rights(kernel, &rights);
-		if (rights.can_admin)
-			return PORTPROF_OK; /* somebody else refuses it */
-		return ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
-		                "'%s' changes the pages of a file in every "
-		                "process that maps it, which needs CAP_SYS_ADMIN"
-		                "%s: %s", text, rights.can_perfmon
-		                ? ", since CAP_PERFMON is not enough for this "
-		                  "kernel"
-		                : " (CAP_PERFMON on some kernels from Linux "
-		                  "5.8 on)",
-		                ppi_perf_say_admin_remedy(&rights));
-	case EINVAL:
-	case ENOTSUP:
-	case KERNEL_ENOTSUPP:
-	case EIO:
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "the kernel refuses the probe "
-		                "'%s': no instruction begins there, it is one "
-		                "that cannot be probed, or the file is on a "
-		                "file system without memory mappings", text);
-	case ENOENT:
-		return ppi_fail(why, PORTPROF_E_NOTFOUND, os_error,
-		                "open event", "'%s': there is no file %s", text,
-		                event->request.name);
-	default:
-		return PORTPROF_OK;
-	}
-}
-
-portprof_status ppi_perf_place_refuse(const struct perf_kernel *kernel,
-                                      const struct ppi_event *event,
-                                      int os_error, struct ppi_diag *why)
-{
-	if (event && perf_own(event)->has_path)
-		return refuse_probe(kernel, event, os_error, why);
-	if (event && perf_own(event)->type == PERF_TYPE_BREAKPOINT)
-		return refuse_breakpoint(event, os_error, why);
-	return PORTPROF_OK;
-}

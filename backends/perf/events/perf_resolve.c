@@ -3,18 +3,15 @@
  * What an event will really be on this kernel, for this user: levels and rates that
  * are permitted, and the kernel's numbers for its name.
  */
-#include "backends/perf/events/perf_resolve.h"
 
-#include "backends/perf/events/perf_attr.h"
 #include "backends/perf/events/perf_names.h"
 #include "backends/perf/events/perf_place.h"
+#include "backends/perf/events/perf_request.h"
 #include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/events/perf_tables.h"
-#include "backends/perf/perf_errors.h"
-#include "backends/perf/perf_proc.h"
-#include "backends/perf/perf_rate.h"
+#include "backends/perf/kernel/perf_rate.h"
+#include "backends/perf/kernel/perf_refusal.h"
 #include "backends/perf/probe/perf_probe.h"
-#include "backends/perf/probe/perf_rights.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,9 +3,8 @@
  * Where a program's functions and variables are: symbol tables of ELF files, as
  * elf(5) has them, in the form of 64 bits whatever the file's is.
  */
-#include "backends/perf/events/perf_symbol.h"
-
-#include "backends/perf/perf_proc.h"
+#include "backends/perf/events/perf_place.h"
+#include "backends/perf/kernel/perf_proc.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "backends/perf/events/perf_sysfs.h"
 
 #include "backends/perf/events/perf_names.h"
-#include "backends/perf/events/perf_tables.h"
-#include "backends/perf/perf_proc.h"
+#include "backends/perf/events/perf_request.h"
+#include "backends/perf/kernel/perf_proc.h"
 
 #include <ctype.h>
 #include <errno.h>

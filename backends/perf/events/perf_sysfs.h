@@ -9,7 +9,7 @@
 
 #include "backends/backend.h"
 #include "backends/perf/events/perf_request.h"
-#include "backends/perf/perf_kernel.h"
+#include "backends/perf/kernel/perf_kernel.h"
 
 #define PERF_SYSFS_PMUS "/sys/bus/event_source/devices"
 
@@ -74,20 +74,6 @@ portprof_status ppi_perf_tracepoint_fields(const struct perf_kernel *kernel,
                                            const struct ppi_event *event,
                                            struct perf_raw_field *out,
                                            struct ppi_diag *why);
-
-/* Where tracepoints are: a folder with a file "available_events" and a folder
- * "events"; NULL when it cannot be read, for the reason in *error. */
-const char *ppi_perf_tracepoint_folder(const struct perf_kernel *kernel,
-                                       int *error);
-
-/*
- * What to type. Files of tracefs are closed to others whatever its mode is
- * (TRACE_MODE_READ in kernel/trace/trace.h of Linux), so that a group is needed;
- * the shell finds the user's own before sudo runs.
- */
-#define PERF_TRACEFS_MOUNT "sudo mount -t tracefs tracefs /sys/kernel/tracing"
-#define PERF_TRACEFS_SHOW \
-	"sudo mount -o remount,mode=755,gid=$(id -g) /sys/kernel/tracing"
 
 /* ---- terms ---- */
 

@@ -70,15 +70,8 @@ bool ppi_table_next_part(int event, int *at, struct ppi_table_part *part);
 void ppi_table_offer_events(const struct ppi_table_pmu *pmu,
                             struct ppi_nearest *nearest);
 
-/* Offer the unit masks and modifiers of an event, and list its unit masks in
- * `masks`, as far as there is room. */
-void ppi_table_offer_parts(const char *event, struct ppi_nearest *nearest,
-                           char *masks, size_t bytes);
-
 /* Is there a libpfm4? */
 bool ppi_table_is_there(void);
-
-/* ---- perf_unknown.c ---- */
 
 /* The refusal of a request that got `verdict`. */
 portprof_status ppi_table_refuse(const struct perf_request *request,

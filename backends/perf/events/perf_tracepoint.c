@@ -1,42 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracepoints of the kernel by the files of tracefs, and filters on them. */
-#include "backends/perf/events/perf_sysfs.h"
-
 #include "backends/perf/events/perf_names.h"
+#include "backends/perf/events/perf_request.h"
+#include "backends/perf/events/perf_sysfs.h"
 #include "backends/perf/events/perf_tables.h"
-#include "backends/perf/events/perf_attr.h"
-#include "backends/perf/perf_proc.h"
-#include "backends/perf/records/perf_raw.h"
+#include "backends/perf/kernel/perf_proc.h"
+#include "backends/perf/records/perf_fields.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { PATH_ROOM = 512, FORMAT_ROOM = 8192 };
-
-const char *ppi_perf_tracepoint_folder(const struct perf_kernel *kernel,
-                                       int *error)
-{
-	static const char *const places[] = {
-		"/sys/kernel/tracing", /* Documentation/trace/ftrace.rst, 4.1 */
-		"/sys/kernel/debug/tracing",
-	};
-
-	for (size_t i = 0; i < 2; i++) {
-		char path[PATH_ROOM], byte;
-		ssize_t got;
-
-		snprintf(path, sizeof(path), "%s/available_events", places[i]);
-		got = kernel->read_file(kernel->self, path, 0, &byte, 1);
-		if (got >= 0)
-			return places[i];
-		/* debugfs, where the second place would be, is closed to
-		 * users whether tracefs is mounted or not */
-		if (i == 0)
-			*error = (int)-got;
-	}
-	return NULL;
-}
 
 bool ppi_perf_tracepoint_is_name(const char *name)
 {

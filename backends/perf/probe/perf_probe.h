@@ -4,7 +4,7 @@
 #define PERF_PROBE_H
 
 #include "backends/backend.h"
-#include "backends/perf/perf_kernel.h"
+#include "backends/perf/kernel/perf_kernel.h"
 
 void ppi_perf_probe_ladder(const struct perf_kernel *kernel,
                            struct ppi_probe *out);

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads /proc and /sys for the perf backend, through its seam. */
+#include "backends/perf/kernel/perf_proc.h"
+
+#include "base/elf.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <portprof/record.h>
+
+bool ppi_perf_proc_text(const struct perf_kernel *kernel, const char *path,
+                        char *out, size_t room)
+{
+	ssize_t got = kernel->read_file(kernel->self, path, 0, out, room - 1);
+
+	if (got < 0)
+		return false;
+	out[got] = '\0';
+	return true;
+}
+
+int64_t ppi_perf_proc_number(const struct perf_kernel *kernel, const char *path,
+                             int64_t otherwise)
+{
+	char text[64], *end;
+	long long number;
+
+	if (!ppi_perf_proc_text(kernel, path, text, sizeof(text)))
+		return otherwise;
+	number = strtoll(text, &end, 10);
+	return end == text ? otherwise : number;
+}
+
+/* One "5" or "8-11" of a list such as "0-3,5,8-11", which *text is behind
+ * then: Documentation/admin-guide/cputopology.rst. False at its end. */
+static bool next_range(const char **text, long *first, long *last)
+{
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	*first = *last = strtol(*text, &end, 10);
+	if (*end == '-')
+		*last = strtol(end + 1, &end, 10);
+	*text = *end == ',' ? end + 1 : end;
+	return true;
+}
+
+static size_t parse_cpu_list(const char *text, int *out, size_t room)
+{
+	size_t count = 0;
+	long first, last;
+
+	while (next_range(&text, &first, &last))
+		for (long cpu = first; cpu <= last && count < room; cpu++)
+			out[count++] = (int)cpu;
+	return count;
+}
+
+enum { CPUS_MAX = 8192, STAT_BYTES = 1 << 20 };
+
+/* A chroot may have no /sys: /proc/stat has a line for each CPU that is online,
+ * proc_stat(5). */
+static size_t cpus_of_stat(const struct perf_kernel *kernel, int *out)
+{
+	char *text = malloc(STAT_BYTES);
+	size_t count = 0;
+
+	if (text && ppi_perf_proc_text(kernel, "/proc/stat", text, STAT_BYTES))
+		for (const char *line = text; line && count < CPUS_MAX;) {
+			if (!strncmp(line, "cpu", 3) && line[3] >= '0' &&
+			    line[3] <= '9')
+				out[count++] = atoi(line + 3);
+			line = strchr(line, '\n');
+			line = line ? line + 1 : NULL;
+		}
+	free(text);
+	return count;
+}
+
+int ppi_perf_proc_cpus(const struct perf_kernel *kernel, int **cpus,
+                       size_t *count)
+{
+	char text[4096];
+	int *list = malloc(CPUS_MAX * sizeof(*list));
+	ssize_t got = list ? kernel->read_file(
+		kernel->self, "/sys/devices/system/cpu/online", 0, text,
+		sizeof(text) - 1) : -ENOMEM;
+
+	if (!list)
+		return -ENOMEM;
+	text[got > 0 ? got : 0] = '\0';
+	*count = parse_cpu_list(text, list, CPUS_MAX);
+	if (*count == 0)
+		*count = cpus_of_stat(kernel, list);
+	*cpus = list;
+	if (*count > 0)
+		return 0;
+	free(list);
+	return got < 0 ? (int)got : -ENOENT;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+static bool is_in(const int *cpus, size_t count, long cpu)
+{
+	for (size_t i = 0; i < count; i++)
+		if (cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+bool ppi_perf_proc_has_cpu(const char *list, int cpu)
+{
+	long first, last;
+
+	while (next_range(&list, &first, &last))
+		if (first <= cpu && cpu <= last)
+			return true;
+	return false;
+}
+
+bool ppi_perf_proc_pick_cpus(const char *list, int *cpus, size_t *count)
+{
+	const char *text = list;
+	size_t kept = 0;
+	long first, last;
+
+	while (next_range(&text, &first, &last))
+		for (long cpu = first; cpu <= last; cpu++)
+			if (!is_in(cpus, *count, cpu))
+				return false;
+	for (size_t i = 0; i < *count; i++)
+		if (ppi_perf_proc_has_cpu(list, cpus[i]))
+			cpus[kept++] = cpus[i];
+	*count = kept;
+	return true;
+}
+
+static bool is_mounted(const struct perf_kernel *kernel)
+{
+	char byte;
+
+	return kernel->read_file(kernel->self, "/proc/self/status", 0, &byte,
+	                         1) != -ENOENT;
+}
+
+static int list_ids(const struct perf_kernel *kernel, const char *folder,
+                    int64_t **tids, size_t *count)
+{
+	size_t room = 64, found = 0;
+	int64_t *list = NULL;
+	int error;
+
+	do { /* again with more room when there were more */
+		int64_t *larger;
+
+		room = found > room ? found + found / 4 : room;
+		larger = realloc(list, room * sizeof(*list));
+		error = larger ? 0 : -ENOMEM;
+		if (larger) {
+			list = larger;
+			error = kernel->list_numbers(kernel->self, folder,
+			                             list, room, &found);
+		}
+	} while (error == 0 && found > room);
+	if (error < 0) {
+		free(list);
+		if (error != -ENOENT)
+			return error;
+		return is_mounted(kernel) ? -ESRCH : -ENOSYS;
+	}
+	qsort(list, found, sizeof(*list), compare_ids);
+	*tids = list;
+	*count = found;
+	return 0;
+}
+
+int ppi_perf_proc_threads(const struct perf_kernel *kernel, int64_t pid,
+                          int64_t **tids, size_t *count)
+{
+	char folder[64];
+
+	snprintf(folder, sizeof(folder), "/proc/%lld/task",
+	         (long long)(pid ? pid : kernel->get_pid(kernel->self)));
+	return list_ids(kernel, folder, tids, count);
+}
+
+int ppi_perf_proc_processes(const struct perf_kernel *kernel, int64_t **pids,
+                            size_t *count)
+{
+	return list_ids(kernel, "/proc", pids, count);
+}
+
+/* Who made it, or took it over; 0 when it has ended. proc_pid_stat(5): the fourth
+ * field. The second is a name in parentheses, with anything in it. */
+static int64_t parent_of(const struct perf_kernel *kernel, int64_t pid)
+{
+	char path[64], text[512], *behind;
+	long long parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
+	if (!ppi_perf_proc_text(kernel, path, text, sizeof(text)))
+		return 0;
+	behind = strrchr(text, ')');
+	if (!behind || sscanf(behind + 1, " %*c %lld", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+/* The index of an id in a sorted list; SIZE_MAX none. */
+static size_t index_of(const int64_t *ids, size_t count, int64_t id)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && ids[low] == id ? low : SIZE_MAX;
+}
+
+static bool is_among(const int64_t *ids, size_t count, int64_t id)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+int ppi_perf_proc_family(const struct perf_kernel *kernel, const int64_t *roots,
+                         size_t root_count, int64_t **pids, size_t *count)
+{
+	enum { GENERATIONS_MAX = 64 };
+	int64_t own = kernel->get_pid(kernel->self), *all, *parents;
+	bool *is_kin;
+	size_t listed, kept = 0;
+	int error = ppi_perf_proc_processes(kernel, &all, &listed);
+
+	if (error < 0)
+		return error;
+	parents = calloc(listed + 1, sizeof(*parents));
+	is_kin = calloc(listed + 1, sizeof(*is_kin));
+	if (!parents || !is_kin) {
+		free(parents);
+		free(is_kin);
+		free(all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < listed; i++)
+		parents[i] = parent_of(kernel, all[i]);
+	for (size_t i = 0; i < listed; i++) {
+		int64_t at = all[i];
+
+		for (int up = 0; up < GENERATIONS_MAX && at > 1 &&
+		     !is_among(roots, root_count, at); up++) {
+			size_t number = index_of(all, listed, at);
+
+			at = number == SIZE_MAX || at == own ? 0
+			                                     : parents[number];
+		}
+		is_kin[i] = is_among(roots, root_count, at);
+	}
+	for (size_t i = 0; i < listed; i++)
+		if (is_kin[i])
+			all[kept++] = all[i];
+	free(parents);
+	free(is_kin);
+	*pids = all;
+	*count = kept;
+	return 0;
+}
+
+uint64_t ppi_perf_proc_free_fds(const struct perf_kernel *kernel,
+                                uint64_t *limit)
+{
+	int64_t unused[1];
+	size_t open = 0;
+
+	*limit = 0;
+	if (kernel->get_fd_limit(kernel->self, limit) < 0)
+		*limit = 1024;
+	/* listing takes as long as there are many */
+	if (kernel->count_fds(kernel->self, &open) < 0 || open == 0)
+		kernel->list_numbers(kernel->self, "/proc/self/fd", unused, 1,
+		                     &open);
+	return *limit > open ? *limit - open : 0;
+}
+
+bool ppi_perf_proc_thread_name(const struct perf_kernel *kernel, int64_t pid,
+                               int64_t tid, char *out, size_t room)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/comm",
+	         (long long)pid, (long long)tid);
+	if (!ppi_perf_proc_text(kernel, path, out, room))
+		return false;
+	out[strcspn(out, "\n")] = '\0';
+	return true;
+}
+
+bool ppi_perf_proc_thread_time(const struct perf_kernel *kernel, int64_t pid,
+                               int64_t tid, uint64_t *ns)
+{
+	char path[96];
+	int64_t ran;
+
+	/* Time on a CPU, in ns, comes first: fs/proc/base.c. */
+	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/schedstat",
+	         (long long)pid, (long long)tid);
+	ran = ppi_perf_proc_number(kernel, path, -1);
+	if (ran < 0)
+		return false;
+	*ns = (uint64_t)ran;
+	return true;
+}
+
+/* One line of /proc/PID/maps; false unless it is executable and well-formed:
+ * start-end perms offset device inode path, proc_pid_maps(5). */
+static bool parse_mapping(const char *line, struct perf_mapping *mapping)
+{
+	unsigned long long start, end, offset, inode;
+	struct perf_file_key file = { 0 };
+	char perms[5];
+	int path_at = 0;
+
+	if (sscanf(line, "%llx-%llx %4s %llx %x:%x %llu %n", &start, &end,
+	           perms, &offset, &file.device_major, &file.device_minor,
+	           &inode, &path_at) < 7 || end <= start || perms[2] != 'x')
+		return false;
+	file.inode = inode;
+	mapping->file = file;
+	mapping->start = start;
+	mapping->end = end;
+	mapping->file_offset = offset;
+	snprintf(mapping->path, sizeof(mapping->path), "%s",
+	         path_at ? line + path_at : "");
+	return true;
+}
+
+void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
+                            perf_mapping_fn take, void *context)
+{
+	enum { ROOM = 2 * PERF_PATH_ROOM };
+	struct { char text[ROOM + 1]; struct perf_mapping mapping; } *work;
+	uint64_t offset = 0;
+	char path[64];
+
+	work = malloc(sizeof(*work));
+	if (!work)
+		return;
+	snprintf(path, sizeof(path), "/proc/%lld/maps", (long long)pid);
+	/* Whole lines only; each read goes on where the last line ended. */
+	for (;;) {
+		ssize_t got = kernel->read_file(kernel->self, path, offset,
+		                                work->text, ROOM);
+		char *line = work->text, *end;
+
+		if (got <= 0)
+			break;
+		work->text[got] = '\0';
+		while ((end = strchr(line, '\n')) != NULL) {
+			*end = '\0';
+			if (parse_mapping(line, &work->mapping))
+				take(context, &work->mapping);
+			line = end + 1;
+		}
+		if (line == work->text)
+			break; /* one line longer than all room: not maps */
+		offset += (uint64_t)(line - work->text);
+	}
+	free(work);
+}
+
+/* ---- build-ids ---- */
+
+/*
+ * The build-id in the notes of an ELF file, and which files have which. Files
+ * of the machine's own byte order only.
+ */
+
+enum {
+	SEGMENTS_MAX = 64,
+	NOTES_MAX = 4096,
+	KNOWN_SLOTS = 4096, /* a power of two; begins again when half full */
+	TRIES_MAX = 4       /* at a file that nobody could read */
+};
+
+struct file {
+	const struct perf_kernel *kernel;
+	char path[PERF_PATH_ROOM + 32];
+};
+
+struct perf_known_id {
+	struct perf_file_key file;
+	bool is_used, is_read;
+	uint8_t tries, bytes;
+	unsigned char id[PORTPROF_BUILD_ID_BYTES];
+};
+
+static bool read_at(const struct file *file, uint64_t offset, void *out,
+                    size_t bytes)
+{
+	return file->kernel->read_file(file->kernel->self, file->path, offset,
+	                               out, bytes) == (ssize_t)bytes;
+}
+
+static size_t find_in_segment(const struct file *file, uint64_t offset,
+                              uint64_t bytes, unsigned char *out, size_t room)
+{
+	unsigned char notes[NOTES_MAX];
+	const unsigned char *id;
+
+	if (bytes > sizeof(notes))
+		bytes = sizeof(notes);
+	if (!read_at(file, offset, notes, (size_t)bytes))
+		return 0;
+	bytes = ppi_build_id_find(notes, (size_t)bytes, false, room, &id);
+	if (bytes)
+		memcpy(out, id, (size_t)bytes);
+	return (size_t)bytes;
+}
+
+/* A file's header and a segment of it, in the form of 64 bits. */
+static bool read_header(const struct file *file, bool is_64, Elf64_Ehdr *out)
+{
+	Elf32_Ehdr small;
+
+	if (is_64)
+		return read_at(file, 0, out, sizeof(*out)) &&
+		       out->e_phentsize == sizeof(Elf64_Phdr);
+	if (!read_at(file, 0, &small, sizeof(small)))
+		return false;
+	out->e_phoff = small.e_phoff;
+	out->e_phnum = small.e_phnum;
+	out->e_phentsize = small.e_phentsize;
+	return out->e_phentsize == sizeof(Elf32_Phdr);
+}
+
+static bool read_segment(const struct file *file, bool is_64, uint64_t at,
+                         Elf64_Phdr *out)
+{
+	Elf32_Phdr small;
+
+	if (is_64)
+		return read_at(file, at, out, sizeof(*out));
+	if (!read_at(file, at, &small, sizeof(small)))
+		return false;
+	out->p_type = small.p_type;
+	out->p_offset = small.p_offset;
+	out->p_filesz = small.p_filesz;
+	return true;
+}
+
+static size_t search_segments(const struct file *file, bool is_64,
+                              unsigned char *out, size_t room)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	size_t found = 0;
+
+	if (!read_header(file, is_64, &header))
+		return 0;
+	for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MAX && !found;
+	     i++)
+		if (read_segment(file, is_64,
+		                 header.e_phoff + i * header.e_phentsize,
+		                 &segment) &&
+		    segment.p_type == PT_NOTE)
+			found = find_in_segment(file, segment.p_offset,
+			                        segment.p_filesz, out, room);
+	return found;
+}
+
+/* 0 bytes when it is no ELF file, or none with a build-id. */
+static size_t search_file(const struct file *file, unsigned char *out)
+{
+	const size_t room = PORTPROF_BUILD_ID_BYTES;
+	const uint16_t probe = 1;
+	unsigned char ident[EI_NIDENT];
+	int order = *(const unsigned char *)&probe ? ELFDATA2LSB : ELFDATA2MSB;
+
+	if (!read_at(file, 0, ident, sizeof(ident)) ||
+	    memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != order)
+		return 0;
+	return search_segments(file, ident[EI_CLASS] == ELFCLASS64, out, room);
+}
+
+/*
+ * Whether the path leads to the file that was mapped. By the inode alone:
+ * file systems in layers or parts give stat(2) another device than they give
+ * the kernel's records.
+ */
+static bool is_file(const struct file *file, uint64_t inode)
+{
+	uint64_t found;
+
+	return file->kernel->get_inode(file->kernel->self, file->path,
+	                               &found) == 0 && found == inode;
+}
+
+/* In the root of the process, which may be another than ours; as its program,
+ * whose link /proc keeps when its name is gone; in our root, when it has
+ * ended. */
+static bool find_file(struct file *file, int64_t pid, uint64_t inode,
+                      const char *path)
+{
+	snprintf(file->path, sizeof(file->path), "/proc/%lld/root%s",
+	         (long long)pid, path);
+	if (is_file(file, inode))
+		return true;
+	snprintf(file->path, sizeof(file->path), "/proc/%lld/exe",
+	         (long long)pid);
+	if (is_file(file, inode))
+		return true;
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	return is_file(file, inode);
+}
+
+static bool is_same(const struct perf_file_key *a,
+                    const struct perf_file_key *b)
+{
+	return a->inode == b->inode && a->generation == b->generation &&
+	       a->device_major == b->device_major &&
+	       a->device_minor == b->device_minor;
+}
+
+/* What is known of the file, or a slot for it; NULL when out of memory. */
+static struct perf_known_id *slot_of(struct perf_build_ids *ids,
+                                     const struct perf_file_key *file)
+{
+	size_t at = (size_t)((file->inode ^ file->generation) *
+	                     UINT64_C(0x9e3779b97f4a7c15) >> 40);
+
+	if (!ids->slots)
+		ids->slots = calloc(KNOWN_SLOTS, sizeof(*ids->slots));
+	if (!ids->slots)
+		return NULL;
+	if (ids->count > KNOWN_SLOTS / 2) {
+		memset(ids->slots, 0, KNOWN_SLOTS * sizeof(*ids->slots));
+		ids->count = 0;
+	}
+	for (at %= KNOWN_SLOTS; ids->slots[at].is_used;
+	     at = (at + 1) % KNOWN_SLOTS)
+		if (is_same(&ids->slots[at].file, file))
+			return &ids->slots[at];
+	ids->slots[at].is_used = true;
+	ids->slots[at].file = *file;
+	ids->count++;
+	return &ids->slots[at];
+}
+
+size_t ppi_perf_build_id(struct perf_build_ids *ids,
+                         const struct perf_kernel *kernel, int64_t pid,
+                         const struct perf_file_key *file, const char *path,
+                         unsigned char *out)
+{
+	struct file found = { .kernel = kernel };
+	struct perf_known_id *known;
+
+	/* Devices and "//anon" are no files to read. */
+	if (path[0] != '/' || path[1] == '/' || !strncmp(path, "/dev/", 5) ||
+	    file->inode == 0 || !(known = slot_of(ids, file)))
+		return 0;
+	if (!known->is_read && known->tries < TRIES_MAX) {
+		known->tries++;
+		known->is_read = find_file(&found, pid, file->inode, path);
+		if (known->is_read)
+			known->bytes = (uint8_t)search_file(&found, known->id);
+	}
+	memcpy(out, known->id, known->bytes);
+	return known->bytes;
+}
+
+void ppi_perf_build_ids_free(struct perf_build_ids *ids)
+{
+	free(ids->slots);
+	memset(ids, 0, sizeof(*ids));
+}
+
+/* ---- where tracefs is ---- */
+
+enum { TRACEFS_PATH = 64 };
+
+const char *ppi_perf_tracepoint_folder(const struct perf_kernel *kernel,
+                                       int *error)
+{
+	static const char *const places[] = {
+		"/sys/kernel/tracing", /* Documentation/trace/ftrace.rst, 4.1 */
+		"/sys/kernel/debug/tracing",
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		char path[TRACEFS_PATH], byte;
+		ssize_t got;
+
+		snprintf(path, sizeof(path), "%s/available_events", places[i]);
+		got = kernel->read_file(kernel->self, path, 0, &byte, 1);
+		if (got >= 0)
+			return places[i];
+		/* debugfs, where the second place would be, is closed to
+		 * users whether tracefs is mounted or not */
+		if (i == 0)
+			*error = (int)-got;
+	}
+	return NULL;
+}
