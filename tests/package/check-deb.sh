@@ -23,17 +23,18 @@ grep -q "^| libportprof0 (>= $version), " "$srcdir/debian/libportprof0.symbols" 
 
 ### Twice
 
-# FOLDER: the packages of a release's tarball, in $tmp/FOLDER.
+# FOLDER VARIABLE=VALUE...: the packages of a release's tarball, in $tmp/FOLDER.
 build() {
 	mkdir -p "$tmp/$1"
 	cd "$tmp/$1"
+	shift
 	cp "$tmp/portprof_$version.orig.tar.xz" .
 	tar -xf "portprof_$version.orig.tar.xz"
 	mv "portprof-$version" tree
 	cd tree
 	# Debian's own alone.
 	unset CFLAGS CXXFLAGS CPPFLAGS LDFLAGS CC CXX
-	run env DEB_BUILD_OPTIONS='nocheck parallel=2' \
+	run env "$@" DEB_BUILD_OPTIONS='nocheck parallel=2' \
 		dpkg-buildpackage -us -uc -Pnocheck
 }
 
@@ -44,16 +45,8 @@ cp -R "portprof-$version/debian" debian
 tar -cJf "portprof_$version.orig.tar.xz" "portprof-$version"
 rm -r "portprof-$version"
 
-(
-	umask 022
-	export TZ=UTC LC_ALL=C
-	build one
-)
-(
-	umask 027
-	export TZ=Pacific/Kiritimati LC_ALL=C.UTF-8
-	build another/place
-)
+(umask 022 && build one TZ=UTC LC_ALL=C)
+(umask 027 && build another/place TZ=Pacific/Kiritimati LC_ALL=C.UTF-8)
 (cd "$tmp/one" && sha256sum ./*.deb ./*.dsc) >"$tmp/sums"
 (cd "$tmp/another/place" && sha256sum -c "$tmp/sums") >"$tmp/compared" 2>&1 || {
 	cat "$tmp/compared"
