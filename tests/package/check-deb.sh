@@ -58,8 +58,8 @@ echo "check-deb: $(wc -l <"$tmp/sums" | tr -d ' ') files, the same bytes twice"
 
 cd "$tmp/one"
 if command -v lintian >/dev/null; then
-	lintian --pedantic --show-overrides --fail-on error,warning,info,pedantic \
-		./*.changes >"$tmp/lintian" 2>&1 ||
+	lintian --display-info --pedantic --show-overrides \
+		--fail-on error,warning,info,pedantic ./*.changes >"$tmp/lintian" 2>&1 ||
 		{ cat "$tmp/lintian"; fail "lintian complains"; }
 	cat "$tmp/lintian"
 	echo "check-deb: lintian --pedantic has nothing else to say"
@@ -73,6 +73,7 @@ root=$tmp/root
 triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 rm -f ./*-dbgsym_*.deb
 mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
+echo 1 >"$root/var/lib/dpkg/info/format"
 : >"$root/var/lib/dpkg/status"
 : >"$root/var/lib/dpkg/available"
 find "$root" | sort >"$tmp/before"
