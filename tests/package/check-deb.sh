@@ -58,10 +58,14 @@ echo "check-deb: $(wc -l <"$tmp/sums" | tr -d ' ') files, the same bytes twice"
 
 cd "$tmp/one"
 if command -v lintian >/dev/null; then
-	lintian --display-info --pedantic --show-overrides \
-		--fail-on error,warning,info,pedantic ./*.changes >"$tmp/lintian" 2>&1 ||
-		{ cat "$tmp/lintian"; fail "lintian complains"; }
+	# Its --fail-on counts what is overridden, too.
+	lintian --display-info --pedantic --show-overrides ./*.changes \
+		>"$tmp/lintian" 2>&1 || :
 	cat "$tmp/lintian"
+	if grep -q '^[EWIPX]: ' "$tmp/lintian"; then
+		fail "lintian complains"
+	fi
+	grep -q '^O: ' "$tmp/lintian" || fail "lintian did not run"
 	echo "check-deb: lintian --pedantic has nothing else to say"
 else
 	echo "check-deb: no lintian here"
