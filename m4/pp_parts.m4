@@ -8,7 +8,7 @@ AC_DEFUN([PP_PROFILE_FILE], [
   pp_file=yes
   AS_IF([test $pp_have_PROTOBUF_C = no], [pp_file="$pp_why_PROTOBUF_C"],
     [test $pp_have_ZLIB = no], [pp_file="$pp_why_ZLIB"],
-    [test -z "$PROTOC_C" && test ! -f "$srcdir/api/file/profile.pb-c.c"],
+    [test -z "$PROTOC_C" && test ! -f "$srcdir/api/profile/pprof/profile.pb-c.c"],
     [pp_file="no (install protobuf-c-compiler)"])
   AS_IF([test "$pp_file" = yes],
     [AC_DEFINE([PPI_FILE], [1], [Profile files can be written and read.])])

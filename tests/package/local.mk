@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# tests/package/: the packages of systems: built, judged, installed, run, removed.
+
+SCRIPT_TESTS_LONG += tests/package/check-deb.sh
+EXTRA_DIST += \
+	debian/changelog \
+	debian/clean \
+	debian/control \
+	debian/copyright \
+	debian/libportprof-dev.install \
+	debian/libportprof0.install \
+	debian/libportprof0.symbols \
+	debian/libportprof-profil0.install \
+	debian/libportprof-profil0.symbols \
+	debian/portprof-doc.examples \
+	debian/portprof-doc.install \
+	debian/portprof-doc.lintian-overrides \
+	debian/portprof.install \
+	debian/portprof.lintian-overrides \
+	debian/rules \
+	debian/source/format \
+	debian/source/lintian-overrides \
+	debian/tests/control \
+	debian/tests/drop-in \
+	debian/tests/link \
+	debian/tests/selftest \
+	debian/tests/session
