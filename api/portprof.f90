@@ -50,6 +50,10 @@ module portprof
     integer(c_int) :: os_errno
     character(kind=c_char) :: step(64)
     character(kind=c_char) :: words(960)
+    integer(c_int) :: reason
+    character(kind=c_char) :: place(256)
+    integer(c_int) :: line, column
+    character(kind=c_char) :: suggestions(96, 3)
   end type diag
 
   public :: portprof_group_open_f, portprof_group_read, portprof_group_close

@@ -107,13 +107,18 @@ struct ppi_event {
 	size_t group;         /* events of equal number are one group */
 };
 
-/* ---- diagnostics: filled by whoever fails ---- */
+/* ---- diagnostics: filled where something fails ---- */
 
+/* The public one, under the name that backends know. */
 struct ppi_diag {
 	portprof_status status;
 	int os_errno;
 	char step[PORTPROF_STEP_BYTES];
 	char words[PORTPROF_WORDS_BYTES];
+	portprof_reason reason;
+	char place[PORTPROF_PLACE_BYTES];
+	unsigned line, column;
+	char suggestions[PORTPROF_SUGGESTIONS][PORTPROF_SUGGESTION_BYTES];
 };
 
 /*
@@ -128,6 +133,21 @@ portprof_status ppi_fail(struct ppi_diag *why, portprof_status status,
 	__attribute__((format(printf, 5, 6)))
 #endif
 	;
+
+/*
+ * What a program reads, about a failure that was just filled in (`why` may be
+ * NULL): a reason other than the status's usual one, the column of the text that
+ * is wrong, the names that come near. Each returns `status`, so that it stands
+ * around the ppi_fail: return ppi_because(why, REASON, ppi_fail(...)).
+ */
+portprof_status ppi_because(struct ppi_diag *why, portprof_reason reason,
+                            portprof_status status);
+portprof_status ppi_at_column(struct ppi_diag *why, portprof_reason reason,
+                              size_t column, portprof_status status);
+struct ppi_nearest;
+portprof_status ppi_suggest(struct ppi_diag *why,
+                            const struct ppi_nearest *nearest,
+                            portprof_status status);
 
 /* Refuse a part of an event string: the words name it, with its column, before
  * `words`, which say why or what to do. Returns status. */
@@ -172,7 +192,7 @@ struct ppi_target {
 	const char *cpus;   /* PPI_TARGET_SYSTEM: "0,2-3", well-formed; NULL =
 	                     * all */
 	const char *cgroup; /* PPI_TARGET_SYSTEM: only what is in it; NULL =
-	                     * whoever runs */
+	                     * everybody */
 };
 
 /* A range of text somebody counts; sorted, disjoint. */
@@ -182,6 +202,8 @@ struct ppi_range {
 	                       * theirs is inside one; a power of two */
 };
 
+/* All that was asked for and checked. Backends read the members that concern
+ * them; none changes after open. */
 struct ppi_plan {
 	enum ppi_mode mode;
 	struct ppi_target target;
@@ -190,7 +212,7 @@ struct ppi_plan {
 	bool follow_children;
 	bool has_exact_children; /* nothing of them is to be estimated */
 	bool is_delayed;        /* start comes later, when the target has gone
-	                         * on: open begins to tell of its code and its
+	                         * on: open begins to report its code and its
 	                         * threads, drain brings that before start */
 	bool allow_refused;     /* PPI_COUNT: go on without refused events */
 	bool want_modules;      /* some sink wants MODULE and THREAD records */
@@ -462,7 +484,7 @@ struct ppi_catalogue_ops {
 /*
  * How an open counting session is read where that can be cheaper than by
  * `count`: without the kernel, say, or without what nearly never happens. Both
- * readers take the longer way for what cannot be had by the shorter, now or by
+ * readers take the longer way where the shorter fails, now or by
  * this thread. Hot, like `count`, and beside any other call like it; they leave
  * *out alone when they fail, and are left by ppi_count_failed then.
  */
@@ -514,7 +536,7 @@ struct ppi_steering {
 };
 
 /*
- * How a forked child of a process that leaves its samples in an area goes on doing
+ * How a forked child of a process that leaves its samples in an area continues
  * so, by the copy of the session that the fork made: without a helper thread, and
  * so without anything but samples (of ppi_tick.pid). A child that had none has
  * written nothing to memory that it shares. Both in the child alone, with no

@@ -4,7 +4,7 @@
 #define PPI_ENVIRONMENT_H
 
 /* getenv, but NULL for an empty value, and in programs that run with more
- * rights than whoever started them (set-user-id, file capabilities). */
+ * rights than the user who started them (set-user-id, file capabilities). */
 const char *ppi_environment(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fork and exec: whether this process is a forked child, at the cost of one load;
- * what goes on in one; whether timers are stopped before an exec. */
+ * what continues in one; whether timers are stopped before an exec. */
 #ifndef PPI_FORK_GUARD_H
 #define PPI_FORK_GUARD_H
 
@@ -45,7 +45,7 @@ void ppi_exec_guard_promise(void);
 bool ppi_exec_guard_is_promised(void);
 
 /*
- * A forked child that goes on where its parent left samples, and has no session
+ * A forked child that continues where its parent left samples, and has no session
  * of its own: the preloaded object asks, the library does.
  */
 struct ppi_heir {

@@ -23,7 +23,7 @@ bool ppi_library_load(const char *file, const char *const names[],
 
 /*
  * The object that this code is in, the library or a plugin with the library
- * linked into it, is not unloaded from now on, whoever calls dlclose(3): what
+ * linked into it, is not unloaded from now on by any dlclose(3): what
  * threads and signals run and what the C library calls later lies there. Does
  * nothing after the first call. Takes the loader's lock.
  */

@@ -61,7 +61,7 @@ void ppi_context_stacks(const struct ppi_stack_bounds *bounds,
                         struct ppi_stack_part *runs,
                         struct ppi_stack_part *interrupted);
 
-/* Copy words of a stack, whoever watches over memory. Async-signal-safe. */
+/* Copy words of a stack, under memory checkers too. Async-signal-safe. */
 void ppi_stack_copy(void *to, uint64_t from, size_t bytes);
 
 #endif

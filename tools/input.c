@@ -100,7 +100,7 @@ static void read_part(const char *path, portprof_profile **all,
 
 /*
  * Read all parts in a folder, oldest process first, into one profile. NULL
- * when there is none that can be read; `parts` tells what was found. A word
+ * when there is none that can be read; `parts` has what was found. A word
  * is said about each part that is left out.
  */
 static portprof_profile *read_parts(const char *folder, struct ppi_parts *parts)

@@ -21,7 +21,7 @@ struct ppi_child {
 	bool has_no_output; /* asked for before it is started: its standard
 	                     * output is ours alone; it has standard error */
 	bool stops_at_exec; /* asked for before it is started, false after it
-	                     * where that cannot be had: once released it
+	                     * where that fails: once released it
 	                     * stands before its first instruction */
 	bool is_stopped;    /* there */
 	bool is_reaped;     /* with the status and the times below */

@@ -5,6 +5,7 @@
 
 #include <portprof.h>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "tools/terminal.h"
 #include "tools/tools.h"
@@ -229,14 +230,82 @@ void ppi_say_failure(const char *doing)
 	                      : portprof_status_text(why->status));
 }
 
-void ppi_say_no_match(const char *name, const char *words, const char *remedy)
+void ppi_say_no_match(const char *name, const portprof_diag *why,
+                      const char *remedy)
 {
-	const char *meant = strstr(words, "; did you mean");
+	char meant[PORTPROF_SUGGESTIONS * (PORTPROF_SUGGESTION_BYTES + 8) + 16];
+	size_t used = 0;
 
-	ppi_say("nothing matches '%s'; %s", name, meant ? meant + 2 : remedy);
+	for (size_t i = 0; i < PORTPROF_SUGGESTIONS && why->suggestions[i][0]; i++) {
+		bool is_last = i + 1 == PORTPROF_SUGGESTIONS ||
+		               !why->suggestions[i + 1][0];
+
+		used += (size_t)snprintf(meant + used, sizeof(meant) - used,
+		                         "%s%s", i == 0 ? "did you mean " :
+		                         is_last ? " or " : ", ",
+		                         why->suggestions[i]);
+	}
+	ppi_say("nothing matches '%s'; %s%s", name, used ? meant : remedy,
+	        used ? "?" : "");
 }
 
 /* ---- numbers ---- */
+
+/* portprof_status(3) lists them. */
+const char *ppi_reason_name(portprof_reason reason)
+{
+	static const char *const names[] = {
+		[PORTPROF_REASON_NONE] = "none",
+		[PORTPROF_REASON_ARGUMENT] = "argument",
+		[PORTPROF_REASON_SYNTAX] = "syntax",
+		[PORTPROF_REASON_PART] = "part",
+		[PORTPROF_REASON_UNKNOWN_NAME] = "unknown-name",
+		[PORTPROF_REASON_NO_BACKEND] = "no-backend",
+		[PORTPROF_REASON_BACKEND_LIMIT] = "backend-limit",
+		[PORTPROF_REASON_NOT_ON_CPU] = "not-on-cpu",
+		[PORTPROF_REASON_NEEDS_RIGHT] = "needs-right",
+		[PORTPROF_REASON_NEEDS_TRACING] = "needs-tracing",
+		[PORTPROF_REASON_NEEDS_MOUNT] = "needs-mount",
+		[PORTPROF_REASON_LIMIT] = "limit",
+		[PORTPROF_REASON_IN_USE] = "in-use",
+		[PORTPROF_REASON_NO_MEMORY] = "no-memory",
+		[PORTPROF_REASON_TARGET_GONE] = "target-gone",
+		[PORTPROF_REASON_OUTPUT] = "output",
+		[PORTPROF_REASON_FORMAT] = "format",
+		[PORTPROF_REASON_STATE] = "state",
+		[PORTPROF_REASON_FORKED] = "forked",
+		[PORTPROF_REASON_SYSTEM] = "system",
+		[PORTPROF_REASON_NOT_SUPPORTED] = "not-supported",
+	};
+
+	return (unsigned)reason < sizeof(names) / sizeof(names[0])
+	       ? names[reason] : names[PORTPROF_REASON_NONE];
+}
+
+void ppi_put_refusal(struct ppi_json *json, const portprof_diag *why)
+{
+	ppi_json_text(json, "why", why->words);
+	ppi_json_text(json, "reason", ppi_reason_name(why->reason));
+	if (why->column)
+		ppi_json_number(json, "column", why->column);
+	if (!why->suggestions[0][0])
+		return;
+	ppi_json_array(json, "suggestions");
+	for (size_t i = 0; i < PORTPROF_SUGGESTIONS && why->suggestions[i][0]; i++)
+		ppi_json_text(json, NULL, why->suggestions[i]);
+	ppi_json_close(json);
+}
+
+void ppi_refusal_of(const portprof_backend_info *backend, portprof_diag *why)
+{
+	memset(why, 0, sizeof(*why));
+	why->status = backend->status;
+	why->os_errno = backend->os_errno;
+	why->reason = backend->status == PORTPROF_E_DENIED
+	              ? PORTPROF_REASON_NEEDS_RIGHT
+	              : PORTPROF_REASON_NO_BACKEND;
+	snprintf(why->words, sizeof(why->words), "%s", backend->reason);
+}
 
 bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
                      uint64_t *number)

@@ -80,7 +80,7 @@ void ppi_memory_limit(uint64_t bytes)
 	if (!is_limited)
 		inherited = limit.rlim_cur;
 	limit.rlim_cur = (rlim_t)most;
-	/* one bound more, if it can be had */
+	/* one bound more, if possible */
 	is_limited |= setrlimit(RLIMIT_DATA, &limit) == 0;
 }
 

@@ -98,7 +98,7 @@ int ppi_take_separator(const struct ppi_given *given, void *separator);
 int ppi_take_color(const struct ppi_given *given, void *nothing);
 /* Refused where nothing can be downloaded. */
 int ppi_take_debuginfod(const struct ppi_given *given, void *nothing);
-/* After all options: PORTPROF_DEBUGINFOD asks for it, too; where it cannot be had,
+/* After all options: PORTPROF_DEBUGINFOD asks for it, too; where it is not built in,
  * that is said, and nothing is downloaded. */
 void ppi_settle_debuginfod(void);
 

@@ -210,7 +210,7 @@ bool ppi_spool_begin(struct ppi_spool *spool, const char *path, bool is_late)
 	memset(spool, 0, sizeof(*spool));
 	if (portprof_output_open(meant, &spool->stream) != PORTPROF_OK) {
 		if (is_late &&
-		    strcmp(portprof_last_diag()->step, "open stream") != 0)
+		    portprof_last_diag()->reason == PORTPROF_REASON_OUTPUT)
 			return take_path(spool, path);
 		ppi_say_failure(NULL);
 		return false;

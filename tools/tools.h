@@ -71,7 +71,17 @@ void ppi_put_wrapped_to(FILE *out, const char *words, int column, int width);
 
 /* That no name is like `name`, with what the library's last failure, whose
  * words are given, says was meant; else with `remedy`. */
-void ppi_say_no_match(const char *name, const char *words, const char *remedy);
+void ppi_say_no_match(const char *name, const portprof_diag *why,
+                      const char *remedy);
+
+/* A refusal in JSON: "why", and for programs "reason" and, where the mistake is
+ * in a text, "column" and "suggestions". */
+struct ppi_json;
+const char *ppi_reason_name(portprof_reason reason);
+void ppi_put_refusal(struct ppi_json *json, const portprof_diag *why);
+
+/* Why a backend cannot be used at all, as a refusal. */
+void ppi_refusal_of(const portprof_backend_info *backend, portprof_diag *why);
 
 /* A whole decimal number within [least, most]; false for anything else. */
 bool ppi_read_number(const char *text, uint64_t least, uint64_t most,

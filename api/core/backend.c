@@ -85,10 +85,12 @@ portprof_status ppi_event_refuse_part(const struct ppi_event_request *request,
                                       portprof_status status,
                                       struct ppi_diag *why, const char *words)
 {
-	return ppi_fail(why, status, 0, "resolve event",
-	                "event '%s', column %u: drop '%.*s': %s", request->text,
-	                part->at + 1u, part->bytes, request->text + part->at,
-	                words);
+	return ppi_at_column(
+		why, PORTPROF_REASON_PART, part->at + 1u,
+		ppi_fail(why, status, 0, "resolve event",
+	                 "event '%s', column %u: drop '%.*s': %s", request->text,
+	                 part->at + 1u, part->bytes, request->text + part->at,
+	                 words));
 }
 
 /* Text that grows in a buffer of fixed size. */

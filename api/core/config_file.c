@@ -237,8 +237,13 @@ static portprof_status mistake_at(struct ppi_diag *why,
 	va_start(values, words);
 	vsnprintf(said, sizeof(said), words, values);
 	va_end(values);
-	return ppi_fail(why, status, 0, "read configuration",
-	                "%.256s:%u:%zu: %s", name, line, column, said);
+	ppi_fail(why, status, 0, "read configuration", "%.256s:%u:%zu: %s", name,
+	         line, column, said);
+	if (why) {
+		snprintf(why->place, sizeof(why->place), "%s", name);
+		why->line = line;
+	}
+	return ppi_at_column(why, PORTPROF_REASON_SYNTAX, column, status);
 }
 
 /* `at` points into `line`. */
@@ -272,7 +277,7 @@ static void trim_end(char *text)
 	text[length] = '\0';
 }
 
-/* Zeros and control characters hide things from whoever looks at a file. */
+/* Zeros and control characters hide things from the reader of a file. */
 static portprof_status check_bytes(const struct reader *reader,
                                    const char *line, size_t length)
 {
@@ -540,11 +545,13 @@ static portprof_status refuse_set(const struct load *load)
 		snprintf(known + used, sizeof(known) - used, "%s%s",
 			 i ? ", " : "; the file has ", name);
 	}
-	return ppi_fail(load->why, PORTPROF_E_INVALID, 0, "choose set",
-			"%.256s: there is no set '%.64s'%s%s", load->name,
-			load->set,
-			ppi_nearest_say(&nearest, hint, sizeof(hint)),
-			load->sections.count ? known : "; it has no sets");
+	return ppi_suggest(
+		load->why, &nearest,
+		ppi_fail(load->why, PORTPROF_E_INVALID, 0, "choose set",
+			 "%.256s: there is no set '%.64s'%s%s", load->name,
+			 load->set,
+			 ppi_nearest_say(&nearest, hint, sizeof(hint)),
+			 load->sections.count ? known : "; it has no sets"));
 }
 
 static void swap(portprof_config *a, portprof_config *b)

@@ -405,9 +405,10 @@ portprof_status ppi_key_unknown(const char *name, struct ppi_diag *why)
 			 key ? ", " : "; there are: ", settings[key].name);
 	}
 	ppi_nearest_say(&nearest, hint, sizeof(hint));
-	return ppi_fail(why, PORTPROF_E_INVALID, 0, "set",
-			"there is no setting '%.64s'%s", name,
-			hint[0] ? hint : known);
+	return ppi_suggest(why, &nearest,
+	                   ppi_fail(why, PORTPROF_E_INVALID, 0, "set",
+				    "there is no setting '%.64s'%s", name,
+				    hint[0] ? hint : known));
 }
 
 /* ---- where they came from ---- */

@@ -6,9 +6,9 @@
  */
 #include "api/core/diag.h"
 
-
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -33,6 +33,29 @@ static void trim_half_character(char *text)
 		text[start - 1] = '\0';
 }
 
+/* What a status means when nothing more exact is known. */
+static portprof_reason usual_reason(portprof_status status, int os_errno)
+{
+	static const unsigned char reasons[] = {
+		[-PORTPROF_E_INVALID] = PORTPROF_REASON_ARGUMENT,
+		[-PORTPROF_E_UNSUPPORTED] = PORTPROF_REASON_NOT_SUPPORTED,
+		[-PORTPROF_E_DENIED] = PORTPROF_REASON_NEEDS_RIGHT,
+		[-PORTPROF_E_BUSY] = PORTPROF_REASON_IN_USE,
+		[-PORTPROF_E_NOMEM] = PORTPROF_REASON_NO_MEMORY,
+		[-PORTPROF_E_NOTFOUND] = PORTPROF_REASON_UNKNOWN_NAME,
+		[-PORTPROF_E_LIMIT] = PORTPROF_REASON_LIMIT,
+		[-PORTPROF_E_STATE] = PORTPROF_REASON_STATE,
+		[-PORTPROF_E_FORKED] = PORTPROF_REASON_FORKED,
+		[-PORTPROF_E_SYSTEM] = PORTPROF_REASON_SYSTEM,
+		[-PORTPROF_E_FORMAT] = PORTPROF_REASON_FORMAT,
+	};
+
+	if (status == PORTPROF_E_NOTFOUND && os_errno == ESRCH)
+		return PORTPROF_REASON_TARGET_GONE;
+	return status < 0 && (size_t)-status < sizeof(reasons)
+	       ? (portprof_reason)reasons[-status] : PORTPROF_REASON_NONE;
+}
+
 static void fill(struct ppi_diag *why, portprof_status status, int os_errno,
                  const char *step, const char *words, va_list values)
 {
@@ -45,6 +68,37 @@ static void fill(struct ppi_diag *why, portprof_status status, int os_errno,
 	why->os_errno = os_errno;
 	snprintf(why->step, sizeof(why->step), "%s", step);
 	ppi_text_clean(text, why->words, sizeof(why->words));
+	why->reason = usual_reason(status, os_errno);
+	why->place[0] = '\0';
+	why->line = why->column = 0;
+	for (size_t i = 0; i < PORTPROF_SUGGESTIONS; i++)
+		why->suggestions[i][0] = '\0';
+}
+
+portprof_status ppi_because(struct ppi_diag *why, portprof_reason reason,
+                            portprof_status status)
+{
+	if (why)
+		why->reason = reason;
+	return status;
+}
+
+portprof_status ppi_at_column(struct ppi_diag *why, portprof_reason reason,
+                              size_t column, portprof_status status)
+{
+	if (why)
+		why->column = (unsigned)column;
+	return ppi_because(why, reason, status);
+}
+
+portprof_status ppi_suggest(struct ppi_diag *why,
+                            const struct ppi_nearest *nearest,
+                            portprof_status status)
+{
+	for (size_t i = 0; why && i < PORTPROF_SUGGESTIONS; i++)
+		snprintf(why->suggestions[i], sizeof(why->suggestions[i]), "%s",
+		         nearest->best[i]);
+	return ppi_because(why, PORTPROF_REASON_UNKNOWN_NAME, status);
 }
 
 portprof_status ppi_fail(struct ppi_diag *why, portprof_status status,
@@ -67,6 +121,12 @@ portprof_status ppi_report(const struct ppi_diag *why)
 	last_diag.os_errno = why->os_errno;
 	memcpy(last_diag.step, why->step, sizeof(last_diag.step));
 	memcpy(last_diag.words, why->words, sizeof(last_diag.words));
+	last_diag.reason = why->reason;
+	memcpy(last_diag.place, why->place, sizeof(last_diag.place));
+	last_diag.line = why->line;
+	last_diag.column = why->column;
+	memcpy(last_diag.suggestions, why->suggestions,
+	       sizeof(last_diag.suggestions));
 	return why->status;
 }
 

@@ -563,8 +563,10 @@ static portprof_status mistake(const char *list, size_t at, size_t *column,
 {
 	if (column)
 		*column = at + 1;
-	return ppi_fail(why, PORTPROF_E_INVALID, 0, "check event list",
-	                "'%.200s', column %zu: %s", list, at + 1, words);
+	return ppi_at_column(
+		why, PORTPROF_REASON_SYNTAX, at + 1,
+		ppi_fail(why, PORTPROF_E_INVALID, 0, "check event list",
+	                 "'%.200s', column %zu: %s", list, at + 1, words));
 }
 
 static portprof_status check_braces(const char *list, size_t *column,

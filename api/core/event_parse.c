@@ -149,9 +149,11 @@ static portprof_status mistake(const struct parser *p, size_t at,
 	va_end(values);
 	if (p->column)
 		*p->column = column;
-	return ppi_fail(p->why, PORTPROF_E_INVALID, 0, "check event string",
-	                "event '%s', column %zu%s: %s", quote(p->text, quoted),
-	                column, p->column_in ? " of the list" : "", said);
+	return ppi_at_column(
+		p->why, PORTPROF_REASON_SYNTAX, column,
+		ppi_fail(p->why, PORTPROF_E_INVALID, 0, "check event string",
+	                 "event '%s', column %zu%s: %s", quote(p->text, quoted),
+	                 column, p->column_in ? " of the list" : "", said));
 }
 
 /* ---- letters ---- */
@@ -439,7 +441,7 @@ static portprof_status keep_part(struct parser *p, struct stretch part,
 	return PORTPROF_OK;
 }
 
-/* field=NAME: of all that an event tells of an occurrence, what samples keep. */
+/* field=NAME: which fields of an occurrence samples keep. */
 static bool is_field(const struct parser *p, struct stretch part,
                      struct stretch value)
 {

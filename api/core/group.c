@@ -551,9 +551,11 @@ static portprof_status refuse_key(const char *key, struct ppi_diag *why)
 	ppi_nearest_begin(&nearest, key);
 	ppi_nearest_offer(&nearest, "add-thread");
 	ppi_nearest_offer(&nearest, "remove-thread");
-	return ppi_fail(why, PORTPROF_E_INVALID, 0, "set number",
-	                "an open group has no setting '%.60s'%s", key,
-	                ppi_nearest_say(&nearest, hint, sizeof(hint)));
+	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	return ppi_suggest(
+		why, &nearest,
+		ppi_fail(why, PORTPROF_E_INVALID, 0, "set number",
+	                 "an open group has no setting '%.60s'%s", key, hint));
 }
 
 static portprof_status set_number(portprof_group *group, const char *key,

@@ -198,7 +198,7 @@ static void work(void)
 		wait_for_work(next);
 }
 
-/* A callback has called pthread_exit. What waits for its task goes on, and
+/* A callback has called pthread_exit. Whoever waits for its task continues, and
  * what is asked of the thread is done by who asks, as above. */
 static void go_in_callback(void *unused)
 {

@@ -113,13 +113,17 @@ static portprof_status refuse_caps(const struct ppi_backend_ops *ops,
 	ppi_cap_list(never ? never : limit ? limit->caps & missing : missing,
 	             list, sizeof(list));
 	if (!limit)
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "choose backend",
-		                "backend %s lacks what was asked for: %s",
-		                ops->name, list);
-	return ppi_fail(why, limit->status, 0, "choose backend",
-	                "backend %s lacks %s here: %s", ops->name, list,
-	                limit->words);
+		return ppi_because(
+			why, PORTPROF_REASON_NO_BACKEND,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                 "choose backend",
+		                 "backend %s lacks what was asked for: %s",
+		                 ops->name, list));
+	ppi_fail(why, limit->status, 0, "choose backend",
+	         "backend %s lacks %s here: %s", ops->name, list, limit->words);
+	return limit->status == PORTPROF_E_UNSUPPORTED
+	       ? ppi_because(why, PORTPROF_REASON_BACKEND_LIMIT, limit->status)
+	       : limit->status;
 }
 
 /*
@@ -161,9 +165,11 @@ static portprof_status consider(const struct ppi_backend_ops *ops,
 	portprof_status status;
 
 	if (!kernel)
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "choose backend", "backend %s: this operating "
-		                "system does not have it", ops->name);
+		return ppi_because(
+			why, PORTPROF_REASON_NO_BACKEND,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                 "choose backend", "backend %s: this operating "
+		                 "system does not have it", ops->name));
 	/* what it can never do needs no probe */
 	if (needed_caps & ~ops->caps)
 		return refuse_caps(ops, &probe, needed_caps & ~ops->caps, why);
@@ -176,9 +182,11 @@ static portprof_status consider(const struct ppi_backend_ops *ops,
 	if (needed_caps & ~probe.caps)
 		return refuse_caps(ops, &probe, needed_caps & ~probe.caps, why);
 	if (probe.only_by_name && !is_named)
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "choose backend", "only when named: %s",
-		                probe.reason);
+		return ppi_because(
+			why, PORTPROF_REASON_NO_BACKEND,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                 "choose backend", "only when named: %s",
+		                 probe.reason));
 	return attempt(ops, kernel, &probe, context, why);
 }
 
@@ -200,10 +208,12 @@ portprof_status ppi_select_unknown(const char *name, struct ppi_diag *why)
 		snprintf(known + used, sizeof(known) - used, "%s%s",
 		         used ? ", " : "", ops->name);
 	}
-	return ppi_fail(why, PORTPROF_E_INVALID, 0, "choose backend",
-	                "this build has no backend '%.64s'%s (it has auto, "
-	                "%s)", name,
-	                ppi_nearest_say(&nearest, hint, sizeof(hint)), known);
+	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	return ppi_suggest(
+		why, &nearest,
+		ppi_fail(why, PORTPROF_E_INVALID, 0, "choose backend",
+	                 "this build has no backend '%.64s'%s (it has auto, "
+	                 "%s)", name, hint, known));
 }
 
 static portprof_status select_named(const char *name, uint64_t needed_caps,
@@ -287,9 +297,11 @@ static portprof_status select_best(uint64_t needed_caps, ppi_try_fn attempt,
 		pass_over(passed_over, ops->name, now.words);
 	}
 	if (answer.weight == 0)
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
-		                "choose backend", "this build has no backend "
-		                "that measures anything here");
+		return ppi_because(
+			why, PORTPROF_REASON_NO_BACKEND,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                 "choose backend", "this build has no backend "
+		                 "that measures anything here"));
 	*why = answer.why;
 	return why->status;
 }

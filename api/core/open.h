@@ -31,7 +31,7 @@ typedef portprof_status (*ppi_try_fn)(const struct ppi_backend_ops *ops,
 portprof_status ppi_select_unknown(const char *name, struct ppi_diag *why);
 
 /*
- * Try backends until one opens. When none does, `why` tells of the best one
+ * Try backends until one opens. When none does, `why` is about the best one
  * that was refused, and of others about which something can be done.
  */
 portprof_status ppi_select(const char *name, uint64_t needed_caps,

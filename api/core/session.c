@@ -229,7 +229,7 @@ static bool has_baseline_modules(const struct portprof_session *session)
 	return plan->want_modules && plan->target.is_self;
 }
 
-/* Where processes tell of their own code, it is what the loader knows. A member of
+/* Where processes report their own code, it is what the loader knows. A member of
  * a recording leaves its samples to who collects. */
 static bool has_untold_code(const struct portprof_session *session)
 {

@@ -346,7 +346,7 @@ portprof_status portprof_config_set_target(portprof_config *config,
 	return PORTPROF_OK;
 }
 
-/* One number at *text, which goes on behind it; false when there is none. */
+/* One number at *text, which moves behind it; false when there is none. */
 static bool read_number(const char **text, unsigned *number)
 {
 	size_t digits = strspn(*text, "0123456789");

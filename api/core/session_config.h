@@ -48,7 +48,7 @@ portprof_status ppi_key_apply(portprof_config *config, enum ppi_key key,
 const char *ppi_config_origin(const portprof_config *config, enum ppi_key key,
                               size_t index);
 
-/* Called by whoever changes a setting, after it: the program, or, when
+/* Called after a setting was changed: the program, or, when
  * `place` is not NULL, a text. False when out of memory. */
 bool ppi_config_came_from(portprof_config *config, enum ppi_key key,
                           const char *place);
@@ -76,12 +76,12 @@ struct portprof_config {
 	 * that name neither; one of the two is 0. Times are in milliseconds. */
 	uint64_t number[PPI_KEY_COUNT];
 	enum ppi_target_kind target;
-	bool target_is_caller;  /* PPI_TARGET_TID: whoever opens */
+	bool target_is_caller;  /* PPI_TARGET_TID: the thread that opens */
 	int64_t target_id;      /* tid or pid; 0 = this process */
 	int64_t *others;        /* PPI_TARGET_PID: measured with it */
 	size_t other_count;
 	char *cpus;             /* PPI_TARGET_SYSTEM: NULL = all */
-	char *cgroup;           /* PPI_TARGET_SYSTEM: NULL = whoever runs */
+	char *cgroup;           /* PPI_TARGET_SYSTEM: NULL = everybody */
 	char *command;          /* for files: what was measured; NULL = not said */
 	struct ppi_sink_request sinks[PORTPROF_SINKS_MAX];
 	size_t sink_count;

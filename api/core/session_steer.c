@@ -308,9 +308,11 @@ static portprof_status set_number(struct portprof_session *session,
 	ppi_nearest_offer(&nearest, "cpu-time");
 	ppi_nearest_offer(&nearest, "wakeup-samples");
 	ppi_nearest_offer(&nearest, "wakeup-bytes");
-	return ppi_fail(why, PORTPROF_E_INVALID, 0, "set number", "an open "
-	                "session has no setting '%.60s'%s", key,
-	                ppi_nearest_say(&nearest, hint, sizeof(hint)));
+	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	return ppi_suggest(
+		why, &nearest,
+		ppi_fail(why, PORTPROF_E_INVALID, 0, "set number", "an open "
+	                 "session has no setting '%.60s'%s", key, hint));
 }
 
 portprof_status portprof_session_set_number(portprof_session *session,

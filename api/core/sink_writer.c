@@ -142,7 +142,7 @@ static int write_portion(struct ppi_sink *sink, const struct ppi_run *run,
 		return error ? error : ENOMEM;
 	error = ppi_portion_next(writer, run, is_complete);
 	if (error) {
-		/* its strings and locations cannot be told a second time */
+		/* its strings and locations are written only once */
 		writer->is_broken = true;
 		lose(sink, writer->pending_samples, writer->pending_weight);
 		writer->pending_samples = 0;
@@ -177,6 +177,7 @@ static portprof_status writer_open(struct ppi_sink *sink,
 		                  "cannot write to '%s': %s; make room there, "
 		                  "or choose another folder",
 		                  sink->request->path, strerror(error));
+		ppi_because(why, PORTPROF_REASON_OUTPUT, status);
 	}
 	free_writer(writer);
 	return status;

@@ -121,7 +121,8 @@ typedef enum portprof_chain_end {
  *
  * An exact sample has span 1. A bin of a kernel that counts has span = bytes of
  * text in the bin and samples = ticks in it. A record never claims more
- * precision than its kernel gave. Since 0.1.
+ * precision than its kernel gave. Its members are all that any backend may know of
+ * a sample; `valid` says which are set. Since 0.1.
  */
 typedef struct portprof_record {
 	uint32_t kind;  /* enum portprof_record_kind */

@@ -197,11 +197,13 @@ PORTPROF_API portprof_status portprof_session_passed_over(
 PORTPROF_API const char *
 portprof_session_note(portprof_session *session, size_t index);
 
-/* Prefixes of notes that repeat in words what the numbers of a profile say: how
- * its chains end, and its standard error. Programs that show the numbers may leave
- * out these notes. */
+/* Prefixes of notes that programs treat in a way of their own. The first two
+ * repeat in words what the numbers of a profile say, how its chains end and its
+ * standard error: programs that show the numbers may leave them out. The third
+ * says whom the session does not measure. */
 #define PORTPROF_NOTE_CHAINS    "call chains by frame tables: "
 #define PORTPROF_NOTE_ESTIMATES "CPUs are sampled: "
+#define PORTPROF_NOTE_MISSED    "not measured: "
 
 #ifdef __cplusplus
 }

@@ -41,7 +41,44 @@ typedef enum portprof_status {
 } portprof_status;
 
 /* Bytes of the text fields of a diagnostic, terminating zero included. */
-enum { PORTPROF_STEP_BYTES = 64, PORTPROF_WORDS_BYTES = 960 };
+enum {
+	PORTPROF_STEP_BYTES = 64,
+	PORTPROF_WORDS_BYTES = 960,
+	PORTPROF_PLACE_BYTES = 256,
+	PORTPROF_SUGGESTIONS = 3,
+	PORTPROF_SUGGESTION_BYTES = 96
+};
+
+/*
+ * What stands behind a status, for programs: words are for people, and may
+ * change with any version. A number never changes its meaning; new ones come
+ * at the end, so treat those that you do not know as REASON_NONE, and go by the
+ * status. Since 0.1.
+ */
+typedef enum portprof_reason {
+	PORTPROF_REASON_NONE = 0,            /* the status says all */
+	PORTPROF_REASON_ARGUMENT = 1,        /* NULL, or nothing that it can be */
+	PORTPROF_REASON_SYNTAX = 2,          /* a text breaks its rules: column */
+	PORTPROF_REASON_PART = 3,            /* a part of an event string has to
+	                                      * be dropped or changed: column */
+	PORTPROF_REASON_UNKNOWN_NAME = 4,    /* nothing is named so: suggestions */
+	PORTPROF_REASON_NO_BACKEND = 5,      /* none has what is asked for */
+	PORTPROF_REASON_BACKEND_LIMIT = 6,   /* the one that has it lacks it here */
+	PORTPROF_REASON_NOT_ON_CPU = 7,      /* no such PMU or precision here */
+	PORTPROF_REASON_NEEDS_RIGHT = 8,     /* this user may not */
+	PORTPROF_REASON_NEEDS_TRACING = 9,   /* nor may he use tracepoints */
+	PORTPROF_REASON_NEEDS_MOUNT = 10,    /* a file system is not there */
+	PORTPROF_REASON_LIMIT = 11,          /* of the system or of the user */
+	PORTPROF_REASON_IN_USE = 12,
+	PORTPROF_REASON_NO_MEMORY = 13,
+	PORTPROF_REASON_TARGET_GONE = 14,    /* no such process, thread, cgroup */
+	PORTPROF_REASON_OUTPUT = 15,         /* cannot be written there */
+	PORTPROF_REASON_FORMAT = 16,         /* contents that it cannot have */
+	PORTPROF_REASON_STATE = 17,          /* not now, or not any more */
+	PORTPROF_REASON_FORKED = 18,         /* it is the parent's */
+	PORTPROF_REASON_SYSTEM = 19,         /* see os_errno */
+	PORTPROF_REASON_NOT_SUPPORTED = 20   /* by this backend or system */
+} portprof_reason;
 
 /*
  * Why the last call of this thread failed. Strings are null-terminated; longer
@@ -52,6 +89,13 @@ typedef struct portprof_diag {
 	int os_errno;                  /* the system's own errno, or 0 */
 	char step[PORTPROF_STEP_BYTES];   /* what was tried: "open ring" */
 	char words[PORTPROF_WORDS_BYTES]; /* what, why, what to do about it */
+	portprof_reason reason;
+	/* where the mistake is, if it is in a text: its file, or "" for the text
+	 * that was given; line and column from 1, 0 if it has none */
+	char place[PORTPROF_PLACE_BYTES];
+	unsigned line, column;
+	/* what may have been meant, nearest first; "" behind the last */
+	char suggestions[PORTPROF_SUGGESTIONS][PORTPROF_SUGGESTION_BYTES];
 } portprof_diag;
 
 /*

@@ -457,8 +457,12 @@ static portprof_status open_draft(struct ppi_atomic_file *draft,
 	memset(draft, 0, sizeof(*draft));
 	draft->fd = -1;
 	status = find_and_open(draft, path, takes_streams, why);
-	if (status != PORTPROF_OK)
-		ppi_atomic_file_close(draft, true);
+	if (status == PORTPROF_OK)
+		return PORTPROF_OK;
+	/* where a stream does not open nothing else is meant by its name */
+	if (!draft->is_stream)
+		ppi_because(why, PORTPROF_REASON_OUTPUT, status);
+	ppi_atomic_file_close(draft, true);
 	return status;
 }
 

@@ -11,7 +11,7 @@
 
 /* ---- paths ---- */
 
-/* Whether a path means the same bytes whoever maps it. */
+/* Whether a path means the same bytes in every process. */
 bool ppi_is_shared_file(const char *path);
 
 /* Whether it is a jit-PID.dump, in which a process writes what code it makes

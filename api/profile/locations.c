@@ -346,7 +346,7 @@ void ppi_spaces_close(struct ppi_spaces *spaces)
 }
 
 /*
- * The loader and the kernel may both tell of one mapping, and one of them
+ * The loader and the kernel may both report one mapping, and one of them
  * may know less: then it is no change.
  */
 static bool is_told_already(const struct ppi_locations *locations,

@@ -54,6 +54,7 @@ struct ppi_sample {
 	uint32_t labels;               /* number of a set */
 };
 
+/* Its members are the tables of a file, each with its count. */
 struct portprof_profile {
 	struct ppi_pool strings; /* 0 is "" */
 	struct ppi_arena arena;

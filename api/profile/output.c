@@ -48,9 +48,10 @@ portprof_status ppi_output_open(struct ppi_output *output, const char *path,
 		                  "'%s' cannot be kept there; choose another "
 		                  "path", old, path);
 	free(old);
-	if (status != PORTPROF_OK)
-		ppi_atomic_file_close(&output->draft, true);
-	return status;
+	if (status == PORTPROF_OK)
+		return PORTPROF_OK;
+	ppi_atomic_file_close(&output->draft, true);
+	return ppi_because(why, PORTPROF_REASON_OUTPUT, status);
 }
 
 static int keep_old(const char *path)

@@ -54,7 +54,7 @@ unsigned ppi_find_named(unsigned machine, const unsigned char *code,
 enum { PPI_NAMED_BEFORE = 7, PPI_NAMED_AFTER = 64 };
 
 /* Where the function that begins at `start` with these bytes returns to from its
- * one call of another; 0: it has none, or several, or goes on behind them. */
+ * one call of another; 0: it has none, or several, or code follows them. */
 uint64_t ppi_one_call(unsigned machine, const unsigned char *code, size_t count,
                       uint64_t start, uint64_t callee);
 
@@ -138,7 +138,7 @@ uint64_t ppi_code_function_start(struct ppi_code_bytes *bytes,
  */
 enum ppi_code_between {
 	PPI_BETWEEN_NONE,   /* it has the frame pointer */
-	PPI_BETWEEN_ONE,    /* its caller has, and goes on at *between */
+	PPI_BETWEEN_ONE,    /* its caller has, and continues at *between */
 	PPI_BETWEEN_UNKNOWN /* somebody has */
 };
 enum ppi_code_between ppi_code_find_between(struct ppi_code_bytes *bytes,

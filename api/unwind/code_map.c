@@ -165,7 +165,7 @@ static struct ppi_frame_rules *open_file(const struct ppi_machine *machine,
 /*
  * Open the tables of what process `pid` has mapped at `start` from `path`: from
  * the file in the process's own root folder, or, where that is another one by
- * now or none, from the process's memory. False: it has none, whoever asks.
+ * now or none, from the process's memory. False: it has none at all.
  * True with *rules NULL: not found this time. *image is memory to free after
  * the rules, or NULL.
  */

@@ -46,7 +46,7 @@ static uint64_t cfi_uleb(struct ppi_cfi *cursor)
 {
 	uint64_t number = 0, byte;
 
-	/* libdw, too, reads ten bytes; what goes on after them is nonsense */
+	/* libdw, too, reads ten bytes; what follows them is nonsense */
 	for (unsigned shift = 0; shift < 70; shift += 7) {
 		byte = cfi_number(cursor, 1);
 		number |= (byte & 0x7f) << shift;

@@ -69,7 +69,7 @@ struct ppi_walk {
 /* False: the chain ends here, and walk->end says why. */
 bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted);
 
-/* ---- what it asks, for what goes on beyond ---- */
+/* ---- what it asks of the levels above ---- */
 
 /* A word of a copy of the stack; `load` is of the walk's, a struct ppi_walk, and
  * says why it failed. */

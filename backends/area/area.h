@@ -95,7 +95,7 @@ struct pool_area {
 	struct ppi_tick_ring ring;
 	struct ppi_stream stream;
 	bool is_used;  /* a session has it */
-	bool is_dead;  /* whoever had it can put nothing more there */
+	bool is_dead;  /* nothing more can be put there */
 	bool is_told;  /* the birth of its process */
 	uint32_t pid, parent_pid;
 	uint32_t heirs[POOL_HEIRS]; /* forked children whose birth was told */

@@ -128,7 +128,7 @@ void ppi_pool_give_back(struct ppi_pool *pool, size_t number)
 	atomic_store(&pool->index->slots[number].state, SHARE_FREE);
 }
 
-/* How many areas wait for processes that come at once, besides half as many as
+/* How many areas wait for processes that come at once, beside half as many as
  * are taken, and how often to look for new ones and for ended ones. */
 enum { SPARE_AREAS = 24, LOOK_MS = 20 };
 

@@ -253,9 +253,11 @@ portprof_status ppi_cpu_time_refuse(const struct ppi_event_request *request,
 			                "'%s' %s", name, words);
 		ppi_nearest_offer(&nearest, other_names[i]);
 	}
-	return ppi_fail(why, PORTPROF_E_NOTFOUND, 0, "resolve event",
-	                "no event '%s'%s", name,
-	                ppi_nearest_say(&nearest, hint, sizeof(hint)));
+	ppi_nearest_say(&nearest, hint, sizeof(hint));
+	return ppi_suggest(why, &nearest,
+	                   ppi_fail(why, PORTPROF_E_NOTFOUND, 0,
+	                            "resolve event", "no event '%s'%s", name,
+	                            hint));
 }
 
 static portprof_status refuse_modifiers(const struct ppi_event_request *request,

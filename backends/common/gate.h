@@ -20,7 +20,7 @@ struct ppi_gate {
 	_Atomic long pid;         /* the process the guest belongs to */
 };
 
-/* In the handler. The count goes up before the guest is read, so whoever has
+/* In the handler. The count goes up before the guest is read, so a thread that has
  * taken the guest away and then reads 0 knows that no handler holds it. */
 static inline void *ppi_gate_enter(struct ppi_gate *gate)
 {
@@ -53,7 +53,7 @@ static inline bool ppi_gate_take(struct ppi_gate *gate, void *guest,
 	return atomic_compare_exchange_strong(&gate->guest, &nobody, guest);
 }
 
-/* In a forked child whose copy of the guest goes on: the handlers that were inside
+/* In a forked child whose copy of the guest continues: the handlers that were inside
  * are threads of the parent's. */
 static inline void ppi_gate_inherit(struct ppi_gate *gate, int64_t pid)
 {

@@ -59,7 +59,7 @@ void ppi_tickweight_forget(struct ppi_tickweight *weight, uint64_t cpu_ns);
 
 /*
  * Ticks of our helper thread in the bins of a kernel that samples processes.
- * They cannot be told from the program's by whose they are, but by when they
+ * Their owner does not distinguish them from the program's, but the time when they
  * came: the helper is hit while it works. So a batch of its working time is
  * read apart, and what came in places where nothing was hit while it slept is
  * its own, as far as its CPU time allows.

@@ -26,7 +26,7 @@ struct ppi_pcregion {
 /*
  * Choose for all ranges of the plan; without ranges, for the program's text.
  * Only arguments on which all systems agree come out: E_UNSUPPORTED with
- * words when the ranges cannot be had with such.
+ * words when the ranges do not fit such bins.
  */
 portprof_status ppi_pcregion_choose(const struct ppi_plan *plan,
                                          const struct ppi_pcregion_rules *rules,

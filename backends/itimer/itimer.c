@@ -160,7 +160,7 @@ static bool is_timer_ours(const struct itimer_state *state)
 	       now.every_ns == state->every_ns;
 }
 
-/* False when the timer is not ours: it goes on as it was. */
+/* False when the timer is not ours: it continues as it was. */
 static bool replace(const struct itimer_state *state,
                     const struct itimer_value *next)
 {
@@ -246,7 +246,7 @@ static void lack_exec_safe(struct ppi_probe *out)
 }
 
 /* Another session or a handler of the program's makes open fail with BUSY,
- * which is of this moment; probing tells what the system can do. */
+ * which is of this moment; probing finds what the system can do. */
 static void itimer_probe(const void *seam, struct ppi_probe *out)
 {
 	const struct itimer_kernel *kernel = seam;

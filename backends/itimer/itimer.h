@@ -15,7 +15,7 @@
 #include "backends/common/gate.h"
 #include "backends/common/ticks.h"
 
-/* What a refusal offers besides, where the system has it (config.h). */
+/* What a refusal also offers, where the system has it (config.h). */
 #ifdef PPI_BACKEND_TIMER
 #define ITIMER_ELSE ", or use the timer or perf backend"
 #define ITIMER_UNBIASED "; the timer and perf backends have one a thread"
@@ -25,7 +25,7 @@
 #endif
 
 /*
- * What is known of one thread. The key is put in by whoever comes first: the
+ * What is known of one thread. The key is put in by the first that comes: the
  * thread itself in its handler, or start. Only the thread writes last_ns while
  * ticks are taken. A slot is given back when its thread is gone.
  */
@@ -41,6 +41,8 @@ struct itimer_table {
 	size_t mask;
 };
 
+/* One timer serves the process, and its handler finds all in one place: so many
+ * members. */
 struct itimer_state {
 	struct ppi_backend_session *bs;
 	const struct itimer_kernel *kernel;
@@ -63,7 +65,7 @@ struct itimer_state {
 	uint64_t base_ns;   /* the process's clock at start */
 	double variance_done; /* of stretches that are over */
 
-	int64_t heir_pid; /* of a forked child that goes on; 0: this is none */
+	int64_t heir_pid; /* of a forked child that continues; 0: this is none */
 	_Atomic unsigned heir_samples;
 
 	struct sigaction before;
@@ -113,7 +115,8 @@ portprof_status ppi_itimer_arm(struct itimer_state *state,
 /* The next tick after so much CPU time; a timer that is the program's by now goes
  * on. For the handler. */
 void ppi_itimer_arm_next(const struct itimer_state *state, uint64_t left_ns);
-/* Stop the ticks, and wait for handlers; a timer that is the program's by now goes on. */
+/* Stop the ticks, and wait for handlers; a timer that is the program's by now
+ * continues. */
 void ppi_itimer_disarm(struct itimer_state *state);
 
 /* ---- itimer_handler.c: what happens at a tick ---- */

@@ -103,7 +103,7 @@ static uint64_t begin_weights(struct itimer_state *state, uint64_t now_ns)
 
 /*
  * The timer runs on CPU time as it is charged, a whole tick at a time to
- * whoever is met by it (task_sample_cputime, linux/kernel/time/
+ * the thread that it meets (task_sample_cputime, linux/kernel/time/
  * posix-cpu-timers.c): a busy program among short ones is charged more than it
  * uses, and ticked more often. What comes before the process's exact clock
  * says that a period is over is left out; its weight is in the next sample.
@@ -207,7 +207,7 @@ static void handle_tick(int signo, siginfo_t *info, void *context)
 	errno = kept_errno;
 }
 
-/* For whoever takes signals from the system without a handler. */
+/* For code that takes signals from the system without a handler. */
 static bool is_tick(int signo, const siginfo_t *info)
 {
 	struct itimer_state *state = ppi_gate_enter(&gate);
@@ -313,7 +313,7 @@ bool ppi_itimer_handler_is_ours(const struct itimer_state *state)
 	       is_our_handler(&now);
 }
 
-/* In a forked child whose copy of the session goes on. */
+/* In a forked child whose copy of the session continues. */
 static void inherit_handler(int64_t pid)
 {
 	ppi_gate_inherit(&gate, pid);
@@ -391,7 +391,7 @@ void ppi_itimer_handler_remove(struct itimer_state *state)
 /* ---- a forked child ---- */
 
 /*
- * A forked child of a recorded process goes on by the session that it has a copy
+ * A forked child of a recorded process continues the session that it has a copy
  * of: it sets the timer, which a fork does not inherit, and leaves samples in its
  * parent's area. Of the copy only what the handler reads is used.
  */
@@ -426,7 +426,7 @@ bool ppi_itimer_heir_begin(struct ppi_backend_session *bs)
 	if (!bs->plan->area || state->is_displaced ||
 	    !atomic_load(&state->is_ticking) || !begin_heir_weights(state, pid))
 		return false;
-	/* whoever held them is a thread of the parent's */
+	/* a thread of the parent's held them */
 	atomic_flag_clear(&state->is_being_read);
 	atomic_flag_clear(&state->is_due_changing);
 	inherit_handler(pid);

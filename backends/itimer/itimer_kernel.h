@@ -42,7 +42,7 @@ struct itimer_kernel {
 	 * the program. False: by its action of before (h) */
 	bool (*forward)(void *self, siginfo_t *info, void *context);
 
-	/* setitimer(2) of ITIMER_PROF, which tells what it was set to till
+	/* setitimer(2) of ITIMER_PROF, which returns what it was set to until
 	 * that moment; getitimer(2) */
 	int (*set)(void *self, const struct itimer_value *next,
 	           struct itimer_value *before);

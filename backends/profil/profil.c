@@ -60,7 +60,7 @@ static const struct profil_rules systems[] = {
 		.is_fair = true,
 		.rate_is_told = true,
 	},
-	/* kern.clockrate tells of a profiling clock that is compiled out, and
+	/* kern.clockrate has a profiling clock that is compiled out, and
 	 * trap.c's userret adds td_sticks, which are microseconds. */
 	[PROFIL_DRAGONFLY] = {
 		.region = { .system = "DragonFly", .cut_bits = 32 },

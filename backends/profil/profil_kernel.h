@@ -35,7 +35,7 @@ struct profil_kernel {
 	bool (*is_reachable)(void *self);
 	/* Ticks a second of one CPU, as the system tells; 0 = it does not. */
 	unsigned (*rate_hz)(void *self);
-	/* Whether the process is being profiled: 1, 0, -1 = cannot be told. */
+	/* Whether the process is being profiled: 1, 0, -1 = unknown. */
 	int (*is_profiling)(void *self);
 
 	/* sigaction(SIGPROF), setitimer and getitimer(ITIMER_PROF): either

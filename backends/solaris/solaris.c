@@ -2,7 +2,7 @@
 /*
  * The solaris backend: pcsample(2) for streams of program counters and for
  * many regions, profil(2) for histograms of one region. The system has no way
- * to tell whether the program itself uses one of them: whoever calls last has
+ * to find out whether the program itself uses one of them: the last caller has
  * it.
  *
  *   solaris_facilities.c   the two of them
@@ -279,7 +279,7 @@ static bool has_more(const struct solaris_state *state)
 	                          state->array.next < state->array.count;
 }
 
-/* Neither is on after this, whoever turned it on. */
+/* Neither is on after this, no matter who turned it on. */
 static void turn_off(struct ppi_backend_session *bs)
 {
 	const struct solaris_kernel *kernel = solaris_kernel_of(bs);

@@ -228,7 +228,7 @@ static portprof_status fail_on(int error, struct ppi_diag *why)
 	                "backend itimer", strerror(error));
 }
 
-/* What the first call returns is the count of whoever called before: another
+/* What the first call returns is the count of the caller before: another
  * user of this process, or the parent's, which a forked child inherits
  * (illumos common/os/fork.c copies p_prof). */
 portprof_status ppi_solaris_pcsample_on(struct ppi_backend_session *bs,

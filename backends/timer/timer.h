@@ -51,6 +51,7 @@ struct timer_thread {
 /* Chunks double in size, so a handler finds its thread's in a few steps. */
 enum { TIMER_FIRST_CHUNK = 64, TIMER_CHUNKS = 24 };
 
+/* The handlers of all threads find all in one place: so many members. */
 struct timer_state {
 	struct ppi_backend_session *bs;
 	const struct timer_kernel *kernel;
@@ -64,7 +65,7 @@ struct timer_state {
 	_Atomic unsigned chunk_count;
 	struct ppi_tick_ring ring;
 
-	struct timer_thread heir; /* of a forked child that goes on */
+	struct timer_thread heir; /* of a forked child that continues */
 	int64_t heir_pid;         /* 0: this is none */
 
 	int signo;

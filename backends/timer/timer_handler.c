@@ -28,7 +28,7 @@ enum { SIGNALS_MAX = 256 };
 static struct ppi_gate gates[SIGNALS_MAX];
 
 /* The entry that the tick names, if it is one: a signal with any pointer in
- * it can be sent by whoever likes. */
+ * anybody can send it. */
 static struct timer_thread *find_thread(struct timer_state *state,
                                         const void *tag)
 {
@@ -178,7 +178,7 @@ static void handle_tick(int signo, siginfo_t *info, void *context)
 	errno = kept_errno;
 }
 
-/* For whoever takes signals from the system without a handler. */
+/* For code that takes signals from the system without a handler. */
 static bool is_tick(int signo, const siginfo_t *info)
 {
 	struct timer_state *state = ppi_gate_enter(&gates[signo]);
@@ -310,7 +310,7 @@ bool ppi_timer_handler_is_ours(const struct timer_state *state)
 	       ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle_tick);
 }
 
-/* In a forked child whose copy of the session goes on. */
+/* In a forked child whose copy of the session continues. */
 static void inherit_handler(const struct timer_state *state)
 {
 	ppi_gate_inherit(&gates[state->signo], state->heir_pid);
@@ -373,7 +373,7 @@ void ppi_timer_handler_remove(struct timer_state *state)
 /* ---- a forked child ---- */
 
 /*
- * A forked child of a recorded process goes on by the session that it has a copy
+ * A forked child of a recorded process continues the session that it has a copy
  * of: one timer for its only thread, and samples into its parent's area. So a
  * child costs a few system calls, and no thread. Of the copy only what the handler
  * reads is used: the helper thread may have been at work on the rest.

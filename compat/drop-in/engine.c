@@ -139,7 +139,7 @@ bool ppi_spans_of(const struct ppi_client *clients, struct ppi_span **spans,
 			       count_of(c) * sizeof(*from));
 		used += count_of(c);
 	}
-	if (!used) /* nothing can be counted, but time goes on */
+	if (!used) /* nothing can be counted, but time passes */
 		(*spans)[used++] = everything;
 	*count = join(*spans, used);
 	return true;
@@ -148,13 +148,13 @@ bool ppi_spans_of(const struct ppi_client *clients, struct ppi_span **spans,
 #define NS_PER_S UINT64_C(1000000000)
 
 /*
- * Two locks: `lock` is for whoever changes clients, and is held over calls of
+ * Two locks: `lock` is for those who change clients, and is held over calls of
  * the session; `samples` is for those who take samples, with the session's own
  * lock held. So nobody calls a session who holds `samples`.
  */
 static struct engine {
 	pthread_mutex_t lock, samples;
-	bool holds_samples; /* whoever has the lock */
+	bool holds_samples; /* the lock's owner */
 	sigset_t mask; /* of the thread that holds the lock */
 	int kept;      /* its errno */
 	pid_t owner;   /* whose session and clients they are; 0 = nobody's */
@@ -204,7 +204,7 @@ static uint64_t pc_of(const portprof_record *record)
 	               record->user_address : record->address;
 }
 
-/* In the helper thread, or in whoever stops or flushes. */
+/* In the helper thread, or in the thread that stops or flushes. */
 static void take(const portprof_batch *batch, void *context)
 {
 	(void)context;
@@ -522,7 +522,7 @@ static int errno_of(portprof_status status)
 }
 
 /* What was sampled until now is in the buffers of until now. A backend that
- * tells of some text only is opened anew, for the text to come. */
+ * covers some text only is opened anew, for the text to come. */
 static void settle(bool goes_on)
 {
 	/* of two that are on one stays */

@@ -25,7 +25,7 @@
 /*
  * A table of arcs that threads fill without a lock.
  *
- * A slot is taken by whoever first puts a `from` into it, and its `self` is
+ * A slot is taken by the first that puts a `from` into it, and its `self` is
  * there a moment later; who looks in between waits for that moment, which is
  * one store long.
  */
@@ -232,7 +232,7 @@ static int take_bias(struct dl_phdr_info *info, size_t bytes, void *bias)
 	return 1;
 }
 
-/* A child that goes on being profiled has a file of its own. */
+/* A child that continues to be profiled has a file of its own. */
 static void name_file(char *path, size_t bytes)
 {
 	const char *prefix = ppi_environment("GMON_OUT_PREFIX");

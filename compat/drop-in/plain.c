@@ -41,7 +41,7 @@ static void *data_of(const char *(*function)(void))
 	return found;
 }
 
-/* Linked into one file everything is one object, and callers cannot be told
+/* Linked into one file everything is one object, and callers cannot be kept
  * apart: there the backends ask for ppi_system_function. */
 static bool is_in_library(const void *caller)
 {

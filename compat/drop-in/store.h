@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /*
- * Kernels survive a bad buffer: profiling ends, the process goes on. So each
+ * Kernels survive a bad buffer: profiling ends, the process lives. So each
  * page is tried before it is written, once a batch of samples: what a program
  * unmaps in that moment while profiling is on, is its own mistake.
  */

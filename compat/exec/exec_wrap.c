@@ -160,7 +160,7 @@ static void copy_arguments(char **argv, const char *first, size_t count,
 		argv[i] = va_arg(*list, char *);
 }
 
-/* The vector goes on the stack, as memory must not be allocated here. */
+/* The vector lies on the stack, as memory must not be allocated here. */
 #define LIST_TO_VECTOR(argv, first, list)                                    \
 	do {                                                                 \
 		size_t count;                                                \

@@ -76,7 +76,7 @@ WRAPPER pid_t fork(void)
 	return after(child, child == 0);
 }
 
-/* The caller of daemon goes on in a child. */
+/* The caller of daemon continues in a child. */
 WRAPPER int daemon(int keep_folder, int keep_streams)
 {
 	int result;

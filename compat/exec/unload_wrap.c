@@ -2,7 +2,7 @@
 /*
  * dlclose(3), wrapped: the next library often comes to the place of one that is
  * unloaded, and would be given its samples. Samplers in signal handlers have
- * nothing but the order of samples to tell them apart by.
+ * nothing but the order of samples to distinguish them.
  *
  * As the wrappers of exec, only in shared objects.
  */

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Worn phrases in what the command and the library say: each of them made a
-# sentence that a reader had to read twice. Of sources, only strings are checked;
-# manual pages and public headers are checked whole.
+# sentence that a reader had to read twice. Manual pages and sources are checked
+# whole, comments too; in strings a phrase is also found where it is broken.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
 
 worn='whoever|besides|what there is not|can(not)? be had|cannot be told|tell them apart|tells? (of|what|which|nothing)|goes on'
 status=0
-! grep -nE "$worn" doc/man/*.[1-8] api/portprof/*.h || status=1
+! grep -nE "$worn" doc/man/*.[1-8] || status=1
+! grep -rnE --include='*.[ch]' "$worn" base api backends compat tools tests examples \
+	bench || status=1
 
 # shellcheck disable=SC2016,SC2086
 find api backends compat tools -name '*.c' | sort | LC_ALL=C xargs ${AWK:-awk} -v worn="$worn" '

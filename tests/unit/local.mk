@@ -9,6 +9,7 @@ EVENT_TESTS = \
 	tests/unit/test_event_parse \
 	tests/unit/test_man_backends \
 	tests/unit/test_man_examples \
+	tests/unit/test_reasons \
 	tests/unit/test_scale \
 	tests/unit/test_text_mutants
 if HAVE_PERF_HEADERS

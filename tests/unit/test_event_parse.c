@@ -93,6 +93,10 @@ static void bad_strings_are_refused_at_their_column(void **state)
 		snprintf(said, sizeof(said), "column %zu: ", wanted);
 		table_check(&table, strstr(why.words, said) != NULL,
 		            "the words do not say the column: %s", why.words);
+		table_check(&table, why.column == wanted &&
+		            why.reason == PORTPROF_REASON_SYNTAX,
+		            "a program reads column %u, reason %d", why.column,
+		            why.reason);
 		table_check(&table, strstr(why.words, table.field[1]) != NULL,
 		            "the words are: %s", why.words);
 		table_check(&table,

@@ -53,13 +53,17 @@ static void add_causes(const struct ppi_doctor *doctor,
 		                              "no-descriptor",
 		                              "user-namespace" };
 
+	if (why->reason == PORTPROF_REASON_NEEDS_MOUNT) {
+		add_finding(doctor, event, "tracepoints");
+		return;
+	}
 	switch (why->os_errno) {
 	case EACCES:
 	case EPERM:
 	case ENOSYS:
 		for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
 			add_finding(doctor, event, rights[i]);
-		if (strstr(why->words, "tracepoint"))
+		if (why->reason == PORTPROF_REASON_NEEDS_TRACING)
 			add_finding(doctor, event, "tracepoints");
 		break;
 	case ENOENT:
@@ -106,10 +110,10 @@ bool ppi_doctor_ask_event(const struct ppi_doctor *doctor, const char *asked,
 		event->is_usable |= answer->is_usable;
 		is_known |= status != PORTPROF_E_NOTFOUND &&
 		            status != PORTPROF_E_INVALID;
-		snprintf(answer->words, sizeof(answer->words), "%s",
-		         status != PORTPROF_OK ? why.words
-		         : backend->is_usable  ? ""
-		                               : backend->reason);
+		if (status != PORTPROF_OK)
+			answer->why = why;
+		else if (!backend->is_usable)
+			ppi_refusal_of(backend, &answer->why);
 		if (status != PORTPROF_OK && event->finding_count == 0)
 			add_causes(doctor, event, &why);
 		if (event->answer_count == 1 && status != PORTPROF_OK &&
@@ -117,7 +121,7 @@ bool ppi_doctor_ask_event(const struct ppi_doctor *doctor, const char *asked,
 		     status == PORTPROF_E_INVALID)) {
 			if (status == PORTPROF_E_NOTFOUND)
 				ppi_say_no_match(
-					asked, why.words,
+					asked, &why,
 					"portprof list shows all events; name "
 					"a program by its path");
 			else

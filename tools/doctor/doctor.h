@@ -90,7 +90,7 @@ const struct ppi_finding *ppi_doctor_find(const struct ppi_doctor *doctor,
 struct ppi_doctor_answer {
 	char backend[32];
 	bool is_usable, is_counted_only;
-	char words[PORTPROF_WORDS_BYTES]; /* why not */
+	portprof_diag why; /* why not */
 };
 
 struct ppi_doctor_event {

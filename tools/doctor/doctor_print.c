@@ -101,8 +101,10 @@ void ppi_doctor_print_event_json(const struct ppi_doctor_event *event,
 		ppi_json_text(&json, "backend", answer->backend);
 		ppi_json_flag(&json, "usable", answer->is_usable);
 		ppi_json_flag(&json, "counted_only", answer->is_counted_only);
-		ppi_json_text(&json, "why",
-		              answer->is_usable ? NULL : answer->words);
+		if (answer->is_usable)
+			ppi_json_null(&json, "why");
+		else
+			ppi_put_refusal(&json, &answer->why);
 		ppi_json_close(&json);
 	}
 	ppi_json_close(&json);
@@ -233,7 +235,7 @@ void ppi_doctor_print_event(const struct ppi_doctor_event *event, FILE *out)
 					? "sampled and counted"
 				: verdict == PORTPROF_VERDICT_LIMITED
 					? "counted, not sampled"
-					: answer->words,
+					: answer->why.words,
 				WORDS_COLUMN);
 	}
 	if (event->finding_count)

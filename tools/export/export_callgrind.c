@@ -18,7 +18,7 @@
 
 #include <uthash.h>
 
-/* Names are kept once each, so their addresses tell them apart. */
+/* Names are kept once each, so their addresses distinguish them. */
 struct function {
 	UT_hash_handle hh;
 	struct {

@@ -19,7 +19,7 @@
 #include <uthash.h>
 
 /* A function, at whatever address. Names are kept once each, so their
- * addresses tell them apart. */
+ * addresses distinguish them. */
 struct key {
 	const char *function, *source_file;
 };

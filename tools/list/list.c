@@ -249,7 +249,7 @@ static void try_event(const struct ppi_list *list,
 	}
 }
 
-/* All of a group, or when they are too many the first: what can be had of one
+/* All of a group, or when they are too many the first: what is known of one
  * can mostly be had of the others of its PMU. */
 static void try_group(struct ppi_list *list, struct ppi_list_group *group)
 {
@@ -381,6 +381,7 @@ static int nothing_fits(const struct ppi_list *list)
 	portprof_event_info info = { .size = sizeof(info) };
 	portprof_backend_info backend;
 	const char *pattern = list->options.pattern;
+	const portprof_diag nothing = { .status = PORTPROF_OK };
 	bool is_unknown;
 
 	if (!pattern && ppi_backend_find_info(list->options.backend, &backend) &&
@@ -397,8 +398,7 @@ static int nothing_fits(const struct ppi_list *list)
 	/* the library knows the nearest names of what is none */
 	is_unknown = portprof_event_try(pattern, list->options.backend,
 					&info) == PORTPROF_E_NOTFOUND;
-	ppi_say_no_match(pattern,
-	                 is_unknown ? portprof_last_diag()->words : "",
+	ppi_say_no_match(pattern, is_unknown ? portprof_last_diag() : &nothing,
 	                 "portprof list -a shows everything");
 	return PPI_EXIT_FAILED;
 }

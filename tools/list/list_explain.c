@@ -17,8 +17,7 @@ enum { SCHEMA = 1, BACKENDS_MAX = 16, WORDS_COLUMN = 15 };
 /* How one backend takes it. */
 struct answer {
 	char backend[32];
-	portprof_status status;
-	char words[PORTPROF_WORDS_BYTES];
+	portprof_diag why; /* its status says whether it can */
 	bool is_counted_only;
 };
 
@@ -57,23 +56,19 @@ static void ask_backends(struct explanation *explanation)
 		answer = &explanation->answers[explanation->answer_count++];
 		snprintf(answer->backend, sizeof(answer->backend), "%s",
 		         backend.name);
-		answer->status =
-			backend.is_usable
-				? portprof_event_try(explanation->asked,
-						     backend.name, &info)
-				: backend.status;
+		if (!backend.is_usable)
+			ppi_refusal_of(&backend, &answer->why);
+		else if (portprof_event_try(explanation->asked, backend.name,
+					    &info))
+			answer->why = *portprof_last_diag();
 		answer->is_counted_only = info.is_counted_only;
-		snprintf(answer->words, sizeof(answer->words), "%s",
-		         answer->status == PORTPROF_OK ? ""
-		         : backend.is_usable ? portprof_last_diag()->words
-		                             : backend.reason);
 	}
 }
 
 static const char *say_answer(const struct answer *answer)
 {
-	if (answer->status != PORTPROF_OK)
-		return answer->words;
+	if (answer->why.status != PORTPROF_OK)
+		return answer->why.words;
 	return answer->is_counted_only ? "yes, but it can only be counted"
 	                               : "yes";
 }
@@ -233,13 +228,16 @@ static void print_json(const struct explanation *explanation, FILE *out)
 	ppi_json_array(&json, "backends");
 	for (size_t i = 0; i < explanation->answer_count; i++) {
 		const struct answer *answer = &explanation->answers[i];
-		bool is_usable = answer->status == PORTPROF_OK;
+		bool is_usable = answer->why.status == PORTPROF_OK;
 
 		ppi_json_object(&json, NULL);
 		ppi_json_text(&json, "backend", answer->backend);
 		ppi_json_flag(&json, "usable", is_usable);
 		ppi_json_flag(&json, "counted_only", answer->is_counted_only);
-		ppi_json_text(&json, "why", is_usable ? NULL : answer->words);
+		if (is_usable)
+			ppi_json_null(&json, "why");
+		else
+			ppi_put_refusal(&json, &answer->why);
 		ppi_json_close(&json);
 	}
 	ppi_json_close(&json);

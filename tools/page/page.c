@@ -50,7 +50,7 @@ static void put_base64(const unsigned char *bytes, size_t count, FILE *out)
 }
 
 #ifdef HAVE_ZLIB
-/* gzip; NULL when it cannot be had. */
+/* gzip; NULL when that fails. */
 static unsigned char *squeeze(const unsigned char *bytes, size_t count,
                               size_t *squeezed)
 {

@@ -97,7 +97,7 @@ void ppi_page_tree_free(struct ppi_page_tree *tree);
  */
 unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes);
 
-/* What is known besides the tree, as JSON to be freed; NULL when out of
+/* What is known beside the tree, as JSON to be freed; NULL when out of
  * memory. */
 char *ppi_page_facts(const struct ppi_page *page, size_t *bytes);
 

@@ -197,7 +197,7 @@ static struct {
 	/* ---- where a signal starts and stops it ---- */
 	bool is_toggled;
 	unsigned file_count;     /* of sessions so far */
-	pthread_mutex_t lock;    /* whoever starts, stops or flushes it */
+	pthread_mutex_t lock;    /* of those who start, stop or flush it */
 	atomic_bool is_stopping; /* in the helper thread */
 	bool is_over;            /* the process ends */
 } self = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -416,7 +416,7 @@ void ppi_preload_finish(void)
 	/* all it had is where the recorder finds it */
 	if (self.is_light)
 		return;
-	/* a handler may have interrupted whoever holds it */
+	/* a handler may have interrupted its owner */
 	if (!self.is_toggled) {
 		ppi_heir.is_ending = true;
 		end();
@@ -462,7 +462,7 @@ static bool are_settings_good(void)
 	return config != NULL;
 }
 
-/* False when the signal cannot be had; then nothing is profiled. */
+/* False when the signal is taken; then nothing is profiled. */
 static bool wait_for_signal(const char *variable)
 {
 	char reason[PORTPROF_WORDS_BYTES], words[PORTPROF_WORDS_BYTES + 64];

@@ -218,7 +218,7 @@ static int undo(const struct ppi_record *record, portprof_session *session,
 	return status;
 }
 
-/* Until whoever watches has seen enough; a command that was started for it ends
+/* Until the watcher has seen enough; a command that was started for it ends
  * then, too. One that a signal ended leaves nothing to look at. */
 static void show_until_end(struct ppi_live *live, portprof_session *session,
                            struct ppi_child *child)

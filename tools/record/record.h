@@ -78,7 +78,7 @@ char *ppi_settings_text(const struct ppi_settings *settings,
 enum { PPI_TITLE_BYTES = 1024 };
 
 /*
- * Who watches a recording while it goes on. `turn` comes again and again, and
+ * Who watches a recording while it runs. `turn` comes again and again, and
  * takes as long as it waits for a key; `ended` says how the target ended, "" while it
  * runs. False ends the recording. `end` comes before any other word is said.
  */

@@ -99,7 +99,8 @@ static void say_missing(const struct attach *attach)
 		return;
 	for (size_t i = 0;
 	     (note = portprof_session_note(attach->session, i)); i++)
-		if (strstr(note, "could not be attached"))
+		if (strncmp(note, PORTPROF_NOTE_MISSED,
+		            strlen(PORTPROF_NOTE_MISSED)) == 0)
 			ppi_say("%s", note);
 	if (targets->gone)
 		ppi_say("%zu process%s ended before %s could be attached",

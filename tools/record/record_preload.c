@@ -214,7 +214,7 @@ static bool avoid_separators(char *path, size_t bytes)
 
 /*
  * Only glibc's loader knows $LIB in LD_PRELOAD (ld.so(8)), whose folders lead back
- * to the root. The loader of musl finds no such file and goes on, where it would
+ * to the root. The loader of musl finds no such file and continues, where it would
  * end a program for symbols that its C library lacks.
  */
 #define GLIBC_ALONE "/$LIB/../../../../../.."

@@ -91,7 +91,7 @@ void ppi_say_refusal(const struct ppi_record *record)
 	ppi_say_failure(NULL);
 	/* what was mistyped has been named, what to drop from the string, or
 	 * where the file cannot be */
-	if (strstr(why.words, "', column ") || strstr(why.step, "output") ||
+	if (why.column || why.reason == PORTPROF_REASON_OUTPUT ||
 	    why.status == PORTPROF_E_INVALID ||
 	    why.status == PORTPROF_E_NOTFOUND ||
 	    why.status == PORTPROF_E_NOMEM)
@@ -110,8 +110,8 @@ void ppi_say_refusal(const struct ppi_record *record)
 	         strcmp(backend, "auto") != 0)
 		ppi_say("without -b, the best backend that supports it is "
 		        "used");
-	else if (strcmp(why.step, "choose backend") == 0 &&
-	         why.status == PORTPROF_E_UNSUPPORTED &&
+	else if ((why.reason == PORTPROF_REASON_NO_BACKEND ||
+	          why.reason == PORTPROF_REASON_BACKEND_LIMIT) &&
 	         record->options.targets.scope != PPI_SCOPE_COMMAND)
 		ppi_say("a command that portprof starts can still be "
 		        "measured: portprof record -- COMMAND");

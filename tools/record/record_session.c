@@ -156,7 +156,7 @@ enum { EVENT_ROOM = 256 }; /* a canonical event string */
 
 /* ---- opening ---- */
 
-/* The flush puts the file in its place: whoever is killed from now on leaves
+/* The flush puts the file in its place: a process that is killed from now on leaves
  * one that can be read. */
 static portprof_status begin(portprof_session *session)
 {

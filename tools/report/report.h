@@ -17,7 +17,7 @@ struct ppi_report_edges {
 	struct ppi_rows rows;
 };
 
-/* Rows that were asked for besides those by function and by thread. */
+/* Rows that were asked for beside those by function and by thread. */
 struct ppi_report_more {
 	const char *sort; /* the keys of `rows`, as they were given; NULL: no
 	                   * rows were asked for */

@@ -72,7 +72,7 @@ static void remember_failure(struct ppi_tap *tap, const char *text)
 	char *more = realloc(tap->failures, tap->failure_bytes + bytes + 1);
 
 	if (!more)
-		return; /* the count tells of it all the same */
+		return; /* the count shows it all the same */
 	tap->failures = more;
 	snprintf(more + tap->failure_bytes, bytes + 1, "%s\n", text);
 	tap->failure_bytes += bytes - 1;

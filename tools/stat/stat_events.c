@@ -139,7 +139,7 @@ free:
 	return is_good;
 }
 
-/* What no backend has heard of is a mistake; what cannot be had is told in
+/* What no backend has heard of is a mistake; what is not available is reported in
  * the table. */
 static bool is_known(struct ppi_stat_event *event, const char *backend)
 {
@@ -452,9 +452,7 @@ static bool is_pointless(const struct ppi_stat *stat)
 		if (i == 0 || (is_chosen && !was_said(stat, i)))
 			ppi_say("%s", stat->events[i].refusal.words);
 	if (ppi_stat_is_attached(&stat->options) && !stat->options.backend &&
-	    stat->events[0].refusal.status == PORTPROF_E_UNSUPPORTED &&
-	    strcmp(stat->events[0].refusal.step, "choose backend") == 0 &&
-	    !strstr(stat->events[0].refusal.words, "command"))
+	    stat->events[0].refusal.reason == PORTPROF_REASON_NO_BACKEND)
 		ppi_say("a command that portprof starts can still be "
 		        "counted: portprof stat -- COMMAND");
 	if (stat->options.command && needs_its_course(&stat->options))

@@ -8,6 +8,7 @@
 #include "tools/stat/stat.h"
 
 #include "base/json.h"
+#include "tools/tools.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static void put_event(struct ppi_json *json, const struct ppi_stat *stat,
 	if (!view->is_interval)
 		put_parts(json, event);
 	if (is_refused && !view->is_interval)
-		ppi_json_text(json, "why", event->refusal.words);
+		ppi_put_refusal(json, &event->refusal);
 	ppi_json_close(json);
 }
 

@@ -130,7 +130,7 @@ const char *ppi_symbols_tier(void);
 /* Whether the profile named code itself. */
 bool ppi_symbols_took_names(const struct ppi_symbols *symbols);
 
-/* And what was asked for besides names, with a comma before; "" nothing. */
+/* And what was asked for beside names, with a comma before; "" nothing. */
 const char *ppi_symbols_tier_more(const struct ppi_symbols *symbols);
 
 /* What kept code from being named, a sentence each; NULL past the last. */

@@ -85,7 +85,7 @@ bool ppi_elf_keeps_leaf_frames(Elf *elf);
  */
 struct ppi_debug;
 
-/* folder: where to look besides the usual places; NULL. NULL when out of
+/* folder: where to look beside the usual places; NULL. NULL when out of
  * memory. */
 struct ppi_debug *ppi_debug_open(Elf *elf, const char *path,
                                  const char *build_id, const char *folder);

@@ -399,7 +399,7 @@ bool ppi_held_file(const struct ppi_held *held, const char *path,
 
 	if (key)
 		file = find_file(held, key);
-	/* whoever wrote the profile may have read the build-id from the file */
+	/* the writer of the profile may have read the build-id from the file */
 	if (key && !file)
 		file = find_file(held, strchr(key, ' '));
 	free(key);

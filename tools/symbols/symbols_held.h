@@ -28,7 +28,7 @@ void ppi_held_free(struct ppi_held *held);
 void ppi_held_lock(struct ppi_held *held);
 void ppi_held_unlock(struct ppi_held *held);
 
-/* Hold what a record tells of; `module` is a MODULE record's, NULL of others. */
+/* Hold what a record names; `module` is a MODULE record's, NULL of others. */
 void ppi_held_see(struct ppi_held *held, const portprof_record *record,
                   const portprof_module *module);
 

@@ -60,7 +60,7 @@ struct ppi_jitdump_code {
 
 /*
  * What lay at an address at a time (CLOCK_MONOTONIC): the last code that was
- * loaded there until then. A runtime may tell of code after it began to run:
+ * loaded there until then. A runtime may report code after it began to run:
  * where there was none yet, it is the first. False: never any.
  */
 bool ppi_jitdump_find(const struct ppi_jitdump *dump, uint64_t address,

@@ -352,7 +352,7 @@ static bool is_container(struct search *search, const char *base)
 	return is_it;
 }
 
-/* The outermost folder that is the one; a look at all tells of others. */
+/* The outermost folder that is the one; a look at all finds others. */
 static void walk(struct search *search, const char *folder, unsigned depth)
 {
 	DIR *list = depth < DEPTH_MAX ? opendir(folder) : NULL;

@@ -423,7 +423,7 @@ bool ppi_top_save(const char *from, const char *path,
 /* A look takes at most this part of the time. */
 enum { LOOK_EVERY_MS = 1000, LOOK_SHARE = 10 };
 
-/* What shows the recording while it goes on. */
+/* What shows the recording while it runs. */
 struct top {
 	struct ppi_live live; /* what record calls */
 	struct ppi_top_data data;

@@ -664,7 +664,7 @@ static bool is_noted(const portprof_profile_origin *origin, const char *note)
 	return false;
 }
 
-/* What samples tell besides: no row shows it unless it is asked for. */
+/* What else samples have: no row shows it unless it is asked for. */
 static void print_labels(const portprof_profile *profile, FILE *out)
 {
 	const char *name = ppi_labels_name(profile, 0);

@@ -39,7 +39,7 @@ bool ppi_chain_may_begin(const struct ppi_symbols_name *name)
 	return false;
 }
 
-/* A stripped C library does not tell which function of it calls main. */
+/* A stripped C library hides which of its functions calls main. */
 static bool may_be_first(const struct ppi_symbols_name *name)
 {
 	return !name->is_named && name->is_stripped &&

@@ -7,7 +7,7 @@
 
 /*
  * Chains are found by frame pointers. Where code has none but leaves the
- * register alone, the chain goes on with the caller of its caller. Where code
+ * register alone, the chain continues with the caller of its caller. Where code
  * uses the register for something else, the chain ends.
  */
 enum ppi_chain_end {

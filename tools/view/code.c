@@ -306,7 +306,7 @@ static FILE *open_source(const char *path)
 	return in;
 }
 
-/* Whether a line with weight is near; `part` goes on with the lines. */
+/* Whether a line with weight is near; `part` follows the lines. */
 static bool is_near(const struct ppi_code *code, const char *file,
                     uint64_t number, unsigned around, size_t *part)
 {

@@ -14,7 +14,7 @@
 struct ppi_held;
 struct ppi_hidden;
 
-/* Where its files may be besides the usual; NULL or "" none. */
+/* Where its files may be beside the usual; NULL or "" none. */
 struct ppi_named_sources {
 	char *debug_folder; /* with debug files */
 	char *root;         /* in which they lie as if it were "/" */

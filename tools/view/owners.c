@@ -97,7 +97,7 @@ void ppi_pairs_free(struct ppi_pairs *pairs)
 
 /* ---- threads and processes ---- */
 
-/* Names are kept once each, so their addresses tell them apart. */
+/* Names are kept once each, so their addresses distinguish them. */
 struct key {
 	const char *name;
 	uint32_t pid, tid;
@@ -293,7 +293,7 @@ void ppi_labels_close(struct ppi_labels *labels)
 
 /* ---- which labels there are ---- */
 
-/* What portprof keeps of a sample besides what was asked for. */
+/* What portprof keeps of a sample beside what was asked for. */
 static bool is_own(const char *name)
 {
 	static const char *const own[] = {

@@ -84,7 +84,7 @@ void ppi_rows_by_total(struct ppi_rows *rows)
  * for each thread, so that a sample costs little more than a look into an array
  * for each of its frames. */
 
-/* Strings are kept once each, so their addresses tell them apart. */
+/* Strings are kept once each, so their addresses distinguish them. */
 struct key {
 	const char *function, *path, *source_file;
 	uint64_t address, line;

@@ -232,7 +232,7 @@ static bool add_arcs(struct ppi_gmon_export *exporting,
 	for (size_t i = 0; i + 1 < sample->depth; i++) {
 		uint64_t self, from;
 
-		/* whoever calls from another file is no caller here, and the
+		/* a caller in another file is no caller here, and the
 		 * next one in this file did not call by itself */
 		if (find_address(&exporting->module, exporting->profile,
 		                 sample->locations[i], &self) &&

@@ -20,6 +20,8 @@ struct seen {
 	bool has_period;
 };
 
+/* The state of one pass over the text: members for the file, for the sample that is
+ * being read, and for what was guessed of its columns. */
 struct reading {
 	struct ppi_import *import;
 	/* The first reading finds the form of heads, the second the events. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file has besides samples: notes, events and their counts, losses; as a
+/* What a file has beside samples: notes, events and their counts, losses; as a
  * message, and as text. */
 #ifndef PPI_FILE_ACCOUNT_H
 #define PPI_FILE_ACCOUNT_H
@@ -12,7 +12,7 @@
 enum { PPI_ACCOUNT_FORMAT = 1 };
 
 /*
- * What a session tells of itself. Parts of it lie in `arena`, others where
+ * What a session reports about itself. Parts of it lie in `arena`, others where
  * `run` has them. NULL when out of memory.
  */
 Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,

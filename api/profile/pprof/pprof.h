@@ -8,7 +8,7 @@
  *   resolve_samples.c  the samples
  *   write.c            a profile to a file
  *   encode.c           messages into a gzip member, text as UTF-8
- *   account.c          what a file has besides samples, as message and words
+ *   account.c          what a file has beside samples, as message and words
  *   profile.proto      the schema
  */
 #ifndef PPI_FILE_PPROF_H

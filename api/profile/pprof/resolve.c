@@ -117,7 +117,7 @@ static portprof_status open_account(struct ppi_resolve *resolve)
 }
 
 /* An event number for each type, as the account tells; false when it does
- * not tell of each value exactly once. */
+ * not have each value exactly once. */
 static bool adopt_layout(struct ppi_resolve *resolve)
 {
 	const Ppi__Account *account = resolve->account;

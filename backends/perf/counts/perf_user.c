@@ -55,7 +55,7 @@ static uint64_t extend(uint64_t pmc, unsigned width)
 
 /*
  * A page that changed meanwhile is not tried again: read(2) is right then too,
- * and whoever reads never waits for a writer.
+ * and a reader never waits for a writer.
  */
 PERF_USER_INLINE enum perf_user_verdict
 read_page(const volatile struct perf_event_mmap_page *page,

@@ -479,10 +479,13 @@ portprof_status ppi_perf_check_software(const struct ppi_event *event,
 
 	if (!part)
 		return PORTPROF_OK;
-	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
-	                "event '%s', column %zu: drop '%s': this system's "
-	                "kernel counts %s for itself, no PMU does", request->text,
-	                ppi_perf_column_of(request, part), part, name);
+	return ppi_at_column(
+		why, PORTPROF_REASON_PART, ppi_perf_column_of(request, part),
+		ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
+	                 "event '%s', column %zu: drop '%s': this system's "
+	                 "kernel counts %s for itself, no PMU does",
+	                 request->text, ppi_perf_column_of(request, part), part,
+	                 name));
 }
 
 portprof_status ppi_perf_name_fill(const struct ppi_perf_name *name,

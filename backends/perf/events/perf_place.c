@@ -95,9 +95,11 @@ static portprof_status refuse(const struct place *place,
 	va_start(values, words);
 	vsnprintf(said, sizeof(said), words, values);
 	va_end(values);
-	return ppi_fail(place->why, status, 0, "resolve event",
-	                "event '%s', column %zu: %s",
-	                place->request->core.text, column, said);
+	return ppi_at_column(
+		place->why, PORTPROF_REASON_PART, column,
+		ppi_fail(place->why, status, 0, "resolve event",
+	                 "event '%s', column %zu: %s",
+	                 place->request->core.text, column, said));
 }
 
 /* ---- the name taken apart ---- */
@@ -230,10 +232,11 @@ static portprof_status refuse_symbol(const struct place *place,
 		return refuse(place, PORTPROF_E_NOMEM, column, "out of memory");
 	default:
 		ppi_nearest_say(nearest, hint, sizeof(hint));
-		return refuse(place, PORTPROF_E_NOTFOUND, column, "%s has no "
-		              "symbol '%.100s'%s", where, place->symbol,
-		              hint[0] ? hint : "; nm and nm -D list those that "
-		              "a file has, in the form that linkers use");
+		refuse(place, PORTPROF_E_NOTFOUND, column, "%s has no symbol "
+		       "'%.100s'%s", where, place->symbol,
+		       hint[0] ? hint : "; nm and nm -D list those that a file "
+		       "has, in the form that linkers use");
+		return ppi_suggest(place->why, nearest, PORTPROF_E_NOTFOUND);
 	}
 }
 

@@ -50,9 +50,11 @@ static portprof_status refuse(const struct reader *r, size_t column,
 	va_start(values, words);
 	vsnprintf(said, sizeof(said), words, values);
 	va_end(values);
-	return ppi_fail(r->why, PORTPROF_E_INVALID, 0, "resolve event",
-	                "event '%s', column %zu: %s", r->request->text, column,
-	                said);
+	return ppi_at_column(
+		r->why, PORTPROF_REASON_PART, column,
+		ppi_fail(r->why, PORTPROF_E_INVALID, 0, "resolve event",
+	                 "event '%s', column %zu: %s", r->request->text, column,
+	                 said));
 }
 
 static bool has_value(const struct ppi_event_part *part)

@@ -114,9 +114,13 @@ static portprof_status refuse(const struct pmu *pmu, portprof_status status,
 {
 	const struct perf_request *request = pmu->request;
 
-	return ppi_fail(pmu->why, status, 0, "resolve event",
-	                "event '%s', column %zu: '%s' %s", request->core.text,
-	                ppi_perf_column_of(&request->core, part), part, words);
+	size_t column = ppi_perf_column_of(&request->core, part);
+
+	return ppi_at_column(
+		pmu->why, PORTPROF_REASON_PART, column,
+		ppi_fail(pmu->why, status, 0, "resolve event",
+	                 "event '%s', column %zu: '%s' %s", request->core.text,
+	                 column, part, words));
 }
 
 /* What the part could have been: files of events/ and format/. */
@@ -148,7 +152,8 @@ static portprof_status refuse_unknown(const struct pmu *pmu, const char *part)
 		         known[0] ? known : "none");
 	snprintf(words, sizeof(words), "is neither an event nor a term of "
 	         "PMU %s%s", pmu->name, hint);
-	return refuse(pmu, PORTPROF_E_NOTFOUND, part, words);
+	return ppi_suggest(pmu->why, &nearest,
+	                   refuse(pmu, PORTPROF_E_NOTFOUND, part, words));
 }
 
 /* One term: a file of format/, or the whole of config, config1, config2. */

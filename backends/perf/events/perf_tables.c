@@ -418,9 +418,12 @@ static portprof_status refuse_pmu(const struct perf_request *request,
 	snprintf(words, sizeof(words), "%s '%s'%s (this one has: %s)",
 	         is_known ? "this machine has no PMU" : "there is no PMU",
 	         name, hint, here[0] ? here : "none that libpfm4 knows");
-	return refuse(request, why,
-	              is_known ? PORTPROF_E_UNSUPPORTED : PORTPROF_E_NOTFOUND,
-	              1, words);
+	if (is_known)
+		return ppi_because(why, PORTPROF_REASON_NOT_ON_CPU,
+		                   refuse(request, why, PORTPROF_E_UNSUPPORTED,
+		                          1, words));
+	return ppi_suggest(why, &nearest,
+	                   refuse(request, why, PORTPROF_E_NOTFOUND, 1, words));
 }
 
 /* Why more names may be missing than the user thinks. */
@@ -516,8 +519,9 @@ static portprof_status refuse_event(const struct perf_request *request,
 	         hint[0] ? hint : "; portprof-events(7) describes the known "
 	         "ones",
 	         hint[0] ? "" : missing_tables(has_core || is_known));
-	return refuse(request, why, PORTPROF_E_NOTFOUND, request->core.name_column,
-	              words);
+	return ppi_suggest(why, &nearest,
+	                   refuse(request, why, PORTPROF_E_NOTFOUND,
+	                          request->core.name_column, words));
 }
 
 /* ---- ... with a wrong part ---- */
@@ -659,7 +663,9 @@ static portprof_status refuse_parts(const struct perf_request *request,
 		              "drop 'hw_smpl': the hardware has no buffer for "
 		              "this event");
 	if (is_one)
-		return refuse_part(request, verdict, part, hint, why);
+		return ppi_suggest(why, &nearest,
+		                   refuse_part(request, verdict, part, hint,
+		                               why));
 	if (verdict == PPI_TABLE_BAD_MASK)
 		snprintf(hint, sizeof(hint), "it needs one or more unit masks "
 		         "that can be combined; there are: %s", masks);
@@ -678,9 +684,11 @@ portprof_status ppi_table_refuse(const struct perf_request *request,
 	case PPI_TABLE_NO_EVENT:
 		return refuse_event(request, why);
 	case PPI_TABLE_NOT_HERE:
-		return refuse(request, why, PORTPROF_E_UNSUPPORTED, 1,
-		              "this kernel does not offer the PMU of this "
-		              "event; portprof list shows what it offers");
+		return ppi_because(
+			why, PORTPROF_REASON_NOT_ON_CPU,
+			refuse(request, why, PORTPROF_E_UNSUPPORTED, 1,
+		               "this kernel does not offer the PMU of this "
+		               "event; portprof list shows what it offers"));
 	case PPI_TABLE_NO_MEMORY:
 		return refuse(request, why, PORTPROF_E_NOMEM, 1,
 		              "out of memory");

@@ -83,15 +83,19 @@ static portprof_status refuse_lookup(const struct perf_request *request,
 		return PORTPROF_E_NOTFOUND;
 	*is_there = true;
 	if (error == ENOENT)
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, error,
-		                "resolve event", "event '%s': tracepoints need "
-		                "tracefs, which is not mounted: "
-		                PERF_TRACEFS_MOUNT, request->core.text);
-	return ppi_fail(why, PORTPROF_E_DENIED, error, "resolve event",
-	                "event '%s' is unknown on this system; if it is a "
-	                "tracepoint, this user may not see those: "
-	                PERF_TRACEFS_SHOW ", and see portprof doctor",
-	                request->core.text);
+		return ppi_because(
+			why, PORTPROF_REASON_NEEDS_MOUNT,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, error,
+		                 "resolve event", "event '%s': tracepoints "
+		                 "need tracefs, which is not mounted: "
+		                 PERF_TRACEFS_MOUNT, request->core.text));
+	return ppi_because(
+		why, PORTPROF_REASON_NEEDS_TRACING,
+		ppi_fail(why, PORTPROF_E_DENIED, error, "resolve event",
+	                 "event '%s' is unknown on this system; if it is a "
+	                 "tracepoint, this user may not see those: "
+	                 PERF_TRACEFS_SHOW ", and see portprof doctor",
+	                 request->core.text));
 }
 
 /* ---- filters ---- */

@@ -57,7 +57,7 @@ void ppi_perf_attr_end_with_program(const struct perf_session_kind *kind,
 void ppi_perf_attr_sample(const struct perf_session_kind *kind,
                           const struct ppi_event *event, bool is_carrier,
                           struct perf_event_attr *attr);
-/* The event that only tells of mappings, threads and names, while others are
+/* The event that only reports mappings, threads and names, while others are
  * off still. */
 void ppi_perf_attr_carrier(const struct perf_session_kind *kind,
                            bool enables_on_exec, struct perf_event_attr *attr);

@@ -355,7 +355,7 @@ static size_t real_get_page_bytes(void *self)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Asked once a process, whoever asks first. */
+/* Asked once a process. */
 static _Atomic uint32_t known_features, known_lacks, known_uniform,
 	known_interrupt_ns;
 

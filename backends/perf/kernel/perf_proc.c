@@ -365,7 +365,7 @@ void ppi_perf_proc_mappings(const struct perf_kernel *kernel, int64_t pid,
 	if (!work)
 		return;
 	snprintf(path, sizeof(path), "/proc/%lld/maps", (long long)pid);
-	/* Whole lines only; each read goes on where the last line ended. */
+	/* Whole lines only; each read continues where the last line ended. */
 	for (;;) {
 		ssize_t got = kernel->read_file(kernel->self, path, offset,
 		                                work->text, ROOM);

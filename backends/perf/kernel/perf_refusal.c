@@ -346,12 +346,15 @@ static portprof_status refuse_denied(const struct perf_kernel *kernel,
 
 	ppi_perf_say_paranoid(kernel, is_tracepoint ? -1 : wants_kernel ? 1 : 2,
 	                      rights, sizeof(rights));
-	return ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
-	                "'%s' is not permitted%s: %s",
-	                event ? event->request.text : "a ring",
-	                is_tracepoint ? " (a tracepoint)" : wants_kernel
-	                ? " in kernel mode (for user mode only, add :u)" : "",
-	                rights);
+	return ppi_because(
+		why, is_tracepoint ? PORTPROF_REASON_NEEDS_TRACING
+		                   : PORTPROF_REASON_NEEDS_RIGHT,
+		ppi_fail(why, PORTPROF_E_DENIED, os_error, "open event",
+	                 "'%s' is not permitted%s: %s",
+	                 event ? event->request.text : "a ring",
+	                 is_tracepoint ? " (a tracepoint)" : wants_kernel
+	                 ? " in kernel mode (for user mode only, add :u)" : "",
+	                 rights));
 }
 
 static portprof_status refuse_shape(const struct ppi_event *event,
@@ -363,17 +366,21 @@ static portprof_status refuse_shape(const struct ppi_event *event,
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "'%s' cannot be measured on this "
-		                "(virtual) machine: the kernel knows no PMU "
-		                "for it; cpu-clock and task-clock need none",
-		                text);
+		return ppi_because(
+			why, PORTPROF_REASON_NOT_ON_CPU,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
+		                 "open event", "'%s' cannot be measured on "
+		                 "this (virtual) machine: the kernel knows no "
+		                 "PMU for it; cpu-clock and task-clock need "
+		                 "none", text));
 	case EOPNOTSUPP:
-		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
-		                "open event", "the hardware behind '%s' cannot "
-		                "do that: it has no overflow interrupt, or not "
-		                "this precision; count it, or drop precise",
-		                text);
+		return ppi_because(
+			why, PORTPROF_REASON_NOT_ON_CPU,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
+		                 "open event", "the hardware behind '%s' cannot "
+		                 "do that: it has no overflow interrupt, or "
+		                 "not this precision; count it, or drop "
+		                 "precise", text));
 	case EINVAL:
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, os_error,
 		                "open event", "the kernel refuses '%s': drop "

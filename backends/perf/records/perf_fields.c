@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What only some samples have, in neutral words: fields of a tracepoint's
- * occurrence, and what some hardware tells of one of its own (bits as
+ * occurrence, and what some hardware reports of one of its own (bits as
  * linux/perf_event.h has them, 6.1).
  */
 #include "config.h"
@@ -18,7 +18,7 @@
 /* ---- fields of a tracepoint: where each lies ---- */
 
 /*
- * What a tracepoint tells of an occurrence, field by field: where each lies is in
+ * What a tracepoint reports of an occurrence, field by field: where each lies is in
  * its file `format` (Documentation/trace/events.rst), in lines such as
  *
  *	field:char prev_comm[16];	offset:8;	size:16;	signed:0;

@@ -58,7 +58,7 @@ enum {
 };
 
 /* The next field of a tracepoint's file `format` but those that every one has; *at
- * is where to look, and goes on. False: there is none. */
+ * is where to look, and moves on. False: there is none. */
 bool ppi_perf_raw_next(const char **at, struct perf_raw_field *field);
 
 /* One of `seen` behind the others, as the `index`th; nothing where the record is

@@ -51,7 +51,8 @@ void ppi_perf_buffer_pop(struct perf_buffer *buffer, size_t bytes);
 
 /* ---- one record ---- */
 
-/* What one kernel record says. Pointers lead into the record. */
+/* What one kernel record says. Pointers lead into the record. Its members are the
+ * fields of all kinds of records and samples (perf_event_open(2)). */
 struct perf_seen {
 	uint32_t type; /* PERF_RECORD_ */
 	bool is_kernel;

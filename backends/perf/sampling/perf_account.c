@@ -138,7 +138,7 @@ void ppi_perf_tally_source(struct ppi_backend_session *bs,
 	    !perf_is_split(bs, source->event) &&
 	    !bs->plan->events[source->event].is_cpu_time)
 		value = (uint64_t)((long double)value * enabled / running);
-	/* what a CPU's clock counts is of whoever runs there */
+	/* a CPU's clock counts what runs there */
 	if (!source->is_tail)
 		tally->total += value;
 	if (format & PERF_FORMAT_ID)

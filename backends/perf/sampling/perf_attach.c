@@ -175,7 +175,7 @@ static size_t new_side_ring(struct perf_state *state, int64_t tid)
 	return at;
 }
 
-/* What tells of the mappings and threads of a thread whose samples go to
+/* What reports the mappings and threads of a thread whose samples go to
  * `ring`. CPUs have their side rings behind those of samples, in the same
  * order. */
 static portprof_status open_carrier(struct ppi_backend_session *bs,
@@ -193,7 +193,7 @@ static portprof_status open_carrier(struct ppi_backend_session *bs,
 			? new_side_ring(state, tid) : ring + state->cpu_count;
 	source.ring = (uint32_t)(side == SIZE_MAX ? ring : side);
 	status = open_source(bs, source, true, &leader, why);
-	/* Memory for another ring cannot be had: it shares. */
+	/* No memory for another ring: it shares. */
 	if ((status == PORTPROF_E_LIMIT || status == PORTPROF_E_NOMEM) &&
 	    state->layout == PERF_THREAD_RINGS && source.ring != ring) {
 		source.ring = (uint32_t)ring;
@@ -213,7 +213,7 @@ portprof_status ppi_perf_attach_cpu_carrier(struct ppi_backend_session *bs,
 	return open_source(bs, source, true, &leader, why);
 }
 
-/* Without carriers the first to be opened tells of mappings and threads. */
+/* Without carriers the first to be opened reports mappings and threads. */
 static portprof_status open_sources(struct ppi_backend_session *bs,
                                     int64_t tid, size_t ring,
                                     struct ppi_diag *why)
@@ -481,8 +481,9 @@ void ppi_perf_attach_late(struct ppi_backend_session *bs, int64_t tid,
 	status = ppi_perf_attach_thread(bs, tid, why);
 	if (status == PORTPROF_OK || status == PORTPROF_E_NOTFOUND)
 		return;
-	ppi_note(bs, "threads created later could not be attached, and their "
-	         "CPU time is unattributed: %.150s", why->words);
+	ppi_note(bs, PORTPROF_NOTE_MISSED "threads created later could not be "
+	         "attached, and their CPU time is unattributed: %.150s",
+	         why->words);
 }
 
 static int compare_ids(const void *left, const void *right)

@@ -191,7 +191,7 @@ static void count_samples(struct ppi_backend_session *bs,
 		memcpy(&header, &word, sizeof(header));
 		bytes = header.size;
 		if (bytes < sizeof(header) || bytes > at.head - at.tail)
-			break; /* whoever reads it counts the damage */
+			break; /* its reader counts the damage */
 		if (header.type == PERF_RECORD_SAMPLE && bytes > THREAD_AT &&
 		    (progress = whose(bs, &at, &thread)) != NULL) {
 			progress->waiting++;

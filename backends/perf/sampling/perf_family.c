@@ -6,8 +6,8 @@
  * starts the clock's timer anew, with interrupts off, and what falls due
  * meanwhile is sampled where they are on again (kernel/events/core.c,
  * perf_swevent_start_hrtimer). Of a service that switches often that is a
- * twentieth of its time, at one place. A CPU's clock goes on whoever runs, so
- * whoever may sample CPUs measures other processes that way, and takes of the
+ * twentieth of its time, at one place. A CPU's clock runs under any thread, so
+ * who may sample CPUs measures other processes that way, and takes of the
  * samples those of the target: the processes that were named, all that they had
  * created when the session was opened, and, by the kernel's records of FORK in
  * the order of time, all that these create; or a control group's.
@@ -22,7 +22,7 @@
 /* include/linux/threads.h, PID_MAX_LIMIT */
 enum { PIDS_MAX = 4 << 20, WORD_BITS = 64 };
 
-/* May a CPU be sampled, and does the kernel tell which group its thread is in,
+/* May a CPU be sampled, and does the kernel say which group its thread is in,
  * if that is the question? 0 or an errno. */
 static int ask(const struct ppi_backend_session *bs)
 {
@@ -74,7 +74,7 @@ bool ppi_perf_family_has(const struct perf_state *state, uint64_t pid)
 	       state->family->bits[pid / WORD_BITS] >> pid % WORD_BITS & 1;
 }
 
-/* A number is given again, to whoever's child. */
+/* Numbers are given again, to anybody's child. */
 void ppi_perf_family_begin(struct perf_state *state, uint64_t parent,
                            uint64_t pid)
 {
@@ -125,7 +125,7 @@ static portprof_status find_family(struct ppi_backend_session *bs,
 	return PORTPROF_OK;
 }
 
-/* Carriers tell already: whoever is created while we look is known by that. */
+/* Carriers report already: a thread that is created while we look is known by that. */
 portprof_status ppi_perf_family_open(struct ppi_backend_session *bs,
                                      struct ppi_diag *why)
 {

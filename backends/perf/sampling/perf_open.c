@@ -173,7 +173,7 @@ static portprof_status choose_layout(struct ppi_backend_session *bs,
 }
 
 /*
- * With events of their own that tell of mappings and threads, or else, where
+ * With events of their own that report mappings and threads, or else, where
  * descriptors are short, without: the first event does it too then, and the
  * kernel's number of its losses is of all its records.
  */

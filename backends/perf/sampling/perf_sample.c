@@ -147,7 +147,7 @@ static uint32_t cpu_key(uint32_t cpu)
 }
 
 /*
- * What a CPU's clock counted since its last sample was of whoever runs there
+ * What a CPU's clock counted since its last sample belongs to what ran there
  * now, unless that is long ago: a CPU may deliver no samples of its idle task,
  * and then nobody knows since when it was busy. One period is what a sample
  * stands for at least.
@@ -177,7 +177,7 @@ static uint64_t weigh(struct ppi_backend_session *bs,
 	};
 	uint64_t period = state->tallies[source->event].period, weight;
 
-	/* The CPU's event goes on whoever runs there. */
+	/* The CPU's event runs under every thread. */
 	if (state->layout == PERF_SYSTEM_RINGS || source->is_tail) {
 		reading.tid = cpu_key(ring->cpu);
 		reading.pid = 0;
@@ -541,7 +541,7 @@ static bool was_dropped(const struct ppi_backend_session *bs)
 	return true;
 }
 
-/* A sample of a CPU, whoever ran there. */
+/* A sample of a CPU, of any thread. */
 static void keep_tail(struct ppi_backend_session *bs,
                       const struct perf_ring *ring,
                       const struct perf_source *source,

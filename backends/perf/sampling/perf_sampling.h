@@ -28,7 +28,7 @@ portprof_status ppi_perf_attach_thread(struct ppi_backend_session *bs,
 /* Open the carrier of a whole CPU, whose side ring becomes its own. */
 portprof_status ppi_perf_attach_cpu_carrier(struct ppi_backend_session *bs,
                                             size_t ring, struct ppi_diag *why);
-/* From now on they tell of mappings and threads. */
+/* From now on they report mappings and threads. */
 void ppi_perf_enable_carriers(struct ppi_backend_session *bs);
 /* A thread ring that is empty and whose thread is gone. */
 void ppi_perf_retire_ring(struct ppi_backend_session *bs, size_t ring);

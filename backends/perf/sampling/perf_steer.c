@@ -351,7 +351,7 @@ static portprof_status set_rate(struct ppi_backend_session *bs, size_t event,
 
 /* ---- on request: one event of several ---- */
 
-/* Where descriptors are short the first event tells of mappings and threads,
+/* Where descriptors are short the first event reports mappings and threads,
  * which it does only while it is on. */
 static portprof_status check_may_end(const struct ppi_backend_session *bs,
                                      size_t event, struct ppi_diag *why)

@@ -293,7 +293,7 @@ bool ppi_perf_tail_flush(struct ppi_backend_session *bs,
 		tally->emitted += weight;
 		tally->samples++;
 		tally->variance += (double)weight * (double)weight;
-		/* If it goes on after all, its next sample has that time in
+		/* If it continues after all, its next sample has that time in
 		 * it, too. */
 		if (!thread->is_young)
 			thread->progress[tail->record.event].emitted += weight;

@@ -24,7 +24,7 @@ bool ppi_perf_is_on_core(const struct ppi_backend_session *bs, size_t event,
  * another may. */
 bool ppi_perf_is_missing(const struct ppi_backend_session *bs, size_t event,
                          portprof_status status, const struct ppi_diag *why);
-/* All are open: tell which are covered, refuse what is on none. */
+/* All are open: find which are covered, refuse what is on none. */
 portprof_status ppi_perf_check_cores(struct ppi_backend_session *bs,
                                      struct ppi_diag *why);
 /* Whether a thread's samples of it come from several kernel events, each of

@@ -115,7 +115,7 @@ portprof_status ppi_perf_count_failed(const struct ppi_backend_session *bs,
 /*
  * Probes that threads and processes inherit. The event of the PMU `uprobe` has
  * no copies: the kernel reads the path of its file anew for each, from the memory
- * of whoever creates the thread, where it is not, and fork and pthread_create
+ * of the creator of the thread, where it is not, and fork and pthread_create
  * failed there with EFAULT (kernel/trace/trace_event_perf.c, perf_uprobe_init);
  * and a copy that ends takes the probe out of its process (seen on 6.18). A
  * tracepoint of the same place has them, so we make one where we may: an entry in

@@ -29,7 +29,7 @@ enum perf_layout {
 /* In place of a thread's: the event is a CPU's. */
 enum { PERF_ANYBODY = -1 };
 
-/* In place of an event's number: only tells of mappings and threads. */
+/* In place of an event's number: only reports mappings and threads. */
 #define PERF_CARRIER UINT32_MAX
 
 /* One open kernel event. */
@@ -157,7 +157,7 @@ bool ppi_perf_look_closed(const struct ppi_backend_session *bs,
 portprof_status ppi_perf_count_failed(const struct ppi_backend_session *bs,
                                       portprof_status status);
 
-/* An event that counting goes on without. */
+/* An event that counting can do without. */
 static inline bool perf_is_refused(const struct ppi_backend_session *bs,
                                    size_t event)
 {

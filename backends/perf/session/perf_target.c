@@ -182,8 +182,9 @@ bool ppi_perf_may_miss(const struct ppi_backend_session *bs, int64_t tid,
 void ppi_perf_note_missed(struct ppi_backend_session *bs, size_t threads)
 {
 	if (threads)
-		ppi_note(bs, "%zu threads of processes that belong to the "
-		         "target could not be attached: they are another "
+		ppi_note(bs, PORTPROF_NOTE_MISSED "%zu threads of processes "
+		         "that belong to the target could not be attached: "
+		         "they are another "
 		         "user's; measure them as administrator", threads);
 }
 

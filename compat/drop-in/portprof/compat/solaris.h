@@ -24,14 +24,14 @@ extern "C" {
 #endif
 
 /* Scales 0 and 1 stop; so does a bin that would exceed 32767. Always 0, unless
- * profiling cannot be had. A forked child is profiled, too. Any thread; not
+ * profiling is not available. A forked child is profiled, too. Any thread; not
  * for signal handlers. Since 0.1. */
 int portprof_solaris_profil(unsigned short *buffer, size_t bytes,
                             size_t offset, unsigned scale);
 
 /* Store program counters until `count` are there; 0 stops. Returns how many
  * the call before has got; -1 and EINVAL for a negative count, and then that
- * one goes on. */
+ * one continues. */
 long portprof_solaris_pcsample(uintptr_t samples[], long count);
 
 /* Count ticks and calls of the text [low, high); pause and go on; stop and
