@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The walks of doc/architecture.md: each function is defined in the file that
+# The walks of doc/walks.md: each function is defined in the file that
 # the step names, and the file of the step before calls it, by its name or by
 # the field that the step says.
 set -eu
@@ -8,7 +8,7 @@ cd "${srcdir:-$(dirname "$0")/../..}"
 
 # shellcheck disable=SC2016
 sed -n 's/^\([0-9]*\)\. `\([a-z_]*\)` (`\([^`]*\)`\(, as `\([a-z]*\)`\)\{0,1\}).*/\1 \2 \3 \5/p' \
-	doc/architecture.md | {
+	doc/walks.md | {
 	status=0 steps=0 before=
 	while read -r number function file field; do
 		steps=$((steps + 1))
