@@ -20,8 +20,8 @@ const char *ppi_signal_unusable(int number);
 
 enum { PPI_SHARED_SIGNALS = 128 };
 
-/* What a backend that has taken a signal and the code that knows the program's own wish for
- * that signal say to each other. */
+/* What a backend that has taken a signal and the code that knows the program's own
+ * wish for that signal say to each other. */
 struct ppi_signal_share {
 	/* Handle a signal that is none of ours as the program's own action
 	 * says. False: by default. Async-signal-safe; may not return, for the

@@ -42,8 +42,8 @@ int ppi_thread_list(int64_t *tids, size_t room, size_t *count);
  * (clockid_t)-1 where there is none. CPU time is read by base/clock_ns.h. */
 clockid_t ppi_thread_clock(int64_t tid);
 
-/* A lock for those whom nobody may keep waiting for ever. Within a second: the lock's owner
- * may be stuck, or wait for us. */
+/* A lock for those whom nobody may keep waiting for ever. Within a second: the
+ * lock's owner may be stuck, or wait for us. */
 static inline bool ppi_lock_soon(pthread_mutex_t *lock)
 {
 	struct timespec until;

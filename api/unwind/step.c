@@ -7,7 +7,6 @@
 
 #include "api/unwind/step.h"
 
-
 #include <string.h>
 
 static bool is_known(const struct ppi_walk *walk, unsigned number)

@@ -178,7 +178,8 @@ static void timer_probe(const void *seam, struct ppi_probe *out)
 		return;
 	}
 	if (kernel->threads(kernel->self, &tid, 1, &count) != 0) {
-		say_unusable(out, PORTPROF_E_UNSUPPORTED,
+		say_unusable(out, errno == ENOMEM ? PORTPROF_E_NOMEM
+		                                  : PORTPROF_E_UNSUPPORTED,
 		             "the threads of this process cannot be listed",
 		             "mount /proc, or use the itimer backend");
 		return;

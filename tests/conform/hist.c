@@ -163,7 +163,6 @@ static void hist_2_a_full_bin_stays_full(void **state)
 	cf_close(session);
 }
 
-
 static void hist_5_many_disjoint_ranges(void **state)
 {
 	portprof_config *config = cf_config();

@@ -67,7 +67,7 @@ within() {
 }
 
 counts_calls=no
-! "${NM:-nm}" -D "$object" | grep -q ' T _*mcount$' || counts_calls=yes
+! ${NM:-nm} -D "$object" | grep -q ' T _*mcount$' || counts_calls=yes
 
 for program in pie fixed; do
 	rm -f gmon.out

@@ -16,7 +16,6 @@
 #include "tools/report/report.h"
 #include "tools/view/names.h"
 
-
 #define MS UINT64_C(1000000)
 
 /*

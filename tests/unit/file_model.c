@@ -198,7 +198,6 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-
 char *model_text(const struct model *model)
 {
 	char **lines = calloc(model->line_count + 1, sizeof(*lines));

@@ -331,7 +331,6 @@ static void who_names_a_function_and_calls(void **state)
 	assert_int_equal(returns_to, 0);
 }
 
-
 /* Nothing in front or behind is read that is not there. */
 static void at_the_edge_of_a_file(void **state)
 {

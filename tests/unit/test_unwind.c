@@ -27,7 +27,6 @@ enum { NOBODY = 0x7fffffff, CHILD = 0x7ffffffe };
 #define STACK UINT64_C(0x7ffc00001000)
 #define PROGRAM(bytes) (bytes), sizeof(bytes) - 1
 
-
 static const struct kit_function x86[] = {
 	/* leaf: push rbp after 4 bytes */
 	{ 0x1000, 0x1040, false,

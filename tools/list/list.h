@@ -66,7 +66,6 @@ const portprof_catalogue_pmu *ppi_list_pmu(const struct ppi_list *list,
 /* How many presets match, by their names or else by what they mean. */
 size_t ppi_list_find_presets(struct ppi_list *list);
 
-
 void ppi_list_print_text(const struct ppi_list *list, FILE *out);
 void ppi_list_print_json(const struct ppi_list *list, FILE *out);
 

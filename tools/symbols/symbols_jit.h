@@ -21,8 +21,8 @@ struct ppi_jit_owner {
 };
 
 /*
- * Read a map of a process: lines of "START SIZE NAME", numbers in hexadecimal, the name up
- * to the end of the line. Where lines overlap, code was written over code, and
+ * Read a map of a process: lines of "START SIZE NAME", numbers in hexadecimal, the
+ * name up to the end of the line. Where lines overlap, code was written over code, and
  * the last line counts; symbols of the table do not overlap.
  * The folder is everybody's, so a map counts only if it belongs to the user of
  * the process and was there while that ran.

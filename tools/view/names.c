@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* ---- how to start a runtime so that the code which it makes has names ---- */
 
 static const char dotnet[] = "start dotnet with DOTNET_PerfMapEnabled=1";
