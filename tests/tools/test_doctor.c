@@ -338,7 +338,7 @@ static void one_event(void **state)
 	assert_int_equal(event.answer_count, 3);
 	assert_true(event.answers[0].is_usable);
 	assert_false(event.answers[1].is_usable);
-	assert_string_equal(event.answers[1].words, "CPU time only");
+	assert_string_equal(event.answers[1].why.words, "CPU time only");
 }
 
 static void an_event_without_rights(void **state)
