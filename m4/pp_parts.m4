@@ -43,7 +43,7 @@ void *__wrap_malloc(size_t bytes) { return bytes ? 0 : 0; }]],
   WRAP_LDFLAGS= WRAP_RING_LDFLAGS=
   AS_IF([test $pp_cv_ld_wrap = yes], [
     WRAP_LDFLAGS="-Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strdup"
-    WRAP_RING_LDFLAGS="-Wl,--wrap=ppi_pcring_put"
+    WRAP_RING_LDFLAGS="-Wl,--wrap=ppi_tick_ring_put"
     AC_DEFINE([PPI_CAN_WRAP], [1],
       [The linker sends calls of malloc to the conformance suite.])])
   AC_SUBST([WRAP_LDFLAGS])

@@ -8,10 +8,12 @@
 
 #ifdef PPI_CAN_WRAP
 
-bool __real_ppi_pcring_put(struct ppi_pcring *ring,
-                           const struct ppi_tick *tick);
-bool __wrap_ppi_pcring_put(struct ppi_pcring *ring,
-                           const struct ppi_tick *tick);
+bool __real_ppi_tick_ring_put(struct ppi_tick_ring *ring,
+                              const struct ppi_tick *tick,
+                              bool is_first_thread, const void *context);
+bool __wrap_ppi_tick_ring_put(struct ppi_tick_ring *ring,
+                              const struct ppi_tick *tick,
+                              bool is_first_thread, const void *context);
 
 static unsigned left;
 
@@ -20,13 +22,15 @@ void sim_lose(unsigned count)
 	left = count;
 }
 
-bool __wrap_ppi_pcring_put(struct ppi_pcring *ring,
-                           const struct ppi_tick *tick)
+bool __wrap_ppi_tick_ring_put(struct ppi_tick_ring *ring,
+                              const struct ppi_tick *tick,
+                              bool is_first_thread, const void *context)
 {
-	if (!left)
-		return __real_ppi_pcring_put(ring, tick);
+	if (!left || ring->stack_bytes)
+		return __real_ppi_tick_ring_put(ring, tick, is_first_thread,
+		                                context);
 	left--;
-	atomic_fetch_add_explicit(&ring->memory->dropped, 1,
+	atomic_fetch_add_explicit(&ring->ticks.memory->dropped, 1,
 	                          memory_order_relaxed);
 	return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rings that are full on command: with the linker's --wrap=ppi_pcring_put the
+ * Rings that are full on command: with the linker's --wrap=ppi_tick_ring_put the
  * backends' own puts come by here.
  */
 #ifndef SIM_LOSE_H
