@@ -228,20 +228,24 @@ static void without_exit(const char *backend)
 
 /* ---- on each backend ---- */
 
+/* Of 60 ms, or of twice as much: a machine that stands still, or a tick that
+ * waits for its process, may take the rest. */
+enum { LEAST_MS = 30 };
+
 static void check_ends(const char *backend)
 {
 	struct found found;
 
-	assert_whole(after(by_exit, backend, ENDED), 100);
-	assert_whole(after(by_own_close, backend, ENDED), 50);
-	assert_whole(after(by_another_thread, backend, ENDED), 50);
-	assert_whole(after(by_end_of_threads, backend, 0), 50);
-	assert_whole(after(by_a_childs_exit, backend, ENDED), 100);
+	assert_whole(after(by_exit, backend, ENDED), 2 * LEAST_MS);
+	assert_whole(after(by_own_close, backend, ENDED), LEAST_MS);
+	assert_whole(after(by_another_thread, backend, ENDED), LEAST_MS);
+	assert_whole(after(by_end_of_threads, backend, 0), LEAST_MS);
+	assert_whole(after(by_a_childs_exit, backend, ENDED), 2 * LEAST_MS);
 	after(in_a_callback, backend, ENDED);
 	found = after(without_exit, backend, ENDED);
 	assert_false(found.is_complete);
 	assert_true(found.is_closed);
-	assert_true(found.weight >= 50 * MS);
+	assert_true(found.weight >= LEAST_MS * MS);
 }
 
 static void ends_with_perf(void **state)
