@@ -125,11 +125,6 @@ void ppi_context_set_pc(void *context, uint64_t pc)
 
 #endif
 
-size_t ppi_context_bytes(void)
-{
-	return sizeof(ucontext_t);
-}
-
 /* ---- registers and stacks ---- */
 
 #if defined(__linux__) && defined(__LP64__) && \

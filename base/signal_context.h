@@ -19,9 +19,8 @@ bool ppi_context_has_pc(void);
 uint64_t ppi_context_pc(const void *context);
 
 /* The other way round, for simulated kernels that call a handler. The context
- * is ppi_context_bytes() long and zeroed first. */
+ * is a ucontext_t, and zeroed first. */
 void ppi_context_set_pc(void *context, uint64_t pc);
-size_t ppi_context_bytes(void);
 
 /* ---- registers and stacks ---- */
 

@@ -252,7 +252,7 @@ void ppi_say_no_match(const char *name, const portprof_diag *why,
 /* ---- numbers ---- */
 
 /* portprof_status(3) lists them. */
-const char *ppi_reason_name(portprof_reason reason)
+static const char *reason_name(portprof_reason reason)
 {
 	static const char *const names[] = {
 		[PORTPROF_REASON_NONE] = "none",
@@ -285,7 +285,7 @@ const char *ppi_reason_name(portprof_reason reason)
 void ppi_put_refusal(struct ppi_json *json, const portprof_diag *why)
 {
 	ppi_json_text(json, "why", why->words);
-	ppi_json_text(json, "reason", ppi_reason_name(why->reason));
+	ppi_json_text(json, "reason", reason_name(why->reason));
 	if (why->column)
 		ppi_json_number(json, "column", why->column);
 	if (!why->suggestions[0][0])

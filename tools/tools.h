@@ -69,15 +69,14 @@ void ppi_put_wrapped(FILE *out, const char *words, int column);
 /* The same in lines of that width; a word that is longer is broken. */
 void ppi_put_wrapped_to(FILE *out, const char *words, int column, int width);
 
-/* That no name is like `name`, with what the library's last failure, whose
- * words are given, says was meant; else with `remedy`. */
+/* That no name is like `name`, with the names that the library's failure `why`
+ * suggests; else with `remedy`. */
 void ppi_say_no_match(const char *name, const portprof_diag *why,
                       const char *remedy);
 
 /* A refusal in JSON: "why", and for programs "reason" and, where the mistake is
  * in a text, "column" and "suggestions". */
 struct ppi_json;
-const char *ppi_reason_name(portprof_reason reason);
 void ppi_put_refusal(struct ppi_json *json, const portprof_diag *why);
 
 /* Why a backend cannot be used at all, as a refusal. */
