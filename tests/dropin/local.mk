@@ -10,11 +10,12 @@ SCRIPT_TESTS_ALL += tests/dropin/check-dropin.sh tests/dropin/check-forks.sh \
 	tests/dropin/check-glibc.sh tests/dropin/check-monstartup.sh
 endif
 endif
+SCRIPT_TESTS_ALL += tests/dropin/check-gperftools.sh
 tests_dropin_caller_CPPFLAGS =
 tests_dropin_caller_LDADD =
 
 EXTRA_DIST += tests/dropin/atfork_lock.c tests/dropin/called.c \
-	tests/dropin/forker.c
+	tests/dropin/forker.c tests/dropin/gperftools_user.c
 
 DROPIN_TESTS = \
 	tests/dropin/stress \

@@ -71,6 +71,14 @@ if grep -v '^f\{0,1\}exec[a-z]*$' "$tmp/wrappers" | grep -vx dlclose; then
 	echo "exported by libportprof-exec, and neither exec nor dlclose"
 	status=1
 fi
+# gperftools' names, as its header here has them, and no other.
+grep -o 'Profil[a-zA-Z]* *(' \
+	"$srcdir/compat/gperftools/gperftools/profiler.h" | tr -d ' (' | sort -u \
+	>"$tmp/declared"
+${NM:-nm} -D --defined-only "${lib%/*}/libportprof-gperftools.${lib##*.}" |
+	sed -n 's/.* [TWi] //p' | grep -v '^_\(init\|fini\)$' | sort >"$tmp/shown"
+compare "$tmp/declared" "$tmp/shown" "declared, not in libportprof-gperftools"
+compare "$tmp/shown" "$tmp/declared" "in libportprof-gperftools, not declared"
 # BIND_NOW, where configure found that the linker can.
 if grep -q '^PP_LDFLAGS = .*-z,now' "$builddir/Makefile" &&
 	command -v readelf >/dev/null; then
