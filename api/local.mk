@@ -6,6 +6,9 @@ portprof_headersdir = $(includedir)/portprof
 include_HEADERS = api/portprof.h api/portprof.hpp
 fortrandir = $(datadir)/portprof
 dist_fortran_DATA = api/portprof.f90
+# For PYTHONPATH; packages put it where their Python looks.
+pymoduledir = $(datadir)/portprof/python
+dist_pymodule_DATA = api/python/portprof.py api/python/pytest_portprof.py
 portprof_headers_HEADERS = \
 	api/portprof/backend.h \
 	api/portprof/catalogue.h \

@@ -103,9 +103,10 @@ C_INCLUDE_PATH=$root/usr/include
 LIBRARY_PATH=$root/usr/lib/$triplet
 EXAMPLES=$root/usr/share/doc/portprof/examples
 PORTPROF_LIBEXECDIR=$root/usr/libexec/portprof
-export LD_LIBRARY_PATH PKG_CONFIG_LIBDIR C_INCLUDE_PATH LIBRARY_PATH EXAMPLES \
+PYTHONPATH=$root/usr/lib/python3/dist-packages
+export PYTHONPATH LD_LIBRARY_PATH PKG_CONFIG_LIBDIR C_INCLUDE_PATH LIBRARY_PATH EXAMPLES \
 	PORTPROF_LIBEXECDIR
-for one in session link drop-in selftest; do
+for one in session link drop-in python selftest; do
 	mkdir -p "$tmp/$one"
 	if AUTOPKGTEST_TMP=$tmp/$one sh "$tmp/debian/tests/$one" \
 		>"$tmp/$one/said" 2>&1; then

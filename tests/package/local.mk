@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	debian/libportprof0.symbols \
 	debian/libportprof-profil0.install \
 	debian/libportprof-profil0.symbols \
+	debian/python3-portprof.install \
 	debian/portprof-doc.examples \
 	debian/portprof-doc.install \
 	debian/portprof-doc.lintian-overrides \
@@ -23,5 +24,6 @@ EXTRA_DIST += \
 	debian/tests/control \
 	debian/tests/drop-in \
 	debian/tests/link \
+	debian/tests/python \
 	debian/tests/selftest \
 	debian/tests/session

@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# portprof.py with the library that was built: its structs are those of the headers,
+# what it promises holds, and its pytest plugin fails a test that got slower.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+: "${CC:=cc}"
+. "$srcdir/tests/tools/tap.sh"
+if [ "${PP_SANITIZERS:-no}${PP_COVERAGE:-no}" != nono ]; then
+	echo "skip: a library built with sanitizers or coverage is not for others"
+	exit 77
+fi
+libs=$(cd "$builddir/.libs" 2>/dev/null && pwd)
+[ -f "$libs/libportprof.so" ] || { echo "skip: no shared library was built"; exit 77; }
+PORTPROF_LIBRARY=$libs/libportprof.so
+PYTHONPATH=$(cd "$srcdir/api/python" && pwd)
+PYTHONDONTWRITEBYTECODE=1
+export PORTPROF_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
+python=
+for candidate in python3 /usr/bin/python3; do
+	$candidate -c 'import ctypes' 2>/dev/null || continue
+	[ -n "$python" ] || python=$candidate
+done
+[ -n "$python" ] || { echo "skip: no python3 with ctypes here"; exit 77; }
+
+### structs
+
+$python "$srcdir/tests/python/layout.py" "$tmp/layout.c" "$tmp/own" ||
+	exit 1
+# shellcheck disable=SC2086 # $CC may hold words
+$CC -I"$srcdir/api" "$tmp/layout.c" -o "$tmp/layout" || exit 1
+"$tmp/layout" >"$tmp/theirs"
+same "$(wc -l <"$tmp/own" | tr -d ' ') sizes, places and numbers are the headers'" \
+	"" "$(diff "$tmp/theirs" "$tmp/own")"
+
+### what it promises
+
+timeout 600 $python "$srcdir/tests/python/cases.py" "$tmp" >"$tmp/cases" \
+	2>"$tmp/words"
+same "the cases end well, and say nothing else" "0 " "$? $(cat "$tmp/words")"
+while IFS= read -r line; do
+	case $line in
+	"ok "*) ok "${line#ok }" ;;
+	*) not_ok "${line#not ok }" ;;
+	esac
+done <"$tmp/cases"
+has "there were cases" . "$tmp/cases"
+# 200 ms of the decorated function, and none of the 400 between its calls.
+total=$("$builddir/portprof" report --json "$tmp/decorated.pb.gz" |
+	sed -n 's/^ "total_weight": \([0-9]*\),$/\1/p' | head -n 1)
+check "a decorator measures its function alone, recursion once" \
+	test "${total:-0}" -ge 190000000 -a "${total:-0}" -le 280000000
+
+PORTPROF_LIBRARY=/none.so $python -c 'import portprof' 2>"$tmp/words"
+has "without the library: how to get it" \
+	'ImportError: portprof: cannot load /none.so.*libportprof0' "$tmp/words"
+
+### the plugin
+
+for candidate in $python /usr/bin/python3; do
+	$candidate -m pytest --version >/dev/null 2>&1 || continue
+	pytest="$candidate -m pytest -q -p no:cacheprovider -p pytest_portprof"
+done
+[ -n "${pytest-}" ] || { echo "skip: no pytest here"; exit 77; }
+mkdir "$tmp/suite"
+cat >"$tmp/suite/test_them.py" <<'PYTHON'
+import os
+import time
+
+
+def spin(ms):
+    end = time.process_time() + ms / 1000
+    while time.process_time() < end:
+        pass
+
+
+def test_same():
+    spin(20)
+
+
+def test_changed():
+    spin(int(os.environ["MS"]))
+
+
+def test_new():
+    spin(1)
+PYTHON
+# A command and its words.
+# shellcheck disable=SC2086
+run_suite() { # MS ARGUMENT...
+	(cd "$tmp/suite" && MS=$1 && export MS && shift &&
+		timeout 600 $pytest "$@" >"$tmp/said" 2>&1)
+}
+run_suite 20 --portprof-save "$tmp/base.json"
+same "saved" 0 $?
+run_suite 20 --portprof-save "$tmp/base.json" -k "not new"
+same "saved again" "0 5" \
+	"$? $(grep -c '^   *[0-9.]*,\{0,1\}$' "$tmp/base.json")"
+run_suite 20 --portprof-compare "$tmp/base.json" --portprof-fail-above 50
+same "the same again: none fails" 0 $?
+run_suite 60 --portprof-compare "$tmp/base.json" --portprof-fail-above 50
+same "three times as slow: fails" 1 $?
+has "and says by how much" \
+	'slower: task-clock counted [0-9]+, 2[0-9]{7} before \(\+[12][0-9]{2}' \
+	"$tmp/said"
+has "it alone" '^1 failed, 2 passed' "$tmp/said"
+run_suite 60 --portprof-compare "$tmp/none.json"
+has "no base: said" 'none.json: no such file; make it by --portprof-save' \
+	"$tmp/said"
+run_suite 60 --portprof-compare "$tmp/base.json" --portprof-event page-faults
+has "a base of another event: said" 'counts of task-clock, not of page-faults' \
+	"$tmp/said"
+echo '[1]' >"$tmp/bad.json"
+run_suite 60 --portprof-compare "$tmp/bad.json"
+has "no such file: said" 'bad.json is no file of --portprof-save' "$tmp/said"
+run_suite 20 --portprof-save "$tmp/x.json" --portprof-event task-clokc
+has "a wrong event: said" 'did you mean task-clock' "$tmp/said"
+check "and nothing is written" test ! -e "$tmp/x.json"
+tap_end
