@@ -68,6 +68,8 @@ libportprof_core_la_SOURCES += \
 libportprof_core_la_SOURCES += \
 	api/unwind/code_bytes.c \
 	api/unwind/code_bytes.h \
+	api/unwind/code_places.c \
+	api/unwind/code_places.h \
 	api/unwind/code_map.c \
 	api/unwind/code_map.h \
 	api/unwind/frame_rules.h \

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the instructions at an address are: whether a call precedes it, and code that
- * no table describes. Bytes are looked at by machine; of processes each address is
- * read once, and the answer kept.
+ * What bytes of code are, for each machine: whether a call precedes an address, and
+ * code that no table describes.
  */
 #include "config.h"
 
 #include "api/unwind/code_bytes.h"
 
-#include "base/processes.h"
-
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- bytes: whether a call precedes them, and code that is not a function ---- */
 
 /* gABI, e_machine. */
 enum { MACHINE_386 = 3, MACHINE_X86_64 = 62, MACHINE_AARCH64 = 183 };
@@ -356,6 +350,53 @@ bool ppi_is_epilogue(unsigned machine, const unsigned char *bytes, size_t at,
 	       is_x86_epilogue(bytes + at, count - at);
 }
 
+/*
+ * add rsp, 8 or 32 bits (Intel SDM, ADD: 83 /0, 81 /0); pop, of which that of rbp is
+ * 5D; leave is no such end, as it goes by the frame pointer; ret. CPython's trampolines
+ * end so (Python/asm_trampoline.S, add $8 and ret), and functions of JIT compilers.
+ */
+static bool find_x86_end(const unsigned char *code, size_t count,
+                         struct ppi_code_end *end)
+{
+	static const unsigned char add_8[] = { 0x48, 0x83, 0xc4 },
+	                           add_32[] = { 0x48, 0x81, 0xc4 };
+	enum { WORDS_MAX = 200 };
+	uint32_t bytes = 0;
+	size_t at = 0;
+
+	if (begins(code, count, add_8, sizeof(add_8)) && count > 3) {
+		bytes = code[3];
+		at = 4;
+		if (bytes > 0x7f)
+			return false;
+	} else if (begins(code, count, add_32, sizeof(add_32)) && count > 6) {
+		bytes = arm_word(code + 3);
+		at = 7;
+	}
+	if (bytes % 8 || bytes / 8 > WORDS_MAX)
+		return false;
+	*end = (struct ppi_code_end){ bytes / 8, PPI_END_NO_FP, false };
+	for (; at + 1 < count; at++, end->words++) {
+		size_t prefix = code[at] == 0x41;
+
+		if ((code[at + prefix] & 0xf8) != 0x58)
+			break;
+		if (code[at] == 0x5d)
+			end->fp = end->words;
+		else
+			end->takes_others = true;
+		at += prefix;
+	}
+	return at < count && code[at] == 0xc3;
+}
+
+bool ppi_find_end(unsigned machine, const unsigned char *bytes, size_t at,
+                  size_t count, struct ppi_code_end *end)
+{
+	return machine == MACHINE_X86_64 &&
+	       find_x86_end(bytes + at, count - at, end);
+}
+
 /* A jump through memory, FF /4 of [rip + 32 bits] (Intel SDM, JMP), as in entries of
  * PLTs, with endbr64 or bnd before it; or ret. What a call pushed is last. */
 static enum ppi_stub x86_stub(const unsigned char *code, size_t count)
@@ -402,291 +443,4 @@ bool ppi_returns_to(unsigned machine, const unsigned char *bytes, size_t at,
 	default:
 		return true;
 	}
-}
-
-/* ---- of processes: answers that are kept ---- */
-
-enum question {
-	FOLLOWS_CALL = 1,
-	IS_EPILOGUE,
-	KIND_OF_FIRST,
-	KIND_OF_CALLER,
-	RETURN_KIND,
-	CALL_TARGET,
-	FUNCTION_START
-};
-
-struct slot {
-	uint64_t address, answer;
-	uint32_t pid;
-	uint8_t question; /* 0 = free */
-};
-
-/* Of a return address by way of another, `inner`: places in a file that processes
- * share. */
-struct way {
-	uint64_t address, inner, called, between;
-	uint32_t serial;
-	uint8_t found; /* enum ppi_code_between, and 1; 0 = free */
-};
-
-/* Searches of all of a program's code; each takes some ms. */
-enum { SLOTS = 1 << 10, WAYS = 1 << 8, SEARCHES = 64 };
-
-struct ppi_code_bytes {
-	struct slot slots[SLOTS];
-	struct way ways[WAYS];
-	unsigned searches_left;
-};
-
-const size_t ppi_code_bytes_size = sizeof(struct ppi_code_bytes);
-
-struct ppi_code_bytes *ppi_code_bytes_new(void)
-{
-	struct ppi_code_bytes *bytes = calloc(1, sizeof(*bytes));
-
-	if (bytes)
-		bytes->searches_left = SEARCHES;
-	return bytes;
-}
-
-void ppi_code_bytes_free(struct ppi_code_bytes *bytes)
-{
-	free(bytes);
-}
-
-/* The vdso is the same in all processes, and read from this one: the other may
- * be gone. Then the file is read. */
-static size_t read_code(const struct ppi_code_place *place, uint64_t address,
-                        unsigned char *bytes, size_t count)
-{
-	size_t got;
-
-	if (place->extent && ppi_code_map_is_vdso(place->extent))
-		return ppi_vdso_read(address + place->extent->shift, bytes,
-		                     count);
-	got = ppi_process_read(place->pid, address, bytes, count);
-	return got || !place->extent
-		? got : ppi_code_map_read(place->extent, address, bytes, count);
-}
-
-/* The program may be within the system call, or behind it. */
-static bool is_in_signal_return(unsigned machine, const unsigned char *at,
-                                size_t count)
-{
-	return ppi_returns_by_signal(machine, at, count) ||
-	       ppi_returns_by_signal(machine, at - 4, count + 4) ||
-	       ppi_returns_by_signal(machine, at - 8, count + 8);
-}
-
-static enum ppi_code_kind kind_of_first(unsigned machine,
-                                        const unsigned char *bytes, size_t at,
-                                        size_t count)
-{
-	if (is_in_signal_return(machine, bytes + at, count - at))
-		return PPI_CODE_SIGNAL_RETURN;
-	switch (ppi_stub(machine, bytes, at, count)) {
-	case PPI_STUB_PLAIN:
-		return PPI_CODE_STUB;
-	case PPI_STUB_PUSHED:
-		return PPI_CODE_STUB_PUSHED;
-	default:
-		return PPI_CODE_OTHER;
-	}
-}
-
-static uint64_t find(const struct ppi_code_place *place, enum question question)
-{
-	enum { BEFORE = PPI_STUB_BEFORE, AFTER = PPI_RETURN_AFTER };
-	unsigned char bytes[BEFORE + AFTER];
-	size_t got = read_code(place, place->address - BEFORE, bytes,
-	                       sizeof(bytes));
-	unsigned machine = place->machine->elf_machine;
-	uint64_t target;
-
-	if (got < BEFORE)
-		return question == FOLLOWS_CALL;
-	switch (question) {
-	case FOLLOWS_CALL:
-		return ppi_returns_to(machine, bytes, BEFORE, got);
-	case IS_EPILOGUE:
-		return ppi_is_epilogue(machine, bytes, BEFORE, got);
-	case KIND_OF_FIRST:
-		return kind_of_first(machine, bytes, BEFORE, got);
-	case RETURN_KIND:
-		return ppi_return_kind(machine, bytes, BEFORE, got);
-	case CALL_TARGET:
-		return ppi_call_target(machine, bytes + BEFORE, BEFORE,
-		                       place->address, &target) ? target : 0;
-	default:
-		return ppi_returns_by_signal(machine, bytes + BEFORE,
-		                             got - BEFORE)
-			? PPI_CODE_SIGNAL_RETURN : PPI_CODE_OTHER;
-	}
-}
-
-static uint64_t find_start(const struct ppi_code_place *place)
-{
-	enum { BEFORE = 1024 };
-	unsigned char bytes[BEFORE];
-	uint64_t before = place->address - place->extent->start;
-
-	before = before < BEFORE ? before : BEFORE;
-	return read_code(place, place->address - before, bytes,
-	                 (size_t)before) == before
-		? ppi_function_start(place->machine->elf_machine, bytes,
-		                     (size_t)before, place->address) : 0;
-}
-
-static uint64_t ask(struct ppi_code_bytes *bytes,
-                    const struct ppi_code_place *place,
-                    enum question question)
-{
-	uint64_t address = place->address;
-	struct slot *slot = &bytes->slots[(address ^ address >> 10 ^
-	                                   place->pid ^ question * 257u) %
-	                                  SLOTS];
-
-	if (slot->address != address || slot->pid != place->pid ||
-	    slot->question != question) {
-		slot->address = address;
-		slot->pid = place->pid;
-		slot->question = (uint8_t)question;
-		slot->answer = question == FUNCTION_START
-			? find_start(place) : find(place, question);
-	}
-	return slot->answer;
-}
-
-bool ppi_code_follows_call(struct ppi_code_bytes *bytes,
-                           const struct ppi_code_place *place)
-{
-	return ask(bytes, place, FOLLOWS_CALL);
-}
-
-bool ppi_code_is_epilogue(struct ppi_code_bytes *bytes,
-                          const struct ppi_code_place *place)
-{
-	return ask(bytes, place, IS_EPILOGUE);
-}
-
-enum ppi_code_kind ppi_code_kind_of(struct ppi_code_bytes *bytes,
-                                    const struct ppi_code_place *place,
-                                    bool is_first)
-{
-	return (enum ppi_code_kind)ask(bytes, place, is_first ? KIND_OF_FIRST
-	                                                      : KIND_OF_CALLER);
-}
-
-enum ppi_return ppi_code_return(struct ppi_code_bytes *bytes,
-                                const struct ppi_code_place *place)
-{
-	return (enum ppi_return)ask(bytes, place, RETURN_KIND);
-}
-
-uint64_t ppi_code_call_target(struct ppi_code_bytes *bytes,
-                              const struct ppi_code_place *place)
-{
-	return ask(bytes, place, CALL_TARGET);
-}
-
-uint64_t ppi_code_function_start(struct ppi_code_bytes *bytes,
-                                 const struct ppi_code_place *place)
-{
-	return ask(bytes, place, FUNCTION_START);
-}
-
-/*
- * Go's closures are made where they are used: who calls `switcher` with the
- * function at `named` is who alone has its address.
- */
-static uint64_t find_closure(const struct ppi_code_place *place,
-                             uint64_t named, uint64_t switcher)
-{
-	enum { PART = 1 << 16, MOST = 16 << 20 };
-	const struct ppi_extent *code = place->extent;
-	unsigned machine = place->machine->elf_machine, found = 0;
-	const size_t overlap = PPI_NAMED_BEFORE + PPI_NAMED_AFTER - 1;
-	size_t got = PART;
-	uint64_t returns_to, result = 0;
-	unsigned char *bytes = malloc(PART);
-
-	if (!bytes || code->limit - code->start > MOST)
-		got = 0;
-	for (uint64_t at = code->start; got > overlap && found < 2;
-	     at += got - overlap) {
-		got = read_code(place, at, bytes, PART);
-		if (code->limit - at < got)
-			got = (size_t)(code->limit - at);
-		found += ppi_find_named(machine, bytes, got, at, named,
-		                        switcher, &returns_to);
-		result = returns_to ? returns_to : result;
-	}
-	free(bytes);
-	return found == 1 ? result : 0;
-}
-
-static uint64_t find_between(struct ppi_code_bytes *bytes,
-                             const struct ppi_code_place *place,
-                             uint64_t inner_at, uint64_t called_at,
-                             enum ppi_code_between *how)
-{
-	enum { FUNCTION = 8192 };
-	struct ppi_code_place inner = *place, called = *place;
-	unsigned char code[FUNCTION];
-	uint64_t switcher, caller, named, between = 0;
-
-	inner.address = inner_at;
-	called.address = called_at;
-	*how = PPI_BETWEEN_UNKNOWN;
-	switcher = ppi_code_function_start(bytes, &inner);
-	if (!switcher)
-		return 0;
-	caller = ppi_code_call_target(bytes, place);
-	if (caller == switcher) {
-		*how = PPI_BETWEEN_NONE;
-		return 0;
-	}
-	if (caller)
-		between = ppi_one_call(place->machine->elf_machine, code,
-		                       read_code(place, caller, code,
-		                                 sizeof(code)),
-		                       caller, switcher);
-	named = between ? 0 : ppi_code_function_start(bytes, &called);
-	if (named && bytes->searches_left) {
-		bytes->searches_left--;
-		between = find_closure(place, named, switcher);
-	}
-	if (between)
-		*how = PPI_BETWEEN_ONE;
-	return between;
-}
-
-enum ppi_code_between ppi_code_find_between(struct ppi_code_bytes *bytes,
-                                            const struct ppi_code_place *place,
-                                            uint64_t inner, uint64_t called,
-                                            uint64_t *between)
-{
-	uint64_t shift = place->extent->shift;
-	struct way wanted = {
-		.address = place->address + shift,
-		.inner = inner + shift,
-		.called = called + shift,
-		.serial = ppi_code_map_serial(place->extent),
-	};
-	struct way *way = &bytes->ways[(wanted.address ^ wanted.inner ^
-	                                wanted.called >> 4 ^ wanted.serial) %
-	                               WAYS];
-	enum ppi_code_between how;
-
-	if (!way->found || way->address != wanted.address ||
-	    way->inner != wanted.inner || way->called != wanted.called ||
-	    way->serial != wanted.serial) {
-		wanted.between = find_between(bytes, place, inner, called,
-		                              &how) + shift;
-		wanted.found = (uint8_t)(1 + how);
-		*way = wanted;
-	}
-	*between = way->found - 1 == PPI_BETWEEN_ONE ? way->between - shift : 0;
-	return (enum ppi_code_between)(way->found - 1);
 }

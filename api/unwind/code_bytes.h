@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the instructions at an address are: a call before it, or code that no table
- * describes. */
+/* What bytes of code are, for each machine: a call before an address, or code that no
+ * table describes. */
 #ifndef PPI_UNWIND_CODE_BYTES_H
 #define PPI_UNWIND_CODE_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "api/unwind/code_map.h"
-
-/* ---- bytes: whether a call precedes them, as with return addresses ---- */
 
 enum { PPI_CALL_BEFORE = 8, PPI_CALL_AFTER = 16 }; /* bytes to look at */
 
@@ -68,6 +64,21 @@ bool ppi_call_target(unsigned machine, const unsigned char *end, size_t before,
 bool ppi_is_epilogue(unsigned machine, const unsigned char *bytes, size_t at,
                      size_t count);
 
+/*
+ * What a function does that ends where its call returned: takes `words` words off the
+ * stack, the one with number `fp` into the frame pointer (NO_FP: none), and returns
+ * to the next. The end of a trampoline is one.
+ */
+struct ppi_code_end {
+	unsigned words, fp;
+	bool takes_others; /* words into other registers */
+};
+enum { PPI_END_NO_FP = 255 };
+
+/* Whether bytes[at] is such an end. False of machines that are not known. */
+bool ppi_find_end(unsigned machine, const unsigned char *bytes, size_t at,
+                  size_t count, struct ppi_code_end *end);
+
 /* Code by which a linker leads elsewhere, such as an entry of a PLT. */
 enum { PPI_STUB_BEFORE = 16, PPI_STUB_AFTER = 28 }; /* bytes to look at */
 
@@ -80,70 +91,5 @@ enum ppi_stub {
 /* What is at bytes[at] of code; on x86-64 a function's return is one, too. */
 enum ppi_stub ppi_stub(unsigned machine, const unsigned char *bytes, size_t at,
                        size_t count);
-
-/* ---- of processes: answers that are kept ---- */
-
-struct ppi_code_bytes;
-
-/* NULL when there is no memory. */
-struct ppi_code_bytes *ppi_code_bytes_new(void);
-void ppi_code_bytes_free(struct ppi_code_bytes *bytes);
-extern const size_t ppi_code_bytes_size;
-
-/* An address of a process, and what is mapped there. */
-struct ppi_code_place {
-	const struct ppi_machine *machine;
-	const struct ppi_extent *extent; /* NULL: not known */
-	uint64_t address;
-	uint32_t pid;
-};
-
-/* Whether a call precedes it; true where it cannot be read. */
-bool ppi_code_follows_call(struct ppi_code_bytes *bytes,
-                           const struct ppi_code_place *place);
-
-/* Whether nothing is left but to restore registers and to return; false where it
- * cannot be read. */
-bool ppi_code_is_epilogue(struct ppi_code_bytes *bytes,
-                          const struct ppi_code_place *place);
-
-enum ppi_code_kind {
-	PPI_CODE_OTHER,
-	PPI_CODE_SIGNAL_RETURN, /* what a signal handler returns to */
-	PPI_CODE_STUB,          /* as enum ppi_stub */
-	PPI_CODE_STUB_PUSHED
-};
-
-/* What lies there that no table describes; OTHER where it cannot be read.
- * `is_first`: it is executed, and not returned to. */
-enum ppi_code_kind ppi_code_kind_of(struct ppi_code_bytes *bytes,
-                                    const struct ppi_code_place *place,
-                                    bool is_first);
-
-/* What follows a call there; PLAIN where it cannot be read. */
-enum ppi_return ppi_code_return(struct ppi_code_bytes *bytes,
-                                const struct ppi_code_place *place);
-
-/* Where the call goes that precedes it, and where the function begins that it is in,
- * whose extent is known; 0: not known. */
-uint64_t ppi_code_call_target(struct ppi_code_bytes *bytes,
-                              const struct ppi_code_place *place);
-uint64_t ppi_code_function_start(struct ppi_code_bytes *bytes,
-                                 const struct ppi_code_place *place);
-
-/*
- * How a frame pointer led to a place, a return address, from a function that has
- * changed the stack and called another there: it is at `inner` when that returns,
- * which is at `called` itself.
- */
-enum ppi_code_between {
-	PPI_BETWEEN_NONE,   /* it has the frame pointer */
-	PPI_BETWEEN_ONE,    /* its caller has, and continues at *between */
-	PPI_BETWEEN_UNKNOWN /* somebody has */
-};
-enum ppi_code_between ppi_code_find_between(struct ppi_code_bytes *bytes,
-                                            const struct ppi_code_place *place,
-                                            uint64_t inner, uint64_t called,
-                                            uint64_t *between);
 
 #endif

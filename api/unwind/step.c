@@ -355,7 +355,7 @@ static bool is_bare(struct ppi_walk *walk, uint64_t *caller)
 {
 	enum { FUNCTION = 16384 };
 	const struct ppi_machine *machine = walk->machine;
-	struct ppi_code_bytes *bytes = walk->unwinder->bytes;
+	struct ppi_code_places *bytes = walk->unwinder->bytes;
 	uint64_t fp = walk->at.value[machine->fp], saved = 0, start, by, owner;
 	uint64_t pc = walk->at.value[machine->pc];
 	struct ppi_code_place place = place_of(walk, pc);
@@ -397,6 +397,40 @@ static void step_bare(struct ppi_walk *walk, uint64_t caller, uint64_t *cfa)
 	set(at, machine->sp, *cfa);
 }
 
+/* Whether the code of the current frame, a caller's, does nothing more but end. The
+ * stack pointer is known where tables or calls that push led here. */
+static bool has_end(struct ppi_walk *walk, struct ppi_code_end *end)
+{
+	struct ppi_code_place place =
+		place_of(walk, walk->at.value[walk->machine->pc]);
+
+	return walk->extent && is_known(walk, walk->machine->sp) &&
+	       ppi_code_find_end(walk->unwinder->bytes, &place, end);
+}
+
+/* By what is left to do of a function that ends where it is returned to: a frame of
+ * tables and frame pointers apart, such as a trampoline's. */
+static bool step_end(struct ppi_walk *walk, const struct ppi_code_end *end,
+                     uint64_t *cfa)
+{
+	const struct ppi_machine *machine = walk->machine;
+	struct ppi_registers *at = &walk->at;
+	uint64_t sp = at->value[machine->sp], ra, fp = 0;
+
+	if (!ppi_step_load(walk, sp + 8 * (uint64_t)end->words, &ra) ||
+	    (end->fp != PPI_END_NO_FP &&
+	     !ppi_step_load(walk, sp + 8 * (uint64_t)end->fp, &fp)))
+		return false;
+	*cfa = sp + 8 * (uint64_t)end->words + 8;
+	at->known &= end->takes_others ? UINT64_C(1) << machine->fp
+	                               : walk->unwinder->preserved;
+	if (end->fp != PPI_END_NO_FP)
+		set(at, machine->fp, fp);
+	set(at, machine->pc, ra);
+	set(at, machine->sp, *cfa);
+	return true;
+}
+
 /* What the function does that the current frame, a caller's, is of: change the
  * stack, or begin one. Of code that tables describe they say so. */
 enum ppi_return ppi_step_return(struct ppi_walk *walk)
@@ -436,7 +470,8 @@ bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted)
 	const struct ppi_extent *extent = walk->extent;
 	const struct ppi_rule *rule = NULL;
 	struct ppi_frame_rules *rules = NULL;
-	bool is_signal = false, is_by_table = false, is_bare_leaf = false;
+	bool is_signal = false, is_by_table = false, is_by_code = false;
+	struct ppi_code_end end;
 	enum ppi_code_kind kind;
 	enum ppi_return comes = PPI_RETURN_PLAIN;
 	uint64_t caller, inner = pc;
@@ -474,18 +509,24 @@ bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted)
 		if (!step_link(walk, caller, &cfa))
 			return false;
 	} else if (is_leaf && is_bare(walk, &caller)) {
-		is_bare_leaf = true;
+		is_by_code = true;
 		step_bare(walk, caller, &cfa);
 	} else {
 		if (!is_first)
 			comes = ppi_step_return(walk);
-		if (!is_leaf && (is_marked_outermost(walk) ||
-		                 comes == PPI_RETURN_NEVER)) {
+		is_by_code = comes == PPI_RETURN_PLAIN &&
+		             has_end(walk, &end);
+		if (is_by_code) {
+			if (!step_end(walk, &end, &cfa))
+				return false;
+		} else if (!is_leaf && (is_marked_outermost(walk) ||
+		                        comes == PPI_RETURN_NEVER)) {
 			walk->end = PORTPROF_CHAIN_WHOLE;
 			return false;
-		}
-		if (!step_frame_pointer(walk, comes == PPI_RETURN_BACK, &cfa))
+		} else if (!step_frame_pointer(walk, comes == PPI_RETURN_BACK,
+		                               &cfa)) {
 			return false;
+		}
 	}
 	pc = walk->at.value[machine->pc] & walk->unwinder->address_mask;
 	walk->at.value[machine->pc] = pc;
@@ -517,7 +558,7 @@ bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted)
 	if (is_signal)
 		change_stack(walk);
 	walk->keeps_pointers = !is_by_table && kind == PPI_CODE_OTHER &&
-	                       !is_bare_leaf;
+	                       !is_by_code;
 	walk->is_sp_least = walk->keeps_pointers && machine->call_bytes == 0;
 	return true;
 }

@@ -3,7 +3,7 @@
 #ifndef PPI_STEP_H
 #define PPI_STEP_H
 
-#include "api/unwind/code_bytes.h"
+#include "api/unwind/code_places.h"
 #include "api/unwind/code_map.h"
 #include "api/unwind/frame_rules.h"
 #include "api/unwind/machine.h"
@@ -38,7 +38,7 @@ struct ppi_unwinder {
 	uint64_t address_mask;
 	struct ppi_code_map code;
 	struct ppi_rule_slot *slots;
-	struct ppi_code_bytes *bytes;
+	struct ppi_code_places *bytes;
 	struct ppi_unwinder_stats stats;
 	uint64_t chain[PPI_CHAIN_MAX];
 };

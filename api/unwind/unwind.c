@@ -11,8 +11,9 @@
  *   frame_rules.c  libdw's rule of one pc, as a register and offsets;
  *                  frame_rules_stub.c in a build without elfutils
  *   frame_table.c  the entry of a pc, found in a file that nobody vouches for
- *   code_bytes.c   what no table describes: signal frames, PLT entries, functions
- *                  that change the stack; whether a call stands before an address
+ *   code_bytes.c   what no table describes, by its bytes: signal frames, PLT entries,
+ *                  functions that change the stack or end; calls before an address
+ *   code_places.c  the same of addresses of processes; answers are kept
  *   modules.c      the code of this process, for a sampler in it; code of any
  *                  process that nobody reported
  */
@@ -266,7 +267,7 @@ struct ppi_unwinder *ppi_unwinder_new(const struct ppi_machine *machine)
 		unwinder->preserved |= UINT64_C(1) << machine->saved[i];
 	ppi_code_map_open(&unwinder->code, machine);
 	unwinder->slots = calloc(PPI_RULE_SLOTS, sizeof(*unwinder->slots));
-	unwinder->bytes = ppi_code_bytes_new();
+	unwinder->bytes = ppi_code_places_new();
 	if (unwinder->slots && unwinder->bytes)
 		return unwinder;
 	ppi_unwinder_free(unwinder);
@@ -279,7 +280,7 @@ void ppi_unwinder_free(struct ppi_unwinder *unwinder)
 		return;
 	ppi_code_map_close(&unwinder->code);
 	free(unwinder->slots);
-	ppi_code_bytes_free(unwinder->bytes);
+	ppi_code_places_free(unwinder->bytes);
 	free(unwinder);
 }
 
@@ -295,7 +296,7 @@ void ppi_unwinder_stats_get(const struct ppi_unwinder *unwinder,
 	stats->modules = unwinder->code.opened;
 	stats->memory_bytes =
 		PPI_RULE_SLOTS * sizeof(struct ppi_rule_slot) +
-		ppi_code_bytes_size;
+		ppi_code_places_size;
 }
 
 /* ---- what it does with records ---- */

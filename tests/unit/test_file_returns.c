@@ -189,6 +189,50 @@ static void epilogues_of_x86(void **state)
 	assert_false(ppi_is_epilogue(ARM, codes[0].bytes, 0, 1));
 }
 
+static void ends_of_x86(void **state)
+{
+	const struct {
+		const char *words;
+		const unsigned char *bytes;
+		size_t count;
+		bool is_end;
+		struct ppi_code_end end;
+	} codes[] = {
+		{ "ret", CODE(0xc3), true, { 0, PPI_END_NO_FP, false } },
+		{ "add rsp, 8; ret", CODE(0x48, 0x83, 0xc4, 8, 0xc3), true,
+		  { 1, PPI_END_NO_FP, false } },
+		{ "pop rbp; ret", CODE(0x5d, 0xc3), true, { 1, 0, false } },
+		{ "add rsp, 24; pop rbx; pop rbp; pop r13; ret",
+		  CODE(0x48, 0x83, 0xc4, 24, 0x5b, 0x5d, 0x41, 0x5d, 0xc3), true,
+		  { 6, 4, true } },
+		{ "add rsp, 1024; ret", CODE(0x48, 0x81, 0xc4, 0, 4, 0, 0, 0xc3),
+		  true, { 128, PPI_END_NO_FP, false } },
+		{ "add rsp, 12", CODE(0x48, 0x83, 0xc4, 12, 0xc3), false, { 0 } },
+		{ "sub rsp, 8 by adding", CODE(0x48, 0x83, 0xc4, 0xf8, 0xc3),
+		  false, { 0 } },
+		{ "add rsp, 1 MiB", CODE(0x48, 0x81, 0xc4, 0, 0, 16, 0, 0xc3),
+		  false, { 0 } },
+		{ "leave; ret", CODE(0xc9, 0xc3), false, { 0 } },
+		{ "pop rbp; jmp", CODE(0x5d, 0xe9, 1, 2, 3, 4), false, { 0 } },
+		{ "its end is not seen", CODE(0x48, 0x83, 0xc4), false, { 0 } },
+		{ "nor is this", CODE(0x48, 0x83, 0xc4, 8), false, { 0 } },
+	};
+	struct ppi_code_end end;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		bool is_end = ppi_find_end(X86, codes[i].bytes, 0,
+		                           codes[i].count, &end);
+
+		if (is_end != codes[i].is_end ||
+		    (is_end && (end.words != codes[i].end.words ||
+		                end.fp != codes[i].end.fp ||
+		                end.takes_others != codes[i].end.takes_others)))
+			fail_msg("%s", codes[i].words);
+	}
+	assert_false(ppi_find_end(ARM, codes[0].bytes, 0, 1, &end));
+}
+
 /* What Go 1.19 has behind calls on stacks that are not their callers', and what
  * looks alike. `at` bytes stand in front. */
 static void what_follows_a_call_on_another_stack(void **state)
@@ -483,6 +527,7 @@ int main(void)
 		cmocka_unit_test(stubs_of_arm64),
 		cmocka_unit_test(stubs_of_x86),
 		cmocka_unit_test(epilogues_of_x86),
+		cmocka_unit_test(ends_of_x86),
 		cmocka_unit_test(what_follows_a_call_on_another_stack),
 		cmocka_unit_test(one_call_in_a_function),
 		cmocka_unit_test(who_names_a_function_and_calls),

@@ -489,6 +489,75 @@ static void chains_are_mixed(void **state)
 	end(&s);
 }
 
+/* A function that no table and no frame pointer describes is left by its end: words
+ * are taken off the stack, and perhaps the frame pointer; then it returns. */
+static void functions_end_where_they_are_returned_to(void **state)
+{
+	static const unsigned char trampoline[] = {
+		0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, /* call *rcx */
+		0x48, 0x83, 0xc4, 0x08, 0xc3        /* add rsp, 8; ret */
+	}, pops[] = {
+		0xff, 0xd1, 0x48, 0x83, 0xc4, 0x10, /* call *rcx; add rsp, 16 */
+		0x5b, 0x5d, 0xc3                    /* pop rbx; pop rbp; ret */
+	}, goes_on[] = {
+		0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0x90, 0xc3
+	};
+	uint32_t pid = (uint32_t)getpid();
+	struct stage s;
+	unsigned char *code;
+	uint64_t at;
+
+	(void)state;
+	begin(&s);
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+	            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(code, MAP_FAILED);
+	at = (uint64_t)(uintptr_t)code;
+	memcpy(code + 0x100, trampoline, sizeof(trampoline));
+	memcpy(code + 0x200, pops, sizeof(pops));
+	memcpy(code + 0x300, goes_on, sizeof(goes_on));
+	note_module(s.unwinder, pid, at, 4096, 0, "//anon");
+	note_module(s.unwinder, pid, BASE + KIT_TEXT, KIT_TEXT_BYTES,
+	            KIT_TEXT, s.path);
+	/* leaf, called by the trampoline, called by what pops, called by first;
+	 * rbp is 0 there by chance, and is no mark of the outermost */
+	set_register(&s, 6, 0);
+	s.words[0] = at + 0x106;
+	s.words[2] = at + 0x202;
+	s.words[6] = 0x1234;
+	s.words[7] = BASE + 0x1090;
+	set_register(&s, 16, BASE + 0x1000);
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 0x106, at + 0x202, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	/* it is the leaf, at its end */
+	s.words[1] = at + 0x202;
+	s.words[5] = 0x1234;
+	s.words[6] = BASE + 0x1090;
+	set_register(&s, 16, at + 0x106);
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, at + 0x106, at + 0x202, BASE + 0x1090);
+	/* that word is on no copy */
+	s.stack.size = 16;
+	s.words[0] = at + 0x106;
+	set_register(&s, 16, BASE + 0x1000);
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 0x106);
+	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
+	s.stack.size = sizeof(s.words);
+	/* it goes on, and the frame pointer is the mark of the outermost */
+	s.words[0] = at + 0x302;
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 0x302);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	munmap(code, 4096);
+	end(&s);
+}
+
 /* ---- past the copy ---- */
 
 /* Code of a page: calls, and where they return to. */
@@ -1159,6 +1228,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(junk_is_no_caller),
 		cmocka_unit_test(processes_have_their_own_code),
 		cmocka_unit_test(chains_are_mixed),
+		cmocka_unit_test(functions_end_where_they_are_returned_to),
 		cmocka_unit_test(frame_pointers_lead_past_the_copy),
 		cmocka_unit_test(no_other_way_is_gone),
 		cmocka_unit_test(stacks_are_changed_by_functions_that_do),

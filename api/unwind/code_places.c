@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the code at addresses of processes is: each is read once, and the answer
+ * kept; some take a search of all of a program's code.
+ */
+#include "config.h"
+
+#include "api/unwind/code_places.h"
+
+#include "api/unwind/machine.h"
+#include "base/processes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum question {
+	FOLLOWS_CALL = 1,
+	IS_EPILOGUE,
+	KIND_OF_FIRST,
+	KIND_OF_CALLER,
+	RETURN_KIND,
+	CALL_TARGET,
+	FUNCTION_START,
+	END_OF_FUNCTION
+};
+
+struct slot {
+	uint64_t address, answer;
+	uint32_t pid;
+	uint8_t question; /* 0 = free */
+};
+
+/* Of a return address by way of another, `inner`: places in a file that processes
+ * share. */
+struct way {
+	uint64_t address, inner, called, between;
+	uint32_t serial;
+	uint8_t found; /* enum ppi_code_between, and 1; 0 = free */
+};
+
+/* Searches of all of a program's code; each takes some ms. */
+enum { SLOTS = 1 << 10, WAYS = 1 << 8, SEARCHES = 64 };
+
+struct ppi_code_places {
+	struct slot slots[SLOTS];
+	struct way ways[WAYS];
+	unsigned searches_left;
+};
+
+const size_t ppi_code_places_size = sizeof(struct ppi_code_places);
+
+struct ppi_code_places *ppi_code_places_new(void)
+{
+	struct ppi_code_places *bytes = calloc(1, sizeof(*bytes));
+
+	if (bytes)
+		bytes->searches_left = SEARCHES;
+	return bytes;
+}
+
+void ppi_code_places_free(struct ppi_code_places *bytes)
+{
+	free(bytes);
+}
+
+/* The vdso is the same in all processes, and read from this one: the other may
+ * be gone. Then the file is read. */
+static size_t read_code(const struct ppi_code_place *place, uint64_t address,
+                        unsigned char *bytes, size_t count)
+{
+	size_t got;
+
+	if (place->extent && ppi_code_map_is_vdso(place->extent))
+		return ppi_vdso_read(address + place->extent->shift, bytes,
+		                     count);
+	got = ppi_process_read(place->pid, address, bytes, count);
+	return got || !place->extent
+		? got : ppi_code_map_read(place->extent, address, bytes, count);
+}
+
+/* The program may be within the system call, or behind it. */
+static bool is_in_signal_return(unsigned machine, const unsigned char *at,
+                                size_t count)
+{
+	return ppi_returns_by_signal(machine, at, count) ||
+	       ppi_returns_by_signal(machine, at - 4, count + 4) ||
+	       ppi_returns_by_signal(machine, at - 8, count + 8);
+}
+
+static enum ppi_code_kind kind_of_first(unsigned machine,
+                                        const unsigned char *bytes, size_t at,
+                                        size_t count)
+{
+	if (is_in_signal_return(machine, bytes + at, count - at))
+		return PPI_CODE_SIGNAL_RETURN;
+	switch (ppi_stub(machine, bytes, at, count)) {
+	case PPI_STUB_PLAIN:
+		return PPI_CODE_STUB;
+	case PPI_STUB_PUSHED:
+		return PPI_CODE_STUB_PUSHED;
+	default:
+		return PPI_CODE_OTHER;
+	}
+}
+
+static uint64_t find(const struct ppi_code_place *place, enum question question)
+{
+	enum { BEFORE = PPI_STUB_BEFORE, AFTER = PPI_RETURN_AFTER };
+	unsigned char bytes[BEFORE + AFTER];
+	size_t got = read_code(place, place->address - BEFORE, bytes,
+	                       sizeof(bytes));
+	unsigned machine = place->machine->elf_machine;
+	struct ppi_code_end end;
+	uint64_t target;
+
+	if (got < BEFORE)
+		return question == FOLLOWS_CALL;
+	switch (question) {
+	case FOLLOWS_CALL:
+		return ppi_returns_to(machine, bytes, BEFORE, got);
+	case IS_EPILOGUE:
+		return ppi_is_epilogue(machine, bytes, BEFORE, got);
+	case KIND_OF_FIRST:
+		return kind_of_first(machine, bytes, BEFORE, got);
+	case RETURN_KIND:
+		return ppi_return_kind(machine, bytes, BEFORE, got);
+	case CALL_TARGET:
+		return ppi_call_target(machine, bytes + BEFORE, BEFORE,
+		                       place->address, &target) ? target : 0;
+	case END_OF_FUNCTION:
+		return ppi_find_end(machine, bytes, BEFORE, got, &end)
+			? 1 | end.takes_others << 1 | end.words << 8 |
+			  end.fp << 16 : 0;
+	default:
+		return ppi_returns_by_signal(machine, bytes + BEFORE,
+		                             got - BEFORE)
+			? PPI_CODE_SIGNAL_RETURN : PPI_CODE_OTHER;
+	}
+}
+
+static uint64_t find_start(const struct ppi_code_place *place)
+{
+	enum { BEFORE = 1024 };
+	unsigned char bytes[BEFORE];
+	uint64_t before = place->address - place->extent->start;
+
+	before = before < BEFORE ? before : BEFORE;
+	return read_code(place, place->address - before, bytes,
+	                 (size_t)before) == before
+		? ppi_function_start(place->machine->elf_machine, bytes,
+		                     (size_t)before, place->address) : 0;
+}
+
+static uint64_t ask(struct ppi_code_places *bytes,
+                    const struct ppi_code_place *place,
+                    enum question question)
+{
+	uint64_t address = place->address;
+	struct slot *slot = &bytes->slots[(address ^ address >> 10 ^
+	                                   place->pid ^ question * 257u) %
+	                                  SLOTS];
+
+	if (slot->address != address || slot->pid != place->pid ||
+	    slot->question != question) {
+		slot->address = address;
+		slot->pid = place->pid;
+		slot->question = (uint8_t)question;
+		slot->answer = question == FUNCTION_START
+			? find_start(place) : find(place, question);
+	}
+	return slot->answer;
+}
+
+bool ppi_code_follows_call(struct ppi_code_places *bytes,
+                           const struct ppi_code_place *place)
+{
+	return ask(bytes, place, FOLLOWS_CALL);
+}
+
+bool ppi_code_is_epilogue(struct ppi_code_places *bytes,
+                          const struct ppi_code_place *place)
+{
+	return ask(bytes, place, IS_EPILOGUE);
+}
+
+bool ppi_code_find_end(struct ppi_code_places *bytes,
+                       const struct ppi_code_place *place,
+                       struct ppi_code_end *end)
+{
+	uint64_t answer = ask(bytes, place, END_OF_FUNCTION);
+
+	*end = (struct ppi_code_end){ answer >> 8 & 0xff, answer >> 16 & 0xff,
+		                      answer >> 1 & 1 };
+	return answer != 0;
+}
+
+enum ppi_code_kind ppi_code_kind_of(struct ppi_code_places *bytes,
+                                    const struct ppi_code_place *place,
+                                    bool is_first)
+{
+	return (enum ppi_code_kind)ask(bytes, place, is_first ? KIND_OF_FIRST
+	                                                      : KIND_OF_CALLER);
+}
+
+enum ppi_return ppi_code_return(struct ppi_code_places *bytes,
+                                const struct ppi_code_place *place)
+{
+	return (enum ppi_return)ask(bytes, place, RETURN_KIND);
+}
+
+uint64_t ppi_code_call_target(struct ppi_code_places *bytes,
+                              const struct ppi_code_place *place)
+{
+	return ask(bytes, place, CALL_TARGET);
+}
+
+uint64_t ppi_code_function_start(struct ppi_code_places *bytes,
+                                 const struct ppi_code_place *place)
+{
+	return ask(bytes, place, FUNCTION_START);
+}
+
+/*
+ * Go's closures are made where they are used: who calls `switcher` with the
+ * function at `named` is who alone has its address.
+ */
+static uint64_t find_closure(const struct ppi_code_place *place,
+                             uint64_t named, uint64_t switcher)
+{
+	enum { PART = 1 << 16, MOST = 16 << 20 };
+	const struct ppi_extent *code = place->extent;
+	unsigned machine = place->machine->elf_machine, found = 0;
+	const size_t overlap = PPI_NAMED_BEFORE + PPI_NAMED_AFTER - 1;
+	size_t got = PART;
+	uint64_t returns_to, result = 0;
+	unsigned char *bytes = malloc(PART);
+
+	if (!bytes || code->limit - code->start > MOST)
+		got = 0;
+	for (uint64_t at = code->start; got > overlap && found < 2;
+	     at += got - overlap) {
+		got = read_code(place, at, bytes, PART);
+		if (code->limit - at < got)
+			got = (size_t)(code->limit - at);
+		found += ppi_find_named(machine, bytes, got, at, named,
+		                        switcher, &returns_to);
+		result = returns_to ? returns_to : result;
+	}
+	free(bytes);
+	return found == 1 ? result : 0;
+}
+
+static uint64_t find_between(struct ppi_code_places *bytes,
+                             const struct ppi_code_place *place,
+                             uint64_t inner_at, uint64_t called_at,
+                             enum ppi_code_between *how)
+{
+	enum { FUNCTION = 8192 };
+	struct ppi_code_place inner = *place, called = *place;
+	unsigned char code[FUNCTION];
+	uint64_t switcher, caller, named, between = 0;
+
+	inner.address = inner_at;
+	called.address = called_at;
+	*how = PPI_BETWEEN_UNKNOWN;
+	switcher = ppi_code_function_start(bytes, &inner);
+	if (!switcher)
+		return 0;
+	caller = ppi_code_call_target(bytes, place);
+	if (caller == switcher) {
+		*how = PPI_BETWEEN_NONE;
+		return 0;
+	}
+	if (caller)
+		between = ppi_one_call(place->machine->elf_machine, code,
+		                       read_code(place, caller, code,
+		                                 sizeof(code)),
+		                       caller, switcher);
+	named = between ? 0 : ppi_code_function_start(bytes, &called);
+	if (named && bytes->searches_left) {
+		bytes->searches_left--;
+		between = find_closure(place, named, switcher);
+	}
+	if (between)
+		*how = PPI_BETWEEN_ONE;
+	return between;
+}
+
+enum ppi_code_between ppi_code_find_between(struct ppi_code_places *bytes,
+                                            const struct ppi_code_place *place,
+                                            uint64_t inner, uint64_t called,
+                                            uint64_t *between)
+{
+	uint64_t shift = place->extent->shift;
+	struct way wanted = {
+		.address = place->address + shift,
+		.inner = inner + shift,
+		.called = called + shift,
+		.serial = ppi_code_map_serial(place->extent),
+	};
+	struct way *way = &bytes->ways[(wanted.address ^ wanted.inner ^
+	                                wanted.called >> 4 ^ wanted.serial) %
+	                               WAYS];
+	enum ppi_code_between how;
+
+	if (!way->found || way->address != wanted.address ||
+	    way->inner != wanted.inner || way->called != wanted.called ||
+	    way->serial != wanted.serial) {
+		wanted.between = find_between(bytes, place, inner, called,
+		                              &how) + shift;
+		wanted.found = (uint8_t)(1 + how);
+		*way = wanted;
+	}
+	*between = way->found - 1 == PPI_BETWEEN_ONE ? way->between - shift : 0;
+	return (enum ppi_code_between)(way->found - 1);
+}

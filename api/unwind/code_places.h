@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* What the code at an address of a process is, by its bytes (code_bytes.h): answers
+ * are kept. */
+#ifndef PPI_UNWIND_CODE_PLACES_H
+#define PPI_UNWIND_CODE_PLACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/unwind/code_bytes.h"
+#include "api/unwind/code_map.h"
+
+struct ppi_code_places;
+
+/* NULL when there is no memory. */
+struct ppi_code_places *ppi_code_places_new(void);
+void ppi_code_places_free(struct ppi_code_places *bytes);
+extern const size_t ppi_code_places_size;
+
+/* An address of a process, and what is mapped there. */
+struct ppi_code_place {
+	const struct ppi_machine *machine;
+	const struct ppi_extent *extent; /* NULL: not known */
+	uint64_t address;
+	uint32_t pid;
+};
+
+/* Whether a call precedes it; true where it cannot be read. */
+bool ppi_code_follows_call(struct ppi_code_places *bytes,
+                           const struct ppi_code_place *place);
+
+/* Whether nothing is left but to restore registers and to return; false where it
+ * cannot be read. */
+bool ppi_code_is_epilogue(struct ppi_code_places *bytes,
+                          const struct ppi_code_place *place);
+
+/* The end of a function that a call returns to there; false where it cannot be
+ * read, too. */
+bool ppi_code_find_end(struct ppi_code_places *bytes,
+                       const struct ppi_code_place *place,
+                       struct ppi_code_end *end);
+
+enum ppi_code_kind {
+	PPI_CODE_OTHER,
+	PPI_CODE_SIGNAL_RETURN, /* what a signal handler returns to */
+	PPI_CODE_STUB,          /* as enum ppi_stub */
+	PPI_CODE_STUB_PUSHED
+};
+
+/* What lies there that no table describes; OTHER where it cannot be read.
+ * `is_first`: it is executed, and not returned to. */
+enum ppi_code_kind ppi_code_kind_of(struct ppi_code_places *bytes,
+                                    const struct ppi_code_place *place,
+                                    bool is_first);
+
+/* What follows a call there; PLAIN where it cannot be read. */
+enum ppi_return ppi_code_return(struct ppi_code_places *bytes,
+                                const struct ppi_code_place *place);
+
+/* Where the call goes that precedes it, and where the function begins that it is in,
+ * whose extent is known; 0: not known. */
+uint64_t ppi_code_call_target(struct ppi_code_places *bytes,
+                              const struct ppi_code_place *place);
+uint64_t ppi_code_function_start(struct ppi_code_places *bytes,
+                                 const struct ppi_code_place *place);
+
+/*
+ * How a frame pointer led to a place, a return address, from a function that has
+ * changed the stack and called another there: it is at `inner` when that returns,
+ * which is at `called` itself.
+ */
+enum ppi_code_between {
+	PPI_BETWEEN_NONE,   /* it has the frame pointer */
+	PPI_BETWEEN_ONE,    /* its caller has, and continues at *between */
+	PPI_BETWEEN_UNKNOWN /* somebody has */
+};
+enum ppi_code_between ppi_code_find_between(struct ppi_code_places *bytes,
+                                            const struct ppi_code_place *place,
+                                            uint64_t inner, uint64_t called,
+                                            uint64_t *between);
+
+#endif
