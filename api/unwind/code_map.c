@@ -25,6 +25,12 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+/* "//anon", "[heap]": code made at run time, without tables. */
+static bool is_made(const char *path)
+{
+	return path[0] != '/' || path[1] == '/';
+}
+
 /* ---- tables from memory ---- */
 
 /* Larger programs are read from their files alone. */
@@ -187,8 +193,7 @@ static bool open_tables(const struct ppi_machine *machine, uint32_t pid,
 		                    image);
 		return *rules != NULL;
 	}
-	/* "//anon", "[heap]": code made at run time, without tables */
-	if (path[0] != '/' || path[1] == '/')
+	if (is_made(path))
 		return false;
 	is_alive = find_line(pid, start, &line);
 	snprintf(in_root, sizeof(in_root), "/proc/%" PRIu32 "/root%s", pid,
@@ -362,6 +367,13 @@ struct ppi_frame_rules *ppi_code_map_rules(struct ppi_code_map *map,
 		map->opened++;
 	}
 	return code->rules;
+}
+
+bool ppi_code_map_is_made(const struct ppi_extent *extent)
+{
+	const char *path = code_of(extent->value)->key;
+
+	return path[0] != '[' && is_made(path);
 }
 
 bool ppi_code_map_is_vdso(const struct ppi_extent *extent)

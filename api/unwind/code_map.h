@@ -54,6 +54,9 @@ size_t ppi_code_map_read(const struct ppi_extent *extent, uint64_t address,
 /* Never used twice: processes that share code have the same. */
 uint32_t ppi_code_map_serial(const struct ppi_extent *extent);
 
+/* Whether it was made at run time: no file has it. */
+bool ppi_code_map_is_made(const struct ppi_extent *extent);
+
 /* Whether it is the kernel's own, which all processes have. */
 bool ppi_code_map_is_vdso(const struct ppi_extent *extent);
 

@@ -438,8 +438,11 @@ enum ppi_return ppi_step_return(struct ppi_walk *walk)
 	struct ppi_code_place place =
 		place_of(walk, walk->at.value[walk->machine->pc]);
 
-	return walk->extent ? ppi_code_return(walk->unwinder->bytes, &place)
-	                    : PPI_RETURN_PLAIN;
+	/* those that do so are of runtimes in files; what a compiler or an
+	 * interpreter has made sets the stack pointer within one stack */
+	return walk->extent && !ppi_code_map_is_made(walk->extent)
+		? ppi_code_return(walk->unwinder->bytes, &place)
+		: PPI_RETURN_PLAIN;
 }
 
 /*
@@ -456,6 +459,30 @@ void ppi_step_between(struct ppi_walk *walk, uint64_t inner)
 		ppi_code_find_between(walk->unwinder->bytes, &place, inner,
 		                      walk->called, &walk->between) ==
 		PPI_BETWEEN_UNKNOWN;
+}
+
+/*
+ * Whether a frame pointer may have led from `from` to a return address that no call
+ * precedes, as interpreters push it that were made at run time, Java's above all: both
+ * are such code, and the frame pointer rises to another frame of code.
+ */
+static bool is_pushed(struct ppi_walk *walk, const struct ppi_extent *from,
+                      uint64_t cfa)
+{
+	const struct ppi_machine *machine = walk->machine;
+	uint64_t fp = walk->at.value[machine->fp], ra;
+	bool is_rising;
+
+	if (!from || !is_known(walk, machine->fp) || fp < cfa || fp % 8 ||
+	    !ppi_code_map_is_made(from) || !ppi_code_map_is_made(walk->extent))
+		return false;
+	if (!ppi_step_peek(walk->stack, fp + 8, &ra))
+		return fp >= walk->stack->start + walk->stack->size &&
+		       !walk->stack->is_all;
+	ra &= walk->unwinder->address_mask;
+	is_rising = ppi_step_code(walk, ra - 1) != NULL;
+	walk->extent = ppi_step_code(walk, walk->at.value[machine->pc] - 1);
+	return is_rising && walk->extent;
 }
 
 /* One frame up. False: it ends here, and walk->end says why. */
@@ -544,7 +571,8 @@ bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted)
 	if (!walk->extent)
 		return false;
 	if ((!is_by_table || walk->is_sp_least) &&
-	    !ppi_step_follows_call(walk, pc))
+	    !ppi_step_follows_call(walk, pc) &&
+	    (is_by_code || !is_pushed(walk, extent, cfa)))
 		return false;
 	if (comes == PPI_RETURN_BACK)
 		ppi_step_between(walk, inner);

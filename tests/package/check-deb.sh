@@ -87,6 +87,9 @@ packages() {
 		--force-script-chrootless --log=/dev/null "$@" >"$tmp/log" 2>&1 ||
 		{ cat "$tmp/log"; fail "dpkg $*"; }
 }
+# Its script asks the system's dpkg for its files, which knows of none.
+dpkg-deb -x ./python3-portprof_*.deb "$tmp/python"
+mv ./python3-portprof_*.deb "$tmp"
 packages -i ./*.deb
 [ -f "$root/usr/bin/portprof" ] || fail "no portprof in the root"
 
@@ -103,7 +106,7 @@ C_INCLUDE_PATH=$root/usr/include
 LIBRARY_PATH=$root/usr/lib/$triplet
 EXAMPLES=$root/usr/share/doc/portprof/examples
 PORTPROF_LIBEXECDIR=$root/usr/libexec/portprof
-PYTHONPATH=$root/usr/lib/python3/dist-packages
+PYTHONPATH=$tmp/python/usr/lib/python3/dist-packages
 export PYTHONPATH LD_LIBRARY_PATH PKG_CONFIG_LIBDIR C_INCLUDE_PATH LIBRARY_PATH EXAMPLES \
 	PORTPROF_LIBEXECDIR
 for one in session link drop-in python selftest; do

@@ -473,12 +473,25 @@ static void chains_are_mixed(void **state)
 	                            s.chain, 32, &s.end);
 	assert_chain(&s, BASE + 0x1000, at + 105, at + 105, BASE + 0x1090);
 	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
-	/* no call precedes it */
+	/* no call precedes it: an interpreter that was made pushed it, where the
+	 * frame pointer leads on to a frame of code */
 	s.words[4] = at + 106;
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 105, at + 106, BASE + 0x1090);
+	assert_int_equal(s.end, PORTPROF_CHAIN_WHOLE);
+	s.words[17] = 0x1234;
 	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
 	                            s.chain, 32, &s.end);
 	assert_chain(&s, BASE + 0x1000, at + 105);
 	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	s.words[17] = BASE + 0x1090;
+	s.words[3] = STACK + 16; /* it leads back */
+	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
+	                            s.chain, 32, &s.end);
+	assert_chain(&s, BASE + 0x1000, at + 105);
+	assert_int_equal(s.end, PORTPROF_CHAIN_JUNK);
+	s.words[3] = STACK + 128;
 	/* the frame pointer is 0: the ABI's mark */
 	set_register(&s, 6, 0);
 	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
@@ -606,7 +619,9 @@ static unsigned char *make_code(struct stage *s, uint64_t *at)
 	*at = (uint64_t)(uintptr_t)code;
 	memcpy(code + MAKER - 16, lea, sizeof(lea));
 	put_call(code, MAKER, SWITCHER);
-	note_module(s->unwinder, (uint32_t)getpid(), *at, 4096, 0, "//anon");
+	/* of a program without tables: Go's runtime changes stacks, code that is
+	 * made while a program runs does not */
+	note_module(s->unwinder, (uint32_t)getpid(), *at, 4096, 0, "/none/go");
 	note_module(s->unwinder, (uint32_t)getpid(), BASE + KIT_TEXT,
 	            KIT_TEXT_BYTES, KIT_TEXT, s->path);
 	return code;
