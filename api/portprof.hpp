@@ -12,9 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #ifdef __linux__
@@ -29,21 +32,28 @@ namespace portprof {
 class error : public std::runtime_error {
 public:
 	explicit error(portprof_status status)
-		: std::runtime_error(words_of(status)), status_(status)
+		: std::runtime_error(words_of(status)), status_(status),
+		  reason_(is_last(status) ? portprof_last_diag()->reason
+	                                  : PORTPROF_REASON_NONE)
 	{
 	}
 	portprof_status status() const noexcept { return status_; }
+	// What stands behind it, for programs (portprof_status(3)).
+	portprof_reason reason() const noexcept { return reason_; }
 
 private:
+	static bool is_last(portprof_status status)
+	{
+		return portprof_last_diag()->status == status;
+	}
 	static std::string words_of(portprof_status status)
 	{
-		const portprof_diag *diag = portprof_last_diag();
-
-		if (diag->status == status && diag->words[0])
-			return diag->words;
+		if (is_last(status) && portprof_last_diag()->words[0])
+			return portprof_last_diag()->words;
 		return portprof_status_text(status);
 	}
 	portprof_status status_;
+	portprof_reason reason_;
 };
 
 inline void check(portprof_status status)
@@ -52,6 +62,9 @@ inline void check(portprof_status status)
 		throw error(status);
 }
 
+// A function of the program that gets batches of records (portprof_sink(3)).
+using batch_function = std::function<void(const portprof_batch &)>;
+
 // What to measure, on whom, and where samples go (portprof_config(3)).
 class config {
 public:
@@ -59,6 +72,14 @@ public:
 	{
 		if (!handle_)
 			throw error(PORTPROF_E_NOMEM);
+	}
+	// The settings of a file; "" searches for one.
+	config &load(const std::string &path = "", const std::string &set = "")
+	{
+		check(portprof_config_load(
+			get(), path.empty() ? nullptr : path.c_str(),
+			set.c_str()));
+		return *this;
 	}
 	config &event(const std::string &event_string)
 	{
@@ -76,14 +97,92 @@ public:
 		check(portprof_config_set(get(), key.c_str(), value.c_str()));
 		return *this;
 	}
+	// A setting that is a number: number("callchain", 64).
+	config &number(const std::string &key, std::uint64_t value)
+	{
+		check(portprof_config_set_number(get(), key.c_str(), value));
+		return *this;
+	}
+	config &frequency(std::uint64_t hz)
+	{
+		check(portprof_config_set_frequency(get(), hz));
+		return *this;
+	}
+	config &period(std::uint64_t units)
+	{
+		check(portprof_config_set_period(get(), units));
+		return *this;
+	}
+	config &require(std::uint64_t caps)
+	{
+		check(portprof_config_require(get(), caps));
+		return *this;
+	}
+	config &target(portprof_target whom, std::int64_t id = 0)
+	{
+		check(portprof_config_set_target(get(), whom, id));
+		return *this;
+	}
+	// All that runs, of a cgroup or on some CPUs; "": of all.
+	config &target_system(const std::string &cgroup = "",
+	                      const std::string &cpus = "")
+	{
+		check(portprof_config_set_target_system(
+			get(), cgroup.empty() ? nullptr : cgroup.c_str(),
+			cpus.empty() ? nullptr : cpus.c_str()));
+		return *this;
+	}
 	config &write_to(const std::string &path)
 	{
 		check(portprof_config_write_to(get(), path.c_str()));
 		return *this;
 	}
+	// The vector's bins are counted up until the session is stopped: it must not
+	// change its size meanwhile. A bin is `bytes` of text, a power of two.
+	template <typename Bin>
+	config &histogram(std::size_t event, std::uint64_t offset,
+	                  std::uint32_t bytes, std::vector<Bin> &bins,
+	                  portprof_bin_unit unit = PORTPROF_BINS_TICKS)
+	{
+		static_assert(std::is_unsigned<Bin>::value && sizeof(Bin) >= 2,
+		              "bins are uint16_t, uint32_t or uint64_t");
+		portprof_range range = portprof_range();
+
+		range.offset = offset;
+		range.scale = bytes ? 131072 / bytes : 0;
+		range.bin_bits = static_cast<std::uint32_t>(8 * sizeof(Bin));
+		range.bins = bins.data();
+		range.bin_count = bins.size();
+		check(portprof_config_add_histogram(get(), event, &range, 1,
+		                                    unit));
+		return *this;
+	}
+	// Program counters, in order, into a vector that keeps its size meanwhile.
+	config &array(std::vector<std::uint64_t> &pcs)
+	{
+		check(portprof_config_add_array(get(), pcs.data(), pcs.size()));
+		return *this;
+	}
+	// Batches of records. Sessions keep a copy of the function; when it throws,
+	// stop, flush and close do, but the helper thread ends the program.
+	config &callback(batch_function take)
+	{
+		std::shared_ptr<batch_function> kept =
+			std::make_shared<batch_function>(std::move(take));
+
+		check(portprof_config_add_callback(get(), call, kept.get()));
+		kept_.push_back(kept);
+		return *this;
+	}
 	portprof_config *get() const noexcept { return handle_.get(); }
 
 private:
+	friend class session;
+	static void call(const portprof_batch *batch, void *context)
+	{
+		(*static_cast<batch_function *>(context))(*batch);
+	}
+	std::vector<std::shared_ptr<batch_function>> kept_;
 	struct release {
 		void operator()(portprof_config *handle) const noexcept
 		{
@@ -96,7 +195,7 @@ private:
 // Sampling (portprof_session(3)): stopped until start().
 class session {
 public:
-	explicit session(const config &settings)
+	explicit session(const config &settings) : kept_(settings.kept_)
 	{
 		portprof_session *handle = nullptr;
 
@@ -105,6 +204,55 @@ public:
 	}
 	void start() { check(portprof_session_start(get())); }
 	void stop() { check(portprof_session_stop(get())); }
+	// What was sampled so far goes to its sinks, files to the disk.
+	void flush() { check(portprof_session_flush(get())); }
+	void reset() { check(portprof_session_reset(get())); }
+	void set_number(std::size_t event, const std::string &key,
+	                std::uint64_t value)
+	{
+		check(portprof_session_set_number(get(), event, key.c_str(),
+		                                  value));
+	}
+	// To poll; it belongs to the session.
+	int descriptor()
+	{
+		int fd = -1;
+
+		check(portprof_session_fd(get(), &fd));
+		return fd;
+	}
+	std::string backend() const { return portprof_session_backend(get()); }
+	std::uint64_t caps() const noexcept { return portprof_session_caps(get()); }
+	std::size_t event_count() const noexcept
+	{
+		return portprof_session_event_count(get());
+	}
+	// Strings of it belong to the session.
+	portprof_event_info event(std::size_t index) const
+	{
+		portprof_event_info info = portprof_event_info();
+
+		info.size = sizeof(info);
+		check(portprof_session_event(get(), index, &info));
+		return info;
+	}
+	std::vector<std::string> notes() const
+	{
+		std::vector<std::string> all;
+		const char *note;
+
+		while ((note = portprof_session_note(get(), all.size())))
+			all.push_back(note);
+		return all;
+	}
+	portprof_sink_stats sink_stats(std::size_t sink) const
+	{
+		portprof_sink_stats stats = portprof_sink_stats();
+
+		stats.size = sizeof(stats);
+		check(portprof_session_sink_stats(get(), sink, &stats));
+		return stats;
+	}
 	portprof_stats stats(std::size_t event = 0) const
 	{
 		portprof_stats stats = portprof_stats();
@@ -140,6 +288,8 @@ private:
 			}
 		}
 	};
+	// destroyed last: closing may call them
+	std::vector<std::shared_ptr<batch_function>> kept_;
 	std::unique_ptr<portprof_session, release> handle_;
 };
 
@@ -196,6 +346,34 @@ public:
 
 		check(portprof_group_read(get(), counts.data(), counts.size()));
 		return counts;
+	}
+	portprof_count read(std::size_t event) const
+	{
+		portprof_count count = portprof_count();
+
+		check(portprof_group_event_read(get(), event, &count));
+		return count;
+	}
+	portprof_event_info event(std::size_t index) const
+	{
+		portprof_event_info info = portprof_event_info();
+
+		info.size = sizeof(info);
+		check(portprof_group_event(get(), index, &info));
+		return info;
+	}
+	// Why an event is not counted; "" if it is, and has no note.
+	std::string refusal(std::size_t index) const
+	{
+		const portprof_diag *diag =
+			portprof_group_event_diag(get(), index);
+
+		return diag ? diag->words : "";
+	}
+	std::string backend() const { return portprof_group_backend(get()); }
+	void set_number(const std::string &key, std::uint64_t value)
+	{
+		check(portprof_group_set_number(get(), key.c_str(), value));
 	}
 	void start() { check(portprof_group_start(get())); }
 	void stop() { check(portprof_group_stop(get())); }

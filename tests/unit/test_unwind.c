@@ -561,7 +561,7 @@ static void functions_end_where_they_are_returned_to(void **state)
 	assert_chain(&s, BASE + 0x1000, at + 0x106);
 	assert_int_equal(s.end, PORTPROF_CHAIN_COPY_SHORT);
 	s.stack.size = sizeof(s.words);
-	/* it goes on, and the frame pointer is the mark of the outermost */
+	/* it continues, and the frame pointer is the mark of the outermost */
 	s.words[0] = at + 0x302;
 	s.depth = ppi_unwinder_walk(s.unwinder, pid, &s.registers, &s.stack,
 	                            s.chain, 32, &s.end);

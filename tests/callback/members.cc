@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//
+// Each member of <portprof.hpp> does what the C function of its name does.
+//
+// usage: members BACKEND FILE
+//
+// Prints "good", or the line of what was not; status 77: nothing samples here.
+#include <portprof.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <poll.h>
+
+#define MUST(claim)                                           \
+	do {                                                  \
+		if (!(claim)) {                               \
+			std::printf("line %d: %s: %s\n",      \
+			            __LINE__, #claim,         \
+			            portprof_last_diag()->words); \
+			std::exit(1);                         \
+		}                                             \
+	} while (0)
+
+static volatile unsigned long sink;
+
+__attribute__((noinline)) static void burn(unsigned ms)
+{
+	std::clock_t end = std::clock() + CLOCKS_PER_SEC / 1000 * ms;
+
+	while (std::clock() < end)
+		for (unsigned long i = 0; i < 10000; i++)
+			sink = sink + i;
+}
+
+static std::uint64_t samples_of(const portprof_batch &batch)
+{
+	std::uint64_t samples = 0;
+
+	for (std::size_t i = 0; i < batch.count; i++)
+		samples += portprof_batch_record(&batch, i)->kind ==
+		           PORTPROF_RECORD_SAMPLE;
+	return samples;
+}
+
+template <typename Function>
+static portprof_status status_of(Function function)
+{
+	try {
+		function();
+	} catch (const portprof::error &error) {
+		MUST(std::strlen(error.what()) > 10);
+		MUST(error.reason() != PORTPROF_REASON_NONE);
+		return error.status();
+	}
+	return PORTPROF_OK;
+}
+
+static void sample(const std::string &backend, const std::string &path)
+{
+	const std::uint64_t text =
+		reinterpret_cast<std::uint64_t>(&burn) & ~UINT64_C(4095);
+	std::vector<std::uint32_t> bins(2048);
+	std::vector<std::uint64_t> pcs(1000);
+	std::uint64_t samples = 0, in_bins = 0;
+	portprof::config config;
+
+	config.backend(backend)
+		.event("task-clock")
+		.frequency(500)
+		.number("callchain", 16)
+		.set("ring", "65536")
+		.target(PORTPROF_TARGET_PROCESS)
+		.require(PORTPROF_CAP_EXACT_PC)
+		.histogram(0, text, 4, bins)
+		.array(pcs)
+		.callback([&samples](const portprof_batch &batch) {
+			samples += samples_of(batch);
+		})
+		.write_to(path);
+	portprof::session opened(config);
+	portprof::session session(std::move(opened));
+
+	// the config may go before the session
+	config = portprof::config();
+	MUST(session.backend() == backend);
+	MUST(session.caps() & PORTPROF_CAP_EXACT_PC);
+	MUST(session.event_count() == 1);
+	MUST(session.event(0).unit == PORTPROF_UNIT_NANOSECONDS);
+	{
+		portprof::sampling scope(session);
+
+		burn(200);
+		session.flush();
+		MUST(samples > 0);
+		burn(50);
+		scope.stop();
+	}
+	MUST(samples == session.stats().delivered_samples);
+	MUST(session.sink_stats(1).kept_samples == samples);
+	MUST(pcs[0] != 0);
+	for (std::uint32_t bin : bins)
+		in_bins += bin;
+	// ticks of requested periods; each sample may carry one
+	MUST(in_bins > 0 && in_bins <= session.stats().total_weight / 2000000 + 1);
+	MUST(status_of([&] { session.set_number(0, "period", 5000000); }) ==
+	     (backend == "perf" ? PORTPROF_OK : PORTPROF_E_UNSUPPORTED));
+	session.reset();
+	MUST(session.stats().total_weight == 0);
+	for (const std::string &note : session.notes())
+		MUST(note.size() > 10);
+	session.close();
+}
+
+static void poll_descriptor(const std::string &backend)
+{
+	std::uint64_t samples = 0;
+	portprof::config config;
+
+	config.backend(backend).frequency(500).callback(
+		[&samples](const portprof_batch &batch) {
+			samples += samples_of(batch);
+		});
+	portprof::session session(config);
+	struct pollfd entry = { session.descriptor(), POLLIN, 0 };
+
+	session.start();
+	burn(100);
+	MUST(poll(&entry, 1, 60000) == 1 && samples == 0);
+	session.flush();
+	MUST(samples > 0);
+	session.stop();
+}
+
+static void refuse()
+{
+	portprof::config config;
+
+	MUST(status_of([&] { config.event("task-clokc:"); }) ==
+	     PORTPROF_E_INVALID);
+	MUST(status_of([&] { config.set("frequence", "1"); }) ==
+	     PORTPROF_E_INVALID);
+	MUST(status_of([&] { config.number("stack", 1); }) == PORTPROF_E_INVALID);
+	MUST(status_of([&] { config.load("/none/portprof.conf"); }) ==
+	     PORTPROF_E_NOTFOUND);
+	MUST(status_of([&] { config.target_system("", "0-x"); }) ==
+	     PORTPROF_E_INVALID);
+	MUST(status_of([&] { config.period(0); }) == PORTPROF_E_INVALID);
+	MUST(status_of([&] { portprof::group group("no-such-event"); }) ==
+	     PORTPROF_E_NOTFOUND);
+}
+
+static void count()
+{
+	portprof::group group("task-clock,page-faults");
+
+	burn(20);
+	MUST(group.size() == 2);
+	MUST(group.read(0).scaled >= 15000000);
+	MUST(group.read()[0].scaled >= group.read(0).scaled / 2);
+	MUST(std::strcmp(group.event(1).canonical, "") != 0);
+	MUST(group.refusal(0).empty() || group.refusal(0).size() > 10);
+	MUST(!group.backend().empty());
+	MUST(status_of([&] { group.set_number("none", 1); }) != PORTPROF_OK);
+	group.stop();
+	group.reset();
+	MUST(group.read(0).scaled == 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	try {
+		portprof::config config;
+
+		config.backend(argv[1]);
+		portprof::session session(config);
+
+		session.start();
+	} catch (const portprof::error &error) {
+		std::printf("%s\n", error.what());
+		return 77;
+	}
+	try {
+		sample(argv[1], argv[2]);
+		poll_descriptor(argv[1]);
+		refuse();
+		count();
+	} catch (const portprof::error &error) {
+		std::printf("thrown: %s\n", error.what());
+		return 1;
+	}
+	std::printf("good\n");
+	return 0;
+}
