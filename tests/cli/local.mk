@@ -29,6 +29,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-annotate.sh \
 	tests/cli/check-cgroup.sh \
 	tests/cli/check-config.sh \
+	tests/cli/check-doc-commands.sh \
 	tests/cli/check-debuginfod.sh \
 	tests/cli/check-diff.sh \
 	tests/cli/check-doctor.sh \
