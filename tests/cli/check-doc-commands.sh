@@ -15,7 +15,7 @@ done
 
 # "FILE COMMAND" of each `portprof ...` in a text, and of each line of a block that is
 # indented by four. What stands behind --, a pipe or a comment is another program's.
-# shellcheck disable=SC2086 # several files
+# shellcheck disable=SC2016,SC2086 # of awk; several files
 ${AWK:-awk} '
 function take(text) {
 	sub(/^(\.\/|build\/)*portprof +/, "", text)
