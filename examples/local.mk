@@ -25,3 +25,15 @@ EXTRA_DIST += examples/libevent_loop.c
 
 # Built by tests/tools/check-bindings.sh, where there is such a compiler.
 EXTRA_DIST += examples/cpp_scopes.cc examples/fortran_regions.f90
+
+# Built by tests/rust/check-rust.sh, where cargo is.
+EXTRA_DIST += \
+	examples/rust/Cargo.toml \
+	examples/rust/portprof/Cargo.toml \
+	examples/rust/portprof/examples/count.rs \
+	examples/rust/portprof/src/lib.rs \
+	examples/rust/portprof/tests/promises.rs \
+	examples/rust/portprof-sys/Cargo.toml \
+	examples/rust/portprof-sys/build.rs \
+	examples/rust/portprof-sys/examples/layout.rs \
+	examples/rust/portprof-sys/src/lib.rs

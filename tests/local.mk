@@ -187,4 +187,5 @@ include tests/html/local.mk
 include tests/matrix/local.mk
 include tests/plugin/local.mk
 include tests/python/local.mk
+include tests/rust/local.mk
 include tests/package/local.mk

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//! Prints a C program that compiles if the headers have each struct and number as they
+//! are here.
+use portprof_sys::*;
+use std::mem::{size_of, size_of_val, MaybeUninit};
+use std::ptr::addr_of;
+
+macro_rules! layout {
+    ($name:ident: $($field:ident),*) => {{
+        let room = MaybeUninit::<$name>::zeroed();
+        let at = room.as_ptr();
+        println!(
+            "_Static_assert(sizeof({0}) == {1}, \"{0}\");",
+            stringify!($name),
+            size_of::<$name>()
+        );
+        $(
+            // SAFETY: all of it is numbers, which may be 0.
+            let (offset, size) = unsafe {
+                (
+                    addr_of!((*at).$field) as usize - at as usize,
+                    size_of_val(&(*at).$field),
+                )
+            };
+            println!(
+                "_Static_assert(offsetof({0}, {1}) == {2} && \
+                 sizeof((({0} *)0)->{1}) == {3}, \"{0}.{1}\");",
+                stringify!($name),
+                stringify!($field),
+                offset,
+                size
+            );
+        )*
+    }};
+}
+
+macro_rules! numbers {
+    ($($name:ident),*) => {$(
+        println!("_Static_assert({0} == {1}, \"{0}\");", stringify!($name), $name);
+    )*};
+}
+
+fn main() {
+    println!("#include <portprof.h>\n#include <stddef.h>");
+    layout!(portprof_diag: status, os_errno, step, words, reason, place, line, column,
+            suggestions);
+    layout!(portprof_stats: size, delivered_samples, kept_samples, outside_samples,
+            lost_samples, total_weight, kept_weight, outside_weight,
+            unattributed_weight, not_attached_weight, throttled, cpu_time_ns,
+            own_cost_ns, lost_certainty, unattributed_certainty, requested_hz,
+            granted_hz, achieved_hz, requested_period, granted_period, excess_weight,
+            standard_error, idle_time_ns);
+    layout!(portprof_count: raw, scaled, enabled_ns, running_ns, status, taken_ns);
+    numbers!(PORTPROF_END, PORTPROF_OK, PORTPROF_E_INVALID, PORTPROF_E_UNSUPPORTED,
+             PORTPROF_E_DENIED, PORTPROF_E_BUSY, PORTPROF_E_NOMEM, PORTPROF_E_NOTFOUND,
+             PORTPROF_E_LIMIT, PORTPROF_E_STATE, PORTPROF_E_FORKED, PORTPROF_E_SYSTEM,
+             PORTPROF_E_FORMAT, PORTPROF_TARGET_PROCESS, PORTPROF_TARGET_THREAD);
+}
