@@ -9,7 +9,8 @@ fn work(time: Duration) -> u64 {
     let (begin, mut sum) = (Instant::now(), 0u64);
     while begin.elapsed() < time {
         for i in 0..10_000u64 {
-            sum = sum.wrapping_mul(31).wrapping_add(std::hint::black_box(i));
+            // SAFETY: `i` lives. The compiler must not know the sum beforehand.
+            sum = sum.wrapping_mul(31).wrapping_add(unsafe { std::ptr::read_volatile(&i) });
         }
     }
     sum
