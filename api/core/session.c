@@ -307,6 +307,7 @@ static portprof_status deliver(struct portprof_session *session,
 	if (area)
 		ppi_area_mark(area, place);
 	ppi_notice_look(session);
+	ppi_silence_look(session);
 	return status ? failed_drain(session, status, why) : PORTPROF_OK;
 }
 
@@ -362,9 +363,11 @@ static portprof_status begin(struct portprof_session *session,
 	if (session->pump.modules)
 		ppi_modules_scan(session->pump.modules, ppi_ticks_place(bs));
 	begin_stretch(session);
+	session->silence.is_begun = false;
 	status = bs->ops->start(bs, why);
 	if (status == PORTPROF_OK)
 		session->is_running = true;
+	ppi_silence_look(session);
 	return status;
 }
 

@@ -37,6 +37,13 @@ struct ppi_notice {
 	uint64_t samples, bytes; /* of which so many; 0: not asked for */
 };
 
+/* CPU time in which no sample came, though some were to be expected. */
+struct ppi_silence {
+	bool is_begun, was_told;
+	uint64_t samples; /* that have come, */
+	uint64_t used_ns; /* and the CPU time used when it began */
+};
+
 struct portprof_session {
 	struct ppi_opened opened;
 	pthread_mutex_t lock; /* recursive: callbacks may ask for stats */
@@ -55,6 +62,7 @@ struct portprof_session {
 	uint64_t begins_ns, ends_ns; /* of the last start, CLOCK_MONOTONIC */
 	struct ppi_stretch stretch;
 	struct ppi_baseline baseline;
+	struct ppi_silence silence;
 	uint64_t told_cpu_time_ns; /* "cpu-time" of portprof_session_set_number */
 	struct ppi_notice notice;
 	struct ppi_diag failure;   /* first failure of drain or of a sink */
@@ -64,6 +72,10 @@ struct portprof_session {
 /* Fill one event's stats as of now; the lock is held. */
 void ppi_account_fill(struct portprof_session *session, size_t event,
                       portprof_stats *stats);
+
+/* A note if no sample has come for long; the lock is held. After the sinks have
+ * what had come. */
+void ppi_silence_look(struct portprof_session *session);
 
 /* Make what is counted now the zero of later accounts; the lock is held. */
 void ppi_account_reset(struct portprof_session *session);

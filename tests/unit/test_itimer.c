@@ -552,6 +552,47 @@ static void a_wrong_clock_makes_the_total_unknown(void **state)
 	assert_true(sim_has_note(&one, "faster than real time"));
 }
 
+/* As NetBSD did: SIGPROF stayed masked for 60 to 260 ms beside a busy thread. */
+static void a_session_without_ticks_has_a_note(void **state)
+{
+	(void)state;
+	start(1000);
+	sim_program_thread(0)->blocks_signals = true;
+	sim_burn(0, 90 * MS);
+	assert_int_equal(portprof_session_flush(one.session), PORTPROF_OK);
+	assert_false(sim_has_note(&one, "no tick"));
+	sim_burn(0, 60 * MS);
+	stop();
+	assert_int_equal(one.count, 0);
+	assert_true(sim_has_note(&one, "no tick came in 1"));
+}
+
+static void one_whose_ticks_cease_has_it_too(void **state)
+{
+	(void)state;
+	start(1000);
+	sim_burn(0, 200 * MS);
+	assert_int_equal(portprof_session_flush(one.session), PORTPROF_OK);
+	assert_false(sim_has_note(&one, "no tick"));
+	sim_program_thread(0)->blocks_signals = true;
+	for (unsigned i = 0; i < 10; i++) {
+		sim_burn(0, 50 * MS);
+		assert_int_equal(portprof_session_flush(one.session),
+		                 PORTPROF_OK);
+	}
+	stop();
+	assert_true(sim_has_note(&one, "no tick"));
+}
+
+static void four_long_periods_are_no_silence(void **state)
+{
+	(void)state;
+	start(2);
+	sim_burn(0, 300 * MS);
+	stop();
+	assert_false(sim_has_note(&one, "no tick"));
+}
+
 /* The promise cannot be withdrawn: the last case of all. */
 static void exec_is_safe_once_it_is_announced(void **state)
 {
@@ -610,6 +651,9 @@ int main(void)
 		CASE(netbsd_samples_one_thread_and_says_so),
 		CASE(netbsd_ends_work_that_waits_for_a_thread_clock),
 		CASE(a_wrong_clock_makes_the_total_unknown),
+		CASE(a_session_without_ticks_has_a_note),
+		CASE(one_whose_ticks_cease_has_it_too),
+		CASE(four_long_periods_are_no_silence),
 		CASE(exec_is_safe_once_it_is_announced),
 	};
 

@@ -280,6 +280,34 @@ static void auto_takes_a_kernels_profil_and_no_librarys(void **state)
 	ppi_passed_over_free(&list);
 }
 
+/* Other code than what is sampled runs, from the beginning or later. */
+static void only_what_never_ticks_has_a_note(void **state)
+{
+	struct measured m;
+
+	(void)state;
+	kit_begin(&kit_netbsd);
+	m = kit_measure(PSEAM_FUNCTION, 65536, 256);
+	kit_start(&m);
+	kit_run(0, PSEAM_LIBRARY, 200 * MS, 0);
+	portprof_session_stop(m.session);
+	assert_true(kit_has_note(&m, "no tick came in 200 ms of CPU time"));
+	kit_finish(&m);
+
+	kit_begin(&kit_netbsd);
+	m = kit_measure(PSEAM_FUNCTION, 65536, 256);
+	kit_start(&m);
+	kit_run(0, PSEAM_FUNCTION, 100 * MS, 0);
+	portprof_session_flush(m.session);
+	for (unsigned i = 0; i < 5; i++) {
+		kit_run(0, PSEAM_LIBRARY, 200 * MS, 0);
+		portprof_session_flush(m.session);
+	}
+	portprof_session_stop(m.session);
+	assert_false(kit_has_note(&m, "no tick"));
+	kit_finish(&m);
+}
+
 static const char *reason_for(portprof_session *session, const char *wanted)
 {
 	const char *name, *reason;
@@ -367,6 +395,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(kernel_time_of_after_is_ours),
 		cmocka_unit_test(openbsd78_is_recognised),
 		cmocka_unit_test(auto_takes_a_kernels_profil_and_no_librarys),
+		cmocka_unit_test(only_what_never_ticks_has_a_note),
 		cmocka_unit_test(openbsd78_goes_on_to_the_timer),
 		cmocka_unit_test(glibc_is_stopped_without_a_death),
 		cmocka_unit_test(an_application_that_takes_sigprof_later_keeps_it),
