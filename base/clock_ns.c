@@ -76,7 +76,8 @@ const struct ppi_cpu_rules ppi_cpu_freebsd = {
  * getrusage: calcru() adds what running threads have used so far and leaves
  * out the share of interrupts, which may make it less than before
  * (sys/kern/kern_resource.c). kern.lwp: l_rtime, as of the thread's last
- * switch (sys/kern/init_sysctl.c fill_lwp, kern_synch.c updatertime).
+ * switch (sys/kern/init_sysctl.c fill_lwp, kern_synch.c updatertime); so a thread
+ * that asks for its own yields first.
  *
  * No clock_gettime: a thread's clock is run ticks plus sleep ticks, which the
  * scheduler sets to 0 once a second (sys/kern/subr_time.c clock_gettime1,

@@ -15,6 +15,7 @@
 #include <sys/time.h>
 
 #if defined(__NetBSD__)
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/param.h>
 #include <sys/sysctl.h>
@@ -101,6 +102,10 @@ static int read_lwp(int64_t whose, uint64_t *ns)
 
 	if (whose == PPI_CPU_PROCESS)
 		return not_reported();
+	/* its present run is charged at a switch, to itself, too
+	 * (kern_synch.c yield, mi_switch, updatertime) */
+	if (lid == ppi_thread_id())
+		sched_yield();
 	list = list_lwps(&count);
 	if (!list)
 		return -1;

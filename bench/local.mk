@@ -9,6 +9,9 @@ include bench/perf.mk
 EXTRA_PROGRAMS += bench/own bench/split bench/stacks
 bench_own_SOURCES = bench/own.c bench/spent.c bench/spent.h
 bench_own_LDADD = libportprof.la
+EXTRA_PROGRAMS += bench/harvest
+bench_harvest_SOURCES = bench/harvest.c bench/spent.c bench/spent.h
+bench_harvest_LDADD = $(HIDDEN_LDADD)
 bench_stacks_SOURCES = bench/stacks.c bench/spent.c bench/spent.h
 bench_stacks_LDADD = $(HIDDEN_LDADD)
 bench_split_CFLAGS = $(AM_CFLAGS) -fno-pie
@@ -31,6 +34,7 @@ bench: all $(EXTRA_PROGRAMS) tests/cli/burn tests/cli/switches bench/peer_profil
 	bench/drain 7 1000
 	bench/own
 	bench/stacks
+	bench/harvest
 	bench/threads
 	bench/counters
 	$(SHELL) $(srcdir)/bench/closure.sh .

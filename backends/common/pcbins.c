@@ -112,16 +112,30 @@ uint64_t ppi_own_ticks_left(const struct ppi_own_ticks *own,
  * ever concerned are not touched. */
 enum { AT_ONCE = 4, PART_BINS = 2048 };
 
+/* All of it is in a section of its own, between two symbols that linkers make of
+ * its name; so nothing that the program runs, too, is called from there. */
+#define BIN_READER __attribute__((noinline, section("ppi_bin_reader")))
+extern const char __start_ppi_bin_reader[]
+	__attribute__((visibility("hidden")));
+extern const char __stop_ppi_bin_reader[]
+	__attribute__((visibility("hidden")));
+
+void ppi_pcbins_code(struct ppi_text *out)
+{
+	out->start = (uint64_t)(uintptr_t)__start_ppi_bin_reader;
+	out->end = (uint64_t)(uintptr_t)__stop_ppi_bin_reader;
+}
+
 static const uint16_t zeroes[PART_BINS];
 
-static size_t part_bins(const struct ppi_pcbins *bins)
+static inline size_t part_bins(const struct ppi_pcbins *bins)
 {
 	size_t pieces = bins->count / PART_BINS / PPI_BINS_PARTS + 1;
 
 	return pieces * PART_BINS;
 }
 
-static size_t end_of(const struct ppi_pcbins *bins, size_t first)
+static inline size_t end_of(const struct ppi_pcbins *bins, size_t first)
 {
 	size_t room = bins->count - first, part = part_bins(bins);
 
@@ -163,29 +177,57 @@ static void read_bin(struct ppi_pcbins *bins, volatile uint16_t *bin,
 		bins->cursor = i;
 }
 
+static uint64_t word_at(const uint16_t *bins)
+{
+	uint64_t word;
+
+	memcpy(&word, bins, sizeof(word)); /* becomes a load */
+	return word;
+}
+
+static BIN_READER bool are_same(const uint16_t *a, const uint16_t *b,
+                                size_t count)
+{
+	enum { ROW = 8 * AT_ONCE };
+	size_t i = 0;
+
+	for (; i + ROW <= count; i += ROW) {
+		uint64_t differs = 0;
+
+		for (size_t k = i; k < i + ROW; k += AT_ONCE)
+			differs |= word_at(a + k) ^ word_at(b + k);
+		if (differs)
+			return false;
+	}
+	for (; i < count; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
 /* [first, end) of a buffer is what was seen of it. */
-static bool is_as_seen(const struct ppi_pcbins *bins, const uint16_t *buffer,
-                       size_t first, size_t end)
+static BIN_READER bool is_as_seen(const struct ppi_pcbins *bins,
+                                  const uint16_t *buffer, size_t first,
+                                  size_t end)
 {
 	bool was_hit = bins->seen_in[first / part_bins(bins)];
 
 	for (size_t i = first, count; i < end; i += count) {
 		count = end - i < PART_BINS ? end - i : PART_BINS;
-		if (memcmp(buffer + i, was_hit ? bins->seen + i : zeroes,
-		           count * sizeof(*buffer)))
+		if (!are_same(buffer + i, was_hit ? bins->seen + i : zeroes,
+		              count))
 			return false;
 	}
 	return true;
 }
 
-static void read_part(struct ppi_pcbins *bins, uint16_t *buffer, size_t first,
-                      size_t end)
+static BIN_READER void read_part(struct ppi_pcbins *bins, uint16_t *buffer,
+                                 size_t first, size_t end)
 {
 	size_t i = first;
 
 	for (; i + AT_ONCE <= end; i += AT_ONCE) {
-		if (memcmp(buffer + i, bins->seen + i,
-		           AT_ONCE * sizeof(*buffer)) == 0)
+		if (word_at(buffer + i) == word_at(bins->seen + i))
 			continue;
 		for (size_t k = i; k < i + AT_ONCE; k++)
 			read_bin(bins, buffer + k, k);
@@ -194,7 +236,7 @@ static void read_part(struct ppi_pcbins *bins, uint16_t *buffer, size_t first,
 		read_bin(bins, buffer + i, i);
 }
 
-void ppi_pcbins_read(struct ppi_pcbins *bins, unsigned which)
+BIN_READER void ppi_pcbins_read(struct ppi_pcbins *bins, unsigned which)
 {
 	uint16_t *buffer = bins->buffer[which];
 
@@ -207,7 +249,7 @@ void ppi_pcbins_read(struct ppi_pcbins *bins, unsigned which)
 	}
 }
 
-void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which)
+BIN_READER void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which)
 {
 	uint16_t *buffer = bins->buffer[which];
 
@@ -226,7 +268,7 @@ void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which)
 }
 
 /* The first bin from i on that has something; count: none. */
-static size_t next_wide(const struct ppi_pcbins *bins, size_t i)
+static BIN_READER size_t next_wide(const struct ppi_pcbins *bins, size_t i)
 {
 	size_t part = part_bins(bins);
 
@@ -264,12 +306,21 @@ uint64_t ppi_pcbins_put_aside(struct ppi_pcbins *bins, uint64_t ticks,
 	return ticks - left;
 }
 
+static void drop(struct ppi_pcbins *bins, size_t i, uint32_t ticks)
+{
+	bins->wide[i] -= ticks;
+	bins->waiting -= ticks;
+}
+
 uint64_t ppi_pcbins_put_aside_own(struct ppi_pcbins *bins,
                                   const struct ppi_own_ticks *own,
                                   uint64_t most)
 {
-	uint64_t left = most;
+	uint64_t left = own->round >= PPI_ROUND_AT_WORK ? most : 0;
 
+	for (size_t i = own->code_first;
+	     i < own->code_end && i < bins->count; i++)
+		drop(bins, i, bins->wide[i]);
 	for (size_t i = next_wide(bins, bins->cursor);
 	     left && i < bins->count; i = next_wide(bins, i + 1)) {
 		uint32_t part = bins->wide[i] < left ? bins->wide[i] :
@@ -277,11 +328,10 @@ uint64_t ppi_pcbins_put_aside_own(struct ppi_pcbins *bins,
 
 		if (ppi_own_ticks_is_programs(own, i))
 			continue;
-		bins->wide[i] -= part;
-		bins->waiting -= part;
+		drop(bins, i, part);
 		left -= part;
 	}
-	return most - left;
+	return own->round >= PPI_ROUND_AT_WORK ? most - left : 0;
 }
 
 /* Look at it without taking it. */

@@ -62,7 +62,8 @@ void ppi_tickweight_forget(struct ppi_tickweight *weight, uint64_t cpu_ns);
  * Their owner does not distinguish them from the program's, but the time when they
  * came: the helper is hit while it works. So a batch of its working time is
  * read apart, and what came in places where nothing was hit while it slept is
- * its own, as far as its CPU time allows.
+ * its own, as far as its CPU time allows. What hit the code that reads bins, which
+ * takes most of its time, is its own whenever it came.
  */
 
 enum { PPI_OWN_PLACES = 65536 };
@@ -82,12 +83,21 @@ struct ppi_own_ticks {
 	enum ppi_round round;
 	bool is_on;     /* our code is among what is sampled */
 	uint64_t taken; /* put aside since the last start */
+	uint64_t code_first, code_end; /* places of the code that reads bins */
 	/* places that were hit while the helper slept; two may share a bit */
 	uint8_t program[PPI_OWN_PLACES / 8];
 };
 
+static inline bool ppi_own_ticks_is_code(const struct ppi_own_ticks *own,
+                                         uint64_t place)
+{
+	return place >= own->code_first && place < own->code_end;
+}
+
 static inline void ppi_own_ticks_mark(struct ppi_own_ticks *own, uint64_t place)
 {
+	if (ppi_own_ticks_is_code(own, place))
+		return;
 	own->program[place % PPI_OWN_PLACES / 8] |= (uint8_t)(1 << place % 8);
 }
 
@@ -152,11 +162,15 @@ void ppi_pcbins_clear(struct ppi_pcbins *bins, unsigned which);
 uint64_t ppi_pcbins_put_aside(struct ppi_pcbins *bins, uint64_t ticks,
                               uint64_t most);
 
-/* Take up to `most` of them from bins that `own` has not marked; returns how
- * many were taken. */
+/* Take all of them from bins of the code that reads bins and, while the helper
+ * works, up to `most` from bins that `own` has not marked; returns how many of the
+ * latter were taken. */
 uint64_t ppi_pcbins_put_aside_own(struct ppi_pcbins *bins,
                                   const struct ppi_own_ticks *own,
                                   uint64_t most);
+
+/* The code that reads bins, as a text of its own. */
+void ppi_pcbins_code(struct ppi_text *out);
 
 /* The next bin that is not empty, and empty it; false when there is none. */
 bool ppi_pcbins_take(struct ppi_pcbins *bins, size_t *bin,

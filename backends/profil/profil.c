@@ -434,6 +434,21 @@ static bool counts_our_code(const struct ppi_backend_session *bs)
 	               state->region.bins;
 }
 
+/* A bin that has other code as well is not the reader's. */
+static void find_reader(struct ppi_backend_session *bs)
+{
+	const struct profil_kernel *kernel = profil_kernel_of(bs);
+	struct profil_state *state = profil_state_of(bs);
+	uint64_t offset = state->region.offset, bin = state->region.bin_bytes;
+	struct ppi_text reader;
+
+	kernel->reader_range(kernel->self, &reader);
+	if (!state->own.is_on || reader.start < offset)
+		return;
+	state->own.code_first = (reader.start - offset + bin - 1) / bin;
+	state->own.code_end = (reader.end - offset) / bin;
+}
+
 static void tell_how(struct ppi_backend_session *bs)
 {
 	const struct profil_state *state = profil_state_of(bs);
@@ -474,6 +489,7 @@ static portprof_status profil_open(struct ppi_backend_session *bs,
 	if (status)
 		return status;
 	state->own.is_on = counts_our_code(bs);
+	find_reader(bs);
 	bs->drain_every_ms = ppi_profil_harvest_ms(bs);
 	tell_how(bs);
 	return PORTPROF_OK;
@@ -528,6 +544,10 @@ static portprof_status profil_drain(struct ppi_backend_session *bs,
 		                        must_begin))
 			return PORTPROF_OK;
 		ppi_profil_harvest(bs);
+		/* another look would cost more than it finds */
+		if (state->own.round >= PPI_ROUND_AT_WORK &&
+		    state->bins.waiting == 0)
+			state->own.round = PPI_ROUND_LAST;
 	}
 	ppi_profil_give_records(bs, room);
 	return PORTPROF_OK;

@@ -316,9 +316,8 @@ static void put_aside_own(struct profil_state *state)
 	                                   &state->weight,
 	                                   state->rules->stay_ticks);
 
-	if (state->own.round >= PPI_ROUND_AT_WORK)
-		state->own.taken += ppi_pcbins_put_aside_own(
-			&state->bins, &state->own, most);
+	state->own.taken += ppi_pcbins_put_aside_own(&state->bins, &state->own,
+	                                             most);
 }
 
 void ppi_profil_harvest(struct ppi_backend_session *bs)

@@ -62,6 +62,8 @@ struct profil_kernel {
 	/* Spend CPU time in one place, and where that is. */
 	void (*burn)(void *self, uint64_t ns);
 	void (*burn_range)(void *self, struct ppi_text *out);
+	/* The code that reads bins, which the helper runs most. */
+	void (*reader_range)(void *self, struct ppi_text *out);
 
 	void *self; /* NULL for the real one; the simulator in tests */
 };

@@ -2,6 +2,7 @@
 /* The real calls of the profil backend. */
 #include "config.h"
 
+#include "backends/common/pcbins.h"
 #include "backends/profil/profil_sysctl.h"
 #include "base/clock_ns.h"
 #include "base/memory.h"
@@ -170,6 +171,12 @@ static void real_burn_range(void *self, struct ppi_text *out)
 	out->end = out->start + 256;
 }
 
+static void real_reader_range(void *self, struct ppi_text *out)
+{
+	(void)self;
+	ppi_pcbins_code(out);
+}
+
 const struct profil_kernel ppi_profil_kernel_real = {
 	.os = THIS_OS,
 	.profil = real_profil,
@@ -187,4 +194,5 @@ const struct profil_kernel ppi_profil_kernel_real = {
 	.text = real_text,
 	.burn = real_burn,
 	.burn_range = real_burn_range,
+	.reader_range = real_reader_range,
 };

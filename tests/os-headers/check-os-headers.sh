@@ -74,11 +74,12 @@ compile() {
 	compile x86_64-unknown-netbsd6 'netbsd6 netbsd' $profil $portable $logic
 	compile x86_64-unknown-netbsd10 netbsd $profil
 	compile i386-unknown-netbsd10 netbsd $profil $portable $logic
+	compile x86_64-unknown-openbsd7.4 'openbsd74 openbsd' $profil
 	compile x86_64-unknown-openbsd7.7 openbsd $profil $portable $logic
 	compile x86_64-unknown-openbsd7.8 'openbsd78 openbsd' $profil
 	compile x86_64-unknown-dragonfly6 dragonfly $profil
 	compile x86_64-pc-solaris2.11 solaris $solaris
 	compile i386-pc-solaris2.11 solaris $solaris $portable $logic
 }
-echo "check-os-headers: $count compilations for twelve systems and machines"
+echo "check-os-headers: $count compilations for thirteen systems and machines"
 exit $status

@@ -87,6 +87,8 @@ EXTRA_DIST += \
 	tests/os-headers/openbsd/sys/time.h \
 	tests/os-headers/openbsd/ucontext.h \
 	tests/os-headers/openbsd/unistd.h \
+	tests/os-headers/openbsd74/sys/param.h \
+	tests/os-headers/openbsd74/unistd.h \
 	tests/os-headers/openbsd78/sys/param.h \
 	tests/os-headers/openbsd78/sys/proc.h \
 	tests/os-headers/openbsd78/unistd.h \

@@ -157,6 +157,7 @@ static void call_every(struct prun *run)
 	if (!run->every || run->now_ns < run->every_at_ns)
 		return;
 	run->every_at_ns = run->now_ns + run->every_ns;
+	run->helper_slept_ns = run->helper_cpu_ns;
 	run->every(run->context);
 }
 

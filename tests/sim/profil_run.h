@@ -25,6 +25,7 @@ struct prun {
 	struct prun_crowd *crowd; /* who runs now */
 	uint64_t now_ns;
 	uint64_t helper_cpu_ns;
+	uint64_t helper_slept_ns; /* the same, when it slept last */
 	uint32_t seed;
 	/* Something to be done now and then, as the helper thread does. */
 	void (*every)(void *context);

@@ -48,9 +48,17 @@ static int seam_profil(void *self, uint16_t *bins, size_t bytes,
 {
 	struct pseam *seam = self;
 
+	int result;
+
 	if (pseam_fails(seam, PSEAM_PROFIL))
 		return -1;
-	return psim_profil(&seam->sim, bins, bytes, offset, scale);
+	result = psim_profil(&seam->sim, bins, bytes, offset, scale);
+	/* the helper has set a buffer, and reads the other */
+	if (seam->reading_ns && seam->run.crowd)
+		prun_helper_works(&seam->run, &(struct prun_work){
+			PRUN_HELPER, seam->reader, seam->reader + 64,
+			seam->reading_ns, 0 });
+	return result;
 }
 
 static unsigned seam_rate_hz(void *self)
@@ -177,7 +185,8 @@ static int seam_cpu(void *self, enum ppi_cpu_source source, int64_t whose,
 		                 seam->sim.process_cpu_ns;
 	else
 		*ns = is_clock ? helper_by_clock(seam) :
-		                 seam->run.helper_cpu_ns;
+		      seam->lwps_lag ? seam->run.helper_slept_ns :
+		                       seam->run.helper_cpu_ns;
 	return 0;
 }
 
@@ -245,6 +254,14 @@ static void seam_burn_range(void *self, struct ppi_text *out)
 	out->end = seam->own_code + 64;
 }
 
+static void seam_reader_range(void *self, struct ppi_text *out)
+{
+	const struct pseam *seam = self;
+
+	out->start = seam->reader ? seam->reader : PSEAM_HELPER;
+	out->end = out->start + 64;
+}
+
 /* ---- what Solaris has of its own ---- */
 
 static void solaris_profil(void *self, uint16_t *bins, size_t bytes,
@@ -302,6 +319,7 @@ static const struct profil_kernel simulated = {
 	.text = seam_text,
 	.burn = seam_burn,
 	.burn_range = seam_burn_range,
+	.reader_range = seam_reader_range,
 };
 
 void pseam_init(struct pseam *seam, const struct psim_os *os,

@@ -37,6 +37,9 @@ struct pseam {
 	size_t text_count;
 	int64_t pid;               /* 0 = the real one */
 	uint64_t own_code;         /* where the helper's code lies */
+	uint64_t reader;           /* that which reads bins; 0 = elsewhere, */
+	bool lwps_lag;             /* a thread's time is as of its last switch */
+	uint64_t reading_ns;       /* and what reading them takes */
 
 	/* the nth next call of `fails` gives this errno, once */
 	enum pseam_call fails;

@@ -131,6 +131,55 @@ static void sample_9_helper_is_in_no_stream(void **state)
 	check_program(&kit_solaris, true);
 }
 
+/*
+ * Reading the bins takes most of the helper's time, and as long each time: what
+ * hits the helper in the last look of a round is read in the next, together with
+ * what came while it slept.
+ */
+static void check_reader(const struct kit_system *system, bool lwps_lag)
+{
+	uint64_t tick_ns = 1000000000u / system->prof_hz;
+	struct measured m;
+
+	kit_begin(system);
+	seam.lwps_lag = lwps_lag;
+	seam.own_code = OWN_CODE;
+	seam.reader = OWN_CODE + 0x100;
+	seam.reading_ns = 10 * MS;
+	m = kit_prepare(PSEAM_FUNCTION, 65536, REGION_BYTES / 2);
+	portprof_config_add_range_callback(m.config, &m.region, 1,
+	                                   work_slowly, NULL);
+	assert_int_equal(kit_try_open(&m), 0);
+	kit_run_helper(250 * MS);
+	kit_start(&m);
+	run_program();
+	portprof_session_stop(m.session);
+	assert_true(seam.run.helper_cpu_ns > 900 * MS);
+	if (weight_in(&m, OWN_CODE + 0x100, OWN_CODE + 0x140))
+		fail_msg("%s: the reader weighs %u ms",
+		         system->os->name, (unsigned)
+		         (weight_in(&m, OWN_CODE + 0x100,
+		                    OWN_CODE + 0x140) / MS));
+	check_near(weight_in(&m, PSEAM_FUNCTION,
+	                     PSEAM_FUNCTION + 0x200),
+	           12000 * MS, tick_ns, system->os->name);
+	kit_finish(&m);
+}
+
+static void the_reader_of_the_bins_is_in_no_profile(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		check_reader(systems[i], false);
+}
+
+/* kern.lwp of NetBSD */
+static void nor_where_the_helpers_time_is_told_late(void **state)
+{
+	(void)state;
+	check_reader(&kit_netbsd, true);
+}
+
 /* Code of ours that is elsewhere has no ticks: what comes while the helper
  * works is the program's, be it where nothing was hit before. */
 static void nothing_is_put_aside_where_the_helper_is_not(void **state)
@@ -161,6 +210,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(
 			sample_9_helper_in_the_region_is_in_no_profile),
 		cmocka_unit_test(sample_9_helper_is_in_no_stream),
+		cmocka_unit_test(the_reader_of_the_bins_is_in_no_profile),
+		cmocka_unit_test(nor_where_the_helpers_time_is_told_late),
 		cmocka_unit_test(nothing_is_put_aside_where_the_helper_is_not),
 	};
 

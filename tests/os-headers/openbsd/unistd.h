@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenBSD to 7.7: profil(2), issetugid(2), syscall(2), getthrid(2). */
+/* OpenBSD 7.5 to 7.7: profil(2), issetugid(2), getthrid(2), and no syscall(2). */
 #ifndef OS_OPENBSD_UNISTD_H
 #define OS_OPENBSD_UNISTD_H
 
@@ -7,7 +7,6 @@
 
 int profil(char *samples, size_t size, u_long offset, u_int scale);
 int issetugid(void);
-int syscall(int number, ...);
 pid_t getthrid(void);
 int execvpe(const char *file, char *const argv[], char *const envp[]);
 

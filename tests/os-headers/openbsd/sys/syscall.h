@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenBSD to 7.4: syscall(2). */
+/* OpenBSD: numbers of syscall(2), which it had until 7.4. */
 #ifndef OS_OPENBSD_SYS_SYSCALL_H
 #define OS_OPENBSD_SYS_SYSCALL_H
 
