@@ -125,6 +125,20 @@ void ppi_context_set_pc(void *context, uint64_t pc)
 
 #endif
 
+/* ---- the signal mask ---- */
+
+void *ppi_context_mask(void *context)
+{
+	ucontext_t *uc = context;
+
+#ifdef __OpenBSD__
+	/* an int, as its sigset_t (<machine/signal.h>, <sys/signal.h>) */
+	return &uc->sc_mask;
+#else
+	return &uc->uc_sigmask;
+#endif
+}
+
 /* ---- registers and stacks ---- */
 
 #if defined(__linux__) && defined(__LP64__) && \

@@ -22,6 +22,12 @@ uint64_t ppi_context_pc(const void *context);
  * is a ucontext_t, and zeroed first. */
 void ppi_context_set_pc(void *context, uint64_t pc);
 
+/* ---- the signal mask ---- */
+
+/* The mask that the interrupted code goes on with, where its frame is. A kernel's
+ * frame may have room for its own signals alone: no more than NSIG - 1 bits. */
+void *ppi_context_mask(void *context);
+
 /* ---- registers and stacks ---- */
 
 /* By their DWARF numbers, as many as the largest machine has. */

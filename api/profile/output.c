@@ -139,8 +139,8 @@ static bool is_at_path(const struct ppi_output *output)
 		return false;
 	if (stat(output->draft.path, &named) != 0)
 		return errno == ENOENT;
-	return named.st_dev == output->draft.device &&
-	       named.st_ino == output->draft.inode;
+	return (uint64_t)named.st_dev == output->draft.device &&
+	       (uint64_t)named.st_ino == output->draft.inode;
 }
 
 void ppi_output_close(struct ppi_output *output, bool is_child)

@@ -5,8 +5,11 @@
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/forks tests/cli/in_step tests/cli/inherited \
 	tests/cli/region_job tests/cli/renamed tests/cli/storm \
-	tests/cli/switches tests/cli/ten tests/cli/toggled \
-	tests/cli/touch
+	tests/cli/ten tests/cli/toggled tests/cli/touch
+# futex(2) and the other system calls of Linux
+if HAVE_PERF_HEADERS
+check_PROGRAMS += tests/cli/switches
+endif
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =
 tests_cli_close_all_LDADD =

@@ -32,6 +32,7 @@ static void turn(void)
 	portprof_region_begin(NULL, "turn");
 	for (unsigned i = 0; i < 100000; i++)
 		sum += i;
+	(void)sum;
 	portprof_region_begin(NULL, "a \"name\"\n of two lines");
 	portprof_region_end(NULL, "a \"name\"\n of two lines");
 	portprof_region_end(NULL, "turn");

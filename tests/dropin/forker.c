@@ -56,12 +56,12 @@ static void spend(void)
 
 static int on(void)
 {
-	return profil(bins, sizeof(bins), (size_t)hot & ~(size_t)4095, 65536);
+	return profil((void *)bins, sizeof(bins), (size_t)hot & ~(size_t)4095, 65536);
 }
 
 static int off(void)
 {
-	unsigned short *volatile none = NULL; /* declared as never NULL */
+	void *volatile none = NULL; /* declared as never NULL */
 
 	return profil(none, 0, 0, 0);
 }
@@ -315,7 +315,7 @@ static void use_bad_buffers(void)
 		void *at = mmap(NULL, bytes, access,
 		                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-		good += profil(at, bytes, low, 65536) == 0;
+		good += profil((void *)at, bytes, low, 65536) == 0;
 		if (i == 1)
 			munmap(at, bytes);
 		if (i == 2)
@@ -323,7 +323,7 @@ static void use_bad_buffers(void)
 		spend();
 		off();
 	}
-	good += profil((unsigned short *)4096, bytes, low, 65536) == 0;
+	good += profil((void *)4096, bytes, low, 65536) == 0;
 	spend();
 	off();
 	printf("good=%u\n", good);

@@ -137,10 +137,12 @@ static int start(const char *backend)
 
 static char *arguments[] = { (char *)"survivor", (char *)"--survive", NULL };
 
+#if defined(HAVE_FEXECVE) || defined(HAVE_EXECVEAT)
 static int open_self(void)
 {
 	return open(self, O_RDONLY | O_CLOEXEC);
 }
+#endif
 
 /* One of each kind; returns only when it failed. */
 static void exec_as(const char *how)

@@ -30,6 +30,7 @@ static void look_at(struct ppi_symbol_file *file, uint64_t offset)
 	for (size_t i = 0; i < count; i++)
 		sum += strlen(lines[i].file) +
 		       strlen(lines[i].function ? lines[i].function : "");
+	(void)sum;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)

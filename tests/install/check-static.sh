@@ -21,4 +21,18 @@ grep -q -e --disable-shared "$tmp/words" || {
 	cat "$tmp/words"
 	exit 1
 }
+# Static fixtures hold the wrappers of exec, too, which have no next one there.
+rm -f tests/conform/conform_timer_real
+if "$MAKE" LDFLAGS=-all-static tests/conform/conform_timer_real \
+	>"$tmp/words" 2>&1; then
+	tests/conform/conform_timer_real life_10_* >"$tmp/cases" 2>&1 || {
+		cat "$tmp/cases"
+		exit 1
+	}
+	grep -q '^ok .* life_10_new_image' "$tmp/cases" || {
+		cat "$tmp/cases"
+		exit 1
+	}
+	echo "check-static: exec in a static fixture"
+fi
 echo "check-static: built, installed, used by a program"

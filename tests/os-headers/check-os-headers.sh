@@ -4,8 +4,9 @@
 # systems that are not here: clang, told to be there,
 # reads declarations that were written from those systems' manual pages.
 #
-# Left out is what needs another project's headers: the file format, perf and
-# the timer backend of Linux. What is checked are names, types and which header
+# The library, the command and the tests, all but what the build leaves out there:
+# perf and the timer backend, and tests of these and of Linux. Headers of other
+# projects (zlib, elfutils, ...) are those of this machine. What is checked are names, types and which header
 # declares them, as far as those pages tell; nothing is linked or run.
 set -eu
 cd "${srcdir:-$(dirname "$0")/../..}"
@@ -18,12 +19,35 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/portprof-os.XXXXXX")
 trap 'rm -rf "$tmp"' 0
 status=0
 count=0
+more=
 
-# uthash.h is no system's; it asks for nothing but the C library.
-uthash=$(echo '#include <uthash.h>' | "$CLANG" -M -x c - |
-	tr ' ' '\n' | grep '/uthash\.h$')
-mkdir "$tmp/uthash"
-cp "$uthash" "$tmp/uthash/"
+# take HEADER...: what is no system's, with what it includes of its own project
+take() {
+	for name in "$@"; do
+		path=$(echo "#include <$name>" | "$CLANG" -M -x c - 2>/dev/null |
+			tr ' ' '\n' | grep "/$name\$" | sed 1q)
+		[ -n "$path" ] || { missing="$missing $name"; return; }
+		mkdir -p "$(dirname "$tmp/others/$name")"
+		cp "$path" "$tmp/others/$name"
+	done
+}
+missing=
+take uthash.h
+[ -z "$missing" ] || { echo "skip: no uthash.h here"; exit 77; }
+take cmocka.h
+take zlib.h zconf.h
+take protobuf-c/protobuf-c.h
+take gelf.h libelf.h elf.h
+take dwarf.h elfutils/libdw.h elfutils/libdwfl.h elfutils/libdwelf.h
+take libiberty/demangle.h libiberty/ansidecl.h libiberty/libiberty.h
+take curses.h ncurses_dll.h unctrl.h term.h
+for name in api/profile/pprof/profile.pb-c.h tools/export/otlp.pb-c.h; do
+	mkdir -p "$tmp/others/${name%/*}"
+	cp "${builddir:-.}/$name" "$tmp/others/$name" || missing="$missing $name"
+done
+mkdir "$tmp/others/bits"
+: >"$tmp/others/features.h" # of glibc's elf.h
+: >"$tmp/others/bits/auxv.h"
 
 # What is the same on every system is compiled once a system, in both sizes of
 # pointers; what speaks to a system on each of its machines, too.
@@ -42,6 +66,14 @@ others="tools/launch.c tests/fixtures/real_program.c tests/fixtures/real_burn.c
 	$(find tests/sim -name '*.c' ! -name 'perf_*' ! -name session.c)"
 profil="$system $others backends/profil/profil_kernel_real.c
 	backends/profil/profil_sysctl_kernel_real.c"
+# Everything, but for what is built on Linux alone, or by a script for its system.
+left_out='perf_kernel\.h|backends/(perf|timer)|tests/sim/(perf|timer)'
+left_out="$left_out|tests/unit/(perf_run|perf_case|user_cpu)\\.h"
+left_out="$left_out|linux/(perf_event|futex)\\.h|sys/(profil|ptrace)\\.h|event2/"
+whole=$(find tools api base backends compat examples tests -name '*.c' |
+	grep -Ev '^tests/(os-headers|pmu|odd|cross|dropin/forker)[/.]' |
+	grep -Ev '^backends/(perf|timer|solaris)/' |
+	xargs grep -LE "#include .*($left_out)" | sort)
 solaris="$system backends/solaris/solaris_kernel_real.c"
 
 # compile TARGET "FOLDER..." FILE...
@@ -56,7 +88,8 @@ compile() {
 	# shellcheck disable=SC2086
 	$CLANG --target="$target" -std=c11 -nostdlibinc -fsyntax-only \
 		-Wall -Wextra -Werror -DPIC -DPPI_SYSCONFDIR='"/etc"' \
-		$search -isystem "$tmp/uthash" -I. -Iapi "$@" 2>"$tmp/errors" || {
+		$more \
+		$search -isystem "$tmp/others" -iquote "$tmp/others" -I. -Iapi "$@" 2>"$tmp/errors" || {
 		echo "for $target:"
 		sed 's/^/    /' "$tmp/errors" | head -n 40
 		status=1
@@ -78,6 +111,23 @@ compile() {
 	compile x86_64-unknown-openbsd7.7 openbsd $profil $portable $logic
 	compile x86_64-unknown-openbsd7.8 'openbsd78 openbsd' $profil
 	compile x86_64-unknown-dragonfly6 dragonfly $profil
+	# what configure finds with these libraries
+	more='-DPPI_FILE -DHAVE_PROTOBUF_C -DHAVE_PROTOBUF_C_PROTOBUF_C_H
+		-DHAVE_ZLIB -DHAVE_LIBELF -DHAVE_GELF_H -DHAVE_LIBDW
+		-DHAVE_LIBIBERTY -DHAVE_LIBIBERTY_DEMANGLE_H -DHAVE_CURSES
+		-DHAVE_CURSES_H -DPPI_LIBDW_FILE="libdw.so"
+		-DPACKAGE_VERSION="0" -DPACKAGE="portprof"
+		-DPPI_PKGLIBDIR="/lib" -DPPI_PKGLIBEXECDIR="/libexec"
+		-DPPI_BUILD_TABLE(ROW)=ROW("a","b","c")'
+	if [ -z "$missing" ]; then
+		compile x86_64-unknown-freebsd14 freebsd $whole
+		compile x86_64-unknown-freebsd10 'freebsd10 freebsd' $whole
+		compile x86_64-unknown-netbsd10 netbsd $whole
+		compile x86_64-unknown-openbsd7.8 'openbsd78 openbsd' $whole
+	else
+		echo "skip: the command and the tests as a whole:$missing"
+	fi
+	more=
 	compile x86_64-pc-solaris2.11 solaris $solaris
 	compile i386-pc-solaris2.11 solaris $solaris $portable $logic
 }

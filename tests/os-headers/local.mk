@@ -10,29 +10,42 @@ EXTRA_DIST += \
 	tests/os-headers/common/dlfcn.h \
 	tests/os-headers/common/errno.h \
 	tests/os-headers/common/fcntl.h \
+	tests/os-headers/common/fnmatch.h \
+	tests/os-headers/common/getopt.h \
+	tests/os-headers/common/glob.h \
+	tests/os-headers/common/grp.h \
 	tests/os-headers/common/inttypes.h \
 	tests/os-headers/common/limits.h \
-	tests/os-headers/common/getopt.h \
 	tests/os-headers/common/link.h \
+	tests/os-headers/common/locale.h \
 	tests/os-headers/common/math.h \
+	tests/os-headers/common/poll.h \
 	tests/os-headers/common/pthread.h \
+	tests/os-headers/common/regex.h \
 	tests/os-headers/common/sched.h \
+	tests/os-headers/common/setjmp.h \
 	tests/os-headers/common/signal.h \
+	tests/os-headers/common/spawn.h \
 	tests/os-headers/common/stdio.h \
 	tests/os-headers/common/stdlib.h \
 	tests/os-headers/common/string.h \
 	tests/os-headers/common/strings.h \
+	tests/os-headers/common/sys/ioctl.h \
 	tests/os-headers/common/sys/ipc.h \
 	tests/os-headers/common/sys/mman.h \
 	tests/os-headers/common/sys/resource.h \
+	tests/os-headers/common/sys/select.h \
 	tests/os-headers/common/sys/shm.h \
+	tests/os-headers/common/sys/socket.h \
 	tests/os-headers/common/sys/stat.h \
 	tests/os-headers/common/sys/time.h \
 	tests/os-headers/common/sys/types.h \
 	tests/os-headers/common/sys/utsname.h \
 	tests/os-headers/common/sys/wait.h \
+	tests/os-headers/common/termios.h \
 	tests/os-headers/common/time.h \
 	tests/os-headers/common/unistd.h \
+	tests/os-headers/common/wchar.h \
 	tests/os-headers/dragonfly/config.h \
 	tests/os-headers/dragonfly/os_types.h \
 	tests/os-headers/dragonfly/pthread.h \
@@ -60,9 +73,6 @@ EXTRA_DIST += \
 	tests/os-headers/freebsd/unistd.h \
 	tests/os-headers/freebsd10/config.h \
 	tests/os-headers/freebsd10/unistd.h \
-	tests/os-headers/netbsd6/config.h \
-	tests/os-headers/netbsd6/sys/wait.h \
-	tests/os-headers/netbsd6/time.h \
 	tests/os-headers/netbsd/config.h \
 	tests/os-headers/netbsd/lwp.h \
 	tests/os-headers/netbsd/os_types.h \
@@ -74,6 +84,9 @@ EXTRA_DIST += \
 	tests/os-headers/netbsd/sys/time.h \
 	tests/os-headers/netbsd/ucontext.h \
 	tests/os-headers/netbsd/unistd.h \
+	tests/os-headers/netbsd6/config.h \
+	tests/os-headers/netbsd6/sys/wait.h \
+	tests/os-headers/netbsd6/time.h \
 	tests/os-headers/openbsd/config.h \
 	tests/os-headers/openbsd/os_types.h \
 	tests/os-headers/openbsd/pthread.h \

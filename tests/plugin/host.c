@@ -33,6 +33,7 @@ static void burn(void)
 	while (clock() < end)
 		for (int i = 0; i < 10000; i++)
 			x *= 1.00001;
+	(void)x;
 }
 
 static void *use_plugin(void *unused)

@@ -39,6 +39,7 @@ int plugin_measure(const char *backend, bool is_to_close)
 
 	for (long i = 0; i < 20000000; i++)
 		x *= 1.00001;
+	(void)x;
 	if (!is_to_close)
 		return status;
 	portprof_session_stop(session);

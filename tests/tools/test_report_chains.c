@@ -46,19 +46,19 @@ static const portprof_profile_location locations[LOCATIONS] = {
 	}
 
 static const struct ppi_symbols_name names[LOCATIONS] = {
-	[LEAF] = NAME("leaf", "app", PPI_FRAME_KEPT, true, false),
-	[BARE] = NAME("bare", "app", PPI_FRAME_NONE, true, false),
-	[MIDDLE] = NAME("middle", "app", PPI_FRAME_KEPT, true, false),
+	[LEAF] = NAME("leaf", "app", PPI_FRAME_KEPT, true, .is_first = false),
+	[BARE] = NAME("bare", "app", PPI_FRAME_NONE, true, .is_first = false),
+	[MIDDLE] = NAME("middle", "app", PPI_FRAME_KEPT, true, .is_first = false),
 	[MAIN] = NAME("main", "app", PPI_FRAME_KEPT, true, .is_first = true),
 	[STARTER] = NAME("__libc_start_call_main", "libc.so.6",
 	                 PPI_FRAME_NONE, true, .is_first = true),
 	[STRIPPED] = NAME("libc.so.6+0x20", "libc.so.6", PPI_FRAME_NONE,
-	                  false, false),
+	                  false, .is_first = false),
 	[NONSENSE] = NAME("[unknown]+0x28f", "[unknown]", PPI_FRAME_UNKNOWN,
 	                  false, .is_nonsense = true),
 	[IN_KERNEL] = NAME("do_it", "[kernel]", PPI_FRAME_UNKNOWN, true,
 	                   .is_kernel = true),
-	[MYSTERY] = NAME("mystery", "app", PPI_FRAME_UNKNOWN, true, false),
+	[MYSTERY] = NAME("mystery", "app", PPI_FRAME_UNKNOWN, true, .is_first = false),
 };
 
 static const uint64_t one[] = { 1 };

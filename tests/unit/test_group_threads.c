@@ -7,18 +7,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "base/thread.h"
 
 enum { WORKERS = 3, READERS = 2, ROUNDS = 200 };
 
@@ -32,7 +34,7 @@ static void *work(void *context)
 {
 	_Atomic uint64_t *tid = context;
 
-	atomic_store(tid, (uint64_t)syscall(SYS_gettid));
+	atomic_store(tid, (uint64_t)ppi_thread_id());
 	while (!atomic_load(&is_over))
 		;
 	return NULL;

@@ -49,7 +49,7 @@ int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
 	}
 	for (size_t i = 0; i < LIBRARIES_MAX && !result; i++) {
 		struct dl_phdr_info info = {
-			.dlpi_addr = (ElfW(Addr))loader.libraries[i].at,
+			.dlpi_addr = loader.libraries[i].at,
 			.dlpi_name = loader.libraries[i].name,
 			.dlpi_phdr = &code_segment, .dlpi_phnum = 1,
 			.dlpi_adds = loader.adds, .dlpi_subs = loader.subs,

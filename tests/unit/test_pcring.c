@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/time.h>
 
 #include <cmocka.h>
 
@@ -247,19 +247,15 @@ static void put_from_handler(int signo)
 static void a_handler_may_interrupt_a_put(void **state)
 {
 	struct sigaction action = { .sa_handler = put_from_handler }, before;
-	struct itimerspec often = { { 0, 50000 }, { 0, 50000 } };
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL,
-		                  .sigev_signo = SIGUSR1 };
+	const struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { 0 };
 	uint64_t put = 0, dropped = 0, taken[2] = { 0, 0 };
 	struct ppi_tick tick;
-	timer_t timer;
 
 	(void)state;
 	assert_true(ppi_pcring_init(&signal_ring, 256));
 	sigemptyset(&action.sa_mask);
-	assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
-	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
-	assert_int_equal(timer_settime(timer, 0, &often, NULL), 0);
+	assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
 	while (handled < 200) {
 		tick = tick_of(0, put);
 		if (ppi_pcring_put(&signal_ring, &tick))
@@ -271,8 +267,8 @@ static void a_handler_may_interrupt_a_put(void **state)
 			taken[tick.tid]++;
 		}
 	}
-	timer_delete(timer);
-	sigaction(SIGUSR1, &before, NULL);
+	setitimer(ITIMER_REAL, &never, NULL);
+	sigaction(SIGALRM, &before, NULL);
 	while (ppi_pcring_take(&signal_ring, &tick)) {
 		assert_whole(&tick);
 		taken[tick.tid]++;

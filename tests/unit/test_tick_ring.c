@@ -326,9 +326,9 @@ static uint64_t lie;
 
 static void tick_with_lie(int signo, siginfo_t *info, void *context)
 {
-#if defined(__x86_64__)
+#if defined(__linux__) && defined(__x86_64__)
 	greg_t *pointer = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
+#elif defined(__linux__) && defined(__aarch64__)
 	unsigned long long *pointer =
 		&((ucontext_t *)context)->uc_mcontext.sp;
 #else /* stacks are not copied: main skips */

@@ -42,6 +42,22 @@ enum { PATIENCE_S = 3 };
 static volatile sig_atomic_t exit_status;
 
 /* Ends all threads; what libc's _exit does (_exit(2)). */
+#ifdef __OpenBSD__ /* since 7.5 it has no syscall(2), and its _exit is a call */
+static void (*real_exit)(int);
+
+__attribute__((constructor(101))) static void find_exit(void)
+{
+	ppi_next_function("_exit", &real_exit);
+}
+
+static _Noreturn void end_process(int status)
+{
+	if (!real_exit)
+		find_exit();
+	for (;;)
+		real_exit(status);
+}
+#else
 #ifdef SYS_exit_group
 #define END_PROCESS SYS_exit_group
 #else
@@ -53,6 +69,7 @@ static _Noreturn void end_process(int status)
 	for (;;)
 		syscall(END_PROCESS, status);
 }
+#endif
 
 /* Reaches the system call only. */
 static void give_up(int number)

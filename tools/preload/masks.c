@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include "base/signal_context.h"
 #include "base/signals.h"
 #include "tools/preload/signals.h"
 
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 static struct {
@@ -204,10 +204,8 @@ static void send_again(int number, siginfo_t *info)
 
 void ppi_mask_hold(int number, siginfo_t *info, void *context)
 {
-	ucontext_t *frame = context;
-
 	held |= bit_of(number);
-	sigaddset(&frame->uc_sigmask, number);
+	sigaddset(ppi_context_mask(context), number);
 	send_again(number, info);
 }
 

@@ -19,6 +19,7 @@
 
 #include "tools/preload/signals.h"
 
+#include "base/signal_context.h"
 #include "base/signals.h"
 
 #include <dlfcn.h>
@@ -28,7 +29,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 static struct {
@@ -370,13 +370,12 @@ void (*__sysv_signal(int number, void (*handler)(int)))(int)
 /* The interrupted code's mask with what the action adds. A kernel's frame has
  * room for its own signals alone, not for all of a sigset_t. */
 static sigset_t mask_for(int number, const struct sigaction *wish,
-                         const void *context)
+                         void *context)
 {
-	const ucontext_t *frame = context;
 	sigset_t mask;
 
 	sigemptyset(&mask);
-	memcpy(&mask, &frame->uc_sigmask, (NSIG - 1) / 8);
+	memcpy(&mask, ppi_context_mask(context), (NSIG - 1) / 8);
 	for (int i = 1; i < NSIG; i++)
 		if (sigismember(&wish->sa_mask, i) == 1)
 			sigaddset(&mask, i);

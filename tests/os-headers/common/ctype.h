@@ -9,5 +9,12 @@ int isprint(int c);
 int isspace(int c);
 int tolower(int c);
 int toupper(int c);
+int isalpha(int c);
+int iscntrl(int c);
+int isgraph(int c);
+int islower(int c);
+int ispunct(int c);
+int isupper(int c);
+int isxdigit(int c);
 
 #endif

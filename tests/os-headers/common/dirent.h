@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* opendir(3), readdir(3), closedir(3) of POSIX.1-2008. */
+/* What is used of <dirent.h> of POSIX.1-2008. */
 #ifndef OS_DIRENT_H
 #define OS_DIRENT_H
 
@@ -12,5 +12,12 @@ struct dirent {
 DIR *opendir(const char *path);
 struct dirent *readdir(DIR *dir);
 int closedir(DIR *dir);
+int scandir(const char *path, struct dirent ***list,
+            int (*wanted)(const struct dirent *),
+            int (*compare)(const struct dirent **, const struct dirent **));
+int alphasort(const struct dirent **one, const struct dirent **other);
+DIR *fdopendir(int fd);
+int dirfd(DIR *dir);
+void rewinddir(DIR *dir);
 
 #endif

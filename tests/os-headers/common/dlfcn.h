@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dlopen(3), dlsym(3), dlclose(3) of POSIX.1-2008, RTLD_NEXT, RTLD_DEFAULT, dladdr:
+/* dlopen(3), dlsym(3), dlclose(3), dlerror(3) of POSIX.1-2008, RTLD_NEXT, RTLD_DEFAULT, dladdr:
  * FreeBSD, NetBSD, OpenBSD, DragonFly dlfcn(3), dlsym(3) or dladdr(3), illumos
  * dlsym(3C), dladdr(3C); the numbers are made up. */
 #ifndef OS_DLFCN_H
@@ -22,5 +22,9 @@ typedef struct {
 } Dl_info;
 
 int dladdr(const void *address, Dl_info *info);
+#define RTLD_LAZY 1
+#define RTLD_GLOBAL 0x100
+
+char *dlerror(void);
 
 #endif

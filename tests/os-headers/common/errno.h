@@ -29,5 +29,27 @@ extern int *os_errno(void);
 #define EPERM 14
 #define ESRCH 15
 #define ETIMEDOUT 16
+#define E2BIG 24
+#define EBADF 25
+#define ECHILD 26
+#define ECONNREFUSED 27
+#define EILSEQ 28
+#define ELOOP 29
+#define ENAMETOOLONG 30
+#define ENODEV 31
+#define ENOTEMPTY 32
+#define ENOTSUP 33
+#define ENOTTY 34
+#define ENXIO 35
+#define EOPNOTSUPP 36
+#define EOVERFLOW 37
+#define EPIPE 38
+#define ERANGE 39
+#define EROFS 40
+#define ESPIPE 41
+#define ETXTBSY 42
+#define EWOULDBLOCK EAGAIN
+#define EXDEV 43
+#define EDQUOT 44
 
 #endif

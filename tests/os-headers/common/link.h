@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if __has_include(<elf.h>) /* of another project */
+#include <elf.h>
+#else
 #define PT_LOAD 1
 #define PT_INTERP 3
 #define PT_NOTE 4
@@ -21,6 +24,7 @@ typedef struct {
 	uint32_t p_type, p_offset, p_vaddr, p_paddr, p_filesz, p_memsz,
 		p_flags, p_align;
 } Elf32_Phdr;
+#endif
 
 #ifdef __LP64__
 typedef uint64_t Elf_Addr;

@@ -6,5 +6,27 @@
 #define NAN __builtin_nanf("")
 #define isfinite(number) __builtin_isfinite(number)
 #define isnan(number) __builtin_isnan(number)
+#define INFINITY __builtin_inff()
+#define HUGE_VAL __builtin_huge_val()
+
+double ceil(double number);
+double erf(double number);
+double erfc(double number);
+double exp(double number);
+double fabs(double number);
+double floor(double number);
+double fmax(double one, double other);
+double fmin(double one, double other);
+double fmod(double one, double other);
+double lgamma(double number);
+double log(double number);
+double log2(double number);
+double log10(double number);
+double pow(double base, double power);
+double rint(double number);
+double round(double number);
+double sqrt(double number);
+long long llround(double number);
+long lround(double number);
 
 #endif

@@ -70,5 +70,25 @@ int pthread_once(pthread_once_t *once, void (*run)(void));
 int pthread_key_create(pthread_key_t *key, void (*at_exit)(void *));
 void *pthread_getspecific(pthread_key_t key);
 int pthread_setspecific(pthread_key_t key, const void *value);
+#define PTHREAD_CREATE_DETACHED 1
+#define PTHREAD_CANCEL_ASYNCHRONOUS 2
+
+_Noreturn void pthread_exit(void *result);
+int pthread_detach(pthread_t thread);
+int pthread_cancel(pthread_t thread);
+void pthread_testcancel(void);
+int pthread_setcanceltype(int type, int *before);
+int pthread_attr_setdetachstate(pthread_attr_t *attributes, int state);
+
+typedef struct { void *os; } pthread_barrier_t, pthread_barrierattr_t;
+
+#define PTHREAD_BARRIER_SERIAL_THREAD (-1)
+
+int pthread_barrier_init(pthread_barrier_t *restrict barrier,
+                         const pthread_barrierattr_t *restrict attributes,
+                         unsigned count);
+int pthread_barrier_wait(pthread_barrier_t *barrier);
+int pthread_barrier_destroy(pthread_barrier_t *barrier);
+int pthread_attr_setstack(pthread_attr_t *attributes, void *at, size_t bytes);
 
 #endif

@@ -25,5 +25,15 @@ char *strrchr(const char *text, int byte);
 char *strsep(char **restrict rest, const char *restrict bytes);
 size_t strspn(const char *text, const char *bytes);
 char *strstr(const char *text, const char *part);
+char *stpcpy(char *restrict to, const char *restrict from);
+char *strcat(char *restrict to, const char *restrict from);
+char *strncat(char *restrict to, const char *restrict from, size_t most);
+char *strncpy(char *restrict to, const char *restrict from, size_t most);
+char *strpbrk(const char *text, const char *bytes);
+char *strtok(char *restrict text, const char *restrict bytes);
+char *strtok_r(char *restrict text, const char *restrict bytes,
+               char **restrict rest);
+char *strsignal(int number);
+int strcoll(const char *one, const char *other);
 
 #endif

@@ -4,6 +4,8 @@
 #define OS_TYPES_H
 
 typedef long time_t;
+typedef uint32_t dev_t;
+typedef uint64_t ino_t;
 typedef unsigned long clockid_t;
 typedef long suseconds_t;
 typedef int64_t off_t;

@@ -8,6 +8,8 @@ typedef int time_t;
 #else
 typedef long time_t;
 #endif
+typedef uint64_t dev_t;
+typedef uint64_t ino_t;
 typedef int clockid_t;
 typedef long suseconds_t;
 typedef int64_t off_t;

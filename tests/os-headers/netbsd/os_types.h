@@ -4,6 +4,8 @@
 #define OS_TYPES_H
 
 typedef int64_t time_t;
+typedef uint64_t dev_t;
+typedef uint64_t ino_t;
 typedef int clockid_t;
 typedef int suseconds_t;
 typedef int64_t off_t;

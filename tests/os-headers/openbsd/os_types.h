@@ -4,6 +4,8 @@
 #define OS_TYPES_H
 
 typedef long long time_t;
+typedef int32_t dev_t;
+typedef uint64_t ino_t;
 typedef int clockid_t;
 typedef long suseconds_t;
 typedef long long off_t;

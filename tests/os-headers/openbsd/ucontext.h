@@ -6,6 +6,7 @@
 #include <signal.h>
 
 struct sigcontext {
+	int sc_mask;
 	union {
 		long sc_rip; /* amd64 */
 		int sc_eip;  /* i386 */

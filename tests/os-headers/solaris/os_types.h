@@ -4,6 +4,8 @@
 #define OS_TYPES_H
 
 typedef long time_t;
+typedef unsigned long dev_t;
+typedef unsigned long ino_t;
 typedef int clockid_t;
 typedef long suseconds_t;
 typedef long off_t;

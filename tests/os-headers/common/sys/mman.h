@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mmap(2), munmap(2) of POSIX.1-2008, and MAP_ANON and MAP_ANONYMOUS of each system's page; the
+/* What is used of <sys/mman.h> of POSIX.1-2008, madvise(2), and MAP_ANON and MAP_ANONYMOUS of each system's page; the
  * numbers are made up. */
 #ifndef OS_SYS_MMAN_H
 #define OS_SYS_MMAN_H
@@ -16,5 +16,16 @@
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd,
            off_t offset);
 int munmap(void *at, size_t bytes);
+#define PROT_NONE 0
+#define PROT_EXEC 4
+#define MAP_SHARED 1
+#define MAP_FIXED 0x10
+#define MADV_DONTNEED 4
+#define MCL_CURRENT 1
+#define MCL_FUTURE 2
+
+int mprotect(void *at, size_t bytes, int protection);
+int madvise(void *at, size_t bytes, int advice);
+int mlockall(int flags);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* getitimer(2), setitimer(2) of POSIX.1-2008; the numbers are made up. */
+/* What is used of <sys/time.h> of POSIX.1-2008; the numbers are made up. */
 #ifndef OS_SYS_TIME_H
 #define OS_SYS_TIME_H
 
@@ -19,5 +19,10 @@ struct itimerval {
 int getitimer(int which, struct itimerval *now);
 int setitimer(int which, const struct itimerval *restrict next,
               struct itimerval *restrict before);
+#define ITIMER_REAL 0
+#define ITIMER_VIRTUAL 1
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone);
+int utimes(const char *path, const struct timeval times[2]);
 
 #endif

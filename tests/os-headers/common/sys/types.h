@@ -11,6 +11,8 @@
 typedef int pid_t;
 typedef unsigned uid_t, gid_t, mode_t;
 typedef long ssize_t;
+typedef unsigned char u_char;
+typedef unsigned useconds_t;
 typedef unsigned u_int;
 typedef unsigned long u_long;
 

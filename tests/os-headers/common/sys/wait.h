@@ -14,6 +14,13 @@ struct rusage;
 #define WTERMSIG(status) ((status) & 0177)
 #define WEXITSTATUS(status) ((status) >> 8 & 0377)
 
+#define WUNTRACED 2
+#define WIFEXITED(status) (((status) & 0177) == 0)
+#define WIFSTOPPED(status) (((status) & 0377) == 0177)
+#define WSTOPSIG(status) ((status) >> 8 & 0377)
+#define WCOREDUMP(status) (((status) & 0200) != 0)
+
+pid_t wait(int *status);
 pid_t waitpid(pid_t child, int *status, int options);
 pid_t wait4(pid_t child, int *status, int options, struct rusage *usage);
 
