@@ -24,7 +24,7 @@ void ppi_context_set_pc(void *context, uint64_t pc);
 
 /* ---- the signal mask ---- */
 
-/* The mask that the interrupted code goes on with, where its frame is. A kernel's
+/* The mask of the interrupted code when the handler returns, in its frame. A kernel's
  * frame may have room for its own signals alone: no more than NSIG - 1 bits. */
 void *ppi_context_mask(void *context);
 

@@ -10,7 +10,6 @@
 #include "config.h"
 
 #include "backends/common/pcbins.h"
-#include "base/memory.h"
 #include "bench/spent.h"
 
 #include <stdio.h>
@@ -71,12 +70,12 @@ int main(int argc, char **argv)
 {
 	unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 100;
 
-	bins.buffer[0] = ppi_pages_map(BYTES);
-	bins.buffer[1] = ppi_pages_map(BYTES);
-	bins.seen = ppi_pages_map(BYTES);
-	bins.wide = ppi_pages_map(2 * BYTES);
-	peers[0] = ppi_pages_map(BYTES);
-	peers[1] = ppi_pages_map(BYTES);
+	bins.buffer[0] = calloc(1, BYTES);
+	bins.buffer[1] = calloc(1, BYTES);
+	bins.seen = calloc(1, BYTES);
+	bins.wide = calloc(2, BYTES);
+	peers[0] = calloc(1, BYTES);
+	peers[1] = calloc(1, BYTES);
 	if (!bins.buffer[0] || !bins.buffer[1] || !bins.seen || !bins.wide ||
 	    !peers[0] || !peers[1]) {
 		fprintf(stderr, "harvest: out of memory\n");

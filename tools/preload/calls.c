@@ -42,7 +42,7 @@ enum { PATIENCE_S = 3 };
 static volatile sig_atomic_t exit_status;
 
 /* Ends all threads; what libc's _exit does (_exit(2)). */
-#ifdef __OpenBSD__ /* since 7.5 it has no syscall(2), and its _exit is a call */
+#ifndef HAVE_SYSCALL /* OpenBSD since 7.5, whose _exit is nothing but the call */
 static void (*real_exit)(int);
 
 __attribute__((constructor(101))) static void find_exit(void)

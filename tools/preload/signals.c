@@ -19,8 +19,8 @@
 
 #include "tools/preload/signals.h"
 
-#include "base/signal_context.h"
 #include "base/signals.h"
+#include "base/signal_context.h"
 
 #include <dlfcn.h>
 #include <errno.h>

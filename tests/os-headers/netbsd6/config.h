@@ -6,3 +6,4 @@
 #define PPI_BACKEND_PROFIL 1
 #define HAVE_ISSETUGID 1
 #define HAVE_EXECVPE 1
+#define HAVE_SYSCALL 1
