@@ -56,14 +56,19 @@ has "all.pb.gz: has the host's name" "host: $host" all.pb.gz.plain
 		"$portprof" export -q $all -f "$format" -o "$format" all.pb.gz
 	done
 	"$portprof" report $all --html page.html all.pb.gz
+	"$portprof" diff $all --html diff.html all.pb.gz \
+		"$PWD/secret-folder/../all.pb.gz"
 } 2>words
 same "nothing is said" "" "$(cat words)"
 for file in record.pb.gz names.pb.gz pprof folded callgrind perf-script \
-	speedscope page.html; do
+	speedscope page.html diff.html; do
 	leaves "$file"
 done
 "$portprof" report --html whole.html all.pb.gz
 keeps whole.html
+"$portprof" diff --html whole-diff.html all.pb.gz all.pb.gz
+plain whole-diff.html
+has "whole-diff.html: has the host's name" "host.*$host" whole-diff.html.plain
 
 # each alone
 "$portprof" names --no-paths -o paths.pb.gz all.pb.gz
@@ -95,4 +100,8 @@ has "-v: what the page has" 'paths.*command line.*host' words
 has_not "-v: and what it has not" "paths|host|source|line num" words
 "$portprof" report --no-paths all.pb.gz >out 2>&1
 same "without a page there is nothing to leave out" 2 $?
+"$portprof" diff --no-paths all.pb.gz all.pb.gz >out 2>&1
+same "diff: without a page there is nothing to leave out" 2 $?
+"$portprof" diff -v --html said.html all.pb.gz all.pb.gz 2>words
+same "diff -v: what each has" 2 "$(grep -c 'the page has' words)"
 tap_end

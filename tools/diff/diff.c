@@ -27,6 +27,8 @@
 struct options {
 	const char *before, *after;
 	const char *event, *page, *separator;
+	struct ppi_hidden hidden; /* in the page */
+	bool is_verbose;
 	struct ppi_named_sources sources;
 	struct ppi_diff_form form;
 	struct ppi_texts pairs;
@@ -105,6 +107,9 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(event) },
 	{ 0, "html", "FILE", "write a page for a browser",
 	  .take = ppi_take_text, .place = AT(page) },
+	PPI_HIDE_OPTIONS(AT(hidden)),
+	{ 'v', "verbose", NULL, "print what the page contains (with --html)",
+	  .take = ppi_take_flag, .place = AT(is_verbose) },
 	{ 'j', "json", NULL, "print JSON", .take = ppi_take_flag,
 	  .place = AT(is_json) },
 	PPI_SEPARATOR_OPTION(AT(separator), "print fields for spreadsheets"),
@@ -142,6 +147,21 @@ struct side {
 	struct ppi_named named;
 };
 
+/* Names are found by what is hidden then. */
+static bool hide(struct side *side, const struct options *options)
+{
+	return !ppi_hides(&options->hidden) ||
+	       (ppi_names_give(side->profile, &options->sources, NULL, NULL) &&
+	        ppi_hide(&options->hidden, side->profile));
+}
+
+static const char *path_shown(const char *path, const struct options *options)
+{
+	const char *slash = strrchr(path, '/');
+
+	return options->hidden.paths && slash ? slash + 1 : path;
+}
+
 static bool open_side(struct side *side, const struct options *options,
                       int which, const char *event,
                       struct ppi_page_series *series)
@@ -155,7 +175,7 @@ static bool open_side(struct side *side, const struct options *options,
 		return false;
 	ppi_names_by_time(side->profile, options->sources.root, NULL);
 	number = ppi_event_choose(side->profile, path, event);
-	if (number == SIZE_MAX)
+	if (number == SIZE_MAX || !hide(side, options))
 		return false;
 	if (!ppi_named_find(&side->named, side->profile,
 	                    options->form.asked.keys & PPI_BY_LINE, false,
@@ -165,7 +185,7 @@ static bool open_side(struct side *side, const struct options *options,
 	}
 	*series = (struct ppi_page_series){
 		.label = labels[which],
-		.report = { .path = path,
+		.report = { .path = path_shown(path, options),
 		            .profile = side->profile,
 		            .symbols = side->named.symbols,
 		            .names = side->named.names,
@@ -233,6 +253,8 @@ static bool print(struct options *options, struct ppi_page *page)
 		asked.keys = PPI_BY_FUNCTION | PPI_BY_MODULE;
 	is_good = ppi_changes_find(&series[0], &series[1], &asked, &changes);
 	page->tested_count = changes.tested;
+	for (int i = 0; options->page && options->is_verbose && i < 2; i++)
+		ppi_page_say(page, &series[i].report, &options->hidden);
 	if (is_good && options->page)
 		is_good = ppi_page_grow(page);
 	if (!is_good) {
@@ -319,6 +341,10 @@ int ppi_diff_main(int argc, char **argv)
 	if (status == PPI_LINE_READ && !options.after)
 		status = ppi_line_wrong(&line,
 		                        "name two profiles: diff BEFORE AFTER");
+	if (status == PPI_LINE_READ && !options.page &&
+	    (ppi_hides(&options.hidden) || options.is_verbose))
+		status = ppi_line_wrong(&line, "--no-paths, --no-host, "
+		                        "--no-source and -v need --html");
 	if (status == PPI_LINE_READ)
 		status = status_of(&options);
 	free(options.sources.debug_folder);

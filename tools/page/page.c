@@ -219,15 +219,15 @@ static bool has_host(const portprof_profile_origin *origin)
 	return false;
 }
 
-/* What somebody may not want to send. */
-static void say_contents(const struct ppi_page *page,
-                         const struct ppi_report *report,
-                         const struct ppi_hidden *hidden)
+void ppi_page_say(const struct ppi_page *page, const struct ppi_report *report,
+                  const struct ppi_hidden *hidden)
 {
 	const portprof_profile_origin *origin =
 		portprof_profile_origin_get(report->profile);
 
-	ppi_say("the page has names of functions, threads and %s%s%s%s%s",
+	ppi_say("%s%sthe page has names of functions, threads and %s%s%s%s%s",
+	        page->is_diff ? report->path : "",
+	        page->is_diff ? ": " : "",
 	        hidden->paths ? "files" : "files, paths",
 	        hidden->source ? "" : ", line numbers",
 	        page->code ? ", source text" : "",
@@ -260,7 +260,7 @@ bool ppi_page_report(const struct ppi_report *report,
 	if (is_good && count && !hidden->source && !hidden->paths)
 		page.code = ppi_page_code(&page.series[0].view);
 	if (is_verbose)
-		say_contents(&page, report, hidden);
+		ppi_page_say(&page, report, hidden);
 	if (is_good && ppi_page_grow(&page))
 		is_written = ppi_page_write(&page, path);
 	else

@@ -119,6 +119,10 @@ bool ppi_page_report(const struct ppi_report *report,
                      const char *path, const struct ppi_hidden *hidden,
                      bool is_verbose);
 
+/* Say what of a profile is in the page that somebody may not want to send. */
+void ppi_page_say(const struct ppi_page *page, const struct ppi_report *report,
+                  const struct ppi_hidden *hidden);
+
 /* Fill the sums, the chains and the account of a series whose report and view
  * are set; false when out of memory. ppi_page_free is due in any case. */
 bool ppi_page_sum(struct ppi_page_series *series);
