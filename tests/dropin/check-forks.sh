@@ -117,9 +117,6 @@ each_state() {
 	run "$1" '' bsd off $ms
 	near "$on a fork when it is off again: the child" "$got_child" $ms
 	near "$on a fork when it is off again: the parent" "$got_parent" $ms
-	run "$1" '' bsd again $ms
-	near "$on a child's child" "$got_grandchild" $ms
-	near "$on the child between" "$got_child" $ms
 	for how in vfork spawn; do
 		run "$1" '' bsd $how $ms
 		near "$on $how: the parent" "$got_parent" $((2 * ms))
@@ -136,6 +133,10 @@ each_backend() {
 	run "$1" "$2" bsd on $ms
 	near "$on a fork while it is on: the child" "$got_child" $ms
 	near "$on a fork while it is on: the parent" "$got_parent" $((2 * ms))
+	run "$1" "$2" bsd again $ms
+	near "$on a child's child" "$got_grandchild" $ms
+	near "$on the child between" "$got_child" $ms
+	near "$on their parent" "$got_parent" $ms
 	run "$1" "$2" bsd threads 20
 	same "$on forks while threads begin and change it: none hangs" \
 		"0 0" "$status ${got_bad:-none}"
