@@ -363,11 +363,11 @@ static portprof_status begin(struct portprof_session *session,
 	if (session->pump.modules)
 		ppi_modules_scan(session->pump.modules, ppi_ticks_place(bs));
 	begin_stretch(session);
-	session->silence.is_begun = false;
 	status = bs->ops->start(bs, why);
 	if (status == PORTPROF_OK)
 		session->is_running = true;
-	ppi_silence_look(session);
+	if (status == PORTPROF_OK)
+		ppi_silence_begin(session);
 	return status;
 }
 

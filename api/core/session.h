@@ -37,11 +37,12 @@ struct ppi_notice {
 	uint64_t samples, bytes; /* of which so many; 0: not asked for */
 };
 
-/* CPU time in which no sample came, though some were to be expected. */
+/* CPU time after a start in which no sample came, though some were to be
+ * expected. */
 struct ppi_silence {
-	bool is_begun, was_told;
-	uint64_t samples; /* that have come, */
-	uint64_t used_ns; /* and the CPU time used when it began */
+	bool is_begun, is_over, was_told;
+	uint64_t samples; /* that had come when it began, */
+	uint64_t used_ns; /* and the CPU time used */
 };
 
 struct portprof_session {
@@ -73,8 +74,9 @@ struct portprof_session {
 void ppi_account_fill(struct portprof_session *session, size_t event,
                       portprof_stats *stats);
 
-/* A note if no sample has come for long; the lock is held. After the sinks have
- * what had come. */
+/* A note if no sample has come since the start, and for long; the lock is held. After
+ * the start, and after the sinks have what had come. */
+void ppi_silence_begin(struct portprof_session *session);
 void ppi_silence_look(struct portprof_session *session);
 
 /* Make what is counted now the zero of later accounts; the lock is held. */

@@ -176,19 +176,14 @@ static uint64_t samples_so_far(const struct portprof_session *session)
 	       tally->lost_samples;
 }
 
-/* Whether each period of CPU time has a sample, so that their absence means
- * something: not in bins that do not cover all code, once it is known that there
- * are ticks. */
 static bool must_have_samples(const struct portprof_session *session)
 {
 	const struct ppi_plan *plan = &session->opened.box.plan;
 	const struct ppi_event *event = &session->opened.box.events[0];
-	bool covers_all = session->opened.bs.caps & PORTPROF_CAP_WHOLE_SPACE;
 
 	return plan->mode == PPI_SAMPLE && plan->event_count == 1 &&
 	       plan->target.is_self && event->is_cpu_time &&
-	       event->counts_user && event->counts_kernel &&
-	       (covers_all || session->silence.samples == 0);
+	       event->counts_user && event->counts_kernel;
 }
 
 static void tell_silence(struct portprof_session *session, uint64_t ms)
@@ -196,29 +191,28 @@ static void tell_silence(struct portprof_session *session, uint64_t ms)
 	bool covers_all = session->opened.bs.caps & PORTPROF_CAP_WHOLE_SPACE;
 
 	session->silence.was_told = true;
-	ppi_note(&session->opened.bs, "no tick came in %llu ms of CPU time, "
-	         "which is unattributed: %s", (unsigned long long)ms,
+	ppi_note(&session->opened.bs, "no tick came in the first %llu ms of CPU "
+	         "time: %s", (unsigned long long)ms,
 	         covers_all ?
 	         "threads block the signal, or the system holds it back" :
 	         "other code than what is sampled ran, or the system's clock "
 	         "gives no ticks");
 }
 
-/* The total is asked for in silence alone: it may cost a call for each thread.
- * So what was used between the last sample and the look after it is not in it. */
+/* The total may cost a call for each thread, so it is asked for until the first
+ * sample alone. */
 void ppi_silence_look(struct portprof_session *session)
 {
 	struct ppi_silence *silence = &session->silence;
 	struct ppi_account account = { 0 };
-	uint64_t samples = samples_so_far(session), used_ns, least_ns;
+	uint64_t used_ns, least_ns;
 
-	if (silence->was_told || !must_have_samples(session))
+	if (silence->is_over || silence->was_told ||
+	    !must_have_samples(session))
 		return;
-	if (samples != silence->samples) {
-		silence->samples = samples;
-		silence->is_begun = false;
+	silence->is_over = samples_so_far(session) != silence->samples;
+	if (silence->is_over)
 		return;
-	}
 	session->opened.bs.ops->stats(&session->opened.bs, 0, &account);
 	used_ns = account.cpu_time_ns ? account.cpu_time_ns :
 	                                account.total_weight;
@@ -231,6 +225,13 @@ void ppi_silence_look(struct portprof_session *session)
 		least_ns = SILENCE_MS * 1000000u;
 	if (account.lost_samples == 0 && used_ns >= least_ns)
 		tell_silence(session, used_ns / 1000000u);
+}
+
+void ppi_silence_begin(struct portprof_session *session)
+{
+	session->silence.is_begun = session->silence.is_over = false;
+	session->silence.samples = samples_so_far(session);
+	ppi_silence_look(session);
 }
 
 /* ---- for every public call ---- */

@@ -66,7 +66,7 @@ esac
 # run WAY BACKEND DIALECT WHAT MILLISECONDS: what it printed becomes got_NAME
 run() {
 	got_child='' got_parent='' got_grandchild='' got_daemon='' got_status=''
-	got_bad='' got_good=''
+	got_bad='' got_good='' got_childcharged=''
 	preload=
 	case $1 in
 	preload)
@@ -167,7 +167,8 @@ for way in $ways; do
 		run "$way" '' bsd daemon $ms
 		near "$way: a daemon has its ticks" "$got_daemon" $ms
 		run "$way" profil bsd on $ms
-		near "$way, profil: the child" "$got_child" $ms
+		near "$way, profil: the child, of what it was charged" \
+			"$got_child" "${got_childcharged:-$ms}"
 		;;
 	esac
 	run "$way" '' solaris on $ms
