@@ -3,7 +3,8 @@
 # The fast suite on machines that this one plays: where a filter forbids
 # perf_event_open, or all that the usual filter of a container forbids, without
 # tracefs, uprobes and memory that processes share, where /proc hides processes of
-# others, for somebody without rights, beside eight busy loops, with a libpfm4
+# others, for somebody without rights, in a chroot (where nobody gets a user
+# namespace), beside eight busy loops, with a libpfm4
 # that knows another CPU and with one that knows none.
 # A case is a test program; the names of machines may be given as arguments, and
 # those of programs, as a pattern, in $SUITE_TESTS.
@@ -95,6 +96,14 @@ EOF2
 bare() {
 	unshare -m sh "$tmp/bare.sh" "$@"
 }
+cat >"$tmp/chroot.sh" <<'EOF2'
+mkdir -p "$TMPDIR/root" && mount --rbind / "$TMPDIR/root" || exit 99
+exec chroot "$TMPDIR/root" sh -c 'cd "$0" && exec "$@"' "$PWD" "$@"
+EOF2
+# shellcheck disable=SC2317
+in_chroot() {
+	unshare -m sh "$tmp/chroot.sh" "$@"
+}
 # busy COMMAND...: beside eight loops, as somebody without rights
 # shellcheck disable=SC2317
 busy() {
@@ -115,13 +124,14 @@ busy() {
 }
 
 [ $# -gt 0 ] || set -- EPERM ENOSYS container bare hidden ordinary \
-	ordinary-hidden busy other-cpu no-cpu
+	ordinary-hidden chroot busy other-cpu no-cpu
 for machine in "$@"; do
 	case $machine in
 	EPERM | EACCES | ENOSYS) suite "$machine" "$deny" "$machine" ;;
 	container) suite "$machine" "$deny" CONTAINER ;;
 	hidden | ordinary | bare | busy) suite "$machine" "$machine" ;;
 	ordinary-hidden) suite "$machine" ordinary_hidden ;;
+	chroot) suite "$machine" in_chroot ;;
 	# libpfm4/docs/man3/libpfm.3: one that is not this CPU's, or none
 	other-cpu) suite "$machine" env LIBPFM_FORCE_PMU=skl ;;
 	no-cpu) suite "$machine" env LIBPFM_FORCE_PMU=perf ;;
