@@ -71,6 +71,8 @@ libportprof_tools_la_SOURCES = \
 	tools/view/owners.h \
 	tools/view/rows.c \
 	tools/view/rows.h \
+	tools/view/short_names.c \
+	tools/view/short_names.h \
 	tools/report/report_text.c \
 	tools/report/report.c \
 	tools/report/report_tree.c \

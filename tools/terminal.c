@@ -218,16 +218,28 @@ int ppi_terminal_width(FILE *to)
 	return size.ws_col;
 }
 
-int ppi_line_width(FILE *to)
+enum { WIDTH_USUAL = 80, WIDTH_LEAST = 40, WIDTH_MOST = 100000 };
+
+static int width_or(FILE *to, int otherwise)
 {
-	enum { USUAL = 80, LEAST = 40, MOST = 100000 };
 	const char *said = getenv("COLUMNS");
 	int width = ppi_terminal_width(to);
 	long number = said ? strtol(said, NULL, 10) : 0;
 
 	if (width == 0)
-		width = number > 0 && number < MOST ? (int)number : USUAL;
-	return width < LEAST ? LEAST : width;
+		width = number > 0 && number < WIDTH_MOST ? (int)number
+		                                          : otherwise;
+	return width < WIDTH_LEAST ? WIDTH_LEAST : width;
+}
+
+int ppi_line_width(FILE *to)
+{
+	return width_or(to, WIDTH_USUAL);
+}
+
+int ppi_table_width(FILE *to)
+{
+	return width_or(to, WIDTH_MOST);
 }
 
 bool ppi_color_is_on(FILE *to)

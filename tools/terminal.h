@@ -32,8 +32,13 @@ const char *ppi_color(FILE *to, enum ppi_color color);
  * say. */
 int ppi_terminal_width(FILE *to);
 
-/* How wide a line may be: a terminal's width, else what COLUMNS says, else 80. */
+/* How wide a line of text may be: a terminal's width, else what COLUMNS says,
+ * else 80. */
 int ppi_line_width(FILE *to);
+
+/* The same of a table, which nothing cuts where nobody says how wide: names
+ * that go to a file or to grep(1) are whole. */
+int ppi_table_width(FILE *to);
 
 /*
  * From here on standard output goes to $PORTPROF_PAGER, $PAGER or less, if it

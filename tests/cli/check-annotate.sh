@@ -41,7 +41,7 @@ record -q -F 1000 -o p.pb.gz -- ./burn
 [ "$status" -eq 0 ] || { echo "skip: nothing can be recorded here"; exit 77; }
 
 annotate() {
-	"$portprof" annotate "$@" >out 2>words
+	COLUMNS=80 "$portprof" annotate "$@" >out 2>words
 	status=$?
 }
 
@@ -57,6 +57,8 @@ same "source: shares make all of it" yes "$(awk '/^Instructions/ { exit }
 same "instructions: shares make all of it" yes "$(awk '/^Instructions/ { is = 1 }
 	is && $2 == "%" { s += $1 } END { print (s > 97 && s < 103) ? "yes" : s }' out)"
 same "no line is wider than 80" "" "$(awk 'length > 80' out)"
+COLUMNS='' "$portprof" annotate work p.pb.gz >whole
+has "a pipe has whole lines" 'eighty columns are' whole
 has_not "what is cold is left out" 'return 0' out
 annotate -n 0 --source work p.pb.gz
 has_not "--source: no instructions" '^Instructions' out

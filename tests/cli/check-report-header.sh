@@ -76,10 +76,10 @@ fits() {
 	fits_name=$1 fits_width=$2
 	shift 2
 	COLUMNS=$fits_width "$portprof" $verb "$@" >"$tmp/report" 2>words
-	same "$fits_name: no line beyond ${fits_width:-80}" "" \
+	same "$fits_name: no line beyond $fits_width" "" \
 		"$(python3 -c '
 import sys
-most = int(sys.argv[1] or 80)
+most = int(sys.argv[1])
 for line in open("report", encoding="utf-8"):
     if len(line.rstrip("\n")) > most:
         print(line, end="")' "$fits_width")"
@@ -95,7 +95,7 @@ record -g -F 1000 -o p.pb.gz -- "./$long" 100 1 "$long_name $long_name" \
 	"$long_name$long_name"
 strip -g -o "$long-stripped" "$long" 2>words &&
 	record -F 1000 -o stripped.pb.gz -- "./$long-stripped" 100 1
-for width in '' 100; do
+for width in 80 100; do
 	[ ! -e stripped.pb.gz ] || fits "what has no lines" "$width" \
 		-i stripped.pb.gz --sort line
 	fits "the report" "$width" -i p.pb.gz
@@ -108,19 +108,21 @@ done
 control=$(printf 'a\nb\nc\nd\ne\nf\ng\nh')
 record -F 1000 -o q.pb.gz -- "./$long" 100 1 "$control" "$control$control" \
 	"$control" "$control$control"
-fits "a command of several lines" '' -i q.pb.gz
+fits "a command of several lines" 80 -i q.pb.gz
 check "its lines are filled" python3 -c '
 lines = open("report", encoding="utf-8").read().split("\n")
 at = [line[:7] for line in lines].index("  total")
 assert len(lines[at]) + 1 + len(lines[at + 1].split()[0]) > 80, lines[at]
 '
 verb='diff'
-fits "two of them" '' q.pb.gz q.pb.gz
+fits "two of them" 80 q.pb.gz q.pb.gz
 verb=report
-COLUMNS='' "$portprof" report -i p.pb.gz >"$tmp/report"
+COLUMNS=80 "$portprof" report -i p.pb.gz >"$tmp/report"
 has "a module is cut before a function" '[.][.][.] *burn_much$' report
 COLUMNS=2000 "$portprof" report -i p.pb.gz >"$tmp/report"
 has "told otherwise, nothing is cut" "$long  burn_much\$" report
+COLUMNS='' "$portprof" report -i p.pb.gz >"$tmp/report"
+has "where nobody says how wide, nothing is cut" "$long  burn_much\$" report
 if command -v objdump >/dev/null; then
 	"$portprof" report -i p.pb.gz --sort address -q >"$tmp/report"
 	address=$(sed -n 's/.* 0x\([0-9a-f]*\)  burn_much$/\1/p' report |
@@ -131,7 +133,7 @@ if command -v objdump >/dev/null; then
 fi
 if ${CC:-cc} -g -O0 -fno-omit-frame-pointer -o wide wide.c 2>/dev/null; then
 	record -F 1000 -o p.pb.gz -- ./wide
-	fits "a long name" '' -i p.pb.gz
+	fits "a long name" 80 -i p.pb.gz
 	has "a long name is cut at its end" 'a_function_with_a_name_.*[.][.][.]$' \
 		report
 fi

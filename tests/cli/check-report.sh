@@ -329,7 +329,7 @@ EOF2
 		TERM=xterm script -qec "stty cols 90; $portprof report -q \
 			--color never -n 3 -i long.pb.gz" /dev/null |
 			tr -d '\r' >narrow
-		has "a long name is cut on a terminal" 'a_type_with.*\.\.\.$' narrow
+		has "a long name is cut on a terminal" 'a_type_with.*<>::spin$' narrow
 		same "to its width" "" "$(awk 'length > 90' narrow)"
 		report -q -n 3 -i long.pb.gz
 		has "and whole elsewhere" 'a_type_with.*a_type_with.*a_type_with.*a_type_with' \

@@ -95,6 +95,7 @@ SCRIPT_TESTS += \
 SCRIPT_TESTS_ALL += \
 	tests/cli/check-in-step.sh \
 	tests/cli/check-names-time.sh \
+	tests/cli/check-names-typed.sh \
 	tests/cli/check-record-beside.sh \
 	tests/cli/check-record-poor.sh \
 	tests/cli/check-record-shared.sh \

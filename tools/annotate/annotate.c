@@ -135,14 +135,12 @@ static void print_code(const struct ppi_code *code,
                        const portprof_profile_event *event,
                        const struct options *options)
 {
-	int width = ppi_terminal_width(stdout);
+	int width = ppi_table_width(stdout);
 	struct ppi_scale scale = ppi_scale_of(event->unit, code->weight);
 	struct ppi_listing listing;
 	size_t shown = 0;
 	char weight[64];
 
-	if (width < 40)
-		width = 80;
 	ppi_pager_begin();
 	ppi_put_text(code->function, stdout);
 	fputs(" of ", stdout);
@@ -176,13 +174,17 @@ static bool show(const portprof_profile *profile,
                  const struct options *options, const struct ppi_view *view)
 {
 	struct ppi_code code;
+	char likely[512];
 	bool is_good = ppi_code_find(view, options->function, &code);
 
 	if (!is_good)
 		ppi_say("out of memory");
 	else if (!code.function)
-		ppi_say("no function '%s' is in a sample; portprof report "
-		        "-n 0 shows them all", options->function);
+		ppi_say("no function '%s' is in a sample%s", options->function,
+		        ppi_rows_like(view, options->function, likely,
+		                      sizeof(likely))[0]
+		                ? likely
+		                : "; portprof report -n 0 shows them all");
 	else
 		print_code(&code,
 		           portprof_profile_event_get(profile, view->event),

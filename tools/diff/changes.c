@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/diff/diff.h"
+#include "tools/view/short_names.h"
 #include "tools/view/view.h"
 
 #include <math.h>
@@ -120,19 +121,28 @@ static void judge_total(const struct ppi_page_series *before,
 	                  ppi_noise_limit(1) * total->error;
 }
 
+static const char *function_of(const void *changes, size_t i)
+{
+	return ((const struct ppi_changes *)changes)->changes[i].row->function;
+}
+
 /* All rows are judged, as chance may move any; then some are left out. */
-static void leave_out(struct ppi_changes *changes,
+static bool leave_out(struct ppi_changes *changes,
                       const struct ppi_changes_asked *asked)
 {
+	bool *is_meant = calloc(changes->count + 1, sizeof(*is_meant));
 	size_t count = 0;
 
+	if (!is_meant)
+		return false;
+	if (asked->function)
+		ppi_functions_meant(asked->function, changes->count,
+		                    function_of, changes, is_meant);
 	changes->beyond = 0;
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct ppi_change *one = &changes->changes[i];
 
-		if (asked->function &&
-		    (!one->row->function ||
-		     !ppi_is_function(asked->function, one->row->function)))
+		if (asked->function && !is_meant[i])
 			continue;
 		if (100 * fabs(one->after - one->before) <
 		    asked->percent_least * one->before)
@@ -141,6 +151,8 @@ static void leave_out(struct ppi_changes *changes,
 		changes->changes[count++] = *one;
 	}
 	changes->count = count;
+	free(is_meant);
+	return true;
 }
 
 static void add_rows(struct ppi_changes *changes, int side, bool is_inclusive)
@@ -185,7 +197,8 @@ bool ppi_changes_find(const struct ppi_page_series *before,
 	      sample_weight(&after->view));
 	judge_total(before, after, changes);
 	changes->tested = changes->count;
-	leave_out(changes, asked);
+	if (!leave_out(changes, asked))
+		return false;
 	if (changes->count)
 		qsort(changes->changes, changes->count,
 		      sizeof(*changes->changes), compare_by_change);

@@ -7,6 +7,7 @@
 #include "tools/diff/match.h"
 #include "tools/terminal.h"
 #include "tools/tools.h"
+#include "tools/view/short_names.h"
 #include "tools/view/view.h"
 
 #include <inttypes.h>
@@ -159,19 +160,14 @@ static void print_header(const struct ppi_page_series *before,
 	        changes->tested);
 }
 
-/* As much of a text as that takes, or all; what it took. */
+/* As much of a name as that takes, or all; what it took. */
 static size_t print_cut(const char *text, size_t columns, FILE *out)
 {
-	char room[PPI_SHOWN_BYTES];
-	const char *shown = ppi_shown(text, room);
-	size_t wide = ppi_text_width(shown);
+	char room[PPI_SHOWN_BYTES], fits[PPI_SHOWN_BYTES];
+	const char *shown = ppi_fit_name(ppi_shown(text, room), columns, fits);
 
-	if (wide <= columns) {
-		fputs(shown, out);
-		return wide;
-	}
-	fprintf(out, "%.*s...", (int)ppi_text_fit(shown, columns - 3), shown);
-	return columns;
+	fputs(shown, out);
+	return ppi_text_width(shown);
 }
 
 enum { NUMBERS_WIDTH = 55, PART_LEAST = 10 };
@@ -182,7 +178,7 @@ static void print_name(const struct ppi_row *row, FILE *out)
 {
 	const char *parts[] = { row->module, row->thread, row->source_file,
 		                row->function };
-	size_t count = 0, left = (size_t)ppi_line_width(out);
+	size_t count = 0, left = (size_t)ppi_table_width(out);
 	char line[32];
 
 	left = left > NUMBERS_WIDTH + PART_LEAST ? left - NUMBERS_WIDTH

@@ -52,7 +52,7 @@ function sayDoubt(series, part) {
   return " \u00b1 " + (100 * Math.sqrt(share * (1 - share) / series.kept_samples)).toFixed(1);
 }
 
-// ---- Short names, as report_short.c makes them (tests/data/short-names.txt) ----
+// ---- Short names, as short_names.c makes them (tests/data/short-names.txt) ----
 
 const operators = ["operator()", "operator<<=", "operator>>=", "operator<=>",
   "operator->*", "operator<<", "operator>>", "operator->", "operator<=",
@@ -82,6 +82,7 @@ function behind(name, at) {
 // Whether a bracket stands for a scope or is part of a word.
 function isScope(name, at) {
   return name.startsWith("(anonymous namespace)", at) ||
+    (name[at] === "(" && name[at - 1] === ".") ||
     name[at] === "{" || name[at] === "[" || (name[at] === "<" && at === 0);
 }
 

@@ -338,20 +338,12 @@ static bool fold(struct printing *printing, unsigned keys,
 	return true;
 }
 
-/* By weight: of names that are as like, the hottest comes first. */
 static void say_no_function(const struct printing *printing,
                             const char *function)
 {
-	struct ppi_guess guess = { .wanted = function };
-	struct ppi_rows rows;
-	char likely[512] = "";
+	char likely[512];
 
-	if (ppi_rows_fold(&printing->view, PPI_BY_FUNCTION, &rows)) {
-		for (size_t i = 0; i < rows.count; i++)
-			ppi_guess_offer(&guess, rows.rows[i].function);
-		ppi_guess_words(&guess, "", likely, sizeof(likely));
-		ppi_rows_free(&rows);
-	}
+	ppi_rows_like(&printing->view, function, likely, sizeof(likely));
 	ppi_say("no function '%s' is in a sample of %s%s", function,
 	        printing->report.what->name,
 	        likely[0] ? likely : "; -n 0 shows them all");

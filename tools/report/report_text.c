@@ -7,6 +7,7 @@
 #include "tools/terminal.h"
 #include "tools/tools.h"
 #include "tools/view/names.h"
+#include "tools/view/short_names.h"
 #include "tools/view/view.h"
 
 #include <inttypes.h>
@@ -17,7 +18,8 @@ struct columns {
 	unsigned keys;
 	struct ppi_scale scale;
 	uint64_t total;
-	bool has_chains, has_samples, has_total_share;
+	bool has_samples, has_total_share;
+	bool has_chains; /* and room for totals */
 	int module_width, thread_width, line_width, address_width, label_width;
 	const char *label_head;
 	size_t function_room;
@@ -72,8 +74,8 @@ static int wider(int width, const char *text)
 	return length > width ? length : width;
 }
 
-/* A name of C++ can fill the screen: it is cut to its line, but not within a
- * character. `name` may be shown, and `room` holds what is. */
+/* A word that is cut to its column, but not within a character. `name` may be
+ * shown, and `room` holds what is. */
 static const char *cut(const char *name, size_t fits, char room[PPI_SHOWN_BYTES])
 {
 	size_t bytes;
@@ -102,10 +104,11 @@ static void print_column(const struct columns *columns, const char *name,
 
 static void print_function(const struct columns *columns, const char *name)
 {
-	char room[PPI_SHOWN_BYTES];
+	char room[PPI_SHOWN_BYTES], fits[PPI_SHOWN_BYTES];
 
 	fprintf(columns->out, " %s",
-	        cut(ppi_shown(name, room), columns->function_room, room));
+	        ppi_fit_name(ppi_shown(name, room), columns->function_room,
+	                     fits));
 }
 
 /* No row: only as wide as one. */
@@ -145,7 +148,7 @@ enum { NUMBER_WIDTH = 21, SHARE_WIDTH = 8, SAMPLES_WIDTH = 10,
 /* What the columns before it leave, which have a space on both sides. */
 static int function_room(const struct columns *columns)
 {
-	int left = ppi_line_width(columns->out);
+	int left = ppi_table_width(columns->out);
 
 	left -= NUMBER_WIDTH + 1;
 	if (columns->has_samples)
@@ -177,8 +180,8 @@ static void shrink(struct columns *columns, int *width, int least, int wanted)
 }
 
 /* Modules are cut first, then numbers of samples are left out, then shares of
- * totals, then threads are cut, then functions; of many columns on a narrow
- * screen all are, so that no row is broken. */
+ * totals, then threads are cut, then totals are left out, then functions are
+ * cut; of many columns on a narrow screen all are, so that no row is broken. */
 static void fit_names(struct columns *columns, int longest)
 {
 	enum { MODULE_LEAST = 12, LEAST = 4 };
@@ -194,6 +197,8 @@ static void fit_names(struct columns *columns, int longest)
 	shrink(columns, &columns->thread_width, MODULE_LEAST, wanted);
 	shrink(columns, &columns->label_width, MODULE_LEAST, wanted);
 	wanted = wanted < MODULE_LEAST ? wanted : MODULE_LEAST;
+	if (function_room(columns) < wanted)
+		columns->has_chains = false;
 	shrink(columns, &columns->line_width, MODULE_LEAST, wanted);
 	shrink(columns, &columns->module_width, LEAST, wanted);
 	shrink(columns, &columns->thread_width, LEAST, wanted);

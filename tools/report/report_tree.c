@@ -9,9 +9,9 @@
 #include "tools/terminal.h"
 #include "tools/tools.h"
 #include "tools/view/chains.h"
-#include "tools/view/names.h"
 #include "tools/view/owners.h"
 #include "tools/view/rows.h"
+#include "tools/view/short_names.h"
 #include "tools/view/view.h"
 
 #include <stdlib.h>
@@ -191,7 +191,7 @@ struct lines {
 	FILE *out;
 };
 
-enum { NUMBERS_WIDTH = 38, NAME_LEAST = 24 };
+enum { NUMBERS_WIDTH = 38, NAME_LEAST = 24, INDENT_MOST = 256 };
 
 static void print_numbers(const struct lines *lines, uint64_t weight,
                           uint64_t of_parent, uint64_t self_weight)
@@ -215,22 +215,22 @@ static void print_numbers(const struct lines *lines, uint64_t weight,
 static void print_name(const struct lines *lines, size_t depth,
                        const char *name)
 {
-	size_t width = (size_t)ppi_line_width(lines->out);
+	size_t width = (size_t)ppi_table_width(lines->out);
 	size_t room = width > NUMBERS_WIDTH + NAME_LEAST
 	                      ? width - NUMBERS_WIDTH : NAME_LEAST;
-	size_t indent = depth, bytes;
-	char shown[PPI_SHOWN_BYTES], level[32] = "";
+	size_t indent = depth, most = room - NAME_LEAST;
+	char shown[PPI_SHOWN_BYTES], fits[PPI_SHOWN_BYTES], level[32] = "";
 
-	if (indent + NAME_LEAST > room) {
-		indent = room - NAME_LEAST;
+	if (most > INDENT_MOST)
+		most = INDENT_MOST;
+	if (indent > most) {
+		indent = most;
 		snprintf(level, sizeof(level), "[%zu] ", depth);
 	}
 	name = ppi_shown(name, shown);
 	room -= indent + strlen(level);
-	bytes = ppi_text_fit(name, ppi_text_width(name) <= room ? room
-	                                                        : room - 3);
-	fprintf(lines->out, "%*s%s%.*s%s\n", (int)indent, "", level,
-	        (int)bytes, name, name[bytes] ? "..." : "");
+	fprintf(lines->out, "%*s%s%s\n", (int)indent, "", level,
+	        ppi_fit_name(name, room, fits));
 }
 
 static const char *name_of(const struct lines *lines, const struct node *node,
@@ -331,10 +331,11 @@ bool ppi_report_print_tree(const struct ppi_report *report,
 		tree.is_wanted = calloc(tree.fold.frame_count,
 		                        sizeof(*tree.is_wanted));
 	is_good = is_good && tree.is_wanted;
-	for (uint32_t i = 0; is_good && wish->function &&
-	                     i <= tree.fold.unknown_frame; i++)
-		tree.is_wanted[i] = ppi_is_function(
-			wish->function, tree.fold.frames[i]->function);
+	if (is_good && wish->function)
+		ppi_functions_meant(wish->function,
+		                    tree.fold.unknown_frame + 1u,
+		                    ppi_fold_function, &tree.fold,
+		                    tree.is_wanted);
 	is_good = is_good && add_samples(&tree) && link_children(&tree);
 	*weight = tree.weight;
 	if (is_good && tree.weight)

@@ -6,6 +6,7 @@
 #include "tools/view/code.h"
 
 #include "base/vector.h"
+#include "tools/view/short_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -130,16 +131,20 @@ bool ppi_code_find(const struct ppi_view *view, const char *wanted,
                    struct ppi_code *code)
 {
 	struct ppi_rows rows;
-	bool is_good = true;
+	bool *is_meant, is_good;
 
 	memset(code, 0, sizeof(*code));
 	if (!ppi_rows_fold(view, PPI_BY_FUNCTION | PPI_BY_MODULE, &rows))
 		return false;
-	for (size_t i = 0; i < rows.count; i++)
-		if (ppi_is_function(wanted, rows.rows[i].function)) {
+	is_meant = calloc(rows.count + 1, sizeof(*is_meant));
+	is_good = is_meant != NULL;
+	if (is_good)
+		ppi_functions_meant(wanted, rows.count, ppi_row_function, &rows,
+		                    is_meant);
+	for (size_t i = 0; is_good && i < rows.count && !code->function; i++)
+		if (is_meant[i])
 			is_good = ppi_code_of(view, &rows.rows[i], code);
-			break;
-		}
+	free(is_meant);
 	ppi_rows_free(&rows);
 	return is_good;
 }

@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "tools/tools.h"
 #include "tools/view/owners.h"
+#include "tools/view/short_names.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -155,6 +156,17 @@ static bool fits_function(const char *word, const void *thing)
 	return false;
 }
 
+/* The same, of its last part alone. */
+static bool fits_function_part(const char *word, const void *thing)
+{
+	const struct ppi_symbols_name *name = thing;
+
+	for (; name; name = name->caller)
+		if (ppi_is_function_part(word, name->function))
+			return true;
+	return false;
+}
+
 /* ---- what is left out ---- */
 
 struct applying {
@@ -252,6 +264,11 @@ static bool leave_out_code(struct applying *applying, struct list *list,
 		return false;
 	for (size_t i = 0; i < count; i++)
 		is_in[i] = fits_any(list, fits, &applying->names[i]);
+	/* one word that is no whole name may be the last part of some */
+	if (fits == fits_function && !list->is_met[0])
+		for (size_t i = 0; i < count; i++)
+			is_in[i] = fits_any(list, fits_function_part,
+			                    &applying->names[i]);
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(applying->profile, i)) !=
 	     NULL;
@@ -271,12 +288,13 @@ static bool leave_out_code(struct applying *applying, struct list *list,
 }
 
 /* The things that a word may have meant, by their number. */
-typedef const char *(*name_fn)(const struct applying *applying, size_t i);
+typedef const char *(*name_fn)(const void *applying, size_t i);
 
-static const char *thread_name(const struct applying *applying, size_t i)
+static const char *thread_name(const void *of, size_t i)
 {
 	const portprof_profile_thread *thread =
-		portprof_profile_thread_get(applying->profile, i);
+		portprof_profile_thread_get(
+			((const struct applying *)of)->profile, i);
 
 	return thread ? thread->name : NULL;
 }
@@ -286,19 +304,23 @@ static bool is_location(const struct applying *applying, size_t i)
 	return i < portprof_profile_location_count(applying->profile);
 }
 
-static const char *module_name(const struct applying *applying, size_t i)
+static const char *module_name(const void *of, size_t i)
 {
+	const struct applying *applying = of;
+
 	return is_location(applying, i) ? applying->names[i].module : NULL;
 }
 
-static const char *function_name(const struct applying *applying, size_t i)
+static const char *function_name(const void *of, size_t i)
 {
+	const struct applying *applying = of;
+
 	return is_location(applying, i) ? applying->names[i].function : NULL;
 }
 
-static const char *no_name(const struct applying *applying, size_t i)
+static const char *no_name(const void *of, size_t i)
 {
-	(void)applying;
+	(void)of;
 	(void)i;
 	return NULL;
 }
@@ -308,16 +330,23 @@ static bool say_unmet(const struct applying *applying, const struct list *list,
 {
 	bool is_met = true;
 
+	size_t count = 0;
+
+	while (name_of(applying, count) != NULL)
+		count++;
 	for (size_t i = 0; i < list->count; i++) {
 		struct ppi_guess guess = { .wanted = list->words[i] };
 		char likely[512];
-		const char *name;
 
 		if (list->is_met[i])
 			continue;
-		for (size_t j = 0; (name = name_of(applying, j)) != NULL; j++)
-			ppi_guess_offer(&guess, name);
-		ppi_guess_words(&guess, "", likely, sizeof(likely));
+		for (size_t j = 0; j < count; j++)
+			ppi_guess_offer(&guess, name_of(applying, j));
+		if (name_of == function_name)
+			ppi_functions_like(list->words[i], count, name_of,
+			                   applying, likely, sizeof(likely));
+		else
+			ppi_guess_words(&guess, "", likely, sizeof(likely));
 		ppi_say("no %s '%s' is in this profile; %s%s", what,
 		        list->words[i], remedy, likely);
 		is_met = false;

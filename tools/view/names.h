@@ -68,11 +68,6 @@ bool ppi_names_write(const char *path, struct ppi_held *held, bool is_nameless,
 
 /* ---- what a name says ---- */
 
-/* A name of C++ or Rust without arguments of templates and functions and
- * without the type that is returned: "std::vector<>::push_back". Returns
- * `out`, or `name` where nothing is left out or it does not fit. */
-const char *ppi_short_name(const char *name, char *out, size_t bytes);
-
 /* Whether a function of the kernel is one that lets interrupts in again. A
  * clock's interrupt that comes while they are off waits until there: it gets
  * samples of what ran before it (skid). */

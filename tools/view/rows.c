@@ -6,6 +6,7 @@
 #include "tools/view/rows.h"
 
 #include "tools/view/chains.h"
+#include "tools/view/short_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -572,6 +573,30 @@ static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
 	return true;
 }
 
+const char *ppi_row_function(const void *rows, size_t i)
+{
+	return ((const struct ppi_rows *)rows)->rows[i].function;
+}
+
+const char *ppi_rows_like(const struct ppi_view *view, const char *wanted,
+                          char *out, size_t bytes)
+{
+	struct ppi_rows rows;
+
+	out[0] = '\0';
+	if (!ppi_rows_fold(view, PPI_BY_FUNCTION, &rows))
+		return out;
+	ppi_functions_like(wanted, rows.count, ppi_row_function, &rows, out,
+	                   bytes);
+	ppi_rows_free(&rows);
+	return out;
+}
+
+const char *ppi_fold_function(const void *fold, size_t frame)
+{
+	return ((const struct ppi_fold *)fold)->frames[frame]->function;
+}
+
 bool ppi_rows_edges_by(const struct ppi_view *view, unsigned keys,
                        enum ppi_edge edge, const char *function,
                        struct ppi_rows *rows)
@@ -584,9 +609,9 @@ bool ppi_rows_edges_by(const struct ppi_view *view, unsigned keys,
 	if (is_good)
 		is_wanted = calloc(fold.frame_count, sizeof(*is_wanted));
 	is_good = is_good && is_wanted;
-	for (uint32_t i = 0; is_good && i <= fold.unknown_frame; i++)
-		is_wanted[i] =
-			ppi_is_function(function, fold.frames[i]->function);
+	if (is_good)
+		ppi_functions_meant(function, fold.unknown_frame + 1u,
+		                    ppi_fold_function, &fold, is_wanted);
 	is_good = is_good && fold_edges(&fold, is_wanted, edge, rows);
 	free(is_wanted);
 	ppi_fold_end(&fold, rows);

@@ -46,6 +46,14 @@ struct ppi_rows {
 	struct ppi_labels labels; /* texts of rows */
 };
 
+/* The name of a row's function, as ppi_functions_meant asks for it. */
+const char *ppi_row_function(const void *rows, size_t i);
+
+/* "; did you mean A, B or C?" of the functions of a view, as ppi_functions_like
+ * has it; of names that are as like, the hottest comes first. Returns `out`. */
+const char *ppi_rows_like(const struct ppi_view *view, const char *wanted,
+                          char *out, size_t bytes);
+
 /* Put what has most with all it called first. */
 void ppi_rows_by_total(struct ppi_rows *rows);
 
@@ -134,6 +142,9 @@ void ppi_fold_frames(const struct ppi_fold *fold,
 
 /* Frames of the same place have the same number. */
 uint32_t ppi_fold_place(const struct ppi_fold *fold, uint32_t frame);
+
+/* The name of a frame's function, as ppi_functions_meant asks for it. */
+const char *ppi_fold_function(const void *fold, size_t frame);
 
 /* Hand the rows over, sorted, and free the rest. */
 void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows);

@@ -11,6 +11,7 @@
  *   filter.c      which samples are left out
  *   names.c       the names of a profile's code, found
  *   give_names.c  the same, written into the profile
+ *   short_names.c names as people read and type them
  *   code.c        one function: its source and instructions with weights
  *   account.c     the sums of an event, and how it was measured, as text
  *   ticker.c      what takes long says so on a terminal
