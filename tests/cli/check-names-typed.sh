@@ -45,8 +45,8 @@ for name in run_it Other::run_it subsystem::Other::run_it; do
 	report -q --callers $name before.folded
 	has "--callers $name" 'Other::run_it|Callers of .*run_it, 200 ' "$tmp/report"
 	same "--callers $name: status" 0 "$status"
-	report -q --focus $name before.folded
-	has "--focus $name" '850 .*left out' "$tmp/report"
+	report --focus $name before.folded
+	has "--focus $name" 'shown +200 of 1050 [(]19.0 %[)]' "$tmp/report"
 	"$portprof" annotate $name before.folded >out 2>&1
 	has "annotate $name" 'subsystem::Other::run_it[(]int[)] of' out
 done

@@ -33,7 +33,7 @@ claim "the same for programs" \
 	"\"100 1 'two words'\" in r['command'] and any(x.startswith('host: ') for x in r['facts'])"
 judge p.pb.gz
 "$portprof" merge -o m.pb.gz p.pb.gz p.pb.gz 2>words
-"$portprof" report -i m.pb.gz >"$tmp/report"
+report -i m.pb.gz
 same "merged on one host: it is named once" 1 "$(grep -c '^  host ' report)"
 
 record -F 1000 --no-arguments -o p.pb.gz -- "./$long" 100 1 pass-word
@@ -67,6 +67,34 @@ if can_use perf; then
 	kill -TERM $target
 	wait $target
 fi
+
+### Four lines, unless more is asked for
+
+head_of() {
+	"$portprof" report "$@" | awk '!NF { exit } { print }' >top
+}
+cp "$burn" burn
+record -g -F 1000 -o s.pb.gz -- ./burn 400
+COLUMNS=120 head_of s.pb.gz
+same "a good profile: what, when, total, trust" "s.pb.gz: ./burn 400,when,total,trust" \
+	"$(sed '2,$s/^ *\([a-z]*\) .*/\1/' top | tr '\n' ',' | sed 's/,$//')"
+has "when has how long, and where" " for [0-9.]+ m?s, on $(uname -n)\$" top
+has "the total has the rate" ' m?s of [a-z-]+.* in [0-9]+ samples at [0-9.]+ Hz, by ' top
+has "trust: what is missing, lost, and of callers" \
+	'unattributed.*, 0 lost, callers complete for [0-9.]+ %' top
+head_of -v s.pb.gz
+has "-v: all" '^  symbols  ' top
+record -F 1000 -o few.pb.gz -- ./burn 20
+if [ "$("$portprof" report -j few.pb.gz | grep -c 'kept_samples.*: [0-9]\{1,2\},')" -gt 0 ]; then
+	head_of few.pb.gz
+	has "few samples: what shares are worth is computed" \
+		'[0-9]+ samples: a share of 10 % is [0-9]+ to [0-9]+ % [(]95 %[)]' top
+fi
+head_of --focus burn_little s.pb.gz
+has "filters: both totals in one line" '^  shown .* of .* [(][0-9.]+ %[)]' top
+"$portprof" report -q --focus burn_little s.pb.gz >rows
+has "and shares are of what is shown" ' 100[.]0% .* burn_little$' rows
+has_not "nothing else is a row" 'left out|unattributed' rows
 
 ### It fits
 

@@ -41,9 +41,9 @@ same "downwards from one function" "$(rows)" '95.0% 100.0% 15.0% |work
 30.0% 42.9% 30.0% |  memcpy
 10.0% 10.5% 10.0% | memcpy'
 report -q --tree --thread 8 small.pb.gz
-same "filters hold: one thread" "$(rows)" '10.0% 100.0% - |main
-10.0% 100.0% - | work
-10.0% 100.0% 10.0% |  memcpy'
+same "filters hold: one thread" "$(rows)" '100.0% 100.0% - |main
+100.0% 100.0% - | work
+100.0% 100.0% 100.0% |  memcpy'
 
 ### What is small, deep, wide or hostile
 

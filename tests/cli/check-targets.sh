@@ -63,7 +63,7 @@ claim "-p A,B: both, and nobody else" "$pids == {$first, $second}"
 claim "-p A,B: parts make the total" \
 	'weights + r["outside"] + r["unattributed"] == r["total_weight"]'
 judge p.pb.gz
-"$portprof" report p.pb.gz >text
+"$portprof" report -v p.pb.gz >text
 has "-p A,B: the header has the time that is known" \
 	'^ *CPU time +[0-9.]+ m?s' text
 record -p "$first,$long" --no-inherit -F 1000 -o p.pb.gz -- sleep 0.5

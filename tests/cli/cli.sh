@@ -82,9 +82,10 @@ record() {
 	status=$?
 }
 
-# report ARGUMENT...: the same for portprof report, with $tmp/report
+# report ARGUMENT...: the same for portprof report, with $tmp/report and all that
+# it can say of how it was measured
 report() {
-	"$portprof" report "$@" >"$tmp/report" 2>"$tmp/words"
+	"$portprof" report -v "$@" >"$tmp/report" 2>"$tmp/words"
 	status=$?
 }
 

@@ -400,6 +400,52 @@ static void a_bias_of_estimates_is_told(void **state)
 	free(text);
 }
 
+/* Within twice its error a gap of estimates is none, on either side. */
+static void noise_is_no_gap(void **state)
+{
+	portprof_profile_event estimate = events[0];
+	portprof_profile changed = profile;
+	struct ppi_report report = report_of(0);
+	char *text;
+
+	(void)state;
+	estimate.stats.standard_error = 2 * MS;
+	changed.events = &estimate;
+	changed.event_count = 1;
+	report.profile = &changed;
+	report.is_short = true;
+	for (uint64_t total = 46 * MS; total <= 52 * MS; total += 2 * MS) {
+		estimate.stats.total_weight = total;
+		text = printed(&report, false);
+		assert_line(text, "0 ± 2.000 ms unattributed");
+		assert_line(text, "    0.000 ms    0.0%            -       -  "
+		                  "       -           (unattributed, ± 2.000 "
+		                  "ms)\n");
+		assert_null(strstr(text, "-0."));
+		free(text);
+	}
+	estimate.stats.total_weight = 60 * MS;
+	text = printed(&report, false);
+	assert_line(text, "12.000 ms unattributed (20.0 %)");
+	free(text);
+}
+
+/* What the interval of few samples is was computed by hand:
+ * (0.1 + z^2/20 +- z sqrt(0.009 + z^2/400)) / (1 + z^2/10) of 10 samples. */
+static void few_samples_are_worth_what_they_are(void **state)
+{
+	double low, high;
+
+	(void)state;
+	ppi_share_range(0.1, 10, &low, &high);
+	assert_float_equal(low, 0.0179, 0.0005);
+	assert_float_equal(high, 0.4042, 0.0005);
+	ppi_share_range(0, 10, &low, &high);
+	assert_float_equal(low, 0, 0.0005);
+	ppi_share_range(1, 0, &low, &high);
+	assert_float_equal(high, 1, 0.0005);
+}
+
 static void rows_beyond_the_limit_are_summed(void **state)
 {
 	struct ppi_report report = report_of(0);
@@ -495,6 +541,8 @@ int main(void)
 		cmocka_unit_test(more_than_was_charged_is_told),
 		cmocka_unit_test(much_that_is_missing_has_a_remedy),
 		cmocka_unit_test(a_bias_of_estimates_is_told),
+		cmocka_unit_test(noise_is_no_gap),
+		cmocka_unit_test(few_samples_are_worth_what_they_are),
 		cmocka_unit_test(rows_beyond_the_limit_are_summed),
 		cmocka_unit_test(damage_is_told_first),
 		cmocka_unit_test(json_has_every_key),

@@ -61,7 +61,8 @@ function attributedCard(series) {
   if (!series.has_account)
     return card("In samples", sayWeight(series, kept), "the file does not say how much is missing", "");
   return card("In samples", sayShare(share, 1),
-    series.unattributed ? sayShare(series.unattributed, series.total) + " is not attributed"
+    series.noise ? "0 \u00b1 " + sayWeight(series, series.noise) + " is not attributed"
+      : series.unattributed ? sayShare(series.unattributed, series.total) + " is not attributed"
       : "everything that was measured",
     share >= 0.95 ? "good" : "weak");
 }
@@ -132,11 +133,12 @@ function warningsOf(series) {
       + " before this page was made.");
   if (!series.has_account) return words;
   if (series.kept_samples < 200)
-    words.push("Only " + sayCount(series.kept_samples)
-      + " samples: a share of 10 % may as well be 7 % or 13 %. Measure longer, or at a higher rate.");
+    words.push("Only " + sayCount(series.kept_samples) + " samples: a share of 10 % is "
+      + shareRange(0.1, series.kept_samples).map((share) => (100 * share).toFixed(0)).join(" to ")
+      + " % (95 %). Measure longer, or at a higher rate.");
   if (series.lost_samples * 100 > series.kept_samples)
     words.push("Many samples were lost: busy moments may be missing. A lower rate loses fewer.");
-  if (series.total && series.unattributed > series.total * 0.05)
+  if (series.total && !series.noise && series.unattributed > series.total * 0.05)
     words.push(sayShare(series.unattributed, series.total)
       + " of the total is in no sample, so no function is charged for it.");
   if (series.throttled)

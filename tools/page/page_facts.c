@@ -99,6 +99,9 @@ static void put_series(struct ppi_json *json, const struct ppi_page *page,
 	ppi_json_number(json, "outside", report->outside);
 	ppi_json_number(json, "unattributed", report->unattributed);
 	ppi_json_number(json, "excess", report->excess);
+	if (ppi_report_noise(report))
+		ppi_json_number(json, "noise",
+		                report->what->stats.standard_error);
 	ppi_json_number(json, "left_out", report->left_out);
 	ppi_json_real(json, "sample_weight",
 	              sample_weight(&page->tree, index));

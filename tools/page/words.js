@@ -52,6 +52,15 @@ function sayDoubt(series, part) {
   return " \u00b1 " + (100 * Math.sqrt(share * (1 - share) / series.kept_samples)).toFixed(1);
 }
 
+// Where a share lies that was seen in so many samples, with a probability of 95 %
+// (Wilson), as ppi_share_range has it.
+function shareRange(share, samples) {
+  const n = Math.max(1, samples), z = 1.96, scale = 1 + z * z / n;
+  const middle = (share + z * z / (2 * n)) / scale;
+  const half = z / scale * Math.sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}
+
 // ---- Short names, as short_names.c makes them (tests/data/short-names.txt) ----
 
 const operators = ["operator()", "operator<<=", "operator>>=", "operator<=>",

@@ -160,7 +160,8 @@ static const struct ppi_option table[] = {
 	{ 0, "html", "FILE", "write a page for a browser",
 	  .take = ppi_take_text, .place = AT(page) },
 	PPI_HIDE_OPTIONS(AT(hidden)),
-	{ 'v', "verbose", NULL, "print what the page contains (with --html)",
+	{ 'v', "verbose", NULL,
+	  "print all of how it was measured; what a page contains",
 	  .take = ppi_take_flag, .place = AT(is_verbose) },
 	PPI_COLOR_OPTION,
 };
@@ -235,10 +236,9 @@ static int read_options(int argc, char **argv,
 	if (status != PPI_LINE_READ)
 		return status;
 	complete(options, argc, argv);
-	if (!options->page && (ppi_hides(&options->hidden) ||
-	                       options->is_verbose))
-		return ppi_line_wrong(&line, "--no-paths, --no-host, "
-		                             "--no-source and -v need --html");
+	if (!options->page && ppi_hides(&options->hidden))
+		return ppi_line_wrong(&line, "--no-paths, --no-host and "
+		                             "--no-source need --html");
 	return options->is_tree ? check_tree(options) : status;
 }
 
@@ -332,7 +332,9 @@ static bool fold(struct printing *printing, unsigned keys,
 	if (!ppi_rows_keep_modules(rows, printing->options->filter.modules))
 		return out_of_memory();
 	ppi_report_sum(&printing->report, rows->weight + rows->left_weight);
-	printing->report.left_out = rows->left_weight;
+	if (printing->view.is_left_out)
+		ppi_report_filter(&printing->report, rows->weight,
+		                  rows->left_weight);
 	if (printing->options->is_by_total)
 		ppi_rows_by_total(rows);
 	return true;
@@ -574,6 +576,8 @@ static bool print_report(const portprof_profile *profile,
 	struct printing printing = {
 		.report = { .profile = profile,
 		            .keys = options->keys,
+		            .is_short = options->form == FORM_TEXT &&
+		                        !options->is_verbose,
 		            .row_limit = (size_t)options->rows },
 		.options = options,
 		.view = { .profile = profile, .label = options->label },

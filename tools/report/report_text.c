@@ -336,6 +336,26 @@ static void print_excess(const struct columns *columns, uint64_t weight)
 	print_words(columns, 0, "(unattributed)");
 }
 
+/* "(unattributed)" is weight; within an estimate's error it is none. */
+static void print_unattributed(const struct columns *columns,
+                               const struct ppi_report *report)
+{
+	char text[64], words[96];
+
+	if (ppi_report_noise(report)) {
+		snprintf(words, sizeof(words), "(unattributed, ± %s)",
+		         ppi_say_weight(columns->scale,
+		                        report->what->stats.standard_error,
+		                        text, sizeof(text)));
+		print_remark(columns, 0, 0, words);
+	} else if (report->excess) {
+		print_excess(columns, report->excess);
+	} else {
+		print_remark(columns, report->unattributed, 0,
+		             "(unattributed)");
+	}
+}
+
 /* In no total, so of no share of it. */
 static void print_idle(const struct columns *columns, uint64_t ns)
 {
@@ -409,7 +429,7 @@ static void print_hints(const struct ppi_report *report,
 
 	for (size_t i = 0; i < list->count; i++) {
 		double share =
-			ppi_percent(list->modules[i].weight, report->total);
+			ppi_percent(list->modules[i].weight, report->shown);
 
 		if (share < 5)
 			break;
@@ -433,7 +453,7 @@ static void print_made(const struct ppi_report *report,
 
 	for (size_t i = 0; i < made->count; i++) {
 		double share =
-			ppi_percent(made->modules[i].weight, report->total);
+			ppi_percent(made->modules[i].weight, report->shown);
 
 		if (share < 0.1)
 			break;
@@ -466,7 +486,7 @@ static void print_skid(const struct ppi_report *report,
 		if (!most || row->self_weight > most->self_weight)
 			most = row;
 	}
-	share = ppi_percent(weight, report->total);
+	share = ppi_percent(weight, report->shown);
 	if (!most || share < 5)
 		return;
 	snprintf(words, sizeof(words),
@@ -493,7 +513,7 @@ static struct columns columns_of(const struct ppi_report *report, unsigned keys,
 	return (struct columns){
 		.keys = keys,
 		.scale = ppi_scale_of(report->what->unit, report->total),
-		.total = report->total,
+		.total = report->shown,
 		.has_samples = true,
 		.out = out,
 	};
@@ -511,17 +531,12 @@ void ppi_report_print_rows(const struct ppi_report *report,
 	for (size_t i = 0; i < shown; i++)
 		print_row(&columns, &rows->rows[i]);
 	print_rest(&columns, rows, shown);
-	if (report->left_out)
-		print_remark(&columns, report->left_out, rows->left_samples,
-		             "(left out by the filters)");
-	if (report->outside)
+	/* what filters leave has no such parts: the head has both totals */
+	if (report->outside && !report->is_filtered)
 		print_remark(&columns, report->outside, 0, "(outside)");
-	if (report->excess)
-		print_excess(&columns, report->excess);
-	else
-		print_remark(&columns, report->unattributed, 0,
-		             "(unattributed)");
-	if (report->idle)
+	if (!report->is_filtered)
+		print_unattributed(&columns, report);
+	if (report->idle && !report->is_filtered)
 		print_idle(&columns, report->idle);
 	if (report->keys & PPI_BY_FUNCTION && report->keys & PPI_BY_MODULE)
 		print_skid(report, rows, out);
@@ -546,11 +561,12 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 	const char *function = ppi_shown(edges->function, room);
 
 	fit_columns(&columns, rows, shown);
-	fprintf(out, "%s %s, %s (%.1f %% of the total):\n",
+	fprintf(out, "%s %s, %s (%.1f %% of %s):\n",
 	        edge == PPI_CALLERS ? "Callers of" : "Called by",
 	        function,
 	        ppi_say_weight(columns.scale, rows->weight, text, sizeof(text)),
-	        ppi_percent(rows->weight, report->total));
+	        ppi_percent(rows->weight, report->shown),
+	        report->is_filtered ? "what is shown" : "the total");
 	print_heads(&columns, "weight");
 	columns.total = rows->weight;
 	for (size_t i = 0; i < shown; i++)

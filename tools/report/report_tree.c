@@ -196,7 +196,7 @@ enum { NUMBERS_WIDTH = 38, NAME_LEAST = 24, INDENT_MOST = 256 };
 static void print_numbers(const struct lines *lines, uint64_t weight,
                           uint64_t of_parent, uint64_t self_weight)
 {
-	double share = ppi_percent(weight, lines->report->total);
+	double share = ppi_percent(weight, lines->report->shown);
 	const char *color = share >= 5     ? ppi_color(lines->out, PPI_RED)
 	                    : share >= 0.5 ? ppi_color(lines->out, PPI_GREEN)
 	                                   : "";
@@ -204,7 +204,7 @@ static void print_numbers(const struct lines *lines, uint64_t weight,
 
 	if (self_weight)
 		snprintf(self, sizeof(self), "%.1f%%",
-		         ppi_percent(self_weight, lines->report->total));
+		         ppi_percent(self_weight, lines->report->shown));
 	fprintf(lines->out, " %10s %s%6.1f%%%s %7.1f%% %8s ",
 	        ppi_say_weight(lines->scale, weight, text, sizeof(text)), color,
 	        share, color[0] ? ppi_color(lines->out, PPI_PLAIN) : "",
@@ -296,19 +296,20 @@ static void print_tree(const struct tree *tree, const struct ppi_report *report,
 		.tree = tree,
 		.report = report,
 		.scale = ppi_scale_of(report->what->unit, report->total),
-		.least = tree->wish->is_whole ? 1 : report->total / 100 + 1,
+		.least = tree->wish->is_whole ? 1 : report->shown / 100 + 1,
 		.out = out,
 	};
 	const struct ppi_tree_wish *wish = tree->wish;
 	char text[64], room[PPI_SHOWN_BYTES];
 
 	if (wish->function)
-		fprintf(out, "%s %s, %s (%.1f %% of the total):\n",
+		fprintf(out, "%s %s, %s (%.1f %% of %s):\n",
 		        wish->edge == PPI_CALLERS ? "Callers of" : "Called by",
 		        ppi_shown(wish->function, room),
 		        ppi_say_weight(lines.scale, tree->weight, text,
 		                       sizeof(text)),
-		        ppi_percent(tree->weight, report->total));
+		        ppi_percent(tree->weight, report->shown),
+		        report->is_filtered ? "what is shown" : "the total");
 	fprintf(out, "%s %10s %7s %8s %8s function%s\n",
 	        ppi_color(out, PPI_BOLD), "total", "share",
 	        wish->edge == PPI_CALLERS ? "of it" : "of caller",

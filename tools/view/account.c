@@ -48,6 +48,25 @@ void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight)
 	report->unattributed = report->total > known ? report->total - known
 	                                             : 0;
 	report->excess = known > report->total ? known - report->total : 0;
+	report->is_filtered = false;
+	report->shown = report->total;
+}
+
+void ppi_report_filter(struct ppi_report *report, uint64_t shown,
+                       uint64_t left_out)
+{
+	report->is_filtered = true;
+	report->shown = shown;
+	report->left_out = left_out;
+}
+
+/* Twice the error: 19 of 20 are nearer by chance. */
+bool ppi_report_noise(const struct ppi_report *report)
+{
+	uint64_t gap = report->excess ? report->excess : report->unattributed;
+
+	return report->what->has_stats && report->what->stats.standard_error &&
+	       gap / 2 <= report->what->stats.standard_error;
 }
 
 /* ---- how it was measured ---- */
@@ -357,6 +376,22 @@ static void print_ends(const struct ppi_report *report, FILE *out)
 }
 
 /* Of samples of CPUs: how far chance may have led them from the truth. */
+/* What is more than that: where it comes from, and what to do. */
+static void print_doubts(const struct ppi_report *report, FILE *out)
+{
+	bool is_command = rest_of_note(
+		portprof_profile_origin_get(report->profile),
+		PORTPROF_NOTE_ESTIMATES) != NULL;
+
+	if (!report->what->has_stats || !report->what->stats.standard_error)
+		return;
+	/* of a command by timers only tails are estimates */
+	if (is_command)
+		print_bias(report, out);
+	else if (is_by_timers(report))
+		print_ends(report, out);
+}
+
 static void print_error(const struct ppi_report *report, FILE *out)
 {
 	const portprof_stats *stats = &report->what->stats;
@@ -376,11 +411,7 @@ static void print_error(const struct ppi_report *report, FILE *out)
 	                                    stats->standard_error),
 	                       stats->standard_error, text, sizeof(text)),
 	        ppi_percent(stats->standard_error, report->total));
-	/* of a command only tails are estimates */
-	if (what == by_timers)
-		print_ends(report, out);
-	else if (what)
-		print_bias(report, out);
+	print_doubts(report, out);
 }
 
 /* Whoever ends between two samples leaves all of it: many short processes. */
@@ -679,13 +710,42 @@ static void print_labels(const portprof_profile *profile, FILE *out)
 	fputs(" (--sort label:NAME)\n", out);
 }
 
+/* What the filters keep, in one line with what there is. */
+static void print_shown(const struct ppi_report *report, FILE *out)
+{
+	struct ppi_scale scale =
+		ppi_scale_of(report->what->unit, report->total);
+	char shown[64], total[64];
+
+	if (!report->is_filtered)
+		return;
+	fprintf(out, LABEL "%s of %s (%.1f %%); shares are of what is shown\n",
+	        "shown", ppi_say_weight(scale, report->shown, shown,
+	                                sizeof(shown)),
+	        ppi_say_weight(scale, report->total, total, sizeof(total)),
+	        ppi_percent(report->shown, report->total));
+}
+
+static void print_notes(const struct ppi_report *report,
+                        const portprof_profile_origin *origin, FILE *out)
+{
+	const char *note;
+
+	for (size_t i = 0; i < origin->note_count; i++)
+		if (!is_said(report, origin->notes[i]))
+			print_line(out, "note", origin->notes[i], NULL);
+	for (size_t i = 0;
+	     (note = ppi_symbols_note(report->symbols, i)) != NULL; i++)
+		if (!is_noted(origin, note))
+			print_line(out, "note", note, NULL);
+}
+
 /* Everything below the title, in lines of any length. */
 static void print_body(const struct ppi_report *report, FILE *out)
 {
 	const portprof_profile_origin *origin =
 		portprof_profile_origin_get(report->profile);
 	const portprof_profile_event *event = report->what;
-	const char *note;
 
 	print_when(origin, out);
 	print_facts(origin, out);
@@ -698,6 +758,7 @@ static void print_body(const struct ppi_report *report, FILE *out)
 	if (event->has_stats)
 		print_samples(&event->stats, out);
 	print_total(report, out);
+	print_shown(report, out);
 	print_error(report, out);
 	print_missing(report, out);
 	print_excess(event, out);
@@ -708,13 +769,173 @@ static void print_body(const struct ppi_report *report, FILE *out)
 	                ? "the profile's own names; else "
 	                : "",
 	        ppi_symbols_tier(), ppi_symbols_tier_more(report->symbols));
-	for (size_t i = 0; i < origin->note_count; i++)
-		if (!is_said(report, origin->notes[i]))
-			print_line(out, "note", origin->notes[i], NULL);
-	for (size_t i = 0;
-	     (note = ppi_symbols_note(report->symbols, i)) != NULL; i++)
-		if (!is_noted(origin, note))
-			print_line(out, "note", note, NULL);
+	print_notes(report, origin, out);
+}
+
+/* ---- four lines, for who wants to see the rows ---- */
+
+/* "2026-11-26 05:51:06 +0000, for 104.3 ms, on web1" */
+static void print_short_when(const portprof_profile_origin *origin, FILE *out)
+{
+	time_t seconds = (time_t)(origin->start_ns / 1000000000u);
+	const char *before = "", *host;
+	struct tm local;
+	char text[64];
+
+	if (!origin->start_ns && !origin->duration_ns)
+		return;
+	fprintf(out, LABEL, "when");
+	if (origin->start_ns && localtime_r(&seconds, &local) &&
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local)) {
+		fputs(text, out);
+		before = ", ";
+	}
+	if (origin->duration_ns)
+		fprintf(out, "%sfor %s", before,
+		        say_time(origin->duration_ns, text, sizeof(text)));
+	for (size_t i = 0; i < origin->fact_count; i++) {
+		host = behind(origin->facts[i], "host: ");
+		if (!host)
+			continue;
+		fputs(", on ", out);
+		ppi_put_text(host, out);
+		break;
+	}
+	fputc('\n', out);
+}
+
+/* "997.5 Hz", with what was asked where the kernel gave less. */
+static void print_short_rate(const portprof_stats *stats, portprof_unit unit,
+                             FILE *out)
+{
+	double hz = stats->cpu_time_ns ? stats->achieved_hz : stats->granted_hz;
+	char text[32];
+
+	if (stats->requested_period)
+		fprintf(out, ", one every %" PRIu64 "%s",
+		        stats->requested_period,
+		        unit == PORTPROF_UNIT_NANOSECONDS ? " ns" : "");
+	else if (hz > 0)
+		fprintf(out, " at %s Hz", say_hz(hz, text, sizeof(text)));
+	if (stats->granted_hz > 0 &&
+	    stats->granted_hz < stats->requested_hz * 0.99)
+		fprintf(out, " (%s asked)", say_hz(stats->requested_hz, text,
+		                                   sizeof(text)));
+}
+
+static void print_short_total(const struct ppi_report *report, FILE *out)
+{
+	const portprof_profile_event *event = report->what;
+	const portprof_stats *stats = &event->stats;
+	const char *backend =
+		portprof_profile_origin_get(report->profile)->backend;
+	struct ppi_scale scale = ppi_scale_of(event->unit, report->total);
+	bool is_other =
+		event->asked[0] && !is_begin_of(event->asked, event->name);
+	char text[64], name[256], *rate;
+
+	fprintf(out, LABEL "%s of ", "total",
+	        ppi_say_weight(scale, report->total, text, sizeof(text)));
+	snprintf(name, sizeof(name), "%s", event->name);
+	if (event->has_stats && (rate = strstr(name, ":freq=")) != NULL)
+		*rate = '\0'; /* it follows, as it was met */
+	ppi_put_text(name, out);
+	if (is_other) {
+		fputs(" (asked as ", out);
+		ppi_put_text(event->asked, out);
+		fputc(')', out);
+	}
+	if (event->has_stats) {
+		fprintf(out, " in %" PRIu64 " samples", stats->kept_samples);
+		print_short_rate(stats, event->unit, out);
+	}
+	if (backend[0])
+		fprintf(out, ", by %s", backend);
+	if (report->idle)
+		fprintf(out, "; the CPUs were idle for %s",
+		        say_time(report->idle, text, sizeof(text)));
+	fputc('\n', out);
+}
+
+/* "0 ± 3.1 ms unattributed": what chance and estimates explain is none. */
+static void print_short_gap(const struct ppi_report *report, FILE *out)
+{
+	struct ppi_scale scale =
+		ppi_scale_of(report->what->unit, report->total);
+	uint64_t gap = report->excess ? report->excess : report->unattributed;
+	char text[64], share[32];
+
+	if (!report->what->has_stats) {
+		fputs("the file does not say how much is missing", out);
+		return;
+	}
+	if (ppi_report_noise(report)) {
+		fprintf(out, "0 ± %s unattributed",
+		        ppi_say_weight(scale,
+		                       report->what->stats.standard_error,
+		                       text, sizeof(text)));
+		return;
+	}
+	ppi_say_weight(scale, gap, text, sizeof(text));
+	snprintf(share, sizeof(share), "%.1f", ppi_percent(gap, report->total));
+	fprintf(out, "%s%s unattributed (%s%s %%)",
+	        report->excess ? ppi_minus(text) : "", text,
+	        report->excess ? ppi_minus(share) : "", share);
+}
+
+static void print_short_trust(const struct ppi_report *report, FILE *out)
+{
+	const portprof_stats *stats = &report->what->stats;
+	const struct ppi_chains *chains = &report->chains;
+	uint64_t bad = chains->ending + chains->skipping + chains->cut +
+	               chains->leaving;
+	double low, high;
+
+	fprintf(out, LABEL, "trust");
+	print_short_gap(report, out);
+	if (report->what->has_stats)
+		fprintf(out, ", %" PRIu64 " lost%s",
+		        stats->lost_samples,
+		        stats->lost_certainty == PORTPROF_EXACT ? ""
+		                                                : " or more");
+	if (chains->weight)
+		fprintf(out, ", callers complete for %.1f %%",
+		        ppi_percent(chains->weight - bad, chains->weight));
+	fputc('\n', out);
+	if (report->what->has_stats && stats->kept_samples &&
+	    stats->kept_samples < PPI_FEW_SAMPLES) {
+		ppi_share_range(0.1, stats->kept_samples, &low, &high);
+		fprintf(out, LABEL "%" PRIu64 " samples: a share of 10 %% "
+		        "is %.0f to %.0f %% (95 %%); more by record -F\n", "",
+		        stats->kept_samples, 100 * low, 100 * high);
+	}
+	if (stats->throttled)
+		fprintf(out, LABEL "the kernel throttled sampling %" PRIu64
+		        " times\n", "", stats->throttled);
+}
+
+/* Where callers are missing for more than this, what helps is said. */
+enum { CALLERS_LEAST_PERCENT = 95 };
+
+static void print_short(const struct ppi_report *report, FILE *out)
+{
+	const portprof_profile_origin *origin =
+		portprof_profile_origin_get(report->profile);
+	const struct ppi_chains *chains = &report->chains;
+	uint64_t bad = chains->ending + chains->skipping + chains->cut;
+
+	print_short_when(origin, out);
+	print_short_total(report, out);
+	print_shown(report, out);
+	print_short_trust(report, out);
+	print_doubts(report, out);
+	print_missing(report, out);
+	for (size_t i = 0; i < origin->passed_over_count; i++)
+		print_line(out, "passed over", origin->passed_over_names[i],
+		           ": ", origin->passed_over_reasons[i], NULL);
+	if (ppi_percent(bad, chains->weight) > 100 - CALLERS_LEAST_PERCENT)
+		print_chains(chains, out);
+	print_notes(report, origin, out);
 }
 
 void ppi_report_print_header(const struct ppi_report *report, FILE *out)
@@ -726,7 +947,9 @@ void ppi_report_print_header(const struct ppi_report *report, FILE *out)
 	bool is_whole;
 
 	print_title(report, portprof_profile_origin_get(report->profile), out);
-	if (body)
+	if (body && report->is_short)
+		print_short(report, body);
+	else if (body)
 		print_body(report, body);
 	is_whole = body && fclose(body) == 0;
 	for (line = text; is_whole && (end = strchr(line, '\n')) != NULL;

@@ -6,6 +6,7 @@
 
 #include <portprof.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "tools/view/chains.h"
@@ -29,12 +30,24 @@ struct ppi_report {
 	uint64_t excess;   /* estimates stand for so much too much */
 	uint64_t idle;     /* of CPUs, in ns; in no total */
 	uint64_t left_out; /* by filters: neither in rows nor in those */
+	/* What shares are of: all of the total, or of what filters leave. */
+	uint64_t shown;
+	bool is_filtered;
+	bool is_short; /* the header, for who did not ask for all of it */
 	struct ppi_chains chains;
 };
 
 /* Set `what` and the sums from the account, or, of a file without one, from
  * the weight of all rows, shown or left out. */
 void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight);
+
+/* Then, where filters leave something out: what they keep, and what not. */
+void ppi_report_filter(struct ppi_report *report, uint64_t shown,
+                       uint64_t left_out);
+
+/* Whether what is unattributed, or too much, is no more than chance makes of
+ * estimates: then it is none. */
+bool ppi_report_noise(const struct ppi_report *report);
 
 /* The account, which stands above a report's rows. */
 void ppi_report_print_header(const struct ppi_report *report, FILE *out);

@@ -187,6 +187,17 @@ double ppi_noise_error(double before, double before_sample, double after,
 	            least * least);
 }
 
+void ppi_share_range(double share, uint64_t samples, double *low, double *high)
+{
+	double n = samples ? (double)samples : 1, z = 1.96;
+	double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+	double half = z / (1 + z * z / n) *
+	              sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+
+	*low = middle > half ? middle - half : 0;
+	*high = middle + half < 1 ? middle + half : 1;
+}
+
 double ppi_noise_limit(size_t functions)
 {
 	double wanted = 0.05 / (functions ? (double)functions : 1);

@@ -101,6 +101,14 @@ double ppi_noise_error(double before, double before_sample, double after,
                        double after_sample);
 
 /*
+ * Where a share lies that was seen in so many samples, with a probability of
+ * 95 % (Wilson's interval, which holds for few samples, too). With fewer than
+ * PPI_FEW_SAMPLES that is worth a word.
+ */
+enum { PPI_FEW_SAMPLES = 200 };
+void ppi_share_range(double share, uint64_t samples, double *low, double *high);
+
+/*
  * How many standard errors a change must exceed: where nothing changed, none
  * of `functions` functions does with a probability of 95 % (Bonferroni).
  */
