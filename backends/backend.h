@@ -221,6 +221,7 @@ struct ppi_plan {
 	                         * to backends; NULL = what was seen of it */
 	uint64_t timeline_ns;   /* files keep when samples fell, to so much; of
 	                         * no concern to backends; 0 = they do not */
+	bool timeline_grows;    /* ... and to less, the longer it takes */
 	unsigned chain_depth;   /* 0 = none */
 	size_t stack_bytes;     /* the user's part of chains is unwound from
 	                         * registers and so much of the stack; 0 = the

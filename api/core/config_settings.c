@@ -39,6 +39,9 @@ static const struct ppi_word unwind_words[] = {
 	{"auto", PORTPROF_UNWIND_AUTO},
 	{NULL, 0}};
 
+static const struct ppi_word timeline_words[] = {
+	{"auto", PPI_TIMELINE_AUTO}, {NULL, 0}};
+
 static const struct ppi_word precise_words[] = {
 	{"event", 0}, {"max", 1}, {NULL, 0}};
 
@@ -125,9 +128,10 @@ static const struct ppi_setting settings[PPI_KEY_COUNT] = {
 			      .remedy = "one as 500ms, 10s or 0.5s"},
 	[PPI_KEY_TIMELINE] = {.name = "timeline",
 			      .form = PPI_FORM_TIME,
-			      .max = MS_MAX,
+			      .max = PPI_TIMELINE_AUTO,
 			      .unit = " ms",
-			      .remedy = "one as 500ms, 10s or 0.5s"},
+			      .words = timeline_words,
+			      .remedy = "one as 500ms, 10s or 0.5s, or auto"},
 	[PPI_KEY_REQUIRE] = {.name = "require",
 			     .form = PPI_FORM_TEXT,
 			     .is_list = true},
@@ -336,6 +340,10 @@ static const char *value_of(const portprof_config *config, enum ppi_key key,
 		word++;
 	if (settings[key].form == PPI_FORM_CHOICE)
 		return word->name;
+	for (; word && word->name; word++)
+		if (settings[key].form == PPI_FORM_TIME &&
+		    word->number == number)
+			return word->name;
 	snprintf(room, bytes, "%" PRIu64 "%s", number,
 		 settings[key].form == PPI_FORM_TIME ? "ms" : "");
 	return room;

@@ -108,7 +108,8 @@ static uint64_t sink_caps(const portprof_config *config)
 		if (config->sinks[i].ops == &ppi_sink_array)
 			caps |= PORTPROF_CAP_EXACT_PC;
 		if (config->sinks[i].ops == &ppi_sink_file &&
-		    config->number[PPI_KEY_TIMELINE])
+		    config->number[PPI_KEY_TIMELINE] &&
+		    config->number[PPI_KEY_TIMELINE] != PPI_TIMELINE_AUTO)
 			caps |= PORTPROF_CAP_TIME;
 	}
 	return config->sink_count ? caps : 0;
@@ -526,7 +527,11 @@ static void plan_wishes(const portprof_config *config,
 	plan->branch_kinds = (uint32_t)config->number[PPI_KEY_BRANCHES];
 	plan->ring_bytes = config->number[PPI_KEY_RING];
 	plan->command = config->command;
-	plan->timeline_ns = config->number[PPI_KEY_TIMELINE] * 1000000u;
+	plan->timeline_grows =
+		config->number[PPI_KEY_TIMELINE] == PPI_TIMELINE_AUTO;
+	plan->timeline_ns = plan->timeline_grows
+		? PPI_TIMELINE_FINEST_NS
+		: config->number[PPI_KEY_TIMELINE] * 1000000u;
 }
 
 portprof_status ppi_plan_build(const portprof_config *config,

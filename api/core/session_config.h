@@ -106,6 +106,11 @@ portprof_config *ppi_config_copy(const portprof_config *config);
 #define PPI_DEFAULT_EVENT "task-clock"
 #define PPI_DEFAULT_HZ 100u
 
+/* What `timeline = auto` is: slices that grow with the time measured, from the
+ * finest on. No time that is written in figures is as long. */
+#define PPI_TIMELINE_AUTO (UINT64_C(3155760000000) + 1)
+#define PPI_TIMELINE_FINEST_NS UINT64_C(10000000)
+
 /* ---- the table of settings (config_settings.c) ---- */
 
 /* A word that stands for a number; of a set of bits, for one of them. */

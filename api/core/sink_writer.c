@@ -68,6 +68,7 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 	ppi_sample_table_open(&writer->table, &writer->spaces,
 	                      plan->event_count);
 	writer->table.slice_ns = plan->timeline_ns;
+	writer->table.slices_grow = plan->timeline_grows;
 	writer->labels.fields = plan->label_fields;
 	writer->labels.events = plan->events;
 	writer->table.realtime_ns = realtime_at_zero();

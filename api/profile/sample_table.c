@@ -409,15 +409,34 @@ static uint32_t span_of(const portprof_record *record)
 	return record->span > INT32_MAX ? INT32_MAX : (uint32_t)record->span;
 }
 
+/* How long the slice is that a sample falls in. */
+static uint64_t slice_of(struct ppi_sample_table *table, uint64_t time_ns)
+{
+	uint64_t slice_ns = table->slice_ns;
+
+	if (!table->slices_grow)
+		return slice_ns;
+	if (!table->first_ns)
+		table->first_ns = time_ns;
+	while (time_ns > table->first_ns &&
+	       (time_ns - table->first_ns) / PPI_TIMELINE_SLICES >= slice_ns)
+		slice_ns *= 10;
+	return slice_ns;
+}
+
 /* When the slice began that the sample fell in. */
-static uint64_t time_ms_of(const struct ppi_sample_table *table,
+static uint64_t time_ms_of(struct ppi_sample_table *table,
                            const portprof_record *record)
 {
-	uint64_t time_ns = table->realtime_ns + record->time_ns;
+	uint64_t time_ns = table->realtime_ns + record->time_ns, slice_ns;
 
 	if (!table->slice_ns || !(record->valid & PORTPROF_FIELD_TIME))
 		return 0;
-	return time_ns / table->slice_ns * table->slice_ns / 1000000u;
+	slice_ns = slice_of(table, time_ns);
+	time_ns = time_ns / slice_ns * slice_ns;
+	if (slice_ns > table->slice_ns)
+		time_ns += (slice_ns - table->slice_ns) / 2;
+	return time_ns / 1000000u;
 }
 
 static uint64_t monotonic_ns(void)

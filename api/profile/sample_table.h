@@ -48,6 +48,15 @@ bool ppi_sample_labels_note(const struct ppi_sample_labels *labels, char *out,
 #define PPI_TIME_LABEL "time"
 #define PPI_TIME_UNIT "unix_ms"
 
+/*
+ * Where nobody said how finely (timeline = auto): slices of the finest length
+ * for so many of them, then ten times as long until there are as many, and so
+ * on, so that a file has a bounded number of times. A slice that is longer
+ * than the finest has the time of a finest one in its middle, so that readers
+ * need not know.
+ */
+enum { PPI_TIMELINE_SLICES = 2000 };
+
 /* The label of a chain that was unwound by frame tables and is cut: why, as a
  * number of enum portprof_chain_end. */
 #define PPI_CHAIN_END_LABEL "chain_end"
@@ -80,6 +89,8 @@ struct ppi_sample_table {
 	struct ppi_returns returns;
 	size_t event_count;
 	uint64_t slice_ns;        /* keep when samples fell; 0 = do not */
+	bool slices_grow;         /* see PPI_TIMELINE_SLICES */
+	uint64_t first_ns;        /* then, of the first sample; 0 = none yet */
 	uint64_t realtime_ns;     /* CLOCK_REALTIME when CLOCK_MONOTONIC is 0 */
 	struct ppi_pool keys;     /* words: see sample_table.c */
 	struct ppi_vector lines;  /* struct ppi_sample_line, by key */

@@ -241,7 +241,7 @@ if ${CC:-cc} -O1 -o phases phases.c 2>err; then
 fi
 asked_file=times.pb.gz
 for backend in $times; do
-	record -q -b "$backend" -F 1000 --timeline 0.1 -o times.pb.gz -- ./phases
+	record -q -b "$backend" -F 1000 -g -o times.pb.gz -- ./phases
 	same "$backend, times: status" 0 "$status"
 	# On a loaded machine a phase may come late, but none comes early.
 	asked "$backend, times: what came later is left out" \
@@ -251,15 +251,35 @@ for backend in $times; do
 		r['left_out'] > 0" --json --time 2.2,
 	asked "$backend, times: a part from the middle" \
 		"share('middle') > 0 and share('late') > 0" --json --time 1.2,
+	asked "$backend, times: percent of what was measured" \
+		"share('late') == 0 and r['left_out'] > 0" --json --time ,40%
+	asked "$backend, times: with units" \
+		"share('late') == 0 and r['left_out'] > 0" --json \
+		--time 0s,2200ms
 	asked "$backend, times: all parts make the whole" \
 		"share('early') + share('middle') + share('late') > 0.5 and
 		r['left_out'] == 0" --json --time 0,
+	"$portprof" export -f speedscope -o scope.json times.pb.gz
+	check "$backend, times: speedscope has a profile a thread, in order" \
+		python3 -c '
+import json
+scope = json.load(open("scope.json"))
+names = [f["name"] for f in scope["shared"]["frames"]]
+assert len(scope["profiles"]) >= 2, len(scope["profiles"])
+order = [["early", "middle", "late"].index(name) for profile in
+         scope["profiles"] for name in [
+             names[f] for stack in profile["samples"] for f in stack[-1:]]
+         if name in ("early", "middle", "late")]
+first = [x for x in order if x < 2]
+assert first and first == sorted(first), order
+assert all(p["endValue"] == sum(p["weights"]) for p in scope["profiles"])'
 done
 asked_file=
 [ "$times" ] || skip "times" "no backend that can say them works here"
-report -i p.pb.gz --time 0,1
+record -q --timeline 0 -o timeless.pb.gz -- ./subject 1
+report -i timeless.pb.gz --time 0,1
 same "times that were not kept: status" 1 "$status"
-has "times that were not kept: what to do" 'record it with --timeline' \
+has "times that were not kept: what to do" 'unless --timeline is 0' \
 	"$tmp/words"
 report -i p.pb.gz --time 1
 same "times that are none: status" 2 "$status"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call chains as speedscope reads them: one profile of the type "sampled", by
+ * Call chains as speedscope reads them: a profile of the type "sampled" for each
+ * thread, whose samples are in the order of time where it was kept, by
  * https://www.speedscope.app/file-format-schema.json.
  */
 #include "config.h"
@@ -8,10 +9,13 @@
 #include "tools/export/export.h"
 
 #include "base/json.h"
-#include "tools/view/rows.h"
+#include "base/vector.h"
 #include "tools/output.h"
 #include "tools/tools.h"
+#include "tools/view/owners.h"
+#include "tools/view/rows.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +35,30 @@ struct frame {
 	size_t number;
 };
 
+/* Those of one thread follow each other. */
+struct entry {
+	uint32_t thread;
+	uint64_t time_ns; /* 0: not kept */
+	size_t sample;
+};
+
+struct thread {
+	uint32_t pid, tid;
+	const char *name;
+	uint64_t weight;
+};
+
+struct threads {
+	struct ppi_vector entries; /* struct entry */
+	struct ppi_vector threads; /* struct thread, by number */
+};
+
 struct writing {
 	const struct ppi_export *export;
 	const struct ppi_symbols_name *names;
 	struct frame *frames;
 	size_t frame_count;
+	struct threads threads;
 	struct ppi_json json;
 };
 
@@ -108,37 +131,136 @@ static void put_stack(struct writing *writing,
 	ppi_json_close(&writing->json);
 }
 
-static void put_samples(struct writing *writing, size_t event)
+/* ---- a profile for each thread, in the order of time ---- */
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->sample < b->sample ? -1 : a->sample > b->sample;
+}
+
+static bool add_sample(struct threads *threads,
+                       const struct ppi_owner *owner, uint64_t time_ns,
+                       size_t number, uint64_t weight)
+{
+	struct entry entry = { owner->number, time_ns, number };
+	struct thread thread = { owner->pid, owner->tid, owner->name, 0 };
+
+	while (threads->threads.count <= owner->number)
+		if (!ppi_vector_add(&threads->threads, sizeof(thread), &thread,
+		                    1))
+			return false;
+	PPI_AT(&threads->threads, struct thread)[owner->number].weight +=
+		weight;
+	return ppi_vector_add(&threads->entries, sizeof(entry), &entry, 1);
+}
+
+static bool find_threads(const portprof_profile *profile, size_t event,
+                         struct threads *threads)
+{
+	const portprof_profile_sample *sample;
+	struct ppi_owners owners;
+	bool is_good = ppi_owners_open(&owners, profile,
+	                               PPI_BY_THREAD | PPI_BY_PROCESS);
+
+	for (size_t i = 0; is_good && (sample = portprof_profile_sample_get(
+					       profile, i)) != NULL; i++) {
+		const struct ppi_owner *owner;
+
+		if (!sample->weights[event])
+			continue;
+		owner = ppi_owners_find(&owners, sample);
+		is_good = owner && add_sample(threads, owner,
+		                              portprof_profile_sample_time(
+						      profile, i),
+		                              i, sample->weights[event]);
+	}
+	if (is_good && threads->entries.count)
+		qsort(threads->entries.data, threads->entries.count,
+		      sizeof(struct entry), compare_entries);
+	ppi_owners_close(&owners);
+	return is_good;
+}
+
+static void put_samples(struct writing *writing, size_t event,
+                        const struct entry *from, const struct entry *to)
 {
 	const portprof_profile *profile = writing->export->profile;
-	const portprof_profile_sample *sample;
-	uint64_t sum = 0;
 
 	ppi_json_array(&writing->json, "samples");
-	for (size_t i = 0;
-	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
-		if (sample->weights[event])
-			put_stack(writing, sample);
+	for (const struct entry *at = from; at < to; at++)
+		put_stack(writing, portprof_profile_sample_get(profile,
+		                                               at->sample));
 	ppi_json_close(&writing->json);
 	ppi_json_array(&writing->json, "weights");
-	for (size_t i = 0;
-	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++) {
-		if (sample->weights[event])
-			ppi_json_number(&writing->json, NULL,
-			                sample->weights[event]);
-		sum += sample->weights[event];
-	}
+	for (const struct entry *at = from; at < to; at++)
+		ppi_json_number(&writing->json, NULL,
+		                portprof_profile_sample_get(profile, at->sample)
+		                        ->weights[event]);
 	ppi_json_close(&writing->json);
+}
+
+static void put_thread(struct writing *writing, const struct thread *thread,
+                       const struct entry *from, const struct entry *to)
+{
+	size_t number = writing->export->event_number;
+	const portprof_profile_event *event = portprof_profile_event_get(
+		writing->export->profile, number);
+	char name[400];
+
+	if (thread && thread->tid)
+		snprintf(name, sizeof(name), "%.100s/%" PRIu32 ": %.250s",
+		         thread->name[0] ? thread->name : "?", thread->tid,
+		         event->name);
+	else
+		snprintf(name, sizeof(name), "%.250s", event->name);
+	ppi_json_object(&writing->json, NULL);
+	ppi_json_text(&writing->json, "type", "sampled");
+	ppi_json_text(&writing->json, "name", name);
+	ppi_json_text(&writing->json, "unit",
+	              event->unit == PORTPROF_UNIT_NANOSECONDS ? "nanoseconds"
+	                                                       : "none");
+	put_samples(writing, number, from, to);
 	ppi_json_number(&writing->json, "startValue", 0);
-	ppi_json_number(&writing->json, "endValue", sum);
+	ppi_json_number(&writing->json, "endValue",
+	                thread ? thread->weight : 0);
+	ppi_json_close(&writing->json);
+}
+
+/* The first that speedscope shows is the busiest. */
+static void put_threads(struct writing *writing, const struct threads *threads)
+{
+	const struct thread *list = threads->threads.data;
+	const struct entry *entries = threads->entries.data;
+	size_t count = threads->entries.count, end;
+	uint32_t busiest = 0;
+
+	for (uint32_t i = 1; i < threads->threads.count; i++)
+		if (list[i].weight > list[busiest].weight)
+			busiest = i;
+	ppi_json_array(&writing->json, "profiles");
+	for (size_t i = 0; i < count; i = end) {
+		for (end = i; end < count &&
+		              entries[end].thread == entries[i].thread; end++)
+			;
+		put_thread(writing, &list[entries[i].thread], entries + i,
+		           entries + end);
+	}
+	if (!count)
+		put_thread(writing, NULL, NULL, NULL);
+	ppi_json_close(&writing->json);
+	ppi_json_number(&writing->json, "activeProfileIndex", busiest);
 }
 
 static bool put_profile(void *context, FILE *out)
 {
 	struct writing *writing = context;
 	const struct ppi_export *export = writing->export;
-	const portprof_profile_event *event = portprof_profile_event_get(
-		export->profile, export->event_number);
 
 	ppi_json_begin(&writing->json, out, true);
 	ppi_json_text(&writing->json, "$schema",
@@ -148,14 +270,7 @@ static bool put_profile(void *context, FILE *out)
 	ppi_json_text(&writing->json, "name", export->input);
 	if (!put_frames(writing))
 		return false;
-	ppi_json_array(&writing->json, "profiles");
-	ppi_json_object(&writing->json, NULL);
-	ppi_json_text(&writing->json, "type", "sampled");
-	ppi_json_text(&writing->json, "name", event->name);
-	ppi_json_text(&writing->json, "unit",
-	              event->unit == PORTPROF_UNIT_NANOSECONDS ? "nanoseconds"
-	                                                       : "none");
-	put_samples(writing, export->event_number);
+	put_threads(writing, &writing->threads);
 	/* whether all was written is asked of the stream */
 	ppi_json_end(&writing->json);
 	return true;
@@ -171,7 +286,14 @@ bool ppi_export_speedscope(const struct ppi_export *export)
 	if (!ppi_export_name(export, true, true, &named))
 		return false;
 	writing.names = named.names;
-	is_good = ppi_out_write(export->output, put_profile, &writing);
+	is_good = find_threads(export->profile, export->event_number,
+	                       &writing.threads);
+	if (!is_good)
+		ppi_say("out of memory");
+	is_good = is_good &&
+	          ppi_out_write(export->output, put_profile, &writing);
+	ppi_vector_free(&writing.threads.entries);
+	ppi_vector_free(&writing.threads.threads);
 	HASH_ITER (hh, writing.frames, frame, next) {
 		HASH_DEL(writing.frames, frame);
 		free(frame);

@@ -357,6 +357,8 @@ static bool list_threads(struct ppi_page *page)
 	return true;
 }
 
+enum { SLICES_MOST = 2000 };
+
 /* Two runs have no time in common. */
 static void find_start(struct ppi_page *page)
 {
@@ -375,6 +377,9 @@ static void find_start(struct ppi_page *page)
 			first = ns;
 	}
 	page->tree.slice_ns = origin->timeline_ns;
+	/* finer than any screen shows it makes the page larger, and no better */
+	while (origin->duration_ns / page->tree.slice_ns > SLICES_MOST)
+		page->tree.slice_ns *= 2;
 	page->tree.start_ns = first;
 }
 

@@ -107,7 +107,8 @@ static const struct ppi_option table[] = {
 	{ 0, "duration", "S", "stop after S seconds",
 	  .take = take_time, .place = AT(duration), .what = "s" },
 	{ .help = "How to measure" },
-	{ 'F', "freq", "HZ", "take HZ samples a second of CPU time (about 100)",
+	{ 'F', "freq", "HZ", "take HZ samples a second of CPU time (about 100; a command's by "
+	  "perf: 499)",
 	  .take = ppi_take_text, .place = AT(frequency) },
 	{ .name = "frequency", .value = "HZ" },
 	{ 'c', "count", "N", "take one sample every N nanoseconds or events",
@@ -136,7 +137,8 @@ static const struct ppi_option table[] = {
 	  "write there (" PPI_DEFAULT_OUTPUT "); an old FILE becomes FILE.old",
 	  .take = ppi_take_text, .place = AT(output) },
 	{ 0, "timeline", "TIME",
-	  "keep the times of samples, rounded to TIME, such as 1s",
+	  "keep the times of samples, rounded to TIME, such as 1s; 0: none "
+	  "(10ms, more after 20 s)",
 	  .take = take_time, .place = AT(timeline), .what = "s" },
 	{ 0, "labels", "FIELDS",
 	  "label samples by data-address, latency, data-source, branches, ...",

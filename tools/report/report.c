@@ -92,8 +92,8 @@ static int take_times(const struct ppi_given *given, void *filter)
 {
 	if (ppi_filter_read_times(given->value, filter))
 		return PPI_EXIT_OK;
-	return ppi_given_refuse(given, "FROM,TO in seconds, such as 2,5 or 2, "
-	                               "or ,5");
+	return ppi_given_refuse(given, "FROM,TO in seconds or percent, such as "
+	                               "2,5 or 2s, or ,500ms or 10%,20%");
 }
 
 static int take_label(const struct ppi_given *given, void *label)
@@ -127,7 +127,8 @@ static const struct ppi_option table[] = {
 	  .take = take_label, .place = AT(filter.label) },
 	{ 0, "focus", "FUNC", "keep samples in FUNC and what it calls",
 	  .take = ppi_take_text, .place = AT(filter.functions) },
-	{ 0, "time", "FROM,TO", "keep these seconds (needs record --timeline)",
+	{ 0, "time", "FROM,TO",
+	  "keep these seconds, such as 1,2 or 500ms, or 10%,20%",
 	  .take = take_times, .place = AT(filter) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
 	PPI_DEBUGINFOD_OPTION,

@@ -504,6 +504,9 @@ static int run(struct ppi_record_options *options)
 		options->output = path;
 		options->is_quiet = true;
 		options->is_nameless = true;
+		/* equal samples of a moment are one: it is read each second */
+		if (!options->timeline.text)
+			options->timeline.text = "0s";
 	}
 	top.data.path = options->output;
 	status = ppi_record_live(options, &top.live);

@@ -16,20 +16,34 @@
 
 /* ---- its words ---- */
 
-/* Seconds up to `end`, with a decimal point perhaps; false for anything
- * else. */
-static bool read_seconds(const char *text, const char *end, uint64_t *ns)
+/* A number up to `end`, with a decimal point perhaps, and what it is of: seconds
+ * unless it says so; false for anything else. */
+static bool read_time(const char *text, const char *end,
+                      struct ppi_filter_time *time)
 {
-	double seconds;
+	static const struct {
+		const char *word;
+		double factor;
+	} units[] = {
+		{ "", 1e9 },  { "s", 1e9 },   { "ms", 1e6 },
+		{ "us", 1e3 }, { "m", 60e9 }, { "min", 60e9 },
+		{ "%", 0.01 },
+	};
+	size_t digits = strspn(text, "0123456789.");
+	double number;
 	char *stop;
 
-	if (text == end || strspn(text, "0123456789.") != (size_t)(end - text))
+	number = strtod(text, &stop);
+	if (!digits || stop != text + digits || number > 1e9)
 		return false;
-	seconds = strtod(text, &stop);
-	if (stop != end || seconds > 1e9)
-		return false;
-	*ns = (uint64_t)(seconds * 1e9 + 0.5);
-	return true;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strlen(units[i].word) == (size_t)(end - stop) &&
+		    strncmp(stop, units[i].word, (size_t)(end - stop)) == 0) {
+			time->is_part = units[i].word[0] == '%';
+			time->amount = number * units[i].factor;
+			return true;
+		}
+	return false;
 }
 
 bool ppi_filter_read_times(const char *text, struct ppi_filter *filter)
@@ -37,15 +51,25 @@ bool ppi_filter_read_times(const char *text, struct ppi_filter *filter)
 	const char *comma = strchr(text, ',');
 
 	filter->has_times = true;
-	filter->from_ns = 0;
-	filter->to_ns = UINT64_MAX;
+	filter->from = (struct ppi_filter_time){ .amount = 0 };
+	filter->to = (struct ppi_filter_time){ .amount = 1e300 };
 	if (!comma || !text[1])
 		return false;
-	if (comma > text && !read_seconds(text, comma, &filter->from_ns))
+	if (comma > text && !read_time(text, comma, &filter->from))
 		return false;
-	return (!comma[1] || read_seconds(comma + 1, comma + strlen(comma),
-	                                  &filter->to_ns)) &&
-	       filter->from_ns < filter->to_ns;
+	if (comma[1] && !read_time(comma + 1, comma + strlen(comma),
+	                           &filter->to))
+		return false;
+	return filter->from.is_part != filter->to.is_part ||
+	       filter->from.amount < filter->to.amount;
+}
+
+/* As nanoseconds from when measuring began. */
+static double time_of(const struct ppi_filter_time *time,
+                      const portprof_profile_origin *origin)
+{
+	return time->is_part ? time->amount * (double)origin->duration_ns
+	                     : time->amount;
 }
 
 enum { LISTS = 4 };
@@ -364,6 +388,8 @@ static bool leave_out_times(struct applying *applying,
 	const portprof_profile_origin *origin =
 		portprof_profile_origin_get(applying->profile);
 	size_t count = portprof_profile_sample_count(applying->profile);
+	double from = time_of(&filter->from, origin);
+	double to = time_of(&filter->to, origin);
 	bool is_any_in = false;
 
 	for (size_t i = 0; i < count; i++) {
@@ -372,7 +398,7 @@ static bool leave_out_times(struct applying *applying,
 			origin->timeline_ns / 2;
 
 		at_ns = at_ns > origin->start_ns ? at_ns - origin->start_ns : 0;
-		if (at_ns < filter->from_ns || at_ns >= filter->to_ns)
+		if ((double)at_ns < from || (double)at_ns >= to)
 			applying->is_left_out[i] = true;
 		else
 			is_any_in = true;
@@ -437,7 +463,7 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 	if (filter->has_times &&
 	    !portprof_profile_origin_get(profile)->timeline_ns) {
 		ppi_say("--time: this profile has no times of samples; "
-		        "record it with --timeline 1s");
+		        "record keeps them unless --timeline is 0");
 		return PPI_FILTER_NOTHING;
 	}
 	if (filter->label && !ppi_labels_check(profile, filter->label))

@@ -12,11 +12,15 @@ struct ppi_filter {
 	const char *modules;   /* of the sampled code: names or paths */
 	const char *functions; /* anywhere in the chain */
 	const char *label;     /* "NAME=LIST": values of a label */
-	bool has_times;        /* only from `from_ns` on, and before `to_ns`, */
-	uint64_t from_ns, to_ns; /* counted from when measuring began */
+	bool has_times;        /* only from `from` on, and before `to`, */
+	struct ppi_filter_time {
+		bool is_part;  /* of the time measured, else nanoseconds */
+		double amount; /* counted from when measuring began */
+	} from, to;
 };
 
-/* "FROM,TO" in seconds; either may be missing. False when it is not that. */
+/* "FROM,TO" in seconds, as "1,2.5", "1s,500ms" or "10%,20%"; either may be
+ * missing. False when it is not that. */
 bool ppi_filter_read_times(const char *text, struct ppi_filter *filter);
 
 /* What the words of a list must fit; a sentence for each wrong one is said
