@@ -73,6 +73,8 @@ libportprof_tools_la_SOURCES = \
 	tools/view/rows.h \
 	tools/view/short_names.c \
 	tools/view/short_names.h \
+	tools/view/tree.c \
+	tools/view/tree.h \
 	tools/report/report_text.c \
 	tools/report/report.c \
 	tools/report/report_tree.c \

@@ -1,190 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* All calls as a tree of functions, for people: samples are added up along
- * their chains. */
+/* All calls as a tree of functions, for people. */
 #include "config.h"
 
 #include "base/text.h"
-#include "base/vector.h"
 #include "tools/report/report.h"
 #include "tools/terminal.h"
 #include "tools/tools.h"
-#include "tools/view/chains.h"
-#include "tools/view/owners.h"
-#include "tools/view/rows.h"
 #include "tools/view/short_names.h"
+#include "tools/view/tree.h"
 #include "tools/view/view.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* A function that was reached on one way. */
-struct node {
-	uint32_t frame; /* one that stands for it, in the fold */
-	uint32_t parent;
-	uint32_t first_child, next; /* heaviest first; PPI_NO_PAIR: none */
-	uint64_t weight, self_weight;
-};
-
-struct tree {
-	const struct ppi_tree_wish *wish;
-	struct ppi_fold fold;
-	struct ppi_pairs pairs; /* of parent + 1 and place: a node each */
-	struct ppi_vector nodes; /* of struct node */
-	uint32_t first_root;
-	bool *is_wanted; /* by frame */
-	struct ppi_vector path; /* of the sample in hand: frames, outermost
-	                         * first */
-	uint64_t weight;
-};
-
-/* ---- one chain ---- */
-
-static bool put_on_path(struct tree *tree, uint32_t frame)
-{
-	return ppi_vector_add(&tree->path, sizeof(frame), &frame, 1);
-}
-
-/* Whether callers of its outermost frame are missing. */
-static bool is_cut(const struct ppi_chain *chain)
-{
-	return chain->end == PPI_CHAIN_CUT || chain->end == PPI_CHAIN_ENDS;
-}
-
-static bool find_path(struct tree *tree, const portprof_profile_sample *sample)
-{
-	struct ppi_chain chain = { .depth = 1 };
-	bool is_good = true;
-	uint32_t from, to;
-
-	tree->path.count = 0;
-	if (sample->depth)
-		ppi_chain_judge(tree->fold.view, sample, &chain);
-	if (sample->depth && is_cut(&chain))
-		is_good = put_on_path(tree, tree->fold.lost_frame);
-	for (size_t i = chain.depth; is_good && i-- > 0;) {
-		ppi_fold_frames(&tree->fold, sample, i, &from, &to);
-		while (is_good && to-- > from)
-			is_good = put_on_path(tree, to);
-	}
-	return is_good;
-}
-
-/* ---- nodes ---- */
-
-static uint32_t enter(struct tree *tree, uint32_t parent, uint32_t frame)
-{
-	const struct node node = { .frame = frame, .parent = parent,
-		                   .first_child = PPI_NO_PAIR,
-		                   .next = PPI_NO_PAIR };
-	uint32_t known = tree->pairs.count;
-	uint32_t at = ppi_pairs_enter(&tree->pairs, parent + 1,
-	                              ppi_fold_place(&tree->fold, frame));
-
-	if (at != known || at == PPI_NO_PAIR)
-		return at;
-	if (!ppi_vector_add(&tree->nodes, sizeof(node), &node, 1))
-		return PPI_NO_PAIR;
-	return at;
-}
-
-/* Where on the path the tree begins: at the outermost of the functions that
- * are wanted; SIZE_MAX where there is none. */
-static size_t find_start(const struct tree *tree)
-{
-	if (!tree->wish->function)
-		return 0;
-	for (size_t i = 0; i < tree->path.count; i++)
-		if (tree->is_wanted[PPI_AT(&tree->path, uint32_t)[i]])
-			return i;
-	return SIZE_MAX;
-}
-
-static bool add_weight(struct tree *tree, uint64_t weight)
-{
-	const uint32_t *path = tree->path.data;
-	size_t start = find_start(tree), count;
-	uint32_t at = PPI_NO_PAIR;
-	bool is_up = tree->wish->edge == PPI_CALLERS;
-
-	if (start == SIZE_MAX)
-		return true;
-	tree->weight += weight;
-	count = is_up ? start + 1 : tree->path.count - start;
-	for (size_t i = 0; i < count; i++) {
-		/* + 1 makes the parent of a root 0 */
-		at = enter(tree, at, path[is_up ? start - i : start + i]);
-		if (at == PPI_NO_PAIR)
-			return false;
-		PPI_AT(&tree->nodes, struct node)[at].weight += weight;
-	}
-	PPI_AT(&tree->nodes, struct node)[at].self_weight += weight;
-	return true;
-}
-
-static bool add_samples(struct tree *tree)
-{
-	const struct ppi_view *view = tree->fold.view;
-	const portprof_profile_sample *sample;
-
-	for (size_t i = 0;
-	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
-	     i++) {
-		if ((view->is_left_out && view->is_left_out[i]) ||
-		    sample->weights[view->event] == 0)
-			continue;
-		if (!find_path(tree, sample) ||
-		    !add_weight(tree, sample->weights[view->event]))
-			return false;
-	}
-	return true;
-}
-
-/* ---- in order ---- */
-
-struct order {
-	uint64_t weight;
-	uint32_t node;
-};
-
-/* Rising, so that linking each as the first leaves the heaviest first. */
-static int compare(const void *left, const void *right)
-{
-	const struct order *a = left, *b = right;
-
-	if (a->weight != b->weight)
-		return a->weight < b->weight ? -1 : 1;
-	return a->node > b->node ? -1 : 1;
-}
-
-static bool link_children(struct tree *tree)
-{
-	struct node *nodes = tree->nodes.data;
-	uint32_t count = tree->pairs.count;
-	struct order *order = calloc(count + 1u, sizeof(*order));
-
-	if (!order)
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = (struct order){ nodes[i].weight, i };
-	qsort(order, count, sizeof(*order), compare);
-	tree->first_root = PPI_NO_PAIR;
-	for (uint32_t i = 0; i < count; i++) {
-		struct node *node = &nodes[order[i].node];
-		uint32_t *first = node->parent == PPI_NO_PAIR
-		                          ? &tree->first_root
-		                          : &nodes[node->parent].first_child;
-
-		node->next = *first;
-		*first = order[i].node;
-	}
-	free(order);
-	return true;
-}
 
 /* ---- lines ---- */
 
 struct lines {
-	const struct tree *tree;
+	const struct ppi_tree *tree;
+	const struct ppi_tree_wish *wish;
 	const struct ppi_report *report;
 	struct ppi_scale scale;
 	uint64_t least; /* what weighs less is summed up */
@@ -233,12 +65,13 @@ static void print_name(const struct lines *lines, size_t depth,
 	        ppi_fit_name(name, room, fits));
 }
 
-static const char *name_of(const struct lines *lines, const struct node *node,
-                           char *room, size_t bytes)
+static const char *name_of(const struct lines *lines,
+                           const struct ppi_tree_node *node, char *room,
+                           size_t bytes)
 {
-	const char *name = lines->tree->fold.frames[node->frame]->function;
+	const char *name = ppi_tree_name(lines->tree, node)->function;
 
-	return lines->tree->wish->has_full_names
+	return lines->wish->has_full_names
 	               ? name : ppi_short_name(name, room, bytes);
 }
 
@@ -247,7 +80,7 @@ static const char *name_of(const struct lines *lines, const struct node *node,
 static void print_below(const struct lines *lines, uint32_t first,
                         uint64_t whole)
 {
-	const struct node *nodes = lines->tree->nodes.data;
+	const struct ppi_tree_node *nodes = lines->tree->nodes.data;
 	char room[PPI_SHOWN_BYTES], words[64];
 	uint32_t at = first, parent = PPI_NO_PAIR, small;
 	uint64_t rest;
@@ -289,17 +122,18 @@ static void print_below(const struct lines *lines, uint32_t first,
 	}
 }
 
-static void print_tree(const struct tree *tree, const struct ppi_report *report,
-                       FILE *out)
+static void print_tree(const struct ppi_tree *tree,
+                       const struct ppi_tree_wish *wish,
+                       const struct ppi_report *report, FILE *out)
 {
 	struct lines lines = {
 		.tree = tree,
+		.wish = wish,
 		.report = report,
 		.scale = ppi_scale_of(report->what->unit, report->total),
-		.least = tree->wish->is_whole ? 1 : report->shown / 100 + 1,
+		.least = wish->is_whole ? 1 : report->shown / 100 + 1,
 		.out = out,
 	};
-	const struct ppi_tree_wish *wish = tree->wish;
 	char text[64], room[PPI_SHOWN_BYTES];
 
 	if (wish->function)
@@ -323,30 +157,12 @@ bool ppi_report_print_tree(const struct ppi_report *report,
                            const struct ppi_tree_wish *wish, FILE *out,
                            uint64_t *weight)
 {
-	struct tree tree = { .wish = wish };
-	struct ppi_rows rows;
-	bool is_good = ppi_fold_begin(&tree.fold, view,
-	                              PPI_BY_FUNCTION | PPI_BY_MODULE);
+	struct ppi_tree tree;
+	bool is_good = ppi_tree_grow(&tree, view, wish->edge, wish->function);
 
-	if (is_good)
-		tree.is_wanted = calloc(tree.fold.frame_count,
-		                        sizeof(*tree.is_wanted));
-	is_good = is_good && tree.is_wanted;
-	if (is_good && wish->function)
-		ppi_functions_meant(wish->function,
-		                    tree.fold.unknown_frame + 1u,
-		                    ppi_fold_function, &tree.fold,
-		                    tree.is_wanted);
-	is_good = is_good && add_samples(&tree) && link_children(&tree);
 	*weight = tree.weight;
 	if (is_good && tree.weight)
-		print_tree(&tree, report, out);
-	free(tree.is_wanted);
-	ppi_vector_free(&tree.path);
-	ppi_vector_free(&tree.nodes);
-	ppi_pairs_free(&tree.pairs);
-	memset(&rows, 0, sizeof(rows));
-	ppi_fold_end(&tree.fold, &rows);
-	ppi_rows_free(&rows);
+		print_tree(&tree, wish, report, out);
+	ppi_tree_free(&tree);
 	return is_good;
 }

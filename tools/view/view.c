@@ -8,6 +8,7 @@
  *   owners.c      whose a sample is: threads, processes, labels
  *   chains.c      how complete call chains are
  *   rows.c        samples folded into rows, also of callers and callees
+ *   tree.c        samples added up along their call chains
  *   filter.c      which samples are left out
  *   names.c       the names of a profile's code, found
  *   give_names.c  the same, written into the profile
