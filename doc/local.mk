@@ -5,6 +5,7 @@ dist_man_MANS += \
 	doc/man/libportprof.3 \
 	doc/man/portprof.1 \
 	doc/man/portprof-annotate.1 \
+	doc/man/portprof-browse.1 \
 	doc/man/portprof-backends.7 \
 	doc/man/portprof-compat.7 \
 	doc/man/portprof-config.1 \

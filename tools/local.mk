@@ -5,6 +5,7 @@
 noinst_LTLIBRARIES += libportprof-tools.la
 libportprof_tools_la_SOURCES = \
 	tools/annotate/annotate.c \
+	tools/browse/browse.c \
 	tools/view/code.c \
 	tools/view/code.h \
 	tools/terminal.c \
@@ -119,8 +120,11 @@ libportprof_tools_la_SOURCES = \
 	tools/symbols/symbols_table.h \
 	tools/symbols/symbols_words.c \
 	tools/tools.h \
+	tools/screen/screen.h \
+	tools/screen/screen_rows.c \
+	tools/screen/screen_state.h \
+	tools/screen/screen_tree.c \
 	tools/top/top.c \
-	tools/top/top.h \
 	tools/messages.c
 libportprof_tools_la_CPPFLAGS = $(AM_CPPFLAGS) $(PATH_CPPFLAGS) \
 	$(PP_CMD_CFLAGS)
@@ -165,9 +169,9 @@ endif
 
 if HAVE_CURSES
 libportprof_tools_la_SOURCES += \
-	tools/top/top_screen.c
+	tools/screen/screen_draw.c tools/screen/screen_keys.c
 else
-libportprof_tools_la_SOURCES += tools/top/top_stub.c
+libportprof_tools_la_SOURCES += tools/screen/screen_stub.c
 endif
 
 portprof_SOURCES += \

@@ -31,6 +31,7 @@ static const struct verb verbs[] = {
 	{ "record", "run a command and write where its time goes",
 	  ppi_record_main },
 	{ "report", "show the hot functions of a profile", ppi_report_main },
+	{ "browse", "walk through a profile on the terminal", ppi_browse_main },
 	{ "annotate", "show the source and instructions of a function",
 	  ppi_annotate_main },
 	{ "diff", "show what changed between two profiles", ppi_diff_main },

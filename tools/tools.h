@@ -88,6 +88,7 @@ bool ppi_read_number(const char *text, uint64_t least, uint64_t most,
 
 /* The verbs: argv[0] is the verb's name. They return the exit status. */
 int ppi_annotate_main(int argc, char **argv);
+int ppi_browse_main(int argc, char **argv);
 int ppi_config_main(int argc, char **argv);
 int ppi_diff_main(int argc, char **argv);
 int ppi_doctor_main(int argc, char **argv);

@@ -141,9 +141,28 @@ type_keys p
 await "p: paused" 'paused'
 type_keys p
 type_keys '?'
-await "?: the keys" 'save what was recorded so far'
+await "?: the keys" 'choose a row'
 type_keys x
 await "any key leaves the help" 'FUNCTION'
+type_keys P
+await "P: processes" ' PROCESS'
+await "P: names and numbers" 'burn/[0-9]+$'
+type_keys Enter
+await "Enter: one process alone" 'process [0-9]+ alone'
+type_keys Escape
+await "Esc: everybody" ' last [0-9]+s|so far'
+type_keys a
+await "a: the hottest function's instructions" '[0-9] % .*  (add|imul|sub|mov|j)'
+await "a: whose" 'burn_(much|little) [(]Esc: back'
+type_keys Escape
+await "Esc: back to functions" 'burn +burn_'
+type_keys F3
+type_keys little
+await "F3: goes to what was searched for" 'search: little_'
+type_keys Enter
+type_keys F1
+await "F1: help" 'choose a row'
+type_keys x
 type_keys s
 await "s: saved" 'saved to portprof.pb.gz'
 report
@@ -178,6 +197,58 @@ report
 [ "$backend" != perf ] || has "has its names all the same" 'gone +burn_' report
 type_keys q
 await "and the screen ends" 'left as it was'
+end
+
+### Four widths, on a busy machine
+
+for _ in 1 2 3 4 5 6 7 8; do
+	"$burn" 600000 &
+	busy="${busy:-} $!"
+done
+for width in 40 60 80 200; do
+	begin $width 24
+	type_keys "$portprof top -b $backend -- $burn 600000" Enter
+	await "$width columns: names" '%.* burn_(much|little)$'
+	shown
+	same "$width columns are kept" 0 \
+		"$(awk -v width=$width 'length > width' shown | wc -l)"
+	[ $width -ge 80 ] || has "$width columns: names begin where names are" \
+		'FUNCTION' shown
+	[ $width -lt 80 ] || has "$width columns: modules, too" 'MODULE +FUNCTION' shown
+	type_keys q
+	end
+done
+# shellcheck disable=SC2086
+kill $busy
+
+### With nothing to see the clock goes on
+
+begin 80 24
+sleep 600 &
+asleep=$!
+type_keys "$portprof top -b $backend -p $asleep" Enter
+if [ "$backend" = perf ]; then
+	await "-p: the title is the process" "top: (process )?$asleep.*sleep 600"
+	await "an idle target: the clock goes on" ' 00:00:0[3-9]| 00:00:[1-5]'
+fi
+type_keys q
+end
+kill $asleep
+
+### The tree of calls
+
+begin 80 24
+type_keys "$portprof top -g -b $backend -- $burn 600000" Enter
+await "it runs for a tree" 'burn_much'
+type_keys T
+await "T: a tree, closed" '[+] (_start|.*main|.*burn)'
+type_keys '*'
+await "*: open as far as it is hot" '- .*burn$'
+await "to the leaves" '  +burn_much|[-+] burn_much'
+type_keys Home
+type_keys Left
+await "Left: closed" '^ .*[+] [^ ]+$'
+type_keys q
 end
 
 ### Callers; a command that ends by itself

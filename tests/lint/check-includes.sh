@@ -76,11 +76,12 @@ function part_of(path) {
 # Who in tools/ may include which of its folders: a verb never a verb. What is
 # not in this table includes its own folder and tools/*.h.
 BEGIN {
-	count = split("annotate config diff doctor export list merge names " \
+	count = split("annotate browse config diff doctor export list merge names " \
 	              "record report selftest stat top", verbs, " ")
 	for (i = 1; i <= count; i++)
-		below[verbs[i]] = " view symbols page targets "
+		below[verbs[i]] = " view symbols page screen targets "
 	below["page"] = " view symbols "
+	below["screen"] = " view symbols "
 	below["view"] = " symbols "
 	below["tools"] = " symbols "
 	# top records as record does

@@ -87,6 +87,7 @@ struct ppi_live {
 	             const char *ended);
 	void (*end)(struct ppi_live *live);
 	struct ppi_held *held; /* the recording's; NULL: nothing */
+	char title[PPI_TITLE_BYTES]; /* of the target, once it is found */
 };
 
 /* One recording. */

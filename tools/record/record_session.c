@@ -198,6 +198,9 @@ portprof_session *ppi_record_open(const struct ppi_record *record,
 	 * runs without this limit, also one that is started after this */
 	ppi_memory_limit(0);
 	ppi_record_title(&record->options, title, sizeof(title));
+	if (record->live)
+		snprintf(record->live->title, sizeof(record->live->title),
+		         "%s", title);
 	status = ppi_targets_set(&record->options.targets, child, config);
 	if (status == PORTPROF_OK)
 		status = portprof_config_set(config, "command", title);

@@ -571,6 +571,21 @@ static bool print_filtered(struct printing *printing)
 	return is_good;
 }
 
+/* How to go on from here, for who reads it on a terminal. */
+static void say_more(const struct report_options *options)
+{
+#ifdef HAVE_CURSES
+	char room[PPI_SHOWN_BYTES];
+
+	if (options->input_count == 1)
+		printf("\nportprof browse %s walks through it: callers, "
+		       "source, threads, times\n",
+		       ppi_shown(options->inputs[0], room));
+#else
+	(void)options;
+#endif
+}
+
 static bool print_report(const portprof_profile *profile,
                          const struct report_options *options)
 {
@@ -591,19 +606,23 @@ static bool print_report(const portprof_profile *profile,
 	                                options->form == FORM_HTML,
 	                                options->has_inlines,
 	                                &options->sources);
-	bool is_good = false;
+	bool is_good = false, is_watched;
 
 	printing.report.path = path && options->hidden.paths &&
 	                               strrchr(path, '/')
 	                               ? strrchr(path, '/') + 1 : path;
 	printing.report.symbols = named.symbols;
 	printing.report.names = printing.view.names = named.names;
+	is_watched = options->form == FORM_TEXT && !options->is_quiet &&
+	             ppi_is_terminal(stdout);
 	if (options->form == FORM_TEXT)
 		ppi_pager_begin();
 	if (path && has_names)
 		is_good = print_filtered(&printing);
 	else
 		out_of_memory();
+	if (is_good && is_watched)
+		say_more(options);
 	ppi_pager_end();
 	free(path);
 	ppi_named_free(&named);

@@ -1,36 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * portprof top: records as portprof record does, into a file that nobody
- * else sees, and shows meanwhile what is in it. This file has the verb and its
- * tables; top_screen.c shows them, or top_stub.c says why it cannot.
+ * else sees, and shows meanwhile what is in it. A thread reads the file: on a busy
+ * machine that takes seconds, and the screen is drawn all the same. tools/screen
+ * has the screen, and the tables that it shows.
  */
 #include "config.h"
-
-#include "tools/top/top.h"
 
 #include <portprof/tool.h>
 
 #include "base/clock_ns.h"
+#include "base/thread.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/record/record.h"
+#include "tools/screen/screen.h"
 #include "tools/tools.h"
-#include "tools/view/account.h"
 #include "tools/view/names.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Maps of JIT code are read once by the symbols. */
 #define SYMBOLS_LAST_NS UINT64_C(20000000000)
+
+/* What the thread that reads has. */
+struct reader {
+	struct ppi_screen_data data; /* with the lock of both threads */
+	const char *path;            /* where it is recorded */
+	portprof_session *session;
+	struct ppi_symbols *symbols;
+	uint64_t symbols_ns; /* since when these: maps of JIT code grow */
+	portprof_follow *follow;
+
+	pthread_t thread;
+	pthread_mutex_t turn_lock;
+	pthread_cond_t turn;
+	bool is_running, is_over, is_wanted; /* by turn_lock */
+	atomic_bool is_paused;
+};
 
 /* ---- moments ---- */
 
 /* Each look reads what was recorded since the one before, keeps it for a while
  * as what is recent, and adds it to all. */
 
-static void free_moment(struct ppi_top_moment *moment)
+static void free_moment(struct ppi_screen_moment *moment)
 {
 	free(moment->names);
 	free(moment->totals);
@@ -38,7 +58,7 @@ static void free_moment(struct ppi_top_moment *moment)
 	memset(moment, 0, sizeof(*moment));
 }
 
-static bool name_moment(struct ppi_top_moment *moment,
+static bool name_moment(struct ppi_screen_moment *moment,
                         struct ppi_symbols *symbols)
 {
 	if (!moment->profile)
@@ -50,30 +70,32 @@ static bool name_moment(struct ppi_top_moment *moment,
 
 /* The names of a moment belong to the symbols: with new ones, all are found
  * again. */
-static bool renew_symbols(struct ppi_top_data *data)
+static bool renew_symbols(struct reader *reader)
 {
-	uint64_t start_ns = portprof_profile_origin_get(data->head)->start_ns;
+	uint64_t start_ns =
+		portprof_profile_origin_get(reader->data.head)->start_ns;
 	struct ppi_symbols *symbols = ppi_symbols_new(start_ns);
 	bool is_good = true;
 
 	if (!symbols)
 		return false;
-	for (size_t i = 0; i <= PPI_TOP_SPAN; i++)
-		is_good &= name_moment(&data->moments[i], symbols);
-	ppi_symbols_free(data->symbols);
-	data->symbols = symbols;
-	data->symbols_ns = ppi_monotonic_ns();
+	for (size_t i = 0; i <= PPI_SCREEN_SPAN; i++)
+		is_good &= name_moment(&reader->data.moments[i], symbols);
+	is_good &= name_moment(&reader->data.all, symbols);
+	ppi_symbols_free(reader->symbols);
+	reader->symbols = symbols;
+	reader->symbols_ns = ppi_monotonic_ns();
 	return is_good;
 }
 
-static bool has_failed(struct ppi_top_data *data, const char *why)
+static bool has_failed(struct ppi_screen_data *data, const char *why)
 {
 	data->has_failed = true;
 	snprintf(data->why, sizeof(data->why), "%s", why);
 	return false;
 }
 
-static bool sum_moment(struct ppi_top_moment *moment)
+static bool sum_moment(struct ppi_screen_moment *moment)
 {
 	size_t count = portprof_profile_event_count(moment->profile);
 
@@ -88,7 +110,7 @@ static bool sum_moment(struct ppi_top_moment *moment)
 
 /* All of it is there again: at the beginning, and when a recording that has
  * ended was written anew. What was recent stays so. */
-static void take_all(struct ppi_top_data *data, portprof_profile *profile)
+static void take_all(struct ppi_screen_data *data, portprof_profile *profile)
 {
 	free_moment(&data->all);
 	data->all.profile = profile;
@@ -96,287 +118,175 @@ static void take_all(struct ppi_top_data *data, portprof_profile *profile)
 }
 
 /* More of it. The moments before have no samples that this one has. */
-static bool take_more(struct ppi_top_data *data, portprof_profile *profile)
+static bool take_more(struct reader *reader, portprof_profile *profile)
 {
-	struct ppi_top_moment moment = { .profile = profile };
+	struct ppi_screen_data *data = &reader->data;
+	struct ppi_screen_moment moment = { .profile = profile };
 
 	if (!sum_moment(&moment) ||
+	    (reader->symbols && !name_moment(&moment, reader->symbols)) ||
 	    portprof_profile_merge(data->all.profile, profile)) {
 		free_moment(&moment);
 		/* what was read is lost: all of it again the next time */
-		portprof_follow_close(data->follow);
-		data->follow = NULL;
+		portprof_follow_close(reader->follow);
+		reader->follow = NULL;
 		return has_failed(data, portprof_last_diag()->words);
 	}
-	free_moment(&data->moments[PPI_TOP_SPAN]);
+	free_moment(&data->moments[PPI_SCREEN_SPAN]);
 	memmove(data->moments + 1, data->moments,
-	        PPI_TOP_SPAN * sizeof(moment));
+	        PPI_SCREEN_SPAN * sizeof(moment));
 	data->moments[0] = moment;
 	data->head = profile;
 	return true;
 }
 
-static bool read_news(struct ppi_top_data *data)
+/* With the lock: what is shown changes. */
+static bool take_news(struct reader *reader, portprof_profile *profile,
+                      bool is_anew)
 {
-	portprof_profile *profile;
-	bool is_anew, is_good = true;
+	struct ppi_screen_data *data = &reader->data;
+	bool is_good;
 
-	if (!data->follow &&
-	    portprof_follow_open(data->path, 0, &data->follow))
-		return has_failed(data, portprof_last_diag()->words);
-	if (portprof_follow_read(data->follow, &profile, &is_anew))
-		return has_failed(data, portprof_last_diag()->words);
 	if (is_anew || !data->all.profile)
 		take_all(data, profile);
-	else if (!take_more(data, profile))
+	else if (!take_more(reader, profile))
 		return false;
-	if (!data->symbols ||
-	    ppi_monotonic_ns() - data->symbols_ns >= SYMBOLS_LAST_NS)
-		is_good = renew_symbols(data);
+	/* new samples may have brought new locations */
+	if (!reader->symbols ||
+	    ppi_monotonic_ns() - reader->symbols_ns >= SYMBOLS_LAST_NS)
+		is_good = renew_symbols(reader);
 	else
-		is_good = is_anew ||
-		          name_moment(&data->moments[0], data->symbols);
-	/* last: new samples may have brought new locations */
-	is_good = is_good && name_moment(&data->all, data->symbols);
-	return is_good || has_failed(data, "out of memory");
-}
-
-/* Read what was recorded since the last look; what fails leaves what was
- * known. */
-static void take_look(struct ppi_top_data *data)
-{
-	uint64_t began_ns = ppi_monotonic_ns();
-
-	if (read_news(data))
-		data->has_failed = false;
-	data->cost_ns = ppi_monotonic_ns() - began_ns;
-}
-
-/* Read what was recorded since the last look; what fails leaves what was
- * known. */
-static void free_data(struct ppi_top_data *data)
-{
-	for (size_t i = 0; i <= PPI_TOP_SPAN; i++)
-		free_moment(&data->moments[i]);
-	free_moment(&data->all);
-	data->head = NULL;
-	portprof_follow_close(data->follow);
-	data->follow = NULL;
-	ppi_symbols_free(data->symbols);
-	data->symbols = NULL;
-}
-
-/* ---- a table of one moment ---- */
-
-static unsigned keys_of(enum ppi_top_table table)
-{
-	return table == PPI_TOP_THREADS   ? PPI_BY_THREAD | PPI_BY_PROCESS
-	       : table == PPI_TOP_MODULES ? PPI_BY_MODULE
-	                                  : PPI_BY_FUNCTION | PPI_BY_MODULE;
-}
-
-/* By sample, whether it is another thread's; to be freed. */
-static bool *leave_out_others(const portprof_profile *profile, uint32_t tid)
-{
-	size_t count = portprof_profile_sample_count(profile);
-	bool *is_left_out = calloc(count + 1, sizeof(*is_left_out));
-
-	for (size_t i = 0; is_left_out && i < count; i++)
-		is_left_out[i] =
-			portprof_profile_sample_get(profile, i)->tid != tid;
-	return is_left_out;
-}
-
-static bool fold(const struct ppi_top_moment *moment,
-                 const struct ppi_top_wish *wish, struct ppi_rows *rows)
-{
-	struct ppi_view view = { .profile = moment->profile,
-		                 .names = moment->names,
-		                 .event = wish->event };
-	bool *is_left_out = NULL, is_good = true;
-
-	memset(rows, 0, sizeof(*rows));
-	if (!moment->profile || !moment->names ||
-	    wish->event >= portprof_profile_event_count(moment->profile))
-		return true;
-	if (wish->tid) {
-		is_left_out = leave_out_others(moment->profile, wish->tid);
-		is_good = is_left_out != NULL;
-		view.is_left_out = is_left_out;
-	}
-	if (is_good && (wish->table == PPI_TOP_CALLERS ||
-	                wish->table == PPI_TOP_CALLEES))
-		is_good = ppi_rows_edges(&view, wish->table == PPI_TOP_CALLERS
-		                                        ? PPI_CALLERS
-		                                        : PPI_CALLEES,
-		                         wish->function, rows);
-	else if (is_good)
-		is_good = ppi_rows_fold(&view, keys_of(wish->table), rows);
-	free(is_left_out);
-	return is_good;
-}
-
-/* All of the event, samples or not. */
-static uint64_t total_of(const struct ppi_top_data *data, size_t event,
-                         const struct ppi_rows *rows)
-{
-	struct ppi_report report = { .profile = data->head, .event = event };
-
-	if (!data->head || event >= portprof_profile_event_count(data->head))
-		return 0;
-	ppi_report_sum(&report, rows->weight + rows->left_weight);
-	return report.total;
-}
-
-/* ---- all, and the last of them ---- */
-
-static int compare_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "");
-}
-
-/* By what makes two rows of two moments the same. */
-static int compare_keys(const void *left, const void *right)
-{
-	const struct ppi_row *a = left, *b = right;
-	int order = compare_text(a->function, b->function);
-
-	if (order == 0)
-		order = compare_text(a->path, b->path);
-	if (order == 0)
-		order = (a->pid > b->pid) - (a->pid < b->pid);
-	if (order == 0)
-		order = (a->tid > b->tid) - (a->tid < b->tid);
-	return order;
-}
-
-static uint64_t less(uint64_t now, uint64_t then)
-{
-	return now > then ? now - then : 0;
-}
-
-static bool is_wanted(const struct ppi_row *row, const char *filter)
-{
-	return !filter[0] || (row->function && strstr(row->function, filter)) ||
-	       (row->module && strstr(row->module, filter)) ||
-	       (row->thread && strstr(row->thread, filter));
-}
-
-/* Falling by what is sorted by; of equal ones, what has more in all first, and
- * then by name, so that rows do not jump. */
-static int compare_rows(const struct ppi_top_row *a,
-                        const struct ppi_top_row *b, enum ppi_top_order order)
-{
-	uint64_t of_a = order == PPI_TOP_RECENT  ? a->recent_weight
-	                : order == PPI_TOP_CALLS ? a->row.total_weight
-	                                         : a->row.self_weight;
-	uint64_t of_b = order == PPI_TOP_RECENT  ? b->recent_weight
-	                : order == PPI_TOP_CALLS ? b->row.total_weight
-	                                         : b->row.self_weight;
-
-	if (of_a != of_b)
-		return of_a < of_b ? 1 : -1;
-	if (a->row.self_weight != b->row.self_weight)
-		return a->row.self_weight < b->row.self_weight ? 1 : -1;
-	return compare_keys(&a->row, &b->row);
-}
-
-static int by_recent(const void *a, const void *b)
-{
-	return compare_rows(a, b, PPI_TOP_RECENT);
-}
-
-static int by_all(const void *a, const void *b)
-{
-	return compare_rows(a, b, PPI_TOP_ALL);
-}
-
-static int by_calls(const void *a, const void *b)
-{
-	return compare_rows(a, b, PPI_TOP_CALLS);
-}
-
-static uint64_t recent_weight(const struct ppi_top_rows *rows,
-                              const struct ppi_row *now)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < PPI_TOP_SPAN; i++) {
-		const struct ppi_rows *from = &rows->recent[i];
-		const struct ppi_row *row = NULL;
-
-		if (from->count)
-			row = bsearch(now, from->rows, from->count,
-			              sizeof(*row), compare_keys);
-		sum += row ? row->self_weight : 0;
-	}
-	return sum;
-}
-
-static void join(struct ppi_top_rows *rows, const struct ppi_top_wish *wish,
-                 bool has_recent)
-{
-	static int (*const compare[])(const void *, const void *) = {
-		[PPI_TOP_RECENT] = by_recent,
-		[PPI_TOP_ALL] = by_all,
-		[PPI_TOP_CALLS] = by_calls,
-	};
-
-	for (size_t i = 0; i < PPI_TOP_SPAN; i++)
-		if (rows->recent[i].count)
-			qsort(rows->recent[i].rows, rows->recent[i].count,
-			      sizeof(struct ppi_row), compare_keys);
-	for (size_t i = 0; i < rows->now.count; i++) {
-		const struct ppi_row *now = &rows->now.rows[i];
-		struct ppi_top_row *row = &rows->rows[rows->count];
-
-		if (!is_wanted(now, wish->filter))
-			continue;
-		row->row = *now;
-		row->recent_weight = has_recent ? recent_weight(rows, now)
-		                                : now->self_weight;
-		rows->count++;
-	}
-	if (rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows),
-		      compare[wish->order]);
-}
-
-bool ppi_top_rows_make(const struct ppi_top_data *data,
-                       const struct ppi_top_wish *wish,
-                       struct ppi_top_rows *rows)
-{
-	const struct ppi_top_moment *then = &data->moments[PPI_TOP_SPAN];
-	/* while there are fewer looks, recent is since the beginning */
-	bool has_recent = then->profile != NULL;
-
-	memset(rows, 0, sizeof(*rows));
-	if (!fold(&data->all, wish, &rows->now))
-		return false;
-	for (size_t i = 0; has_recent && i < PPI_TOP_SPAN; i++)
-		if (!fold(&data->moments[i], wish, &rows->recent[i]))
-			return false;
-	rows->total = total_of(data, wish->event, &rows->now);
-	rows->recent_total = rows->total;
-	if (has_recent &&
-	    wish->event < portprof_profile_event_count(then->profile))
-		rows->recent_total = less(data->moments[0].totals[wish->event],
-		                          then->totals[wish->event]);
-	rows->has_chains = rows->now.has_chains;
-	rows->rows = calloc(rows->now.count + 1, sizeof(*rows->rows));
-	if (!rows->rows)
-		return false;
-	join(rows, wish, has_recent);
+		is_good = name_moment(&data->all, reader->symbols);
+	if (!is_good)
+		return has_failed(data, "out of memory");
+	data->has_failed = false;
+	data->version++;
 	return true;
 }
 
-void ppi_top_rows_free(struct ppi_top_rows *rows)
+/* Read what was recorded since the last look; what fails leaves what was
+ * known. */
+static void take_look(struct reader *reader)
 {
-	ppi_rows_free(&rows->now);
-	for (size_t i = 0; i < PPI_TOP_SPAN; i++)
-		ppi_rows_free(&rows->recent[i]);
-	free(rows->rows);
-	memset(rows, 0, sizeof(*rows));
+	portprof_profile *profile = NULL;
+	portprof_status status = PORTPROF_OK;
+	bool is_anew = false;
+
+	if (!reader->follow)
+		status = portprof_follow_open(reader->path, 0, &reader->follow);
+	if (status == PORTPROF_OK)
+		status = portprof_follow_read(reader->follow, &profile,
+		                              &is_anew);
+	pthread_mutex_lock(&reader->data.lock);
+	if (status != PORTPROF_OK)
+		has_failed(&reader->data, portprof_last_diag()->words);
+	else
+		take_news(reader, profile, is_anew);
+	pthread_mutex_unlock(&reader->data.lock);
+}
+
+/* ---- the thread ---- */
+
+/* Looks take at most this part of a CPU; that others use it, too, makes them
+ * slower, not dearer. */
+enum { LOOK_EVERY_MS = 1000, LOOK_SHARE = 10 };
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* Until then, or until somebody wants a look. False: it is over. */
+static bool wait_until(struct reader *reader, uint64_t until_ns)
+{
+	bool is_over;
+
+	pthread_mutex_lock(&reader->turn_lock);
+	while (!reader->is_over && !reader->is_wanted &&
+	       ppi_monotonic_ns() < until_ns) {
+		uint64_t left = until_ns - ppi_monotonic_ns();
+		struct timespec until;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		left += (uint64_t)until.tv_nsec;
+		until.tv_sec += (time_t)(left / 1000000000u);
+		until.tv_nsec = (long)(left % 1000000000u);
+		pthread_cond_timedwait(&reader->turn, &reader->turn_lock,
+		                       &until);
+	}
+	reader->is_wanted = false;
+	is_over = reader->is_over;
+	pthread_mutex_unlock(&reader->turn_lock);
+	return !is_over;
+}
+
+static void *read_on(void *of)
+{
+	struct reader *reader = of;
+	uint64_t next_ns = ppi_monotonic_ns();
+
+	ppi_thread_set_name("portprof-look");
+	while (wait_until(reader, next_ns)) {
+		uint64_t began_ns = ppi_monotonic_ns(), used_ns = cpu_ns();
+
+		if (!atomic_load(&reader->is_paused)) {
+			/* what fails shows in what is read */
+			portprof_session_flush(reader->session);
+			take_look(reader);
+		}
+		used_ns = (cpu_ns() - used_ns) * LOOK_SHARE;
+		next_ns = began_ns + LOOK_EVERY_MS * UINT64_C(1000000);
+		if (next_ns < began_ns + used_ns)
+			next_ns = began_ns + used_ns;
+	}
+	return NULL;
+}
+
+static bool begin_reading(struct reader *reader, portprof_session *session)
+{
+	sigset_t all, before;
+	int error;
+
+	reader->session = session;
+	/* signals are for the thread that knows what to do */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&reader->thread, NULL, read_on, reader);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	reader->is_running = error == 0;
+	if (error)
+		ppi_say("no thread can be started: %s", strerror(error));
+	return error == 0;
+}
+
+static void want_look(struct reader *reader, bool is_over)
+{
+	pthread_mutex_lock(&reader->turn_lock);
+	reader->is_wanted = true;
+	reader->is_over = is_over;
+	pthread_cond_signal(&reader->turn);
+	pthread_mutex_unlock(&reader->turn_lock);
+}
+
+static void end_reading(struct reader *reader)
+{
+	if (!reader->is_running)
+		return;
+	want_look(reader, true);
+	pthread_join(reader->thread, NULL);
+	reader->is_running = false;
+}
+
+static void free_reader(struct reader *reader)
+{
+	for (size_t i = 0; i <= PPI_SCREEN_SPAN; i++)
+		free_moment(&reader->data.moments[i]);
+	free_moment(&reader->data.all);
+	portprof_follow_close(reader->follow);
+	ppi_symbols_free(reader->symbols);
 }
 
 /* ---- saving what it has so far as a profile ---- */
@@ -394,8 +304,7 @@ static void keep_old(const char *path)
 	free(old);
 }
 
-bool ppi_top_save(const char *from, const char *path,
-                  struct ppi_held *held)
+static bool save_as(const char *from, const char *path, struct ppi_held *held)
 {
 	portprof_profile *profile;
 	portprof_output *place;
@@ -420,17 +329,13 @@ bool ppi_top_save(const char *from, const char *path,
 
 /* ---- recording meanwhile ---- */
 
-/* A look takes at most this part of the time. */
-enum { LOOK_EVERY_MS = 1000, LOOK_SHARE = 10 };
-
 /* What shows the recording while it runs. */
 struct top {
 	struct ppi_live live; /* what record calls */
-	struct ppi_top_data data;
-	struct ppi_top_screen *screen;
-	struct ppi_top_title title;
-	char target[PPI_TITLE_BYTES];
-	uint64_t next_ns; /* when to look again */
+	struct reader reader;
+	struct ppi_screen *screen;
+	struct ppi_screen_title title;
+	uint64_t began_ns;
 	bool was_ended;
 };
 
@@ -439,64 +344,68 @@ static struct top *top_of(struct ppi_live *live)
 	return (struct top *)live;
 }
 
-/* Not so often that looking becomes what is hot. */
-static void look(struct top *top, portprof_session *session)
+static bool save(const struct ppi_screen_title *title)
 {
-	uint64_t pause_ns = LOOK_EVERY_MS * UINT64_C(1000000);
+	const struct top *top = title->context;
 
-	/* what fails shows in what is read: the same samples as before */
-	portprof_session_flush(session);
-	take_look(&top->data);
-	if (pause_ns < top->data.cost_ns * LOOK_SHARE)
-		pause_ns = top->data.cost_ns * LOOK_SHARE;
-	top->next_ns = ppi_monotonic_ns() + pause_ns;
+	return save_as(top->reader.path, title->save_to, top->live.held);
 }
 
 static bool turn(struct ppi_live *live, portprof_session *session,
                  const char *ended)
 {
 	struct top *top = top_of(live);
-	bool is_news = false, is_last = ended[0] && !top->was_ended;
 
 	top->title.ended = ended;
-	top->title.held = live->held;
+	top->title.target = live->title;
 	top->title.backend = portprof_session_backend(session);
 	if (!top->screen) {
-		top->screen = ppi_top_screen_begin(&top->data);
-		if (!top->screen)
+		top->began_ns = ppi_monotonic_ns();
+		top->screen = ppi_screen_begin(&top->reader.data, 0);
+		if (!top->screen || !begin_reading(&top->reader, session))
 			return false;
 	}
-	if (is_last || (!ended[0] && ppi_monotonic_ns() >= top->next_ns &&
-	                !ppi_top_screen_is_paused(top->screen))) {
-		look(top, session);
-		is_news = true;
-	}
+	atomic_store(&top->reader.is_paused,
+	             ppi_screen_is_paused(top->screen) && !ended[0]);
+	if (ended[0] && !top->was_ended)
+		want_look(&top->reader, false);
+	if (!top->was_ended)
+		top->title.elapsed_ns = ppi_monotonic_ns() - top->began_ns;
 	top->was_ended = ended[0] != '\0';
-	return ppi_top_screen_turn(top->screen, &top->title, is_news);
+	return ppi_screen_turn(top->screen, &top->title);
 }
 
+/* The terminal first: a look may take a while. */
 static void end(struct ppi_live *live)
 {
 	struct top *top = top_of(live);
 
-	ppi_top_screen_end(top->screen);
+	ppi_screen_end(top->screen);
 	top->screen = NULL;
+	end_reading(&top->reader);
 }
 
 /* ---- the verb ---- */
 
 static int run(struct ppi_record_options *options)
 {
-	struct top top = { .live = { .turn = turn, .end = end } };
+	struct top top = {
+		.live = { .turn = turn, .end = end },
+		.reader = { .data = { .lock = PTHREAD_MUTEX_INITIALIZER,
+		                      .is_live = true },
+		            .turn_lock = PTHREAD_MUTEX_INITIALIZER,
+		            .turn = PTHREAD_COND_INITIALIZER },
+		.title = { .verb = "top", .ended = "", .save = save },
+	};
 	char *folder = NULL, *path = NULL;
 	int status = PPI_EXIT_RECORD;
 
-	ppi_record_title(options, top.target, sizeof(top.target));
-	top.title.target = top.target;
+	/* -p and its likes: once they are found */
+	ppi_record_title(options, top.live.title, sizeof(top.live.title));
+	top.title.context = &top;
 	top.title.is_kept = options->output != NULL;
 	top.title.save_to = options->output ? options->output
 	                                    : PPI_DEFAULT_OUTPUT;
-	top.title.ended = "";
 	if (!options->output) {
 		folder = ppi_folder_make(&path);
 		if (!folder)
@@ -508,10 +417,11 @@ static int run(struct ppi_record_options *options)
 		if (!options->timeline.text)
 			options->timeline.text = "0s";
 	}
-	top.data.path = options->output;
+	top.reader.path = options->output;
 	status = ppi_record_live(options, &top.live);
-	ppi_top_screen_end(top.screen);
-	free_data(&top.data);
+	ppi_screen_end(top.screen);
+	end_reading(&top.reader);
+	free_reader(&top.reader);
 	ppi_folder_remove(folder, path);
 	return status;
 }
@@ -535,7 +445,8 @@ int ppi_top_main(int argc, char **argv)
 	status = ppi_record_read_options(&line, argc, argv, &options);
 	if (status >= 0)
 		return status;
-	if (!ppi_top_screen_can())
+	if (!ppi_screen_can("top",
+	                    "portprof record, then portprof report"))
 		return PPI_EXIT_RECORD;
 	return run(&options);
 }

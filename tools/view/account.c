@@ -49,7 +49,8 @@ void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight)
 	                                             : 0;
 	report->excess = known > report->total ? known - report->total : 0;
 	report->is_filtered = false;
-	report->shown = report->total;
+	/* an estimate that is too high by chance is no more than all */
+	report->shown = ppi_report_noise(report) ? known : report->total;
 }
 
 void ppi_report_filter(struct ppi_report *report, uint64_t shown,

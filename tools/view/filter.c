@@ -353,7 +353,6 @@ static bool say_unmet(const struct applying *applying, const struct list *list,
                       const char *what, name_fn name_of, const char *remedy)
 {
 	bool is_met = true;
-
 	size_t count = 0;
 
 	while (name_of(applying, count) != NULL)
@@ -382,27 +381,35 @@ static bool say_unmet(const struct applying *applying, const struct list *list,
  * By the middle of the slice of time that a sample fell in. Times are those of
  * CLOCK_REALTIME; when measuring began the file says too.
  */
-static bool leave_out_times(struct applying *applying,
-                            const struct ppi_filter *filter)
+bool ppi_filter_times(const struct ppi_filter *filter,
+                      const portprof_profile *profile, bool *is_left_out)
 {
 	const portprof_profile_origin *origin =
-		portprof_profile_origin_get(applying->profile);
-	size_t count = portprof_profile_sample_count(applying->profile);
+		portprof_profile_origin_get(profile);
+	size_t count = portprof_profile_sample_count(profile);
 	double from = time_of(&filter->from, origin);
 	double to = time_of(&filter->to, origin);
 	bool is_any_in = false;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t at_ns =
-			portprof_profile_sample_time(applying->profile, i) +
-			origin->timeline_ns / 2;
+		uint64_t at_ns = portprof_profile_sample_time(profile, i) +
+		                 origin->timeline_ns / 2;
 
 		at_ns = at_ns > origin->start_ns ? at_ns - origin->start_ns : 0;
 		if ((double)at_ns < from || (double)at_ns >= to)
-			applying->is_left_out[i] = true;
+			is_left_out[i] = true;
 		else
 			is_any_in = true;
 	}
+	return is_any_in;
+}
+
+static bool leave_out_times(struct applying *applying,
+                            const struct ppi_filter *filter)
+{
+	bool is_any_in = ppi_filter_times(filter, applying->profile,
+	                                  applying->is_left_out);
+
 	if (!is_any_in)
 		ppi_say("--time: no sample is in that time");
 	return is_any_in;

@@ -40,6 +40,10 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
                                         const struct ppi_symbols_name *names,
                                         bool **is_left_out);
 
+/* Mark what is outside the filter's times alone; false: that is all. */
+bool ppi_filter_times(const struct ppi_filter *filter,
+                      const portprof_profile *profile, bool *is_left_out);
+
 /* Take out the rows of code that is none of what a list of patterns names, as
  * struct ppi_filter has them (NULL: all stay): callers of what was asked for.
  * False when out of memory. */

@@ -1,0 +1,211 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# portprof browse in a real terminal: a profile of known numbers, its keys, four
+# widths, and that it leaves the terminal as it was.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+
+"$portprof" browse --help >help
+has "help says what it is" 'Shows a profile on the terminal' help
+"$portprof" browse --nonsense 2>words
+has "a wrong option is one of browse" 'portprof browse --help' words
+
+if ! grep -q '#define HAVE_CURSES 1' "$builddir/config.h"; then
+	"$portprof" browse 2>words
+	same "without curses: status" 1 $?
+	has "without curses: how to get it" 'libncurses-dev' words
+	tap_end
+fi
+command -v setsid >/dev/null && {
+	setsid -w "$portprof" browse 2>words
+	same "no terminal: status" 1 $?
+	has "no terminal: what to do" 'portprof report' words
+}
+command -v tmux >/dev/null || {
+	skip "the screen" "no tmux"
+	tap_end
+}
+# tmux needs a locale in which it may send UTF-8
+LC_ALL=C.UTF-8
+export LC_ALL
+
+# a server that ends must not be met by the next session
+terminals=0
+screen() {
+	tmux -S "$tmp/tmux$terminals" "$@"
+}
+
+shown() {
+	screen capture-pane -p >shown 2>/dev/null
+}
+
+# shows PATTERN
+# shellcheck disable=SC2317
+shows() {
+	shown
+	grep -Eq -e "$1" shown
+}
+
+# What must come, comes; a busy machine takes its time.
+await() {
+	if wait_for shows "$2"; then
+		ok "$1"
+	else
+		not_ok "$1"
+		echo "# the screen has not: $2"
+		sed 's/^/# > /' shown
+	fi
+}
+
+type_keys() {
+	screen send-keys "$@"
+}
+
+# A shell that prints how the terminal is, before and after each command.
+cat >shell <<'EOF'
+stty sane
+PS1='$ '
+settings() {
+	stty -a | sed 's/rows [0-9]*; columns [0-9]*;//'
+}
+run() {
+	settings >before
+	sh -c 'echo $$ >pid; exec "$@"' sh "$@"
+	echo "status $?" >ended
+	settings >after
+	cmp before after >differs 2>&1 && [ ! -s differs ] && echo "left as it was"
+}
+EOF
+begin() {
+	rm -f before after differs ended pid
+	end
+	terminals=$((terminals + 1))
+	TERM=screen screen -f /dev/null new-session -d -x "$1" -y "$2" \
+		"ENV=$tmp/shell PS1='\$ ' sh -i"
+	screen set-option -g remain-on-exit on
+	wait_for shows '^[$]( fg)?$' || echo "# no shell"
+}
+end() {
+	screen kill-server 2>/dev/null
+}
+at_end=end
+
+cat >calls.folded <<'EOF'
+main;company::product::Class<int>::method(int);leaf 500
+main;company::product::Other::method(int);leaf 300
+main;idle 200
+EOF
+
+### Tables, at four widths
+
+for width in 40 60 80 200; do
+	begin $width 24
+	type_keys "run $portprof browse calls.folded 2>&1" Enter
+	await "$width columns: the hot function" '80[.]0 %.* leaf'
+	shown
+	same "$width columns are kept" 0 \
+		"$(awk -v width=$width 'length > width' shown | wc -l)"
+	[ $width -lt 60 ] || has "$width columns: both methods" 'Other::method' shown
+	type_keys q
+	await "$width columns: left as it was" 'left as it was'
+	has "status" 'status 0' ended
+	end
+done
+
+begin 80 24
+type_keys "run $portprof browse calls.folded 2>&1" Enter
+await "the title is the file" '^portprof browse: calls.folded'
+
+### Callers, callees, the tree
+
+type_keys Enter
+await "Enter: callers" 'callers and callees of leaf'
+await "with their shares" '62[.]5 %|50[.]0 %'
+await "and what it calls" 'CALLED BY IT'
+type_keys Escape
+await "Esc: back" 'FUNCTION'
+type_keys T
+await "T: the tree, closed" '100[.]0 %.*[+] main'
+type_keys Right
+await "Right: open" '- main'
+await "what is below it" '[+] .*Class.*method'
+type_keys Down Right
+await "a branch of it" 'leaf'
+type_keys Left
+type_keys Left
+type_keys Left
+await "Left: to above, and closed" '[+] main'
+type_keys '*'
+await "*: the hottest way" '  leaf'
+
+### Search, filter, order, help
+
+type_keys f
+await "f: functions" 'FUNCTION'
+type_keys / method Enter
+await "/: only those" "names that contain 'method'"
+shown
+has_not "nothing else" 'leaf' shown
+type_keys Escape
+await "Esc: all again" 'leaf'
+type_keys F3 Other Enter o
+await "o: with calls" 'w/ calls[*]'
+await "a larger share is first" '100[.]0 %.* main'
+type_keys F1
+await "F1: the keys" 'choose a row'
+type_keys x
+type_keys r
+type_keys 1,2 Enter
+await "r: no times to choose from" 'has no times'
+type_keys F10
+await "F10 leaves" 'left as it was'
+end
+
+### A profile with source and times
+
+command -v "${CC:-cc}" >/dev/null && cat >hot.c <<'EOF'
+volatile unsigned long sum;
+static void __attribute__((noinline)) hot(void)
+{
+	for (unsigned long i = 0; i < 300000000; i++)
+		sum += i; /* here */
+}
+int main(void)
+{
+	hot();
+	return 0;
+}
+EOF
+if ${CC:-cc} -g -O1 -o hot hot.c 2>/dev/null &&
+	record -q -g -o hot.pb.gz -- ./hot && [ "$status" -eq 0 ]; then
+	begin 100 30
+	type_keys "run $portprof browse hot.pb.gz 2>&1" Enter
+	await "a recorded one" 'hot +hot$'
+	type_keys a
+	await "a: its source" '[0-9] % .*sum [+]= i; /[*] here'
+	await "whose" 'hot [(]Esc: back'
+	type_keys Escape
+	type_keys r 40%,60% Enter
+	await "r: a part of the time" 'time 40%,60% [(]Esc: all[)]'
+	await "has its share" 'hot +hot$'
+	type_keys Escape t
+	await "t: threads" 'hot/[0-9]+ of process'
+	type_keys m
+	await "m: modules" ' hot$'
+	type_keys Enter
+	await "Enter: functions of one" 'in hot [(]Esc: all'
+	type_keys q
+	await "left as it was" 'left as it was'
+	end
+	TERM=xterm COLUMNS=80 script -qec "$portprof report hot.pb.gz" /dev/null </dev/null |
+		tr -d '\r' >told
+	has "report on a terminal ends with how to open it" \
+		'^portprof browse hot.pb.gz ' told
+	"$portprof" report hot.pb.gz >told
+	has_not "and elsewhere does not" 'browse' told
+else
+	skip "source" "nothing can be compiled or recorded here"
+fi
+tap_end

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A profile on a whole terminal, for top, which records meanwhile, and for browse:
+ *
+ *   screen_draw.c  the terminal: head, columns, rows, the listing of a function
+ *   screen_keys.c  what keys do
+ *   screen_rows.c  the rows of a table: of all, and of what is recent
+ *   screen_tree.c  rows of the tree of calls, of which branches are open
+ *   screen_stub.c  instead of the first two in a build without curses
+ */
+#ifndef PPI_SCREEN_H
+#define PPI_SCREEN_H
+
+#include <portprof.h>
+#include <portprof/tool.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vector.h"
+#include "tools/symbols/symbols.h"
+#include "tools/view/filter.h"
+#include "tools/view/names.h"
+#include "tools/view/rows.h"
+
+/* ---- what is looked at ---- */
+
+/* So many looks are what "recent" is. */
+enum { PPI_SCREEN_SPAN = 5 };
+
+/* A look: what it brought, or everything until then. */
+struct ppi_screen_moment {
+	portprof_profile *profile; /* NULL: none */
+	struct ppi_symbols_name *names;
+	uint64_t at_ns;   /* CLOCK_MONOTONIC */
+	uint64_t *totals; /* of each event until then */
+};
+
+/* Who changes it, or reads it, holds the lock: top's reader is a thread. */
+struct ppi_screen_data {
+	pthread_mutex_t lock;
+	struct ppi_screen_moment all;
+	/* what looks brought, the newest [0]; recent shares count from the end
+	 * of the oldest */
+	struct ppi_screen_moment moments[PPI_SCREEN_SPAN + 1];
+	const portprof_profile *head; /* whose account is the newest; or NULL */
+	unsigned version; /* rises with every change */
+	bool is_live;     /* else a file: nothing is recent */
+	struct ppi_named_sources sources;
+	bool has_failed;  /* the last look, and why, in `why` */
+	char why[PORTPROF_WORDS_BYTES];
+};
+
+enum ppi_screen_table {
+	PPI_SCREEN_FUNCTIONS,
+	PPI_SCREEN_MODULES,
+	PPI_SCREEN_THREADS,
+	PPI_SCREEN_PROCESSES,
+	PPI_SCREEN_TREE,    /* of calls */
+	PPI_SCREEN_CALLERS, /* of one function, */
+	PPI_SCREEN_CALLEES  /* and whom it calls */
+};
+
+enum ppi_screen_order {
+	PPI_SCREEN_RECENT,
+	PPI_SCREEN_ALL,
+	PPI_SCREEN_CALLS,
+	PPI_SCREEN_ORDERS
+};
+
+/* The open branches of a tree: hashes of the ways to them, sorted. */
+struct ppi_screen_open {
+	struct ppi_vector keys; /* uint64_t */
+};
+
+bool ppi_screen_is_open(const struct ppi_screen_open *open, uint64_t key);
+void ppi_screen_set_open(struct ppi_screen_open *open, uint64_t key,
+                         bool is_open);
+
+/* What of it is wanted. */
+struct ppi_screen_wish {
+	enum ppi_screen_table table;
+	enum ppi_screen_order order;
+	size_t event;
+	const char *function; /* of callers and callees */
+	const char *filter;   /* part of a function's, module's or thread's
+	                       * name; "" all */
+	const char *module;   /* of functions in it alone; "" all */
+	uint32_t pid, tid;    /* of these alone; 0 all */
+	const struct ppi_filter *times; /* NULL all */
+	const struct ppi_screen_open *open; /* of the tree */
+};
+
+/* Strings belong to the rows: data may change while they are shown. */
+struct ppi_screen_row {
+	const char *function, *module, *thread; /* "" none */
+	uint32_t pid, tid;
+	uint64_t recent_weight; /* of the last looks */
+	uint64_t self_weight, total_weight, samples; /* since the beginning */
+	/* of the tree */
+	unsigned depth;
+	bool has_children, is_open;
+	uint64_t key;
+};
+
+struct ppi_screen_rows {
+	struct ppi_screen_row *rows; /* in order */
+	size_t count;
+	char *text;
+	uint64_t total, recent_total; /* all of the event, samples or not */
+	bool has_chains;
+};
+
+/* False when out of memory. The caller holds the lock. */
+bool ppi_screen_rows_make(const struct ppi_screen_data *data,
+                          const struct ppi_screen_wish *wish,
+                          struct ppi_screen_rows *rows);
+void ppi_screen_rows_free(struct ppi_screen_rows *rows);
+
+/* The rows of a tree (screen_tree.c), whose strings are the view's own; to be
+ * freed. False when out of memory. */
+bool ppi_screen_tree_rows(const struct ppi_view *view,
+                          const struct ppi_screen_open *open,
+                          struct ppi_screen_row **rows, size_t *count,
+                          uint64_t *weight);
+
+/* ---- the terminal ---- */
+
+struct ppi_screen;
+
+/* What stands above the table and is no part of a profile. */
+struct ppi_screen_title {
+	const char *verb;    /* "top" */
+	const char *target;  /* what is measured */
+	const char *backend;
+	const char *ended;   /* how it ended; "" it runs */
+	uint64_t elapsed_ns; /* since it began */
+	const char *save_to; /* where `s` saves; NULL: nowhere */
+	bool is_kept;        /* there, by -o: there is nothing to save */
+	/* Save; false: the thread's diagnostic says why. */
+	bool (*save)(const struct ppi_screen_title *title);
+	void *context;       /* of `save` */
+};
+
+/* Whether there is a terminal that can show it; false with words. */
+bool ppi_screen_can(const char *verb, const char *instead);
+
+/* NULL, with words, when it cannot; `event` is shown first. From then on nothing else may write to the
+ * terminal. */
+struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event);
+
+/* Draw, at least once a second, and do what keys ask for. False: it is to
+ * end. */
+bool ppi_screen_turn(struct ppi_screen *screen,
+                     const struct ppi_screen_title *title);
+
+/* Whether what is shown stands still, so that nothing needs to be read. */
+bool ppi_screen_is_paused(const struct ppi_screen *screen);
+
+/* The terminal is as it was; NULL is nothing. */
+void ppi_screen_end(struct ppi_screen *screen);
+
+#endif

@@ -1,0 +1,872 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The screen of portprof top and browse. It is drawn on the terminal itself,
+ * wherever standard output goes; curses sends what has changed and nothing else,
+ * and restores the terminal for a stop (Ctrl-Z) as at the end.
+ */
+#include "config.h"
+
+#include "tools/screen/screen_state.h"
+
+#include "base/clock_ns.h"
+#include "base/text.h"
+#include "tools/tools.h"
+#include "tools/view/code.h"
+#include "tools/view/names.h"
+#include "tools/view/short_names.h"
+#include "tools/view/view.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <term.h>
+#include <unistd.h>
+
+/* curses' names for what this file is not about */
+#undef lines
+#undef columns
+
+/* ---- lines ---- */
+
+/* A text that is cut at the end of the screen. */
+static void put(int y, int x, const char *text)
+{
+	if (y < LINES && x < COLS)
+		mvaddnstr(y, x, text,
+		          (int)ppi_text_fit(text, (size_t)(COLS - x)));
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static void put_words(int y, int x, const char *words, ...)
+{
+	char line[1024];
+	va_list values;
+
+	va_start(values, words);
+	vsnprintf(line, sizeof(line), words, values);
+	va_end(values);
+	put(y, x, line);
+}
+
+/* ---- the head: what, for how long, and how far it can be believed ---- */
+
+static void draw_title(const struct ppi_screen *screen,
+                       const struct ppi_screen_title *title)
+{
+	uint64_t seconds = title->elapsed_ns / 1000000000u;
+	char room[PPI_SHOWN_BYTES], right[64];
+	int length;
+
+	attron(A_BOLD);
+	put_words(0, 0, "portprof %s: %s", title->verb,
+	          ppi_shown(title->target, room));
+	attroff(A_BOLD);
+	length = snprintf(right, sizeof(right), "  %s%02" PRIu64 ":%02" PRIu64
+	                  ":%02" PRIu64, screen->is_paused ? "paused  " : "",
+	                  seconds / 3600, seconds / 60 % 60, seconds % 60);
+	if (length < COLS)
+		put(0, COLS - length, right);
+}
+
+static void draw_account(const struct ppi_screen *screen,
+                         const struct ppi_screen_title *title)
+{
+	const struct ppi_screen_head *head = &screen->head;
+	const portprof_stats *stats = &head->stats;
+	char weight[64], name[PPI_SHOWN_BYTES], rate[48] = "", idle[80] = "";
+	struct ppi_scale scale;
+
+	if (!head->is_known) {
+		put(1, 0, "waiting for the first samples");
+		return;
+	}
+	if (head->has_stats && stats->granted_hz > 0)
+		snprintf(rate, sizeof(rate), ", %g Hz granted",
+		         stats->granted_hz);
+	put_words(1, 0, "%s%s%s%s", ppi_shown(head->event, name),
+	          title->backend[0] ? " by " : "", title->backend, rate);
+	if (!head->has_stats)
+		return;
+	if (stats->idle_time_ns) {
+		scale = ppi_scale_of(PORTPROF_UNIT_NANOSECONDS,
+		                     stats->idle_time_ns);
+		ppi_say_weight(scale, stats->idle_time_ns, weight,
+		               sizeof(weight));
+		snprintf(idle, sizeof(idle), "; idle %s", weight);
+	}
+	scale = ppi_scale_of(head->unit, stats->total_weight);
+	put_words(2, 0, "%s in %" PRIu64 " samples, %" PRIu64
+	          " lost, %.1f %% unattributed%s",
+	          ppi_say_weight(scale, stats->total_weight, weight,
+	                         sizeof(weight)),
+	          stats->kept_samples, stats->lost_samples,
+	          ppi_percent(stats->unattributed_weight, stats->total_weight),
+	          idle);
+}
+
+/* What is not all: "thread 12 alone, 10%,20% (Esc: all)". */
+static bool draw_filters(const struct ppi_screen *screen)
+{
+	char words[600], room[PPI_SHOWN_BYTES];
+	size_t used = 0;
+
+	words[0] = '\0';
+	if (screen->tid)
+		used += (size_t)snprintf(words, sizeof(words),
+		                         ", thread %" PRIu32 " alone",
+		                         screen->tid);
+	else if (screen->pid)
+		used += (size_t)snprintf(words, sizeof(words),
+		                         ", process %" PRIu32 " alone",
+		                         screen->pid);
+	if (screen->module)
+		used += (size_t)snprintf(words + used, sizeof(words) - used,
+		                         ", in %.200s",
+		                         ppi_shown(screen->module, room));
+	if (screen->times.has_times)
+		used += (size_t)snprintf(words + used, sizeof(words) - used,
+		                         ", time %s", screen->times_text);
+	if (screen->filter[0])
+		used += (size_t)snprintf(words + used, sizeof(words) - used,
+		                         ", names that contain '%s'",
+		                         screen->filter);
+	if (used)
+		put_words(3, 0, "%s (Esc: all)", words + 2);
+	return used > 0;
+}
+
+/* The newest word; else why nothing is read; else what the profile notes. */
+static void draw_note(const struct ppi_screen *screen,
+                      const struct ppi_screen_title *title)
+{
+	static const char *const asked[] = {
+		[PPI_TYPES_FILTER] = "show names that contain: ",
+		[PPI_TYPES_SEARCH] = "search: ",
+		[PPI_TYPES_TIMES] = "show the time FROM,TO (1,2.5 or 10%,20%): ",
+	};
+	const struct ppi_screen_head *head = &screen->head;
+	char room[PPI_SHOWN_BYTES];
+
+	attron(A_BOLD);
+	if (screen->typing != PPI_TYPES_NOTHING)
+		put_words(3, 0, "%s%s_", asked[screen->typing],
+		          screen->typing == PPI_TYPES_SEARCH ? screen->search
+		          : screen->typing == PPI_TYPES_TIMES
+		                  ? screen->times_text
+		                  : screen->filter);
+	else if (screen->word[0])
+		put(3, 0, ppi_shown(screen->word, room));
+	else if (head->has_failed)
+		put(3, 0, ppi_shown(head->why, room));
+	else if (title->ended[0] && !screen->function)
+		put_words(3, 0, "%s; q leaves", title->ended);
+	attroff(A_BOLD);
+	if (screen->typing != PPI_TYPES_NOTHING || screen->word[0] ||
+	    head->has_failed || (title->ended[0] && !screen->function))
+		return;
+	if (screen->function)
+		put_words(3, 0, "callers and callees of %s (Esc: back)",
+		          ppi_shown(screen->function, room));
+	else if (!draw_filters(screen) && head->note[0])
+		put_words(3, 0, "note: %s", ppi_shown(head->note, room));
+}
+
+/* ---- columns ---- */
+
+enum { NUMBER_WIDTH = 9, MODULE_WIDTH = 18, MODULE_LEAST = 12,
+       NAME_LEAST = 24 };
+
+/* Which fit: names need their part, and a narrow screen has the one share that
+ * rows are sorted by. */
+struct columns {
+	bool has_recent, has_all, has_calls, has_samples;
+	int module_width; /* 0: no module */
+	int name_at;
+};
+
+static bool take_room(int *room, int width, bool is_wanted)
+{
+	if (!is_wanted || *room < width)
+		return false;
+	*room -= width;
+	return true;
+}
+
+static struct columns columns_of(const struct ppi_screen *screen)
+{
+	bool is_tree = screen->table == PPI_SCREEN_TREE && !screen->function;
+	bool is_live = screen->data->is_live && !is_tree;
+	bool has_calls = screen->rows.has_chains && !screen->function;
+	bool has_modules = screen->table == PPI_SCREEN_FUNCTIONS ||
+	                   screen->function || is_tree;
+	struct columns columns = { .has_recent = is_live };
+	int room = COLS - NAME_LEAST - NUMBER_WIDTH;
+
+	/* one of them is always there */
+	if (is_tree)
+		columns.has_calls = true;
+	else if (!is_live)
+		columns.has_all = true;
+	if (!columns.has_all)
+		columns.has_all = take_room(&room, NUMBER_WIDTH, true);
+	if (!columns.has_calls)
+		columns.has_calls = take_room(&room, NUMBER_WIDTH, has_calls);
+	if (take_room(&room, MODULE_LEAST + 1, has_modules))
+		columns.module_width = MODULE_LEAST;
+	columns.has_samples = take_room(&room, NUMBER_WIDTH + 1, !is_tree);
+	if (columns.module_width &&
+	    take_room(&room, MODULE_WIDTH - MODULE_LEAST, true))
+		columns.module_width = MODULE_WIDTH;
+	columns.name_at = NUMBER_WIDTH * (columns.has_recent + columns.has_all +
+	                                  columns.has_calls) +
+	                  (columns.has_samples ? NUMBER_WIDTH + 1 : 0) +
+	                  (columns.module_width ? columns.module_width + 1
+	                                        : 0) + 1;
+	return columns;
+}
+
+static const char *head_of(const struct ppi_screen *screen, bool is_callees)
+{
+	static const char *const heads[] = {
+		[PPI_SCREEN_FUNCTIONS] = "FUNCTION",
+		[PPI_SCREEN_MODULES] = "MODULE",
+		[PPI_SCREEN_THREADS] = "THREAD",
+		[PPI_SCREEN_PROCESSES] = "PROCESS",
+		[PPI_SCREEN_TREE] = "CALLS",
+	};
+
+	return is_callees         ? "CALLED BY IT"
+	       : screen->function ? "CALLER"
+	                          : heads[screen->table];
+}
+
+static int put_head(int y, int x, const char *name, bool is_sorted)
+{
+	put_words(y, x, "%*s%s", NUMBER_WIDTH - is_sorted, name,
+	          is_sorted ? "*" : "");
+	return x + NUMBER_WIDTH;
+}
+
+static void draw_head(const struct ppi_screen *screen, int y,
+                      const struct columns *columns, bool is_callees)
+{
+	bool is_tree = screen->table == PPI_SCREEN_TREE && !screen->function;
+	double seconds = screen->head.recent_seconds;
+	char recent[16] = "so far";
+	int x = 0;
+
+	if (seconds > 0)
+		snprintf(recent, sizeof(recent), "last %.0fs", seconds);
+	attron(A_BOLD | A_UNDERLINE);
+	mvhline(y, 0, ' ', COLS);
+	if (columns->has_recent)
+		x = put_head(y, x, recent,
+		             screen->order == PPI_SCREEN_RECENT);
+	if (columns->has_all)
+		x = put_head(y, x, screen->data->is_live && !is_tree ? "all"
+		                                                     : "self",
+		             screen->order == PPI_SCREEN_ALL && !is_tree);
+	if (columns->has_calls)
+		x = put_head(y, x, "w/ calls",
+		             screen->order == PPI_SCREEN_CALLS && !is_tree);
+	if (columns->has_samples) {
+		put_words(y, x, "%*s", NUMBER_WIDTH + 1, "samples");
+		x += NUMBER_WIDTH + 1;
+	}
+	if (columns->module_width)
+		put(y, x + 1, "MODULE");
+	put(y, columns->name_at, head_of(screen, is_callees));
+	attroff(A_BOLD | A_UNDERLINE);
+}
+
+/* ---- rows ---- */
+
+/* What a row of the table is called. */
+const char *ppi_screen_row_name(const struct ppi_screen *screen,
+                                const struct ppi_screen_row *row)
+{
+	if (screen->function)
+		return row->function;
+	switch (screen->table) {
+	case PPI_SCREEN_THREADS:
+	case PPI_SCREEN_PROCESSES:
+		return row->thread;
+	case PPI_SCREEN_MODULES:
+		return row->module;
+	default:
+		return row->function;
+	}
+}
+
+static int put_share(int y, int x, uint64_t weight, uint64_t total)
+{
+	put_words(y, x, "%*.1f %%", NUMBER_WIDTH - 2,
+	          ppi_percent(weight, total));
+	return x + NUMBER_WIDTH;
+}
+
+static void put_name(const struct ppi_screen *screen, int y, int x,
+                     const struct ppi_screen_row *row)
+{
+	char shown[PPI_SHOWN_BYTES], fits[PPI_SHOWN_BYTES];
+	const char *name = ppi_shown(ppi_screen_row_name(screen, row), shown);
+	bool is_table = !screen->function;
+	int most = COLS - x;
+
+	if (is_table && screen->table == PPI_SCREEN_THREADS) {
+		put_words(y, x, "%s/%" PRIu32 " of process %" PRIu32,
+		          name[0] ? name : "?", row->tid, row->pid);
+		return;
+	}
+	if (is_table && screen->table == PPI_SCREEN_PROCESSES) {
+		put_words(y, x, "%s/%" PRIu32, name[0] ? name : "?", row->pid);
+		return;
+	}
+	if (is_table && screen->table == PPI_SCREEN_TREE) {
+		/* a level is a column, until names have too little */
+		int indent = (int)row->depth;
+
+		if (indent > most - NAME_LEAST)
+			indent = most > NAME_LEAST ? most - NAME_LEAST : 0;
+		x += indent;
+		put(y, x, !row->has_children ? "  "
+		          : row->is_open     ? "- "
+		                             : "+ ");
+		x += 2;
+		most = COLS - x;
+	}
+	if (most > 0)
+		put(y, x, ppi_fit_name(name, (size_t)most, fits));
+}
+
+static void draw_row(const struct ppi_screen *screen, int y,
+                     const struct columns *columns,
+                     const struct ppi_screen_rows *rows,
+                     const struct ppi_screen_row *row)
+{
+	char module[PPI_SHOWN_BYTES];
+	int x = 0;
+
+	mvhline(y, 0, ' ', COLS);
+	if (columns->has_recent)
+		x = put_share(y, x, row->recent_weight, rows->recent_total);
+	if (columns->has_all)
+		x = put_share(y, x, row->self_weight, rows->total);
+	if (columns->has_calls && screen->function)
+		x += NUMBER_WIDTH;
+	else if (columns->has_calls)
+		x = put_share(y, x, row->total_weight, rows->total);
+	if (columns->has_samples) {
+		put_words(y, x, "%*" PRIu64, NUMBER_WIDTH + 1, row->samples);
+		x += NUMBER_WIDTH + 1;
+	}
+	if (columns->module_width) {
+		const char *of = ppi_shown(row->module, module);
+
+		mvaddnstr(y, x + 1, of,
+		          (int)ppi_text_fit(of,
+		                            (size_t)columns->module_width));
+	}
+	put_name(screen, y, columns->name_at, row);
+}
+
+/* From line `y` to `end`; `chosen`: the row that is marked. */
+static void draw_rows(const struct ppi_screen *screen, int y, int end,
+                      const struct columns *columns,
+                      const struct ppi_screen_rows *rows, size_t first,
+                      size_t chosen)
+{
+	for (size_t i = first; i < rows->count && y < end; i++, y++) {
+		if (i == chosen)
+			attron(A_REVERSE);
+		draw_row(screen, y, columns, rows, &rows->rows[i]);
+		if (i == chosen)
+			attroff(A_REVERSE);
+	}
+}
+
+void ppi_screen_scroll(struct ppi_screen *screen)
+{
+	if (screen->at < screen->first)
+		screen->first = screen->at;
+	if (screen->row_room && screen->at >= screen->first + screen->row_room)
+		screen->first = screen->at - screen->row_room + 1;
+	if (screen->first >= screen->rows.count)
+		screen->first = 0;
+}
+
+static void draw_tables(struct ppi_screen *screen)
+{
+	int end = LINES - 1, middle = end;
+	struct columns columns = columns_of(screen);
+
+	if (screen->function)
+		middle = PPI_SCREEN_FIRST_ROW + (end - PPI_SCREEN_FIRST_ROW) / 2;
+	screen->row_room = middle > PPI_SCREEN_FIRST_ROW
+	                           ? (size_t)(middle - PPI_SCREEN_FIRST_ROW)
+	                           : 0;
+	ppi_screen_scroll(screen);
+	draw_head(screen, PPI_SCREEN_FIRST_ROW - 1, &columns, false);
+	draw_rows(screen, PPI_SCREEN_FIRST_ROW, middle, &columns, &screen->rows,
+	          screen->first, screen->at);
+	if (screen->function && middle + 1 < end) {
+		draw_head(screen, middle, &columns, true);
+		draw_rows(screen, middle + 1, end, &columns, &screen->callees,
+		          0, SIZE_MAX);
+	}
+}
+
+/* ---- the listing of a function ---- */
+
+void ppi_screen_unlist(struct ppi_screen *screen)
+{
+	for (size_t i = 0; i < screen->lines.count; i++)
+		free(PPI_AT(&screen->lines, struct ppi_screen_line)[i].text);
+	ppi_vector_free(&screen->lines);
+	free(screen->listed);
+	screen->listed = NULL;
+	screen->first_line = 0;
+}
+
+static bool add_line(struct ppi_screen *screen, const char *text, double share,
+                     bool is_title)
+{
+	struct ppi_screen_line line = { strdup(text), share, is_title };
+
+	if (line.text &&
+	    ppi_vector_add(&screen->lines, sizeof(line), &line, 1))
+		return true;
+	free(line.text);
+	return false;
+}
+
+static bool add_listing(struct ppi_screen *screen, const char *title,
+                        const struct ppi_code *code,
+                        const struct ppi_listing *listing, bool is_hex)
+{
+	bool is_good = add_line(screen, title, 0, true);
+	char text[1200];
+
+	if (is_good && listing->why[0]) {
+		snprintf(text, sizeof(text), "  (%s)", listing->why);
+		is_good = add_line(screen, text, 0, false);
+	}
+	for (size_t i = 0; is_good && i < listing->count; i++) {
+		const struct ppi_shown_line *one = &listing->lines[i];
+
+		if (one->has_gap)
+			is_good = add_line(screen, "    ...", 0, false);
+		snprintf(text, sizeof(text),
+		         is_hex ? "%9" PRIx64 "  %s" : "%6" PRIu64 "  %s",
+		         one->at, one->text);
+		for (char *at = text; *at; at++)
+			if (*at == '\t')
+				*at = ' ';
+		is_good = is_good &&
+		          add_line(screen, text,
+		                   ppi_percent(one->weight, code->weight),
+		                   false);
+	}
+	return is_good;
+}
+
+static bool list_code(struct ppi_screen *screen, const struct ppi_code *code)
+{
+	enum { AROUND = 3, FILES_MAX = 4 };
+	struct ppi_listing listing;
+	bool is_good = true;
+	size_t shown = 0;
+
+	do {
+		const char *file = shown < code->file_count
+		                           ? code->files[shown].name
+		                           : NULL;
+
+		ppi_listing_source(code, file, AROUND, &listing);
+		is_good = add_listing(screen, file ? file : "Source", code,
+		                      &listing, false);
+		ppi_listing_free(&listing);
+	} while (is_good && ++shown < code->file_count && shown < FILES_MAX);
+	ppi_listing_instructions(code, AROUND, &listing);
+	is_good = is_good && add_listing(screen, "Instructions", code, &listing,
+	                                 true);
+	ppi_listing_free(&listing);
+	return is_good;
+}
+
+/* Lines take time to find, so that nobody does before they are wanted. */
+void ppi_screen_list(struct ppi_screen *screen, const char *function)
+{
+	struct ppi_screen_data *data = screen->data;
+	struct ppi_symbols *symbols = NULL;
+	struct ppi_view view = { .event = screen->event };
+	struct ppi_symbols_name *names = NULL;
+	struct ppi_code code;
+	bool is_good = false;
+
+	memset(&code, 0, sizeof(code));
+	put(3, 0, "looking for lines ...");
+	clrtoeol();
+	refresh();
+	pthread_mutex_lock(&data->lock);
+	if (data->head && data->all.profile)
+		symbols = ppi_symbols_new(
+			portprof_profile_origin_get(data->head)->start_ns);
+	if (symbols) {
+		ppi_symbols_want(symbols, true, false);
+		ppi_symbols_look_in(symbols, data->sources.debug_folder);
+		ppi_symbols_look_below(symbols, data->sources.root);
+		names = ppi_name_locations(data->all.profile, symbols);
+	}
+	view.profile = data->all.profile;
+	view.names = names;
+	ppi_screen_unlist(screen);
+	if (names)
+		is_good = ppi_code_find(&view, function, &code);
+	if (is_good && code.function && code.weight)
+		is_good = list_code(screen, &code);
+	if (is_good && code.function)
+		screen->listed = strdup(code.function);
+	if (!is_good)
+		snprintf(screen->word, sizeof(screen->word), "out of memory");
+	else if (!screen->lines.count)
+		snprintf(screen->word, sizeof(screen->word), "%.400s has no "
+		         "samples of its own: c shows what it calls", function);
+	ppi_code_free(&code);
+	free(names);
+	ppi_symbols_free(symbols);
+	pthread_mutex_unlock(&data->lock);
+	clearok(curscr, TRUE); /* objdump may have said something */
+}
+
+static void draw_listing(struct ppi_screen *screen)
+{
+	int end = LINES - 1, y = PPI_SCREEN_FIRST_ROW;
+	char room[PPI_SHOWN_BYTES];
+
+	screen->row_room = end > y ? (size_t)(end - y) : 0;
+	attron(A_BOLD | A_UNDERLINE);
+	mvhline(y - 1, 0, ' ', COLS);
+	put_words(y - 1, 0, "%9s  %s (Esc: back)", "share",
+	          ppi_shown(screen->listed ? screen->listed : "", room));
+	attroff(A_BOLD | A_UNDERLINE);
+	for (size_t i = screen->first_line;
+	     i < screen->lines.count && y < end; i++, y++) {
+		const struct ppi_screen_line *line = 
+			&PPI_AT(&screen->lines, struct ppi_screen_line)[i];
+
+		if (line->is_title || line->share >= 5)
+			attron(A_BOLD);
+		if (line->share > 0)
+			put_share(y, 0, (uint64_t)(line->share * 1000), 100000);
+		put(y, line->is_title ? 0 : NUMBER_WIDTH + 1,
+		    ppi_shown(line->text, room));
+		attroff(A_BOLD);
+	}
+}
+
+/* ---- all of it ---- */
+
+static void draw_keys(const struct ppi_screen *screen)
+{
+	attron(A_REVERSE);
+	mvhline(LINES - 1, 0, ' ', COLS);
+	put(LINES - 1, 0, screen->data->is_live
+	    ? "q end  ? help  p pause  / filter  f functions  T tree  "
+	      "t threads  a code  o order"
+	    : "q end  ? help  / filter  r time  f functions  T tree  "
+	      "t threads  a code  o order");
+	attroff(A_REVERSE);
+}
+
+static void draw_help(const struct ppi_screen *screen)
+{
+	static const char *const help[] = {
+		"Up Down PageUp PageDown Home End  choose a row",
+		"Enter c   a function's callers and callees; of a thread,",
+		"          process or module: its functions",
+		"a         a function's source and instructions",
+		"f m t P   by function, module, thread, process",
+		"T F5      calls as a tree: Right Left + - open and close,",
+		"          * opens the hottest way down",
+		"o F6      order: recent share, share of all, with calls",
+		"/ F4      show only names that contain a text",
+		"F3 S, n   search; the next that was found",
+		"e         the next event",
+	};
+	static const char *const live[] = {
+		"p         pause: the screen stands, recording continues",
+		"s         save what was recorded so far as a profile",
+		"q F10     end; a command that was started gets SIGTERM",
+	};
+	static const char *const file[] = {
+		"r         show a part of the time: 1,2.5 or 10%,20%",
+		"q F10     end",
+	};
+	bool is_live = screen->data->is_live;
+	const char *const *more = is_live ? live : file;
+	size_t more_count = is_live ? sizeof(live) / sizeof(live[0])
+	                            : sizeof(file) / sizeof(file[0]);
+	int y = 2;
+
+	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++)
+		put(y++, 1, help[i]);
+	for (size_t i = 0; i < more_count; i++)
+		put(y++, 1, more[i]);
+	put(y++, 1, "Esc Left  back, then everything again");
+	put(y + 1, 1, "Shares are of the event's total, or of what the filters");
+	put(y + 2, 1, "leave; weight without a sample is unattributed, above.");
+}
+
+void ppi_screen_draw(struct ppi_screen *screen,
+                     const struct ppi_screen_title *title)
+{
+	erase();
+	draw_title(screen, title);
+	if (screen->has_help) {
+		draw_help(screen);
+	} else {
+		draw_account(screen, title);
+		draw_note(screen, title);
+		if (screen->lines.count)
+			draw_listing(screen);
+		else
+			draw_tables(screen);
+	}
+	draw_keys(screen);
+	refresh();
+	screen->drawn_ns = ppi_monotonic_ns();
+}
+
+/* ---- the terminal ---- */
+
+static FILE *open_terminal(void)
+{
+	return fopen("/dev/tty", "r+");
+}
+
+bool ppi_screen_can(const char *verb, const char *instead)
+{
+	const char *kind = getenv("TERM");
+	FILE *terminal = open_terminal();
+	int error = 0;
+	bool is_known;
+
+	if (!terminal) {
+		ppi_say("%s needs a terminal: %s", verb, strerror(errno));
+		ppi_say("without one: %s", instead);
+		return false;
+	}
+	is_known = kind && kind[0] &&
+	           setupterm(kind, fileno(terminal), &error) == OK;
+	fclose(terminal);
+	if (is_known)
+		return true;
+	ppi_say("%s cannot draw on a terminal of type '%s', which is unknown "
+	        "here", verb, kind ? kind : "");
+	ppi_say("set TERM, as in TERM=xterm portprof %s, or use %s", verb,
+	        instead);
+	return false;
+}
+
+struct ppi_screen *ppi_screen_begin(struct ppi_screen_data *data, size_t event)
+{
+	struct ppi_screen *screen = calloc(1, sizeof(*screen));
+
+	if (!screen) {
+		ppi_say("out of memory");
+		return NULL;
+	}
+	setlocale(LC_CTYPE, "");
+	screen->data = data;
+	screen->event = event;
+	screen->order = data->is_live ? PPI_SCREEN_RECENT : PPI_SCREEN_ALL;
+	screen->is_stale = true;
+	screen->terminal = open_terminal();
+	/* the size is what the terminal says, whatever COLUMNS and LINES do */
+	use_env(TRUE);
+	use_tioctl(TRUE);
+	screen->curses = screen->terminal ? newterm(NULL, screen->terminal,
+	                                            screen->terminal)
+	                                  : NULL;
+	if (!screen->curses) {
+		ppi_say("the terminal cannot be drawn on");
+		ppi_screen_end(screen);
+		return NULL;
+	}
+	set_term(screen->curses);
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	/* a key is waited for as long as nothing else is to be done */
+	timeout(PPI_SCREEN_WAIT_MS);
+	set_escdelay(50);
+	curs_set(0);
+	return screen;
+}
+
+void ppi_screen_end(struct ppi_screen *screen)
+{
+	if (!screen)
+		return;
+	if (screen->curses) {
+		curs_set(1);
+		endwin();
+		delscreen(screen->curses);
+	}
+	if (screen->terminal)
+		fclose(screen->terminal);
+	ppi_screen_unlist(screen);
+	ppi_screen_rows_free(&screen->rows);
+	ppi_screen_rows_free(&screen->callees);
+	ppi_vector_free(&screen->open.keys);
+	free(screen->module);
+	free(screen->function);
+	free(screen->chosen);
+	free(screen);
+}
+
+bool ppi_screen_is_paused(const struct ppi_screen *screen)
+{
+	return screen->is_paused;
+}
+
+/* ---- the rows ---- */
+
+static struct ppi_screen_wish wish_of(const struct ppi_screen *screen)
+{
+	return (struct ppi_screen_wish){
+		.table = screen->function ? PPI_SCREEN_CALLERS : screen->table,
+		.order = screen->order,
+		.event = screen->event,
+		.function = screen->function,
+		.filter = screen->filter,
+		.module = screen->table == PPI_SCREEN_MODULES ? NULL
+		                                              : screen->module,
+		.pid = screen->table == PPI_SCREEN_PROCESSES ? 0 : screen->pid,
+		.tid = screen->table == PPI_SCREEN_THREADS ||
+		                       screen->table == PPI_SCREEN_PROCESSES
+		               ? 0 : screen->tid,
+		.times = screen->times.has_times ? &screen->times : NULL,
+		.open = &screen->open,
+	};
+}
+
+/* The row that was chosen may stand elsewhere now. */
+static void find_chosen(struct ppi_screen *screen)
+{
+	for (size_t i = 0; screen->chosen && i < screen->rows.count; i++) {
+		const struct ppi_screen_row *row = &screen->rows.rows[i];
+
+		if (row->key == screen->chosen_key &&
+		    strcmp(ppi_screen_row_name(screen, row),
+		           screen->chosen) == 0) {
+			screen->at = i;
+			break;
+		}
+	}
+	if (screen->at >= screen->rows.count)
+		screen->at = screen->rows.count ? screen->rows.count - 1 : 0;
+}
+
+static void copy_head(struct ppi_screen *screen)
+{
+	const struct ppi_screen_data *data = screen->data;
+	const struct ppi_screen_moment *then = &data->moments[PPI_SCREEN_SPAN];
+	struct ppi_screen_head *head = &screen->head;
+	const portprof_profile_origin *origin;
+	const portprof_profile_event *event;
+
+	memset(head, 0, sizeof(*head));
+	head->has_failed = data->has_failed;
+	memcpy(head->why, data->why, sizeof(head->why));
+	event = data->head ? portprof_profile_event_get(data->head,
+	                                                screen->event)
+	                   : NULL;
+	if (!event)
+		return;
+	origin = portprof_profile_origin_get(data->head);
+	head->is_known = event->has_stats || !data->is_live;
+	head->has_stats = event->has_stats;
+	snprintf(head->event, sizeof(head->event), "%s", event->name);
+	head->unit = event->unit;
+	head->stats = event->stats;
+	head->event_count = portprof_profile_event_count(data->head);
+	if (then->profile)
+		head->recent_seconds =
+			(double)(data->moments[0].at_ns - then->at_ns) / 1e9;
+	if (origin->note_count)
+		snprintf(head->note, sizeof(head->note), "%s",
+		         origin->notes[0]);
+}
+
+void ppi_screen_renew(struct ppi_screen *screen, bool may_wait)
+{
+	struct ppi_screen_wish wish = wish_of(screen);
+	struct ppi_screen_rows rows, callees;
+	bool is_good;
+
+	memset(&callees, 0, sizeof(callees));
+	if (may_wait)
+		pthread_mutex_lock(&screen->data->lock);
+	else if (pthread_mutex_trylock(&screen->data->lock) != 0)
+		return;
+	is_good = ppi_screen_rows_make(screen->data, &wish, &rows);
+	if (is_good && screen->function) {
+		wish.table = PPI_SCREEN_CALLEES;
+		is_good = ppi_screen_rows_make(screen->data, &wish, &callees);
+	}
+	copy_head(screen);
+	screen->version = screen->data->version;
+	pthread_mutex_unlock(&screen->data->lock);
+	screen->is_stale = false;
+	ppi_screen_rows_free(&screen->rows);
+	ppi_screen_rows_free(&screen->callees);
+	screen->rows = rows;
+	screen->callees = callees;
+	if (!is_good)
+		snprintf(screen->word, sizeof(screen->word), "out of memory");
+	find_chosen(screen);
+}
+
+/* Whether the data have changed, or another look at them is wanted. */
+static bool has_news(struct ppi_screen *screen)
+{
+	bool is_new = screen->is_stale;
+
+	if (!is_new && pthread_mutex_trylock(&screen->data->lock) == 0) {
+		is_new = screen->data->version != screen->version ||
+		         screen->data->has_failed != screen->head.has_failed;
+		pthread_mutex_unlock(&screen->data->lock);
+	}
+	return is_new;
+}
+
+bool ppi_screen_turn(struct ppi_screen *screen,
+                     const struct ppi_screen_title *title)
+{
+	bool is_news = has_news(screen);
+	int key;
+
+	if (is_news)
+		ppi_screen_renew(screen, false);
+	if (is_news || !screen->drawn_ns || title->ended[0] != '\0' ||
+	    ppi_monotonic_ns() - screen->drawn_ns >=
+	            PPI_SCREEN_EVERY_MS * UINT64_C(1000000))
+		ppi_screen_draw(screen, title);
+	key = getch();
+	if (key == ERR)
+		return true;
+	if (!ppi_screen_obey(screen, title, key))
+		return false;
+	ppi_screen_renew(screen, false);
+	ppi_screen_draw(screen, title);
+	return true;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* A table of a profile on the screen: what the wish chooses, of all and of the
+ * last looks, in order. */
+#include "config.h"
+
+#include "tools/screen/screen.h"
+
+#include "base/text.h"
+#include "tools/view/account.h"
+#include "tools/view/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a table of one moment ---- */
+
+static unsigned keys_of(enum ppi_screen_table table)
+{
+	return table == PPI_SCREEN_THREADS     ? PPI_BY_THREAD | PPI_BY_PROCESS
+	       : table == PPI_SCREEN_PROCESSES ? PPI_BY_PROCESS
+	       : table == PPI_SCREEN_MODULES   ? PPI_BY_MODULE
+	                                       : PPI_BY_FUNCTION | PPI_BY_MODULE;
+}
+
+static bool is_in_module(const struct ppi_screen_moment *moment,
+                         const portprof_profile_sample *sample,
+                         const char *module)
+{
+	return sample->depth &&
+	       strcmp(moment->names[sample->locations[0]].module, module) == 0;
+}
+
+/* By sample, whether it is none of what is wanted; to be freed. NULL with true:
+ * all are. */
+static bool leave_out(const struct ppi_screen_moment *moment,
+                      const struct ppi_screen_wish *wish, bool **is_left_out)
+{
+	size_t count = portprof_profile_sample_count(moment->profile);
+	const char *module = wish->module ? wish->module : "";
+
+	*is_left_out = NULL;
+	if (!wish->tid && !wish->pid && !module[0] && !wish->times)
+		return true;
+	*is_left_out = calloc(count + 1, sizeof(**is_left_out));
+	if (!*is_left_out)
+		return false;
+	if (wish->times)
+		ppi_filter_times(wish->times, moment->profile, *is_left_out);
+	for (size_t i = 0; i < count; i++) {
+		const portprof_profile_sample *sample =
+			portprof_profile_sample_get(moment->profile, i);
+
+		if ((wish->tid && sample->tid != wish->tid) ||
+		    (wish->pid && sample->pid != wish->pid) ||
+		    (module[0] && !is_in_module(moment, sample, module)))
+			(*is_left_out)[i] = true;
+	}
+	return true;
+}
+
+/* A moment with what is left out of it. */
+struct part {
+	struct ppi_view view;
+	bool *is_left_out;
+	bool is_empty;
+};
+
+static bool open_part(const struct ppi_screen_moment *moment,
+                      const struct ppi_screen_wish *wish, struct part *part)
+{
+	*part = (struct part){ .view = { .profile = moment->profile,
+		                         .names = moment->names,
+		                         .event = wish->event } };
+	part->is_empty =
+		!moment->profile || !moment->names ||
+		wish->event >= portprof_profile_event_count(moment->profile);
+	if (part->is_empty)
+		return true;
+	if (!leave_out(moment, wish, &part->is_left_out))
+		return false;
+	part->view.is_left_out = part->is_left_out;
+	return true;
+}
+
+static bool fold(const struct ppi_screen_moment *moment,
+                 const struct ppi_screen_wish *wish, struct ppi_rows *rows)
+{
+	struct part part;
+	bool is_good = open_part(moment, wish, &part);
+
+	memset(rows, 0, sizeof(*rows));
+	if (!is_good || part.is_empty)
+		return is_good;
+	if (wish->table == PPI_SCREEN_CALLERS ||
+	    wish->table == PPI_SCREEN_CALLEES)
+		is_good = ppi_rows_edges(
+			&part.view,
+			wish->table == PPI_SCREEN_CALLERS ? PPI_CALLERS
+			                                  : PPI_CALLEES,
+			wish->function, rows);
+	else
+		is_good = ppi_rows_fold(&part.view, keys_of(wish->table), rows);
+	free(part.is_left_out);
+	return is_good;
+}
+
+/* All of the event, samples or not; of what is left, the samples. */
+static uint64_t total_of(const struct ppi_screen_data *data,
+                         const struct ppi_screen_wish *wish,
+                         const struct ppi_rows *rows)
+{
+	struct ppi_report report = { .profile = data->head,
+		                     .event = wish->event };
+	bool is_edge = wish->table == PPI_SCREEN_CALLERS ||
+	               wish->table == PPI_SCREEN_CALLEES;
+
+	if (!data->head ||
+	    wish->event >= portprof_profile_event_count(data->head))
+		return 0;
+	if (!is_edge && rows->left_weight)
+		return rows->weight;
+	ppi_report_sum(&report, rows->weight + rows->left_weight);
+	return report.shown;
+}
+
+/* ---- all, and the last of them ---- */
+
+static int compare_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+/* By what makes two rows of two moments the same. */
+static int compare_keys(const void *left, const void *right)
+{
+	const struct ppi_row *a = left, *b = right;
+	int order = compare_text(a->function, b->function);
+
+	if (order == 0)
+		order = compare_text(a->module, b->module);
+	if (order == 0)
+		order = (a->pid > b->pid) - (a->pid < b->pid);
+	if (order == 0)
+		order = (a->tid > b->tid) - (a->tid < b->tid);
+	return order;
+}
+
+static bool is_wanted(const struct ppi_row *row, const char *filter)
+{
+	return !filter || !filter[0] ||
+	       (row->function && strstr(row->function, filter)) ||
+	       (row->module && strstr(row->module, filter)) ||
+	       (row->thread && strstr(row->thread, filter));
+}
+
+/* Falling by what is sorted by; of equal ones, what has more in all first, and
+ * then by name, so that rows do not jump. */
+static int compare_rows(const struct ppi_screen_row *a,
+                        const struct ppi_screen_row *b,
+                        enum ppi_screen_order order)
+{
+	uint64_t of_a = order == PPI_SCREEN_RECENT  ? a->recent_weight
+	                : order == PPI_SCREEN_CALLS ? a->total_weight
+	                                            : a->self_weight;
+	uint64_t of_b = order == PPI_SCREEN_RECENT  ? b->recent_weight
+	                : order == PPI_SCREEN_CALLS ? b->total_weight
+	                                            : b->self_weight;
+	int by_name;
+
+	if (of_a != of_b)
+		return of_a < of_b ? 1 : -1;
+	if (a->self_weight != b->self_weight)
+		return a->self_weight < b->self_weight ? 1 : -1;
+	by_name = compare_text(a->function, b->function);
+	if (by_name == 0)
+		by_name = compare_text(a->module, b->module);
+	return by_name ? by_name : a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static int by_recent(const void *a, const void *b)
+{
+	return compare_rows(a, b, PPI_SCREEN_RECENT);
+}
+
+static int by_all(const void *a, const void *b)
+{
+	return compare_rows(a, b, PPI_SCREEN_ALL);
+}
+
+static int by_calls(const void *a, const void *b)
+{
+	return compare_rows(a, b, PPI_SCREEN_CALLS);
+}
+
+/* What the table is made of. */
+struct tables {
+	struct ppi_rows now, recent[PPI_SCREEN_SPAN];
+	bool has_recent; /* while there are fewer looks, it is all */
+};
+
+static uint64_t recent_weight(const struct tables *tables,
+                              const struct ppi_row *now)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < PPI_SCREEN_SPAN; i++) {
+		const struct ppi_rows *from = &tables->recent[i];
+		const struct ppi_row *row = NULL;
+
+		if (from->count)
+			row = bsearch(now, from->rows, from->count,
+			              sizeof(*row), compare_keys);
+		sum += row ? row->self_weight : 0;
+	}
+	return sum;
+}
+
+/* Of the last looks, as total_of has it. */
+static uint64_t recent_total(const struct ppi_screen_data *data,
+                             const struct ppi_screen_wish *wish,
+                             const struct tables *tables)
+{
+	const struct ppi_screen_moment *then = &data->moments[PPI_SCREEN_SPAN];
+	uint64_t first, last, sum = 0;
+
+	for (size_t i = 0; i < PPI_SCREEN_SPAN; i++)
+		sum += tables->recent[i].weight;
+	if (tables->now.left_weight ||
+	    wish->event >= portprof_profile_event_count(then->profile))
+		return sum;
+	first = then->totals[wish->event];
+	last = data->moments[0].totals[wish->event];
+	return last > first ? last - first : 0;
+}
+
+static bool join(struct ppi_screen_rows *rows, struct tables *tables,
+                 const char *filter)
+{
+	rows->rows = calloc(tables->now.count + 1, sizeof(*rows->rows));
+	if (!rows->rows)
+		return false;
+	for (size_t i = 0; i < PPI_SCREEN_SPAN; i++)
+		if (tables->recent[i].count)
+			qsort(tables->recent[i].rows, tables->recent[i].count,
+			      sizeof(struct ppi_row), compare_keys);
+	for (size_t i = 0; i < tables->now.count; i++) {
+		const struct ppi_row *now = &tables->now.rows[i];
+
+		if (!is_wanted(now, filter))
+			continue;
+		rows->rows[rows->count++] = (struct ppi_screen_row){
+			.function = now->function ? now->function : "",
+			.module = now->module ? now->module : "",
+			.thread = now->thread ? now->thread : "",
+			.pid = now->pid,
+			.tid = now->tid,
+			.recent_weight = tables->has_recent
+			                         ? recent_weight(tables, now)
+			                         : now->self_weight,
+			.self_weight = now->self_weight,
+			.total_weight = now->total_weight,
+			.samples = now->samples,
+		};
+	}
+	return true;
+}
+
+/* ---- strings of their own ---- */
+
+static bool own_text(struct ppi_screen_rows *rows)
+{
+	size_t bytes = 1, used = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		bytes += strlen(rows->rows[i].function) +
+		         strlen(rows->rows[i].module) +
+		         strlen(rows->rows[i].thread) + 3;
+	rows->text = malloc(bytes);
+	if (!rows->text)
+		return false;
+	for (size_t i = 0; i < rows->count; i++) {
+		struct ppi_screen_row *row = &rows->rows[i];
+		const char **texts[] = { &row->function, &row->module,
+			                 &row->thread };
+
+		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
+			size_t length = strlen(*texts[k]) + 1;
+
+			*texts[k] = memcpy(rows->text + used, *texts[k],
+			                   length);
+			used += length;
+		}
+	}
+	return true;
+}
+
+/* ---- all of it ---- */
+
+static bool make_tree(const struct ppi_screen_data *data,
+                      const struct ppi_screen_wish *wish,
+                      struct ppi_screen_rows *rows)
+{
+	struct part part;
+	bool is_good = open_part(&data->all, wish, &part);
+
+	if (!is_good || part.is_empty)
+		return is_good;
+	is_good = ppi_screen_tree_rows(&part.view, wish->open, &rows->rows,
+	                               &rows->count, &rows->total);
+	free(part.is_left_out);
+	rows->recent_total = rows->total;
+	rows->has_chains = true;
+	return is_good && own_text(rows);
+}
+
+static bool make_table(const struct ppi_screen_data *data,
+                       const struct ppi_screen_wish *wish,
+                       struct tables *tables, struct ppi_screen_rows *rows)
+{
+	static int (*const compare[])(const void *, const void *) = {
+		[PPI_SCREEN_RECENT] = by_recent,
+		[PPI_SCREEN_ALL] = by_all,
+		[PPI_SCREEN_CALLS] = by_calls,
+	};
+	const struct ppi_screen_moment *then = &data->moments[PPI_SCREEN_SPAN];
+
+	tables->has_recent = then->profile != NULL;
+	if (!fold(&data->all, wish, &tables->now))
+		return false;
+	for (size_t i = 0; tables->has_recent && i < PPI_SCREEN_SPAN; i++)
+		if (!fold(&data->moments[i], wish, &tables->recent[i]))
+			return false;
+	rows->total = total_of(data, wish, &tables->now);
+	rows->recent_total = tables->has_recent
+	                             ? recent_total(data, wish, tables)
+	                             : rows->total;
+	rows->has_chains = tables->now.has_chains;
+	if (!join(rows, tables, wish->filter))
+		return false;
+	if (rows->count)
+		qsort(rows->rows, rows->count, sizeof(*rows->rows),
+		      compare[wish->order]);
+	return own_text(rows);
+}
+
+bool ppi_screen_rows_make(const struct ppi_screen_data *data,
+                          const struct ppi_screen_wish *wish,
+                          struct ppi_screen_rows *rows)
+{
+	struct tables tables;
+	bool is_good;
+
+	memset(rows, 0, sizeof(*rows));
+	memset(&tables, 0, sizeof(tables));
+	if (wish->table == PPI_SCREEN_TREE)
+		is_good = make_tree(data, wish, rows);
+	else
+		is_good = make_table(data, wish, &tables, rows);
+	ppi_rows_free(&tables.now);
+	for (size_t i = 0; i < PPI_SCREEN_SPAN; i++)
+		ppi_rows_free(&tables.recent[i]);
+	if (!is_good)
+		ppi_screen_rows_free(rows);
+	return is_good;
+}
+
+void ppi_screen_rows_free(struct ppi_screen_rows *rows)
+{
+	free(rows->rows);
+	free(rows->text);
+	memset(rows, 0, sizeof(*rows));
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a screen, for the files that draw it and obey its keys. */
+#ifndef PPI_SCREEN_STATE_H
+#define PPI_SCREEN_STATE_H
+
+#include <stdio.h>
+
+#include "tools/screen/screen.h"
+
+/* For so long a turn of the screen waits for a key. */
+enum { PPI_SCREEN_WAIT_MS = 100, PPI_SCREEN_EVERY_MS = 1000 };
+
+/* What the profile says of itself, copied when its rows were. */
+struct ppi_screen_head {
+	bool is_known, has_stats;
+	char event[256];
+	portprof_unit unit;
+	portprof_stats stats;
+	size_t event_count;
+	double recent_seconds; /* 0: since the beginning */
+	bool has_failed;
+	char why[PORTPROF_WORDS_BYTES];
+	char note[400];
+};
+
+/* A line of a function's source or instructions. */
+struct ppi_screen_line {
+	char *text;
+	double share; /* in percent; 0 none */
+	bool is_title;
+};
+
+/* What a text is typed for. */
+enum ppi_screen_typing {
+	PPI_TYPES_NOTHING,
+	PPI_TYPES_FILTER,
+	PPI_TYPES_SEARCH,
+	PPI_TYPES_TIMES
+};
+
+/* What keys change and what is drawn, so it has more members than most. */
+struct ppi_screen {
+	struct ppi_screen_data *data;
+	FILE *terminal;
+	void *curses; /* SCREEN */
+
+	enum ppi_screen_table table;
+	enum ppi_screen_order order;
+	size_t event;
+	uint32_t pid, tid;   /* whose functions; 0 everybody's */
+	char *module;        /* of what; NULL all */
+	char *function;      /* whose callers and callees; NULL a table */
+	char filter[64], search[64], times_text[64];
+	struct ppi_filter times; /* has_times: a part of the time alone */
+	struct ppi_screen_open open;
+	enum ppi_screen_typing typing;
+	bool is_paused, has_help;
+	char word[512];      /* in answer to the last key; "" none */
+
+	struct ppi_screen_head head;
+	struct ppi_screen_rows rows; /* of the table, or the callers */
+	struct ppi_screen_rows callees;
+	unsigned version;    /* of the data that the rows are of */
+	bool is_stale;       /* the wish has changed since */
+	uint64_t drawn_ns;   /* 0: not yet */
+	size_t at, first;    /* the chosen row, and the first that is shown */
+	char *chosen;        /* its name; NULL: it is the first, whichever */
+	uint64_t chosen_key; /* of the tree */
+	size_t row_room;     /* rows that fit */
+
+	/* The listing of a function; no lines: there is none. */
+	struct ppi_vector lines; /* struct ppi_screen_line */
+	size_t first_line;
+	char *listed; /* of which */
+};
+
+/* Columns below the head. */
+enum { PPI_SCREEN_FIRST_ROW = 5 };
+
+/* What a row of the table is called. */
+const char *ppi_screen_row_name(const struct ppi_screen *screen,
+                                const struct ppi_screen_row *row);
+
+/* Make the rows anew, unless the data are in use: then later. */
+void ppi_screen_renew(struct ppi_screen *screen, bool may_wait);
+
+/* The chosen row is among those that are shown. */
+void ppi_screen_scroll(struct ppi_screen *screen);
+
+/* List a function's source and instructions; else a word why not. */
+void ppi_screen_list(struct ppi_screen *screen, const char *function);
+void ppi_screen_unlist(struct ppi_screen *screen);
+
+void ppi_screen_draw(struct ppi_screen *screen,
+                     const struct ppi_screen_title *title);
+
+/* Do what a key asks for. False: it is to end. */
+bool ppi_screen_obey(struct ppi_screen *screen,
+                     const struct ppi_screen_title *title, int key);
+
+#endif
