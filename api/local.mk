@@ -18,6 +18,7 @@ portprof_headers_HEADERS = \
 	api/portprof/export.h \
 	api/portprof/gmon.h \
 	api/portprof/group.h \
+	api/portprof/label.h \
 	api/portprof/profile.h \
 	api/portprof/record.h \
 	api/portprof/region.h \
@@ -44,6 +45,9 @@ libportprof_core_la_SOURCES += \
 	api/core/group_threads.h \
 	api/core/helper.c \
 	api/core/helper.h \
+	api/core/label.c \
+	api/core/label_find.c \
+	api/core/label_find.h \
 	api/core/lone_call.h \
 	api/core/open.c \
 	api/core/open.h \
@@ -126,6 +130,8 @@ libportprof_core_la_SOURCES += \
 	api/profile/pprof/encode.c \
 	api/profile/pprof/encode.h \
 	api/profile/output.c \
+	api/profile/label_texts.c \
+	api/profile/label_texts.h \
 	api/profile/locations.c \
 	api/profile/locations.h \
 	api/profile/portion.c \

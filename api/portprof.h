@@ -12,6 +12,7 @@
 #include <portprof/export.h>
 #include <portprof/gmon.h>
 #include <portprof/group.h>
+#include <portprof/label.h>
 #include <portprof/profile.h>
 #include <portprof/record.h>
 #include <portprof/region.h>

@@ -4,6 +4,8 @@
 #
 #   clock_ns        clocks; CPU time by each system's rules (cpu_clock_read: its calls)
 #   thread          threads: ids, names, CPU clocks
+#   label_store     whose work threads do: memory that handlers and recorders read
+#   label_look      reads it, of this or another process
 #   processes       what processes have mapped, their memory, whose they are
 #   signals         signals by name; those shared with the program
 #   signal_context  what a signal handler sees: registers, the stack
@@ -40,6 +42,10 @@ libportprof_base_la_SOURCES = \
 	base/host.h \
 	base/json.c \
 	base/json.h \
+	base/label_look.c \
+	base/label_look.h \
+	base/label_store.c \
+	base/label_store.h \
 	base/library.c \
 	base/library.h \
 	base/memory.c \

@@ -73,6 +73,7 @@ void ppi_pump_free(struct ppi_pump *pump)
 	free(pump->tallies);
 	ppi_unwinder_free(pump->unwinder);
 	ppi_code_watch_free(pump->watch);
+	ppi_label_finder_free(pump->labels);
 	memset(pump, 0, sizeof(*pump));
 }
 
@@ -292,13 +293,50 @@ static void deliver_held(struct ppi_pump *pump)
 /* ---- from the backend to either ---- */
 
 /* To the sinks, or to what waits until it is asked for. */
+static void pass_on(struct ppi_pump *pump, const struct ppi_room *room)
+{
+	if (room->record_count && pump->is_holding)
+		keep(pump, room);
+	else if (room->record_count)
+		deliver(pump, room);
+}
+
+static void pass_set(struct ppi_pump *pump, const portprof_record *sample)
+{
+	portprof_record record;
+	uint64_t words[PPI_WORDS_MIN];
+	struct ppi_room told = { .records = &record,
+		                 .record_room = 1,
+		                 .words = words,
+		                 .word_room = PPI_WORDS_MIN };
+
+	ppi_label_finder_tell(pump->labels, sample, &told);
+	pass_on(pump, &told);
+}
+
+/* In parts, where a set of labels is told before the first sample of it. */
+static void pass_labelled(struct ppi_pump *pump, const struct ppi_room *room)
+{
+	size_t first = 0, next;
+	struct ppi_room part;
+
+	do {
+		next = ppi_label_finder_see(pump->labels, room, first);
+		part = part_of(room, first, next);
+		pass_on(pump, &part);
+		if (next < room->record_count)
+			pass_set(pump, &room->records[next]);
+		first = next;
+	} while (next < room->record_count);
+}
+
 static void pass(struct ppi_pump *pump, struct ppi_room room)
 {
 	unwind(pump, room);
-	if (room.record_count && pump->is_holding)
-		keep(pump, &room);
-	else if (room.record_count)
-		deliver(pump, &room);
+	if (pump->labels)
+		pass_labelled(pump, &room);
+	else
+		pass_on(pump, &room);
 }
 
 /* ---- code that nobody told of ---- */
@@ -390,6 +428,9 @@ static portprof_status draw(struct ppi_pump *pump,
 	portprof_status status = PORTPROF_OK;
 	uint64_t place = ppi_ticks_place(bs);
 	bool is_untold;
+
+	if (pump->labels)
+		ppi_label_finder_look(pump->labels, pump->area);
 
 	do {
 		is_untold = pump->modules &&

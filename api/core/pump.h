@@ -3,6 +3,7 @@
 #ifndef PPI_PUMP_H
 #define PPI_PUMP_H
 
+#include "api/core/label_find.h"
 #include "api/core/sink.h"
 #include "api/unwind/modules.h"
 #include "api/unwind/unwind.h"
@@ -24,6 +25,7 @@ struct ppi_pump {
 	size_t event_count;
 	struct ppi_modules *modules; /* NULL: nobody wants them */
 	struct ppi_area *area;       /* where samples stay; NULL: they come here */
+	struct ppi_label_finder *labels; /* NULL: others find them */
 	struct ppi_code_watch *watch; /* NULL: all code is told of */
 	struct ppi_unwinder *unwinder; /* NULL: chains come as they are */
 	unsigned chain_depth;

@@ -494,6 +494,11 @@ static portprof_status init_parts(struct portprof_session *session,
 		session->pump.target_pid = session->opened.box.plan.target.pid;
 		if (has_baseline_modules(session))
 			session->pump.modules = &session->modules;
+		/* a collector's processes tell theirs */
+		if (!session->opened.bs.pool)
+			session->pump.labels = ppi_label_finder_new(
+				&session->opened.box.plan,
+				!session->opened.bs.ops->copies_stacks);
 		if (has_untold_code(session))
 			session->pump.watch =
 				ppi_code_watch_new((uint32_t)getpid());

@@ -22,6 +22,7 @@ static void free_writer(struct ppi_writer *writer)
 	ppi_vector_free(&writer->encoder.scratch);
 	ppi_sample_table_close(&writer->table);
 	ppi_pool_free(&writer->labels.sets);
+	ppi_label_texts_close(&writer->labels.texts);
 	ppi_threads_close(&writer->threads);
 	ppi_spaces_close(&writer->spaces);
 	ppi_locations_close(&writer->locations);
@@ -215,7 +216,8 @@ static bool keep_sample(struct ppi_sink *sink, const portprof_batch *batch,
 	return name != PPI_NONE &&
 	       ppi_sample_table_add(
 		       &writer->table, record, pid, chain, depth,
-		       ppi_sample_labels_enter(&writer->labels, batch, record),
+		       ppi_sample_labels_enter(&writer->labels, pid, batch,
+		                               record),
 		       name);
 }
 
@@ -252,9 +254,14 @@ static void take_other(struct ppi_writer *writer, const portprof_batch *batch,
 			ppi_spaces_map(&writer->spaces, pid, record->address,
 			               record->address + record->span, module);
 		break;
+	case PORTPROF_RECORD_LABELS:
+		ppi_label_texts_tell(&writer->labels.texts, pid, batch, record);
+		break;
 	case PORTPROF_RECORD_THREAD:
-		if (record->valid & PORTPROF_FIELD_EXEC)
+		if (record->valid & PORTPROF_FIELD_EXEC) {
 			ppi_spaces_exec(&writer->spaces, pid);
+			ppi_label_texts_exec(&writer->labels.texts, pid);
+		}
 		if (name)
 			ppi_threads_name(&writer->threads, pid, record->tid,
 			                 name);
@@ -266,6 +273,8 @@ static void take_other(struct ppi_writer *writer, const portprof_batch *batch,
 		break;
 	case PORTPROF_RECORD_FORK:
 		ppi_process_map_fork(&writer->spaces.processes, pid,
+		                     (uint32_t)record->address);
+		ppi_label_texts_fork(&writer->labels.texts, pid,
 		                     (uint32_t)record->address);
 		ppi_threads_fork(&writer->threads, pid, record->tid,
 		                 (uint32_t)record->address);

@@ -18,8 +18,10 @@ enum portprof_record_kind {
 	PORTPROF_RECORD_MODULE = 2, /* code was mapped at an address range */
 	PORTPROF_RECORD_THREAD = 3, /* a thread or process got a name */
 	PORTPROF_RECORD_EXIT = 4,   /* a thread ended (pid, tid, time) */
-	PORTPROF_RECORD_FORK = 5    /* a process was forked: pid, tid are the
+	PORTPROF_RECORD_FORK = 5,   /* a process was forked: pid, tid are the
 	                             * child's; address is the parent's pid */
+	PORTPROF_RECORD_LABELS = 6  /* a set of labels of a process: address is
+	                             * its number, the payload its text */
 };
 
 /* Bits of portprof_record.valid: which of the optional fields are known. */
@@ -49,7 +51,9 @@ enum {
 	PORTPROF_FIELD_PHYSICAL_ADDRESS = 1u << 16,
 	PORTPROF_FIELD_PAGE_SIZES = 1u << 17,
 	/* Only events whose string requests it: field=NAME. */
-	PORTPROF_FIELD_EVENT_FIELDS = 1u << 18
+	PORTPROF_FIELD_EVENT_FIELDS = 1u << 18,
+	/* Of programs that label their work: <portprof/label.h>. */
+	PORTPROF_FIELD_LABELS = 1u << 19
 };
 
 /*
@@ -159,7 +163,15 @@ typedef struct portprof_record {
 	uint64_t data_page_bytes, code_page_bytes;
 	uint64_t event_fields; /* index into the batch's words */
 	uint64_t event_field_words;
+	uint64_t label_set; /* that the thread was in: of a LABELS record of its
+	                     * process, which came before, or one of those
+	                     * below; 0 = none */
 } portprof_record;
+
+/* Sets of labels that have no record: of so many that they are not kept apart, and
+ * those that could not be found out. */
+#define PORTPROF_LABEL_SET_OTHER   UINT64_C(1)
+#define PORTPROF_LABEL_SET_UNKNOWN UINT64_C(0xffffffff)
 
 /* Flags of a branch; with neither of the first two, its prediction is unknown. */
 enum {
@@ -249,6 +261,27 @@ portprof_batch_module(const portprof_batch *batch,
                       const portprof_record *record);
 PORTPROF_API const char *portprof_batch_name(const portprof_batch *batch,
                                              const portprof_record *record);
+
+/*
+ * The text of a LABELS record: keys and values in turn, each with a null byte; the
+ * key behind the last one is empty, or the text ends there. *bytes is all of it.
+ * NULL if the record is of another kind. Valid as long as the batch. Any thread;
+ * async-signal-safe. Since 0.1.
+ */
+static inline const char *
+portprof_batch_labels(const portprof_batch *batch,
+                      const portprof_record *record, size_t *bytes)
+{
+	const void *text = batch->words + record->payload;
+
+	*bytes = 0;
+	if (record->kind != PORTPROF_RECORD_LABELS ||
+	    record->payload > batch->word_count ||
+	    record->payload_words > batch->word_count - record->payload)
+		return NULL;
+	*bytes = PORTPROF_CAST(size_t, record->payload_words) * 8;
+	return PORTPROF_CAST(const char *, text);
+}
 
 /*
  * The call chain of a sample, leaf first, and its length in *depth; NULL and 0

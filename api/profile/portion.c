@@ -245,6 +245,9 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 
 	if (!account)
 		return NULL;
+	if (ppi_label_texts_note(&writer->labels.texts, note, sizeof(note)) &&
+	    !ppi_account_add_note(arena, account, note))
+		return NULL;
 	if (ppi_sample_labels_note(&writer->labels, note, sizeof(note)) &&
 	    !ppi_account_add_note(arena, account, note))
 		return NULL;

@@ -26,6 +26,7 @@ enum {
 	HAS, /* of PORTPROF_FIELD_ */
 	DATA_SOURCE, TRANSACTION, LATENCY, INSTRUCTION_LATENCY, DATA_ADDRESS,
 	PHYSICAL_ADDRESS, DATA_PAGE, CODE_PAGE, BRANCH, BRANCH_CYCLES,
+	OWN, /* the program's */
 	WORDS,
 	EVENT_WORDS = 128 /* of the event's own fields, at most */
 };
@@ -160,12 +161,36 @@ static size_t take_event_fields(const struct ppi_sample_labels *labels,
 	return 1 + count;
 }
 
+/* Its own labels are bounded by themselves, and kept where others are not. */
+static uint32_t number_of(struct ppi_sample_labels *labels, uint64_t *set,
+                          size_t words, uint64_t samples)
+{
+	uint64_t own_alone[WORDS] = { [OWN] = set[OWN] };
+	uint32_t number;
+
+	if (ppi_pool_count(&labels->sets) < PPI_LABEL_SETS_MAX)
+		number = ppi_pool_enter(&labels->sets, set,
+		                        words * sizeof(*set));
+	else
+		number = ppi_pool_find(&labels->sets, set,
+		                       words * sizeof(*set));
+	if (number != PPI_NONE)
+		return number + 1;
+	if (set[HAS] || words > WORDS)
+		labels->left_out += samples;
+	if (set[OWN])
+		number = ppi_pool_enter(&labels->sets, own_alone,
+		                        sizeof(own_alone));
+	return number == PPI_NONE ? 0 : number + 1;
+}
+
 uint32_t ppi_sample_labels_enter(struct ppi_sample_labels *labels,
-                                 const portprof_batch *batch,
+                                 uint32_t pid, const portprof_batch *batch,
                                  const portprof_record *record)
 {
 	uint64_t set[WORDS + 1 + EVENT_WORDS] = {
-		[HAS] = labels->fields & record->valid
+		[HAS] = labels->fields & record->valid,
+		[OWN] = ppi_label_texts_of(&labels->texts, pid, record),
 	};
 	size_t more = take_event_fields(labels, batch, record, set + WORDS);
 	const uint64_t all[WORDS] = {
@@ -178,26 +203,17 @@ uint32_t ppi_sample_labels_enter(struct ppi_sample_labels *labels,
 		[DATA_PAGE] = record->data_page_bytes,
 		[CODE_PAGE] = record->code_page_bytes,
 	};
-	uint32_t number = PPI_NONE;
 
-	if (!set[HAS] && !more)
+	if (!set[HAS] && !more && !set[OWN])
 		return 0;
 	if (set[HAS] & PORTPROF_FIELD_BRANCHES)
 		take_branch(batch, record, set);
 	for (size_t i = HAS + 1; i < BRANCH; i++)
 		if (set[HAS] & kinds[i].field)
 			set[i] = all[i];
-	if (!set[HAS] && !more)
+	if (!set[HAS] && !more && !set[OWN])
 		return 0;
-	if (ppi_pool_count(&labels->sets) < PPI_LABEL_SETS_MAX)
-		number = ppi_pool_enter(&labels->sets, set,
-		                        (WORDS + more) * sizeof(*set));
-	else
-		number = ppi_pool_find(&labels->sets, set,
-		                        (WORDS + more) * sizeof(*set));
-	if (number == PPI_NONE)
-		labels->left_out += record->samples;
-	return number == PPI_NONE ? 0 : number + 1;
+	return number_of(labels, set, WORDS + more, record->samples);
 }
 
 /* "load,L1,hit", "" where nothing is known. */
@@ -256,10 +272,15 @@ static bool is_taken(const char *name)
 	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
 		if (strcmp(name, taken[i]) == 0)
 			return true;
-	for (size_t i = HAS + 1; i < WORDS; i++)
+	for (size_t i = HAS + 1; i < OWN; i++)
 		if (strcmp(name, kinds[i].key) == 0)
 			return true;
 	return false;
+}
+
+bool ppi_sample_labels_has(const char *name)
+{
+	return is_taken(name);
 }
 
 /* The nth word of a list with blanks between. */
@@ -331,10 +352,12 @@ size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
 	if (set == 0)
 		return 0;
 	words = ppi_pool_key(&labels->sets, set - 1, &bytes);
-	for (size_t i = HAS + 1; i < WORDS; i++)
+	for (size_t i = HAS + 1; i < OWN; i++)
 		if (words[HAS] & kinds[i].field)
 			count +=
 				make_label(i, words[i], locations, &out[count]);
+	count += ppi_label_texts_make(&labels->texts, (uint32_t)words[OWN],
+	                              locations, &out[count]);
 	if (bytes > WORDS * sizeof(*words))
 		count += make_event_labels(labels, words + WORDS,
 		                           bytes / sizeof(*words) - WORDS,

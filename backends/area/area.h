@@ -17,7 +17,7 @@
 #define SHARE_MAGIC UINT32_C(0x70707368)
 
 /* Raise with any change below or of what is put into rings and streams. */
-#define SHARE_LAYOUT 4u
+#define SHARE_LAYOUT 5u
 
 enum {
 	SHARE_AREAS_MAX = 1024, /* processes measured at once */

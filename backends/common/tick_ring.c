@@ -504,7 +504,8 @@ static portprof_record record_of(const struct ppi_tick *tick, int64_t pid)
 	return (portprof_record){
 		.kind = PORTPROF_RECORD_SAMPLE,
 		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
-		         PORTPROF_FIELD_TIME,
+		         PORTPROF_FIELD_TIME |
+		         (tick->label_set ? PORTPROF_FIELD_LABELS : 0),
 		.pid = (uint32_t)(tick->pid ? (int64_t)tick->pid : pid),
 		.tid = (uint32_t)tick->tid,
 		.time_ns = tick->time_ns,
@@ -512,6 +513,7 @@ static portprof_record record_of(const struct ppi_tick *tick, int64_t pid)
 		.span = 1,
 		.weight = tick->weight,
 		.samples = 1,
+		.label_set = tick->label_set,
 	};
 }
 

@@ -38,6 +38,7 @@ struct ppi_tick {
 	/* of such a child: how much farther from its CPU time its samples are
 	 * by chance, in PPI_TICK_SQUARE-ths of a squared period */
 	int32_t squares;
+	uint32_t label_set; /* of base/label_store.h */
 };
 enum { PPI_TICK_SQUARE = 65536 };
 

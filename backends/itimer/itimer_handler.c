@@ -6,6 +6,7 @@
  *   handle_tick, is_tick, record_tick, put, is_due, begin_weights,
  *   weigh_by_thread, weigh_by_process, pass_on, sign_as_heir (here)
  *   ppi_itimer_table_get, ppi_itimer_arm_next,
+ *   ppi_label_now, ppi_label_of_heir,
  *   ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
  *   ppi_tick_ring_put, ppi_tick_rate_due, ppi_context_pc
  *   kernel->thread_id: gettid(2); now_ns, thread_cpu, process_cpu:
@@ -18,6 +19,7 @@
 #include "config.h"
 
 #include "backends/itimer/itimer.h"
+#include "base/label_store.h"
 #include "base/signal_context.h"
 #include "base/signals.h"
 
@@ -138,6 +140,7 @@ static void sign_as_heir(struct itimer_state *state, struct ppi_tick *tick)
 	if (!state->heir_pid)
 		return;
 	tick->pid = (int32_t)state->heir_pid;
+	tick->label_set = ppi_label_of_heir(tick->label_set);
 	tick->squares = ppi_tick_rate_squares(
 		&state->rate, atomic_fetch_add(&state->heir_samples, 1));
 }
@@ -155,6 +158,7 @@ static void record_tick(struct itimer_state *state, const void *context)
 
 	if (!is_due(state, &tick.weight))
 		return;
+	tick.label_set = ppi_label_now(tick.tid);
 	sign_as_heir(state, &tick);
 	if (!state->is_by_thread)
 		weigh_by_process(state, &tick, context);

@@ -5,6 +5,7 @@
  * Reached in signal context, and nothing else:
  *   handle_tick, record_tick, is_too_early, set_next, find_thread, is_tick,
  *   pass_on, sign_as_heir (here)
+ *   ppi_label_now, ppi_label_of_heir,
  *   ppi_tick_rate_squares, ppi_gate_enter, ppi_gate_leave,
  *   ppi_tick_ring_put, ppi_context_pc,
  *   ppi_tick_rate_due
@@ -16,6 +17,7 @@
  * thread-local storage: the kernel brings a pointer to the thread's entry.
  */
 #include "backends/timer/timer.h"
+#include "base/label_store.h"
 #include "base/signal_context.h"
 #include "base/signals.h"
 
@@ -98,6 +100,7 @@ static bool is_too_early(const struct timer_state *state,
 static void sign_as_heir(const struct timer_state *state, struct ppi_tick *tick)
 {
 	tick->pid = (int32_t)state->heir_pid;
+	tick->label_set = ppi_label_of_heir(tick->label_set);
 	tick->squares = ppi_tick_rate_squares(&state->rate,
 	                                      atomic_load(&state->heir.ticks));
 }
@@ -114,7 +117,8 @@ static void record_tick(struct timer_state *state, struct timer_thread *thread,
 	const struct timer_kernel *kernel = state->kernel;
 	struct ppi_tick tick = { .pc = ppi_context_pc(context),
 		                 .time_ns = kernel->now_ns(kernel->self),
-		                 .tid = thread->tid };
+		                 .tid = thread->tid,
+		                 .label_set = ppi_label_now(thread->tid) };
 	uint64_t cpu_ns;
 
 	if (kernel->thread_cpu(kernel->self, 0, &cpu_ns) != 0 ||

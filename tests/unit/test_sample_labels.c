@@ -49,7 +49,7 @@ static uint32_t enter(const portprof_record *record)
 	                         sizeof(portprof_record) };
 
 	memcpy(words, branches, sizeof(branches));
-	return ppi_sample_labels_enter(&labels, &batch, record);
+	return ppi_sample_labels_enter(&labels, 1, &batch, record);
 }
 
 static const char *string_of(int64_t number)

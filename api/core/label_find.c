@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Which set of labels each sample's thread was in, and what is in that set. */
+#include "config.h"
+
+#include "api/core/label_find.h"
+
+#include "api/profile/memory.h"
+#include "base/clock_ns.h"
+#include "base/label_look.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As kernels name the mapping of base/label_store.c. */
+#define ANNOUNCED "/memfd:" PPI_LABELS_MEMFD
+
+/* A process, as far as its labels go. */
+struct label_process {
+	uint32_t pid;
+	bool is_self;
+	bool has_look;
+	bool is_due;           /* something says that it has labels now */
+	uint64_t next_look_ns; /* for who has none yet */
+	unsigned looks;
+	struct ppi_label_look look;
+	unsigned char *told;   /* a bit a set; NULL: none */
+};
+
+struct ppi_label_finder {
+	bool by_time, wants_times;
+	uint32_t self;                /* whose samples name no process */
+	int64_t measured;             /* that process; 0: many */
+	struct ppi_pool pids;         /* numbers of: */
+	struct ppi_vector processes;  /* struct label_process * */
+	struct label_process *last;   /* the one of the sample before */
+	uint32_t told_to_area;        /* sets of lower numbers are there */
+	uint64_t next_own_look_ns;
+	unsigned own_looks;
+};
+
+/* ---- processes ---- */
+
+static struct label_process *find_process(struct ppi_label_finder *finder,
+                                          uint32_t pid)
+{
+	struct label_process *process = finder->last;
+	uint32_t at;
+
+	if (process && process->pid == pid)
+		return process;
+	at = ppi_pool_enter(&finder->pids, &pid, sizeof(pid));
+	if (at == PPI_NONE)
+		return NULL;
+	if (at == finder->processes.count) {
+		process = calloc(1, sizeof(*process));
+		if (!process ||
+		    !ppi_vector_add(&finder->processes, sizeof(process),
+		                    &process, 1)) {
+			free(process);
+			ppi_pool_drop_last(&finder->pids);
+			return NULL;
+		}
+		process->pid = pid;
+		process->is_self = pid == finder->self;
+	}
+	finder->last =
+		PPI_AT(&finder->processes, struct label_process *)[at];
+	return finder->last;
+}
+
+static void forget(struct label_process *process)
+{
+	if (process->has_look)
+		ppi_label_look_close(&process->look);
+	free(process->told);
+	process->told = NULL;
+	process->has_look = process->is_due = false;
+	process->next_look_ns = 0;
+	process->looks = 0;
+}
+
+/* Of those that have none less and less often, to a minute. */
+static uint64_t wait_ns(unsigned looks)
+{
+	return UINT64_C(250000000) << (looks < 8 ? looks : 8);
+}
+
+/* Its store, where it has one. */
+static bool has_store(struct ppi_label_finder *finder,
+                      struct label_process *process, uint64_t now_ns)
+{
+	if (process->has_look)
+		return true;
+	if (process->is_self && !ppi_label_store_own())
+		return false;
+	if (!process->is_due && !process->is_self &&
+	    now_ns < process->next_look_ns)
+		return false;
+	process->is_due = false;
+	process->has_look =
+		process->is_self
+			? ppi_label_look_own(&process->look)
+			: ppi_label_look_open(&process->look, process->pid);
+	if (process->has_look && finder->by_time && !process->is_self)
+		ppi_label_look_watch(&process->look);
+	if (!process->has_look)
+		process->next_look_ns = now_ns + wait_ns(process->looks++);
+	return process->has_look;
+}
+
+/* ---- samples ---- */
+
+static bool is_told(const struct label_process *process, uint64_t set)
+{
+	return process->told && set < PPI_LABEL_SETS &&
+	       (process->told[set / 8] & (1u << (set % 8)));
+}
+
+static void mark_told(struct label_process *process, uint64_t set)
+{
+	if (!process->told)
+		process->told = calloc(PPI_LABEL_SETS / 8, 1);
+	if (process->told && set < PPI_LABEL_SETS)
+		process->told[set / 8] |= (unsigned char)(1u << (set % 8));
+}
+
+static uint64_t now_for(const struct label_process *process)
+{
+	return process->has_look ? 0 : ppi_monotonic_ns();
+}
+
+/* A kernel that says neither which thread nor when leaves it open. */
+static void find_by_time(struct ppi_label_finder *finder,
+                         struct label_process *process,
+                         portprof_record *record)
+{
+	const uint32_t needed = PORTPROF_FIELD_TID | PORTPROF_FIELD_TIME;
+	uint32_t number = PPI_LABELS_UNKNOWN;
+
+	if (!has_store(finder, process, now_for(process)))
+		return;
+	if ((record->valid & needed) == needed)
+		number = ppi_label_look_find(&process->look, record->tid,
+		                             record->time_ns);
+	if (number == PPI_LABELS_NONE)
+		return;
+	record->label_set = number;
+	record->valid |= PORTPROF_FIELD_LABELS;
+}
+
+static bool has_text(const portprof_record *record)
+{
+	return (record->valid & PORTPROF_FIELD_LABELS) &&
+	       record->label_set >= PPI_LABELS_FIRST &&
+	       record->label_set != PORTPROF_LABEL_SET_UNKNOWN;
+}
+
+/* True: its set is to be told first. */
+static bool see_sample(struct ppi_label_finder *finder,
+                       portprof_record *record)
+{
+	uint32_t pid = record->valid & PORTPROF_FIELD_PID ? record->pid
+	                                                  : finder->self;
+	struct label_process *process;
+
+	if (pid == 0)
+		return false;
+	process = find_process(finder, pid);
+	if (!process)
+		return false;
+	if (finder->by_time && !(record->valid & PORTPROF_FIELD_LABELS))
+		find_by_time(finder, process, record);
+	return has_text(record) && !is_told(process, record->label_set);
+}
+
+/* A program that begins to label its work shows that by a mapping of its own, which
+ * is nobody's code. */
+static void see_module(struct ppi_label_finder *finder,
+                       portprof_record *record, bool is_announcement)
+{
+	struct label_process *process;
+
+	if (!is_announcement)
+		return;
+	process = find_process(finder, record->pid);
+	if (process && !process->has_look)
+		process->is_due = true;
+	record->kind = 0;
+}
+
+static void see_other(struct ppi_label_finder *finder,
+                      const portprof_record *record)
+{
+	struct label_process *process;
+
+	if (record->kind == PORTPROF_RECORD_THREAD
+	            ? !(record->valid & PORTPROF_FIELD_EXEC)
+	            : record->kind != PORTPROF_RECORD_EXIT ||
+	                      record->pid != record->tid)
+		return;
+	if (ppi_pool_find(&finder->pids, &record->pid, sizeof(record->pid)) ==
+	    PPI_NONE)
+		return;
+	process = find_process(finder, record->pid);
+	if (process && !process->is_self)
+		forget(process);
+}
+
+size_t ppi_label_finder_see(struct ppi_label_finder *finder,
+                            const struct ppi_room *room, size_t first)
+{
+	const portprof_batch batch = ppi_room_batch(room);
+
+	for (size_t i = first; i < room->record_count; i++) {
+		portprof_record *record = &room->records[i];
+		const portprof_module *module;
+
+		if (record->kind == PORTPROF_RECORD_SAMPLE) {
+			if (see_sample(finder, record))
+				return i;
+		} else if (record->kind == PORTPROF_RECORD_MODULE) {
+			module = portprof_batch_module(&batch, record);
+			see_module(finder, record,
+			           module && strncmp(module->path, ANNOUNCED,
+			                             sizeof(ANNOUNCED) - 1) ==
+			                             0);
+		} else {
+			see_other(finder, record);
+		}
+	}
+	return room->record_count;
+}
+
+/* The text of a set of this process, or of one that is looked at. */
+static const char *text_of(struct label_process *process, uint64_t set,
+                           size_t *bytes)
+{
+	const struct ppi_label_store *store =
+		process->has_look ? process->look.store
+	        : process->is_self ? ppi_label_store_own() : NULL;
+
+	return store ? ppi_label_store_text(store, (uint32_t)set, bytes)
+	             : NULL;
+}
+
+void ppi_label_finder_tell(struct ppi_label_finder *finder,
+                           const portprof_record *sample,
+                           struct ppi_room *room)
+{
+	struct label_process *process = find_process(
+		finder, sample->valid & PORTPROF_FIELD_PID ? sample->pid
+		                                           : finder->self);
+	const portprof_record record = {
+		.kind = PORTPROF_RECORD_LABELS,
+		.valid = PORTPROF_FIELD_PID,
+		.pid = process ? process->pid : 0,
+		.address = sample->label_set,
+	};
+	size_t bytes;
+	const char *text;
+
+	if (!process)
+		return;
+	text = text_of(process, sample->label_set, &bytes);
+	if (text)
+		ppi_room_add(room, &record, text, bytes);
+	mark_told(process, sample->label_set);
+}
+
+/* ---- sets of this process, for a collector ---- */
+
+/* In their order, until the area is full: what is missing comes next time. */
+static void fill_area(struct ppi_label_finder *finder, struct ppi_area *area)
+{
+	const struct ppi_label_store *store = ppi_label_store_own();
+	uint32_t count = store ? atomic_load(&store->set_count) : 0;
+
+	if (finder->told_to_area < PPI_LABELS_FIRST)
+		finder->told_to_area = PPI_LABELS_FIRST;
+	for (uint32_t i = finder->told_to_area;
+	     i < count && i < PPI_LABEL_SETS; i++) {
+		const portprof_record record = {
+			.kind = PORTPROF_RECORD_LABELS,
+			.valid = PORTPROF_FIELD_PID,
+			.pid = finder->self,
+			.address = i,
+		};
+		size_t bytes;
+		const char *text = ppi_label_store_text(store, i, &bytes);
+
+		if (text && !ppi_area_put(area, &record, text, bytes))
+			return;
+		/* one that is being written has no samples yet */
+		if (text && finder->told_to_area == i)
+			finder->told_to_area = i + 1;
+	}
+}
+
+/* Another copy of the library in this process, which the program was linked with,
+ * may have the store. */
+static void look_for_own(struct ppi_label_finder *finder)
+{
+	struct ppi_label_look look;
+	uint64_t now_ns;
+
+	if (ppi_label_store_own())
+		return;
+	now_ns = ppi_monotonic_ns();
+	if (now_ns < finder->next_own_look_ns)
+		return;
+	finder->next_own_look_ns = now_ns + wait_ns(finder->own_looks++);
+	if (ppi_label_look_own(&look))
+		ppi_label_look_close(&look);
+}
+
+void ppi_label_finder_look(struct ppi_label_finder *finder,
+                           struct ppi_area *area)
+{
+	if (finder->measured != finder->self)
+		return;
+	look_for_own(finder);
+	if (area)
+		fill_area(finder, area);
+}
+
+/* ---- its life ---- */
+
+/* One that is there already. */
+static void expect(struct ppi_label_finder *finder, uint32_t pid)
+{
+	struct label_process *process = find_process(finder, pid);
+
+	if (process)
+		has_store(finder, process, ppi_monotonic_ns());
+}
+
+struct ppi_label_finder *ppi_label_finder_new(const struct ppi_plan *plan,
+                                              bool by_time)
+{
+	struct ppi_label_finder *finder = calloc(1, sizeof(*finder));
+	const struct ppi_target *target = &plan->target;
+
+	if (!finder)
+		return NULL;
+	finder->by_time = by_time;
+	finder->self = (uint32_t)getpid();
+	finder->measured = target->is_self ? (int64_t)finder->self
+	                                   : target->pid;
+	if (!by_time)
+		return finder;
+	if (target->is_self || target->kind == PPI_TARGET_SYSTEM) {
+		finder->wants_times = true;
+		ppi_label_times_begin();
+	}
+	if (!target->is_self && target->pid > 0)
+		expect(finder, (uint32_t)target->pid);
+	for (size_t i = 0; i < target->other_count; i++)
+		expect(finder, (uint32_t)target->others[i]);
+	return finder;
+}
+
+void ppi_label_finder_free(struct ppi_label_finder *finder)
+{
+	bool is_child;
+
+	if (!finder)
+		return;
+	is_child = finder->self != (uint32_t)getpid();
+	for (size_t i = 0; i < finder->processes.count; i++) {
+		struct label_process *process =
+			PPI_AT(&finder->processes, struct label_process *)[i];
+
+		if (is_child)
+			process->look.is_watched = false;
+		forget(process);
+		free(process);
+	}
+	if (finder->wants_times && !is_child)
+		ppi_label_times_end();
+	ppi_vector_free(&finder->processes);
+	ppi_pool_free(&finder->pids);
+	free(finder);
+}

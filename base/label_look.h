@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A look at a store of labels, of this or another process: which set a thread was
+ * in at some time. The process writes there meanwhile, and may be hostile: nothing
+ * in it is believed further than the memory goes.
+ */
+#ifndef PPI_LABEL_LOOK_H
+#define PPI_LABEL_LOOK_H
+
+#include "base/label_store.h"
+
+struct ppi_label_ring {
+	uint64_t offset;
+	uint32_t log2;
+	struct ppi_label_change *changes;
+};
+
+struct ppi_label_look {
+	struct ppi_label_store *store;
+	int fd;         /* -1: there are no rings */
+	uint64_t bytes; /* of the file */
+	bool is_watched, is_mapped;
+	struct ppi_label_ring *rings; /* one a thread */
+	uint64_t came_late; /* samples whose change was overwritten */
+};
+
+/* The store of this process, or that another copy of the library in it made. False
+ * where no set was made yet. */
+bool ppi_label_look_own(struct ppi_label_look *look);
+
+/* Another process's. False where it has none, or it cannot be read. */
+bool ppi_label_look_open(struct ppi_label_look *look, uint32_t pid);
+void ppi_label_look_close(struct ppi_label_look *look);
+
+/* Times are kept from now on. */
+void ppi_label_look_watch(struct ppi_label_look *look);
+
+/* The number of the set of a thread at a time, CLOCK_MONOTONIC. */
+uint32_t ppi_label_look_find(struct ppi_label_look *look, int64_t tid,
+                             uint64_t time_ns);
+
+#endif

@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: MIT */
+/* The store of labels of this process: making it, changing sets, what a signal
+ * handler reads. base/label_look.c reads those of other processes. */
+#include "config.h"
+
+#include "base/label_store.h"
+
+#include "base/clock_ns.h"
+#include "base/environment.h"
+#include "base/fork_guard.h"
+#include "base/memory.h"
+#include "base/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+
+/*
+ * What handlers read must be there without an allocation. In a library that was
+ * loaded at start or has so little of it, such memory lies beside the thread's own
+ * (Drepper, ELF Handling for Thread-Local Storage, 4.3); musl refuses to load a
+ * library later that asks for it.
+ */
+#if defined(__GLIBC__) && defined(__GNUC__)
+#define AT_ONCE __attribute__((tls_model("initial-exec")))
+#else
+#define AT_ONCE
+#endif
+
+enum {
+	FIRST_LOG2 = 10,
+	FDS_FROM = 200, /* where programs have none of their own */
+	AGE_NS = 2000000000 /* of a slot that is used again */
+};
+
+static struct {
+	pthread_mutex_t lock; /* making it */
+	_Atomic(struct ppi_label_store *) store; /* handlers', once made */
+	_Atomic(struct ppi_label_store *) made;  /* threads write to it */
+	struct ppi_fork_guard guard;
+	int fd;
+	dev_t device;
+	ino_t inode;
+	pthread_key_t key;
+	bool has_key;
+	unsigned times; /* sessions of this process that want them */
+} own = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+
+/* The calling thread's part of it. */
+static _Thread_local AT_ONCE struct {
+	struct ppi_label_thread *slot;
+	struct ppi_label_store *store; /* that the slot is in */
+	struct ppi_label_change *ring;
+	size_t ring_bytes;
+	volatile bool is_busy; /* taking a slot or a ring */
+	volatile bool was_busy; /* a handler came then */
+} mine;
+
+struct ppi_label_store *ppi_label_store_own(void)
+{
+	return atomic_load_explicit(&own.store, memory_order_acquire);
+}
+
+void ppi_label_store_adopt(struct ppi_label_store *store)
+{
+	struct ppi_label_store *none = NULL;
+
+	atomic_compare_exchange_strong(&own.store, &none, store);
+}
+
+/* ---- memory ---- */
+
+/* How large the whole may be: a file is not to be larger than the process may
+ * write (RLIMIT_FSIZE raises SIGXFSZ). Rings come behind the head. */
+static uint64_t most_bytes(void)
+{
+	const uint64_t head = sizeof(struct ppi_label_store);
+	uint64_t bytes = head + (SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 30
+	                                               : UINT64_C(1) << 26);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
+		bytes = limit.rlim_cur;
+	return bytes < head ? 0 : bytes;
+}
+
+static size_t page_up(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
+int ppi_label_store_fd(void)
+{
+	struct stat now;
+
+	if (own.fd < 0 || fstat(own.fd, &now) != 0 ||
+	    now.st_dev != own.device || now.st_ino != own.inode)
+		return -1;
+	return own.fd;
+}
+
+#ifdef SYS_memfd_create
+/* linux/memfd.h, linux/fcntl.h: C libraries learned of them late. What is sealed
+ * cannot be cut off under a reader, which would be killed by it. */
+enum { MEMFD_CLOEXEC = 1, MEMFD_SEALS = 2, ADD_SEALS = 1033, SEAL_SIZE = 6 };
+
+/* A recorder of the kernel's hears of mappings that may be executed, and of no
+ * others: one that is gone at once says where in the order of samples the store
+ * began. Where the system forbids it the recorder looks now and then. */
+static void announce(int fd)
+{
+	size_t page = page_up(1);
+	void *shown = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+	                   0);
+
+	if (shown != MAP_FAILED)
+		munmap(shown, page);
+}
+
+static int open_memory(uint64_t bytes)
+{
+	int fd = (int)syscall(SYS_memfd_create, PPI_LABELS_MEMFD,
+	                      MEMFD_CLOEXEC | MEMFD_SEALS), higher;
+	struct stat as_made;
+
+	if (fd < 0)
+		return -1;
+	higher = fcntl(fd, F_DUPFD_CLOEXEC, FDS_FROM);
+	if (higher >= 0) {
+		close(fd);
+		fd = higher;
+	}
+	if (ftruncate(fd, (off_t)bytes) != 0 ||
+	    fcntl(fd, ADD_SEALS, SEAL_SIZE) != 0 || fstat(fd, &as_made) != 0) {
+		close(fd);
+		return -1;
+	}
+	own.fd = fd;
+	own.device = as_made.st_dev;
+	own.inode = as_made.st_ino;
+	return fd;
+}
+
+static struct ppi_label_store *map_store(uint64_t *bytes)
+{
+	size_t head = page_up(sizeof(struct ppi_label_store));
+	uint64_t most = most_bytes();
+	int fd = most < head ? -1 : open_memory(most);
+	void *memory;
+
+	if (fd < 0) {
+		*bytes = head;
+		return ppi_pages_map(head);
+	}
+	*bytes = most;
+	memory = mmap(NULL, head, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED) {
+		close(fd);
+		own.fd = -1;
+		return NULL;
+	}
+	madvise(memory, head, MADV_DONTDUMP);
+	return memory;
+}
+#else
+static void announce(int fd)
+{
+	(void)fd;
+}
+
+static struct ppi_label_store *map_store(uint64_t *bytes)
+{
+	*bytes = page_up(sizeof(struct ppi_label_store));
+	return ppi_pages_map((size_t)*bytes);
+}
+#endif
+
+/* What a parent's store says of sets is true in its child's. */
+static void inherit_sets(struct ppi_label_store *store,
+                         const struct ppi_label_store *from)
+{
+	uint32_t count = atomic_load(&from->set_count);
+	uint32_t used = atomic_load(&from->text_used);
+
+	if (count > PPI_LABEL_SETS)
+		count = PPI_LABEL_SETS;
+	if (used > PPI_LABEL_TEXT_BYTES)
+		used = PPI_LABEL_TEXT_BYTES;
+	for (uint32_t i = PPI_LABELS_FIRST; i < count; i++)
+		atomic_store(&store->texts[i], atomic_load(&from->texts[i]));
+	memcpy(store->text, from->text, used);
+	atomic_store(&store->set_count, count);
+	atomic_store(&store->text_used, used);
+	store->inherited = count;
+}
+
+static struct ppi_label_store *new_store(const struct ppi_label_store *from,
+                                         bool is_timed)
+{
+	uint64_t bytes;
+	struct ppi_label_store *store;
+
+	own.fd = -1;
+	store = map_store(&bytes);
+	if (!store)
+		return NULL;
+	store->bytes = bytes;
+	store->pid = getpid();
+	store->created_ns = ppi_monotonic_ns();
+	atomic_store(&store->set_count, PPI_LABELS_FIRST);
+	atomic_store(&store->text_used, 8);
+	atomic_store(&store->rings_used, page_up(sizeof(*store)));
+	if (from)
+		inherit_sets(store, from);
+	if (is_timed) {
+		atomic_store(&store->timed_from, store->created_ns);
+		atomic_store(&store->watchers, 1);
+	}
+	atomic_store_explicit(&store->magic, PPI_LABELS_MAGIC,
+	                      memory_order_release);
+	if (own.fd >= 0)
+		announce(own.fd);
+	return store;
+}
+
+/* ---- threads ---- */
+
+static void end_thread(void *slot_of_mine);
+
+static void take_key(void)
+{
+	if (!own.has_key)
+		own.has_key = pthread_key_create(&own.key, end_thread) == 0;
+}
+
+/* A slot of a thread that ended long ago, a new one, or that of the thread that
+ * ended first. */
+static int try_slot(struct ppi_label_store *store, uint32_t at, int32_t before,
+                    int32_t tid)
+{
+	return atomic_compare_exchange_strong(&store->tids[at], &before, tid)
+		? (int)at : -1;
+}
+
+static int find_slot(struct ppi_label_store *store, int32_t tid,
+                     uint64_t now_ns)
+{
+	uint32_t count = atomic_load(&store->thread_count), oldest = 0;
+	uint64_t oldest_ns = UINT64_MAX;
+	int at = -1;
+
+	for (uint32_t i = 0; i < count && i < PPI_LABEL_THREADS; i++) {
+		uint64_t ended = atomic_load(&store->threads[i].ended_ns);
+
+		if (atomic_load(&store->tids[i]) < 0 && ended &&
+		    ended < oldest_ns) {
+			oldest_ns = ended;
+			oldest = i;
+		}
+	}
+	if (oldest_ns != UINT64_MAX && now_ns - oldest_ns > AGE_NS)
+		at = try_slot(store, oldest, atomic_load(&store->tids[oldest]),
+		              tid);
+	if (at < 0 && count < PPI_LABEL_THREADS) {
+		count = atomic_fetch_add(&store->thread_count, 1);
+		if (count < PPI_LABEL_THREADS)
+			return try_slot(store, count, 0, tid);
+		atomic_store(&store->thread_count, PPI_LABEL_THREADS);
+	}
+	if (at < 0 && oldest_ns != UINT64_MAX)
+		at = try_slot(store, oldest, atomic_load(&store->tids[oldest]),
+		              tid);
+	if (at >= 0 && atomic_load(&store->forgotten_ns) < oldest_ns)
+		atomic_store(&store->forgotten_ns, oldest_ns);
+	return at;
+}
+
+/* A handler that reads a slot before all of it is written finds no set there. */
+static void begin_thread(struct ppi_label_store *store)
+{
+	uint64_t now_ns = ppi_monotonic_ns();
+	int at = find_slot(store, (int32_t)ppi_thread_id(), now_ns);
+	struct ppi_label_thread *slot;
+
+	if (at < 0) {
+		atomic_store(&store->is_crowded, 1);
+		return;
+	}
+	slot = &store->threads[at];
+	atomic_store(&slot->current, PPI_LABELS_NONE);
+	atomic_store(&slot->timed_from, 0);
+	atomic_store(&slot->head, 0);
+	atomic_store(&slot->first, 0);
+	atomic_store(&slot->began_ns, now_ns);
+	atomic_store(&slot->ended_ns, 0);
+	mine.slot = slot;
+	if (own.has_key)
+		pthread_setspecific(own.key, slot);
+}
+
+static void end_thread(void *of_mine)
+{
+	struct ppi_label_thread *slot = of_mine;
+	struct ppi_label_store *store = mine.store;
+	size_t at;
+
+	if (!store || mine.slot != slot || ppi_is_forked(&own.guard))
+		return;
+	at = (size_t)(slot - store->threads);
+	atomic_store(&slot->ended_ns, ppi_monotonic_ns());
+	atomic_store(&store->tids[at], -atomic_load(&store->tids[at]));
+	if (mine.ring)
+		munmap(mine.ring, mine.ring_bytes);
+	mine.ring = NULL;
+	mine.slot = NULL;
+	mine.store = NULL;
+}
+
+/* ---- making it ---- */
+
+/* The only thread of a child is in its parent's set. */
+static void renew_in_child(void)
+{
+	struct ppi_label_store *before = atomic_load(&own.made), *store;
+	uint32_t current = PPI_LABELS_NONE;
+
+	if (!before || !ppi_is_forked(&own.guard))
+		return;
+	if (mine.slot && mine.store == before)
+		current = atomic_load(&mine.slot->current);
+	if (own.fd >= 0 && ppi_label_store_fd() >= 0)
+		close(own.fd);
+	store = new_store(before, atomic_load(&before->timed_from) != 0);
+	mine.slot = NULL;
+	mine.store = NULL;
+	mine.ring = NULL; /* the parent's, left mapped */
+	mine.is_busy = false;
+	ppi_fork_guard_init(&own.guard);
+	atomic_store(&own.made, store);
+	atomic_store(&own.store, store);
+	if (store && current)
+		ppi_label_change(current);
+}
+
+static void lock_own(void)
+{
+	pthread_mutex_lock(&own.lock);
+}
+
+static void unlock_own(void)
+{
+	pthread_mutex_unlock(&own.lock);
+}
+
+static void fork_in_child(void)
+{
+	pthread_mutex_unlock(&own.lock);
+	renew_in_child();
+}
+
+bool ppi_label_store_make(void)
+{
+	static bool is_set_up;
+	struct ppi_label_store *store;
+
+	if (atomic_load(&own.made))
+		return true;
+	pthread_mutex_lock(&own.lock);
+	store = atomic_load(&own.made);
+	if (!store) {
+		take_key();
+		if (!is_set_up)
+			pthread_atfork(lock_own, unlock_own, fork_in_child);
+		is_set_up = true;
+		ppi_fork_guard_init(&own.guard);
+		store = new_store(NULL, own.times || ppi_environment(
+						       PPI_LABELS_TIMES));
+		atomic_store(&own.made, store);
+		atomic_store(&own.store, store);
+	}
+	pthread_mutex_unlock(&own.lock);
+	return store != NULL;
+}
+
+/* ---- sets ---- */
+
+uint32_t ppi_label_store_add(const char *text, size_t bytes)
+{
+	struct ppi_label_store *store = atomic_load(&own.made);
+	uint32_t number, at, length = (uint32_t)bytes;
+	uint32_t whole = (uint32_t)(sizeof(length) + bytes + 3) & ~UINT32_C(3);
+
+	if (!store || bytes > PPI_LABEL_SET_BYTES ||
+	    atomic_load(&store->set_count) >= PPI_LABEL_SETS ||
+	    atomic_load(&store->text_used) > PPI_LABEL_TEXT_BYTES - 2 * whole)
+		return PPI_LABELS_OTHER;
+	number = atomic_fetch_add(&store->set_count, 1);
+	at = atomic_fetch_add(&store->text_used, whole);
+	if (number >= PPI_LABEL_SETS || at > PPI_LABEL_TEXT_BYTES - whole) {
+		if (number >= PPI_LABEL_SETS)
+			atomic_store(&store->set_count, PPI_LABEL_SETS);
+		return PPI_LABELS_OTHER;
+	}
+	memcpy(store->text + at, &length, sizeof(length));
+	memcpy(store->text + at + sizeof(length), text, bytes);
+	atomic_store_explicit(&store->texts[number], at, memory_order_release);
+	return number;
+}
+
+/* Another process writes it: nothing is believed further than it goes. */
+const char *ppi_label_store_text(const struct ppi_label_store *store,
+                                 uint32_t number, size_t *bytes)
+{
+	uint32_t at, length;
+
+	if (number < PPI_LABELS_FIRST || number >= PPI_LABEL_SETS)
+		return NULL;
+	at = atomic_load_explicit(&store->texts[number], memory_order_acquire);
+	if (at == 0 || at > PPI_LABEL_TEXT_BYTES - sizeof(length))
+		return NULL;
+	memcpy(&length, store->text + at, sizeof(length));
+	at += (uint32_t)sizeof(length);
+	if (length > PPI_LABEL_SET_BYTES || length > PPI_LABEL_TEXT_BYTES - at)
+		return NULL;
+	*bytes = length;
+	return store->text + at;
+}
+
+/* ---- changes with times ---- */
+
+static bool map_ring(struct ppi_label_store *store, unsigned log2)
+{
+	size_t bytes = page_up(sizeof(struct ppi_label_change) << log2);
+	int fd = ppi_label_store_fd();
+	uint64_t at = atomic_load(&store->rings_used);
+	void *ring;
+
+	if (fd < 0)
+		return false;
+	do {
+		if (at > store->bytes || bytes > store->bytes - at)
+			return false;
+	} while (!atomic_compare_exchange_weak(&store->rings_used, &at,
+	                                       at + bytes));
+	ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	            (off_t)at);
+	if (ring == MAP_FAILED)
+		return false;
+	if (mine.ring)
+		munmap(mine.ring, mine.ring_bytes);
+	mine.ring = ring;
+	mine.ring_bytes = bytes;
+	atomic_store(&mine.slot->ring_log2, 0);
+	atomic_store(&mine.slot->first, atomic_load(&mine.slot->head));
+	atomic_store(&mine.slot->ring, at);
+	atomic_store(&mine.slot->ring_log2, log2);
+	return true;
+}
+
+static void put_change(struct ppi_label_thread *slot, uint64_t position,
+                       uint64_t time_ns, uint32_t number)
+{
+	uint64_t mask = (UINT64_C(1) << atomic_load_explicit(
+				 &slot->ring_log2, memory_order_relaxed)) - 1;
+	struct ppi_label_change *change = &mine.ring[position & mask];
+
+	atomic_store_explicit(&change->time_ns, time_ns, memory_order_release);
+	atomic_store_explicit(&change->check, position << 32 | number,
+	                      memory_order_release);
+}
+
+/*
+ * A first change since somebody wants times, or since its ring is too small: the
+ * set that it leaves held since then.
+ */
+static void begin_ring(struct ppi_label_store *store, uint64_t from)
+{
+	struct ppi_label_thread *slot = mine.slot;
+	uint32_t log2 = atomic_load(&slot->wanted_log2);
+	uint32_t before = atomic_load(&slot->current);
+	uint64_t since = from;
+
+	if (atomic_load(&slot->timed_from) == from)
+		since = ppi_monotonic_ns();
+	mine.was_busy = false;
+	mine.is_busy = true;
+	if (log2 < FIRST_LOG2)
+		log2 = FIRST_LOG2;
+	if (log2 > PPI_LABEL_RING_LOG2)
+		log2 = PPI_LABEL_RING_LOG2;
+	if ((!mine.ring || atomic_load(&slot->ring_log2) < log2) &&
+	    !map_ring(store, log2))
+		atomic_store(&slot->wanted_log2, 0);
+	if (mine.ring) {
+		uint64_t at = atomic_fetch_add(&slot->head, 1);
+
+		atomic_store(&slot->first, at);
+		put_change(slot, at, mine.was_busy ? ppi_monotonic_ns() : since,
+		           before);
+	}
+	atomic_store_explicit(&slot->timed_from, from, memory_order_release);
+	mine.is_busy = false;
+}
+
+/*
+ * A handler of a signal may change sets in the middle of this and change them
+ * back: it takes positions of its own, and whoever finds that it did reads the
+ * clock again, so that times never go back.
+ */
+static void change_timed(struct ppi_label_store *store, uint64_t from,
+                         uint32_t number)
+{
+	struct ppi_label_thread *slot = mine.slot;
+	uint64_t expected, position, now_ns;
+
+	if (mine.is_busy) {
+		mine.was_busy = true;
+		atomic_store(&slot->current, number);
+		return;
+	}
+	if (atomic_load_explicit(&slot->timed_from, memory_order_relaxed) !=
+	    from || atomic_load_explicit(&slot->wanted_log2,
+	                                 memory_order_relaxed) >
+	    atomic_load_explicit(&slot->ring_log2, memory_order_relaxed))
+		begin_ring(store, from);
+	if (!mine.ring) {
+		atomic_store(&slot->current, number);
+		return;
+	}
+	expected = atomic_load_explicit(&slot->head, memory_order_relaxed);
+	now_ns = ppi_monotonic_ns();
+	atomic_store_explicit(&slot->current, number, memory_order_relaxed);
+	position = atomic_fetch_add_explicit(&slot->head, 1,
+	                                     memory_order_acq_rel);
+	if (position != expected)
+		now_ns = ppi_monotonic_ns();
+	put_change(slot, position, now_ns, number);
+}
+
+/* The first of a thread, and of a forked child by a bare system call. */
+static bool be_known(void)
+{
+	struct ppi_label_store *store;
+
+	if (mine.is_busy)
+		return false;
+	if (own.guard.owner && ppi_is_forked(&own.guard))
+		renew_in_child();
+	store = atomic_load(&own.made);
+	if (!store)
+		return false;
+	mine.is_busy = true;
+	mine.store = store;
+	begin_thread(store);
+	mine.is_busy = false;
+	return mine.slot != NULL;
+}
+
+void ppi_label_change(uint32_t number)
+{
+	uint64_t from;
+	int kept_errno;
+
+	if (!mine.slot || ppi_is_forked(&own.guard)) {
+		kept_errno = errno;
+		if (!be_known())
+			return;
+		errno = kept_errno;
+	}
+	from = atomic_load_explicit(&mine.store->timed_from,
+	                            memory_order_relaxed);
+	if (from == 0) {
+		atomic_store_explicit(&mine.slot->current, number,
+		                      memory_order_relaxed);
+		return;
+	}
+	kept_errno = errno;
+	change_timed(mine.store, from, number);
+	errno = kept_errno;
+}
+
+/* ---- readers of this process ---- */
+
+uint32_t ppi_label_now(int64_t tid)
+{
+	struct ppi_label_store *store = ppi_label_store_own();
+	uint32_t count;
+
+	if (!store)
+		return PPI_LABELS_NONE;
+	count = atomic_load_explicit(&store->thread_count,
+	                             memory_order_acquire);
+	for (uint32_t i = 0; i < count && i < PPI_LABEL_THREADS; i++)
+		if (atomic_load_explicit(&store->tids[i],
+		                         memory_order_relaxed) == tid)
+			return atomic_load_explicit(&store->threads[i].current,
+			                            memory_order_relaxed);
+	return atomic_load(&store->is_crowded) ? PPI_LABELS_UNKNOWN
+	                                       : PPI_LABELS_NONE;
+}
+
+uint32_t ppi_label_of_heir(uint32_t number)
+{
+	const struct ppi_label_store *store = ppi_label_store_own();
+
+	return store && number >= PPI_LABELS_FIRST && number >= store->inherited
+		? PPI_LABELS_UNKNOWN : number;
+}
+
+void ppi_label_store_watch(struct ppi_label_store *store)
+{
+	/* a thread that has just asked changes without a time: then no sample
+	 * of it lies between */
+	enum { SLACK_NS = 20000 };
+
+	if (atomic_fetch_add(&store->watchers, 1) == 0)
+		atomic_store(&store->timed_from, ppi_monotonic_ns() + SLACK_NS);
+}
+
+void ppi_label_store_unwatch(struct ppi_label_store *store)
+{
+	if (atomic_fetch_sub(&store->watchers, 1) == 1)
+		atomic_store(&store->timed_from, 0);
+}
+
+void ppi_label_times_begin(void)
+{
+	struct ppi_label_store *store;
+
+	pthread_mutex_lock(&own.lock);
+	store = atomic_load(&own.made);
+	if (own.times++ == 0 && store)
+		ppi_label_store_watch(store);
+	pthread_mutex_unlock(&own.lock);
+}
+
+void ppi_label_times_end(void)
+{
+	struct ppi_label_store *store;
+
+	pthread_mutex_lock(&own.lock);
+	store = atomic_load(&own.made);
+	if (--own.times == 0 && store)
+		ppi_label_store_unwatch(store);
+	pthread_mutex_unlock(&own.lock);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose work each thread of a process does: the *store*, memory where the threads
+ * leave the number of the set of labels that they are in, and the sets their texts.
+ * Signal handlers read it, and so do recorders in other processes: on Linux it is a
+ * memfd named portprof_labels. It holds no pointer.
+ *
+ * A handler wants the set of its thread now. A recorder whose kernel sampled wants
+ * the one of a moment ago: while somebody asks for times each thread keeps a ring
+ * of its changes, and a sample's time finds the set.
+ */
+#ifndef PPI_LABEL_STORE_H
+#define PPI_LABEL_STORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PPI_LABELS_MEMFD "portprof_labels"
+#define PPI_LABELS_MAGIC UINT64_C(0x31736c6562616c70)
+
+/* Set in a command's environment: it keeps times from its first set on. */
+#define PPI_LABELS_TIMES "PORTPROF_LABEL_TIMES"
+
+enum {
+	/* numbers of sets with a meaning of their own; the last is no set, but
+	 * says that nobody knows */
+	PPI_LABELS_NONE = 0,
+	PPI_LABELS_OTHER = 1,
+	PPI_LABELS_FIRST = 2,
+
+	PPI_LABEL_SETS = 1 << 14,
+	PPI_LABEL_RING_LOG2 = 17, /* changes that a ring has room for, at most */
+	PPI_LABEL_THREADS = 1024,
+	PPI_LABEL_TEXT_BYTES = 2 << 20,
+	PPI_LABEL_SET_BYTES = 4096 /* of one set's text, at most */
+};
+#define PPI_LABELS_UNKNOWN UINT32_MAX
+
+/* A change of sets. `check` is the position's low half above the set, written
+ * last: what was claimed and not yet written does not look like it. */
+struct ppi_label_change {
+	_Atomic uint64_t time_ns; /* CLOCK_MONOTONIC */
+	_Atomic uint64_t check;
+};
+
+/* A thread that has been in a set. Only itself writes here, but for `wanted`. */
+struct ppi_label_thread {
+	_Atomic uint32_t current;   /* number of its set */
+	_Atomic uint32_t ring_log2; /* entries of its ring; 0: there is none */
+	_Atomic uint64_t ring;      /* offset in the store */
+	_Atomic uint64_t head;      /* position of the next change */
+	_Atomic uint64_t first;     /* the first position in this ring */
+	_Atomic uint64_t timed_from; /* the store's when the ring began */
+	_Atomic uint64_t began_ns, ended_ns; /* ended 0: it lives */
+	_Atomic uint32_t wanted_log2; /* a reader came too late */
+	char apart[60];
+};
+
+struct ppi_label_store {
+	_Atomic uint64_t magic; /* last */
+	uint64_t bytes;         /* of the whole store, rings too */
+	int64_t pid;
+	uint64_t created_ns;
+	_Atomic uint32_t set_count;     /* numbers below it may have a text */
+	_Atomic uint32_t text_used;
+	_Atomic uint32_t thread_count;  /* slots that were ever used */
+	_Atomic uint32_t is_crowded;    /* some thread has none */
+	_Atomic uint64_t forgotten_ns;  /* threads that ended until then may be
+	                                 * unknown */
+	_Atomic uint64_t timed_from;    /* changes are kept since; 0: they are not */
+	_Atomic uint32_t watchers;      /* who want that */
+	uint32_t inherited;     /* sets below it are the parent's, too */
+	_Atomic uint64_t rings_used;
+	_Atomic int32_t tids[PPI_LABEL_THREADS]; /* below 0: has ended */
+	struct ppi_label_thread threads[PPI_LABEL_THREADS];
+	_Atomic uint32_t texts[PPI_LABEL_SETS]; /* offsets in text; 0: none yet */
+	char text[PPI_LABEL_TEXT_BYTES]; /* of each set: its bytes, as a
+	                                  * uint32_t, then key, value, ... */
+};
+
+/* ---- the store of this process ---- */
+
+/* Make it; threads may be in sets from then on. False: there is no memory. May be
+ * called again. Not in signal handlers. */
+bool ppi_label_store_make(void);
+
+/* The one that handlers read; NULL: no set was ever made here. */
+struct ppi_label_store *ppi_label_store_own(void);
+
+/* Its descriptor, where that is still ours; -1. */
+int ppi_label_store_fd(void);
+
+/* Where this copy of the library has none, another one's in this process: what
+ * handlers read from now on. */
+void ppi_label_store_adopt(struct ppi_label_store *store);
+
+/* Give a set a number, and its text a place: keys and values, each with its zero
+ * byte. PPI_LABELS_OTHER when there is no room. Any thread. */
+uint32_t ppi_label_store_add(const char *text, size_t bytes);
+
+/* A set's text; NULL when it has none yet, or what is there makes no sense. */
+const char *ppi_label_store_text(const struct ppi_label_store *store,
+                                 uint32_t number, size_t *bytes);
+
+/* The calling thread is in that set from now on. Async-signal-safe; a nanosecond
+ * or two while no times are kept. */
+void ppi_label_change(uint32_t number);
+
+/* The set of a thread of this process, for its signal handler. Async-signal-safe. */
+uint32_t ppi_label_now(int64_t tid);
+
+/* The same for who reads texts from the parent alone: sets that a forked child has
+ * made since have no text there. Async-signal-safe. */
+uint32_t ppi_label_of_heir(uint32_t number);
+
+/* Keep times from now on, with one more who wants them; and with one fewer. */
+void ppi_label_store_watch(struct ppi_label_store *store);
+void ppi_label_store_unwatch(struct ppi_label_store *store);
+
+/* The same for the store of this process, also one that is not there yet. */
+void ppi_label_times_begin(void);
+void ppi_label_times_end(void);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that change sets of labels fast; each set runs a function of its own, so
+ * that a sample's function proves its label.
+ *   label_burn THREADS MILLISECONDS LOOPS [fork]
+ * LOOPS: of each function, in each of its sets. With fork a child does the same
+ * afterwards, which is born in a set.
+ */
+#include <portprof.h>
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static unsigned loops;
+static uint64_t until_ns;
+static volatile uint64_t result;
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Not alike, so that no compiler makes one of them. */
+#define WORK(name, factor)                                              \
+	__attribute__((noinline)) void name(void);                      \
+	__attribute__((noinline)) void name(void)                       \
+	{                                                               \
+		uint64_t x = factor;                                    \
+		for (unsigned i = 0; i < loops; i++) {                  \
+			x = x * factor + i;                             \
+			__asm__ volatile("" : "+r"(x));                 \
+		}                                                       \
+		result = x;                                             \
+	}
+
+WORK(work_search, 3)
+WORK(work_checkout, 5)
+WORK(work_cart, 7)
+WORK(work_nobody, 11)
+
+static const portprof_label_set *set_of(const char *endpoint)
+{
+	portprof_label labels[] = { { "endpoint", endpoint },
+		                    { "tenant", "acme" } };
+	const portprof_label_set *set = portprof_label_set_new(labels, 2);
+
+	if (!set)
+		exit(1);
+	return set;
+}
+
+static void *serve(void *context)
+{
+	const portprof_label_set *const *sets = context;
+
+	for (unsigned turn = 0; turn % 64 || now_ns() < until_ns; turn++) {
+		{
+			PORTPROF_LABEL_SCOPE(sets[0]);
+			work_search();
+			{
+				PORTPROF_LABEL_SCOPE(sets[1]);
+				work_checkout();
+			}
+			work_search();
+		}
+		work_nobody();
+		if (portprof_label_push("endpoint", "/cart") != PORTPROF_OK)
+			exit(1);
+		work_cart();
+		portprof_label_pop();
+	}
+	return NULL;
+}
+
+static void serve_all(unsigned threads, unsigned ms)
+{
+	const portprof_label_set *sets[2] = { set_of("/search"),
+		                              set_of("/checkout") };
+	pthread_t ids[64];
+
+	until_ns = now_ns() + ms * UINT64_C(1000000);
+	for (unsigned i = 1; i < threads; i++)
+		if (pthread_create(&ids[i], NULL, serve, sets) != 0)
+			exit(1);
+	serve(sets);
+	for (unsigned i = 1; i < threads; i++)
+		pthread_join(ids[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned threads, ms;
+	int status = 0;
+
+	if (argc < 4)
+		return 2;
+	threads = (unsigned)atoi(argv[1]);
+	ms = (unsigned)atoi(argv[2]);
+	loops = (unsigned)atoi(argv[3]);
+	if (threads < 1 || threads > 64)
+		return 2;
+	serve_all(threads, ms);
+	if (argc > 4 && strcmp(argv[4], "fork") == 0) {
+		PORTPROF_LABEL_SCOPE(set_of("/checkout"));
+		pid_t child = fork();
+
+		if (child == 0) {
+			until_ns = now_ns() + ms * UINT64_C(1000000);
+			while (now_ns() < until_ns)
+				work_checkout();
+			serve_all(threads, ms);
+			exit(0);
+		}
+		waitpid(child, &status, 0);
+	}
+	return status != 0;
+}
