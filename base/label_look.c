@@ -128,11 +128,11 @@ static bool map_head(struct ppi_label_look *look)
 	                            memory_order_acquire) == PPI_LABELS_MAGIC;
 }
 
-bool ppi_label_look_open(struct ppi_label_look *look, uint32_t pid)
+bool ppi_label_look_take(struct ppi_label_look *look, uint32_t pid, int fd)
 {
 	memset(look, 0, sizeof(*look));
-	look->fd = open_store(pid);
-	if (look->fd >= 0) {
+	look->fd = fd;
+	if (fd >= 0) {
 		look->rings = calloc(PPI_LABEL_THREADS, sizeof(*look->rings));
 		if (look->rings && map_head(look) &&
 		    look->store->pid == (int64_t)pid)
@@ -140,6 +140,11 @@ bool ppi_label_look_open(struct ppi_label_look *look, uint32_t pid)
 	}
 	ppi_label_look_close(look);
 	return false;
+}
+
+bool ppi_label_look_open(struct ppi_label_look *look, uint32_t pid)
+{
+	return ppi_label_look_take(look, pid, open_store(pid));
 }
 
 /* Through memory of our own: whoever made it may be unloaded. */
@@ -296,17 +301,26 @@ static uint32_t find_change(const struct ppi_label_thread *thread,
 	return number;
 }
 
-/* Twice as large as what came since the last look, for the next. */
-static void ask_for_more(struct ppi_label_look *look,
-                         struct ppi_label_thread *thread)
+/* As large as would have been enough, at the pace of what it has, and a half more. */
+static void ask_for_more(struct ppi_label_thread *thread,
+                         const struct ppi_label_ring *ring, uint64_t sought)
 {
-	uint32_t log2 = atomic_load(&thread->ring_log2);
+	uint64_t head = atomic_load(&thread->head), first_ns, last_ns;
+	uint64_t oldest = oldest_of(thread, ring, head);
+	uint32_t log2 = ring->log2, number;
 
-	look->came_late++;
-	if (log2 && log2 < PPI_LABEL_RING_LOG2)
-		atomic_store(&thread->wanted_log2,
-		             log2 + 2 < PPI_LABEL_RING_LOG2
-		                     ? log2 + 2 : PPI_LABEL_RING_LOG2);
+	if (log2 >= PPI_LABEL_RING_LOG2 ||
+	    !read_change(ring, oldest + (head - oldest) / 2, &first_ns,
+	                 &number) ||
+	    !read_change(ring, head - 1, &last_ns, &number) ||
+	    last_ns <= first_ns || last_ns <= sought)
+		return;
+	while (log2 < PPI_LABEL_RING_LOG2 &&
+	       (last_ns - first_ns) << (log2 - ring->log2) <
+		       (last_ns - sought) * 3 / 4)
+		log2++;
+	if (atomic_load(&thread->wanted_log2) < log2)
+		atomic_store(&thread->wanted_log2, log2);
 }
 
 /* A thread that has changed nothing since times are kept is in the set that it is
@@ -340,7 +354,7 @@ static uint32_t set_of_thread(struct ppi_label_look *look, size_t at,
 		return PPI_LABELS_UNKNOWN;
 	number = find_change(thread, &look->rings[at], time_ns, &is_late);
 	if (is_late)
-		ask_for_more(look, thread);
+		ask_for_more(thread, &look->rings[at], time_ns);
 	return number;
 }
 

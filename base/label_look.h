@@ -21,7 +21,6 @@ struct ppi_label_look {
 	uint64_t bytes; /* of the file */
 	bool is_watched, is_mapped;
 	struct ppi_label_ring *rings; /* one a thread */
-	uint64_t came_late; /* samples whose change was overwritten */
 };
 
 /* The store of this process, or that another copy of the library in it made. False
@@ -30,6 +29,8 @@ bool ppi_label_look_own(struct ppi_label_look *look);
 
 /* Another process's. False where it has none, or it cannot be read. */
 bool ppi_label_look_open(struct ppi_label_look *look, uint32_t pid);
+/* The same by a descriptor that the process sent, which is taken. */
+bool ppi_label_look_take(struct ppi_label_look *look, uint32_t pid, int fd);
 void ppi_label_look_close(struct ppi_label_look *look);
 
 /* Times are kept from now on. */

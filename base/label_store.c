@@ -7,6 +7,7 @@
 
 #include "base/clock_ns.h"
 #include "base/environment.h"
+#include "base/label_post.h"
 #include "base/fork_guard.h"
 #include "base/memory.h"
 #include "base/thread.h"
@@ -36,7 +37,6 @@
 #endif
 
 enum {
-	FIRST_LOG2 = 10,
 	FDS_FROM = 200, /* where programs have none of their own */
 	AGE_NS = 2000000000 /* of a slot that is used again */
 };
@@ -229,8 +229,10 @@ static struct ppi_label_store *new_store(const struct ppi_label_store *from,
 	}
 	atomic_store_explicit(&store->magic, PPI_LABELS_MAGIC,
 	                      memory_order_release);
-	if (own.fd >= 0)
+	if (own.fd >= 0) {
+		ppi_label_post(own.fd);
 		announce(own.fd);
+	}
 	return store;
 }
 
@@ -439,6 +441,53 @@ const char *ppi_label_store_text(const struct ppi_label_store *store,
 
 /* ---- changes with times ---- */
 
+/* A program of few threads may change sets every microsecond, one of many is not to
+ * have hundreds of megabytes for it: what is not used takes no memory. */
+static unsigned first_log2(const struct ppi_label_store *store)
+{
+	size_t at = (size_t)(mine.slot - store->threads);
+
+	return at < 16 ? PPI_LABEL_RING_LOG2 : at < 128 ? 15 : 13;
+}
+
+/* What the thread's ring before had is in a larger one, too. */
+static void copy_changes(const struct ppi_label_thread *slot,
+                         struct ppi_label_change *ring, unsigned log2)
+{
+	uint64_t head = atomic_load(&slot->head), at = atomic_load(&slot->first);
+	uint64_t size = UINT64_C(1) << atomic_load(&slot->ring_log2);
+
+	if (head - at > size)
+		at = head - size;
+	for (; at != head; at++) {
+		const struct ppi_label_change *from =
+			&mine.ring[at & (size - 1)];
+		struct ppi_label_change *to =
+			&ring[at & ((UINT64_C(1) << log2) - 1)];
+
+		atomic_store(&to->time_ns, atomic_load(&from->time_ns));
+		atomic_store(&to->check, atomic_load(&from->check));
+	}
+}
+
+/* A reader that has one of the two offsets with the other size sees no positions
+ * that fit, but for those that are right. */
+static void use_ring(struct ppi_label_change *ring, size_t bytes,
+                     uint64_t offset, unsigned log2)
+{
+	struct ppi_label_thread *slot = mine.slot;
+
+	if (mine.ring) {
+		copy_changes(slot, ring, log2);
+		munmap(mine.ring, mine.ring_bytes);
+	}
+	mine.ring = ring;
+	mine.ring_bytes = bytes;
+	atomic_store(&slot->ring_log2, 0);
+	atomic_store(&slot->ring, offset);
+	atomic_store(&slot->ring_log2, log2);
+}
+
 static bool map_ring(struct ppi_label_store *store, unsigned log2)
 {
 	size_t bytes = page_up(sizeof(struct ppi_label_change) << log2);
@@ -457,14 +506,7 @@ static bool map_ring(struct ppi_label_store *store, unsigned log2)
 	            (off_t)at);
 	if (ring == MAP_FAILED)
 		return false;
-	if (mine.ring)
-		munmap(mine.ring, mine.ring_bytes);
-	mine.ring = ring;
-	mine.ring_bytes = bytes;
-	atomic_store(&mine.slot->ring_log2, 0);
-	atomic_store(&mine.slot->first, atomic_load(&mine.slot->head));
-	atomic_store(&mine.slot->ring, at);
-	atomic_store(&mine.slot->ring_log2, log2);
+	use_ring(ring, bytes, at, log2);
 	return true;
 }
 
@@ -489,24 +531,22 @@ static void begin_ring(struct ppi_label_store *store, uint64_t from)
 	struct ppi_label_thread *slot = mine.slot;
 	uint32_t log2 = atomic_load(&slot->wanted_log2);
 	uint32_t before = atomic_load(&slot->current);
-	uint64_t since = from;
+	bool is_first = atomic_load(&slot->timed_from) != from;
 
-	if (atomic_load(&slot->timed_from) == from)
-		since = ppi_monotonic_ns();
 	mine.was_busy = false;
 	mine.is_busy = true;
-	if (log2 < FIRST_LOG2)
-		log2 = FIRST_LOG2;
+	if (log2 < first_log2(store))
+		log2 = first_log2(store);
 	if (log2 > PPI_LABEL_RING_LOG2)
 		log2 = PPI_LABEL_RING_LOG2;
 	if ((!mine.ring || atomic_load(&slot->ring_log2) < log2) &&
 	    !map_ring(store, log2))
 		atomic_store(&slot->wanted_log2, 0);
-	if (mine.ring) {
+	if (mine.ring && (is_first || mine.was_busy)) {
 		uint64_t at = atomic_fetch_add(&slot->head, 1);
 
 		atomic_store(&slot->first, at);
-		put_change(slot, at, mine.was_busy ? ppi_monotonic_ns() : since,
+		put_change(slot, at, mine.was_busy ? ppi_monotonic_ns() : from,
 		           before);
 	}
 	atomic_store_explicit(&slot->timed_from, from, memory_order_release);

@@ -6,6 +6,7 @@
 #   thread          threads: ids, names, CPU clocks
 #   label_store     whose work threads do: memory that handlers and recorders read
 #   label_look      reads it, of this or another process
+#   label_post      hands it to the recorder
 #   processes       what processes have mapped, their memory, whose they are
 #   signals         signals by name; those shared with the program
 #   signal_context  what a signal handler sees: registers, the stack
@@ -44,6 +45,8 @@ libportprof_base_la_SOURCES = \
 	base/json.h \
 	base/label_look.c \
 	base/label_look.h \
+	base/label_post.c \
+	base/label_post.h \
 	base/label_store.c \
 	base/label_store.h \
 	base/library.c \

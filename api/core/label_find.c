@@ -7,10 +7,14 @@
 #include "api/profile/memory.h"
 #include "base/clock_ns.h"
 #include "base/label_look.h"
+#include "base/label_post.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* So long nobody knows yet whether there will be labels. */
+#define FIRST_NS UINT64_C(2000000000)
 
 /* As kernels name the mapping of base/label_store.c. */
 #define ANNOUNCED "/memfd:" PPI_LABELS_MEMFD
@@ -20,6 +24,9 @@ struct label_process {
 	uint32_t pid;
 	bool is_self;
 	bool has_look;
+	bool has_next;         /* a program that it has executed, whose records
+	                        * are not seen yet */
+	struct ppi_label_look next;
 	bool is_due;           /* something says that it has labels now */
 	uint64_t next_look_ns; /* for who has none yet */
 	unsigned looks;
@@ -28,7 +35,9 @@ struct label_process {
 };
 
 struct ppi_label_finder {
-	bool by_time, wants_times;
+	bool by_time, wants_times, has_looks;
+	uint64_t began_ns;
+	int box;                      /* where stores come by themselves; -1 */
 	uint32_t self;                /* whose samples name no process */
 	int64_t measured;             /* that process; 0: many */
 	struct ppi_pool pids;         /* numbers of: */
@@ -73,9 +82,12 @@ static void forget(struct label_process *process)
 {
 	if (process->has_look)
 		ppi_label_look_close(&process->look);
+	if (process->has_next)
+		process->look = process->next;
 	free(process->told);
 	process->told = NULL;
-	process->has_look = process->is_due = false;
+	process->has_look = process->has_next;
+	process->has_next = process->is_due = false;
 	process->next_look_ns = 0;
 	process->looks = 0;
 }
@@ -143,6 +155,7 @@ static void find_by_time(struct ppi_label_finder *finder,
 	if ((record->valid & needed) == needed)
 		number = ppi_label_look_find(&process->look, record->tid,
 		                             record->time_ns);
+	finder->has_looks = true;
 	if (number == PPI_LABELS_NONE)
 		return;
 	record->label_set = number;
@@ -314,9 +327,47 @@ static void look_for_own(struct ppi_label_finder *finder)
 		ppi_label_look_close(&look);
 }
 
+bool ppi_label_finder_is_urgent(const struct ppi_label_finder *finder)
+{
+	return finder->by_time &&
+	       (finder->has_looks ||
+	        ppi_monotonic_ns() - finder->began_ns < FIRST_NS);
+}
+
+/* Of a process that has one already, the next program's. */
+static void take_sent(struct ppi_label_finder *finder)
+{
+	uint32_t pid;
+	int fd;
+
+	while (finder->box >= 0 &&
+	       (fd = ppi_label_box_take(finder->box, &pid)) >= 0) {
+		struct label_process *process = find_process(finder, pid);
+		struct ppi_label_look look;
+
+		if (!process || process->is_self) {
+			close(fd);
+			continue;
+		}
+		if (!ppi_label_look_take(&look, pid, fd))
+			continue;
+		ppi_label_look_watch(&look);
+		if (process->has_next)
+			forget(process);
+		if (process->has_look) {
+			process->next = look;
+			process->has_next = true;
+		} else {
+			process->look = look;
+			process->has_look = true;
+		}
+	}
+}
+
 void ppi_label_finder_look(struct ppi_label_finder *finder,
                            struct ppi_area *area)
 {
+	take_sent(finder);
 	if (finder->measured != finder->self)
 		return;
 	look_for_own(finder);
@@ -344,11 +395,15 @@ struct ppi_label_finder *ppi_label_finder_new(const struct ppi_plan *plan,
 	if (!finder)
 		return NULL;
 	finder->by_time = by_time;
+	finder->box = -1;
+	finder->began_ns = ppi_monotonic_ns();
 	finder->self = (uint32_t)getpid();
 	finder->measured = target->is_self ? (int64_t)finder->self
 	                                   : target->pid;
 	if (!by_time)
 		return finder;
+	if (!target->is_self)
+		finder->box = ppi_label_box_open();
 	if (target->is_self || target->kind == PPI_TARGET_SYSTEM) {
 		finder->wants_times = true;
 		ppi_label_times_begin();
@@ -372,12 +427,16 @@ void ppi_label_finder_free(struct ppi_label_finder *finder)
 			PPI_AT(&finder->processes, struct label_process *)[i];
 
 		if (is_child)
-			process->look.is_watched = false;
+			process->look.is_watched =
+				process->next.is_watched = false;
+		forget(process); /* and the next */
 		forget(process);
 		free(process);
 	}
 	if (finder->wants_times && !is_child)
 		ppi_label_times_end();
+	if (finder->box >= 0)
+		close(finder->box);
 	ppi_vector_free(&finder->processes);
 	ppi_pool_free(&finder->pids);
 	free(finder);

@@ -27,6 +27,10 @@ void ppi_label_finder_look(struct ppi_label_finder *finder,
 size_t ppi_label_finder_see(struct ppi_label_finder *finder,
                             const struct ppi_room *room, size_t first);
 
+/* Whether to look soon again: threads may change sets so often that what a ring of
+ * changes has room for is not much. */
+bool ppi_label_finder_is_urgent(const struct ppi_label_finder *finder);
+
 /* Put that set into the room. */
 void ppi_label_finder_tell(struct ppi_label_finder *finder,
                            const portprof_record *sample,

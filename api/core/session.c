@@ -461,6 +461,9 @@ static unsigned run_task(struct ppi_helper_task *task)
 
 	pthread_mutex_lock(&session->lock);
 	longest_ms = session->opened.bs.drain_every_ms;
+	if (session->pump.labels && longest_ms > LOOK_EVERY_MS &&
+	    ppi_label_finder_is_urgent(session->pump.labels))
+		longest_ms = LOOK_EVERY_MS;
 	/* with a descriptor no callback runs here, which might never return */
 	session->is_served = session->notice.is_on;
 	serve(session);

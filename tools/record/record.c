@@ -13,6 +13,7 @@
 
 #include "tools/record/record.h"
 
+#include "base/label_store.h"
 #include "tools/options.h"
 #include "tools/symbols/symbols_held.h"
 #include "tools/tools.h"
@@ -240,6 +241,15 @@ static void show_until_end(struct ppi_live *live, portprof_session *session,
 	live->end(live);
 }
 
+/* Of the command, which hands them over by itself. */
+static void ask_for_labels(void)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%ld", (long)getpid());
+	setenv(PPI_LABELS_TIMES, text, 1);
+}
+
 int ppi_record_command(const struct ppi_record *record,
                        portprof_config *config, char *const *environment)
 {
@@ -253,6 +263,8 @@ int ppi_record_command(const struct ppi_record *record,
 	int status;
 
 	ppi_record_look(record->spool.path, &before);
+	if (!environment)
+		ask_for_labels();
 	if (!config || !ppi_child_start(&child, record->program,
 	                                record->options.command, environment)) {
 		portprof_config_free(config);

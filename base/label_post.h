@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* How a recorded program hands its store of labels to the recorder. */
+#ifndef PPI_LABEL_POST_H
+#define PPI_LABEL_POST_H
+
+#include "base/label_store.h"
+
+/* Send it to the recorder that $PORTPROF_LABEL_TIMES names, if there is one. Never
+ * waits; a recorder that did not get it finds it in /proc. */
+void ppi_label_post(int fd);
+
+/* Where they come to this process; -1: they cannot. */
+int ppi_label_box_open(void);
+
+/* The next descriptor, and whose it is; -1: there is none. */
+int ppi_label_box_take(int box, uint32_t *pid);
+
+#endif
