@@ -222,6 +222,8 @@ struct ppi_plan {
 	uint64_t timeline_ns;   /* files keep when samples fell, to so much; of
 	                         * no concern to backends; 0 = they do not */
 	bool timeline_grows;    /* ... and to less, the longer it takes */
+	uint32_t label_sets;    /* files keep so many sets of the program's labels
+	                         * apart; no concern of backends; 0 = usual */
 	unsigned chain_depth;   /* 0 = none */
 	size_t stack_bytes;     /* the user's part of chains is unwound from
 	                         * registers and so much of the stack; 0 = the

@@ -4,6 +4,7 @@
 
 #include "base/label_look.h"
 
+#include "base/label_post.h"
 #include "base/processes.h"
 
 #include <dirent.h>
@@ -147,7 +148,7 @@ bool ppi_label_look_open(struct ppi_label_look *look, uint32_t pid)
 	return ppi_label_look_take(look, pid, open_store(pid));
 }
 
-/* Through memory of our own: whoever made it may be unloaded. */
+/* Through memory of our own: the library that made it may be unloaded. */
 bool ppi_label_look_own(struct ppi_label_look *look)
 {
 	struct ppi_label_store *own = ppi_label_store_own();

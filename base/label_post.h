@@ -3,7 +3,14 @@
 #ifndef PPI_LABEL_POST_H
 #define PPI_LABEL_POST_H
 
-#include "base/label_store.h"
+#include <stdint.h>
+
+/* As the system shows the memory, and the socket. */
+#define PPI_LABELS_MEMFD "portprof_labels"
+
+/* Set in a command's environment to the recorder's process: the command keeps times
+ * from its first set on. */
+#define PPI_LABELS_TIMES "PORTPROF_LABEL_TIMES"
 
 /* Send it to the recorder that $PORTPROF_LABEL_TIMES names, if there is one. Never
  * waits; a recorder that did not get it finds it in /proc. */

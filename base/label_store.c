@@ -555,7 +555,7 @@ static void begin_ring(struct ppi_label_store *store, uint64_t from)
 
 /*
  * A handler of a signal may change sets in the middle of this and change them
- * back: it takes positions of its own, and whoever finds that it did reads the
+ * back: it takes positions of its own, and the change that finds them taken reads the
  * clock again, so that times never go back.
  */
 static void change_timed(struct ppi_label_store *store, uint64_t from,
@@ -598,8 +598,8 @@ static bool be_known(void)
 	if (own.guard.owner && ppi_is_forked(&own.guard))
 		renew_in_child();
 	store = atomic_load(&own.made);
-	if (!store)
-		return false;
+	if (!store || mine.slot)
+		return store != NULL;
 	mine.is_busy = true;
 	mine.store = store;
 	begin_thread(store);

@@ -17,11 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PPI_LABELS_MEMFD "portprof_labels"
 #define PPI_LABELS_MAGIC UINT64_C(0x31736c6562616c70)
-
-/* Set in a command's environment: it keeps times from its first set on. */
-#define PPI_LABELS_TIMES "PORTPROF_LABEL_TIMES"
 
 enum {
 	/* numbers of sets with a meaning of their own; the last is no set, but

@@ -30,6 +30,7 @@ dist_man_MANS += \
 	doc/man/portprof_exec.3 \
 	doc/man/portprof_gmon.3 \
 	doc/man/portprof_group.3 \
+	doc/man/portprof_label.3 \
 	doc/man/portprof_profile.3 \
 	doc/man/portprof_record.3 \
 	doc/man/portprof_region.3 \

@@ -532,6 +532,7 @@ static void plan_wishes(const portprof_config *config,
 	plan->timeline_ns = plan->timeline_grows
 		? PPI_TIMELINE_FINEST_NS
 		: config->number[PPI_KEY_TIMELINE] * 1000000u;
+	plan->label_sets = (uint32_t)config->number[PPI_KEY_LABEL_SETS];
 }
 
 portprof_status ppi_plan_build(const portprof_config *config,

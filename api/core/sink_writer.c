@@ -72,6 +72,7 @@ static struct ppi_writer *new_writer(const struct ppi_plan *plan)
 	writer->table.slices_grow = plan->timeline_grows;
 	writer->labels.fields = plan->label_fields;
 	writer->labels.events = plan->events;
+	writer->labels.texts.most = plan->label_sets;
 	writer->table.realtime_ns = realtime_at_zero();
 	return writer;
 }

@@ -112,7 +112,7 @@ PORTPROF_API portprof_status portprof_config_set_target_system(
  * One setting by name, with its value as in a configuration file: event,
  * backend, frequency, period, output, callchain, children, ring, delay,
  * duration, timeline, require, fields, labels, branches, precise, partial,
- * command, unwind, stack.
+ * command, unwind, stack, labelsets.
  * portprof.conf(5) describes the values. event and require add to previous
  * values; output replaces an earlier output that was set by name, while
  * portprof_config_write_to adds a file.
@@ -169,6 +169,9 @@ PORTPROF_API portprof_status portprof_config_set(portprof_config *config,
  *   partial    1 = a group of counters is opened even if some of its events are
  *              refused, which report PORTPROF_COUNT_REFUSED; 0 = the group is
  *              refused (default)
+ *   labelsets  sets of the program's own labels (<portprof/label.h>) that files
+ *              keep apart; samples of further sets have the value "(other)";
+ *              0 = 4096 (default)
  * Times are by CLOCK_MONOTONIC, up to a hundred years; delay and duration apply
  * to every start. All except children and partial apply only to sampling.
  *   E_INVALID  no such setting, not a number, or out of range

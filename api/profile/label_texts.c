@@ -2,8 +2,6 @@
 /* The labels that programs gave their threads, as a file has them. */
 #include "api/profile/label_texts.h"
 
-#include "api/profile/sample_table.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -199,13 +197,14 @@ uint32_t ppi_label_texts_of(struct ppi_label_texts *texts, uint32_t pid,
 	return word;
 }
 
-static bool make_label(struct ppi_locations *locations, const char *key,
-                       const char *value, struct ppi_label_ids *label)
+static bool make_label(struct ppi_locations *locations, bool is_taken,
+                       const char *key, const char *value,
+                       struct ppi_label_ids *label)
 {
 	char name[PORTPROF_LABEL_BYTES_MAX + 8];
 
 	snprintf(name, sizeof(name), "%s%s",
-	         ppi_sample_labels_has(key) ? "label_" : "", key);
+	         is_taken ? "label_" : "", key);
 	*label = (struct ppi_label_ids){
 		.key = ppi_locations_string(locations, name),
 		.text = ppi_locations_string(locations, value),
@@ -215,6 +214,7 @@ static bool make_label(struct ppi_locations *locations, const char *key,
 
 /* Of those that stand for no text each key that was seen has the same value. */
 size_t ppi_label_texts_make(const struct ppi_label_texts *texts, uint32_t word,
+                            bool (*is_taken)(const char *key),
                             struct ppi_locations *locations,
                             struct ppi_label_ids *out)
 {
@@ -226,17 +226,19 @@ size_t ppi_label_texts_make(const struct ppi_label_texts *texts, uint32_t word,
 	if (word == NOTHING)
 		return 0;
 	if (word < FIRST_TEXT) {
-		for (uint32_t i = 0; i < ppi_pool_count(&texts->keys); i++)
-			made += make_label(locations,
-			                   ppi_pool_key(&texts->keys, i, NULL),
+		for (uint32_t i = 0; i < ppi_pool_count(&texts->keys); i++) {
+			const char *key = ppi_pool_key(&texts->keys, i, NULL);
+
+			made += make_label(locations, is_taken(key), key,
 			                   value, &out[made]);
+		}
 		return made;
 	}
 	text = ppi_pool_key(&texts->texts, word - FIRST_TEXT, &bytes);
 	for (const char *label = text; label < text + bytes;
 	     label = next_label(label))
-		made += make_label(locations, label, label + strlen(label) + 1,
-		                   &out[made]);
+		made += make_label(locations, is_taken(label), label,
+		                   label + strlen(label) + 1, &out[made]);
 	return made;
 }
 
@@ -246,7 +248,7 @@ bool ppi_label_texts_note(const struct ppi_label_texts *texts, char *out,
 	if (texts->others)
 		snprintf(out, bytes, "%" PRIu64 " samples are of further sets "
 		         "of labels, summed up as (other): a file keeps %u; "
-		         "raise label-sets", texts->others,
+		         "raise labelsets", texts->others,
 		         texts->most ? texts->most : DEFAULT_MOST);
 	else if (texts->unknown)
 		snprintf(out, bytes, "%" PRIu64 " samples have unknown labels: "

@@ -43,8 +43,10 @@ void ppi_label_texts_close(struct ppi_label_texts *texts);
 uint32_t ppi_label_texts_of(struct ppi_label_texts *texts, uint32_t pid,
                             const portprof_record *record);
 
-/* Its labels, PORTPROF_LABELS_MAX at most. */
+/* Its labels, PORTPROF_LABELS_MAX at most. A key that is taken by another label of
+ * files begins with "label_" there. */
 size_t ppi_label_texts_make(const struct ppi_label_texts *texts, uint32_t word,
+                            bool (*is_taken)(const char *key),
                             struct ppi_locations *locations,
                             struct ppi_label_ids *out);
 

@@ -278,11 +278,6 @@ static bool is_taken(const char *name)
 	return false;
 }
 
-bool ppi_sample_labels_has(const char *name)
-{
-	return is_taken(name);
-}
-
 /* The nth word of a list with blanks between. */
 static size_t nth_name(const char *list, uint32_t n, char *out, size_t bytes)
 {
@@ -357,7 +352,7 @@ size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,
 			count +=
 				make_label(i, words[i], locations, &out[count]);
 	count += ppi_label_texts_make(&labels->texts, (uint32_t)words[OWN],
-	                              locations, &out[count]);
+	                              is_taken, locations, &out[count]);
 	if (bytes > WORDS * sizeof(*words))
 		count += make_event_labels(labels, words + WORDS,
 		                           bytes / sizeof(*words) - WORDS,

@@ -32,9 +32,6 @@ uint32_t ppi_sample_labels_enter(struct ppi_sample_labels *labels,
                                  uint32_t pid, const portprof_batch *batch,
                                  const portprof_record *record);
 
-/* Whether other labels of files are called so. */
-bool ppi_sample_labels_has(const char *name);
-
 /* The labels of a set; returns how many, PPI_SET_LABELS_MAX at most. Their
  * strings are entered. */
 size_t ppi_sample_labels_make(const struct ppi_sample_labels *labels,

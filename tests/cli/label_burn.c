@@ -117,6 +117,7 @@ int main(int argc, char **argv)
 			until_ns = now_ns() + ms * UINT64_C(1000000);
 			while (now_ns() < until_ns)
 				work_checkout();
+			portprof_label_leave(NULL);
 			serve_all(threads, ms);
 			exit(0);
 		}

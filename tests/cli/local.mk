@@ -4,7 +4,7 @@
 
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/forks tests/cli/in_step tests/cli/inherited \
-	tests/cli/region_job tests/cli/renamed tests/cli/storm \
+	tests/cli/label_burn tests/cli/region_job tests/cli/renamed tests/cli/storm \
 	tests/cli/ten tests/cli/toggled tests/cli/touch
 # futex(2) and the other system calls of Linux
 if HAVE_PERF_HEADERS
@@ -17,6 +17,7 @@ tests_cli_deny_LDADD =
 tests_cli_forks_LDADD = -lpthread
 tests_cli_in_step_LDADD =
 tests_cli_inherited_LDADD =
+tests_cli_label_burn_LDADD = libportprof.la -lpthread
 tests_cli_region_job_LDADD = libportprof.la
 tests_cli_renamed_LDADD =
 tests_cli_storm_LDADD =
@@ -62,6 +63,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-coroutines.sh \
 	tests/cli/check-record-ends.sh \
 	tests/cli/check-record-errors.sh \
+	tests/cli/check-record-own-labels.sh \
 	tests/cli/check-record-forks.sh \
 	tests/cli/check-record-go.sh \
 	tests/cli/check-record-cost.sh \

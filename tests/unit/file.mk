@@ -12,6 +12,7 @@ FILE_TESTS = \
 	tests/unit/test_file_read \
 	tests/unit/test_file_returns \
 	tests/unit/test_file_writer \
+	tests/unit/test_label_texts \
 	tests/unit/test_sample_labels
 FILE_KIT = tests/unit/file_kit.c tests/unit/file_kit.h
 if HAVE_CMOCKA

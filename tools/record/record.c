@@ -13,7 +13,7 @@
 
 #include "tools/record/record.h"
 
-#include "base/label_store.h"
+#include "base/label_post.h"
 #include "tools/options.h"
 #include "tools/symbols/symbols_held.h"
 #include "tools/tools.h"
