@@ -139,6 +139,10 @@ void cf_work(struct cf_program *program, unsigned thread, unsigned function,
 void cf_kernel_work(struct cf_program *program, unsigned thread,
                     unsigned function, uint64_t cpu_ns, uint64_t in_kernel_ns);
 
+void cf_labelled_work(struct cf_program *program, unsigned thread,
+                      unsigned function, uint64_t cpu_ns,
+                      const portprof_label_set *set);
+
 /* Do what was added since the last call. */
 void cf_run(struct cf_program *program);
 

@@ -23,6 +23,7 @@ struct fx_work {
 	unsigned function; /* 0..FX_FUNCTIONS-1 */
 	uint64_t cpu_ns;
 	uint64_t in_kernel_ns;
+	const portprof_label_set *set; /* that the thread is in meanwhile */
 };
 
 struct fixture {

@@ -325,7 +325,7 @@ static void hist_9_long_runs_do_not_wrap(void **state)
 		assert_int_equal(portprof_session_flush(session), PORTPROF_OK);
 	}
 	cf_stop(session);
-	program.works[0] = (struct fx_work){ 0, 0, used, 0 };
+	program.works[0] = (struct fx_work){ .cpu_ns = used };
 	program.used_ns[0] = used;
 	program.count = program.done = 1;
 	expect = cf_expect(&program, CF_PERIOD_NS);

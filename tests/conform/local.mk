@@ -53,6 +53,7 @@ tests_conform_libconform_la_SOURCES = \
 	tests/conform/fork.c \
 	tests/conform/group.c \
 	tests/conform/hist.c \
+	tests/conform/label.c \
 	tests/conform/life.c \
 	tests/conform/loss.c \
 	tests/conform/main.c \

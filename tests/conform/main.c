@@ -18,7 +18,7 @@
 	X(select) X(event) X(sample) X(claim) X(target) X(loss) X(hist) \
 	X(scale) X(random) X(sink) X(life) X(cycle) X(fork) X(excl) X(thread) \
 	X(code) X(signal) X(count) X(error) X(fault) X(memory) X(times) X(share) \
-	X(occurrence) X(group)
+	X(occurrence) X(group) X(label)
 
 #define DECLARE(name) extern const struct cf_family conform_##name;
 CF_EACH_FAMILY(DECLARE)
@@ -34,6 +34,9 @@ static void run_case(const void *context)
 {
 	const struct cf_case *one = context;
 
+	/* what the process keeps from its first set on is no session's */
+	if (strncmp(one->name, "label_", strlen("label_")) == 0)
+		portprof_label_set_new(NULL, 0);
 	cf_begin();
 	cf_ask(one->profile);
 	one->run(NULL);

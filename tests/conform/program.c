@@ -14,7 +14,8 @@ void cf_kernel_work(struct cf_program *program, unsigned thread,
 {
 	assert_true(program->count < CF_WORKS);
 	program->works[program->count++] = (struct fx_work){
-		thread, function, cpu_ns, in_kernel_ns
+		.thread = thread, .function = function, .cpu_ns = cpu_ns,
+		.in_kernel_ns = in_kernel_ns
 	};
 }
 
@@ -22,6 +23,14 @@ void cf_work(struct cf_program *program, unsigned thread, unsigned function,
              uint64_t cpu_ns)
 {
 	cf_kernel_work(program, thread, function, cpu_ns, 0);
+}
+
+void cf_labelled_work(struct cf_program *program, unsigned thread,
+                      unsigned function, uint64_t cpu_ns,
+                      const portprof_label_set *set)
+{
+	cf_work(program, thread, function, cpu_ns);
+	program->works[program->count - 1].set = set;
 }
 
 void cf_run(struct cf_program *program)
@@ -35,7 +44,8 @@ void cf_run(struct cf_program *program)
 
 uint64_t cf_burn(unsigned thread, unsigned function, uint64_t cpu_ns)
 {
-	struct fx_work work = { thread, function, cpu_ns, 0 };
+	struct fx_work work = { .thread = thread, .function = function,
+		                .cpu_ns = cpu_ns };
 	uint64_t used_ns = 0;
 
 	fixture.spend(&work, 1, &used_ns);

@@ -16,6 +16,8 @@ tests_sim_libtimersim_la_SOURCES = \
 	tests/sim/faults.h \
 	tests/sim/itimer_sim.c \
 	tests/sim/itimer_sim.h \
+	tests/sim/labels.c \
+	tests/sim/labels.h \
 	tests/sim/lose.c \
 	tests/sim/lose.h \
 	tests/sim/program.c \

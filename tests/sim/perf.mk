@@ -2,6 +2,8 @@
 # The simulated perf kernel, and the tests of the perf backend on it.
 
 PERF_SIM = \
+	tests/sim/labels.c \
+	tests/sim/labels.h \
 	tests/sim/perf_sim.c \
 	tests/sim/perf_sim.h \
 	tests/sim/perf_sim_call.c \

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <portprof/label.h>
+
 #include "backends/perf/kernel/perf_kernel.h"
 
 enum { PERF_SIM_CPUS_MAX = 16, PERF_SIM_PACKAGE = 77, /* a type of PMU, */
@@ -99,6 +101,7 @@ void perf_sim_map_code(int64_t tid, uint64_t address, uint64_t bytes,
 struct perf_sim_work {
 	int64_t tid;
 	uint64_t pc, ns, kernel_ns;
+	const portprof_label_set *set; /* that tid is in meanwhile */
 };
 /* All threads at once, as far as there are CPUs; a thread's own works in
  * their order. */

@@ -8,6 +8,7 @@
  * excluded, and the timer continues; when it fires late, the periods missed are
  * skipped (hrtimer_forward_now).
  */
+#include "tests/sim/labels.h"
 #include "tests/sim/perf_sim_state.h"
 
 #include <string.h>
@@ -367,6 +368,9 @@ static uint64_t run_slice(struct sim_task *task,
 		uint64_t ns = next_stretch(work, task->done_ns,
 		                           &stretch.is_kernel);
 
+		/* what is sampled at that moment is of before */
+		if (task->done_ns == 0)
+			sim_label(task->tid, work->set, stretch.time_ns + 1);
 		stretch.pc = work->pc;
 		ns = ns < left ? ns : left;
 		run_stretch(task, &stretch, ns);

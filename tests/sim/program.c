@@ -12,6 +12,7 @@
 
 #include "base/thread.h"
 #include "tests/sim/clock.h"
+#include "tests/sim/labels.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -223,12 +224,14 @@ static bool find_work(unsigned i)
 		if (work->cpu_ns == 0)
 			continue;
 		run->done_ns = run->kernel_ns = 0;
+		sim_label(sim.threads[i].tid, work->set, 0);
 		place(&sim.threads[i], work->function);
 		begin_chunk(i, false);
 		if (run->chunk_ns == 0)
 			begin_chunk(i, true);
 		return true;
 	}
+	sim_label(sim.threads[i].tid, NULL, 0);
 	return false;
 }
 

@@ -227,7 +227,8 @@ bool run_has_note(const struct perf_run *run, const char *part)
 
 void run_work(int64_t tid, uint64_t pc, uint64_t ns, uint64_t kernel_ns)
 {
-	struct perf_sim_work work = { tid, pc, ns, kernel_ns };
+	struct perf_sim_work work = { .tid = tid, .pc = pc, .ns = ns,
+		                      .kernel_ns = kernel_ns };
 
 	perf_sim_run(&work, 1);
 }
