@@ -466,9 +466,36 @@ private:
 	portprof_status status_;
 };
 
-// Samples of the calling thread, from here to the end of the scope, have this
-// label: it is the thread's name meanwhile. portprof report --sort comm sums by
-// it, --thread NAME selects it. perf learns each change at once, timer and
+// The calling thread works for that set of labels to the end of the scope, or for
+// those that it had and one more: portprof_label(3). It never throws; a label that
+// could not be added has a status.
+class label_scope {
+public:
+	explicit label_scope(const portprof_label_set *set) noexcept
+		: before_(portprof_label_enter(set)), status_(PORTPROF_OK)
+	{
+	}
+	label_scope(const char *key, const char *value) noexcept
+		: before_(portprof_label_current()),
+		  status_(portprof_label_push(key, value))
+	{
+	}
+	~label_scope()
+	{
+		if (status_ == PORTPROF_OK)
+			portprof_label_leave(before_);
+	}
+	portprof_status status() const noexcept { return status_; }
+	label_scope(const label_scope &) = delete;
+	label_scope &operator=(const label_scope &) = delete;
+
+private:
+	const portprof_label_set *before_;
+	portprof_status status_;
+};
+
+// The calling thread has another name to the end of the scope, and samples have that
+// name. portprof report --sort comm sums by it, --thread NAME selects it. perf learns each change at once, timer and
 // itimer look once a second: with them, scopes are to last for seconds. A name
 // has 15 bytes, of a longer one the first. It never throws; off Linux it does
 // nothing, and status() is PORTPROF_E_UNSUPPORTED.

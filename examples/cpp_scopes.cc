@@ -34,6 +34,7 @@ static void sample_it(std::size_t &sum)
 	{
 		portprof::sampling sampling(session);
 		portprof::label label("sampled");
+		portprof::label_scope scope("endpoint", "/sampled");
 
 		for (int i = 0; i < 200; i++)
 			sum += touch(4 << 20);

@@ -173,6 +173,14 @@ PORTPROF_API portprof_status portprof_profile_name_by_time(
 	portprof_profile *profile, portprof_code_fn find, void *context);
 
 /*
+ * Take samples out of a profile, those of which is_out[index] is not 0; of what lies
+ * behind `count` none. The account stays that of all. Pointers to samples become
+ * invalid. E_INVALID (NULL), E_NOMEM: samples are unchanged.
+ */
+PORTPROF_API portprof_status portprof_profile_leave_out(
+	portprof_profile *profile, const unsigned char *is_out, size_t count);
+
+/*
  * Take out of a profile what may be nobody else's business: the folders of all
  * paths, and all but the last names of paths in the command, events, notes and
  * names of generated code; the host's name; source files and lines. Call it last: a

@@ -242,9 +242,13 @@ static bool has_times(const struct retelling *retelling)
 	return false;
 }
 
-static bool retell_all(struct retelling *retelling)
+/* Make all samples anew: each that is there is given to `add`. As they were when
+ * out of memory. */
+static bool make_anew(portprof_profile *profile,
+                      bool (*add)(void *context, size_t index,
+                                  const struct ppi_sample *sample),
+                      void *context)
 {
-	portprof_profile *profile = retelling->profile;
 	struct ppi_vector samples = profile->samples;
 	struct ppi_pool keys = profile->sample_keys;
 	bool is_good = true;
@@ -252,8 +256,8 @@ static bool retell_all(struct retelling *retelling)
 	profile->samples = (struct ppi_vector){ 0 };
 	profile->sample_keys = (struct ppi_pool){ 0 };
 	for (size_t i = 0; i < samples.count && is_good; i++)
-		is_good = retell(retelling,
-		                 &PPI_AT(&samples, struct ppi_sample)[i]);
+		is_good = add(context, i,
+		              &PPI_AT(&samples, struct ppi_sample)[i]);
 	if (!is_good) {
 		struct ppi_vector made = profile->samples;
 		struct ppi_pool made_keys = profile->sample_keys;
@@ -266,6 +270,13 @@ static bool retell_all(struct retelling *retelling)
 	ppi_vector_free(&samples);
 	ppi_pool_free(&keys);
 	return is_good;
+}
+
+static bool retell_one(void *context, size_t index,
+                       const struct ppi_sample *sample)
+{
+	(void)index;
+	return retell(context, sample);
 }
 
 portprof_status portprof_profile_name_by_time(portprof_profile *profile,
@@ -284,12 +295,45 @@ portprof_status portprof_profile_name_by_time(portprof_profile *profile,
 	retelling.time_key = ppi_pool_find(&profile->strings,
 	                                   PPI_CODE_TIME_LABEL,
 	                                   strlen(PPI_CODE_TIME_LABEL));
-	is_good = !has_times(&retelling) || retell_all(&retelling);
+	is_good = !has_times(&retelling) ||
+	          make_anew(profile, retell_one, &retelling);
 	ppi_vector_free(&retelling.labels);
 	ppi_vector_free(&retelling.locations);
 	return is_good ? PORTPROF_OK
 	               : ppi_refuse(PORTPROF_E_NOMEM, "name code",
 	                            "out of memory");
+}
+
+/* ---- leaving samples out ---- */
+
+struct leaving {
+	portprof_profile *profile;
+	const unsigned char *is_out;
+	size_t count;
+};
+
+static bool keep_one(void *context, size_t index,
+                     const struct ppi_sample *sample)
+{
+	const struct leaving *leaving = context;
+
+	return (index < leaving->count && leaving->is_out[index]) ||
+	       ppi_profile_sample(leaving->profile, &sample->shown,
+	                          sample->labels);
+}
+
+portprof_status portprof_profile_leave_out(portprof_profile *profile,
+                                           const unsigned char *is_out,
+                                           size_t count)
+{
+	struct leaving leaving = { profile, is_out, count };
+
+	if (!profile || (count && !is_out))
+		return ppi_refuse_null("portprof_profile_leave_out",
+		                       profile ? "is_out" : "profile");
+	return make_anew(profile, keep_one, &leaving)
+		? PORTPROF_OK
+		: ppi_refuse(PORTPROF_E_NOMEM, "leave out", "out of memory");
 }
 
 /* ---- hiding what is nobody else's business ---- */

@@ -43,6 +43,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-hostile.sh \
 	tests/cli/check-inherited.sh \
 	tests/cli/check-inlined.sh \
+	tests/cli/check-label-views.sh \
 	tests/cli/check-list.sh \
 	tests/cli/check-completions.sh \
 	tests/cli/check-man-examples.sh \

@@ -46,6 +46,9 @@ for standard in c++11 c++17; do
 			"$tmp/labelled" >"$tmp/out" 2>&1
 		has "$words: a label is what samples of its scope have" \
 			' sampled *$' "$tmp/out"
+		"$builddir/portprof" report -q --sort label:endpoint \
+			"$tmp/labelled" >"$tmp/out" 2>&1
+		has "$words: so is one of a set" ' /sampled *$' "$tmp/out"
 		"$builddir/portprof" report -q --thread scopes \
 			"$tmp/labelled" >"$tmp/out" 2>&1
 		same "$words: others have the name as before" 0 $?

@@ -8,6 +8,7 @@
 #include "tools/terminal.h"
 #include "tools/tools.h"
 #include "tools/view/code.h"
+#include "tools/view/filter.h"
 #include "tools/view/names.h"
 #include "tools/view/view.h"
 
@@ -20,6 +21,7 @@
 struct options {
 	const char *function, *input, *event;
 	struct ppi_named_sources sources;
+	struct ppi_filter filter;
 	uint64_t around, memory_max;
 	bool is_source_only;
 };
@@ -35,6 +37,7 @@ static const struct ppi_option table[] = {
 	  .most = 1000000, .what = "a number of lines" },
 	{ 'e', "event", "NAME", "show weights of this event (the first)",
 	  .take = ppi_take_text, .place = AT(event) },
+	PPI_LABEL_OPTION(AT(filter.label)),
 	{ 0, "source", NULL, "leave out the instructions",
 	  .take = ppi_take_flag, .place = AT(is_source_only) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
@@ -194,6 +197,19 @@ static bool show(const portprof_profile *profile,
 	return is_good;
 }
 
+static bool show_filtered(const portprof_profile *profile,
+                          const struct options *options, struct ppi_view *view)
+{
+	bool *is_left_out, is_good;
+	enum ppi_filter_result result = ppi_filter_apply(
+		&options->filter, profile, view->names, &is_left_out);
+
+	view->is_left_out = is_left_out;
+	is_good = result == PPI_FILTER_OK && show(profile, options, view);
+	free(is_left_out);
+	return is_good;
+}
+
 static bool annotate(const struct options *options)
 {
 	portprof_profile *profile = ppi_profile_open(options->input, NULL,
@@ -211,7 +227,7 @@ static bool annotate(const struct options *options)
 		if (ppi_named_find(&named, profile, true, false,
 		                   &options->sources)) {
 			view.names = named.names;
-			is_good = show(profile, options, &view);
+			is_good = show_filtered(profile, options, &view);
 		} else {
 			ppi_say("out of memory");
 		}

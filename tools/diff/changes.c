@@ -26,6 +26,8 @@ static int compare_names(const struct ppi_row *a, const struct ppi_row *b)
 		order = compare_text(a->source_file, b->source_file);
 	if (order == 0 && a->line != b->line)
 		order = a->line < b->line ? -1 : 1;
+	if (order == 0)
+		order = compare_text(a->label, b->label);
 	return order ? order : compare_text(a->thread, b->thread);
 }
 
@@ -106,14 +108,22 @@ static void judge(struct ppi_changes *changes, double before_sample,
 	}
 }
 
+/* Of a part of the samples nobody knows what else belongs to it. */
+static double total_of(const struct ppi_page_series *series,
+                       const struct ppi_rows *rows)
+{
+	return (double)(series->view.is_left_out ? rows->weight
+	                                         : series->report.total);
+}
+
 static void judge_total(const struct ppi_page_series *before,
                         const struct ppi_page_series *after,
                         struct ppi_changes *changes)
 {
 	struct ppi_change *total = &changes->total;
 
-	total->before = (double)before->report.total * changes->scale;
-	total->after = (double)after->report.total;
+	total->before = total_of(before, &changes->rows[0]) * changes->scale;
+	total->after = total_of(after, &changes->rows[1]);
 	total->error = ppi_noise_error(
 		total->before, sample_weight(&before->view) * changes->scale,
 		total->after, sample_weight(&after->view));

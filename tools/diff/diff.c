@@ -17,6 +17,7 @@
 #include "tools/options.h"
 #include "tools/page/page.h"
 #include "tools/tools.h"
+#include "tools/view/filter.h"
 #include "tools/view/names.h"
 
 #include <stdint.h>
@@ -33,6 +34,7 @@ struct options {
 	struct ppi_diff_form form;
 	struct ppi_texts pairs;
 	struct ppi_gate gate;
+	struct ppi_filter filter;
 	bool is_json;
 	uint64_t memory_max;
 };
@@ -40,19 +42,20 @@ struct options {
 #define AT(member) offsetof(struct options, member)
 
 /* Numbers of threads, processes and addresses differ from run to run. */
-static int take_sort(const struct ppi_given *given, void *keys)
+static int take_sort(const struct ppi_given *given, void *place)
 {
-	const char *label, *unknown;
-	unsigned found = ppi_rows_keys(given->value, &label, &unknown);
+	struct ppi_changes_asked *asked = place;
+	const char *unknown;
+	unsigned found = ppi_rows_keys(given->value, &asked->label, &unknown);
 
-	if (!found || label)
-		return ppi_given_refuse(
-			given, "made of function, module, line, comm");
+	if (!found)
+		return ppi_given_refuse(given, "made of function, module, "
+		                               "line, comm, label:NAME");
 	if (found & (PPI_BY_ADDRESS | PPI_BY_THREAD | PPI_BY_PROCESS))
 		return ppi_given_refuse(given,
 		                        "the same in two runs; comm is the "
 		                        "name of a thread");
-	*(unsigned *)keys = found;
+	asked->keys = found;
 	return PPI_EXIT_OK;
 }
 
@@ -81,9 +84,9 @@ static int take_pair(const struct ppi_given *given, void *pairs)
 
 static const struct ppi_option table[] = {
 	{ 's', "sort", "KEYS",
-	  "group by function, module, line or comm, or by several "
-	  "(function)",
-	  .take = take_sort, .place = AT(form.asked.keys) },
+	  "group by function, module, line, comm or label:NAME, or by "
+	  "several (function)",
+	  .take = take_sort, .place = AT(form.asked) },
 	PPI_ROWS_OPTION(AT(form.row_limit)),
 	{ 'a', "all", NULL, "also print what changed no more than by chance",
 	  .take = ppi_take_flag, .place = AT(form.shows_all) },
@@ -103,6 +106,7 @@ static const struct ppi_option table[] = {
 	{ 0, "match", "A=B",
 	  "take module A of BEFORE and module B of AFTER for one",
 	  .take = take_pair, .place = AT(pairs) },
+	PPI_LABEL_OPTION(AT(filter.label)),
 	{ 'e', "event", "NAME", "compare this event (the first)",
 	  .take = ppi_take_text, .place = AT(event) },
 	{ 0, "html", "FILE", "write a page for a browser",
@@ -144,6 +148,7 @@ static const struct ppi_line line = {
 
 struct side {
 	portprof_profile *profile;
+	bool *is_left_out;
 	struct ppi_named named;
 };
 
@@ -160,6 +165,20 @@ static const char *path_shown(const char *path, const struct options *options)
 	const char *slash = strrchr(path, '/');
 
 	return options->hidden.paths && slash ? slash + 1 : path;
+}
+
+static bool filter_side(struct side *side, const struct options *options,
+                        struct ppi_view *view)
+{
+	enum ppi_filter_result result =
+		ppi_filter_apply(&options->filter, side->profile, view->names,
+	                         &side->is_left_out);
+
+	view->is_left_out = side->is_left_out;
+	if (result == PPI_FILTER_MEMORY)
+		ppi_say("out of memory");
+	return result == PPI_FILTER_OK &&
+	       (!view->label || ppi_labels_check(side->profile, view->label));
 }
 
 static bool open_side(struct side *side, const struct options *options,
@@ -192,9 +211,10 @@ static bool open_side(struct side *side, const struct options *options,
 		            .event = number },
 		.view = { .profile = side->profile,
 		          .names = side->named.names,
-		          .event = number },
+		          .event = number,
+		          .label = options->form.asked.label },
 	};
-	return true;
+	return filter_side(side, options, &series->view);
 }
 
 /* The names of both sides become those of after, before anything is summed. */
@@ -316,6 +336,7 @@ static bool compare(struct options *options)
 	ppi_match_free(match);
 	for (int i = 0; i < 2; i++) {
 		ppi_named_free(&sides[i].named);
+		free(sides[i].is_left_out);
 		portprof_profile_free(sides[i].profile);
 	}
 	return is_good;

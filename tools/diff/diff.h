@@ -31,6 +31,7 @@ struct ppi_changes {
 /* Which rows, and which weights of them. */
 struct ppi_changes_asked {
 	unsigned keys;        /* PPI_BY_ bits */
+	const char *label;    /* that PPI_BY_LABEL tells apart */
 	bool is_normalized;
 	bool is_inclusive;    /* with all that a function called */
 	const char *function; /* as ppi_is_function has it; NULL: all */

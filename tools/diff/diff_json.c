@@ -62,6 +62,8 @@ static void put_row(struct ppi_json *json, const struct ppi_change *change)
 	ppi_json_text(json, "function", row->function);
 	ppi_json_text(json, "module", row->module);
 	ppi_json_text(json, "thread", row->thread);
+	if (row->label)
+		ppi_json_text(json, "label", row->label);
 	ppi_json_text(json, "source_file", row->source_file);
 	ppi_json_number(json, "line", row->line);
 	put_change(json, change);

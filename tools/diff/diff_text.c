@@ -176,8 +176,8 @@ enum { NUMBERS_WIDTH = 55, PART_LEAST = 10 };
  * before it. */
 static void print_name(const struct ppi_row *row, FILE *out)
 {
-	const char *parts[] = { row->module, row->thread, row->source_file,
-		                row->function };
+	const char *parts[] = { row->label, row->module, row->thread,
+		                row->source_file, row->function };
 	size_t count = 0, left = (size_t)ppi_table_width(out);
 	char line[32];
 
@@ -265,10 +265,10 @@ void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
 		                             "thread", "file", "line",
 		                             "function" };
 
-	(void)keys;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		fprintf(out, "%s%s", i ? separator : "", names[i]);
-	fputc('\n', out);
+	fprintf(out, "%s%s\n", keys & PPI_BY_LABEL ? separator : "",
+	        keys & PPI_BY_LABEL ? "label" : "");
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct ppi_change *one = &changes->changes[i];
 		const struct ppi_row *row = one->row;
@@ -287,6 +287,11 @@ void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
 		fprintf(out, "%" PRIu64 "%s", row->line, separator);
 		ppi_put_field(row->function ? row->function : "", separator,
 		              out);
+		if (keys & PPI_BY_LABEL) {
+			fputs(separator, out);
+			ppi_put_field(row->label ? row->label : "", separator,
+			              out);
+		}
 		fputc('\n', out);
 	}
 }

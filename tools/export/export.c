@@ -84,6 +84,7 @@ static const struct ppi_option table[] = {
 	  "find the program here now; for a gmon.out: the program that "
 	  "wrote it (a.out)",
 	  .take = ppi_take_text, .place = AT(program) },
+	PPI_LABEL_OPTION(AT(filter.label)),
 	PPI_MEMORY_OPTION(AT(memory_max)),
 	PPI_HIDE_OPTIONS(AT(hidden)),
 	{ 'q', "quiet", NULL, "print no summary of what was written",
@@ -176,6 +177,23 @@ bool ppi_export_name(const struct ppi_export *export, bool has_lines,
 	return false;
 }
 
+/* Samples with other labels are in no format. */
+static bool leave_out(const struct ppi_export *export)
+{
+	bool *is_left_out, is_good;
+	enum ppi_filter_result result = ppi_filter_apply(
+		&export->filter, export->profile, NULL, &is_left_out);
+
+	if (result != PPI_FILTER_OK || !is_left_out)
+		return result == PPI_FILTER_OK;
+	is_good = portprof_profile_leave_out(
+			  export->profile, (unsigned char *)is_left_out,
+			  portprof_profile_sample_count(export->profile)) ==
+	          PORTPROF_OK;
+	free(is_left_out);
+	return is_good;
+}
+
 bool ppi_export_pprof(const struct ppi_export *export)
 {
 	return ppi_profile_put(export->profile, export->output);
@@ -235,7 +253,8 @@ int ppi_export_main(int argc, char **argv)
 		ppi_say("%s: %s", export.input, damage);
 	export.event_number = ppi_event_choose(export.profile, export.input,
 	                                       export.event);
-	status = export.event_number != SIZE_MAX && prepare(&export) &&
+	status = export.event_number != SIZE_MAX && leave_out(&export) &&
+	         prepare(&export) &&
 	         export.format->write(&export)
 	         ? PPI_EXIT_OK : PPI_EXIT_FAILED;
 	if (status == PPI_EXIT_OK)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "tools/options.h"
+#include "tools/view/filter.h"
 #include "tools/view/names.h"
 #include "tools/view/rows.h"
 
@@ -15,6 +16,7 @@ struct ppi_export_format;
 
 struct ppi_export {
 	const struct ppi_export_format *format;
+	struct ppi_filter filter;
 	const char *input, *output; /* output NULL: the format's own */
 	const char *event;          /* NULL: the first */
 	const char *module, *program;

@@ -9,6 +9,7 @@
 #include <portprof/tool.h>
 
 #include "base/foreign_file.h"
+#include "base/label_post.h"
 #include "tools/record/record.h"
 #include "tools/tools.h"
 
@@ -288,6 +289,8 @@ static bool make_environment(struct environment *environment,
 	const char *before = getenv("LD_PRELOAD");
 	size_t count = 0, kept = 0;
 
+	/* handlers know each sample's set, and need no times of changes */
+	unsetenv(PPI_LABELS_TIMES);
 	while (environ[count])
 		count++;
 	environment->list = calloc(count + 3, sizeof(*environment->list));

@@ -171,6 +171,7 @@ static bool take_all(const portprof_config *file,
 	       take(file, "timeline", options->timeline.text, settings) &&
 	       take(file, "precise", NULL, settings) &&
 	       take(file, "labels", options->labels, settings) &&
+	       take(file, "labelsets", NULL, settings) &&
 	       take_branches(file, options, settings) &&
 	       take(file, "require", NULL, settings) &&
 	       take_output(file, options, settings);

@@ -96,16 +96,6 @@ static int take_times(const struct ppi_given *given, void *filter)
 	                               "2,5 or 2s, or ,500ms or 10%,20%");
 }
 
-static int take_label(const struct ppi_given *given, void *label)
-{
-	const char *equals = strchr(given->value, '=');
-
-	if (!equals || equals == given->value || !equals[1])
-		return ppi_given_refuse(given, "NAME=VALUE[,VALUE...]");
-	*(const char **)label = given->value;
-	return PPI_EXIT_OK;
-}
-
 #define AT(member) offsetof(struct report_options, member)
 
 static const struct ppi_option table[] = {
@@ -123,8 +113,7 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(filter.threads) },
 	{ 0, "module", "LIST", "keep samples in these binaries",
 	  .take = ppi_take_text, .place = AT(filter.modules) },
-	{ 0, "label", "NAME=LIST", "keep samples with these values of a label",
-	  .take = take_label, .place = AT(filter.label) },
+	PPI_LABEL_OPTION(AT(filter.label)),
 	{ 0, "focus", "FUNC", "keep samples in FUNC and what it calls",
 	  .take = ppi_take_text, .place = AT(filter.functions) },
 	{ 0, "time", "FROM,TO",

@@ -11,6 +11,7 @@
 #include "tools/view/short_names.h"
 
 #include <fnmatch.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,6 +198,7 @@ struct applying {
 	const portprof_profile *profile;
 	const struct ppi_symbols_name *names;
 	bool *is_left_out;
+	bool is_refused; /* and said so */
 };
 
 static bool *new_flags(size_t count)
@@ -247,11 +249,52 @@ static bool leave_out_threads(struct applying *applying, struct list *list)
 	return is_good;
 }
 
+int ppi_take_label(const struct ppi_given *given, void *label)
+{
+	const char *equals = strchr(given->value, '=');
+
+	if (!equals || equals == given->value || !equals[1])
+		return ppi_given_refuse(given, "NAME=VALUE[,VALUE...]");
+	*(const char **)label = given->value;
+	return PPI_EXIT_OK;
+}
+
+/* A value, and the expression that it is to match whole. */
+struct labelled {
+	const struct ppi_label_value *value;
+	const regex_t *expression; /* NULL: words are patterns */
+};
+
 static bool fits_label(const char *word, const void *thing)
 {
-	const struct ppi_label_value *value = thing;
+	const struct labelled *labelled = thing;
+	const char *text = labelled->value->text;
+	regmatch_t match;
 
-	return fnmatch(word, value->text, 0) == 0;
+	if (!labelled->expression)
+		return fnmatch(word, text, 0) == 0;
+	return regexec(labelled->expression, text, 1, &match, 0) == 0 &&
+	       match.rm_so == 0 && text[match.rm_eo] == '\0';
+}
+
+/* "~EXPRESSION", whole: of alternatives that match, too, the longest counts
+ * (POSIX.1-2017, 9.1). False with words. */
+static bool read_expression(const char *word, regex_t *expression)
+{
+	char words[200];
+	int error = regcomp(expression, word + 1, REG_EXTENDED);
+
+	if (!error)
+		return true;
+	regerror(error, expression, words, sizeof(words));
+	ppi_say("--label: '%s' is no regular expression (%s); see regex(7)",
+	        word + 1, words);
+	return false;
+}
+
+static bool is_expression(const struct list *list)
+{
+	return list->count == 1 && list->words[0][0] == '~';
 }
 
 /* `name` ends at the "=". */
@@ -260,19 +303,27 @@ static bool leave_out_labels(struct applying *applying, struct list *list,
 {
 	struct ppi_labels labels;
 	const portprof_profile_sample *sample;
-	const struct ppi_label_value *value;
+	struct labelled labelled = { 0 };
+	regex_t expression;
 	bool is_good = true;
 
+	if (is_expression(list)) {
+		if (!read_expression(list->words[0], &expression))
+			return applying->is_refused = true;
+		labelled.expression = &expression;
+	}
 	ppi_labels_open(&labels, applying->profile, name);
 	for (size_t i = 0; is_good && (sample = portprof_profile_sample_get(
 					       applying->profile, i)) != NULL;
 	     i++) {
-		value = ppi_labels_find(&labels, sample);
-		is_good = value != NULL;
-		if (is_good && !fits_any(list, fits_label, value))
+		labelled.value = ppi_labels_find(&labels, sample);
+		is_good = labelled.value != NULL;
+		if (is_good && !fits_any(list, fits_label, &labelled))
 			applying->is_left_out[i] = true;
 	}
 	ppi_labels_close(&labels);
+	if (labelled.expression)
+		regfree(&expression);
 	return is_good;
 }
 
@@ -458,7 +509,7 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
                                         const struct ppi_symbols_name *names,
                                         bool **is_left_out)
 {
-	struct applying applying = { profile, names, NULL };
+	struct applying applying = { .profile = profile, .names = names };
 	enum ppi_filter_result result = PPI_FILTER_MEMORY;
 	struct list lists[LISTS];
 	bool is_good;
@@ -478,12 +529,15 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 	is_good = read_list(filter->threads, false, &lists[0]);
 	is_good &= read_list(filter->modules, false, &lists[1]);
 	is_good &= read_list(filter->functions, true, &lists[2]);
-	is_good &= read_list(values_of(filter->label), false, &lists[3]);
+	is_good &= read_list(values_of(filter->label),
+	                     filter->label && values_of(filter->label)[0] == '~',
+	                     &lists[3]);
 	applying.is_left_out =
 		new_flags(portprof_profile_sample_count(profile));
 	if (is_good && applying.is_left_out &&
 	    apply_lists(&applying, lists, filter->label))
-		result = say_all_unmet(&applying, lists) &&
+		result = !applying.is_refused &&
+		                         say_all_unmet(&applying, lists) &&
 		                         (!filter->has_times ||
 		                          leave_out_times(&applying, filter))
 		                 ? PPI_FILTER_OK

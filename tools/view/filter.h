@@ -3,6 +3,7 @@
 #ifndef PPI_FILTER_H
 #define PPI_FILTER_H
 
+#include "tools/options.h"
 #include "tools/view/rows.h"
 
 /* Lists are words with commas between, each a pattern of sh(1) or, of
@@ -11,7 +12,8 @@ struct ppi_filter {
 	const char *threads;   /* names, or numbers of threads or processes */
 	const char *modules;   /* of the sampled code: names or paths */
 	const char *functions; /* anywhere in the chain */
-	const char *label;     /* "NAME=LIST": values of a label */
+	const char *label;     /* "NAME=LIST": values of a label; or one regular
+	                        * expression of regex(7), "NAME=~EXPRESSION" */
 	bool has_times;        /* only from `from` on, and before `to`, */
 	struct ppi_filter_time {
 		bool is_part;  /* of the time measured, else nanoseconds */
@@ -22,6 +24,13 @@ struct ppi_filter {
 /* "FROM,TO" in seconds, as "1,2.5", "1s,500ms" or "10%,20%"; either may be
  * missing. False when it is not that. */
 bool ppi_filter_read_times(const char *text, struct ppi_filter *filter);
+
+/* The row of --label in a verb's table; its value is the filter's `label`. */
+#define PPI_LABEL_OPTION(at) \
+	{ .name = "label", .value = "NAME=LIST", \
+	  .help = "keep samples with these values of a label", \
+	  .take = ppi_take_label, .place = (at) }
+int ppi_take_label(const struct ppi_given *given, void *label);
 
 /* What the words of a list must fit; a sentence for each wrong one is said
  * on stderr. */
