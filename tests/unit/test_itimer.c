@@ -460,8 +460,8 @@ static void slots_of_gone_threads_are_used_again(void **state)
 /* Two threads that work the same, and one of them has all samples. */
 static void netbsd_samples_one_thread_and_says_so(void **state)
 {
-	struct fx_work works[2] = { { 0, 0, 300 * MS, 0 },
-		                    { 1, 1, 300 * MS, 0 } };
+	struct fx_work works[2] = { { 0, 0, 300 * MS, 0, NULL },
+		                    { 1, 1, 300 * MS, 0, NULL } };
 	uint64_t used[2], of_0, of_1;
 
 	(void)state;

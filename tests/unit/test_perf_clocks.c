@@ -34,8 +34,8 @@ static int64_t begin_command(const char *event, uint64_t rate_hz)
 static void take_turns(int64_t one, int64_t other)
 {
 	const struct perf_sim_work works[] = {
-		{ one, USER, 100 * MS, 0 },
-		{ other, USER, 100 * MS, 0 },
+		{ one, USER, 100 * MS, 0, NULL },
+		{ other, USER, 100 * MS, 0, NULL },
 	};
 
 	perf_sim_run(works, 2);
@@ -131,8 +131,8 @@ static void kernel_time_is_in_the_threads_own_samples(void **state)
 	child = perf_sim_fork(pid);
 	for (unsigned i = 0; i < 20; i++) {
 		const struct perf_sim_work works[] = {
-			{ pid, USER, 50 * MS, 30 * MS },
-			{ child, USER, 50 * MS, 0 },
+			{ pid, USER, 50 * MS, 30 * MS, NULL },
+			{ child, USER, 50 * MS, 0, NULL },
 		};
 
 		perf_sim_run(works, 2);

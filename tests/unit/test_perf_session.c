@@ -38,7 +38,7 @@ static void migrating_threads(void **state)
 	open_and_start("task-clock", 100);
 	for (size_t i = 0; i < 16; i++)
 		works[i] = (struct perf_sim_work){
-			perf_sim_thread(0), 0x1000 + i, 203 * MS, 0
+			perf_sim_thread(0), 0x1000 + i, 203 * MS, 0, NULL
 		};
 	perf_sim_run(works, 16);
 	run_stop(&run);
@@ -252,7 +252,7 @@ static void rings_come_in_the_order_of_time(void **state)
 	open_and_start("task-clock", 1000);
 	for (size_t i = 0; i < 12; i++)
 		works[i] = (struct perf_sim_work){
-			perf_sim_thread(0), 0x1000, (20 + i) * MS, 0
+			perf_sim_thread(0), 0x1000, (20 + i) * MS, 0, NULL
 		};
 	perf_sim_run(works, 12);
 	run_stop(&run);

@@ -41,7 +41,7 @@ static void work_on_all(const int64_t tids[CPUS], uint64_t ns)
 	struct perf_sim_work works[CPUS];
 
 	for (unsigned i = 0; i < CPUS; i++)
-		works[i] = (struct perf_sim_work){ tids[i], 0x1000 + i, ns, 0 };
+		works[i] = (struct perf_sim_work){ tids[i], 0x1000 + i, ns, 0, NULL };
 	perf_sim_run(works, CPUS);
 }
 

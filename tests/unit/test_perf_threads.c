@@ -421,7 +421,7 @@ static void thread_rings_find_new_threads(void **state)
 	assert_int_equal(perf_state_of(&run.bs)->layout, PERF_THREAD_RINGS);
 	for (unsigned i = 0; i < 40; i++)
 		works[i] = (struct perf_sim_work){
-			perf_sim_thread(0), 0x1000, 15 * MS, 0
+			perf_sim_thread(0), 0x1000, 15 * MS, 0, NULL
 		};
 	run_drain(&run);
 	perf_sim_run(works, 40);

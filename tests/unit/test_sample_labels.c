@@ -154,18 +154,18 @@ static void what_the_event_tells(void **state)
 	memcpy(words + 2, &first, sizeof(first));
 	memcpy((char *)(words + 2) + sizeof(first.head), "sh", 3);
 	memcpy((char *)(words + 2) + sizeof(first), rest, sizeof(rest));
-	assert_int_equal(ppi_sample_labels_enter(&labels, &batch, &record), 0);
+	assert_int_equal(ppi_sample_labels_enter(&labels, 1, &batch, &record), 0);
 	labels.events = events;
-	set = ppi_sample_labels_enter(&labels, &batch, &record);
+	set = ppi_sample_labels_enter(&labels, 1, &batch, &record);
 	assert_string_equal(say(set), "prev_comm=sh next_pid=0 event_pid=77/ "
 	                              "state=-5/");
 	/* another number is another set, the same the same */
-	assert_int_equal(ppi_sample_labels_enter(&labels, &batch, &record), set);
+	assert_int_equal(ppi_sample_labels_enter(&labels, 1, &batch, &record), set);
 	words[record.event_fields + record.event_field_words - 1]++;
-	assert_int_not_equal(ppi_sample_labels_enter(&labels, &batch, &record),
+	assert_int_not_equal(ppi_sample_labels_enter(&labels, 1, &batch, &record),
 	                     set);
 	record.event_field_words = 31;
-	assert_int_equal(ppi_sample_labels_enter(&labels, &batch, &record), 0);
+	assert_int_equal(ppi_sample_labels_enter(&labels, 1, &batch, &record), 0);
 }
 
 /* What is not known is no label, and never a 0. */
