@@ -3,6 +3,7 @@
 #ifndef PPI_SINK_H
 #define PPI_SINK_H
 
+#include <portprof/profile.h>
 #include <portprof/sink.h>
 
 #include "backends/backend.h"
@@ -39,6 +40,7 @@ struct ppi_run {
 	const portprof_stats *stats; /* one per event, as of now */
 	uint64_t start_realtime_ns;  /* first start; 0 = not yet */
 	uint64_t duration_ns;        /* time spent running */
+	portprof_life life;          /* as of now; threads 0: not measured */
 };
 
 struct ppi_sink {

@@ -81,6 +81,17 @@ typedef struct portprof_profile_event {
 	portprof_stats stats;
 } portprof_profile_event;
 
+/*
+ * What became of the time that threads lived while they were measured: it ran, was
+ * ready and had no CPU, was blocked, or nobody knows. lifetime_ns is the sum of
+ * these four. All 0 where waits were not measured. Since 0.1.
+ */
+typedef struct portprof_life {
+	uint64_t threads;
+	uint64_t lifetime_ns;
+	uint64_t running_ns, ready_ns, blocked_ns, unknown_ns;
+} portprof_life;
+
 /* How it was measured; strings "" and counts 0 when unknown. */
 typedef struct portprof_profile_origin {
 	const char *backend;
@@ -104,6 +115,7 @@ typedef struct portprof_profile_origin {
 	size_t fact_count;
 	const char *const *facts; /* machine and program that measured, as
 	                        * "host: web1", each once; since 0.1 */
+	portprof_life life;    /* sums over threads; since 0.1 */
 } portprof_profile_origin;
 
 typedef struct portprof_profile_mapping {

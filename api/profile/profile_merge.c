@@ -75,6 +75,16 @@ static void add_stats(portprof_stats *into, const portprof_stats *from)
 		AGREE(into->granted_period, from->granted_period);
 }
 
+static void add_life(portprof_life *into, const portprof_life *from)
+{
+	into->threads = ppi_add(into->threads, from->threads);
+	into->running_ns = ppi_add(into->running_ns, from->running_ns);
+	into->ready_ns = ppi_add(into->ready_ns, from->ready_ns);
+	into->blocked_ns = ppi_add(into->blocked_ns, from->blocked_ns);
+	into->unknown_ns = ppi_add(into->unknown_ns, from->unknown_ns);
+	into->lifetime_ns = ppi_add(into->lifetime_ns, from->lifetime_ns);
+}
+
 static void merge_events(portprof_profile *into, const portprof_profile *from)
 {
 	for (size_t i = 0; i < into->events.count; i++) {
@@ -139,6 +149,7 @@ static bool merge_account(portprof_profile *into,
 	const portprof_profile_origin *other = &from->origin;
 
 	merge_events(into, from);
+	add_life(&into->origin.life, &from->origin.life);
 	into->has_account |= from->has_account;
 	to->is_complete &= other->is_complete;
 	if (other->start_ns &&

@@ -223,6 +223,45 @@ static void a_merged_account_survives_a_file(void **state)
 	portprof_profile_free(again);
 }
 
+/* What became of the threads' time: in a file, read, added up, written. */
+static void lives_are_added_up(void **state)
+{
+	const portprof_life life = { .threads = 3, .lifetime_ns = 1000,
+		                     .running_ns = 100, .ready_ns = 20,
+		                     .blocked_ns = 800, .unknown_ns = 80 };
+	portprof_profile *a, *again, *none = session(7, 0x10000, 5, 1);
+	const portprof_life *sum;
+
+	(void)state;
+	kit_begin(&kit, 1);
+	kit.run.life = life;
+	assert_int_equal(kit_open(&kit, NULL), PORTPROF_OK);
+	kit_sample(&kit, 0, 7, 7, 0x10010, 1, 5);
+	assert_int_equal(kit_close(&kit, NULL), PORTPROF_OK);
+	a = kit_read(&kit);
+	again = kit_read(&kit);
+	sum = &portprof_profile_origin_get(a)->life;
+	assert_memory_equal(sum, &life, sizeof(life));
+	assert_int_equal(portprof_profile_merge(a, again), PORTPROF_OK);
+	/* where nobody looked there is nothing to add */
+	assert_int_equal(portprof_profile_origin_get(none)->life.threads, 0);
+	assert_int_equal(portprof_profile_merge(a, none), PORTPROF_OK);
+	portprof_profile_free(again);
+	assert_int_equal(portprof_profile_write(a, kit.path), PORTPROF_OK);
+	again = kit_read(&kit);
+	sum = &portprof_profile_origin_get(again)->life;
+	assert_int_equal(sum->threads, 6);
+	assert_int_equal(sum->lifetime_ns, 2000);
+	assert_int_equal(sum->running_ns, 200);
+	assert_int_equal(sum->ready_ns, 40);
+	assert_int_equal(sum->blocked_ns, 1600);
+	assert_int_equal(sum->unknown_ns, 160);
+	kit_end(&kit);
+	portprof_profile_free(a);
+	portprof_profile_free(again);
+	portprof_profile_free(none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +271,7 @@ int main(void)
 		cmocka_unit_test(cpu_time_told_afterwards_is_accounted_for),
 		cmocka_unit_test(names_are_given_merged_and_written),
 		cmocka_unit_test(a_merged_account_survives_a_file),
+		cmocka_unit_test(lives_are_added_up),
 	};
 
 	return cmocka_run_group_tests_name("file_merge", tests, NULL, NULL);

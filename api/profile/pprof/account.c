@@ -63,6 +63,35 @@ void ppi_stats_unpack(const Ppi__Stats *from, portprof_stats *stats)
 #undef COPY
 }
 
+/* The same of what became of the threads' time. */
+#define EACH_TIME(X)   \
+	X(threads)     \
+	X(lifetime_ns) \
+	X(running_ns)  \
+	X(ready_ns)    \
+	X(blocked_ns)  \
+	X(unknown_ns)
+
+Ppi__Life *ppi_life_pack(struct ppi_arena *arena, const portprof_life *life)
+{
+	Ppi__Life *to = ppi_arena_take(arena, sizeof(*to));
+
+	if (!to)
+		return NULL;
+	ppi__life__init(to);
+#define COPY(field) to->field = life->field;
+	EACH_TIME(COPY)
+#undef COPY
+	return to;
+}
+
+void ppi_life_unpack(const Ppi__Life *from, portprof_life *life)
+{
+#define COPY(field) life->field = from->field;
+	EACH_TIME(COPY)
+#undef COPY
+}
+
 /* An array of pointers to as many structures of `bytes`, and room for one pointer
  * more. */
 static void **make_pointers(struct ppi_arena *arena, size_t count,
@@ -220,6 +249,11 @@ Ppi__Account *ppi_account_of_run(struct ppi_arena *arena,
 	for (size_t i = 0; i < account->n_event; i++)
 		if (!add_event(arena, account->event[i], run, i))
 			return NULL;
+	if (run->life.threads) {
+		account->life = ppi_life_pack(arena, &run->life);
+		if (!account->life)
+			return NULL;
+	}
 	return account;
 }
 
@@ -357,6 +391,15 @@ static void say_cpu_time(const struct speech *to, const Ppi__Account *account)
 		         stats->cpu_time_ns);
 }
 
+static void say_life(const struct speech *to, const Ppi__Life *life)
+{
+	say_line(to, "portprof.life=%" PRIu64 " nanoseconds of %" PRIu64
+	         " threads: %" PRIu64 " running, %" PRIu64 " ready, %" PRIu64
+	         " blocked, %" PRIu64 " unknown",
+	         life->lifetime_ns, life->threads, life->running_ns,
+	         life->ready_ns, life->blocked_ns, life->unknown_ns);
+}
+
 void ppi_account_say(const Ppi__Account *account, bool is_final,
                      void (*say)(const char *line, void *context),
                      void *context)
@@ -384,6 +427,8 @@ void ppi_account_say(const Ppi__Account *account, bool is_final,
 	to.of = "";
 	if (is_final)
 		say_cpu_time(&to, account);
+	if (is_final && account->life)
+		say_life(&to, account->life);
 	if (!is_final)
 		say_line(&to, "portprof.state=recording, in portions");
 	else if (!account->complete)

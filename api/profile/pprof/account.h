@@ -30,6 +30,8 @@ bool ppi_account_add_note(struct ppi_arena *arena, Ppi__Account *account,
 Ppi__Stats *ppi_stats_pack(struct ppi_arena *arena,
                            const portprof_stats *stats);
 void ppi_stats_unpack(const Ppi__Stats *from, portprof_stats *stats);
+Ppi__Life *ppi_life_pack(struct ppi_arena *arena, const portprof_life *life);
+void ppi_life_unpack(const Ppi__Life *from, portprof_life *life);
 
 /*
  * The account for people, line by line; each is handed to `say`. Final: the

@@ -256,6 +256,8 @@ static bool adopt_origin(portprof_profile *profile,
 	origin->timeline_ns = account->timeline_ns;
 	origin->chain_depth = account->chain_depth;
 	origin->stack_bytes = account->stack_bytes;
+	if (account->life)
+		ppi_life_unpack(account->life, &origin->life);
 	origin->backend = ppi_profile_keep(profile, account->backend);
 	origin->command = ppi_profile_keep(profile, account->command);
 	if (!origin->backend || !origin->command)

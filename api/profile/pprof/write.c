@@ -348,6 +348,11 @@ static Ppi__Account *make_account(struct writing *writing)
 	account->chain_depth = origin->chain_depth;
 	account->stack_bytes = origin->stack_bytes;
 	account->main_mapping = profile->has_main;
+	if (origin->life.threads) {
+		account->life = ppi_life_pack(&writing->arena, &origin->life);
+		if (!account->life)
+			return NULL;
+	}
 	for (size_t i = 0; i < account->n_passed_over; i++) {
 		account->passed_over[i]->backend =
 			utf8(writing, origin->passed_over_names[i]);
