@@ -77,6 +77,8 @@ libportprof_core_la_SOURCES += \
 	api/unwind/code_map.c \
 	api/unwind/code_map.h \
 	api/unwind/frame_rules.h \
+	api/unwind/kept_chains.c \
+	api/unwind/kept_chains.h \
 	api/unwind/machine.c \
 	api/unwind/machine.h \
 	api/unwind/modules.c \

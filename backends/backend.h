@@ -18,6 +18,7 @@
 #include <portprof/catalogue.h>
 #include <portprof/event.h>
 #include <portprof/group.h>
+#include <portprof/profile.h>
 #include <portprof/record.h>
 #include <portprof/session.h>
 #include <portprof/status.h>
@@ -294,6 +295,13 @@ bool ppi_room_add_name(struct ppi_room *room, const portprof_record *record,
  */
 enum { PPI_REGISTERS = 33 };
 #define PPI_FIELD_CONTEXT (1u << 31) /* of portprof_record.valid */
+/*
+ * The chain that is found is kept, until the thread's next one that is; and a
+ * sample that says so has it again: its payload is room for as much of it as
+ * goes in.
+ */
+#define PPI_FIELD_KEEP  (1u << 30)
+#define PPI_FIELD_AGAIN (1u << 29)
 struct ppi_user_context {
 	uint64_t known; /* bit n: registers[n] is known */
 	uint64_t registers[PPI_REGISTERS];
@@ -443,6 +451,8 @@ struct ppi_backend_session {
 	uint64_t ticks_end;
 	/* The pump's: chains are cut where copies of stacks end. */
 	bool wants_longer_stacks;
+	/* What became of the threads' time, where waits are measured. */
+	portprof_life life;
 	/* Sentences for the user about how it is measured; open and drain
 	 * may add some with ppi_note. */
 	char (*notes)[PPI_NOTE_BYTES];
@@ -651,6 +661,22 @@ int ppi_backend_rank(const struct ppi_backend_ops *ops);
 /* Not in the table: takes what sessions of other processes leave in the areas
  * of bs->pool. Its events are resolved by the backend that measures there. */
 extern const struct ppi_backend_ops ppi_backend_collect;
+
+/*
+ * Nor is this one: the events ready-time and blocked-time, which every session
+ * may have beside those of its backend, or alone. Its seam, NULL where the system
+ * does not show waits; a test's instead (as ppi_backend_set_kernel).
+ */
+extern const struct ppi_backend_ops ppi_backend_waits;
+bool ppi_waits_has(const struct ppi_event_request *request);
+const void *ppi_waits_kernel_here(void);
+void ppi_waits_set_kernel(const void *kernel);
+
+/* Put it around a session that is about to be opened, whose plan has such events;
+ * its table of functions is then `ops`. On failure nothing has changed. */
+portprof_status ppi_waits_beside(struct ppi_backend_session *bs,
+                                 struct ppi_backend_ops *ops,
+                                 struct ppi_diag *why);
 
 /* The seam a backend is to use: its real_kernel, or what a test put there
  * with ppi_backend_set_kernel (NULL takes it back; ppi_no_kernel: as on a

@@ -72,6 +72,7 @@ void ppi_pump_free(struct ppi_pump *pump)
 	free(pump->verdicts);
 	free(pump->tallies);
 	ppi_unwinder_free(pump->unwinder);
+	ppi_kept_chains_free(&pump->kept);
 	ppi_code_watch_free(pump->watch);
 	ppi_label_finder_free(pump->labels);
 	memset(pump, 0, sizeof(*pump));
@@ -163,10 +164,11 @@ static void unwind(struct ppi_pump *pump, struct ppi_room room)
 {
 	const portprof_batch batch = ppi_room_batch(&room);
 
-	if (!pump->unwinder)
-		return;
-	ppi_unwinder_take(pump->unwinder, &room, pump->chain_depth);
-	ppi_chain_ends_count(&pump->chain_ends, &batch);
+	if (pump->unwinder) {
+		ppi_unwinder_take(pump->unwinder, &room, pump->chain_depth);
+		ppi_chain_ends_count(&pump->chain_ends, &batch);
+	}
+	ppi_kept_chains_take(&pump->kept, &room);
 }
 
 /* ---- what waits until it is asked for ---- */
@@ -252,6 +254,12 @@ static void keep_record(struct ppi_pump *pump, const portprof_record *record,
 		memcpy(held->words + held->word_count, words + record->payload,
 		       (size_t)record->payload_words * sizeof(*words));
 	held->word_count += (size_t)record->payload_words;
+	kept->event_fields = held->word_count;
+	if (record->event_field_words)
+		memcpy(held->words + held->word_count,
+		       words + record->event_fields,
+		       (size_t)record->event_field_words * sizeof(*words));
+	held->word_count += (size_t)record->event_field_words;
 	if (record->kind == PORTPROF_RECORD_SAMPLE)
 		pump->held_samples += record->samples;
 	pump->has_end |= record->kind == PORTPROF_RECORD_EXIT &&
@@ -266,7 +274,8 @@ static void keep(struct ppi_pump *pump, const struct ppi_room *room)
 	size_t words = 0;
 
 	for (size_t i = 0; i < room->record_count; i++)
-		words += (size_t)room->records[i].payload_words;
+		words += (size_t)(room->records[i].payload_words +
+		                  room->records[i].event_field_words);
 	if (make_room(pump, held->record_count + room->record_count,
 	              held->word_count + words)) {
 		for (size_t i = 0; i < room->record_count; i++)

@@ -5,6 +5,7 @@
 
 #include "api/core/label_find.h"
 #include "api/core/sink.h"
+#include "api/unwind/kept_chains.h"
 #include "api/unwind/modules.h"
 #include "api/unwind/unwind.h"
 
@@ -28,6 +29,7 @@ struct ppi_pump {
 	struct ppi_label_finder *labels; /* NULL: others find them */
 	struct ppi_code_watch *watch; /* NULL: all code is told of */
 	struct ppi_unwinder *unwinder; /* NULL: chains come as they are */
+	struct ppi_kept_chains kept;
 	unsigned chain_depth;
 	struct ppi_chain_ends chain_ends;
 	int64_t target_pid;

@@ -53,7 +53,9 @@ enum {
 	/* Only events whose string requests it: field=NAME. */
 	PORTPROF_FIELD_EVENT_FIELDS = 1u << 18,
 	/* Of programs that label their work: <portprof/label.h>. */
-	PORTPROF_FIELD_LABELS = 1u << 19 /* label_set is not 0 */
+	PORTPROF_FIELD_LABELS = 1u << 19, /* label_set is not 0 */
+	PORTPROF_FIELD_NOT_SEEN = 1u << 20 /* a claim: where the thread waited
+					  * is not known: address is 0 */
 };
 
 /*

@@ -158,15 +158,16 @@ uint64_t ppi_locations_add(struct ppi_locations *locations, uint32_t mapping,
 	return number == PPI_NONE ? 0 : locations->location_base + number + 1;
 }
 
-uint64_t ppi_locations_guest(struct ppi_locations *locations)
+uint64_t ppi_locations_nowhere(struct ppi_locations *locations,
+                               const char *path)
 {
 	struct ppi_file_mapping entry = { .path = 0 };
 	uint32_t mapping;
 
-	entry.path = ppi_locations_string(locations, "[guest]");
+	entry.path = ppi_locations_string(locations, path);
 	if (entry.path == PPI_NONE)
 		return 0;
-	mapping = enter_mapping(locations, "guest", 5, &entry);
+	mapping = enter_mapping(locations, path, strlen(path), &entry);
 	return mapping == PPI_NONE ? 0
 	                           : ppi_locations_add(locations, mapping, 0);
 }

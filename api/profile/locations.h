@@ -42,7 +42,10 @@ uint32_t ppi_locations_string(struct ppi_locations *locations,
                               const char *text);
 
 /* The one location of code that virtual machines ran; 0 when out of memory. */
-uint64_t ppi_locations_guest(struct ppi_locations *locations);
+#define PPI_GUEST_PATH  "[guest]"
+#define PPI_UNSEEN_PATH "(wait not seen)"
+uint64_t ppi_locations_nowhere(struct ppi_locations *locations,
+                               const char *path);
 
 const struct ppi_file_mapping *
 ppi_locations_mapping_at(const struct ppi_locations *locations,

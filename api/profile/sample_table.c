@@ -501,9 +501,11 @@ static uint64_t locate(struct ppi_sample_table *table,
 	/* where kernel addresses have no sign, only the leaf is sure */
 	bool is_kernel = line->is_kernel && i == 0;
 
-	if (line->is_guest && i == 0) {
+	if ((line->is_guest || line->is_unseen) && i == 0) {
 		*address = 0;
-		return ppi_locations_guest(table->spaces->locations);
+		return ppi_locations_nowhere(
+			table->spaces->locations,
+			line->is_guest ? PPI_GUEST_PATH : PPI_UNSEEN_PATH);
 	}
 	*address = chain[i] - (i > 0 && chain[i] > 0);
 	return ppi_spaces_locate(table->spaces, layout, *address, is_kernel);
@@ -547,6 +549,7 @@ static bool add_line(struct ppi_sample_table *table,
 		.chain_end = (uint8_t)chain_end_of(record),
 		.is_kernel = record->valid & PORTPROF_FIELD_KERNEL,
 		.is_guest = record->valid & PORTPROF_FIELD_GUEST,
+		.is_unseen = record->valid & PORTPROF_FIELD_NOT_SEEN,
 		.has_code = layout && layout->extents.count > 0,
 		.is_whole = true,
 	};
@@ -603,6 +606,8 @@ bool ppi_sample_table_add(struct ppi_sample_table *table,
 	                   (uint64_t)span_of(record) << 1 | is_kernel;
 	if (record->valid & PORTPROF_FIELD_GUEST)
 		key[WORD_LAYOUT] = UINT64_MAX; /* no layout has that number */
+	if (record->valid & PORTPROF_FIELD_NOT_SEEN)
+		key[WORD_LAYOUT] = UINT64_MAX - 1; /* nor that one */
 	key[WORD_THREAD] = (uint64_t)pid << 32 | tid;
 	key[WORD_TIME] = time_ms_of(table, record) ^ chain_end_of(record) << 56;
 	key[WORD_CODE_TIME] =

@@ -75,7 +75,7 @@ struct ppi_sample_line {
 	uint32_t span;  /* 0 = exact; else bytes that a pc stands for */
 	uint64_t time_ms; /* of its slice, CLOCK_REALTIME; 0 = not kept */
 	uint64_t code_time_ns; /* CLOCK_MONOTONIC; 0 = not kept */
-	bool is_kernel, is_guest;
+	bool is_kernel, is_guest, is_unseen;
 	bool has_code;  /* some code of the process was known then */
 	bool is_whole;  /* every location is known */
 	uint8_t chain_end; /* enum portprof_chain_end */

@@ -393,6 +393,7 @@ void ppi_symbols_find(struct ppi_symbols *symbols,
 		return;
 	}
 	if (place->has_mapping && (strcmp(place->path, "[guest]") == 0 ||
+	                           strcmp(place->path, "(wait not seen)") == 0 ||
 	                           strcmp(place->path, "[unloaded]") == 0)) {
 		name->function = name->module = name->path = ppi_symbols_keep(
 			symbols, place->path);
