@@ -27,5 +27,6 @@ include backends/itimer/local.mk
 include backends/profil/local.mk
 include backends/solaris/local.mk
 include backends/rusage/local.mk
+include backends/waits/local.mk
 
 EXTRA_DIST += backends/README.md

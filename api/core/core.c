@@ -432,7 +432,12 @@ static portprof_status find(const char *event_string, const char *backend,
 		return ppi_report(&why);
 	request.skip_open_check = skip_open_check;
 	ops = ppi_backend_find(backend);
-	if (strcmp(backend, "auto") == 0)
+	found.is_counted_only = false;
+	if (ppi_waits_has(&request)) /* they are beside any backend */
+		status = ppi_backend_waits.resolve(ppi_waits_kernel_here(),
+		                                   &request, PPI_SAMPLE,
+		                                   &found.event, &why);
+	else if (strcmp(backend, "auto") == 0)
 		status = resolve_on_best(&request, &found, &why);
 	else if (ops)
 		status = resolve(ops, &request, &found, &why);

@@ -26,7 +26,7 @@ static const char *const cap_names[] = {
 	"whole-space", "kernel", "chain", "pid-tid", "time", "cpu",
 	"process", "thread", "attach", "children", "fair", "lost-exact",
 	"exclusive", "modules", "system", "exec-safe", "command",
-	"unwind", "package",
+	"unwind", "package", "waits",
 };
 
 enum { CAP_NAMES = sizeof(cap_names) / sizeof(cap_names[0]) };
@@ -414,6 +414,14 @@ static void leave_helper(struct ppi_opened *opened)
 	opened->has_helper = false;
 }
 
+/* Events of waits, and others that a backend measures. */
+static bool has_waits_beside(const struct ppi_opened *opened)
+{
+	return opened->bs.ops != &ppi_backend_waits &&
+	       !opened->config->is_rehearsed &&
+	       ppi_plan_wait_count(opened->config) > 0;
+}
+
 static portprof_status open_backend(struct attempt *attempt,
                                     const struct ppi_backend_ops *ops,
                                     const void *kernel,
@@ -444,12 +452,16 @@ static portprof_status open_backend(struct attempt *attempt,
 		status = ppi_plan_build(opened->config, attempt->mode, ops,
 		                        kernel, &opened->box,
 		                        opened->bs.refusals, why);
+	if (status == PORTPROF_OK && opened->config->is_rehearsed)
+		ppi_plan_leave_waits(&opened->box);
 	opened->box.plan.area = opened->area;
 	opened->box.plan.estimates_ends = opened->area != NULL;
 	if (!(opened->bs.caps & PORTPROF_CAP_UNWIND)) {
 		opened->box.plan.stack_bytes = 0;
 		opened->box.plan.uses_tables = false;
 	}
+	if (status == PORTPROF_OK && has_waits_beside(opened))
+		status = ppi_waits_beside(&opened->bs, &opened->beside, why);
 	if (status == PORTPROF_OK && opened->has_helper)
 		ppi_helper_call(open_now, attempt);
 	else if (status == PORTPROF_OK)
@@ -552,6 +564,30 @@ static void say_how_chains_are_found(struct ppi_opened *opened)
 	         "without them breaks: %s", missing);
 }
 
+/* Waits alone need none of the backends, whichever was named. */
+static portprof_status choose(struct attempt *attempt, uint64_t caps,
+                              struct ppi_diag *why)
+{
+	struct ppi_opened *opened = attempt->opened;
+	const portprof_config *config = opened->config;
+	const struct ppi_backend_ops *waits = &ppi_backend_waits;
+	struct ppi_probe probe = { .is_usable = true, .caps = waits->caps };
+	size_t count = ppi_plan_wait_count(config);
+
+	if (!count || count < ppi_plan_event_count(config) ||
+	    attempt->mode != PPI_SAMPLE)
+		return ppi_select(config->backend, caps, try_backend, attempt,
+		                  &opened->passed_over, why);
+	if (caps & ~waits->caps)
+		return refuse_caps(waits, &probe, caps & ~waits->caps, why);
+	/* its records of births and deaths make lifetimes exact */
+	if (ppi_select("perf", caps, try_backend, attempt, NULL, why) ==
+	    PORTPROF_OK)
+		return PORTPROF_OK;
+	return open_backend(attempt, waits, ppi_waits_kernel_here(), &probe,
+	                    why);
+}
+
 portprof_status ppi_opened_open(struct ppi_opened *opened,
                                 const portprof_config *config,
                                 enum ppi_mode mode, struct ppi_diag *why)
@@ -574,8 +610,7 @@ portprof_status ppi_opened_open(struct ppi_opened *opened,
 	status = take_area(opened, mode, why);
 	if (status)
 		goto leave_helper;
-	status = ppi_select(opened->config->backend, caps, try_backend,
-	                    &attempt, &opened->passed_over, why);
+	status = choose(&attempt, caps, why);
 	if (status != PORTPROF_OK && status != PORTPROF_E_INVALID &&
 	    status != PORTPROF_E_NOMEM) {
 		struct ppi_diag unknown;

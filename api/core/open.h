@@ -51,8 +51,10 @@ struct ppi_plan_box {
 	struct ppi_range *ranges;
 };
 
-/* Events of the config, members of groups one by one; the default is one. */
+/* Events of the config, members of groups one by one; the default is one. And
+ * those of them that are no backend's, but of waits. */
 size_t ppi_plan_event_count(const portprof_config *config);
+size_t ppi_plan_wait_count(const portprof_config *config);
 
 /*
  * What `config` asks of any backend: capabilities that follow from target,
@@ -89,6 +91,9 @@ portprof_status ppi_plan_build(const portprof_config *config,
  */
 void ppi_plan_choose_sampled(struct ppi_event *events, size_t count);
 
+/* Without the events of waits, which are measured from elsewhere. */
+void ppi_plan_leave_waits(struct ppi_plan_box *box);
+
 void ppi_plan_free(struct ppi_plan_box *box);
 
 /* ---- opened ---- */
@@ -102,6 +107,7 @@ struct ppi_opened {
 	struct ppi_backend_session bs;
 	struct ppi_area *area;      /* to leave samples in; NULL = none */
 	struct ppi_backend_ops collector; /* with the name of who measures */
+	struct ppi_backend_ops beside; /* of waits, around that */
 	struct ppi_passed_over passed_over;
 	bool has_helper;            /* took it */
 	char notes[PPI_NOTES_MAX][PPI_NOTE_BYTES];

@@ -100,6 +100,32 @@ size_t ppi_plan_event_count(const portprof_config *config)
 	return count ? count : 1;
 }
 
+size_t ppi_plan_wait_count(const portprof_config *config)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < config->event_count; i++)
+		for (size_t k = 0; k < config->events[i].request_count; k++)
+			count += ppi_waits_has(&config->events[i].requests[k]);
+	return count;
+}
+
+/* Those that the backend measures. */
+static size_t own_count(const portprof_config *config)
+{
+	return ppi_plan_event_count(config) - ppi_plan_wait_count(config);
+}
+
+void ppi_plan_leave_waits(struct ppi_plan_box *box)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < box->plan.event_count; i++)
+		if (!ppi_waits_has(&box->events[i].request))
+			box->events[kept++] = box->events[i];
+	box->plan.event_count = kept;
+}
+
 static uint64_t sink_caps(const portprof_config *config)
 {
 	uint64_t caps = only_ranges(config) ? 0 : PORTPROF_CAP_WHOLE_SPACE;
@@ -186,19 +212,23 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		return ppi_fail(why, PORTPROF_E_INVALID, 0, "plan target",
 		                "this process cannot be measured together with "
 		                "others: leave %lld out", (long long)getpid());
-	if (ppi_plan_event_count(config) > 1 && is_shared(config))
+	if (own_count(config) > 1 && is_shared(config))
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "plan events",
 		                "sessions that share memory measure one event; "
 		                "sample events of several kinds by the perf "
 		                "backend from outside");
-	*caps = config->required_caps;
+	if (ppi_plan_wait_count(config) && is_for_collector(config))
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "plan events",
+		                "who collects measures waits, from outside: "
+		                "leave ready-time and blocked-time out here");
+	*caps = config->required_caps & ~PORTPROF_CAP_WAITS;
 	/* who collects measures nobody: others measure themselves */
 	*caps |= config->pool ? PORTPROF_CAP_PROCESS : target_caps(&target);
 	*caps |= mode == PPI_COUNT ? PORTPROF_CAP_COUNT : PORTPROF_CAP_SAMPLE;
 	if (mode == PPI_SAMPLE)
 		*caps |= sink_caps(config);
 	/* one event is CPU time everywhere; several are EVENT-8 */
-	if (mode == PPI_SAMPLE && ppi_plan_event_count(config) > 1)
+	if (mode == PPI_SAMPLE && own_count(config) > 1)
 		*caps |= PORTPROF_CAP_EVENTS;
 	if (mode == PPI_COUNT && ppi_plan_event_count(config) > 1)
 		*caps |= PORTPROF_CAP_GROUP;
@@ -287,6 +317,10 @@ static portprof_status plan_event(const portprof_config *config,
 	size_t group;
 
 	find_event(config, index, &request, &group);
+	if (ppi_waits_has(&request)) {
+		ops = &ppi_backend_waits;
+		kernel = ppi_waits_kernel_here();
+	}
 	if (index > 0 && event[-1].group == group && has_groups(config, mode))
 		status = check_member(ops, &request, why);
 	if (status)
@@ -327,7 +361,8 @@ static portprof_status find_name(const portprof_config *config,
 	bool is_unknown = false;
 	struct ppi_event event;
 
-	if (request->preset) /* the user's word was the preset's name */
+	if (request->preset || /* the user's word was the preset's name */
+	    ppi_waits_has(request))
 		return PORTPROF_OK;
 	for (size_t i = 0; (ops = ppi_backend_at(i)); i++) {
 		const void *kernel = ppi_backend_kernel(ops);

@@ -39,6 +39,7 @@ static struct ppi_run run_of(struct portprof_session *session,
 		.notes = (const char (*)[PPI_NOTE_BYTES])opened->notes,
 		.note_count = opened->bs.note_count,
 		.stats = stats,
+		.life = opened->bs.life,
 		.start_realtime_ns = session->stretch.first_realtime_ns,
 		.duration_ns = session->stretch.ran_ns,
 	};

@@ -40,6 +40,7 @@ extern "C" {
 #define PORTPROF_CAP_COMMAND     (UINT64_C(1) << 22)  /* target: a command from its exec on */
 #define PORTPROF_CAP_UNWIND      (UINT64_C(1) << 23)  /* call chains by frame tables */
 #define PORTPROF_CAP_PACKAGE     (UINT64_C(1) << 24)  /* counts of whole processor packages */
+#define PORTPROF_CAP_WAITS       (UINT64_C(1) << 25)  /* ready-time and blocked-time */
 
 /*
  * What probing a backend found. `size` as in portprof_event_info. The strings are

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# backends/waits/: what threads wait for, beside any other backend.
+
+libportprof_core_la_SOURCES += \
+	backends/waits/waits.c \
+	backends/waits/waits.h \
+	backends/waits/waits_kernel.h \
+	backends/waits/waits_kernel_real.c \
+	backends/waits/waits_place.c \
+	backends/waits/waits_tell.c \
+	backends/waits/waits_watch.c

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What threads do when they do not run: the events ready-time and blocked-time, of
+ * any target, from what /proc tells everybody of his own processes. Nothing is
+ * stopped and no signal is sent. It measures alone, or beside the backend of the
+ * session's other events, which it then passes everything on to.
+ *
+ *   waits_watch.c   whose threads, their sums, and what of them is told
+ *   waits_place.c   where a thread is, and for what it waits there
+ *   waits_tell.c    records
+ */
+#include "backends/waits/waits.h"
+
+#include "backends/common/cpu_time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAITS_CAPS                                                       \
+	(PORTPROF_CAP_SAMPLE | PORTPROF_CAP_EVENTS |                     \
+	 PORTPROF_CAP_EXACT_PC | PORTPROF_CAP_WHOLE_SPACE |              \
+	 PORTPROF_CAP_CHAIN | PORTPROF_CAP_PID_TID | PORTPROF_CAP_TIME | \
+	 PORTPROF_CAP_PROCESS | PORTPROF_CAP_THREAD |                    \
+	 PORTPROF_CAP_ATTACH | PORTPROF_CAP_CHILDREN |                   \
+	 PORTPROF_CAP_FAIR | PORTPROF_CAP_LOST_EXACT |                   \
+	 PORTPROF_CAP_MODULES | PORTPROF_CAP_SYSTEM |                    \
+	 PORTPROF_CAP_EXEC_SAFE | PORTPROF_CAP_COMMAND |                 \
+	 PORTPROF_CAP_UNWIND | PORTPROF_CAP_WAITS)
+
+/* The other backend, and which events are its. */
+struct beside {
+	struct ppi_backend_session session;
+	struct ppi_plan plan;
+	struct ppi_event *events;
+	size_t *numbers; /* of its events in the session */
+	bool has_dummy;  /* which is none of the session's */
+};
+
+struct waits_state {
+	struct waits_watch watch;
+	struct beside *beside; /* NULL: alone */
+};
+
+static struct waits_state *state_of(const struct ppi_backend_session *bs)
+{
+	return bs->state;
+}
+
+/* ---- the backend beside ---- */
+
+/* What the core keeps in a session, and what it reads there. */
+static struct ppi_backend_session *
+enter_beside(const struct ppi_backend_session *bs)
+{
+	struct ppi_backend_session *inner = &state_of(bs)->beside->session;
+
+	inner->note_count = bs->note_count;
+	inner->helper_tid = bs->helper_tid;
+	inner->resets = bs->resets;
+	inner->ticks_end = bs->ticks_end;
+	inner->wants_longer_stacks = bs->wants_longer_stacks;
+	return inner;
+}
+
+static void leave_beside(struct ppi_backend_session *bs)
+{
+	const struct ppi_backend_session *inner =
+		&state_of(bs)->beside->session;
+	unsigned own_ms = ppi_waits_watch_nap_ms(&state_of(bs)->watch);
+
+	bs->note_count = inner->note_count;
+	bs->ticks = inner->ticks;
+	bs->drain_every_ms = inner->drain_every_ms < own_ms
+	                             ? inner->drain_every_ms : own_ms;
+}
+
+static void free_beside(struct beside *beside)
+{
+	if (!beside)
+		return;
+	free(beside->events);
+	free(beside->numbers);
+	free(beside);
+}
+
+/* Of waits alone the other backend tells who begins and ends, and what code they
+ * have: by an event that never happens. */
+static bool add_dummy(const struct ppi_backend_session *bs,
+                      struct ppi_event *event)
+{
+	struct ppi_event_request request = {
+		.text = "dummy", .name = "dummy", .name_column = 1,
+		.user = true, .kernel = true, .period = 1,
+		.pid = bs->plan->target.pid ? bs->plan->target.pid : -1,
+	};
+
+	return bs->ops->resolve(bs->kernel, &request, PPI_SAMPLE, event,
+	                        NULL) == PORTPROF_OK;
+}
+
+/* Its events in its own numbers, and all else of the plan. */
+static struct beside *make_beside(const struct ppi_backend_session *bs)
+{
+	const struct ppi_plan *plan = bs->plan;
+	struct beside *beside = calloc(1, sizeof(*beside));
+	size_t count = 0;
+
+	if (!beside)
+		return NULL;
+	beside->events = calloc(plan->event_count, sizeof(*beside->events));
+	beside->numbers = calloc(plan->event_count, sizeof(*beside->numbers));
+	if (!beside->events || !beside->numbers) {
+		free_beside(beside);
+		return NULL;
+	}
+	for (size_t i = 0; i < plan->event_count; i++) {
+		if (ppi_waits_has(&plan->events[i].request))
+			continue;
+		beside->events[count] = plan->events[i];
+		beside->numbers[count++] = i;
+	}
+	if (!count && add_dummy(bs, &beside->events[0])) {
+		beside->has_dummy = true;
+		beside->numbers[count++] = SIZE_MAX;
+	}
+	beside->plan = *plan;
+	beside->plan.events = beside->events;
+	beside->plan.event_count = count;
+	beside->session = *bs;
+	beside->session.plan = &beside->plan;
+	return beside;
+}
+
+bool ppi_waits_has(const struct ppi_event_request *request)
+{
+	return ppi_event_name_is(request->name, "ready-time") ||
+	       ppi_event_name_is(request->name, "blocked-time");
+}
+
+/* ---- the nine functions ---- */
+
+static void waits_probe(const void *kernel, struct ppi_probe *out)
+{
+	(void)kernel;
+	out->is_usable = true;
+	out->caps = WAITS_CAPS;
+}
+
+static portprof_status waits_resolve(const void *kernel,
+                                     const struct ppi_event_request *request,
+                                     enum ppi_mode mode,
+                                     struct ppi_event *event,
+                                     struct ppi_diag *why)
+{
+	bool is_ready = ppi_event_name_is(request->name, "ready-time");
+
+	if (!kernel)
+		return ppi_because(
+			why, PORTPROF_REASON_BACKEND_LIMIT,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                 "resolve event", "'%s': this system shows "
+		                 "nobody where threads wait; leave the event "
+		                 "out", request->text));
+	if (mode == PPI_COUNT)
+		return ppi_because(
+			why, PORTPROF_REASON_BACKEND_LIMIT,
+			ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0,
+		                 "resolve event", "'%s' is for sessions, not for "
+		                 "groups of counters: use portprof record",
+		                 request->text));
+	if (request->part_count)
+		return ppi_event_refuse_part(request, &request->parts[0],
+		                             PORTPROF_E_UNSUPPORTED, why,
+		                             "waits have no such thing");
+	if (request->has_modes || request->is_rate_own)
+		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "resolve event",
+		                "'%s': all time that threads wait is measured: "
+		                "leave u, k, h and periods out",
+		                request->text);
+	memset(event, 0, sizeof(*event));
+	event->request = *request;
+	event->request.rate_hz = event->request.period = 0;
+	event->unit = PORTPROF_UNIT_NANOSECONDS;
+	event->counts_user = event->counts_kernel = true;
+	snprintf(event->canonical, sizeof(event->canonical), "%s",
+	         is_ready ? "ready-time" : "blocked-time");
+	snprintf(event->description, sizeof(event->description), "%s",
+	         is_ready ? "time for which threads were ready and had no CPU"
+	                  : "time for which threads were blocked");
+	snprintf(event->fields, sizeof(event->fields),
+	         "state wait on holder estimate");
+	return PORTPROF_OK;
+}
+
+static portprof_status waits_open(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	struct waits_state *state = state_of(bs);
+	struct waits_watch *watch = &state->watch;
+	struct ppi_backend_session *inner;
+	portprof_status status;
+
+	watch->kernel = ppi_waits_kernel();
+	watch->bs = bs;
+	watch->tells_code = !state->beside && bs->plan->want_modules &&
+	                    !bs->plan->target.is_self;
+	watch->has_samplers = bs->pool != NULL;
+	watch->ready_event = watch->blocked_event = SIZE_MAX;
+	for (size_t i = bs->plan->event_count; i > 0; i--) {
+		const struct ppi_event *event = &bs->plan->events[i - 1];
+
+		if (!ppi_waits_has(&event->request))
+			continue;
+		if (strcmp(event->canonical, "ready-time") == 0)
+			watch->ready_event = i - 1;
+		else
+			watch->blocked_event = i - 1;
+	}
+	/* the code of this process is read by the session */
+	if (!state->beside && bs->plan->target.is_self)
+		bs->caps &= ~(uint64_t)PORTPROF_CAP_MODULES;
+	status = ppi_waits_watch_open(watch, why);
+	if (status || !state->beside) {
+		bs->drain_every_ms = 10;
+		if (status && state->beside) {
+			free(state->beside->session.state);
+			free_beside(state->beside);
+		}
+		return status;
+	}
+	inner = enter_beside(bs);
+	status = inner->ops->open(inner, why);
+	leave_beside(bs);
+	bs->caps = inner->caps | PORTPROF_CAP_WAITS;
+	if (status == PORTPROF_OK)
+		return PORTPROF_OK;
+	free(inner->state);
+	free_beside(state->beside);
+	ppi_waits_watch_close(watch);
+	return status;
+}
+
+static portprof_status waits_start(struct ppi_backend_session *bs,
+                                   struct ppi_diag *why)
+{
+	struct waits_state *state = state_of(bs);
+	portprof_status status = PORTPROF_OK;
+
+	if (state->beside) {
+		struct ppi_backend_session *inner = enter_beside(bs);
+
+		status = inner->ops->start(inner, why);
+		leave_beside(bs);
+	}
+	if (status == PORTPROF_OK)
+		ppi_waits_watch_start(&state->watch);
+	return status;
+}
+
+static portprof_status waits_stop(struct ppi_backend_session *bs,
+                                  struct ppi_diag *why)
+{
+	struct waits_state *state = state_of(bs);
+	portprof_status status = PORTPROF_OK;
+
+	ppi_waits_watch_stop(&state->watch);
+	if (state->beside) {
+		struct ppi_backend_session *inner = enter_beside(bs);
+
+		status = inner->ops->stop(inner, why);
+		leave_beside(bs);
+	}
+	return status;
+}
+
+/* Its records under the session's numbers. */
+static portprof_status drain_beside(struct ppi_backend_session *bs,
+                                    struct ppi_room *room)
+{
+	struct waits_state *state = state_of(bs);
+	struct ppi_backend_session *inner = enter_beside(bs);
+	size_t first = room->record_count;
+	portprof_status status = inner->ops->drain(inner, room);
+
+	leave_beside(bs);
+	for (size_t i = first; i < room->record_count; i++) {
+		portprof_record *record = &room->records[i];
+
+		if (record->kind != PORTPROF_RECORD_SAMPLE)
+			ppi_waits_watch_see(&state->watch, record);
+		else if (record->event < state->beside->plan.event_count)
+			record->event = (uint32_t)
+				state->beside->numbers[record->event];
+	}
+	return status;
+}
+
+/* The other's first: code and names come with them. */
+static portprof_status waits_drain(struct ppi_backend_session *bs,
+                                   struct ppi_room *room)
+{
+	struct waits_state *state = state_of(bs);
+	size_t before = room->record_count;
+	portprof_status status = PORTPROF_OK;
+
+	if (state->beside)
+		status = drain_beside(bs, room);
+	if (status || room->record_count > before)
+		return status;
+	ppi_waits_watch_drain(&state->watch, room);
+	if (state->beside)
+		leave_beside(bs);
+	else
+		bs->drain_every_ms = ppi_waits_watch_nap_ms(&state->watch);
+	return PORTPROF_OK;
+}
+
+static portprof_status waits_count(struct ppi_backend_session *bs,
+                                   portprof_count *out, size_t count)
+{
+	(void)bs;
+	(void)out;
+	(void)count;
+	return PORTPROF_E_UNSUPPORTED;
+}
+
+static portprof_status waits_stats(struct ppi_backend_session *bs,
+                                   size_t event, struct ppi_account *out)
+{
+	struct waits_state *state = state_of(bs);
+	struct ppi_account other = { 0 };
+
+	if (state->beside) {
+		struct ppi_backend_session *inner = enter_beside(bs);
+		size_t number = 0;
+
+		while (number < state->beside->plan.event_count &&
+		       state->beside->numbers[number] != event)
+			number++;
+		if (number < state->beside->plan.event_count)
+			return inner->ops->stats(inner, number, out);
+		inner->ops->stats(inner, 0, &other);
+	}
+	out->total_weight = event == state->watch.ready_event
+	                            ? state->watch.told.ready
+	                            : state->watch.told.blocked;
+	out->cpu_time_ns = state->beside && !state->beside->has_dummy
+	                           ? other.cpu_time_ns : bs->life.running_ns;
+	out->lost_certainty = PORTPROF_EXACT;
+	out->total_certainty = PORTPROF_EXACT;
+	return PORTPROF_OK;
+}
+
+static void waits_close(struct ppi_backend_session *bs)
+{
+	struct waits_state *state = state_of(bs);
+
+	if (state->beside) {
+		struct ppi_backend_session *inner = enter_beside(bs);
+
+		inner->ops->close(inner);
+		free(inner->state);
+		free_beside(state->beside);
+	}
+	ppi_waits_watch_close(&state->watch);
+}
+
+/* ---- what of the other can be asked and changed ---- */
+
+static void measure_costs(const struct ppi_backend_session *bs,
+                          uint64_t *sample_ns, uint64_t *switch_ns)
+{
+	const struct ppi_backend_session *inner = enter_beside(bs);
+
+	inner->ops->costs->measure(inner, sample_ns, switch_ns);
+}
+
+static const struct ppi_costs_ops costs_beside = {
+	.measure = measure_costs,
+};
+
+static portprof_status steer_beside(struct ppi_backend_session *bs,
+                                    size_t event, enum ppi_steer what,
+                                    uint64_t number, struct ppi_diag *why)
+{
+	struct beside *beside = state_of(bs)->beside;
+	struct ppi_backend_session *inner = enter_beside(bs);
+	portprof_status status;
+
+	for (size_t i = 0; i < beside->plan.event_count; i++)
+		if (beside->numbers[i] == event) {
+			status = inner->ops->steering->steer(inner, i, what,
+			                                     number, why);
+			leave_beside(bs);
+			return status;
+		}
+	return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "steer",
+	                "waits have neither period nor rate, and cannot be "
+	                "switched off alone");
+}
+
+static const struct ppi_steering steering_beside = {
+	.steer = steer_beside,
+};
+
+/* ---- the table ---- */
+
+static const void *test_kernel;
+
+const struct waits_kernel *ppi_waits_kernel(void)
+{
+	if (test_kernel)
+		return test_kernel == ppi_no_kernel ? NULL : test_kernel;
+	return ppi_waits_kernel_real;
+}
+
+void ppi_waits_set_kernel(const void *kernel)
+{
+	test_kernel = kernel;
+}
+
+const void *ppi_waits_kernel_here(void)
+{
+	return ppi_waits_kernel();
+}
+
+const struct ppi_backend_ops ppi_backend_waits = {
+	.name = "waits",
+	.summary = "what threads wait for, by /proc",
+	.caps = WAITS_CAPS,
+	.state_size = sizeof(struct waits_state),
+	.catalogue = NULL,
+	.count_ways = NULL,
+	.count_parts = NULL,
+	.costs = NULL,
+	.steering = NULL,
+	.heirs = NULL,
+	.group_modifiers = NULL,
+	.copies_stacks = true,
+	.counts_alone = false,
+	.real_kernel = &ppi_waits_kernel_real, /* leads to it, or to none */
+	.probe = waits_probe,
+	.resolve = waits_resolve,
+	.open = waits_open,
+	.start = waits_start,
+	.stop = waits_stop,
+	.drain = waits_drain,
+	.count = waits_count,
+	.stats = waits_stats,
+	.close = waits_close,
+};
+
+portprof_status ppi_waits_beside(struct ppi_backend_session *bs,
+                                 struct ppi_backend_ops *ops,
+                                 struct ppi_diag *why)
+{
+	struct waits_state *state = calloc(1, sizeof(*state));
+	struct ppi_backend_ops own = ppi_backend_waits;
+
+	if (state)
+		state->beside = make_beside(bs);
+	if (!state || !state->beside || !state->beside->plan.event_count) {
+		if (state)
+			free_beside(state->beside);
+		free(state);
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open waits",
+		                "out of memory");
+	}
+	if (!state->beside->has_dummy)
+		own.name = bs->ops->name;
+	own.costs = bs->ops->costs ? &costs_beside : NULL;
+	own.steering = bs->ops->steering ? &steering_beside : NULL;
+	*ops = own;
+	/* the table of the other may be where ours comes to be */
+	bs->ops = ops;
+	bs->state = state;
+	return PORTPROF_OK;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of waits share: a watched process, its threads, and where each
+ * of them waits. */
+#ifndef WAITS_H
+#define WAITS_H
+
+#include <pthread.h>
+
+#include <uthash.h>
+
+#include "backends/backend.h"
+#include "backends/waits/waits_kernel.h"
+#include "base/vector.h"
+
+enum waits_kind {
+	WAITS_OTHER, WAITS_LOCK, WAITS_CONDITION, WAITS_SLEEP, WAITS_DISK,
+	WAITS_NETWORK, WAITS_PIPE, WAITS_TERMINAL, WAITS_CHILD, WAITS_POLL,
+	WAITS_PAGE_FAULT, WAITS_MEMORY, WAITS_STOPPED, WAITS_IDLE, WAITS_KINDS
+};
+
+/* What a thread does at one moment, as far as /proc tells. */
+enum waits_phase { WAITS_RUNNABLE, WAITS_BLOCKED, WAITS_OVER };
+
+struct waits_place {
+	enum waits_phase phase;
+	bool is_known;  /* where, not only that it is blocked */
+	enum waits_call call;
+	int64_t number;
+	uint64_t arguments[6], sp, pc;
+	char function[48]; /* of the kernel; "" unknown */
+	uint64_t callers;  /* a sum over what the stack has of return addresses */
+	enum waits_kind kind;
+	char on[128], holder[64];
+};
+
+/* What the scheduler has charged a thread since it began. */
+struct waits_sums {
+	uint64_t running_ns, ready_ns, turns;
+};
+
+struct waits_process {
+	UT_hash_handle hh;
+	int64_t pid;
+	bool is_awaited; /* the command's, before its exec */
+	bool is_foreign; /* calls have other numbers there: of 32 bits */
+	uint64_t program; /* another number after each exec */
+	size_t threads;
+	/* Code that is to be told, where nobody else does. */
+	struct ppi_vector code;
+	size_t code_told;
+	uint64_t code_ns, code_wait_ns;
+};
+
+struct waits_thread {
+	UT_hash_handle hh;
+	int64_t tid;
+	struct waits_process *process;
+	int held;          /* its schedstat, or -1 */
+	bool is_met;
+	bool has_chain;    /* `at` was told with a stack */
+	bool is_named;
+	uint64_t since_ns; /* counted from then on */
+	uint64_t looked_ns, changed_ns, next_ns;
+	struct waits_sums first, last;
+	uint64_t waits;    /* how many there were at the last look */
+	struct waits_place at; /* the last place that was known */
+	bool was_blocked;  /* at the last look, there */
+	int64_t pending_ns; /* neither running nor ready, and not told yet */
+	uint64_t owed_ns;  /* of that, what belongs to the last place */
+	uint64_t told_ns;  /* blocked time that was told */
+	uint64_t excess_ns; /* CPU time that the kernel had not charged yet */
+	uint64_t died_ns;   /* as a record of another backend says; 0 */
+	bool has_ended;
+};
+
+/* Sockets that were looked up. */
+struct waits_socket {
+	UT_hash_handle hh;
+	uint64_t inode;
+	bool listens;
+	char peer[100];
+};
+
+/* When who is looked for, and looked at. */
+struct waits_times {
+	uint64_t started_ns, scanned_ns, all_scanned_ns;
+	uint64_t births;        /* as the system counted them then */
+	uint64_t next_ns, every_ns; /* passes */
+	pthread_t thread;       /* who made the last one, */
+	uint64_t thread_cpu_ns; /* and that thread's CPU time at its end */
+	uint32_t dice;
+};
+
+/* Weights that were told. */
+struct waits_told {
+	uint64_t ready, blocked;
+	uint64_t unseen, estimated; /* of them */
+};
+
+/* Records of one look, until there is room for them. */
+struct waits_queue {
+	struct ppi_room room;
+	size_t next, word; /* what was passed on */
+};
+
+struct waits_watch {
+	const struct waits_kernel *kernel;
+	struct ppi_backend_session *bs;
+	bool tells_code;   /* nobody else does */
+	bool has_samplers; /* in the processes */
+	bool is_denied;    /* places could not be read */
+	bool is_running, is_passing, is_last;
+	size_t ready_event, blocked_event; /* SIZE_MAX: not asked for */
+	struct waits_process *processes;
+	struct waits_thread *by_id;
+	struct ppi_vector threads; /* of pointers */
+	size_t cursor;     /* of the pass over them */
+	size_t held_count;
+	struct waits_socket *sockets;
+	uint64_t sockets_ns; /* when the lists of them were read */
+	uint64_t now_ns;   /* of the pass */
+	unsigned resets;
+	struct waits_times times;
+	struct waits_told told;
+	struct waits_queue queue;
+	portprof_life ended; /* of threads that are gone */
+};
+
+/* The seam: real or simulated; NULL where there is none. */
+const struct waits_kernel *ppi_waits_kernel(void);
+
+/* ---- waits_place.c: where a thread is, and what that means ---- */
+
+extern const char *const ppi_waits_kinds[WAITS_KINDS];
+
+/* Where a thread is now: 0, or -errno when it is gone. */
+int ppi_waits_place(struct waits_watch *watch, struct waits_thread *thread,
+                    struct waits_place *place);
+
+/* Give a name to what it waits for. */
+void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,
+                    struct waits_place *place);
+
+void ppi_waits_forget_sockets(struct waits_watch *watch);
+
+/* ---- waits_watch.c: whose threads, and their sums ---- */
+
+portprof_status ppi_waits_watch_open(struct waits_watch *watch,
+                                     struct ppi_diag *why);
+void ppi_waits_watch_start(struct waits_watch *watch);
+void ppi_waits_watch_stop(struct waits_watch *watch);
+/* Look at who is due; false: the room is full, and there is more. */
+bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room);
+/* How long until somebody is due. */
+unsigned ppi_waits_watch_nap_ms(const struct waits_watch *watch);
+/* What a record of another backend says of a thread's life. */
+void ppi_waits_watch_see(struct waits_watch *watch,
+                         const portprof_record *record);
+void ppi_waits_watch_close(struct waits_watch *watch);
+
+struct waits_thread *ppi_waits_thread(const struct waits_watch *watch,
+                                      int64_t tid);
+
+/* ---- waits_tell.c: records ---- */
+
+portprof_status ppi_waits_queue_open(struct waits_watch *watch,
+                                     struct ppi_diag *why);
+void ppi_waits_queue_close(struct waits_watch *watch);
+
+/* Whether all that one look may tell has room in the queue. */
+bool ppi_waits_has_room(const struct waits_watch *watch);
+
+/* Move the queue to `room`; false: there is more. */
+bool ppi_waits_pass_on(struct waits_watch *watch, struct ppi_room *room);
+
+enum waits_part {
+	WAITS_HERE,     /* at the place, which is new: with its stack */
+	WAITS_STILL,    /* at the place that was told before */
+	WAITS_UNSEEN
+};
+
+/* `weight` of blocked (or ready) time of a thread at the place where it is. */
+void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
+                    enum waits_part part, bool is_ready, bool is_estimate,
+                    uint64_t weight);
+
+/* Its process's code and its name, where nobody else tells them. False: there was
+ * no room for all, or none is left for a look. */
+bool ppi_waits_tell_code(struct waits_watch *watch,
+                         struct waits_thread *thread, bool is_new_place);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel seam of waits: every call it makes of the system. */
+#ifndef WAITS_KERNEL_H
+#define WAITS_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a system call is for a thread that waits in it. */
+enum waits_call {
+	WAITS_CALL_NONE,      /* it is in none: a page fault, mostly */
+	WAITS_CALL_OTHER,
+	WAITS_CALL_LOCK,      /* futex(2); the operation is argument 1 */
+	WAITS_CALL_SLEEP,
+	WAITS_CALL_IO,        /* argument 0 is a descriptor */
+	WAITS_CALL_ACCEPT,    /* the same, and it listens */
+	WAITS_CALL_FILE,      /* of a path, or all of them */
+	WAITS_CALL_POLL,      /* argument 0: struct pollfd[argument 1] */
+	WAITS_CALL_SELECT,    /* argument 0: how many */
+	WAITS_CALL_EVENTS,    /* epoll_wait(2) and its like */
+	WAITS_CALL_CHILD,
+	WAITS_CALL_SIGNAL,
+	WAITS_CALL_FILE_LOCK, /* argument 0 is a descriptor */
+	WAITS_CALL_SEMAPHORE,
+	WAITS_CALL_MEMORY
+};
+
+/*
+ * Paths are Linux's (proc(5)). Calls that return int return 0 or a count, or a
+ * negative errno.
+ */
+struct waits_kernel {
+	uint64_t (*now_ns)(void *self); /* CLOCK_MONOTONIC */
+	/* The same without the time that the system was suspended left out: by
+	 * it /proc says when threads began. */
+	uint64_t (*boot_ns)(void *self);
+	/* The beginning of a file, with a 0 behind its bytes. */
+	int (*read)(void *self, const char *path, char *text, size_t room);
+	/* The same of a file that is read again and again. */
+	int (*hold)(void *self, const char *path);
+	int (*read_held)(void *self, int held, char *text, size_t room);
+	void (*release)(void *self, int held);
+	int (*link)(void *self, const char *path, char *text, size_t room);
+	/* Names of a folder that are numbers, and how many folders are in it. */
+	int (*list)(void *self, const char *path,
+	            bool (*take)(void *context, int64_t number),
+	            void *context);
+	int (*folders)(void *self, const char *path);
+	/* Memory of a process: bytes that could be read. */
+	int64_t (*memory)(void *self, int64_t pid, uint64_t address,
+	                  void *bytes, size_t count);
+	/* Code that a process has mapped. */
+	void (*each_code)(void *self, int64_t pid,
+	                  void (*take)(void *context, uint64_t start,
+	                               uint64_t limit, uint64_t offset,
+	                               const char *path),
+	                  void *context);
+	enum waits_call (*call_of)(void *self, int64_t number);
+	/* DWARF's numbers of the stack pointer and the program counter. */
+	unsigned sp, pc;
+	unsigned ticks_per_s; /* of times in /proc */
+	uint64_t tick_ns;     /* CPU time of who runs may be so old */
+	void *self;
+};
+
+/* NULL where the system has nothing of the kind. */
+extern const struct waits_kernel *const ppi_waits_kernel_real;
+
+#endif

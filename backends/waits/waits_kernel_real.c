@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* /proc of Linux, and the memory of its processes. */
+#include "config.h"
+
+#include "backends/waits/waits_kernel.h"
+
+#ifdef __linux__
+
+#include "base/clock_ns.h"
+#include "base/processes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static uint64_t real_now_ns(void *self)
+{
+	(void)self;
+	return ppi_monotonic_ns();
+}
+
+static uint64_t real_boot_ns(void *self)
+{
+	uint64_t ns = 0;
+
+	(void)self;
+	ppi_clock_ns(CLOCK_BOOTTIME, &ns);
+	return ns;
+}
+
+static int real_read_held(void *self, int held, char *text, size_t room)
+{
+	ssize_t got = pread(held, text, room - 1, 0);
+
+	(void)self;
+	if (got < 0)
+		return -errno;
+	text[got] = '\0';
+	return (int)got;
+}
+
+static int real_hold(void *self, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	(void)self;
+	return fd < 0 ? -errno : fd;
+}
+
+static void real_release(void *self, int held)
+{
+	(void)self;
+	close(held);
+}
+
+static int real_read(void *self, const char *path, char *text, size_t room)
+{
+	int fd = real_hold(self, path), got;
+
+	if (fd < 0)
+		return fd;
+	got = real_read_held(self, fd, text, room);
+	close(fd);
+	return got;
+}
+
+static int real_link(void *self, const char *path, char *text, size_t room)
+{
+	ssize_t length = readlink(path, text, room - 1);
+
+	(void)self;
+	if (length < 0)
+		return -errno;
+	text[length] = '\0';
+	return (int)length;
+}
+
+static int real_list(void *self, const char *path,
+                     bool (*take)(void *context, int64_t number),
+                     void *context)
+{
+	DIR *folder = opendir(path);
+	const struct dirent *entry;
+	int count = 0;
+
+	(void)self;
+	if (!folder)
+		return -errno;
+	while ((entry = readdir(folder)) != NULL)
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') {
+			count++;
+			if (!take(context, strtoll(entry->d_name, NULL, 10)))
+				break;
+		}
+	closedir(folder);
+	return count;
+}
+
+static int real_folders(void *self, const char *path)
+{
+	struct stat at;
+
+	(void)self;
+	return stat(path, &at) == 0 ? (int)at.st_nlink - 2 : -errno;
+}
+
+static int64_t real_memory(void *self, int64_t pid, uint64_t address,
+                           void *bytes, size_t count)
+{
+	struct iovec here = { bytes, count };
+	struct iovec there = { (void *)(uintptr_t)address, count };
+	ssize_t got = process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0);
+
+	(void)self;
+	return got < 0 ? -errno : got;
+}
+
+static void real_each_code(void *self, int64_t pid,
+                           void (*take)(void *context, uint64_t start,
+                                        uint64_t limit, uint64_t offset,
+                                        const char *path),
+                           void *context)
+{
+	(void)self;
+	ppi_process_each_code((uint32_t)pid, take, context);
+}
+
+/* Calls that not every machine has are named where they are. */
+static const struct {
+	long number;
+	enum waits_call call;
+} calls[] = {
+	{ SYS_futex, WAITS_CALL_LOCK },
+	{ SYS_nanosleep, WAITS_CALL_SLEEP },
+	{ SYS_clock_nanosleep, WAITS_CALL_SLEEP },
+	{ SYS_read, WAITS_CALL_IO },
+	{ SYS_write, WAITS_CALL_IO },
+	{ SYS_readv, WAITS_CALL_IO },
+	{ SYS_writev, WAITS_CALL_IO },
+	{ SYS_pread64, WAITS_CALL_IO },
+	{ SYS_pwrite64, WAITS_CALL_IO },
+	{ SYS_preadv, WAITS_CALL_IO },
+	{ SYS_pwritev, WAITS_CALL_IO },
+	{ SYS_sendto, WAITS_CALL_IO },
+	{ SYS_recvfrom, WAITS_CALL_IO },
+	{ SYS_sendmsg, WAITS_CALL_IO },
+	{ SYS_recvmsg, WAITS_CALL_IO },
+	{ SYS_sendmmsg, WAITS_CALL_IO },
+	{ SYS_recvmmsg, WAITS_CALL_IO },
+	{ SYS_connect, WAITS_CALL_IO },
+	{ SYS_sendfile, WAITS_CALL_IO },
+	{ SYS_splice, WAITS_CALL_IO },
+	{ SYS_tee, WAITS_CALL_IO },
+	{ SYS_fsync, WAITS_CALL_IO },
+	{ SYS_fdatasync, WAITS_CALL_IO },
+	{ SYS_sync_file_range, WAITS_CALL_IO },
+	{ SYS_syncfs, WAITS_CALL_IO },
+	{ SYS_fallocate, WAITS_CALL_IO },
+	{ SYS_ftruncate, WAITS_CALL_IO },
+	{ SYS_getdents64, WAITS_CALL_IO },
+	{ SYS_ioctl, WAITS_CALL_IO },
+	{ SYS_close, WAITS_CALL_IO },
+	{ SYS_accept, WAITS_CALL_ACCEPT },
+	{ SYS_accept4, WAITS_CALL_ACCEPT },
+	{ SYS_openat, WAITS_CALL_FILE },
+	{ SYS_unlinkat, WAITS_CALL_FILE },
+	{ SYS_mkdirat, WAITS_CALL_FILE },
+	{ SYS_execve, WAITS_CALL_FILE },
+	{ SYS_sync, WAITS_CALL_FILE },
+	{ SYS_statfs, WAITS_CALL_FILE },
+	{ SYS_truncate, WAITS_CALL_FILE },
+	{ SYS_io_getevents, WAITS_CALL_FILE },
+	{ SYS_ppoll, WAITS_CALL_POLL },
+	{ SYS_pselect6, WAITS_CALL_SELECT },
+	{ SYS_epoll_pwait, WAITS_CALL_EVENTS },
+	{ SYS_wait4, WAITS_CALL_CHILD },
+	{ SYS_waitid, WAITS_CALL_CHILD },
+	{ SYS_rt_sigsuspend, WAITS_CALL_SIGNAL },
+	{ SYS_rt_sigtimedwait, WAITS_CALL_SIGNAL },
+	{ SYS_flock, WAITS_CALL_FILE_LOCK },
+	{ SYS_fcntl, WAITS_CALL_FILE_LOCK },
+	{ SYS_semop, WAITS_CALL_SEMAPHORE },
+	{ SYS_semtimedop, WAITS_CALL_SEMAPHORE },
+	{ SYS_mmap, WAITS_CALL_MEMORY },
+	{ SYS_munmap, WAITS_CALL_MEMORY },
+	{ SYS_mprotect, WAITS_CALL_MEMORY },
+	{ SYS_mremap, WAITS_CALL_MEMORY },
+	{ SYS_madvise, WAITS_CALL_MEMORY },
+	{ SYS_msync, WAITS_CALL_FILE },
+	{ SYS_brk, WAITS_CALL_MEMORY },
+#ifdef SYS_clone3
+	{ SYS_clone3, WAITS_CALL_CHILD },
+#endif
+	{ SYS_clone, WAITS_CALL_CHILD },
+#ifdef SYS_vfork
+	{ SYS_vfork, WAITS_CALL_CHILD },
+#endif
+#ifdef SYS_open
+	{ SYS_open, WAITS_CALL_FILE },
+	{ SYS_unlink, WAITS_CALL_FILE },
+	{ SYS_mkdir, WAITS_CALL_FILE },
+	{ SYS_rename, WAITS_CALL_FILE },
+	{ SYS_stat, WAITS_CALL_FILE },
+	{ SYS_lstat, WAITS_CALL_FILE },
+#endif
+#ifdef SYS_renameat2
+	{ SYS_renameat2, WAITS_CALL_FILE },
+#endif
+#ifdef SYS_newfstatat
+	{ SYS_newfstatat, WAITS_CALL_FILE },
+#endif
+#ifdef SYS_statx
+	{ SYS_statx, WAITS_CALL_FILE },
+#endif
+#ifdef SYS_poll
+	{ SYS_poll, WAITS_CALL_POLL },
+#endif
+#ifdef SYS_select
+	{ SYS_select, WAITS_CALL_SELECT },
+#endif
+#ifdef SYS_epoll_wait
+	{ SYS_epoll_wait, WAITS_CALL_EVENTS },
+#endif
+#ifdef SYS_epoll_pwait2
+	{ SYS_epoll_pwait2, WAITS_CALL_EVENTS },
+#endif
+#ifdef SYS_io_uring_enter
+	{ SYS_io_uring_enter, WAITS_CALL_EVENTS },
+#endif
+#ifdef SYS_pause
+	{ SYS_pause, WAITS_CALL_SIGNAL },
+#endif
+#ifdef SYS_preadv2
+	{ SYS_preadv2, WAITS_CALL_IO },
+	{ SYS_pwritev2, WAITS_CALL_IO },
+#endif
+#ifdef SYS_copy_file_range
+	{ SYS_copy_file_range, WAITS_CALL_IO },
+#endif
+#ifdef SYS_futex_waitv
+	{ SYS_futex_waitv, WAITS_CALL_OTHER },
+#endif
+};
+
+static enum waits_call real_call_of(void *self, int64_t number)
+{
+	(void)self;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].number == number)
+			return calls[i].call;
+	return number < 0 ? WAITS_CALL_NONE : WAITS_CALL_OTHER;
+}
+
+static const struct waits_kernel real = {
+	.now_ns = real_now_ns,
+	.boot_ns = real_boot_ns,
+	.read = real_read,
+	.hold = real_hold,
+	.read_held = real_read_held,
+	.release = real_release,
+	.link = real_link,
+	.list = real_list,
+	.folders = real_folders,
+	.memory = real_memory,
+	.each_code = real_each_code,
+	.call_of = real_call_of,
+#ifdef __aarch64__
+	.sp = 31,
+	.pc = 32,
+#else
+	.sp = 7,
+	.pc = 16,
+#endif
+	.ticks_per_s = 100, /* USER_HZ of every machine but alpha and ia64 */
+	.tick_ns = 10000000,
+};
+
+const struct waits_kernel *const ppi_waits_kernel_real = &real;
+
+#else
+
+const struct waits_kernel *const ppi_waits_kernel_real = NULL;
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Weights of waits as records: with a copy of the stack where a wait is new, as
+ * the chain that was told before while it lasts, and as waits that nobody saw.
+ */
+#include "backends/waits/waits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- labels, as fields of the event ---- */
+
+/* In the order of ppi_event.fields. */
+enum { FIELD_STATE, FIELD_WAIT, FIELD_ON, FIELD_HOLDER, FIELD_ESTIMATE };
+
+enum {
+	FIELD_WORDS = (sizeof(portprof_event_field) + 128) / 8,
+	FIELDS_WORDS = 5 * FIELD_WORDS,
+	STILL_DEPTH = 128,
+	LOOK_RECORDS = 6 /* here, still and unseen, blocked and ready */
+};
+
+/* ---- a queue, so that a look is told whole however little room there is ---- */
+
+enum { QUEUE_RECORDS = 64, CODE_WORDS = 8192 };
+
+static size_t look_words(const struct waits_watch *watch)
+{
+	const struct ppi_plan *plan = watch->bs->plan;
+	size_t words = LOOK_RECORDS * FIELDS_WORDS;
+
+	if (plan->chain_depth)
+		words += LOOK_RECORDS * STILL_DEPTH +
+		         (sizeof(struct ppi_user_context) +
+		          plan->stack_bytes + 7) / 8;
+	return words;
+}
+
+portprof_status ppi_waits_queue_open(struct waits_watch *watch,
+                                     struct ppi_diag *why)
+{
+	struct ppi_room *queue = &watch->queue.room;
+
+	queue->record_room = QUEUE_RECORDS;
+	queue->word_room = look_words(watch) + CODE_WORDS;
+	queue->records = calloc(queue->record_room, sizeof(*queue->records));
+	queue->words = calloc(queue->word_room, sizeof(*queue->words));
+	if (queue->records && queue->words)
+		return PORTPROF_OK;
+	ppi_waits_queue_close(watch);
+	return ppi_fail(why, PORTPROF_E_NOMEM, 0, "open waits",
+	                "out of memory");
+}
+
+void ppi_waits_queue_close(struct waits_watch *watch)
+{
+	free(watch->queue.room.records);
+	free(watch->queue.room.words);
+	memset(&watch->queue, 0, sizeof(watch->queue));
+}
+
+bool ppi_waits_has_room(const struct waits_watch *watch)
+{
+	const struct ppi_room *queue = &watch->queue.room;
+
+	return queue->record_room - queue->record_count >= LOOK_RECORDS &&
+	       queue->word_room - queue->word_count >= look_words(watch);
+}
+
+/* Where the words of a record end: where those of the next begin. */
+static size_t end_of(const struct ppi_room *queue, size_t record)
+{
+	const portprof_record *next = &queue->records[record + 1];
+
+	if (record + 1 == queue->record_count)
+		return queue->word_count;
+	return (size_t)(next->valid & PORTPROF_FIELD_EVENT_FIELDS
+	                ? next->event_fields : next->payload);
+}
+
+bool ppi_waits_pass_on(struct waits_watch *watch, struct ppi_room *room)
+{
+	struct ppi_room *queue = &watch->queue.room;
+
+	while (watch->queue.next < queue->record_count) {
+		portprof_record record = queue->records[watch->queue.next];
+		size_t first = watch->queue.word;
+		size_t end = end_of(queue, watch->queue.next);
+		size_t shift = room->word_count - first;
+
+		if (room->record_count == room->record_room)
+			return false;
+		if (room->word_room - room->word_count < end - first) {
+			if (room->record_count)
+				return false;
+			/* no room is so large: without the stack */
+			record.valid &= ~(PPI_FIELD_CONTEXT | PPI_FIELD_KEEP);
+			end = first + (size_t)record.event_field_words;
+		}
+		memcpy(room->words + room->word_count, queue->words + first,
+		       (end - first) * sizeof(*room->words));
+		room->word_count += end - first;
+		record.payload += shift;
+		if (record.valid & PORTPROF_FIELD_EVENT_FIELDS)
+			record.event_fields += shift;
+		room->records[room->record_count++] = record;
+		watch->queue.word = end_of(queue, watch->queue.next++);
+	}
+	queue->record_count = queue->word_count = 0;
+	watch->queue.next = watch->queue.word = 0;
+	return true;
+}
+
+/* ---- labels ---- */
+
+static void put_field(uint64_t *words, size_t *count, uint32_t index,
+                      const char *text)
+{
+	portprof_event_field field = {
+		.index = index,
+		.text_bytes = (uint32_t)strlen(text) + 1,
+	};
+	size_t text_words = (field.text_bytes + 7) / 8;
+
+	if (!text[0])
+		return;
+	memcpy(words + *count, &field, sizeof(field));
+	*count += sizeof(field) / 8;
+	memset(words + *count, 0, text_words * 8);
+	memcpy(words + *count, text, field.text_bytes);
+	*count += text_words;
+}
+
+static size_t make_fields(const struct waits_place *place, bool is_ready,
+                          bool is_seen, bool is_estimate, uint64_t *words)
+{
+	size_t count = 0;
+
+	put_field(words, &count, FIELD_STATE, is_ready ? "ready" : "blocked");
+	if (is_seen && !is_ready) {
+		put_field(words, &count, FIELD_WAIT,
+		          ppi_waits_kinds[place->kind]);
+		put_field(words, &count, FIELD_ON, place->on);
+		put_field(words, &count, FIELD_HOLDER, place->holder);
+	}
+	if (is_estimate)
+		put_field(words, &count, FIELD_ESTIMATE, "1");
+	return count;
+}
+
+/* ---- stacks ---- */
+
+/* As a sample carries it; 0 words where it cannot be read. */
+static size_t make_context(struct waits_watch *watch,
+                           const struct waits_thread *thread,
+                           const struct waits_place *place, uint64_t *words,
+                           size_t room)
+{
+	const struct waits_kernel *kernel = watch->kernel;
+	struct ppi_user_context context = {
+		.known = UINT64_C(1) << kernel->sp | UINT64_C(1) << kernel->pc,
+	};
+	size_t most = watch->bs->plan->stack_bytes & ~(size_t)7;
+	int64_t got;
+
+	if (!most || room < (sizeof(context) + most) / 8 || !place->sp)
+		return 0;
+	got = kernel->memory(kernel->self, thread->process->pid, place->sp,
+	                     words + sizeof(context) / 8, most);
+	if (got <= 0)
+		return 0;
+	context.registers[kernel->sp] = place->sp;
+	context.registers[kernel->pc] = place->pc;
+	context.stack_bytes = (uint32_t)got & ~7u;
+	/* it went on as far as memory does */
+	context.is_stack_all = (uint64_t)got < most;
+	memcpy(words, &context, sizeof(context));
+	return (sizeof(context) + context.stack_bytes) / 8;
+}
+
+/* ---- a record ---- */
+
+static bool wants(const struct waits_watch *watch, bool is_ready,
+                  uint32_t *event)
+{
+	size_t number = is_ready ? watch->ready_event : watch->blocked_event;
+
+	*event = (uint32_t)number;
+	return number != SIZE_MAX;
+}
+
+/* The chain: a stack to be unwound, or what the last one of this thread was. */
+static void add_chain(struct waits_watch *watch, struct waits_thread *thread,
+                      enum waits_part part, portprof_record *record)
+{
+	struct ppi_room *queue = &watch->queue.room;
+	size_t words;
+
+	record->payload = queue->word_count;
+	if (!watch->bs->plan->chain_depth || part == WAITS_UNSEEN)
+		return;
+	if (part == WAITS_HERE) {
+		words = make_context(watch, thread, &thread->at,
+		                     queue->words + queue->word_count,
+		                     queue->word_room - queue->word_count);
+		thread->has_chain = words > 0;
+		if (words)
+			record->valid |= PPI_FIELD_CONTEXT | PPI_FIELD_KEEP;
+		queue->word_count += words;
+	} else if (thread->has_chain) {
+		memset(queue->words + queue->word_count, 0, STILL_DEPTH * 8);
+		record->valid |= PPI_FIELD_AGAIN;
+		record->payload_words = STILL_DEPTH;
+		queue->word_count += STILL_DEPTH;
+	}
+}
+
+void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
+                    enum waits_part part, bool is_ready, bool is_estimate,
+                    uint64_t weight)
+{
+	const struct waits_place *place = &thread->at;
+	struct ppi_room *queue = &watch->queue.room;
+	bool is_seen = part != WAITS_UNSEEN && place->is_known;
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_SAMPLE,
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
+		         PORTPROF_FIELD_TIME | PORTPROF_FIELD_EVENT_FIELDS,
+		.pid = (uint32_t)thread->process->pid,
+		.tid = (uint32_t)thread->tid,
+		.time_ns = watch->now_ns,
+		.address = is_seen ? place->pc : 0,
+		.span = 1,
+		.weight = weight,
+		.samples = part == WAITS_STILL ? 0 : 1,
+	};
+
+	if (!wants(watch, is_ready, &record.event) ||
+	    (weight == 0 && part != WAITS_HERE))
+		return;
+	if (!is_seen)
+		record.valid |= PORTPROF_FIELD_NOT_SEEN;
+	record.event_fields = queue->word_count;
+	record.event_field_words =
+		make_fields(place, is_ready, is_seen, is_estimate,
+	                    queue->words + queue->word_count);
+	queue->word_count += (size_t)record.event_field_words;
+	add_chain(watch, thread, is_seen ? part : WAITS_UNSEEN, &record);
+	queue->records[queue->record_count++] = record;
+	if (is_ready)
+		watch->told.ready += weight;
+	else
+		watch->told.blocked += weight;
+	watch->told.unseen += is_seen ? 0 : weight;
+	watch->told.estimated += is_estimate ? weight : 0;
+}
+
+/* ---- code and names ---- */
+
+/* A mapping that is to be told, its path behind it. */
+struct code {
+	uint64_t start, limit, offset;
+	char path[256];
+};
+
+#define CODE_FIRST_NS UINT64_C(500000000)
+#define CODE_LAST_NS  UINT64_C(16000000000)
+
+struct reading {
+	struct waits_process *process;
+	bool has_news;
+};
+
+static void take_code(void *context, uint64_t start, uint64_t limit,
+                      uint64_t offset, const char *path)
+{
+	struct reading *reading = context;
+	struct ppi_vector *known = &reading->process->code;
+	struct code *code = known->data;
+	struct code new = { .start = start, .limit = limit, .offset = offset };
+
+	snprintf(new.path, sizeof(new.path), "%s", path[0] ? path : "//anon");
+	for (size_t i = known->count; i > 0; i--) {
+		if (code[i - 1].limit <= start || code[i - 1].start >= limit)
+			continue;
+		if (code[i - 1].start == start && code[i - 1].limit == limit &&
+		    code[i - 1].offset == offset &&
+		    strcmp(code[i - 1].path, new.path) == 0)
+			return;
+		break;
+	}
+	reading->has_news |= ppi_vector_add(known, sizeof(new), &new, 1);
+}
+
+/* Read when a wait is at a new place, and less and less often. */
+static void read_code(struct waits_watch *watch, struct waits_process *process)
+{
+	struct reading reading = { .process = process };
+
+	watch->kernel->each_code(watch->kernel->self, process->pid, take_code,
+	                         &reading);
+	process->code_wait_ns = reading.has_news || !process->code_wait_ns
+		? CODE_FIRST_NS : 2 * process->code_wait_ns;
+	if (process->code_wait_ns > CODE_LAST_NS)
+		process->code_wait_ns = CODE_LAST_NS;
+	process->code_ns = watch->now_ns + process->code_wait_ns;
+}
+
+static bool tell_name(struct waits_watch *watch, struct waits_thread *thread)
+{
+	portprof_record record = {
+		.kind = PORTPROF_RECORD_THREAD,
+		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID,
+		.pid = (uint32_t)thread->process->pid,
+		.tid = (uint32_t)thread->tid,
+	};
+	char path[96], name[64];
+
+	snprintf(path, sizeof(path), "/proc/%lld/task/%lld/comm",
+	         (long long)thread->process->pid, (long long)thread->tid);
+	if (watch->kernel->read(watch->kernel->self, path, name,
+	                        sizeof(name)) <= 0)
+		return true;
+	name[strcspn(name, "\n")] = '\0';
+	return ppi_room_add_name(&watch->queue.room, &record, name);
+}
+
+bool ppi_waits_tell_code(struct waits_watch *watch,
+                         struct waits_thread *thread, bool is_new_place)
+{
+	struct waits_process *process = thread->process;
+
+	if (!watch->tells_code || process->is_awaited)
+		return true;
+	if (!thread->is_named)
+		thread->is_named = tell_name(watch, thread);
+	if (!thread->is_named)
+		return false;
+	if (is_new_place && watch->now_ns >= process->code_ns)
+		read_code(watch, process);
+	while (process->code_told < process->code.count) {
+		const struct code *code =
+			&PPI_AT(&process->code, struct code)[process->code_told];
+		const portprof_record record = {
+			.kind = PORTPROF_RECORD_MODULE,
+			.valid = PORTPROF_FIELD_PID,
+			.pid = (uint32_t)process->pid,
+			.address = code->start,
+			.span = code->limit - code->start,
+		};
+
+		if (!ppi_room_add_module(&watch->queue.room, &record, code->offset,
+		                         NULL, 0, code->path))
+			return false;
+		process->code_told++;
+	}
+	return ppi_waits_has_room(watch);
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waits over a simulated /proc: threads that follow a script on a virtual clock.
+ * What is told must be what the script says, computed here a second time; then
+ * each read fails in turn, and lifetimes must add up all the same.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends/backend.h"
+#include "backends/waits/waits_kernel.h"
+
+#define MS UINT64_C(1000000)
+
+/* ---- the script ---- */
+
+enum doing { RUNS, READY, SLEEPS, LOCKS, READS, FAULTS };
+
+struct step {
+	enum doing doing;
+	uint64_t ms;
+};
+
+enum { STEPS = 10 };
+
+/* Repeated until the thread ends. */
+struct life {
+	int64_t tid;
+	uint64_t born_ms, dies_ms; /* 0: before, after everything */
+	struct step steps[STEPS];
+};
+
+enum { PID = 100, WRITER = 101, SHORT = 102 };
+
+/* A thread that does everything; one that has the lock; one that is short. */
+static const struct life lives[] = {
+	{ PID, 0, 0, { { RUNS, 25 }, { SLEEPS, 120 }, { READY, 5 },
+	               { RUNS, 30 }, { LOCKS, 80 }, { RUNS, 20 },
+	               { READS, 100 }, { RUNS, 3 }, { FAULTS, 20 } } },
+	{ WRITER, 0, 0, { { RUNS, 10 }, { SLEEPS, 990 } } },
+	{ SHORT, 700, 760, { { RUNS, 20 }, { SLEEPS, 100 } } },
+};
+
+enum { LIVES = sizeof(lives) / sizeof(lives[0]) };
+
+static struct {
+	uint64_t now_ns;
+	unsigned calls, fails_at; /* 0: none */
+	bool is_denied;           /* places are nobody's to see */
+	int held[8];
+} world;
+
+/* What a thread did from its birth to now, or to `to_ns`. */
+struct done {
+	uint64_t ns[FAULTS + 1];
+	uint64_t turns, waits;
+	enum doing now;
+};
+
+static bool is_blocked(enum doing doing)
+{
+	return doing >= SLEEPS;
+}
+
+static struct done done_by(const struct life *life, uint64_t to_ns)
+{
+	struct done done = { .turns = 1 };
+	uint64_t at = life->born_ms * MS;
+	enum doing before = RUNS;
+
+	for (size_t i = 0; at < to_ns; i = (i + 1) % STEPS) {
+		const struct step *step = &life->steps[i];
+		uint64_t ns = step->ms * MS;
+
+		if (!ns)
+			continue;
+		if (step->doing == RUNS && before != RUNS)
+			done.turns++;
+		done.waits += is_blocked(step->doing) && !is_blocked(before);
+		done.now = before = step->doing;
+		done.ns[step->doing] += ns < to_ns - at ? ns : to_ns - at;
+		at += ns;
+	}
+	return done;
+}
+
+static const struct life *life_of(int64_t tid)
+{
+	for (size_t i = 0; i < LIVES; i++)
+		if (lives[i].tid == tid &&
+		    lives[i].born_ms * MS <= world.now_ns &&
+		    (!lives[i].dies_ms ||
+		     world.now_ns < lives[i].dies_ms * MS))
+			return &lives[i];
+	return NULL;
+}
+
+/* ---- its /proc ---- */
+
+static bool fails(void)
+{
+	return ++world.calls == world.fails_at;
+}
+
+static uint64_t sim_now_ns(void *self)
+{
+	(void)self;
+	return world.now_ns;
+}
+
+static int put(char *text, size_t room, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int put(char *text, size_t room, const char *format, ...)
+{
+	va_list values;
+	int length;
+
+	va_start(values, format);
+	length = vsnprintf(text, room, format, values);
+	va_end(values);
+	return length;
+}
+
+/* System calls have the numbers of what is done; a lock's owner is the writer. */
+static int put_place(const struct done *done, char *text, size_t room)
+{
+	if (world.is_denied)
+		return -EACCES;
+	switch (done->now) {
+	case SLEEPS:
+		return put(text, room, "%d 0x0 0x0 0x0 0x0 0x0 0x0 0x7000 "
+		           "0x1000", SLEEPS);
+	case LOCKS:
+		return put(text, room, "%d 0x9000 0x80 0x2 0x0 0x0 0x0 0x7100 "
+		           "0x1100", LOCKS);
+	case READS:
+		return put(text, room, "%d 0x3 0x0 0x1 0x0 0x0 0x0 0x7200 "
+		           "0x1200", READS);
+	case FAULTS:
+		return put(text, room, "-1 0x7300 0x1300");
+	default:
+		return put(text, room, "running");
+	}
+}
+
+static int put_file(const struct life *life, const char *name, char *text,
+                    size_t room)
+{
+	struct done done = done_by(life, world.now_ns);
+
+	if (strcmp(name, "schedstat") == 0)
+		return put(text, room, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		           done.ns[RUNS], done.ns[READY], done.turns);
+	if (strcmp(name, "syscall") == 0)
+		return put_place(&done, text, room);
+	if (strcmp(name, "wchan") == 0)
+		return put(text, room, "0");
+	if (strcmp(name, "comm") == 0)
+		return put(text, room, "thread%d\n", (int)life->tid);
+	if (strcmp(name, "status") == 0)
+		return put(text, room,
+		           "Name:\tx\nvoluntary_ctxt_switches:\t%" PRIu64 "\n",
+		           done.waits);
+	if (strcmp(name, "stat") == 0)
+		return put(text, room,
+		           "%d (a) b) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 "
+		           "16 17 18 %" PRIu64 " 20\n", (int)life->tid,
+		           is_blocked(done.now) ? 'S' : 'R',
+		           life->born_ms / 10);
+	return -ENOENT;
+}
+
+static int sim_read(void *self, const char *path, char *text, size_t room)
+{
+	const struct life *life;
+	int pid, tid, at = 0;
+	size_t born = 0;
+
+	(void)self;
+	if (fails())
+		return -EIO;
+	if (strcmp(path, "/proc/self/schedstat") == 0)
+		return put(text, room, "1 2 3\n");
+	for (size_t i = 0; i < LIVES; i++)
+		born += lives[i].born_ms * MS <= world.now_ns;
+	if (strcmp(path, "/proc/loadavg") == 0)
+		return put(text, room, "0.00 0.00 0.00 1/2 %zu\n", born);
+	if (sscanf(path, "/proc/%d/task/%d/%n", &pid, &tid, &at) != 2 || !at)
+		return -ENOENT;
+	life = life_of(tid);
+	return life ? put_file(life, path + at, text, room) : -ESRCH;
+}
+
+/* Held files are numbered as the threads are. */
+static int sim_hold(void *self, const char *path)
+{
+	int pid, tid;
+
+	(void)self;
+	if (fails() || sscanf(path, "/proc/%d/task/%d/", &pid, &tid) != 2 ||
+	    !life_of(tid))
+		return -ENOENT;
+	world.held[tid - PID]++;
+	return tid;
+}
+
+static int sim_read_held(void *self, int held, char *text, size_t room)
+{
+	const struct life *life = life_of(held);
+
+	(void)self;
+	if (fails())
+		return -EIO;
+	return life ? put_file(life, "schedstat", text, room) : -ESRCH;
+}
+
+static void sim_release(void *self, int held)
+{
+	(void)self;
+	world.held[held - PID]--;
+}
+
+static int sim_link(void *self, const char *path, char *text, size_t room)
+{
+	(void)self;
+	if (fails() || strcmp(path, "/proc/100/fd/3") != 0)
+		return -ENOENT;
+	return put(text, room, "pipe:[77]");
+}
+
+static int sim_list(void *self, const char *path,
+                    bool (*take)(void *context, int64_t number), void *context)
+{
+	(void)self;
+	if (fails() || strcmp(path, "/proc/100/task") != 0)
+		return -ENOENT;
+	for (size_t i = 0; i < LIVES; i++)
+		if (life_of(lives[i].tid))
+			take(context, lives[i].tid);
+	return LIVES;
+}
+
+static int sim_folders(void *self, const char *path)
+{
+	int count = 0;
+
+	(void)self;
+	if (fails() || strcmp(path, "/proc/100/task") != 0)
+		return -ENOENT;
+	for (size_t i = 0; i < LIVES; i++)
+		count += life_of(lives[i].tid) != NULL;
+	return count;
+}
+
+/* The owner lies two words behind the lock. */
+static int64_t sim_memory(void *self, int64_t pid, uint64_t address,
+                          void *bytes, size_t count)
+{
+	const uint32_t lock[3] = { 2, 0, WRITER };
+
+	(void)self;
+	(void)pid;
+	if (fails())
+		return -EFAULT;
+	memset(bytes, 0, count);
+	if (address == 0x9000)
+		memcpy(bytes, lock, count < sizeof(lock) ? count
+		                                         : sizeof(lock));
+	return (int64_t)count;
+}
+
+static void sim_each_code(void *self, int64_t pid,
+                          void (*take)(void *context, uint64_t start,
+                                       uint64_t limit, uint64_t offset,
+                                       const char *path),
+                          void *context)
+{
+	(void)self;
+	(void)pid;
+	take(context, 0x1000, 0x2000, 0, "/bin/app");
+}
+
+static enum waits_call sim_call_of(void *self, int64_t number)
+{
+	(void)self;
+	return number == SLEEPS ? WAITS_CALL_SLEEP :
+	       number == LOCKS  ? WAITS_CALL_LOCK :
+	       number == READS  ? WAITS_CALL_IO :
+	                          WAITS_CALL_NONE;
+}
+
+static const struct waits_kernel kernel = {
+	.now_ns = sim_now_ns, .boot_ns = sim_now_ns, .read = sim_read,
+	.hold = sim_hold, .read_held = sim_read_held,
+	.release = sim_release, .link = sim_link, .list = sim_list,
+	.folders = sim_folders, .memory = sim_memory,
+	.each_code = sim_each_code, .call_of = sim_call_of,
+	.sp = 7, .pc = 16, .ticks_per_s = 100, .tick_ns = 4 * MS,
+};
+
+/* ---- a session of it ---- */
+
+static const char *const events[2] = { "ready-time", "blocked-time" };
+
+/* What was told. */
+static struct {
+	uint64_t weight[2];
+	uint64_t by_kind[8]; /* of the thread PID, by enum doing */
+	uint64_t unseen, estimated;
+	bool names_holder, names_pipe;
+	portprof_life life;
+} told;
+
+static struct {
+	struct ppi_backend_session bs;
+	struct ppi_plan plan;
+	struct ppi_event events[2];
+	char notes[8][PPI_NOTE_BYTES];
+} run;
+
+static const char *label(const portprof_batch *batch,
+                         const portprof_record *record, uint32_t index)
+{
+	const portprof_event_field *field = NULL;
+
+	while ((field = portprof_batch_event_field(batch, record, field)))
+		if (field->index == index)
+			return (const char *)(field + 1);
+	return "";
+}
+
+static void take(const portprof_batch *batch, const portprof_record *record)
+{
+	static const char *const kinds[] = {
+		[SLEEPS] = "sleep", [LOCKS] = "lock", [READS] = "pipe",
+		[FAULTS] = "page-fault"
+	};
+	const char *kind = label(batch, record, 1);
+
+	told.weight[record->event] += record->weight;
+	if (record->valid & PORTPROF_FIELD_NOT_SEEN)
+		told.unseen += record->weight;
+	if (label(batch, record, 4)[0])
+		told.estimated += record->weight;
+	for (int i = SLEEPS; i <= FAULTS; i++)
+		if (record->tid == PID && strcmp(kind, kinds[i]) == 0)
+			told.by_kind[i] += record->weight;
+	told.names_holder |= strcmp(label(batch, record, 3),
+	                            "thread thread101 (101)") == 0;
+	told.names_pipe |= strcmp(label(batch, record, 2), "pipe:[77]") == 0;
+	assert_string_equal(label(batch, record, 0),
+	                    record->event ? "blocked" : "ready");
+}
+
+static void drain(size_t records)
+{
+	portprof_record some[16];
+	uint64_t words[PPI_WORDS_MIN];
+
+	for (;;) {
+		struct ppi_room room = { .records = some,
+			                 .record_room = records,
+			                 .words = words,
+			                 .word_room = PPI_WORDS_MIN };
+		portprof_batch batch;
+
+		assert_int_equal(ppi_backend_waits.drain(&run.bs, &room),
+		                 PORTPROF_OK);
+		batch = ppi_room_batch(&room);
+		for (size_t i = 0; i < room.record_count; i++)
+			if (some[i].kind == PORTPROF_RECORD_SAMPLE)
+				take(&batch, &some[i]);
+		if (!room.record_count)
+			return;
+	}
+}
+
+static bool open_session(void)
+{
+	struct ppi_diag why;
+
+	memset(&run, 0, sizeof(run));
+	for (size_t i = 0; i < 2; i++) {
+		struct ppi_event_request request = { .rate_hz = 100 };
+
+		snprintf(request.text, sizeof(request.text), "%s", events[i]);
+		snprintf(request.name, sizeof(request.name), "%s", events[i]);
+		assert_int_equal(ppi_backend_waits.resolve(
+					 &kernel, &request, PPI_SAMPLE,
+					 &run.events[i], &why), PORTPROF_OK);
+	}
+	run.plan = (struct ppi_plan){
+		.target = { .kind = PPI_TARGET_PID, .pid = PID },
+		.events = run.events, .event_count = 2, .want_modules = true,
+	};
+	run.bs = (struct ppi_backend_session){
+		.ops = &ppi_backend_waits, .plan = &run.plan,
+		.notes = run.notes, .note_room = 8,
+		.state = calloc(1, ppi_backend_waits.state_size),
+	};
+	ppi_waits_set_kernel(&kernel);
+	if (ppi_backend_waits.open(&run.bs, &why) == PORTPROF_OK)
+		return true;
+	free(run.bs.state);
+	return false;
+}
+
+/* From `from_ms` on for so long, with a look every `step_ms`. */
+static void measure(uint64_t from_ms, uint64_t ms, uint64_t step_us,
+                    size_t records)
+{
+	memset(&told, 0, sizeof(told));
+	memset(&world.held, 0, sizeof(world.held));
+	world.calls = 0;
+	world.now_ns = from_ms * MS;
+	if (!open_session())
+		return;
+	assert_int_equal(ppi_backend_waits.start(&run.bs, NULL), PORTPROF_OK);
+	while (world.now_ns < (from_ms + ms) * MS) {
+		drain(records);
+		world.now_ns += step_us * 1000;
+	}
+	assert_int_equal(ppi_backend_waits.stop(&run.bs, NULL), PORTPROF_OK);
+	drain(records);
+	told.life = run.bs.life;
+	ppi_backend_waits.close(&run.bs);
+	free(run.bs.state);
+	ppi_waits_set_kernel(NULL);
+	for (size_t i = 0; i < 8; i++)
+		assert_int_equal(world.held[i], 0);
+}
+
+static void assert_closed(void)
+{
+	assert_int_equal(told.life.lifetime_ns,
+	                 told.life.running_ns + told.life.ready_ns +
+	                         told.life.blocked_ns + told.life.unknown_ns);
+	assert_int_equal(told.weight[1], told.life.blocked_ns);
+	assert_true(told.weight[0] <= told.life.ready_ns);
+}
+
+/* ---- cases ---- */
+
+static uint64_t between(int64_t tid, enum doing doing, uint64_t from_ms,
+                        uint64_t ms)
+{
+	const struct life *life = &lives[tid - PID];
+
+	return done_by(life, (from_ms + ms) * MS).ns[doing] -
+	       done_by(life, from_ms * MS).ns[doing];
+}
+
+/* Sums are the scheduler's, to the nanosecond. */
+static void sums_are_exact(void **state)
+{
+	const uint64_t from = 40, ms = 4000;
+	uint64_t running = 0, ready = 0;
+
+	(void)state;
+	measure(from, ms, 997, 16);
+	assert_closed();
+	assert_int_equal(told.life.threads, 3);
+	running = between(PID, RUNS, from, ms) + between(WRITER, RUNS, from, ms);
+	ready = between(PID, READY, from, ms);
+	assert_int_equal(told.life.ready_ns, ready);
+	/* the short one ran 20 ms, and ended unseen */
+	assert_in_range(told.life.running_ns, running + 19 * MS,
+	                running + 21 * MS);
+	assert_in_range(told.life.lifetime_ns, (2 * ms + 60) * MS,
+	                (2 * ms + 90) * MS);
+	assert_true(told.life.unknown_ns < 40 * MS);
+}
+
+/* Kinds, who had the lock, and how long each wait was: to a look at its begin
+ * and its end. */
+static void waits_are_what_they_were(void **state)
+{
+	const uint64_t from = 40, ms = 4000, cycles = 10;
+
+	(void)state;
+	measure(from, ms, 997, 16);
+	for (int i = SLEEPS; i <= FAULTS; i++) {
+		uint64_t own = between(PID, i, from, ms);
+		uint64_t got = told.by_kind[i];
+		uint64_t gap = own > got ? own - got : got - own;
+
+		if (gap >= cycles * 4 * MS)
+			fail_msg("%d: %" PRIu64 " of %" PRIu64, i, got, own);
+	}
+	assert_true(told.names_holder);
+	assert_true(told.names_pipe);
+	assert_true(told.unseen == 0);
+	assert_true(told.estimated < told.weight[1] / 10);
+}
+
+/* However little room there is, and however rarely somebody looks. */
+static void nothing_is_lost(void **state)
+{
+	uint64_t blocked;
+
+	(void)state;
+	measure(40, 2000, 997, 16);
+	blocked = told.weight[1];
+	measure(40, 2000, 997, 1);
+	assert_closed();
+	assert_int_equal(told.weight[1], blocked);
+	measure(40, 2000, 333000, 16);
+	assert_closed();
+	assert_true(told.weight[1] > 0);
+	/* waits between two looks stand for one another, and it is said */
+	assert_true(told.estimated > 0);
+}
+
+/* Who may not see places sees the sums. */
+static void places_may_be_hidden(void **state)
+{
+	(void)state;
+	world.is_denied = true;
+	measure(40, 2000, 997, 16);
+	world.is_denied = false;
+	assert_closed();
+	assert_true(told.weight[1] > 0);
+	assert_int_equal(told.unseen, told.weight[0] + told.weight[1]);
+}
+
+/* Whatever read fails, once. */
+static void any_read_may_fail(void **state)
+{
+	unsigned calls;
+
+	(void)state;
+	measure(40, 600, 3331, 16);
+	calls = world.calls;
+	assert_true(calls > 100);
+	for (unsigned i = 1; i <= calls; i++) {
+		world.fails_at = i;
+		measure(40, 600, 3331, 16);
+		assert_closed();
+	}
+	world.fails_at = 0;
+}
+
+static void what_has_no_meaning_is_refused(void **state)
+{
+	struct ppi_event_request request = { .text = "ready-time",
+		                             .name = "ready-time" };
+	struct ppi_event event;
+	struct ppi_diag why;
+
+	(void)state;
+	assert_int_equal(ppi_backend_waits.resolve(&kernel, &request, PPI_COUNT,
+	                                           &event, &why),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_int_equal(ppi_backend_waits.resolve(NULL, &request, PPI_SAMPLE,
+	                                           &event, &why),
+	                 PORTPROF_E_UNSUPPORTED);
+	assert_non_null(strstr(why.words, "system"));
+	request.is_rate_own = true;
+	assert_int_equal(ppi_backend_waits.resolve(&kernel, &request,
+	                                           PPI_SAMPLE, &event, &why),
+	                 PORTPROF_E_UNSUPPORTED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_are_exact),
+		cmocka_unit_test(waits_are_what_they_were),
+		cmocka_unit_test(nothing_is_lost),
+		cmocka_unit_test(places_may_be_hidden),
+		cmocka_unit_test(any_read_may_fail),
+		cmocka_unit_test(what_has_no_meaning_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
+}
