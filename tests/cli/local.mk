@@ -5,7 +5,8 @@
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/forks tests/cli/in_step tests/cli/inherited \
 	tests/cli/label_burn tests/cli/region_job tests/cli/renamed tests/cli/storm \
-	tests/cli/ten tests/cli/toggled tests/cli/touch
+	tests/cli/ten tests/cli/toggled tests/cli/touch \
+	tests/cli/waits
 # futex(2) and the other system calls of Linux
 if HAVE_PERF_HEADERS
 check_PROGRAMS += tests/cli/switches
@@ -25,6 +26,7 @@ tests_cli_switches_LDADD = -lpthread
 tests_cli_ten_LDADD =
 tests_cli_toggled_LDADD =
 tests_cli_touch_LDADD =
+tests_cli_waits_LDADD = -lpthread
 if HAVE_LIBDW
 check_PROGRAMS += tests/cli/unwind_peer
 tests_cli_unwind_peer_LDADD = $(HIDDEN_LDADD) $(LIBDW_LIBS)
@@ -79,6 +81,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-record-stacks.sh \
 	tests/cli/check-record-switch.sh \
 	tests/cli/check-record-times.sh \
+	tests/cli/check-record-waits.sh \
 	tests/cli/check-refusals.sh \
 	tests/cli/check-report.sh \
 	tests/cli/check-report-tree.sh \

@@ -100,6 +100,11 @@ static const struct ppi_option table[] = {
 	{ 'e', "event", "EVENT",
 	  "sample this event; a,b or repeated: several (CPU time)",
 	  .take = ppi_take_texts, .place = AT(events) },
+	{ 0, "wall", NULL,
+	  "also measure the time that threads were ready or blocked",
+	  .take = ppi_take_what, .place = AT(waits), .what = "wall" },
+	{ 0, "off-cpu", NULL, "measure that time alone",
+	  .take = ppi_take_what, .place = AT(waits), .what = "off-cpu" },
 	PPI_TARGET_OPTIONS(AT(targets)),
 	{ 0, "no-inherit", NULL, "leave out child processes",
 	  .take = ppi_take_what, .place = AT(children), .what = "no" },
@@ -316,22 +321,6 @@ static bool is_inside_only(const char *name)
 	       !(info.caps & PORTPROF_CAP_ATTACH);
 }
 
-static bool has_several_events(const struct ppi_record *record)
-{
-	portprof_config *config = ppi_settings_config(&record->settings);
-	char list[512], event[256];
-	bool is_one = !config ||
-	              portprof_config_get(config, "event", 0, list,
-	                                  sizeof(list)) ||
-	              (portprof_config_get(config, "event", 1, event,
-	                                   sizeof(event)) &&
-	               portprof_event_list_get(list, 1, event, sizeof(event),
-	                                       NULL));
-
-	portprof_config_free(config);
-	return !is_one;
-}
-
 /*
  * From outside where that can be, because then nothing runs in the program;
  * else by the preloaded object, if the user leaves us the choice, or has named
@@ -341,7 +330,7 @@ static bool has_several_events(const struct ppi_record *record)
 static int run(struct ppi_record *record)
 {
 	const char *backend = ppi_settings_get(&record->settings, "backend");
-	bool has_several = has_several_events(record);
+	size_t own_events = ppi_settings_own_events(&record->settings);
 	int status;
 
 	if (record->options.targets.scope != PPI_SCOPE_COMMAND)
@@ -349,10 +338,10 @@ static int run(struct ppi_record *record)
 	status = record_outside(record);
 	if (status >= 0)
 		return status;
-	if ((!backend || strcmp(backend, "auto") == 0) && !has_several)
+	if ((!backend || strcmp(backend, "auto") == 0) && own_events == 1)
 		return ppi_record_preload(record);
 	if (portprof_last_diag()->status == PORTPROF_E_UNSUPPORTED &&
-	    is_inside_only(backend))
+	    own_events && is_inside_only(backend))
 		return ppi_record_preload(record);
 	ppi_say_refusal(record);
 	return PPI_EXIT_RECORD;

@@ -35,6 +35,7 @@ struct ppi_record_options {
 	const char *config_path, *set_name;
 	const char *output;     /* NULL: not given */
 	struct ppi_targets targets;
+	const char *waits;      /* "wall": these, too; "off-cpu": alone */
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
 	struct ppi_hidden hidden;
 	bool takes_system;      /* who names no target means the system */
@@ -70,7 +71,14 @@ const char *ppi_settings_get(const struct ppi_settings *settings,
 /* A new config that has them, but no output and no target; NULL with words. */
 portprof_config *ppi_settings_config(const struct ppi_settings *settings);
 
-/* All as "key=value;...", with now as since= and `share` as the memory to
+/* Whether an event is one of waits, which are measured from outside although the
+ * others may be sampled inside. */
+bool ppi_is_wait(const char *event);
+
+/* How many others there are. */
+size_t ppi_settings_own_events(const struct ppi_settings *settings);
+
+/* All, but waits, as "key=value;...", with now as since= and `share` as the memory to
  * leave samples in; NULL when out of memory. To be freed. */
 char *ppi_settings_text(const struct ppi_settings *settings,
                         const char *share);

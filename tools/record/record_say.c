@@ -253,7 +253,7 @@ static void say_no_sample(const struct ppi_record *record,
 		        stats->lost_samples);
 	else if (has_slept(end, event, stats))
 		ppi_say("it slept for most of %s, and samples are of CPU time: "
-		        "record -e context-switches shows where it sleeps",
+		        "record --wall shows where it sleeps, and for what",
 		        say_seconds(end->duration_ns, room, sizeof(room)));
 	else if (!is_time && stats->total_weight == 0)
 		ppi_say("the event did not occur: measure longer, or give it "
@@ -315,7 +315,9 @@ void ppi_say_summary(const struct ppi_record *record,
 
 	if (record->options.is_quiet)
 		return;
-	if (stats->kept_samples == 0)
+	if (ppi_is_wait(event->canonical))
+		ppi_say("waits were measured, and nothing else");
+	else if (stats->kept_samples == 0)
 		say_no_sample(record, end, backend, event, stats);
 	else
 		ppi_say("%" PRIu64 " sample%s, %" PRIu64 "%s lost, %s of CPU "

@@ -262,6 +262,7 @@ static void tell_cpu_time(const struct ppi_record *record,
 
 	if (portprof_session_stats(session, 0, &stats) == PORTPROF_OK &&
 	    portprof_session_event(session, 0, &event) == PORTPROF_OK &&
+	    !ppi_is_wait(event.canonical) &&
 	    !is_charge_whole(end, &event, &stats)) {
 		bool is_estimate = stats.standard_error > 0;
 

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <portprof/tool.h>
 
@@ -61,15 +62,32 @@ static bool take(const portprof_config *file, const char *key,
 	             : copy_from_file(file, key, settings);
 }
 
+static bool has_events(const struct ppi_settings *settings)
+{
+	return settings->count > 0;
+}
+
+/* They come first. Waits are beside what else is asked for: CPU time, if it is
+ * nothing. */
 static bool take_events(const portprof_config *file,
                         const struct ppi_record_options *options,
                         struct ppi_settings *settings)
 {
+	bool is_wall = options->waits && strcmp(options->waits, "wall") == 0;
+
 	for (size_t i = 0; i < options->events.count; i++)
 		if (!add_text(settings, "event", options->events.list[i]))
 			return false;
-	return options->events.count ||
-	       copy_from_file(file, "event", settings);
+	if (!options->events.count && (!options->waits || is_wall) &&
+	    !copy_from_file(file, "event", settings))
+		return false;
+	if (!options->waits)
+		return true;
+	if (is_wall && !has_events(settings) &&
+	    !add_text(settings, "event", "task-clock"))
+		return false;
+	return add_text(settings, "event", "ready-time") &&
+	       add_text(settings, "event", "blocked-time");
 }
 
 /*
@@ -288,6 +306,50 @@ const char *ppi_settings_get(const struct ppi_settings *settings,
 	return NULL;
 }
 
+bool ppi_is_wait(const char *event)
+{
+	return strcasecmp(event, "ready-time") == 0 ||
+	       strcasecmp(event, "blocked-time") == 0;
+}
+
+/* The first of a setting's events that is measured by a backend, and how many
+ * are. */
+static size_t own_events(const char *list, char *first, size_t bytes)
+{
+	size_t count = 0;
+	char event[512];
+
+	for (size_t i = 0; portprof_event_list_get(list, i, event, sizeof(event),
+	                                           NULL) == PORTPROF_OK; i++)
+		if (!ppi_is_wait(event) && count++ == 0)
+			snprintf(first, bytes, "%s", event);
+	return count;
+}
+
+size_t ppi_settings_own_events(const struct ppi_settings *settings)
+{
+	size_t count = 0, lists = 0;
+	char first[512];
+
+	for (size_t i = 0; i < settings->count; i++) {
+		if (strcmp(settings->list[i].key, "event") != 0)
+			continue;
+		lists++;
+		count += own_events(settings->list[i].value, first,
+		                    sizeof(first));
+	}
+	return lists ? count : 1;
+}
+
+/* What the object in the program is to do: its one event, and nothing of waits. */
+static const char *inner_value(const struct ppi_setting *setting, char *room,
+                               size_t bytes)
+{
+	if (strcmp(setting->key, "event") != 0)
+		return setting->value;
+	return own_events(setting->value, room, bytes) ? room : NULL;
+}
+
 char *ppi_settings_text(const struct ppi_settings *settings,
                         const char *share)
 {
@@ -303,9 +365,15 @@ char *ppi_settings_text(const struct ppi_settings *settings,
 	/* the object counts times from then on, in whichever process it is */
 	used = (size_t)snprintf(text, bytes, "since=%llu;share=%s",
 	                        (unsigned long long)ppi_monotonic_ns(), share);
-	for (size_t i = 0; i < settings->count; i++)
-		used += (size_t)snprintf(text + used, bytes - used, ";%s=%s",
-		                         settings->list[i].key,
-		                         settings->list[i].value);
+	for (size_t i = 0; i < settings->count; i++) {
+		char room[512];
+		const char *value = inner_value(&settings->list[i], room,
+		                                sizeof(room));
+
+		if (value)
+			used += (size_t)snprintf(text + used, bytes - used,
+			                         ";%s=%s",
+			                         settings->list[i].key, value);
+	}
 	return text;
 }
