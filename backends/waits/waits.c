@@ -206,6 +206,9 @@ static portprof_status waits_open(struct ppi_backend_session *bs,
 	watch->tells_code = !state->beside && bs->plan->want_modules &&
 	                    !bs->plan->target.is_self;
 	watch->has_samplers = bs->pool != NULL;
+	watch->hears_births = state->beside && !bs->pool &&
+	                      bs->plan->want_modules &&
+	                      !bs->plan->target.is_self;
 	watch->ready_event = watch->blocked_event = SIZE_MAX;
 	for (size_t i = bs->plan->event_count; i > 0; i--) {
 		const struct ppi_event *event = &bs->plan->events[i - 1];
@@ -331,7 +334,7 @@ static portprof_status waits_stats(struct ppi_backend_session *bs,
 	struct waits_state *state = state_of(bs);
 	struct ppi_account other = { 0 };
 
-	if (state->beside) {
+	if (state->beside && !state->beside->has_dummy) {
 		struct ppi_backend_session *inner = enter_beside(bs);
 		size_t number = 0;
 

@@ -84,8 +84,10 @@ struct waits_socket {
 /* When who is looked for, and looked at. */
 struct waits_times {
 	uint64_t started_ns, scanned_ns, all_scanned_ns;
-	uint64_t births;        /* as the system counted them then */
+	uint64_t births, all_births; /* as the system counted them then */
 	uint64_t next_ns, every_ns; /* passes */
+	size_t child_scan;      /* the thread whose children are next */
+	uint64_t earliest_ns;   /* that a thread is due */
 	pthread_t thread;       /* who made the last one, */
 	uint64_t thread_cpu_ns; /* and that thread's CPU time at its end */
 	uint32_t dice;
@@ -108,6 +110,7 @@ struct waits_watch {
 	struct ppi_backend_session *bs;
 	bool tells_code;   /* nobody else does */
 	bool has_samplers; /* in the processes */
+	bool hears_births; /* records of the other backend tell of them */
 	bool is_denied;    /* places could not be read */
 	bool is_running, is_passing, is_last;
 	size_t ready_event, blocked_event; /* SIZE_MAX: not asked for */

@@ -24,6 +24,7 @@
  * one in so many parts of a CPU. */
 #define PASS_LEAST_NS (10 * MS)
 #define PASS_MOST_NS  (1000 * MS)
+#define PASS_IDLE_NS  (50 * MS)
 enum { PASS_SHARE = 10, PASS_MEMORY = 8 };
 
 /* A thread that does not change is looked at again after such a part of the time
@@ -274,6 +275,12 @@ static bool take_thread(void *context, int64_t tid)
 	return true;
 }
 
+/* Rarely where another backend tells of births. */
+static uint64_t scan_all_ns(const struct waits_watch *watch)
+{
+	return SCAN_ALL_NS * (watch->hears_births ? 10 : 1);
+}
+
 static void scan_threads(struct scan *scan, struct waits_process *process)
 {
 	char path[PATH_ROOM];
@@ -284,7 +291,8 @@ static void scan_threads(struct scan *scan, struct waits_process *process)
 	/* one may have gone and another come: now and then all are listed */
 	if (folders < 0 ||
 	    ((size_t)folders == process->threads && !scan->is_first &&
-	     scan->watch->now_ns < scan->watch->times.all_scanned_ns + SCAN_ALL_NS))
+	     scan->watch->now_ns < scan->watch->times.all_scanned_ns +
+	                                   scan_all_ns(scan->watch)))
 		return;
 	scan->process = process;
 	scan->watch->kernel->list(scan->watch->kernel->self, path, take_thread,
@@ -364,7 +372,15 @@ static void scan_cgroup(struct scan *scan, const char *cgroup)
 static void scan_family(struct scan *scan, bool is_full)
 {
 	struct waits_watch *watch = scan->watch;
+	size_t first, end;
 
+	/* of many threads some each time */
+	if (watch->times.child_scan >= watch->threads.count || scan->is_first)
+		watch->times.child_scan = 0;
+	first = watch->times.child_scan;
+	end = scan->is_first ? SIZE_MAX : first + MANY_THREADS;
+	if (is_full)
+		watch->times.child_scan = end;
 	/* threads that are found are behind those that were there */
 	for (size_t i = 0; i < watch->threads.count; i++) {
 		struct waits_thread *thread =
@@ -375,7 +391,8 @@ static void scan_family(struct scan *scan, bool is_full)
 			scan_threads(scan, process);
 		if (watch->bs->plan->follow_children && !thread->has_ended &&
 		    !process->is_awaited &&
-		    (is_full || thread->tid == process->pid))
+		    ((is_full && i >= first && i < end) ||
+		     thread->tid == process->pid))
 			scan_children(scan, process->pid, thread->tid);
 	}
 }
@@ -396,8 +413,10 @@ static void scan_now(struct waits_watch *watch, bool is_first)
 {
 	const struct ppi_target *target = &watch->bs->plan->target;
 	uint64_t count = births(watch);
-	bool is_full = is_first ||
-	               watch->now_ns >= watch->times.all_scanned_ns + SCAN_ALL_NS;
+	bool is_full = is_first || !count ||
+	               (count != watch->times.all_births &&
+	                watch->now_ns >= watch->times.all_scanned_ns +
+	                                         scan_all_ns(watch));
 	struct scan scan = { .watch = watch, .is_first = is_first,
 		             .own_helper = watch->bs->helper_tid };
 
@@ -415,8 +434,10 @@ static void scan_now(struct waits_watch *watch, bool is_first)
 			scan_process(&scan, target->others[i]);
 	if (target->kind != PPI_TARGET_SYSTEM)
 		scan_family(&scan, is_full);
-	if (is_full)
+	if (is_full) {
 		watch->times.all_scanned_ns = watch->now_ns;
+		watch->times.all_births = count;
+	}
 	watch->times.scanned_ns = watch->now_ns;
 	watch->times.births = count;
 }
@@ -642,8 +663,10 @@ static void take_sums(struct waits_watch *watch, struct waits_thread *thread,
 static void go_on_waiting(struct waits_watch *watch,
                           struct waits_thread *thread)
 {
-	if (watch->is_last ||
-	    thread->pending_ns > (int64_t)TELL_EVERY_NS)
+	uint64_t least = TELL_EVERY_NS *
+	                 (1 + watch->threads.count / MANY_THREADS);
+
+	if (watch->is_last || thread->pending_ns > (int64_t)least)
 		tell_blocked(watch, thread, WAITS_STILL, false,
 		             take_pending(thread));
 	schedule(watch, thread);
@@ -736,7 +759,7 @@ static uint64_t own_cpu_ns(void)
  * do what they do again and again. */
 static void plan_pass(struct waits_watch *watch)
 {
-	uint64_t cpu = own_cpu_ns(), every = 0;
+	uint64_t cpu = own_cpu_ns(), every = 0, idle;
 
 	/* what the session did with the records of the last one, too, where the
 	 * same thread looks again */
@@ -755,12 +778,18 @@ static void plan_pass(struct waits_watch *watch)
 	watch->times.dice = watch->times.dice * 1664525u + 1013904223u;
 	every = every * 3 / 4 + every / 2 * (watch->times.dice >> 16) / 65536;
 	watch->times.next_ns = watch->now_ns + every;
+	/* nobody is due until then; but somebody may begin */
+	idle = watch->times.earliest_ns < watch->now_ns + PASS_IDLE_NS
+	               ? watch->times.earliest_ns : watch->now_ns + PASS_IDLE_NS;
+	if (watch->times.next_ns < idle)
+		watch->times.next_ns = idle;
 }
 
 static void begin_pass(struct waits_watch *watch)
 {
 	watch->is_passing = true;
 	watch->cursor = 0;
+	watch->times.earliest_ns = UINT64_MAX;
 	scan_now(watch, false);
 }
 
@@ -832,8 +861,11 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
 		}
 		thread = PPI_AT(&watch->threads,
 		                struct waits_thread *)[watch->cursor];
-		if (!is_due(watch, thread) || look(watch, thread))
-			watch->cursor++;
+		if (is_due(watch, thread) && !look(watch, thread))
+			continue;
+		watch->cursor++;
+		if (thread->next_ns < watch->times.earliest_ns)
+			watch->times.earliest_ns = thread->next_ns;
 	}
 	return false;
 }
