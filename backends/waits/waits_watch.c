@@ -623,7 +623,7 @@ static void schedule(const struct waits_watch *watch,
 	uint64_t nap = since / PATIENCE *
 	               (1 + watch->threads.count / MANY_THREADS);
 	uint64_t most = LOOK_MOST_NS *
-	                (1 + watch->threads.count / (4 * MANY_THREADS));
+	                (1 + watch->threads.count / (2 * MANY_THREADS));
 
 	thread->next_ns = watch->now_ns + (nap < most ? nap : most);
 }
