@@ -79,6 +79,7 @@ libportprof_core_la_SOURCES += \
 	api/unwind/frame_rules.h \
 	api/unwind/kept_chains.c \
 	api/unwind/kept_chains.h \
+	api/unwind/lost_pointer.c \
 	api/unwind/machine.c \
 	api/unwind/machine.h \
 	api/unwind/modules.c \

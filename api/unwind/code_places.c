@@ -78,6 +78,12 @@ static size_t read_code(const struct ppi_code_place *place, uint64_t address,
 		? got : ppi_code_map_read(place->extent, address, bytes, count);
 }
 
+size_t ppi_code_read(const struct ppi_code_place *place, unsigned char *bytes,
+                     size_t count)
+{
+	return read_code(place, place->address, bytes, count);
+}
+
 /* The program may be within the system call, or behind it. */
 static bool is_in_signal_return(unsigned machine, const unsigned char *at,
                                 size_t count)

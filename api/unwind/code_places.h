@@ -26,6 +26,10 @@ struct ppi_code_place {
 	uint32_t pid;
 };
 
+/* Code from there on; how much could be read. */
+size_t ppi_code_read(const struct ppi_code_place *place, unsigned char *bytes,
+                     size_t count);
+
 /* Whether a call precedes it; true where it cannot be read. */
 bool ppi_code_follows_call(struct ppi_code_places *bytes,
                            const struct ppi_code_place *place);

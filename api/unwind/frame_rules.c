@@ -419,6 +419,15 @@ static bool hand_over(struct ppi_frame_rules *rules,
 	return rules->cfi != NULL;
 }
 
+uint64_t ppi_frame_rules_start(const struct ppi_frame_rules *rules,
+                               uint64_t address)
+{
+	struct ppi_frame_entry entry;
+
+	return ppi_frame_table_find(rules->table, address, &entry)
+	       ? entry.start : 0;
+}
+
 static Dwarf_Frame *frame_at(struct ppi_frame_rules *rules, uint64_t address)
 {
 	struct ppi_frame_entry entry;

@@ -52,6 +52,10 @@ bool ppi_frame_rules_address(const struct ppi_frame_rules *rules, uint64_t file_
 void ppi_frame_rules_find(struct ppi_frame_rules *rules, uint64_t address,
                     struct ppi_rule *rule);
 
+/* Where the function begins that an address of the tables is in; 0: not known. */
+uint64_t ppi_frame_rules_start(const struct ppi_frame_rules *rules,
+                               uint64_t address);
+
 /* Take a step of kind PPI_RULE_OTHER: *to gets the caller's registers, the pc
  * among them unless the frame is the outermost. */
 bool ppi_frame_rules_step(struct ppi_frame_rules *rules, uint64_t address,

@@ -43,6 +43,14 @@ void ppi_frame_rules_find(struct ppi_frame_rules *rules, uint64_t address,
 	rule->kind = PPI_RULE_NONE;
 }
 
+uint64_t ppi_frame_rules_start(const struct ppi_frame_rules *rules,
+                               uint64_t address)
+{
+	(void)rules;
+	(void)address;
+	return 0;
+}
+
 bool ppi_frame_rules_step(struct ppi_frame_rules *rules, uint64_t address,
                           const struct ppi_registers *from, ppi_load_fn load,
                           void *context, struct ppi_frame *to)

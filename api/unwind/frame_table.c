@@ -536,10 +536,11 @@ bool ppi_frame_table_find(const struct ppi_frame_table *table,
 		else
 			to = middle;
 	}
-	return from > 0 &&
-	       read_own(table, row_at(table, from - 1).at, entry, &start,
-	                &is_modest) &&
-	       is_modest;
+	if (from == 0 || !read_own(table, row_at(table, from - 1).at, entry,
+	                           &start, &is_modest))
+		return false;
+	entry->start = start;
+	return is_modest;
 }
 
 /* ---- where the table is ---- */

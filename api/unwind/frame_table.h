@@ -20,6 +20,7 @@ struct ppi_frame_entry {
 	const unsigned char *common, *own;
 	size_t common_bytes, own_bytes;
 	uint64_t own_address; /* of `own` in memory, before relocation */
+	uint64_t start;       /* the address where it begins */
 };
 
 /*

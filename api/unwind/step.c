@@ -138,13 +138,17 @@ static bool is_restored(const struct ppi_walk *walk, uint64_t pc, uint64_t place
 /* The registers become the caller's in place: after a step that fails nobody
  * reads more of them than the frame pointer. */
 static bool step_simple(struct ppi_walk *walk, const struct ppi_rule *rule,
-                        uint64_t *cfa)
+                        struct ppi_frame_rules *rules, uint64_t *cfa)
 {
 	const struct ppi_machine *machine = walk->machine;
 	struct ppi_registers *at = &walk->at;
 	uint64_t pc = at->value[machine->pc];
 	unsigned left = rule->saved;
+	uint64_t fp;
 
+	if (!is_known(walk, rule->cfa_register) &&
+	    ppi_step_find_pointer(walk, rule, rules, &fp))
+		set(at, machine->fp, fp);
 	if (!is_known(walk, rule->cfa_register)) {
 		walk->end = PORTPROF_CHAIN_NO_RULE;
 		return false;
@@ -524,7 +528,7 @@ bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted)
 			return false;
 		}
 		if (rule->kind == PPI_RULE_SIMPLE
-			    ? !step_simple(walk, rule, &cfa)
+			    ? !step_simple(walk, rule, rules, &cfa)
 			    : !step_other(walk, rules, lookup + extent->shift,
 			                  &cfa))
 			return false;

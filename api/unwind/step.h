@@ -69,6 +69,11 @@ struct ppi_walk {
 /* False: the chain ends here, and walk->end says why. */
 bool ppi_step(struct ppi_walk *walk, bool is_leaf, bool *is_interrupted);
 
+/* lost_pointer.c: the frame pointer of a function whose rule needs it, where no
+ * function that it called has saved it. False: it cannot be found. */
+bool ppi_step_find_pointer(struct ppi_walk *walk, const struct ppi_rule *rule,
+                           struct ppi_frame_rules *rules, uint64_t *fp);
+
 /* ---- what it asks of the levels above ---- */
 
 /* A word of a copy of the stack; `load` is of the walk's, a struct ppi_walk, and

@@ -5,6 +5,8 @@
  * chains were whole. The folder:
  *
  *   step.c         one frame up; one table of rules kept by pc
+ *   lost_pointer.c a frame pointer that is in a register alone
+ *   kept_chains.c  chains that samples have again
  *   machine.c      what differs between machines
  *   code_map.c     which code lies at an address of a process, and its tables
  *   process_map.c  what each process has mapped now

@@ -87,6 +87,21 @@ has "--wall: the chain of the wait for the pipe" 'wait_pipe' "$tmp/tree"
 "$portprof" report -q -e task-clock "$file" >"$tmp/cpu" 2>&1
 has "--wall: CPU time is there, too" 'compute' "$tmp/cpu"
 
+# frame pointers that leaves leave in their register, from where nobody gets them
+"$portprof" record -q --off-cpu -g -o "$tmp/pointers.pb.gz" -- \
+	"$programs/waits_pointers" known 2 >"$tmp/own" 2>"$tmp/words"
+"$portprof" report -e blocked-time --tree "$tmp/pointers.pb.gz" \
+	>"$tmp/tree" 2>&1
+for name in main wait_sleep wait_lock wait_pipe; do
+	has "frame pointers: $name" " $name\$" "$tmp/tree"
+done
+case $(uname -m) in
+x86_64)
+	has "frame pointers: whole chains" \
+		'complete for (100|99|9[5-9])\.[0-9] %' "$tmp/tree"
+	;;
+esac
+
 file=$tmp/off.pb.gz
 "$portprof" record --off-cpu -o "$file" -- "$programs/waits" known \
 	"$rounds" >"$tmp/own" 2>"$tmp/words"

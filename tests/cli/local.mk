@@ -6,7 +6,7 @@ check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/forks tests/cli/in_step tests/cli/inherited \
 	tests/cli/label_burn tests/cli/region_job tests/cli/renamed tests/cli/storm \
 	tests/cli/ten tests/cli/toggled tests/cli/touch \
-	tests/cli/waits
+	tests/cli/waits tests/cli/waits_pointers
 # futex(2) and the other system calls of Linux
 if HAVE_PERF_HEADERS
 check_PROGRAMS += tests/cli/switches
@@ -27,6 +27,10 @@ tests_cli_ten_LDADD =
 tests_cli_toggled_LDADD =
 tests_cli_touch_LDADD =
 tests_cli_waits_LDADD = -lpthread
+# the same with frame pointers, as debug builds have them
+tests_cli_waits_pointers_SOURCES = tests/cli/waits.c
+tests_cli_waits_pointers_CFLAGS = -O0 -fno-omit-frame-pointer
+tests_cli_waits_pointers_LDADD = -lpthread
 if HAVE_LIBDW
 check_PROGRAMS += tests/cli/unwind_peer
 tests_cli_unwind_peer_LDADD = $(HIDDEN_LDADD) $(LIBDW_LIBS)
