@@ -79,6 +79,18 @@ AC_DEFUN([PP_LAZY_LIBPFM4], [
       PP_PC_LIBS=`AS_ECHO(["$PP_PC_LIBS "]) | sed "s| $LIBPFM4_LIBS | |"`])])
 ])
 
+# PP_LAZY_CURL: libcurl brings some twenty libraries with it, so the command loads it
+# when it first pushes or fetches; else it is linked.
+AC_DEFUN([PP_LAZY_CURL], [
+  AS_IF([test $pp_have_CURL = yes && test "$ac_cv_search_dlopen" != no], [
+    PP_LOADED_FROM([CURL], [libcurl], [char *curl_version(void);],
+      [*curl_version()])
+    AS_IF([test $pp_cv_file_CURL != none], [
+      AC_DEFINE_UNQUOTED([PPI_CURL_FILE], ["$pp_cv_file_CURL"],
+        [The shared library of libcurl, to be loaded when it is needed.])
+      PP_CMD_LIBS=`AS_ECHO(["$PP_CMD_LIBS "]) | sed "s| $CURL_LIBS | |"`])])
+])
+
 # PP_LAZY_LIBDW: the library reads tables of call frames by libdw, which it loads
 # when the first stack is unwound; so only a shared library of a known name will
 # do. The command links it, too.

@@ -49,7 +49,24 @@ libportprof_tools_la_SOURCES = \
 	tools/merge/merge.c \
 	tools/merge/merge.h \
 	tools/merge/merge_regions.c \
+	tools/fetch/fetch.c \
+	tools/fleet/batch.c \
+	tools/fleet/clickhouse.c \
+	tools/fleet/clickhouse.h \
+	tools/fleet/encode.c \
+	tools/fleet/fetch_http.c \
+	tools/fleet/fetch_rows.c \
+	tools/fleet/fleet.c \
+	tools/fleet/fleet.h \
+	tools/fleet/origin.c \
+	tools/fleet/outbox.c \
+	tools/fleet/pprof.c \
+	tools/fleet/pprof.h \
+	tools/fleet/send.c \
+	tools/fleet/wire.c \
+	tools/fleet/wire.h \
 	tools/names/names.c \
+	tools/push/push.c \
 	tools/view/give_names.c \
 	tools/output.c \
 	tools/output.h \
@@ -165,6 +182,13 @@ libportprof_tools_la_LIBADD += $(PROTOBUF_C_LIBS)
 BUILT_SOURCES += $(OTLP_PB)
 else
 libportprof_tools_la_SOURCES += tools/export/export_otlp_stub.c
+endif
+
+if HAVE_CURL
+libportprof_tools_la_SOURCES += \
+	tools/fleet/http.c
+else
+libportprof_tools_la_SOURCES += tools/fleet/http_stub.c
 endif
 
 if HAVE_CURSES

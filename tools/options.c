@@ -116,7 +116,7 @@ bool ppi_hide(const struct ppi_hidden *hidden, portprof_profile *profile)
 }
 
 enum {
-	OPTIONS_MAX = 48,
+	OPTIONS_MAX = 64,
 	NUMBER_BASE = 256, /* what getopt returns for the first row */
 	TEXT_BYTES = 512,
 };

@@ -10,6 +10,7 @@
  *   output.c    the file that a verb writes
  *   launch.c    starting the command that is measured; launch_find.c finds it
  *   targets/    what else is measured
+ *   fleet/      profiles to and from the engines that fleets have
  *   symbols/    names of addresses
  *   view/       rows, trees and folds of a profile
  */
@@ -48,6 +49,8 @@ static const struct verb verbs[] = {
 	{ "merge", "add profiles up", ppi_merge_main },
 	{ "names", "write the names of functions into a profile",
 	  ppi_names_main },
+	{ "push", "send profiles to the engine of a fleet", ppi_push_main },
+	{ "fetch", "bring profiles of a fleet back, as one", ppi_fetch_main },
 	{ "config", "check a configuration file, and show its settings",
 	  ppi_config_main },
 };

@@ -183,13 +183,15 @@ PORTPROF_API portprof_status portprof_profile_leave_out(
 /*
  * Take out of a profile what may be nobody else's business: the folders of all
  * paths, and all but the last names of paths in the command, events, notes and
- * names of generated code; the host's name; source files and lines. Call it last: a
+ * names of generated code; the host's name; source files and lines; all but the
+ * first word of the command. Call it last: a
  * profile that was changed is only read and written. E_INVALID (NULL); E_NOMEM:
  * something is left.
  */
 #define PORTPROF_HIDE_PATHS 1u
 #define PORTPROF_HIDE_HOST 2u
 #define PORTPROF_HIDE_SOURCE 4u
+#define PORTPROF_HIDE_ARGUMENTS 8u
 PORTPROF_API portprof_status portprof_profile_hide(portprof_profile *profile,
 						   unsigned what);
 

@@ -495,6 +495,50 @@ static bool hide_paths(portprof_profile *profile)
 	       cut_events(profile) && cut_functions(profile);
 }
 
+/* What is said of the command keeps its first word, as a shell would read it. */
+static size_t first_word(const char *text)
+{
+	bool is_quoted = false;
+	size_t length = 0;
+
+	for (; text[length] && (is_quoted || text[length] != ' '); length++)
+		if (text[length] == '\\' && !is_quoted && text[length + 1])
+			length++;
+		else if (text[length] == '\'')
+			is_quoted = !is_quoted;
+	return length;
+}
+
+static bool hide_arguments(portprof_profile *profile)
+{
+	static const char system[] = "the whole system";
+	static const char key[] = "portprof.command=";
+	const char *command = profile->origin.command;
+	size_t length = strcmp(command, system) == 0 ? strlen(command)
+	                                             : first_word(command);
+	bool is_good = true;
+
+	command = ppi_arena_copy(&profile->arena, command, length);
+	if (!command)
+		return false;
+	profile->origin.command = command;
+	for (size_t i = 0; i < profile->comments.count; i++) {
+		uint32_t *number = &PPI_AT(&profile->comments, uint32_t)[i];
+		const char *text = ppi_profile_string(profile, *number);
+		uint32_t cut;
+
+		if (strncmp(text, key, sizeof(key) - 1) != 0)
+			continue;
+		cut = ppi_profile_text(profile, text,
+		                       sizeof(key) - 1 +
+		                       first_word(text + sizeof(key) - 1));
+		is_good &= cut != PPI_NONE;
+		if (cut != PPI_NONE)
+			*number = cut;
+	}
+	return is_good;
+}
+
 static void hide_host(portprof_profile *profile)
 {
 	const char **facts = PPI_AT(&profile->facts, const char *);
@@ -569,8 +613,10 @@ portprof_status portprof_profile_hide(portprof_profile *profile, unsigned what)
 		hide_source(profile);
 	if (what & PORTPROF_HIDE_HOST)
 		hide_host(profile);
+	if (what & PORTPROF_HIDE_ARGUMENTS)
+		is_good = hide_arguments(profile);
 	if (what & PORTPROF_HIDE_PATHS)
-		is_good = hide_paths(profile);
+		is_good &= hide_paths(profile);
 	show_again(profile);
 	return is_good ? PORTPROF_OK
 	               : ppi_refuse(PORTPROF_E_NOMEM, "hide",

@@ -7,7 +7,7 @@
 
 run "$srcdir/configure" --without-cmocka --with-libpfm=no \
 	--without-protobuf-c --without-zlib --without-libelf --without-libdw \
-	--without-libiberty --without-curses CC="$CC" CXX=no CFLAGS='-O0'
+	--without-libiberty --without-curses --without-curl CC="$CC" CXX=no CFLAGS='-O0'
 run "$MAKE" -j2 libportprof.la portprof
 run ./portprof doctor
 tr -s '\n ' '  ' <"$tmp/log" >"$tmp/words"

@@ -12,7 +12,7 @@ configure() {
 }
 
 "$srcdir/configure" --help >help
-for name in LIBPFM4 PROTOBUF_C ZLIB LIBELF LIBDW LIBIBERTY CURSES CMOCKA; do
+for name in LIBPFM4 PROTOBUF_C ZLIB LIBELF LIBDW LIBIBERTY CURSES CURL CMOCKA; do
 	for variable in ${name}_CFLAGS ${name}_LIBS; do
 		grep -q "^  $variable" help || fail "no $variable in configure --help"
 	done

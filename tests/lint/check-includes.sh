@@ -76,14 +76,17 @@ function part_of(path) {
 # Who in tools/ may include which of its folders: a verb never a verb. What is
 # not in this table includes its own folder and tools/*.h.
 BEGIN {
-	count = split("annotate browse config diff doctor export list merge names " \
-	              "record report selftest stat top", verbs, " ")
+	count = split("annotate browse config diff doctor export fetch list merge " \
+	              "names push record report selftest stat top", verbs, " ")
 	for (i = 1; i <= count; i++)
-		below[verbs[i]] = " view symbols page screen targets "
+		below[verbs[i]] = " view symbols page screen targets fleet "
 	below["page"] = " view symbols "
 	below["screen"] = " view symbols "
 	below["view"] = " symbols "
+	below["fleet"] = " view symbols "
 	below["tools"] = " symbols "
+	# what is sent is what is exported
+	exception["tools/fleet/encode.c"] = "tools/export/export.h"
 	# top records as record does
 	exception["tools/top/top.c"] = "tools/record/record.h"
 }

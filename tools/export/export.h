@@ -26,6 +26,9 @@ struct ppi_export {
 	bool with_chains, has_inlines, is_quiet;
 	portprof_profile *profile;
 	size_t event_number;
+	/* otlp: of the resource, names and values by turns, NULL behind them; NULL:
+	 * the host alone, if the profile names one. */
+	const char *const *attributes;
 };
 
 /* What a format holds of a profile, and others do not. */

@@ -442,25 +442,42 @@ static const char *host_of(const portprof_profile_origin *origin)
 	return host;
 }
 
+enum { ATTRIBUTES_MAX = 64 };
+
+/* A text that is no UTF-8 is no name of anything. */
+static void put_attributes_of(struct otlp_out *out,
+                              const char *const *attributes)
+{
+	PpiOtlp__Resource resource = PPI_OTLP__RESOURCE__INIT;
+	PpiOtlp__KeyValue pairs[ATTRIBUTES_MAX], *at[ATTRIBUTES_MAX];
+	PpiOtlp__AnyValue values[ATTRIBUTES_MAX];
+	size_t count = 0;
+
+	for (; *attributes && count < ATTRIBUTES_MAX; attributes += 2) {
+		if (!ppi_text_is_clean(attributes[1]))
+			continue;
+		ppi_otlp__key_value__init(&pairs[count]);
+		fill_value(&values[count], attributes[1], 0);
+		pairs[count].key = (char *)(uintptr_t)attributes[0];
+		pairs[count].value = &values[count];
+		at[count] = &pairs[count];
+		count++;
+	}
+	resource.attributes = at;
+	resource.n_attributes = count;
+	if (count)
+		put_message(out, RESOURCE_RESOURCE, &resource);
+}
+
 static void put_resource(struct otlp_out *out, void *context)
 {
-	static char key[] = "host.name";
 	struct writing *writing = context;
 	const char *host = host_of(portprof_profile_origin_get(
 		writing->export->profile));
-	PpiOtlp__Resource resource = PPI_OTLP__RESOURCE__INIT;
-	PpiOtlp__KeyValue pair = PPI_OTLP__KEY_VALUE__INIT, *pairs = &pair;
-	PpiOtlp__AnyValue value;
+	const char *const own[] = { host ? "host.name" : NULL, host, NULL };
 
-	/* a host's name that is no UTF-8 is no name of a host */
-	if (host && ppi_text_is_clean(host)) {
-		fill_value(&value, host, 0);
-		pair.key = key;
-		pair.value = &value;
-		resource.attributes = &pairs;
-		resource.n_attributes = 1;
-		put_message(out, RESOURCE_RESOURCE, &resource);
-	}
+	put_attributes_of(out, writing->export->attributes
+	                       ? writing->export->attributes : own);
 	put_nested(out, RESOURCE_SCOPE, put_scope, writing);
 }
 

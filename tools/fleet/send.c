@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* One batch: its requests one after another, what answers mean, and when to try
+ * again. */
+#include "config.h"
+
+#include "tools/fleet/fleet.h"
+
+#include "base/clock_ns.h"
+#include "tools/tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of an answer to what was sent nobody needs more. */
+enum { ANSWER_BYTES = 64 << 10 };
+
+/*
+ * Too many requests, and what is wrong with the place, the account or the time
+ * (401, 403, 404, 407, 408, 425) can be mended there: the batch is as good as
+ * before. All else of 400 to 499 is about the batch itself.
+ */
+static bool can_be_mended(long status)
+{
+	static const long places[] = { 401, 403, 404, 407, 408, 425, 429 };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (status == places[i])
+			return true;
+	return status < 400 || status >= 500;
+}
+
+enum ppi_sent ppi_answer_means(const struct ppi_engine *engine,
+                               struct ppi_answer *answer)
+{
+	if (answer->status >= 200 && answer->status < 300 &&
+	    (!engine->judge || engine->judge(answer)))
+		return PPI_SENT;
+	return can_be_mended(answer->status) ? PPI_LATER : PPI_REFUSED;
+}
+
+/* Whether the engine has it already, from a try of which no answer came. */
+static bool is_there(struct ppi_http *http, const struct ppi_request *request)
+{
+	struct ppi_request question = { .method = "GET", .url = request->ask };
+	struct ppi_answer answer;
+	size_t bytes = strlen(request->told);
+	bool is_it;
+
+	ppi_http_send(http, &question, ANSWER_BYTES, &answer);
+	is_it = answer.status == 200 && answer.body.bytes.count >= bytes &&
+	        memcmp(answer.body.bytes.data, request->told, bytes) == 0 &&
+	        (answer.body.bytes.count == bytes ||
+	         ((char *)answer.body.bytes.data)[bytes] == '\n');
+	ppi_wire_free(&answer.body);
+	return is_it;
+}
+
+enum ppi_sent ppi_send(struct ppi_http *http, struct ppi_batch *batch,
+                       struct ppi_answer *why)
+{
+	const struct ppi_engine *engine = batch->fleet->url.engine;
+	struct ppi_requests requests = { 0 };
+	enum ppi_sent sent = PPI_SENT;
+
+	memset(why, 0, sizeof(*why));
+	if (!engine->encode(batch, &requests)) {
+		snprintf(why->words, sizeof(why->words),
+		         "it cannot be encoded for %s", engine->shown);
+		sent = PPI_REFUSED;
+	}
+	for (size_t i = 0; sent == PPI_SENT && i < requests.list.count; i++) {
+		const struct ppi_request *request =
+			&PPI_AT(&requests.list, struct ppi_request)[i];
+
+		if (batch->is_again && request->ask && is_there(http, request))
+			continue;
+		ppi_wire_free(&why->body);
+		ppi_http_send(http, request, ANSWER_BYTES, why);
+		sent = ppi_answer_means(engine, why);
+	}
+	ppi_requests_free(&requests);
+	return sent;
+}
+
+/* ---- when to try again ---- */
+
+enum { LEAST_MS = 1000, MOST_MS = 300000 };
+
+uint64_t ppi_back_off_ms(unsigned tries, uint64_t asked_ms)
+{
+	static uint64_t state;
+	uint64_t ms = LEAST_MS;
+
+	for (unsigned i = 1; i < tries && ms < MOST_MS; i++)
+		ms *= 2;
+	ms = ms < MOST_MS ? ms : MOST_MS;
+	/* a fleet that was cut off must not come back as one */
+	state = ppi_hash_end(state + ppi_monotonic_ns());
+	ms = ms / 2 + state % (ms / 2 + 1);
+	return ms > asked_ms ? ms : asked_ms;
+}
