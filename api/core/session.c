@@ -5,6 +5,8 @@
  */
 #include "api/core/session.h"
 
+#include <portprof/tool.h>
+
 #include "api/core/diag.h"
 #include "base/cleanup.h"
 
@@ -107,6 +109,38 @@ static portprof_status close_sinks(struct portprof_session *session,
 		}
 	}
 	return first;
+}
+
+static portprof_status turn_sinks(struct portprof_session *session,
+                                  const char *path, struct ppi_diag *why)
+{
+	portprof_status status = PORTPROF_OK;
+	portprof_stats *stats = stats_room(session);
+	bool has_file = false;
+	struct ppi_run run;
+
+	if (!stats)
+		return ppi_fail(why, PORTPROF_E_NOMEM, 0, "turn",
+		                "out of memory");
+	run = run_of(session, stats);
+	for (size_t i = 0; i < session->sink_count && !status; i++) {
+		struct ppi_sink *sink = &session->sinks[i];
+
+		if (!sink->ops->turn)
+			continue;
+		if (has_file)
+			status = ppi_fail(why, PORTPROF_E_INVALID, 0, "turn",
+			                  "this session writes several files: a "
+			                  "window is one");
+		else
+			status = sink->ops->turn(sink, &run, path, why);
+		has_file = true;
+	}
+	free(stats);
+	if (has_file)
+		return status;
+	return ppi_fail(why, PORTPROF_E_INVALID, 0, "turn",
+	                "this session writes no file");
 }
 
 static portprof_status open_sinks(struct portprof_session *session,
@@ -662,6 +696,29 @@ portprof_status portprof_session_flush(portprof_session *session)
 		return status;
 	keep_times(session);
 	status = drain_and_flush(session, &why);
+	return leave(session, status, &why);
+}
+
+portprof_status portprof_session_turn(portprof_session *session,
+                                      const char *path)
+{
+	struct ppi_diag why = { 0 };
+	portprof_status status;
+
+	if (!path)
+		return ppi_refuse_null("portprof_session_turn", "path");
+	status = ppi_session_enter(session, "turn", false);
+	if (status)
+		return status;
+	keep_times(session);
+	if (session->is_complete || !session->stretch.first_realtime_ns)
+		status = ppi_fail(&why, PORTPROF_E_STATE, 0, "turn",
+		                  "the session has not started: there is no "
+		                  "window to be ended");
+	if (status == PORTPROF_OK)
+		status = drain_and_flush(session, &why);
+	if (status == PORTPROF_OK)
+		status = turn_sinks(session, path, &why);
 	return leave(session, status, &why);
 }
 

@@ -50,7 +50,7 @@ struct ppi_sink {
 	portprof_sink_stats stats;   /* kept up to date by take */
 };
 
-/* Same four, same order, in every sink_*.c. None is NULL. */
+/* Same four, same order, in every sink_*.c. None is NULL, but turn. */
 struct ppi_sink_ops {
 	const char *name;
 	bool wants_modules;      /* MODULE, THREAD, EXIT and FORK records */
@@ -78,6 +78,12 @@ struct ppi_sink_ops {
 	portprof_status (*close)(struct ppi_sink *sink,
 	                         const struct ppi_run *run,
 	                         struct ppi_diag *why);
+
+	/* Finish what was written so far, and go on at `path`. NULL: the sink has
+	 * no path. What cannot be opened changes nothing. */
+	portprof_status (*turn)(struct ppi_sink *sink,
+	                        const struct ppi_run *run, const char *path,
+	                        struct ppi_diag *why);
 };
 
 extern const struct ppi_sink_ops ppi_sink_hist;

@@ -2,6 +2,7 @@
 /* The sink that writes a profile file, in portions while measuring. */
 #include "api/core/sink.h"
 #include "api/profile/writer.h"
+#include "base/arithmetic.h"
 #include "base/clock_ns.h"
 
 #include <errno.h>
@@ -12,6 +13,15 @@
 static struct ppi_writer *writer_of(const struct ppi_sink *sink)
 {
 	return sink->state;
+}
+
+/* Of the file that is written now. */
+static const char *path_of(const struct ppi_sink *sink)
+{
+	const struct ppi_writer *writer = writer_of(sink);
+
+	return writer && writer->window.is_later ? writer->output.draft.path
+	                                         : sink->request->path;
 }
 
 /* In a forked child the draft is the parent's. */
@@ -26,6 +36,8 @@ static void free_writer(struct ppi_writer *writer)
 	ppi_threads_close(&writer->threads);
 	ppi_spaces_close(&writer->spaces);
 	ppi_locations_close(&writer->locations);
+	free(writer->window.before);
+	free(writer->window.own);
 	free(writer);
 }
 
@@ -97,15 +109,74 @@ static portprof_status fail(struct ppi_sink *sink, int error,
 		                "the program has closed the descriptor of '%s', "
 		                "and the file was moved or removed, so nothing "
 		                "more is written to it. Open sessions after "
-		                "closing descriptors", sink->request->path);
+		                "closing descriptors", path_of(sink));
 	return ppi_fail(why, status, error, "write profile",
 	                "cannot write to '%s': %s; earlier samples are in it, newer "
 	                "ones stay in memory as long as there is room: %s",
-	                sink->request->path, strerror(error),
+	                path_of(sink), strerror(error),
 	                status == PORTPROF_E_LIMIT
 	                        ? "free some space on the disk, or raise the "
 	                          "quota or the limit of file sizes"
 	                        : "make the path writable again");
+}
+
+/* ---- windows ---- */
+
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void subtract(portprof_stats *stats, const portprof_stats *before)
+{
+	int64_t open = (int64_t)(stats->unattributed_weight -
+	                         stats->excess_weight) -
+	               (int64_t)(before->unattributed_weight -
+	                         before->excess_weight);
+	double error = (double)stats->standard_error;
+	double error_before = (double)before->standard_error;
+	uint64_t *const counters[][2] = {
+#define PAIR(name) { &stats->name, (uint64_t *)(uintptr_t)&before->name }
+		PAIR(delivered_samples), PAIR(kept_samples),
+		PAIR(outside_samples), PAIR(lost_samples), PAIR(total_weight),
+		PAIR(kept_weight), PAIR(outside_weight),
+		PAIR(not_attached_weight), PAIR(throttled), PAIR(cpu_time_ns),
+		PAIR(own_cost_ns), PAIR(idle_time_ns),
+#undef PAIR
+	};
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		*counters[i][0] = since(*counters[i][0], *counters[i][1]);
+	stats->unattributed_weight = open > 0 ? (uint64_t)open : 0;
+	stats->excess_weight = open < 0 ? (uint64_t)-open : 0;
+	if (stats->not_attached_weight > stats->unattributed_weight)
+		stats->not_attached_weight = stats->unattributed_weight;
+	stats->standard_error =
+		error > error_before
+		? ppi_square_root(error * error - error_before * error_before)
+		: 0;
+	stats->achieved_hz = stats->cpu_time_ns
+	                     ? (double)stats->delivered_samples * 1e9 /
+	                       (double)stats->cpu_time_ns : 0;
+}
+
+/* What a session reports, of this window alone. */
+static struct ppi_run window_of(const struct ppi_writer *writer,
+                                const struct ppi_run *run)
+{
+	const struct ppi_window *window = &writer->window;
+	struct ppi_run own = *run;
+
+	if (!window->before || !run->stats)
+		return own;
+	memcpy(window->own, run->stats,
+	       run->plan->event_count * sizeof(*window->own));
+	for (size_t i = 0; i < run->plan->event_count; i++)
+		subtract(&window->own[i], &window->before[i]);
+	own.stats = window->own;
+	own.start_realtime_ns += window->ran_ns;
+	own.duration_ns = since(run->duration_ns, window->ran_ns);
+	return own;
 }
 
 /* Bring a portion that was made to the file: 0 or an errno. */
@@ -165,8 +236,8 @@ static portprof_status writer_open(struct ppi_sink *sink,
 
 	if (!writer)
 		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "open output",
-		                "out of memory for '%s'", sink->request->path);
-	status = ppi_output_open(&writer->output, sink->request->path, why);
+		                "out of memory for '%s'", path_of(sink));
+	status = ppi_output_open(&writer->output, path_of(sink), why);
 	if (status == PORTPROF_OK) {
 		error = ppi_portion_first(writer, run);
 		if (!error)
@@ -179,7 +250,7 @@ static portprof_status writer_open(struct ppi_sink *sink,
 		                  "open output",
 		                  "cannot write to '%s': %s; make room there, "
 		                  "or choose another folder",
-		                  sink->request->path, strerror(error));
+		                  path_of(sink), strerror(error));
 		ppi_because(why, PORTPROF_REASON_OUTPUT, status);
 	}
 	free_writer(writer);
@@ -309,10 +380,11 @@ static void writer_take(struct ppi_sink *sink, const portprof_batch *batch,
 }
 
 static portprof_status writer_flush(struct ppi_sink *sink,
-                                    const struct ppi_run *run,
+                                    const struct ppi_run *whole,
                                     struct ppi_diag *why)
 {
 	struct ppi_writer *writer = writer_of(sink);
+	const struct ppi_run own = window_of(writer, whole), *run = &own;
 	int error;
 
 	if (run->start_realtime_ns == 0)
@@ -331,17 +403,22 @@ static portprof_status writer_flush(struct ppi_sink *sink,
 }
 
 /* Samples for which there was neither room in the file nor in memory. */
+static uint64_t lost_here(const struct ppi_sink *sink)
+{
+	return sink->stats.lost_samples - writer_of(sink)->window.lost_samples;
+}
+
 static portprof_status tell_lost(const struct ppi_sink *sink,
                                  struct ppi_diag *why)
 {
-	if (sink->stats.lost_samples == 0)
+	if (lost_here(sink) == 0)
 		return PORTPROF_OK;
 	return ppi_fail(why, sink->stats.status, sink->stats.os_errno,
 	                "write profile",
 	                "%llu samples are missing in '%s': there was no "
 	                "room for them (%s)",
-	                (unsigned long long)sink->stats.lost_samples,
-	                sink->request->path, strerror(sink->stats.os_errno));
+	                (unsigned long long)lost_here(sink),
+	                path_of(sink), strerror(sink->stats.os_errno));
 }
 
 /* The last portion, and then one portion of them all. */
@@ -353,8 +430,7 @@ static portprof_status finish(struct ppi_sink *sink, const struct ppi_run *run,
 	uint64_t samples, weight;
 
 	if (!error)
-		error = write_portion(sink, run,
-		                      sink->stats.lost_samples == 0);
+		error = write_portion(sink, run, lost_here(sink) == 0);
 	if (!error) {
 		ppi_finish(&writer->output);
 		return tell_lost(sink, why);
@@ -368,11 +444,11 @@ static portprof_status finish(struct ppi_sink *sink, const struct ppi_run *run,
 		                "finish profile",
 		                "'%s' has all samples, but its end could not be "
 		                "written: %s",
-		                sink->request->path, strerror(error));
+		                path_of(sink), strerror(error));
 	return ppi_fail(why, ppi_file_status(error), error, "finish profile",
 	                "the last %llu samples could not be written to '%s': "
 	                "%s; what was written before can be read",
-	                (unsigned long long)samples, sink->request->path,
+	                (unsigned long long)samples, path_of(sink),
 	                strerror(error));
 }
 
@@ -382,11 +458,81 @@ static portprof_status writer_close(struct ppi_sink *sink,
 {
 	struct ppi_writer *writer = writer_of(sink);
 	portprof_status status = PORTPROF_OK;
+	struct ppi_run own;
 
-	if (run && (writer->output.is_placed || run->start_realtime_ns != 0))
-		status = finish(sink, run, why);
+	if (run && (writer->output.is_placed || run->start_realtime_ns != 0)) {
+		own = window_of(writer, run);
+		status = finish(sink, &own, why);
+	}
 	free_writer(writer);
 	sink->state = NULL;
+	return status;
+}
+
+/* Room for the counts of the window that begins. */
+static bool make_window(struct ppi_window *window, size_t events)
+{
+	if (!window->own)
+		window->own = calloc(events, sizeof(*window->own));
+	if (!window->before && window->own)
+		window->before = calloc(events, sizeof(*window->before));
+	return window->before != NULL;
+}
+
+static portprof_status begin_window(struct ppi_sink *sink,
+                                    const struct ppi_run *run,
+                                    struct ppi_diag *why)
+{
+	struct ppi_writer *writer = writer_of(sink);
+	struct ppi_window *window = &writer->window;
+	struct ppi_run own;
+	int error;
+
+	if (run->stats)
+		memcpy(window->before, run->stats,
+		       run->plan->event_count * sizeof(*window->before));
+	window->ran_ns = run->duration_ns;
+	window->lost_samples = sink->stats.lost_samples;
+	window->is_later = true;
+	/* what found no room in the other file was counted as lost */
+	writer->is_pending = writer->is_broken = false;
+	writer->pending_samples = writer->pending_weight = 0;
+	ppi_sample_table_clear(&writer->table);
+	ppi_portion_forget(writer);
+	own = window_of(writer, run);
+	error = ppi_portion_first(writer, &own);
+	if (!error)
+		error = push(writer);
+	if (!error)
+		error = ppi_output_place(&writer->output);
+	return error ? fail(sink, error, why) : PORTPROF_OK;
+}
+
+static portprof_status writer_turn(struct ppi_sink *sink,
+                                   const struct ppi_run *run, const char *path,
+                                   struct ppi_diag *why)
+{
+	struct ppi_writer *writer = writer_of(sink);
+	struct ppi_diag later = { 0 };
+	portprof_status status, begun;
+	struct ppi_output next;
+	struct ppi_run own;
+
+	if (!make_window(&writer->window, run->plan->event_count))
+		return ppi_fail(why, PORTPROF_E_NOMEM, ENOMEM, "turn",
+		                "out of memory");
+	status = ppi_output_open(&next, path, why);
+	if (status)
+		return status;
+	own = window_of(writer, run);
+	status = finish(sink, &own, why);
+	ppi_output_close(&writer->output, false);
+	writer->output = next;
+	begun = begin_window(sink, run, &later);
+	if (begun && status == PORTPROF_OK) {
+		*why = later;
+		status = begun;
+	}
 	return status;
 }
 
@@ -398,4 +544,5 @@ const struct ppi_sink_ops ppi_sink_file = {
 	.take = writer_take,
 	.flush = writer_flush,
 	.close = writer_close,
+	.turn = writer_turn,
 };

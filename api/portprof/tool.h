@@ -79,6 +79,22 @@ PORTPROF_API portprof_status portprof_config_add_observer(
  */
 PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
 
+/*
+ * End a window: complete the session's one file, and go on in `path`. Each sample is in
+ * one of the files, and the next begins, by its start_ns and duration_ns, where this
+ * one ends. Each has the account of its window: sums of all windows, as
+ * portprof_profile_merge makes them, are those of one file without windows. The
+ * weight of a sample may have been counted in the window before it; so a window
+ * may have unattributed weight, and one after it the same as excess.
+ *   E_INVALID  NULL, no file, or several
+ *   E_STATE    not started yet, or from a callback of the session
+ *   E_FORKED; of the new file all that portprof_session_open returns: then the old
+ *   one goes on; of the old one those of portprof_session_close: then what is missing
+ *   at its end is lost, and the new one goes on
+ */
+PORTPROF_API portprof_status portprof_session_turn(portprof_session *session,
+						   const char *path);
+
 /* What unwinding by frame tables did and cost so far. */
 typedef struct portprof_unwinding {
 	uint64_t samples, frames;

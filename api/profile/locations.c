@@ -172,15 +172,19 @@ uint64_t ppi_locations_nowhere(struct ppi_locations *locations,
 	                           : ppi_locations_add(locations, mapping, 0);
 }
 
+void ppi_locations_forget(struct ppi_locations *locations)
+{
+	locations->location_base += ppi_pool_count(&locations->keys);
+	locations->locations_written = 0;
+	ppi_pool_clear(&locations->keys);
+}
+
 void ppi_locations_trim(struct ppi_locations *locations)
 {
 	size_t count = ppi_pool_count(&locations->keys);
 
-	if (count < LOCATIONS_KEPT || locations->locations_written < count)
-		return;
-	locations->location_base += count;
-	locations->locations_written = 0;
-	ppi_pool_clear(&locations->keys);
+	if (count >= LOCATIONS_KEPT && locations->locations_written == count)
+		ppi_locations_forget(locations);
 }
 
 /* ---- whether an address in a call chain can be a return address ---- */

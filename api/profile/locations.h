@@ -55,6 +55,9 @@ ppi_locations_mapping_at(const struct ppi_locations *locations,
 uint64_t ppi_locations_add(struct ppi_locations *locations, uint32_t mapping,
                            uint64_t address);
 
+/* Forget all locations: new ones have ids that none had. */
+void ppi_locations_forget(struct ppi_locations *locations);
+
 /* What was written is not needed any more, when there is much of it. */
 void ppi_locations_trim(struct ppi_locations *locations);
 

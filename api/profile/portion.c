@@ -275,6 +275,31 @@ static Ppi__Account *put_account(struct ppi_writer *writer,
 	return account;
 }
 
+/* ---- another file ---- */
+
+static void forget_thread(struct ppi_thread *thread, void *context)
+{
+	(void)context;
+	thread->is_told = false;
+}
+
+/* Strings and mappings keep their numbers, of which others know; a reader drops
+ * those that nothing in the file is of. */
+void ppi_portion_forget(struct ppi_writer *writer)
+{
+	struct ppi_locations *locations = &writer->locations;
+	struct ppi_file_mapping *mappings = locations->mapping.data;
+
+	for (size_t i = 0; i < locations->mapping.count; i++)
+		mappings[i].is_listed = false;
+	locations->listed.count = 0;
+	locations->listed_written = 0;
+	locations->strings_written = 0;
+	ppi_locations_forget(locations);
+	ppi_threads_each(&writer->threads, forget_thread, NULL);
+	writer->is_time_told = false;
+}
+
 /* ---- a portion ---- */
 
 static int end_portion(struct ppi_writer *writer)

@@ -106,6 +106,16 @@ void ppi_output_close(struct ppi_output *output, bool is_child);
  */
 void ppi_finish(struct ppi_output *output);
 
+/* ---- a file that is one of several windows of a session ---- */
+
+/* What was counted when it began; all zero in the first. */
+struct ppi_window {
+	portprof_stats *before; /* one an event; NULL: nothing */
+	portprof_stats *own;    /* room for what was counted since */
+	uint64_t ran_ns, lost_samples;
+	bool is_later;          /* another came before it */
+};
+
 /* ---- all of it ---- */
 
 struct ppi_writer {
@@ -126,9 +136,13 @@ struct ppi_writer {
 	bool is_pending;        /* a portion was made, and is in no file yet */
 	uint64_t pending_samples, pending_weight;
 	uint64_t told_numbers;  /* sum of the account last put in a portion */
+	struct ppi_window window;
 };
 
 /* ---- portion.c: what came since the last portion, in one gzip member ---- */
+
+/* The file that comes next knows nothing of what this one has. */
+void ppi_portion_forget(struct ppi_writer *writer);
 
 /*
  * Make a portion: the first one of a file, with all that stands in a file

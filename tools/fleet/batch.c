@@ -339,7 +339,8 @@ void ppi_batch_name(char id[PPI_BATCH_ID], uint64_t start_ns)
 }
 
 bool ppi_batch_open(struct ppi_batch *batch, const struct ppi_fleet *fleet,
-                    const char *path, const struct ppi_vector *origins)
+                    const char *path, const struct ppi_vector *origins,
+                    bool has_names)
 {
 	static const struct ppi_named_sources usual;
 	unsigned what = fleet->hides_arguments ? PORTPROF_HIDE_ARGUMENTS : 0;
@@ -355,7 +356,7 @@ bool ppi_batch_open(struct ppi_batch *batch, const struct ppi_fleet *fleet,
 		ppi_say("'%s' has no event", path);
 	/* what is hidden is what names are found by */
 	is_good = is_good && find_services(batch, origins) &&
-	          (fleet->is_nameless ||
+	          (has_names || fleet->is_nameless ||
 	           ppi_names_give(batch->profile, &usual, NULL, NULL)) &&
 	          ppi_hide(&fleet->hidden, batch->profile) &&
 	          portprof_profile_hide(batch->profile, what) == PORTPROF_OK;

@@ -144,7 +144,8 @@ struct ppi_batch {
 	struct ppi_vector services;  /* struct ppi_service */
 	uint32_t *service_of;        /* by sample; PPI_NO_SERVICE: left out */
 	bool leaves_out;             /* some sample is not sent */
-	bool is_again;               /* it may have been sent before */
+	bool asks;                   /* first whether it is there already */
+	bool is_again;               /* it may be there from an earlier try */
 	uint64_t dropped;            /* batches that were lost before it */
 };
 
@@ -153,11 +154,12 @@ struct ppi_batch {
 /* A new id, from a time and at random. */
 void ppi_batch_name(char id[PPI_BATCH_ID], uint64_t start_ns);
 
-/* Read a file, name its code and leave out what is hidden. `origins` (struct
- * ppi_origin) NULL: it is all of one service. False with words; close in any
- * case. */
+/* Read a file, name its code unless `has_names`, and leave out what is hidden.
+ * `origins` (struct ppi_origin) NULL: it is all of one service. False with words;
+ * close in any case. */
 bool ppi_batch_open(struct ppi_batch *batch, const struct ppi_fleet *fleet,
-                    const char *path, const struct ppi_vector *origins);
+                    const char *path, const struct ppi_vector *origins,
+                    bool has_names);
 void ppi_batch_close(struct ppi_batch *batch);
 
 static inline const struct ppi_service *

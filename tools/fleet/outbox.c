@@ -19,6 +19,7 @@
 #include "base/clock_ns.h"
 #include "base/text.h"
 #include "tools/tools.h"
+#include "tools/view/names.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -506,6 +507,8 @@ size_t ppi_outbox_rescue(struct ppi_outbox *outbox)
 			continue;
 		}
 		portprof_profile_free(profile);
+		ppi_names_write(path, NULL, outbox->fleet->is_nameless,
+		                &outbox->fleet->hidden);
 		count += ppi_outbox_add(outbox, path, NULL, 0);
 	}
 	free_entries(&entries);
@@ -589,7 +592,7 @@ static enum ppi_sent send_one(struct ppi_outbox *outbox, struct ppi_http *http,
 	snprintf(batch.id, sizeof(batch.id), "%s", id);
 	if (ppi_batch_open(&batch, outbox->fleet,
 	                   path_of(outbox, "", id, BATCH, path),
-	                   meta.is_system ? &meta.origins : NULL)) {
+	                   meta.is_system ? &meta.origins : NULL, true)) {
 		batch.dropped = meta.dropped;
 		if (!meta.is_tried)
 			mark_tried(outbox, id);

@@ -73,7 +73,7 @@ enum ppi_sent ppi_send(struct ppi_http *http, struct ppi_batch *batch,
 		const struct ppi_request *request =
 			&PPI_AT(&requests.list, struct ppi_request)[i];
 
-		if (batch->is_again && request->ask && is_there(http, request))
+		if ((batch->asks || batch->is_again) && request->ask && is_there(http, request))
 			continue;
 		ppi_wire_free(&why->body);
 		ppi_http_send(http, request, ANSWER_BYTES, why);

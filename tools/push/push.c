@@ -9,6 +9,7 @@
 #include "tools/output.h"
 #include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
+#include "tools/view/names.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -154,7 +155,10 @@ static void nap(uint64_t ms)
 static enum ppi_sent try_often(const struct push *push, struct ppi_http *http,
                                struct ppi_batch *batch, struct ppi_answer *why)
 {
-	enum ppi_sent sent = ppi_send(http, batch, why);
+	enum ppi_sent sent;
+
+	batch->asks = true;
+	sent = ppi_send(http, batch, why);
 
 	for (unsigned tried = 1; sent == PPI_LATER && tried < push->tries;
 	     tried++) {
@@ -216,7 +220,7 @@ static bool push_one(const struct push *push, struct ppi_http *http,
                      const char *path)
 {
 	struct ppi_batch batch = { 0 };
-	bool is_good = ppi_batch_open(&batch, &push->fleet, path, NULL) &&
+	bool is_good = ppi_batch_open(&batch, &push->fleet, path, NULL, false) &&
 	               name_batch(&batch, path);
 
 	if (is_good && push->body)
@@ -229,8 +233,10 @@ static bool push_one(const struct push *push, struct ppi_http *http,
 
 /* ---- by a spool ---- */
 
-static bool copy_in(struct ppi_outbox *outbox, const char *path)
+static bool copy_in(const struct ppi_fleet *fleet, struct ppi_outbox *outbox,
+                    const char *path)
 {
+	static const struct ppi_named_sources usual;
 	portprof_profile *profile = ppi_profile_open(path, NULL, 0);
 	const char *draft;
 	bool is_good = profile != NULL;
@@ -242,9 +248,13 @@ static bool copy_in(struct ppi_outbox *outbox, const char *path)
 		samples += portprof_profile_sample_get(profile, i)->samples[0];
 	draft = ppi_outbox_draft(
 		outbox, portprof_profile_origin_get(profile)->start_ns);
-	is_good = portprof_profile_write(profile, draft) == PORTPROF_OK;
-	if (!is_good)
+	is_good = (fleet->is_nameless ||
+	           ppi_names_give(profile, &usual, NULL, NULL)) &&
+	          ppi_hide(&fleet->hidden, profile);
+	if (is_good && portprof_profile_write(profile, draft) != PORTPROF_OK) {
 		ppi_say_failure(NULL);
+		is_good = false;
+	}
 	is_good = is_good && ppi_outbox_add(outbox, draft, NULL, samples);
 	portprof_profile_free(profile);
 	return is_good;
@@ -276,7 +286,7 @@ static bool push_spool(const struct push *push, struct ppi_http *http,
 	ppi_outbox_count(outbox, &before);
 	ppi_outbox_rescue(outbox);
 	for (size_t i = 0; i < count; i++)
-		is_good &= copy_in(outbox, files[i]);
+		is_good &= copy_in(&push->fleet, outbox, files[i]);
 	for (unsigned tried = 0; wait_ms && tried < push->tries; tried++) {
 		if (tried)
 			nap(wait_ms);

@@ -6,6 +6,7 @@
  *   record_settings.c  the effective settings: file and command line
  *   record_session.c   a session, from opening to the end of its file
  *   record_attach.c    what runs already
+ *   record_push.c      windows that are sent to a fleet's engine
  *   record_preload.c   a command from inside, by the preloaded object
  *   record_say.c       refusals, the summary and the warnings
  */
@@ -155,6 +156,25 @@ static const struct ppi_option table[] = {
 	{ 0, "no-arguments", NULL, "leave the command's arguments out of FILE",
 	  .take = ppi_take_flag, .place = AT(hides_arguments) },
 	PPI_HIDE_OPTIONS(AT(hidden)),
+	{ .help = "Where to send it" },
+	{ 0, "push", "URL",
+	  "send a window after the other to a fleet's engine instead of "
+	  "writing a file; see portprof push",
+	  .take = ppi_take_text, .place = AT(push.fleet.to) },
+	{ 0, "every", "TIME", "a window is so long (60s)",
+	  .take = ppi_take_age, .place = AT(push.every_ms) },
+	{ 0, "spool", "DIR", "keep windows there until they are sent",
+	  .take = ppi_take_text, .place = AT(push.spool) },
+	{ 0, "keep", "TIME", "drop windows that are older (7d)",
+	  .take = ppi_take_age, .place = AT(push.keep_ms) },
+	{ 0, "spool-size", "SIZE", "drop the oldest above SIZE (256M)",
+	  .take = ppi_take_memory, .place = AT(push.spool_bytes) },
+	{ 0, "health", "FILE",
+	  "write there what came of it, for Prometheus' textfile collector",
+	  .take = ppi_take_text, .place = AT(push.health) },
+	PPI_SENT_OPTIONS(AT(push.fleet)),
+	PPI_CONNECTION_OPTIONS(AT(push.fleet)),
+	{ .help = "What to print" },
 	PPI_COLOR_OPTION,
 	{ 'q', "quiet", NULL, "print no summary",
 	  .take = ppi_take_flag, .place = AT(is_quiet) },
@@ -211,7 +231,8 @@ int ppi_record_read_options(const struct ppi_line *line, int argc, char **argv,
 	/* the threads of a thread are its process's: nothing to follow */
 	if (options->targets.scope == PPI_SCOPE_THREAD)
 		options->children = "no";
-	return check_options(line, options);
+	status = check_options(line, options);
+	return status == PPI_LINE_READ ? ppi_push_check(line, options) : status;
 }
 
 /* ---- a command, by a session of this process ---- */
@@ -255,6 +276,14 @@ static void ask_for_labels(void)
 	setenv(PPI_LABELS_TIMES, text, 1);
 }
 
+/* Signals end the command, and that ends the recording. */
+static void push_until_end(struct ppi_push *push, portprof_session *session,
+                           struct ppi_child *child)
+{
+	while (!ppi_child_has_ended(child))
+		ppi_push_turn(push, session, 50);
+}
+
 int ppi_record_command(const struct ppi_record *record,
                        portprof_config *config, char *const *environment)
 {
@@ -285,6 +314,8 @@ int ppi_record_command(const struct ppi_record *record,
 		return undo(record, session, &before, status);
 	if (record->live)
 		show_until_end(record->live, session, &child);
+	else if (record->push)
+		push_until_end(record->push, session, &child);
 	/* what its last samples stand for can be asked until it is reaped */
 	ppi_child_await_end(&child);
 	portprof_session_flush(session);
@@ -361,6 +392,11 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 			goto free;
 	}
 	status = PPI_EXIT_RECORD;
+	if (record.options.push.fleet.to) {
+		record.push = ppi_push_begin(&record);
+		if (!record.push)
+			goto free;
+	}
 	if (!ppi_spool_begin(&record.spool, record.settings.output, true))
 		goto free;
 	ppi_catch_signals();
@@ -372,6 +408,9 @@ int ppi_record_live(struct ppi_record_options *options, struct ppi_live *live)
 	if (!ppi_spool_end(&record.spool, access(record.spool.path, F_OK) == 0))
 		status = status ? status : PPI_EXIT_RECORD;
 free:
+	if (!ppi_push_end(record.push))
+		status = status ? status : PPI_EXIT_RECORD;
+	ppi_fleet_end(&record.options.push.fleet);
 	ppi_held_free(record.held);
 	free(record.program);
 	ppi_targets_free(&record.options.targets);

@@ -4,6 +4,7 @@
 #define PPI_RECORD_H
 
 #include "tools/options.h"
+#include "tools/fleet/fleet.h"
 #include "tools/launch.h"
 #include "tools/output.h"
 #include "tools/targets/targets.h"
@@ -25,6 +26,15 @@ struct ppi_own_text {
 	char room[32];
 };
 
+/* Where windows go (record_push.c). */
+struct ppi_push_options {
+	struct ppi_fleet fleet; /* .to NULL: nowhere */
+	const char *spool, *health;
+	uint64_t every_ms, keep_ms, spool_bytes;
+};
+
+struct ppi_push;
+
 /* What the user wants, from configuration file and command line. */
 struct ppi_record_options {
 	struct ppi_texts events; /* of -e, each perhaps a list */
@@ -38,6 +48,7 @@ struct ppi_record_options {
 	const char *waits;      /* "wall": these, too; "off-cpu": alone */
 	bool is_quiet, is_verbose, is_nameless, hides_arguments;
 	struct ppi_hidden hidden;
+	struct ppi_push_options push;
 	bool takes_system;      /* who names no target means the system */
 	char **command;         /* NULL-terminated; with a scope other than
 	                         * the command it only says for how long, and
@@ -106,6 +117,7 @@ struct ppi_record {
 	char *program; /* the file that will be executed */
 	struct ppi_spool spool; /* where it is written */
 	struct ppi_held *held; /* what will name the code; NULL: nothing */
+	struct ppi_push *push; /* NULL: it is one file that stays here */
 };
 
 /*
@@ -156,6 +168,26 @@ void ppi_record_look(const char *output, struct ppi_before *before);
 /* A session that was started leaves a file. Nothing was measured after all:
  * put back what was there. */
 void ppi_record_undo(const char *output, const struct ppi_before *before);
+
+/* ---- record_push.c: windows that are sent while the recording continues ---- */
+
+/* Check what the options say, before anything happens: -1, or the exit status after
+ * words. */
+int ppi_push_check(const struct ppi_line *line,
+                   struct ppi_record_options *options);
+
+/* Open the spool and begin to send what is in it; the first window becomes the
+ * recording's output. NULL with words. */
+struct ppi_push *ppi_push_begin(struct ppi_record *record);
+
+/* While the session runs, again and again, and for `nap_ms` at most: end the window
+ * when it is time. */
+void ppi_push_turn(struct ppi_push *push, portprof_session *session,
+                   unsigned nap_ms);
+
+/* The last window was written: send what can be sent soon, and free. False: the
+ * window could not be kept. NULL does nothing. */
+bool ppi_push_end(struct ppi_push *push);
 
 /* ---- record_say.c: refusals, the summary and the warnings ---- */
 

@@ -166,13 +166,18 @@ static enum reason wait_for_end(struct attach *attach)
 	portprof_stats stats = { .size = sizeof(stats) };
 	enum reason reason;
 
-	if (!attach->record->options.is_quiet && !attach->has_child)
+	if (!attach->record->options.is_quiet && !attach->has_child &&
+	    !attach->record->push)
 		ppi_progress_begin("recording (Ctrl-C ends it)");
 	while (!has_ended(attach, &reason)) {
 		if (portprof_session_stats(attach->session, 0, &stats) ==
 		    PORTPROF_OK)
 			ppi_progress_step(stats.kept_samples, 0, "samples");
-		nanosleep(&nap, NULL);
+		if (attach->record->push)
+			ppi_push_turn(attach->record->push, attach->session,
+			              100);
+		else
+			nanosleep(&nap, NULL);
 	}
 	ppi_progress_end();
 	return reason;
