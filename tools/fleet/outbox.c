@@ -401,7 +401,27 @@ static bool make_folder(const char *path)
 	return false;
 }
 
-/* The lock ends with its process. */
+/*
+ * The lock ends with its process, and with the child that gives a window its names: one
+ * whose parent was killed may be at work for a while, and its file must not come
+ * back under us.
+ */
+static int take_lock(int fd)
+{
+	const struct timespec nap = { .tv_nsec = 50000000 };
+	int error = fd < 0 ? errno : 0;
+
+	for (unsigned tried = 0; !error; tried++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK || tried == 100)
+			error = errno;
+		else
+			nanosleep(&nap, NULL);
+	}
+	return error;
+}
+
 static bool lock_folder(struct ppi_outbox *outbox)
 {
 	char path[4096];
@@ -409,10 +429,9 @@ static bool lock_folder(struct ppi_outbox *outbox)
 
 	outbox->lock_fd = open(path_of(outbox, "", "lock", "", path),
 	                       O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (outbox->lock_fd >= 0 &&
-	    flock(outbox->lock_fd, LOCK_EX | LOCK_NB) == 0)
+	error = take_lock(outbox->lock_fd);
+	if (!error)
 		return true;
-	error = errno;
 	if (error == EWOULDBLOCK)
 		ppi_say("'%s' is in use by another portprof: name another "
 		        "with --spool", outbox->folder);

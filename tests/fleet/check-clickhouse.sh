@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# ClickHouse as the fleet's store: batches of a real agent and of many others, by two
+# real servers of which one is killed and comes back; what is fetched is what was
+# measured, nothing twice.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+. "$srcdir/tests/fleet/fleet.sh"
+. "$srcdir/tests/fleet/clickhouse.sh"
+need_fleet
+clickhouse_get
+
+begin() {
+	clickhouse_begin "$1" || clickhouse_skip "ClickHouse does not start: $(
+		tail -n 1 "$tmp/node$1/words")"
+}
+begin 1
+begin 2
+check "the schema" clickhouse_schema 1
+check "the schema again" clickhouse_schema 2
+one=clickhouse+http://127.0.0.1:$(clickhouse_port 1 0)/portprof
+
+# sums DATABASE: samples and weights of all batches, each once
+sums() {
+	clickhouse 1 'SELECT sum(samples), sum(weight) FROM samples FINAL' "$1"
+}
+
+### One server
+
+record -q -g -F 997 -o run.pb.gz -- "$burn" 400
+"$portprof" report -j run.pb.gz >own.json
+check "push" "$portprof" push -q --to "$one" --tag env=prod --tag "odd=it's \\ odd" run.pb.gz
+check "push again" "$portprof" push -q --to "$one" --tag env=prod run.pb.gz
+expected=$(python3 -c '
+import json
+r = json.load(open("own.json"))
+print(r["samples"], sum(x["self_weight"] for x in r["functions"]), sep="\t")')
+same "what is there" "$expected" "$(sums portprof)"
+same "its account" "$expected" \
+	"$(clickhouse 1 'SELECT samples, weight FROM batches FINAL' portprof)"
+same "the labels" "['env=prod','odd=it\\'s \\\\ odd']" \
+	"$(clickhouse 1 'SELECT DISTINCT labels FROM samples' portprof)"
+same "the rollup" "$expected" "$(clickhouse 1 \
+	'SELECT sum(samples), sum(weight) FROM functions_hourly' portprof)"
+
+check "fetch" "$portprof" fetch -q --from "$one" --service burn --since 24h \
+	--label env=prod -o back.pb.gz
+claim "fetched: samples" "r['samples'] == ${expected%	*}"
+claim "fetched: weights" "weights == ${expected#*	}"
+claim "fetched: functions" 'f("burn_much") > f("burn_little") > 0'
+claim "fetched: chains" 'any(x["name"] == "main" and x["total_weight"] > x["self_weight"] for x in r["functions"])'
+judge back.pb.gz
+# the labels of samples of one function
+for wrong in '--service none' '--host none' '--version none' '--label env=test' \
+	'--label a=b' '-e none'; do
+	# shellcheck disable=SC2086
+	"$portprof" fetch --from "$one" $wrong -o none.pb.gz 2>words
+	same "$wrong: status" 1 $?
+	has "$wrong: words" 'has nothing of that|has no samples of that' words
+	check "$wrong: no file" [ ! -e none.pb.gz ]
+done
+"$portprof" fetch --from "$one" --service "x' OR '1'='1" -o none.pb.gz 2>words
+same "a quote is no way in" 1 $?
+
+# two versions
+record -q -g -F 997 -o other.pb.gz -- "$burn" 200
+"$portprof" push -q --to "$one" --version two other.pb.gz
+"$portprof" fetch -q --from "$one" --service burn --version two -o new.pb.gz
+"$portprof" fetch -q --from "$one" --service burn --label env=prod -o old.pb.gz
+check "diff of two versions" "$portprof" diff old.pb.gz new.pb.gz >printed 2>words
+has "diff: the function" 'burn_much' printed
+
+### Queries of doc/fleet.md
+
+awk '/^```sql/ { n++; out = "query" n ".sql"; next } /^```/ { out = "" }
+	out { print >out }' "$srcdir/doc/fleet.md"
+for query in query*.sql; do
+	clickhouse 1 "$(sed "s/checkout/burn/; s/;\$//" "$query")" portprof \
+		>"$query.out" 2>words
+	same "$query: status" 0 $?
+	check "$query: rows" [ -s "$query.out" ]
+	[ -s words ] && sed 's/^/# /' words
+done
+
+### Two servers, of which one is killed and comes back
+
+for node in 1 2; do
+	clickhouse $node 'CREATE DATABASE fleet'
+	clickhouse $node 'CREATE TABLE fleet.stacks AS portprof.stacks ENGINE = Distributed(both, portprof, stacks, stack)'
+	clickhouse $node 'CREATE TABLE fleet.samples AS portprof.samples ENGINE = Distributed(both, portprof, samples, cityHash64(batch))'
+	clickhouse $node 'CREATE TABLE fleet.batches AS portprof.batches ENGINE = Distributed(both, portprof, batches, cityHash64(batch))'
+done
+clickhouse 1 'TRUNCATE TABLE portprof.samples'
+clickhouse 1 'TRUNCATE TABLE portprof.batches'
+
+# agent N: a host that records and pushes by its own spool
+both=clickhouse+http://127.0.0.1:$(clickhouse_port 1 0)/fleet
+agents=$(by_speed 3 6 12)
+pids=
+for agent in $(seq "$agents"); do
+	"$portprof" record --push "$both" --every 1s --spool "spool$agent" \
+		--tag "agent=$agent" -F 199 -- "$burn" 4000 2>"words$agent" &
+	pids="$pids $!"
+done
+sleep 3
+clickhouse_end 2 -KILL
+sleep 2
+clickhouse_end 1 -KILL
+sleep 3
+begin 1
+sleep 1
+begin 2
+for pid in $pids; do
+	wait "$pid"
+done
+for agent in $(seq "$agents"); do
+	"$portprof" push -q --to "$both" --tag "agent=$agent" --spool "spool$agent" \
+		--tries 20 2>>"words$agent"
+done
+settled() {
+	[ "$(clickhouse 1 'SELECT count() FROM batches' fleet)" -ge "$(
+		awk '$1 == "sent" { s += $2 } END { print s }' spool*/counts)" ] &&
+		[ -z "$(find "$tmp"/node1/data/data/fleet -name '*.bin')" ]
+}
+check "all batches have come" wait_for settled
+same "the store has what the agents sent, to the sample" \
+	"$(awk '$1 == "sent_samples" { s += $2 } END { print s }' spool*/counts)" \
+	"$(sums fleet | cut -f 1)"
+same "nothing is dropped or refused" 0 \
+	"$(awk '$1 == "dropped" || $1 == "refused" { s += $2 } END { print s }' spool*/counts)"
+check "fetched from both" "$portprof" fetch -q --from "$both" --service burn -o all.pb.gz
+claim "fetched from both: once" "r['samples'] == $(sums fleet | cut -f 1)"
+judge all.pb.gz
+tap_end

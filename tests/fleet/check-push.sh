@@ -1,0 +1,246 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# portprof push: what is sent to each engine, decoded apart from portprof; a server
+# that misbehaves in every way is bounded and reported; no secret is ever said.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+. "$srcdir/tests/fleet/fleet.sh"
+need_fleet
+
+record -q -g -F 997 -o run.pb.gz -- "$burn" 400
+"$portprof" report -j run.pb.gz >own.json
+host=$(uname -n)
+server_begin web
+
+# push ARGUMENT...: $status and words
+push() {
+	"$portprof" push "$@" >printed 2>words
+	status=$?
+}
+# json FILE EXPRESSION: of the object r, and f(NAME), a function's own samples
+json() {
+	python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+own = json.load(open("own.json"))
+def f(name):
+    return sum(x["self_weight"] for x in own["functions"] if x["name"] == name)
+print(eval(sys.argv[2]))' "$@" 2>&1
+}
+
+### Pyroscope
+
+push --to "pyroscope+$url" --tag env=prod --tag env=test --tag team=a run.pb.gz
+same "pyroscope: status" 0 "$status"
+has "pyroscope: request" '^POST /push.v1.PusherService/Push HTTP/1.1' web/0001.request
+has "pyroscope: type" '^Content-Type: application/proto' web/0001.request
+python3 "$srcdir/tests/fleet/push.py" pyroscope web/0001.body >a.json
+same "pyroscope: one series" 1 "$(json a.json 'len(r)')"
+same "pyroscope: labels" \
+	"[('__name__', 'process_cpu'), ('env', 'test'), ('host', '$host'), ('service_name', 'burn'), ('team', 'a')]" \
+	"$(json a.json 'sorted((k, v) for k, v in r[0]["labels"].items() if k != "version")')"
+check "pyroscope: the version is the build-id" grep -q "\"version\": \"[0-9a-f]\{16,\}\"" a.json
+check "pyroscope: an id" grep -Eq '"id": "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"' a.json
+python3 "$srcdir/tests/cli/pprof.py" web/0001.body.0.pb.gz >b.json
+same "pyroscope: functions" "$(json own.json 'f("burn_much")')" \
+	"$(json b.json 'r["outer"]["burn_much"]')"
+same "pyroscope: samples" "$(json own.json 'r["samples"]')" "$(json b.json 'r["samples"]')"
+same "pyroscope: no labels of samples" "{}" "$(json b.json 'r["threads"]')"
+push -q --to "pyroscope+$url" run.pb.gz
+python3 "$srcdir/tests/fleet/push.py" pyroscope web/0002.body >c.json
+same "pyroscope: the same file has the same id" "$(json a.json 'r[0]["id"]')" \
+	"$(json c.json 'r[0]["id"]')"
+push -q --to "pyroscope+$url" --sample-labels thread --service shop --version 7 run.pb.gz
+python3 "$srcdir/tests/fleet/push.py" pyroscope web/0003.body >c.json
+same "--service, --version" "('shop', '7')" \
+	"$(json c.json '(r[0]["labels"]["service_name"], r[0]["labels"]["version"])')"
+python3 "$srcdir/tests/cli/pprof.py" web/0003.body.0.pb.gz >b.json
+same "--sample-labels thread" "['burn']" "$(json b.json 'list(r["threads"])')"
+
+### Parca, OpenTelemetry, a file
+
+push -q --to "parca+$url" run.pb.gz
+has "parca: request" '^POST /api/profiles/writeraw HTTP/1.1' web/0004.request
+has "parca: type" '^Content-Type: application/json' web/0004.request
+python3 "$srcdir/tests/fleet/push.py" parca web/0004.body >a.json
+same "parca: labels" "['__name__', 'host', 'job', 'version']" \
+	"$(json a.json 'sorted(r[0]["labels"])')"
+python3 "$srcdir/tests/cli/pprof.py" web/0004.body.0.pb.gz >b.json
+same "parca: functions" "$(json own.json 'f("burn_much")')" \
+	"$(json b.json 'r["outer"]["burn_much"]')"
+
+push -q --to "otlp+$url" --tag team=a run.pb.gz
+has "otlp: request" '^POST /v1development/profiles HTTP/1.1' web/0005.request
+has "otlp: type" '^Content-Type: application/x-protobuf' web/0005.request
+python3 "$srcdir/tests/cli/otlp.py" web/0005.body >a.json
+same "otlp: resource" "[('host.name', '$host'), ('service.name', 'burn'), ('team', 'a')]" \
+	"$(json a.json 'sorted((k, v) for k, v in r["resource"].items() if k != "service.version")')"
+same "otlp: functions" "$(json own.json 'f("burn_much")')" \
+	"$(json a.json 'r["profiles"][0]["functions"]["burn_much"]')"
+same "otlp: the dictionary" "[]" "$(json a.json 'r["broken"]')"
+
+push -q --to "$url/up/x.pb.gz" run.pb.gz
+has "a file: request" '^PUT /up/x.pb.gz HTTP/1.1' web/0006.request
+"$portprof" report -j web/0006.body >b.json
+same "a file: with its account" "$(json own.json 'r["total_weight"]')" \
+	"$(json b.json 'r["total_weight"]')"
+
+### What does not leave the host
+
+push -q --to "$url/x" --no-arguments --no-paths --no-host run.pb.gz
+python3 -c 'import gzip; print(gzip.open("web/0007.body").read())' >plain
+has_not "--no-arguments" '\b400\b' plain
+has "--no-arguments: but the command" 'burn' plain
+has_not "--no-paths" "$(dirname "$burn")" plain
+has_not "--no-host" "host: $host" plain
+push -q --to "$url/x" --except 'b*,x' run.pb.gz
+"$portprof" report -j web/0008.body >b.json 2>words
+same "--except: nothing is left" 0 "$(json b.json 'r["samples"]')"
+push -q --to "$url/x" --only 'x,bu?n' run.pb.gz
+"$portprof" report -j web/0009.body >b.json 2>words
+same "--only: all" "$(json own.json 'r["samples"]')" "$(json b.json 'r["samples"]')"
+
+### Secrets
+
+printf 'Authorization: Bearer s3cret-a\nX-More: s3cret-b\n' >secret
+push --to "$url/x" --headers secret run.pb.gz
+same "a file that others read: status" 1 "$status"
+has "a file that others read: words" "others may read 'secret'.*chmod 600" words
+chmod 600 secret
+PORTPROF_PUSH_USER=me:s3cret-c
+export PORTPROF_PUSH_USER
+push --to "$url/x?token=s3cret-d" --headers secret --tenant blue run.pb.gz
+cat words printed >said
+last=$(find web -name '*.request' | sort | tail -n 1)
+has "bearer" '^Authorization: Bearer s3cret-a' "$last"
+has "another header" '^X-More: s3cret-b' "$last"
+has "tenant" '^X-Scope-OrgID: blue' "$last"
+unset PORTPROF_PUSH_USER
+PORTPROF_PUSH_USER=me:pw push -q --to "$url/x" run.pb.gz
+last=$(find web -name '*.request' | sort | tail -n 1)
+has "basic" '^Authorization: Basic bWU6cHc=' "$last"
+PORTPROF_PUSH_TOKEN=s3cret-e push -q --to "$url/x" run.pb.gz
+last=$(find web -name '*.request' | sort | tail -n 1)
+has "token" '^Authorization: Bearer s3cret-e' "$last"
+server_says 400
+push --to "$url/x?token=s3cret-d" --headers secret --tries 1 run.pb.gz
+cat words printed >>said
+has_not "no secret is said" s3cret said
+push --to "http://me:pw@127.0.0.1/" run.pb.gz
+same "a password in the URL: status" 2 "$status"
+has_not "a password in the URL: not repeated" 'me:pw' words
+
+### A server that misbehaves
+
+# bad MODE WORDS: refused in time, with these words
+bad() {
+	server_says "$1"
+	push --to "pyroscope+$url" --timeout 2 --tries 1 run.pb.gz
+	same "$1: status" 1 "$status"
+	has "$1: words" "'run.pb.gz' was not sent to $url: .*$2" words
+	check "$1: one line" [ "$(wc -l <words)" -eq 1 ]
+}
+bad hang 'timed out|Timeout'
+bad deaf 'timed out|Timeout'
+bad slow 'timed out|Timeout'
+bad continue 'timed out|Timeout'
+bad middle 'reset|failure|Send'
+bad garbage '.'
+bad empty 'Empty reply'
+bad old '.'
+bad cut 'bytes remaining|closed'
+bad huge 'longer than 65536 bytes'
+bad endless 'longer than 65536 bytes'
+bad headers '.'
+bad line '.'
+bad chunk '.'
+bad redirect 'redirects to http://127.0.0.1:1/elsewhere, which is not followed'
+has_not "redirect: no secret of the other place" 'secret=' words
+bad loop 'which is not followed'
+bad page 'a web page came back'
+bad escape 'status 400: \\x1b\]0;title\\x07 no'
+bad 400 'status 400: said 400'
+bad 401 'status 401'
+bad 413 'status 413'
+bad 429 'status 429'
+bad 500 'status 500'
+bad 503 'status 503'
+server_says partial
+push --to "otlp+$url" --tries 1 run.pb.gz
+same "partial: status" 1 "$status"
+has "partial: words" '3 profiles were rejected: no room' words
+push --to "pyroscope+http://127.0.0.1:1" --tries 1 run.pb.gz
+has "nobody there" 'Failed to connect' words
+
+### Again
+
+rm -f web/*.request web/*.body
+server_says 500 503 empty ok
+push --to "pyroscope+$url" run.pb.gz
+same "taken at last: status" 0 "$status"
+same "taken at last: tries" 4 "$(grep -l . web/*.request | wc -l)"
+has "what it waits for" 'status 500: said 500; again in [0-9.]+ s' words
+same "each try is the same" 1 "$(for file in web/*.body; do cksum <"$file"; done | sort -u | wc -l)"
+
+### By a spool
+
+server_says 503
+push --to "$url/" --spool spool --tries 1 run.pb.gz
+same "not now: status" 1 "$status"
+has "not now: words" '0 sent, 0 refused, 0 dropped, 1 waiting' words
+server_says 422
+push --to "$url/" --spool spool --tries 1
+same "refused: status" 1 "$status"
+has "refused: words" 'refuses a batch: status 422: said 422; it is kept as' words
+same "refused: kept apart" 1 "$(ls spool/refused/*.pb.gz | wc -l)"
+has "refused: the answer" '^more$' spool/refused/*.answer
+server_says ok
+push --to "$url/" --spool spool
+same "and waits no more" 0 "$status"
+
+# what is too much is dropped, the oldest first, and is counted
+rm -rf spool
+server_says 503
+size=$(($(wc -c <run.pb.gz) * 5 / 2))
+for _ in 1 2 3; do
+	push --to "$url/" --spool spool --spool-size $size --tries 1 run.pb.gz
+done
+has "dropped: said" 'batch that could not be sent in time was dropped' words
+same "dropped: two are kept" 2 "$(ls spool/*.pb.gz | wc -l)"
+has "dropped: counted" '^dropped 1$' spool/counts
+has "dropped: samples, too" "^dropped_samples $(json own.json 'r["samples"]')\$" spool/counts
+# and what is too old
+touch -d '2001-01-01' spool/*.pb.gz
+for file in spool/*.pb.gz; do
+	mv "$file" "spool/0c${file#spool/18}"
+	mv "${file%.pb.gz}.meta" "spool/0c$(basename "${file%.pb.gz}" | cut -c 3-).meta"
+done
+server_says ok
+push --to "$url/" --spool spool --keep 24h
+same "too old: nothing is sent" "" "$(ls spool/*.pb.gz 2>/dev/null)"
+has "too old: counted" '^dropped 3$' spool/counts
+
+### By hand
+
+push --to "otlp+$url" --body body run.pb.gz
+same "--body: status" 0 "$status"
+has "--body: the command" "^curl --fail -X POST -H 'Content-Type: application/x-protobuf' --data-binary @'body' '$url/v1development/profiles'\$" printed
+python3 "$srcdir/tests/cli/otlp.py" body >a.json
+same "--body: what is sent" "$(json own.json 'f("burn_much")')" \
+	"$(json a.json 'r["profiles"][0]["functions"]["burn_much"]')"
+
+### Refusals
+
+for wrong in '--to nowhere' '--to ftp://x/' '--to http://' '--to kafka+http://x/' \
+	'--tag =x' '--tag 1a=x' '--keep 3' '--keep 0d' '--timeout 0'; do
+	# shellcheck disable=SC2086
+	push --to "$url/" $wrong run.pb.gz
+	same "$wrong: status" 2 "$status"
+done
+push --to "$url/" no-such.pb.gz
+same "no such file: status" 1 "$status"
+push run.pb.gz
+has "no place" 'no place given: --to URL' words
+tap_end
