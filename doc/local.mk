@@ -13,8 +13,10 @@ dist_man_MANS += \
 	doc/man/portprof-doctor.1 \
 	doc/man/portprof-events.7 \
 	doc/man/portprof-export.1 \
+	doc/man/portprof-fetch.1 \
 	doc/man/portprof-list.1 \
 	doc/man/portprof-profil.3 \
+	doc/man/portprof-push.1 \
 	doc/man/portprof-merge.1 \
 	doc/man/portprof-names.1 \
 	doc/man/portprof-record.1 \
@@ -40,7 +42,7 @@ dist_man_MANS += \
 	doc/man/portprof_tool.3 \
 	doc/man/portprof_version.3
 EXTRA_DIST += doc/page.png doc/page-dark.png doc/architecture.md doc/walks.md doc/contract.md doc/perf-event-open.md \
-	doc/file-format.md doc/moving.md doc/packaging.md doc/python.md doc/platforms/dragonfly.md \
+	doc/file-format.md doc/fleet.md doc/moving.md doc/packaging.md doc/python.md doc/platforms/dragonfly.md \
 	doc/platforms/freebsd.md doc/platforms/glibc.md \
 	doc/platforms/linux.md doc/platforms/netbsd.md \
 	doc/platforms/openbsd.md doc/platforms/solaris.md \

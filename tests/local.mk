@@ -178,6 +178,7 @@ include tests/pmu/local.mk
 include tests/vm/local.mk
 include tests/fixtures/perf.mk
 include tests/exec/local.mk
+include tests/fleet/local.mk
 include tests/fixtures/local.mk
 include tests/cli/local.mk
 include tests/dropin/local.mk

@@ -242,6 +242,11 @@ libportprof_preload_la_LDFLAGS += \
 endif
 EXTRA_DIST += tools/preload/preload.map
 
+### Tables for ClickHouse
+
+clickhousedir = $(pkgdatadir)/clickhouse
+dist_clickhouse_DATA = share/portprof/clickhouse/schema.sql
+
 ### Completions
 
 bashcompletiondir = $(datadir)/bash-completion/completions

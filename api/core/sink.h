@@ -79,8 +79,8 @@ struct ppi_sink_ops {
 	                         const struct ppi_run *run,
 	                         struct ppi_diag *why);
 
-	/* Finish what was written so far, and go on at `path`. NULL: the sink has
-	 * no path. What cannot be opened changes nothing. */
+	/* Finish what was written so far, and continue at `path`. NULL: the sink
+	 * has no path. What cannot be opened changes nothing. */
 	portprof_status (*turn)(struct ppi_sink *sink,
 	                        const struct ppi_run *run, const char *path,
 	                        struct ppi_diag *why);

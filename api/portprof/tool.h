@@ -80,7 +80,7 @@ PORTPROF_API portprof_status portprof_config_add_observer(
 PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
 
 /*
- * End a window: complete the session's one file, and go on in `path`. Each sample is in
+ * End a window: complete the session's one file, and continue in `path`. Each sample is in
  * one of the files, and the next begins, by its start_ns and duration_ns, where this
  * one ends. Each has the account of its window: sums of all windows, as
  * portprof_profile_merge makes them, are those of one file without windows. The
@@ -89,8 +89,8 @@ PORTPROF_API uint64_t portprof_session_children(portprof_session *session);
  *   E_INVALID  NULL, no file, or several
  *   E_STATE    not started yet, or from a callback of the session
  *   E_FORKED; of the new file all that portprof_session_open returns: then the old
- *   one goes on; of the old one those of portprof_session_close: then what is missing
- *   at its end is lost, and the new one goes on
+ *   one continues; of the old one those of portprof_session_close: then what is
+ *   missing at its end is lost, and the session continues in the new one
  */
 PORTPROF_API portprof_status portprof_session_turn(portprof_session *session,
 						   const char *path);

@@ -194,7 +194,7 @@ server_says 422
 push --to "$url/" --spool spool --tries 1
 same "refused: status" 1 "$status"
 has "refused: words" 'refuses a batch: status 422: said 422; it is kept as' words
-same "refused: kept apart" 1 "$(ls spool/refused/*.pb.gz | wc -l)"
+same "refused: kept apart" 1 "$(count_of spool/refused/*.pb.gz)"
 has "refused: the answer" '^more$' spool/refused/*.answer
 server_says ok
 push --to "$url/" --spool spool
@@ -208,7 +208,7 @@ for _ in 1 2 3; do
 	push --to "$url/" --spool spool --spool-size $size --tries 1 run.pb.gz
 done
 has "dropped: said" 'batch that could not be sent in time was dropped' words
-same "dropped: two are kept" 2 "$(ls spool/*.pb.gz | wc -l)"
+same "dropped: two are kept" 2 "$(count_of spool/*.pb.gz)"
 has "dropped: counted" '^dropped 1$' spool/counts
 has "dropped: samples, too" "^dropped_samples $(json own.json 'r["samples"]')\$" spool/counts
 # and what is too old
@@ -219,7 +219,7 @@ for file in spool/*.pb.gz; do
 done
 server_says ok
 push --to "$url/" --spool spool --keep 24h
-same "too old: nothing is sent" "" "$(ls spool/*.pb.gz 2>/dev/null)"
+same "too old: nothing is sent" 0 "$(count_of spool/*.pb.gz)"
 has "too old: counted" '^dropped 3$' spool/counts
 
 ### By hand

@@ -39,8 +39,9 @@ clickhouse_get() {
 		dpkg-deb -x "$clickhouse_deb" "$clickhouse_root"
 	done
 	clickhouse_server=$clickhouse_root/usr/sbin/clickhouse-server
-	clickhouse_libraries=$(find "$clickhouse_root/usr/lib" -name 'libclickhouse.so*' \
-		-exec dirname {} \; | head -n 1)
+	clickhouse_libraries=$(find "$clickhouse_root/usr/lib" \
+		-name 'libclickhouse.so*' -print)
+	clickhouse_libraries=${clickhouse_libraries%%/libclickhouse*}
 	LD_LIBRARY_PATH=$clickhouse_libraries ldd "$clickhouse_server" |
 		grep 'not found' >"$tmp/missing" &&
 		clickhouse_skip "ClickHouse lacks $(head -n 1 "$tmp/missing")"

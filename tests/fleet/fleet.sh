@@ -3,6 +3,7 @@
 #   need_fleet          skips the test where nothing can be sent
 #   server_begin NAME   starts server.py on the folder NAME; sets $url
 #   server_says MODE... what it does with the next requests
+#   count_of PATTERN... how many files there are
 # shellcheck shell=sh disable=SC2154
 
 need_fleet() {
@@ -20,6 +21,10 @@ server_begin() {
 	server=$1
 	wait_for test -f "$1/port" || { echo "skip: no server"; exit 77; }
 	url=http://127.0.0.1:$(cat "$1/port")
+}
+
+count_of() {
+	find "$@" -maxdepth 0 -type f 2>/dev/null | wc -l
 }
 
 server_says() {

@@ -136,7 +136,7 @@ static uint64_t age_ms(const char *name)
 	return now > began ? (now - began) / 1000000u : 0;
 }
 
-/* ---- counts, for whoever looks: the file is always whole ---- */
+/* ---- counts, in a file that is always whole ---- */
 
 static const struct {
 	const char *name;

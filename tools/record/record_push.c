@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Windows that are sent while the recording continues. The recording's file is a draft in
- * the spool; when its time is up the session goes on in another one
+ * the spool; when its time is up the session continues in another one
  * (portprof_session_turn), and the draft gets its names and waits until a thread of
  * its own has sent it. So a server that does not answer delays no window.
  */
@@ -466,7 +466,7 @@ struct ppi_push *ppi_push_begin(struct ppi_record *record)
 	return NULL;
 }
 
-/* The session goes on in another file; if it cannot, in this one. */
+/* The session continues in another file; if it cannot, in this one. */
 static void end_window(struct ppi_push *push, portprof_session *session)
 {
 	char *whole = strdup(push->record->settings.output);

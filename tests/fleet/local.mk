@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# tests/fleet/: pushing to servers and fetching from them. They wait for servers that
+# do not answer, and unpack a database.
+
+SCRIPT_TESTS_ALL += \
+	tests/fleet/check-clickhouse.sh \
+	tests/fleet/check-push.sh \
+	tests/fleet/check-windows.sh
+EXTRA_DIST += tests/fleet/clickhouse.sh tests/fleet/fleet.sh \
+	tests/fleet/push.py tests/fleet/server.py
