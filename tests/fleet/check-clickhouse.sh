@@ -119,6 +119,7 @@ for agent in $(seq "$agents"); do
 	"$portprof" push -q --to "$both" --tag "agent=$agent" --spool "spool$agent" \
 		--tries 20 2>>"words$agent"
 done
+# shellcheck disable=SC2317
 settled() {
 	[ "$(clickhouse 1 'SELECT count() FROM batches' fleet)" -ge "$(
 		awk '$1 == "sent" { s += $2 } END { print s }' spool*/counts)" ] &&
