@@ -5,6 +5,7 @@
 SCRIPT_TESTS_ALL += \
 	tests/fleet/check-clickhouse.sh \
 	tests/fleet/check-push.sh \
+	tests/fleet/check-service.sh \
 	tests/fleet/check-windows.sh
 EXTRA_DIST += tests/fleet/clickhouse.sh tests/fleet/fleet.sh \
 	tests/fleet/push.py tests/fleet/server.py

@@ -348,6 +348,7 @@ bool ppi_batch_open(struct ppi_batch *batch, const struct ppi_fleet *fleet,
 
 	batch->fleet = fleet;
 	batch->path = path;
+	batch->is_ready = has_names;
 	batch->profile = ppi_profile_open(path, NULL, fleet->memory_max);
 	if (!batch->profile)
 		return false;

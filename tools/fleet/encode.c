@@ -377,6 +377,8 @@ static bool read_whole(const struct ppi_batch *batch, struct ppi_wire *body)
 
 	if (batch->leaves_out)
 		return ppi_batch_pack(batch, SIZE_MAX, body);
+	if (batch->is_ready)
+		return read_back(batch->path, body);
 	folder = ppi_folder_make(&path);
 	is_good = folder && ppi_profile_put(batch->profile, path) &&
 	          read_back(path, body);

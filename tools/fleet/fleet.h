@@ -144,6 +144,8 @@ struct ppi_batch {
 	struct ppi_vector services;  /* struct ppi_service */
 	uint32_t *service_of;        /* by sample; PPI_NO_SERVICE: left out */
 	bool leaves_out;             /* some sample is not sent */
+	bool is_ready;               /* the file has its names, and no more
+	                              * than it may have */
 	bool asks;                   /* first whether it is there already */
 	bool is_again;               /* it may be there from an earlier try */
 	uint64_t dropped;            /* batches that were lost before it */

@@ -250,7 +250,10 @@ static bool copy_in(const struct ppi_fleet *fleet, struct ppi_outbox *outbox,
 		outbox, portprof_profile_origin_get(profile)->start_ns);
 	is_good = (fleet->is_nameless ||
 	           ppi_names_give(profile, &usual, NULL, NULL)) &&
-	          ppi_hide(&fleet->hidden, profile);
+	          ppi_hide(&fleet->hidden, profile) &&
+	          (!fleet->hides_arguments ||
+	           portprof_profile_hide(profile, PORTPROF_HIDE_ARGUMENTS) ==
+	                   PORTPROF_OK);
 	if (is_good && portprof_profile_write(profile, draft) != PORTPROF_OK) {
 		ppi_say_failure(NULL);
 		is_good = false;
