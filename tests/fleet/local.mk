@@ -4,6 +4,7 @@
 
 SCRIPT_TESTS_ALL += \
 	tests/fleet/check-clickhouse.sh \
+	tests/fleet/check-fetch.sh \
 	tests/fleet/check-push.sh \
 	tests/fleet/check-service.sh \
 	tests/fleet/check-windows.sh

@@ -10,6 +10,7 @@ check_PROGRAMS += \
 	tests/tools/bsd_command \
 	tests/tools/symbols_probe \
 	tests/tools/test_cgroup_find \
+	tests/tools/test_origin \
 	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
@@ -20,6 +21,7 @@ check_PROGRAMS += \
 	tests/tools/test_symbols_table
 TESTS += \
 	tests/tools/test_cgroup_find \
+	tests/tools/test_origin \
 	tests/tools/test_doctor \
 	tests/tools/test_preload_settings \
 	tests/tools/test_report \
@@ -42,6 +44,8 @@ tests_tools_bsd_command_LDADD = libportprof-tools.la \
 
 tests_tools_test_cgroup_find_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
 tests_tools_test_cgroup_find_LDADD = $(TOOLS_TEST_LDADD)
+tests_tools_test_origin_CPPFLAGS = $(TOOLS_TEST_CPPFLAGS)
+tests_tools_test_origin_LDADD = $(TOOLS_TEST_LDADD)
 
 # The library for its words; the fake profile goes before the real one.
 tests_tools_test_report_SOURCES = tests/tools/test_report.c \

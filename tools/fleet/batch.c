@@ -68,13 +68,15 @@ void ppi_tags_free(struct ppi_tags *tags)
 	ppi_vector_free(&tags->list);
 }
 
+/* The version is the service's own. */
 static bool copy_tags(struct ppi_tags *to, const struct ppi_tags *from)
 {
 	for (size_t i = 0; from && i < from->list.count; i++) {
 		const struct ppi_tag *tag =
 			&PPI_AT(&from->list, struct ppi_tag)[i];
 
-		ppi_tags_set(to, tag->name, tag->value);
+		if (strcmp(tag->name, "version") != 0)
+			ppi_tags_set(to, tag->name, tag->value);
 	}
 	return !to->is_short;
 }
@@ -168,13 +170,16 @@ static uint32_t service_of(struct ppi_batch *batch,
                            const struct ppi_origin *origin)
 {
 	const struct ppi_fleet *fleet = batch->fleet;
+	const char *version = fleet->version;
 
+	/* what it says itself goes before what its file says */
+	if (!version)
+		version = ppi_tags_get(&origin->tags, "version");
+	if (!version[0])
+		version = build_id_of(batch->profile, origin->program);
 	return enter_service(batch,
 	                     fleet->service ? fleet->service : origin->service,
-	                     fleet->version ? fleet->version
-	                                    : build_id_of(batch->profile,
-	                                                  origin->program),
-	                     &origin->tags);
+	                     version, &origin->tags);
 }
 
 /* ---- which samples ---- */

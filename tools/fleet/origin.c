@@ -224,12 +224,17 @@ static void read_environment(const char *folder, struct ppi_origin *origin)
 
 static void read_program(const char *folder, struct ppi_origin *origin)
 {
+	static const char deleted[] = " (deleted)";
 	char path[128], program[LINE_BYTES];
 	ssize_t got;
 
 	snprintf(path, sizeof(path), "%s/exe", folder);
 	got = readlink(path, program, sizeof(program) - 1);
 	program[got > 0 ? got : 0] = '\0';
+	/* its file was replaced; what runs is what it was */
+	if (got > (ssize_t)sizeof(deleted) &&
+	    strcmp(program + got - (sizeof(deleted) - 1), deleted) == 0)
+		program[got - (ssize_t)(sizeof(deleted) - 1)] = '\0';
 	origin->program = strdup(program);
 }
 
@@ -241,7 +246,8 @@ static void name_by_program(const char *folder, struct ppi_origin *origin)
 	                                    : NULL;
 	FILE *file;
 
-	if (slash && slash[1]) {
+	/* of what was written into memory only the process has a name */
+	if (slash && slash[1] && strncmp(slash, "/memfd:", 7) != 0) {
 		origin->service = strdup(slash + 1);
 		return;
 	}
