@@ -17,6 +17,7 @@ for option in $(echo "$command" | tr ' ' '\n' | grep '^-'); do
 	check "the command line: $option" "$portprof" record --help >printed
 	has "there is $option" "^ +(-., )?$option( |\$)|^ +$option( |,|\$)" printed
 done
+# shellcheck disable=SC2013
 for option in $(sed -n 's/^#  *\(--[a-z-]*\).*/\1/p' "$srcdir/service/portprofd.conf"); do
 	has "portprofd.conf: there is $option" " $option( |\$)" printed
 done
