@@ -104,6 +104,10 @@ libportprof_tools_la_SOURCES = \
 	tools/view/names.c \
 	tools/view/names.h \
 	tools/view/view.c \
+	tools/view/life.c \
+	tools/view/life.h \
+	tools/view/wall.c \
+	tools/view/wall.h \
 	tools/view/view.h \
 	tools/selftest/selftest.c \
 	tools/selftest/selftest.h \

@@ -60,10 +60,10 @@ static double sample_weight(const struct ppi_view *view)
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
 	     i++) {
-		double weight = (double)sample->weights[view->event];
-		uint64_t samples = sample->samples[view->event];
+		double weight = (double)ppi_view_weight(view, i, sample);
+		uint64_t samples = ppi_view_samples(view, i, sample);
 
-		if (view->is_left_out && view->is_left_out[i])
+		if (!ppi_view_has(view, i))
 			continue;
 		all += weight;
 		squares += weight * weight / (samples ? (double)samples : 1);

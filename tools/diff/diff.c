@@ -230,7 +230,7 @@ static struct ppi_match *match_sides(struct side sides[2],
 	for (int i = 0; i < 2; i++)
 		each[i] = (struct ppi_match_side){ sides[i].profile,
 			                           sides[i].named.names,
-			                           series[i].view.event };
+			                           &series[i].view };
 	match = ppi_match_find(each, &asked, &unused);
 	if (match && unused) {
 		ppi_say("--match %s: there is no such module on its side; "

@@ -313,7 +313,7 @@ static bool collect(struct ppi_match *match, int side,
 		module = find_module(
 			match, side,
 			from->names[sample->locations[0]].module);
-		module->weight += sample->weights[from->event];
+		module->weight += ppi_view_weight(from->view, i, sample);
 	}
 	return true;
 }

@@ -14,7 +14,7 @@
 struct ppi_match_side {
 	const portprof_profile *profile;
 	struct ppi_symbols_name *names; /* of its locations; may be changed */
-	size_t event;
+	const struct ppi_view *view;    /* whose weights count */
 };
 
 /* "A=B" of --match: module A of before is B of after. */

@@ -199,8 +199,8 @@ static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
 	*sample = (struct ppi_page_sample){
 		.node = node,
 		.series = series,
-		.weight = from->weights[view->event],
-		.samples = from->samples[view->event],
+		.weight = ppi_view_weight(view, i, from),
+		.samples = ppi_view_samples(view, i, from),
 	};
 	if (from->pid || from->tid || from->thread_name[0]) {
 		sample->thread = find_lane(tree, from);
@@ -231,8 +231,8 @@ static bool add_series(struct ppi_page *page, uint32_t series,
 	     i++) {
 		uint32_t node;
 
-		if (sample->weights[view->event] == 0 &&
-		    sample->samples[view->event] == 0)
+		if (ppi_view_weight(view, i, sample) == 0 &&
+		    ppi_view_samples(view, i, sample) == 0)
 			continue;
 		if (view->is_left_out && view->is_left_out[i])
 			continue;

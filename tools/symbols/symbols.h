@@ -59,6 +59,7 @@ struct ppi_symbols_name {
 	/* What ppi_name_locations adds for chains: nobody calls it, or only
 	 * what has no frame pointer; the kernel's; no code at all. */
 	bool is_first, is_kernel, is_nonsense;
+	bool is_pseudo; /* a name for what has no code */
 };
 
 /* recorded_ns: when the profile was taken (CLOCK_REALTIME, 0 unknown). NULL

@@ -32,12 +32,18 @@ void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight)
 
 	report->what = portprof_profile_event_get(report->profile,
 	                                          report->event);
+	if (report->subject &&
+	    (report->subject->is_joined || report->subject->is_latency))
+		report->what = &report->subject->joined;
+	ppi_life_find(report->profile, &report->life);
 	report->outside = 0;
 	report->idle = 0;
 	report->total = rows_weight;
 	if (report->what->has_stats) {
 		report->outside = report->what->stats.outside_weight;
 		report->total = report->what->stats.total_weight;
+		report->total -= report->idle_waits < report->total
+		                         ? report->idle_waits : report->total;
 		report->idle = report->what->stats.idle_time_ns;
 		is_estimate = report->what->stats.standard_error > 0;
 	}
@@ -415,12 +421,21 @@ static void print_error(const struct ppi_report *report, FILE *out)
 	print_doubts(report, out);
 }
 
+/* Whether ready or blocked time is in it. */
+static bool is_of_waits(const struct ppi_report *report)
+{
+	return report->subject &&
+	       report->subject->states & ~(1u << PPI_RUNNING);
+}
+
 /* Whoever ends between two samples leaves all of it: many short processes. */
 static void print_missing(const struct ppi_report *report, FILE *out)
 {
 	const portprof_stats *stats = &report->what->stats;
 	double hz = stats->granted_hz;
 
+	if (is_of_waits(report))
+		return;
 	/* more than a period a thread was not lost by their ending */
 	if (hz > 0 && (double)report->unattributed >
 	    (double)(1 + portprof_profile_thread_count(report->profile)) *
@@ -441,13 +456,15 @@ static void print_missing(const struct ppi_report *report, FILE *out)
  * another machine; what the system charges (wait4) does not, nor is a process
  * in it that nobody waited for. More than a thousandth is said.
  */
-static void print_excess(const portprof_profile_event *event, FILE *out)
+static void print_excess(const struct ppi_report *report, FILE *out)
 {
+	const portprof_profile_event *event = report->what;
 	const portprof_stats *stats = &event->stats;
 	uint64_t excess;
 	char text[64];
 
-	if (!event->has_stats || event->unit != PORTPROF_UNIT_NANOSECONDS ||
+	/* what waited was not charged */
+	if (is_of_waits(report) || !event->has_stats || event->unit != PORTPROF_UNIT_NANOSECONDS ||
 	    stats->cpu_time_ns == 0 ||
 	    stats->total_weight <= stats->cpu_time_ns)
 		return;
@@ -642,6 +659,36 @@ static void print_times(const portprof_profile_origin *origin,
 	fputc('\n', out);
 }
 
+/* First of all: how much of it the CPU time is. */
+static void print_life(const struct ppi_report *report, FILE *out)
+{
+	if (!report->life.sums.threads)
+		return;
+	fprintf(out, LABEL, "life");
+	ppi_life_print(&report->life, out);
+	fputc('\n', out);
+}
+
+/* What the weights of waits are worth. */
+static void print_waits(const struct ppi_report *report, FILE *out)
+{
+	const struct ppi_subject *subject = report->subject;
+	char text[64];
+
+	if (!subject)
+		return;
+	if (subject->is_latency)
+		fprintf(out, LABEL "weights are divided by the CPUs that were "
+		        "in use at that moment, to %s\n", "latency",
+		        say_time(portprof_profile_origin_get(report->profile)
+		                         ->timeline_ns, text, sizeof(text)));
+	if (!is_of_waits(report) || !report->life.waited_ns)
+		return;
+	fprintf(out, LABEL, "waits");
+	ppi_life_print_seen(&report->life, out);
+	fputc('\n', out);
+}
+
 /* "host: web1" and its likes; of many files that were merged the first few. */
 static void print_facts(const portprof_profile_origin *origin, FILE *out)
 {
@@ -696,19 +743,33 @@ static bool is_noted(const portprof_profile_origin *origin, const char *note)
 	return false;
 }
 
+/* What has a key of its own. */
+static bool is_of_wait(const char *label)
+{
+	for (int i = 0; i < PPI_TAGS; i++)
+		if (strcmp(label, ppi_tag_name((enum ppi_tag)i)) == 0)
+			return true;
+	return strcmp(label, PPI_LIFE_ESTIMATE) == 0;
+}
+
 /* What else samples have: no row shows it unless it is asked for. */
 static void print_labels(const portprof_profile *profile, FILE *out)
 {
-	const char *name = ppi_labels_name(profile, 0);
+	size_t events[PPI_STATES], shown = 0;
+	bool has_waits = ppi_wall_find(profile, events);
+	const char *name;
 
-	if (!name)
-		return;
-	fprintf(out, LABEL, "labels");
 	for (size_t i = 0; (name = ppi_labels_name(profile, i)) != NULL; i++) {
-		fputs(i ? ", " : "", out);
+		if (has_waits && is_of_wait(name))
+			continue;
+		if (shown++)
+			fputs(", ", out);
+		else
+			fprintf(out, LABEL, "labels");
 		ppi_put_text(name, out);
 	}
-	fputs(" (--sort label:NAME)\n", out);
+	if (shown)
+		fputs(" (--sort label:NAME)\n", out);
 }
 
 /* What the filters keep, in one line with what there is. */
@@ -748,6 +809,7 @@ static void print_body(const struct ppi_report *report, FILE *out)
 		portprof_profile_origin_get(report->profile);
 	const portprof_profile_event *event = report->what;
 
+	print_life(report, out);
 	print_when(origin, out);
 	print_facts(origin, out);
 	print_verdict(origin, out);
@@ -762,7 +824,8 @@ static void print_body(const struct ppi_report *report, FILE *out)
 	print_shown(report, out);
 	print_error(report, out);
 	print_missing(report, out);
-	print_excess(event, out);
+	print_excess(report, out);
+	print_waits(report, out);
 	print_chains(&report->chains, out);
 	print_labels(report->profile, out);
 	fprintf(out, LABEL "%s%s%s\n", "symbols",

@@ -10,7 +10,9 @@
 #include <stdio.h>
 
 #include "tools/view/chains.h"
+#include "tools/view/life.h"
 #include "tools/view/rows.h"
+#include "tools/view/wall.h"
 
 struct ppi_report {
 	const char *path; /* where the profile was read */
@@ -18,6 +20,7 @@ struct ppi_report {
 	struct ppi_symbols *symbols;
 	const struct ppi_symbols_name *names;
 	size_t event;     /* which one */
+	const struct ppi_subject *subject; /* what of it; NULL: the event */
 	unsigned keys;    /* PPI_BY_ bits of the text's rows */
 	size_t row_limit; /* 0: all */
 	/* of JSON; NULL: nothing (tools/report/report.h) */
@@ -30,15 +33,17 @@ struct ppi_report {
 	uint64_t excess;   /* estimates stand for so much too much */
 	uint64_t idle;     /* of CPUs, in ns; in no total */
 	uint64_t left_out; /* by filters: neither in rows nor in those */
+	uint64_t idle_waits; /* not shown, and in no total */
 	/* What shares are of: all of the total, or of what filters leave. */
 	uint64_t shown;
 	bool is_filtered;
 	bool is_short; /* the header, for who did not ask for all of it */
 	struct ppi_chains chains;
+	struct ppi_life life;
 };
 
 /* Set `what` and the sums from the account, or, of a file without one, from
- * the weight of all rows, shown or left out. */
+ * the weight of all rows, shown or left out. `idle_waits` is known before. */
 void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight);
 
 /* Then, where filters leave something out: what they keep, and what not. */

@@ -232,15 +232,16 @@ void ppi_chain_judge(const struct ppi_view *view,
 
 /* ---- all of them ---- */
 
-static bool add_sample(const struct ppi_view *view,
+static bool add_sample(const struct ppi_view *view, size_t i,
                        const portprof_profile_sample *sample,
                        struct ppi_chains *chains, bool *has_callers)
 {
-	uint64_t weight = sample->weights[view->event];
+	uint64_t weight = ppi_view_weight(view, i, sample);
 	struct ppi_chain chain;
 
 	/* what is of another event alone says nothing about this one */
-	if (sample->depth == 0 || weight == 0)
+	if (sample->depth == 0 || weight == 0 ||
+	    name_of(view, sample, 0)->is_pseudo)
 		return true;
 	*has_callers |= sample->depth > 1;
 	ppi_chain_judge(view, sample, &chain);
@@ -285,8 +286,8 @@ bool ppi_chains_sum(const struct ppi_view *view, struct ppi_chains *chains)
 	     is_good &&
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
 	     i++)
-		if (!view->is_left_out || !view->is_left_out[i])
-			is_good = add_sample(view, sample, chains,
+		if (ppi_view_has(view, i))
+			is_good = add_sample(view, i, sample, chains,
 			                     &has_callers);
 	ppi_nameless_sort(&chains->modules);
 	ppi_nameless_sort(&chains->leaves);

@@ -31,13 +31,13 @@ struct parts {
 	struct ppi_vector lines, addresses; /* of struct ppi_code_part */
 };
 
-static bool add_sample(const struct ppi_view *view,
+static bool add_sample(const struct ppi_view *view, size_t i,
                        const portprof_profile_sample *sample,
                        struct ppi_code *code, struct parts *parts)
 {
 	const struct ppi_symbols_name *name =
 		sample->depth ? &view->names[sample->locations[0]] : NULL;
-	uint64_t weight = sample->weights[view->event];
+	uint64_t weight = ppi_view_weight(view, i, sample);
 
 	if (!name || !weight || strcmp(name->function, code->function) != 0 ||
 	    strcmp(name->path, code->path) != 0)
@@ -116,8 +116,8 @@ bool ppi_code_of(const struct ppi_view *view, const struct ppi_row *row,
 	     is_good &&
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
 	     i++)
-		if (!view->is_left_out || !view->is_left_out[i])
-			is_good = add_sample(view, sample, code, &parts);
+		if (ppi_view_has(view, i))
+			is_good = add_sample(view, i, sample, code, &parts);
 	code->lines = parts.lines.data;
 	code->line_count = parts.lines.count;
 	code->addresses = parts.addresses.data;

@@ -9,6 +9,7 @@
 #include "tools/tools.h"
 #include "tools/view/owners.h"
 #include "tools/view/short_names.h"
+#include "tools/view/wall.h"
 
 #include <fnmatch.h>
 #include <regex.h>
@@ -73,7 +74,7 @@ static double time_of(const struct ppi_filter_time *time,
 	                     : time->amount;
 }
 
-enum { LISTS = 4 };
+enum { LISTS = 5 };
 
 /* The words of one list, and which of them anything has fitted. */
 struct list {
@@ -400,6 +401,21 @@ static const char *no_name(const void *of, size_t i)
 	return NULL;
 }
 
+/* Of a sample: the same kind may come often. */
+static const char *wait_name(const struct applying *applying, size_t i)
+{
+	const portprof_profile_sample *sample =
+		portprof_profile_sample_get(applying->profile, i);
+	portprof_profile_label label;
+
+	if (!sample)
+		return NULL;
+	return ppi_label_find(applying->profile, sample,
+	                      ppi_tag_name(PPI_TAG_WAIT), &label)
+	               ? label.text
+	               : "";
+}
+
 static bool say_unmet(const struct applying *applying, const struct list *list,
                       const char *what, name_fn name_of, const char *remedy)
 {
@@ -478,8 +494,11 @@ static bool apply_lists(struct applying *applying, struct list lists[LISTS],
 	if (lists[2].count &&
 	    !leave_out_code(applying, &lists[2], fits_function, true))
 		return false;
-	return !lists[3].count ||
-	       leave_out_labels(applying, &lists[3], label);
+	if (lists[3].count && !leave_out_labels(applying, &lists[3], label))
+		return false;
+	return !lists[4].count ||
+	       leave_out_labels(applying, &lists[4],
+	                        ppi_tag_name(PPI_TAG_WAIT));
 }
 
 static bool say_all_unmet(const struct applying *applying,
@@ -493,8 +512,10 @@ static bool say_all_unmet(const struct applying *applying,
 	                    "--sort module shows them");
 	is_met &= say_unmet(applying, &lists[2], "function", function_name,
 	                    "-n 0 shows them");
-	return say_unmet(applying, &lists[3], "value of that label", no_name,
-	                 "--sort label:NAME shows them") &&
+	is_met &= say_unmet(applying, &lists[3], "value of that label", no_name,
+	                    "--sort label:NAME shows them");
+	return say_unmet(applying, &lists[4], "wait", wait_name,
+	                 "--sort wait shows them") &&
 	       is_met;
 }
 
@@ -516,7 +537,7 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 
 	*is_left_out = NULL;
 	if (!filter->threads && !filter->modules && !filter->functions &&
-	    !filter->label && !filter->has_times)
+	    !filter->label && !filter->waits && !filter->has_times)
 		return PPI_FILTER_OK;
 	if (filter->has_times &&
 	    !portprof_profile_origin_get(profile)->timeline_ns) {
@@ -532,6 +553,7 @@ enum ppi_filter_result ppi_filter_apply(const struct ppi_filter *filter,
 	is_good &= read_list(values_of(filter->label),
 	                     filter->label && values_of(filter->label)[0] == '~',
 	                     &lists[3]);
+	is_good &= read_list(filter->waits, false, &lists[4]);
 	applying.is_left_out =
 		new_flags(portprof_profile_sample_count(profile));
 	if (is_good && applying.is_left_out &&

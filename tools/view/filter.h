@@ -14,6 +14,7 @@ struct ppi_filter {
 	const char *functions; /* anywhere in the chain */
 	const char *label;     /* "NAME=LIST": values of a label; or one regular
 	                        * expression of regex(7), "NAME=~EXPRESSION" */
+	const char *waits;     /* what blocked threads waited for */
 	bool has_times;        /* only from `from` on, and before `to`, */
 	struct ppi_filter_time {
 		bool is_part;  /* of the time measured, else nanoseconds */

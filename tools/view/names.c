@@ -6,6 +6,7 @@
 #include "tools/view/names.h"
 
 #include "tools/view/chains.h"
+#include "tools/view/life.h"
 #include "tools/view/owners.h"
 #include "tools/view/ticker.h"
 
@@ -262,6 +263,10 @@ static void name_location(const portprof_profile *profile, size_t index,
 		!place.has_mapping && !name->is_kernel &&
 		!location->function[0] &&
 		portprof_profile_origin_get(profile)->backend[0];
+	if (strcmp(location->function, PPI_WAIT_NOT_SEEN) == 0) {
+		name->is_pseudo = true;
+		name->module = name->path = "";
+	}
 	if (!name->is_named && place.has_mapping && makers->is_made[index]) {
 		ppi_symbols_gather(symbols, &place, name);
 		name->advice = advice_for(

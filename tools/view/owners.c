@@ -5,8 +5,6 @@
 
 #include "tools/view/owners.h"
 
-#include <portprof/tool.h>
-
 #include "tools/tools.h"
 #include "tools/view/view.h"
 
@@ -221,17 +219,18 @@ void ppi_labels_open(struct ppi_labels *labels, const portprof_profile *profile,
 {
 	memset(labels, 0, sizeof(*labels));
 	labels->profile = profile;
+	labels->missing = "(none)";
 	snprintf(labels->name, sizeof(labels->name), "%.*s",
 	         (int)strcspn(name, ",="), name);
 }
 
-static bool find_label(const struct ppi_labels *labels,
-                       const portprof_profile_sample *sample,
-                       portprof_profile_label *label)
+bool ppi_label_find(const portprof_profile *profile,
+                    const portprof_profile_sample *sample, const char *name,
+                    portprof_profile_label *label)
 {
-	for (size_t i = 0; portprof_profile_label_get(labels->profile, sample,
-	                                              i, label); i++)
-		if (strcmp(label->name, labels->name) == 0)
+	for (size_t i = 0;
+	     portprof_profile_label_get(profile, sample, i, label); i++)
+		if (strcmp(label->name, name) == 0)
 			return true;
 	return false;
 }
@@ -260,8 +259,10 @@ value_of(struct ppi_labels *labels, const portprof_profile_sample *sample)
 	portprof_profile_label label;
 	char number[128];
 
-	if (!find_label(labels, sample, &label))
-		return enter(labels, "(none)");
+	if (!ppi_label_find(labels->profile, sample, labels->name, &label) &&
+	    (!labels->second || !ppi_label_find(labels->profile, sample,
+	                                        labels->second, &label)))
+		return enter(labels, labels->missing);
 	if (label.text[0])
 		return enter(labels, label.text);
 	snprintf(number, sizeof(number), "%" PRId64 "%s%.90s", label.number,

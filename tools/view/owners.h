@@ -5,6 +5,7 @@
 #define PPI_OWNERS_H
 
 #include <portprof.h>
+#include <portprof/tool.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,6 +75,8 @@ struct ppi_label_entry;
 struct ppi_labels {
 	const portprof_profile *profile;
 	char name[128];
+	/* Without that label: the value of another one (NULL), or this text. */
+	const char *second, *missing;
 	struct ppi_label_entry *table;
 	uint32_t count;
 	const portprof_profile_sample *last; /* asked for, and its value */
@@ -84,12 +87,17 @@ struct ppi_labels {
 void ppi_labels_open(struct ppi_labels *labels, const portprof_profile *profile,
                      const char *name);
 
-/* What a sample has, "(none)" without it; NULL when out of memory. */
+/* What a sample has, else `missing` ("(none)"); NULL when out of memory. */
 const struct ppi_label_value *
 ppi_labels_find(struct ppi_labels *labels,
                 const portprof_profile_sample *sample);
 
 void ppi_labels_close(struct ppi_labels *labels);
+
+/* The label of that name; false: the sample has none. */
+bool ppi_label_find(const portprof_profile *profile,
+                    const portprof_profile_sample *sample, const char *name,
+                    portprof_profile_label *label);
 
 /* Whether a sample has a label of that name, which ends as above. False with
  * words that name those that there are. */

@@ -43,7 +43,11 @@ static int compare_names(const struct ppi_row *a, const struct ppi_row *b)
 		order = compare_number(a->tid, b->tid);
 	if (order == 0)
 		order = compare_text(a->thread, b->thread);
-	return order ? order : compare_text(a->label, b->label);
+	if (order == 0)
+		order = compare_text(a->label, b->label);
+	for (size_t i = 0; order == 0 && i < PPI_TAGS; i++)
+		order = compare_text(a->tags[i], b->tags[i]);
+	return order;
 }
 
 /* Equal rows stand in the same order in every run. */
@@ -225,6 +229,8 @@ bool ppi_fold_begin(struct ppi_fold *fold, const struct ppi_view *view,
 	fold->keys = keys;
 	ppi_labels_open(&fold->labels, view->profile,
 	                view->label ? view->label : "");
+	for (int i = 0; i < PPI_TAGS; i++)
+		ppi_tag_open(&fold->tags[i], view->profile, (enum ppi_tag)i);
 	if (!ppi_owners_open(&fold->owners, view->profile, keys))
 		return false;
 	fold->location_count = portprof_profile_location_count(view->profile);
@@ -257,10 +263,17 @@ uint32_t ppi_fold_place(const struct ppi_fold *fold, uint32_t frame)
 	return fold->places[frame]->number;
 }
 
+/* Whose a row is. */
+struct whose {
+	const struct ppi_owner *owner;
+	const struct ppi_label_value *label, *tags[PPI_TAGS];
+	uint32_t number;
+};
+
 static size_t add_row(struct ppi_fold *fold, const struct ppi_place *place,
-                      const struct ppi_owner *owner,
-                      const struct ppi_label_value *label)
+                      const struct whose *whose)
 {
+	const struct ppi_owner *owner = whose->owner;
 	struct ppi_row row = {
 		.function = place->key.function,
 		.path = place->key.path,
@@ -270,11 +283,13 @@ static size_t add_row(struct ppi_fold *fold, const struct ppi_place *place,
 		.thread = owner ? owner->name : "",
 		.pid = owner ? owner->pid : 0,
 		.tid = owner ? owner->tid : 0,
-		.label = label ? label->text : NULL,
+		.label = whose->label ? whose->label->text : NULL,
 		.is_named = place->name->is_named,
 	};
 	if (fold->keys & PPI_BY_MODULE)
 		row.module = place->name->module;
+	for (size_t i = 0; i < PPI_TAGS; i++)
+		row.tags[i] = whose->tags[i] ? whose->tags[i]->text : NULL;
 	if (!ppi_vector_add(&fold->last_samples, sizeof(size_t), NULL, 1) ||
 	    !ppi_vector_add(&fold->rows, sizeof(row), &row, 1))
 		return SIZE_MAX;
@@ -283,9 +298,40 @@ static size_t add_row(struct ppi_fold *fold, const struct ppi_place *place,
 
 static size_t row_of_place(struct ppi_fold *fold, struct ppi_place *place)
 {
+	static const struct whose nobody;
+
 	if (place->row == SIZE_MAX)
-		place->row = add_row(fold, place, NULL, NULL);
+		place->row = add_row(fold, place, &nobody);
 	return place->row;
+}
+
+/* False when out of memory. */
+static bool find_whose(struct ppi_fold *fold,
+                       const portprof_profile_sample *sample,
+                       struct whose *whose)
+{
+	memset(whose, 0, sizeof(*whose));
+	whose->owner = ppi_owners_find(&fold->owners, sample);
+	if (!whose->owner)
+		return false;
+	whose->number = whose->owner->number;
+	if (fold->keys & PPI_BY_LABEL) {
+		whose->label = ppi_labels_find(&fold->labels, sample);
+		if (!whose->label)
+			return false;
+		whose->number = ppi_pairs_enter(&fold->labelled, whose->number,
+		                                whose->label->number);
+	}
+	for (unsigned i = 0; i < PPI_TAGS; i++) {
+		if (!(fold->keys & PPI_BY_STATE << i))
+			continue;
+		whose->tags[i] = ppi_labels_find(&fold->tags[i], sample);
+		if (!whose->tags[i] || whose->number == PPI_NO_PAIR)
+			return false;
+		whose->number = ppi_pairs_enter(&fold->tagged[i], whose->number,
+		                                whose->tags[i]->number);
+	}
+	return whose->number != PPI_NO_PAIR;
 }
 
 /* The number of the row for this frame, SIZE_MAX when out of memory. */
@@ -294,26 +340,17 @@ static size_t row_of_frame(struct ppi_fold *fold,
                            uint32_t frame)
 {
 	struct ppi_place *place = fold->places[frame];
-	const struct ppi_owner *owner;
-	const struct ppi_label_value *label = NULL;
-	uint32_t known = fold->pairs.count, who, pair;
+	struct whose whose;
+	uint32_t known = fold->pairs.count, pair;
 
 	if (!(fold->keys & PPI_BY_SAMPLE))
 		return row_of_place(fold, place);
-	owner = ppi_owners_find(&fold->owners, sample);
-	if (!owner)
+	if (!find_whose(fold, sample, &whose))
 		return SIZE_MAX;
-	who = owner->number;
-	if (fold->keys & PPI_BY_LABEL) {
-		label = ppi_labels_find(&fold->labels, sample);
-		if (!label)
-			return SIZE_MAX;
-		who = ppi_pairs_enter(&fold->labelled, who, label->number);
-	}
-	pair = ppi_pairs_enter(&fold->pairs, who, place->number);
-	if (who == PPI_NO_PAIR || pair == PPI_NO_PAIR)
+	pair = ppi_pairs_enter(&fold->pairs, whose.number, place->number);
+	if (pair == PPI_NO_PAIR)
 		return SIZE_MAX;
-	return pair == known ? add_row(fold, place, owner, label) : pair;
+	return pair == known ? add_row(fold, place, &whose) : pair;
 }
 
 void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows)
@@ -323,6 +360,7 @@ void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows)
 	rows->rows = fold->rows.data;
 	rows->count = fold->rows.count;
 	rows->labels = fold->labels;
+	memcpy(rows->tags, fold->tags, sizeof(rows->tags));
 	sort_by_self(rows);
 	HASH_ITER (hh, fold->place_table, place, next) {
 		HASH_DEL(fold->place_table, place);
@@ -331,6 +369,8 @@ void ppi_fold_end(struct ppi_fold *fold, struct ppi_rows *rows)
 	ppi_owners_close(&fold->owners);
 	ppi_pairs_free(&fold->pairs);
 	ppi_pairs_free(&fold->labelled);
+	for (size_t i = 0; i < PPI_TAGS; i++)
+		ppi_pairs_free(&fold->tagged[i]);
 	free(fold->first_frame);
 	free(fold->frames);
 	free(fold->places);
@@ -353,12 +393,18 @@ static bool note_leaf(struct ppi_rows *rows, unsigned keys,
 	       ppi_nameless_add(&rows->lineless, name->module, weight);
 }
 
+static uint64_t cpu_weight(const struct ppi_view *view,
+                           const portprof_profile_sample *sample)
+{
+	return view->is_latency ? sample->weights[view->event] : 0;
+}
+
 /* A row gets a sample's weight once, however often it is in its chain. */
 static bool charge(struct ppi_fold *fold, size_t index,
                    const portprof_profile_sample *sample, uint32_t frame,
                    bool is_leaf)
 {
-	uint64_t weight = sample->weights[fold->view->event];
+	uint64_t weight = ppi_view_weight(fold->view, index, sample);
 	size_t at = row_of_frame(fold, sample, frame), *last;
 	struct ppi_row *row;
 
@@ -368,7 +414,8 @@ static bool charge(struct ppi_fold *fold, size_t index,
 	last = &PPI_AT(&fold->last_samples, size_t)[at];
 	if (is_leaf) {
 		row->self_weight += weight;
-		row->samples += sample->samples[fold->view->event];
+		row->cpu_weight += cpu_weight(fold->view, sample);
+		row->samples += ppi_view_samples(fold->view, index, sample);
 	}
 	if (*last != index + 1)
 		row->total_weight += weight;
@@ -381,6 +428,7 @@ static bool fold_sample(struct ppi_fold *fold, size_t index,
                         struct ppi_rows *rows)
 {
 	size_t depth = fold->keys & PPI_BY_CODE ? sample->depth : 0;
+	uint64_t weight = ppi_view_weight(fold->view, index, sample);
 	size_t i = 0;
 	uint32_t leaf, leaf_end, from, to;
 
@@ -397,10 +445,10 @@ static bool fold_sample(struct ppi_fold *fold, size_t index,
 				return false;
 	} while (++i < depth);
 	rows->has_chains |= depth > 1 || (depth && leaf_end - leaf > 1);
-	rows->weight += sample->weights[fold->view->event];
-	rows->samples += sample->samples[fold->view->event];
-	return note_leaf(rows, fold->keys, fold->frames[leaf],
-	                 sample->weights[fold->view->event]);
+	rows->weight += weight;
+	rows->cpu_weight += cpu_weight(fold->view, sample);
+	rows->samples += ppi_view_samples(fold->view, index, sample);
+	return note_leaf(rows, fold->keys, fold->frames[leaf], weight);
 }
 
 static bool fold_all(struct ppi_fold *fold, struct ppi_rows *rows)
@@ -411,12 +459,15 @@ static bool fold_all(struct ppi_fold *fold, struct ppi_rows *rows)
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
 	     i++) {
-		uint64_t weight = sample->weights[view->event];
-		uint64_t samples = sample->samples[view->event];
+		uint64_t weight = ppi_view_weight(view, i, sample);
+		uint64_t samples = ppi_view_samples(view, i, sample);
 
 		if (weight == 0 && samples == 0)
 			continue;
-		if (view->is_left_out && view->is_left_out[i]) {
+		if (view->is_idle && view->is_idle[i]) {
+			rows->idle_weight += weight;
+			rows->idle_samples += samples;
+		} else if (view->is_left_out && view->is_left_out[i]) {
 			rows->left_weight += weight;
 			rows->left_samples += samples;
 		} else if (!fold_sample(fold, i, sample, rows)) {
@@ -453,6 +504,8 @@ void ppi_rows_free(struct ppi_rows *rows)
 	free(rows->lineless.modules);
 	free(rows->made.modules);
 	ppi_labels_close(&rows->labels);
+	for (size_t i = 0; i < PPI_TAGS; i++)
+		ppi_labels_close(&rows->tags[i]);
 	memset(rows, 0, sizeof(*rows));
 }
 
@@ -545,15 +598,16 @@ static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
 	     i++) {
-		uint64_t weight = sample->weights[view->event];
+		uint64_t weight = ppi_view_weight(view, i, sample);
+		uint64_t samples = ppi_view_samples(view, i, sample);
 		struct ppi_row *row;
 		size_t at;
 
-		if (view->is_left_out && view->is_left_out[i])
+		if (!ppi_view_has(view, i))
 			continue;
 		look(fold, is_wanted, sample, &found);
 		if (!found.is_there ||
-		    (weight == 0 && sample->samples[view->event] == 0))
+		    (weight == 0 && samples == 0))
 			continue;
 		if (edge == PPI_CALLERS ? doubt_caller(fold, sample, &found)
 		                        : doubt_callee(fold, sample, &found))
@@ -566,9 +620,11 @@ static bool fold_edges(struct ppi_fold *fold, const bool *is_wanted,
 		row = &PPI_AT(&fold->rows, struct ppi_row)[at];
 		row->self_weight += weight;
 		row->total_weight += weight;
-		row->samples += sample->samples[view->event];
+		row->cpu_weight += cpu_weight(view, sample);
+		rows->cpu_weight += cpu_weight(view, sample);
+		row->samples += samples;
 		rows->weight += weight;
-		rows->samples += sample->samples[view->event];
+		rows->samples += samples;
 	}
 	return true;
 }

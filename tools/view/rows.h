@@ -15,6 +15,7 @@
 #include "base/vector.h"
 #include "tools/view/owners.h"
 #include "tools/view/view.h"
+#include "tools/view/wall.h"
 
 /* Strings belong to the symbols and the profile, labels to the rows; NULL, 0
  * where not folded by them. */
@@ -26,24 +27,29 @@ struct ppi_row {
 	uint32_t pid, tid;
 	const char *thread; /* its name; "" unknown */
 	const char *label;  /* its value */
+	const char *tags[PPI_TAGS]; /* "" without one */
 	bool is_named;
 	uint64_t self_weight;  /* its own samples */
 	uint64_t total_weight; /* and those of what it called; without chains
 	                        * the same as self_weight */
 	uint64_t samples;
+	uint64_t cpu_weight; /* self; of a view of latency */
 };
 
 struct ppi_rows {
 	struct ppi_row *rows; /* largest self_weight first */
 	size_t count;
 	uint64_t weight, samples;           /* of all rows */
+	uint64_t cpu_weight;                /* likewise */
 	uint64_t left_weight, left_samples; /* of what the view leaves out */
+	uint64_t idle_weight, idle_samples; /* of idle waits, likewise */
 	bool has_chains;
 	uint64_t skipping_weight; /* of edges that leave a function out: the
 	                           * inner one keeps no frame pointer */
 	struct ppi_nameless_list nameless, lineless;
 	struct ppi_nameless_list made; /* code made while running, by advice */
 	struct ppi_labels labels; /* texts of rows */
+	struct ppi_labels tags[PPI_TAGS];
 };
 
 /* The name of a row's function, as ppi_functions_meant asks for it. */
@@ -121,9 +127,11 @@ struct ppi_fold {
 	uint32_t place_count;
 	struct ppi_owners owners;
 	struct ppi_labels labels;
-	struct ppi_pairs labelled; /* of owner and label */
-	struct ppi_pairs pairs; /* of those, or owner, and place: one for each
-	                         * row */
+	struct ppi_labels tags[PPI_TAGS];
+	/* Of owner and label; of that and the first tag; and so on. */
+	struct ppi_pairs labelled, tagged[PPI_TAGS];
+	struct ppi_pairs pairs; /* of the last of those, or owner, and place:
+	                         * one for each row */
 
 	struct ppi_vector rows;         /* of struct ppi_row */
 	struct ppi_vector last_samples; /* size_t of each: 1 + the last whose

@@ -102,11 +102,11 @@ static bool add_samples(struct ppi_tree *tree)
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(view->profile, i)) != NULL;
 	     i++) {
-		if ((view->is_left_out && view->is_left_out[i]) ||
-		    sample->weights[view->event] == 0)
+		uint64_t weight = ppi_view_weight(view, i, sample);
+
+		if (!ppi_view_has(view, i) || weight == 0)
 			continue;
-		if (!find_path(tree, sample) ||
-		    !add_weight(tree, sample->weights[view->event]))
+		if (!find_path(tree, sample) || !add_weight(tree, weight))
 			return false;
 	}
 	return true;

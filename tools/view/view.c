@@ -7,6 +7,8 @@
  *   view.c        keys, weights, shares and chance
  *   owners.c      whose a sample is: threads, processes, labels
  *   chains.c      how complete call chains are
+ *   wall.c        running, ready and blocked time: what threads wait for
+ *   life.c        the sums of those, and what threads waited for
  *   rows.c        samples folded into rows, also of callers and callees
  *   tree.c        samples added up along their call chains
  *   filter.c      which samples are left out
@@ -52,6 +54,10 @@ static const struct {
 	{ "process", PPI_BY_PROCESS },
 	{ "pid", PPI_BY_PROCESS },
 	{ "comm", PPI_BY_COMM },
+	{ "state", PPI_BY_STATE },
+	{ "wait", PPI_BY_WAIT },
+	{ "on", PPI_BY_ON },
+	{ "holder", PPI_BY_HOLDER },
 };
 
 /* Of one label, since a row has one column for it. */

@@ -16,9 +16,33 @@ struct ppi_view {
 	const portprof_profile *profile;
 	const struct ppi_symbols_name *names; /* of its locations */
 	size_t event;
+	/* By sample, in place of the event's own: several events as one, or
+	 * weights by another measure (wall.h); NULL. */
+	const uint64_t *weights, *samples;
 	const bool *is_left_out; /* by sample; NULL: all are in */
+	const bool *is_idle;     /* likewise: idle waits, in no row */
+	bool is_latency;         /* weights are; the event's own are CPU time */
 	const char *label; /* that PPI_BY_LABEL tells apart */
 };
+
+static inline uint64_t ppi_view_weight(const struct ppi_view *view, size_t i,
+                                       const portprof_profile_sample *sample)
+{
+	return view->weights ? view->weights[i] : sample->weights[view->event];
+}
+
+static inline uint64_t ppi_view_samples(const struct ppi_view *view, size_t i,
+                                        const portprof_profile_sample *sample)
+{
+	return view->samples ? view->samples[i] : sample->samples[view->event];
+}
+
+/* Whether a sample is in the view's rows. */
+static inline bool ppi_view_has(const struct ppi_view *view, size_t i)
+{
+	return (!view->is_left_out || !view->is_left_out[i]) &&
+	       (!view->is_idle || !view->is_idle[i]);
+}
 
 /* ---- keys ---- */
 
@@ -32,12 +56,18 @@ enum {
 	PPI_BY_LINE = 1u << 5,
 	PPI_BY_COMM = 1u << 6, /* threads of one name are one */
 	PPI_BY_LABEL = 1u << 7, /* of the view's name */
+	/* What a thread did, and waited for (wall.h): by enum ppi_tag. */
+	PPI_BY_STATE = 1u << 8,
+	PPI_BY_WAIT = 1u << 9,
+	PPI_BY_ON = 1u << 10,
+	PPI_BY_HOLDER = 1u << 11,
 
 	/* Sets of them. */
 	PPI_BY_CODE =
 		PPI_BY_FUNCTION | PPI_BY_MODULE | PPI_BY_ADDRESS | PPI_BY_LINE,
 	PPI_BY_OWNER = PPI_BY_THREAD | PPI_BY_PROCESS | PPI_BY_COMM,
-	PPI_BY_SAMPLE = PPI_BY_OWNER | PPI_BY_LABEL
+	PPI_BY_TAG = PPI_BY_STATE | PPI_BY_WAIT | PPI_BY_ON | PPI_BY_HOLDER,
+	PPI_BY_SAMPLE = PPI_BY_OWNER | PPI_BY_LABEL | PPI_BY_TAG
 };
 
 /* "function,module,..." to bits; 0 and the unknown word when it has one. *label
