@@ -85,6 +85,7 @@ libportprof_tools_la_SOURCES = \
 	tools/report/report_csv.c \
 	tools/view/filter.c \
 	tools/view/filter.h \
+	tools/report/report_holders.c \
 	tools/report/report_json.c \
 	tools/view/owners.c \
 	tools/view/owners.h \

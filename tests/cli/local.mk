@@ -95,6 +95,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-report-header.sh \
 	tests/cli/check-report-others.sh \
 	tests/cli/check-report-places.sh \
+	tests/cli/check-report-wall.sh \
 	tests/cli/check-report-perf.sh \
 	tests/cli/check-selftest.sh \
 	tests/cli/check-stat.sh \
@@ -114,5 +115,5 @@ SCRIPT_TESTS_ALL += \
 	tests/cli/check-export-large.sh \
 	tests/cli/check-record-real.sh
 SCRIPT_TESTS_LONG += tests/cli/check-suite-machines.sh
-EXTRA_DIST += tests/cli/cli.sh tests/cli/hostile.py tests/cli/otlp.py tests/cli/perf_script.py tests/cli/pprof.py tests/cli/pg_work.c tests/cli/random_kills.py \
+EXTRA_DIST += tests/cli/cli.sh tests/cli/wall_profile.py tests/cli/hostile.py tests/cli/otlp.py tests/cli/perf_script.py tests/cli/pprof.py tests/cli/pg_work.c tests/cli/random_kills.py \
 	tests/cli/terminal.py

@@ -185,6 +185,7 @@ bool ppi_page_sum(struct ppi_page_series *series)
 
 	if (!ppi_rows_fold(&series->view, PPI_BY_MODULE, &rows))
 		return false;
+	series->report.idle_waits = rows.idle_weight;
 	ppi_report_sum(&series->report, rows.weight + rows.left_weight);
 	series->report.left_out = rows.left_weight;
 	ppi_rows_free(&rows);
@@ -236,7 +237,8 @@ void ppi_page_say(const struct ppi_page *page, const struct ppi_report *report,
 }
 
 bool ppi_page_report(const struct ppi_report *report,
-                     const struct ppi_view *view, size_t first, size_t count,
+                     const struct ppi_view *view,
+                     const struct ppi_subject *subjects, size_t count,
                      const char *path, const struct ppi_hidden *hidden,
                      bool is_verbose)
 {
@@ -253,7 +255,9 @@ bool ppi_page_report(const struct ppi_report *report,
 		*series = (struct ppi_page_series){ .label = "",
 			                            .report = *report,
 			                            .view = *view };
-		series->report.event = series->view.event = first + i;
+		ppi_subject_show(&subjects[i], &series->view);
+		series->report.event = subjects[i].event;
+		series->report.subject = &subjects[i];
 		is_good = ppi_page_sum(series);
 	}
 	/* without folders no source file is found */

@@ -112,10 +112,11 @@ extern const size_t ppi_page_text_lines;
 
 /* ---- what verbs make of it ---- */
 
-/* The events of a profile as a page: `count` of them from `first` on. Says why
- * when it returns false. */
+/* What is looked at of a profile as a page: `count` subjects. Says why when it
+ * returns false. */
 bool ppi_page_report(const struct ppi_report *report,
-                     const struct ppi_view *view, size_t first, size_t count,
+                     const struct ppi_view *view,
+                     const struct ppi_subject *subjects, size_t count,
                      const char *path, const struct ppi_hidden *hidden,
                      bool is_verbose);
 

@@ -6,6 +6,7 @@
  *
  *   report_text.c  a table of rows
  *   report_tree.c  calls as a tree
+ *   report_holders.c  who held what others waited for
  *   report_csv.c   rows for spreadsheets
  *   report_json.c  everything for programs
  *   tools/page     a page for a browser
@@ -40,6 +41,7 @@ enum report_form {
 	FORM_HTML
 };
 
+/* Its members are the options of the command line. */
 struct report_options {
 	const char **inputs; /* at least one */
 	size_t input_count;
@@ -51,8 +53,9 @@ struct report_options {
 	const char *label; /* up to a comma: of PPI_BY_LABEL */
 	uint64_t rows;     /* 0: all */
 	bool is_by_total, is_quiet, has_inlines, is_json;
-	bool is_tree, has_full_names;
+	bool is_tree, has_full_names, wants_holders;
 	struct ppi_filter filter;
+	struct ppi_wall_wish wish;
 	const char *callers, *callees; /* functions; NULL */
 	struct ppi_named_sources sources; /* from the root; NULL */
 	enum report_form form;
@@ -83,7 +86,8 @@ static int take_sort(const struct ppi_given *given, void *place)
 		return PPI_EXIT_OK;
 	return ppi_line_wrong(given->line,
 	                      "%s: '%.*s' is not one of function, module, "
-	                      "line, address, thread, process, comm, label:NAME",
+	                      "line, address, thread, process, comm, state, "
+	                      "wait, on, holder, label:NAME",
 	                      given->name,
 	                      (int)strcspn(unknown, ","), unknown);
 }
@@ -119,14 +123,15 @@ static const struct ppi_option table[] = {
 	{ 0, "time", "FROM,TO",
 	  "keep these seconds, such as 1,2 or 500ms, or 10%,20%",
 	  .take = take_times, .place = AT(filter) },
+	PPI_WALL_OPTIONS(AT(wish)),
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
 	PPI_DEBUGINFOD_OPTION,
 	PPI_ROOT_OPTION(AT(sources.root)),
 	PPI_MEMORY_OPTION(AT(memory_max)),
 	{ .help = "What to print" },
 	{ 's', "sort", "KEYS",
-	  "group by function, module, line, address, thread, process, comm "
-	  "or label:NAME, or by several (function)",
+	  "group by function, module, line, address, thread, process, comm, "
+	  "state, wait, on, holder or label:NAME, or by several (function)",
 	  .take = take_sort },
 	PPI_ROWS_OPTION(AT(rows)),
 	{ 0, "children", NULL, "sort by weight with callees",
@@ -138,6 +143,12 @@ static const struct ppi_option table[] = {
 	{ 0, "tree", NULL,
 	  "print calls as a tree: all, or --callers or --callees of FUNC",
 	  .take = ppi_take_flag, .place = AT(is_tree) },
+	{ 0, "holders", NULL, "print who held what threads waited for",
+	  .take = ppi_take_flag, .place = AT(wants_holders) },
+	{ 0, "latency", NULL,
+	  "divide weights by the CPUs in use at that moment (needs record "
+	  "--timeline)",
+	  .take = ppi_take_flag, .place = AT(wish.is_latency) },
 	{ 0, "full-names", NULL, "print whole names of C++ in the tree",
 	  .take = ppi_take_flag, .place = AT(has_full_names) },
 	{ 0, "inline", NULL, "print inlined functions on their own",
@@ -185,6 +196,31 @@ static void complete(struct report_options *options, int argc, char **argv)
 			options->form == FORM_TEXT ? DEFAULT_ROWS : 0;
 	if (options->input_count == 0)
 		options->inputs[options->input_count++] = usual_inputs[0];
+	options->filter.waits = options->wish.waits;
+}
+
+/* What is of waits goes with nothing that is not. */
+static int check_waits(const struct report_options *options)
+{
+	const struct ppi_wall_wish *wish = &options->wish;
+
+	if (options->event && (wish->states || wish->waits))
+		return ppi_line_wrong(&line, "--event is one event; --state "
+		                             "and --wait are of several: ask "
+		                             "for one of them");
+	if (wish->is_latency && (wish->states || wish->waits ||
+	                         options->wants_holders))
+		return ppi_line_wrong(&line, "--latency weighs the time that "
+		                             "threads ran: leave out --state, "
+		                             "--wait and --holders");
+	if (options->wants_holders &&
+	    (options->sort || options->callers || options->callees ||
+	     options->is_tree || options->event ||
+	     options->form == FORM_CSV || options->form == FORM_HTML))
+		return ppi_line_wrong(&line, "--holders is a table of its own, "
+		                             "as text or --json: leave out "
+		                             "what asks for others");
+	return PPI_LINE_READ;
 }
 
 static int check_tree(const struct report_options *options)
@@ -229,7 +265,9 @@ static int read_options(int argc, char **argv,
 	if (!options->page && ppi_hides(&options->hidden))
 		return ppi_line_wrong(&line, "--no-paths, --no-host and "
 		                             "--no-source need --html");
-	return options->is_tree ? check_tree(options) : status;
+	status = check_waits(options);
+	return status == PPI_LINE_READ && options->is_tree
+	               ? check_tree(options) : status;
 }
 
 /* Either way. */
@@ -306,6 +344,8 @@ struct printing {
 	struct ppi_report report;
 	const struct report_options *options;
 	struct ppi_view view;
+	struct ppi_subject *subjects; /* what is printed */
+	size_t subject_count;
 };
 
 static bool out_of_memory(void)
@@ -321,6 +361,7 @@ static bool fold(struct printing *printing, unsigned keys,
 		return out_of_memory();
 	if (!ppi_rows_keep_modules(rows, printing->options->filter.modules))
 		return out_of_memory();
+	printing->report.idle_waits = rows->idle_weight;
 	ppi_report_sum(&printing->report, rows->weight + rows->left_weight);
 	if (printing->view.is_left_out)
 		ppi_report_filter(&printing->report, rows->weight,
@@ -391,7 +432,9 @@ static void print_text(const struct printing *printing,
 
 	if (!printing->options->is_quiet)
 		ppi_report_print_header(report, stdout);
-	if (!has_edges)
+	if (more->holders)
+		ppi_report_print_holders(report, more->holders, stdout);
+	else if (!has_edges)
 		ppi_report_print_rows(report, rows, stdout);
 	if (more->callers.function)
 		ppi_report_print_edges(report, PPI_CALLERS, &more->callers,
@@ -401,6 +444,8 @@ static void print_text(const struct printing *printing,
 	if (more->callees.function)
 		ppi_report_print_edges(report, PPI_CALLEES, &more->callees,
 		                       stdout);
+	if (!printing->options->is_quiet)
+		ppi_report_print_rest(report, stdout);
 }
 
 static void print_csv(const struct printing *printing,
@@ -472,21 +517,44 @@ static bool print_tree(struct printing *printing, const struct ppi_rows *rows)
 	return weight || !wish.function;
 }
 
-static bool print_event(struct printing *printing, size_t event, bool is_first)
+/* What a thread did is said where it may have waited, if nobody asked for
+ * anything else. */
+static unsigned keys_of(const struct report_options *options,
+                        const struct ppi_subject *subject)
+{
+	bool may_wait = subject->states & ~(1u << PPI_RUNNING);
+
+	if (!may_wait || options->sort || options->callers || options->callees)
+		return options->keys;
+	return options->keys | PPI_BY_WAIT;
+}
+
+static bool print_subject(struct printing *printing,
+                          const struct ppi_subject *subject, bool is_first)
 {
 	const struct report_options *options = printing->options;
 	bool is_json = options->form == FORM_JSON;
 	struct ppi_report_more more = { 0 };
+	struct ppi_report_holders holders = { 0 };
 	struct ppi_rows rows;
 	bool is_good;
 
-	printing->report.event = printing->view.event = event;
+	ppi_subject_show(subject, &printing->view);
+	printing->report.event = subject->event;
+	printing->report.subject = subject;
+	printing->report.keys = keys_of(options, subject);
 	if (!fold(printing,
-	          is_json ? PPI_BY_FUNCTION | PPI_BY_MODULE : options->keys,
+	          is_json ? PPI_BY_FUNCTION | PPI_BY_MODULE
+	                  : printing->report.keys,
 	          &rows))
 		return false;
 	is_good = options->is_tree ||
 	          fold_more(printing, rows.has_chains, &more);
+	if (is_good && options->wants_holders) {
+		more.holders = &holders;
+		if (!ppi_report_find_holders(&printing->view, &holders))
+			is_good = out_of_memory();
+	}
 	if (is_good &&
 	    !ppi_chains_sum(&printing->view, &printing->report.chains))
 		is_good = out_of_memory();
@@ -504,6 +572,7 @@ static bool print_event(struct printing *printing, size_t event, bool is_first)
 		print_text(printing, &rows, &more);
 	}
 	ppi_chains_free(&printing->report.chains);
+	ppi_report_free_holders(&holders);
 	free_more(&more);
 	ppi_rows_free(&rows);
 	return is_good;
@@ -511,23 +580,68 @@ static bool print_event(struct printing *printing, size_t event, bool is_first)
 
 static bool print_events(struct printing *printing)
 {
-	const char *wanted = printing->options->event;
-	size_t count = portprof_profile_event_count(printing->view.profile);
-	size_t first = ppi_event_choose(printing->view.profile,
-	                                printing->report.path, wanted);
-
-	if (first == SIZE_MAX)
-		return false;
-	if (wanted || printing->options->form == FORM_JSON)
-		count = first + 1;
 	if (printing->options->form == FORM_HTML)
 		return ppi_page_report(&printing->report, &printing->view,
-		                       first, count - first,
+		                       printing->subjects,
+		                       printing->subject_count,
 		                       printing->options->page,
 		                       &printing->options->hidden,
 		                       printing->options->is_verbose);
-	for (size_t i = first; i < count; i++)
-		if (!print_event(printing, i, i == first))
+	for (size_t i = 0; i < printing->subject_count; i++)
+		if (!print_subject(printing, &printing->subjects[i], i == 0))
+			return false;
+	return true;
+}
+
+/* ---- what is looked at ---- */
+
+/* The page lets its reader choose; text has no event twice. */
+static bool is_wanted_too(const struct printing *printing, size_t event)
+{
+	const struct ppi_subject *first = &printing->subjects[0];
+	struct ppi_subject one;
+
+	if (!first->is_joined)
+		return event != first->event;
+	if (printing->options->form == FORM_HTML)
+		return true;
+	ppi_subject_of_event(printing->view.profile, event, &one);
+	return !(one.states & first->states);
+}
+
+static bool add_subject(struct printing *printing, size_t event)
+{
+	const portprof_profile *profile = printing->view.profile;
+	struct ppi_subject *subject =
+		&printing->subjects[printing->subject_count++];
+
+	ppi_subject_of_event(profile, event, subject);
+	return printing->options->wish.shows_idle ||
+	       ppi_subject_hide_idle(profile, subject) || out_of_memory();
+}
+
+/* What was asked for; else the sum of all states, and what else there is. */
+static bool find_subjects(struct printing *printing)
+{
+	const struct report_options *options = printing->options;
+	const portprof_profile *profile = printing->view.profile;
+	size_t count = portprof_profile_event_count(profile);
+	struct ppi_wall_wish wish = options->wish;
+
+	if (options->wants_holders && !wish.states)
+		wish.states = 1u << PPI_BLOCKED;
+	printing->subjects = calloc(count + 2, sizeof(*printing->subjects));
+	if (!printing->subjects)
+		return out_of_memory();
+	printing->subject_count = 1;
+	if (!ppi_subject_choose(profile, printing->report.path, options->event,
+	                        &wish, true, &printing->subjects[0]))
+		return false;
+	if (options->event || wish.states || wish.waits || wish.is_latency ||
+	    options->form == FORM_JSON)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (is_wanted_too(printing, i) && !add_subject(printing, i))
 			return false;
 	return true;
 }
@@ -544,7 +658,10 @@ static bool print_filtered(struct printing *printing)
 	                         &is_left_out)) {
 	case PPI_FILTER_OK:
 		printing->view.is_left_out = is_left_out;
-		is_good = print_events(printing);
+		is_good = find_subjects(printing) && print_events(printing);
+		for (size_t i = 0; i < printing->subject_count; i++)
+			ppi_subject_free(&printing->subjects[i]);
+		free(printing->subjects);
 		break;
 	case PPI_FILTER_MEMORY:
 		out_of_memory();

@@ -17,17 +17,48 @@ struct ppi_report_edges {
 	struct ppi_rows rows;
 };
 
+/* Who waited for what somebody held; strings belong to profile and symbols. */
+struct ppi_report_waiter {
+	const char *holder; /* "FUNCTION in thread NAME"; "" unknown */
+	const char *function, *thread, *on;
+	uint64_t ns, waits;
+};
+
+/* By holder, the one that was waited for longest first. */
+struct ppi_report_holders {
+	struct ppi_report_waiter *waiters;
+	size_t count;
+};
+
+/* False when out of memory; ppi_report_free_holders is due all the same. */
+bool ppi_report_find_holders(const struct ppi_view *view,
+                             struct ppi_report_holders *holders);
+void ppi_report_free_holders(struct ppi_report_holders *holders);
+
+/* The waiters from `first` on that have the same holder: their sums, and the
+ * one behind them. */
+size_t ppi_report_holder_end(const struct ppi_report_holders *holders,
+                             size_t first, uint64_t *ns, uint64_t *waits);
+
+void ppi_report_print_holders(const struct ppi_report *report,
+                              const struct ppi_report_holders *holders,
+                              FILE *out);
+
 /* Rows that were asked for beside those by function and by thread. */
 struct ppi_report_more {
 	const char *sort; /* the keys of `rows`, as they were given; NULL: no
 	                   * rows were asked for */
 	struct ppi_rows rows;
 	struct ppi_report_edges callers, callees;
+	const struct ppi_report_holders *holders; /* NULL: not asked for */
 };
 
 /* The rows, behind ppi_report_print_header or alone. */
 void ppi_report_print_rows(const struct ppi_report *report,
                            const struct ppi_rows *rows, FILE *out);
+
+/* Behind the rows: how to see the rest of a program that mostly waited. */
+void ppi_report_print_rest(const struct ppi_report *report, FILE *out);
 
 /* Rows of ppi_rows_edges. */
 void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,

@@ -67,6 +67,9 @@ static void put_row(const struct csv *csv, const struct ppi_row *row)
 		put_number(csv, row->tid);
 	if (keys & PPI_BY_LABEL)
 		put_text(csv, row->label);
+	for (unsigned i = 0; i < PPI_TAGS; i++)
+		if (keys & PPI_BY_STATE << i)
+			put_text(csv, row->tags[i]);
 	if (keys & PPI_BY_MODULE)
 		put_text(csv, row->path[0] == '/' ? row->path : row->module);
 	if (keys & PPI_BY_ADDRESS)
@@ -86,6 +89,8 @@ static const struct {
 } names[] = {
 	{ PPI_BY_OWNER, "thread" },    { PPI_BY_PROCESS, "pid" },
 	{ PPI_BY_THREAD, "tid" },      { PPI_BY_LABEL, "label" },
+	{ PPI_BY_STATE, "state" },     { PPI_BY_WAIT, "wait" },
+	{ PPI_BY_ON, "on" },           { PPI_BY_HOLDER, "holder" },
 	{ PPI_BY_MODULE, "module" },   { PPI_BY_ADDRESS, "address" },
 	{ PPI_BY_LINE, "file" },       { PPI_BY_LINE, "line" },
 	{ PPI_BY_FUNCTION, "function" },
@@ -131,15 +136,16 @@ static void put_excess(const struct csv *csv, uint64_t weight)
 }
 
 /* In no total, so of no share of it. */
-static void put_idle(const struct csv *csv, uint64_t ns)
+static void put_idle(const struct csv *csv, uint64_t ns, uint64_t samples,
+                     const char *words)
 {
 	put_field(csv, csv->report->what->name);
 	for (unsigned i = 0; i < 2; i++) {
 		put_number(csv, ns);
 		put_text(csv, "");
 	}
-	put_number(csv, 0);
-	put_words(csv, "(idle)");
+	put_number(csv, samples);
+	put_words(csv, words);
 }
 
 void ppi_report_print_csv_names(const struct ppi_report *report,
@@ -186,6 +192,9 @@ void ppi_report_print_csv_rows(const struct ppi_report *report,
 		put_excess(&csv, report->excess);
 	else
 		put_remark(&csv, report->unattributed, 0, "(unattributed)");
+	if (report->idle_waits)
+		put_idle(&csv, report->idle_waits, rows->idle_samples,
+		         "(idle waits)");
 	if (report->idle)
-		put_idle(&csv, report->idle);
+		put_idle(&csv, report->idle, 0, "(idle)");
 }

@@ -209,6 +209,47 @@ static void put_account(struct ppi_json *json, const struct ppi_report *report,
 	put_known(json, "not_attached", has_stats, stats->not_attached_weight);
 }
 
+/* What became of the threads' time; null where nobody looked. */
+static void put_life(struct ppi_json *json, const struct ppi_life *life)
+{
+	const portprof_life *sums = &life->sums;
+
+	if (!sums->threads) {
+		ppi_json_null(json, "life");
+		return;
+	}
+	ppi_json_object(json, "life");
+	ppi_json_number(json, "threads", sums->threads);
+	ppi_json_number(json, "lifetime_ns", sums->lifetime_ns);
+	ppi_json_number(json, "running_ns", sums->running_ns);
+	ppi_json_number(json, "ready_ns", sums->ready_ns);
+	ppi_json_number(json, "blocked_ns", sums->blocked_ns);
+	ppi_json_number(json, "unknown_ns", sums->unknown_ns);
+	ppi_json_object(json, "kinds");
+	for (size_t i = 0; i < life->kind_count; i++)
+		ppi_json_number(json, life->kinds[i].name, life->kinds[i].ns);
+	ppi_json_close(json);
+	ppi_json_number(json, "estimated_ns", life->estimated_ns);
+	ppi_json_number(json, "not_seen_ns", life->unseen_ns);
+	ppi_json_close(json);
+}
+
+/* What of it the rows are of. */
+static void put_states(struct ppi_json *json, const struct ppi_report *report)
+{
+	unsigned states = report->subject ? report->subject->states : 0;
+
+	ppi_json_array(json, "states");
+	for (int i = 0; i < PPI_STATES; i++)
+		if (states & 1u << i)
+			ppi_json_text(json, NULL,
+			              ppi_state_name((enum ppi_state)i));
+	ppi_json_close(json);
+	ppi_json_flag(json, "latency",
+	              report->subject && report->subject->is_latency);
+	ppi_json_number(json, "idle_waits_ns", report->idle_waits);
+}
+
 /* Every event of the file, so that a reader knows what else it can ask for. */
 static void put_events(struct ppi_json *json, const portprof_profile *profile)
 {
@@ -227,6 +268,14 @@ static void put_events(struct ppi_json *json, const portprof_profile *profile)
 
 /* ---- the rows: each writes what is in the braces ---- */
 
+/* Beside the part of latency. */
+static void put_cpu(struct ppi_json *json, const struct ppi_report *report,
+                    const struct ppi_row *row)
+{
+	if (report->subject && report->subject->is_latency)
+		ppi_json_number(json, "cpu_weight", row->cpu_weight);
+}
+
 static void put_function(struct ppi_json *json, const struct ppi_report *report,
                          const struct ppi_row *row)
 {
@@ -237,6 +286,7 @@ static void put_function(struct ppi_json *json, const struct ppi_report *report,
 	ppi_json_number(json, "total_weight", row->total_weight);
 	ppi_json_number(json, "samples", row->samples);
 	put_share(json, report, row->self_weight);
+	put_cpu(json, report, row);
 	ppi_json_flag(json, "named", row->is_named);
 }
 
@@ -265,6 +315,10 @@ static void put_keys(struct ppi_json *json, unsigned keys,
 		ppi_json_number(json, "tid", row->tid);
 	if (keys & PPI_BY_LABEL)
 		ppi_json_text(json, "label", row->label);
+	for (unsigned i = 0; i < PPI_TAGS; i++)
+		if (keys & PPI_BY_STATE << i)
+			ppi_json_text(json, ppi_tag_name((enum ppi_tag)i),
+			              row->tags[i]);
 	if (keys & PPI_BY_MODULE) {
 		ppi_json_text(json, "module", row->module);
 		ppi_json_text(json, "path", row->path);
@@ -288,6 +342,7 @@ static void put_row(struct ppi_json *json, const struct ppi_report *report,
 	ppi_json_number(json, "total_weight", row->total_weight);
 	ppi_json_number(json, "samples", row->samples);
 	put_share(json, report, row->self_weight);
+	put_cpu(json, report, row);
 	put_keys(json, report->keys, row);
 }
 
@@ -330,6 +385,38 @@ static void put_edges(struct ppi_json *json, const char *of, const char *key,
 	put_rows(json, key, report, &edges->rows, report->row_limit, put_edge);
 }
 
+/* Who was waited for, and by whom. */
+static void put_holders(struct ppi_json *json,
+                        const struct ppi_report_holders *holders)
+{
+	uint64_t ns, waits;
+
+	ppi_json_array(json, "holders");
+	for (size_t i = 0, end; i < holders->count; i = end) {
+		end = ppi_report_holder_end(holders, i, &ns, &waits);
+		ppi_json_object(json, NULL);
+		ppi_json_text(json, "holder", holders->waiters[i].holder);
+		ppi_json_number(json, "waited_ns", ns);
+		ppi_json_number(json, "waits", waits);
+		ppi_json_array(json, "waiters");
+		for (; i < end; i++) {
+			const struct ppi_report_waiter *one =
+				&holders->waiters[i];
+
+			ppi_json_object(json, NULL);
+			ppi_json_text(json, "function", one->function);
+			ppi_json_text(json, "thread", one->thread);
+			ppi_json_text(json, "on", one->on);
+			ppi_json_number(json, "waited_ns", one->ns);
+			ppi_json_number(json, "waits", one->waits);
+			ppi_json_close(json);
+		}
+		ppi_json_close(json);
+		ppi_json_close(json);
+	}
+	ppi_json_close(json);
+}
+
 static void put_more(struct ppi_json *json, const struct ppi_report *report)
 {
 	const struct ppi_report_more *more = report->more;
@@ -343,6 +430,8 @@ static void put_more(struct ppi_json *json, const struct ppi_report *report)
 	}
 	put_edges(json, "callers_of", "callers", report, &more->callers);
 	put_edges(json, "callees_of", "callees", report, &more->callees);
+	if (more->holders)
+		put_holders(json, more->holders);
 }
 
 bool ppi_report_print_json(const struct ppi_report *report,
@@ -354,6 +443,8 @@ bool ppi_report_print_json(const struct ppi_report *report,
 	ppi_json_begin(&json, out, false);
 	put_origin(&json, report);
 	put_account(&json, report, functions->samples);
+	put_life(&json, &report->life);
+	put_states(&json, report);
 	put_events(&json, report->profile);
 	put_rows(&json, "functions", report, functions, report->row_limit,
 	         put_function);

@@ -20,7 +20,10 @@ struct columns {
 	uint64_t total;
 	bool has_samples, has_total_share;
 	bool has_chains; /* and room for totals */
+	bool is_latency; /* then: */
+	uint64_t cpu_total;
 	int module_width, thread_width, line_width, address_width, label_width;
+	int tag_width[PPI_TAGS];
 	const char *label_head;
 	size_t function_room;
 	FILE *out;
@@ -111,6 +114,20 @@ static void print_function(const struct columns *columns, const char *name)
 	                     fits));
 }
 
+static bool has_tag(const struct columns *columns, unsigned tag)
+{
+	return columns->keys & PPI_BY_STATE << tag;
+}
+
+/* What nothing is known of. */
+static const char *tag_word(const struct ppi_row *row, unsigned tag,
+                            char room[PPI_SHOWN_BYTES])
+{
+	const char *text = row ? row->tags[tag] : "";
+
+	return row && !text[0] ? "-" : ppi_shown(text, room);
+}
+
 /* No row: only as wide as one. */
 static void print_names(const struct columns *columns,
                         const struct ppi_row *row)
@@ -126,6 +143,10 @@ static void print_names(const struct columns *columns,
 	if (columns->keys & PPI_BY_LABEL)
 		print_column(columns, row ? ppi_shown(row->label, room) : "",
 		             columns->label_width, room);
+	for (unsigned i = 0; i < PPI_TAGS; i++)
+		if (has_tag(columns, i))
+			print_column(columns, tag_word(row, i, room),
+			             columns->tag_width[i], room);
 	if (columns->keys & PPI_BY_MODULE)
 		print_column(columns, row ? ppi_shown(row->module, room) : "",
 		             columns->module_width, room);
@@ -160,6 +181,11 @@ static int function_room(const struct columns *columns)
 		left -= columns->thread_width + 2;
 	if (columns->keys & PPI_BY_LABEL)
 		left -= columns->label_width + 2;
+	if (columns->is_latency)
+		left -= SHARE_WIDTH;
+	for (unsigned i = 0; i < PPI_TAGS; i++)
+		if (has_tag(columns, i))
+			left -= columns->tag_width[i] + 2;
 	if (columns->keys & PPI_BY_MODULE)
 		left -= columns->module_width + 2;
 	if (columns->keys & PPI_BY_ADDRESS)
@@ -179,6 +205,13 @@ static void shrink(struct columns *columns, int *width, int least, int wanted)
 	*width = *width - missing > least ? *width - missing : least;
 }
 
+static void shrink_tags(struct columns *columns, int least, int wanted)
+{
+	for (unsigned i = 0; i < PPI_TAGS; i++)
+		if (has_tag(columns, i))
+			shrink(columns, &columns->tag_width[i], least, wanted);
+}
+
 /* Modules are cut first, then numbers of samples are left out, then shares of
  * totals, then threads are cut, then totals are left out, then functions are
  * cut; of many columns on a narrow screen all are, so that no row is broken. */
@@ -196,6 +229,7 @@ static void fit_names(struct columns *columns, int longest)
 	columns->has_total_share = function_room(columns) >= wanted;
 	shrink(columns, &columns->thread_width, MODULE_LEAST, wanted);
 	shrink(columns, &columns->label_width, MODULE_LEAST, wanted);
+	shrink_tags(columns, MODULE_LEAST, wanted);
 	wanted = wanted < MODULE_LEAST ? wanted : MODULE_LEAST;
 	if (function_room(columns) < wanted)
 		columns->has_chains = false;
@@ -203,6 +237,7 @@ static void fit_names(struct columns *columns, int longest)
 	shrink(columns, &columns->module_width, LEAST, wanted);
 	shrink(columns, &columns->thread_width, LEAST, wanted);
 	shrink(columns, &columns->label_width, LEAST, wanted);
+	shrink_tags(columns, LEAST, wanted);
 	shrink(columns, &columns->line_width, LEAST, wanted);
 	room = function_room(columns);
 	columns->function_room = room > 0 ? (size_t)room : 0;
@@ -221,6 +256,9 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 	columns->label_head = rows->labels.name;
 	columns->label_width = (int)strlen(columns->label_head);
 	columns->has_total_share = true;
+	for (int i = 0; i < PPI_TAGS; i++)
+		columns->tag_width[i] =
+			(int)strlen(ppi_tag_name((enum ppi_tag)i));
 	for (size_t i = 0; i < shown; i++) {
 		const struct ppi_row *row = &rows->rows[i];
 
@@ -239,6 +277,11 @@ static void fit_columns(struct columns *columns, const struct ppi_rows *rows,
 			columns->label_width =
 				wider(columns->label_width,
 			              ppi_shown(row->label, room));
+		for (unsigned k = 0; k < PPI_TAGS; k++)
+			if (has_tag(columns, k))
+				columns->tag_width[k] =
+					wider(columns->tag_width[k],
+				              tag_word(row, k, room));
 		if (columns->keys & PPI_BY_ADDRESS) {
 			snprintf(text, sizeof(text), "%#" PRIx64, row->address);
 			columns->address_width =
@@ -281,9 +324,18 @@ static void print_number(const struct columns *columns, uint64_t weight,
 		fprintf(columns->out, "%7s ", "-");
 }
 
+/* What it takes of CPU time, beside its part of latency. */
+static void print_cpu(const struct columns *columns, uint64_t weight)
+{
+	if (columns->is_latency)
+		fprintf(columns->out, "%6.1f%% ",
+		        ppi_percent(weight, columns->cpu_total));
+}
+
 static void print_row(const struct columns *columns, const struct ppi_row *row)
 {
 	print_number(columns, row->self_weight, true, true);
+	print_cpu(columns, row->cpu_weight);
 	if (columns->has_chains)
 		print_number(columns, row->total_weight, true,
 		             columns->has_total_share);
@@ -299,6 +351,8 @@ static void print_words(const struct columns *columns, uint64_t samples,
 {
 	char room[PPI_SHOWN_BYTES];
 
+	if (columns->is_latency)
+		fprintf(columns->out, "%7s ", "-");
 	if (columns->has_chains)
 		print_number(columns, 0, false, columns->has_total_share);
 	if (columns->has_samples && samples)
@@ -357,14 +411,15 @@ static void print_unattributed(const struct columns *columns,
 }
 
 /* In no total, so of no share of it. */
-static void print_idle(const struct columns *columns, uint64_t ns)
+static void print_idle(const struct columns *columns, uint64_t ns,
+                       uint64_t samples, const char *words)
 {
 	char text[64];
 
 	fprintf(columns->out, " %11s %7s ",
 	        ppi_say_weight(ppi_scale_of(PORTPROF_UNIT_NANOSECONDS, ns), ns,
 	                       text, sizeof(text)), "-");
-	print_words(columns, 0, "(idle)");
+	print_words(columns, samples, words);
 }
 
 static void print_heads(const struct columns *columns, const char *first)
@@ -372,7 +427,9 @@ static void print_heads(const struct columns *columns, const char *first)
 	char room[PPI_SHOWN_BYTES];
 
 	fprintf(columns->out, "%s %11s %7s ", ppi_color(columns->out, PPI_BOLD),
-	        first, "share");
+	        columns->is_latency ? "latency" : first, "share");
+	if (columns->is_latency)
+		fprintf(columns->out, "%7s ", "CPU");
 	if (columns->has_chains)
 		fprintf(columns->out, " %11s ", "total");
 	if (columns->has_chains && columns->has_total_share)
@@ -386,6 +443,10 @@ static void print_heads(const struct columns *columns, const char *first)
 	if (columns->keys & PPI_BY_LABEL)
 		print_column(columns, ppi_shown(columns->label_head, room),
 		             columns->label_width, room);
+	for (unsigned i = 0; i < PPI_TAGS; i++)
+		if (has_tag(columns, i))
+			print_column(columns, ppi_tag_name((enum ppi_tag)i),
+			             columns->tag_width[i], room);
 	if (columns->keys & PPI_BY_MODULE)
 		fprintf(columns->out, " %-*s ", columns->module_width,
 		        cut("module", (size_t)columns->module_width, room));
@@ -515,6 +576,7 @@ static struct columns columns_of(const struct ppi_report *report, unsigned keys,
 		.scale = ppi_scale_of(report->what->unit, report->total),
 		.total = report->shown,
 		.has_samples = true,
+		.is_latency = report->subject && report->subject->is_latency,
 		.out = out,
 	};
 }
@@ -526,6 +588,7 @@ void ppi_report_print_rows(const struct ppi_report *report,
 	size_t shown = count_shown(report, rows);
 
 	columns.has_chains = rows->has_chains;
+	columns.cpu_total = rows->cpu_weight;
 	fit_columns(&columns, rows, shown);
 	print_heads(&columns, "self");
 	for (size_t i = 0; i < shown; i++)
@@ -536,8 +599,11 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		print_remark(&columns, report->outside, 0, "(outside)");
 	if (!report->is_filtered)
 		print_unattributed(&columns, report);
+	if (report->idle_waits)
+		print_idle(&columns, report->idle_waits, rows->idle_samples,
+		           "(idle waits; --idle shows them)");
 	if (report->idle && !report->is_filtered)
-		print_idle(&columns, report->idle);
+		print_idle(&columns, report->idle, 0, "(idle)");
 	if (report->keys & PPI_BY_FUNCTION && report->keys & PPI_BY_MODULE)
 		print_skid(report, rows, out);
 	if (report->keys & PPI_BY_FUNCTION)
@@ -560,6 +626,7 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 	char text[64], room[PPI_SHOWN_BYTES];
 	const char *function = ppi_shown(edges->function, room);
 
+	columns.cpu_total = rows->cpu_weight;
 	fit_columns(&columns, rows, shown);
 	fprintf(out, "%s %s, %s (%.1f %% of %s):\n",
 	        edge == PPI_CALLERS ? "Callers of" : "Called by",
@@ -585,4 +652,50 @@ void ppi_report_print_edges(const struct ppi_report *report, enum ppi_edge edge,
 		        "missing: they keep no frame\npointer there.\n",
 		        ppi_percent(rows->skipping_weight, rows->weight),
 		        function);
+}
+
+/* ---- what the rows do not have ---- */
+
+static const char *say_time(uint64_t ns, char *out, size_t bytes)
+{
+	return ppi_say_weight(ppi_scale_of(PORTPROF_UNIT_NANOSECONDS, ns), ns,
+	                      out, bytes);
+}
+
+/* Of a file whose waits were measured, or by what the system charged. False: it
+ * ran for most of its life, or that is unknown. */
+static bool has_rest(const struct ppi_report *report, uint64_t *ran,
+                     uint64_t *lived)
+{
+	const portprof_life *life = &report->life.sums;
+	const portprof_stats *stats = &report->what->stats;
+
+	*ran = life->running_ns;
+	*lived = life->lifetime_ns;
+	if (!life->threads && report->what->has_stats && !stats->idle_time_ns) {
+		*ran = stats->cpu_time_ns;
+		*lived = portprof_profile_origin_get(report->profile)
+		                 ->duration_ns;
+	}
+	return (life->threads || *ran) && *ran < *lived / 2;
+}
+
+void ppi_report_print_rest(const struct ppi_report *report, FILE *out)
+{
+	size_t events[PPI_STATES];
+	bool has_waits = ppi_wall_find(report->profile, events);
+	char words[200], time[64], whole[64];
+	uint64_t ran, lived;
+
+	if (report->what->unit != PORTPROF_UNIT_NANOSECONDS ||
+	    (has_waits && (!report->subject ||
+	                   report->subject->states != 1u << PPI_RUNNING)) ||
+	    !has_rest(report, &ran, &lived))
+		return;
+	snprintf(words, sizeof(words), "It ran for %s of %s; %s shows where it "
+	         "waited for the rest.", say_time(ran, time, sizeof(time)),
+	         say_time(lived, whole, sizeof(whole)),
+	         has_waits ? "report --state blocked" : "record --wall");
+	fputc('\n', out);
+	ppi_put_wrapped_to(out, words, 0, ppi_line_width(out));
 }

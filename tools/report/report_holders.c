@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Who held what others waited for, for how long, and who those were. */
+#include "config.h"
+
+#include "tools/report/report.h"
+
+#include "base/text.h"
+#include "base/vector.h"
+#include "tools/terminal.h"
+#include "tools/tools.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- found ---- */
+
+/* The code of a lock itself, which is not what somebody looks for. */
+static bool is_of_system(const struct ppi_symbols_name *name)
+{
+	static const char *const begins[] = {
+		"[", "libc.so", "libc-", "libpthread", "ld-", "ld.so",
+		"libc.musl", "libstdc++", "libc++",
+	};
+
+	if (name->is_kernel)
+		return true;
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(name->module, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The innermost function of the program, or what the chain begins with. */
+static const char *function_of(const struct ppi_view *view,
+                               const portprof_profile_sample *sample)
+{
+	if (!sample->depth)
+		return "[unknown]";
+	for (size_t i = 0; i < sample->depth; i++) {
+		const struct ppi_symbols_name *name =
+			&view->names[sample->locations[i]];
+
+		if (!is_of_system(name))
+			return name->function;
+	}
+	return view->names[sample->locations[0]].function;
+}
+
+static const char *text_of(const struct ppi_view *view,
+                           const portprof_profile_sample *sample,
+                           enum ppi_tag tag)
+{
+	portprof_profile_label label;
+
+	return ppi_label_find(view->profile, sample, ppi_tag_name(tag), &label)
+	               ? label.text
+	               : "";
+}
+
+/* Of locks it is worth knowing that nobody is known. */
+static bool is_wanted(const struct ppi_view *view,
+                      const portprof_profile_sample *sample,
+                      const char *holder)
+{
+	return holder[0] ||
+	       strcmp(text_of(view, sample, PPI_TAG_WAIT), "lock") == 0;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct ppi_report_waiter *a = left, *b = right;
+	int order = strcmp(a->holder, b->holder);
+
+	if (order == 0)
+		order = strcmp(a->function, b->function);
+	if (order == 0)
+		order = strcmp(a->thread, b->thread);
+	return order ? order : strcmp(a->on, b->on);
+}
+
+/* One waiter for each function, thread and thing. */
+static void put_together(struct ppi_report_holders *holders)
+{
+	struct ppi_report_waiter *all = holders->waiters;
+	size_t kept = 0;
+
+	qsort(all, holders->count, sizeof(*all), compare_names);
+	for (size_t i = 0; i < holders->count; i++) {
+		if (kept && compare_names(&all[kept - 1], &all[i]) == 0) {
+			all[kept - 1].ns += all[i].ns;
+			all[kept - 1].waits += all[i].waits;
+		} else {
+			all[kept++] = all[i];
+		}
+	}
+	holders->count = kept;
+}
+
+size_t ppi_report_holder_end(const struct ppi_report_holders *holders,
+                             size_t first, uint64_t *ns, uint64_t *waits)
+{
+	size_t i = first;
+
+	*ns = *waits = 0;
+	for (; i < holders->count &&
+	       strcmp(holders->waiters[i].holder,
+	              holders->waiters[first].holder) == 0;
+	     i++) {
+		*ns += holders->waiters[i].ns;
+		*waits += holders->waiters[i].waits;
+	}
+	return i;
+}
+
+/* With the sum of its holder, so that one sort puts both in order. */
+struct ranked {
+	struct ppi_report_waiter waiter;
+	uint64_t of_holder;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+	const struct ranked *a = left, *b = right;
+	int order;
+
+	if (a->of_holder != b->of_holder)
+		return a->of_holder > b->of_holder ? -1 : 1;
+	order = strcmp(a->waiter.holder, b->waiter.holder);
+	if (order)
+		return order;
+	if (a->waiter.ns != b->waiter.ns)
+		return a->waiter.ns > b->waiter.ns ? -1 : 1;
+	return compare_names(left, right);
+}
+
+static bool put_in_order(struct ppi_report_holders *holders)
+{
+	struct ranked *ranked = calloc(holders->count, sizeof(*ranked));
+	uint64_t ns, waits;
+
+	if (!ranked)
+		return false;
+	for (size_t i = 0, end; i < holders->count;) {
+		end = ppi_report_holder_end(holders, i, &ns, &waits);
+		for (; i < end; i++)
+			ranked[i] = (struct ranked){ holders->waiters[i], ns };
+	}
+	qsort(ranked, holders->count, sizeof(*ranked), compare_ranks);
+	for (size_t i = 0; i < holders->count; i++)
+		holders->waiters[i] = ranked[i].waiter;
+	free(ranked);
+	return true;
+}
+
+bool ppi_report_find_holders(const struct ppi_view *view,
+                             struct ppi_report_holders *holders)
+{
+	const portprof_profile_sample *sample;
+	struct ppi_vector all = { 0 };
+	struct ppi_owners owners;
+	bool is_good = ppi_owners_open(&owners, view->profile, PPI_BY_COMM);
+
+	for (size_t i = 0;
+	     is_good && (sample = portprof_profile_sample_get(view->profile,
+	                                                      i)) != NULL;
+	     i++) {
+		const char *holder = text_of(view, sample, PPI_TAG_HOLDER);
+		const struct ppi_owner *owner;
+		struct ppi_report_waiter one;
+
+		if (!ppi_view_weight(view, i, sample) ||
+		    !ppi_view_has(view, i) ||
+		    !is_wanted(view, sample, holder))
+			continue;
+		owner = ppi_owners_find(&owners, sample);
+		one = (struct ppi_report_waiter){
+			.holder = holder,
+			.function = function_of(view, sample),
+			.thread = owner ? owner->name : "",
+			.on = text_of(view, sample, PPI_TAG_ON),
+			.ns = ppi_view_weight(view, i, sample),
+			.waits = ppi_view_samples(view, i, sample),
+		};
+		is_good = owner && ppi_vector_add(&all, sizeof(one), &one, 1);
+	}
+	ppi_owners_close(&owners);
+	holders->waiters = all.data;
+	holders->count = all.count;
+	if (!is_good || !all.count)
+		return is_good;
+	put_together(holders);
+	return put_in_order(holders);
+}
+
+void ppi_report_free_holders(struct ppi_report_holders *holders)
+{
+	free(holders->waiters);
+	memset(holders, 0, sizeof(*holders));
+}
+
+/* ---- printed ---- */
+
+enum { WAITERS_SHOWN = 5, NUMBERS_WIDTH = 32 };
+
+struct holder_lines {
+	const struct ppi_report *report;
+	struct ppi_scale scale;
+	FILE *out;
+};
+
+static void print_line(const struct holder_lines *lines, uint64_t ns,
+                       uint64_t waits, const char *words)
+{
+	size_t room = (size_t)ppi_line_width(lines->out);
+	char weight[64], shown[PPI_SHOWN_BYTES];
+	size_t fits = room > NUMBERS_WIDTH + 10 ? room - NUMBERS_WIDTH : 10;
+
+	words = ppi_shown(words, shown);
+	fprintf(lines->out, " %11s %6.1f%% %8" PRIu64 "  ",
+	        ppi_say_weight(lines->scale, ns, weight, sizeof(weight)),
+	        ppi_percent(ns, lines->report->total), waits);
+	if (ppi_text_width(words) <= fits)
+		fprintf(lines->out, "%s\n", words);
+	else
+		fprintf(lines->out, "%.*s...\n",
+		        (int)ppi_text_fit(words, fits - 3), words);
+}
+
+static void print_waiters(const struct holder_lines *lines,
+                          const struct ppi_report_holders *holders,
+                          size_t first, size_t end)
+{
+	size_t shown = end;
+	uint64_t ns = 0, waits = 0;
+	char words[PPI_SHOWN_BYTES];
+
+	if (lines->report->row_limit && end - first > WAITERS_SHOWN)
+		shown = first + WAITERS_SHOWN - 1;
+	for (size_t i = first; i < shown; i++) {
+		const struct ppi_report_waiter *one = &holders->waiters[i];
+
+		snprintf(words, sizeof(words),
+		         "  %.300s in thread %.100s%s%.300s", one->function,
+		         one->thread[0] ? one->thread : "?",
+		         one->on[0] ? ", " : "", one->on);
+		print_line(lines, one->ns, one->waits, words);
+	}
+	for (size_t i = shown; i < end; i++) {
+		ns += holders->waiters[i].ns;
+		waits += holders->waiters[i].waits;
+	}
+	snprintf(words, sizeof(words), "  (%zu more; -n 0 shows all)",
+	         end - shown);
+	if (shown < end)
+		print_line(lines, ns, waits, words);
+}
+
+void ppi_report_print_holders(const struct ppi_report *report,
+                              const struct ppi_report_holders *holders,
+                              FILE *out)
+{
+	struct holder_lines lines = {
+		report, ppi_scale_of(report->what->unit, report->total), out
+	};
+	uint64_t ns, waits;
+	size_t shown = 0;
+
+	fprintf(out, "%s %11s %7s %8s  %s%s\n", ppi_color(out, PPI_BOLD),
+	        "waited", "share", "waits", "held by, and who waited",
+	        ppi_color(out, PPI_PLAIN));
+	for (size_t i = 0, end; i < holders->count; i = end) {
+		const char *holder = holders->waiters[i].holder;
+
+		end = ppi_report_holder_end(holders, i, &ns, &waits);
+		if (report->row_limit && shown++ >= report->row_limit)
+			break;
+		print_line(&lines, ns, waits,
+		           holder[0] ? holder : "(nobody is known)");
+		print_waiters(&lines, holders, i, end);
+	}
+	if (!holders->count)
+		fputs(" nothing that was waited for has a holder\n", out);
+}
