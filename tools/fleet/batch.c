@@ -20,10 +20,10 @@
 
 /* ---- tags ---- */
 
-static struct ppi_tag *find_tag(const struct ppi_tags *tags, const char *name)
+static struct ppi_fleet_tag *find_tag(const struct ppi_tags *tags, const char *name)
 {
 	for (size_t i = 0; i < tags->list.count; i++) {
-		struct ppi_tag *tag = &PPI_AT(&tags->list, struct ppi_tag)[i];
+		struct ppi_fleet_tag *tag = &PPI_AT(&tags->list, struct ppi_fleet_tag)[i];
 
 		if (strcmp(tag->name, name) == 0)
 			return tag;
@@ -33,7 +33,7 @@ static struct ppi_tag *find_tag(const struct ppi_tags *tags, const char *name)
 
 void ppi_tags_set(struct ppi_tags *tags, const char *name, const char *value)
 {
-	struct ppi_tag *tag = find_tag(tags, name), new = { NULL, NULL };
+	struct ppi_fleet_tag *tag = find_tag(tags, name), new = { NULL, NULL };
 
 	if (!value || !value[0])
 		return;
@@ -54,7 +54,7 @@ void ppi_tags_set(struct ppi_tags *tags, const char *name, const char *value)
 
 const char *ppi_tags_get(const struct ppi_tags *tags, const char *name)
 {
-	const struct ppi_tag *tag = find_tag(tags, name);
+	const struct ppi_fleet_tag *tag = find_tag(tags, name);
 
 	return tag ? tag->value : "";
 }
@@ -62,8 +62,8 @@ const char *ppi_tags_get(const struct ppi_tags *tags, const char *name)
 void ppi_tags_free(struct ppi_tags *tags)
 {
 	for (size_t i = 0; i < tags->list.count; i++) {
-		free(PPI_AT(&tags->list, struct ppi_tag)[i].name);
-		free(PPI_AT(&tags->list, struct ppi_tag)[i].value);
+		free(PPI_AT(&tags->list, struct ppi_fleet_tag)[i].name);
+		free(PPI_AT(&tags->list, struct ppi_fleet_tag)[i].value);
 	}
 	ppi_vector_free(&tags->list);
 }
@@ -72,8 +72,8 @@ void ppi_tags_free(struct ppi_tags *tags)
 static bool copy_tags(struct ppi_tags *to, const struct ppi_tags *from)
 {
 	for (size_t i = 0; from && i < from->list.count; i++) {
-		const struct ppi_tag *tag =
-			&PPI_AT(&from->list, struct ppi_tag)[i];
+		const struct ppi_fleet_tag *tag =
+			&PPI_AT(&from->list, struct ppi_fleet_tag)[i];
 
 		if (strcmp(tag->name, "version") != 0)
 			ppi_tags_set(to, tag->name, tag->value);

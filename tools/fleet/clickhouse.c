@@ -241,8 +241,8 @@ static void take_label(void *context, const char *name, const char *value)
 static void take_tags(struct encoding *encoding, const struct ppi_tags *tags)
 {
 	for (size_t i = 0; i < tags->list.count; i++) {
-		const struct ppi_tag *tag =
-			&PPI_AT(&tags->list, struct ppi_tag)[i];
+		const struct ppi_fleet_tag *tag =
+			&PPI_AT(&tags->list, struct ppi_fleet_tag)[i];
 
 		if (strcmp(tag->name, "host") != 0)
 			take_label(encoding, tag->name, tag->value);

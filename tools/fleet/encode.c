@@ -105,8 +105,8 @@ static bool gather(const struct ppi_batch *batch, size_t number,
 	ppi_tags_set(tags, "version", service->version);
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < from[k]->list.count; i++) {
-			const struct ppi_tag *tag =
-				&PPI_AT(&from[k]->list, struct ppi_tag)[i];
+			const struct ppi_fleet_tag *tag =
+				&PPI_AT(&from[k]->list, struct ppi_fleet_tag)[i];
 
 			put_clean_name(name, tag->name);
 			ppi_tags_set(tags, name, tag->value);
@@ -157,8 +157,8 @@ static void put_series(const struct ppi_tags *tags, const char *id,
 	struct ppi_wire series = { 0 }, part = { 0 };
 
 	for (size_t i = 0; i < tags->list.count; i++) {
-		const struct ppi_tag *tag =
-			&PPI_AT(&tags->list, struct ppi_tag)[i];
+		const struct ppi_fleet_tag *tag =
+			&PPI_AT(&tags->list, struct ppi_fleet_tag)[i];
 
 		ppi_wire_string_field(&part, LABEL_NAME, tag->name);
 		ppi_wire_string_field(&part, LABEL_VALUE, tag->value);
@@ -211,8 +211,8 @@ static void put_raw_series(const struct ppi_tags *tags,
 {
 	ppi_wire_text(body, "{\"labels\":{\"labels\":[");
 	for (size_t i = 0; i < tags->list.count; i++) {
-		const struct ppi_tag *tag =
-			&PPI_AT(&tags->list, struct ppi_tag)[i];
+		const struct ppi_fleet_tag *tag =
+			&PPI_AT(&tags->list, struct ppi_fleet_tag)[i];
 
 		ppi_wire_text(body, i ? ",{\"name\":" : "{\"name\":");
 		ppi_wire_json(body, tag->name);
@@ -301,8 +301,8 @@ static void list_attributes(const struct ppi_tags *tags, const char **list)
 	size_t at = 0;
 
 	for (size_t i = 0; i < tags->list.count && at < ATTRIBUTES_MAX; i++) {
-		const struct ppi_tag *tag =
-			&PPI_AT(&tags->list, struct ppi_tag)[i];
+		const struct ppi_fleet_tag *tag =
+			&PPI_AT(&tags->list, struct ppi_fleet_tag)[i];
 
 		if (strcmp(tag->name, "__name__") == 0)
 			continue;

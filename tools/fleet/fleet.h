@@ -105,12 +105,12 @@ int ppi_take_age(const struct ppi_given *given, void *ms);
 
 /* ---- batch.c: what is sent ---- */
 
-struct ppi_tag {
+struct ppi_fleet_tag {
 	char *name, *value;
 };
 
 struct ppi_tags {
-	struct ppi_vector list; /* struct ppi_tag */
+	struct ppi_vector list; /* struct ppi_fleet_tag */
 	bool is_short;
 };
 

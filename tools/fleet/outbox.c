@@ -228,8 +228,8 @@ static void put_origin(FILE *file, const struct ppi_origin *origin)
 	put_field(file, origin->service);
 	put_field(file, origin->program);
 	for (size_t i = 0; i < origin->tags.list.count; i++) {
-		const struct ppi_tag *tag =
-			&PPI_AT(&origin->tags.list, struct ppi_tag)[i];
+		const struct ppi_fleet_tag *tag =
+			&PPI_AT(&origin->tags.list, struct ppi_fleet_tag)[i];
 
 		put_field(file, tag->name);
 		put_field(file, tag->value);

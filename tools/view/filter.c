@@ -402,8 +402,9 @@ static const char *no_name(const void *of, size_t i)
 }
 
 /* Of a sample: the same kind may come often. */
-static const char *wait_name(const struct applying *applying, size_t i)
+static const char *wait_name(const void *of, size_t i)
 {
+	const struct applying *applying = of;
 	const portprof_profile_sample *sample =
 		portprof_profile_sample_get(applying->profile, i);
 	portprof_profile_label label;
