@@ -50,8 +50,8 @@ portprof_status ppi_pump_init(struct ppi_pump *pump,
 	pump->tallies = calloc(event_count, sizeof(*pump->tallies));
 	pump->area = plan->area;
 	pump->chain_depth = plan->chain_depth;
-	pump->verdict_room = pump->most_records = records_in_room;
-	pump->most_words = words;
+	pump->verdict_room = pump->held.most_records = records_in_room;
+	pump->held.most_words = words;
 	if (unwinds(plan))
 		pump->unwinder = ppi_unwinder_new(ppi_machine_here());
 	if (pump->unwinder && !plan->uses_tables)
@@ -67,8 +67,8 @@ void ppi_pump_free(struct ppi_pump *pump)
 {
 	free(pump->room.records);
 	free(pump->room.words);
-	free(pump->held.records);
-	free(pump->held.words);
+	free(pump->held.room.records);
+	free(pump->held.room.words);
 	free(pump->verdicts);
 	free(pump->tallies);
 	ppi_unwinder_free(pump->unwinder);
@@ -190,7 +190,7 @@ static bool grow(void **array, size_t *room, size_t wanted, size_t size)
 
 static bool make_room(struct ppi_pump *pump, size_t records, size_t words)
 {
-	struct ppi_room *held = &pump->held;
+	struct ppi_room *held = &pump->held.room;
 	void *of_verdicts = pump->verdicts, *of_records = held->records,
 	     *of_words = held->words;
 	bool is_grown =
@@ -210,42 +210,42 @@ bool ppi_pump_grow(struct ppi_pump *pump, size_t records, size_t words)
 {
 	if (!make_room(pump, records, words))
 		return false;
-	if (pump->most_records < records)
-		pump->most_records = records;
-	if (pump->most_words < words)
-		pump->most_words = words;
+	if (pump->held.most_records < records)
+		pump->held.most_records = records;
+	if (pump->held.most_words < words)
+		pump->held.most_words = words;
 	return true;
 }
 
 /* A birth comes with a second record. */
 bool ppi_pump_is_full(const struct ppi_pump *pump)
 {
-	return pump->held.record_count + 2 > pump->most_records ||
-	       pump->held.word_count + PPI_WORDS_MIN > pump->most_words;
+	return pump->held.room.record_count + 2 > pump->held.most_records ||
+	       pump->held.room.word_count + PPI_WORDS_MIN > pump->held.most_words;
 }
 
 size_t ppi_pump_held_bytes(const struct ppi_pump *pump)
 {
-	return pump->held.record_count * sizeof(*pump->held.records) +
-	       pump->held.word_count * sizeof(*pump->held.words);
+	return pump->held.room.record_count * sizeof(*pump->held.room.records) +
+	       pump->held.room.word_count * sizeof(*pump->held.room.words);
 }
 
 /* So many records may be added to them, of `most`. */
 static size_t room_to_hold(const struct ppi_pump *pump, size_t most)
 {
-	size_t count = pump->held.record_count;
+	size_t count = pump->held.room.record_count;
 
-	if (count >= pump->most_records ||
-	    pump->held.word_count >= pump->most_words)
+	if (count >= pump->held.most_records ||
+	    pump->held.room.word_count >= pump->held.most_words)
 		return 0;
-	return most < pump->most_records - count ? most
-	                                         : pump->most_records - count;
+	return most < pump->held.most_records - count ? most
+	                                         : pump->held.most_records - count;
 }
 
 static void keep_record(struct ppi_pump *pump, const portprof_record *record,
                         const uint64_t *words)
 {
-	struct ppi_room *held = &pump->held;
+	struct ppi_room *held = &pump->held.room;
 	portprof_record *kept = &held->records[held->record_count++];
 
 	*kept = *record;
@@ -261,8 +261,8 @@ static void keep_record(struct ppi_pump *pump, const portprof_record *record,
 		       (size_t)record->event_field_words * sizeof(*words));
 	held->word_count += (size_t)record->event_field_words;
 	if (record->kind == PORTPROF_RECORD_SAMPLE)
-		pump->held_samples += record->samples;
-	pump->has_end |= record->kind == PORTPROF_RECORD_EXIT &&
+		pump->held.samples += record->samples;
+	pump->held.has_end |= record->kind == PORTPROF_RECORD_EXIT &&
 	                 record->pid == record->tid &&
 	                 record->pid == pump->target_pid;
 }
@@ -270,7 +270,7 @@ static void keep_record(struct ppi_pump *pump, const portprof_record *record,
 /* Without the stacks that chains were found in. */
 static void keep(struct ppi_pump *pump, const struct ppi_room *room)
 {
-	const struct ppi_room *held = &pump->held;
+	const struct ppi_room *held = &pump->held.room;
 	size_t words = 0;
 
 	for (size_t i = 0; i < room->record_count; i++)
@@ -290,11 +290,11 @@ static void keep(struct ppi_pump *pump, const struct ppi_room *room)
 
 static void deliver_held(struct ppi_pump *pump)
 {
-	const struct ppi_room held = pump->held;
+	const struct ppi_room held = pump->held.room;
 
-	pump->held.record_count = pump->held.word_count = 0;
-	pump->held_samples = 0;
-	pump->has_end = false;
+	pump->held.room.record_count = pump->held.room.word_count = 0;
+	pump->held.samples = 0;
+	pump->held.has_end = false;
 	if (held.record_count)
 		deliver(pump, &held);
 }
@@ -304,7 +304,7 @@ static void deliver_held(struct ppi_pump *pump)
 /* To the sinks, or to what waits until it is asked for. */
 static void pass_on(struct ppi_pump *pump, const struct ppi_room *room)
 {
-	if (room->record_count && pump->is_holding)
+	if (room->record_count && pump->held.is_holding)
 		keep(pump, room);
 	else if (room->record_count)
 		deliver(pump, room);
@@ -421,7 +421,7 @@ static portprof_status draw_until(struct ppi_pump *pump,
 		bs->wants_longer_stacks =
 			ppi_chain_ends_are_short(&pump->chain_ends);
 		clear_room(pump);
-		if (pump->is_holding)
+		if (pump->held.is_holding)
 			pump->room.record_room = room_to_hold(pump, room);
 		status = bs->ops->drain(bs, &pump->room);
 		pump->room.record_room = room;
@@ -457,9 +457,9 @@ portprof_status ppi_pump_hold(struct ppi_pump *pump,
 {
 	portprof_status status;
 
-	pump->is_holding = true;
+	pump->held.is_holding = true;
 	status = draw(pump, bs);
-	pump->is_holding = false;
+	pump->held.is_holding = false;
 	return status;
 }
 

@@ -15,6 +15,8 @@ struct ppi_tally {
 	uint64_t kept_weight, outside_weight, lost_weight;
 };
 
+/* Between a backend and the sinks: what it passes through, and what that says; its
+ * members that hold samples back are a part. */
 struct ppi_pump {
 	struct ppi_room room;
 	const struct ppi_room *delivered; /* while it is: that, or a part */
@@ -34,11 +36,13 @@ struct ppi_pump {
 	struct ppi_chain_ends chain_ends;
 	int64_t target_pid;
 	uint64_t born, dead;         /* processes that the target created */
-	struct ppi_room held;        /* what no sink has seen yet */
-	size_t most_records, most_words; /* of that */
-	uint64_t held_samples;
-	bool is_holding;             /* what is drawn goes there */
-	bool has_end;                /* the target's is in it */
+	struct ppi_pump_held {
+		struct ppi_room room;            /* what no sink has seen yet */
+		size_t most_records, most_words; /* of that */
+		uint64_t samples;
+		bool is_holding;             /* what is drawn goes there */
+		bool has_end;                /* the target's is in it */
+	} held;
 	bool feeds_files_only;       /* the process ends */
 };
 

@@ -440,7 +440,7 @@ portprof_status ppi_session_pause(struct portprof_session *session,
 
 	session->is_waiting = false;
 	if (!session->is_running)
-		return session->pump.held.record_count
+		return session->pump.held.room.record_count
 		               ? drain_and_flush(session, why)
 		               : PORTPROF_OK;
 	stopped = bs->ops->stop(bs, why);
@@ -732,7 +732,7 @@ portprof_status portprof_session_reset(portprof_session *session)
 	if (session->is_running)
 		status = ppi_fail(&why, PORTPROF_E_STATE, 0, "reset",
 		                  "stop the session before resetting it");
-	if (status == PORTPROF_OK && session->pump.held.record_count)
+	if (status == PORTPROF_OK && session->pump.held.room.record_count)
 		status = drain_and_flush(session, &why);
 	if (status == PORTPROF_OK) {
 		ppi_account_reset(session);

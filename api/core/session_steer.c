@@ -37,10 +37,10 @@ static bool is_due(const struct portprof_session *session)
 	uint64_t samples = notice->samples || notice->bytes ? notice->samples
 	                                                    : 1;
 
-	if (!pump->held.record_count)
+	if (!pump->held.room.record_count)
 		return false;
-	return ppi_pump_is_full(pump) || pump->has_end || !session->is_running ||
-	       (samples && pump->held_samples >= samples) ||
+	return ppi_pump_is_full(pump) || pump->held.has_end || !session->is_running ||
+	       (samples && pump->held.samples >= samples) ||
 	       (notice->bytes && ppi_pump_held_bytes(pump) >= notice->bytes);
 }
 
@@ -65,7 +65,7 @@ static portprof_status notice_set(struct portprof_session *session, bool bytes,
                                   uint64_t number, struct ppi_diag *why)
 {
 	uint64_t most = bytes ? BYTES_MAX : SAMPLES_MAX;
-	const struct ppi_room *held = &session->pump.held;
+	const struct ppi_room *held = &session->pump.held.room;
 	size_t wanted = 2 * (size_t)number;
 
 	if (number < 1 || number > most)

@@ -275,7 +275,7 @@ static bool take_thread(void *context, int64_t tid)
 	return true;
 }
 
-/* Rarely where another backend tells of births. */
+/* Rarely where another backend reports births. */
 static uint64_t scan_all_ns(const struct waits_watch *watch)
 {
 	return SCAN_ALL_NS * (watch->hears_births ? 10 : 1);

@@ -69,7 +69,7 @@ END {
 # What only users write: a kind of target, a setting of the session and what files
 # and records say of guests.
 words='cgroup|precise|pinned|guest|config\['
-allowed='^(api/core/(session_)?config[a-z_]*\.[ch]|api/portprof/.*|api/portprof\.map|api/profile/.*):'
+allowed='^(api/core/(session_)?config[a-z_]*\.[ch]|api/portprof/.*|api/portprof\.[a-z0-9]*|api/profile/.*):'
 bad=$(grep -rnE "$words" api backends/backend.h | grep -vE "$allowed" |
 	grep -vE 'target\.cgroup|const char \*cgroup|wants_max_precision|"precise=max"' ||
 	true)

@@ -35,7 +35,8 @@ struct ppi_push_options {
 
 struct ppi_push;
 
-/* What the user wants, from configuration file and command line. */
+/* What the user wants, from configuration file and command line: many members, as
+ * each option has one. */
 struct ppi_record_options {
 	struct ppi_texts events; /* of -e, each perhaps a list */
 	const char *frequency, *period, *backend, *chains, *children;

@@ -988,6 +988,7 @@ static void print_short(const struct ppi_report *report, FILE *out)
 	const struct ppi_chains *chains = &report->chains;
 	uint64_t bad = chains->ending + chains->skipping + chains->cut;
 
+	print_life(report, out);
 	print_short_when(origin, out);
 	print_short_total(report, out);
 	print_shown(report, out);
