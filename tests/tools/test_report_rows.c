@@ -404,7 +404,7 @@ static void filters_that_fit_nothing_are_refused(void **state)
 		{ .threads = "" },
 		{ .modules = "libc.so.6" },
 		{ .functions = "wor" },
-		{ .has_times = true, .to_ns = UINT64_MAX }, /* none are kept */
+		{ .has_times = true, .to = { .amount = 1e300 } }, /* none are kept */
 	};
 	bool *is_left_out;
 

@@ -67,8 +67,8 @@ static uint64_t weight_of(unsigned function)
 /* Six parts of each period in function 0, four in function 1. */
 static void work_in_step(uint64_t period_ns)
 {
-	struct fx_work works[2] = { { 0, 0, period_ns * 6 / 10, 0 },
-		                    { 0, 1, period_ns * 4 / 10, 0 } };
+	struct fx_work works[2] = { { 0, 0, period_ns * 6 / 10, 0, 0 },
+		                    { 0, 1, period_ns * 4 / 10, 0, 0 } };
 	uint64_t used[1];
 
 	for (uint64_t ns = 0; ns < SECONDS * 1000 * MS; ns += period_ns) {
@@ -201,8 +201,8 @@ static void idle_for_a_while(void)
  * rest in function 1. */
 static void live(uint64_t life_ns, unsigned lives)
 {
-	struct fx_work works[2] = { { 0, 0, life_ns / 3, 0 },
-		                    { 0, 1, life_ns - life_ns / 3, 0 } };
+	struct fx_work works[2] = { { 0, 0, life_ns / 3, 0, 0 },
+		                    { 0, 1, life_ns - life_ns / 3, 0, 0 } };
 	uint64_t used[1];
 
 	for (unsigned i = 0; i < lives; i++) {
