@@ -62,6 +62,7 @@ SCRIPT_TESTS += \
 	tests/cli/check-output.sh \
 	tests/cli/check-pager.sh \
 	tests/cli/check-toggle.sh \
+	tests/cli/check-wall-verbs.sh \
 	tests/cli/check-preload.sh \
 	tests/cli/check-privacy.sh \
 	tests/cli/check-regions.sh \

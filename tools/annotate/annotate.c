@@ -11,6 +11,7 @@
 #include "tools/view/filter.h"
 #include "tools/view/names.h"
 #include "tools/view/view.h"
+#include "tools/view/wall.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ struct options {
 	const char *function, *input, *event;
 	struct ppi_named_sources sources;
 	struct ppi_filter filter;
+	struct ppi_wall_wish wish;
 	uint64_t around, memory_max;
 	bool is_source_only;
 };
@@ -38,6 +40,7 @@ static const struct ppi_option table[] = {
 	{ 'e', "event", "NAME", "show weights of this event (the first)",
 	  .take = ppi_take_text, .place = AT(event) },
 	PPI_LABEL_OPTION(AT(filter.label)),
+	PPI_WALL_OPTIONS(AT(wish)),
 	{ 0, "source", NULL, "leave out the instructions",
 	  .take = ppi_take_flag, .place = AT(is_source_only) },
 	PPI_DEBUG_DIR_OPTION(AT(sources.debug_folder)),
@@ -134,12 +137,13 @@ static void print_listing(const char *title, const struct ppi_code *code,
 /* Files of a function that are shown: code of others is inlined. */
 enum { FILES_MAX = 4 };
 
-static void print_code(const struct ppi_code *code,
-                       const portprof_profile_event *event,
+static void print_code(const struct ppi_code *code, const struct ppi_view *view,
                        const struct options *options)
 {
 	int width = ppi_table_width(stdout);
-	struct ppi_scale scale = ppi_scale_of(event->unit, code->weight);
+	struct ppi_scale scale = ppi_scale_of(
+		portprof_profile_event_get(view->profile, view->event)->unit,
+		code->weight);
 	struct ppi_listing listing;
 	size_t shown = 0;
 	char weight[64];
@@ -148,8 +152,9 @@ static void print_code(const struct ppi_code *code,
 	ppi_put_text(code->function, stdout);
 	fputs(" of ", stdout);
 	ppi_put_text(code->module, stdout);
-	printf(": %s of its own\n\n", ppi_say_weight(scale, code->weight,
-	                                             weight, sizeof(weight)));
+	printf(": %s %s\n\n", ppi_say_weight(scale, code->weight, weight,
+	                                     sizeof(weight)),
+	       view->has_callees ? "in it and what it calls" : "of its own");
 	do {
 		const char *file = shown < code->file_count
 		                           ? code->files[shown].name
@@ -173,8 +178,7 @@ static void print_code(const struct ppi_code *code,
 	ppi_pager_end();
 }
 
-static bool show(const portprof_profile *profile,
-                 const struct options *options, const struct ppi_view *view)
+static bool show(const struct options *options, const struct ppi_view *view)
 {
 	struct ppi_code code;
 	char likely[512];
@@ -189,25 +193,39 @@ static bool show(const portprof_profile *profile,
 		                ? likely
 		                : "; portprof report -n 0 shows them all");
 	else
-		print_code(&code,
-		           portprof_profile_event_get(profile, view->event),
-		           options);
+		print_code(&code, view, options);
 	is_good = is_good && code.function;
 	ppi_code_free(&code);
 	return is_good;
 }
 
-static bool show_filtered(const portprof_profile *profile,
-                          const struct options *options, struct ppi_view *view)
+static bool show_filtered(const struct options *options, struct ppi_view *view)
 {
+	struct ppi_filter filter = options->filter;
 	bool *is_left_out, is_good;
-	enum ppi_filter_result result = ppi_filter_apply(
-		&options->filter, profile, view->names, &is_left_out);
+	enum ppi_filter_result result;
 
+	filter.waits = options->wish.waits;
+	result = ppi_filter_apply(&filter, view->profile, view->names,
+	                          &is_left_out);
 	view->is_left_out = is_left_out;
-	is_good = result == PPI_FILTER_OK && show(profile, options, view);
+	if (result == PPI_FILTER_MEMORY)
+		ppi_say("out of memory");
+	is_good = result == PPI_FILTER_OK && show(options, view);
 	free(is_left_out);
 	return is_good;
+}
+
+/* Which event, or which states of threads. */
+static bool choose(const struct options *options, struct ppi_view *view,
+                   struct ppi_subject *subject)
+{
+	if (!ppi_subject_choose(view->profile, options->input, options->event,
+	                        &options->wish, false, subject))
+		return false;
+	ppi_subject_show(subject, view);
+	view->has_callees = subject->states & ~(1u << PPI_RUNNING);
+	return true;
 }
 
 static bool annotate(const struct options *options)
@@ -215,24 +233,24 @@ static bool annotate(const struct options *options)
 	portprof_profile *profile = ppi_profile_open(options->input, NULL,
 	                                             options->memory_max);
 	struct ppi_view view = { .profile = profile };
+	struct ppi_subject subject = { 0 };
 	struct ppi_named named;
 	bool is_good = false;
 
 	if (!profile)
 		return false;
 	ppi_names_by_time(profile, options->sources.root, NULL);
-	view.event = ppi_event_choose(profile, options->input,
-	                              options->event);
-	if (view.event != SIZE_MAX) {
+	if (choose(options, &view, &subject)) {
 		if (ppi_named_find(&named, profile, true, false,
 		                   &options->sources)) {
 			view.names = named.names;
-			is_good = show_filtered(profile, options, &view);
+			is_good = show_filtered(options, &view);
 		} else {
 			ppi_say("out of memory");
 		}
 		ppi_named_free(&named);
 	}
+	ppi_subject_free(&subject);
 	portprof_profile_free(profile);
 	return is_good;
 }
@@ -246,6 +264,12 @@ int ppi_annotate_main(int argc, char **argv)
 		status = ppi_line_wrong(&line,
 		                        "no function given; portprof report "
 		                        "shows the hot ones");
+	if (status == PPI_LINE_READ && options.event &&
+	    (options.wish.states || options.wish.waits))
+		status = ppi_line_wrong(&line,
+		                        "--event is one event; --state and "
+		                        "--wait are of several: ask for one of "
+		                        "them");
 	if (status == PPI_LINE_READ) {
 		ppi_settle_debuginfod();
 		ppi_memory_limit(options.memory_max);

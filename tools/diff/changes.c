@@ -28,7 +28,11 @@ static int compare_names(const struct ppi_row *a, const struct ppi_row *b)
 		order = a->line < b->line ? -1 : 1;
 	if (order == 0)
 		order = compare_text(a->label, b->label);
-	return order ? order : compare_text(a->thread, b->thread);
+	if (order == 0)
+		order = compare_text(a->thread, b->thread);
+	for (size_t i = 0; order == 0 && i < PPI_TAGS; i++)
+		order = compare_text(a->tags[i], b->tags[i]);
+	return order;
 }
 
 static int compare_by_name(const void *left, const void *right)

@@ -19,6 +19,7 @@
 #include "tools/tools.h"
 #include "tools/view/filter.h"
 #include "tools/view/names.h"
+#include "tools/view/wall.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ struct options {
 	struct ppi_hidden hidden; /* in the page */
 	bool is_verbose;
 	struct ppi_named_sources sources;
+	struct ppi_wall_wish wish;
 	struct ppi_diff_form form;
 	struct ppi_texts pairs;
 	struct ppi_gate gate;
@@ -50,7 +52,8 @@ static int take_sort(const struct ppi_given *given, void *place)
 
 	if (!found)
 		return ppi_given_refuse(given, "made of function, module, "
-		                               "line, comm, label:NAME");
+		                               "line, comm, state, wait, on, "
+		                               "holder, label:NAME");
 	if (found & (PPI_BY_ADDRESS | PPI_BY_THREAD | PPI_BY_PROCESS))
 		return ppi_given_refuse(given,
 		                        "the same in two runs; comm is the "
@@ -84,8 +87,8 @@ static int take_pair(const struct ppi_given *given, void *pairs)
 
 static const struct ppi_option table[] = {
 	{ 's', "sort", "KEYS",
-	  "group by function, module, line, comm or label:NAME, or by "
-	  "several (function)",
+	  "group by function, module, line, comm, state, wait, on, holder or "
+	  "label:NAME, or by several (function)",
 	  .take = take_sort, .place = AT(form.asked) },
 	PPI_ROWS_OPTION(AT(form.row_limit)),
 	{ 'a', "all", NULL, "also print what changed no more than by chance",
@@ -109,6 +112,7 @@ static const struct ppi_option table[] = {
 	PPI_LABEL_OPTION(AT(filter.label)),
 	{ 'e', "event", "NAME", "compare this event (the first)",
 	  .take = ppi_take_text, .place = AT(event) },
+	PPI_WALL_OPTIONS(AT(wish)),
 	{ 0, "html", "FILE", "write a page for a browser",
 	  .take = ppi_take_text, .place = AT(page) },
 	PPI_HIDE_OPTIONS(AT(hidden)),
@@ -150,6 +154,7 @@ struct side {
 	portprof_profile *profile;
 	bool *is_left_out;
 	struct ppi_named named;
+	struct ppi_subject subject;
 };
 
 /* Names are found by what is hidden then. */
@@ -170,10 +175,12 @@ static const char *path_shown(const char *path, const struct options *options)
 static bool filter_side(struct side *side, const struct options *options,
                         struct ppi_view *view)
 {
-	enum ppi_filter_result result =
-		ppi_filter_apply(&options->filter, side->profile, view->names,
-	                         &side->is_left_out);
+	struct ppi_filter filter = options->filter;
+	enum ppi_filter_result result;
 
+	filter.waits = options->wish.waits;
+	result = ppi_filter_apply(&filter, side->profile, view->names,
+	                          &side->is_left_out);
 	view->is_left_out = side->is_left_out;
 	if (result == PPI_FILTER_MEMORY)
 		ppi_say("out of memory");
@@ -187,14 +194,14 @@ static bool open_side(struct side *side, const struct options *options,
 {
 	static const char *const labels[] = { "Before", "After" };
 	const char *path = which ? options->after : options->before;
-	size_t number;
 
 	side->profile = ppi_profile_open(path, NULL, options->memory_max);
 	if (!side->profile)
 		return false;
 	ppi_names_by_time(side->profile, options->sources.root, NULL);
-	number = ppi_event_choose(side->profile, path, event);
-	if (number == SIZE_MAX || !hide(side, options))
+	if (!ppi_subject_choose(side->profile, path, event, &options->wish,
+	                        true, &side->subject) ||
+	    !hide(side, options))
 		return false;
 	if (!ppi_named_find(&side->named, side->profile,
 	                    options->form.asked.keys & PPI_BY_LINE, false,
@@ -208,12 +215,13 @@ static bool open_side(struct side *side, const struct options *options,
 		            .profile = side->profile,
 		            .symbols = side->named.symbols,
 		            .names = side->named.names,
-		            .event = number },
+		            .subject = &side->subject,
+		            .event = side->subject.event },
 		.view = { .profile = side->profile,
 		          .names = side->named.names,
-		          .event = number,
 		          .label = options->form.asked.label },
 	};
+	ppi_subject_show(&side->subject, &series->view);
 	return filter_side(side, options, &series->view);
 }
 
@@ -300,6 +308,16 @@ static bool print(struct options *options, struct ppi_page *page)
 	return is_good;
 }
 
+/* NULL: states are what both sides have. */
+static const char *name_of(const struct side *side,
+                           const struct options *options)
+{
+	if (options->wish.states || options->wish.waits)
+		return NULL;
+	return portprof_profile_event_get(side->profile, side->subject.event)
+	        ->name;
+}
+
 static bool compare(struct options *options)
 {
 	struct ppi_page_series series[2] = { 0 };
@@ -313,13 +331,12 @@ static bool compare(struct options *options)
 	bool is_good = open_side(&sides[0], options, 0, options->event,
 	                         &series[0]);
 
-	/* the event of the first by its name */
+	/* the event of the first by its name, or the same states */
+	if (is_good && sides[0].subject.is_joined)
+		options->wish.states = sides[0].subject.states;
 	if (is_good)
 		is_good = open_side(&sides[1], options, 1,
-		                    portprof_profile_event_get(
-					    sides[0].profile,
-					    series[0].view.event)->name,
-		                    &series[1]);
+		                    name_of(&sides[0], options), &series[1]);
 	if (is_good)
 		match = match_sides(sides, series, &options->pairs);
 	if (match) {
@@ -336,6 +353,7 @@ static bool compare(struct options *options)
 	ppi_match_free(match);
 	for (int i = 0; i < 2; i++) {
 		ppi_named_free(&sides[i].named);
+		ppi_subject_free(&sides[i].subject);
 		free(sides[i].is_left_out);
 		portprof_profile_free(sides[i].profile);
 	}
@@ -366,6 +384,12 @@ int ppi_diff_main(int argc, char **argv)
 	    (ppi_hides(&options.hidden) || options.is_verbose))
 		status = ppi_line_wrong(&line, "--no-paths, --no-host, "
 		                        "--no-source and -v need --html");
+	if (status == PPI_LINE_READ && options.event &&
+	    (options.wish.states || options.wish.waits))
+		status = ppi_line_wrong(&line,
+		                        "--event is one event; --state and "
+		                        "--wait are of several: ask for one of "
+		                        "them");
 	if (status == PPI_LINE_READ)
 		status = status_of(&options);
 	free(options.sources.debug_folder);

@@ -25,6 +25,7 @@ static void put_side(struct ppi_json *json, const char *key,
 	ppi_json_number(json, "unattributed", side->report.unattributed);
 	ppi_json_number(json, "unmatched_weight", weight);
 	ppi_json_text(json, "unmatched_module", alone);
+	ppi_life_put(json, &side->report.life);
 	ppi_json_close(json);
 }
 
@@ -66,6 +67,10 @@ static void put_row(struct ppi_json *json, const struct ppi_change *change)
 		ppi_json_text(json, "label", row->label);
 	ppi_json_text(json, "source_file", row->source_file);
 	ppi_json_number(json, "line", row->line);
+	for (int i = 0; i < PPI_TAGS; i++)
+		if (row->tags[i])
+			ppi_json_text(json, ppi_tag_name((enum ppi_tag)i),
+			              row->tags[i]);
 	put_change(json, change);
 	ppi_json_close(json);
 }

@@ -110,6 +110,31 @@ static void print_total(const struct ppi_changes *changes,
 	        total->is_noise ? ", within noise" : "");
 }
 
+/* What became of the threads' time, where it was measured. */
+static void print_lives(const struct ppi_page_series *sides[2], FILE *out)
+{
+	const char *name = "life";
+
+	for (int side = 0; side < 2; side++) {
+		const struct ppi_life *life = &sides[side]->report.life;
+		char *words = NULL;
+		size_t bytes;
+		FILE *line;
+
+		if (!life->sums.threads)
+			continue;
+		line = open_memstream(&words, &bytes);
+		if (line) {
+			fprintf(line, "%s: ", side ? "after" : "before");
+			ppi_life_print(life, line);
+			if (fclose(line) == 0)
+				print_line(out, name, words);
+			name = "";
+		}
+		free(words);
+	}
+}
+
 /* Modules that differ in name, and what is on one side alone. */
 static void print_match(const struct ppi_page_series *sides[2],
                         const struct ppi_match *match, FILE *out)
@@ -152,6 +177,7 @@ static void print_header(const struct ppi_page_series *before,
 	print_total(changes, scale, out);
 	print_side("before", before, scale, out);
 	print_side("after", after, scale, out);
+	print_lives(sides, out);
 	print_match(sides, form->match, out);
 	print_missing("before", before, out);
 	print_missing("after", after, out);
@@ -176,8 +202,12 @@ enum { NUMBERS_WIDTH = 55, PART_LEAST = 10 };
  * before it. */
 static void print_name(const struct ppi_row *row, FILE *out)
 {
-	const char *parts[] = { row->label, row->module, row->thread,
-		                row->source_file, row->function };
+	const char *parts[] = { row->label, row->tags[PPI_TAG_STATE],
+		                row->tags[PPI_TAG_WAIT],
+		                row->tags[PPI_TAG_ON],
+		                row->tags[PPI_TAG_HOLDER],
+		                row->module, row->thread, row->source_file,
+		                row->function };
 	size_t count = 0, left = (size_t)ppi_table_width(out);
 	char line[32];
 
@@ -267,8 +297,13 @@ void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		fprintf(out, "%s%s", i ? separator : "", names[i]);
-	fprintf(out, "%s%s\n", keys & PPI_BY_LABEL ? separator : "",
-	        keys & PPI_BY_LABEL ? "label" : "");
+	if (keys & PPI_BY_LABEL)
+		fprintf(out, "%slabel", separator);
+	for (unsigned k = 0; k < PPI_TAGS; k++)
+		if (keys & PPI_BY_STATE << k)
+			fprintf(out, "%s%s", separator,
+			        ppi_tag_name((enum ppi_tag)k));
+	fputc('\n', out);
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct ppi_change *one = &changes->changes[i];
 		const struct ppi_row *row = one->row;
@@ -292,6 +327,11 @@ void ppi_diff_print_csv(const struct ppi_changes *changes, unsigned keys,
 			ppi_put_field(row->label ? row->label : "", separator,
 			              out);
 		}
+		for (unsigned k = 0; k < PPI_TAGS; k++)
+			if (keys & PPI_BY_STATE << k) {
+				fputs(separator, out);
+				ppi_put_field(row->tags[k], separator, out);
+			}
 		fputc('\n', out);
 	}
 }

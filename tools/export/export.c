@@ -14,6 +14,7 @@
 #include "tools/output.h"
 #include "tools/symbols/symbols_download.h"
 #include "tools/tools.h"
+#include "tools/view/filter.h"
 #include "tools/view/owners.h"
 
 #include <stdint.h>
@@ -80,6 +81,7 @@ static const struct ppi_option table[] = {
 	  .take = ppi_take_text, .place = AT(output) },
 	{ 'e', "event", "NAME", "export this event (the first; otlp: all)",
 	  .take = ppi_take_text, .place = AT(event) },
+	PPI_WALL_OPTIONS(AT(wish)),
 	{ 0, "program", "FILE",
 	  "find the program here now; for a gmon.out: the program that "
 	  "wrote it (a.out)",
@@ -134,6 +136,15 @@ static int complete(struct ppi_export *export, int argc, char **argv)
 	if (holds(export, PPI_EXPORT_EVENTS) && export->event)
 		return ppi_line_wrong(&line,
 		                      "--event: a pprof file has all events");
+	if (!holds(export, PPI_EXPORT_STATES) &&
+	    (export->wish.states || export->wish.waits))
+		return ppi_line_wrong(&line, "--state and --wait need --format "
+		                             "folded, speedscope, callgrind or "
+		                             "perf-script");
+	if (export->event && (export->wish.states || export->wish.waits))
+		return ppi_line_wrong(&line, "--event is one event; --state "
+		                             "and --wait are of several: ask "
+		                             "for one of them");
 	if (!export->output)
 		export->output = export->format->output;
 	if (!export->output)
@@ -230,10 +241,51 @@ static void say_labels(const struct ppi_export *export)
 		        ppi_labels_name(export->profile, 1) ? ", ..." : "");
 }
 
+/* What is left out without being asked for. */
+static void say_idle(const struct ppi_export *export)
+{
+	const portprof_profile_sample *sample;
+	uint64_t ns = 0;
+	char words[64];
+
+	for (size_t i = 0; export->view.is_idle &&
+	                   (sample = portprof_profile_sample_get(
+				    export->profile, i)) != NULL; i++)
+		if (export->view.is_idle[i])
+			ns += ppi_view_weight(&export->view, i, sample);
+	if (ns && !export->is_quiet)
+		ppi_say("idle waits of %s are not in it; --idle writes them",
+		        ppi_say_weight(ppi_scale_of(PORTPROF_UNIT_NANOSECONDS,
+		                                    ns), ns, words,
+		                       sizeof(words)));
+}
+
+/* Formats that hold all events, or ticks, have what they always had. */
+static bool choose(struct ppi_export *export, bool **is_left_out)
+{
+	const struct ppi_filter filter = { .waits = export->wish.waits };
+	enum ppi_filter_result result;
+
+	export->wish.shows_idle |= !holds(export, PPI_EXPORT_STATES);
+	if (!ppi_subject_choose(export->profile, export->input, export->event,
+	                        &export->wish, holds(export, PPI_EXPORT_WALL),
+	                        &export->subject))
+		return false;
+	export->event_number = export->subject.event;
+	export->view.profile = export->profile;
+	ppi_subject_show(&export->subject, &export->view);
+	result = ppi_filter_apply(&filter, export->profile, NULL, is_left_out);
+	if (result == PPI_FILTER_MEMORY)
+		ppi_say("out of memory");
+	export->view.is_left_out = *is_left_out;
+	return result == PPI_FILTER_OK;
+}
+
 int ppi_export_main(int argc, char **argv)
 {
 	struct ppi_export export = { 0 };
 	portprof_profile *profile;
+	bool *is_left_out = NULL;
 	int status = ppi_line_read(&line, argc, argv, &export);
 	const char *damage;
 
@@ -251,14 +303,16 @@ int ppi_export_main(int argc, char **argv)
 	damage = portprof_profile_origin_get(profile)->damage;
 	if (damage)
 		ppi_say("%s: %s", export.input, damage);
-	export.event_number = ppi_event_choose(export.profile, export.input,
-	                                       export.event);
-	status = export.event_number != SIZE_MAX && leave_out(&export) &&
-	         prepare(&export) &&
+	status = leave_out(&export) && prepare(&export) &&
+	         choose(&export, &is_left_out) &&
 	         export.format->write(&export)
 	         ? PPI_EXIT_OK : PPI_EXIT_FAILED;
-	if (status == PPI_EXIT_OK)
+	if (status == PPI_EXIT_OK) {
 		say_labels(&export);
+		say_idle(&export);
+	}
+	free(is_left_out);
+	ppi_subject_free(&export.subject);
 	portprof_profile_free(profile);
 	return status;
 }

@@ -76,7 +76,6 @@ static bool add(struct writing *writing, const struct function *function,
                 const struct function *callee, uint64_t line,
                 const portprof_profile_sample *sample, size_t index)
 {
-	size_t event = writing->export->event_number;
 	struct cost key, *cost;
 
 	memset(&key, 0, sizeof(key)); /* padding is compared too */
@@ -94,8 +93,8 @@ static bool add(struct writing *writing, const struct function *function,
 	if (cost->last == index + 1)
 		return true;
 	cost->last = index + 1;
-	cost->weight += sample->weights[event];
-	cost->samples += sample->samples[event];
+	cost->weight += ppi_export_weight(writing->export, index, sample);
+	cost->samples += ppi_export_samples(writing->export, index, sample);
 	return true;
 }
 
@@ -130,7 +129,7 @@ static bool add_sample(struct writing *writing,
 			return false;
 		callee = function;
 	}
-	writing->total += sample->weights[writing->export->event_number];
+	writing->total += ppi_export_weight(writing->export, index, sample);
 	return true;
 }
 
@@ -141,7 +140,7 @@ static bool collect(struct writing *writing)
 
 	for (size_t i = 0;
 	     (sample = portprof_profile_sample_get(profile, i)) != NULL; i++)
-		if (sample->weights[writing->export->event_number] &&
+		if (ppi_export_weight(writing->export, i, sample) &&
 		    !add_sample(writing, sample, i))
 			return false;
 	writing->by_number = calloc(writing->count + 1u,
@@ -203,8 +202,7 @@ static bool put_profile(void *context, FILE *out)
 {
 	struct writing *writing = context;
 	const struct ppi_export *export = writing->export;
-	const portprof_profile_event *event = portprof_profile_event_get(
-		export->profile, export->event_number);
+	const portprof_profile_event *event = ppi_export_event(export);
 	uint32_t last = NOBODY;
 
 	HASH_SRT(hh, writing->costs, compare);

@@ -45,11 +45,12 @@ static void put_outermost_first(const struct ppi_symbols_name *name, FILE *out)
 	put_name(name->function, out);
 }
 
-/* Outermost first. */
-static char *make_chain(const struct ppi_symbols_name *names,
+/* Outermost first; what it waits for is the innermost. */
+static char *make_chain(const struct ppi_export *export,
+                        const struct ppi_symbols_name *names,
                         const portprof_profile_sample *sample)
 {
-	char *text = NULL;
+	char *text = NULL, frame[128];
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
@@ -61,6 +62,10 @@ static char *make_chain(const struct ppi_symbols_name *names,
 		put_outermost_first(&names[sample->locations[i]], out);
 		if (i)
 			fputc(';', out);
+	}
+	if (ppi_subject_frame(export->profile, sample, frame, sizeof(frame))) {
+		fputc(';', out);
+		put_name(frame, out);
 	}
 	if (fclose(out) == 0)
 		return text;
@@ -84,12 +89,12 @@ static bool collect(const struct ppi_export *export,
 		const portprof_profile_sample *sample =
 			portprof_profile_sample_get(export->profile, i);
 		struct line line = {
-			.weight = sample->weights[export->event_number],
+			.weight = ppi_export_weight(export, i, sample),
 		};
 
 		if (line.weight == 0)
 			continue;
-		line.chain = make_chain(names, sample);
+		line.chain = make_chain(export, names, sample);
 		if (!line.chain)
 			return false;
 		lines->lines[lines->count++] = line;

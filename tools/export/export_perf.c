@@ -150,10 +150,10 @@ static void put_chain(const struct writing *writing,
 static void put_row(struct writing *writing, size_t index,
                     const portprof_profile_sample *sample, FILE *out)
 {
-	size_t event = writing->export->event_number;
-	uint64_t ns = portprof_profile_sample_time(writing->export->profile,
-	                                           index);
-	uint64_t count = sample->samples[event], left = sample->weights[event];
+	const struct ppi_export *export = writing->export;
+	uint64_t ns = portprof_profile_sample_time(export->profile, index);
+	uint64_t count = ppi_export_samples(export, index, sample);
+	uint64_t left = ppi_export_weight(export, index, sample);
 
 	find_thread(writing, sample);
 	if (count == 0 || count > SAMPLES_MAX || count > left)
@@ -187,15 +187,14 @@ static bool put_samples(void *context, FILE *out)
 
 	for (size_t i = 0; (sample = portprof_profile_sample_get(
 				    writing->export->profile, i)) != NULL; i++)
-		if (sample->weights[writing->export->event_number])
+		if (ppi_export_weight(writing->export, i, sample))
 			put_row(writing, i, sample, out);
 	return true;
 }
 
 bool ppi_export_perf_script(const struct ppi_export *export)
 {
-	const portprof_profile_event *event = portprof_profile_event_get(
-		export->profile, export->event_number);
+	const portprof_profile_event *event = ppi_export_event(export);
 	struct writing writing = {
 		.export = export,
 		.event = event->name,

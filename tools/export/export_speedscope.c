@@ -2,7 +2,8 @@
 /*
  * Call chains as speedscope reads them: a profile of the type "sampled" for each
  * thread, whose samples are in the order of time where it was kept, by
- * https://www.speedscope.app/file-format-schema.json.
+ * https://www.speedscope.app/file-format-schema.json. Where waits were measured it is
+ * all of the time, and what a thread waited for is the innermost frame.
  */
 #include "config.h"
 
@@ -57,10 +58,28 @@ struct writing {
 	const struct ppi_export *export;
 	const struct ppi_symbols_name *names;
 	struct frame *frames;
-	size_t frame_count;
+	size_t frame_count; /* those of waits are numbered behind them */
+	struct ppi_labels waits;
 	struct threads threads;
 	struct ppi_json json;
 };
+
+/* The frame of what a sample's thread waited for; NULL: it has none, or out of
+ * memory, as *is_good says. */
+static const struct ppi_label_value *
+wait_of(struct writing *writing, const portprof_profile_sample *sample,
+        bool *is_good)
+{
+	const struct ppi_label_value *value;
+	char name[128];
+
+	if (!ppi_subject_frame(writing->export->profile, sample, name,
+	                       sizeof(name)))
+		return NULL;
+	value = ppi_labels_enter(&writing->waits, name);
+	*is_good &= value != NULL;
+	return value;
+}
 
 static struct frame *frame_of(struct writing *writing,
                               const struct ppi_symbols_name *name)
@@ -84,10 +103,34 @@ static struct frame *frame_of(struct writing *writing,
 	return frame;
 }
 
+/* In the order of their numbers, which is that of their first coming. */
+static bool put_wait_frames(struct writing *writing)
+{
+	const portprof_profile_sample *sample;
+	bool is_good = true;
+	uint32_t known = 0;
+
+	for (size_t i = 0;
+	     is_good && (sample = portprof_profile_sample_get(
+				 writing->export->profile, i)) != NULL; i++) {
+		const struct ppi_label_value *value =
+			wait_of(writing, sample, &is_good);
+
+		if (!value || value->number < known)
+			continue;
+		known = value->number + 1;
+		ppi_json_object(&writing->json, NULL);
+		ppi_json_text(&writing->json, "name", value->text);
+		ppi_json_close(&writing->json);
+	}
+	return is_good;
+}
+
 /* All functions of the profile, in the order of their numbers. */
 static bool put_frames(struct writing *writing)
 {
 	size_t count = portprof_profile_location_count(writing->export->profile);
+	bool is_good;
 
 	for (size_t i = 0; i < count; i++)
 		for (const struct ppi_symbols_name *name = &writing->names[i];
@@ -107,9 +150,10 @@ static bool put_frames(struct writing *writing)
 			ppi_json_number(&writing->json, "line", at->line);
 		ppi_json_close(&writing->json);
 	}
+	is_good = put_wait_frames(writing);
 	ppi_json_close(&writing->json);
 	ppi_json_close(&writing->json);
-	return true;
+	return is_good;
 }
 
 /* Names go from the innermost outwards, stacks the other way. */
@@ -124,10 +168,17 @@ static void put_outermost_first(struct writing *writing,
 static void put_stack(struct writing *writing,
                       const portprof_profile_sample *sample)
 {
+	bool is_good = true;
+	const struct ppi_label_value *wait =
+		wait_of(writing, sample, &is_good);
+
 	ppi_json_array(&writing->json, NULL);
 	for (size_t i = sample->depth; i-- > 0;)
 		put_outermost_first(writing,
 		                    &writing->names[sample->locations[i]]);
+	if (wait)
+		ppi_json_number(&writing->json, NULL,
+		                writing->frame_count + wait->number);
 	ppi_json_close(&writing->json);
 }
 
@@ -160,9 +211,10 @@ static bool add_sample(struct threads *threads,
 	return ppi_vector_add(&threads->entries, sizeof(entry), &entry, 1);
 }
 
-static bool find_threads(const portprof_profile *profile, size_t event,
+static bool find_threads(const struct ppi_export *export,
                          struct threads *threads)
 {
+	const portprof_profile *profile = export->profile;
 	const portprof_profile_sample *sample;
 	struct ppi_owners owners;
 	bool is_good = ppi_owners_open(&owners, profile,
@@ -170,15 +222,16 @@ static bool find_threads(const portprof_profile *profile, size_t event,
 
 	for (size_t i = 0; is_good && (sample = portprof_profile_sample_get(
 					       profile, i)) != NULL; i++) {
+		uint64_t weight = ppi_export_weight(export, i, sample);
 		const struct ppi_owner *owner;
 
-		if (!sample->weights[event])
+		if (!weight)
 			continue;
 		owner = ppi_owners_find(&owners, sample);
 		is_good = owner && add_sample(threads, owner,
 		                              portprof_profile_sample_time(
 						      profile, i),
-		                              i, sample->weights[event]);
+		                              i, weight);
 	}
 	if (is_good && threads->entries.count)
 		qsort(threads->entries.data, threads->entries.count,
@@ -187,7 +240,7 @@ static bool find_threads(const portprof_profile *profile, size_t event,
 	return is_good;
 }
 
-static void put_samples(struct writing *writing, size_t event,
+static void put_samples(struct writing *writing,
                         const struct entry *from, const struct entry *to)
 {
 	const portprof_profile *profile = writing->export->profile;
@@ -200,17 +253,17 @@ static void put_samples(struct writing *writing, size_t event,
 	ppi_json_array(&writing->json, "weights");
 	for (const struct entry *at = from; at < to; at++)
 		ppi_json_number(&writing->json, NULL,
-		                portprof_profile_sample_get(profile, at->sample)
-		                        ->weights[event]);
+		                ppi_export_weight(
+					writing->export, at->sample,
+					portprof_profile_sample_get(
+						profile, at->sample)));
 	ppi_json_close(&writing->json);
 }
 
 static void put_thread(struct writing *writing, const struct thread *thread,
                        const struct entry *from, const struct entry *to)
 {
-	size_t number = writing->export->event_number;
-	const portprof_profile_event *event = portprof_profile_event_get(
-		writing->export->profile, number);
+	const portprof_profile_event *event = ppi_export_event(writing->export);
 	char name[400];
 
 	if (thread && thread->tid)
@@ -225,7 +278,7 @@ static void put_thread(struct writing *writing, const struct thread *thread,
 	ppi_json_text(&writing->json, "unit",
 	              event->unit == PORTPROF_UNIT_NANOSECONDS ? "nanoseconds"
 	                                                       : "none");
-	put_samples(writing, number, from, to);
+	put_samples(writing, from, to);
 	ppi_json_number(&writing->json, "startValue", 0);
 	ppi_json_number(&writing->json, "endValue",
 	                thread ? thread->weight : 0);
@@ -286,12 +339,13 @@ bool ppi_export_speedscope(const struct ppi_export *export)
 	if (!ppi_export_name(export, true, true, &named))
 		return false;
 	writing.names = named.names;
-	is_good = find_threads(export->profile, export->event_number,
-	                       &writing.threads);
+	ppi_labels_open(&writing.waits, export->profile, "");
+	is_good = find_threads(export, &writing.threads);
 	if (!is_good)
 		ppi_say("out of memory");
 	is_good = is_good &&
 	          ppi_out_write(export->output, put_profile, &writing);
+	ppi_labels_close(&writing.waits);
 	ppi_vector_free(&writing.threads.entries);
 	ppi_vector_free(&writing.threads.threads);
 	HASH_ITER (hh, writing.frames, frame, next) {

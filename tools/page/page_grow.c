@@ -236,6 +236,9 @@ static bool add_series(struct ppi_page *page, uint32_t series,
 			continue;
 		if (view->is_left_out && view->is_left_out[i])
 			continue;
+		/* a page of one profile can show them */
+		if (page->is_diff && view->is_idle && view->is_idle[i])
+			continue;
 		node = find_node(page, view, at, sample, has_chains);
 		if (node == PPI_NO_PAIR ||
 		    !add_sample(tree, series, node, view, i))

@@ -209,31 +209,6 @@ static void put_account(struct ppi_json *json, const struct ppi_report *report,
 	put_known(json, "not_attached", has_stats, stats->not_attached_weight);
 }
 
-/* What became of the threads' time; null where nobody looked. */
-static void put_life(struct ppi_json *json, const struct ppi_life *life)
-{
-	const portprof_life *sums = &life->sums;
-
-	if (!sums->threads) {
-		ppi_json_null(json, "life");
-		return;
-	}
-	ppi_json_object(json, "life");
-	ppi_json_number(json, "threads", sums->threads);
-	ppi_json_number(json, "lifetime_ns", sums->lifetime_ns);
-	ppi_json_number(json, "running_ns", sums->running_ns);
-	ppi_json_number(json, "ready_ns", sums->ready_ns);
-	ppi_json_number(json, "blocked_ns", sums->blocked_ns);
-	ppi_json_number(json, "unknown_ns", sums->unknown_ns);
-	ppi_json_object(json, "kinds");
-	for (size_t i = 0; i < life->kind_count; i++)
-		ppi_json_number(json, life->kinds[i].name, life->kinds[i].ns);
-	ppi_json_close(json);
-	ppi_json_number(json, "estimated_ns", life->estimated_ns);
-	ppi_json_number(json, "not_seen_ns", life->unseen_ns);
-	ppi_json_close(json);
-}
-
 /* What of it the rows are of. */
 static void put_states(struct ppi_json *json, const struct ppi_report *report)
 {
@@ -443,7 +418,7 @@ bool ppi_report_print_json(const struct ppi_report *report,
 	ppi_json_begin(&json, out, false);
 	put_origin(&json, report);
 	put_account(&json, report, functions->samples);
-	put_life(&json, &report->life);
+	ppi_life_put(&json, &report->life);
 	put_states(&json, report);
 	put_events(&json, report->profile);
 	put_rows(&json, "functions", report, functions, report->row_limit,

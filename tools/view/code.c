@@ -31,16 +31,35 @@ struct parts {
 	struct ppi_vector lines, addresses; /* of struct ppi_code_part */
 };
 
+static bool is_in(const struct ppi_symbols_name *name,
+                  const struct ppi_code *code)
+{
+	return strcmp(name->function, code->function) == 0 &&
+	       strcmp(name->path, code->path) == 0;
+}
+
+/* The place of a sample in the function; NULL: it is elsewhere. Threads wait in
+ * the C library and the kernel: of these the call counts. */
+static const struct ppi_symbols_name *
+find_name(const struct ppi_view *view, const portprof_profile_sample *sample,
+          const struct ppi_code *code)
+{
+	size_t depth = view->has_callees || !sample->depth ? sample->depth : 1;
+
+	for (size_t i = 0; i < depth; i++)
+		if (is_in(&view->names[sample->locations[i]], code))
+			return &view->names[sample->locations[i]];
+	return NULL;
+}
+
 static bool add_sample(const struct ppi_view *view, size_t i,
                        const portprof_profile_sample *sample,
                        struct ppi_code *code, struct parts *parts)
 {
-	const struct ppi_symbols_name *name =
-		sample->depth ? &view->names[sample->locations[0]] : NULL;
+	const struct ppi_symbols_name *name = find_name(view, sample, code);
 	uint64_t weight = ppi_view_weight(view, i, sample);
 
-	if (!name || !weight || strcmp(name->function, code->function) != 0 ||
-	    strcmp(name->path, code->path) != 0)
+	if (!name || !weight)
 		return true;
 	code->weight += weight;
 	if (name->start)
@@ -136,6 +155,8 @@ bool ppi_code_find(const struct ppi_view *view, const char *wanted,
 	memset(code, 0, sizeof(*code));
 	if (!ppi_rows_fold(view, PPI_BY_FUNCTION | PPI_BY_MODULE, &rows))
 		return false;
+	if (view->has_callees)
+		ppi_rows_by_total(&rows);
 	is_meant = calloc(rows.count + 1, sizeof(*is_meant));
 	is_good = is_meant != NULL;
 	if (is_good)

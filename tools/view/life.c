@@ -4,6 +4,7 @@
 
 #include "tools/view/life.h"
 
+#include "base/json.h"
 #include "tools/tools.h"
 #include "tools/view/owners.h"
 #include "tools/view/wall.h"
@@ -180,4 +181,28 @@ bool ppi_life_print_seen(const struct ppi_life *life, FILE *out)
 		fprintf(out, ", %.1f %% is " PPI_WAIT_NOT_SEEN,
 		        ppi_percent(life->unseen_ns, life->waited_ns));
 	return true;
+}
+
+void ppi_life_put(struct ppi_json *json, const struct ppi_life *life)
+{
+	const portprof_life *sums = &life->sums;
+
+	if (!sums->threads) {
+		ppi_json_null(json, "life");
+		return;
+	}
+	ppi_json_object(json, "life");
+	ppi_json_number(json, "threads", sums->threads);
+	ppi_json_number(json, "lifetime_ns", sums->lifetime_ns);
+	ppi_json_number(json, "running_ns", sums->running_ns);
+	ppi_json_number(json, "ready_ns", sums->ready_ns);
+	ppi_json_number(json, "blocked_ns", sums->blocked_ns);
+	ppi_json_number(json, "unknown_ns", sums->unknown_ns);
+	ppi_json_object(json, "kinds");
+	for (size_t i = 0; i < life->kind_count; i++)
+		ppi_json_number(json, life->kinds[i].name, life->kinds[i].ns);
+	ppi_json_close(json);
+	ppi_json_number(json, "estimated_ns", life->estimated_ns);
+	ppi_json_number(json, "not_seen_ns", life->unseen_ns);
+	ppi_json_close(json);
 }

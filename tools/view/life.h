@@ -42,4 +42,8 @@ void ppi_life_print(const struct ppi_life *life, FILE *out);
 /* How much of the waits was seen; false: there is nothing to say. */
 bool ppi_life_print_seen(const struct ppi_life *life, FILE *out);
 
+/* The key "life": its object, or null where waits were not measured. */
+struct ppi_json;
+void ppi_life_put(struct ppi_json *json, const struct ppi_life *life);
+
 #endif

@@ -235,8 +235,8 @@ bool ppi_label_find(const portprof_profile *profile,
 	return false;
 }
 
-static const struct ppi_label_value *enter(struct ppi_labels *labels,
-                                           const char *text)
+const struct ppi_label_value *ppi_labels_enter(struct ppi_labels *labels,
+                                               const char *text)
 {
 	size_t length = strlen(text);
 	struct ppi_label_entry *entry;
@@ -262,12 +262,12 @@ value_of(struct ppi_labels *labels, const portprof_profile_sample *sample)
 	if (!ppi_label_find(labels->profile, sample, labels->name, &label) &&
 	    (!labels->second || !ppi_label_find(labels->profile, sample,
 	                                        labels->second, &label)))
-		return enter(labels, labels->missing);
+		return ppi_labels_enter(labels, labels->missing);
 	if (label.text[0])
-		return enter(labels, label.text);
+		return ppi_labels_enter(labels, label.text);
 	snprintf(number, sizeof(number), "%" PRId64 "%s%.90s", label.number,
 	         label.unit[0] ? " " : "", label.unit);
-	return enter(labels, number);
+	return ppi_labels_enter(labels, number);
 }
 
 /* Each frame of a sample's chain asks. */

@@ -92,6 +92,10 @@ const struct ppi_label_value *
 ppi_labels_find(struct ppi_labels *labels,
                 const portprof_profile_sample *sample);
 
+/* Enter a value that a caller made; NULL when out of memory. */
+const struct ppi_label_value *ppi_labels_enter(struct ppi_labels *labels,
+                                               const char *text);
+
 void ppi_labels_close(struct ppi_labels *labels);
 
 /* The label of that name; false: the sample has none. */

@@ -22,6 +22,7 @@ struct ppi_view {
 	const bool *is_left_out; /* by sample; NULL: all are in */
 	const bool *is_idle;     /* likewise: idle waits, in no row */
 	bool is_latency;         /* weights are; the event's own are CPU time */
+	bool has_callees;        /* code.c: lines have what they called, too */
 	const char *label; /* that PPI_BY_LABEL tells apart */
 };
 

@@ -215,6 +215,24 @@ bool ppi_subject_hide_idle(const portprof_profile *profile,
 	return true;
 }
 
+bool ppi_subject_frame(const portprof_profile *profile,
+                       const portprof_profile_sample *sample, char *out,
+                       size_t bytes)
+{
+	portprof_profile_label label;
+	size_t events[PPI_STATES];
+
+	if (!ppi_wall_find(profile, events))
+		return false;
+	if (!ppi_label_find(profile, sample, tag_names[PPI_TAG_WAIT], &label) &&
+	    (!ppi_label_find(profile, sample, tag_names[PPI_TAG_STATE],
+	                     &label) ||
+	     strcmp(label.text, state_names[PPI_READY]) != 0))
+		return false;
+	snprintf(out, bytes, "(%s)", label.text);
+	return true;
+}
+
 void ppi_subject_show(const struct ppi_subject *subject, struct ppi_view *view)
 {
 	view->event = subject->event;

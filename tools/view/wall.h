@@ -78,6 +78,12 @@ bool ppi_subject_hide_idle(const portprof_profile *profile,
 bool ppi_subject_to_latency(const portprof_profile *profile,
                             struct ppi_subject *subject);
 
+/* What a sample's thread waited for, as a frame that it is in: "(lock)",
+ * "(ready)". False: it ran, or nothing is known. */
+bool ppi_subject_frame(const portprof_profile *profile,
+                       const portprof_profile_sample *sample, char *out,
+                       size_t bytes);
+
 /* Let a view look at it. */
 void ppi_subject_show(const struct ppi_subject *subject, struct ppi_view *view);
 
