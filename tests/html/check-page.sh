@@ -74,6 +74,46 @@ python3 "$make" deep 3000 deep.pb.gz
 agree "three thousand chains" -e cpu deep.pb.gz
 agree "one thread" -e cpu --thread 9 deep.pb.gz
 
+### Waits
+
+for kind in wall idle; do
+	python3 "$srcdir/tests/cli/wall_profile.py" $kind $kind.pb.gz
+	"$portprof" report --html $kind.html $kind.pb.gz
+	same "$kind: status" 0 $?
+done
+same "waits: a series for all of the time, and one for each event" \
+	"wall-time task-clock ready-time blocked-time" "$(python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import page
+print(*[s["event"] for s in page.read(open("idle.html").read())[0]["series"]])' \
+	"$srcdir/tests/html")"
+same "waits: each sample has its own" "wall-time 6100000000 8000000000
+blocked:disk 200000000
+blocked:idle 8000000000
+blocked:lock 4120000000
+blocked:sleep 1600000000
+blocked 30000000
+ready 20000000
+running 130000000" "$(python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import page
+facts, _, _, series = page.read(open("idle.html").read())
+one, sums = facts["series"][0], {}
+for weight, wait in zip(series[0][3], series[0][5]):
+    sums[facts["waits"][wait]] = sums.get(facts["waits"][wait], 0) + weight
+print(one["event"], one["total"], one["idle_waits"])
+print("\n".join("%s %d" % each for each in sorted(
+    sums.items(), key=lambda s: (":" not in s[0], s[0]))))' "$srcdir/tests/html")"
+"$portprof" report --html page.html --idle idle.pb.gz
+same "waits: idle ones are like others when asked for" "14100000000 0" "$(python3 -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import page
+one = page.read(open("page.html").read())[0]["series"][0]
+print(one["total"], one["idle_waits"])' "$srcdir/tests/html")"
+
 ### Hostile names
 
 python3 "$make" hostile hostile.pb.gz

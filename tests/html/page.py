@@ -50,7 +50,8 @@ def read(page):
         for i in range(1, samples):
             nodes[i] += nodes[i - 1]
         series.append((nodes, column(samples), column(samples),
-                       column(samples), column(samples)))
+                       column(samples), column(samples),
+                       column(samples) if facts["waits"] else []))
     assert next(source, None) is None, "there is more in the tree"
     return facts, frames, parents, series
 

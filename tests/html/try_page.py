@@ -441,11 +441,115 @@ def sizes(b):
         "none")
 
 
+def pixel(b, canvas, x, y):
+    """The colour of a place on a canvas, CSS pixels."""
+    return b.run("""(() => {
+      const e = document.querySelector(%s), r = window.devicePixelRatio;
+      return [...e.getContext("2d").getImageData(%f * r, %f * r, 1, 1).data];
+    })()""" % (json.dumps(canvas), x, y))
+
+
+def is_warm(colour):
+    return colour[0] > colour[2] + 20
+
+
+def parts_of(b, name):
+    """Running, ready and blocked milliseconds of a function's frames."""
+    return b.run("""(() => {
+      const s = portprofPage.graph.shape, sums = [0, 0, 0];
+      const f = portprofPage.page.facts.functions.indexOf(%s);
+      for (let i = 0; i < s.n; i++)
+        if (s.frame[i] === f) s.parts.forEach((p, k) => { sums[k] += p[i]; });
+      return sums.map((one) => Math.round(one / 1e6));
+    })()""" % json.dumps(name))
+
+
+def patterns(b, canvas, x, y, wide, tall):
+    """How many colours a part of a canvas has: 1 is a plain one."""
+    return b.run("""(() => {
+      const e = document.querySelector(%s), r = window.devicePixelRatio;
+      const d = e.getContext("2d").getImageData(%f * r, %f * r, %f, %f).data;
+      const all = new Set();
+      for (let i = 0; i < d.length; i += 4) all.add(d[i] + "," + d[i + 1]);
+      return all.size;
+    })()""" % (json.dumps(canvas), x, y, wide, tall))
+
+
+def waits(b):
+    b.open_page("idle.html")
+    same("waits: the first event is all of the time", "wall-time",
+         b.run("portprofPage.page.facts.series[0].event"))
+    check("waits: the life of the threads", "14.10 s" in b.text("#account"),
+          b.text("#account"))
+    check("waits: its three sums", "20.0 ms ready" in b.text("#account"))
+    same("waits: of a frame, too", [130, 20, 1800], parts_of(b, "main"))
+    check("waits: idle workers are hidden",
+          "without idle" in b.text("#filters"))
+    near("waits: and in no share", 6.1e9,
+         b.run("portprofPage.graph.shape.all"))
+    near("waits: nor in the total", 6.1e9, b.run(
+        "portprofPage.page.facts.series[0].total"))
+    check("waits: the legend has states and kinds", b.run(
+        "['running', 'ready', 'blocked', 'lock', 'disk'].every((w) => "
+        "[...document.querySelectorAll('#legend .chip')].some((c) => "
+        "c.textContent.startsWith(w)))"), b.text("#legend"))
+    b.run("[...document.querySelectorAll('#legend .chip')].find((c) => "
+          "c.textContent.startsWith('lock')).click()")
+    near("waits: a kind alone", 4.12e9,
+         b.run("portprofPage.graph.shape.all"))
+    check("waits: said as a filter", "only lock waits" in b.text("#filters"))
+    b.press("0")
+    near("waits: all but idle ones again", 6.1e9,
+         b.run("portprofPage.graph.shape.all"))
+    b.run("[...document.querySelectorAll('#legend .chip')].find((c) => "
+          "c.textContent.startsWith('show idle')).click()")
+    near("waits: idle ones are shown", 14.1e9,
+         b.run("portprofPage.page.facts.series[0].total"))
+    b.press("0")
+    b.press("i")
+    same("waits: inverted, functions have their states", [130, 20, 0],
+         parts_of(b, "work"))
+    b.press("i")
+    b.run("sandwich(portprofPage.page.facts.functions.indexOf('commit'))")
+    same("waits: so they have in a sandwich", [0, 0, 200],
+         parts_of(b, "pthread_mutex_lock"))
+    for scheme in ("light", "dark"):
+        b.open_page("times.html", 1280, scheme)
+        wide = b.run("portprofPage.graph.width")
+        ran = pixel(b, "#graph", wide / 4, 28)
+        waited = pixel(b, "#graph", wide * 0.6, 25)
+        check("%s: running is warm" % scheme, is_warm(ran), ran)
+        check("%s: blocked is cold" % scheme, not is_warm(waited), waited)
+        same("%s: running is plain" % scheme, 1,
+             patterns(b, "#graph", wide / 4, 22, 12, 12))
+        check("%s: blocked has a pattern" % scheme, patterns(
+            b, "#graph", wide * 0.9, 22, 12, 12) > 1)
+        b.wait("document.querySelector('.lane-line canvas') !== null")
+        b.settle()
+        lane = b.run("document.querySelector('.lane-line canvas')"
+                     ".clientWidth")
+        check("%s: a thread's line begins warm" % scheme, is_warm(
+            pixel(b, ".lane-line canvas", lane * 0.115, 12)))
+        check("%s: and ends cold" % scheme, not is_warm(
+            pixel(b, ".lane-line canvas", lane * 0.915, 12)))
+    for width in (360, 3840):
+        b.open_page("idle.html", width)
+        check("waits, %d: nothing hangs over" % width, b.run(
+            "document.documentElement.scrollWidth <= innerWidth"))
+    b.open_page("wall.html")
+    b.run("(() => { const s = document.querySelector('#series'); s.value = 1;"
+          " s.dispatchEvent(new Event('change')); })()")
+    same("an event alone has no states", [True, "task-clock"], b.run(
+        "[!portprofPage.graph.shape.parts, "
+        "portprofPage.page.facts.series[1].event]"))
+
+
 def main():
     b = Reader()
     try:
         for part in (mouse, views, keyboard, sandwich_keys, account,
-                     source, many_small, narrow, difference, hostile, sizes):
+                     source, many_small, narrow, difference, hostile, sizes,
+                     waits):
             part(b)
         same("nothing was asked for but files", [],
              [r for r in b.requests if not r.startswith("file:")])

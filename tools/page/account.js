@@ -21,6 +21,8 @@ function card(label, value, words, grade) {
 // Of processes that were attached to the system does not say how much CPU time
 // they used meanwhile: what samples stand for is all that is known.
 function timeCard(series, label) {
+  if (series.is_latency)
+    return card("Latency", sayTime(series.total), "CPU time, divided by the CPUs in use at that moment", "");
   const words = series.duration_ns ? ["in " + sayTime(series.duration_ns)] : [];
   if (!series.is_time)
     return card(label + series.event, sayCount(series.total), words.join(), "");
@@ -177,8 +179,10 @@ function showSeriesAccount(facts, index, seen) {
   account.className = facts.is_diff ? "two" : "";
   for (const series of shown) {
     const label = facts.is_diff ? series.label + ": " : "";
-    account.append(timeCard(series, label), rateCard(series), attributedCard(series),
-      callersCard(series));
+    const isOfLife = facts.life && !facts.is_diff && series.states.length > 0;
+    account.append(isOfLife ? lifeCard(facts, series) : timeCard(series, label),
+      rateCard(series), attributedCard(series), callersCard(series));
+    if (isOfLife && series.states.includes("blocked")) account.append(seenCard(facts) || "");
     const extra = seen && !facts.is_diff ? seen : null;
     const words = warningsOf(series);
     if (extra) {

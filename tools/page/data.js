@@ -43,7 +43,7 @@ function columnReader(bytes) {
   };
 }
 
-function readSamples(reader) {
+function readSamples(reader, hasWaits) {
   const count = reader.number();
   const node = reader.column(count, Int32Array);
   for (let i = 1; i < count; i++) node[i] += node[i - 1];
@@ -53,11 +53,12 @@ function readSamples(reader) {
     slice: reader.column(count, Int32Array),
     weight: reader.column(count, Float64Array),
     samples: reader.column(count, Float64Array),
+    wait: hasWaits ? reader.column(count, Int32Array) : null,
   };
 }
 
 // A tree in depth first order: `end[i]` is the node behind i's last descendant.
-function readTree(bytes, seriesCount) {
+function readTree(bytes, seriesCount, hasWaits) {
   const reader = columnReader(bytes);
   const n = reader.number();
   const depth = reader.column(n, Int32Array);
@@ -72,6 +73,6 @@ function readTree(bytes, seriesCount) {
   }
   while (open.length) end[open.pop()] = n;
   const series = [];
-  for (let i = 0; i < seriesCount; i++) series.push(readSamples(reader));
+  for (let i = 0; i < seriesCount; i++) series.push(readSamples(reader, hasWaits));
   return { n, depth, frame, parent, end, series };
 }

@@ -41,6 +41,7 @@ function verdictOf(judged) {
 
 function recount() {
   const { tree, facts } = page;
+  settleTotal(series());
   page.weights = weigh(tree, facts, facts.is_diff ? 1 : selection.series);
   page.second = facts.is_diff ? weigh(tree, facts, 0) : null;
   page.perFunction = sumFunctions(tree, facts, page.weights);
@@ -85,7 +86,9 @@ function rankModules() {
 
 function paintColors() {
   graph.dark = isDark();
-  graph.colors = page.facts.functions.map((_, f) => moduleColor(page.facts, page.moduleRank, f));
+  const states = page.weights.states && mostlyIn(page.tree, page.facts, page.weights.states);
+  graph.colors = page.facts.functions.map((_, f) => states ? stateColor(states[f], f)
+    : moduleColor(page.facts, page.moduleRank, f));
 }
 
 function forwardShape() {
@@ -93,6 +96,7 @@ function forwardShape() {
   const shape = {
     n: tree.n, frame: tree.frame, parent: tree.parent, depth: tree.depth, end: tree.end,
     total: weights.total, other: second ? second.total : null, self: weights.self,
+    parts: weights.states ? weights.states.total : null,
   };
   return shape;
 }
@@ -175,6 +179,7 @@ function showFocus(i) {
   const p = shape.parent[i];
   if (p >= 0 && page.view === "calls")
     words += ", " + sayShare(shape.total[i], shape.total[p]) + " of " + facts.short[shape.frame[p]];
+  if (shape.parts) words += "; " + sayParts(shape.parts.map((part) => part[i]));
   if (shape.self && shape.self[i]) words += ", self " + sayShare(shape.self[i], series().total);
   // a function may stand in many places
   const all = page.perFunction.total[f];
@@ -216,8 +221,9 @@ function resetView() {
   showFocus(-1);
 }
 
+// Idle waits are left out from the beginning.
 function hasFilters() {
-  return selection.only.length > 0 || selection.hidden.length > 0 || Boolean(selection.slices);
+  return selection.only.length > 0 || selection.hidden.length > (hidesIdle() ? 1 : 0) || Boolean(selection.slices);
 }
 
 // Back to the calls, with the function still chosen.
@@ -245,6 +251,7 @@ function resetAll() {
   if (hasFilters()) {
     selection.only.length = selection.hidden.length = 0;
     selection.slices = null;
+    hideIdle(page.facts);
     recountAll();
   }
   clearTableFilter();
@@ -294,6 +301,8 @@ function ruleName(rule) {
   const { facts } = page;
   if (rule.kind === "function") return facts.shown[rule.value];
   if (rule.kind === "kernel") return "the kernel";
+  if (rule.kind === "state") return STATES[rule.value].name + " time";
+  if (rule.kind === "wait") return visible(facts.kindOf[rule.value]) + " waits";
   if (rule.kind === "module") return visible(facts.modules[rule.value][0]);
   return threadName(facts, rule.value);
 }
@@ -360,6 +369,9 @@ function showLegend() {
     box.append(make("span", "The width is that of after. What is gone is in the table.", { class: "soft" }));
     return;
   }
+  if (page.weights.states || series().idle_waits || series().states.includes("blocked"))
+    showWallLegend(box, page.tree, facts);
+  if (page.weights.states) return;
   const order = [...page.moduleWeight.keys()].filter((m) => page.moduleWeight[m] > 0)
     .sort((a, b) => page.moduleWeight[b] - page.moduleWeight[a]);
   for (const m of order.slice(0, 12)) {
@@ -608,6 +620,7 @@ function wire() {
   page.facts.series.forEach((one, i) => select.append(make("option", visible(one.event), { value: i })));
   select.addEventListener("change", () => {
     selection.series = Number(select.value);
+    hideIdle(page.facts);
     recountAll();
   });
 }
@@ -633,7 +646,9 @@ async function begin() {
     const facts = await unpackText("facts");
     showAccount(facts);
     page.accountAt = performance.now();
-    prepare(facts, readTree(await unpack("tree"), facts.series.length));
+    readWaits(facts);
+    prepare(facts, readTree(await unpack("tree"), facts.series.length, facts.waits.length > 0));
+    hideIdle(facts);
     byId("main").hidden = false;
     wire();
     recount();

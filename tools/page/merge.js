@@ -6,10 +6,12 @@
 const SMALLEST = 1 / 16000;
 
 // A shape grows in depth first order. A group is {frame, nodes, weights,
-// second}: nodes of the tree that are one frame here, what each stands for,
-// and the same of the profile that it is compared with.
-function mergedShape(groups, next, facts) {
+// second, origins}: nodes of the tree that are one frame here, what each stands for,
+// the same of the profile that it is compared with, and the node whose weight that
+// is. `states`: by state, the weights of those nodes.
+function mergedShape(groups, next, facts, states) {
   const frame = [], parent = [], depth = [], total = [], other = [], end = [];
+  const parts = states && states.map(() => []);
   const sum = (list) => list ? list.reduce((a, b) => a + b, 0) : 0;
   const weightOf = (group) => sum(group.weights);
   const all = groups.reduce((a, group) => a + weightOf(group), 0);
@@ -29,6 +31,7 @@ function mergedShape(groups, next, facts) {
     depth.push(d);
     total.push(group.weight);
     other.push(sum(group.second));
+    if (parts) parts.forEach((part, s) => part.push(group.origins.reduce((a, k) => a + states[s][k], 0)));
     if (d < 2000) push(next(group), i, d + 1);
   }
   const n = frame.length;
@@ -42,17 +45,19 @@ function mergedShape(groups, next, facts) {
     depth: Int32Array.from(depth), end: Int32Array.from(end),
     total: Float64Array.from(total), other: Float64Array.from(other),
     functions: facts.functions,
+    parts: parts && parts.map((part) => Float64Array.from(part)),
   };
 }
 
-function addTo(map, f, node, weight, second) {
+function addTo(map, f, node, weight, second, origin) {
   let group = map.get(f);
   if (!group) {
-    group = { frame: f, nodes: [], weights: [], second: second === null ? null : [] };
+    group = { frame: f, nodes: [], weights: [], origins: [], second: second === null ? null : [] };
     map.set(f, group);
   }
   group.nodes.push(node);
   group.weights.push(weight);
+  group.origins.push(origin);
   if (group.second) group.second.push(second);
 }
 
@@ -62,7 +67,7 @@ function callersOf(tree, group) {
     const p = tree.parent[group.nodes[k]];
     if (p >= 0)
       addTo(map, tree.frame[p], p, group.weights[k],
-        group.second ? group.second[k] : null);
+        group.second ? group.second[k] : null, group.origins[k]);
   }
   return [...map.values()];
 }
@@ -73,7 +78,7 @@ function calleesOf(tree, group, weights, second) {
     for (let c = node + 1; c < tree.end[node]; c = tree.end[c])
       if (weights.total[c] || (second && second.total[c]))
         addTo(map, tree.frame[c], c, weights.total[c],
-          second ? second.total[c] : null);
+          second ? second.total[c] : null, c);
   return [...map.values()];
 }
 
@@ -83,8 +88,9 @@ function invertedShape(tree, facts, weights, second) {
   for (let i = 0; i < tree.n; i++)
     if (weights.self[i] || (second && second.self[i]))
       addTo(map, tree.frame[i], i, weights.self[i],
-        second ? second.self[i] : null);
-  return mergedShape([...map.values()], (group) => callersOf(tree, group), facts);
+        second ? second.self[i] : null, i);
+  return mergedShape([...map.values()], (group) => callersOf(tree, group), facts,
+    weights.states && weights.states.self);
 }
 
 // Callers of one function (up: true), or what it calls.
@@ -92,10 +98,11 @@ function halfSandwich(tree, facts, f, weights, second, up) {
   const map = new Map();
   for (const node of outermost(tree, f))
     if (weights.total[node] || (second && second.total[node]))
-      addTo(map, f, node, weights.total[node], second ? second.total[node] : null);
+      addTo(map, f, node, weights.total[node], second ? second.total[node] : null, node);
   return mergedShape([...map.values()], up
     ? (group) => callersOf(tree, group)
-    : (group) => calleesOf(tree, group, weights, second), facts);
+    : (group) => calleesOf(tree, group, weights, second), facts,
+  weights.states && weights.states.total);
 }
 
 // Both, the callers above the function and the callees below it.
@@ -109,6 +116,7 @@ function sandwichShape(tree, facts, f, weights, second) {
     n, frame: new Int32Array(n), parent: new Int32Array(n),
     depth: new Int32Array(n), end: new Int32Array(n), row: new Int32Array(n),
     total: new Float64Array(n), other: new Float64Array(n),
+    parts: up.parts && up.parts.map(() => new Float64Array(n)),
   };
   place(up);
   place(down);
@@ -124,6 +132,7 @@ function sandwichShape(tree, facts, f, weights, second) {
       joined.total[k] = from.total[i];
       joined.other[k] = from.other[i];
       joined.x[k] = from.x[i];
+      if (joined.parts) joined.parts.forEach((part, s) => { part[k] = from.parts[s][i]; });
     }
   joined.all = up.all;
   joined.middle = height;

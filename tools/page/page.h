@@ -27,6 +27,7 @@ struct ppi_page_function {
 struct ppi_page_sample {
 	uint32_t node, thread, slice; /* thread, slice: 0 unknown */
 	uint32_t series;
+	uint32_t wait; /* of the tree's `waits`; 0 unknown */
 	uint64_t weight, samples;
 };
 
@@ -51,6 +52,11 @@ struct ppi_page_tree {
 	struct ppi_page_lane *lanes; /* of threads, by number */
 	struct ppi_page_thread *thread_list;
 	uint32_t thread_count;
+
+	/* What threads did: "running", "blocked:lock", numbered from 0 on. Empty
+	 * where waits were not measured. */
+	struct ppi_labels waits;
+	bool has_waits;
 
 	struct ppi_page_sample *samples;
 	size_t sample_count;
@@ -92,8 +98,8 @@ void ppi_page_tree_free(struct ppi_page_tree *tree);
  * The tree as unsigned LEB128 numbers, column by column: the nodes in depth
  * first order (how many levels up from the node before its parent is; its
  * function), then of each series the samples (node less that of the sample
- * before, thread, slice, weight, count of samples). To be freed; NULL when
- * out of memory.
+ * before, thread, slice, weight, count of samples, and with waits their number).
+ * To be freed; NULL when out of memory.
  */
 unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes);
 

@@ -74,6 +74,19 @@ static double sample_weight(const struct ppi_page_tree *tree, uint32_t series)
 	return weight > 0 ? squares / weight : 0;
 }
 
+/* Whose time it is; none of what is no state of threads. */
+static void put_states(struct ppi_json *json,
+                       const struct ppi_subject *subject)
+{
+	ppi_json_array(json, "states");
+	for (int i = 0; subject && i < PPI_STATES; i++)
+		if (subject->states & 1u << i)
+			ppi_json_text(json, NULL,
+			              ppi_state_name((enum ppi_state)i));
+	ppi_json_close(json);
+	ppi_json_flag(json, "is_latency", subject && subject->is_latency);
+}
+
 static void put_series(struct ppi_json *json, const struct ppi_page *page,
                        uint32_t index)
 {
@@ -103,6 +116,8 @@ static void put_series(struct ppi_json *json, const struct ppi_page *page,
 		ppi_json_number(json, "noise",
 		                report->what->stats.standard_error);
 	ppi_json_number(json, "left_out", report->left_out);
+	ppi_json_number(json, "idle_waits", report->idle_waits);
+	put_states(json, report->subject);
 	ppi_json_real(json, "sample_weight",
 	              sample_weight(&page->tree, index));
 	put_chains(json, &report->chains);
@@ -182,11 +197,28 @@ static void put_threads(struct ppi_json *json,
 	ppi_json_close(json);
 }
 
-static void put_facts(const struct ppi_page *page, uint32_t *module_of,
+/* What threads did, by number. */
+static bool put_waits(struct ppi_json *json, const struct ppi_page_tree *tree)
+{
+	const char **texts = calloc(tree->waits.count + 1u, sizeof(*texts));
+
+	if (!texts)
+		return false;
+	ppi_labels_list(&tree->waits, texts);
+	ppi_json_array(json, "waits");
+	for (uint32_t i = 0; i < tree->waits.count; i++)
+		ppi_json_text(json, NULL, texts[i]);
+	ppi_json_close(json);
+	free(texts);
+	return true;
+}
+
+static bool put_facts(const struct ppi_page *page, uint32_t *module_of,
                       FILE *out)
 {
 	const struct ppi_page_tree *tree = &page->tree;
 	struct ppi_json json;
+	bool is_good;
 
 	ppi_json_begin(&json, out, true);
 	ppi_json_number(&json, "schema", 1);
@@ -202,9 +234,11 @@ static void put_facts(const struct ppi_page *page, uint32_t *module_of,
 	put_modules(&json, tree, page->is_diff, module_of);
 	put_functions(&json, tree, module_of);
 	put_threads(&json, tree);
+	ppi_life_put(&json, &page->series[0].report.life);
+	is_good = put_waits(&json, tree);
 	ppi_json_number(&json, "slice_ns", tree->slice_ns);
 	ppi_json_number(&json, "slices", tree->slice_count);
-	ppi_json_end(&json);
+	return ppi_json_end(&json) && is_good;
 }
 
 char *ppi_page_facts(const struct ppi_page *page, size_t *bytes)
@@ -215,8 +249,9 @@ char *ppi_page_facts(const struct ppi_page *page, size_t *bytes)
 	FILE *out = module_of ? open_memstream(&text, bytes) : NULL;
 
 	if (out) {
-		put_facts(page, module_of, out);
-		if (fclose(out) != 0) {
+		bool is_good = put_facts(page, module_of, out);
+
+		if (fclose(out) != 0 || !is_good) {
 			free(text);
 			text = NULL;
 		}

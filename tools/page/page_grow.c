@@ -6,6 +6,7 @@
 
 #include "base/vector.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,27 @@ static uint32_t find_lane(struct ppi_page_tree *tree,
 	return lane->number;
 }
 
+/* What the thread of a sample did; false when out of memory. */
+static bool find_wait(struct ppi_page_tree *tree, const struct ppi_view *view,
+                      const portprof_profile_sample *from, uint32_t *number)
+{
+	const struct ppi_label_value *value;
+	portprof_profile_label state, wait;
+	char text[256];
+	bool has_wait = ppi_label_find(view->profile, from,
+	                               ppi_tag_name(PPI_TAG_WAIT), &wait);
+
+	snprintf(text, sizeof(text), "%s%s%s",
+	         ppi_label_find(view->profile, from,
+	                        ppi_tag_name(PPI_TAG_STATE), &state)
+	                 ? state.text
+	                 : ppi_state_name(PPI_RUNNING),
+	         has_wait ? ":" : "", has_wait ? wait.text : "");
+	value = ppi_labels_enter(&tree->waits, text);
+	*number = value ? value->number : 0;
+	return value != NULL;
+}
+
 static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
                        uint32_t node, const struct ppi_view *view, size_t i)
 {
@@ -207,6 +229,8 @@ static bool add_sample(struct ppi_page_tree *tree, uint32_t series,
 		if (!sample->thread)
 			return false;
 	}
+	if (tree->has_waits && !find_wait(tree, view, from, &sample->wait))
+		return false;
 	if (tree->slice_ns && time_ns >= tree->start_ns) {
 		uint64_t slice = (time_ns - tree->start_ns) / tree->slice_ns;
 
@@ -393,9 +417,12 @@ bool ppi_page_grow(struct ppi_page *page)
 		.source_file = "", .is_named = true,
 	};
 	struct ppi_page_tree *tree = &page->tree;
-	size_t samples = 0;
+	size_t samples = 0, events[PPI_STATES];
 	bool is_good;
 
+	ppi_labels_open(&tree->waits, page->series[0].view.profile, "");
+	tree->has_waits = !page->is_diff && page->series_count &&
+	                  ppi_wall_find(page->series[0].view.profile, events);
 	for (size_t s = 0; s < page->series_count; s++)
 		samples += portprof_profile_sample_count(
 			page->series[s].view.profile);
@@ -428,6 +455,7 @@ void ppi_page_tree_free(struct ppi_page_tree *tree)
 		HASH_DEL(tree->lanes, lane);
 		free(lane);
 	}
+	ppi_labels_close(&tree->waits);
 	free(tree->order);
 	free(tree->written);
 	free(tree->depth);
@@ -464,11 +492,14 @@ static int compare_samples(const void *left, const void *right)
 		return a->node < b->node ? -1 : 1;
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
+	if (a->wait != b->wait)
+		return a->wait < b->wait ? -1 : 1;
 	return a->slice < b->slice ? -1 : a->slice > b->slice;
 }
 
 static void put_samples(struct columns *columns,
-                        const struct ppi_page_sample *samples, size_t count)
+                        const struct ppi_page_sample *samples, size_t count,
+                        bool has_waits)
 {
 	put(columns, count);
 	for (size_t i = 0; i < count; i++)
@@ -481,6 +512,8 @@ static void put_samples(struct columns *columns,
 		put(columns, samples[i].weight);
 	for (size_t i = 0; i < count; i++)
 		put(columns, samples[i].samples);
+	for (size_t i = 0; has_waits && i < count; i++)
+		put(columns, samples[i].wait);
 }
 
 unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes)
@@ -488,7 +521,7 @@ unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes)
 	const struct ppi_page_tree *tree = &page->tree;
 	uint32_t count = tree->nodes.count;
 	struct columns columns = {
-		malloc(10 * (2 * (size_t)count + 5 * tree->sample_count +
+		malloc(10 * (2 * (size_t)count + 6 * tree->sample_count +
 		             page->series_count + 2)),
 		0
 	};
@@ -513,7 +546,8 @@ unsigned char *ppi_page_tree_pack(const struct ppi_page *page, size_t *bytes)
 
 		while (at < tree->sample_count && tree->samples[at].series == s)
 			at++;
-		put_samples(&columns, tree->samples + begin, at - begin);
+		put_samples(&columns, tree->samples + begin, at - begin,
+		            tree->has_waits);
 	}
 	*bytes = columns.used;
 	return columns.bytes;

@@ -15,17 +15,34 @@ function sumThreads(tree, facts) {
   const each = columns ? facts.slices / columns : 1;
   const all = new Float64Array(count);
   const mask = nodeMask(tree, facts);
+  const waits = samples.wait ? waitsIn(facts) : null;
+  const split = samples.wait && isWall(facts.series[selection.series]);
   const [from, to] = selection.slices || [0, Infinity];
+  const parts = split ? Array.from({ length: count }, () => [0, 0, 0]) : null;
   const cells = columns ? Array.from({ length: count }, () => null) : null;
   for (let i = 0; i < samples.count; i++) {
     const t = samples.thread[i], slice = samples.slice[i];
     if (mask && !mask[samples.node[i]]) continue;
-    if (slice >= from && slice <= to) all[t] += samples.weight[i];
+    if (waits && !waits[samples.wait[i]]) continue;
+    const state = split ? facts.stateOf[samples.wait[i]] : 0;
+    if (slice >= from && slice <= to) {
+      all[t] += samples.weight[i];
+      if (parts) parts[t][state] += samples.weight[i];
+    }
     if (!cells || !slice) continue;
-    if (!cells[t]) cells[t] = new Float64Array(columns);
-    cells[t][Math.min(columns - 1, Math.floor((slice - 1) / each))] += samples.weight[i];
+    if (!cells[t]) cells[t] = new Float64Array(split ? 3 * columns : columns);
+    const at = Math.min(columns - 1, Math.floor((slice - 1) / each));
+    cells[t][split ? 3 * at + state : at] += samples.weight[i];
   }
-  return { all, cells, columns, each };
+  return { all, cells, columns, each, parts };
+}
+
+// The largest cell of a thread; one of states is as large as their sum.
+function mostOf(cells, split) {
+  let most = 0;
+  for (let i = 0; i < cells.length; i += split ? 3 : 1)
+    most = Math.max(most, split ? cells[i] + cells[i + 1] + cells[i + 2] : cells[i]);
+  return most;
 }
 
 function threadName(facts, t) {
@@ -35,13 +52,19 @@ function threadName(facts, t) {
   return visible(name || "thread") + (number ? " " + number : "");
 }
 
-function drawLane(canvas, cells, most) {
+function drawLane(canvas, cells, most, split) {
   const ratio = window.devicePixelRatio || 1;
   const width = canvas.clientWidth || 300, height = canvas.clientHeight || 22;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   const c = canvas.getContext("2d");
   c.setTransform(ratio, 0, 0, ratio, 0, 0);
+  if (split) {
+    const count = cells.length / 3;
+    for (let i = 0; i < count; i++)
+      drawStates(c, cells.subarray(3 * i, 3 * i + 3), i * width / count, Math.max(width / count, 0.8), height, most);
+    return;
+  }
   const step = width / cells.length;
   for (let i = 0; i < cells.length; i++) {
     if (!cells[i]) continue;
@@ -92,7 +115,7 @@ function wireRange(box, facts, onRange) {
 }
 
 function showThreads(tree, facts, onRule, onRange) {
-  const { all, cells, columns } = sumThreads(tree, facts);
+  const { all, cells, columns, parts } = sumThreads(tree, facts);
   const order = [...all.keys()].filter((t) => all[t] > 0 || (cells && cells[t]))
     .sort((a, b) => all[b] - all[a]);
   const part = byId("threads-part"), box = byId("threads");
@@ -103,7 +126,7 @@ function showThreads(tree, facts, onRule, onRange) {
     hasFilters() ? "shares of the total, as the filters leave them" : ""].filter(Boolean).join("; ");
   box.replaceChildren();
   let most = 0;
-  if (columns) for (const t of order) if (cells[t]) for (const cell of cells[t]) most = Math.max(most, cell);
+  if (columns) for (const t of order) if (cells[t]) most = Math.max(most, mostOf(cells[t], parts));
   const shown = lanes.isWhole ? order : order.slice(0, LANES);
   for (const t of shown) {
     const row = make("div", null, { class: "lane" + (threadIsIn(t) ? "" : " out") });
@@ -116,10 +139,13 @@ function showThreads(tree, facts, onRule, onRange) {
     row.append(name, make("span", sayShare(all[t], series.total), { class: "lane-share" }));
     const line = make("div", null, { class: "lane-line" + (columns && cells[t] ? " timed" : "") });
     if (columns && cells[t]) {
-      const canvas = make("canvas", null, { role: "img", "aria-label": "use of the CPU over time by " + threadName(facts, t) });
+      const canvas = make("canvas", null, { role: "img",
+        "aria-label": (parts ? "states over time of " : "use of the CPU over time by ") + threadName(facts, t) });
       line.append(canvas, make("span", null, { class: "lane-range" }));
       wireRange(line, facts, onRange);
-      requestAnimationFrame(() => drawLane(canvas, cells[t], most));
+      requestAnimationFrame(() => drawLane(canvas, cells[t], most, parts));
+    } else if (parts) {
+      line.append(stateBar(parts[t], series.total, sayParts(parts[t])));
     } else {
       const bar = make("span", null, { class: "lane-bar" });
       bar.style.width = 100 * all[t] / (series.total || 1) + "%";

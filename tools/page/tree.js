@@ -24,7 +24,7 @@ function ruleMask(tree, facts, rule) {
 function nodeMask(tree, facts) {
   let all = null;
   const apply = (rule, wanted) => {
-    if (rule.kind === "thread") return;
+    if (["thread", "state", "wait"].includes(rule.kind)) return;
     const mask = ruleMask(tree, facts, rule);
     all = all || new Uint8Array(tree.n).fill(1);
     for (let i = 0; i < tree.n; i++) if (mask[i] !== wanted) all[i] = 0;
@@ -41,30 +41,45 @@ function threadIsIn(thread) {
     || selection.only.some(names);
 }
 
-// `self` and `total` of each node; `samples`: how many are behind them.
-function weigh(tree, facts, seriesIndex) {
-  const samples = tree.series[seriesIndex];
-  const self = new Float64Array(tree.n);
+// Whether the rules keep a sample, by its number; of all states and waits if asked.
+function sampleFilter(tree, facts, samples, hasAllWaits) {
   const mask = nodeMask(tree, facts);
+  const waits = samples.wait && !hasAllWaits ? waitsIn(facts) : null;
   const threads = new Uint8Array(facts.threads.length + 1);
   for (let i = 0; i < threads.length; i++) threads[i] = threadIsIn(i) ? 1 : 0;
-  const from = selection.slices ? selection.slices[0] : 0;
-  const to = selection.slices ? selection.slices[1] : Infinity;
-  let kept = 0;
-  for (let i = 0; i < samples.count; i++) {
-    const node = samples.node[i];
-    if (!threads[samples.thread[i]] || (mask && !mask[node])) continue;
-    if (selection.slices && (samples.slice[i] < from || samples.slice[i] > to))
-      continue;
-    self[node] += samples.weight[i];
-    kept += samples.samples[i];
-  }
+  const [from, to] = selection.slices || [0, Infinity];
+  return (i) => threads[samples.thread[i]] && !(mask && !mask[samples.node[i]])
+    && !(waits && !waits[samples.wait[i]]) && samples.slice[i] >= from && samples.slice[i] <= to;
+}
+
+function sumUp(tree, self) {
   const total = self.slice();
   for (let i = tree.n - 1; i >= 0; i--) {
     const p = tree.parent[i];
     if (p >= 0) total[p] += total[i];
   }
-  return { self, total, samples: kept };
+  return total;
+}
+
+// `self` and `total` of each node; `samples`: how many are behind them. Of wall
+// time `states` has both for each state.
+function weigh(tree, facts, seriesIndex) {
+  const samples = tree.series[seriesIndex];
+  const self = new Float64Array(tree.n);
+  const isKept = sampleFilter(tree, facts, samples);
+  const parts = samples.wait && isWall(facts.series[seriesIndex])
+    ? STATES.map(() => new Float64Array(tree.n)) : null;
+  let kept = 0;
+  for (let i = 0; i < samples.count; i++) {
+    if (!isKept(i)) continue;
+    self[samples.node[i]] += samples.weight[i];
+    if (parts) parts[facts.stateOf[samples.wait[i]]][samples.node[i]] += samples.weight[i];
+    kept += samples.samples[i];
+  }
+  return {
+    self, total: sumUp(tree, self), samples: kept,
+    states: parts && { self: parts, total: parts.map((part) => sumUp(tree, part)) },
+  };
 }
 
 function sumRoots(tree, total) {

@@ -24,10 +24,20 @@ static int compare_kinds(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* The last one gets what there is no room for: a file may hold anything. */
+/* A file may hold anything: kinds are keys of JSON, too. */
+static bool is_plain(const char *name)
+{
+	return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789 -_") ==
+	       strlen(name);
+}
+
+/* The last one gets what there is no room for. */
 static void add_kind(struct ppi_life *life, const char *name, uint64_t ns)
 {
 	size_t i = 0;
+
+	if (!is_plain(name))
+		name = "other";
 
 	while (i < life->kind_count && strcmp(life->kinds[i].name, name) != 0)
 		i++;

@@ -282,6 +282,14 @@ ppi_labels_find(struct ppi_labels *labels,
 	return labels->value;
 }
 
+void ppi_labels_list(const struct ppi_labels *labels, const char **texts)
+{
+	const struct ppi_label_entry *entry;
+
+	for (entry = labels->table; entry; entry = entry->hh.next)
+		texts[entry->value.number] = entry->value.text;
+}
+
 void ppi_labels_close(struct ppi_labels *labels)
 {
 	struct ppi_label_entry *entry, *next;

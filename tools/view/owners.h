@@ -96,6 +96,9 @@ ppi_labels_find(struct ppi_labels *labels,
 const struct ppi_label_value *ppi_labels_enter(struct ppi_labels *labels,
                                                const char *text);
 
+/* All values, by their numbers. */
+void ppi_labels_list(const struct ppi_labels *labels, const char **texts);
+
 void ppi_labels_close(struct ppi_labels *labels);
 
 /* The label of that name; false: the sample has none. */
