@@ -54,6 +54,7 @@ class Profile:
         self.sums = {event: [0, 0] for event in events}
         self.life, self.has_account = None, True
         self.duration, self.cpu_time = 2000 * MS, 0
+        self.unseen = (None, "(wait not seen)")
 
     def text(self, word):
         return self.strings.setdefault(word, len(self.strings))
@@ -72,9 +73,11 @@ class Profile:
         if module:
             m = self.modules[module]
             body += number(2, m) + number(3, (m << 32) + 16 * i)
-        self.body.append(message(5, number(1, i) +
-                                 number(2, self.text(name))))
-        self.body.append(message(4, body + message(4, number(1, i))))
+        if name:
+            self.body.append(message(5, number(1, i) +
+                                     number(2, self.text(name))))
+            body += message(4, number(1, i))
+        self.body.append(message(4, body))
         return i
 
     def add(self, event, chain, thread, count, weight, at=None, **labels):
@@ -169,8 +172,8 @@ def wall(profile):
             20, 200, "disk", on="/var/log/server")
     blocked(profile, [START, APPEND, LOCK], WORKER, 2, 20, "lock",
             estimate="1")
-    profile.add("blocked-time", [("(wait not seen)", "")], WORKER, 1,
-                30 * MS, state="blocked")
+    profile.add("blocked-time", [profile.unseen], WORKER, 1, 30 * MS,
+                state="blocked")
 
 
 def idle(profile):
@@ -223,8 +226,10 @@ def make(kind):
         profile = Profile(WALL, 100 * MS if kind == "times" else 0)
     fill = {"wall": wall, "plain": wall, "idle": idle, "other": other,
             "latency": latency, "times": times}[kind]
-    fill(profile)
     profile.has_account = kind != "plain"
+    if kind == "plain":
+        profile.unseen = ("(wait not seen)", "")
+    fill(profile)
     return profile
 
 

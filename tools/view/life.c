@@ -51,14 +51,23 @@ static void add_kind(struct ppi_life *life, const char *name, uint64_t ns)
 	life->kinds[i].ns += ns;
 }
 
+/* portprof has a mapping for it; in files that name their code it is a function. */
+bool ppi_life_is_unseen(const portprof_profile *profile, size_t location)
+{
+	const portprof_profile_location *at =
+		portprof_profile_location_get(profile, location);
+	const portprof_profile_mapping *mapping =
+		portprof_profile_mapping_get(profile, at->mapping);
+
+	return strcmp(at->function, PPI_WAIT_NOT_SEEN) == 0 ||
+	       (mapping && strcmp(mapping->path, PPI_WAIT_NOT_SEEN) == 0);
+}
+
 static bool is_unseen(const portprof_profile *profile,
                       const portprof_profile_sample *sample)
 {
 	return sample->depth &&
-	       strcmp(portprof_profile_location_get(profile,
-	                                            sample->locations[0])
-	                      ->function,
-	              PPI_WAIT_NOT_SEEN) == 0;
+	       ppi_life_is_unseen(profile, sample->locations[0]);
 }
 
 static void add_blocked(const portprof_profile *profile,

@@ -18,6 +18,8 @@
 /* The label of weight that was distributed, not seen. */
 #define PPI_LIFE_ESTIMATE "estimate"
 
+bool ppi_life_is_unseen(const portprof_profile *profile, size_t location);
+
 struct ppi_life_kind {
 	const char *name; /* of the profile, or a constant */
 	uint64_t ns;

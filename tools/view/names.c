@@ -263,9 +263,10 @@ static void name_location(const portprof_profile *profile, size_t index,
 		!place.has_mapping && !name->is_kernel &&
 		!location->function[0] &&
 		portprof_profile_origin_get(profile)->backend[0];
-	if (strcmp(location->function, PPI_WAIT_NOT_SEEN) == 0) {
-		name->is_pseudo = true;
+	if (ppi_life_is_unseen(profile, index)) {
+		name->function = PPI_WAIT_NOT_SEEN;
 		name->module = name->path = "";
+		name->is_named = name->is_pseudo = true;
 	}
 	if (!name->is_named && place.has_mapping && makers->is_made[index]) {
 		ppi_symbols_gather(symbols, &place, name);
