@@ -9,7 +9,7 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 need_command python3
-for kind in wall idle other cpu busy latency times plain; do
+for kind in wall idle other cpu busy latency times plain unknown; do
 	python3 "$srcdir/tests/cli/wall_profile.py" "$kind" "$kind.pb.gz" || exit 99
 done
 
@@ -52,6 +52,12 @@ has_not "nor where waits were not measured" '^  life' "$tmp/report"
 
 same "all states make the life" 6100 "$(weight wall.pb.gz -- 1)"
 same "without an account, too" 6100 "$(weight plain.pb.gz -- 1)"
+same "what the kernel did not tell is a row" "6400 300" \
+	"$(weight unknown.pb.gz -- 1) $(weight unknown.pb.gz -- \
+	'$f["function"] == "(unknown)"')"
+same "but of no state" 5950 "$(weight unknown.pb.gz --state blocked -- 1)"
+report -i unknown.pb.gz
+has "and part of the life" '^  life +6\.40 s .*, 0\.30 s unknown$' "$tmp/report"
 same "running" 130 "$(weight wall.pb.gz --state running -- 1)"
 same "ready" 20 "$(weight wall.pb.gz --state ready -- 1)"
 same "blocked" 5950 "$(weight wall.pb.gz --state blocked -- 1)"

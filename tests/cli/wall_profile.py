@@ -12,6 +12,7 @@ latency   300 ms of one thread alone, then 100 ms of four at once; in slices of
           10 ms
 times     one thread that runs, waits for a disk, then for a lock, a second each, in
           slices of 100 ms
+unknown   wall, and 0.30 s of which the kernel said nothing
 plain     wall without an account, as after another tool
 """
 import gzip
@@ -224,12 +225,14 @@ def make(kind):
         profile = Profile(["task-clock"], 10 * MS)
     else:
         profile = Profile(WALL, 100 * MS if kind == "times" else 0)
-    fill = {"wall": wall, "plain": wall, "idle": idle, "other": other,
+    fill = {"wall": wall, "plain": wall, "unknown": wall, "idle": idle, "other": other,
             "latency": latency, "times": times}[kind]
     profile.has_account = kind != "plain"
     if kind == "plain":
         profile.unseen = ("(wait not seen)", "")
     fill(profile)
+    if kind == "unknown":
+        profile.life = (3, 300 * MS)
     return profile
 
 

@@ -35,7 +35,7 @@ function rateCard(series) {
   if (!series.has_account)
     return card("Samples", "not counted", "the writer of this file kept no account", "");
   const lost = series.lost_samples, kept = series.kept_samples;
-  const few = kept < 200;
+  const few = kept < 200 && !waited(series);
   return card("Samples", sayCount(kept) + " kept",
     (lost ? sayCount(lost) + (series.lost_is_exact ? "" : " or more") + " lost" : "none lost")
       + (series.achieved_hz ? ", " + Math.round(series.achieved_hz) + " a second" : ""),
@@ -58,23 +58,25 @@ function callersCard(series) {
 }
 
 function attributedCard(series) {
-  const kept = series.total - series.outside - series.unattributed;
+  const kept = series.total - series.outside - series.unattributed - (series.unknown || 0);
   const share = series.total ? kept / series.total : 0;
   if (!series.has_account)
     return card("In samples", sayWeight(series, kept), "the file does not say how much is missing", "");
   return card("In samples", sayShare(share, 1),
-    series.noise ? "0 \u00b1 " + sayWeight(series, series.noise) + " is not attributed"
-      : series.unattributed ? sayShare(series.unattributed, series.total) + " is not attributed"
-      : "everything that was measured",
+    [series.noise ? "0 \u00b1 " + sayWeight(series, series.noise) + " is not attributed"
+      : series.unattributed ? sayShare(series.unattributed, series.total) + " is not attributed" : "",
+      series.unknown ? sayShare(series.unknown, series.total) + " is unknown" : ""]
+      .filter(Boolean).join(", ") || "everything that was measured",
     share >= 0.95 ? "good" : "weak");
 }
 
 // What the filters leave, and how many samples that is.
 function filterCard(facts, series, seen) {
+  const few = seen.samples < 200 && !waited(series);
   return card("Shown by the filters", sayShare(seen.weight, series.total),
     sayWeight(series, seen.weight) + " in " + sayCount(seen.samples) + " samples"
-      + (seen.samples < 200 ? ": few, so shares are rough" : ""),
-    seen.samples < 200 ? "weak" : "");
+      + (few ? ": few, so shares are rough" : ""),
+    few ? "weak" : "");
 }
 
 // Functions that are an address only: their weight, and the module with most of it.
@@ -134,7 +136,7 @@ function warningsOf(series) {
     words.push("Filters of the command left out " + sayShare(series.left_out, series.total)
       + " before this page was made.");
   if (!series.has_account) return words;
-  if (series.kept_samples < 200)
+  if (series.kept_samples < 200 && !waited(series))
     words.push("Only " + sayCount(series.kept_samples) + " samples: a share of 10 % is "
       + shareRange(0.1, series.kept_samples).map((share) => (100 * share).toFixed(0)).join(" to ")
       + " % (95 %). Measure longer, or at a higher rate.");

@@ -24,13 +24,13 @@ function column(title, words) {
 // The lines are those of all samples: a page has no others. The function's own
 // share follows filters as everywhere.
 function sayOwnShare(facts, one) {
-  const words = sayShare(one.weight, facts.series[0].total) + " of the total is its self time; shares below are of that";
-  if (selection.series) return words + ", of " + visible(facts.series[0].event);
+  const words = sayShare(one.weight, facts.series[facts.code_series].total) + " of the total is its self time; shares below are of that";
+  if (selection.series !== facts.code_series) return words + ", of " + visible(facts.series[facts.code_series].event);
   if (!hasFilters()) return words;
   const f = facts.functions.findIndex((name, i) => name === one.function
     && facts.modules[facts.module_of[i]][0] === one.module);
   return words + ", of all samples. The filters leave "
-    + sayShare(f < 0 ? 0 : page.perFunction.self[f], facts.series[0].total) + " of the total to it";
+    + sayShare(f < 0 ? 0 : page.perFunction.self[f], facts.series[facts.code_series].total) + " of the total to it";
 }
 
 // A function has lines of other files, too, where code of those is inlined.
@@ -55,7 +55,7 @@ function showCode(facts, index) {
   byId("code-function").value = String(index);
   if (!one) return;
   code.shown = index;
-  const series = facts.series[0];
+  const series = facts.series[facts.code_series];
   byId("code-words").textContent = sayOwnShare(facts, one);
   const sources = make("div", null, { class: "code-column" });
   for (const file of one.sources) sources.append(sourceOf(series, one, file));
@@ -74,7 +74,7 @@ function setCode(facts, list) {
   byId("code-part").hidden = !code.list.length;
   const select = byId("code-function");
   code.list.forEach((one, i) => select.append(make("option",
-    sayShare(one.weight, facts.series[0].total) + "  " + visible(one.function), { value: i })));
+    sayShare(one.weight, facts.series[facts.code_series].total) + "  " + visible(one.function), { value: i })));
   select.addEventListener("change", () => showCode(facts, Number(select.value)));
   if (code.list.length) showCode(facts, 0);
 }

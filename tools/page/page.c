@@ -236,6 +236,15 @@ void ppi_page_say(const struct ppi_page *page, const struct ppi_report *report,
 	        has_host(origin) ? ", the host's name" : "");
 }
 
+/* Lines that are hot are those that run; waits are in libraries. */
+static size_t hot_series(const struct ppi_subject *subjects, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!(subjects[i].states & ~(1u << PPI_RUNNING)))
+			return i;
+	return 0;
+}
+
 bool ppi_page_report(const struct ppi_report *report,
                      const struct ppi_view *view,
                      const struct ppi_subject *subjects, size_t count,
@@ -261,8 +270,9 @@ bool ppi_page_report(const struct ppi_report *report,
 		is_good = ppi_page_sum(series);
 	}
 	/* without folders no source file is found */
+	page.code_series = hot_series(subjects, count);
 	if (is_good && count && !hidden->source && !hidden->paths)
-		page.code = ppi_page_code(&page.series[0].view);
+		page.code = ppi_page_code(&page.series[page.code_series].view);
 	if (is_verbose)
 		ppi_page_say(&page, report, hidden);
 	if (is_good && ppi_page_grow(&page))

@@ -83,8 +83,10 @@ struct ppi_page {
 	struct ppi_page_series *series;
 	size_t series_count;
 	struct ppi_page_tree tree;
-	/* Source and instructions, as JSON; NULL: nothing was looked for. */
+	/* Source and instructions, as JSON; NULL: nothing was looked for. Of one
+	 * series. */
 	char *code;
+	size_t code_series;
 };
 
 /* ---- its parts (page_grow.c, page_facts.c, page_text.c) ---- */

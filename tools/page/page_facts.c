@@ -117,6 +117,7 @@ static void put_series(struct ppi_json *json, const struct ppi_page *page,
 		                report->what->stats.standard_error);
 	ppi_json_number(json, "left_out", report->left_out);
 	ppi_json_number(json, "idle_waits", report->idle_waits);
+	ppi_json_number(json, "unknown", report->unknown);
 	put_states(json, report->subject);
 	ppi_json_real(json, "sample_weight",
 	              sample_weight(&page->tree, index));
@@ -234,6 +235,7 @@ static bool put_facts(const struct ppi_page *page, uint32_t *module_of,
 	put_modules(&json, tree, page->is_diff, module_of);
 	put_functions(&json, tree, module_of);
 	put_threads(&json, tree);
+	ppi_json_number(&json, "code_series", page->code_series);
 	ppi_life_put(&json, &page->series[0].report.life);
 	is_good = put_waits(&json, tree);
 	ppi_json_number(&json, "slice_ns", tree->slice_ns);

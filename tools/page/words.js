@@ -44,10 +44,13 @@ function sayShare(part, whole) {
   return (share >= 99.95 ? "100" : share.toFixed(share < 1 ? 2 : 1)) + " %";
 }
 
+// Ready and blocked time is measured as a whole, however few samples it has.
+function waited(series) { return series.states.some((name) => name !== "running"); }
+
 // How far off by chance a share may be, in points: one standard error of as many
 // samples as there are.
 function sayDoubt(series, part) {
-  if (!series.has_account || !series.kept_samples || !series.total) return "";
+  if (waited(series) || !series.has_account || !series.kept_samples || !series.total) return "";
   const share = Math.min(1, part / series.total);
   return " \u00b1 " + (100 * Math.sqrt(share * (1 - share) / series.kept_samples)).toFixed(1);
 }

@@ -192,6 +192,7 @@ void ppi_report_print_csv_rows(const struct ppi_report *report,
 		put_excess(&csv, report->excess);
 	else
 		put_remark(&csv, report->unattributed, 0, "(unattributed)");
+	put_remark(&csv, report->unknown, 0, "(unknown)");
 	if (report->idle_waits)
 		put_idle(&csv, report->idle_waits, rows->idle_samples,
 		         "(idle waits)");

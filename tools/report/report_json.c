@@ -223,6 +223,7 @@ static void put_states(struct ppi_json *json, const struct ppi_report *report)
 	ppi_json_flag(json, "latency",
 	              report->subject && report->subject->is_latency);
 	ppi_json_number(json, "idle_waits_ns", report->idle_waits);
+	ppi_json_number(json, "unknown", report->unknown);
 }
 
 /* Every event of the file, so that a reader knows what else it can ask for. */

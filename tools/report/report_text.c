@@ -599,6 +599,8 @@ void ppi_report_print_rows(const struct ppi_report *report,
 		print_remark(&columns, report->outside, 0, "(outside)");
 	if (!report->is_filtered)
 		print_unattributed(&columns, report);
+	if (report->unknown && !report->is_filtered)
+		print_remark(&columns, report->unknown, 0, "(unknown)");
 	if (report->idle_waits)
 		print_idle(&columns, report->idle_waits, rows->idle_samples,
 		           "(idle waits; --idle shows them)");

@@ -47,7 +47,12 @@ void ppi_report_sum(struct ppi_report *report, uint64_t rows_weight)
 		report->idle = report->what->stats.idle_time_ns;
 		is_estimate = report->what->stats.standard_error > 0;
 	}
-	known = rows_weight + report->outside;
+	report->unknown = 0;
+	if (report->subject && report->subject->is_joined &&
+	    report->subject->states == (1u << PPI_STATES) - 1)
+		report->unknown = report->life.sums.unknown_ns;
+	report->total += report->unknown;
+	known = rows_weight + report->outside + report->unknown;
 	/* what has a standard error may be more than what it estimates */
 	if (report->total < known && !is_estimate)
 		report->total = known;
@@ -287,7 +292,7 @@ static void print_total(const struct ppi_report *report, FILE *out)
 {
 	struct ppi_scale scale =
 		ppi_scale_of(report->what->unit, report->total);
-	uint64_t kept = report->total - report->outside -
+	uint64_t kept = report->total - report->outside - report->unknown -
 	                report->unattributed + report->excess;
 	uint64_t rest = report->excess ? report->excess : report->unattributed;
 	char total[64], part[64], share[32];

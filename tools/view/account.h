@@ -34,6 +34,7 @@ struct ppi_report {
 	uint64_t idle;     /* of CPUs, in ns; in no total */
 	uint64_t left_out; /* by filters: neither in rows nor in those */
 	uint64_t idle_waits; /* not shown, and in no total */
+	uint64_t unknown;    /* of all states: time of which none is known */
 	/* What shares are of: all of the total, or of what filters leave. */
 	uint64_t shown;
 	bool is_filtered;
