@@ -24,6 +24,7 @@ dist_man_MANS += \
 	doc/man/portprof-top.1 \
 	doc/man/portprof-selftest.1 \
 	doc/man/portprof-stat.1 \
+	doc/man/portprof-waiting.7 \
 	doc/man/portprof.conf.5 \
 	doc/man/portprof_backend.3 \
 	doc/man/portprof_catalogue.3 \

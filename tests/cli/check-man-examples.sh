@@ -8,6 +8,7 @@ set -u
 . "$srcdir/tests/cli/cli.sh"
 
 need_backend perf
+need_command python3
 
 # What pages that only read a profile find: two of a program "burn" with call
 # chains from main.
@@ -41,6 +42,9 @@ for page in "$srcdir"/doc/man/*.[1-8]; do
 	name=$(basename "$page")
 	cp -R read "$name"
 	cd "$name" || exit 99
+	# that page is about a profile of waits
+	[ "$name" != portprof-waiting.7 ] ||
+		python3 "$srcdir/tests/cli/wall_profile.py" wall portprof.pb.gz
 	# a text that not every system has, and beside which nothing is written
 	cp "$srcdir/COPYING" GPL-3
 	sed -n 's/\\&//g; s/\\e/\\/g; s/^\$ //p' "$page" |
