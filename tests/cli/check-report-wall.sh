@@ -9,7 +9,7 @@ set -u
 . "$srcdir/tests/tools/tap.sh"
 . "$srcdir/tests/cli/cli.sh"
 need_command python3
-for kind in wall idle other cpu busy latency times plain unknown; do
+for kind in wall idle other cpu busy latency times plain unknown evil; do
 	python3 "$srcdir/tests/cli/wall_profile.py" "$kind" "$kind.pb.gz" || exit 99
 done
 
@@ -148,6 +148,26 @@ print(r["event"], ",".join(r["states"]), sum(x["self_weight"] for x in r["rows"]
 		"$tmp/report")"
 report -j -i cpu.pb.gz
 has "no life is null" '"life": null' "$tmp/report"
+
+### Names that mean harm
+
+for options in '-s wait,on,holder' --holders '-s wait -x |'; do
+	# shellcheck disable=SC2086
+	report -i evil.pb.gz $options
+	same "$options: status" 0 "$status"
+	same "$options: no controls of a terminal" "" \
+		"$(LC_ALL=C tr -d '\n -~' <"$tmp/report" | LC_ALL=C tr -d '\200-\377')"
+done
+report -j -i evil.pb.gz --holders
+check "JSON is JSON, and its kinds are those that there are" python3 -c '
+import json, sys
+life = json.load(open(sys.argv[1]))["life"]
+assert life["kinds"]["other"] == 500000000, life
+assert sum(life["kinds"].values()) == life["blocked_ns"], life
+' "$tmp/report"
+"$portprof" report --html evil.html evil.pb.gz
+python3 "$srcdir/tests/html/page.py" evil.html >shown
+same "a page of them is whole" 0 $?
 
 ### How to see the rest
 

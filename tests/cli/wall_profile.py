@@ -13,6 +13,7 @@ latency   300 ms of one thread alone, then 100 ms of four at once; in slices of
 times     one thread that runs, waits for a disk, then for a lock, a second each, in
           slices of 100 ms
 unknown   wall, and 0.30 s of which the kernel said nothing
+evil      wall, with a kind, a lock and a holder that mean harm
 plain     wall without an account, as after another tool
 """
 import gzip
@@ -225,11 +226,14 @@ def make(kind):
         profile = Profile(["task-clock"], 10 * MS)
     else:
         profile = Profile(WALL, 100 * MS if kind == "times" else 0)
-    fill = {"wall": wall, "plain": wall, "unknown": wall, "idle": idle, "other": other,
+    fill = {"wall": wall, "plain": wall, "evil": wall, "unknown": wall, "idle": idle, "other": other,
             "latency": latency, "times": times}[kind]
     profile.has_account = kind != "plain"
     if kind == "plain":
         profile.unseen = ("(wait not seen)", "")
+    if kind == "evil":
+        blocked(profile, [MAIN, COMMIT], FIRST, 1, 500, 'di"sk\\\x1b[2J',
+                on="</script>\x1b]0;\x07", holder="\u202eflush\n")
     fill(profile)
     if kind == "unknown":
         profile.life = (3, 300 * MS)

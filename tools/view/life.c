@@ -81,8 +81,20 @@ static void add_blocked(const portprof_profile *profile,
 	    label.text[0])
 		add_kind(life, label.text, ns);
 	else
-		add_kind(life, is_unseen(profile, sample) ? "not seen"
+		add_kind(life, is_unseen(profile, sample) ? PPI_LIFE_NOT_SEEN
 		                                          : "other", ns);
+}
+
+/* Blocked time without any sample: kinds make all of it. */
+static void add_rest(struct ppi_life *life)
+{
+	uint64_t known = 0;
+
+	for (size_t i = 0; i < life->kind_count; i++)
+		known += life->kinds[i].ns;
+	if (known < life->sums.blocked_ns)
+		add_kind(life, PPI_LIFE_NOT_SEEN,
+		         life->sums.blocked_ns - known);
 }
 
 static uint64_t weight_of(const portprof_profile_sample *sample, size_t event)
@@ -118,6 +130,8 @@ bool ppi_life_find(const portprof_profile *profile, struct ppi_life *life)
 		                        &label))
 			life->estimated_ns += ns;
 	}
+	if (events[PPI_BLOCKED] != SIZE_MAX)
+		add_rest(life);
 	if (life->kind_count)
 		qsort(life->kinds, life->kind_count, sizeof(life->kinds[0]),
 		      compare_kinds);

@@ -15,6 +15,9 @@
 /* The function of weight without an observed wait. */
 #define PPI_WAIT_NOT_SEEN "(wait not seen)"
 
+/* Its kind, in words and JSON. */
+#define PPI_LIFE_NOT_SEEN "not seen"
+
 /* The label of weight that was distributed, not seen. */
 #define PPI_LIFE_ESTIMATE "estimate"
 
