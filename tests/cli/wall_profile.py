@@ -210,8 +210,8 @@ def times(profile):
         profile.add("task-clock", [MAIN, WORK], FIRST, 100, 100 * MS, at)
         blocked(profile, [MAIN, FLUSH], FIRST, 1, 100, "disk",
                 at=at + 1000)
-        blocked(profile, [MAIN, COMMIT, LOCK], FIRST, 1, 100, "lock",
-                at=at + 2000)
+    # told at its end
+    blocked(profile, [MAIN, COMMIT, LOCK], FIRST, 1, 1000, "lock", at=2900)
     profile.duration = 3000 * MS
 
 

@@ -34,6 +34,7 @@ function sumThreads(tree, facts) {
     const at = Math.min(columns - 1, Math.floor((slice - 1) / each));
     cells[t][split ? 3 * at + state : at] += samples.weight[i];
   }
+  if (split && cells) for (const one of cells) if (one) spreadBack(one, facts.slice_ns * each);
   return { all, cells, columns, each, parts };
 }
 

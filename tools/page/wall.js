@@ -188,6 +188,21 @@ function seenCard(facts) {
     missed > 0.1 * blocked ? "weak" : "good");
 }
 
+// A wait is told when it ends, with all of its time: what is more than a slice was
+// in those before it.
+function spreadBack(cells, room) {
+  const carry = [0, 0, 0];
+  for (let i = cells.length - 3; i >= 0; i -= 3) {
+    for (let s = 0; s < 3; s++) cells[i + s] += carry[s];
+    let over = cells[i] + cells[i + 1] + cells[i + 2] - room;
+    for (const s of [2, 1, 0]) {
+      carry[s] = Math.max(0, Math.min(over, cells[i + s]));
+      cells[i + s] -= carry[s];
+      over -= carry[s];
+    }
+  }
+}
+
 // One slice of a thread's line: the parts of its states, one upon the other.
 function drawStates(c, cell, left, wide, height, most) {
   let y = height;
