@@ -190,10 +190,12 @@ same "alone: all of its time" 300 \
 	"$(weight latency.pb.gz --latency -- '$f["function"] == "serial"')"
 same "four at once: a quarter" 100 \
 	"$(weight latency.pb.gz --latency -- '$f["function"] == "parallel"')"
+same "half of the time beside another half: by one and a half" 66 \
+	"$(weight latency.pb.gz --latency -- '$f["function"] == "half"')"
 same "without: CPU time" 400 \
 	"$(weight latency.pb.gz -- '$f["function"] == "parallel"')"
 report -i latency.pb.gz --latency
-has "both shares stand side by side" ' 100\.000 ms +25\.0% +57\.1% .* parallel' "$tmp/report"
+has "both shares stand side by side" ' 100\.000 ms +21\.4% +50\.0% .* parallel' "$tmp/report"
 has "and how exact times are" '^  latency .* 10\.000 ms' "$tmp/report"
 report -j -i latency.pb.gz --latency
 has "JSON has both" '"cpu_weight": 400000000' "$tmp/report"

@@ -8,8 +8,8 @@ idle      the same, and a pool of two threads that wait for work for 8 s
 other     another run of it: 1 s more of disk, nothing else
 cpu       a program that ran for 128 ms in 2 s; its waits were not measured
 busy      one that ran for 1.9 s in 2 s
-latency   300 ms of one thread alone, then 100 ms of four at once; in slices of
-          10 ms
+latency   300 ms of one thread alone, then 100 ms of four at once, then 100 ms of two
+          that run for half of each slice; in slices of 10 ms
 times     one thread that runs, waits for a disk, then for a lock, a second each, in
           slices of 100 ms
 unknown   wall, and 0.30 s of which the kernel said nothing
@@ -201,7 +201,11 @@ def latency(profile):
         for tid in range(100, 104):
             profile.add("task-clock", [START, ("parallel", "/x/server")],
                         ("worker", 100, tid), 10, 10 * MS, at)
-    profile.cpu_time = 700 * MS
+    for at in range(400, 500, 10):
+        for tid in (100, 101):
+            profile.add("task-clock", [START, ("half", "/x/server")],
+                        ("worker", 100, tid), 5, 5 * MS, at)
+    profile.cpu_time = 800 * MS
 
 
 def times(profile):
