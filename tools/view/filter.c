@@ -423,7 +423,8 @@ static bool say_unmet(const struct applying *applying, const struct list *list,
 	bool is_met = true;
 	size_t count = 0;
 
-	while (name_of(applying, count) != NULL)
+	/* and who asks for no names may have none */
+	while (list->count && name_of(applying, count) != NULL)
 		count++;
 	for (size_t i = 0; i < list->count; i++) {
 		struct ppi_guess guess = { .wanted = list->words[i] };
