@@ -43,6 +43,11 @@ has_not "so they are not listed" '^  labels' "$tmp/report"
 has_not "what was not seen is no chain that is cut" 'cut early' "$tmp/report"
 has "what was not seen is a row" ' 0\.030 s +0\.5% .*\(wait not seen\)' "$tmp/report"
 has_not "waits are not more than was charged" 'more than the system charged' "$tmp/report"
+"$portprof" report -i wall.pb.gz >"$tmp/report"
+has "the short header has it, too" '^  waits .* 99\.2 %' "$tmp/report"
+has "and the life" '^  life +6\.10 s of 3 threads' "$tmp/report"
+"$portprof" report -i times.pb.gz >"$tmp/report"
+has_not "waits are not doubted for want of samples" 'a share of 10' "$tmp/report"
 report -i plain.pb.gz
 has_not "no life without its sums" '^  life' "$tmp/report"
 report -i cpu.pb.gz

@@ -146,8 +146,7 @@ static const struct ppi_option table[] = {
 	{ 0, "holders", NULL, "print who held what threads waited for",
 	  .take = ppi_take_flag, .place = AT(wants_holders) },
 	{ 0, "latency", NULL,
-	  "divide weights by the CPUs in use at that moment (needs record "
-	  "--timeline)",
+	  "divide weights by the CPUs in use at that moment",
 	  .take = ppi_take_flag, .place = AT(wish.is_latency) },
 	{ 0, "full-names", NULL, "print whole names of C++ in the tree",
 	  .take = ppi_take_flag, .place = AT(has_full_names) },

@@ -916,7 +916,8 @@ static void print_short_total(const struct ppi_report *report, FILE *out)
 	}
 	if (event->has_stats) {
 		fprintf(out, " in %" PRIu64 " samples", stats->kept_samples);
-		print_short_rate(stats, event->unit, out);
+		if (!is_of_waits(report))
+			print_short_rate(stats, event->unit, out);
 	}
 	if (backend[0])
 		fprintf(out, ", by %s", backend);
@@ -971,8 +972,9 @@ static void print_short_trust(const struct ppi_report *report, FILE *out)
 		fprintf(out, ", callers complete for %.1f %%",
 		        ppi_percent(chains->weight - bad, chains->weight));
 	fputc('\n', out);
+	/* waits are measured whole, however few samples they have */
 	if (report->what->has_stats && stats->kept_samples &&
-	    stats->kept_samples < PPI_FEW_SAMPLES) {
+	    stats->kept_samples < PPI_FEW_SAMPLES && !is_of_waits(report)) {
 		ppi_share_range(0.1, stats->kept_samples, &low, &high);
 		fprintf(out, LABEL "%" PRIu64 " samples: a share of 10 %% "
 		        "is %.0f to %.0f %% (95 %%); more by record -F\n", "",
@@ -997,6 +999,7 @@ static void print_short(const struct ppi_report *report, FILE *out)
 	print_short_when(origin, out);
 	print_short_total(report, out);
 	print_shown(report, out);
+	print_waits(report, out);
 	print_short_trust(report, out);
 	print_doubts(report, out);
 	print_missing(report, out);

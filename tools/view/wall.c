@@ -455,8 +455,8 @@ static bool choose_latency(const portprof_profile *profile, const char *path,
 		return false;
 	}
 	if (!portprof_profile_origin_get(profile)->timeline_ns) {
-		ppi_say("--latency: %s has no times of samples; record it with "
-		        "--timeline 10ms", path);
+		ppi_say("--latency: %s has no times of samples; record keeps "
+		        "them unless --timeline is 0", path);
 		return false;
 	}
 	if (ppi_subject_to_latency(profile, subject))
