@@ -110,7 +110,7 @@ struct waits_watch {
 	struct ppi_backend_session *bs;
 	bool tells_code;   /* nobody else does */
 	bool has_samplers; /* in the processes */
-	bool hears_births; /* the other backend reports them */
+	bool hears_births; /* the other backend has records of them */
 	bool is_denied;    /* places could not be read */
 	bool is_running, is_passing, is_last;
 	size_t ready_event, blocked_event; /* SIZE_MAX: not asked for */

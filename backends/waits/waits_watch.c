@@ -275,7 +275,7 @@ static bool take_thread(void *context, int64_t tid)
 	return true;
 }
 
-/* Rarely where another backend reports births. */
+/* Rarely where another backend has records of births. */
 static uint64_t scan_all_ns(const struct waits_watch *watch)
 {
 	return SCAN_ALL_NS * (watch->hears_births ? 10 : 1);
@@ -793,6 +793,29 @@ static void begin_pass(struct waits_watch *watch)
 	scan_now(watch, false);
 }
 
+static double percent(uint64_t part, uint64_t all)
+{
+	return 100.0 * (double)part / (double)all;
+}
+
+/* How much of it was seen, and why not more. */
+static void say_seen(struct waits_watch *watch)
+{
+	const struct waits_told *told = &watch->told;
+	uint64_t all = told->ready + told->blocked;
+
+	if (!all)
+		return;
+	ppi_note(watch->bs, "waits: where was seen for %.1f %% of the time, "
+	         "%.1f %% of it is divided between waits that were seen",
+	         percent(all - told->unseen, all),
+	         percent(told->estimated, all));
+	if (watch->is_denied)
+		ppi_note(watch->bs, PORTPROF_NOTE_MISSED "where threads of "
+		         "others wait: only the administrator may see their "
+		         "/proc/PID/syscall and stacks");
+}
+
 static void end_pass(struct waits_watch *watch)
 {
 	struct waits_thread **all = watch->threads.data;
@@ -806,10 +829,12 @@ static void end_pass(struct waits_watch *watch)
 	watch->threads.count = kept;
 	sum_up(watch);
 	watch->is_passing = false;
-	if (watch->is_last)
+	if (watch->is_last) {
 		watch->is_running = watch->is_last = false;
-	else
+		say_seen(watch);
+	} else {
 		plan_pass(watch);
+	}
 }
 
 static void restart(struct waits_watch *watch)
