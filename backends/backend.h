@@ -302,6 +302,9 @@ enum { PPI_REGISTERS = 33 };
  */
 #define PPI_FIELD_KEEP  (1u << 30)
 #define PPI_FIELD_AGAIN (1u << 29)
+/* With either of them: the one of the thread's last sample while it ran, with its
+ * address; where there is none such a sample stays what it is. */
+#define PPI_FIELD_RAN   (1u << 28)
 struct ppi_user_context {
 	uint64_t known; /* bit n: registers[n] is known */
 	uint64_t registers[PPI_REGISTERS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chains of threads that still wait where they waited. */
+/* Chains of threads that still wait where they waited, or were where they wait for
+ * a CPU. */
 #include "api/unwind/kept_chains.h"
 
 #include <stdlib.h>
@@ -12,23 +13,27 @@ enum { DEPTH_MOST = 128 };
 
 struct ppi_kept_chain {
 	UT_hash_handle hh;
-	uint64_t thread; /* pid, tid */
-	uint64_t end;
+	struct ppi_kept_key {
+		uint32_t pid, tid;
+		uint32_t has_run, unused;
+	} key;
+	uint64_t address, end;
+	uint32_t valid; /* what it says of the address */
 	size_t depth;
 	uint64_t addresses[];
 };
 
-static uint64_t thread_of(const portprof_record *record)
+static struct ppi_kept_key key_of(const portprof_record *record, bool has_run)
 {
-	return (uint64_t)record->pid << 32 | record->tid;
+	return (struct ppi_kept_key){ record->pid, record->tid, has_run, 0 };
 }
 
 static struct ppi_kept_chain *find(const struct ppi_kept_chains *chains,
-                                   uint64_t thread)
+                                   struct ppi_kept_key key)
 {
 	struct ppi_kept_chain *chain;
 
-	HASH_FIND(hh, chains->by_thread, &thread, sizeof(thread), chain);
+	HASH_FIND(hh, chains->by_thread, &key, sizeof(key), chain);
 	return chain;
 }
 
@@ -44,32 +49,45 @@ static void forget(struct ppi_kept_chains *chains,
 static void keep(struct ppi_kept_chains *chains,
                  const portprof_record *record, const uint64_t *words)
 {
-	size_t depth = (size_t)record->payload_words;
+	struct ppi_kept_key key =
+		key_of(record, record->valid & PPI_FIELD_RAN);
+	size_t depth = record->valid & PORTPROF_FIELD_CHAIN
+	                       ? (size_t)record->payload_words : 0;
 	struct ppi_kept_chain *chain;
 
-	forget(chains, find(chains, thread_of(record)));
+	forget(chains, find(chains, key));
 	if (depth > DEPTH_MOST)
 		depth = DEPTH_MOST;
 	chain = calloc(1, sizeof(*chain) + depth * sizeof(*words));
 	if (!chain)
 		return;
-	chain->thread = thread_of(record);
+	chain->key = key;
+	chain->address = record->address;
+	chain->valid = record->valid & (PORTPROF_FIELD_KERNEL |
+	                                PORTPROF_FIELD_GUEST);
 	chain->end = record->chain_end;
 	chain->depth = depth;
 	memcpy(chain->addresses, words + record->payload,
 	       depth * sizeof(*words));
-	HASH_ADD(hh, chains->by_thread, thread, sizeof(chain->thread), chain);
+	HASH_ADD(hh, chains->by_thread, key, sizeof(key), chain);
 }
 
 static void give(const struct ppi_kept_chains *chains, portprof_record *record,
                  uint64_t *words)
 {
-	const struct ppi_kept_chain *chain = find(chains, thread_of(record));
+	bool has_run = record->valid & PPI_FIELD_RAN;
+	const struct ppi_kept_chain *chain =
+		find(chains, key_of(record, has_run));
 	size_t depth = chain ? chain->depth : 0;
 
 	if (depth > record->payload_words)
 		depth = (size_t)record->payload_words;
 	record->payload_words = depth;
+	if (chain && has_run) {
+		record->address = chain->address;
+		record->valid &= ~(uint32_t)PORTPROF_FIELD_NOT_SEEN;
+		record->valid |= chain->valid;
+	}
 	if (!depth)
 		return;
 	memcpy(words + record->payload, chain->addresses,
@@ -85,7 +103,8 @@ void ppi_kept_chains_take(struct ppi_kept_chains *chains,
 		portprof_record *record = &room->records[i];
 
 		if (record->kind == PORTPROF_RECORD_EXIT) {
-			forget(chains, find(chains, thread_of(record)));
+			forget(chains, find(chains, key_of(record, false)));
+			forget(chains, find(chains, key_of(record, true)));
 			continue;
 		}
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
@@ -94,7 +113,8 @@ void ppi_kept_chains_take(struct ppi_kept_chains *chains,
 			keep(chains, record, room->words);
 		if (record->valid & PPI_FIELD_AGAIN)
 			give(chains, record, room->words);
-		record->valid &= ~(PPI_FIELD_KEEP | PPI_FIELD_AGAIN);
+		record->valid &= ~(PPI_FIELD_KEEP | PPI_FIELD_AGAIN |
+		                   PPI_FIELD_RAN);
 	}
 }
 

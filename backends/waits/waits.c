@@ -67,12 +67,20 @@ static void leave_beside(struct ppi_backend_session *bs)
 {
 	const struct ppi_backend_session *inner =
 		&state_of(bs)->beside->session;
-	unsigned own_ms = ppi_waits_watch_nap_ms(&state_of(bs)->watch);
 
 	bs->note_count = inner->note_count;
 	bs->ticks = inner->ticks;
-	bs->drain_every_ms = inner->drain_every_ms < own_ms
-	                             ? inner->drain_every_ms : own_ms;
+}
+
+/* Until one of them has something to do. */
+static void plan_drain(struct ppi_backend_session *bs)
+{
+	const struct waits_state *state = state_of(bs);
+	unsigned ms = ppi_waits_watch_nap_ms(&state->watch);
+
+	if (state->beside && state->beside->session.drain_every_ms < ms)
+		ms = state->beside->session.drain_every_ms;
+	bs->drain_every_ms = ms;
 }
 
 static void free_beside(struct beside *beside)
@@ -209,6 +217,7 @@ static portprof_status waits_open(struct ppi_backend_session *bs,
 	watch->hears_births = state->beside && !bs->pool &&
 	                      bs->plan->want_modules &&
 	                      !bs->plan->target.is_self;
+	watch->has_samples = state->beside && !state->beside->has_dummy;
 	watch->ready_event = watch->blocked_event = SIZE_MAX;
 	for (size_t i = bs->plan->event_count; i > 0; i--) {
 		const struct ppi_event *event = &bs->plan->events[i - 1];
@@ -277,6 +286,17 @@ static portprof_status waits_stop(struct ppi_backend_session *bs,
 	return status;
 }
 
+/* Where a thread ran is where it waits for a CPU, when it was taken from it. Of
+ * several events the first one's samples say so. */
+static void note_sample(const struct waits_state *state,
+                        portprof_record *record)
+{
+	if (record->event == 0 && record->valid & PORTPROF_FIELD_TID &&
+	    record->valid & PORTPROF_FIELD_PID)
+		record->valid |= PPI_FIELD_KEEP | PPI_FIELD_RAN;
+	record->event = (uint32_t)state->beside->numbers[record->event];
+}
+
 /* Its records under the session's numbers. */
 static portprof_status drain_beside(struct ppi_backend_session *bs,
                                     struct ppi_room *room)
@@ -293,8 +313,7 @@ static portprof_status drain_beside(struct ppi_backend_session *bs,
 		if (record->kind != PORTPROF_RECORD_SAMPLE)
 			ppi_waits_watch_see(&state->watch, record);
 		else if (record->event < state->beside->plan.event_count)
-			record->event = (uint32_t)
-				state->beside->numbers[record->event];
+			note_sample(state, record);
 	}
 	return status;
 }
@@ -312,10 +331,7 @@ static portprof_status waits_drain(struct ppi_backend_session *bs,
 	if (status || room->record_count > before)
 		return status;
 	ppi_waits_watch_drain(&state->watch, room);
-	if (state->beside)
-		leave_beside(bs);
-	else
-		bs->drain_every_ms = ppi_waits_watch_nap_ms(&state->watch);
+	plan_drain(bs);
 	return PORTPROF_OK;
 }
 

@@ -110,6 +110,7 @@ struct waits_watch {
 	struct ppi_backend_session *bs;
 	bool tells_code;   /* nobody else does */
 	bool has_samplers; /* in the processes */
+	bool has_samples;  /* of threads while they run */
 	bool hears_births; /* the other backend has records of them */
 	bool is_denied;    /* places could not be read */
 	bool is_running, is_passing, is_last;
@@ -179,6 +180,7 @@ bool ppi_waits_pass_on(struct waits_watch *watch, struct ppi_room *room);
 enum waits_part {
 	WAITS_HERE,     /* at the place, which is new: with its stack */
 	WAITS_STILL,    /* at the place that was told before */
+	WAITS_RAN,      /* where it ran, as samples say */
 	WAITS_UNSEEN
 };
 

@@ -190,6 +190,14 @@ static bool wants(const struct waits_watch *watch, bool is_ready,
 	return number != SIZE_MAX;
 }
 
+/* For a chain that was found before. */
+static void add_room(struct ppi_room *queue, portprof_record *record)
+{
+	memset(queue->words + queue->word_count, 0, STILL_DEPTH * 8);
+	record->payload_words = STILL_DEPTH;
+	queue->word_count += STILL_DEPTH;
+}
+
 /* The chain: a stack to be unwound, or what the last one of this thread was. */
 static void add_chain(struct waits_watch *watch, struct waits_thread *thread,
                       enum waits_part part, portprof_record *record)
@@ -198,7 +206,12 @@ static void add_chain(struct waits_watch *watch, struct waits_thread *thread,
 	size_t words;
 
 	record->payload = queue->word_count;
-	if (!watch->bs->plan->chain_depth || part == WAITS_UNSEEN)
+	if (part == WAITS_RAN && watch->has_samples)
+		record->valid |= PPI_FIELD_AGAIN | PPI_FIELD_RAN;
+	if (part == WAITS_RAN && watch->bs->plan->chain_depth)
+		add_room(queue, record);
+	if (!watch->bs->plan->chain_depth || part == WAITS_UNSEEN ||
+	    part == WAITS_RAN)
 		return;
 	if (part == WAITS_HERE) {
 		words = make_context(watch, thread, &thread->at,
@@ -209,10 +222,8 @@ static void add_chain(struct waits_watch *watch, struct waits_thread *thread,
 			record->valid |= PPI_FIELD_CONTEXT | PPI_FIELD_KEEP;
 		queue->word_count += words;
 	} else if (thread->has_chain) {
-		memset(queue->words + queue->word_count, 0, STILL_DEPTH * 8);
 		record->valid |= PPI_FIELD_AGAIN;
-		record->payload_words = STILL_DEPTH;
-		queue->word_count += STILL_DEPTH;
+		add_room(queue, record);
 	}
 }
 
@@ -222,7 +233,8 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 {
 	const struct waits_place *place = &thread->at;
 	struct ppi_room *queue = &watch->queue.room;
-	bool is_seen = part != WAITS_UNSEEN && place->is_known;
+	bool is_seen = part != WAITS_UNSEEN && part != WAITS_RAN &&
+	               place->is_known;
 	portprof_record record = {
 		.kind = PORTPROF_RECORD_SAMPLE,
 		.valid = PORTPROF_FIELD_PID | PORTPROF_FIELD_TID |
@@ -246,7 +258,8 @@ void ppi_waits_tell(struct waits_watch *watch, struct waits_thread *thread,
 		make_fields(place, is_ready, is_seen, is_estimate,
 	                    queue->words + queue->word_count);
 	queue->word_count += (size_t)record.event_field_words;
-	add_chain(watch, thread, is_seen ? part : WAITS_UNSEEN, &record);
+	add_chain(watch, thread,
+	          is_seen || part == WAITS_RAN ? part : WAITS_UNSEEN, &record);
 	queue->records[queue->record_count++] = record;
 	if (is_ready)
 		watch->told.ready += weight;

@@ -539,8 +539,9 @@ static void tell_ready(struct waits_watch *watch,
 {
 	if (ns)
 		ppi_waits_tell(watch, thread,
-		               thread->was_blocked ? WAITS_STILL : WAITS_UNSEEN,
-		               true, false, ns);
+		               thread->was_blocked ? WAITS_STILL : WAITS_RAN,
+		               true, !thread->was_blocked && watch->has_samples,
+		               ns);
 }
 
 /*
