@@ -11,6 +11,9 @@
 /* A chain that is cut to this is cut wherever it is had again. */
 enum { DEPTH_MOST = 128 };
 
+/* Chains of threads that have ended. */
+enum { ENDED_MOST = 256 };
+
 struct ppi_kept_chain {
 	UT_hash_handle hh;
 	struct ppi_kept_key {
@@ -19,6 +22,7 @@ struct ppi_kept_chain {
 	} key;
 	uint64_t address, end;
 	uint32_t valid; /* what it says of the address */
+	bool has_ended;
 	size_t depth;
 	uint64_t addresses[];
 };
@@ -96,6 +100,21 @@ static void give(const struct ppi_kept_chains *chains, portprof_record *record,
 	record->chain_end = chain->end;
 }
 
+static void end(struct ppi_kept_chains *chains, struct ppi_kept_chain *chain)
+{
+	struct ppi_kept_chain *next;
+
+	if (!chain || chain->has_ended)
+		return;
+	chain->has_ended = true;
+	if (++chains->ended < ENDED_MOST)
+		return;
+	HASH_ITER(hh, chains->by_thread, chain, next)
+		if (chain->has_ended)
+			forget(chains, chain);
+	chains->ended = 0;
+}
+
 void ppi_kept_chains_take(struct ppi_kept_chains *chains,
                           struct ppi_room *room)
 {
@@ -103,8 +122,8 @@ void ppi_kept_chains_take(struct ppi_kept_chains *chains,
 		portprof_record *record = &room->records[i];
 
 		if (record->kind == PORTPROF_RECORD_EXIT) {
-			forget(chains, find(chains, key_of(record, false)));
-			forget(chains, find(chains, key_of(record, true)));
+			end(chains, find(chains, key_of(record, false)));
+			end(chains, find(chains, key_of(record, true)));
 			continue;
 		}
 		if (record->kind != PORTPROF_RECORD_SAMPLE)

@@ -11,6 +11,7 @@ struct ppi_kept_chain;
 /* All zero is empty. */
 struct ppi_kept_chains {
 	struct ppi_kept_chain *by_thread; /* uthash */
+	size_t ended; /* of threads that have ended: weight may still come */
 };
 
 /* After chains were found: keep those that say so (PPI_FIELD_KEEP), and give them

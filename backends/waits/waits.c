@@ -135,6 +135,12 @@ static struct beside *make_beside(const struct ppi_backend_session *bs)
 	beside->plan = *plan;
 	beside->plan.events = beside->events;
 	beside->plan.event_count = count;
+	if (beside->has_dummy) {
+		/* it has no samples */
+		beside->plan.chain_depth = 0;
+		beside->plan.stack_bytes = 0;
+		beside->plan.uses_tables = false;
+	}
 	beside->session = *bs;
 	beside->session.plan = &beside->plan;
 	return beside;

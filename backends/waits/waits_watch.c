@@ -303,10 +303,13 @@ static void scan_process(struct scan *scan, int64_t pid)
 {
 	struct waits_process *process = enter_process(scan->watch, pid);
 
-	if (process)
-		scan_threads(scan, process);
-	else
-		scan->is_failed = true;
+	scan->is_failed |= !process;
+	if (!process)
+		return;
+	scan_threads(scan, process);
+	/* it has ended since */
+	if (!process->threads && !process->is_awaited)
+		forget_process(scan->watch, process);
 }
 
 /* Its children of each of its threads, where somebody asks for all. */
@@ -1016,10 +1019,14 @@ void ppi_waits_watch_stop(struct waits_watch *watch)
 
 void ppi_waits_watch_close(struct waits_watch *watch)
 {
+	struct waits_process *process, *next;
+
 	for (size_t i = 0; i < watch->threads.count; i++)
 		drop_thread(watch, PPI_AT(&watch->threads,
 		                          struct waits_thread *)[i]);
 	ppi_vector_free(&watch->threads);
+	HASH_ITER(hh, watch->processes, process, next)
+		forget_process(watch, process);
 	ppi_waits_forget_sockets(watch);
 	ppi_waits_queue_close(watch);
 }
