@@ -739,6 +739,8 @@ static bool look(struct waits_watch *watch, struct waits_thread *thread)
 		               sure);
 	else if (place.phase == WAITS_RUNNABLE)
 		settle_runnable(thread);
+	else if (thread->was_blocked) /* until the last look it was */
+		thread->owed_ns = sure;
 	thread->waits = waits;
 	thread->was_blocked = place.phase == WAITS_BLOCKED;
 	if (place.phase == WAITS_OVER)

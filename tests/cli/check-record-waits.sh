@@ -162,8 +162,25 @@ closes "200 processes" "$tmp/processes.pb.gz" $least
 
 # nobody is disturbed
 "$portprof" record -q --wall -g -o "$tmp/kinds.pb.gz" -- "$programs/waits" \
-	kinds 3 >"$tmp/own" 2>&1
+	calls 3 >"$tmp/own" 2>&1
 has "no call is broken off" '^eintr 0$' "$tmp/own"
+
+# each thread is named for what it waits for
+"$portprof" record -q --off-cpu -o "$tmp/all.pb.gz" -- "$programs/waits" \
+	kinds 1000 >"$tmp/own" 2>&1
+"$portprof" report -q -x , -n 0 -e blocked-time -s thread,label:wait \
+	"$tmp/all.pb.gz" >"$tmp/kinds" 2>&1
+for kind in sleep lock condition network pipe child poll idle; do
+	check "kinds: $kind" awk -F, -v kind="$kind" '
+		$7 == kind && $10 == kind { right += $2 }
+		$7 == kind && $10 != kind { wrong += $2 }
+		END { exit !(right > 10 * wrong) }' "$tmp/kinds"
+done
+
+# until the signal that ended it, its first thread slept
+check "kinds: the first thread, too" awk -F, '
+	$7 == "waits" && $10 == "sleep" { slept += $2 }
+	END { exit !(slept > 0.9e9) }' "$tmp/kinds"
 
 # a process that runs already, and for what it waits
 sleep 30 &

@@ -7,7 +7,8 @@
  *                              "sleep S", "lock S", "pipe S", "compute S", "all S"
  *        waits threads COUNT   so many threads, one after another
  *        waits processes COUNT so many children
- *        waits kinds ROUNDS    waits in twelve kinds of calls; prints "eintr N"
+ *        waits calls ROUNDS    waits in twelve kinds of calls; prints "eintr N"
+ *        waits kinds MS        a thread for each kind, which is its name
  */
 #include <errno.h>
 #include <poll.h>
@@ -197,12 +198,12 @@ static void see(long result)
 	interrupted += result < 0 && errno == EINTR;
 }
 
-static void wait_once(const int *pair)
+static void wait_once(const int *ends)
 {
 	struct timespec moment = { 0, 20000000 };
 	struct timeval short_time = { 0, 20000 };
-	struct pollfd poll_one = { .fd = pair[0], .events = POLLIN };
-	pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+	struct pollfd poll_one = { .fd = ends[0], .events = POLLIN };
+	pthread_cond_t nothing = PTHREAD_COND_INITIALIZER;
 	struct timespec until;
 	sigset_t signals;
 	fd_set set;
@@ -214,27 +215,27 @@ static void wait_once(const int *pair)
 	see(poll(&poll_one, 1, 20));
 	see(poll(NULL, 0, 20));
 	FD_ZERO(&set);
-	FD_SET(pair[0], &set);
-	see(select(pair[0] + 1, &set, NULL, NULL, &short_time));
+	FD_SET(ends[0], &set);
+	see(select(ends[0] + 1, &set, NULL, NULL, &short_time));
 	see(pselect(0, NULL, NULL, NULL, &moment, NULL));
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR2);
 	see(sigtimedwait(&signals, NULL, &moment));
-	see(recv(pair[0], &byte, 1, 0)); /* has a time limit */
+	see(recv(ends[0], &byte, 1, 0)); /* has a time limit */
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += 20000000;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&lock);
-	pthread_cond_timedwait(&never, &lock, &until);
+	pthread_cond_timedwait(&nothing, &lock, &until);
 	pthread_mutex_unlock(&lock);
 	child = fork();
 	if (child == 0) {
 		nap(20);
-		send_byte(pair[1]);
+		send_byte(ends[1]);
 		_exit(0);
 	}
-	see(read(pair[0], &byte, 1));
+	see(read(ends[0], &byte, 1));
 	see(waitpid(child, NULL, 0));
 #ifdef __linux__
 	{
@@ -250,15 +251,135 @@ static void wait_once(const int *pair)
 static void wait_in_all_ways(int rounds)
 {
 	struct timeval limit = { 0, 30000 };
-	int pair[2];
+	int ends[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
-	    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit,
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ||
+	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit,
 	               sizeof(limit)))
 		abort();
 	for (int i = 0; i < rounds; i++)
-		wait_once(pair);
+		wait_once(ends);
 	printf("eintr %d\n", interrupted);
+}
+
+/* ---- one thread a kind ---- */
+
+static int pair[2], nobody[2], listener;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t sleeper;
+
+static void wait_for_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+
+static void wait_for_condition(void)
+{
+	pthread_mutex_lock(&other);
+	pthread_cond_wait(&never, &other);
+	pthread_mutex_unlock(&other);
+}
+
+static void wait_for_sleep(void)
+{
+	nap(600000);
+}
+
+static void wait_for_network(void)
+{
+	char byte;
+
+	recv(pair[0], &byte, 1, 0);
+}
+
+static void wait_for_pipe(void)
+{
+	get_byte(nobody[0]);
+}
+
+static void wait_for_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		name_thread("signal");
+		pause();
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void wait_for_thread(void)
+{
+	pthread_join(sleeper, NULL);
+}
+
+static void wait_for_poll(void)
+{
+	struct pollfd two[2] = { { .fd = pair[0], .events = POLLIN },
+		                 { .fd = nobody[0], .events = POLLIN } };
+
+	poll(two, 2, -1);
+}
+
+static void wait_for_poll_of_one(void)
+{
+	struct pollfd one = { .fd = nobody[0], .events = POLLIN };
+
+	poll(&one, 1, -1);
+}
+
+static void wait_for_idle(void)
+{
+	accept(listener, NULL, NULL);
+}
+
+static const struct {
+	const char *name;
+	void (*wait)(void);
+} kinds[] = {
+	{ "sleep", wait_for_sleep }, /* first: others wait for it */
+	{ "lock", wait_for_lock },
+	{ "condition", wait_for_condition },
+	{ "network", wait_for_network },
+	{ "pipe", wait_for_pipe },
+	{ "child", wait_for_child },
+	{ "child", wait_for_thread },
+	{ "poll", wait_for_poll },
+	{ "pipe", wait_for_poll_of_one },
+	{ "idle", wait_for_idle },
+};
+
+static void *wait_for_kind(void *number)
+{
+	size_t i = *(const size_t *)number;
+
+	name_thread(kinds[i].name);
+	kinds[i].wait();
+	return NULL;
+}
+
+static void wait_for_all_kinds(int ms)
+{
+	static size_t numbers[sizeof(kinds) / sizeof(kinds[0])];
+	pthread_t thread;
+
+	signal(SIGTERM, SIG_DFL);
+	setpgid(0, 0);
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || pipe(nobody) ||
+	    listen(listener, 1))
+		abort();
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		numbers[i] = i;
+		pthread_create(i ? &thread : &sleeper, NULL, wait_for_kind,
+		               &numbers[i]);
+	}
+	nap(ms);
+	kill(0, SIGTERM); /* the child's, too */
 }
 
 int main(int argc, char **argv)
@@ -272,8 +393,10 @@ int main(int argc, char **argv)
 		make_threads(count);
 	else if (strcmp(what, "processes") == 0)
 		make_processes(count);
-	else if (strcmp(what, "kinds") == 0)
+	else if (strcmp(what, "calls") == 0)
 		wait_in_all_ways(count);
+	else if (strcmp(what, "kinds") == 0)
+		wait_for_all_kinds(count);
 	else
 		return 2;
 	return 0;
