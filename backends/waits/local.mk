@@ -6,6 +6,8 @@ libportprof_core_la_SOURCES += \
 	backends/waits/waits.h \
 	backends/waits/waits_kernel.h \
 	backends/waits/waits_kernel_real.c \
+	backends/waits/waits_numbers.c \
 	backends/waits/waits_place.c \
+	backends/waits/waits_scan.c \
 	backends/waits/waits_tell.c \
 	backends/waits/waits_watch.c

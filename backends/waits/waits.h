@@ -38,6 +38,19 @@ struct waits_sums {
 	uint64_t running_ns, ready_ns, turns;
 };
 
+/* How often a thread has given up its CPU to wait, and when it last ran, by the
+ * clock of its CPU; 0 unknown. */
+struct waits_switches {
+	uint64_t waits, ran_ns;
+};
+
+/* How far a CPU's clock is behind CLOCK_MONOTONIC, and when that was found. */
+struct waits_clock {
+	int64_t behind_ns;
+	uint64_t at_ns;
+};
+enum { WAITS_CPUS = 256 };
+
 struct waits_process {
 	UT_hash_handle hh;
 	int64_t pid;
@@ -91,6 +104,7 @@ struct waits_times {
 	pthread_t thread;       /* who made the last one, */
 	uint64_t thread_cpu_ns; /* and that thread's CPU time at its end */
 	uint32_t dice;
+	struct waits_clock clocks[WAITS_CPUS];
 };
 
 /* Weights that were told. */
@@ -147,6 +161,43 @@ void ppi_waits_name(struct waits_watch *watch, struct waits_thread *thread,
 
 void ppi_waits_forget_sockets(struct waits_watch *watch);
 
+/* ---- waits_numbers.c: what is counted of a thread ---- */
+
+/* 0, or -errno when it is gone. */
+int ppi_waits_read_sums(struct waits_watch *watch, struct waits_thread *thread,
+                        struct waits_sums *sums);
+void ppi_waits_read_switches(const struct waits_watch *watch,
+                             const struct waits_thread *thread,
+                             struct waits_switches *out);
+/* Compare the clock of this CPU with ours. */
+void ppi_waits_read_clock(struct waits_watch *watch);
+/* Since when a thread is blocked, CLOCK_MONOTONIC; false: not known. */
+bool ppi_waits_blocked_since(const struct waits_watch *watch,
+                             const struct waits_thread *thread,
+                             const struct waits_switches *switches,
+                             uint64_t *since_ns);
+/* When it began, CLOCK_MONOTONIC, to a tick; 0 unknown. */
+uint64_t ppi_waits_began_ns(const struct waits_watch *watch,
+                            const struct waits_thread *thread);
+
+/* ---- waits_scan.c: who is there ---- */
+
+void ppi_waits_scan(struct waits_watch *watch, bool is_first);
+struct waits_process *ppi_waits_process(const struct waits_watch *watch,
+                                        int64_t pid);
+struct waits_process *ppi_waits_enter_process(struct waits_watch *watch,
+                                              int64_t pid);
+void ppi_waits_forget_process(struct waits_watch *watch,
+                              struct waits_process *process);
+struct waits_thread *ppi_waits_thread(const struct waits_watch *watch,
+                                      int64_t tid);
+struct waits_thread *ppi_waits_add_thread(struct waits_watch *watch,
+                                          struct waits_process *process,
+                                          int64_t tid);
+/* Another number after each exec; 0: not to be read. */
+uint64_t ppi_waits_program(const struct waits_watch *watch, int64_t pid);
+bool ppi_waits_is_foreign(const struct waits_watch *watch, int64_t pid);
+
 /* ---- waits_watch.c: whose threads, and their sums ---- */
 
 portprof_status ppi_waits_watch_open(struct waits_watch *watch,
@@ -161,9 +212,6 @@ unsigned ppi_waits_watch_nap_ms(const struct waits_watch *watch);
 void ppi_waits_watch_see(struct waits_watch *watch,
                          const portprof_record *record);
 void ppi_waits_watch_close(struct waits_watch *watch);
-
-struct waits_thread *ppi_waits_thread(const struct waits_watch *watch,
-                                      int64_t tid);
 
 /* ---- waits_tell.c: records ---- */
 

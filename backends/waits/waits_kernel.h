@@ -35,6 +35,7 @@ struct waits_kernel {
 	/* The same without the time that the system was suspended left out: by
 	 * it /proc says when threads began. */
 	uint64_t (*boot_ns)(void *self);
+	int (*cpu)(void *self); /* on which the caller is */
 	/* The beginning of a file, with a 0 behind its bytes. */
 	int (*read)(void *self, const char *path, char *text, size_t room);
 	/* The same of a file that is read again and again. */

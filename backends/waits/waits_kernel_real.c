@@ -33,6 +33,14 @@ static uint64_t real_boot_ns(void *self)
 	return ns;
 }
 
+static int real_cpu(void *self)
+{
+	unsigned cpu;
+
+	(void)self;
+	return syscall(SYS_getcpu, &cpu, NULL, NULL) == 0 ? (int)cpu : -errno;
+}
+
 static int real_read_held(void *self, int held, char *text, size_t room)
 {
 	ssize_t got = pread(held, text, room - 1, 0);
@@ -259,6 +267,7 @@ static enum waits_call real_call_of(void *self, int64_t number)
 static const struct waits_kernel real = {
 	.now_ns = real_now_ns,
 	.boot_ns = real_boot_ns,
+	.cpu = real_cpu,
 	.read = real_read,
 	.hold = real_hold,
 	.read_held = real_read_held,

@@ -32,418 +32,8 @@ enum { PASS_SHARE = 10, PASS_MEMORY = 8 };
 enum { PATIENCE = 32, MANY_THREADS = 256 };
 #define LOOK_MOST_NS (1000 * MS)
 #define TELL_EVERY_NS (1000 * MS)
-#define SCAN_ALL_NS   (1000 * MS)
 
-enum { HELD_MOST = 200, PATH_ROOM = 96 };
-
-/* ---- threads and processes ---- */
-
-struct waits_thread *ppi_waits_thread(const struct waits_watch *watch,
-                                      int64_t tid)
-{
-	struct waits_thread *thread;
-
-	HASH_FIND(hh, watch->by_id, &tid, sizeof(tid), thread);
-	return thread;
-}
-
-static struct waits_process *find_process(const struct waits_watch *watch,
-                                          int64_t pid)
-{
-	struct waits_process *process;
-
-	HASH_FIND(hh, watch->processes, &pid, sizeof(pid), process);
-	return process;
-}
-
-static int read_path(const struct waits_watch *watch, int64_t pid,
-                     const char *name, char *text, size_t room)
-{
-	char path[PATH_ROOM];
-
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
-	return watch->kernel->read(watch->kernel->self, path, text, room);
-}
-
-/* Where the loader and its random bytes lie is another place after each exec. 0:
- * not to be read. */
-static uint64_t program_of(const struct waits_watch *watch, int64_t pid)
-{
-	char text[1024];
-	int got = read_path(watch, pid, "auxv", text, sizeof(text));
-	uint64_t sum = 5381;
-
-	for (int i = 0; i < got; i++)
-		sum = sum * 33 + (unsigned char)text[i];
-	return got > 0 ? sum : 0;
-}
-
-/* Byte 4 of its file: 1 is ELFCLASS32. */
-static bool is_foreign(const struct waits_watch *watch, int64_t pid)
-{
-	char head[8];
-
-	return sizeof(long) == 8 &&
-	       read_path(watch, pid, "exe", head, sizeof(head)) >= 5 &&
-	       memcmp(head, "\177ELF\1", 5) == 0;
-}
-
-static struct waits_process *enter_process(struct waits_watch *watch,
-                                           int64_t pid)
-{
-	struct waits_process *process = find_process(watch, pid);
-
-	if (process)
-		return process;
-	process = calloc(1, sizeof(*process));
-	if (!process)
-		return NULL;
-	process->pid = pid;
-	process->is_foreign = is_foreign(watch, pid);
-	HASH_ADD(hh, watch->processes, pid, sizeof(pid), process);
-	return process;
-}
-
-static void forget_process(struct waits_watch *watch,
-                           struct waits_process *process)
-{
-	HASH_DELETE(hh, watch->processes, process);
-	ppi_vector_free(&process->code);
-	free(process);
-}
-
-/* ---- sums ---- */
-
-static int parse_sums(const char *text, struct waits_sums *sums)
-{
-	return sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64,
-	              &sums->running_ns, &sums->ready_ns, &sums->turns) == 3
-	       ? 0 : -EINVAL;
-}
-
-static int read_sums(struct waits_watch *watch, struct waits_thread *thread,
-                     struct waits_sums *sums)
-{
-	const struct waits_kernel *kernel = watch->kernel;
-	char path[PATH_ROOM], text[96];
-	int got;
-
-	snprintf(path, sizeof(path),
-	         "/proc/%" PRId64 "/task/%" PRId64 "/schedstat",
-	         thread->process->pid, thread->tid);
-	if (thread->held == -1 && watch->held_count < HELD_MOST) {
-		thread->held = kernel->hold(kernel->self, path);
-		if (thread->held < 0)
-			thread->held = -2;
-		else
-			watch->held_count++;
-	}
-	got = thread->held >= 0
-		? kernel->read_held(kernel->self, thread->held, text,
-	                            sizeof(text))
-		: kernel->read(kernel->self, path, text, sizeof(text));
-	if (got == 0)
-		return -ESRCH;
-	return got < 0 ? got : parse_sums(text, sums);
-}
-
-/* How often it has given up its CPU, to wait; 0 unknown. */
-static uint64_t read_waits(const struct waits_watch *watch,
-                           const struct waits_thread *thread)
-{
-	static const char key[] = "\nvoluntary_ctxt_switches:";
-	char path[PATH_ROOM], text[4096];
-	const char *at = NULL;
-
-	snprintf(path, sizeof(path),
-	         "/proc/%" PRId64 "/task/%" PRId64 "/status",
-	         thread->process->pid, thread->tid);
-	if (watch->kernel->read(watch->kernel->self, path, text,
-	                        sizeof(text)) > 0)
-		at = strstr(text, key);
-	return at ? strtoull(at + sizeof(key) - 1, NULL, 10) : 0;
-}
-
-/* When it began, CLOCK_MONOTONIC; 0 unknown. Field 22 of stat. */
-static uint64_t began_ns(const struct waits_watch *watch,
-                         const struct waits_thread *thread)
-{
-	const struct waits_kernel *kernel = watch->kernel;
-	char path[PATH_ROOM], text[640];
-	uint64_t now = kernel->now_ns(kernel->self);
-	uint64_t ticks, ahead = kernel->boot_ns(kernel->self) - now;
-	const char *at;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/stat",
-	         thread->process->pid, thread->tid);
-	if (kernel->read(kernel->self, path, text, sizeof(text)) <= 0)
-		return 0;
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++) {
-		at = strchr(at + 1, ' ');
-	}
-	if (!at)
-		return 0;
-	ticks = strtoull(at, NULL, 10);
-	ticks *= 1000000000u / kernel->ticks_per_s;
-	return ticks > ahead ? ticks - ahead : 0;
-}
-
-/* ---- who is there ---- */
-
-/*
- * A thread that was there when the watch began counts from then on, with what it
- * had been charged by then; one that began later counts from its beginning.
- * Of one that was there and is found only now, what it did between is hidden.
- */
-static void meet(struct waits_watch *watch, struct waits_thread *thread,
-                 bool is_first_scan)
-{
-	uint64_t now = watch->now_ns, began;
-	struct waits_sums sums = { 0 };
-
-	if (read_sums(watch, thread, &sums)) {
-		thread->has_ended = true;
-		return;
-	}
-	thread->is_met = true;
-	thread->since_ns = thread->looked_ns = thread->changed_ns = now;
-	thread->first = thread->last = sums;
-	if (is_first_scan)
-		thread->waits = read_waits(watch, thread);
-	if (is_first_scan || thread->process->is_awaited)
-		return;
-	began = began_ns(watch, thread);
-	if (began + 2 * 1000000000u / watch->kernel->ticks_per_s <
-	    watch->times.started_ns) {
-		thread->since_ns = watch->times.started_ns;
-		return;
-	}
-	/* known to a tick, and not before somebody looked for it */
-	if (began < watch->times.scanned_ns)
-		began = watch->times.scanned_ns;
-	if (began + sums.running_ns + sums.ready_ns > now)
-		began = now - (sums.running_ns + sums.ready_ns);
-	thread->since_ns = thread->looked_ns = began;
-	memset(&thread->first, 0, sizeof(thread->first));
-	thread->last = (struct waits_sums){ .turns = UINT64_MAX };
-}
-
-struct scan {
-	struct waits_watch *watch;
-	struct waits_process *process;
-	bool is_first, is_failed;
-	int64_t own_helper;
-};
-
-static struct waits_thread *add_thread(struct waits_watch *watch,
-                                       struct waits_process *process,
-                                       int64_t tid)
-{
-	struct waits_thread *thread = calloc(1, sizeof(*thread));
-
-	if (!thread ||
-	    !ppi_vector_add(&watch->threads, sizeof(thread), &thread, 1)) {
-		free(thread);
-		return NULL;
-	}
-	thread->tid = tid;
-	thread->held = -1;
-	thread->process = process;
-	process->threads++;
-	HASH_ADD(hh, watch->by_id, tid, sizeof(tid), thread);
-	return thread;
-}
-
-static bool take_thread(void *context, int64_t tid)
-{
-	struct scan *scan = context;
-	struct waits_watch *watch = scan->watch;
-	const struct ppi_target *target = &watch->bs->plan->target;
-	struct waits_thread *thread = ppi_waits_thread(watch, tid);
-
-	if (thread && thread->process == scan->process)
-		return true;
-	if (thread || tid == scan->own_helper ||
-	    (target->kind == PPI_TARGET_TID && tid != target->tid))
-		return true;
-	thread = add_thread(watch, scan->process, tid);
-	scan->is_failed |= !thread;
-	if (!thread)
-		return false;
-	meet(watch, thread, scan->is_first);
-	return true;
-}
-
-/* Rarely where another backend has records of births. */
-static uint64_t scan_all_ns(const struct waits_watch *watch)
-{
-	return SCAN_ALL_NS * (watch->hears_births ? 10 : 1);
-}
-
-static void scan_threads(struct scan *scan, struct waits_process *process)
-{
-	char path[PATH_ROOM];
-	int folders;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task", process->pid);
-	folders = scan->watch->kernel->folders(scan->watch->kernel->self, path);
-	/* one may have gone and another come: now and then all are listed */
-	if (folders < 0 ||
-	    ((size_t)folders == process->threads && !scan->is_first &&
-	     scan->watch->now_ns < scan->watch->times.all_scanned_ns +
-	                                   scan_all_ns(scan->watch)))
-		return;
-	scan->process = process;
-	scan->watch->kernel->list(scan->watch->kernel->self, path, take_thread,
-	                          scan);
-}
-
-static void scan_process(struct scan *scan, int64_t pid)
-{
-	struct waits_process *process = enter_process(scan->watch, pid);
-
-	scan->is_failed |= !process;
-	if (!process)
-		return;
-	scan_threads(scan, process);
-	/* it has ended since */
-	if (!process->threads && !process->is_awaited)
-		forget_process(scan->watch, process);
-}
-
-/* Its children of each of its threads, where somebody asks for all. */
-static void scan_children(struct scan *scan, int64_t pid, int64_t tid)
-{
-	char path[PATH_ROOM], text[4096], *at = text, *end;
-
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64
-	         "/children", pid, tid);
-	if (scan->watch->kernel->read(scan->watch->kernel->self, path, text,
-	                              sizeof(text)) <= 0)
-		return;
-	for (;;) {
-		int64_t child = strtoll(at, &end, 10);
-
-		if (end == at)
-			return;
-		at = end;
-		if (!find_process(scan->watch, child))
-			scan_process(scan, child);
-	}
-}
-
-static bool take_process(void *context, int64_t pid)
-{
-	struct scan *scan = context;
-	char text[32];
-
-	/* threads of the kernel have no program */
-	if (find_process(scan->watch, pid) ||
-	    read_path(scan->watch, pid, "cmdline", text, sizeof(text)) > 0)
-		scan_process(scan, pid);
-	return !scan->is_failed;
-}
-
-/* Its name is a path, or one below where groups are mounted. */
-static void scan_cgroup(struct scan *scan, const char *cgroup)
-{
-	static const char *const mounts[] = {
-		"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/",
-		"/sys/fs/cgroup/perf_event/"
-	};
-	enum { ROOM = 1 << 16 };
-	const struct waits_kernel *kernel = scan->watch->kernel;
-	char path[4200], *text = malloc(ROOM), *at = text, *end;
-	int got = -1;
-
-	for (size_t i = cgroup[0] != '/'; text && got < 0 && i < 4; i++) {
-		snprintf(path, sizeof(path), "%s%s/cgroup.procs", mounts[i],
-		         cgroup);
-		got = kernel->read(kernel->self, path, text, ROOM);
-	}
-	for (; got > 0; at = end) {
-		int64_t pid = strtoll(at, &end, 10);
-
-		if (end == at)
-			break;
-		take_process(scan, pid);
-	}
-	free(text);
-}
-
-static void scan_family(struct scan *scan, bool is_full)
-{
-	struct waits_watch *watch = scan->watch;
-	size_t first, end;
-
-	/* of many threads some each time */
-	if (watch->times.child_scan >= watch->threads.count || scan->is_first)
-		watch->times.child_scan = 0;
-	first = watch->times.child_scan;
-	end = scan->is_first ? SIZE_MAX : first + MANY_THREADS;
-	if (is_full)
-		watch->times.child_scan = end;
-	/* threads that are found are behind those that were there */
-	for (size_t i = 0; i < watch->threads.count; i++) {
-		struct waits_thread *thread =
-			PPI_AT(&watch->threads, struct waits_thread *)[i];
-		struct waits_process *process = thread->process;
-
-		if (thread->tid == process->pid && !thread->has_ended)
-			scan_threads(scan, process);
-		if (watch->bs->plan->follow_children && !thread->has_ended &&
-		    !process->is_awaited &&
-		    ((is_full && i >= first && i < end) ||
-		     thread->tid == process->pid))
-			scan_children(scan, process->pid, thread->tid);
-	}
-}
-
-/* The last number that was given to a process or thread: while it is the same
- * nothing has begun. The fifth word of loadavg (proc_loadavg(5)). */
-static uint64_t births(const struct waits_watch *watch)
-{
-	char text[128];
-	int got = watch->kernel->read(watch->kernel->self, "/proc/loadavg",
-	                              text, sizeof(text));
-	const char *last = got > 0 ? strrchr(text, ' ') : NULL;
-
-	return last ? strtoull(last, NULL, 10) : 0;
-}
-
-static void scan_now(struct waits_watch *watch, bool is_first)
-{
-	const struct ppi_target *target = &watch->bs->plan->target;
-	uint64_t count = births(watch);
-	bool is_full = is_first || !count ||
-	               (count != watch->times.all_births &&
-	                watch->now_ns >= watch->times.all_scanned_ns +
-	                                         scan_all_ns(watch));
-	struct scan scan = { .watch = watch, .is_first = is_first,
-		             .own_helper = watch->bs->helper_tid };
-
-	if (!is_full && count && count == watch->times.births)
-		return;
-	if (target->kind == PPI_TARGET_SYSTEM && target->cgroup)
-		scan_cgroup(&scan, target->cgroup);
-	else if (target->kind == PPI_TARGET_SYSTEM)
-		watch->kernel->list(watch->kernel->self, "/proc", take_process,
-		                    &scan);
-	else if (is_first)
-		scan_process(&scan, target->pid);
-	if (is_first)
-		for (size_t i = 0; i < target->other_count; i++)
-			scan_process(&scan, target->others[i]);
-	if (target->kind != PPI_TARGET_SYSTEM)
-		scan_family(&scan, is_full);
-	if (is_full) {
-		watch->times.all_scanned_ns = watch->now_ns;
-		watch->times.all_births = count;
-	}
-	watch->times.scanned_ns = watch->now_ns;
-	watch->times.births = count;
-}
+enum { PATH_ROOM = 96 };
 
 /* ---- lives ---- */
 
@@ -489,7 +79,7 @@ static void drop_thread(struct waits_watch *watch, struct waits_thread *thread)
 		watch->held_count--;
 	}
 	if (--thread->process->threads == 0)
-		forget_process(watch, thread->process);
+		ppi_waits_forget_process(watch, thread->process);
 	HASH_DELETE(hh, watch->by_id, thread);
 	free(thread);
 }
@@ -547,37 +137,47 @@ static void tell_ready(struct waits_watch *watch,
 		               ns);
 }
 
+/* How it came to be where it is. */
+struct arrival {
+	uint64_t waits;   /* since the last look, this one too */
+	uint64_t sure_ns; /* that it was at the last place at the last look */
+	uint64_t here_ns; /* that it is here; UINT64_MAX: not known */
+};
+
 /*
- * It is blocked, after so many waits since the last look. If it was blocked then,
- * too, the first half of what nobody saw is that wait's and the rest this one's.
- * Where there were others between, these two stand for them.
+ * It is blocked. If it was so at the last look, too, and nobody knows since when it
+ * is here, the first half of what nobody saw is that wait's and the rest this
+ * one's. Where there were others between, that one stands for them, or both.
  */
 static void settle_blocked(struct waits_watch *watch,
                            struct waits_thread *thread,
-                           struct waits_place *place, uint64_t waits,
-                           uint64_t sure)
+                           struct waits_place *place,
+                           const struct arrival *by)
 {
-	bool is_estimate = waits > 1;
+	bool is_estimate = by->waits > 1, is_known = by->here_ns != UINT64_MAX;
 	bool is_same = is_same_place(&thread->at, place) && thread->at.pc;
-	uint64_t owed = thread->owed_ns, all = take_pending(thread);
+	uint64_t before = thread->owed_ns, all = take_pending(thread);
 
-	if (thread->was_blocked)
-		owed = all > sure ? sure + (all - sure) / 2 : all;
-	if (owed > all)
-		owed = all;
+	if (is_known && (thread->was_blocked || before))
+		before = all > by->here_ns ? all - by->here_ns : 0;
+	else if (thread->was_blocked)
+		before = all > by->sure_ns
+		       ? by->sure_ns + (all - by->sure_ns) / 2 : all;
+	if (before > all)
+		before = all;
 	if (is_same) {
 		tell_blocked(watch, thread, WAITS_STILL, is_estimate, all);
 		return;
 	}
-	if (owed)
+	if (before)
 		tell_blocked(watch, thread, WAITS_STILL,
-		             is_estimate && owed > sure, owed);
+		             is_estimate && before > by->sure_ns, before);
 	ppi_waits_name(watch, thread, place);
 	thread->at = *place;
 	thread->has_chain = false;
 	tell_blocked(watch, thread,
-	             place->is_known ? WAITS_HERE : WAITS_UNSEEN, is_estimate,
-	             all - owed);
+	             place->is_known ? WAITS_HERE : WAITS_UNSEEN,
+	             is_estimate && !is_known, all - before);
 }
 
 /*
@@ -640,9 +240,9 @@ static bool has_begun(struct waits_watch *watch, struct waits_thread *thread,
 
 	if (!process->is_awaited)
 		return true;
-	if (program_of(watch, process->pid) != process->program) {
+	if (ppi_waits_program(watch, process->pid) != process->program) {
 		process->is_awaited = false;
-		process->is_foreign = is_foreign(watch, process->pid);
+		process->is_foreign = ppi_waits_is_foreign(watch, process->pid);
 		return true;
 	}
 	thread->first = thread->last = *sums;
@@ -698,12 +298,13 @@ static bool look(struct waits_watch *watch, struct waits_thread *thread)
 	struct waits_place place;
 	uint64_t sure = thread->pending_ns > 0
 	                        ? (uint64_t)thread->pending_ns : 0;
-	uint64_t waits;
+	struct waits_switches switches;
+	uint64_t since;
 	bool is_new;
 
 	if (!ppi_waits_has_room(watch))
 		return false;
-	if (thread->has_ended || read_sums(watch, thread, &sums)) {
+	if (thread->has_ended || ppi_waits_read_sums(watch, thread, &sums)) {
 		end_unseen(watch, thread);
 		return true;
 	}
@@ -729,19 +330,23 @@ static bool look(struct waits_watch *watch, struct waits_thread *thread)
 		return false;
 	if (place.phase == WAITS_BLOCKED && !place.is_known)
 		watch->is_denied = true;
-	waits = read_waits(watch, thread);
+	ppi_waits_read_switches(watch, thread, &switches);
 	take_sums(watch, thread, &sums);
 	tell_ready(watch, thread, sums.ready_ns - before.ready_ns);
 	if (is_new)
 		thread->changed_ns = watch->now_ns;
 	if (place.phase == WAITS_BLOCKED)
-		settle_blocked(watch, thread, &place, waits - thread->waits,
-		               sure);
+		settle_blocked(watch, thread, &place, &(struct arrival){
+			switches.waits - thread->waits, sure,
+			ppi_waits_blocked_since(watch, thread, &switches,
+			                        &since) &&
+			                since < watch->now_ns
+			        ? watch->now_ns - since : UINT64_MAX });
 	else if (place.phase == WAITS_RUNNABLE)
 		settle_runnable(thread);
 	else if (thread->was_blocked) /* until the last look it was */
 		thread->owed_ns = sure;
-	thread->waits = waits;
+	thread->waits = switches.waits;
 	thread->was_blocked = place.phase == WAITS_BLOCKED;
 	if (place.phase == WAITS_OVER)
 		thread->has_ended = true;
@@ -796,7 +401,8 @@ static void begin_pass(struct waits_watch *watch)
 	watch->is_passing = true;
 	watch->cursor = 0;
 	watch->times.earliest_ns = UINT64_MAX;
-	scan_now(watch, false);
+	ppi_waits_read_clock(watch);
+	ppi_waits_scan(watch, false);
 }
 
 static double percent(uint64_t part, uint64_t all)
@@ -906,15 +512,15 @@ bool ppi_waits_watch_drain(struct waits_watch *watch, struct ppi_room *room)
 static void take_birth(struct waits_watch *watch,
                        const portprof_record *record)
 {
-	struct waits_process *process = find_process(watch, record->pid);
+	struct waits_process *process = ppi_waits_process(watch, record->pid);
 	struct waits_thread *thread;
 
 	if (!process && record->kind == PORTPROF_RECORD_FORK &&
-	    find_process(watch, (int64_t)record->address))
-		process = enter_process(watch, record->pid);
+	    ppi_waits_process(watch, (int64_t)record->address))
+		process = ppi_waits_enter_process(watch, record->pid);
 	if (!process || record->tid == (uint64_t)watch->bs->helper_tid)
 		return;
-	thread = add_thread(watch, process, record->tid);
+	thread = ppi_waits_add_thread(watch, process, record->tid);
 	if (!thread)
 		return;
 	thread->is_met = true;
@@ -968,7 +574,6 @@ portprof_status ppi_waits_watch_open(struct waits_watch *watch,
 {
 	const struct waits_kernel *kernel = watch->kernel;
 	const struct ppi_target *target = &watch->bs->plan->target;
-	struct waits_sums sums;
 	char text[96];
 	int got;
 
@@ -978,7 +583,7 @@ portprof_status ppi_waits_watch_open(struct waits_watch *watch,
 		                "CPUs out");
 	got = kernel->read(kernel->self, "/proc/self/schedstat", text,
 	                   sizeof(text));
-	if (got <= 0 || parse_sums(text, &sums))
+	if (got <= 0 || strtoull(text, NULL, 10) == 0)
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, got < 0 ? -got : 0,
 		                "open waits", "the kernel does not tell how "
 		                "long threads ran and waited "
@@ -1001,13 +606,13 @@ void ppi_waits_watch_start(struct waits_watch *watch)
 	watch->is_last = watch->is_passing = false;
 	watch->times.thread_cpu_ns = UINT64_MAX;
 	if (target->kind == PPI_TARGET_COMMAND) {
-		process = enter_process(watch, target->pid);
+		process = ppi_waits_enter_process(watch, target->pid);
 		if (process) {
 			process->is_awaited = true;
-			process->program = program_of(watch, target->pid);
+			process->program = ppi_waits_program(watch, target->pid);
 		}
 	}
-	scan_now(watch, true);
+	ppi_waits_scan(watch, true);
 }
 
 void ppi_waits_watch_stop(struct waits_watch *watch)
@@ -1028,7 +633,7 @@ void ppi_waits_watch_close(struct waits_watch *watch)
 		                          struct waits_thread *)[i]);
 	ppi_vector_free(&watch->threads);
 	HASH_ITER(hh, watch->processes, process, next)
-		forget_process(watch, process);
+		ppi_waits_forget_process(watch, process);
 	ppi_waits_forget_sockets(watch);
 	ppi_waits_queue_close(watch);
 }

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Who is watched: processes, their threads, and those that they create. */
+#include "backends/waits/waits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+#define SCAN_ALL_NS (1000 * MS)
+
+/* Of many threads so many are asked for children at a time. */
+enum { CHILDREN_OF = 256, PATH_ROOM = 96 };
+
+/* ---- threads and processes ---- */
+
+struct waits_thread *ppi_waits_thread(const struct waits_watch *watch,
+                                      int64_t tid)
+{
+	struct waits_thread *thread;
+
+	HASH_FIND(hh, watch->by_id, &tid, sizeof(tid), thread);
+	return thread;
+}
+
+struct waits_process *ppi_waits_process(const struct waits_watch *watch,
+                                          int64_t pid)
+{
+	struct waits_process *process;
+
+	HASH_FIND(hh, watch->processes, &pid, sizeof(pid), process);
+	return process;
+}
+
+static int read_path(const struct waits_watch *watch, int64_t pid,
+                     const char *name, char *text, size_t room)
+{
+	char path[PATH_ROOM];
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
+	return watch->kernel->read(watch->kernel->self, path, text, room);
+}
+
+/* Where the loader and its random bytes lie is another place after each exec. 0:
+ * not to be read. */
+uint64_t ppi_waits_program(const struct waits_watch *watch, int64_t pid)
+{
+	char text[1024];
+	int got = read_path(watch, pid, "auxv", text, sizeof(text));
+	uint64_t sum = 5381;
+
+	for (int i = 0; i < got; i++)
+		sum = sum * 33 + (unsigned char)text[i];
+	return got > 0 ? sum : 0;
+}
+
+/* Byte 4 of its file: 1 is ELFCLASS32. */
+bool ppi_waits_is_foreign(const struct waits_watch *watch, int64_t pid)
+{
+	char head[8];
+
+	return sizeof(long) == 8 &&
+	       read_path(watch, pid, "exe", head, sizeof(head)) >= 5 &&
+	       memcmp(head, "\177ELF\1", 5) == 0;
+}
+
+struct waits_process *ppi_waits_enter_process(struct waits_watch *watch,
+                                           int64_t pid)
+{
+	struct waits_process *process = ppi_waits_process(watch, pid);
+
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->is_foreign = ppi_waits_is_foreign(watch, pid);
+	HASH_ADD(hh, watch->processes, pid, sizeof(pid), process);
+	return process;
+}
+
+void ppi_waits_forget_process(struct waits_watch *watch,
+                           struct waits_process *process)
+{
+	HASH_DELETE(hh, watch->processes, process);
+	ppi_vector_free(&process->code);
+	free(process);
+}
+
+/* ---- who is there ---- */
+
+/*
+ * A thread that was there when the watch began counts from then on, with what it
+ * had been charged by then; one that began later counts from its beginning.
+ * Of one that was there and is found only now, what it did between is hidden.
+ */
+static void meet(struct waits_watch *watch, struct waits_thread *thread,
+                 bool is_first_scan)
+{
+	uint64_t now = watch->now_ns, began;
+	struct waits_sums sums = { 0 };
+
+	if (ppi_waits_read_sums(watch, thread, &sums)) {
+		thread->has_ended = true;
+		return;
+	}
+	thread->is_met = true;
+	thread->since_ns = thread->looked_ns = thread->changed_ns = now;
+	thread->first = thread->last = sums;
+	if (is_first_scan) {
+		struct waits_switches switches;
+
+		ppi_waits_read_switches(watch, thread, &switches);
+		thread->waits = switches.waits;
+	}
+	if (is_first_scan || thread->process->is_awaited)
+		return;
+	began = ppi_waits_began_ns(watch, thread);
+	if (began + 2 * 1000000000u / watch->kernel->ticks_per_s <
+	    watch->times.started_ns) {
+		thread->since_ns = watch->times.started_ns;
+		return;
+	}
+	/* known to a tick, and not before somebody looked for it */
+	if (began < watch->times.scanned_ns)
+		began = watch->times.scanned_ns;
+	if (began + sums.running_ns + sums.ready_ns > now)
+		began = now - (sums.running_ns + sums.ready_ns);
+	thread->since_ns = thread->looked_ns = began;
+	memset(&thread->first, 0, sizeof(thread->first));
+	thread->last = (struct waits_sums){ .turns = UINT64_MAX };
+}
+
+struct scan {
+	struct waits_watch *watch;
+	struct waits_process *process;
+	bool is_first, is_failed;
+	int64_t own_helper;
+};
+
+struct waits_thread *ppi_waits_add_thread(struct waits_watch *watch,
+                                          struct waits_process *process,
+                                          int64_t tid)
+{
+	struct waits_thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread ||
+	    !ppi_vector_add(&watch->threads, sizeof(thread), &thread, 1)) {
+		free(thread);
+		return NULL;
+	}
+	thread->tid = tid;
+	thread->held = -1;
+	thread->process = process;
+	process->threads++;
+	HASH_ADD(hh, watch->by_id, tid, sizeof(tid), thread);
+	return thread;
+}
+
+static bool take_thread(void *context, int64_t tid)
+{
+	struct scan *scan = context;
+	struct waits_watch *watch = scan->watch;
+	const struct ppi_target *target = &watch->bs->plan->target;
+	struct waits_thread *thread = ppi_waits_thread(watch, tid);
+
+	if (thread && thread->process == scan->process)
+		return true;
+	if (thread || tid == scan->own_helper ||
+	    (target->kind == PPI_TARGET_TID && tid != target->tid))
+		return true;
+	thread = ppi_waits_add_thread(watch, scan->process, tid);
+	scan->is_failed |= !thread;
+	if (!thread)
+		return false;
+	meet(watch, thread, scan->is_first);
+	return true;
+}
+
+/* Rarely where another backend has records of births. */
+static uint64_t scan_all_ns(const struct waits_watch *watch)
+{
+	return SCAN_ALL_NS * (watch->hears_births ? 10 : 1);
+}
+
+static void scan_threads(struct scan *scan, struct waits_process *process)
+{
+	char path[PATH_ROOM];
+	int folders;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task", process->pid);
+	folders = scan->watch->kernel->folders(scan->watch->kernel->self, path);
+	/* one may have gone and another come: now and then all are listed */
+	if (folders < 0 ||
+	    ((size_t)folders == process->threads && !scan->is_first &&
+	     scan->watch->now_ns < scan->watch->times.all_scanned_ns +
+	                                   scan_all_ns(scan->watch)))
+		return;
+	scan->process = process;
+	scan->watch->kernel->list(scan->watch->kernel->self, path, take_thread,
+	                          scan);
+}
+
+static void scan_process(struct scan *scan, int64_t pid)
+{
+	struct waits_process *process = ppi_waits_enter_process(scan->watch, pid);
+
+	scan->is_failed |= !process;
+	if (!process)
+		return;
+	scan_threads(scan, process);
+	/* it has ended since */
+	if (!process->threads && !process->is_awaited)
+		ppi_waits_forget_process(scan->watch, process);
+}
+
+/* Its children of each of its threads, where somebody asks for all. */
+static void scan_children(struct scan *scan, int64_t pid, int64_t tid)
+{
+	char path[PATH_ROOM], text[4096], *at = text, *end;
+
+	snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64
+	         "/children", pid, tid);
+	if (scan->watch->kernel->read(scan->watch->kernel->self, path, text,
+	                              sizeof(text)) <= 0)
+		return;
+	for (;;) {
+		int64_t child = strtoll(at, &end, 10);
+
+		if (end == at)
+			return;
+		at = end;
+		if (!ppi_waits_process(scan->watch, child))
+			scan_process(scan, child);
+	}
+}
+
+static bool take_process(void *context, int64_t pid)
+{
+	struct scan *scan = context;
+	char text[32];
+
+	/* threads of the kernel have no program */
+	if (ppi_waits_process(scan->watch, pid) ||
+	    read_path(scan->watch, pid, "cmdline", text, sizeof(text)) > 0)
+		scan_process(scan, pid);
+	return !scan->is_failed;
+}
+
+/* Its name is a path, or one below where groups are mounted. */
+static void scan_cgroup(struct scan *scan, const char *cgroup)
+{
+	static const char *const mounts[] = {
+		"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/",
+		"/sys/fs/cgroup/perf_event/"
+	};
+	enum { ROOM = 1 << 16 };
+	const struct waits_kernel *kernel = scan->watch->kernel;
+	char path[4200], *text = malloc(ROOM), *at = text, *end;
+	int got = -1;
+
+	for (size_t i = cgroup[0] != '/'; text && got < 0 && i < 4; i++) {
+		snprintf(path, sizeof(path), "%s%s/cgroup.procs", mounts[i],
+		         cgroup);
+		got = kernel->read(kernel->self, path, text, ROOM);
+	}
+	for (; got > 0; at = end) {
+		int64_t pid = strtoll(at, &end, 10);
+
+		if (end == at)
+			break;
+		take_process(scan, pid);
+	}
+	free(text);
+}
+
+static void scan_family(struct scan *scan, bool is_full)
+{
+	struct waits_watch *watch = scan->watch;
+	size_t first, end;
+
+	/* of many threads some each time */
+	if (watch->times.child_scan >= watch->threads.count || scan->is_first)
+		watch->times.child_scan = 0;
+	first = watch->times.child_scan;
+	end = scan->is_first ? SIZE_MAX : first + CHILDREN_OF;
+	if (is_full)
+		watch->times.child_scan = end;
+	/* threads that are found are behind those that were there */
+	for (size_t i = 0; i < watch->threads.count; i++) {
+		struct waits_thread *thread =
+			PPI_AT(&watch->threads, struct waits_thread *)[i];
+		struct waits_process *process = thread->process;
+
+		if (thread->tid == process->pid && !thread->has_ended)
+			scan_threads(scan, process);
+		if (watch->bs->plan->follow_children && !thread->has_ended &&
+		    !process->is_awaited &&
+		    ((is_full && i >= first && i < end) ||
+		     thread->tid == process->pid))
+			scan_children(scan, process->pid, thread->tid);
+	}
+}
+
+/* The last number that was given to a process or thread: while it is the same
+ * nothing has begun. The fifth word of loadavg (proc_loadavg(5)). */
+static uint64_t births(const struct waits_watch *watch)
+{
+	char text[128];
+	int got = watch->kernel->read(watch->kernel->self, "/proc/loadavg",
+	                              text, sizeof(text));
+	const char *last = got > 0 ? strrchr(text, ' ') : NULL;
+
+	return last ? strtoull(last, NULL, 10) : 0;
+}
+
+void ppi_waits_scan(struct waits_watch *watch, bool is_first)
+{
+	const struct ppi_target *target = &watch->bs->plan->target;
+	uint64_t count = births(watch);
+	bool is_full = is_first || !count ||
+	               (count != watch->times.all_births &&
+	                watch->now_ns >= watch->times.all_scanned_ns +
+	                                         scan_all_ns(watch));
+	struct scan scan = { .watch = watch, .is_first = is_first,
+		             .own_helper = watch->bs->helper_tid };
+
+	if (!is_full && count && count == watch->times.births)
+		return;
+	if (target->kind == PPI_TARGET_SYSTEM && target->cgroup)
+		scan_cgroup(&scan, target->cgroup);
+	else if (target->kind == PPI_TARGET_SYSTEM)
+		watch->kernel->list(watch->kernel->self, "/proc", take_process,
+		                    &scan);
+	else if (is_first)
+		scan_process(&scan, target->pid);
+	if (is_first)
+		for (size_t i = 0; i < target->other_count; i++)
+			scan_process(&scan, target->others[i]);
+	if (target->kind != PPI_TARGET_SYSTEM)
+		scan_family(&scan, is_full);
+	if (is_full) {
+		watch->times.all_scanned_ns = watch->now_ns;
+		watch->times.all_births = count;
+	}
+	watch->times.scanned_ns = watch->now_ns;
+	watch->times.births = count;
+}
+
