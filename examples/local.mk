@@ -10,7 +10,8 @@ noinst_PROGRAMS += \
 	examples/05_events \
 	examples/06_event_loop \
 	examples/07_adopt_thread \
-	examples/08_group_values
+	examples/08_group_values \
+	examples/09_waits
 examples_01_wordcount_LDADD =
 examples_02_range_LDADD = libportprof.la
 examples_03_count_LDADD = libportprof.la
@@ -19,6 +20,7 @@ examples_05_events_LDADD = libportprof.la
 examples_06_event_loop_LDADD = libportprof.la
 examples_07_adopt_thread_LDADD = libportprof.la
 examples_08_group_values_LDADD = libportprof.la
+examples_09_waits_LDADD = libportprof.la -lpthread
 
 # Built by tests/tools/check-examples.sh, where libevent is.
 EXTRA_DIST += examples/libevent_loop.c

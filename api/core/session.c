@@ -495,14 +495,14 @@ static unsigned run_task(struct ppi_helper_task *task)
 	unsigned pause_ms = IDLE_MS, longest_ms;
 
 	pthread_mutex_lock(&session->lock);
-	longest_ms = session->opened.bs.drain_every_ms;
-	if (session->pump.labels && longest_ms > LOOK_EVERY_MS &&
-	    ppi_label_finder_is_urgent(session->pump.labels))
-		longest_ms = LOOK_EVERY_MS;
 	/* with a descriptor no callback runs here, which might never return */
 	session->is_served = session->notice.is_on;
 	serve(session);
 	session->is_served = false;
+	longest_ms = session->opened.bs.drain_every_ms; /* as of now */
+	if (session->pump.labels && longest_ms > LOOK_EVERY_MS &&
+	    ppi_label_finder_is_urgent(session->pump.labels))
+		longest_ms = LOOK_EVERY_MS;
 	if (session->is_waiting || session->is_running)
 		pause_ms = nap_ms(
 			session, session->notice.is_on &&

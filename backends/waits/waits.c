@@ -253,6 +253,7 @@ static portprof_status waits_open(struct ppi_backend_session *bs,
 	status = inner->ops->open(inner, why);
 	leave_beside(bs);
 	bs->caps = inner->caps | PORTPROF_CAP_WAITS;
+	bs->drain_every_ms = 10;
 	if (status == PORTPROF_OK)
 		return PORTPROF_OK;
 	free(inner->state);

@@ -194,7 +194,7 @@ struct waits_thread *ppi_waits_thread(const struct waits_watch *watch,
 struct waits_thread *ppi_waits_add_thread(struct waits_watch *watch,
                                           struct waits_process *process,
                                           int64_t tid);
-/* Another number after each exec; 0: not to be read. */
+/* Another number after each exec; 0: not to be read. Of pid 0: the own one. */
 uint64_t ppi_waits_program(const struct waits_watch *watch, int64_t pid);
 bool ppi_waits_is_foreign(const struct waits_watch *watch, int64_t pid);
 

@@ -39,7 +39,10 @@ static int read_path(const struct waits_watch *watch, int64_t pid,
 {
 	char path[PATH_ROOM];
 
-	snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%" PRId64 "/%s", pid, name);
+	else
+		snprintf(path, sizeof(path), "/proc/self/%s", name);
 	return watch->kernel->read(watch->kernel->self, path, text, room);
 }
 
@@ -180,7 +183,7 @@ static bool take_thread(void *context, int64_t tid)
 	return true;
 }
 
-/* Rarely where another backend has records of births. */
+/* Rarely where another backend reports births. */
 static uint64_t scan_all_ns(const struct waits_watch *watch)
 {
 	return SCAN_ALL_NS * (watch->hears_births ? 10 : 1);

@@ -530,9 +530,12 @@ static void take_birth(struct waits_watch *watch,
 }
 
 /* The command begins: what was charged before is none of its. */
-static void take_exec(struct waits_process *process,
+static void take_exec(const struct waits_watch *watch,
                       struct waits_thread *thread, uint64_t time_ns)
 {
+	struct waits_process *process = thread->process;
+
+	process->is_foreign = ppi_waits_is_foreign(watch, process->pid);
 	if (!process->is_awaited || thread->looked_ns > time_ns)
 		return;
 	process->is_awaited = false;
@@ -552,7 +555,7 @@ void ppi_waits_watch_see(struct waits_watch *watch,
 		thread->died_ns = record->time_ns;
 	else if (record->kind == PORTPROF_RECORD_THREAD && thread &&
 	         record->valid & PORTPROF_FIELD_EXEC)
-		take_exec(thread->process, thread, record->time_ns);
+		take_exec(watch, thread, record->time_ns);
 	else if ((record->kind == PORTPROF_RECORD_THREAD ||
 	          record->kind == PORTPROF_RECORD_FORK) && !thread)
 		take_birth(watch, record);
@@ -607,9 +610,12 @@ void ppi_waits_watch_start(struct waits_watch *watch)
 	watch->times.thread_cpu_ns = UINT64_MAX;
 	if (target->kind == PPI_TARGET_COMMAND) {
 		process = ppi_waits_enter_process(watch, target->pid);
+		/* a child that is about to exec has our program still */
 		if (process) {
-			process->is_awaited = true;
 			process->program = ppi_waits_program(watch, target->pid);
+			process->is_awaited =
+				process->program &&
+				process->program == ppi_waits_program(watch, 0);
 		}
 	}
 	ppi_waits_scan(watch, true);

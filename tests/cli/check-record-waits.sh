@@ -161,6 +161,15 @@ else
 	skip "an ordinary user" "there is none"
 fi
 
+# a command that has begun long before
+"$portprof" record -q --off-cpu -D 200 -o "$tmp/late.pb.gz" -- sleep 0.7
+"$portprof" report -q -x , -e blocked-time -s label:wait "$tmp/late.pb.gz" \
+	>"$tmp/late" 2>&1
+# shellcheck disable=SC2016 # awk's own
+check "--delay: what is left of its sleep" awk -F, '
+	/sleep/ { slept += $2 } END { exit !(slept > 0.3e9 && slept < 0.7e9) }' \
+	"$tmp/late"
+
 # threads and processes that end before anybody looks
 "$portprof" record -q --off-cpu -o "$tmp/threads.pb.gz" -- \
 	"$programs/waits" threads 500
@@ -181,7 +190,7 @@ has "no call is broken off" '^eintr 0$' "$tmp/own"
 # each thread is named for what it waits for
 "$portprof" record -q --off-cpu -o "$tmp/all.pb.gz" -- "$programs/waits" \
 	kinds 1000 >"$tmp/own" 2>&1
-"$portprof" report -q -x , -n 0 -e blocked-time -s thread,label:wait \
+"$portprof" report -q -x , -n 0 --idle -e blocked-time -s thread,label:wait \
 	"$tmp/all.pb.gz" >"$tmp/kinds" 2>&1
 for kind in sleep lock condition network pipe child poll idle; do
 	# shellcheck disable=SC2016 # awk's own
