@@ -221,7 +221,10 @@ portprof_status ppi_plan_needs(const portprof_config *config,
 		return ppi_fail(why, PORTPROF_E_UNSUPPORTED, 0, "plan events",
 		                "who collects measures waits, from outside: "
 		                "leave ready-time and blocked-time out here");
-	*caps = config->required_caps & ~PORTPROF_CAP_WAITS;
+	*caps = config->required_caps;
+	/* who has such events has it, by whichever backend */
+	if (ppi_plan_wait_count(config))
+		*caps &= ~PORTPROF_CAP_WAITS;
 	/* who collects measures nobody: others measure themselves */
 	*caps |= config->pool ? PORTPROF_CAP_PROCESS : target_caps(&target);
 	*caps |= mode == PPI_COUNT ? PORTPROF_CAP_COUNT : PORTPROF_CAP_SAMPLE;
