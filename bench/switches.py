@@ -8,18 +8,24 @@ usage: bench/switches.py BUILD_DIRECTORY [--turns N] [--seconds S] [--rates HZ,.
 Each turn runs tests/cli/switches bare, under perf record and under portprof by
 perf, by timer and with -a, one after the other, and prints for each way and rate
 the median rounds as parts in a hundred of the bare ones of the same turn, and
-what portprof left unattributed. With -g call chains are recorded, by perf with
+what portprof left unattributed. The ways redis and postgres are servers that the
+recorder starts, under redis-benchmark and pgbench (queries a second); they are in no
+list by default. With -g call chains are recorded, by perf with
 frame pointers and with copies of stacks. --as runs the recorders as another user.
 """
 import argparse
+import contextlib
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
+PORT = 8481
 WAYS = "pipe,socket,futex,mutex,pool,mmap,threads,forks,processes"
 
 
@@ -53,7 +59,78 @@ class Bench:
                       "--clear-groups"]
         return words
 
+    def redis(self):
+        server = ["redis-server", "--port", str(PORT), "--save", "",
+                  "--dir", self.folder]
+        ping = ["redis-cli", "-p", str(PORT), "ping"]
+
+        def measure():
+            done = subprocess.run(
+                ["redis-benchmark", "-p", str(PORT), "-q", "--csv", "-t",
+                 "get", "-c", "20", "-n",
+                 str(int(40000 * self.options.seconds))],
+                capture_output=True, text=True, check=True)
+            return float(done.stdout.splitlines()[-1].split(",")[1].strip('"'))
+        return server, ping, measure
+
+    def postgres(self):
+        tools = sorted(os.listdir("/usr/lib/postgresql"))[-1]
+        tools = "/usr/lib/postgresql/%s/bin/" % tools
+        data = os.path.join(self.folder, "data")
+        other = ["setpriv", "--reuid=postgres", "--clear-groups"]
+        at = ["-h", self.folder, "-p", str(PORT + 1), "-U", "postgres"]
+        server = [tools + "postgres", "-D", data, "-k", self.folder, "-p",
+                  str(PORT + 1), "-c", "listen_addresses="]
+        ping = [tools + "pg_isready", "-q", *at]
+        if not self.options.user:
+            server = other + server
+        if not os.path.exists(data):
+            subprocess.run(other + [tools + "initdb", "-D", data], check=True,
+                           cwd=self.folder, stdout=subprocess.DEVNULL)
+            with self.serve(other + server[len(other) if not
+                            self.options.user else 0:], ping):
+                subprocess.run([tools + "createdb", *at, "bench"], check=True)
+                subprocess.run([tools + "pgbench", *at, "-i", "-q", "-s", "2",
+                                "bench"], check=True, cwd=self.folder,
+                               stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+
+        def measure():
+            done = subprocess.run(
+                [tools + "pgbench", *at, "-n", "-S", "-c", "4", "-T",
+                 str(max(1, int(self.options.seconds))), "bench"],
+                capture_output=True, text=True, check=True, cwd=self.folder)
+            for line in done.stdout.splitlines():
+                if line.startswith("tps = "):
+                    return float(line.split()[2])
+            sys.exit("pgbench: no tps")
+        return server, ping, measure
+
+    @contextlib.contextmanager
+    def serve(self, command, ping):
+        server = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, cwd=self.folder,
+                                  start_new_session=True)
+        for _ in range(600):
+            if subprocess.run(ping, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL,
+                              check=False).returncode == 0:
+                break
+            time.sleep(0.05)
+        else:
+            sys.exit("%s: it does not answer" % " ".join(command))
+        try:
+            yield
+        finally:
+            os.killpg(server.pid, signal.SIGINT)
+            server.wait()
+
     def rounds(self, recorder, way):
+        if way in ("redis", "postgres"):
+            command, ping, measure = getattr(self, way)()
+            with self.serve(self.prefix(bool(recorder)) + recorder + command,
+                            ping):
+                return measure()
         command = self.prefix(bool(recorder)) + recorder + [
             self.program, way, str(self.options.seconds)]
         done = subprocess.run(command, stdout=subprocess.PIPE,
