@@ -78,21 +78,6 @@ void ppi_label_store_adopt(struct ppi_label_store *store)
 
 /* ---- memory ---- */
 
-/* How large the whole may be: a file is not to be larger than the process may
- * write (RLIMIT_FSIZE raises SIGXFSZ). Rings come behind the head. */
-static uint64_t most_bytes(void)
-{
-	const uint64_t head = sizeof(struct ppi_label_store);
-	uint64_t bytes = head + (SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 30
-	                                               : UINT64_C(1) << 26);
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
-		bytes = limit.rlim_cur;
-	return bytes < head ? 0 : bytes;
-}
-
 static size_t page_up(size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -111,6 +96,22 @@ int ppi_label_store_fd(void)
 }
 
 #ifdef SYS_memfd_create
+
+/* How large the whole may be: a file is not to be larger than the process may
+ * write (RLIMIT_FSIZE raises SIGXFSZ). Rings come behind the head. */
+static uint64_t most_bytes(void)
+{
+	const uint64_t head = sizeof(struct ppi_label_store);
+	uint64_t bytes = head + (SIZE_MAX > UINT32_MAX ? UINT64_C(1) << 30
+	                                               : UINT64_C(1) << 26);
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
+		bytes = limit.rlim_cur;
+	return bytes < head ? 0 : bytes;
+}
+
 /* linux/memfd.h, linux/fcntl.h: C libraries learned of them late. What is sealed
  * cannot be cut off under a reader, which would be killed by it. */
 enum { MEMFD_CLOEXEC = 1, MEMFD_SEALS = 2, ADD_SEALS = 1033, SEAL_SIZE = 6 };

@@ -380,7 +380,7 @@ _Static_assert((int)PPI_CONTEXT_REGISTERS == (int)PPI_REGISTERS,
 
 /* What a tick with a stack is in the stream; the stack follows. */
 struct stacked {
-	struct ppi_tick tick;
+	_Alignas(8) struct ppi_tick tick; /* i386 aligns 64 bits to 4 bytes */
 	struct ppi_user_context context;
 };
 

@@ -5,11 +5,10 @@
 check_PROGRAMS += tests/cli/burn tests/cli/close_all tests/cli/deny \
 	tests/cli/forks tests/cli/in_step tests/cli/inherited \
 	tests/cli/label_burn tests/cli/region_job tests/cli/renamed tests/cli/storm \
-	tests/cli/ten tests/cli/toggled tests/cli/touch \
-	tests/cli/waits tests/cli/waits_pointers
-# futex(2) and the other system calls of Linux
+	tests/cli/ten tests/cli/toggled tests/cli/touch
+# futex(2), sigtimedwait(2) and the other system calls of Linux
 if HAVE_PERF_HEADERS
-check_PROGRAMS += tests/cli/switches
+check_PROGRAMS += tests/cli/switches tests/cli/waits tests/cli/waits_pointers
 endif
 # programs to be measured: without portprof in them
 tests_cli_burn_LDADD =

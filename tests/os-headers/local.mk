@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	tests/os-headers/common/pthread.h \
 	tests/os-headers/common/regex.h \
 	tests/os-headers/common/sched.h \
+	tests/os-headers/common/semaphore.h \
 	tests/os-headers/common/setjmp.h \
 	tests/os-headers/common/signal.h \
 	tests/os-headers/common/spawn.h \
@@ -30,6 +31,7 @@ EXTRA_DIST += \
 	tests/os-headers/common/stdlib.h \
 	tests/os-headers/common/string.h \
 	tests/os-headers/common/strings.h \
+	tests/os-headers/common/sys/file.h \
 	tests/os-headers/common/sys/ioctl.h \
 	tests/os-headers/common/sys/ipc.h \
 	tests/os-headers/common/sys/mman.h \
