@@ -42,6 +42,7 @@ EXTRA_DIST += \
 	tests/os-headers/common/sys/stat.h \
 	tests/os-headers/common/sys/time.h \
 	tests/os-headers/common/sys/types.h \
+	tests/os-headers/common/sys/un.h \
 	tests/os-headers/common/sys/utsname.h \
 	tests/os-headers/common/sys/wait.h \
 	tests/os-headers/common/termios.h \
