@@ -2,6 +2,9 @@
 # tests/fleet/: pushing to servers and fetching from them. They wait for servers that
 # do not answer, and unpack a database.
 
+check_PROGRAMS += tests/fleet/day
+tests_fleet_day_LDADD = libportprof.la -lpthread
+SCRIPT_TESTS += tests/fleet/check-day.sh
 SCRIPT_TESTS_ALL += \
 	tests/fleet/check-clickhouse.sh \
 	tests/fleet/check-fetch.sh \

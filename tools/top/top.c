@@ -445,6 +445,9 @@ int ppi_top_main(int argc, char **argv)
 	status = ppi_record_read_options(&line, argc, argv, &options);
 	if (status >= 0)
 		return status;
+	if (options.push.fleet.to)
+		return ppi_line_wrong(&line, "--push is for portprof record: "
+		                             "what is shown here is not sent");
 	if (!ppi_screen_can("top",
 	                    "portprof record, then portprof report"))
 		return PPI_EXIT_RECORD;
