@@ -7,9 +7,10 @@ tests_fleet_day_LDADD = libportprof.la -lpthread
 SCRIPT_TESTS += tests/fleet/check-day.sh
 SCRIPT_TESTS_ALL += \
 	tests/fleet/check-clickhouse.sh \
+	tests/fleet/check-clickhouse-now.sh \
 	tests/fleet/check-fetch.sh \
 	tests/fleet/check-push.sh \
 	tests/fleet/check-service.sh \
 	tests/fleet/check-windows.sh
-EXTRA_DIST += tests/fleet/clickhouse.sh tests/fleet/fleet.sh \
+EXTRA_DIST += tests/fleet/chdb.js tests/fleet/clickhouse.sh tests/fleet/fleet.sh \
 	tests/fleet/push.py tests/fleet/server.py
