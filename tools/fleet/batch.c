@@ -184,16 +184,43 @@ static uint32_t service_of(struct ppi_batch *batch,
 
 /* ---- which samples ---- */
 
-const char *ppi_batch_process(const struct ppi_batch *batch,
-                              const portprof_profile_sample *sample)
+static int compare_processes(const void *left, const void *right)
+{
+	const struct ppi_process_name *a = left, *b = right;
+
+	return a->pid < b->pid ? -1 : a->pid > b->pid;
+}
+
+static bool list_processes(struct ppi_batch *batch)
 {
 	const portprof_profile_thread *thread;
 
 	for (size_t i = 0; (thread = portprof_profile_thread_get(
-				    batch->profile, i)) != NULL; i++)
-		if (thread->pid == sample->pid && thread->tid == sample->pid)
-			return thread->name;
-	return sample->thread_name;
+				    batch->profile, i)) != NULL; i++) {
+		struct ppi_process_name process = { thread->pid, thread->name };
+
+		if (thread->pid == thread->tid &&
+		    !ppi_vector_add(&batch->processes, sizeof(process),
+		                    &process, 1))
+			return false;
+	}
+	if (batch->processes.count)
+		qsort(batch->processes.data, batch->processes.count,
+		      sizeof(struct ppi_process_name), compare_processes);
+	return true;
+}
+
+const char *ppi_batch_process(const struct ppi_batch *batch,
+                              const portprof_profile_sample *sample)
+{
+	struct ppi_process_name wanted = { sample->pid, NULL };
+	const struct ppi_process_name *known =
+		batch->processes.count
+		? bsearch(&wanted, batch->processes.data,
+		          batch->processes.count, sizeof(wanted),
+		          compare_processes) : NULL;
+
+	return known ? known->name : sample->thread_name;
 }
 
 /* Whether a name fits a list of patterns with commas between. */
@@ -361,7 +388,8 @@ bool ppi_batch_open(struct ppi_batch *batch, const struct ppi_fleet *fleet,
 	if (!is_good)
 		ppi_say("'%s' has no event", path);
 	/* what is hidden is what names are found by */
-	is_good = is_good && find_services(batch, origins) &&
+	is_good = is_good && list_processes(batch) &&
+	          find_services(batch, origins) &&
 	          (has_names || fleet->is_nameless ||
 	           ppi_names_give(batch->profile, &usual, NULL, NULL)) &&
 	          ppi_hide(&fleet->hidden, batch->profile) &&
@@ -382,6 +410,8 @@ void ppi_batch_close(struct ppi_batch *batch)
 		ppi_tags_free(&service->tags);
 	}
 	ppi_vector_free(&batch->services);
+	ppi_vector_free(&batch->processes);
+	ppi_vector_free(&batch->fresh);
 	ppi_tags_free(&batch->tags);
 	free(batch->service_of);
 	portprof_profile_free(batch->profile);

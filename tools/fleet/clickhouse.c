@@ -177,8 +177,8 @@ static void put_frames(struct stacks *stacks, const portprof_profile *profile,
 }
 
 /* The hash of the stack in hand, whose row is added if it is new. */
-static uint64_t enter_stack(struct stacks *stacks, struct ppi_wire *rows,
-                            uint64_t start_s)
+static uint64_t enter_stack(struct ppi_batch *batch, struct stacks *stacks,
+                            struct ppi_wire *rows, uint64_t start_s)
 {
 	const struct ppi_wire *functions = &stacks->functions;
 	const struct ppi_wire *modules = &stacks->modules;
@@ -192,8 +192,10 @@ static uint64_t enter_stack(struct stacks *stacks, struct ppi_wire *rows,
 	hash = ppi_hash_end(hash);
 	rows->is_short |= ppi_intern(&stacks->known, &hash, sizeof(hash),
 	                             &is_new) == SIZE_MAX;
-	if (!is_new)
+	if (!is_new ||
+	    (batch->told && ppi_intern_has(batch->told, &hash, sizeof(hash))))
 		return hash;
+	rows->is_short |= !ppi_vector_add(&batch->fresh, sizeof(hash), &hash, 1);
 	put_number(rows, hash);
 	ppi_wire_text(rows, "[");
 	ppi_wire_add(rows, functions->bytes.data, functions->bytes.count);
@@ -317,8 +319,8 @@ static bool add_sample(struct encoding *encoding, size_t number)
 	bool is_good = true;
 
 	put_frames(&encoding->stacks, profile, sample);
-	stack = enter_stack(&encoding->stacks, &encoding->stack_rows,
-	                    encoding->start_s);
+	stack = enter_stack(encoding->batch, &encoding->stacks,
+	                    &encoding->stack_rows, encoding->start_s);
 	for (size_t event = 0; is_good && event < events; event++) {
 		if (!sample->samples[event] && !sample->weights[event])
 			continue;
@@ -456,6 +458,7 @@ bool ppi_encode_clickhouse(struct ppi_batch *batch,
 	struct ppi_wire account = { 0 };
 	bool is_good = true;
 
+	batch->fresh.count = 0;
 	encoding.start_s =
 		portprof_profile_origin_get(profile)->start_ns / 1000000000u;
 	for (size_t i = 0; is_good && i < portprof_profile_sample_count(profile);
@@ -466,11 +469,13 @@ bool ppi_encode_clickhouse(struct ppi_batch *batch,
 	put_account(&encoding, &account);
 	if (!is_good)
 		ppi_say("out of memory");
-	if (encoding.texts.count)
+	if (encoding.stack_rows.bytes.count)
 		is_good = is_good &&
 			add_insert(batch, requests, "stacks",
 			           "stack, functions, modules, seen",
-			           &encoding.stack_rows) &&
+			           &encoding.stack_rows);
+	if (encoding.texts.count)
+		is_good = is_good &&
 			add_insert(batch, requests, "samples",
 			           "time, service, host, version, event, unit, "
 			           "process, labels, stack, function, module, "

@@ -133,6 +133,12 @@ struct ppi_origin {
 	struct ppi_tags tags;
 };
 
+/* What a process is called by: the name of its first thread. */
+struct ppi_process_name {
+	uint32_t pid;
+	const char *name;
+};
+
 enum { PPI_BATCH_ID = 48 };
 
 struct ppi_batch {
@@ -143,12 +149,17 @@ struct ppi_batch {
 	struct ppi_tags tags;        /* of all of it */
 	struct ppi_vector services;  /* struct ppi_service */
 	uint32_t *service_of;        /* by sample; PPI_NO_SERVICE: left out */
+	struct ppi_vector processes; /* struct ppi_process_name, by number */
 	bool leaves_out;             /* some sample is not sent */
 	bool is_ready;               /* the file has its names, and no more
 	                              * than it may have */
 	bool asks;                   /* first whether it is there already */
 	bool is_again;               /* it may be there from an earlier try */
 	uint64_t dropped;            /* batches that were lost before it */
+	/* Hashes of stacks that the engine has, NULL: unknown; and of those that
+	 * this batch brings. */
+	const struct ppi_intern *told;
+	struct ppi_vector fresh;     /* uint64_t */
 };
 
 #define PPI_NO_SERVICE UINT32_MAX

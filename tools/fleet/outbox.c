@@ -42,6 +42,8 @@ struct ppi_outbox {
 	char sending[PPI_BATCH_ID]; /* not to be dropped now; "" none */
 	uint64_t dropped_untold;    /* by no batch that was made yet */
 	unsigned tries;             /* of the batch that is first */
+	struct ppi_intern told;     /* stacks that the engine has */
+	uint64_t told_ms;           /* since when */
 	int lock_fd;
 	pthread_mutex_t lock;       /* of all but the folder's files */
 };
@@ -453,6 +455,7 @@ struct ppi_outbox *ppi_outbox_open(const char *folder,
 	outbox->lock_fd = -1;
 	outbox->fleet = fleet;
 	outbox->limits = *limits;
+	outbox->told_ms = ppi_monotonic_ns() / 1000000u;
 	pthread_mutex_init(&outbox->lock, NULL);
 	outbox->folder = strdup(folder);
 	if (outbox->folder && make_folder(folder) && lock_folder(outbox) &&
@@ -470,6 +473,7 @@ void ppi_outbox_close(struct ppi_outbox *outbox)
 		return;
 	if (outbox->lock_fd >= 0)
 		close(outbox->lock_fd);
+	ppi_intern_free(&outbox->told);
 	pthread_mutex_destroy(&outbox->lock);
 	free(outbox->folder);
 	free(outbox);
@@ -576,6 +580,24 @@ static uint64_t samples_of(const struct ppi_batch *batch)
 	return samples;
 }
 
+/* Stacks go once in a while, should somebody have emptied the tables, and when there
+ * are too many to be remembered. */
+enum { TOLD_MAX = 200000, TOLD_MS = 6 * 3600000 };
+
+static void remember_told(struct ppi_outbox *outbox,
+                          const struct ppi_batch *batch)
+{
+	uint64_t now_ms = ppi_monotonic_ns() / 1000000u;
+
+	for (size_t i = 0; i < batch->fresh.count; i++)
+		ppi_intern(&outbox->told, &PPI_AT(&batch->fresh, uint64_t)[i],
+		           sizeof(uint64_t), NULL);
+	if (outbox->told.count < TOLD_MAX && now_ms < outbox->told_ms + TOLD_MS)
+		return;
+	ppi_intern_free(&outbox->told);
+	outbox->told_ms = now_ms;
+}
+
 /* Account for it; the lock is held. */
 static void settle(struct ppi_outbox *outbox, const char *id,
                    enum ppi_sent sent, uint64_t samples,
@@ -616,7 +638,10 @@ static enum ppi_sent send_one(struct ppi_outbox *outbox, struct ppi_http *http,
 		if (!meta.is_tried)
 			mark_tried(outbox, id);
 		batch.is_again = meta.is_tried;
+		batch.told = &outbox->told;
 		sent = ppi_send(http, &batch, why);
+		if (sent == PPI_SENT)
+			remember_told(outbox, &batch);
 	} else {
 		snprintf(why->words, sizeof(why->words), "it cannot be read");
 	}

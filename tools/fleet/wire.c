@@ -320,6 +320,15 @@ size_t ppi_intern(struct ppi_intern *intern, const void *thing, size_t bytes,
 	return intern->count++;
 }
 
+bool ppi_intern_has(const struct ppi_intern *intern, const void *thing,
+                    size_t bytes)
+{
+	struct ppi_intern_item *item;
+
+	HASH_FIND(hh, intern->items, thing, bytes, item);
+	return item != NULL;
+}
+
 void ppi_intern_free(struct ppi_intern *intern)
 {
 	struct ppi_intern_item *item, *next;

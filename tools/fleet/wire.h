@@ -84,6 +84,9 @@ struct ppi_intern {
  * memory. */
 size_t ppi_intern(struct ppi_intern *intern, const void *thing, size_t bytes,
                   bool *is_new);
+/* Whether it has one. */
+bool ppi_intern_has(const struct ppi_intern *intern, const void *thing,
+                    size_t bytes);
 void ppi_intern_free(struct ppi_intern *intern);
 
 /* FNV-1a of 64 bits with the last step of MurmurHash3, which spreads it: the same

@@ -28,6 +28,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#if HAVE_MALLOC_H
+#include <malloc.h>
+#endif
+
 enum { EVERY_MS = 60000, LAST_WORDS_MS = 10000 };
 
 struct ppi_push {
@@ -432,6 +436,16 @@ static bool take_draft(struct ppi_push *push)
 	return true;
 }
 
+/* What a window takes is given back after it: three threads would keep three heaps, of
+ * their largest windows. */
+static void keep_memory_small(void)
+{
+#if defined(M_ARENA_MAX) && defined(M_TRIM_THRESHOLD)
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TRIM_THRESHOLD, 128 << 10);
+#endif
+}
+
 struct ppi_push *ppi_push_begin(struct ppi_record *record)
 {
 	const struct ppi_push_options *options = &record->options.push;
@@ -442,6 +456,7 @@ struct ppi_push *ppi_push_begin(struct ppi_record *record)
 
 	if (!push)
 		return NULL;
+	keep_memory_small();
 	push->record = record;
 	pthread_mutex_init(&push->lock, NULL);
 	pthread_cond_init(&push->news, NULL);
