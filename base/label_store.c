@@ -24,18 +24,6 @@
 #include <sys/syscall.h>
 #endif
 
-/*
- * What handlers read must be there without an allocation. In a library that was
- * loaded at start or has so little of it, such memory lies beside the thread's own
- * (Drepper, ELF Handling for Thread-Local Storage, 4.3); musl refuses to load a
- * library later that asks for it.
- */
-#if defined(__GLIBC__) && defined(__GNUC__)
-#define AT_ONCE __attribute__((tls_model("initial-exec")))
-#else
-#define AT_ONCE
-#endif
-
 enum {
 	FDS_FROM = 200, /* where programs have none of their own */
 	AGE_NS = 2000000000 /* of a slot that is used again */
@@ -54,15 +42,11 @@ static struct {
 	unsigned times; /* sessions of this process that want them */
 } own = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-/* The calling thread's part of it. */
-static _Thread_local AT_ONCE struct {
-	struct ppi_label_thread *slot;
-	struct ppi_label_store *store; /* that the slot is in */
-	struct ppi_label_change *ring;
-	size_t ring_bytes;
-	volatile bool is_busy; /* taking a slot or a ring */
-	volatile bool was_busy; /* a handler came then */
-} mine;
+/* Where no page is emptied in a child, the handler of a fork makes it known. */
+static const volatile unsigned char always = 1;
+
+_Thread_local PPI_LABEL_AT_ONCE struct ppi_label_mine ppi_label_mine;
+#define mine ppi_label_mine
 
 struct ppi_label_store *ppi_label_store_own(void)
 {
@@ -307,6 +291,7 @@ static void begin_thread(struct ppi_label_store *store)
 	atomic_store(&slot->first, 0);
 	atomic_store(&slot->began_ns, now_ns);
 	atomic_store(&slot->ended_ns, 0);
+	mine.is_here = own.guard.page ? own.guard.page : &always;
 	mine.slot = slot;
 	if (own.has_key)
 		pthread_setspecific(own.key, slot);
@@ -554,6 +539,23 @@ static void begin_ring(struct ppi_label_store *store, uint64_t from)
 	mine.is_busy = false;
 }
 
+/* One instruction is enough, as only this thread's handlers come between; it needs no
+ * lock of the bus, which takes longer than the rest. */
+static uint64_t take_position(struct ppi_label_thread *slot)
+{
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
+	uint64_t one = 1;
+
+	__asm__ volatile("xaddq %0, %1"
+	                 : "+r"(one), "+m"(slot->head)
+	                 :
+	                 : "memory", "cc");
+	return one;
+#else
+	return atomic_fetch_add_explicit(&slot->head, 1, memory_order_acq_rel);
+#endif
+}
+
 /*
  * A handler of a signal may change sets in the middle of this and change them
  * back: it takes positions of its own, and the change that finds them taken reads the
@@ -582,8 +584,7 @@ static void change_timed(struct ppi_label_store *store, uint64_t from,
 	expected = atomic_load_explicit(&slot->head, memory_order_relaxed);
 	now_ns = ppi_monotonic_ns();
 	atomic_store_explicit(&slot->current, number, memory_order_relaxed);
-	position = atomic_fetch_add_explicit(&slot->head, 1,
-	                                     memory_order_acq_rel);
+	position = take_position(slot);
 	if (position != expected)
 		now_ns = ppi_monotonic_ns();
 	put_change(slot, position, now_ns, number);
@@ -608,26 +609,20 @@ static bool be_known(void)
 	return mine.slot != NULL;
 }
 
-void ppi_label_change(uint32_t number)
+void ppi_label_change_slowly(uint32_t number)
 {
+	int kept_errno = errno;
 	uint64_t from;
-	int kept_errno;
 
-	if (!mine.slot || ppi_is_forked(&own.guard)) {
-		kept_errno = errno;
-		if (!be_known())
-			return;
-		errno = kept_errno;
+	if ((mine.slot && !ppi_is_forked(&own.guard)) || be_known()) {
+		from = atomic_load_explicit(&mine.store->timed_from,
+		                            memory_order_relaxed);
+		if (from)
+			change_timed(mine.store, from, number);
+		else
+			atomic_store_explicit(&mine.slot->current, number,
+			                      memory_order_relaxed);
 	}
-	from = atomic_load_explicit(&mine.store->timed_from,
-	                            memory_order_relaxed);
-	if (from == 0) {
-		atomic_store_explicit(&mine.slot->current, number,
-		                      memory_order_relaxed);
-		return;
-	}
-	kept_errno = errno;
-	change_timed(mine.store, from, number);
 	errno = kept_errno;
 }
 

@@ -100,9 +100,47 @@ uint32_t ppi_label_store_add(const char *text, size_t bytes);
 const char *ppi_label_store_text(const struct ppi_label_store *store,
                                  uint32_t number, size_t *bytes);
 
+/*
+ * What handlers read must be there without an allocation. In a library that was
+ * loaded at start, or has so little of it, such memory lies beside the thread's own
+ * (Drepper, ELF Handling for Thread-Local Storage, 4.3); musl refuses to load a
+ * library later that asks for it.
+ */
+#if defined(__GLIBC__) && defined(__GNUC__)
+#define PPI_LABEL_AT_ONCE __attribute__((tls_model("initial-exec")))
+#else
+#define PPI_LABEL_AT_ONCE
+#endif
+
+/* The calling thread's part of it. */
+struct ppi_label_mine {
+	struct ppi_label_thread *slot; /* NULL: it has none yet */
+	const volatile unsigned char *is_here; /* 0 in a forked child */
+	struct ppi_label_store *store; /* that the slot is in */
+	struct ppi_label_change *ring;
+	size_t ring_bytes;
+	volatile bool is_busy; /* taking a slot or a ring */
+	volatile bool was_busy; /* a handler came then */
+};
+extern _Thread_local PPI_LABEL_AT_ONCE struct ppi_label_mine ppi_label_mine;
+
+/* A first change, one in a child, or one whose time is wanted. */
+void ppi_label_change_slowly(uint32_t number);
+
 /* The calling thread is in that set from now on. Async-signal-safe; a nanosecond
  * or two while no times are kept. */
-void ppi_label_change(uint32_t number);
+static inline void ppi_label_change(uint32_t number)
+{
+	const struct ppi_label_mine *mine = &ppi_label_mine;
+
+	if (mine->slot && *mine->is_here &&
+	    atomic_load_explicit(&mine->store->timed_from,
+	                         memory_order_relaxed) == 0)
+		atomic_store_explicit(&mine->slot->current, number,
+		                      memory_order_relaxed);
+	else
+		ppi_label_change_slowly(number);
+}
 
 /* The set of a thread of this process, for its signal handler. Async-signal-safe. */
 uint32_t ppi_label_now(int64_t tid);

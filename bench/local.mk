@@ -6,7 +6,9 @@ EXTRA_DIST += bench/README.md bench/page.py bench/closure.sh bench/chains.py ben
 	bench/switches.py bench/waits.py \
 	bench/peer_profil.c bench/report.sh
 include bench/perf.mk
-EXTRA_PROGRAMS += bench/own bench/split bench/stacks
+EXTRA_PROGRAMS += bench/labels bench/own bench/split bench/stacks
+bench_labels_SOURCES = bench/labels.c bench/spent.c bench/spent.h
+bench_labels_LDADD = libportprof.la
 bench_own_SOURCES = bench/own.c bench/spent.c bench/spent.h
 bench_own_LDADD = libportprof.la
 EXTRA_PROGRAMS += bench/harvest
@@ -33,6 +35,7 @@ bench/peer_profil.so: bench/peer_profil.c
 bench: all $(EXTRA_PROGRAMS) tests/cli/burn tests/cli/switches bench/peer_profil.so
 	bench/drain 7 1000
 	bench/own
+	bench/labels
 	bench/stacks
 	bench/harvest
 	bench/threads

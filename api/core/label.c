@@ -39,13 +39,7 @@ static _Atomic uint32_t set_count, pushed_count;
 #define OTHER "(other)"
 static const portprof_label_set others = { .number = PPI_LABELS_OTHER };
 
-/* As in base/label_store.c: a handler's thread has it without an allocation. */
-#if defined(__GLIBC__) && defined(__GNUC__)
-#define AT_ONCE __attribute__((tls_model("initial-exec")))
-#else
-#define AT_ONCE
-#endif
-static _Thread_local AT_ONCE const portprof_label_set *current;
+static _Thread_local PPI_LABEL_AT_ONCE const portprof_label_set *current;
 
 /* ---- text: keys and values, in the order of keys ---- */
 
@@ -255,19 +249,27 @@ const portprof_label_set *portprof_label_set_new(const portprof_label *labels,
 
 /* ---- threads ---- */
 
-const portprof_label_set *portprof_label_enter(const portprof_label_set *set)
+/* Where no set was ever made there is none to leave. */
+static inline const portprof_label_set *enter(const portprof_label_set *set)
 {
 	const portprof_label_set *before = current;
 
 	current = set;
-	if (set || before)
-		ppi_label_change(set ? set->number : PPI_LABELS_NONE);
+	if (set)
+		ppi_label_change(set->number);
+	else if (before)
+		ppi_label_change(PPI_LABELS_NONE);
 	return before;
+}
+
+const portprof_label_set *portprof_label_enter(const portprof_label_set *set)
+{
+	return enter(set);
 }
 
 void portprof_label_leave(const portprof_label_set *before)
 {
-	portprof_label_enter(before);
+	enter(before);
 }
 
 const portprof_label_set *portprof_label_current(void)
@@ -299,12 +301,12 @@ portprof_status portprof_label_push(const char *key, const char *value)
 		                  "are more than %d that were pushed; enter "
 		                  "sets instead (portprof_label_enter)",
 		                  PUSHED_MAX);
-	portprof_label_enter(set);
+	enter(set);
 	return PORTPROF_OK;
 }
 
 void portprof_label_pop(void)
 {
 	if (current && current->is_pushed)
-		portprof_label_enter(current->below);
+		enter(current->below);
 }
