@@ -8,6 +8,7 @@
 #   label_look      reads it, of this or another process
 #   label_post      hands it to the recorder
 #   processes       what processes have mapped, their memory, whose they are
+#   otel_context    what service a process is, as OpenTelemetry says it
 #   signals         signals by name; those shared with the program
 #   signal_context  what a signal handler sees: registers, the stack
 #   fork_guard      forked children; timers and exec
@@ -53,6 +54,8 @@ libportprof_base_la_SOURCES = \
 	base/library.h \
 	base/memory.c \
 	base/memory.h \
+	base/otel_context.c \
+	base/otel_context.h \
 	base/processes.c \
 	base/processes.h \
 	base/signal_context.c \

@@ -2,8 +2,13 @@
 /* The labels that programs gave their threads, as a file has them. */
 #include "api/profile/label_texts.h"
 
+#include "api/profile/pprof/encode.h"
+#include "base/clock_ns.h"
+#include "base/otel_context.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Words that stand for no text. */
@@ -15,6 +20,9 @@ enum { DEFAULT_MOST = 4096, SETS_TOLD_MAX = 1 << 20 };
  * of its own, and after a fork those of its parent. */
 struct label_program {
 	uint32_t number, parent; /* from 1 on; 0: none */
+	struct ppi_otel_resource *service; /* NULL: not known */
+	uint64_t next_look_ns;
+	unsigned looks;
 };
 
 static struct label_program *program_of(struct ppi_label_texts *texts,
@@ -48,7 +56,8 @@ void ppi_label_texts_exec(struct ppi_label_texts *texts, uint32_t pid)
 	if (!has_program(texts, pid))
 		return;
 	program = program_of(texts, pid);
-	*program = (struct label_program){ ++texts->program_count, 0 };
+	free(program->service);
+	*program = (struct label_program){ .number = ++texts->program_count };
 }
 
 /* Of a parent without sets nothing is to be known. */
@@ -69,6 +78,8 @@ void ppi_label_texts_fork(struct ppi_label_texts *texts, uint32_t pid,
 
 void ppi_label_texts_close(struct ppi_label_texts *texts)
 {
+	for (size_t i = 0; i < texts->programs.count; i++)
+		free(PPI_AT(&texts->programs, struct label_program)[i].service);
 	ppi_pool_free(&texts->processes);
 	ppi_vector_free(&texts->programs);
 	ppi_pool_free(&texts->told);
@@ -202,12 +213,16 @@ static bool make_label(struct ppi_locations *locations, bool is_taken,
                        struct ppi_label_ids *label)
 {
 	char name[PORTPROF_LABEL_BYTES_MAX + 8];
+	char text[PORTPROF_LABEL_BYTES_MAX + 1];
 
 	snprintf(name, sizeof(name), "%s%s",
 	         is_taken ? "label_" : "", key);
+	snprintf(text, sizeof(text), "%s", value);
+	ppi_clean_utf8(name, strlen(name));
+	ppi_clean_utf8(text, strlen(text));
 	*label = (struct ppi_label_ids){
 		.key = ppi_locations_string(locations, name),
-		.text = ppi_locations_string(locations, value),
+		.text = ppi_locations_string(locations, text),
 	};
 	return label->key != PPI_NONE && label->text != PPI_NONE && value[0];
 }
@@ -240,6 +255,59 @@ size_t ppi_label_texts_make(const struct ppi_label_texts *texts, uint32_t word,
 		made += make_label(locations, is_taken(label), label,
 		                   label + strlen(label) + 1, &out[made]);
 	return made;
+}
+
+/* ---- which service a process is ---- */
+
+/* Those that publish nothing are asked less and less often. */
+static void look(struct label_program *program, uint32_t pid)
+{
+	enum { LOOKS_MAX = 6 };
+	struct ppi_otel_resource service;
+	uint64_t now_ns;
+
+	if (program->service || program->looks == LOOKS_MAX)
+		return;
+	now_ns = ppi_monotonic_ns();
+	if (now_ns < program->next_look_ns)
+		return;
+	program->next_look_ns =
+		now_ns + (UINT64_C(500000000) << 2 * program->looks++);
+	if (!ppi_otel_read(pid, &service))
+		return;
+	program->service = malloc(sizeof(service));
+	if (program->service)
+		*program->service = service;
+}
+
+static size_t add_service(struct ppi_locations *locations, const char *key,
+                          const char *value, struct ppi_label_ids *out)
+{
+	return make_label(locations, false, key, value, out);
+}
+
+size_t ppi_label_texts_service(struct ppi_label_texts *texts, uint32_t pid,
+                               struct ppi_locations *locations,
+                               struct ppi_label_ids *out)
+{
+	struct label_program *program = program_of(texts, pid);
+	const struct ppi_otel_resource *service;
+	size_t made = 0;
+
+	if (!program)
+		return 0;
+	look(program, pid);
+	service = program->service;
+	if (!service)
+		return 0;
+	made += add_service(locations, "service.name", service->name,
+	                    &out[made]);
+	made += add_service(locations, "service.version", service->version,
+	                    &out[made]);
+	made += add_service(locations, "service.instance.id",
+	                    service->instance, &out[made]);
+	return made + add_service(locations, "deployment.environment.name",
+	                          service->environment, &out[made]);
 }
 
 bool ppi_label_texts_note(const struct ppi_label_texts *texts, char *out,

@@ -50,6 +50,14 @@ size_t ppi_label_texts_make(const struct ppi_label_texts *texts, uint32_t word,
                             struct ppi_locations *locations,
                             struct ppi_label_ids *out);
 
+/* What names the process: the attributes of its service, where it publishes them
+ * (base/otel_context.h). It is asked now and then until it does. At most
+ * PPI_SERVICE_LABELS. */
+enum { PPI_SERVICE_LABELS = 4 };
+size_t ppi_label_texts_service(struct ppi_label_texts *texts, uint32_t pid,
+                               struct ppi_locations *locations,
+                               struct ppi_label_ids *out);
+
 /* What a file says of those that were not kept apart; false: nothing. */
 bool ppi_label_texts_note(const struct ppi_label_texts *texts, char *out,
                           size_t bytes);

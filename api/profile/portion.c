@@ -11,7 +11,7 @@
 /* ---- labels of samples ---- */
 
 /* pid, tid, thread, span, time, code_time, chain_end; and a set. */
-enum { LABELS_MAX = 7 + PPI_SET_LABELS_MAX };
+enum { LABELS_MAX = 7 + PPI_SET_LABELS_MAX + PPI_SERVICE_LABELS };
 
 /* Numbers of the strings that labels are made of. */
 struct label_words {
@@ -122,7 +122,7 @@ static size_t make_labels(struct ppi_writer *writer,
                           const struct ppi_sample_line *line,
                           const struct label_words *words, Ppi__Label *labels)
 {
-	struct ppi_label_ids of_fields[PPI_SET_LABELS_MAX];
+	struct ppi_label_ids of_fields[PPI_SET_LABELS_MAX + PPI_SERVICE_LABELS];
 	size_t count = 0, fields;
 
 	if (is_number(line->pid))
@@ -154,6 +154,11 @@ static size_t make_labels(struct ppi_writer *writer,
 			              .num = (int64_t)line->chain_end };
 	fields = ppi_sample_labels_make(&writer->labels, line->labels,
 	                                &writer->locations, of_fields);
+	if (is_number(line->pid))
+		fields += ppi_label_texts_service(&writer->labels.texts,
+		                                  line->pid,
+		                                  &writer->locations,
+		                                  of_fields + fields);
 	for (size_t i = 0; i < fields; i++)
 		labels[count++] = (Ppi__Label){ .key = of_fields[i].key,
 			                        .str = of_fields[i].text,

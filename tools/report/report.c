@@ -87,7 +87,7 @@ static int take_sort(const struct ppi_given *given, void *place)
 	return ppi_line_wrong(given->line,
 	                      "%s: '%.*s' is not one of function, module, "
 	                      "line, address, thread, process, comm, state, "
-	                      "wait, on, holder, label:NAME",
+	                      "wait, on, holder, service, label:NAME",
 	                      given->name,
 	                      (int)strcspn(unknown, ","), unknown);
 }
@@ -131,7 +131,8 @@ static const struct ppi_option table[] = {
 	{ .help = "What to print" },
 	{ 's', "sort", "KEYS",
 	  "group by function, module, line, address, thread, process, comm, "
-	  "state, wait, on, holder or label:NAME, or by several (function)",
+	  "state, wait, on, holder, service or label:NAME, or by several "
+	  "(function)",
 	  .take = take_sort },
 	PPI_ROWS_OPTION(AT(rows)),
 	{ 0, "children", NULL, "sort by weight with callees",

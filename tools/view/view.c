@@ -36,6 +36,10 @@
 
 #define LABEL_KEY "label:"
 
+/* What OpenTelemetry's process context calls a service. */
+#define SERVICE_KEY "service"
+#define SERVICE_LABEL "service.name"
+
 static const struct {
 	const char *word;
 	unsigned bits;
@@ -59,6 +63,12 @@ static const struct {
 	{ "on", PPI_BY_ON },
 	{ "holder", PPI_BY_HOLDER },
 };
+
+static bool is_service(const char *word, size_t length, const char *known)
+{
+	return !known && length == strlen(SERVICE_KEY) &&
+	       strncmp(word, SERVICE_KEY, length) == 0;
+}
 
 /* Of one label, since a row has one column for it. */
 static bool is_label(const char *word, size_t length, const char *known)
@@ -85,6 +95,9 @@ unsigned ppi_rows_keys(const char *text, const char **label,
 			i++;
 		if (i < count) {
 			keys |= words[i].bits;
+		} else if (is_service(text, length, *label)) {
+			*label = SERVICE_LABEL;
+			keys |= PPI_BY_LABEL;
 		} else if (is_label(text, length, *label)) {
 			*label = text + strlen(LABEL_KEY);
 			keys |= PPI_BY_LABEL;

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* OpenTelemetry's process context, read. */
+#include "config.h"
+
+#include "base/otel_context.h"
+
+#include "base/processes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the payload: a message Resource of opentelemetry/proto/resource/v1 ---- */
+
+struct bytes {
+	const unsigned char *at, *end;
+};
+
+static bool take_number(struct bytes *bytes, uint64_t *number)
+{
+	*number = 0;
+	for (unsigned shift = 0; shift < 64 && bytes->at < bytes->end;
+	     shift += 7) {
+		unsigned char byte = *bytes->at++;
+
+		*number |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/* Wire types of protobuf: protobuf.dev/programming-guides/encoding. */
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
+
+/* The next field; a `part` of those that have a length. False at the end and where
+ * it makes no sense; *is_good says which. */
+static bool take_field(struct bytes *bytes, uint64_t *field,
+                       struct bytes *part, bool *is_good)
+{
+	uint64_t tag, number;
+	size_t left;
+
+	part->at = part->end = NULL;
+	if (bytes->at == bytes->end)
+		return false;
+	*is_good = false;
+	if (!take_number(bytes, &tag))
+		return false;
+	*field = tag >> 3;
+	left = (size_t)(bytes->end - bytes->at);
+	switch (tag & 7) {
+	case VARINT:
+		if (!take_number(bytes, &number))
+			return false;
+		break;
+	case FIXED64:
+		if (left < 8)
+			return false;
+		bytes->at += 8;
+		break;
+	case FIXED32:
+		if (left < 4)
+			return false;
+		bytes->at += 4;
+		break;
+	case LENGTH:
+		if (!take_number(bytes, &number) ||
+		    number > (uint64_t)(bytes->end - bytes->at))
+			return false;
+		part->at = bytes->at;
+		part->end = bytes->at += number;
+		break;
+	default:
+		return false;
+	}
+	*is_good = *field != 0;
+	return *is_good;
+}
+
+/* A text without zero bytes that has room. */
+static void keep_text(const struct bytes *text, char *out)
+{
+	size_t bytes = (size_t)(text->end - text->at);
+
+	if (bytes == 0 || bytes > PPI_OTEL_TEXT_MAX ||
+	    memchr(text->at, '\0', bytes))
+		return;
+	memcpy(out, text->at, bytes);
+	out[bytes] = '\0';
+}
+
+static bool is_key(const struct bytes *text, const char *key)
+{
+	size_t bytes = (size_t)(text->end - text->at);
+
+	return bytes == strlen(key) && memcmp(text->at, key, bytes) == 0;
+}
+
+static char *place_of(struct ppi_otel_resource *resource,
+                      const struct bytes *key)
+{
+	return is_key(key, "service.name") ? resource->name
+	       : is_key(key, "service.version") ? resource->version
+	       : is_key(key, "service.instance.id") ? resource->instance
+	       : is_key(key, "deployment.environment.name")
+	               ? resource->environment : NULL;
+}
+
+/* KeyValue: a key (1) and an AnyValue (2), which may be a text (1). */
+static bool take_attribute(struct bytes attribute,
+                           struct ppi_otel_resource *resource)
+{
+	struct bytes part, key = { 0 }, value = { 0 }, text = { 0 };
+	uint64_t field;
+	bool is_good = true;
+	char *place;
+
+	while (take_field(&attribute, &field, &part, &is_good)) {
+		if (field == 1 && part.at)
+			key = part;
+		if (field == 2 && part.at)
+			value = part;
+	}
+	if (!is_good || !key.at)
+		return false;
+	while (take_field(&value, &field, &part, &is_good))
+		if (field == 1 && part.at)
+			text = part;
+	place = place_of(resource, &key);
+	if (place && text.at)
+		keep_text(&text, place);
+	return is_good;
+}
+
+bool ppi_otel_parse(const void *payload, size_t bytes,
+                    struct ppi_otel_resource *resource)
+{
+	struct bytes rest = { payload, (const unsigned char *)payload + bytes };
+	struct bytes part;
+	uint64_t field;
+	bool is_good = true;
+
+	memset(resource, 0, sizeof(*resource));
+	while (is_good && take_field(&rest, &field, &part, &is_good))
+		if (field == 1)
+			is_good = part.at && take_attribute(part, resource);
+	return is_good;
+}
+
+/* ---- the header, where it is mapped ---- */
+
+/* Packed. The pointer is the process's. */
+struct header {
+	char signature[8];
+	uint32_t version, payload_bytes;
+	uint64_t published_at_ns; /* 0: it is being written */
+	uint64_t payload;
+};
+
+_Static_assert(sizeof(struct header) == 32, "as OTEP 4719 has it");
+
+enum { HEADER_VERSION = 2 };
+
+static bool is_context(const char *name)
+{
+	static const char *const names[] = { "/memfd:OTEL_CTX",
+		                             "[anon_shmem:OTEL_CTX",
+		                             "[anon:OTEL_CTX" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool find_header(uint32_t pid, uint64_t *address)
+{
+	FILE *maps = ppi_maps_open(pid);
+	struct ppi_mapping line;
+	bool is_there = false;
+
+	while (maps && !is_there && ppi_maps_next(maps, &line))
+		is_there = is_context(line.name);
+	if (maps)
+		fclose(maps);
+	*address = line.start;
+	return is_there;
+}
+
+static bool read_header(uint32_t pid, uint64_t address, struct header *header)
+{
+	return ppi_process_read(pid, address, header, sizeof(*header)) ==
+	               sizeof(*header) &&
+	       memcmp(header->signature, "OTEL_CTX", 8) == 0 &&
+	       header->version == HEADER_VERSION && header->published_at_ns &&
+	       header->payload_bytes &&
+	       header->payload_bytes <= PPI_OTEL_PAYLOAD_MAX;
+}
+
+/* Memory of another process is copied by the kernel: a pointer to nowhere is an
+ * error, no fault. What was read is whole if the time is the same afterwards. */
+bool ppi_otel_read(uint32_t pid, struct ppi_otel_resource *resource)
+{
+	struct header before, after;
+	uint64_t address;
+	unsigned char *payload;
+	bool is_good;
+
+	memset(resource, 0, sizeof(*resource));
+	if (!find_header(pid, &address) || !read_header(pid, address, &before))
+		return false;
+	payload = malloc(before.payload_bytes);
+	if (!payload)
+		return false;
+	is_good = ppi_process_read(pid, before.payload, payload,
+	                           before.payload_bytes) ==
+	                  before.payload_bytes &&
+	          read_header(pid, address, &after) &&
+	          after.published_at_ns == before.published_at_ns &&
+	          ppi_otel_parse(payload, before.payload_bytes, resource);
+	free(payload);
+	if (!is_good)
+		memset(resource, 0, sizeof(*resource));
+	return is_good;
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What service a process is: OpenTelemetry's process context, written by a program that
+# knows its text alone, read from outside; and hostile ones, which do no harm.
+set -u
+: "${srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${builddir:=.}"
+. "$srcdir/tests/tools/tap.sh"
+. "$srcdir/tests/cli/cli.sh"
+need_command python3
+service=$srcdir/tests/cli/otel_service.py
+python3 -c 'import ctypes; ctypes.CDLL(None).memfd_create' 2>/dev/null || {
+	echo "skip: no memfd_create"
+	exit 77
+}
+for backend in perf timer; do
+	record -b "$backend" -F 250 -o try.pb.gz -- python3 "$service" 1
+	[ "$status" -ne 0 ] || break
+done
+if [ "$status" -ne 0 ]; then
+	echo "skip: $(tail -n 1 "$tmp/words")"
+	exit 77
+fi
+report -q -n 0 -x ';' -s service -i try.pb.gz
+has "the service is known" ';checkout$' "$tmp/report"
+for pair in 'service.version=1.2.3' 'service.instance.id=one' \
+	'deployment.environment.name=staging'; do
+	"$portprof" report -q --label "$pair" -i try.pb.gz >"$tmp/out" 2>"$tmp/words"
+	same "$pair" 0 $?
+done
+report -i try.pb.gz
+has "the header lists it" 'service\.name' "$tmp/report"
+closes "a service" 10
+judge try.pb.gz
+"$portprof" merge -q -o merged.pb.gz try.pb.gz try.pb.gz 2>"$tmp/words"
+report -q -n 0 -x ';' -s service -i merged.pb.gz
+has "merged, too" ';checkout$' "$tmp/report"
+
+lies=$(python3 "$service" list)
+check "30 lies or more" test "$(echo "$lies" | wc -w)" -ge 30
+for lie in $lies; do
+	record -b "$backend" -F 97 -o lie.pb.gz -- python3 "$service" 0.15 "$lie"
+	same "$lie: status" 0 "$status"
+	report -q -n 0 -x ';' -s process -i lie.pb.gz
+	same "$lie: read" 0 $?
+done
+record -b "$backend" -F 250 -o lie.pb.gz -- python3 "$service" 0.3 many-bytes
+report -q -n 0 -x ';' -s process -i lie.pb.gz
+"$portprof" report -s service -i lie.pb.gz >"$tmp/out" 2>"$tmp/words"
+same "a lie names no service" 1 $?
+tap_end
