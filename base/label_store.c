@@ -10,6 +10,7 @@
 #include "base/label_post.h"
 #include "base/fork_guard.h"
 #include "base/memory.h"
+#include "base/otel_publish.h"
 #include "base/thread.h"
 
 #include <errno.h>
@@ -337,6 +338,7 @@ static void renew_in_child(void)
 	ppi_fork_guard_init(&own.guard);
 	atomic_store(&own.made, store);
 	atomic_store(&own.store, store);
+	ppi_otel_renew();
 	if (store && current)
 		ppi_label_change(current);
 }

@@ -9,6 +9,7 @@
 #   label_post      hands it to the recorder
 #   processes       what processes have mapped, their memory, whose they are
 #   otel_context    what service a process is, as OpenTelemetry says it
+#   otel_publish    our labels, as its readers find them
 #   signals         signals by name; those shared with the program
 #   signal_context  what a signal handler sees: registers, the stack
 #   fork_guard      forked children; timers and exec
@@ -56,6 +57,8 @@ libportprof_base_la_SOURCES = \
 	base/memory.h \
 	base/otel_context.c \
 	base/otel_context.h \
+	base/otel_publish.c \
+	base/otel_publish.h \
 	base/processes.c \
 	base/processes.h \
 	base/signal_context.c \

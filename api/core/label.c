@@ -7,6 +7,7 @@
 #include "api/core/diag.h"
 #include "backends/backend.h"
 #include "base/label_store.h"
+#include "base/otel_publish.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -20,9 +21,10 @@ struct portprof_label_set {
 	const portprof_label_set *below; /* what a push added to; NULL: it was
 	                                  * not pushed */
 	bool is_pushed;
+	const void *otel;                /* its record; NULL: none */
 	size_t bytes;                    /* of text: key, value, ... */
 	struct portprof_label_set *next; /* of the same bucket */
-	char text[];
+	char text[];                     /* and, at an even place, the record */
 };
 
 /* Sets are found and added without a lock, since a child may be forked at any
@@ -146,7 +148,12 @@ static const portprof_label_set *
 add_set(const struct text *text, uint32_t hash, const portprof_label_set *below,
         bool is_pushed, uint32_t number)
 {
-	struct portprof_label_set *set = malloc(sizeof(*set) + text->bytes);
+	unsigned char record[PPI_OTEL_RECORD_MAX];
+	size_t record_bytes =
+		ppi_otel_record_make(text->text, text->bytes, record);
+	size_t record_at = (text->bytes + 7) & ~(size_t)7;
+	struct portprof_label_set *set =
+		malloc(sizeof(*set) + record_at + record_bytes);
 	_Atomic(struct portprof_label_set *) *bucket = &buckets[hash % BUCKETS];
 	const portprof_label_set *known;
 
@@ -158,6 +165,8 @@ add_set(const struct text *text, uint32_t hash, const portprof_label_set *below,
 	set->is_pushed = is_pushed;
 	set->bytes = text->bytes;
 	memcpy(set->text, text->text, text->bytes);
+	set->otel = record_bytes ? memcpy(set->text + record_at, record,
+	                                  record_bytes) : NULL;
 	set->next = atomic_load(bucket);
 	do {
 		known = find(set->next, hash, text, below, is_pushed);
@@ -255,10 +264,13 @@ static inline const portprof_label_set *enter(const portprof_label_set *set)
 	const portprof_label_set *before = current;
 
 	current = set;
-	if (set)
+	if (set) {
+		ppi_otel_record = set->otel;
 		ppi_label_change(set->number);
-	else if (before)
+	} else if (before) {
+		ppi_otel_record = NULL;
 		ppi_label_change(PPI_LABELS_NONE);
+	}
 	return before;
 }
 

@@ -72,9 +72,9 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
 	tests/unit/test_label tests/unit/test_label_look \
-	tests/unit/test_library tests/unit/test_waits
+	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits
 TESTS += tests/unit/test_exit tests/unit/test_filter \
 	tests/unit/test_group_process tests/unit/test_held \
 	tests/unit/test_label tests/unit/test_label_look \
-	tests/unit/test_library tests/unit/test_waits
+	tests/unit/test_library tests/unit/test_otel tests/unit/test_waits
 endif
